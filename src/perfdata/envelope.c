@@ -1,0 +1,281 @@
+/*
+ * The fixed header of a perf.data file, the sections it names, the attrs and their ids.
+ * See struct perf_file_header and struct perf_file_attr, tools/perf/util/header.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+#define HEADER_SIZE	 104
+#define HEADER_SIZE_BARE 72 /* before features existed */
+#define PIPE_HEADER_SIZE 16
+#define BITMAP_AT	 72
+#define IDS_ENTRY	 16 /* the section that follows each attr */
+#define MAX_EVENTS	 65536
+#define MAX_ATTR_STRIDE	 4096
+#define HOSTNAME_BIT	 3
+
+static bool unread(const struct pd_file *file, struct pd_error *err, uint64_t offset,
+		   const char *what, uint64_t found, uint64_t expected)
+{
+	return pd_error_set(err, "FORMAT", file->path, offset,
+			    "%s: found %llu, expected %llu", what, (unsigned long long)found,
+			    (unsigned long long)expected);
+}
+
+/* PERFFILE does not tell its byte order; the size of an attr entry is one of a few, either way round. */
+static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_error *err)
+{
+	static const uint8_t sizes[] = { 80, 88, 96, 112, 120 };
+
+	for (unsigned swap = 0; swap < 2; swap++) {
+		uint64_t stride = pd_load64(header + 16, swap);
+
+		for (size_t i = 0; i < sizeof(sizes); i++) {
+			if (stride != sizes[i])
+				continue;
+			file->swap = swap;
+			file->big = swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+			return true;
+		}
+	}
+	return unread(file, err, 16, "size of an attr in a PERFFILE", pd_load64(header + 16, false),
+		      sizes[0]);
+}
+
+static bool read_magic(struct pd_file *file, const uint8_t *header, struct pd_error *err)
+{
+	bool little_host = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+	file->version = 2;
+	if (memcmp(header, "PERFILE2", 8) == 0) {
+		file->swap = !little_host;
+	} else if (memcmp(header, "2ELIFREP", 8) == 0) {
+		file->big = true;
+		file->swap = little_host;
+	} else if (memcmp(header, "PERFFILE", 8) == 0 || memcmp(header, "ELIFFREP", 8) == 0) {
+		file->version = 1;
+		return true;
+	} else {
+		char text[40], *p = text;
+
+		for (int i = 0; i < 8; i++)
+			p += snprintf(p, 4, "%02x ", header[i]);
+		p[-1] = '\0';
+		return pd_error_set(err, "FORMAT", file->path, 0,
+				    "not a perf.data file: found the bytes %s, expected \"PERFILE2\"",
+				    text);
+	}
+	return true;
+}
+
+/* Notes that a section does not lie within the file and cuts it to what does. */
+static void clip(struct pd_file *file, struct pd_section *s, const char *what)
+{
+	uint64_t size = file->input.size;
+
+	if (s->offset <= size && s->size <= size - s->offset)
+		return;
+	file->complete = false;
+	pd_file_damaged(file, s->offset < size ? s->offset : size, s->size,
+			"%s: found the end of the file at %llu, expected %llu bytes from %llu on",
+			what, (unsigned long long)size, (unsigned long long)s->size,
+			(unsigned long long)s->offset);
+	if (s->offset > size)
+		s->offset = size;
+	s->size = size - s->offset;
+}
+
+static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_section ids)
+{
+	struct pd_cursor c;
+	uint8_t *bytes;
+
+	if (ids.offset > file->input.size || ids.size > file->input.size - ids.offset ||
+	    ids.size % 8) {
+		pd_file_damaged(file, ids.offset, ids.size,
+				"ids of event %u: found a section that cannot be, expected u64s "
+				"within the file",
+				event->index + 1);
+		return;
+	}
+	if (!ids.size)
+		return;
+	bytes = malloc(ids.size);
+	event->ids = malloc(ids.size);
+	if (bytes && event->ids && pd_file_read(file, ids, bytes, NULL)) {
+		pd_cursor_init(&c, bytes, ids.size, file->swap);
+		for (; event->n_ids < ids.size / 8; event->n_ids++)
+			event->ids[event->n_ids] = pd_take64(&c);
+	}
+	free(bytes);
+}
+
+static bool read_attrs(struct pd_file *file, struct pd_section attrs, uint64_t stride,
+		       struct pd_error *err)
+{
+	uint8_t *bytes = malloc(attrs.size + 1);
+	struct pd_cursor c;
+	size_t n = (size_t)(attrs.size / stride);
+
+	file->events = calloc(n + 1, sizeof(*file->events));
+	if (!bytes || !file->events || !pd_file_read(file, attrs, bytes, err)) {
+		free(bytes);
+		return bytes && file->events ? false :
+					       pd_error_set(err, "ENOMEM", file->path, attrs.offset,
+							    "no memory for %zu attrs", n);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct pd_event *event = &file->events[i];
+		struct pd_section ids;
+
+		pd_attr_parse(&event->attr, bytes + i * stride, stride - IDS_ENTRY, file->swap,
+			      file->big);
+		pd_cursor_init(&c, bytes + (i + 1) * stride - IDS_ENTRY, IDS_ENTRY, file->swap);
+		ids.offset = pd_take64(&c);
+		ids.size = pd_take64(&c);
+		event->file = file;
+		event->index = event->leader = (uint32_t)i;
+		event->n_members = 1;
+		file->n_events++;
+		read_ids(file, event, ids);
+	}
+	free(bytes);
+	return true;
+}
+
+/*
+ * The bitmap is an array of the writer's longs: a big-endian 32-bit writer orders its words otherwise
+ * than a 64-bit one. HOSTNAME, which perf always writes, tells them apart.
+ * See perf_file_header__read, tools/perf/util/header.c.
+ */
+static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsigned bit, unsigned width)
+{
+	unsigned at = bit / width * width / 8; /* of the word's first byte */
+	unsigned in = bit % width;
+
+	at += file->big ? (width - 8 - in / 8 * 8) / 8 : in / 8;
+	return bitmap[at] >> in % 8 & 1;
+}
+
+/* The table of sections behind the data, one entry per bit that is set. */
+static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd_error *err)
+{
+	unsigned width = file->big && !feature_bit(file, bitmap, HOSTNAME_BIT, 64) &&
+					 feature_bit(file, bitmap, HOSTNAME_BIT, 32) ?
+				 32 :
+				 64;
+	uint64_t at = file->data.offset + file->data.size;
+	size_t n = 0, got;
+	uint8_t table[PD_FEATURES * 16];
+	struct pd_cursor c;
+
+	for (unsigned bit = 0; bit < PD_FEATURES; bit++)
+		n += feature_bit(file, bitmap, bit, width);
+	file->features = calloc(n + 1, sizeof(*file->features));
+	if (!file->features)
+		return pd_error_set(err, "ENOMEM", file->path, at, "no memory");
+	if (!pd_input_read(&file->input, at, table, n * 16, &got, err))
+		return false;
+	if (got < n * 16) {
+		file->complete = false;
+		pd_file_damaged(file, at, got,
+				"feature table: found %zu bytes up to the end of the file, expected "
+				"%zu for %zu features",
+				got, n * 16, n);
+	}
+	pd_cursor_init(&c, table, got, file->swap);
+	for (unsigned bit = 0; bit < PD_FEATURES && pd_cursor_left(&c) >= 16; bit++) {
+		struct pd_feature_section *s = &file->features[file->n_features];
+
+		if (!feature_bit(file, bitmap, bit, width))
+			continue;
+		s->bit = bit;
+		s->at.offset = pd_take64(&c);
+		s->at.size = pd_take64(&c);
+		/* a writer that failed leaves zeros; sections that only say "yes" are empty too */
+		file->n_features++;
+	}
+	return true;
+}
+
+static bool read_sections(struct pd_file *file, const uint8_t *header, size_t size,
+			  struct pd_error *err)
+{
+	struct pd_cursor c;
+	struct pd_section attrs;
+	uint64_t stride;
+
+	pd_cursor_init(&c, header + 16, size - 16, file->swap);
+	stride = pd_take64(&c);
+	attrs.offset = pd_take64(&c);
+	attrs.size = pd_take64(&c);
+	file->data.offset = pd_take64(&c);
+	file->data.size = pd_take64(&c);
+	file->event_types.offset = pd_take64(&c);
+	file->event_types.size = pd_take64(&c);
+
+	if (stride < PD_ATTR_MIN + IDS_ENTRY || stride > MAX_ATTR_STRIDE)
+		return unread(file, err, 16, "size of an attr entry", stride,
+			      PD_ATTR_MIN + IDS_ENTRY);
+	if (attrs.offset > file->input.size || attrs.size > file->input.size - attrs.offset)
+		return pd_error_set(err, "FORMAT", file->path, 24,
+				    "attrs: found %llu bytes from %llu on, expected them within the "
+				    "file's %llu bytes",
+				    (unsigned long long)attrs.size, (unsigned long long)attrs.offset,
+				    (unsigned long long)file->input.size);
+	if (attrs.size / stride > MAX_EVENTS)
+		return unread(file, err, 32, "events (at most)", attrs.size / stride, MAX_EVENTS);
+	if (file->data.offset < PIPE_HEADER_SIZE)
+		return unread(file, err, 40, "offset of the data (at least)", file->data.offset, size);
+	if (file->data.size == 0) {
+		/* a recorder that was killed: its bits are set but nothing follows the records */
+		file->unfinished = true;
+		file->complete = false;
+		if (file->data.offset <= file->input.size)
+			file->data.size = file->input.size - file->data.offset;
+		pd_file_damaged(file, 48, 8,
+				"data size: found 0, expected a size: the recording was never finished "
+				"and has no header features");
+	}
+	clip(file, &file->data, "data");
+	return read_attrs(file, attrs, stride, err);
+}
+
+bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
+{
+	uint8_t header[HEADER_SIZE] = { 0 };
+	uint64_t size;
+	size_t got;
+
+	if (!pd_input_read(&file->input, 0, header, sizeof(header), &got, err))
+		return false;
+	if (got < PIPE_HEADER_SIZE)
+		return pd_error_set(err, "FORMAT", file->path, 0,
+				    got ? "found %zu bytes, expected a header of at least 16" :
+					  "found an empty file (%zu bytes), expected a perf.data header",
+				    got);
+	if (!read_magic(file, header, err))
+		return false;
+	size = pd_load64(header + 8, file->swap);
+	if (size == PIPE_HEADER_SIZE || pd_load64(header + 8, !file->swap) == PIPE_HEADER_SIZE)
+		return pd_error_set(err, "UNSUPPORTED", file->path, 8,
+				    "found a header of 16 bytes (a pipe-mode recording), expected 104: "
+				    "this version does not read pipe mode yet");
+	if (file->version == 1) {
+		if (!v1_order(file, header, err))
+			return false;
+		size = pd_load64(header + 8, file->swap);
+	}
+	if (size != HEADER_SIZE && size != HEADER_SIZE_BARE)
+		return unread(file, err, 8, "header size", size, HEADER_SIZE);
+	if (got < size)
+		return unread(file, err, 0, "bytes of the header", got, size);
+	if (!read_sections(file, header, (size_t)size, err))
+		return false;
+	if (size == HEADER_SIZE_BARE || file->unfinished)
+		return true;
+	return read_features(file, header + BITMAP_AT, err);
+}

@@ -1,0 +1,60 @@
+/*
+ * One event of a recording: its attribute, name, ids, group, and the layouts of its records.
+ */
+#ifndef PERFLUA_PERFDATA_EVENT_H
+#define PERFLUA_PERFDATA_EVENT_H
+
+#include "attr.h"
+#include "layout.h"
+
+struct pd_file;
+
+struct pd_event {
+	const struct pd_file *file;
+	uint32_t index; /* 0-based, as EVENT_DESC counts */
+	struct pd_attr attr;
+	char *name; /* as perf calls it */
+	uint64_t *ids;
+	size_t n_ids;
+	uint32_t leader;	/* index of its group's leader; its own if it leads or has no group */
+	uint32_t n_members;	/* of a leader: events in the group, itself included; else 1 */
+	char *group_name;	/* of a leader whose group has a name; else NULL */
+	struct pd_shape shape;
+	const struct pd_layout *sample;	       /* of its samples */
+	const struct pd_layout *const *others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
+};
+
+/* id → event: open addressing, filled while a file is opened, read-only afterwards. */
+struct pd_id_table {
+	struct pd_id_slot {
+		uint64_t id;
+		uint32_t event; /* index + 1; 0: free */
+	} *slots;
+	size_t n, capacity; /* capacity: a power of two, or 0 */
+};
+
+bool pd_id_table_add(struct pd_id_table *table, uint64_t id, uint32_t event);
+void pd_id_table_deinit(struct pd_id_table *table);
+
+static inline uint64_t pd_id_hash(uint64_t id)
+{
+	id *= UINT64_C(0x9e3779b97f4a7c15);
+	return id ^ id >> 32;
+}
+
+/* The index of the id's event, or UINT32_MAX. */
+static inline uint32_t pd_id_table_find(const struct pd_id_table *table, uint64_t id)
+{
+	if (!table->capacity)
+		return UINT32_MAX;
+	for (uint64_t h = pd_id_hash(id);; h++) {
+		const struct pd_id_slot *slot = &table->slots[h & (table->capacity - 1)];
+
+		if (!slot->event)
+			return UINT32_MAX;
+		if (slot->id == id)
+			return slot->event - 1;
+	}
+}
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * The table of the features, and the layouts of those that are regular.
+ * See feat_ops and the write_… functions, tools/perf/util/header.c.
+ */
+#include "feature.h"
+
+#include <string.h>
+
+#include "feature_decode.h"
+#include "format.h"
+
+#define LAYOUT static const struct pd_layout_row
+
+LAYOUT u32 = { NULL, PD_L_U32, NULL };
+LAYOUT u64 = { NULL, PD_L_U64, NULL };
+LAYOUT string = { NULL, PD_L_STRING, NULL };
+LAYOUT strings = { NULL, PD_L_LIST32, &string };
+LAYOUT pairs = { NULL, PD_L_PAIRS, NULL };
+
+LAYOUT nrcpus_members[] = {
+	{ "available", PD_L_U32, NULL },
+	{ "online", PD_L_U32, NULL },
+	{ 0 },
+};
+LAYOUT nrcpus = { NULL, PD_L_STRUCT, nrcpus_members };
+
+LAYOUT numa_node_members[] = {
+	{ "node", PD_L_U32, NULL },
+	{ "mem_total", PD_L_U64, NULL },
+	{ "mem_free", PD_L_U64, NULL },
+	{ "cpus", PD_L_STRING, NULL },
+	{ 0 },
+};
+LAYOUT numa_node = { NULL, PD_L_STRUCT, numa_node_members };
+LAYOUT numa_topology = { NULL, PD_L_LIST32, &numa_node };
+
+LAYOUT group_members[] = {
+	{ "name", PD_L_STRING, NULL },
+	{ "leader", PD_L_INDEX, NULL },
+	{ "members", PD_L_U32, NULL },
+	{ 0 },
+};
+LAYOUT group = { NULL, PD_L_STRUCT, group_members };
+LAYOUT group_desc = { NULL, PD_L_LIST32, &group };
+
+LAYOUT auxtrace_entry_members[] = {
+	{ "offset", PD_L_U64, NULL },
+	{ "size", PD_L_U64, NULL },
+	{ 0 },
+};
+LAYOUT auxtrace_entry = { NULL, PD_L_STRUCT, auxtrace_entry_members };
+LAYOUT auxtrace_index = { NULL, PD_L_LIST64, &auxtrace_entry };
+
+LAYOUT cache_level_members[] = {
+	{ "level", PD_L_U32, NULL },   { "line_size", PD_L_U32, NULL },
+	{ "sets", PD_L_U32, NULL },    { "ways", PD_L_U32, NULL },
+	{ "type", PD_L_STRING, NULL }, { "size", PD_L_STRING, NULL },
+	{ "map", PD_L_STRING, NULL },  { 0 },
+};
+LAYOUT cache_level = { NULL, PD_L_STRUCT, cache_level_members };
+LAYOUT caches = { NULL, PD_L_LIST32, &cache_level };
+
+LAYOUT sample_time_members[] = {
+	{ "first", PD_L_U64, NULL },
+	{ "last", PD_L_U64, NULL },
+	{ 0 },
+};
+LAYOUT sample_time = { NULL, PD_L_STRUCT, sample_time_members };
+
+LAYOUT btf_members[] = {
+	{ "id", PD_L_U32, NULL },
+	{ "size", PD_L_SIZE, NULL },
+	{ "data", PD_L_BLOB, NULL },
+	{ 0 },
+};
+LAYOUT btf = { NULL, PD_L_STRUCT, btf_members };
+LAYOUT bpf_btf = { NULL, PD_L_LIST32, &btf };
+
+LAYOUT compressed_members[] = {
+	{ "version", PD_L_U32, NULL },	{ "type", PD_L_U32, NULL },
+	{ "level", PD_L_U32, NULL },	{ "ratio", PD_L_U32, NULL },
+	{ "mmap_len", PD_L_U32, NULL }, { 0 },
+};
+LAYOUT compressed = { NULL, PD_L_STRUCT, compressed_members };
+
+LAYOUT clock_data_members[] = {
+	{ "clockid", PD_L_U32, NULL },
+	{ "wall_clock", PD_L_U64, NULL },
+	{ "clock_time", PD_L_U64, NULL },
+	{ 0 },
+};
+LAYOUT clock_data = { NULL, PD_L_STRUCT, clock_data_members };
+
+LAYOUT hybrid_pmu_members[] = {
+	{ "pmu", PD_L_STRING, NULL },
+	{ "cpus", PD_L_STRING, NULL },
+	{ 0 },
+};
+LAYOUT hybrid_pmu = { NULL, PD_L_STRUCT, hybrid_pmu_members };
+LAYOUT hybrid_topology = { NULL, PD_L_LIST32, &hybrid_pmu };
+
+LAYOUT pmu_members[] = {
+	{ "caps", PD_L_PAIRS, NULL },
+	{ "pmu", PD_L_STRING, NULL },
+	{ 0 },
+};
+LAYOUT pmu = { NULL, PD_L_STRUCT, pmu_members };
+LAYOUT pmu_caps = { NULL, PD_L_LIST32, &pmu };
+
+LAYOUT e_machine_members[] = {
+	{ "e_machine", PD_L_U32, NULL },
+	{ "e_flags", PD_L_U32, NULL },
+	{ 0 },
+};
+LAYOUT e_machine = { NULL, PD_L_STRUCT, e_machine_members };
+
+/* A decoder that is its layout and nothing else. */
+#define REGULAR(feature, layout)                                           \
+	static bool decode_##feature(struct pd_cursor *c,                  \
+				     const struct pd_feature_context *ctx, \
+				     struct pd_sink *sink)                 \
+	{                                                                  \
+		(void)ctx;                                                 \
+		return pd_decode_row(c, sink, NULL, &(layout));            \
+	}
+
+/* The same after a u32 that must be 1: a layout this version does not know is not guessed at. */
+#define VERSIONED(feature, layout)                                                   \
+	static bool decode_##feature(struct pd_cursor *c,                            \
+				     const struct pd_feature_context *ctx,           \
+				     struct pd_sink *sink)                           \
+	{                                                                            \
+		(void)ctx;                                                           \
+		return pd_take32(c) == 1 && pd_decode_row(c, sink, NULL, &(layout)); \
+	}
+
+REGULAR(string, string)
+REGULAR(pairs, pairs)
+REGULAR(u32, u32)
+REGULAR(u64, u64)
+REGULAR(nrcpus, nrcpus)
+REGULAR(numa_topology, numa_topology)
+REGULAR(group_desc, group_desc)
+VERSIONED(cache, caches)
+REGULAR(sample_time, sample_time)
+REGULAR(bpf_btf, bpf_btf)
+REGULAR(compressed, compressed)
+VERSIONED(clock_data, clock_data)
+REGULAR(hybrid_topology, hybrid_topology)
+REGULAR(pmu_caps, pmu_caps)
+REGULAR(e_machine, e_machine)
+
+/* A list; but hiperf writes one string, whose size is all that is left: too many for a count. */
+static bool decode_cmdline(struct pd_cursor *c, const struct pd_feature_context *ctx,
+			   struct pd_sink *sink)
+{
+	size_t left = pd_cursor_left(c);
+
+	(void)ctx;
+	if (left <= 4 || pd_load32(c->pos, c->swap) != left - 4)
+		return pd_decode_row(c, sink, NULL, &strings);
+	pd_sink_begin(sink, NULL, true);
+	pd_decode_row(c, sink, NULL, &string);
+	pd_sink_end(sink);
+	return !c->failed;
+}
+
+/* A list; but simpleperf leaves its count out: then the size is a multiple of an entry's. */
+static bool decode_auxtrace(struct pd_cursor *c, const struct pd_feature_context *ctx,
+			    struct pd_sink *sink)
+{
+	(void)ctx;
+	if (pd_cursor_left(c) % 16)
+		return pd_decode_row(c, sink, NULL, &auxtrace_index);
+	pd_sink_begin(sink, NULL, true);
+	while (pd_cursor_left(c))
+		pd_decode_row(c, sink, NULL, &auxtrace_entry);
+	pd_sink_end(sink);
+	return !c->failed;
+}
+
+/* BRANCH_STACK and STAT have no bytes: that they are there is all they say. */
+static bool decode_flag(struct pd_cursor *c, const struct pd_feature_context *ctx,
+			struct pd_sink *sink)
+{
+	(void)c;
+	(void)ctx;
+	pd_sink_bool(sink, NULL, true);
+	return true;
+}
+
+static const struct pd_feature features[] = {
+	{ PD_FEATURE_TRACING_DATA, "tracing_data",
+	  "Summary of the tracepoint formats: version, byte order, page size, events per system.",
+	  pd_decode_tracing_data },
+	{ 2, "build_id", "Build-ids of the binaries that samples hit.", pd_decode_build_id },
+	{ 3, "hostname", "Name of the recorded machine.", decode_string },
+	{ 4, "osrelease", "Kernel release of the recorded machine.", decode_string },
+	{ 5, "version", "Version of the perf that recorded.", decode_string },
+	{ PD_FEATURE_ARCH, "arch", "Architecture, as uname -m says it.", decode_string },
+	{ PD_FEATURE_NRCPUS, "nrcpus", "Number of CPUs available and online.", decode_nrcpus },
+	{ 8, "cpudesc", "CPU model as the kernel describes it.", decode_string },
+	{ 9, "cpuid", "CPU model as numbers; on x86 vendor,family,model,stepping.",
+	  decode_string },
+	{ 10, "total_mem", "Memory of the machine in kB.", decode_u64 },
+	{ 11, "cmdline", "Command line of the recorder, perf itself first.", decode_cmdline },
+	{ PD_FEATURE_EVENT_DESC, "event_desc", "Name, ids and attribute of each event.",
+	  pd_decode_event_desc },
+	{ 13, "cpu_topology",
+	  "CPUs that share a socket, die or core, and the ids of each CPU's.",
+	  pd_decode_cpu_topology },
+	{ 14, "numa_topology", "NUMA nodes: memory in kB and CPUs.", decode_numa_topology },
+	{ 15, "branch_stack", "True: samples have branch stacks.", decode_flag },
+	{ PD_FEATURE_PMU_MAPPINGS, "pmu_mappings", "Names of the PMUs and their attr.type.",
+	  pd_decode_pmu_mappings },
+	{ PD_FEATURE_GROUP_DESC, "group_desc",
+	  "Event groups: name, index of the leader in file.events, number of events.",
+	  decode_group_desc },
+	{ 18, "auxtrace", "Index of the AUXTRACE records: file offset and size.",
+	  decode_auxtrace },
+	{ 19, "stat", "True: the file was written by perf stat record.", decode_flag },
+	{ 20, "cache", "CPU caches: level, sizes in bytes, type, and the CPUs that share them.",
+	  decode_cache },
+	{ PD_FEATURE_SAMPLE_TIME, "sample_time",
+	  "Time of the first and the last sample, in ns.", decode_sample_time },
+	{ 22, "mem_topology",
+	  "Memory block size in bytes, and the numbers of each node's blocks.",
+	  pd_decode_mem_topology },
+	{ 23, "clockid", "Resolution of the clock of the times, in ns.", decode_u64 },
+	{ 24, "dir_format", "Version of the directory format.", decode_u64 },
+	{ 25, "bpf_prog_info", "BPF programs that were loaded, as bpf_prog_info tells of them.",
+	  pd_decode_bpf_prog_info },
+	{ 26, "bpf_btf", "BPF type information, one raw blob per id.", decode_bpf_btf },
+	{ 27, "compressed", "How records were compressed: type (1: zstd), level, ratio.",
+	  decode_compressed },
+	{ 28, "cpu_pmu_caps", "Capabilities of the CPU's PMU.", decode_pairs },
+	{ 29, "clock_data", "One moment in ns on the wall clock and on the clock of the times.",
+	  decode_clock_data },
+	{ 30, "hybrid_topology", "CPUs of each core PMU of a hybrid system.",
+	  decode_hybrid_topology },
+	{ 31, "pmu_caps", "Capabilities of each PMU.", decode_pmu_caps },
+	{ 32, "cpu_domain_info", "Scheduling domains of each CPU.", pd_decode_cpu_domain_info },
+	{ PD_FEATURE_E_MACHINE, "e_machine", "Machine and flags of the recorder's ELF header.",
+	  decode_e_machine },
+	{ 34, "cln_size", "Bytes of a cache line.", decode_u32 },
+};
+
+#define N_FEATURES (sizeof(features) / sizeof(features[0]))
+
+const struct pd_feature *pd_feature_table(size_t *n)
+{
+	*n = N_FEATURES;
+	return features;
+}
+
+const struct pd_feature *pd_feature_by_bit(unsigned bit)
+{
+	/* bits are numbered from 1 without a gap */
+	return bit >= 1 && bit <= N_FEATURES ? &features[bit - 1] : NULL;
+}
+
+const struct pd_feature *pd_feature_by_name(const char *name)
+{
+	for (size_t i = 0; i < N_FEATURES; i++)
+		if (!strcmp(features[i].name, name))
+			return &features[i];
+	return NULL;
+}

@@ -1,0 +1,186 @@
+/*
+ * Features about files: the build-ids of binaries, and the tracepoint formats.
+ * See perf_header__read_build_ids, tools/perf/util/header.c, and tools/perf/util/trace-event-read.c.
+ */
+#include "feature_decode.h"
+#include "format.h"
+
+#define BUILD_ID_SIZE 20
+
+/* An entry of the build-id table: an event header, then these. */
+struct build_id_layout {
+	uint32_t pid, id, size, filename; /* offsets; pid 0: it has none, size 0: likewise */
+};
+
+static const struct build_id_layout build_id_layout = { 8, 12, 32, 36 };
+/* perf 2.6.33 to 2.6.35 */
+static const struct build_id_layout old_build_id_layout = { 0, 8, 0, 32 };
+
+static const char *const cpumode_names[] = {
+	[PD_CPUMODE_UNKNOWN] = "unknown",
+	[PD_CPUMODE_KERNEL] = "kernel",
+	[PD_CPUMODE_USER] = "user",
+	[PD_CPUMODE_HYPERVISOR] = "hypervisor",
+	[PD_CPUMODE_GUEST_KERNEL] = "guest_kernel",
+	[PD_CPUMODE_GUEST_USER] = "guest_user",
+};
+
+/* The next entry's bytes; its size is in its header. */
+static const uint8_t *take_build_id(struct pd_cursor *c, uint32_t at_least, uint32_t *size)
+{
+	const uint8_t *entry = c->pos;
+
+	if (pd_cursor_left(c) < 8) {
+		c->failed = true;
+		return NULL;
+	}
+	*size = pd_load16(entry + 6, c->swap);
+	if (*size <= at_least)
+		c->failed = true;
+	return pd_take(c, *size);
+}
+
+/*
+ * The old layout has no pid, so its names read as if they began four bytes late: that is how perf
+ * tells it, too. See perf_header__read_build_ids_abi_quirk.
+ */
+static bool is_old_layout(struct pd_cursor c)
+{
+	static const char late[] = "nel.kallsyms]";
+	uint32_t at = build_id_layout.filename, size;
+
+	while (pd_cursor_left(&c)) {
+		const uint8_t *entry = take_build_id(&c, at, &size);
+
+		if (entry && size - at >= sizeof(late) &&
+		    !memcmp(entry + at, late, sizeof(late)))
+			return true;
+	}
+	return false;
+}
+
+static void feed_build_id(struct pd_sink *sink, const uint8_t *entry, uint32_t size,
+			  const struct build_id_layout *at, bool swap)
+{
+	unsigned misc = pd_load16(entry + 4, swap), mode = misc & PD_MISC_CPUMODE;
+	uint32_t id_size = BUILD_ID_SIZE;
+	struct pd_text name = pd_text_in(entry + at->filename, size - at->filename);
+	const char *cpumode = "unknown";
+	int32_t pid;
+
+	if (mode < sizeof(cpumode_names) / sizeof(cpumode_names[0]))
+		cpumode = cpumode_names[mode];
+	if (at->size && (misc & PD_MISC_BUILD_ID_SIZE) && entry[at->size] < BUILD_ID_SIZE)
+		id_size = entry[at->size];
+	if (at->pid)
+		pid = (int32_t)pd_load32(entry + at->pid, swap);
+	else
+		pid = mode == PD_CPUMODE_GUEST_KERNEL || mode == PD_CPUMODE_GUEST_USER ? 0 : -1;
+
+	pd_sink_begin(sink, NULL, false);
+	pd_sink_hex(sink, "build_id", entry + at->id, id_size);
+	pd_sink_str(sink, "filename", name.p, name.n);
+	pd_sink_int(sink, "pid", pid);
+	pd_sink_str(sink, "cpumode", cpumode, strlen(cpumode));
+	pd_sink_end(sink);
+}
+
+bool pd_decode_build_id(struct pd_cursor *c, const struct pd_feature_context *ctx,
+			struct pd_sink *sink)
+{
+	const struct build_id_layout *at = &build_id_layout;
+	const uint8_t *entry;
+	uint32_t size;
+
+	(void)ctx;
+	if (is_old_layout(*c))
+		at = &old_build_id_layout;
+	pd_sink_begin(sink, NULL, true);
+	while (pd_cursor_left(c)) {
+		entry = take_build_id(c, at->filename, &size);
+		if (entry)
+			feed_build_id(sink, entry, size, at, c->swap);
+	}
+	pd_sink_end(sink);
+	return !c->failed;
+}
+
+/* Text up to its NUL. */
+static struct pd_text take_cstring(struct pd_cursor *c)
+{
+	size_t left = pd_cursor_left(c);
+	struct pd_text text = pd_text_in(c->pos, left);
+
+	if (text.n == left) {
+		c->failed = true;
+		return (struct pd_text){ "", 0 };
+	}
+	pd_take(c, text.n + 1);
+	return text;
+}
+
+static bool take_exactly(struct pd_cursor *c, const char *bytes, size_t n)
+{
+	const uint8_t *p = pd_take(c, n);
+
+	if (p && memcmp(p, bytes, n))
+		c->failed = true;
+	return !c->failed;
+}
+
+/* n blocks of u64 size and text. */
+static void skip_texts(struct pd_cursor *c, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && !c->failed; i++)
+		pd_take(c, pd_take64(c));
+}
+
+static void feed_systems(struct pd_cursor *c, struct pd_sink *sink)
+{
+	uint32_t n = pd_take32(c);
+
+	pd_sink_begin(sink, "systems", false);
+	for (uint32_t i = 0; i < n && !c->failed; i++) {
+		struct pd_text name = take_cstring(c);
+		uint32_t events = pd_take32(c);
+
+		skip_texts(c, events);
+		if (c->failed)
+			break;
+		sink->key(sink, name.p, name.n);
+		pd_sink_uint(sink, NULL, events);
+	}
+	pd_sink_end(sink);
+}
+
+/* The blob has a byte order of its own, the recorded kernel's. See trace_report. */
+bool pd_decode_tracing_data(struct pd_cursor *c, const struct pd_feature_context *ctx,
+			    struct pd_sink *sink)
+{
+	struct pd_text version;
+	uint8_t big, long_size;
+	uint32_t page_size;
+
+	(void)ctx;
+	take_exactly(c, "\x17\x08\x44tracing", 10);
+	version = take_cstring(c);
+	big = pd_take8(c);
+	long_size = pd_take8(c);
+	c->swap = pd_is_big(false) != !!big;
+	page_size = pd_take32(c);
+	if (c->failed || big > 1)
+		return false;
+	pd_sink_begin(sink, NULL, false);
+	pd_sink_str(sink, "version", version.p, version.n);
+	pd_sink_str(sink, "byte_order", big ? "big" : "little", strlen(big ? "big" : "little"));
+	pd_sink_uint(sink, "long_size", long_size);
+	pd_sink_uint(sink, "page_size", page_size);
+	take_exactly(c, "header_page", sizeof("header_page"));
+	skip_texts(c, 1);
+	take_exactly(c, "header_event", sizeof("header_event"));
+	skip_texts(c, 1);
+	skip_texts(c, pd_take32(c)); /* ftrace's own events */
+	feed_systems(c, sink);
+	pd_sink_end(sink);
+	return !c->failed;
+}

@@ -1,0 +1,384 @@
+#include "fields.h"
+
+#include <string.h>
+
+#include "event.h"
+#include "rows.h"
+#include "views.h"
+
+/* Fields of every record. */
+
+static void type_name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_name(out, rec->layout->desc ? rec->layout->desc->name : "unknown");
+}
+
+static void type_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_uint(out, PD_UINT, rec->type);
+}
+
+static void offset(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_uint(out, PD_UINT, rec->offset);
+}
+
+static void size(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_uint(out, PD_UINT, rec->size);
+}
+
+static void misc(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_uint(out, PD_ADDR, rec->misc);
+}
+
+const char *pd_cpumode_name(unsigned mode)
+{
+	static const char *const names[] = {
+		[PD_CPUMODE_UNKNOWN] = "unknown",
+		[PD_CPUMODE_KERNEL] = "kernel",
+		[PD_CPUMODE_USER] = "user",
+		[PD_CPUMODE_HYPERVISOR] = "hypervisor",
+		[PD_CPUMODE_GUEST_KERNEL] = "guest_kernel",
+		[PD_CPUMODE_GUEST_USER] = "guest_user",
+	};
+
+	return names[mode < sizeof(names) / sizeof(names[0]) ? mode : PD_CPUMODE_UNKNOWN];
+}
+
+static void cpumode(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_name(out, pd_cpumode_name(rec->misc & PD_MISC_CPUMODE));
+}
+
+static void event(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	out->event = rec->event;
+	if (rec->event)
+		out->type = PD_EVENT;
+}
+
+const struct pd_field pd_common_fields[] = {
+	/* PD_HEADER_FIELDS of them */
+	{ COMPUTED(STR, "type", 0, type_name,
+		   "Kind of record by name; \"unknown\" for an unknown one.") },
+	{ COMPUTED(UINT, "type_id", 0, type_id, "Kind of record by number.") },
+	{ COMPUTED(UINT, "offset", 0, offset, "Byte offset of the record in the file.") },
+	{ COMPUTED(UINT, "size", 0, size, "Bytes of the record, its header included.") },
+	{ COMPUTED(ADDR, "misc", 0, misc,
+		   "Flags of the header; what they say depends on the type.") },
+	{ COMPUTED(
+		STR, "cpumode", 0, cpumode,
+		"Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", \"guest_user\" or "
+		"\"unknown\".") },
+	{ COMPUTED(EVENT, "event", 0, event, "The event the record belongs to.") },
+	/* of the sample_id */
+	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
+	  .part = PD_PART_TIME },
+	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
+	  .part = PD_PART_TID },
+	{ FIELD(S32, "tid", 4, "Thread id; -1 if it has none any more."), .part = PD_PART_TID },
+	{ FIELD(S32, "cpu", 0, "Processor."), .part = PD_PART_CPU },
+	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_ID },
+	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_IDENTIFIER },
+	{ FIELD(U64, "stream_id", 0, "Id of the event's instance."),
+	  .part = PD_PART_STREAM_ID },
+	{ VIEWED(sample_id, "sample_id", 0, "The trailer as recorded; nil if there is none.") },
+	{ LATER("comm",
+		"Name of the thread at that time: the recorded system, threads come with a later "
+		"version.") },
+	END_OF_FIELDS,
+};
+
+/* The kernel's records: see enum perf_event_type, include/uapi/linux/perf_event.h. */
+
+static void old_bytes(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, 16, 4) && pd_fits(rec, at, pd_rec16(rec, 16)))
+		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_rec16(rec, 16));
+}
+
+static void new_bytes(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (!pd_fits(rec, 16, 4))
+		return;
+	at += pd_rec16(rec, 16);
+	if (pd_fits(rec, at, pd_rec16(rec, 18)))
+		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_rec16(rec, 18));
+}
+
+static void unregister(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 2))
+		pd_set_uint(out, PD_BOOL, pd_rec16(rec, at) & 1);
+}
+
+/* A byte says how many of 20 are the build-id, which starts three bytes later. */
+static void mmap_build_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 24) && rec->bytes[at] > 0 && rec->bytes[at] <= 20)
+		pd_set_bytes(out, PD_HEX, rec->bytes + at + 4, rec->bytes[at]);
+}
+
+#define MMAP_FIELDS                                                                   \
+	{ FIELD(S32, "pid", 8, "Process that has the mapping; -1 for the kernel.") }, \
+		{ FIELD(S32, "tid", 12, "Thread that made it.") },                    \
+		{ FIELD(X64, "addr", 16, "Address of its first byte.") },             \
+		{ FIELD(U64, "len", 24, "Its length in bytes.") },                    \
+	{                                                                             \
+		FIELD(X64, "pgoff", 32,                                               \
+		      "Offset in the file, in bytes, that is mapped at addr.")        \
+	}
+
+#define MMAP_DATA(n)                                                      \
+	{                                                                 \
+		FLAG(n, 13, "Is it mapped without the right to execute?") \
+	}
+
+static const struct pd_field mmap_fields[] = {
+	MMAP_FIELDS,
+	{ FIELD(CSTR, "filename", 40, "The file, or a name like \"[vdso]\" or \"//anon\".") },
+	MMAP_DATA("data"),
+	END_OF_FIELDS,
+};
+
+#define INODE	 .misc_mask = PD_MISC_MMAP_BUILD_ID, .misc_value = 0
+#define BUILD_ID .misc_mask = PD_MISC_MMAP_BUILD_ID, .misc_value = PD_MISC_MMAP_BUILD_ID
+
+static const struct pd_field mmap2_fields[] = {
+	MMAP_FIELDS,
+	{ FIELD(U32, "maj", 40,
+		"Major device number of the file; nil when build_id is recorded."),
+	  INODE },
+	{ FIELD(U32, "min", 44,
+		"Minor device number of the file; nil when build_id is recorded."),
+	  INODE },
+	{ FIELD(U64, "ino", 48, "Inode of the file; nil when build_id is recorded."), INODE },
+	{ FIELD(U64, "ino_generation", 56,
+		"Generation of the inode; nil when build_id is recorded."),
+	  INODE },
+	{ COMPUTED(HEX, "build_id", 40, mmap_build_id,
+		   "Build-id of the file in hex; nil when its inode is recorded."),
+	  BUILD_ID },
+	{ FIELD(X32, "prot", 64, "Protection: 1 read, 2 write, 4 execute.") },
+	{ FIELD(X32, "flags", 68, "MAP_* flags: 1 shared, 2 private …") },
+	{ FIELD(CSTR, "filename", 72, "The file, or a name like \"[vdso]\" or \"//anon\".") },
+	MMAP_DATA("data"),
+	END_OF_FIELDS,
+};
+
+static const struct pd_field lost_fields[] = {
+	{ FIELD(U64, "id", 8, "Id of the event that noticed.") },
+	{ FIELD(U64, "lost", 16,
+		"Records its ring buffer had no room for since the last such record.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field comm_fields[] = {
+	{ FIELD(S32, "pid", 8, "Process whose thread is named.") },
+	{ FIELD(S32, "tid", 12, "Thread that is named.") },
+	{ FIELD(CSTR, "comm", 16, "The new name.") },
+	{ FLAG("exec", 13, "Was it named by exec()?") },
+	END_OF_FIELDS,
+};
+
+#define TASK_FIELDS                                                                     \
+	{ FIELD(S32, "pid", 8, "Process of the thread.") },                             \
+		{ FIELD(S32, "ppid", 12, "Process of the thread's parent.") },          \
+		{ FIELD(S32, "tid", 16, "The thread.") },                               \
+		{ FIELD(S32, "ptid", 20, "The thread's parent.") },                     \
+	{                                                                               \
+		FIELD(U64, "time", 24, "Nanoseconds, of the clock the recording used.") \
+	}
+
+static const struct pd_field exit_fields[] = {
+	TASK_FIELDS,
+	END_OF_FIELDS,
+};
+
+static const struct pd_field fork_fields[] = {
+	TASK_FIELDS,
+	{ FLAG("exec", 13, "Did perf write it for a thread it found, whose mappings follow?") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field throttle_fields[] = {
+	{ FIELD(U64, "time", 8, "Nanoseconds, of the clock the recording used.") },
+	{ FIELD(U64, "id", 16, "Id of the event.") },
+	{ FIELD(U64, "stream_id", 24, "Id of the event's instance.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field read_fields[] = {
+	{ FIELD(S32, "pid", 8, "Process that was counted.") },
+	{ FIELD(S32, "tid", 12, "Thread that was counted.") },
+	{ VIEWED(read, "read", 16, "Its counters when it exited.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field aux_fields[] = {
+	{ FIELD(X64, "aux_offset", 8, "Where in the AUX area the data starts, in bytes.") },
+	{ FIELD(U64, "aux_size", 16, "Bytes of data.") },
+	{ FIELD(X64, "flags", 24,
+		"1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's format.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field itrace_start_fields[] = {
+	{ FIELD(S32, "pid", 8, "Process that is traced.") },
+	{ FIELD(S32, "tid", 12, "Thread that is traced.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field lost_samples_fields[] = {
+	{ FIELD(U64, "lost", 8, "Samples lost.") },
+	{ FLAG("bpf", 15, "Did a BPF filter drop them?") },
+	END_OF_FIELDS,
+};
+
+#define SWITCH_FIELDS                                                                   \
+	{ FLAG("out", 13, "Was the thread switched out? Else it was switched in.") },   \
+	{                                                                               \
+		FLAG("preempt", 14, "Was it switched out though it could have run on?") \
+	}
+
+static const struct pd_field switch_fields[] = {
+	SWITCH_FIELDS,
+	END_OF_FIELDS,
+};
+
+static const struct pd_field switch_cpu_wide_fields[] = {
+	{ FIELD(S32, "next_prev_pid", 8,
+		"Process of the thread that runs next, or ran before.") },
+	{ FIELD(S32, "next_prev_tid", 12, "Thread that runs next (out), or ran before (in).") },
+	SWITCH_FIELDS,
+	END_OF_FIELDS,
+};
+
+static const struct pd_field namespaces_fields[] = {
+	{ FIELD(S32, "pid", 8, "Process of the thread.") },
+	{ FIELD(S32, "tid", 12, "The thread.") },
+	{ VIEWED(namespaces, "namespaces", 16, "The namespaces it is in.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field ksymbol_fields[] = {
+	{ FIELD(X64, "addr", 8, "Address of the code.") },
+	{ FIELD(U32, "len", 16, "Its length in bytes; 0 if it is not compiled.") },
+	{ FIELD(U16, "ksym_type", 20,
+		"1 BPF program, 2 out-of-line code of kprobes or ftrace.") },
+	{ FIELD(U16, "flags", 22, "1: the code was removed.") },
+	{ COMPUTED(BOOL, "unregister", 22, unregister,
+		   "Was the code removed? Else it was added.") },
+	{ FIELD(CSTR, "name", 24, "Name of the symbol.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field bpf_event_fields[] = {
+	{ FIELD(U16, "bpf_type", 8, "1: a program was loaded, 2: one was unloaded.") },
+	{ FIELD(U16, "flags", 10, "Not used yet.") },
+	{ FIELD(U32, "prog_id", 12, "Id of the program.") },
+	{ BYTES(HEX, "tag", 16, 8, "Tag of the program: a hash of its instructions, in hex.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field cgroup_fields[] = {
+	{ FIELD(U64, "cgroup_id", 8, "Id of the group, as samples carry it.") },
+	{ FIELD(CSTR, "path", 16, "Path of the group from the root of the hierarchy.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field text_poke_fields[] = {
+	{ FIELD(X64, "addr", 8, "Address of the kernel code that changed.") },
+	{ FIELD(U16, "old_len", 16, "Bytes of old.") },
+	{ FIELD(U16, "new_len", 18, "Bytes of new.") },
+	{ COMPUTED(BLOB, "old", 20, old_bytes, "The code before.") },
+	{ COMPUTED(BLOB, "new", 20, new_bytes, "The code after.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field aux_output_hw_id_fields[] = {
+	{ FIELD(X64, "hw_id", 8, "What stands for the event in the AUX data.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field callchain_deferred_fields[] = {
+	{ FIELD(U64, "cookie", 8,
+		"Names the samples of the same thread whose chain this ends.") },
+	{ VIEWED(ips, "ips", 16, "The user part of their call chains, callee first.") },
+	END_OF_FIELDS,
+};
+
+#define RECORD(id, n, table, text) \
+	[id] = { .type = (id), .name = (n), .doc = (text), .fields = (table), .trailer = true }
+
+static const struct pd_record_desc records[] = {
+	RECORD(PD_RECORD_MMAP, "mmap", mmap_fields, "A file or memory was mapped."),
+	RECORD(PD_RECORD_LOST, "lost", lost_fields,
+	       "Records were lost: the ring buffer was full."),
+	RECORD(PD_RECORD_COMM, "comm", comm_fields, "A thread got a name."),
+	RECORD(PD_RECORD_EXIT, "exit", exit_fields, "A thread ended."),
+	RECORD(PD_RECORD_THROTTLE, "throttle", throttle_fields,
+	       "An event fired so often that it was stopped for a while."),
+	RECORD(PD_RECORD_UNTHROTTLE, "unthrottle", throttle_fields, "A stopped event goes on."),
+	RECORD(PD_RECORD_FORK, "fork", fork_fields, "A thread started."),
+	RECORD(PD_RECORD_READ, "read", read_fields, "A thread's counters when it exited."),
+	[PD_RECORD_SAMPLE] = { .type = PD_RECORD_SAMPLE,
+			       .name = "sample",
+			       .doc = "An event happened; its sample_type decides which fields there are.",
+			       .fields = pd_sample_fields },
+	RECORD(PD_RECORD_MMAP2, "mmap2", mmap2_fields,
+	       "A file or memory was mapped, with what identifies the file."),
+	RECORD(PD_RECORD_AUX, "aux", aux_fields, "Data came into the AUX area."),
+	RECORD(PD_RECORD_ITRACE_START, "itrace_start", itrace_start_fields,
+	       "Instruction tracing began."),
+	RECORD(PD_RECORD_LOST_SAMPLES, "lost_samples", lost_samples_fields,
+	       "Samples were lost."),
+	RECORD(PD_RECORD_SWITCH, "switch", switch_fields,
+	       "The recorded thread was switched in or out."),
+	RECORD(PD_RECORD_SWITCH_CPU_WIDE, "switch_cpu_wide", switch_cpu_wide_fields,
+	       "A processor switched from one thread to another."),
+	RECORD(PD_RECORD_NAMESPACES, "namespaces", namespaces_fields,
+	       "The namespaces of a thread, when it starts or changes them."),
+	RECORD(PD_RECORD_KSYMBOL, "ksymbol", ksymbol_fields,
+	       "Code was added to the kernel or removed from it."),
+	RECORD(PD_RECORD_BPF_EVENT, "bpf_event", bpf_event_fields,
+	       "A BPF program was loaded or unloaded."),
+	RECORD(PD_RECORD_CGROUP, "cgroup", cgroup_fields, "The path of a control group."),
+	RECORD(PD_RECORD_TEXT_POKE, "text_poke", text_poke_fields,
+	       "The kernel changed its own code."),
+	RECORD(PD_RECORD_AUX_OUTPUT_HW_ID, "aux_output_hw_id", aux_output_hw_id_fields,
+	       "How the AUX data names an event."),
+	RECORD(PD_RECORD_CALLCHAIN_DEFERRED, "callchain_deferred", callchain_deferred_fields,
+	       "The user part of earlier samples' call chains."),
+};
+
+const struct pd_record_desc *pd_record_desc(uint32_t type)
+{
+	const struct pd_record_desc *desc = NULL;
+
+	if (type < sizeof(records) / sizeof(records[0]))
+		desc = &records[type];
+	else if (type >= PD_RECORD_USER && type < PD_RECORD_TYPES)
+		desc = &pd_user_records[type - PD_RECORD_USER];
+	return desc && desc->name ? desc : NULL;
+}
+
+const struct pd_record_desc *pd_record_desc_by_name(const char *name, size_t n)
+{
+	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
+		const struct pd_record_desc *desc = pd_record_desc(type);
+
+		if (desc && strlen(desc->name) == n && memcmp(desc->name, name, n) == 0)
+			return desc;
+	}
+	return NULL;
+}

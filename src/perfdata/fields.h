@@ -1,0 +1,69 @@
+/*
+ * What every record type holds: one table per type, one row per field, the last column its
+ * documentation. A new record type is a table and a row in records[].
+ */
+#ifndef PERFLUA_PERFDATA_FIELDS_H
+#define PERFLUA_PERFDATA_FIELDS_H
+
+#include "value.h"
+
+enum pd_kind {
+	PD_K_NONE,
+	/* loads from a fixed place; U read unsigned decimal, S signed, X hex */
+	PD_K_U8,
+	PD_K_U16,
+	PD_K_U32,
+	PD_K_S32,
+	PD_K_X32,
+	PD_K_U64,
+	PD_K_S64,
+	PD_K_X64,
+	PD_K_F64,
+	PD_K_BOOL8,   /* a byte that is 0 or not */
+	PD_K_FLAG,    /* is bit `arg` of misc set */
+	PD_K_CSTR,    /* text from here to its NUL or the end of the body */
+	PD_K_CHARS,   /* text in `arg` bytes */
+	PD_K_HEX,     /* `arg` bytes, read as a string of hex digits */
+	PD_K_VIEW,    /* a composite that starts here: .view */
+	PD_K_COMPUTE, /* .compute */
+	PD_K_LATER,   /* needs what this version does not build yet; .doc says what */
+};
+
+struct pd_field {
+	const char *name;
+	uint8_t kind;	     /* enum pd_kind */
+	uint8_t part;	     /* enum pd_part: of a sample or of the sample_id; 0: of the record */
+	uint16_t arg;
+	uint16_t at;	     /* offset in the record, or in the part */
+	const char *doc;     /* one sentence, with units */
+	enum pd_type type;   /* of PD_K_COMPUTE: what it computes, for the manual */
+	uint16_t misc_mask;  /* present only if (misc & misc_mask) == misc_value */
+	uint16_t misc_value;
+	const struct pd_view_desc *view;
+	/*
+	 * PD_K_COMPUTE: `at` as for the other kinds, but from the record's start; out is PD_NIL already.
+	 * PD_K_VIEW: fills in count and extra, or makes out PD_NIL. Bounds what it reads itself.
+	 */
+	void (*compute)(const struct pd_record *rec, uint32_t at, struct pd_value *out);
+};
+
+struct pd_record_desc {
+	uint32_t type;		 /* enum pd_record_type */
+	const char *name;	 /* as scripts call it: "mmap2" */
+	const char *doc;	 /* one sentence */
+	const struct pd_field *fields; /* ends with a NULL name; of one name the first a record has */
+	bool container;		 /* the container's own: delivered only when named */
+	bool trailer;		 /* ends with a sample_id when the event has sample_id_all */
+};
+
+/* The description of a type below PD_RECORD_TYPES; NULL for unknown ones. */
+const struct pd_record_desc *pd_record_desc(uint32_t type);
+const struct pd_record_desc *pd_record_desc_by_name(const char *name, size_t n);
+
+/* Fields of every record: header and sample_id; ends with a NULL name. */
+extern const struct pd_field pd_common_fields[];
+
+/* Fields of samples, by part; ends with a NULL name. */
+extern const struct pd_field pd_sample_fields[];
+
+#endif

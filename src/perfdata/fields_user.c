@@ -1,0 +1,377 @@
+/*
+ * The records perf writes itself: see enum perf_user_event_type and the structs of
+ * tools/lib/perf/include/perf/event.h. None of them ends with a sample_id.
+ */
+#include "event.h"
+#include "feature.h"
+#include "rows.h"
+#include "views.h"
+
+static const struct pd_field no_fields[] = {
+	END_OF_FIELDS,
+};
+
+/* The container's own. */
+
+static const struct pd_field header_attr_fields[] = {
+	{ VIEWED(attr, "attr", 8, "The event's attribute.") },
+	{ VIEWED(ids, "ids", 8, "The event's ids.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field event_type_fields[] = {
+	{ FIELD(X64, "event_id", 8, "Config of the event.") },
+	{ BYTES(CHARS, "name", 16, 64, "Name of the event.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field tracing_data_fields[] = {
+	{ FIELD(U32, "data_size", 8, "Bytes of tracing data that follow the record.") },
+	END_OF_FIELDS,
+};
+
+static void build_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint32_t n = 20;
+
+	if (!pd_fits(rec, at, 24))
+		return;
+	if (rec->misc & PD_MISC_BUILD_ID_SIZE && rec->bytes[at + 20] <= 20)
+		n = rec->bytes[at + 20];
+	pd_set_bytes(out, PD_HEX, rec->bytes + at, n);
+}
+
+static const struct pd_field build_id_fields[] = {
+	{ FIELD(S32, "pid", 8,
+		"Process id of the virtual machine it is in; -1 for the host.") },
+	{ COMPUTED(HEX, "build_id", 12, build_id, "Build-id of the file in hex.") },
+	{ FIELD(CSTR, "filename", 36, "The file.") },
+	END_OF_FIELDS,
+};
+
+static void feature(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	const struct pd_feature *known;
+	uint64_t bit;
+
+	if (!pd_fits(rec, at, 8))
+		return;
+	bit = pd_rec64(rec, at);
+	known = bit < PD_FEATURES ? pd_feature_by_bit((unsigned)bit) : NULL;
+	if (known)
+		pd_set_name(out, known->name);
+	else
+		pd_set_uint(out, PD_UINT, bit);
+}
+
+static void rest(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 0))
+		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_body_end(rec) - at);
+}
+
+static const struct pd_field header_feature_fields[] = {
+	{ COMPUTED(STR, "feature", 8, feature,
+		   "Name of the header feature; the number of an unknown one.") },
+	{ COMPUTED(BLOB, "value", 16, rest, "Its bytes.") },
+	END_OF_FIELDS,
+};
+
+static void bytes_left(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 0))
+		pd_set_uint(out, PD_UINT, pd_body_end(rec) - at);
+}
+
+static const struct pd_field compressed_fields[] = {
+	{ COMPUTED(UINT, "data_size", 8, bytes_left, "Bytes of compressed data.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field compressed2_fields[] = {
+	{ FIELD(U64, "data_size", 8, "Bytes of compressed data, without their padding.") },
+	END_OF_FIELDS,
+};
+
+/* AUX areas. */
+
+static const struct pd_field id_index_fields[] = {
+	{ VIEWED(id_index, "entries", 8, "What each event id was opened for.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field auxtrace_info_fields[] = {
+	{ FIELD(U32, "auxtrace_type", 8,
+		"Kind of trace: 1 Intel PT, 2 Intel BTS, 3 CoreSight ETM, 4 Arm SPE, 5 s390 CPUMSF, "
+		"6 HiSilicon PTT, 7 VPA DTL.") },
+	{ VIEWED(priv, "priv", 16, "What the decoder of that kind needs.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field auxtrace_fields[] = {
+	{ FIELD(U64, "data_size", 8, "Bytes of trace that follow the record.") },
+	{ FIELD(X64, "data_offset", 16, "Where they were in the AUX area, in bytes.") },
+	{ FIELD(X64, "reference", 24, "Unique number that keeps overlapping buffers apart.") },
+	{ FIELD(U32, "idx", 32, "Index of the ring buffer.") },
+	{ FIELD(S32, "tid", 36, "Thread that is traced; -1 for any.") },
+	{ FIELD(S32, "cpu", 40, "Processor that is traced; -1 for any.") },
+	END_OF_FIELDS,
+};
+
+#define ERROR_FMT	  28 /* 1 and up have a time, 2 and up the guest */
+#define ERROR_TIME	  40
+#define ERROR_MSG_SIZE	  64
+#define ERROR_MACHINE_PID 112
+#define ERROR_VCPU	  116
+
+static uint32_t error_fmt(const struct pd_record *rec)
+{
+	return pd_fits(rec, ERROR_FMT, 4) ? pd_rec32(rec, ERROR_FMT) : 0;
+}
+
+static void error_time(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (error_fmt(rec) >= 1 && pd_fits(rec, at, 8))
+		pd_set_uint(out, PD_UINT, pd_rec64(rec, at));
+}
+
+static void error_msg(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint32_t left;
+
+	at += error_fmt(rec) >= 1 ? 8 : 0;
+	if (!pd_fits(rec, at, 1))
+		return;
+	left = pd_body_end(rec) - at;
+	pd_set_text(out, rec->bytes + at, left < ERROR_MSG_SIZE ? left : ERROR_MSG_SIZE);
+}
+
+static void error_guest(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (error_fmt(rec) >= 2 && pd_fits(rec, at, 4))
+		pd_set_uint(out, PD_UINT, pd_rec32(rec, at));
+}
+
+static const struct pd_field auxtrace_error_fields[] = {
+	{ FIELD(U32, "error_type", 8, "1: decoding instruction trace failed.") },
+	{ FIELD(U32, "code", 12, "What failed, by the decoder's own number.") },
+	{ FIELD(U32, "fmt", ERROR_FMT,
+		"Version of the record: from 1 on it has time, from 2 on guests.") },
+	{ FIELD(S32, "cpu", 16, "Processor whose trace it was; -1 if unknown.") },
+	{ FIELD(S32, "pid", 20, "Process whose trace it was; -1 if unknown.") },
+	{ FIELD(S32, "tid", 24, "Thread whose trace it was; -1 if unknown.") },
+	{ FIELD(X64, "ip", 32, "Address where decoding stopped.") },
+	{ COMPUTED(UINT, "time", ERROR_TIME, error_time, "Nanoseconds; nil if not recorded.") },
+	{ COMPUTED(STR, "msg", ERROR_TIME, error_msg, "What happened, for people.") },
+	{ COMPUTED(UINT, "machine_pid", ERROR_MACHINE_PID, error_guest,
+		   "Process id of the guest's virtual machine; nil if not recorded.") },
+	{ COMPUTED(UINT, "vcpu", ERROR_VCPU, error_guest,
+		   "Virtual processor of the guest; nil if not recorded.") },
+	END_OF_FIELDS,
+};
+
+/* perf stat record, and what describes events. */
+
+static const struct pd_field thread_map_fields[] = {
+	{ VIEWED(thread_map, "threads", 8, "The threads that were recorded.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field cpu_map_fields[] = {
+	{ VIEWED(cpus, "cpus", 8, "The processors that were recorded.") },
+	END_OF_FIELDS,
+};
+
+#define CONFIG_ENTRIES 16
+
+/* The value of a tag among the pairs that follow. */
+static void stat_config(const struct pd_record *rec, uint64_t tag, struct pd_value *out)
+{
+	uint64_t n;
+
+	if (!pd_fits(rec, 8, 8))
+		return;
+	n = pd_rec64(rec, 8);
+	for (uint32_t at = CONFIG_ENTRIES; n && pd_fits(rec, at, 16); at += 16, n--)
+		if (pd_rec64(rec, at) == tag)
+			pd_set_uint(out, PD_UINT, pd_rec64(rec, at + 8));
+}
+
+#define STAT_CONFIG(name, tag)                                                           \
+	static void name(const struct pd_record *rec, uint32_t at, struct pd_value *out) \
+	{                                                                                \
+		(void)at;                                                                \
+		stat_config(rec, tag, out);                                              \
+	}
+
+STAT_CONFIG(aggr_mode, 0)
+STAT_CONFIG(interval, 1)
+STAT_CONFIG(scale, 2)
+STAT_CONFIG(aggr_level, 3)
+
+static const struct pd_field stat_config_fields[] = {
+	{ COMPUTED(
+		UINT, "aggr_mode", 8, aggr_mode,
+		"How counts are summed up, as the writer numbers it: versions of perf differ.") },
+	{ COMPUTED(UINT, "interval", 8, interval,
+		   "Milliseconds between rounds; 0 for only one.") },
+	{ COMPUTED(UINT, "scale", 8, scale, "1: counts of multiplexed events are scaled up.") },
+	{ COMPUTED(UINT, "aggr_level", 8, aggr_level,
+		   "Level of cache that counts are summed up for.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field stat_fields[] = {
+	{ FIELD(U64, "id", 8, "Id of the event.") },
+	{ FIELD(S32, "cpu", 16, "Processor; -1 for any.") },
+	{ FIELD(U32, "thread", 20, "Which thread of the thread_map, from 0.") },
+	{ FIELD(U64, "val", 24, "The counter.") },
+	{ FIELD(U64, "ena", 32, "Nanoseconds the event was enabled.") },
+	{ FIELD(U64, "run", 40, "Nanoseconds it was counted.") },
+	END_OF_FIELDS,
+};
+
+static const struct pd_field stat_round_fields[] = {
+	{ FIELD(U64, "round_type", 8, "0: an interval ended, 1: the last round.") },
+	{ FIELD(U64, "time", 16, "Nanoseconds since counting began.") },
+	END_OF_FIELDS,
+};
+
+enum {
+	UPDATE_UNIT,
+	UPDATE_SCALE,
+	UPDATE_NAME,
+	UPDATE_CPUS
+};
+
+static bool updates(const struct pd_record *rec, uint64_t what)
+{
+	return pd_fits(rec, 8, 8) && pd_rec64(rec, 8) == what;
+}
+
+static void unit(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (updates(rec, UPDATE_UNIT) && pd_fits(rec, at, 0))
+		pd_set_text(out, rec->bytes + at, pd_body_end(rec) - at);
+}
+
+static void scale_factor(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint64_t word;
+
+	if (!updates(rec, UPDATE_SCALE) || !pd_fits(rec, at, 8))
+		return;
+	word = pd_rec64(rec, at);
+	out->type = PD_FLOAT;
+	memcpy(&out->f, &word, sizeof(out->f));
+}
+
+static void name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (updates(rec, UPDATE_NAME) && pd_fits(rec, at, 0))
+		pd_set_text(out, rec->bytes + at, pd_body_end(rec) - at);
+}
+
+static void update_cpus(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (updates(rec, UPDATE_CPUS))
+		pd_open_cpus(rec, at, out);
+	else
+		out->type = PD_NIL;
+}
+
+static const struct pd_field event_update_fields[] = {
+	{ FIELD(U64, "update_type", 8,
+		"Which of them it has: 0 unit, 1 scale, 2 name, 3 cpus.") },
+	{ FIELD(U64, "id", 16, "Id of the event.") },
+	{ COMPUTED(STR, "unit", 24, unit, "Unit of its counts.") },
+	{ COMPUTED(FLOAT, "scale", 24, scale_factor, "What its counts are multiplied by.") },
+	{ COMPUTED(STR, "name", 24, name, "Its name.") },
+	{ FIELD(VIEW, "cpus", 24, "The processors it is counted on."), .type = PD_VIEW,
+	  .view = &pd_view_cpus, .compute = update_cpus },
+	END_OF_FIELDS,
+};
+
+/* Old recorders wrote only the first three. */
+static const struct pd_field time_conv_fields[] = {
+	{ FIELD(U64, "time_shift", 8, "Bits to shift right after multiplying.") },
+	{ FIELD(U64, "time_mult", 16, "Factor from cycles to nanoseconds.") },
+	{ FIELD(U64, "time_zero", 24, "Nanoseconds when the cycle counter was 0.") },
+	{ FIELD(U64, "time_cycles", 32,
+		"Cycles that time_mask counts from; nil in old recordings.") },
+	{ FIELD(X64, "time_mask", 40,
+		"Bits of a short cycle counter; nil in old recordings.") },
+	{ FIELD(BOOL8, "cap_user_time_zero", 48,
+		"Is time_zero valid? nil in old recordings.") },
+	{ FIELD(BOOL8, "cap_user_time_short", 49,
+		"Is the cycle counter short? nil in old recordings.") },
+	END_OF_FIELDS,
+};
+
+#define PROG_NAME_SIZE 512
+
+static void prog_name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, PROG_NAME_SIZE))
+		pd_set_text(out, rec->bytes + at, PROG_NAME_SIZE);
+}
+
+static const struct pd_field bpf_metadata_fields[] = {
+	{ COMPUTED(STR, "prog_name", 8, prog_name, "Name of the BPF program.") },
+	{ VIEWED(bpf_metadata, "entries", 8 + PROG_NAME_SIZE,
+		 "What the program says of itself.") },
+	END_OF_FIELDS,
+};
+
+#define USER(id, n, table, text) \
+	[(id)-PD_RECORD_USER] = { .type = (id), .name = (n), .doc = (text), .fields = (table) }
+#define CONTAINER(id, n, table, text)                                                          \
+	[(id)-PD_RECORD_USER] = {                                                              \
+		.type = (id), .name = (n), .doc = (text), .fields = (table), .container = true \
+	}
+
+const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = {
+	CONTAINER(PD_RECORD_HEADER_ATTR, "header_attr", header_attr_fields,
+		  "An event of a stream: what a file has in its header."),
+	CONTAINER(PD_RECORD_EVENT_TYPE, "event_type", event_type_fields,
+		  "Name of an event, in recordings of 2012 and before."),
+	CONTAINER(PD_RECORD_TRACING_DATA, "tracing_data", tracing_data_fields,
+		  "The formats of tracepoints follow the record."),
+	CONTAINER(PD_RECORD_BUILD_ID, "build_id", build_id_fields, "Build-id of a file."),
+	CONTAINER(PD_RECORD_FINISHED_ROUND, "finished_round", no_fields,
+		  "All ring buffers were read once."),
+	USER(PD_RECORD_ID_INDEX, "id_index", id_index_fields,
+	     "What each event id was opened for."),
+	USER(PD_RECORD_AUXTRACE_INFO, "auxtrace_info", auxtrace_info_fields,
+	     "What decoding the AUX areas needs."),
+	USER(PD_RECORD_AUXTRACE, "auxtrace", auxtrace_fields,
+	     "A piece of an AUX area follows."),
+	USER(PD_RECORD_AUXTRACE_ERROR, "auxtrace_error", auxtrace_error_fields,
+	     "An AUX area could not be decoded."),
+	USER(PD_RECORD_THREAD_MAP, "thread_map", thread_map_fields,
+	     "The threads that were recorded."),
+	USER(PD_RECORD_CPU_MAP, "cpu_map", cpu_map_fields,
+	     "The processors that were recorded."),
+	USER(PD_RECORD_STAT_CONFIG, "stat_config", stat_config_fields,
+	     "How perf stat counted."),
+	USER(PD_RECORD_STAT, "stat", stat_fields, "A count of perf stat."),
+	USER(PD_RECORD_STAT_ROUND, "stat_round", stat_round_fields,
+	     "perf stat read all counters."),
+	USER(PD_RECORD_EVENT_UPDATE, "event_update", event_update_fields,
+	     "Unit, scale, name or processors of an event."),
+	USER(PD_RECORD_TIME_CONV, "time_conv", time_conv_fields,
+	     "How cycles are converted to nanoseconds."),
+	CONTAINER(PD_RECORD_HEADER_FEATURE, "header_feature", header_feature_fields,
+		  "A header feature of a stream."),
+	CONTAINER(PD_RECORD_COMPRESSED, "compressed", compressed_fields, "Compressed records."),
+	CONTAINER(PD_RECORD_FINISHED_INIT, "finished_init", no_fields,
+		  "What perf found on the system before recording ends here."),
+	CONTAINER(PD_RECORD_COMPRESSED2, "compressed2", compressed2_fields,
+		  "Compressed records, padded."),
+	USER(PD_RECORD_BPF_METADATA, "bpf_metadata", bpf_metadata_fields,
+	     "Metadata that a BPF program carries."),
+	USER(PD_RECORD_SCHEDSTAT_CPU, "schedstat_cpu", pd_schedstat_cpu_fields,
+	     "Scheduler statistics of a processor."),
+	USER(PD_RECORD_SCHEDSTAT_DOMAIN, "schedstat_domain", pd_schedstat_domain_fields,
+	     "Scheduler statistics of a scheduling domain of a processor."),
+};

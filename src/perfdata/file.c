@@ -1,0 +1,167 @@
+#include "file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+
+bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err)
+{
+	struct pd_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+	file->input.fd = -1;
+	file->complete = true;
+	file->path = strdup(path);
+	pd_names_init(&file->names);
+	if (!file->path) {
+		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+	} else if (pd_input_open(&file->input, file->path, err) && pd_envelope_read(file, err) &&
+		   pd_describe(file, err)) {
+		*out = file;
+		return true;
+	}
+	pd_file_destroy(file);
+	return false;
+}
+
+void pd_file_close(struct pd_file *file)
+{
+	pd_input_close(&file->input);
+}
+
+static void destroy_layouts(struct pd_file *file)
+{
+	for (size_t i = 0; i < file->n_events; i++) {
+		const struct pd_layout *layout = file->events[i].sample;
+
+		/* shared layouts belong to the first event that has them: their shape is its */
+		if (layout && layout->shape == &file->events[i].shape)
+			pd_layout_destroy((struct pd_layout *)layout);
+	}
+	for (size_t k = 0; k < PD_TRAILER_KINDS; k++) {
+		for (size_t type = 0; file->trailers[k] && type < PD_RECORD_TYPES; type++)
+			pd_layout_destroy((struct pd_layout *)file->trailers[k][type]);
+		free(file->trailers[k]);
+	}
+}
+
+void pd_file_destroy(struct pd_file *file)
+{
+	if (!file)
+		return;
+	pd_file_close(file);
+	destroy_layouts(file);
+	for (size_t i = 0; i < file->n_events; i++) {
+		free(file->events[i].name);
+		free(file->events[i].group_name);
+		free(file->events[i].ids);
+	}
+	free(file->events);
+	free(file->features);
+	free(file->damage);
+	pd_id_table_deinit(&file->ids);
+	free(file->path);
+	free(file);
+}
+
+const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id)
+{
+	uint32_t index = pd_id_table_find(&file->ids, id);
+
+	return index == UINT32_MAX ? NULL : &file->events[index];
+}
+
+const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit)
+{
+	for (size_t i = 0; i < file->n_features; i++)
+		if (file->features[i].bit == bit)
+			return &file->features[i];
+	return NULL;
+}
+
+bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes, struct pd_error *err)
+{
+	size_t got;
+
+	if (!pd_input_read(&file->input, at.offset, bytes, at.size, &got, err))
+		return false;
+	if (got < at.size)
+		return pd_error_set(err, "FORMAT", file->path, at.offset,
+				    "found %zu bytes up to the end of the file, expected %llu", got,
+				    (unsigned long long)at.size);
+	return true;
+}
+
+#define MAX_DAMAGE 1000 /* more says no more */
+
+bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format, ...)
+{
+	struct pd_damage *grown;
+	va_list args;
+
+	for (size_t i = 0; i < file->n_damage; i++)
+		if (file->damage[i].offset == offset && file->damage[i].size == size)
+			return false;
+	if (file->n_damage >= MAX_DAMAGE)
+		return false;
+	grown = realloc(file->damage, (file->n_damage + 1) * sizeof(*grown));
+	if (!grown)
+		return false;
+	file->damage = grown;
+	grown += file->n_damage++;
+	grown->offset = offset;
+	grown->size = size;
+	va_start(args, format);
+	vsnprintf(grown->reason, sizeof(grown->reason), format, args);
+	va_end(args);
+	return true;
+}
+
+static unsigned time_field(const struct pd_layout *layout, const struct pd_names *names)
+{
+	return layout->slot[pd_name_id(names, "time", 4)];
+}
+
+bool pd_file_times(struct pd_file *file, uint64_t *first, uint64_t *last, struct pd_error *err)
+{
+	struct pd_reader reader;
+	struct pd_record rec;
+	struct pd_value v;
+	bool any = false;
+	int got;
+
+	if (file->has_times) {
+		*first = file->first_time;
+		*last = file->last_time;
+		return true;
+	}
+	if (!pd_reader_init(&reader, file, err))
+		return false;
+	pd_reader_want_none(&reader);
+	pd_reader_want(&reader, PD_RECORD_SAMPLE);
+	while ((got = pd_reader_next(&reader, &rec, err)) > 0) {
+		unsigned index = time_field(rec.layout, &file->names);
+
+		if (!index)
+			continue;
+		pd_record_get(&rec, index, &v);
+		if (v.type == PD_NIL)
+			continue;
+		if (!any || v.u < file->first_time)
+			file->first_time = v.u;
+		if (!any || v.u > file->last_time)
+			file->last_time = v.u;
+		any = true;
+	}
+	pd_reader_deinit(&reader);
+	if (got < 0)
+		return false;
+	file->has_times = any;
+	*first = file->first_time;
+	*last = file->last_time;
+	return any;
+}

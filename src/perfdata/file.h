@@ -1,0 +1,91 @@
+/*
+ * An open recording: what its envelope says (header, sections, events, features) and what was found
+ * wrong with it. After pd_file_open only the damage list changes; readers have their own state, so
+ * several walk one file side by side.
+ */
+#ifndef PERFLUA_PERFDATA_FILE_H
+#define PERFLUA_PERFDATA_FILE_H
+
+#include "event.h"
+#include "feature.h"
+#include "input.h"
+#include "names.h"
+
+struct pd_section {
+	uint64_t offset, size;
+};
+
+struct pd_feature_section {
+	unsigned bit;
+	struct pd_section at;
+};
+
+struct pd_damage {
+	uint64_t offset, size;
+	char reason[160];
+};
+
+#define PD_TRAILER_KINDS 128 /* six bits of sample_type and sample_id_all */
+
+struct pd_file {
+	char *path;
+	struct pd_input input;
+	unsigned version;     /* 1: PERFFILE, 2: PERFILE2 */
+	bool big, swap;	      /* big-endian; not this host's byte order */
+	bool complete;	      /* false once something is known to be missing */
+	bool unfinished;      /* the recorder never wrote data.size */
+	struct pd_section data; /* within the file */
+	struct pd_section event_types;
+	struct pd_feature_section *features; /* ascending bits */
+	size_t n_features;
+	struct pd_feature_context context;
+	const struct pd_arch *arch;
+	struct pd_event *events;
+	size_t n_events;
+	struct pd_id_table ids;
+	struct pd_names names;
+	struct pd_shape bare;			/* of records of a file without events */
+	const struct pd_layout *unknown_sample; /* of samples whose event is not known */
+	const struct pd_layout *const *bare_layouts;
+	const struct pd_layout **trailers[PD_TRAILER_KINDS]; /* [PD_RECORD_TYPES] each */
+	bool has_times;
+	uint64_t first_time, last_time; /* ns */
+	struct pd_damage *damage;
+	size_t n_damage;
+};
+
+/*
+ * Opens a recording and reads all that describes it. On failure *out is untouched. Damage that leaves
+ * something to read is no failure: it is noted.
+ */
+bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err);
+
+/* Closes the file itself; its description stays valid for the records that point into it. */
+void pd_file_close(struct pd_file *file);
+void pd_file_destroy(struct pd_file *file);
+
+/* The event of an id, or NULL. */
+const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id);
+
+/* The section of a feature the file has, or NULL. */
+const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit);
+
+/* Reads a section of at most its whole size; short reads are failures. */
+bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes,
+		  struct pd_error *err);
+
+/* Notes damage; each place once. True if it is new. */
+bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Times of the first and the last sample, ns: the header's, else found by one pass over the records.
+ * False: no record has a time (or, with err set, the pass failed).
+ */
+bool pd_file_times(struct pd_file *file, uint64_t *first, uint64_t *last, struct pd_error *err);
+
+/* Envelope (envelope.c): fills the file from its header; names and groups (describe.c). */
+bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
+bool pd_describe(struct pd_file *file, struct pd_error *err);
+
+#endif

@@ -1,0 +1,162 @@
+#include "layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "names.h"
+#include "sample.h"
+
+/* The parts of a sample_id trailer in their order: see perf_event__output_id_sample. */
+static const uint8_t trailer_parts[] = {
+	PD_PART_TID, PD_PART_TIME, PD_PART_ID, PD_PART_STREAM_ID, PD_PART_CPU, PD_PART_IDENTIFIER,
+};
+
+uint32_t pd_trailer_size(const struct pd_shape *shape)
+{
+	uint32_t size = 0;
+
+	if (shape->sample_id_all)
+		for (size_t i = 0; i < sizeof(trailer_parts); i++)
+			size += pd_part_present(shape, trailer_parts[i]) ? 8 : 0;
+	return size;
+}
+
+/* Offset of a part of the trailer from the record's end (negative); 0: not in the trailer. */
+static int trailer_offset(const struct pd_shape *shape, enum pd_part part)
+{
+	int from_end = 0;
+
+	for (size_t i = sizeof(trailer_parts); i-- > 0;) {
+		if (!pd_part_present(shape, trailer_parts[i]))
+			continue;
+		from_end += 8;
+		if (trailer_parts[i] == part)
+			return -from_end;
+	}
+	return 0;
+}
+
+/* Gives each part up to the first of variable size its offset. */
+static void place_parts(struct pd_layout *layout)
+{
+	uint32_t at = 8;
+
+	for (unsigned part = 1; part < PD_PARTS; part++) {
+		uint32_t size = pd_part_fixed(layout->shape, part);
+
+		if (!pd_part_present(layout->shape, part))
+			continue;
+		layout->parts[part] = (uint16_t)at;
+		layout->first_var = (uint8_t)part;
+		if (!size)
+			return;
+		at += size;
+	}
+}
+
+static uint8_t width_of(const struct pd_field *field)
+{
+	static const uint8_t widths[] = {
+		[PD_K_U8] = 1,	[PD_K_U16] = 2, [PD_K_U32] = 4, [PD_K_S32] = 4, [PD_K_X32] = 4,
+		[PD_K_U64] = 8, [PD_K_S64] = 8, [PD_K_X64] = 8, [PD_K_F64] = 8, [PD_K_BOOL8] = 1,
+		[PD_K_CSTR] = 1, [PD_K_LATER] = 0,
+	};
+
+	if (field->kind == PD_K_CHARS || field->kind == PD_K_HEX)
+		return (uint8_t)field->arg;
+	return widths[field->kind];
+}
+
+/* Puts a field in its place; false if records of this layout do not have it. */
+static bool place(const struct pd_layout *layout, const struct pd_field *field, struct pd_bound *b)
+{
+	bool sample = layout->desc && layout->desc->type == PD_RECORD_SAMPLE;
+
+	*b = (struct pd_bound){
+		.field = field,
+		.at = (int16_t)field->at,
+		.kind = field->kind,
+		.width = width_of(field),
+		.misc_mask = field->misc_mask,
+		.misc_value = field->misc_value,
+	};
+	if (field->part == PD_PART_NONE)
+		return true;
+	if (sample) {
+		if (!pd_part_present(layout->shape, field->part))
+			return false;
+		if (layout->parts[field->part])
+			b->at = (int16_t)(layout->parts[field->part] + field->at);
+		else
+			b->part = field->part;
+		return true;
+	}
+	if (!layout->trailer_size || !pd_part_present(layout->shape, field->part))
+		return false;
+	b->trailer = true;
+	b->at = (int16_t)(trailer_offset(layout->shape, field->part) + field->at);
+	return true;
+}
+
+/* The fields whose zero in a record that perf synthesised says nothing. */
+static bool zero_says_nothing(const char *name)
+{
+	static const char *const names[] = { "time", "id", "cpu", "stream_id" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Adds the fields of a table; of several with one name the first that a record has stays. */
+static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot,
+		 const struct pd_names *names, const struct pd_field *field)
+{
+	for (; field->name && layout->n_bound < PD_MAX_BOUND; field++) {
+		unsigned id = pd_name_id(names, field->name, strlen(field->name));
+		struct pd_bound *b = &bound[layout->n_bound];
+
+		if (slot[id] || !place(layout, field, b))
+			continue;
+		b->no_zero = layout->trailer_size && zero_says_nothing(field->name);
+		slot[id] = (uint8_t)layout->n_bound++;
+	}
+}
+
+struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
+				   const struct pd_record_desc *desc)
+{
+	struct {
+		struct pd_bound bound[PD_MAX_BOUND];
+		uint8_t slot[PD_MAX_NAMES + 1];
+	} work;
+	struct pd_layout layout = { .desc = desc, .shape = shape, .swap = shape->swap }, *made;
+	size_t bound_size, slot_size = names->n + 1;
+
+	memset(work.slot, 0, sizeof(work.slot));
+	layout.n_bound = 1; /* index 0 means no field */
+	memset(&work.bound[0], 0, sizeof(work.bound[0]));
+	if (desc && desc->trailer)
+		layout.trailer_size = pd_trailer_size(shape);
+	if (desc && desc->type == PD_RECORD_SAMPLE)
+		place_parts(&layout);
+	if (desc)
+		bind(&layout, work.bound, work.slot, names, desc->fields);
+	bind(&layout, work.bound, work.slot, names, pd_common_fields);
+
+	bound_size = layout.n_bound * sizeof(work.bound[0]);
+	made = malloc(sizeof(*made) + bound_size + slot_size);
+	if (!made)
+		return NULL;
+	layout.bound = memcpy(made + 1, work.bound, bound_size);
+	layout.slot = memcpy((uint8_t *)(made + 1) + bound_size, work.slot, slot_size);
+	*made = layout;
+	return made;
+}
+
+void pd_layout_destroy(struct pd_layout *layout)
+{
+	free(layout);
+}

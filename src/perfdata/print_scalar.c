@@ -1,0 +1,228 @@
+#include "print_scalar.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void pd_print_init(struct pd_print *out, void (*flush)(void *arg, const char *p, size_t n),
+		   void *arg)
+{
+	out->flush = flush;
+	out->arg = arg;
+	out->n = 0;
+}
+
+void pd_print_flush(struct pd_print *out)
+{
+	size_t n = out->n;
+
+	out->n = 0; /* before the call, which may not return */
+	if (n)
+		out->flush(out->arg, out->buffer, n);
+}
+
+void pd_print_bytes(struct pd_print *out, const char *p, size_t n)
+{
+	if (n > sizeof(out->buffer) - out->n) {
+		pd_print_flush(out);
+		if (n > sizeof(out->buffer)) {
+			out->flush(out->arg, p, n);
+			return;
+		}
+	}
+	memcpy(out->buffer + out->n, p, n);
+	out->n += n;
+}
+
+static const char two_digits[] = "00010203040506070809"
+				 "10111213141516171819"
+				 "20212223242526272829"
+				 "30313233343536373839"
+				 "40414243444546474849"
+				 "50515253545556575859"
+				 "60616263646566676869"
+				 "70717273747576777879"
+				 "80818283848586878889"
+				 "90919293949596979899";
+static const char hex_digits[] = "0123456789abcdef";
+
+void pd_print_uint(struct pd_print *out, uint64_t v)
+{
+	char digits[20], *end = digits + sizeof(digits), *p = end;
+	size_t n;
+
+	while (v >= 100) {
+		p -= 2;
+		memcpy(p, two_digits + 2 * (v % 100), 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		p -= 2;
+		memcpy(p, two_digits + 2 * v, 2);
+	} else {
+		*--p = (char)('0' + v);
+	}
+	n = (size_t)(end - p);
+	memcpy(pd_print_room(out, sizeof(digits)), p, n);
+	out->n += n;
+}
+
+void pd_print_int(struct pd_print *out, int64_t v)
+{
+	if (v < 0)
+		pd_print_char(out, '-');
+	pd_print_uint(out, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void pd_print_hex(struct pd_print *out, uint64_t v)
+{
+	char *p = pd_print_room(out, 18);
+	unsigned digits = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
+
+	*p++ = '0';
+	*p++ = 'x';
+	for (unsigned i = digits; i-- > 0; v >>= 4)
+		p[i] = hex_digits[v & 15];
+	out->n += 2 + digits;
+}
+
+void pd_print_seconds(struct pd_print *out, uint64_t ns)
+{
+	uint32_t rest = (uint32_t)(ns % 1000000000);
+	char *p;
+
+	pd_print_uint(out, ns / 1000000000);
+	p = pd_print_room(out, 10);
+	*p = '.';
+	p[9] = (char)('0' + rest % 10);
+	rest /= 10;
+	for (unsigned i = 7; i < 8; i -= 2, rest /= 100)
+		memcpy(p + i, two_digits + 2 * (rest % 100), 2);
+	out->n += 10;
+}
+
+/* The shortest of the two usual precisions that reads back as the same number. */
+void pd_print_float(struct pd_print *out, double v, bool json)
+{
+	char *p = pd_print_room(out, 32);
+
+	if (json && !isfinite(v)) {
+		pd_print_bytes(out, "null", 4);
+		return;
+	}
+	snprintf(p, 32, "%.15g", v);
+	if (strtod(p, NULL) != v)
+		snprintf(p, 32, "%.17g", v);
+	out->n += strlen(p);
+}
+
+void pd_print_digits(struct pd_print *out, const char *p, size_t n)
+{
+	while (n) {
+		size_t now = n < 128 ? n : 128;
+		char *to = pd_print_room(out, 2 * now);
+
+		for (size_t i = 0; i < now; i++) {
+			to[2 * i] = hex_digits[(uint8_t)p[i] >> 4];
+			to[2 * i + 1] = hex_digits[p[i] & 15];
+		}
+		out->n += 2 * now;
+		p += now;
+		n -= now;
+	}
+}
+
+/* Bytes of the UTF-8 character that p starts with, 0 if it starts with none. */
+static size_t utf8_length(const char *p, size_t n)
+{
+	uint8_t first = (uint8_t)p[0], second = n > 1 ? (uint8_t)p[1] : 0;
+	size_t length = first < 0x80 ? 1 :
+			first < 0xc2 ? 0 :
+			first < 0xe0 ? 2 :
+			first < 0xf0 ? 3 :
+				       4;
+
+	if (length > n || first > 0xf4)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* longer than needed, a surrogate, or past U+10FFFF */
+	if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+	    (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+		return 0;
+	return length;
+}
+
+static void json_escape(struct pd_print *out, uint8_t c)
+{
+	static const char short_form[] = "\"\"\\\\\nn\tt\rr";
+	char *p = pd_print_room(out, 6);
+
+	for (const char *s = short_form; *s; s += 2) {
+		if (c != (uint8_t)s[0])
+			continue;
+		p[0] = '\\';
+		p[1] = s[1];
+		out->n += 2;
+		return;
+	}
+	memcpy(p, "\\u00", 4);
+	p[4] = hex_digits[c >> 4];
+	p[5] = hex_digits[c & 15];
+	out->n += 6;
+}
+
+void pd_print_json_string(struct pd_print *out, const char *p, size_t n)
+{
+	size_t plain = 0; /* bytes seen that need no escape, not yet written */
+
+	pd_print_char(out, '"');
+	while (plain < n) {
+		uint8_t c = (uint8_t)p[plain];
+		size_t length = utf8_length(p + plain, n - plain);
+
+		if (length && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f) {
+			plain += length;
+			continue;
+		}
+		pd_print_bytes(out, p, plain);
+		json_escape(out, c);
+		p += plain + 1;
+		n -= plain + 1;
+		plain = 0;
+	}
+	pd_print_bytes(out, p, plain);
+	pd_print_char(out, '"');
+}
+
+void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view)
+{
+	size_t plain = 0;
+
+	while (plain < n) {
+		uint8_t c = (uint8_t)p[plain];
+		char *to;
+
+		if (c > ' ' && c != 0x7f && c != '\\' && !(in_view && memchr(",={}[]", c, 6))) {
+			plain++;
+			continue;
+		}
+		pd_print_bytes(out, p, plain);
+		to = pd_print_room(out, 4);
+		to[0] = '\\';
+		if (c == '\\') {
+			to[1] = '\\';
+			out->n += 2;
+		} else {
+			to[1] = 'x';
+			to[2] = hex_digits[c >> 4];
+			to[3] = hex_digits[c & 15];
+			out->n += 4;
+		}
+		p += plain + 1;
+		n -= plain + 1;
+		plain = 0;
+	}
+	pd_print_bytes(out, p, plain);
+}

@@ -1,0 +1,257 @@
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+
+#define HEADER 8
+/*
+ * One pass is fastest in blocks that stay in the L2 cache: page faults of a mapping cost more than
+ * decoding does. The largest record (64 KB) always fits.
+ */
+#define BLOCK (256 * 1024)
+
+/* Where the id that selects a record's event lies: see evlist__id2evsel, tools/perf/util/evlist.c. */
+static void place_ids(struct pd_reader *r)
+{
+	const struct pd_shape *shape = &r->file->events[0].shape;
+	const struct pd_layout *sample = r->file->events[0].sample;
+	uint64_t t = shape->sample_type;
+
+	if (t & PD_SAMPLE_IDENTIFIER) {
+		r->sample_id_at = sample->parts[PD_PART_IDENTIFIER];
+		r->other_id_at = 8;
+	} else if (t & PD_SAMPLE_ID) {
+		r->sample_id_at = sample->parts[PD_PART_ID];
+		r->other_id_at = (uint16_t)(8 + (t & PD_SAMPLE_CPU ? 8 : 0) +
+					    (t & PD_SAMPLE_STREAM_ID ? 8 : 0));
+	}
+	if (!shape->sample_id_all)
+		r->other_id_at = 0;
+}
+
+bool pd_reader_init(struct pd_reader *r, struct pd_file *file, struct pd_error *err)
+{
+	*r = (struct pd_reader){
+		.file = file,
+		.offset = file->data.offset,
+		.limit = file->data.offset + file->data.size,
+		.want = { UINT64_MAX, UINT64_MAX },
+		.want_unknown = true,
+		.capacity = BLOCK,
+	};
+	r->any_id = file->n_events > 1;
+	if (r->any_id)
+		place_ids(r);
+	if (file->data.size < r->capacity)
+		r->capacity = (size_t)file->data.size + HEADER;
+	r->block = malloc(r->capacity);
+	r->pos = r->end = r->block;
+	if (!r->block)
+		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory");
+	return true;
+}
+
+void pd_reader_deinit(struct pd_reader *r)
+{
+	free(r->block);
+	r->block = NULL;
+	r->pos = r->end = NULL;
+	r->limit = r->offset;
+}
+
+void pd_reader_want_none(struct pd_reader *r)
+{
+	r->want[0] = r->want[1] = 0;
+	r->want_unknown = false;
+}
+
+void pd_reader_want(struct pd_reader *r, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		r->want_unknown = true;
+	else
+		r->want[type / 64] |= UINT64_C(1) << type % 64;
+}
+
+void pd_reader_refuse(struct pd_reader *r, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		r->want_unknown = false;
+	else
+		r->want[type / 64] &= ~(UINT64_C(1) << type % 64);
+}
+
+/* Makes n bytes at pos available if the data has as many: 1, 0 if it has not, -1 on an error. */
+static int fill(struct pd_reader *r, size_t n, struct pd_error *err)
+{
+	size_t have = (size_t)(r->end - r->pos), got;
+	uint64_t left = r->limit - r->offset;
+
+	if (have >= n)
+		return 1;
+	if (left < n)
+		return 0;
+	if (n > r->capacity) {
+		uint8_t *grown = malloc(n);
+
+		if (!grown) {
+			pd_error_set(err, "ENOMEM", r->file->path, r->offset,
+				     "no memory for a record of %zu bytes", n);
+			return -1;
+		}
+		memcpy(grown, r->pos, have);
+		free(r->block);
+		r->block = grown;
+		r->capacity = n;
+	} else {
+		memmove(r->block, r->pos, have);
+	}
+	r->pos = r->block;
+	r->end = r->block + have;
+	left -= have;
+	if (left > r->capacity - have)
+		left = r->capacity - have;
+	if (!pd_input_read(&r->file->input, r->offset + have, r->block + have, (size_t)left, &got, err))
+		return -1;
+	r->end += got;
+	if (got < left) {
+		/* the file became shorter under us */
+		r->limit = r->offset + have + got;
+		r->file->complete = false;
+		pd_file_damaged(r->file, r->limit, 0,
+				"found the end of the file here, expected what was there when it was "
+				"opened");
+	}
+	return (size_t)(r->end - r->pos) >= n;
+}
+
+static void skip(struct pd_reader *r, uint64_t n)
+{
+	uint64_t have = (uint64_t)(r->end - r->pos);
+
+	r->pos += n < have ? n : have;
+	r->offset += n;
+}
+
+/* Ends the walk at something that cannot be a record. */
+static int stop(struct pd_reader *r, const char *what, uint64_t found)
+{
+	uint64_t left = r->limit - r->offset;
+
+	r->file->complete = false;
+	pd_file_damaged(r->file, r->offset, left,
+			"%s: found %llu, expected at least 8 and at most the %llu bytes that are left",
+			what, (unsigned long long)found, (unsigned long long)left);
+	r->pos = r->end;
+	r->offset = r->limit;
+	return 0;
+}
+
+/* The event of a record and from it the layout. */
+static void bind(const struct pd_reader *r, struct pd_record *rec)
+{
+	const struct pd_file *file = r->file;
+	bool sample = rec->type == PD_RECORD_SAMPLE;
+	uint32_t type = rec->type < PD_RECORD_TYPES ? rec->type : 0;
+
+	if (!file->n_events) {
+		rec->event = NULL;
+		rec->layout = file->bare_layouts[type];
+	} else {
+		const struct pd_event *event = &file->events[0];
+
+		if (r->any_id && (sample || (r->other_id_at && event->others[type] &&
+					     event->others[type]->trailer_size))) {
+			uint32_t at = sample ? r->sample_id_at : rec->size - r->other_id_at;
+			bool has = at >= HEADER && at + 8 <= rec->size;
+			uint64_t id = has ? pd_load64(rec->bytes + at, file->swap) : 0;
+
+			/* 0 is what perf wrote itself: as good as of the first event */
+			if (has && (id || sample))
+				event = pd_event_by_id(file, id);
+			else if (sample)
+				event = NULL;
+		}
+		rec->event = event;
+		if (sample)
+			rec->layout = event ? event->sample : file->unknown_sample;
+		else
+			rec->layout = event ? event->others[type] : file->events[0].others[type];
+	}
+	if (!rec->layout)
+		rec->layout = file->bare_layouts[0];
+}
+
+struct pd_section pd_record_payload(const struct pd_record *rec)
+{
+	struct pd_section none = { rec->offset + rec->size, 0 };
+
+	if (rec->type == PD_RECORD_AUXTRACE && rec->size >= 16)
+		none.size = pd_rec64(rec, 8);
+	else if (rec->type == PD_RECORD_TRACING_DATA && rec->size >= 12 &&
+		 rec->size - 12 < pd_rec32(rec, 8)) /* simpleperf keeps it inside the record */
+		none.size = pd_rec32(rec, 8);
+	return none;
+}
+
+/* Steps over what lies behind a record's own bytes; false if there is not as much. */
+static bool skip_payload(struct pd_reader *r, const struct pd_record *rec)
+{
+	uint64_t payload = pd_record_payload(rec).size;
+
+	if (payload > r->limit - r->offset) {
+		stop(r, "payload of a record", payload);
+		return false;
+	}
+	skip(r, payload);
+	return true;
+}
+
+bool pd_has_payload(uint32_t type)
+{
+	return type == PD_RECORD_AUXTRACE || type == PD_RECORD_TRACING_DATA;
+}
+
+static bool wanted(const struct pd_reader *r, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		return r->want_unknown;
+	return r->want[type / 64] >> type % 64 & 1;
+}
+
+int pd_reader_next(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+{
+	bool swap = r->file->swap;
+
+	for (;;) {
+		size_t have = (size_t)(r->end - r->pos);
+		uint32_t size;
+		int got;
+
+		if (have < HEADER && (got = fill(r, HEADER, err)) <= 0)
+			return got < 0 || r->offset >= r->limit ?
+				       got :
+				       stop(r, "bytes of a record header", r->limit - r->offset);
+		rec->type = pd_load32(r->pos, swap);
+		rec->misc = pd_load16(r->pos + 4, swap);
+		size = pd_load16(r->pos + 6, swap);
+		if (rec->type >= PD_RECORD_SIMPLEPERF)
+			size |= (uint32_t)rec->misc << 16; /* see simpleperf's record.h */
+		if (size < HEADER)
+			return stop(r, "size of a record", size);
+		if ((size_t)(r->end - r->pos) < size && (got = fill(r, size, err)) <= 0)
+			return got < 0 ? got : stop(r, "size of a record", size);
+		rec->bytes = r->pos;
+		rec->size = size;
+		rec->offset = r->offset;
+		skip(r, size);
+		if (wanted(r, rec->type) || pd_has_payload(rec->type))
+			bind(r, rec);
+		if (pd_has_payload(rec->type) && !skip_payload(r, rec))
+			return 0;
+		if (wanted(r, rec->type))
+			return 1;
+	}
+}

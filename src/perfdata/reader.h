@@ -1,0 +1,50 @@
+/*
+ * Walks the records of a file in the order they lie in it.
+ *
+ * It reads blocks that stay in the processor's cache and hands out records that point into them: a
+ * record is valid until the next call. What cannot be a record is noted as damage of the file.
+ */
+#ifndef PERFLUA_PERFDATA_READER_H
+#define PERFLUA_PERFDATA_READER_H
+
+#include "file.h"
+#include "record.h"
+
+struct pd_reader {
+	struct pd_file *file;
+	uint8_t *block;
+	size_t capacity;
+	const uint8_t *pos, *end; /* what is left of the block */
+	uint64_t offset;	  /* of pos in the file */
+	uint64_t limit;		  /* where the records end */
+	uint64_t want[2];	  /* bits of record types below PD_RECORD_TYPES */
+	bool want_unknown;	  /* and the types above */
+	bool any_id;		  /* several events: each record must be asked for its own */
+	uint16_t sample_id_at;	  /* offset of a sample's id; 0: it has none */
+	uint16_t other_id_at;	  /* of another record's, from its end; 0: none */
+};
+
+/* A new reader delivers every record. */
+bool pd_reader_init(struct pd_reader *reader, struct pd_file *file, struct pd_error *err);
+void pd_reader_deinit(struct pd_reader *reader);
+
+/*
+ * Which types are delivered: none from now on, this one too, this one not. The types from
+ * PD_RECORD_TYPES on are one: asking for any of them asks for all.
+ */
+void pd_reader_want_none(struct pd_reader *reader);
+void pd_reader_want(struct pd_reader *reader, uint32_t type);
+void pd_reader_refuse(struct pd_reader *reader, uint32_t type);
+
+/* 1: the next record; 0: there is none; -1: the file could not be read, err says why. */
+int pd_reader_next(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
+
+/* Can records of this type have a payload that header.size does not count? */
+bool pd_has_payload(uint32_t type);
+
+/*
+ * Payload that lies behind a record (AUXTRACE, TRACING_DATA): its section, size 0 if there is none.
+ */
+struct pd_section pd_record_payload(const struct pd_record *rec);
+
+#endif

@@ -1,0 +1,151 @@
+#include "record.h"
+
+#include <string.h>
+
+bool pd_record_synthesised(const struct pd_record *rec)
+{
+	const struct pd_layout *layout = rec->layout;
+	uint32_t at = rec->size - layout->trailer_size, n = layout->trailer_size;
+
+	if (!n || rec->size < n + 8)
+		return false;
+	if (layout->shape->sample_type & PD_SAMPLE_TIME) {
+		/* the time follows pid and tid, if those are there */
+		at += layout->shape->sample_type & PD_SAMPLE_TID ? 8 : 0;
+		n = 8;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (rec->bytes[at + i])
+			return false;
+	return true;
+}
+
+static void set_uint(struct pd_value *out, enum pd_type type, uint64_t v)
+{
+	out->type = type;
+	out->u = v;
+}
+
+static void set_int(struct pd_value *out, int64_t v)
+{
+	out->type = PD_INT;
+	out->i = v;
+}
+
+static void set_bytes(struct pd_value *out, enum pd_type type, const uint8_t *p, size_t n)
+{
+	out->type = type;
+	out->s.p = (const char *)p;
+	out->s.n = n;
+}
+
+static void set_text(struct pd_value *out, const uint8_t *p, size_t n)
+{
+	struct pd_text text = pd_text_in(p, n);
+
+	set_bytes(out, PD_STR, (const uint8_t *)text.p, text.n);
+}
+
+static void set_view(const struct pd_record *rec, const struct pd_field *field, uint32_t at,
+		     struct pd_value *out)
+{
+	out->type = PD_VIEW;
+	out->view = (struct pd_view){ .desc = field->view, .rec = rec, .at = at };
+	if (field->compute)
+		field->compute(rec, at, out);
+}
+
+/* Loads what is at `at`; `limit` is where the body or part ends. */
+static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t at, uint32_t limit,
+		 struct pd_value *out)
+{
+	const uint8_t *p = rec->bytes + at;
+	bool swap = rec->layout->swap;
+	uint64_t bits;
+
+	switch ((enum pd_kind)b->kind) {
+	case PD_K_U64:
+		set_uint(out, PD_UINT, pd_load64(p, swap));
+		break;
+	case PD_K_X64:
+		set_uint(out, PD_ADDR, pd_load64(p, swap));
+		break;
+	case PD_K_S64:
+		set_int(out, (int64_t)pd_load64(p, swap));
+		break;
+	case PD_K_S32:
+		set_int(out, (int32_t)pd_load32(p, swap));
+		break;
+	case PD_K_U32:
+		set_uint(out, PD_UINT, pd_load32(p, swap));
+		break;
+	case PD_K_X32:
+		set_uint(out, PD_ADDR, pd_load32(p, swap));
+		break;
+	case PD_K_U16:
+		set_uint(out, PD_UINT, pd_load16(p, swap));
+		break;
+	case PD_K_U8:
+		set_uint(out, PD_UINT, *p);
+		break;
+	case PD_K_BOOL8:
+		set_uint(out, PD_BOOL, *p != 0);
+		break;
+	case PD_K_F64:
+		bits = pd_load64(p, swap);
+		out->type = PD_FLOAT;
+		memcpy(&out->f, &bits, sizeof(out->f));
+		break;
+	case PD_K_FLAG:
+		set_uint(out, PD_BOOL, rec->misc >> b->field->arg & 1);
+		break;
+	case PD_K_CSTR:
+		set_text(out, p, limit - at);
+		break;
+	case PD_K_CHARS:
+		set_text(out, p, b->field->arg);
+		break;
+	case PD_K_HEX:
+		set_bytes(out, PD_HEX, p, b->field->arg);
+		break;
+	case PD_K_VIEW:
+		set_view(rec, b->field, at, out);
+		break;
+	case PD_K_COMPUTE:
+		b->field->compute(rec, at, out);
+		break;
+	case PD_K_LATER:
+		out->type = PD_LATER;
+		break;
+	case PD_K_NONE:
+		break;
+	}
+}
+
+void pd_record_get(const struct pd_record *rec, unsigned index, struct pd_value *out)
+{
+	const struct pd_bound *b = &rec->layout->bound[index];
+	uint32_t at = (uint32_t)b->at, limit, size;
+
+	out->type = PD_NIL;
+	if ((rec->misc & b->misc_mask) != b->misc_value)
+		return;
+	if (b->part) {
+		if (!pd_part_find(rec, b->part, &limit, &size))
+			return;
+		at += limit;
+		limit += size;
+	} else if (b->trailer) {
+		if (rec->size < rec->layout->trailer_size + 8)
+			return;
+		at += rec->size; /* b->at is negative */
+		limit = rec->size;
+	} else {
+		limit = pd_body_end(rec);
+	}
+	if (at > limit || limit - at < b->width)
+		return;
+	load(rec, b, at, limit, out);
+	if (b->no_zero && out->type != PD_NIL && out->u == 0 && pd_record_synthesised(rec))
+		out->type = PD_NIL;
+}

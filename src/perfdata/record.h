@@ -1,0 +1,61 @@
+/*
+ * One record as the reader hands it out, and the values of its fields.
+ *
+ * A record points at its own bytes, its layout and its event and holds nothing else: whoever copies
+ * the bytes and the struct has a record of his own, valid while the file's description lives.
+ */
+#ifndef PERFLUA_PERFDATA_RECORD_H
+#define PERFLUA_PERFDATA_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cursor.h"
+#include "format.h"
+#include "layout.h"
+#include "value.h"
+
+struct pd_record {
+	const uint8_t *bytes;	       /* `size` of them, the header first */
+	const struct pd_layout *layout; /* never NULL */
+	const struct pd_event *event;  /* NULL: the file has no event for its id */
+	uint64_t offset;	       /* of the header in the file */
+	uint32_t type;
+	uint32_t size; /* simpleperf's own records may be larger than 64 KB */
+	uint16_t misc;
+};
+
+/* The body ends here: before the sample_id trailer. */
+static inline uint32_t pd_body_end(const struct pd_record *rec)
+{
+	uint32_t trailer = rec->layout->trailer_size;
+
+	return rec->size < trailer + 8 ? rec->size : rec->size - trailer;
+}
+
+/* Loads at an offset of the record, without a check of their own. */
+static inline uint16_t pd_rec16(const struct pd_record *rec, uint32_t at)
+{
+	return pd_load16(rec->bytes + at, rec->layout->swap);
+}
+
+static inline uint32_t pd_rec32(const struct pd_record *rec, uint32_t at)
+{
+	return pd_load32(rec->bytes + at, rec->layout->swap);
+}
+
+static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
+{
+	return pd_load64(rec->bytes + at, rec->layout->swap);
+}
+
+/* Value of field `index` of the record's layout (as pd_layout_find gives it); PD_NIL if absent. */
+void pd_record_get(const struct pd_record *rec, unsigned index, struct pd_value *out);
+
+/* Where a part of a sample lies: bytes [*at, *at + *size) of the record; false if absent or cut. */
+bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, uint32_t *size);
+
+/* True for what perf wrote itself with an empty sample_id: its zero time, id and cpu mean nothing. */
+bool pd_record_synthesised(const struct pd_record *rec);
+
+#endif

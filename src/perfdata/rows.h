@@ -1,0 +1,36 @@
+/*
+ * How the rows of the field tables are written: each macro is the inside of one initialiser, so that a
+ * row can add what only it has: { FIELD(U64, "ip", 0, "…"), .part = PD_PART_IP }.
+ */
+#ifndef PERFLUA_PERFDATA_ROWS_H
+#define PERFLUA_PERFDATA_ROWS_H
+
+#include "format.h"
+#include "fields.h"
+#include "format.h"
+
+/* A load: kind is the end of a PD_K_ name. */
+#define FIELD(k, n, offset, text)	.name = (n), .kind = PD_K_##k, .at = (offset), .doc = (text)
+#define FLAG(n, bit, text)		.name = (n), .kind = PD_K_FLAG, .arg = (bit), .doc = (text)
+#define BYTES(k, n, offset, size, text) FIELD(k, n, offset, text), .arg = (size)
+/* A function's value; t is the end of a PD_ type's name. */
+#define COMPUTED(t, n, offset, fn, text) \
+	FIELD(COMPUTE, n, offset, text), .type = PD_##t, .compute = (fn)
+/* The view that views.h declares as `v`. */
+#define VIEWED(v, n, offset, text)                                           \
+	FIELD(VIEW, n, offset, text), .type = PD_VIEW, .view = &pd_view_##v, \
+				      .compute = pd_open_##v
+#define LATER(n, text) .name = (n), .kind = PD_K_LATER, .type = PD_LATER, .doc = (text)
+#define END_OF_FIELDS        \
+	{                    \
+		.name = NULL \
+	}
+
+/* pd_common_fields begins with those of the header and the event. */
+#define PD_HEADER_FIELDS 7
+
+/* What fields_user.c describes: the types from PD_RECORD_USER on. */
+extern const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER];
+extern const struct pd_field pd_schedstat_cpu_fields[], pd_schedstat_domain_fields[];
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * The fields of samples, by the part they lie in: see enum perf_event_sample_format and
+ * perf_output_sample, kernel/events/core.c.
+ */
+#include "event.h"
+#include "rows.h"
+#include "views.h"
+
+/* Each sample stands for as many events as the period it was asked for. */
+static void period(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	const struct pd_attr *attr = rec->event ? &rec->event->attr : NULL;
+	bool fixed = attr && !(attr->flags & PD_ATTR_FREQ) && attr->sample_period;
+
+	(void)at;
+	pd_set_uint(out, PD_UINT, fixed ? attr->sample_period : 1);
+}
+
+/* Data after a size in 4 or 8 bytes. */
+static void raw(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 4) && pd_fits(rec, at + 4, pd_rec32(rec, at)))
+		pd_set_bytes(out, PD_BLOB, rec->bytes + at + 4, pd_rec32(rec, at));
+}
+
+static void aux(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 8) && pd_fits(rec, at + 8, pd_rec64(rec, at)))
+		pd_set_bytes(out, PD_BLOB, rec->bytes + at + 8, (size_t)pd_rec64(rec, at));
+}
+
+/* Behind the data stands how much of it is valid; behind none of it, nothing. */
+static void stack_user(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint64_t size, valid = 0;
+
+	if (!pd_fits(rec, at, 8))
+		return;
+	size = pd_rec64(rec, at);
+	at += 8;
+	if (!pd_fits(rec, at, size))
+		return;
+	if (size) {
+		if (!pd_fits(rec, at + (uint32_t)size, 8))
+			return;
+		valid = pd_rec64(rec, at + (uint32_t)size);
+	}
+	pd_set_bytes(out, PD_BLOB, rec->bytes + at, (size_t)(valid < size ? valid : size));
+}
+
+/* One number, or three packed into it: see union perf_sample_weight. */
+static uint64_t weights(const struct pd_record *rec, uint32_t at, bool *packed)
+{
+	*packed = rec->layout->shape->sample_type & PD_SAMPLE_WEIGHT_STRUCT;
+	return pd_rec64(rec, at);
+}
+
+static void weight(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	bool packed;
+	uint64_t w;
+
+	if (!pd_fits(rec, at, 8))
+		return;
+	w = weights(rec, at, &packed);
+	pd_set_uint(out, PD_UINT, packed ? (uint32_t)w : w);
+}
+
+static void ins_lat(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	bool packed;
+	uint64_t w;
+
+	if (!pd_fits(rec, at, 8))
+		return;
+	w = weights(rec, at, &packed);
+	if (packed)
+		pd_set_uint(out, PD_UINT, w >> 32 & 0xffff);
+}
+
+static void retire_lat(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	bool packed;
+	uint64_t w;
+
+	if (!pd_fits(rec, at, 8))
+		return;
+	w = weights(rec, at, &packed);
+	if (packed)
+		pd_set_uint(out, PD_UINT, w >> 48);
+}
+
+#define SYSTEM	   "; needs the recorded system, which comes with a later version."
+#define TRACEPOINT "; needs tracepoint formats, which come with a later version."
+
+const struct pd_field pd_sample_fields[] = {
+	{ FIELD(X64, "ip", 0, "Address of the instruction."), .part = PD_PART_IP },
+	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
+	  .part = PD_PART_TID },
+	{ FIELD(S32, "tid", 4, "Thread id; -1 if it has none any more."), .part = PD_PART_TID },
+	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
+	  .part = PD_PART_TIME },
+	{ FIELD(X64, "addr", 0, "Address the event is about: of the data, of the breakpoint …"),
+	  .part = PD_PART_ADDR },
+	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_ID },
+	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_IDENTIFIER },
+	{ FIELD(U64, "stream_id", 0, "Id of the event's instance."),
+	  .part = PD_PART_STREAM_ID },
+	{ FIELD(S32, "cpu", 0, "Processor."), .part = PD_PART_CPU },
+	{ FIELD(U64, "period", 0,
+		"Events the sample stands for: as recorded, else the event's sample_period if that is "
+		"fixed, else 1."),
+	  .part = PD_PART_PERIOD },
+	{ COMPUTED(
+		UINT, "period", 0, period,
+		"Events the sample stands for: the event's sample_period if that is fixed, else 1.") },
+	{ FLAG("exact_ip", 14, "Is ip exactly the instruction of the event?") },
+	{ VIEWED(read, "read", 0, "Counters read with the sample."), .part = PD_PART_READ },
+	{ VIEWED(callchain, "callchain", 0, "The call chain, callee first."),
+	  .part = PD_PART_CALLCHAIN },
+	{ COMPUTED(BLOB, "raw", 0, raw, "Raw data: of a tracepoint, its fields."),
+	  .part = PD_PART_RAW },
+	{ VIEWED(branch_stack, "branch_stack", 0, "The latest taken branches, newest first."),
+	  .part = PD_PART_BRANCH_STACK },
+	{ VIEWED(regs_user, "regs_user", 0, "Registers of the user context."),
+	  .part = PD_PART_REGS_USER },
+	{ COMPUTED(BLOB, "stack_user", 0, stack_user, "The user stack from its pointer on."),
+	  .part = PD_PART_STACK_USER },
+	{ COMPUTED(UINT, "weight", 0, weight,
+		   "Cost of the access, mostly its latency in cycles."),
+	  .part = PD_PART_WEIGHT },
+	{ COMPUTED(UINT, "ins_lat", 0, ins_lat,
+		   "Latency of the instruction in cycles; nil if only one weight is recorded."),
+	  .part = PD_PART_WEIGHT },
+	{ COMPUTED(UINT, "retire_lat", 0, retire_lat,
+		   "Cycles from the previous instruction's retirement (x86) or of the pipeline stage "
+		   "(powerpc); nil if only one weight is recorded."),
+	  .part = PD_PART_WEIGHT },
+	{ VIEWED(data_src, "data_src", 0, "Where the access was served."),
+	  .part = PD_PART_DATA_SRC },
+	{ FIELD(X64, "transaction", 0,
+		"Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 asynchronous, 0x10 "
+		"retry, 0x20 conflict, 0x40 capacity of writes, 0x80 of reads; from bit 32 on the "
+		"abort code."),
+	  .part = PD_PART_TRANSACTION },
+	{ VIEWED(regs_intr, "regs_intr", 0, "Registers where the event happened."),
+	  .part = PD_PART_REGS_INTR },
+	{ FIELD(X64, "phys_addr", 0, "Physical address of addr; 0 if unknown."),
+	  .part = PD_PART_PHYS_ADDR },
+	{ FIELD(U64, "cgroup", 0, "Id of the control group."), .part = PD_PART_CGROUP },
+	{ FIELD(U64, "data_page_size", 0, "Bytes of the page at addr; 0 if unknown."),
+	  .part = PD_PART_DATA_PAGE_SIZE },
+	{ FIELD(U64, "code_page_size", 0, "Bytes of the page at ip; 0 if unknown."),
+	  .part = PD_PART_CODE_PAGE_SIZE },
+	{ COMPUTED(BLOB, "aux", 0, aux, "A piece of the AUX area."), .part = PD_PART_AUX },
+	{ LATER("symbol", "Function at ip" SYSTEM) },
+	{ LATER("symoff", "Bytes from the start of the function to ip" SYSTEM) },
+	{ LATER("dso", "Binary that was mapped at ip" SYSTEM) },
+	{ LATER("srcline", "Source file and line of ip" SYSTEM) },
+	{ LATER("map", "Mapping that covered ip" SYSTEM) },
+	{ LATER("symbol_daddr", "Symbol at addr" SYSTEM) },
+	{ LATER("dso_daddr", "Binary that was mapped at addr" SYSTEM) },
+	{ LATER("stack",
+		"The call chain in one string, caller first, joined by \";\"" SYSTEM) },
+	{ LATER("cgroup_path", "Path of the control group" SYSTEM) },
+	{ LATER("machine_pid", "Process id of the guest's virtual machine" SYSTEM) },
+	{ LATER("vcpu", "Virtual processor of the guest" SYSTEM) },
+	{ LATER("args", "A tracepoint's fields by name" TRACEPOINT) },
+	{ LATER("message", "A tracepoint's formatted text" TRACEPOINT) },
+	END_OF_FIELDS,
+};

@@ -1,0 +1,103 @@
+/*
+ * The views of records: one description each, and the function that opens it where it starts (fills in
+ * count and extra, or makes the value PD_NIL when the view does not fit the body).
+ */
+#ifndef PERFLUA_PERFDATA_VIEWS_H
+#define PERFLUA_PERFDATA_VIEWS_H
+
+#include "record.h"
+
+#define PD_VIEW_DECLARE(v)                            \
+	extern const struct pd_view_desc pd_view_##v; \
+	void pd_open_##v(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+
+PD_VIEW_DECLARE(sample_id);
+PD_VIEW_DECLARE(attr);
+PD_VIEW_DECLARE(callchain);
+PD_VIEW_DECLARE(branch_stack);
+PD_VIEW_DECLARE(read);
+PD_VIEW_DECLARE(regs_user);
+PD_VIEW_DECLARE(regs_intr);
+PD_VIEW_DECLARE(data_src);
+PD_VIEW_DECLARE(namespaces);
+PD_VIEW_DECLARE(ids);	   /* of header_attr: after the attr */
+PD_VIEW_DECLARE(ips);	   /* a u64 count, then addresses */
+PD_VIEW_DECLARE(priv);	   /* u64 up to the end */
+PD_VIEW_DECLARE(id_index); /* .entries */
+PD_VIEW_DECLARE(thread_map);
+PD_VIEW_DECLARE(bpf_metadata); /* .entries */
+PD_VIEW_DECLARE(cpus);
+
+/* Do n bytes at `at` lie in the body? */
+static inline bool pd_fits(const struct pd_record *rec, uint32_t at, uint64_t n)
+{
+	uint32_t end = pd_body_end(rec);
+
+	return at <= end && n <= end - at;
+}
+
+/* Opens a view of a u64 count and that many entries of `each` bytes, which start at at + 8. */
+static inline void pd_open_counted(const struct pd_record *rec, uint32_t at, uint32_t each,
+				   struct pd_value *out)
+{
+	if (!pd_fits(rec, at, 8) || pd_rec64(rec, at) > (pd_body_end(rec) - at - 8) / each) {
+		out->type = PD_NIL;
+		return;
+	}
+	out->view.count = (uint32_t)pd_rec64(rec, at);
+	out->view.at = at + 8;
+}
+
+static inline void pd_set_uint(struct pd_value *out, enum pd_type type, uint64_t v)
+{
+	out->type = type;
+	out->u = v;
+}
+
+static inline void pd_set_int(struct pd_value *out, int64_t v)
+{
+	out->type = PD_INT;
+	out->i = v;
+}
+
+static inline void pd_set_bytes(struct pd_value *out, enum pd_type type, const void *p,
+				size_t n)
+{
+	out->type = type;
+	out->s.p = p;
+	out->s.n = n;
+}
+
+/* Text that ends at its first NUL or after n bytes. */
+static inline void pd_set_text(struct pd_value *out, const void *p, size_t n)
+{
+	struct pd_text text = pd_text_in(p, n);
+
+	pd_set_bytes(out, PD_STR, text.p, text.n);
+}
+
+/* A constant name; NULL leaves the value PD_NIL. */
+static inline void pd_set_name(struct pd_value *out, const char *name)
+{
+	out->type = PD_NIL;
+	if (name)
+		pd_set_bytes(out, PD_STR, name, strlen(name));
+}
+
+/* "kernel", "user" … of the header's misc. */
+const char *pd_cpumode_name(unsigned mode);
+
+/* The frames of an open callchain one after another, context markers consumed. */
+struct pd_frames {
+	const struct pd_record *rec;
+	uint32_t at, end;
+	enum pd_cpumode mode;
+};
+
+void pd_frames_init(struct pd_frames *frames, const struct pd_view *view);
+bool pd_frames_next(struct pd_frames *frames, uint64_t *ip); /* frames->mode is its cpumode */
+
+/* The cookie of a chain whose user part comes later, see PERF_RECORD_CALLCHAIN_DEFERRED. */
+bool pd_frames_cookie(const struct pd_view *view, uint64_t *cookie);
+
+#endif
