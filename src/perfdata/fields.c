@@ -128,6 +128,30 @@ static void mmap_build_id(const struct pd_record *rec, uint32_t at, struct pd_va
 		pd_set_bytes(out, PD_HEX, rec->bytes + at + 4, rec->bytes[at]);
 }
 
+#define MMAP2_PROT 64
+
+/*
+ * Linux 3.12 to 3.15 wrote the filename where prot and flags are now. No field says so, but a name does
+ * not look like a protection, which has one byte at most.
+ */
+static bool mmap2_has_protection(const struct pd_record *rec)
+{
+	return pd_fits(rec, MMAP2_PROT, 8) && pd_rec32(rec, MMAP2_PROT) <= 0xff;
+}
+
+static void mmap2_protection(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (mmap2_has_protection(rec))
+		pd_set_uint(out, PD_ADDR, pd_rec32(rec, at));
+}
+
+static void mmap2_filename(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	at += mmap2_has_protection(rec) ? 8 : 0;
+	if (pd_fits(rec, at, 1))
+		pd_set_text(out, rec->bytes + at, pd_body_end(rec) - at);
+}
+
 #define MMAP_FIELDS                                                                   \
 	{ FIELD(S32, "pid", 8, "Process that has the mapping; -1 for the kernel.") }, \
 		{ FIELD(S32, "tid", 12, "Thread that made it.") },                    \
@@ -168,9 +192,12 @@ static const struct pd_field mmap2_fields[] = {
 	{ COMPUTED(HEX, "build_id", 40, mmap_build_id,
 		   "Build-id of the file in hex; nil when its inode is recorded."),
 	  BUILD_ID },
-	{ FIELD(X32, "prot", 64, "Protection: 1 read, 2 write, 4 execute.") },
-	{ FIELD(X32, "flags", 68, "MAP_* flags: 1 shared, 2 private …") },
-	{ FIELD(CSTR, "filename", 72, "The file, or a name like \"[vdso]\" or \"//anon\".") },
+	{ COMPUTED(ADDR, "prot", MMAP2_PROT, mmap2_protection,
+		   "Protection: 1 read, 2 write, 4 execute; nil before Linux 3.16.") },
+	{ COMPUTED(ADDR, "flags", MMAP2_PROT + 4, mmap2_protection,
+		   "MAP_* flags: 1 shared, 2 private …; nil before Linux 3.16.") },
+	{ COMPUTED(STR, "filename", MMAP2_PROT, mmap2_filename,
+		   "The file, or a name like \"[vdso]\" or \"//anon\".") },
 	MMAP_DATA("data"),
 	END_OF_FIELDS,
 };

@@ -110,6 +110,14 @@ static bool zero_says_nothing(const char *name)
 	return false;
 }
 
+static bool is_direct(const struct pd_layout *layout, const struct pd_bound *b)
+{
+	bool load = b->kind == PD_K_U64 || b->kind == PD_K_X64 || b->kind == PD_K_U32 ||
+		    b->kind == PD_K_S32;
+
+	return load && !b->part && !b->trailer && !b->misc_mask && !layout->trailer_size;
+}
+
 /* Adds the fields of a table; of several with one name the first that a record has stays. */
 static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot,
 		 const struct pd_names *names, const struct pd_field *field)
@@ -120,6 +128,7 @@ static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot
 
 		if (slot[id] || !place(layout, field, b))
 			continue;
+		b->direct = is_direct(layout, b);
 		b->no_zero = layout->trailer_size && zero_says_nothing(field->name);
 		slot[id] = (uint8_t)layout->n_bound++;
 	}

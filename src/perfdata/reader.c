@@ -83,14 +83,11 @@ void pd_reader_refuse(struct pd_reader *r, uint32_t type)
 		r->want[type / 64] &= ~(UINT64_C(1) << type % 64);
 }
 
-/* Makes n bytes at pos available if the data has as many: 1, 0 if it has not, -1 on an error. */
-static int fill(struct pd_reader *r, size_t n, struct pd_error *err)
+static int refill(struct pd_reader *r, size_t n, struct pd_error *err)
 {
 	size_t have = (size_t)(r->end - r->pos), got;
 	uint64_t left = r->limit - r->offset;
 
-	if (have >= n)
-		return 1;
 	if (left < n)
 		return 0;
 	if (n > r->capacity) {
@@ -127,6 +124,12 @@ static int fill(struct pd_reader *r, size_t n, struct pd_error *err)
 	return (size_t)(r->end - r->pos) >= n;
 }
 
+/* Makes n bytes at pos available if the data has as many: 1, 0 if it has not, -1 on an error. */
+static inline int fill(struct pd_reader *r, size_t n, struct pd_error *err)
+{
+	return (size_t)(r->end - r->pos) >= n ? 1 : refill(r, n, err);
+}
+
 static void skip(struct pd_reader *r, uint64_t n)
 {
 	uint64_t have = (uint64_t)(r->end - r->pos);
@@ -149,36 +152,45 @@ static int stop(struct pd_reader *r, const char *what, uint64_t found)
 	return 0;
 }
 
+/* The event of a record among several, by its id. */
+static const struct pd_event *event_of(const struct pd_reader *r, const struct pd_record *rec,
+				       uint32_t type)
+{
+	const struct pd_event *events = r->file->events;
+	bool sample = type == PD_RECORD_SAMPLE;
+	uint32_t at = sample ? r->sample_id_at : rec->size - r->other_id_at, index;
+	uint64_t id;
+
+	if (!sample && (!r->other_id_at || !events->others[type] || !events->others[type]->trailer_size))
+		return events;
+	if (at < HEADER || at + 8 > rec->size)
+		return sample ? NULL : events;
+	id = pd_load64(rec->bytes + at, r->file->swap);
+	/* 0 is what perf wrote itself: as good as of the first event */
+	if (!id && !sample)
+		return events;
+	index = pd_id_table_find(&r->file->ids, id);
+	return index == UINT32_MAX ? NULL : &events[index];
+}
+
 /* The event of a record and from it the layout. */
 static void bind(const struct pd_reader *r, struct pd_record *rec)
 {
 	const struct pd_file *file = r->file;
-	bool sample = rec->type == PD_RECORD_SAMPLE;
 	uint32_t type = rec->type < PD_RECORD_TYPES ? rec->type : 0;
+	const struct pd_event *event = file->events;
 
 	if (!file->n_events) {
 		rec->event = NULL;
 		rec->layout = file->bare_layouts[type];
 	} else {
-		const struct pd_event *event = &file->events[0];
-
-		if (r->any_id && (sample || (r->other_id_at && event->others[type] &&
-					     event->others[type]->trailer_size))) {
-			uint32_t at = sample ? r->sample_id_at : rec->size - r->other_id_at;
-			bool has = at >= HEADER && at + 8 <= rec->size;
-			uint64_t id = has ? pd_load64(rec->bytes + at, file->swap) : 0;
-
-			/* 0 is what perf wrote itself: as good as of the first event */
-			if (has && (id || sample))
-				event = pd_event_by_id(file, id);
-			else if (sample)
-				event = NULL;
-		}
+		if (r->any_id)
+			event = event_of(r, rec, type);
 		rec->event = event;
-		if (sample)
+		if (type == PD_RECORD_SAMPLE)
 			rec->layout = event ? event->sample : file->unknown_sample;
 		else
-			rec->layout = event ? event->others[type] : file->events[0].others[type];
+			rec->layout = (event ? event : file->events)->others[type];
 	}
 	if (!rec->layout)
 		rec->layout = file->bare_layouts[0];
@@ -221,37 +233,44 @@ static bool wanted(const struct pd_reader *r, uint32_t type)
 	return r->want[type / 64] >> type % 64 & 1;
 }
 
+/* Makes the next record's header and bytes available: as pd_reader_next. */
+static int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+{
+	int got;
+
+	if ((got = fill(r, HEADER, err)) <= 0)
+		return got < 0 || r->offset >= r->limit ?
+			       got :
+			       stop(r, "bytes of a record header", r->limit - r->offset);
+	rec->type = pd_load32(r->pos, r->file->swap);
+	rec->misc = pd_load16(r->pos + 4, r->file->swap);
+	rec->size = pd_load16(r->pos + 6, r->file->swap);
+	if (rec->type >= PD_RECORD_SIMPLEPERF)
+		rec->size |= (uint32_t)rec->misc << 16; /* see simpleperf's record.h */
+	if (rec->size < HEADER)
+		return stop(r, "size of a record", rec->size);
+	if ((got = fill(r, rec->size, err)) <= 0)
+		return got < 0 ? got : stop(r, "size of a record", rec->size);
+	return 1;
+}
+
 int pd_reader_next(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
-	bool swap = r->file->swap;
+	int got;
 
-	for (;;) {
-		size_t have = (size_t)(r->end - r->pos);
-		uint32_t size;
-		int got;
+	while ((got = frame(r, rec, err)) > 0) {
+		bool deliver = wanted(r, rec->type);
 
-		if (have < HEADER && (got = fill(r, HEADER, err)) <= 0)
-			return got < 0 || r->offset >= r->limit ?
-				       got :
-				       stop(r, "bytes of a record header", r->limit - r->offset);
-		rec->type = pd_load32(r->pos, swap);
-		rec->misc = pd_load16(r->pos + 4, swap);
-		size = pd_load16(r->pos + 6, swap);
-		if (rec->type >= PD_RECORD_SIMPLEPERF)
-			size |= (uint32_t)rec->misc << 16; /* see simpleperf's record.h */
-		if (size < HEADER)
-			return stop(r, "size of a record", size);
-		if ((size_t)(r->end - r->pos) < size && (got = fill(r, size, err)) <= 0)
-			return got < 0 ? got : stop(r, "size of a record", size);
 		rec->bytes = r->pos;
-		rec->size = size;
 		rec->offset = r->offset;
-		skip(r, size);
-		if (wanted(r, rec->type) || pd_has_payload(rec->type))
+		r->pos += rec->size;
+		r->offset += rec->size;
+		if (deliver || pd_has_payload(rec->type))
 			bind(r, rec);
 		if (pd_has_payload(rec->type) && !skip_payload(r, rec))
 			return 0;
-		if (wanted(r, rec->type))
+		if (deliver)
 			return 1;
 	}
+	return got;
 }

@@ -122,7 +122,7 @@ static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t
 	}
 }
 
-void pd_record_get(const struct pd_record *rec, unsigned index, struct pd_value *out)
+void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_value *out)
 {
 	const struct pd_bound *b = &rec->layout->bound[index];
 	uint32_t at = (uint32_t)b->at, limit, size;

@@ -49,8 +49,29 @@ static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
 	return pd_load64(rec->bytes + at, rec->layout->swap);
 }
 
-/* Value of field `index` of the record's layout (as pd_layout_find gives it); PD_NIL if absent. */
-void pd_record_get(const struct pd_record *rec, unsigned index, struct pd_value *out);
+/* What pd_record_get does for fields that are not a plain load. */
+void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_value *out);
+
+/* Value of field `index` of the record's layout (its slot of the field's name); PD_NIL if absent. */
+static inline void pd_record_get(const struct pd_record *rec, unsigned index, struct pd_value *out)
+{
+	const struct pd_bound *b = &rec->layout->bound[index];
+	const uint8_t *p = rec->bytes + b->at;
+	bool swap = rec->layout->swap;
+
+	if (!b->direct || (uint32_t)b->at + b->width > rec->size) {
+		pd_record_decode(rec, index, out);
+	} else if (b->width == 8) {
+		out->type = b->kind == PD_K_X64 ? PD_ADDR : PD_UINT;
+		out->u = pd_load64(p, swap);
+	} else if (b->kind == PD_K_S32) {
+		out->type = PD_INT;
+		out->i = (int32_t)pd_load32(p, swap);
+	} else {
+		out->type = PD_UINT;
+		out->u = pd_load32(p, swap);
+	}
+}
 
 /* Where a part of a sample lies: bytes [*at, *at + *size) of the record; false if absent or cut. */
 bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, uint32_t *size);

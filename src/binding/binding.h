@@ -1,0 +1,154 @@
+/*
+ * The Lua types of perflua and what they share. Values are decoded by perfdata; here they only become
+ * Lua values. Anything Lua calls may longjmp: whatever must be freed is owned by a userdata.
+ */
+#ifndef PERFLUA_BINDING_BINDING_H
+#define PERFLUA_BINDING_BINDING_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <signal.h>
+
+#include "../perfdata/perfdata.h"
+
+#define PL_FILE	    "perflua.file"
+#define PL_EVENT    "perflua.event"
+#define PL_EVENTS   "perflua.events"
+#define PL_FEATURES "perflua.features"
+#define PL_RECORD   "perflua.record"
+#define PL_VIEW	    "perflua.view"
+#define PL_ITEM	    "perflua.item"
+#define PL_CURSOR   "perflua.cursor"
+
+/* Registry key of the table of a File's methods, to which the Lua library adds its own. */
+#define PL_FILE_METHODS "perflua.file.methods"
+
+/* Registry key of a light userdata: the volatile sig_atomic_t an interpreter sets to end all loops. */
+#define PL_INTERRUPT "perflua.interrupt"
+
+/*
+ * Field names by the address of their interned Lua string: one per Lua state, in the registry, which
+ * keeps the strings too. An id above PL_METHODS is a method of Record.
+ */
+#define PL_NAME_SLOTS 2048 /* a power of two, several times PD_MAX_NAMES */
+#define PL_METHODS    0x8000
+
+struct pl_names {
+	struct pd_names names;
+	const char *key[PL_NAME_SLOTS];
+	uint16_t id[PL_NAME_SLOTS];
+};
+
+static inline unsigned pl_names_hash(const char *interned)
+{
+	uintptr_t p = (uintptr_t)interned;
+
+	return (unsigned)((p >> 4 ^ p >> 13) % PL_NAME_SLOTS);
+}
+
+/* The id of a name given by the address Lua has it at; 0: none. */
+static inline unsigned pl_names_find(const struct pl_names *names, const char *interned)
+{
+	unsigned h = pl_names_hash(interned);
+
+	while (names->key[h]) {
+		if (names->key[h] == interned)
+			return names->id[h];
+		h = (h + 1) % PL_NAME_SLOTS;
+	}
+	return 0;
+}
+
+const struct pl_names *pl_names_get(lua_State *L);
+
+/* Raises: no record type has a field of that name; names the closest. */
+int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
+
+/* File; user values: its events, its features, the metatable of its records. */
+enum { PL_FILE_EVENTS = 1, PL_FILE_FEATURES, PL_FILE_RECORD, PL_FILE_VALUES = PL_FILE_RECORD };
+
+struct pl_file {
+	struct pd_file *file; /* NULL: never opened */
+	bool closed;
+	bool strict;   /* damage raises */
+	size_t warned; /* entries of file->damage that were said */
+	const struct pl_names *names;
+};
+
+int pl_open(lua_State *L); /* core.open(path [, options]) -> File | nil, message, code */
+struct pl_file *pl_check_file(lua_State *L, int index);	     /* any File */
+struct pl_file *pl_check_open_file(lua_State *L, int index); /* raises if closed */
+/* Says new damage by warn(), once each; raises instead if the file is strict. */
+void pl_file_report_damage(lua_State *L, struct pl_file *file);
+void pl_push_features(lua_State *L, int file); /* [-0, +1] */
+void pl_push_events(lua_State *L, int file);   /* [-0, +1] */
+/* The Event object of a file's event; nil for NULL. [-0, +1] */
+void pl_push_event(lua_State *L, int file, const struct pd_event *event);
+
+/*
+ * Record. Each File has a metatable of its own for them, whose [PL_OWNER] is the File: so a record keeps
+ * its file without a user value, which would double what making one costs. The one user value of a
+ * reused record is the chunk for bytes that do not fit.
+ */
+enum { PL_OWNER = 1, PL_CHUNK = 1 };
+#define PL_RECORD_MAGIC 0x70657266u
+#define PL_REUSE_BYTES	512
+
+struct pl_record {
+	uint32_t magic;
+	uint32_t generation; /* counts the records this one has been */
+	bool kept;	     /* a copy: outlives close() */
+	uint32_t capacity;   /* of bytes */
+	struct pl_file *file;
+	struct pd_record rec;
+	uint8_t bytes[];
+};
+
+/* Copies a record of a file into a userdata of its own. [-0, +1] */
+struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec);
+/* Copies it into the record at `index` instead, which pl_push_reusable made. [-0, +0] */
+struct pl_record *pl_push_reusable(lua_State *L, int file);
+void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec);
+struct pl_record *pl_check_record(lua_State *L, int index); /* raises if its file is closed */
+void pl_push_owner(lua_State *L, int record);		    /* its File [-0, +1] */
+/* The metatable for the records of the File on top of the stack. [-0, +1] */
+void pl_push_record_metatable(lua_State *L);
+
+/* Pushes a value of the record at `record` (0: of none, then views cannot be). [-0, +1] */
+void pl_push_value(lua_State *L, int record, const struct pd_value *value);
+void pl_push_view(lua_State *L, int record, const struct pd_view *view); /* [-0, +1] */
+
+/* A sink that leaves what it is fed on the Lua stack as one value. */
+struct pl_sink {
+	struct pd_sink sink;
+	lua_State *L;
+	lua_Integer n[16]; /* items so far of each open array, -1 for a table */
+	int depth;
+};
+void pl_sink_init(struct pl_sink *sink, lua_State *L);
+
+/* Cursor: walks records for loops; see cursor.c for its options. */
+int pl_file_cursor(lua_State *L);   /* file:cursor(options) -> cursor */
+int pl_file_dispatch(lua_State *L); /* file:dispatch(options) */
+int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
+int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
+
+/* A step of a cursor: the values of the next record, or nil at the end; pushes and counts them. */
+struct pl_cursor;
+struct pl_cursor *pl_to_cursor(lua_State *L, int index); /* NULL if it is none */
+int pl_cursor_step(lua_State *L, struct pl_cursor *cursor, int index);
+
+/* What there is, for the manual, the editor stubs and the checks of queries. */
+int pl_types(lua_State *L);
+int pl_views(lua_State *L);
+int pl_feature_names(lua_State *L);
+int pl_event_members(lua_State *L);
+void pl_push_field(lua_State *L, const struct pd_field *field);    /* [-0, +1] */
+void pl_push_member(lua_State *L, const struct pd_member *member); /* [-0, +1] */
+
+void pl_file_register(lua_State *L);
+void pl_event_register(lua_State *L);
+void pl_view_register(lua_State *L);
+void pl_cursor_register(lua_State *L);
+
+#endif

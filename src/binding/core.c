@@ -1,0 +1,87 @@
+/*
+ * The module perflua.core: what the Lua library is built on. Scripts use the library.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "binding.h"
+
+/* core.hex(x) -> "0x…" of an integer, unsigned */
+static int core_hex(lua_State *L)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)luaL_checkinteger(L, 1));
+	lua_pushstring(L, text);
+	return 1;
+}
+
+/* core.seconds(ns) -> "8590.143543": as perf writes a time, cut to microseconds */
+static int core_seconds(lua_State *L)
+{
+	uint64_t ns = (uint64_t)luaL_checkinteger(L, 1);
+	char text[40];
+
+	snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(ns / 1000000000),
+		 (unsigned long long)(ns % 1000000000 / 1000));
+	lua_pushstring(L, text);
+	return 1;
+}
+
+/* core.field_names() -> {name = true} of the fields of all record types */
+static int core_field_names(lua_State *L)
+{
+	const struct pl_names *names = pl_names_get(L);
+
+	lua_createtable(L, 0, (int)names->names.n);
+	for (unsigned id = 1; id <= names->names.n; id++) {
+		lua_pushboolean(L, 1);
+		lua_setfield(L, -2, names->names.name[id]);
+	}
+	return 1;
+}
+
+/* core.methods("file") -> the table of a File's methods */
+static int core_methods(lua_State *L)
+{
+	luaL_argcheck(L, strcmp(luaL_checkstring(L, 1), "file") == 0, 1, "no such type");
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_FILE_METHODS);
+	return 1;
+}
+
+/* core.metatable("events") -> the metatable of file.events, for its look-up by name */
+static int core_metatable(lua_State *L)
+{
+	luaL_argcheck(L, strcmp(luaL_checkstring(L, 1), "events") == 0, 1, "no such type");
+	luaL_getmetatable(L, PL_EVENTS);
+	return 1;
+}
+
+__attribute__((visibility("default"))) int luaopen_perflua_core(lua_State *L);
+
+int luaopen_perflua_core(lua_State *L)
+{
+	static const luaL_Reg functions[] = {
+		{ "open", pl_open },
+		{ "hex", core_hex },
+		{ "seconds", core_seconds },
+		{ "field_names", core_field_names },
+		{ "types", pl_types },
+		{ "views", pl_views },
+		{ "features", pl_feature_names },
+		{ "event_members", pl_event_members },
+		{ "methods", core_methods },
+		{ "metatable", core_metatable },
+		{ "query_call", pl_query_call },
+		{ NULL, NULL },
+	};
+
+	luaL_checkversion(L);
+	pl_names_get(L);
+	pl_file_register(L);
+	pl_event_register(L);
+	pl_view_register(L);
+	pl_cursor_register(L);
+	luaL_newlib(L, functions);
+	return 1;
+}

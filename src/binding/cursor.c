@@ -1,0 +1,327 @@
+#include "cursor.h"
+
+#include <string.h>
+
+void pl_cursor_close(struct pl_cursor *c)
+{
+	if (c->open)
+		pd_reader_deinit(&c->reader);
+	c->open = false;
+}
+
+struct pl_cursor *pl_to_cursor(lua_State *L, int index)
+{
+	struct pl_cursor *c = lua_touserdata(L, index);
+
+	/* asked at every step of a loop: a mark is found faster than a metatable by name */
+	return c && lua_rawlen(L, index) >= sizeof(*c) && c->magic == PL_CURSOR_MAGIC ? c : NULL;
+}
+
+unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids)
+{
+	unsigned n = 0;
+
+	for (lua_Integer i = 1; lua_rawgeti(L, table, i) == LUA_TSTRING; i++, lua_pop(L, 1)) {
+		const char *name = lua_tostring(L, -1);
+		unsigned id = pl_names_find(names, name);
+
+		if (!id || id >= PL_METHODS)
+			pl_unknown_name(L, names, name);
+		if (n == PL_MAX_FIELDS)
+			luaL_error(L, "more than %d fields", PL_MAX_FIELDS);
+		ids[n++] = (uint16_t)id;
+	}
+	lua_pop(L, 1);
+	return n;
+}
+
+/* A value that needs a record to stay, or that cannot be read. */
+static void push_slow(lua_State *L, int file, const struct pd_record *rec, unsigned index,
+		      struct pd_value *v)
+{
+	if (v->type == PD_EVENT) {
+		pl_push_event(L, file, v->event);
+	} else if (v->type == PD_LATER) {
+		const struct pd_field *field = rec->layout->bound[index].field;
+
+		luaL_error(L, "field '%s' cannot be read yet: this version does not build %s",
+			   field->name, field->doc);
+	} else {
+		struct pl_record *own = pl_push_record(L, file, rec);
+
+		pd_record_get(&own->rec, index, v);
+		pl_push_value(L, lua_gettop(L), v);
+		lua_remove(L, -2);
+	}
+}
+
+void pl_push_fields(lua_State *L, int file, const struct pd_record *rec, const uint16_t *ids,
+		    unsigned n)
+{
+	struct pd_value v;
+
+	file = lua_absindex(L, file);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned index = rec->layout->slot[ids[i]];
+
+		v.type = PD_NIL;
+		if (index)
+			pd_record_get(rec, index, &v);
+		if (v.type == PD_NIL)
+			lua_pushboolean(L, 0);
+		else if (v.type == PD_VIEW || v.type == PD_EVENT || v.type == PD_LATER)
+			push_slow(L, file, rec, index, &v);
+		else
+			pl_push_value(L, 0, &v);
+	}
+}
+
+static bool in_time(const struct pl_cursor *c, const struct pd_record *rec)
+{
+	unsigned index = rec->layout->slot[c->time_id];
+	struct pd_value v = { .type = PD_NIL };
+
+	if (index)
+		pd_record_get(rec, index, &v);
+	return v.type != PD_NIL && v.u >= c->from && v.u < c->to;
+}
+
+int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
+{
+	struct pd_error err;
+	int got = 0;
+
+	while (c->open && !(c->interrupt && *c->interrupt)) {
+		if (c->file->closed) {
+			pl_cursor_close(c);
+			return luaL_error(L, "%s: loop over a closed file", c->file->file->path);
+		}
+		got = pd_reader_next(&c->reader, rec, &err);
+		if (got <= 0)
+			break;
+		if (c->by_event && !c->event_ok[rec->event ? rec->event->index : c->n_events - 1])
+			continue;
+		if (c->by_time && !in_time(c, rec))
+			continue;
+		return 1;
+	}
+	pl_cursor_close(c);
+	if (got < 0)
+		luaL_error(L, "%s", err.message);
+	pl_file_report_damage(L, c->file);
+	return 0;
+}
+
+int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
+{
+	struct pd_record rec;
+
+	if (!pl_cursor_next(L, c, &rec)) {
+		lua_pushnil(L);
+		return 1;
+	}
+	if (c->reuse) {
+		lua_getiuservalue(L, index, PL_CURSOR_RECORD);
+		pl_reuse_record(L, -1, &rec);
+		return 1;
+	}
+	lua_getiuservalue(L, index, PL_CURSOR_FILE);
+	if (!c->n_fields) {
+		pl_push_record(L, -1, &rec);
+		return 1;
+	}
+	luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
+	pl_push_fields(L, -1, &rec, c->fields, c->n_fields);
+	return (int)c->n_fields;
+}
+
+/* cursor() -> record | values … | nil */
+static int cursor_call(lua_State *L)
+{
+	struct pl_cursor *c = pl_to_cursor(L, 1);
+
+	if (!c)
+		return luaL_typeerror(L, 1, PL_CURSOR);
+	lua_settop(L, 1);
+	return pl_cursor_step(L, c, 1);
+}
+
+static int cursor_close(lua_State *L)
+{
+	pl_cursor_close(luaL_checkudata(L, 1, PL_CURSOR));
+	return 0;
+}
+
+static void set_types(lua_State *L, struct pl_cursor *c, int options)
+{
+	if (lua_getfield(L, options, "types") == LUA_TTABLE) {
+		pd_reader_want_none(&c->reader);
+		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+			lua_Integer type = luaL_checkinteger(L, -2);
+
+			luaL_argcheck(L, type >= 0 && type <= UINT32_MAX, 2, "no record type");
+			pd_reader_want(&c->reader, (uint32_t)type);
+		}
+	} else {
+		for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
+			const struct pd_record_desc *desc = pd_record_desc(type);
+
+			if (desc && desc->container)
+				pd_reader_refuse(&c->reader, type);
+		}
+	}
+	lua_pop(L, 1);
+}
+
+static void set_events(lua_State *L, struct pl_cursor *c, int options)
+{
+	if (lua_getfield(L, options, "events") == LUA_TTABLE) {
+		c->by_event = true;
+		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+			lua_Integer i = luaL_checkinteger(L, -2);
+
+			luaL_argcheck(L, i >= 1 && (lua_Unsigned)i < c->n_events, 2, "no event");
+			c->event_ok[i - 1] = 1;
+		}
+		lua_getfield(L, options, "event_nil");
+		c->event_ok[c->n_events - 1] = (uint8_t)lua_toboolean(L, -1);
+		lua_pop(L, 1);
+	}
+	lua_pop(L, 1);
+}
+
+static bool get_time(lua_State *L, int options, const char *name, uint64_t *time)
+{
+	bool has = lua_getfield(L, options, name) != LUA_TNIL;
+
+	if (has)
+		*time = (uint64_t)luaL_checkinteger(L, -1);
+	lua_pop(L, 1);
+	return has;
+}
+
+static void set_options(lua_State *L, struct pl_cursor *c, int options)
+{
+	bool from, to;
+
+	set_types(L, c, options);
+	set_events(L, c, options);
+	c->to = UINT64_MAX;
+	from = get_time(L, options, "from", &c->from);
+	to = get_time(L, options, "to", &c->to);
+	c->by_time = from || to;
+	lua_getfield(L, options, "reuse");
+	c->reuse = lua_toboolean(L, -1);
+	if (lua_getfield(L, options, "fields") == LUA_TTABLE) {
+		c->n_fields = pl_field_ids(L, c->file->names, lua_gettop(L), c->fields);
+		c->reuse = false;
+	}
+	lua_pop(L, 2);
+}
+
+struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
+{
+	struct pl_file *f = pl_check_open_file(L, file);
+	size_t n_events = f->file->n_events + 1;
+	struct pl_cursor *c = lua_newuserdatauv(L, sizeof(*c) + n_events, 2);
+	int index = lua_gettop(L);
+	struct pd_error err;
+
+	memset(c, 0, sizeof(*c) + n_events);
+	c->magic = PL_CURSOR_MAGIC;
+	c->file = f;
+	c->n_events = n_events;
+	luaL_setmetatable(L, PL_CURSOR);
+	lua_pushvalue(L, file);
+	lua_setiuservalue(L, index, PL_CURSOR_FILE);
+	if (!pd_reader_init(&c->reader, f->file, &err))
+		luaL_error(L, "%s", err.message);
+	c->open = true;
+	c->time_id = pd_name_id(&f->names->names, "time", 4);
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
+	c->interrupt = lua_touserdata(L, -1);
+	lua_pop(L, 1);
+	set_options(L, c, options);
+	if (c->reuse) {
+		pl_push_reusable(L, file);
+		lua_setiuservalue(L, index, PL_CURSOR_RECORD);
+	}
+	return c;
+}
+
+/* file:cursor(options) -> cursor */
+int pl_file_cursor(lua_State *L)
+{
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_settop(L, 2);
+	pl_push_cursor(L, 1, 2);
+	return 1;
+}
+
+static int taken(lua_State *L)
+{
+	return luaL_error(L, "this loop was ended by another loop over the same Query "
+			     "(q:each() makes loops that can be nested)");
+}
+
+/*
+ * query(nil, control) -> next: what makes `for x in query do` a loop. query.start puts a new cursor or
+ * function into query[1]; query[2] is what was yielded last, to notice a loop that lost its cursor.
+ */
+int pl_query_call(lua_State *L)
+{
+	struct pl_cursor *c;
+	int n;
+
+	lua_settop(L, 3);
+	if (lua_isnil(L, 3)) {
+		lua_getfield(L, 1, "start");
+		lua_pushvalue(L, 1);
+		lua_call(L, 1, 0);
+	} else {
+		lua_rawgeti(L, 1, 2);
+		if (!lua_rawequal(L, 3, -1))
+			return taken(L);
+	}
+	lua_settop(L, 1);
+	if (lua_rawgeti(L, 1, 1) == LUA_TNIL)
+		return taken(L);
+	c = pl_to_cursor(L, 2);
+	if (c) {
+		n = pl_cursor_step(L, c, 2);
+	} else {
+		lua_pushvalue(L, 2);
+		lua_call(L, 0, LUA_MULTRET);
+		n = lua_gettop(L) - 2;
+	}
+	if (n && !lua_isnil(L, -n)) {
+		lua_pushvalue(L, -n);
+		lua_rawseti(L, 1, 2);
+		return n;
+	}
+	lua_pushnil(L);
+	lua_rawseti(L, 1, 1);
+	lua_pushnil(L);
+	lua_rawseti(L, 1, 2);
+	return 0;
+}
+
+void pl_cursor_register(lua_State *L)
+{
+	static const luaL_Reg meta[] = {
+		{ "__call", cursor_call },
+		{ "__gc", cursor_close },
+		{ "__close", cursor_close },
+		{ NULL, NULL },
+	};
+	static const luaL_Reg methods[] = {
+		{ "close", cursor_close },
+		{ NULL, NULL },
+	};
+
+	luaL_newmetatable(L, PL_CURSOR);
+	luaL_setfuncs(L, meta, 0);
+	luaL_newlib(L, methods);
+	lua_setfield(L, -2, "__index");
+	lua_pop(L, 1);
+}

@@ -1,0 +1,51 @@
+/*
+ * A cursor walks the records of a File that pass its filters. What it looks for is decided in Lua and
+ * given as options; here is the loop.
+ *
+ * Options (a table): types {[type_id] = true} (nil: all but the container's own), events
+ * {[index] = true} and event_nil (nil: all), from and to (ns, half open), reuse, fields {name, …}.
+ */
+#ifndef PERFLUA_BINDING_CURSOR_H
+#define PERFLUA_BINDING_CURSOR_H
+
+#include "binding.h"
+
+#define PL_MAX_FIELDS 32
+
+/* User values: its File; the record it reuses. */
+enum { PL_CURSOR_FILE = 1, PL_CURSOR_RECORD };
+
+#define PL_CURSOR_MAGIC 0x63757273u
+
+struct pl_cursor {
+	uint32_t magic;
+	struct pd_reader reader;
+	struct pl_file *file;
+	bool open;	      /* the reader has a block */
+	bool reuse, by_time;
+	uint64_t from, to;    /* ns; of the records wanted */
+	unsigned time_id;
+	const volatile sig_atomic_t *interrupt;
+	unsigned n_fields;    /* 0: it yields records */
+	uint16_t fields[PL_MAX_FIELDS]; /* name ids */
+	bool by_event;
+	size_t n_events;      /* of event_ok, the last is for records without an event */
+	uint8_t event_ok[];
+};
+
+/* Makes a cursor of a File and a table of options. [-0, +1] */
+struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
+
+/* 1: the next record that passes; 0: there is none. Raises when the file cannot be read. */
+int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec);
+
+/* Field names at `table`, up to `max` strings from 1 on, as ids; returns how many. Raises on others. */
+unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids);
+
+/* Pushes the fields' values of a record, false for absent ones; file: its File. [-0, +n] */
+void pl_push_fields(lua_State *L, int file, const struct pd_record *rec, const uint16_t *ids,
+		    unsigned n);
+
+void pl_cursor_close(struct pl_cursor *c);
+
+#endif

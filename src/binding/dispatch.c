@@ -1,0 +1,148 @@
+/*
+ * The loop behind file:run{}: each record to its handler.
+ */
+#include <string.h>
+
+#include "cursor.h"
+
+/*
+ * A handler: function number `fn` of the table of functions, given a record or, with n fields, their
+ * values. 0: none.
+ */
+struct handler {
+	uint32_t fn;
+	unsigned n;
+	uint16_t fields[PL_MAX_FIELDS];
+};
+
+struct dispatch {
+	struct pl_cursor *cursor;
+	uint64_t interval, next; /* ns; interval 0: none */
+	bool started;
+	struct handler other;
+	struct handler types[PD_RECORD_TYPES];
+	struct handler events[]; /* by event index */
+};
+
+/* Stack of the loop. */
+enum { AT_FILE = 1, AT_OPTIONS, AT_CURSOR, AT_STATE, AT_FNS, AT_STOP, AT_INTERVAL, AT_TOP = AT_INTERVAL };
+
+/* Takes the handler on top of the stack: a function or { field, …, function }. [-1, +0] */
+static void take_handler(lua_State *L, struct handler *h, const struct pl_names *names)
+{
+	if (lua_istable(L, -1)) {
+		int table = lua_gettop(L);
+
+		h->n = pl_field_ids(L, names, table, h->fields);
+		lua_rawgeti(L, table, (lua_Integer)h->n + 1);
+		lua_remove(L, table);
+	}
+	luaL_checktype(L, -1, LUA_TFUNCTION);
+	h->fn = (uint32_t)lua_rawlen(L, AT_FNS) + 1;
+	lua_rawseti(L, AT_FNS, h->fn);
+}
+
+static void take_handlers(lua_State *L, const char *name, struct handler *handlers, size_t n,
+			  lua_Integer base, const struct pl_names *names)
+{
+	if (lua_getfield(L, AT_OPTIONS, name) == LUA_TTABLE) {
+		for (lua_pushnil(L); lua_next(L, AT_TOP + 1);) {
+			lua_Integer i = luaL_checkinteger(L, -2) - base;
+
+			luaL_argcheck(L, i >= 0 && (lua_Unsigned)i < n, 2, "no such type or event");
+			take_handler(L, &handlers[i], names);
+		}
+	}
+	lua_settop(L, AT_TOP);
+}
+
+static const struct handler *find(const struct dispatch *d, const struct pd_record *rec)
+{
+	const struct handler *h = NULL;
+
+	if (rec->type == PD_RECORD_SAMPLE && rec->event)
+		h = &d->events[rec->event->index];
+	if ((!h || !h->fn) && rec->type < PD_RECORD_TYPES)
+		h = &d->types[rec->type];
+	return h && h->fn ? h : &d->other;
+}
+
+/* Calls interval(time) for each boundary the record's time has passed. */
+static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
+{
+	unsigned index = rec->layout->slot[d->cursor->time_id];
+	struct pd_value v = { .type = PD_NIL };
+
+	if (index)
+		pd_record_get(rec, index, &v);
+	if (v.type == PD_NIL)
+		return;
+	if (!d->started)
+		d->next = v.u + d->interval;
+	d->started = true;
+	for (; v.u >= d->next && d->next + d->interval > d->next; d->next += d->interval) {
+		lua_pushvalue(L, AT_INTERVAL);
+		lua_pushinteger(L, (lua_Integer)d->next);
+		lua_call(L, 1, 0);
+	}
+}
+
+/* Hands a record to a handler; true if it returned `stop`. */
+static bool call(lua_State *L, const struct handler *h, const struct pd_record *rec)
+{
+	bool stop;
+
+	lua_rawgeti(L, AT_FNS, h->fn);
+	if (h->n)
+		pl_push_fields(L, AT_FILE, rec, h->fields, h->n);
+	else
+		pl_push_record(L, AT_FILE, rec);
+	lua_call(L, h->n ? (int)h->n : 1, 1);
+	stop = !lua_isnil(L, -1) && lua_rawequal(L, -1, AT_STOP);
+	lua_settop(L, AT_TOP);
+	return stop;
+}
+
+/*
+ * file:dispatch{types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h, interval=fn,
+ * interval_ns=n, stop=value}: h is a function or {field, …, function}
+ */
+int pl_file_dispatch(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	size_t size = sizeof(struct dispatch) + f->file->n_events * sizeof(struct handler);
+	struct dispatch *d;
+	struct pd_record rec;
+
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_settop(L, 2);
+	luaL_checkstack(L, PL_MAX_FIELDS + 16, "handlers");
+	pl_push_cursor(L, 1, 2);
+	d = lua_newuserdatauv(L, size, 0);
+	memset(d, 0, size);
+	d->cursor = lua_touserdata(L, AT_CURSOR);
+	lua_newtable(L);
+	lua_getfield(L, 2, "stop");
+	lua_getfield(L, 2, "interval");
+	take_handlers(L, "handlers", d->types, PD_RECORD_TYPES, 0, f->names);
+	take_handlers(L, "event_handlers", d->events, f->file->n_events, 1, f->names);
+	if (lua_getfield(L, 2, "other") != LUA_TNIL)
+		take_handler(L, &d->other, f->names);
+	lua_settop(L, AT_TOP);
+	if (lua_isfunction(L, AT_INTERVAL)) {
+		lua_getfield(L, 2, "interval_ns");
+		d->interval = (uint64_t)luaL_checkinteger(L, -1);
+		luaL_argcheck(L, (lua_Integer)d->interval > 0, 2, "interval_ns must be positive");
+	}
+	lua_settop(L, AT_TOP);
+	while (pl_cursor_next(L, d->cursor, &rec)) {
+		const struct handler *h = find(d, &rec);
+
+		if (d->interval)
+			tick(L, d, &rec);
+		if (h->fn && call(L, h, &rec))
+			break;
+	}
+	pl_cursor_close(d->cursor);
+	return 0;
+}

@@ -1,0 +1,212 @@
+/*
+ * Event: one event of a File, and the array of them.
+ */
+#include <string.h>
+
+#include "binding.h"
+
+/* User value 1: the File. */
+struct pl_event {
+	const struct pd_event *event;
+	struct pl_file *file;
+};
+
+static const struct pd_event *check_event(lua_State *L, int index)
+{
+	return ((struct pl_event *)luaL_checkudata(L, index, PL_EVENT))->event;
+}
+
+/* The table of all Events of a file, made once. */
+void pl_push_events(lua_State *L, int file)
+{
+	struct pl_file *f;
+
+	file = lua_absindex(L, file);
+	if (lua_getiuservalue(L, file, PL_FILE_EVENTS) == LUA_TTABLE)
+		return;
+	lua_pop(L, 1);
+	f = lua_touserdata(L, file);
+	lua_createtable(L, (int)f->file->n_events, 0);
+	luaL_setmetatable(L, PL_EVENTS);
+	for (size_t i = 0; i < f->file->n_events; i++) {
+		struct pl_event *e = lua_newuserdatauv(L, sizeof(*e), 1);
+
+		e->event = &f->file->events[i];
+		e->file = f;
+		luaL_setmetatable(L, PL_EVENT);
+		lua_pushvalue(L, file);
+		lua_setiuservalue(L, -2, 1);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_pushvalue(L, -1);
+	lua_setiuservalue(L, file, PL_FILE_EVENTS);
+}
+
+void pl_push_event(lua_State *L, int file, const struct pd_event *event)
+{
+	if (!event) {
+		lua_pushnil(L);
+		return;
+	}
+	pl_push_events(L, file);
+	lua_rawgeti(L, -1, (lua_Integer)event->index + 1);
+	lua_remove(L, -2);
+}
+
+static int push_name(lua_State *L, const struct pd_event *e)
+{
+	lua_pushstring(L, e->name);
+	return 1;
+}
+
+static int push_index(lua_State *L, const struct pd_event *e)
+{
+	lua_pushinteger(L, (lua_Integer)e->index + 1);
+	return 1;
+}
+
+static int push_ids(lua_State *L, const struct pd_event *e)
+{
+	lua_createtable(L, (int)(e->n_ids < 1u << 24 ? e->n_ids : 0), 0);
+	for (size_t i = 0; i < e->n_ids; i++) {
+		lua_pushinteger(L, (lua_Integer)e->ids[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	return 1;
+}
+
+/* Names of the sample's fields as recorded: not those of all records or computed from others. */
+static int push_sample_fields(lua_State *L, const struct pd_event *e)
+{
+	lua_Integer n = 0;
+
+	lua_newtable(L);
+	for (unsigned i = 1; i < e->sample->n_bound; i++) {
+		const struct pd_field *field = e->sample->bound[i].field;
+
+		if (field->part == PD_PART_NONE)
+			continue;
+		lua_pushstring(L, field->name);
+		lua_rawseti(L, -2, ++n);
+	}
+	return 1;
+}
+
+static int push_leader(lua_State *L, const struct pd_event *e)
+{
+	lua_getiuservalue(L, 1, 1);
+	pl_push_event(L, -1, &e->file->events[e->leader]);
+	return 1;
+}
+
+/* The events of its group, the leader first; without a group the event alone. */
+static int push_members(lua_State *L, const struct pd_event *e)
+{
+	const struct pd_event *leader = &e->file->events[e->leader];
+
+	lua_getiuservalue(L, 1, 1);
+	lua_createtable(L, (int)leader->n_members, 0);
+	for (uint32_t i = 0; i < leader->n_members; i++) {
+		pl_push_event(L, -2, &leader[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	return 1;
+}
+
+/* What precedes the colon of a tracepoint's name. */
+static int push_system(lua_State *L, const struct pd_event *e)
+{
+	const char *colon = e->attr.type == PD_TYPE_TRACEPOINT ? strchr(e->name, ':') : NULL;
+
+	if (colon)
+		lua_pushlstring(L, e->name, (size_t)(colon - e->name));
+	else
+		lua_pushnil(L);
+	return 1;
+}
+
+static int push_format(lua_State *L, const struct pd_event *e)
+{
+	if (e->attr.type == PD_TYPE_TRACEPOINT)
+		return luaL_error(L, "the format of tracepoint '%s' cannot be read yet: this version "
+				     "does not decode tracepoints",
+				  e->name);
+	lua_pushnil(L);
+	return 1;
+}
+
+static const struct {
+	const char *name;
+	int (*push)(lua_State *L, const struct pd_event *e);
+	enum pd_type type;
+	const char *doc;
+} members[] = {
+	{ "name", push_name, PD_STR, "as perf calls the event" },
+	{ "index", push_index, PD_UINT, "its place among the file's events, from 1" },
+	{ "ids", push_ids, PD_VIEW, "array of the ids that samples carry to name this event" },
+	{ "sample_fields", push_sample_fields, PD_VIEW, "array of the names of what its samples hold" },
+	{ "leader", push_leader, PD_EVENT, "the leader of its group; itself if it has none" },
+	{ "members", push_members, PD_VIEW, "array of the events of its group, the leader first" },
+	{ "system", push_system, PD_STR, "of a tracepoint: the subsystem, `sched`" },
+	{ "fields", push_format, PD_LATER, "of a tracepoint: its fields" },
+	{ "print_fmt", push_format, PD_LATER, "of a tracepoint: how its text is formatted" },
+};
+
+/* event.name -> value | nil */
+static int event_index(lua_State *L)
+{
+	const struct pd_event *e = check_event(L, 1);
+	const char *name = luaL_checkstring(L, 2);
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (strcmp(members[i].name, name) == 0)
+			return members[i].push(L, e);
+	for (unsigned m = 0; pd_attr_members[m].name; m++) {
+		struct pd_value v = { .type = PD_NIL };
+
+		if (strcmp(pd_attr_members[m].name, name) != 0)
+			continue;
+		pd_attr_member(&e->attr, m, &v);
+		pl_push_value(L, 0, &v);
+		return 1;
+	}
+	return luaL_error(L, "an event has no field '%s'", name);
+}
+
+static int event_tostring(lua_State *L)
+{
+	return push_name(L, check_event(L, 1));
+}
+
+/* pl_event_members() -> array of {name, kind, doc}: the members above, then the attr's */
+int pl_event_members(lua_State *L)
+{
+	lua_Integer n = 0;
+
+	lua_newtable(L);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		struct pd_member m = { members[i].name, members[i].type, members[i].doc };
+
+		pl_push_member(L, &m);
+		lua_rawseti(L, -2, ++n);
+	}
+	for (unsigned m = 0; pd_attr_members[m].name; m++) {
+		pl_push_member(L, &pd_attr_members[m]);
+		lua_rawseti(L, -2, ++n);
+	}
+	return 1;
+}
+
+void pl_event_register(lua_State *L)
+{
+	static const luaL_Reg meta[] = {
+		{ "__index", event_index },
+		{ "__tostring", event_tostring },
+		{ NULL, NULL },
+	};
+
+	luaL_newmetatable(L, PL_EVENT);
+	luaL_setfuncs(L, meta, 0);
+	luaL_newmetatable(L, PL_EVENTS); /* the library gives it a look-up by name */
+	lua_pop(L, 2);
+}

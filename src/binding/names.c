@@ -1,0 +1,89 @@
+#include <string.h>
+
+#include "binding.h"
+
+static const char names_key;
+
+static void add(lua_State *L, struct pl_names *names, const char *name, unsigned id)
+{
+	const char *interned = lua_pushstring(L, name);
+	unsigned h = pl_names_hash(interned);
+
+	while (names->key[h])
+		h = (h + 1) % PL_NAME_SLOTS;
+	names->key[h] = interned;
+	names->id[h] = (uint16_t)id;
+	/* the table of strings, below, keeps the address taken */
+	lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+const struct pl_names *pl_names_get(lua_State *L)
+{
+	static const char *const methods[] = { "bytes", "copy", NULL };
+	struct pl_names *names;
+
+	if (lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key) == LUA_TUSERDATA) {
+		names = lua_touserdata(L, -1);
+		lua_pop(L, 1);
+		return names;
+	}
+	lua_pop(L, 1);
+	names = lua_newuserdatauv(L, sizeof(*names), 1);
+	memset(names, 0, sizeof(*names));
+	pd_names_init(&names->names);
+	lua_createtable(L, (int)names->names.n, 0);
+	for (unsigned id = 1; id <= names->names.n; id++)
+		add(L, names, names->names.name[id], id);
+	for (unsigned i = 0; methods[i]; i++)
+		add(L, names, methods[i], PL_METHODS + i);
+	lua_setiuservalue(L, -2, 1);
+	lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
+	return names;
+}
+
+/* Edits that turn one name into the other; short names only. */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[64];
+	size_t n = strlen(b);
+
+	if (n >= 63 || strlen(a) >= 63)
+		return 99;
+	for (unsigned k = 0; k <= n; k++)
+		row[k] = k;
+	for (unsigned i = 0; a[i]; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = i + 1;
+		for (unsigned k = 0; k < n; k++) {
+			unsigned best = diagonal + (a[i] != b[k]);
+
+			diagonal = row[k + 1];
+			if (row[k] + 1 < best)
+				best = row[k] + 1;
+			if (diagonal + 1 < best)
+				best = diagonal + 1;
+			row[k + 1] = best;
+		}
+	}
+	return row[n];
+}
+
+int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name)
+{
+	const char *closest = NULL;
+	unsigned best = 99;
+
+	for (unsigned id = 1; id <= names->names.n; id++) {
+		unsigned d = distance(name, names->names.name[id]);
+
+		if (d < best) {
+			best = d;
+			closest = names->names.name[id];
+		}
+	}
+	if (closest && best <= 1 + strlen(name) / 3)
+		return luaL_error(L, "no record type has a field '%s'; did you mean '%s'?", name,
+				  closest);
+	return luaL_error(L, "no record type has a field '%s'", name);
+}

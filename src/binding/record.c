@@ -1,0 +1,257 @@
+/*
+ * Record: one userdata that carries its own bytes. Reading a field decodes that field.
+ */
+#include <string.h>
+
+#include "binding.h"
+
+static struct pl_record *to_record(lua_State *L, int index)
+{
+	struct pl_record *r = lua_touserdata(L, index);
+
+	/* the metatable is hidden, so only records come here: a mark is enough, and a fifth of the time */
+	if (!r || r->magic != PL_RECORD_MAGIC)
+		luaL_typeerror(L, index, PL_RECORD);
+	return r;
+}
+
+static int closed(lua_State *L)
+{
+	return luaL_error(L, "record of a closed file (copy() what must outlive close())");
+}
+
+struct pl_record *pl_check_record(lua_State *L, int index)
+{
+	struct pl_record *r = to_record(L, index);
+
+	if (r->file->closed && !r->kept)
+		closed(L);
+	return r;
+}
+
+static struct pl_record *new_record(lua_State *L, int file, size_t capacity, int values)
+{
+	struct pl_record *r;
+
+	file = lua_absindex(L, file);
+	r = lua_newuserdatauv(L, sizeof(*r) + capacity, values);
+	r->magic = PL_RECORD_MAGIC;
+	r->generation = 0;
+	r->kept = false;
+	r->capacity = (uint32_t)capacity;
+	r->file = lua_touserdata(L, file);
+	lua_getiuservalue(L, file, PL_FILE_RECORD);
+	lua_setmetatable(L, -2);
+	return r;
+}
+
+void pl_push_owner(lua_State *L, int record)
+{
+	lua_getmetatable(L, record);
+	lua_rawgeti(L, -1, PL_OWNER);
+	lua_remove(L, -2);
+}
+
+struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec)
+{
+	struct pl_record *r = new_record(L, file, rec->size, 0);
+
+	r->rec = *rec;
+	r->rec.bytes = memcpy(r->bytes, rec->bytes, rec->size);
+	return r;
+}
+
+struct pl_record *pl_push_reusable(lua_State *L, int file)
+{
+	struct pl_record *r = new_record(L, file, PL_REUSE_BYTES, 1);
+
+	memset(r->bytes, 0, PL_REUSE_BYTES);
+	r->rec = (struct pd_record){ .bytes = r->bytes, .size = 8 };
+	r->rec.layout = r->file->file->bare_layouts[0];
+	return r;
+}
+
+void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec)
+{
+	struct pl_record *r = lua_touserdata(L, index);
+	uint8_t *bytes = r->bytes;
+
+	if (rec->size > r->capacity) {
+		index = lua_absindex(L, index);
+		bytes = lua_newuserdatauv(L, rec->size, 0);
+		lua_setiuservalue(L, index, PL_CHUNK);
+	}
+	r->generation++;
+	r->rec = *rec;
+	r->rec.bytes = memcpy(bytes, rec->bytes, rec->size);
+}
+
+static int later(lua_State *L, const struct pl_record *r, unsigned index)
+{
+	const struct pd_field *field = r->rec.layout->bound[index].field;
+
+	return luaL_error(L, "field '%s' cannot be read yet: this version does not build %s",
+			  field->name, field->doc);
+}
+
+/* Upvalues of record_index: the methods in the order of their ids, then data(). */
+enum { UP_METHODS = 1, UP_DATA = 3 };
+
+/* record.name -> value | nil */
+static int record_index(lua_State *L)
+{
+	struct pl_record *r = to_record(L, 1);
+	const char *name = lua_tostring(L, 2);
+	unsigned id = name ? pl_names_find(r->file->names, name) : 0;
+	struct pd_value v;
+	unsigned index;
+
+	if (!id) {
+		if (!name)
+			return luaL_error(L, "a record has no field %s", luaL_tolstring(L, 2, NULL));
+		return pl_unknown_name(L, r->file->names, name);
+	}
+	if (r->file->closed && !r->kept)
+		return closed(L);
+	if (id >= PL_METHODS) {
+		lua_pushvalue(L, lua_upvalueindex((int)(id - PL_METHODS) + UP_METHODS));
+		return 1;
+	}
+	index = r->rec.layout->slot[id];
+	if (!index) {
+		/* of an mmap a field, of what has a payload a method */
+		if (strcmp(name, "data") == 0 && pd_has_payload(r->rec.type))
+			lua_pushvalue(L, lua_upvalueindex(UP_DATA));
+		else
+			lua_pushnil(L);
+		return 1;
+	}
+	pd_record_get(&r->rec, index, &v);
+	if (v.type == PD_LATER)
+		return later(L, r, index);
+	pl_push_value(L, 1, &v);
+	return 1;
+}
+
+/* The next field a record has: (record, name | nil) -> name, value */
+static int record_next(lua_State *L)
+{
+	struct pl_record *r = pl_check_record(L, 1);
+	const struct pd_layout *layout = r->rec.layout;
+	unsigned i = 1;
+	struct pd_value v;
+
+	if (!lua_isnoneornil(L, 2)) {
+		unsigned id = pl_names_find(r->file->names, luaL_checkstring(L, 2));
+
+		i = id && id < PL_METHODS ? layout->slot[id] + 1u : layout->n_bound;
+	}
+	for (; i < layout->n_bound; i++) {
+		pd_record_get(&r->rec, i, &v);
+		if (v.type == PD_NIL || v.type == PD_LATER)
+			continue;
+		lua_pushstring(L, layout->bound[i].field->name);
+		pl_push_value(L, 1, &v);
+		return 2;
+	}
+	lua_pushnil(L);
+	return 1;
+}
+
+/* pairs(record): its fields, in the order of the format */
+static int record_pairs(lua_State *L)
+{
+	pl_check_record(L, 1);
+	lua_pushcfunction(L, record_next);
+	lua_pushvalue(L, 1);
+	lua_pushnil(L);
+	return 3;
+}
+
+/* record:bytes() -> string: the raw record, its header first */
+static int record_bytes(lua_State *L)
+{
+	struct pl_record *r = pl_check_record(L, 1);
+
+	lua_pushlstring(L, (const char *)r->rec.bytes, r->rec.size);
+	return 1;
+}
+
+/* record:copy() -> Record that stays valid after file:close() */
+static int record_copy(lua_State *L)
+{
+	struct pl_record *r = pl_check_record(L, 1);
+
+	pl_push_owner(L, 1);
+	pl_push_record(L, -1, &r->rec)->kept = true;
+	return 1;
+}
+
+/* record:data() -> string: the payload behind an AUXTRACE or TRACING_DATA record */
+static int record_data(lua_State *L)
+{
+	struct pl_record *r = pl_check_record(L, 1);
+	struct pd_section at = pd_record_payload(&r->rec);
+	struct pd_error err;
+	luaL_Buffer b;
+	char *bytes;
+
+	if (!at.size) {
+		lua_pushliteral(L, "");
+		return 1;
+	}
+	if (r->file->closed)
+		return closed(L);
+	bytes = luaL_buffinitsize(L, &b, (size_t)at.size);
+	if (!pd_file_read(r->file->file, at, bytes, &err))
+		return luaL_error(L, "%s", err.message);
+	luaL_pushresultsize(&b, (size_t)at.size);
+	return 1;
+}
+
+static void add_text(void *arg, const char *p, size_t n)
+{
+	luaL_addlstring(arg, p, n);
+}
+
+/* tostring(record): the line that dump prints for it */
+static int record_tostring(lua_State *L)
+{
+	struct pl_record *r = pl_check_record(L, 1);
+	struct pd_print *print = lua_newuserdatauv(L, sizeof(*print), 0);
+	luaL_Buffer b;
+	size_t n;
+
+	luaL_buffinit(L, &b);
+	pd_print_init(print, add_text, &b);
+	pd_print_record(print, &r->rec, false);
+	pd_print_flush(print);
+	n = luaL_bufflen(&b);
+	luaL_buffsub(&b, n && luaL_buffaddr(&b)[n - 1] == '\n'); /* its newline */
+	luaL_pushresult(&b);
+	return 1;
+}
+
+void pl_push_record_metatable(lua_State *L)
+{
+	static const luaL_Reg meta[] = {
+		{ "__pairs", record_pairs },
+		{ "__tostring", record_tostring },
+		{ NULL, NULL },
+	};
+
+	lua_createtable(L, 1, 6);
+	luaL_setfuncs(L, meta, 0);
+	/* bytes and copy as pl_names_get numbers them */
+	lua_pushcfunction(L, record_bytes);
+	lua_pushcfunction(L, record_copy);
+	lua_pushcfunction(L, record_data);
+	lua_pushcclosure(L, record_index, 3);
+	lua_setfield(L, -2, "__index");
+	lua_pushliteral(L, PL_RECORD);
+	lua_setfield(L, -2, "__name");
+	lua_pushliteral(L, PL_RECORD);
+	lua_setfield(L, -2, "__metatable");
+	lua_pushvalue(L, -2);
+	lua_rawseti(L, -2, PL_OWNER);
+}

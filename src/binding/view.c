@@ -1,0 +1,296 @@
+/*
+ * Views of parts of a record (call chain, registers …) and their items. A view keeps its record and
+ * decodes an item when it is asked for.
+ */
+#include <string.h>
+
+#include "binding.h"
+
+/* User value 1: the Record. */
+struct pl_view {
+	struct pd_view view;
+	struct pl_record *record;
+	uint32_t generation; /* of the record when this was made */
+};
+
+/* User value 1: the view. */
+struct pl_item {
+	struct pl_view *of;
+	uint32_t index;
+};
+
+/* A record that is used again and again has moved on, and its parts with it. */
+static struct pl_view *live(lua_State *L, struct pl_view *v)
+{
+	if (v->record->file->closed && !v->record->kept)
+		luaL_error(L, "part of a record of a closed file");
+	if (v->generation != v->record->generation)
+		luaL_error(L, "part of a record that was used again: copy() the record to keep it");
+	return v;
+}
+
+static struct pl_view *check_view(lua_State *L, int index)
+{
+	return live(L, luaL_checkudata(L, index, PL_VIEW));
+}
+
+void pl_push_view(lua_State *L, int record, const struct pd_view *view)
+{
+	struct pl_view *v;
+
+	record = lua_absindex(L, record);
+	v = lua_newuserdatauv(L, sizeof(*v), 1);
+	v->view = *view;
+	v->record = lua_touserdata(L, record);
+	v->view.rec = &v->record->rec;
+	v->generation = v->record->generation;
+	luaL_setmetatable(L, PL_VIEW);
+	lua_pushvalue(L, record);
+	lua_setiuservalue(L, -2, 1);
+}
+
+/* A value of the view at `index` of the stack, whose record owns nested views. [-0, +1] */
+static void push_of(lua_State *L, int index, const struct pd_value *value)
+{
+	index = lua_absindex(L, index);
+	lua_getiuservalue(L, index, 1);
+	pl_push_value(L, lua_gettop(L), value);
+	lua_remove(L, -2);
+}
+
+static int find_member(const struct pd_member *members, const char *name)
+{
+	for (int m = 0; members && members[m].name; m++)
+		if (strcmp(members[m].name, name) == 0)
+			return m;
+	return -1;
+}
+
+static void refuse_later(lua_State *L, const struct pd_value *v, const char *what, const char *name)
+{
+	if (v->type == PD_LATER)
+		luaL_error(L, "field '%s' of a %s cannot be read yet: this version does not build "
+			      "the recorded system and its symbols",
+			   name, what);
+}
+
+static void push_item(lua_State *L, int index, struct pl_view *v, uint32_t i)
+{
+	struct pl_item *item;
+	struct pd_value value = { .type = PD_NIL };
+
+	if (!v->view.desc->items) {
+		v->view.desc->item(&v->view, i, 0, &value);
+		push_of(L, index, &value);
+		return;
+	}
+	index = lua_absindex(L, index);
+	item = lua_newuserdatauv(L, sizeof(*item), 1);
+	item->of = v;
+	item->index = i;
+	luaL_setmetatable(L, PL_ITEM);
+	lua_pushvalue(L, index);
+	lua_setiuservalue(L, -2, 1);
+}
+
+static int unknown_member(lua_State *L, const struct pd_view_desc *desc, const char *name)
+{
+	return luaL_error(L, "a %s has no field '%s'", desc->name, name);
+}
+
+/* view[i] | view.name -> value, item | nil */
+static int view_index(lua_State *L)
+{
+	struct pl_view *v = check_view(L, 1);
+	const struct pd_view_desc *desc = v->view.desc;
+	struct pd_value value = { .type = PD_NIL };
+	const char *name;
+	int m;
+
+	if (lua_type(L, 2) == LUA_TNUMBER) {
+		lua_Integer i = luaL_checkinteger(L, 2);
+
+		if (desc->key || i < 1 || (lua_Unsigned)i > v->view.count)
+			lua_pushnil(L);
+		else
+			push_item(L, 1, v, (uint32_t)i - 1);
+		return 1;
+	}
+	name = luaL_checkstring(L, 2);
+	m = find_member(desc->members, name);
+	if (m >= 0) {
+		desc->member(&v->view, (unsigned)m, &value);
+		refuse_later(L, &value, desc->name, name);
+		push_of(L, 1, &value);
+		return 1;
+	}
+	for (uint32_t i = 0; desc->key && i < v->view.count; i++) {
+		if (strcmp(desc->key(&v->view, i), name) == 0) {
+			push_item(L, 1, v, i);
+			return 1;
+		}
+	}
+	if (!desc->key)
+		return unknown_member(L, desc, name);
+	lua_pushnil(L); /* a register that was not recorded */
+	return 1;
+}
+
+static int view_len(lua_State *L)
+{
+	struct pl_view *v = check_view(L, 1);
+
+	lua_pushinteger(L, v->view.count);
+	return 1;
+}
+
+static unsigned member_count(const struct pd_member *members)
+{
+	unsigned n = 0;
+
+	while (members && members[n].name)
+		n++;
+	return n;
+}
+
+/* Upvalues: view, position; members first, then the items. -> key, value */
+static int view_next(lua_State *L)
+{
+	struct pl_view *v;
+	const struct pd_view_desc *desc;
+	lua_Unsigned at = (lua_Unsigned)lua_tointeger(L, lua_upvalueindex(2));
+	unsigned n;
+
+	lua_settop(L, 0);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	v = check_view(L, 1);
+	desc = v->view.desc;
+	n = member_count(desc->members);
+	for (; at < n; at++) {
+		struct pd_value value = { .type = PD_NIL };
+
+		desc->member(&v->view, (unsigned)at, &value);
+		if (value.type == PD_NIL || value.type == PD_LATER)
+			continue;
+		lua_pushstring(L, desc->members[at].name);
+		push_of(L, 1, &value);
+		break;
+	}
+	if (at >= n) {
+		if (at - n >= v->view.count)
+			return 0;
+		if (desc->key)
+			lua_pushstring(L, desc->key(&v->view, (uint32_t)(at - n)));
+		else
+			lua_pushinteger(L, (lua_Integer)(at - n) + 1);
+		push_item(L, 1, v, (uint32_t)(at - n));
+	}
+	lua_pushinteger(L, (lua_Integer)at + 1);
+	lua_replace(L, lua_upvalueindex(2));
+	return 2;
+}
+
+static int view_pairs(lua_State *L)
+{
+	check_view(L, 1);
+	lua_pushvalue(L, 1);
+	lua_pushinteger(L, 0);
+	lua_pushcclosure(L, view_next, 2);
+	return 1;
+}
+
+static int view_tostring(lua_State *L)
+{
+	struct pl_view *v = check_view(L, 1);
+	char text[512];
+
+	if (v->view.desc->print) {
+		v->view.desc->print(&v->view, text, sizeof(text));
+		lua_pushstring(L, text);
+	} else {
+		lua_pushfstring(L, "%s (%d)", v->view.desc->name, (int)v->view.count);
+	}
+	return 1;
+}
+
+static struct pl_item *check_item(lua_State *L, int index)
+{
+	struct pl_item *item = luaL_checkudata(L, index, PL_ITEM);
+
+	live(L, item->of);
+	return item;
+}
+
+/* Member m of the item at `index` of the stack. [-0, +1] */
+static void push_item_member(lua_State *L, int index, const struct pd_value *value)
+{
+	lua_getiuservalue(L, index, 1);
+	push_of(L, -1, value);
+	lua_remove(L, -2);
+}
+
+/* item.name -> value | nil */
+static int item_index(lua_State *L)
+{
+	struct pl_item *item = check_item(L, 1);
+	const struct pd_view_desc *desc = item->of->view.desc;
+	struct pd_value value = { .type = PD_NIL };
+	const char *name = luaL_checkstring(L, 2);
+	int m = find_member(desc->items, name);
+
+	if (m < 0)
+		return unknown_member(L, desc, name);
+	desc->item(&item->of->view, item->index, (unsigned)m, &value);
+	refuse_later(L, &value, desc->name, name);
+	push_item_member(L, 1, &value);
+	return 1;
+}
+
+/* (item, name | nil) -> name, value */
+static int item_next(lua_State *L)
+{
+	struct pl_item *item = check_item(L, 1);
+	const struct pd_view_desc *desc = item->of->view.desc;
+	int m = lua_isnoneornil(L, 2) ? 0 : find_member(desc->items, luaL_checkstring(L, 2)) + 1;
+
+	for (; desc->items[m].name; m++) {
+		struct pd_value value = { .type = PD_NIL };
+
+		desc->item(&item->of->view, item->index, (unsigned)m, &value);
+		if (value.type == PD_NIL || value.type == PD_LATER)
+			continue;
+		lua_pushstring(L, desc->items[m].name);
+		push_item_member(L, 1, &value);
+		return 2;
+	}
+	lua_pushnil(L);
+	return 1;
+}
+
+static int item_pairs(lua_State *L)
+{
+	check_item(L, 1);
+	lua_pushcfunction(L, item_next);
+	lua_pushvalue(L, 1);
+	lua_pushnil(L);
+	return 3;
+}
+
+void pl_view_register(lua_State *L)
+{
+	static const luaL_Reg view[] = {
+		{ "__index", view_index },	 { "__len", view_len },	     { "__pairs", view_pairs },
+		{ "__tostring", view_tostring }, { NULL, NULL },
+	};
+	static const luaL_Reg item[] = {
+		{ "__index", item_index },
+		{ "__pairs", item_pairs },
+		{ NULL, NULL },
+	};
+
+	luaL_newmetatable(L, PL_VIEW);
+	luaL_setfuncs(L, view, 0);
+	luaL_newmetatable(L, PL_ITEM);
+	luaL_setfuncs(L, item, 0);
+	lua_pop(L, 2);
+}
