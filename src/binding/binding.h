@@ -106,6 +106,9 @@ struct pl_record {
 
 /* Copies a record of a file into a userdata of its own. [-0, +1] */
 struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec);
+/* The same where it counts: user value n of `holder` is the metatable for records of f. [-0, +1] */
+struct pl_record *pl_push_record_of(lua_State *L, struct pl_file *f, int holder, int n,
+				    const struct pd_record *rec);
 /* Copies it into the record at `index` instead, which pl_push_reusable made. [-0, +0] */
 struct pl_record *pl_push_reusable(lua_State *L, int file);
 void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec);
@@ -133,7 +136,7 @@ int pl_file_dispatch(lua_State *L); /* file:dispatch(options) */
 int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
 int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
 
-/* A step of a cursor: the values of the next record, or nil at the end; pushes and counts them. */
+/* A step of a cursor: pushes the values of the next record and counts them; 0 at the end. */
 struct pl_cursor;
 struct pl_cursor *pl_to_cursor(lua_State *L, int index); /* NULL if it is none */
 int pl_cursor_step(lua_State *L, struct pl_cursor *cursor, int index);

@@ -14,7 +14,7 @@ struct pl_cursor *pl_to_cursor(lua_State *L, int index)
 	struct pl_cursor *c = lua_touserdata(L, index);
 
 	/* asked at every step of a loop: a mark is found faster than a metatable by name */
-	return c && lua_rawlen(L, index) >= sizeof(*c) && c->magic == PL_CURSOR_MAGIC ? c : NULL;
+	return c && c->magic == PL_CURSOR_MAGIC ? c : NULL;
 }
 
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids)
@@ -35,44 +35,48 @@ unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uin
 	return n;
 }
 
-/* A value that needs a record to stay, or that cannot be read. */
-static void push_slow(lua_State *L, int file, const struct pd_record *rec, unsigned index,
-		      struct pd_value *v)
+/* A value that is no number: perhaps it needs a record to stay, perhaps it cannot be read. */
+static void push_other(lua_State *L, int cursor, const struct pd_record *rec, unsigned index,
+		       struct pd_value *v)
 {
-	if (v->type == PD_EVENT) {
-		pl_push_event(L, file, v->event);
+	if (v->type == PD_NIL) {
+		lua_pushboolean(L, 0);
+	} else if (v->type == PD_EVENT) {
+		lua_getiuservalue(L, cursor, PL_CURSOR_FILE);
+		pl_push_event(L, -1, v->event);
+		lua_remove(L, -2);
 	} else if (v->type == PD_LATER) {
 		const struct pd_field *field = rec->layout->bound[index].field;
 
 		luaL_error(L, "field '%s' cannot be read yet: this version does not build %s",
 			   field->name, field->doc);
-	} else {
-		struct pl_record *own = pl_push_record(L, file, rec);
+	} else if (v->type == PD_VIEW) {
+		struct pl_cursor *c = lua_touserdata(L, cursor);
+		struct pl_record *own = pl_push_record_of(L, c->file, cursor, PL_CURSOR_META, rec);
 
 		pd_record_get(&own->rec, index, v);
 		pl_push_value(L, lua_gettop(L), v);
 		lua_remove(L, -2);
+	} else {
+		pl_push_value(L, 0, v);
 	}
 }
 
-void pl_push_fields(lua_State *L, int file, const struct pd_record *rec, const uint16_t *ids,
+void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const uint16_t *ids,
 		    unsigned n)
 {
 	struct pd_value v;
 
-	file = lua_absindex(L, file);
 	for (unsigned i = 0; i < n; i++) {
 		unsigned index = rec->layout->slot[ids[i]];
 
 		v.type = PD_NIL;
 		if (index)
 			pd_record_get(rec, index, &v);
-		if (v.type == PD_NIL)
-			lua_pushboolean(L, 0);
-		else if (v.type == PD_VIEW || v.type == PD_EVENT || v.type == PD_LATER)
-			push_slow(L, file, rec, index, &v);
+		if (v.type == PD_UINT || v.type == PD_INT || v.type == PD_ADDR)
+			lua_pushinteger(L, v.i);
 		else
-			pl_push_value(L, 0, &v);
+			push_other(L, cursor, rec, index, &v);
 	}
 }
 
@@ -116,33 +120,31 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 {
 	struct pd_record rec;
 
-	if (!pl_cursor_next(L, c, &rec)) {
-		lua_pushnil(L);
-		return 1;
+	if (!pl_cursor_next(L, c, &rec))
+		return 0;
+	if (c->n_fields) {
+		/* a C function has 20 places on the stack without asking */
+		if (c->n_fields > 8)
+			luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
+		pl_push_fields(L, index, &rec, c->fields, c->n_fields);
+		return (int)c->n_fields;
 	}
 	if (c->reuse) {
 		lua_getiuservalue(L, index, PL_CURSOR_RECORD);
 		pl_reuse_record(L, -1, &rec);
-		return 1;
+	} else {
+		pl_push_record_of(L, c->file, index, PL_CURSOR_META, &rec);
 	}
-	lua_getiuservalue(L, index, PL_CURSOR_FILE);
-	if (!c->n_fields) {
-		pl_push_record(L, -1, &rec);
-		return 1;
-	}
-	luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
-	pl_push_fields(L, -1, &rec, c->fields, c->n_fields);
-	return (int)c->n_fields;
+	return 1;
 }
 
-/* cursor() -> record | values … | nil */
+/* cursor() -> record | values … | nothing at the end */
 static int cursor_call(lua_State *L)
 {
 	struct pl_cursor *c = pl_to_cursor(L, 1);
 
 	if (!c)
 		return luaL_typeerror(L, 1, PL_CURSOR);
-	lua_settop(L, 1);
 	return pl_cursor_step(L, c, 1);
 }
 
@@ -154,6 +156,8 @@ static int cursor_close(lua_State *L)
 
 static void set_types(lua_State *L, struct pl_cursor *c, int options)
 {
+	int top = lua_gettop(L);
+
 	if (lua_getfield(L, options, "types") == LUA_TTABLE) {
 		pd_reader_want_none(&c->reader);
 		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
@@ -162,7 +166,7 @@ static void set_types(lua_State *L, struct pl_cursor *c, int options)
 			luaL_argcheck(L, type >= 0 && type <= UINT32_MAX, 2, "no record type");
 			pd_reader_want(&c->reader, (uint32_t)type);
 		}
-	} else {
+	} else if (lua_getfield(L, options, "container"), !lua_toboolean(L, -1)) {
 		for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
 			const struct pd_record_desc *desc = pd_record_desc(type);
 
@@ -170,7 +174,7 @@ static void set_types(lua_State *L, struct pl_cursor *c, int options)
 				pd_reader_refuse(&c->reader, type);
 		}
 	}
-	lua_pop(L, 1);
+	lua_settop(L, top);
 }
 
 static void set_events(lua_State *L, struct pl_cursor *c, int options)
@@ -223,7 +227,7 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 {
 	struct pl_file *f = pl_check_open_file(L, file);
 	size_t n_events = f->file->n_events + 1;
-	struct pl_cursor *c = lua_newuserdatauv(L, sizeof(*c) + n_events, 2);
+	struct pl_cursor *c = lua_newuserdatauv(L, sizeof(*c) + n_events, PL_CURSOR_VALUES);
 	int index = lua_gettop(L);
 	struct pd_error err;
 
@@ -234,6 +238,8 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	luaL_setmetatable(L, PL_CURSOR);
 	lua_pushvalue(L, file);
 	lua_setiuservalue(L, index, PL_CURSOR_FILE);
+	lua_getiuservalue(L, file, PL_FILE_RECORD);
+	lua_setiuservalue(L, index, PL_CURSOR_META);
 	if (!pd_reader_init(&c->reader, f->file, &err))
 		luaL_error(L, "%s", err.message);
 	c->open = true;
@@ -264,38 +270,45 @@ static int taken(lua_State *L)
 			     "(q:each() makes loops that can be nested)");
 }
 
-/*
- * query(nil, control) -> next: what makes `for x in query do` a loop. query.start puts a new cursor or
- * function into query[1]; query[2] is what was yielded last, to notice a loop that lost its cursor.
- */
-int pl_query_call(lua_State *L)
+static struct pl_mark mark_of(lua_State *L, int index)
 {
-	struct pl_cursor *c;
+	struct pl_mark mark = { .type = lua_type(L, index) };
+
+	switch (mark.type) {
+	case LUA_TNUMBER:
+		/* an integer's bits and a float's are told apart well enough */
+		if (lua_isinteger(L, index))
+			mark.i = lua_tointeger(L, index);
+		else
+			mark.n = lua_tonumber(L, index);
+		break;
+	case LUA_TBOOLEAN:
+		mark.i = lua_toboolean(L, index);
+		break;
+	default:
+		mark.p = lua_topointer(L, index);
+	}
+	return mark;
+}
+
+static bool same(struct pl_mark a, struct pl_mark b)
+{
+	return a.type == b.type && a.i == b.i;
+}
+
+/* A step of a loop whose next value comes from a Lua function: as pl_query_call. */
+static int call_function(lua_State *L)
+{
 	int n;
 
-	lua_settop(L, 3);
-	if (lua_isnil(L, 3)) {
-		lua_getfield(L, 1, "start");
-		lua_pushvalue(L, 1);
-		lua_call(L, 1, 0);
-	} else {
-		lua_rawgeti(L, 1, 2);
-		if (!lua_rawequal(L, 3, -1))
-			return taken(L);
-	}
-	lua_settop(L, 1);
-	if (lua_rawgeti(L, 1, 1) == LUA_TNIL)
+	lua_rawgeti(L, 1, 2);
+	if (!lua_isnil(L, 3) && !lua_rawequal(L, 3, -1))
 		return taken(L);
-	c = pl_to_cursor(L, 2);
-	if (c) {
-		n = pl_cursor_step(L, c, 2);
-	} else {
-		lua_pushvalue(L, 2);
-		lua_call(L, 0, LUA_MULTRET);
-		n = lua_gettop(L) - 2;
-	}
-	if (n && !lua_isnil(L, -n)) {
-		lua_pushvalue(L, -n);
+	lua_pop(L, 1);
+	lua_call(L, 0, LUA_MULTRET);
+	n = lua_gettop(L) - 3;
+	if (n && !lua_isnil(L, 4)) {
+		lua_pushvalue(L, 4);
 		lua_rawseti(L, 1, 2);
 		return n;
 	}
@@ -304,6 +317,53 @@ int pl_query_call(lua_State *L)
 	lua_pushnil(L);
 	lua_rawseti(L, 1, 2);
 	return 0;
+}
+
+/* Starts a loop over the Query at 1: query.start puts its cursor or function into query[1]. */
+static void start(lua_State *L)
+{
+	bool unfinished = lua_rawgeti(L, 1, 1) != LUA_TNIL;
+	struct pl_cursor *c;
+
+	lua_getfield(L, 1, "start");
+	lua_pushvalue(L, 1);
+	lua_call(L, 1, 0);
+	lua_rawgeti(L, 1, 1);
+	c = pl_to_cursor(L, -1);
+	if (c)
+		c->contested = unfinished;
+	lua_settop(L, 3);
+}
+
+/*
+ * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the same Query
+ * may have taken its cursor: what was yielded last tells. That is remembered only where it can have
+ * happened, when a loop began while another was unfinished; for a Lua function it is query[2].
+ */
+int pl_query_call(lua_State *L)
+{
+	struct pl_cursor *c;
+	int n;
+
+	if (lua_gettop(L) != 3)
+		lua_settop(L, 3);
+	if (lua_isnil(L, 3))
+		start(L);
+	if (lua_rawgeti(L, 1, 1) == LUA_TNIL)
+		return taken(L);
+	c = pl_to_cursor(L, 4);
+	if (!c)
+		return call_function(L);
+	if (c->contested && !lua_isnil(L, 3) && !same(mark_of(L, 3), c->last))
+		return taken(L);
+	n = pl_cursor_step(L, c, 4);
+	if (!n) {
+		lua_pushnil(L);
+		lua_rawseti(L, 1, 1);
+	} else if (c->contested) {
+		c->last = mark_of(L, -n);
+	}
+	return n;
 }
 
 void pl_cursor_register(lua_State *L)

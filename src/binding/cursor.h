@@ -2,8 +2,9 @@
  * A cursor walks the records of a File that pass its filters. What it looks for is decided in Lua and
  * given as options; here is the loop.
  *
- * Options (a table): types {[type_id] = true} (nil: all but the container's own), events
- * {[index] = true} and event_nil (nil: all), from and to (ns, half open), reuse, fields {name, …}.
+ * Options (a table): types {[type_id] = true} (nil: all but the container's own, or with
+ * `container` these, too), events {[index] = true} and event_nil (nil: all), from and to (ns, half
+ * open), reuse, fields {name, …}.
  */
 #ifndef PERFLUA_BINDING_CURSOR_H
 #define PERFLUA_BINDING_CURSOR_H
@@ -12,8 +13,18 @@
 
 #define PL_MAX_FIELDS 32
 
-/* User values: its File; the record it reuses. */
-enum { PL_CURSOR_FILE = 1, PL_CURSOR_RECORD };
+/* User values: its File; the record it reuses; the metatable of the records it makes. */
+enum { PL_CURSOR_FILE = 1, PL_CURSOR_RECORD, PL_CURSOR_META, PL_CURSOR_VALUES = PL_CURSOR_META };
+
+/* What a value is, as far as a loop must tell that it is still the one it yielded. */
+struct pl_mark {
+	int type;
+	union {
+		lua_Integer i;
+		lua_Number n;
+		const void *p;
+	};
+};
 
 #define PL_CURSOR_MAGIC 0x63757273u
 
@@ -25,6 +36,8 @@ struct pl_cursor {
 	bool reuse, by_time;
 	uint64_t from, to;    /* ns; of the records wanted */
 	unsigned time_id;
+	bool contested;	      /* began while another loop over its Query was unfinished */
+	struct pl_mark last;  /* then: the first value that was yielded last */
 	const volatile sig_atomic_t *interrupt;
 	unsigned n_fields;    /* 0: it yields records */
 	uint16_t fields[PL_MAX_FIELDS]; /* name ids */
@@ -42,8 +55,11 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec);
 /* Field names at `table`, up to `max` strings from 1 on, as ids; returns how many. Raises on others. */
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids);
 
-/* Pushes the fields' values of a record, false for absent ones; file: its File. [-0, +n] */
-void pl_push_fields(lua_State *L, int file, const struct pd_record *rec, const uint16_t *ids,
+/*
+ * Pushes the fields' values of a record, false for absent ones. User value 1 of `cursor` is its File.
+ * [-0, +n]
+ */
+void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const uint16_t *ids,
 		    unsigned n);
 
 void pl_cursor_close(struct pl_cursor *c);

@@ -88,15 +88,16 @@ static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 }
 
 /* Hands a record to a handler; true if it returned `stop`. */
-static bool call(lua_State *L, const struct handler *h, const struct pd_record *rec)
+static bool call(lua_State *L, const struct dispatch *d, const struct handler *h,
+		 const struct pd_record *rec)
 {
 	bool stop;
 
 	lua_rawgeti(L, AT_FNS, h->fn);
 	if (h->n)
-		pl_push_fields(L, AT_FILE, rec, h->fields, h->n);
+		pl_push_fields(L, AT_CURSOR, rec, h->fields, h->n);
 	else
-		pl_push_record(L, AT_FILE, rec);
+		pl_push_record_of(L, d->cursor->file, AT_CURSOR, PL_CURSOR_META, rec);
 	lua_call(L, h->n ? (int)h->n : 1, 1);
 	stop = !lua_isnil(L, -1) && lua_rawequal(L, -1, AT_STOP);
 	lua_settop(L, AT_TOP);
@@ -140,7 +141,7 @@ int pl_file_dispatch(lua_State *L)
 
 		if (d->interval)
 			tick(L, d, &rec);
-		if (h->fn && call(L, h, &rec))
+		if (h->fn && call(L, d, h, &rec))
 			break;
 	}
 	pl_cursor_close(d->cursor);

@@ -29,18 +29,18 @@ struct pl_record *pl_check_record(lua_State *L, int index)
 	return r;
 }
 
-static struct pl_record *new_record(lua_State *L, int file, size_t capacity, int values)
+/* A record with room for `capacity` bytes; user value n of `holder` is its metatable. */
+static struct pl_record *new_record(lua_State *L, struct pl_file *f, int holder, int n,
+				    size_t capacity, int values)
 {
-	struct pl_record *r;
+	struct pl_record *r = lua_newuserdatauv(L, sizeof(*r) + capacity, values);
 
-	file = lua_absindex(L, file);
-	r = lua_newuserdatauv(L, sizeof(*r) + capacity, values);
 	r->magic = PL_RECORD_MAGIC;
 	r->generation = 0;
 	r->kept = false;
 	r->capacity = (uint32_t)capacity;
-	r->file = lua_touserdata(L, file);
-	lua_getiuservalue(L, file, PL_FILE_RECORD);
+	r->file = f;
+	lua_getiuservalue(L, holder, n);
 	lua_setmetatable(L, -2);
 	return r;
 }
@@ -52,22 +52,31 @@ void pl_push_owner(lua_State *L, int record)
 	lua_remove(L, -2);
 }
 
-struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec)
+struct pl_record *pl_push_record_of(lua_State *L, struct pl_file *f, int holder, int n,
+				    const struct pd_record *rec)
 {
-	struct pl_record *r = new_record(L, file, rec->size, 0);
+	struct pl_record *r = new_record(L, f, holder, n, rec->size, 0);
 
 	r->rec = *rec;
 	r->rec.bytes = memcpy(r->bytes, rec->bytes, rec->size);
 	return r;
 }
 
+struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec)
+{
+	file = lua_absindex(L, file);
+	return pl_push_record_of(L, lua_touserdata(L, file), file, PL_FILE_RECORD, rec);
+}
+
 struct pl_record *pl_push_reusable(lua_State *L, int file)
 {
-	struct pl_record *r = new_record(L, file, PL_REUSE_BYTES, 1);
+	struct pl_file *f = lua_touserdata(L, file);
+	struct pl_record *r =
+		new_record(L, f, lua_absindex(L, file), PL_FILE_RECORD, PL_REUSE_BYTES, 1);
 
 	memset(r->bytes, 0, PL_REUSE_BYTES);
 	r->rec = (struct pd_record){ .bytes = r->bytes, .size = 8 };
-	r->rec.layout = r->file->file->bare_layouts[0];
+	r->rec.layout = f->file->bare_layouts[0];
 	return r;
 }
 

@@ -218,7 +218,7 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 	file->event_types.size = pd_take64(&c);
 
 	if (stride < PD_ATTR_MIN + IDS_ENTRY || stride > MAX_ATTR_STRIDE)
-		return unread(file, err, 16, "size of an attr entry", stride,
+		return unread(file, err, 16, "size of an attr entry (at least)", stride,
 			      PD_ATTR_MIN + IDS_ENTRY);
 	if (attrs.offset > file->input.size || attrs.size > file->input.size - attrs.offset)
 		return pd_error_set(err, "FORMAT", file->path, 24,

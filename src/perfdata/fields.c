@@ -131,12 +131,13 @@ static void mmap_build_id(const struct pd_record *rec, uint32_t at, struct pd_va
 #define MMAP2_PROT 64
 
 /*
- * Linux 3.12 to 3.15 wrote the filename where prot and flags are now. No field says so, but a name does
- * not look like a protection, which has one byte at most.
+ * Linux 3.12 to 3.15 wrote the filename where prot and flags are now. No field says so, but a
+ * name begins with a printable character, and the first byte of a protection is a smaller
+ * number.
  */
 static bool mmap2_has_protection(const struct pd_record *rec)
 {
-	return pd_fits(rec, MMAP2_PROT, 8) && pd_rec32(rec, MMAP2_PROT) <= 0xff;
+	return pd_fits(rec, MMAP2_PROT, 8) && rec->bytes[MMAP2_PROT] < ' ';
 }
 
 static void mmap2_protection(const struct pd_record *rec, uint32_t at, struct pd_value *out)

@@ -1,6 +1,6 @@
 /*
- * Scheduler statistics as perf sched stats records them: the numbers of /proc/schedstat in its versions
- * 15 to 17. See tools/lib/perf/include/perf/schedstat-v15.h, -v16.h and -v17.h.
+ * Scheduler statistics as perf sched stats records them: the numbers of /proc/schedstat in its
+ * versions 15 to 17. See tools/lib/perf/include/perf/schedstat-v15.h, -v16.h and -v17.h.
  */
 #include "rows.h"
 #include "views.h"
@@ -28,9 +28,9 @@ const struct pd_field pd_schedstat_cpu_fields[] = {
 };
 
 /*
- * A domain has a group of counters for load balancing on busy, idle and newly idle processors (15 has
- * idle before busy), then twelve more. A group has eight counters, in 17 eleven: four instead of
- * lb_imbalance. Rows have the places of version 16 and, for those four, of 17.
+ * A domain has a group of counters for load balancing on busy, idle and newly idle processors
+ * (15 has idle before busy), then twelve more. A group has eight counters, in 17 eleven: four
+ * instead of lb_imbalance. Rows have the places of version 16 and, for those four, of 17.
  */
 #define GROUP	  8
 #define GROUP_17  11

@@ -35,10 +35,10 @@ void pd_file_close(struct pd_file *file)
 
 static void destroy_layouts(struct pd_file *file)
 {
-	for (size_t i = 0; i < file->n_events; i++) {
+	/* a shared layout belongs to the first event that has it, whose shape is its: so backwards */
+	for (size_t i = file->n_events; i-- > 0;) {
 		const struct pd_layout *layout = file->events[i].sample;
 
-		/* shared layouts belong to the first event that has them: their shape is its */
 		if (layout && layout->shape == &file->events[i].shape)
 			pd_layout_destroy((struct pd_layout *)layout);
 	}

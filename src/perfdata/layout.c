@@ -55,7 +55,7 @@ static void place_parts(struct pd_layout *layout)
 	}
 }
 
-static uint8_t width_of(const struct pd_field *field)
+static uint16_t width_of(const struct pd_field *field)
 {
 	static const uint8_t widths[] = {
 		[PD_K_U8] = 1,	[PD_K_U16] = 2, [PD_K_U32] = 4, [PD_K_S32] = 4, [PD_K_X32] = 4,
@@ -64,7 +64,7 @@ static uint8_t width_of(const struct pd_field *field)
 	};
 
 	if (field->kind == PD_K_CHARS || field->kind == PD_K_HEX)
-		return (uint8_t)field->arg;
+		return field->arg;
 	return widths[field->kind];
 }
 

@@ -66,7 +66,7 @@ struct pd_bound {
 	const struct pd_field *field;
 	int16_t at; /* offset; negative: from the end of the record; in a part: inside that */
 	uint8_t kind, part;
-	uint8_t width;	/* bytes a plain load needs */
+	uint16_t width;	/* bytes a plain load needs */
 	bool direct;	/* a load from a fixed place of a sample: no condition, no trailer */
 	bool trailer;	/* lies in the sample_id trailer */
 	bool no_zero;	/* the zero of a synthesised record means nothing */

@@ -26,7 +26,7 @@ static void print_json_scalar(struct pd_print *out, const struct pd_value *value
 		pd_print_digits(out, value->s.p, value->s.n);
 		pd_print_char(out, '"');
 	} else {
-		pd_print_bytes(out, "null", 4);
+		pd_print_const(out, "null");
 	}
 }
 
@@ -77,24 +77,20 @@ void pd_print_value(struct pd_print *out, const struct pd_value *value, bool jso
 /* What stands before a value: a separator unless it is the first, and its name. */
 static void print_key(struct pd_print *out, const char *name, bool *first, bool json)
 {
-	size_t n = strlen(name);
-
 	if (!*first)
 		pd_print_char(out, ',');
 	*first = false;
-	if (json) {
+	if (json)
 		pd_print_char(out, '"');
-		pd_print_bytes(out, name, n);
-		pd_print_bytes(out, "\":", 2);
-	} else {
-		pd_print_bytes(out, name, n);
-		pd_print_char(out, '=');
-	}
+	pd_print_name(out, name);
+	if (json)
+		pd_print_char(out, '"');
+	pd_print_char(out, json ? ':' : '=');
 }
 
 static bool is_time(const char *name)
 {
-	return strcmp(name, "time") == 0;
+	return name[0] == 't' && strcmp(name, "time") == 0;
 }
 
 static void print_member(struct pd_print *out, const char *name, const struct pd_value *value,
@@ -159,11 +155,11 @@ static void print_callchain(struct pd_print *out, const struct pd_view *view, bo
 			pd_print_char(out, ',');
 		first = false;
 		if (json) {
-			pd_print_name(out, "{\"ip\":\"");
+			pd_print_const(out, "{\"ip\":\"");
 			pd_print_hex(out, ip);
-			pd_print_name(out, "\",\"cpumode\":\"");
+			pd_print_const(out, "\",\"cpumode\":\"");
 			pd_print_name(out, name);
-			pd_print_name(out, "\"}");
+			pd_print_const(out, "\"}");
 			continue;
 		}
 		if ((int)frames.mode != mode) {
@@ -219,7 +215,8 @@ static void print_view(struct pd_print *out, const struct pd_view *view, bool js
 
 static bool is_header(const struct pd_field *field)
 {
-	return field >= pd_common_fields && field < pd_common_fields + PD_HEADER_FIELDS;
+	return (uintptr_t)field - (uintptr_t)pd_common_fields <
+	       PD_HEADER_FIELDS * sizeof(pd_common_fields[0]);
 }
 
 static const char *type_name(const struct pd_record *rec)
@@ -233,7 +230,7 @@ static void print_head_text(struct pd_print *out, const struct pd_record *rec)
 	pd_print_char(out, ' ');
 	pd_print_name(out, type_name(rec));
 	if (!rec->layout->desc) {
-		pd_print_name(out, " type_id=");
+		pd_print_const(out, " type_id=");
 		pd_print_uint(out, rec->type);
 	}
 	if (rec->type == PD_RECORD_SAMPLE) {
@@ -242,31 +239,31 @@ static void print_head_text(struct pd_print *out, const struct pd_record *rec)
 		pd_print_char(out, ' ');
 		pd_print_text(out, name, strlen(name), false);
 	}
-	pd_print_name(out, " size=");
+	pd_print_const(out, " size=");
 	pd_print_uint(out, rec->size);
-	pd_print_name(out, " misc=");
+	pd_print_const(out, " misc=");
 	pd_print_hex(out, rec->misc);
-	pd_print_name(out, " cpumode=");
+	pd_print_const(out, " cpumode=");
 	pd_print_name(out, pd_cpumode_name(rec->misc & PD_MISC_CPUMODE));
 }
 
 static void print_head_json(struct pd_print *out, const struct pd_record *rec)
 {
-	pd_print_name(out, "{\"offset\":");
+	pd_print_const(out, "{\"offset\":");
 	pd_print_uint(out, rec->offset);
-	pd_print_name(out, ",\"type\":\"");
+	pd_print_const(out, ",\"type\":\"");
 	pd_print_name(out, type_name(rec));
-	pd_print_name(out, "\",\"type_id\":");
+	pd_print_const(out, "\",\"type_id\":");
 	pd_print_uint(out, rec->type);
-	pd_print_name(out, ",\"size\":");
+	pd_print_const(out, ",\"size\":");
 	pd_print_uint(out, rec->size);
-	pd_print_name(out, ",\"misc\":\"");
+	pd_print_const(out, ",\"misc\":\"");
 	pd_print_hex(out, rec->misc);
-	pd_print_name(out, "\",\"cpumode\":\"");
+	pd_print_const(out, "\",\"cpumode\":\"");
 	pd_print_name(out, pd_cpumode_name(rec->misc & PD_MISC_CPUMODE));
 	pd_print_char(out, '"');
 	if (rec->event) {
-		pd_print_name(out, ",\"event\":");
+		pd_print_const(out, ",\"event\":");
 		pd_print_json_string(out, rec->event->name, strlen(rec->event->name));
 	}
 }

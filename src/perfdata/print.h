@@ -1,21 +1,22 @@
 /*
  * Records as lines: of text for people and for tools that split at spaces, or of JSON.
  *
- * Text: 0x1a8 sample cycles:u size=56 misc=0x2 cpumode=user ip=0x401136 pid=17 time=8590.143543000 …
+ * Text: 0x1a8 sample cycles:u size=56 misc=0x2 cpumode=user ip=0x401136 pid=17
+ * time=8590.143543000 …
  * - first the offset and the type, of a sample its event, then name=value of all it has;
- * - times are seconds with nine decimals, addresses and flags hex, other integers decimal, booleans
- *   true or false;
- * - in strings a backslash, a space and control characters are \\ and \x20; inside of views also
- *   , = { } [ ];
+ * - times are seconds with nine decimals, addresses and flags hex, other integers decimal,
+ *   booleans true or false;
+ * - in strings a backslash is \\; a space, control characters and what is not UTF-8 are \x20,
+ *   inside of views also , = { } [ ];
  * - bytes are LENGTH:HEX, of which HEX shows at most the first 64;
- * - views are [item,…] and {name=value,…}; a call chain is its addresses, each cpumode before the first
- *   one it holds for: [kernel,0xffffffff81000000,user,0x401136].
+ * - views are [item,…] and {name=value,…}; a call chain is its addresses, each cpumode before
+ *   the first one it holds for: [kernel,0xffffffff81000000,user,0x401136].
  *
- * JSON: an object per line with the same names, "offset" and "type" first. Nothing is lost or rounded:
- * integers are decimals of up to 64 bits, addresses and flags strings "0x…", times nanoseconds, bytes
- * strings of hex digits. In strings a byte that is not part of UTF-8 is the character of that number
- * (\u00ff). A call chain is an array of {ip, cpumode}, after which {cookie} says that the user part
- * comes in a callchain_deferred record.
+ * JSON: an object per line with the same names, "offset" and "type" first. Nothing is lost or
+ * rounded: integers are decimals of up to 64 bits, addresses and flags strings "0x…", times
+ * nanoseconds, bytes strings of hex digits. In strings a byte that is not part of UTF-8 is the
+ * character of that number (\u00ff). A call chain is an array of {ip, cpumode}, after which
+ * {cookie} says that the user part comes in a callchain_deferred record.
  */
 #ifndef PERFLUA_PERFDATA_PRINT_H
 #define PERFLUA_PERFDATA_PRINT_H
@@ -43,7 +44,9 @@ void pd_print_flush(struct pd_print *out);
 /* One line, its newline included. */
 void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json);
 
-/* One value, as it would stand in such a line; PD_NIL and PD_LATER are null in JSON, - in text. */
+/*
+ * One value, as it would stand in such a line; PD_NIL and PD_LATER are null in JSON, - in text.
+ */
 void pd_print_value(struct pd_print *out, const struct pd_value *value, bool json);
 
 /* Time in seconds with nine decimals: "8590.143543000". */

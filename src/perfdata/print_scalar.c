@@ -21,17 +21,15 @@ void pd_print_flush(struct pd_print *out)
 		out->flush(out->arg, out->buffer, n);
 }
 
-void pd_print_bytes(struct pd_print *out, const char *p, size_t n)
+void pd_print_long(struct pd_print *out, const char *p, size_t n)
 {
-	if (n > sizeof(out->buffer) - out->n) {
-		pd_print_flush(out);
-		if (n > sizeof(out->buffer)) {
-			out->flush(out->arg, p, n);
-			return;
-		}
+	pd_print_flush(out);
+	if (n > sizeof(out->buffer)) {
+		out->flush(out->arg, p, n);
+		return;
 	}
-	memcpy(out->buffer + out->n, p, n);
-	out->n += n;
+	memcpy(out->buffer, p, n);
+	out->n = n;
 }
 
 static const char two_digits[] = "00010203040506070809"
@@ -116,23 +114,30 @@ void pd_print_float(struct pd_print *out, double v, bool json)
 	out->n += strlen(p);
 }
 
+#define HEX_ROW(d)                                                                            \
+	d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d \
+	  "e" d "f"
+
+/* Each byte as two digits. */
+static const char hex_pairs[] = HEX_ROW("0") HEX_ROW("1") HEX_ROW("2") HEX_ROW("3") HEX_ROW("4")
+	HEX_ROW("5") HEX_ROW("6") HEX_ROW("7") HEX_ROW("8") HEX_ROW("9") HEX_ROW("a")
+		HEX_ROW("b") HEX_ROW("c") HEX_ROW("d") HEX_ROW("e") HEX_ROW("f");
+
 void pd_print_digits(struct pd_print *out, const char *p, size_t n)
 {
 	while (n) {
 		size_t now = n < 128 ? n : 128;
 		char *to = pd_print_room(out, 2 * now);
 
-		for (size_t i = 0; i < now; i++) {
-			to[2 * i] = hex_digits[(uint8_t)p[i] >> 4];
-			to[2 * i + 1] = hex_digits[p[i] & 15];
-		}
+		for (size_t i = 0; i < now; i++)
+			memcpy(to + 2 * i, hex_pairs + 2 * (uint8_t)p[i], 2);
 		out->n += 2 * now;
 		p += now;
 		n -= now;
 	}
 }
 
-/* Bytes of the UTF-8 character that p starts with, 0 if it starts with none. */
+/* Bytes of the UTF-8 character beyond ASCII that p starts with, 0 if it starts with none. */
 static size_t utf8_length(const char *p, size_t n)
 {
 	uint8_t first = (uint8_t)p[0], second = n > 1 ? (uint8_t)p[1] : 0;
@@ -168,61 +173,82 @@ static void json_escape(struct pd_print *out, uint8_t c)
 		return;
 	}
 	memcpy(p, "\\u00", 4);
-	p[4] = hex_digits[c >> 4];
-	p[5] = hex_digits[c & 15];
+	memcpy(p + 4, hex_pairs + 2 * c, 2);
 	out->n += 6;
+}
+
+/* Bytes that do not stand for themselves. */
+enum {
+	IN_TEXT = 1,
+	IN_VIEW = 2,
+	IN_JSON = 4
+};
+
+#define ALWAYS (IN_TEXT | IN_VIEW | IN_JSON)
+
+static const uint8_t escaped[256] = {
+	[0 ... ' ' - 1] = ALWAYS, [0x7f] = ALWAYS,
+	['\\'] = ALWAYS,	  [' '] = IN_TEXT | IN_VIEW,
+	['"'] = IN_JSON,	  [','] = IN_VIEW,
+	['='] = IN_VIEW,	  ['{'] = IN_VIEW,
+	['}'] = IN_VIEW,	  ['['] = IN_VIEW,
+	[']'] = IN_VIEW,	  [0x80 ... 0xff] = ALWAYS, /* unless it is UTF-8 */
+};
+
+/* How many bytes from p on stand for themselves. */
+static size_t plain_length(const char *p, size_t n, uint8_t where)
+{
+	size_t i = 0;
+
+	while (i < n && !(escaped[(uint8_t)p[i]] & where))
+		i++;
+	return i;
+}
+
+static void text_escape(struct pd_print *out, uint8_t c)
+{
+	char *p = pd_print_room(out, 4);
+
+	p[0] = '\\';
+	if (c == '\\') {
+		p[1] = '\\';
+		out->n += 2;
+		return;
+	}
+	p[1] = 'x';
+	memcpy(p + 2, hex_pairs + 2 * c, 2);
+	out->n += 4;
+}
+
+static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t where,
+			  void (*escape)(struct pd_print *out, uint8_t c))
+{
+	const char *end = p + n;
+
+	while (p < end) {
+		size_t plain = plain_length(p, (size_t)(end - p), where), utf8;
+
+		pd_print_bytes(out, p, plain);
+		p += plain;
+		if (p == end)
+			break;
+		utf8 = (uint8_t)*p < 0x80 ? 0 : utf8_length(p, (size_t)(end - p));
+		if (utf8)
+			pd_print_bytes(out, p, utf8);
+		else
+			escape(out, (uint8_t)*p);
+		p += utf8 ? utf8 : 1;
+	}
 }
 
 void pd_print_json_string(struct pd_print *out, const char *p, size_t n)
 {
-	size_t plain = 0; /* bytes seen that need no escape, not yet written */
-
 	pd_print_char(out, '"');
-	while (plain < n) {
-		uint8_t c = (uint8_t)p[plain];
-		size_t length = utf8_length(p + plain, n - plain);
-
-		if (length && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f) {
-			plain += length;
-			continue;
-		}
-		pd_print_bytes(out, p, plain);
-		json_escape(out, c);
-		p += plain + 1;
-		n -= plain + 1;
-		plain = 0;
-	}
-	pd_print_bytes(out, p, plain);
+	print_escaped(out, p, n, IN_JSON, json_escape);
 	pd_print_char(out, '"');
 }
 
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view)
 {
-	size_t plain = 0;
-
-	while (plain < n) {
-		uint8_t c = (uint8_t)p[plain];
-		char *to;
-
-		if (c > ' ' && c != 0x7f && c != '\\' && !(in_view && memchr(",={}[]", c, 6))) {
-			plain++;
-			continue;
-		}
-		pd_print_bytes(out, p, plain);
-		to = pd_print_room(out, 4);
-		to[0] = '\\';
-		if (c == '\\') {
-			to[1] = '\\';
-			out->n += 2;
-		} else {
-			to[1] = 'x';
-			to[2] = hex_digits[c >> 4];
-			to[3] = hex_digits[c & 15];
-			out->n += 4;
-		}
-		p += plain + 1;
-		n -= plain + 1;
-		plain = 0;
-	}
-	pd_print_bytes(out, p, plain);
+	print_escaped(out, p, n, in_view ? IN_VIEW : IN_TEXT, text_escape);
 }

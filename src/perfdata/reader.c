@@ -35,6 +35,7 @@ bool pd_reader_init(struct pd_reader *r, struct pd_file *file, struct pd_error *
 {
 	*r = (struct pd_reader){
 		.file = file,
+		.swap = file->swap,
 		.offset = file->data.offset,
 		.limit = file->data.offset + file->data.size,
 		.want = { UINT64_MAX, UINT64_MAX },
@@ -234,24 +235,55 @@ static bool wanted(const struct pd_reader *r, uint32_t type)
 }
 
 /* Makes the next record's header and bytes available: as pd_reader_next. */
-static int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
+	uint32_t type, size;
+	uint16_t misc;
 	int got;
 
 	if ((got = fill(r, HEADER, err)) <= 0)
 		return got < 0 || r->offset >= r->limit ?
 			       got :
 			       stop(r, "bytes of a record header", r->limit - r->offset);
-	rec->type = pd_load32(r->pos, r->file->swap);
-	rec->misc = pd_load16(r->pos + 4, r->file->swap);
-	rec->size = pd_load16(r->pos + 6, r->file->swap);
-	if (rec->type >= PD_RECORD_SIMPLEPERF)
-		rec->size |= (uint32_t)rec->misc << 16; /* see simpleperf's record.h */
-	if (rec->size < HEADER)
-		return stop(r, "size of a record", rec->size);
-	if ((got = fill(r, rec->size, err)) <= 0)
-		return got < 0 ? got : stop(r, "size of a record", rec->size);
+	type = pd_load32(r->pos, r->swap);
+	misc = pd_load16(r->pos + 4, r->swap);
+	size = pd_load16(r->pos + 6, r->swap);
+	if (type >= PD_RECORD_SIMPLEPERF)
+		size |= (uint32_t)misc << 16; /* see simpleperf's record.h */
+	if (size < HEADER)
+		return stop(r, "size of a record", size);
+	if ((got = fill(r, size, err)) <= 0)
+		return got < 0 ? got : stop(r, "size of a record", size);
+	rec->bytes = r->pos;
+	rec->offset = r->offset;
+	rec->type = type;
+	rec->size = size;
+	rec->misc = misc;
+	r->pos += size;
+	r->offset += size;
 	return 1;
+}
+
+/* What is not read is said, once for all of them. */
+static void note_compressed(struct pd_file *file, const struct pd_record *rec)
+{
+	if (!file->compressed)
+		pd_file_damaged(file, rec->offset, rec->size,
+				"found a compressed record, expected plain ones: this version does not "
+				"decompress, so what these records hold is missing");
+	file->compressed = true;
+	file->complete = false;
+}
+
+/* What a record asks of the walk itself; false ends it. */
+static bool heed(struct pd_reader *r, struct pd_record *rec)
+{
+	if (rec->type == PD_RECORD_COMPRESSED || rec->type == PD_RECORD_COMPRESSED2)
+		note_compressed(r->file, rec);
+	if (!pd_has_payload(rec->type))
+		return true;
+	bind(r, rec);
+	return skip_payload(r, rec);
 }
 
 int pd_reader_next(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
@@ -259,18 +291,12 @@ int pd_reader_next(struct pd_reader *r, struct pd_record *rec, struct pd_error *
 	int got;
 
 	while ((got = frame(r, rec, err)) > 0) {
-		bool deliver = wanted(r, rec->type);
-
-		rec->bytes = r->pos;
-		rec->offset = r->offset;
-		r->pos += rec->size;
-		r->offset += rec->size;
-		if (deliver || pd_has_payload(rec->type))
-			bind(r, rec);
-		if (pd_has_payload(rec->type) && !skip_payload(r, rec))
+		if (rec->type >= PD_RECORD_USER && !heed(r, rec))
 			return 0;
-		if (deliver)
+		if (wanted(r, rec->type)) {
+			bind(r, rec);
 			return 1;
+		}
 	}
 	return got;
 }

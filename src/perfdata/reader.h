@@ -17,6 +17,7 @@ struct pd_reader {
 	const uint8_t *pos, *end; /* what is left of the block */
 	uint64_t offset;	  /* of pos in the file */
 	uint64_t limit;		  /* where the records end */
+	bool swap;		  /* as the file's */
 	uint64_t want[2];	  /* bits of record types below PD_RECORD_TYPES */
 	bool want_unknown;	  /* and the types above */
 	bool any_id;		  /* several events: each record must be asked for its own */

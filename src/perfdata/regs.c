@@ -86,7 +86,10 @@ REG(pc_r31)
 REG(csky)
 REG(parisc)
 
-/* A machine name's beginning selects the row; '?' stands for any character. arm64 comes before arm. */
+/*
+ * A machine name's beginning selects the row; '?' stands for any character. arm64 comes before
+ * arm.
+ */
 static const struct {
 	struct pd_arch arch;
 	const char *names[3];

@@ -1,11 +1,10 @@
 /*
- * How the rows of the field tables are written: each macro is the inside of one initialiser, so that a
- * row can add what only it has: { FIELD(U64, "ip", 0, "…"), .part = PD_PART_IP }.
+ * How the rows of the field tables are written: each macro is the inside of one initialiser, so
+ * that a row can add what only it has: { FIELD(U64, "ip", 0, "…"), .part = PD_PART_IP }.
  */
 #ifndef PERFLUA_PERFDATA_ROWS_H
 #define PERFLUA_PERFDATA_ROWS_H
 
-#include "format.h"
 #include "fields.h"
 #include "format.h"
 

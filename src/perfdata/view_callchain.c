@@ -1,9 +1,10 @@
 /*
- * The call chain of a sample: a u64 count, then addresses, callee first, among which context markers
- * say in which cpumode the following ones ran. See perf_callchain_user, kernel/events/callchain.c.
+ * The call chain of a sample: a u64 count, then addresses, callee first, among which context
+ * markers say in which cpumode the following ones ran. See perf_callchain_user,
+ * kernel/events/callchain.c.
  *
- * A frame is found without walking the chain: `extra` keeps where the first three markers are (16 bits
- * each), how many of them there are, and whether more follow.
+ * A frame is found without walking the chain: `extra` keeps where the first three markers are
+ * (16 bits each), how many of them there are, and whether more follow.
  */
 #include "views.h"
 

@@ -1,6 +1,7 @@
 /*
- * Where a memory access was served, and the texts perf shows for it: see union perf_mem_data_src,
- * include/uapi/linux/perf_event.h, and perf_script__meminfo_scnprintf, tools/perf/util/mem-events.c.
+ * Where a memory access was served, and the texts perf shows for it: see union
+ * perf_mem_data_src, include/uapi/linux/perf_event.h, and perf_script__meminfo_scnprintf,
+ * tools/perf/util/mem-events.c.
  */
 #include <stdio.h>
 
@@ -91,7 +92,6 @@ static const char *const hops_names[8] = {
 static const char *const snoop_names[5] = { "N/A", "None", "Hit", "Miss", "HitM" };
 static const char *const snoopx_names[2] = { "Fwd", "Peer" };
 static const char *const dtlb_names[7] = { "N/A", NULL, NULL, "L1", "L2", "Walker", "Fault" };
-static const char *const blk_names[3] = { NULL, "Data", "Addr" };
 static const char *const region_names[32] = {
 	NULL,
 	"Reserved",
@@ -172,10 +172,11 @@ static void add_lock(struct text *t, uint64_t v)
 
 static void add_blk(struct text *t, uint64_t v)
 {
-	if (!BLK(v) || BLK(v) & 1)
-		add(t, "N/A");
-	else
-		add_bits(t, BLK(v), blk_names, 3);
+	static const char *const names[8] = {
+		"N/A", "N/A", "Data", "N/A", "Addr", "N/A", "Data Addr", "N/A",
+	};
+
+	add(t, names[BLK(v)]);
 }
 
 static void add_snoopx(struct text *t, uint64_t v)

@@ -53,7 +53,10 @@ static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	uint64_t format = format_of(view->rec);
 	bool group = format & PD_READ_GROUP;
-	/* whether each is there, in the order on disk; a group has its count where the value would be */
+	/*
+	 * whether each is there, in the order on disk; a group has its count where the value
+	 * would be
+	 */
 	const bool present[] = {
 		[VALUE] = true,
 		[TIME_ENABLED] = format & PD_READ_TOTAL_TIME_ENABLED,

@@ -1,6 +1,6 @@
 /*
- * Registers of a sample: an abi, then one u64 for each bit of the event's mask. extra is the mask.
- * See perf_output_sample_regs, kernel/events/core.c.
+ * Registers of a sample: an abi, then one u64 for each bit of the event's mask. extra is the
+ * mask. See perf_output_sample_regs, kernel/events/core.c.
  */
 #include "views.h"
 
@@ -52,7 +52,10 @@ static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_v
 	pd_set_uint(out, PD_ADDR, pd_rec64(view->rec, view->at + 8 + 8 * i));
 }
 
-/* Names of those the architecture's table does not know, or of all when the architecture is unknown. */
+/*
+ * Names of those the architecture's table does not know, or of all when the architecture is
+ * unknown.
+ */
 static const char unnamed[64][4] = {
 	"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",	 "r7",	"r8",  "r9",  "r10",
 	"r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",

@@ -1,6 +1,7 @@
 /*
- * The sample_id trailer as recorded: what of TID, TIME, ID, STREAM_ID, CPU and IDENTIFIER the event's
- * sample_type has, eight bytes each. See perf_event__output_id_sample, kernel/events/core.c.
+ * The sample_id trailer as recorded: what of TID, TIME, ID, STREAM_ID, CPU and IDENTIFIER the
+ * event's sample_type has, eight bytes each. See perf_event__output_id_sample,
+ * kernel/events/core.c.
  */
 #include "views.h"
 

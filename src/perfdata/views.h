@@ -1,6 +1,6 @@
 /*
- * The views of records: one description each, and the function that opens it where it starts (fills in
- * count and extra, or makes the value PD_NIL when the view does not fit the body).
+ * The views of records: one description each, and the function that opens it where it starts
+ * (fills in count and extra, or makes the value PD_NIL when the view does not fit the body).
  */
 #ifndef PERFLUA_PERFDATA_VIEWS_H
 #define PERFLUA_PERFDATA_VIEWS_H
