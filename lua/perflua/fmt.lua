@@ -1,0 +1,139 @@
+-- Values as text: for the eyes (aligned, nothing of a file can move the cursor), for CSV and for JSON.
+
+local core = require "perflua.core"
+
+local fmt = {}
+
+-- Kinds whose columns are aligned to the right; of those that can be anything, columns of numbers are.
+local numbers = {
+  signed = true, unsigned = true, address = true, float = true, percent = true,
+}
+local anything = { any = true, ["function"] = true }
+
+local function is_right(kind, rows, i)
+  if not anything[kind] then return numbers[kind] end
+  for _, row in ipairs(rows) do
+    if row[i] ~= nil and type(row[i]) ~= "number" then return false end
+  end
+  return true
+end
+
+local function hex_escape(c) return ("\\x%02x"):format(c:byte()) end
+
+-- U+0080 … U+009F are controls, too: terminals take U+009B for the start of a sequence.
+local function escape_valid(text)
+  return (text:gsub("%c", hex_escape):gsub("\xc2[\x80-\x9f]", function(c)
+    return ("\\u{%x}"):format(utf8.codepoint(c))
+  end))
+end
+
+-- Bytes as they may go to a terminal: control characters and what is no UTF-8 as \xNN.
+---@param text string
+---@return string
+function fmt.escape(text)
+  if not text:find("[^ -~]") then return text end
+  local parts, at = {}, 1
+  while at <= #text do
+    local length, bad = utf8.len(text, at)
+    local stop = length and #text or bad - 1
+    parts[#parts + 1] = escape_valid(text:sub(at, stop))
+    if not length then parts[#parts + 1] = hex_escape(text:sub(bad, bad)) end
+    at = (bad or #text) + 1
+  end
+  return table.concat(parts)
+end
+
+---@param x integer read without a sign
+---@return string # in decimal
+function fmt.unsigned(x)
+  if x >= 0 then return ("%d"):format(x) end
+  local tens = (x >> 1) // 5
+  return ("%d%d"):format(tens, x - tens * 10)
+end
+
+local function range(x) return math.type(x) == "integer" and ("%d"):format(x) or ("%.0f"):format(x) end
+
+local function histogram(list)
+  local parts = {}
+  for _, bucket in ipairs(list) do
+    if bucket.count > 0 then
+      parts[#parts + 1] = ("%s-%s:%d"):format(range(bucket.from), range(bucket.to), bucket.count)
+    end
+  end
+  return table.concat(parts, " ")
+end
+
+local by_kind = {
+  unsigned = fmt.unsigned,
+  address = core.hex,
+  histogram = histogram,
+}
+
+-- A value in full: for CSV.
+---@param value any
+---@param kind string
+---@return string
+function fmt.exact(value, kind)
+  if value == nil then return "" end
+  if by_kind[kind] and (kind == "histogram" or math.type(value) == "integer") then
+    return by_kind[kind](value)
+  end
+  if math.type(value) == "float" then
+    local text = ("%.15g"):format(value)
+    return tonumber(text) == value and text or ("%.17g"):format(value)
+  end
+  return tostring(value)
+end
+
+-- A value in a column of text.
+---@param value any
+---@param kind string
+---@return string
+function fmt.cell(value, kind)
+  if value == nil then return "-" end
+  if math.type(value) == "float" then
+    return (kind == "percent" and "%.2f%%" or "%.2f"):format(value)
+  end
+  return fmt.escape(fmt.exact(value, kind))
+end
+
+local function width(text) return utf8.len(text) or #text end
+
+---@param columns {name: string, kind: string}[]
+---@param rows any[][] # by column
+---@return string[] # lines: the names, then the rows
+function fmt.lines(columns, rows)
+  local cells, widths, right = { {} }, {}, {}
+  for i, column in ipairs(columns) do
+    right[i] = is_right(column.kind, rows, i)
+    cells[1][i] = fmt.escape(column.name)
+    widths[i] = width(cells[1][i])
+  end
+  for r, row in ipairs(rows) do
+    local line = {}
+    for i, column in ipairs(columns) do
+      line[i] = fmt.cell(row[i], column.kind)
+      widths[i] = math.max(widths[i], width(line[i]))
+    end
+    cells[r + 1] = line
+  end
+  local lines = {}
+  for l, line in ipairs(cells) do
+    for i = 1, #columns do
+      local pad = (" "):rep(widths[i] - width(line[i]))
+      line[i] = right[i] and pad .. line[i] or line[i] .. pad
+    end
+    lines[l] = table.concat(line, "  "):gsub(" +$", "")
+  end
+  return lines
+end
+
+-- One field of CSV, as RFC 4180 quotes it.
+---@param text string
+---@return string
+function fmt.csv(text)
+  if not text:find('[",\r\n]') then return text end
+  return '"' .. text:gsub('"', '""') .. '"'
+end
+
+return fmt

@@ -1,0 +1,1194 @@
+---@meta perflua
+-- What editors know of perflua. Made by `make docs` from the tables of the core and docs/generator/meta.lua.in.
+
+---Recordings of Linux perf, asked from Lua.
+---@class perflua
+---@field version string
+---@field stop any # A handler that returns this ends the run.
+perflua = {}
+
+---Opens a recording.
+---@param path? string default: "perf.data"
+---@param options? { strict: boolean? } strict: damage raises an error
+---@return perflua.File? file
+---@return string? message # what is wrong, when there is no file
+---@return string? code # "ENOENT", "FORMAT" …
+function perflua.open(path, options) end
+
+---An integer as "0x…", read without a sign.
+---@param x integer
+---@return string
+function perflua.hex(x) end
+
+---Nanoseconds as perf writes a time: "8590.143543".
+---@param ns integer
+---@return string
+function perflua.seconds(ns) end
+
+---Reads a Table that was saved.
+---@param path string
+---@return perflua.Table? table
+---@return string? message
+---@return string? code
+function perflua.load(path) end
+
+---An open recording.
+---@class perflua.File
+---@field path string # As it was given.
+---@field size integer # Bytes.
+---@field mode "file"
+---@field version integer # 1: PERFFILE, 2: PERFILE2.
+---@field byte_order "little"|"big"
+---@field complete boolean # False for a recording that was cut off or never finished, as far as is known.
+---@field damage perflua.Damage[] # What the passes so far found, each place once.
+---@field features perflua.Features # The header features, decoded when read.
+---@field events perflua.Events # The events, by number and by name.
+---@field first_time integer? # Time of the first sample, ns.
+---@field last_time integer? # Time of the last sample, ns.
+local File = {}
+
+---@class perflua.Damage
+---@field offset integer # Where in the file, in bytes.
+---@field size integer
+---@field reason string # What was found and what was expected.
+
+---Records to loop over or ask.
+---@param options? string|perflua.RecordsOptions a record type's name is short for { type = name }
+---@return perflua.Query
+function File:records(options) end
+
+---@class perflua.RecordsOptions
+---@field type? string|string[] # Names of record types.
+---@field event? string|perflua.Event|(string|perflua.Event)[] # A name, a glob, an Event, or several.
+---@field order? "file"
+---@field reuse? boolean # One record object again and again: fast; copy() what you keep.
+---@field container? boolean # The container's own records, too.
+
+---Samples to loop over or ask.
+---@param event? string|perflua.Event|(string|perflua.Event)[]|perflua.RecordsOptions default: of every event
+---@return perflua.Query
+function File:samples(event) end
+
+---Calls a handler for each record.
+---@param handlers perflua.Handlers
+function File:run(handlers) end
+
+---Afterwards records and queries of this file raise; tables and copies live on.
+function File:close() end
+
+---@class perflua.Handlers
+---@field mmap? fun(record: perflua.Record.mmap): any
+---@field lost? fun(record: perflua.Record.lost): any
+---@field comm? fun(record: perflua.Record.comm): any
+---@field exit? fun(record: perflua.Record.exit): any
+---@field throttle? fun(record: perflua.Record.throttle): any
+---@field unthrottle? fun(record: perflua.Record.unthrottle): any
+---@field fork? fun(record: perflua.Record.fork): any
+---@field read? fun(record: perflua.Record.read): any
+---@field sample? fun(record: perflua.Record.sample): any
+---@field mmap2? fun(record: perflua.Record.mmap2): any
+---@field aux? fun(record: perflua.Record.aux): any
+---@field itrace_start? fun(record: perflua.Record.itrace_start): any
+---@field lost_samples? fun(record: perflua.Record.lost_samples): any
+---@field switch? fun(record: perflua.Record.switch): any
+---@field switch_cpu_wide? fun(record: perflua.Record.switch_cpu_wide): any
+---@field namespaces? fun(record: perflua.Record.namespaces): any
+---@field ksymbol? fun(record: perflua.Record.ksymbol): any
+---@field bpf_event? fun(record: perflua.Record.bpf_event): any
+---@field cgroup? fun(record: perflua.Record.cgroup): any
+---@field text_poke? fun(record: perflua.Record.text_poke): any
+---@field aux_output_hw_id? fun(record: perflua.Record.aux_output_hw_id): any
+---@field callchain_deferred? fun(record: perflua.Record.callchain_deferred): any
+---@field header_attr? fun(record: perflua.Record.header_attr): any
+---@field event_type? fun(record: perflua.Record.event_type): any
+---@field tracing_data? fun(record: perflua.Record.tracing_data): any
+---@field build_id? fun(record: perflua.Record.build_id): any
+---@field finished_round? fun(record: perflua.Record.finished_round): any
+---@field id_index? fun(record: perflua.Record.id_index): any
+---@field auxtrace_info? fun(record: perflua.Record.auxtrace_info): any
+---@field auxtrace? fun(record: perflua.Record.auxtrace): any
+---@field auxtrace_error? fun(record: perflua.Record.auxtrace_error): any
+---@field thread_map? fun(record: perflua.Record.thread_map): any
+---@field cpu_map? fun(record: perflua.Record.cpu_map): any
+---@field stat_config? fun(record: perflua.Record.stat_config): any
+---@field stat? fun(record: perflua.Record.stat): any
+---@field stat_round? fun(record: perflua.Record.stat_round): any
+---@field event_update? fun(record: perflua.Record.event_update): any
+---@field time_conv? fun(record: perflua.Record.time_conv): any
+---@field header_feature? fun(record: perflua.Record.header_feature): any
+---@field compressed? fun(record: perflua.Record.compressed): any
+---@field finished_init? fun(record: perflua.Record.finished_init): any
+---@field compressed2? fun(record: perflua.Record.compressed2): any
+---@field bpf_metadata? fun(record: perflua.Record.bpf_metadata): any
+---@field schedstat_cpu? fun(record: perflua.Record.schedstat_cpu): any
+---@field schedstat_domain? fun(record: perflua.Record.schedstat_domain): any
+---@field begin? fun(file: perflua.File): any # Called first.
+---@field finish? fun(file: perflua.File) # Called last.
+---@field other? fun(record: perflua.Record): any # For the records that no other handler takes.
+---@field interval? fun(time: integer) # Called each time interval_ms have passed in the recording.
+---@field interval_ms? number
+---@field meta? { description: string, needs: string?, record: string? } # What `perflua help SCRIPT` tells.
+---@field [string|perflua.Event] function|table # By an event's name or glob, or by an Event.
+
+---@class perflua.Events
+---@field [integer] perflua.Event
+---@field [string] perflua.Event # The first of that name; modifiers and PMU may be left away.
+
+---An event of a recording.
+---@class perflua.Event
+---@field name string # As perf calls the event.
+---@field index integer # Its place among the file's events, from 1.
+---@field ids any[] # Array of the ids that samples carry to name this event.
+---@field sample_fields any[] # Array of the names of what its samples hold.
+---@field leader perflua.Event # The leader of its group; itself if it has none.
+---@field members any[] # Array of the events of its group, the leader first.
+---@field system string # Of a tracepoint: the subsystem, `sched`.
+---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
+---@field size integer # Bytes of the attr as the recorder knew it.
+---@field config integer # Which event of the PMU.
+---@field sample_period integer? # Events from one sample to the next; nil when a frequency was asked for.
+---@field sample_freq integer? # Samples per second asked for; nil when a period was.
+---@field sample_type integer # PERF_SAMPLE_* bits.
+---@field read_format integer # PERF_FORMAT_* bits.
+---@field disabled boolean # Off until it is enabled.
+---@field inherit boolean # Children inherit it.
+---@field pinned boolean # Must always be on the PMU.
+---@field exclusive boolean # The only group on the PMU.
+---@field exclude_user boolean # Does not count in user mode.
+---@field exclude_kernel boolean # Does not count in the kernel.
+---@field exclude_hv boolean # Does not count in the hypervisor.
+---@field exclude_idle boolean # Does not count when idle.
+---@field mmap boolean # Records MMAP of code.
+---@field comm boolean # Records COMM.
+---@field freq boolean # Samples by frequency, not by period.
+---@field inherit_stat boolean # Per-task counts.
+---@field enable_on_exec boolean # The next exec enables it.
+---@field task boolean # Records FORK and EXIT.
+---@field watermark boolean # Wakes up by bytes, not by samples.
+---@field precise_ip integer # Skid: 0 arbitrary, 1 constant, 2 asked to be 0, 3 is 0.
+---@field mmap_data boolean # Records MMAP of data.
+---@field sample_id_all boolean # Records that are not samples end with a sample_id.
+---@field exclude_host boolean # Does not count on the host.
+---@field exclude_guest boolean # Does not count in guests.
+---@field exclude_callchain_kernel boolean # Call chains leave the kernel's part out.
+---@field exclude_callchain_user boolean # Call chains leave the user's part out.
+---@field mmap2 boolean # Records MMAP2 instead of MMAP.
+---@field comm_exec boolean # COMM records tell an exec.
+---@field use_clockid boolean # Times are of `clockid`.
+---@field context_switch boolean # Records SWITCH.
+---@field write_backward boolean # The ring buffer is written from its end.
+---@field namespaces boolean # Records NAMESPACES.
+---@field ksymbol boolean # Records KSYMBOL.
+---@field bpf_event boolean # Records BPF_EVENT.
+---@field aux_output boolean # Its samples go to the AUX area.
+---@field cgroup boolean # Records CGROUP.
+---@field text_poke boolean # Records TEXT_POKE.
+---@field build_id boolean # MMAP2 records carry build-ids.
+---@field inherit_thread boolean # Only threads inherit it, not processes.
+---@field remove_on_exec boolean # An exec removes it.
+---@field sigtrap boolean # Sends SIGTRAP to the task.
+---@field defer_callchain boolean # User call chains may come in records of their own.
+---@field defer_output boolean # Records CALLCHAIN_DEFERRED.
+---@field wakeup_events integer? # Samples from one wake-up to the next; nil when watermark.
+---@field wakeup_watermark integer? # Bytes from one wake-up to the next; nil unless watermark.
+---@field bp_type integer # Of a breakpoint: 1 read, 2 write, 4 execute, added up.
+---@field bp_addr integer # Of a breakpoint: its address.
+---@field bp_len integer # Of a breakpoint: its bytes.
+---@field config1 integer # More of config, as the PMU defines it.
+---@field config2 integer # More of config, as the PMU defines it.
+---@field branch_sample_type integer # PERF_SAMPLE_BRANCH_* bits.
+---@field sample_regs_user integer # User registers in each sample, by the architecture's numbers.
+---@field sample_stack_user integer # Bytes of user stack in each sample.
+---@field clockid integer # Clock of the times, when use_clockid.
+---@field sample_regs_intr integer # Interrupted registers in each sample, by the architecture's numbers.
+---@field aux_watermark integer # Bytes of AUX data from one wake-up to the next.
+---@field sample_max_stack integer # Frames a call chain has at most.
+---@field aux_sample_size integer # Bytes of AUX data in each sample.
+---@field aux_action integer # What it does to the AUX area.
+---@field aux_start_paused boolean # The AUX area starts paused.
+---@field aux_pause boolean # An overflow pauses the AUX area.
+---@field aux_resume boolean # An overflow resumes the AUX area.
+---@field sig_data integer # What SIGTRAP hands to the task.
+---@field config3 integer # More of config, as the PMU defines it.
+---@field config4 integer # More of config, as the PMU defines it.
+
+---@class perflua.Table
+---@field [integer] table<string, any> # A row, by its columns' names.
+---@operator len: integer
+local Table = {}
+
+---Row by row.
+---@return fun(): table<string, any>?
+function Table:rows() end
+
+---@param n integer rows to show, for each event
+---@param column? string default: the first measure
+---@return perflua.Table
+function Table:top(n, column) end
+
+---@param column? string default: the first measure
+---@param direction? "asc"|"desc" default: "desc"
+---@return perflua.Table
+function Table:sort(column, direction) end
+
+---Writes the rows that are shown as CSV.
+---@param out? file*|string an open file or a path; default: standard output
+---@return true? ok
+---@return string? message
+function Table:csv(out) end
+
+---Writes the rows that are shown as JSON.
+---@param out? file*|string an open file or a path; default: standard output
+---@return true? ok
+---@return string? message
+function Table:json(out) end
+
+---The groups of both in a new Table.
+---@param other perflua.Table of the same columns
+---@return perflua.Table
+function Table:merge(other) end
+
+---Writes all groups to a file, for perflua.load.
+---@param path string
+---@return true? ok
+---@return string? message
+function Table:save(path) end
+
+---Which records to read and what of them. Each step makes a new Query; nothing is read until it is looped over
+---or asked for a result.
+---@class perflua.Query
+---@overload fun(): perflua.Record
+local Query = {}
+
+---Keeps the records that pass.
+---@param filter string|table<string, any>|fun(record: perflua.Record): any
+---@return perflua.Query
+function Query:where(filter) end
+
+---Keeps the records of a span of time: ns as recorded, "@8590.143543", "1.5s" after the first sample, "10%".
+---@param from? integer|string included; nil: from the start
+---@param to? integer|string excluded; nil: to the end
+---@return perflua.Query
+function Query:between(from, to) end
+
+---Loops get these fields' values instead of a record; an absent one is false.
+---@param ... string fields
+---@return perflua.Query
+function Query:select(...) end
+
+---Groups the records; the loop gets rows, top() and sort() give a Table.
+---@param ... string|table<string, fun(record: perflua.Record): any> fields, or functions by their columns' names
+---@return perflua.Query
+function Query:group_by(...) end
+
+---Groups of samples hold those of all events together.
+---@return perflua.Query
+function Query:all_events() end
+
+---Names the last key or measure.
+---@param name string
+---@return perflua.Query
+function Query:as(name) end
+
+---A column `count`; without group_by the number.
+---@return perflua.Query|integer
+function Query:count() end
+
+---A column of the field's name; without group_by the sum.
+---@param field string
+---@return perflua.Query|number
+function Query:sum(field) end
+
+---A column `avg_FIELD`; without group_by the average.
+---@param field string
+---@return perflua.Query|number?
+function Query:avg(field) end
+
+---A column `min_FIELD`; without group_by the least value.
+---@param field string
+---@return perflua.Query|any
+function Query:min(field) end
+
+---A column `max_FIELD`; without group_by the greatest value.
+---@param field string
+---@return perflua.Query|any
+function Query:max(field) end
+
+---A column `quantile_FIELD`; without group_by the value. Within 1 %.
+---@param field string
+---@param q number from 0 to 1
+---@return perflua.Query|number?
+function Query:quantile(field, q) end
+
+---A column `hist_FIELD` of { from, to, count } by powers of two; without group_by that array.
+---@param field string
+---@return perflua.Query|{ from: number, to: number, count: integer }[]
+function Query:hist(field) end
+
+---A column `distinct_FIELD`: how many different values; without group_by the number.
+---@param field string
+---@return perflua.Query|integer
+function Query:distinct(field) end
+
+---A column `first_FIELD`. Without a field: the first record, row or selected value.
+---@param field? string
+---@return perflua.Query|any
+function Query:first(field) end
+
+---A column `last_FIELD`.
+---@param field string
+---@return perflua.Query
+function Query:last(field) end
+
+---A column `share_FIELD`: the sum of the field as % of its event's.
+---@param field string
+---@return perflua.Query
+function Query:share(field) end
+
+---The first rows of each event.
+---@param n integer
+---@param column? string default: the first measure
+---@return perflua.Table
+function Query:top(n, column) end
+
+---All rows in order.
+---@param column? string default: the first measure
+---@param direction? "asc"|"desc" default: "desc"
+---@return perflua.Table
+function Query:sort(column, direction) end
+
+---Calls fn for each record, row, or with the selected values. Without fn an iterator for `for`, which may be
+---nested and lets go when the loop is left.
+---@param fn? function
+---@return function? step, nil, nil, any closing
+function Query:each(fn) end
+
+---All records, rows, or selected values in an array.
+---@return any[]
+function Query:collect() end
+
+---@class perflua.Features
+---@field tracing_data any # Summary of the tracepoint formats: version, byte order, page size, events per system.
+---@field build_id any # Build-ids of the binaries that samples hit.
+---@field hostname any # Name of the recorded machine.
+---@field osrelease any # Kernel release of the recorded machine.
+---@field version any # Version of the perf that recorded.
+---@field arch any # Architecture, as uname -m says it.
+---@field nrcpus any # Number of CPUs available and online.
+---@field cpudesc any # CPU model as the kernel describes it.
+---@field cpuid any # CPU model as numbers; on x86 vendor,family,model,stepping.
+---@field total_mem any # Memory of the machine in kB.
+---@field cmdline any # Command line of the recorder, perf itself first.
+---@field event_desc any # Name, ids and attribute of each event.
+---@field cpu_topology any # CPUs that share a socket, die or core, and the ids of each CPU's.
+---@field numa_topology any # NUMA nodes: memory in kB and CPUs.
+---@field branch_stack any # True: samples have branch stacks.
+---@field pmu_mappings any # Names of the PMUs and their attr.type.
+---@field group_desc any # Event groups: name, index of the leader in file.events, number of events.
+---@field auxtrace any # Index of the AUXTRACE records: file offset and size.
+---@field stat any # True: the file was written by perf stat record.
+---@field cache any # CPU caches: level, line size in bytes, sets, ways, type, size, CPUs that share them.
+---@field sample_time any # Time of the first and the last sample, in ns.
+---@field mem_topology any # Memory block size in bytes, and the numbers of each node's blocks.
+---@field clockid any # Resolution of the clock of the times, in ns.
+---@field dir_format any # Version of the directory format.
+---@field bpf_prog_info any # BPF programs that were loaded, as bpf_prog_info tells of them.
+---@field bpf_btf any # BPF type information, one raw blob per id.
+---@field compressed any # How records were compressed: type (1: zstd), level, ratio.
+---@field cpu_pmu_caps any # Capabilities of the CPU's PMU.
+---@field clock_data any # One moment in ns on the wall clock and on the clock of the times.
+---@field hybrid_topology any # CPUs of each core PMU of a hybrid system.
+---@field pmu_caps any # Capabilities of each PMU.
+---@field cpu_domain_info any # Scheduling domains of each CPU.
+---@field e_machine any # Machine and flags of the recorder's ELF header.
+---@field cln_size any # Bytes of a cache line.
+
+---An event's attribute, by the names of struct perf_event_attr.
+---@class perflua.View.attr
+---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
+---@field size integer # Bytes of the attr as the recorder knew it.
+---@field config integer # Which event of the PMU.
+---@field sample_period integer? # Events from one sample to the next; nil when a frequency was asked for.
+---@field sample_freq integer? # Samples per second asked for; nil when a period was.
+---@field sample_type integer # PERF_SAMPLE_* bits.
+---@field read_format integer # PERF_FORMAT_* bits.
+---@field disabled boolean # Off until it is enabled.
+---@field inherit boolean # Children inherit it.
+---@field pinned boolean # Must always be on the PMU.
+---@field exclusive boolean # The only group on the PMU.
+---@field exclude_user boolean # Does not count in user mode.
+---@field exclude_kernel boolean # Does not count in the kernel.
+---@field exclude_hv boolean # Does not count in the hypervisor.
+---@field exclude_idle boolean # Does not count when idle.
+---@field mmap boolean # Records MMAP of code.
+---@field comm boolean # Records COMM.
+---@field freq boolean # Samples by frequency, not by period.
+---@field inherit_stat boolean # Per-task counts.
+---@field enable_on_exec boolean # The next exec enables it.
+---@field task boolean # Records FORK and EXIT.
+---@field watermark boolean # Wakes up by bytes, not by samples.
+---@field precise_ip integer # Skid: 0 arbitrary, 1 constant, 2 asked to be 0, 3 is 0.
+---@field mmap_data boolean # Records MMAP of data.
+---@field sample_id_all boolean # Records that are not samples end with a sample_id.
+---@field exclude_host boolean # Does not count on the host.
+---@field exclude_guest boolean # Does not count in guests.
+---@field exclude_callchain_kernel boolean # Call chains leave the kernel's part out.
+---@field exclude_callchain_user boolean # Call chains leave the user's part out.
+---@field mmap2 boolean # Records MMAP2 instead of MMAP.
+---@field comm_exec boolean # COMM records tell an exec.
+---@field use_clockid boolean # Times are of `clockid`.
+---@field context_switch boolean # Records SWITCH.
+---@field write_backward boolean # The ring buffer is written from its end.
+---@field namespaces boolean # Records NAMESPACES.
+---@field ksymbol boolean # Records KSYMBOL.
+---@field bpf_event boolean # Records BPF_EVENT.
+---@field aux_output boolean # Its samples go to the AUX area.
+---@field cgroup boolean # Records CGROUP.
+---@field text_poke boolean # Records TEXT_POKE.
+---@field build_id boolean # MMAP2 records carry build-ids.
+---@field inherit_thread boolean # Only threads inherit it, not processes.
+---@field remove_on_exec boolean # An exec removes it.
+---@field sigtrap boolean # Sends SIGTRAP to the task.
+---@field defer_callchain boolean # User call chains may come in records of their own.
+---@field defer_output boolean # Records CALLCHAIN_DEFERRED.
+---@field wakeup_events integer? # Samples from one wake-up to the next; nil when watermark.
+---@field wakeup_watermark integer? # Bytes from one wake-up to the next; nil unless watermark.
+---@field bp_type integer # Of a breakpoint: 1 read, 2 write, 4 execute, added up.
+---@field bp_addr integer # Of a breakpoint: its address.
+---@field bp_len integer # Of a breakpoint: its bytes.
+---@field config1 integer # More of config, as the PMU defines it.
+---@field config2 integer # More of config, as the PMU defines it.
+---@field branch_sample_type integer # PERF_SAMPLE_BRANCH_* bits.
+---@field sample_regs_user integer # User registers in each sample, by the architecture's numbers.
+---@field sample_stack_user integer # Bytes of user stack in each sample.
+---@field clockid integer # Clock of the times, when use_clockid.
+---@field sample_regs_intr integer # Interrupted registers in each sample, by the architecture's numbers.
+---@field aux_watermark integer # Bytes of AUX data from one wake-up to the next.
+---@field sample_max_stack integer # Frames a call chain has at most.
+---@field aux_sample_size integer # Bytes of AUX data in each sample.
+---@field aux_action integer # What it does to the AUX area.
+---@field aux_start_paused boolean # The AUX area starts paused.
+---@field aux_pause boolean # An overflow pauses the AUX area.
+---@field aux_resume boolean # An overflow resumes the AUX area.
+---@field sig_data integer # What SIGTRAP hands to the task.
+---@field config3 integer # More of config, as the PMU defines it.
+---@field config4 integer # More of config, as the PMU defines it.
+---@operator len: integer
+
+---@class perflua.View.bpf_metadata.item
+---@field key string # Name of the program's variable.
+---@field value string # Its value as text.
+
+---Metadata that a BPF program carries.
+---@class perflua.View.bpf_metadata
+---@field [integer] perflua.View.bpf_metadata.item
+---@operator len: integer
+
+---@class perflua.View.branch_stack.item
+---@field from integer # Address of the branch instruction.
+---@field to integer # Address it went to.
+---@field mispred boolean # Was its target predicted wrongly?
+---@field predicted boolean # Was its target predicted? With mispred false too, the hardware does not say.
+---@field in_tx boolean # Did it run inside a hardware transaction?
+---@field abort boolean # Was it the abort of a hardware transaction?
+---@field cycles integer # Cycles since the previous branch; 0 if not measured.
+---@field type string? # Kind of branch as perf names it: "COND", "CALL", "RET" …; nil if not recorded.
+---@field spec string? # Outcome of speculation: "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH" or "SPEC_CORRECT_PATH"; nil if not recorded.
+---@field new_type string # Kind of branch when type is "EXTEND_ABI": "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1" …
+---@field priv string? # Privilege it ran with: "user", "kernel" or "hv"; nil if not recorded.
+---@field counters integer # Occurrences of the group's events since the previous branch, packed as the PMU's branch_counter_width says.
+
+---The latest taken branches, newest first.
+---@class perflua.View.branch_stack
+---@field hw_idx integer # Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown.
+---@field [integer] perflua.View.branch_stack.item
+---@operator len: integer
+
+---@class perflua.View.callchain.item
+---@field ip integer # Address: of the instruction in the first frame, of the return in others.
+---@field cpumode string # Where it ran: "kernel", "user", "hypervisor" …
+
+---The frames of a call chain, callee first; context markers are consumed.
+---@class perflua.View.callchain
+---@field ips any[] # The chain as recorded, context markers included.
+---@field cookie integer? # Names the callchain_deferred record that holds the user part; nil if none is to come.
+---@field [integer] perflua.View.callchain.item
+---@operator len: integer
+
+---Numbers of processors, ascending; -1 stands for any.
+---@class perflua.View.cpus
+---@field [integer] integer
+---@operator len: integer
+
+---Where a memory access was served; as a string, what perf script -F data_src prints.
+---@class perflua.View.data_src
+---@field value integer # All fields as recorded, in one integer.
+---@field op string # Kind of access: "LOAD", "STORE", "PFETCH", "EXEC", "N/A".
+---@field lvl string # Level that served it, hit or missed, as perf shows it: "L1 hit".
+---@field lvl_num string? # Level by number alone: "L1" … "L4", "RAM", "PMEM", "CXL" …; nil if none.
+---@field remote string? # "Remote" when the level is another socket's or core's; else nil.
+---@field snoop string # Snoop results joined by " or ": "None", "Hit", "Miss", "HitM", "Fwd", "Peer", "N/A".
+---@field snoopx string? # Extended snoop result alone: "Fwd", "Peer"; nil if none.
+---@field lock string # Was it a locked access: "Yes", "No", "N/A".
+---@field dtlb string # Data TLB access: "L1 or L2 hit", "Walker miss" …, "N/A".
+---@field blk string # Why the access was blocked: "Data", "Addr", "N/A".
+---@field hops string? # How far away the level is: "core, same node" …; nil if not recorded.
+---@field region string? # Cache or memory region: "MMIO", "Memory region 0" …; nil if not recorded.
+---@operator len: integer
+
+---@class perflua.View.id_index.item
+---@field id integer # Id of an event as samples carry it.
+---@field idx integer # Index of the ring buffer it was recorded through.
+---@field cpu integer # Processor it counted on; -1 for any.
+---@field tid integer # Thread it counted; -1 for any.
+---@field machine_pid integer # Process id of the guest's virtual machine; 0 for the host.
+---@field vcpu integer # Virtual processor of the guest.
+
+---What each event id was opened for.
+---@class perflua.View.id_index
+---@field [integer] perflua.View.id_index.item
+---@operator len: integer
+
+---Ids of the event: one for each cpu or thread it was opened on.
+---@class perflua.View.ids
+---@field [integer] integer
+---@operator len: integer
+
+---Addresses as recorded.
+---@class perflua.View.ips
+---@field [integer] integer
+---@operator len: integer
+
+---@class perflua.View.namespaces.item
+---@field dev integer # Device number of the namespace's file.
+---@field ino integer # Inode number: the number in "net:[4026531840]".
+
+---Namespaces by name: net, uts, ipc, pid, user, mnt, cgroup.
+---@class perflua.View.namespaces
+---@field [string] perflua.View.namespaces.item
+---@operator len: integer
+
+---Words whose meaning the type of the AUX area decides.
+---@class perflua.View.priv
+---@field [integer] integer
+---@operator len: integer
+
+---@class perflua.View.read.item
+---@field value integer # The counter.
+---@field id integer # Id of the event.
+---@field lost integer # Samples of the event lost so far.
+---@field event perflua.Event # The event, found by its id.
+
+---Counter values read with the record: of one event, or an array of a group's.
+---@class perflua.View.read
+---@field value integer? # The counter; nil for a group, whose items have their own.
+---@field time_enabled integer # Nanoseconds the event was enabled.
+---@field time_running integer # Nanoseconds it was counted; less than time_enabled when it was multiplexed.
+---@field id integer? # Id of the event; nil for a group.
+---@field lost integer? # Samples of the event lost so far; nil for a group.
+---@field [integer] perflua.View.read.item
+---@operator len: integer
+
+---Registers where the event happened, by name in lower case.
+---@class perflua.View.regs_intr
+---@field abi integer # Registers of a 32-bit (1) or 64-bit (2) context; 0: none were recorded.
+---@field [string] integer
+---@operator len: integer
+
+---Registers of the user context, by name in lower case.
+---@class perflua.View.regs_user
+---@field abi integer # Registers of a 32-bit (1) or 64-bit (2) context; 0: none were recorded.
+---@field [string] integer
+---@operator len: integer
+
+---The trailer of a record that is not a sample, as recorded.
+---@class perflua.View.sample_id
+---@field pid integer # Process id; -1 if it has none any more.
+---@field tid integer # Thread id; -1 if it has none any more.
+---@field time integer # Nanoseconds, of the clock the recording used.
+---@field id integer # Id of the event.
+---@field stream_id integer # Id of the event's instance.
+---@field cpu integer # Processor.
+---@field identifier integer # Id of the event, at a place that does not depend on its sample_type.
+---@operator len: integer
+
+---@class perflua.View.thread_map.item
+---@field pid integer # Thread id; -1 stands for all threads.
+---@field comm string # Its name.
+
+---The threads that were recorded, in the order stat records count them.
+---@class perflua.View.thread_map
+---@field [integer] perflua.View.thread_map.item
+---@operator len: integer
+
+---What every record has.
+---@class perflua.AnyRecord
+---@field type string # Kind of record by name; "unknown" for an unknown one.
+---@field type_id integer # Kind of record by number.
+---@field offset integer # Byte offset of the record in the file.
+---@field size integer # Bytes of the record, its header included.
+---@field misc integer # Flags of the header; what they say depends on the type.
+---@field cpumode string # Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
+---@field event perflua.Event # The event the record belongs to.
+---@field time integer # Nanoseconds, of the clock the recording used.
+---@field pid integer # Process id; -1 if it has none any more.
+---@field tid integer # Thread id; -1 if it has none any more.
+---@field cpu integer # Processor.
+---@field id integer # Id of the event.
+---@field stream_id integer # Id of the event's instance.
+---@field sample_id perflua.View.sample_id? # The trailer as recorded; nil if there is none.
+local AnyRecord = {}
+
+---A file or memory was mapped.
+---@class perflua.Record.mmap: perflua.AnyRecord
+---@field pid integer # Process that has the mapping; -1 for the kernel.
+---@field tid integer # Thread that made it.
+---@field addr integer # Address of its first byte.
+---@field len integer # Its length in bytes.
+---@field pgoff integer # Offset in the file, in bytes, that is mapped at addr.
+---@field filename string # The file, or a name like "[vdso]" or "//anon".
+---@field data boolean # Is it mapped without the right to execute?
+
+---Records were lost: the ring buffer was full.
+---@class perflua.Record.lost: perflua.AnyRecord
+---@field id integer # Id of the event that noticed.
+---@field lost integer # Records its ring buffer had no room for since the last such record.
+
+---A thread got a name.
+---@class perflua.Record.comm: perflua.AnyRecord
+---@field pid integer # Process whose thread is named.
+---@field tid integer # Thread that is named.
+---@field comm string # The new name.
+---@field exec boolean # Was it named by exec()?
+
+---A thread ended.
+---@class perflua.Record.exit: perflua.AnyRecord
+---@field pid integer # Process of the thread.
+---@field ppid integer # Process of the thread's parent.
+---@field tid integer # The thread.
+---@field ptid integer # The thread's parent.
+---@field time integer # Nanoseconds, of the clock the recording used.
+
+---An event fired so often that it was stopped for a while.
+---@class perflua.Record.throttle: perflua.AnyRecord
+---@field time integer # Nanoseconds, of the clock the recording used.
+---@field id integer # Id of the event.
+---@field stream_id integer # Id of the event's instance.
+
+---A stopped event goes on.
+---@class perflua.Record.unthrottle: perflua.AnyRecord
+---@field time integer # Nanoseconds, of the clock the recording used.
+---@field id integer # Id of the event.
+---@field stream_id integer # Id of the event's instance.
+
+---A thread started.
+---@class perflua.Record.fork: perflua.AnyRecord
+---@field pid integer # Process of the thread.
+---@field ppid integer # Process of the thread's parent.
+---@field tid integer # The thread.
+---@field ptid integer # The thread's parent.
+---@field time integer # Nanoseconds, of the clock the recording used.
+---@field exec boolean # Did perf write it for a thread it found, whose mappings follow?
+
+---A thread's counters when it exited.
+---@class perflua.Record.read: perflua.AnyRecord
+---@field pid integer # Process that was counted.
+---@field tid integer # Thread that was counted.
+---@field read perflua.View.read # Its counters when it exited.
+
+---An event happened; its sample_type decides which fields there are.
+---@class perflua.Record.sample: perflua.AnyRecord
+---@field ip integer # Address of the instruction.
+---@field pid integer # Process id; -1 if it has none any more.
+---@field tid integer # Thread id; -1 if it has none any more.
+---@field time integer # Nanoseconds, of the clock the recording used.
+---@field addr integer # Address the event is about: of the data, of the breakpoint …
+---@field id integer # Id of the event.
+---@field stream_id integer # Id of the event's instance.
+---@field cpu integer # Processor.
+---@field period integer # Events the sample stands for: as recorded, else the event's sample_period if that is fixed, else 1.
+---@field exact_ip boolean # Is ip exactly the instruction of the event?
+---@field read perflua.View.read # Counters read with the sample.
+---@field callchain perflua.View.callchain # The call chain, callee first.
+---@field raw string # Raw data: of a tracepoint, its fields.
+---@field branch_stack perflua.View.branch_stack # The latest taken branches, newest first.
+---@field regs_user perflua.View.regs_user # Registers of the user context.
+---@field stack_user string # The user stack from its pointer on.
+---@field weight integer # Cost of the access, mostly its latency in cycles.
+---@field ins_lat integer? # Latency of the instruction in cycles; nil if only one weight is recorded.
+---@field retire_lat integer? # Cycles from the previous instruction's retirement (x86) or of the pipeline stage (powerpc); nil if only one weight is recorded.
+---@field data_src perflua.View.data_src # Where the access was served.
+---@field transaction integer # Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 asynchronous, 0x10 retry, 0x20 conflict, 0x40 capacity of writes, 0x80 of reads; from bit 32 on the abort code.
+---@field regs_intr perflua.View.regs_intr # Registers where the event happened.
+---@field phys_addr integer # Physical address of addr; 0 if unknown.
+---@field cgroup integer # Id of the control group.
+---@field data_page_size integer # Bytes of the page at addr; 0 if unknown.
+---@field code_page_size integer # Bytes of the page at ip; 0 if unknown.
+---@field aux string # A piece of the AUX area.
+
+---A file or memory was mapped, with what identifies the file.
+---@class perflua.Record.mmap2: perflua.AnyRecord
+---@field pid integer # Process that has the mapping; -1 for the kernel.
+---@field tid integer # Thread that made it.
+---@field addr integer # Address of its first byte.
+---@field len integer # Its length in bytes.
+---@field pgoff integer # Offset in the file, in bytes, that is mapped at addr.
+---@field maj integer? # Major device number of the file; nil when build_id is recorded.
+---@field min integer? # Minor device number of the file; nil when build_id is recorded.
+---@field ino integer? # Inode of the file; nil when build_id is recorded.
+---@field ino_generation integer? # Generation of the inode; nil when build_id is recorded.
+---@field build_id string? # Build-id of the file in hex; nil when its inode is recorded.
+---@field prot integer? # Protection: 1 read, 2 write, 4 execute; nil before Linux 3.16.
+---@field flags integer? # MAP_* flags: 1 shared, 2 private …; nil before Linux 3.16.
+---@field filename string # The file, or a name like "[vdso]" or "//anon".
+---@field data boolean # Is it mapped without the right to execute?
+
+---Data came into the AUX area.
+---@class perflua.Record.aux: perflua.AnyRecord
+---@field aux_offset integer # Where in the AUX area the data starts, in bytes.
+---@field aux_size integer # Bytes of data.
+---@field flags integer # 1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's format.
+
+---Instruction tracing began.
+---@class perflua.Record.itrace_start: perflua.AnyRecord
+---@field pid integer # Process that is traced.
+---@field tid integer # Thread that is traced.
+
+---Samples were lost.
+---@class perflua.Record.lost_samples: perflua.AnyRecord
+---@field lost integer # Samples lost.
+---@field bpf boolean # Did a BPF filter drop them?
+
+---The recorded thread was switched in or out.
+---@class perflua.Record.switch: perflua.AnyRecord
+---@field out boolean # Was the thread switched out? Else it was switched in.
+---@field preempt boolean # Was it switched out though it could have run on?
+
+---A processor switched from one thread to another.
+---@class perflua.Record.switch_cpu_wide: perflua.AnyRecord
+---@field next_prev_pid integer # Process of the thread that runs next, or ran before.
+---@field next_prev_tid integer # Thread that runs next (out), or ran before (in).
+---@field out boolean # Was the thread switched out? Else it was switched in.
+---@field preempt boolean # Was it switched out though it could have run on?
+
+---The namespaces of a thread, when it starts or changes them.
+---@class perflua.Record.namespaces: perflua.AnyRecord
+---@field pid integer # Process of the thread.
+---@field tid integer # The thread.
+---@field namespaces perflua.View.namespaces # The namespaces it is in.
+
+---Code was added to the kernel or removed from it.
+---@class perflua.Record.ksymbol: perflua.AnyRecord
+---@field addr integer # Address of the code.
+---@field len integer # Its length in bytes; 0 if it is not compiled.
+---@field ksym_type integer # 1 BPF program, 2 out-of-line code of kprobes or ftrace.
+---@field flags integer # 1: the code was removed.
+---@field unregister boolean # Was the code removed? Else it was added.
+---@field name string # Name of the symbol.
+
+---A BPF program was loaded or unloaded.
+---@class perflua.Record.bpf_event: perflua.AnyRecord
+---@field bpf_type integer # 1: a program was loaded, 2: one was unloaded.
+---@field flags integer # Not used yet.
+---@field prog_id integer # Id of the program.
+---@field tag string # Tag of the program: a hash of its instructions, in hex.
+
+---The path of a control group.
+---@class perflua.Record.cgroup: perflua.AnyRecord
+---@field cgroup_id integer # Id of the group, as samples carry it.
+---@field path string # Path of the group from the root of the hierarchy.
+
+---The kernel changed its own code.
+---@class perflua.Record.text_poke: perflua.AnyRecord
+---@field addr integer # Address of the kernel code that changed.
+---@field old_len integer # Bytes of old.
+---@field new_len integer # Bytes of new.
+---@field old string # The code before.
+---@field new string # The code after.
+
+---How the AUX data names an event.
+---@class perflua.Record.aux_output_hw_id: perflua.AnyRecord
+---@field hw_id integer # What stands for the event in the AUX data.
+
+---The user part of earlier samples' call chains.
+---@class perflua.Record.callchain_deferred: perflua.AnyRecord
+---@field cookie integer # Names the samples of the same thread whose chain this ends.
+---@field ips perflua.View.ips # The user part of their call chains, callee first.
+
+---An event of a stream: what a file has in its header.
+---@class perflua.Record.header_attr: perflua.AnyRecord
+---@field attr perflua.View.attr # The event's attribute.
+---@field ids perflua.View.ids # The event's ids.
+
+---Name of an event, in recordings of 2012 and before.
+---@class perflua.Record.event_type: perflua.AnyRecord
+---@field event_id integer # Config of the event.
+---@field name string # Name of the event.
+
+---The formats of tracepoints follow the record.
+---@class perflua.Record.tracing_data: perflua.AnyRecord
+---@field data_size integer # Bytes of tracing data that follow the record.
+
+---Build-id of a file.
+---@class perflua.Record.build_id: perflua.AnyRecord
+---@field pid integer # Process id of the virtual machine it is in; -1 for the host.
+---@field build_id string # Build-id of the file in hex.
+---@field filename string # The file.
+
+---All ring buffers were read once.
+---@class perflua.Record.finished_round: perflua.AnyRecord
+
+---What each event id was opened for.
+---@class perflua.Record.id_index: perflua.AnyRecord
+---@field entries perflua.View.id_index # What each event id was opened for.
+
+---What decoding the AUX areas needs.
+---@class perflua.Record.auxtrace_info: perflua.AnyRecord
+---@field auxtrace_type integer # Kind of trace: 1 Intel PT, 2 Intel BTS, 3 CoreSight ETM, 4 Arm SPE, 5 s390 CPUMSF, 6 HiSilicon PTT, 7 VPA DTL.
+---@field priv perflua.View.priv # What the decoder of that kind needs.
+
+---A piece of an AUX area follows.
+---@class perflua.Record.auxtrace: perflua.AnyRecord
+---@field data_size integer # Bytes of trace that follow the record.
+---@field data_offset integer # Where they were in the AUX area, in bytes.
+---@field reference integer # Unique number that keeps overlapping buffers apart.
+---@field idx integer # Index of the ring buffer.
+---@field tid integer # Thread that is traced; -1 for any.
+---@field cpu integer # Processor that is traced; -1 for any.
+
+---An AUX area could not be decoded.
+---@class perflua.Record.auxtrace_error: perflua.AnyRecord
+---@field error_type integer # 1: decoding instruction trace failed.
+---@field code integer # What failed, by the decoder's own number.
+---@field fmt integer # Version of the record: from 1 on it has time, from 2 on guests.
+---@field cpu integer # Processor whose trace it was; -1 if unknown.
+---@field pid integer # Process whose trace it was; -1 if unknown.
+---@field tid integer # Thread whose trace it was; -1 if unknown.
+---@field ip integer # Address where decoding stopped.
+---@field time integer? # Nanoseconds; nil if not recorded.
+---@field msg string # What happened, for people.
+---@field machine_pid integer? # Process id of the guest's virtual machine; nil if not recorded.
+---@field vcpu integer? # Virtual processor of the guest; nil if not recorded.
+
+---The threads that were recorded.
+---@class perflua.Record.thread_map: perflua.AnyRecord
+---@field threads perflua.View.thread_map # The threads that were recorded.
+
+---The processors that were recorded.
+---@class perflua.Record.cpu_map: perflua.AnyRecord
+---@field cpus perflua.View.cpus # The processors that were recorded.
+
+---How perf stat counted.
+---@class perflua.Record.stat_config: perflua.AnyRecord
+---@field aggr_mode integer # How counts are summed up, as the writer numbers it: versions of perf differ.
+---@field interval integer # Milliseconds between rounds; 0 for only one.
+---@field scale integer # 1: counts of multiplexed events are scaled up.
+---@field aggr_level integer # Level of cache that counts are summed up for.
+
+---A count of perf stat.
+---@class perflua.Record.stat: perflua.AnyRecord
+---@field id integer # Id of the event.
+---@field cpu integer # Processor; -1 for any.
+---@field thread integer # Which thread of the thread_map, from 0.
+---@field val integer # The counter.
+---@field ena integer # Nanoseconds the event was enabled.
+---@field run integer # Nanoseconds it was counted.
+
+---Perf stat read all counters.
+---@class perflua.Record.stat_round: perflua.AnyRecord
+---@field round_type integer # 0: an interval ended, 1: the last round.
+---@field time integer # Nanoseconds since counting began.
+
+---Unit, scale, name or processors of an event.
+---@class perflua.Record.event_update: perflua.AnyRecord
+---@field update_type integer # Which of them it has: 0 unit, 1 scale, 2 name, 3 cpus.
+---@field id integer # Id of the event.
+---@field unit string # Unit of its counts.
+---@field scale number # What its counts are multiplied by.
+---@field name string # Its name.
+---@field cpus perflua.View.cpus # The processors it is counted on.
+
+---How cycles are converted to nanoseconds.
+---@class perflua.Record.time_conv: perflua.AnyRecord
+---@field time_shift integer # Bits to shift right after multiplying.
+---@field time_mult integer # Factor from cycles to nanoseconds.
+---@field time_zero integer # Nanoseconds when the cycle counter was 0.
+---@field time_cycles integer? # Cycles that time_mask counts from; nil in old recordings.
+---@field time_mask integer? # Bits of a short cycle counter; nil in old recordings.
+---@field cap_user_time_zero boolean? # Is time_zero valid? nil in old recordings.
+---@field cap_user_time_short boolean? # Is the cycle counter short? nil in old recordings.
+
+---A header feature of a stream.
+---@class perflua.Record.header_feature: perflua.AnyRecord
+---@field feature string # Name of the header feature; the number of an unknown one.
+---@field value string # Its bytes.
+
+---Compressed records.
+---@class perflua.Record.compressed: perflua.AnyRecord
+---@field data_size integer # Bytes of compressed data.
+
+---What perf found on the system before recording ends here.
+---@class perflua.Record.finished_init: perflua.AnyRecord
+
+---Compressed records, padded.
+---@class perflua.Record.compressed2: perflua.AnyRecord
+---@field data_size integer # Bytes of compressed data, without their padding.
+
+---Metadata that a BPF program carries.
+---@class perflua.Record.bpf_metadata: perflua.AnyRecord
+---@field prog_name string # Name of the BPF program.
+---@field entries perflua.View.bpf_metadata # What the program says of itself.
+
+---Scheduler statistics of a processor.
+---@class perflua.Record.schedstat_cpu: perflua.AnyRecord
+---@field timestamp integer # When it was read, in jiffies.
+---@field cpu integer # Processor.
+---@field version integer # Version of /proc/schedstat.
+---@field yld_count integer # Calls of sched_yield().
+---@field array_exp integer # Not used any more.
+---@field sched_count integer # Calls of schedule().
+---@field sched_goidle integer # Calls of schedule() that left the processor idle.
+---@field ttwu_count integer # Calls of try_to_wake_up().
+---@field ttwu_local integer # Calls of try_to_wake_up() for this processor.
+---@field rq_cpu_time integer # Time tasks ran on it, in nanoseconds.
+---@field run_delay integer # Time tasks waited to run on it, in nanoseconds.
+---@field pcount integer # Time slices run on it.
+
+---Scheduler statistics of a scheduling domain of a processor.
+---@class perflua.Record.schedstat_domain: perflua.AnyRecord
+---@field timestamp integer # When it was read, in jiffies.
+---@field cpu integer # Processor.
+---@field version integer # Version of /proc/schedstat.
+---@field domain integer # Number of the domain, 0 is the innermost.
+---@field busy_lb_count integer # Load balancing runs while busy.
+---@field busy_lb_balanced integer # Runs while busy that found the load balanced.
+---@field busy_lb_failed integer # Runs while busy that failed to move a task.
+---@field busy_lb_imbalance integer # Sum of imbalances found while busy; up to version 16.
+---@field busy_lb_imbalance_load integer # Sum of imbalances in load found while busy; from version 17 on.
+---@field busy_lb_imbalance_util integer # Sum of imbalances in utilization found while busy; from version 17 on.
+---@field busy_lb_imbalance_task integer # Sum of imbalances in number of tasks found while busy; from version 17 on.
+---@field busy_lb_imbalance_misfit integer # Sum of imbalances in misfit tasks found while busy; from version 17 on.
+---@field busy_lb_gained integer # Tasks pulled while busy.
+---@field busy_lb_hot_gained integer # Tasks pulled while busy though hot in another processor's cache.
+---@field busy_lb_nobusyq integer # Runs while busy that found no busier queue.
+---@field busy_lb_nobusyg integer # Runs while busy that found no busier group.
+---@field idle_lb_count integer # Load balancing runs while idle.
+---@field idle_lb_balanced integer # Runs while idle that found the load balanced.
+---@field idle_lb_failed integer # Runs while idle that failed to move a task.
+---@field idle_lb_imbalance integer # Sum of imbalances found while idle; up to version 16.
+---@field idle_lb_imbalance_load integer # Sum of imbalances in load found while idle; from version 17 on.
+---@field idle_lb_imbalance_util integer # Sum of imbalances in utilization found while idle; from version 17 on.
+---@field idle_lb_imbalance_task integer # Sum of imbalances in number of tasks found while idle; from version 17 on.
+---@field idle_lb_imbalance_misfit integer # Sum of imbalances in misfit tasks found while idle; from version 17 on.
+---@field idle_lb_gained integer # Tasks pulled while idle.
+---@field idle_lb_hot_gained integer # Tasks pulled while idle though hot in another processor's cache.
+---@field idle_lb_nobusyq integer # Runs while idle that found no busier queue.
+---@field idle_lb_nobusyg integer # Runs while idle that found no busier group.
+---@field newidle_lb_count integer # Load balancing runs while becoming idle.
+---@field newidle_lb_balanced integer # Runs while becoming idle that found the load balanced.
+---@field newidle_lb_failed integer # Runs while becoming idle that failed to move a task.
+---@field newidle_lb_imbalance integer # Sum of imbalances found while becoming idle; up to version 16.
+---@field newidle_lb_imbalance_load integer # Sum of imbalances in load found while becoming idle; from version 17 on.
+---@field newidle_lb_imbalance_util integer # Sum of imbalances in utilization found while becoming idle; from version 17 on.
+---@field newidle_lb_imbalance_task integer # Sum of imbalances in number of tasks found while becoming idle; from version 17 on.
+---@field newidle_lb_imbalance_misfit integer # Sum of imbalances in misfit tasks found while becoming idle; from version 17 on.
+---@field newidle_lb_gained integer # Tasks pulled while becoming idle.
+---@field newidle_lb_hot_gained integer # Tasks pulled while becoming idle though hot in another processor's cache.
+---@field newidle_lb_nobusyq integer # Runs while becoming idle that found no busier queue.
+---@field newidle_lb_nobusyg integer # Runs while becoming idle that found no busier group.
+---@field alb_count integer # Runs of active load balancing.
+---@field alb_failed integer # Runs of active load balancing that failed to move a task.
+---@field alb_pushed integer # Tasks moved by active load balancing.
+---@field sbe_count integer # Not used any more.
+---@field sbe_balanced integer # Not used any more.
+---@field sbe_pushed integer # Not used any more.
+---@field sbf_count integer # Not used any more.
+---@field sbf_balanced integer # Not used any more.
+---@field sbf_pushed integer # Not used any more.
+---@field ttwu_wake_remote integer # Wakeups of tasks that last ran on another processor.
+---@field ttwu_move_affine integer # Wakeups that moved a task as its cache had gone cold.
+---@field ttwu_move_balance integer # Wakeups that moved a task to balance load.
+
+---A record of any type: nil is what its type does not have.
+---@class perflua.Record: perflua.AnyRecord
+---@field addr integer
+---@field aggr_level integer
+---@field aggr_mode integer
+---@field alb_count integer
+---@field alb_failed integer
+---@field alb_pushed integer
+---@field array_exp integer
+---@field attr perflua.View.attr
+---@field aux string
+---@field aux_offset integer
+---@field aux_size integer
+---@field auxtrace_type integer
+---@field bpf boolean
+---@field bpf_type integer
+---@field branch_stack perflua.View.branch_stack
+---@field build_id string
+---@field busy_lb_balanced integer
+---@field busy_lb_count integer
+---@field busy_lb_failed integer
+---@field busy_lb_gained integer
+---@field busy_lb_hot_gained integer
+---@field busy_lb_imbalance integer
+---@field busy_lb_imbalance_load integer
+---@field busy_lb_imbalance_misfit integer
+---@field busy_lb_imbalance_task integer
+---@field busy_lb_imbalance_util integer
+---@field busy_lb_nobusyg integer
+---@field busy_lb_nobusyq integer
+---@field callchain perflua.View.callchain
+---@field cap_user_time_short boolean
+---@field cap_user_time_zero boolean
+---@field cgroup integer
+---@field cgroup_id integer
+---@field code integer
+---@field code_page_size integer
+---@field comm string
+---@field cookie integer
+---@field cpu integer
+---@field cpus perflua.View.cpus
+---@field data boolean
+---@field data_offset integer
+---@field data_page_size integer
+---@field data_size integer
+---@field data_src perflua.View.data_src
+---@field domain integer
+---@field ena integer
+---@field entries perflua.View.id_index|perflua.View.bpf_metadata
+---@field error_type integer
+---@field event_id integer
+---@field exact_ip boolean
+---@field exec boolean
+---@field feature string
+---@field filename string
+---@field flags integer
+---@field fmt integer
+---@field hw_id integer
+---@field id integer
+---@field idle_lb_balanced integer
+---@field idle_lb_count integer
+---@field idle_lb_failed integer
+---@field idle_lb_gained integer
+---@field idle_lb_hot_gained integer
+---@field idle_lb_imbalance integer
+---@field idle_lb_imbalance_load integer
+---@field idle_lb_imbalance_misfit integer
+---@field idle_lb_imbalance_task integer
+---@field idle_lb_imbalance_util integer
+---@field idle_lb_nobusyg integer
+---@field idle_lb_nobusyq integer
+---@field ids perflua.View.ids
+---@field idx integer
+---@field ino integer
+---@field ino_generation integer
+---@field ins_lat integer
+---@field interval integer
+---@field ip integer
+---@field ips perflua.View.ips
+---@field ksym_type integer
+---@field len integer
+---@field lost integer
+---@field machine_pid integer
+---@field maj integer
+---@field min integer
+---@field msg string
+---@field name string
+---@field namespaces perflua.View.namespaces
+---@field new string
+---@field new_len integer
+---@field newidle_lb_balanced integer
+---@field newidle_lb_count integer
+---@field newidle_lb_failed integer
+---@field newidle_lb_gained integer
+---@field newidle_lb_hot_gained integer
+---@field newidle_lb_imbalance integer
+---@field newidle_lb_imbalance_load integer
+---@field newidle_lb_imbalance_misfit integer
+---@field newidle_lb_imbalance_task integer
+---@field newidle_lb_imbalance_util integer
+---@field newidle_lb_nobusyg integer
+---@field newidle_lb_nobusyq integer
+---@field next_prev_pid integer
+---@field next_prev_tid integer
+---@field old string
+---@field old_len integer
+---@field out boolean
+---@field path string
+---@field pcount integer
+---@field period integer
+---@field pgoff integer
+---@field phys_addr integer
+---@field pid integer
+---@field ppid integer
+---@field preempt boolean
+---@field priv perflua.View.priv
+---@field prog_id integer
+---@field prog_name string
+---@field prot integer
+---@field ptid integer
+---@field raw string
+---@field read perflua.View.read
+---@field reference integer
+---@field regs_intr perflua.View.regs_intr
+---@field regs_user perflua.View.regs_user
+---@field retire_lat integer
+---@field round_type integer
+---@field rq_cpu_time integer
+---@field run integer
+---@field run_delay integer
+---@field sbe_balanced integer
+---@field sbe_count integer
+---@field sbe_pushed integer
+---@field sbf_balanced integer
+---@field sbf_count integer
+---@field sbf_pushed integer
+---@field scale integer|number
+---@field sched_count integer
+---@field sched_goidle integer
+---@field stack_user string
+---@field stream_id integer
+---@field tag string
+---@field thread integer
+---@field threads perflua.View.thread_map
+---@field tid integer
+---@field time integer
+---@field time_cycles integer
+---@field time_mask integer
+---@field time_mult integer
+---@field time_shift integer
+---@field time_zero integer
+---@field timestamp integer
+---@field transaction integer
+---@field ttwu_count integer
+---@field ttwu_local integer
+---@field ttwu_move_affine integer
+---@field ttwu_move_balance integer
+---@field ttwu_wake_remote integer
+---@field unit string
+---@field unregister boolean
+---@field update_type integer
+---@field val integer
+---@field value string
+---@field vcpu integer
+---@field version integer
+---@field weight integer
+---@field yld_count integer
+
+---@class perflua.Record.auxtrace
+---@field data fun(self: perflua.Record.auxtrace): string # The trace that lies behind the record.
+
+---@class perflua.Record.tracing_data
+---@field data fun(self: perflua.Record.tracing_data): string # The tracing data that lies behind the record.
+
+---The record's bytes, its header first.
+---@return string
+function AnyRecord:bytes() end
+
+---A copy that stays when the file is closed or the record is used again.
+---@return perflua.Record
+function AnyRecord:copy() end
+
+return perflua

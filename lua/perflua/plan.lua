@@ -1,0 +1,179 @@
+-- How a query is read: which records the C cursor walks, and where its filters run.
+--
+-- When all fields a query names are plain the cursor yields their values and no record is made;
+-- otherwise it yields records and the fields are read from them. Both give the same answer.
+--
+-- A spec is what a Query holds: file, types, events, event_nil, container, reuse, from, to, filters.
+
+local plan = {}
+
+-- Stands for an absent value where false is a value like any other.
+plan.ABSENT = setmetatable({}, { __tostring = function() return "nil" end })
+
+-- One record's values to v; v[1] is nil at the end.
+local fill = {
+  function(v, step) v[1] = step() end,
+  function(v, step) v[1], v[2] = step() end,
+  function(v, step) v[1], v[2], v[3] = step() end,
+  function(v, step) v[1], v[2], v[3], v[4] = step() end,
+  function(v, step) v[1], v[2], v[3], v[4], v[5] = step() end,
+  function(v, step) v[1], v[2], v[3], v[4], v[5], v[6] = step() end,
+}
+
+local function fill_any(v, step)
+  local values = table.pack(step())
+  v[1] = nil
+  table.move(values, 1, values.n, 1, v)
+end
+
+local function open_cursor(spec, names, reuse)
+  return spec.file:cursor {
+    types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
+    from = spec.from, to = spec.to, fields = names, reuse = reuse,
+  }
+end
+
+local function all_plain(refs)
+  for _, ref in ipairs(refs) do
+    if not ref.plain then return false end
+  end
+  return true
+end
+
+local function filters_plain(spec)
+  for _, filter in ipairs(spec.filters) do
+    if not filter.refs or not all_plain(filter.refs) then return false end
+  end
+  return true
+end
+
+-- Whether the cursor can yield all the fields that refs and filters name.
+local MAX_FIELDS = 32 -- of one cursor
+
+local function yields_fields(spec, refs)
+  local n = #refs
+  for _, filter in ipairs(spec.filters) do n = n + (filter.refs and #filter.refs or 0) end
+  return n <= MAX_FIELDS and all_plain(refs) and filters_plain(spec)
+end
+
+local function by_record(ref) return ref.get end
+
+-- All filters as one predicate of what access reads from; nil if there are none.
+local function predicate(spec, access)
+  local all
+  for _, filter in ipairs(spec.filters) do
+    local one = filter.bind(access)
+    local before = all
+    all = before and function(x) return before(x) and one(x) end or one
+  end
+  return all
+end
+
+local function calls_lua(spec)
+  for _, filter in ipairs(spec.filters) do
+    if not filter.refs then return true end
+  end
+  return false
+end
+
+-- Records for the query's own use may be one object again and again, unless a script's function
+-- sees them.
+local function reusable(spec, refs)
+  if spec.reuse then return true end
+  for _, ref in ipairs(refs) do
+    if ref.kind == "view" or ref.kind == "function" then return false end
+  end
+  return not calls_lua(spec)
+end
+
+local function filtered(cursor, keep)
+  if not keep then return cursor end
+  return function()
+    local record = cursor()
+    while record ~= nil and not keep(record) do record = cursor() end
+    return record
+  end
+end
+
+-- A closing value for a cursor.
+function plan.closing(cursor)
+  return setmetatable({}, { __close = function() cursor:close() end })
+end
+
+---@param spec table
+---@return function step # -> the next record, nil at the end
+---@return table cursor # to close
+function plan.records(spec)
+  local cursor = open_cursor(spec, nil, spec.reuse)
+  return filtered(cursor, predicate(spec, by_record)), cursor
+end
+
+local function rows_of_fields(spec, refs)
+  local names, slot = {}, {}
+  for i, ref in ipairs(refs) do
+    names[i] = ref.root
+    slot[ref.root] = i
+  end
+  local keep = predicate(spec, function(ref)
+    local i = slot[ref.root]
+    if not i then
+      i = #names + 1
+      names[i], slot[ref.root] = ref.root, i
+    end
+    return function(v) return v[i] or nil end
+  end)
+  if #names == 0 then names[1] = "type_id" end
+  local cursor, take = open_cursor(spec, names), fill[#names] or fill_any
+  return function(v)
+    repeat
+      take(v, cursor)
+      if v[1] == nil then return false end
+    until not keep or keep(v)
+    return true
+  end, cursor
+end
+
+local function rows_of_records(spec, refs)
+  local cursor = open_cursor(spec, nil, reusable(spec, refs))
+  local step, n, get = filtered(cursor, predicate(spec, by_record)), #refs, {}
+  for i, ref in ipairs(refs) do get[i] = ref.get end
+  return function(v)
+    local record = step()
+    if record == nil then return false end
+    for i = 1, n do
+      local value = get[i](record)
+      if value == nil then value = false end
+      v[i] = value
+    end
+    return true
+  end, cursor
+end
+
+---@param spec table
+---@param refs table[]
+---@return fun(v: table): boolean step # the next record's values to v[1 … #refs], absent ones false
+---@return table cursor # to close
+function plan.rows(spec, refs)
+  if yields_fields(spec, refs) then return rows_of_fields(spec, refs) end
+  return rows_of_records(spec, refs)
+end
+
+---@param spec table
+---@param refs table[]
+---@return function step # -> the next record's values, absent ones false; nil at the end
+---@return table cursor # to close
+function plan.values(spec, refs)
+  if #spec.filters == 0 and yields_fields(spec, refs) then
+    local names = {}
+    for i, ref in ipairs(refs) do names[i] = ref.root end
+    local cursor = open_cursor(spec, names)
+    return cursor, cursor
+  end
+  local step, cursor = plan.rows(spec, refs)
+  local v, n, unpack = {}, #refs, table.unpack
+  return function()
+    if step(v) then return unpack(v, 1, n) end
+  end, cursor
+end
+
+return plan

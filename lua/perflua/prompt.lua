@@ -1,0 +1,84 @@
+-- The prompt: reads Lua from a terminal, prints what it gives. Expressions need no `return`.
+
+local prompt = {}
+
+-- Where lines are kept for the next time: PERFLUA_HISTORY (empty: nowhere), else in the home directory.
+local function history_path(environment)
+  local path = environment and os.getenv("PERFLUA_HISTORY")
+  local home = environment and os.getenv("HOME")
+  if path then
+    return path ~= "" and path or nil
+  end
+  return home and home .. "/.perflua_history"
+end
+
+local function incomplete(message)
+  return message and message:find("<eof>$") ~= nil
+end
+
+-- A whole statement or expression as a chunk, or false and what is wrong with it; nil at the end of input.
+local function read_chunk(host, remember)
+  local text = host.read_line(tostring(_G._PROMPT or "> "))
+  if not text then
+    return text
+  end
+  remember(text)
+  local chunk = load("return " .. text, "=stdin", "t")
+  local message
+  while not chunk do
+    chunk, message = load(text, "=stdin", "t")
+    if not incomplete(message) then
+      break
+    end
+    local more = host.read_line(tostring(_G._PROMPT2 or ">> "))
+    if not more then
+      return false
+    end
+    remember(more)
+    text = text .. "\n" .. more
+  end
+  return chunk or false, message
+end
+
+local function show(ok, ...)
+  if not ok then
+    io.stderr:write("perflua: ", (...), "\n")
+  elseif select("#", ...) > 0 then
+    local printed, message = pcall(print, ...)
+    if not printed then
+      io.stderr:write("perflua: error calling 'print' (", tostring(message), ")\n")
+    end
+  end
+end
+
+---Runs until the end of input.
+---@param host table what src/perflua.c gives
+---@param environment boolean whether environment variables count
+---@param traceback function message handler
+function prompt.run(host, environment, traceback)
+  local path = history_path(environment)
+  local last
+  local function remember(line)
+    if host.remember and line:find("%S") and line ~= last then
+      host.remember(line, path)
+      last = line
+    end
+  end
+  if host.history then
+    host.history(path)
+  end
+  while true do
+    local chunk, message = read_chunk(host, remember)
+    if chunk == nil then
+      break
+    elseif chunk then
+      show(xpcall(chunk, traceback))
+    elseif message then
+      show(false, message)
+    end
+    io.stdout:flush()
+  end
+  io.stdout:write("\n")
+end
+
+return prompt

@@ -1,0 +1,59 @@
+-- The closest of some names to one that is none of them, for error messages.
+
+local suggest = {}
+
+-- Edits (insertion, deletion, substitution, transposition of neighbours) from a to b.
+local function distance(a, b)
+  local before, previous, current = {}, {}, {}
+  for j = 0, #b do previous[j] = j end
+  for i = 1, #a do
+    current[0] = i
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      local cost = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (same and 0 or 1))
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        cost = math.min(cost, before[j - 2] + 1)
+      end
+      current[j] = cost
+    end
+    before, previous, current = previous, current, before
+  end
+  return previous[#b]
+end
+
+---@param name string
+---@param candidates string[]
+---@return string? # the candidate with the fewest edits; the first in the alphabet among equals
+function suggest.closest(name, candidates)
+  local best, best_cost
+  local wanted = name:sub(1, 64):lower()
+  for _, candidate in ipairs(candidates) do
+    local cost = distance(wanted, candidate:sub(1, 64):lower())
+    if not best or cost < best_cost or cost == best_cost and candidate < best then
+      best, best_cost = candidate, cost
+    end
+  end
+  return best
+end
+
+---@param message string says what is wrong with name
+---@param name string
+---@param candidates string[]
+---@return string # the message, with the closest name if there is any
+function suggest.message(message, name, candidates)
+  local best = suggest.closest(name, candidates)
+  return best and ("%s; the closest is '%s'"):format(message, best) or message
+end
+
+---@param set table<string, any>
+---@return string[] # its string keys, sorted
+function suggest.names(set)
+  local names = {}
+  for name in pairs(set) do
+    if type(name) == "string" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+return suggest

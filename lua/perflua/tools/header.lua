@@ -1,0 +1,86 @@
+-- perflua header FILE: what the recording's header says, as `perf report --header-only -I` prints it.
+
+local header = require "perflua.header"
+local header_json = require "perflua.header_json"
+local json = require "perflua.json"
+local perflua = require "perflua"
+
+local tool = {
+  description = "what a recording's header says about machine and recording",
+  usage = "header [--json] FILE",
+  options = { json = "all features as one JSON object" },
+}
+
+local function add_damage(file, add)
+  local damaged = {}
+  for _, damage in ipairs(file.damage) do
+    local name = damage.reason:match("^feature ([%w_]+)")
+    if name then
+      damaged[name] = true
+    end
+    add("# damaged : offset %d, %d bytes: %s", damage.offset, damage.size, damage.reason)
+  end
+  return damaged
+end
+
+local function add_unknown(file, add)
+  local numbers = {}
+  for name in pairs(file.features) do
+    if math.type(name) == "integer" then
+      table.insert(numbers, name)
+    end
+  end
+  table.sort(numbers)
+  for _, number in ipairs(numbers) do
+    add("# unknown feature %d : %d bytes", number, #file.features[number])
+  end
+end
+
+local function print_text(file, out)
+  local missing = {}
+  local function add(format, ...)
+    out:write(format:format(...), "\n")
+  end
+  add("# ========")
+  add("# header version : %d", file.version - 1) -- perf counts from 0
+  add("# file size      : %d", file.size)
+  add("# byte order     : %s endian", file.byte_order)
+  for _, name in ipairs(header.names) do
+    if file.features[name] ~= nil then
+      header.print(name, file, add)
+    else
+      table.insert(missing, name)
+    end
+  end
+  add_unknown(file, add)
+  local damaged = add_damage(file, add)
+  local words = {}
+  for _, name in ipairs(missing) do
+    if not damaged[name] then
+      table.insert(words, name:upper() .. " ")
+    end
+  end
+  if #words > 0 then
+    add("# missing features: %s", table.concat(words))
+  end
+  add("# ========")
+  add("#")
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local file <close>, message = perflua.open(args[1])
+  if not file then
+    return nil, message
+  elseif args.json then
+    out:write(json.encode(header_json(file.features)), "\n")
+  else
+    print_text(file, out)
+  end
+  return 0
+end
+
+return tool

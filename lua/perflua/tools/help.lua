@@ -1,0 +1,87 @@
+-- perflua help: what tools there are, and what one of them, or a script, is for.
+
+local tools = require "perflua.tools"
+
+local help = {
+  description = "list the tools, or explain one of them or a script",
+  usage = "help [TOOL | SCRIPT.lua]",
+  operands = { 0, 1 },
+  help = [[
+A script explains itself by the comment at its top, or, when it returns a table of
+handlers, by the table's meta = { description = …, needs = …, record = … }.]],
+}
+
+local function list(out)
+  out:write("usage: perflua [options] script.lua [perf.data [args…]]\n",
+    "       perflua [options] tool [args…]\n\ntools:\n")
+  for _, name in ipairs(tools.names()) do
+    out:write(("  %-8s %s\n"):format(name, tools.find(name).description))
+  end
+  out:write("\nperflua help TOOL explains one, perflua --help the options.\n")
+end
+
+-- The comment a script starts with, without its dashes.
+local function top_comment(source)
+  local lines = {}
+  for line in source:gsub("^#[^\n]*\n", ""):gmatch("([^\n]*)\n?") do
+    local text = line:match("^%-%-%s?(.*)")
+    if not text then
+      break
+    end
+    table.insert(lines, text)
+  end
+  return table.concat(lines, "\n")
+end
+
+-- The meta of the table a script returns. Scripts whose text does not have the word are not run for it.
+local function meta_of(path, source)
+  if not source:find("%f[%w_]meta%f[^%w_]") then
+    return nil
+  end
+  local chunk = loadfile(path)
+  local ok, handlers = pcall(chunk or error)
+  return ok and type(handlers) == "table" and type(handlers.meta) == "table" and handlers.meta or nil
+end
+
+local function explain_script(path, out)
+  local file, message = io.open(path)
+  if not file then
+    return nil, message
+  end
+  local source = file:read("a")
+  file:close()
+  if not source then
+    return nil, path .. ": cannot be read"
+  end
+  local meta = meta_of(path, source)
+  local text = top_comment(source)
+  if meta then
+    out:write(("%s: %s\nusage: perflua %s perf.data\n"):format(path, tostring(meta.description), path))
+    for _, key in ipairs { "needs", "record" } do
+      if meta[key] then
+        out:write(("%-6s %s\n"):format(key .. ":", tostring(meta[key])))
+      end
+    end
+  elseif text ~= "" then
+    out:write(text, "\n")
+  else
+    return nil, path .. ": the script does not say what it is for"
+  end
+end
+
+function help.run(args, out)
+  local name = args[1]
+  if not name then
+    return list(out)
+  end
+  local tool = not name:find("[/.]") and tools.find(name)
+  if tool then
+    out:write(tools.help(name, tool))
+  elseif name:find("[/.]") then
+    return explain_script(name, out)
+  else
+    return 2, ("help: there is no tool '%s'; perflua help lists them"):format(name)
+  end
+end
+
+return help

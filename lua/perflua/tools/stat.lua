@@ -1,0 +1,122 @@
+-- perflua stat FILE: how many records of each type and event, how many bytes, what was lost, when.
+
+local core = require "perflua.core"
+local fmt = require "perflua.fmt"
+local json = require "perflua.json"
+local perflua = require "perflua"
+
+local tool = {
+  description = "records and bytes by type and by event, what was lost, time span",
+  usage = "stat [--json] FILE",
+  options = { json = "one JSON object" },
+  help = [[
+Counts every record in one pass. Bytes are those of the records themselves; data that lies
+behind AUX area and tracing data records is counted apart, as payload.]],
+}
+
+-- Rows {name, id, count, bytes}, most records first.
+local function type_rows(counts)
+  local names = {}
+  for _, desc in ipairs(core.types()) do
+    names[desc.id] = desc.name
+  end
+  local rows = {}
+  for id, count in pairs(counts.types) do
+    table.insert(rows, { names[id] or "unknown", id, count.count, count.bytes })
+  end
+  table.sort(rows, function(a, b)
+    if a[3] ~= b[3] then
+      return a[3] > b[3]
+    end
+    return a[2] < b[2]
+  end)
+  return rows
+end
+
+-- Rows {name, samples, bytes, lost samples}, in the order of the file's events.
+local function event_rows(file, counts)
+  local rows = {}
+  for i, count in ipairs(counts.events) do
+    rows[i] = { file.events[i].name, count.count, count.bytes, count.lost_samples }
+  end
+  if counts.unknown_event.count > 0 then
+    table.insert(rows, { "(event unknown)", counts.unknown_event.count, counts.unknown_event.bytes, 0 })
+  end
+  return rows
+end
+
+local function total(rows, column)
+  local sum = 0
+  for _, row in ipairs(rows) do
+    sum = sum + row[column]
+  end
+  return sum
+end
+
+local function print_table(out, columns, rows)
+  out:write(table.concat(fmt.lines(columns, rows), "\n"), "\n\n")
+end
+
+local function print_text(file, counts, out)
+  local types, events = type_rows(counts), event_rows(file, counts)
+  table.insert(types, { "total", nil, total(types, 3), total(types, 4) })
+  for _, row in ipairs(types) do
+    row[2] = row[1] == "unknown" and row[2] or ""
+  end
+  print_table(out, {
+    { name = "type", kind = "string" }, { name = "", kind = "string" },
+    { name = "records", kind = "unsigned" }, { name = "bytes", kind = "unsigned" },
+  }, types)
+  print_table(out, {
+    { name = "event", kind = "string" }, { name = "samples", kind = "unsigned" },
+    { name = "bytes", kind = "unsigned" }, { name = "lost samples", kind = "unsigned" },
+  }, events)
+  out:write(("lost records  %d\nlost samples  %d\n"):format(counts.lost_records, counts.lost_samples))
+  if counts.payload > 0 then
+    out:write(("payload       %d bytes\n"):format(counts.payload))
+  end
+  if counts.first_time then
+    out:write(("time          %s to %s, %.6f s\n"):format(perflua.seconds(counts.first_time),
+      perflua.seconds(counts.last_time), (counts.last_time - counts.first_time) / 1e9))
+  end
+end
+
+local function objects(rows, ...)
+  local list = json.array()
+  for i, row in ipairs(rows) do
+    list[i] = {}
+    for column, name in ipairs { ... } do
+      list[i][name] = row[column]
+    end
+  end
+  return list
+end
+
+local function print_json(file, counts, out)
+  out:write(json.encode {
+    path = file.path,
+    size = file.size,
+    types = objects(type_rows(counts), "type", "type_id", "records", "bytes"),
+    events = objects(event_rows(file, counts), "event", "samples", "bytes", "lost_samples"),
+    lost_records = counts.lost_records,
+    lost_samples = counts.lost_samples,
+    payload = counts.payload,
+    first_time = counts.first_time,
+    last_time = counts.last_time,
+  }, "\n")
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local file <close>, message = perflua.open(args[1])
+  if not file then
+    return nil, message
+  end
+  local print_as = args.json and print_json or print_text
+  print_as(file, file:count(), out)
+end
+
+return tool

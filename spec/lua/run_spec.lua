@@ -1,0 +1,122 @@
+local perflua = require "perflua"
+local two_events = require "spec.support.two_events"
+
+describe("file:run", function()
+  local file
+
+  before_each(function() file = assert(perflua.open(two_events.write())) end)
+  after_each(function() file:close() end)
+
+  local function log_of(handlers)
+    local log = {}
+    local function note(name)
+      return function(record) log[#log + 1] = name .. (type(record) == "userdata" and ":" .. record.type or "") end
+    end
+    local named = {}
+    for _, key in ipairs(handlers) do named[key] = note(tostring(key)) end
+    file:run(named)
+    return log
+  end
+
+  local function count(log)
+    local counts = {}
+    for _, name in ipairs(log) do counts[name] = (counts[name] or 0) + 1 end
+    return counts
+  end
+
+  it("calls a handler for each record of its type, in order", function()
+    assert.same({ "comm:comm", "mmap2:mmap2", "exit:exit" }, log_of { "exit", "mmap2", "comm" })
+  end)
+
+  it("gives a sample to one handler: Event, exact name, name without modifiers, longest glob, sample", function()
+    assert.same({ ["cycles:P:sample"] = 4, ["sample:sample"] = 3 }, count(log_of { "cycles:P", "cycles", "sample" }))
+    assert.same({ ["cycles:sample"] = 4, ["f*:sample"] = 3 }, count(log_of { "cycles", "*", "f*" }))
+    assert.same({ ["*:sample"] = 7 }, count(log_of { "*", "sample" }))
+    local calls = 0
+    file:run { [file.events[1]] = function() calls = calls + 1 end, ["cycles:P"] = error }
+    assert.equal(4, calls)
+  end)
+
+  it("gives what nobody asked for to other", function()
+    assert.same({ ["comm:comm"] = 1, ["faults:sample"] = 3, ["other:sample"] = 4, ["other:mmap2"] = 1,
+      ["other:exit"] = 1 }, count(log_of { "comm", "faults", "other" }))
+  end)
+
+  it("delivers the container's own records only to handlers of their name", function()
+    assert.same({ ["finished_round:finished_round"] = 1 }, count(log_of { "finished_round" }))
+    local log = count(log_of { "finished_round", "other" })
+    assert.equal(1, log["finished_round:finished_round"])
+    assert.is_nil(log["other:finished_round"])
+    assert.equal(7, log["other:sample"])
+  end)
+
+  it("calls begin and finish with the file", function()
+    local log = {}
+    file:run {
+      begin = function(f) log[#log + 1] = f == file end,
+      finish = function(f) log[#log + 1] = f == file end,
+      comm = function(r) log[#log + 1] = r.comm end,
+    }
+    assert.same({ true, "sh", true }, log)
+  end)
+
+  it("hands field values to handlers that list them", function()
+    local rows = {}
+    file:run {
+      cycles = { "pid", "callchain[1].ip", function(...) rows[#rows + 1] = { ... } end },
+      sample = { "period", function(period) rows[#rows + 1] = period end },
+      mmap2 = { "filename", "time", function(...) rows[#rows + 1] = { ... } end },
+    }
+    assert.same({ "/bin/sh", false }, rows[1])
+    assert.same({ 7, 0xffffffff81000010 }, rows[2])
+    assert.equal(1, rows[4])
+    assert.equal(8, #rows)
+  end)
+
+  it("ends when a handler returns perflua.stop", function()
+    local n, finished = 0, false
+    file:run {
+      sample = { "pid", function()
+        n = n + 1
+        if n == 3 then return perflua.stop end
+      end },
+      finish = function() finished = true end,
+    }
+    assert.equal(3, n)
+    assert.is_true(finished)
+  end)
+
+  it("calls interval as time passes", function()
+    local times = {}
+    file:run { interval = function(time) times[#times + 1] = time end, interval_ms = 250, sample = function() end }
+    assert.is_true(#times >= 3)
+    for i = 2, #times do assert.equal(250000000, times[i] - times[i - 1]) end
+  end)
+
+  it("lets a handler's error through", function()
+    local ok, message = pcall(function() file:run { sample = function() error("mine") end } end)
+    assert.is_false(ok)
+    assert.matches("run_spec.lua:%d+: mine", message)
+  end)
+
+  it("allows events this recording lacks, and ignores meta", function()
+    file:run { ["sched:sched_switch"] = function() end, ["x*"] = function() end, meta = { description = "d" } }
+  end)
+
+  it("raises at start for what it does not know", function()
+    local function raises(pattern, handlers)
+      assert.error_matches(function() file:run(handlers) end, pattern)
+    end
+    local function fn() end
+    raises("handler 'smaple' is no record type and no event; the closest is 'sample'", { smaple = fn })
+    raises("handler 'begn'.*'begin'", { begn = fn })
+    raises("matches both", { ["cyc*"] = fn, ["*les"] = fn, ["c*:P"] = fn })
+    raises("interval_ms", { interval = fn })
+    raises("expected, got a number", { sample = 5 })
+    raises("ends with a function", { sample = { "pid" } })
+    raises("unknown field 'pidd'; the closest is 'pid'", { sample = { "pidd", fn } })
+    raises("no record of this query has a field 'filename'", { sample = { "filename", fn } })
+    raises("a table of handlers", nil)
+    raises("a name or an Event", { [5] = fn })
+  end)
+end)

@@ -1,0 +1,168 @@
+local perflua = require "perflua"
+local files = require "spec.support.files"
+local two_events = require "spec.support.two_events"
+
+local function sink()
+  local out = { text = "" }
+  function out:write(text) self.text = self.text .. text end
+  return out
+end
+
+describe("a table", function()
+  local file
+
+  setup(function() file = assert(perflua.open(two_events.write())) end)
+  teardown(function() file:close() end)
+
+  local function all(t)
+    local list = {}
+    for row in t:rows() do list[#list + 1] = row end
+    return list
+  end
+
+  local function full()
+    return file:samples():group_by("pid", "ip"):count():sum("period"):avg("period"):min("time"):max("cpu")
+      :quantile("period", 0.5):hist("period"):distinct("cpu"):first("cpu"):last("time"):share("period")
+  end
+
+  it("is printed in a section for each event", function()
+    local t = file:samples():group_by("pid"):sum("period"):share("period"):sort()
+    assert.equal([[
+# cycles:P
+pid  period  share_period
+  9     600        60.00%
+  7     400        40.00%
+
+# faults
+pid  period  share_period
+ -1       7        70.00%
+  9       2        20.00%
+  7       1        10.00%]], tostring(t))
+  end)
+
+  it("is printed without a section when there is one event", function()
+    assert.equal([[
+                ip  count
+          0x401000      2
+0xffffffff81000010      1
+0xffffffff81000020      1]], tostring(file:samples("cycles"):group_by("ip"):count():top(3)))
+  end)
+
+  it("has rows by number", function()
+    local t = file:samples("cycles"):group_by("pid"):sum("period"):top(1)
+    assert.equal(1, #t)
+    assert.same({ event = "cycles:P", pid = 9, period = 600 }, t[1])
+    assert.is_nil(t[2])
+  end)
+
+  it("is written as CSV", function()
+    local out = sink()
+    file:samples():group_by("ip"):count():top(1):csv(out)
+    assert.equal("event,ip,count\r\ncycles:P,0x401000,2\r\nfaults,0x402000,2\r\n", out.text)
+    out = sink()
+    file:records():group_by("type"):count():as("how \"many\""):top(1):csv(out)
+    assert.equal("type,\"how \"\"many\"\"\"\r\nsample,7\r\n", out.text)
+  end)
+
+  it("is written as JSON", function()
+    local out = sink()
+    file:samples():group_by("ip"):count():avg("period"):top(1):json(out)
+    assert.equal('[\n{"event":"cycles:P","ip":"0x401000","count":2,"avg_period":250.0},\n'
+      .. '{"event":"faults","ip":"0x402000","count":2,"avg_period":4.5}\n]\n', out.text)
+    out = sink()
+    file:samples():where("pid == 99"):group_by("ip"):count():sort():json(out)
+    assert.equal("[]\n", out.text)
+  end)
+
+  it("is written to a path, and says why it cannot be", function()
+    local t, path = file:samples():group_by("pid"):count():sort(), files.temporary()
+    assert(t:csv(path))
+    assert.matches("^event,pid,count\r\n", files.read(path))
+    local ok, message = t:json("/nonexistent/directory/t.json")
+    assert.is_nil(ok)
+    assert.matches("nonexistent", message)
+  end)
+
+  it("outlives its file", function()
+    local other = assert(perflua.open(two_events.write()))
+    local t = other:samples("faults"):group_by("pid"):first("event"):sort()
+    other:close()
+    assert.equal("faults", t[1].first_event)
+  end)
+
+  it("comes back from a file as it was", function()
+    local t, path = full():top(2, "count"), files.temporary()
+    assert(t:save(path))
+    local back = assert(perflua.load(path))
+    assert.equal(tostring(t), tostring(back))
+    assert.same(all(t), all(back))
+    assert.same(all(t:sort()), all(back:sort()))
+  end)
+
+  it("merges to what one query over both would say", function()
+    local parts = {
+      file:samples():where("cpu < 1"), file:samples():where("cpu == 1"), file:samples():where("cpu > 1"),
+    }
+    local function ask(q) -- without first and last, which follow the order of the parts
+      return q:group_by("pid"):count():sum("period"):avg("period"):min("time"):max("ip"):quantile("period", 0.5)
+        :hist("period"):distinct("cpu"):share("period"):sort("pid")
+    end
+    local merged = ask(parts[1]):merge(ask(parts[2])):merge(ask(parts[3]))
+    assert.same(all(ask(file:samples())), all(merged))
+    assert.equal(tostring(ask(file:samples())), tostring(merged))
+  end)
+
+  it("merges events by name", function()
+    local faults = file:samples("faults"):group_by("pid"):count():sort()
+    local both = file:samples():group_by("pid"):count():sort()
+    local events = {}
+    for row in faults:merge(both):rows() do events[row.event] = (events[row.event] or 0) + row.count end
+    assert.same({ faults = 6, ["cycles:P"] = 4 }, events)
+  end)
+
+  it("merges only with its like", function()
+    local t = file:samples():group_by("pid"):count():sort()
+    assert.error_matches(function() t:merge(file:samples():group_by("tid"):count():sort()) end, "different columns")
+    assert.error_matches(function() t:merge({}) end, "a Table expected")
+  end)
+
+  it("cannot be saved with Lua keys", function()
+    local t = file:samples():group_by({ x = function() return 1 end }):count():sort()
+    assert.error_matches(function() t:save(files.temporary()) end, "column 'x' is made by a Lua function")
+  end)
+
+  it("is not loaded from what is none", function()
+    local function load_bytes(bytes) return perflua.load(files.temporary(bytes)) end
+    local t, message, code = load_bytes("PERFILE2")
+    assert.is_nil(t)
+    assert.matches("not a table saved by perflua", message)
+    assert.equal("FORMAT", code)
+    assert.matches("version 7", select(2, load_bytes("perflua table 7\nT\n")))
+    assert.matches("damaged", select(2, load_bytes("perflua table 1\n{}\n")))
+    assert.is_nil((perflua.load("/nonexistent")))
+  end)
+
+  it("is not loaded when it is cut anywhere, nor crashes when it is damaged", function()
+    local path = files.temporary()
+    assert(full():sort():save(path))
+    local text = files.read(path)
+    for length = 0, #text - 2, 7 do
+      files.write(path, text:sub(1, length))
+      assert.is_nil((perflua.load(path)), length)
+    end
+    for _ = 1, 300 do
+      local at = math.random(20, #text - 1)
+      files.write(path, text:sub(1, at - 1) .. string.char(math.random(32, 126)) .. text:sub(at + 1))
+      local damaged = perflua.load(path)
+      if damaged then pcall(tostring, damaged) end
+    end
+  end)
+
+  it("does not let names move the cursor", function()
+    local path = two_events.write(function(b)
+      b:record("comm", { pid = 1, tid = 1, comm = "\27[2Jx" }, { pid = 1, tid = 1, time = 3000000000 })
+    end)
+    local other <close> = assert(perflua.open(path))
+    assert.matches("\\x1b[2Jx", tostring(other:records("comm"):group_by("comm"):count():sort()), 1, true)
+  end)
+end)
