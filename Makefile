@@ -1,0 +1,119 @@
+# perflua: see `make help`. Sources are found, not listed: a new file needs no line here.
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man/man1
+LUADIR ?= $(PREFIX)/share/lua/5.4
+LIBDIR ?= $(PREFIX)/lib/lua/5.4
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion
+LIBFLAG ?= -shared
+
+# SAN=1 is a build of its own, beside the other.
+B := build$(if $(SAN),/san)
+ifdef SAN
+CFLAGS := -O1 -g
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+PRELOAD := $(shell $(CC) -print-file-name=libasan.so)
+endif
+
+# LuaRocks says where its Lua is; else config.mk does, made when it is not there.
+ifdef LUA_INCDIR
+LUA_CFLAGS := -I$(LUA_INCDIR)
+else ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
+-include build/config.mk
+endif
+
+COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS)
+CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(sort $(wildcard src/*/*.c)))
+MAIN := $(B)/obj/perflua.o $(B)/obj/library.o
+# meta.lua is for editors only
+LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua -name '*.lua')))
+DEMO := spec/fixtures/demo.perf.data
+
+# What specs run and find: the binary, plain Lua with the module, and how to start that one.
+TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
+	PERFLUA_LUA="$(if $(SAN),env LD_PRELOAD=$(PRELOAD) ASAN_OPTIONS=detect_leaks=0 )lua5.4" \
+	LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
+	LUA_CPATH="$(CURDIR)/$(B)/lib/?.so;;" \
+	UBSAN_OPTIONS=print_stacktrace=1
+
+.PHONY: all module demo test lint bench docs install install-module clean help FORCE
+.DELETE_ON_ERROR:
+
+all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
+
+module: $(B)/lib/perflua/core.so
+
+build/config.mk: .ci/deps .ci/config
+	@mkdir -p build
+	@CC="$(CC)" .ci/deps build
+	@CC="$(CC)" .ci/config >$@
+
+$(B)/perflua: $(MAIN) $(CORE)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(EDIT_LIBS) -lm -ldl
+
+$(B)/lib/perflua/core.so: $(CORE)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -o $@ $^
+
+$(B)/obj/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
+
+$(B)/obj/%.o: src/%.c Makefile $(wildcard build/config.mk)
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	@$(CC) $(COMPILE) $(CFLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+
+# FORCE, for a file may have gone; what comes out the same is not compiled again.
+$(B)/obj/library.c: $(B)/obj/embed FORCE
+	@$< $(LIBRARY) >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/obj/library.o: $(B)/obj/library.c
+	@echo "  CC    $<"
+	@$(CC) $(COMPILE) -Isrc $(CFLAGS) -c -o $@ $<
+
+$(B)/obj/embed: $(B)/obj/embed.o
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LUA_LIBS) -lm -ldl
+
+-include $(CORE:.o=.d) $(MAIN:.o=.d) $(B)/obj/embed.d
+
+demo: all ## look into a recording that comes with perflua
+	$(B)/perflua stat $(DEMO)
+	$(B)/perflua examples/demo.lua $(DEMO)
+
+test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
+	@.ci/deps test
+	@$(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' $(BUSTED)
+
+lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, generated files
+	@.ci/deps lint
+	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
+	@B=$(B) .ci/lint
+
+bench: all ## measure, side by side with perf
+	@$(TEST_ENV) spec/bench/run
+
+docs: all ## write docs/fields.md and lua/perflua/meta.lua from the tables of the core
+	$(B)/perflua docs/generate.lua docs/fields.md lua/perflua/meta.lua
+
+install: all install-module ## install binary, man page and Lua module (PREFIX, DESTDIR)
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)"
+	install -m 755 $(B)/perflua "$(DESTDIR)$(BINDIR)/perflua"
+	install -m 644 docs/perflua.1 "$(DESTDIR)$(MANDIR)/perflua.1"
+
+install-module: module
+	for file in $$(cd lua && find perflua -name '*.lua'); do \
+		install -D -m 644 "lua/$$file" "$(DESTDIR)$(LUADIR)/$$file" || exit 1; \
+	done
+	install -D -m 755 $(B)/lib/perflua/core.so "$(DESTDIR)$(LIBDIR)/perflua/core.so"
+
+clean: ## remove all that was built
+	rm -rf build
+
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12

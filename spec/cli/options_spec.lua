@@ -1,0 +1,83 @@
+local run = require "spec.cli.run"
+
+describe("the options of perflua", function()
+  it("run statements with -e, one after the other, before the script", function()
+    local script = run.script "print('script', x, ...)"
+    local got = run.perflua { "-e", "x = 1", "-ex = x + 1 print 'e'", script, "a", "b" }
+    assert.are.same({ status = 0, out = "e\nscript\t2\ta\tb\n", err = "" }, got)
+  end)
+
+  it("require modules with -l, into the global of that name or another", function()
+    local got = run.perflua { "-l", "perflua.json", "-lj=perflua.json",
+      "-e", "print(j == _G['perflua.json'], j.encode { 1 })" }
+    assert.are.same({ status = 0, out = "true\t[1]\n", err = "" }, got)
+  end)
+
+  it("end at --, so that a script's name may start with a dash", function()
+    local got = run.shell [[
+      cd "$(mktemp -d)" && echo 'print(arg[0], ...)' >-dash.lua
+      case $perflua in /*) ;; *) perflua="$OLDPWD/$perflua" ;; esac
+      "$perflua" -- -dash.lua -e]]
+    assert.are.same({ status = 0, out = "-dash.lua\t-e\n", err = "" }, got)
+  end)
+
+  it("print the version with -v and go on", function()
+    local got = run.perflua { "-v", "-e", "print(1)" }
+    assert.are.equal(0, got.status)
+    assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\n1\n$", got.out)
+  end)
+
+  it("say with --version what was built in", function()
+    local got = run.perflua { "--version" }
+    assert.are.equal(0, got.status)
+    assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith%a* libedit", got.out)
+  end)
+
+  it("are explained by --help", function()
+    local got = run.perflua { "--help" }
+    assert.are.equal(0, got.status)
+    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--", "--help", "--version" } do
+      assert.truthy(got.out:find("\n  " .. option .. " ", 1, true), option)
+    end
+  end)
+
+  it("with -E leave the environment out", function()
+    local env = "LUA_INIT='print [[init]]' LUA_PATH='/nowhere/?.lua'"
+    local words = { "-e", "print(package.path:find('/nowhere', 1, true) ~= nil)" }
+    assert.are.equal("init\ntrue\n", run.perflua(words, { env = env }).out)
+    table.insert(words, 1, "-E")
+    assert.are.equal("false\n", run.perflua(words, { env = env }).out)
+  end)
+
+  it("honour LUA_INIT as statements and as @file, and LUA_INIT_5_4 before it", function()
+    local file = run.script "print 'from a file'"
+    local words = { "-e", "print 'e'" }
+    assert.are.equal("from a file\ne\n", run.perflua(words, { env = "LUA_INIT=@" .. file }).out)
+    local env = "LUA_INIT='print(1)' LUA_INIT_5_4='print(54)'"
+    assert.are.equal("54\ne\n", run.perflua(words, { env = env }).out)
+    local failed = run.perflua(words, { env = "LUA_INIT='error [[no]]'" })
+    assert.are.equal(1, failed.status)
+    assert.are.equal("", failed.out)
+    assert.matches("^perflua: LUA_INIT:1: no\nstack traceback:", failed.err)
+  end)
+
+  it("have warnings on, with or without -W", function()
+    for _, words in ipairs { { "-e", "warn 'look'" }, { "-W", "-e", "warn 'look'" } } do
+      assert.matches("look", run.perflua(words).err)
+    end
+  end)
+
+  for name, words in pairs {
+    ["are refused when unknown"] = { "--bogus" },
+    ["are refused when they are two in one word"] = { "-iv" },
+    ["are refused when -e has no argument"] = { "-e" },
+    ["are refused when -l is followed by an option"] = { "-l", "-v" },
+  } do
+    it(name .. ", with the usage and status 2", function()
+      local got = run.perflua(words)
+      assert.are.equal(2, got.status)
+      assert.are.equal("", got.out)
+      assert.matches("^perflua: .-\nusage: perflua %[options%]", got.err)
+    end)
+  end
+end)

@@ -1,0 +1,126 @@
+local files = require "spec.support.files"
+local run = require "spec.cli.run"
+
+describe("a script", function()
+  it("finds its name in arg[0], what follows above it and what is before it below", function()
+    local script = run.script "print(arg[0], arg[1], arg[2], arg[3], arg[-1], arg[-2] ~= nil, #arg, ...)"
+    local got = run.perflua { "-W", script, "x", "y" }
+    assert.are.equal(script .. "\tx\ty\tnil\t-W\ttrue\t2\tx\ty\n", got.out)
+  end)
+
+  it("has the library in the global perflua", function()
+    local got = run.perflua { run.script "print(perflua == require 'perflua', type(perflua.open))" }
+    assert.are.equal("true\tfunction\n", got.out)
+  end)
+
+  it("is read from standard input as -, and when there are no arguments", function()
+    assert.are.equal("in\ta\n", run.perflua({ "-", "a" }, { stdin = "print('in', ...)" }).out)
+    assert.are.equal("in\n", run.perflua({}, { stdin = "print('in', ...)" }).out)
+  end)
+
+  it("may start with #! as an executable", function()
+    local got = run.perflua { run.script "#!/usr/bin/env perflua\nprint 'ran'" }
+    assert.are.equal("ran\n", got.out)
+  end)
+
+  it("is found by a bare name, after the tools", function()
+    local got = run.shell [[
+      case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
+      cd "$(mktemp -d)" && echo 'print "mine"' | tee mine >stat
+      "$perflua" mine && "$perflua" ./stat && "$perflua" stat]]
+    assert.are.equal("mine\nmine\n", got.out)
+    assert.are.equal(2, got.status)
+    assert.matches("^perflua: stat: an argument is missing\nusage: perflua stat", got.err)
+  end)
+
+  it("that fails says so on stderr with a traceback of its own lines only, status 1", function()
+    local script = run.script "local function inner()\n  error 'bad'\nend\ninner()"
+    local got = run.perflua { script }
+    assert.are.equal(1, got.status)
+    assert.are.equal("", got.out)
+    assert.are.equal(("perflua: %s:2: bad\nstack traceback:\n\t[C]: in function 'error'\n"
+      .. "\t%s:2: in local 'inner'\n\t%s:4: in main chunk\n\t[C]: in ?\n"):format(script, script, script), got.err)
+  end)
+
+  it("may raise any value", function()
+    local tostring_error = "error(setmetatable({}, { __tostring = function() return 'an object' end }))"
+    assert.matches("^perflua: an object\nstack", run.perflua { "-e", tostring_error }.err)
+    assert.matches("^perflua: %(error object is a table value%)", run.perflua { "-e", "error {}" }.err)
+    assert.matches("^perflua: %(error object is a nil value%)", run.perflua { "-e", "error(nil)" }.err)
+  end)
+
+  it("that does not compile or is not there is an error, status 1", function()
+    local got = run.perflua { run.script "x = = 1" }
+    assert.are.equal(1, got.status)
+    assert.matches(":1: unexpected symbol near '='", got.err)
+    got = run.perflua { "./no/such.lua" }
+    assert.are.equal(1, got.status)
+    assert.matches("^perflua: cannot open ./no/such.lua", got.err)
+  end)
+
+  it("that is neither a tool nor a file is a wrong command line, status 2", function()
+    local got = run.perflua { "stta" }
+    assert.are.equal(2, got.status)
+    assert.matches("^perflua: 'stta' is neither a tool nor a script file", got.err)
+  end)
+
+  it("that is a recording is told apart", function()
+    local got = run.perflua { run.demo }
+    assert.are.equal(2, got.status)
+    assert.matches("is a recording, not a script; try: perflua stat " .. run.demo, got.err, 1, true)
+  end)
+
+  it("ends with the status it exits with", function()
+    assert.are.equal(7, run.perflua { "-e", "os.exit(7)" }.status)
+    assert.are.equal(0, run.perflua { "-e", "os.exit(true, true)" }.status)
+  end)
+
+  it("that cannot write what it prints ends with status 1 and says why", function()
+    local got = run.shell [["$perflua" -e 'io.write "lost"' >/dev/full]]
+    assert.are.equal(1, got.status)
+    assert.matches("^perflua: cannot write to standard output", got.err)
+  end)
+end)
+
+describe("a script that returns handlers", function()
+  local counting = [[
+    local n = 0
+    return {
+      meta = { description = "counts samples", needs = "any samples" },
+      sample = function() n = n + 1 end,
+      finish = function() print(n) end,
+    }]]
+
+  it("is run over the recording that is its argument", function()
+    local got = run.perflua { run.script(counting), run.demo }
+    assert.are.same({ status = 0, out = "672\n", err = "" }, got)
+  end)
+
+  it("is run over perf.data where it is started", function()
+    local got = run.shell(([[
+      case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
+      demo=$PWD/%s && cd "$(mktemp -d)" && cp "$demo" perf.data && "$perflua" %s]])
+      :format(run.demo, run.script(counting)))
+    assert.are.same({ status = 0, out = "672\n", err = "" }, got)
+  end)
+
+  it("says what is wrong with a recording, without a traceback, status 1", function()
+    local got = run.perflua { run.script(counting), "/no/such/perf.data" }
+    assert.are.equal(1, got.status)
+    assert.matches("^perflua: /no/such/perf.data: [^\n]*\n$", got.err)
+  end)
+
+  it("fails with its handler's error and a traceback", function()
+    local got = run.perflua { run.script "return { sample = function() error 'in a handler' end }", run.demo }
+    assert.are.equal(1, got.status)
+    assert.matches("^perflua: [^\n]*:1: in a handler\nstack traceback:\n", got.err)
+  end)
+
+  it("explains itself to perflua help", function()
+    local path = files.temporary(counting)
+    local got = run.perflua { "help", path }
+    assert.are.equal(0, got.status)
+    assert.matches(path .. ": counts samples\n", got.out, 1, true)
+    assert.matches("needs: any samples\n", got.out, 1, true)
+  end)
+end)

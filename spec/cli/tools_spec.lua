@@ -1,0 +1,136 @@
+local dkjson = require "dkjson"
+local files = require "spec.support.files"
+local run = require "spec.cli.run"
+
+-- What perf counts in the demo's recording, see spec/fixtures/README.md.
+local records = {
+  mmap = 1, mmap2 = 52, comm = 13, fork = 11, exit = 12, sample = 672, id_index = 1, thread_map = 1,
+  cpu_map = 1, event_update = 2, finished_init = 1, finished_round = 1,
+}
+local samples = { ["cpu-clock"] = 457, ["page-faults"] = 39, ["context-switches"] = 176 }
+
+describe("perflua help", function()
+  it("lists the tools with one line each", function()
+    local got = run.perflua { "help" }
+    assert.are.equal(0, got.status)
+    for _, tool in ipairs { "dump", "fields", "header", "help", "stat" } do
+      assert.matches("\n  " .. tool .. " +%a[^\n]+\n", got.out)
+    end
+  end)
+
+  it("explains a tool as the tool's --help does", function()
+    for _, tool in ipairs { "dump", "fields", "header", "help", "stat" } do
+      local got = run.perflua { "help", tool }
+      assert.matches("^perflua " .. tool .. ": .-\nusage: perflua " .. tool .. " ", got.out)
+      assert.are.same(got, run.perflua { tool, "--help" })
+    end
+  end)
+
+  it("prints the comment at the top of a script, and does not run it", function()
+    local path = files.temporary "-- Counts things.\n-- Usage: perflua counts\n\nprint 'ran'\n"
+    assert.are.same({ status = 0, out = "Counts things.\nUsage: perflua counts\n", err = "" },
+      run.perflua { "help", path })
+  end)
+
+  it("refuses what it does not know", function()
+    local got = run.perflua { "help", "nosuch" }
+    assert.are.equal(2, got.status)
+    assert.matches("there is no tool 'nosuch'", got.err, 1, true)
+    assert.are.equal(1, run.perflua { "help", "./nosuch.lua" }.status)
+  end)
+end)
+
+describe("every tool", function()
+  for _, tool in ipairs { "stat", "dump", "fields", "header" } do
+    it("refuses a wrong command line with its usage and status 2: " .. tool, function()
+      for _, words in ipairs { { tool }, { tool, "--bogus", run.demo }, { tool, "-x" }, { tool, "a", "b" } } do
+        local got = run.perflua(words)
+        assert.are.equal(2, got.status)
+        assert.are.equal("", got.out)
+        assert.matches("^perflua: " .. tool .. ": [^\n]*\nusage: perflua " .. tool, got.err)
+      end
+    end)
+
+    it("says what is wrong with a file in one line, status 1: " .. tool, function()
+      for _, path in ipairs { "/no/such.data", "/", files.temporary "not a recording at all" } do
+        local got = run.perflua { tool, path }
+        assert.are.equal(1, got.status)
+        assert.matches("^perflua[^\n]*: [^\n]*" .. path .. "[^\n]*\n$", got.err)
+      end
+    end)
+  end
+end)
+
+describe("perflua stat", function()
+  it("counts records by type and samples by event as perf does", function()
+    local got = run.perflua { "stat", run.demo }
+    assert.are.equal(0, got.status)
+    local found = {}
+    for name, count in got.out:gmatch("\n([%w_%-]+) +(%d+) +%d+[^\n]*") do
+      found[name] = math.tointeger(tonumber(count))
+    end
+    local expected = { total = 768 }
+    for _, counts in ipairs { records, samples } do
+      for name, count in pairs(counts) do
+        expected[name] = count
+      end
+    end
+    assert.are.same(expected, found)
+    assert.matches("\nlost records +0\nlost samples +0\ntime +%d+%.%d+ to %d+%.%d+, %d+%.%d+ s\n$", got.out)
+  end)
+
+  it("says the same as JSON", function()
+    local got = dkjson.decode(run.perflua { "stat", "--json", run.demo }.out)
+    local types, events = {}, {}
+    for _, row in ipairs(got.types) do
+      types[row.type] = row.records
+    end
+    for _, row in ipairs(got.events) do
+      events[row.event] = row.samples
+    end
+    assert.are.same(records, types)
+    assert.are.same(samples, events)
+    assert.are.equal(83040, got.size)
+    assert.are.equal(0, got.lost_records)
+    assert.is_true(got.first_time < got.last_time)
+  end)
+end)
+
+describe("perflua dump", function()
+  local function lines(text)
+    return select(2, text:gsub("\n", ""))
+  end
+
+  it("prints one line for each record", function()
+    local got = run.perflua { "dump", run.demo }
+    assert.are.equal("", got.err)
+    assert.are.equal(768, lines(got.out))
+  end)
+
+  it("prints one JSON object for each record", function()
+    local got = run.perflua { "dump", "--json", run.demo }
+    local found = {}
+    for line in got.out:gmatch("[^\n]+") do
+      local record = assert(dkjson.decode(line))
+      found[record.type] = (found[record.type] or 0) + 1
+    end
+    assert.are.same(records, found)
+  end)
+end)
+
+describe("perflua fields", function()
+  it("describes the events and record types in a recording with examples", function()
+    local got = run.perflua { "fields", run.demo }
+    assert.are.equal("", got.err)
+    for name, count in pairs(samples) do
+      assert.matches(("sample of %s: %d records\n"):format(name, count), got.out, 1, true)
+    end
+    for name, count in pairs(records) do
+      if name ~= "sample" then
+        assert.matches(("\n%s: %d records\n"):format(name, count), got.out, 1, true)
+      end
+    end
+    assert.matches("\n  filename +string +/%S+ +%a", got.out)
+    assert.is_nil(got.out:find("\ntext_poke", 1, true))
+  end)
+end)

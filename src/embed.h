@@ -1,0 +1,18 @@
+/*
+ * The Lua library inside the interpreter: the files of lua/, compiled. embed.c makes the table.
+ */
+#ifndef PERFLUA_EMBED_H
+#define PERFLUA_EMBED_H
+
+#include <stddef.h>
+
+struct embedded {
+	const char *module; /* as require knows it: "perflua.query" */
+	const unsigned char *code;
+	size_t size;
+};
+
+/* Ends with a NULL module. */
+extern const struct embedded embedded_library[];
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * The interpreter: a Lua state with the core and the Lua library inside. What to do with the command
+ * line is lua/perflua/cli.lua's concern; here is what Lua cannot do by itself: signals, the terminal,
+ * the state's life.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <lua.h>
+#include <lauxlib.h>
+#include <lualib.h>
+
+#ifdef PERFLUA_LIBEDIT
+#include <editline/readline.h>
+#endif
+
+#include "embed.h"
+
+int luaopen_perflua_core(lua_State *L);
+
+/* Where the core's cursors find the address of `interrupted`, see below. */
+#define INTERRUPT_KEY "perflua.interrupt"
+
+#define HISTORY_LINES 1000
+
+/*
+ * The first SIGINT only sets this: loops over a recording see it and end as if the recording had
+ * ended, so a script still says what it found. The second raises an error wherever Lua is; a third,
+ * when even that does not help, ends the process.
+ */
+static volatile sig_atomic_t interrupted;
+static lua_State *main_state;
+
+static void raise_interrupted(lua_State *L, lua_Debug *ar)
+{
+	(void)ar;
+	lua_sethook(L, NULL, 0, 0);
+	luaL_error(L, "interrupted");
+}
+
+static void on_sigint(int sig)
+{
+	if (!interrupted) {
+		interrupted = 1;
+		return;
+	}
+	signal(sig, SIG_DFL);
+	lua_sethook(main_state, raise_interrupted,
+		    LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+static void arm_sigint(lua_State *L)
+{
+	struct sigaction action = { .sa_handler = on_sigint, .sa_flags = SA_RESTART };
+
+	interrupted = 0;
+	main_state = L;
+	lua_sethook(L, NULL, 0, 0);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+}
+
+/* host.interrupted() -> boolean: has there been a SIGINT? */
+static int host_interrupted(lua_State *L)
+{
+	lua_pushboolean(L, interrupted != 0);
+	return 1;
+}
+
+/* host.is_terminal() -> boolean: is standard input one? */
+static int host_is_terminal(lua_State *L)
+{
+	lua_pushboolean(L, isatty(STDIN_FILENO));
+	return 1;
+}
+
+/* The line last read: kept here, so that an error of Lua's loses nothing. */
+static char *line;
+
+#ifdef PERFLUA_LIBEDIT
+static bool read_line(const char *prompt)
+{
+	free(line);
+	line = readline(prompt);
+	return line != NULL;
+}
+
+/* host.history(path | nil): starts line editing, with the lines of that file */
+static int host_history(lua_State *L)
+{
+	static char name[] = "perflua";
+	const char *path = luaL_optstring(L, 1, NULL);
+
+	setlocale(LC_CTYPE, ""); /* or what is typed is taken for Latin-1 */
+	rl_readline_name = name;
+	using_history();
+	stifle_history(HISTORY_LINES);
+	if (path)
+		read_history(path);
+	return 0;
+}
+
+/* host.remember(line, path | nil): for the arrow keys, and for the next time */
+static int host_remember(lua_State *L)
+{
+	const char *path = luaL_optstring(L, 2, NULL);
+	mode_t mask;
+
+	add_history(luaL_checkstring(L, 1));
+	if (path) {
+		mask = umask(077); /* lines may hold what others should not read */
+		write_history(path);
+		umask(mask);
+	}
+	return 0;
+}
+#else
+static bool read_line(const char *prompt)
+{
+	static size_t size;
+	ssize_t n;
+
+	fputs(prompt, stdout);
+	fflush(stdout);
+	n = getline(&line, &size, stdin);
+	if (n < 0)
+		return false;
+	if (n > 0 && line[n - 1] == '\n')
+		line[n - 1] = '\0';
+	return true;
+}
+#endif
+
+/* host.read_line(prompt) -> string | nil at the end of input | false when ^C abandoned the line */
+static int host_read_line(lua_State *L)
+{
+	const char *prompt = luaL_checkstring(L, 1);
+	bool got, abandoned;
+
+	arm_sigint(main_state); /* a ^C before or while typing is not one for what was typed */
+	got = read_line(prompt);
+	abandoned = !got && interrupted;
+	arm_sigint(main_state);
+	if (abandoned) {
+		putchar('\n');
+		lua_pushboolean(L, 0);
+	} else if (got) {
+		lua_pushstring(L, line);
+	} else {
+		lua_pushnil(L);
+	}
+	return 1;
+}
+
+static const luaL_Reg host[] = {
+	{ "interrupted", host_interrupted },
+	{ "is_terminal", host_is_terminal },
+	{ "read_line", host_read_line },
+#ifdef PERFLUA_LIBEDIT
+	{ "history", host_history },
+	{ "remember", host_remember },
+#endif
+	{ NULL, NULL },
+};
+
+/* What cli.lua and prompt.lua need of us, as a table. [-0, +1] */
+static void push_host(lua_State *L)
+{
+	luaL_newlib(L, host);
+	lua_pushliteral(L, PERFLUA_VERSION);
+	lua_setfield(L, -2, "version");
+	lua_pushliteral(L, LUA_RELEASE);
+	lua_setfield(L, -2, "lua");
+#ifdef PERFLUA_LIBEDIT
+	lua_pushliteral(L, PERFLUA_LIBEDIT);
+	lua_setfield(L, -2, "libedit");
+#endif
+}
+
+/* The loader of an embedded module, by require: (name, ":preload:") -> module */
+static int load_embedded(lua_State *L)
+{
+	const struct embedded *file = lua_touserdata(L, lua_upvalueindex(1));
+
+	if (luaL_loadbufferx(L, (const char *)file->code, file->size, file->module, "b") !=
+	    LUA_OK)
+		return lua_error(L);
+	lua_insert(L, 1);
+	lua_call(L, lua_gettop(L) - 1, 1);
+	return 1;
+}
+
+/* package.preload is what require asks first, so the library is always the one of this binary. */
+static void preload_library(lua_State *L)
+{
+	luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+	for (const struct embedded *file = embedded_library; file->module; file++) {
+		lua_pushlightuserdata(L, (void *)(uintptr_t)file);
+		lua_pushcclosure(L, load_embedded, 1);
+		lua_setfield(L, -2, file->module);
+	}
+	lua_pushcfunction(L, luaopen_perflua_core);
+	lua_setfield(L, -2, "perflua.core");
+	lua_pop(L, 1);
+}
+
+/* -E keeps the environment out already when the libraries are opened. */
+static bool ignores_environment(char **argv)
+{
+	if (!*argv)
+		return false;
+	for (argv++; *argv && (*argv)[0] == '-' && (*argv)[1] && strcmp(*argv, "--"); argv++) {
+		if (!strcmp(*argv, "-E"))
+			return true;
+		if ((!strcmp(*argv, "-e") || !strcmp(*argv, "-l")) && argv[1])
+			argv++;
+	}
+	return false;
+}
+
+/* (argv as light userdata) -> exit status */
+static int interpreter(lua_State *L)
+{
+	char **argv = lua_touserdata(L, 1);
+
+	if (ignores_environment(argv)) {
+		lua_pushboolean(L, 1);
+		lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
+	}
+	luaL_openlibs(L);
+	lua_pushlightuserdata(L, (void *)(uintptr_t)&interrupted);
+	lua_setfield(L, LUA_REGISTRYINDEX, INTERRUPT_KEY);
+	preload_library(L);
+	lua_gc(L, LUA_GCGEN, 0, 0);
+	arm_sigint(L);
+
+	lua_getglobal(L, "require");
+	lua_pushliteral(L, "perflua.cli");
+	lua_call(L, 1, 1);
+	lua_getfield(L, -1, "main");
+	lua_newtable(L); /* argv, as arg is numbered: the program is at 0 */
+	for (int i = 0; argv[i]; i++) {
+		lua_pushstring(L, argv[i]);
+		lua_rawseti(L, -2, i);
+	}
+	push_host(L);
+	lua_call(L, 2, 1);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	int status = EXIT_FAILURE;
+	lua_State *L = luaL_newstate();
+
+	(void)argc;
+	if (!L) {
+		fputs("perflua: not enough memory\n", stderr);
+		return EXIT_FAILURE;
+	}
+	signal(SIGPIPE, SIG_DFL); /* `perflua … | head` ends quietly, whoever started us */
+	lua_pushcfunction(L, interpreter);
+	lua_pushlightuserdata(L, argv);
+	if (lua_pcall(L, 1, 1, 0) == LUA_OK)
+		status = (int)lua_tointeger(L, -1);
+	else
+		fprintf(stderr, "perflua: %s\n", luaL_tolstring(L, -1, NULL));
+	signal(SIGINT, SIG_DFL);
+	lua_close(L);
+	free(line);
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "perflua: cannot write to standard output%s%s\n",
+			errno ? ": " : "", errno ? strerror(errno) : "");
+		status = status ? status : EXIT_FAILURE;
+	}
+	return status;
+}
