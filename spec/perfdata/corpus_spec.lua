@@ -1,0 +1,104 @@
+-- The recordings of $PERFLUA_CORPUS: what perf and an independent inspector find in them.
+local corpus = require "spec.support.corpus"
+local everything = require "spec.support.everything"
+local oracle = require "spec.support.oracle"
+local perflua = require "perflua"
+
+--- Opens a recording; nil where nobody else finds a record in it either, and the message says why.
+local function open(recording)
+  local file, message, code = perflua.open(recording.path)
+  if not file then
+    local dumps = recording.expected.dump
+    assert(not recording.records and (not dumps or #oracle.expected_dump(dumps[1]) == 0), message)
+    assert.are.equal("FORMAT", code)
+    assert.truthy(message:find(recording.path .. ": offset ", 1, true), message)
+  end
+  return file
+end
+
+local unnamed = { __index = function() return 0 end }
+
+local function by_offset(file)
+  local found, by_id, by_name = {}, {}, {}
+  for r in file:records({ order = "file", container = true }):each() do
+    local id = r.type_id < 64 and r.sample_id
+    found[r.offset] = {
+      type_id = r.type_id, size = r.size, time = r.type_id < 64 and (id and id.time or r.time) or 0,
+    }
+    by_id[r.type_id] = (by_id[r.type_id] or 0) + 1
+    local name = r.type:upper()
+    by_name[name] = (by_name[name] or 0) + 1
+  end
+  return found, by_id, by_name
+end
+
+--- Every record perf saw is there, with perf's size, type and time.
+local function compare_with_dump(dump, found)
+  for _, theirs in ipairs(dump) do
+    local ours = found[theirs.offset]
+    local where = ("at 0x%x"):format(theirs.offset)
+    assert.is_not_nil(ours, "no record " .. where)
+    assert.are.equal(theirs.type_id, ours.type_id, "type " .. where)
+    assert.are.equal(theirs.size, ours.size, "size " .. where)
+    if theirs.type_id < 64 and theirs.time and theirs.time >= 0 then
+      assert.are.equal(theirs.time, ours.time or 0, "time " .. where)
+    end
+  end
+end
+
+--- The inspector's counts; simpleperf's own types have no name here.
+local function compare_with_counts(counts, by_name)
+  local expected = setmetatable({}, unnamed)
+  for name, n in pairs(counts) do
+    name = name:match "^SP_" and "UNKNOWN" or name
+    expected[name] = expected[name] + n
+  end
+  assert.are.same(setmetatable(expected, nil), by_name)
+end
+
+describe("a real recording", function()
+  corpus.each_file(it, pending, "has the records perf finds", function(recording)
+    warn "@off"
+    local file <close> = open(recording)
+    if not file then
+      return
+    end
+    assert.are.equal(recording.byte_order, file.byte_order)
+    assert.are.equal(recording.version, file.version)
+    local found, by_id, by_name = by_offset(file)
+    if by_id[81] or by_id[83] then
+      return -- the others tell what is inside the compressed records
+    end
+    if recording.records then
+      compare_with_counts(recording.records, by_name)
+    end
+    local dumps = recording.expected.dump
+    local dump = dumps and oracle.expected_dump(dumps[#dumps]) or {}
+    compare_with_dump(dump, found)
+    if #dump > 0 and not recording.records then
+      assert.are.same(oracle.count(dump), by_id)
+    end
+  end)
+
+  corpus.each_file(it, pending, "can be read field by field", function(recording)
+    warn "@off"
+    local file <close> = open(recording)
+    if not file then
+      return
+    end
+    everything.read(file.features)
+    for _, event in ipairs(file.events) do
+      assert.is_string(event.name)
+      assert.is_true(#event.name > 0)
+    end
+    local n = 0
+    for r in file:records({ order = "file", container = true }):each() do
+      everything.read(r)
+      assert.is_string(tostring(r))
+      n = n + 1
+      if n == 400 then
+        break
+      end
+    end
+  end)
+end)

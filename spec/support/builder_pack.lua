@@ -1,0 +1,120 @@
+-- Numbers and strings as the builder writes them: a writer for one byte order.
+--
+-- Fixed layouts are spelled as text: "pid:u32 tid:u32 filename:z8" packs these members of a table one
+-- after another. Kinds: u8 u16 u32 u64 (and s…), f64; zN text with its NUL, padded with zeros to a
+-- multiple of N; cN text in exactly N bytes; hN hex digits in exactly N bytes; xN N zero bytes.
+local pack = {}
+
+local Writer = {}
+Writer.__index = Writer
+
+local integers = {
+  u8 = { "B", 0xff }, u16 = { "I2", 0xffff }, u32 = { "I4", 0xffffffff },
+  s8 = { "B", 0xff }, s16 = { "I2", 0xffff }, s32 = { "I4", 0xffffffff },
+}
+
+function pack.writer(endian)
+  assert(endian == "little" or endian == "big", "endian is little or big")
+  return setmetatable({ big = endian == "big", order = endian == "big" and ">" or "<" }, Writer)
+end
+
+for kind, how in pairs(integers) do
+  Writer[kind] = function(self, v)
+    return string.pack(self.order .. how[1], (v or 0) & how[2])
+  end
+end
+
+function Writer:u64(v)
+  return string.pack(self.order .. "i8", v or 0)
+end
+
+Writer.s64 = Writer.u64
+
+function Writer:f64(v)
+  return string.pack(self.order .. "d", v or 0.0)
+end
+
+--- Zeros that bring `size` to a multiple of `to`.
+function pack.fill(size, to)
+  return string.rep("\0", -size % to)
+end
+
+--- Text with its NUL, padded.
+function pack.text(s, to)
+  s = (s or "") .. "\0"
+  return s .. pack.fill(#s, to or 1)
+end
+
+--- Text or bytes in exactly n bytes.
+function pack.chars(s, n)
+  s = (s or ""):sub(1, n)
+  return s .. string.rep("\0", n - #s)
+end
+
+--- Hex digits as bytes: "0a1b" is "\x0a\x1b".
+function pack.unhex(s)
+  return ((s or ""):gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end))
+end
+
+--- A header string: length, then the text padded to a multiple of 64.
+function Writer:str(s)
+  s = pack.text(s, 64)
+  return self:u32(#s) .. s
+end
+
+--- A count, then each of a list as `each` packs it.
+function Writer:list(list, each, count)
+  local out = { (count or self.u32)(self, #list) }
+  for _, v in ipairs(list) do
+    out[#out + 1] = each(self, v)
+  end
+  return table.concat(out)
+end
+
+--- An array of integers of one kind.
+function Writer:array(kind, values)
+  local out = {}
+  for i, v in ipairs(values) do
+    out[i] = self[kind](self, v)
+  end
+  return table.concat(out)
+end
+
+--- The members of `values` that a layout names, one after another.
+function Writer:fields(layout, values)
+  local out = {}
+  for name, kind, n in layout:gmatch("([%w_]+):(%a)(%d+)") do
+    n = tonumber(n)
+    local v = values[name]
+    if kind == "z" then
+      v = pack.text(v, n)
+    elseif kind == "c" then
+      v = pack.chars(v, n)
+    elseif kind == "h" then
+      v = pack.chars(pack.unhex(v), n)
+    elseif kind == "x" then
+      v = string.rep("\0", n)
+    else
+      v = self[kind .. n](self, v == true and 1 or v or 0)
+    end
+    out[#out + 1] = v
+  end
+  return table.concat(out)
+end
+
+--- A 64-bit word of bit-fields, each {position, width} counted as a little-endian compiler allocates
+--- them. A big-endian one starts at the other end: the same field lies at 64 - position - width.
+function Writer:bits(places, values)
+  local word = 0
+  for name, place in pairs(places) do
+    local v = values[name]
+    if v then
+      local at, width = place[1], place[2]
+      v = v == true and 1 or v
+      word = word | (v & ((1 << width) - 1)) << (self.big and 64 - at - width or at)
+    end
+  end
+  return word
+end
+
+return pack

@@ -1,0 +1,92 @@
+-- What perf says of a recording: parsed from perf itself, when it is installed, or from its kept output.
+local files = require "spec.support.files"
+
+local oracle = {}
+
+--- Whether perf is installed.
+oracle.perf = select(2, files.output "command -v perf >/dev/null 2>&1")
+
+-- perf must neither resolve with this machine's binaries nor ask anything.
+local quiet = " --symfs=/nonexistent --kallsyms=/dev/null -f -i "
+
+--- The records of `perf script -D` from an iterator over its lines: an array of {offset, size, type_id,
+--- name, time} in file order. time is perf's: 0, -1 or nil for records without one.
+function oracle.parse_dump(lines)
+  local list, by_offset = {}, {}
+  for line in lines do
+    local offset, size, type_id = line:match "^0x(%x+)@.* %[0x(%x+)%]: event: (%d+)$"
+    if offset then
+      local record = { offset = tonumber(offset, 16), size = tonumber(size, 16), type_id = tonumber(type_id) }
+      list[#list + 1] = record
+      by_offset[record.offset] = record
+    elseif line:find(": PERF_RECORD_", 1, true) then
+      local time, at, name = line:match "(%-?%d+) 0x(%x+) %[0x%x+%]: PERF_RECORD_([%w_]+)"
+      local record = at and by_offset[tonumber(at, 16)]
+      if record then
+        record.name = name:lower()
+        record.time = math.tointeger(tonumber(time))
+      end
+    end
+  end
+  table.sort(list, function(a, b) return a.offset < b.offset end)
+  return list
+end
+
+--- The records perf finds in the file.
+function oracle.dump(path)
+  return oracle.parse_dump(files.lines("perf script -D" .. quiet .. files.quote(path) .. " 2>/dev/null"))
+end
+
+--- The records of a kept, compressed `perf script -D`.
+function oracle.expected_dump(path)
+  return oracle.parse_dump(files.lines("gzip -dc " .. files.quote(path)))
+end
+
+--- `perf report --stats`: how many records by perf's name of the type, total; how many samples by event.
+function oracle.stats(path)
+  local types, events, total, event = {}, {}, nil, nil
+  for line in files.lines("perf report --stats" .. quiet .. files.quote(path) .. " 2>/dev/null") do
+    local name, n = line:match "^%s+([%w_]+) events:%s+(%d+)"
+    event = line:match "^(%S.*) stats:$" or event
+    if name == "TOTAL" then
+      total = tonumber(n)
+    elseif name and event and event ~= "Aggregated" then
+      events[event] = (events[event] or 0) + tonumber(n)
+    elseif name then
+      types[name:lower()] = tonumber(n)
+    end
+  end
+  return { types = types, events = events, total = total }
+end
+
+--- The lines of `perf script -F fields`, without symbols of this machine.
+function oracle.script(path, fields)
+  local list = {}
+  local command = "perf script --ns -F " .. fields .. quiet .. files.quote(path) .. " 2>/dev/null"
+  for line in files.lines(command) do
+    list[#list + 1] = line
+  end
+  return list
+end
+
+--- Records a command with perf, quickly and without touching its build-id cache; returns the path, or nil and what perf said.
+function oracle.record(arguments, command)
+  local path = files.temporary()
+  local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -o " .. path .. " " .. arguments
+    .. " -- " .. command .. " 2>&1 >/dev/null")
+  if not ok then
+    return nil, text
+  end
+  return path
+end
+
+--- Counts of records by type number.
+function oracle.count(list)
+  local counts = {}
+  for _, r in ipairs(list) do
+    counts[r.type_id] = (counts[r.type_id] or 0) + 1
+  end
+  return counts
+end
+
+return oracle
