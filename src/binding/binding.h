@@ -65,7 +65,12 @@ const struct pl_names *pl_names_get(lua_State *L);
 int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
 
 /* File; user values: its events, its features, the metatable of its records. */
-enum { PL_FILE_EVENTS = 1, PL_FILE_FEATURES, PL_FILE_RECORD, PL_FILE_VALUES = PL_FILE_RECORD };
+enum {
+	PL_FILE_EVENTS = 1,
+	PL_FILE_FEATURES,
+	PL_FILE_RECORD,
+	PL_FILE_VALUES = PL_FILE_RECORD
+};
 
 struct pl_file {
 	struct pd_file *file; /* NULL: never opened */
@@ -90,7 +95,10 @@ void pl_push_event(lua_State *L, int file, const struct pd_event *event);
  * its file without a user value, which would double what making one costs. The one user value of a
  * reused record is the chunk for bytes that do not fit.
  */
-enum { PL_OWNER = 1, PL_CHUNK = 1 };
+enum {
+	PL_OWNER = 1,
+	PL_CHUNK = 1
+};
 #define PL_RECORD_MAGIC 0x70657266u
 #define PL_REUSE_BYTES	512
 
@@ -146,7 +154,7 @@ int pl_types(lua_State *L);
 int pl_views(lua_State *L);
 int pl_feature_names(lua_State *L);
 int pl_event_members(lua_State *L);
-void pl_push_field(lua_State *L, const struct pd_field *field);    /* [-0, +1] */
+void pl_push_field(lua_State *L, const struct pd_field *field);	   /* [-0, +1] */
 void pl_push_member(lua_State *L, const struct pd_member *member); /* [-0, +1] */
 
 void pl_file_register(lua_State *L);

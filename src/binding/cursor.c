@@ -52,7 +52,8 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 			   field->name, field->doc);
 	} else if (v->type == PD_VIEW) {
 		struct pl_cursor *c = lua_touserdata(L, cursor);
-		struct pl_record *own = pl_push_record_of(L, c->file, cursor, PL_CURSOR_META, rec);
+		struct pl_record *own = pl_push_record_of(L, c->file, cursor, PL_CURSOR_META,
+							  rec);
 
 		pd_record_get(&own->rec, index, v);
 		pl_push_value(L, lua_gettop(L), v);
@@ -98,12 +99,14 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 	while (c->open && !(c->interrupt && *c->interrupt)) {
 		if (c->file->closed) {
 			pl_cursor_close(c);
-			return luaL_error(L, "%s: loop over a closed file", c->file->file->path);
+			return luaL_error(L, "%s: loop over a closed file",
+					  c->file->file->path);
 		}
 		got = pd_reader_next(&c->reader, rec, &err);
 		if (got <= 0)
 			break;
-		if (c->by_event && !c->event_ok[rec->event ? rec->event->index : c->n_events - 1])
+		if (c->by_event &&
+		    !c->event_ok[rec->event ? rec->event->index : c->n_events - 1])
 			continue;
 		if (c->by_time && !in_time(c, rec))
 			continue;
@@ -184,7 +187,8 @@ static void set_events(lua_State *L, struct pl_cursor *c, int options)
 		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
 			lua_Integer i = luaL_checkinteger(L, -2);
 
-			luaL_argcheck(L, i >= 1 && (lua_Unsigned)i < c->n_events, 2, "no event");
+			luaL_argcheck(L, i >= 1 && (lua_Unsigned)i < c->n_events, 2,
+				      "no event");
 			c->event_ok[i - 1] = 1;
 		}
 		lua_getfield(L, options, "event_nil");

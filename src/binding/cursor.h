@@ -14,7 +14,12 @@
 #define PL_MAX_FIELDS 32
 
 /* User values: its File; the record it reuses; the metatable of the records it makes. */
-enum { PL_CURSOR_FILE = 1, PL_CURSOR_RECORD, PL_CURSOR_META, PL_CURSOR_VALUES = PL_CURSOR_META };
+enum {
+	PL_CURSOR_FILE = 1,
+	PL_CURSOR_RECORD,
+	PL_CURSOR_META,
+	PL_CURSOR_VALUES = PL_CURSOR_META
+};
 
 /* What a value is, as far as a loop must tell that it is still the one it yielded. */
 struct pl_mark {
@@ -32,17 +37,17 @@ struct pl_cursor {
 	uint32_t magic;
 	struct pd_reader reader;
 	struct pl_file *file;
-	bool open;	      /* the reader has a block */
+	bool open; /* the reader has a block */
 	bool reuse, by_time;
-	uint64_t from, to;    /* ns; of the records wanted */
+	uint64_t from, to; /* ns; of the records wanted */
 	unsigned time_id;
-	bool contested;	      /* began while another loop over its Query was unfinished */
-	struct pl_mark last;  /* then: the first value that was yielded last */
+	bool contested;	     /* began while another loop over its Query was unfinished */
+	struct pl_mark last; /* then: the first value that was yielded last */
 	const volatile sig_atomic_t *interrupt;
-	unsigned n_fields;    /* 0: it yields records */
+	unsigned n_fields;		/* 0: it yields records */
 	uint16_t fields[PL_MAX_FIELDS]; /* name ids */
 	bool by_event;
-	size_t n_events;      /* of event_ok, the last is for records without an event */
+	size_t n_events; /* of event_ok, the last is for records without an event */
 	uint8_t event_ok[];
 };
 

@@ -19,11 +19,11 @@ static const char *type_kind(enum pd_type type)
 static const char *field_kind(const struct pd_field *field)
 {
 	static const enum pd_type types[] = {
-		[PD_K_U8] = PD_UINT,   [PD_K_U16] = PD_UINT,  [PD_K_U32] = PD_UINT,
-		[PD_K_S32] = PD_INT,   [PD_K_X32] = PD_ADDR,  [PD_K_U64] = PD_UINT,
-		[PD_K_S64] = PD_INT,   [PD_K_X64] = PD_ADDR,  [PD_K_F64] = PD_FLOAT,
-		[PD_K_BOOL8] = PD_BOOL, [PD_K_FLAG] = PD_BOOL, [PD_K_CSTR] = PD_STR,
-		[PD_K_CHARS] = PD_STR, [PD_K_HEX] = PD_HEX,   [PD_K_VIEW] = PD_VIEW,
+		[PD_K_U8] = PD_UINT,	 [PD_K_U16] = PD_UINT,	  [PD_K_U32] = PD_UINT,
+		[PD_K_S32] = PD_INT,	 [PD_K_X32] = PD_ADDR,	  [PD_K_U64] = PD_UINT,
+		[PD_K_S64] = PD_INT,	 [PD_K_X64] = PD_ADDR,	  [PD_K_F64] = PD_FLOAT,
+		[PD_K_BOOL8] = PD_BOOL,	 [PD_K_FLAG] = PD_BOOL,	  [PD_K_CSTR] = PD_STR,
+		[PD_K_CHARS] = PD_STR,	 [PD_K_HEX] = PD_HEX,	  [PD_K_VIEW] = PD_VIEW,
 		[PD_K_COMPUTE] = PD_NIL, [PD_K_LATER] = PD_LATER,
 	};
 

@@ -25,7 +25,16 @@ struct dispatch {
 };
 
 /* Stack of the loop. */
-enum { AT_FILE = 1, AT_OPTIONS, AT_CURSOR, AT_STATE, AT_FNS, AT_STOP, AT_INTERVAL, AT_TOP = AT_INTERVAL };
+enum {
+	AT_FILE = 1,
+	AT_OPTIONS,
+	AT_CURSOR,
+	AT_STATE,
+	AT_FNS,
+	AT_STOP,
+	AT_INTERVAL,
+	AT_TOP = AT_INTERVAL
+};
 
 /* Takes the handler on top of the stack: a function or { field, …, function }. [-1, +0] */
 static void take_handler(lua_State *L, struct handler *h, const struct pl_names *names)
@@ -49,7 +58,8 @@ static void take_handlers(lua_State *L, const char *name, struct handler *handle
 		for (lua_pushnil(L); lua_next(L, AT_TOP + 1);) {
 			lua_Integer i = luaL_checkinteger(L, -2) - base;
 
-			luaL_argcheck(L, i >= 0 && (lua_Unsigned)i < n, 2, "no such type or event");
+			luaL_argcheck(L, i >= 0 && (lua_Unsigned)i < n, 2,
+				      "no such type or event");
 			take_handler(L, &handlers[i], names);
 		}
 	}
@@ -133,7 +143,8 @@ int pl_file_dispatch(lua_State *L)
 	if (lua_isfunction(L, AT_INTERVAL)) {
 		lua_getfield(L, 2, "interval_ns");
 		d->interval = (uint64_t)luaL_checkinteger(L, -1);
-		luaL_argcheck(L, (lua_Integer)d->interval > 0, 2, "interval_ns must be positive");
+		luaL_argcheck(L, (lua_Integer)d->interval > 0, 2,
+			      "interval_ns must be positive");
 	}
 	lua_settop(L, AT_TOP);
 	while (pl_cursor_next(L, d->cursor, &rec)) {

@@ -128,9 +128,11 @@ static int push_system(lua_State *L, const struct pd_event *e)
 static int push_format(lua_State *L, const struct pd_event *e)
 {
 	if (e->attr.type == PD_TYPE_TRACEPOINT)
-		return luaL_error(L, "the format of tracepoint '%s' cannot be read yet: this version "
-				     "does not decode tracepoints",
-				  e->name);
+		return luaL_error(
+			L,
+			"the format of tracepoint '%s' cannot be read yet: this version "
+			"does not decode tracepoints",
+			e->name);
 	lua_pushnil(L);
 	return 1;
 }
@@ -144,9 +146,11 @@ static const struct {
 	{ "name", push_name, PD_STR, "as perf calls the event" },
 	{ "index", push_index, PD_UINT, "its place among the file's events, from 1" },
 	{ "ids", push_ids, PD_VIEW, "array of the ids that samples carry to name this event" },
-	{ "sample_fields", push_sample_fields, PD_VIEW, "array of the names of what its samples hold" },
+	{ "sample_fields", push_sample_fields, PD_VIEW,
+	  "array of the names of what its samples hold" },
 	{ "leader", push_leader, PD_EVENT, "the leader of its group; itself if it has none" },
-	{ "members", push_members, PD_VIEW, "array of the events of its group, the leader first" },
+	{ "members", push_members, PD_VIEW,
+	  "array of the events of its group, the leader first" },
 	{ "system", push_system, PD_STR, "of a tracepoint: the subsystem, `sched`" },
 	{ "fields", push_format, PD_LATER, "of a tracepoint: its fields" },
 	{ "print_fmt", push_format, PD_LATER, "of a tracepoint: how its text is formatted" },

@@ -24,8 +24,9 @@ void pl_file_report_damage(lua_State *L, struct pl_file *f)
 {
 	while (f->warned < f->file->n_damage) {
 		const struct pd_damage *d = &f->file->damage[f->warned++];
-		const char *message = lua_pushfstring(L, "perflua: %s: offset %I: %s", f->file->path,
-						      (LUAI_UACINT)d->offset, d->reason);
+		const char *message = lua_pushfstring(L, "perflua: %s: offset %I: %s",
+						      f->file->path, (LUAI_UACINT)d->offset,
+						      d->reason);
 
 		if (f->strict)
 			luaL_error(L, "%s", message);
@@ -143,15 +144,15 @@ static void push_events(lua_State *L, struct pl_file *f)
 
 static void push_times(lua_State *L, struct pl_file *f, bool last)
 {
-	struct pd_error err = { .code = NULL };
-	uint64_t times[2];
+	struct pd_span times;
+	struct pd_error err;
 
-	if (!f->file->has_times && f->closed)
+	if (!f->file->times.known && f->closed)
 		luaL_error(L, "%s: the file is closed", f->file->path);
-	if (pd_file_times(f->file, &times[0], &times[1], &err))
-		lua_pushinteger(L, (lua_Integer)times[last]);
-	else if (err.code)
+	if (!pd_file_times(f->file, &times, &err))
 		luaL_error(L, "%s", err.message);
+	if (times.known)
+		lua_pushinteger(L, (lua_Integer)(last ? times.last : times.first));
 	else
 		lua_pushnil(L);
 	pl_file_report_damage(L, f);
@@ -229,7 +230,8 @@ static int file_fields(lua_State *L)
 	else if (file->n_events)
 		layout = file->events[event ? event - 1 : 0].others[type];
 	if (!layout)
-		layout = file->bare_layouts[type] ? file->bare_layouts[type] : file->bare_layouts[0];
+		layout = file->bare_layouts[type] ? file->bare_layouts[type] :
+						    file->bare_layouts[0];
 	lua_newtable(L);
 	for (unsigned i = 1; i < layout->n_bound; i++) {
 		pl_push_field(L, layout->bound[i].field);
@@ -298,9 +300,9 @@ static void push_stat(lua_State *L, const struct pd_stat *stat, const struct pd_
 	set_integer(L, "lost_records", stat->lost_records);
 	set_integer(L, "lost_samples", stat->lost_samples);
 	set_integer(L, "payload", stat->payload);
-	if (stat->has_times) {
-		set_integer(L, "first_time", stat->first_time);
-		set_integer(L, "last_time", stat->last_time);
+	if (stat->times.known) {
+		set_integer(L, "first_time", stat->times.first);
+		set_integer(L, "last_time", stat->times.last);
 	}
 }
 
@@ -333,9 +335,12 @@ void pl_file_register(lua_State *L)
 		{ NULL, NULL },
 	};
 	static const luaL_Reg methods[] = {
-		{ "close", file_close },	   { "cursor", pl_file_cursor },
-		{ "dispatch", pl_file_dispatch }, { "fields", file_fields },
-		{ "count", file_count },	   { "dump", pl_file_dump },
+		{ "close", file_close },
+		{ "cursor", pl_file_cursor },
+		{ "dispatch", pl_file_dispatch },
+		{ "fields", file_fields },
+		{ "count", file_count },
+		{ "dump", pl_file_dump },
 		{ NULL, NULL },
 	};
 

@@ -83,7 +83,7 @@ int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name
 		}
 	}
 	if (closest && best <= 1 + strlen(name) / 3)
-		return luaL_error(L, "no record type has a field '%s'; did you mean '%s'?", name,
-				  closest);
+		return luaL_error(L, "no record type has a field '%s'; did you mean '%s'?",
+				  name, closest);
 	return luaL_error(L, "no record type has a field '%s'", name);
 }

@@ -71,8 +71,8 @@ struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record 
 struct pl_record *pl_push_reusable(lua_State *L, int file)
 {
 	struct pl_file *f = lua_touserdata(L, file);
-	struct pl_record *r =
-		new_record(L, f, lua_absindex(L, file), PL_FILE_RECORD, PL_REUSE_BYTES, 1);
+	struct pl_record *r = new_record(L, f, lua_absindex(L, file), PL_FILE_RECORD,
+					 PL_REUSE_BYTES, 1);
 
 	memset(r->bytes, 0, PL_REUSE_BYTES);
 	r->rec = (struct pd_record){ .bytes = r->bytes, .size = 8 };
@@ -104,7 +104,10 @@ static int later(lua_State *L, const struct pl_record *r, unsigned index)
 }
 
 /* Upvalues of record_index: the methods in the order of their ids, then data(). */
-enum { UP_METHODS = 1, UP_DATA = 3 };
+enum {
+	UP_METHODS = 1,
+	UP_DATA = 3
+};
 
 /* record.name -> value | nil */
 static int record_index(lua_State *L)
@@ -117,7 +120,8 @@ static int record_index(lua_State *L)
 
 	if (!id) {
 		if (!name)
-			return luaL_error(L, "a record has no field %s", luaL_tolstring(L, 2, NULL));
+			return luaL_error(L, "a record has no field %s",
+					  luaL_tolstring(L, 2, NULL));
 		return pl_unknown_name(L, r->file->names, name);
 	}
 	if (r->file->closed && !r->kept)

@@ -25,7 +25,8 @@ static struct pl_view *live(lua_State *L, struct pl_view *v)
 	if (v->record->file->closed && !v->record->kept)
 		luaL_error(L, "part of a record of a closed file");
 	if (v->generation != v->record->generation)
-		luaL_error(L, "part of a record that was used again: copy() the record to keep it");
+		luaL_error(L,
+			   "part of a record that was used again: copy() the record to keep it");
 	return v;
 }
 
@@ -66,11 +67,13 @@ static int find_member(const struct pd_member *members, const char *name)
 	return -1;
 }
 
-static void refuse_later(lua_State *L, const struct pd_value *v, const char *what, const char *name)
+static void refuse_later(lua_State *L, const struct pd_value *v, const char *what,
+			 const char *name)
 {
 	if (v->type == PD_LATER)
-		luaL_error(L, "field '%s' of a %s cannot be read yet: this version does not build "
-			      "the recorded system and its symbols",
+		luaL_error(L,
+			   "field '%s' of a %s cannot be read yet: this version does not build "
+			   "the recorded system and its symbols",
 			   name, what);
 }
 
@@ -251,7 +254,8 @@ static int item_next(lua_State *L)
 {
 	struct pl_item *item = check_item(L, 1);
 	const struct pd_view_desc *desc = item->of->view.desc;
-	int m = lua_isnoneornil(L, 2) ? 0 : find_member(desc->items, luaL_checkstring(L, 2)) + 1;
+	int m = lua_isnoneornil(L, 2) ? 0 :
+					find_member(desc->items, luaL_checkstring(L, 2)) + 1;
 
 	for (; desc->items[m].name; m++) {
 		struct pd_value value = { .type = PD_NIL };
@@ -279,8 +283,11 @@ static int item_pairs(lua_State *L)
 void pl_view_register(lua_State *L)
 {
 	static const luaL_Reg view[] = {
-		{ "__index", view_index },	 { "__len", view_len },	     { "__pairs", view_pairs },
-		{ "__tostring", view_tostring }, { NULL, NULL },
+		{ "__index", view_index },
+		{ "__len", view_len },
+		{ "__pairs", view_pairs },
+		{ "__tostring", view_tostring },
+		{ NULL, NULL },
 	};
 	static const luaL_Reg item[] = {
 		{ "__index", item_index },

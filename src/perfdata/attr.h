@@ -34,19 +34,20 @@ struct pd_attr {
 };
 
 /* attr.flags, at their little-endian bit numbers */
-#define PD_ATTR_EXCLUDE_USER   (UINT64_C(1) << 4)
-#define PD_ATTR_EXCLUDE_KERNEL (UINT64_C(1) << 5)
-#define PD_ATTR_EXCLUDE_HV     (UINT64_C(1) << 6)
-#define PD_ATTR_FREQ	       (UINT64_C(1) << 10)
-#define PD_ATTR_WATERMARK      (UINT64_C(1) << 14)
-#define PD_ATTR_PRECISE_IP(f)  ((unsigned)((f) >> 15 & 3))
-#define PD_ATTR_SAMPLE_ID_ALL  (UINT64_C(1) << 18)
-#define PD_ATTR_EXCLUDE_HOST   (UINT64_C(1) << 19)
-#define PD_ATTR_EXCLUDE_GUEST  (UINT64_C(1) << 20)
+#define PD_ATTR_EXCLUDE_USER	(UINT64_C(1) << 4)
+#define PD_ATTR_EXCLUDE_KERNEL	(UINT64_C(1) << 5)
+#define PD_ATTR_EXCLUDE_HV	(UINT64_C(1) << 6)
+#define PD_ATTR_FREQ		(UINT64_C(1) << 10)
+#define PD_ATTR_WATERMARK	(UINT64_C(1) << 14)
+#define PD_ATTR_PRECISE_IP(f)	((unsigned)((f) >> 15 & 3))
+#define PD_ATTR_SAMPLE_ID_ALL	(UINT64_C(1) << 18)
+#define PD_ATTR_EXCLUDE_HOST	(UINT64_C(1) << 19)
+#define PD_ATTR_EXCLUDE_GUEST	(UINT64_C(1) << 20)
 #define PD_ATTR_DEFER_CALLCHAIN (UINT64_C(1) << 38)
 
 /* Reads an attr from at most size bytes; false if there are fewer than PD_ATTR_MIN. big: see flags. */
-bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool swap, bool big);
+bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool swap,
+		   bool big);
 
 /* What scripts see of an attr: names and documentation (ends with a NULL name), and values by index. */
 extern const struct pd_member pd_attr_members[];

@@ -42,7 +42,8 @@ static inline uint64_t pd_load64(const uint8_t *p, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
-static inline void pd_cursor_init(struct pd_cursor *c, const void *bytes, size_t size, bool swap)
+static inline void pd_cursor_init(struct pd_cursor *c, const void *bytes, size_t size,
+				  bool swap)
 {
 	c->start = c->pos = bytes;
 	c->end = c->start + size;
@@ -111,7 +112,9 @@ static inline struct pd_text pd_text_in(const void *bytes, size_t size)
 {
 	const void *nul = size ? memchr(bytes, 0, size) : NULL;
 
-	return (struct pd_text){ bytes, nul ? (size_t)((const char *)nul - (const char *)bytes) : size };
+	return (struct pd_text){ bytes,
+				 nul ? (size_t)((const char *)nul - (const char *)bytes) :
+				       size };
 }
 
 /*

@@ -49,7 +49,7 @@ struct pmus {
 	struct pmu {
 		uint32_t type;
 		struct pd_text name;
-	} *pmu;
+	} * pmu;
 	size_t n;
 };
 
@@ -104,7 +104,8 @@ static bool name_from_attrs(struct pd_file *file)
 		char pmu[64] = "", name[256];
 
 		for (size_t k = 0; k < pmus.n; k++)
-			if (pmus.pmu[k].type == event->attr.type && pmus.pmu[k].name.n < sizeof(pmu)) {
+			if (pmus.pmu[k].type == event->attr.type &&
+			    pmus.pmu[k].name.n < sizeof(pmu)) {
 				memcpy(pmu, pmus.pmu[k].name.p, pmus.pmu[k].name.n);
 				pmu[pmus.pmu[k].name.n] = '\0';
 			}
@@ -166,10 +167,10 @@ static void read_times(struct pd_file *file)
 
 	if (!bytes)
 		return;
-	file->first_time = pd_take64(&c);
-	file->last_time = pd_take64(&c);
+	file->times.first = pd_take64(&c);
+	file->times.last = pd_take64(&c);
 	/* both zero: the recorder made no pass of its own over the samples */
-	file->has_times = !c.failed && file->last_time != 0;
+	file->times.known = !c.failed && file->times.last != 0;
 	free(bytes);
 }
 
@@ -215,7 +216,8 @@ static unsigned trailer_kind(const struct pd_shape *shape)
 }
 
 /* The layouts of all records but samples, made once for each kind of trailer. */
-static const struct pd_layout *const *other_layouts(struct pd_file *file, const struct pd_shape *shape)
+static const struct pd_layout *const *other_layouts(struct pd_file *file,
+						    const struct pd_shape *shape)
 {
 	const struct pd_layout ***table = &file->trailers[trailer_kind(shape)];
 
@@ -248,7 +250,8 @@ static bool make_layouts(struct pd_file *file)
 
 		set_shape(file, event);
 		for (size_t k = i; k-- > 0 && i - k <= LOOK_BACK && !event->sample;)
-			if (!memcmp(&file->events[k].shape, &event->shape, sizeof(event->shape)))
+			if (!memcmp(&file->events[k].shape, &event->shape,
+				    sizeof(event->shape)))
 				event->sample = file->events[k].sample;
 		if (!event->sample)
 			event->sample = pd_layout_create(&file->names, &event->shape,
@@ -294,6 +297,7 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 			ok = pd_id_table_add(&file->ids, file->events[i].ids[k], (uint32_t)i);
 	if (!ok || !make_layouts(file))
 		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET,
-				    "no memory for the description of %zu events", file->n_events);
+				    "no memory for the description of %zu events",
+				    file->n_events);
 	return true;
 }

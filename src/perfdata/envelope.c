@@ -20,9 +20,8 @@
 static bool unread(const struct pd_file *file, struct pd_error *err, uint64_t offset,
 		   const char *what, uint64_t found, uint64_t expected)
 {
-	return pd_error_set(err, "FORMAT", file->path, offset,
-			    "%s: found %llu, expected %llu", what, (unsigned long long)found,
-			    (unsigned long long)expected);
+	return pd_error_set(err, "FORMAT", file->path, offset, "%s: found %llu, expected %llu",
+			    what, (unsigned long long)found, (unsigned long long)expected);
 }
 
 /* PERFFILE does not tell its byte order; the size of an attr entry is one of a few, either way round. */
@@ -41,8 +40,8 @@ static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_erro
 			return true;
 		}
 	}
-	return unread(file, err, 16, "size of an attr in a PERFFILE", pd_load64(header + 16, false),
-		      sizes[0]);
+	return unread(file, err, 16, "size of an attr in a PERFFILE",
+		      pd_load64(header + 16, false), sizes[0]);
 }
 
 static bool read_magic(struct pd_file *file, const uint8_t *header, struct pd_error *err)
@@ -64,9 +63,10 @@ static bool read_magic(struct pd_file *file, const uint8_t *header, struct pd_er
 		for (int i = 0; i < 8; i++)
 			p += snprintf(p, 4, "%02x ", header[i]);
 		p[-1] = '\0';
-		return pd_error_set(err, "FORMAT", file->path, 0,
-				    "not a perf.data file: found the bytes %s, expected \"PERFILE2\"",
-				    text);
+		return pd_error_set(
+			err, "FORMAT", file->path, 0,
+			"not a perf.data file: found the bytes %s, expected \"PERFILE2\"",
+			text);
 	}
 	return true;
 }
@@ -79,10 +79,11 @@ static void clip(struct pd_file *file, struct pd_section *s, const char *what)
 	if (s->offset <= size && s->size <= size - s->offset)
 		return;
 	file->complete = false;
-	pd_file_damaged(file, s->offset < size ? s->offset : size, s->size,
-			"%s: found the end of the file at %llu, expected %llu bytes from %llu on",
-			what, (unsigned long long)size, (unsigned long long)s->size,
-			(unsigned long long)s->offset);
+	pd_file_damaged(
+		file, s->offset < size ? s->offset : size, s->size,
+		"%s: found the end of the file at %llu, expected %llu bytes from %llu on", what,
+		(unsigned long long)size, (unsigned long long)s->size,
+		(unsigned long long)s->offset);
 	if (s->offset > size)
 		s->offset = size;
 	s->size = size - s->offset;
@@ -123,9 +124,10 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, uint64_t s
 	file->events = calloc(n + 1, sizeof(*file->events));
 	if (!bytes || !file->events || !pd_file_read(file, attrs, bytes, err)) {
 		free(bytes);
-		return bytes && file->events ? false :
-					       pd_error_set(err, "ENOMEM", file->path, attrs.offset,
-							    "no memory for %zu attrs", n);
+		return bytes && file->events ?
+			       false :
+			       pd_error_set(err, "ENOMEM", file->path, attrs.offset,
+					    "no memory for %zu attrs", n);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct pd_event *event = &file->events[i];
@@ -151,7 +153,8 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, uint64_t s
  * than a 64-bit one. HOSTNAME, which perf always writes, tells them apart.
  * See perf_file_header__read, tools/perf/util/header.c.
  */
-static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsigned bit, unsigned width)
+static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsigned bit,
+			unsigned width)
 {
 	unsigned at = bit / width * width / 8; /* of the word's first byte */
 	unsigned in = bit % width;
@@ -181,10 +184,11 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 		return false;
 	if (got < n * 16) {
 		file->complete = false;
-		pd_file_damaged(file, at, got,
-				"feature table: found %zu bytes up to the end of the file, expected "
-				"%zu for %zu features",
-				got, n * 16, n);
+		pd_file_damaged(
+			file, at, got,
+			"feature table: found %zu bytes up to the end of the file, expected "
+			"%zu for %zu features",
+			got, n * 16, n);
 	}
 	pd_cursor_init(&c, table, got, file->swap);
 	for (unsigned bit = 0; bit < PD_FEATURES && pd_cursor_left(&c) >= 16; bit++) {
@@ -221,24 +225,28 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 		return unread(file, err, 16, "size of an attr entry (at least)", stride,
 			      PD_ATTR_MIN + IDS_ENTRY);
 	if (attrs.offset > file->input.size || attrs.size > file->input.size - attrs.offset)
-		return pd_error_set(err, "FORMAT", file->path, 24,
-				    "attrs: found %llu bytes from %llu on, expected them within the "
-				    "file's %llu bytes",
-				    (unsigned long long)attrs.size, (unsigned long long)attrs.offset,
-				    (unsigned long long)file->input.size);
+		return pd_error_set(
+			err, "FORMAT", file->path, 24,
+			"attrs: found %llu bytes from %llu on, expected them within the "
+			"file's %llu bytes",
+			(unsigned long long)attrs.size, (unsigned long long)attrs.offset,
+			(unsigned long long)file->input.size);
 	if (attrs.size / stride > MAX_EVENTS)
-		return unread(file, err, 32, "events (at most)", attrs.size / stride, MAX_EVENTS);
+		return unread(file, err, 32, "events (at most)", attrs.size / stride,
+			      MAX_EVENTS);
 	if (file->data.offset < PIPE_HEADER_SIZE)
-		return unread(file, err, 40, "offset of the data (at least)", file->data.offset, size);
+		return unread(file, err, 40, "offset of the data (at least)", file->data.offset,
+			      size);
 	if (file->data.size == 0) {
 		/* a recorder that was killed: its bits are set but nothing follows the records */
 		file->unfinished = true;
 		file->complete = false;
 		if (file->data.offset <= file->input.size)
 			file->data.size = file->input.size - file->data.offset;
-		pd_file_damaged(file, 48, 8,
-				"data size: found 0, expected a size: the recording was never finished "
-				"and has no header features");
+		pd_file_damaged(
+			file, 48, 8,
+			"data size: found 0, expected a size: the recording was never finished "
+			"and has no header features");
 	}
 	clip(file, &file->data, "data");
 	return read_attrs(file, attrs, stride, err);
@@ -253,17 +261,19 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 	if (!pd_input_read(&file->input, 0, header, sizeof(header), &got, err))
 		return false;
 	if (got < PIPE_HEADER_SIZE)
-		return pd_error_set(err, "FORMAT", file->path, 0,
-				    got ? "found %zu bytes, expected a header of at least 16" :
-					  "found an empty file (%zu bytes), expected a perf.data header",
-				    got);
+		return pd_error_set(
+			err, "FORMAT", file->path, 0,
+			got ? "found %zu bytes, expected a header of at least 16" :
+			      "found an empty file (%zu bytes), expected a perf.data header",
+			got);
 	if (!read_magic(file, header, err))
 		return false;
 	size = pd_load64(header + 8, file->swap);
 	if (size == PIPE_HEADER_SIZE || pd_load64(header + 8, !file->swap) == PIPE_HEADER_SIZE)
-		return pd_error_set(err, "UNSUPPORTED", file->path, 8,
-				    "found a header of 16 bytes (a pipe-mode recording), expected 104: "
-				    "this version does not read pipe mode yet");
+		return pd_error_set(
+			err, "UNSUPPORTED", file->path, 8,
+			"found a header of 16 bytes (a pipe-mode recording), expected 104: "
+			"this version does not read pipe mode yet");
 	if (file->version == 1) {
 		if (!v1_order(file, header, err))
 			return false;

@@ -31,9 +31,12 @@ static const struct {
 	int number;
 	const char *code;
 } codes[] = {
-	{ ENOENT, "ENOENT" }, { EACCES, "EACCES" }, { EPERM, "EPERM" },	  { EISDIR, "EISDIR" },
-	{ ENOMEM, "ENOMEM" }, { EMFILE, "EMFILE" }, { ENFILE, "ENFILE" }, { ENOTDIR, "ENOTDIR" },
-	{ ELOOP, "ELOOP" },   { EINVAL, "EINVAL" }, { ENXIO, "ENXIO" },	  { EPIPE, "EPIPE" },
+	{ ENOENT, "ENOENT" }, { EACCES, "EACCES" },
+	{ EPERM, "EPERM" },   { EISDIR, "EISDIR" },
+	{ ENOMEM, "ENOMEM" }, { EMFILE, "EMFILE" },
+	{ ENFILE, "ENFILE" }, { ENOTDIR, "ENOTDIR" },
+	{ ELOOP, "ELOOP" },   { EINVAL, "EINVAL" },
+	{ ENXIO, "ENXIO" },   { EPIPE, "EPIPE" },
 	{ ENOSPC, "ENOSPC" }, { ENAMETOOLONG, "ENAMETOOLONG" },
 };
 

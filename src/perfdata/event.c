@@ -19,7 +19,8 @@ static void insert(struct pd_id_table *table, uint64_t id, uint32_t event)
 bool pd_id_table_add(struct pd_id_table *table, uint64_t id, uint32_t event)
 {
 	if (table->n * 2 >= table->capacity) {
-		struct pd_id_table grown = { .capacity = table->capacity ? table->capacity * 2 : 16 };
+		struct pd_id_table grown = { .capacity = table->capacity ? table->capacity * 2 :
+									   16 };
 
 		grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
 		if (!grown.slots)

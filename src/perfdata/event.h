@@ -16,12 +16,13 @@ struct pd_event {
 	char *name; /* as perf calls it */
 	uint64_t *ids;
 	size_t n_ids;
-	uint32_t leader;	/* index of its group's leader; its own if it leads or has no group */
-	uint32_t n_members;	/* of a leader: events in the group, itself included; else 1 */
-	char *group_name;	/* of a leader whose group has a name; else NULL */
+	uint32_t leader; /* index of its group's leader; its own if it leads or has no group */
+	uint32_t n_members; /* of a leader: events in the group, itself included; else 1 */
+	char *group_name;   /* of a leader whose group has a name; else NULL */
 	struct pd_shape shape;
-	const struct pd_layout *sample;	       /* of its samples */
-	const struct pd_layout *const *others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
+	const struct pd_layout *sample; /* of its samples */
+	const struct pd_layout *const
+		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
 };
 
 /* id → event: open addressing, filled while a file is opened, read-only afterwards. */
@@ -29,7 +30,7 @@ struct pd_id_table {
 	struct pd_id_slot {
 		uint64_t id;
 		uint32_t event; /* index + 1; 0: free */
-	} *slots;
+	} * slots;
 	size_t n, capacity; /* capacity: a power of two, or 0 */
 };
 

@@ -23,7 +23,8 @@ struct pd_feature {
 	const char *name; /* lower-case kernel name: "cpu_topology" */
 	const char *doc;  /* one sentence: what it holds, with units */
 	/* Feeds one value to the sink. False: the bytes are not what the feature should be. */
-	bool (*decode)(struct pd_cursor *c, const struct pd_feature_context *ctx, struct pd_sink *sink);
+	bool (*decode)(struct pd_cursor *c, const struct pd_feature_context *ctx,
+		       struct pd_sink *sink);
 };
 
 /* The feature of that bit or name, or NULL. */

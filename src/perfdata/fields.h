@@ -31,13 +31,13 @@ enum pd_kind {
 
 struct pd_field {
 	const char *name;
-	uint8_t kind;	     /* enum pd_kind */
-	uint8_t part;	     /* enum pd_part: of a sample or of the sample_id; 0: of the record */
+	uint8_t kind; /* enum pd_kind */
+	uint8_t part; /* enum pd_part: of a sample or of the sample_id; 0: of the record */
 	uint16_t arg;
-	uint16_t at;	     /* offset in the record, or in the part */
-	const char *doc;     /* one sentence, with units */
-	enum pd_type type;   /* of PD_K_COMPUTE: what it computes, for the manual */
-	uint16_t misc_mask;  /* present only if (misc & misc_mask) == misc_value */
+	uint16_t at;	    /* offset in the record, or in the part */
+	const char *doc;    /* one sentence, with units */
+	enum pd_type type;  /* of PD_K_COMPUTE: what it computes, for the manual */
+	uint16_t misc_mask; /* present only if (misc & misc_mask) == misc_value */
 	uint16_t misc_value;
 	const struct pd_view_desc *view;
 	/*
@@ -48,12 +48,13 @@ struct pd_field {
 };
 
 struct pd_record_desc {
-	uint32_t type;		 /* enum pd_record_type */
-	const char *name;	 /* as scripts call it: "mmap2" */
-	const char *doc;	 /* one sentence */
-	const struct pd_field *fields; /* ends with a NULL name; of one name the first a record has */
-	bool container;		 /* the container's own: delivered only when named */
-	bool trailer;		 /* ends with a sample_id when the event has sample_id_all */
+	uint32_t type;	  /* enum pd_record_type */
+	const char *name; /* as scripts call it: "mmap2" */
+	const char *doc;  /* one sentence */
+	const struct pd_field
+		*fields; /* ends with a NULL name; of one name the first a record has */
+	bool container;	 /* the container's own: delivered only when named */
+	bool trailer;	 /* ends with a sample_id when the event has sample_id_all */
 };
 
 /* The description of a type below PD_RECORD_TYPES; NULL for unknown ones. */

@@ -5,28 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader.h"
-
-bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err)
-{
-	struct pd_file *file = calloc(1, sizeof(*file));
-
-	if (!file)
-		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
-	file->input.fd = -1;
-	file->complete = true;
-	file->path = strdup(path);
-	pd_names_init(&file->names);
-	if (!file->path) {
-		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
-	} else if (pd_input_open(&file->input, file->path, err) && pd_envelope_read(file, err) &&
-		   pd_describe(file, err)) {
-		*out = file;
-		return true;
-	}
-	pd_file_destroy(file);
-	return false;
-}
+#include "format.h"
 
 void pd_file_close(struct pd_file *file)
 {
@@ -83,7 +62,8 @@ const struct pd_feature_section *pd_file_feature(const struct pd_file *file, uns
 	return NULL;
 }
 
-bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes, struct pd_error *err)
+bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes,
+		  struct pd_error *err)
 {
 	size_t got;
 
@@ -91,14 +71,15 @@ bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes,
 		return false;
 	if (got < at.size)
 		return pd_error_set(err, "FORMAT", file->path, at.offset,
-				    "found %zu bytes up to the end of the file, expected %llu", got,
-				    (unsigned long long)at.size);
+				    "found %zu bytes up to the end of the file, expected %llu",
+				    got, (unsigned long long)at.size);
 	return true;
 }
 
 #define MAX_DAMAGE 1000 /* more says no more */
 
-bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format, ...)
+bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
+		     ...)
 {
 	struct pd_damage *grown;
 	va_list args;
@@ -119,49 +100,4 @@ bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const
 	vsnprintf(grown->reason, sizeof(grown->reason), format, args);
 	va_end(args);
 	return true;
-}
-
-static unsigned time_field(const struct pd_layout *layout, const struct pd_names *names)
-{
-	return layout->slot[pd_name_id(names, "time", 4)];
-}
-
-bool pd_file_times(struct pd_file *file, uint64_t *first, uint64_t *last, struct pd_error *err)
-{
-	struct pd_reader reader;
-	struct pd_record rec;
-	struct pd_value v;
-	bool any = false;
-	int got;
-
-	if (file->has_times) {
-		*first = file->first_time;
-		*last = file->last_time;
-		return true;
-	}
-	if (!pd_reader_init(&reader, file, err))
-		return false;
-	pd_reader_want_none(&reader);
-	pd_reader_want(&reader, PD_RECORD_SAMPLE);
-	while ((got = pd_reader_next(&reader, &rec, err)) > 0) {
-		unsigned index = time_field(rec.layout, &file->names);
-
-		if (!index)
-			continue;
-		pd_record_get(&rec, index, &v);
-		if (v.type == PD_NIL)
-			continue;
-		if (!any || v.u < file->first_time)
-			file->first_time = v.u;
-		if (!any || v.u > file->last_time)
-			file->last_time = v.u;
-		any = true;
-	}
-	pd_reader_deinit(&reader);
-	if (got < 0)
-		return false;
-	file->has_times = any;
-	*first = file->first_time;
-	*last = file->last_time;
-	return any;
 }

@@ -15,6 +15,11 @@ struct pd_section {
 	uint64_t offset, size;
 };
 
+struct pd_span {
+	bool known;
+	uint64_t first, last; /* ns */
+};
+
 struct pd_feature_section {
 	unsigned bit;
 	struct pd_section at;
@@ -30,11 +35,11 @@ struct pd_damage {
 struct pd_file {
 	char *path;
 	struct pd_input input;
-	unsigned version;     /* 1: PERFFILE, 2: PERFILE2 */
-	bool big, swap;	      /* big-endian; not this host's byte order */
-	bool complete;	      /* false once something is known to be missing */
-	bool unfinished;      /* the recorder never wrote data.size */
-	bool compressed;      /* compressed records were met */
+	unsigned version;	/* 1: PERFFILE, 2: PERFILE2 */
+	bool big, swap;		/* big-endian; not this host's byte order */
+	bool complete;		/* false once something is known to be missing */
+	bool unfinished;	/* the recorder never wrote data.size */
+	bool compressed;	/* compressed records were met */
 	struct pd_section data; /* within the file */
 	struct pd_section event_types;
 	struct pd_feature_section *features; /* ascending bits */
@@ -49,8 +54,7 @@ struct pd_file {
 	const struct pd_layout *unknown_sample; /* of samples whose event is not known */
 	const struct pd_layout *const *bare_layouts;
 	const struct pd_layout **trailers[PD_TRAILER_KINDS]; /* [PD_RECORD_TYPES] each */
-	bool has_times;
-	uint64_t first_time, last_time; /* ns */
+	struct pd_span times; /* of samples: the header's, or found when asked for */
 	struct pd_damage *damage;
 	size_t n_damage;
 };
@@ -76,14 +80,8 @@ bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes,
 		  struct pd_error *err);
 
 /* Notes damage; each place once. True if it is new. */
-bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-/*
- * Times of the first and the last sample, ns: the header's, else found by one pass over the records.
- * False: no record has a time (or, with err set, the pass failed).
- */
-bool pd_file_times(struct pd_file *file, uint64_t *first, uint64_t *last, struct pd_error *err);
+bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
+		     ...) __attribute__((format(printf, 4, 5)));
 
 /* Envelope (envelope.c): fills the file from its header; names and groups (describe.c). */
 bool pd_envelope_read(struct pd_file *file, struct pd_error *err);

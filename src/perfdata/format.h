@@ -53,7 +53,7 @@ enum pd_record_type {
 	PD_RECORD_BPF_METADATA = 84,
 	PD_RECORD_SCHEDSTAT_CPU = 85,
 	PD_RECORD_SCHEDSTAT_DOMAIN = 86,
-	PD_RECORD_TYPES = 87, /* known types are below */
+	PD_RECORD_TYPES = 87,	      /* known types are below */
 	PD_RECORD_SIMPLEPERF = 32768, /* Android's simpleperf: its own records, of 32-bit size */
 };
 
@@ -107,16 +107,16 @@ enum pd_event_type {
 };
 
 /* record header: misc */
-#define PD_MISC_CPUMODE	      7u
-#define PD_MISC_MMAP_DATA     (1u << 13)
-#define PD_MISC_COMM_EXEC     (1u << 13)
-#define PD_MISC_FORK_EXEC     (1u << 13)
-#define PD_MISC_SWITCH_OUT    (1u << 13)
-#define PD_MISC_EXACT_IP      (1u << 14)
+#define PD_MISC_CPUMODE	       7u
+#define PD_MISC_MMAP_DATA      (1u << 13)
+#define PD_MISC_COMM_EXEC      (1u << 13)
+#define PD_MISC_FORK_EXEC      (1u << 13)
+#define PD_MISC_SWITCH_OUT     (1u << 13)
+#define PD_MISC_EXACT_IP       (1u << 14)
 #define PD_MISC_SWITCH_PREEMPT (1u << 14)
-#define PD_MISC_MMAP_BUILD_ID (1u << 14)
-#define PD_MISC_BUILD_ID_SIZE (1u << 15)
-#define PD_MISC_LOST_BPF      (1u << 15)
+#define PD_MISC_MMAP_BUILD_ID  (1u << 14)
+#define PD_MISC_BUILD_ID_SIZE  (1u << 15)
+#define PD_MISC_LOST_BPF       (1u << 15)
 
 enum pd_cpumode {
 	PD_CPUMODE_UNKNOWN,

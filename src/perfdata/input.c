@@ -40,13 +40,14 @@ void pd_input_close(struct pd_input *in)
 	in->fd = -1;
 }
 
-bool pd_input_read(const struct pd_input *in, uint64_t offset, void *bytes, size_t n, size_t *got,
-		   struct pd_error *err)
+bool pd_input_read(const struct pd_input *in, uint64_t offset, void *bytes, size_t n,
+		   size_t *got, struct pd_error *err)
 {
 	size_t have = 0;
 
 	while (have < n) {
-		ssize_t r = pread(in->fd, (char *)bytes + have, n - have, (off_t)(offset + have));
+		ssize_t r = pread(in->fd, (char *)bytes + have, n - have,
+				  (off_t)(offset + have));
 
 		if (r < 0 && errno == EINTR)
 			continue;

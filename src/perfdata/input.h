@@ -23,7 +23,7 @@ void pd_input_close(struct pd_input *in);
  * Reads up to n bytes at offset; *got is what there was: fewer than n only at the end of the file,
  * also if the file shrank since it was opened. False on a read error.
  */
-bool pd_input_read(const struct pd_input *in, uint64_t offset, void *bytes, size_t n, size_t *got,
-		   struct pd_error *err);
+bool pd_input_read(const struct pd_input *in, uint64_t offset, void *bytes, size_t n,
+		   size_t *got, struct pd_error *err);
 
 #endif

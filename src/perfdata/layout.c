@@ -9,7 +9,8 @@
 
 /* The parts of a sample_id trailer in their order: see perf_event__output_id_sample. */
 static const uint8_t trailer_parts[] = {
-	PD_PART_TID, PD_PART_TIME, PD_PART_ID, PD_PART_STREAM_ID, PD_PART_CPU, PD_PART_IDENTIFIER,
+	PD_PART_TID,	   PD_PART_TIME, PD_PART_ID,
+	PD_PART_STREAM_ID, PD_PART_CPU,	 PD_PART_IDENTIFIER,
 };
 
 uint32_t pd_trailer_size(const struct pd_shape *shape)
@@ -58,9 +59,9 @@ static void place_parts(struct pd_layout *layout)
 static uint16_t width_of(const struct pd_field *field)
 {
 	static const uint8_t widths[] = {
-		[PD_K_U8] = 1,	[PD_K_U16] = 2, [PD_K_U32] = 4, [PD_K_S32] = 4, [PD_K_X32] = 4,
-		[PD_K_U64] = 8, [PD_K_S64] = 8, [PD_K_X64] = 8, [PD_K_F64] = 8, [PD_K_BOOL8] = 1,
-		[PD_K_CSTR] = 1, [PD_K_LATER] = 0,
+		[PD_K_U8] = 1,	[PD_K_U16] = 2,	  [PD_K_U32] = 4,  [PD_K_S32] = 4,
+		[PD_K_X32] = 4, [PD_K_U64] = 8,	  [PD_K_S64] = 8,  [PD_K_X64] = 8,
+		[PD_K_F64] = 8, [PD_K_BOOL8] = 1, [PD_K_CSTR] = 1, [PD_K_LATER] = 0,
 	};
 
 	if (field->kind == PD_K_CHARS || field->kind == PD_K_HEX)
@@ -69,7 +70,8 @@ static uint16_t width_of(const struct pd_field *field)
 }
 
 /* Puts a field in its place; false if records of this layout do not have it. */
-static bool place(const struct pd_layout *layout, const struct pd_field *field, struct pd_bound *b)
+static bool place(const struct pd_layout *layout, const struct pd_field *field,
+		  struct pd_bound *b)
 {
 	bool sample = layout->desc && layout->desc->type == PD_RECORD_SAMPLE;
 

@@ -55,9 +55,9 @@ struct pd_shape {
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t regs_user, regs_intr;
 	bool sample_id_all;
-	bool counters;	 /* some member of its group records branch counters */
-	bool defer;	 /* attr.defer_callchain */
-	bool swap, big;	 /* the file's byte order: not this host's; big-endian */
+	bool counters;		    /* some member of its group records branch counters */
+	bool defer;		    /* attr.defer_callchain */
+	bool swap, big;		    /* the file's byte order: not this host's; big-endian */
 	const struct pd_arch *arch; /* NULL: unknown */
 };
 
@@ -66,7 +66,7 @@ struct pd_bound {
 	const struct pd_field *field;
 	int16_t at; /* offset; negative: from the end of the record; in a part: inside that */
 	uint8_t kind, part;
-	uint16_t width;	/* bytes a plain load needs */
+	uint16_t width; /* bytes a plain load needs */
 	bool direct;	/* a load from a fixed place of a sample: no condition, no trailer */
 	bool trailer;	/* lies in the sample_id trailer */
 	bool no_zero;	/* the zero of a synthesised record means nothing */
@@ -85,7 +85,7 @@ struct pd_layout {
 	uint8_t first_var;	  /* the first part that has no fixed offset */
 	uint16_t n_bound;
 	const struct pd_bound *bound; /* [n_bound]; [0] is unused */
-	const uint8_t *slot;	      /* name id → index in bound, 0: this record does not have it */
+	const uint8_t *slot; /* name id → index in bound, 0: this record does not have it */
 };
 
 struct pd_names;

@@ -11,7 +11,7 @@
 #define PD_MAX_NAMES 384
 
 struct pd_names {
-	unsigned n;			  /* numbers are 1 … n; 0 is no name */
+	unsigned n;			    /* numbers are 1 … n; 0 is no name */
 	const char *name[PD_MAX_NAMES + 1]; /* sorted */
 };
 

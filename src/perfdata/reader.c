@@ -111,16 +111,18 @@ static int refill(struct pd_reader *r, size_t n, struct pd_error *err)
 	left -= have;
 	if (left > r->capacity - have)
 		left = r->capacity - have;
-	if (!pd_input_read(&r->file->input, r->offset + have, r->block + have, (size_t)left, &got, err))
+	if (!pd_input_read(&r->file->input, r->offset + have, r->block + have, (size_t)left,
+			   &got, err))
 		return -1;
 	r->end += got;
 	if (got < left) {
 		/* the file became shorter under us */
 		r->limit = r->offset + have + got;
 		r->file->complete = false;
-		pd_file_damaged(r->file, r->limit, 0,
-				"found the end of the file here, expected what was there when it was "
-				"opened");
+		pd_file_damaged(
+			r->file, r->limit, 0,
+			"found the end of the file here, expected what was there when it was "
+			"opened");
 	}
 	return (size_t)(r->end - r->pos) >= n;
 }
@@ -145,9 +147,10 @@ static int stop(struct pd_reader *r, const char *what, uint64_t found)
 	uint64_t left = r->limit - r->offset;
 
 	r->file->complete = false;
-	pd_file_damaged(r->file, r->offset, left,
-			"%s: found %llu, expected at least 8 and at most the %llu bytes that are left",
-			what, (unsigned long long)found, (unsigned long long)left);
+	pd_file_damaged(
+		r->file, r->offset, left,
+		"%s: found %llu, expected at least 8 and at most the %llu bytes that are left",
+		what, (unsigned long long)found, (unsigned long long)left);
 	r->pos = r->end;
 	r->offset = r->limit;
 	return 0;
@@ -162,7 +165,8 @@ static const struct pd_event *event_of(const struct pd_reader *r, const struct p
 	uint32_t at = sample ? r->sample_id_at : rec->size - r->other_id_at, index;
 	uint64_t id;
 
-	if (!sample && (!r->other_id_at || !events->others[type] || !events->others[type]->trailer_size))
+	if (!sample &&
+	    (!r->other_id_at || !events->others[type] || !events->others[type]->trailer_size))
 		return events;
 	if (at < HEADER || at + 8 > rec->size)
 		return sample ? NULL : events;
@@ -268,9 +272,10 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 static void note_compressed(struct pd_file *file, const struct pd_record *rec)
 {
 	if (!file->compressed)
-		pd_file_damaged(file, rec->offset, rec->size,
-				"found a compressed record, expected plain ones: this version does not "
-				"decompress, so what these records hold is missing");
+		pd_file_damaged(
+			file, rec->offset, rec->size,
+			"found a compressed record, expected plain ones: this version does not "
+			"decompress, so what these records hold is missing");
 	file->compressed = true;
 	file->complete = false;
 }

@@ -56,8 +56,8 @@ static void set_view(const struct pd_record *rec, const struct pd_field *field, 
 }
 
 /* Loads what is at `at`; `limit` is where the body or part ends. */
-static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t at, uint32_t limit,
-		 struct pd_value *out)
+static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t at,
+		 uint32_t limit, struct pd_value *out)
 {
 	const uint8_t *p = rec->bytes + at;
 	bool swap = rec->layout->swap;

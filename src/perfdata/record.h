@@ -16,10 +16,10 @@
 #include "value.h"
 
 struct pd_record {
-	const uint8_t *bytes;	       /* `size` of them, the header first */
+	const uint8_t *bytes;		/* `size` of them, the header first */
 	const struct pd_layout *layout; /* never NULL */
-	const struct pd_event *event;  /* NULL: the file has no event for its id */
-	uint64_t offset;	       /* of the header in the file */
+	const struct pd_event *event;	/* NULL: the file has no event for its id */
+	uint64_t offset;		/* of the header in the file */
 	uint32_t type;
 	uint32_t size; /* simpleperf's own records may be larger than 64 KB */
 	uint16_t misc;
@@ -53,7 +53,8 @@ static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
 void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_value *out);
 
 /* Value of field `index` of the record's layout (its slot of the field's name); PD_NIL if absent. */
-static inline void pd_record_get(const struct pd_record *rec, unsigned index, struct pd_value *out)
+static inline void pd_record_get(const struct pd_record *rec, unsigned index,
+				 struct pd_value *out)
 {
 	const struct pd_bound *b = &rec->layout->bound[index];
 	const uint8_t *p = rec->bytes + b->at;

@@ -31,8 +31,9 @@ uint32_t pd_read_entry_size(uint64_t format)
 
 uint32_t pd_read_header_size(uint64_t format)
 {
-	return 8 * (uint32_t)(!!(format & PD_READ_GROUP) + !!(format & PD_READ_TOTAL_TIME_ENABLED) +
-			      !!(format & PD_READ_TOTAL_TIME_RUNNING));
+	return 8 *
+	       (uint32_t)(!!(format & PD_READ_GROUP) + !!(format & PD_READ_TOTAL_TIME_ENABLED) +
+			  !!(format & PD_READ_TOTAL_TIME_RUNNING));
 }
 
 static uint32_t read_size(const struct pd_record *rec, uint32_t at)
@@ -146,7 +147,8 @@ uint32_t pd_part_fixed(const struct pd_shape *shape, enum pd_part part)
  * Walks on from `part`, which starts at *at, to `target` (PD_PARTS: to the end): false if the record
  * ends before. Then *at is where the target starts.
  */
-static bool walk(const struct pd_record *rec, enum pd_part part, enum pd_part target, uint32_t *at)
+static bool walk(const struct pd_record *rec, enum pd_part part, enum pd_part target,
+		 uint32_t *at)
 {
 	for (; part < target; part++) {
 		uint32_t size = 0;

@@ -19,9 +19,9 @@ uint32_t pd_read_header_size(uint64_t read_format);
 
 /* A branch stack, its optional words resolved; offsets are of the record. */
 struct pd_branches {
-	uint32_t count;	     /* entries of 24 bytes */
-	uint32_t entries;    /* where they start */
-	uint32_t counters;   /* where their u64 counters start; 0: none */
+	uint32_t count;	   /* entries of 24 bytes */
+	uint32_t entries;  /* where they start */
+	uint32_t counters; /* where their u64 counters start; 0: none */
 	uint32_t end;
 	bool has_hw_idx;
 	uint64_t hw_idx;

@@ -32,26 +32,21 @@ static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
 	return &grown->count;
 }
 
-static void add_time(struct pd_stat *stat, const struct pd_record *rec, unsigned time_id)
+/* Widens a span of time by a record's; time_id is the number of the name "time". */
+static void widen(struct pd_span *span, const struct pd_record *rec, unsigned time_id)
 {
-	const struct pd_layout *layout = rec->layout;
-	unsigned index = layout->slot[time_id];
-	struct pd_value v;
+	unsigned index = rec->layout->slot[time_id];
+	struct pd_value v = { .type = PD_NIL };
 
-	if (!index)
-		return;
-	if (!layout->bound[index].part && (uint32_t)layout->bound[index].at + 8 <= rec->size) {
-		v.u = pd_rec64(rec, (uint32_t)layout->bound[index].at);
-	} else {
+	if (index)
 		pd_record_get(rec, index, &v);
-		if (v.type == PD_NIL)
-			return;
-	}
-	if (!stat->has_times || v.u < stat->first_time)
-		stat->first_time = v.u;
-	if (!stat->has_times || v.u > stat->last_time)
-		stat->last_time = v.u;
-	stat->has_times = true;
+	if (v.type == PD_NIL)
+		return;
+	if (!span->known || v.u < span->first)
+		span->first = v.u;
+	if (!span->known || v.u > span->last)
+		span->last = v.u;
+	span->known = true;
 }
 
 static uint64_t lost_count(const struct pd_record *rec, const struct pd_names *names)
@@ -64,8 +59,8 @@ static uint64_t lost_count(const struct pd_record *rec, const struct pd_names *n
 	return v.type == PD_NIL ? 0 : v.u;
 }
 
-static void add_record(struct pd_stat *stat, const struct pd_file *file, const struct pd_record *rec,
-		       unsigned time_id)
+static void add_record(struct pd_stat *stat, const struct pd_file *file,
+		       const struct pd_record *rec, unsigned time_id)
 {
 	struct pd_count *count = count_of(stat, rec->type);
 	size_t event = rec->event ? rec->event->index : file->n_events;
@@ -76,7 +71,7 @@ static void add_record(struct pd_stat *stat, const struct pd_file *file, const s
 	switch (rec->type) {
 	case PD_RECORD_SAMPLE:
 		add(&stat->events[event].samples, rec);
-		add_time(stat, rec, time_id);
+		widen(&stat->times, rec, time_id);
 		break;
 	case PD_RECORD_LOST:
 		stat->lost_records += lost_count(rec, &file->names);
@@ -93,8 +88,8 @@ static void add_record(struct pd_stat *stat, const struct pd_file *file, const s
 	}
 }
 
-bool pd_stat_collect(struct pd_stat *stat, struct pd_file *file, bool (*go_on)(void *arg), void *arg,
-		     struct pd_error *err)
+bool pd_stat_collect(struct pd_stat *stat, struct pd_file *file, bool (*go_on)(void *arg),
+		     void *arg, struct pd_error *err)
 {
 	unsigned time_id = pd_name_id(&file->names, "time", 4), asked = 0;
 	struct pd_reader reader;
@@ -125,4 +120,28 @@ void pd_stat_deinit(struct pd_stat *stat)
 	free(stat->events);
 	stat->unknown = NULL;
 	stat->events = NULL;
+}
+
+bool pd_file_times(struct pd_file *file, struct pd_span *times, struct pd_error *err)
+{
+	unsigned time_id = pd_name_id(&file->names, "time", 4);
+	struct pd_reader reader;
+	struct pd_record rec;
+	int got;
+
+	if (!file->times.known) {
+		if (!pd_reader_init(&reader, file, err))
+			return false;
+		pd_reader_want_none(&reader);
+		pd_reader_want(&reader, PD_RECORD_SAMPLE);
+		*times = (struct pd_span){ 0 };
+		while ((got = pd_reader_next(&reader, &rec, err)) > 0)
+			widen(times, &rec, time_id);
+		pd_reader_deinit(&reader);
+		if (got < 0)
+			return false;
+		file->times = *times;
+	}
+	*times = file->times;
+	return true;
 }

@@ -16,22 +16,27 @@ struct pd_stat {
 	struct pd_stat_unknown {
 		uint32_t type;
 		struct pd_count count;
-	} *unknown; /* types from PD_RECORD_TYPES on, as met */
+	} * unknown; /* types from PD_RECORD_TYPES on, as met */
 	size_t n_unknown;
 	struct pd_stat_event {
 		struct pd_count samples;
 		uint64_t lost_samples; /* of LOST_SAMPLES records with an id of this event */
-	} *events; /* [n_events + 1]; the last: samples whose event is not known */
+	} * events;	       /* [n_events + 1]; the last: samples whose event is not known */
 	uint64_t lost_records; /* sum of LOST: records the kernel could not store */
 	uint64_t lost_samples; /* sum of LOST_SAMPLES */
 	uint64_t payload;      /* bytes behind AUXTRACE and TRACING_DATA records */
-	bool has_times;
-	uint64_t first_time, last_time; /* of samples, ns */
+	struct pd_span times;  /* of samples */
 };
 
 /* Counts all records. `go_on`, unless NULL, is asked now and then whether to. */
-bool pd_stat_collect(struct pd_stat *stat, struct pd_file *file, bool (*go_on)(void *arg), void *arg,
-		     struct pd_error *err);
+bool pd_stat_collect(struct pd_stat *stat, struct pd_file *file, bool (*go_on)(void *arg),
+		     void *arg, struct pd_error *err);
 void pd_stat_deinit(struct pd_stat *stat);
+
+/*
+ * The time of the first and of the last sample: the header's, else found by one pass over the samples,
+ * once per file. False: that pass failed. Without any time, times->known is false.
+ */
+bool pd_file_times(struct pd_file *file, struct pd_span *times, struct pd_error *err);
 
 #endif

@@ -96,7 +96,8 @@ struct pd_sink {
 
 /* Shorthands for those who feed a sink. */
 void pd_sink_key(struct pd_sink *sink, const char *name);
-void pd_sink_uint(struct pd_sink *sink, const char *key, uint64_t v); /* key NULL: an array's item */
+void pd_sink_uint(struct pd_sink *sink, const char *key,
+		  uint64_t v); /* key NULL: an array's item */
 void pd_sink_int(struct pd_sink *sink, const char *key, int64_t v);
 void pd_sink_addr(struct pd_sink *sink, const char *key, uint64_t v);
 void pd_sink_bool(struct pd_sink *sink, const char *key, bool v);
