@@ -16,15 +16,22 @@ local function open(recording)
   return file
 end
 
+local PERIOD = 1 << 8 -- in sample_type; perf shows other periods where there is none
+
 local unnamed = { __index = function() return 0 end }
 
 local function by_offset(file)
   local found, by_id, by_name = {}, {}, {}
   for r in file:records({ order = "file", container = true }):each() do
     local id = r.type_id < 64 and r.sample_id
-    found[r.offset] = {
+    local ours = {
       type_id = r.type_id, size = r.size, time = r.type_id < 64 and (id and id.time or r.time) or 0,
     }
+    if r.type == "sample" then
+      ours.pid, ours.tid, ours.ip, ours.addr = r.pid, r.tid, r.ip, r.addr
+      ours.period = r.event and r.event.sample_type & PERIOD ~= 0 and r.period or nil
+    end
+    found[r.offset] = ours
     by_id[r.type_id] = (by_id[r.type_id] or 0) + 1
     local name = r.type:upper()
     by_name[name] = (by_name[name] or 0) + 1
@@ -42,6 +49,12 @@ local function compare_with_dump(dump, found)
     assert.are.equal(theirs.size, ours.size, "size " .. where)
     if theirs.type_id < 64 and theirs.time and theirs.time >= 0 then
       assert.are.equal(theirs.time, ours.time or 0, "time " .. where)
+    end
+    for _, field in ipairs { "pid", "tid", "ip", "addr", "period" } do
+      if theirs[field] and ours[field] then
+        local form = theirs[field]:match "^0x" and "0x%x" or "%d"
+        assert.are.equal(theirs[field], form:format(ours[field]), field .. " " .. where)
+      end
     end
   end
 end

@@ -30,12 +30,6 @@ local function strings(...)
   end
 end
 
-local function structs(layout)
-  return function(w, list)
-    return w:list(list, function(_, v) return w:fields(layout, v) end)
-  end
-end
-
 --- A table as sorted {name, value} pairs; a list of such pairs as it is.
 local function pairs_of(t)
   if t[1] then
@@ -201,7 +195,5 @@ function features.pack(w, name, value, builder)
   end
   return how(w, value, builder)
 end
-
-features.structs = structs
 
 return features

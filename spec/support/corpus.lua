@@ -109,4 +109,11 @@ function corpus.each_file(it, pending, name, body)
   end
 end
 
+--- Declares a spec over one recording of the corpus; see each_file for all of them.
+function corpus.it(it, name, body)
+  if root then
+    it(name, body)
+  end
+end
+
 return corpus

@@ -10,7 +10,8 @@ oracle.perf = select(2, files.output "command -v perf >/dev/null 2>&1")
 local quiet = " --symfs=/nonexistent --kallsyms=/dev/null -f -i "
 
 --- The records of `perf script -D` from an iterator over its lines: an array of {offset, size, type_id,
---- name, time} in file order. time is perf's: 0, -1 or nil for records without one.
+--- name, time} in file order; of samples also pid, tid, ip, period and addr, as the text perf prints.
+--- time is perf's: 0, -1 or nil for records without one.
 function oracle.parse_dump(lines)
   local list, by_offset = {}, {}
   for line in lines do
@@ -25,6 +26,8 @@ function oracle.parse_dump(lines)
       if record then
         record.name = name:lower()
         record.time = math.tointeger(tonumber(time))
+        record.pid, record.tid, record.ip, record.period, record.addr =
+          line:match "SAMPLE%b(): (%-?%d+)/(%-?%d+): (%w+) period: (%d+) addr: (%w+)"
       end
     end
   end
@@ -69,7 +72,8 @@ function oracle.script(path, fields)
   return list
 end
 
---- Records a command with perf, quickly and without touching its build-id cache; returns the path, or nil and what perf said.
+--- Records a command with perf, quickly and without touching its build-id cache; returns the path, or
+--- nil and what perf said.
 function oracle.record(arguments, command)
   local path = files.temporary()
   local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -o " .. path .. " " .. arguments
