@@ -1,16 +1,16 @@
 local run = require "spec.cli.run"
 
--- What a terminal shows when these lines are typed, one after the other.
-local function typed(lines, words)
+-- What a terminal shows when these lines are typed, one after the other; the last ends perflua.
+local function typed(lines)
   local got = run.shell(([[
-    export TERM=dumb HOME=$(mktemp -d) LUA_INIT=
-    { sleep 0.3; while read -r line; do printf '%%s\n' "$line"; sleep 0.1; done; sleep 0.2; } <<'END' |
+    export TERM=dumb HOME=$(mktemp -d)
+    while read -r line; do sleep 0.2; printf '%%s\n' "$line"; done <<'END' |
 %s
+os.exit(true, true)
 END
-    script -qec "$perflua %s" /dev/null
-    echo status $?
+    { timeout 30 script -qec "$perflua" /dev/null; echo status $?; }
     cat "$HOME/.perflua_history"; ls -l "$HOME/.perflua_history" | cut -c 1-10]])
-    :format(table.concat(lines, "\n"), words or ""))
+    :format(table.concat(lines, "\n")))
   return (got.out:gsub("\r", ""))
 end
 
@@ -41,8 +41,9 @@ describe("the prompt", function()
     assert.matches("\nalive\n", shown)
   end)
 
-  it("comes after a script with -i", function()
-    local script = run.script "y = 'from the script'"
-    assert.matches("\nfrom the script\n", typed({ "y" }, "-i " .. script))
+  it("comes after a script with -i, and ends with its input", function()
+    local got = run.perflua({ "-i", run.script "y = 'from the script'" }, { stdin = "y" })
+    assert.are.equal(0, got.status)
+    assert.matches("\nfrom the script\n", got.out)
   end)
 end)
