@@ -20,10 +20,10 @@ perflua() { %s "$@"; }
 export LUA_PATH=%s LUA_CPATH=%s
 ]]):format(files.quote(binary), files.quote(lua_path), files.quote(lua_cpath))
 
---- What a shell command prints, errors included, when it is run in the project's directory.
+--- What a shell command prints, errors included, when it is run in the project's directory. Line ends are \n.
 function user.run(command)
   command = command:gsub("%f[^\n\0]lua5%.4%f[%s]", function() return lua end)
-  return (files.output(("{ %s%s\n} 2>&1"):format(prelude, command)))
+  return (files.output(("{ %s%s\n} 2>&1"):format(prelude, command)):gsub("\r\n", "\n"))
 end
 
 --- The same in an empty directory that holds the demo's recording as perf.data, and these files by their names.

@@ -70,8 +70,15 @@ describe("an event without a name of its own", function()
     assert.matches("3f", name)
   end)
 
-  it("of a hybrid cpu keeps its generic name", function()
-    assert.matches("cycles", name_of { type = 0, config = 4 << 32 })
+  it("of a kind of core names that core's PMU", function()
+    assert.are.equal("cpu_atom/cycles/", name_of({ type = 0, config = 4 << 32, exclude_guest = true }, { cpu_atom = 4 }))
+    assert.are.equal("cpu_atom/LLC-load-misses/u",
+      name_of({ type = 3, config = 4 << 32 | 0x10002, exclude_kernel = true, exclude_hv = true, exclude_guest = false },
+        { cpu_core = 8, cpu_atom = 4 }))
+  end)
+
+  it("of a kind of core the header does not name stays generic", function()
+    assert.are.equal("cycles", name_of { type = 0, config = 4 << 32, exclude_guest = true })
   end)
 
   -- As perf evlist shows them.

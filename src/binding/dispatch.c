@@ -77,7 +77,12 @@ static const struct handler *find(const struct dispatch *d, const struct pd_reco
 	return h && h->fn ? h : &d->other;
 }
 
-/* Calls interval(time) for each boundary the record's time has passed. */
+/*
+ * Calls interval(time) for each boundary the record's time has passed; but a time that jumps further than
+ * any recording lasts is damage, and its boundaries are passed over.
+ */
+#define MAX_TICKS 100000
+
 static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 {
 	unsigned index = rec->layout->slot[d->cursor->time_id];
@@ -90,6 +95,8 @@ static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 	if (!d->started)
 		d->next = v.u + d->interval;
 	d->started = true;
+	if (v.u > d->next && (v.u - d->next) / d->interval > MAX_TICKS)
+		d->next = v.u;
 	for (; v.u >= d->next && d->next + d->interval > d->next; d->next += d->interval) {
 		lua_pushvalue(L, AT_INTERVAL);
 		lua_pushinteger(L, (lua_Integer)d->next);

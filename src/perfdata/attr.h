@@ -54,8 +54,14 @@ extern const struct pd_member pd_attr_members[];
 void pd_attr_member(const struct pd_attr *attr, unsigned m, struct pd_value *out);
 
 /*
- * perf's name of an event that has none: "cycles:u", "L1-dcache-load-misses", "raw 0x1c2" …
- * pmu is the name of attr->type in PMU_MAPPINGS, or NULL. Writes at most size bytes, NUL included.
+ * The PMU that counts an event: of a hardware event on a hybrid machine the one of a kind of core, in the
+ * high half of config (PERF_PMU_TYPE_SHIFT), else attr->type.
+ */
+uint32_t pd_event_pmu(const struct pd_attr *attr);
+
+/*
+ * perf's name of an event that has none: "cycles:u", "L1-dcache-load-misses", "cpu_core/cycles/" …
+ * pmu is the name of pd_event_pmu in PMU_MAPPINGS, or NULL. Writes at most size bytes, NUL included.
  */
 void pd_event_name(const struct pd_attr *attr, const char *pmu, char *name, size_t size);
 

@@ -45,11 +45,13 @@ static void on_event_desc(void *arg, uint32_t index, struct pd_text name)
 		set_name(&file->events[index], name);
 }
 
+struct pmu {
+	uint32_t type;
+	struct pd_text name;
+};
+
 struct pmus {
-	struct pmu {
-		uint32_t type;
-		struct pd_text name;
-	} * pmu;
+	struct pmu *pmu;
 	size_t n;
 };
 
@@ -104,7 +106,7 @@ static bool name_from_attrs(struct pd_file *file)
 		char pmu[64] = "", name[256];
 
 		for (size_t k = 0; k < pmus.n; k++)
-			if (pmus.pmu[k].type == event->attr.type &&
+			if (pmus.pmu[k].type == pd_event_pmu(&event->attr) &&
 			    pmus.pmu[k].name.n < sizeof(pmu)) {
 				memcpy(pmu, pmus.pmu[k].name.p, pmus.pmu[k].name.n);
 				pmu[pmus.pmu[k].name.n] = '\0';

@@ -197,9 +197,17 @@ static const struct {
 	[PD_TYPE_BREAKPOINT] = { name_breakpoint, true },
 };
 
+uint32_t pd_event_pmu(const struct pd_attr *attr)
+{
+	bool extended = attr->type == PD_TYPE_HARDWARE || attr->type == PD_TYPE_HW_CACHE;
+
+	return extended && attr->config >> 32 ? (uint32_t)(attr->config >> 32) : attr->type;
+}
+
 void pd_event_name(const struct pd_attr *attr, const char *pmu, char *name, size_t size)
 {
 	struct text t = { name, size };
+	bool of_core = pmu && pd_event_pmu(attr) != attr->type;
 
 	if (!size)
 		return;
@@ -210,7 +218,11 @@ void pd_event_name(const struct pd_attr *attr, const char *pmu, char *name, size
 			add_modifiers(&t, attr->flags, "");
 		return;
 	}
+	if (of_core)
+		append(&t, "%s/", pmu);
 	types[attr->type].name(&t, attr, pmu);
+	if (of_core)
+		append(&t, "/");
 	if (types[attr->type].modifiers)
-		add_modifiers(&t, attr->flags, ":");
+		add_modifiers(&t, attr->flags, of_core ? "" : ":");
 }
