@@ -69,7 +69,7 @@ function File:records(options) end
 ---@return perflua.Query
 function File:samples(event) end
 
----Calls a handler for each record.
+---Calls a handler for each record: a function of it, or { field, …, function } of these fields' values.
 ---@param handlers perflua.Handlers
 function File:run(handlers) end
 
@@ -77,54 +77,54 @@ function File:run(handlers) end
 function File:close() end
 
 ---@class perflua.Handlers
----@field mmap? fun(record: perflua.Record.mmap): any
----@field lost? fun(record: perflua.Record.lost): any
----@field comm? fun(record: perflua.Record.comm): any
----@field exit? fun(record: perflua.Record.exit): any
----@field throttle? fun(record: perflua.Record.throttle): any
----@field unthrottle? fun(record: perflua.Record.unthrottle): any
----@field fork? fun(record: perflua.Record.fork): any
----@field read? fun(record: perflua.Record.read): any
----@field sample? fun(record: perflua.Record.sample): any
----@field mmap2? fun(record: perflua.Record.mmap2): any
----@field aux? fun(record: perflua.Record.aux): any
----@field itrace_start? fun(record: perflua.Record.itrace_start): any
----@field lost_samples? fun(record: perflua.Record.lost_samples): any
----@field switch? fun(record: perflua.Record.switch): any
----@field switch_cpu_wide? fun(record: perflua.Record.switch_cpu_wide): any
----@field namespaces? fun(record: perflua.Record.namespaces): any
----@field ksymbol? fun(record: perflua.Record.ksymbol): any
----@field bpf_event? fun(record: perflua.Record.bpf_event): any
----@field cgroup? fun(record: perflua.Record.cgroup): any
----@field text_poke? fun(record: perflua.Record.text_poke): any
----@field aux_output_hw_id? fun(record: perflua.Record.aux_output_hw_id): any
----@field callchain_deferred? fun(record: perflua.Record.callchain_deferred): any
----@field header_attr? fun(record: perflua.Record.header_attr): any
----@field event_type? fun(record: perflua.Record.event_type): any
----@field tracing_data? fun(record: perflua.Record.tracing_data): any
----@field build_id? fun(record: perflua.Record.build_id): any
----@field finished_round? fun(record: perflua.Record.finished_round): any
----@field id_index? fun(record: perflua.Record.id_index): any
----@field auxtrace_info? fun(record: perflua.Record.auxtrace_info): any
----@field auxtrace? fun(record: perflua.Record.auxtrace): any
----@field auxtrace_error? fun(record: perflua.Record.auxtrace_error): any
----@field thread_map? fun(record: perflua.Record.thread_map): any
----@field cpu_map? fun(record: perflua.Record.cpu_map): any
----@field stat_config? fun(record: perflua.Record.stat_config): any
----@field stat? fun(record: perflua.Record.stat): any
----@field stat_round? fun(record: perflua.Record.stat_round): any
----@field event_update? fun(record: perflua.Record.event_update): any
----@field time_conv? fun(record: perflua.Record.time_conv): any
----@field header_feature? fun(record: perflua.Record.header_feature): any
----@field compressed? fun(record: perflua.Record.compressed): any
----@field finished_init? fun(record: perflua.Record.finished_init): any
----@field compressed2? fun(record: perflua.Record.compressed2): any
----@field bpf_metadata? fun(record: perflua.Record.bpf_metadata): any
----@field schedstat_cpu? fun(record: perflua.Record.schedstat_cpu): any
----@field schedstat_domain? fun(record: perflua.Record.schedstat_domain): any
+---@field mmap? (fun(record: perflua.Record.mmap): any)|any[]
+---@field lost? (fun(record: perflua.Record.lost): any)|any[]
+---@field comm? (fun(record: perflua.Record.comm): any)|any[]
+---@field exit? (fun(record: perflua.Record.exit): any)|any[]
+---@field throttle? (fun(record: perflua.Record.throttle): any)|any[]
+---@field unthrottle? (fun(record: perflua.Record.unthrottle): any)|any[]
+---@field fork? (fun(record: perflua.Record.fork): any)|any[]
+---@field read? (fun(record: perflua.Record.read): any)|any[]
+---@field sample? (fun(record: perflua.Record.sample): any)|any[]
+---@field mmap2? (fun(record: perflua.Record.mmap2): any)|any[]
+---@field aux? (fun(record: perflua.Record.aux): any)|any[]
+---@field itrace_start? (fun(record: perflua.Record.itrace_start): any)|any[]
+---@field lost_samples? (fun(record: perflua.Record.lost_samples): any)|any[]
+---@field switch? (fun(record: perflua.Record.switch): any)|any[]
+---@field switch_cpu_wide? (fun(record: perflua.Record.switch_cpu_wide): any)|any[]
+---@field namespaces? (fun(record: perflua.Record.namespaces): any)|any[]
+---@field ksymbol? (fun(record: perflua.Record.ksymbol): any)|any[]
+---@field bpf_event? (fun(record: perflua.Record.bpf_event): any)|any[]
+---@field cgroup? (fun(record: perflua.Record.cgroup): any)|any[]
+---@field text_poke? (fun(record: perflua.Record.text_poke): any)|any[]
+---@field aux_output_hw_id? (fun(record: perflua.Record.aux_output_hw_id): any)|any[]
+---@field callchain_deferred? (fun(record: perflua.Record.callchain_deferred): any)|any[]
+---@field header_attr? (fun(record: perflua.Record.header_attr): any)|any[]
+---@field event_type? (fun(record: perflua.Record.event_type): any)|any[]
+---@field tracing_data? (fun(record: perflua.Record.tracing_data): any)|any[]
+---@field build_id? (fun(record: perflua.Record.build_id): any)|any[]
+---@field finished_round? (fun(record: perflua.Record.finished_round): any)|any[]
+---@field id_index? (fun(record: perflua.Record.id_index): any)|any[]
+---@field auxtrace_info? (fun(record: perflua.Record.auxtrace_info): any)|any[]
+---@field auxtrace? (fun(record: perflua.Record.auxtrace): any)|any[]
+---@field auxtrace_error? (fun(record: perflua.Record.auxtrace_error): any)|any[]
+---@field thread_map? (fun(record: perflua.Record.thread_map): any)|any[]
+---@field cpu_map? (fun(record: perflua.Record.cpu_map): any)|any[]
+---@field stat_config? (fun(record: perflua.Record.stat_config): any)|any[]
+---@field stat? (fun(record: perflua.Record.stat): any)|any[]
+---@field stat_round? (fun(record: perflua.Record.stat_round): any)|any[]
+---@field event_update? (fun(record: perflua.Record.event_update): any)|any[]
+---@field time_conv? (fun(record: perflua.Record.time_conv): any)|any[]
+---@field header_feature? (fun(record: perflua.Record.header_feature): any)|any[]
+---@field compressed? (fun(record: perflua.Record.compressed): any)|any[]
+---@field finished_init? (fun(record: perflua.Record.finished_init): any)|any[]
+---@field compressed2? (fun(record: perflua.Record.compressed2): any)|any[]
+---@field bpf_metadata? (fun(record: perflua.Record.bpf_metadata): any)|any[]
+---@field schedstat_cpu? (fun(record: perflua.Record.schedstat_cpu): any)|any[]
+---@field schedstat_domain? (fun(record: perflua.Record.schedstat_domain): any)|any[]
 ---@field begin? fun(file: perflua.File): any # Called first.
 ---@field finish? fun(file: perflua.File) # Called last.
----@field other? fun(record: perflua.Record): any # For the records that no other handler takes.
+---@field other? (fun(record: perflua.Record): any)|any[] # For the records that no other handler takes.
 ---@field interval? fun(time: integer) # Called each time interval_ms have passed in the recording.
 ---@field interval_ms? number
 ---@field meta? { description: string, needs: string?, record: string? } # What `perflua help SCRIPT` tells.

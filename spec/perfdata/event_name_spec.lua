@@ -71,7 +71,8 @@ describe("an event without a name of its own", function()
   end)
 
   it("of a kind of core names that core's PMU", function()
-    assert.are.equal("cpu_atom/cycles/", name_of({ type = 0, config = 4 << 32, exclude_guest = true }, { cpu_atom = 4 }))
+    local cycles = { type = 0, config = 4 << 32, exclude_guest = true }
+    assert.are.equal("cpu_atom/cycles/", name_of(cycles, { cpu_atom = 4 }))
     assert.are.equal("cpu_atom/LLC-load-misses/u",
       name_of({ type = 3, config = 4 << 32 | 0x10002, exclude_kernel = true, exclude_hv = true, exclude_guest = false },
         { cpu_core = 8, cpu_atom = 4 }))

@@ -1,0 +1,184 @@
+-- docs/fields.md: the field reference.
+
+local core = require "perflua.core"
+local tables = require "generator.tables"
+
+local kinds, sentence, sorted_names, split = tables.kinds, tables.sentence, tables.sorted_names, tables.split
+
+local page = {}
+
+local function add(format, ...)
+  page[#page + 1] = select("#", ...) > 0 and format:format(...) or format
+end
+
+local function escape(text)
+  return (text:gsub("[|*<\\]", "\\%0"))
+end
+
+local function type_text(field)
+  if field.view then
+    return ("[%s](#%s-view)"):format(field.view, field.view)
+  end
+  return kinds[field.kind] and kinds[field.kind][1] or "array"
+end
+
+local function add_table(fields)
+  add "| field | type | |"
+  add "|---|---|---|"
+  for _, field in ipairs(fields) do
+    add("| `%s` | %s | %s |", field.name, type_text(field), escape(sentence(field.doc)))
+  end
+  add ""
+end
+
+local function add_type(desc)
+  add("### %s", desc.name)
+  add ""
+  add("Type %d. %s", desc.id, escape(sentence(desc.doc)))
+  add ""
+  local now = split(desc.fields)
+  if #now > 0 then
+    add_table(now)
+  end
+end
+
+local function add_types(title, text, belongs)
+  add("## %s", title)
+  add ""
+  add(text)
+  add ""
+  for _, desc in ipairs(core.types()) do
+    if belongs(desc) then
+      add_type(desc)
+    end
+  end
+end
+
+local function items_text(view)
+  if not view.items then
+    return view.named and "By name: integers." or not view.members and "An array of integers." or nil
+  end
+  return view.named and "By name, each with:" or "An array, each item with:"
+end
+
+local function add_views()
+  add "## Views"
+  add ""
+  add "A view is a part of a record. It decodes what is asked for when it is asked for; `#view` is its length,"
+  add "`view[i]` an item (nil when there is none), `pairs(view)` walks over all of it. It keeps its record."
+  add ""
+  local views = core.views()
+  for _, name in ipairs(sorted_names(views)) do
+    local view = views[name]
+    add("### %s view", name)
+    add ""
+    add(escape(sentence(view.doc)))
+    add ""
+    if view.members and #view.members > 0 then
+      add_table((split(view.members)))
+    end
+    local text = items_text(view)
+    if text then
+      add(text)
+      add ""
+    end
+    if view.items then
+      add_table((split(view.items)))
+    end
+  end
+end
+
+local function add_features()
+  add "## Header features"
+  add ""
+  add "`file.features.NAME`: nil when the recording does not have it. What those that are tables hold is in the"
+  add "[manual](manual.md#header-features)."
+  add ""
+  add "| bit | name | |"
+  add "|--:|---|---|"
+  for _, feature in ipairs(core.features()) do
+    add("| %d | `%s` | %s |", feature.bit, feature.name, escape(sentence(feature.doc)))
+  end
+  add ""
+end
+
+local function add_later()
+  add "## Not in this version"
+  add ""
+  add "These names are known; reading one raises an error that says what it needs."
+  add ""
+  add "| field | of | |"
+  add "|---|---|---|"
+  local function add_rows(fields, of)
+    local _, later = split(fields)
+    for _, field in ipairs(later) do
+      add("| `%s` | %s | %s |", field.name, of, escape(sentence(field.doc)))
+    end
+  end
+  add_rows(core.types()[0].fields, "every record")
+  for _, desc in ipairs(core.types()) do
+    add_rows(desc.fields, desc.name)
+  end
+  local views = core.views()
+  for _, name in ipairs(sorted_names(views)) do
+    add_rows(views[name].items or {}, name)
+  end
+  add_rows(core.event_members(), "Event")
+  add ""
+end
+
+local intro = [[
+# Field reference
+
+Made from the tables that perflua decodes with: `make docs` writes it. How records are read is in the
+[manual](manual.md). `perflua fields FILE` shows those of one recording, with examples.
+
+Contents: [every record](#every-record) · [samples](#samples) · [the kernel's records](#the-kernels-records) ·
+[perf's records](#perfs-records) · [the container's records](#the-containers-records) · [views](#views) ·
+[events](#events) · [header features](#header-features) · [not in this version](#not-in-this-version)
+
+| type | in Lua |
+|---|---|
+| integer | an integer |
+| unsigned, hex | an integer whose 64 bits are to be read without a sign: `math.ult` and filters compare it so |
+| string, bytes | a string: text, or bytes as they were recorded |
+| a link | a [view](#views) |
+| Event | an [event](#events) of the file |
+
+What is called hex is mostly read so (addresses, masks): `perflua.hex` writes it. A field that a record does not have is
+nil.
+
+## Every record
+
+Fields from `time` on are those of the record's body if it has them, else those of the sample_id that follows the body;
+a record has those its event was recorded with. Records that perf itself wrote have no time, id or cpu.
+]]
+
+---@return string # the page
+local function reference()
+  local PERF = 64 -- from here on perf writes the records, not the kernel
+  add(intro)
+  add_table((split(core.types()[0].fields)))
+  add_types("Samples", "A sample has the fields its event asked for: `event.sample_fields` lists them.",
+    function(desc) return desc.name == "sample" end)
+  add_types("The kernel's records", "Each has the fields of every record, too.",
+    function(desc) return desc.id < PERF and desc.name ~= "sample" end)
+  add_types("perf's records", "Written by perf itself, before, between and after what the kernel recorded.",
+    function(desc) return desc.id >= PERF and not desc.container end)
+  add_types("The container's records", "They hold the recording together and say nothing about what was recorded: "
+    .. "`records` leaves them out unless\nthey are named in `type` or asked for with `container = true`.",
+    function(desc) return desc.container end)
+  add_views()
+  add "## Events"
+  add ""
+  add "`file.events[i]`, `file.events[name]` and `record.event`. From `type` on it is the attribute as recorded, by the"
+  add "names of `struct perf_event_attr`."
+  add ""
+  add_table((split(core.event_members())))
+  add_features()
+  add_later()
+  page[#page] = nil -- the last empty line
+  return table.concat(page, "\n") .. "\n"
+end
+
+return reference

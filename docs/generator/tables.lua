@@ -1,0 +1,47 @@
+-- What both generated files do with the tables of the core.
+
+local tables = {}
+
+-- How a kind is called in the reference, and its type in Lua.
+tables.kinds = {
+  signed = { "integer", "integer" },
+  unsigned = { "unsigned", "integer" },
+  address = { "hex", "integer" },
+  float = { "float", "number" },
+  boolean = { "boolean", "boolean" },
+  string = { "string", "string" },
+  bytes = { "bytes", "string" },
+  event = { "Event", "perflua.Event" },
+}
+
+function tables.sorted_names(set)
+  local names = {}
+  for name in pairs(set) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+-- The fields that can be read, each name once, and those that come with a later version.
+function tables.split(fields)
+  local now, later, seen = {}, {}, {}
+  for _, field in ipairs(fields) do
+    if not seen[field.name] then
+      table.insert(field.kind == "later" and later or now, field)
+    end
+    seen[field.name] = true
+  end
+  return now, later
+end
+
+-- A sentence: the tables of events and features have phrases.
+function tables.sentence(doc)
+  local first = doc:match("^%a+") or ""
+  if first == first:lower() and not first:find("_") then
+    doc = doc:sub(1, 1):upper() .. doc:sub(2)
+  end
+  return doc:find("[.?…]$") and doc or doc .. "."
+end
+
+return tables
