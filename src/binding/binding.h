@@ -61,6 +61,20 @@ static inline unsigned pl_names_find(const struct pl_names *names, const char *i
 
 const struct pl_names *pl_names_get(lua_State *L);
 
+/* For errors about a name that there is not: of the names tried, the closest. */
+struct pl_closest {
+	const char *name, *best;
+	unsigned distance;
+};
+
+void pl_closest_init(struct pl_closest *closest, const char *name);
+void pl_closest_try(struct pl_closest *closest, const char *candidate);
+/* Raises "MESSAGE 'NAME'; did you mean 'BEST'?" */
+int pl_closest_raise(lua_State *L, const struct pl_closest *closest, const char *message);
+
+/* Raises: the field is known but not decoded by this version. */
+int pl_later(lua_State *L, const char *name);
+
 /* Raises: no record type has a field of that name; names the closest. */
 int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
 
@@ -111,6 +125,17 @@ struct pl_record {
 	struct pd_record rec;
 	uint8_t bytes[];
 };
+
+/*
+ * Whatever makes a Lua object may run finalizers, and those any Lua: they may close the file, and move the
+ * loop whose record is being reused. So bytes of a record are not used across that.
+ */
+
+/* Can it be read? Its file is open; or it is a copy, and finalizers have left it the file's description. */
+static inline bool pl_readable(const struct pl_record *r)
+{
+	return !r->file->closed || (r->kept && r->file->file);
+}
 
 /* Copies a record of a file into a userdata of its own. [-0, +1] */
 struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec);

@@ -46,10 +46,7 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 		pl_push_event(L, -1, v->event);
 		lua_remove(L, -2);
 	} else if (v->type == PD_LATER) {
-		const struct pd_field *field = rec->layout->bound[index].field;
-
-		luaL_error(L, "field '%s' cannot be read yet: this version does not build %s",
-			   field->name, field->doc);
+		pl_later(L, rec->layout->bound[index].field->name);
 	} else if (v->type == PD_VIEW) {
 		struct pl_cursor *c = lua_touserdata(L, cursor);
 		struct pl_record *own = pl_push_record_of(L, c->file, cursor, PL_CURSOR_META,
@@ -274,10 +271,16 @@ static int taken(lua_State *L)
 			     "(q:each() makes loops that can be nested)");
 }
 
+/* The loop that calls, whose control value is at `index`. */
 static struct pl_mark mark_of(lua_State *L, int index)
 {
 	struct pl_mark mark = { .type = lua_type(L, index) };
+	lua_Debug ar;
 
+	if (lua_getstack(L, 1, &ar) && lua_getinfo(L, "l", &ar)) {
+		mark.frame = ar.i_ci;
+		mark.line = ar.currentline;
+	}
 	switch (mark.type) {
 	case LUA_TNUMBER:
 		/* an integer's bits and a float's are told apart well enough */
@@ -297,7 +300,7 @@ static struct pl_mark mark_of(lua_State *L, int index)
 
 static bool same(struct pl_mark a, struct pl_mark b)
 {
-	return a.type == b.type && a.i == b.i;
+	return a.frame == b.frame && a.line == b.line && a.type == b.type && a.i == b.i;
 }
 
 /* A step of a loop whose next value comes from a Lua function: as pl_query_call. */

@@ -21,8 +21,10 @@ enum {
 	PL_CURSOR_VALUES = PL_CURSOR_META
 };
 
-/* What a value is, as far as a loop must tell that it is still the one it yielded. */
+/* By what a loop is known: where it stands, and the first value that it was given last. */
 struct pl_mark {
+	const void *frame; /* of the function */
+	int line;
 	int type;
 	union {
 		lua_Integer i;
@@ -38,6 +40,7 @@ struct pl_cursor {
 	struct pd_reader reader;
 	struct pl_file *file;
 	bool open; /* the reader has a block */
+	bool busy; /* its record is being handed out: a finalizer must not move it */
 	bool reuse, by_time;
 	uint64_t from, to; /* ns; of the records wanted */
 	unsigned time_id;

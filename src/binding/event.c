@@ -13,7 +13,11 @@ struct pl_event {
 
 static const struct pd_event *check_event(lua_State *L, int index)
 {
-	return ((struct pl_event *)luaL_checkudata(L, index, PL_EVENT))->event;
+	const struct pl_event *e = luaL_checkudata(L, index, PL_EVENT);
+
+	if (!e->file->file) /* a finalizer can see that */
+		luaL_error(L, "event of a file that is gone");
+	return e->event;
 }
 
 /* The table of all Events of a file, made once. */
@@ -156,25 +160,79 @@ static const struct {
 	{ "print_fmt", push_format, PD_LATER, "of a tracepoint: how its text is formatted" },
 };
 
+#define MEMBERS (sizeof(members) / sizeof(members[0]))
+
+/* Member i of an event: of the table above, then of the attr; NULL after the last. */
+static const char *member_name(size_t i)
+{
+	return i < MEMBERS ? members[i].name : pd_attr_members[i - MEMBERS].name;
+}
+
+/* Its value for the event, whose userdata is at 1. [-0, +1] */
+static void push_member(lua_State *L, const struct pd_event *e, size_t i)
+{
+	struct pd_value v = { .type = PD_NIL };
+
+	if (i < MEMBERS) {
+		members[i].push(L, e);
+	} else {
+		pd_attr_member(&e->attr, (unsigned)(i - MEMBERS), &v);
+		pl_push_value(L, 0, &v);
+	}
+}
+
 /* event.name -> value | nil */
 static int event_index(lua_State *L)
 {
 	const struct pd_event *e = check_event(L, 1);
-	const char *name = luaL_checkstring(L, 2);
+	const char *name = luaL_checkstring(L, 2), *member;
+	struct pl_closest closest;
 
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		if (strcmp(members[i].name, name) == 0)
-			return members[i].push(L, e);
-	for (unsigned m = 0; pd_attr_members[m].name; m++) {
-		struct pd_value v = { .type = PD_NIL };
-
-		if (strcmp(pd_attr_members[m].name, name) != 0)
-			continue;
-		pd_attr_member(&e->attr, m, &v);
-		pl_push_value(L, 0, &v);
-		return 1;
+	pl_closest_init(&closest, name);
+	for (size_t i = 0; (member = member_name(i)) != NULL; i++) {
+		if (strcmp(member, name) == 0) {
+			push_member(L, e, i);
+			return 1;
+		}
+		pl_closest_try(&closest, member);
 	}
-	return luaL_error(L, "an event has no field '%s'", name);
+	return pl_closest_raise(L, &closest, "an event has no field");
+}
+
+/* (event, name | nil) -> name, value of the next member it has */
+static int event_next(lua_State *L)
+{
+	const struct pd_event *e = check_event(L, 1);
+	const char *name = luaL_optstring(L, 2, NULL), *member;
+	size_t i = 0;
+
+	/* after the member of that name */
+	for (bool found = !name; !found && (member = member_name(i)) != NULL; i++)
+		found = strcmp(member, name) == 0;
+	for (; (member = member_name(i)) != NULL; i++) {
+		if (i < MEMBERS && members[i].type == PD_LATER)
+			continue;
+		lua_settop(L, 1);
+		lua_pushstring(L, member);
+		push_member(L, e, i);
+		if (!lua_isnil(L, -1)) {
+			lua_insert(L, 3);
+			lua_settop(L, 3);
+			return 2;
+		}
+	}
+	lua_pushnil(L);
+	return 1;
+}
+
+/* pairs(event): the fields it has */
+static int event_pairs(lua_State *L)
+{
+	check_event(L, 1);
+	lua_pushcfunction(L, event_next);
+	lua_pushvalue(L, 1);
+	lua_pushnil(L);
+	return 3;
 }
 
 static int event_tostring(lua_State *L)
@@ -188,7 +246,7 @@ int pl_event_members(lua_State *L)
 	lua_Integer n = 0;
 
 	lua_newtable(L);
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	for (size_t i = 0; i < MEMBERS; i++) {
 		struct pd_member m = { members[i].name, members[i].type, members[i].doc };
 
 		pl_push_member(L, &m);
@@ -205,6 +263,7 @@ void pl_event_register(lua_State *L)
 {
 	static const luaL_Reg meta[] = {
 		{ "__index", event_index },
+		{ "__pairs", event_pairs },
 		{ "__tostring", event_tostring },
 		{ NULL, NULL },
 	};

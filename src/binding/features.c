@@ -84,6 +84,18 @@ static struct pl_file *features_file(lua_State *L)
 	return f;
 }
 
+static int unknown_feature(lua_State *L, const char *name)
+{
+	struct pl_closest closest;
+	size_t n;
+	const struct pd_feature *table = pd_feature_table(&n);
+
+	pl_closest_init(&closest, name);
+	for (size_t i = 0; i < n; i++)
+		pl_closest_try(&closest, table[i].name);
+	return pl_closest_raise(L, &closest, "there is no header feature");
+}
+
 /* features[name | bit] -> value | nil; upvalue: the File */
 static int features_index(lua_State *L)
 {
@@ -100,7 +112,7 @@ static int features_index(lua_State *L)
 		const struct pd_feature *feature = pd_feature_by_name(name);
 
 		if (!feature)
-			return luaL_error(L, "there is no header feature '%s'", name);
+			return unknown_feature(L, name);
 		section = pd_file_feature(f->file, feature->bit);
 	}
 	if (section)

@@ -22,7 +22,7 @@ struct pl_file *pl_check_open_file(lua_State *L, int index)
 
 void pl_file_report_damage(lua_State *L, struct pl_file *f)
 {
-	while (f->warned < f->file->n_damage) {
+	while (f->file && f->warned < f->file->n_damage) {
 		const struct pd_damage *d = &f->file->damage[f->warned++];
 		const char *message = lua_pushfstring(L, "perflua: %s: offset %I: %s",
 						      f->file->path, (LUAI_UACINT)d->offset,
@@ -190,6 +190,7 @@ static int file_index(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 	const char *name = luaL_checkstring(L, 2);
+	struct pl_closest closest;
 
 	lua_pushvalue(L, 2);
 	if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
@@ -202,7 +203,12 @@ static int file_index(lua_State *L)
 		getters[i].push(L, f);
 		return 1;
 	}
-	return luaL_error(L, "a file has no field '%s'", name);
+	pl_closest_init(&closest, name);
+	for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++)
+		pl_closest_try(&closest, getters[i].name);
+	for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)); lua_pop(L, 1))
+		pl_closest_try(&closest, lua_tostring(L, -2));
+	return pl_closest_raise(L, &closest, "a file has no field");
 }
 
 static int file_tostring(lua_State *L)
@@ -346,6 +352,8 @@ void pl_file_register(lua_State *L)
 
 	luaL_newmetatable(L, PL_FILE);
 	luaL_setfuncs(L, meta, 0);
+	lua_pushliteral(L, PL_FILE);
+	lua_setfield(L, -2, "__metatable"); /* what __gc frees is in use */
 	luaL_newlib(L, methods);
 	lua_pushvalue(L, -1);
 	lua_setfield(L, LUA_REGISTRYINDEX, PL_FILE_METHODS);

@@ -69,21 +69,43 @@ static unsigned distance(const char *a, const char *b)
 	return row[n];
 }
 
+void pl_closest_init(struct pl_closest *c, const char *name)
+{
+	c->name = name;
+	c->best = NULL;
+	c->distance = (unsigned)strlen(name) / 3 + 2; /* further off is another word */
+}
+
+void pl_closest_try(struct pl_closest *c, const char *candidate)
+{
+	unsigned d = distance(c->name, candidate);
+
+	if (d < c->distance) {
+		c->distance = d;
+		c->best = candidate;
+	}
+}
+
+int pl_closest_raise(lua_State *L, const struct pl_closest *c, const char *message)
+{
+	if (c->best)
+		return luaL_error(L, "%s '%s'; did you mean '%s'?", message, c->name, c->best);
+	return luaL_error(L, "%s '%s'", message, c->name);
+}
+
 int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name)
 {
-	const char *closest = NULL;
-	unsigned best = 99;
+	struct pl_closest closest;
 
-	for (unsigned id = 1; id <= names->names.n; id++) {
-		unsigned d = distance(name, names->names.name[id]);
+	pl_closest_init(&closest, name);
+	for (unsigned id = 1; id <= names->names.n; id++)
+		pl_closest_try(&closest, names->names.name[id]);
+	return pl_closest_raise(L, &closest, "no record type has a field");
+}
 
-		if (d < best) {
-			best = d;
-			closest = names->names.name[id];
-		}
-	}
-	if (closest && best <= 1 + strlen(name) / 3)
-		return luaL_error(L, "no record type has a field '%s'; did you mean '%s'?",
-				  name, closest);
-	return luaL_error(L, "no record type has a field '%s'", name);
+int pl_later(lua_State *L, const char *name)
+{
+	return luaL_error(
+		L, "field '%s' cannot be read yet: it comes with a later version of perflua",
+		name);
 }

@@ -24,7 +24,7 @@ struct pl_record *pl_check_record(lua_State *L, int index)
 {
 	struct pl_record *r = to_record(L, index);
 
-	if (r->file->closed && !r->kept)
+	if (!pl_readable(r))
 		closed(L);
 	return r;
 }
@@ -95,14 +95,6 @@ void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec)
 	r->rec.bytes = memcpy(bytes, rec->bytes, rec->size);
 }
 
-static int later(lua_State *L, const struct pl_record *r, unsigned index)
-{
-	const struct pd_field *field = r->rec.layout->bound[index].field;
-
-	return luaL_error(L, "field '%s' cannot be read yet: this version does not build %s",
-			  field->name, field->doc);
-}
-
 /* Upvalues of record_index: the methods in the order of their ids, then data(). */
 enum {
 	UP_METHODS = 1,
@@ -124,7 +116,7 @@ static int record_index(lua_State *L)
 					  luaL_tolstring(L, 2, NULL));
 		return pl_unknown_name(L, r->file->names, name);
 	}
-	if (r->file->closed && !r->kept)
+	if (!pl_readable(r))
 		return closed(L);
 	if (id >= PL_METHODS) {
 		lua_pushvalue(L, lua_upvalueindex((int)(id - PL_METHODS) + UP_METHODS));
@@ -141,7 +133,7 @@ static int record_index(lua_State *L)
 	}
 	pd_record_get(&r->rec, index, &v);
 	if (v.type == PD_LATER)
-		return later(L, r, index);
+		return pl_later(L, name);
 	pl_push_value(L, 1, &v);
 	return 1;
 }
@@ -163,8 +155,9 @@ static int record_next(lua_State *L)
 		pd_record_get(&r->rec, i, &v);
 		if (v.type == PD_NIL || v.type == PD_LATER)
 			continue;
-		lua_pushstring(L, layout->bound[i].field->name);
 		pl_push_value(L, 1, &v);
+		lua_pushstring(L, layout->bound[i].field->name);
+		lua_insert(L, -2);
 		return 2;
 	}
 	lua_pushnil(L);
@@ -190,13 +183,26 @@ static int record_bytes(lua_State *L)
 	return 1;
 }
 
+/* A record of its own of what the one at 1 is now. [-0, +1] */
+static struct pl_record *push_copy(lua_State *L)
+{
+	struct pl_record *r = pl_check_record(L, 1), *copy;
+	uint32_t generation = r->generation;
+
+	pl_push_owner(L, 1);
+	copy = new_record(L, r->file, lua_gettop(L), PL_FILE_RECORD, r->rec.size, 0);
+	lua_remove(L, -2);
+	if (r->generation != generation)
+		luaL_error(L, "a record was used again while it was read, by a finalizer");
+	copy->rec = r->rec;
+	copy->rec.bytes = memcpy(copy->bytes, r->rec.bytes, r->rec.size);
+	return copy;
+}
+
 /* record:copy() -> Record that stays valid after file:close() */
 static int record_copy(lua_State *L)
 {
-	struct pl_record *r = pl_check_record(L, 1);
-
-	pl_push_owner(L, 1);
-	pl_push_record(L, -1, &r->rec)->kept = true;
+	push_copy(L)->kept = true;
 	return 1;
 }
 
@@ -230,7 +236,7 @@ static void add_text(void *arg, const char *p, size_t n)
 /* tostring(record): the line that dump prints for it */
 static int record_tostring(lua_State *L)
 {
-	struct pl_record *r = pl_check_record(L, 1);
+	struct pl_record *r = push_copy(L);
 	struct pd_print *print = lua_newuserdatauv(L, sizeof(*print), 0);
 	luaL_Buffer b;
 	size_t n;

@@ -46,7 +46,9 @@ void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 		lua_remove(L, -2);
 		break;
 	case PD_LATER:
-		luaL_error(L, "this version of perflua does not decode this field yet");
+		luaL_error(
+			L,
+			"this field cannot be read yet: it comes with a later version of perflua");
 	}
 }
 

@@ -22,7 +22,7 @@ struct pl_item {
 /* A record that is used again and again has moved on, and its parts with it. */
 static struct pl_view *live(lua_State *L, struct pl_view *v)
 {
-	if (v->record->file->closed && !v->record->kept)
+	if (!pl_readable(v->record))
 		luaL_error(L, "part of a record of a closed file");
 	if (v->generation != v->record->generation)
 		luaL_error(L,
@@ -37,14 +37,17 @@ static struct pl_view *check_view(lua_State *L, int index)
 
 void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 {
+	struct pl_record *r = lua_touserdata(L, record);
+	uint32_t generation =
+		r->generation; /* of the record that was decoded, whatever it is then */
 	struct pl_view *v;
 
 	record = lua_absindex(L, record);
 	v = lua_newuserdatauv(L, sizeof(*v), 1);
 	v->view = *view;
-	v->record = lua_touserdata(L, record);
-	v->view.rec = &v->record->rec;
-	v->generation = v->record->generation;
+	v->view.rec = &r->rec;
+	v->record = r;
+	v->generation = generation;
 	luaL_setmetatable(L, PL_VIEW);
 	lua_pushvalue(L, record);
 	lua_setiuservalue(L, -2, 1);
@@ -67,16 +70,6 @@ static int find_member(const struct pd_member *members, const char *name)
 	return -1;
 }
 
-static void refuse_later(lua_State *L, const struct pd_value *v, const char *what,
-			 const char *name)
-{
-	if (v->type == PD_LATER)
-		luaL_error(L,
-			   "field '%s' of a %s cannot be read yet: this version does not build "
-			   "the recorded system and its symbols",
-			   name, what);
-}
-
 static void push_item(lua_State *L, int index, struct pl_view *v, uint32_t i)
 {
 	struct pl_item *item;
@@ -96,9 +89,15 @@ static void push_item(lua_State *L, int index, struct pl_view *v, uint32_t i)
 	lua_setiuservalue(L, -2, 1);
 }
 
-static int unknown_member(lua_State *L, const struct pd_view_desc *desc, const char *name)
+static int unknown_member(lua_State *L, const char *what, const struct pd_member *members,
+			  const char *name)
 {
-	return luaL_error(L, "a %s has no field '%s'", desc->name, name);
+	struct pl_closest closest;
+
+	pl_closest_init(&closest, name);
+	for (; members && members->name; members++)
+		pl_closest_try(&closest, members->name);
+	return pl_closest_raise(L, &closest, lua_pushfstring(L, "%s has no field", what));
 }
 
 /* view[i] | view.name -> value, item | nil */
@@ -123,7 +122,8 @@ static int view_index(lua_State *L)
 	m = find_member(desc->members, name);
 	if (m >= 0) {
 		desc->member(&v->view, (unsigned)m, &value);
-		refuse_later(L, &value, desc->name, name);
+		if (value.type == PD_LATER)
+			return pl_later(L, name);
 		push_of(L, 1, &value);
 		return 1;
 	}
@@ -134,7 +134,7 @@ static int view_index(lua_State *L)
 		}
 	}
 	if (!desc->key)
-		return unknown_member(L, desc, name);
+		return unknown_member(L, desc->name, desc->members, name);
 	lua_pushnil(L); /* a register that was not recorded */
 	return 1;
 }
@@ -242,9 +242,11 @@ static int item_index(lua_State *L)
 	int m = find_member(desc->items, name);
 
 	if (m < 0)
-		return unknown_member(L, desc, name);
+		return unknown_member(L, lua_pushfstring(L, "an item of %s", desc->name),
+				      desc->items, name);
 	desc->item(&item->of->view, item->index, (unsigned)m, &value);
-	refuse_later(L, &value, desc->name, name);
+	if (value.type == PD_LATER)
+		return pl_later(L, name);
 	push_item_member(L, 1, &value);
 	return 1;
 }

@@ -93,8 +93,8 @@ const struct pd_field pd_common_fields[] = {
 	  .part = PD_PART_STREAM_ID },
 	{ VIEWED(sample_id, "sample_id", 0, "The trailer as recorded; nil if there is none.") },
 	{ LATER("comm",
-		"Name of the thread at that time: the recorded system, threads come with a later "
-		"version.") },
+		"Name of the thread at that time; needs the recorded system, which comes "
+		"with a later version.") },
 	END_OF_FIELDS,
 };
 
