@@ -1,6 +1,6 @@
 /*
  * The interpreter: a Lua state with the core and the Lua library inside. What to do with the command
- * line is lua/perflua/cli.lua's concern; here is what Lua cannot do by itself: signals, the terminal,
+ * line is lua/perflua/cli/'s concern; here is what Lua cannot do by itself: signals, the terminal,
  * the state's life.
  */
 #include <errno.h>
@@ -171,7 +171,7 @@ static const luaL_Reg host[] = {
 	{ NULL, NULL },
 };
 
-/* What cli.lua and prompt.lua need of us, as a table. [-0, +1] */
+/* What lua/perflua/cli/ needs of us, as a table. [-0, +1] */
 static void push_host(lua_State *L)
 {
 	luaL_newlib(L, host);

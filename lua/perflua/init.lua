@@ -1,11 +1,11 @@
 -- perflua: recordings of Linux perf, asked from Lua.
 
 local core = require "perflua.core"
-local blame = require "perflua.blame"
-local events = require "perflua.events"
-local records = require "perflua.records"
-local run = require "perflua.run"
-local suggest = require "perflua.suggest"
+local blame = require "perflua.errors.blame"
+local events = require "perflua.file.events"
+local records = require "perflua.file.records"
+local run = require "perflua.file.run"
+local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 
 ---@class perflua

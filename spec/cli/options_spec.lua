@@ -8,8 +8,8 @@ describe("the options of perflua", function()
   end)
 
   it("require modules with -l, into the global of that name or another", function()
-    local got = run.perflua { "-l", "perflua.json", "-lj=perflua.json",
-      "-e", "print(j == _G['perflua.json'], j.encode { 1 })" }
+    local got = run.perflua { "-l", "perflua.text.json", "-lj=perflua.text.json",
+      "-e", "print(j == _G['perflua.text.json'], j.encode { 1 })" }
     assert.are.same({ status = 0, out = "true\t[1]\n", err = "" }, got)
   end)
 

@@ -2,7 +2,7 @@
 -- its fields, an example of each.
 
 local core = require "perflua.core"
-local fmt = require "perflua.fmt"
+local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
 
 local tool = {

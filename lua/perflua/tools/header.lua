@@ -1,8 +1,8 @@
 -- perflua header FILE: what the recording's header says, as `perf report --header-only -I` prints it.
 
 local header = require "perflua.header"
-local header_json = require "perflua.header_json"
-local json = require "perflua.json"
+local header_json = require "perflua.header.json"
+local json = require "perflua.text.json"
 local perflua = require "perflua"
 
 local tool = {

@@ -1,8 +1,8 @@
 -- perflua stat FILE: how many records of each type and event, how many bytes, what was lost, when.
 
 local core = require "perflua.core"
-local fmt = require "perflua.fmt"
-local json = require "perflua.json"
+local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
 local perflua = require "perflua"
 
 local tool = {

@@ -1,0 +1,304 @@
+-- The command line of the interpreter: options, scripts, tools, exit statuses.
+-- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
+
+local tools = require "perflua.tools"
+
+local cli = {}
+
+local FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+local usage = [=[
+usage: perflua [options] script.lua [perf.data [args…]]
+       perflua [options] tool [args…]
+]=]
+
+local help = usage .. [[
+
+An argument with / or . is a script, else the name of a tool (perflua help lists
+them), else a script file of that name; - is a script on standard input. Without
+arguments on a terminal: a prompt.
+
+  -e STAT     run the Lua statements STAT
+  -i          a prompt after the script
+  -l NAME     require NAME into the global of that name; -l GLOBAL=NAME
+  -v          print the version
+  -W          turn warnings on (they are)
+  -E          ignore environment variables
+  --          end of options
+  --help      this text
+  --version   what this binary is and what was built in
+]]
+
+local flags = {
+  ["-i"] = "interactive",
+  ["-v"] = "banner",
+  ["-W"] = "warnings",
+  ["-E"] = "no_environment",
+  ["--help"] = "help",
+  ["--version"] = "version",
+}
+
+local function complain(message)
+  io.stdout:flush()
+  io.stderr:write("perflua: ", message, "\n")
+end
+
+-- argv → options, index of the script or tool; or nil and what is wrong.
+local function parse(argv)
+  local options = { actions = {} }
+  local i = 1
+  while argv[i] and argv[i]:find("^%-.") do
+    local word = argv[i]
+    i = i + 1
+    local letter, value = word:match("^%-([el])(.*)")
+    if word == "--" then
+      break
+    elseif flags[word] then
+      options[flags[word]] = true
+    elseif letter then
+      if value == "" then
+        value = argv[i]
+        i = i + 1
+        if not value or value:find("^%-") then
+          return nil, ("'%s' needs an argument"):format(word)
+        end
+      end
+      table.insert(options.actions, { letter = letter, value = value })
+    else
+      return nil, ("unrecognized option '%s'"):format(word)
+    end
+  end
+  return options, i
+end
+
+local function banner(host)
+  return ("perflua %s, %s"):format(host.version, host.lua)
+end
+
+local function version(host)
+  return banner(host) .. "\n" .. (host.libedit and "with libedit " .. host.libedit
+    or "without libedit: the prompt has no line editing and no history") .. "\n"
+end
+
+-- What is below the script in a traceback is ours and tells nothing.
+local own_frames = {
+  "^\t%[C%]: ", "^\t%(%.%.%.tail calls", "^\tlua/perflua/cli/",
+}
+
+local function own_frame(line)
+  for _, pattern in ipairs(own_frames) do
+    if line:find(pattern) then
+      return true
+    end
+  end
+end
+
+---The message handler of everything that is run here.
+---@param message any
+---@return string
+function cli.traceback(message)
+  if type(message) ~= "string" then
+    local meta = getmetatable(message)
+    message = meta and meta.__tostring and tostring(message)
+      or ("(error object is a %s value)"):format(type(message))
+  end
+  local lines = {}
+  for line in debug.traceback(message, 2):gmatch("[^\n]*") do
+    table.insert(lines, line)
+  end
+  while own_frame(lines[#lines]) do
+    table.remove(lines)
+  end
+  return table.concat(lines, "\n") .. "\n\t[C]: in ?"
+end
+
+-- Runs fn(...) → status nil and what it returned, or FAILED after the error was reported. fn is called
+-- by xpcall itself: so a traceback says "main chunk" where there is one.
+local function protected(fn, ...)
+  local ok, result, more = xpcall(fn, cli.traceback, ...)
+  if ok then
+    return nil, result, more
+  end
+  complain(result)
+  return FAILED
+end
+
+-- A recording where a script should be is an easy mistake to make.
+local function is_recording(path)
+  local file = io.open(path, "rb")
+  local magic = file and file:read(8)
+  if file then
+    file:close()
+  end
+  return magic == "PERFILE2" or magic == "2ELIFREP" or magic == "PERFFILE"
+end
+
+local function exists(path)
+  local file = io.open(path)
+  return file and file:close()
+end
+
+-- A script that returned handlers: they are run over its arguments as recordings.
+local function run_handlers(perflua, handlers)
+  local path = #arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data"
+  local file, message = perflua.open(path)
+  if not file then
+    complain(message)
+    return FAILED
+  end
+  file:run(handlers)
+  file:close()
+end
+
+local function run_script(perflua, path)
+  if path and is_recording(path) then
+    complain(("%s is a recording, not a script; try: perflua stat %s"):format(path, path))
+    return USAGE
+  end
+  local chunk, message = loadfile(path)
+  if not chunk then
+    complain(message)
+    return FAILED
+  end
+  local status, result = protected(chunk, table.unpack(arg))
+  if type(result) == "table" then
+    local failed
+    failed, status = protected(run_handlers, perflua, result)
+    status = failed or status
+  end
+  return status
+end
+
+local function run_tool(name, tool)
+  if arg[1] == "--help" then
+    io.stdout:write(tools.help(name, tool))
+    return 0
+  end
+  local args, wrong = tools.parse(tool, arg)
+  if not args then
+    complain(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
+    return USAGE
+  end
+  local failed, status, message = protected(tool.run, args, io.stdout)
+  if message then
+    complain(message)
+    status = status or FAILED
+  end
+  return failed or status
+end
+
+-- The script or tool that an argument names.
+local function run_named(perflua, word)
+  if word == "-" then
+    return run_script(perflua, nil)
+  elseif word:find("[/.]") then
+    return run_script(perflua, word)
+  end
+  local tool = tools.find(word)
+  if tool then
+    return run_tool(word, tool)
+  elseif exists(word) then
+    return run_script(perflua, word)
+  end
+  complain(("'%s' is neither a tool nor a script file; perflua help lists the tools"):format(word))
+  return USAGE
+end
+
+local function run_chunk(chunk, message)
+  if chunk then
+    return (protected(chunk))
+  end
+  complain(message)
+  return FAILED
+end
+
+-- LUA_INIT, as lua has it: statements, or @ and a file.
+local function run_init()
+  for _, name in ipairs { "LUA_INIT_5_4", "LUA_INIT" } do
+    local init = os.getenv(name)
+    if init and init:sub(1, 1) == "@" then
+      return run_chunk(loadfile(init:sub(2)))
+    elseif init then
+      return run_chunk(load(init, "=" .. name))
+    end
+  end
+end
+
+local actions = {}
+
+function actions.e(text)
+  return run_chunk(load(text, "=(command line)", "t"))
+end
+
+function actions.l(text)
+  local global, module = text:match("^([^=]+)=(.+)")
+  local status, result = protected(require, module or text)
+  _G[global or text] = result
+  return status
+end
+
+local function run_actions(options)
+  for _, action in ipairs(options.actions) do
+    local status = actions[action.letter](action.value)
+    if status then
+      return status
+    end
+  end
+end
+
+-- Index 0 is the script, what follows it its arguments, what is before it below 0.
+local function make_arg(argv, script)
+  local args = {}
+  for i = 0, #argv do
+    args[i - script] = argv[i]
+  end
+  return args
+end
+
+local function run(argv, host, options, script)
+  _G.perflua = require "perflua"
+  _G.arg = make_arg(argv, argv[script] and script or 0)
+  local status = not options.no_environment and run_init() or run_actions(options)
+  if status then
+    return status
+  end
+  if argv[script] then
+    status = run_named(_G.perflua, argv[script])
+  elseif options.banner or options.interactive or #options.actions > 0 then
+    status = nil
+  elseif host.is_terminal() then
+    options.interactive = true
+  else
+    status = run_script(_G.perflua, nil)
+  end
+  if options.interactive then
+    io.stdout:write(banner(host), "\n")
+    require "perflua.cli.prompt".run(host, not options.no_environment, cli.traceback)
+    return 0
+  end
+  return status
+end
+
+---@param argv table the program at 0, its arguments from 1
+---@param host table what src/perflua.c gives
+---@return integer exit status
+function cli.main(argv, host)
+  warn("@on")
+  local options, script = parse(argv)
+  if not options then
+    complain(script .. "\n" .. usage .. "perflua --help tells more")
+    return USAGE
+  elseif options.help then
+    io.stdout:write(help)
+    return 0
+  elseif options.version then
+    io.stdout:write(version(host))
+    return 0
+  elseif options.banner and not options.interactive then
+    io.stdout:write(banner(host), "\n")
+  end
+  local status = run(argv, host, options, script) or 0
+  return host.interrupted() and INTERRUPTED or status
+end
+
+return cli

@@ -1,0 +1,137 @@
+-- Events by name: exactly, then without modifiers and PMU, or by glob.
+
+local blame = require "perflua.errors.blame"
+local suggest = require "perflua.errors.suggest"
+
+local events = {}
+
+local TRACEPOINT = 2 -- PERF_TYPE_TRACEPOINT
+
+-- "cpu_core/cycles/ku" and "cycles:P" are both "cycles"; a tracepoint's "system:name" is one name.
+local function base(event)
+  local name = event.name
+  local inner = name:match("^[^/]+/(.*)/[^/]*$")
+  if inner then name = inner end
+  local without = name:match("^(.+):[ukhvHGpPSDIWeb]+$")
+  if without and (event.type ~= TRACEPOINT or without:find(":", 1, true)) then name = without end
+  return name
+end
+
+events.base = base
+
+---@param text string
+---@return boolean
+function events.is_glob(text) return text:find("[*?%[]") ~= nil end
+
+-- fnmatch's * ? [set] [!set] as a Lua pattern.
+local function pattern_of(glob)
+  local parts, at = { "^" }, 1
+  while at <= #glob do
+    local c = glob:sub(at, at)
+    local negated, set, after = glob:match("^%[([!^]?)(%]?[^%]]*)%]()", at)
+    if c == "*" then
+      parts[#parts + 1] = ".*"
+    elseif c == "?" then
+      parts[#parts + 1] = "."
+    elseif c == "[" and set and set ~= "" then
+      parts[#parts + 1] = (negated ~= "" and "[^" or "[") .. set:gsub("[%%%]%[^]", "%%%0") .. "]"
+      at = after - 1
+    else
+      parts[#parts + 1] = c:gsub("%W", "%%%0")
+    end
+    at = at + 1
+  end
+  parts[#parts + 1] = "$"
+  return table.concat(parts)
+end
+
+---@param list perflua.Event[]
+---@param glob string
+---@return perflua.Event[]
+function events.matching(list, glob)
+  local found, pattern = {}, pattern_of(glob)
+  for i = 1, #list do
+    if list[i].name:find(pattern) then found[#found + 1] = list[i] end
+  end
+  return found
+end
+
+---@param list perflua.Event[]
+---@param name string
+---@return perflua.Event[] # all of that very name
+function events.exactly(list, name)
+  local found = {}
+  for i = 1, #list do
+    if list[i].name == name then found[#found + 1] = list[i] end
+  end
+  return found
+end
+
+---@param list perflua.Event[]
+---@param name string
+---@return perflua.Event[] # all of that name when modifiers and PMU are left away
+function events.loosely(list, name)
+  local found = {}
+  for i = 1, #list do
+    if base(list[i]) == name then found[#found + 1] = list[i] end
+  end
+  return found
+end
+
+---@param list perflua.Event[]
+---@return string[]
+function events.names(list)
+  local names = {}
+  for i = 1, #list do names[i] = list[i].name end
+  return names
+end
+
+---@param list perflua.Event[]
+---@param name string a name or glob
+---@return perflua.Event[] # raises if there is none
+function events.find(list, name)
+  local found = events.exactly(list, name)
+  if #found == 0 then found = events.loosely(list, name) end
+  if #found == 0 and events.is_glob(name) then found = events.matching(list, name) end
+  if #found == 0 then
+    blame(suggest.message(("this recording has no event '%s'"):format(name), name, events.names(list)))
+  end
+  return found
+end
+
+---@param value any
+---@return boolean # whether it can be an Event
+function events.is_event(value)
+  local kind = type(value)
+  return (kind == "userdata" or kind == "table") and math.type(value.index) == "integer"
+    and type(value.name) == "string"
+end
+
+---@param list perflua.Event[]
+---@param wanted string|perflua.Event|(string|perflua.Event)[]
+---@return table<integer, boolean> # indexes
+function events.resolve(list, wanted)
+  local set = {}
+  local function add(one)
+    if type(one) == "string" then
+      for _, event in ipairs(events.find(list, one)) do set[event.index] = true end
+    elseif (type(one) == "userdata" or type(one) == "table") and events.is_event(one) then
+      local own = list[one.index]
+      if not own or own.name ~= one.name then
+        blame("event '%s' is of another recording", one.name)
+      end
+      set[one.index] = true
+    else
+      blame("an event is given by name, glob or Event, not by a %s", type(one))
+    end
+  end
+  if type(wanted) == "table" and not events.is_event(wanted) then
+    if #wanted == 0 then blame("an empty list of events") end
+    for _, one in ipairs(wanted) do add(one) end
+  else
+    add(wanted)
+  end
+  return set
+end
+
+return events

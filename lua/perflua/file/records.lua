@@ -1,0 +1,85 @@
+-- file:records(options) and file:samples(event): which records a Query starts from.
+
+local blame = require "perflua.errors.blame"
+local events = require "perflua.file.events"
+local fields = require "perflua.query.fields"
+local query = require "perflua.query"
+local suggest = require "perflua.errors.suggest"
+
+local records = {}
+
+local known = { type = true, event = true, order = true, reuse = true, container = true }
+
+local function check_options(options)
+  for name in pairs(options) do
+    if not known[name] then
+      local text = tostring(name)
+      blame(suggest.message(("unknown option '%s'"):format(text), text, suggest.names(known)))
+    end
+  end
+  local order = options.order
+  if order == "time" then
+    blame("time order comes with a later version; use order = \"file\" or leave it out")
+  elseif order ~= nil and order ~= "file" then
+    blame("order is \"time\" or \"file\", not %s", tostring(order))
+  end
+end
+
+local function type_id(name)
+  local desc = fields.types()[name]
+  if math.type(name) == "integer" then return name end
+  if type(name) ~= "string" then blame("a record type is a name, not a %s", type(name)) end
+  if not desc then
+    blame(suggest.message(("unknown record type '%s'"):format(name), name, suggest.names(fields.types())))
+  end
+  return desc.id
+end
+
+-- nil: all but the container's own.
+local function type_ids(wanted)
+  if wanted == nil then return nil end
+  local ids = {}
+  if type(wanted) ~= "table" then wanted = { wanted } end
+  if #wanted == 0 then blame("an empty list of record types") end
+  for _, one in ipairs(wanted) do ids[type_id(one)] = true end
+  return ids
+end
+
+local function start(file, options, split)
+  check_options(options)
+  local types = type_ids(options.type)
+  local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
+  return query.new {
+    file = file, types = types, events = event_set, event_nil = event_set == nil,
+    container = options.container and true or nil, reuse = options.reuse and true or nil,
+    scope = fields.scope(file, types, event_set, options.container), split = split, filters = {},
+  }
+end
+
+---@param file perflua.File
+---@param options string|table|nil # { type, event, order, reuse, container }, or a type's name
+---@return perflua.Query
+function records.records(file, options)
+  if type(options) == "string" then options = { type = options } end
+  if options ~= nil and type(options) ~= "table" then
+    blame("records: a table of options or a record type expected, got a %s", type(options))
+  end
+  return start(file, options or {}, false)
+end
+
+-- A table with `event`, `order` or `reuse` instead of an event gives these options.
+---@param file perflua.File
+---@param event string|perflua.Event|table|nil a name, a glob, an Event, or an array of them
+---@return perflua.Query
+function records.samples(file, event)
+  local options = { event = event }
+  if type(event) == "table" and #event == 0 and not events.is_event(event) then
+    if event.type ~= nil then blame("samples are of one type; records() takes `type`") end
+    options = {}
+    for name, value in pairs(event) do options[name] = value end
+  end
+  options.type = "sample"
+  return start(file, options, true)
+end
+
+return records

@@ -1,0 +1,178 @@
+-- file:run(handlers): one handler for each record, found before the first record is read.
+
+local blame = require "perflua.errors.blame"
+local events = require "perflua.file.events"
+local fields = require "perflua.query.fields"
+local suggest = require "perflua.errors.suggest"
+
+local run = {}
+
+local SAMPLE = 9
+
+-- A handler that returns this ends the run.
+run.stop = setmetatable({}, { __name = "perflua.stop", __tostring = function() return "perflua.stop" end })
+
+-- Keys that are no handlers of records, and the type of their values.
+local special = {
+  begin = "function", finish = "function", interval = "function", interval_ms = "number", meta = "table",
+}
+
+-- { "pid", "period", fn }: the fields' values instead of a record. The core reads plain ones itself.
+local function with_fields(key, handler, scope)
+  local fn, refs, names, plain = handler[#handler], {}, {}, true
+  if type(fn) ~= "function" then
+    blame("handler '%s': a list of fields ends with a function", tostring(key))
+  end
+  for i = 1, #handler - 1 do
+    local ref = scope:ref(handler[i])
+    refs[i], names[i], plain = ref, ref.root, plain and ref.plain
+  end
+  if #refs == 0 then return function() return fn() end end
+  names[#names + 1] = fn
+  if plain then return names end
+  return function(record)
+    local values = {}
+    for i, ref in ipairs(refs) do
+      local value = ref.get(record)
+      if value == nil then value = false end
+      values[i] = value
+    end
+    return fn(table.unpack(values, 1, #refs))
+  end
+end
+
+-- What the core calls for a record: a function, or a table of plain fields and a function.
+local function handler_of(key, handler, file, types, event_set)
+  if type(handler) == "table" then
+    return with_fields(key, handler, fields.scope(file, types, event_set))
+  elseif type(handler) ~= "function" then
+    blame("handler '%s': a function or { fields…, function } expected, got a %s", tostring(key), type(handler))
+  end
+  return handler
+end
+
+local function known_keys(file)
+  local names = events.names(file.events)
+  for name in pairs(special) do names[#names + 1] = name end
+  for _, name in ipairs(suggest.names(fields.types())) do names[#names + 1] = name end
+  names[#names + 1] = "other"
+  return names
+end
+
+-- The events a string key names and how closely: an exact name before a base name before a glob.
+local EVENT_KEY, EXACT, LOOSE, GLOB = 4, 3, 2, 1
+
+local function events_of(key, list)
+  local found = events.exactly(list, key)
+  if #found > 0 then return found, EXACT end
+  found = events.loosely(list, key)
+  if #found > 0 then return found, LOOSE end
+  if events.is_glob(key) then return events.matching(list, key), GLOB end
+  return {}
+end
+
+-- Which key an event goes to, as claims come in any order.
+local function claim(claims, event, key, rank)
+  local best = claims[event.index]
+  if best and best.rank == GLOB and rank == GLOB and #best.key == #key then
+    local one, two = best.key, key
+    if two < one then one, two = two, one end
+    if not best.tie then best.tie = { one, two } end
+    return
+  end
+  if not best or rank > best.rank or rank == best.rank and rank == GLOB and #key > #best.key then
+    claims[event.index] = { key = key, rank = rank }
+  end
+end
+
+local function claim_key(claims, key, file)
+  if type(key) ~= "string" then
+    if not (type(key) == "userdata" or type(key) == "table") or not events.is_event(key) then
+      blame("a handler's key is a name or an Event, not a %s", type(key))
+    end
+    local index = next(events.resolve(file.events, key))
+    return claim(claims, file.events[index], key, EVENT_KEY)
+  end
+  local found, rank = events_of(key, file.events)
+  if #found == 0 and not key:find("[:/*]") then
+    blame(suggest.message(("handler '%s' is no record type and no event"):format(key), key, known_keys(file)))
+  end
+  for _, event in ipairs(found) do claim(claims, event, key, rank) end
+end
+
+local function interval_of(handlers)
+  local ms = handlers.interval_ms
+  if not handlers.interval then return nil end
+  if not math.type(ms) or not (ms > 0 and ms < 1e12) then blame("interval needs interval_ms, a number above 0") end
+  return math.max(1, math.floor(ms * 1000000))
+end
+
+local function check_special(handlers)
+  for name, wanted in pairs(special) do
+    local value = handlers[name]
+    if value ~= nil and type(value) ~= wanted then
+      blame("handler '%s': a %s expected, got a %s", name, wanted, type(value))
+    end
+  end
+end
+
+-- Sorts the handlers into those of types and those of events.
+local function plan_of(file, handlers)
+  local by_type, by_event, claims = {}, {}, {}
+  for key, handler in pairs(handlers) do
+    local desc = type(key) == "string" and fields.types()[key]
+    if desc then
+      by_type[desc.id] = handler_of(key, handler, file, { [desc.id] = true })
+    elseif not special[key] and key ~= "other" then
+      claim_key(claims, key, file)
+      if type(handler) ~= "table" then handler_of(key, handler, file) end
+    end
+  end
+  for index, best in pairs(claims) do
+    if best.tie and best.rank == GLOB then
+      blame("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
+    end
+    by_event[index] = handler_of(best.key, handlers[best.key], file, { [SAMPLE] = true }, { [index] = true })
+  end
+  return by_type, by_event
+end
+
+-- The container's own records come only to handlers of their names: once one is asked for, the others are
+-- kept from `other`.
+local function ignore_container(by_type)
+  local wanted = false
+  for id in pairs(by_type) do wanted = wanted or fields.types()[id].container end
+  for id, desc in pairs(fields.types()) do
+    if wanted and math.type(id) and desc.container and not by_type[id] then by_type[id] = function() end end
+  end
+  return wanted
+end
+
+-- The types worth walking; nil: all, for `other` and for the time that passes.
+local function types_of(by_type, by_event, handlers)
+  if handlers.other or handlers.interval then return nil end
+  local ids = {}
+  for id in pairs(by_type) do ids[id] = true end
+  if next(by_event) then ids[SAMPLE] = true end
+  return ids
+end
+
+---@param file perflua.File
+---@param handlers table
+function run.run(file, handlers)
+  if type(handlers) ~= "table" then blame("run: a table of handlers expected, got a %s", type(handlers)) end
+  check_special(handlers)
+  local by_type, by_event = plan_of(file, handlers)
+  local other = handlers.other and handler_of("other", handlers.other, file)
+  local types = types_of(by_type, by_event, handlers)
+  local options = {
+    types = types, container = not types and ignore_container(by_type), handlers = by_type,
+    event_handlers = by_event, other = other,
+    interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
+  }
+  local stopped = handlers.begin and handlers.begin(file) == run.stop
+  if not stopped and (not types or next(types)) then file:dispatch(options) end
+  if handlers.finish then handlers.finish(file) end
+end
+
+return run

@@ -1,0 +1,149 @@
+-- The grouped half of a Query's description: its keys, its columns, and the Table it ends in.
+
+local blame = require "perflua.errors.blame"
+local aggregate = require "perflua.group.aggregate"
+local measures = require "perflua.group.measures"
+local suggest = require "perflua.errors.suggest"
+local Table = require "perflua.table"
+
+local group = {}
+
+local function taken(spec, keys, columns, name)
+  if name == "event" and spec.split then return true end
+  for _, key in ipairs(keys) do
+    if key.name == name then return true end
+  end
+  for _, column in ipairs(columns) do
+    if column.name == name then return true end
+  end
+  return false
+end
+
+local function check_name(spec, keys, columns, name)
+  if taken(spec, keys, columns, name) then
+    blame("two columns named '%s': give the first another name with as(), before the second", name)
+  end
+end
+
+local function function_key(name, fn)
+  if type(name) ~= "string" or type(fn) ~= "function" then
+    blame("group_by: a table names functions of a record: { name = function(record) … end }")
+  end
+  return { name = name, ref = { text = name, kind = "function", plain = false, get = fn } }
+end
+
+local function field_key(spec, text)
+  local ref = spec.scope:ref(text)
+  if ref.kind == "view" then
+    blame("group_by: %s is a composite; name a member, or give a function: { name = fn }", text)
+  end
+  return { name = text, ref = ref }
+end
+
+---@param spec table
+---@param ... string|table<string, function>
+---@return {name: string, ref: table}[]
+function group.keys(spec, ...)
+  local keys = {}
+  local function add(key)
+    if key.name == "event" and spec.split and key.ref.kind == "event" then return end -- it is a key already
+    check_name(spec, keys, {}, key.name)
+    keys[#keys + 1] = key
+  end
+  for _, one in ipairs { ... } do
+    if type(one) == "table" then
+      local named = suggest.names(one)
+      if #named == 0 then blame("group_by: an empty table names no key") end
+      for _, name in ipairs(named) do add(function_key(name, one[name])) end
+    elseif type(one) == "string" then
+      add(field_key(spec, one))
+    else
+      blame("group_by: a field's name or { name = function } expected, got a %s", type(one))
+    end
+  end
+  return keys
+end
+
+---@param spec table
+---@param name string of the measure
+---@param field string?
+---@param option any
+---@return {name: string, measure: string, ref: table?, kind: string?, option: any}
+function group.column(spec, name, field, option)
+  local takes = measures[name].takes
+  if not takes then return { name = name, measure = name } end
+  local ref = spec.scope:ref(field)
+  if not takes[ref.kind] then
+    blame("%s: %s is not something it can measure (%s)", name, field, ref.kind)
+  end
+  local prefix = measures[name].prefix or name .. "_"
+  return { name = prefix .. field, measure = name, ref = ref, kind = ref.kind, option = option }
+end
+
+---@param spec table
+---@param column table
+---@return table[] # the columns with this one
+function group.added(spec, column)
+  check_name(spec, spec.keys, spec.columns, column.name)
+  local columns = table.move(spec.columns, 1, #spec.columns, 1, {})
+  columns[#columns + 1] = column
+  return columns
+end
+
+---@param spec table
+---@param name string
+---@return table # the changes: keys or columns with the last one renamed
+function group.renamed(spec, name)
+  if type(name) ~= "string" then blame("as: a name expected, got a %s", type(name)) end
+  local part = #spec.columns > 0 and "columns" or "keys"
+  local list = table.move(spec[part], 1, #spec[part], 1, {})
+  local last = {}
+  if #list == 0 then blame("as: there is no column to name yet") end
+  for key, value in pairs(list[#list]) do last[key] = value end
+  list[#list] = nil
+  check_name(spec, part == "keys" and list or spec.keys, part == "columns" and list or spec.columns, name)
+  last.name = name
+  list[#list + 1] = last
+  return { [part] = list }
+end
+
+-- The events of the query by their index: their places in the result and their names.
+local function event_places(spec)
+  local place, names = {}, {}
+  for i, event in ipairs(spec.scope:events()) do
+    place[event.index], names[i] = i, event.name
+  end
+  return place, names
+end
+
+local function groups_of(spec, columns)
+  local keys = {}
+  for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, at = i } end
+  if not spec.split then return aggregate(spec, keys, columns) end
+  local place, names = event_places(spec)
+  if #names > 1 or #keys == 0 then table.insert(keys, 1, { ref = spec.scope:ref("event"), split = true }) end
+  local groups = aggregate(spec, keys, columns)
+  for _, g in ipairs(groups) do g.event = place[g.event] or #names == 1 and 1 or 0 end
+  return groups, names
+end
+
+---@param spec table
+---@param present string? "top" or "sort"; default: sort by the first measure
+---@param ... any its arguments
+---@return perflua.Table
+function group.table(spec, present, ...)
+  local columns = spec.columns
+  if #columns == 0 then columns = { group.column(spec, "count") } end
+  local data = { keys = {}, measures = {} }
+  for i, key in ipairs(spec.keys) do data.keys[i] = { name = key.name, kind = key.ref.kind } end
+  for i, column in ipairs(columns) do
+    data.measures[i] = { name = column.name, measure = column.measure, kind = column.kind, option = column.option }
+  end
+  data.groups = {}
+  local empty = Table.new(data)
+  if present then empty = empty[present](empty, ...) end -- raises before anything is read
+  data.groups, data.events = groups_of(spec, columns)
+  return Table.new(data, empty.show)
+end
+
+return group

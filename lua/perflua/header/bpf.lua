@@ -1,0 +1,71 @@
+-- BPF programs of the BPF_PROG_INFO feature as text, named as the kernel's symbols of them.
+-- See __bpf_event__print_bpf_prog_info, tools/perf/util/bpf-event.c.
+
+local btf = require "perflua.header.btf"
+
+local bpf_text = {}
+
+-- The name of sub-program i (from 1): of its function, by the program's BTF, or as perf makes it up.
+local function symbol(program, types, i, byte_order)
+  local name
+  if types then
+    local at = (i - 1) * program.func_info_rec_size + 4 -- struct bpf_func_info: insn_off, type_id
+    if program.func_info and at + 4 <= #program.func_info then
+      name = types[string.unpack(byte_order == "big" and ">I4" or "<I4", program.func_info, at + 1)]
+    end
+  elseif #program.jited_ksyms > 1 then
+    name = "F"
+  elseif program.name ~= "" then
+    name = program.name
+  end
+  return "bpf_prog_" .. program.prog_tags[i] .. (name and "_" .. name or "")
+end
+
+local function program_lines(program, types, add, byte_order)
+  local starts, sizes, tags = program.jited_ksyms, program.jited_func_lens, program.prog_tags
+  if not (starts and sizes and tags and #starts == #sizes and #starts == #tags) then
+    add("# bpf_prog_info %d: %s not compiled", program.id, program.name)
+  elseif #starts == 1 then
+    add("# bpf_prog_info %d: %s addr 0x%x size %d", program.id, symbol(program, types, 1, byte_order), starts[1],
+      sizes[1])
+  else
+    add("# bpf_prog_info %d:", program.id)
+    for i in ipairs(starts) do
+      add("# \tsub_prog %d: %s addr 0x%x size %d", i - 1, symbol(program, types, i, byte_order), starts[i], sizes[i])
+    end
+  end
+end
+
+---A copy of a list, sorted by id.
+---@param list table[]
+---@return table[]
+function bpf_text.by_id(list)
+  local sorted = table.move(list, 1, #list, 1, {})
+  table.sort(sorted, function(a, b)
+    return a.id < b.id
+  end)
+  return sorted
+end
+
+---Adds the lines of all programs, by id.
+---@param programs table[] the feature
+---@param add fun(format: string, ...)
+---@param file perflua.File
+function bpf_text.programs(programs, add, file)
+  local blobs, names = {}, {}
+  for _, blob in ipairs(file.features.bpf_btf or {}) do
+    blobs[blob.id] = blob.data
+  end
+  if #programs == 0 then
+    add("# bpf_prog_info empty")
+  end
+  for _, program in ipairs(bpf_text.by_id(programs)) do
+    local id = program.btf_id
+    if blobs[id] and not names[id] then
+      names[id] = btf.names(blobs[id], file.byte_order)
+    end
+    program_lines(program, names[id], add, file.byte_order)
+  end
+end
+
+return bpf_text

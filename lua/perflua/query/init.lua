@@ -1,0 +1,209 @@
+-- Query: a description of what to read, made step by step; each step is a new Query. Nothing is read until
+-- one is looped over or asked for a result.
+
+local core = require "perflua.core"
+local between = require "perflua.query.between"
+local blame = require "perflua.errors.blame"
+local filter = require "perflua.filter"
+local aggregate = require "perflua.group.aggregate"
+local group = require "perflua.group"
+local measures = require "perflua.group.measures"
+local plan = require "perflua.query.plan"
+
+---@class perflua.Query
+local Query = {}
+local meta = { __index = Query, __name = "perflua.Query" }
+
+local function new(spec) return setmetatable({ spec = spec }, meta) end
+
+-- A copy of the description with changes; lists are never changed in place.
+local function derive(query, changes)
+  local spec = {}
+  for key, value in pairs(query.spec) do spec[key] = value end
+  for key, value in pairs(changes) do spec[key] = value end
+  return new(spec)
+end
+
+local function appended(list, ...)
+  local longer = table.move(list, 1, #list, 1, {})
+  for _, item in ipairs { ... } do longer[#longer + 1] = item end
+  return longer
+end
+
+local function not_grouped(query, step)
+  if query.spec.keys then blame("%s comes before group_by", step) end
+end
+
+---@param condition string|function|table
+---@return perflua.Query
+function Query:where(condition)
+  not_grouped(self, "where")
+  return derive(self, { filters = appended(self.spec.filters, filter.of(condition, self.spec.scope)) })
+end
+
+---@param from integer|string|nil included
+---@param to integer|string|nil excluded
+---@return perflua.Query
+function Query:between(from, to)
+  not_grouped(self, "between")
+  local spec = self.spec
+  from = between.time(spec.file, from, false) or 0
+  to = between.time(spec.file, to, true)
+  if spec.from and math.ult(from, spec.from) then from = spec.from end
+  if spec.to and (not to or math.ult(spec.to, to)) then to = spec.to end
+  return derive(self, { from = from, to = to })
+end
+
+---@param ... string fields
+---@return perflua.Query
+function Query:select(...)
+  not_grouped(self, "select")
+  if select("#", ...) == 0 then blame("select: which fields?") end
+  local refs = {}
+  for i, name in ipairs { ... } do refs[i] = self.spec.scope:ref(name) end
+  return derive(self, { refs = refs })
+end
+
+---@param ... string|table<string, function> fields, or functions of a record by their columns' names
+---@return perflua.Query
+function Query:group_by(...)
+  not_grouped(self, "a second group_by")
+  if select("#", ...) == 0 then blame("group_by: which keys?") end
+  return derive(self, { keys = group.keys(self.spec, ...), columns = {}, refs = false })
+end
+
+---@return perflua.Query # whose groups hold the records of all events together
+function Query:all_events() return derive(self, { split = false }) end
+
+---@param name string for the last key or measure
+---@return perflua.Query
+function Query:as(name)
+  if not self.spec.keys then blame("as: names a key or a measure, after group_by") end
+  return derive(self, group.renamed(self.spec, name))
+end
+
+-- The next step of a query that is looped over: values, nil at the end; and what to close.
+local function open(query)
+  local spec = query.spec
+  if spec.keys then
+    return group.table(spec):rows(), { close = function() end }
+  elseif spec.refs then
+    return plan.values(spec, spec.refs)
+  end
+  return plan.records(spec)
+end
+
+-- Starts the loop of `for … in query do`, ending an unfinished one: self[1] is its step. Called when the
+-- control value is nil.
+function Query:start()
+  local running = rawget(self, "running")
+  if running then running:close() end
+  self[1], self.running = open(self)
+end
+
+local function loop_step(query, first, ...)
+  if first == nil then
+    query[1], query[2] = nil, nil
+    return nil
+  end
+  query[2] = first
+  return first, ...
+end
+
+-- for … in query do: steps query[1], whose last first value query[2] is.
+meta.__call = core.query_call or function(query, _, control)
+  if control == nil then
+    query:start()
+  elseif not rawequal(query[2], control) then
+    error("this loop's cursor was taken by another loop over the same Query", 2)
+  end
+  return loop_step(query, query[1]())
+end
+
+-- each(fn) calls fn for every record (or row, or with the selected values); each() is an independent
+-- iterator, for loops that nest.
+---@param fn function?
+---@return function? step, nil, nil, any closing
+function Query:each(fn)
+  local step, cursor = open(self)
+  local closing = plan.closing(cursor)
+  if fn == nil then return step, nil, nil, closing end
+  if type(fn) ~= "function" then blame("each: a function expected, got a %s", type(fn)) end
+  local _ <close> = closing
+  local function pass(first, ...)
+    if first == nil then return false end
+    fn(first, ...)
+    return true
+  end
+  while pass(step()) do end -- luacheck: ignore 542
+end
+
+-- Records, rows, or selected values: those of several fields as arrays.
+---@return any[]
+function Query:collect()
+  local list = {}
+  local several = self.spec.refs and #self.spec.refs > 1
+  local copies = self.spec.reuse and not self.spec.refs and not self.spec.keys
+  self:each(function(...)
+    local one = several and { ... } or (...)
+    list[#list + 1] = copies and one:copy() or one
+  end)
+  return list
+end
+
+-- Without a field the first record, row, or selected values; after group_by first(field) is a measure.
+function Query:first(field)
+  if field ~= nil then return self:measure("first", field) end
+  local step, cursor = open(self)
+  local _ <close> = plan.closing(cursor)
+  return step()
+end
+
+-- A measure is a column after group_by, else it ends the query and is a value.
+function Query:measure(name, field, option)
+  if self.spec.refs then blame("%s: a query that selects fields is not measured", name) end
+  local column = group.column(self.spec, name, field, option)
+  if self.spec.keys then
+    return derive(self, { columns = group.added(self.spec, column) })
+  elseif name == "first" or name == "last" or name == "share" then
+    blame("%s comes after group_by", name)
+  end
+  local g = aggregate(self.spec, {}, { column })[1]
+  return measures[name].finish(g[1], column.kind, option)
+end
+
+function Query:quantile(field, q)
+  if not math.type(q) or q < 0 or q > 1 then blame("quantile: the second argument is from 0 to 1") end
+  return self:measure("quantile", field, q)
+end
+
+function Query:count() return self:measure("count") end
+
+for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "last", "share" } do
+  Query[name] = function(self, field)
+    if field == nil then blame("%s: of which field?", name) end
+    return self:measure(name, field)
+  end
+end
+
+---@param n integer rows to show, for each event
+---@param column string? default: the first measure
+---@return perflua.Table
+function Query:top(n, column)
+  if not self.spec.keys then blame("top comes after group_by") end
+  return group.table(self.spec, "top", n, column)
+end
+
+---@param column string? default: the first measure
+---@param direction "asc"|"desc"|nil
+---@return perflua.Table
+function Query:sort(column, direction)
+  if not self.spec.keys then blame("sort comes after group_by") end
+  return group.table(self.spec, "sort", column, direction)
+end
+
+function meta:__tostring()
+  return ("perflua.Query over %s"):format(self.spec.file.path)
+end
+
+return { new = new }

@@ -1,0 +1,301 @@
+-- Table: the groups of a query, and how they are shown. All groups are kept, as states that can still be
+-- merged; order and top are presentation.
+--
+-- self.data = { events, keys, measures, groups }: events names the sections, in order (nil: not split);
+-- keys { name, kind }; measures { name, measure, kind (of the field), option }; a group is
+-- { event = place in events, keys = {…}, state, state … }. self.show = { column, ascending, top }.
+
+local blame = require "perflua.errors.blame"
+local arith = require "perflua.filter.arith"
+local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
+local measures = require "perflua.group.measures"
+local merge = require "perflua.table.merge"
+local saved = require "perflua.table.saved"
+local suggest = require "perflua.errors.suggest"
+
+---@class perflua.Table
+local Table = {}
+local meta = { __name = "perflua.Table" }
+
+-- Columns of a row in their order: keys, then measures.
+local function columns_of(data)
+  local columns = {}
+  for i, key in ipairs(data.keys) do columns[i] = { name = key.name, kind = key.kind } end
+  for _, one in ipairs(data.measures) do
+    local shows = measures[one.measure].shows
+    columns[#columns + 1] = { name = one.name, kind = shows and shows(one.kind) or "unsigned", measured = true }
+  end
+  return columns
+end
+
+---@param data table
+---@param show table
+---@return perflua.Table
+function Table.new(data, show)
+  return setmetatable({ data = data, show = show or {}, columns = columns_of(data) }, meta)
+end
+
+local function totals_of(data) -- [measure][event] → sum of all groups' states, for shares
+  local totals = {}
+  for m, one in ipairs(data.measures) do
+    if one.measure == "share" then
+      local by_event = {}
+      for _, g in ipairs(data.groups) do
+        local event = g.event or 0
+        by_event[event] = (by_event[event] or 0.0) + g[m]
+      end
+      totals[m] = by_event
+    end
+  end
+  return totals
+end
+
+local function lines_of(data) -- every group as { event = …, value of each column … }
+  local totals, lines, n_keys = totals_of(data), {}, #data.keys
+  for l, g in ipairs(data.groups) do
+    local line = { event = g.event or 0 }
+    for i = 1, n_keys do line[i] = g.keys[i] end
+    for m, one in ipairs(data.measures) do
+      local total = totals[m] and totals[m][line.event]
+      line[n_keys + m] = measures[one.measure].finish(g[m], one.kind, one.option, total)
+    end
+    lines[l] = line
+  end
+  return lines
+end
+
+-- -1, 0, 1; absent (and not a number) after everything else, of which the second result tells.
+local function order(a, b, kind)
+  if a ~= a then a = nil end
+  if b ~= b then b = nil end
+  if a == nil or b == nil then return a == b and 0 or a == nil and 1 or -1, true end
+  local x, y = type(a), type(b)
+  if x ~= y then return x < y and -1 or 1 end
+  if x ~= "number" and x ~= "string" then
+    a, b = tostring(a), tostring(b)
+  elseif arith.is_unsigned[kind] and math.type(a) == "integer" and math.type(b) == "integer" then
+    return a == b and 0 or math.ult(a, b) and -1 or 1
+  end
+  return a == b and 0 or a < b and -1 or 1
+end
+
+local function sorter(columns, by, ascending)
+  return function(a, b)
+    if a.event ~= b.event then return a.event < b.event end
+    local c, absent
+    if by then
+      c, absent = order(a[by], b[by], columns[by].kind)
+      if c ~= 0 then return ((ascending or absent) and c or -c) < 0 end
+    end
+    for i, column in ipairs(columns) do
+      if not column.measured then
+        c = order(a[i], b[i], column.kind)
+        if c ~= 0 then return c < 0 end
+      end
+    end
+    return false
+  end
+end
+
+-- The column of that name; without one the first measure that has an order.
+local function place_of(columns, name)
+  for i, column in ipairs(columns) do
+    local ordered = column.measured and column.kind ~= "histogram"
+    if name and column.name == name or not name and ordered then return i end
+  end
+end
+
+-- The lines that are shown, in order: computed once.
+local function shown(self)
+  if self.lines then return self.lines end
+  local columns, show = self.columns, self.show
+  local lines = lines_of(self.data)
+  table.sort(lines, sorter(columns, place_of(columns, show.column), show.ascending))
+  if show.top then
+    local first, taken = {}, {}
+    for _, line in ipairs(lines) do
+      taken[line.event] = (taken[line.event] or 0) + 1
+      if taken[line.event] <= show.top then first[#first + 1] = line end
+    end
+    lines = first
+  end
+  self.lines = lines
+  return lines
+end
+
+local function row(self, line)
+  local result = {}
+  for i, column in ipairs(self.columns) do result[column.name] = line[i] end
+  if self.data.events then result.event = self.data.events[line.event] end
+  return result
+end
+
+-- Whether the result holds more than one event, so that the event must be told.
+local function several_events(self)
+  if not self.data.events then return false end
+  local lines = shown(self)
+  return #lines > 0 and lines[1].event ~= lines[#lines].event
+end
+
+local function present(self, show)
+  local column = show.column
+  if column ~= nil and not place_of(self.columns, column) then
+    local names = {}
+    for i, one in ipairs(self.columns) do names[i] = one.name end
+    blame(suggest.message(("no column '%s'"):format(tostring(column)), tostring(column), names))
+  end
+  local place = place_of(self.columns, column)
+  if place and self.columns[place].kind == "histogram" then blame("histograms are in no order") end
+  return Table.new(self.data, show)
+end
+
+---@param n integer rows to show, for each event
+---@param column string? default: the first measure
+---@return perflua.Table
+function Table:top(n, column)
+  if math.type(n) ~= "integer" or n < 0 then blame("top: how many rows? got %s", tostring(n)) end
+  return present(self, { top = n, column = column })
+end
+
+---@param column string? default: the first measure
+---@param direction "asc"|"desc"|nil
+---@return perflua.Table
+function Table:sort(column, direction)
+  if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
+    blame("sort: the direction is \"asc\" or \"desc\"")
+  end
+  return present(self, { column = column, ascending = direction == "asc" })
+end
+
+---@return fun(): table? # row by row
+function Table:rows()
+  local lines, i = shown(self), 0
+  return function()
+    i = i + 1
+    return lines[i] and row(self, lines[i])
+  end
+end
+
+-- Calls write(text) of a file, a path, or standard output.
+local function output(out, produce)
+  if type(out) ~= "string" then
+    out = out or io.stdout
+    produce(function(text) out:write(text) end)
+    return true
+  end
+  local file, message, code = io.open(out, "wb")
+  if not file then return nil, message, code end
+  local _
+  produce(function(text)
+    if not message then _, message, code = file:write(text) end
+  end)
+  if message then
+    file:close()
+    return nil, message, code
+  end
+  return file:close()
+end
+
+---@param out file*|string|nil an open file or a path; default: standard output
+---@return true? ok, string? message
+function Table:csv(out)
+  return output(out, function(write)
+    local several, fields = several_events(self), {}
+    local function line()
+      write(table.concat(fields, ",") .. "\r\n")
+      fields = {}
+    end
+    if several then fields[1] = "event" end
+    for _, column in ipairs(self.columns) do fields[#fields + 1] = fmt.csv(column.name) end
+    line()
+    for _, one in ipairs(shown(self)) do
+      if several then fields[1] = fmt.csv(self.data.events[one.event] or "") end
+      for i, column in ipairs(self.columns) do fields[#fields + 1] = fmt.csv(fmt.exact(one[i], column.kind)) end
+      line()
+    end
+  end)
+end
+
+local function json_value(value, kind)
+  if math.type(value) == "integer" then
+    if kind == "address" then return json.encode(json.address(value)) end
+    if kind == "unsigned" then return fmt.unsigned(value) end
+  end
+  local kept = type(value) == "table" and kind ~= "histogram" or type(value) == "userdata"
+  return json.encode(kept and tostring(value) or value)
+end
+
+---@param out file*|string|nil an open file or a path; default: standard output
+---@return true? ok, string? message
+function Table:json(out)
+  return output(out, function(write)
+    local several, lines = several_events(self), shown(self)
+    write("[")
+    for l, one in ipairs(lines) do
+      local fields = {}
+      if several then fields[1] = '"event":' .. json.encode(self.data.events[one.event]) end
+      for i, column in ipairs(self.columns) do
+        fields[#fields + 1] = json.string(column.name) .. ":" .. json_value(one[i], column.kind)
+      end
+      write((l > 1 and ",\n{" or "\n{") .. table.concat(fields, ",") .. "}")
+    end
+    write(#lines > 0 and "\n]\n" or "]\n")
+  end)
+end
+
+---@param other perflua.Table of the same columns
+---@return perflua.Table # a new one, shown as this one is
+function Table:merge(other)
+  if getmetatable(other) ~= meta then blame("merge: a Table expected, got a %s", type(other)) end
+  local data, message = merge(self.data, other.data)
+  return Table.new(data or blame("merge: %s", message), self.show)
+end
+
+---@param path string
+---@return true? ok, string? message # nil and why if it cannot be written
+function Table:save(path)
+  local text, message = saved.encode(self.data, self.show)
+  if not text then blame("save: %s", message) end
+  return output(path, function(write) write(text) end)
+end
+
+---@param path string
+---@return perflua.Table? table, string? message, string? code
+function Table.load(path)
+  local file, message, code = io.open(path, "rb")
+  if not file then return nil, message, code end
+  local text = file:read("a")
+  file:close()
+  local data, show = saved.decode(text or "")
+  if not data then return nil, ("%s: %s"):format(path, show), "FORMAT" end
+  return Table.new(data, show)
+end
+
+function meta:__index(key)
+  if math.type(key) == "integer" then
+    local line = shown(self)[key]
+    return line and row(self, line)
+  end
+  return Table[key]
+end
+
+function meta:__len() return #shown(self) end
+
+function meta:__tostring()
+  local lines = shown(self)
+  if not several_events(self) then return table.concat(fmt.lines(self.columns, lines), "\n") end
+  local sections, from = {}, 1
+  while from <= #lines do
+    local event, section = lines[from].event, {}
+    while lines[from] and lines[from].event == event do
+      section[#section + 1] = lines[from]
+      from = from + 1
+    end
+    sections[#sections + 1] = "# " .. fmt.escape(self.data.events[event] or "unknown event") .. "\n"
+      .. table.concat(fmt.lines(self.columns, section), "\n")
+  end
+  return table.concat(sections, "\n\n")
+end
+
+return Table

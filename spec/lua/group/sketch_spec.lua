@@ -1,0 +1,80 @@
+local sketch = require "perflua.group.sketch"
+
+local function counts_of(values, kind)
+  local counts, bucket = {}, sketch.scale(kind).bucket
+  for _, x in ipairs(values) do
+    local b = bucket(x)
+    counts[b] = (counts[b] or 0) + 1
+  end
+  return counts
+end
+
+local function number(x, kind) return kind == "unsigned" and x < 0 and x + 0x1p64 or x + 0.0 end
+
+local function check(values, kind)
+  local counts = counts_of(values, kind)
+  local sorted = table.move(values, 1, #values, 1, {})
+  table.sort(sorted, kind == "unsigned" and math.ult or nil)
+  for _, q in ipairs { 0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 1 } do
+    local exact = number(sorted[math.max(1, math.ceil(q * #sorted - 1e-9))], kind)
+    local got = number(sketch.quantile(counts, #values, q, kind), kind)
+    assert.is_true(math.abs(got - exact) <= 0.01 * math.abs(exact), ("%s %g: %s for %s"):format(kind, q, got, exact))
+  end
+end
+
+describe("a quantile", function()
+  local random = math.random
+
+  it("is within 1 % for integers of any size", function()
+    local small, large, signed, huge = {}, {}, {}, {}
+    for i = 1, 2000 do
+      small[i], large[i] = random(0, 300), random(0) >> random(1, 60)
+      signed[i], huge[i] = random(0) // (1 << random(0, 60)), random(0) | math.mininteger
+    end
+    check(small, "unsigned")
+    check(large, "unsigned")
+    check(huge, "unsigned")
+    check(signed, "signed")
+    check({ math.mininteger, math.maxinteger, 0, -1 }, "signed")
+  end)
+
+  it("is exact below 128", function()
+    for x = -127, 127 do assert.equal(x, sketch.quantile(counts_of({ x }, "signed"), 1, 0.5, "signed")) end
+  end)
+
+  it("is within 1 % for floats", function()
+    local values = { 0.0 }
+    for i = 2, 2000 do values[i] = (random() - 0.5) * 10.0 ^ random(-300, 300) end
+    check(values, "float")
+  end)
+
+  it("is nothing of nothing", function() assert.is_nil(sketch.quantile({}, 0, 0.5, "signed")) end)
+end)
+
+describe("a histogram", function()
+  local function histogram(kind, ...)
+    local counts, bucket = {}, sketch.power(kind)
+    for _, x in ipairs { ... } do
+      local b = bucket(x)
+      counts[b] = (counts[b] or 0) + 1
+    end
+    return sketch.histogram(counts)
+  end
+
+  it("has powers of two, those without values between others, too", function()
+    assert.same({ { from = 0, to = 1, count = 1 }, { from = 1, to = 2, count = 2 }, { from = 2, to = 4, count = 0 },
+      { from = 4, to = 8, count = 2 } }, histogram("unsigned", 0, 1, 1, 4, 7))
+    assert.same({}, histogram("unsigned"))
+  end)
+
+  it("holds each value within its bucket's bounds, whatever its sign", function()
+    for _, x in ipairs { -1, -2, -3, -4, -1000, math.mininteger + 1, 0, 1, 2, 3, 1023, 1024 } do
+      local list = histogram("signed", x)
+      assert.equal(1, #list)
+      assert.is_true(list[1].from <= x and x < list[1].to, x)
+    end
+    assert.same({ { from = math.mininteger, to = math.mininteger + 1, count = 1 } },
+      histogram("signed", math.mininteger))
+    assert.same({ { from = 0x1p63, to = 0x1p64, count = 1 } }, histogram("unsigned", -1))
+  end)
+end)

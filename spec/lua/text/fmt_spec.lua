@@ -1,0 +1,46 @@
+local fmt = require "perflua.text.fmt"
+
+describe("text for a terminal", function()
+  it("has no control characters, of one byte or two", function()
+    assert.equal("a\\x1b[31mb", fmt.escape "a\27[31mb")
+    assert.equal("\\x00\\x0a\\x7f", fmt.escape "\0\n\127")
+    assert.equal("x\\u{9b}31m", fmt.escape "x\u{9b}31m")
+  end)
+
+  it("keeps UTF-8 and shows what is none", function()
+    assert.equal("größe €", fmt.escape "größe €")
+    assert.equal("a\\xff\\xc3z", fmt.escape "a\xff\xc3z")
+    assert.equal("\\xc2\\x1b", fmt.escape "\xc2\27")
+    assert.equal("\\xe2\\x82", fmt.escape "\xe2\x82")
+    assert.equal("", fmt.escape "")
+  end)
+end)
+
+describe("values as text", function()
+  it("are unsigned, hex or decimal by their kind", function()
+    assert.equal("18446744073709551615", fmt.unsigned(-1))
+    assert.equal("9223372036854775808", fmt.unsigned(math.mininteger))
+    assert.equal("0xffffffff81000000", fmt.cell(0xffffffff81000000, "address"))
+    assert.equal("-1", fmt.cell(-1, "signed"))
+    assert.equal("18446744073709551615", fmt.cell(-1, "unsigned"))
+    assert.equal("12.35%", fmt.cell(12.3456, "percent"))
+    assert.equal("-", fmt.cell(nil, "string"))
+    assert.equal("1-2:3 4-8:1", fmt.cell({ { from = 1, to = 2, count = 3 }, { from = 2, to = 4, count = 0 },
+      { from = 4, to = 8, count = 1 } }, "histogram"))
+  end)
+
+  it("are exact in CSV", function()
+    assert.equal("0.1", fmt.exact(0.1, "float"))
+    assert.equal("0.30000000000000004", fmt.exact(0.1 + 0.2, "float"))
+    assert.equal("", fmt.exact(nil, "string"))
+    assert.equal('"a ""b"", c"', fmt.csv 'a "b", c')
+    assert.equal('"x\ny"', fmt.csv "x\ny")
+    assert.equal("plain", fmt.csv "plain")
+  end)
+
+  it("stand in columns, numbers to the right", function()
+    local lines = fmt.lines({ { name = "comm", kind = "string" }, { name = "n", kind = "unsigned" },
+      { name = "x", kind = "function" } }, { { "sh", 5, 1 }, { "größe", 1234, 22 }, { nil, nil, nil } })
+    assert.same({ "comm      n   x", "sh        5   1", "größe  1234  22", "-         -   -" }, lines)
+  end)
+end)
