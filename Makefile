@@ -22,11 +22,12 @@ endif
 # LuaRocks says where its Lua is; else config.mk does, made when it is not there.
 ifdef LUA_INCDIR
 LUA_CFLAGS := -I$(LUA_INCDIR)
+ZSTD_LIBS := -lzstd
 else ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
 -include build/config.mk
 endif
 
-COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS)
+COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS)
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(sort $(wildcard src/*/*.c)))
 MAIN := $(B)/obj/perflua.o $(B)/obj/library.o
 # meta.lua is for editors only
@@ -54,12 +55,12 @@ build/config.mk: .ci/deps .ci/config
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(EDIT_LIBS) -lm -ldl
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(EDIT_LIBS) -lm -ldl
 
 $(B)/lib/perflua/core.so: $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -o $@ $^
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -o $@ $^ $(ZSTD_LIBS)
 
 $(B)/obj/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
 
@@ -95,8 +96,12 @@ lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, 
 	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
 	@B=$(B) .ci/lint
 
-bench: all ## measure, side by side with perf
-	@$(TEST_ENV) spec/bench/run
+$(B)/obj/measure: spec/bench/measure.c
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) -o $@ $<
+
+bench: all $(B)/obj/measure ## measure, side by side with perf (QUICK=1: less of it)
+	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" spec/bench/run $(if $(QUICK),--quick)
 
 docs: all ## write docs/fields.md and lua/perflua/meta.lua from the tables of the core
 	$(B)/perflua docs/generate.lua docs/fields.md lua/perflua/meta.lua

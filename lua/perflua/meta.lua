@@ -625,11 +625,12 @@ function Query:collect() end
 ---@class perflua.AnyRecord
 ---@field type string # Kind of record by name; "unknown" for an unknown one.
 ---@field type_id integer # Kind of record by number.
----@field offset integer # Byte offset of the record in the file.
+---@field offset integer # Byte offset of the record in the file; of a decompressed one that of its compressed record.
 ---@field size integer # Bytes of the record, its header included.
 ---@field misc integer # Flags of the header; what they say depends on the type.
 ---@field cpumode string # Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
 ---@field event perflua.Event # The event the record belongs to.
+---@field chunk_offset integer # Byte offset of a decompressed record in what its compressed record holds.
 ---@field time integer # Nanoseconds, of the clock the recording used.
 ---@field pid integer # Process id; -1 if it has none any more.
 ---@field tid integer # Thread id; -1 if it has none any more.

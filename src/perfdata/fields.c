@@ -20,6 +20,13 @@ static void type_id(const struct pd_record *rec, uint32_t at, struct pd_value *o
 	pd_set_uint(out, PD_UINT, rec->type);
 }
 
+static void chunk_offset(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	if (rec->chunk_offset != PD_NO_CHUNK)
+		pd_set_uint(out, PD_UINT, rec->chunk_offset);
+}
+
 static void offset(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
@@ -71,7 +78,9 @@ const struct pd_field pd_common_fields[] = {
 	{ COMPUTED(STR, "type", 0, type_name,
 		   "Kind of record by name; \"unknown\" for an unknown one.") },
 	{ COMPUTED(UINT, "type_id", 0, type_id, "Kind of record by number.") },
-	{ COMPUTED(UINT, "offset", 0, offset, "Byte offset of the record in the file.") },
+	{ COMPUTED(UINT, "offset", 0, offset,
+		   "Byte offset of the record in the file; of a decompressed one that of its "
+		   "compressed record.") },
 	{ COMPUTED(UINT, "size", 0, size, "Bytes of the record, its header included.") },
 	{ COMPUTED(ADDR, "misc", 0, misc,
 		   "Flags of the header; what they say depends on the type.") },
@@ -80,6 +89,9 @@ const struct pd_field pd_common_fields[] = {
 		"Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", \"guest_user\" or "
 		"\"unknown\".") },
 	{ COMPUTED(EVENT, "event", 0, event, "The event the record belongs to.") },
+	{ COMPUTED(
+		UINT, "chunk_offset", 0, chunk_offset,
+		"Byte offset of a decompressed record in what its compressed record holds.") },
 	/* of the sample_id */
 	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
 	  .part = PD_PART_TIME },

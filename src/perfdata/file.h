@@ -39,7 +39,6 @@ struct pd_file {
 	bool big, swap;		/* big-endian; not this host's byte order */
 	bool complete;		/* false once something is known to be missing */
 	bool unfinished;	/* the recorder never wrote data.size */
-	bool compressed;	/* compressed records were met */
 	struct pd_section data; /* within the file */
 	struct pd_section event_types;
 	struct pd_feature_section *features; /* ascending bits */

@@ -1,65 +1,28 @@
 #include "reader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "sample.h"
-
 #define HEADER 8
-/*
- * One pass is fastest in blocks that stay in the L2 cache: page faults of a mapping cost more than
- * decoding does. The largest record (64 KB) always fits.
- */
-#define BLOCK (256 * 1024)
-
-/* Where the id that selects a record's event lies: see evlist__id2evsel, tools/perf/util/evlist.c. */
-static void place_ids(struct pd_reader *r)
-{
-	const struct pd_shape *shape = &r->file->events[0].shape;
-	const struct pd_layout *sample = r->file->events[0].sample;
-	uint64_t t = shape->sample_type;
-
-	if (t & PD_SAMPLE_IDENTIFIER) {
-		r->sample_id_at = sample->parts[PD_PART_IDENTIFIER];
-		r->other_id_at = 8;
-	} else if (t & PD_SAMPLE_ID) {
-		r->sample_id_at = sample->parts[PD_PART_ID];
-		r->other_id_at = (uint16_t)(8 + (t & PD_SAMPLE_CPU ? 8 : 0) +
-					    (t & PD_SAMPLE_STREAM_ID ? 8 : 0));
-	}
-	if (!shape->sample_id_all)
-		r->other_id_at = 0;
-}
 
 bool pd_reader_init(struct pd_reader *r, struct pd_file *file, struct pd_error *err)
 {
 	*r = (struct pd_reader){
 		.file = file,
 		.swap = file->swap,
-		.offset = file->data.offset,
-		.limit = file->data.offset + file->data.size,
 		.want = { UINT64_MAX, UINT64_MAX },
 		.want_unknown = true,
-		.capacity = BLOCK,
 	};
-	r->any_id = file->n_events > 1;
-	if (r->any_id)
-		place_ids(r);
-	if (file->data.size < r->capacity)
-		r->capacity = (size_t)file->data.size + HEADER;
-	r->block = malloc(r->capacity);
-	r->pos = r->end = r->block;
-	if (!r->block)
-		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory");
-	return true;
+	pd_binder_init(&r->binder, file);
+	return pd_blocks_init(&r->blocks, &file->input, file->data.offset,
+			      file->data.offset + file->data.size, err);
 }
 
 void pd_reader_deinit(struct pd_reader *r)
 {
-	free(r->block);
-	r->block = NULL;
-	r->pos = r->end = NULL;
-	r->limit = r->offset;
+	pd_blocks_deinit(&r->blocks);
+	pd_decompress_destroy(r->inside);
+	r->inside = NULL;
+	r->is_inside = false;
 }
 
 void pd_reader_want_none(struct pd_reader *r)
@@ -84,121 +47,153 @@ void pd_reader_refuse(struct pd_reader *r, uint32_t type)
 		r->want[type / 64] &= ~(UINT64_C(1) << type % 64);
 }
 
-static int refill(struct pd_reader *r, size_t n, struct pd_error *err)
+static bool wanted(const struct pd_reader *r, uint32_t type)
 {
-	size_t have = (size_t)(r->end - r->pos), got;
-	uint64_t left = r->limit - r->offset;
-
-	if (left < n)
-		return 0;
-	if (n > r->capacity) {
-		uint8_t *grown = malloc(n);
-
-		if (!grown) {
-			pd_error_set(err, "ENOMEM", r->file->path, r->offset,
-				     "no memory for a record of %zu bytes", n);
-			return -1;
-		}
-		memcpy(grown, r->pos, have);
-		free(r->block);
-		r->block = grown;
-		r->capacity = n;
-	} else {
-		memmove(r->block, r->pos, have);
-	}
-	r->pos = r->block;
-	r->end = r->block + have;
-	left -= have;
-	if (left > r->capacity - have)
-		left = r->capacity - have;
-	if (!pd_input_read(&r->file->input, r->offset + have, r->block + have, (size_t)left,
-			   &got, err))
-		return -1;
-	r->end += got;
-	if (got < left) {
-		/* the file became shorter under us */
-		r->limit = r->offset + have + got;
-		r->file->complete = false;
-		pd_file_damaged(
-			r->file, r->limit, 0,
-			"found the end of the file here, expected what was there when it was "
-			"opened");
-	}
-	return (size_t)(r->end - r->pos) >= n;
-}
-
-/* Makes n bytes at pos available if the data has as many: 1, 0 if it has not, -1 on an error. */
-static inline int fill(struct pd_reader *r, size_t n, struct pd_error *err)
-{
-	return (size_t)(r->end - r->pos) >= n ? 1 : refill(r, n, err);
-}
-
-static void skip(struct pd_reader *r, uint64_t n)
-{
-	uint64_t have = (uint64_t)(r->end - r->pos);
-
-	r->pos += n < have ? n : have;
-	r->offset += n;
+	if (type >= PD_RECORD_TYPES)
+		return r->want_unknown;
+	return r->want[type / 64] >> type % 64 & 1;
 }
 
 /* Ends the walk at something that cannot be a record. */
 static int stop(struct pd_reader *r, const char *what, uint64_t found)
 {
-	uint64_t left = r->limit - r->offset;
+	uint64_t left = pd_blocks_left(&r->blocks);
 
 	r->file->complete = false;
 	pd_file_damaged(
-		r->file, r->offset, left,
+		r->file, r->blocks.offset, left,
 		"%s: found %llu, expected at least 8 and at most the %llu bytes that are left",
 		what, (unsigned long long)found, (unsigned long long)left);
-	r->pos = r->end;
-	r->offset = r->limit;
+	pd_blocks_skip(&r->blocks, left);
 	return 0;
 }
 
-/* The event of a record among several, by its id. */
-static const struct pd_event *event_of(const struct pd_reader *r, const struct pd_record *rec,
-				       uint32_t type)
+/* Notes what is wrong with the compressed record at r->outer; the stream is lost up to a new frame. */
+static void lose_stream(struct pd_reader *r, const char *what)
 {
-	const struct pd_event *events = r->file->events;
-	bool sample = type == PD_RECORD_SAMPLE;
-	uint32_t at = sample ? r->sample_id_at : rec->size - r->other_id_at, index;
-	uint64_t id;
-
-	if (!sample &&
-	    (!r->other_id_at || !events->others[type] || !events->others[type]->trailer_size))
-		return events;
-	if (at < HEADER || at + 8 > rec->size)
-		return sample ? NULL : events;
-	id = pd_load64(rec->bytes + at, r->file->swap);
-	/* 0 is what perf wrote itself: as good as of the first event */
-	if (!id && !sample)
-		return events;
-	index = pd_id_table_find(&r->file->ids, id);
-	return index == UINT32_MAX ? NULL : &events[index];
+	r->file->complete = false;
+	r->is_inside = false;
+	pd_file_damaged(r->file, r->outer, 0,
+			"compressed record: %s; what follows in its stream is lost", what);
 }
 
-/* The event of a record and from it the layout. */
-static void bind(const struct pd_reader *r, struct pd_record *rec)
+/* The header at p. simpleperf's own records have their size in misc, too: see its record.h. */
+static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
+				struct pd_record *rec)
 {
-	const struct pd_file *file = r->file;
-	uint32_t type = rec->type < PD_RECORD_TYPES ? rec->type : 0;
-	const struct pd_event *event = file->events;
+	uint32_t type = pd_load32(p, r->swap), size = pd_load16(p + 6, r->swap);
+	uint16_t misc = pd_load16(p + 4, r->swap);
 
-	if (!file->n_events) {
-		rec->event = NULL;
-		rec->layout = file->bare_layouts[type];
-	} else {
-		if (r->any_id)
-			event = event_of(r, rec, type);
-		rec->event = event;
-		if (type == PD_RECORD_SAMPLE)
-			rec->layout = event ? event->sample : file->unknown_sample;
-		else
-			rec->layout = (event ? event : file->events)->others[type];
+	if (type >= PD_RECORD_SIMPLEPERF)
+		size |= (uint32_t)misc << 16;
+	rec->type = type;
+	rec->misc = misc;
+	rec->size = size;
+}
+
+/* Where the records end, notes what is missing there. */
+static int finish(struct pd_reader *r)
+{
+	const struct pd_section *data = &r->file->data;
+	const struct pd_decompress *d = r->inside;
+
+	if (d && d->pos < d->end) {
+		r->file->complete = false;
+		pd_file_damaged(
+			r->file, r->outer, 0,
+			"compressed record: found the end of the recording after %zu bytes of "
+			"a record",
+			(size_t)(d->end - d->pos));
 	}
-	if (!rec->layout)
-		rec->layout = file->bare_layouts[0];
+	if (r->blocks.limit < data->offset + data->size) {
+		r->file->complete = false;
+		pd_file_damaged(
+			r->file, r->blocks.limit, 0,
+			"found the end of the file here, expected what was there when it was "
+			"opened");
+	}
+	return 0;
+}
+
+/* Makes the next record's header and bytes available: as pd_reader_next. */
+static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+{
+	struct pd_blocks *b = &r->blocks;
+	int got;
+
+	if ((got = pd_blocks_fill(b, HEADER, err)) < 0)
+		return got;
+	if (!got && pd_blocks_left(b))
+		return stop(r, "bytes of a record header", pd_blocks_left(b));
+	if (!got)
+		return finish(r);
+	parse_header(r, b->pos, rec);
+	if (rec->size < HEADER)
+		return stop(r, "size of a record", rec->size);
+	if ((got = pd_blocks_fill(b, rec->size, err)) <= 0)
+		return got < 0 ? got : stop(r, "size of a record", rec->size);
+	rec->bytes = b->pos;
+	rec->offset = b->offset;
+	rec->chunk_offset = PD_NO_CHUNK;
+	pd_blocks_skip(b, rec->size);
+	return 1;
+}
+
+/* The same within a compressed record: 0 where its payload is used up. */
+static int frame_inside(struct pd_reader *r, struct pd_record *rec)
+{
+	struct pd_decompress *d = r->inside;
+	int got = pd_decompress_fill(d, HEADER);
+
+	if (got > 0) {
+		parse_header(r, d->pos, rec);
+		if (rec->size < HEADER || rec->size > UINT16_MAX) {
+			pd_decompress_abandon(d);
+			lose_stream(r, "it holds something that cannot be a record");
+			return 0;
+		}
+		got = pd_decompress_fill(d, rec->size);
+	}
+	if (got < 0)
+		lose_stream(r, d->error);
+	if (got <= 0)
+		return 0;
+	rec->bytes = d->pos;
+	rec->offset = d->at < 0 ? r->outer_before : r->outer;
+	rec->chunk_offset = (uint64_t)(d->at < 0 ? d->at + r->outer_bytes : d->at);
+	pd_decompress_skip(d, rec->size);
+	return 1;
+}
+
+static bool is_compressed(uint32_t type)
+{
+	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;
+}
+
+/* Goes into a compressed record; false: no memory. */
+static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
+{
+	uint32_t at = rec->type == PD_RECORD_COMPRESSED ? HEADER : HEADER + 8;
+	uint64_t n = rec->size < at ? 0 : rec->size - at;
+
+	if (!r->inside && !(r->inside = pd_decompress_create()))
+		return pd_error_set(err, "ENOMEM", r->file->path, rec->offset,
+				    "no memory to decompress");
+	/* COMPRESSED2 is padded: it says how much of it is payload */
+	if (at > HEADER && rec->size >= at && pd_load64(rec->bytes + HEADER, r->swap) < n)
+		n = pd_load64(rec->bytes + HEADER, r->swap);
+	r->outer_before = r->outer;
+	r->outer_bytes = r->inside->at + (r->inside->end - r->inside->pos);
+	r->outer = rec->offset;
+	r->is_inside = pd_decompress_feed(r->inside, rec->bytes + at, (size_t)n);
+	if (!r->is_inside)
+		lose_stream(r, r->inside->error);
+	return true;
+}
+
+bool pd_has_payload(uint32_t type)
+{
+	return type == PD_RECORD_AUXTRACE || type == PD_RECORD_TRACING_DATA;
 }
 
 struct pd_section pd_record_payload(const struct pd_record *rec)
@@ -214,92 +209,45 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 }
 
 /* Steps over what lies behind a record's own bytes; false if there is not as much. */
-static bool skip_payload(struct pd_reader *r, const struct pd_record *rec)
+static bool skip_payload(struct pd_reader *r, struct pd_record *rec)
 {
-	uint64_t payload = pd_record_payload(rec).size;
+	uint64_t payload;
 
-	if (payload > r->limit - r->offset) {
+	pd_bind(&r->binder, rec);
+	payload = pd_record_payload(rec).size;
+	if (payload > pd_blocks_left(&r->blocks)) {
 		stop(r, "payload of a record", payload);
 		return false;
 	}
-	skip(r, payload);
+	pd_blocks_skip(&r->blocks, payload);
 	return true;
 }
 
-bool pd_has_payload(uint32_t type)
+/* The next record wherever it lies. */
+static int advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
-	return type == PD_RECORD_AUXTRACE || type == PD_RECORD_TRACING_DATA;
-}
-
-static bool wanted(const struct pd_reader *r, uint32_t type)
-{
-	if (type >= PD_RECORD_TYPES)
-		return r->want_unknown;
-	return r->want[type / 64] >> type % 64 & 1;
-}
-
-/* Makes the next record's header and bytes available: as pd_reader_next. */
-static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
-{
-	uint32_t type, size;
-	uint16_t misc;
 	int got;
 
-	if ((got = fill(r, HEADER, err)) <= 0)
-		return got < 0 || r->offset >= r->limit ?
-			       got :
-			       stop(r, "bytes of a record header", r->limit - r->offset);
-	type = pd_load32(r->pos, r->swap);
-	misc = pd_load16(r->pos + 4, r->swap);
-	size = pd_load16(r->pos + 6, r->swap);
-	if (type >= PD_RECORD_SIMPLEPERF)
-		size |= (uint32_t)misc << 16; /* see simpleperf's record.h */
-	if (size < HEADER)
-		return stop(r, "size of a record", size);
-	if ((got = fill(r, size, err)) <= 0)
-		return got < 0 ? got : stop(r, "size of a record", size);
-	rec->bytes = r->pos;
-	rec->offset = r->offset;
-	rec->type = type;
-	rec->size = size;
-	rec->misc = misc;
-	r->pos += size;
-	r->offset += size;
-	return 1;
-}
-
-/* What is not read is said, once for all of them. */
-static void note_compressed(struct pd_file *file, const struct pd_record *rec)
-{
-	if (!file->compressed)
-		pd_file_damaged(
-			file, rec->offset, rec->size,
-			"found a compressed record, expected plain ones: this version does not "
-			"decompress, so what these records hold is missing");
-	file->compressed = true;
-	file->complete = false;
-}
-
-/* What a record asks of the walk itself; false ends it. */
-static bool heed(struct pd_reader *r, struct pd_record *rec)
-{
-	if (rec->type == PD_RECORD_COMPRESSED || rec->type == PD_RECORD_COMPRESSED2)
-		note_compressed(r->file, rec);
-	if (!pd_has_payload(rec->type))
-		return true;
-	bind(r, rec);
-	return skip_payload(r, rec);
+	if (r->is_inside && frame_inside(r, rec))
+		return 1;
+	r->is_inside = false;
+	got = frame(r, rec, err);
+	if (got <= 0 || rec->type < PD_RECORD_USER)
+		return got;
+	if (is_compressed(rec->type) && !enter(r, rec, err))
+		return -1;
+	if (pd_has_payload(rec->type) && !skip_payload(r, rec))
+		return 0;
+	return got;
 }
 
 int pd_reader_next(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	int got;
 
-	while ((got = frame(r, rec, err)) > 0) {
-		if (rec->type >= PD_RECORD_USER && !heed(r, rec))
-			return 0;
+	while ((got = advance(r, rec, err)) > 0) {
 		if (wanted(r, rec->type)) {
-			bind(r, rec);
+			pd_bind(&r->binder, rec);
 			return 1;
 		}
 	}

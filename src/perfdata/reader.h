@@ -2,27 +2,30 @@
  * Walks the records of a file in the order they lie in it.
  *
  * It reads blocks that stay in the processor's cache and hands out records that point into them: a
- * record is valid until the next call. What cannot be a record is noted as damage of the file.
+ * record is valid until the next call. The records inside compressed ones come in their place. What
+ * cannot be a record is noted as damage of the file.
  */
 #ifndef PERFLUA_PERFDATA_READER_H
 #define PERFLUA_PERFDATA_READER_H
 
+#include "bind.h"
+#include "blocks.h"
+#include "decompress.h"
 #include "file.h"
 #include "record.h"
 
 struct pd_reader {
 	struct pd_file *file;
-	uint8_t *block;
-	size_t capacity;
-	const uint8_t *pos, *end; /* what is left of the block */
-	uint64_t offset;	  /* of pos in the file */
-	uint64_t limit;		  /* where the records end */
-	bool swap;		  /* as the file's */
-	uint64_t want[2];	  /* bits of record types below PD_RECORD_TYPES */
-	bool want_unknown;	  /* and the types above */
-	bool any_id;		  /* several events: each record must be asked for its own */
-	uint16_t sample_id_at;	  /* offset of a sample's id; 0: it has none */
-	uint16_t other_id_at;	  /* of another record's, from its end; 0: none */
+	struct pd_blocks blocks;
+	struct pd_binder binder;
+	bool swap;		      /* as the file's */
+	bool want_unknown;	      /* deliver the types from PD_RECORD_TYPES on */
+	uint64_t want[2];	      /* bits of the types below */
+	struct pd_decompress *inside; /* NULL until a compressed record is met */
+	bool is_inside;		      /* the next record is one of a compressed record */
+	uint64_t outer,
+		outer_before; /* offsets of the compressed record and of the one before */
+	int64_t outer_bytes;  /* what the one before held */
 };
 
 /* A new reader delivers every record. */

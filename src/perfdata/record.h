@@ -15,11 +15,14 @@
 #include "layout.h"
 #include "value.h"
 
+#define PD_NO_CHUNK UINT64_MAX
+
 struct pd_record {
 	const uint8_t *bytes;		/* `size` of them, the header first */
 	const struct pd_layout *layout; /* never NULL */
 	const struct pd_event *event;	/* NULL: the file has no event for its id */
-	uint64_t offset;		/* of the header in the file */
+	uint64_t offset; /* of the header in the file; of what is compressed: its record's */
+	uint64_t chunk_offset; /* of what is compressed: in what that holds; else PD_NO_CHUNK */
 	uint32_t type;
 	uint32_t size; /* simpleperf's own records may be larger than 64 KB */
 	uint16_t misc;

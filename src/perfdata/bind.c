@@ -1,0 +1,76 @@
+#include "bind.h"
+
+#include "sample.h"
+
+#define HEADER 8
+
+/* Where the id that selects a record's event lies: see evlist__id2evsel, tools/perf/util/evlist.c. */
+static void place_ids(struct pd_binder *b)
+{
+	const struct pd_shape *shape = &b->file->events[0].shape;
+	const struct pd_layout *sample = b->file->events[0].sample;
+	uint64_t t = shape->sample_type;
+
+	if (t & PD_SAMPLE_IDENTIFIER) {
+		b->sample_id_at = sample->parts[PD_PART_IDENTIFIER];
+		b->other_id_at = 8;
+	} else if (t & PD_SAMPLE_ID) {
+		b->sample_id_at = sample->parts[PD_PART_ID];
+		b->other_id_at = (uint16_t)(8 + (t & PD_SAMPLE_CPU ? 8 : 0) +
+					    (t & PD_SAMPLE_STREAM_ID ? 8 : 0));
+	}
+	if (!shape->sample_id_all)
+		b->other_id_at = 0;
+}
+
+void pd_binder_init(struct pd_binder *b, const struct pd_file *file)
+{
+	*b = (struct pd_binder){ .file = file, .by_id = file->n_events > 1 };
+	if (b->by_id)
+		place_ids(b);
+}
+
+/* The event of a record among several, by its id. */
+static const struct pd_event *event_of(const struct pd_binder *b, const struct pd_record *rec,
+				       uint32_t type)
+{
+	const struct pd_event *events = b->file->events;
+	bool sample = type == PD_RECORD_SAMPLE;
+	uint32_t at = sample ? b->sample_id_at : rec->size - b->other_id_at, index;
+	uint64_t id;
+
+	if (!sample &&
+	    (!b->other_id_at || !events->others[type] || !events->others[type]->trailer_size))
+		return events;
+	/* of a record too short for its trailer, at has wrapped around */
+	if (at < HEADER || at > rec->size - 8)
+		return sample ? NULL : events;
+	id = pd_load64(rec->bytes + at, b->file->swap);
+	/* 0 is what perf wrote itself: as good as of the first event */
+	if (!id && !sample)
+		return events;
+	index = pd_id_table_find(&b->file->ids, id);
+	return index == UINT32_MAX ? NULL : &events[index];
+}
+
+void pd_bind(const struct pd_binder *b, struct pd_record *rec)
+{
+	const struct pd_file *file = b->file;
+	uint32_t type = rec->type < PD_RECORD_TYPES ? rec->type : 0;
+	const struct pd_event *event = file->events;
+
+	if (!file->n_events) {
+		rec->event = NULL;
+		rec->layout = file->bare_layouts[type];
+	} else {
+		if (b->by_id)
+			event = event_of(b, rec, type);
+		rec->event = event;
+		if (type == PD_RECORD_SAMPLE)
+			rec->layout = event ? event->sample : file->unknown_sample;
+		else
+			rec->layout = (event ? event : file->events)->others[type];
+	}
+	if (!rec->layout)
+		rec->layout = file->bare_layouts[0];
+}

@@ -1,0 +1,44 @@
+/*
+ * The records inside compressed records: one zstd frame that is flushed for each of them and never
+ * ended, so a stream is decompressed from its first payload on, in order, and a record may begin in one
+ * payload and end in the next. See perf_session__process_compressed_event, tools/perf/util/session.c.
+ */
+#ifndef PERFLUA_PERFDATA_DECOMPRESS_H
+#define PERFLUA_PERFDATA_DECOMPRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pd_decompress {
+	void *stream; /* ZSTD_DStream */
+	bool running; /* within a frame; else only the start of one can be fed */
+	uint8_t *block;
+	const uint8_t *pos, *end;   /* decompressed and not taken yet */
+	const uint8_t *in, *in_end; /* of the payload: not decompressed yet */
+	bool full;		    /* the block was, so there may be more without more input */
+	int64_t at; /* of pos in what the payload holds; negative: in what the one before held */
+	const char *error; /* what is wrong, after a failure */
+};
+
+/* NULL without memory. */
+struct pd_decompress *pd_decompress_create(void);
+void pd_decompress_destroy(struct pd_decompress *d);
+
+/*
+ * Goes on with the next payload, whose bytes must stay until it is used up. False if the stream cannot
+ * be decompressed from here: error says why.
+ */
+bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t n);
+
+/*
+ * Makes n ≤ 64 KB bytes available at pos: 1; 0 if the payload is used up before (what there is goes on in
+ * the next); -1 if it is damaged: error says how.
+ */
+int pd_decompress_fill(struct pd_decompress *d, size_t n);
+void pd_decompress_skip(struct pd_decompress *d, size_t n);
+
+/* Gives up what is left of the payload; the stream goes on where a new frame begins. */
+void pd_decompress_abandon(struct pd_decompress *d);
+
+#endif
