@@ -22,7 +22,8 @@ static void push_decoded(lua_State *L, const struct decode *d)
 	int top = lua_gettop(L);
 	uint8_t *bytes;
 
-	if (at.offset > file->input.size || at.size > file->input.size - at.offset) {
+	if (!d->section->bytes &&
+	    (at.offset > file->input.size || at.size > file->input.size - at.offset)) {
 		file->complete = false;
 		pd_file_damaged(file, at.offset, at.size,
 				"feature %s (bit %u): found a section past the end of the file",
@@ -31,7 +32,7 @@ static void push_decoded(lua_State *L, const struct decode *d)
 		return;
 	}
 	bytes = lua_newuserdatauv(L, at.size + 1, 0);
-	if (!pd_file_read(file, at, bytes, &err)) {
+	if (!pd_file_read_feature(file, d->section, bytes, &err)) {
 		pd_file_damaged(file, at.offset, at.size, "%s", err.message);
 		lua_pushnil(L);
 	} else if (!d->feature) {

@@ -91,13 +91,15 @@ static void push_path(lua_State *L, struct pl_file *f)
 
 static void push_size(lua_State *L, struct pl_file *f)
 {
-	lua_pushinteger(L, (lua_Integer)f->file->input.size);
+	if (f->file->input.stream)
+		lua_pushnil(L); /* not known before its end */
+	else
+		lua_pushinteger(L, (lua_Integer)f->file->input.size);
 }
 
 static void push_mode(lua_State *L, struct pl_file *f)
 {
-	(void)f;
-	lua_pushliteral(L, "file");
+	lua_pushstring(L, f->file->pipe ? "pipe" : "file");
 }
 
 static void push_version(lua_State *L, struct pl_file *f)

@@ -6,7 +6,7 @@
 #define BLOCK	  (256 * 1024) /* the largest record of perf's, 64 KB, always fits */
 #define MIN_BLOCK 64
 
-bool pd_blocks_init(struct pd_blocks *b, const struct pd_input *input, uint64_t offset,
+bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset,
 		    uint64_t limit, struct pd_error *err)
 {
 	*b = (struct pd_blocks){ .input = input, .offset = offset, .limit = limit };
@@ -51,23 +51,22 @@ static bool make_room(struct pd_blocks *b, size_t n)
 int pd_blocks_refill(struct pd_blocks *b, size_t n, struct pd_error *err)
 {
 	size_t have = (size_t)(b->end - b->pos), got;
-	uint64_t left = pd_blocks_left(b);
+	uint64_t most = pd_blocks_left(b) - have;
 
-	if (left < n)
+	if (pd_blocks_left(b) < n)
 		return 0;
 	if (!make_room(b, n)) {
 		pd_error_set(err, "ENOMEM", b->input->path, b->offset,
 			     "no memory for a record of %zu bytes", n);
 		return -1;
 	}
-	left -= have;
-	if (left > b->capacity - have)
-		left = b->capacity - have;
-	if (!pd_input_read(b->input, b->offset + have, b->block + have, (size_t)left, &got,
-			   err))
+	if (most > b->capacity - have)
+		most = b->capacity - have;
+	if (!pd_input_read(b->input, b->offset + have, b->block + have, n - have, (size_t)most,
+			   &got, err))
 		return -1;
 	b->end += got;
-	if (got < left) /* the file became shorter under us */
+	if (have + got < n) /* the stream's end; or the file became shorter under us */
 		b->limit = b->offset + have + got;
 	return have + got >= n;
 }

@@ -10,7 +10,7 @@
 #include "input.h"
 
 struct pd_blocks {
-	const struct pd_input *input;
+	struct pd_input *input;
 	uint8_t *block;
 	size_t capacity;
 	const uint8_t *pos, *end; /* what is left of the block */
@@ -19,7 +19,7 @@ struct pd_blocks {
 };
 
 /* Walks from offset up to limit. */
-bool pd_blocks_init(struct pd_blocks *b, const struct pd_input *input, uint64_t offset,
+bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset,
 		    uint64_t limit, struct pd_error *err);
 void pd_blocks_deinit(struct pd_blocks *b);
 

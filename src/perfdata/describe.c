@@ -19,7 +19,7 @@ static uint8_t *feature_bytes(struct pd_file *file, unsigned bit, struct pd_curs
 
 	if (s && s->at.size && s->at.size <= file->input.size) {
 		bytes = malloc(s->at.size);
-		if (bytes && !pd_file_read(file, s->at, bytes, NULL)) {
+		if (bytes && !pd_file_read_feature(file, s, bytes, NULL)) {
 			free(bytes);
 			bytes = NULL;
 		}
@@ -45,92 +45,143 @@ static void on_event_desc(void *arg, uint32_t index, struct pd_text name)
 		set_name(&file->events[index], name);
 }
 
-struct pmu {
-	uint32_t type;
+/* Names by number, of PMUs or of tracepoints: many events look for theirs, so they are sorted. */
+struct named {
+	uint64_t number;
 	struct pd_text name;
 };
 
-struct pmus {
-	struct pmu *pmu;
+struct namings {
+	struct named *list;
 	size_t n;
 };
 
-static void on_pmu(void *arg, uint32_t type, struct pd_text name)
+static void add_naming(struct namings *names, uint64_t number, struct pd_text name)
 {
-	struct pmus *pmus = arg;
+	if (names->list && name.n)
+		names->list[names->n++] = (struct named){ number, name };
+}
 
-	pmus->pmu[pmus->n++] = (struct pmu){ type, name };
+static int by_number(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->name.p < y->name.p ? -1 : x->name.p > y->name.p; /* as in the file */
+}
+
+static void sort_names(struct namings *names)
+{
+	if (names->n)
+		qsort(names->list, names->n, sizeof(*names->list), by_number);
+}
+
+/* The first name of a number; empty if it has none. */
+static struct pd_text find_name(const struct namings *names, uint64_t number)
+{
+	size_t low = 0, high = names->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (names->list[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < names->n && names->list[low].number == number)
+		return names->list[low].name;
+	return (struct pd_text){ "", 0 };
 }
 
 /* Recorders before Linux 3.4 kept the names of tracepoints in a section of their own. */
 static void name_from_event_types(struct pd_file *file)
 {
 	struct pd_section at = file->event_types;
+	struct namings names = { 0 };
 	struct pd_cursor c;
 	uint8_t *bytes;
 
 	if (!at.size || at.offset > file->input.size || at.size > file->input.size - at.offset)
 		return;
 	bytes = malloc(at.size);
+	names.list = calloc(at.size / EVENT_TYPE_ENTRY + 1, sizeof(*names.list));
 	if (bytes && pd_file_read(file, at, bytes, NULL)) {
 		pd_cursor_init(&c, bytes, at.size, file->swap);
 		while (pd_cursor_left(&c) >= EVENT_TYPE_ENTRY) {
 			uint64_t id = pd_take64(&c);
-			struct pd_text name = pd_text_in(pd_take(&c, 64), 64);
 
-			for (size_t i = 0; i < file->n_events; i++)
-				if (file->events[i].attr.type == PD_TYPE_TRACEPOINT &&
-				    file->events[i].attr.config == id)
-					set_name(&file->events[i], name);
+			add_naming(&names, id, pd_text_in(pd_take(&c, 64), 64));
 		}
+		sort_names(&names);
+		for (size_t i = 0; i < file->n_events; i++)
+			if (file->events[i].attr.type == PD_TYPE_TRACEPOINT)
+				set_name(&file->events[i],
+					 find_name(&names, file->events[i].attr.config));
 	}
+	free(names.list);
 	free(bytes);
+}
+
+#define PMU_NAME 64
+
+static void on_pmu(void *arg, uint32_t type, struct pd_text name)
+{
+	if (name.n < PMU_NAME)
+		add_naming(arg, type, name);
 }
 
 /* Names what is left as perf does when it has only the attr. */
 static bool name_from_attrs(struct pd_file *file)
 {
 	struct pd_cursor c;
-	struct pmus pmus = { 0 };
+	struct namings pmus = { 0 };
 	uint8_t *bytes = feature_bytes(file, PD_FEATURE_PMU_MAPPINGS, &c);
 	bool ok = true;
 
 	if (bytes) {
 		/* an entry is at least 8 bytes: a type and the length of its name */
-		pmus.pmu = calloc(pd_cursor_left(&c) / 8 + 1, sizeof(*pmus.pmu));
-		if (pmus.pmu)
-			pd_feature_pmu_mappings(&c, on_pmu, &pmus);
+		pmus.list = calloc(pd_cursor_left(&c) / 8 + 1, sizeof(*pmus.list));
+		pd_feature_pmu_mappings(&c, on_pmu, &pmus);
+		sort_names(&pmus);
 	}
 	for (size_t i = 0; i < file->n_events && ok; i++) {
 		struct pd_event *event = &file->events[i];
-		char pmu[64] = "", name[256];
+		char pmu[PMU_NAME] = "", name[256];
+		struct pd_text found;
 
-		for (size_t k = 0; k < pmus.n; k++)
-			if (pmus.pmu[k].type == pd_event_pmu(&event->attr) &&
-			    pmus.pmu[k].name.n < sizeof(pmu)) {
-				memcpy(pmu, pmus.pmu[k].name.p, pmus.pmu[k].name.n);
-				pmu[pmus.pmu[k].name.n] = '\0';
-			}
 		if (event->name)
 			continue;
-		pd_event_name(&event->attr, pmu[0] ? pmu : NULL, name, sizeof(name));
+		found = find_name(&pmus, pd_event_pmu(&event->attr));
+		memcpy(pmu, found.p, found.n);
+		pd_event_name(&event->attr, found.n ? pmu : NULL, name, sizeof(name));
 		ok = set_name(event, (struct pd_text){ name, strlen(name) });
 	}
-	free(pmus.pmu);
+	free(pmus.list);
 	free(bytes);
 	return ok;
 }
 
+struct groups {
+	struct pd_file *file;
+	uint32_t next; /* the first event that can lead the next group */
+};
+
+/* Groups come in the order of their leaders, and no event is in two: see process_group_desc. */
 static void on_group(void *arg, uint32_t leader, uint32_t members, struct pd_text name)
 {
-	struct pd_file *file = arg;
+	struct groups *groups = arg;
+	struct pd_file *file = groups->file;
 
-	if (leader >= file->n_events || members > file->n_events - leader)
+	if (leader < groups->next || leader >= file->n_events || !members ||
+	    members > file->n_events - leader)
 		return;
+	groups->next = leader + members;
 	for (uint32_t i = 0; i < members; i++)
 		file->events[leader + i].leader = leader;
-	file->events[leader].n_members = members ? members : 1;
-	if (name.n && !file->events[leader].group_name)
+	file->events[leader].n_members = members;
+	if (name.n)
 		file->events[leader].group_name = strndup(name.p, name.n);
 }
 
@@ -176,15 +227,18 @@ static void read_times(struct pd_file *file)
 	free(bytes);
 }
 
-/* Branch counters are in every sample of a group if any of its events asks for them. */
+/*
+ * Branch counters are in every sample of a group if any of its events asks for them. The leader comes
+ * first, so its shape knows for the others.
+ */
 static bool counters_in_group(const struct pd_file *file, const struct pd_event *event)
 {
-	const struct pd_event *leader = &file->events[event->leader];
-
-	for (uint32_t i = 0; i < leader->n_members; i++)
-		if (leader[i].attr.branch_sample_type & PD_BRANCH_COUNTERS)
+	if (event->leader != event->index)
+		return file->events[event->leader].shape.counters;
+	for (uint32_t i = 0; i < event->n_members; i++)
+		if (event[i].attr.branch_sample_type & PD_BRANCH_COUNTERS)
 			return true;
-	return (event->attr.branch_sample_type & PD_BRANCH_COUNTERS) != 0;
+	return false;
 }
 
 static void set_shape(const struct pd_file *file, struct pd_event *event)
@@ -290,7 +344,7 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 	free(bytes);
 	bytes = feature_bytes(file, PD_FEATURE_GROUP_DESC, &c);
 	if (bytes)
-		pd_feature_group_desc(&c, on_group, file);
+		pd_feature_group_desc(&c, on_group, &(struct groups){ file, 0 });
 	free(bytes);
 	name_from_event_types(file);
 	ok = name_from_attrs(file);

@@ -89,19 +89,22 @@ static void clip(struct pd_file *file, struct pd_section *s, const char *what)
 	s->size = size - s->offset;
 }
 
-static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_section ids)
+/* Takes the bytes of an event's ids from *left: no byte of a file is of two events. */
+static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_section ids,
+		     uint64_t *left)
 {
 	struct pd_cursor c;
 	uint8_t *bytes;
 
 	if (ids.offset > file->input.size || ids.size > file->input.size - ids.offset ||
-	    ids.size % 8) {
+	    ids.size % 8 || ids.size > *left) {
 		pd_file_damaged(file, ids.offset, ids.size,
 				"ids of event %u: found a section that cannot be, expected u64s "
-				"within the file",
+				"within the file, of this event alone",
 				event->index + 1);
 		return;
 	}
+	*left -= ids.size;
 	if (!ids.size)
 		return;
 	bytes = malloc(ids.size);
@@ -120,6 +123,7 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, uint64_t s
 	uint8_t *bytes = malloc(attrs.size + 1);
 	struct pd_cursor c;
 	size_t n = (size_t)(attrs.size / stride);
+	uint64_t left = file->input.size;
 
 	file->events = calloc(n + 1, sizeof(*file->events));
 	if (!bytes || !file->events || !pd_file_read(file, attrs, bytes, err)) {
@@ -142,7 +146,7 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, uint64_t s
 		event->index = event->leader = (uint32_t)i;
 		event->n_members = 1;
 		file->n_events++;
-		read_ids(file, event, ids);
+		read_ids(file, event, ids, &left);
 	}
 	free(bytes);
 	return true;
@@ -180,7 +184,7 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 	file->features = calloc(n + 1, sizeof(*file->features));
 	if (!file->features)
 		return pd_error_set(err, "ENOMEM", file->path, at, "no memory");
-	if (!pd_input_read(&file->input, at, table, n * 16, &got, err))
+	if (!pd_input_read(&file->input, at, table, n * 16, n * 16, &got, err))
 		return false;
 	if (got < n * 16) {
 		file->complete = false;
@@ -252,13 +256,25 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 	return read_attrs(file, attrs, stride, err);
 }
 
+/* A header of 16 bytes, whatever the file is; PERFFILE tells its byte order by that. */
+static bool is_pipe(struct pd_file *file, const uint8_t *header)
+{
+	if (file->version == 1 && pd_load64(header + 8, true) == PIPE_HEADER_SIZE) {
+		file->swap = true;
+		file->big = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	}
+	return pd_load64(header + 8, file->swap) == PIPE_HEADER_SIZE;
+}
+
 bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 {
 	uint8_t header[HEADER_SIZE] = { 0 };
 	uint64_t size;
 	size_t got;
 
-	if (!pd_input_read(&file->input, 0, header, sizeof(header), &got, err))
+	/* of a stream no more than a pipe's header, behind which there may be nothing for a while */
+	if (!pd_input_read(&file->input, 0, header, PIPE_HEADER_SIZE,
+			   file->input.stream ? PIPE_HEADER_SIZE : sizeof(header), &got, err))
 		return false;
 	if (got < PIPE_HEADER_SIZE)
 		return pd_error_set(
@@ -268,12 +284,20 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 			got);
 	if (!read_magic(file, header, err))
 		return false;
+	if (is_pipe(file, header)) {
+		file->pipe = true;
+		file->data = (struct pd_section){ PIPE_HEADER_SIZE,
+						  file->input.size - PIPE_HEADER_SIZE };
+		return true;
+	}
+	/* sections lie where a stream cannot go: what comes from one is kept in a file first */
+	if (file->input.stream) {
+		if (!pd_input_spool(&file->input, err) ||
+		    !pd_input_read(&file->input, 0, header, PIPE_HEADER_SIZE, sizeof(header),
+				   &got, err))
+			return false;
+	}
 	size = pd_load64(header + 8, file->swap);
-	if (size == PIPE_HEADER_SIZE || pd_load64(header + 8, !file->swap) == PIPE_HEADER_SIZE)
-		return pd_error_set(
-			err, "UNSUPPORTED", file->path, 8,
-			"found a header of 16 bytes (a pipe-mode recording), expected 104: "
-			"this version does not read pipe mode yet");
 	if (file->version == 1) {
 		if (!v1_order(file, header, err))
 			return false;

@@ -25,22 +25,27 @@ struct pd_event {
 		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
 };
 
-/* id → event: open addressing, filled while a file is opened, read-only afterwards. */
+/*
+ * id → event: open addressing, filled while a file is opened, read-only afterwards. The ids are the
+ * writer's choice, so what they are hashed with is not for him to know: a factor of this table alone.
+ */
 struct pd_id_table {
 	struct pd_id_slot {
 		uint64_t id;
 		uint32_t event; /* index + 1; 0: free */
 	} * slots;
 	size_t n, capacity; /* capacity: a power of two, or 0 */
+	uint64_t factor;    /* odd */
+	unsigned shift;	    /* what is left of a product is a place */
 };
 
 bool pd_id_table_add(struct pd_id_table *table, uint64_t id, uint32_t event);
 void pd_id_table_deinit(struct pd_id_table *table);
 
-static inline uint64_t pd_id_hash(uint64_t id)
+/* Where the search for an id begins: multiply-shift, so of any two ids few factors make one place. */
+static inline uint64_t pd_id_place(const struct pd_id_table *table, uint64_t id)
 {
-	id *= UINT64_C(0x9e3779b97f4a7c15);
-	return id ^ id >> 32;
+	return id * table->factor >> table->shift;
 }
 
 /* The index of the id's event, or UINT32_MAX. */
@@ -48,7 +53,7 @@ static inline uint32_t pd_id_table_find(const struct pd_id_table *table, uint64_
 {
 	if (!table->capacity)
 		return UINT32_MAX;
-	for (uint64_t h = pd_id_hash(id);; h++) {
+	for (uint64_t h = pd_id_place(table, id);; h++) {
 		const struct pd_id_slot *slot = &table->slots[h & (table->capacity - 1)];
 
 		if (!slot->event)

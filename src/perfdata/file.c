@@ -39,6 +39,8 @@ void pd_file_destroy(struct pd_file *file)
 		free(file->events[i].group_name);
 		free(file->events[i].ids);
 	}
+	for (size_t i = 0; i < file->n_features; i++)
+		free(file->features[i].bytes);
 	free(file->events);
 	free(file->features);
 	free(file->damage);
@@ -62,18 +64,50 @@ const struct pd_feature_section *pd_file_feature(const struct pd_file *file, uns
 	return NULL;
 }
 
-bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes,
-		  struct pd_error *err)
+bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes, struct pd_error *err)
 {
 	size_t got;
 
-	if (!pd_input_read(&file->input, at.offset, bytes, at.size, &got, err))
+	if (file->input.stream)
+		return pd_error_set(err, "ESPIPE", file->path, at.offset,
+				    "cannot go back in a stream for %llu bytes",
+				    (unsigned long long)at.size);
+	if (!pd_input_read(&file->input, at.offset, bytes, at.size, at.size, &got, err))
 		return false;
 	if (got < at.size)
 		return pd_error_set(err, "FORMAT", file->path, at.offset,
 				    "found %zu bytes up to the end of the file, expected %llu",
 				    got, (unsigned long long)at.size);
 	return true;
+}
+
+bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,
+			  void *bytes, struct pd_error *err)
+{
+	if (!section->bytes)
+		return pd_file_read(file, section->at, bytes, err);
+	memcpy(bytes, section->bytes, section->at.size);
+	return true;
+}
+
+struct pd_event *pd_file_add_event(struct pd_file *file)
+{
+	struct pd_event *event = file->events;
+
+	/* a power of two of places is full: twice as many */
+	if ((file->n_events & (file->n_events - 1)) == 0) {
+		event = realloc(event,
+				(file->n_events ? file->n_events * 2 : 1) * sizeof(*event));
+		if (!event)
+			return NULL;
+		file->events = event;
+	}
+	event += file->n_events;
+	memset(event, 0, sizeof(*event));
+	event->file = file;
+	event->index = event->leader = (uint32_t)file->n_events++;
+	event->n_members = 1;
+	return event;
 }
 
 #define MAX_DAMAGE 1000 /* more says no more */

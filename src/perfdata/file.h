@@ -23,6 +23,7 @@ struct pd_span {
 struct pd_feature_section {
 	unsigned bit;
 	struct pd_section at;
+	uint8_t *bytes; /* of a pipe-mode recording: kept from its record; else NULL */
 };
 
 struct pd_damage {
@@ -37,6 +38,7 @@ struct pd_file {
 	struct pd_input input;
 	unsigned version;	/* 1: PERFFILE, 2: PERFILE2 */
 	bool big, swap;		/* big-endian; not this host's byte order */
+	bool pipe;		/* the records describe themselves: no sections */
 	bool complete;		/* false once something is known to be missing */
 	bool unfinished;	/* the recorder never wrote data.size */
 	struct pd_section data; /* within the file */
@@ -74,16 +76,28 @@ const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id);
 /* The section of a feature the file has, or NULL. */
 const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit);
 
-/* Reads a section of at most its whole size; short reads are failures. */
-bool pd_file_read(const struct pd_file *file, struct pd_section at, void *bytes,
+/* Reads a section of at most its whole size; short reads are failures, and so are streams. */
+bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes,
 		  struct pd_error *err);
+
+/* Reads what a feature holds, section->at.size bytes. */
+bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,
+			  void *bytes, struct pd_error *err);
+
+/* A new event at the end, its attr and ids to be filled in; only while the file is opened. NULL without
+ * memory. Earlier ones may move. */
+struct pd_event *pd_file_add_event(struct pd_file *file);
 
 /* Notes damage; each place once. True if it is new. */
 bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 
-/* Envelope (envelope.c): fills the file from its header; names and groups (describe.c). */
+/*
+ * How a file is opened: its header and sections (envelope.c), in pipe mode the records that stand for
+ * them (prologue.c), then what the features say of the events (describe.c).
+ */
 bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
+bool pd_prologue_read(struct pd_file *file, struct pd_error *err);
 bool pd_describe(struct pd_file *file, struct pd_error *err);
 
 #endif

@@ -2,17 +2,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define COPY_BLOCK (256 * 1024)
+
+static int open_path(const char *path)
+{
+	if (strcmp(path, "-") == 0)
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
 
 bool pd_input_open(struct pd_input *in, const char *path, struct pd_error *err)
 {
 	struct stat st;
 
-	in->path = path;
-	in->size = 0;
-	/* O_NONBLOCK: opening a FIFO without a writer must not hang before we can say what it is */
-	in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	*in = (struct pd_input){ .path = path, .fd = open_path(path) };
 	if (in->fd < 0)
 		return pd_error_errno(err, path, "cannot open");
 	if (fstat(in->fd, &st) < 0) {
@@ -21,16 +30,22 @@ bool pd_input_open(struct pd_input *in, const char *path, struct pd_error *err)
 		pd_error_set(err, "EISDIR", path, PD_NO_OFFSET,
 			     "found a directory, expected a file: "
 			     "this version does not read directory recordings yet");
-	} else if (!S_ISREG(st.st_mode)) {
-		pd_error_set(err, "ESPIPE", path, PD_NO_OFFSET,
-			     "found a pipe or device, expected a regular file: "
-			     "this version does not read streams yet");
 	} else {
-		in->size = (uint64_t)st.st_size;
+		/* what can be read at any offset is a file, whatever leads to it */
+		in->stream = !S_ISREG(st.st_mode);
+		in->keep = in->stream;
+		in->size = in->stream ? PD_UNKNOWN_SIZE : (uint64_t)st.st_size;
 		return true;
 	}
 	pd_input_close(in);
 	return false;
+}
+
+static void drop_head(struct pd_input *in)
+{
+	free(in->head);
+	in->head = NULL;
+	in->head_size = in->head_capacity = 0;
 }
 
 void pd_input_close(struct pd_input *in)
@@ -38,15 +53,87 @@ void pd_input_close(struct pd_input *in)
 	if (in->fd >= 0)
 		close(in->fd);
 	in->fd = -1;
+	drop_head(in);
 }
 
-bool pd_input_read(const struct pd_input *in, uint64_t offset, void *bytes, size_t n,
+/* One read of a stream: bytes, 0 at its end, -1 on an error. */
+static ssize_t read_some(struct pd_input *in, void *bytes, size_t n)
+{
+	ssize_t r;
+
+	do {
+		r = read(in->fd, bytes, n);
+	} while (r < 0 && errno == EINTR);
+	if (r > 0)
+		in->at += (uint64_t)r;
+	return r;
+}
+
+static bool keep(struct pd_input *in, const void *bytes, size_t n)
+{
+	if (in->head_size + n > in->head_capacity) {
+		size_t capacity = (in->head_size + n) * 2;
+		uint8_t *grown = realloc(in->head, capacity);
+
+		if (!grown)
+			return false;
+		in->head = grown;
+		in->head_capacity = capacity;
+	}
+	memcpy(in->head + in->head_size, bytes, n);
+	in->head_size += n;
+	return true;
+}
+
+/* Passes over a stream's bytes up to offset; false on an error, true also at its end. */
+static bool discard(struct pd_input *in, uint64_t offset)
+{
+	char bytes[4096];
+	ssize_t r = 1;
+
+	while (in->at < offset && r > 0) {
+		uint64_t left = offset - in->at;
+
+		r = read_some(in, bytes, left < sizeof(bytes) ? (size_t)left : sizeof(bytes));
+	}
+	return r >= 0;
+}
+
+static bool read_stream(struct pd_input *in, uint64_t offset, uint8_t *bytes, size_t least,
+			size_t most, size_t *got, struct pd_error *err)
+{
+	ssize_t r = 1;
+
+	*got = 0;
+	if (offset < in->head_size) {
+		*got = in->head_size - (size_t)offset < most ? in->head_size - (size_t)offset :
+							       most;
+		memcpy(bytes, in->head + offset, *got);
+	} else if (!in->keep) {
+		drop_head(in);
+	}
+	if (*got >= least)
+		return true;
+	if (!discard(in, offset + *got))
+		return pd_error_errno(err, in->path, "cannot read");
+	while (*got < least && in->at == offset + *got && r > 0) {
+		r = read_some(in, bytes + *got, most - *got);
+		if (r > 0 && in->keep && !keep(in, bytes + *got, (size_t)r))
+			return pd_error_set(err, "ENOMEM", in->path, offset, "no memory");
+		*got += r > 0 ? (size_t)r : 0;
+	}
+	return r >= 0 || pd_error_errno(err, in->path, "cannot read");
+}
+
+bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t least, size_t most,
 		   size_t *got, struct pd_error *err)
 {
 	size_t have = 0;
 
-	while (have < n) {
-		ssize_t r = pread(in->fd, (char *)bytes + have, n - have,
+	if (in->stream)
+		return read_stream(in, offset, bytes, least, most, got, err);
+	while (have < most) {
+		ssize_t r = pread(in->fd, (char *)bytes + have, most - have,
 				  (off_t)(offset + have));
 
 		if (r < 0 && errno == EINTR)
@@ -58,5 +145,61 @@ bool pd_input_read(const struct pd_input *in, uint64_t offset, void *bytes, size
 		have += (size_t)r;
 	}
 	*got = have;
+	return true;
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t n)
+{
+	while (n) {
+		ssize_t w = write(fd, bytes, n);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return false;
+		bytes += w;
+		n -= (size_t)w;
+	}
+	return true;
+}
+
+/* Copies the stream, what was kept of it first. */
+static bool copy_to(struct pd_input *in, int fd)
+{
+	uint8_t *bytes = malloc(COPY_BLOCK);
+	bool ok = bytes && write_all(fd, in->head, in->head_size);
+	ssize_t r = 1;
+
+	while (ok && r > 0) {
+		r = read_some(in, bytes, COPY_BLOCK);
+		ok = r >= 0 && write_all(fd, bytes, (size_t)r);
+	}
+	free(bytes);
+	return ok;
+}
+
+bool pd_input_spool(struct pd_input *in, struct pd_error *err)
+{
+	const char *dir = getenv("TMPDIR");
+	char name[256];
+	int fd;
+
+	snprintf(name, sizeof(name), "%.200s/perflua-XXXXXX", dir && *dir ? dir : "/tmp");
+	fd = mkstemp(name);
+	if (fd < 0)
+		return pd_error_errno(err, name,
+				      "cannot make a file for what comes from a stream");
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	unlink(name);
+	if (!copy_to(in, fd)) {
+		pd_error_errno(err, name, "cannot write what comes from a stream");
+		close(fd);
+		return false;
+	}
+	close(in->fd);
+	in->fd = fd;
+	in->size = in->at;
+	in->stream = in->keep = false;
+	drop_head(in);
 	return true;
 }

@@ -19,7 +19,9 @@ bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err)
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	} else if (pd_input_open(&file->input, file->path, err) &&
-		   pd_envelope_read(file, err) && pd_describe(file, err)) {
+		   pd_envelope_read(file, err) &&
+		   (!file->pipe || pd_prologue_read(file, err)) && pd_describe(file, err)) {
+		file->input.keep = false;
 		*out = file;
 		return true;
 	}

@@ -12,6 +12,10 @@ bool pd_reader_init(struct pd_reader *r, struct pd_file *file, struct pd_error *
 		.want = { UINT64_MAX, UINT64_MAX },
 		.want_unknown = true,
 	};
+	if (file->input.passed)
+		return pd_error_set(err, "ESPIPE", file->path, PD_NO_OFFSET,
+				    "a stream can be passed over once, and it was");
+	file->input.passed = file->input.stream;
 	pd_binder_init(&r->binder, file);
 	return pd_blocks_init(&r->blocks, &file->input, file->data.offset,
 			      file->data.offset + file->data.size, err);
@@ -105,7 +109,7 @@ static int finish(struct pd_reader *r)
 			"a record",
 			(size_t)(d->end - d->pos));
 	}
-	if (r->blocks.limit < data->offset + data->size) {
+	if (r->blocks.limit < data->offset + data->size && !r->file->input.stream) {
 		r->file->complete = false;
 		pd_file_damaged(
 			r->file, r->blocks.limit, 0,

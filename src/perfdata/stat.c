@@ -129,7 +129,7 @@ bool pd_file_times(struct pd_file *file, struct pd_span *times, struct pd_error 
 	struct pd_record rec;
 	int got;
 
-	if (!file->times.known) {
+	if (!file->times.known && !file->input.stream) {
 		if (!pd_reader_init(&reader, file, err))
 			return false;
 		pd_reader_want_none(&reader);

@@ -10,7 +10,7 @@ enum {
 	RANGE
 };
 
-#define MAX_BITS 32768 /* perf counts processors in 15 bits */
+#define MAX_CPUS 32768 /* perf counts processors in 15 bits */
 
 /* extra: the encoding, and what it needs */
 #define LONG_BYTES(extra) ((uint32_t)((extra) >> 8 & 0xff)) /* of MASK */
@@ -34,7 +34,7 @@ static bool open_mask(const struct pd_record *rec, uint32_t at, struct pd_view *
 		return false;
 	n = pd_rec16(rec, at);
 	size = pd_rec16(rec, at + 2);
-	if ((size != 4 && size != 8) || n * size > MAX_BITS / 8)
+	if ((size != 4 && size != 8) || n * size > MAX_CPUS / 8)
 		return false;
 	/* u64 words follow four bytes of padding; the whole is packed, so neither is aligned */
 	view->at = at + (size == 4 ? 4 : 8);
@@ -65,6 +65,8 @@ static bool open_range(const struct pd_record *rec, uint32_t at, struct pd_view 
 	any = rec->bytes[at] != 0;
 	start = pd_rec16(rec, at + 2);
 	end = pd_rec16(rec, at + 4);
+	if (end >= MAX_CPUS)
+		return false;
 	view->extra = RANGE | any << 8 | start << 16;
 	view->count = any + (end >= start ? end - start + 1 : 0);
 	return true;
