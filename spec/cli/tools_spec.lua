@@ -1,3 +1,4 @@
+local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
@@ -118,16 +119,43 @@ describe("perflua dump", function()
   end)
 end)
 
+describe("perflua header", function()
+  it("lets nothing of a recording move the cursor", function()
+    local b = builder.new()
+    local evil = "\27[2J\n\u{9b}31m"
+    local event = b:event { name = "ev" .. evil, sample_type = { "ip", "tid", "time" } }
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1 })
+    for _, name in ipairs { "hostname", "osrelease", "version", "arch", "cpudesc", "cpuid" } do
+      b:feature(name, name .. evil)
+    end
+    b:feature("cmdline", { "perf", evil })
+    b:feature("pmu_mappings", { [evil] = 1 })
+    b:feature("cpu_pmu_caps", { [evil] = evil })
+    b:feature("build_id", { { build_id = ("00"):rep(20), filename = "/bin/" .. evil } })
+    local path = b:write()
+    for _, words in ipairs { { "header", path }, { "fields", path }, { "stat", path },
+      { "-e", ("perflua.open(%q):samples 'evv'"):format(path) },
+      { "-e", ("perflua.open(%q):run { evv = print }"):format(path) } } do
+      local got = run.perflua(words)
+      local text = got.out .. got.err
+      assert.is_nil(text:find("[\0-\8\11-\31]"), words[1])
+      assert.is_nil(text:find("\u{9b}", 1, true), words[1])
+    end
+    assert.matches("\n# hostname : hostname\\x1b[2J\\x0a\\u{9b}31m\n", run.perflua({ "header", path }).out, 1, true)
+  end)
+end)
+
 describe("perflua fields", function()
   it("describes the events and record types in a recording with examples", function()
     local got = run.perflua { "fields", run.demo }
     assert.are.equal("", got.err)
     for name, count in pairs(samples) do
-      assert.matches(("sample of %s: %d records\n"):format(name, count), got.out, 1, true)
+      assert.matches(("sample of %s: %d record"):format(name, count), got.out, 1, true)
     end
     for name, count in pairs(records) do
       if name ~= "sample" then
-        assert.matches(("\n%s: %d records\n"):format(name, count), got.out, 1, true)
+        local noun = count == 1 and "record" or "records"
+        assert.matches(("\n%s: %d %s\n"):format(name, count, noun), got.out, 1, true)
       end
     end
     assert.matches("\n  filename +string +/%S+ +%a", got.out)

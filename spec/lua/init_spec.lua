@@ -1,5 +1,7 @@
 local perflua = require "perflua"
 local files = require "spec.support.files"
+local run = require "spec.cli.run"
+local two_events = require "spec.support.two_events"
 
 describe("require \"perflua\"", function()
   it("makes no globals", function()
@@ -36,9 +38,84 @@ describe("perflua.open", function()
   end)
 
   it("raises when the caller erred", function()
-    assert.error_matches(function() perflua.open({ "a", "b" }) end, "several files come with a later version")
     assert.error_matches(function() perflua.open(5) end, "a path expected")
     assert.error_matches(function() perflua.open("x", { strct = true }) end, "'strct'; the closest is 'strict'")
     assert.error_matches(function() perflua.open("x", 5) end, "a table of options")
+  end)
+
+  it("says that several recordings as one come later", function()
+    local file, message, code = perflua.open { "a", "b" }
+    assert.is_nil(file)
+    assert.matches("a later version", message)
+    assert.equal("LATER", code)
+  end)
+
+  it("warns once of each option that has no effect yet", function()
+    local got = run.perflua { "-e", ([[
+      for _ = 1, 2 do perflua.open(%q, { symfs = "/", demangle = false }) end]]):format(run.demo) }
+    assert.equal("", got.out)
+    local lines = {}
+    for line in got.err:gmatch("[^\n]+") do lines[#lines + 1] = line end
+    table.sort(lines)
+    assert.equal(2, #lines)
+    assert.matches("^perflua: open: option 'demangle' has no effect yet", lines[1])
+    assert.matches("^perflua: open: option 'symfs' has no effect yet", lines[2])
+  end)
+
+  it("raises for damage when strict, at the script's line", function()
+    local path = two_events.write()
+    local bytes = files.read(path)
+    files.write(path, bytes:sub(1, 48) .. ("\0"):rep(8) .. bytes:sub(57)) -- no data size: it was never finished
+    local ok, message = pcall(function()
+      local file = perflua.open(path, { strict = true })
+      file:close()
+    end)
+    assert.is_false(ok)
+    assert.matches("^spec/lua/init_spec.lua:%d+: " .. path .. ": offset %d+: ", message)
+  end)
+end)
+
+describe("a File's methods", function()
+  local file
+
+  before_each(function() file = assert(perflua.open(run.demo)) end)
+  after_each(function() file:close() end)
+
+  it("say what a dot for a colon should be", function()
+    for _, method in ipairs { "records", "samples", "run" } do
+      for _, value in ipairs { "x", {}, 5 } do
+        local _, message = pcall(function() print(file[method](value)) end)
+        assert.matches(("^spec/lua/init_spec.lua:%%d+: %s: a File expected, got a %s; use file:%s"):format(method,
+          type(value), method), message)
+      end
+    end
+  end)
+
+  it("that need the recorded system come later and say so", function()
+    for _, method in ipairs { "thread", "threads", "resolve", "missing" } do
+      local _, message = pcall(function() print(file[method](file, 1)) end)
+      assert.matches(("^spec/lua/init_spec.lua:%%d+: file:%s%%(%%) comes with a later version"):format(method), message)
+    end
+  end)
+
+  it("raise at the script's line when the file is closed", function()
+    local q = file:samples()
+    local filtered, grouped = q:where("pid > 1"), q:group_by("pid")
+    file:close()
+    for name, fn in pairs {
+      loop = function() for _ in q do error("a record") end end,
+      filtered = function() for _ in filtered do error("a record") end end,
+      each = function() filtered:each(print) end,
+      count = function() print(q:count()) end,
+      grouped = function() print(grouped:count():sort()) end,
+      between = function() print(q:between("1s")) end,
+      samples = function() print(file:samples()) end,
+      records = function() print(file:records("comm")) end,
+      run = function() file:run { sample = print } end,
+    } do
+      local ok, message = pcall(fn)
+      assert.is_false(ok)
+      assert.matches("^spec/lua/init_spec.lua:%d+: .*closed", message, name)
+    end
   end)
 end)

@@ -1,5 +1,8 @@
 -- Errors of the caller: raised with the position of the first function on the stack that is not the
 -- library's own, so that a message names the script's line whatever depth it was found at.
+-- Names in a message may come from a recording: it is escaped as all that may go to a terminal.
+
+local fmt = require "perflua.text.fmt"
 
 local library = debug.getinfo(1, "S").source:match("^(.*)errors/blame") or ""
 
@@ -19,7 +22,7 @@ local function blame(format, ...)
     level = level + 1
     info = debug.getinfo(level, "S")
   end
-  error(message, info and level or 0)
+  error(fmt.escape(message), info and level or 0)
 end
 
 return blame

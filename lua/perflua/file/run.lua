@@ -1,6 +1,7 @@
 -- file:run(handlers): one handler for each record, found before the first record is read.
 
 local blame = require "perflua.errors.blame"
+local check = require "perflua.file.check"
 local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
 local suggest = require "perflua.errors.suggest"
@@ -8,6 +9,7 @@ local suggest = require "perflua.errors.suggest"
 local run = {}
 
 local SAMPLE = 9
+local MAX_FIELDS = 32 -- that the core reads for a handler
 
 -- A handler that returns this ends the run.
 run.stop = setmetatable({}, { __name = "perflua.stop", __tostring = function() return "perflua.stop" end })
@@ -19,7 +21,7 @@ local special = {
 
 -- { "pid", "period", fn }: the fields' values instead of a record. The core reads plain ones itself.
 local function with_fields(key, handler, scope)
-  local fn, refs, names, plain = handler[#handler], {}, {}, true
+  local fn, refs, names, plain = handler[#handler], {}, {}, #handler - 1 <= MAX_FIELDS
   if type(fn) ~= "function" then
     blame("handler '%s': a list of fields ends with a function", tostring(key))
   end
@@ -160,6 +162,7 @@ end
 ---@param file perflua.File
 ---@param handlers table
 function run.run(file, handlers)
+  check(file, "run")
   if type(handlers) ~= "table" then blame("run: a table of handlers expected, got a %s", type(handlers)) end
   check_special(handlers)
   local by_type, by_event = plan_of(file, handlers)

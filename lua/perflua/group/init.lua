@@ -40,14 +40,17 @@ local function field_key(spec, text)
   return { name = text, ref = ref }
 end
 
+-- group_by(…): the changes that it makes. With the event as a key among others the groups need no
+-- splitting by it.
 ---@param spec table
 ---@param ... string|table<string, function>
----@return {name: string, ref: table}[]
-function group.keys(spec, ...)
+---@return {keys: {name: string, ref: table}[], columns: table[], split: boolean, refs: false}
+function group.by(spec, ...)
   local keys = {}
+  local changed = { keys = keys, columns = {}, split = spec.split, refs = false }
   local function add(key)
-    if key.name == "event" and spec.split and key.ref.kind == "event" then return end -- it is a key already
-    check_name(spec, keys, {}, key.name)
+    if key.ref.kind == "event" then changed.split = false end
+    check_name(changed, keys, {}, key.name)
     keys[#keys + 1] = key
   end
   for _, one in ipairs { ... } do
@@ -61,7 +64,7 @@ function group.keys(spec, ...)
       blame("group_by: a field's name or { name = function } expected, got a %s", type(one))
     end
   end
-  return keys
+  return changed
 end
 
 ---@param spec table
@@ -121,7 +124,7 @@ local function groups_of(spec, columns)
   for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, at = i } end
   if not spec.split then return aggregate(spec, keys, columns) end
   local place, names = event_places(spec)
-  if #names > 1 or #keys == 0 then table.insert(keys, 1, { ref = spec.scope:ref("event"), split = true }) end
+  if #names > 1 then table.insert(keys, 1, { ref = spec.scope:ref("event"), split = true }) end
   local groups = aggregate(spec, keys, columns)
   for _, g in ipairs(groups) do g.event = place[g.event] or #names == 1 and 1 or 0 end
   return groups, names

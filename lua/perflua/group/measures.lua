@@ -130,23 +130,15 @@ local function add_counts(a, b)
   return merged
 end
 
-local function bucket_step(bucket_of)
-  return function(kind, i, slot)
-    local bucket = bucket_of(kind)
-    return function(g, v)
-      local x = v[slot]
-      if math.type(x) then
-        local counts, b = g[i], bucket(x)
-        counts[b] = (counts[b] or 0) + 1
-      end
+local function hist_step(kind, i, slot)
+  local bucket = sketch.power(kind)
+  return function(g, v)
+    local x = v[slot]
+    if math.type(x) then
+      local counts, b = g[i], bucket(x)
+      counts[b] = (counts[b] or 0) + 1
     end
   end
-end
-
-local function count_all(counts)
-  local n = 0
-  for _, one in pairs(counts) do n = n + one end
-  return n
 end
 
 -- A table of one value, so that false is told from none.
@@ -167,17 +159,41 @@ measures.avg = {
 
 measures.min, measures.max = extreme("lt"), extreme("gt")
 
+-- A quantile's state: { counts of buckets, least value, greatest value }; the last two keep a bucket's
+-- middle from being more than what is in it.
+local function quantile_step(kind, i, slot)
+  local bucket, less = sketch.scale(kind).bucket, arith.comparison(kind, kind).lt
+  return function(g, v)
+    local x, state = v[slot], g[i]
+    if not math.type(x) or x ~= x then return end
+    local counts, b = state[1], bucket(x)
+    counts[b] = (counts[b] or 0) + 1
+    if state[2] == nil or less(x, state[2]) then state[2] = x end
+    if state[3] == nil or less(state[3], x) then state[3] = x end
+  end
+end
+
+local function quantile_merge(a, b, kind)
+  if a[2] == nil or b[2] == nil then return a[2] == nil and b or a end
+  local less = arith.comparison(kind, kind).lt
+  return { add_counts(a[1], b[1]), less(b[2], a[2]) and b[2] or a[2], less(a[3], b[3]) and b[3] or a[3] }
+end
+
+local function quantile_finish(state, kind, q)
+  local least, greatest, less = state[2], state[3], arith.comparison(kind, kind).lt
+  local middle = sketch.quantile(state[1], q, kind)
+  if middle == nil then return nil end
+  if less(middle, least) then return least end
+  return less(greatest, middle) and greatest or middle
+end
+
 measures.quantile = {
-  takes = number, start = empty, merge = add_counts, shows = same,
-  step = bucket_step(function(kind)
-    local bucket = sketch.scale(kind).bucket
-    return kind == "any" and function(x) return bucket(math.tointeger(x) or math.floor(x)) end or bucket
-  end),
-  finish = function(counts, kind, q) return sketch.quantile(counts, count_all(counts), q, kind) end,
+  takes = number, start = function() return { {} } end, shows = same,
+  step = quantile_step, merge = quantile_merge, finish = quantile_finish,
 }
 
 measures.hist = {
-  takes = number, start = empty, step = bucket_step(sketch.power), merge = add_counts,
+  takes = number, start = empty, step = hist_step, merge = add_counts,
   finish = sketch.histogram, shows = function() return "histogram" end,
 }
 

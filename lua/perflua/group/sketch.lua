@@ -46,6 +46,14 @@ local integers = {
 
 local unsigned = { bucket = bucket_of, value = middle_of }
 
+local mixed = { -- integers and floats
+  bucket = function(x)
+    x = math.tointeger(x) or math.tointeger(math.floor(x)) or (x > 0 and math.maxinteger or math.mininteger)
+    return integers.bucket(x)
+  end,
+  value = integers.value,
+}
+
 -- A double's exponent and the first six bits of its fraction; +1 keeps zero apart from the smallest.
 local DROPPED = 52 - 6
 
@@ -65,22 +73,20 @@ end
 
 local floats = { bucket = float_bucket, value = float_value }
 
+local scales = { signed = integers, unsigned = unsigned, address = unsigned, float = floats, any = mixed }
+
 ---@param kind string of the field
 ---@return table # bucket(value) -> integer, value(bucket) -> number
-function sketch.scale(kind)
-  if kind == "float" then return floats end
-  return (kind == "unsigned" or kind == "address") and unsigned or integers
-end
+function sketch.scale(kind) return scales[kind] end
 
 ---@param counts table<integer, integer> bucket → count
----@param total integer
 ---@param q number
 ---@param kind string
 ---@return number? # the value below or at which a share q of all values lies; nil without values
-function sketch.quantile(counts, total, q, kind)
+function sketch.quantile(counts, q, kind)
+  local order, total = {}, 0
+  for bucket, n in pairs(counts) do order[#order + 1], total = bucket, total + n end
   if total == 0 then return nil end
-  local order = {}
-  for bucket in pairs(counts) do order[#order + 1] = bucket end
   table.sort(order)
   local rank = math.max(1, math.ceil(q * total - 1e-9))
   local seen = 0

@@ -6,6 +6,7 @@
 
 local core = require "perflua.core"
 local blame = require "perflua.errors.blame"
+local guard = require "perflua.errors.guard"
 local parser = require "perflua.filter.parser"
 local suggest = require "perflua.errors.suggest"
 local fail = require("perflua.filter.lexer").fail
@@ -47,16 +48,17 @@ local function joined(a, b) -- the kind of a field whose kinds differ between re
   return unsigned[a] and unsigned[b] and "unsigned" or "any"
 end
 
-local function add(known, row)
+local function add(known, row, type_id)
   local entry = known[row.name]
   if not entry then
-    entry = { plain = true }
+    entry = { plain = true, types = {} }
     known[row.name] = entry
   end
   if row.kind == "later" then
-    entry.later = row.doc
+    entry.later = true
   else
     entry.kind = entry.kind and joined(entry.kind, row.kind) or row.kind
+    entry.types[type_id] = true
   end
   entry.plain = entry.plain and scalar[row.kind] or false
   entry.view = row.view or entry.view
@@ -97,14 +99,15 @@ local function shapes(list)
   return one_each
 end
 
--- name → { kind, plain, later, view }; made once, when the first name is looked up.
+-- name → { kind, plain, view, types, later }; made once, when the first name is looked up. types: ids of
+-- those that have it; later: some get it with a later version.
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
   local event_indexes = shapes(self:events())
   local function add_type(id)
     for i = 1, math.max(1, #event_indexes) do
-      for _, row in ipairs(file:fields(id, event_indexes[i])) do add(known, row) end
+      for _, row in ipairs(guard(file.fields, file, id, event_indexes[i])) do add(known, row, id) end
     end
   end
   if self.type_ids then
@@ -118,19 +121,39 @@ function Scope:known()
   return known
 end
 
+local function comes_later(text) return nil, ("field '%s' comes with a later version of perflua"):format(text) end
+
+-- names: kinds by name; only what can be read now is worth suggesting.
+local function unknown(text, name, kinds)
+  local readable = {}
+  for candidate, kind in pairs(kinds) do readable[candidate] = kind ~= "later" or nil end
+  return nil, suggest.message(("unknown field '%s'"):format(text), tostring(name), suggest.names(readable))
+end
+
+-- Some of the query's types have the field, others will: what is asked of them now has no right answer.
+local function partly_later(name, entry)
+  local names = {}
+  for id in pairs(entry.types) do names[#names + 1] = ("%q"):format(fields.types()[id].name) end
+  table.sort(names)
+  local list = #names == 1 and names[1] or ("{ %s }"):format(table.concat(names, ", "))
+  return ("field '%s' of other records comes with a later version of perflua; records { type = %s } have it")
+    :format(name, list)
+end
+
 -- The name as it is known here: the kernel's or perf's.
 function Scope:root(name)
   local known = self:known()
   if not known[name] and aliases[name] then name = aliases[name] end
   local entry = known[name]
   if not entry then
-    local names = suggest.names(known)
-    if core.field_names()[name] then
-      return nil, suggest.message(("no record of this query has a field '%s'"):format(name), name, names)
-    end
-    return nil, suggest.message(("unknown field '%s'"):format(name), name, names)
+    if core.field_names()[name] then return nil, ("no record of this query has a field '%s'"):format(name) end
+    local kinds = {}
+    for candidate, one in pairs(known) do kinds[candidate] = one.kind end
+    return unknown(name, name, kinds)
   elseif not entry.kind then
-    return nil, ("field '%s' comes with a later version of perflua (%s)"):format(name, entry.later)
+    return comes_later(name)
+  elseif entry.later then
+    return nil, partly_later(name, entry)
   end
   return name, entry
 end
@@ -143,9 +166,8 @@ local function event_member(member)
     for _, row in ipairs(core.event_members()) do event_kinds[row.name] = row.kind end
   end
   local kind = event_kinds[member]
-  if kind and kind ~= "later" then return kind end
-  local message = ("unknown field 'event.%s'"):format(member)
-  return nil, suggest.message(message, tostring(member), suggest.names(event_kinds))
+  if kind then return kind end
+  return unknown("event." .. member, member, event_kinds)
 end
 
 local function args_member(scope, member)
@@ -154,8 +176,7 @@ local function args_member(scope, member)
     for _, field in ipairs(event.fields or {}) do names[field.name] = true end
   end
   if names[member] then return "any" end
-  local message = ("unknown field 'args.%s'"):format(member)
-  return nil, suggest.message(message, member, suggest.names(names))
+  return unknown("args." .. member, member, names)
 end
 
 local function find_member(list, name)
@@ -164,13 +185,10 @@ local function find_member(list, name)
   end
 end
 
-local function no_member(path, depth, ...)
-  local names = {}
-  for _, list in ipairs { ... } do
-    for _, member in ipairs(list) do names[#names + 1] = member.name end
-  end
-  local message = ("unknown field '%s'"):format(parser.spell(path))
-  return nil, suggest.message(message, tostring(path[depth]), names)
+local function no_member(path, depth, members)
+  local kinds = {}
+  for _, member in ipairs(members or {}) do kinds[member.name] = member.kind end
+  return unknown(parser.spell(path), path[depth], kinds)
 end
 
 -- The kind of what a path into a view ends at; "any": known only when a record is there.
@@ -178,7 +196,7 @@ local function view_member(view, path)
   local step = path[2]
   local kind
   local is_item = math.type(step) or view.named and not find_member(view.members, step)
-  if math.type(step) and view.named then return no_member(path, 2, view.members or {}) end
+  if math.type(step) and view.named then return no_member(path, 2, view.members) end
   if is_item then
     if not view.items then return #path == 2 and (view.named and "unsigned" or "any") or no_member(path, 3) end
     if #path == 2 then return "view" end
@@ -186,7 +204,7 @@ local function view_member(view, path)
     if not kind then return no_member(path, 3, view.items) end
   else
     kind = find_member(view.members, step)
-    if not kind then return no_member(path, 2, view.members or {}) end
+    if not kind then return no_member(path, 2, view.members) end
   end
   if #path == (is_item and 3 or 2) then return kind end
   if kind == "view" then return "any" end
@@ -237,9 +255,7 @@ function Scope:resolve(path, text)
     local message
     kind, message = self:member(root, entry, path)
     if not kind then return nil, message end
-    if kind == "later" then
-      return nil, ("field '%s' comes with a later version of perflua"):format(text)
-    end
+    if kind == "later" then return comes_later(text) end
   end
   return {
     text = text, kind = kind, root = root, plain = #path == 1 and entry.plain, get = getter(root, path),

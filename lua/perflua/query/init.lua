@@ -4,6 +4,7 @@
 local core = require "perflua.core"
 local between = require "perflua.query.between"
 local blame = require "perflua.errors.blame"
+local check = require "perflua.file.check"
 local filter = require "perflua.filter"
 local aggregate = require "perflua.group.aggregate"
 local group = require "perflua.group"
@@ -47,6 +48,7 @@ end
 function Query:between(from, to)
   not_grouped(self, "between")
   local spec = self.spec
+  check(spec.file, "between")
   from = between.time(spec.file, from, false) or 0
   to = between.time(spec.file, to, true)
   if spec.from and math.ult(from, spec.from) then from = spec.from end
@@ -69,7 +71,7 @@ end
 function Query:group_by(...)
   not_grouped(self, "a second group_by")
   if select("#", ...) == 0 then blame("group_by: which keys?") end
-  return derive(self, { keys = group.keys(self.spec, ...), columns = {}, refs = false })
+  return derive(self, group.by(self.spec, ...))
 end
 
 ---@return perflua.Query # whose groups hold the records of all events together

@@ -5,6 +5,8 @@
 --
 -- A spec is what a Query holds: file, types, events, event_nil, container, reuse, from, to, filters.
 
+local guard = require "perflua.errors.guard"
+
 local plan = {}
 
 -- Stands for an absent value where false is a value like any other.
@@ -27,10 +29,10 @@ local function fill_any(v, step)
 end
 
 local function open_cursor(spec, names, reuse)
-  return spec.file:cursor {
+  return guard(spec.file.cursor, spec.file, {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
     from = spec.from, to = spec.to, fields = names, reuse = reuse,
-  }
+  })
 end
 
 local function all_plain(refs)

@@ -7,6 +7,7 @@
 
 local blame = require "perflua.errors.blame"
 local arith = require "perflua.filter.arith"
+local errno = require "perflua.errors.errno"
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local measures = require "perflua.group.measures"
@@ -36,14 +37,22 @@ function Table.new(data, show)
   return setmetatable({ data = data, show = show or {}, columns = columns_of(data) }, meta)
 end
 
+-- What the shares of a group are shares of: its event's, be that the section or a key.
+local function whole_of(data, g)
+  for i, key in ipairs(data.keys) do
+    if key.kind == "event" then return g.keys[i] or 0 end
+  end
+  return g.event or 0
+end
+
 local function totals_of(data) -- [measure][event] → sum of all groups' states, for shares
   local totals = {}
   for m, one in ipairs(data.measures) do
     if one.measure == "share" then
       local by_event = {}
       for _, g in ipairs(data.groups) do
-        local event = g.event or 0
-        by_event[event] = (by_event[event] or 0.0) + g[m]
+        local whole = whole_of(data, g)
+        by_event[whole] = (by_event[whole] or 0.0) + g[m]
       end
       totals[m] = by_event
     end
@@ -57,7 +66,7 @@ local function lines_of(data) -- every group as { event = …, value of each col
     local line = { event = g.event or 0 }
     for i = 1, n_keys do line[i] = g.keys[i] end
     for m, one in ipairs(data.measures) do
-      local total = totals[m] and totals[m][line.event]
+      local total = totals[m] and totals[m][whole_of(data, g)]
       line[n_keys + m] = measures[one.measure].finish(g[m], one.kind, one.option, total)
     end
     lines[l] = line
@@ -177,28 +186,29 @@ function Table:rows()
   end
 end
 
--- Calls write(text) of a file, a path, or standard output.
-local function output(out, produce)
-  if type(out) ~= "string" then
-    out = out or io.stdout
-    produce(function(text) out:write(text) end)
-    return true
-  end
-  local file, message, code = io.open(out, "wb")
-  if not file then return nil, message, code end
-  local _
+-- Hands produce a function that writes text to `file`; true, or nil and what went wrong.
+local function write_to(file, produce)
+  local message, code, _
   produce(function(text)
-    if not message then _, message, code = file:write(text) end
+    if not message then _, message, code = errno(file:write(text)) end
   end)
-  if message then
-    file:close()
-    return nil, message, code
-  end
-  return file:close()
+  if message then return nil, message, code end
+  return true
+end
+
+-- The same for an open file, a path, or standard output.
+local function output(out, produce)
+  if type(out) ~= "string" then return write_to(out or io.stdout, produce) end
+  local file <close>, message, code = errno(io.open(out, "wb"))
+  if not file then return nil, message, code end
+  local ok
+  ok, message, code = write_to(file, produce)
+  if not ok then return nil, message, code end
+  return errno(file:close())
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
----@return true? ok, string? message
+---@return true? ok, string? message, string? code
 function Table:csv(out)
   return output(out, function(write)
     local several, fields = several_events(self), {}
@@ -227,7 +237,7 @@ local function json_value(value, kind)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
----@return true? ok, string? message
+---@return true? ok, string? message, string? code
 function Table:json(out)
   return output(out, function(write)
     local several, lines = several_events(self), shown(self)
@@ -253,7 +263,7 @@ function Table:merge(other)
 end
 
 ---@param path string
----@return true? ok, string? message # nil and why if it cannot be written
+---@return true? ok, string? message, string? code # nil and why if it cannot be written
 function Table:save(path)
   local text, message = saved.encode(self.data, self.show)
   if not text then blame("save: %s", message) end
@@ -263,11 +273,13 @@ end
 ---@param path string
 ---@return perflua.Table? table, string? message, string? code
 function Table.load(path)
-  local file, message, code = io.open(path, "rb")
+  if type(path) ~= "string" then blame("load: a path expected, got a %s", type(path)) end
+  local file <close>, message, code = errno(io.open(path, "rb"))
   if not file then return nil, message, code end
-  local text = file:read("a")
-  file:close()
-  local data, show = saved.decode(text or "")
+  local text
+  text, message, code = errno(file:read("a"))
+  if not text then return nil, ("%s: %s"):format(path, message), code end
+  local data, show = saved.decode(text)
   if not data then return nil, ("%s: %s"):format(path, show), "FORMAT" end
   return Table.new(data, show)
 end

@@ -45,20 +45,41 @@ local function is_measure(one)
     and (measures[one.measure].takes == nil or measures[one.measure].takes[one.kind] == true)
 end
 
-local function is_state(state, name)
-  if not is(state, "table") then return measures[name].start() == false or is(state, "number") end
-  if name == "first" or name == "last" then return true end
-  if name == "avg" and not (state[1] and state[2] and state[3]) then return false end
-  for key, count in pairs(state) do
-    if name ~= "distinct" and not (is(key, "integer") and is(count, "number")) then return false end
+local function is_number(value) return type(value) == "number" end
+local function is_table(value) return type(value) == "table" end
+local function is_present(value) return value ~= nil end
+
+-- Buckets between -limit and limit; those of histograms are all walked over.
+local function counts_up_to(limit)
+  return function(counts)
+    if not is_table(counts) then return false end
+    for bucket, n in pairs(counts) do
+      if not is(bucket, "integer") or math.abs(bucket) > limit or not is(n, "integer") then return false end
+    end
+    return true
   end
-  return type(measures[name].start()) == "table"
 end
+
+local is_sketch = counts_up_to(math.maxinteger)
+
+local is_state = { -- by measure
+  count = is_number, sum = is_number, share = is_number,
+  avg = function(state)
+    return is_table(state) and is_number(state[1]) and is_number(state[2]) and is_number(state[3])
+  end,
+  min = is_present, max = is_present,
+  quantile = function(state)
+    return is_table(state) and is_sketch(state[1])
+      and (next(state[1]) == nil or is_number(state[2]) and is_number(state[3]))
+  end,
+  hist = counts_up_to(64),
+  distinct = is_table, first = is_table, last = is_table,
+}
 
 local function is_group(g, data)
   if not is(g, "table") or not is(g.keys, "table") or not is(g.event, "integer", "nil") then return false end
   for m, one in ipairs(data.measures) do
-    if not is_state(g[m], one.measure) then return false end
+    if not is_state[one.measure](g[m]) then return false end
   end
   return true
 end

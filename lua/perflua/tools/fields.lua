@@ -137,7 +137,7 @@ local function print_part(out, title, count, fields)
   for i, field in ipairs(fields) do
     rows[i] = { "  " .. field.name, field.kind, field.example or "-", field.doc }
   end
-  out:write(("%s: %d records\n"):format(fmt.escape(title), count),
+  out:write(("%s: %d record%s\n"):format(fmt.escape(title), count, count == 1 and "" or "s"),
     #rows > 0 and table.concat(fmt.lines(columns, rows), "\n") .. "\n" or "", "\n")
 end
 

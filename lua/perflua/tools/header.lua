@@ -1,5 +1,6 @@
 -- perflua header FILE: what the recording's header says, as `perf report --header-only -I` prints it.
 
+local fmt = require "perflua.text.fmt"
 local header = require "perflua.header"
 local header_json = require "perflua.header.json"
 local json = require "perflua.text.json"
@@ -36,10 +37,21 @@ local function add_unknown(file, add)
   end
 end
 
+-- Strings come from the recording.
+local function escaped(...)
+  local values = table.pack(...)
+  for i = 1, values.n do
+    if type(values[i]) == "string" then
+      values[i] = fmt.escape(values[i])
+    end
+  end
+  return table.unpack(values, 1, values.n)
+end
+
 local function print_text(file, out)
   local missing = {}
   local function add(format, ...)
-    out:write(format:format(...), "\n")
+    out:write(format:format(escaped(...)), "\n")
   end
   add("# ========")
   add("# header version : %d", file.version - 1) -- perf counts from 0

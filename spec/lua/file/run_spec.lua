@@ -73,6 +73,18 @@ describe("file:run", function()
     assert.equal(8, #rows)
   end)
 
+  it("hands more values than the core reads at once", function()
+    local names, got = {}, nil
+    for i = 1, 40 do names[i] = i % 2 == 0 and "pid" or "cpu" end
+    names[41] = function(...)
+      got = table.pack(...)
+      return perflua.stop
+    end
+    file:run { sample = names }
+    assert.equal(40, got.n)
+    assert.same({ 0, 7 }, { got[39], got[40] })
+  end)
+
   it("ends when a handler returns perflua.stop", function()
     local n, finished = 0, false
     file:run {

@@ -45,6 +45,19 @@ describe("group_by", function()
     assert.same({}, rows(file:samples("faults"):where("cpu == 99"):group_by("event"):count():sort()))
     assert.same({ { event = "cycles:P", count = 4 }, { event = "faults", count = 3 } },
       rows(file:records("sample"):group_by("event"):count():sort()))
+    assert.equal("event     count\ncycles:P      4\nfaults        3",
+      tostring(file:samples():group_by("event"):count():sort()))
+  end)
+
+  it("has the event as a key like any other when it is named as one", function()
+    local want = { { event = "cycles:P", count = 4 }, { event = "faults", count = 3 } }
+    assert.same(want, rows(file:samples():group_by("event"):all_events():count():sort()))
+    assert.same(want, rows(file:samples():all_events():group_by("event"):count():sort()))
+    assert.same({ { e = "cycles:P", count = 4 }, { e = "faults", count = 3 } },
+      rows(file:samples():group_by("event"):as("e"):count():sort()))
+    assert.same({ { pid = 9, event = "cycles:P", period = 600, share_period = 60.0 },
+      { pid = 7, event = "cycles:P", period = 400, share_period = 40.0 } },
+      rows(file:samples():group_by("pid", "event"):sum("period"):share("period"):top(2)))
   end)
 
   it("groups by functions of a record and by parts of views", function()
@@ -159,6 +172,29 @@ describe("group_by", function()
     end)
     assert.is_false(ok)
     assert.matches("group_spec.lua:%d+: mine$", message)
+  end)
+end)
+
+describe("quantiles", function()
+  it("lie between the least and the greatest value", function()
+    local path = two_events.write(function(b, events)
+      for i = 1, 3 do
+        b:sample(events.faults, { identifier = 12, ip = -4096, pid = 5, tid = i, time = 2100000000 + i, cpu = 0,
+          period = 833333 })
+      end
+    end)
+    local file <close> = assert(perflua.open(path))
+    local q = file:samples("faults"):where("pid == 5")
+    for _, at in ipairs { 0, 0.5, 1 } do
+      assert.equal(833333, q:quantile("period", at))
+      assert.equal(-4096, q:quantile("ip", at))
+    end
+    local one = q:where("tid == 1"):group_by("pid"):quantile("period", 0.5):sort()
+    local two = q:where("tid > 1"):group_by("pid"):quantile("period", 0.5):sort()
+    assert.equal(833333, one:merge(two)[1].quantile_period)
+    assert.equal(833333, two:merge(one)[1].quantile_period)
+    assert.equal(2, file:samples("faults"):where("pid == 9"):quantile("period", 1))
+    assert.is_nil(q:where("tid == 99"):quantile("period", 0.5))
   end)
 end)
 

@@ -78,9 +78,17 @@ pid  period  share_period
     local t, path = file:samples():group_by("pid"):count():sort(), files.temporary()
     assert(t:csv(path))
     assert.matches("^event,pid,count\r\n", files.read(path))
-    local ok, message = t:json("/nonexistent/directory/t.json")
-    assert.is_nil(ok)
-    assert.matches("nonexistent", message)
+    for _, method in ipairs { "csv", "json", "save" } do
+      local ok, message, code = t[method](t, "/nonexistent/directory/t.json")
+      assert.is_nil(ok)
+      assert.matches("nonexistent", message)
+      assert.equal("ENOENT", code)
+      assert.equal("EISDIR", select(3, t[method](t, "/")))
+      assert.equal("ENOSPC", select(3, t[method](t, "/dev/full")))
+    end
+    local device <close> = assert(io.open("/dev/full", "w"))
+    device:setvbuf("no")
+    assert.equal("ENOSPC", select(3, t:csv(device)))
   end)
 
   it("outlives its file", function()
@@ -139,7 +147,9 @@ pid  period  share_period
     assert.equal("FORMAT", code)
     assert.matches("version 7", select(2, load_bytes("perflua table 7\nT\n")))
     assert.matches("damaged", select(2, load_bytes("perflua table 1\n{}\n")))
-    assert.is_nil((perflua.load("/nonexistent")))
+    assert.equal("ENOENT", select(3, perflua.load("/nonexistent")))
+    assert.equal("EISDIR", select(3, perflua.load("/")))
+    assert.error_matches(function() perflua.load(5) end, "a path expected")
   end)
 
   it("is not loaded when it is cut anywhere, nor crashes when it is damaged", function()
