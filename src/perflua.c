@@ -171,6 +171,32 @@ static const luaL_Reg host[] = {
 	{ NULL, NULL },
 };
 
+static struct {
+	bool on, continued;
+} warnings;
+
+/* As Lua's own, but a warning reads like all that we say: "perflua: PATH: offset 8: …". */
+static void print_warning(void *ud, const char *message, int more)
+{
+	(void)ud;
+	if (!warnings.continued && !more && *message == '@') {
+		if (strcmp(message, "@on") == 0 || strcmp(message, "@off") == 0)
+			warnings.on = message[2] == 'n';
+		return;
+	}
+	if (warnings.on) {
+		if (!warnings.continued) {
+			fflush(stdout);
+			if (strncmp(message, "perflua: ", strlen("perflua: ")) != 0)
+				fputs("perflua: warning: ", stderr);
+		}
+		fputs(message, stderr);
+		if (!more)
+			fputc('\n', stderr);
+	}
+	warnings.continued = more;
+}
+
 /* What lua/perflua/cli/ needs of us, as a table. [-0, +1] */
 static void push_host(lua_State *L)
 {
@@ -236,6 +262,7 @@ static int interpreter(lua_State *L)
 		lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
 	}
 	luaL_openlibs(L);
+	lua_setwarnf(L, print_warning, NULL);
 	lua_pushlightuserdata(L, (void *)(uintptr_t)&interrupted);
 	lua_setfield(L, LUA_REGISTRYINDEX, INTERRUPT_KEY);
 	preload_library(L);

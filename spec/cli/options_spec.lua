@@ -30,7 +30,7 @@ describe("the options of perflua", function()
   it("say with --version what was built in", function()
     local got = run.perflua { "--version" }
     assert.are.equal(0, got.status)
-    assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith%a* libedit", got.out)
+    assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith%a* libedit", got.out)
   end)
 
   it("are explained by --help", function()
@@ -63,8 +63,10 @@ describe("the options of perflua", function()
 
   it("have warnings on, with or without -W", function()
     for _, words in ipairs { { "-e", "warn 'look'" }, { "-W", "-e", "warn 'look'" } } do
-      assert.matches("look", run.perflua(words).err)
+      assert.are.equal("perflua: warning: look\n", run.perflua(words).err)
     end
+    assert.are.equal("perflua: warning: a b\nperflua: warning: d\n",
+      run.perflua({ "-e", "warn('a ', 'b') warn '@off' warn 'c' warn '@on' warn '@what' warn 'd'" }).err)
   end)
 
   for name, words in pairs {

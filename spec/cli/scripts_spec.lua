@@ -58,6 +58,21 @@ describe("a script", function()
     assert.matches("^perflua: cannot open ./no/such.lua", got.err)
   end)
 
+  it("that calls perflua wrongly is told its own line, and sees only its own frames", function()
+    local path = run.script(([[
+local function ask(file) file:samples():where("perid == 1") end
+ask(perflua.open(%q))]]):format(run.demo))
+    local got = run.perflua { path }
+    assert.are.equal(1, got.status)
+    assert.are.equal(([[
+perflua: %s:1: filter "perid == 1", column 1: unknown field 'perid'; the closest is 'period'
+stack traceback:
+	%s:1: in local 'ask'
+	%s:2: in main chunk
+	[C]: in ?
+]]):format(path, path, path), got.err)
+  end)
+
   it("that is neither a tool nor a file is a wrong command line, status 2", function()
     local got = run.perflua { "stta" }
     assert.are.equal(2, got.status)

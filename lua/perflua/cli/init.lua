@@ -2,6 +2,7 @@
 -- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local tools = require "perflua.tools"
+local traceback = require "perflua.cli.traceback"
 
 local cli = {}
 
@@ -76,46 +77,15 @@ local function banner(host)
 end
 
 local function version(host)
-  return banner(host) .. "\n" .. (host.libedit and "with libedit " .. host.libedit
-    or "without libedit: the prompt has no line editing and no history") .. "\n"
-end
-
--- What is below the script in a traceback is ours and tells nothing.
-local own_frames = {
-  "^\t%[C%]: ", "^\t%(%.%.%.tail calls", "^\tlua/perflua/cli/",
-}
-
-local function own_frame(line)
-  for _, pattern in ipairs(own_frames) do
-    if line:find(pattern) then
-      return true
-    end
-  end
-end
-
----The message handler of everything that is run here.
----@param message any
----@return string
-function cli.traceback(message)
-  if type(message) ~= "string" then
-    local meta = getmetatable(message)
-    message = meta and meta.__tostring and tostring(message)
-      or ("(error object is a %s value)"):format(type(message))
-  end
-  local lines = {}
-  for line in debug.traceback(message, 2):gmatch("[^\n]*") do
-    table.insert(lines, line)
-  end
-  while own_frame(lines[#lines]) do
-    table.remove(lines)
-  end
-  return table.concat(lines, "\n") .. "\n\t[C]: in ?"
+  return ("%s\nwith zstd %s\n%s\n"):format(banner(host), require "perflua.core".zstd,
+    host.libedit and "with libedit " .. host.libedit
+      or "without libedit: the prompt has no line editing and no history")
 end
 
 -- Runs fn(...) → status nil and what it returned, or FAILED after the error was reported. fn is called
 -- by xpcall itself: so a traceback says "main chunk" where there is one.
 local function protected(fn, ...)
-  local ok, result, more = xpcall(fn, cli.traceback, ...)
+  local ok, result, more = xpcall(fn, traceback, ...)
   if ok then
     return nil, result, more
   end
@@ -273,7 +243,7 @@ local function run(argv, host, options, script)
   end
   if options.interactive then
     io.stdout:write(banner(host), "\n")
-    require "perflua.cli.prompt".run(host, not options.no_environment, cli.traceback)
+    require "perflua.cli.prompt".run(host, not options.no_environment, traceback)
     return 0
   end
   return status

@@ -1,0 +1,44 @@
+-- The message of an error with where the script was.
+
+-- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above it, when they
+-- only found the script's own mistake.
+local function is_glue(line)
+  return line:find("^\t%[C%]: ") or line:find("^\t%(%.%.%.tail calls")
+end
+
+local function is_below(line)
+  return is_glue(line) or line:find("^\tlua/perflua/cli/")
+end
+
+local function is_above(line)
+  return is_glue(line) or line:find("^\tlua/perflua/") and not line:find("^\tlua/perflua/tools/")
+end
+
+local function frames_of_script()
+  local frames = {}
+  for line in debug.traceback(nil, 3):gmatch("[^\n]+") do
+    table.insert(frames, line)
+  end
+  while is_below(frames[#frames]) do
+    table.remove(frames)
+  end
+  local blamed = frames[3] and frames[3]:find("^\tlua/perflua/errors/blame%.lua:") -- below [C]: in function 'error'
+  while blamed and frames[2] and is_above(frames[2]) do
+    table.remove(frames, 2)
+  end
+  return table.concat(frames, "\n") .. "\n\t[C]: in ?"
+end
+
+---The message handler of everything that is run here.
+---@param message any
+---@return string
+local function traceback(message)
+  if type(message) ~= "string" then
+    local meta = getmetatable(message)
+    message = meta and meta.__tostring and tostring(message)
+      or ("(error object is a %s value)"):format(type(message))
+  end
+  return message .. "\n" .. frames_of_script()
+end
+
+return traceback
