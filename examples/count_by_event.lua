@@ -10,5 +10,4 @@
 
 local file <close> = assert(perflua.open(arg[1]))
 
--- Of samples() a query keeps events apart by itself and prints a section for each; of records() it does not.
-print(file:records("sample"):group_by("event"):count():sum("period"):sort())
+print(file:samples():group_by("event"):count():sum("period"):sort())

@@ -235,12 +235,14 @@ function Table:sort(column, direction) end
 ---@param out? file*|string an open file or a path; default: standard output
 ---@return true? ok
 ---@return string? message
+---@return string? code # "ENOENT" …
 function Table:csv(out) end
 
 ---Writes the rows that are shown as JSON.
 ---@param out? file*|string an open file or a path; default: standard output
 ---@return true? ok
 ---@return string? message
+---@return string? code # "ENOENT" …
 function Table:json(out) end
 
 ---The groups of both in a new Table.
@@ -252,6 +254,7 @@ function Table:merge(other) end
 ---@param path string
 ---@return true? ok
 ---@return string? message
+---@return string? code # "ENOENT" …
 function Table:save(path) end
 
 ---Which records to read and what of them. Each step makes a new Query; nothing is read until it is looped over
@@ -281,7 +284,7 @@ function Query:select(...) end
 ---@return perflua.Query
 function Query:group_by(...) end
 
----Groups of samples hold those of all events together.
+---Groups of samples hold those of all events together, unless "event" is a key.
 ---@return perflua.Query
 function Query:all_events() end
 
