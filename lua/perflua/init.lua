@@ -2,6 +2,7 @@
 
 local core = require "perflua.core"
 local blame = require "perflua.errors.blame"
+local checked = require "perflua.errors.methods"
 local events = require "perflua.file.events"
 local guard = require "perflua.errors.guard"
 local later = require "perflua.file.later"
@@ -20,10 +21,9 @@ local perflua = {
 }
 
 local file_methods = core.methods("file")
-file_methods.records = records.records
-file_methods.samples = records.samples
-file_methods.run = run.run
-for name, method in pairs(later) do file_methods[name] = method end
+local methods = { records = records.records, samples = records.samples, run = run.run }
+for name, method in pairs(later) do methods[name] = method end
+for name, method in pairs(checked(methods, "perflua.file", "File")) do file_methods[name] = method end
 
 -- file.events[name]: the first event of that name.
 core.metatable("events").__index = function(list, name)

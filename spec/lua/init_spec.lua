@@ -91,6 +91,16 @@ describe("a File's methods", function()
     end
   end)
 
+  it("and those of Queries and Tables, too", function()
+    local query = file:samples()
+    local grouped = query:group_by("pid"):count():sort()
+    for _, fn in ipairs { function() print(query.where("x")) end, function() print(query.count()) end,
+      function() print(grouped.csv("x")) end, function() print(grouped.rows()) end } do
+      local _, message = pcall(fn)
+      assert.matches("^spec/lua/init_spec.lua:%d+: %l+: a %u%l+ expected, got a %l+; use %l+:%l+%(…%)$", message)
+    end
+  end)
+
   it("that need the recorded system come later and say so", function()
     for _, method in ipairs { "thread", "threads", "resolve", "missing" } do
       local _, message = pcall(function() print(file[method](file, 1)) end)

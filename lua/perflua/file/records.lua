@@ -1,7 +1,7 @@
 -- file:records(options) and file:samples(event): which records a Query starts from.
 
 local blame = require "perflua.errors.blame"
-local check = require "perflua.file.check"
+local check_open = require "perflua.file.check_open"
 local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
 local query = require "perflua.query"
@@ -61,7 +61,7 @@ end
 ---@param options string|table|nil # { type, event, order, reuse, container }, or a type's name
 ---@return perflua.Query
 function records.records(file, options)
-  check(file, "records")
+  check_open(file)
   if type(options) == "string" then options = { type = options } end
   if options ~= nil and type(options) ~= "table" then
     blame("records: a table of options or a record type expected, got a %s", type(options))
@@ -74,7 +74,7 @@ end
 ---@param event string|perflua.Event|table|nil a name, a glob, an Event, or an array of them
 ---@return perflua.Query
 function records.samples(file, event)
-  check(file, "samples")
+  check_open(file)
   local options = { event = event }
   if type(event) == "table" and #event == 0 and not events.is_event(event) then
     if event.type ~= nil then blame("samples are of one type; records() takes `type`") end

@@ -1,7 +1,7 @@
 -- file:run(handlers): one handler for each record, found before the first record is read.
 
 local blame = require "perflua.errors.blame"
-local check = require "perflua.file.check"
+local check_open = require "perflua.file.check_open"
 local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
 local suggest = require "perflua.errors.suggest"
@@ -162,7 +162,7 @@ end
 ---@param file perflua.File
 ---@param handlers table
 function run.run(file, handlers)
-  check(file, "run")
+  check_open(file)
   if type(handlers) ~= "table" then blame("run: a table of handlers expected, got a %s", type(handlers)) end
   check_special(handlers)
   local by_type, by_event = plan_of(file, handlers)

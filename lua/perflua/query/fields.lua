@@ -7,8 +7,8 @@
 local core = require "perflua.core"
 local blame = require "perflua.errors.blame"
 local guard = require "perflua.errors.guard"
+local members = require "perflua.query.members"
 local parser = require "perflua.filter.parser"
-local suggest = require "perflua.errors.suggest"
 local fail = require("perflua.filter.lexer").fail
 
 local fields = {}
@@ -35,19 +35,6 @@ function fields.types()
   return types
 end
 
-local views -- name → description
-
-local function view_of(name)
-  views = views or core.views()
-  return views[name]
-end
-
-local function joined(a, b) -- the kind of a field whose kinds differ between records
-  local unsigned = { unsigned = true, address = true }
-  if a == b then return a end
-  return unsigned[a] and unsigned[b] and "unsigned" or "any"
-end
-
 local function add(known, row, type_id)
   local entry = known[row.name]
   if not entry then
@@ -57,11 +44,10 @@ local function add(known, row, type_id)
   if row.kind == "later" then
     entry.later = true
   else
-    entry.kind = entry.kind and joined(entry.kind, row.kind) or row.kind
-    entry.types[type_id] = true
+    entry.kind = members.joined(entry.kind, row.kind)
+    entry.types[type_id] = row.view or false
   end
   entry.plain = entry.plain and scalar[row.kind] or false
-  entry.view = row.view or entry.view
 end
 
 local Scope = {}
@@ -99,8 +85,8 @@ local function shapes(list)
   return one_each
 end
 
--- name → { kind, plain, view, types, later }; made once, when the first name is looked up. types: ids of
--- those that have it; later: some get it with a later version.
+-- name → { kind, plain, types, later }; made once, when the first name is looked up. types: by the ids of
+-- those that have it the name of the view it is, or false; later: some get it with a later version.
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
@@ -123,13 +109,6 @@ end
 
 local function comes_later(text) return nil, ("field '%s' comes with a later version of perflua"):format(text) end
 
--- names: kinds by name; only what can be read now is worth suggesting.
-local function unknown(text, name, kinds)
-  local readable = {}
-  for candidate, kind in pairs(kinds) do readable[candidate] = kind ~= "later" or nil end
-  return nil, suggest.message(("unknown field '%s'"):format(text), tostring(name), suggest.names(readable))
-end
-
 -- Some of the query's types have the field, others will: what is asked of them now has no right answer.
 local function partly_later(name, entry)
   local names = {}
@@ -149,7 +128,7 @@ function Scope:root(name)
     if core.field_names()[name] then return nil, ("no record of this query has a field '%s'"):format(name) end
     local kinds = {}
     for candidate, one in pairs(known) do kinds[candidate] = one.kind end
-    return unknown(name, name, kinds)
+    return members.unknown(name, name, kinds)
   elseif not entry.kind then
     return comes_later(name)
   elseif entry.later then
@@ -158,69 +137,11 @@ function Scope:root(name)
   return name, entry
 end
 
-local event_kinds -- name → kind
-
-local function event_member(member)
-  if not event_kinds then
-    event_kinds = {}
-    for _, row in ipairs(core.event_members()) do event_kinds[row.name] = row.kind end
-  end
-  local kind = event_kinds[member]
-  if kind then return kind end
-  return unknown("event." .. member, member, event_kinds)
-end
-
-local function args_member(scope, member)
-  local names = {}
-  for _, event in ipairs(scope:events()) do
-    for _, field in ipairs(event.fields or {}) do names[field.name] = true end
-  end
-  if names[member] then return "any" end
-  return unknown("args." .. member, member, names)
-end
-
-local function find_member(list, name)
-  for _, member in ipairs(list or {}) do
-    if member.name == name then return member.kind end
-  end
-end
-
-local function no_member(path, depth, members)
-  local kinds = {}
-  for _, member in ipairs(members or {}) do kinds[member.name] = member.kind end
-  return unknown(parser.spell(path), path[depth], kinds)
-end
-
--- The kind of what a path into a view ends at; "any": known only when a record is there.
-local function view_member(view, path)
-  local step = path[2]
-  local kind
-  local is_item = math.type(step) or view.named and not find_member(view.members, step)
-  if math.type(step) and view.named then return no_member(path, 2, view.members) end
-  if is_item then
-    if not view.items then return #path == 2 and (view.named and "unsigned" or "any") or no_member(path, 3) end
-    if #path == 2 then return "view" end
-    kind = find_member(view.items, path[3])
-    if not kind then return no_member(path, 3, view.items) end
-  else
-    kind = find_member(view.members, step)
-    if not kind then return no_member(path, 2, view.members) end
-  end
-  if #path == (is_item and 3 or 2) then return kind end
-  if kind == "view" then return "any" end
-  return no_member(path, #path)
-end
-
+-- The kind of a part; and the types that have it, if some of those that have the field have not.
 function Scope:member(root, entry, path)
-  if root == "event" then
-    if #path == 2 then return event_member(path[2]) end
-    return no_member(path, 3)
-  elseif root == "args" then
-    return args_member(self, path[2])
-  end
-  local view = view_of(entry.view)
-  if not view then return "any" end
-  return view_member(view, path)
+  if root == "event" then return members.of_event(path) end
+  if root == "args" then return members.of_args(self:events(), path) end
+  return members.of_views(entry.types, path)
 end
 
 local function getter(root, path)
@@ -243,23 +164,23 @@ local function getter(root, path)
   end
 end
 
+local function only_of(having, get)
+  return function(record)
+    if not having[record.type_id] then return nil end
+    return get(record)
+  end
+end
+
 -- The Ref of a parsed path, or nil and what is wrong with it.
 function Scope:resolve(path, text)
   local root, entry = self:root(path[1])
   if not root then return nil, entry end
-  local kind = entry.kind
-  if #path > 1 then
-    if kind ~= "view" and kind ~= "event" and kind ~= "any" then
-      return nil, ("field '%s' has no parts"):format(root)
-    end
-    local message
-    kind, message = self:member(root, entry, path)
-    if not kind then return nil, message end
-    if kind == "later" then return comes_later(text) end
-  end
-  return {
-    text = text, kind = kind, root = root, plain = #path == 1 and entry.plain, get = getter(root, path),
-  }
+  local get = getter(root, path)
+  if #path == 1 then return { text = text, kind = entry.kind, root = root, plain = entry.plain, get = get } end
+  local kind, more = self:member(root, entry, path)
+  if not kind then return nil, more end
+  if kind == "later" then return comes_later(text) end
+  return { text = text, kind = kind, root = root, plain = false, get = more and only_of(more, get) or get }
 end
 
 -- For filters: raises { at, message }.

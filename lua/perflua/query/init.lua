@@ -2,9 +2,10 @@
 -- one is looped over or asked for a result.
 
 local core = require "perflua.core"
+local checked = require "perflua.errors.methods"
 local between = require "perflua.query.between"
 local blame = require "perflua.errors.blame"
-local check = require "perflua.file.check"
+local check_open = require "perflua.file.check_open"
 local filter = require "perflua.filter"
 local aggregate = require "perflua.group.aggregate"
 local group = require "perflua.group"
@@ -48,7 +49,7 @@ end
 function Query:between(from, to)
   not_grouped(self, "between")
   local spec = self.spec
-  check(spec.file, "between")
+  check_open(spec.file)
   from = between.time(spec.file, from, false) or 0
   to = between.time(spec.file, to, true)
   if spec.from and math.ult(from, spec.from) then from = spec.from end
@@ -207,5 +208,7 @@ end
 function meta:__tostring()
   return ("perflua.Query over %s"):format(self.spec.file.path)
 end
+
+checked(Query, meta, "Query")
 
 return { new = new }

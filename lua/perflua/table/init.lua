@@ -7,11 +7,12 @@
 
 local blame = require "perflua.errors.blame"
 local arith = require "perflua.filter.arith"
+local checked = require "perflua.errors.methods"
 local errno = require "perflua.errors.errno"
 local fmt = require "perflua.text.fmt"
-local json = require "perflua.text.json"
 local measures = require "perflua.group.measures"
 local merge = require "perflua.table.merge"
+local output = require "perflua.table.output"
 local saved = require "perflua.table.saved"
 local suggest = require "perflua.errors.suggest"
 
@@ -33,7 +34,7 @@ end
 ---@param data table
 ---@param show table
 ---@return perflua.Table
-function Table.new(data, show)
+local function new(data, show)
   return setmetatable({ data = data, show = show or {}, columns = columns_of(data) }, meta)
 end
 
@@ -156,7 +157,7 @@ local function present(self, show)
   end
   local place = place_of(self.columns, column)
   if place and self.columns[place].kind == "histogram" then blame("histograms are in no order") end
-  return Table.new(self.data, show)
+  return new(self.data, show)
 end
 
 ---@param n integer rows to show, for each event
@@ -186,93 +187,43 @@ function Table:rows()
   end
 end
 
--- Hands produce a function that writes text to `file`; true, or nil and what went wrong.
-local function write_to(file, produce)
-  local message, code, _
-  produce(function(text)
-    if not message then _, message, code = errno(file:write(text)) end
-  end)
-  if message then return nil, message, code end
-  return true
-end
-
--- The same for an open file, a path, or standard output.
-local function output(out, produce)
-  if type(out) ~= "string" then return write_to(out or io.stdout, produce) end
-  local file <close>, message, code = errno(io.open(out, "wb"))
-  if not file then return nil, message, code end
-  local ok
-  ok, message, code = write_to(file, produce)
-  if not ok then return nil, message, code end
-  return errno(file:close())
+-- Columns and rows as they are written: with the event, where it must be told.
+local function written(self)
+  local lines = shown(self)
+  if not several_events(self) then return self.columns, lines end
+  local n, rows = #self.columns, {}
+  for l, line in ipairs(lines) do rows[l] = table.move(line, 1, n, 2, { self.data.events[line.event] }) end
+  return table.move(self.columns, 1, n, 2, { { name = "event", kind = "string" } }), rows
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
-function Table:csv(out)
-  return output(out, function(write)
-    local several, fields = several_events(self), {}
-    local function line()
-      write(table.concat(fields, ",") .. "\r\n")
-      fields = {}
-    end
-    if several then fields[1] = "event" end
-    for _, column in ipairs(self.columns) do fields[#fields + 1] = fmt.csv(column.name) end
-    line()
-    for _, one in ipairs(shown(self)) do
-      if several then fields[1] = fmt.csv(self.data.events[one.event] or "") end
-      for i, column in ipairs(self.columns) do fields[#fields + 1] = fmt.csv(fmt.exact(one[i], column.kind)) end
-      line()
-    end
-  end)
-end
-
-local function json_value(value, kind)
-  if math.type(value) == "integer" then
-    if kind == "address" then return json.encode(json.address(value)) end
-    if kind == "unsigned" then return fmt.unsigned(value) end
-  end
-  local kept = type(value) == "table" and kind ~= "histogram" or type(value) == "userdata"
-  return json.encode(kept and tostring(value) or value)
-end
+function Table:csv(out) return output.csv(out, written(self)) end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
-function Table:json(out)
-  return output(out, function(write)
-    local several, lines = several_events(self), shown(self)
-    write("[")
-    for l, one in ipairs(lines) do
-      local fields = {}
-      if several then fields[1] = '"event":' .. json.encode(self.data.events[one.event]) end
-      for i, column in ipairs(self.columns) do
-        fields[#fields + 1] = json.string(column.name) .. ":" .. json_value(one[i], column.kind)
-      end
-      write((l > 1 and ",\n{" or "\n{") .. table.concat(fields, ",") .. "}")
-    end
-    write(#lines > 0 and "\n]\n" or "]\n")
-  end)
-end
+function Table:json(out) return output.json(out, written(self)) end
 
 ---@param other perflua.Table of the same columns
 ---@return perflua.Table # a new one, shown as this one is
 function Table:merge(other)
   if getmetatable(other) ~= meta then blame("merge: a Table expected, got a %s", type(other)) end
   local data, message = merge(self.data, other.data)
-  return Table.new(data or blame("merge: %s", message), self.show)
+  return new(data or blame("merge: %s", message), self.show)
 end
 
 ---@param path string
 ---@return true? ok, string? message, string? code # nil and why if it cannot be written
 function Table:save(path)
+  if type(path) ~= "string" then blame("save: a path expected, got a %s", type(path)) end
   local text, message = saved.encode(self.data, self.show)
   if not text then blame("save: %s", message) end
-  return output(path, function(write) write(text) end)
+  return output.to(path, function(write) write(text) end)
 end
 
 ---@param path string
 ---@return perflua.Table? table, string? message, string? code
-function Table.load(path)
+local function load(path)
   if type(path) ~= "string" then blame("load: a path expected, got a %s", type(path)) end
   local file <close>, message, code = errno(io.open(path, "rb"))
   if not file then return nil, message, code end
@@ -281,7 +232,7 @@ function Table.load(path)
   if not text then return nil, ("%s: %s"):format(path, message), code end
   local data, show = saved.decode(text)
   if not data then return nil, ("%s: %s"):format(path, show), "FORMAT" end
-  return Table.new(data, show)
+  return new(data, show)
 end
 
 function meta:__index(key)
@@ -310,4 +261,6 @@ function meta:__tostring()
   return table.concat(sections, "\n\n")
 end
 
-return Table
+checked(Table, meta, "Table")
+
+return { new = new, load = load }

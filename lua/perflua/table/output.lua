@@ -1,0 +1,75 @@
+-- Columns and rows as CSV and JSON, to an open file, a path, or standard output.
+
+local errno = require "perflua.errors.errno"
+local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
+
+local output = {}
+
+-- Hands produce a function that writes text to `file`; true, or nil and what went wrong.
+local function write_to(file, produce)
+  local message, code, _
+  produce(function(text)
+    if not message then _, message, code = errno(file:write(text)) end
+  end)
+  if message then return nil, message, code end
+  return true
+end
+
+---@param out file*|string|nil an open file or a path; default: standard output
+---@param produce fun(write: fun(text: string))
+---@return true? ok, string? message, string? code
+function output.to(out, produce)
+  if type(out) ~= "string" then return write_to(out or io.stdout, produce) end
+  local file <close>, message, code = errno(io.open(out, "wb"))
+  if not file then return nil, message, code end
+  local ok
+  ok, message, code = write_to(file, produce)
+  if not ok then return nil, message, code end
+  return errno(file:close())
+end
+
+---@param out file*|string|nil
+---@param columns {name: string, kind: string}[]
+---@param rows any[][] # by column
+---@return true? ok, string? message, string? code
+function output.csv(out, columns, rows)
+  return output.to(out, function(write)
+    local fields = {}
+    for i, column in ipairs(columns) do fields[i] = fmt.csv(column.name) end
+    write(table.concat(fields, ",") .. "\r\n")
+    for _, row in ipairs(rows) do
+      for i, column in ipairs(columns) do fields[i] = fmt.csv(fmt.exact(row[i], column.kind)) end
+      write(table.concat(fields, ",") .. "\r\n")
+    end
+  end)
+end
+
+local function json_value(value, kind)
+  if math.type(value) == "integer" then
+    if kind == "address" then return json.encode(json.address(value)) end
+    if kind == "unsigned" then return fmt.unsigned(value) end
+  end
+  local composite = type(value) == "userdata" or type(value) == "table" and kind ~= "histogram"
+  return json.encode(composite and tostring(value) or value)
+end
+
+---@param out file*|string|nil
+---@param columns {name: string, kind: string}[]
+---@param rows any[][] # by column
+---@return true? ok, string? message, string? code
+function output.json(out, columns, rows)
+  return output.to(out, function(write)
+    write("[")
+    for r, row in ipairs(rows) do
+      local fields = {}
+      for i, column in ipairs(columns) do
+        fields[i] = json.string(column.name) .. ":" .. json_value(row[i], column.kind)
+      end
+      write((r > 1 and ",\n{" or "\n{") .. table.concat(fields, ",") .. "}")
+    end
+    write(#rows > 0 and "\n]\n" or "]\n")
+  end)
+end
+
+return output
