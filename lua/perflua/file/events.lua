@@ -17,11 +17,7 @@ local function base(event)
   return name
 end
 
-events.base = base
-
----@param text string
----@return boolean
-function events.is_glob(text) return text:find("[*?%[]") ~= nil end
+local function is_glob(text) return text:find("[*?%[]") ~= nil end
 
 -- fnmatch's * ? [set] [!set] as a Lua pattern.
 local function pattern_of(glob)
@@ -45,10 +41,7 @@ local function pattern_of(glob)
   return table.concat(parts)
 end
 
----@param list perflua.Event[]
----@param glob string
----@return perflua.Event[]
-function events.matching(list, glob)
+local function matching(list, glob)
   local found, pattern = {}, pattern_of(glob)
   for i = 1, #list do
     if list[i].name:find(pattern) then found[#found + 1] = list[i] end
@@ -86,13 +79,26 @@ function events.names(list)
   return names
 end
 
+-- How close a name is to an event's: greater is closer.
+events.GLOB, events.LOOSE, events.EXACT = 1, 2, 3
+
+---@param list perflua.Event[]
+---@param name string a name or glob
+---@return perflua.Event[] # those that it names most closely
+---@return integer closeness
+function events.lookup(list, name)
+  local found = events.exactly(list, name)
+  if #found > 0 then return found, events.EXACT end
+  found = events.loosely(list, name)
+  if #found > 0 then return found, events.LOOSE end
+  return is_glob(name) and matching(list, name) or {}, events.GLOB
+end
+
 ---@param list perflua.Event[]
 ---@param name string a name or glob
 ---@return perflua.Event[] # raises if there is none
-function events.find(list, name)
-  local found = events.exactly(list, name)
-  if #found == 0 then found = events.loosely(list, name) end
-  if #found == 0 and events.is_glob(name) then found = events.matching(list, name) end
+local function find(list, name)
+  local found = events.lookup(list, name)
   if #found == 0 then
     blame(suggest.message(("this recording has no event '%s'"):format(name), name, events.names(list)))
   end
@@ -114,7 +120,7 @@ function events.resolve(list, wanted)
   local set = {}
   local function add(one)
     if type(one) == "string" then
-      for _, event in ipairs(events.find(list, one)) do set[event.index] = true end
+      for _, event in ipairs(find(list, one)) do set[event.index] = true end
     elseif (type(one) == "userdata" or type(one) == "table") and events.is_event(one) then
       local own = list[one.index]
       if not own or own.name ~= one.name then

@@ -6,6 +6,7 @@ local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
 local query = require "perflua.query"
 local suggest = require "perflua.errors.suggest"
+local types = require "perflua.file.types"
 
 local records = {}
 
@@ -27,11 +28,11 @@ local function check_options(options)
 end
 
 local function type_id(name)
-  local desc = fields.types()[name]
+  local desc = types()[name]
   if math.type(name) == "integer" then return name end
   if type(name) ~= "string" then blame("a record type is a name, not a %s", type(name)) end
   if not desc then
-    blame(suggest.message(("unknown record type '%s'"):format(name), name, suggest.names(fields.types())))
+    blame(suggest.message(("unknown record type '%s'"):format(name), name, suggest.names(types())))
   end
   return desc.id
 end
@@ -48,12 +49,12 @@ end
 
 local function start(file, options, split)
   check_options(options)
-  local types = type_ids(options.type)
+  local wanted = type_ids(options.type)
   local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
   return query.new {
-    file = file, types = types, events = event_set, event_nil = event_set == nil,
+    file = file, types = wanted, events = event_set, event_nil = event_set == nil,
     container = options.container and true or nil, reuse = options.reuse and true or nil,
-    scope = fields.scope(file, types, event_set, options.container), split = split, filters = {},
+    scope = fields.scope(file, wanted, event_set, options.container), split = split, filters = {},
   }
 end
 

@@ -5,6 +5,7 @@ local check_open = require "perflua.file.check_open"
 local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
 local suggest = require "perflua.errors.suggest"
+local types = require "perflua.file.types"
 
 local run = {}
 
@@ -44,9 +45,9 @@ local function with_fields(key, handler, scope)
 end
 
 -- What the core calls for a record: a function, or a table of plain fields and a function.
-local function handler_of(key, handler, file, types, event_set)
+local function handler_of(key, handler, file, type_ids, event_set)
   if type(handler) == "table" then
-    return with_fields(key, handler, fields.scope(file, types, event_set))
+    return with_fields(key, handler, fields.scope(file, type_ids, event_set))
   elseif type(handler) ~= "function" then
     blame("handler '%s': a function or { fields…, function } expected, got a %s", tostring(key), type(handler))
   end
@@ -56,22 +57,13 @@ end
 local function known_keys(file)
   local names = events.names(file.events)
   for name in pairs(special) do names[#names + 1] = name end
-  for _, name in ipairs(suggest.names(fields.types())) do names[#names + 1] = name end
+  for _, name in ipairs(suggest.names(types())) do names[#names + 1] = name end
   names[#names + 1] = "other"
   return names
 end
 
--- The events a string key names and how closely: an exact name before a base name before a glob.
-local EVENT_KEY, EXACT, LOOSE, GLOB = 4, 3, 2, 1
-
-local function events_of(key, list)
-  local found = events.exactly(list, key)
-  if #found > 0 then return found, EXACT end
-  found = events.loosely(list, key)
-  if #found > 0 then return found, LOOSE end
-  if events.is_glob(key) then return events.matching(list, key), GLOB end
-  return {}
-end
+-- How close an event's key is, beside what events.lookup says: an Event itself is the closest.
+local GLOB, EVENT_KEY = events.GLOB, events.EXACT + 1
 
 -- Which key an event goes to, as claims come in any order.
 local function claim(claims, event, key, rank)
@@ -95,7 +87,7 @@ local function claim_key(claims, key, file)
     local index = next(events.resolve(file.events, key))
     return claim(claims, file.events[index], key, EVENT_KEY)
   end
-  local found, rank = events_of(key, file.events)
+  local found, rank = events.lookup(file.events, key)
   if #found == 0 and not key:find("[:/*]") then
     blame(suggest.message(("handler '%s' is no record type and no event"):format(key), key, known_keys(file)))
   end
@@ -122,7 +114,7 @@ end
 local function plan_of(file, handlers)
   local by_type, by_event, claims = {}, {}, {}
   for key, handler in pairs(handlers) do
-    local desc = type(key) == "string" and fields.types()[key]
+    local desc = type(key) == "string" and types()[key]
     if desc then
       by_type[desc.id] = handler_of(key, handler, file, { [desc.id] = true })
     elseif not special[key] and key ~= "other" then
@@ -143,8 +135,8 @@ end
 -- kept from `other`.
 local function ignore_container(by_type)
   local wanted = false
-  for id in pairs(by_type) do wanted = wanted or fields.types()[id].container end
-  for id, desc in pairs(fields.types()) do
+  for id in pairs(by_type) do wanted = wanted or types()[id].container end
+  for id, desc in pairs(types()) do
     if wanted and math.type(id) and desc.container and not by_type[id] then by_type[id] = function() end end
   end
   return wanted
@@ -167,14 +159,14 @@ function run.run(file, handlers)
   check_special(handlers)
   local by_type, by_event = plan_of(file, handlers)
   local other = handlers.other and handler_of("other", handlers.other, file)
-  local types = types_of(by_type, by_event, handlers)
+  local wanted = types_of(by_type, by_event, handlers)
   local options = {
-    types = types, container = not types and ignore_container(by_type), handlers = by_type,
+    types = wanted, container = not wanted and ignore_container(by_type), handlers = by_type,
     event_handlers = by_event, other = other,
     interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
   }
   local stopped = handlers.begin and handlers.begin(file) == run.stop
-  if not stopped and (not types or next(types)) then file:dispatch(options) end
+  if not stopped and (not wanted or next(wanted)) then file:dispatch(options) end
   if handlers.finish then handlers.finish(file) end
 end
 

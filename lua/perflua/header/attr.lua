@@ -1,6 +1,9 @@
 -- An event's attribute in one line: what is not zero, as perf words it.
 -- See perf_event_attr__fprintf, tools/perf/util/perf_event_attr_fprintf.c.
 
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+
 -- names of bits, in perf's order; a dot: the bit is named later
 local function bits(names)
   local list = {}
@@ -18,17 +21,7 @@ local function bits(names)
   end
 end
 
-local function unsigned(value)
-  if value >= 0 then
-    return ("%d"):format(value)
-  end
-  local tens = (value >> 1) // 5
-  return ("%d%d"):format(tens, value - tens * 10)
-end
-
-local function hex(value)
-  return ("0x%x"):format(value)
-end
+local hex, unsigned = core.hex, fmt.unsigned
 
 local sample_type = bits [[
   0:IP 1:TID 2:TIME 3:ADDR 4:READ 5:CALLCHAIN 6:ID 7:CPU 8:PERIOD 9:STREAM_ID 10:RAW 11:BRANCH_STACK 12:REGS_USER

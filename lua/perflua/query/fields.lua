@@ -9,6 +9,7 @@ local blame = require "perflua.errors.blame"
 local guard = require "perflua.errors.guard"
 local members = require "perflua.query.members"
 local parser = require "perflua.filter.parser"
+local types = require "perflua.file.types"
 local fail = require("perflua.filter.lexer").fail
 
 local fields = {}
@@ -21,19 +22,6 @@ local aliases = {
 local scalar = {
   signed = true, unsigned = true, address = true, float = true, string = true, bytes = true, event = true,
 }
-
-local types -- id → description, and name → description
-
----@return table # record types by id and by name
-function fields.types()
-  if not types then
-    types = {}
-    for _, desc in ipairs(core.types()) do
-      types[desc.id], types[desc.name] = desc, desc
-    end
-  end
-  return types
-end
 
 local function add(known, row, type_id)
   local entry = known[row.name]
@@ -112,7 +100,7 @@ local function comes_later(text) return nil, ("field '%s' comes with a later ver
 -- Some of the query's types have the field, others will: what is asked of them now has no right answer.
 local function partly_later(name, entry)
   local names = {}
-  for id in pairs(entry.types) do names[#names + 1] = ("%q"):format(fields.types()[id].name) end
+  for id in pairs(entry.types) do names[#names + 1] = ("%q"):format(types()[id].name) end
   table.sort(names)
   local list = #names == 1 and names[1] or ("{ %s }"):format(table.concat(names, ", "))
   return ("field '%s' of other records comes with a later version of perflua; records { type = %s } have it")

@@ -104,24 +104,8 @@ function Query:start()
   self[1], self.running = open(self)
 end
 
-local function loop_step(query, first, ...)
-  if first == nil then
-    query[1], query[2] = nil, nil
-    return nil
-  end
-  query[2] = first
-  return first, ...
-end
-
--- for … in query do: steps query[1], whose last first value query[2] is.
-meta.__call = core.query_call or function(query, _, control)
-  if control == nil then
-    query:start()
-  elseif not rawequal(query[2], control) then
-    error("this loop's cursor was taken by another loop over the same Query", 2)
-  end
-  return loop_step(query, query[1]())
-end
+-- for … in query do: steps query[1].
+meta.__call = core.query_call
 
 -- each(fn) calls fn for every record (or row, or with the selected values); each() is an independent
 -- iterator, for loops that nest.

@@ -49,9 +49,9 @@ local function filters_plain(spec)
   return true
 end
 
--- Whether the cursor can yield all the fields that refs and filters name.
 local MAX_FIELDS = 32 -- of one cursor
 
+-- Whether the cursor can yield all the fields that refs and filters name.
 local function yields_fields(spec, refs)
   local n = #refs
   for _, filter in ipairs(spec.filters) do n = n + (filter.refs and #filter.refs or 0) end

@@ -1,9 +1,9 @@
 -- perflua fields FILE: what a script can read of this recording: each event and record type in it,
 -- its fields, an example of each.
 
-local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
+local types = require "perflua.file.types"
 
 local tool = {
   description = "the events and record types in a recording, their fields, an example of each",
@@ -51,10 +51,7 @@ local function parts_of(file, counts)
   if counts.unknown_event.count > 0 then
     add_part(parts, file, SAMPLE, nil, "sample whose event is not known", counts.unknown_event.count)
   end
-  local names, ids = {}, {}
-  for _, desc in ipairs(core.types()) do
-    names[desc.id] = desc.name
-  end
+  local ids = {}
   for id in pairs(counts.types) do
     if id ~= SAMPLE then
       table.insert(ids, id)
@@ -62,7 +59,8 @@ local function parts_of(file, counts)
   end
   table.sort(ids)
   for _, id in ipairs(ids) do
-    add_part(parts, file, id, nil, names[id] or "unknown, type " .. id, counts.types[id].count)
+    local desc = types()[id]
+    add_part(parts, file, id, nil, desc and desc.name or "unknown, type " .. id, counts.types[id].count)
   end
   return parts
 end

@@ -1,9 +1,9 @@
 -- perflua stat FILE: how many records of each type and event, how many bytes, what was lost, when.
 
-local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
+local types = require "perflua.file.types"
 
 local tool = {
   description = "records and bytes by type and by event, what was lost, time span",
@@ -16,13 +16,10 @@ behind AUX area and tracing data records is counted apart, as payload.]],
 
 -- Rows {name, id, count, bytes}, most records first.
 local function type_rows(counts)
-  local names = {}
-  for _, desc in ipairs(core.types()) do
-    names[desc.id] = desc.name
-  end
   local rows = {}
   for id, count in pairs(counts.types) do
-    table.insert(rows, { names[id] or "unknown", id, count.count, count.bytes })
+    local desc = types()[id]
+    table.insert(rows, { desc and desc.name or "unknown", id, count.count, count.bytes })
   end
   table.sort(rows, function(a, b)
     if a[3] ~= b[3] then
@@ -58,19 +55,19 @@ local function print_table(out, columns, rows)
 end
 
 local function print_text(file, counts, out)
-  local types, events = type_rows(counts), event_rows(file, counts)
-  table.insert(types, { "total", nil, total(types, 3), total(types, 4) })
-  for _, row in ipairs(types) do
+  local by_type, by_event = type_rows(counts), event_rows(file, counts)
+  table.insert(by_type, { "total", nil, total(by_type, 3), total(by_type, 4) })
+  for _, row in ipairs(by_type) do
     row[2] = row[1] == "unknown" and row[2] or ""
   end
   print_table(out, {
     { name = "type", kind = "string" }, { name = "", kind = "string" },
     { name = "records", kind = "unsigned" }, { name = "bytes", kind = "unsigned" },
-  }, types)
+  }, by_type)
   print_table(out, {
     { name = "event", kind = "string" }, { name = "samples", kind = "unsigned" },
     { name = "bytes", kind = "unsigned" }, { name = "lost samples", kind = "unsigned" },
-  }, events)
+  }, by_event)
   out:write(("lost records  %d\nlost samples  %d\n"):format(counts.lost_records, counts.lost_samples))
   if counts.payload > 0 then
     out:write(("payload       %d bytes\n"):format(counts.payload))
