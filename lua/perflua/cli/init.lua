@@ -1,6 +1,7 @@
 -- The command line of the interpreter: options, scripts, tools, exit statuses.
 -- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
 
+local fmt = require "perflua.text.fmt"
 local tools = require "perflua.tools"
 local traceback = require "perflua.cli.traceback"
 
@@ -113,7 +114,7 @@ local function run_handlers(perflua, handlers)
   local path = #arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data"
   local file, message = perflua.open(path)
   if not file then
-    complain(message)
+    complain(fmt.escape(message))
     return FAILED
   end
   file:run(handlers)
@@ -151,7 +152,7 @@ local function run_tool(name, tool)
   end
   local failed, status, message = protected(tool.run, args, io.stdout)
   if message then
-    complain(message)
+    complain(fmt.escape(message))
     status = status or FAILED
   end
   return failed or status

@@ -4,13 +4,13 @@ local blame = require "perflua.errors.blame"
 local check_open = require "perflua.file.check_open"
 local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
+local plan = require "perflua.query.plan"
 local suggest = require "perflua.errors.suggest"
 local types = require "perflua.file.types"
 
 local run = {}
 
 local SAMPLE = 9
-local MAX_FIELDS = 32 -- that the core reads for a handler
 
 -- A handler that returns this ends the run.
 run.stop = setmetatable({}, { __name = "perflua.stop", __tostring = function() return "perflua.stop" end })
@@ -22,7 +22,7 @@ local special = {
 
 -- { "pid", "period", fn }: the fields' values instead of a record. The core reads plain ones itself.
 local function with_fields(key, handler, scope)
-  local fn, refs, names, plain = handler[#handler], {}, {}, #handler - 1 <= MAX_FIELDS
+  local fn, refs, names, plain = handler[#handler], {}, {}, #handler - 1 <= plan.MAX_FIELDS
   if type(fn) ~= "function" then
     blame("handler '%s': a list of fields ends with a function", tostring(key))
   end

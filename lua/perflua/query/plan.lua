@@ -9,6 +9,9 @@ local guard = require "perflua.errors.guard"
 
 local plan = {}
 
+-- Fields that the core reads for one loop or handler.
+plan.MAX_FIELDS = 32
+
 -- Stands for an absent value where false is a value like any other.
 plan.ABSENT = setmetatable({}, { __tostring = function() return "nil" end })
 
@@ -49,13 +52,11 @@ local function filters_plain(spec)
   return true
 end
 
-local MAX_FIELDS = 32 -- of one cursor
-
 -- Whether the cursor can yield all the fields that refs and filters name.
 local function yields_fields(spec, refs)
   local n = #refs
   for _, filter in ipairs(spec.filters) do n = n + (filter.refs and #filter.refs or 0) end
-  return n <= MAX_FIELDS and all_plain(refs) and filters_plain(spec)
+  return n <= plan.MAX_FIELDS and all_plain(refs) and filters_plain(spec)
 end
 
 local function by_record(ref) return ref.get end

@@ -33,7 +33,7 @@ local escapes = {
   ["\t"] = "\\t",
 }
 
-local function escape(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end
+local function escape(c) return escapes[c] or ("\\u%04x"):format(utf8.codepoint(c)) end
 
 -- Valid UTF-8 of whatever bytes: what is none becomes U+FFFD.
 local function valid(text)
@@ -51,7 +51,9 @@ end
 ---@param text string
 ---@return string # with its quotes
 function json.string(text)
-  if text:find('[%c"\\\x80-\xff]') then text = valid(text):gsub('[%c"\\]', escape) end
+  if text:find('[%c"\\\x80-\xff]') then
+    text = valid(text):gsub('[%c"\\]', escape):gsub("\xc2[\x80-\x9f]", escape) -- controls of two bytes, too
+  end
   return '"' .. text .. '"'
 end
 

@@ -20,6 +20,7 @@ describe("JSON", function()
 
   it("quotes strings, and makes valid UTF-8 of any bytes", function()
     assert.equal([["a\"b\\c\n\u0001\u001b"]], encode 'a"b\\c\n\1\27')
+    assert.equal([["\u007f\u009b31m"]], encode "\127\u{9b}31m")
     assert.equal('"größe"', encode "größe")
     assert.equal('"a\u{fffd}b"', encode "a\xffb")
     assert.equal('"\u{fffd}\u{fffd}"', encode "\xe2\x82")
