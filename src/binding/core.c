@@ -83,5 +83,7 @@ int luaopen_perflua_core(lua_State *L)
 	pl_view_register(L);
 	pl_cursor_register(L);
 	luaL_newlib(L, functions);
+	lua_pushstring(L, pd_zstd_version());
+	lua_setfield(L, -2, "zstd");
 	return 1;
 }

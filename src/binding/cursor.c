@@ -35,7 +35,7 @@ unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uin
 	return n;
 }
 
-/* A value that is no number: perhaps it needs a record to stay, perhaps it cannot be read. */
+/* A value that is not a plain load: perhaps it needs a record to stay, perhaps it cannot be read. */
 static void push_other(lua_State *L, int cursor, const struct pd_record *rec, unsigned index,
 		       struct pd_value *v)
 {
@@ -46,6 +46,7 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 		pl_push_event(L, -1, v->event);
 		lua_remove(L, -2);
 	} else if (v->type == PD_LATER) {
+		((struct pl_cursor *)lua_touserdata(L, cursor))->busy = false;
 		pl_later(L, rec->layout->bound[index].field->name);
 	} else if (v->type == PD_VIEW) {
 		struct pl_cursor *c = lua_touserdata(L, cursor);
@@ -64,25 +65,28 @@ void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const
 		    unsigned n)
 {
 	struct pd_value v;
+	int64_t integer;
 
 	for (unsigned i = 0; i < n; i++) {
 		unsigned index = rec->layout->slot[ids[i]];
 
+		if (pd_record_integer(rec, index, &integer)) {
+			lua_pushinteger(L, integer);
+			continue;
+		}
 		v.type = PD_NIL;
 		if (index)
 			pd_record_get(rec, index, &v);
-		if (v.type == PD_UINT || v.type == PD_INT || v.type == PD_ADDR)
-			lua_pushinteger(L, v.i);
-		else
-			push_other(L, cursor, rec, index, &v);
+		push_other(L, cursor, rec, index, &v);
 	}
 }
 
 static bool in_time(const struct pl_cursor *c, const struct pd_record *rec)
 {
 	unsigned index = rec->layout->slot[c->time_id];
-	struct pd_value v = { .type = PD_NIL };
+	struct pd_value v;
 
+	v.type = PD_NIL; /* an initialiser would clear all of v, for every record */
 	if (index)
 		pd_record_get(rec, index, &v);
 	return v.type != PD_NIL && v.u >= c->from && v.u < c->to;
@@ -93,11 +97,13 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 	struct pd_error err;
 	int got = 0;
 
+	if (c->busy)
+		return luaL_error(L, "a loop cannot go on in a finalizer inside of it");
 	while (c->open && !(c->interrupt && *c->interrupt)) {
 		if (c->file->closed) {
 			pl_cursor_close(c);
 			return luaL_error(L, "%s: loop over a closed file",
-					  c->file->file->path);
+					  c->file->file ? c->file->file->path : "file");
 		}
 		got = pd_reader_next(&c->reader, rec, &err);
 		if (got <= 0)
@@ -120,22 +126,22 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 {
 	struct pd_record rec;
 
+	/* a C function has 20 places on the stack without asking */
+	if (c->n_fields > 8)
+		luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
 	if (!pl_cursor_next(L, c, &rec))
 		return 0;
+	c->busy = true;
 	if (c->n_fields) {
-		/* a C function has 20 places on the stack without asking */
-		if (c->n_fields > 8)
-			luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
 		pl_push_fields(L, index, &rec, c->fields, c->n_fields);
-		return (int)c->n_fields;
-	}
-	if (c->reuse) {
+	} else if (c->reuse) {
 		lua_getiuservalue(L, index, PL_CURSOR_RECORD);
 		pl_reuse_record(L, -1, &rec);
 	} else {
 		pl_push_record_of(L, c->file, index, PL_CURSOR_META, &rec);
 	}
-	return 1;
+	c->busy = false;
+	return c->n_fields ? (int)c->n_fields : 1;
 }
 
 /* cursor() -> record | values … | nothing at the end */
@@ -149,6 +155,15 @@ static int cursor_call(lua_State *L)
 }
 
 static int cursor_close(lua_State *L)
+{
+	struct pl_cursor *c = luaL_checkudata(L, 1, PL_CURSOR);
+
+	if (!c->busy)
+		pl_cursor_close(c);
+	return 0;
+}
+
+static int cursor_gc(lua_State *L)
 {
 	pl_cursor_close(luaL_checkudata(L, 1, PL_CURSOR));
 	return 0;
@@ -352,6 +367,8 @@ int pl_query_call(lua_State *L)
 	struct pl_cursor *c;
 	int n;
 
+	if (lua_type(L, 1) != LUA_TTABLE)
+		return luaL_typeerror(L, 1, "perflua.Query");
 	if (lua_gettop(L) != 3)
 		lua_settop(L, 3);
 	if (lua_isnil(L, 3))
@@ -377,7 +394,7 @@ void pl_cursor_register(lua_State *L)
 {
 	static const luaL_Reg meta[] = {
 		{ "__call", cursor_call },
-		{ "__gc", cursor_close },
+		{ "__gc", cursor_gc },
 		{ "__close", cursor_close },
 		{ NULL, NULL },
 	};
@@ -388,6 +405,8 @@ void pl_cursor_register(lua_State *L)
 
 	luaL_newmetatable(L, PL_CURSOR);
 	luaL_setfuncs(L, meta, 0);
+	lua_pushliteral(L, PL_CURSOR);
+	lua_setfield(L, -2, "__metatable");
 	luaL_newlib(L, methods);
 	lua_setfield(L, -2, "__index");
 	lua_pop(L, 1);

@@ -86,8 +86,9 @@ static const struct handler *find(const struct dispatch *d, const struct pd_reco
 static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 {
 	unsigned index = rec->layout->slot[d->cursor->time_id];
-	struct pd_value v = { .type = PD_NIL };
+	struct pd_value v;
 
+	v.type = PD_NIL;
 	if (index)
 		pd_record_get(rec, index, &v);
 	if (v.type == PD_NIL)

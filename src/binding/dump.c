@@ -9,7 +9,7 @@
 
 struct writer {
 	struct pd_print print;
-	FILE *out;
+	const luaL_Stream *out;
 	int error; /* errno of the first write that failed */
 };
 
@@ -17,7 +17,9 @@ static void write_out(void *arg, const char *p, size_t n)
 {
 	struct writer *w = arg;
 
-	if (!w->error && fwrite(p, 1, n, w->out) < n)
+	if (!w->error && !w->out->closef) /* a finalizer did that */
+		w->error = EBADF;
+	if (!w->error && fwrite(p, 1, n, w->out->f) < n)
 		w->error = errno ? errno : EIO;
 }
 
@@ -37,7 +39,7 @@ int pl_file_dump(lua_State *L)
 	json = lua_toboolean(L, -1);
 	cursor = pl_push_cursor(L, 1, 3);
 	w = lua_newuserdatauv(L, sizeof(*w), 0);
-	w->out = stream->f;
+	w->out = stream;
 	w->error = 0;
 	pd_print_init(&w->print, write_out, w);
 	while (!w->error && pl_cursor_next(L, cursor, &rec))

@@ -199,40 +199,40 @@ static int event_index(lua_State *L)
 	return pl_closest_raise(L, &closest, "an event has no field");
 }
 
-/* (event, name | nil) -> name, value of the next member it has */
+/* Upvalues: the event, position. -> name, value of the next member it has */
 static int event_next(lua_State *L)
 {
-	const struct pd_event *e = check_event(L, 1);
-	const char *name = luaL_optstring(L, 2, NULL), *member;
-	size_t i = 0;
+	size_t i = (size_t)lua_tointeger(L, lua_upvalueindex(2));
+	const struct pd_event *e;
+	const char *member;
 
-	/* after the member of that name */
-	for (bool found = !name; !found && (member = member_name(i)) != NULL; i++)
-		found = strcmp(member, name) == 0;
+	lua_settop(L, 0);
+	lua_pushvalue(L, lua_upvalueindex(1));
+	e = check_event(L, 1);
 	for (; (member = member_name(i)) != NULL; i++) {
 		if (i < MEMBERS && members[i].type == PD_LATER)
 			continue;
 		lua_settop(L, 1);
-		lua_pushstring(L, member);
 		push_member(L, e, i);
-		if (!lua_isnil(L, -1)) {
-			lua_insert(L, 3);
-			lua_settop(L, 3);
-			return 2;
-		}
+		if (lua_isnil(L, -1))
+			continue;
+		lua_pushinteger(L, (lua_Integer)i + 1);
+		lua_replace(L, lua_upvalueindex(2));
+		lua_pushstring(L, member);
+		lua_insert(L, -2);
+		return 2;
 	}
-	lua_pushnil(L);
-	return 1;
+	return 0;
 }
 
 /* pairs(event): the fields it has */
 static int event_pairs(lua_State *L)
 {
 	check_event(L, 1);
-	lua_pushcfunction(L, event_next);
 	lua_pushvalue(L, 1);
-	lua_pushnil(L);
-	return 3;
+	lua_pushinteger(L, 0);
+	lua_pushcclosure(L, event_next, 2);
+	return 1;
 }
 
 static int event_tostring(lua_State *L)

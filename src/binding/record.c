@@ -108,6 +108,7 @@ static int record_index(lua_State *L)
 	const char *name = lua_tostring(L, 2);
 	unsigned id = name ? pl_names_find(r->file->names, name) : 0;
 	struct pd_value v;
+	int64_t integer;
 	unsigned index;
 
 	if (!id) {
@@ -123,6 +124,10 @@ static int record_index(lua_State *L)
 		return 1;
 	}
 	index = r->rec.layout->slot[id];
+	if (pd_record_integer(&r->rec, index, &integer)) {
+		lua_pushinteger(L, integer);
+		return 1;
+	}
 	if (!index) {
 		/* of an mmap a field, of what has a payload a method */
 		if (strcmp(name, "data") == 0 && pd_has_payload(r->rec.type))
@@ -149,7 +154,9 @@ static int record_next(lua_State *L)
 	if (!lua_isnoneornil(L, 2)) {
 		unsigned id = pl_names_find(r->file->names, luaL_checkstring(L, 2));
 
-		i = id && id < PL_METHODS ? layout->slot[id] + 1u : layout->n_bound;
+		/* what it does not have is followed by nothing */
+		i = id && id < PL_METHODS && layout->slot[id] ? layout->slot[id] + 1u :
+								layout->n_bound;
 	}
 	for (; i < layout->n_bound; i++) {
 		pd_record_get(&r->rec, i, &v);
@@ -221,7 +228,8 @@ static int record_data(lua_State *L)
 	}
 	if (r->file->closed)
 		return closed(L);
-	bytes = luaL_buffinitsize(L, &b, (size_t)at.size);
+	/* of a stream the size is only a claim, and reading fails */
+	bytes = r->file->file->input.stream ? NULL : luaL_buffinitsize(L, &b, (size_t)at.size);
 	if (!pd_file_read(r->file->file, at, bytes, &err))
 		return luaL_error(L, "%s", err.message);
 	luaL_pushresultsize(&b, (size_t)at.size);

@@ -39,7 +39,7 @@ void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 {
 	struct pl_record *r = lua_touserdata(L, record);
 	uint32_t generation =
-		r->generation; /* of the record that was decoded, whatever it is then */
+		r->generation; /* as decoded: a step of the collector may reuse it */
 	struct pl_view *v;
 
 	record = lua_absindex(L, record);
@@ -110,7 +110,7 @@ static int view_index(lua_State *L)
 	int m;
 
 	if (lua_type(L, 2) == LUA_TNUMBER) {
-		lua_Integer i = luaL_checkinteger(L, 2);
+		lua_Integer i = lua_tointeger(L, 2); /* 0 for no integer */
 
 		if (desc->key || i < 1 || (lua_Unsigned)i > v->view.count)
 			lua_pushnil(L);
@@ -162,6 +162,7 @@ static int view_next(lua_State *L)
 	struct pl_view *v;
 	const struct pd_view_desc *desc;
 	lua_Unsigned at = (lua_Unsigned)lua_tointeger(L, lua_upvalueindex(2));
+	const char *name;
 	unsigned n;
 
 	lua_settop(L, 0);
@@ -175,19 +176,21 @@ static int view_next(lua_State *L)
 		desc->member(&v->view, (unsigned)at, &value);
 		if (value.type == PD_NIL || value.type == PD_LATER)
 			continue;
-		lua_pushstring(L, desc->members[at].name);
 		push_of(L, 1, &value);
+		lua_pushstring(L, desc->members[at].name);
 		break;
 	}
 	if (at >= n) {
 		if (at - n >= v->view.count)
 			return 0;
-		if (desc->key)
-			lua_pushstring(L, desc->key(&v->view, (uint32_t)(at - n)));
+		name = desc->key ? desc->key(&v->view, (uint32_t)(at - n)) : NULL;
+		push_item(L, 1, v, (uint32_t)(at - n));
+		if (name)
+			lua_pushstring(L, name);
 		else
 			lua_pushinteger(L, (lua_Integer)(at - n) + 1);
-		push_item(L, 1, v, (uint32_t)(at - n));
 	}
+	lua_insert(L, -2);
 	lua_pushinteger(L, (lua_Integer)at + 1);
 	lua_replace(L, lua_upvalueindex(2));
 	return 2;
@@ -256,17 +259,22 @@ static int item_next(lua_State *L)
 {
 	struct pl_item *item = check_item(L, 1);
 	const struct pd_view_desc *desc = item->of->view.desc;
-	int m = lua_isnoneornil(L, 2) ? 0 :
-					find_member(desc->items, luaL_checkstring(L, 2)) + 1;
+	int m = -1;
 
-	for (; desc->items[m].name; m++) {
+	if (!lua_isnoneornil(L, 2)) {
+		m = find_member(desc->items, luaL_checkstring(L, 2));
+		if (m < 0)
+			return 0;
+	}
+	for (m++; desc->items[m].name; m++) {
 		struct pd_value value = { .type = PD_NIL };
 
 		desc->item(&item->of->view, item->index, (unsigned)m, &value);
 		if (value.type == PD_NIL || value.type == PD_LATER)
 			continue;
-		lua_pushstring(L, desc->items[m].name);
 		push_item_member(L, 1, &value);
+		lua_pushstring(L, desc->items[m].name);
+		lua_insert(L, -2);
 		return 2;
 	}
 	lua_pushnil(L);

@@ -26,50 +26,40 @@ static void place_ids(struct pd_binder *b)
 void pd_binder_init(struct pd_binder *b, const struct pd_file *file)
 {
 	*b = (struct pd_binder){ .file = file, .by_id = file->n_events > 1 };
+	b->only = file->n_events ? file->events : NULL;
 	if (b->by_id)
 		place_ids(b);
 }
 
-/* The event of a record among several, by its id. */
+/* The event of a record that is no sample, among several. */
 static const struct pd_event *event_of(const struct pd_binder *b, const struct pd_record *rec,
 				       uint32_t type)
 {
 	const struct pd_event *events = b->file->events;
-	bool sample = type == PD_RECORD_SAMPLE;
-	uint32_t at = sample ? b->sample_id_at : rec->size - b->other_id_at, index;
-	uint64_t id;
+	uint32_t at = rec->size - b->other_id_at;
 
-	if (!sample &&
-	    (!b->other_id_at || !events->others[type] || !events->others[type]->trailer_size))
+	if (!b->other_id_at || !events->others[type] || !events->others[type]->trailer_size)
 		return events;
-	/* of a record too short for its trailer, at has wrapped around */
-	if (at < HEADER || at > rec->size - 8)
-		return sample ? NULL : events;
-	id = pd_load64(rec->bytes + at, b->file->swap);
-	/* 0 is what perf wrote itself: as good as of the first event */
-	if (!id && !sample)
+	/*
+	 * Of a record too short for its trailer, at has wrapped around. An id of 0 is what perf
+	 * wrote itself: as good as of the first event.
+	 */
+	if (at < HEADER || at > rec->size - 8 || !pd_load64(rec->bytes + at, b->file->swap))
 		return events;
-	index = pd_id_table_find(&b->file->ids, id);
-	return index == UINT32_MAX ? NULL : &events[index];
+	return pd_event_at(b, rec, at);
 }
 
-void pd_bind(const struct pd_binder *b, struct pd_record *rec)
+void pd_bind_other(const struct pd_binder *b, struct pd_record *rec)
 {
 	const struct pd_file *file = b->file;
 	uint32_t type = rec->type < PD_RECORD_TYPES ? rec->type : 0;
-	const struct pd_event *event = file->events;
 
 	if (!file->n_events) {
 		rec->event = NULL;
 		rec->layout = file->bare_layouts[type];
 	} else {
-		if (b->by_id)
-			event = event_of(b, rec, type);
-		rec->event = event;
-		if (type == PD_RECORD_SAMPLE)
-			rec->layout = event ? event->sample : file->unknown_sample;
-		else
-			rec->layout = (event ? event : file->events)->others[type];
+		rec->event = b->by_id ? event_of(b, rec, type) : file->events;
+		rec->layout = (rec->event ? rec->event : file->events)->others[type];
 	}
 	if (!rec->layout)
 		rec->layout = file->bare_layouts[0];

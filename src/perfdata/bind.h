@@ -9,14 +9,40 @@
 
 struct pd_binder {
 	const struct pd_file *file;
-	bool by_id;	       /* several events: each record is asked for its own */
-	uint16_t sample_id_at; /* offset of a sample's id; 0: it has none */
-	uint16_t other_id_at;  /* of another record's, from its end; 0: none */
+	bool by_id;		     /* several events: each record is asked for its own */
+	const struct pd_event *only; /* of a file with one event; NULL: it has none */
+	uint16_t sample_id_at;	     /* offset of a sample's id; 0: it has none */
+	uint16_t other_id_at;	     /* of another record's, from its end; 0: none */
 };
 
 void pd_binder_init(struct pd_binder *binder, const struct pd_file *file);
 
-/* Sets rec->event and rec->layout by its type and bytes. */
-void pd_bind(const struct pd_binder *binder, struct pd_record *rec);
+/* The event whose id lies at `at`, which must be within the record; NULL: none has that id. */
+static inline const struct pd_event *pd_event_at(const struct pd_binder *binder,
+						 const struct pd_record *rec, uint32_t at)
+{
+	const struct pd_file *file = binder->file;
+	uint32_t index = pd_id_table_find(&file->ids, pd_load64(rec->bytes + at, file->swap));
+
+	return index == UINT32_MAX ? NULL : &file->events[index];
+}
+
+void pd_bind_other(const struct pd_binder *binder, struct pd_record *rec);
+
+/* Sets rec->event and rec->layout by its type and bytes. Samples, nearly all of a file, are inline. */
+static inline void pd_bind(const struct pd_binder *binder, struct pd_record *rec)
+{
+	uint32_t at = binder->sample_id_at;
+
+	if (rec->type != PD_RECORD_SAMPLE) {
+		pd_bind_other(binder, rec);
+		return;
+	}
+	if (!binder->by_id)
+		rec->event = binder->only;
+	else
+		rec->event = at && at + 8 <= rec->size ? pd_event_at(binder, rec, at) : NULL;
+	rec->layout = rec->event ? rec->event->sample : binder->file->unknown_sample;
+}
 
 #endif

@@ -13,6 +13,8 @@
 struct pd_decompress {
 	void *stream; /* ZSTD_DStream */
 	bool running; /* within a frame; else only the start of one can be fed */
+	bool restart; /* the payload begins with the start of a frame, within one: see below */
+	size_t step; /* up to the end of a block or header: what is before a damaged one is not lost */
 	uint8_t *block;
 	const uint8_t *pos, *end;   /* decompressed and not taken yet */
 	const uint8_t *in, *in_end; /* of the payload: not decompressed yet */
@@ -20,6 +22,9 @@ struct pd_decompress {
 	int64_t at; /* of pos in what the payload holds; negative: in what the one before held */
 	const char *error; /* what is wrong, after a failure */
 };
+
+/* The version of the zstd that was linked: "1.5.4". */
+const char *pd_zstd_version(void);
 
 /* NULL without memory. */
 struct pd_decompress *pd_decompress_create(void);

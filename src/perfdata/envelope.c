@@ -252,6 +252,8 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 			"data size: found 0, expected a size: the recording was never finished "
 			"and has no header features");
 	}
+	file->open_end = file->unfinished || file->data.offset > file->input.size ||
+			 file->data.size > file->input.size - file->data.offset;
 	clip(file, &file->data, "data");
 	return read_attrs(file, attrs, stride, err);
 }
@@ -285,7 +287,7 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 	if (!read_magic(file, header, err))
 		return false;
 	if (is_pipe(file, header)) {
-		file->pipe = true;
+		file->pipe = file->open_end = true;
 		file->data = (struct pd_section){ PIPE_HEADER_SIZE,
 						  file->input.size - PIPE_HEADER_SIZE };
 		return true;

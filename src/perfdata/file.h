@@ -36,11 +36,12 @@ struct pd_damage {
 struct pd_file {
 	char *path;
 	struct pd_input input;
-	unsigned version;	/* 1: PERFFILE, 2: PERFILE2 */
-	bool big, swap;		/* big-endian; not this host's byte order */
-	bool pipe;		/* the records describe themselves: no sections */
-	bool complete;		/* false once something is known to be missing */
-	bool unfinished;	/* the recorder never wrote data.size */
+	unsigned version; /* 1: PERFFILE, 2: PERFILE2 */
+	bool big, swap;	  /* big-endian; not this host's byte order */
+	bool pipe;	  /* the records describe themselves: no sections */
+	bool open_end;	  /* nothing says where the records end: they may have been cut off */
+	bool complete;	  /* false once something is known to be missing */
+	bool unfinished;  /* the recorder never wrote data.size */
 	struct pd_section data; /* within the file */
 	struct pd_section event_types;
 	struct pd_feature_section *features; /* ascending bits */

@@ -5,6 +5,7 @@
 
 #include "format.h"
 #include "names.h"
+#include "rows.h"
 #include "sample.h"
 
 /* The parts of a sample_id trailer in their order: see perf_event__output_id_sample. */
@@ -136,15 +137,45 @@ static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot
 	}
 }
 
+/* The fields of the header, which is shown before all others: the first of the common ones. */
+static bool is_header(const struct pd_field *field)
+{
+	return (uintptr_t)field - (uintptr_t)pd_common_fields <
+	       PD_HEADER_FIELDS * sizeof(pd_common_fields[0]);
+}
+
+/* Adds a column for each field that can be shown. */
+static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
+			struct pd_column *columns)
+{
+	for (unsigned i = 1; i < layout->n_bound; i++) {
+		const char *name = bound[i].field->name;
+		struct pd_column *c = &columns[layout->n_columns];
+		size_t n = strlen(name);
+
+		if (bound[i].kind == PD_K_LATER || is_header(bound[i].field))
+			continue;
+		if (n > sizeof(c->label) - 2) /* no name is so long */
+			n = sizeof(c->label) - 2;
+		*c = (struct pd_column){ .label = " ", .index = (uint8_t)i };
+		memcpy(c->label + 1, name, n);
+		c->label[n + 1] = '=';
+		c->label_size = (uint8_t)(n + 2);
+		c->time = strcmp(name, "time") == 0;
+		layout->n_columns++;
+	}
+}
+
 struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
 				   const struct pd_record_desc *desc)
 {
 	struct {
 		struct pd_bound bound[PD_MAX_BOUND];
 		uint8_t slot[PD_MAX_NAMES + 1];
+		struct pd_column columns[PD_MAX_BOUND];
 	} work;
 	struct pd_layout layout = { .desc = desc, .shape = shape, .swap = shape->swap }, *made;
-	size_t bound_size, slot_size = names->n + 1;
+	size_t bound_size, columns_size, slot_size = names->n + 1;
 
 	memset(work.slot, 0, sizeof(work.slot));
 	layout.n_bound = 1; /* index 0 means no field */
@@ -156,13 +187,17 @@ struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd
 	if (desc)
 		bind(&layout, work.bound, work.slot, names, desc->fields);
 	bind(&layout, work.bound, work.slot, names, pd_common_fields);
+	add_columns(&layout, work.bound, work.columns);
 
 	bound_size = layout.n_bound * sizeof(work.bound[0]);
-	made = malloc(sizeof(*made) + bound_size + slot_size);
+	columns_size = layout.n_columns * sizeof(work.columns[0]);
+	made = malloc(sizeof(*made) + bound_size + columns_size + slot_size);
 	if (!made)
 		return NULL;
 	layout.bound = memcpy(made + 1, work.bound, bound_size);
-	layout.slot = memcpy((uint8_t *)(made + 1) + bound_size, work.slot, slot_size);
+	layout.columns = memcpy((uint8_t *)(made + 1) + bound_size, work.columns, columns_size);
+	layout.slot = memcpy((uint8_t *)(made + 1) + bound_size + columns_size, work.slot,
+			     slot_size);
 	*made = layout;
 	return made;
 }

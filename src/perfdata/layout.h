@@ -73,6 +73,14 @@ struct pd_bound {
 	uint16_t misc_mask, misc_value; /* present only if misc says so */
 };
 
+/* A field as a line of a dump shows it. */
+struct pd_column {
+	char label[48]; /* " name=": copied whole, which is shorter than counting */
+	uint8_t label_size;
+	uint8_t index; /* in bound */
+	bool time;     /* nanoseconds: a line has seconds */
+};
+
 #define PD_MAX_BOUND 128
 
 struct pd_layout {
@@ -84,7 +92,9 @@ struct pd_layout {
 	uint16_t parts_from;	  /* offset where walking starts */
 	uint8_t first_var;	  /* the first part that has no fixed offset */
 	uint16_t n_bound;
-	const struct pd_bound *bound; /* [n_bound]; [0] is unused */
+	const struct pd_bound *bound;	 /* [n_bound]; [0] is unused */
+	const struct pd_column *columns; /* [n_columns]; not the header's fields */
+	uint16_t n_columns;
 	const uint8_t *slot; /* name id → index in bound, 0: this record does not have it */
 };
 

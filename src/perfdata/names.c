@@ -11,30 +11,32 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void collect(struct pd_names *names, const struct pd_field *f)
-{
-	for (; f->name && names->n < PD_MAX_NAMES; f++) {
-		bool seen = false;
+#define MAX_ROWS 2048 /* of all tables together; most names stand in several */
 
-		for (unsigned i = 1; i <= names->n && !seen; i++)
-			seen = strcmp(names->name[i], f->name) == 0;
-		if (!seen)
-			names->name[++names->n] = f->name;
-	}
+static size_t collect(const char **rows, size_t n, const struct pd_field *f)
+{
+	for (; f->name && n < MAX_ROWS; f++)
+		rows[n++] = f->name;
+	return n;
 }
 
 void pd_names_init(struct pd_names *names)
 {
-	names->n = 0;
-	names->name[0] = "";
-	collect(names, pd_common_fields);
+	const char *rows[MAX_ROWS];
+	size_t n = collect(rows, 0, pd_common_fields);
+
 	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
 		const struct pd_record_desc *desc = pd_record_desc(type);
 
 		if (desc)
-			collect(names, desc->fields);
+			n = collect(rows, n, desc->fields);
 	}
-	qsort(names->name + 1, names->n, sizeof(names->name[0]), compare);
+	qsort(rows, n, sizeof(rows[0]), compare);
+	names->n = 0;
+	names->name[0] = "";
+	for (size_t i = 0; i < n && names->n < PD_MAX_NAMES; i++)
+		if (strcmp(names->name[names->n], rows[i]) != 0)
+			names->name[++names->n] = rows[i];
 }
 
 unsigned pd_name_id(const struct pd_names *names, const char *name, size_t n)

@@ -213,12 +213,6 @@ static void print_view(struct pd_print *out, const struct pd_view *view, bool js
 	pd_print_char(out, '}');
 }
 
-static bool is_header(const struct pd_field *field)
-{
-	return (uintptr_t)field - (uintptr_t)pd_common_fields <
-	       PD_HEADER_FIELDS * sizeof(pd_common_fields[0]);
-}
-
 static const char *type_name(const struct pd_record *rec)
 {
 	return rec->layout->desc ? rec->layout->desc->name : "unknown";
@@ -268,37 +262,48 @@ static void print_head_json(struct pd_print *out, const struct pd_record *rec)
 	}
 }
 
-void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json)
+static void print_columns_text(struct pd_print *out, const struct pd_record *rec)
 {
-	const struct pd_layout *layout = rec->layout;
+	const struct pd_column *c = rec->layout->columns, *end = c + rec->layout->n_columns;
 	struct pd_value value;
-	bool first = false;
 
-	if (json)
-		print_head_json(out, rec);
-	else
-		print_head_text(out, rec);
-	for (unsigned i = 1; i < layout->n_bound; i++) {
-		const struct pd_bound *b = &layout->bound[i];
-		const char *name = b->field->name;
-
-		if (b->kind == PD_K_LATER || is_header(b->field))
-			continue;
-		pd_record_get(rec, i, &value);
+	for (; c < end; c++) {
+		pd_record_get(rec, c->index, &value);
 		if (value.type == PD_NIL)
 			continue;
-		if (json) {
-			print_key(out, name, &first, true);
-			print_value(out, &value, true, false);
-			continue;
-		}
-		pd_print_char(out, ' ');
-		pd_print_name(out, name);
-		pd_print_char(out, '=');
-		if (value.type == PD_UINT && is_time(name))
+		memcpy(pd_print_room(out, sizeof(c->label)), c->label, sizeof(c->label));
+		out->n += c->label_size;
+		if (c->time && value.type == PD_UINT)
 			pd_print_seconds(out, value.u);
 		else
 			print_value(out, &value, false, false);
 	}
-	pd_print_name(out, json ? "}\n" : "\n");
+}
+
+static void print_columns_json(struct pd_print *out, const struct pd_record *rec)
+{
+	const struct pd_column *c = rec->layout->columns, *end = c + rec->layout->n_columns;
+	struct pd_value value;
+	bool first = false;
+
+	for (; c < end; c++) {
+		pd_record_get(rec, c->index, &value);
+		if (value.type == PD_NIL)
+			continue;
+		print_key(out, rec->layout->bound[c->index].field->name, &first, true);
+		print_value(out, &value, true, false);
+	}
+}
+
+void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json)
+{
+	if (json) {
+		print_head_json(out, rec);
+		print_columns_json(out, rec);
+		pd_print_const(out, "}\n");
+	} else {
+		print_head_text(out, rec);
+		print_columns_text(out, rec);
+		pd_print_char(out, '\n');
+	}
 }

@@ -57,8 +57,13 @@ static bool on_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
 	event->ids = n ? malloc(n * 8) : NULL;
 	if (n && !event->ids)
 		return false;
-	while (event->n_ids < n)
-		event->ids[event->n_ids++] = pd_take64(c);
+	while (event->n_ids < n) {
+		uint64_t id = pd_take64(c);
+
+		event->ids[event->n_ids++] = id;
+		if (!pd_id_table_add(&file->ids, id, event->index))
+			return false;
+	}
 	return true;
 }
 
@@ -77,20 +82,16 @@ static bool on_event_update(struct pd_file *file, struct pd_cursor *c, uint64_t 
 {
 	uint64_t type = pd_take64(c), id = pd_take64(c);
 	struct pd_text name = pd_text_in(c->pos, pd_cursor_left(c));
+	uint32_t index = pd_id_table_find(&file->ids, id);
+	struct pd_event *event;
 
 	(void)offset;
-	if (c->failed || type != UPDATE_NAME || !name.n)
+	if (c->failed || type != UPDATE_NAME || !name.n || index == UINT32_MAX)
 		return true;
-	for (size_t i = 0; i < file->n_events; i++) {
-		struct pd_event *event = &file->events[i];
-
-		for (size_t k = 0; k < event->n_ids; k++)
-			if (event->ids[k] == id && !event->name) {
-				event->name = strndup(name.p, name.n);
-				return event->name != NULL;
-			}
-	}
-	return true;
+	event = &file->events[index];
+	if (!event->name)
+		event->name = strndup(name.p, name.n);
+	return event->name != NULL;
 }
 
 /* Recorders before Linux 3.4: names of tracepoints by config. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "resync.h"
+
 #define HEADER 8
 
 bool pd_reader_init(struct pd_reader *r, struct pd_file *file, struct pd_error *err)
@@ -109,6 +111,13 @@ static int finish(struct pd_reader *r)
 			"a record",
 			(size_t)(d->end - d->pos));
 	}
+	if (r->file->input.stream && r->file->input.at < r->blocks.offset) {
+		r->file->complete = false;
+		pd_file_damaged(r->file, r->file->input.at, 0,
+				"found the end of the stream, expected %llu more bytes of what "
+				"follows a record",
+				(unsigned long long)(r->blocks.offset - r->file->input.at));
+	}
 	if (r->blocks.limit < data->offset + data->size && !r->file->input.stream) {
 		r->file->complete = false;
 		pd_file_damaged(
@@ -119,23 +128,80 @@ static int finish(struct pd_reader *r)
 	return 0;
 }
 
+/*
+ * Steps over something that cannot be a record to where the records go on; notes what was skipped and
+ * why. As pd_reader_next: 0 if they do not go on.
+ */
+static int recover(struct pd_reader *r, const char *what, uint64_t found, struct pd_error *err)
+{
+	struct pd_blocks *b = &r->blocks;
+	uint64_t from = b->offset, left = pd_blocks_left(b);
+	int got = pd_resync(b, &r->binder, err);
+
+	if (got < 0)
+		return got;
+	r->file->complete = false;
+	pd_file_damaged(
+		r->file, from, b->offset - from,
+		"%s: found %llu, expected a record within the %llu bytes that are left; %s",
+		what, (unsigned long long)found, (unsigned long long)left,
+		got ? "the next one is behind what was skipped" : "there is none behind it");
+	return got;
+}
+
+/*
+ * Is its size right, so that the walk can go on behind it? If what follows can be a record it is. Large
+ * sizes are rare, and those that are no multiple of 8: there more is asked. If what follows cannot, the
+ * damage may yet begin behind a record that can.
+ */
+static bool trusted(struct pd_reader *r, const struct pd_record *rec)
+{
+	struct pd_blocks *b = &r->blocks;
+	size_t need = (size_t)rec->size + HEADER;
+	bool follows;
+	struct pd_error err;
+
+	/* of a live stream what comes next may not be there yet */
+	if ((size_t)(b->end - b->pos) < need && (b->input->stream || pd_blocks_left(b) < need ||
+						 pd_blocks_fill(b, need, &err) <= 0))
+		return rec->size <= PD_LARGE ||
+		       pd_record_plausible(&r->binder, b->pos, rec->size);
+	if (rec->size % 8 == 0 && rec->size <= PD_LARGE &&
+	    pd_header_fits(b->pos + rec->size, r->swap))
+		return true;
+	if (pd_has_payload(rec->type)) /* no header follows it */
+		return true;
+	follows = pd_header_known(b->pos + rec->size, r->swap);
+	if (rec->size <= PD_LARGE)
+		return follows || pd_record_plausible(&r->binder, b->pos, rec->size);
+	return (follows || rec->type == PD_RECORD_SAMPLE) &&
+	       pd_record_plausible(&r->binder, b->pos, rec->size);
+}
+
 /* Makes the next record's header and bytes available: as pd_reader_next. */
 static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	int got;
 
-	if ((got = pd_blocks_fill(b, HEADER, err)) < 0)
-		return got;
-	if (!got && pd_blocks_left(b))
-		return stop(r, "bytes of a record header", pd_blocks_left(b));
-	if (!got)
-		return finish(r);
-	parse_header(r, b->pos, rec);
-	if (rec->size < HEADER)
-		return stop(r, "size of a record", rec->size);
-	if ((got = pd_blocks_fill(b, rec->size, err)) <= 0)
-		return got < 0 ? got : stop(r, "size of a record", rec->size);
+	for (;;) {
+		if ((got = pd_blocks_fill(b, HEADER, err)) < 0)
+			return got;
+		if (!got && pd_blocks_left(b))
+			return stop(r, "bytes of a record header", pd_blocks_left(b));
+		if (!got)
+			return finish(r);
+		parse_header(r, b->pos, rec);
+		if (rec->size >= HEADER && (got = pd_blocks_fill(b, rec->size, err)) < 0)
+			return got;
+		if (!got && r->file->open_end && pd_header_known(b->pos, r->swap))
+			return stop(r, "size of a record", rec->size); /* cut off in it */
+		if (rec->size >= HEADER && got && trusted(r, rec))
+			break;
+		got = recover(r, "size of a record", rec->size, err);
+		if (got <= 0)
+			return got;
+	}
 	rec->bytes = b->pos;
 	rec->offset = b->offset;
 	rec->chunk_offset = PD_NO_CHUNK;
@@ -163,8 +229,8 @@ static int frame_inside(struct pd_reader *r, struct pd_record *rec)
 	if (got <= 0)
 		return 0;
 	rec->bytes = d->pos;
-	rec->offset = d->at < 0 ? r->outer_before : r->outer;
-	rec->chunk_offset = (uint64_t)(d->at < 0 ? d->at + r->outer_bytes : d->at);
+	rec->offset = d->at < 0 ? r->carried : r->outer;
+	rec->chunk_offset = d->at < 0 ? r->carried_at : (uint64_t)d->at;
 	pd_decompress_skip(d, rec->size);
 	return 1;
 }
@@ -177,17 +243,20 @@ static bool is_compressed(uint32_t type)
 /* Goes into a compressed record; false: no memory. */
 static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
 {
-	uint32_t at = rec->type == PD_RECORD_COMPRESSED ? HEADER : HEADER + 8;
-	uint64_t n = rec->size < at ? 0 : rec->size - at;
+	uint32_t at = rec->type == PD_RECORD_COMPRESSED || rec->size < HEADER + 8 ? HEADER :
+										    HEADER + 8;
+	uint64_t n = rec->size - at;
 
 	if (!r->inside && !(r->inside = pd_decompress_create()))
 		return pd_error_set(err, "ENOMEM", r->file->path, rec->offset,
 				    "no memory to decompress");
 	/* COMPRESSED2 is padded: it says how much of it is payload */
-	if (at > HEADER && rec->size >= at && pd_load64(rec->bytes + HEADER, r->swap) < n)
+	if (at > HEADER && pd_load64(rec->bytes + HEADER, r->swap) < n)
 		n = pd_load64(rec->bytes + HEADER, r->swap);
-	r->outer_before = r->outer;
-	r->outer_bytes = r->inside->at + (r->inside->end - r->inside->pos);
+	if (r->inside->at >= 0) { /* else it began before that one already */
+		r->carried = r->outer;
+		r->carried_at = (uint64_t)r->inside->at;
+	}
 	r->outer = rec->offset;
 	r->is_inside = pd_decompress_feed(r->inside, rec->bytes + at, (size_t)n);
 	if (!r->is_inside)

@@ -23,9 +23,9 @@ struct pd_reader {
 	uint64_t want[2];	      /* bits of the types below */
 	struct pd_decompress *inside; /* NULL until a compressed record is met */
 	bool is_inside;		      /* the next record is one of a compressed record */
-	uint64_t outer,
-		outer_before; /* offsets of the compressed record and of the one before */
-	int64_t outer_bytes;  /* what the one before held */
+	uint64_t outer;		      /* offset of the compressed record */
+	uint64_t carried, carried_at; /* of the one where a record that goes on in it begins,
+				       * and where in that */
 };
 
 /* A new reader delivers every record. */

@@ -55,26 +55,37 @@ static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
 /* What pd_record_get does for fields that are not a plain load. */
 void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_value *out);
 
-/* Value of field `index` of the record's layout (its slot of the field's name); PD_NIL if absent. */
-static inline void pd_record_get(const struct pd_record *rec, unsigned index,
-				 struct pd_value *out)
+/*
+ * Field `index` of the record's layout (its slot of the field's name) if it is a plain load of an
+ * integer: the shortest way to a value. False: pd_record_get says what it is.
+ */
+static inline bool pd_record_integer(const struct pd_record *rec, unsigned index, int64_t *out)
 {
 	const struct pd_bound *b = &rec->layout->bound[index];
 	const uint8_t *p = rec->bytes + b->at;
 	bool swap = rec->layout->swap;
 
-	if (!b->direct || (uint32_t)b->at + b->width > rec->size) {
+	if (!b->direct || (uint32_t)b->at + b->width > rec->size)
+		return false;
+	if (b->width == 8)
+		*out = (int64_t)pd_load64(p, swap);
+	else if (b->kind == PD_K_S32)
+		*out = (int32_t)pd_load32(p, swap);
+	else
+		*out = pd_load32(p, swap);
+	return true;
+}
+
+/* Value of field `index`; PD_NIL if absent. */
+static inline void pd_record_get(const struct pd_record *rec, unsigned index,
+				 struct pd_value *out)
+{
+	uint8_t kind = rec->layout->bound[index].kind;
+
+	if (!pd_record_integer(rec, index, &out->i))
 		pd_record_decode(rec, index, out);
-	} else if (b->width == 8) {
-		out->type = b->kind == PD_K_X64 ? PD_ADDR : PD_UINT;
-		out->u = pd_load64(p, swap);
-	} else if (b->kind == PD_K_S32) {
-		out->type = PD_INT;
-		out->i = (int32_t)pd_load32(p, swap);
-	} else {
-		out->type = PD_UINT;
-		out->u = pd_load32(p, swap);
-	}
+	else
+		out->type = kind == PD_K_X64 ? PD_ADDR : kind == PD_K_S32 ? PD_INT : PD_UINT;
 }
 
 /* Where a part of a sample lies: bytes [*at, *at + *size) of the record; false if absent or cut. */

@@ -36,8 +36,9 @@ static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
 static void widen(struct pd_span *span, const struct pd_record *rec, unsigned time_id)
 {
 	unsigned index = rec->layout->slot[time_id];
-	struct pd_value v = { .type = PD_NIL };
+	struct pd_value v;
 
+	v.type = PD_NIL; /* an initialiser would clear all of v, for every record */
 	if (index)
 		pd_record_get(rec, index, &v);
 	if (v.type == PD_NIL)

@@ -1,0 +1,77 @@
+-- loops.lua LOOP FILE: one way through all samples of a recording; prints how many there were.
+
+local perflua = require "perflua"
+
+local loops = {}
+
+function loops.three(file)
+  local n, sum = 0, 0
+  for s in file:samples() do
+    sum = sum + s.pid + s.cpu + s.period
+    n = n + 1
+  end
+  return n, sum
+end
+
+function loops.three_reuse(file)
+  local n, sum = 0, 0
+  for s in file:samples { reuse = true } do
+    sum = sum + s.pid + s.cpu + s.period
+    n = n + 1
+  end
+  return n, sum
+end
+
+function loops.select(file)
+  local n, sum = 0, 0
+  for pid, cpu, period in file:samples():select("pid", "cpu", "period") do
+    sum = sum + pid + cpu + period
+    n = n + 1
+  end
+  return n, sum
+end
+
+function loops.run(file)
+  local n, sum = 0, 0
+  file:run {
+    sample = function(s)
+      sum = sum + s.pid + s.cpu + s.period
+      n = n + 1
+    end,
+  }
+  return n, sum
+end
+
+function loops.run_fields(file)
+  local n, sum = 0, 0
+  file:run {
+    sample = { "pid", "cpu", "period", function(pid, cpu, period)
+      sum = sum + pid + cpu + period
+      n = n + 1
+    end },
+  }
+  return n, sum
+end
+
+function loops.group(file)
+  local n = 0
+  for row in file:samples():group_by("pid"):count():sort():rows() do
+    n = n + row.count
+  end
+  return n
+end
+
+function loops.by_pid(file)
+  local counts, n = {}, 0
+  for s in file:samples() do
+    local pid = s.pid
+    counts[pid] = (counts[pid] or 0) + 1
+  end
+  for _, count in pairs(counts) do
+    n = n + count
+  end
+  return n
+end
+
+local file <close> = assert(perflua.open(arg[2]))
+print(loops[arg[1]](file))
