@@ -5,28 +5,17 @@
 #define HEADER	  8
 #define IN_A_ROW  3
 #define LAST_USER 127	 /* perf's own types; today's last is 86 */
-#define NO_FLAGS  0x0ff8 /* bits of misc that nothing sets */
+#define NO_FLAGS  0x0ff8 /* bits of misc that the kernel never sets */
 
 static bool known_type(uint32_t type)
 {
 	return type - 1 < LAST_USER || type - PD_RECORD_SIMPLEPERF < 64;
 }
 
-/* The records whose size perf does not round up to 8. */
+/* perf rounds up the sizes of most of its own records, the kernel of all. */
 static bool may_be_unaligned(uint32_t type)
 {
-	return type == PD_RECORD_TRACING_DATA || type == PD_RECORD_HEADER_FEATURE ||
-	       type == PD_RECORD_COMPRESSED || type >= PD_RECORD_SIMPLEPERF;
-}
-
-bool pd_header_known(const uint8_t *p, bool swap)
-{
-	uint32_t type = pd_load32(p, swap);
-	uint16_t misc = pd_load16(p + 4, swap);
-
-	return pd_header_fits(p, swap) && known_type(type) &&
-	       (type >= PD_RECORD_SIMPLEPERF ||
-		(!(misc & NO_FLAGS) && (misc & PD_MISC_CPUMODE) <= PD_CPUMODE_GUEST_USER));
+	return type >= PD_RECORD_USER;
 }
 
 #define WITH_PATH 4400 /* a path has at most 4096 bytes, what is around it some more */
@@ -52,6 +41,17 @@ static bool may_be_as_large(uint32_t type, uint32_t size)
 		if (large_types[i].type == type)
 			return size <= large_types[i].most;
 	return false;
+}
+
+bool pd_header_known(const uint8_t *p, bool swap)
+{
+	uint32_t type = pd_load32(p, swap);
+	uint16_t misc = pd_load16(p + 4, swap);
+
+	if (!pd_header_fits(p, swap) || !known_type(type))
+		return false;
+	return type >= PD_RECORD_USER ||
+	       (!(misc & NO_FLAGS) && (misc & PD_MISC_CPUMODE) <= PD_CPUMODE_GUEST_USER);
 }
 
 bool pd_record_plausible(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)
