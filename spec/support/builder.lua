@@ -88,6 +88,19 @@ function Builder:sample(event, values)
   return self:raw(9, values and values.misc or 2, body)
 end
 
+--- The bytes of the records that fill(b) adds, which the recording is without: for what goes into a
+--- compressed record.
+function Builder:apart(fill)
+  local own, out = self.stream, {}
+  self.stream = {}
+  fill(self)
+  for i, r in ipairs(self.stream) do
+    out[i] = r.bytes .. r.extra
+  end
+  self.stream = own
+  return table.concat(out)
+end
+
 --- Its own EVENT_DESC, as perf writes it when events have names.
 local function add_event_desc(b)
   local named = false
@@ -197,21 +210,32 @@ local function seekable(b, wrong)
   return header .. ids .. attrs .. types .. data .. tail
 end
 
--- A pipe has the same as records; those that make up its head are gone from offsets().
+-- A pipe has the same as records, in perf's order (see perf_event__synthesize_for_pipe, tools/perf/util/
+-- synthetic-events.c), without what perf leaves out: build-ids and features that have no bytes. offsets() is
+-- without the records of this head.
 local function pipe(b)
   local own = b.stream
   b.stream = {}
   for _, e in ipairs(b.events) do
     b:record("header_attr", { event = e })
   end
-  for _, s in ipairs(sorted_sections(b)) do
+  for _, e in ipairs(b.event_types) do
+    b:record("event_type", { event_id = e.id, name = e.name })
+  end
+  local sections, tracing = sorted_sections(b), nil
+  for _, s in ipairs(sections) do
     if s.bit == features.bits.tracing_data then
-      b:record("tracing_data", { data = s.bytes })
-    elseif s.bit ~= features.bits.build_id then
+      tracing = s.bytes
+    elseif s.bit ~= features.bits.build_id and #s.bytes > 0 then
       b:record("header_feature", { feature = s.bit, data = s.bytes })
     end
   end
-  b:record("header_feature", { feature = 35 })
+  if #sections > 0 then
+    b:record("header_feature", { feature = 35 }) -- the end mark has the number after the last one's
+  end
+  if tracing then
+    b:record("tracing_data", { data = tracing })
+  end
   local head = magic(b) .. b.w:u64(16)
   head = head .. stream_bytes(b, #head)
   b.stream = own
