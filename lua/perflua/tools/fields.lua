@@ -148,6 +148,9 @@ function tool.run(args, out)
   if not file then
     return nil, message
   end
+  if not file.size then
+    return nil, ("%s: a stream can be passed over once, and this takes two passes: write it to a file"):format(args[1])
+  end
   local parts = parts_of(file, file:count())
   find_examples(file, parts)
   local all = 0

@@ -55,7 +55,9 @@ local function print_text(file, out)
   end
   add("# ========")
   add("# header version : %d", file.version - 1) -- perf counts from 0
-  add("# file size      : %d", file.size)
+  if file.size then -- a stream has none
+    add("# file size      : %d", file.size)
+  end
   add("# byte order     : %s endian", file.byte_order)
   for _, name in ipairs(header.names) do
     if file.features[name] ~= nil then
