@@ -14,6 +14,15 @@ function run.shell(script)
   return { status = status, out = files.read(out), err = files.read(err) }
 end
 
+--- The same with these paths as $1, $2 …
+function run.shell_with(script, ...)
+  local words = {}
+  for i, path in ipairs { ... } do
+    words[i] = files.quote(path)
+  end
+  return run.shell("set -- " .. table.concat(words, " ") .. "\n" .. script)
+end
+
 --- Runs the interpreter with these words; options: stdin (text), env ("NAME=value …").
 function run.perflua(words, options)
   options = options or {}
