@@ -16,6 +16,22 @@ local function open(recording)
   return file
 end
 
+-- perf counts from the first record of a pipe.
+local PIPE_HEADER = 16
+
+local function dump_of(recording)
+  local dumps = recording.expected.dump
+  local dump = {}
+  for _, r in ipairs(dumps and oracle.expected_dump(dumps[#dumps]) or {}) do
+    if recording.mode == "pipe" then
+      r.offset = r.offset + PIPE_HEADER
+    end
+    -- perf does not know where they lie that it took from AUX area data
+    dump[#dump + 1] = r.offset > 0 and r or nil
+  end
+  return dump
+end
+
 local PERIOD = 1 << 8 -- in sample_type; perf shows other periods where there is none
 
 local unnamed = { __index = function() return 0 end }
@@ -79,13 +95,20 @@ local function compare_inside(dump, found, inside)
 end
 
 --- The inspector's counts; simpleperf's own types have no name here.
-local function compare_with_counts(counts, by_name)
+local function compare_with_counts(counts, by_name, file)
   local expected = setmetatable({}, unnamed)
   for name, n in pairs(counts) do
     name = name:match "^SP_" and "UNKNOWN" or name
     expected[name] = expected[name] + n
   end
-  assert.are.same(setmetatable(expected, nil), by_name)
+  setmetatable(expected, nil)
+  if #file.damage == 0 then
+    return assert.are.same(expected, by_name)
+  end
+  -- the inspector stops at damage, perflua goes on behind it
+  for name, n in pairs(expected) do
+    assert.is_true((by_name[name] or 0) >= n, ("%d records %s expected, found %d"):format(n, name, by_name[name] or 0))
+  end
 end
 
 describe("a real recording", function()
@@ -97,12 +120,12 @@ describe("a real recording", function()
     end
     assert.are.equal(recording.byte_order, file.byte_order)
     assert.are.equal(recording.version, file.version)
+    assert.are.equal(recording.mode, file.mode)
     local found, by_id, by_name, inside = by_offset(file)
     if recording.records then
-      compare_with_counts(recording.records, by_name)
+      compare_with_counts(recording.records, by_name, file)
     end
-    local dumps = recording.expected.dump
-    local dump = dumps and oracle.expected_dump(dumps[#dumps]) or {}
+    local dump = dump_of(recording)
     if next(inside) then
       compare_inside(dump, found, inside)
     else

@@ -15,9 +15,9 @@ local quiet = " --symfs=/nonexistent --kallsyms=/dev/null -f -i "
 function oracle.parse_dump(lines)
   local list, by_offset = {}, {}
   for line in lines do
-    local offset, size, type_id = line:match "^0x(%x+)@.* %[0x(%x+)%]: event: (%d+)$"
+    local offset, size, type_id = line:match "^(%w+)@.* %[0x(%x+)%]: event: (%d+)$"
     if offset then
-      local record = { offset = tonumber(offset, 16), size = tonumber(size, 16), type_id = tonumber(type_id) }
+      local record = { offset = tonumber(offset), size = tonumber(size, 16), type_id = tonumber(type_id) }
       list[#list + 1] = record
       by_offset[record.offset] = record
     elseif line:find(": PERF_RECORD_", 1, true) then
