@@ -79,8 +79,11 @@ static void lose_stream(struct pd_reader *r, const char *what)
 {
 	r->file->complete = false;
 	r->is_inside = false;
-	pd_file_damaged(r->file, r->outer, 0,
-			"compressed record: %s; what follows in its stream is lost", what);
+	if (!r->lost)
+		pd_file_damaged(r->file, r->outer, 0,
+				"compressed record: %s; what follows in its stream is lost",
+				what);
+	r->lost = true;
 }
 
 /* The header at p. simpleperf's own records have their size in misc, too: see its record.h. */
@@ -259,7 +262,9 @@ static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_er
 	}
 	r->outer = rec->offset;
 	r->is_inside = pd_decompress_feed(r->inside, rec->bytes + at, (size_t)n);
-	if (!r->is_inside)
+	if (r->is_inside)
+		r->lost = false;
+	else
 		lose_stream(r, r->inside->error);
 	return true;
 }

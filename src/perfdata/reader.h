@@ -23,7 +23,8 @@ struct pd_reader {
 	uint64_t want[2];	      /* bits of the types below */
 	struct pd_decompress *inside; /* NULL until a compressed record is met */
 	bool is_inside;		      /* the next record is one of a compressed record */
-	uint64_t outer;		      /* offset of the compressed record */
+	bool lost;	/* the compressed stream is, up to the start of a new frame */
+	uint64_t outer; /* offset of the compressed record */
 	uint64_t carried, carried_at; /* of the one where a record that goes on in it begins,
 				       * and where in that */
 };
