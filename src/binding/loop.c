@@ -1,0 +1,114 @@
+/*
+ * `for x in query do`: a Query is a table that is called for each step of the loop.
+ */
+#include "cursor.h"
+
+static int taken(lua_State *L)
+{
+	return luaL_error(L, "this loop was ended by another loop over the same Query "
+			     "(q:each() makes loops that can be nested)");
+}
+
+/* The loop that calls, whose control value is at `index`. */
+static struct pl_mark mark_of(lua_State *L, int index)
+{
+	struct pl_mark mark = { .type = lua_type(L, index) };
+	lua_Debug ar;
+
+	if (lua_getstack(L, 1, &ar) && lua_getinfo(L, "l", &ar)) {
+		mark.frame = ar.i_ci;
+		mark.line = ar.currentline;
+	}
+	switch (mark.type) {
+	case LUA_TNUMBER:
+		/* an integer's bits and a float's are told apart well enough */
+		if (lua_isinteger(L, index))
+			mark.i = lua_tointeger(L, index);
+		else
+			mark.n = lua_tonumber(L, index);
+		break;
+	case LUA_TBOOLEAN:
+		mark.i = lua_toboolean(L, index);
+		break;
+	default:
+		mark.p = lua_topointer(L, index);
+	}
+	return mark;
+}
+
+static bool same(struct pl_mark a, struct pl_mark b)
+{
+	return a.frame == b.frame && a.line == b.line && a.type == b.type && a.i == b.i;
+}
+
+/* A step of a loop whose next value comes from a Lua function: as pl_query_call. */
+static int call_function(lua_State *L)
+{
+	int n;
+
+	lua_rawgeti(L, 1, 2);
+	if (!lua_isnil(L, 3) && !lua_rawequal(L, 3, -1))
+		return taken(L);
+	lua_pop(L, 1);
+	lua_call(L, 0, LUA_MULTRET);
+	n = lua_gettop(L) - 3;
+	if (n && !lua_isnil(L, 4)) {
+		lua_pushvalue(L, 4);
+		lua_rawseti(L, 1, 2);
+		return n;
+	}
+	lua_pushnil(L);
+	lua_rawseti(L, 1, 1);
+	lua_pushnil(L);
+	lua_rawseti(L, 1, 2);
+	return 0;
+}
+
+/* Starts a loop over the Query at 1: query.start puts its cursor or function into query[1]. */
+static void start(lua_State *L)
+{
+	bool unfinished = lua_rawgeti(L, 1, 1) != LUA_TNIL;
+	struct pl_cursor *c;
+
+	lua_getfield(L, 1, "start");
+	lua_pushvalue(L, 1);
+	lua_call(L, 1, 0);
+	lua_rawgeti(L, 1, 1);
+	c = pl_to_cursor(L, -1);
+	if (c)
+		c->contested = unfinished;
+	lua_settop(L, 3);
+}
+
+/*
+ * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the same Query
+ * may have taken its cursor: what was yielded last tells. That is remembered only where it can have
+ * happened, when a loop began while another was unfinished; for a Lua function it is query[2].
+ */
+int pl_query_call(lua_State *L)
+{
+	struct pl_cursor *c;
+	int n;
+
+	if (lua_type(L, 1) != LUA_TTABLE)
+		return luaL_typeerror(L, 1, "perflua.Query");
+	if (lua_gettop(L) != 3)
+		lua_settop(L, 3);
+	if (lua_isnil(L, 3))
+		start(L);
+	if (lua_rawgeti(L, 1, 1) == LUA_TNIL)
+		return taken(L);
+	c = pl_to_cursor(L, 4);
+	if (!c)
+		return call_function(L);
+	if (c->contested && !lua_isnil(L, 3) && !same(mark_of(L, 3), c->last))
+		return taken(L);
+	n = pl_cursor_step(L, c, 4);
+	if (!n) {
+		lua_pushnil(L);
+		lua_rawseti(L, 1, 1);
+	} else if (c->contested) {
+		c->last = mark_of(L, -n);
+	}
+	return n;
+}
