@@ -90,6 +90,23 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
 	return true;
 }
 
+uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cursor *c)
+{
+	const struct pd_feature_section *s = pd_file_feature(file, bit);
+	uint8_t *bytes = NULL;
+
+	if (s && s->at.size && s->at.size <= file->input.size) {
+		bytes = malloc(s->at.size);
+		if (bytes && !pd_file_read_feature(file, s, bytes, NULL)) {
+			free(bytes);
+			bytes = NULL;
+		}
+	}
+	if (bytes)
+		pd_cursor_init(c, bytes, s->at.size, file->swap);
+	return bytes;
+}
+
 struct pd_event *pd_file_add_event(struct pd_file *file)
 {
 	struct pd_event *event = file->events;

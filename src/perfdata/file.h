@@ -85,6 +85,12 @@ bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes,
 bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,
 			  void *bytes, struct pd_error *err);
 
+/*
+ * What a feature holds, in memory of the caller's, and a cursor over it; NULL if it is absent or cannot
+ * be read.
+ */
+uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cursor *c);
+
 /* A new event at the end, its attr and ids to be filled in; only while the file is opened. NULL without
  * memory. Earlier ones may move. */
 struct pd_event *pd_file_add_event(struct pd_file *file);
@@ -95,10 +101,11 @@ bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const
 
 /*
  * How a file is opened: its header and sections (envelope.c), in pipe mode the records that stand for
- * them (prologue.c), then what the features say of the events (describe.c).
+ * them (prologue.c), then what the features say of the events (describe.c), first their names (naming.c).
  */
 bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
 bool pd_prologue_read(struct pd_file *file, struct pd_error *err);
 bool pd_describe(struct pd_file *file, struct pd_error *err);
+bool pd_events_name(struct pd_file *file); /* false: no memory */
 
 #endif
