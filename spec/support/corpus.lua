@@ -4,7 +4,10 @@ local files = require "spec.support.files"
 local corpus = {}
 
 local root = os.getenv "PERFLUA_CORPUS"
-corpus.root = root ~= "" and root or nil
+if root == "" then
+  root = nil
+end
+corpus.root = root
 
 --- Magic, byte order and container of a file's first bytes; nil if it is not a recording.
 local function envelope(path)
