@@ -153,9 +153,9 @@ static int recover(struct pd_reader *r, const char *what, uint64_t found, struct
 }
 
 /*
- * Is its size right, so that the walk can go on behind it? If what follows can be a record it is. Large
- * sizes are rare, and those that are no multiple of 8: there more is asked. If what follows cannot, the
- * damage may yet begin behind a record that can.
+ * Is its size right, so that the walk can go on behind it? Asked where the quick look of believed() does
+ * not settle it. Large sizes are rare, and those that are no multiple of 8: there more is asked. If what
+ * follows cannot be a record, the damage may yet begin behind one that can.
  */
 static bool trusted(struct pd_reader *r, const struct pd_record *rec)
 {
@@ -181,6 +181,16 @@ static bool trusted(struct pd_reader *r, const struct pd_record *rec)
 	       pd_record_plausible(&r->binder, b->pos, rec->size);
 }
 
+/* The same, settled at once for almost every record: in the block a header can follow it. */
+static inline bool believed(struct pd_reader *r, const struct pd_record *rec)
+{
+	const struct pd_blocks *b = &r->blocks;
+
+	return ((size_t)(b->end - b->pos) >= (size_t)rec->size + HEADER && rec->size % 8 == 0 &&
+		rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, r->swap)) ||
+	       trusted(r, rec);
+}
+
 /* Makes the next record's header and bytes available: as pd_reader_next. */
 static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
@@ -199,7 +209,7 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 			return got;
 		if (!got && r->file->open_end && pd_header_known(b->pos, r->swap))
 			return stop(r, "size of a record", rec->size); /* cut off in it */
-		if (rec->size >= HEADER && got && trusted(r, rec))
+		if (rec->size >= HEADER && got && believed(r, rec))
 			break;
 		got = recover(r, "size of a record", rec->size, err);
 		if (got <= 0)
