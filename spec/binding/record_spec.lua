@@ -37,6 +37,16 @@ describe("a record", function()
     end
   end)
 
+  it("as text holds no character that drives a terminal", function()
+    local b = everything.empty "little"
+    b:record("comm", { pid = 7, tid = 7, comm = "a\27[2J\u{9b}1m" }, { time = 10 })
+    local evil <close> = assert(perflua.open(b:write()))
+    local line = tostring(evil:records("comm"):first())
+    assert.matches([[comm=a\x1b[2J\xc2\x9b1m]], line, 1, true)
+    assert.is_nil(line:find "[%c]")
+    assert.is_nil(line:find("\u{9b}", 1, true))
+  end)
+
   it("cannot be written to", function()
     local comm = file:records("comm"):first()
     assert.has_error(function() comm.pid = 5 end)

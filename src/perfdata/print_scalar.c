@@ -220,6 +220,12 @@ static void text_escape(struct pd_print *out, uint8_t c)
 	out->n += 4;
 }
 
+/* U+0080 … U+009F drive some terminals as ESC does. */
+static bool is_control(const char *p, size_t utf8)
+{
+	return utf8 == 2 && (uint8_t)p[0] == 0xc2 && (uint8_t)p[1] < 0xa0;
+}
+
 static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t where,
 			  void (*escape)(struct pd_print *out, uint8_t c))
 {
@@ -233,6 +239,8 @@ static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t
 		if (p == end)
 			break;
 		utf8 = (uint8_t)*p < 0x80 ? 0 : utf8_length(p, (size_t)(end - p));
+		if (where != IN_JSON && is_control(p, utf8))
+			utf8 = 0;
 		if (utf8)
 			pd_print_bytes(out, p, utf8);
 		else
