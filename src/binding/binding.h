@@ -142,7 +142,7 @@ struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record 
 /* The same where it counts: user value n of `holder` is the metatable for records of f. [-0, +1] */
 struct pl_record *pl_push_record_of(lua_State *L, struct pl_file *f, int holder, int n,
 				    const struct pd_record *rec);
-/* Copies it into the record at `index` instead, which pl_push_reusable made. [-0, +0] */
+/* A record to be used again and again [-0, +1]; copies the next one into that, at `index` [-0, +0]. */
 struct pl_record *pl_push_reusable(lua_State *L, int file);
 void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec);
 struct pl_record *pl_check_record(lua_State *L, int index); /* raises if its file is closed */

@@ -11,7 +11,7 @@ struct decode {
 	const struct pd_feature *feature; /* NULL: unknown, its bytes as they are */
 };
 
-/* (decode) -> value | nil; runs unprotected inside pl_push_feature's frame. [-0, +1] */
+/* What a section holds; nil, and noted as damage, if that cannot be decoded. [-0, +1] */
 static void push_decoded(lua_State *L, const struct decode *d)
 {
 	struct pd_file *file = d->f->file;

@@ -111,22 +111,30 @@ static bool on_event_type(struct pd_file *file, struct pd_cursor *c, uint64_t of
 	return true;
 }
 
-/* Its payload lies behind the record: see perf_event__process_tracing_data. */
-static bool on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
-			    struct pd_error *err)
+/*
+ * Its payload lies behind the record (see perf_event__process_tracing_data). 1; 0 if there is not as much, and
+ * so nothing behind it; -1 on an error.
+ */
+static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
+			   struct pd_error *err)
 {
 	uint32_t n = size >= 12 ? pd_load32(b->pos + HEADER, file->swap) : 0;
-	bool ok = true;
+	int got;
 
-	if (n > MAX_TRACING_DATA || n > pd_blocks_left(b) - size) {
-		pd_blocks_skip(b, size);
-		return true;
+	if (n > pd_blocks_left(b) - size)
+		return 0;
+	if (n <= MAX_TRACING_DATA) {
+		got = pd_blocks_fill(b, (size_t)size + n, err);
+		if (got <= 0)
+			return got;
+		if (!keep_feature(file, PD_FEATURE_TRACING_DATA, b->offset + size,
+				  b->pos + size, n)) {
+			pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
+			return -1;
+		}
 	}
-	if (pd_blocks_fill(b, size + n, err) > 0)
-		ok = keep_feature(file, PD_FEATURE_TRACING_DATA, b->offset + size,
-				  b->pos + size, n);
 	pd_blocks_skip(b, (uint64_t)size + n);
-	return ok;
+	return 1;
 }
 
 static const struct {
@@ -166,7 +174,7 @@ static int take(struct pd_file *file, struct pd_blocks *b, struct pd_error *err)
 	if (got <= 0)
 		return got;
 	if (!prologue[which].take)
-		return on_tracing_data(file, b, size, err) ? 1 : -1;
+		return on_tracing_data(file, b, size, err);
 	pd_cursor_init(&c, b->pos + HEADER, size - HEADER, file->swap);
 	if (!prologue[which].take(file, &c, b->offset)) {
 		pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
