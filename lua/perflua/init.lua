@@ -34,10 +34,20 @@ end
 
 local NOW, LATER = "now", "later" -- when an option has an effect
 
+local MIN_WINDOW = 1 << 16 -- one record
+
 local open_options = {
-  strict = NOW, symfs = LATER, kallsyms = LATER, vmlinux = LATER, buildid_dir = LATER, debuginfod = LATER,
+  strict = NOW, window = NOW, symfs = LATER, kallsyms = LATER, vmlinux = LATER, buildid_dir = LATER, debuginfod = LATER,
   demangle = LATER,
 }
+
+-- Bytes of records that may wait for earlier ones, of what cannot be read again; default 256 MB.
+local function check_window(window)
+  if window == nil then return end
+  if math.type(window) ~= "integer" or window < MIN_WINDOW then
+    blame("open: window is a number of bytes, at least %d", MIN_WINDOW)
+  end
+end
 
 local warned = {} -- of the options without effect, those that were said
 
@@ -52,24 +62,31 @@ local function check_options(options)
       warn(("perflua: open: option '%s' has no effect yet: symbols come with a later version"):format(name))
     end
   end
+  check_window(options.window)
 end
 
----@param path string? default: "perf.data"
----@param options table? { strict, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle }
+local function check_path(path)
+  if type(path) == "string" then return end
+  if type(path) ~= "table" then blame("open: a path or an array of paths expected, got a %s", type(path)) end
+  if #path == 0 then blame("open: an empty list of paths") end
+  for i = 1, #path do
+    if type(path[i]) ~= "string" then blame("open: paths are strings, [%d] is a %s", i, type(path[i])) end
+  end
+end
+
+-- Several paths are one File: its records carry `source`, and are in the order of their times if the
+-- recordings' clocks agree; else the recordings follow one another.
+---@param path string|string[]|nil default: "perf.data"
+---@param options table? { strict, window, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle }
 ---@return perflua.File? file
 ---@return string? message
 ---@return string? code # "ENOENT", "FORMAT", …
 function perflua.open(path, options)
-  if path ~= nil and type(path) ~= "string" and type(path) ~= "table" then
-    blame("open: a path expected, got a %s", type(path))
-  end
+  if path ~= nil then check_path(path) end
   if options ~= nil and type(options) ~= "table" then
     blame("open: a table of options expected, got a %s", type(options))
   end
   check_options(options or {})
-  if type(path) == "table" then
-    return nil, "several recordings as one come with a later version of perflua", "LATER"
-  end
   return guard(core.open, path or "perf.data", options or {})
 end
 

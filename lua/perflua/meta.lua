@@ -634,6 +634,7 @@ function Query:collect() end
 ---@field cpumode string # Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
 ---@field event perflua.Event # The event the record belongs to.
 ---@field chunk_offset integer # Byte offset of a decompressed record in what its compressed record holds.
+---@field source integer # Which of the recordings that were opened together it is of, from 1 on.
 ---@field time integer # Nanoseconds, of the clock the recording used.
 ---@field pid integer # Process id; -1 if it has none any more.
 ---@field tid integer # Thread id; -1 if it has none any more.

@@ -38,16 +38,19 @@ describe("perflua.open", function()
   end)
 
   it("raises when the caller erred", function()
-    assert.error_matches(function() perflua.open(5) end, "a path expected")
+    assert.error_matches(function() perflua.open(5) end, "a path or an array of paths expected")
+    assert.error_matches(function() perflua.open {} end, "an empty list of paths")
+    assert.error_matches(function() perflua.open { "a", 5 } end, "paths are strings, %[2%] is a number")
+    assert.error_matches(function() perflua.open("x", { window = 5 }) end, "window is a number of bytes")
     assert.error_matches(function() perflua.open("x", { strct = true }) end, "'strct'; the closest is 'strict'")
     assert.error_matches(function() perflua.open("x", 5) end, "a table of options")
   end)
 
-  it("says that several recordings as one come later", function()
-    local file, message, code = perflua.open { "a", "b" }
+  it("says which of several recordings cannot be opened", function()
+    local file, message, code = perflua.open { "spec/fixtures/demo.perf.data", "/nonexistent/b" }
     assert.is_nil(file)
-    assert.matches("a later version", message)
-    assert.equal("LATER", code)
+    assert.matches("^/nonexistent/b: cannot open", message)
+    assert.equal("ENOENT", code)
   end)
 
   it("warns once of each option that has no effect yet", function()

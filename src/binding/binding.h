@@ -87,18 +87,24 @@ enum {
 };
 
 struct pl_file {
-	struct pd_file *file; /* NULL: never opened */
+	struct pd_session *session; /* NULL: never opened */
+	struct pd_file *file;	    /* its first recording, which describes the others too */
 	bool closed;
+	bool array;    /* opened by an array of paths */
 	bool strict;   /* damage raises */
-	size_t warned; /* entries of file->damage that were said */
+	size_t warned; /* damage that was said, of all files */
+	uint64_t late; /* of session->out_of_order, what was said */
 	const struct pl_names *names;
 };
 
-int pl_open(lua_State *L); /* core.open(path [, options]) -> File | nil, message, code */
+int pl_open(lua_State *L); /* core.open(path | paths [, options]) -> File | nil, message, code */
 struct pl_file *pl_check_file(lua_State *L, int index);	     /* any File */
 struct pl_file *pl_check_open_file(lua_State *L, int index); /* raises if closed */
-/* Says new damage by warn(), once each; raises instead if the file is strict. */
-void pl_file_report_damage(lua_State *L, struct pl_file *file);
+/*
+ * Says new damage by warn(), once each; raises instead if the file is strict. And how many records came too
+ * late for their place in time.
+ */
+void pl_file_report(lua_State *L, struct pl_file *file);
 void pl_push_features(lua_State *L, int file); /* [-0, +1] */
 void pl_push_events(lua_State *L, int file);   /* [-0, +1] */
 /* The Event object of a file's event; nil for NULL. [-0, +1] */

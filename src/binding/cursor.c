@@ -5,7 +5,7 @@
 void pl_cursor_close(struct pl_cursor *c)
 {
 	if (c->open)
-		pd_reader_deinit(&c->reader);
+		pd_walk_deinit(&c->walk);
 	c->open = false;
 }
 
@@ -105,11 +105,11 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 			return luaL_error(L, "%s: loop over a closed file",
 					  c->file->file ? c->file->file->path : "file");
 		}
-		got = pd_reader_next(&c->reader, rec, &err);
+		got = pd_walk_next(&c->walk, rec, &err);
 		if (got <= 0)
 			break;
 		if (c->by_event &&
-		    !c->event_ok[rec->event ? rec->event->index : c->n_events - 1])
+		    !c->event_ok[rec->event ? rec->event->number : c->n_events - 1])
 			continue;
 		if (c->by_time && !in_time(c, rec))
 			continue;
@@ -118,7 +118,7 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 	pl_cursor_close(c);
 	if (got < 0)
 		luaL_error(L, "%s", err.message);
-	pl_file_report_damage(L, c->file);
+	pl_file_report(L, c->file);
 	return 0;
 }
 
@@ -169,24 +169,41 @@ static int cursor_gc(lua_State *L)
 	return 0;
 }
 
+static enum pd_order get_order(lua_State *L, int options)
+{
+	bool time;
+
+	lua_getfield(L, options, "order");
+	time = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "time") == 0;
+	lua_pop(L, 1);
+	return time ? PD_ORDER_TIME : PD_ORDER_FILE;
+}
+
+static bool not_interrupted(void *arg)
+{
+	const struct pl_cursor *c = arg;
+
+	return !(c->interrupt && *c->interrupt);
+}
+
 static void set_types(lua_State *L, struct pl_cursor *c, int options)
 {
 	int top = lua_gettop(L);
 
 	if (lua_getfield(L, options, "types") == LUA_TTABLE) {
-		pd_reader_want_none(&c->reader);
+		c->walk.want = (struct pd_types){ 0 };
 		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
 			lua_Integer type = luaL_checkinteger(L, -2);
 
 			luaL_argcheck(L, type >= 0 && type <= UINT32_MAX, 2, "no record type");
-			pd_reader_want(&c->reader, (uint32_t)type);
+			pd_types_add(&c->walk.want, (uint32_t)type);
 		}
 	} else if (lua_getfield(L, options, "container"), !lua_toboolean(L, -1)) {
 		for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
 			const struct pd_record_desc *desc = pd_record_desc(type);
 
 			if (desc && desc->container)
-				pd_reader_refuse(&c->reader, type);
+				pd_types_remove(&c->walk.want, type);
 		}
 	}
 	lua_settop(L, top);
@@ -230,6 +247,8 @@ static void set_options(lua_State *L, struct pl_cursor *c, int options)
 	from = get_time(L, options, "from", &c->from);
 	to = get_time(L, options, "to", &c->to);
 	c->by_time = from || to;
+	c->walk.from = c->from;
+	c->walk.to = c->to;
 	lua_getfield(L, options, "reuse");
 	c->reuse = lua_toboolean(L, -1);
 	if (lua_getfield(L, options, "fields") == LUA_TTABLE) {
@@ -242,7 +261,7 @@ static void set_options(lua_State *L, struct pl_cursor *c, int options)
 struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 {
 	struct pl_file *f = pl_check_open_file(L, file);
-	size_t n_events = f->file->n_events + 1;
+	size_t n_events = f->session->n_events + 1;
 	struct pl_cursor *c = lua_newuserdatauv(L, sizeof(*c) + n_events, PL_CURSOR_VALUES);
 	int index = lua_gettop(L);
 	struct pd_error err;
@@ -256,13 +275,15 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	lua_setiuservalue(L, index, PL_CURSOR_FILE);
 	lua_getiuservalue(L, file, PL_FILE_RECORD);
 	lua_setiuservalue(L, index, PL_CURSOR_META);
-	if (!pd_reader_init(&c->reader, f->file, &err))
-		luaL_error(L, "%s", err.message);
-	c->open = true;
 	c->time_id = pd_name_id(&f->names->names, "time", 4);
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
 	c->interrupt = lua_touserdata(L, -1);
 	lua_pop(L, 1);
+	if (!pd_walk_init(&c->walk, f->session, get_order(L, options), &err))
+		luaL_error(L, "%s", err.message);
+	c->open = true;
+	c->walk.go_on = not_interrupted;
+	c->walk.arg = c;
 	set_options(L, c, options);
 	if (c->reuse) {
 		pl_push_reusable(L, file);

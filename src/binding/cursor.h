@@ -4,7 +4,7 @@
  *
  * Options (a table): types {[type_id] = true} (nil: all but the container's own, or with
  * `container` these, too), events {[index] = true} and event_nil (nil: all), from and to (ns, half
- * open), reuse, fields {name, …}.
+ * open), reuse, fields {name, …}, order ("time"; else the files').
  */
 #ifndef PERFLUA_BINDING_CURSOR_H
 #define PERFLUA_BINDING_CURSOR_H
@@ -37,9 +37,9 @@ struct pl_mark {
 
 struct pl_cursor {
 	uint32_t magic;
-	struct pd_reader reader;
+	struct pd_walk walk;
 	struct pl_file *file;
-	bool open; /* the reader has a block */
+	bool open; /* the walk is */
 	bool busy; /* its record is being handed out: a finalizer must not move it */
 	bool reuse, by_time;
 	uint64_t from, to; /* ns; of the records wanted */

@@ -71,7 +71,7 @@ static const struct handler *find(const struct dispatch *d, const struct pd_reco
 	const struct handler *h = NULL;
 
 	if (rec->type == PD_RECORD_SAMPLE && rec->event)
-		h = &d->events[rec->event->index];
+		h = &d->events[rec->event->number];
 	if ((!h || !h->fn) && rec->type < PD_RECORD_TYPES)
 		h = &d->types[rec->type];
 	return h && h->fn ? h : &d->other;
@@ -129,7 +129,7 @@ static bool call(lua_State *L, const struct dispatch *d, const struct handler *h
 int pl_file_dispatch(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	size_t size = sizeof(struct dispatch) + f->file->n_events * sizeof(struct handler);
+	size_t size = sizeof(struct dispatch) + f->session->n_events * sizeof(struct handler);
 	struct dispatch *d;
 	struct pd_record rec;
 
@@ -144,7 +144,7 @@ int pl_file_dispatch(lua_State *L)
 	lua_getfield(L, 2, "stop");
 	lua_getfield(L, 2, "interval");
 	take_handlers(L, "handlers", d->types, PD_RECORD_TYPES, 0, f->names);
-	take_handlers(L, "event_handlers", d->events, f->file->n_events, 1, f->names);
+	take_handlers(L, "event_handlers", d->events, f->session->n_events, 1, f->names);
 	if (lua_getfield(L, 2, "other") != LUA_TNIL)
 		take_handler(L, &d->other, f->names);
 	lua_settop(L, AT_TOP);

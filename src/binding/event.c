@@ -30,12 +30,12 @@ void pl_push_events(lua_State *L, int file)
 		return;
 	lua_pop(L, 1);
 	f = lua_touserdata(L, file);
-	lua_createtable(L, (int)f->file->n_events, 0);
+	lua_createtable(L, (int)f->session->n_events, 0);
 	luaL_setmetatable(L, PL_EVENTS);
-	for (size_t i = 0; i < f->file->n_events; i++) {
+	for (size_t i = 0; i < f->session->n_events; i++) {
 		struct pl_event *e = lua_newuserdatauv(L, sizeof(*e), 1);
 
-		e->event = &f->file->events[i];
+		e->event = f->session->events[i];
 		e->file = f;
 		luaL_setmetatable(L, PL_EVENT);
 		lua_pushvalue(L, file);
@@ -53,7 +53,7 @@ void pl_push_event(lua_State *L, int file, const struct pd_event *event)
 		return;
 	}
 	pl_push_events(L, file);
-	lua_rawgeti(L, -1, (lua_Integer)event->index + 1);
+	lua_rawgeti(L, -1, (lua_Integer)event->number + 1);
 	lua_remove(L, -2);
 }
 
@@ -65,7 +65,7 @@ static int push_name(lua_State *L, const struct pd_event *e)
 
 static int push_index(lua_State *L, const struct pd_event *e)
 {
-	lua_pushinteger(L, (lua_Integer)e->index + 1);
+	lua_pushinteger(L, (lua_Integer)e->number + 1);
 	return 1;
 }
 

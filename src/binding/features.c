@@ -73,7 +73,7 @@ static void push_feature(lua_State *L, struct pl_file *f, int features,
 	lua_pushvalue(L, -1);
 	lua_insert(L, -3);
 	lua_rawset(L, features); /* key, value; the copy below them stays */
-	pl_file_report_damage(L, f);
+	pl_file_report(L, f);
 }
 
 static struct pl_file *features_file(lua_State *L)

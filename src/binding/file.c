@@ -20,47 +20,106 @@ struct pl_file *pl_check_open_file(lua_State *L, int index)
 	return f;
 }
 
-void pl_file_report_damage(lua_State *L, struct pl_file *f)
+static void report_damage(lua_State *L, struct pl_file *f, const struct pd_damage *d)
 {
-	while (f->file && f->warned < f->file->n_damage) {
-		const struct pd_damage *d = &f->file->damage[f->warned++];
-		const char *message = lua_pushfstring(L, "perflua: %s: offset %I: %s",
-						      f->file->path, (LUAI_UACINT)d->offset,
-						      d->reason);
+	const char *message = lua_pushfstring(L, "perflua: %s: offset %I: %s", d->path,
+					      (LUAI_UACINT)d->offset, d->reason);
 
-		if (f->strict)
-			luaL_error(L, "%s", message);
-		lua_warning(L, message, 0);
+	if (f->strict)
+		luaL_error(L, "%s", message);
+	lua_warning(L, message, 0);
+	lua_pop(L, 1);
+}
+
+void pl_file_report(lua_State *L, struct pl_file *f)
+{
+	size_t before = 0; /* damage of the files before the i-th */
+
+	/* a warn function of Lua's may close or collect what it likes */
+	for (size_t i = 0; f->session && i < f->session->n_files; i++) {
+		while (f->session && f->warned - before < f->session->files[i]->n_damage)
+			report_damage(L, f,
+				      &f->session->files[i]->damage[f->warned++ - before]);
+		if (f->session)
+			before += f->session->files[i]->n_damage;
+	}
+	if (f->session && f->session->out_of_order > f->late) {
+		f->late = f->session->out_of_order;
+		lua_warning(L,
+			    lua_pushfstring(L,
+					    "perflua: %s: %I records came too late to be in "
+					    "order of time",
+					    f->file->path, (LUAI_UACINT)f->late),
+			    0);
 		lua_pop(L, 1);
 	}
 }
 
-/* core.open(path [, options]) -> File | nil, message, code */
+/* The paths at index 1, as strings that the stack keeps alive: n of them in a userdata. [-0, +1] */
+static const char **check_paths(lua_State *L, size_t *n)
+{
+	const char **paths;
+
+	*n = lua_istable(L, 1) ? (size_t)lua_rawlen(L, 1) : 1;
+	luaL_argcheck(L, *n > 0, 1, "an empty list of paths");
+	luaL_argcheck(L, *n <= PD_MAX_FILES, 1, "too many paths");
+	paths = lua_newuserdatauv(L, *n * sizeof(*paths), 0);
+	if (!lua_istable(L, 1)) {
+		paths[0] = luaL_checkstring(L, 1);
+		return paths;
+	}
+	for (size_t i = 0; i < *n; i++, lua_pop(L, 1)) {
+		luaL_argcheck(L, lua_rawgeti(L, 1, (lua_Integer)i + 1) == LUA_TSTRING, 1,
+			      "paths are strings");
+		paths[i] = lua_tostring(L, -1); /* the table keeps it */
+	}
+	return paths;
+}
+
+static void read_options(lua_State *L, struct pl_file *f, uint64_t *window)
+{
+	if (!lua_istable(L, 2))
+		return;
+	lua_getfield(L, 2, "strict");
+	f->strict = lua_toboolean(L, -1);
+	if (lua_getfield(L, 2, "window") != LUA_TNIL)
+		*window = (uint64_t)luaL_checkinteger(L, -1);
+	lua_pop(L, 2);
+}
+
+/* core.open(path | paths [, options]) -> File | nil, message, code */
 int pl_open(lua_State *L)
 {
-	const char *path = luaL_checkstring(L, 1);
 	struct pl_file *f;
 	struct pd_error err;
-	bool strict = false;
+	const char **paths;
+	uint64_t window = PD_WINDOW;
+	size_t n;
 
-	if (lua_istable(L, 2)) {
-		lua_getfield(L, 2, "strict");
-		strict = lua_toboolean(L, -1);
-		lua_pop(L, 1);
-	}
+	lua_settop(L, 2);
+	paths = check_paths(L, &n);
 	f = lua_newuserdatauv(L, sizeof(*f), PL_FILE_VALUES);
-	*f = (struct pl_file){ .strict = strict };
+	*f = (struct pl_file){ .array = lua_istable(L, 1) };
 	luaL_setmetatable(L, PL_FILE);
+	read_options(L, f, &window);
 	pl_push_record_metatable(L);
 	lua_setiuservalue(L, -2, PL_FILE_RECORD);
 	f->names = pl_names_get(L);
-	if (!pd_file_open(&f->file, path, &err)) {
+	if (!pd_session_open(&f->session, paths, n, f->array, &err)) {
 		lua_pushnil(L);
 		lua_pushstring(L, err.message);
 		lua_pushstring(L, err.code);
 		return 3;
 	}
-	pl_file_report_damage(L, f);
+	f->file = f->session->files[0];
+	f->session->window = window;
+	pl_file_report(L, f);
+	if (!f->session->one_clock) {
+		lua_pushfstring(L, "perflua: the recordings follow one another: %s",
+				f->session->clocks);
+		lua_warning(L, lua_tostring(L, -1), 0);
+		lua_pop(L, 1);
+	}
 	return 1;
 }
 
@@ -68,8 +127,8 @@ static int file_close(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
-	if (f->file)
-		pd_file_close(f->file);
+	if (f->session)
+		pd_session_close(f->session);
 	f->closed = true;
 	return 0;
 }
@@ -78,7 +137,8 @@ static int file_gc(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
-	pd_file_destroy(f->file);
+	pd_session_destroy(f->session);
+	f->session = NULL;
 	f->file = NULL;
 	f->closed = true;
 	return 0;
@@ -86,20 +146,39 @@ static int file_gc(lua_State *L)
 
 static void push_path(lua_State *L, struct pl_file *f)
 {
-	lua_pushstring(L, f->file->path);
+	if (!f->array) {
+		lua_pushstring(L, f->session->paths[0]);
+		return;
+	}
+	lua_createtable(L, (int)f->session->n_files, 0);
+	for (size_t i = 0; i < f->session->n_files; i++) {
+		lua_pushstring(L, f->session->paths[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
 }
 
+/* Bytes of all files; of a stream they are not known before its end. */
 static void push_size(lua_State *L, struct pl_file *f)
 {
-	if (f->file->input.stream)
-		lua_pushnil(L); /* not known before its end */
-	else
-		lua_pushinteger(L, (lua_Integer)f->file->input.size);
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < f->session->n_files; i++) {
+		const struct pd_file *file = f->session->files[i];
+
+		for (size_t k = 0; k < file->n_streams; k++) {
+			if (file->streams[k].input->stream) {
+				lua_pushnil(L);
+				return;
+			}
+			size += file->streams[k].input->size;
+		}
+	}
+	lua_pushinteger(L, (lua_Integer)size);
 }
 
 static void push_mode(lua_State *L, struct pl_file *f)
 {
-	lua_pushstring(L, f->file->pipe ? "pipe" : "file");
+	lua_pushstring(L, f->file->directory ? "directory" : f->file->pipe ? "pipe" : "file");
 }
 
 static void push_version(lua_State *L, struct pl_file *f)
@@ -114,22 +193,39 @@ static void push_byte_order(lua_State *L, struct pl_file *f)
 
 static void push_complete(lua_State *L, struct pl_file *f)
 {
-	lua_pushboolean(L, f->file->complete);
+	bool complete = true;
+
+	for (size_t i = 0; i < f->session->n_files; i++)
+		complete = complete && f->session->files[i]->complete;
+	lua_pushboolean(L, complete);
 }
 
 static void push_damage(lua_State *L, struct pl_file *f)
 {
-	lua_createtable(L, (int)f->file->n_damage, 0);
-	for (size_t i = 0; i < f->file->n_damage; i++) {
-		lua_createtable(L, 0, 3);
-		lua_pushinteger(L, (lua_Integer)f->file->damage[i].offset);
-		lua_setfield(L, -2, "offset");
-		lua_pushinteger(L, (lua_Integer)f->file->damage[i].size);
-		lua_setfield(L, -2, "size");
-		lua_pushstring(L, f->file->damage[i].reason);
-		lua_setfield(L, -2, "reason");
-		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	lua_Integer n = 0;
+
+	lua_newtable(L);
+	for (size_t i = 0; i < f->session->n_files; i++) {
+		const struct pd_file *file = f->session->files[i];
+
+		for (size_t k = 0; k < file->n_damage; k++) {
+			lua_createtable(L, 0, 4);
+			lua_pushstring(L, file->damage[k].path);
+			lua_setfield(L, -2, "path");
+			lua_pushinteger(L, (lua_Integer)file->damage[k].offset);
+			lua_setfield(L, -2, "offset");
+			lua_pushinteger(L, (lua_Integer)file->damage[k].size);
+			lua_setfield(L, -2, "size");
+			lua_pushstring(L, file->damage[k].reason);
+			lua_setfield(L, -2, "reason");
+			lua_rawseti(L, -2, ++n);
+		}
 	}
+}
+
+static void push_out_of_order(lua_State *L, struct pl_file *f)
+{
+	lua_pushinteger(L, (lua_Integer)f->session->out_of_order);
 }
 
 static void push_features(lua_State *L, struct pl_file *f)
@@ -151,13 +247,13 @@ static void push_times(lua_State *L, struct pl_file *f, bool last)
 
 	if (!f->file->times.known && f->closed)
 		luaL_error(L, "%s: the file is closed", f->file->path);
-	if (!pd_file_times(f->file, &times, &err))
+	if (!pd_session_times(f->session, &times, &err))
 		luaL_error(L, "%s", err.message);
 	if (times.known)
 		lua_pushinteger(L, (lua_Integer)(last ? times.last : times.first));
 	else
 		lua_pushnil(L);
-	pl_file_report_damage(L, f);
+	pl_file_report(L, f);
 }
 
 static void push_first_time(lua_State *L, struct pl_file *f)
@@ -181,6 +277,7 @@ static const struct getter {
 	{ "byte_order", push_byte_order },
 	{ "complete", push_complete },
 	{ "damage", push_damage },
+	{ "out_of_order", push_out_of_order },
 	{ "features", push_features },
 	{ "events", push_events },
 	{ "first_time", push_first_time },
@@ -226,20 +323,20 @@ static int file_fields(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
 	lua_Integer type = luaL_checkinteger(L, 2), event = luaL_optinteger(L, 3, 0);
-	const struct pd_file *file = f->file;
+	const struct pd_session *session = f->session;
 	const struct pd_layout *layout = NULL;
 	lua_Integer n = 0;
 
-	luaL_argcheck(L, event >= 0 && (lua_Unsigned)event <= file->n_events, 3, "no event");
+	luaL_argcheck(L, event >= 0 && (lua_Unsigned)event <= session->n_events, 3, "no event");
 	if (type < 0 || type >= PD_RECORD_TYPES)
 		type = 0;
 	if (type == PD_RECORD_SAMPLE)
-		layout = event ? file->events[event - 1].sample : file->unknown_sample;
-	else if (file->n_events)
-		layout = file->events[event ? event - 1 : 0].others[type];
+		layout = event ? session->events[event - 1]->sample : f->file->unknown_sample;
+	else if (session->n_events)
+		layout = session->events[event ? event - 1 : 0]->others[type];
 	if (!layout)
-		layout = file->bare_layouts[type] ? file->bare_layouts[type] :
-						    file->bare_layouts[0];
+		layout = f->file->bare_layouts[type] ? f->file->bare_layouts[type] :
+						       f->file->bare_layouts[0];
 	lua_newtable(L);
 	for (unsigned i = 1; i < layout->n_bound; i++) {
 		pl_push_field(L, layout->bound[i].field);
@@ -281,7 +378,7 @@ static int stat_gc(lua_State *L)
 	return 0;
 }
 
-static void push_stat(lua_State *L, const struct pd_stat *stat, const struct pd_file *file)
+static void push_stat(lua_State *L, const struct pd_stat *stat, size_t n_events)
 {
 	lua_newtable(L);
 	lua_newtable(L);
@@ -297,13 +394,13 @@ static void push_stat(lua_State *L, const struct pd_stat *stat, const struct pd_
 	}
 	lua_setfield(L, -2, "types");
 	lua_newtable(L);
-	for (size_t i = 0; i < file->n_events; i++) {
+	for (size_t i = 0; i < n_events; i++) {
 		push_count(L, &stat->events[i].samples);
 		set_integer(L, "lost_samples", stat->events[i].lost_samples);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 	lua_setfield(L, -2, "events");
-	push_count(L, &stat->events[file->n_events].samples);
+	push_count(L, &stat->events[n_events].samples);
 	lua_setfield(L, -2, "unknown_event");
 	set_integer(L, "lost_records", stat->lost_records);
 	set_integer(L, "lost_samples", stat->lost_samples);
@@ -327,10 +424,11 @@ static int file_count(lua_State *L)
 	lua_setfield(L, -2, "__gc");
 	lua_setmetatable(L, -2);
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
-	if (!pd_stat_collect(&box->stat, f->file, not_interrupted, lua_touserdata(L, -1), &err))
+	if (!pd_stat_collect(&box->stat, f->session, not_interrupted, lua_touserdata(L, -1),
+			     &err))
 		return luaL_error(L, "%s", err.message);
-	pl_file_report_damage(L, f);
-	push_stat(L, &box->stat, f->file);
+	pl_file_report(L, f);
+	push_stat(L, &box->stat, f->session->n_events);
 	return 1;
 }
 

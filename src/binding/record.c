@@ -218,6 +218,7 @@ static int record_data(lua_State *L)
 {
 	struct pl_record *r = pl_check_record(L, 1);
 	struct pd_section at = pd_record_payload(&r->rec);
+	struct pd_stream *stream;
 	struct pd_error err;
 	luaL_Buffer b;
 	char *bytes;
@@ -228,9 +229,10 @@ static int record_data(lua_State *L)
 	}
 	if (r->file->closed)
 		return closed(L);
-	/* of a stream the size is only a claim, and reading fails */
-	bytes = r->file->file->input.stream ? NULL : luaL_buffinitsize(L, &b, (size_t)at.size);
-	if (!pd_file_read(r->file->file, at, bytes, &err))
+	stream = pd_session_stream(r->file->session, &r->rec);
+	/* of a pipe the size is only a claim, and reading fails */
+	bytes = stream->input->stream ? NULL : luaL_buffinitsize(L, &b, (size_t)at.size);
+	if (!pd_stream_read(stream, at, bytes, &err))
 		return luaL_error(L, "%s", err.message);
 	luaL_pushresultsize(&b, (size_t)at.size);
 	return 1;

@@ -9,7 +9,9 @@
 bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset,
 		    uint64_t limit, struct pd_error *err)
 {
-	*b = (struct pd_blocks){ .input = input, .offset = offset, .limit = limit };
+	*b = (struct pd_blocks){
+		.input = input, .offset = offset, .start = offset, .limit = limit
+	};
 	b->capacity = limit - offset < BLOCK ? (size_t)(limit - offset) + MIN_BLOCK : BLOCK;
 	b->block = malloc(b->capacity);
 	b->pos = b->end = b->block;

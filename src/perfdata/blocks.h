@@ -15,7 +15,7 @@ struct pd_blocks {
 	size_t capacity;
 	const uint8_t *pos, *end; /* what is left of the block */
 	uint64_t offset;	  /* of pos in the input */
-	uint64_t limit;		  /* where the walk ends */
+	uint64_t start, limit;	  /* where the walk begins and ends */
 };
 
 /* Walks from offset up to limit. */

@@ -11,7 +11,8 @@ struct pd_file;
 
 struct pd_event {
 	const struct pd_file *file;
-	uint32_t index; /* 0-based, as EVENT_DESC counts */
+	uint32_t index;	 /* 0-based, as EVENT_DESC counts */
+	uint32_t number; /* among the events of all recordings of a session */
 	struct pd_attr attr;
 	char *name; /* as perf calls it */
 	uint64_t *ids;

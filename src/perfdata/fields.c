@@ -65,6 +65,15 @@ static void cpumode(const struct pd_record *rec, uint32_t at, struct pd_value *o
 	pd_set_name(out, pd_cpumode_name(rec->misc & PD_MISC_CPUMODE));
 }
 
+static void source(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	if (!rec->source)
+		return;
+	out->type = PD_UINT;
+	out->u = rec->source;
+}
+
 static void event(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
@@ -92,6 +101,8 @@ const struct pd_field pd_common_fields[] = {
 	{ COMPUTED(
 		UINT, "chunk_offset", 0, chunk_offset,
 		"Byte offset of a decompressed record in what its compressed record holds.") },
+	{ COMPUTED(UINT, "source", 0, source,
+		   "Which of the recordings that were opened together it is of, from 1 on.") },
 	/* of the sample_id */
 	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
 	  .part = PD_PART_TIME },

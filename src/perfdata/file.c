@@ -10,6 +10,8 @@
 void pd_file_close(struct pd_file *file)
 {
 	pd_input_close(&file->input);
+	for (size_t i = 0; i < file->n_more; i++)
+		pd_input_close(&file->more[i]);
 }
 
 static void destroy_layouts(struct pd_file *file)
@@ -45,6 +47,10 @@ void pd_file_destroy(struct pd_file *file)
 	free(file->features);
 	free(file->damage);
 	pd_id_table_deinit(&file->ids);
+	for (size_t i = 0; i < file->n_more; i++)
+		free((char *)file->more[i].path);
+	free(file->more);
+	free(file->streams);
 	free(file->path);
 	free(file);
 }
@@ -64,21 +70,33 @@ const struct pd_feature_section *pd_file_feature(const struct pd_file *file, uns
 	return NULL;
 }
 
-bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes, struct pd_error *err)
+static bool read_whole(struct pd_input *in, struct pd_section at, void *bytes,
+		       struct pd_error *err)
 {
 	size_t got;
 
-	if (file->input.stream)
-		return pd_error_set(err, "ESPIPE", file->path, at.offset,
+	if (in->stream)
+		return pd_error_set(err, "ESPIPE", in->path, at.offset,
 				    "cannot go back in a stream for %llu bytes",
 				    (unsigned long long)at.size);
-	if (!pd_input_read(&file->input, at.offset, bytes, at.size, at.size, &got, err))
+	if (!pd_input_read(in, at.offset, bytes, at.size, at.size, &got, err))
 		return false;
 	if (got < at.size)
-		return pd_error_set(err, "FORMAT", file->path, at.offset,
+		return pd_error_set(err, "FORMAT", in->path, at.offset,
 				    "found %zu bytes up to the end of the file, expected %llu",
 				    got, (unsigned long long)at.size);
 	return true;
+}
+
+bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes, struct pd_error *err)
+{
+	return read_whole(&file->input, at, bytes, err);
+}
+
+bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
+		    struct pd_error *err)
+{
+	return read_whole(stream->input, at, bytes, err);
 }
 
 bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,
@@ -129,15 +147,17 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 
 #define MAX_DAMAGE 1000 /* more says no more */
 
-bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
-		     ...)
+static bool damaged(struct pd_file *file, const char *path, struct pd_section at,
+		    const char *format, va_list args)
 {
 	struct pd_damage *grown;
-	va_list args;
 
-	for (size_t i = 0; i < file->n_damage; i++)
-		if (file->damage[i].offset == offset && file->damage[i].size == size)
+	for (size_t i = 0; i < file->n_damage; i++) {
+		const struct pd_damage *d = &file->damage[i];
+
+		if (d->path == path && d->offset == at.offset && d->size == at.size)
 			return false;
+	}
 	if (file->n_damage >= MAX_DAMAGE)
 		return false;
 	grown = realloc(file->damage, (file->n_damage + 1) * sizeof(*grown));
@@ -145,10 +165,34 @@ bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const
 		return false;
 	file->damage = grown;
 	grown += file->n_damage++;
-	grown->offset = offset;
-	grown->size = size;
-	va_start(args, format);
+	grown->path = path;
+	grown->offset = at.offset;
+	grown->size = at.size;
 	vsnprintf(grown->reason, sizeof(grown->reason), format, args);
-	va_end(args);
 	return true;
+}
+
+bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
+		     ...)
+{
+	va_list args;
+	bool new;
+
+	va_start(args, format);
+	new = damaged(file, file->path, (struct pd_section){ offset, size }, format, args);
+	va_end(args);
+	return new;
+}
+
+bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t size,
+		       const char *format, ...)
+{
+	va_list args;
+	bool new;
+
+	va_start(args, format);
+	new = damaged(stream->file, stream->input->path, (struct pd_section){ offset, size },
+		      format, args);
+	va_end(args);
+	return new;
 }

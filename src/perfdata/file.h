@@ -1,6 +1,6 @@
 /*
- * An open recording: what its envelope says (header, sections, events, features) and what was found
- * wrong with it. After pd_file_open only the damage list changes; readers have their own state, so
+ * An open recording: what its envelope says (header, sections, events, features), where its records lie,
+ * and what was found wrong with it. After pd_file_open only the damage list changes; readers have their own state, so
  * several walk one file side by side.
  */
 #ifndef PERFLUA_PERFDATA_FILE_H
@@ -15,6 +15,18 @@ struct pd_section {
 	uint64_t offset, size;
 };
 
+/*
+ * Where records lie in a row: in the file itself, and in a directory in each of the files beside it, which
+ * have no header.
+ */
+struct pd_stream {
+	struct pd_file *file;
+	struct pd_input *input;
+	struct pd_section data; /* within the input */
+	uint16_t number;	/* its place in file->streams */
+	bool open_end; /* nothing says where the records end: they may have been cut off */
+};
+
 struct pd_span {
 	bool known;
 	uint64_t first, last; /* ns */
@@ -27,6 +39,7 @@ struct pd_feature_section {
 };
 
 struct pd_damage {
+	const char *path; /* of the file it is in: owned by that input */
 	uint64_t offset, size;
 	char reason[160];
 };
@@ -34,8 +47,14 @@ struct pd_damage {
 #define PD_TRAILER_KINDS 128 /* six bits of sample_type and sample_id_all */
 
 struct pd_file {
-	char *path;
-	struct pd_input input;
+	char *path;	       /* of the file with the header */
+	struct pd_input input; /* that file */
+	bool directory;	       /* it is the file "data" of one */
+	struct pd_input *more; /* the other files of the directory */
+	size_t n_more;
+	struct pd_stream *streams; /* the first is the file's own */
+	size_t n_streams;
+	uint16_t source; /* its number among several that are read as one, from 1 on; 0: it is alone */
 	unsigned version; /* 1: PERFFILE, 2: PERFILE2 */
 	bool big, swap;	  /* big-endian; not this host's byte order */
 	bool pipe;	  /* the records describe themselves: no sections */
@@ -77,9 +96,11 @@ const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id);
 /* The section of a feature the file has, or NULL. */
 const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit);
 
-/* Reads a section of at most its whole size; short reads are failures, and so are streams. */
+/* Reads a section of the file or of a stream of it; short reads are failures, and so are streams. */
 bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes,
 		  struct pd_error *err);
+bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
+		    struct pd_error *err);
 
 /* Reads what a feature holds, section->at.size bytes. */
 bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,
@@ -95,17 +116,21 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cur
  * memory. Earlier ones may move. */
 struct pd_event *pd_file_add_event(struct pd_file *file);
 
-/* Notes damage; each place once. True if it is new. */
+/* Notes damage of the file, or of a stream of it; each place once. True if it is new. */
 bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
+bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t size,
+		       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /*
  * How a file is opened: its header and sections (envelope.c), in pipe mode the records that stand for
- * them (prologue.c), then what the features say of the events (describe.c), first their names (naming.c).
+ * them (prologue.c), then what the features say of the events (describe.c), first their names (naming.c), and
+ * of a directory the files beside it (directory.c).
  */
 bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
 bool pd_prologue_read(struct pd_file *file, struct pd_error *err);
 bool pd_describe(struct pd_file *file, struct pd_error *err);
 bool pd_events_name(struct pd_file *file); /* false: no memory */
+bool pd_directory_read(struct pd_file *file, struct pd_error *err);
 
 #endif

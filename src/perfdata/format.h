@@ -130,12 +130,16 @@ enum pd_cpumode {
 /* header features that the file needs itself; the whole list is feature.c's table */
 enum pd_feature_bit {
 	PD_FEATURE_TRACING_DATA = 1,
+	PD_FEATURE_HOSTNAME = 3,
+	PD_FEATURE_OSRELEASE = 4,
 	PD_FEATURE_ARCH = 6,
 	PD_FEATURE_NRCPUS = 7,
 	PD_FEATURE_EVENT_DESC = 12,
 	PD_FEATURE_PMU_MAPPINGS = 16,
 	PD_FEATURE_GROUP_DESC = 17,
 	PD_FEATURE_SAMPLE_TIME = 21,
+	PD_FEATURE_DIR_FORMAT = 24,
+	PD_FEATURE_CLOCK_DATA = 29,
 	PD_FEATURE_E_MACHINE = 33,
 };
 

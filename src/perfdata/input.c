@@ -28,8 +28,7 @@ bool pd_input_open(struct pd_input *in, const char *path, struct pd_error *err)
 		pd_error_errno(err, path, "cannot stat");
 	} else if (S_ISDIR(st.st_mode)) {
 		pd_error_set(err, "EISDIR", path, PD_NO_OFFSET,
-			     "found a directory, expected a file: "
-			     "this version does not read directory recordings yet");
+			     "found a directory, expected a file");
 	} else {
 		/* what can be read at any offset is a file, whatever leads to it */
 		in->stream = !S_ISREG(st.st_mode);

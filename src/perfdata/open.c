@@ -1,10 +1,50 @@
 /*
- * Opening a recording: its envelope, then what its features say of the events.
+ * Opening a recording: its envelope, what its features say of the events, and where its records lie.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "file.h"
+
+/* The file with the header: in a directory it is the one called "data". NULL: no memory. */
+static char *path_of(const char *path, bool *directory)
+{
+	struct stat st;
+	size_t n = strlen(path) + sizeof("/data");
+	char *full = malloc(n);
+
+	*directory = strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	if (full)
+		snprintf(full, n, "%s%s", path, *directory ? "/data" : "");
+	return full;
+}
+
+static bool make_streams(struct pd_file *file, struct pd_error *err)
+{
+	struct pd_stream *streams = calloc(file->n_more + 1, sizeof(*streams));
+
+	if (!streams)
+		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory");
+	streams[0] = (struct pd_stream){
+		.file = file,
+		.input = &file->input,
+		.data = file->data,
+		.open_end = file->open_end,
+	};
+	for (size_t i = 0; i < file->n_more; i++)
+		streams[i + 1] = (struct pd_stream){
+			.file = file,
+			.input = &file->more[i],
+			.data = { 0, file->more[i].size },
+			.number = (uint16_t)(i + 1),
+			.open_end = true,
+		};
+	file->streams = streams;
+	file->n_streams = file->n_more + 1;
+	return true;
+}
 
 bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err)
 {
@@ -14,13 +54,15 @@ bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err)
 		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	file->input.fd = -1;
 	file->complete = true;
-	file->path = strdup(path);
+	file->path = path_of(path, &file->directory);
 	pd_names_init(&file->names);
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	} else if (pd_input_open(&file->input, file->path, err) &&
 		   pd_envelope_read(file, err) &&
-		   (!file->pipe || pd_prologue_read(file, err)) && pd_describe(file, err)) {
+		   (!file->pipe || pd_prologue_read(file, err)) && pd_describe(file, err) &&
+		   (!file->directory || pd_directory_read(file, err)) &&
+		   make_streams(file, err)) {
 		file->input.keep = false;
 		*out = file;
 		return true;

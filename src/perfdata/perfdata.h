@@ -2,14 +2,14 @@
  * The door of perfdata: bytes → records. Nothing here knows Lua, threads of the recorded system or
  * symbols.
  *
- *	struct pd_file *file;
- *	struct pd_reader reader;
+ *	struct pd_session *session;
+ *	struct pd_walk walk;
  *	struct pd_record rec;
  *
- *	if (!pd_file_open(&file, path, &err)) …
- *	pd_reader_init(&reader, file, &err);
- *	while (pd_reader_next(&reader, &rec, &err) > 0)
- *		pd_record_get(&rec, rec.layout->slot[pd_name_id(&file->names, "ip", 2)], &value);
+ *	if (!pd_session_open(&session, &path, 1, false, &err)) …
+ *	pd_walk_init(&walk, session, PD_ORDER_TIME, &err);
+ *	while (pd_walk_next(&walk, &rec, &err) > 0)
+ *		pd_record_get(&rec, rec.layout->slot[ip_id], &value);
  */
 #ifndef PERFLUA_PERFDATA_PERFDATA_H
 #define PERFLUA_PERFDATA_PERFDATA_H
@@ -24,8 +24,10 @@
 #include "print.h"
 #include "reader.h"
 #include "record.h"
+#include "session.h"
 #include "stat.h"
 #include "value.h"
 #include "views.h"
+#include "walk.h"
 
 #endif

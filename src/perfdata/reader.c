@@ -6,21 +6,33 @@
 
 #define HEADER 8
 
-bool pd_reader_init(struct pd_reader *r, struct pd_file *file, struct pd_error *err)
+void pd_types_add(struct pd_types *set, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		set->unknown = true;
+	else
+		set->bits[type / 64] |= UINT64_C(1) << type % 64;
+}
+
+void pd_types_remove(struct pd_types *set, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		set->unknown = false;
+	else
+		set->bits[type / 64] &= ~(UINT64_C(1) << type % 64);
+}
+
+bool pd_reader_init(struct pd_reader *r, struct pd_stream *stream, struct pd_error *err)
 {
 	*r = (struct pd_reader){
-		.file = file,
-		.swap = file->swap,
-		.want = { UINT64_MAX, UINT64_MAX },
-		.want_unknown = true,
+		.stream = stream,
+		.file = stream->file,
+		.want = PD_ALL_TYPES,
+		.swap = stream->file->swap,
 	};
-	if (file->input.passed)
-		return pd_error_set(err, "ESPIPE", file->path, PD_NO_OFFSET,
-				    "a stream can be passed over once, and it was");
-	file->input.passed = file->input.stream;
-	pd_binder_init(&r->binder, file);
-	return pd_blocks_init(&r->blocks, &file->input, file->data.offset,
-			      file->data.offset + file->data.size, err);
+	pd_binder_init(&r->binder, stream->file);
+	return pd_blocks_init(&r->blocks, stream->input, stream->data.offset,
+			      stream->data.offset + stream->data.size, err);
 }
 
 void pd_reader_deinit(struct pd_reader *r)
@@ -31,43 +43,14 @@ void pd_reader_deinit(struct pd_reader *r)
 	r->is_inside = false;
 }
 
-void pd_reader_want_none(struct pd_reader *r)
-{
-	r->want[0] = r->want[1] = 0;
-	r->want_unknown = false;
-}
-
-void pd_reader_want(struct pd_reader *r, uint32_t type)
-{
-	if (type >= PD_RECORD_TYPES)
-		r->want_unknown = true;
-	else
-		r->want[type / 64] |= UINT64_C(1) << type % 64;
-}
-
-void pd_reader_refuse(struct pd_reader *r, uint32_t type)
-{
-	if (type >= PD_RECORD_TYPES)
-		r->want_unknown = false;
-	else
-		r->want[type / 64] &= ~(UINT64_C(1) << type % 64);
-}
-
-static bool wanted(const struct pd_reader *r, uint32_t type)
-{
-	if (type >= PD_RECORD_TYPES)
-		return r->want_unknown;
-	return r->want[type / 64] >> type % 64 & 1;
-}
-
 /* Ends the walk at something that cannot be a record. */
 static int stop(struct pd_reader *r, const char *what, uint64_t found)
 {
 	uint64_t left = pd_blocks_left(&r->blocks);
 
 	r->file->complete = false;
-	pd_file_damaged(
-		r->file, r->blocks.offset, left,
+	pd_stream_damaged(
+		r->stream, r->blocks.offset, left,
 		"%s: found %llu, expected at least 8 and at most the %llu bytes that are left",
 		what, (unsigned long long)found, (unsigned long long)left);
 	pd_blocks_skip(&r->blocks, left);
@@ -80,9 +63,9 @@ static void lose_stream(struct pd_reader *r, const char *what)
 	r->file->complete = false;
 	r->is_inside = false;
 	if (!r->lost)
-		pd_file_damaged(r->file, r->outer, 0,
-				"compressed record: %s; what follows in its stream is lost",
-				what);
+		pd_stream_damaged(r->stream, r->outer, 0,
+				  "compressed record: %s; what follows in its stream is lost",
+				  what);
 	r->lost = true;
 }
 
@@ -98,33 +81,36 @@ static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
 	rec->type = type;
 	rec->misc = misc;
 	rec->size = size;
+	rec->source = r->file->source;
+	rec->stream = r->stream->number;
 }
 
 /* Where the records end, notes what is missing there. */
 static int finish(struct pd_reader *r)
 {
-	const struct pd_section *data = &r->file->data;
+	const struct pd_section *data = &r->stream->data;
+	const struct pd_input *input = r->stream->input;
 	const struct pd_decompress *d = r->inside;
 
 	if (d && d->pos < d->end) {
 		r->file->complete = false;
-		pd_file_damaged(
-			r->file, r->outer, 0,
+		pd_stream_damaged(
+			r->stream, r->outer, 0,
 			"compressed record: found the end of the recording after %zu bytes of "
 			"a record",
 			(size_t)(d->end - d->pos));
 	}
-	if (r->file->input.stream && r->file->input.at < r->blocks.offset) {
+	if (input->stream && input->at < r->blocks.offset) {
 		r->file->complete = false;
-		pd_file_damaged(r->file, r->file->input.at, 0,
-				"found the end of the stream, expected %llu more bytes of what "
-				"follows a record",
-				(unsigned long long)(r->blocks.offset - r->file->input.at));
+		pd_stream_damaged(r->stream, input->at, 0,
+				  "found the end of the stream, expected %llu more bytes of what "
+				  "follows a record",
+				  (unsigned long long)(r->blocks.offset - input->at));
 	}
-	if (r->blocks.limit < data->offset + data->size && !r->file->input.stream) {
+	if (r->blocks.limit < data->offset + data->size && !input->stream) {
 		r->file->complete = false;
-		pd_file_damaged(
-			r->file, r->blocks.limit, 0,
+		pd_stream_damaged(
+			r->stream, r->blocks.limit, 0,
 			"found the end of the file here, expected what was there when it was "
 			"opened");
 	}
@@ -144,8 +130,8 @@ static int recover(struct pd_reader *r, const char *what, uint64_t found, struct
 	if (got < 0)
 		return got;
 	r->file->complete = false;
-	pd_file_damaged(
-		r->file, from, b->offset - from,
+	pd_stream_damaged(
+		r->stream, from, b->offset - from,
 		"%s: found %llu, expected a record within the %llu bytes that are left; %s",
 		what, (unsigned long long)found, (unsigned long long)left,
 		got ? "the next one is behind what was skipped" : "there is none behind it");
@@ -207,7 +193,7 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 		parse_header(r, b->pos, rec);
 		if (rec->size >= HEADER && (got = pd_blocks_fill(b, rec->size, err)) < 0)
 			return got;
-		if (!got && r->file->open_end && pd_header_known(b->pos, r->swap))
+		if (!got && r->stream->open_end && pd_header_known(b->pos, r->swap))
 			return stop(r, "size of a record", rec->size); /* cut off in it */
 		if (rec->size >= HEADER && got && believed(r, rec))
 			break;
@@ -261,7 +247,7 @@ static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_er
 	uint64_t n = rec->size - at;
 
 	if (!r->inside && !(r->inside = pd_decompress_create()))
-		return pd_error_set(err, "ENOMEM", r->file->path, rec->offset,
+		return pd_error_set(err, "ENOMEM", r->stream->input->path, rec->offset,
 				    "no memory to decompress");
 	/* COMPRESSED2 is padded: it says how much of it is payload */
 	if (at > HEADER && pd_load64(rec->bytes + HEADER, r->swap) < n)
@@ -311,8 +297,7 @@ static bool skip_payload(struct pd_reader *r, struct pd_record *rec)
 	return true;
 }
 
-/* The next record wherever it lies. */
-static int advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	int got;
 
@@ -333,8 +318,8 @@ int pd_reader_next(struct pd_reader *r, struct pd_record *rec, struct pd_error *
 {
 	int got;
 
-	while ((got = advance(r, rec, err)) > 0) {
-		if (wanted(r, rec->type)) {
+	while ((got = pd_reader_advance(r, rec, err)) > 0) {
+		if (pd_types_has(&r->want, rec->type)) {
 			pd_bind(&r->binder, rec);
 			return 1;
 		}

@@ -1,5 +1,5 @@
 /*
- * Walks the records of a file in the order they lie in it.
+ * Walks the records of a stream in the order they lie in it.
  *
  * It reads blocks that stay in the processor's cache and hands out records that point into them: a
  * record is valid until the next call. The records inside compressed ones come in their place. What
@@ -14,13 +14,31 @@
 #include "file.h"
 #include "record.h"
 
+/* A set of record types. Those from PD_RECORD_TYPES on are one: any of them stands for all. */
+struct pd_types {
+	uint64_t bits[2]; /* of the types below */
+	bool unknown;
+};
+
+#define PD_ALL_TYPES ((struct pd_types){ { UINT64_MAX, UINT64_MAX }, true })
+
+static inline bool pd_types_has(const struct pd_types *set, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		return set->unknown;
+	return set->bits[type / 64] >> type % 64 & 1;
+}
+
+void pd_types_add(struct pd_types *set, uint32_t type);
+void pd_types_remove(struct pd_types *set, uint32_t type);
+
 struct pd_reader {
-	struct pd_file *file;
+	struct pd_stream *stream;
+	struct pd_file *file; /* the stream's */
 	struct pd_blocks blocks;
 	struct pd_binder binder;
+	struct pd_types want;	      /* what is delivered: all, unless the caller changes it */
 	bool swap;		      /* as the file's */
-	bool want_unknown;	      /* deliver the types from PD_RECORD_TYPES on */
-	uint64_t want[2];	      /* bits of the types below */
 	struct pd_decompress *inside; /* NULL until a compressed record is met */
 	bool is_inside;		      /* the next record is one of a compressed record */
 	bool lost;	/* the compressed stream is, up to the start of a new frame */
@@ -29,20 +47,14 @@ struct pd_reader {
 				       * and where in that */
 };
 
-/* A new reader delivers every record. */
-bool pd_reader_init(struct pd_reader *reader, struct pd_file *file, struct pd_error *err);
+bool pd_reader_init(struct pd_reader *reader, struct pd_stream *stream, struct pd_error *err);
 void pd_reader_deinit(struct pd_reader *reader);
-
-/*
- * Which types are delivered: none from now on, this one too, this one not. The types from
- * PD_RECORD_TYPES on are one: asking for any of them asks for all.
- */
-void pd_reader_want_none(struct pd_reader *reader);
-void pd_reader_want(struct pd_reader *reader, uint32_t type);
-void pd_reader_refuse(struct pd_reader *reader, uint32_t type);
 
 /* 1: the next record; 0: there is none; -1: the file could not be read, err says why. */
 int pd_reader_next(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
+
+/* The same for all types; without event and layout, which pd_bind(&reader->binder, rec) finds. */
+int pd_reader_advance(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
 
 /* Can records of this type have a payload that header.size does not count? */
 bool pd_has_payload(uint32_t type);

@@ -26,6 +26,8 @@ struct pd_record {
 	uint32_t type;
 	uint32_t size; /* simpleperf's own records may be larger than 64 KB */
 	uint16_t misc;
+	uint16_t source,
+		stream; /* numbers: of its file (see struct pd_file), of its stream there */
 };
 
 /* The body ends here: before the sample_id trailer. */

@@ -104,7 +104,7 @@ static int believable(struct pd_blocks *b, const struct pd_binder *binder, struc
 int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, struct pd_error *err)
 {
 	/* a file's records lie at multiples of 8 from its first, those of a pipe anywhere */
-	bool aligned = !binder->file->pipe && (b->offset - binder->file->data.offset) % 8 == 0;
+	bool aligned = !binder->file->pipe && (b->offset - b->start) % 8 == 0;
 	unsigned step = aligned ? 8 : 1;
 	int got = 0;
 

@@ -32,8 +32,17 @@ static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
 	return &grown->count;
 }
 
+static void widen(struct pd_span *span, uint64_t first, uint64_t last)
+{
+	if (!span->known || first < span->first)
+		span->first = first;
+	if (!span->known || last > span->last)
+		span->last = last;
+	span->known = true;
+}
+
 /* Widens a span of time by a record's; time_id is the number of the name "time". */
-static void widen(struct pd_span *span, const struct pd_record *rec, unsigned time_id)
+static void add_time(struct pd_span *span, const struct pd_record *rec, unsigned time_id)
 {
 	unsigned index = rec->layout->slot[time_id];
 	struct pd_value v;
@@ -41,13 +50,8 @@ static void widen(struct pd_span *span, const struct pd_record *rec, unsigned ti
 	v.type = PD_NIL; /* an initialiser would clear all of v, for every record */
 	if (index)
 		pd_record_get(rec, index, &v);
-	if (v.type == PD_NIL)
-		return;
-	if (!span->known || v.u < span->first)
-		span->first = v.u;
-	if (!span->known || v.u > span->last)
-		span->last = v.u;
-	span->known = true;
+	if (v.type != PD_NIL)
+		widen(span, v.u, v.u);
 }
 
 static uint64_t lost_count(const struct pd_record *rec, const struct pd_names *names)
@@ -60,11 +64,11 @@ static uint64_t lost_count(const struct pd_record *rec, const struct pd_names *n
 	return v.type == PD_NIL ? 0 : v.u;
 }
 
-static void add_record(struct pd_stat *stat, const struct pd_file *file,
+static void add_record(struct pd_stat *stat, const struct pd_session *session,
 		       const struct pd_record *rec, unsigned time_id)
 {
 	struct pd_count *count = count_of(stat, rec->type);
-	size_t event = rec->event ? rec->event->index : file->n_events;
+	size_t event = rec->event ? rec->event->number : session->n_events;
 	uint64_t lost;
 
 	if (count)
@@ -72,13 +76,13 @@ static void add_record(struct pd_stat *stat, const struct pd_file *file,
 	switch (rec->type) {
 	case PD_RECORD_SAMPLE:
 		add(&stat->events[event].samples, rec);
-		widen(&stat->times, rec, time_id);
+		add_time(&stat->times, rec, time_id);
 		break;
 	case PD_RECORD_LOST:
-		stat->lost_records += lost_count(rec, &file->names);
+		stat->lost_records += lost_count(rec, &session->files[0]->names);
 		break;
 	case PD_RECORD_LOST_SAMPLES:
-		lost = lost_count(rec, &file->names);
+		lost = lost_count(rec, &session->files[0]->names);
 		stat->lost_samples += lost;
 		stat->events[event].lost_samples += lost;
 		break;
@@ -89,30 +93,30 @@ static void add_record(struct pd_stat *stat, const struct pd_file *file,
 	}
 }
 
-bool pd_stat_collect(struct pd_stat *stat, struct pd_file *file, bool (*go_on)(void *arg),
+bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go_on)(void *arg),
 		     void *arg, struct pd_error *err)
 {
-	unsigned time_id = pd_name_id(&file->names, "time", 4), asked = 0;
-	struct pd_reader reader;
+	unsigned time_id = pd_name_id(&session->files[0]->names, "time", 4), asked = 0;
+	struct pd_walk walk;
 	struct pd_record rec;
-	int got = 0;
+	int got = -1;
 
 	memset(stat, 0, sizeof(*stat));
-	stat->events = calloc(file->n_events + 1, sizeof(*stat->events));
+	stat->events = calloc(session->n_events + 1, sizeof(*stat->events));
 	if (!stat->events)
-		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory");
-	if (pd_reader_init(&reader, file, err)) {
-		while ((got = pd_reader_next(&reader, &rec, err)) > 0) {
-			add_record(stat, file, &rec, time_id);
+		return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET,
+				    "no memory");
+	if (pd_walk_init(&walk, session, PD_ORDER_FILE, err)) {
+		while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+			add_record(stat, session, &rec, time_id);
 			if (go_on && ++asked % ASK_EVERY == 0 && !go_on(arg))
 				break;
 		}
-		pd_reader_deinit(&reader);
-		if (got >= 0)
-			return true;
+		pd_walk_deinit(&walk);
 	}
-	pd_stat_deinit(stat);
-	return false;
+	if (got < 0)
+		pd_stat_deinit(stat);
+	return got >= 0;
 }
 
 void pd_stat_deinit(struct pd_stat *stat)
@@ -123,26 +127,46 @@ void pd_stat_deinit(struct pd_stat *stat)
 	stat->events = NULL;
 }
 
-bool pd_file_times(struct pd_file *file, struct pd_span *times, struct pd_error *err)
+static bool stream_times(struct pd_stream *stream, struct pd_span *times, struct pd_error *err)
 {
-	unsigned time_id = pd_name_id(&file->names, "time", 4);
+	unsigned time_id = pd_name_id(&stream->file->names, "time", 4);
 	struct pd_reader reader;
 	struct pd_record rec;
 	int got;
 
-	if (!file->times.known && !file->input.stream) {
-		if (!pd_reader_init(&reader, file, err))
+	if (!pd_reader_init(&reader, stream, err))
+		return false;
+	reader.want = (struct pd_types){ 0 };
+	pd_types_add(&reader.want, PD_RECORD_SAMPLE);
+	while ((got = pd_reader_next(&reader, &rec, err)) > 0)
+		add_time(times, &rec, time_id);
+	pd_reader_deinit(&reader);
+	return got == 0;
+}
+
+static bool file_times(struct pd_file *file, struct pd_error *err)
+{
+	struct pd_span times = { 0 };
+
+	if (file->times.known || file->input.stream)
+		return true;
+	for (size_t i = 0; i < file->n_streams; i++)
+		if (!stream_times(&file->streams[i], &times, err))
 			return false;
-		pd_reader_want_none(&reader);
-		pd_reader_want(&reader, PD_RECORD_SAMPLE);
-		*times = (struct pd_span){ 0 };
-		while ((got = pd_reader_next(&reader, &rec, err)) > 0)
-			widen(times, &rec, time_id);
-		pd_reader_deinit(&reader);
-		if (got < 0)
+	file->times = times;
+	return true;
+}
+
+bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err)
+{
+	*times = (struct pd_span){ 0 };
+	for (size_t i = 0; i < session->n_files; i++) {
+		const struct pd_span *of = &session->files[i]->times;
+
+		if (!file_times(session->files[i], err))
 			return false;
-		file->times = *times;
+		if (of->known)
+			widen(times, of->first, of->last);
 	}
-	*times = file->times;
 	return true;
 }

@@ -1,11 +1,11 @@
 /*
- * What a recording holds, counted in one pass: records and bytes by type and by event, what was lost,
+ * What a session holds, counted in one pass: records and bytes by type and by event, what was lost,
  * when it was.
  */
 #ifndef PERFLUA_PERFDATA_STAT_H
 #define PERFLUA_PERFDATA_STAT_H
 
-#include "reader.h"
+#include "walk.h"
 
 struct pd_count {
 	uint64_t records, bytes;
@@ -29,14 +29,14 @@ struct pd_stat {
 };
 
 /* Counts all records. `go_on`, unless NULL, is asked now and then whether to. */
-bool pd_stat_collect(struct pd_stat *stat, struct pd_file *file, bool (*go_on)(void *arg),
+bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go_on)(void *arg),
 		     void *arg, struct pd_error *err);
 void pd_stat_deinit(struct pd_stat *stat);
 
 /*
- * The time of the first and of the last sample: the header's, else found by one pass over the samples,
+ * The time of the first and of the last sample: the headers', else found by one pass over the samples,
  * once per file. False: that pass failed. Without any time, times->known is false.
  */
-bool pd_file_times(struct pd_file *file, struct pd_span *times, struct pd_error *err);
+bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err);
 
 #endif

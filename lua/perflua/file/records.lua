@@ -20,9 +20,7 @@ local function check_options(options)
     end
   end
   local order = options.order
-  if order == "time" then
-    blame("time order comes with a later version; use order = \"file\" or leave it out")
-  elseif order ~= nil and order ~= "file" then
+  if order ~= nil and order ~= "time" and order ~= "file" then
     blame("order is \"time\" or \"file\", not %s", tostring(order))
   end
 end
@@ -53,7 +51,7 @@ local function start(file, options, split)
   local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
   return query.new {
     file = file, types = wanted, events = event_set, event_nil = event_set == nil,
-    container = options.container and true or nil, reuse = options.reuse and true or nil,
+    order = options.order, container = options.container and true or nil, reuse = options.reuse and true or nil,
     scope = fields.scope(file, wanted, event_set, options.container), split = split, filters = {},
   }
 end

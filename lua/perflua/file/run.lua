@@ -161,7 +161,7 @@ function run.run(file, handlers)
   local other = handlers.other and handler_of("other", handlers.other, file)
   local wanted = types_of(by_type, by_event, handlers)
   local options = {
-    types = wanted, container = not wanted and ignore_container(by_type), handlers = by_type,
+    types = wanted, order = "time", container = not wanted and ignore_container(by_type), handlers = by_type,
     event_handlers = by_event, other = other,
     interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
   }

@@ -116,7 +116,8 @@ local function aggregate(spec, keys, columns)
     for i, column in ipairs(columns) do g[i] = measures[column.measure].start() end
     return g
   end
-  local step, cursor = plan.rows(spec, refs)
+  local order = spec.order or plan.any_order(spec, refs, columns) and "file" or "time"
+  local step, cursor = plan.rows(setmetatable({ order = order }, { __index = spec }), refs)
   local _ <close> = plan.closing(cursor)
   local groups = #keys == 0 and run_all(step, steps, start) or run(step, key_slots, steps, start)
   named_events(groups, columns)

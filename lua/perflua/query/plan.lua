@@ -3,7 +3,7 @@
 -- When all fields a query names are plain the cursor yields their values and no record is made;
 -- otherwise it yields records and the fields are read from them. Both give the same answer.
 --
--- A spec is what a Query holds: file, types, events, event_nil, container, reuse, from, to, filters.
+-- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, filters.
 
 local guard = require "perflua.errors.guard"
 
@@ -34,7 +34,7 @@ end
 local function open_cursor(spec, names, reuse)
   return guard(spec.file.cursor, spec.file, {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
-    from = spec.from, to = spec.to, fields = names, reuse = reuse,
+    order = spec.order or "time", from = spec.from, to = spec.to, fields = names, reuse = reuse,
   })
 end
 
@@ -85,6 +85,22 @@ local function reusable(spec, refs)
   if spec.reuse then return true end
   for _, ref in ipairs(refs) do
     if ref.kind == "view" or ref.kind == "function" then return false end
+  end
+  return not calls_lua(spec)
+end
+
+-- Whether the answer to a question about all records is the same in any order: nothing but plain
+-- descriptions, none of them of the first or last. Then order "time" is not worth its price.
+---@param spec table
+---@param refs table[] the fields that are read
+---@param columns table[] of measures
+---@return boolean
+function plan.any_order(spec, refs, columns)
+  for _, column in ipairs(columns) do
+    if column.measure == "first" or column.measure == "last" then return false end
+  end
+  for _, ref in ipairs(refs) do
+    if ref.kind == "function" then return false end
   end
   return not calls_lua(spec)
 end

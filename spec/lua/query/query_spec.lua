@@ -337,7 +337,6 @@ describe("records", function()
     end
     raises("unknown record type 'map2'; the closest is 'mmap2'", "map2")
     raises("unknown option 'typ'; the closest is 'type'", { typ = "comm" })
-    raises("time order comes with a later version", { order = "time" })
     raises("order is", { order = "cpu" })
     raises("no event 'cyles'; the closest is 'cycles:P'", { event = "cyles" })
     raises("empty list", { type = {} })

@@ -1,0 +1,119 @@
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+
+/* Is all that can be seen of them the same, but for their ids? */
+static bool same_event(const struct pd_event *a, const struct pd_event *b)
+{
+	struct pd_attr x = a->attr, y = b->attr;
+
+	if (strcmp(a->name, b->name) != 0)
+		return false;
+	/* a tracepoint's number is another one on each kernel */
+	if (x.type == PD_TYPE_TRACEPOINT && y.type == PD_TYPE_TRACEPOINT)
+		x.config = y.config;
+	for (unsigned m = 0; pd_attr_members[m].name; m++) {
+		struct pd_value v = { .type = PD_NIL }, w = { .type = PD_NIL };
+
+		pd_attr_member(&x, m, &v);
+		pd_attr_member(&y, m, &w);
+		if (v.type != w.type || (v.type != PD_NIL && v.u != w.u))
+			return false;
+	}
+	return true;
+}
+
+#define MAX_COMPARED 10000000 /* more than any real recordings need */
+
+/* Which of the n first events is it? It is mostly at the same place in each file. n: none. */
+static size_t find_event(const struct pd_session *s, size_t n, const struct pd_event *event,
+			 size_t *compared)
+{
+	if (event->index < n && same_event(s->events[event->index], event))
+		return event->index;
+	for (size_t i = 0; i < n && (*compared)++ < MAX_COMPARED; i++)
+		if (same_event(s->events[i], event))
+			return i;
+	return n;
+}
+
+static bool add_events(struct pd_session *s, struct pd_file *file, size_t *compared)
+{
+	size_t before = s->n_events;
+	const struct pd_event **grown = realloc(s->events,
+						(before + file->n_events + 1) * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	s->events = grown;
+	for (size_t i = 0; i < file->n_events; i++) {
+		struct pd_event *event = &file->events[i];
+		size_t at = find_event(s, before, event, compared);
+
+		if (at == before)
+			grown[at = s->n_events++] = event;
+		event->number = (uint32_t)at;
+	}
+	return true;
+}
+
+static bool open_file(struct pd_session *s, const char *path, bool numbered, size_t *compared,
+		      struct pd_error *err)
+{
+	struct pd_file **file = &s->files[s->n_files];
+
+	s->paths[s->n_files] = strdup(path);
+	if (!s->paths[s->n_files])
+		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+	if (!pd_file_open(file, path, err))
+		return false;
+	s->n_files++;
+	(*file)->source = (uint16_t)(numbered ? s->n_files : 0);
+	return add_events(s, *file, compared) ||
+	       pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+}
+
+bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
+		     struct pd_error *err)
+{
+	struct pd_session *s = calloc(1, sizeof(*s));
+	size_t compared = 0;
+	bool ok = s && (s->files = calloc(n, sizeof(*s->files))) &&
+		  (s->paths = calloc(n + 1, sizeof(*s->paths)));
+
+	if (!ok)
+		pd_error_set(err, "ENOMEM", paths[0], PD_NO_OFFSET, "no memory");
+	while (ok && s->n_files < n)
+		ok = open_file(s, paths[s->n_files], numbered, &compared, err);
+	if (!ok) {
+		pd_session_destroy(s);
+		return false;
+	}
+	s->window = PD_WINDOW;
+	pd_session_compare_clocks(s);
+	*out = s;
+	return true;
+}
+
+void pd_session_close(struct pd_session *s)
+{
+	for (size_t i = 0; i < s->n_files; i++)
+		pd_file_close(s->files[i]);
+}
+
+void pd_session_destroy(struct pd_session *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_files; i++)
+		pd_file_destroy(s->files[i]);
+	for (size_t i = 0; s->paths && s->paths[i]; i++)
+		free(s->paths[i]);
+	free(s->paths);
+	free(s->files);
+	free(s->events);
+	free(s);
+}
