@@ -289,6 +289,12 @@ static bool open_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd
 		free(open);
 		return false;
 	}
+	if (got < chunk->size) {
+		item->stream->stream->file->complete = false;
+		pd_stream_damaged(item->stream->stream, chunk->offset + got, chunk->size - got,
+				  "found the end of the file here, expected what was there when "
+				  "it was opened");
+	}
 	*open = (struct open){
 		.bytes = chunk->held ? chunk->held : open->own,
 		.size = (uint32_t)got,
