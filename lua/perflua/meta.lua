@@ -642,6 +642,7 @@ function Query:collect() end
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 ---@field sample_id perflua.View.sample_id? # The trailer as recorded; nil if there is none.
+---@field comm string # Name of the thread at that time; a colon and its id if that is not known.
 local AnyRecord = {}
 
 ---A file or memory was mapped.
@@ -727,6 +728,7 @@ local AnyRecord = {}
 ---@field regs_intr perflua.View.regs_intr # Registers where the event happened.
 ---@field phys_addr integer # Physical address of addr; 0 if unknown.
 ---@field cgroup integer # Id of the control group.
+---@field cgroup_path string # Path of the control group.
 ---@field data_page_size integer # Bytes of the page at addr; 0 if unknown.
 ---@field code_page_size integer # Bytes of the page at ip; 0 if unknown.
 ---@field aux string # A piece of the AUX area.
@@ -1049,6 +1051,7 @@ local AnyRecord = {}
 ---@field cap_user_time_zero boolean
 ---@field cgroup integer
 ---@field cgroup_id integer
+---@field cgroup_path string
 ---@field code integer
 ---@field code_page_size integer
 ---@field comm string

@@ -104,8 +104,8 @@ describe("a File's methods", function()
     end
   end)
 
-  it("that need the recorded system come later and say so", function()
-    for _, method in ipairs { "thread", "threads", "resolve", "missing" } do
+  it("that need maps and symbols come later and say so", function()
+    for _, method in ipairs { "resolve", "missing" } do
       local _, message = pcall(function() print(file[method](file, 1)) end)
       assert.matches(("^spec/lua/init_spec.lua:%%d+: file:%s%%(%%) comes with a later version"):format(method), message)
     end

@@ -9,6 +9,7 @@
 #include <lua.h>
 #include <signal.h>
 
+#include "../machine/machine.h"
 #include "../perfdata/perfdata.h"
 
 #define PL_FILE	    "perflua.file"
@@ -90,16 +91,29 @@ struct pl_file {
 	struct pd_session *session; /* NULL: never opened */
 	struct pd_file *file;	    /* its first recording, which describes the others too */
 	bool closed;
-	bool array;    /* opened by an array of paths */
-	bool strict;   /* damage raises */
-	size_t warned; /* damage that was said, of all files */
-	uint64_t late; /* of session->out_of_order, what was said */
+	bool array;		    /* opened by an array of paths */
+	bool strict;		    /* damage raises */
+	size_t warned;		    /* damage that was said, of all files */
+	uint64_t late;		    /* of session->out_of_order, what was said */
+	struct pm_machine *machine; /* made when it is first asked for, or as a stream passes */
+	bool machine_read;	    /* from files: it knows all of them */
+	bool copied;		    /* there may be records that outlive close() */
 	const struct pl_names *names;
 };
 
 int pl_open(lua_State *L); /* core.open(path | paths [, options]) -> File | nil, message, code */
 struct pl_file *pl_check_file(lua_State *L, int index);	     /* any File */
 struct pl_file *pl_check_open_file(lua_State *L, int index); /* raises if closed */
+/* Can the records be read but once? Then the cursor that does gives them to the machine. */
+bool pl_file_passes(const struct pl_file *file);
+/* The recorded system, as far as it is known. Raises on errors; calls no Lua. */
+struct pm_machine *pl_machine(lua_State *L, struct pl_file *file);
+int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
+int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
+/* Pushes what the recorded system knows of a record: v is of PD_MACHINE. [-0, +1] */
+void pl_push_machine(lua_State *L, struct pl_file *file, const struct pd_record *rec,
+		     const struct pd_value *v);
+
 /*
  * Says new damage by warn(), once each; raises instead if the file is strict. And how many records came too
  * late for their place in time.

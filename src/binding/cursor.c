@@ -48,6 +48,16 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 	} else if (v->type == PD_LATER) {
 		((struct pl_cursor *)lua_touserdata(L, cursor))->busy = false;
 		pl_later(L, rec->layout->bound[index].field->name);
+	} else if (v->type == PD_MACHINE) {
+		struct pl_cursor *c = lua_touserdata(L, cursor);
+
+		c->busy = false; /* it raises if the file cannot be read; it calls no Lua */
+		pl_push_machine(L, c->file, rec, v);
+		c->busy = true;
+		if (lua_isnil(L, -1)) {
+			lua_pop(L, 1);
+			lua_pushboolean(L, 0);
+		}
 	} else if (v->type == PD_VIEW) {
 		struct pl_cursor *c = lua_touserdata(L, cursor);
 		struct pl_record *own = pl_push_record_of(L, c->file, cursor, PL_CURSOR_META,
@@ -92,6 +102,14 @@ static bool in_time(const struct pl_cursor *c, const struct pd_record *rec)
 	return v.type != PD_NIL && v.u >= c->from && v.u < c->to;
 }
 
+/* Gives a record to the machine; is it wanted, too? */
+static bool feed(lua_State *L, const struct pl_cursor *c, const struct pd_record *rec)
+{
+	if (!pm_machine_add(c->file->machine, rec))
+		luaL_error(L, "no memory for the threads of the recording");
+	return pd_types_has(&c->types, rec->type);
+}
+
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 {
 	struct pd_error err;
@@ -108,6 +126,8 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 		got = pd_walk_next(&c->walk, rec, &err);
 		if (got <= 0)
 			break;
+		if (c->feeds && !feed(L, c, rec))
+			continue;
 		if (c->by_event &&
 		    !c->event_ok[rec->event ? rec->event->number : c->n_events - 1])
 			continue;
@@ -285,6 +305,12 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	c->walk.wanted.go_on = not_interrupted;
 	c->walk.wanted.arg = c;
 	set_options(L, c, options);
+	if (pl_file_passes(f)) {
+		pl_machine(L, f);
+		c->feeds = true;
+		c->types = c->walk.wanted.types;
+		pm_machine_types(&c->walk.wanted.types);
+	}
 	if (c->reuse) {
 		pl_push_reusable(L, file);
 		lua_setiuservalue(L, index, PL_CURSOR_RECORD);

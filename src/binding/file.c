@@ -127,6 +127,9 @@ static int file_close(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
+	/* copies have the names that they had then */
+	if (f->copied && f->session && !f->closed)
+		pl_machine(L, f);
 	if (f->session)
 		pd_session_close(f->session);
 	f->closed = true;
@@ -137,6 +140,8 @@ static int file_gc(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
+	pm_machine_destroy(f->machine);
+	f->machine = NULL;
 	pd_session_destroy(f->session);
 	f->session = NULL;
 	f->file = NULL;
@@ -447,6 +452,8 @@ void pl_file_register(lua_State *L)
 		{ "fields", file_fields },
 		{ "count", file_count },
 		{ "dump", pl_file_dump },
+		{ "thread", pl_file_thread },
+		{ "threads", pl_file_threads },
 		{ NULL, NULL },
 	};
 

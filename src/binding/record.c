@@ -163,6 +163,10 @@ static int record_next(lua_State *L)
 		if (v.type == PD_NIL || v.type == PD_LATER)
 			continue;
 		pl_push_value(L, 1, &v);
+		if (v.type == PD_MACHINE && lua_isnil(L, -1)) {
+			lua_pop(L, 1);
+			continue;
+		}
 		lua_pushstring(L, layout->bound[i].field->name);
 		lua_insert(L, -2);
 		return 2;
@@ -209,7 +213,10 @@ static struct pl_record *push_copy(lua_State *L)
 /* record:copy() -> Record that stays valid after file:close() */
 static int record_copy(lua_State *L)
 {
-	push_copy(L)->kept = true;
+	struct pl_record *copy = push_copy(L);
+
+	copy->kept = true;
+	copy->file->copied = true;
 	return 1;
 }
 

@@ -45,6 +45,12 @@ void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 		pl_push_event(L, lua_gettop(L), v->event);
 		lua_remove(L, -2);
 		break;
+	case PD_MACHINE: {
+		const struct pl_record *r = lua_touserdata(L, record);
+
+		pl_push_machine(L, r->file, &r->rec, v);
+		break;
+	}
 	case PD_LATER:
 		luaL_error(
 			L,

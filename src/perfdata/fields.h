@@ -26,7 +26,14 @@ enum pd_kind {
 	PD_K_HEX,     /* `arg` bytes, read as a string of hex digits */
 	PD_K_VIEW,    /* a composite that starts here: .view */
 	PD_K_COMPUTE, /* .compute */
-	PD_K_LATER,   /* needs what this version does not build yet; .doc says what */
+	PD_K_MACHINE, /* of the recorded system: `arg` is an enum pd_machine_field, .type its type */
+	PD_K_LATER, /* needs what this version does not build yet; .doc says what */
+};
+
+/* What the recorded system knows of a record. */
+enum pd_machine_field {
+	PD_M_COMM,
+	PD_M_CGROUP_PATH,
 };
 
 struct pd_field {
@@ -36,7 +43,7 @@ struct pd_field {
 	uint16_t arg;
 	uint16_t at;	    /* offset in the record, or in the part */
 	const char *doc;    /* one sentence, with units */
-	enum pd_type type;  /* of PD_K_COMPUTE: what it computes, for the manual */
+	enum pd_type type;  /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
 	uint16_t misc_mask; /* present only if (misc & misc_mask) == misc_value */
 	uint16_t misc_value;
 	const struct pd_view_desc *view;

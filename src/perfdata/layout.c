@@ -153,7 +153,7 @@ static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 		struct pd_column *c = &columns[layout->n_columns];
 		size_t n = strlen(name);
 
-		if (bound[i].kind == PD_K_LATER || is_header(bound[i].field))
+		if (bound[i].kind >= PD_K_MACHINE || is_header(bound[i].field))
 			continue;
 		if (n > sizeof(c->label) - 2) /* no name is so long */
 			n = sizeof(c->label) - 2;

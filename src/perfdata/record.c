@@ -114,6 +114,9 @@ static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t
 	case PD_K_COMPUTE:
 		b->field->compute(rec, at, out);
 		break;
+	case PD_K_MACHINE:
+		set_uint(out, PD_MACHINE, b->field->arg);
+		break;
 	case PD_K_LATER:
 		out->type = PD_LATER;
 		break;

@@ -19,6 +19,8 @@
 #define VIEWED(v, n, offset, text)                                           \
 	FIELD(VIEW, n, offset, text), .type = PD_VIEW, .view = &pd_view_##v, \
 				      .compute = pd_open_##v
+#define OF_MACHINE(t, n, which, text) \
+	.name = (n), .kind = PD_K_MACHINE, .arg = PD_M_##which, .type = PD_##t, .doc = (text)
 #define LATER(n, text) .name = (n), .kind = PD_K_LATER, .type = PD_LATER, .doc = (text)
 #define END_OF_FIELDS        \
 	{                    \

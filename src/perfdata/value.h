@@ -28,6 +28,7 @@ enum pd_type {
 	PD_BLOB,  /* .s, bytes as they are */
 	PD_VIEW,  /* .view */
 	PD_EVENT, /* .event */
+	PD_MACHINE, /* .u, an enum pd_machine_field: the recorded system knows it, which is not known here */
 	PD_LATER, /* known by name, not decoded by this version: reading it is an error */
 };
 

@@ -124,12 +124,11 @@ local function run_handlers(perflua, handlers)
 end
 
 local function run_script(perflua, path)
-  if path and is_recording(path) then
+  local chunk, message = loadfile(path)
+  if not chunk and path and is_recording(path) then
     complain(("%s is a recording, not a script; try: perflua stat %s"):format(path, path))
     return USAGE
-  end
-  local chunk, message = loadfile(path)
-  if not chunk then
+  elseif not chunk then
     complain(message)
     return FAILED
   end

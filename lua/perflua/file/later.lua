@@ -1,10 +1,10 @@
--- The methods of a File that need the recorded system: threads, maps, symbols.
+-- The methods of a File that need maps and symbols.
 
 local blame = require "perflua.errors.blame"
 
 local later = {}
 
-for _, name in ipairs { "thread", "threads", "resolve", "missing" } do
+for _, name in ipairs { "resolve", "missing" } do
   later[name] = function() blame("file:%s() comes with a later version of perflua", name) end
 end
 

@@ -9,7 +9,6 @@ local blame = require "perflua.errors.blame"
 local guard = require "perflua.errors.guard"
 local members = require "perflua.query.members"
 local parser = require "perflua.filter.parser"
-local types = require "perflua.file.types"
 local fail = require("perflua.filter.lexer").fail
 
 local fields = {}
@@ -29,9 +28,7 @@ local function add(known, row, type_id)
     entry = { plain = true, types = {} }
     known[row.name] = entry
   end
-  if row.kind == "later" then
-    entry.later = true
-  else
+  if row.kind ~= "later" then
     entry.kind = members.joined(entry.kind, row.kind)
     entry.types[type_id] = row.view or false
   end
@@ -73,8 +70,8 @@ local function shapes(list)
   return one_each
 end
 
--- name → { kind, plain, types, later }; made once, when the first name is looked up. types: by the ids of
--- those that have it the name of the view it is, or false; later: some get it with a later version.
+-- name → { kind, plain, types }; made once, when the first name is looked up. types: by the ids of those that
+-- have it the name of the view it is, or false. Without a kind it comes with a later version.
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
@@ -97,16 +94,6 @@ end
 
 local function comes_later(text) return nil, ("field '%s' comes with a later version of perflua"):format(text) end
 
--- Some of the query's types have the field, others will: what is asked of them now has no right answer.
-local function partly_later(name, entry)
-  local names = {}
-  for id in pairs(entry.types) do names[#names + 1] = ("%q"):format(types()[id].name) end
-  table.sort(names)
-  local list = #names == 1 and names[1] or ("{ %s }"):format(table.concat(names, ", "))
-  return ("field '%s' of other records comes with a later version of perflua; records { type = %s } have it")
-    :format(name, list)
-end
-
 -- The name as it is known here: the kernel's or perf's.
 function Scope:root(name)
   local known = self:known()
@@ -119,8 +106,6 @@ function Scope:root(name)
     return members.unknown(name, name, kinds)
   elseif not entry.kind then
     return comes_later(name)
-  elseif entry.later then
-    return nil, partly_later(name, entry)
   end
   return name, entry
 end

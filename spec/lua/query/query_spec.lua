@@ -128,14 +128,6 @@ describe("a query", function()
       assert.equal(1, file:records():where("exec"):count())
     end)
 
-    it("raises when it is built for what only some of its types have until a later version", function()
-      raises("^spec/lua/query/query_spec.lua:%d+: .*'comm' of other records comes with a later version.*"
-        .. "records { type = \"comm\" }", function() file:records():where("comm == 'sh'") end)
-      raises("'comm' of other records", function() file:records():select("comm") end)
-      raises("'comm' of other records", function() file:records { type = { "comm", "exit" } }:group_by("comm") end)
-      assert.equal(1, file:records("comm"):where("comm == 'sh'"):count())
-    end)
-
     it("suggests only names that can be read", function()
       raises("no record of this query has a field 'addr'$", function() file:samples():where "addr == 1" end)
       raises("unknown field 'symbl'; the closest is '%l+'", function() file:samples():where "symbl == 'x'" end)

@@ -1,0 +1,63 @@
+/*
+ * The door of machine: records → the recorded system. Who ran, and by what name, is indexed by time, so any
+ * record may ask for its own, in any order.
+ *
+ *	struct pm_machine *machine = pm_machine_create(session);
+ *
+ *	if (!machine || !pm_machine_read(machine, NULL, NULL, &err)) …
+ *	pm_machine_field(machine, &rec, PD_M_COMM, &value);
+ *
+ * Of a stream, which passes once, each record is given to pm_machine_add as it comes.
+ *
+ * The recordings of a session are of one system if their clocks agree, else each is of a system of its own. Where a
+ * recording has no times the order of its records is taken for it.
+ */
+#ifndef PERFLUA_MACHINE_MACHINE_H
+#define PERFLUA_MACHINE_MACHINE_H
+
+#include "threads.h"
+
+struct pm_machine;
+
+/* NULL: no memory. The session must outlive it. */
+struct pm_machine *pm_machine_create(const struct pd_session *session);
+void pm_machine_destroy(struct pm_machine *machine);
+
+/* Adds to a set of types those of the records that say something of the system. */
+void pm_machine_types(struct pd_types *types);
+
+/* Takes in what all records of the session say. `go_on`, unless NULL, is asked now and then whether to. */
+bool pm_machine_read(struct pm_machine *machine, bool (*go_on)(void *arg), void *arg,
+		     struct pd_error *err);
+
+/* Takes in a record, if it is of those types. False: no memory. */
+bool pm_machine_add(struct pm_machine *machine, const struct pd_record *rec);
+
+/*
+ * The value of a field of kind PD_K_MACHINE (enum pd_machine_field) of a record; PD_NIL if it has none. Its text
+ * is the machine's, or the value's own.
+ */
+void pm_machine_field(const struct pm_machine *machine, const struct pd_record *rec,
+		      uint64_t field, struct pd_value *out);
+
+/*
+ * The life of thread tid of a system at a time (PM_NO_TIME: its last); false if it is not known. Times are in ns;
+ * a start of 0 is before the recording began, PM_NO_TIME that it is not known.
+ */
+struct pm_life {
+	int32_t tid, pid;
+	uint32_t system;
+	struct pd_value comm;
+	uint64_t start, exit;
+};
+bool pm_machine_life(const struct pm_machine *machine, uint32_t system, int32_t tid,
+		     uint64_t time, struct pm_life *life);
+
+/* The life of a thread that its moment `at` is of, as that moment left it. */
+void pm_machine_life_of(const struct pm_machine *machine, const struct pm_thread *thread,
+			ptrdiff_t at, struct pm_life *life);
+
+/* The threads of all systems, as they were met. */
+const struct pm_threads *pm_machine_threads(const struct pm_machine *machine);
+
+#endif

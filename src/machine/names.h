@@ -1,0 +1,22 @@
+/*
+ * Strings that are kept once each: names of threads, paths.
+ */
+#ifndef PERFLUA_MACHINE_NAMES_H
+#define PERFLUA_MACHINE_NAMES_H
+
+#include "../perfdata/perfdata.h"
+
+struct pm_names {
+	struct pd_id_table by_hash;
+	uint64_t seed; /* of the hash: what strings there are is the recording's choice */
+	struct pd_text *texts; /* by number */
+	size_t n, capacity;
+};
+
+#define PM_NO_NAME UINT32_MAX
+
+/* The number of a string, which is copied; PM_NO_NAME: no memory. */
+uint32_t pm_names_add(struct pm_names *names, struct pd_text text);
+void pm_names_deinit(struct pm_names *names);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The threads of the recorded system: what became of each, and when.
+ *
+ * A thread is all that a tid was in the recording, one life after another. Its moments are in the order of
+ * time; what is asked for a time is answered by the last one that is not later.
+ */
+#ifndef PERFLUA_MACHINE_THREADS_H
+#define PERFLUA_MACHINE_THREADS_H
+
+#include "names.h"
+
+enum pm_moment_kind {
+	PM_FORK, /* it began, with the name of the thread `parent` */
+	PM_COMM, /* it was named */
+	PM_EXIT,
+};
+
+struct pm_moment {
+	uint64_t time; /* ns; 0: it was so before the recording began */
+	uint32_t name; /* PM_NO_NAME: that of the parent, which was not known */
+	int32_t pid, parent;
+	uint8_t kind;
+};
+
+struct pm_thread {
+	uint32_t system; /* threads of one system share their clock; a tid is of one */
+	int32_t tid;
+	struct pm_moment *moments;
+	size_t n, capacity;
+};
+
+struct pm_threads {
+	struct pd_id_table by_tid;
+	struct pm_thread *threads; /* [n]: as they were met */
+	size_t n, capacity;
+	struct pm_names *names;
+};
+
+void pm_threads_deinit(struct pm_threads *threads);
+
+/* NULL: there is none. */
+const struct pm_thread *pm_thread_find(const struct pm_threads *threads, uint32_t system,
+				       int32_t tid);
+
+/*
+ * Adds a moment; `text` is the name it brings, of PM_COMM only. A time of PM_NO_TIME is that of the thread's last
+ * moment, or before the recording began. False: no memory.
+ */
+#define PM_NO_TIME UINT64_MAX
+bool pm_threads_add(struct pm_threads *threads, uint32_t system, int32_t tid,
+		    struct pm_moment moment, struct pd_text text);
+
+/* The place of the last moment that is not later than time; -1: there is none. */
+ptrdiff_t pm_thread_at(const struct pm_thread *thread, uint64_t time);
+
+/* The number of a thread's name at a moment; PM_NO_NAME: it is not known. */
+uint32_t pm_thread_name(const struct pm_threads *threads, const struct pm_thread *thread,
+			ptrdiff_t at);
+
+#endif
