@@ -447,6 +447,7 @@ void pl_file_register(lua_State *L)
 		{ "fields", file_fields },
 		{ "count", file_count },
 		{ "dump", pl_file_dump },
+		{ "health", pl_file_health },
 		{ NULL, NULL },
 	};
 
