@@ -18,17 +18,17 @@ local function slower(report)
 end
 
 local function lost_of(event)
-  if event.lost_samples > 0 then
+  if event.lost_samples ~= 0 then
     return ("%s, %s of it"):format(count(event.lost_samples, "sample"), percent(event.lost_percent))
   end
 end
 
 local function lost(report)
   local l, parts = report.lost, {}
-  if l.records > 0 then
+  if l.records ~= 0 then
     table.insert(parts, ("%s lost (%s of all)"):format(count(l.records, "record"), percent(l.records_percent)))
   end
-  if l.samples > 0 then
+  if l.samples ~= 0 then
     table.insert(parts, ("%s lost (%s of them)"):format(count(l.samples, "sample"), percent(l.samples_percent)))
   end
   if #parts > 0 then
@@ -112,7 +112,7 @@ local function newest_first(report)
 end
 
 local function gap_line(gap)
-  local lost_then = gap.lost > 0 and ("; %s lost then"):format(count(gap.lost, "record")) or ""
+  local lost_then = gap.lost ~= 0 and ("; %s lost then"):format(count(gap.lost, "record")) or ""
   return ("%s for %s%s"):format(perflua.seconds(gap.from), duration(gap.to - gap.from), lost_then)
 end
 

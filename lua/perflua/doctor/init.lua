@@ -53,7 +53,7 @@ local function event_report(event, counts)
   for name, count in pairs(counts) do
     report[name] = count
   end
-  report.lost_percent = share(counts.lost_samples, counts.samples + counts.lost_samples)
+  report.lost_percent = words.lost_share(counts.lost_samples, counts.samples)
   report.chains_cut_percent = share(counts.chains_cut, counts.chains)
   report.stacks_full_percent = share(counts.stacks_full, counts.stacks)
   report.chain_limit_recorded = event.sample_max_stack > 0
@@ -101,9 +101,9 @@ end
 local function lost(health, samples)
   return {
     records = health.lost_records,
-    records_percent = share(health.lost_records, health.kernel + health.lost_records),
+    records_percent = words.lost_share(health.lost_records, health.kernel),
     samples = health.lost_samples,
-    samples_percent = share(health.lost_samples, samples + health.lost_samples),
+    samples_percent = words.lost_share(health.lost_samples, samples),
     filtered = health.filtered,
   }
 end

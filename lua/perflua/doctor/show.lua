@@ -41,7 +41,7 @@ local function time(report)
   if not report.first_time then
     return report.samples > 0 and "no sample has one" or "-"
   end
-  local every = report.gaps.interval > 0 and ", a sample every " .. duration(report.gaps.interval) or ""
+  local every = report.gaps.interval ~= 0 and ", a sample every " .. duration(report.gaps.interval) or ""
   return ("%s to %s: %s%s"):format(perflua.seconds(report.first_time), perflua.seconds(report.last_time),
     duration(report.last_time - report.first_time), every)
 end
@@ -58,7 +58,7 @@ end
 
 local function lost(report)
   local l = report.lost
-  local filtered = l.filtered > 0 and ("; %s filtered out by BPF"):format(count(l.filtered, "sample")) or ""
+  local filtered = l.filtered ~= 0 and ("; %s filtered out by BPF"):format(count(l.filtered, "sample")) or ""
   if l.records == 0 and l.samples == 0 then
     return "nothing" .. filtered
   end

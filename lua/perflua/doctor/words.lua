@@ -7,6 +7,7 @@ local words = {}
 local function float(x) return x >= 0 and x + 0.0 or x + 2.0 ^ 64 end
 
 local units = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } }
+local sizes = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } }
 
 ---@param ns integer
 ---@return string
@@ -14,7 +15,7 @@ function words.duration(ns)
   local value = float(ns)
   for _, unit in ipairs(units) do
     if value >= unit[1] then
-      return ("%.3g %s"):format(value / unit[1], unit[2])
+      return (value < 1e12 and "%.3g %s" or "%.0f %s"):format(value / unit[1], unit[2])
     end
   end
   return ("%d ns"):format(ns)
@@ -23,7 +24,7 @@ end
 ---@param bytes integer
 ---@return string
 function words.bytes(bytes)
-  for _, unit in ipairs { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } } do
+  for _, unit in ipairs(sizes) do
     if bytes >= unit[1] then
       return ("%.1f %s"):format(bytes / unit[1], unit[2])
     end
@@ -36,6 +37,14 @@ end
 ---@return number # nil of nothing
 function words.share(part, whole)
   return whole ~= 0 and 100 * float(part) / float(whole) or nil
+end
+
+---What was lost, in % of that and what was seen.
+---@param lost integer
+---@param seen integer
+---@return number?
+function words.lost_share(lost, seen)
+  return (lost ~= 0 or seen ~= 0) and 100 * float(lost) / (float(lost) + float(seen)) or nil
 end
 
 ---@param percent number?
