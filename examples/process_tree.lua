@@ -18,14 +18,6 @@
 
 local file <close> = assert(perflua.open(arg[1]))
 
--- In the file each processor's records lie one after another; a story needs them by their time.
--- pid == tid: processes, not their other threads.
-local records = file:records({ type = { "fork", "comm", "exit" } }):where("pid == tid"):collect()
-table.sort(records, function(a, b)
-  local s, t = a.time or 0, b.time or 0 -- what perf wrote itself has no time: it was there before
-  return s < t or s == t and a.offset < b.offset
-end)
-
 local processes, roots = {}, {}
 
 local function add(pid, siblings, start)
@@ -38,7 +30,7 @@ local function find(pid)
   return processes[pid] or add(pid, roots)
 end
 
-for _, r in ipairs(records) do
+for r in file:records({ type = { "fork", "comm", "exit" } }):where("pid == tid") do -- not their other threads
   if r.type == "fork" then
     add(r.pid, find(r.ppid).children, r.time)
   elseif r.type == "comm" then

@@ -19,7 +19,7 @@ describe("a recorder that still runs", function()
       { head -c %d "$1"; wait_for "$2" >&2; tail -c +%d "$1"; } | "$perflua" "$3" - "$2"]]):format(half, half + 1),
       path, mark, run.script [[
         local first = true
-        for r in perflua.open("-"):records() do
+        for r in perflua.open("-"):records { order = "file" } do
           if first then
             local f = io.open(arg[2], "w")
             f:write "seen"

@@ -88,7 +88,7 @@ describe("a pipe-mode recording on standard input", function()
     local got = shell([[
       { cat "$1"; while cat "$2" 2>/dev/null; do :; done; } | timeout 20 "$perflua" "$3" -]], path, body, run.script [[
         local n = 0
-        for _ in perflua.open("-"):records() do
+        for _ in perflua.open("-"):records { order = "file" } do
           n = n + 1
           if n == 5000 then break end
         end

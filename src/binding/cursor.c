@@ -169,7 +169,7 @@ static int cursor_gc(lua_State *L)
 	return 0;
 }
 
-static enum pd_order get_order(lua_State *L, int options)
+static enum pd_order_kind get_order(lua_State *L, int options)
 {
 	bool time;
 
@@ -191,19 +191,19 @@ static void set_types(lua_State *L, struct pl_cursor *c, int options)
 	int top = lua_gettop(L);
 
 	if (lua_getfield(L, options, "types") == LUA_TTABLE) {
-		c->walk.want = (struct pd_types){ 0 };
+		c->walk.wanted.types = (struct pd_types){ 0 };
 		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
 			lua_Integer type = luaL_checkinteger(L, -2);
 
 			luaL_argcheck(L, type >= 0 && type <= UINT32_MAX, 2, "no record type");
-			pd_types_add(&c->walk.want, (uint32_t)type);
+			pd_types_add(&c->walk.wanted.types, (uint32_t)type);
 		}
 	} else if (lua_getfield(L, options, "container"), !lua_toboolean(L, -1)) {
 		for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
 			const struct pd_record_desc *desc = pd_record_desc(type);
 
 			if (desc && desc->container)
-				pd_types_remove(&c->walk.want, type);
+				pd_types_remove(&c->walk.wanted.types, type);
 		}
 	}
 	lua_settop(L, top);
@@ -247,8 +247,8 @@ static void set_options(lua_State *L, struct pl_cursor *c, int options)
 	from = get_time(L, options, "from", &c->from);
 	to = get_time(L, options, "to", &c->to);
 	c->by_time = from || to;
-	c->walk.from = c->from;
-	c->walk.to = c->to;
+	c->walk.wanted.from = c->from;
+	c->walk.wanted.to = c->to;
 	lua_getfield(L, options, "reuse");
 	c->reuse = lua_toboolean(L, -1);
 	if (lua_getfield(L, options, "fields") == LUA_TTABLE) {
@@ -282,8 +282,8 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	if (!pd_walk_init(&c->walk, f->session, get_order(L, options), &err))
 		luaL_error(L, "%s", err.message);
 	c->open = true;
-	c->walk.go_on = not_interrupted;
-	c->walk.arg = c;
+	c->walk.wanted.go_on = not_interrupted;
+	c->walk.wanted.arg = c;
 	set_options(L, c, options);
 	if (c->reuse) {
 		pl_push_reusable(L, file);

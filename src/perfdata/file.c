@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "index.h"
 
 void pd_file_close(struct pd_file *file)
 {
@@ -50,6 +51,8 @@ void pd_file_destroy(struct pd_file *file)
 	for (size_t i = 0; i < file->n_more; i++)
 		free((char *)file->more[i].path);
 	free(file->more);
+	for (size_t i = 0; i < file->n_streams; i++)
+		pd_index_destroy(file->streams[i].index);
 	free(file->streams);
 	free(file->path);
 	free(file);

@@ -23,6 +23,7 @@ struct pd_stream {
 	struct pd_file *file;
 	struct pd_input *input;
 	struct pd_section data; /* within the input */
+	struct pd_index *index; /* for its order of time; NULL: not made, or not to be had */
 	uint16_t number;	/* its place in file->streams */
 	bool open_end; /* nothing says where the records end: they may have been cut off */
 };

@@ -69,18 +69,11 @@ static void lose_stream(struct pd_reader *r, const char *what)
 	r->lost = true;
 }
 
-/* The header at p. simpleperf's own records have their size in misc, too: see its record.h. */
+/* The header at p, and where the record lies. */
 static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
 				struct pd_record *rec)
 {
-	uint32_t type = pd_load32(p, r->swap), size = pd_load16(p + 6, r->swap);
-	uint16_t misc = pd_load16(p + 4, r->swap);
-
-	if (type >= PD_RECORD_SIMPLEPERF)
-		size |= (uint32_t)misc << 16;
-	rec->type = type;
-	rec->misc = misc;
-	rec->size = size;
+	pd_record_header(rec, p, r->swap);
 	rec->source = r->file->source;
 	rec->stream = r->stream->number;
 }
@@ -234,11 +227,6 @@ static int frame_inside(struct pd_reader *r, struct pd_record *rec)
 	return 1;
 }
 
-static bool is_compressed(uint32_t type)
-{
-	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;
-}
-
 /* Goes into a compressed record; false: no memory. */
 static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
 {
@@ -307,7 +295,7 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	got = frame(r, rec, err);
 	if (got <= 0 || rec->type < PD_RECORD_USER)
 		return got;
-	if (is_compressed(rec->type) && !enter(r, rec, err))
+	if (pd_is_compressed(rec->type) && !enter(r, rec, err))
 		return -1;
 	if (pd_has_payload(rec->type) && !skip_payload(r, rec))
 		return 0;

@@ -13,6 +13,7 @@
 #include "decompress.h"
 #include "file.h"
 #include "record.h"
+#include "resync.h"
 
 /* A set of record types. Those from PD_RECORD_TYPES on are one: any of them stands for all. */
 struct pd_types {
@@ -55,6 +56,28 @@ int pd_reader_next(struct pd_reader *reader, struct pd_record *rec, struct pd_er
 
 /* The same for all types; without event and layout, which pd_bind(&reader->binder, rec) finds. */
 int pd_reader_advance(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
+
+static inline bool pd_is_compressed(uint32_t type)
+{
+	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;
+}
+
+/*
+ * Finds the next record if it is in the block and beyond doubt: its type, size and bytes. It is not taken:
+ * that is pd_blocks_skip(&reader->blocks, rec->size), if nothing lies behind it (pd_has_payload).
+ */
+static inline bool pd_reader_peek(const struct pd_reader *reader, struct pd_record *rec)
+{
+	const struct pd_blocks *b = &reader->blocks;
+	size_t left = (size_t)(b->end - b->pos);
+
+	if (left < 8 || reader->is_inside)
+		return false;
+	pd_record_header(rec, b->pos, reader->swap);
+	rec->bytes = b->pos;
+	return rec->size >= 8 && left >= (size_t)rec->size + 8 && rec->size % 8 == 0 &&
+	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, reader->swap);
+}
 
 /* Can records of this type have a payload that header.size does not count? */
 bool pd_has_payload(uint32_t type);

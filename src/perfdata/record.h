@@ -30,6 +30,19 @@ struct pd_record {
 		stream; /* numbers: of its file (see struct pd_file), of its stream there */
 };
 
+/* The header at p. simpleperf's own records have their size in misc, too: see its record.h. */
+static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, bool swap)
+{
+	uint32_t type = pd_load32(p, swap), size = pd_load16(p + 6, swap);
+	uint16_t misc = pd_load16(p + 4, swap);
+
+	if (type >= PD_RECORD_SIMPLEPERF)
+		size |= (uint32_t)misc << 16;
+	rec->type = type;
+	rec->misc = misc;
+	rec->size = size;
+}
+
 /* The body ends here: before the sample_id trailer. */
 static inline uint32_t pd_body_end(const struct pd_record *rec)
 {

@@ -1,13 +1,12 @@
 #include "walk.h"
 
-bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order order,
+bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_kind kind,
 		  struct pd_error *err)
 {
 	*w = (struct pd_walk){
 		.session = session,
-		.order = order,
-		.want = PD_ALL_TYPES,
-		.to = UINT64_MAX,
+		.wanted = { .types = PD_ALL_TYPES, .to = UINT64_MAX },
+		.kind = kind,
 	};
 	for (size_t i = 0; i < session->n_files; i++) {
 		struct pd_input *input = &session->files[i]->input;
@@ -17,49 +16,82 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order o
 					    "a stream can be passed over once, and it was");
 		input->passed = input->stream;
 	}
+	if (kind == PD_ORDER_TIME)
+		session->out_of_order = 0;
 	return true;
+}
+
+/* Leaves what is walked now. */
+static void leave(struct pd_walk *w)
+{
+	if (w->state == PD_WALK_READING)
+		pd_reader_deinit(&w->reader);
+	if (w->state == PD_WALK_ORDERED) {
+		w->session->out_of_order += pd_order_late(&w->order);
+		pd_order_deinit(&w->order);
+	}
+	w->state = PD_WALK_NEXT;
 }
 
 void pd_walk_deinit(struct pd_walk *w)
 {
-	if (w->reading)
-		pd_reader_deinit(&w->reader);
-	w->reading = false;
+	leave(w);
 	w->file = w->session->n_files;
 }
 
-/* The next stream in the order of files; NULL: there is none. */
-static struct pd_stream *next_stream(struct pd_walk *w)
+/* Starts with the next stream in the order of files: as pd_walk_next, 1 if there is one. */
+static int next_stream(struct pd_walk *w, struct pd_error *err)
 {
-	while (w->file < w->session->n_files) {
-		struct pd_file *file = w->session->files[w->file];
+	struct pd_file *file = w->session->files[w->file];
 
-		if (w->stream < file->n_streams)
-			return &file->streams[w->stream++];
+	if (!pd_reader_init(&w->reader, &file->streams[w->stream], err))
+		return -1;
+	w->state = PD_WALK_READING;
+	w->reader.want = w->wanted.types;
+	if (++w->stream == file->n_streams) {
 		w->file++;
 		w->stream = 0;
 	}
-	return NULL;
+	return 1;
+}
+
+/* Starts with the files that are merged next, if they have times: as next_stream. */
+static int next_files(struct pd_walk *w, struct pd_error *err)
+{
+	size_t n = w->session->one_clock ? w->session->n_files : 1;
+
+	switch (pd_order_init(&w->order, w->session, w->file, n, &w->wanted, err)) {
+	case PD_ORDERED:
+		w->state = PD_WALK_ORDERED;
+		w->file += n;
+		return 1;
+	case PD_ORDER_NONE:
+		w->file_order = w->file + n;
+		return next_stream(w, err);
+	case PD_ORDER_ENDED:
+		w->file = w->session->n_files;
+		return 0;
+	case PD_ORDER_FAILED:
+		break;
+	}
+	return -1;
 }
 
 int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 {
-	struct pd_stream *stream;
-
 	for (;;) {
 		int got;
 
-		if (w->reading)
-			pd_reader_deinit(&w->reader);
-		w->reading = false;
-		stream = next_stream(w);
-		if (!stream)
+		leave(w);
+		if (w->file == w->session->n_files)
 			return 0;
-		if (!pd_reader_init(&w->reader, stream, err))
-			return -1;
-		w->reading = true;
-		w->reader.want = w->want;
-		got = pd_reader_next(&w->reader, rec, err);
+		got = w->kind == PD_ORDER_TIME && w->file >= w->file_order ?
+			      next_files(w, err) :
+			      next_stream(w, err);
+		if (got <= 0)
+			return got;
+		got = w->state == PD_WALK_READING ? pd_reader_next(&w->reader, rec, err) :
+						    pd_order_next(&w->order, rec, err);
 		if (got)
 			return got;
 	}

@@ -4,7 +4,7 @@
  *	struct pd_walk walk;
  *
  *	if (!pd_walk_init(&walk, session, PD_ORDER_TIME, &err)) …
- *	walk.want = …; walk.from = …
+ *	walk.wanted.types = …
  *	while ((got = pd_walk_next(&walk, &rec, &err)) > 0) …
  *	pd_walk_deinit(&walk);
  *
@@ -13,41 +13,52 @@
 #ifndef PERFLUA_PERFDATA_WALK_H
 #define PERFLUA_PERFDATA_WALK_H
 
-#include "reader.h"
-#include "session.h"
+#include "order.h"
 
-enum pd_order {
+enum pd_order_kind {
 	PD_ORDER_FILE,
 	PD_ORDER_TIME,
 };
 
 struct pd_walk {
 	struct pd_session *session;
-	/* what the caller may change before the first record */
-	enum pd_order order;
-	struct pd_types want; /* types that are delivered: all */
-	uint64_t from,
-		to; /* ns: in time order nothing outside needs to be delivered, but may be */
-	bool (*go_on)(void *arg); /* asked now and then where it takes long; NULL: yes */
-	void *arg;
+	/*
+	 * The caller may change before the first record: the types that are delivered (all); the times, in
+	 * ns, outside of which nothing needs to be delivered but may be (all); go_on, asked now and then
+	 * where it takes long (NULL: yes).
+	 */
+	struct pd_wanted wanted;
 	/* its own */
+	enum pd_order_kind kind;
+	enum {
+		PD_WALK_NEXT, /* goes on with the next stream or file */
+		PD_WALK_READING,
+		PD_WALK_ORDERED,
+	} state;
 	size_t file, stream; /* the next to be walked */
+	size_t file_order; /* files before this one are walked in file order whatever the kind */
 	struct pd_reader reader;
-	bool reading;
+	struct pd_order order;
 };
 
-bool pd_walk_init(struct pd_walk *walk, struct pd_session *session, enum pd_order order,
+/* A stream can be passed over once: a second walk fails. */
+bool pd_walk_init(struct pd_walk *walk, struct pd_session *session, enum pd_order_kind kind,
 		  struct pd_error *err);
 void pd_walk_deinit(struct pd_walk *walk);
 
+/* As pd_walk_next, when what was walked is at its end. */
 int pd_walk_step(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /* 1: the next record; 0: there is none; -1: a file could not be read, err says why. */
 static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
 			       struct pd_error *err)
 {
-	int got = walk->reading ? pd_reader_next(&walk->reader, rec, err) : 0;
+	int got = 0;
 
+	if (walk->state == PD_WALK_READING)
+		got = pd_reader_next(&walk->reader, rec, err);
+	else if (walk->state == PD_WALK_ORDERED)
+		got = pd_order_next(&walk->order, rec, err);
 	return got ? got : pd_walk_step(walk, rec, err);
 }
 

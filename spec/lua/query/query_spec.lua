@@ -166,7 +166,7 @@ describe("a query", function()
         end
         sample(2)
         sample(0x4002)
-        b:record("comm", { pid = 5, tid = 5, comm = "x" }, { pid = 5, tid = 5, time = 1 })
+        b:record("comm", { pid = 5, tid = 5, comm = "x" }, { pid = 5, tid = 5, time = 1000000000 })
       end)
       local flags <close> = assert(perflua.open(path))
       local function both(q, fn) -- the core filters, then Lua does

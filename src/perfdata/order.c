@@ -1,0 +1,157 @@
+#include "order.h"
+
+#include <stdlib.h>
+
+#include "index.h"
+
+#define LEAST_BYTES ((size_t)8 << 20) /* of chunks that are read at once */
+#define MOST_PART   16		      /* the same, as a part of all */
+
+/* Lists the streams of the files; false: no memory. */
+static bool list_streams(struct pd_order *o, const struct pd_session *session, size_t first,
+			 size_t n)
+{
+	size_t all = 0;
+
+	for (size_t i = first; i < first + n; i++)
+		all += session->files[i]->n_streams;
+	o->streams = calloc(all, sizeof(*o->streams));
+	for (size_t i = first; o->streams && i < first + n; i++) {
+		struct pd_file *file = session->files[i];
+
+		for (size_t k = 0; k < file->n_streams; k++) {
+			o->streams[o->n].stream = &file->streams[k];
+			pd_stamp_init(&o->streams[o->n++].stamp, file);
+		}
+	}
+	return o->streams != NULL;
+}
+
+static bool any_time(const struct pd_order *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->streams[i].stamp.any)
+			return true;
+	return false;
+}
+
+/* Makes the indexes of all streams, or finds that there cannot be one. */
+static enum pd_indexed make_indexes(struct pd_order *o, const struct pd_wanted *wanted,
+				    struct pd_error *err)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->streams[i].stream->input->stream)
+			return PD_INDEX_NONE;
+	for (size_t i = 0; i < o->n; i++) {
+		enum pd_indexed made = pd_index_make(o->streams[i].stream, &o->streams[i].stamp,
+						     wanted->go_on, wanted->arg, err);
+
+		if (made != PD_INDEX_MADE)
+			return made;
+	}
+	return PD_INDEX_MADE;
+}
+
+static uint64_t type_bits(const struct pd_types *types)
+{
+	uint64_t bits = types->unknown;
+
+	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++)
+		if (pd_types_has(types, type))
+			bits |= pd_chunk_type(type);
+	return bits;
+}
+
+/* Merges all chunks that may hold something that is wanted. */
+static enum pd_ordered merge(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
+			     struct pd_error *err)
+{
+	uint64_t types = type_bits(&wanted->types), all = 0;
+
+	o->merge = (struct pd_merge){
+		.streams = o->streams,
+		.want = wanted->types,
+		.limit = UINT64_MAX,
+	};
+	for (size_t i = 0; i < o->n; i++) {
+		const struct pd_index *index = o->streams[i].stream->index;
+
+		all += o->streams[i].stream->data.size;
+		for (size_t k = 0; k < index->n; k++) {
+			const struct pd_chunk *chunk = &index->chunks[k];
+
+			if (!(chunk->types & types) || chunk->max < wanted->from ||
+			    chunk->min >= wanted->to)
+				continue;
+			if (!pd_merge_add(&o->merge, chunk, i)) {
+				pd_error_set(err, "ENOMEM", o->streams[i].stream->input->path,
+					     PD_NO_OFFSET,
+					     "no memory for the order of its records");
+				return PD_ORDER_FAILED;
+			}
+		}
+	}
+	o->merge.most = all / MOST_PART > LEAST_BYTES ? (size_t)(all / MOST_PART) : LEAST_BYTES;
+	if (o->merge.most > window)
+		o->merge.most = window;
+	return PD_ORDERED;
+}
+
+static enum pd_ordered queue(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
+			     struct pd_error *err)
+{
+	o->queued = true;
+	o->queue = (struct pd_queue){
+		.merge = { .streams = o->streams, .want = wanted->types },
+		.n = o->n,
+		.window = window,
+	};
+	return pd_queue_init(&o->queue, err) ? PD_ORDERED : PD_ORDER_FAILED;
+}
+
+enum pd_ordered pd_order_init(struct pd_order *o, const struct pd_session *session,
+			      size_t first, size_t n, const struct pd_wanted *wanted,
+			      struct pd_error *err)
+{
+	enum pd_ordered ordered = PD_ORDER_NONE;
+
+	*o = (struct pd_order){ 0 };
+	if (!list_streams(o, session, first, n)) {
+		pd_error_set(err, "ENOMEM", session->files[first]->path, PD_NO_OFFSET,
+			     "no memory");
+		ordered = PD_ORDER_FAILED;
+	} else if (any_time(o)) {
+		switch (make_indexes(o, wanted, err)) {
+		case PD_INDEX_MADE:
+			ordered = merge(o, wanted, session->window, err);
+			break;
+		case PD_INDEX_NONE:
+			ordered = queue(o, wanted, session->window, err);
+			break;
+		case PD_INDEX_ENDED:
+			ordered = PD_ORDER_ENDED;
+			break;
+		case PD_INDEX_FAILED:
+			ordered = PD_ORDER_FAILED;
+			break;
+		}
+	}
+	if (ordered != PD_ORDERED)
+		pd_order_deinit(o);
+	return ordered;
+}
+
+void pd_order_deinit(struct pd_order *o)
+{
+	if (o->queued)
+		pd_queue_deinit(&o->queue);
+	else
+		pd_merge_deinit(&o->merge);
+	free(o->streams);
+	o->streams = NULL;
+}
+
+uint64_t pd_order_late(const struct pd_order *o)
+{
+	return o->queued ? o->queue.late : 0;
+}

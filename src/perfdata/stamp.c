@@ -1,0 +1,60 @@
+#include "stamp.h"
+
+#include <string.h>
+
+static const struct pd_layout *layout_of(const struct pd_event *event, uint32_t type)
+{
+	return type == PD_RECORD_SAMPLE ? event->sample : event->others[type];
+}
+
+/* The place of the time in records of one event, as in pd_stamp.at. */
+static int16_t place_in(const struct pd_layout *layout, unsigned time_id)
+{
+	const struct pd_bound *b;
+
+	if (!layout || !layout->slot[time_id])
+		return 0;
+	b = &layout->bound[layout->slot[time_id]];
+	return b->direct || (b->trailer && b->kind == PD_K_U64) ? b->at : 0;
+}
+
+void pd_stamp_init(struct pd_stamp *s, const struct pd_file *file)
+{
+	*s = (struct pd_stamp){
+		.swap = file->swap,
+		.time_id = pd_name_id(&file->names, "time", strlen("time")),
+	};
+	pd_binder_init(&s->binder, file);
+	for (size_t i = 0; i < file->n_events; i++) {
+		const struct pd_event *event = &file->events[i];
+		uint32_t end = pd_trailer_size(&event->shape) + 8;
+		bool same_end = i == 0 || s->trailer_end == end;
+
+		s->any = s->any || event->shape.sample_type & PD_SAMPLE_TIME;
+		for (uint32_t type = 1; type < PD_RECORD_USER; type++) {
+			int16_t at = place_in(layout_of(event, type), s->time_id);
+
+			if (i && (at != s->at[type] || (at < 0 && !same_end)))
+				at = 0;
+			s->at[type] = at;
+		}
+		if (i == 0)
+			s->trailer_end = end;
+	}
+}
+
+bool pd_stamp_ask(const struct pd_stamp *s, struct pd_record *rec, uint64_t *time)
+{
+	unsigned index;
+	struct pd_value v;
+
+	pd_bind(&s->binder, rec);
+	index = rec->layout->slot[s->time_id];
+	v.type = PD_NIL;
+	if (index)
+		pd_record_get(rec, index, &v);
+	if (v.type == PD_NIL)
+		return false;
+	*time = v.u;
+	return true;
+}
