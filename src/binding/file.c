@@ -441,14 +441,10 @@ void pl_file_register(lua_State *L)
 		{ NULL, NULL },
 	};
 	static const luaL_Reg methods[] = {
-		{ "close", file_close },
-		{ "cursor", pl_file_cursor },
-		{ "dispatch", pl_file_dispatch },
-		{ "fields", file_fields },
-		{ "count", file_count },
-		{ "dump", pl_file_dump },
-		{ "health", pl_file_health },
-		{ NULL, NULL },
+		{ "close", file_close },	  { "cursor", pl_file_cursor },
+		{ "dispatch", pl_file_dispatch }, { "fields", file_fields },
+		{ "count", file_count },	  { "dump", pl_file_dump },
+		{ "health", pl_file_health },	  { NULL, NULL },
 	};
 
 	luaL_newmetatable(L, PL_FILE);

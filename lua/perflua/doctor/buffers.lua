@@ -61,7 +61,7 @@ end
 local function throttled(report)
   local t = report.throttling
   if t.count == 0 then
-    return
+    return nil
   end
   local details = common.by_event(report, throttled_of) or {}
   table.move(throttled_cpus(report), 1, #t.cpus, #details + 1, details)
@@ -88,18 +88,29 @@ local function backsteps(report)
   end
 end
 
+-- What else there is to do about it; perflua puts in order what it can read again.
+local function late_advice(report)
+  local o, c = report.order, report.container
+  local advice = {}
+  if not c.stream and not c.compressed then
+    table.insert(advice, "perflua has them in order")
+  end
+  if o.backsteps == 0 and not o.clockid then
+    table.insert(advice, "if the cpus' clocks differ: perf record -k CLOCK_MONOTONIC")
+  end
+  return advice[1] and table.concat(advice, "; ")
+end
+
 local function late(report)
   local o = report.order
-  if o.late == 0 or o.newest_first then -- perf expects nothing else of those
-    return
+  if o.late > 0 and not o.newest_first then -- of those perf expects nothing else
+    return {
+      level = common.level(o.late_percent, 0.1),
+      text = ("%s (%s) came too late for perf to put them in order: by up to %s, the first at %s"):format(
+        count(o.late, "record"), percent(o.late_percent), duration(o.worst), perflua.seconds(o.first_late)),
+      advice = late_advice(report),
+    }
   end
-  return {
-    level = common.level(o.late_percent, 0.1),
-    text = ("%s (%s) came too late for perf to put them in order: by up to %s, the first at %s"):format(
-      count(o.late, "record"), percent(o.late_percent), duration(o.worst), perflua.seconds(o.first_late)),
-    advice = o.backsteps == 0 and not o.clockid and "if the cpus' clocks differ: perf record -k CLOCK_MONOTONIC"
-      or nil,
-  }
 end
 
 local function newest_first(report)
@@ -119,7 +130,7 @@ end
 local function gaps(report)
   local g, lines = report.gaps, {}
   if g.count == 0 then
-    return
+    return nil
   end
   for i, gap in ipairs(g.longest) do
     lines[i] = gap_line(gap)

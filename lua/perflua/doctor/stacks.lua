@@ -13,7 +13,7 @@ local DEFAULT_DUMP, MAX_DUMP = 8192, 65528
 local function finding(report, part, whole, about)
   local n, of = common.sum(report, part), common.sum(report, whole)
   if n == 0 then
-    return
+    return nil
   end
   return {
     level = common.level(share(n, of), 1),
@@ -52,7 +52,7 @@ end
 local function dumps(report)
   local event = common.any(report, function(e) return e.stacks_full > 0 end)
   if not event then
-    return
+    return nil
   end
   local asked = event.sample_stack_user
   return finding(report, "stacks_full", "stacks", {
