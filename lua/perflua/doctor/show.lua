@@ -47,7 +47,9 @@ local function time(report)
 end
 
 local function events(report)
-  return some(report.events, "event", function(e) return e.event .. " " .. fmt.unsigned(e.samples) end)
+  return some(report.events, "event", function(e)
+    return report.samples > 0 and ("%s %d"):format(e.event, e.samples) or e.event -- perf stat only counts
+  end)
 end
 
 local function records(report)
