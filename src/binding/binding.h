@@ -189,6 +189,8 @@ int pl_file_dispatch(lua_State *L); /* file:dispatch(options) */
 int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
 int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
 
+int pl_file_health(lua_State *L); /* file:health() -> table, see health.c */
+
 /* A step of a cursor: pushes the values of the next record and counts them; 0 at the end. */
 struct pl_cursor;
 struct pl_cursor *pl_to_cursor(lua_State *L, int index); /* NULL if it is none */

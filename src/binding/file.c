@@ -446,15 +446,18 @@ void pl_file_register(lua_State *L)
 		{ NULL, NULL },
 	};
 	static const luaL_Reg methods[] = {
+		/* clang-format off */
 		{ "close", file_close },
 		{ "cursor", pl_file_cursor },
 		{ "dispatch", pl_file_dispatch },
 		{ "fields", file_fields },
 		{ "count", file_count },
+		{ "health", pl_file_health },
 		{ "dump", pl_file_dump },
 		{ "thread", pl_file_thread },
 		{ "threads", pl_file_threads },
 		{ NULL, NULL },
+		/* clang-format on */
 	};
 
 	luaL_newmetatable(L, PL_FILE);

@@ -20,6 +20,7 @@
 #include "fields.h"
 #include "file.h"
 #include "format.h"
+#include "health.h"
 #include "names.h"
 #include "print.h"
 #include "reader.h"

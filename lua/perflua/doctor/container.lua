@@ -1,0 +1,158 @@
+-- Checks of what a recording consists of: is it whole, is there in it what one needs.
+
+local common = require "perflua.doctor.common"
+local fmt = require "perflua.text.fmt"
+local words = require "perflua.doctor.words"
+
+local count, percent, share = words.count, words.percent, words.share
+
+local LARGE = 1 << 30 -- bytes: compressing is worth while
+
+local function unfinished(report)
+  if report.unfinished then
+    return {
+      level = "damage",
+      text = "perf record did not finish it: there are no header features, and its last records may be missing",
+      advice = "stop perf record by ^C, SIGINT or SIGTERM and let it write; not by SIGKILL",
+    }
+  end
+end
+
+local function damage_line(report, item)
+  local path = item.path ~= report.path and item.path .. ": " or ""
+  return ("%soffset %s: %s"):format(path, fmt.unsigned(item.offset), item.reason)
+end
+
+local function damage(report)
+  local lines, compressed = {}, false
+  for i, item in ipairs(report.damage) do
+    lines[i] = damage_line(report, item)
+    compressed = compressed or item.reason:find "^compressed record" ~= nil
+  end
+  if #lines == 0 or report.unfinished and #lines == 1 then -- that it is not finished is said
+    return not report.complete and not report.unfinished and { level = "damage", text = "something is missing" } or nil
+  end
+  local advice = not report.unfinished and "was it copied whole? What is not damaged is read all the same" or nil
+  if compressed then
+    advice = "compressed records are read up to the damage; with --switch-output record without -z"
+  end
+  return { level = "damage", text = "damaged in " .. count(#lines, "place"), details = common.first(lines),
+    advice = advice }
+end
+
+local function has_type(report, name)
+  for _, row in ipairs(report.records.by_type) do
+    if row.type == name then
+      return true
+    end
+  end
+  return false
+end
+
+local function no_samples(report)
+  local counts = has_type(report, "stat") or has_type(report, "auxtrace") or has_type(report, "schedstat_cpu")
+  if report.samples == 0 and not counts then
+    return {
+      level = "problem", text = "there are no samples",
+      advice = not report.unfinished and "did it run for long enough, does the event occur, may this user count "
+        .. "it (kernel.perf_event_paranoid)?" or nil,
+    }
+  end
+end
+
+local function unknown_events(report)
+  local n = report.samples_of_unknown_event
+  local part = share(n, report.samples)
+  if n > 0 then
+    return {
+      level = common.level(part, 0.1),
+      text = ("%s (%s) of no event that the recording describes"):format(count(n, "sample"), percent(part)),
+    }
+  end
+end
+
+local SIMPLEPERF = 32768 -- and up: its own types, with nothing in them that others need
+
+local function unknown_types(report)
+  local lines, total = {}, 0
+  for _, row in ipairs(report.unknown_types) do
+    if row.type_id < SIMPLEPERF then
+      table.insert(lines, ("type %d: %s"):format(row.type_id, count(row.records, "record")))
+      total = total + row.records
+    end
+  end
+  if total > 0 then
+    return {
+      level = "note", details = common.first(lines),
+      text = count(total, "record") .. " of types that perflua does not know",
+    }
+  end
+end
+
+local function untimed_samples(report)
+  local n = common.sum(report, "untimed")
+  if n > 0 then
+    return {
+      level = "note", text = count(n, "sample") .. " without a time: of no order and in no span of time",
+      advice = "perf record -T",
+    }
+  end
+end
+
+-- simpleperf and the like, and perf before Linux 2.6.38.
+local function untimed_records(report)
+  local n = report.records_without_time
+  if n > 0 and report.samples > common.sum(report, "untimed") then
+    return {
+      level = "note",
+      text = count(n, "record") .. " of maps, names and threads without a time (no sample_id_all): which of them "
+        .. "held when a sample was taken is a guess",
+    }
+  end
+end
+
+local function maps_cut(report)
+  local n = report.maps.cut
+  if n > 0 then
+    return {
+      level = "problem",
+      text = ("the maps of %s were not read to their end: symbols will be missing"):format(
+        count(n, "process", "processes")),
+      advice = "more time to read them: --proc-map-timeout 5000 (ms)",
+    }
+  end
+end
+
+local function missing(report)
+  local first = report.missing[1]
+  if first then
+    local lines = {}
+    for i, item in ipairs(report.missing) do
+      lines[i] = item.why
+    end
+    return {
+      level = "note", text = #lines == 1 and lines[1] or "the header lacks what one needs",
+      details = #lines > 1 and lines or nil, advice = first.advice,
+    }
+  end
+end
+
+local function large(report)
+  local c = report.container
+  if (c.size or 0) >= LARGE and not c.compressed then
+    return { level = "note", text = words.bytes(c.size) .. ", not compressed", advice = "perf record -z" }
+  end
+end
+
+return {
+  { "unfinished", unfinished },
+  { "damage", damage },
+  { "no_samples", no_samples },
+  { "unknown_events", unknown_events },
+  { "unknown_types", unknown_types },
+  { "untimed_samples", untimed_samples },
+  { "untimed_records", untimed_records },
+  { "maps_cut", maps_cut },
+  { "missing", missing },
+  { "large", large },
+}

@@ -1,0 +1,189 @@
+-- What `perflua doctor` finds in a recording: facts as one table of stable keys, and what follows from them.
+
+local json = require "perflua.text.json"
+local missing = require "perflua.doctor.missing"
+local types = require "perflua.file.types"
+local words = require "perflua.doctor.words"
+
+local checks = {
+  require "perflua.doctor.container", require "perflua.doctor.buffers", require "perflua.doctor.stacks",
+}
+
+local doctor = {}
+
+local share = words.share
+
+local function container(file, health)
+  local compressed = (health.types[81] or 0) + (health.types[83] or 0) > 0
+  local feature = compressed and file.features.compressed
+  return {
+    mode = file.mode,
+    stream = file.size == nil,
+    version = file.version,
+    byte_order = file.byte_order,
+    size = file.size,
+    compressed = compressed,
+    compression_ratio = feature and feature.ratio > 0 and feature.ratio or nil, -- 0 as it begins, which is a pipe's
+  }
+end
+
+-- The records by type, most first.
+local function records(health)
+  local list, total = json.array(), 0
+  for id, count in pairs(health.types) do
+    table.insert(list, { type = types()[id].name, type_id = id, records = count })
+    total = total + count
+  end
+  for _, unknown in ipairs(health.unknown_types) do
+    table.insert(list, { type = "unknown", type_id = unknown.type_id, records = unknown.records })
+    total = total + unknown.records
+  end
+  table.sort(list, function(a, b)
+    if a.records ~= b.records then
+      return a.records > b.records
+    end
+    return a.type_id < b.type_id
+  end)
+  return { total = total, by_type = list }
+end
+
+-- What came of an event, with what it was asked for.
+local function event_report(event, counts)
+  local report = { event = event.name }
+  for name, count in pairs(counts) do
+    report[name] = count
+  end
+  report.lost_percent = words.lost_share(counts.lost_samples, counts.samples)
+  report.chains_cut_percent = share(counts.chains_cut, counts.chains)
+  report.stacks_full_percent = share(counts.stacks_full, counts.stacks)
+  report.chain_limit_recorded = event.sample_max_stack > 0
+  report.tracepoint = event.type == 2 -- PERF_TYPE_TRACEPOINT
+  report.lbr_callstack = event.branch_sample_type & 1 << 11 ~= 0 -- PERF_SAMPLE_BRANCH_CALL_STACK
+  report.sample_stack_user = event.sample_stack_user
+  report.sample_freq = event.sample_freq
+  report.sample_period = event.sample_period
+  return report
+end
+
+-- The default limit of call chains is a setting of the machine: where any chain is longer, it was another one.
+local function doubt_limits(list)
+  local doubt = false
+  for _, event in ipairs(list) do
+    doubt = doubt or not event.chain_limit_recorded and event.chain_longest > event.chain_limit
+  end
+  for _, event in ipairs(list) do
+    if doubt and not event.chain_limit_recorded then
+      event.chain_limit, event.chains_cut, event.chains_cut_percent = nil, nil, nil
+    end
+  end
+end
+
+local function events(file, health)
+  local list, samples = json.array(), health.unknown_event.samples
+  for i, counts in ipairs(health.events) do
+    list[i] = event_report(file.events[i], counts)
+    samples = samples + counts.samples
+  end
+  doubt_limits(list)
+  return list, samples
+end
+
+local function throttling(list, health)
+  local count, time = 0, 0
+  table.insert(list, health.unknown_event)
+  for _, event in ipairs(list) do
+    count, time = count + event.throttles, time + event.throttled_time
+  end
+  table.remove(list)
+  return { count = count, unthrottled = health.unthrottled, time = time, cpus = json.array(health.cpus) }
+end
+
+local function lost(health, samples)
+  return {
+    records = health.lost_records,
+    records_percent = words.lost_share(health.lost_records, health.kernel),
+    samples = health.lost_samples,
+    samples_percent = words.lost_share(health.lost_samples, samples),
+    filtered = health.filtered,
+  }
+end
+
+local function order(file, health)
+  local clock = file.events[1]
+  return {
+    sorted_by_perf = health.ordered,
+    rounds = health.types[68] or 0,
+    late = health.order.late,
+    late_percent = share(health.order.late, health.kernel),
+    worst = health.order.worst,
+    first_late = health.order.late > 0 and health.order.first or nil,
+    newest_first = health.backward,
+    backsteps = health.backsteps.count,
+    backstep_worst = health.backsteps.worst,
+    backstep_first = health.backsteps.count > 0 and health.backsteps.first or nil,
+    clockid = clock and clock.use_clockid and clock.clockid or nil,
+  }
+end
+
+local function gaps(health)
+  local of = health.gaps
+  return { interval = of.interval, least = of.least, count = of.count, total = of.total,
+    longest = json.array(of.longest) }
+end
+
+local levels = { "damage", "problem", "note" }
+local verdicts = { damage = "damaged", problem = "problems", note = "notes" }
+
+-- What the checks find, the worst first, and what that makes of the recording.
+local function findings(report)
+  local by_level, list = { damage = {}, problem = {}, note = {} }, json.array()
+  for _, group in ipairs(checks) do
+    for _, check in ipairs(group) do
+      local finding = check[2](report)
+      if finding then
+        finding.code = check[1]
+        table.insert(by_level[finding.level], finding)
+      end
+    end
+  end
+  for _, level in ipairs(levels) do
+    table.move(by_level[level], 1, #by_level[level], #list + 1, list)
+  end
+  return list, list[1] and verdicts[list[1].level] or "healthy"
+end
+
+---Reads the whole recording.
+---@param file perflua.File
+---@return table
+function doctor.examine(file)
+  local health = file:health()
+  local by_event, samples = events(file, health)
+  local report = {
+    path = file.path,
+    container = container(file, health),
+    complete = file.complete,
+    unfinished = health.unfinished,
+    damage = json.array(file.damage),
+    first_time = health.first_time,
+    last_time = health.last_time,
+    samples = samples,
+    samples_of_unknown_event = health.unknown_event.samples,
+    events = by_event,
+    records = records(health),
+    unknown_types = json.array(health.unknown_types),
+    lost = lost(health, samples),
+    throttling = throttling(by_event, health),
+    order = order(file, health),
+    gaps = gaps(health),
+    records_without_time = health.untimed,
+    aux = { truncated = health.aux_truncated, partial = health.aux_partial, collided = health.aux_collided },
+    maps = { cut = health.maps_cut, with_build_ids = health.maps_with_ids },
+    command = json.array(file.features.cmdline),
+  }
+  report.missing = json.array(missing(file, report))
+  report.findings, report.verdict = findings(report)
+  report.damaged = not report.complete or #report.damage > 0
+  return report
+end
+
+return doctor

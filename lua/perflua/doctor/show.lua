@@ -1,0 +1,167 @@
+-- A report as lines for the eye: the verdict, what was found, then the facts.
+
+local common = require "perflua.doctor.common"
+local fmt = require "perflua.text.fmt"
+local perflua = require "perflua"
+local words = require "perflua.doctor.words"
+
+local count, duration = words.count, words.duration
+
+local SHOWN = 6 -- events, types
+
+local formats = { "PERFFILE", "PERFILE2" }
+
+-- What a line has room for of a list.
+local function some(list, noun, text)
+  local parts = {}
+  for i, item in ipairs(list) do
+    if i > SHOWN then
+      table.insert(parts, "and " .. count(#list - SHOWN, "more " .. noun))
+      break
+    end
+    table.insert(parts, text(item))
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "none"
+end
+
+local function container(report)
+  local c = report.container
+  local from = report.path == "-" and " on standard input" or c.stream and " (a stream)" or ""
+  local parts = { c.mode .. from, formats[c.version], c.byte_order .. "-endian" }
+  if c.size then
+    table.insert(parts, words.bytes(c.size))
+  end
+  if c.compressed then
+    table.insert(parts, "compressed" .. (c.compression_ratio and (" to 1/%d"):format(c.compression_ratio) or ""))
+  end
+  return table.concat(parts, ", ")
+end
+
+local function time(report)
+  if not report.first_time then
+    return report.samples > 0 and "no sample has one" or "-"
+  end
+  local every = report.gaps.interval ~= 0 and ", a sample every " .. duration(report.gaps.interval) or ""
+  return ("%s to %s: %s%s"):format(perflua.seconds(report.first_time), perflua.seconds(report.last_time),
+    duration(report.last_time - report.first_time), every)
+end
+
+local function events(report)
+  return some(report.events, "event", function(e)
+    return report.samples > 0 and ("%s %d"):format(e.event, e.samples) or e.event -- perf stat only counts
+  end)
+end
+
+local function records(report)
+  return ("%d: %s"):format(report.records.total, some(report.records.by_type, "type", function(row)
+    return ("%s %d"):format(row.type == "unknown" and "type " .. row.type_id or row.type, row.records)
+  end))
+end
+
+local function lost(report)
+  local l = report.lost
+  local filtered = l.filtered ~= 0 and ("; %s filtered out by BPF"):format(count(l.filtered, "sample")) or ""
+  if l.records == 0 and l.samples == 0 then
+    return "nothing" .. filtered
+  end
+  return ("%s, %s%s"):format(count(l.records, "record"), count(l.samples, "sample"), filtered)
+end
+
+local function throttled(report)
+  local t = report.throttling
+  return t.count == 0 and "never" or ("%s, for %s"):format(count(t.count, "time"), duration(t.time))
+end
+
+local function order(report)
+  local o = report.order
+  if not o.sorted_by_perf then
+    return "as it lies in the file: not all that perf sorts has a time"
+  elseif o.newest_first then
+    return "newest first in each buffer"
+  end
+  local rounds = o.rounds == 0 and "no rounds" or count(o.rounds, "round")
+  return ("%s, %s too late for perf"):format(rounds, o.late == 0 and "nothing" or count(o.late, "record"))
+end
+
+local function gaps(report)
+  local g = report.gaps
+  if g.interval == 0 then
+    return "-"
+  end
+  return g.count == 0 and ("none of %s or more"):format(duration(g.least))
+    or ("%d, %s in all"):format(g.count, duration(g.total))
+end
+
+-- By kind: how many there are, how many of them are cut.
+local function stacks(report)
+  local function sum(name) return common.sum(report, name) end
+  local longest, parts = 0, {}
+  for _, e in ipairs(report.events) do
+    longest = math.max(longest, e.chain_longest)
+  end
+  local chains, dumps, branches = sum "chains", sum "stacks", sum "branches"
+  if chains > 0 then
+    local deferred = sum "deferred" > 0 and (", the user part of %d deferred"):format(sum "deferred") or ""
+    table.insert(parts, ("%s (%d frames at most, %d cut%s)"):format(count(chains, "call chain"), longest,
+      sum "chains_cut", deferred))
+  end
+  if dumps > 0 then
+    table.insert(parts, ("%s (%d cut)"):format(count(dumps, "copied stack"), sum "stacks_full"))
+  end
+  if branches > 0 then
+    table.insert(parts, count(branches, "branch stack"))
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "none recorded"
+end
+
+local facts = {
+  { "recording", container },
+  { "time", time },
+  { "events", events },
+  { "records", records },
+  { "lost", lost },
+  { "throttled", throttled },
+  { "order", order },
+  { "gaps", gaps },
+  { "stacks", stacks },
+}
+
+-- "damaged; 1 problem, 2 notes"
+local function verdict(report)
+  local numbers, parts = { damage = 0, problem = 0, note = 0 }, {}
+  for _, finding in ipairs(report.findings) do
+    numbers[finding.level] = numbers[finding.level] + 1
+  end
+  for _, level in ipairs { "problem", "note" } do
+    if numbers[level] > 0 then
+      table.insert(parts, count(numbers[level], level))
+    end
+  end
+  local some_of = table.concat(parts, ", ")
+  if numbers.damage > 0 then
+    return "damaged" .. (#parts > 0 and "; " .. some_of or "")
+  end
+  return numbers.problem > 0 and some_of or "healthy" .. (#parts > 0 and "; " .. some_of or "")
+end
+
+---@param report table
+---@return string[]
+return function(report)
+  local lines = { report.path .. ": " .. verdict(report) }
+  for _, finding in ipairs(report.findings) do
+    table.insert(lines, ("  %-9s  %s"):format(finding.level, finding.text))
+    for _, detail in ipairs(finding.details or {}) do
+      table.insert(lines, (" "):rep(13) .. detail)
+    end
+    if finding.advice then
+      table.insert(lines, (" "):rep(13) .. "-> " .. finding.advice)
+    end
+  end
+  for _, fact in ipairs(facts) do
+    table.insert(lines, ("  %-9s  %s"):format(fact[1], fact[2](report)))
+  end
+  for i, line in ipairs(lines) do
+    lines[i] = fmt.escape(line)
+  end
+  return lines
+end

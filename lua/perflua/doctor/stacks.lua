@@ -1,0 +1,101 @@
+-- Checks of call chains, copies of stacks and branch stacks: do they reach far enough?
+
+local common = require "perflua.doctor.common"
+local fmt = require "perflua.text.fmt"
+local words = require "perflua.doctor.words"
+
+local count, percent, share = words.count, words.percent, words.share
+
+-- The sizes of a copy that perf record has by default and at most.
+local DEFAULT_DUMP, MAX_DUMP = 8192, 65528
+
+-- A finding about `part` of `whole` of the events' samples, nil if there is none.
+local function finding(report, part, whole, about)
+  local n, of = common.sum(report, part), common.sum(report, whole)
+  if n == 0 then
+    return nil
+  end
+  return {
+    level = common.level(share(n, of), 1),
+    text = about.text:format(percent(share(n, of))),
+    details = common.by_event(report, function(event)
+      return (event[part] or 0) > 0 and ("%s of %s"):format(percent(share(event[part], event[whole])),
+        count(event[whole], "sample")) or nil
+    end),
+    advice = about.advice,
+  }
+end
+
+local function chains(report)
+  local event = common.any(report, function(e) return (e.chains_cut or 0) > 0 end)
+  return event and finding(report, "chains_cut", "chains", {
+    text = ("%%s of the call chains are cut: they have %s, the most allowed"):format(
+      count(event.chain_limit, "frame")),
+    advice = event.chain_limit_recorded and "a larger max-stack of the event, kernel.perf_event_max_stack permitting"
+      or "sysctl kernel.perf_event_max_stack=512 while recording",
+  })
+end
+
+-- Where the limit is another one than by default, and nothing tells which.
+local function long_chains(report)
+  local event = common.any(report, function(e) return not e.chain_limit end)
+  local part = event and share(event.chains_longest, event.chains)
+  if part and part >= 1 then
+    return {
+      level = "note",
+      text = ("%s of the call chains of %s have %d frames, and none has more: cut, if that was "
+        .. "kernel.perf_event_max_stack"):format(percent(part), event.event, event.chain_longest),
+    }
+  end
+end
+
+local function dumps(report)
+  local event = common.any(report, function(e) return e.stacks_full > 0 end)
+  if not event then
+    return nil
+  end
+  local asked = event.sample_stack_user
+  return finding(report, "stacks_full", "stacks", {
+    text = ("%%s of the copied stacks are cut: there was more than the %s, and outer callers are missing")
+      :format(count(event.stack_size, "byte")),
+    advice = asked < MAX_DUMP
+      and ("--call-graph dwarf,%d"):format(math.min(math.max(2 * asked, DEFAULT_DUMP), MAX_DUMP))
+      or "--call-graph fp or lbr; the copies cannot be larger",
+  })
+end
+
+local function branches(report)
+  local event = common.any(report, function(e)
+    return e.lbr_callstack and e.branch_longest >= 8 and share(e.branches_longest, e.branches) >= 1
+  end)
+  if event then
+    return {
+      level = "note",
+      text = ("%s of the LBR call stacks of %s are full: %d calls, the outer ones are missing"):format(
+        percent(share(event.branches_longest, event.branches)), event.event, event.branch_longest),
+      advice = "--call-graph fp or dwarf reach further",
+    }
+  end
+end
+
+local function deferred(report)
+  local n, records = common.sum(report, "deferred"), 0
+  for _, row in ipairs(report.records.by_type) do
+    records = row.type == "callchain_deferred" and row.records or records
+  end
+  if n > 0 and records == 0 then
+    return {
+      level = "problem",
+      text = ("%s wait for the user part of their call chain, which never comes"):format(
+        fmt.unsigned(n) .. (n == 1 and " sample" or " samples")),
+    }
+  end
+end
+
+return {
+  { "chains", chains },
+  { "long_chains", long_chains },
+  { "stacks", dumps },
+  { "lbr", branches },
+  { "deferred", deferred },
+}

@@ -1,0 +1,66 @@
+-- perflua doctor FILE...: is the recording whole, and as good as it could be?
+
+local doctor = require "perflua.doctor"
+local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
+local perflua = require "perflua"
+local show = require "perflua.doctor.show"
+
+local tool = {
+  description = "is a recording whole and good: damage, losses, gaps; what to record better",
+  usage = "doctor [--json] FILE...",
+  options = { json = "one JSON object for each file, on a line of its own" },
+  operands = { 1, math.huge },
+  help = [[
+Reads each recording once and says what is wrong with it, what that means, and which
+options of perf record would have done better.
+
+Exit status: 3 if a recording is damaged or not complete; 1 if one could not be read.]],
+}
+
+local FAILED, DAMAGED = 1, 3
+
+-- Integers of a recording have no sign.
+local function unsigned(value)
+  if math.type(value) == "integer" and value < 0 then
+    return json.unsigned(value)
+  elseif type(value) == "table" then
+    for key, member in pairs(value) do
+      value[key] = unsigned(member)
+    end
+  end
+  return value
+end
+
+local function examine(path)
+  local file <close>, message = perflua.open(path)
+  if not file then
+    return nil, message
+  end
+  return doctor.examine(file)
+end
+
+---@param args table
+---@param out file*
+---@return integer status
+function tool.run(args, out)
+  local failed, damaged, separator = false, false, ""
+  warn "@off" -- what it would say of damage is in the report
+  for _, path in ipairs(args) do
+    local report, message = examine(path)
+    if not report then
+      io.stderr:write("perflua: ", fmt.escape(message), "\n")
+      failed = true
+    elseif args.json then
+      out:write(json.encode(unsigned(report)), "\n")
+    else
+      out:write(separator, table.concat(show(report), "\n"), "\n")
+      separator = "\n"
+    end
+    damaged = damaged or report ~= nil and report.damaged
+  end
+  warn "@on"
+  return failed and FAILED or damaged and DAMAGED or 0
+end
+
+return tool
