@@ -36,7 +36,7 @@ static inline uint64_t pd_chunk_type(uint32_t type)
  */
 #define PD_CHUNK_MOST	(64 * 1024)
 #define PD_CHUNK_LEAST	(4 * 1024)
-#define PD_CHUNK_JUMBLE (16 * 1024)
+#define PD_CHUNK_JUMBLE (48 * 1024)
 
 /* Cuts a stream into chunks. A record without a time keeps its place: it has that of the one before it. */
 struct pd_cutter {

@@ -3,24 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jumble.h"
-
-#define HEADER 8
-
-/* What is there of a chunk while its records are due. */
-struct open {
-	const uint8_t *bytes;
-	uint32_t size; /* may be less than the chunk's: of a file that was cut under us */
-	uint32_t n;    /* of places */
-	struct pd_place *places; /* in the order of time; NULL: as they lie */
-	uint8_t own[];
-};
-
 struct pd_merge_item {
 	const struct pd_merge_stream *stream;
 	const struct pd_chunk *chunk;
-	uint64_t number;   /* of the chunk, its stream's on top */
-	struct open *open; /* NULL: not read, yet or any more */
+	uint64_t number;	/* of the chunk, its stream's on top */
+	struct pd_opened *open; /* NULL: not read, yet or any more */
+	bool seen;		/* it was read once */
 	uint32_t next; /* the next record: its offset in the chunk, or its place in the order */
 };
 
@@ -138,8 +126,7 @@ static void let_go(struct pd_merge *m, struct pd_merge_item *item)
 	if (!item->open)
 		return;
 	m->bytes -= item->chunk->held ? 0 : item->chunk->size;
-	free(item->open->places);
-	free(item->open);
+	pd_opened_destroy(item->open);
 	item->open = NULL;
 }
 
@@ -153,17 +140,54 @@ static void finish(struct pd_merge *m, struct pd_merge_item *item)
 		m->used(m->arg, chunk);
 }
 
+/* For qsort, of items: in the order in which they are opened. */
+static int by_min(const void *a, const void *b)
+{
+	const struct pd_merge_item *x = *(const struct pd_merge_item *const *)a;
+	const struct pd_merge_item *y = *(const struct pd_merge_item *const *)b;
+
+	if (x->chunk->min != y->chunk->min)
+		return x->chunk->min < y->chunk->min ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+#define MANY 64 /* chunks: for fewer no thread is worth starting */
+
+void pd_merge_start(struct pd_merge *m)
+{
+	const struct pd_merge_item **items = NULL;
+	struct pd_due *due = NULL;
+
+	if (m->n < MANY)
+		return;
+	items = malloc(m->n * sizeof(*items));
+	due = malloc(m->n * sizeof(*due));
+	for (size_t i = 0; items && due && i < m->n; i++)
+		items[i] = &m->items[m->heap[i].item];
+	if (items && due) {
+		qsort(items, m->n, sizeof(*items), by_min);
+		for (size_t i = 0; i < m->n; i++)
+			due[i] = (struct pd_due){ items[i]->chunk, items[i]->stream };
+		m->ahead = pd_ahead_start(due, m->n);
+	}
+	if (!m->ahead)
+		free(due);
+	free(items);
+}
+
 void pd_merge_deinit(struct pd_merge *m)
 {
+	pd_ahead_stop(m->ahead);
+	m->ahead = NULL;
 	for (size_t i = 0; i < m->n; i++)
 		finish(m, &m->items[m->heap[i].item]);
 	free(m->heap);
 	free(m->items);
-	free(m->scratch);
+	free(m->scratch.places);
 	m->heap = NULL;
 	m->items = NULL;
-	m->scratch = NULL;
-	m->n = m->capacity = m->scratch_size = 0;
+	m->scratch = (struct pd_scratch){ NULL, 0 };
+	m->n = m->capacity = 0;
 }
 
 /* Lets go of the chunk that is needed last of those that are read. */
@@ -183,30 +207,17 @@ static void make_room(struct pd_merge *m)
 		let_go(m, &m->items[last->item]);
 }
 
-/* Finds the record at `at`: its header and bytes; false if there is not a whole one. */
-static inline bool record_at(const struct pd_merge_item *item, uint32_t at,
-			     struct pd_record *rec)
-{
-	const struct open *open = item->open;
-
-	if (open->size - at < HEADER)
-		return false;
-	pd_record_header(rec, open->bytes + at, item->stream->stamp.swap);
-	rec->bytes = open->bytes + at;
-	return rec->size >= HEADER && rec->size <= open->size - at;
-}
-
 /*
  * The time of the record at item->next; a record without one has that of the record before it, which *time is. False:
  * there is no more record.
  */
 static inline bool look(const struct pd_merge_item *item, uint64_t *time)
 {
-	const struct open *open = item->open;
+	const struct pd_opened *open = item->open;
 	struct pd_record rec;
 
 	if (!open->places) {
-		if (!record_at(item, item->next, &rec))
+		if (!pd_opened_record(open, item->next, item->stream->stamp.swap, &rec))
 			return false;
 		pd_stamp_of(&item->stream->stamp, &rec, time);
 		return true;
@@ -220,10 +231,9 @@ static inline bool look(const struct pd_merge_item *item, uint64_t *time)
 /* Takes the record at item->next; returns what it is then. */
 static inline uint32_t take(const struct pd_merge_item *item, struct pd_record *rec)
 {
-	const struct open *open = item->open;
+	const struct pd_opened *open = item->open;
 	const struct pd_chunk *chunk = item->chunk;
 	uint32_t at = open->places ? open->places[item->next].at : item->next;
-
 	pd_record_header(rec, open->bytes + at, item->stream->stamp.swap);
 	rec->bytes = open->bytes + at;
 	rec->source = item->stream->stream->file->source;
@@ -237,76 +247,30 @@ static inline uint32_t take(const struct pd_merge_item *item, struct pd_record *
 	return open->places ? item->next + 1 : at + rec->size;
 }
 
-/* Room for sorting n places: themselves, as many more, and a byte for each. */
-static struct pd_place *scratch(struct pd_merge *m, size_t n)
-{
-	if (n > m->scratch_size) {
-		free(m->scratch);
-		m->scratch = malloc(n * (2 * sizeof(*m->scratch) + 1));
-		m->scratch_size = m->scratch ? n : 0;
-	}
-	return m->scratch;
-}
-
-/* Sorts the records of a chunk that is in no order; false: no memory. */
-static bool sort(struct pd_merge *m, const struct pd_merge_item *item)
-{
-	struct open *open = item->open;
-	uint64_t time = item->chunk->first;
-	size_t most = open->size / HEADER + 1, n = 0;
-	struct pd_place *places = scratch(m, most);
-	struct pd_record rec;
-
-	if (!places)
-		return false;
-	for (uint32_t at = 0; record_at(item, at, &rec); at += rec.size) {
-		pd_stamp_of(&item->stream->stamp, &rec, &time);
-		places[n++] = (struct pd_place){ time, at };
-	}
-	pd_places_sort(places, n, places + most, (uint8_t *)(places + 2 * most));
-	open->places = malloc((n + 1) * sizeof(*places));
-	if (!open->places)
-		return false;
-	memcpy(open->places, places, n * sizeof(*places));
-	open->n = (uint32_t)n;
-	return true;
-}
-
 /* Reads the chunk of an item; false: see err. */
 static bool open_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
 	const struct pd_chunk *chunk = item->chunk;
-	struct pd_input *input = item->stream->stream->input;
-	size_t n = chunk->held ? 0 : chunk->size, got = chunk->size;
-	struct open *open;
+	struct pd_stream *stream = item->stream->stream;
 
-	if (m->bytes && n && m->bytes + n > m->most)
+	if (m->bytes && !chunk->held && m->bytes + chunk->size > m->most)
 		make_room(m);
-	open = malloc(sizeof(*open) + n);
-	if (!open)
-		goto no_memory;
-	if (n && !pd_input_read(input, chunk->offset, open->own, n, n, &got, err)) {
-		free(open);
+	if (m->ahead && !item->seen)
+		item->open = pd_ahead_next(m->ahead, err);
+	else
+		item->open = pd_chunk_open(chunk, item->stream, &m->scratch, err);
+	if (!item->open)
 		return false;
-	}
-	if (got < chunk->size) {
-		item->stream->stream->file->complete = false;
-		pd_stream_damaged(item->stream->stream, chunk->offset + got, chunk->size - got,
+	item->seen = true;
+	m->bytes += chunk->held ? 0 : chunk->size;
+	if (item->open->size < chunk->size) {
+		stream->file->complete = false;
+		pd_stream_damaged(stream, chunk->offset + item->open->size,
+				  chunk->size - item->open->size,
 				  "found the end of the file here, expected what was there when "
 				  "it was opened");
 	}
-	*open = (struct open){
-		.bytes = chunk->held ? chunk->held : open->own,
-		.size = (uint32_t)got,
-	};
-	item->open = open;
-	m->bytes += n;
-	if (chunk->sorted || sort(m, item))
-		return true;
-	let_go(m, item);
-no_memory:
-	return pd_error_set(err, "ENOMEM", input->path, chunk->offset,
-			    "no memory for %u bytes of records", chunk->size);
+	return true;
 }
 
 static void remove_top(struct pd_merge *m)

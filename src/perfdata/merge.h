@@ -7,13 +7,8 @@
 #ifndef PERFLUA_PERFDATA_MERGE_H
 #define PERFLUA_PERFDATA_MERGE_H
 
-#include "chunk.h"
+#include "ahead.h"
 #include "reader.h"
-
-struct pd_merge_stream {
-	struct pd_stream *stream;
-	struct pd_stamp stamp;
-};
 
 struct pd_merge {
 	struct pd_merge_stream *streams; /* the caller's */
@@ -28,10 +23,10 @@ struct pd_merge {
 	struct pd_merge_node *heap; /* the next record's is on top */
 	struct pd_merge_item *items;
 	size_t n, capacity;
-	struct pd_place *scratch;
-	size_t scratch_size;
-	size_t bytes; /* that are read */
-	bool handed;  /* the top's record was handed out: the next call goes on */
+	struct pd_scratch scratch;
+	struct pd_ahead *ahead; /* NULL: each chunk is read when it is due */
+	size_t bytes;		/* that are read */
+	bool handed;		/* the top's record was handed out: the next call goes on */
 };
 
 /* *merge with streams, want and limit set, all else zero. */
@@ -39,6 +34,9 @@ void pd_merge_deinit(struct pd_merge *merge);
 
 /* Adds a chunk of streams[stream]. It must stay until it is used up. False: no memory. */
 bool pd_merge_add(struct pd_merge *merge, const struct pd_chunk *chunk, size_t stream);
+
+/* When all chunks were added: has them read ahead of time, if they are many. Then none can be added. */
+void pd_merge_start(struct pd_merge *merge);
 
 /* 1: the next record that is due, valid until the next call; 0: there is none; -1: see err. */
 int pd_merge_next(struct pd_merge *merge, struct pd_record *rec, struct pd_error *err);

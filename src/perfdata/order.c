@@ -94,6 +94,7 @@ static enum pd_ordered merge(struct pd_order *o, const struct pd_wanted *wanted,
 	o->merge.most = all / MOST_PART > LEAST_BYTES ? (size_t)(all / MOST_PART) : LEAST_BYTES;
 	if (o->merge.most > window)
 		o->merge.most = window;
+	pd_merge_start(&o->merge);
 	return PD_ORDERED;
 }
 

@@ -95,13 +95,15 @@ local function protected(fn, ...)
 end
 
 -- A recording where a script should be is an easy mistake to make.
+local MAGIC = { PERFILE2 = true, ["2ELIFREP"] = true, PERFFILE = true }
+
+-- A file, or a directory with one.
 local function is_recording(path)
-  local file = io.open(path, "rb")
-  local magic = file and file:read(8)
-  if file then
-    file:close()
+  for _, candidate in ipairs { path, path .. "/data" } do
+    local file <close> = io.open(candidate, "rb")
+    if file and MAGIC[file:read(8)] then return true end
   end
-  return magic == "PERFILE2" or magic == "2ELIFREP" or magic == "PERFFILE"
+  return false
 end
 
 local function exists(path)
