@@ -41,7 +41,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	LUA_CPATH="$(CURDIR)/$(B)/lib/?.so;;" \
 	UBSAN_OPTIONS=print_stacktrace=1
 
-.PHONY: all module demo test lint bench docs install install-module clean help FORCE
+.PHONY: all module demo test sweep lint bench docs install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -90,6 +90,10 @@ demo: all ## look into a recording that comes with perflua
 test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
 	@.ci/deps test
 	@$(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' $(BUSTED)
+
+sweep: all ## cut and damage recordings at every place (minutes; SAN=1: longer)
+	@.ci/deps test
+	@SWEEP=1 $(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' spec/perfdata/cut_spec.lua
 
 lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, generated files
 	@.ci/deps lint

@@ -9,6 +9,7 @@
 --
 -- It is written from the kernel's and perf's own definitions and shares nothing with the reader it tests.
 local attr = require "spec.support.builder_attr"
+local directory = require "spec.support.builder_directory"
 local features = require "spec.support.builder_features"
 local files = require "spec.support.files"
 local pack = require "spec.support.builder_pack"
@@ -22,8 +23,8 @@ Builder.__index = Builder
 
 local HEADER = 104
 
---- options: endian ("little"), attr_size (128; 64 in version 1), version (2, or 1 for PERFFILE), container ("file" or
---- "pipe"), long_size (8: words of the feature bitmap), event_desc (false: no such feature of its own).
+--- options: endian ("little"), attr_size (128; 64 in version 1), version (2, or 1 for PERFFILE), container ("file",
+--- "pipe" or "directory"), long_size (8: words of the feature bitmap), event_desc (false: no such feature of its own).
 function builder.new(options)
   local b = setmetatable({ endian = "little", version = 2, container = "file", long_size = 8 }, Builder)
   for k, v in pairs(options or {}) do
@@ -31,7 +32,7 @@ function builder.new(options)
   end
   b.attr_size = b.attr_size or b.version == 1 and 64 or 128
   b.w = pack.writer(b.endian)
-  b.events, b.stream, b.sections, b.event_types = {}, {}, {}, {}
+  b.events, b.stream, b.sections, b.event_types, b.more = {}, {}, {}, {}, {}
   return b
 end
 
@@ -99,6 +100,12 @@ function Builder:apart(fill)
   end
   self.stream = own
   return table.concat(out)
+end
+
+--- Puts the records that fill(b) adds into the file data.n beside this one, which is then `data` of a directory.
+function Builder:beside(n, fill)
+  self.more[n] = (self.more[n] or "") .. self:apart(fill)
+  return self
 end
 
 --- Its own EVENT_DESC, as perf writes it when events have names.
@@ -256,9 +263,16 @@ function Builder:offsets()
   return self.places
 end
 
---- Writes the file to a temporary path, which goes away with the run; returns the path.
+--- Writes the file to a temporary path, which goes away with the run; returns the path. Of a directory
+--- `data` is the file, wrong or not.
 function Builder:write(wrong)
-  return files.temporary(self:bytes(wrong))
+  if self.container ~= "directory" then
+    return files.temporary(self:bytes(wrong))
+  end
+  if not self.sections[features.bits.dir_format] then
+    self:feature("dir_format", 1)
+  end
+  return directory.write(self:bytes(wrong), self.more)
 end
 
 return builder
