@@ -1,4 +1,5 @@
--- loops.lua LOOP FILE: one way through all samples of a recording; prints how many there were.
+-- loops.lua LOOP FILE: one way through all samples of a recording; prints how many there were. In the
+-- order of time, unless said.
 
 local perflua = require "perflua"
 
@@ -6,7 +7,7 @@ local loops = {}
 
 function loops.three(file)
   local n, sum = 0, 0
-  for s in file:samples() do
+  for s in file:samples { order = "file" } do
     sum = sum + s.pid + s.cpu + s.period
     n = n + 1
   end
@@ -15,21 +16,25 @@ end
 
 function loops.three_reuse(file)
   local n, sum = 0, 0
-  for s in file:samples { reuse = true } do
+  for s in file:samples { order = "file", reuse = true } do
     sum = sum + s.pid + s.cpu + s.period
     n = n + 1
   end
   return n, sum
 end
 
-function loops.select(file)
+local function select_three(samples)
   local n, sum = 0, 0
-  for pid, cpu, period in file:samples():select("pid", "cpu", "period") do
+  for pid, cpu, period in samples:select("pid", "cpu", "period") do
     sum = sum + pid + cpu + period
     n = n + 1
   end
   return n, sum
 end
+
+function loops.select(file) return select_three(file:samples { order = "file" }) end
+
+function loops.select_by_time(file) return select_three(file:samples()) end
 
 function loops.run(file)
   local n, sum = 0, 0

@@ -1,0 +1,151 @@
+-- What is compared. A row is { what, against, … } with
+--
+--   ours, theirs  commands
+--   recording     whose samples (or bytes) the figures are divided by; without it they are of a run
+--   absent        why there is no figure of theirs
+--   times         runs in a round, 1 unless said
+--
+-- and its aims, by the names they have in report.lua: faster, limit, over, rate, memory.
+
+local stopwatch = require "spec.bench.stopwatch"
+local tools = require "perflua.tools"
+
+local perflua = assert(os.getenv "PERFLUA", "start the benchmark by make bench")
+
+local STAT_AIM = 2
+local TIME_MEMORY = 0.1 -- of the recording's size, for what runs in the order of time
+
+local function has(command) return os.execute(("command -v %s >/dev/null"):format(command)) end
+
+local function perf_has_python()
+  return stopwatch.output("perf version --build-options 2>/dev/null"):find "libpython: %[ on" ~= nil
+end
+
+local function loop(name, path) return { perflua, "spec/bench/loops.lua", name, path } end
+
+-- A command of several processes; $1 is the recording, $0 perflua.
+local function shell(line, path) return { "sh", "-c", line, perflua, path } end
+
+local kinds = {}
+
+function kinds.stat(add, recording, path)
+  add {
+    "perflua stat", "perf report --stats", recording = recording, faster = STAT_AIM,
+    ours = { perflua, "stat", path },
+    theirs = { "perf", "report", "--stats", "-i", path },
+  }
+end
+
+function kinds.only_reading(add, recording, path)
+  add {
+    "perflua stat", "dd: only reads the file", recording = recording,
+    ours = { perflua, "stat", path },
+    theirs = { "dd", "if=" .. path, "of=/dev/null", "bs=256k", "status=none" },
+  }
+end
+
+function kinds.doctor(add, recording, path)
+  if not tools.find "doctor" then return end
+  add {
+    "perflua doctor", "perflua stat", recording = recording, faster = 0.5,
+    ours = { perflua, "doctor", path },
+    theirs = { perflua, "stat", path },
+  }
+end
+
+function kinds.pipe(add, recording, path)
+  add {
+    "perflua stat FILE", "cat FILE", recording = recording, rate = 1,
+    ours = { perflua, "stat", path },
+    theirs = { "cat", path },
+  }
+  add {
+    "cat FILE | perflua stat -", "cat FILE | cat", recording = recording, rate = 1,
+    ours = shell('cat "$1" | "$0" stat -', path),
+    theirs = shell('cat "$1" | cat', path),
+  }
+end
+
+function kinds.compressed(add, recording, path)
+  add {
+    "perflua stat", "zstd: only decompresses", recording = recording, faster = 0.7,
+    ours = { perflua, "stat", path },
+    theirs = { "zstd", "-dcq", (path:gsub("%.data$", ".zst")) },
+    absent = not has "zstd" and "no zstd",
+  }
+end
+
+function kinds.dump(add, recording, path)
+  add {
+    "perflua dump", "perf script -F 8 fields", recording = recording, faster = 1,
+    ours = { perflua, "dump", path },
+    theirs = { "perf", "script", "-F", "comm,pid,tid,cpu,time,event,period,ip", "-i", path },
+  }
+end
+
+local loops = {
+  { "three", "loop: 3 fields of each record", limit = 120 },
+  { "three_reuse", "the same, reuse = true", limit = 120 },
+  { "select", "loop: select of 3 fields", limit = 45 },
+  { "run", "run{}: a function, 3 fields", memory = TIME_MEMORY },
+  { "run_fields", "run{}: {3 fields, function}", memory = TIME_MEMORY },
+  { "group", "group_by pid, count" },
+}
+
+function kinds.loops(add, recording, path)
+  for _, one in ipairs(loops) do
+    add { one[2], recording = recording, limit = one.limit, memory = one.memory, ours = loop(one[1], path) }
+  end
+end
+
+function kinds.order(add, recording, path)
+  add {
+    "select of 3 fields, in the order of time", "the same, order = \"file\"", recording = recording,
+    over = 25, memory = TIME_MEMORY,
+    ours = loop("select_by_time", path),
+    theirs = loop("select", path),
+  }
+end
+
+function kinds.python(add, recording, path)
+  add {
+    "loop: count by pid", "perf script's Python", recording = recording, faster = 8,
+    ours = loop("by_pid", path),
+    theirs = { "perf", "script", "-s", "spec/bench/by_pid.py", "-i", path },
+    absent = not perf_has_python() and "this perf has no Python",
+  }
+end
+
+-- Which of them over which recordings. perf report --stats fails on tracing data in a pipe's recording,
+-- so that one with perf is without tracepoints.
+local all = {
+  { "stat", "sys", "flat", "cg", "flat-pipe", "sys-z", "cg-z" },
+  { "only_reading", "sys", "flat", "cg" },
+  { "doctor", "sys", "flat", "cg" },
+  { "pipe", "sys-pipe" },
+  { "compressed", "sys-z", "cg-z" },
+  { "dump", "sys-200k", "flat-200k" },
+  { "loops", "sys", "flat", "cg" },
+  { "order", "sys", "flat", "cg" },
+  { "python", "flat-200k" },
+}
+
+---@param dir string # where the recordings are
+---@param made table<string, boolean> # which of them
+---@return table[]
+return function(dir, made)
+  local rows = {}
+  local function add(row) table.insert(rows, row) end
+  for _, kind in ipairs(all) do
+    for i = 2, #kind do
+      if made[kind[i]] then
+        kinds[kind[1]](add, kind[i], ("%s/%s.data"):format(dir, kind[i]))
+      end
+    end
+  end
+  add {
+    "start-up: perflua -e ''", "lua5.4 -e ''", times = 10, limit = 5e6, ours = { perflua, "-e", "" },
+    theirs = { "lua5.4", "-e", "" }, absent = not has "lua5.4" and "no lua5.4",
+  }
+  return rows
+end
