@@ -102,14 +102,6 @@ static bool in_time(const struct pl_cursor *c, const struct pd_record *rec)
 	return v.type != PD_NIL && v.u >= c->from && v.u < c->to;
 }
 
-/* Gives a record to the machine; is it wanted, too? */
-static bool feed(lua_State *L, const struct pl_cursor *c, const struct pd_record *rec)
-{
-	if (!pm_machine_add(c->file->machine, rec))
-		luaL_error(L, "no memory for the threads of the recording");
-	return pd_types_has(&c->types, rec->type);
-}
-
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 {
 	struct pd_error err;
@@ -126,8 +118,6 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 		got = pd_walk_next(&c->walk, rec, &err);
 		if (got <= 0)
 			break;
-		if (c->feeds && !feed(L, c, rec))
-			continue;
 		if (c->by_event &&
 		    !c->event_ok[rec->event ? rec->event->number : c->n_events - 1])
 			continue;
@@ -204,6 +194,11 @@ static bool not_interrupted(void *arg)
 	const struct pl_cursor *c = arg;
 
 	return !(c->interrupt && *c->interrupt);
+}
+
+static bool meet(void *machine, const struct pd_record *rec)
+{
+	return pm_machine_add(machine, rec);
 }
 
 static void set_types(lua_State *L, struct pl_cursor *c, int options)
@@ -306,10 +301,9 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	c->walk.wanted.arg = c;
 	set_options(L, c, options);
 	if (pl_file_passes(f)) {
-		pl_machine(L, f);
-		c->feeds = true;
-		c->types = c->walk.wanted.types;
-		pm_machine_types(&c->walk.wanted.types);
+		c->walk.wanted.meets.meet = meet;
+		c->walk.wanted.meets.arg = pl_machine(L, f);
+		pm_machine_types(&c->walk.wanted.meets.types);
 	}
 	if (c->reuse) {
 		pl_push_reusable(L, file);

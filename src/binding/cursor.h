@@ -42,8 +42,6 @@ struct pl_cursor {
 	bool open; /* the walk is */
 	bool busy; /* its record is being handed out: a finalizer must not move it */
 	bool reuse, by_time;
-	bool feeds; /* gives the records of a stream to the machine, also those not wanted: */
-	struct pd_types types;
 	uint64_t from, to; /* ns; of the records wanted */
 	unsigned time_id;
 	bool contested;	     /* began while another loop over its Query was unfinished */

@@ -135,6 +135,7 @@ bool pm_machine_read(struct pm_machine *m, bool (*go_on)(void *arg), void *arg,
 	walk.wanted.go_on = go_on;
 	walk.wanted.arg = arg;
 	pm_machine_types(&walk.wanted.types);
+	m->threads.in_order = true;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		if (!pm_machine_add(m, &rec)) {
 			pd_error_set(err, "ENOMEM", m->session->files[0]->path, PD_NO_OFFSET,

@@ -90,7 +90,7 @@ uint32_t pm_thread_name(const struct pm_threads *t, const struct pm_thread *thre
 		}
 		if (m->name != PM_NO_NAME || m->kind != PM_FORK || m->parent == thread->tid)
 			return m->name;
-		/* the parent may have been named, without a time, after this was seen */
+		/* it may have been named, or its name have been read, after this was */
 		thread = pm_thread_find(t, thread->system, m->parent);
 		at = thread ? pm_thread_at(thread, m->time) : -1;
 	}
@@ -112,7 +112,7 @@ bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct p
 		moment.name = pm_names_add(t->names, text);
 		if (moment.name == PM_NO_NAME)
 			return false;
-	} else if (moment.kind == PM_FORK) {
+	} else if (moment.kind == PM_FORK && t->in_order) {
 		parent = pm_thread_find(t, system, moment.parent);
 		if (parent && parent != thread)
 			moment.name = pm_thread_name(t, parent,

@@ -17,7 +17,7 @@ enum pm_moment_kind {
 
 struct pm_moment {
 	uint64_t time; /* ns; 0: it was so before the recording began */
-	uint32_t name; /* PM_NO_NAME: that of the parent, which was not known */
+	uint32_t name; /* PM_NO_NAME, of PM_FORK: ask for the parent's */
 	int32_t pid, parent;
 	uint8_t kind;
 };
@@ -34,6 +34,7 @@ struct pm_threads {
 	struct pm_thread *threads; /* [n]: as they were met */
 	size_t n, capacity;
 	struct pm_names *names;
+	bool in_order; /* moments are added in the order of time: a parent's name is known at once */
 };
 
 void pm_threads_deinit(struct pm_threads *threads);

@@ -105,6 +105,7 @@ static enum pd_ordered queue(struct pd_order *o, const struct pd_wanted *wanted,
 	o->queue = (struct pd_queue){
 		.merge = { .streams = o->streams, .want = wanted->types },
 		.n = o->n,
+		.meets = wanted->meets,
 		.window = window,
 	};
 	return pd_queue_init(&o->queue, err) ? PD_ORDERED : PD_ORDER_FAILED;

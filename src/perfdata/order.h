@@ -24,6 +24,7 @@ struct pd_wanted {
 	uint64_t from, to;
 	bool (*go_on)(void *arg);
 	void *arg;
+	struct pd_meets meets; /* of streams and compressed records only */
 };
 
 enum pd_ordered {

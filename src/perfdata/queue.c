@@ -156,6 +156,7 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 {
 	struct pd_queue_stream *s = &q->streams[i];
 	uint64_t time = s->cutter.last;
+	bool ok = true;
 	int got = pd_reader_advance(&s->reader, rec, err);
 
 	if (got <= 0)
@@ -165,9 +166,15 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 		if (time > s->latest)
 			s->latest = time;
 	}
-	if (!pd_types_has(&q->merge.want, rec->type)) {
+	if (!pd_types_has(&q->merge.want, rec->type))
 		s->cutter.last = time;
-	} else if (!put(q, i, rec, time)) {
+	else if (!put(q, i, rec, time))
+		ok = false;
+	if (q->meets.meet && pd_types_has(&q->meets.types, rec->type)) {
+		pd_bind(&q->merge.streams[i].stamp.binder, rec);
+		ok = q->meets.meet(q->meets.arg, rec) && ok;
+	}
+	if (!ok) {
 		pd_error_set(err, "ENOMEM", q->merge.streams[i].stream->input->path,
 			     rec->offset, "no memory for records that wait for earlier ones");
 		return -1;

@@ -12,16 +12,27 @@
 
 #include "merge.h"
 
+/*
+ * Whoever wants to know records of some types as soon as they are read: what is handed out then may ask for
+ * what they say, as nothing that is still to come is earlier. NULL: nobody. It returns false without memory.
+ */
+struct pd_meets {
+	struct pd_types types;
+	bool (*meet)(void *arg, const struct pd_record *rec);
+	void *arg;
+};
+
 struct pd_queue {
 	struct pd_merge merge;
 	struct pd_queue_stream *streams; /* beside merge.streams */
 	size_t n;
+	struct pd_meets meets;
 	size_t waiting, window; /* bytes that wait, and may */
 	uint64_t late;		/* records that came too late */
 	struct pd_slab *slab;	/* that is being filled */
 };
 
-/* *queue with merge.streams (n of them), merge.want and window set, all else zero. False: see err. */
+/* *queue with merge.streams (n of them), merge.want, meets and window set, all else zero. False: see err. */
 bool pd_queue_init(struct pd_queue *queue, struct pd_error *err);
 void pd_queue_deinit(struct pd_queue *queue);
 

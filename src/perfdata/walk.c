@@ -48,6 +48,8 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
 		return -1;
 	w->state = PD_WALK_READING;
 	w->reader.want = w->wanted.types;
+	for (size_t i = 0; w->wanted.meets.meet && i < 2; i++)
+		w->reader.want.bits[i] |= w->wanted.meets.types.bits[i];
 	if (++w->stream == file->n_streams) {
 		w->file++;
 		w->stream = 0;
@@ -77,6 +79,23 @@ static int next_files(struct pd_walk *w, struct pd_error *err)
 	return -1;
 }
 
+int pd_walk_meet(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
+{
+	const struct pd_meets *meets = &w->wanted.meets;
+	int got;
+
+	while ((got = pd_reader_next(&w->reader, rec, err)) > 0) {
+		if (pd_types_has(&meets->types, rec->type) && !meets->meet(meets->arg, rec)) {
+			pd_error_set(err, "ENOMEM", w->reader.stream->input->path, rec->offset,
+				     "no memory for what a record says");
+			return -1;
+		}
+		if (pd_types_has(&w->wanted.types, rec->type))
+			return got;
+	}
+	return got;
+}
+
 int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 {
 	for (;;) {
@@ -90,8 +109,9 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 			      next_stream(w, err);
 		if (got <= 0)
 			return got;
-		got = w->state == PD_WALK_READING ? pd_reader_next(&w->reader, rec, err) :
-						    pd_order_next(&w->order, rec, err);
+		got = w->state == PD_WALK_ORDERED ? pd_order_next(&w->order, rec, err) :
+		      w->wanted.meets.meet	  ? pd_walk_meet(w, rec, err) :
+						    pd_reader_next(&w->reader, rec, err);
 		if (got)
 			return got;
 	}

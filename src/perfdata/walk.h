@@ -25,7 +25,7 @@ struct pd_walk {
 	/*
 	 * The caller may change before the first record: the types that are delivered (all); the times, in
 	 * ns, outside of which nothing needs to be delivered but may be (all); go_on, asked now and then
-	 * where it takes long (NULL: yes).
+	 * where it takes long (NULL: yes); who meets records of which types as they are read.
 	 */
 	struct pd_wanted wanted;
 	/* its own */
@@ -47,6 +47,9 @@ bool pd_walk_init(struct pd_walk *walk, struct pd_session *session, enum pd_orde
 void pd_walk_deinit(struct pd_walk *walk);
 
 /* As pd_walk_next, when what was walked is at its end. */
+/* As pd_reader_next, for walk->wanted.meets. */
+int pd_walk_meet(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
+
 int pd_walk_step(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /* 1: the next record; 0: there is none; -1: a file could not be read, err says why. */
@@ -56,7 +59,8 @@ static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
 	int got = 0;
 
 	if (walk->state == PD_WALK_READING)
-		got = pd_reader_next(&walk->reader, rec, err);
+		got = walk->wanted.meets.meet ? pd_walk_meet(walk, rec, err) :
+						pd_reader_next(&walk->reader, rec, err);
 	else if (walk->state == PD_WALK_ORDERED)
 		got = pd_order_next(&walk->order, rec, err);
 	return got ? got : pd_walk_step(walk, rec, err);
