@@ -7,21 +7,26 @@
 #ifndef PERFLUA_PERFDATA_BLOCKS_H
 #define PERFLUA_PERFDATA_BLOCKS_H
 
-#include "input.h"
+#include "readahead.h"
 
 struct pd_blocks {
 	struct pd_input *input;
 	uint8_t *block;
 	size_t capacity;
-	const uint8_t *pos, *end; /* what is left of the block */
-	uint64_t offset;	  /* of pos in the input */
-	uint64_t start, limit;	  /* where the walk begins and ends */
+	const uint8_t *pos, *end;   /* what is left of the block */
+	uint64_t offset;	    /* of pos in the input */
+	uint64_t start, limit;	    /* where the walk begins and ends */
+	uint64_t ahead_at;	    /* offset of the next block of: */
+	struct pd_readahead *ahead; /* NULL: what is needed is read when it is */
 };
 
 /* Walks from offset up to limit. */
 bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset,
 		    uint64_t limit, struct pd_error *err);
 void pd_blocks_deinit(struct pd_blocks *b);
+
+/* Has blocks read ahead by a thread, if they are many. Worth it for whoever does little with each of them. */
+void pd_blocks_read_ahead(struct pd_blocks *b);
 
 int pd_blocks_refill(struct pd_blocks *b, size_t n, struct pd_error *err);
 

@@ -93,6 +93,7 @@ enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *s
 		return PD_INDEX_FAILED;
 	}
 	if (pd_reader_init(&reader, stream, err)) {
+		pd_blocks_read_ahead(&reader.blocks);
 		made = fill(index, &reader, stamp, go_on, arg, err);
 		pd_reader_deinit(&reader);
 	}
