@@ -142,6 +142,8 @@ function File:close() end
 ---@field sample_fields any[] # Array of the names of what its samples hold.
 ---@field leader perflua.Event # The leader of its group; itself if it has none.
 ---@field members any[] # Array of the events of its group, the leader first.
+---@field unit string # Of its counts, `msec`; from an event_update that was read.
+---@field scale number # What its counts are multiplied with; from an event_update that was read.
 ---@field system string # Of a tracepoint: the subsystem, `sched`.
 ---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
 ---@field size integer # Bytes of the attr as the recorder knew it.

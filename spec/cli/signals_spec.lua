@@ -1,5 +1,6 @@
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
+local small = require "spec.support.small_pipe"
 
 -- Starts the interpreter, waits until it has printed something, sends SIGINT so many times.
 local function interrupted(times, words)
@@ -57,6 +58,94 @@ describe("SIGINT", function()
       io.write('ready\n') io.flush()
       while true do pcall(function() while true do end end) end]]
     assert.are.equal(130, interrupted(3, script).status) -- as the shell says it: 128 + SIGINT
+  end)
+end)
+
+-- Starts the interpreter on what a pipe gives, which then falls silent but stays open; sends SIGINT once there is
+-- a line of output, and a silent writer's end is never what ends it. mark: where standard input comes from.
+local function silenced(bytes, words, how)
+  local out, fifo, late = files.temporary(), files.temporary(), files.temporary()
+  local command = how and how:format(words) or words .. ' - <"$2"'
+  local got = run.shell_with(([[
+    rm "$2" && mkfifo "$2"
+    { cat "$1"; sleep 20; echo late >%s; } >"$2" & writer=$!
+    "$perflua" %s >%s & pid=$!
+    for i in $(seq 200); do [ -s %s ] && break; sleep 0.05; done
+    sleep 0.1
+    kill -INT $pid
+    wait $pid
+    status=$?
+    kill $writer
+    exit $status]]):format(late, command, out, out), files.temporary(bytes), fifo)
+  got.out = files.read(out)
+  got.late = files.read(late) ~= ""
+  return got
+end
+
+describe("SIGINT while a stream is silent", function()
+  local bytes = small():bytes()
+
+  it("ends a script's loop at once, as if the recording had ended", function()
+    for _, n in ipairs { #bytes, #bytes - 20 } do -- waiting for a record, or for the rest of one
+      local script = run.script [[
+        local n = 0
+        for _ in perflua.open(arg[1]):records { order = "file" } do
+          n = n + 1
+          print(n)
+          io.flush()
+        end
+        print "end"]]
+      local got = silenced(bytes:sub(1, n), script)
+      assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
+      assert.are.equal(n == #bytes and "1\n2\n3\nend\n" or "1\n2\nend\n", got.out)
+    end
+  end)
+
+  it("ends run() and calls finish", function()
+    local script = run.script [[
+      return {
+        begin = function() print "begin" io.flush() end,
+        sample = function() print "sample" end, -- may wait for those before it in time
+        finish = function() print "finish" end,
+      }]]
+    local got = silenced(bytes, script)
+    assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
+    assert.matches("^begin\n.*finish\n$", got.out)
+  end)
+
+  it("ends a tool, which says what it found", function()
+    local got = silenced(bytes, "stat", '-e "print(1) io.flush()" %s - <"$2"')
+    assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
+    assert.matches("sample +2 ", got.out)
+  end)
+
+  it("ends the opening of one, also of a FIFO that nobody writes to", function()
+    local script = run.script [[
+      print "ready"
+      io.flush()
+      print(select(2, perflua.open(arg[1])))]]
+    local got = silenced(bytes:sub(1, 40), script)
+    assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
+    assert.matches("^ready\n%-: cannot read: [^\n]*\n$", got.out)
+    local fifo = files.temporary()
+    os.remove(fifo)
+    assert(os.execute("mkfifo " .. fifo))
+    got = silenced(bytes, script, ('%%s "%s"'):format(fifo))
+    assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
+    assert.matches("^ready\n/[^\n]*: cannot read: [^\n]*\n$", got.out)
+  end)
+end)
+
+describe("a FIFO", function()
+  it("is waited for until there is a writer", function()
+    local path = small():write()
+    local got = run.shell_with([[
+      dir=$(mktemp -d); mkfifo "$dir/fifo"
+      { sleep 0.3; cat "$1" >"$dir/fifo"; } &
+      "$perflua" stat "$dir/fifo"; status=$?
+      rm -r "$dir"; exit $status]], path)
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    assert.matches("sample +2 ", got.out)
   end)
 end)
 

@@ -1,32 +1,10 @@
 -- Records inside compressed ones: frames made by hand, so that any split and any damage is possible.
-local builder = require "spec.support.builder"
-local files = require "spec.support.files"
+local compressed = require "spec.support.compressed"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local zstd = require "spec.support.builder_zstd"
 
-local function start(options)
-  local b = builder.new(options)
-  b:event { name = "cycles", sample_type = { "ip", "tid", "time" }, ids = { 7 } }
-  return b
-end
-
---- The bytes of records from..to: COMM records that are told apart by their pid.
-local function records(b, from, to)
-  return b:apart(function()
-    for i = from, to do
-      b:record("comm", { pid = i, tid = i, comm = "number " .. i }, { time = i })
-    end
-  end)
-end
-
-local function pids(file, options)
-  local list = {}
-  for r in file:records(options):each() do
-    list[#list + 1] = r.pid or r.type
-  end
-  return list
-end
+local start, records, pids, SIZE = compressed.start, compressed.records, compressed.pids, compressed.SIZE
 
 --- Of each record its pid and where it is.
 local function places(b)
@@ -36,16 +14,6 @@ local function places(b)
   end
   return list
 end
-
-local function reasons(file)
-  local list = {}
-  for i, d in ipairs(file.damage) do
-    list[i] = d.reason
-  end
-  return table.concat(list, "\n")
-end
-
-local SIZE = #records(start(), 1, 1)
 
 for _, kind in ipairs { "compressed", "compressed2" } do
   for _, container in ipairs { "file", "pipe" } do
@@ -140,8 +108,8 @@ describe("a record inside a compressed one", function()
     assert.are.same({ "compressed2", 1, 2, "finished_round", "compressed", 3 },
       pids(assert(perflua.open(path)), { container = true }))
     assert.are.same({ 1, 2, 3 }, pids(assert(perflua.open(path))))
-    local compressed = assert(perflua.open(path)):records("compressed2"):first()
-    assert.are.equal(#zstd.frame()(records(b, 1, 2)), compressed.data_size)
+    local record = assert(perflua.open(path)):records("compressed2"):first()
+    assert.are.equal(#zstd.frame()(records(b, 1, 2)), record.data_size)
   end)
 
   it("may be kept after the loop went on", function()
@@ -166,134 +134,5 @@ describe("a record inside a compressed one", function()
     local list = reading.open(b):records():collect()
     assert.are.equal(65528, list[1].size)
     assert.are.equal("number 1", list[2].comm)
-  end)
-end)
-
-describe("a stream of compressed records", function()
-  local function file_of(fill)
-    warn "@off"
-    local b, payload = start(), zstd.frame()
-    fill(b, payload)
-    return reading.open(b), b
-  end
-
-  it("that begins in the middle says that another file has its beginning", function()
-    local file, b = file_of(function(b, payload)
-      payload(records(b, 1, 2)) -- is in that file
-      b:record("comm", { pid = 3, tid = 3, comm = "outside" })
-      b:record("compressed2", { data = payload(records(b, 4, 5)) })
-      b:record("comm", { pid = 6, tid = 6, comm = "outside" })
-    end)
-    assert.are.same({ 3, 6 }, pids(file))
-    assert.is_false(file.complete)
-    assert.are.equal(b:offsets()[2], file.damage[1].offset)
-    assert.matches("it begins in the file recorded before this one; what follows in its stream is lost$", reasons(file))
-  end)
-
-  it("is delivered up to its damage, and what lies outside after it", function()
-    local file, b = file_of(function(b, payload)
-      b:record("compressed2", { data = payload(records(b, 1, 2)) })
-      b:record("compressed2", { data = payload(records(b, 3, 4)) .. zstd.damage(records(b, 90, 91)) })
-      b:record("comm", { pid = 5, tid = 5, comm = "outside" })
-      b:record("compressed2", { data = payload(records(b, 92, 93)) })
-      b:record("comm", { pid = 6, tid = 6, comm = "outside" })
-    end)
-    assert.are.same({ 1, 2, 3, 4, 5, 6 }, pids(file))
-    assert.is_false(file.complete)
-    assert.are.equal(b:offsets()[2], file.damage[1].offset)
-    assert.matches("^compressed record: .*what follows in its stream is lost", reasons(file))
-  end)
-
-  it("notes its damage once, however often it is passed", function()
-    local file = file_of(function(b, payload)
-      b:record("compressed2", { data = payload(records(b, 1, 2)) .. zstd.damage "x" })
-    end)
-    for _ = 1, 3 do
-      assert.are.same({ 1, 2 }, pids(file))
-      assert.are.equal(1, #file.damage)
-    end
-  end)
-
-  it("goes on where a new frame begins", function()
-    local file = file_of(function(b, payload)
-      b:record("compressed2", { data = payload(records(b, 1, 2)) .. zstd.damage "x" })
-      b:record("compressed2", { data = zstd.frame()(records(b, 3, 4)) })
-    end)
-    assert.are.same({ 1, 2, 3, 4 }, pids(file))
-  end)
-
-  it("may be a new frame without the end of the one before", function()
-    local file = file_of(function(b, payload)
-      b:record("compressed2", { data = payload(records(b, 1, 2)) })
-      payload = zstd.frame()
-      b:record("compressed2", { data = payload(records(b, 3, 4)) })
-      b:record("compressed2", { data = payload(records(b, 5, 6)) })
-    end)
-    assert.are.same({ 1, 2, 3, 4, 5, 6 }, pids(file))
-    assert.is_true(file.complete)
-  end)
-
-  it("may end its frame", function()
-    local file = file_of(function(b, payload)
-      b:record("compressed2", { data = payload(records(b, 1, 2), true) })
-      b:record("compressed2", { data = zstd.frame()(records(b, 3, 4)) })
-      b:record("comm", { pid = 5, tid = 5, comm = "outside" })
-    end)
-    assert.are.same({ 1, 2, 3, 4, 5 }, pids(file))
-    assert.is_true(file.complete)
-  end)
-
-  it("that ends within a record says so", function()
-    local file = file_of(function(b, payload)
-      b:record("compressed2", { data = payload(records(b, 1, 2):sub(1, -5)) })
-      b:record("comm", { pid = 3, tid = 3, comm = "outside" })
-    end)
-    assert.are.same({ 1, 3 }, pids(file))
-    assert.is_false(file.complete)
-    assert.matches("found the end of the recording after %d+ bytes of a record", reasons(file))
-  end)
-
-  it("that holds what cannot be a record says so", function()
-    for _, size in ipairs { 0, 7 } do
-      local file = file_of(function(b, payload)
-        local bad = b:apart(function() b:raw(3, 0, ("x"):rep(32), size) end)
-        b:record("compressed2", { data = payload(records(b, 1, 2) .. bad .. records(b, 90, 91)) })
-        b:record("comm", { pid = 3, tid = 3, comm = "outside" })
-      end)
-      assert.are.same({ 1, 2, 3 }, pids(file))
-      assert.matches("cannot be a record", reasons(file))
-    end
-  end)
-
-  it("is no danger when its records hold nothing, or each other", function()
-    local file = file_of(function(b, payload)
-      b:record("compressed2", { data = "" })
-      b:record("compressed", { data = "" })
-      b:raw(83, 0, "")
-      b:raw(83, 0, "1234")
-      b:record("compressed2", { data = payload(records(b, 1, 1) .. b:apart(function()
-        b:record("compressed2", { data = zstd.frame()(records(b, 90, 91)) })
-        b:record("auxtrace", { data_size = 1 << 40 })
-      end) .. records(b, 2, 2)) })
-      b:record("compressed2", { data = payload(records(b, 3, 3)), data_size = 1 << 40 })
-    end)
-    assert.are.same({ 1, "auxtrace", 2, 3 }, pids(file))
-  end)
-
-  it("cut at any byte delivers the whole records of the compressed ones before the cut", function()
-    warn "@off"
-    local b, payload = start(), zstd.frame()
-    for i = 1, 5, 2 do
-      b:record("compressed", { data = payload(records(b, i, i + 1)) })
-    end
-    local bytes, offsets = b:bytes { no_features = true, data = { size = 0 } }, b:offsets()
-    local path = files.temporary()
-    for n = offsets[1], #bytes - 1 do
-      files.write(path, bytes:sub(1, n))
-      local file <close> = assert(perflua.open(path))
-      assert.are.same({ table.unpack({ 1, 2, 3, 4 }, 1, n >= offsets[3] and 4 or n >= offsets[2] and 2 or 0) },
-        pids(file), "cut at " .. n)
-      assert.is_false(file.complete)
-    end
   end)
 end)

@@ -6,7 +6,7 @@ local small = require "spec.support.small_pipe"
 
 local HEADER = 16
 
---- The offsets of a pipe's records and where each ends with its payload, told from the bytes alone.
+--- Where each of a pipe's records ends by itself and with its payload, told from the bytes alone.
 local function places(bytes, endian)
   local order = endian == "big" and ">" or "<"
   local list, at = {}, HEADER
@@ -14,14 +14,14 @@ local function places(bytes, endian)
     local kind, size = string.unpack(order .. "I4xxI2", bytes, at + 1)
     local payload = kind == 66 and string.unpack(order .. "I4", bytes, at + 9)
       or kind == 71 and string.unpack(order .. "I8", bytes, at + 9) or 0
-    list[#list + 1] = { offset = at, finish = at + size + payload }
+    list[#list + 1] = { own = at + size, finish = at + size + payload }
     at = at + size + payload
   end
   return list
 end
 
 reading.either_order(describe, function(endian)
-  it("in pipe mode cut at any byte delivers the whole records before the cut", function()
+  it("in pipe mode cut at any byte delivers the records before the cut, whose payload may be cut", function()
     warn "@off"
     local b = endian == "little" and small { endian = endian } or everything.builder(endian)
     b.container = "pipe"
@@ -32,7 +32,7 @@ reading.either_order(describe, function(endian)
     local path = files.temporary()
     local wrong = {}
     for n = HEADER, #bytes, endian == "little" and 1 or 13 do
-      while list[whole + 1] and list[whole + 1].finish <= n do
+      while list[whole + 1] and list[whole + 1].own <= n do
         whole = whole + 1
       end
       files.write(path, bytes:sub(1, n))

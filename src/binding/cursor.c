@@ -102,6 +102,14 @@ static bool in_time(const struct pl_cursor *c, const struct pd_record *rec)
 	return v.type != PD_NIL && v.u >= c->from && v.u < c->to;
 }
 
+/* Events that came late were not there to be asked for. */
+static bool of_event(const struct pl_cursor *c, const struct pd_record *rec)
+{
+	size_t last = c->n_events - 1, i = rec->event ? rec->event->number : last;
+
+	return (!rec->event || i < last) && c->event_ok[i];
+}
+
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 {
 	struct pd_error err;
@@ -118,15 +126,15 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 		got = pd_walk_next(&c->walk, rec, &err);
 		if (got <= 0)
 			break;
-		if (c->by_event &&
-		    !c->event_ok[rec->event ? rec->event->number : c->n_events - 1])
+		if (c->by_event && !of_event(c, rec))
 			continue;
 		if (c->by_time && !in_time(c, rec))
 			continue;
 		return 1;
 	}
 	pl_cursor_close(c);
-	if (got < 0)
+	/* a stream that was waited for ends as if the recording had ended */
+	if (got < 0 && !(c->interrupt && *c->interrupt))
 		luaL_error(L, "%s", err.message);
 	pl_file_report(L, c->file);
 	return 0;

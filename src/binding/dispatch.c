@@ -21,7 +21,8 @@ struct dispatch {
 	bool started;
 	struct handler other;
 	struct handler types[PD_RECORD_TYPES];
-	struct handler events[]; /* by event index */
+	size_t n_events;
+	struct handler *events; /* by number, in the userdata at AT_EVENTS */
 };
 
 /* Stack of the loop. */
@@ -30,6 +31,7 @@ enum {
 	AT_OPTIONS,
 	AT_CURSOR,
 	AT_STATE,
+	AT_EVENTS,
 	AT_FNS,
 	AT_STOP,
 	AT_INTERVAL,
@@ -70,11 +72,41 @@ static const struct handler *find(const struct dispatch *d, const struct pd_reco
 {
 	const struct handler *h = NULL;
 
-	if (rec->type == PD_RECORD_SAMPLE && rec->event)
+	if (rec->type == PD_RECORD_SAMPLE && rec->event && rec->event->number < d->n_events)
 		h = &d->events[rec->event->number];
 	if ((!h || !h->fn) && rec->type < PD_RECORD_TYPES)
 		h = &d->types[rec->type];
 	return h && h->fn ? h : &d->other;
+}
+
+/* Room for the handlers of n events, at AT_EVENTS. */
+static void make_room(lua_State *L, struct dispatch *d, size_t n)
+{
+	struct handler *events = lua_newuserdatauv(L, (n + 1) * sizeof(*events), 0);
+
+	memset(events, 0, (n + 1) * sizeof(*events));
+	if (d->n_events)
+		memcpy(events, d->events, d->n_events * sizeof(*events));
+	d->events = events;
+	lua_replace(L, AT_EVENTS);
+}
+
+/* Asks for the handlers of events that came late. */
+static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
+{
+	size_t n = f->session->n_events;
+
+	make_room(L, d, n);
+	for (size_t i = d->n_events; i < n; i++) {
+		if (lua_getfield(L, AT_OPTIONS, "late") == LUA_TFUNCTION) {
+			lua_pushinteger(L, (lua_Integer)i + 1);
+			lua_call(L, 1, 1);
+			if (!lua_isnil(L, -1))
+				take_handler(L, &d->events[i], f->names);
+		}
+		lua_settop(L, AT_TOP);
+	}
+	d->n_events = n;
 }
 
 /*
@@ -124,12 +156,12 @@ static bool call(lua_State *L, const struct dispatch *d, const struct handler *h
 
 /*
  * file:dispatch{types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h, interval=fn,
- * interval_ns=n, stop=value}: h is a function or {field, …, function}
+ * interval_ns=n, stop=value, late=fn}: h is a function or {field, …, function}, late(index) gives that of an
+ * event that comes when the loop has begun, or nil
  */
 int pl_file_dispatch(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	size_t size = sizeof(struct dispatch) + f->session->n_events * sizeof(struct handler);
 	struct dispatch *d;
 	struct pd_record rec;
 
@@ -137,14 +169,17 @@ int pl_file_dispatch(lua_State *L)
 	lua_settop(L, 2);
 	luaL_checkstack(L, PL_MAX_FIELDS + 16, "handlers");
 	pl_push_cursor(L, 1, 2);
-	d = lua_newuserdatauv(L, size, 0);
-	memset(d, 0, size);
+	d = lua_newuserdatauv(L, sizeof(*d), 0);
+	memset(d, 0, sizeof(*d));
 	d->cursor = lua_touserdata(L, AT_CURSOR);
+	lua_pushnil(L);
+	make_room(L, d, f->session->n_events);
+	d->n_events = f->session->n_events;
 	lua_newtable(L);
 	lua_getfield(L, 2, "stop");
 	lua_getfield(L, 2, "interval");
 	take_handlers(L, "handlers", d->types, PD_RECORD_TYPES, 0, f->names);
-	take_handlers(L, "event_handlers", d->events, f->session->n_events, 1, f->names);
+	take_handlers(L, "event_handlers", d->events, d->n_events, 1, f->names);
 	if (lua_getfield(L, 2, "other") != LUA_TNIL)
 		take_handler(L, &d->other, f->names);
 	lua_settop(L, AT_TOP);
@@ -156,8 +191,11 @@ int pl_file_dispatch(lua_State *L)
 	}
 	lua_settop(L, AT_TOP);
 	while (pl_cursor_next(L, d->cursor, &rec)) {
-		const struct handler *h = find(d, &rec);
+		const struct handler *h;
 
+		if (rec.event && rec.event->number >= d->n_events)
+			take_late(L, d, f);
+		h = find(d, &rec);
 		if (d->interval)
 			tick(L, d, &rec);
 		if (h->fn && call(L, d, h, &rec))

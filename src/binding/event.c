@@ -20,19 +20,20 @@ static const struct pd_event *check_event(lua_State *L, int index)
 	return e->event;
 }
 
-/* The table of all Events of a file, made once. */
+/* The table of all Events of a file, made once; those that came late are added to it. */
 void pl_push_events(lua_State *L, int file)
 {
-	struct pl_file *f;
+	struct pl_file *f = lua_touserdata(L, file);
 
 	file = lua_absindex(L, file);
-	if (lua_getiuservalue(L, file, PL_FILE_EVENTS) == LUA_TTABLE)
-		return;
-	lua_pop(L, 1);
-	f = lua_touserdata(L, file);
-	lua_createtable(L, (int)f->session->n_events, 0);
-	luaL_setmetatable(L, PL_EVENTS);
-	for (size_t i = 0; i < f->session->n_events; i++) {
+	if (lua_getiuservalue(L, file, PL_FILE_EVENTS) != LUA_TTABLE) {
+		lua_pop(L, 1);
+		lua_createtable(L, (int)f->session->n_events, 0);
+		luaL_setmetatable(L, PL_EVENTS);
+		lua_pushvalue(L, -1);
+		lua_setiuservalue(L, file, PL_FILE_EVENTS);
+	}
+	for (size_t i = lua_rawlen(L, -1); i < f->session->n_events; i++) {
 		struct pl_event *e = lua_newuserdatauv(L, sizeof(*e), 1);
 
 		e->event = f->session->events[i];
@@ -42,8 +43,6 @@ void pl_push_events(lua_State *L, int file)
 		lua_setiuservalue(L, -2, 1);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
-	lua_pushvalue(L, -1);
-	lua_setiuservalue(L, file, PL_FILE_EVENTS);
 }
 
 void pl_push_event(lua_State *L, int file, const struct pd_event *event)
@@ -117,6 +116,21 @@ static int push_members(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
+static int push_unit(lua_State *L, const struct pd_event *e)
+{
+	lua_pushstring(L, e->unit);
+	return 1;
+}
+
+static int push_scale(lua_State *L, const struct pd_event *e)
+{
+	if (e->scale != 0)
+		lua_pushnumber(L, e->scale);
+	else
+		lua_pushnil(L);
+	return 1;
+}
+
 /* What precedes the colon of a tracepoint's name. */
 static int push_system(lua_State *L, const struct pd_event *e)
 {
@@ -155,6 +169,10 @@ static const struct {
 	{ "leader", push_leader, PD_EVENT, "the leader of its group; itself if it has none" },
 	{ "members", push_members, PD_VIEW,
 	  "array of the events of its group, the leader first" },
+	{ "unit", push_unit, PD_STR,
+	  "of its counts, `msec`; from an event_update that was read" },
+	{ "scale", push_scale, PD_FLOAT,
+	  "what its counts are multiplied with; from an event_update that was read" },
 	{ "system", push_system, PD_STR, "of a tracepoint: the subsystem, `sched`" },
 	{ "fields", push_format, PD_LATER, "of a tracepoint: its fields" },
 	{ "print_fmt", push_format, PD_LATER, "of a tracepoint: how its text is formatted" },

@@ -7,32 +7,32 @@
 
 struct decode {
 	struct pl_file *f;
-	const struct pd_feature_section *section;
-	const struct pd_feature *feature; /* NULL: unknown, its bytes as they are */
+	struct pd_feature_section section; /* a copy: more may come */
+	const struct pd_feature *feature;  /* NULL: unknown, its bytes as they are */
 };
 
 /* What a section holds; nil, and noted as damage, if that cannot be decoded. [-0, +1] */
 static void push_decoded(lua_State *L, const struct decode *d)
 {
 	struct pd_file *file = d->f->file;
-	struct pd_section at = d->section->at;
+	struct pd_section at = d->section.at;
 	struct pd_error err;
 	struct pd_cursor c;
 	struct pl_sink sink;
 	int top = lua_gettop(L);
 	uint8_t *bytes;
 
-	if (!d->section->bytes &&
+	if (!d->section.bytes &&
 	    (at.offset > file->input.size || at.size > file->input.size - at.offset)) {
 		file->complete = false;
 		pd_file_damaged(file, at.offset, at.size,
 				"feature %s (bit %u): found a section past the end of the file",
-				d->feature ? d->feature->name : "unknown", d->section->bit);
+				d->feature ? d->feature->name : "unknown", d->section.bit);
 		lua_pushnil(L);
 		return;
 	}
 	bytes = lua_newuserdatauv(L, at.size + 1, 0);
-	if (!pd_file_read_feature(file, d->section, bytes, &err)) {
+	if (!pd_file_read_feature(file, &d->section, bytes, &err)) {
 		pd_file_damaged(file, at.offset, at.size, "%s", err.message);
 		lua_pushnil(L);
 	} else if (!d->feature) {
@@ -56,12 +56,12 @@ static void push_decoded(lua_State *L, const struct decode *d)
 static void push_feature(lua_State *L, struct pl_file *f, int features,
 			 const struct pd_feature_section *section)
 {
-	struct decode d = { f, section, pd_feature_by_bit(section->bit) };
+	struct decode d = { f, *section, pd_feature_by_bit(section->bit) };
 
 	if (d.feature)
 		lua_pushstring(L, d.feature->name);
 	else
-		lua_pushinteger(L, section->bit);
+		lua_pushinteger(L, d.section.bit);
 	lua_pushvalue(L, -1);
 	if (lua_rawget(L, features) != LUA_TNIL) {
 		lua_remove(L, -2);
@@ -72,7 +72,10 @@ static void push_feature(lua_State *L, struct pl_file *f, int features,
 	push_decoded(L, &d);
 	lua_pushvalue(L, -1);
 	lua_insert(L, -3);
-	lua_rawset(L, features); /* key, value; the copy below them stays */
+	if (d.section.grown) /* more may come */
+		lua_pop(L, 2);
+	else
+		lua_rawset(L, features); /* key, value; the copy below them stays */
 	pl_file_report(L, f);
 }
 
@@ -132,11 +135,11 @@ static int features_next(lua_State *L)
 	lua_settop(L, 0);
 	lua_pushvalue(L, lua_upvalueindex(2));
 	for (; i < f->file->n_features; i++) {
-		const struct pd_feature_section *section = &f->file->features[i];
-		const struct pd_feature *feature = pd_feature_by_bit(section->bit);
+		unsigned bit = f->file->features[i].bit;
+		const struct pd_feature *feature = pd_feature_by_bit(bit);
 
 		lua_settop(L, 1);
-		push_feature(L, f, 1, section);
+		push_feature(L, f, 1, &f->file->features[i]);
 		if (lua_isnil(L, -1))
 			continue;
 		lua_pushinteger(L, (lua_Integer)i + 1);
@@ -144,7 +147,7 @@ static int features_next(lua_State *L)
 		if (feature)
 			lua_pushstring(L, feature->name);
 		else
-			lua_pushinteger(L, section->bit);
+			lua_pushinteger(L, bit);
 		lua_insert(L, -2);
 		return 2;
 	}

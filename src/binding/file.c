@@ -92,6 +92,7 @@ int pl_open(lua_State *L)
 {
 	struct pl_file *f;
 	struct pd_error err;
+	const volatile sig_atomic_t *interrupt;
 	const char **paths;
 	uint64_t window = PD_WINDOW;
 	size_t n;
@@ -105,7 +106,10 @@ int pl_open(lua_State *L)
 	pl_push_record_metatable(L);
 	lua_setiuservalue(L, -2, PL_FILE_RECORD);
 	f->names = pl_names_get(L);
-	if (!pd_session_open(&f->session, paths, n, f->array, &err)) {
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
+	interrupt = lua_touserdata(L, -1);
+	lua_pop(L, 1);
+	if (!pd_session_open(&f->session, paths, n, f->array, interrupt, &err)) {
 		lua_pushnil(L);
 		lua_pushstring(L, err.message);
 		lua_pushstring(L, err.code);
@@ -383,7 +387,7 @@ static int stat_gc(lua_State *L)
 	return 0;
 }
 
-static void push_stat(lua_State *L, const struct pd_stat *stat, size_t n_events)
+static void push_stat(lua_State *L, const struct pd_stat *stat)
 {
 	lua_newtable(L);
 	lua_newtable(L);
@@ -399,13 +403,13 @@ static void push_stat(lua_State *L, const struct pd_stat *stat, size_t n_events)
 	}
 	lua_setfield(L, -2, "types");
 	lua_newtable(L);
-	for (size_t i = 0; i < n_events; i++) {
+	for (size_t i = 0; i < stat->n_events; i++) {
 		push_count(L, &stat->events[i].samples);
 		set_integer(L, "lost_samples", stat->events[i].lost_samples);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 	lua_setfield(L, -2, "events");
-	push_count(L, &stat->events[n_events].samples);
+	push_count(L, &stat->unknown_event);
 	lua_setfield(L, -2, "unknown_event");
 	set_integer(L, "lost_records", stat->lost_records);
 	set_integer(L, "lost_samples", stat->lost_samples);
@@ -433,7 +437,7 @@ static int file_count(lua_State *L)
 			     &err))
 		return luaL_error(L, "%s", err.message);
 	pl_file_report(L, f);
-	push_stat(L, &box->stat, f->session->n_events);
+	push_stat(L, &box->stat);
 	return 1;
 }
 

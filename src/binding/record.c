@@ -237,8 +237,10 @@ static int record_data(lua_State *L)
 	if (r->file->closed)
 		return closed(L);
 	stream = pd_session_stream(r->file->session, &r->rec);
-	/* of a pipe the size is only a claim, and reading fails */
-	bytes = stream->input->stream ? NULL : luaL_buffinitsize(L, &b, (size_t)at.size);
+	/* of a pipe, and of what was cut, the size is only a claim, and reading fails */
+	bytes = stream->input->stream || !pd_stream_holds(stream, at) ?
+			NULL :
+			luaL_buffinitsize(L, &b, (size_t)at.size);
 	if (!pd_stream_read(stream, at, bytes, &err))
 		return luaL_error(L, "%s", err.message);
 	luaL_pushresultsize(&b, (size_t)at.size);

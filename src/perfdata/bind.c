@@ -25,9 +25,9 @@ static void place_ids(struct pd_binder *b)
 
 void pd_binder_init(struct pd_binder *b, const struct pd_file *file)
 {
-	*b = (struct pd_binder){ .file = file, .by_id = file->n_events > 1 };
-	b->only = file->n_events ? file->events : NULL;
-	if (b->by_id)
+	*b = (struct pd_binder){ .file = file };
+	b->first = file->n_events ? file->events : NULL;
+	if (b->first)
 		place_ids(b);
 }
 
@@ -54,11 +54,11 @@ void pd_bind_other(const struct pd_binder *b, struct pd_record *rec)
 	const struct pd_file *file = b->file;
 	uint32_t type = rec->type < PD_RECORD_TYPES ? rec->type : 0;
 
-	if (!file->n_events) {
+	if (!b->first) {
 		rec->event = NULL;
 		rec->layout = file->bare_layouts[type];
 	} else {
-		rec->event = b->by_id ? event_of(b, rec, type) : file->events;
+		rec->event = pd_binds_by_id(b) ? event_of(b, rec, type) : file->events;
 		rec->layout = (rec->event ? rec->event : file->events)->others[type];
 	}
 	if (!rec->layout)

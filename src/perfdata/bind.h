@@ -9,11 +9,16 @@
 
 struct pd_binder {
 	const struct pd_file *file;
-	bool by_id;		     /* several events: each record is asked for its own */
-	const struct pd_event *only; /* of a file with one event; NULL: it has none */
-	uint16_t sample_id_at;	     /* offset of a sample's id; 0: it has none */
-	uint16_t other_id_at;	     /* of another record's, from its end; 0: none */
+	const struct pd_event *first; /* event, the only one of many files; NULL: there is none */
+	uint16_t sample_id_at;	      /* offset of a sample's id; 0: it has none */
+	uint16_t other_id_at;	      /* of another record's, from its end; 0: none */
 };
+
+/* Of a file with several events, of which some may come late, each record is asked for its own. */
+static inline bool pd_binds_by_id(const struct pd_binder *binder)
+{
+	return binder->file->n_events > 1;
+}
 
 void pd_binder_init(struct pd_binder *binder, const struct pd_file *file);
 
@@ -38,8 +43,8 @@ static inline void pd_bind(const struct pd_binder *binder, struct pd_record *rec
 		pd_bind_other(binder, rec);
 		return;
 	}
-	if (!binder->by_id)
-		rec->event = binder->only;
+	if (!pd_binds_by_id(binder))
+		rec->event = binder->first;
 	else
 		rec->event = at && at + 8 <= rec->size ? pd_event_at(binder, rec, at) : NULL;
 	rec->layout = rec->event ? rec->event->sample : binder->file->unknown_sample;

@@ -80,7 +80,7 @@ static bool begin_again(struct pd_decompress *d)
 	return true;
 }
 
-int pd_decompress_fill(struct pd_decompress *d, size_t n)
+int pd_decompress_refill(struct pd_decompress *d, size_t n)
 {
 	while ((size_t)(d->end - d->pos) < n) {
 		size_t have = (size_t)(d->end - d->pos), left = (size_t)(d->in_end - d->in);
@@ -108,10 +108,4 @@ int pd_decompress_fill(struct pd_decompress *d, size_t n)
 		d->step = !result ? SIZE_MAX : result > HEADER ? result - HEADER : result;
 	}
 	return 1;
-}
-
-void pd_decompress_skip(struct pd_decompress *d, size_t n)
-{
-	d->pos += n;
-	d->at += (int64_t)n;
 }

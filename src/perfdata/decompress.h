@@ -36,12 +36,23 @@ void pd_decompress_destroy(struct pd_decompress *d);
  */
 bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t n);
 
+int pd_decompress_refill(struct pd_decompress *d, size_t n);
+
 /*
  * Makes n ≤ 64 KB bytes available at pos: 1; 0 if the payload is used up before (what there is goes on in
  * the next); -1 if it is damaged: error says how.
  */
-int pd_decompress_fill(struct pd_decompress *d, size_t n);
-void pd_decompress_skip(struct pd_decompress *d, size_t n);
+static inline int pd_decompress_fill(struct pd_decompress *d, size_t n)
+{
+	return (size_t)(d->end - d->pos) >= n ? 1 : pd_decompress_refill(d, n);
+}
+
+/* Steps over n bytes that are available. */
+static inline void pd_decompress_skip(struct pd_decompress *d, size_t n)
+{
+	d->pos += n;
+	d->at += (int64_t)n;
+}
 
 /* Gives up what is left of the payload; the stream goes on where a new frame begins. */
 void pd_decompress_abandon(struct pd_decompress *d);

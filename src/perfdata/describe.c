@@ -140,6 +140,36 @@ static const struct pd_layout *const *other_layouts(struct pd_file *file,
 
 #define LOOK_BACK 64 /* events of one shape usually follow each other */
 
+/* Its layouts, shared with an event before it of the same shape. */
+static bool event_layouts(struct pd_file *file, size_t i)
+{
+	struct pd_event *event = &file->events[i];
+
+	set_shape(file, event);
+	for (size_t k = i; k-- > 0 && i - k <= LOOK_BACK && !event->sample;)
+		if (!memcmp(&file->events[k].shape, &event->shape, sizeof(event->shape)))
+			event->sample = file->events[k].sample;
+	if (!event->sample)
+		event->sample = pd_layout_create(&file->names, &event->shape,
+						 pd_record_desc(PD_RECORD_SAMPLE));
+	event->others = other_layouts(file, &event->shape);
+	return event->sample && event->others;
+}
+
+/*
+ * A sample of an unknown event can be read all the same if all events agree on the layout; else only its
+ * header can.
+ */
+static void choose_unknown_sample(struct pd_file *file)
+{
+	file->unknown_sample = file->n_events ? file->events[0].sample : NULL;
+	for (size_t i = 0; i < file->n_events; i++)
+		if (file->events[i].sample != file->unknown_sample)
+			file->unknown_sample = NULL;
+	if (!file->unknown_sample)
+		file->unknown_sample = file->bare_layouts[PD_RECORD_SAMPLE];
+}
+
 static bool make_layouts(struct pd_file *file)
 {
 	file->bare.swap = file->swap;
@@ -147,31 +177,10 @@ static bool make_layouts(struct pd_file *file)
 	file->bare_layouts = other_layouts(file, &file->bare);
 	if (!file->bare_layouts)
 		return false;
-	for (size_t i = 0; i < file->n_events; i++) {
-		struct pd_event *event = &file->events[i];
-
-		set_shape(file, event);
-		for (size_t k = i; k-- > 0 && i - k <= LOOK_BACK && !event->sample;)
-			if (!memcmp(&file->events[k].shape, &event->shape,
-				    sizeof(event->shape)))
-				event->sample = file->events[k].sample;
-		if (!event->sample)
-			event->sample = pd_layout_create(&file->names, &event->shape,
-							 pd_record_desc(PD_RECORD_SAMPLE));
-		event->others = other_layouts(file, &event->shape);
-		if (!event->sample || !event->others)
-			return false;
-	}
-	/*
-	 * A sample of an unknown event can be read all the same if all events agree on the layout; else
-	 * only its header can.
-	 */
-	file->unknown_sample = file->n_events ? file->events[0].sample : NULL;
 	for (size_t i = 0; i < file->n_events; i++)
-		if (file->events[i].sample != file->unknown_sample)
-			file->unknown_sample = NULL;
-	if (!file->unknown_sample)
-		file->unknown_sample = file->bare_layouts[PD_RECORD_SAMPLE];
+		if (!event_layouts(file, i))
+			return false;
+	choose_unknown_sample(file);
 	return true;
 }
 
@@ -197,4 +206,19 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 				    "no memory for the description of %zu events",
 				    file->n_events);
 	return true;
+}
+
+bool pd_describe_late_event(struct pd_file *file)
+{
+	if (!pd_events_name(file) || !event_layouts(file, file->n_events - 1))
+		return false;
+	choose_unknown_sample(file);
+	return true;
+}
+
+void pd_describe_late_feature(struct pd_file *file, unsigned bit)
+{
+	read_machine(file); /* the layouts that there are stay as they are */
+	if (bit == PD_FEATURE_SAMPLE_TIME)
+		read_times(file);
 }

@@ -63,7 +63,7 @@ static bool add(struct pd_file *file, const char *name, struct pd_error *err)
 		free(path);
 		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory");
 	}
-	if (!pd_input_open(&grown[file->n_more], path, &why)) {
+	if (!pd_input_open(&grown[file->n_more], path, file->input.interrupt, &why)) {
 		file->complete = false;
 		pd_file_damaged(file, 0, file->n_more, "a stream is missing: %s", why.message);
 		free(path);

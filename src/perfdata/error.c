@@ -38,6 +38,7 @@ static const struct {
 	{ ELOOP, "ELOOP" },   { EINVAL, "EINVAL" },
 	{ ENXIO, "ENXIO" },   { EPIPE, "EPIPE" },
 	{ ENOSPC, "ENOSPC" }, { ENAMETOOLONG, "ENAMETOOLONG" },
+	{ EINTR, "EINTR" },
 };
 
 bool pd_error_errno(struct pd_error *err, const char *path, const char *what)
@@ -49,4 +50,9 @@ bool pd_error_errno(struct pd_error *err, const char *path, const char *what)
 		if (codes[i].number == number)
 			code = codes[i].code;
 	return pd_error_set(err, code, path, PD_NO_OFFSET, "%s: %s", what, strerror(number));
+}
+
+bool pd_error_interrupted(const struct pd_error *err)
+{
+	return strcmp(err->code, "EINTR") == 0;
 }

@@ -25,4 +25,7 @@ bool pd_error_set(struct pd_error *err, const char *code, const char *path, uint
 /* The same for a failed system call, from errno; `what` says what was tried. Always returns false. */
 bool pd_error_errno(struct pd_error *err, const char *path, const char *what);
 
+/* Is it that the wait for a stream was interrupted? What was read until then is good. */
+bool pd_error_interrupted(const struct pd_error *err);
+
 #endif

@@ -14,7 +14,11 @@ struct pd_event {
 	uint32_t index;	 /* 0-based, as EVENT_DESC counts */
 	uint32_t number; /* among the events of all recordings of a session */
 	struct pd_attr attr;
-	char *name; /* as perf calls it */
+	char *name;	 /* as perf calls it */
+	bool made_up;	 /* the name: from the attr, as nothing in the recording says it */
+	char *unit;	 /* of its counts; NULL: none */
+	double scale;	 /* what they are multiplied with; 0: not said */
+	uint64_t offset; /* in pipe mode: of the record it came in */
 	uint64_t *ids;
 	size_t n_ids;
 	uint32_t leader; /* index of its group's leader; its own if it leads or has no group */

@@ -40,6 +40,7 @@ void pd_file_destroy(struct pd_file *file)
 	for (size_t i = 0; i < file->n_events; i++) {
 		free(file->events[i].name);
 		free(file->events[i].group_name);
+		free(file->events[i].unit);
 		free(file->events[i].ids);
 	}
 	for (size_t i = 0; i < file->n_features; i++)
@@ -99,6 +100,14 @@ bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes, struc
 bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
 		    struct pd_error *err)
 {
+	uint64_t end = stream->data.offset + stream->data.size;
+
+	if (!pd_stream_holds(stream, at))
+		return pd_error_set(err, "FORMAT", stream->input->path, at.offset,
+				    "found %llu bytes up to the end of the recording, expected "
+				    "%llu",
+				    (unsigned long long)(at.offset < end ? end - at.offset : 0),
+				    (unsigned long long)at.size);
 	return read_whole(stream->input, at, bytes, err);
 }
 
@@ -107,7 +116,8 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
 {
 	if (!section->bytes)
 		return pd_file_read(file, section->at, bytes, err);
-	memcpy(bytes, section->bytes, section->at.size);
+	/* to what was kept more may have been added since, and it has moved then */
+	memcpy(bytes, pd_file_feature(file, section->bit)->bytes, section->at.size);
 	return true;
 }
 
@@ -132,13 +142,14 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 {
 	struct pd_event *event = file->events;
 
-	/* a power of two of places is full: twice as many */
-	if ((file->n_events & (file->n_events - 1)) == 0) {
-		event = realloc(event,
-				(file->n_events ? file->n_events * 2 : 1) * sizeof(*event));
+	if (file->n_events == file->room) {
+		size_t room = file->room ? file->room * 2 : 4;
+
+		event = file->session ? NULL : realloc(event, room * sizeof(*event));
 		if (!event)
 			return NULL;
 		file->events = event;
+		file->room = room;
 	}
 	event += file->n_events;
 	memset(event, 0, sizeof(*event));

@@ -1,7 +1,8 @@
 /*
  * An open recording: what its envelope says (header, sections, events, features), where its records lie,
- * and what was found wrong with it. After pd_file_open only the damage list changes; readers have their own state, so
- * several walk one file side by side.
+ * and what was found wrong with it. Readers have their own state, so several walk one file side by side. After
+ * pd_file_open the damage list changes, and what a pass finds that describes the recording and comes late
+ * is added: events, which stay where they are, features, units.
  */
 #ifndef PERFLUA_PERFDATA_FILE_H
 #define PERFLUA_PERFDATA_FILE_H
@@ -37,6 +38,7 @@ struct pd_feature_section {
 	unsigned bit;
 	struct pd_section at;
 	uint8_t *bytes; /* of a pipe-mode recording: kept from its record; else NULL */
+	uint64_t grown; /* of one that each record adds to: the end of the last one; else 0 */
 };
 
 struct pd_damage {
@@ -69,7 +71,8 @@ struct pd_file {
 	struct pd_feature_context context;
 	const struct pd_arch *arch;
 	struct pd_event *events;
-	size_t n_events;
+	size_t n_events, room;	    /* of room for so many: full, it grows only while opening */
+	struct pd_session *session; /* it is part of; NULL while it is opened */
 	struct pd_id_table ids;
 	struct pd_names names;
 	struct pd_shape bare;			/* of records of a file without events */
@@ -83,9 +86,10 @@ struct pd_file {
 
 /*
  * Opens a recording and reads all that describes it. On failure *out is untouched. Damage that leaves
- * something to read is no failure: it is noted.
+ * something to read is no failure: it is noted. For `interrupt` see pd_input_open.
  */
-bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err);
+bool pd_file_open(struct pd_file **out, const char *path,
+		  const volatile sig_atomic_t *interrupt, struct pd_error *err);
 
 /* Closes the file itself; its description stays valid for the records that point into it. */
 void pd_file_close(struct pd_file *file);
@@ -97,7 +101,15 @@ const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id);
 /* The section of a feature the file has, or NULL. */
 const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit);
 
-/* Reads a section of the file or of a stream of it; short reads are failures, and so are streams. */
+/* Does the section lie in the stream's data? What comes from a pipe says so of all. */
+static inline bool pd_stream_holds(const struct pd_stream *stream, struct pd_section at)
+{
+	uint64_t end = stream->data.offset + stream->data.size;
+
+	return at.offset <= end && at.size <= end - at.offset;
+}
+
+/* Reads a section of the file or of a stream's data; short reads are failures, and so are streams. */
 bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes,
 		  struct pd_error *err);
 bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
@@ -113,8 +125,8 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
  */
 uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cursor *c);
 
-/* A new event at the end, its attr and ids to be filled in; only while the file is opened. NULL without
- * memory. Earlier ones may move. */
+/* A new event at the end, its attr and ids to be filled in; NULL without
+ * memory or room. While the file is opened earlier ones may move. */
 struct pd_event *pd_file_add_event(struct pd_file *file);
 
 /* Notes damage of the file, or of a stream of it; each place once. True if it is new. */
@@ -132,6 +144,15 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
 bool pd_prologue_read(struct pd_file *file, struct pd_error *err);
 bool pd_describe(struct pd_file *file, struct pd_error *err);
 bool pd_events_name(struct pd_file *file); /* false: no memory */
+
+/*
+ * What comes late, in pipe mode; false: no memory. What of a record describes the recording is taken where
+ * it is met (prologue.c): so is the layout of the last event made, and what a feature says of others.
+ */
+struct pd_record;
+bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec);
+bool pd_describe_late_event(struct pd_file *file);
+void pd_describe_late_feature(struct pd_file *file, unsigned bit);
 bool pd_directory_read(struct pd_file *file, struct pd_error *err);
 
 #endif

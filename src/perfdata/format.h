@@ -130,6 +130,7 @@ enum pd_cpumode {
 /* header features that the file needs itself; the whole list is feature.c's table */
 enum pd_feature_bit {
 	PD_FEATURE_TRACING_DATA = 1,
+	PD_FEATURE_BUILD_ID = 2,
 	PD_FEATURE_HOSTNAME = 3,
 	PD_FEATURE_OSRELEASE = 4,
 	PD_FEATURE_ARCH = 6,

@@ -52,11 +52,43 @@ static bool get(const struct pass *p, const struct pd_record *rec, enum field fi
 	return true;
 }
 
-static struct pd_health_event *event_of(struct pass *p, const struct pd_record *rec)
+static void set_chain_limit(struct pd_health_event *e, const struct pd_attr *attr)
+{
+	e->chain_limit = attr->sample_max_stack ? attr->sample_max_stack : PD_MAX_STACK;
+}
+
+/* Room for the events that came late, too; what is of none stays the last. */
+static bool make_room(struct pass *p)
 {
 	struct pd_health *h = p->health;
+	size_t n = p->session->n_events;
+	struct pd_health_event *grown = realloc(h->events, (n + 1) * sizeof(*grown));
 
-	return &h->events[rec->event ? rec->event->number : h->n_events];
+	if (!grown) {
+		p->no_memory = true;
+		return false;
+	}
+	h->events = grown;
+	grown[n] = grown[h->n_events];
+	memset(grown + h->n_events, 0, (n - h->n_events) * sizeof(*grown));
+	for (; h->n_events < n; h->n_events++)
+		set_chain_limit(&grown[h->n_events], &p->session->events[h->n_events]->attr);
+	return true;
+}
+
+/* The place of an event, NULL for none. */
+static size_t place_of(struct pass *p, const struct pd_event *event)
+{
+	if (event && (event->number < p->health->n_events || make_room(p)))
+		return event->number;
+	return p->health->n_events;
+}
+
+static struct pd_health_event *event_of(struct pass *p, const struct pd_record *rec)
+{
+	size_t place = place_of(p, rec->event);
+
+	return &p->health->events[place];
 }
 
 /* The time perf sorts a record by: a sample's own, else its trailer's. */
@@ -262,7 +294,7 @@ static struct pd_recent_slot *find_throttled(struct pass *p, const struct pd_rec
 	get(p, rec, ID, &id);
 	get(p, rec, STREAM_ID, &stream_id);
 	of = file->n_events > 1 ? pd_event_by_id(file, id) : rec->event;
-	*event = of ? of->number : p->health->n_events;
+	*event = place_of(p, of);
 	return pd_recent_find(&p->throttled, id << 32 ^ stream_id);
 }
 
@@ -389,8 +421,7 @@ static void look_at_events(struct pass *p)
 	for (size_t i = 0; i < h->n_events; i++) {
 		const struct pd_attr *attr = &session->events[i]->attr;
 
-		h->events[i].chain_limit = attr->sample_max_stack ? attr->sample_max_stack :
-								    PD_MAX_STACK;
+		set_chain_limit(&h->events[i], attr);
 		h->backward |= (attr->flags & WRITE_BACKWARD) != 0;
 		h->ordered &= (attr->flags & PD_ATTR_SAMPLE_ID_ALL) != 0 &&
 			      (attr->sample_type & PD_SAMPLE_TIME) != 0;
@@ -424,6 +455,10 @@ static bool run(struct pass *p, struct pd_session *session, bool (*go_on)(void *
 			break;
 	}
 	pd_walk_deinit(&walk);
+	if (got < 0 && pd_error_interrupted(err))
+		got = 0;
+	if (got >= 0 && p->session->n_events > p->health->n_events)
+		make_room(p);
 	if (got >= 0 && p->no_memory)
 		return no_memory(session, err);
 	return got >= 0;

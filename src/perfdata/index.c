@@ -53,7 +53,7 @@ static enum pd_indexed fill(struct pd_index *index, struct pd_reader *reader,
 	while ((got = pd_reader_advance(reader, &rec, err)) > 0) {
 		uint64_t time = cutter.last;
 
-		if (pd_is_compressed(rec.type))
+		if (pd_is_compressed(rec.type) || rec.chunk_offset != PD_NO_CHUNK)
 			return PD_INDEX_NONE;
 		pd_stamp_of(stamp, &rec, &time);
 		if (!pd_cutter_fits(&cutter, &rec, time)) {

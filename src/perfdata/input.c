@@ -1,7 +1,9 @@
+#define _GNU_SOURCE /* ppoll */
 #include "input.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +12,26 @@
 
 #define COPY_BLOCK (256 * 1024)
 
-static int open_path(const char *path)
+/* Who can be interrupted waits for a FIFO's writer when reading, not here, where no signal would end it. */
+static int open_path(const char *path, bool interruptible)
 {
+	int fd;
+
 	if (strcmp(path, "-") == 0)
 		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | (interruptible ? O_NONBLOCK : 0));
+	if (fd >= 0 && interruptible)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
 }
 
-bool pd_input_open(struct pd_input *in, const char *path, struct pd_error *err)
+bool pd_input_open(struct pd_input *in, const char *path,
+		   const volatile sig_atomic_t *interrupt, struct pd_error *err)
 {
 	struct stat st;
 
-	*in = (struct pd_input){ .path = path, .fd = open_path(path) };
+	*in = (struct pd_input){ .path = path, .interrupt = interrupt };
+	in->fd = open_path(path, interrupt != NULL);
 	if (in->fd < 0)
 		return pd_error_errno(err, path, "cannot open");
 	if (fstat(in->fd, &st) < 0) {
@@ -55,12 +65,35 @@ void pd_input_close(struct pd_input *in)
 	drop_head(in);
 }
 
+/*
+ * Waits until a stream has something to read; false if the interrupt came first. A signal that came between
+ * the look at the flag and the wait would be slept through, so they are let in only while it waits.
+ */
+static bool wait_for(const struct pd_input *in)
+{
+	struct pollfd fd = { .fd = in->fd, .events = POLLIN };
+	sigset_t all, before;
+	int n;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	do {
+		n = *in->interrupt ? 0 : ppoll(&fd, 1, NULL, &before);
+	} while (n < 0 && errno == EINTR);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return n != 0;
+}
+
 /* One read of a stream: bytes, 0 at its end, -1 on an error. */
 static ssize_t read_some(struct pd_input *in, void *bytes, size_t n)
 {
 	ssize_t r;
 
 	do {
+		if (in->interrupt && !wait_for(in)) {
+			errno = EINTR;
+			return -1;
+		}
 		r = read(in->fd, bytes, n);
 	} while (r < 0 && errno == EINTR);
 	if (r > 0)

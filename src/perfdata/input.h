@@ -5,6 +5,7 @@
 #ifndef PERFLUA_PERFDATA_INPUT_H
 #define PERFLUA_PERFDATA_INPUT_H
 
+#include <signal.h>
 #include <stddef.h>
 
 #include "error.h"
@@ -16,15 +17,20 @@ struct pd_input {
 	uint64_t size;	  /* of a stream PD_UNKNOWN_SIZE */
 	const char *path; /* owned by whoever opened it */
 	bool stream;
-	bool passed;   /* the one pass over the stream was begun */
+	bool passed;				/* the one pass over the stream was begun */
+	const volatile sig_atomic_t *interrupt; /* NULL: see pd_input_open */
 	bool keep;     /* what is read of the stream is kept for that pass */
 	uint64_t at;   /* how far the stream was read */
 	uint8_t *head; /* what was kept: the stream's first head_size bytes */
 	size_t head_size, head_capacity;
 };
 
-/* Opens a file, a FIFO, or standard input for "-"; fd is -1 on failure. A stream is kept at first. */
-bool pd_input_open(struct pd_input *in, const char *path, struct pd_error *err);
+/*
+ * Opens a file, a FIFO, or standard input for "-"; fd is -1 on failure. A stream is kept at first. Nobody
+ * waits for bytes of a stream once a signal handler has set `interrupt`: that fails, with the code EINTR.
+ */
+bool pd_input_open(struct pd_input *in, const char *path,
+		   const volatile sig_atomic_t *interrupt, struct pd_error *err);
 void pd_input_close(struct pd_input *in);
 
 /* Turns a stream into a regular file that has no name, from its first byte on. */

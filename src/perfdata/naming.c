@@ -138,6 +138,7 @@ static bool name_from_attrs(struct pd_file *file)
 		memcpy(pmu, found.p, found.n);
 		pd_event_name(&event->attr, found.n ? pmu : NULL, name, sizeof(name));
 		ok = set_name(event, (struct pd_text){ name, strlen(name) });
+		event->made_up = true;
 	}
 	free(pmus.list);
 	free(bytes);

@@ -46,7 +46,8 @@ static bool make_streams(struct pd_file *file, struct pd_error *err)
 	return true;
 }
 
-bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err)
+bool pd_file_open(struct pd_file **out, const char *path,
+		  const volatile sig_atomic_t *interrupt, struct pd_error *err)
 {
 	struct pd_file *file = calloc(1, sizeof(*file));
 
@@ -58,7 +59,7 @@ bool pd_file_open(struct pd_file **out, const char *path, struct pd_error *err)
 	pd_names_init(&file->names);
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
-	} else if (pd_input_open(&file->input, file->path, err) &&
+	} else if (pd_input_open(&file->input, file->path, interrupt, err) &&
 		   pd_envelope_read(file, err) &&
 		   (!file->pipe || pd_prologue_read(file, err)) && pd_describe(file, err) &&
 		   (!file->directory || pd_directory_read(file, err)) &&

@@ -6,7 +6,7 @@
  *	struct pd_walk walk;
  *	struct pd_record rec;
  *
- *	if (!pd_session_open(&session, &path, 1, false, &err)) …
+ *	if (!pd_session_open(&session, &path, 1, false, NULL, &err)) …
  *	pd_walk_init(&walk, session, PD_ORDER_TIME, &err);
  *	while (pd_walk_next(&walk, &rec, &err) > 0)
  *		pd_record_get(&rec, rec.layout->slot[ip_id], &value);

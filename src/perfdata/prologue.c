@@ -8,10 +8,14 @@
 #include "blocks.h"
 #include "file.h"
 #include "format.h"
+#include "record.h"
+#include "session.h"
 
 #define HEADER		 8
 #define MAX_TRACING_DATA (64u << 20) /* more is not kept for the events, and stepped over */
+#define MAX_BUILD_IDS	 (16u << 20) /* bytes: more are not kept for the feature */
 #define MAX_EVENTS	 65536
+#define LATE_EVENTS	 256 /* may come behind the prologue */
 
 /* Keeps bytes as what a feature's section would hold; the first of its kind stays. */
 static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
@@ -28,6 +32,7 @@ static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
 	grown += file->n_features;
 	grown->bit = (unsigned)bit;
 	grown->at = (struct pd_section){ offset, n };
+	grown->grown = 0;
 	grown->bytes = malloc(n + 1);
 	if (!grown->bytes)
 		return false;
@@ -36,35 +41,54 @@ static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
 	return true;
 }
 
-/* struct perf_record_header_attr: the attr, then its ids up to the end of the record. */
-static bool on_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+/*
+ * struct perf_record_header_attr: the attr, then its ids up to the end of the record. False: no memory.
+ * *out stays NULL where there is no attr.
+ */
+static bool take_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset,
+		      struct pd_event **out)
 {
 	struct pd_event *event;
 	struct pd_attr attr;
+	uint64_t *ids;
 	size_t n;
 
-	if (file->n_events >= MAX_EVENTS ||
+	if (file->n_events >= MAX_EVENTS || (file->session && file->n_events == file->room) ||
 	    !pd_attr_parse(&attr, c->pos, pd_cursor_left(c), file->swap, file->big)) {
-		pd_file_damaged(file, offset, 0, "header_attr: found no attr, expected one");
+		pd_file_damaged(file, offset, 0,
+				"header_attr: found no attr or too many, expected one");
 		return true;
 	}
-	event = pd_file_add_event(file);
-	if (!event)
-		return false;
-	event->attr = attr;
 	pd_take(c, attr.size);
 	n = pd_cursor_left(c) / 8;
-	event->ids = n ? malloc(n * 8) : NULL;
-	if (n && !event->ids)
+	ids = n ? malloc(n * 8) : NULL;
+	event = n && !ids ? NULL : pd_file_add_event(file);
+	if (!event) {
+		free(ids);
 		return false;
-	while (event->n_ids < n) {
-		uint64_t id = pd_take64(c);
-
-		event->ids[event->n_ids++] = id;
-		if (!pd_id_table_add(&file->ids, id, event->index))
-			return false;
 	}
+	event->attr = attr;
+	event->offset = offset;
+	event->ids = ids;
+	while (event->n_ids < n)
+		ids[event->n_ids++] = pd_take64(c);
+	*out = event;
 	return true;
+}
+
+static bool enter_ids(struct pd_file *file, const struct pd_event *event)
+{
+	for (size_t i = 0; i < event->n_ids; i++)
+		if (!pd_id_table_add(&file->ids, event->ids[i], event->index))
+			return false;
+	return true;
+}
+
+static bool on_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	struct pd_event *event = NULL;
+
+	return take_attr(file, c, offset, &event) && (!event || enter_ids(file, event));
 }
 
 /* A record of size 16, without data, ends the features; its number is the writer's last one. */
@@ -76,22 +100,47 @@ static bool on_feature(struct pd_file *file, struct pd_cursor *c, uint64_t offse
 	return n == 0 || keep_feature(file, bit, offset + HEADER + 8, c->pos, n);
 }
 
-#define UPDATE_NAME 2 /* PERF_EVENT_UPDATE__NAME */
+/* enum perf_event_update_type */
+#define UPDATE_UNIT  0
+#define UPDATE_SCALE 1
+#define UPDATE_NAME  2
+
+static bool set_text(char **to, struct pd_text text)
+{
+	char *copy = strndup(text.p, text.n);
+
+	if (!copy)
+		return false;
+	free(*to);
+	*to = copy;
+	return true;
+}
 
 static bool on_event_update(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
 {
 	uint64_t type = pd_take64(c), id = pd_take64(c);
-	struct pd_text name = pd_text_in(c->pos, pd_cursor_left(c));
+	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
 	uint32_t index = pd_id_table_find(&file->ids, id);
 	struct pd_event *event;
+	double scale;
 
 	(void)offset;
-	if (c->failed || type != UPDATE_NAME || !name.n || index == UINT32_MAX)
+	if (c->failed || index == UINT32_MAX)
 		return true;
 	event = &file->events[index];
-	if (!event->name)
-		event->name = strndup(name.p, name.n);
-	return event->name != NULL;
+	if (type == UPDATE_NAME && text.n && (!event->name || event->made_up)) {
+		event->made_up = false;
+		return set_text(&event->name, text);
+	}
+	if (type == UPDATE_UNIT && text.n)
+		return set_text(&event->unit, text);
+	if (type == UPDATE_SCALE && pd_cursor_left(c) >= 8) {
+		uint64_t bits = pd_take64(c);
+
+		memcpy(&scale, &bits, sizeof(scale));
+		event->scale = scale;
+	}
+	return true;
 }
 
 /* Recorders before Linux 3.4: names of tracepoints by config. */
@@ -184,6 +233,19 @@ static int take(struct pd_file *file, struct pd_blocks *b, struct pd_error *err)
 	return 1;
 }
 
+/* Events that come late must not move the others. */
+static bool make_room(struct pd_file *file)
+{
+	size_t room = file->n_events + LATE_EVENTS;
+	struct pd_event *grown = realloc(file->events, room * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	file->events = grown;
+	file->room = room;
+	return true;
+}
+
 bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
 {
 	struct pd_blocks blocks;
@@ -195,5 +257,105 @@ bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
 	while ((got = take(file, &blocks, err)) > 0)
 		;
 	pd_blocks_deinit(&blocks);
-	return got == 0;
+	return got == 0 && (make_room(file) ||
+			    pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory"));
+}
+
+#define PLACED                                                                  \
+	(PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | \
+	 PD_SAMPLE_ADDR | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU)
+
+/*
+ * Are their records told apart by ids, which lie where those of the first event do, and the time, too? Passes
+ * that have begun rely on that, and perf asks for it in any recording: see evlist__valid_sample_type.
+ */
+static bool fits_in(const struct pd_file *file, const struct pd_event *event)
+{
+	const struct pd_attr *a = &file->events[0].attr, *b = &event->attr;
+
+	return !((a->sample_type ^ b->sample_type) & PLACED) &&
+	       !((a->flags ^ b->flags) & PD_ATTR_SAMPLE_ID_ALL) &&
+	       a->sample_type & (PD_SAMPLE_ID | PD_SAMPLE_IDENTIFIER) &&
+	       file->events[0].n_ids && event->n_ids;
+}
+
+static void forget_last_event(struct pd_file *file)
+{
+	struct pd_event *event = &file->events[--file->n_events];
+
+	free(event->name);
+	free(event->ids);
+}
+
+/* An attr that is met again, by another pass, is an event already. */
+static bool late_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	size_t n = file->n_events;
+	struct pd_event *event = NULL;
+
+	if (n && file->events[n - 1].offset >= offset)
+		return true;
+	if (!take_attr(file, c, offset, &event))
+		return false;
+	if (!event)
+		return true;
+	if (n && !fits_in(file, event)) {
+		forget_last_event(file);
+		pd_file_damaged(file, offset, 0,
+				"header_attr: found an event behind the first records whose "
+				"records differ, expected id and time where these have them");
+		return true;
+	}
+	if (pd_describe_late_event(file) && pd_session_add_event(file->session, event))
+		return enter_ids(file, event);
+	forget_last_event(file); /* nobody knows it yet */
+	return false;
+}
+
+static bool late_feature(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	size_t n = file->n_features;
+
+	if (!on_feature(file, c, offset))
+		return false;
+	if (file->n_features > n)
+		pd_describe_late_feature(file, file->features[n].bit);
+	return true;
+}
+
+/* The table of build-ids in a file holds the very records that a pipe has one by one. */
+static bool late_build_id(struct pd_file *file, const struct pd_record *rec)
+{
+	struct pd_feature_section *s;
+	uint8_t *bytes;
+
+	if (!keep_feature(file, PD_FEATURE_BUILD_ID, rec->offset, rec->bytes, 0))
+		return false;
+	s = (struct pd_feature_section *)pd_file_feature(file, PD_FEATURE_BUILD_ID);
+	if ((s->at.size && !s->grown) || rec->offset < s->grown || s->at.size > MAX_BUILD_IDS)
+		return true; /* it came whole, another pass met this one, or it has enough */
+	bytes = realloc(s->bytes, s->at.size + rec->size);
+	if (!bytes)
+		return false;
+	memcpy(bytes + s->at.size, rec->bytes, rec->size);
+	s->bytes = bytes;
+	s->at.size += rec->size;
+	s->grown = rec->offset + rec->size;
+	return true;
+}
+
+bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
+{
+	struct pd_cursor c;
+
+	pd_cursor_init(&c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
+	if (rec->type == PD_RECORD_EVENT_UPDATE)
+		return on_event_update(file, &c, rec->offset);
+	if (file->pipe && rec->type == PD_RECORD_HEADER_ATTR)
+		return late_attr(file, &c, rec->offset);
+	if (file->pipe && rec->type == PD_RECORD_BUILD_ID)
+		return late_build_id(file, rec);
+	if (file->pipe && rec->type == PD_RECORD_HEADER_FEATURE)
+		return late_feature(file, &c, rec->offset);
+	return true;
 }

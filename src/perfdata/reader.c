@@ -5,6 +5,8 @@
 #include "resync.h"
 
 #define HEADER 8
+#define MAX_PAYLOAD \
+	(UINT64_C(1) << 40) /* more is damage, also of a stream, whose end is not known */
 
 void pd_types_add(struct pd_types *set, uint32_t type)
 {
@@ -62,7 +64,7 @@ static void lose_stream(struct pd_reader *r, const char *what)
 {
 	r->file->complete = false;
 	r->is_inside = false;
-	if (!r->lost)
+	if (!r->lost && !r->cut)
 		pd_stream_damaged(r->stream, r->outer, 0,
 				  "compressed record: %s; what follows in its stream is lost",
 				  what);
@@ -85,7 +87,7 @@ static int finish(struct pd_reader *r)
 	const struct pd_input *input = r->stream->input;
 	const struct pd_decompress *d = r->inside;
 
-	if (d && d->pos < d->end) {
+	if (d && d->pos < d->end && !r->cut) {
 		r->file->complete = false;
 		pd_stream_damaged(
 			r->stream, r->outer, 0,
@@ -118,7 +120,7 @@ static int recover(struct pd_reader *r, const char *what, uint64_t found, struct
 {
 	struct pd_blocks *b = &r->blocks;
 	uint64_t from = b->offset, left = pd_blocks_left(b);
-	int got = pd_resync(b, &r->binder, err);
+	int got = pd_resync(b, &r->binder, false, err);
 
 	if (got < 0)
 		return got;
@@ -170,12 +172,92 @@ static inline bool believed(struct pd_reader *r, const struct pd_record *rec)
 	       trusted(r, rec);
 }
 
+/* Goes into a compressed record; false: no memory. */
+static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
+{
+	uint32_t at = rec->type == PD_RECORD_COMPRESSED ? HEADER : HEADER + 8;
+	uint64_t n = rec->size > at ? rec->size - at : 0;
+
+	if (!r->inside && !(r->inside = pd_decompress_create()))
+		return pd_error_set(err, "ENOMEM", r->stream->input->path, rec->offset,
+				    "no memory to decompress");
+	/* COMPRESSED2 is padded: it says how much of it is payload */
+	if (n && at > HEADER && pd_load64(rec->bytes + HEADER, r->swap) < n)
+		n = pd_load64(rec->bytes + HEADER, r->swap);
+	if (r->inside->at >= 0) { /* else it began before that one already */
+		r->carried = r->outer;
+		r->carried_at = (uint64_t)r->inside->at;
+	}
+	r->outer = rec->offset;
+	r->is_inside = pd_decompress_feed(r->inside, rec->bytes + at, (size_t)n);
+	if (r->is_inside)
+		r->lost = false;
+	else
+		lose_stream(r, r->inside->error);
+	return true;
+}
+
+/*
+ * The recording was cut in a compressed record: what is there of it is decompressed, unless records go on
+ * behind it, so that its size is damaged. As pd_reader_next: 0 if there is no record outside of it.
+ */
+static int end_inside(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+{
+	struct pd_blocks *b = &r->blocks;
+	uint32_t size = rec->size;
+	int got;
+
+	rec->offset = b->offset;
+	rec->size = (uint32_t)pd_blocks_left(b);
+	got = pd_blocks_fill(b, rec->size, err);
+	if (got <= 0)
+		return got;
+	rec->bytes = b->pos; /* they stay there: the block has all that is left */
+	got = r->stream->open_end ? stop(r, "size of a record", size) :
+				    recover(r, "size of a record", size, err);
+	if (got)
+		return got;
+	r->cut = true;
+	if (rec->size > HEADER + 8 && !enter(r, rec, err))
+		return -1;
+	return 0;
+}
+
+/* Steps over a payload of which not all is there: to where records go on, if the size is damaged. */
+static int lose_payload(struct pd_reader *r, struct pd_error *err)
+{
+	struct pd_blocks *b = &r->blocks;
+	uint64_t from = b->offset, left = pd_blocks_left(b);
+	int got = pd_resync(b, &r->binder, true, err);
+
+	if (got < 0)
+		return got;
+	r->file->complete = false;
+	if (got)
+		pd_stream_damaged(r->stream, from, b->offset - from,
+				  "payload of a record: found a size of %llu, expected at most "
+				  "%llu; records go on behind what was skipped",
+				  (unsigned long long)r->missing,
+				  (unsigned long long)(left < MAX_PAYLOAD ? left :
+									    MAX_PAYLOAD));
+	else
+		pd_stream_damaged(r->stream, from, b->offset - from,
+				  "payload of a record: found %llu bytes up to the end of the "
+				  "recording, expected %llu",
+				  (unsigned long long)(b->offset - from),
+				  (unsigned long long)r->missing);
+	r->missing = 0;
+	return 0;
+}
+
 /* Makes the next record's header and bytes available: as pd_reader_next. */
 static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	int got;
 
+	if (r->missing && lose_payload(r, err) < 0)
+		return -1;
 	for (;;) {
 		if ((got = pd_blocks_fill(b, HEADER, err)) < 0)
 			return got;
@@ -186,11 +268,14 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 		parse_header(r, b->pos, rec);
 		if (rec->size >= HEADER && (got = pd_blocks_fill(b, rec->size, err)) < 0)
 			return got;
-		if (!got && r->stream->open_end && pd_header_known(b->pos, r->swap))
-			return stop(r, "size of a record", rec->size); /* cut off in it */
 		if (rec->size >= HEADER && got && believed(r, rec))
 			break;
-		got = recover(r, "size of a record", rec->size, err);
+		if (!got && pd_is_compressed(rec->type) && pd_header_known(b->pos, r->swap))
+			got = end_inside(r, rec, err);
+		else if (!got && r->stream->open_end && pd_header_known(b->pos, r->swap))
+			return stop(r, "size of a record", rec->size); /* cut off in it */
+		else
+			got = recover(r, "size of a record", rec->size, err);
 		if (got <= 0)
 			return got;
 	}
@@ -202,7 +287,7 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 }
 
 /* The same within a compressed record: 0 where its payload is used up. */
-static int frame_inside(struct pd_reader *r, struct pd_record *rec)
+static inline int frame_inside(struct pd_reader *r, struct pd_record *rec)
 {
 	struct pd_decompress *d = r->inside;
 	int got = pd_decompress_fill(d, HEADER);
@@ -227,32 +312,6 @@ static int frame_inside(struct pd_reader *r, struct pd_record *rec)
 	return 1;
 }
 
-/* Goes into a compressed record; false: no memory. */
-static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
-{
-	uint32_t at = rec->type == PD_RECORD_COMPRESSED || rec->size < HEADER + 8 ? HEADER :
-										    HEADER + 8;
-	uint64_t n = rec->size - at;
-
-	if (!r->inside && !(r->inside = pd_decompress_create()))
-		return pd_error_set(err, "ENOMEM", r->stream->input->path, rec->offset,
-				    "no memory to decompress");
-	/* COMPRESSED2 is padded: it says how much of it is payload */
-	if (at > HEADER && pd_load64(rec->bytes + HEADER, r->swap) < n)
-		n = pd_load64(rec->bytes + HEADER, r->swap);
-	if (r->inside->at >= 0) { /* else it began before that one already */
-		r->carried = r->outer;
-		r->carried_at = (uint64_t)r->inside->at;
-	}
-	r->outer = rec->offset;
-	r->is_inside = pd_decompress_feed(r->inside, rec->bytes + at, (size_t)n);
-	if (r->is_inside)
-		r->lost = false;
-	else
-		lose_stream(r, r->inside->error);
-	return true;
-}
-
 bool pd_has_payload(uint32_t type)
 {
 	return type == PD_RECORD_AUXTRACE || type == PD_RECORD_TRACING_DATA;
@@ -262,6 +321,8 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 {
 	struct pd_section none = { rec->offset + rec->size, 0 };
 
+	if (rec->chunk_offset != PD_NO_CHUNK) /* nobody writes that */
+		return none;
 	if (rec->type == PD_RECORD_AUXTRACE && rec->size >= 16)
 		none.size = pd_rec64(rec, 8);
 	else if (rec->type == PD_RECORD_TRACING_DATA && rec->size >= 12 &&
@@ -270,18 +331,32 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 	return none;
 }
 
-/* Steps over what lies behind a record's own bytes; false if there is not as much. */
-static bool skip_payload(struct pd_reader *r, struct pd_record *rec)
+/* Steps over what lies behind a record's own bytes; what cannot be there is left to the next step. */
+static void skip_payload(struct pd_reader *r, struct pd_record *rec)
 {
-	uint64_t payload;
+	uint64_t left = pd_blocks_left(&r->blocks), payload;
 
 	pd_bind(&r->binder, rec);
 	payload = pd_record_payload(rec).size;
-	if (payload > pd_blocks_left(&r->blocks)) {
-		stop(r, "payload of a record", payload);
-		return false;
-	}
-	pd_blocks_skip(&r->blocks, payload);
+	if (payload > (left < MAX_PAYLOAD ? left : MAX_PAYLOAD))
+		r->missing = payload;
+	else
+		pd_blocks_skip(&r->blocks, payload);
+}
+
+static bool describes(uint32_t type)
+{
+	return type == PD_RECORD_HEADER_ATTR || type == PD_RECORD_HEADER_FEATURE ||
+	       type == PD_RECORD_EVENT_UPDATE || type == PD_RECORD_BUILD_ID;
+}
+
+/* Takes what describes the recording; false: no memory. */
+static bool learn(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
+{
+	if (!pd_prologue_late(r->file, rec))
+		return pd_error_set(err, "ENOMEM", r->file->path, rec->offset, "no memory");
+	if (!r->binder.first) /* it may have been the first of all events */
+		pd_binder_init(&r->binder, r->file);
 	return true;
 }
 
@@ -293,12 +368,16 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 		return 1;
 	r->is_inside = false;
 	got = frame(r, rec, err);
+	if (got == 0 && r->is_inside) /* the recording was cut in a compressed record */
+		return frame_inside(r, rec);
 	if (got <= 0 || rec->type < PD_RECORD_USER)
 		return got;
 	if (pd_is_compressed(rec->type) && !enter(r, rec, err))
 		return -1;
-	if (pd_has_payload(rec->type) && !skip_payload(r, rec))
-		return 0;
+	if (pd_has_payload(rec->type))
+		skip_payload(r, rec);
+	if (describes(rec->type) && !learn(r, rec, err))
+		return -1;
 	return got;
 }
 

@@ -42,8 +42,10 @@ struct pd_reader {
 	bool swap;		      /* as the file's */
 	struct pd_decompress *inside; /* NULL until a compressed record is met */
 	bool is_inside;		      /* the next record is one of a compressed record */
-	bool lost;	/* the compressed stream is, up to the start of a new frame */
-	uint64_t outer; /* offset of the compressed record */
+	bool cut;		      /* the recording ended within a compressed record: said */
+	uint64_t missing; /* size of the last record's payload, if not all of it is there; else 0 */
+	bool lost;	  /* the compressed stream is, up to the start of a new frame */
+	uint64_t outer;		      /* offset of the compressed record */
 	uint64_t carried, carried_at; /* of the one where a record that goes on in it begins,
 				       * and where in that */
 };
@@ -83,7 +85,8 @@ static inline bool pd_reader_peek(const struct pd_reader *reader, struct pd_reco
 bool pd_has_payload(uint32_t type);
 
 /*
- * Payload that lies behind a record (AUXTRACE, TRACING_DATA): its section, size 0 if there is none.
+ * Payload that lies behind a record (AUXTRACE, TRACING_DATA): its section, size 0 if there is none. The
+ * size is what the record says: not all of it may be there.
  */
 struct pd_section pd_record_payload(const struct pd_record *rec);
 

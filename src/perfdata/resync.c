@@ -68,13 +68,14 @@ bool pd_record_plausible(const struct pd_binder *binder, const uint8_t *bytes, u
 	    (size % 8 && !may_be_unaligned(rec.type)))
 		return false;
 	pd_bind(binder, &rec);
-	if (binder->by_id && !rec.event)
+	if (pd_binds_by_id(binder) && !rec.event)
 		return false;
 	return rec.type != PD_RECORD_SAMPLE || !rec.event || pd_sample_whole(&rec);
 }
 
-/* Do records in a row begin `at` bytes after pos? As pd_resync. */
-static int believable(struct pd_blocks *b, const struct pd_binder *binder, struct pd_error *err)
+/* Do records in a row begin at pos? `lone`: or one, the last of all. As pd_resync. */
+static int believable(struct pd_blocks *b, const struct pd_binder *binder, bool lone,
+		      struct pd_error *err)
 {
 	bool swap = binder->file->swap;
 	size_t at = 0;
@@ -96,25 +97,28 @@ static int believable(struct pd_blocks *b, const struct pd_binder *binder, struc
 		at += size;
 		/* the last records of all have no more behind them */
 		if (at == pd_blocks_left(b))
-			return i > 0;
+			return i > 0 || lone;
 	}
 	return 1;
 }
 
-int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, struct pd_error *err)
+int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, bool payload,
+	      struct pd_error *err)
 {
 	/* a file's records lie at multiples of 8 from its first, those of a pipe anywhere */
 	bool aligned = !binder->file->pipe && (b->offset - b->start) % 8 == 0;
 	unsigned step = aligned ? 8 : 1;
+	bool first = payload;
 	int got = 0;
 
 	do {
-		pd_blocks_skip(b, step);
+		pd_blocks_skip(b, first ? 0 : step);
 		got = pd_blocks_fill(b, HEADER, err);
 		if (got > 0 && pd_header_fits(b->pos, binder->file->swap))
-			got = believable(b, binder, err);
+			got = believable(b, binder, payload, err);
 		else if (got > 0)
 			got = 0;
+		first = false;
 	} while (got == 0 && pd_blocks_left(b) > HEADER);
 	if (got == 0)
 		pd_blocks_skip(b, pd_blocks_left(b));

@@ -27,9 +27,11 @@ bool pd_header_known(const uint8_t *p, bool swap);
 bool pd_record_plausible(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size);
 
 /*
- * Steps on to the next place where records begin, at least one byte further. 1; 0: there is none, and
- * the blocks are at their end; -1 on an error.
+ * Steps on to the next place where records begin, at least one byte further. Within what may be `payload`
+ * it may be right here, and a single record at the very end is believed, too: nothing there looks like
+ * one. 1; 0: there is none, and the blocks are at their end; -1 on an error.
  */
-int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, struct pd_error *err);
+int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, bool payload,
+	      struct pd_error *err);
 
 #endif

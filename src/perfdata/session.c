@@ -60,24 +60,42 @@ static bool add_events(struct pd_session *s, struct pd_file *file, size_t *compa
 	return true;
 }
 
+bool pd_session_add_event(struct pd_session *s, struct pd_event *event)
+{
+	const struct pd_event **grown = realloc(s->events, (s->n_events + 1) * sizeof(*grown));
+	size_t at = 0;
+
+	if (!grown)
+		return false;
+	s->events = grown;
+	while (at < s->n_events &&
+	       (grown[at]->file == event->file || !same_event(grown[at], event)))
+		at++;
+	if (at == s->n_events)
+		grown[s->n_events++] = event;
+	event->number = (uint32_t)at;
+	return true;
+}
+
 static bool open_file(struct pd_session *s, const char *path, bool numbered, size_t *compared,
-		      struct pd_error *err)
+		      const volatile sig_atomic_t *interrupt, struct pd_error *err)
 {
 	struct pd_file **file = &s->files[s->n_files];
 
 	s->paths[s->n_files] = strdup(path);
 	if (!s->paths[s->n_files])
 		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
-	if (!pd_file_open(file, path, err))
+	if (!pd_file_open(file, path, interrupt, err))
 		return false;
 	s->n_files++;
+	(*file)->session = s;
 	(*file)->source = (uint16_t)(numbered ? s->n_files : 0);
 	return add_events(s, *file, compared) ||
 	       pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 }
 
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
-		     struct pd_error *err)
+		     const volatile sig_atomic_t *interrupt, struct pd_error *err)
 {
 	struct pd_session *s = calloc(1, sizeof(*s));
 	size_t compared = 0;
@@ -87,7 +105,7 @@ bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n
 	if (!ok)
 		pd_error_set(err, "ENOMEM", paths[0], PD_NO_OFFSET, "no memory");
 	while (ok && s->n_files < n)
-		ok = open_file(s, paths[s->n_files], numbered, &compared, err);
+		ok = open_file(s, paths[s->n_files], numbered, &compared, interrupt, err);
 	if (!ok) {
 		pd_session_destroy(s);
 		return false;

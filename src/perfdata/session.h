@@ -18,7 +18,7 @@ struct pd_session {
 	struct pd_file *
 		*files; /* [n_files]: rec->source counts them from 1, or is 0 for one alone */
 	size_t n_files;
-	const struct pd_event **events;
+	const struct pd_event **events; /* what comes late is added at the end */
 	size_t n_events;
 	bool one_clock;
 	char clocks[200];      /* why not */
@@ -30,13 +30,16 @@ struct pd_session {
 
 /*
  * Opens recordings; `numbered` gives their records a source even if there is but one. On failure *out is
- * untouched and err is about the file that could not be opened.
+ * untouched and err is about the file that could not be opened. For `interrupt` see pd_input_open.
  */
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
-		     struct pd_error *err);
+		     const volatile sig_atomic_t *interrupt, struct pd_error *err);
 
 /* Sets one_clock and clocks by what the recordings say of their clocks (clocks.c). */
 void pd_session_compare_clocks(struct pd_session *session);
+
+/* Numbers an event that came late; false: no memory. */
+bool pd_session_add_event(struct pd_session *session, struct pd_event *event);
 
 /* Closes the files; the description stays valid for the records that point into it. */
 void pd_session_close(struct pd_session *session);

@@ -64,18 +64,41 @@ static uint64_t lost_count(const struct pd_record *rec, const struct pd_names *n
 	return v.type == PD_NIL ? 0 : v.u;
 }
 
+static bool make_room(struct pd_stat *stat, size_t n_events)
+{
+	struct pd_stat_event *grown = realloc(stat->events, (n_events + 1) * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	memset(grown + stat->n_events, 0, (n_events - stat->n_events) * sizeof(*grown));
+	stat->events = grown;
+	stat->n_events = n_events;
+	return true;
+}
+
+/* NULL: it is not known, or came late and there is no memory for it. */
+static struct pd_stat_event *event_of(struct pd_stat *stat, const struct pd_session *session,
+				      const struct pd_record *rec)
+{
+	if (!rec->event ||
+	    (rec->event->number >= stat->n_events && !make_room(stat, session->n_events)))
+		return NULL;
+	return &stat->events[rec->event->number];
+}
+
 static void add_record(struct pd_stat *stat, const struct pd_session *session,
 		       const struct pd_record *rec, unsigned time_id)
 {
 	struct pd_count *count = count_of(stat, rec->type);
-	size_t event = rec->event ? rec->event->number : session->n_events;
+	struct pd_stat_event *event = event_of(stat, session, rec);
+	struct pd_section payload;
 	uint64_t lost;
 
 	if (count)
 		add(count, rec);
 	switch (rec->type) {
 	case PD_RECORD_SAMPLE:
-		add(&stat->events[event].samples, rec);
+		add(event ? &event->samples : &stat->unknown_event, rec);
 		add_time(&stat->times, rec, time_id);
 		break;
 	case PD_RECORD_LOST:
@@ -84,11 +107,14 @@ static void add_record(struct pd_stat *stat, const struct pd_session *session,
 	case PD_RECORD_LOST_SAMPLES:
 		lost = lost_count(rec, &session->files[0]->names);
 		stat->lost_samples += lost;
-		stat->events[event].lost_samples += lost;
+		if (event)
+			event->lost_samples += lost;
 		break;
 	case PD_RECORD_AUXTRACE:
 	case PD_RECORD_TRACING_DATA:
-		stat->payload += pd_record_payload(rec).size;
+		payload = pd_record_payload(rec);
+		if (pd_stream_holds(pd_session_stream(session, rec), payload))
+			stat->payload += payload.size;
 		break;
 	}
 }
@@ -102,8 +128,7 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 	int got = -1;
 
 	memset(stat, 0, sizeof(*stat));
-	stat->events = calloc(session->n_events + 1, sizeof(*stat->events));
-	if (!stat->events)
+	if (!make_room(stat, session->n_events))
 		return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET,
 				    "no memory");
 	if (pd_walk_init(&walk, session, PD_ORDER_FILE, err)) {
@@ -113,7 +138,12 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 				break;
 		}
 		pd_walk_deinit(&walk);
+		if (got < 0 && pd_error_interrupted(err))
+			got = 0;
 	}
+	if (got >= 0 && !make_room(stat, session->n_events))
+		return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET,
+				    "no memory");
 	if (got < 0)
 		pd_stat_deinit(stat);
 	return got >= 0;

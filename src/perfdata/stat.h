@@ -21,11 +21,13 @@ struct pd_stat {
 	struct pd_stat_event {
 		struct pd_count samples;
 		uint64_t lost_samples; /* of LOST_SAMPLES records with an id of this event */
-	} * events;	       /* [n_events + 1]; the last: samples whose event is not known */
-	uint64_t lost_records; /* sum of LOST: records the kernel could not store */
-	uint64_t lost_samples; /* sum of LOST_SAMPLES */
-	uint64_t payload;      /* bytes behind AUXTRACE and TRACING_DATA records */
-	struct pd_span times;  /* of samples */
+	} * events;		       /* by number */
+	size_t n_events;
+	struct pd_count unknown_event; /* samples whose event is not known */
+	uint64_t lost_records;	       /* sum of LOST: records the kernel could not store */
+	uint64_t lost_samples;	       /* sum of LOST_SAMPLES */
+	uint64_t payload;	       /* bytes behind AUXTRACE and TRACING_DATA records */
+	struct pd_span times;	       /* of samples */
 };
 
 /* Counts all records. `go_on`, unless NULL, is asked now and then whether to. */

@@ -110,25 +110,55 @@ local function check_special(handlers)
   end
 end
 
+local function desc_of(key) return type(key) == "string" and types()[key] end
+
+local function names_event(key) return not desc_of(key) and not special[key] and key ~= "other" end
+
+-- What each event goes to.
+local function claims_of(file, handlers)
+  local claims = {}
+  for key in pairs(handlers) do
+    if names_event(key) then claim_key(claims, key, file) end
+  end
+  return claims
+end
+
+-- The handler that claimed an event.
+local function claimed(file, handlers, index, best)
+  if best.tie and best.rank == GLOB then
+    blame("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
+  end
+  return handler_of(best.key, handlers[best.key], file, { [SAMPLE] = true }, { [index] = true })
+end
+
 -- Sorts the handlers into those of types and those of events.
 local function plan_of(file, handlers)
-  local by_type, by_event, claims = {}, {}, {}
+  local by_type, by_event = {}, {}
   for key, handler in pairs(handlers) do
-    local desc = type(key) == "string" and types()[key]
+    local desc = desc_of(key)
     if desc then
       by_type[desc.id] = handler_of(key, handler, file, { [desc.id] = true })
-    elseif not special[key] and key ~= "other" then
-      claim_key(claims, key, file)
-      if type(handler) ~= "table" then handler_of(key, handler, file) end
+    elseif names_event(key) and type(handler) ~= "table" then
+      handler_of(key, handler, file)
     end
   end
-  for index, best in pairs(claims) do
-    if best.tie and best.rank == GLOB then
-      blame("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
-    end
-    by_event[index] = handler_of(best.key, handlers[best.key], file, { [SAMPLE] = true }, { [index] = true })
+  for index, best in pairs(claims_of(file, handlers)) do
+    by_event[index] = claimed(file, handlers, index, best)
   end
   return by_type, by_event
+end
+
+-- In pipe mode an event may come when its handler is long there.
+local function late_handler(file, handlers)
+  if file.mode ~= "pipe" then return nil end
+  for key in pairs(handlers) do
+    if names_event(key) then
+      return function(index)
+        local best = claims_of(file, handlers)[index]
+        return best and claimed(file, handlers, index, best)
+      end
+    end
+  end
 end
 
 -- The container's own records come only to handlers of their names: once one is asked for, the others are
@@ -143,11 +173,11 @@ local function ignore_container(by_type)
 end
 
 -- The types worth walking; nil: all, for `other` and for the time that passes.
-local function types_of(by_type, by_event, handlers)
+local function types_of(by_type, by_event, handlers, late)
   if handlers.other or handlers.interval then return nil end
   local ids = {}
   for id in pairs(by_type) do ids[id] = true end
-  if next(by_event) then ids[SAMPLE] = true end
+  if next(by_event) or late then ids[SAMPLE] = true end
   return ids
 end
 
@@ -159,10 +189,11 @@ function run.run(file, handlers)
   check_special(handlers)
   local by_type, by_event = plan_of(file, handlers)
   local other = handlers.other and handler_of("other", handlers.other, file)
-  local wanted = types_of(by_type, by_event, handlers)
+  local late = late_handler(file, handlers)
+  local wanted = types_of(by_type, by_event, handlers, late)
   local options = {
     types = wanted, order = "time", container = not wanted and ignore_container(by_type), handlers = by_type,
-    event_handlers = by_event, other = other,
+    event_handlers = by_event, other = other, late = late,
     interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
   }
   local stopped = handlers.begin and handlers.begin(file) == run.stop

@@ -123,11 +123,13 @@ local function groups_of(spec, columns)
   local keys = {}
   for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, at = i } end
   if not spec.split then return aggregate(spec, keys, columns) end
-  local place, names = event_places(spec)
-  if #names > 1 then table.insert(keys, 1, { ref = spec.scope:ref("event"), split = true }) end
+  local _, names = event_places(spec)
+  local late = spec.file.mode == "pipe" and not spec.scope.event_set -- then another may come
+  if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref("event"), split = true }) end
   local groups = aggregate(spec, keys, columns)
-  for _, g in ipairs(groups) do g.event = place[g.event] or #names == 1 and 1 or 0 end
-  return groups, names
+  local place, all = event_places(spec)
+  for _, g in ipairs(groups) do g.event = place[g.event] or #all == 1 and 1 or 0 end
+  return groups, all
 end
 
 ---@param spec table
