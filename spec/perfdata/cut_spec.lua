@@ -5,6 +5,7 @@ local containers = require "spec.support.containers"
 local harmed = require "spec.support.harmed"
 local perflua = require "perflua"
 local files = require "spec.support.files"
+local seen = require "spec.support.seen"
 
 local SWEEP = os.getenv "SWEEP"
 local CUTS, FLIPS = SWEEP and 1 or 89, SWEEP and 4 or 4 * 79 -- steps between the places that are tried
@@ -149,8 +150,12 @@ describe("a stream", function()
     if not file then
       return { message:match ": (.*)", code }
     end
-    local found = file:records({ order = "file", container = true }):select("type", "offset"):collect()
-    found[#found + 1] = file.complete
+    local found = {}
+    for kind, offset, inside in file:records({ order = "file", container = true })
+      :select("type", "offset", "chunk_offset"):each() do
+      found[#found + 1] = ("%s %d+%s"):format(kind, offset, inside)
+    end
+    found[#found + 1] = tostring(file.complete)
     file:close()
     return found
   end
@@ -159,10 +164,15 @@ describe("a stream", function()
     it("that was cut, or damaged, is what the same bytes in a file are: " .. container.name, function()
       local bytes = files.read(container.write(harmed.recording()))
       local step = SWEEP and 7 or 499
+      -- where a payload ends a stream can only believe
+      local payload = tonumber(table.concat(through(bytes), " "):match "auxtrace (%d+)") + 8
       for at = number * 7 % step, #bytes - 1, step do
-        local flipped = string.char(bytes:byte(at + 1) ~ 0xff)
-        for _, other in ipairs { bytes:sub(1, at), bytes:sub(1, at) .. flipped .. bytes:sub(at + 2) } do
-          assert.are.same({ at = at, through(other) }, { at = at, through(other, true) })
+        local variants = { bytes:sub(1, at) }
+        if at < payload or at >= payload + 8 then
+          variants[2] = bytes:sub(1, at) .. string.char(bytes:byte(at + 1) ~ 0xff) .. bytes:sub(at + 2)
+        end
+        for _, other in ipairs(variants) do
+          assert.is_nil(seen.difference(through(other), through(other, true)), "at byte " .. at)
         end
       end
     end)

@@ -65,7 +65,7 @@ local function brief(query)
 end
 
 local function selected(file)
-  return file:records():select("type", "time", "pid", "tid", "cpu", "id"):collect()
+  return file:records():select("type", "time", "pid", "tid", "cpu", "id", "comm"):collect()
 end
 
 -- Each passes over the recording once.
@@ -82,11 +82,17 @@ local questions = {
   { "count of what a filter finds", function(file)
     return { file:samples():where "cpu ~= 1 and (tid == 8 or callchain[1].ip == ip)":count() }
   end },
+  { "samples of threads by name", function(file)
+    return brief(file:samples():where "comm ~= nil and comm ~= 'sh' and cpu < 2")
+  end },
+  { "count of samples by name", function(file)
+    return { file:samples():where "comm == 'thread 3' or comm == 'thread 56'":count() }
+  end },
   { "records that a function finds", function(file)
     return brief(file:records():where(function(r) return r.size % 24 == 0 end))
   end },
   { "groups", function(file)
-    return rows(file:samples():group_by("tid", "cpu"):count():sum("period"):max("ip"):distinct("addr"))
+    return rows(file:samples():group_by("comm", "tid", "cpu"):count():sum("period"):max("ip"):distinct("addr"))
   end },
   { "groups by a function, with their first and last", function(file)
     return rows(file:records():group_by { kind = function(r) return r.type .. r.cpumode end }:count()

@@ -49,8 +49,8 @@ local function settled(list)
   return out
 end
 
-local function same_order(path, found)
-  local theirs, ours = settled(perf_order(path)), settled(found)
+local function same_lines(theirs, ours)
+  theirs, ours = settled(theirs), settled(ours)
   assert.is_true(#theirs > 100, #theirs .. " samples")
   for i = 1, math.max(#theirs, #ours) do
     if theirs[i] ~= ours[i] then
@@ -58,6 +58,10 @@ local function same_order(path, found)
         ("%d of %d: %s"):format(i, #ours, ours[i]))
     end
   end
+end
+
+local function same_order(path, found)
+  same_lines(perf_order(path), found)
 end
 
 local function recorded(options)
@@ -118,3 +122,21 @@ for _, option in ipairs { "", "-z " } do
     same_order(path, our_order(file))
   end)
 end
+
+it("two recordings made at the same time are in the order of time together", function()
+  local one, other = files.temporary(), files.temporary()
+  local text, ok = files.output(("{ %s -e sched:sched_switch -o %s %s & %s -F 900 -e cpu-clock -o %s %s & wait; } %s")
+    :format(record, one, workload, record, other, workload, aside))
+  assert.is_true(ok, text)
+  local lines, more = perf_order(one), perf_order(other)
+  table.move(more, 1, #more, #lines + 1, lines)
+  table.sort(lines, function(a, b) return tonumber(a:match "^%d+") < tonumber(b:match "^%d+") end)
+  local file <close> = assert(perflua.open { other, one })
+  same_lines(lines, our_order(file))
+  local runs, last = 0, nil
+  for source in file:samples():select("source"):each() do
+    runs = runs + (source ~= last and 1 or 0)
+    last = source
+  end
+  assert.is_true(runs > 2, runs .. " runs")
+end)

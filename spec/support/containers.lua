@@ -45,7 +45,7 @@ local function plain(b)
 end
 
 -- Payloads end anywhere: within a header, between its members, within a field.
-local AWKWARD = { 1, 7, 8, 41, 2, 100, 3, 900, 5, 64, 13 }
+local AWKWARD = { 1, 7, 8, 41, 2, 100, 3, 900, 5, 64, 13, 3000 }
 
 --- Collects the kernel's records and writes them as compressed ones. perf's own lie outside, in their place.
 local function compressed(b, kind)
