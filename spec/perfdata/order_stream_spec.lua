@@ -127,6 +127,16 @@ describe("a stream's records", function()
       end
     end)
 
+    it("that a record may be larger than", function()
+      warn "@off"
+      local size, b = 200000, timed.builder { container = "pipe" }
+      timed.add(b, timed.range(1, 9))
+      local large = string.pack("<I4I2I2", 0x8005, size >> 16, size & 0xffff) .. ("x"):rep(size - 8)
+      local path = files.temporary(b:bytes() .. large:rep(3) .. b:bytes():sub(b:offsets()[1] + 1))
+      local file <close> = assert(perflua.open(containers.stream(path), { window = 1 << 16 }))
+      assert.are.equal(3, #file:records { type = 0x8005 }:collect())
+    end)
+
     it("so that memory stays small", function()
       local b = builder.new { container = "pipe" }
       local event = b:event { name = "x", sample_type = { "tid", "time", "raw" } }

@@ -126,18 +126,19 @@ static bool make_room(struct pd_queue *q, size_t i, size_t n)
 static bool put(struct pd_queue *q, size_t i, const struct pd_record *rec, uint64_t time)
 {
 	struct pd_cutter *cutter = &q->streams[i].cutter;
+	uint8_t *at;
+	bool begins;
 
 	if (!pd_cutter_fits(cutter, rec, time) && !end_chunk(q, i))
 		return false;
 	if (!make_room(q, i, rec->size))
 		return false;
-	if (!cutter->chunk.size) {
-		pd_cutter_add(cutter, rec, time);
-		cutter->chunk.held = q->slab->bytes + q->slab->used;
-	} else {
-		pd_cutter_add(cutter, rec, time);
-	}
-	memcpy(q->slab->bytes + q->slab->used, rec->bytes, rec->size);
+	begins = !cutter->chunk.size;
+	pd_cutter_add(cutter, rec, time);
+	at = q->slab->bytes + q->slab->used;
+	if (begins)
+		cutter->chunk.held = at;
+	memcpy(at, rec->bytes, rec->size);
 	q->slab->used += rec->size;
 	return true;
 }
@@ -151,7 +152,7 @@ static void end_round(const struct pd_queue *q, struct pd_queue_stream *s)
 	s->last_round = s->latest;
 }
 
-/* Takes the next record of a stream in; *size is its bytes, 0 at the end. As pd_merge_next. */
+/* Takes the next record of a stream in: as pd_reader_next. */
 static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_error *err)
 {
 	struct pd_queue_stream *s = &q->streams[i];
@@ -189,16 +190,16 @@ static bool read_on(struct pd_queue *q, size_t i, struct pd_error *err)
 	struct pd_record rec;
 	size_t read = 0;
 	bool round = false;
-	int got = 1;
+	int got;
 
-	while (!round && q->waiting <= q->window) {
+	do {
 		got = take(q, i, &rec, err);
 		if (got <= 0)
 			break;
 		read += rec.size;
 		round = rec.type == PD_RECORD_FINISHED_ROUND ||
 			(s->one_buffer && read >= PIECE);
-	}
+	} while (!round && q->waiting <= q->window);
 	s->ended = got == 0;
 	if (!end_chunk(q, i))
 		return pd_error_set(err, "ENOMEM", s->reader.stream->input->path, PD_NO_OFFSET,
