@@ -1,23 +1,31 @@
 /*
- * A thread that opens chunks ahead of the merge: reading and sorting them takes as long as all else does.
+ * A thread that makes things before they are asked for, one after another: what is read and sorted while
+ * others are looked at costs no time.
  */
 #ifndef PERFLUA_PERFDATA_AHEAD_H
 #define PERFLUA_PERFDATA_AHEAD_H
 
-#include "opened.h"
+#include <stddef.h>
 
-struct pd_due {
-	const struct pd_chunk *chunk;
-	const struct pd_merge_stream *stream;
+#include "error.h"
+
+struct pd_maker {
+	/* Makes thing number i; NULL: see err, or there is none; then no more are made. */
+	void *(*make)(void *arg, size_t i, struct pd_error *err);
+	void (*drop)(void *thing); /* of what nobody asked for; NULL: nothing is to be done */
+	void *arg;
+	size_t most; /* things that may wait to be asked for, at most PD_AHEAD_MOST */
 };
+
+#define PD_AHEAD_MOST 32
 
 struct pd_ahead;
 
-/* Starts to open n chunks, in the order they are given, which it takes over (from malloc). NULL: it cannot. */
-struct pd_ahead *pd_ahead_start(struct pd_due *due, size_t n);
+/* NULL: there can be no thread. */
+struct pd_ahead *pd_ahead_start(struct pd_maker maker);
 void pd_ahead_stop(struct pd_ahead *ahead);
 
-/* The next chunk, opened, which is the caller's then. NULL: see err; there must be one. */
-struct pd_opened *pd_ahead_next(struct pd_ahead *ahead, struct pd_error *err);
+/* The next thing, which is the caller's; NULL: it could not be made, err says why. */
+void *pd_ahead_next(struct pd_ahead *ahead, struct pd_error *err);
 
 #endif

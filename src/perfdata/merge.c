@@ -140,45 +140,77 @@ static void finish(struct pd_merge *m, struct pd_merge_item *item)
 		m->used(m->arg, chunk);
 }
 
-/* For qsort, of items: in the order in which they are opened. */
+/* What the thread that opens chunks ahead of the merge needs. */
+struct pd_openings {
+	struct pd_ahead *ahead;
+	struct pd_scratch scratch;
+	size_t n;
+	struct opening {
+		const struct pd_chunk *chunk;
+		const struct pd_merge_stream *stream;
+		uint64_t number;
+	} due[]; /* in the order in which they are needed */
+};
+
 static int by_min(const void *a, const void *b)
 {
-	const struct pd_merge_item *x = *(const struct pd_merge_item *const *)a;
-	const struct pd_merge_item *y = *(const struct pd_merge_item *const *)b;
+	const struct opening *x = a, *y = b;
 
 	if (x->chunk->min != y->chunk->min)
 		return x->chunk->min < y->chunk->min ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static void *open_next(void *arg, size_t i, struct pd_error *err)
+{
+	struct pd_openings *o = arg;
+
+	return i < o->n ? pd_chunk_open(o->due[i].chunk, o->due[i].stream, &o->scratch, err) :
+			  NULL;
+}
+
+static void drop(void *opened)
+{
+	pd_opened_destroy(opened);
+}
+
 #define MANY 64 /* chunks: for fewer no thread is worth starting */
 
 void pd_merge_start(struct pd_merge *m)
 {
-	const struct pd_merge_item **items = NULL;
-	struct pd_due *due = NULL;
+	struct pd_openings *o;
 
 	if (m->n < MANY)
 		return;
-	items = malloc(m->n * sizeof(*items));
-	due = malloc(m->n * sizeof(*due));
-	for (size_t i = 0; items && due && i < m->n; i++)
-		items[i] = &m->items[m->heap[i].item];
-	if (items && due) {
-		qsort(items, m->n, sizeof(*items), by_min);
-		for (size_t i = 0; i < m->n; i++)
-			due[i] = (struct pd_due){ items[i]->chunk, items[i]->stream };
-		m->ahead = pd_ahead_start(due, m->n);
+	o = calloc(1, sizeof(*o) + m->n * sizeof(o->due[0]));
+	if (!o)
+		return; /* each is opened when it is due */
+	for (; o->n < m->n; o->n++) {
+		const struct pd_merge_item *item = &m->items[m->heap[o->n].item];
+
+		o->due[o->n] = (struct opening){ item->chunk, item->stream, item->number };
 	}
-	if (!m->ahead)
-		free(due);
-	free(items);
+	qsort(o->due, o->n, sizeof(o->due[0]), by_min);
+	o->ahead = pd_ahead_start((struct pd_maker){ open_next, drop, o, PD_AHEAD_MOST });
+	if (o->ahead)
+		m->openings = o;
+	else
+		free(o);
+}
+
+static void stop(struct pd_merge *m)
+{
+	if (!m->openings)
+		return;
+	pd_ahead_stop(m->openings->ahead);
+	free(m->openings->scratch.places);
+	free(m->openings);
+	m->openings = NULL;
 }
 
 void pd_merge_deinit(struct pd_merge *m)
 {
-	pd_ahead_stop(m->ahead);
-	m->ahead = NULL;
+	stop(m);
 	for (size_t i = 0; i < m->n; i++)
 		finish(m, &m->items[m->heap[i].item]);
 	free(m->heap);
@@ -255,8 +287,8 @@ static bool open_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd
 
 	if (m->bytes && !chunk->held && m->bytes + chunk->size > m->most)
 		make_room(m);
-	if (m->ahead && !item->seen)
-		item->open = pd_ahead_next(m->ahead, err);
+	if (m->openings && !item->seen)
+		item->open = pd_ahead_next(m->openings->ahead, err);
 	else
 		item->open = pd_chunk_open(chunk, item->stream, &m->scratch, err);
 	if (!item->open)

@@ -7,7 +7,7 @@
 #ifndef PERFLUA_PERFDATA_MERGE_H
 #define PERFLUA_PERFDATA_MERGE_H
 
-#include "ahead.h"
+#include "opened.h"
 #include "reader.h"
 
 struct pd_merge {
@@ -24,9 +24,10 @@ struct pd_merge {
 	struct pd_merge_item *items;
 	size_t n, capacity;
 	struct pd_scratch scratch;
-	struct pd_ahead *ahead; /* NULL: each chunk is read when it is due */
-	size_t bytes;		/* that are read */
-	bool handed;		/* the top's record was handed out: the next call goes on */
+	struct pd_openings
+		*openings; /* of chunks ahead of time; NULL: each is read when it is due */
+	size_t bytes;	   /* that are read */
+	bool handed;	   /* the top's record was handed out: the next call goes on */
 };
 
 /* *merge with streams, want and limit set, all else zero. */
