@@ -75,6 +75,41 @@ describe("a file's records are in the order of time", function()
     assert.is_true(not ok or not file.complete and #file.damage > 0)
   end)
 
+  -- more chunks overlap than the window holds: their records are read one by one
+  local function scattered(n)
+    local b, random = timed.builder(), timed.random(7)
+    local stream = timed.add(b, timed.each(n, function() return 1 + random(1000000) end))
+    return b, timed.pids_of(in_order.exactly { stream })
+  end
+
+  it("in a window of any size", function()
+    local b, expected = scattered(9000)
+    local file <close> = assert(perflua.open(b:write(), { window = 1 << 16 }))
+    timed.same(expected, timed.read(file))
+    timed.same(expected, timed.read(file))
+    local comms = file:records("comm"):select("comm"):collect()
+    assert.are.same({ 9000, "c", "c" }, { #comms, comms[1], comms[9000] })
+  end)
+
+  it("and other bytes than before are noticed in such a window, too", function()
+    warn "@off"
+    local b = scattered(9000)
+    local path = b:write()
+    local whole = files.read(path)
+    for _, now in ipairs { whole:sub(1, #whole // 2), whole:sub(1, #whole // 2) .. ("\255"):rep(#whole // 2) } do
+      files.write(path, whole)
+      local file <close> = assert(perflua.open(path, { window = 1 << 16 }))
+      local n = 0
+      for _ in file:records():each() do
+        n = n + 1
+        if n == 10 then files.write(path, now) end
+      end
+      assert.is_true(n > 10 and n < 9000)
+      assert.is_false(file.complete)
+      assert.matches("expected what was there when the file was opened", file.damage[1].reason)
+    end
+  end)
+
   it("also when payloads lie between them", function()
     local b = timed.builder()
     for i = 9, 1, -1 do

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A record: its time, and where it lies. */
+/* A record: its time, and where it lies in its chunk. */
 struct pd_place {
 	uint64_t time;
-	uint32_t at;
+	uint32_t at, size;
 };
 
 /*

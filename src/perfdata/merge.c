@@ -7,8 +7,7 @@ struct pd_merge_item {
 	const struct pd_merge_stream *stream;
 	const struct pd_chunk *chunk;
 	uint64_t number;	/* of the chunk, its stream's on top */
-	struct pd_opened *open; /* NULL: not read, yet or any more */
-	bool seen;		/* it was read once */
+	struct pd_opened *open; /* NULL: not read yet */
 	uint32_t next; /* the next record: its offset in the chunk, or its place in the order */
 };
 
@@ -121,122 +120,79 @@ bool pd_merge_add(struct pd_merge *m, const struct pd_chunk *chunk, size_t strea
 	return true;
 }
 
-static void let_go(struct pd_merge *m, struct pd_merge_item *item)
-{
-	if (!item->open)
-		return;
-	m->bytes -= item->chunk->held ? 0 : item->chunk->size;
-	pd_opened_destroy(item->open);
-	item->open = NULL;
-}
-
 /* Done with a chunk. */
 static void finish(struct pd_merge *m, struct pd_merge_item *item)
 {
 	const struct pd_chunk *chunk = item->chunk;
 
-	let_go(m, item);
+	if (item->open && item->open->own)
+		m->bytes -= chunk->size;
+	pd_opened_destroy(item->open);
 	if (m->used)
 		m->used(m->arg, chunk);
-}
-
-/* What the thread that opens chunks ahead of the merge needs. */
-struct pd_openings {
-	struct pd_ahead *ahead;
-	struct pd_scratch scratch;
-	size_t n;
-	struct opening {
-		const struct pd_chunk *chunk;
-		const struct pd_merge_stream *stream;
-		uint64_t number;
-	} due[]; /* in the order in which they are needed */
-};
-
-static int by_min(const void *a, const void *b)
-{
-	const struct opening *x = a, *y = b;
-
-	if (x->chunk->min != y->chunk->min)
-		return x->chunk->min < y->chunk->min ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static void *open_next(void *arg, size_t i, struct pd_error *err)
-{
-	struct pd_openings *o = arg;
-
-	return i < o->n ? pd_chunk_open(o->due[i].chunk, o->due[i].stream, &o->scratch, err) :
-			  NULL;
-}
-
-static void drop(void *opened)
-{
-	pd_opened_destroy(opened);
 }
 
 #define MANY 64 /* chunks: for fewer no thread is worth starting */
 
 void pd_merge_start(struct pd_merge *m)
 {
-	struct pd_openings *o;
+	struct pd_opening *due;
 
 	if (m->n < MANY)
 		return;
-	o = calloc(1, sizeof(*o) + m->n * sizeof(o->due[0]));
-	if (!o)
+	due = malloc(m->n * sizeof(*due));
+	if (!due)
 		return; /* each is opened when it is due */
-	for (; o->n < m->n; o->n++) {
-		const struct pd_merge_item *item = &m->items[m->heap[o->n].item];
+	for (size_t i = 0; i < m->n; i++) {
+		const struct pd_merge_item *item = &m->items[m->heap[i].item];
 
-		o->due[o->n] = (struct opening){ item->chunk, item->stream, item->number };
+		due[i] = (struct pd_opening){ item->chunk, item->stream, item->number };
 	}
-	qsort(o->due, o->n, sizeof(o->due[0]), by_min);
-	o->ahead = pd_ahead_start((struct pd_maker){ open_next, drop, o, PD_AHEAD_MOST });
-	if (o->ahead)
-		m->openings = o;
-	else
-		free(o);
-}
-
-static void stop(struct pd_merge *m)
-{
-	if (!m->openings)
-		return;
-	pd_ahead_stop(m->openings->ahead);
-	free(m->openings->scratch.places);
-	free(m->openings);
-	m->openings = NULL;
+	m->openings = pd_openings_start(due, m->n);
 }
 
 void pd_merge_deinit(struct pd_merge *m)
 {
-	stop(m);
+	pd_openings_stop(m->openings);
+	m->openings = NULL;
 	for (size_t i = 0; i < m->n; i++)
 		finish(m, &m->items[m->heap[i].item]);
 	free(m->heap);
 	free(m->items);
 	free(m->scratch.places);
+	free(m->record);
+	m->record = NULL;
+	m->record_size = 0;
 	m->heap = NULL;
 	m->items = NULL;
 	m->scratch = (struct pd_scratch){ NULL, 0 };
 	m->n = m->capacity = 0;
 }
 
-/* Lets go of the chunk that is needed last of those that are read. */
+/* Lets go of the bytes of the chunk that is needed last. */
 static void make_room(struct pd_merge *m)
 {
 	const struct pd_merge_node *last = NULL;
+	struct pd_merge_item *item;
+	bool as_they_lie;
 
 	for (size_t i = 1; i < m->n; i++) {
 		const struct pd_merge_node *node = &m->heap[i];
-		const struct pd_merge_item *item = &m->items[node->item];
 
-		if (item->open && !item->chunk->held &&
+		item = &m->items[node->item];
+		if (item->open && item->open->own &&
 		    (!last || before(m, last, node->time, node->item)))
 			last = node;
 	}
-	if (last)
-		let_go(m, &m->items[last->item]);
+	if (!last)
+		return;
+	item = &m->items[last->item];
+	as_they_lie = !item->open->places;
+	if (!pd_opened_let_go(item->open, item->stream, item->next, last->time))
+		return;
+	if (as_they_lie)
+		item->next = 0;
+	m->bytes -= item->chunk->size;
 }
 
 /*
@@ -260,14 +216,60 @@ static inline bool look(const struct pd_merge_item *item, uint64_t *time)
 	return true;
 }
 
-/* Takes the record at item->next; returns what it is then. */
-static inline uint32_t take(const struct pd_merge_item *item, struct pd_record *rec)
+/* Notes that a file is not what it was when its index was made. */
+static void changed(struct pd_stream *stream, uint64_t offset, uint64_t missing,
+		    const char *found)
+{
+	stream->file->complete = false;
+	pd_stream_damaged(stream, offset, missing,
+			  "found %s here, expected what was there when the file was opened",
+			  found);
+}
+
+/* Reads the record at item->next of a chunk whose bytes were let go: 1; 0: it is gone; -1: see err. */
+static int fetch(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
+{
+	const struct pd_place *place = &item->open->places[item->next];
+	struct pd_stream *stream = item->stream->stream;
+	uint64_t offset = item->chunk->offset + place->at;
+	struct pd_record rec;
+	size_t got;
+
+	if (place->size > m->record_size) {
+		free(m->record);
+		m->record = malloc(place->size);
+		m->record_size = m->record ? place->size : 0;
+		if (!m->record) {
+			pd_error_set(err, "ENOMEM", stream->input->path, offset,
+				     "no memory for a record of %u bytes", place->size);
+			return -1;
+		}
+	}
+	if (!pd_input_read(stream->input, offset, m->record, place->size, place->size, &got,
+			   err))
+		return -1;
+	if (got < place->size) {
+		changed(stream, offset + got, place->size - got, "the end of the file");
+	} else {
+		pd_record_header(&rec, m->record, item->stream->stamp.swap);
+		if (rec.size == place->size)
+			return 1;
+		changed(stream, offset, place->size, "other bytes");
+	}
+	item->open->n = item->next;
+	return 0;
+}
+
+/* Takes the record at item->next, whose bytes are at p if its chunk's were let go; returns what is next then. */
+static inline uint32_t take(const struct pd_merge_item *item, const uint8_t *p,
+			    struct pd_record *rec)
 {
 	const struct pd_opened *open = item->open;
 	const struct pd_chunk *chunk = item->chunk;
 	uint32_t at = open->places ? open->places[item->next].at : item->next;
-	pd_record_header(rec, open->bytes + at, item->stream->stamp.swap);
-	rec->bytes = open->bytes + at;
+
+	rec->bytes = open->bytes ? open->bytes + at : p;
+	pd_record_header(rec, rec->bytes, item->stream->stamp.swap);
 	rec->source = item->stream->stream->file->source;
 	rec->stream = item->stream->stream->number;
 	rec->offset = chunk->offset;
@@ -283,25 +285,19 @@ static inline uint32_t take(const struct pd_merge_item *item, struct pd_record *
 static bool open_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
 	const struct pd_chunk *chunk = item->chunk;
-	struct pd_stream *stream = item->stream->stream;
 
 	if (m->bytes && !chunk->held && m->bytes + chunk->size > m->most)
 		make_room(m);
-	if (m->openings && !item->seen)
-		item->open = pd_ahead_next(m->openings->ahead, err);
+	if (m->openings)
+		item->open = pd_openings_next(m->openings, err);
 	else
 		item->open = pd_chunk_open(chunk, item->stream, &m->scratch, err);
 	if (!item->open)
 		return false;
-	item->seen = true;
-	m->bytes += chunk->held ? 0 : chunk->size;
-	if (item->open->size < chunk->size) {
-		stream->file->complete = false;
-		pd_stream_damaged(stream, chunk->offset + item->open->size,
-				  chunk->size - item->open->size,
-				  "found the end of the file here, expected what was there when "
-				  "it was opened");
-	}
+	m->bytes += item->open->own ? chunk->size : 0;
+	if (item->open->size < chunk->size)
+		changed(item->stream->stream, chunk->offset + item->open->size,
+			chunk->size - item->open->size, "the end of the file");
 	return true;
 }
 
@@ -332,6 +328,7 @@ int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struct pd_error *er
 {
 	for (;;) {
 		struct pd_merge_item *top;
+		int got = 1;
 
 		if (m->handed)
 			go_on(m);
@@ -345,8 +342,14 @@ int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struct pd_error *er
 			go_on(m);
 			continue;
 		}
-		top->next = take(top, rec);
-		m->handed = true;
+		if (!top->open->bytes)
+			got = fetch(m, top, err);
+		if (got < 0)
+			return got;
+		m->handed = true; /* or gone: then go_on finds no more of its chunk */
+		if (!got)
+			continue;
+		top->next = take(top, m->record, rec);
 		if (pd_types_has(&m->want, rec->type)) {
 			pd_bind(&top->stream->stamp.binder, rec);
 			m->time = m->heap[0].time;

@@ -2,12 +2,12 @@
  * Merges chunks into the order of time; of equal times the record that lies first comes first.
  *
  * A chunk's bytes are read when its first record is due and let go after its last one. If those of too many
- * are needed at once, some are let go before, and read again.
+ * are needed at once, some are let go before, and each of their records is read when it is due.
  */
 #ifndef PERFLUA_PERFDATA_MERGE_H
 #define PERFLUA_PERFDATA_MERGE_H
 
-#include "opened.h"
+#include "openings.h"
 #include "reader.h"
 
 struct pd_merge {
@@ -24,6 +24,8 @@ struct pd_merge {
 	struct pd_merge_item *items;
 	size_t n, capacity;
 	struct pd_scratch scratch;
+	uint8_t *record; /* of a chunk whose bytes were let go */
+	size_t record_size;
 	struct pd_openings
 		*openings; /* of chunks ahead of time; NULL: each is read when it is due */
 	size_t bytes;	   /* that are read */

@@ -14,20 +14,29 @@ static struct pd_place *room_for(struct pd_scratch *scratch, size_t n)
 	return scratch->places;
 }
 
+/* Lists the records from `at` on, the one before which has this time; returns how many. */
+static size_t list(const struct pd_opened *opened, const struct pd_stamp *stamp, uint32_t at,
+		   uint64_t time, struct pd_place *places)
+{
+	struct pd_record rec;
+	size_t n = 0;
+
+	for (; pd_opened_record(opened, at, stamp->swap, &rec); at += rec.size) {
+		pd_stamp_of(stamp, &rec, &time);
+		places[n++] = (struct pd_place){ time, at, rec.size };
+	}
+	return n;
+}
+
 static bool sort(struct pd_opened *opened, const struct pd_chunk *chunk,
 		 const struct pd_stamp *stamp, struct pd_scratch *scratch)
 {
-	uint64_t time = chunk->first;
-	size_t most = opened->size / 8 + 1, n = 0;
+	size_t most = opened->size / 8 + 1, n;
 	struct pd_place *places = room_for(scratch, most);
-	struct pd_record rec;
 
 	if (!places)
 		return false;
-	for (uint32_t at = 0; pd_opened_record(opened, at, stamp->swap, &rec); at += rec.size) {
-		pd_stamp_of(stamp, &rec, &time);
-		places[n++] = (struct pd_place){ time, at };
-	}
+	n = list(opened, stamp, 0, chunk->first, places);
 	pd_places_sort(places, n, places + most, (uint8_t *)(places + 2 * most));
 	opened->places = malloc((n + 1) * sizeof(*places));
 	if (!opened->places)
@@ -41,23 +50,26 @@ struct pd_opened *pd_chunk_open(const struct pd_chunk *chunk, const struct pd_me
 				struct pd_scratch *scratch, struct pd_error *err)
 {
 	struct pd_input *input = s->stream->input;
-	size_t n = chunk->held ? 0 : chunk->size, got = chunk->size;
-	struct pd_opened *opened = malloc(sizeof(*opened) + n);
+	struct pd_opened *opened = calloc(1, sizeof(*opened));
+	size_t n = chunk->size;
 
 	if (!opened)
 		goto no_memory;
-	if (n && !pd_input_read(input, chunk->offset, opened->own, n, n, &got, err)) {
-		free(opened);
-		return NULL;
+	opened->bytes = chunk->held;
+	if (!chunk->held) {
+		opened->bytes = opened->own = malloc(n);
+		if (!opened->own)
+			goto no_memory;
+		if (!pd_input_read(input, chunk->offset, opened->own, n, n, &n, err)) {
+			pd_opened_destroy(opened);
+			return NULL;
+		}
 	}
-	*opened = (struct pd_opened){
-		.bytes = chunk->held ? chunk->held : opened->own,
-		.size = (uint32_t)got,
-	};
+	opened->size = (uint32_t)n;
 	if (chunk->sorted || sort(opened, chunk, &s->stamp, scratch))
 		return opened;
-	pd_opened_destroy(opened);
 no_memory:
+	pd_opened_destroy(opened);
 	pd_error_set(err, "ENOMEM", input->path, chunk->offset,
 		     "no memory for %u bytes of records", chunk->size);
 	return NULL;
@@ -68,5 +80,26 @@ void pd_opened_destroy(struct pd_opened *opened)
 	if (!opened)
 		return;
 	free(opened->places);
+	free(opened->own);
 	free(opened);
+}
+
+bool pd_opened_let_go(struct pd_opened *opened, const struct pd_merge_stream *s, uint32_t next,
+		      uint64_t time)
+{
+	struct pd_record rec;
+	size_t n = 0;
+
+	if (!opened->places) {
+		for (uint32_t at = next; pd_opened_record(opened, at, s->stamp.swap, &rec);
+		     at += rec.size)
+			n++;
+		opened->places = malloc((n + 1) * sizeof(*opened->places));
+		if (!opened->places)
+			return false;
+		opened->n = (uint32_t)list(opened, &s->stamp, next, time, opened->places);
+	}
+	free(opened->own);
+	opened->bytes = opened->own = NULL;
+	return true;
 }

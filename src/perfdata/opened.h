@@ -15,11 +15,11 @@ struct pd_merge_stream {
 };
 
 struct pd_opened {
-	const uint8_t *bytes;
+	const uint8_t *bytes; /* NULL: they were let go, and each record is read when it is due */
+	uint8_t *own;	      /* the same, unless the chunk holds them */
 	uint32_t size; /* may be less than the chunk's: of a file that was cut under us */
 	uint32_t n;    /* of places */
 	struct pd_place *places; /* in the order of time; NULL: as they lie */
-	uint8_t own[];
 };
 
 /* What sorting needs, kept from chunk to chunk; all zero at first. */
@@ -32,6 +32,13 @@ struct pd_scratch {
 struct pd_opened *pd_chunk_open(const struct pd_chunk *chunk, const struct pd_merge_stream *s,
 				struct pd_scratch *scratch, struct pd_error *err);
 void pd_opened_destroy(struct pd_opened *opened);
+
+/*
+ * Lets go of the bytes of a chunk whose records from `next` on are still to come, and keeps where they are; `time` is
+ * that of the first of them. False: no memory; then nothing has changed.
+ */
+bool pd_opened_let_go(struct pd_opened *opened, const struct pd_merge_stream *s, uint32_t next,
+		      uint64_t time);
 
 /* Finds the record at `at`: its header and bytes; false if there is not a whole one. */
 static inline bool pd_opened_record(const struct pd_opened *opened, uint32_t at, bool swap,
