@@ -6,22 +6,22 @@
 -- Who did what, by event:
 --
 -- # cpu-clock
--- process       count     period   share
--- sort (10673)    288  239999904  63.02%
--- gzip (10669)     65   54166645  14.22%
--- head (10668)     28   23333324   6.13%
+-- comm    pid  count     period   share
+-- sort  10673    288  239999904  63.02%
+-- gzip  10669     65   54166645  14.22%
+-- head  10668     28   23333324   6.13%
 --
 -- # page-faults
--- process       count  period   share
--- find (10664)      6   14527  90.12%
--- sh (10662)       22     521   3.23%
--- head (10668)      1     436   2.70%
+-- comm    pid  count  period   share
+-- find  10664      1   14381  89.21%
+-- sh    10662     22     521   3.23%
+-- sh    10668      1     436   2.70%
 --
 -- # context-switches
--- process       count  period   share
--- head (10668)     78     242  47.83%
--- sort (10665)     30     104  20.55%
--- awk (10674)      29      94  18.58%
+-- comm    pid  count  period   share
+-- head  10668     77     241  47.63%
+-- sort  10665     30     104  20.55%
+-- awk   10674     28      93  18.38%
 --
 -- Who started whom:
 --
@@ -58,22 +58,9 @@
 
 local file <close> = assert(perflua.open(arg[1]))
 
--- What processes are called: the latest name of each. Nil is the time of what ran before.
-local names, since = {}, {}
-for record in file:records("comm"):where "pid == tid" do
-  local pid, time = record.pid, record.time or 0
-  if time >= (since[pid] or 0) then
-    names[pid], since[pid] = record.comm, time
-  end
-end
-
-local function process(pid)
-  return ("%s (%d)"):format(names[pid] or "?", pid)
-end
-
 print "Who did what, by event:\n"
 print(file:samples()
-  :group_by { process = function(sample) return process(sample.pid) end }
+  :group_by("comm", "pid")
   :count():sum("period"):share("period"):as("share")
   :top(3, "period"))
 
@@ -86,7 +73,8 @@ for pid, ppid in file:records("fork"):where("pid == tid"):select("pid", "ppid") 
 end
 
 local function show(pid, indent)
-  print(indent .. process(pid))
+  local thread = file:thread(pid) -- as it was last
+  print(("%s%s (%d)"):format(indent, thread and thread.comm or "?", pid))
   for _, child in ipairs(children[pid] or {}) do
     show(child, indent .. "  ")
   end

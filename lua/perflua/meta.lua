@@ -73,6 +73,25 @@ function File:samples(event) end
 ---@param handlers perflua.Handlers
 function File:run(handlers) end
 
+---The thread that had an id at a time, in ns; without a time its last. Nil: the recording says nothing of it.
+---@param tid integer
+---@param time? integer
+---@return perflua.Thread?
+function File:thread(tid, time) end
+
+---All threads of the recording: of an id that was used again, one for each.
+---@return perflua.Thread[]
+function File:threads() end
+
+---A thread of the recorded system.
+---@class perflua.Thread
+---@field pid integer
+---@field tid integer
+---@field comm string # Its name at the time that was asked for, else its last.
+---@field start integer? # When it began, ns; nil if that is not known, or was before the recording.
+---@field exit integer? # When it ended, ns; nil if that is not known, or was after the recording.
+---@field source integer? # The recording it is of, from 1 on, where several are systems of their own.
+
 ---Afterwards records and queries of this file raise; tables and copies live on.
 function File:close() end
 

@@ -47,20 +47,23 @@ void pl_push_machine(lua_State *L, struct pl_file *f, const struct pd_record *re
 	struct pd_value value;
 
 	pm_machine_field(pl_machine(L, f), rec, v->u, &value);
-	pl_push_value(L, 0, &value);
+	/* Lua knows strings by their addresses, if they come often: it need not hash them each time */
+	if (value.type == PD_STR && value.s.p != value.text)
+		lua_pushstring(L, value.s.p);
+	else
+		pl_push_value(L, 0, &value);
 }
 
 static void set_time(lua_State *L, const char *name, uint64_t time)
 {
-	/* 0: before the recording began, which is no time to compare with others */
-	if (time == PM_NO_TIME || time == 0)
+	if (time == PM_NO_TIME)
 		return;
 	lua_pushinteger(L, (lua_Integer)time);
 	lua_setfield(L, -2, name);
 }
 
 /* {pid, tid, comm, start, exit} [-0, +1] */
-static void push_life(lua_State *L, const struct pl_file *f, const struct pm_life *life)
+static void push_life(lua_State *L, const struct pm_life *life)
 {
 	lua_createtable(L, 0, 6);
 	lua_pushinteger(L, life->pid);
@@ -71,8 +74,8 @@ static void push_life(lua_State *L, const struct pl_file *f, const struct pm_lif
 	lua_setfield(L, -2, "comm");
 	set_time(L, "start", life->start);
 	set_time(L, "exit", life->exit);
-	if (!f->session->one_clock) {
-		lua_pushinteger(L, (lua_Integer)life->system + 1);
+	if (life->source) {
+		lua_pushinteger(L, (lua_Integer)life->source);
 		lua_setfield(L, -2, "source");
 	}
 }
@@ -91,7 +94,7 @@ int pl_file_thread(lua_State *L)
 	for (uint32_t i = 0; i < f->session->n_files; i++) {
 		if (!pm_machine_life(machine, i, (int32_t)tid, time, &life))
 			continue;
-		push_life(L, f, &life);
+		push_life(L, &life);
 		return 1;
 	}
 	lua_pushnil(L);
@@ -114,10 +117,11 @@ int pl_file_threads(lua_State *L)
 			struct pm_life life;
 
 			/* a life ends where the next begins */
-			if (k + 1 < thread->n && thread->moments[k + 1].kind != PM_FORK)
+			if (k + 1 < thread->n &&
+			    !pm_life_begins(thread, &thread->moments[k + 1]))
 				continue;
 			pm_machine_life_of(machine, thread, (ptrdiff_t)k, &life);
-			push_life(L, f, &life);
+			push_life(L, &life);
 			lua_rawseti(L, -2, ++n);
 		}
 	}

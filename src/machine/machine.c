@@ -3,20 +3,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Numbers of the names of fields that are asked for. */
 struct ids {
-	unsigned time, pid, tid, ppid, ptid, comm, cgroup, cgroup_id, path;
+	unsigned pid, tid, ptid, comm, cgroup, cgroup_id, path;
 };
 
 struct pm_machine {
 	const struct pd_session *session;
+	struct pm_sources sources;
 	struct ids ids;
-	bool *timed; /* by file: its records have times */
 	struct pm_names names;
 	struct pm_threads threads;
-	struct pd_id_table cgroups; /* system and id → name */
+	struct pd_id_table *cgroups; /* by system: id → name */
 };
 
 struct pm_machine *pm_machine_create(const struct pd_session *session)
@@ -28,20 +27,16 @@ struct pm_machine *pm_machine_create(const struct pd_session *session)
 		return NULL;
 	m->session = session;
 	m->threads.names = &m->names;
-	m->timed = calloc(session->n_files, sizeof(*m->timed));
-	if (!m->timed) {
-		free(m);
+	m->threads.idle = pm_names_add(&m->names, (struct pd_text){ "swapper", 7 });
+	m->cgroups = calloc(session->n_files, sizeof(*m->cgroups));
+	if (!pm_sources_init(&m->sources, session) || !m->cgroups ||
+	    m->threads.idle == PM_NO_NAME) {
+		pm_machine_destroy(m);
 		return NULL;
 	}
-	for (size_t i = 0; i < session->n_files; i++)
-		for (size_t k = 0; k < session->files[i]->n_events; k++)
-			if (session->files[i]->events[k].shape.sample_type & PD_SAMPLE_TIME)
-				m->timed[i] = true;
 	m->ids = (struct ids){
-		.time = pd_name_id(names, "time", 4),
 		.pid = pd_name_id(names, "pid", 3),
 		.tid = pd_name_id(names, "tid", 3),
-		.ppid = pd_name_id(names, "ppid", 4),
 		.ptid = pd_name_id(names, "ptid", 4),
 		.comm = pd_name_id(names, "comm", 4),
 		.cgroup = pd_name_id(names, "cgroup", 6),
@@ -57,8 +52,10 @@ void pm_machine_destroy(struct pm_machine *m)
 		return;
 	pm_threads_deinit(&m->threads);
 	pm_names_deinit(&m->names);
-	pd_id_table_deinit(&m->cgroups);
-	free(m->timed);
+	for (size_t i = 0; m->cgroups && i < m->session->n_files; i++)
+		pd_id_table_deinit(&m->cgroups[i]);
+	free(m->cgroups);
+	pm_sources_deinit(&m->sources);
 	free(m);
 }
 
@@ -76,40 +73,12 @@ static void get(const struct pd_record *rec, unsigned id, struct pd_value *out)
 		pd_record_get(rec, index, out);
 }
 
-/* An integer of a record; false: it has none of that name. */
-static bool get_integer(const struct pd_record *rec, unsigned id, int64_t *out)
-{
-	unsigned index = rec->layout->slot[id];
-	struct pd_value v;
-
-	if (pd_record_integer(rec, index, out))
-		return true;
-	get(rec, id, &v);
-	*out = v.i;
-	return v.type != PD_NIL;
-}
-
-static size_t file_of(const struct pd_record *rec)
-{
-	return rec->source ? rec->source - 1u : 0;
-}
-
 static uint32_t system_of(const struct pm_machine *m, const struct pd_record *rec)
 {
-	return m->session->one_clock ? 0 : (uint32_t)file_of(rec);
+	return pm_source_of(&m->sources, rec)->system;
 }
 
-/* What stands for the time of a record; PM_NO_TIME: it has none, though others do. */
-static uint64_t time_of(const struct pm_machine *m, const struct pd_record *rec)
-{
-	int64_t time;
-
-	if (!m->timed[file_of(rec)])
-		return rec->offset;
-	return get_integer(rec, m->ids.time, &time) ? (uint64_t)time : PM_NO_TIME;
-}
-
-static const uint32_t types[] = {
+static const uint32_t said_by[] = {
 	PD_RECORD_COMM,
 	PD_RECORD_FORK,
 	PD_RECORD_EXIT,
@@ -118,23 +87,24 @@ static const uint32_t types[] = {
 
 void pm_machine_types(struct pd_types *set)
 {
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		pd_types_add(set, types[i]);
+	for (size_t i = 0; i < sizeof(said_by) / sizeof(said_by[0]); i++)
+		pd_types_add(set, said_by[i]);
 }
 
 bool pm_machine_read(struct pm_machine *m, bool (*go_on)(void *arg), void *arg,
 		     struct pd_error *err)
 {
+	struct pd_session *session = (struct pd_session *)m->session;
+	struct pd_wanted wanted = { .to = UINT64_MAX, .go_on = go_on, .arg = arg };
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;
 
-	if (!pd_walk_init(&walk, (struct pd_session *)m->session, PD_ORDER_TIME, err))
+	pm_machine_types(&wanted.types);
+	if (!pm_sources_find_floors(&m->sources, session, &wanted, err) ||
+	    !pd_walk_init(&walk, session, PD_ORDER_TIME, err))
 		return false;
-	walk.wanted.types = (struct pd_types){ 0 };
-	walk.wanted.go_on = go_on;
-	walk.wanted.arg = arg;
-	pm_machine_types(&walk.wanted.types);
+	walk.wanted = wanted;
 	m->threads.in_order = true;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		if (!pm_machine_add(m, &rec)) {
@@ -148,11 +118,6 @@ bool pm_machine_read(struct pm_machine *m, bool (*go_on)(void *arg), void *arg,
 	return got == 0;
 }
 
-static uint64_t cgroup_key(uint32_t system, uint64_t id)
-{
-	return id ^ (uint64_t)system << 40;
-}
-
 static bool add_cgroup(struct pm_machine *m, const struct pd_record *rec)
 {
 	struct pd_value path;
@@ -160,16 +125,30 @@ static bool add_cgroup(struct pm_machine *m, const struct pd_record *rec)
 	uint32_t name;
 
 	get(rec, m->ids.path, &path);
-	if (!get_integer(rec, m->ids.cgroup_id, &id) || path.type != PD_STR)
+	if (!pm_integer(rec, m->ids.cgroup_id, &id) || path.type != PD_STR)
 		return true;
 	name = pm_names_add(&m->names, (struct pd_text){ path.s.p, path.s.n });
 	return name != PM_NO_NAME &&
-	       pd_id_table_add(&m->cgroups, cgroup_key(system_of(m, rec), (uint64_t)id), name);
+	       pd_id_table_add(&m->cgroups[system_of(m, rec)], (uint64_t)id, name);
+}
+
+/* When it was what a record says. Of what perf wrote itself it is known only that it was so then. */
+static void set_time(struct pm_machine *m, const struct pd_record *rec,
+		     struct pm_moment *moment)
+{
+	struct pm_source *source = pm_source_of(&m->sources, rec);
+
+	moment->time = pm_time_of(&m->sources, rec);
+	moment->found = moment->time == PM_NO_TIME;
+	if (!moment->found)
+		source->begun = true;
+	else if (!source->begun)
+		moment->time = source->floor;
 }
 
 bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
 {
-	struct pm_moment moment = { .time = time_of(m, rec) };
+	struct pm_moment moment = { .name = PM_NO_NAME };
 	struct pd_value comm = { .type = PD_NIL };
 	int64_t pid, tid, ptid = -1;
 
@@ -184,7 +163,7 @@ bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
 		break;
 	case PD_RECORD_FORK:
 		moment.kind = PM_FORK;
-		if (!get_integer(rec, m->ids.ptid, &ptid))
+		if (!pm_integer(rec, m->ids.ptid, &ptid))
 			return true;
 		break;
 	case PD_RECORD_EXIT:
@@ -193,8 +172,9 @@ bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
 	default:
 		return true;
 	}
-	if (!get_integer(rec, m->ids.tid, &tid) || !get_integer(rec, m->ids.pid, &pid))
+	if (!pm_integer(rec, m->ids.tid, &tid) || !pm_integer(rec, m->ids.pid, &pid))
 		return true;
+	set_time(m, rec, &moment);
 	moment.pid = (int32_t)pid;
 	moment.parent = (int32_t)ptid;
 	return pm_threads_add(&m->threads, system_of(m, rec), (int32_t)tid, moment,
@@ -208,34 +188,39 @@ static void set_text(struct pd_value *out, const char *p, size_t n)
 	out->s.n = n;
 }
 
-/* As perf calls what it has no name for; the idle threads need none. */
-static void set_nameless(struct pd_value *out, int32_t tid)
+/* What has no name is called as perf does; the idle threads need none. */
+static void set_name(const struct pm_machine *m, int32_t tid, uint32_t name,
+		     struct pd_value *out)
 {
 	int n;
 
-	if (tid == 0) {
-		set_text(out, "swapper", 7);
+	if (name == PM_NO_NAME && tid == 0)
+		name = m->threads.idle;
+	if (name != PM_NO_NAME) {
+		set_text(out, m->names.texts[name].p, m->names.texts[name].n);
 		return;
 	}
 	n = snprintf(out->text, sizeof(out->text), ":%" PRId32, tid);
 	set_text(out, out->text, (size_t)n);
 }
 
-static void set_name(const struct pm_machine *m, int32_t tid, uint32_t name,
-		     struct pd_value *out)
+/* The moment of a thread that holds for a record. */
+static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *thread,
+			   const struct pd_record *rec)
 {
-	if (name == PM_NO_NAME)
-		set_nameless(out, tid);
-	else
-		set_text(out, m->names.texts[name].p, m->names.texts[name].n);
-}
+	uint64_t time = pm_time_of(&m->sources, rec);
+	ptrdiff_t at;
 
-/* Of what has no time it is not known when it was: what perf wrote itself was so at the beginning. */
-static uint64_t asked_time(const struct pm_machine *m, const struct pd_record *rec)
-{
-	uint64_t time = time_of(m, rec);
-
-	return time == PM_NO_TIME ? 0 : time;
+	if (time != PM_NO_TIME)
+		return pm_thread_at(thread, time);
+	/*
+	 * perf wrote it itself: at the beginning, if the thread was there then, else at the end. A sample
+	 * whose event has no times may be of any; most of them are when the thread has its last name.
+	 */
+	time = rec->type == PD_RECORD_SAMPLE ? PM_NO_TIME :
+					       pm_source_of(&m->sources, rec)->floor;
+	at = pm_thread_at(thread, time);
+	return at >= 0 ? at : (ptrdiff_t)thread->n - 1;
 }
 
 static void comm_of(const struct pm_machine *m, const struct pd_record *rec,
@@ -245,12 +230,11 @@ static void comm_of(const struct pm_machine *m, const struct pd_record *rec,
 	uint32_t name = PM_NO_NAME;
 	int64_t tid;
 
-	if (!get_integer(rec, m->ids.tid, &tid))
+	if (!pm_integer(rec, m->ids.tid, &tid))
 		return;
 	thread = pm_thread_find(&m->threads, system_of(m, rec), (int32_t)tid);
 	if (thread)
-		name = pm_thread_name(&m->threads, thread,
-				      pm_thread_at(thread, asked_time(m, rec)));
+		name = pm_thread_name(&m->threads, thread, moment_of(m, thread, rec));
 	set_name(m, (int32_t)tid, name, out);
 }
 
@@ -260,9 +244,9 @@ static void cgroup_path_of(const struct pm_machine *m, const struct pd_record *r
 	uint32_t name;
 	int64_t id;
 
-	if (!get_integer(rec, m->ids.cgroup, &id))
+	if (!pm_integer(rec, m->ids.cgroup, &id))
 		return;
-	name = pd_id_table_find(&m->cgroups, cgroup_key(system_of(m, rec), (uint64_t)id));
+	name = pd_id_table_find(&m->cgroups[system_of(m, rec)], (uint64_t)id);
 	if (name != UINT32_MAX)
 		set_text(out, m->names.texts[name].p, m->names.texts[name].n);
 }
@@ -283,21 +267,27 @@ void pm_machine_field(const struct pm_machine *m, const struct pd_record *rec, u
 void pm_machine_life_of(const struct pm_machine *m, const struct pm_thread *thread,
 			ptrdiff_t at, struct pm_life *life)
 {
-	const struct pm_moment *moments = thread->moments;
-	size_t first = (size_t)at, last = (size_t)at;
+	const struct pm_source *source = &m->sources.list[thread->system];
+	const struct pm_moment *first = &thread->moments[at], *last = first;
+	const struct pm_moment *end = thread->moments + thread->n;
 
-	while (first > 0 && moments[first].kind != PM_FORK)
+	while (!pm_life_begins(thread, first))
 		first--;
-	while (last + 1 < thread->n && moments[last].kind != PM_EXIT &&
-	       moments[last + 1].kind != PM_FORK)
+	while (last + 1 < end && !pm_life_begins(thread, last + 1))
 		last++;
 	*life = (struct pm_life){
 		.tid = thread->tid,
-		.pid = moments[at].pid,
-		.system = thread->system,
-		.start = moments[first].kind == PM_FORK ? moments[first].time : PM_NO_TIME,
-		.exit = moments[last].kind == PM_EXIT ? moments[last].time : PM_NO_TIME,
+		.pid = thread->moments[at].pid,
+		.source = source->alone ? thread->system + 1 : 0,
+		.start = PM_NO_TIME,
+		.exit = PM_NO_TIME,
 	};
+	/* a first moment that is no FORK is but the first that is known; after an end it is an exec */
+	if (source->timed && !first->found &&
+	    (first->kind == PM_FORK || first > thread->moments))
+		life->start = first->time;
+	if (source->timed && last->kind == PM_EXIT)
+		life->exit = last->time;
 	set_name(m, thread->tid, pm_thread_name(&m->threads, thread, at), &life->comm);
 }
 
@@ -305,8 +295,11 @@ bool pm_machine_life(const struct pm_machine *m, uint32_t system, int32_t tid, u
 		     struct pm_life *life)
 {
 	const struct pm_thread *thread = pm_thread_find(&m->threads, system, tid);
-	ptrdiff_t at = thread ? pm_thread_at(thread, time) : -1;
+	ptrdiff_t at;
 
+	if (!thread)
+		return false;
+	at = pm_thread_at(thread, m->sources.list[system].timed ? time : PM_NO_TIME);
 	if (at >= 0)
 		pm_machine_life_of(m, thread, at, life);
 	return at >= 0;

@@ -9,12 +9,13 @@
  *
  * Of a stream, which passes once, each record is given to pm_machine_add as it comes.
  *
- * The recordings of a session are of one system if their clocks agree, else each is of a system of its own. Where a
- * recording has no times the order of its records is taken for it.
+ * The recordings of a session are of one system if their clocks agree, else each is of a system of its own. So is one
+ * without times, where the order of its records is taken for theirs.
  */
 #ifndef PERFLUA_MACHINE_MACHINE_H
 #define PERFLUA_MACHINE_MACHINE_H
 
+#include "sources.h"
 #include "threads.h"
 
 struct pm_machine;
@@ -35,18 +36,18 @@ bool pm_machine_add(struct pm_machine *machine, const struct pd_record *rec);
 
 /*
  * The value of a field of kind PD_K_MACHINE (enum pd_machine_field) of a record; PD_NIL if it has none. Its text
- * is the machine's, or the value's own.
+ * is the machine's, the same of the same name, and ends with a NUL; or it is the value's own.
  */
 void pm_machine_field(const struct pm_machine *machine, const struct pd_record *rec,
 		      uint64_t field, struct pd_value *out);
 
 /*
  * The life of thread tid of a system at a time (PM_NO_TIME: its last); false if it is not known. Times are in ns;
- * a start of 0 is before the recording began, PM_NO_TIME that it is not known.
+ * PM_NO_TIME: before the recording began, after it ended, or not known.
  */
 struct pm_life {
 	int32_t tid, pid;
-	uint32_t system;
+	uint32_t source; /* the number of the recording that it is of; 0: the only one, or several */
 	struct pd_value comm;
 	uint64_t start, exit;
 };

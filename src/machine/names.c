@@ -56,6 +56,7 @@ uint32_t pm_names_add(struct pm_names *names, struct pd_text text)
 		return PM_NO_NAME;
 	}
 	memcpy(copy, text.p, text.n);
+	copy[text.n] = '\0';
 	names->texts[names->n] = (struct pd_text){ copy, text.n };
 	return (uint32_t)names->n++;
 }

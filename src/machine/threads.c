@@ -61,7 +61,7 @@ static bool insert(struct pm_thread *thread, const struct pm_moment *moment)
 	return true;
 }
 
-ptrdiff_t pm_thread_at(const struct pm_thread *thread, uint64_t time)
+ptrdiff_t pm_thread_search(const struct pm_thread *thread, uint64_t time)
 {
 	size_t low = 0, high = thread->n;
 
@@ -78,23 +78,26 @@ ptrdiff_t pm_thread_at(const struct pm_thread *thread, uint64_t time)
 
 #define GENERATIONS 64 /* of forks whose names are not known: more are damage */
 
-uint32_t pm_thread_name(const struct pm_threads *t, const struct pm_thread *thread,
-			ptrdiff_t at)
+uint32_t pm_thread_inherited(const struct pm_threads *t, const struct pm_thread *thread,
+			     ptrdiff_t at)
 {
-	for (int i = 0; i < GENERATIONS && thread && at >= 0; i++) {
+	int32_t tid = thread->tid;
+
+	for (int i = 0; i < GENERATIONS && at >= 0; i++) {
 		const struct pm_moment *m = &thread->moments[at];
 
-		if (m->kind == PM_EXIT) {
+		if (m->name != PM_NO_NAME)
+			return m->name;
+		if (m->kind == PM_EXIT || m->parent == thread->tid) {
 			at--; /* what has ended keeps its name */
 			continue;
 		}
-		if (m->name != PM_NO_NAME || m->kind != PM_FORK || m->parent == thread->tid)
-			return m->name;
 		/* it may have been named, or its name have been read, after this was */
-		thread = pm_thread_find(t, thread->system, m->parent);
+		tid = m->parent;
+		thread = pm_thread_find(t, thread->system, tid);
 		at = thread ? pm_thread_at(thread, m->time) : -1;
 	}
-	return PM_NO_NAME;
+	return tid == 0 ? t->idle : PM_NO_NAME;
 }
 
 bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct pm_moment moment,
@@ -107,14 +110,13 @@ bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct p
 		return false;
 	if (moment.time == PM_NO_TIME)
 		moment.time = thread->n ? thread->moments[thread->n - 1].time : 0;
-	moment.name = PM_NO_NAME;
 	if (moment.kind == PM_COMM) {
 		moment.name = pm_names_add(t->names, text);
 		if (moment.name == PM_NO_NAME)
 			return false;
 	} else if (moment.kind == PM_FORK && t->in_order) {
 		parent = pm_thread_find(t, system, moment.parent);
-		if (parent && parent != thread)
+		if (parent)
 			moment.name = pm_thread_name(t, parent,
 						     pm_thread_at(parent, moment.time));
 	}

@@ -8,6 +8,7 @@
 #define PERFLUA_MACHINE_THREADS_H
 
 #include "names.h"
+#include "sources.h"
 
 enum pm_moment_kind {
 	PM_FORK, /* it began, with the name of the thread `parent` */
@@ -16,10 +17,11 @@ enum pm_moment_kind {
 };
 
 struct pm_moment {
-	uint64_t time; /* ns; 0: it was so before the recording began */
+	uint64_t time; /* ns; or what stands for it (sources.h) */
 	uint32_t name; /* PM_NO_NAME, of PM_FORK: ask for the parent's */
 	int32_t pid, parent;
 	uint8_t kind;
+	bool found; /* perf wrote it: it was so at that time, and before */
 };
 
 struct pm_thread {
@@ -34,6 +36,7 @@ struct pm_threads {
 	struct pm_thread *threads; /* [n]: as they were met */
 	size_t n, capacity;
 	struct pm_names *names;
+	uint32_t idle; /* the name of tid 0 */
 	bool in_order; /* moments are added in the order of time: a parent's name is known at once */
 };
 
@@ -47,15 +50,41 @@ const struct pm_thread *pm_thread_find(const struct pm_threads *threads, uint32_
  * Adds a moment; `text` is the name it brings, of PM_COMM only. A time of PM_NO_TIME is that of the thread's last
  * moment, or before the recording began. False: no memory.
  */
-#define PM_NO_TIME UINT64_MAX
 bool pm_threads_add(struct pm_threads *threads, uint32_t system, int32_t tid,
 		    struct pm_moment moment, struct pd_text text);
 
+/* Does a life of the thread begin with this moment? A tid that goes on after its end was taken over by exec. */
+static inline bool pm_life_begins(const struct pm_thread *thread,
+				  const struct pm_moment *moment)
+{
+	if (moment == thread->moments)
+		return true;
+	if (moment[-1].kind == PM_EXIT)
+		return moment->kind != PM_EXIT;
+	return moment->kind == PM_FORK && !moment->found;
+}
+
+ptrdiff_t pm_thread_search(const struct pm_thread *thread, uint64_t time);
+
 /* The place of the last moment that is not later than time; -1: there is none. */
-ptrdiff_t pm_thread_at(const struct pm_thread *thread, uint64_t time);
+static inline ptrdiff_t pm_thread_at(const struct pm_thread *thread, uint64_t time)
+{
+	/* most records are behind all moments of their thread */
+	if (thread->n && thread->moments[thread->n - 1].time <= time)
+		return (ptrdiff_t)thread->n - 1;
+	return pm_thread_search(thread, time);
+}
+
+uint32_t pm_thread_inherited(const struct pm_threads *threads, const struct pm_thread *thread,
+			     ptrdiff_t at);
 
 /* The number of a thread's name at a moment; PM_NO_NAME: it is not known. */
-uint32_t pm_thread_name(const struct pm_threads *threads, const struct pm_thread *thread,
-			ptrdiff_t at);
+static inline uint32_t pm_thread_name(const struct pm_threads *threads,
+				      const struct pm_thread *thread, ptrdiff_t at)
+{
+	if (at >= 0 && thread->moments[at].name != PM_NO_NAME)
+		return thread->moments[at].name;
+	return pm_thread_inherited(threads, thread, at);
+}
 
 #endif

@@ -1,0 +1,130 @@
+#include "sources.h"
+
+#include <stdlib.h>
+
+static bool has_times(const struct pd_file *file)
+{
+	for (size_t i = 0; i < file->n_events; i++)
+		if (file->events[i].shape.sample_type & PD_SAMPLE_TIME)
+			return true;
+	return false;
+}
+
+static bool add_up(struct pm_source *source, const struct pd_file *file)
+{
+	uint64_t before = 0;
+
+	source->before = calloc(file->n_streams, sizeof(*source->before));
+	for (size_t i = 0; source->before && i < file->n_streams; i++) {
+		const struct pd_input *input = file->streams[i].input;
+
+		source->before[i] = before;
+		before += input->stream ? 0 : input->size;
+	}
+	return source->before != NULL;
+}
+
+bool pm_sources_init(struct pm_sources *s, const struct pd_session *session)
+{
+	size_t first = SIZE_MAX, timed = 0; /* with times */
+
+	*s = (struct pm_sources){ .n = session->n_files };
+	s->time_id = pd_name_id(&session->files[0]->names, "time", 4);
+	s->list = calloc(s->n, sizeof(*s->list));
+	if (!s->list)
+		return false;
+	for (size_t i = 0; i < s->n; i++) {
+		struct pm_source *source = &s->list[i];
+
+		source->timed = has_times(session->files[i]);
+		timed += source->timed;
+		source->system = (uint32_t)i;
+		if (source->timed && first == SIZE_MAX)
+			first = i;
+		if (source->timed && session->one_clock)
+			source->system = (uint32_t)first;
+		if (!source->timed && !add_up(source, session->files[i]))
+			return false;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		s->list[i].alone = s->n > 1 &&
+				   !(session->one_clock && s->list[i].timed && timed > 1);
+	return true;
+}
+
+void pm_sources_deinit(struct pm_sources *s)
+{
+	for (size_t i = 0; s->list && i < s->n; i++)
+		free(s->list[i].before);
+	free(s->list);
+	*s = (struct pm_sources){ 0 };
+}
+
+bool pm_integer_decoded(const struct pd_record *rec, unsigned index, int64_t *out)
+{
+	struct pd_value v = { .type = PD_NIL };
+
+	if (index)
+		pd_record_get(rec, index, &v);
+	*out = v.i;
+	return v.type != PD_NIL;
+}
+
+#define CHUNK_BITS \
+	24 /* of a place: eight bytes each in a compressed record, more than perf puts there */
+
+uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec)
+{
+	uint64_t most = ((uint64_t)1 << CHUNK_BITS) - 1, chunk = 0;
+
+	if (rec->chunk_offset != PD_NO_CHUNK)
+		chunk = rec->chunk_offset / 8 < most ? rec->chunk_offset / 8 : most;
+	return (source->before[rec->stream] + rec->offset) << CHUNK_BITS | chunk;
+}
+
+/* The first times of these records, and of samples. */
+static bool find_first(struct pm_sources *s, struct pd_session *session,
+		       const struct pd_wanted *wanted, struct pd_error *err)
+{
+	struct pd_span all;
+	struct pd_walk walk;
+	struct pd_record rec;
+	int got;
+
+	if (!pd_session_times(session, &all, err) ||
+	    !pd_walk_init(&walk, session, PD_ORDER_FILE, err))
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		s->list[i].floor = session->files[i]->times.known ?
+					   session->files[i]->times.first :
+					   PM_NO_TIME;
+	walk.wanted = *wanted;
+	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+		struct pm_source *source = pm_source_of(s, &rec);
+		uint64_t time = pm_time_of(s, &rec);
+
+		if (time < source->floor)
+			source->floor = time;
+	}
+	pd_walk_deinit(&walk);
+	return got == 0;
+}
+
+bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
+			    const struct pd_wanted *wanted, struct pd_error *err)
+{
+	uint64_t least = PM_NO_TIME;
+
+	if (s->n == 1 || !session->one_clock)
+		return true;
+	if (!find_first(s, session, wanted, err))
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->list[i].timed && s->list[i].floor < least)
+			least = s->list[i].floor;
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->list[i].timed || s->list[i].floor == least ||
+		    s->list[i].floor == PM_NO_TIME)
+			s->list[i].floor = 0;
+	return true;
+}

@@ -1,0 +1,65 @@
+/*
+ * The recordings of a session: which system each is of, and what stands for the times of its records.
+ */
+#ifndef PERFLUA_MACHINE_SOURCES_H
+#define PERFLUA_MACHINE_SOURCES_H
+
+#include "../perfdata/perfdata.h"
+
+/* Of a record: it has no time, though others of its recording do. */
+#define PM_NO_TIME UINT64_MAX
+
+struct pm_source {
+	uint32_t system; /* recordings whose times can be compared are of one; the number of its first */
+	bool timed;	/* else the order of the file is that of time */
+	bool alone;	/* among several: its system is its own */
+	bool begun;	/* a record with a time was met: what perf wrote itself comes behind */
+	uint64_t floor; /* when it began, in ns; 0 of the earliest of a system */
+	uint64_t *before; /* by stream, when not timed: bytes of the streams before it */
+};
+
+struct pm_sources {
+	struct pm_source *list; /* [n] */
+	size_t n;
+	unsigned time_id;
+};
+
+bool pm_sources_init(struct pm_sources *sources, const struct pd_session *session);
+void pm_sources_deinit(struct pm_sources *sources);
+
+/* Finds the floors of recordings that can be read again; wanted are the records that the machine takes in. */
+bool pm_sources_find_floors(struct pm_sources *sources, struct pd_session *session,
+			    const struct pd_wanted *wanted, struct pd_error *err);
+
+static inline struct pm_source *pm_source_of(const struct pm_sources *sources,
+					     const struct pd_record *rec)
+{
+	return &sources->list[rec->source ? rec->source - 1u : 0];
+}
+
+/* As pm_integer, of what is no plain load. */
+bool pm_integer_decoded(const struct pd_record *rec, unsigned index, int64_t *out);
+
+/* An integer of a record; false: it has none of that name. */
+static inline bool pm_integer(const struct pd_record *rec, unsigned name_id, int64_t *out)
+{
+	unsigned index = rec->layout->slot[name_id];
+
+	return pd_record_integer(rec, index, out) || pm_integer_decoded(rec, index, out);
+}
+
+/* Where a record of a source without times lies, as a number that grows from record to record. */
+uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec);
+
+/* What stands for the time of a record; PM_NO_TIME: nothing does. */
+static inline uint64_t pm_time_of(const struct pm_sources *sources, const struct pd_record *rec)
+{
+	const struct pm_source *source = pm_source_of(sources, rec);
+	int64_t time;
+
+	if (!source->timed)
+		return pm_place_of(source, rec);
+	return pm_integer(rec, sources->time_id, &time) ? (uint64_t)time : PM_NO_TIME;
+}
+
+#endif
