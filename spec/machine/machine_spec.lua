@@ -171,6 +171,16 @@ describe("the name of a record's thread", function()
       file:samples():select("comm", "tid"):collect())
   end)
 
+  it("is given to handlers of fields", function()
+    local file <close>, names = opened(pipeline)
+    local found = {}
+    file:run { sample = { "comm", "tid", function(comm, tid)
+      assert.is_true(tid == 7 or tid == 8)
+      found[#found + 1] = comm
+    end } }
+    assert.are.same(names, found)
+  end)
+
   it("is the new one on a COMM record, and the inherited one on a FORK", function()
     local file <close> = opened(pipeline)
     assert.are.same({

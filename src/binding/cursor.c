@@ -50,10 +50,12 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 		pl_later(L, rec->layout->bound[index].field->name);
 	} else if (v->type == PD_MACHINE) {
 		struct pl_cursor *c = lua_touserdata(L, cursor);
+		bool busy = c->busy;
 
-		c->busy = false; /* it raises if the file cannot be read; it calls no Lua */
+		c->busy = false; /* this raises if the file cannot be read; it calls no Lua */
+		pl_machine(L, c->file);
+		c->busy = busy;
 		pl_push_machine(L, c->file, rec, v);
-		c->busy = true;
 		if (lua_isnil(L, -1)) {
 			lua_pop(L, 1);
 			lua_pushboolean(L, 0);
