@@ -108,6 +108,8 @@ struct pl_file *pl_check_open_file(lua_State *L, int index); /* raises if closed
 bool pl_file_passes(const struct pl_file *file);
 /* The recorded system, as far as it is known. Raises on errors; calls no Lua. */
 struct pm_machine *pl_machine(lua_State *L, struct pl_file *file);
+/* The same for whoever must not raise: makes f->machine; false: see err. The file must be open. */
+bool pl_machine_make(lua_State *L, struct pl_file *file, struct pd_error *err);
 int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
 int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
 /* Pushes what the recorded system knows of a record: v is of PD_MACHINE. [-0, +1] */

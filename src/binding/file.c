@@ -131,9 +131,9 @@ static int file_close(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
-	/* copies have the names that they had then */
+	/* copies keep the names of their threads; without them they have none */
 	if (f->copied && f->session && !f->closed)
-		pl_machine(L, f);
+		pl_machine_make(L, f, NULL);
 	if (f->session)
 		pd_session_close(f->session);
 	f->closed = true;

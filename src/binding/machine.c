@@ -18,25 +18,32 @@ static bool not_interrupted(void *arg)
 	return !(interrupt && *interrupt);
 }
 
-struct pm_machine *pl_machine(lua_State *L, struct pl_file *f)
+bool pl_machine_make(lua_State *L, struct pl_file *f, struct pd_error *err)
 {
-	struct pd_error err;
 	void *interrupt;
 
 	if (!f->machine)
 		f->machine = pm_machine_create(f->session);
 	if (!f->machine)
-		luaL_error(L, "no memory for the recorded system");
+		return pd_error_set(err, "ENOMEM", f->file->path, PD_NO_OFFSET,
+				    "no memory for the recorded system");
 	if (f->machine_read || pl_file_passes(f))
-		return f->machine;
-	if (f->closed)
-		luaL_error(L, "%s: the file is closed", f->file->path);
+		return true;
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
 	interrupt = lua_touserdata(L, -1);
 	lua_pop(L, 1);
 	/* damage and interrupts end it early: what was read is what is known */
 	f->machine_read = true;
-	if (!pm_machine_read(f->machine, not_interrupted, interrupt, &err))
+	return pm_machine_read(f->machine, not_interrupted, interrupt, err);
+}
+
+struct pm_machine *pl_machine(lua_State *L, struct pl_file *f)
+{
+	struct pd_error err;
+
+	if (f->closed && !f->machine_read && !pl_file_passes(f))
+		luaL_error(L, "%s: the file is closed", f->file->path);
+	if (!pl_machine_make(L, f, &err))
 		luaL_error(L, "%s", err.message);
 	return f->machine;
 }

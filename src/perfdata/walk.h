@@ -46,10 +46,10 @@ bool pd_walk_init(struct pd_walk *walk, struct pd_session *session, enum pd_orde
 		  struct pd_error *err);
 void pd_walk_deinit(struct pd_walk *walk);
 
-/* As pd_walk_next, when what was walked is at its end. */
 /* As pd_reader_next, for walk->wanted.meets. */
 int pd_walk_meet(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
+/* As pd_walk_next, when what was walked is at its end. */
 int pd_walk_step(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /* 1: the next record; 0: there is none; -1: a file could not be read, err says why. */
