@@ -41,7 +41,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	LUA_CPATH="$(CURDIR)/$(B)/lib/?.so;;" \
 	UBSAN_OPTIONS=print_stacktrace=1
 
-.PHONY: all module demo test sweep lint bench docs install install-module clean help FORCE
+.PHONY: all module demo test sweep lint bench fuzz docs install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -106,6 +106,48 @@ $(B)/obj/measure: spec/bench/measure.c
 
 bench: all $(B)/obj/measure ## measure, side by side with perf (QUICK=1: less of it)
 	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" spec/bench/run $(if $(QUICK),--quick)
+
+# The targets of spec/fuzz, over the sources compiled for them with clang, or for AFL++ with its own clang.
+FUZZ_DIR := build/fuzz$(if $(AFL),-afl)
+FUZZ_CC := $(if $(AFL),env AFL_QUIET=1 afl-clang-fast,clang)
+FUZZ_CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+FUZZ_GUIDE := fuzzer-no-link,
+FUZZ_SHARED := common consume lines
+FUZZ_LUA := filter script
+FUZZ_ALL := $(filter-out $(FUZZ_SHARED) state,$(basename $(notdir $(wildcard spec/fuzz/*.c))))
+FUZZ_PERFDATA := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c))) \
+	$(FUZZ_SHARED:%=$(FUZZ_DIR)/obj/fuzz/%.o)
+
+fuzz: all $(FUZZ_ALL:%=$(FUZZ_DIR)/%) ## fuzz: all targets or FUZZ=name, TIME=seconds each (AFL=1: with AFL++)
+	@LUA_PATH="$(CURDIR)/?.lua;;" $(B)/perflua spec/fuzz/seeds.lua $(FUZZ_DIR)/seeds
+	@AFL=$(AFL) TIME=$(TIME) spec/fuzz/run $(FUZZ_DIR) $(or $(FUZZ),$(FUZZ_ALL))
+
+build/fuzz.deps: .ci/deps
+	@.ci/deps fuzz
+	@touch $@
+
+$(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
+	@mkdir -p $(@D)
+	@echo "  FUZZ  $<"
+	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) -fsanitize=$(FUZZ_GUIDE)address,undefined -MMD -MP -c -o $@ $<
+
+# No input decides what happens there, and there is much of it.
+$(FUZZ_DIR)/obj/perfdata/names.o: FUZZ_GUIDE :=
+
+$(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
+	@mkdir -p $(@D)
+	@echo "  FUZZ  $<"
+	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) -fsanitize=address,undefined -MMD -MP -c -o $@ $<
+
+$(FUZZ_DIR)/pipe: FUZZ_LDFLAGS := -Wl,--wrap=read
+$(FUZZ_DIR)/nomem: FUZZ_LDFLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/perfdata/%,$(wildcard src/*/*.c))) \
+	$(FUZZ_DIR)/obj/fuzz/state.o $(B)/obj/library.o
+$(FUZZ_LUA:%=$(FUZZ_DIR)/%): FUZZ_LIBS := $(LUA_LIBS)
+$(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_PERFDATA)
+	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) -lm -ldl
+
+-include $(wildcard $(FUZZ_DIR)/obj/*/*.d)
 
 docs: all ## write docs/fields.md and lua/perflua/meta.lua from the tables of the core
 	$(B)/perflua docs/generate.lua docs/fields.md lua/perflua/meta.lua

@@ -1,8 +1,10 @@
 -- Files nobody's recorder writes: what is in them is believed as far as it can be, and costs no more than
 -- a file of its size may.
 local builder = require "spec.support.builder"
+local files = require "spec.support.files"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
+local run = require "spec.cli.run"
 
 --- Opens what a builder holds, without its warnings, and walks it all: the file and its records.
 local function walk(b, wrong)
@@ -232,6 +234,32 @@ describe("a feature", function()
     end
     assert.is_nil(file.features.cpu_topology)
     assert.matches("feature [%w_]+: found bytes that are not one", reasons(file))
+  end)
+end)
+
+describe("clocks of two recordings", function()
+  local function recording(zero)
+    local b = with_events(1, { name = "a" })
+    b:feature("clock_data", { clockid = 4, wall_clock = zero })
+    b:record("comm", { comm = "sh" })
+    return b:write()
+  end
+
+  --- What is warned of when recordings are opened whose clocks began at these ns.
+  local function warned(...)
+    local paths = {}
+    for i, zero in ipairs { ... } do
+      paths[i] = files.quote(recording(zero))
+    end
+    local script = run.script 'assert(require "perflua".open(arg))'
+    return run.shell('"$perflua" ' .. script .. " " .. table.concat(paths, " ")).err
+  end
+
+  it("are as far apart as they say, however far that is", function()
+    assert.are.equal("", warned(5, 5))
+    assert.matches("began 9223372036 s apart", warned(0, math.maxinteger), 1, true)
+    assert.matches("began 18446744073 s apart", warned(math.maxinteger, math.mininteger), 1, true)
+    assert.matches("began 18446744073 s apart", warned(math.mininteger, math.maxinteger), 1, true)
   end)
 end)
 

@@ -10,7 +10,7 @@
 #include "format.h"
 #include "session.h"
 
-#define SKEW INT64_C(1000000000) /* ns: what setting the clock may have moved */
+#define SKEW UINT64_C(1000000000) /* ns: what setting the clock may have moved */
 
 /* -1: perf's own clock, which is the scheduler's */
 static int64_t clock_of(const struct pd_file *file)
@@ -73,6 +73,7 @@ static bool same_text(struct pd_session *s, struct pd_file *a, struct pd_file *b
 static bool same_clock(struct pd_session *s, struct pd_file *a, struct pd_file *b)
 {
 	int64_t x = clock_of(a), y = clock_of(b);
+	uint64_t apart;
 
 	if (x != y) {
 		snprintf(s->clocks, sizeof(s->clocks),
@@ -84,10 +85,13 @@ static bool same_clock(struct pd_session *s, struct pd_file *a, struct pd_file *
 	if (!same_text(s, a, b, PD_FEATURE_HOSTNAME, "hostname") ||
 	    !same_text(s, a, b, PD_FEATURE_OSRELEASE, "osrelease"))
 		return false;
-	if (!zero_of(a, &x) || !zero_of(b, &y) || (x - y < SKEW && y - x < SKEW))
+	if (!zero_of(a, &x) || !zero_of(b, &y))
 		return true;
-	snprintf(s->clocks, sizeof(s->clocks), "their clocks began %" PRId64 " s apart",
-		 (x < y ? y - x : x - y) / 1000000000);
+	apart = x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y;
+	if (apart < SKEW)
+		return true;
+	snprintf(s->clocks, sizeof(s->clocks), "their clocks began %" PRIu64 " s apart",
+		 apart / 1000000000);
 	return false;
 }
 

@@ -1,0 +1,233 @@
+-- Writes inputs to begin with: seeds.lua DIRECTORY makes a directory for each target, with small recordings of
+-- everything the builder knows, and those of $PERFLUA_CORPUS that are small enough.
+local builder = require "spec.support.builder"
+local everything = require "spec.support.everything"
+local features = require "spec.support.builder_features"
+local files = require "spec.support.files"
+local small_pipe = require "spec.support.small_pipe"
+local two_events = require "spec.support.two_events"
+local zstd = require "spec.support.builder_zstd"
+
+local root = assert(arg[1], "seeds.lua: where to?")
+local MAX = 64 * 1024
+
+local function write(target, name, bytes)
+  if #bytes <= MAX then
+    files.write(("%s/%s/%s"):format(root, target, name), bytes)
+  end
+end
+
+for target in ("file nomem pipe directory several script feature sample tracing filter"):gmatch "%S+" do
+  assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
+end
+
+-- Recordings, by name; each is one for the targets file, pipe and directory.
+local recordings = {}
+
+local function pipe_of(endian)
+  local b, one, two = everything.empty(endian)
+  b.container = "pipe"
+  for name, value in pairs(everything.features) do
+    if features.bits[name] then b:feature(name, value) end
+  end
+  for _, r in ipairs(everything.records) do
+    b:record(r[1], r[2], { time = 10, pid = 7, tid = 7 })
+  end
+  b:sample(one, everything.sample)
+  b:sample(two, everything.sample)
+  return b:bytes()
+end
+
+--- Records of two cpus, in rounds, whose times are out of order between them.
+local function rounds(b, event, n)
+  for i = 1, n do
+    b:sample(event, { ip = i, pid = 7, time = 100 * (i // 4) + (i % 4 < 2 and i or 50 - i), cpu = i % 2 })
+    if i % 8 == 0 then b:record("finished_round") end
+  end
+end
+
+local function compressed(endian, name, container)
+  local b = builder.new { endian = endian, container = container }
+  local event = b:event { sample_type = { "ip", "tid", "time", "cpu" } }
+  local frame = zstd.frame()
+  local inner = b:apart(function(own) rounds(own, event, 16) end)
+  b:feature("compressed", {})
+  local pieces = { inner:sub(1, 100), inner:sub(101, 300), inner:sub(301) }
+  for _, piece in ipairs(pieces) do
+    b:record(name, { data = frame(piece) })
+  end
+  b:record("finished_round")
+  return b:bytes()
+end
+
+local function ordered(container, overwrite)
+  local b = builder.new { container = container }
+  local event = b:event {
+    sample_type = { "ip", "tid", "time", "cpu" }, write_backward = overwrite, sample_id_all = true,
+  }
+  b:record("comm", { pid = 7, tid = 7, comm = "sh" })
+  rounds(b, event, 24)
+  return b:bytes()
+end
+
+--- Records in so many pieces that they are read ahead: what lies behind a record ends one.
+local function pieces(n)
+  local b = builder.new()
+  local event = b:event { sample_type = { "ip", "tid", "time", "cpu" } }
+  for i = 1, n do
+    b:sample(event, { ip = i, pid = 7, time = 1000 + (i * 37) % 101, cpu = i % 3 })
+    b:record("auxtrace", { data = "trace!!!", idx = 1, tid = 2, cpu = 3 })
+  end
+  return b:bytes()
+end
+
+for _, endian in ipairs { "little", "big" } do
+  local b = everything.builder(endian)
+  recordings["everything-" .. endian] = b:bytes()
+  recordings["cut-" .. endian] = b:bytes { truncate = 3000 }
+  recordings["killed-" .. endian] = b:bytes { data = { size = 0 }, no_features = true }
+  recordings["pipe-" .. endian] = pipe_of(endian)
+  recordings["small-pipe-" .. endian] = small_pipe({ endian = endian }):bytes()
+  for _, name in ipairs { "compressed", "compressed2" } do
+    recordings[name .. "-" .. endian] = compressed(endian, name)
+    recordings[name .. "-pipe-" .. endian] = compressed(endian, name, "pipe")
+  end
+  local old = builder.new { endian = endian, version = 1 }
+  old:event { name = "a:b", type = 2, config = 3, attr_size = 64 }
+  old.event_types[1] = { id = 3, name = "a:b" }
+  old:record("comm", { comm = "sh" })
+  recordings["version1-" .. endian] = old:bytes()
+end
+recordings.ordered = ordered("file")
+recordings["ordered-pipe"] = ordered("pipe")
+recordings.pieces = pieces(80)
+recordings.overwrite = ordered("file", true)
+recordings["two-events"] = files.read(two_events.write())
+
+for name, bytes in pairs(recordings) do
+  write("file", name, bytes)
+  write("script", name, bytes)
+  -- which allocation fails is in the last two bytes
+  for i = 0, 3 do
+    write("nomem", name .. i, bytes .. string.pack("<I2", i * 37))
+  end
+  write("pipe", name, bytes)
+  -- a pipe's last byte chooses how it is read
+  write("pipe", name .. "-slow", bytes .. "\0")
+end
+
+--- Two recordings of one machine; options: members of their events.
+local function both(first, second)
+  local bytes = {}
+  for i, members in ipairs { first, second } do
+    local b = builder.new { endian = members.endian, container = members.container }
+    members.sample_type = { "ip", "tid", "time", "cpu" }
+    local event = b:event(members)
+    b:event { name = "own" .. i, sample_type = members.sample_type, ids = { 9 } }
+    b:feature("clockid", 1)
+    b:feature("clock_data", { clockid = members.clockid or 4 })
+    for name, value in pairs { hostname = members.hostname or "here", osrelease = "6.1", cpudesc = "c" } do
+      b:feature(name, value)
+    end
+    rounds(b, event, 12)
+    bytes[i] = b:bytes()
+  end
+  return string.pack("<I4", #bytes[1]) .. bytes[1] .. bytes[2]
+end
+
+write("several", "alike", both({ name = "a" }, { name = "a" }))
+write("several", "other-host", both({ name = "a" }, { name = "a", hostname = "there" }))
+write("several", "other-clock", both({ name = "a", use_clockid = true }, { name = "a", clockid = 1 }))
+write("several", "other-order", both({ name = "a" }, { name = "b", endian = "big" }))
+write("several", "piped", both({ name = "a" }, { name = "a", container = "pipe" }))
+
+-- Directories: sizes, the recording, and what its other files hold.
+local function directory(name, data, ...)
+  local more = { ... }
+  write("directory", name, string.pack("<I4I4", #data, #(more[1] or "")) .. data .. table.concat(more))
+end
+
+for _, endian in ipairs { "little", "big" } do
+  local b = builder.new { endian = endian }
+  local event = b:event { sample_type = { "ip", "tid", "time", "cpu" } }
+  b:feature("dir_format", 1)
+  b:record("comm", { pid = 7, tid = 7, comm = "sh" })
+  local one = b:apart(function(own) rounds(own, event, 10) end)
+  local two = b:apart(function(own) rounds(own, event, 20) end)
+  directory("plain-" .. endian, b:bytes(), one, two)
+  directory("cut-" .. endian, b:bytes(), one:sub(1, -5), two:sub(1, 100))
+  directory("killed-" .. endian, b:bytes { data = { size = 0 }, no_features = true }, one, two)
+  local function packed(bytes)
+    local frame = zstd.frame()
+    return b:apart(function(own)
+      own:record("compressed2", { data = frame(bytes:sub(1, 50)) })
+      own:record("compressed2", { data = frame(bytes:sub(51)) })
+    end)
+  end
+  directory("compressed-" .. endian, b:bytes(), packed(one), packed(two))
+end
+directory("everything", recordings["everything-little"])
+
+-- Features: two bytes that choose, then what the feature holds.
+for name, value in pairs(everything.features) do
+  local bit = features.bits[name]
+  for swap = 0, bit and 1 or -1, 1 do
+    local b = everything.empty(swap == 1 and "big" or "little")
+    write("feature", name .. swap, string.pack("BB", bit - 1, swap | 2 << 1) .. features.pack(b.w, name, value, b))
+  end
+end
+
+-- Samples: byte order and architecture, the attr, then u16 size and bytes of each.
+local attr = require "spec.support.builder_attr"
+local sample = require "spec.support.builder_sample"
+for i, endian in ipairs { "little", "big" } do
+  local b, one = everything.empty(endian)
+  for arch = 0, 7 do
+    local body = sample.body(b.w, one, everything.sample)
+    local bytes = string.char(arch << 1 | i - 1) .. attr.pack(b.w, one, 144)
+      .. string.pack("<I2", #body | 2 << 12) .. body
+    write("sample", endian .. arch, bytes)
+  end
+end
+
+write("tracing", "empty", "\x17\x08\x44tracing0.6\0")
+local tracing = "\x17\x08\x44tracing0.6\0\0\x08" .. string.pack("<I4", 4096) .. "header_page\0"
+  .. string.pack("<s8", "page") .. "header_event\0" .. string.pack("<s8", "event")
+  .. string.pack("<I4", 1) .. string.pack("<s8", "name: f\nID: 1\nformat:\n\tfield:int a;\toffset:0;\n")
+  .. string.pack("<I4", 1) .. "sched\0" .. string.pack("<I4", 1)
+  .. string.pack("<s8", "name: sched_switch\nID: 2\nformat:\n") .. string.pack("<s4s4s8", "kall", "printk", "cmd")
+write("tracing", "whole", tracing)
+write("feature", "tracing_data", "\0\0" .. tracing)
+do
+  local b = everything.builder "little"
+  b:feature(1, tracing)
+  recordings.tracing = b:bytes()
+  write("file", "tracing", recordings.tracing)
+end
+
+local filters = {
+  "pid == 7 and cpumode ~= 'kernel'", "period > 1e3 or not (ip >= 0xffff)", "comm == [[x]]",
+  "callchain[1].ip // 3 == 1", "time << 2 & ~5 | tid ~= nil", "event == 'cycles'", "#callchain > 2",
+  "(period % 7) * 2 ^ 3 / 1 - -1 == +1", "exec", "cpumode == \"us\\x65r\" and type == 'sample'", "offset",
+}
+for i, filter in ipairs(filters) do
+  write("filter", tostring(i), filter)
+end
+
+local corpus = os.getenv "PERFLUA_CORPUS"
+if corpus and corpus ~= "" then
+  local find = "find " .. files.quote(corpus) .. " -type f -size -65k -not -path '*/expected/*' -exec grep -laE "
+    .. "'^(PERFILE2|PERFFILE|2ELIFREP)' {} +"
+  local n = 0
+  for path in files.lines(find) do
+    n = n + 1
+    local bytes = files.read(path)
+    write("file", "corpus" .. n, bytes)
+    write("pipe", "corpus" .. n, bytes)
+    local beside = path:match "^(.*/)data$"
+    if beside and files.exists(beside .. "data.0") then
+      directory("corpus" .. n, bytes, files.read(beside .. "data.0"),
+        files.exists(beside .. "data.1") and files.read(beside .. "data.1") or "")
+    end
+  end
+end
