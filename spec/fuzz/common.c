@@ -187,7 +187,7 @@ static bool walk(struct pd_session *session, struct pass *pass)
 		}
 	}
 	pd_walk_deinit(&walk);
-	if (pass->kind == PD_ORDER_TIME && !session->out_of_order)
+	if (pass->kind == PD_ORDER_TIME && !walk.late)
 		FUZZ_CHECK(!pass->back);
 	return got == 0;
 }

@@ -91,10 +91,11 @@ struct pl_file {
 	struct pd_session *session; /* NULL: never opened */
 	struct pd_file *file;	    /* its first recording, which describes the others too */
 	bool closed;
-	bool array;		    /* opened by an array of paths */
-	bool strict;		    /* damage raises */
-	size_t warned;		    /* damage that was said, of all files */
-	uint64_t late;		    /* of session->out_of_order, what was said */
+	bool array;    /* opened by an array of paths */
+	bool strict;   /* damage raises */
+	size_t warned; /* damage that was said, of all files */
+	uint64_t late,
+		said_late; /* records of the last pass that came too late; what was said of them */
 	struct pm_machine *machine; /* made when it is first asked for, or as a stream passes */
 	bool machine_read;	    /* from files: it knows all of them */
 	bool copied;		    /* there may be records that outlive close() */

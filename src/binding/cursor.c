@@ -4,8 +4,10 @@
 
 void pl_cursor_close(struct pl_cursor *c)
 {
-	if (c->open)
+	if (c->open) {
 		pd_walk_deinit(&c->walk);
+		c->file->late = c->walk.late;
+	}
 	c->open = false;
 }
 

@@ -43,8 +43,8 @@ void pl_file_report(lua_State *L, struct pl_file *f)
 		if (f->session)
 			before += f->session->files[i]->n_damage;
 	}
-	if (f->session && f->session->out_of_order > f->late) {
-		f->late = f->session->out_of_order;
+	if (f->session && f->late > f->said_late) {
+		f->said_late = f->late;
 		lua_warning(L,
 			    lua_pushfstring(L,
 					    "perflua: %s: %I records came too late to be in "
@@ -234,7 +234,7 @@ static void push_damage(lua_State *L, struct pl_file *f)
 
 static void push_out_of_order(lua_State *L, struct pl_file *f)
 {
-	lua_pushinteger(L, (lua_Integer)f->session->out_of_order);
+	lua_pushinteger(L, (lua_Integer)f->late);
 }
 
 static void push_features(lua_State *L, struct pl_file *f)

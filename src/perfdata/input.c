@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +60,13 @@ static void drop_head(struct pd_input *in)
 
 void pd_input_close(struct pd_input *in)
 {
-	if (in->fd >= 0)
-		close(in->fd);
-	in->fd = -1;
+	int fd = atomic_exchange(&in->fd, -1);
+
+	/* whoever reads has the number, which may be another file's as soon as this one is closed */
+	while (atomic_load(&in->reads))
+		sched_yield();
+	if (fd >= 0)
+		close(fd);
 	drop_head(in);
 }
 
@@ -157,26 +162,38 @@ static bool read_stream(struct pd_input *in, uint64_t offset, uint8_t *bytes, si
 	return r >= 0 || pd_error_errno(err, in->path, "cannot read");
 }
 
-bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t least, size_t most,
-		   size_t *got, struct pd_error *err)
+/* Reads n bytes of a file, or what there is; -1 on an error. */
+static ssize_t read_file(int fd, uint64_t offset, uint8_t *bytes, size_t n)
 {
 	size_t have = 0;
 
-	if (in->stream)
-		return read_stream(in, offset, bytes, least, most, got, err);
-	while (have < most) {
-		ssize_t r = pread(in->fd, (char *)bytes + have, most - have,
-				  (off_t)(offset + have));
+	while (have < n) {
+		ssize_t r = pread(fd, bytes + have, n - have, (off_t)(offset + have));
 
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
-			return pd_error_errno(err, in->path, "cannot read");
+			return -1;
 		if (r == 0)
 			break;
 		have += (size_t)r;
 	}
-	*got = have;
+	return (ssize_t)have;
+}
+
+bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t least, size_t most,
+		   size_t *got, struct pd_error *err)
+{
+	ssize_t n;
+
+	if (in->stream)
+		return read_stream(in, offset, bytes, least, most, got, err);
+	atomic_fetch_add(&in->reads, 1);
+	n = read_file(atomic_load(&in->fd), offset, bytes, most);
+	atomic_fetch_sub(&in->reads, 1);
+	if (n < 0)
+		return pd_error_errno(err, in->path, "cannot read");
+	*got = (size_t)n;
 	return true;
 }
 

@@ -6,6 +6,7 @@
 #define PERFLUA_PERFDATA_INPUT_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "error.h"
@@ -13,7 +14,9 @@
 #define PD_UNKNOWN_SIZE (UINT64_MAX / 2) /* of a stream, until its end is met */
 
 struct pd_input {
-	int fd;		  /* -1: closed */
+	atomic_int fd; /* -1: closed */
+	atomic_int
+		reads; /* of a file that are under way: also by threads, which close() waits for */
 	uint64_t size;	  /* of a stream PD_UNKNOWN_SIZE */
 	const char *path; /* owned by whoever opened it */
 	bool stream;

@@ -352,7 +352,8 @@ int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struct pd_error *er
 		top->next = take(top, m->record, rec);
 		if (pd_types_has(&m->want, rec->type)) {
 			pd_bind(&top->stream->stamp.binder, rec);
-			m->time = m->heap[0].time;
+			if (m->heap[0].time > m->time)
+				m->time = m->heap[0].time;
 			return 1;
 		}
 	}

@@ -18,7 +18,7 @@ struct pd_merge {
 	/* called when a chunk is needed no more, unless NULL */
 	void (*used)(void *arg, const struct pd_chunk *chunk);
 	void *arg;
-	uint64_t time; /* ns: that of the record handed out last */
+	uint64_t time; /* ns: the latest that was handed out */
 	/* its own */
 	struct pd_merge_node *heap; /* the next record's is on top */
 	struct pd_merge_item *items;

@@ -290,9 +290,11 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 static inline int frame_inside(struct pd_reader *r, struct pd_record *rec)
 {
 	struct pd_decompress *d = r->inside;
-	int got = pd_decompress_fill(d, HEADER);
+	int got;
 
-	if (got > 0) {
+	while ((got = pd_decompress_fill(d, HEADER)) > 0) {
+		int64_t at = d->at;
+
 		parse_header(r, d->pos, rec);
 		if (rec->size < HEADER || rec->size > UINT16_MAX) {
 			pd_decompress_abandon(d);
@@ -300,6 +302,9 @@ static inline int frame_inside(struct pd_reader *r, struct pd_record *rec)
 			return 0;
 		}
 		got = pd_decompress_fill(d, rec->size);
+		/* else a new frame began, and what was begun before it is gone with its header */
+		if (got <= 0 || d->at == at)
+			break;
 	}
 	if (got < 0)
 		lose_stream(r, d->error);

@@ -73,7 +73,7 @@ static inline bool pd_reader_peek(const struct pd_reader *reader, struct pd_reco
 	const struct pd_blocks *b = &reader->blocks;
 	size_t left = (size_t)(b->end - b->pos);
 
-	if (left < 8 || reader->is_inside)
+	if (left < 8 || reader->is_inside || reader->missing)
 		return false;
 	pd_record_header(rec, b->pos, reader->swap);
 	rec->bytes = b->pos;

@@ -23,7 +23,6 @@ struct pd_session {
 	bool one_clock;
 	char clocks[200];      /* why not */
 	size_t window;	       /* bytes of records that may wait for earlier ones: PD_WINDOW */
-	uint64_t out_of_order; /* records that the last walk in time met too late for their place */
 };
 
 #define PD_WINDOW ((size_t)256 << 20)

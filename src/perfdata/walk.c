@@ -16,8 +16,6 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_k
 					    "a stream can be passed over once, and it was");
 		input->passed = input->stream;
 	}
-	if (kind == PD_ORDER_TIME)
-		session->out_of_order = 0;
 	return true;
 }
 
@@ -27,7 +25,7 @@ static void leave(struct pd_walk *w)
 	if (w->state == PD_WALK_READING)
 		pd_reader_deinit(&w->reader);
 	if (w->state == PD_WALK_ORDERED) {
-		w->session->out_of_order += pd_order_late(&w->order);
+		w->late += pd_order_late(&w->order);
 		pd_order_deinit(&w->order);
 	}
 	w->state = PD_WALK_NEXT;

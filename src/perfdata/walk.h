@@ -28,6 +28,7 @@ struct pd_walk {
 	 * where it takes long (NULL: yes); who meets records of which types as they are read.
 	 */
 	struct pd_wanted wanted;
+	uint64_t late; /* records that came too late for their place, of what was walked to its end */
 	/* its own */
 	enum pd_order_kind kind;
 	enum {
