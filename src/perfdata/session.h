@@ -21,8 +21,8 @@ struct pd_session {
 	const struct pd_event **events; /* what comes late is added at the end */
 	size_t n_events;
 	bool one_clock;
-	char clocks[200];      /* why not */
-	size_t window;	       /* bytes of records that may wait for earlier ones: PD_WINDOW */
+	char clocks[200]; /* why not */
+	size_t window;	  /* bytes of records that may wait for earlier ones: PD_WINDOW */
 };
 
 #define PD_WINDOW ((size_t)256 << 20)
