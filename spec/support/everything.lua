@@ -123,12 +123,14 @@ function everything.builder(endian)
   return b
 end
 
---- Reads all there is to read of a value: fields of records, members and items of views, tables.
+--- Reads all there is to read of a value: fields of records, members and items of views, tables. Of the events
+--- of records, which are the same again and again, it reads none.
 function everything.read(value, depth)
   depth = depth or 0
   local kind = type(value)
-  -- what has no __pairs of its own, as an Event, would be handed to next
-  if depth > 4 or kind ~= "table" and (kind ~= "userdata" or pairs(value) == next) then
+  -- what has no __pairs of its own would be handed to next
+  if depth > 4 or kind ~= "table" and (kind ~= "userdata" or pairs(value) == next)
+    or depth > 0 and getmetatable(value) == "perflua.event" then
     return
   end
   for _, v in pairs(value) do
