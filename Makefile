@@ -93,7 +93,8 @@ test: all ## run the specs (SAN=1: with the address and undefined behaviour sani
 
 sweep: all ## cut and damage recordings at every place (minutes; SAN=1: longer)
 	@.ci/deps test
-	@SWEEP=1 $(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' spec/perfdata/cut_spec.lua
+	@SWEEP=1 $(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' spec/perfdata/cut_spec.lua \
+		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
 
 lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, generated files
 	@.ci/deps lint
