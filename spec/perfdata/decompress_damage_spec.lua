@@ -7,14 +7,6 @@ local zstd = require "spec.support.builder_zstd"
 
 local start, records, pids, SIZE = compressed.start, compressed.records, compressed.pids, compressed.SIZE
 
-local function reasons(file)
-  local list = {}
-  for i, d in ipairs(file.damage) do
-    list[i] = d.reason
-  end
-  return table.concat(list, "\n")
-end
-
 describe("a stream of compressed records", function()
   local function file_of(fill)
     warn "@off"
@@ -33,7 +25,8 @@ describe("a stream of compressed records", function()
     assert.are.same({ 3, 6 }, pids(file))
     assert.is_false(file.complete)
     assert.are.equal(b:offsets()[2], file.damage[1].offset)
-    assert.matches("it begins in the file recorded before this one; what follows in its stream is lost$", reasons(file))
+    assert.matches("it begins in the file recorded before this one; what follows in its stream is lost$",
+      reading.reasons(file))
   end)
 
   it("is delivered up to its damage, and what lies outside after it", function()
@@ -47,7 +40,7 @@ describe("a stream of compressed records", function()
     assert.are.same({ 1, 2, 3, 4, 5, 6 }, pids(file))
     assert.is_false(file.complete)
     assert.are.equal(b:offsets()[2], file.damage[1].offset)
-    assert.matches("^compressed record: .*what follows in its stream is lost", reasons(file))
+    assert.matches("^compressed record: .*what follows in its stream is lost", reading.reasons(file))
   end)
 
   it("notes its damage once, however often it is passed", function()
@@ -96,7 +89,7 @@ describe("a stream of compressed records", function()
     end)
     assert.are.same({ 1, 3 }, pids(file))
     assert.is_false(file.complete)
-    assert.matches("found the end of the recording after %d+ bytes of a record", reasons(file))
+    assert.matches("found the end of the recording after %d+ bytes of a record", reading.reasons(file))
   end)
 
   it("that holds what cannot be a record says so", function()
@@ -107,7 +100,7 @@ describe("a stream of compressed records", function()
         b:record("comm", { pid = 3, tid = 3, comm = "outside" })
       end)
       assert.are.same({ 1, 2, 3 }, pids(file))
-      assert.matches("cannot be a record", reasons(file))
+      assert.matches("cannot be a record", reading.reasons(file))
     end
   end)
 
@@ -168,7 +161,7 @@ describe("a stream of compressed records", function()
     end)
     assert.are.same({ 1, 2, 3, 4, 5 }, pids(file))
     assert.is_false(file.complete)
-    assert.matches("size of a record: found 65528", reasons(file))
+    assert.matches("size of a record: found 65528", reading.reasons(file))
   end)
 
   it("needs no COMPRESSED feature, and none that says something", function()

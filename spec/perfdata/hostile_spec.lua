@@ -26,14 +26,6 @@ local function with_events(n, members, options)
   return b
 end
 
-local function reasons(file)
-  local list = {}
-  for i, d in ipairs(file.damage) do
-    list[i] = d.reason
-  end
-  return table.concat(list, "\n")
-end
-
 describe("a record too short for the id that names its event", function()
   for _, endian in ipairs { "little", "big" } do
     it("belongs to the first event, " .. endian .. "-endian", function()
@@ -78,7 +70,7 @@ describe("ids of events", function()
       bytes = bytes + 8 * #event.ids
     end
     assert.is_true(bytes > 0 and bytes <= file.size, bytes .. " bytes of ids in " .. file.size)
-    assert.matches("ids of event %d+", reasons(file))
+    assert.matches("ids of event %d+", reading.reasons(file))
   end)
 
   it("find their events however they were chosen", function()
@@ -233,7 +225,7 @@ describe("a feature", function()
       assert.truthy(name)
     end
     assert.is_nil(file.features.cpu_topology)
-    assert.matches("feature [%w_]+: found bytes that are not one", reasons(file))
+    assert.matches("feature [%w_]+: found bytes that are not one", reading.reasons(file))
   end)
 end)
 

@@ -9,7 +9,6 @@
 --
 -- It is written from the kernel's and perf's own definitions and shares nothing with the reader it tests.
 local attr = require "spec.support.builder_attr"
-local directory = require "spec.support.builder_directory"
 local features = require "spec.support.builder_features"
 local files = require "spec.support.files"
 local pack = require "spec.support.builder_pack"
@@ -272,7 +271,11 @@ function Builder:write(wrong)
   if not self.sections[features.bits.dir_format] then
     self:feature("dir_format", 1)
   end
-  return directory.write(self:bytes(wrong), self.more)
+  local contents = { data = self:bytes(wrong) }
+  for n, bytes in pairs(self.more) do
+    contents["data." .. n] = bytes
+  end
+  return files.directory(contents)
 end
 
 return builder

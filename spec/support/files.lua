@@ -20,6 +20,17 @@ function files.temporary(bytes)
   return path
 end
 
+--- A new temporary directory with files of these names and bytes; returns its path.
+function files.directory(contents)
+  local dir = files.output "mktemp -d":match "%S+"
+  for name, bytes in pairs(contents) do
+    made[#made + 1] = dir .. "/" .. name
+    files.write(made[#made], bytes)
+  end
+  made[#made + 1] = dir
+  return dir
+end
+
 function files.write(path, bytes)
   local out = assert(io.open(path, "wb"))
   assert(out:write(bytes))

@@ -19,6 +19,15 @@ function reading.first(b)
   return file:records({ order = "file", container = true }):first(), file
 end
 
+--- Why a file is damaged, a line each.
+function reading.reasons(file)
+  local list = {}
+  for i, d in ipairs(file.damage) do
+    list[i] = d.reason
+  end
+  return table.concat(list, "\n")
+end
+
 --- Calls body(endian) within a busted block for either byte order.
 function reading.either_order(describe, body)
   for _, endian in ipairs { "little", "big" } do
