@@ -34,6 +34,16 @@ struct pd_span {
 	uint64_t first, last; /* ns */
 };
 
+/* Makes it hold these times, too. */
+static inline void pd_span_widen(struct pd_span *span, uint64_t first, uint64_t last)
+{
+	if (!span->known || first < span->first)
+		span->first = first;
+	if (!span->known || last > span->last)
+		span->last = last;
+	span->known = true;
+}
+
 struct pd_feature_section {
 	unsigned bit;
 	struct pd_section at;

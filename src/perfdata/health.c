@@ -202,15 +202,6 @@ static void look_at_clock(struct pass *p, const struct pd_record *rec, uint64_t 
 		pd_backsteps_add(&p->health->backsteps, last, time);
 }
 
-static void widen(struct pd_span *span, uint64_t time)
-{
-	if (!span->known || time < span->first)
-		span->first = time;
-	if (!span->known || time > span->last)
-		span->last = time;
-	span->known = true;
-}
-
 static void on_sample(struct pass *p, const struct pd_record *rec)
 {
 	struct pd_health_event *event = event_of(p, rec);
@@ -221,7 +212,7 @@ static void on_sample(struct pass *p, const struct pd_record *rec)
 		bool late = pd_rounds_add(&p->health->rounds, time);
 
 		look_at_clock(p, rec, time, late);
-		widen(&p->health->times, time);
+		pd_span_widen(&p->health->times, time, time);
 		p->no_memory |= !pd_gaps_add(&p->gaps, time);
 	} else {
 		event->untimed++;

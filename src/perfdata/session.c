@@ -28,53 +28,43 @@ static bool same_event(const struct pd_event *a, const struct pd_event *b)
 
 #define MAX_COMPARED 10000000 /* more than any real recordings need */
 
-/* Which of the n first events is it? It is mostly at the same place in each file. n: none. */
-static size_t find_event(const struct pd_session *s, size_t n, const struct pd_event *event,
+/* The number of the event of another recording that it is one with; n_events: there is none. */
+static size_t find_event(const struct pd_session *s, const struct pd_event *event,
 			 size_t *compared)
 {
-	if (event->index < n && same_event(s->events[event->index], event))
+	/* it is mostly at the same place in each file */
+	if (event->index < s->n_events && s->events[event->index]->file != event->file &&
+	    same_event(s->events[event->index], event))
 		return event->index;
-	for (size_t i = 0; i < n && (*compared)++ < MAX_COMPARED; i++)
-		if (same_event(s->events[i], event))
+	for (size_t i = 0; i < s->n_events && (*compared)++ < MAX_COMPARED; i++)
+		if (s->events[i]->file != event->file && same_event(s->events[i], event))
 			return i;
-	return n;
+	return s->n_events;
 }
 
-static bool add_events(struct pd_session *s, struct pd_file *file, size_t *compared)
+static bool number_event(struct pd_session *s, struct pd_event *event, size_t *compared)
 {
-	size_t before = s->n_events;
-	const struct pd_event **grown = realloc(s->events,
-						(before + file->n_events + 1) * sizeof(*grown));
+	const struct pd_event **grown = s->events;
+	size_t n = s->n_events, at = find_event(s, event, compared);
 
-	if (!grown)
-		return false;
-	s->events = grown;
-	for (size_t i = 0; i < file->n_events; i++) {
-		struct pd_event *event = &file->events[i];
-		size_t at = find_event(s, before, event, compared);
-
-		if (at == before)
-			grown[at = s->n_events++] = event;
-		event->number = (uint32_t)at;
+	/* a power of two of places is full: twice as many */
+	if (at == n && (n & (n - 1)) == 0) {
+		grown = realloc(grown, (n ? 2 * n : 1) * sizeof(*grown));
+		if (!grown)
+			return false;
+		s->events = grown;
 	}
+	if (at == n)
+		grown[s->n_events++] = event;
+	event->number = (uint32_t)at;
 	return true;
 }
 
 bool pd_session_add_event(struct pd_session *s, struct pd_event *event)
 {
-	const struct pd_event **grown = realloc(s->events, (s->n_events + 1) * sizeof(*grown));
-	size_t at = 0;
+	size_t compared = 0;
 
-	if (!grown)
-		return false;
-	s->events = grown;
-	while (at < s->n_events &&
-	       (grown[at]->file == event->file || !same_event(grown[at], event)))
-		at++;
-	if (at == s->n_events)
-		grown[s->n_events++] = event;
-	event->number = (uint32_t)at;
-	return true;
+	return number_event(s, event, &compared);
 }
 
 static bool open_file(struct pd_session *s, const char *path, bool numbered, size_t *compared,
@@ -90,8 +80,10 @@ static bool open_file(struct pd_session *s, const char *path, bool numbered, siz
 	s->n_files++;
 	(*file)->session = s;
 	(*file)->source = (uint16_t)(numbered ? s->n_files : 0);
-	return add_events(s, *file, compared) ||
-	       pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+	for (size_t i = 0; i < (*file)->n_events; i++)
+		if (!number_event(s, &(*file)->events[i], compared))
+			return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+	return true;
 }
 
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,

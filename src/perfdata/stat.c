@@ -32,15 +32,6 @@ static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
 	return &grown->count;
 }
 
-static void widen(struct pd_span *span, uint64_t first, uint64_t last)
-{
-	if (!span->known || first < span->first)
-		span->first = first;
-	if (!span->known || last > span->last)
-		span->last = last;
-	span->known = true;
-}
-
 /* Widens a span of time by a record's; time_id is the number of the name "time". */
 static void add_time(struct pd_span *span, const struct pd_record *rec, unsigned time_id)
 {
@@ -51,7 +42,7 @@ static void add_time(struct pd_span *span, const struct pd_record *rec, unsigned
 	if (index)
 		pd_record_get(rec, index, &v);
 	if (v.type != PD_NIL)
-		widen(span, v.u, v.u);
+		pd_span_widen(span, v.u, v.u);
 }
 
 static uint64_t lost_count(const struct pd_record *rec, const struct pd_names *names)
@@ -141,9 +132,10 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 		if (got < 0 && pd_error_interrupted(err))
 			got = 0;
 	}
-	if (got >= 0 && !make_room(stat, session->n_events))
-		return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET,
-				    "no memory");
+	if (got >= 0 && !make_room(stat, session->n_events)) {
+		pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
+		got = -1;
+	}
 	if (got < 0)
 		pd_stat_deinit(stat);
 	return got >= 0;
@@ -196,7 +188,7 @@ bool pd_session_times(struct pd_session *session, struct pd_span *times, struct 
 		if (!file_times(session->files[i], err))
 			return false;
 		if (of->known)
-			widen(times, of->first, of->last);
+			pd_span_widen(times, of->first, of->last);
 	}
 	return true;
 }
