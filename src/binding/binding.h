@@ -62,6 +62,16 @@ static inline unsigned pl_names_find(const struct pl_names *names, const char *i
 
 const struct pl_names *pl_names_get(lua_State *L);
 
+/* The flag at PL_INTERRUPT, NULL if there is none; for loops in C: is it unset? */
+void *pl_interrupt(lua_State *L);
+static inline bool pl_goes_on(void *flag)
+{
+	return !flag || !*(const volatile sig_atomic_t *)flag;
+}
+
+/* Sets an integer of the table on top, which Lua takes for a signed one. [-0, +0] */
+void pl_set_integer(lua_State *L, const char *name, uint64_t value);
+
 /* For errors about a name that there is not: of the names tried, the closest. */
 struct pl_closest {
 	const char *name, *best;
@@ -91,13 +101,12 @@ struct pl_file {
 	struct pd_session *session; /* NULL: never opened */
 	struct pd_file *file;	    /* its first recording, which describes the others too */
 	bool closed;
-	bool array;    /* opened by an array of paths */
-	bool strict;   /* damage raises */
-	size_t warned; /* damage that was said, of all files */
-	uint64_t late,
-		said_late; /* records of the last pass that came too late; what was said of them */
+	bool array;	    /* opened by an array of paths */
+	bool strict;	    /* damage raises */
+	size_t warned;	    /* damage that was said, of all files */
+	uint64_t late;	    /* records of the last pass that came too late for their place */
+	uint64_t said_late; /* what was said of them */
 	struct pm_machine *machine; /* made when it is first asked for, or as a stream passes */
-	bool machine_read;	    /* from files: it knows all of them */
 	bool copied;		    /* there may be records that outlive close() */
 	const struct pl_names *names;
 };
@@ -110,7 +119,7 @@ bool pl_file_passes(const struct pl_file *file);
 /* The recorded system, as far as it is known. Raises on errors; calls no Lua. */
 struct pm_machine *pl_machine(lua_State *L, struct pl_file *file);
 /* The same for whoever must not raise: makes f->machine; false: see err. The file must be open. */
-bool pl_machine_make(lua_State *L, struct pl_file *file, struct pd_error *err);
+bool pl_machine_make(struct pl_file *file, struct pd_error *err);
 int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
 int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
 /* Pushes what the recorded system knows of a record: v is of PD_MACHINE. [-0, +1] */
@@ -191,8 +200,7 @@ int pl_file_cursor(lua_State *L);   /* file:cursor(options) -> cursor */
 int pl_file_dispatch(lua_State *L); /* file:dispatch(options) */
 int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
 int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
-
-int pl_file_health(lua_State *L); /* file:health() -> table, see health.c */
+int pl_file_health(lua_State *L);   /* file:health() -> table, see health.c */
 
 /* A step of a cursor: pushes the values of the next record and counts them; 0 at the end. */
 struct pl_cursor;

@@ -6,6 +6,16 @@
 
 #include "binding.h"
 
+void *pl_interrupt(lua_State *L)
+{
+	void *flag;
+
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
+	flag = lua_touserdata(L, -1);
+	lua_pop(L, 1);
+	return flag;
+}
+
 /* core.hex(x) -> "0x…" of an integer, unsigned */
 static int core_hex(lua_State *L)
 {

@@ -121,7 +121,7 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 
 	if (c->busy)
 		return luaL_error(L, "a loop cannot go on in a finalizer inside of it");
-	while (c->open && !(c->interrupt && *c->interrupt)) {
+	while (c->open && pl_goes_on(c->interrupt)) {
 		if (c->file->closed) {
 			pl_cursor_close(c);
 			return luaL_error(L, "%s: loop over a closed file",
@@ -138,7 +138,7 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 	}
 	pl_cursor_close(c);
 	/* a stream that was waited for ends as if the recording had ended */
-	if (got < 0 && !(c->interrupt && *c->interrupt))
+	if (got < 0 && pl_goes_on(c->interrupt))
 		luaL_error(L, "%s", err.message);
 	pl_file_report(L, c->file);
 	return 0;
@@ -199,13 +199,6 @@ static enum pd_order_kind get_order(lua_State *L, int options)
 	time = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "time") == 0;
 	lua_pop(L, 1);
 	return time ? PD_ORDER_TIME : PD_ORDER_FILE;
-}
-
-static bool not_interrupted(void *arg)
-{
-	const struct pl_cursor *c = arg;
-
-	return !(c->interrupt && *c->interrupt);
 }
 
 static bool meet(void *machine, const struct pd_record *rec)
@@ -303,14 +296,12 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	lua_getiuservalue(L, file, PL_FILE_RECORD);
 	lua_setiuservalue(L, index, PL_CURSOR_META);
 	c->time_id = pd_name_id(&f->names->names, "time", 4);
-	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
-	c->interrupt = lua_touserdata(L, -1);
-	lua_pop(L, 1);
+	c->interrupt = pl_interrupt(L);
 	if (!pd_walk_init(&c->walk, f->session, get_order(L, options), &err))
 		luaL_error(L, "%s", err.message);
 	c->open = true;
-	c->walk.wanted.go_on = not_interrupted;
-	c->walk.wanted.arg = c;
+	c->walk.wanted.go_on = pl_goes_on;
+	c->walk.wanted.arg = c->interrupt;
 	set_options(L, c, options);
 	if (pl_file_passes(f)) {
 		c->walk.wanted.meets.meet = meet;

@@ -46,8 +46,8 @@ struct pl_cursor {
 	unsigned time_id;
 	bool contested;	     /* began while another loop over its Query was unfinished */
 	struct pl_mark last; /* then: the first value that was yielded last */
-	const volatile sig_atomic_t *interrupt;
-	unsigned n_fields;		/* 0: it yields records */
+	void *interrupt;     /* see pl_interrupt */
+	unsigned n_fields;   /* 0: it yields records */
 	uint16_t fields[PL_MAX_FIELDS]; /* name ids */
 	bool by_event;
 	size_t n_events; /* of event_ok, the last is for records without an event */

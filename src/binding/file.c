@@ -92,7 +92,6 @@ int pl_open(lua_State *L)
 {
 	struct pl_file *f;
 	struct pd_error err;
-	const volatile sig_atomic_t *interrupt;
 	const char **paths;
 	uint64_t window = PD_WINDOW;
 	size_t n;
@@ -106,10 +105,7 @@ int pl_open(lua_State *L)
 	pl_push_record_metatable(L);
 	lua_setiuservalue(L, -2, PL_FILE_RECORD);
 	f->names = pl_names_get(L);
-	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
-	interrupt = lua_touserdata(L, -1);
-	lua_pop(L, 1);
-	if (!pd_session_open(&f->session, paths, n, f->array, interrupt, &err)) {
+	if (!pd_session_open(&f->session, paths, n, f->array, pl_interrupt(L), &err)) {
 		lua_pushnil(L);
 		lua_pushstring(L, err.message);
 		lua_pushstring(L, err.code);
@@ -133,7 +129,7 @@ static int file_close(lua_State *L)
 
 	/* copies keep the names of their threads; without them they have none */
 	if (f->copied && f->session && !f->closed)
-		pl_machine_make(L, f, NULL);
+		pl_machine_make(f, NULL);
 	if (f->session)
 		pd_session_close(f->session);
 	f->closed = true;
@@ -354,13 +350,6 @@ static int file_fields(lua_State *L)
 	return 1;
 }
 
-static bool not_interrupted(void *arg)
-{
-	const volatile sig_atomic_t *interrupt = arg;
-
-	return !(interrupt && *interrupt);
-}
-
 /* A table {count, bytes} of a count. [-0, +1] */
 static void push_count(lua_State *L, const struct pd_count *count)
 {
@@ -369,12 +358,6 @@ static void push_count(lua_State *L, const struct pd_count *count)
 	lua_setfield(L, -2, "count");
 	lua_pushinteger(L, (lua_Integer)count->bytes);
 	lua_setfield(L, -2, "bytes");
-}
-
-static void set_integer(lua_State *L, const char *name, uint64_t value)
-{
-	lua_pushinteger(L, (lua_Integer)value);
-	lua_setfield(L, -2, name);
 }
 
 struct stat_box {
@@ -405,18 +388,18 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 	lua_newtable(L);
 	for (size_t i = 0; i < stat->n_events; i++) {
 		push_count(L, &stat->events[i].samples);
-		set_integer(L, "lost_samples", stat->events[i].lost_samples);
+		pl_set_integer(L, "lost_samples", stat->events[i].lost_samples);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 	lua_setfield(L, -2, "events");
 	push_count(L, &stat->unknown_event);
 	lua_setfield(L, -2, "unknown_event");
-	set_integer(L, "lost_records", stat->lost_records);
-	set_integer(L, "lost_samples", stat->lost_samples);
-	set_integer(L, "payload", stat->payload);
+	pl_set_integer(L, "lost_records", stat->lost_records);
+	pl_set_integer(L, "lost_samples", stat->lost_samples);
+	pl_set_integer(L, "payload", stat->payload);
 	if (stat->times.known) {
-		set_integer(L, "first_time", stat->times.first);
-		set_integer(L, "last_time", stat->times.last);
+		pl_set_integer(L, "first_time", stat->times.first);
+		pl_set_integer(L, "last_time", stat->times.last);
 	}
 }
 
@@ -432,9 +415,7 @@ static int file_count(lua_State *L)
 	lua_pushcfunction(L, stat_gc);
 	lua_setfield(L, -2, "__gc");
 	lua_setmetatable(L, -2);
-	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
-	if (!pd_stat_collect(&box->stat, f->session, not_interrupted, lua_touserdata(L, -1),
-			     &err))
+	if (!pd_stat_collect(&box->stat, f->session, pl_goes_on, pl_interrupt(L), &err))
 		return luaL_error(L, "%s", err.message);
 	pl_file_report(L, f);
 	push_stat(L, &box->stat);

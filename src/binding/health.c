@@ -76,12 +76,6 @@ static const struct member of_gap[] = {
 	{ NULL, 0 },
 };
 
-static void set_integer(lua_State *L, const char *name, uint64_t value)
-{
-	lua_pushinteger(L, (lua_Integer)value);
-	lua_setfield(L, -2, name);
-}
-
 static void set_boolean(lua_State *L, const char *name, bool value)
 {
 	lua_pushboolean(L, value);
@@ -95,7 +89,7 @@ static void set_members(lua_State *L, const struct member *m, const void *of)
 
 	for (; m->name; m++) {
 		memcpy(&value, (const char *)of + m->at, sizeof(value));
-		set_integer(L, m->name, value);
+		pl_set_integer(L, m->name, value);
 	}
 }
 
@@ -123,8 +117,8 @@ static void push_unknown(lua_State *L, const struct pd_health *h)
 	lua_createtable(L, (int)h->n_unknown, 0);
 	for (size_t i = 0; i < h->n_unknown; i++) {
 		lua_createtable(L, 0, 2);
-		set_integer(L, "type_id", h->unknown[i].type);
-		set_integer(L, "records", h->unknown[i].records);
+		pl_set_integer(L, "type_id", h->unknown[i].type);
+		pl_set_integer(L, "records", h->unknown[i].records);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 }
@@ -148,9 +142,9 @@ static void push_cpus(lua_State *L, const struct pd_health *h)
 		if (!h->cpus[i].count)
 			continue;
 		lua_createtable(L, 0, 3);
-		set_integer(L, "cpu", i);
-		set_integer(L, "throttles", h->cpus[i].count);
-		set_integer(L, "throttled_time", h->cpus[i].time);
+		pl_set_integer(L, "cpu", i);
+		pl_set_integer(L, "throttles", h->cpus[i].count);
+		pl_set_integer(L, "throttled_time", h->cpus[i].time);
 		lua_rawseti(L, -2, ++n);
 	}
 }
@@ -189,16 +183,9 @@ static void push_health(lua_State *L, const struct pd_health *h)
 	set_boolean(L, "backward", h->backward);
 	set_boolean(L, "unfinished", h->unfinished);
 	if (h->times.known) {
-		set_integer(L, "first_time", h->times.first);
-		set_integer(L, "last_time", h->times.last);
+		pl_set_integer(L, "first_time", h->times.first);
+		pl_set_integer(L, "last_time", h->times.last);
 	}
-}
-
-static bool not_interrupted(void *arg)
-{
-	const volatile sig_atomic_t *interrupt = arg;
-
-	return !(interrupt && *interrupt);
 }
 
 static int health_gc(lua_State *L)
@@ -219,9 +206,7 @@ int pl_file_health(lua_State *L)
 	lua_pushcfunction(L, health_gc);
 	lua_setfield(L, -2, "__gc");
 	lua_setmetatable(L, -2);
-	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
-	if (!pd_health_collect(health, f->session, not_interrupted, lua_touserdata(L, -1),
-			       &err))
+	if (!pd_health_collect(health, f->session, pl_goes_on, pl_interrupt(L), &err))
 		return luaL_error(L, "%s", err.message);
 	pl_file_report(L, f);
 	push_health(L, health);

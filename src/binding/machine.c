@@ -11,39 +11,32 @@ bool pl_file_passes(const struct pl_file *f)
 	return false;
 }
 
-static bool not_interrupted(void *arg)
+bool pl_machine_make(struct pl_file *f, struct pd_error *err)
 {
-	const volatile sig_atomic_t *interrupt = arg;
+	struct pm_machine *machine = f->machine;
 
-	return !(interrupt && *interrupt);
-}
-
-bool pl_machine_make(lua_State *L, struct pl_file *f, struct pd_error *err)
-{
-	void *interrupt;
-
-	if (!f->machine)
-		f->machine = pm_machine_create(f->session);
-	if (!f->machine)
+	if (machine)
+		return true;
+	machine = pm_machine_create(f->session);
+	if (!machine)
 		return pd_error_set(err, "ENOMEM", f->file->path, PD_NO_OFFSET,
 				    "no memory for the recorded system");
-	if (f->machine_read || pl_file_passes(f))
-		return true;
-	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
-	interrupt = lua_touserdata(L, -1);
-	lua_pop(L, 1);
-	/* damage and interrupts end it early: what was read is what is known */
-	f->machine_read = true;
-	return pm_machine_read(f->machine, not_interrupted, interrupt, err);
+	/* all of it or nothing: what is known in part gives wrong names. So no interrupt ends this */
+	if (!pl_file_passes(f) && !pm_machine_read(machine, err)) {
+		pm_machine_destroy(machine);
+		return false;
+	}
+	f->machine = machine;
+	return true;
 }
 
 struct pm_machine *pl_machine(lua_State *L, struct pl_file *f)
 {
 	struct pd_error err;
 
-	if (f->closed && !f->machine_read && !pl_file_passes(f))
+	if (f->closed && !f->machine)
 		luaL_error(L, "%s: the file is closed", f->file->path);
-	if (!pl_machine_make(L, f, &err))
+	if (!pl_machine_make(f, &err))
 		luaL_error(L, "%s", err.message);
 	return f->machine;
 }

@@ -13,6 +13,12 @@ static void push_hex(lua_State *L, const char *p, size_t n)
 	luaL_pushresultsize(&b, 2 * n);
 }
 
+void pl_set_integer(lua_State *L, const char *name, uint64_t value)
+{
+	lua_pushinteger(L, (lua_Integer)value);
+	lua_setfield(L, -2, name);
+}
+
 void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 {
 	switch (v->type) {

@@ -91,11 +91,10 @@ void pm_machine_types(struct pd_types *set)
 		pd_types_add(set, said_by[i]);
 }
 
-bool pm_machine_read(struct pm_machine *m, bool (*go_on)(void *arg), void *arg,
-		     struct pd_error *err)
+bool pm_machine_read(struct pm_machine *m, struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)m->session;
-	struct pd_wanted wanted = { .to = UINT64_MAX, .go_on = go_on, .arg = arg };
+	struct pd_wanted wanted = { .to = UINT64_MAX };
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;

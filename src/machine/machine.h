@@ -4,7 +4,7 @@
  *
  *	struct pm_machine *machine = pm_machine_create(session);
  *
- *	if (!machine || !pm_machine_read(machine, NULL, NULL, &err)) …
+ *	if (!machine || !pm_machine_read(machine, &err)) …
  *	pm_machine_field(machine, &rec, PD_M_COMM, &value);
  *
  * Of a stream, which passes once, each record is given to pm_machine_add as it comes.
@@ -27,9 +27,8 @@ void pm_machine_destroy(struct pm_machine *machine);
 /* Adds to a set of types those of the records that say something of the system. */
 void pm_machine_types(struct pd_types *types);
 
-/* Takes in what all records of the session say. `go_on`, unless NULL, is asked now and then whether to. */
-bool pm_machine_read(struct pm_machine *machine, bool (*go_on)(void *arg), void *arg,
-		     struct pd_error *err);
+/* Takes in what all records of the session say. */
+bool pm_machine_read(struct pm_machine *machine, struct pd_error *err);
 
 /* Takes in a record, if it is of those types. False: no memory. */
 bool pm_machine_add(struct pm_machine *machine, const struct pd_record *rec);
