@@ -23,11 +23,16 @@ endif
 ifdef LUA_INCDIR
 LUA_CFLAGS := -I$(LUA_INCDIR)
 ZSTD_LIBS := -lzstd
+ELF_LIBS := -ldw -lelf -llzma -lz
+ifneq ($(wildcard /usr/include/libiberty/demangle.h),)
+DEMANGLE_CFLAGS := -DPERFLUA_LIBIBERTY
+DEMANGLE_LIBS := -Wl,--exclude-libs,libiberty.a -liberty
+endif
 else ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
 -include build/config.mk
 endif
 
-COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS)
+COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS)
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(sort $(wildcard src/*/*.c)))
 MAIN := $(B)/obj/perflua.o $(B)/obj/library.o
 # meta.lua is for editors only
@@ -55,12 +60,12 @@ build/config.mk: .ci/deps .ci/config
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(EDIT_LIBS) -lm -ldl
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(EDIT_LIBS) -lm -ldl
 
 $(B)/lib/perflua/core.so: $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -o $@ $^ $(ZSTD_LIBS)
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS)
 
 $(B)/obj/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
 
@@ -83,7 +88,7 @@ $(B)/obj/embed: $(B)/obj/embed.o
 
 -include $(CORE:.o=.d) $(MAIN:.o=.d) $(B)/obj/embed.d
 
-demo: all ## look into a recording that comes with perflua
+demo: all ## look into recordings that come with perflua
 	$(B)/perflua stat $(DEMO)
 	$(B)/perflua examples/demo.lua $(DEMO)
 
@@ -116,7 +121,7 @@ FUZZ_GUIDE := fuzzer-no-link,
 FUZZ_SHARED := common consume lines
 FUZZ_LUA := filter script
 FUZZ_ALL := $(filter-out $(FUZZ_SHARED) state,$(basename $(notdir $(wildcard spec/fuzz/*.c))))
-FUZZ_PERFDATA := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c))) \
+FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c src/symbols/*.c))) \
 	$(FUZZ_SHARED:%=$(FUZZ_DIR)/obj/fuzz/%.o)
 
 fuzz: all $(FUZZ_ALL:%=$(FUZZ_DIR)/%) ## fuzz: all targets or FUZZ=name, TIME=seconds each (AFL=1: with AFL++)
@@ -142,11 +147,11 @@ $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
 
 $(FUZZ_DIR)/pipe: FUZZ_LDFLAGS := -Wl,--wrap=read
 $(FUZZ_DIR)/nomem: FUZZ_LDFLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-$(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/perfdata/%,$(wildcard src/*/*.c))) \
+$(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/perfdata/% src/symbols/%,$(wildcard src/*/*.c))) \
 	$(FUZZ_DIR)/obj/fuzz/state.o $(B)/obj/library.o
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): FUZZ_LIBS := $(LUA_LIBS)
-$(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_PERFDATA)
-	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) -lm -ldl
+$(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE)
+	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) -lm -ldl
 
 -include $(wildcard $(FUZZ_DIR)/obj/*/*.d)
 

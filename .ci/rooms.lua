@@ -3,9 +3,11 @@
 -- What is above may enter what is below, through the door of the same name.
 local below = {
   perfdata = {},
-  machine = { perfdata = true },
-  query = { perfdata = true, machine = true },
-  binding = { perfdata = true, machine = true, query = true },
+  symbols = {},
+  machine = { perfdata = true, symbols = true },
+  query = { perfdata = true, symbols = true, machine = true },
+  script = { perfdata = true, symbols = true, machine = true },
+  binding = { perfdata = true, symbols = true, machine = true, query = true, script = true },
 }
 local knows_lua = { binding = true, [""] = true }
 local lua_headers = { ["lua.h"] = true, ["lauxlib.h"] = true, ["lualib.h"] = true, ["luaconf.h"] = true }

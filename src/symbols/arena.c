@@ -1,0 +1,66 @@
+#include "arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_SIZE (64 * 1024 - 64)
+
+struct ps_chunk {
+	struct ps_chunk *next;
+	size_t used, size;
+	void *bytes[]; /* of `size` bytes */
+};
+
+static void *take(struct ps_arena *arena, size_t n, size_t align)
+{
+	struct ps_chunk *chunk = arena->chunks;
+	size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
+
+	if (!chunk || at > chunk->size || chunk->size - at < n) {
+		size_t size = n > CHUNK_SIZE / 4 ? n : CHUNK_SIZE;
+
+		if (n > SIZE_MAX / 2)
+			return NULL;
+		chunk = malloc(sizeof(*chunk) + size);
+		if (!chunk)
+			return NULL;
+		*chunk = (struct ps_chunk){ arena->chunks, 0, size };
+		/* a large piece has its own, behind the one that is being filled */
+		if (arena->chunks && size != CHUNK_SIZE) {
+			chunk->next = arena->chunks->next;
+			arena->chunks->next = chunk;
+		} else {
+			arena->chunks = chunk;
+		}
+		at = 0;
+	}
+	chunk->used = at + n;
+	return (char *)chunk->bytes + at;
+}
+
+void *ps_arena_get(struct ps_arena *arena, size_t size)
+{
+	return take(arena, size, sizeof(void *));
+}
+
+char *ps_arena_text(struct ps_arena *arena, const char *text, size_t n)
+{
+	char *copy = n < SIZE_MAX ? take(arena, n + 1, 1) : NULL;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	return copy;
+}
+
+void ps_arena_deinit(struct ps_arena *arena)
+{
+	while (arena->chunks) {
+		struct ps_chunk *next = arena->chunks->next;
+
+		free(arena->chunks);
+		arena->chunks = next;
+	}
+}

@@ -1,0 +1,81 @@
+/*
+ * Symbols of files that processes mapped.
+ */
+#define _GNU_SOURCE
+#include <link.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "inside.h"
+#include "pick.h"
+
+static bool load(struct ps_pick *pick)
+{
+	bool loaded = ps_pick_load(pick, PS_FILE_OFFSETS) &&
+		      ps_table_finish(&pick->dso->table, false);
+
+	ps_pick_deinit(pick);
+	return loaded;
+}
+
+bool ps_load_user(struct ps_dso *dso)
+{
+	struct ps_pick pick;
+
+	ps_pick_init(&pick, dso);
+	ps_find(dso, ps_pick_try, &pick);
+	return load(&pick);
+}
+
+/* The vdso that the kernel gave this process: its sections' headers come last. */
+static bool write_own_vdso(int fd)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)image;
+	size_t size;
+
+	if (!image || memcmp(image, ELFMAG, SELFMAG) != 0)
+		return false;
+	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	return write(fd, image, size) == (ssize_t)size;
+}
+
+/* As a file without a name, which lives as long as the store; path is how it is opened. */
+static bool own_vdso(struct ps_store *store, char *path, size_t size)
+{
+	if (store->vdso_fd < 0) {
+		store->vdso_fd = memfd_create("vdso", MFD_CLOEXEC);
+		if (store->vdso_fd < 0)
+			return false;
+		if (!write_own_vdso(store->vdso_fd)) {
+			close(store->vdso_fd);
+			store->vdso_fd = -1;
+			return false;
+		}
+	}
+	snprintf(path, size, "/proc/self/fd/%d", store->vdso_fd);
+	return true;
+}
+
+/*
+ * The kernel that runs here has the recorded one's vdso if the build-ids are equal, or if it is that kernel. Those for
+ * programs of 32 bits it does not show.
+ */
+bool ps_load_vdso(struct ps_dso *dso)
+{
+	struct ps_pick pick;
+	char path[64];
+
+	if (!dso->id.build_id.size && !ps_kernel_runs(dso->store)) {
+		dso->reason =
+			"its build-id was not recorded, so that no kernel is known to have it";
+		return false;
+	}
+	ps_pick_init(&pick, dso);
+	if (!ps_find(dso, ps_pick_try, &pick) && strcmp(dso->id.name, "[vdso]") == 0 &&
+	    !dso->id.guest && own_vdso(dso->store, path, sizeof(path)))
+		ps_pick_try(&pick, path, PS_IMAGE);
+	return load(&pick);
+}

@@ -1,0 +1,328 @@
+#include "cfi.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "elf.h"
+#include "elf_parts.h"
+#include "find.h"
+#include "keep.h"
+
+#define MAX_OPS	 255	    /* of all expressions of a row */
+#define MAX_KEPT (1u << 17) /* addresses, and rows; then all are forgotten */
+
+struct ps_cfi {
+	struct ps_dso *dso;
+	struct ps_elf file, debug; /* what was mapped; what has its debug information */
+	bool has_debug, asked_debug;
+	uint16_t machine;
+	Dwarf *dwarf;
+	Dwarf_CFI *eh, *frame; /* of file, of dwarf; NULL: they have none */
+	struct ps_keep known;  /* by address: its row, or `nothing` */
+	struct ps_row **rows;  /* by content, each once; open addressing */
+	size_t n_rows, row_places;
+};
+
+/* Opens a file, if it is the recorded one. */
+static bool open_as(struct ps_elf *elf, const struct ps_dso *dso, const char *path)
+{
+	const char *reason;
+
+	if (!path || !ps_elf_open(elf, path, &reason))
+		return false;
+	if (!dso->id.build_id.size || ps_build_id_equal(&elf->build_id, &dso->id.build_id))
+		return true;
+	ps_elf_close(elf);
+	return false;
+}
+
+struct search {
+	struct ps_cfi *cfi;
+	const struct ps_dso *dso;
+};
+
+static bool try_file(void *arg, const char *path, enum ps_found found)
+{
+	struct search *search = arg;
+
+	return found == PS_IMAGE && open_as(&search->cfi->file, search->dso, path);
+}
+
+struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
+{
+	struct ps_cfi *cfi = calloc(1, sizeof(*cfi));
+	struct search search = { cfi, dso };
+	GElf_Ehdr ehdr;
+
+	if (!cfi)
+		return NULL;
+	cfi->dso = dso;
+	/* the kernel's own image is no file: the dso knows where it was put */
+	if (dso->id.kind == PS_VDSO)
+		ps_dso_load(dso);
+	if (!open_as(&cfi->file, dso, ps_dso_runtime(dso)) &&
+	    !ps_find(dso, try_file, &search)) {
+		free(cfi);
+		return NULL;
+	}
+	if (gelf_getehdr(cfi->file.elf, &ehdr))
+		cfi->machine = ehdr.e_machine;
+	cfi->eh = dwarf_getcfi_elf(cfi->file.elf);
+	return cfi;
+}
+
+static void forget(struct ps_cfi *cfi)
+{
+	for (size_t i = 0; i < cfi->row_places; i++)
+		free(cfi->rows[i]);
+	free(cfi->rows);
+	ps_keep_deinit(&cfi->known);
+	cfi->rows = NULL;
+	cfi->n_rows = cfi->row_places = 0;
+}
+
+void ps_cfi_destroy(struct ps_cfi *cfi)
+{
+	if (!cfi)
+		return;
+	forget(cfi);
+	if (cfi->eh)
+		dwarf_cfi_end(cfi->eh);
+	if (cfi->dwarf)
+		dwarf_end(cfi->dwarf);
+	if (cfi->has_debug)
+		ps_elf_close(&cfi->debug);
+	ps_elf_close(&cfi->file);
+	free(cfi);
+}
+
+uint16_t ps_cfi_machine(const struct ps_cfi *cfi)
+{
+	return cfi->machine;
+}
+
+bool ps_cfi_bytes(const struct ps_cfi *cfi, uint64_t address, void *bytes, size_t n)
+{
+	return address <= INT64_MAX &&
+	       pread(cfi->file.fd, bytes, n, (off_t)address) == (ssize_t)n;
+}
+
+static bool has_debug_frame(Elf *elf)
+{
+	GElf_Shdr header;
+
+	return ps_elf_section(elf, SHT_PROGBITS, ".debug_frame", &header);
+}
+
+/*
+ * .debug_frame is looked for when .eh_frame does not know an address. Without one nothing is asked of libdw, which
+ * would unpack all debug information.
+ */
+static void open_debug(struct ps_cfi *cfi)
+{
+	struct ps_dso *dso = cfi->dso;
+	Elf *elf = cfi->file.elf;
+
+	cfi->asked_debug = true;
+	if (!has_debug_frame(elf)) {
+		ps_dso_load(dso);
+		cfi->has_debug = open_as(&cfi->debug, dso, dso->path);
+		elf = cfi->has_debug ? cfi->debug.elf : NULL;
+		if (!elf || !has_debug_frame(elf))
+			return;
+	}
+	cfi->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	cfi->frame = cfi->dwarf ? dwarf_getcfi(cfi->dwarf) : NULL;
+}
+
+/* A row in the making. */
+struct making {
+	struct ps_row *row;
+	struct ps_op ops[MAX_OPS];
+	unsigned n_ops;
+};
+
+/* False: it has too many operations, or a number that is too large. */
+static bool add_expression(struct making *making, struct ps_rule *rule, const Dwarf_Op *ops,
+			   size_t n)
+{
+	if (n > MAX_OPS - making->n_ops)
+		return false;
+	rule->value = (int32_t)making->n_ops;
+	rule->n_ops = (uint8_t)n;
+	for (size_t i = 0; i < n; i++)
+		making->ops[making->n_ops++] = (struct ps_op){ ops[i].atom, ops[i].number,
+							       ops[i].number2, ops[i].offset };
+	return true;
+}
+
+static bool set_value(struct ps_rule *rule, enum ps_rule_kind kind, uint64_t from,
+		      uint64_t value)
+{
+	rule->kind = (uint8_t)kind;
+	rule->from = (uint8_t)from;
+	rule->value = (int32_t)value;
+	return from < PS_REGISTERS && (uint64_t)(int64_t)rule->value == value;
+}
+
+/* The forms that libdw gives are those of dwarf_frame_register in libdw.h. */
+static bool set_rule(struct making *making, struct ps_rule *rule, const Dwarf_Op *ops, size_t n)
+{
+	bool value = ops[n - 1].atom == DW_OP_stack_value;
+	bool plus = n > 1 && ops[1].atom == DW_OP_plus_uconst;
+
+	if (n == 1 && ops[0].atom == DW_OP_regx)
+		return set_value(rule, PS_REGISTER, ops[0].number, 0);
+	n -= value;
+	if (n > 0 && ops[0].atom == DW_OP_call_frame_cfa && n == 1u + plus)
+		return set_value(rule, value ? PS_CFA : PS_AT_CFA, 0, plus ? ops[1].number : 0);
+	rule->kind = value ? PS_EXPRESSION : PS_AT_EXPRESSION;
+	return add_expression(making, rule, ops, n);
+}
+
+static bool set_cfa(struct making *making, Dwarf_Frame *frame)
+{
+	struct ps_rule *rule = &making->row->cfa;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dwarf_frame_cfa(frame, &ops, &n) != 0 || n == 0)
+		return false;
+	if (n == 1 && ops[0].atom == DW_OP_bregx)
+		return set_value(rule, PS_REGISTER, ops[0].number, ops[0].number2);
+	rule->kind = PS_EXPRESSION;
+	return add_expression(making, rule, ops, n);
+}
+
+static bool set_registers(struct making *making, Dwarf_Frame *frame)
+{
+	struct ps_row *row = making->row;
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+
+	for (uint8_t reg = 0; reg < PS_REGISTERS; reg++) {
+		struct ps_rule *rule = &row->rules[row->n_rules];
+
+		if (dwarf_frame_register(frame, reg, mem, &ops, &n) != 0)
+			return false;
+		if (n == 0 && !ops)
+			continue; /* the same */
+		if (n == 0) {
+			row->lost |= UINT64_C(1) << reg;
+			continue;
+		}
+		*rule = (struct ps_rule){ .reg = reg };
+		if (!set_rule(making, rule, ops, n))
+			return false;
+		row->n_rules++;
+	}
+	return true;
+}
+
+static uint64_t hash_of(const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * 0x100000001b3;
+	return h ^ h >> 32;
+}
+
+static size_t place_of(struct ps_row **rows, size_t places, const struct ps_row *row)
+{
+	size_t at = hash_of(row, row->size) & (places - 1);
+
+	while (rows[at] &&
+	       (rows[at]->size != row->size || memcmp(rows[at], row, row->size) != 0))
+		at = (at + 1) & (places - 1);
+	return at;
+}
+
+static bool grow_rows(struct ps_cfi *cfi)
+{
+	size_t places = cfi->row_places ? 2 * cfi->row_places : 64;
+	struct ps_row **rows = calloc(places, sizeof(struct ps_row *));
+
+	if (!rows)
+		return false;
+	for (size_t i = 0; i < cfi->row_places; i++)
+		if (cfi->rows[i])
+			rows[place_of(rows, places, cfi->rows[i])] = cfi->rows[i];
+	free(cfi->rows);
+	cfi->rows = rows;
+	cfi->row_places = places;
+	return true;
+}
+
+/* The row of that content, kept; NULL: no memory. */
+static const struct ps_row *keep_row(struct ps_cfi *cfi, struct making *making)
+{
+	struct ps_row *row = making->row;
+	size_t at, ops = making->n_ops * sizeof(struct ps_op);
+
+	row->size = (uint32_t)(sizeof(*row) + row->n_rules * sizeof(row->rules[0]) + ops);
+	memcpy(row->rules + row->n_rules, making->ops, ops);
+	if (2 * cfi->n_rows >= cfi->row_places && !grow_rows(cfi))
+		return NULL;
+	at = place_of(cfi->rows, cfi->row_places, row);
+	if (!cfi->rows[at]) {
+		cfi->rows[at] = malloc(row->size);
+		if (!cfi->rows[at])
+			return NULL;
+		memcpy(cfi->rows[at], row, row->size);
+		cfi->n_rows++;
+	}
+	return cfi->rows[at];
+}
+
+static const struct ps_row *make_row(struct ps_cfi *cfi, uint64_t address)
+{
+	union {
+		struct ps_row row;
+		uint8_t room[sizeof(struct ps_row) + PS_REGISTERS * sizeof(struct ps_rule) +
+			     MAX_OPS * sizeof(struct ps_op)];
+	} place = { .row = { .size = 0 } };
+	struct making making = { .row = &place.row };
+	const struct ps_row *row = NULL;
+	Dwarf_Frame *frame = NULL;
+	bool signal = false;
+	int ra;
+
+	if (!cfi->eh || dwarf_cfi_addrframe(cfi->eh, address, &frame) != 0) {
+		if (!cfi->asked_debug)
+			open_debug(cfi);
+		if (!cfi->frame || dwarf_cfi_addrframe(cfi->frame, address, &frame) != 0)
+			return NULL;
+	}
+	ra = dwarf_frame_info(frame, NULL, NULL, &signal);
+	if (ra >= 0 && ra < PS_REGISTERS && set_cfa(&making, frame) &&
+	    set_registers(&making, frame)) {
+		place.row.ra = (uint8_t)ra;
+		place.row.signal = signal;
+		row = keep_row(cfi, &making);
+	}
+	free(frame);
+	return row;
+}
+
+const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
+{
+	static const struct ps_row nothing; /* is known of an address */
+	const struct ps_row *row = ps_keep_get(&cfi->known, address, 0);
+	uint64_t in_file;
+
+	if (row)
+		return row == &nothing ? NULL : row;
+	/* what is not of the file is not kept: a recording could ask for any number of addresses */
+	if (!ps_elf_address(&cfi->file, address, &in_file))
+		return NULL;
+	if (cfi->known.n >= MAX_KEPT)
+		forget(cfi);
+	row = make_row(cfi, in_file);
+	ps_keep_put(&cfi->known, address, 0, row ? row : &nothing);
+	return row;
+}

@@ -1,0 +1,137 @@
+#include "demangle.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is longer nobody reads; the compilers' own names stay far below. */
+#define MAX_MANGLED   4096
+#define MAX_DEMANGLED 65536
+
+static int hex(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* camlModule__name_123: "__" is a dot, $xx another character. See tools/perf/util/demangle-ocaml.c. */
+static char *demangle_ocaml(const char *name, size_t *length)
+{
+	char *result, *to;
+
+	if (strncmp(name, "caml", 4) != 0 || name[4] < 'A' || name[4] > 'Z')
+		return NULL;
+	result = to = malloc(strlen(name));
+	if (!result)
+		return NULL;
+	name += 4;
+	while (*name) {
+		if (name[0] == '_' && name[1] == '_') {
+			*to++ = '.';
+			name += 2;
+		} else if (name[0] == '$' && hex(name[1]) >= 0 && hex(name[2]) >= 0 &&
+			   (name[1] != '0' || name[2] != '0')) {
+			*to++ = (char)(hex(name[1]) << 4 | hex(name[2]));
+			name += 3;
+		} else {
+			*to++ = *name++;
+		}
+	}
+	*to = '\0';
+	*length = (size_t)(to - result);
+	return result;
+}
+
+#ifdef PERFLUA_LIBIBERTY
+#include <libiberty/demangle.h>
+
+/* What libiberty makes, piece by piece. */
+struct output {
+	char *bytes;
+	size_t n, capacity, limit;
+	jmp_buf stop; /* there is no other way to say that it is enough */
+};
+
+static void collect(const char *piece, size_t n, void *arg)
+{
+	struct output *output = arg;
+
+	if (n > output->limit - output->n)
+		longjmp(output->stop, 1);
+	if (output->n + n >= output->capacity) {
+		size_t capacity = (output->n + n + 1) * 2;
+		char *grown = realloc(output->bytes, capacity);
+
+		if (!grown)
+			longjmp(output->stop, 1);
+		output->bytes = grown;
+		output->capacity = capacity;
+	}
+	memcpy(output->bytes + output->n, piece, n);
+	output->n += n;
+}
+
+/* Those of the older kind are names of C++ too, which end with a hash: "17h", 16 digits, "E". */
+static bool may_be_rust(const char *name)
+{
+	return name[1] == 'R' || strstr(name, "17h");
+}
+
+static bool run(const char *name, struct output *output)
+{
+	if (setjmp(output->stop))
+		return false;
+	if (may_be_rust(name)) {
+		if (rust_demangle_callback(name, DMGL_NO_OPTS, collect, output))
+			return true;
+		output->n = 0;
+	}
+	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, collect, output);
+}
+
+/* Only "_Z…", "_R…" and "_GLOBAL_…" are mangled. */
+static char *demangle(const char *name, size_t limit, size_t *length)
+{
+	struct output output = { .limit = limit };
+	bool ok;
+
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G') ||
+	    strnlen(name, MAX_MANGLED) == MAX_MANGLED)
+		return NULL;
+	ok = run(name, &output);
+	*length = output.n;
+	if (ok && output.n) {
+		output.bytes[output.n] = '\0';
+		return output.bytes;
+	}
+	free(output.bytes);
+	return NULL;
+}
+#else
+static char *demangle(const char *name, size_t limit, size_t *length)
+{
+	(void)name, (void)limit, (void)length;
+	return NULL;
+}
+#endif
+
+char *ps_demangle_within(const char *name, size_t *room, size_t *length)
+{
+	size_t limit = *room < MAX_DEMANGLED ? *room : MAX_DEMANGLED;
+	char *result = demangle_ocaml(name, length);
+
+	if (result)
+		return result;
+	*length = 0;
+	result = demangle(name, limit, length);
+	*room -= *length;
+	return result;
+}
+
+char *ps_demangle(const char *name)
+{
+	size_t room = MAX_DEMANGLED, length;
+
+	return ps_demangle_within(name, &room, &length);
+}

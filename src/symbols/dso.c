@@ -1,0 +1,220 @@
+#define _GNU_SOURCE
+#include "dso.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "inside.h"
+#include "jitdump.h"
+
+const char *ps_build_id_text(const struct ps_build_id *id, char text[PS_BUILD_ID_TEXT])
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < id->size && i < PS_MAX_BUILD_ID; i++)
+		snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
+	return text;
+}
+
+static const char *recorded_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	(void)text, (void)size;
+	return dso->id.name;
+}
+
+/* Where ".ko" begins in the name of a file, compressed or not; NULL: it has none. */
+static const char *module_suffix(const char *base)
+{
+	static const char *const packed[] = { ".gz", ".xz", ".zst" };
+	const char *dot = strrchr(base, '.');
+
+	for (size_t i = 0; dot && i < sizeof(packed) / sizeof(*packed); i++)
+		if (strcmp(dot, packed[i]) == 0)
+			dot = memrchr(base, '.', (size_t)(dot - base));
+	return dot && strncmp(dot, ".ko", 3) == 0 ? dot : NULL;
+}
+
+bool ps_module_name(const char *path, char *name, size_t size)
+{
+	const char *base = ps_base_name(path), *end = module_suffix(base);
+
+	if (*base == '[') {
+		snprintf(name, size, "%s", base);
+		return true;
+	}
+	snprintf(name, size, "[%.*s]", end ? (int)(end - base) : (int)strlen(base), base);
+	for (char *at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return end && end > base;
+}
+
+static const char *module_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	ps_module_name(dso->id.name, text, size);
+	return text;
+}
+
+/* As it was recorded, or as a table of build-ids has it: see machine__process_kernel_mmap_event. */
+static const char *kernel_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	(void)text, (void)size;
+	if (!dso->id.shown)
+		return dso->id.name;
+	return strstr(dso->id.shown, "vmlinux") ? "[kernel.vmlinux]" :
+						  ps_base_name(dso->id.shown);
+}
+
+/* See dso__set_basename, tools/perf/util/dso.c. */
+static const char *jit_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	snprintf(text, size, "[JIT] tid %d", dso->id.pid);
+	return text;
+}
+
+static const char *file_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	(void)text, (void)size;
+	return ps_base_name(dso->id.name);
+}
+
+/* A program that the kernel was given is its only symbol. */
+static bool load_bpf(struct ps_dso *dso)
+{
+	const struct ps_symbol symbol = {
+		.start = dso->id.start,
+		.end = dso->id.start + dso->id.len,
+		.name = dso->id.name,
+		.length = (uint32_t)strlen(dso->id.name),
+		.binding = PS_GLOBAL,
+		.function = true,
+	};
+
+	if (!dso->id.len || symbol.end < symbol.start) {
+		dso->reason = "it has no address";
+		return false;
+	}
+	return ps_table_add(&dso->table, &symbol, dso->id.len) &&
+	       ps_table_finish(&dso->table, false);
+}
+
+typedef const char *name_fn(const struct ps_dso *dso, char *text, size_t size);
+
+/* What is said of each kind, and how its symbols are looked for. */
+static const struct kind {
+	name_fn *name, *short_name;
+	ps_load_fn *load; /* NULL: it has none */
+} kinds[] = {
+	[PS_USER] = { recorded_name, file_name, ps_load_user },
+	[PS_KERNEL] = { recorded_name, kernel_name, ps_load_kernel },
+	[PS_MODULE] = { module_name, module_name, ps_load_module },
+	[PS_VDSO] = { recorded_name, recorded_name, ps_load_vdso },
+	[PS_JIT] = { recorded_name, jit_name, ps_load_jit },
+	[PS_BPF] = { recorded_name, recorded_name, load_bpf },
+	[PS_DATA] = { recorded_name, file_name, NULL },
+};
+
+bool ps_dso_name(struct ps_dso *dso)
+{
+	const struct kind *kind = &kinds[dso->id.kind];
+	char text[PATH_MAX];
+
+	dso->name = dso->id.shown ?
+			    dso->id.shown :
+			    ps_store_text(dso->store, kind->name(dso, text, sizeof(text)));
+	dso->short_name = ps_store_text(dso->store, kind->short_name(dso, text, sizeof(text)));
+	return dso->name && dso->short_name;
+}
+
+void ps_dso_tried(struct ps_dso *dso, const char *path, const char *why)
+{
+	char text[PATH_MAX + 256];
+	const char **tried;
+
+	if (dso->n_tried % 8 == 0) {
+		tried = realloc(dso->tried, (dso->n_tried + 8) * sizeof(*tried));
+		if (!tried)
+			return;
+		dso->tried = tried;
+	}
+	snprintf(text, sizeof(text), "%s: %s", path, why);
+	dso->tried[dso->n_tried] = ps_store_text(dso->store, text);
+	if (dso->tried[dso->n_tried])
+		dso->n_tried++;
+}
+
+bool ps_dso_load_locked(struct ps_dso *dso)
+{
+	ps_load_fn *load = kinds[dso->id.kind].load;
+	bool loaded = false;
+
+	if (dso->state != PS_UNTRIED)
+		return dso->state == PS_LOADED;
+	if (load)
+		loaded = load(dso);
+	else
+		dso->reason = "memory that is no file";
+	if (!loaded && !dso->reason)
+		dso->reason = "no memory";
+	/* last: who reads it without the lock then reads all that was written before */
+	__atomic_store_n(&dso->state, loaded ? PS_LOADED : PS_MISSING, __ATOMIC_RELEASE);
+	return loaded;
+}
+
+bool ps_dso_load(struct ps_dso *dso)
+{
+	bool loaded;
+
+	pthread_mutex_lock(&dso->store->lock);
+	loaded = ps_dso_load_locked(dso);
+	pthread_mutex_unlock(&dso->store->lock);
+	return loaded;
+}
+
+const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, uint64_t time)
+{
+	const struct ps_symbol *symbol = ps_dso_symbol(dso, address), *made = NULL;
+
+	if (dso->jitdump)
+		made = ps_jitdump_find(dso->jitdump, address, time);
+	return made ? made : symbol;
+}
+
+static struct ps_jitdump *make_jitdump(struct ps_store *store, const char *path, bool monotonic)
+{
+	struct ps_jitdump *dump = calloc(1, sizeof(*dump));
+
+	if (!dump)
+		return NULL;
+	dump->monotonic = monotonic;
+	dump->path = ps_store_text(store, path);
+	if (dump->path)
+		return dump;
+	free(dump);
+	return NULL;
+}
+
+bool ps_dso_set_jitdump(struct ps_dso *dso, const char *path, bool monotonic)
+{
+	bool set;
+
+	pthread_mutex_lock(&dso->store->lock);
+	if (!dso->jitdump && dso->state == PS_UNTRIED && dso->id.kind == PS_JIT)
+		dso->jitdump = make_jitdump(dso->store, path, monotonic);
+	set = dso->jitdump || dso->state != PS_UNTRIED;
+	pthread_mutex_unlock(&dso->store->lock);
+	return set;
+}
+
+/* See jit_detect, tools/perf/util/jitdump.c. */
+bool ps_is_jitdump(const char *path, int32_t pid)
+{
+	const char *base = ps_base_name(path);
+	char *end;
+	long number;
+
+	if (strncmp(base, "jit-", 4) != 0 || base[4] < '0' || base[4] > '9')
+		return false;
+	number = strtol(base + 4, &end, 10);
+	return strcmp(end, ".dump") == 0 && number == pid;
+}

@@ -1,0 +1,154 @@
+/*
+ * A binary that was mapped: a file, the kernel, a module, code made at run time.
+ *
+ * Its addresses are those of its kind: an offset in the file (PS_USER, PS_VDSO), in the module (PS_MODULE), or what
+ * the processor saw (the others). See ps_dso_is_absolute.
+ */
+#ifndef PERFLUA_SYMBOLS_DSO_H
+#define PERFLUA_SYMBOLS_DSO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "table.h"
+
+enum ps_kind {
+	PS_USER,   /* a file */
+	PS_KERNEL, /* [kernel.kallsyms], and that of a guest */
+	PS_MODULE, /* of the kernel: a path, or a name in brackets */
+	PS_VDSO,   /* [vdso], [vdso32], [vdsox32] */
+	PS_JIT,	   /* /tmp/perf-PID.map: code made at run time */
+	PS_BPF,	   /* what a KSYMBOL record names: it is its only symbol */
+	PS_DATA, /* memory that is no file, without code: [stack], [heap], //anon. Has no symbols */
+};
+
+#define PS_MAX_BUILD_ID 20
+
+struct ps_build_id {
+	uint8_t size; /* 0: not known */
+	uint8_t bytes[PS_MAX_BUILD_ID];
+};
+
+/* What was recorded is often padded with zeros to 20 bytes: what both have is compared. */
+static inline bool ps_build_id_equal(const struct ps_build_id *a, const struct ps_build_id *b)
+{
+	size_t n = a->size < b->size ? a->size : b->size;
+
+	for (size_t i = n; i < a->size; i++)
+		if (a->bytes[i])
+			return false;
+	for (size_t i = n; i < b->size; i++)
+		if (b->bytes[i])
+			return false;
+	return n && memcmp(a->bytes, b->bytes, n) == 0;
+}
+
+/* What tells one binary from another. Strings are copied. */
+struct ps_dso_id {
+	enum ps_kind kind;
+	bool guest;
+	const char *name; /* as it was recorded; of PS_JIT "/tmp/perf-PID.map" */
+	const char *
+		shown; /* NULL: by the kind's rule; else what perf calls it, after its build-id table */
+	struct ps_build_id build_id;
+	uint64_t start, len; /* of PS_KERNEL, PS_MODULE and PS_BPF: where it was */
+	/* of PS_KERNEL: a symbol and where it was then, 0 if that was hidden ("_text", "_stext") */
+	const char *reference;
+	uint64_t reference_address;
+	int32_t pid; /* of PS_JIT: in the namespace that the recording was made in */
+};
+
+struct ps_store;
+
+enum ps_state {
+	PS_UNTRIED, /* nothing was asked yet */
+	PS_LOADED,  /* has symbols */
+	PS_MISSING, /* none were found: see reason */
+};
+
+struct ps_dso {
+	struct ps_store *store;
+	struct ps_dso *next; /* the store's: of equal hash */
+	struct ps_dso_id id; /* its strings are the store's */
+	const char *
+		name; /* as perf names it: "/usr/bin/ls", "[kernel.kallsyms]", "[ext4]", "[vdso]" */
+	const char *short_name; /* as perf report does: "ls", "[ext4]", "[JIT] tid 12" */
+	enum ps_state state;
+	struct ps_table table;
+	/* what the symbols are of, when they are of a file; the store's */
+	const char *path; /* has the table; of debug files too */
+	const char *
+		runtime; /* what was mapped: its program headers say where it lay; may be path */
+	uint64_t bias; /* added to an address of the file gives that of the dso, of PS_KERNEL */
+	/* of PS_MISSING */
+	const char *reason; /* "no file has its build-id" … */
+	const char **tried; /* [n_tried]: paths, in the order of the search */
+	size_t n_tried;
+	struct ps_lines *lines; /* lines.h; NULL: not asked for yet */
+	struct ps_kallsyms
+		*kallsyms; /* of PS_KERNEL: also has the modules' symbols; may be NULL */
+	struct ps_jitdump *jitdump; /* of PS_JIT; may be NULL */
+};
+
+/* Is an address of it what the processor saw? */
+static inline bool ps_dso_is_absolute(const struct ps_dso *dso)
+{
+	return dso->id.kind == PS_KERNEL || dso->id.kind == PS_JIT || dso->id.kind == PS_BPF ||
+	       dso->id.kind == PS_DATA;
+}
+
+/* Looks for its symbols, if nobody has. True: it has some. */
+bool ps_dso_load(struct ps_dso *dso);
+
+/* What was mapped, if it was looked for by now and found; else NULL. */
+static inline const char *ps_dso_runtime(const struct ps_dso *dso)
+{
+	/* the state is written last, by one thread: what it says is there can be read */
+	return __atomic_load_n(&dso->state, __ATOMIC_ACQUIRE) == PS_UNTRIED ? NULL :
+									      dso->runtime;
+}
+
+/* The symbol that covers an address; NULL: it is not known. Any number of threads may ask. */
+static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t address)
+{
+	enum ps_state state = __atomic_load_n(&dso->state, __ATOMIC_ACQUIRE);
+
+	if (state != PS_LOADED && (state == PS_MISSING || !ps_dso_load(dso)))
+		return NULL;
+	return ps_table_find(&dso->table, address);
+}
+
+/*
+ * The symbols of jitdump files are valid from a time on, in ns of the recording's clock: what covers an address
+ * depends on it. For all others the time does not matter.
+ */
+const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, uint64_t time);
+
+/*
+ * A process that mapped the file jit-PID.dump has the code it makes described there: `path` as it was recorded, for
+ * a dso of kind PS_JIT of which no symbol was asked for yet. `monotonic`: the recording's clock is CLOCK_MONOTONIC,
+ * which is that of most dumps; where times cannot be compared what was made last holds all the time. False: no
+ * memory.
+ */
+bool ps_dso_set_jitdump(struct ps_dso *dso, const char *path, bool monotonic);
+
+/* What follows the last slash of a path, unless nothing does. */
+static inline const char *ps_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/*
+ * The name of a module by its path: "/lib/modules/6.1/kernel/fs/my-fs.ko.xz" is [my_fs], what is in brackets stays.
+ * False: the path is that of something else. See __kmod_path__parse, tools/perf/util/dso.c.
+ */
+bool ps_module_name(const char *path, char *name, size_t size);
+
+/* Is a mapped file the mark that a process leaves for its jitdump: "/any/where/jit-PID.dump"? */
+bool ps_is_jitdump(const char *path, int32_t pid);
+
+#endif

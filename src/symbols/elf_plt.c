@@ -1,0 +1,269 @@
+#define _GNU_SOURCE /* asprintf */
+#include "elf_plt.h"
+
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle.h"
+#include "elf_parts.h"
+#include "elf_slots.h"
+
+struct plt {
+	struct ps_table *table;
+	Elf *elf;
+	const struct ps_parts *parts;
+	struct ps_slots slots;
+	uint64_t got; /* where i386's position-independent entries count from */
+	bool mangled;
+};
+
+/* A section with entries. */
+struct entries {
+	const uint8_t *bytes;
+	size_t n;
+	uint64_t address;
+	size_t size;   /* of one */
+	bool is_first; /* .plt, which begins with code for all of them */
+};
+
+/* The word that an entry at bytes[at] takes its address from, and how long the entry is; false: this is none. */
+typedef bool decode_fn(const struct plt *plt, const struct entries *in, size_t at, size_t *size,
+		       uint64_t *slot);
+
+static uint32_t little(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+	       (uint32_t)p[3] << 24;
+}
+
+/* [endbr] [bnd] jmp *slot(%rip), jmp *slot or jmp *slot(%ebx) */
+static bool decode_x86(const struct plt *plt, const struct entries *in, size_t at, size_t *size,
+		       uint64_t *slot)
+{
+	const uint8_t *p = in->bytes + at, *end = in->bytes + in->n;
+	uint32_t operand;
+
+	if (at % in->size)
+		return false;
+	*size = in->size;
+	if (end - p >= 4 && (little(p) & 0xfeffffff) == 0xfa1e0ff3)
+		p += 4;
+	if (p < end && *p == 0xf2)
+		p++;
+	if (end - p < 6 || p[0] != 0xff || (p[1] != 0x25 && p[1] != 0xa3))
+		return false;
+	operand = little(p + 2);
+	if (p[1] == 0xa3)
+		*slot = (uint32_t)(plt->got + operand);
+	else if (plt->got)
+		*slot = operand;
+	else
+		*slot = in->address + (uint64_t)(p - in->bytes) + 6 +
+			(uint64_t)(int32_t)operand;
+	return true;
+}
+
+/* [bti c] adrp x16, slot; ldr x17, [x16, slot] */
+static bool decode_arm64(const struct plt *plt, const struct entries *in, size_t at,
+			 size_t *size, uint64_t *slot)
+{
+	const uint8_t *p = in->bytes + at;
+	uint64_t page = in->address + at;
+	uint32_t adrp, ldr;
+	int64_t distance;
+
+	(void)plt;
+	*size = 16;
+	if (at % 4 || in->n - at < 16)
+		return false;
+	if (little(p) == 0xd503245f) {
+		p += 4;
+		page += 4;
+		*size = 24;
+	} else if (at >= 4 && little(p - 4) == 0xd503245f) {
+		return false;
+	}
+	adrp = little(p);
+	ldr = little(p + 4);
+	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
+		return false;
+	distance = (int64_t)((uint64_t)(adrp >> 5 & 0x7ffff) << 45 | (uint64_t)(adrp >> 29 & 3)
+									     << 43);
+	*slot = (page & ~UINT64_C(0xfff)) + (uint64_t)(distance >> 31) +
+		(ldr >> 10 & 0xfff) * 8;
+	return true;
+}
+
+static bool add_symbol(const struct plt *plt, uint64_t address, uint64_t size, const char *name,
+		       uint8_t binding)
+{
+	struct ps_symbol symbol = { .name = name,
+				    .length = (uint32_t)strlen(name),
+				    .binding = binding,
+				    .function = true };
+
+	return !ps_parts_offset(plt->parts, address, &symbol.start) ||
+	       ps_table_add(plt->table, &symbol, size);
+}
+
+/* What the file knows by no name calls a function of its own, which it finds when it starts. */
+static const char *name_of_target(const struct plt *plt, uint64_t target)
+{
+	const struct ps_symbol *symbol;
+	uint64_t offset;
+
+	if (!target || !ps_parts_offset(plt->parts, target, &offset))
+		return NULL;
+	symbol = ps_table_find(plt->table, offset);
+	return symbol && symbol->start == offset ? symbol->name : NULL;
+}
+
+static bool add_entry(const struct plt *plt, uint64_t address, size_t size,
+		      const struct ps_slot *slot)
+{
+	const char *name = slot->name ? slot->name : name_of_target(plt, slot->target);
+	char *demangled = slot->name && !plt->mangled ? ps_demangle(name) : NULL, *whole;
+	uint64_t offset;
+	bool ok;
+	int n;
+
+	if (demangled)
+		name = demangled;
+	if (name)
+		n = asprintf(&whole, "%s@plt", name);
+	else if (ps_parts_offset(plt->parts, address, &offset))
+		n = asprintf(&whole, "offset_%#llx@plt", (unsigned long long)offset);
+	else
+		return true;
+	free(demangled);
+	if (n < 0)
+		return false;
+	ok = add_symbol(plt, address, size, whole, PS_GLOBAL);
+	free(whole);
+	return ok;
+}
+
+static bool add_decoded(const struct plt *plt, const struct entries *in, decode_fn *decode)
+{
+	size_t at = 0;
+
+	while (at < in->n) {
+		const struct ps_slot *slot;
+		uint64_t address;
+		size_t size;
+
+		if (!decode(plt, in, at, &size, &address)) {
+			at += 4;
+			continue;
+		}
+		slot = ps_slots_find(&plt->slots, address);
+		if (slot && !add_entry(plt, in->address + at, size, slot))
+			return false;
+		at += size;
+	}
+	return true;
+}
+
+/* How linkers lay out .plt on machines whose entries are not decoded here. */
+struct layout {
+	uint16_t machine;
+	uint8_t header, entry;
+};
+
+static const struct layout layouts[] = {
+	{ EM_ARM, 20, 12 },   { EM_ARM, 20, 16 },	{ EM_ARM, 32, 16 },
+	{ EM_RISCV, 32, 16 }, { EM_LOONGARCH, 32, 16 }, { EM_S390, 32, 32 },
+	{ EM_MIPS, 32, 16 },  { EM_SPARC, 48, 12 },	{ EM_SPARCV9, 128, 32 },
+};
+
+/* Entries are those of .rela.plt in turn, if the size says that this can be so. */
+static bool add_in_order(const struct plt *plt, const struct entries *in, uint16_t machine)
+{
+	const struct layout *layout = layouts,
+			    *end = layouts + sizeof(layouts) / sizeof(*layouts);
+	size_t n = plt->slots.n;
+
+	while (layout < end &&
+	       (layout->machine != machine || in->n != layout->header + n * layout->entry))
+		layout++;
+	if (layout == end)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (!add_entry(plt, in->address + layout->header + i * layout->entry,
+			       layout->entry, &plt->slots.all[i]))
+			return false;
+	return true;
+}
+
+static bool entries_init(struct entries *in, const struct plt *plt, const char *name)
+{
+	GElf_Shdr header;
+	const Elf_Data *data = ps_elf_data(
+		ps_elf_section(plt->elf, SHT_PROGBITS, name, &header));
+
+	if (!data || !(header.sh_flags & SHF_EXECINSTR))
+		return false;
+	*in = (struct entries){ data->d_buf, data->d_size, header.sh_addr, header.sh_entsize,
+				strcmp(name, ".plt") == 0 };
+	return true;
+}
+
+/* What has no size was taken to reach to the next symbol, of which these are none yet. */
+static void end_before(const struct plt *plt, const struct entries *in)
+{
+	const struct ps_symbol *before;
+	uint64_t offset;
+
+	if (!ps_parts_offset(plt->parts, in->address, &offset))
+		return;
+	before = ps_table_find(plt->table, offset);
+	if (before && before->start < offset)
+		plt->table->symbols[before - plt->table->symbols].end = offset;
+}
+
+static bool add_section(const struct plt *plt, const char *name, uint16_t machine)
+{
+	bool is_x86 = machine == EM_X86_64 || machine == EM_386;
+	struct entries in;
+
+	if (!entries_init(&in, plt, name))
+		return true;
+	end_before(plt, &in);
+	/* linkers other than GNU's say nothing of the size */
+	if (is_x86 && in.size != 8 && in.size != 16)
+		in.size = 16;
+	if (is_x86		  ? !add_decoded(plt, &in, decode_x86) :
+	    machine == EM_AARCH64 ? !add_decoded(plt, &in, decode_arm64) :
+				    in.is_first && !add_in_order(plt, &in, machine))
+		return false;
+	return !in.is_first || add_symbol(plt, in.address, in.n, name, PS_WEAK);
+}
+
+static bool init(struct plt *plt, uint16_t machine)
+{
+	GElf_Shdr header;
+
+	if (machine == EM_386 && (ps_elf_section(plt->elf, SHT_PROGBITS, ".got.plt", &header) ||
+				  ps_elf_section(plt->elf, SHT_PROGBITS, ".got", &header)))
+		plt->got = header.sh_addr;
+	if (machine == EM_386 || machine == EM_X86_64 || machine == EM_AARCH64)
+		return ps_slots_init(&plt->slots, plt->elf, machine);
+	return ps_slots_init_plt(&plt->slots, plt->elf);
+}
+
+bool ps_plt_add(struct ps_table *table, Elf *elf, const struct ps_parts *parts, bool mangled)
+{
+	struct plt plt = { .table = table, .elf = elf, .parts = parts, .mangled = mangled };
+	GElf_Ehdr header;
+	bool ok;
+
+	if (!gelf_getehdr(elf, &header))
+		return true;
+	ok = init(&plt, header.e_machine) && add_section(&plt, ".plt", header.e_machine) &&
+	     add_section(&plt, ".plt.sec", header.e_machine) &&
+	     add_section(&plt, ".plt.got", header.e_machine);
+	ps_slots_deinit(&plt.slots);
+	return ok;
+}

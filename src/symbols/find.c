@@ -1,0 +1,293 @@
+#define _GNU_SOURCE
+#include "find.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "debuginfod.h"
+#include "elf.h"
+#include "inside.h"
+#include "module.h"
+
+/* One search: who is told of the paths, and what they are made of. */
+struct search {
+	const struct ps_dso *dso;
+	const char *symfs; /* "" for none */
+	const char *name;  /* the path that was recorded, from / on; NULL: it is none */
+	struct ps_build_id id;
+	ps_try_fn *fn;
+	void *arg;
+};
+
+typedef bool step_fn(const struct search *search);
+
+/* A path that is too long is none. */
+__attribute__((format(printf, 3, 4))) static bool try_path(const struct search *search,
+							   enum ps_found found,
+							   const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	return n > 0 && (size_t)n < sizeof(path) && search->fn(search->arg, path, found);
+}
+
+static bool is_regular(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/*
+ * The file itself names the one that has its symbols: see debuglink_paths, tools/perf/util/dso.c. A name without a
+ * directory is not looked for in the working directory, as perf does first.
+ */
+static bool try_debuglink(const struct search *search)
+{
+	char path[PATH_MAX], link[PATH_MAX];
+	const char *reason;
+	struct ps_elf elf;
+	bool linked;
+	int dir;
+
+	if (!search->name || !ps_store_path(search->dso->store, search->name, path) ||
+	    !ps_elf_open(&elf, path, &reason))
+		return false;
+	linked = ps_elf_debuglink(&elf, link, sizeof(link)) && *link;
+	ps_elf_close(&elf);
+	if (!linked)
+		return false;
+	dir = (int)(strrchr(path, '/') - path);
+	return (*link == '/' && try_path(search, PS_EXTRACT, "%s", link)) ||
+	       try_path(search, PS_EXTRACT, "%.*s/%s", dir, path, link) ||
+	       try_path(search, PS_EXTRACT, "%.*s/.debug/%s", dir, path, link) ||
+	       try_path(search, PS_EXTRACT, "/usr/lib/debug%.*s/%s", dir, path, link);
+}
+
+/* Older perfs wrote all build-ids as 20 bytes; shorter ones have zeros behind them, which files lack. */
+static struct ps_build_id trimmed(const struct ps_build_id *id)
+{
+	struct ps_build_id trimmed = *id;
+
+	while (trimmed.size > 16 && !trimmed.bytes[trimmed.size - 1])
+		trimmed.size--;
+	return trimmed.size == 16 ? trimmed : *id;
+}
+
+/* In ~/.debug a link leads to a directory of files; in that of older perfs, to the file itself. */
+static bool try_cached(const struct search *search, enum ps_found found, const char *file)
+{
+	const struct ps_build_id *recorded = &search->id;
+	const struct ps_build_id ids[] = { *recorded, trimmed(recorded) };
+	const char *dir = search->dso->store->buildid_dir;
+	char text[PS_BUILD_ID_TEXT], path[PATH_MAX];
+
+	if (!dir || !recorded->size)
+		return false;
+	for (size_t i = 0; i < (ids[1].size == ids[0].size ? 1 : 2); i++) {
+		int n;
+
+		ps_build_id_text(&ids[i], text);
+		n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s", dir, text, text + 2);
+		if (n < 0 || (size_t)n >= sizeof(path))
+			return false;
+		if (is_regular(path) ? try_path(search, found, "%s", path) :
+				       try_path(search, found, "%s/%s", path, file))
+			return true;
+	}
+	return false;
+}
+
+static bool try_cache(const struct search *search)
+{
+	return try_cached(search, PS_IMAGE, "elf");
+}
+
+static bool try_cache_debug(const struct search *search)
+{
+	return try_cached(search, PS_EXTRACT, "debug");
+}
+
+static bool try_cache_vdso(const struct search *search)
+{
+	return try_cached(search, PS_IMAGE, "vdso");
+}
+
+static bool try_debug_dir(const struct search *search)
+{
+	const struct ps_build_id id = trimmed(&search->id);
+	char text[PS_BUILD_ID_TEXT];
+
+	if (search->name &&
+	    (try_path(search, PS_EXTRACT, "%s/usr/lib/debug%s.debug", search->symfs,
+		      search->name) ||
+	     try_path(search, PS_EXTRACT, "%s/usr/lib/debug%s", search->symfs, search->name)))
+		return true;
+	if (!id.size)
+		return false;
+	ps_build_id_text(&id, text);
+	return try_path(search, PS_EXTRACT, "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
+			search->symfs, text, text + 2);
+}
+
+static bool try_recorded(const struct search *search)
+{
+	return search->name && try_path(search, PS_IMAGE, "%s%s", search->symfs, search->name);
+}
+
+/* OpenEmbedded puts them beside the file; Ubuntu at times below /lib what is of /usr/lib. */
+static bool try_elsewhere(const struct search *search)
+{
+	const char *name = search->name, *slash;
+
+	if (!name)
+		return false;
+	slash = strrchr(name, '/');
+	return try_path(search, PS_EXTRACT, "%s%.*s/.debug%s", search->symfs,
+			(int)(slash - name), name, slash) ||
+	       (strncmp(name, "/usr/lib/", 9) == 0 &&
+		try_path(search, PS_EXTRACT, "%s/usr/lib/debug%s", search->symfs, name + 4));
+}
+
+/*
+ * Only with the build-id that was recorded, unless the caller has named the file: see vmlinux_paths,
+ * tools/perf/util/symbol.c.
+ */
+static bool try_vmlinux(const struct search *search)
+{
+	static const struct {
+		const char *before, *after; /* the release */
+	} paths[] = {
+		{ "/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/boot/vmlinux-", "" },
+		{ "/lib/modules/", "/build/vmlinux" },
+		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		{ "/usr/lib/debug/boot/vmlinux-", ".debug" },
+	};
+	const struct ps_options *options = &search->dso->store->options;
+	const char *symfs = search->symfs;
+
+	if (!search->id.size)
+		return false;
+	if ((*symfs && try_path(search, PS_IMAGE, "%s/vmlinux", symfs)) ||
+	    (!*symfs && try_path(search, PS_IMAGE, "vmlinux")) ||
+	    try_path(search, PS_IMAGE, "%s/boot/vmlinux", symfs))
+		return true;
+	for (size_t i = 0; options->release && i < sizeof(paths) / sizeof(*paths); i++)
+		if (try_path(search, PS_IMAGE, "%s%s%s%s", symfs, paths[i].before,
+			     options->release, paths[i].after))
+			return true;
+	return false;
+}
+
+/* What the caller has named is looked at alone. */
+static bool try_kernel(const struct search *search)
+{
+	const struct ps_options *options = &search->dso->store->options;
+
+	if (options->vmlinux && !search->dso->id.guest)
+		return try_path(search, PS_IMAGE, "%s", options->vmlinux);
+	return try_cache(search) || try_vmlinux(search);
+}
+
+/* "[ext4]" is looked for among the modules of the release. */
+static bool try_modules(const struct search *search)
+{
+	const struct ps_dso *dso = search->dso;
+	char path[PATH_MAX];
+
+	return !search->name && search->id.size && dso->store->options.release &&
+	       ps_module_path(search->symfs, dso->store->options.release, dso->short_name, path,
+			      sizeof(path)) &&
+	       try_path(search, PS_IMAGE, "%s", path);
+}
+
+#define STEPS 7
+
+static step_fn *const steps[][STEPS] = {
+	[PS_USER] = { try_debuglink, try_cache, try_cache_debug, try_debug_dir, try_recorded,
+		      try_elsewhere },
+	[PS_KERNEL] = { try_kernel },
+	[PS_MODULE] = { try_cache, try_cache_debug, try_recorded, try_modules },
+	[PS_VDSO] = { try_cache_vdso },
+	[PS_JIT] = { NULL },
+	[PS_BPF] = { NULL },
+	[PS_DATA] = { NULL },
+};
+
+struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso)
+{
+	const char *reason;
+	struct ps_build_id id = dso->id.build_id;
+	char path[PATH_MAX];
+	struct ps_elf elf;
+
+	if (id.size || dso->id.kind != PS_USER || *dso->id.name != '/')
+		return id;
+	if (!ps_store_path(dso->store, dso->id.name, path) || !ps_elf_open(&elf, path, &reason))
+		return id;
+	id = elf.build_id;
+	ps_elf_close(&elf);
+	return id;
+}
+
+/* What was recorded, by a map or by the table of build-ids. */
+static const char *path_of(const struct ps_dso *dso)
+{
+	if (*dso->id.name == '/')
+		return dso->id.name;
+	return dso->id.kind == PS_MODULE && dso->id.shown && *dso->id.shown == '/' ?
+		       dso->id.shown :
+		       NULL;
+}
+
+static struct search search_for(const struct ps_dso *dso, ps_try_fn *fn, void *arg)
+{
+	const char *symfs = dso->store->options.symfs;
+
+	return (struct search){
+		.dso = dso,
+		.symfs = symfs ? symfs : "",
+		.name = path_of(dso),
+		.id = ps_wanted_build_id(dso),
+		.fn = fn,
+		.arg = arg,
+	};
+}
+
+bool ps_find_here(struct ps_dso *dso, ps_try_fn *fn, void *arg)
+{
+	const struct search search = search_for(dso, fn, arg);
+	step_fn *const *step = steps[dso->id.kind];
+
+	for (size_t i = 0; i < STEPS && step[i]; i++)
+		if (step[i](&search))
+			return true;
+	return false;
+}
+
+bool ps_find_servers(struct ps_dso *dso, ps_try_fn *fn, void *arg)
+{
+	const struct search search = search_for(dso, fn, arg);
+	char path[PATH_MAX];
+
+	if (!dso->store->options.debuginfod || !search.id.size)
+		return false;
+	for (int debug = 1; debug >= 0; debug--)
+		if (ps_debuginfod(&search.id, debug, path, sizeof(path)) &&
+		    try_path(&search, debug ? PS_EXTRACT : PS_IMAGE, "%s", path))
+			return true;
+	return false;
+}
+
+bool ps_find(struct ps_dso *dso, ps_try_fn *fn, void *arg)
+{
+	return ps_find_here(dso, fn, arg) || ps_find_servers(dso, fn, arg);
+}

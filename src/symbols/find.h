@@ -1,0 +1,33 @@
+/*
+ * The files that may have the symbols of a binary, in perf's order: see binary_type_symtab,
+ * tools/perf/util/symbol.c.
+ */
+#ifndef PERFLUA_SYMBOLS_FIND_H
+#define PERFLUA_SYMBOLS_FIND_H
+
+#include "dso.h"
+
+enum ps_found {
+	PS_IMAGE,   /* what was mapped itself */
+	PS_EXTRACT, /* what was taken from it: debug information, symbols */
+};
+
+/*
+ * Called with each path in turn, also of files that are not there; true ends the search. The path is the
+ * caller's, and does not outlive the call.
+ */
+typedef bool ps_try_fn(void *arg, const char *path, enum ps_found found);
+typedef bool ps_find_fn(struct ps_dso *dso, ps_try_fn *fn, void *arg);
+
+/*
+ * The build-id that those files must have: the recorded one, else that of the file in its place; size 0: any will do.
+ */
+struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso);
+
+/*
+ * True: one of the calls has returned that. Of all files; only of those on this machine; only of those that servers
+ * have, if they may be asked.
+ */
+ps_find_fn ps_find, ps_find_here, ps_find_servers;
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * What the files that look for symbols share: the inside of the store, and how the search for one binary goes.
+ */
+#ifndef PERFLUA_SYMBOLS_INSIDE_H
+#define PERFLUA_SYMBOLS_INSIDE_H
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "dso.h"
+#include "store.h"
+
+struct ps_store {
+	struct ps_options options; /* its strings are the store's */
+	const char *buildid_dir;   /* the build-id cache; NULL: there is none */
+	pthread_mutex_t lock;	   /* of all that follows, and of each dso while it is loaded */
+	struct ps_dso **dsos;	   /* [n]: as they were met */
+	size_t n, capacity;
+	struct ps_dso **slots; /* [capacity], by hash: lists */
+	uint64_t seed; /* of the hash: what binaries there are is the recording's choice */
+	struct ps_arena texts;
+	int vdso_fd; /* this process's own vdso as a file; -1: not needed yet */
+};
+
+/* A copy of a string that lives as long as the store; NULL: no memory. The caller has the lock. */
+const char *ps_store_text(struct ps_store *store, const char *text);
+
+/* Where a path of the recorded machine is here; false: it is too long. */
+bool ps_store_path(const struct ps_store *store, const char *name, char path[PATH_MAX]);
+
+/* Have the machine that was recorded and its kernel the names of this one and its? */
+bool ps_store_is_here(const struct ps_store *store);
+
+/* How symbols are looked for, by kind. False: there are none, and why is in reason and tried. */
+typedef bool ps_load_fn(struct ps_dso *dso);
+ps_load_fn ps_load_user, ps_load_kernel, ps_load_module, ps_load_vdso, ps_load_jit;
+
+/* Is the kernel that was recorded the one that runs here? The caller has the lock. */
+bool ps_kernel_runs(struct ps_store *store);
+
+/* Looks for symbols, by one who has the lock. */
+bool ps_dso_load_locked(struct ps_dso *dso);
+
+/* Notes that a path was tried, and why it did not do. */
+void ps_dso_tried(struct ps_dso *dso, const char *path, const char *why);
+
+/* The names of a binary for people: as perf script and perf report have them. False: no memory. */
+bool ps_dso_name(struct ps_dso *dso);
+
+/* How a build-id is written; the size is that of the longest, with its NUL. */
+#define PS_BUILD_ID_TEXT (2 * PS_MAX_BUILD_ID + 1)
+const char *ps_build_id_text(const struct ps_build_id *id, char text[PS_BUILD_ID_TEXT]);
+
+#endif

@@ -1,0 +1,334 @@
+#define _GNU_SOURCE
+#include "jitdump.h"
+
+#include <byteswap.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "file.h"
+#include "inside.h"
+
+#define MAGIC	    0x4a695444u /* "JiTD" */
+#define HEADER	    40u
+#define PREFIX	    16u
+#define LOAD	    0u
+#define MOVE	    1u
+#define LOAD_BODY   40u
+#define MOVE_BODY   48u
+#define MAX_NAME    65536u
+#define CYCLES	    1u /* a flag: times are in cycles */
+#define KNOWN_FLAGS CYCLES
+
+/* One pass over the file. */
+struct reading {
+	struct ps_jitdump *dump;
+	FILE *file;
+	bool swapped, cycles;
+	bool no_memory;
+	size_t capacity; /* of the dump's spans */
+	char *name;	 /* [MAX_NAME] */
+};
+
+static uint32_t load32(const struct reading *reading, const unsigned char *bytes)
+{
+	uint32_t v;
+
+	memcpy(&v, bytes, sizeof(v));
+	return reading->swapped ? bswap_32(v) : v;
+}
+
+static uint64_t load64(const struct reading *reading, const unsigned char *bytes)
+{
+	uint64_t v;
+
+	memcpy(&v, bytes, sizeof(v));
+	return reading->swapped ? bswap_64(v) : v;
+}
+
+static struct ps_jit_span *add_span(struct reading *reading, uint64_t start, uint64_t size,
+				    uint64_t stamp)
+{
+	struct ps_jitdump *dump = reading->dump;
+	struct ps_jit_span *span;
+
+	if (!ps_reserve(dump->spans, dump->n, reading->capacity)) {
+		reading->no_memory = true;
+		return NULL;
+	}
+	span = &dump->spans[dump->n];
+	*span = (struct ps_jit_span){ .start = start, .end = start + size };
+	span->from = reading->dump->monotonic && !reading->cycles ? stamp : 0;
+	span->order = (uint32_t)dump->n++;
+	return span;
+}
+
+static bool add_symbol(struct reading *reading, struct ps_jit_span *span, const char *name,
+		       uint32_t length)
+{
+	const struct ps_symbol symbol = {
+		.start = span->start,
+		.name = name,
+		.length = length,
+		.binding = PS_GLOBAL,
+		.function = true,
+	};
+
+	span->symbol = (uint32_t)reading->dump->table.n;
+	reading->no_memory = !ps_table_add(&reading->dump->table, &symbol,
+					   span->end - span->start);
+	return !reading->no_memory;
+}
+
+static bool is_span(uint64_t start, uint64_t size)
+{
+	return size && start + size > start;
+}
+
+/* pid, tid, vma, address, size, number; then the name, and the code. False: there is no more to read. */
+static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
+{
+	unsigned char body[LOAD_BODY];
+	struct ps_jit_span *span;
+	uint64_t start, size;
+	size_t n;
+
+	if (left < LOAD_BODY || fread(body, sizeof(body), 1, reading->file) != 1)
+		return false;
+	left -= LOAD_BODY;
+	start = load64(reading, body + 16);
+	size = load64(reading, body + 24);
+	left -= size < left ? size : left;
+	n = left < MAX_NAME ? (size_t)left : MAX_NAME;
+	n = fread(reading->name, 1, n, reading->file);
+	/* without its end it may be another's name */
+	if (strnlen(reading->name, n) == n || !*reading->name || !is_span(start, size))
+		return true;
+	span = add_span(reading, start, size, stamp);
+	if (!span)
+		return false;
+	span->code = load64(reading, body + 32);
+	return add_symbol(reading, span, reading->name, (uint32_t)strlen(reading->name));
+}
+
+/* pid, tid, vma, old address, new address, size, number. */
+static bool read_move(struct reading *reading, uint64_t left, uint64_t stamp)
+{
+	unsigned char body[MOVE_BODY];
+	struct ps_jit_span *span;
+	uint64_t start, size;
+
+	if (left < MOVE_BODY || fread(body, sizeof(body), 1, reading->file) != 1)
+		return false;
+	start = load64(reading, body + 24);
+	size = load64(reading, body + 32);
+	if (!is_span(start, size))
+		return true;
+	span = add_span(reading, start, size, stamp);
+	if (!span)
+		return false;
+	span->code = load64(reading, body + 40);
+	span->symbol = PS_JIT_MOVED;
+	return true;
+}
+
+/* Records of other types (source lines, unwinding, the end) are passed over. */
+static bool read_record(struct reading *reading)
+{
+	unsigned char prefix[PREFIX];
+	uint64_t size, stamp;
+	uint32_t id;
+	off_t at;
+
+	if (fread(prefix, sizeof(prefix), 1, reading->file) != 1)
+		return false;
+	at = ftello(reading->file);
+	id = load32(reading, prefix);
+	size = load32(reading, prefix + 4);
+	stamp = load64(reading, prefix + 8);
+	if (at < 0 || size < PREFIX)
+		return false;
+	size -= PREFIX;
+	if ((id == LOAD && !read_load(reading, size, stamp)) ||
+	    (id == MOVE && !read_move(reading, size, stamp)))
+		return false;
+	return fseeko(reading->file, at + (off_t)size, SEEK_SET) == 0;
+}
+
+static const char *read_header(struct reading *reading)
+{
+	unsigned char header[HEADER];
+	uint64_t flags;
+	uint32_t size;
+
+	if (fread(header, sizeof(header), 1, reading->file) != 1)
+		return "shorter than its header";
+	if (load32(reading, header) != MAGIC) {
+		reading->swapped = true;
+		if (load32(reading, header) != MAGIC)
+			return "no jitdump";
+	}
+	size = load32(reading, header + 8);
+	flags = load64(reading, header + 32);
+	reading->cycles = flags & CYCLES;
+	if (flags & ~(uint64_t)KNOWN_FLAGS)
+		return "has flags that are not known";
+	if (size < HEADER || fseeko(reading->file, (off_t)size, SEEK_SET) != 0)
+		return "the size of its header is wrong";
+	return NULL;
+}
+
+static int by_code(const void *pa, const void *pb)
+{
+	const struct ps_jit_span *a = pa, *b = pb;
+
+	if (a->code != b->code)
+		return a->code < b->code ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct ps_jit_span *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* What was moved has the name that it had before. Spans without one are dropped. */
+static void name_moved(struct reading *reading)
+{
+	struct ps_jitdump *dump = reading->dump;
+	struct ps_jit_span *spans = dump->spans, *last = NULL;
+	size_t kept = 0;
+
+	if (dump->n)
+		qsort(spans, dump->n, sizeof(*spans), by_code);
+	for (size_t i = 0; i < dump->n && !reading->no_memory; i++) {
+		struct ps_jit_span span = spans[i];
+
+		if (span.symbol == PS_JIT_MOVED) {
+			const struct ps_symbol *named;
+
+			if (!last || last->code != span.code)
+				continue;
+			named = &dump->table.symbols[last->symbol];
+			if (!add_symbol(reading, &span, named->name, named->length))
+				break;
+		}
+		spans[kept] = span;
+		last = &spans[kept++];
+	}
+	dump->n = kept;
+}
+
+static void put_in_order(struct ps_jitdump *dump)
+{
+	uint64_t reach = 0;
+
+	if (dump->n)
+		qsort(dump->spans, dump->n, sizeof(*dump->spans), by_start);
+	for (size_t i = 0; i < dump->n; i++) {
+		if (dump->spans[i].end > reach)
+			reach = dump->spans[i].end;
+		dump->spans[i].reach = reach;
+	}
+}
+
+bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
+{
+	struct reading reading = { .dump = dump, .file = file, .name = malloc(MAX_NAME) };
+
+	*reason = reading.name ? read_header(&reading) : "no memory";
+	if (!*reason) {
+		while (read_record(&reading))
+			continue;
+		name_moved(&reading);
+		put_in_order(dump);
+		if (reading.no_memory || !dump->n)
+			*reason = reading.no_memory ? "no memory" : "no functions in it";
+	}
+	if (*reason)
+		dump->n = 0;
+	free(reading.name);
+	return !*reason;
+}
+
+static FILE *open_stream(const char *path, const char **reason)
+{
+	struct stat status;
+	int fd = ps_file_open(path, &status, reason);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+bool ps_jitdump_load(struct ps_jitdump *dump, struct ps_dso *dso)
+{
+	const char *reason = "no memory";
+	char path[PATH_MAX];
+	FILE *file;
+	bool parsed;
+
+	if (*dump->path != '/' || !ps_store_path(dso->store, dump->path, path))
+		return false;
+	file = open_stream(path, &reason);
+	parsed = file && ps_jitdump_parse(dump, file, &reason);
+	if (file)
+		fclose(file);
+	if (!parsed)
+		ps_dso_tried(dso, path, reason);
+	else
+		dso->path = ps_store_text(dso->store, path);
+	return parsed;
+}
+
+void ps_jitdump_destroy(struct ps_jitdump *dump)
+{
+	if (!dump)
+		return;
+	ps_table_deinit(&dump->table);
+	free(dump->spans);
+	free(dump);
+}
+
+/* The number of spans that begin at or below an address. */
+static size_t spans_up_to(const struct ps_jitdump *dump, uint64_t address)
+{
+	size_t low = 0, high = dump->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dump->spans[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_later(const struct ps_jit_span *a, const struct ps_jit_span *b)
+{
+	return a->from != b->from ? a->from > b->from : a->order > b->order;
+}
+
+const struct ps_symbol *ps_jitdump_find(const struct ps_jitdump *dump, uint64_t address,
+					uint64_t time)
+{
+	const struct ps_jit_span *found = NULL;
+
+	for (size_t i = spans_up_to(dump, address); i && dump->spans[i - 1].reach > address;
+	     i--) {
+		const struct ps_jit_span *span = &dump->spans[i - 1];
+
+		if (span->end > address && span->from <= time &&
+		    (!found || is_later(span, found)))
+			found = span;
+	}
+	return found ? &dump->table.symbols[found->symbol] : NULL;
+}

@@ -1,0 +1,221 @@
+#define _GNU_SOURCE
+#include "kallsyms.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+/* Longer names the kernel does not have: KSYM_NAME_LEN, and the module's. */
+#define MAX_NAME 1024
+
+struct entry {
+	uint64_t address;
+	char type;
+	const char *name;
+	size_t length;
+	bool module;
+};
+
+/* False: it is no line of a kallsyms file. */
+static bool parse_line(struct ps_line_text line, struct entry *entry)
+{
+	if (!ps_text_hex(&line, &entry->address) || line.end - line.at < 4 ||
+	    line.at[0] != ' ' || line.at[2] != ' ')
+		return false;
+	entry->type = line.at[1];
+	entry->name = line.at + 3;
+	entry->length = (size_t)(line.end - entry->name);
+	entry->module = memchr(entry->name, '\t', entry->length);
+	return entry->length <= MAX_NAME && !memchr(entry->name, '\0', entry->length);
+}
+
+/*
+ * Names of ARM mark what lies there, those of the entry trampoline are elsewhere too. See
+ * map__process_kallsym_symbol and maps__split_kallsyms, tools/perf/util/symbol.c.
+ */
+static bool is_wanted(const struct entry *entry)
+{
+	static const char trampoline[] = "__entry_SYSCALL_64_trampoline";
+
+	return strchr("TWDB", toupper((unsigned char)entry->type)) && entry->type &&
+	       entry->name[0] != '$' &&
+	       !(entry->length == sizeof(trampoline) - 1 &&
+		 memcmp(entry->name, trampoline, entry->length) == 0);
+}
+
+static bool add(struct ps_kallsyms *kallsyms, const struct entry *entry)
+{
+	char type = (char)toupper((unsigned char)entry->type);
+	const struct ps_symbol symbol = {
+		.start = entry->address,
+		.name = entry->name,
+		.length = (uint32_t)entry->length,
+		.binding = entry->type == 'W'  ? PS_WEAK :
+			   entry->type == type ? PS_GLOBAL :
+						 PS_LOCAL,
+		.function = type == 'T' || type == 'W',
+	};
+
+	return ps_table_add(entry->module ? &kallsyms->modules : &kallsyms->kernel, &symbol, 0);
+}
+
+static bool is_named(const struct entry *entry, const char *name)
+{
+	return !entry->module && name && strlen(name) == entry->length &&
+	       memcmp(name, entry->name, entry->length) == 0;
+}
+
+static void note_end(struct ps_kallsyms *kallsyms, const struct entry *entry)
+{
+	if (is_named(entry, "_etext"))
+		kallsyms->ends[0] = entry->address;
+	else if (is_named(entry, "_edata"))
+		kallsyms->ends[1] = entry->address;
+}
+
+/* What all lines say. */
+struct seen {
+	bool addresses; /* that are not zero */
+	bool found;	/* the reference symbol */
+	uint64_t reference;
+};
+
+static bool add_lines(struct ps_kallsyms *kallsyms, const char *text, size_t size,
+		      const char *reference, struct seen *seen)
+{
+	const char *at = text;
+	struct ps_line_text line;
+	struct entry entry;
+
+	while (ps_text_line(&at, text + size, &line)) {
+		if (!parse_line(line, &entry))
+			continue;
+		seen->addresses |= entry.address != 0;
+		if (!seen->found && is_named(&entry, reference)) {
+			seen->found = true;
+			seen->reference = entry.address;
+		}
+		note_end(kallsyms, &entry);
+		if (is_wanted(&entry) && !add(kallsyms, &entry))
+			return false;
+	}
+	return true;
+}
+
+static void move(struct ps_table *table, uint64_t delta)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		table->symbols[i].start += delta;
+		table->symbols[i].end += delta;
+	}
+}
+
+static const char *what_is_wrong(const struct ps_kallsyms *kallsyms, const struct seen *seen,
+				 struct ps_reference reference)
+{
+	if (!kallsyms->kernel.n)
+		return "no symbols in it";
+	if (!seen->addresses)
+		return "its addresses are hidden (kernel.kptr_restrict)";
+	if (reference.name && reference.address && !seen->found)
+		return "lacks the symbol that says how the kernel was moved";
+	return NULL;
+}
+
+static void clear(struct ps_kallsyms *kallsyms)
+{
+	ps_table_deinit(&kallsyms->kernel);
+	ps_table_deinit(&kallsyms->modules);
+}
+
+bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t size,
+		       struct ps_reference reference, const char **reason)
+{
+	struct seen seen = { 0 };
+
+	memset(kallsyms, 0, sizeof(*kallsyms));
+	if (add_lines(kallsyms, text, size, reference.name, &seen))
+		*reason = what_is_wrong(kallsyms, &seen, reference);
+	else
+		*reason = "no memory";
+	if (*reason) {
+		clear(kallsyms);
+		return false;
+	}
+	if (seen.found && reference.address)
+		kallsyms->delta = reference.address - seen.reference;
+	move(&kallsyms->kernel, kallsyms->delta);
+	if (ps_table_finish(&kallsyms->kernel, true) &&
+	    ps_table_finish(&kallsyms->modules, true))
+		return true;
+	*reason = "no memory";
+	clear(kallsyms);
+	return false;
+}
+
+struct ps_kallsyms *ps_kallsyms_read(const char *path, struct ps_reference reference,
+				     const char **reason)
+{
+	struct ps_kallsyms *kallsyms;
+	size_t size;
+	char *text = ps_text_read(path, -1, &size, reason);
+
+	if (!text)
+		return NULL;
+	kallsyms = malloc(sizeof(*kallsyms));
+	if (!kallsyms)
+		*reason = "no memory";
+	if (kallsyms && !ps_kallsyms_parse(kallsyms, text, size, reference, reason)) {
+		free(kallsyms);
+		kallsyms = NULL;
+	}
+	free(text);
+	return kallsyms;
+}
+
+void ps_kallsyms_destroy(struct ps_kallsyms *kallsyms)
+{
+	if (!kallsyms)
+		return;
+	clear(kallsyms);
+	free(kallsyms);
+}
+
+static size_t first_from(const struct ps_table *table, uint64_t address)
+{
+	size_t low = 0, high = table->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->symbols[middle].start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool ps_kallsyms_module(const struct ps_kallsyms *kallsyms, const char *name, uint64_t start,
+			uint64_t len, struct ps_table *table)
+{
+	const struct ps_table *modules = &kallsyms->modules;
+
+	for (size_t i = first_from(modules, start); i < modules->n; i++) {
+		struct ps_symbol symbol = modules->symbols[i];
+		const char *tab = strchr(symbol.name, '\t');
+
+		if (symbol.start - start >= len)
+			break;
+		if (!tab || strcmp(tab + 1, name) != 0)
+			continue;
+		symbol.length = (uint32_t)(tab - symbol.name);
+		symbol.start -= start;
+		symbol.end -= start;
+		if (!ps_table_add(table, &symbol, symbol.end - symbol.start))
+			return false;
+	}
+	return ps_table_finish(table, true);
+}

@@ -1,0 +1,219 @@
+/*
+ * Symbols of the kernel: see dso__load_kernel_sym, tools/perf/util/symbol.c.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <elf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "inside.h"
+#include "kallsyms.h"
+#include "pick.h"
+#include "text.h"
+
+#define RUNNING "/proc/kallsyms"
+
+static struct ps_reference reference_of(const struct ps_dso *dso)
+{
+	return (struct ps_reference){ dso->id.reference, dso->id.reference_address };
+}
+
+/* Symbols of a text, as the recording has them. */
+static bool load_kallsyms(struct ps_dso *dso, const char *path)
+{
+	const char *reason;
+	struct ps_kallsyms *kallsyms = ps_kallsyms_read(path, reference_of(dso), &reason);
+
+	if (!kallsyms) {
+		ps_dso_tried(dso, path, reason);
+		return false;
+	}
+	kallsyms->running = strcmp(path, RUNNING) == 0;
+	dso->kallsyms = kallsyms;
+	dso->table = kallsyms->kernel;
+	kallsyms->kernel = (struct ps_table){ 0 };
+	dso->path = ps_store_text(dso->store, path);
+	return true;
+}
+
+static void move(struct ps_table *table, uint64_t bias)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		table->symbols[i].start += bias;
+		table->symbols[i].end += bias;
+	}
+}
+
+/* The kernel lies elsewhere than its file says: by how much, its reference symbol tells. */
+static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
+{
+	const struct ps_reference reference = reference_of(dso);
+	struct ps_pick pick;
+	uint64_t address;
+	bool loaded;
+
+	ps_pick_init(&pick, dso);
+	find(dso, ps_pick_try, &pick);
+	if (pick.syms && reference.name && reference.address &&
+	    ps_elf_symbol_address(&pick.syms->elf, reference.name, &address))
+		dso->bias = reference.address - address;
+	loaded = ps_pick_load(&pick, PS_VIRTUAL);
+	ps_pick_deinit(&pick);
+	if (!loaded)
+		return false;
+	move(&dso->table, dso->bias);
+	return ps_table_finish(&dso->table, false);
+}
+
+/* Notes of this machine's kernel, as those of ELF files: the one of type 3 of "GNU" is its build-id. */
+static bool running_build_id(struct ps_build_id *id)
+{
+	const char *reason;
+	size_t size, at = 0;
+	char *notes = ps_text_read("/sys/kernel/notes", -1, &size, &reason);
+	bool found = false;
+	Elf64_Nhdr note;
+
+	while (notes && !found && size - at >= sizeof(note)) {
+		size_t name, desc;
+
+		memcpy(&note, notes + at, sizeof(note));
+		at += sizeof(note);
+		name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+		if (size - at < name || size - at - name < note.n_descsz)
+			break;
+		found = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+			memcmp(notes + at, "GNU", 4) == 0 && note.n_descsz <= PS_MAX_BUILD_ID;
+		if (found) {
+			id->size = (uint8_t)note.n_descsz;
+			memcpy(id->bytes, notes + at + name, note.n_descsz);
+		}
+		at = size - at - name < desc ? size : at + name + desc;
+	}
+	free(notes);
+	return found;
+}
+
+/*
+ * Recordings of pipes, and those that are compressed, have no build-ids. Then it is the kernel that runs if machine and
+ * release have the recorded names, and its code begins and ends where the recorded one's did: this differs from build
+ * to build, and where addresses are random from boot to boot.
+ */
+static bool load_running_as_placed(struct ps_dso *dso)
+{
+	const struct ps_options *options = &dso->store->options;
+	uint64_t end = dso->id.start + dso->id.len;
+	dso->reason = "its build-id was not recorded, so that no kernel is known to be it "
+		      "(the option kallsyms names a file with its symbols)";
+	if (dso->id.guest || options->symfs || !dso->id.reference_address ||
+	    !ps_store_is_here(dso->store) || !load_kallsyms(dso, RUNNING))
+		return false;
+	if (!dso->kallsyms->delta &&
+	    (dso->kallsyms->ends[0] == end || dso->kallsyms->ends[1] == end)) {
+		dso->reason = NULL;
+		return true;
+	}
+	ps_dso_tried(dso, RUNNING, "lies elsewhere than the recorded kernel");
+	ps_table_deinit(&dso->table);
+	ps_kallsyms_destroy(dso->kallsyms);
+	dso->kallsyms = NULL;
+	dso->path = NULL;
+	return false;
+}
+
+/* That of this machine, if it is provably the one that was recorded. */
+static bool load_running(struct ps_dso *dso)
+{
+	char found[PS_BUILD_ID_TEXT], wanted[PS_BUILD_ID_TEXT], why[160];
+	struct ps_build_id id;
+
+	if (dso->id.guest || dso->store->options.symfs)
+		return false;
+	if (!running_build_id(&id)) {
+		ps_dso_tried(dso, RUNNING, "the build-id of the kernel that runs is not known");
+		return false;
+	}
+	if (ps_build_id_equal(&id, &dso->id.build_id))
+		return load_kallsyms(dso, RUNNING);
+	snprintf(why, sizeof(why), "build-id differs: found %s, recorded %s",
+		 ps_build_id_text(&id, found), ps_build_id_text(&dso->id.build_id, wanted));
+	ps_dso_tried(dso, RUNNING, why);
+	return false;
+}
+
+/* Copies that perf made: a file in a directory, formerly the file itself. */
+static bool load_cached(struct ps_dso *dso)
+{
+	static const char *const names[] = { "/kallsyms", "" };
+	const char *dir = dso->store->buildid_dir;
+	char path[PATH_MAX], text[PS_BUILD_ID_TEXT];
+	int n;
+
+	ps_build_id_text(&dso->id.build_id, text);
+	for (size_t i = 0; dir && i < sizeof(names) / sizeof(*names); i++) {
+		n = snprintf(path, sizeof(path), "%s/[kernel.kallsyms]/%s%s", dir, text,
+			     names[i]);
+		if (n > 0 && (size_t)n < sizeof(path) && load_kallsyms(dso, path))
+			return true;
+	}
+	return false;
+}
+
+/* What the caller or the recording itself says is used alone, whatever its build-id. */
+static bool load_given(struct ps_dso *dso, bool *given)
+{
+	const struct ps_options *options = &dso->store->options;
+	char path[PATH_MAX];
+	int n;
+
+	*given = !dso->id.guest;
+	if (dso->id.guest)
+		return false;
+	if (options->kallsyms)
+		return load_kallsyms(dso, options->kallsyms);
+	if (options->vmlinux)
+		return load_vmlinux(dso, ps_find_here);
+	if (options->kcore_dir) {
+		n = snprintf(path, sizeof(path), "%s/kallsyms", options->kcore_dir);
+		if (n > 0 && (size_t)n < sizeof(path) && load_kallsyms(dso, path))
+			return true;
+	}
+	*given = false;
+	return false;
+}
+
+bool ps_load_kernel(struct ps_dso *dso)
+{
+	bool given;
+
+	if (load_given(dso, &given))
+		return true;
+	if (given) {
+		dso->reason = "the file that was given cannot be used";
+		return false;
+	}
+	if (!dso->id.build_id.size)
+		return load_running_as_placed(dso);
+	/* a server's kernel is large: it comes last */
+	if (load_vmlinux(dso, ps_find_here) || load_running(dso) || load_cached(dso) ||
+	    load_vmlinux(dso, ps_find_servers)) {
+		dso->reason = NULL;
+		return true;
+	}
+	dso->reason = "no kernel has its build-id";
+	return false;
+}
+
+bool ps_kernel_runs(struct ps_store *store)
+{
+	for (size_t i = 0; i < store->n; i++) {
+		struct ps_dso *dso = store->dsos[i];
+
+		if (dso->id.kind == PS_KERNEL && !dso->id.guest && ps_dso_load_locked(dso))
+			return dso->kallsyms && dso->kallsyms->running && !dso->kallsyms->delta;
+	}
+	return false;
+}

@@ -1,0 +1,231 @@
+#include "lines.h"
+
+#include <dwarf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "demangle.h"
+#include "inside.h"
+#include "keep.h"
+#include "lines_file.h"
+#include "lines_units.h"
+
+#define MAX_INLINED 256 /* functions in each other at one address; no compiler makes more */
+#define MAX_NAME    65536
+
+struct ps_lines {
+	pthread_mutex_t mutex;
+	bool opened, found;
+	bool mangled;
+	struct ps_debug debug;
+	struct ps_units units;
+	struct ps_keep answers;	 /* by address: struct answer */
+	struct ps_keep names;	 /* by the address of the name in the file */
+	struct ps_keep srclines; /* by that of the file's name, and the line */
+	struct ps_arena arena;
+};
+
+struct answer {
+	size_t n;
+	struct ps_line lines[];
+};
+
+static const struct answer nothing;
+
+/* As the store wants names. */
+static const char *function_name(struct ps_lines *lines, Dwarf_Die *die)
+{
+	const char *name = ps_function_name(die), *kept;
+	char *demangled;
+
+	if (!name || strnlen(name, MAX_NAME) == MAX_NAME)
+		return NULL;
+	if (lines->mangled)
+		return name;
+	kept = ps_keep_get(&lines->names, (uintptr_t)name, 0);
+	if (kept)
+		return kept;
+	kept = name;
+	demangled = ps_demangle(name);
+	if (demangled) {
+		kept = ps_arena_text(&lines->arena, demangled, strlen(demangled));
+		free(demangled);
+	}
+	return kept && ps_keep_put(&lines->names, (uintptr_t)name, 0, kept) ? kept : NULL;
+}
+
+static const char *srcline_of(struct ps_lines *lines, const char *file, uint32_t line)
+{
+	const char *kept = ps_keep_get(&lines->srclines, (uintptr_t)file, line);
+	const char *base = strrchr(file, '/');
+	size_t size;
+	char *text;
+
+	if (kept)
+		return kept;
+	base = base ? base + 1 : file;
+	size = strlen(base) + sizeof(":4294967295");
+	text = ps_arena_get(&lines->arena, size);
+	if (!text)
+		return NULL;
+	snprintf(text, size, "%s:%u", base, line);
+	return ps_keep_put(&lines->srclines, (uintptr_t)file, line, text) ? text : NULL;
+}
+
+static void place(struct ps_lines *lines, struct ps_line *line, const char *file, uint32_t n)
+{
+	line->file = file;
+	line->line = n;
+	line->srcline = file ? srcline_of(lines, file, n) : NULL;
+}
+
+static uint32_t number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	if (!dwarf_attr(die, name, &attr) || dwarf_formudata(&attr, &value) != 0)
+		return 0;
+	return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* Where an inlined function was called. */
+static void call_place(struct ps_lines *lines, struct ps_unit *unit, Dwarf_Die *inlined,
+		       struct ps_line *line)
+{
+	uint32_t file = number(inlined, DW_AT_call_file);
+
+	place(lines, line, ps_unit_file(&lines->units, unit, file),
+	      number(inlined, DW_AT_call_line));
+}
+
+static void address_place(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
+			  struct ps_line *line)
+{
+	Dwarf_Line *at = ps_unit_line(&lines->units, unit, address);
+	int n;
+
+	if (!at || dwarf_lineno(at, &n) != 0 || n < 0)
+		return;
+	place(lines, line, dwarf_linesrc(at, NULL, NULL), (uint32_t)n);
+}
+
+/* The first of `found` is where the address is; then where each was called that the one before was inlined into. */
+static size_t functions_at(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
+			   struct ps_line found[MAX_INLINED])
+{
+	struct ps_functions *functions = &unit->functions;
+	uint32_t i = ps_spans_find(&functions->spans, address);
+	size_t n = 0;
+
+	found[0] = (struct ps_line){ 0 };
+	address_place(lines, unit, address, &found[0]);
+	if (i == PS_NO_OWNER)
+		return found[0].file ? 1 : 0;
+	for (;;) {
+		struct ps_function *function = &functions->functions[i];
+		Dwarf_Die die = { .addr = function->die, .cu = unit->code.cu };
+
+		found[n++].function = function_name(lines, &die);
+		i = function->caller;
+		if (i == PS_NO_OWNER)
+			return n;
+		if (n == MAX_INLINED)
+			return 0;
+		found[n] = (struct ps_line){ 0 };
+		call_place(lines, unit, &die, &found[n]);
+	}
+}
+
+static const struct answer *look_up(struct ps_lines *lines, uint64_t address)
+{
+	struct ps_line found[MAX_INLINED];
+	struct ps_unit *unit;
+	struct answer *answer;
+	uint64_t at;
+	size_t n;
+
+	if (!ps_debug_address(&lines->debug, address, &at))
+		return &nothing;
+	unit = ps_units_find(&lines->units, at);
+	n = unit ? functions_at(lines, unit, at, found) : 0;
+	if (!n)
+		return &nothing;
+	answer = ps_arena_get(&lines->arena, sizeof(*answer) + n * sizeof(*found));
+	if (!answer)
+		return &nothing;
+	answer->n = n;
+	memcpy(answer->lines, found, n * sizeof(*found));
+	return answer;
+}
+
+static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso,
+				      uint64_t address)
+{
+	const struct answer *answer;
+
+	if (!lines->opened) {
+		lines->opened = true;
+		lines->mangled = dso->store->options.mangled;
+		lines->found = ps_debug_open(&lines->debug, dso);
+		if (lines->found)
+			ps_units_read(&lines->units, &lines->debug);
+	}
+	if (!lines->found)
+		return &nothing;
+	answer = ps_keep_get(&lines->answers, address, 0);
+	if (!answer) {
+		answer = look_up(lines, address);
+		ps_keep_put(&lines->answers, address, 0, answer);
+	}
+	return answer;
+}
+
+static struct ps_lines *lines_of(struct ps_dso *dso)
+{
+	struct ps_lines *lines = __atomic_load_n(&dso->lines, __ATOMIC_ACQUIRE), *other = NULL;
+
+	if (lines)
+		return lines;
+	lines = calloc(1, sizeof(*lines));
+	if (!lines)
+		return NULL;
+	pthread_mutex_init(&lines->mutex, NULL);
+	if (__atomic_compare_exchange_n(&dso->lines, &other, lines, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return lines;
+	ps_lines_destroy(lines);
+	return other;
+}
+
+size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line **found)
+{
+	struct ps_lines *lines = lines_of(dso);
+	const struct answer *answer;
+
+	if (!lines)
+		return 0;
+	pthread_mutex_lock(&lines->mutex);
+	answer = answer_of(lines, dso, address);
+	pthread_mutex_unlock(&lines->mutex);
+	*found = answer->lines;
+	return answer->n;
+}
+
+void ps_lines_destroy(struct ps_lines *lines)
+{
+	if (!lines)
+		return;
+	ps_units_deinit(&lines->units);
+	if (lines->found)
+		ps_debug_close(&lines->debug);
+	ps_keep_deinit(&lines->answers);
+	ps_keep_deinit(&lines->names);
+	ps_keep_deinit(&lines->srclines);
+	ps_arena_deinit(&lines->arena);
+	pthread_mutex_destroy(&lines->mutex);
+	free(lines);
+}

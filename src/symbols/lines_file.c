@@ -1,0 +1,153 @@
+#include "lines_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "find.h"
+#include "inside.h"
+#include "lines_relocate.h"
+
+struct search {
+	struct ps_debug *debug;
+	const struct ps_dso *dso;
+	struct ps_build_id wanted; /* size 0: not known */
+	uint64_t bias;
+};
+
+/* The path that one file has for another: relative to itself. */
+static bool beside(const char *path, const char *name, char full[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	int n = name[0] == '/' || !slash ?
+			snprintf(full, PATH_MAX, "%s", name) :
+			snprintf(full, PATH_MAX, "%.*s/%s", (int)(slash - path), path, name);
+
+	return n > 0 && n < PATH_MAX;
+}
+
+static bool open_by_build_id(struct ps_image *shared, const struct ps_build_id *id)
+{
+	char path[128], text[PS_BUILD_ID_TEXT];
+
+	ps_build_id_text(id, text);
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", text, text + 2);
+	return ps_image_open(shared, path, id);
+}
+
+/*
+ * The file that dwz made of what several debug files share; without it some names are not known. False: libdw, which
+ * looks for it itself then, would take a file that is not the one.
+ */
+static bool open_shared(struct ps_debug *debug)
+{
+	struct ps_build_id id;
+	char path[PATH_MAX];
+	const void *bytes;
+	const char *name;
+	ssize_t n = dwelf_dwarf_gnu_debugaltlink(debug->image.dwarf, &name, &bytes);
+
+	if (n <= 0)
+		return true;
+	if (n > PS_MAX_BUILD_ID)
+		return false;
+	id.size = (uint8_t)n;
+	memcpy(id.bytes, bytes, id.size);
+	if (!(beside(debug->image.path, name, path) &&
+	      ps_image_open(&debug->shared, path, &id)) &&
+	    !open_by_build_id(&debug->shared, &id))
+		return name[0] != '/' || access(name, F_OK) != 0;
+	debug->size += debug->shared.size;
+	dwarf_setalt(debug->image.dwarf, debug->shared.dwarf);
+	return true;
+}
+
+/*
+ * With a list of symbols (kallsyms) it is known where the kernel lay, but not where the file has it: the symbol that
+ * the recording names tells.
+ */
+static bool find_bias(struct search *search, const char *path)
+{
+	const struct ps_dso *dso = search->dso;
+	struct ps_elf file;
+	const char *reason;
+	uint64_t address;
+	bool found;
+
+	if (dso->id.kind == PS_MODULE) {
+		search->bias = -PS_MODULE_BASE;
+		return true;
+	}
+	if (dso->path && strcmp(path, dso->path) == 0) {
+		search->bias = dso->bias;
+		return true;
+	}
+	if (!dso->id.reference || !dso->id.reference_address ||
+	    !ps_elf_open(&file, path, &reason))
+		return false;
+	found = ps_elf_symbol_address(&file, dso->id.reference, &address);
+	ps_elf_close(&file);
+	search->bias = dso->id.reference_address - address;
+	return found;
+}
+
+static bool try(void *arg, const char *path, enum ps_found found)
+{
+	struct search *search = arg;
+	struct ps_debug *debug = search->debug;
+
+	(void)found;
+	if (!ps_image_open(&debug->image, path, &search->wanted))
+		return false;
+	debug->size = debug->image.size;
+	if ((debug->offsets || find_bias(search, path)) && open_shared(debug)) {
+		debug->bias = search->bias;
+		return true;
+	}
+	ps_image_close(&debug->image);
+	return false;
+}
+
+bool ps_debug_open(struct ps_debug *debug, struct ps_dso *dso)
+{
+	struct search search = { debug, dso, dso->id.build_id, 0 };
+	const char *reason;
+
+	*debug = (struct ps_debug){ .runtime.fd = -1 };
+	debug->offsets = dso->id.kind == PS_USER || dso->id.kind == PS_VDSO;
+	if ((!debug->offsets && dso->id.kind != PS_KERNEL && dso->id.kind != PS_MODULE) ||
+	    !ps_dso_load(dso))
+		return false;
+	/* a debug file has program headers too, but offsets in it are others */
+	if (debug->offsets) {
+		if (!dso->runtime || !ps_elf_open(&debug->runtime, dso->runtime, &reason))
+			return false;
+		if (!search.wanted.size)
+			search.wanted = debug->runtime.build_id;
+	}
+	if (dso->path && try(&search, dso->path, PS_EXTRACT))
+		return true;
+	/* any kernel's file is there under the same path */
+	if ((debug->offsets || search.wanted.size) && ps_find(dso, try, &search))
+		return true;
+	ps_debug_close(debug);
+	return false;
+}
+
+void ps_debug_close(struct ps_debug *debug)
+{
+	ps_image_close(&debug->image);
+	ps_image_close(&debug->shared);
+	if (debug->runtime.elf)
+		ps_elf_close(&debug->runtime);
+}
+
+bool ps_debug_address(struct ps_debug *debug, uint64_t address, uint64_t *file_address)
+{
+	if (debug->offsets)
+		return ps_elf_address(&debug->runtime, address, file_address);
+	*file_address = address - debug->bias;
+	return true;
+}

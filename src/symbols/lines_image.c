@@ -1,0 +1,290 @@
+#define _GNU_SOURCE
+#include "lines_image.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf_parts.h"
+#include "lines_relocate.h"
+
+#define SHT_MIPS_DWARF 0x7000001e /* newer than some headers */
+
+/* Debug information shrinks to a third or a fifth; some of its sections are mostly zeros. */
+#define MAX_GROWTH  64
+#define ALWAYS_FITS (1u << 20)
+
+#define ROOM_BEHIND 65536 /* zeros */
+
+struct ps_unpacked {
+	struct ps_unpacked *next;
+	char bytes[];
+};
+
+/* Wanted only for variables or unwinding: libdw is told that there is nothing. */
+static const char *const unused[] = {
+	".debug_loc",	  ".debug_loclists",	".debug_frame",	       ".debug_macro",
+	".debug_macinfo", ".debug_pubnames",	".debug_pubtypes",     ".debug_names",
+	".debug_aranges", ".debug_gdb_scripts", ".debug_gnu_pubnames", ".debug_gnu_pubtypes",
+};
+
+static bool is_debug(const char *name)
+{
+	return strncmp(name, ".debug_", 7) == 0;
+}
+
+static bool is_unused(const char *name)
+{
+	for (size_t i = 0; i < sizeof(unused) / sizeof(*unused); i++)
+		if (strcmp(name, unused[i]) == 0)
+			return true;
+	return false;
+}
+
+/* One that libdw would not take as it lies is a reason to leave the file alone. */
+static bool section_fits(Elf_Scn *section, const GElf_Shdr *header, uint64_t *size)
+{
+	GElf_Chdr packed;
+
+	if (header->sh_type != SHT_PROGBITS && header->sh_type != SHT_MIPS_DWARF)
+		return false;
+	*size = header->sh_size;
+	if (!(header->sh_flags & SHF_COMPRESSED))
+		return true;
+	if (!gelf_getchdr(section, &packed))
+		return false;
+	*size = packed.ch_size;
+	return *size <= ALWAYS_FITS || *size / MAX_GROWTH <= header->sh_size;
+}
+
+static bool debug_sections(Elf *elf, uint64_t *size)
+{
+	Elf_Scn *section = NULL;
+	bool found = false;
+
+	*size = 0;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = ps_elf_header(elf, section, &header);
+		uint64_t bytes;
+
+		if (!is_debug(name) || header.sh_type == SHT_NOBITS)
+			continue;
+		if (!section_fits(section, &header, &bytes) ||
+		    __builtin_add_overflow(*size, bytes, size))
+			return false;
+		found = found || strcmp(name, ".debug_info") == 0 ||
+			strcmp(name, ".debug_info.dwo") == 0;
+	}
+	return found;
+}
+
+/* A part of the file, to its place. */
+static bool fill(const struct ps_image *image, int fd, uint64_t offset, uint64_t size,
+		 uint64_t file_size)
+{
+	if (offset > file_size || size > file_size - offset)
+		return false;
+	while (size) {
+		ssize_t n = pread(fd, image->bytes + offset, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		offset += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	return true;
+}
+
+static bool is_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) == 0 && elf_ndxscn(section) == names)
+		return true;
+	if (strcmp(name, ".gnu_debugaltlink") == 0 || ps_relocate_needs(header->sh_type, name))
+		return true;
+	return is_debug(name) && !is_unused(name);
+}
+
+/* The header, the headers of sections, and the sections that are needed. */
+static bool fill_all(struct ps_image *image, struct ps_elf *file, uint64_t file_size)
+{
+	Elf_Scn *section = NULL;
+	GElf_Ehdr header;
+	size_t n;
+
+	if (!gelf_getehdr(file->elf, &header) || elf_getshdrnum(file->elf, &n) != 0 ||
+	    n > file_size / header.e_shentsize ||
+	    !fill(image, file->fd, 0, header.e_ehsize, file_size) ||
+	    !fill(image, file->fd, header.e_shoff, n * header.e_shentsize, file_size))
+		return false;
+	while ((section = elf_nextscn(file->elf, section))) {
+		GElf_Shdr at;
+		const char *name = ps_elf_header(file->elf, section, &at);
+
+		if (at.sh_type != SHT_NOBITS && is_needed(file->elf, section, &at, name) &&
+		    !fill(image, file->fd, at.sh_offset, at.sh_size, file_size))
+			return false;
+	}
+	return true;
+}
+
+/* What libelf unpacks ends where it ends; here zeros follow too. */
+static bool unpack(struct ps_image *image, Elf_Scn *section)
+{
+	struct ps_unpacked *unpacked;
+	Elf_Data *data;
+
+	if (elf_compress(section, 0, 0) < 0)
+		return false;
+	data = elf_getdata(section, NULL);
+	if (!data || !data->d_buf)
+		return false;
+	unpacked = calloc(1, sizeof(*unpacked) + data->d_size + ROOM_BEHIND);
+	if (!unpacked)
+		return false;
+	memcpy(unpacked->bytes, data->d_buf, data->d_size);
+	data->d_buf = unpacked->bytes;
+	unpacked->next = image->unpacked;
+	image->unpacked = unpacked;
+	return true;
+}
+
+static bool unpack_all(struct ps_image *image)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr header;
+
+		if (is_debug(ps_elf_header(image->elf, section, &header)) &&
+		    (header.sh_flags & SHF_COMPRESSED) && !unpack(image, section))
+			return false;
+	}
+	return true;
+}
+
+static bool hide_unused(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = ps_elf_header(elf, section, &header);
+
+		if (!is_debug(name) || !is_unused(name))
+			continue;
+		header.sh_type = SHT_NOBITS;
+		header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+		if (!gelf_update_shdr(section, &header))
+			return false;
+	}
+	return true;
+}
+
+static bool load(struct ps_image *image, struct ps_elf *file)
+{
+	struct stat status;
+	size_t size;
+
+	if (fstat(file->fd, &status) != 0 || status.st_size <= 0)
+		return false;
+	size = (size_t)status.st_size;
+	image->bytes = mmap(NULL, size + ROOM_BEHIND, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (image->bytes == MAP_FAILED) {
+		image->bytes = NULL;
+		return false;
+	}
+	image->mapped = size + ROOM_BEHIND;
+	if (!fill_all(image, file, size))
+		return false;
+	image->elf = elf_memory(image->bytes, size);
+	if (!image->elf || !hide_unused(image->elf) ||
+	    !debug_sections(image->elf, &image->size) || !unpack_all(image))
+		return false;
+	if (file->relocatable && !ps_relocate(image->elf))
+		return false;
+	image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+	return image->dwarf;
+}
+
+bool ps_image_open(struct ps_image *image, const char *path, const struct ps_build_id *wanted)
+{
+	struct ps_elf file;
+	const char *reason;
+	uint64_t size;
+	bool ok;
+
+	*image = (struct ps_image){ 0 };
+	if (!ps_elf_open(&file, path, &reason))
+		return false;
+	ok = (!wanted->size || ps_build_id_equal(wanted, &file.build_id)) &&
+	     debug_sections(file.elf, &size) && load(image, &file);
+	ps_elf_close(&file);
+	if (ok)
+		image->path = strdup(path);
+	if (!image->path)
+		ps_image_close(image);
+	return image->path;
+}
+
+void ps_image_close(struct ps_image *image)
+{
+	dwarf_end(image->dwarf);
+	elf_end(image->elf);
+	while (image->unpacked) {
+		struct ps_unpacked *next = image->unpacked->next;
+
+		free(image->unpacked);
+		image->unpacked = next;
+	}
+	if (image->bytes)
+		munmap(image->bytes, image->mapped);
+	free(image->path);
+	*image = (struct ps_image){ 0 };
+}
+
+/* Do names end at the end of their section, where they end nowhere else? */
+static bool names_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = ps_elf_header(elf, section, &header);
+		Elf_Data *data;
+
+		if (strncmp(name, ".debug_str.", 11) != 0 &&
+		    strncmp(name, ".debug_line_str", 15) != 0 &&
+		    strncmp(name, ".debug_info", 11) != 0)
+			continue;
+		if ((header.sh_flags & SHF_COMPRESSED) && elf_compress(section, 0, 0) < 0)
+			return false;
+		data = elf_rawdata(section, NULL);
+		if (!data || !data->d_size || ((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
+bool ps_split_fits(const char *path)
+{
+	struct ps_elf file;
+	const char *reason;
+	uint64_t size;
+	bool fits;
+
+	if (!ps_elf_open(&file, path, &reason))
+		return false;
+	fits = debug_sections(file.elf, &size) && names_end(file.elf);
+	ps_elf_close(&file);
+	return fits;
+}

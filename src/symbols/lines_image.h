@@ -1,0 +1,36 @@
+/*
+ * A file's debug information in memory, made ready for libdw.
+ *
+ * libdw reads names without a look for the end of their section, so zeros follow here what was read: a name without
+ * an end runs into them, at the latest. The file itself may change or go meanwhile.
+ */
+#ifndef PERFLUA_SYMBOLS_LINES_IMAGE_H
+#define PERFLUA_SYMBOLS_LINES_IMAGE_H
+
+#include <elfutils/libdw.h>
+
+#include "elf.h"
+
+struct ps_unpacked; /* a section that was compressed */
+
+struct ps_image {
+	char *bytes; /* mapped: the file, of which only what is needed was read */
+	size_t mapped;
+	Elf *elf;
+	Dwarf *dwarf;  /* NULL: nothing is open */
+	uint64_t size; /* of the debug information */
+	struct ps_unpacked *unpacked;
+	char *path;
+};
+
+/*
+ * Opens the debug information of a file. False: there is none that can be read, or the file does not have that
+ * build-id; size 0: any will do.
+ */
+bool ps_image_open(struct ps_image *image, const char *path, const struct ps_build_id *wanted);
+void ps_image_close(struct ps_image *image);
+
+/* May libdw read a .dwo file as it lies there? */
+bool ps_split_fits(const char *path);
+
+#endif

@@ -1,0 +1,266 @@
+#include "lines_table.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+#include <string.h>
+
+#include "elf_parts.h"
+
+#define MAX_PROGRAM (16u << 20) /* bytes; the largest of one unit have some MB */
+#define MAX_NAME    4096
+#define MAX_FORMS   16
+
+/* Names take a part of the table, and are some times longer when they are joined. */
+#define NAMES_PER_BYTE 64
+#define NAMES_ALWAYS   (64u << 20)
+
+static const Elf_Data *section_of(Elf *elf, const char *name, bool dwo)
+{
+	Elf_Scn *section = NULL;
+	size_t n = strlen(name);
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *its = ps_elf_header(elf, section, &header);
+
+		if (strncmp(its, name, n) == 0 && strcmp(its + n, dwo ? ".dwo" : "") == 0)
+			return elf_getdata(section, NULL);
+	}
+	return NULL;
+}
+
+void ps_table_sections(struct ps_table_sections *sections, Elf *elf, bool dwo)
+{
+	const char *ident = elf_getident(elf, NULL);
+
+	sections->line = section_of(elf, ".debug_line", dwo);
+	sections->line_str = section_of(elf, ".debug_line_str", dwo);
+	sections->str = section_of(elf, ".debug_str", dwo);
+	sections->big = ident && ident[EI_DATA] == ELFDATA2MSB;
+}
+
+void ps_table_budget(struct ps_table_budget *budget, const struct ps_table_sections *sections)
+{
+	budget->bytes = sections->line ? 2 * (uint64_t)sections->line->d_size : 0;
+	budget->names = budget->bytes * NAMES_PER_BYTE + NAMES_ALWAYS;
+}
+
+/* Reading, from first to last: once something is missing, all that follows is 0. */
+struct cursor {
+	const struct ps_table_sections *sections;
+	const uint8_t *at, *end;
+	size_t offset_size;
+	bool failed;
+};
+
+static bool has(struct cursor *c, uint64_t n)
+{
+	if (n > (size_t)(c->end - c->at))
+		c->failed = true;
+	return !c->failed;
+}
+
+static void skip(struct cursor *c, uint64_t n)
+{
+	if (has(c, n))
+		c->at += n;
+}
+
+static uint64_t fixed(struct cursor *c, size_t size)
+{
+	uint64_t value = 0;
+
+	if (!has(c, size))
+		return 0;
+	for (size_t i = 0; i < size; i++)
+		value |= (uint64_t)c->at[i] << 8 * (c->sections->big ? size - 1 - i : i);
+	c->at += size;
+	return value;
+}
+
+static uint64_t leb128(struct cursor *c)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		uint64_t byte = fixed(c, 1);
+
+		value |= (byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	c->failed = true;
+	return 0;
+}
+
+/* The length of a name that begins there. */
+static size_t name_length(struct cursor *c, const uint8_t *at, size_t room)
+{
+	size_t n = strnlen((const char *)at, room < MAX_NAME ? room : MAX_NAME);
+
+	if (n == room || n == MAX_NAME)
+		c->failed = true;
+	return n;
+}
+
+static size_t name_here(struct cursor *c)
+{
+	size_t n = name_length(c, c->at, (size_t)(c->end - c->at));
+
+	skip(c, n + 1);
+	return n;
+}
+
+static size_t name_in(struct cursor *c, const Elf_Data *strings)
+{
+	uint64_t offset = fixed(c, c->offset_size);
+
+	if (!strings || offset >= strings->d_size) {
+		c->failed = true;
+		return 0;
+	}
+	return name_length(c, (const uint8_t *)strings->d_buf + offset,
+			   strings->d_size - offset);
+}
+
+/* Steps over a value; gives the length of a name, else 0. */
+static size_t value(struct cursor *c, uint64_t form)
+{
+	static const uint8_t sizes[] = { [DW_FORM_data1] = 1,
+					 [DW_FORM_data2] = 2,
+					 [DW_FORM_data4] = 4,
+					 [DW_FORM_data8] = 8,
+					 [DW_FORM_data16] = 16 };
+
+	if (form == DW_FORM_string)
+		return name_here(c);
+	if (form == DW_FORM_line_strp)
+		return name_in(c, c->sections->line_str);
+	if (form == DW_FORM_strp)
+		return name_in(c, c->sections->str);
+	if (form == DW_FORM_udata)
+		leb128(c);
+	else if (form == DW_FORM_block)
+		skip(c, leb128(c));
+	else if (form < sizeof(sizes) && sizes[form])
+		skip(c, sizes[form]);
+	else
+		c->failed = true;
+	return 0;
+}
+
+/* Names of all directories or all files: the longest, and all together. */
+struct names {
+	uint64_t n, longest, total;
+};
+
+static void count(struct names *names, size_t length)
+{
+	names->n++;
+	names->total += length;
+	if (length > names->longest)
+		names->longest = length;
+}
+
+/* As DWARF 5 has them: which values there are of each, then these. */
+static void names_by_forms(struct cursor *c, struct names *names)
+{
+	uint64_t forms[MAX_FORMS], n_forms = fixed(c, 1), n;
+
+	if (n_forms > MAX_FORMS)
+		c->failed = true;
+	for (size_t i = 0; i < n_forms && !c->failed; i++) {
+		leb128(c);
+		forms[i] = leb128(c);
+	}
+	n = leb128(c);
+	if (!n_forms && n)
+		c->failed = true;
+	for (; n && !c->failed; n--) {
+		size_t length = 0;
+
+		for (size_t i = 0; i < n_forms && !c->failed; i++)
+			length += value(c, forms[i]);
+		count(names, length);
+	}
+}
+
+/* As older ones do: names, each with so many numbers; an empty name ends them. */
+static void names_in_line(struct cursor *c, struct names *names, int numbers)
+{
+	size_t length;
+
+	while ((length = name_here(c)) && !c->failed) {
+		count(names, length);
+		for (int i = 0; i < numbers; i++)
+			leb128(c);
+	}
+}
+
+/* At most so many files are added by the program: see DW_LNE_define_file. */
+static uint64_t files_defined(const struct cursor *c)
+{
+	uint64_t n = 0;
+
+	for (const uint8_t *at = c->at; c->end - at > 2; at++)
+		n += at[0] == 0 && at[2] == DW_LNE_define_file;
+	return n;
+}
+
+/* The head up to the names. Gives the version, and where the program begins. */
+static uint64_t head(struct cursor *c, const uint8_t **program)
+{
+	uint64_t length = fixed(c, 4), version;
+
+	c->offset_size = 4;
+	if (length == UINT32_MAX) {
+		length = fixed(c, 8);
+		c->offset_size = 8;
+	}
+	if (!has(c, length))
+		return 0;
+	c->end = c->at + length;
+	version = fixed(c, 2);
+	if (version < 2 || version > 5)
+		c->failed = true;
+	skip(c, version >= 5 ? 2 : 0); /* sizes of addresses */
+	length = fixed(c, c->offset_size);
+	if (!has(c, length))
+		return 0;
+	*program = c->at + length;
+	skip(c, version >= 4 ? 5 : 4);
+	skip(c, fixed(c, 1) - 1); /* how many operands each opcode has */
+	return version;
+}
+
+bool ps_table_fits(const struct ps_table_sections *sections, uint64_t offset, size_t comp_dir,
+		   struct ps_table_budget *budget)
+{
+	struct cursor c = { .sections = sections };
+	struct names dirs = { .longest = comp_dir }, files = { 0 };
+	const uint8_t *program = NULL;
+	uint64_t version, cost, bytes;
+
+	if (!sections->line || offset >= sections->line->d_size || comp_dir > MAX_NAME)
+		return false;
+	c.at = (const uint8_t *)sections->line->d_buf + offset;
+	c.end = (const uint8_t *)sections->line->d_buf + sections->line->d_size;
+	version = head(&c, &program);
+	if (version >= 5) {
+		names_by_forms(&c, &dirs);
+		names_by_forms(&c, &files);
+	} else {
+		names_in_line(&c, &dirs, 0);
+		names_in_line(&c, &files, 3);
+	}
+	if (c.failed)
+		return false;
+	c.at = program;
+	bytes = (uint64_t)(c.end - c.at);
+	cost = (files.n + files_defined(&c)) * (dirs.longest + 2) + files.total + bytes;
+	if (bytes > MAX_PROGRAM || bytes > budget->bytes || cost > budget->names)
+		return false;
+	budget->bytes -= bytes;
+	budget->names -= cost;
+	return true;
+}

@@ -1,0 +1,130 @@
+#define _GNU_SOURCE
+#include "module.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "inside.h"
+#include "kallsyms.h"
+#include "pick.h"
+#include "text.h"
+
+static bool same_name(char a, char b)
+{
+	return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
+}
+
+/* Is that the path of the module? "kernel/fs/my-fs.ko.xz" is of "[my_fs]". */
+static bool is_module(const char *path, size_t length, const char *name)
+{
+	const char *slash = memrchr(path, '/', length), *at = slash ? slash + 1 : path;
+
+	for (name++; *name && *name != ']'; name++, at++)
+		if (at == path + length || !same_name(*at, *name))
+			return false;
+	return path + length - at >= 3 && memcmp(at, ".ko", 3) == 0;
+}
+
+/* Each line of modules.dep is the path of a module, a colon, and those of modules it needs. */
+bool ps_module_path(const char *symfs, const char *release, const char *name, char *path,
+		    size_t size)
+{
+	struct ps_line_text line;
+	const char *reason, *at;
+	bool found = false;
+	size_t length;
+	char *text;
+	int n;
+
+	n = snprintf(path, size, "%s/lib/modules/%s/modules.dep", symfs, release);
+	if (n < 0 || (size_t)n >= size || *name != '[')
+		return false;
+	text = ps_text_read(path, -1, &length, &reason);
+	at = text;
+	while (text && !found && ps_text_line(&at, text + length, &line)) {
+		const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
+
+		if (!colon || !is_module(line.at, (size_t)(colon - line.at), name))
+			continue;
+		n = snprintf(path, size, "%s%s%s%s%.*s", symfs,
+			     *line.at == '/' ? "" : "/lib/modules/",
+			     *line.at == '/' ? "" : release, *line.at == '/' ? "" : "/",
+			     (int)(colon - line.at), line.at);
+		found = n > 0 && (size_t)n < size;
+	}
+	free(text);
+	return found;
+}
+
+/* A module is where it was only as long as nobody loads it again. */
+static bool is_there(const char *name, uint64_t start)
+{
+	const char *reason, *at;
+	struct ps_line_text line;
+	bool there = false;
+	size_t size, length = strlen(name) - 2;
+	char *text = ps_text_read("/proc/modules", -1, &size, &reason);
+
+	/* "ext4 983040 1 - Live 0xffffffffc0300000" */
+	at = text;
+	while (text && !there && ps_text_line(&at, text + size, &line)) {
+		const char *hex = memmem(line.at, (size_t)(line.end - line.at), " 0x", 3);
+		uint64_t address;
+
+		if (!hex || (size_t)(line.end - line.at) <= length ||
+		    memcmp(line.at, name + 1, length) != 0 || line.at[length] != ' ')
+			continue;
+		line.at = hex + 1;
+		there = ps_text_hex(&line, &address) && address == start;
+	}
+	free(text);
+	return there;
+}
+
+/* What the text that has the kernel's symbols says of a module. */
+static bool add_kallsyms(struct ps_dso *dso, struct ps_dso *kernel)
+{
+	const struct ps_kallsyms *kallsyms;
+
+	if (kernel->id.kind != PS_KERNEL || kernel->id.guest != dso->id.guest)
+		return true;
+	ps_dso_load_locked(kernel);
+	kallsyms = kernel->kallsyms;
+	if (!kallsyms || kallsyms->delta)
+		return true;
+	if (kallsyms->running && !is_there(dso->short_name, dso->id.start)) {
+		ps_dso_tried(dso, "/proc/modules", "not loaded there");
+		return true;
+	}
+	ps_dso_tried(dso, kernel->path, "looked for its symbols");
+	return ps_kallsyms_module(kallsyms, dso->short_name, dso->id.start, dso->id.len,
+				  &dso->table);
+}
+
+static bool load_file(struct ps_dso *dso, ps_find_fn *find)
+{
+	struct ps_pick pick;
+	bool loaded;
+
+	ps_pick_init(&pick, dso);
+	find(dso, ps_pick_try, &pick);
+	loaded = ps_pick_load(&pick, PS_MODULE_OFFSETS) && ps_table_finish(&dso->table, true);
+	ps_pick_deinit(&pick);
+	return loaded;
+}
+
+bool ps_load_module(struct ps_dso *dso)
+{
+	struct ps_store *store = dso->store;
+
+	if (load_file(dso, ps_find_here))
+		return true;
+	for (size_t i = 0; i < store->n && !dso->table.n; i++)
+		if (!add_kallsyms(dso, store->dsos[i]))
+			return false;
+	if (!dso->table.n && !load_file(dso, ps_find_servers))
+		return false;
+	dso->reason = NULL;
+	return true;
+}

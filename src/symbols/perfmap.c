@@ -1,0 +1,155 @@
+#define _GNU_SOURCE
+#include "perfmap.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "inside.h"
+#include "jitdump.h"
+#include "text.h"
+
+static bool skip_space(struct ps_line_text *line)
+{
+	return line->at < line->end && *line->at++ == ' ';
+}
+
+/* See dso__load_perf_map, tools/perf/util/symbol.c. */
+static bool parse_line(struct ps_line_text line, struct ps_symbol *symbol, uint64_t *size)
+{
+	if (!ps_text_hex(&line, &symbol->start) || !skip_space(&line) ||
+	    !ps_text_hex(&line, size) || !skip_space(&line) || line.at == line.end)
+		return false;
+	symbol->name = line.at;
+	symbol->length = (uint32_t)(line.end - line.at);
+	return line.end - line.at <= UINT16_MAX && !memchr(line.at, '\0', symbol->length);
+}
+
+struct place {
+	uint64_t start;
+	size_t index;
+};
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* What was written last is there now. */
+static bool drop_older(struct ps_table *table)
+{
+	struct place *places = malloc((table->n + 1) * sizeof(*places));
+	size_t kept = 0;
+
+	if (!places)
+		return false;
+	for (size_t i = 0; i < table->n; i++)
+		places[i] = (struct place){ table->symbols[i].start, i };
+	qsort(places, table->n, sizeof(*places), compare);
+	for (size_t i = 0; i + 1 < table->n; i++)
+		if (places[i].start == places[i + 1].start)
+			table->symbols[places[i].index].name = NULL;
+	for (size_t i = 0; i < table->n; i++)
+		if (table->symbols[i].name)
+			table->symbols[kept++] = table->symbols[i];
+	table->n = kept;
+	free(places);
+	return true;
+}
+
+bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size)
+{
+	struct ps_symbol symbol = { .binding = PS_GLOBAL, .function = true };
+	const char *at = text;
+	struct ps_line_text line;
+	uint64_t bytes;
+
+	while (ps_text_line(&at, text + size, &line))
+		if (parse_line(line, &symbol, &bytes) && !ps_table_add(table, &symbol, bytes))
+			return false;
+	return drop_older(table);
+}
+
+static bool load_file(struct ps_dso *dso, const char *path)
+{
+	const char *reason;
+	size_t size;
+	bool parsed;
+	char *text;
+
+	/* whoever can write into /tmp could else name our functions; root looks at programs of all users */
+	text = ps_text_read(path, geteuid() ? (int64_t)geteuid() : -1, &size, &reason);
+	if (!text) {
+		ps_dso_tried(dso, path, reason);
+		return false;
+	}
+	parsed = ps_perfmap_parse(&dso->table, text, size);
+	free(text);
+	if (!parsed || !dso->table.n || !ps_table_finish(&dso->table, false)) {
+		ps_dso_tried(dso, path, parsed ? "no functions in it" : "no memory");
+		return false;
+	}
+	dso->path = ps_store_text(dso->store, path);
+	return true;
+}
+
+static bool load_map(struct ps_dso *dso)
+{
+	char path[PATH_MAX];
+
+	return ps_store_path(dso->store, dso->id.name, path) && load_file(dso, path);
+}
+
+/* The id that a process has in the innermost namespace it is in; 0: there is no such process. */
+static long inner_pid(int32_t pid)
+{
+	char path[64], line[256], *last = NULL;
+	long inner = 0;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", pid);
+	status = fopen(path, "re");
+	while (status && !last && fgets(line, sizeof(line), status))
+		if (strncmp(line, "NSpid:", 6) == 0)
+			last = strrchr(line, '\t');
+	if (last)
+		inner = strtol(last, NULL, 10);
+	if (status)
+		fclose(status);
+	return inner;
+}
+
+/*
+ * In a container a program writes its map there, by the id that it has there. As long as it runs it can be asked for
+ * both: see nsinfo__init, tools/perf/util/namespaces.c.
+ */
+static bool load_inner_map(struct ps_dso *dso)
+{
+	char path[PATH_MAX];
+	long inner;
+
+	if (dso->store->options.symfs || dso->id.guest || !ps_store_is_here(dso->store))
+		return false;
+	inner = inner_pid(dso->id.pid);
+	if (inner <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/root/tmp/perf-%ld.map", dso->id.pid,
+		 inner);
+	return load_file(dso, path);
+}
+
+bool ps_load_jit(struct ps_dso *dso)
+{
+	bool dumped = dso->jitdump && ps_jitdump_load(dso->jitdump, dso);
+
+	if (load_map(dso) || load_inner_map(dso) || dumped)
+		return true;
+	dso->reason = "the program left no names of the code that it made";
+	return false;
+}

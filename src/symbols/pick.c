@@ -1,0 +1,122 @@
+#define _GNU_SOURCE
+#include "pick.h"
+
+#include <stdio.h>
+
+#include "inside.h"
+#include "table.h"
+
+void ps_pick_init(struct ps_pick *pick, struct ps_dso *dso)
+{
+	pick->dso = dso;
+	pick->wanted = ps_wanted_build_id(dso);
+	pick->n_files = 0;
+	pick->syms = pick->runtime = NULL;
+	pick->others = false;
+}
+
+void ps_pick_deinit(struct ps_pick *pick)
+{
+	while (pick->n_files)
+		ps_elf_close(&pick->files[--pick->n_files].elf);
+}
+
+/* Was it built together with what was recorded? */
+static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf, const char *path)
+{
+	char found[PS_BUILD_ID_TEXT], wanted[PS_BUILD_ID_TEXT], why[160];
+
+	if (!pick->wanted.size || ps_build_id_equal(&elf->build_id, &pick->wanted))
+		return true;
+	ps_build_id_text(&pick->wanted, wanted);
+	if (elf->build_id.size)
+		snprintf(why, sizeof(why), "build-id differs: found %s, recorded %s",
+			 ps_build_id_text(&elf->build_id, found), wanted);
+	else
+		snprintf(why, sizeof(why), "has no build-id, recorded was %s", wanted);
+	ps_dso_tried(pick->dso, path, why);
+	pick->others = true;
+	return false;
+}
+
+/*
+ * What was mapped is told by its dynamic symbols, as perf does, or by its place: a program that is linked statically
+ * and stripped has none.
+ */
+bool ps_pick_try(void *arg, const char *path, enum ps_found found)
+{
+	struct ps_pick *pick = arg;
+	struct ps_picked *file = &pick->files[pick->n_files];
+	bool syms, runtime;
+	const char *reason;
+
+	if (!ps_elf_open(&file->elf, path, &reason)) {
+		ps_dso_tried(pick->dso, path, reason);
+		return false;
+	}
+	syms = !pick->syms && file->elf.symtab;
+	runtime = !pick->runtime && (file->elf.dynsym || file->elf.opd || found == PS_IMAGE);
+	if (!is_wanted(pick, &file->elf, path) || !(syms || runtime)) {
+		ps_elf_close(&file->elf);
+		return false;
+	}
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	pick->n_files++;
+	if (syms)
+		pick->syms = file;
+	if (runtime)
+		pick->runtime = file;
+	return pick->syms && pick->runtime;
+}
+
+static bool add_symbols(struct ps_pick *pick, struct ps_elf *syms, enum ps_addresses addresses)
+{
+	return ps_elf_add_symbols(&pick->dso->table, syms, &pick->runtime->elf, addresses,
+				  pick->dso->store->options.mangled);
+}
+
+/* A stripped file may hold a small table of symbols, compressed: of those that its dynamic ones lack. */
+static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
+{
+	struct ps_elf inner;
+	bool added;
+
+	if (!ps_elf_open_debugdata(&inner, &pick->runtime->elf))
+		return true;
+	added = !inner.symtab || add_symbols(pick, &inner, addresses);
+	ps_elf_close(&inner);
+	return added;
+}
+
+static const char *why_not(struct ps_pick *pick)
+{
+	for (size_t i = 0; i < pick->n_files; i++)
+		ps_dso_tried(pick->dso, pick->files[i].path, "no symbols in it");
+	if (pick->n_files)
+		return "no symbols in it";
+	return pick->others ? "no file has its build-id" : "no file was found";
+}
+
+bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses)
+{
+	struct ps_dso *dso = pick->dso;
+	bool added = true;
+
+	if (!pick->runtime)
+		pick->runtime = pick->syms;
+	if (pick->runtime) {
+		dso->runtime = ps_store_text(dso->store, pick->runtime->path);
+		if (!pick->syms)
+			added = add_debugdata(pick, addresses);
+		if (!pick->syms)
+			pick->syms = pick->runtime;
+		if (added)
+			added = add_symbols(pick, &pick->syms->elf, addresses);
+	}
+	if (!dso->table.n) {
+		dso->reason = added ? why_not(pick) : "no memory";
+		return false;
+	}
+	dso->path = ps_store_text(dso->store, pick->syms->path);
+	return true;
+}

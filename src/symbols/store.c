@@ -1,0 +1,268 @@
+#define _GNU_SOURCE
+#include "store.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "inside.h"
+#include "jitdump.h"
+#include "kallsyms.h"
+#include "lines.h"
+#include "perfconfig.h"
+
+#define FIRST_SLOTS 64
+
+const char *ps_store_text(struct ps_store *store, const char *text)
+{
+	return ps_arena_text(&store->texts, text, strlen(text));
+}
+
+bool ps_store_path(const struct ps_store *store, const char *name, char path[PATH_MAX])
+{
+	const char *symfs = store->options.symfs;
+	int n = snprintf(path, PATH_MAX, "%s%s", symfs ? symfs : "", name);
+
+	return n > 0 && n < PATH_MAX;
+}
+
+/*
+ * Where perf keeps files by their build-ids: see perf_buildid_config and set_buildid_dir, tools/perf/util/config.c, and
+ * for symfs symbol__config_symfs, tools/perf/util/symbol.c.
+ */
+static const char *default_cache(struct ps_store *store)
+{
+	const char *symfs = store->options.symfs, *dir = getenv("PERF_BUILDID_DIR");
+	const char *home = getenv("HOME");
+	char path[PATH_MAX], configured[PATH_MAX];
+	int n;
+
+	if (!symfs && dir && *dir)
+		return ps_store_text(store, dir);
+	if (!symfs && (!home || !*home))
+		return NULL;
+	n = snprintf(path, sizeof(path), "%s/.perfconfig", home ? home : "");
+	if (!symfs && n > 0 && (size_t)n < sizeof(path) &&
+	    ps_perfconfig_buildid_dir(path, configured, sizeof(configured)))
+		return ps_store_text(store, configured);
+	n = snprintf(path, sizeof(path), "%s/.debug", symfs ? symfs : home);
+	return n > 0 && (size_t)n < sizeof(path) ? ps_store_text(store, path) : NULL;
+}
+
+/* The caller's string becomes the store's. */
+static bool copy_text(struct ps_store *store, const char **text)
+{
+	bool given = *text;
+
+	if (given)
+		*text = ps_store_text(store, *text);
+	return *text || !given;
+}
+
+/* The options' strings become the store's. A symfs of "/" is none. */
+static bool copy_options(struct ps_store *store)
+{
+	struct ps_options *options = &store->options;
+	const char **const texts[] = { &options->symfs,	    &options->kallsyms,
+				       &options->vmlinux,   &options->buildid_dir,
+				       &options->kcore_dir, &options->release,
+				       &options->arch,	    &options->host };
+
+	if (options->symfs && (!*options->symfs || strcmp(options->symfs, "/") == 0))
+		options->symfs = NULL;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (!copy_text(store, texts[i]))
+			return false;
+	store->buildid_dir = options->buildid_dir ? options->buildid_dir : default_cache(store);
+	return true;
+}
+
+struct ps_store *ps_store_create(const struct ps_options *options)
+{
+	struct ps_store *store = calloc(1, sizeof(*store));
+
+	if (!store)
+		return NULL;
+	store->options = *options;
+	store->vdso_fd = -1;
+	if (getrandom(&store->seed, sizeof(store->seed), GRND_NONBLOCK) < 0)
+		store->seed = 1;
+	pthread_mutex_init(&store->lock, NULL);
+	if (copy_options(store))
+		return store;
+	ps_store_destroy(store);
+	return NULL;
+}
+
+static void destroy_dso(struct ps_dso *dso)
+{
+	ps_table_deinit(&dso->table);
+	ps_kallsyms_destroy(dso->kallsyms);
+	ps_jitdump_destroy(dso->jitdump);
+	ps_lines_destroy(dso->lines);
+	free(dso->tried);
+	free(dso);
+}
+
+void ps_store_destroy(struct ps_store *store)
+{
+	if (!store)
+		return;
+	for (size_t i = 0; i < store->n; i++)
+		destroy_dso(store->dsos[i]);
+	ps_arena_deinit(&store->texts);
+	if (store->vdso_fd >= 0)
+		close(store->vdso_fd);
+	pthread_mutex_destroy(&store->lock);
+	free(store->dsos);
+	free(store->slots);
+	free(store);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same(const struct ps_dso_id *a, const struct ps_dso_id *b)
+{
+	return a->kind == b->kind && a->guest == b->guest && a->start == b->start &&
+	       a->len == b->len && a->pid == b->pid &&
+	       a->reference_address == b->reference_address &&
+	       a->build_id.size == b->build_id.size &&
+	       memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size) == 0 &&
+	       same_text(a->reference, b->reference) && same_text(a->shown, b->shown) &&
+	       same_text(a->name, b->name);
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* All that a recording can give many binaries of one name to tell them apart by. */
+static struct ps_dso **slot_of(const struct ps_store *store, const struct ps_dso_id *id)
+{
+	const uint64_t numbers[] = { id->start, id->len, id->reference_address,
+				     (uint64_t)id->kind << 32 | (uint32_t)id->pid };
+	uint64_t hash = mix(store->seed, id->name, strlen(id->name));
+
+	hash = mix(hash, numbers, sizeof(numbers));
+	hash = mix(hash, id->build_id.bytes, id->build_id.size);
+	return &store->slots[(hash ^ hash >> 32) & (store->capacity - 1)];
+}
+
+static void enter(struct ps_store *store, struct ps_dso *dso)
+{
+	struct ps_dso **slot = slot_of(store, &dso->id);
+
+	dso->next = *slot;
+	*slot = dso;
+}
+
+/* Room for one more: there are as many slots as dsos have room. */
+static bool grow(struct ps_store *store)
+{
+	size_t capacity = store->capacity ? 2 * store->capacity : FIRST_SLOTS;
+	struct ps_dso **dsos, **slots;
+
+	if (store->n < store->capacity)
+		return true;
+	dsos = reallocarray(store->dsos, capacity, sizeof(*dsos));
+	if (!dsos)
+		return false;
+	store->dsos = dsos;
+	slots = calloc(capacity, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(store->slots);
+	store->slots = slots;
+	store->capacity = capacity;
+	for (size_t i = 0; i < store->n; i++)
+		enter(store, dsos[i]);
+	return true;
+}
+
+static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
+{
+	struct ps_dso *dso = calloc(1, sizeof(*dso));
+
+	if (!dso)
+		return NULL;
+	dso->store = store;
+	dso->id = *id;
+	if (copy_text(store, &dso->id.name) && copy_text(store, &dso->id.shown) &&
+	    copy_text(store, &dso->id.reference) && ps_dso_name(dso))
+		return dso;
+	free(dso);
+	return NULL;
+}
+
+static struct ps_dso *find_or_make(struct ps_store *store, const struct ps_dso_id *id)
+{
+	struct ps_dso *dso = store->capacity ? *slot_of(store, id) : NULL;
+
+	while (dso && !same(&dso->id, id))
+		dso = dso->next;
+	if (dso || !grow(store))
+		return dso;
+	dso = make(store, id);
+	if (dso) {
+		store->dsos[store->n++] = dso;
+		enter(store, dso);
+	}
+	return dso;
+}
+
+struct ps_dso *ps_store_dso(struct ps_store *store, const struct ps_dso_id *id)
+{
+	struct ps_dso *dso;
+
+	pthread_mutex_lock(&store->lock);
+	dso = find_or_make(store, id);
+	pthread_mutex_unlock(&store->lock);
+	return dso;
+}
+
+void ps_dso_set_build_id(struct ps_dso *dso, const struct ps_build_id *id)
+{
+	struct ps_store *store = dso->store;
+	struct ps_dso **at;
+
+	pthread_mutex_lock(&store->lock);
+	if (dso->state == PS_UNTRIED) {
+		for (at = slot_of(store, &dso->id); *at != dso;)
+			at = &(*at)->next;
+		*at = dso->next;
+		dso->id.build_id = *id;
+		enter(store, dso);
+	}
+	pthread_mutex_unlock(&store->lock);
+}
+
+size_t ps_store_count(const struct ps_store *store)
+{
+	return store->n;
+}
+
+struct ps_dso *ps_store_at(const struct ps_store *store, size_t i)
+{
+	return store->dsos[i];
+}
+
+bool ps_store_is_here(const struct ps_store *store)
+{
+	const struct ps_options *options = &store->options;
+	struct utsname here;
+
+	return options->release && options->host && uname(&here) == 0 &&
+	       strcmp(here.release, options->release) == 0 &&
+	       strcmp(here.nodename, options->host) == 0;
+}

@@ -1,0 +1,293 @@
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+#define PAGE UINT64_C(4096)
+bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64_t size)
+{
+	struct ps_symbol *added;
+	const char *name;
+
+	if (!ps_reserve(table->symbols, table->n, table->capacity))
+		return false;
+	name = ps_arena_text(&table->names, symbol->name, symbol->length);
+	if (!name)
+		return false;
+	added = &table->symbols[table->n++];
+	*added = *symbol;
+	added->name = name;
+	added->end = symbol->start + size < symbol->start ? UINT64_MAX : symbol->start + size;
+	return true;
+}
+
+#define DIGIT_BITS 11
+#define DIGITS	   (1u << DIGIT_BITS)
+
+/* One round of a radix sort: by one digit of the addresses, of equal ones the first stays first. */
+static void sort_by_digit(struct ps_symbol *to, const struct ps_symbol *from, size_t n,
+			  uint64_t base, unsigned shift)
+{
+	uint32_t at[DIGITS] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[(from[i].start - base) >> shift & (DIGITS - 1)]++;
+	for (size_t i = 0; i < DIGITS; i++) {
+		uint32_t count = at[i];
+
+		at[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[at[(from[i].start - base) >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+static bool put_in_order(struct ps_table *table)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	struct ps_symbol *other;
+	bool sorted = true;
+
+	for (size_t i = 0; i < table->n; i++) {
+		uint64_t start = table->symbols[i].start;
+
+		sorted = sorted && start >= high;
+		low = start < low ? start : low;
+		high = start > high ? start : high;
+	}
+	if (sorted)
+		return true;
+	other = malloc(table->n * sizeof(*other));
+	if (!other)
+		return false;
+	for (unsigned shift = 0; shift < 64 && (high - low) >> shift; shift += DIGIT_BITS) {
+		struct ps_symbol *from = table->symbols;
+
+		sort_by_digit(other, from, table->n, low, shift);
+		table->symbols = other;
+		other = from;
+		table->capacity = table->n;
+	}
+	free(other);
+	return true;
+}
+
+static uint64_t end_of_page(uint64_t address)
+{
+	uint64_t page = address & ~(PAGE - 1);
+
+	if (page != address)
+		page += PAGE;
+	return page + PAGE > address ? page + PAGE : UINT64_MAX;
+}
+
+/* Is the next symbol of another module, or of none? Its name begins at the bracket. */
+static bool is_border(const struct ps_symbol *symbol, const struct ps_symbol *next)
+{
+	const char *module = strchr(symbol->name, '['), *other = strchr(next->name, '[');
+
+	return !module != !other || (module && strcmp(module, other) != 0);
+}
+
+static void give_ends(struct ps_table *table, bool kernel)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		struct ps_symbol *symbol = &table->symbols[i];
+
+		if (symbol->end != symbol->start)
+			continue;
+		if (i + 1 == table->n || (kernel && is_border(symbol, symbol + 1)))
+			symbol->end = end_of_page(symbol->start);
+		else
+			symbol->end = symbol[1].start;
+	}
+}
+
+static size_t underscores(const struct ps_symbol *symbol)
+{
+	return strspn(symbol->name, "_");
+}
+
+static bool begins(const struct ps_symbol *symbol, const char *with)
+{
+	return strncmp(symbol->name, with, strlen(with)) == 0;
+}
+
+/* Of two at one address: is the later one kept? See choose_best_symbol, tools/perf/util/symbol.c. */
+static bool is_better(const struct ps_symbol *later, const struct ps_symbol *sooner)
+{
+	bool empty = sooner->end == sooner->start;
+	size_t a, b;
+
+	if (empty != (later->end == later->start))
+		return empty;
+	if (sooner->label != later->label)
+		return sooner->label;
+	if ((sooner->binding == PS_WEAK) != (later->binding == PS_WEAK))
+		return sooner->binding == PS_WEAK;
+	if ((sooner->binding == PS_GLOBAL) != (later->binding == PS_GLOBAL))
+		return later->binding == PS_GLOBAL;
+	a = underscores(sooner);
+	b = underscores(later);
+	if (a != b)
+		return b < a;
+	if (sooner->length != later->length)
+		return later->length > sooner->length;
+	/* names of system calls that nobody else uses */
+	return begins(sooner, "SyS") || begins(sooner, "compat_SyS");
+}
+
+static void keep_best(struct ps_table *table)
+{
+	size_t kept = 0;
+
+	for (size_t i = 1; i < table->n; i++) {
+		struct ps_symbol *symbol = &table->symbols[i], *last = &table->symbols[kept];
+
+		if (symbol->start != last->start)
+			table->symbols[++kept] = *symbol;
+		else if (is_better(symbol, last))
+			*last = *symbol;
+	}
+	if (table->n)
+		table->n = kept + 1;
+}
+
+/*
+ * Symbols may lie within others, and overlap. What began last is meant, and where it ends what it lies in, so a stack
+ * holds what has begun.
+ */
+static void lay_spans(struct ps_table *table, uint32_t *stack)
+{
+	const struct ps_symbol *symbols = table->symbols;
+	size_t depth = 0, n = 0;
+
+	for (size_t i = 0; i <= table->n; i++) {
+		uint64_t start = i < table->n ? symbols[i].start : UINT64_MAX;
+
+		while (depth && symbols[stack[depth - 1]].end <= start) {
+			uint64_t end = symbols[stack[--depth]].end;
+
+			while (depth && symbols[stack[depth - 1]].end <= end)
+				depth--;
+			if (depth && end < start) {
+				table->starts[n] = end;
+				table->owners[n++] = stack[depth - 1];
+			}
+		}
+		if (i == table->n)
+			break;
+		table->starts[n] = start;
+		table->owners[n++] = (uint32_t)i;
+		stack[depth++] = (uint32_t)i;
+	}
+	table->n_spans = n;
+}
+
+static bool make_spans(struct ps_table *table)
+{
+	size_t n = table->n;
+	uint32_t *stack = malloc((n + 1) * sizeof(*stack));
+
+	/* each symbol begins once, and is come back to at most once for each that ends in it */
+	table->starts = malloc((2 * n + 1) * sizeof(*table->starts));
+	table->owners = malloc((2 * n + 1) * sizeof(*table->owners));
+	if (!table->starts || !table->owners || !stack) {
+		free(stack);
+		return false;
+	}
+	lay_spans(table, stack);
+	free(stack);
+	if (table->n_spans == n) {
+		free(table->owners);
+		table->owners = NULL;
+	}
+	return true;
+}
+
+/* About one span for each bucket, if they are spread evenly; where they are not, a bucket is searched. */
+static bool make_buckets(struct ps_table *table)
+{
+	uint64_t low = table->starts[0], range = table->starts[table->n_spans - 1] - low;
+	size_t at = 0;
+
+	while (range >> table->shift > table->n_spans)
+		table->shift++;
+	table->n_buckets = (size_t)(range >> table->shift) + 1;
+	table->buckets = malloc((table->n_buckets + 1) * sizeof(*table->buckets));
+	if (!table->buckets)
+		return false;
+	for (size_t i = 0; i < table->n_buckets; i++) {
+		while (table->starts[at] - low < (uint64_t)i << table->shift)
+			at++;
+		table->buckets[i] = (uint32_t)at;
+	}
+	table->buckets[table->n_buckets] = (uint32_t)table->n_spans;
+	return true;
+}
+
+static void forget_spans(struct ps_table *table)
+{
+	free(table->starts);
+	free(table->owners);
+	free(table->buckets);
+	table->starts = NULL;
+	table->owners = table->buckets = NULL;
+	table->n_spans = table->n_buckets = 0;
+	table->shift = 0;
+}
+
+bool ps_table_finish(struct ps_table *table, bool kernel)
+{
+	if (table->n == table->finished)
+		return true;
+	forget_spans(table);
+	if (!put_in_order(table)) {
+		ps_table_deinit(table);
+		return false;
+	}
+	give_ends(table, kernel);
+	keep_best(table);
+	if (!make_spans(table) || !make_buckets(table)) {
+		ps_table_deinit(table);
+		return false;
+	}
+	table->finished = table->n;
+	return true;
+}
+
+const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address)
+{
+	const struct ps_symbol *symbol;
+	size_t low, high, bucket;
+
+	if (!table->n_spans || address < table->starts[0])
+		return NULL;
+	bucket = (address - table->starts[0]) >> table->shift;
+	if (bucket >= table->n_buckets)
+		bucket = table->n_buckets - 1;
+	/* the last one that begins at the address or before it: maybe the last of an earlier bucket */
+	low = table->buckets[bucket];
+	high = table->buckets[bucket + 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->starts[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	low--;
+	symbol = &table->symbols[table->owners ? table->owners[low] : low];
+	return address < symbol->end ? symbol : NULL;
+}
+
+void ps_table_deinit(struct ps_table *table)
+{
+	ps_arena_deinit(&table->names);
+	free(table->symbols);
+	forget_spans(table);
+	*table = (struct ps_table){ 0 };
+}

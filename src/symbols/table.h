@@ -1,0 +1,68 @@
+/*
+ * Symbols in the order of their addresses.
+ *
+ * Filled by ps_table_add in any order, then put in order by ps_table_finish, before anything is looked up. More may
+ * be added afterwards, and have to be finished in turn. Names stay where they are.
+ */
+#ifndef PERFLUA_SYMBOLS_TABLE_H
+#define PERFLUA_SYMBOLS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+
+/* As ELF has it (STB_…): of several symbols at one address the binding decides. */
+enum ps_binding {
+	PS_LOCAL,
+	PS_GLOBAL,
+	PS_WEAK,
+};
+
+struct ps_symbol {
+	uint64_t start, end; /* end is not of it */
+	const char *name;    /* ends with a NUL; the table's */
+	uint32_t length;     /* of the name */
+	uint8_t binding;
+	bool function; /* else data */
+	bool label; /* its file does not say what it is: anything else at its address is preferred */
+};
+
+struct ps_table {
+	struct ps_symbol *symbols; /* [n] */
+	size_t n, capacity;
+	size_t finished; /* so many there were then */
+	struct ps_arena names;
+	/*
+	 * From starts[i] on the symbol owners[i] is meant, to its end or starts[i + 1]: of nested ones the inner. NULL:
+	 * as none is nested, it is symbols[i].
+	 */
+	uint64_t *starts;
+	uint32_t *owners;
+	/* buckets[k] is the first of them that is not below starts[0] + (k << shift) */
+	uint32_t *buckets;
+	size_t n_buckets;
+	unsigned shift;
+	size_t n_spans;
+};
+
+/*
+ * Adds a symbol of `size` bytes from `start` on, 0: up to the next one (`end` is not looked at); `length` bytes of
+ * `name` are copied. False: no memory.
+ */
+bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64_t size);
+
+/*
+ * Puts the symbols in order; of those at one address one is kept, chosen as perf does, and those without a size
+ * get one. `kernel`: names may end with a module's name in brackets, and what is between modules is of none. See
+ * symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. False: no memory, the table is empty.
+ */
+bool ps_table_finish(struct ps_table *table, bool kernel);
+
+/* The symbol that covers an address; NULL: none does. */
+const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address);
+
+void ps_table_deinit(struct ps_table *table);
+
+#endif

@@ -1,0 +1,112 @@
+#define _GNU_SOURCE
+#include "text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+
+/* Files below /proc have no size, and grow while they are read. */
+#define FIRST_SIZE (1u << 20)
+#define MAX_SIZE   (1u << 30)
+
+static char *read_all(int fd, size_t expected, size_t *size, const char **reason)
+{
+	size_t capacity = expected < FIRST_SIZE ? FIRST_SIZE : expected + 1, n = 0;
+	char *text = malloc(capacity), *more;
+	ssize_t got;
+
+	*reason = "no memory";
+	while (text && (got = read(fd, text + n, capacity - n)) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			*reason = strerrordesc_np(errno);
+			break;
+		}
+		n += (size_t)got;
+		if (n < capacity)
+			continue;
+		if (capacity > MAX_SIZE / 2) {
+			*reason = "larger than 1 GB";
+			break;
+		}
+		capacity *= 2;
+		more = realloc(text, capacity);
+		if (!more)
+			break;
+		text = more;
+	}
+	if (text && got == 0) {
+		*size = n;
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
+static bool is_ours(const struct stat *st, int64_t owner)
+{
+	return owner < 0 || st->st_uid == 0 || st->st_uid == owner;
+}
+
+char *ps_text_read(const char *path, int64_t owner, size_t *size, const char **reason)
+{
+	struct stat st;
+	int fd = ps_file_open(path, &st, reason);
+	char *text = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (!is_ours(&st, owner))
+		*reason = "of another user";
+	else if (st.st_size > MAX_SIZE / 2)
+		*reason = "larger than 512 MB";
+	else
+		text = read_all(fd, (size_t)st.st_size, size, reason);
+	close(fd);
+	return text;
+}
+
+bool ps_text_line(const char **at, const char *end, struct ps_line_text *line)
+{
+	const char *newline;
+
+	if (*at >= end)
+		return false;
+	newline = memchr(*at, '\n', (size_t)(end - *at));
+	line->at = *at;
+	line->end = newline ? newline : end;
+	*at = newline ? newline + 1 : end;
+	return true;
+}
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool ps_text_hex(struct ps_line_text *line, uint64_t *value)
+{
+	const char *at = line->at, *first;
+	uint64_t v = 0;
+	int digit;
+
+	if (line->end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x')
+		at += 2;
+	for (first = at; at < line->end && (digit = digit_of(*at)) >= 0; at++) {
+		if (v >> 60)
+			return false;
+		v = v << 4 | (uint64_t)digit;
+	}
+	if (at == first)
+		return false;
+	line->at = at;
+	*value = v;
+	return true;
+}
