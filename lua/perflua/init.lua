@@ -5,7 +5,6 @@ local blame = require "perflua.errors.blame"
 local checked = require "perflua.errors.methods"
 local events = require "perflua.file.events"
 local guard = require "perflua.errors.guard"
-local later = require "perflua.file.later"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
 local suggest = require "perflua.errors.suggest"
@@ -22,7 +21,6 @@ local perflua = {
 
 local file_methods = core.methods("file")
 local methods = { records = records.records, samples = records.samples, run = run.run }
-for name, method in pairs(later) do methods[name] = method end
 for name, method in pairs(checked(methods, "perflua.file", "File")) do file_methods[name] = method end
 
 -- file.events[name]: the first event of that name.
@@ -32,14 +30,15 @@ core.metatable("events").__index = function(list, name)
   return found[1] or events.loosely(list, name)[1]
 end
 
-local NOW, LATER = "now", "later" -- when an option has an effect
-
 local MIN_WINDOW = 1 << 16 -- one record
 
-local open_options = {
-  strict = NOW, window = NOW, symfs = LATER, kallsyms = LATER, vmlinux = LATER, buildid_dir = LATER, debuginfod = LATER,
-  demangle = LATER,
-}
+local open_options = {} -- each with the type it is of
+for kind, names in pairs {
+  boolean = { "strict", "debuginfod", "demangle" }, integer = { "window" },
+  string = { "symfs", "kallsyms", "vmlinux", "buildid_dir" },
+} do
+  for _, name in ipairs(names) do open_options[name] = kind end
+end
 
 -- Bytes of records that may wait for earlier ones, of what cannot be read again; default 256 MB.
 local function check_window(window)
@@ -49,17 +48,14 @@ local function check_window(window)
   end
 end
 
-local warned = {} -- of the options without effect, those that were said
-
 local function check_options(options)
-  for name in pairs(options) do
-    local when = open_options[name]
-    if not when then
+  for name, value in pairs(options) do
+    local kind = open_options[name]
+    if not kind then
       local text = tostring(name)
       blame(suggest.message(("open: unknown option '%s'"):format(text), text, suggest.names(open_options)))
-    elseif when == LATER and not warned[name] then
-      warned[name] = true
-      warn(("perflua: open: option '%s' has no effect yet: symbols come with a later version"):format(name))
+    elseif kind == "string" and type(value) ~= "string" then
+      blame("open: option '%s' is a path, got a %s", name, type(value))
     end
   end
   check_window(options.window)

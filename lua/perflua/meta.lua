@@ -521,6 +521,10 @@ function Query:collect() end
 ---@field new_type string # Kind of branch when type is "EXTEND_ABI": "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1" …
 ---@field priv string? # Privilege it ran with: "user", "kernel" or "hv"; nil if not recorded.
 ---@field counters integer # Occurrences of the group's events since the previous branch, packed as the PMU's branch_counter_width says.
+---@field symbol_from string? # Function at from; nil if it is not known.
+---@field symbol_to string? # Function at to; nil if it is not known.
+---@field dso_from string # Binary that was mapped at from.
+---@field dso_to string # Binary that was mapped at to.
 
 ---The latest taken branches, newest first.
 ---@class perflua.View.branch_stack
@@ -531,6 +535,11 @@ function Query:collect() end
 ---@class perflua.View.callchain.item
 ---@field ip integer # Address: of the instruction in the first frame, of the return in others.
 ---@field cpumode string # Where it ran: "kernel", "user", "hypervisor" …
+---@field symbol string? # Function at ip; nil if it is not known.
+---@field symoff integer # Bytes from the start of the function to ip.
+---@field dso string # Binary that was mapped at ip, as perf names it.
+---@field srcline string? # Source file and line of ip; nil without debug information.
+---@field inlined any[]? # Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there are none.
 
 ---The frames of a call chain, callee first; context markers are consumed.
 ---@class perflua.View.callchain
@@ -581,6 +590,16 @@ function Query:collect() end
 ---Addresses as recorded.
 ---@class perflua.View.ips
 ---@field [integer] integer
+---@operator len: integer
+
+---The mapping that covered an address.
+---@class perflua.View.map
+---@field start integer # Where it began.
+---@field len integer # Its size in bytes.
+---@field pgoff integer # Offset in the file; of the kernel the address of its first symbol.
+---@field filename string # What was mapped, as it was recorded.
+---@field build_id string? # Build-id of the file in hex digits; nil if it is not known.
+---@field prot integer? # PROT_…: 1 read, 2 write, 4 execute; nil if it was not recorded.
 ---@operator len: integer
 
 ---@class perflua.View.namespaces.item
@@ -753,6 +772,18 @@ local AnyRecord = {}
 ---@field data_page_size integer # Bytes of the page at addr; 0 if unknown.
 ---@field code_page_size integer # Bytes of the page at ip; 0 if unknown.
 ---@field aux string # A piece of the AUX area.
+---@field symbol string? # Function at ip; nil if it is not known.
+---@field symoff integer # Bytes from the start of the function to ip.
+---@field dso string # Binary that was mapped at ip, as perf names it.
+---@field srcline string? # Source file and line of ip; nil without debug information.
+---@field map perflua.View.map # The mapping that covered ip then.
+---@field symbol_daddr string? # Symbol at addr; nil if it is not known.
+---@field dso_daddr string # Binary that was mapped at addr.
+---@field stack string # The call chain in one string: functions, caller first, joined by ";".
+---@field frames string # The call chain as text, a line for each frame, callee first: level, binary, tab, function; or tab, address.
+---@field unresolved integer? # Address of ip in its binary, if no function is known there; else nil.
+---@field machine_pid integer? # Process id of the guest's virtual machine; nil if it is no guest's.
+---@field vcpu integer? # Virtual processor of the guest; nil if it is no guest's.
 
 ---A file or memory was mapped, with what identifies the file.
 ---@class perflua.Record.mmap2: perflua.AnyRecord
@@ -1085,6 +1116,8 @@ local AnyRecord = {}
 ---@field data_size integer
 ---@field data_src perflua.View.data_src
 ---@field domain integer
+---@field dso string
+---@field dso_daddr string
 ---@field ena integer
 ---@field entries perflua.View.id_index|perflua.View.bpf_metadata
 ---@field error_type integer
@@ -1095,6 +1128,7 @@ local AnyRecord = {}
 ---@field filename string
 ---@field flags integer
 ---@field fmt integer
+---@field frames string
 ---@field hw_id integer
 ---@field id integer
 ---@field idle_lb_balanced integer
@@ -1122,6 +1156,7 @@ local AnyRecord = {}
 ---@field lost integer
 ---@field machine_pid integer
 ---@field maj integer
+---@field map perflua.View.map
 ---@field min integer
 ---@field msg string
 ---@field name string
@@ -1177,8 +1212,13 @@ local AnyRecord = {}
 ---@field scale integer|number
 ---@field sched_count integer
 ---@field sched_goidle integer
+---@field srcline string
+---@field stack string
 ---@field stack_user string
 ---@field stream_id integer
+---@field symbol string
+---@field symbol_daddr string
+---@field symoff integer
 ---@field tag string
 ---@field thread integer
 ---@field threads perflua.View.thread_map
@@ -1198,6 +1238,7 @@ local AnyRecord = {}
 ---@field ttwu_wake_remote integer
 ---@field unit string
 ---@field unregister boolean
+---@field unresolved integer
 ---@field update_type integer
 ---@field val integer
 ---@field value string

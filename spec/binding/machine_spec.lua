@@ -27,12 +27,12 @@ describe("file:threads()", function()
       { pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 },
       { pid = 7, tid = 8, comm = "worker", start = 40 },
       { pid = 9, tid = 9, comm = "sh", start = 70 },
-    }, file:threads())
+    }, system.plain(file:threads()))
   end)
 
   it("is empty where nothing is said of threads", function()
     local file <close> = opened { "10 sample 7/7", "20 sample 0/0" }
-    assert.are.same({}, file:threads())
+    assert.are.same({}, system.plain(file:threads()))
   end)
 
   it("knows the end of what was there before, and no beginning", function()
@@ -40,7 +40,7 @@ describe("file:threads()", function()
     assert.are.same({
       { pid = 7, tid = 7, comm = ":7", exit = 10 },
       { pid = 8, tid = 8, comm = "cat" },
-    }, file:threads())
+    }, system.plain(file:threads()))
   end)
 
   it("tells two lives of an id where an exec takes the place of a leader", function()
@@ -50,7 +50,7 @@ describe("file:threads()", function()
     assert.are.same({
       { pid = 7, tid = 7, comm = "java", start = 10, exit = 30 },
       { pid = 7, tid = 7, comm = "cat", start = 31, exit = 40 },
-    }, file:threads())
+    }, system.plain(file:threads()))
     assert.are.same({ 30, 40 }, { file:thread(7, 25).exit, file:thread(7, 35).exit })
   end)
 
@@ -62,7 +62,7 @@ describe("file:threads()", function()
     assert.are.same({
       { pid = 8, tid = 8, comm = "cat", start = 10 },
       { pid = 7, tid = 7, comm = "sh" },
-    }, file:threads())
+    }, system.plain(file:threads()))
   end)
 
   it("has no times in a recording without them", function()
@@ -86,17 +86,17 @@ describe("file:thread()", function()
   it("tells of a thread as it was at a time", function()
     local file <close> = opened(lines)
     assert.is_nil(file:thread(8, 9))
-    assert.are.same({ pid = 8, tid = 8, comm = "sh", start = 10, exit = 30 }, file:thread(8, 10))
-    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 }, file:thread(8, 20))
-    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 }, file:thread(8, 35))
-    assert.are.same({ pid = 7, tid = 8, comm = "sh", start = 40 }, file:thread(8, 40))
-    assert.are.same({ pid = 7, tid = 7, comm = "sh" }, file:thread(7, 0))
+    assert.are.same({ pid = 8, tid = 8, comm = "sh", start = 10, exit = 30 }, system.plain(file:thread(8, 10)))
+    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 }, system.plain(file:thread(8, 20)))
+    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 }, system.plain(file:thread(8, 35)))
+    assert.are.same({ pid = 7, tid = 8, comm = "sh", start = 40 }, system.plain(file:thread(8, 40)))
+    assert.are.same({ pid = 7, tid = 7, comm = "sh" }, system.plain(file:thread(7, 0)))
   end)
 
   it("tells of its last life without a time", function()
     local file <close> = opened(lines)
-    assert.are.same({ pid = 7, tid = 8, comm = "worker", start = 40 }, file:thread(8))
-    assert.are.same(file:thread(8), file:thread(8, nil))
+    assert.are.same({ pid = 7, tid = 8, comm = "worker", start = 40 }, system.plain(file:thread(8)))
+    assert.are.same(system.plain(file:thread(8)), system.plain(file:thread(8, nil)))
   end)
 
   it("is nil for what nothing is said of", function()

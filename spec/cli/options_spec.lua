@@ -30,7 +30,8 @@ describe("the options of perflua", function()
   it("say with --version what was built in", function()
     local got = run.perflua { "--version" }
     assert.are.equal(0, got.status)
-    assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith%a* libedit", got.out)
+    assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith elfutils %d[^\n]*\n", got.out)
+    assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libedit", got.out)
   end)
 
   it("are explained by --help", function()

@@ -2,6 +2,8 @@
 local perflua = require "perflua"
 
 local check_message = dofile "spec/fuzz/internal.lua"
+local root = dofile "spec/fuzz/root.lua"
+local script_fields = require "perflua.script.fields"
 
 local DEEP = 60 -- records that are read wholly, of each kind of pass
 
@@ -72,6 +74,65 @@ local function dump(file)
   assert(not again or n > 0 and again.size >= 8)
 end
 
+local of_record = {
+  "comm", "cgroup_path", "symbol", "symoff", "dso", "srcline", "map", "symbol_daddr", "dso_daddr", "stack",
+  "machine_pid", "vcpu", "inlined",
+}
+local of_frame = { "ip", "cpumode", "symbol", "symoff", "dso", "srcline", "inlined" }
+local of_branch = { "symbol_from", "symbol_to", "dso_from", "dso_to" }
+
+local function read_names(value, names)
+  for _, name in ipairs(names) do try(function() read(value[name]) end) end
+end
+
+-- What the recorded system knows of a record: of its address, call chain, branches.
+local function resolve_record(file, r)
+  read_names(r, of_record)
+  for _, frame in ipairs(r.callchain or {}) do read_names(frame, of_frame) end
+  for _, branch in ipairs(r.branch_stack or {}) do read_names(branch, of_branch) end
+  if math.type(r.ip) == "integer" and math.type(r.pid) == "integer" then
+    try(function() read(file:resolve(r.pid, r.ip, r.time)) end)
+    try(function() read(file:resolve(r.pid, r.ip)) end)
+  end
+end
+
+local function resolve(file)
+  local n = 0
+  for r in file:records():each() do
+    n = n + 1
+    if n <= DEEP then resolve_record(file, r) end
+  end
+  for i, thread in ipairs(file:threads()) do
+    if i > DEEP then break end
+    local last
+    for _, map in ipairs(thread.maps()) do
+      assert(not last or math.ult(last, map.start) or last == map.start, "maps lie over each other")
+      last = map.start + map.len
+    end
+  end
+  for _, binary in ipairs(file:missing()) do
+    assert(type(binary.filename) == "string" and type(binary.reason) == "string" and #binary.tried >= 0)
+  end
+end
+
+-- Lines as perf script has them, of every field.
+local function lines(file)
+  local out <close> = assert(io.open("/dev/null", "w"))
+  for _, unwound in ipairs { false, true } do
+    local classes = {}
+    for class, one in pairs(assert(script_fields.parse())) do
+      classes[class] = { fields = one.fields, chosen = false }
+      if unwound then
+        classes[class].fields = {}
+        for i, field in ipairs(script_fields.all()) do classes[class].fields[i] = field.name end
+      end
+    end
+    file:script(out, {
+      classes = classes, order = "time", types = { [9] = true }, callchains = true, inlined = unwound,
+    })
+  end
+end
+
 -- What is asked of the file as a whole.
 local function describe(file)
   read(file.features)
@@ -92,7 +153,7 @@ end
 
 ---@param path string
 return function(path)
-  local file, message, code = perflua.open(path)
+  local file, message, code = perflua.open(path, root)
   if not file then
     assert(type(message) == "string" and type(code) == "string")
     return
@@ -108,6 +169,8 @@ return function(path)
   try(queries, file)
   try(dump, file)
   try(describe, file)
+  try(resolve, file)
+  try(lines, file)
   file:close()
   collectgarbage "step"
 end

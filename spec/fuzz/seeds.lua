@@ -4,6 +4,7 @@ local builder = require "spec.support.builder"
 local everything = require "spec.support.everything"
 local features = require "spec.support.builder_features"
 local files = require "spec.support.files"
+local jitdump = require "spec.support.jitdump"
 local small_pipe = require "spec.support.small_pipe"
 local two_events = require "spec.support.two_events"
 local zstd = require "spec.support.builder_zstd"
@@ -17,7 +18,8 @@ local function write(target, name, bytes)
   end
 end
 
-for target in ("file nomem pipe directory several script feature sample tracing filter"):gmatch "%S+" do
+local targets = "file nomem pipe directory several script feature sample tracing filter kallsyms perfmap jitdump elf"
+for target in targets:gmatch "%S+" do
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
 end
 
@@ -98,6 +100,30 @@ for _, endian in ipairs { "little", "big" } do
   old:record("comm", { comm = "sh" })
   recordings["version1-" .. endian] = old:bytes()
 end
+--- Samples in what root.lua has: user code, a kernel, code made at run time, each with a call chain.
+local function mapped(container)
+  local b = builder.new { container = container }
+  local event = b:event { sample_type = { "ip", "tid", "time", "addr", "callchain", "branch_stack" } }
+  local KERNEL, USER, TEXT = -128 & -1, -512 & -1, 0xffffffff81000000
+  local function kernel(addr, pgoff, name)
+    b:record("mmap", { pid = -1, tid = 0, addr = addr, len = 4096, pgoff = pgoff, filename = name, misc = 1 })
+  end
+  kernel(TEXT, TEXT, "[kernel.kallsyms]_text")
+  kernel(0xffffffffc0000000, 0, "[ext4]")
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 4096, prot = 5, filename = "/bin/sh" })
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 4096, prot = 7, filename = "//anon" })
+  b:record("ksymbol", { addr = 0xffffffffc0001000, len = 16, ksym_type = 1, name = "bpf_prog_x" })
+  b:record("fork", { pid = 8, ppid = 7, tid = 8, ptid = 7, time = 5 }, { time = 5 })
+  for i, ip in ipairs { 0x400100, 0x400200, 0x1010, TEXT + 0x110, 0xffffffffc0000004, 0xffffffffc0001004, 0x500000 } do
+    local pid = 7 + i % 2
+    b:sample(event, { ip = ip, pid = pid, tid = pid, time = 10 + i, addr = 0x400180, misc = ip < 0 and 1 or 2,
+      callchain = { KERNEL, TEXT + 0x120, USER, ip, 0x400210 }, branch_stack = { { from = 0x400110, to = ip } } })
+  end
+  return b:bytes()
+end
+
+recordings.mapped = mapped("file")
+recordings["mapped-pipe"] = mapped("pipe")
 recordings.ordered = ordered("file")
 recordings["ordered-pipe"] = ordered("pipe")
 recordings.pieces = pieces(80)
@@ -212,6 +238,38 @@ local filters = {
 }
 for i, filter in ipairs(filters) do
   write("filter", tostring(i), filter)
+end
+
+-- Where names of symbols come from, but for ELF files.
+write("kallsyms", "lines", "ffffffff81000000 T _text\nffffffff81000010 t _stext\nffffffff81000010 W weak\n"
+  .. "ffffffff81000020 d data\nffffffff81000030 A abs\nffffffffa0000010 t work\t[m]\nffffffffa0000020 T x\t[n]\n")
+write("kallsyms", "hidden", "0000000000000000 T _text\n0000000000000000 t a\n")
+write("perfmap", "lines", "7f00 10 one\n0x7f10 0x20 two words\n7f00 8 three\n7f20 0 none\nffffffffffffffff 2 end\n")
+for _, endian in ipairs { "little", "big" } do
+  local records = { { "load", 5, "first", 0x1000, 32, 1 }, { "load", 15, "second", 0x1010, 32, 2 },
+    { "move", 25, 1, 0x1000, 0x1100, 32 }, { "load", 35, "third", 0x1000, 8, 3 } }
+  write("jitdump", endian, jitdump(records, { endian = endian }))
+  write("jitdump", endian .. "cycles", jitdump(records, { endian = endian, flags = 1 }))
+end
+
+local builder_elf = require "spec.support.builder_elf"
+for _, endian in ipairs { "little", "big" } do
+  for _, class in ipairs { 32, 64 } do
+    -- 386, ARM, x86-64, arm64, PowerPC with descriptors
+    for _, machine in ipairs { 3, 40, 62, 183, 21 } do
+      local symbols = { { name = "f", section = ".text", size = 8 }, { name = "_ZN1AIiE1fES_", section = ".text" },
+        { name = "$t", section = ".text", type = "notype" }, { name = "d", section = ".opd", type = "object" } }
+      local slot = class == 64 and string.pack("<I8I8I8", 0x10000, 1 << 32 | 7, 0)
+        or string.pack("<I4I4", 0x10000, 0x107)
+      write("elf", machine .. endian .. class, (builder_elf.pack { machine = machine, endian = endian, class = class,
+        symbols = symbols, sections = {
+          { name = ".text", data = ("\x90"):rep(32), flags = 6 }, { name = ".opd", data = ("\0"):rep(24), flags = 3 },
+          { name = ".plt", data = ("\xff\x25" .. ("\0"):rep(14)):rep(2), flags = 6, entsize = 16 },
+          { name = class == 64 and ".rela.plt" or ".rel.plt", type = class == 64 and 4 or 9, data = slot, flags = 2,
+            link = 6, entsize = #slot },
+        } }))
+    end
+  end
 end
 
 local corpus = os.getenv "PERFLUA_CORPUS"

@@ -53,16 +53,11 @@ describe("perflua.open", function()
     assert.equal("ENOENT", code)
   end)
 
-  it("warns once of each option that has no effect yet", function()
-    local got = run.perflua { "-e", ([[
-      for _ = 1, 2 do perflua.open(%q, { symfs = "/", demangle = false }) end]]):format(run.demo) }
-    assert.equal("", got.out)
-    local lines = {}
-    for line in got.err:gmatch("[^\n]+") do lines[#lines + 1] = line end
-    table.sort(lines)
-    assert.equal(2, #lines)
-    assert.matches("^perflua: open: option 'demangle' has no effect yet", lines[1])
-    assert.matches("^perflua: open: option 'symfs' has no effect yet", lines[2])
+  it("raises for options that are no paths, at the script's line", function()
+    for _, name in ipairs { "symfs", "kallsyms", "vmlinux", "buildid_dir" } do
+      local _, message = pcall(function() print(perflua.open(run.demo, { [name] = 5 })) end)
+      assert.matches(("^spec/lua/init_spec.lua:%%d+: open: option '%s' is a path, got a number$"):format(name), message)
+    end
   end)
 
   it("raises for damage when strict, at the script's line", function()
@@ -101,13 +96,6 @@ describe("a File's methods", function()
       function() print(grouped.csv("x")) end, function() print(grouped.rows()) end } do
       local _, message = pcall(fn)
       assert.matches("^spec/lua/init_spec.lua:%d+: %l+: a %u%l+ expected, got a %l+; use %l+:%l+%(…%)$", message)
-    end
-  end)
-
-  it("that need maps and symbols come later and say so", function()
-    for _, method in ipairs { "resolve", "missing" } do
-      local _, message = pcall(function() print(file[method](file, 1)) end)
-      assert.matches(("^spec/lua/init_spec.lua:%%d+: file:%s%%(%%) comes with a later version"):format(method), message)
     end
   end)
 

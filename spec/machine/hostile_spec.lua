@@ -18,6 +18,9 @@ local pack = {
   exit = function(time, tid)
     return string.pack("<I4I2I2I4I4I4I4I8I4I4I8", 4, 0, 48, tid, tid, tid, tid, time, tid, tid, time)
   end,
+  ksymbol = function(time, addr, len)
+    return string.pack("<I4I2I2I8I4I2I2c8I4I4I8", 17, 0, 48, addr, len, 1, 0, "program", 0, 0, time)
+  end,
   sample = function(time, tid)
     return string.pack("<I4I2I2I8I4I4I8", 9, 2, 32, 4096, tid, tid, time)
   end,
@@ -103,6 +106,17 @@ describe("names of threads are found", function()
     quickly(list, function(found, file)
       assert.are.same({ "name 1" }, found)
       assert.are.equal(N, #file:threads())
+    end)
+  end)
+end)
+
+describe("binaries are found", function()
+  it("where very many have one name and one address", function()
+    local list = records(N, function(i) return "ksymbol", i, 1 << 63, i + 1 end)
+    list[#list + 1] = pack.sample(N + 1, 7)
+    quickly(list, function(_, file)
+      local found = file:resolve(7, 1 << 63, N)
+      assert.are.same({ "program", N + 1 }, { found.symbol, found.map.len })
     end)
   end)
 end)

@@ -94,7 +94,7 @@ describe("names of threads in several recordings", function()
       paths[i] = system.written(lines)
     end
     local file <close> = assert(perflua.open(paths))
-    return system.names(file), file:threads()
+    return system.names(file), system.plain(file:threads())
   end
 
   it("hold from one recording to the next, and what perf found then does not hold before", function()
@@ -123,7 +123,7 @@ describe("names of threads in several recordings", function()
     assert.are.same({
       { pid = 7, tid = 7, comm = "sh", start = 10, source = 1 },
       { pid = 7, tid = 7, comm = "cat", start = 10, source = 2 },
-    }, file:threads())
+    }, system.plain(file:threads()))
     assert.are.equal("sh", file:thread(7).comm)
   end)
 

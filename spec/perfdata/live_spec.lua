@@ -8,7 +8,7 @@ local workload = "sh -c 'for i in 1 2 3; do seq 8000 | sort -R | wc -c; sleep 0.
 
 local recordings = {
   { "samples of several events with call chains", "-F 900 -g --sample-cpu -e cpu-clock,page-faults,context-switches" },
-  { "counter groups", "-F 900 --sample-cpu -e '{cpu-clock,task-clock,page-faults}:S'" },
+  { "counter groups", "-c 300000 --sample-cpu -e '{cpu-clock,task-clock,page-faults}:S'" },
   { "user registers and stacks", "-F 300 --sample-cpu --call-graph dwarf,512 -e cpu-clock" },
   { "data addresses and weights", "-d --phys-data -W --sample-cpu -e page-faults -c 3" },
   { "registers at the interrupt", "-F 300 --sample-cpu --user-regs=ax,sp --intr-regs=ip,r15 -e cpu-clock" },

@@ -4,6 +4,9 @@ local seen = {}
 -- Where a record lies is another matter in each container.
 local places = { offset = true, chunk_offset = true, source = true }
 
+-- What was mapped is told by a table of the container's, as far as it has one.
+local told = { build_id = true }
+
 local function is_event(value)
   local meta = getmetatable(value)
   return type(meta) == "table" and meta.__name == "perflua.event"
@@ -14,7 +17,7 @@ local text_of
 local function text_of_members(value, depth)
   local list = {}
   for key, member in pairs(value) do
-    if not places[key] or depth > 0 then
+    if not (depth == 0 and places[key] or depth == 1 and told[key]) then
       list[#list + 1] = tostring(key) .. "=" .. text_of(member, depth + 1)
     end
   end
@@ -26,7 +29,7 @@ end
 function text_of(value, depth)
   local kind = type(value)
   if kind == "string" then
-    return ("%q"):format(value)
+    return (("%q"):format(value):gsub("\n", "n")) -- on one line
   elseif kind ~= "userdata" and kind ~= "table" then
     return tostring(value)
   elseif depth > 0 and is_event(value) then

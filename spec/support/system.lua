@@ -55,4 +55,15 @@ function system.names(file)
   return file:samples({ order = "file" }):select("comm"):collect()
 end
 
+--- What file:thread() or file:threads() gave, without the methods.
+function system.plain(threads)
+  if threads[1] then
+    for _, thread in ipairs(threads) do system.plain(thread) end
+  elseif next(threads) then
+    assert(type(threads.maps) == "function")
+    threads.maps = nil
+  end
+  return threads
+end
+
 return system

@@ -89,12 +89,13 @@ int pl_later(lua_State *L, const char *name);
 /* Raises: no record type has a field of that name; names the closest. */
 int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
 
-/* File; user values: its events, its features, the metatable of its records. */
+/* File; user values: its events, its features, the metatable of its records, the options of open. */
 enum {
 	PL_FILE_EVENTS = 1,
 	PL_FILE_FEATURES,
 	PL_FILE_RECORD,
-	PL_FILE_VALUES = PL_FILE_RECORD
+	PL_FILE_SYMBOLS,
+	PL_FILE_VALUES = PL_FILE_SYMBOLS
 };
 
 struct pl_file {
@@ -107,7 +108,10 @@ struct pl_file {
 	uint64_t late;	    /* records of the last pass that came too late for their place */
 	uint64_t said_late; /* what was said of them */
 	struct pm_machine *machine; /* made when it is first asked for, or as a stream passes */
-	bool copied;		    /* there may be records that outlive close() */
+	struct pm_resolver *resolver; /* made with it */
+	struct ps_options
+		symbols; /* as given to open; its strings are kept by user value PL_FILE_SYMBOLS */
+	bool copied;	 /* there may be records that outlive close() */
 	const struct pl_names *names;
 };
 
@@ -120,11 +124,20 @@ bool pl_file_passes(const struct pl_file *file);
 struct pm_machine *pl_machine(lua_State *L, struct pl_file *file);
 /* The same for whoever must not raise: makes f->machine; false: see err. The file must be open. */
 bool pl_machine_make(struct pl_file *file, struct pd_error *err);
+void pl_machine_free(struct pl_file *file);
 int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
 int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
-/* Pushes what the recorded system knows of a record: v is of PD_MACHINE. [-0, +1] */
-void pl_push_machine(lua_State *L, struct pl_file *file, const struct pd_record *rec,
-		     const struct pd_value *v);
+int pl_file_resolve(lua_State *L); /* file:resolve(pid, addr [, time]) -> table | nil */
+int pl_file_missing(lua_State *L); /* file:missing() -> array of tables */
+/*
+ * Pushes what the recorded system knows of a record: v is of PD_MACHINE. `record` is the Record at that index of the
+ * stack, 0 if there is none: then views cannot be. [-0, +1]
+ */
+void pl_push_machine(lua_State *L, struct pl_file *file, int record,
+		     const struct pd_record *rec, const struct pd_value *v);
+/* The frames of a sample as the recorded system knows them, the resolver's. Raises as pl_machine. */
+const struct pd_frame *pl_frames(lua_State *L, struct pl_file *file,
+				 const struct pd_record *rec, size_t *n);
 
 /*
  * Says new damage by warn(), once each; raises instead if the file is strict. And how many records came too
@@ -200,6 +213,8 @@ int pl_file_cursor(lua_State *L);   /* file:cursor(options) -> cursor */
 int pl_file_dispatch(lua_State *L); /* file:dispatch(options) */
 int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
 int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
+int pl_file_script(lua_State *L);   /* file:script(out, options) */
+int pl_script_fields(lua_State *L); /* core.script_fields() -> fields, classes */
 int pl_file_health(lua_State *L);   /* file:health() -> table, see health.c */
 
 /* A step of a cursor: pushes the values of the next record and counts them; 0 at the end. */

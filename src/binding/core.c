@@ -83,6 +83,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "methods", core_methods },
 		{ "metatable", core_metatable },
 		{ "query_call", pl_query_call },
+		{ "script_fields", pl_script_fields },
 		{ NULL, NULL },
 	};
 
@@ -95,5 +96,9 @@ int luaopen_perflua_core(lua_State *L)
 	luaL_newlib(L, functions);
 	lua_pushstring(L, pd_zstd_version());
 	lua_setfield(L, -2, "zstd");
+	lua_pushstring(L, ps_elfutils_version());
+	lua_setfield(L, -2, "elfutils");
+	lua_pushboolean(L, ps_can_demangle());
+	lua_setfield(L, -2, "demangles");
 	return 1;
 }

@@ -37,7 +37,19 @@ unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uin
 	return n;
 }
 
-/* A value that is not a plain load: perhaps it needs a record to stay, perhaps it cannot be read. */
+/* A view needs a record to stay. [-0, +1] */
+static void push_viewed(lua_State *L, int cursor, const struct pd_record *rec, unsigned index,
+			struct pd_value *v)
+{
+	struct pl_cursor *c = lua_touserdata(L, cursor);
+	struct pl_record *own = pl_push_record_of(L, c->file, cursor, PL_CURSOR_META, rec);
+
+	pd_record_get(&own->rec, index, v);
+	pl_push_value(L, lua_gettop(L), v);
+	lua_remove(L, -2);
+}
+
+/* A value that is not a plain load: perhaps it cannot be read. */
 static void push_other(lua_State *L, int cursor, const struct pd_record *rec, unsigned index,
 		       struct pd_value *v)
 {
@@ -57,19 +69,16 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 		c->busy = false; /* this raises if the file cannot be read; it calls no Lua */
 		pl_machine(L, c->file);
 		c->busy = busy;
-		pl_push_machine(L, c->file, rec, v);
+		if (rec->layout->bound[index].field->view)
+			push_viewed(L, cursor, rec, index, v);
+		else
+			pl_push_machine(L, c->file, 0, rec, v);
 		if (lua_isnil(L, -1)) {
 			lua_pop(L, 1);
 			lua_pushboolean(L, 0);
 		}
 	} else if (v->type == PD_VIEW) {
-		struct pl_cursor *c = lua_touserdata(L, cursor);
-		struct pl_record *own = pl_push_record_of(L, c->file, cursor, PL_CURSOR_META,
-							  rec);
-
-		pd_record_get(&own->rec, index, v);
-		pl_push_value(L, lua_gettop(L), v);
-		lua_remove(L, -2);
+		push_viewed(L, cursor, rec, index, v);
 	} else {
 		pl_push_value(L, 0, v);
 	}

@@ -76,6 +76,39 @@ static const char **check_paths(lua_State *L, size_t *n)
 	return paths;
 }
 
+/* A string of the table at 2, which is kept by the one on top; NULL: not given. [-0, +0] */
+static const char *keep_string(lua_State *L, const char *name)
+{
+	const char *text;
+
+	if (lua_getfield(L, 2, name) == LUA_TNIL) {
+		lua_pop(L, 1);
+		return NULL;
+	}
+	text = luaL_checkstring(L, -1);
+	lua_setfield(L, -2, name);
+	return text;
+}
+
+static void read_symbol_options(lua_State *L, struct pl_file *f)
+{
+	int file = lua_gettop(L);
+
+	lua_newtable(L);
+	f->symbols = (struct ps_options){
+		.symfs = keep_string(L, "symfs"),
+		.kallsyms = keep_string(L, "kallsyms"),
+		.vmlinux = keep_string(L, "vmlinux"),
+		.buildid_dir = keep_string(L, "buildid_dir"),
+	};
+	lua_getfield(L, 2, "debuginfod");
+	f->symbols.debuginfod = lua_toboolean(L, -1);
+	f->symbols.mangled = lua_getfield(L, 2, "demangle") == LUA_TBOOLEAN &&
+			     !lua_toboolean(L, -1);
+	lua_pop(L, 2);
+	lua_setiuservalue(L, file, PL_FILE_SYMBOLS);
+}
+
 static void read_options(lua_State *L, struct pl_file *f, uint64_t *window)
 {
 	if (!lua_istable(L, 2))
@@ -85,6 +118,7 @@ static void read_options(lua_State *L, struct pl_file *f, uint64_t *window)
 	if (lua_getfield(L, 2, "window") != LUA_TNIL)
 		*window = (uint64_t)luaL_checkinteger(L, -1);
 	lua_pop(L, 2);
+	read_symbol_options(L, f);
 }
 
 /* core.open(path | paths [, options]) -> File | nil, message, code */
@@ -140,8 +174,7 @@ static int file_gc(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
-	pm_machine_destroy(f->machine);
-	f->machine = NULL;
+	pl_machine_free(f);
 	pd_session_destroy(f->session);
 	f->session = NULL;
 	f->file = NULL;
@@ -439,8 +472,11 @@ void pl_file_register(lua_State *L)
 		{ "count", file_count },
 		{ "health", pl_file_health },
 		{ "dump", pl_file_dump },
+		{ "script", pl_file_script },
 		{ "thread", pl_file_thread },
 		{ "threads", pl_file_threads },
+		{ "resolve", pl_file_resolve },
+		{ "missing", pl_file_missing },
 		{ NULL, NULL },
 		/* clang-format on */
 	};

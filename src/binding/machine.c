@@ -14,20 +14,34 @@ bool pl_file_passes(const struct pl_file *f)
 bool pl_machine_make(struct pl_file *f, struct pd_error *err)
 {
 	struct pm_machine *machine = f->machine;
+	struct pm_resolver *resolver;
 
 	if (machine)
 		return true;
-	machine = pm_machine_create(f->session);
-	if (!machine)
+	machine = pm_machine_create(f->session, &f->symbols);
+	resolver = machine ? pm_resolver_create(machine) : NULL;
+	if (!resolver) {
+		pm_machine_destroy(machine);
 		return pd_error_set(err, "ENOMEM", f->file->path, PD_NO_OFFSET,
 				    "no memory for the recorded system");
+	}
 	/* all of it or nothing: what is known in part gives wrong names. So no interrupt ends this */
 	if (!pl_file_passes(f) && !pm_machine_read(machine, err)) {
+		pm_resolver_destroy(resolver);
 		pm_machine_destroy(machine);
 		return false;
 	}
 	f->machine = machine;
+	f->resolver = resolver;
 	return true;
+}
+
+void pl_machine_free(struct pl_file *f)
+{
+	pm_resolver_destroy(f->resolver);
+	pm_machine_destroy(f->machine);
+	f->resolver = NULL;
+	f->machine = NULL;
 }
 
 struct pm_machine *pl_machine(lua_State *L, struct pl_file *f)
@@ -41,17 +55,70 @@ struct pm_machine *pl_machine(lua_State *L, struct pl_file *f)
 	return f->machine;
 }
 
-void pl_push_machine(lua_State *L, struct pl_file *f, const struct pd_record *rec,
+const struct pd_frame *pl_frames(lua_State *L, struct pl_file *f, const struct pd_record *rec,
+				 size_t *n)
+{
+	pl_machine(L, f);
+	return pm_frames_of(f->resolver, rec, n);
+}
+
+static void set_string(lua_State *L, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	lua_pushstring(L, text);
+	lua_setfield(L, -2, name);
+}
+
+/* Array of {symbol, srcline}; nil if there are none. [-0, +1] */
+static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record *rec,
+			 const struct pd_asked *asked)
+{
+	const struct ps_line *lines;
+	size_t n = pm_inlined(f->resolver, rec, asked, &lines);
+
+	if (!n) {
+		lua_pushnil(L);
+		return;
+	}
+	lua_createtable(L, (int)n, 0);
+	for (size_t i = 0; i < n; i++) {
+		lua_createtable(L, 0, 2);
+		set_string(L, "symbol", lines[i].function);
+		set_string(L, "srcline", lines[i].srcline);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+}
+
+void pl_push_machine(lua_State *L, struct pl_file *f, int record, const struct pd_record *rec,
 		     const struct pd_value *v)
 {
 	struct pd_value value;
 
-	pm_machine_field(pl_machine(L, f), rec, v->u, &value);
+	pl_machine(L, f);
+	if (v->asked.field == PD_M_INLINED) {
+		push_inlined(L, f, rec, &v->asked);
+		return;
+	}
+	pm_field(f->resolver, rec, &v->asked, &value);
 	/* Lua knows strings by their addresses, if they come often: it need not hash them each time */
 	if (value.type == PD_STR && value.s.p != value.text)
 		lua_pushstring(L, value.s.p);
 	else
+		pl_push_value(L, record, &value);
+}
+
+/* {start, len, pgoff, filename, build_id, prot} [-0, +1] */
+static void push_map(lua_State *L, const struct pm_map *map)
+{
+	lua_createtable(L, 0, 6);
+	for (uint32_t m = 0; pd_view_map.members[m].name; m++) {
+		struct pd_value value = { .type = PD_NIL };
+
+		pm_map_member(map, PD_M_MAP_START + m, &value);
 		pl_push_value(L, 0, &value);
+		lua_setfield(L, -2, pd_view_map.members[m].name);
+	}
 }
 
 static void set_time(lua_State *L, const char *name, uint64_t time)
@@ -62,10 +129,45 @@ static void set_time(lua_State *L, const char *name, uint64_t time)
 	lua_setfield(L, -2, name);
 }
 
-/* {pid, tid, comm, start, exit} [-0, +1] */
-static void push_life(lua_State *L, const struct pm_life *life)
+struct map_list {
+	lua_State *L;
+	lua_Integer n;
+};
+
+static void add_map(void *arg, const struct pm_map *map)
 {
-	lua_createtable(L, 0, 6);
+	struct map_list *list = arg;
+
+	luaL_checkstack(list->L, 4, "maps");
+	push_map(list->L, map);
+	lua_rawseti(list->L, -2, ++list->n);
+}
+
+/* maps() -> array of {start, len, pgoff, filename, build_id, prot}; upvalues: File, system, pid, time */
+static int life_maps(lua_State *L)
+{
+	struct pl_file *f = pl_check_file(L, lua_upvalueindex(1));
+	struct map_list list = { .L = L };
+
+	lua_settop(L, 0);
+	lua_newtable(L);
+	pm_spaces_each(pm_machine_spaces(pl_machine(L, f)),
+		       (uint32_t)lua_tointeger(L, lua_upvalueindex(2)),
+		       (int32_t)lua_tointeger(L, lua_upvalueindex(3)),
+		       (uint64_t)lua_tointeger(L, lua_upvalueindex(4)), add_map, &list);
+	return 1;
+}
+
+/* {pid, tid, comm, start, exit, maps} of a thread of the File at 1; its maps are those at `time`. [-0, +1] */
+static void push_life(lua_State *L, const struct pm_life *life, uint32_t system, uint64_t time)
+{
+	lua_createtable(L, 0, 7);
+	lua_pushvalue(L, 1);
+	lua_pushinteger(L, (lua_Integer)system);
+	lua_pushinteger(L, life->pid);
+	lua_pushinteger(L, (lua_Integer)time);
+	lua_pushcclosure(L, life_maps, 4);
+	lua_setfield(L, -2, "maps");
 	lua_pushinteger(L, life->pid);
 	lua_setfield(L, -2, "pid");
 	lua_pushinteger(L, life->tid);
@@ -80,7 +182,7 @@ static void push_life(lua_State *L, const struct pm_life *life)
 	}
 }
 
-/* file:thread(tid [, time]) -> {pid, tid, comm, start, exit} | nil: as it was then, or last */
+/* file:thread(tid [, time]) -> {pid, tid, comm, start, exit, maps} | nil: as it was then, or last */
 int pl_file_thread(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -94,14 +196,14 @@ int pl_file_thread(lua_State *L)
 	for (uint32_t i = 0; i < f->session->n_files; i++) {
 		if (!pm_machine_life(machine, i, (int32_t)tid, time, &life))
 			continue;
-		push_life(L, &life);
+		push_life(L, &life, i, time);
 		return 1;
 	}
 	lua_pushnil(L);
 	return 1;
 }
 
-/* file:threads() -> array of {pid, tid, comm, start, exit}: each life of each tid */
+/* file:threads() -> array of {pid, tid, comm, start, exit, maps}: each life of each tid */
 int pl_file_threads(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -121,7 +223,92 @@ int pl_file_threads(lua_State *L)
 			    !pm_life_begins(thread, &thread->moments[k + 1]))
 				continue;
 			pm_machine_life_of(machine, thread, (ptrdiff_t)k, &life);
-			push_life(L, &life);
+			push_life(L, &life, thread->system, life.exit);
+			lua_rawseti(L, -2, ++n);
+		}
+	}
+	return 1;
+}
+
+/* file:resolve(pid, addr [, time]) -> {symbol, symoff, dso, map, srcline} | nil: what was there then, or last */
+int pl_file_resolve(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	lua_Integer pid = luaL_checkinteger(L, 2);
+	uint64_t address = (uint64_t)luaL_checkinteger(L, 3);
+	struct pm_where where = {
+		.pid = (int32_t)pid,
+		.time = lua_isnoneornil(L, 4) ? PM_NO_TIME : (uint64_t)luaL_checkinteger(L, 4),
+		.mode = PD_CPUMODE_USER,
+		.any_mode = true,
+	};
+	const struct ps_line *lines;
+	struct pm_place place = { .map = NULL };
+
+	luaL_argcheck(L, pid >= INT32_MIN && pid <= INT32_MAX, 2, "no process id");
+	pl_machine(L, f);
+	/* of recordings whose clocks differ it is the first that has something there */
+	for (; where.system < f->session->n_files && !place.map; where.system++)
+		pm_place_at(f->resolver, &where, address, &place);
+	if (!place.map) {
+		lua_pushnil(L);
+		return 1;
+	}
+	lua_createtable(L, 0, 5);
+	set_string(L, "dso", place.map->dso->name);
+	push_map(L, place.map);
+	lua_setfield(L, -2, "map");
+	if (place.symbol) {
+		set_string(L, "symbol", place.symbol->name);
+		pl_set_integer(L, "symoff", pm_place_offset(&place));
+	}
+	if (ps_dso_lines(place.map->dso, place.address, &lines))
+		set_string(L, "srcline", lines[0].srcline);
+	return 1;
+}
+
+/* {filename, build_id, reason, tried} [-0, +1] */
+static void push_missing(lua_State *L, const struct ps_dso *dso)
+{
+	struct pd_value id = { .type = PD_HEX };
+
+	lua_createtable(L, 0, 4);
+	set_string(L, "filename", dso->name);
+	set_string(L, "reason", dso->reason);
+	if (dso->id.build_id.size) {
+		id.s.p = (const char *)dso->id.build_id.bytes;
+		id.s.n = dso->id.build_id.size;
+		pl_push_value(L, 0, &id);
+		lua_setfield(L, -2, "build_id");
+	}
+	lua_createtable(L, (int)dso->n_tried, 0);
+	for (size_t i = 0; i < dso->n_tried; i++) {
+		lua_pushstring(L, dso->tried[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_setfield(L, -2, "tried");
+}
+
+/*
+ * file:missing() -> array of {filename, build_id, reason, tried}: the binaries without symbols. Looks for those of
+ * all binaries with code that were mapped.
+ */
+int pl_file_missing(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	const struct pm_machine *machine = pl_machine(L, f);
+	lua_Integer n = 0;
+
+	lua_newtable(L);
+	for (uint32_t system = 0; system < f->session->n_files; system++) {
+		struct ps_store *store = pm_machine_store(machine, system);
+
+		for (size_t i = 0; store && i < ps_store_count(store); i++) {
+			struct ps_dso *dso = ps_store_at(store, i);
+
+			if (dso->id.kind == PS_DATA || ps_dso_load(dso))
+				continue;
+			push_missing(L, dso);
 			lua_rawseti(L, -2, ++n);
 		}
 	}

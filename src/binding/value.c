@@ -54,7 +54,7 @@ void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 	case PD_MACHINE: {
 		const struct pl_record *r = lua_touserdata(L, record);
 
-		pl_push_machine(L, r->file, &r->rec, v);
+		pl_push_machine(L, r->file, record, &r->rec, v);
 		break;
 	}
 	case PD_LATER:

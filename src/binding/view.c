@@ -11,6 +11,8 @@ struct pl_view {
 	struct pd_view view;
 	struct pl_record *record;
 	uint32_t generation; /* of the record when this was made */
+	struct pd_frame
+		frames[]; /* view.frames, of call chains that are not as they were recorded */
 };
 
 /* User value 1: the view. */
@@ -40,12 +42,20 @@ void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 	struct pl_record *r = lua_touserdata(L, record);
 	uint32_t generation =
 		r->generation; /* as decoded: a step of the collector may reuse it */
+	const struct pd_frame *frames = NULL;
+	size_t n = 0;
 	struct pl_view *v;
 
+	if (view->desc == &pd_view_callchain && pm_frames_beside(&r->rec))
+		frames = pl_frames(L, r->file, &r->rec, &n);
 	record = lua_absindex(L, record);
-	v = lua_newuserdatauv(L, sizeof(*v), 1);
+	v = lua_newuserdatauv(L, sizeof(*v) + n * sizeof(*frames), 1);
 	v->view = *view;
 	v->view.rec = &r->rec;
+	if (frames) {
+		v->view.frames = memcpy(v->frames, frames, n * sizeof(*frames));
+		v->view.count = (uint32_t)n;
+	}
 	v->record = r;
 	v->generation = generation;
 	luaL_setmetatable(L, PL_VIEW);
@@ -177,6 +187,10 @@ static int view_next(lua_State *L)
 		if (value.type == PD_NIL || value.type == PD_LATER)
 			continue;
 		push_of(L, 1, &value);
+		if (lua_isnil(L, -1)) {
+			lua_pop(L, 1); /* the recorded system does not know it */
+			continue;
+		}
 		lua_pushstring(L, desc->members[at].name);
 		break;
 	}
@@ -273,6 +287,10 @@ static int item_next(lua_State *L)
 		if (value.type == PD_NIL || value.type == PD_LATER)
 			continue;
 		push_item_member(L, 1, &value);
+		if (lua_isnil(L, -1)) {
+			lua_pop(L, 1);
+			continue;
+		}
 		lua_pushstring(L, desc->items[m].name);
 		lua_insert(L, -2);
 		return 2;

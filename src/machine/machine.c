@@ -1,24 +1,11 @@
-#include "machine.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Numbers of the names of fields that are asked for. */
-struct ids {
-	unsigned pid, tid, ptid, comm, cgroup, cgroup_id, path;
-};
+#include "inside.h"
 
-struct pm_machine {
-	const struct pd_session *session;
-	struct pm_sources sources;
-	struct ids ids;
-	struct pm_names names;
-	struct pm_threads threads;
-	struct pd_id_table *cgroups; /* by system: id → name */
-};
-
-struct pm_machine *pm_machine_create(const struct pd_session *session)
+struct pm_machine *pm_machine_create(const struct pd_session *session,
+				     const struct ps_options *options)
 {
 	struct pm_machine *m = calloc(1, sizeof(*m));
 	const struct pd_names *names = &session->files[0]->names;
@@ -29,20 +16,32 @@ struct pm_machine *pm_machine_create(const struct pd_session *session)
 	m->threads.names = &m->names;
 	m->threads.idle = pm_names_add(&m->names, (struct pd_text){ "swapper", 7 });
 	m->cgroups = calloc(session->n_files, sizeof(*m->cgroups));
-	if (!pm_sources_init(&m->sources, session) || !m->cgroups ||
-	    m->threads.idle == PM_NO_NAME) {
+	m->spaces = pm_spaces_create();
+	if (!pm_sources_init(&m->sources, session) || !m->cgroups || !m->spaces ||
+	    !pm_binaries_init(&m->binaries, session, options, &m->names) ||
+	    !pm_guests_init(&m->guests, session) || m->threads.idle == PM_NO_NAME) {
 		pm_machine_destroy(m);
 		return NULL;
 	}
-	m->ids = (struct ids){
+	m->ids = (struct pm_ids){
 		.pid = pd_name_id(names, "pid", 3),
 		.tid = pd_name_id(names, "tid", 3),
+		.ppid = pd_name_id(names, "ppid", 4),
 		.ptid = pd_name_id(names, "ptid", 4),
 		.comm = pd_name_id(names, "comm", 4),
 		.cgroup = pd_name_id(names, "cgroup", 6),
 		.cgroup_id = pd_name_id(names, "cgroup_id", 9),
 		.path = pd_name_id(names, "path", 4),
+		.ip = pd_name_id(names, "ip", 2),
+		.addr = pd_name_id(names, "addr", 4),
 	};
+	for (size_t i = 0; i < session->n_files; i++) {
+		if (pm_buildids_read(&m->binaries.build_ids, session->files[i],
+				     m->sources.list[i].system))
+			continue;
+		pm_machine_destroy(m);
+		return NULL;
+	}
 	return m;
 }
 
@@ -51,10 +50,14 @@ void pm_machine_destroy(struct pm_machine *m)
 	if (!m)
 		return;
 	pm_threads_deinit(&m->threads);
+	pm_spaces_destroy(m->spaces);
+	pm_binaries_deinit(&m->binaries);
+	pm_guests_deinit(&m->guests);
 	pm_names_deinit(&m->names);
 	for (size_t i = 0; m->cgroups && i < m->session->n_files; i++)
 		pd_id_table_deinit(&m->cgroups[i]);
 	free(m->cgroups);
+	pm_deferred_deinit(&m->deferred);
 	pm_sources_deinit(&m->sources);
 	free(m);
 }
@@ -64,25 +67,12 @@ const struct pm_threads *pm_machine_threads(const struct pm_machine *m)
 	return &m->threads;
 }
 
-static void get(const struct pd_record *rec, unsigned id, struct pd_value *out)
-{
-	unsigned index = rec->layout->slot[id];
-
-	out->type = PD_NIL;
-	if (index)
-		pd_record_get(rec, index, out);
-}
-
-static uint32_t system_of(const struct pm_machine *m, const struct pd_record *rec)
-{
-	return pm_source_of(&m->sources, rec)->system;
-}
-
 static const uint32_t said_by[] = {
-	PD_RECORD_COMM,
-	PD_RECORD_FORK,
-	PD_RECORD_EXIT,
-	PD_RECORD_CGROUP,
+	PD_RECORD_COMM,	    PD_RECORD_FORK,
+	PD_RECORD_EXIT,	    PD_RECORD_CGROUP,
+	PD_RECORD_MMAP,	    PD_RECORD_MMAP2,
+	PD_RECORD_KSYMBOL,  PD_RECORD_BUILD_ID,
+	PD_RECORD_ID_INDEX, PD_RECORD_CALLCHAIN_DEFERRED,
 };
 
 void pm_machine_types(struct pd_types *set)
@@ -123,40 +113,107 @@ static bool add_cgroup(struct pm_machine *m, const struct pd_record *rec)
 	int64_t id;
 	uint32_t name;
 
-	get(rec, m->ids.path, &path);
+	pm_get(rec, m->ids.path, &path);
 	if (!pm_integer(rec, m->ids.cgroup_id, &id) || path.type != PD_STR)
 		return true;
 	name = pm_names_add(&m->names, (struct pd_text){ path.s.p, path.s.n });
 	return name != PM_NO_NAME &&
-	       pd_id_table_add(&m->cgroups[system_of(m, rec)], (uint64_t)id, name);
+	       pd_id_table_add(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id, name);
 }
 
-/* When it was what a record says. Of what perf wrote itself it is known only that it was so then. */
-static void set_time(struct pm_machine *m, const struct pd_record *rec,
-		     struct pm_moment *moment)
+/*
+ * When it was what a record says. Of what perf wrote itself it is known only that it was so then: *found. What
+ * it wrote at the end (--tail-synthesize) has no time at all.
+ */
+static uint64_t time_said(struct pm_machine *m, const struct pd_record *rec, bool *found)
 {
 	struct pm_source *source = pm_source_of(&m->sources, rec);
+	uint64_t time = pm_time_of(&m->sources, rec);
 
-	moment->time = pm_time_of(&m->sources, rec);
-	moment->found = moment->time == PM_NO_TIME;
-	if (!moment->found)
+	*found = time == PM_NO_TIME;
+	if (!*found)
 		source->begun = true;
 	else if (!source->begun)
-		moment->time = source->floor;
+		time = source->floor;
+	return time;
 }
 
-bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
+/* The system whose spaces a record speaks of; *pid becomes that of the guest for what is of a guest's kernel. */
+static uint32_t space_system(struct pm_machine *m, const struct pd_record *rec, int32_t *pid)
+{
+	const struct pm_guest_cpu *cpu = pm_guests_of(&m->guests, rec);
+	enum pd_cpumode mode = rec->misc & PD_MISC_CPUMODE;
+	uint32_t system = pm_system_of(m, rec), guest = PM_NO_SYSTEM;
+
+	if (!pm_is_guest(mode))
+		return system;
+	if (!cpu && mode == PD_CPUMODE_GUEST_USER)
+		guest = pm_guests_system(&m->guests, system, *pid);
+	if (guest == PM_NO_SYSTEM)
+		guest = pm_guests_make(&m->guests, system,
+				       cpu ? cpu->machine_pid :
+				       mode == PD_CPUMODE_GUEST_KERNEL && *pid > 0 ? *pid :
+										     0);
+	if (cpu && mode == PD_CPUMODE_GUEST_KERNEL)
+		*pid = cpu->machine_pid;
+	return guest;
+}
+
+static bool add_map(struct pm_machine *m, const struct pd_record *rec)
+{
+	struct pm_mapped mapped = {
+		.system = pm_system_of(m, rec),
+		.mode = rec->misc & PD_MISC_CPUMODE,
+	};
+	uint32_t system;
+	struct pm_map map;
+	int64_t pid = 0;
+	bool found, kernel;
+
+	if (rec->type == PD_RECORD_KSYMBOL)
+		mapped.mode = PD_CPUMODE_KERNEL;
+	else if (!pm_integer(rec, m->ids.pid, &pid))
+		return true;
+	mapped.pid = (int32_t)pid;
+	kernel = pm_is_kernel(mapped.mode);
+	if (!kernel && pid < 0)
+		return true;
+	system = space_system(m, rec, &mapped.pid);
+	if (system == PM_NO_SYSTEM || !pm_binaries_map(&m->binaries, rec, &mapped, &map))
+		return false;
+	map.time = time_said(m, rec, &found);
+	return (!map.dso && !map.removed) ||
+	       pm_spaces_add(m->spaces, system, kernel ? PM_KERNEL : mapped.pid, &map);
+}
+
+/*
+ * What perf wrote for a process that it found inherits nothing: its maps follow. Before Linux 4.20 only its time, 0,
+ * tells that.
+ */
+static bool fork_space(struct pm_machine *m, const struct pd_record *rec, int32_t pid,
+		       const struct pm_moment *fork)
+{
+	int64_t ppid, time;
+	bool copy = !fork->found && !(rec->misc & PD_MISC_FORK_EXEC);
+
+	if (pm_integer(rec, m->sources.time_id, &time) && !time)
+		copy = false;
+	if (!pm_integer(rec, m->ids.ppid, &ppid) || pid < 0 || ppid < 0)
+		return true;
+	return pm_spaces_fork(m->spaces, space_system(m, rec, &pid), pid, (int32_t)ppid,
+			      fork->time, copy);
+}
+
+static bool add_moment(struct pm_machine *m, const struct pd_record *rec)
 {
 	struct pm_moment moment = { .name = PM_NO_NAME };
 	struct pd_value comm = { .type = PD_NIL };
 	int64_t pid, tid, ptid = -1;
 
 	switch (rec->type) {
-	case PD_RECORD_CGROUP:
-		return add_cgroup(m, rec);
 	case PD_RECORD_COMM:
 		moment.kind = PM_COMM;
-		get(rec, m->ids.comm, &comm);
+		pm_get(rec, m->ids.comm, &comm);
 		if (comm.type != PD_STR)
 			return true;
 		break;
@@ -165,19 +222,44 @@ bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
 		if (!pm_integer(rec, m->ids.ptid, &ptid))
 			return true;
 		break;
-	case PD_RECORD_EXIT:
+	default:
 		moment.kind = PM_EXIT;
 		break;
-	default:
-		return true;
 	}
 	if (!pm_integer(rec, m->ids.tid, &tid) || !pm_integer(rec, m->ids.pid, &pid))
 		return true;
-	set_time(m, rec, &moment);
+	moment.time = time_said(m, rec, &moment.found);
 	moment.pid = (int32_t)pid;
 	moment.parent = (int32_t)ptid;
-	return pm_threads_add(&m->threads, system_of(m, rec), (int32_t)tid, moment,
+	if (moment.kind == PM_FORK && !fork_space(m, rec, moment.pid, &moment))
+		return false;
+	return pm_threads_add(&m->threads, pm_system_of(m, rec), (int32_t)tid, moment,
 			      (struct pd_text){ comm.s.p, comm.s.n });
+}
+
+bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
+{
+	m->taken++;
+	switch (rec->type) {
+	case PD_RECORD_COMM:
+	case PD_RECORD_FORK:
+	case PD_RECORD_EXIT:
+		return add_moment(m, rec);
+	case PD_RECORD_MMAP:
+	case PD_RECORD_MMAP2:
+	case PD_RECORD_KSYMBOL:
+		return add_map(m, rec);
+	case PD_RECORD_CGROUP:
+		return add_cgroup(m, rec);
+	case PD_RECORD_BUILD_ID:
+		return pm_buildids_add(&m->binaries.build_ids, rec, pm_system_of(m, rec));
+	case PD_RECORD_ID_INDEX:
+		return pm_guests_add(&m->guests, rec);
+	case PD_RECORD_CALLCHAIN_DEFERRED:
+		return pm_deferred_add(&m->deferred, pm_system_of(m, rec), m->ids.tid, rec);
+	default:
+		return true;
+	}
 }
 
 static void set_text(struct pd_value *out, const char *p, size_t n)
@@ -222,8 +304,7 @@ static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *t
 	return at >= 0 ? at : (ptrdiff_t)thread->n - 1;
 }
 
-static void comm_of(const struct pm_machine *m, const struct pd_record *rec,
-		    struct pd_value *out)
+void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, struct pd_value *out)
 {
 	const struct pm_thread *thread;
 	uint32_t name = PM_NO_NAME;
@@ -231,36 +312,50 @@ static void comm_of(const struct pm_machine *m, const struct pd_record *rec,
 
 	if (!pm_integer(rec, m->ids.tid, &tid))
 		return;
-	thread = pm_thread_find(&m->threads, system_of(m, rec), (int32_t)tid);
+	thread = pm_thread_find(&m->threads, pm_system_of(m, rec), (int32_t)tid);
 	if (thread)
 		name = pm_thread_name(&m->threads, thread, moment_of(m, thread, rec));
 	set_name(m, (int32_t)tid, name, out);
 }
 
-static void cgroup_path_of(const struct pm_machine *m, const struct pd_record *rec,
-			   struct pd_value *out)
+void pm_cgroup_path_of(const struct pm_machine *m, const struct pd_record *rec,
+		       struct pd_value *out)
 {
 	uint32_t name;
 	int64_t id;
 
 	if (!pm_integer(rec, m->ids.cgroup, &id))
 		return;
-	name = pd_id_table_find(&m->cgroups[system_of(m, rec)], (uint64_t)id);
+	name = pd_id_table_find(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id);
 	if (name != UINT32_MAX)
 		set_text(out, m->names.texts[name].p, m->names.texts[name].n);
 }
 
-void pm_machine_field(const struct pm_machine *m, const struct pd_record *rec, uint64_t field,
-		      struct pd_value *out)
+bool pm_guest_of(const struct pm_machine *m, const struct pd_record *rec, int32_t *pid,
+		 int32_t *vcpu)
 {
-	static void (*const fields[])(const struct pm_machine *m, const struct pd_record *rec,
-				      struct pd_value *out) = {
-		[PD_M_COMM] = comm_of,
-		[PD_M_CGROUP_PATH] = cgroup_path_of,
-	};
+	const struct pm_guest_cpu *cpu = pm_guests_of(&m->guests, rec);
 
-	out->type = PD_NIL;
-	fields[field](m, rec, out);
+	if (!cpu)
+		return false;
+	*pid = cpu->machine_pid;
+	*vcpu = cpu->vcpu;
+	return true;
+}
+
+const struct pm_ids *pm_machine_ids(const struct pm_machine *m)
+{
+	return &m->ids;
+}
+
+struct ps_store *pm_machine_store(const struct pm_machine *m, uint32_t system)
+{
+	return m->binaries.stores[system];
+}
+
+struct pm_spaces *pm_machine_spaces(const struct pm_machine *m)
+{
+	return m->spaces;
 }
 
 void pm_machine_life_of(const struct pm_machine *m, const struct pm_thread *thread,

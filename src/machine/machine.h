@@ -5,7 +5,7 @@
  *	struct pm_machine *machine = pm_machine_create(session);
  *
  *	if (!machine || !pm_machine_read(machine, &err)) …
- *	pm_machine_field(machine, &rec, PD_M_COMM, &value);
+ *	pm_field(resolver, &rec, &(struct pd_asked){ PD_M_COMM }, &value);
  *
  * Of a stream, which passes once, each record is given to pm_machine_add as it comes.
  *
@@ -15,13 +15,21 @@
 #ifndef PERFLUA_MACHINE_MACHINE_H
 #define PERFLUA_MACHINE_MACHINE_H
 
+#include "fields.h"
+#include "frames.h"
+#include "maps.h"
+#include "places.h"
 #include "sources.h"
 #include "threads.h"
 
 struct pm_machine;
 
-/* NULL: no memory. The session must outlive it. */
-struct pm_machine *pm_machine_create(const struct pd_session *session);
+/*
+ * NULL: no memory. The session and the options' strings must outlive it. Of the options what the recording says
+ * itself (release, host, arch, kcore_dir) is filled in.
+ */
+struct pm_machine *pm_machine_create(const struct pd_session *session,
+				     const struct ps_options *options);
 void pm_machine_destroy(struct pm_machine *machine);
 
 /* Adds to a set of types those of the records that say something of the system. */
@@ -33,12 +41,19 @@ bool pm_machine_read(struct pm_machine *machine, struct pd_error *err);
 /* Takes in a record, if it is of those types. False: no memory. */
 bool pm_machine_add(struct pm_machine *machine, const struct pd_record *rec);
 
-/*
- * The value of a field of kind PD_K_MACHINE (enum pd_machine_field) of a record; PD_NIL if it has none. Its text
- * is the machine's, the same of the same name, and ends with a NUL; or it is the value's own.
- */
-void pm_machine_field(const struct pm_machine *machine, const struct pd_record *rec,
-		      uint64_t field, struct pd_value *out);
+/* Numbers of the names of fields that are asked for. */
+struct pm_ids {
+	unsigned pid, tid, ppid, ptid, comm, cgroup, cgroup_id, path, ip, addr;
+};
+const struct pm_ids *pm_machine_ids(const struct pm_machine *machine);
+
+/* What fields.h asks of a record's thread, control group and guest. */
+void pm_comm_of(const struct pm_machine *machine, const struct pd_record *rec,
+		struct pd_value *out);
+void pm_cgroup_path_of(const struct pm_machine *machine, const struct pd_record *rec,
+		       struct pd_value *out);
+bool pm_guest_of(const struct pm_machine *machine, const struct pd_record *rec,
+		 int32_t *machine_pid, int32_t *vcpu);
 
 /*
  * The life of thread tid of a system at a time (PM_NO_TIME: its last); false if it is not known. Times are in ns;
@@ -56,6 +71,12 @@ bool pm_machine_life(const struct pm_machine *machine, uint32_t system, int32_t 
 /* The life of a thread that its moment `at` is of, as that moment left it. */
 void pm_machine_life_of(const struct pm_machine *machine, const struct pm_thread *thread,
 			ptrdiff_t at, struct pm_life *life);
+
+/* Its binaries, of a system; NULL: it has none yet. */
+struct ps_store *pm_machine_store(const struct pm_machine *machine, uint32_t system);
+
+/* The address spaces of all systems. */
+struct pm_spaces *pm_machine_spaces(const struct pm_machine *machine);
 
 /* The threads of all systems, as they were met. */
 const struct pm_threads *pm_machine_threads(const struct pm_machine *machine);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "../symbols/symbols.h"
+
 #define FACTOR UINT64_C(0xff51afd7ed558ccd)
 
 static uint64_t hash(struct pd_text text, uint64_t h)
@@ -21,27 +23,15 @@ static uint64_t hash(struct pd_text text, uint64_t h)
 	return h;
 }
 
-static bool grow(struct pm_names *names)
-{
-	size_t capacity = names->capacity ? names->capacity * 2 : 64;
-	struct pd_text *grown = realloc(names->texts, capacity * sizeof(*grown));
-
-	if (!grown)
-		return false;
-	if (!names->capacity && getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
-		names->seed = FACTOR;
-	names->texts = grown;
-	names->capacity = capacity;
-	return true;
-}
-
 uint32_t pm_names_add(struct pm_names *names, struct pd_text text)
 {
 	uint64_t key;
 	uint32_t found;
 	char *copy;
 
-	if (names->n == names->capacity && !grow(names))
+	if (!names->n && getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
+		names->seed = FACTOR;
+	if (!ps_reserve(names->texts, names->n, names->capacity))
 		return PM_NO_NAME;
 	key = hash(text, names->seed);
 	while ((found = pd_id_table_find(&names->by_hash, key)) != UINT32_MAX) {

@@ -24,6 +24,12 @@ struct pm_sources {
 	unsigned time_id;
 };
 
+/* What a process or thread of a system is found by. */
+static inline uint64_t pm_key_of(uint32_t system, int32_t pid)
+{
+	return (uint64_t)system << 32 | (uint32_t)pid;
+}
+
 bool pm_sources_init(struct pm_sources *sources, const struct pd_session *session);
 void pm_sources_deinit(struct pm_sources *sources);
 
@@ -46,6 +52,16 @@ static inline bool pm_integer(const struct pd_record *rec, unsigned name_id, int
 	unsigned index = rec->layout->slot[name_id];
 
 	return pd_record_integer(rec, index, out) || pm_integer_decoded(rec, index, out);
+}
+
+/* A value of a record; PD_NIL: it has none of that name. */
+static inline void pm_get(const struct pd_record *rec, unsigned name_id, struct pd_value *out)
+{
+	unsigned index = rec->layout->slot[name_id];
+
+	out->type = PD_NIL;
+	if (index)
+		pd_record_get(rec, index, out);
 }
 
 /* Where a record of a source without times lies, as a number that grows from record to record. */

@@ -3,34 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t key_of(uint32_t system, int32_t tid)
-{
-	return (uint64_t)system << 32 | (uint32_t)tid;
-}
+#include "../symbols/symbols.h"
 
 const struct pm_thread *pm_thread_find(const struct pm_threads *t, uint32_t system, int32_t tid)
 {
-	uint32_t i = pd_id_table_find(&t->by_tid, key_of(system, tid));
+	uint32_t i = pd_id_table_find(&t->by_tid, pm_key_of(system, tid));
 
 	return i == UINT32_MAX ? NULL : &t->threads[i];
 }
 
 static struct pm_thread *find_or_add(struct pm_threads *t, uint32_t system, int32_t tid)
 {
-	uint32_t i = pd_id_table_find(&t->by_tid, key_of(system, tid));
+	uint32_t i = pd_id_table_find(&t->by_tid, pm_key_of(system, tid));
 
 	if (i != UINT32_MAX)
 		return &t->threads[i];
-	if (t->n == t->capacity) {
-		size_t capacity = t->capacity ? t->capacity * 2 : 64;
-		struct pm_thread *grown = realloc(t->threads, capacity * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		t->threads = grown;
-		t->capacity = capacity;
-	}
-	if (!pd_id_table_add(&t->by_tid, key_of(system, tid), (uint32_t)t->n))
+	if (!ps_reserve(t->threads, t->n, t->capacity) ||
+	    !pd_id_table_add(&t->by_tid, pm_key_of(system, tid), (uint32_t)t->n))
 		return NULL;
 	t->threads[t->n] = (struct pm_thread){ .system = system, .tid = tid };
 	return &t->threads[t->n++];
@@ -42,15 +31,8 @@ static bool insert(struct pm_thread *thread, const struct pm_moment *moment)
 {
 	size_t at = thread->n;
 
-	if (thread->n == thread->capacity) {
-		size_t capacity = thread->capacity ? thread->capacity * 2 : 2;
-		struct pm_moment *grown = realloc(thread->moments, capacity * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		thread->moments = grown;
-		thread->capacity = capacity;
-	}
+	if (!ps_reserve(thread->moments, thread->n, thread->capacity))
+		return false;
 	/* nearly always it is the last one; so far back as this would take long is nothing but damage */
 	while (at && thread->moments[at - 1].time > moment->time && thread->n - at < MAX_BACK)
 		at--;

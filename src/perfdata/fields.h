@@ -34,6 +34,28 @@ enum pd_kind {
 enum pd_machine_field {
 	PD_M_COMM,
 	PD_M_CGROUP_PATH,
+	/* of an address: the record's ip, unless one is named */
+	PD_M_SYMBOL,
+	PD_M_SYMOFF,
+	PD_M_DSO,
+	PD_M_SRCLINE,
+	PD_M_INLINED, /* composite */
+	PD_M_MAP,     /* composite: pd_view_map */
+	PD_M_MAP_START,
+	PD_M_MAP_LEN,
+	PD_M_MAP_PGOFF,
+	PD_M_MAP_FILENAME,
+	PD_M_MAP_BUILD_ID,
+	PD_M_MAP_PROT,
+	/* of a sample's addr */
+	PD_M_SYMBOL_DADDR,
+	PD_M_DSO_DADDR,
+	/* of samples */
+	PD_M_STACK,
+	PD_M_FRAMES,
+	PD_M_UNRESOLVED,
+	PD_M_MACHINE_PID,
+	PD_M_VCPU,
 };
 
 struct pd_field {

@@ -96,7 +96,7 @@ static bool is_time(const char *name)
 static void print_member(struct pd_print *out, const char *name, const struct pd_value *value,
 			 bool *first, bool json)
 {
-	if (value->type == PD_NIL || value->type == PD_LATER)
+	if (value->type == PD_NIL || pd_is_elsewhere(value))
 		return;
 	print_key(out, name, first, json);
 	if (!json && value->type == PD_UINT && is_time(name))
@@ -119,8 +119,6 @@ static void print_item(struct pd_print *out, const struct pd_view *view, uint32_
 	}
 	pd_print_char(out, '{');
 	for (unsigned m = 0; items[m].name; m++) {
-		if (items[m].type == PD_LATER)
-			continue;
 		value.type = PD_NIL;
 		view->desc->item(view, i, m, &value);
 		print_member(out, items[m].name, &value, &first, json);

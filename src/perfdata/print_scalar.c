@@ -32,16 +32,16 @@ void pd_print_long(struct pd_print *out, const char *p, size_t n)
 	out->n = n;
 }
 
-static const char two_digits[] = "00010203040506070809"
-				 "10111213141516171819"
-				 "20212223242526272829"
-				 "30313233343536373839"
-				 "40414243444546474849"
-				 "50515253545556575859"
-				 "60616263646566676869"
-				 "70717273747576777879"
-				 "80818283848586878889"
-				 "90919293949596979899";
+const char pd_two_digits[201] = "00010203040506070809"
+				"10111213141516171819"
+				"20212223242526272829"
+				"30313233343536373839"
+				"40414243444546474849"
+				"50515253545556575859"
+				"60616263646566676869"
+				"70717273747576777879"
+				"80818283848586878889"
+				"90919293949596979899";
 static const char hex_digits[] = "0123456789abcdef";
 
 void pd_print_uint(struct pd_print *out, uint64_t v)
@@ -51,12 +51,12 @@ void pd_print_uint(struct pd_print *out, uint64_t v)
 
 	while (v >= 100) {
 		p -= 2;
-		memcpy(p, two_digits + 2 * (v % 100), 2);
+		memcpy(p, pd_two_digits + 2 * (v % 100), 2);
 		v /= 100;
 	}
 	if (v >= 10) {
 		p -= 2;
-		memcpy(p, two_digits + 2 * v, 2);
+		memcpy(p, pd_two_digits + 2 * v, 2);
 	} else {
 		*--p = (char)('0' + v);
 	}
@@ -95,7 +95,7 @@ void pd_print_seconds(struct pd_print *out, uint64_t ns)
 	p[9] = (char)('0' + rest % 10);
 	rest /= 10;
 	for (unsigned i = 7; i < 8; i -= 2, rest /= 100)
-		memcpy(p + i, two_digits + 2 * (rest % 100), 2);
+		memcpy(p + i, pd_two_digits + 2 * (rest % 100), 2);
 	out->n += 10;
 }
 
@@ -181,18 +181,25 @@ static void json_escape(struct pd_print *out, uint8_t c)
 enum {
 	IN_TEXT = 1,
 	IN_VIEW = 2,
-	IN_JSON = 4
+	IN_JSON = 4,
+	IN_LINE = 8
 };
 
-#define ALWAYS (IN_TEXT | IN_VIEW | IN_JSON)
+#define ALWAYS (IN_TEXT | IN_VIEW | IN_JSON | IN_LINE)
 
 static const uint8_t escaped[256] = {
-	[0 ... ' ' - 1] = ALWAYS, [0x7f] = ALWAYS,
-	['\\'] = ALWAYS,	  [' '] = IN_TEXT | IN_VIEW,
-	['"'] = IN_JSON,	  [','] = IN_VIEW,
-	['='] = IN_VIEW,	  ['{'] = IN_VIEW,
-	['}'] = IN_VIEW,	  ['['] = IN_VIEW,
-	[']'] = IN_VIEW,	  [0x80 ... 0xff] = ALWAYS, /* unless it is UTF-8 */
+	[0 ... ' ' - 1] = ALWAYS,
+	[0x7f] = ALWAYS,
+	['\\'] = ALWAYS & ~IN_LINE,
+	[' '] = IN_TEXT | IN_VIEW,
+	['"'] = IN_JSON,
+	[','] = IN_VIEW,
+	['='] = IN_VIEW,
+	['{'] = IN_VIEW,
+	['}'] = IN_VIEW,
+	['['] = IN_VIEW,
+	[']'] = IN_VIEW,
+	[0x80 ... 0xff] = ALWAYS, /* unless it is UTF-8 */
 };
 
 /* How many bytes from p on stand for themselves. */
@@ -259,4 +266,9 @@ void pd_print_json_string(struct pd_print *out, const char *p, size_t n)
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view)
 {
 	print_escaped(out, p, n, in_view ? IN_VIEW : IN_TEXT, text_escape);
+}
+
+void pd_print_line(struct pd_print *out, const char *p, size_t n)
+{
+	print_escaped(out, p, n, IN_LINE, text_escape);
 }

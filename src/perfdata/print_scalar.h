@@ -6,6 +6,9 @@
 
 #include "print.h"
 
+/* "00" "01" … "99" */
+extern const char pd_two_digits[201];
+
 #define PD_PRINT_NAME 64 /* no name is longer */
 
 /* Room for n bytes at once (n at most a few hundred); what is used of it is added to out->n. */
@@ -56,5 +59,7 @@ void pd_print_digits(struct pd_print *out, const char *p,
 		     size_t n); /* two hex digits per byte */
 void pd_print_json_string(struct pd_print *out, const char *p, size_t n);
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view);
+/* Escapes only what could drive a terminal or is no text. */
+void pd_print_line(struct pd_print *out, const char *p, size_t n);
 
 #endif

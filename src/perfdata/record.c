@@ -115,7 +115,8 @@ static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t
 		b->field->compute(rec, at, out);
 		break;
 	case PD_K_MACHINE:
-		set_uint(out, PD_MACHINE, b->field->arg);
+		out->type = PD_MACHINE;
+		out->asked = (struct pd_asked){ .field = b->field->arg };
 		break;
 	case PD_K_LATER:
 		out->type = PD_LATER;

@@ -90,7 +90,6 @@ static void retire_lat(const struct pd_record *rec, uint32_t at, struct pd_value
 		pd_set_uint(out, PD_UINT, w >> 48);
 }
 
-#define SYSTEM	   "; needs the recorded system, which comes with a later version."
 #define TRACEPOINT "; needs tracepoint formats, which come with a later version."
 
 const struct pd_field pd_sample_fields[] = {
@@ -155,17 +154,37 @@ const struct pd_field pd_sample_fields[] = {
 	{ FIELD(U64, "code_page_size", 0, "Bytes of the page at ip; 0 if unknown."),
 	  .part = PD_PART_CODE_PAGE_SIZE },
 	{ COMPUTED(BLOB, "aux", 0, aux, "A piece of the AUX area."), .part = PD_PART_AUX },
-	{ LATER("symbol", "Function at ip" SYSTEM) },
-	{ LATER("symoff", "Bytes from the start of the function to ip" SYSTEM) },
-	{ LATER("dso", "Binary that was mapped at ip" SYSTEM) },
-	{ LATER("srcline", "Source file and line of ip" SYSTEM) },
-	{ LATER("map", "Mapping that covered ip" SYSTEM) },
-	{ LATER("symbol_daddr", "Symbol at addr" SYSTEM) },
-	{ LATER("dso_daddr", "Binary that was mapped at addr" SYSTEM) },
-	{ LATER("stack",
-		"The call chain in one string, caller first, joined by \";\"" SYSTEM) },
-	{ LATER("machine_pid", "Process id of the guest's virtual machine" SYSTEM) },
-	{ LATER("vcpu", "Virtual processor of the guest" SYSTEM) },
+	{ OF_MACHINE(STR, "symbol", SYMBOL, "Function at ip; nil if it is not known."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(UINT, "symoff", SYMOFF, "Bytes from the start of the function to ip."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(STR, "dso", DSO, "Binary that was mapped at ip, as perf names it."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(STR, "srcline", SRCLINE,
+		     "Source file and line of ip; nil without debug information."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(VIEW, "map", MAP, "The mapping that covered ip then."), .part = PD_PART_IP,
+	  .view = &pd_view_map },
+	{ OF_MACHINE(STR, "symbol_daddr", SYMBOL_DADDR,
+		     "Symbol at addr; nil if it is not known."),
+	  .part = PD_PART_ADDR },
+	{ OF_MACHINE(STR, "dso_daddr", DSO_DADDR, "Binary that was mapped at addr."),
+	  .part = PD_PART_ADDR },
+	{ OF_MACHINE(STR, "stack", STACK,
+		     "The call chain in one string: functions, caller first, joined by \";\"."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(
+		  STR, "frames", FRAMES,
+		  "The call chain as text, a line for each frame, callee first: level, binary, tab, function; "
+		  "or tab, address."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(ADDR, "unresolved", UNRESOLVED,
+		     "Address of ip in its binary, if no function is known there; else nil."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(UINT, "machine_pid", MACHINE_PID,
+		     "Process id of the guest's virtual machine; nil if it is no guest's.") },
+	{ OF_MACHINE(UINT, "vcpu", VCPU,
+		     "Virtual processor of the guest; nil if it is no guest's.") },
 	{ LATER("args", "A tracepoint's fields by name" TRACEPOINT) },
 	{ LATER("message", "A tracepoint's formatted text" TRACEPOINT) },
 	END_OF_FIELDS,

@@ -17,19 +17,19 @@ struct pd_record;
 struct pd_value;
 
 enum pd_type {
-	PD_NIL,	  /* this record does not have it */
-	PD_BOOL,  /* .u */
-	PD_INT,	  /* .i */
-	PD_UINT,  /* .u, shown in decimal */
-	PD_ADDR,  /* .u, shown in hex */
-	PD_FLOAT, /* .f */
-	PD_STR,	  /* .s, text */
-	PD_HEX,	  /* .s, bytes that read as a string of hex digits: build-ids, tags */
-	PD_BLOB,  /* .s, bytes as they are */
-	PD_VIEW,  /* .view */
-	PD_EVENT, /* .event */
-	PD_MACHINE, /* .u, an enum pd_machine_field: the recorded system knows it, which is not known here */
-	PD_LATER, /* known by name, not decoded by this version: reading it is an error */
+	PD_NIL,	    /* this record does not have it */
+	PD_BOOL,    /* .u */
+	PD_INT,	    /* .i */
+	PD_UINT,    /* .u, shown in decimal */
+	PD_ADDR,    /* .u, shown in hex */
+	PD_FLOAT,   /* .f */
+	PD_STR,	    /* .s, text */
+	PD_HEX,	    /* .s, bytes that read as a string of hex digits: build-ids, tags */
+	PD_BLOB,    /* .s, bytes as they are */
+	PD_VIEW,    /* .view */
+	PD_EVENT,   /* .event */
+	PD_MACHINE, /* .asked: the recorded system knows it, which is not known here */
+	PD_LATER,   /* known by name, not decoded by this version: reading it is an error */
 };
 
 /* What a member of a view is, for the manual and the editor stubs. */
@@ -50,6 +50,22 @@ struct pd_view {
 	uint32_t at;	/* offset of the part in the record */
 	uint32_t count; /* items */
 	uint64_t extra; /* the view's own: a mask, a layout, an offset */
+	/* of a call chain: its frames, when they are not those that were recorded; whoever holds the view owns them */
+	const struct pd_frame *frames;
+};
+
+/* An address of a call chain, and the cpumode it ran in. */
+struct pd_frame {
+	uint64_t ip;
+	uint64_t mode; /* enum pd_cpumode */
+};
+
+/* What the recorded system is asked: of the record, or of an address in it. */
+struct pd_asked {
+	uint32_t field; /* enum pd_machine_field */
+	uint32_t mode;	/* enum pd_cpumode of the address */
+	uint64_t address;
+	bool of_address; /* else mode and address are the record's to say */
 };
 
 struct pd_view_desc {
@@ -79,9 +95,16 @@ struct pd_value {
 		} s;
 		struct pd_view view;
 		const struct pd_event *event;
+		struct pd_asked asked;
 	};
 	char text[64]; /* where .s of composed text lies: such a value is not copied */
 };
+
+/* Does perfdata not know it? */
+static inline bool pd_is_elsewhere(const struct pd_value *value)
+{
+	return value->type == PD_MACHINE || value->type == PD_LATER;
+}
 
 /*
  * Receives a composite value. Between begin and end come, in a table, pairs of key() and a value (or

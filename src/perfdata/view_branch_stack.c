@@ -3,6 +3,7 @@
  * See struct perf_branch_entry, include/uapi/linux/perf_event.h.
  */
 #include "sample.h"
+#include "fields.h"
 #include "views.h"
 
 /* extra: whether there is a hw_idx, and where the counters start */
@@ -48,6 +49,10 @@ enum {
 	NEW_TYPE,
 	PRIV,
 	COUNTERS,
+	SYMBOL_FROM,
+	SYMBOL_TO,
+	DSO_FROM,
+	DSO_TO,
 };
 
 static const struct pd_member items[] = {
@@ -73,10 +78,10 @@ static const struct pd_member items[] = {
 	[COUNTERS] = { "counters", PD_ADDR,
 		       "Occurrences of the group's events since the previous branch, packed as the "
 		       "PMU's branch_counter_width says." },
-	{ "symbol_from", PD_LATER, "Function at from; needs the recorded system." },
-	{ "symbol_to", PD_LATER, "Function at to; needs the recorded system." },
-	{ "dso_from", PD_LATER, "Binary mapped at from; needs the recorded system." },
-	{ "dso_to", PD_LATER, "Binary mapped at to; needs the recorded system." },
+	[SYMBOL_FROM] = { "symbol_from", PD_STR, "Function at from; nil if it is not known." },
+	[SYMBOL_TO] = { "symbol_to", PD_STR, "Function at to; nil if it is not known." },
+	[DSO_FROM] = { "dso_from", PD_STR, "Binary that was mapped at from." },
+	[DSO_TO] = { "dso_to", PD_STR, "Binary that was mapped at to." },
 	{ NULL, PD_NIL, NULL },
 };
 
@@ -130,7 +135,9 @@ static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_v
 	if (m == FROM || m == TO)
 		pd_set_uint(out, PD_ADDR, pd_rec64(rec, at + (m == TO ? 8 : 0)));
 	else if (m > COUNTERS)
-		out->type = PD_LATER;
+		pd_ask(out, m == DSO_FROM || m == DSO_TO ? PD_M_DSO : PD_M_SYMBOL,
+		       pd_rec64(rec, at + (m == SYMBOL_TO || m == DSO_TO ? 8 : 0)),
+		       rec->misc & PD_MISC_CPUMODE);
 	else if (m == COUNTERS && counters)
 		pd_set_uint(out, PD_ADDR, pd_rec64(rec, counters + 8 * i));
 	else if (m == COUNTERS || (m == NEW_TYPE && flag(view, word, TYPE) != EXTEND_ABI))

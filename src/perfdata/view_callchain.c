@@ -6,6 +6,7 @@
  * A frame is found without walking the chain: `extra` keeps where the first three markers are
  * (16 bits each), how many of them there are, and whether more follow.
  */
+#include "fields.h"
 #include "views.h"
 
 #define MAX_MARKERS 3
@@ -129,6 +130,10 @@ static uint64_t frame(const struct pd_view *view, uint32_t i, enum pd_cpumode *m
 	uint64_t ip = 0;
 	unsigned k;
 
+	if (view->frames) {
+		*mode = (enum pd_cpumode)view->frames[i].mode;
+		return view->frames[i].ip;
+	}
 	pd_frames_init(&frames, view);
 	for (k = 0; k < markers(view->extra) && marker_at(view->extra, k) <= i + k; k++)
 		frames.mode = mode_of(entry(view, marker_at(view->extra, k)));
@@ -171,30 +176,30 @@ static const struct pd_member items[] = {
 	{ "ip", PD_ADDR,
 	  "Address: of the instruction in the first frame, of the return in others." },
 	{ "cpumode", PD_STR, "Where it ran: \"kernel\", \"user\", \"hypervisor\" …" },
-	{ "symbol", PD_LATER, "Function at ip; needs the recorded system." },
-	{ "symoff", PD_LATER,
-	  "Bytes from the start of the function to ip; needs the recorded system." },
-	{ "dso", PD_LATER, "Binary that was mapped at ip; needs the recorded system." },
-	{ "srcline", PD_LATER, "Source file and line of ip; needs the recorded system." },
-	{ "inlined", PD_LATER,
-	  "Array of {symbol, srcline} of the functions inlined at ip; needs the recorded system." },
+	{ "symbol", PD_STR, "Function at ip; nil if it is not known." },
+	{ "symoff", PD_UINT, "Bytes from the start of the function to ip." },
+	{ "dso", PD_STR, "Binary that was mapped at ip, as perf names it." },
+	{ "srcline", PD_STR, "Source file and line of ip; nil without debug information." },
+	{ "inlined", PD_VIEW,
+	  "Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there "
+	  "are none." },
 	{ NULL, PD_NIL, NULL },
 };
 
 static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
 {
+	static const uint8_t asked[] = { 0,	      0,	PD_M_SYMBOL,
+					 PD_M_SYMOFF, PD_M_DSO, PD_M_SRCLINE,
+					 PD_M_INLINED };
 	enum pd_cpumode mode;
-	uint64_t ip;
+	uint64_t ip = frame(view, i, &mode);
 
-	if (m > 1) {
-		out->type = PD_LATER;
-		return;
-	}
-	ip = frame(view, i, &mode);
 	if (m == 0)
 		pd_set_uint(out, PD_ADDR, ip);
-	else
+	else if (m == 1)
 		pd_set_name(out, pd_cpumode_name(mode));
+	else
+		pd_ask(out, asked[m], ip, mode);
 }
 
 const struct pd_view_desc pd_view_callchain = {

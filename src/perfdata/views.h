@@ -27,6 +27,7 @@ PD_VIEW_DECLARE(id_index); /* .entries */
 PD_VIEW_DECLARE(thread_map);
 PD_VIEW_DECLARE(bpf_metadata); /* .entries */
 PD_VIEW_DECLARE(cpus);
+extern const struct pd_view_desc pd_view_map; /* of the recorded system */
 
 /* Do n bytes at `at` lie in the body? */
 static inline bool pd_fits(const struct pd_record *rec, uint32_t at, uint64_t n)
@@ -86,6 +87,15 @@ static inline void pd_set_name(struct pd_value *out, const char *name)
 
 /* "kernel", "user" … of the header's misc. */
 const char *pd_cpumode_name(unsigned mode);
+
+/* What the recorded system knows of an address of the record; `field` is an enum pd_machine_field. */
+static inline void pd_ask(struct pd_value *out, uint32_t field, uint64_t address, unsigned mode)
+{
+	out->type = PD_MACHINE;
+	out->asked = (struct pd_asked){
+		.field = field, .mode = mode, .address = address, .of_address = true
+	};
+}
 
 /* The frames of an open callchain one after another, context markers consumed. */
 struct pd_frames {

@@ -78,9 +78,15 @@ local function banner(host)
 end
 
 local function version(host)
-  return ("%s\nwith zstd %s\n%s\n"):format(banner(host), require "perflua.core".zstd,
+  local core = require "perflua.core"
+  return table.concat({
+    banner(host),
+    "with zstd " .. core.zstd,
+    "with elfutils " .. core.elfutils,
+    core.demangles and "with libiberty" or "without libiberty: names of C++ and Rust stay mangled",
     host.libedit and "with libedit " .. host.libedit
-      or "without libedit: the prompt has no line editing and no history")
+      or "without libedit: the prompt has no line editing and no history",
+  }, "\n") .. "\n"
 end
 
 -- Runs fn(...) → status nil and what it returned, or FAILED after the error was reported. fn is called

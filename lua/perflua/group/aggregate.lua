@@ -1,5 +1,6 @@
 -- Groups of records by their keys: one pass, a table of tables with the groups as leaves.
 
+local loop = require "perflua.group.loop"
 local measures = require "perflua.group.measures"
 local plan = require "perflua.query.plan"
 
@@ -35,47 +36,35 @@ local function collector()
   return refs, slot
 end
 
-local function step_of(column, i, slot)
-  local measure, ref = measures[column.measure], column.ref
-  if not ref then return measure.step(nil, i) end
-  local at, absent = slot(ref, told_measures[column.measure])
-  return measure.step(ref.kind, i, at, absent)
+local function index_of(event) return event and event.index or nil end
+local function name_of(event) return event and event.name or nil end
+local function present(value)
+  if value == ABSENT then return nil end
+  return value
 end
 
-local function run(step, key_slots, steps, start)
-  local root, groups, v = {}, {}, {}
-  local n_keys, n_steps = #key_slots, #steps
-  local last = key_slots[n_keys]
-  while step(v) do
-    local node = root
-    for i = 1, n_keys - 1 do
-      local key = v[key_slots[i]]
-      local next_node = node[key]
-      if not next_node then
-        next_node = {}
-        node[key] = next_node
-      end
-      node = next_node
-    end
-    local key = v[last]
-    local g = node[key]
-    if not g then
-      g = start(v)
-      node[key], groups[#groups + 1] = g, g
-    end
-    for i = 1, n_steps do steps[i](g, v) end
+-- The keys for the loop, and how the values of some are shown.
+local function keys_of(keys, slot)
+  local list, reads = {}, {}
+  for i, key in ipairs(keys) do
+    local at, absent = slot(key.ref, true)
+    reads[i] = not key.at and index_of or key.ref.kind == "event" and name_of or absent and present
+    list[i] = { slot = at, other = key.other and slot(key.other), at = key.at, read = reads[i] and true }
   end
-  return groups
+  return list, reads
 end
 
--- The same without keys: everything is one group.
-local function run_all(step, steps, start)
-  local v = {}
-  local g = start(v)
-  while step(v) do
-    for i = 1, #steps do steps[i](g, v) end
+-- The measures for the loop, and the functions of each.
+local function measured(columns, slot)
+  local list, starts, steps = {}, {}, {}
+  for i, column in ipairs(columns) do
+    local measure, ref = measures[column.measure], column.ref
+    local kind, at, absent = ref and ref.kind, nil, nil
+    if ref then at, absent = slot(ref, told_measures[column.measure]) end
+    list[i] = { slot = at, code = measure.code and measure.code(kind) }
+    starts[i], steps[i] = measure.start, measure.step(kind, i, absent)
   end
-  return { g }
+  return list, starts, steps
 end
 
 local function named_events(groups, columns)
@@ -93,33 +82,20 @@ local function named_events(groups, columns)
 end
 
 ---@param spec table what the query reads
----@param keys {ref: table, at: integer?, split: boolean?}[] at: its place among a group's keys
+---@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref, never false, is absent;
+--- at: its place among a group's keys
 ---@param columns {name: string, measure: string, ref: table?}[]
----@return table[] groups # { keys = {…}, state, state … }, in the order in which they were met; of a
---- key with `split` it is `event`, the event's index or nil, not among keys
+---@return table[] groups # { keys = {…}, state, state … }, in the order in which they were met; a key
+--- without a place is its `event`, the event's index or nil
 local function aggregate(spec, keys, columns)
   local refs, slot = collector()
-  local key_slots, key_absent, steps = {}, {}, {}
-  for i, key in ipairs(keys) do key_slots[i], key_absent[i] = slot(key.ref, true) end
-  for i, column in ipairs(columns) do steps[i] = step_of(column, i, slot) end
-  local function start(v)
-    local g = { keys = {} }
-    for i, key in ipairs(keys) do
-      local value = v[key_slots[i]]
-      if value == key_absent[i] then value = nil end
-      if key.split then
-        g.event = value and value.index
-      else
-        g.keys[key.at] = value and key.ref.kind == "event" and value.name or value
-      end
-    end
-    for i, column in ipairs(columns) do g[i] = measures[column.measure].start() end
-    return g
-  end
+  local key_list, reads = keys_of(keys, slot)
+  local list, starts, steps = measured(columns, slot)
   local order = spec.order or plan.any_order(spec, refs, columns) and "file" or "time"
-  local step, cursor = plan.rows(setmetatable({ order = order }, { __index = spec }), refs)
+  spec = setmetatable({ order = order }, { __index = spec })
+  local source, cursor, direct = plan.source(spec, refs)
   local _ <close> = plan.closing(cursor)
-  local groups = #keys == 0 and run_all(step, steps, start) or run(step, key_slots, steps, start)
+  local groups = loop.make(direct, #refs, key_list, list)(source, reads, starts, steps)
   named_events(groups, columns)
   return groups
 end

@@ -125,7 +125,7 @@ local function groups_of(spec, columns)
   if not spec.split then return aggregate(spec, keys, columns) end
   local _, names = event_places(spec)
   local late = spec.file.mode == "pipe" and not spec.scope.event_set -- then another may come
-  if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref("event"), split = true }) end
+  if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref "event" }) end
   local groups = aggregate(spec, keys, columns)
   local place, all = event_places(spec)
   for _, g in ipairs(groups) do g.event = place[g.event] or #all == 1 and 1 or 0 end

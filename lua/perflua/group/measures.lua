@@ -2,9 +2,9 @@
 -- becomes what a row shows. States are plain values, so they can be saved and merged later.
 --
 -- A row below: takes (kinds of fields it can measure), prefix (of its column's name), start() -> state,
--- step(kind, i, slot, absent) -> function(group, values) that updates group[i] by values[slot],
--- merge(a, b, kind) -> state, finish(state, kind, options, total) -> value, shows(kind) -> kind of the
--- column, default: "unsigned".
+-- step(kind, i, absent) -> function(group, x) that updates group[i] by a value, code(kind) -> the same as text for the
+-- loop, where it is worth it: of STATE, VALUE and STEP(group, x); merge(a, b, kind) -> state,
+-- finish(state, kind, options, total) -> value, shows(kind) -> kind of the column, default: "unsigned".
 
 local blame = require "perflua.errors.blame"
 local arith = require "perflua.filter.arith"
@@ -55,32 +55,32 @@ local function adder(kind)
   return kind == "signed" and add_signed or add_any
 end
 
-local function sum_step(kind, i, slot)
-  if arith.is_unsigned[kind] then -- the common one, without a call
-    return function(g, v)
-      local x = v[slot]
-      if x then
-        local sum = g[i] + x
-        if x < 0 or sum < 0 then overflow() end
-        g[i] = sum
-      end
-    end
-  end
+local function sum_step(kind, i)
   local plus = adder(kind)
-  return function(g, v)
-    local x = v[slot]
+  return function(g, x)
     if x then g[i] = plus(g[i], x) end
   end
+end
+
+local function sum_code(kind)
+  if not arith.is_unsigned[kind] then return nil end
+  return [[
+    if VALUE then
+      local sum = STATE + VALUE
+      if VALUE < 0 or sum < 0 then STEP(g, VALUE) end -- raises
+      STATE = sum
+    end
+  ]]
 end
 
 local function sum_merge(a, b, kind) return adder(kind)(a, b) end
 
 -- avg: { n, high, low } with the sum high * 2^32 + low, exact for 2^31 values; floats in `low`.
-local function avg_step(kind, i, slot)
+local function avg_step(kind, i)
   local high = arith.is_unsigned[kind] and function(x) return x >> 32 end
     or function(x) return x // 4294967296 end
-  return function(g, v)
-    local x, s = v[slot], g[i]
+  return function(g, x)
+    local s = g[i]
     if math.type(x) == "integer" then
       s[1], s[2], s[3] = s[1] + 1, s[2] + high(x), s[3] + (x & 0xffffffff)
     elseif x and math.type(x) then
@@ -106,10 +106,9 @@ local function extreme(name) -- "lt" or "gt"
   end
   return {
     takes = ordered, start = none, shows = same, finish = unless_none,
-    step = function(kind, i, slot)
+    step = function(kind, i)
       local is_better = better(kind)
-      return function(g, v)
-        local x = v[slot]
+      return function(g, x)
         if x then
           local best = g[i]
           if not best or is_better(x, best) then g[i] = x end
@@ -130,10 +129,9 @@ local function add_counts(a, b)
   return merged
 end
 
-local function hist_step(kind, i, slot)
+local function hist_step(kind, i)
   local bucket = sketch.power(kind)
-  return function(g, v)
-    local x = v[slot]
+  return function(g, x)
     if math.type(x) then
       local counts, b = g[i], bucket(x)
       counts[b] = (counts[b] or 0) + 1
@@ -147,10 +145,13 @@ local function kept(state) return state[1] end
 measures.count = {
   start = zero, merge = add, finish = as_is,
   step = function(_, i) return function(g) g[i] = g[i] + 1 end end,
+  code = function() return "STATE = STATE + 1" end,
 }
 
-measures.sum = { takes = number, prefix = "", start = zero, step = sum_step, merge = sum_merge, finish = as_is,
-  shows = function(kind) return kind == "address" and "unsigned" or kind end }
+measures.sum = {
+  takes = number, prefix = "", start = zero, step = sum_step, code = sum_code, merge = sum_merge, finish = as_is,
+  shows = function(kind) return kind == "address" and "unsigned" or kind end,
+}
 
 measures.avg = {
   takes = number, start = function() return { 0, 0, 0 } end, step = avg_step, finish = avg_finish, shows = float,
@@ -161,10 +162,10 @@ measures.min, measures.max = extreme("lt"), extreme("gt")
 
 -- A quantile's state: { counts of buckets, least value, greatest value }; the last two keep a bucket's
 -- middle from being more than what is in it.
-local function quantile_step(kind, i, slot)
+local function quantile_step(kind, i)
   local bucket, less = sketch.scale(kind).bucket, arith.comparison(kind, kind).lt
-  return function(g, v)
-    local x, state = v[slot], g[i]
+  return function(g, x)
+    local state = g[i]
     if not math.type(x) or x ~= x then return end
     local counts, b = state[1], bucket(x)
     counts[b] = (counts[b] or 0) + 1
@@ -199,9 +200,8 @@ measures.hist = {
 
 measures.distinct = {
   takes = value, start = empty,
-  step = function(_, i, slot, absent)
-    return function(g, v)
-      local x = v[slot]
+  step = function(_, i, absent)
+    return function(g, x)
       if x ~= absent then g[i][x] = true end
     end
   end,
@@ -220,9 +220,8 @@ measures.distinct = {
 
 measures.first = {
   takes = value, start = empty, shows = same, finish = kept,
-  step = function(_, i, slot, absent)
-    return function(g, v)
-      local x = v[slot]
+  step = function(_, i, absent)
+    return function(g, x)
       if x ~= absent and g[i][1] == nil then g[i][1] = x end
     end
   end,
@@ -231,9 +230,8 @@ measures.first = {
 
 measures.last = {
   takes = value, start = empty, shows = same, finish = kept,
-  step = function(_, i, slot, absent)
-    return function(g, v)
-      local x = v[slot]
+  step = function(_, i, absent)
+    return function(g, x)
       if x ~= absent then g[i][1] = x end
     end
   end,
@@ -241,7 +239,8 @@ measures.last = {
 }
 
 measures.share = {
-  takes = number, start = zero, step = sum_step, merge = sum_merge, shows = function() return "percent" end,
+  takes = number, start = zero, step = sum_step, code = sum_code, merge = sum_merge,
+  shows = function() return "percent" end,
   finish = function(sum, _, _, total) return total ~= 0 and 100 * (sum / total) or nil end,
 }
 

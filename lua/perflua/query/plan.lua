@@ -178,21 +178,37 @@ function plan.rows(spec, refs)
   return rows_of_records(spec, refs)
 end
 
+-- The cursor itself where it yields just the values of refs; nil where it does not.
+local function values_cursor(spec, refs)
+  if #refs == 0 or #spec.filters > 0 or not yields_fields(spec, refs) then return nil end
+  local names = {}
+  for i, ref in ipairs(refs) do names[i] = ref.root end
+  return open_cursor(spec, names)
+end
+
+-- What is fastest to read.
+---@param spec table
+---@param refs table[]
+---@return function source # direct: -> the next record's values, absent ones false; nil at the end. Else as plan.rows
+---@return table cursor # to close
+---@return boolean direct
+function plan.source(spec, refs)
+  local cursor = values_cursor(spec, refs)
+  if cursor then return cursor, cursor, true end
+  local step, closed = plan.rows(spec, refs)
+  return step, closed, false
+end
+
 ---@param spec table
 ---@param refs table[]
 ---@return function step # -> the next record's values, absent ones false; nil at the end
 ---@return table cursor # to close
 function plan.values(spec, refs)
-  if #spec.filters == 0 and yields_fields(spec, refs) then
-    local names = {}
-    for i, ref in ipairs(refs) do names[i] = ref.root end
-    local cursor = open_cursor(spec, names)
-    return cursor, cursor
-  end
-  local step, cursor = plan.rows(spec, refs)
+  local source, cursor, direct = plan.source(spec, refs)
+  if direct then return source, cursor end
   local v, n, unpack = {}, #refs, table.unpack
   return function()
-    if step(v) then return unpack(v, 1, n) end
+    if source(v) then return unpack(v, 1, n) end
   end, cursor
 end
 

@@ -1,0 +1,328 @@
+-- Call chains that are unwound from the registers and the stack of a sample.
+local binaries = require "spec.support.binaries"
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local oracle = require "spec.support.oracle"
+local perflua = require "perflua"
+
+local KERNEL, USER = -128 & -1, -512 & -1
+
+-- Recursion, a callback from libc, a stack of changing size, a signal's handler, a thread.
+local busy = [[
+  #include <pthread.h>
+  #include <signal.h>
+  #include <stdlib.h>
+  #include <string.h>
+  #include <sys/time.h>
+  volatile unsigned long sink;
+  __attribute__((noinline)) void leaf(int n) { while (n--) sink = sink * 3 + 1; }
+  __attribute__((noinline)) void down(int n) { if (n) down(n - 1); else leaf(20000); sink++; }
+  int compare(const void *a, const void *b) { leaf(200); return *(int *)a - *(int *)b; }
+  __attribute__((noinline)) void sort(void) {
+    int v[99];
+    for (int i = 0; i < 99; i++) v[i] = i * 7919 % 1000;
+    qsort(v, 99, sizeof(int), compare); sink += (unsigned long)v[3];
+  }
+  __attribute__((noinline)) void wide(int n) { char b[n]; memset(b, n, (size_t)n); leaf(20000); sink += b[n / 2]; }
+  void handler(int n) { (void)n; leaf(50000); }
+  void *work(void *n) { for (int i = 0; i < 200; i++) { down(i % 40); sort(); wide(100 + i); } return n; }
+  int main(void) {
+    struct itimerval often = { { 0, 5000 }, { 0, 5000 } };
+    pthread_t thread;
+    signal(SIGALRM, handler);
+    setitimer(ITIMER_REAL, &often, 0);
+    pthread_create(&thread, 0, work, 0);
+    work(0);
+    pthread_join(thread, 0);
+    return 0;
+  }]]
+
+--- The chains of all samples, each "symbol+0xoffset" joined by spaces.
+local function chains_of(path, options)
+  local list = {}
+  local file <close> = assert(perflua.open(path, options))
+  for s in file:samples() do
+    local chain = {}
+    for i, frame in ipairs(s.callchain) do
+      chain[i] = frame.symbol and ("%s+0x%x"):format(frame.symbol, frame.symoff) or "[unknown]"
+    end
+    list[#list + 1] = table.concat(chain, " ")
+  end
+  return list
+end
+
+-- perf with libunwind shows an address of -1 for a caller beyond what was copied of the stack.
+local function chains_of_perf(path)
+  local list, chain = {}, nil
+  for line in files.lines("perf script --no-inline -f -F tid,time,ip,sym,symoff -i " .. path .. " 2>/dev/null") do
+    local ip, symbol = line:match "^%s+(%x+) (.*)$"
+    if line:find "^%s*%d+%s+%d+%.%d+:" then
+      chain = {}
+    elseif line == "" then
+      list[#list + 1] = table.concat(chain, " ")
+    elseif ip ~= "ffffffffffffffff" then
+      chain[#chain + 1] = symbol
+    end
+  end
+  return list
+end
+
+-- It also does not read the last word of the copy, where one more return address may be. Which names entries of .plt
+-- have is not asked here.
+local function agrees(ours, perfs)
+  ours, perfs = ours:gsub("%S*@plt%+0x%x+", "_plt"):gsub("_init%+0x%x+", "_plt"),
+    perfs:gsub("%S*@plt%+0x%x+", "_plt"):gsub("_init%+0x%x+", "_plt")
+  return ours == perfs or ours:sub(1, #perfs + 1) == perfs .. " " and not ours:find(" ", #perfs + 2, true)
+end
+
+-- bottom() calls itself without end; its frame is a return address, and what is said of it.
+local program = [[
+  __asm__(".globl bottom\nbottom:\n.cfi_startproc\nnop\nnop\ncall bottom\nnop\n.cfi_endproc\n"
+          ".globl lost\nlost:\n.cfi_startproc\n.cfi_undefined rip\nnop\nnop\n.cfi_endproc\n"
+          ".globl bare\nbare:\nnop\nnop\nnop\nnop\n");
+]]
+
+local AX, SP, IP, MASK = 1, 8, 9, 0xff0fff
+
+--- Registers as perf has them in its mask.
+local function registers(sp, ip, bp)
+  local regs = { abi = 2 }
+  for i = AX, 20 do
+    regs[i] = 0
+  end
+  regs[SP - 1], regs[SP], regs[IP] = bp or 0, sp, ip
+  return regs
+end
+
+--- A recording of one sample with a stack of words at 0x7ffe0000, of the program that was mapped at 0x400000.
+local function recorded(tree, build_id, sample)
+  local b = builder.new()
+  local event = b:event { sample_type = { "ip", "tid", "time", "callchain", "regs_user", "stack_user" },
+    sample_regs_user = MASK, sample_stack_user = 8192 }
+  b:feature("arch", "x86_64")
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2 | 1 << 14,
+    build_id = build_id, filename = tree.path .. "/a" })
+  for k, v in pairs { ip = sample.regs_user[IP], pid = 7, time = 1, callchain = {} } do
+    sample[k] = sample[k] or v
+  end
+  if type(sample.stack_user) == "table" then
+    sample.stack_user = string.pack("<" .. ("I8"):rep(#sample.stack_user), table.unpack(sample.stack_user))
+  end
+  b:sample(event, sample)
+  return b:write()
+end
+
+local function ips_of(path)
+  local list = {}
+  local file <close> = assert(perflua.open(path))
+  for i, frame in ipairs(file:samples():first().callchain) do
+    list[i] = frame.ip
+  end
+  return list
+end
+
+describe("a call chain unwound from a sample's stack", function()
+  for name, flags in pairs { ["position-independent"] = "-O2", ["of fixed addresses"] = "-O2 -no-pie" } do
+    it("is as perf script has it, of a program " .. name, function()
+      if not oracle.perf then
+        return pending "perf is not installed"
+      end
+      local tree = binaries.tree()
+      tree:write("busy.c", busy)
+      tree:sh("gcc " .. flags .. " -fomit-frame-pointer -o busy busy.c -lpthread")
+      local path = oracle.record("-F 1999 -e cpu-clock:u --call-graph dwarf", tree.path .. "/busy")
+      if not path then
+        return pending "perf cannot record here"
+      end
+      local ours, perfs = chains_of(path), chains_of_perf(path)
+      assert.is_true(#perfs > 20)
+      assert.equal(#perfs, #ours)
+      for i = 1, #perfs do
+        assert.is_true(agrees(ours[i], perfs[i]), ours[i] .. "\nperf: " .. perfs[i])
+      end
+    end)
+  end
+
+  describe("of a program", function()
+    local tree, code
+
+    setup(function()
+      tree = binaries.tree()
+      code = tree:program("a", "-O1", program)
+    end)
+
+    local function chain(sample)
+      return ips_of(recorded(tree, code.build_id, sample))
+    end
+
+    local function address(symbol, offset)
+      return 0x400000 + code[symbol] + offset
+    end
+
+    it("has the address of the call in callers, and follows the kernel's part", function()
+      local ret = address("bottom", 7)
+      assert.same({ 0xffff1000, address("bottom", 1), ret - 1, ret - 1 }, chain {
+        callchain = { KERNEL, 0xffff1000, USER },
+        regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = { ret, ret },
+      })
+    end)
+
+    it("ends after 127 frames", function()
+      local stack = {}
+      for i = 1, 500 do
+        stack[i] = address("bottom", 7)
+      end
+      assert.equal(127, #chain { regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = stack })
+    end)
+
+    it("ends where the return address is said to be undefined", function()
+      assert.same({ address("bottom", 1), address("lost", 1) }, chain {
+        regs_user = registers(0x7ffe0000, address("bottom", 1)),
+        stack_user = { address("lost", 2), address("bottom", 7) },
+      })
+    end)
+
+    it("follows the frame pointer through code that nothing is known of", function()
+      local ret = address("bottom", 7)
+      assert.same({ address("bare", 1), ret - 1, ret - 1 }, chain {
+        regs_user = registers(0x7ffe0000, address("bare", 1), 0x7ffe0010), stack_user = { 1, 2, 3, ret, ret },
+      })
+      assert.same({ address("bare", 1) }, chain { -- it is not in the stack
+        regs_user = registers(0x7ffe0000, address("bare", 1), 0x10), stack_user = { 1, 2, 3, ret, ret },
+      })
+      assert.same({ address("bare", 1) }, chain { -- nothing was mapped where it leads
+        regs_user = registers(0x7ffe0000, address("bare", 1), 0x7ffe0010), stack_user = { 1, 2, 3, 4, ret },
+      })
+    end)
+
+    it("does not read what was not copied", function()
+      local ret = address("bottom", 7)
+      local regs = registers(0x7ffe0000, address("bottom", 1))
+      assert.equal(2, #chain { regs_user = regs, stack_user = { ret, ret, ret }, dyn_size = 8 })
+      assert.equal(4, #chain { regs_user = regs, stack_user = { ret, ret, ret }, dyn_size = -1 & -1 })
+      regs = registers(-8, address("bottom", 1)) -- the stack goes on at address 0
+      assert.equal(2, #chain { regs_user = regs, stack_user = { ret, ret, ret } })
+    end)
+
+    it("is only what was recorded without registers or stack", function()
+      local sample = { callchain = { USER, 0x1234 }, stack_user = { 1 } }
+      sample.regs_user, sample.ip = { abi = 0 }, 0x1234
+      assert.same({ 0x1234 }, chain(sample))
+      assert.same({ 0x1234 }, chain {
+        callchain = { USER, 0x1234 }, regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = "",
+      })
+    end)
+
+    it("has only its first frame when the file is another build", function()
+      local ret = address("bottom", 7)
+      local path = recorded(tree, ("ab"):rep(20), {
+        regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = { ret, ret },
+      })
+      assert.same({ address("bottom", 1) }, ips_of(path))
+    end)
+
+    it("is the same when it is asked for again, and its own of each sample", function()
+      local ret = address("bottom", 7)
+      local path = recorded(tree, code.build_id, {
+        regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = { ret, ret },
+      })
+      local file <close> = assert(perflua.open(path))
+      local s = file:samples():first()
+      assert.equal(3, #s.callchain)
+      assert.equal(3, #s:copy().callchain)
+      assert.equal(0, #s.callchain.ips)
+    end)
+  end)
+
+  describe("on arm64", function()
+    -- start calls frame, which keeps one, and that leaf, which does not
+    local program64 = [[
+      .globl _start
+      _start: .cfi_startproc
+        .cfi_undefined x30
+        bl frame
+        nop
+        .cfi_endproc
+      frame: .cfi_startproc
+        stp x29, x30, [sp, #-16]!
+        .cfi_def_cfa_offset 16
+        .cfi_offset 29, -16
+        .cfi_offset 30, -8
+        bl leaf
+        ldp x29, x30, [sp], #16
+        ret
+        .cfi_endproc
+      leaf: .cfi_startproc
+        nop
+        ret
+        .cfi_endproc
+    ]]
+    local tree, build_id, code
+
+    setup(function()
+      if not select(2, files.output "command -v clang ld.lld >/dev/null") then
+        return
+      end
+      tree = binaries.tree()
+      tree:write("a.s", program64)
+      tree:sh "clang --target=aarch64-linux-gnu -nostdlib -static -fuse-ld=lld -Wl,--build-id -o a a.s"
+      build_id, code = tree:build_id "a", {}
+      local base = tonumber(tree:sh("readelf -lW a"):match "LOAD%s+0x0+%s+(%x+x%x+)")
+      for address, symbol in tree:sh("nm a"):gmatch "(%x+) %a (%S+)" do
+        code[symbol] = tonumber(address, 16) - base
+      end
+      local offset, from = tree:sh("readelf -lW a"):match "LOAD%s+(0x0*[1-9a-f]%x*)%s+(0x%x+)"
+      code.shift = 0x400000 - (tonumber(from) - base) + tonumber(offset)
+    end)
+
+    local function recorded64(event, sample)
+      local b = builder.new()
+      event.sample_type[#event.sample_type + 1] = "regs_user"
+      event = b:event(event)
+      b:feature("arch", "aarch64")
+      b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2,
+        misc = 2 | 1 << 14, build_id = build_id, filename = tree.path .. "/a" })
+      sample.pid, sample.time = 7, 1
+      b:sample(event, sample)
+      return b:write()
+    end
+
+    it("has frames of the stack and of the link register", function()
+      if not tree then
+        return pending "clang and lld are not installed"
+      end
+      local regs = { abi = 2 }
+      for i = 1, 33 do
+        regs[i] = 0
+      end
+      local shift = code.shift
+      regs[31], regs[32], regs[33] = shift + code.frame + 8, 0x7ffe0000, shift + code.leaf
+      local path = recorded64({
+        sample_type = { "ip", "tid", "time", "callchain", "stack_user" },
+        sample_regs_user = 0x1ffffffff, sample_stack_user = 16,
+      }, {
+        ip = shift + code.leaf, callchain = {}, regs_user = regs,
+        -- the upper bits sign the address
+        stack_user = string.pack("<I8I8", 0, shift + code._start + 4 | 0x2a << 56),
+      })
+      assert.same({ shift + code.leaf, shift + code.frame + 7, shift + code._start + 3 }, ips_of(path))
+    end)
+
+    it("has the caller of a leaf, which frame pointers leave out", function()
+      if not tree then
+        return pending "clang and lld are not installed"
+      end
+      local shift = code.shift
+      local function chain(ip)
+        return ips_of(recorded64({
+          sample_type = { "ip", "tid", "time", "callchain" }, sample_regs_user = 1 << 30,
+        }, {
+          ip = ip, callchain = { USER, ip, shift + code._start + 4 },
+          regs_user = { abi = 2, shift + code.frame + 8 },
+        }))
+      end
+      assert.same({ shift + code.leaf, shift + code.frame + 7, shift + code._start + 4 }, chain(shift + code.leaf))
+      assert.same({ shift + code.frame + 4, shift + code._start + 4 }, chain(shift + code.frame + 4))
+    end)
+  end)
+end)

@@ -1,0 +1,102 @@
+-- Binaries made for a spec, recordings that say they were mapped, and which symbols are found for them.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local perflua = require "perflua"
+
+local binaries = {}
+
+local Tree = {}
+Tree.__index = Tree
+Tree.__gc = function(tree)
+  os.execute("rm -rf " .. files.quote(tree.path))
+end
+
+--- A new directory that goes away with the run.
+function binaries.tree()
+  return setmetatable({ path = files.output "mktemp -d":match "%S+" }, Tree)
+end
+
+--- Runs a shell script in the directory; returns what it prints.
+function Tree:sh(script)
+  local text, ok = files.output(("cd %s && { set -e\n%s\n} 2>&1"):format(files.quote(self.path), script))
+  assert(ok, text)
+  return text
+end
+
+function Tree:write(name, bytes)
+  self:sh("mkdir -p " .. files.quote(name:match "^(.*)/" or "."))
+  files.write(self.path .. "/" .. name, bytes)
+  return self.path .. "/" .. name
+end
+
+--- A program "name" of two functions, one of them static; more: its code beside them. Returns {build_id, first,
+--- second}: where these are in the file.
+function Tree:program(name, options, more)
+  self:write(name .. ".c", (more or "") .. [[
+
+    __attribute__((noinline)) static int second(volatile int *n) { return ++*n; }
+    __attribute__((noinline)) int first(volatile int *n) { *n += 1; return second(n); }
+    int main(int argc, char **argv) { (void)argv; return first((volatile int *)&argc); }]])
+  self:sh(("gcc -O1 -no-pie -Wl,--build-id %s -o %s %s.c"):format(options or "", name, name))
+  return self:symbols(name)
+end
+
+function Tree:symbols(name)
+  local found = { build_id = self:build_id(name) }
+  -- without -pie they lie as far from the start as their file has them
+  for address, symbol in self:sh("nm " .. name):gmatch "(%x+) %a (%S+)" do
+    found[symbol] = tonumber(address, 16) - 0x400000
+  end
+  return found
+end
+
+function Tree:build_id(name)
+  return self:sh("readelf -n " .. name .. " 2>/dev/null"):match "Build ID: (%x+)"
+end
+
+--- A recording of samples at ips {address…} after maps, each a record of mmap2. options: `features` by name, `misc`
+--- of the samples, their `pid` (7), `time` of the first (1: they follow one another), `monotonic`: the clock.
+function binaries.recorded(maps, ips, options)
+  options = options or {}
+  local b = builder.new(options.builder)
+  local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" },
+    use_clockid = options.monotonic, clockid = options.monotonic and 1 or nil }
+  for name, value in pairs(options.features or {}) do
+    b:feature(name, value)
+  end
+  for _, map in ipairs(maps) do
+    local record = { pid = options.pid or 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2 }
+    for k, v in pairs(map) do
+      record[k] = v
+    end
+    b:record("mmap2", record)
+  end
+  for i, ip in ipairs(ips) do
+    local pid, time = options.pid or 7, (options.time or 1) + i - 1
+    b:sample(event, { ip = ip, pid = pid, tid = pid, time = time, misc = options.misc })
+  end
+  return b:write()
+end
+
+--- What perflua finds for each sample, "symbol+0xoffset" or "[unknown]"; then what is missing.
+function binaries.found(path, options)
+  local file <close> = assert(perflua.open(path, options))
+  local list = {}
+  for s in file:samples() do
+    list[#list + 1] = s.symbol and ("%s+0x%x"):format(s.symbol, s.symoff) or "[unknown]"
+  end
+  return list, file:missing()
+end
+
+--- What perf finds with options of its own, `before` and `after` its command.
+function binaries.of_perf(path, options)
+  local list = {}
+  local command = "perf %s script -f -F ip,sym,symoff,dso -i %s %s 2>/dev/null"
+  options = options or {}
+  for line in files.lines(command:format(options.before or "", files.quote(path), options.after or "")) do
+    list[#list + 1] = line:match "^%s*%x+ (.-)%s*%([^()]*%)$"
+  end
+  return list
+end
+
+return binaries

@@ -1,0 +1,241 @@
+/*
+ * file:script(): samples as the lines of perf script, written from C.
+ */
+#include <string.h>
+
+#include "../script/script.h"
+#include "cursor.h"
+#include "writer.h"
+
+struct lines {
+	struct pl_writer writer;
+	struct px_script *script; /* NULL: not made */
+};
+
+/* Stack of the loop. */
+enum {
+	AT_FILE = 1,
+	AT_OUT,
+	AT_OPTIONS,
+	AT_KEEP,
+	AT_LINES,
+	AT_SHOWN,
+	AT_CURSOR,
+	AT_REUSED,
+	AT_TOP = AT_REUSED
+};
+
+static int lines_gc(lua_State *L)
+{
+	struct lines *lines = lua_touserdata(L, 1);
+
+	px_script_destroy(lines->script);
+	lines->script = NULL;
+	return 0;
+}
+
+static struct lines *push_lines(lua_State *L, const luaL_Stream *out)
+{
+	struct lines *lines = lua_newuserdatauv(L, sizeof(*lines), 0);
+
+	lines->script = NULL;
+	pl_writer_init(&lines->writer, out);
+	lua_createtable(L, 0, 1);
+	lua_pushcfunction(L, lines_gc);
+	lua_setfield(L, -2, "__gc");
+	lua_setmetatable(L, -2);
+	return lines;
+}
+
+/* The fields named by the array on top of the stack, as bits. [-1, +0] */
+static uint64_t take_fields(lua_State *L)
+{
+	uint64_t bits = 0;
+
+	if (lua_istable(L, -1)) {
+		lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
+
+		for (lua_Integer i = 1; i <= n; i++, lua_pop(L, 1)) {
+			int field = (lua_rawgeti(L, -1, i), -1);
+
+			if (lua_type(L, -1) == LUA_TSTRING)
+				field = px_field_find(lua_tostring(L, -1));
+			luaL_argcheck(L, field >= 0, AT_OPTIONS, "no such field");
+			bits |= UINT64_C(1) << field;
+		}
+	}
+	lua_pop(L, 1);
+	return bits;
+}
+
+static bool flag(lua_State *L, const char *name)
+{
+	bool set;
+
+	lua_getfield(L, AT_OPTIONS, name);
+	set = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return set;
+}
+
+/* shown = {[index] = true}: as an array, which the userdata on top keeps. [-0, +1] */
+static void take_shown(lua_State *L, struct px_options *options)
+{
+	size_t n = options->session->n_events;
+	uint8_t *shown = lua_newuserdatauv(L, n + 1, 0);
+
+	memset(shown, 0, n + 1);
+	if (lua_getfield(L, AT_OPTIONS, "shown") == LUA_TTABLE) {
+		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+			lua_Integer i = luaL_checkinteger(L, -2);
+
+			luaL_argcheck(L, i >= 1 && (lua_Unsigned)i <= n, AT_OPTIONS,
+				      "no event");
+			shown[i - 1] = 1;
+		}
+		options->shown = shown;
+		options->n_shown = n;
+	}
+	lua_pop(L, 1);
+}
+
+/* classes = {hw = {fields = {…}, asked = {…}, chosen = bool}, …} */
+static void take_options(lua_State *L, struct px_options *options)
+{
+	int classes;
+
+	lua_getfield(L, AT_OPTIONS, "classes");
+	classes = lua_gettop(L);
+	luaL_argcheck(L, lua_istable(L, classes), AT_OPTIONS, "no classes");
+	for (size_t i = 0; i < PX_CLASSES; i++) {
+		if (lua_getfield(L, classes, px_class_names[i]) == LUA_TTABLE) {
+			lua_getfield(L, -1, "fields");
+			options->fields[i] = take_fields(L);
+			lua_getfield(L, -1, "asked");
+			options->asked[i] = take_fields(L);
+			lua_getfield(L, -1, "chosen");
+			options->chosen[i] = lua_toboolean(L, -1);
+			lua_pop(L, 1);
+		}
+		lua_pop(L, 1);
+	}
+	lua_pop(L, 1);
+	options->ns = flag(L, "ns");
+	options->callchains = flag(L, "callchains");
+	options->inlined = flag(L, "inlined")	      ? PX_INLINED_ALL :
+			   flag(L, "inlined_unwound") ? PX_INLINED_UNWOUND :
+							PX_INLINED_NONE;
+	lua_getfield(L, AT_OPTIONS, "max_stack");
+	options->max_stack = (unsigned)luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
+}
+
+/* Does the function at AT_KEEP want the record? Then *rec is a copy that finalizers leave alone. */
+static bool wanted(lua_State *L, struct pl_cursor *cursor, struct pd_record *rec)
+{
+	bool keep;
+
+	cursor->busy = true;
+	pl_reuse_record(L, AT_REUSED, rec);
+	lua_pushvalue(L, AT_KEEP);
+	lua_pushvalue(L, AT_REUSED);
+	lua_call(L, 1, 1);
+	keep = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	cursor->busy = false;
+	*rec = pl_check_record(L, AT_REUSED)->rec;
+	return keep;
+}
+
+/* False, and nil and a message are pushed: a field was asked for that was not recorded. */
+static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
+{
+	struct px_options options = { 0 };
+	const struct pd_event *event;
+	const char *field;
+
+	options.session = f->session;
+	take_options(L, &options);
+	take_shown(L, &options);
+	options.machine = pl_machine(L, f);
+	options.resolver = f->resolver;
+	options.out = &lines->writer.print;
+	lines->script = px_script_create(&options);
+	if (!lines->script)
+		luaL_error(L, "no memory for the lines");
+	if (px_script_check(lines->script, &field, &event))
+		return true;
+	lua_pushnil(L);
+	lua_pushfstring(L, "samples of '%s' were recorded without what '%s' shows", event->name,
+			field);
+	return false;
+}
+
+/*
+ * file:script(out, options) -> true | nil, message: options are a cursor's (cursor.h), of samples and in the order of
+ * time, with keep (function(record) → boolean; needs reuse), shown ({[index] = true}: lines of which events), classes,
+ * ns, callchains, inlined, inlined_unwound, max_stack (script.h)
+ */
+int pl_file_script(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, AT_FILE);
+	luaL_Stream *stream = pl_check_stream(L, AT_OUT);
+	struct pl_cursor *cursor;
+	struct pd_record rec;
+	struct lines *lines;
+	bool filtered, enough = true;
+
+	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
+	lua_settop(L, AT_OPTIONS);
+	filtered = lua_getfield(L, AT_OPTIONS, "keep") == LUA_TFUNCTION;
+	lines = push_lines(L, stream);
+	if (!make_script(L, f, lines))
+		return 2;
+	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS);
+	luaL_argcheck(L, !filtered || cursor->reuse, AT_OPTIONS, "keep needs reuse");
+	lua_getiuservalue(L, AT_CURSOR, PL_CURSOR_RECORD);
+	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, &rec))
+		if (!filtered || wanted(L, cursor, &rec))
+			enough = px_script_sample(lines->script, &rec);
+	pl_cursor_close(cursor);
+	pl_writer_finish(L, &lines->writer);
+	if (!enough)
+		return luaL_error(L, "no memory for the lines");
+	lua_pushboolean(L, 1);
+	return 1;
+}
+
+static void push_classes(lua_State *L, unsigned classes)
+{
+	lua_newtable(L);
+	for (size_t i = 0; i < PX_CLASSES; i++) {
+		if (!(classes >> i & 1))
+			continue;
+		lua_pushboolean(L, 1);
+		lua_setfield(L, -2, px_class_names[i]);
+	}
+}
+
+/* core.script_fields() -> array of {name, doc, by_default = {hw = true …}, invalid = {…}}, and of classes */
+int pl_script_fields(lua_State *L)
+{
+	lua_newtable(L);
+	for (int i = 0; px_fields[i].name; i++) {
+		lua_createtable(L, 0, 4);
+		lua_pushstring(L, px_fields[i].name);
+		lua_setfield(L, -2, "name");
+		lua_pushstring(L, px_fields[i].doc);
+		lua_setfield(L, -2, "doc");
+		push_classes(L, px_fields[i].by_default);
+		lua_setfield(L, -2, "by_default");
+		push_classes(L, px_fields[i].invalid);
+		lua_setfield(L, -2, "invalid");
+		lua_rawseti(L, -2, i + 1);
+	}
+	lua_newtable(L);
+	for (size_t i = 0; i < PX_CLASSES; i++) {
+		lua_pushstring(L, px_class_names[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	return 2;
+}

@@ -1,0 +1,37 @@
+#include "writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+luaL_Stream *pl_check_stream(lua_State *L, int index)
+{
+	luaL_Stream *stream = luaL_checkudata(L, index, LUA_FILEHANDLE);
+
+	luaL_argcheck(L, stream->closef, index, "the file is closed");
+	return stream;
+}
+
+static void write_out(void *arg, const char *p, size_t n)
+{
+	struct pl_writer *w = arg;
+
+	if (!w->error && !w->out->closef) /* a finalizer did that */
+		w->error = EBADF;
+	if (!w->error && fwrite(p, 1, n, w->out->f) < n)
+		w->error = errno ? errno : EIO;
+}
+
+void pl_writer_init(struct pl_writer *w, const luaL_Stream *out)
+{
+	w->out = out;
+	w->error = 0;
+	pd_print_init(&w->print, write_out, w);
+}
+
+void pl_writer_finish(lua_State *L, struct pl_writer *w)
+{
+	pd_print_flush(&w->print);
+	if (w->error)
+		luaL_error(L, "cannot write: %s", strerror(w->error));
+}

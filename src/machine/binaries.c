@@ -1,0 +1,326 @@
+#include "binaries.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "jit.h"
+
+#define PROT_EXECUTE 4u
+#define MAP_HUGE     0x40000u /* MAP_HUGETLB */
+
+#define HIGH_HALF (UINT64_C(1) << 63) /* of addresses: where kernels of 64 bits are */
+
+static uint64_t integer(const struct pd_record *rec, unsigned id)
+{
+	int64_t v = 0;
+
+	return pm_integer(rec, id, &v) ? (uint64_t)v : 0;
+}
+
+bool pm_binaries_init(struct pm_binaries *b, const struct pd_session *session,
+		      const struct ps_options *options, struct pm_names *names)
+{
+	const struct pd_names *fields = &session->files[0]->names;
+
+	*b = (struct pm_binaries){ .session = session, .names = names };
+	if (options)
+		b->options = *options;
+	b->ids.addr = pd_name_id(fields, "addr", 4);
+	b->ids.len = pd_name_id(fields, "len", 3);
+	b->ids.pgoff = pd_name_id(fields, "pgoff", 5);
+	b->ids.prot = pd_name_id(fields, "prot", 4);
+	b->ids.flags = pd_name_id(fields, "flags", 5);
+	b->ids.filename = pd_name_id(fields, "filename", 8);
+	b->ids.build_id = pd_name_id(fields, "build_id", 8);
+	b->ids.name = pd_name_id(fields, "name", 4);
+	b->ids.unregister = pd_name_id(fields, "unregister", 10);
+	pm_buildids_init(&b->build_ids, session, names);
+	b->stores = calloc(session->n_files, sizeof(*b->stores));
+	b->kernels = calloc(session->n_files, sizeof(*b->kernels));
+	for (size_t i = 0; b->kernels && i < session->n_files; i++)
+		b->kernels[i].border = HIGH_HALF;
+	return b->stores && b->kernels;
+}
+
+void pm_binaries_deinit(struct pm_binaries *b)
+{
+	for (size_t i = 0; b->stores && i < b->session->n_files; i++)
+		ps_store_destroy(b->stores[i]);
+	free(b->stores);
+	free(b->kernels);
+	pm_buildids_deinit(&b->build_ids);
+	*b = (struct pm_binaries){ 0 };
+}
+
+/* A feature that is a string, to be freed; NULL: the recording does not have it. */
+static char *feature_text(struct pd_file *file, unsigned bit)
+{
+	struct pd_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
+	const uint8_t *text;
+	char *copy = NULL;
+	uint32_t n;
+
+	if (!bytes)
+		return NULL;
+	n = pd_take32(&c);
+	text = pd_take(&c, n);
+	if (text && n)
+		copy = strndup((const char *)text, n);
+	free(bytes);
+	return copy;
+}
+
+/* The directory kcore_dir of a recording that is one; see perf record --kcore. */
+static const char *kcore_dir(const struct pd_file *file, char *path, size_t size)
+{
+	const char *slash = strrchr(file->path, '/');
+	int n;
+
+	if (!file->directory)
+		return NULL;
+	n = snprintf(path, size, "%.*skcore_dir", slash ? (int)(slash + 1 - file->path) : 0,
+		     file->path);
+	return n > 0 && (size_t)n < size && access(path, F_OK) == 0 ? path : NULL;
+}
+
+static struct ps_store *store_of(struct pm_binaries *b, uint32_t system)
+{
+	struct pd_file *file = b->session->files[system];
+	struct ps_options options = b->options;
+	char path[PATH_MAX], *release, *arch, *host;
+
+	if (b->stores[system])
+		return b->stores[system];
+	release = feature_text(file, PD_FEATURE_OSRELEASE);
+	arch = feature_text(file, PD_FEATURE_ARCH);
+	host = feature_text(file, PD_FEATURE_HOSTNAME);
+	options.release = release;
+	options.host = host;
+	options.arch = arch;
+	options.kcore_dir = kcore_dir(file, path, sizeof(path));
+	b->stores[system] = ps_store_create(&options);
+	free(release);
+	free(arch);
+	free(host);
+	return b->stores[system];
+}
+
+/* The name of a file in a record, kept; NULL: it has none, or (*failed) no memory. */
+static const char *kept(struct pm_binaries *b, const struct pd_record *rec, unsigned id,
+			bool *failed)
+{
+	struct pd_value text;
+	uint32_t name;
+
+	pm_get(rec, id, &text);
+	if (text.type != PD_STR)
+		return NULL;
+	name = pm_names_add(b->names, (struct pd_text){ text.s.p, text.s.n });
+	*failed |= name == PM_NO_NAME;
+	return name == PM_NO_NAME ? NULL : b->names->texts[name].p;
+}
+
+/* What a file of that name is to perf: see map__new, tools/perf/util/map.c. */
+static enum ps_kind user_kind(const struct pm_map *map)
+{
+	static const char *const anonymous[] = { "//anon", "/dev/zero", "/anon_hugepage",
+						 "[stack", "/SYSV",	"[heap]" };
+	static const char *const vdso[] = { "[vdso]", "[vdso32]", "[vdsox32]" };
+	bool memory = map->flags & MAP_HUGE;
+
+	for (size_t i = 0; i < sizeof(anonymous) / sizeof(*anonymous); i++)
+		memory |= pm_begins(map->filename, anonymous[i]);
+	for (size_t i = 0; i < sizeof(vdso) / sizeof(*vdso); i++)
+		if (!strcmp(map->filename, vdso[i]))
+			return PS_VDSO;
+	if (memory)
+		return map->executable ? PS_JIT : PS_DATA;
+	return map->filename[0] == '[' ? PS_DATA : PS_USER;
+}
+
+static bool find_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
+		     struct ps_dso_id *id, struct pm_map *map)
+{
+	struct ps_store *store = store_of(b, mapped->system);
+
+	id->guest = pm_is_guest(mapped->mode);
+	map->dso = store ? ps_store_dso(store, id) : NULL;
+	if (!map->dso)
+		return false;
+	if (!ps_dso_is_absolute(map->dso))
+		map->bias = map->pgoff - map->start;
+	return true;
+}
+
+/* The same of a file, whose build-id may be known from the table, or become so. */
+static bool find_file(struct pm_binaries *b, const struct pm_mapped *mapped,
+		      struct ps_dso_id *id, struct pm_map *map)
+{
+	struct pm_named *named = pm_buildids_of(&b->build_ids, mapped->system, mapped->mode,
+						map->filename);
+
+	if (!named)
+		return false;
+	if (!id->build_id.size)
+		id->build_id = named->build_id;
+	if (pm_is_kernel(mapped->mode))
+		id->shown = named->path;
+	if (!find_dso(b, mapped, id, map))
+		return false;
+	if (!named->dso && !map->dso->id.build_id.size)
+		named->dso = map->dso;
+	return true;
+}
+
+static bool map_of_process(struct pm_binaries *b, const struct pm_mapped *mapped,
+			   struct ps_dso_id *id, struct pm_map *map)
+{
+	char path[PM_JIT_NAME];
+
+	id->kind = user_kind(map);
+	id->name = map->filename;
+	if (id->kind == PS_VDSO)
+		map->pgoff = 0;
+	id->guest = pm_is_guest(mapped->mode);
+	if (!pm_jit_mapped(store_of(b, mapped->system), b->session->files[mapped->system],
+			   mapped->pid, id))
+		return false;
+	if (id->kind == PS_USER || id->kind == PS_VDSO)
+		return find_file(b, mapped, id, map);
+	if (id->kind == PS_JIT)
+		pm_jit_id(mapped->pid, id, path);
+	id->build_id.size = 0;
+	return find_dso(b, mapped, id, map);
+}
+
+#define KERNEL	     "[kernel.kallsyms"
+#define GUEST_KERNEL "[guest.kernel.kallsyms"
+
+/* What follows the name of the kernel: "[kernel.kallsyms]_text", before Linux 2.6.36 "[kernel.kallsyms._text]". */
+static void set_reference(const char *name, struct ps_dso_id *id, char text[NAME_MAX + 1])
+{
+	const char *end = strchr(name, ']');
+
+	if (end && end[1])
+		name = end + 1;
+	else if (end && pm_begins(name, KERNEL "."))
+		name += strlen(KERNEL ".");
+	else
+		return;
+	if (snprintf(text, NAME_MAX + 1, "%.*s", (int)strcspn(name, "]"), name) <= NAME_MAX)
+		id->reference = text;
+}
+
+/* The kernel's code for entries on x86-64, seen at another address: pgoff is its own. */
+static void map_of_entry(const struct pm_binaries *b, const struct pm_mapped *mapped,
+			 struct pm_map *map)
+{
+	if (mapped->mode != PD_CPUMODE_KERNEL ||
+	    strcmp(map->filename, "__entry_SYSCALL_64_trampoline") != 0)
+		return;
+	map->dso = b->kernels[mapped->system].dso;
+	map->bias = map->pgoff - map->start;
+}
+
+/* See machine__get_kernel_start, tools/perf/util/machine.c, and perf_env__single_address_space. */
+static void note_kernel(struct pm_binaries *b, uint32_t system, const struct pm_map *map)
+{
+	struct pm_kernel *kernel = &b->kernels[system];
+	char *arch = feature_text(b->session->files[system], PD_FEATURE_ARCH);
+
+	*kernel = (struct pm_kernel){ map->dso, map->start, HIGH_HALF };
+	if (arch && (pm_begins(arch, "s390") || pm_begins(arch, "sparc")))
+		kernel->border = UINT64_MAX;
+	else if (map->start && map->start < HIGH_HALF)
+		kernel->border = map->start;
+	free(arch);
+}
+
+/* See machine__process_kernel_mmap_event, tools/perf/util/machine.c. */
+static bool map_of_kernel(struct pm_binaries *b, const struct pm_mapped *mapped,
+			  struct ps_dso_id *id, struct pm_map *map)
+{
+	char name[64] = KERNEL "]", reference[NAME_MAX + 1];
+
+	if (map->filename[0] != '/' && map->filename[0] != '[') {
+		map_of_entry(b, mapped, map);
+		return true;
+	}
+	if (!pm_is_kernel_name(map->filename)) {
+		id->kind = PS_MODULE;
+		id->name = map->filename;
+		id->start = map->start;
+		id->len = map->end - map->start;
+		return find_file(b, mapped, id, map);
+	}
+	if (mapped->mode == PD_CPUMODE_GUEST_KERNEL && mapped->pid > 0)
+		snprintf(name, sizeof(name), GUEST_KERNEL ".%" PRId32 "]", mapped->pid);
+	else if (mapped->mode == PD_CPUMODE_GUEST_KERNEL)
+		snprintf(name, sizeof(name), GUEST_KERNEL "]");
+	id->kind = PS_KERNEL;
+	id->name = name;
+	id->start = map->start;
+	id->len = map->end - map->start;
+	/* 0 is what a kernel shows that hides its addresses */
+	if (map->pgoff)
+		set_reference(map->filename, id, reference);
+	if (id->reference)
+		id->reference_address = map->pgoff;
+	if (!map->start && !map->end)
+		map->end = UINT64_MAX;
+	if (!find_file(b, mapped, id, map))
+		return false;
+	if (!id->guest)
+		note_kernel(b, mapped->system, map);
+	return true;
+}
+
+static bool map_of_ksymbol(struct pm_binaries *b, const struct pd_record *rec,
+			   const struct pm_mapped *mapped, struct pm_map *map)
+{
+	struct ps_dso_id id = { .kind = PS_BPF, .start = map->start };
+	bool failed = false;
+
+	id.name = map->filename = kept(b, rec, b->ids.name, &failed);
+	id.len = map->end - map->start;
+	map->pgoff = map->start;
+	map->executable = true;
+	map->removed = integer(rec, b->ids.unregister);
+	return !failed && (!id.name || map->removed || find_dso(b, mapped, &id, map));
+}
+
+bool pm_binaries_map(struct pm_binaries *b, const struct pd_record *rec,
+		     const struct pm_mapped *mapped, struct pm_map *map)
+{
+	struct ps_dso_id id = { .kind = PS_USER };
+	struct pd_value build_id;
+	bool failed = false;
+	int64_t prot;
+
+	*map = (struct pm_map){ .start = integer(rec, b->ids.addr) };
+	map->end = map->start + integer(rec, b->ids.len);
+	if (map->end < map->start)
+		map->end = UINT64_MAX;
+	if (rec->type == PD_RECORD_KSYMBOL)
+		return map_of_ksymbol(b, rec, mapped, map);
+	map->pgoff = integer(rec, b->ids.pgoff);
+	map->flags = (uint32_t)integer(rec, b->ids.flags);
+	map->executable = !(rec->misc & PD_MISC_MMAP_DATA);
+	if (pm_integer(rec, b->ids.prot, &prot)) {
+		map->prot = (uint32_t)prot;
+		map->executable = prot & PROT_EXECUTE;
+	}
+	map->filename = kept(b, rec, b->ids.filename, &failed);
+	if (!map->filename)
+		return !failed;
+	pm_get(rec, b->ids.build_id, &build_id);
+	if (build_id.type == PD_HEX)
+		pm_build_id_set(&id.build_id, build_id.s.p, build_id.s.n);
+	if (pm_is_kernel(mapped->mode))
+		return map_of_kernel(b, mapped, &id, map);
+	return map_of_process(b, mapped, &id, map);
+}

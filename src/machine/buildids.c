@@ -1,0 +1,185 @@
+#include "buildids.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* False: it is none of a module of the kernel. */
+static bool module_name(const char *path, char name[NAME_MAX + 1])
+{
+	return ps_module_name(path, name, NAME_MAX + 1) && !pm_is_kernel_name(name) &&
+	       !pm_begins(name, "[vdso") && !pm_begins(name, "[vsyscall]");
+}
+
+void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
+		      struct pm_names *names)
+{
+	const struct pd_names *fields = &session->files[0]->names;
+
+	*ids = (struct pm_buildids){
+		.names = names,
+		.filename = pd_name_id(fields, "filename", 8),
+		.build_id = pd_name_id(fields, "build_id", 8),
+	};
+}
+
+void pm_buildids_deinit(struct pm_buildids *ids)
+{
+	free(ids->list);
+	pd_id_table_deinit(&ids->by_name);
+	*ids = (struct pm_buildids){ 0 };
+}
+
+/* Binaries of these have names of their own. */
+enum of {
+	OF_USER,
+	OF_KERNEL,
+	OF_GUEST = 2, /* added */
+};
+
+static uint64_t key_of(uint32_t system, enum of of, uint32_t name)
+{
+	return (uint64_t)system << 34 | (uint64_t)of << 32 | name;
+}
+
+/* By what a binary is found in the table: the kernel is one, whatever its file, and modules go by their names. */
+static uint64_t key_of_path(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
+			    const char *path)
+{
+	char module[NAME_MAX + 1];
+	enum of of = pm_is_kernel(mode) ? OF_KERNEL : OF_USER;
+	uint32_t name;
+
+	if (of == OF_KERNEL)
+		path = module_name(path, module) ? module : "";
+	if (pm_is_guest(mode))
+		of += OF_GUEST;
+	name = pm_names_add(ids->names, (struct pd_text){ path, strlen(path) });
+	return name == PM_NO_NAME ? UINT64_MAX : key_of(system, of, name);
+}
+
+void pm_build_id_set(struct ps_build_id *id, const void *bytes, size_t n)
+{
+	id->size = (uint8_t)(n < PS_MAX_BUILD_ID ? n : PS_MAX_BUILD_ID);
+	memcpy(id->bytes, bytes, id->size);
+}
+
+struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
+				const char *path)
+{
+	uint64_t key = key_of_path(ids, system, mode, path);
+	uint32_t i;
+
+	if (key == UINT64_MAX)
+		return NULL;
+	i = pd_id_table_find(&ids->by_name, key);
+	if (i != UINT32_MAX)
+		return &ids->list[i];
+	if (!ps_reserve(ids->list, ids->n, ids->capacity) ||
+	    !pd_id_table_add(&ids->by_name, key, (uint32_t)ids->n))
+		return NULL;
+	ids->list[ids->n] = (struct pm_named){ .dso = NULL };
+	return &ids->list[ids->n++];
+}
+
+/* Takes the bytes of a build-id in, for a file of that name; the last one counts. */
+static bool add(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
+		struct pd_text path, const void *bytes, size_t n)
+{
+	uint32_t name = pm_names_add(ids->names, path);
+	struct pm_named *named;
+
+	if (name == PM_NO_NAME)
+		return false;
+	if (!pm_is_kernel(mode) && mode != PD_CPUMODE_USER && mode != PD_CPUMODE_GUEST_USER)
+		return true;
+	named = pm_buildids_of(ids, system, mode, ids->names->texts[name].p);
+	if (!named)
+		return false;
+	named->path = ids->names->texts[name].p;
+	pm_build_id_set(&named->build_id, bytes, n);
+	if (named->dso)
+		ps_dso_set_build_id(named->dso, &named->build_id);
+	return true;
+}
+
+bool pm_buildids_add(struct pm_buildids *ids, const struct pd_record *rec, uint32_t system)
+{
+	struct pd_value path, id;
+
+	pm_get(rec, ids->filename, &path);
+	pm_get(rec, ids->build_id, &id);
+	if (path.type != PD_STR || id.type != PD_HEX)
+		return true;
+	return add(ids, system, rec->misc & PD_MISC_CPUMODE,
+		   (struct pd_text){ path.s.p, path.s.n }, id.s.p, id.s.n);
+}
+
+/* Takes the rows of the feature as its decoder tells them. */
+struct rows {
+	struct pd_sink sink;
+	struct pm_buildids *ids;
+	uint32_t system;
+	char key[16];
+	struct pd_text path;
+	const char *id;
+	size_t id_size;
+	bool no_memory;
+};
+
+static void row_begin(struct pd_sink *sink, bool array)
+{
+	struct rows *rows = (struct rows *)sink;
+
+	(void)array;
+	rows->path.p = rows->id = NULL;
+}
+
+static void row_key(struct pd_sink *sink, const char *name, size_t n)
+{
+	struct rows *rows = (struct rows *)sink;
+
+	snprintf(rows->key, sizeof(rows->key), "%.*s", (int)n, name);
+}
+
+/* The mode is the last that is told of a row. */
+static void row_value(struct pd_sink *sink, const struct pd_value *value)
+{
+	struct rows *rows = (struct rows *)sink;
+	unsigned mode = PD_CPUMODE_GUEST_USER;
+
+	if (!strcmp(rows->key, "build_id")) {
+		rows->id = value->s.p;
+		rows->id_size = value->s.n;
+	} else if (!strcmp(rows->key, "filename")) {
+		rows->path = (struct pd_text){ value->s.p, value->s.n };
+	} else if (!strcmp(rows->key, "cpumode") && rows->path.p && rows->id) {
+		while (mode && (strlen(pd_cpumode_name(mode)) != value->s.n ||
+				memcmp(pd_cpumode_name(mode), value->s.p, value->s.n) != 0))
+			mode--;
+		rows->no_memory |= !add(rows->ids, rows->system, mode, rows->path, rows->id,
+					rows->id_size);
+	}
+}
+
+static void row_end(struct pd_sink *sink)
+{
+	(void)sink;
+}
+
+bool pm_buildids_read(struct pm_buildids *ids, struct pd_file *file, uint32_t system)
+{
+	struct rows rows = {
+		.sink = { row_begin, row_end, row_key, row_value },
+		.ids = ids,
+		.system = system,
+	};
+	struct pd_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_BUILD_ID, &c);
+
+	if (!bytes)
+		return true;
+	pd_feature_by_bit(PD_FEATURE_BUILD_ID)->decode(&c, &file->context, &rows.sink);
+	free(bytes);
+	return !rows.no_memory;
+}

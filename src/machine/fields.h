@@ -1,0 +1,38 @@
+/*
+ * What the recorded system knows of a record, field by field.
+ */
+#ifndef PERFLUA_MACHINE_FIELDS_H
+#define PERFLUA_MACHINE_FIELDS_H
+
+#include "places.h"
+
+/*
+ * What is asked of a record; PD_NIL if it is not known. Its text ends with a NUL; it is the machine's or the
+ * binary's, the same of the same name; or the value's own; or the resolver's until it is asked again (PD_M_STACK).
+ * PD_M_MAP becomes a view of the record. PD_M_INLINED is for pm_inlined.
+ */
+void pm_field(struct pm_resolver *resolver, const struct pd_record *rec,
+	      const struct pd_asked *asked, struct pd_value *out);
+
+/* The functions inlined at the address that is asked for, innermost first; their number. */
+size_t pm_inlined(struct pm_resolver *resolver, const struct pd_record *rec,
+		  const struct pd_asked *asked, const struct ps_line **lines);
+
+/* A member of pd_view_map of a map; field is PD_M_MAP_…. */
+void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *out);
+
+/*
+ * The call chain of a sample in one string: caller first, joined by ";". A frame without a symbol is the name of its
+ * binary in brackets, or [unknown]. Ends with a NUL; the resolver's until the next one. False: it has no ip.
+ */
+bool pm_stack(struct pm_resolver *resolver, const struct pd_record *rec, struct pd_text *out);
+
+/*
+ * The same with binaries, callee first: for each frame perf's letter for its cpumode, the binary's name, a tab, the
+ * function or else another tab and the address in the binary, a line feed. The first is that of ip, also where the call
+ * chain does not begin with it.
+ */
+bool pm_frames_text(struct pm_resolver *resolver, const struct pd_record *rec,
+		    struct pd_text *out);
+
+#endif

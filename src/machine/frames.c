@@ -1,0 +1,145 @@
+#include "frames.h"
+
+#include "inside.h"
+#include "lbr.h"
+#include "resolver.h"
+
+/* The call chain of a sample as recorded; false: it has none. */
+static bool open_chain(const struct pd_record *rec, struct pd_view *chain)
+{
+	struct pd_value value = { .type = PD_VIEW };
+	uint32_t at, size;
+
+	if (!pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size))
+		return false;
+	value.view = (struct pd_view){ .desc = &pd_view_callchain, .rec = rec, .at = at };
+	pd_open_callchain(rec, at, &value);
+	if (value.type == PD_VIEW)
+		*chain = value.view;
+	return value.type == PD_VIEW;
+}
+
+static bool has_stack(const struct pd_shape *shape)
+{
+	return shape->sample_type & PD_SAMPLE_REGS_USER &&
+	       shape->sample_type & PD_SAMPLE_STACK_USER;
+}
+
+bool pm_frames_beside(const struct pd_record *rec)
+{
+	const struct pd_shape *shape = rec->layout->shape;
+	struct pd_view chain;
+	uint64_t cookie;
+
+	if (rec->type != PD_RECORD_SAMPLE || !(shape->sample_type & PD_SAMPLE_CALLCHAIN))
+		return false;
+	return pm_unwinder_knows_leaf(shape) || (has_stack(shape) && pm_unwinder_knows(rec)) ||
+	       pm_lbr_recorded(shape) ||
+	       (shape->defer && open_chain(rec, &chain) && pd_frames_cookie(&chain, &cookie));
+}
+
+static void add(struct pm_resolver *r, size_t *n, uint64_t ip, enum pd_cpumode mode)
+{
+	if (*n < PM_MAX_FRAMES)
+		r->frames[(*n)++] = (struct pd_frame){ ip, mode };
+}
+
+/* The unwinder, and whose the addresses of a record are; NULL: no memory. */
+static struct pm_unwinder *unwinder_of(struct pm_resolver *r, const struct pd_record *rec,
+				       struct pm_where *where)
+{
+	pm_where_of(r->machine, rec, where);
+	if (!r->unwinder)
+		r->unwinder = pm_unwinder_create(r->machine);
+	return r->unwinder;
+}
+
+/* The caller of a leaf that the frame pointers of its callers, of which the next is `next`, leave out. */
+static void add_leaf(struct pm_resolver *r, const struct pd_record *rec, uint64_t ip,
+		     uint64_t next, size_t *n)
+{
+	struct pm_where where;
+	struct pm_unwinder *unwinder = unwinder_of(r, rec, &where);
+	uint64_t caller;
+
+	if (unwinder && pm_unwind_leaf(unwinder, rec, &where, ip, &caller) && caller != next)
+		add(r, n, caller, PD_CPUMODE_USER);
+}
+
+static void add_recorded(struct pm_resolver *r, const struct pd_view *chain, size_t *n)
+{
+	bool leaf = pm_unwinder_knows_leaf(chain->rec->layout->shape);
+	struct pd_frames walk;
+	uint64_t ip, first = 0;
+	size_t user = 0;
+
+	pd_frames_init(&walk, chain);
+	while (pd_frames_next(&walk, &ip)) {
+		if (walk.mode == PD_CPUMODE_USER && user++ == 0)
+			first = ip;
+		else if (walk.mode == PD_CPUMODE_USER && leaf && user == 2)
+			add_leaf(r, chain->rec, first, ip, n);
+		add(r, n, ip, walk.mode);
+	}
+}
+
+/* False: it is not known yet, and may come. */
+static bool add_deferred(struct pm_resolver *r, const struct pd_record *rec, uint64_t cookie,
+			 size_t *n)
+{
+	const struct pm_machine *m = r->machine;
+	uint64_t ips[PM_MAX_FRAMES];
+	size_t got;
+	int64_t tid;
+
+	if (!pm_integer(rec, m->ids.tid, &tid) ||
+	    !pm_deferred_find(&m->deferred, pm_system_of(m, rec), (int32_t)tid, cookie, ips,
+			      PM_MAX_FRAMES, &got))
+		return false;
+	for (size_t i = 0; i < got; i++)
+		add(r, n, ips[i], PD_CPUMODE_USER);
+	return true;
+}
+
+static void add_unwound(struct pm_resolver *r, const struct pd_record *rec, size_t *n)
+{
+	struct pm_where where;
+	struct pm_unwinder *unwinder = unwinder_of(r, rec, &where);
+	uint64_t ips[PM_MAX_UNWOUND];
+	size_t got = unwinder ? pm_unwind(unwinder, rec, &where, ips, PM_MAX_UNWOUND) : 0;
+
+	for (size_t i = 0; i < got; i++)
+		add(r, n, ips[i], PD_CPUMODE_USER);
+}
+
+const struct pd_frame *pm_frames_of(struct pm_resolver *r, const struct pd_record *rec,
+				    size_t *n)
+{
+	struct pd_view chain;
+	uint64_t cookie;
+	bool whole = true;
+	size_t got = 0;
+
+	*n = 0;
+	if (pm_is_seen(&r->latest.seen, rec)) {
+		*n = r->latest.n;
+		return r->frames;
+	}
+	r->latest.seen.known = false;
+	if (!open_chain(rec, &chain))
+		return r->frames;
+	if (!pm_lbr_recorded(rec->layout->shape) ||
+	    !pm_lbr_frames(&chain, r->frames, PM_MAX_FRAMES, &got)) {
+		got = 0;
+		add_recorded(r, &chain, &got);
+	}
+	if (pd_frames_cookie(&chain, &cookie))
+		whole = add_deferred(r, rec, cookie, &got);
+	if (has_stack(rec->layout->shape))
+		add_unwound(r, rec, &got);
+	pm_see(&r->latest.seen, rec);
+	r->latest.seen.known = whole;
+	r->latest.n = got;
+	*n = got;
+	return r->frames;
+}

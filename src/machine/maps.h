@@ -1,0 +1,69 @@
+/*
+ * What was mapped where, at any time: the address spaces of the recorded system.
+ *
+ * A space is that of a process, or of the kernel of a system. Its maps are kept as they were made, and stay what they
+ * are; a map holds from its time on until a later one covers it, byte by byte. So the map at an address and a time
+ * is the last one not later than that which covers it. A process that was forked has, where its own maps cover
+ * nothing, those that its parent had then: they are not copied but looked up there.
+ */
+#ifndef PERFLUA_MACHINE_MAPS_H
+#define PERFLUA_MACHINE_MAPS_H
+
+#include "../symbols/symbols.h"
+#include "sources.h"
+
+struct pm_map {
+	uint64_t start, end; /* end is not of it */
+	uint64_t pgoff;
+	uint64_t time; /* ns; or what stands for it (sources.h) */
+	uint64_t bias; /* added to an address gives that in the dso */
+	struct ps_dso *dso;
+	const char *filename; /* as it was recorded */
+	uint32_t prot, flags; /* PROT_…, MAP_…; 0 where they were not recorded */
+	bool executable;      /* as far as it is known */
+	bool removed;	      /* from its time on nothing is there: the end of a KSYMBOL */
+	size_t order;	      /* of those of one time: the spaces' */
+};
+
+/* The address in the map's dso of an address that it covers. */
+static inline uint64_t pm_map_address(const struct pm_map *map, uint64_t address)
+{
+	return address + map->bias;
+}
+
+struct pm_spaces;
+
+/* NULL: no memory. */
+struct pm_spaces *pm_spaces_create(void);
+void pm_spaces_destroy(struct pm_spaces *spaces);
+
+/* Instead of a pid: the kernel. A guest is a system of its own: see guests.h. */
+#define PM_KERNEL (-1)
+
+/*
+ * Adds a map to the space of a process of a system, in any order of time. One of PM_NO_TIME holds from the last
+ * beginning of the process that is known, where nothing else is mapped. False: no memory.
+ */
+bool pm_spaces_add(struct pm_spaces *spaces, uint32_t system, int32_t pid,
+		   const struct pm_map *map);
+
+/* At a time a process began with the maps of another; `copy` false: with none (FORK_EXEC). False: no memory. */
+bool pm_spaces_fork(struct pm_spaces *spaces, uint32_t system, int32_t pid, int32_t parent,
+		    uint64_t time, bool copy);
+
+/*
+ * The map that covers an address then; NULL: there is none. It is the spaces' until they are asked again: what makes
+ * this fast is made when it is needed, so only one thread at a time may ask.
+ */
+const struct pm_map *pm_spaces_find(struct pm_spaces *spaces, uint32_t system, int32_t pid,
+				    uint64_t address, uint64_t time);
+
+/*
+ * Calls back with each map of a process that holds somewhere at a time, by address, as trimmed by later ones. The
+ * callback may leave by longjmp.
+ */
+typedef void pm_map_fn(void *arg, const struct pm_map *map);
+void pm_spaces_each(struct pm_spaces *spaces, uint32_t system, int32_t pid, uint64_t time,
+		    pm_map_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * Call chains as folded strings, as flame graphs are made of.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields.h"
+#include "machine.h"
+#include "resolver.h"
+
+/* Room for n more bytes behind the first `used`. */
+static bool reserve(struct pm_resolver *r, size_t used, size_t n)
+{
+	size_t capacity = r->capacity ? r->capacity : 1024;
+	char *grown;
+
+	if (used + n <= r->capacity)
+		return true;
+	while (capacity < used + n)
+		capacity *= 2;
+	grown = realloc(r->text, capacity);
+	if (!grown)
+		return false;
+	r->text = grown;
+	r->capacity = capacity;
+	return true;
+}
+
+/* What separates frames, or would harm whoever prints it, does not belong in a name. */
+static void add(char *to, const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)name[i];
+
+		to[i] = c == ';' ? ':' : c < ' ' || c == 0x7f ? '?' : (char)c;
+	}
+}
+
+/* Adds a frame; *used becomes SIZE_MAX without memory. */
+static void add_frame(struct pm_resolver *r, size_t *used, const struct pm_place *place)
+{
+	const char *name = PM_UNKNOWN;
+	size_t n = strlen(PM_UNKNOWN);
+	bool bracket = false;
+
+	if (place->symbol) {
+		name = place->symbol->name;
+		n = place->symbol->length;
+	} else if (place->map) {
+		name = ps_base_name(place->map->dso->name);
+		n = strlen(name);
+		bracket = name[0] != '[';
+	}
+	if (*used == SIZE_MAX || !reserve(r, *used, n + 4)) {
+		*used = SIZE_MAX;
+		return;
+	}
+	if (*used)
+		r->text[(*used)++] = ';';
+	if (bracket)
+		r->text[(*used)++] = '[';
+	add(r->text + *used, name, n);
+	*used += n;
+	if (bracket)
+		r->text[(*used)++] = ']';
+}
+
+bool pm_stack(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
+{
+	const struct pd_frame *frames;
+	struct pd_frame alone;
+	struct pm_where where;
+	struct pm_place place;
+	size_t used = 0, n;
+	int64_t ip;
+
+	pm_where_of(r->machine, rec, &where);
+	frames = pm_frames_of(r, rec, &n);
+	if (!n) {
+		if (!pm_integer(rec, pm_machine_ids(r->machine)->ip, &ip))
+			return false;
+		alone = (struct pd_frame){ (uint64_t)ip, where.mode };
+		frames = &alone;
+		n = 1;
+	}
+	while (n--) {
+		where.mode = (enum pd_cpumode)frames[n].mode;
+		pm_place_at(r, &where, frames[n].ip, &place);
+		add_frame(r, &used, &place);
+	}
+	if (used == SIZE_MAX)
+		return false;
+	r->text[used] = '\0';
+	*out = (struct pd_text){ r->text, used };
+	return true;
+}
+
+/* Of a cpumode, as perf marks it: see thread__find_map, tools/perf/util/event.c. */
+static char level_of(enum pd_cpumode mode)
+{
+	static const char levels[] = {
+		[PD_CPUMODE_UNKNOWN] = 'H',	 [PD_CPUMODE_KERNEL] = 'k',
+		[PD_CPUMODE_USER] = '.',	 [PD_CPUMODE_HYPERVISOR] = 'H',
+		[PD_CPUMODE_GUEST_KERNEL] = 'g', [PD_CPUMODE_GUEST_USER] = 'u',
+	};
+
+	return (size_t)mode < sizeof(levels) ? levels[mode] : 'H';
+}
+
+#define HEX_SIZE 19 /* a tab, "0x" and 16 digits */
+
+static void add_address(char *to, uint64_t address)
+{
+	memcpy(to, "\t0x", 3);
+	for (int i = 0; i < 16; i++)
+		to[3 + i] = "0123456789abcdef"[address >> (60 - 4 * i) & 15];
+}
+
+/* Adds a frame's line; false: no memory. */
+static bool add_line(struct pm_resolver *r, size_t *used, const struct pm_where *where,
+		     uint64_t ip)
+{
+	struct pm_place place;
+	const char *dso;
+	size_t dso_n, n = HEX_SIZE;
+	char *to;
+
+	pm_place_at(r, where, ip, &place);
+	dso = place.map ? place.map->dso->name : PM_UNKNOWN;
+	dso_n = strlen(dso);
+	if (place.symbol)
+		n = place.symbol->length;
+	if (!reserve(r, *used, dso_n + n + 4))
+		return false;
+	to = r->text + *used;
+	*to++ = level_of(where->mode);
+	add(to, dso, dso_n);
+	to += dso_n;
+	*to++ = '\t';
+	if (place.symbol)
+		add(to, place.symbol->name, n);
+	else
+		add_address(to, place.address);
+	to[n] = '\n';
+	*used += dso_n + n + 3;
+	return true;
+}
+
+bool pm_frames_text(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
+{
+	const struct pd_frame *frames;
+	struct pm_where where;
+	size_t used = 0, n, i = 0;
+	int64_t ip;
+
+	if (!pm_integer(rec, pm_machine_ids(r->machine)->ip, &ip))
+		return false;
+	pm_where_of(r->machine, rec, &where);
+	frames = pm_frames_of(r, rec, &n);
+	if (!add_line(r, &used, &where, (uint64_t)ip))
+		return false;
+	if (n && frames[0].ip == (uint64_t)ip && frames[0].mode == where.mode)
+		i = 1;
+	for (; i < n; i++) {
+		where.mode = (enum pd_cpumode)frames[i].mode;
+		if (!add_line(r, &used, &where, frames[i].ip))
+			return false;
+	}
+	r->text[used] = '\0';
+	*out = (struct pd_text){ r->text, used };
+	return true;
+}

@@ -1,0 +1,99 @@
+/*
+ * Samples that carry counters (PERF_SAMPLE_READ): of the group's events each is a sample of its own, whose period is
+ * what it counted since its last one.
+ */
+#include <stdlib.h>
+
+#include "line.h"
+
+struct px_groups {
+	struct pd_id_table *last; /* [n_files]: id → number in values */
+	size_t n_files;
+	uint64_t *values; /* [n] */
+	size_t n, capacity;
+};
+
+void px_groups_destroy(struct px_groups *groups)
+{
+	if (!groups)
+		return;
+	for (size_t i = 0; groups->last && i < groups->n_files; i++)
+		pd_id_table_deinit(&groups->last[i]);
+	free(groups->last);
+	free(groups->values);
+	free(groups);
+}
+
+static struct px_groups *make(const struct pd_session *session)
+{
+	struct px_groups *groups = calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return NULL;
+	groups->n_files = session->n_files;
+	groups->last = calloc(session->n_files, sizeof(*groups->last));
+	if (!groups->last) {
+		free(groups);
+		return NULL;
+	}
+	return groups;
+}
+
+/* What the counter of an id was last, 0 at first; NULL: no memory. */
+static uint64_t *last_of(struct px_groups *groups, const struct pd_record *rec, uint64_t id)
+{
+	struct pd_id_table *table = &groups->last[rec->source ? rec->source - 1u : 0];
+	uint32_t at = pd_id_table_find(table, id);
+
+	if (at != UINT32_MAX)
+		return &groups->values[at];
+	if (!ps_reserve(groups->values, groups->n, groups->capacity) ||
+	    !pd_id_table_add(table, id, (uint32_t)groups->n))
+		return NULL;
+	groups->values[groups->n] = 0;
+	return &groups->values[groups->n++];
+}
+
+static bool one(struct px_script *script, const struct pd_record *rec, uint64_t id,
+		uint64_t value, px_group_fn *fn)
+{
+	const struct pd_event *event = pd_event_by_id(rec->event->file, id);
+	uint64_t *last, period;
+
+	if (!event)
+		return true;
+	last = last_of(script->groups, rec, id);
+	if (!last)
+		return false;
+	period = value - *last;
+	*last = value;
+	/* perf does not show an event that counted nothing */
+	return !period || fn(script, rec, event, &period);
+}
+
+bool px_groups_each(struct px_script *script, const struct pd_record *rec, px_group_fn *fn)
+{
+	struct pd_value read, id, value;
+	const struct pd_view_desc *desc;
+
+	pm_get(rec, script->ids.read, &read);
+	if (read.type != PD_VIEW || !(rec->layout->shape->read_format & PD_READ_ID))
+		return fn(script, rec, rec->event, NULL);
+	if (!script->groups)
+		script->groups = make(script->options.session);
+	if (!script->groups)
+		return false;
+	desc = read.view.desc;
+	if (!(rec->layout->shape->read_format & PD_READ_GROUP)) {
+		desc->member(&read.view, px_member(desc->members, "id"), &id);
+		desc->member(&read.view, px_member(desc->members, "value"), &value);
+		return one(script, rec, id.u, value.u, fn);
+	}
+	for (uint32_t i = 0; i < read.view.count; i++) {
+		desc->item(&read.view, i, px_member(desc->items, "id"), &id);
+		desc->item(&read.view, i, px_member(desc->items, "value"), &value);
+		if (!one(script, rec, id.u, value.u, fn))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,137 @@
+/*
+ * What the steps of a line share. A step writes one field of the sample at hand.
+ */
+#ifndef PERFLUA_SCRIPT_LINE_H
+#define PERFLUA_SCRIPT_LINE_H
+
+#include "script.h"
+
+/* Numbers of px_fields[]. */
+enum {
+	PX_COMM,
+	PX_TID,
+	PX_PID,
+	PX_TIME,
+	PX_CPU,
+	PX_EVENT,
+	PX_TRACE,
+	PX_IP,
+	PX_SYM,
+	PX_DSO,
+	PX_ADDR,
+	PX_SYMOFF,
+	PX_SRCLINE,
+	PX_PERIOD,
+	PX_IREGS,
+	PX_UREGS,
+	PX_BRSTACK,
+	PX_BRSTACKSYM,
+	PX_DATA_SRC,
+	PX_WEIGHT,
+	PX_INS_LAT,
+	PX_BPF_OUTPUT,
+	PX_PHYS_ADDR,
+	PX_MISC,
+	PX_DATA_PAGE_SIZE,
+	PX_CODE_PAGE_SIZE,
+	PX_MACHINE_PID,
+	PX_VCPU,
+	PX_CGROUP,
+	PX_FIELDS
+};
+
+#define PX_BIT(field) (UINT64_C(1) << (field))
+
+/* Numbers of names of fields (names.h). */
+struct px_ids {
+	unsigned pid, tid, time, cpu, period, ip, addr, weight, ins_lat, phys_addr, data_src;
+	unsigned data_page_size, code_page_size, callchain, branch_stack, regs_user, regs_intr;
+	unsigned read, raw;
+};
+
+struct px_line;
+typedef void px_step(struct px_line *line);
+
+struct px_event {
+	const struct pd_event *event;
+	uint64_t fields;
+	char *name; /* [name_size]: as it stands in a line */
+	size_t name_size;
+	bool in_chain;	/* ip is a call chain */
+	bool data_addr; /* addr is where data lies */
+	bool unwound;	/* user frames of call chains are found by unwinding */
+	unsigned n;
+	px_step *steps[PX_FIELDS];
+};
+
+struct px_groups;
+
+struct px_script {
+	struct px_options options;
+	struct px_ids ids;
+	struct px_event **events; /* [n_events]: by number; NULL: not met yet */
+	size_t n_events;
+	bool begun;		  /* what follows is decided */
+	bool use_callchains;	  /* some event has them, and they are shown */
+	size_t name_width;	  /* of the longest name of an event */
+	size_t data_src_size;	  /* of the longest data_src so far */
+	struct px_groups *groups; /* groups.c */
+};
+
+/* A sample at hand. */
+struct px_line {
+	struct px_script *script;
+	const struct px_event *event;
+	struct pd_print *out;
+	const struct pd_record *rec;
+	struct pm_where where;
+	bool where_known;	/* where is asked for once */
+	const uint64_t *period; /* instead of the record's; NULL: that */
+};
+
+/* An integer of the sample, or what perf takes for it if it was not recorded. */
+static inline int64_t px_integer(const struct px_line *line, unsigned id, int64_t other)
+{
+	int64_t v;
+
+	return pm_integer(line->rec, id, &v) ? v : other;
+}
+
+/* The number of a member by its name, that of the end of the list if there is none. */
+static inline unsigned px_member(const struct pd_member *members, const char *name)
+{
+	unsigned m = 0;
+
+	while (members[m].name && strcmp(members[m].name, name) != 0)
+		m++;
+	return m;
+}
+
+/* What is at an address of data, or of a branch. */
+void px_place_any(struct px_line *line, uint64_t address, struct pm_place *place);
+
+/* "name+0x12", "name", "[unknown]" */
+void px_print_symbol(struct pd_print *out, const struct pm_place *place, bool offset);
+/* " (dso)" */
+void px_print_dso(struct pd_print *out, const struct pm_place *place);
+
+px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_time, px_period, px_event_name;
+px_step px_machine_pid, px_vcpu;
+px_step px_addr, px_data_src, px_weight, px_ins_lat, px_cgroup;
+px_step px_ip, px_callchain;
+px_step px_iregs, px_uregs, px_brstack, px_brstacksym, px_bpf_output;
+px_step px_phys_addr, px_data_page_size, px_code_page_size;
+
+/* The steps of an event whose fields are known. */
+void px_compile(struct px_event *event);
+
+/*
+ * A sample of a group is one for each of its events: calls back with each, its event and period. See
+ * evlist__deliver_sample, tools/perf/util/session.c. False: no memory.
+ */
+typedef bool px_group_fn(struct px_script *script, const struct pd_record *rec,
+			 const struct pd_event *event, const uint64_t *period);
+bool px_groups_each(struct px_script *script, const struct pd_record *rec, px_group_fn *fn);
+void px_groups_destroy(struct px_groups *groups);
+
+#endif

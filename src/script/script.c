@@ -1,0 +1,275 @@
+#include "script.h"
+
+#include <stdlib.h>
+
+#include "line.h"
+#include "text.h"
+
+#define SW_PAGE_FAULTS	   2
+#define SW_PAGE_FAULTS_MIN 5
+#define SW_PAGE_FAULTS_MAJ 6
+
+static struct px_ids find_ids(const struct pd_names *names)
+{
+#define ID(name) pd_name_id(names, name, sizeof(name) - 1)
+	return (struct px_ids){
+		.pid = ID("pid"),
+		.tid = ID("tid"),
+		.time = ID("time"),
+		.cpu = ID("cpu"),
+		.period = ID("period"),
+		.ip = ID("ip"),
+		.addr = ID("addr"),
+		.weight = ID("weight"),
+		.ins_lat = ID("ins_lat"),
+		.phys_addr = ID("phys_addr"),
+		.data_src = ID("data_src"),
+		.data_page_size = ID("data_page_size"),
+		.code_page_size = ID("code_page_size"),
+		.callchain = ID("callchain"),
+		.branch_stack = ID("branch_stack"),
+		.regs_user = ID("regs_user"),
+		.regs_intr = ID("regs_intr"),
+		.read = ID("read"),
+		.raw = ID("raw"),
+	};
+#undef ID
+}
+
+struct px_script *px_script_create(const struct px_options *options)
+{
+	struct px_script *script = calloc(1, sizeof(*script));
+
+	if (!script)
+		return NULL;
+	script->options = *options;
+	script->ids = find_ids(&options->session->files[0]->names);
+	return script;
+}
+
+void px_script_destroy(struct px_script *script)
+{
+	if (!script)
+		return;
+	for (size_t i = 0; i < script->n_events; i++) {
+		if (script->events[i])
+			free(script->events[i]->name);
+		free(script->events[i]);
+	}
+	free(script->events);
+	px_groups_destroy(script->groups);
+	free(script);
+}
+
+static enum px_class class_of(const struct pd_event *event)
+{
+	static const uint8_t classes[] = {
+		[PD_TYPE_HARDWARE] = PX_HARDWARE,
+		[PD_TYPE_SOFTWARE] = PX_SOFTWARE,
+		[PD_TYPE_TRACEPOINT] = PX_TRACEPOINT,
+		[PD_TYPE_HW_CACHE] = PX_CACHE,
+		[PD_TYPE_RAW] = PX_RAW,
+		[PD_TYPE_BREAKPOINT] = PX_BREAKPOINT,
+	};
+
+	return event->attr.type < sizeof(classes) ? (enum px_class)classes[event->attr.type] :
+						    PX_OTHER;
+}
+
+/* As perf has it the first event of a class decides what lines of that class have. */
+static const struct pd_event *first_of(const struct pd_session *session, enum px_class class)
+{
+	for (size_t i = 0; i < session->n_events; i++)
+		if (class_of(session->events[i]) == class)
+			return session->events[i];
+	return NULL;
+}
+
+/* Fields of a class that its samples do not have. */
+static uint64_t missing_fields(const struct px_options *options, enum px_class class,
+			       const struct pd_event *first)
+{
+	uint64_t missing = 0;
+
+	for (int i = 0; px_fields[i].name; i++)
+		if ((options->fields[class] & PX_BIT(i)) && px_fields[i].needs &&
+		    !(first->attr.sample_type & px_fields[i].needs))
+			missing |= PX_BIT(i);
+	return missing;
+}
+
+bool px_script_check(struct px_script *script, const char **field,
+		     const struct pd_event **event)
+{
+	const struct px_options *options = &script->options;
+
+	for (enum px_class class = 0; class < PX_CLASSES; class ++) {
+		const struct pd_event *first = first_of(options->session, class);
+		uint64_t missing = first ? missing_fields(options, class, first) &
+						   options->asked[class] :
+					   0;
+
+		if (missing) {
+			*field = px_fields[__builtin_ctzll(missing)].name;
+			*event = first;
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool has_callchain(const struct pd_event *event)
+{
+	return (event->attr.sample_type & PD_SAMPLE_CALLCHAIN) != 0;
+}
+
+/* Decides what holds for all lines. In pipe mode the events have come by the time of the first sample. */
+static void begin(struct px_script *script)
+{
+	const uint64_t place = PX_BIT(PX_IP) | PX_BIT(PX_SYM) | PX_BIT(PX_SYMOFF) |
+			       PX_BIT(PX_DSO);
+	const struct pd_session *session = script->options.session;
+	bool chains = false;
+
+	script->begun = true;
+	for (size_t i = 0; i < session->n_events; i++) {
+		const struct pd_event *event = session->events[i];
+		size_t n = strlen(event->name);
+
+		if (n > script->name_width)
+			script->name_width = n;
+		if (!has_callchain(event) || !script->options.callchains)
+			continue;
+		script->use_callchains = true;
+		chains = chains || class_of(event) == PX_TRACEPOINT;
+	}
+	if (chains && !script->options.chosen[PX_TRACEPOINT])
+		script->options.fields[PX_TRACEPOINT] |= place;
+}
+
+/* Is addr of such events resolved? See sample_addr_correlates_sym, tools/perf/util/event.c. */
+static bool is_data_addr(const struct pd_attr *attr)
+{
+	return attr->type == PD_TYPE_SOFTWARE &&
+	       (attr->config == SW_PAGE_FAULTS || attr->config == SW_PAGE_FAULTS_MIN ||
+		attr->config == SW_PAGE_FAULTS_MAJ);
+}
+
+/* Keeps what a function writes. */
+struct kept {
+	char *text;
+	size_t n;
+};
+
+static void keep(void *arg, const char *p, size_t n)
+{
+	struct kept *kept = arg;
+	char *text = kept->text || !kept->n ? realloc(kept->text, kept->n + n) : NULL;
+
+	kept->n += n;
+	if (!text)
+		free(kept->text);
+	kept->text = text;
+	if (text)
+		memcpy(text + kept->n - n, p, n);
+}
+
+/* The name of an event as it stands in each of its lines. */
+static bool make_name(const struct px_script *script, struct px_event *event)
+{
+	struct pd_print *out = malloc(sizeof(*out));
+	struct kept kept = { 0 };
+
+	if (!out)
+		return false;
+	pd_print_init(out, keep, &kept);
+	px_print_text(out, event->event->name, strlen(event->event->name), script->name_width);
+	pd_print_const(out, ": ");
+	pd_print_flush(out);
+	free(out);
+	event->name = kept.text;
+	event->name_size = kept.n;
+	return kept.text != NULL;
+}
+
+static struct px_event *make_event(struct px_script *script, const struct pd_event *of)
+{
+	struct px_event *event = calloc(1, sizeof(*event));
+	const struct px_options *options = &script->options;
+	enum px_class class = class_of(of);
+	const struct pd_event *first = first_of(options->session, class);
+
+	if (!event)
+		return NULL;
+	event->event = of;
+	if (!options->shown || (of->number < options->n_shown && options->shown[of->number]))
+		event->fields = options->fields[class] &
+				~missing_fields(options, class, first ? first : of);
+	event->in_chain = (event->fields & PX_BIT(PX_IP)) && has_callchain(of) &&
+			  script->use_callchains;
+	event->data_addr = is_data_addr(&of->attr);
+	event->unwound = (of->attr.sample_type & PD_SAMPLE_STACK_USER) != 0;
+	px_compile(event);
+	if (!make_name(script, event)) {
+		free(event);
+		return NULL;
+	}
+	return event;
+}
+
+/* Room for the events that there are by now. */
+static bool make_room(struct px_script *script)
+{
+	size_t n = script->options.session->n_events;
+	struct px_event **events = realloc(script->events, n * sizeof(struct px_event *));
+
+	if (!events)
+		return false;
+	memset(events + script->n_events, 0, (n - script->n_events) * sizeof(*events));
+	script->events = events;
+	script->n_events = n;
+	return true;
+}
+
+/* NULL: no memory. */
+static const struct px_event *find_event(struct px_script *script, const struct pd_event *of)
+{
+	if (!script->begun)
+		begin(script);
+	if (of->number >= script->n_events && !make_room(script))
+		return NULL;
+	if (!script->events[of->number])
+		script->events[of->number] = make_event(script, of);
+	return script->events[of->number];
+}
+
+static bool print_line(struct px_script *script, const struct pd_record *rec,
+		       const struct pd_event *of, const uint64_t *period)
+{
+	const struct px_event *event = find_event(script, of);
+	struct px_line line;
+
+	if (!event)
+		return false;
+	if (!event->fields)
+		return true;
+	line.script = script;
+	line.event = event;
+	line.out = script->options.out;
+	line.rec = rec;
+	line.where_known = false;
+	line.period = period;
+	for (unsigned i = 0; i < event->n; i++)
+		event->steps[i](&line);
+	pd_print_char(line.out, '\n');
+	return true;
+}
+
+bool px_script_sample(struct px_script *script, const struct pd_record *rec)
+{
+	if (!rec->event)
+		return true;
+	if (rec->event->attr.sample_type & PD_SAMPLE_READ)
+		return px_groups_each(script, rec, print_line);
+	return print_line(script, rec, rec->event, NULL);
+}

@@ -1,0 +1,216 @@
+/*
+ * The fields that stand before the address, and other plain ones. Values are what perf takes for those that were not
+ * recorded: see evsel__parse_sample, tools/perf/util/evsel.c.
+ */
+#include "line.h"
+#include "text.h"
+
+void px_comm(struct px_line *line)
+{
+	/* perf does not align what a call chain follows */
+	size_t width = line->event->in_chain ? 0 : 16;
+	struct pd_value comm;
+
+	comm.type = PD_NIL;
+	pm_comm_of(line->script->options.machine, line->rec, &comm);
+	if (comm.type == PD_STR)
+		px_print_text(line->out, comm.s.p, comm.s.n, width);
+	else
+		px_print_text(line->out, ":-1", 3, width);
+	pd_print_char(line->out, ' ');
+}
+
+void px_pid(struct px_line *line)
+{
+	px_print_int(line->out, px_integer(line, line->script->ids.pid, -1), 5);
+	pd_print_char(line->out, ' ');
+}
+
+void px_tid(struct px_line *line)
+{
+	px_print_int(line->out, px_integer(line, line->script->ids.tid, -1), 5);
+	pd_print_char(line->out, ' ');
+}
+
+void px_pid_tid(struct px_line *line)
+{
+	struct pd_print *out = line->out;
+	size_t start, n;
+
+	px_print_int(out, px_integer(line, line->script->ids.pid, -1), 5);
+	pd_print_char(out, '/');
+	pd_print_room(out, 2 * PX_DIGITS); /* for all of it: then n does not start anew */
+	start = out->n;
+	px_print_int(out, px_integer(line, line->script->ids.tid, -1), 0);
+	n = out->n - start;
+	px_print_spaces(out, n < 5 ? 6 - n : 1);
+}
+
+void px_cpu(struct px_line *line)
+{
+	int64_t cpu = px_integer(line, line->script->ids.cpu, -1);
+
+	pd_print_char(line->out, '[');
+	if (cpu >= 0 && cpu < 1000) {
+		px_print_fixed(line->out, (uint32_t)cpu, 3);
+	} else if (cpu < 0 && cpu > -100) {
+		pd_print_char(line->out, '-');
+		px_print_fixed(line->out, (uint32_t)-cpu, 2);
+	} else {
+		px_print_int(line->out, cpu, 0);
+	}
+	pd_print_const(line->out, "] ");
+}
+
+void px_misc(struct px_line *line)
+{
+	/* a letter for each mode whose bits are set, which are those of others, too */
+	static const struct {
+		uint16_t bits;
+		char letter;
+	} modes[] = {
+		{ PD_CPUMODE_KERNEL, 'K' },	{ PD_CPUMODE_USER, 'U' },
+		{ PD_CPUMODE_HYPERVISOR, 'H' }, { PD_CPUMODE_GUEST_KERNEL, 'G' },
+		{ PD_CPUMODE_GUEST_USER, 'g' },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if ((line->rec->misc & modes[i].bits) != modes[i].bits)
+			continue;
+		pd_print_char(line->out, modes[i].letter);
+		n++;
+	}
+	px_print_spaces(line->out, 6 - n);
+}
+
+void px_time(struct px_line *line)
+{
+	uint64_t time = (uint64_t)px_integer(line, line->script->ids.time, -1);
+	uint32_t rest = (uint32_t)(time % 1000000000);
+
+	px_print_uint(line->out, time / 1000000000, 5);
+	pd_print_char(line->out, '.');
+	if (line->script->options.ns)
+		px_print_fixed(line->out, rest, 9);
+	else
+		px_print_fixed(line->out, rest / 1000, 6);
+	pd_print_const(line->out, ": ");
+}
+
+void px_period(struct px_line *line)
+{
+	uint64_t period = line->period ?
+				  *line->period :
+				  (uint64_t)px_integer(line, line->script->ids.period, 1);
+
+	px_print_uint(line->out, period, 10);
+	pd_print_char(line->out, ' ');
+}
+
+void px_event_name(struct px_line *line)
+{
+	px_print_bytes(line->out, line->event->name, line->event->name_size);
+}
+
+void px_machine_pid(struct px_line *line)
+{
+	int32_t pid, vcpu;
+
+	if (!pm_guest_of(line->script->options.machine, line->rec, &pid, &vcpu))
+		return;
+	pd_print_const(line->out, "VM:");
+	px_print_int(line->out, pid, 5);
+	pd_print_char(line->out, ' ');
+}
+
+void px_vcpu(struct px_line *line)
+{
+	int32_t pid, vcpu;
+
+	if (!pm_guest_of(line->script->options.machine, line->rec, &pid, &vcpu))
+		return;
+	pd_print_const(line->out, "VCPU:");
+	px_print_fixed(line->out, (uint32_t)vcpu % 1000, 3);
+	pd_print_char(line->out, ' ');
+}
+
+void px_data_src(struct px_line *line)
+{
+	struct px_script *script = line->script;
+	struct pd_value v;
+	char text[256];
+	size_t n, digits;
+
+	pm_get(line->rec, script->ids.data_src, &v);
+	if (v.type != PD_VIEW)
+		return;
+	v.view.desc->print(&v.view, text, sizeof(text));
+	n = strlen(text);
+	digits = strcspn(text, " ");
+	if (digits < 16)
+		px_print_spaces(line->out, 16 - digits);
+	pd_print_bytes(line->out, text, n);
+	n += digits < 16 ? 16 - digits : 0;
+	/* as wide as the widest so far */
+	if (n > script->data_src_size)
+		script->data_src_size = n;
+	px_print_spaces(line->out, script->data_src_size - n);
+}
+
+void px_weight(struct px_line *line)
+{
+	px_print_uint(line->out, (uint64_t)px_integer(line, line->script->ids.weight, 0), 16);
+}
+
+void px_ins_lat(struct px_line *line)
+{
+	px_print_uint(line->out, (uint64_t)px_integer(line, line->script->ids.ins_lat, 0), 16);
+}
+
+void px_cgroup(struct px_line *line)
+{
+	struct pd_value path;
+
+	path.type = PD_NIL;
+	pm_cgroup_path_of(line->script->options.machine, line->rec, &path);
+	pd_print_char(line->out, ' ');
+	if (path.type == PD_STR)
+		px_print_text(line->out, path.s.p, path.s.n, 0);
+	else
+		pd_print_const(line->out, "unknown");
+}
+
+void px_phys_addr(struct px_line *line)
+{
+	px_print_hex(line->out, (uint64_t)px_integer(line, line->script->ids.phys_addr, 0), 16);
+}
+
+/* See get_page_size_name, tools/perf/util/event.c. */
+static void print_page_size(struct pd_print *out, uint64_t size)
+{
+	static const char units[] = "BKMG";
+	size_t unit = 0;
+
+	pd_print_char(out, ' ');
+	if (!size) {
+		pd_print_const(out, "N/A");
+		return;
+	}
+	for (; size / 1024 > 1 && units[unit + 1]; size /= 1024)
+		unit++;
+	px_print_uint(out, size, 0);
+	pd_print_char(out, units[unit]);
+}
+
+void px_data_page_size(struct px_line *line)
+{
+	print_page_size(line->out,
+			(uint64_t)px_integer(line, line->script->ids.data_page_size, 0));
+}
+
+void px_code_page_size(struct px_line *line)
+{
+	print_page_size(line->out,
+			(uint64_t)px_integer(line, line->script->ids.code_page_size, 0));
+}
