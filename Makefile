@@ -38,6 +38,7 @@ MAIN := $(B)/obj/perflua.o $(B)/obj/library.o
 # meta.lua is for editors only
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua -name '*.lua')))
 DEMO := spec/fixtures/demo.perf.data
+WORDS := spec/fixtures/words
 
 # What specs run and find: the binary, plain Lua with the module, and how to start that one.
 TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
@@ -46,7 +47,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	LUA_CPATH="$(CURDIR)/$(B)/lib/?.so;;" \
 	UBSAN_OPTIONS=print_stacktrace=1
 
-.PHONY: all module demo test sweep lint bench fuzz docs install install-module clean help FORCE
+.PHONY: all module demo test test-browser sweep lint bench fuzz docs install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -91,10 +92,17 @@ $(B)/obj/embed: $(B)/obj/embed.o
 demo: all ## look into recordings that come with perflua
 	$(B)/perflua stat $(DEMO)
 	$(B)/perflua examples/demo.lua $(DEMO)
+	$(B)/perflua report --symfs $(WORDS) --percent-limit 1 $(WORDS)/perf.data
+	$(B)/perflua flame --symfs $(WORDS) --inverted -o $(B)/flame.svg $(WORDS)/perf.data
+	@echo "the flame graph, for any browser: $(B)/flame.svg"
 
 test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
 	@.ci/deps test
 	@$(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' $(BUSTED)
+
+test-browser: all ## see flame graphs in headless Chromium
+	@.ci/deps browser
+	@PERFLUA="$(B)/perflua" node --test spec/browser/flame_test.js
 
 sweep: all ## cut and damage recordings at every place (minutes; SAN=1: longer)
 	@.ci/deps test

@@ -7,6 +7,7 @@
 --
 -- and its aims, by the names they have in report.lua: faster, limit, over, rate, memory.
 
+local script = require "spec.bench.script"
 local stopwatch = require "spec.bench.stopwatch"
 local tools = require "perflua.tools"
 
@@ -83,6 +84,34 @@ function kinds.dump(add, recording, path)
   }
 end
 
+kinds.script = script
+
+function kinds.report(add, recording, path)
+  add {
+    "perflua report --no-children", "perf report --no-children", recording = recording, faster = 1, memory = 1,
+    ours = { perflua, "report", "--no-children", path },
+    theirs = { "perf", "report", "--stdio", "--no-children", "-g", "none", "-i", path },
+  }
+end
+
+function kinds.fold(add, recording, path)
+  add { "perflua fold", recording = recording, memory = 1, ours = { perflua, "fold", path } }
+end
+
+-- Copied stacks, unwound; and with the functions that were inlined.
+function kinds.unwind(add, recording, path)
+  add {
+    "perflua script", "perf script", recording = recording, faster = 1,
+    ours = { perflua, "script", path },
+    theirs = { "perf", "script", "-i", path },
+  }
+  add {
+    "perflua script --no-inline", "perf script --no-inline", recording = recording, faster = 1,
+    ours = { perflua, "script", "--no-inline", path },
+    theirs = { "perf", "script", "--no-inline", "-i", path },
+  }
+end
+
 local loops = {
   { "three", "loop: 3 fields of each record", limit = 120 },
   { "three_reuse", "the same, reuse = true", limit = 120 },
@@ -125,6 +154,10 @@ local all = {
   { "pipe", "sys-pipe" },
   { "compressed", "sys-z", "cg-z" },
   { "dump", "sys-200k", "flat-200k" },
+  { "script", "flat", "cg" },
+  { "report", "flat", "cg" },
+  { "fold", "cg" },
+  { "unwind", "dwarf" },
   { "loops", "sys", "flat", "cg" },
   { "order", "sys", "flat", "cg" },
   { "python", "flat-200k" },

@@ -26,11 +26,13 @@ function user.run(command)
   return (files.output(("{ %s%s\n} 2>&1"):format(prelude, command)):gsub("\r\n", "\n"))
 end
 
---- The same in an empty directory that holds the demo's recording as perf.data, and these files by their names.
+--- The same in an empty directory that holds the demo's recording as perf.data, the one whose binary comes with it as
+--- words/perf.data, and these files by their names.
 function user.run_beside_recording(command, scripts)
   local lines = {
     "dir=$(mktemp -d) && trap 'rm -rf \"$dir\"' EXIT && cd \"$dir\" || exit 1",
     ("cp %s perf.data"):format(files.quote(root .. files.fixture "demo.perf.data")),
+    ("cp -r %s words"):format(files.quote(root .. "spec/fixtures/words")),
   }
   for name, path in pairs(scripts or {}) do
     table.insert(lines, ("cp %s %s"):format(files.quote(path), files.quote(name)))

@@ -1,5 +1,6 @@
 -- What `perflua doctor` finds in a recording: facts as one table of stable keys, and what follows from them.
 
+local binaries = require "perflua.doctor.binaries"
 local json = require "perflua.text.json"
 local missing = require "perflua.doctor.missing"
 local types = require "perflua.file.types"
@@ -7,6 +8,7 @@ local words = require "perflua.doctor.words"
 
 local checks = {
   require "perflua.doctor.container", require "perflua.doctor.buffers", require "perflua.doctor.stacks",
+  binaries.checks,
 }
 
 local doctor = {}
@@ -181,6 +183,7 @@ function doctor.examine(file)
     command = json.array(file.features.cmdline),
   }
   report.missing = json.array(missing(file, report))
+  report.binaries = binaries.of(file, samples)
   report.findings, report.verdict = findings(report)
   report.damaged = not report.complete or #report.damage > 0
   return report

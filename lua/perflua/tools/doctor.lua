@@ -5,11 +5,12 @@ local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
 local show = require "perflua.doctor.show"
+local symbols = require "perflua.cli.symbols"
 
 local tool = {
   description = "is a recording whole and good: damage, losses, gaps; what to record better",
-  usage = "doctor [--json] FILE...",
-  options = { json = "one JSON object for each file, on a line of its own" },
+  usage = "doctor [options] FILE...",
+  options = symbols.with_options { json = "one JSON object for each file, on a line of its own" },
   operands = { 1, math.huge },
   help = [[
 Reads each recording once and says what is wrong with it, what that means, and which
@@ -32,8 +33,8 @@ local function unsigned(value)
   return value
 end
 
-local function examine(path)
-  local file <close>, message = perflua.open(path)
+local function examine(path, args)
+  local file <close>, message = perflua.open(path, symbols.of(args))
   if not file then
     return nil, message
   end
@@ -47,7 +48,7 @@ function tool.run(args, out)
   local failed, damaged, separator = false, false, ""
   warn "@off" -- what it would say of damage is in the report
   for _, path in ipairs(args) do
-    local report, message = examine(path)
+    local report, message = examine(path, args)
     if not report then
       io.stderr:write("perflua: ", fmt.escape(message), "\n")
       failed = true

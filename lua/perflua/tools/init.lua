@@ -3,11 +3,13 @@
 --   description  one line, for `perflua help`
 --   usage        "stat [--json] FILE"
 --   help         longer text, or nil
---   options      option without its dashes → one line of documentation; or nil
+--   options      option without its dashes → one line of documentation, or {VALUE, documentation} of
+--                one that takes a value, with many = true a list of them; or nil
 --   operands     {least, most} of the other arguments; without it exactly one
 --   run          function(args, out) → exit status (nil: 0); or nil, message
 --
--- run gets its operands as the array part of args and `args.json = true` for --json.
+-- run gets its operands as the array part of args, `args.json = true` for --json, `args.event = "x"` for
+-- --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have one dash.
 
 local tools = {}
 
@@ -37,23 +39,55 @@ function tools.names()
   return names
 end
 
+-- An option as it was written: its name, its place in the tool's options, and a value joined to it.
+local function option_of(options, word)
+  local name, value = word:match("^%-%-([^=]+)=(.*)$")
+  if not name then
+    name = word:match("^%-%-(..+)$") or word:match("^%-([^-])$")
+  end
+  if not name then
+    name, value = word:match("^%-([^-])(.+)$")
+  end
+  local option = name and options[name]
+  if type(option) == "string" and value then
+    return nil
+  end
+  return name, option, value
+end
+
 ---What the user gave, sorted into options and operands; nil and what is wrong with it.
 ---@return table | nil
 ---@return string | nil
 function tools.parse(tool, args)
   local parsed = {}
   local options = tool.options or {}
-  local only_operands = false
-  for _, word in ipairs(args) do
-    local option = not only_operands and word:match("^%-%-?(.+)")
-    if option == "-" then
-      only_operands = true
-    elseif not option then
+  local i, only_operands = 1, false
+  while args[i] do
+    local word = args[i]
+    i = i + 1
+    if only_operands or not word:find("^%-.") then
       table.insert(parsed, word)
-    elseif word:find("^%-%-") and options[option] then
-      parsed[option] = true
+    elseif word == "--" then
+      only_operands = true
     else
-      return nil, ("unrecognized option '%s'"):format(word)
+      local name, option, value = option_of(options, word)
+      if not option then
+        return nil, ("unrecognized option '%s'"):format(word)
+      elseif type(option) == "string" then
+        value = true
+      elseif not value then
+        value = args[i]
+        i = i + 1
+        if not value then
+          return nil, ("option '%s' needs %s"):format(word, option[1])
+        end
+      end
+      if type(option) == "table" and option.many then
+        parsed[name] = parsed[name] or {}
+        table.insert(parsed[name], value)
+      else
+        parsed[name] = value
+      end
     end
   end
   local least, most = table.unpack(tool.operands or { 1, 1 })
@@ -72,13 +106,24 @@ function tools.help(name, tool)
   if tool.help then
     table.insert(text, "\n" .. tool.help:gsub("\n*$", "\n"))
   end
-  local options = {}
+  local lines, width = {}, 10
   for option, doc in pairs(tool.options or {}) do
-    table.insert(options, ("  --%-10s %s\n"):format(option, doc))
+    local value
+    if type(doc) == "table" then
+      value, doc = doc[1], doc[2]
+    end
+    local spelled = (#option == 1 and "-" or "--") .. option .. (value and " " .. value or "")
+    table.insert(lines, { spelled, doc, option:lower() .. option })
+    width = math.max(width, utf8.len(spelled))
   end
-  if #options > 0 then
-    table.sort(options)
-    table.insert(text, "\n" .. table.concat(options))
+  table.sort(lines, function(a, b)
+    return a[3] < b[3]
+  end)
+  if #lines > 0 then
+    table.insert(text, "\n")
+  end
+  for _, line in ipairs(lines) do
+    table.insert(text, ("  %s%s  %s\n"):format(line[1], (" "):rep(width - utf8.len(line[1])), line[2]))
   end
   return table.concat(text)
 end

@@ -1,0 +1,188 @@
+-- What readperf did, the program of the first report on this format (Urs Fässler, "perf file format", CERN openlab,
+-- 2011): four tables of what a recording holds. Of any number of events, with symbols found in the same process, and
+-- without the whole file in memory.
+--
+-- usage: perflua examples/readperf.lua [perf.data [directory [symfs]]]
+--
+-- It writes into the directory, by default the current one:
+--
+--   stat.csv       record, count: how many records of each type there are
+--   overview.csv   nr, type, pid, tid, time, info …: the records sorted by time; nr says where in the file each lies
+--   processes.csv  pid, comm, #mmap, fork, exit, samples, period, event: the processes
+--   results.csv    period, samples, filename, function, event: the functions, and the source files they are in
+--
+-- Times are nanoseconds. Info is of a mapping its file, address, size and offset, of a COMM the name, of a FORK the
+-- parent, of a sample ip, period and event. Addresses are hexadecimal. What two events counted is in two lines.
+--
+-- $ perflua examples/readperf.lua spec/fixtures/words/perf.data "$(mktemp -d)" spec/fixtures/words
+--    per       period samples function
+--  48.56    355065186     354 compare
+--  26.06    190571710     190 find_in_tree
+--   6.72     49147441      49 random_below
+--   5.90     43129387      43 find_in_list
+--   4.12     30090270      30 hash
+--   3.84     28084252      28 find_in_table
+--   1.92     14042126      14 next_word
+--   1.10      8024072       8 count_with_tree
+
+local path, directory, symfs = arg[1], arg[2] or ".", arg[3]
+local file <close> = assert(perflua.open(path, { symfs = symfs }))
+
+-- A table: the function it returns writes a line. Text is quoted, what is absent is empty.
+local function create(name, header)
+  local out = assert(io.open(directory .. "/" .. name, "w"))
+  out:write(header, "\n")
+  return function(...)
+    local values = table.pack(...)
+    for i = 1, values.n do
+      local value = values[i]
+      if type(value) == "string" then
+        value = '"' .. value:gsub('"', '""') .. '"'
+      end
+      values[i] = value == nil and "" or tostring(value)
+    end
+    out:write(table.concat(values, ","), "\n")
+  end
+end
+
+local function sorted(map)
+  local keys = {}
+  for key in pairs(map) do
+    table.insert(keys, key)
+  end
+  table.sort(keys)
+  return keys
+end
+
+-- stat.csv: a count for each type.
+local counts = {}
+
+local function count(r)
+  counts[r.type] = (counts[r.type] or 0) + 1
+end
+
+-- overview.csv: what info is depends on the type.
+local hex = perflua.hex
+
+local function mapping(r)
+  return r.filename, hex(r.addr), hex(r.len), hex(r.pgoff)
+end
+
+local info = {
+  mmap = mapping,
+  mmap2 = mapping,
+  comm = function(r) return r.comm end,
+  fork = function(r) return r.ppid end,
+  sample = function(r) return r.ip and hex(r.ip), r.period, r.event and r.event.name end,
+}
+
+local overview = create("overview.csv", "nr,type,pid,tid,time,info")
+
+local function log(r)
+  local of_type = info[r.type] or function() end
+  overview(r.offset, r.type:upper(), r.pid, r.tid, r.time, of_type(r))
+end
+
+-- processes.csv: a process is known from its fork on, or from the first record that names it, until it exits.
+local processes, living = {}, {}
+
+local function process_of(r)
+  local process = living[r.pid]
+  if not process or r.type == "fork" and r.pid == r.tid then
+    process = { pid = r.pid, mmaps = 0, events = {} }
+    living[r.pid] = process
+    table.insert(processes, process)
+  end
+  return process
+end
+
+-- Adds a sample to the totals of its event.
+local function add(totals, r)
+  local event = r.event and r.event.name or ""
+  local total = totals[event] or { samples = 0, period = 0 }
+  totals[event] = total
+  total.samples, total.period = total.samples + 1, total.period + r.period
+end
+
+local function follow(r)
+  if not r.pid then
+    return
+  end
+  local process = process_of(r)
+  process.comm = r.pid == r.tid and r.comm or process.comm
+  if r.type == "sample" then
+    add(process.events, r)
+  elseif r.type == "mmap" or r.type == "mmap2" then
+    process.mmaps = process.mmaps + 1
+  elseif r.pid == r.tid and (r.type == "fork" or r.type == "exit") then
+    process[r.type] = r.time
+  end
+end
+
+-- results.csv: functions, and the file of their first line, which is looked for once for each.
+local functions = {}
+
+local function source_of(r)
+  local start = file:resolve(r.pid, r.ip - r.symoff, r.time)
+  return start and start.srcline and start.srcline:match("^(.*):")
+end
+
+local function function_of(r)
+  local dso, symbol = r.symbol and r.dso or "", r.symbol or "" -- what is not known is one line
+  local of_dso = functions[dso] or {}
+  functions[dso] = of_dso
+  of_dso[symbol] = of_dso[symbol] or { filename = r.symbol and source_of(r), events = {} }
+  return of_dso[symbol]
+end
+
+for r in file:records { reuse = true } do
+  count(r)
+  log(r)
+  follow(r)
+  if r.type == "sample" then
+    add(function_of(r).events, r)
+  end
+end
+
+local stat = create("stat.csv", "record,count")
+for _, name in ipairs(sorted(counts)) do
+  stat(name:upper(), counts[name])
+end
+
+local write = create("processes.csv", "pid,comm,#mmap,fork,exit,samples,period,event")
+for _, p in ipairs(processes) do
+  local names = sorted(p.events)
+  for i = 1, math.max(1, #names) do
+    local total = p.events[names[i]] or { samples = 0, period = 0 }
+    write(p.pid, p.comm, p.mmaps, p.fork, p.exit, total.samples, total.period, names[i])
+  end
+end
+
+-- The functions by event, greatest period first: to results.csv, and the first of each to the terminal.
+local results, whole = {}, {}
+for _, of_dso in pairs(functions) do
+  for symbol, f in pairs(of_dso) do
+    for event, total in pairs(f.events) do
+      table.insert(results, { event = event, total = total, name = symbol, filename = f.filename })
+      whole[event] = (whole[event] or 0) + total.period
+    end
+  end
+end
+table.sort(results, function(a, b)
+  if a.event ~= b.event then
+    return a.event < b.event
+  elseif a.total.period ~= b.total.period then
+    return a.total.period > b.total.period
+  end
+  return a.name < b.name
+end)
+
+write = create("results.csv", "period,samples,filename,function,event")
+print "   per       period samples function"
+for _, f in ipairs(results) do
+  write(f.total.period, f.total.samples, f.filename or "", f.name, f.event)
+  local percent = 100 * f.total.period / whole[f.event]
+  if percent >= 1 then
+    print(("%6.2f %12d %7d %s"):format(percent, f.total.period, f.total.samples, f.name))
+  end
+end

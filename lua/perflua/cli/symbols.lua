@@ -1,0 +1,30 @@
+-- Where tools look for symbols: their options for it, and those of perflua.open.
+
+local symbols = {}
+
+local options = {
+  symfs = { "DIR", "a directory that stands for the root of the recorded machine" },
+  kallsyms = { "FILE", "the recorded kernel's /proc/kallsyms" },
+  vmlinux = { "FILE", "the recorded kernel" },
+  ["buildid-dir"] = { "DIR", "the build-id cache, instead of ~/.debug" },
+  debuginfod = "ask the servers that DEBUGINFOD_URLS names",
+  ["no-demangle"] = "names of C++ and Rust as the compiler made them",
+}
+
+---@param own table<string, string|string[]> a tool's own options
+---@return table<string, string|string[]> # with these
+function symbols.with_options(own)
+  for name, option in pairs(options) do own[name] = option end
+  return own
+end
+
+---@param args table what tools.parse gave
+---@return table # options of perflua.open
+function symbols.of(args)
+  return {
+    symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux, buildid_dir = args["buildid-dir"],
+    debuginfod = args.debuginfod, demangle = not args["no-demangle"],
+  }
+end
+
+return symbols

@@ -1,0 +1,32 @@
+-- Names for folded stacks: nothing that separates frames or lines, or could move a terminal's cursor.
+-- In a call chain's own names the core has replaced ";" and ASCII's controls already.
+
+local clean = {}
+
+-- Valid UTF-8 without the controls of two bytes; what is neither becomes "?".
+local function beyond_ascii(text)
+  local parts, at = {}, 1
+  while at <= #text do
+    local length, bad = utf8.len(text, at)
+    local stop = length and #text or bad - 1
+    parts[#parts + 1] = text:sub(at, stop):gsub("\xc2[\x80-\x9f]", "?")
+    if not length then parts[#parts + 1] = "?" end
+    at = (bad or #text) + 1
+  end
+  return table.concat(parts)
+end
+
+---@param text string frames joined by ";"
+---@return string
+function clean.stack(text)
+  if text:find("%c") then text = text:gsub("%c", "?") end
+  return text:find("[\x80-\xff]") and beyond_ascii(text) or text
+end
+
+---@param text string one name
+---@return string
+function clean.name(text)
+  return clean.stack((text:gsub(";", ":")))
+end
+
+return clean

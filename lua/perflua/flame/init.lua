@@ -1,0 +1,52 @@
+-- From distinct stacks to a flame graph: what is drawn, and what is told beside it.
+
+local palette = require "perflua.flame.palette"
+local svg = require "perflua.flame.svg"
+local tree = require "perflua.flame.tree"
+
+local flame = {}
+
+flame.WIDTH = 1200 -- pixels, of the picture as it is drawn; the script fits it to the window
+flame.MIN_SHARE = 0.01 -- %: about a tenth of a pixel of that
+
+local function percent(part, whole)
+  return (("%.3g"):format(100 * part / whole)) .. " %"
+end
+
+local function note_of(graph, left)
+  local notes = {}
+  if left.frames > 0 then
+    notes[#notes + 1] = ("frames of less than %s are left out, which hold %s"):format(
+      percent(graph.min_share, 100), percent(left.total, graph.tree.total[1]))
+  end
+  if graph.tree.cut > 0 then notes[#notes + 1] = ("%d stacks are cut off"):format(graph.tree.cut) end
+  return table.concat(notes, "; ")
+end
+
+---@param list table[] of { stack, value, kinds }, with a sum above 0
+---@param options table { reverse, inverted, min_share, width, colors, title, about, unit }
+---@return table graph for flame.write
+function flame.graph(list, options)
+  local graph = {
+    tree = tree.build(list, options.reverse),
+    inverted = options.inverted,
+    width = options.width or flame.WIDTH,
+    fixed = options.width ~= nil,
+    min_share = options.min_share or flame.MIN_SHARE,
+    scheme = palette.schemes[options.colors or "kind"],
+    by_kind = (options.colors or "kind") == "kind",
+    title = options.title,
+    about = options.about,
+    unit = options.unit,
+    rows = 0,
+  }
+  local left
+  graph.frames, left = tree.frames(graph.tree, graph.tree.total[1] * graph.min_share / 100)
+  for _, frame in ipairs(graph.frames) do graph.rows = math.max(graph.rows, frame.depth + 1) end
+  graph.note = note_of(graph, left)
+  return graph
+end
+
+flame.write = svg.write
+
+return flame

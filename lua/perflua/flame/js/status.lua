@@ -1,0 +1,33 @@
+-- What is told of a frame: in the line at the bottom, and where the pointer rests.
+
+return [=[
+const HINT = "Click or Enter zooms, Esc goes back, arrows move, / searches";
+const status = element("g", { class: "status", role: "status" });
+const status_name = element("text", { class: "name", x: PAD, y: 21 });
+const status_value = element("text", { x: PAD, y: 21 });
+const tip = element("title");
+
+function shares(i) {
+  let text = amount(total[i]) + " · " + percent(total[i], total[0]) + " of all";
+  if (zoomed !== 0 && inside(i, zoomed)) text += " · " + percent(total[i], total[zoomed]) + " of what is shown";
+  return text;
+}
+
+// The name on the left, its numbers behind it, or whole and alone if there is no room for both.
+function show(i) {
+  const value = i === null ? HINT : shares(i), style = "status";
+  const room = width - measure(value, style) - 24;
+  const text = i === null ? "" : fit(NAMES[name[i]], Math.max(room, 60), "name");
+  status_name.textContent = text;
+  status_value.textContent = value;
+  status_value.setAttribute("x", PAD + (text ? measure(text, "name") + 16 : 0));
+}
+
+function point_at(i) {
+  const rect = drawn.get(i);
+  tip.textContent = NAMES[name[i]] + "\n" + shares(i);
+  if (tip.parentNode !== rect) rect.appendChild(tip);
+  mark(i, "");
+  show(i);
+}
+]=]

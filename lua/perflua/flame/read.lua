@@ -1,0 +1,93 @@
+-- What the tools that fold stacks have in common: options, the events of a recording, its stacks.
+
+local fmt = require "perflua.text.fmt"
+local perflua = require "perflua"
+local stacks = require "perflua.flame.stacks"
+local suggest = require "perflua.errors.suggest"
+local symbols = require "perflua.cli.symbols"
+
+local read = {}
+
+read.options = {
+  event = { "EVENT", "samples of this event; default: of the first that has any" },
+  where = { "EXPR", "samples for which this holds: \"pid == 12 and cpu ~= 0\"" },
+  by = { "comm|pid|tid|none", "what stands before the callers; default: comm" },
+  count = "samples are counted; default: their periods are added up",
+  inline = "with the functions that were inlined, of binaries with debug information",
+}
+
+---@param own table<string, string|string[]> a tool's own options
+---@return table<string, string|string[]> # with these
+function read.with_options(own)
+  for name, option in pairs(read.options) do own[name] = option end
+  return symbols.with_options(own)
+end
+
+---@param tool string
+---@param format string
+---@param ... any for string.format; escaped, for it may come from a recording
+function read.say(tool, format, ...)
+  io.stderr:write("perflua: ", tool, ": ", fmt.escape(format:format(...)), "\n")
+end
+
+---@param options table<string, any> what is allowed, by its name
+---@return string? message what is wrong with this value
+function read.wrong(option, value, options)
+  if value == nil or options[value] then return nil end
+  return suggest.message(("--%s: no '%s'"):format(option, value), value, suggest.names(options))
+end
+
+local function samples_of(file, args, events)
+  local query = file:samples { event = events, order = file.size and "file" or nil, reuse = true }
+  if not args.where then return query end
+  local ok, filtered = pcall(query.where, query, args.where)
+  if ok then return filtered end
+  return nil, "--where: " .. tostring(filtered):gsub("^[^\n]-:%d+: ", "")
+end
+
+-- Events are never added together unless they were asked for by one name.
+local function tell_others(tool, file, args, events, counts, sets)
+  if args.event then
+    if events[2] then read.say(tool, "'%s' names %d events, which are added together", args.event, #events) end
+    return
+  end
+  local others = {}
+  for i, count in ipairs(counts and counts.events or {}) do
+    if count.count > 0 and file.events[i].name ~= events[1].name then others[#others + 1] = file.events[i].name end
+  end
+  for i = 2, #sets do others[#others + 1] = sets[i].event and sets[i].event.name or "(event unknown)" end
+  if others[1] then
+    read.say(tool, "samples of %s; --event chooses another: %s", events[1].name, table.concat(others, ", "))
+  end
+end
+
+---@param tool string its name
+---@param args table what tools.parse gave
+---@param kinds boolean? with the kinds of frames
+---@return table? set of stacks.collect, with event_name, events, lost, cmdline
+---@return string? message
+function read.recording(tool, args, kinds)
+  local file <close>, message = perflua.open(args[1], symbols.of(args))
+  if not file then return nil, message end
+  local counts = file.size and file:count() or nil
+  local events, query, sets
+  events, message = stacks.choose(file, args.event, counts)
+  if message then return nil, message end
+  query, message = samples_of(file, args, events)
+  if not query then return nil, message end
+  local by = args.by or "comm"
+  sets, message = stacks.collect(query, {
+    by = by, count = args.count, inline = args.inline, kinds = kinds, split = not events,
+  })
+  if not sets then return nil, message end
+  local set = sets[1]
+  if not set then return nil, file.path .. ": no samples" .. (args.where and " for which --where holds" or "") end
+  events = events or { set.event }
+  tell_others(tool, file, args, events, counts, sets)
+  set.events, set.event_name = events, #events > 1 and args.event or events[1] and events[1].name or "unknown event"
+  set.lost = counts and counts.lost_records + counts.lost_samples
+  set.cmdline = file.features.cmdline
+  return set
+end
+
+return read

@@ -1,0 +1,118 @@
+-- Stacks put together by what they have in common, caller by caller: the frames of a flame graph.
+--
+-- Nodes are numbers; what is known of them lies in one array for each property, which takes a quarter of
+-- what a table for each node would.
+
+local tree = {}
+
+local MAX_DEPTH = 1024 -- callees that lie deeper are cut off
+
+local ROOT = 1
+
+---@class perflua.flame.Tree
+---@field names string[] the distinct ones
+---@field name integer[] the place of a node's name among them
+---@field kind string[] see kinds.lua
+---@field total number[] of the node and all that it called
+---@field cut integer stacks that were cut off
+
+-- The frames of an entry from the root on: their names to `frames`, their number.
+local function split(entry, reverse, frames)
+  local n = 0
+  for frame in entry.stack:gmatch("[^;]+") do
+    n = n + 1
+    frames[n] = frame
+  end
+  local letters = entry.kinds
+  if reverse then
+    for i = 1, n // 2 do frames[i], frames[n + 1 - i] = frames[n + 1 - i], frames[i] end
+    letters = letters:reverse()
+  end
+  return n, letters
+end
+
+local function named(t, name)
+  local id = t.ids[name]
+  if not id then
+    id = #t.names + 1
+    t.names[id], t.ids[name] = name, id
+  end
+  return id
+end
+
+local function child_of(t, node, name, letter)
+  local id = named(t, name)
+  local key = node << 32 | id
+  local child = t.child[key]
+  if not child then
+    child = #t.name + 1
+    t.child[key] = child
+    t.name[child], t.kind[child], t.total[child] = id, letter, 0
+    t.first[child], t.next[child] = 0, t.first[node]
+    t.first[node] = child
+  end
+  return child
+end
+
+---@param list table[] of { stack, value, kinds }
+---@param reverse boolean? callees first
+---@return perflua.flame.Tree
+function tree.build(list, reverse)
+  local t = { names = {}, ids = {}, child = {}, cut = 0, name = {}, kind = {}, total = {}, first = {}, next = {} }
+  t.name[ROOT], t.kind[ROOT], t.total[ROOT], t.first[ROOT], t.next[ROOT] = named(t, "all"), "n", 0, 0, 0
+  local frames, total = {}, t.total
+  for _, entry in ipairs(list) do
+    local n, letters = split(entry, reverse, frames)
+    local node, value = ROOT, entry.value
+    total[ROOT] = total[ROOT] + value
+    if n > MAX_DEPTH then n, t.cut = MAX_DEPTH, t.cut + 1 end
+    for i = 1, n do
+      local letter = letters:sub(i, i)
+      node = child_of(t, node, frames[i], letter ~= "" and letter or "u")
+      total[node] = total[node] + value
+    end
+  end
+  t.child, t.ids = nil, nil
+  return t
+end
+
+-- The children of a node that are large enough, by name, largest total of all that are not to `left`.
+local function kept_children(t, node, least, left)
+  local kept, child = {}, t.first[node]
+  while child ~= 0 do
+    local total = t.total[child]
+    if total >= least and total > 0 then
+      kept[#kept + 1] = child
+    else
+      left.frames, left.total = left.frames + 1, left.total + total
+    end
+    child = t.next[child]
+  end
+  table.sort(kept, function(a, b) return t.names[t.name[a]] < t.names[t.name[b]] end)
+  return kept
+end
+
+---The frames as they are drawn: a caller before what it calls, siblings by name and from its left edge on, without
+---those of less than `least` and what these call.
+---@param t perflua.flame.Tree
+---@param least number
+---@return table[] frames { node, depth from 0, start }
+---@return { frames: integer, total: number } left what was left out
+function tree.frames(t, least)
+  local frames, left = {}, { frames = 0, total = 0 }
+  local open = { { node = ROOT, depth = 0, start = 0 } } -- last is next
+  while #open > 0 do
+    local frame = table.remove(open)
+    frames[#frames + 1] = frame
+    local kept = kept_children(t, frame.node, least, left)
+    local stop = frame.start
+    for _, child in ipairs(kept) do stop = stop + t.total[child] end
+    for i = #kept, 1, -1 do
+      stop = stop - t.total[kept[i]]
+      open[#open + 1] = { node = kept[i], depth = frame.depth + 1, start = stop }
+    end
+  end
+  return frames, left
+end
+
+return tree

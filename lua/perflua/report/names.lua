@@ -1,0 +1,39 @@
+-- Names as perf report prints them.
+
+local names = {}
+
+-- By cpumode: see thread__find_map, tools/perf/util/event.c.
+names.levels = {
+  kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g", guest_user = "u", unknown = "H",
+}
+names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_kernel", u = "guest_user" }
+
+---A binary's short name: see dso__set_basename, tools/perf/util/dso.c.
+---@param dso string | false | nil
+---@return string
+function names.dso(dso)
+  if not dso then return "[unknown]" end
+  local tid = dso:match("^/tmp/perf%-(%d+)%.map")
+  if tid then return "[JIT] tid " .. tid end
+  return dso:match("([^/]+)/*$") or dso
+end
+
+---@param symbol string | integer | false | nil or its address in its binary, where it is not known
+---@return string
+function names.symbol(symbol)
+  if type(symbol) == "string" then return symbol end
+  return symbol and ("0x%016x"):format(symbol) or "[unknown]"
+end
+
+local titles = {
+  comm = "Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU", cgroup_path = "Cgroup",
+  symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
+}
+
+---@param field string
+---@return string # what stands over its column
+function names.title(field)
+  return titles[field] or field:sub(1, 1):upper() .. field:sub(2):gsub("_", " ")
+end
+
+return names

@@ -1,0 +1,60 @@
+-- How far a report can be believed: what was lost, what has no function, what is damaged.
+
+local words = require "perflua.doctor.words"
+
+local count, percent, share = words.count, words.percent, words.share
+
+local quality = {}
+
+---What a report of a whole file is told of it; nil for a stream, which passes once.
+---@param file perflua.File
+---@return table? # of file:health()
+function quality.of(file) return file.size and file:health() or nil end
+
+---@param event table of report.read
+---@param health table
+---@return integer # samples that the kernel had no room for
+function quality.lost(event, health)
+  return event.index and health.events[event.index] and health.events[event.index].lost_samples or 0
+end
+
+---An event's line: samples, lost, unresolved.
+---@param event table of report.read
+---@param health table?
+---@return string
+function quality.event(event, health)
+  local parts = { ("%s of event '%s'"):format(count(event.samples, "sample"), event.event) }
+  local lost = health and quality.lost(event, health)
+  if lost then
+    local part = words.lost_share(lost, event.samples)
+    parts[2] = lost == 0 and "none lost" or ("%s lost (%s)"):format(words.count(lost, "sample"), percent(part))
+  end
+  if event.unresolved then
+    local part = share(event.unresolved, event.samples)
+    parts[#parts + 1] = event.unresolved == 0 and "all have a function"
+      or ("%s without a function"):format(percent(part))
+  end
+  return table.concat(parts, ", ")
+end
+
+---What is to be known of the whole file, as lines.
+---@param file perflua.File
+---@param health table?
+---@return string[]
+function quality.file(file, health)
+  local lines = {}
+  if health and health.lost_records ~= 0 then
+    lines[#lines + 1] = count(health.lost_records, "record") .. " lost"
+  end
+  if health and health.order.late ~= 0 then
+    lines[#lines + 1] = count(health.order.late, "record") .. " too late for perf, whose report may differ"
+  end
+  local places = #file.damage
+  if places > 0 or not file.complete then
+    lines[#lines + 1] = (places > 0 and "damaged in " .. count(places, "place") or "not complete")
+      .. ": perflua doctor tells more"
+  end
+  return lines
+end
+
+return quality

@@ -1,0 +1,89 @@
+-- Rows of a report where each sample is in one: what was added up by raw fields, by the names that are shown.
+
+local names = require "perflua.report.names"
+
+local rows = {}
+
+-- A string that is the same for the same values only; absent ones are nil.
+local function identity(values, n)
+  local parts = {}
+  for i = 1, n do
+    local text = tostring(values[i])
+    parts[i] = ("%s %d:%s"):format(math.type(values[i]) or type(values[i]), #text, text)
+  end
+  return table.concat(parts)
+end
+
+-- Rows that are found by their event and keys; new ones are added to the list.
+local function finder(list)
+  local known = {}
+  return function(event, keys, n)
+    local of_event = known[event] or {}
+    known[event] = of_event
+    local id = identity(keys, n)
+    local row = of_event[id]
+    if not row then
+      row = { 0, 0, event = event, keys = keys }
+      of_event[id], list[#list + 1] = row, row
+    end
+    return row
+  end
+end
+
+---The fields to add up by: those that are shown, and with the function the cpumode.
+---@return {name: string, other: string?, at: integer}[] at: the place among a group's keys
+function rows.fields(prepared)
+  local list, symbol = {}, prepared.place.symbol
+  for i, field in ipairs(prepared.fields) do
+    list[i] = { name = field.name, other = i == symbol and "unresolved" or nil, at = i }
+  end
+  -- the first: it has the fewest values
+  if symbol then table.insert(list, 1, { name = "cpumode", at = #list + 1 }) end
+  return list
+end
+
+---Whether the function of a group's samples is not known.
+function rows.is_unresolved(g, prepared) return type(g.keys[prepared.place.symbol]) ~= "string" end
+
+local ABSENT = {} -- a value for tables
+
+-- Short names of binaries, and those of them that several binaries have.
+local function short_names(groups, at)
+  local short, owner, shared = {}, {}, {}
+  for _, g in ipairs(groups) do
+    local dso = g.keys[at] or ABSENT
+    if not short[dso] then
+      local name = names.dso(g.keys[at])
+      short[dso], shared[name] = name, shared[name] or owner[name] ~= nil
+      owner[name] = dso
+    end
+  end
+  return short, shared
+end
+
+---@param groups table[] # { samples, period, event = …, keys = {…} } by rows.fields; they become rows
+---@param prepared table
+---@return table[] # groups of a Table
+function rows.make(groups, prepared)
+  local list, n, symbol, dso = {}, #prepared.fields, prepared.place.symbol, prepared.place.dso
+  local row_of = finder(list)
+  local short, shared = {}, {}
+  if dso then short, shared = short_names(groups, dso) end
+  for _, g in ipairs(groups) do
+    local keys = g.keys
+    if dso then keys[dso] = short[keys[dso] or ABSENT] end
+    if symbol then
+      keys[symbol] = names.symbol(keys[symbol])
+      keys[n + 1] = keys[n + 1] or "unknown"
+    end
+    if dso and shared[keys[dso]] then
+      local row = row_of(g.event, keys, symbol and n + 1 or n)
+      row[1], row[2] = row[1] + g[1], row[2] + g[2]
+    else
+      list[#list + 1] = g
+    end
+  end
+  return list
+end
+
+return rows

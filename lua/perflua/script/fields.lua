@@ -1,0 +1,123 @@
+-- Lists of fields, as -F of perf script has them: "comm,ip,sym", "+addr,-dso", "sw:comm,time".
+-- See parse_output_fields, tools/perf/builtin-script.c.
+
+local core = require "perflua.core"
+local suggest = require "perflua.errors.suggest"
+
+local fields = {}
+
+-- perflua's own names of what perf calls otherwise
+local aliases = {
+  branch_stack = "brstack", cgroup_path = "cgroup", message = "trace", regs_intr = "iregs", regs_user = "uregs",
+  symbol = "sym",
+}
+
+-- perf's fields that need instructions, processor traces or sources
+local perf_only = {}
+for name in ([[brcntr brstackdisasm brstackinsn brstackinsnlen brstackoff callindent disasm dsoff flags insn
+  insnlen ipc metric retire_lat srccode synth tod]]):gmatch "%w+" do
+  perf_only[name] = true
+end
+
+---@return table[] # array of {name, doc, by_default, invalid}, the last two sets of classes of events
+function fields.all() return (core.script_fields()) end
+
+-- What lines have where nothing is said: class → {fields, asked, chosen}, sets of names.
+local function defaults(all, classes)
+  local chosen = {}
+  for _, class in ipairs(classes) do
+    local set = {}
+    for _, field in ipairs(all) do
+      set[field.name] = field.by_default[class]
+    end
+    chosen[class] = { fields = set, asked = {}, chosen = false }
+  end
+  return chosen
+end
+
+local function unknown(name, known)
+  if perf_only[name] then
+    return ("field '%s' of perf script is not among those of perflua"):format(name)
+  end
+  return suggest.message(("unknown field '%s'"):format(name), name, suggest.names(known))
+end
+
+-- "sw:+addr" → the classes it is about, whether that was said, the rest; or nil and what is wrong.
+local function split_class(text, classes)
+  local class, rest = text:match "^([%w_]*):(.*)$"
+  if not class then return classes, false, text end
+  for _, one in ipairs(classes) do
+    if one == class then return { class }, true, rest end
+  end
+  return nil, suggest.message(("unknown type of events '%s'"):format(class), class, classes)
+end
+
+-- Adds a field to a class or takes it away; false if it makes no sense there.
+local function apply(class, field, sign, name)
+  if field.invalid[name] then return false end
+  class.fields[field.name] = sign ~= "-" or nil
+  class.asked[field.name] = sign ~= "-" or nil
+  return true
+end
+
+local function apply_all(wanted, known, chosen, classes, only)
+  for _, word in ipairs(wanted) do
+    local sign, name = word:match "^([+-]?)(.*)$"
+    local field = known[aliases[name] or name]
+    if not field then return nil, unknown(name, known) end
+    local fits = false
+    for _, class in ipairs(classes) do
+      fits = apply(chosen[class], field, sign, class) or fits
+    end
+    if only and not fits then return nil, ("'%s' is no field of %s events"):format(name, classes[1]) end
+  end
+  return chosen
+end
+
+-- Words of "a,+b,-c", and whether they change the list; nil and what is wrong.
+local function split_words(text)
+  local words, changes = {}, nil
+  for word in text:gmatch "[^,]+" do
+    local change = word:find "^[+-]" ~= nil
+    if changes == nil then changes = change end
+    if change ~= changes then return nil, "fields with + or - stand among themselves" end
+    words[#words + 1] = word
+  end
+  return words, changes
+end
+
+-- Changes the fields of some classes as one -F says; nil and what is wrong.
+local function change(chosen, known, text, all_classes)
+  local classes, only, rest = split_class(text, all_classes)
+  if not classes then return nil, only end
+  local words, changes = split_words(rest)
+  if not words then return nil, changes end
+  for _, class in ipairs(classes) do
+    chosen[class].chosen = true
+    if not changes then chosen[class].fields, chosen[class].asked = {}, {} end
+  end
+  return apply_all(words, known, chosen, classes, only)
+end
+
+--- Reads lists of fields, each as -F has it; none: the default.
+---@param texts string[]?
+---@return table<string, table>? # class → {fields, asked: arrays of names; chosen: is it not the default}
+---@return string? message
+function fields.parse(texts)
+  local all, classes = core.script_fields()
+  local chosen, known = defaults(all, classes), {}
+  for _, field in ipairs(all) do known[field.name] = field end
+  for _, text in ipairs(texts or {}) do
+    local ok, message = change(chosen, known, text, classes)
+    if not ok then return nil, message end
+  end
+  local any = false
+  for _, class in pairs(chosen) do
+    class.fields, class.asked = suggest.names(class.fields), suggest.names(class.asked)
+    any = any or #class.fields > 0
+  end
+  if not any then return nil, "no field is left" end
+  return chosen
+end
+
+return fields

@@ -1,0 +1,66 @@
+-- Which samples `perflua script` shows: what its options say, as a Query.
+
+local between = require "perflua.query.between"
+
+local samples = {}
+
+local function split(text)
+  local list = {}
+  for one in text:gmatch "[^,]+" do list[#list + 1] = one end
+  return list
+end
+
+local function integers(text)
+  local list = {}
+  for _, one in ipairs(split(text)) do
+    local first, last = one:match "^(%d+)%-(%d+)$"
+    first, last = math.tointeger(tonumber(first or one)), math.tointeger(tonumber(last or one))
+    if not first or not last or last - first > 65536 then return nil, ("'%s' is no number"):format(one) end
+    for i = first, last do list[#list + 1] = i end
+  end
+  if #list == 0 then return nil, "a list of numbers is empty" end
+  return list
+end
+
+-- Does a sample stand for each event of its group?
+local function has_groups(file)
+  for _, event in ipairs(file.events) do
+    if event.read_format ~= 0 then return true end
+  end
+  return false
+end
+
+-- May raise what a Query raises.
+local function select_samples(file, args)
+  local query = file:samples { event = args.event and split(args.event) }
+  local shown = query.spec.events
+  if shown and has_groups(file) then query = file:samples() end
+  if args.where then query = query:where(args.where) end
+  if args.comms then query = query:where { comm = split(args.comms) } end
+  for _, name in ipairs { "pid", "tid", "cpu" } do
+    if args[name] then
+      local list, message = integers(args[name])
+      if not list then return nil, ("--%s: %s"):format(name, message) end
+      query = query:where { [name] = list }
+    end
+  end
+  if args.time then
+    local from, to = args.time:match "^([^,]*),?(.*)$"
+    from = from ~= "" and between.time(file, from:gsub("^[%d.]+$", "@%0")) or nil
+    to = to ~= "" and between.time(file, (to:gsub("^[%d.]+$", "@%0")), true) + 1 or nil
+    query = query:between(from, to)
+  end
+  return query, shown
+end
+
+---@param file perflua.File
+---@param args table # options of the tool
+---@return perflua.Query?
+---@return table<integer, boolean> | string | nil # the events of which lines are shown, nil: all; what is wrong
+function samples.select(file, args)
+  local ok, query, shown = pcall(select_samples, file, args)
+  if ok then return query, shown end
+  return nil, (tostring(query):gsub("^[^:]+:%d+: ", ""))
+end
+
+return samples

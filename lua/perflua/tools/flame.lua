@@ -1,0 +1,135 @@
+-- perflua flame FILE -o flame.svg: a flame graph that needs nothing but a browser.
+
+local flame = require "perflua.flame"
+local folded = require "perflua.flame.folded"
+local output = require "perflua.table.output"
+local palette = require "perflua.flame.palette"
+local read = require "perflua.flame.read"
+local stacks = require "perflua.flame.stacks"
+
+local tool = {
+  description = "a flame graph: an SVG to zoom and search in, in any browser",
+  usage = "flame [options] FILE -o FILE.svg",
+  options = read.with_options {
+    o = { "FILE", "the SVG; - is standard output" },
+    folded = "FILE holds folded stacks, from perflua fold or others; - is standard input",
+    title = { "TEXT", "the heading" },
+    inverted = "callers at the top, callees hang from them (icicles)",
+    reverse = "callees first: who calls what takes long",
+    colors = { "kind|warm|cool|gray", "by kind of frame: user, kernel, JIT (default); or all alike" },
+    width = { "PIXELS", "a fixed width; default: the window's" },
+    ["min-share"] = { "PERCENT", ("leave out frames of less than that; default: %s"):format(flame.MIN_SHARE) },
+  },
+  help = [[
+In the graph: a click or Enter zooms in, Escape goes back; / or Ctrl-F searches for a text
+or a regular expression, Enter, n and N go through what was found; arrows move.]],
+}
+
+local USAGE = 2
+
+-- Options that are numbers become numbers; what is wrong with one.
+local function check(args)
+  if not args.o then return "-o FILE.svg says where to write it; -o - is standard output" end
+  local message = read.wrong("by", args.by, stacks.heads) or read.wrong("colors", args.colors, palette.schemes)
+  if message then return message end
+  local width, share = args.width, args["min-share"]
+  args.width = width and math.tointeger(tonumber(width))
+  if width and not (args.width and args.width >= 200 and args.width <= 100000) then
+    return ("--width: from 200 to 100000 pixels, not '%s'"):format(width)
+  end
+  args.min_share = share and tonumber((share:gsub("%%$", "")))
+  if share and not (args.min_share and args.min_share >= 0 and args.min_share <= 100) then
+    return ("--min-share: from 0 to 100 %%, not '%s'"):format(share)
+  end
+  for name in pairs(read.options) do
+    if args.folded and args[name] then return ("--%s is of recordings, not of folded stacks"):format(name) end
+  end
+end
+
+local function open(path)
+  if path == "-" then return io.stdin end -- /dev/stdin cannot be opened where it is a socket
+  return io.open(path, "rb")
+end
+
+local function read_folded(path)
+  local file <close>, message = open(path)
+  if not file then return nil, message end
+  local ok, set
+  ok, set, message = pcall(folded.read, file:lines()) -- which raises what reading raises
+  if not ok then message = tostring(set):gsub("^[^:]+:%d+: ", "") end
+  if message then return nil, ("%s: %s"):format(path, message) end
+  return set
+end
+
+local function thousands(n)
+  return (("%d"):format(n):reverse():gsub("%d%d%d", "%0,"):reverse():gsub("^,", ""))
+end
+
+-- What share of the samples ends in a frame whose function is not known.
+local function unresolved(set)
+  local sum = 0
+  for _, entry in ipairs(set.list) do
+    if entry.stack:find("^%[[^;]*%]$") or entry.stack:find(";%[[^;]*%]$") then sum = sum + entry.value end
+  end
+  return ("%.3g %% unresolved"):format(100 * sum / set.total)
+end
+
+-- The line below the title: what was measured, and how well.
+local function about(set, args)
+  local parts = {}
+  local function add(format, ...) parts[#parts + 1] = format:format(...) end
+  if args.folded then
+    add("%s folded stacks", thousands(#set.list))
+  else
+    add("%s", set.event_name)
+    add("%s samples", thousands(set.samples))
+    if set.lost then add("%s lost", thousands(set.lost)) end
+    add("%s", unresolved(set))
+    if set.cmdline then add("%s", table.concat(set.cmdline, " ")) end
+  end
+  if args.where then add("where %s", args.where) end
+  return table.concat(parts, "  ·  ")
+end
+
+-- What a weight is a number of: software clocks have periods of nanoseconds.
+local function unit_of(set, args)
+  if args.folded or args.count then return "samples" end
+  local event = set.events[1]
+  if event and event.type == 1 and (event.config == 0 or event.config == 1) then return "ns" end
+  return set.event_name:match("^([%w_.-]+):[%a]+$") or set.event_name
+end
+
+local function read_set(args)
+  if args.folded then
+    local set, message = read_folded(args[1])
+    if set and set.skipped > 0 then read.say("flame", "%d lines are no folded stacks", set.skipped) end
+    if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
+    return set, message
+  end
+  local set, message = read.recording("flame", args, true)
+  if set and set.total <= 0 then return nil, args[1] .. ": all periods are 0: --count counts samples instead" end
+  return set, message
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local message = check(args)
+  if message then return USAGE, "flame: " .. message end
+  local set, ok
+  set, message = read_set(args)
+  if not set then return nil, message end
+  local graph = flame.graph(set.list, {
+    reverse = args.reverse, inverted = args.inverted, min_share = args.min_share, width = args.width,
+    colors = args.colors, unit = unit_of(set, args), title = args.title or "Flame graph",
+    about = about(set, args),
+  })
+  ok, message = output.to(args.o == "-" and out or args.o, function(write)
+    flame.write(write, graph)
+  end)
+  return ok and 0 or nil, message
+end
+
+return tool

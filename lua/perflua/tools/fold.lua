@@ -1,0 +1,38 @@
+-- perflua fold FILE: the distinct call chains of a recording, as flame graphs are made of.
+
+local folded = require "perflua.flame.folded"
+local output = require "perflua.table.output"
+local read = require "perflua.flame.read"
+local stacks = require "perflua.flame.stacks"
+
+local tool = {
+  description = "call chains folded: one line for each distinct one, with its weight",
+  usage = "fold [options] FILE",
+  options = read.with_options {
+    annotate = "mark kernel frames with _[k], inlined ones with _[i], those made at run time with _[j]",
+    o = { "FILE", "where to write it; default: standard output" },
+  },
+  help = [[
+Prints "command;caller;…;callee WEIGHT", as tools for flame graphs take it, in the order
+of the names. In names ; becomes : and control characters become ?.]],
+}
+
+local USAGE = 2
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local message = read.wrong("by", args.by, stacks.heads)
+  if message then return USAGE, "fold: " .. message end
+  local set, ok
+  set, message = read.recording("fold", args, args.annotate)
+  if not set then return nil, message end
+  ok, message = output.to(args.o or out, function(write)
+    folded.write(write, set.list, args.annotate)
+  end)
+  return ok and 0 or nil, message
+end
+
+return tool

@@ -1,0 +1,183 @@
+-- perflua report FILE: where the time went, as perf report --stdio prints it.
+
+local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
+local output = require "perflua.table.output"
+local perflua = require "perflua"
+local quality = require "perflua.report.quality"
+local report = require "perflua.report"
+local show = require "perflua.report.show"
+local symbols = require "perflua.cli.symbols"
+
+local tool = {
+  description = "where the time went: shares of commands, binaries, functions, or of any field",
+  usage = "report [options] FILE",
+  options = symbols.with_options {
+    sort = { "FIELDS", "rows by these fields, default comm,dso,symbol; names as in perf or the manual" },
+    children = "count a sample in all functions of its call chain; default, where there are call chains",
+    ["no-children"] = "count a sample in its own function only",
+    event = { "EVENT", "of this event only; a name or glob" },
+    where = { "EXPR", "of samples for which the expression is true; shares are of these" },
+    ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
+    count = { "N", "the first N rows of each event" },
+    csv = "comma separated values",
+    json = "one JSON object",
+  },
+  help = [[
+A section for each event; its first line tells what was lost and how many samples have no function.
+Functions of the same name in the same binary are one row, wherever they are. An address in a binary
+stands for a function that is not known. Where there are call chains a sample counts for the children
+of each caller, as perf report has it, unless rows are by srcline or what else only the sample has.]],
+}
+
+local USAGE = 2
+local PERIOD, CHILDREN = 2, 3 -- places in a row
+
+local function number(text, least, integer)
+  local value = tonumber(text)
+  value = integer and value and math.tointeger(value) or not integer and value
+  return value and value == value and value >= least and value or nil
+end
+
+-- What the options say, or nil and what is wrong with them.
+local function settings_of(args)
+  local settings = { limit = 0, count = math.huge, query = { event = args.event, where = { args.where } } }
+  if args.sort then
+    settings.query.sort = {}
+    for name in args.sort:gmatch("[^,%s]+") do table.insert(settings.query.sort, name) end
+    if #settings.query.sort == 0 then
+      return nil, "--sort: no field is named"
+    end
+  end
+  if args.children and args["no-children"] then
+    return nil, "--children and --no-children"
+  end
+  if args.children or args["no-children"] then
+    settings.query.children = args.children or false
+  end
+  if args["percent-limit"] then
+    settings.limit = number(args["percent-limit"], 0)
+  end
+  if args.count then
+    settings.count = number(args.count, 0, true)
+  end
+  if not settings.limit then
+    return nil, "--percent-limit: a percentage expected, got " .. args["percent-limit"]
+  elseif not settings.count then
+    return nil, "--count: a number of rows expected, got " .. args.count
+  end
+  return settings
+end
+
+local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
+
+-- The rows of an event that are to be shown.
+local function rows_of(result, event, settings)
+  local rows, measure = {}, result.children and CHILDREN or PERIOD
+  for i, row in ipairs(event.rows) do
+    if i > settings.count or share(row[measure], event.period) < settings.limit then
+      break
+    end
+    rows[i] = row
+  end
+  return rows
+end
+
+local function write_text(result, settings, file, health, out)
+  for _, text in ipairs(quality.file(file, health)) do
+    out:write("# ", text, "\n")
+  end
+  local function write(line) out:write(line, "\n") end
+  for i, event in ipairs(result.events) do
+    write((i > 1 and "\n\n" or "") .. "# " .. fmt.escape(quality.event(event, health)))
+    write("# Event count: " .. fmt.unsigned(event.period))
+    write("#")
+    show.section(result, event, rows_of(result, event, settings), write)
+  end
+  if #result.events == 0 then
+    out:write("# no samples\n")
+  end
+end
+
+-- For machines: columns { name, kind } and a row's values.
+local function columns_of(result)
+  local columns = { { name = "percent", kind = "percent" } }
+  if result.children then
+    table.insert(columns, 1, { name = "children_percent", kind = "percent" })
+  end
+  return table.move(result.table.columns, 1, #result.table.columns, #columns + 1, columns)
+end
+
+local function values_of(result, event, row)
+  local values, n = { share(row[PERIOD], event.period) }, #result.keys
+  if result.children then
+    table.insert(values, 1, share(row[CHILDREN], event.period))
+  end
+  local first = #values
+  table.move(row.keys, 1, n, first + 1, values)
+  table.move(row, 1, #row, first + n + 1, values)
+  return values
+end
+
+local function write_csv(result, settings, _, _, out)
+  local columns, lines = columns_of(result), {}
+  table.insert(columns, 1, { name = "event", kind = "string" })
+  for _, event in ipairs(result.events) do
+    for _, row in ipairs(rows_of(result, event, settings)) do
+      local values = table.move(values_of(result, event, row), 1, #columns - 1, 2, { event.event })
+      table.insert(lines, values)
+    end
+  end
+  return output.csv(out, columns, lines)
+end
+
+-- Integers of a recording have no sign unless their kind says so.
+local function typed(value, kind)
+  if math.type(value) ~= "integer" or kind == "signed" then
+    return value
+  end
+  return kind == "address" and json.address(value) or json.unsigned(value)
+end
+
+local function write_json(result, settings, file, health, out)
+  local columns, events = columns_of(result), json.array()
+  for i, event in ipairs(result.events) do
+    local rows = json.array()
+    for r, row in ipairs(rows_of(result, event, settings)) do
+      local values, object = values_of(result, event, row), {}
+      for c, column in ipairs(columns) do
+        object[column.name] = typed(values[c], column.kind)
+      end
+      rows[r] = object
+    end
+    events[i] = { event = event.event, samples = event.samples, period = event.period, rows = rows,
+      lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
+  end
+  out:write(json.encode { path = file.path, complete = file.complete, damage = #file.damage,
+    lost_records = health and health.lost_records, events = events }, "\n")
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local settings, wrong = settings_of(args)
+  if not settings then
+    return USAGE, wrong
+  end
+  local file <close>, message = perflua.open(args[1], symbols.of(args))
+  if not file then
+    return nil, message
+  end
+  local ok, prepared = pcall(report.prepare, file, settings.query)
+  if not ok then
+    return USAGE, (tostring(prepared):gsub("^%g+:%d+: ", ""))
+  end
+  local health = quality.of(file)
+  local result = report.read(prepared)
+  local write = args.json and write_json or args.csv and write_csv or write_text
+  write(result, settings, file, health, out)
+end
+
+return tool

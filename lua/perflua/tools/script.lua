@@ -1,0 +1,100 @@
+-- perflua script FILE: samples as perf script writes them. Lines are made by the core.
+
+local fields = require "perflua.script.fields"
+local perflua = require "perflua"
+local samples = require "perflua.script.samples"
+local symbols = require "perflua.cli.symbols"
+
+local USAGE = 2
+local MAX_STACK = 127 -- as perf has it: PERF_MAX_STACK_DEPTH
+
+local function documentation()
+  local lines = {}
+  for _, field in ipairs(fields.all()) do
+    lines[#lines + 1] = ("  %-16s%s"):format(field.name, field.doc)
+  end
+  return table.concat(lines, "\n")
+end
+
+local tool = {
+  description = "samples as perf script writes them",
+  usage = "script [-F FIELDS] [-G] [--event E] [--where EXPR] [OPTION]… FILE",
+  options = symbols.with_options {
+    F = { "FIELDS", "what a line shows: comm,ip,sym or +addr,-dso; of one type of events: sw:comm,ip",
+      many = true },
+    G = "no call chains",
+    event = { "E", "only events of that name or glob; several with commas" },
+    where = { "EXPR", "only samples for which a filter is true" },
+    comms = { "NAME,…", "only threads of these names" },
+    pid = { "PID,…", "only these processes" },
+    tid = { "TID,…", "only these threads" },
+    cpu = { "LIST", "only these processors: 0,2-3" },
+    time = { "FROM,TO", "only these times, in seconds as they are shown; one may be empty" },
+    ns = "times with nine decimals",
+    inline = "inlined functions in all call chains, not only in those of unwound stacks",
+    ["no-inline"] = "no inlined functions",
+    ["max-stack"] = { "N", "at most N frames of a call chain (127)" },
+    k = { "FILE", "as --vmlinux" },
+  },
+}
+
+setmetatable(tool, { __index = function(_, name)
+  if name ~= "help" then return nil end
+  return ([[
+The text is that of perf script, version 6.1, but for this: names from the
+recording never drive a terminal (\x1b instead); a tracepoint's text is not
+shown yet, its line ends after the event's name; samples of guests are shown;
+a function that others were inlined into is not called inlined itself.
+
+Fields:
+%s
+
+Types of events are hw, sw, trace, cache, raw, break and other.]]):format(documentation())
+end })
+
+-- The filters of a Query as one function of a record; nil: there are none.
+local function predicate(filters)
+  local tests = {}
+  for i, filter in ipairs(filters) do
+    tests[i] = filter.bind(function(ref) return ref.get end)
+  end
+  return #tests > 0 and function(record)
+    for i = 1, #tests do
+      if not tests[i](record) then return false end
+    end
+    return true
+  end or nil
+end
+
+local function options_of(query, shown, classes, max_stack, args)
+  local spec = query.spec
+  return {
+    types = spec.types, events = spec.events, event_nil = spec.event_nil, order = "time",
+    from = spec.from, to = spec.to, keep = predicate(spec.filters), reuse = #spec.filters > 0,
+    classes = classes, shown = shown, ns = args.ns, callchains = not args.G, inlined = args.inline,
+    inlined_unwound = not args["no-inline"],
+    max_stack = max_stack,
+  }
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local classes, message = fields.parse(args.F)
+  if not classes then return USAGE, "script: " .. message end
+  local max_stack = math.tointeger(tonumber(args["max-stack"] or MAX_STACK))
+  if not max_stack or max_stack < 1 or max_stack > 1 << 30 then
+    return USAGE, ("script: --max-stack: '%s' is no number of frames"):format(args["max-stack"])
+  end
+  args.vmlinux = args.vmlinux or args.k
+  local file <close>, failure = perflua.open(args[1], symbols.of(args))
+  if not file then return nil, failure end
+  local query, shown = samples.select(file, args)
+  if not query then return USAGE, "script: " .. shown end
+  local ok, missing = file:script(out, options_of(query, shown, classes, max_stack, args))
+  return not ok and USAGE or nil, missing and "script: " .. missing
+end
+
+return tool

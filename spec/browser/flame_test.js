@@ -1,0 +1,235 @@
+// Flame graphs in a real browser: they load, zoom, search and go by keyboard.
+"use strict";
+const { after, before, beforeEach, describe, it } = require("node:test");
+const assert = require("node:assert/strict");
+const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { Chromium } = require("./chromium.js");
+
+const perflua = process.env.PERFLUA || "build/perflua";
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "perflua-flame-"));
+const HOSTILE = "</script><script>console.log('run')</script> ]]> \"' & <img src=x onerror=alert(1)>";
+
+// The path of the SVG of these folded stacks.
+function flame(name, folded, ...options) {
+  const file = path.join(scratch, name + ".svg");
+  execFileSync(perflua, ["flame", "--folded", "-", "-o", file, ...options], { input: folded });
+  return file;
+}
+
+const few = [
+  "sh;main;parse;lex 120", "sh;main;parse;yacc 80", "sh;main;exec;do_exec_[k] 200", "node;start;~f app.js:1_[j] 400",
+  "node;start;uv_poll 160", "gcc;" + HOSTILE + " 40",
+].join("\n");
+
+// 100 000 stacks of 5 to 30 frames; the same always.
+function many() {
+  let seed = 1;
+  const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+  const lines = [];
+  for (let i = 0; i < 100000; i++) {
+    const names = ["cmd" + random(5)];
+    for (let d = 5 + random(26), at = names[0].charCodeAt(3); d > 0; d--) {
+      at = (at * 31 + random(random(8) === 0 ? 6 : 2)) % 5000;
+      names.push("function_" + at);
+    }
+    lines.push(names.join(";") + " " + (1 + random(100)));
+  }
+  return lines.join("\n");
+}
+
+const chromium = new Chromium();
+
+// In the page: what is drawn, by the script's own data and by what stands in the document.
+const page = `
+  rects = () => Array.from(document.querySelectorAll("#frames rect"));
+  labels = () => Array.from(document.querySelectorAll("#frames text"), (text) => text.textContent);
+  rect_of = (label) => {
+    const text = Array.from(document.querySelectorAll("#frames text")).find((one) => one.textContent === label);
+    return text && text.previousElementSibling;
+  };
+  middle = (label) => {
+    const box = rect_of(label).getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  };
+  width = (label) => rect_of(label) ? Math.round(rect_of(label).getBoundingClientRect().width) : null;
+  told = () => document.querySelector(".status").textContent;
+  overlap = () => {
+    const [name, value] = document.querySelectorAll(".status text");
+    return name.getBoundingClientRect().right - value.getBoundingClientRect().left;
+  };
+  matched = () => document.querySelector("#matched").textContent;
+  focused = () => document.activeElement.getAttribute("aria-label");
+  hits = () => Array.from(document.querySelectorAll("#frames text.hit"), (text) => text.textContent).sort();
+`;
+
+async function open(file, options) {
+  await chromium.open(file, options);
+  if (!options || options.script !== false) await chromium.evaluate(page);
+}
+
+async function ask(expression) {
+  return chromium.evaluate(expression);
+}
+
+async function click(label) {
+  await chromium.click(...await ask(`middle(${JSON.stringify(label)})`));
+}
+
+after(async () => {
+  await chromium.close();
+  fs.rmSync(scratch, { recursive: true, force: true });
+});
+
+describe("a flame graph of a few stacks", () => {
+  let file;
+  before(() => { file = flame("few", few, "--title", "A <b>&</b> " + HOSTILE); });
+  beforeEach(() => open(file));
+
+  it("is as wide as the window, and stays so", async () => {
+    assert.equal(await ask(`width("all")`), 1167);
+    await chromium.size(700, 600);
+    await ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    assert.equal(await ask(`width("all")`), 667);
+    assert.ok(await ask("labels().every((label) => label.length < 90)"));
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("shows hostile names as they are and runs nothing of them", async () => {
+    await open(flame("hostile", "gcc;" + HOSTILE + " 40"));
+    assert.ok((await ask("labels()")).some((label) => label.startsWith("</script><script>console.log")));
+    assert.equal(await ask("document.querySelectorAll('script').length"), 1);
+    assert.equal(await ask("document.querySelectorAll('img, [onerror]').length"), 0);
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("tells of the frame below the pointer", async () => {
+    await chromium.mouse("mouseMoved", ...await ask(`middle("main")`));
+    assert.match(await ask("told()"), /^main400 samples · 40\.00.% of all$/);
+    assert.ok(await ask("overlap()") < 0, "the name runs into its numbers");
+    assert.match(await ask(`rect_of("main").querySelector("title").textContent`), /^main\n400 samples/);
+    assert.equal(await ask(`document.querySelector("#ring").getAttribute("visibility")`), "visible");
+  });
+
+  it("zooms to a frame that is clicked, and back", async () => {
+    await click("main");
+    assert.equal(await ask(`width("main")`), 1167);
+    assert.equal(await ask(`width("sh")`), 1167); // above it
+    assert.equal(await ask(`width("parse")`), 583);
+    assert.equal(await ask(`width("start")`), null);
+    await chromium.mouse("mouseMoved", ...await ask(`middle("lex")`));
+    assert.match(await ask("told()"), /12\.00.% of all · 30\.00.% of what is shown$/);
+    await click("all");
+    assert.equal(await ask(`width("start")`), 653);
+    await click("main");
+    await click("sh");
+    assert.equal(await ask(`width("sh")`), 1167);
+    await ask(`document.querySelector(".tools button").click()`);
+    assert.equal(await ask(`width("start")`), 653);
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("searches for a regular expression and tells the share of what matches", async () => {
+    await chromium.key("/");
+    await chromium.type("^(lex|do_EXEC)$");
+    assert.deepEqual(await ask("hits()"), ["lex"]); // upper case means what it says
+    await chromium.key("Escape");
+    await chromium.key("f", 2);
+    await chromium.type("^(parse|lex|do_exec)$");
+    assert.deepEqual(await ask("hits()"), ["do_exec", "lex", "parse"]);
+    assert.match(await ask("matched()"), /^3 names: 40\.00.% of all$/); // lex is inside parse
+    await click("parse");
+    assert.match(await ask("matched()"), /^3 names: 40\.00.% of all, 100.% of what is shown$/);
+    await chromium.key("Escape");
+    assert.deepEqual(await ask("hits()"), []);
+    assert.equal(await ask("matched()"), "");
+    assert.equal(await ask(`width("parse")`), 1167);
+    await chromium.key("Escape");
+    assert.equal(await ask(`width("parse")`), 233);
+  });
+
+  it("searches for text that is no regular expression", async () => {
+    await chromium.key("/");
+    await chromium.type("PP.js:1");
+    assert.deepEqual(await ask("hits()"), []);
+    await chromium.key("Escape");
+    await chromium.key("/");
+    await chromium.type("~f app.js:1[");
+    assert.deepEqual(await ask("hits()"), []);
+    await chromium.key("Backspace");
+    assert.deepEqual(await ask("hits()"), ["~f app.js:1"]);
+    await chromium.key("Escape");
+    await chromium.key("/");
+    await chromium.type("(1)>");
+    assert.match(await ask("matched()"), /^1 name: 4\.00.% of all$/);
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("goes by the keyboard alone", async () => {
+    for (const [key, name] of [["ArrowUp", "node"], ["ArrowRight", "sh"], ["ArrowUp", "main"], ["ArrowUp", "exec"],
+      ["ArrowRight", "parse"], ["ArrowLeft", "exec"], ["ArrowDown", "main"]]) {
+      await chromium.key(key);
+      assert.match(await ask("focused()"), new RegExp("^" + name + ", \\d"));
+    }
+    assert.match(await ask("told()"), /^main400 samples/);
+    await chromium.key("Enter");
+    assert.equal(await ask(`width("main")`), 1167);
+    assert.match(await ask("document.activeElement.tagName"), /^rect$/);
+    await chromium.key("Escape");
+    assert.equal(await ask(`width("start")`), 653);
+    await chromium.key("/");
+    await chromium.type("lex|yacc");
+    await chromium.key("Enter");
+    assert.match(await ask("focused()"), /^lex, /);
+    await chromium.key("n");
+    assert.match(await ask("focused()"), /^yacc, /);
+    await chromium.key("n");
+    assert.match(await ask("focused()"), /^lex, /);
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("has colours for dark windows", async () => {
+    const paper = `getComputedStyle(document.querySelector(".paper")).fill`;
+    assert.equal(await ask(paper), "rgb(255, 255, 255)");
+    await open(file, { dark: true });
+    assert.equal(await ask(paper), "rgb(21, 23, 28)");
+  });
+
+  it("can be seen without its script", async () => {
+    await open(file, { script: false });
+    await chromium.screenshot(path.join(scratch, "still.png"));
+    await chromium.send("Emulation.setScriptExecutionDisabled", { value: false });
+    assert.ok(await ask(`document.querySelectorAll("#frames text").length`) >= 10);
+    assert.equal(await ask(`document.querySelectorAll(".tools").length`), 0);
+  });
+
+  it("hangs from its callers when it is inverted", async () => {
+    await open(flame("icicle", few, "--inverted"));
+    assert.ok(await ask(`middle("all")[1] < middle("sh")[1]`));
+    await chromium.key("ArrowDown");
+    assert.match(await ask("focused()"), /^node, /);
+    await chromium.key("ArrowUp");
+    assert.match(await ask("focused()"), /^all, /);
+  });
+});
+
+describe("a flame graph of 100 000 stacks", () => {
+  it("is drawn, zoomed and searched in a moment", async () => {
+    const file = flame("many", many());
+    assert.ok(fs.statSync(file).size < 4e6, fs.statSync(file).size + " bytes");
+    await open(file, { height: 900 });
+    assert.ok(await ask("rects().length") > 1000);
+    assert.ok(await ask("rects().length") < 60000);
+    assert.match(await ask(`document.querySelector("#note").textContent`), /are left out, which hold \d/);
+    assert.ok(await ask("Math.abs(scrollY + innerHeight - document.documentElement.getBoundingClientRect().height) < 2"
+      + " || scrollY === 0"));
+    await click("cmd2");
+    assert.equal(await ask(`width("cmd2")`), 1167);
+    await chromium.key("/");
+    await chromium.type("_1");
+    assert.match(await ask("matched()"), /^\d+ names: [\d.]+.% of all, [\d.]+.% of what is shown$/);
+    assert.deepEqual(chromium.errors, []);
+  });
+});

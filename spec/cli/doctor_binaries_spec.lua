@@ -1,0 +1,94 @@
+-- perflua doctor: binaries whose symbols are not on this machine.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local helper = require "spec.cli.doctor"
+local run = require "spec.cli.run"
+
+local doctor, find = helper.examine, helper.find
+
+local ID = ("5a"):rep(20)
+
+-- A recording of maps { filename, at, build_id } of a process, and of samples at these addresses.
+local function recording(maps, addresses)
+  local b = builder.new()
+  local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+  for _, map in ipairs(maps) do
+    local kernel = map[2] < 0
+    b:record("mmap2", {
+      pid = kernel and -1 or 7, tid = kernel and 0 or 7, addr = map[2], len = 0x1000, pgoff = kernel and map[2] or 0,
+      prot = 5, flags = 2, filename = map[1], build_id = map[3],
+      misc = kernel and 1 or 2,
+    }, { pid = 7, tid = 7, time = 1 })
+  end
+  for i, ip in ipairs(addresses) do
+    b:sample(event, { ip = ip, pid = 7, tid = 7, time = 10 + i, misc = ip < 0 and 1 or 2 })
+  end
+  return b:write()
+end
+
+describe("a binary without symbols", function()
+  local path = recording({ { "/nowhere/a", 0x1000, ID }, { "/nowhere/b", 0x8000 }, { "/nowhere/c", 0x20000 } },
+    { 0x1100, 0x1200, 0x1300, 0x8100 })
+
+  it("is named with its build-id, why, and where it was looked for first, if samples hit it", function()
+    local _, report = doctor(path)
+    local found = find(report, "symbols")
+    assert.are.equal("note", found.level)
+    assert.are.equal("2 binaries without symbols here, with 100 % of the samples", found.text)
+    assert.are.equal(2, #found.details)
+    assert.matches("^/nowhere/a %(build%-id " .. ID .. "%): 75 %%, no [^;]+; looked for first: /", found.details[1])
+    assert.matches("^/nowhere/b: 25 %%, ", found.details[2])
+    assert.matches("%-%-symfs", found.advice)
+    assert.is_nil(found.advice:find("kallsyms", 1, true))
+  end)
+
+  it("is a row for machines, with all the paths", function()
+    local _, report = doctor(path)
+    local one, two = table.unpack(report.binaries)
+    assert.are.same({ "/nowhere/a", ID, 3, 75 }, { one.filename, one.build_id, one.samples, one.samples_percent })
+    assert.are.same({ "/nowhere/b", 1 }, { two.filename, two.samples })
+    assert.is_true(#one.tried > 1)
+  end)
+
+  it("does not make a recording a bad one", function()
+    local got, report = doctor(path)
+    assert.are.equal(0, got.status)
+    assert.matches("^[^\n]*: healthy", got.out)
+    assert.are.equal("notes", report.verdict)
+  end)
+
+  it("may be the kernel, which has options of its own", function()
+    local kernel = -0x7f000000 -- 0xffffffff81000000
+    local _, report = doctor(recording({ { "[kernel.kallsyms]_text", kernel, ID } }, { kernel + 0x10 }))
+    local found = find(report, "symbols")
+    assert.matches("^1 binary without symbols here", found.text)
+    assert.matches("^%[kernel%.kallsyms%]", found.details[1])
+    assert.matches("^the kernel's: %-%-kallsyms", found.advice)
+  end)
+
+  it("is not looked for in a stream, which has passed", function()
+    local got = run.shell_with('cat "$1" | "$perflua" doctor --json -', path)
+    assert.are.equal(0, got.status)
+  end)
+end)
+
+describe("a recording whose binaries are all here", function()
+  it("has no finding", function()
+    local _, report = doctor(recording({ { "/nowhere/unused", 0x1000 } }, { 0x70000 }))
+    assert.is_nil(find(report, "symbols"))
+    assert.are.same({}, report.binaries)
+  end)
+
+  it("nor has one whose binaries are in the directory that is named", function()
+    local got = run.perflua { "doctor", "--symfs", files.fixture "words", files.fixture "words/perf.data" }
+    assert.matches("^[^\n]*: healthy\n", got.out)
+  end)
+
+  it("nor has one without samples", function()
+    local b = builder.new()
+    b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+    b:record("mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096, prot = 5, filename = "/nowhere/a" })
+    local _, report = doctor(b:write())
+    assert.are.same({}, report.binaries)
+  end)
+end)

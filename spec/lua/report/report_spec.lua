@@ -1,0 +1,92 @@
+-- The report as a module: rows as a Table, events that are not added together, callers once in a sample.
+local builder = require "spec.support.builder"
+local perflua = require "perflua"
+local report = require "perflua.report"
+
+-- A recording of these samples: { event, comm, pid, cpu, period }.
+local function recording(samples)
+  local b = builder.new()
+  local events = {}
+  for i, name in ipairs { "cycles", "faults" } do
+    events[name] = b:event { name = name, sample_type = { "ip", "tid", "time", "id", "cpu", "period" }, ids = { i } }
+  end
+  local named = {}
+  for i, s in ipairs(samples) do
+    local event, comm, pid, cpu, period = table.unpack(s)
+    if not named[pid] then
+      b:record("comm", { pid = pid, tid = pid, comm = comm }, { pid = pid, tid = pid, time = 1, cpu = 0, id = 1 })
+      named[pid] = true
+    end
+    b:sample(events[event], { ip = 4096, pid = pid, tid = pid, time = 10 + i, cpu = cpu, period = period })
+  end
+  return perflua.open(b:write())
+end
+
+local samples = {
+  { "cycles", "sh", 1, 0, 100 }, { "cycles", "cat", 2, 1, 250 }, { "faults", "sh", 1, 0, 7 },
+  { "cycles", "sh", 1, 1, 50 }, { "cycles", "cat", 3, 1, 100 },
+}
+
+local function read(file, options) return report.read(report.prepare(file, options)) end
+
+describe("a report", function()
+  it("adds up samples and periods by the fields that are asked for, of each event by itself", function()
+    local result = read(recording(samples), { sort = { "comm" } })
+    assert.are.equal(2, #result.events)
+    local cycles, faults = table.unpack(result.events)
+    assert.are.same({ "cycles", 4, 500 }, { cycles.event, cycles.samples, cycles.period })
+    assert.are.same({ "faults", 1, 7 }, { faults.event, faults.samples, faults.period })
+    assert.are.same({ { "cat", 2, 350 }, { "sh", 2, 150 } }, {
+      { cycles.rows[1].keys[1], cycles.rows[1][1], cycles.rows[1][2] },
+      { cycles.rows[2].keys[1], cycles.rows[2][1], cycles.rows[2][2] },
+    })
+  end)
+
+  it("is a Table, which can be merged, saved and written", function()
+    local file = recording(samples)
+    local rows = read(file, { sort = { "comm", "cpu" }, event = "cycles" }).table
+    local list = {}
+    for row in rows:rows() do
+      table.insert(list, { row.comm, row.cpu, row.samples, row.period })
+    end
+    assert.are.same({ { "cat", 1, 2, 350 }, { "sh", 0, 1, 100 }, { "sh", 1, 1, 50 } }, list)
+    assert.are.equal(700, rows:merge(rows)[1].period)
+  end)
+
+  it("has what the conditions let through", function()
+    local result = read(recording(samples), { sort = { "pid" }, where = { "cpu == 1", "period > 60" } })
+    local rows = result.events[1].rows
+    assert.are.same({ 1, 2, 2, 3 }, { #result.events, #rows, rows[1].keys[1], rows[2].keys[1] })
+  end)
+
+  it("does not add an event's samples to those of another of its name", function()
+    local b = builder.new()
+    for i = 1, 2 do
+      local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "id", "period" }, ids = { i } }
+      b:sample(event, { ip = 1, pid = 1, tid = 1, time = i, period = 10 * i })
+    end
+    local result = read(perflua.open(b:write()), { sort = { "pid" } })
+    assert.are.same({ 10, 20 }, { result.events[1].period, result.events[2].period })
+  end)
+
+  it("raises a sum that is too large for an integer", function()
+    local most = math.maxinteger
+    local file = recording { { "cycles", "sh", 1, 0, most }, { "cycles", "sh", 1, 0, 1 } }
+    assert.error_matches(function() read(file, { sort = { "pid" } }) end, "2%^63")
+  end)
+
+  it("raises fields that there are not, or twice, and says which", function()
+    local file = recording(samples)
+    assert.error_matches(function() report.prepare(file, { sort = { "com" } }) end, "'com'; the closest is 'comm'")
+    assert.error_matches(function() report.prepare(file, { sort = { "sym", "symbol" } }) end, "'symbol' is named twice")
+  end)
+
+  it("shows what is not known of callers of the sample alone", function()
+    local file = recording(samples)
+    assert.error_matches(function()
+      report.prepare(file, { sort = { "dso", "srcline" }, children = true })
+    end, "callers are known by dso and symbol only, not by srcline")
+    assert.is_false(report.prepare(file, { sort = { "dso" } }).children) -- there are no call chains
+    assert.is_true(report.prepare(file, { sort = { "dso" }, children = true }).children)
+  end)
+end)

@@ -1,0 +1,89 @@
+-- perflua script prints what perf 6.1 printed of real recordings, without symbols of the machine.
+local corpus = require "spec.support.corpus"
+local files = require "spec.support.files"
+local lines = require "spec.script.lines"
+
+local quiet = "--symfs=/nonexistent --kallsyms=/dev/null"
+
+-- What differs by its nature, by the end of the recording's name.
+local differs = {
+  ["dwarf.data"] = "a stack that cannot be unwound has one frame, not none",
+  ["fork_static_gcc/perf.data.zstd"] = "the same",
+  ["vector_static_gcc/perf.data"] = "the same",
+  ["perf.data.true.v2"] = "the same",
+  ["perf_with_ip_zero_in_callchain.data"] = "the same",
+  ["perf.lbr.data"] = "where the branches say nothing perf shows the kernel's address as the user's",
+  ["perf-hypercount.data"] = "perf leaves samples of guests out",
+  ["perf.data.intel_pt-4.14"] = "perf decodes what the processor traced",
+  ["perf.data.weight_struct"] = "perf 6.1 says the level of an access twice",
+  ["dwarf.uncompress.data"] = "names of events are those that the recorder gave",
+  ["fp.compress.data"] = "the same",
+  ["perf.data.libreport"] = "the same",
+  ["report_test.data"] = "the same",
+  ["arm64/pipe.data"] = "perf finds callers of leaf functions in binaries of that machine",
+  ["arm64/all.data"] = "the same",
+  ["arm64/fp-g.data"] = "the same",
+  ["probe.data.stream"] = "the format of a tracepoint names it",
+  ["i386/tp.data"] = "what came too late perf prints late",
+  ["stat.data"] = "no samples: perf prints counters",
+  ["stat-i.data"] = "the same",
+}
+
+local function is_compared(name)
+  for ending in pairs(differs) do
+    if name:sub(-#ending) == ending then return false end
+  end
+  return true
+end
+
+--- Without functions, which were known on the machine itself: "… ffff name+0x1 (dso)" → "… ffff (dso)". And a kernel
+--- goes as far as its functions.
+local function without_function(line)
+  return (line:gsub("(%s%x+) %S+ (%b())$", "%1 %2"):gsub("%(%[kernel.kallsyms%]%)$", "([unknown])"))
+end
+
+--- perf's and our lines: what was kept of collected recordings is all; of those that were made for the corpus it has
+--- functions.
+local function kept_scripts()
+  local list = {}
+  for _, recording in ipairs(corpus.recordings()) do
+    for _, script in ipairs(recording.expected.script or {}) do
+      local collected = recording.name:find "^collected/" and script:find("perf-6.1", 1, true)
+      local recorded = recording.name:find "^recorded/" and not recording.name:find "amd64"
+      if (collected or recorded) and is_compared(recording.name) then
+        list[#list + 1] = { recording, script, recorded and without_function }
+      end
+    end
+  end
+  return list
+end
+
+describe("the lines of a real recording", function()
+  if not corpus.root then
+    pending "are perf's (needs PERFLUA_CORPUS)"
+    return
+  end
+  local compared = 0
+
+  for _, one in ipairs(kept_scripts()) do
+    local recording, script, change = table.unpack(one)
+    it("are perf's: " .. recording.name, function()
+      local theirs = lines.kept(script)
+      if #theirs == 0 then return end -- perf failed
+      lines.same(theirs, (lines.of_ours(recording.path, quiet)), change)
+      compared = compared + 1
+    end)
+  end
+
+  it("were compared in many cases", function()
+    assert.is_true(compared > 100, tostring(compared))
+  end)
+
+  it("show branches as perf does", function()
+    local name = "/collected/GrapheneOS__platform_system_extras/simpleperf/testdata/perf_b.data"
+    local ours = lines.of_ours(corpus.root .. name, quiet .. " -F comm,brstack")
+    assert.are.equal(150, #ours)
+    assert.matches("^             elf  0x400513/0x4004ed/P/%-/%-/0/  0x400523/0x400513/P/", ours[1])
+    assert.is_true(files.exists(corpus.root .. name))
+  end)
+end)

@@ -1,0 +1,205 @@
+-- perflua script as a user has it: which fields, which samples, what is refused.
+local builder = require "spec.support.builder"
+local core = require "perflua.core"
+local fields = require "perflua.script.fields"
+local files = require "spec.support.files"
+local run = require "spec.cli.run"
+local two_events = require "spec.support.two_events"
+
+local quiet = { "--symfs", "/nonexistent", "--kallsyms", "/dev/null" }
+
+--- What `perflua script` prints of a recording with these words; the result of the run, too.
+local function script(path, ...)
+  local words = { "script", table.unpack(quiet) }
+  for _, word in ipairs { ... } do words[#words + 1] = word end
+  words[#words + 1] = path
+  local got = run.perflua(words)
+  return got.out, got
+end
+
+local function one_sample(parts, values, change)
+  local b = builder.new()
+  local event = b:event { name = values.name or "cycles", type = values.type or 0, config = values.config or 0,
+    sample_type = parts, ids = { 1 } }
+  if change then change(b, event) end
+  b:sample(event, values)
+  return b:write()
+end
+
+describe("perflua script", function()
+  local path = two_events.write()
+
+  it("prints a line for each sample, and its call chain", function()
+    local out, got = script(path)
+    assert.are.equal("", got.err)
+    assert.are.equal(table.concat({
+      "sh     7 [000]     1.000000:        100 cycles:P: ",
+      "\tffffffff81000010 [unknown] ([unknown])",
+      "\t            1234 [unknown] ([unknown])",
+      "",
+      ":8     8 [001]     1.000000:        300 cycles:P: ",
+      "\t            1000 [unknown] (/bin/sh)",
+      "\t            1234 [unknown] ([unknown])",
+      "",
+      "              sh     7 [000]     1.000001:          1   faults:            401004 [unknown] (/bin/sh)",
+      "",
+    }, "\n"), out:match "^.-%(/bin/sh%)\n.-%(/bin/sh%)\n")
+  end)
+
+  it("hides call chains with -G", function()
+    assert.are.equal(
+      "              sh     7 [000]     1.000000:        100 cycles:P:  ffffffff81000010 [unknown] ([unknown])\n",
+      (script(path, "-G"):match "^[^\n]*\n"))
+  end)
+
+  it("shows the fields that -F names, adds and takes away", function()
+    assert.are.equal("sh     7/7     [000] \n", (script(path, "-G", "-F", "cpu,tid,pid,comm"):match "[^ ].-\n"))
+    assert.are.equal(script(path, "-F", "comm,tid,cpu,time,period,event"), script(path, "-F", "-ip,-sym,-dso,-symoff"))
+    assert.are.equal("U         1.000000500:", script(path, "-F", "+misc", "--ns"):match "%[001%] (.-:)")
+    assert.matches("\n    9   faults: \n", (script(path, "-F", "sw:tid,event")))
+    assert.are.equal(3, select(2, script(path, "-F", "hw:"):gsub("\n", "")))
+    assert.are.equal("sh cycles:P: \n:8 cycles:P: \n    7 \n",
+      script(path, "-G", "-F", "sw:tid", "-F", "hw:comm,event"):gsub("\n +(%S+ cycles)", "\n%1"):match "(%S.-7 \n)")
+  end)
+
+  it("takes perflua's own names of fields, too", function()
+    assert.are.equal(script(path, "-F", "ip,sym"), (script(path, "-F", "ip,symbol")))
+  end)
+
+  it("refuses fields that it does not know, naming the closest", function()
+    for _, wrong in ipairs {
+      { "perido", "unknown field 'perido'; the closest is 'period'" },
+      { "insn", "field 'insn' of perf script is not among those of perflua" },
+      { "comm,+ip", "fields with + or - stand among themselves" },
+      { "tace:comm", "unknown type of events 'tace'; the closest is 'trace'" },
+      { "hw:trace", "'trace' is no field of hw events" },
+      { "", "no field is left" },
+      { "comm,uregs", "samples of 'cycles:P' were recorded without what 'uregs' shows" },
+    } do
+      local out, got = script(path, "-F", wrong[1])
+      assert.are.same({ "", 2 }, { out, got.status })
+      assert.matches(wrong[2], got.err, 1, true)
+    end
+  end)
+
+  it("prints only what is asked for", function()
+    local function times(...)
+      local list = {}
+      local out = script(path, "-G", "-F", "time,event", "--ns", ...)
+      for time in out:gmatch "([%d.]+): [^\n]*\n" do list[#list + 1] = time end
+      return table.concat(list, " ")
+    end
+    assert.are.equal("1.000001000 1.900000000 2.000000000", times("--event", "faults"))
+    assert.are.equal("1.000000000 1.000001000", times("--comms", "sh"))
+    assert.are.equal("1.000002000 1.500000000", times("--cpu", "2-4", "--pid", "9"))
+    assert.are.equal("1.000000500", times("--tid", "8,10"))
+    assert.are.equal("1.000002000 1.500000000", times("--where", "period >= 200 and cpu == 3"))
+    assert.are.equal("1.500000000 1.900000000", times("--time", "1.1,1.9"))
+    assert.are.equal("1.900000000 2.000000000", times("--time", "1.9,"))
+  end)
+
+  it("says what is wrong with an option", function()
+    for _, wrong in ipairs {
+      { "--event", "fault", "this recording has no event 'fault'; the closest is 'faults'" },
+      { "--where", "perod > 3", "filter \"perod > 3\", column 1: unknown field 'perod'; the closest is 'period'" },
+      { "--time", "abc", "between \"abc\": a time is nanoseconds" },
+      { "--cpu", "0,x", "--cpu: 'x' is no number" },
+      { "--max-stack", "x", "--max-stack: 'x' is no number of frames" },
+    } do
+      local out, got = script(path, wrong[1], wrong[2])
+      assert.are.same({ "", 2 }, { out, got.status })
+      assert.matches("perflua: script: " .. wrong[3], got.err, 1, true)
+      assert.is_nil(got.err:find "traceback")
+    end
+  end)
+
+  it("prints a stream as the file", function()
+    local got = run.shell_with("\"$perflua\" script -G - <$1", path)
+    assert.are.equal(0, got.status)
+    assert.are.equal(run.perflua({ "script", "-G", path }).out, got.out)
+  end)
+
+  it("writes what could drive a terminal as \\x1b, and other names as they are", function()
+    local out = script(one_sample({ "ip", "tid", "time" },
+      { name = "a\27[2Jb", pid = 5, tid = 5, time = 1, ip = 0x400010 }, function(b)
+        b:record("comm", { pid = 5, tid = 5, comm = "x\7y \\é" })
+        b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 4096, filename = "/bin/\27]0;a b" })
+      end), "-F", "comm,event,ip,dso")
+    assert.are.equal("         x\\x07y \\é a\\x1b[2Jb:            400010 (/bin/\\x1b]0;a b)\n", out)
+  end)
+
+  it("shows each event of a group, with what it counted since its last sample", function()
+    local b = builder.new()
+    local format = { "group", "id" }
+    local first = b:event { name = "one", type = 0, sample_type = { "identifier", "ip", "tid", "time", "read" },
+      read_format = format, ids = { 11 } }
+    b:event { name = "two", type = 0, config = 1, sample_type = { "identifier", "ip", "tid", "time", "read" },
+      read_format = format, ids = { 12 } }
+    for i, values in ipairs { { 100, 7 }, { 150, 7 }, { 151, 9 } } do
+      b:sample(first, { identifier = 11, ip = 1, pid = 1, tid = 1, time = i,
+        read = { { value = values[1], id = 11 }, { value = values[2], id = 12 } } })
+    end
+    local grouped = b:write()
+    local out = script(grouped, "-F", "period,event")
+    assert.are.equal("100 one:\n7 two:\n50 one:\n1 one:\n2 two:\n", (out:gsub(" +(%d+) (%w+): ", "%1 %2:")))
+    out = script(grouped, "-F", "period,event", "--event", "two")
+    assert.are.equal("7 two:\n2 two:\n", (out:gsub(" +(%d+) (%w+): ", "%1 %2:")))
+  end)
+
+  it("has a value for what was not recorded where perf has one", function()
+    local b = builder.new()
+    local full = b:event { name = "a", type = 1, config = 0, ids = { 1 },
+      sample_type = { "identifier", "ip", "tid", "time", "cpu", "weight", "addr", "period" } }
+    local bare = b:event { name = "b", type = 1, config = 1, sample_type = { "identifier", "ip" }, ids = { 2 } }
+    b:sample(full, { identifier = 1, ip = 1, pid = 2, tid = 3, time = 4, cpu = 5, weight = 6, addr = 7, period = 8 })
+    b:sample(bare, { identifier = 2, ip = 1 })
+    local out = script(b:write(), "-F", "comm,pid,tid,cpu,addr,weight,event")
+    assert.are.equal("             :-1    -1/-1    [-01] b:                0               0\n",
+      out:match "[^\n]*b:[^\n]*\n")
+  end)
+
+  it("does not believe a call chain with a context that there is not", function()
+    local function chain(list)
+      return (script(one_sample({ "ip", "tid", "time", "callchain" },
+        { pid = 5, tid = 5, time = 1, ip = 1, callchain = list }), "-F", "ip"))
+    end
+    assert.are.equal("\n\t               1\n\n", chain { -512, 1 })
+    assert.are.equal("\n\n", chain { -512, 1, -1, 2 })
+  end)
+
+  it("cuts call chains at --max-stack frames", function()
+    local list = { -512 }
+    for i = 1, 200 do list[i + 1] = i end
+    local long = one_sample({ "ip", "tid", "time", "callchain" },
+      { pid = 5, tid = 5, time = 1, ip = 1, callchain = list })
+    for _, case in ipairs { { 127 }, { 3, "--max-stack", "3" }, { 200, "--max-stack", "1000" } } do
+      assert.are.equal(case[1], select(2, script(long, "-F", "ip", table.unpack(case, 2)):gsub("\t", "")))
+    end
+  end)
+
+  it("shows what a BPF program wrote", function()
+    local out = script(one_sample({ "ip", "tid", "time", "raw" },
+      { name = "bpf", type = 1, config = 10, pid = 5, tid = 5, time = 1, ip = 1, raw = "Hello!\0\0\0\0\0\0" }),
+      "-F", "event,bpf-output")
+    assert.are.equal("bpf: \n"
+      .. "      BPF output: 0000: 48 65 6c 6c 6f 21 00 00  Hello!..\n"
+      .. "                  0008: 00 00 00 00              ....    \n"
+      .. "      BPF string: \"Hello!\"\n\n", out)
+  end)
+
+  it("says so when it cannot write", function()
+    local got = run.shell_with("\"$perflua\" script $1 >/dev/full", path)
+    assert.are.equal(1, got.status)
+    assert.matches("No space left on device", got.err, 1, true)
+  end)
+
+  it("tells its fields, all with a word of what they show", function()
+    local help = run.perflua({ "script", "--help" }).out
+    for _, field in ipairs(core.script_fields()) do
+      assert.matches("\n  " .. field.name:gsub("%-", "%%-") .. " +%S", help)
+      assert.is_true(#field.doc > 0)
+    end
+    assert.is_true(#fields.all() > 20)
+    assert.is_true(files.exists(path))
+  end)
+end)

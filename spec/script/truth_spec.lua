@@ -1,0 +1,93 @@
+-- perflua script prints what perf script prints, of recordings made on the spot.
+local files = require "spec.support.files"
+local lines = require "spec.script.lines"
+local oracle = require "spec.support.oracle"
+
+local kept, compiled = {}, nil
+
+-- A program that computes in functions inlined into one, with debug information.
+local function program()
+  if not compiled then
+    local source = files.temporary [[
+      static volatile unsigned long sink;
+      static inline __attribute__((always_inline)) void leaf(unsigned long n)
+      { for (unsigned long i = 0; i < n; i++) sink += i * i; }
+      static inline __attribute__((always_inline)) void middle(unsigned long n) { leaf(n); sink ^= n; }
+      __attribute__((noinline)) void outer(unsigned long n) { middle(n); sink++; }
+      int main(void) { for (int i = 0; i < 100; i++) outer(100000); return 0; }
+    ]]
+    compiled = files.temporary()
+    local _, ok = files.output(("gcc -O2 -g -x c -o %s %s 2>&1"):format(compiled, source))
+    assert(ok, "no compiler")
+  end
+  return compiled
+end
+
+local function busy()
+  return "sh -c 'seq 20000 | sort -r | gzip -1 | wc -c; ls -l /usr/bin | tail -n 1; " .. program() .. "'"
+end
+
+local every_field = "-F comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,addr"
+
+-- what is recorded, and what is printed of it: nothing is perf's default
+local recordings = {
+  { "of one command", "-F 5000 -e cpu-clock", { "", "--ns -F comm,pid,time,ip" } },
+  { "with call chains", "-F 3000 -e cpu-clock -g", { "", "-G", "-F comm,tid,ip,sym", "-F +pid,-time" } },
+  { "with unwound call chains", "-F 500 -e cpu-clock --call-graph dwarf,4096",
+    { "", "--no-inline", "-G", "-F +srcline", "--no-inline -F ip,sym,srcline" }, program },
+  { "of several events", "--sample-cpu -d -F 2000 -e cpu-clock -e page-faults -e context-switches -g",
+    { "", every_field, "-F sw:comm,event,addr,sym,dso,misc", "-G " .. every_field } },
+  { "of a tracepoint", "--sample-cpu -e sched:sched_process_exec -e cpu-clock", { "", "-F trace:comm,tid,event" } },
+  { "of a group", "-e '{cpu-clock,page-faults,task-clock}:S'", { "", "-F event,period,ip" } },
+  { "with registers and more", "-F 1000 -W -T -P -d --phys-data --user-regs --intr-regs -e cpu-clock",
+    { "-F comm,addr,weight,phys_addr,iregs,uregs" } },
+  { "compressed", "-F 2000 -e cpu-clock -g -z", { "--kallsyms /proc/kallsyms" } },
+}
+
+local function recorded(one)
+  local arguments, command = one[2], one[4] or busy
+  if not kept[arguments] then
+    local path, message = oracle.record(arguments, command())
+    assert(path, message)
+    kept[arguments] = path
+  end
+  return kept[arguments]
+end
+
+-- perf asks addr2line, which may know no line, the line ":0", or a line of another file of libc.
+local function of_program(list)
+  local source = {}
+  for _, line in ipairs(list) do
+    if not line:find "^  " or line:find "^  lua_" then source[#source + 1] = line end
+  end
+  return source
+end
+
+describe("the lines of a recording made now", function()
+  if not oracle.perf then
+    pending "are perf's (needs perf)"
+    return
+  end
+
+  for _, one in ipairs(recordings) do
+    for _, arguments in ipairs(one[3]) do
+      it(("%s are perf's: %s"):format(one[1], arguments == "" and "default" or arguments), function()
+        local path = recorded(one)
+        local theirs, ours = lines.of_perf(path, arguments), lines.of_ours(path, arguments)
+        if arguments:find "srcline" then theirs, ours = of_program(theirs), of_program(ours) end
+        assert.is_true(#theirs > 3, #theirs .. " lines")
+        lines.same(theirs, ours, nil, one[4] and 0.2)
+      end)
+    end
+  end
+
+  it("are the same through a pipe", function()
+    local path = recorded(recordings[2])
+    local whole = lines.of_ours(path, "")
+    local stream = files.temporary()
+    assert.is_true(select(2, files.output(("perf inject -i %s -o - >%s 2>/dev/null"):format(path, stream))))
+    local piped = lines.of_ours("-", "-G -F comm,tid,time,ip <" .. stream)
+    assert.are.same(lines.of_ours(path, "-G -F comm,tid,time,ip"), piped)
+    assert.is_true(#whole > #piped)
+  end)
+end)
