@@ -224,26 +224,13 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 	}
 }
 
-static void stack_of(struct pm_resolver *r, const struct pd_record *rec,
+static void chain_of(struct pm_resolver *r, const struct pd_record *rec,
 		     const struct pd_asked *asked, struct pd_value *out)
 {
+	bool whole = asked->field == PD_M_FRAMES;
 	struct pd_text text;
 
-	(void)asked;
-	if (!pm_stack(r, rec, &text))
-		return;
-	out->type = PD_STR;
-	out->s.p = text.p;
-	out->s.n = text.n;
-}
-
-static void frames_of(struct pm_resolver *r, const struct pd_record *rec,
-		      const struct pd_asked *asked, struct pd_value *out)
-{
-	struct pd_text text;
-
-	(void)asked;
-	if (!pm_frames_text(r, rec, &text))
+	if (!(whole ? pm_frames_text : pm_stack)(r, rec, &text))
 		return;
 	out->type = PD_STR;
 	out->s.p = text.p;
@@ -287,8 +274,8 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_M_MAP_PROT] = part_of_map,
 		[PD_M_SYMBOL_DADDR] = symbol_of,
 		[PD_M_DSO_DADDR] = dso_of,
-		[PD_M_STACK] = stack_of,
-		[PD_M_FRAMES] = frames_of,
+		[PD_M_STACK] = chain_of,
+		[PD_M_FRAMES] = chain_of,
 		[PD_M_UNRESOLVED] = unresolved_of,
 		[PD_M_MACHINE_PID] = guest_of,
 		[PD_M_VCPU] = guest_of,

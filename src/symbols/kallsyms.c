@@ -104,14 +104,6 @@ static bool add_lines(struct ps_kallsyms *kallsyms, const char *text, size_t siz
 	return true;
 }
 
-static void move(struct ps_table *table, uint64_t delta)
-{
-	for (size_t i = 0; i < table->n; i++) {
-		table->symbols[i].start += delta;
-		table->symbols[i].end += delta;
-	}
-}
-
 static const char *what_is_wrong(const struct ps_kallsyms *kallsyms, const struct seen *seen,
 				 struct ps_reference reference)
 {
@@ -146,7 +138,7 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 	}
 	if (seen.found && reference.address)
 		kallsyms->delta = reference.address - seen.reference;
-	move(&kallsyms->kernel, kallsyms->delta);
+	ps_table_move(&kallsyms->kernel, kallsyms->delta);
 	if (ps_table_finish(&kallsyms->kernel, true) &&
 	    ps_table_finish(&kallsyms->modules, true))
 		return true;

@@ -38,14 +38,6 @@ static bool load_kallsyms(struct ps_dso *dso, const char *path)
 	return true;
 }
 
-static void move(struct ps_table *table, uint64_t bias)
-{
-	for (size_t i = 0; i < table->n; i++) {
-		table->symbols[i].start += bias;
-		table->symbols[i].end += bias;
-	}
-}
-
 /* The kernel lies elsewhere than its file says: by how much, its reference symbol tells. */
 static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 {
@@ -63,7 +55,7 @@ static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 	ps_pick_deinit(&pick);
 	if (!loaded)
 		return false;
-	move(&dso->table, dso->bias);
+	ps_table_move(&dso->table, dso->bias);
 	return ps_table_finish(&dso->table, false);
 }
 

@@ -258,6 +258,14 @@ bool ps_table_finish(struct ps_table *table, bool kernel)
 	return true;
 }
 
+void ps_table_move(struct ps_table *table, uint64_t by)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		table->symbols[i].start += by;
+		table->symbols[i].end += by;
+	}
+}
+
 const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address)
 {
 	const struct ps_symbol *symbol;

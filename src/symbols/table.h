@@ -60,6 +60,9 @@ bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64
  */
 bool ps_table_finish(struct ps_table *table, bool kernel);
 
+/* Adds to all addresses, before the table is finished. */
+void ps_table_move(struct ps_table *table, uint64_t by);
+
 /* The symbol that covers an address; NULL: none does. */
 const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address);
 

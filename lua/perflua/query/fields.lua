@@ -103,6 +103,7 @@ function Scope:root(name)
     if core.field_names()[name] then return nil, ("no record of this query has a field '%s'"):format(name) end
     local kinds = {}
     for candidate, one in pairs(known) do kinds[candidate] = one.kind end
+    for alias, meant in pairs(aliases) do kinds[alias] = kinds[meant] end
     return members.unknown(name, name, kinds)
   elseif not entry.kind then
     return comes_later(name)
