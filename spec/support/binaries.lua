@@ -99,4 +99,14 @@ function binaries.of_perf(path, options)
   return list
 end
 
+--- The addresses of the call chain of a recording's first sample.
+function binaries.chain(path)
+  local list = {}
+  local file <close> = assert(perflua.open(path))
+  for i, frame in ipairs(file:samples():first().callchain) do
+    list[i] = frame.ip
+  end
+  return list
+end
+
 return binaries
