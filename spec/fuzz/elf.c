@@ -35,7 +35,7 @@ static void read_symbols(struct ps_elf *syms, struct ps_elf *runtime,
 	struct ps_table table = { 0 };
 
 	if (ps_elf_add_symbols(&table, syms, runtime, addresses, mangled) &&
-	    ps_table_finish(&table, false))
+	    ps_table_finish(&table, PS_FILE))
 		check_table(&table);
 	ps_table_deinit(&table);
 }

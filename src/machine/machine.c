@@ -98,7 +98,7 @@ bool pm_machine_read(struct pm_machine *m, struct pd_error *err)
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		if (!pm_machine_add(m, &rec)) {
 			pd_error_set(err, "ENOMEM", m->session->files[0]->path, PD_NO_OFFSET,
-				     "no memory for the threads of the recording");
+				     "no memory for the recorded system");
 			got = -1;
 			break;
 		}

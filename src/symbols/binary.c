@@ -14,7 +14,7 @@
 static bool load(struct ps_pick *pick)
 {
 	bool loaded = ps_pick_load(pick, PS_FILE_OFFSETS) &&
-		      ps_table_finish(&pick->dso->table, false);
+		      ps_table_finish(&pick->dso->table, PS_FILE);
 
 	ps_pick_deinit(pick);
 	return loaded;

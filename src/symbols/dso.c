@@ -95,7 +95,7 @@ static bool load_bpf(struct ps_dso *dso)
 		return false;
 	}
 	return ps_table_add(&dso->table, &symbol, dso->id.len) &&
-	       ps_table_finish(&dso->table, false);
+	       ps_table_finish(&dso->table, PS_FILE);
 }
 
 typedef const char *name_fn(const struct ps_dso *dso, char *text, size_t size);

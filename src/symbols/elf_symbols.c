@@ -222,9 +222,9 @@ static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runt
 		return false;
 	if (filler->addresses != PS_FILE_OFFSETS)
 		return true;
-	if (!ps_table_finish(filler->table, false) || !add_all(filler, second, SHT_DYNSYM))
+	if (!ps_table_finish(filler->table, PS_FILE) || !add_all(filler, second, SHT_DYNSYM))
 		return false;
-	return ps_table_finish(filler->table, false) &&
+	return ps_table_finish(filler->table, PS_FILE) &&
 	       ps_plt_add(filler->table, runtime->elf, &filler->runtime, filler->mangled);
 }
 

@@ -139,8 +139,8 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 	if (seen.found && reference.address)
 		kallsyms->delta = reference.address - seen.reference;
 	ps_table_move(&kallsyms->kernel, kallsyms->delta);
-	if (ps_table_finish(&kallsyms->kernel, true) &&
-	    ps_table_finish(&kallsyms->modules, true))
+	if (ps_table_finish(&kallsyms->kernel, PS_SYSTEM) &&
+	    ps_table_finish(&kallsyms->modules, PS_SYSTEM))
 		return true;
 	*reason = "no memory";
 	clear(kallsyms);
@@ -209,5 +209,5 @@ bool ps_kallsyms_module(const struct ps_kallsyms *kallsyms, const char *name, ui
 		if (!ps_table_add(table, &symbol, symbol.end - symbol.start))
 			return false;
 	}
-	return ps_table_finish(table, true);
+	return ps_table_finish(table, PS_SYSTEM);
 }

@@ -56,7 +56,7 @@ static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 	if (!loaded)
 		return false;
 	ps_table_move(&dso->table, dso->bias);
-	return ps_table_finish(&dso->table, false);
+	return ps_table_finish(&dso->table, PS_FILE);
 }
 
 /* Notes of this machine's kernel, as those of ELF files: the one of type 3 of "GNU" is its build-id. */
@@ -98,6 +98,7 @@ static bool load_running_as_placed(struct ps_dso *dso)
 {
 	const struct ps_options *options = &dso->store->options;
 	uint64_t end = dso->id.start + dso->id.len;
+
 	dso->reason = "its build-id was not recorded, so that no kernel is known to be it "
 		      "(the option kallsyms names a file with its symbols)";
 	if (dso->id.guest || options->symfs || !dso->id.reference_address ||

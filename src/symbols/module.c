@@ -109,7 +109,8 @@ static bool load_file(struct ps_dso *dso, ps_find_fn *find)
 
 	ps_pick_init(&pick, dso);
 	find(dso, ps_pick_try, &pick);
-	loaded = ps_pick_load(&pick, PS_MODULE_OFFSETS) && ps_table_finish(&dso->table, true);
+	loaded = ps_pick_load(&pick, PS_MODULE_OFFSETS) &&
+		 ps_table_finish(&dso->table, PS_SYSTEM);
 	ps_pick_deinit(&pick);
 	return loaded;
 }

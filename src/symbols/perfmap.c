@@ -27,42 +27,6 @@ static bool parse_line(struct ps_line_text line, struct ps_symbol *symbol, uint6
 	return line.end - line.at <= UINT16_MAX && !memchr(line.at, '\0', symbol->length);
 }
 
-struct place {
-	uint64_t start;
-	size_t index;
-};
-
-static int compare(const void *pa, const void *pb)
-{
-	const struct place *a = pa, *b = pb;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
-
-/* What was written last is there now. */
-static bool drop_older(struct ps_table *table)
-{
-	struct place *places = malloc((table->n + 1) * sizeof(*places));
-	size_t kept = 0;
-
-	if (!places)
-		return false;
-	for (size_t i = 0; i < table->n; i++)
-		places[i] = (struct place){ table->symbols[i].start, i };
-	qsort(places, table->n, sizeof(*places), compare);
-	for (size_t i = 0; i + 1 < table->n; i++)
-		if (places[i].start == places[i + 1].start)
-			table->symbols[places[i].index].name = NULL;
-	for (size_t i = 0; i < table->n; i++)
-		if (table->symbols[i].name)
-			table->symbols[kept++] = table->symbols[i];
-	table->n = kept;
-	free(places);
-	return true;
-}
-
 bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size)
 {
 	struct ps_symbol symbol = { .binding = PS_GLOBAL, .function = true };
@@ -73,7 +37,7 @@ bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size)
 	while (ps_text_line(&at, text + size, &line))
 		if (parse_line(line, &symbol, &bytes) && !ps_table_add(table, &symbol, bytes))
 			return false;
-	return drop_older(table);
+	return ps_table_finish(table, PS_NEWEST);
 }
 
 static bool load_file(struct ps_dso *dso, const char *path)
@@ -91,7 +55,7 @@ static bool load_file(struct ps_dso *dso, const char *path)
 	}
 	parsed = ps_perfmap_parse(&dso->table, text, size);
 	free(text);
-	if (!parsed || !dso->table.n || !ps_table_finish(&dso->table, false)) {
+	if (!parsed || !dso->table.n) {
 		ps_dso_tried(dso, path, parsed ? "no functions in it" : "no memory");
 		return false;
 	}

@@ -7,7 +7,10 @@
 
 #include "table.h"
 
-/* Adds the functions of a text to a table. Lines that are none are passed over. False: no memory. */
+/*
+ * Makes a table of the functions of a text; of several at one address the last one is there now. Lines that are none
+ * are passed over. False: no memory.
+ */
 bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size);
 
 #endif

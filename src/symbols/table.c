@@ -91,14 +91,14 @@ static bool is_border(const struct ps_symbol *symbol, const struct ps_symbol *ne
 	return !module != !other || (module && strcmp(module, other) != 0);
 }
 
-static void give_ends(struct ps_table *table, bool kernel)
+static void give_ends(struct ps_table *table, enum ps_of of)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		struct ps_symbol *symbol = &table->symbols[i];
 
 		if (symbol->end != symbol->start)
 			continue;
-		if (i + 1 == table->n || (kernel && is_border(symbol, symbol + 1)))
+		if (i + 1 == table->n || (of == PS_SYSTEM && is_border(symbol, symbol + 1)))
 			symbol->end = end_of_page(symbol->start);
 		else
 			symbol->end = symbol[1].start;
@@ -139,7 +139,7 @@ static bool is_better(const struct ps_symbol *later, const struct ps_symbol *soo
 	return begins(sooner, "SyS") || begins(sooner, "compat_SyS");
 }
 
-static void keep_best(struct ps_table *table)
+static void keep_one(struct ps_table *table, enum ps_of of)
 {
 	size_t kept = 0;
 
@@ -148,7 +148,7 @@ static void keep_best(struct ps_table *table)
 
 		if (symbol->start != last->start)
 			table->symbols[++kept] = *symbol;
-		else if (is_better(symbol, last))
+		else if (of == PS_NEWEST || is_better(symbol, last))
 			*last = *symbol;
 	}
 	if (table->n)
@@ -239,7 +239,7 @@ static void forget_spans(struct ps_table *table)
 	table->shift = 0;
 }
 
-bool ps_table_finish(struct ps_table *table, bool kernel)
+bool ps_table_finish(struct ps_table *table, enum ps_of of)
 {
 	if (table->n == table->finished)
 		return true;
@@ -248,8 +248,8 @@ bool ps_table_finish(struct ps_table *table, bool kernel)
 		ps_table_deinit(table);
 		return false;
 	}
-	give_ends(table, kernel);
-	keep_best(table);
+	give_ends(table, of);
+	keep_one(table, of);
 	if (!make_spans(table) || !make_buckets(table)) {
 		ps_table_deinit(table);
 		return false;
@@ -264,6 +264,7 @@ void ps_table_move(struct ps_table *table, uint64_t by)
 		table->symbols[i].start += by;
 		table->symbols[i].end += by;
 	}
+	table->finished = 0;
 }
 
 const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address)

@@ -53,14 +53,20 @@ struct ps_table {
  */
 bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64_t size);
 
+/* What the symbols are of: which of several at one address is kept. */
+enum ps_of {
+	PS_FILE,   /* the best one, as perf chooses */
+	PS_SYSTEM, /* likewise; names may end with a module's in brackets, and what is between modules is of none */
+	PS_NEWEST, /* the one that was added last */
+};
+
 /*
- * Puts the symbols in order; of those at one address one is kept, chosen as perf does, and those without a size
- * get one. `kernel`: names may end with a module's name in brackets, and what is between modules is of none. See
+ * Puts the symbols in order; of those at one address one is kept, and those without a size get one. See
  * symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. False: no memory, the table is empty.
  */
-bool ps_table_finish(struct ps_table *table, bool kernel);
+bool ps_table_finish(struct ps_table *table, enum ps_of of);
 
-/* Adds to all addresses, before the table is finished. */
+/* Adds to all addresses; the table is to be finished after that. */
 void ps_table_move(struct ps_table *table, uint64_t by);
 
 /* The symbol that covers an address; NULL: none does. */
