@@ -72,6 +72,9 @@ local function predicate(spec, access)
   return all
 end
 
+---@return (fun(record: perflua.Record): boolean)? # all filters as one predicate of a record; nil if there are none
+function plan.predicate(spec) return predicate(spec, by_record) end
+
 local function calls_lua(spec)
   for _, filter in ipairs(spec.filters) do
     if not filter.refs then return true end
@@ -125,7 +128,7 @@ end
 ---@return table cursor # to close
 function plan.records(spec)
   local cursor = open_cursor(spec, nil, spec.reuse)
-  return filtered(cursor, predicate(spec, by_record)), cursor
+  return filtered(cursor, plan.predicate(spec)), cursor
 end
 
 local function rows_of_fields(spec, refs)
@@ -155,7 +158,7 @@ end
 
 local function rows_of_records(spec, refs)
   local cursor = open_cursor(spec, nil, reusable(spec, refs))
-  local step, n, get = filtered(cursor, predicate(spec, by_record)), #refs, {}
+  local step, n, get = filtered(cursor, plan.predicate(spec)), #refs, {}
   for i, ref in ipairs(refs) do get[i] = ref.get end
   return function(v)
     local record = step()

@@ -2,6 +2,7 @@
 
 local fields = require "perflua.script.fields"
 local perflua = require "perflua"
+local plan = require "perflua.query.plan"
 local samples = require "perflua.script.samples"
 local symbols = require "perflua.cli.symbols"
 
@@ -52,25 +53,11 @@ Fields:
 Types of events are hw, sw, trace, cache, raw, break and other.]]):format(documentation())
 end })
 
--- The filters of a Query as one function of a record; nil: there are none.
-local function predicate(filters)
-  local tests = {}
-  for i, filter in ipairs(filters) do
-    tests[i] = filter.bind(function(ref) return ref.get end)
-  end
-  return #tests > 0 and function(record)
-    for i = 1, #tests do
-      if not tests[i](record) then return false end
-    end
-    return true
-  end or nil
-end
-
 local function options_of(query, shown, classes, max_stack, args)
   local spec = query.spec
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, order = "time",
-    from = spec.from, to = spec.to, keep = predicate(spec.filters), reuse = #spec.filters > 0,
+    from = spec.from, to = spec.to, keep = plan.predicate(spec), reuse = #spec.filters > 0,
     classes = classes, shown = shown, ns = args.ns, callchains = not args.G, inlined = args.inline,
     inlined_unwound = not args["no-inline"],
     max_stack = max_stack,
