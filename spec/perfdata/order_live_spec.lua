@@ -51,7 +51,7 @@ end
 
 local function same_lines(theirs, ours)
   theirs, ours = settled(theirs), settled(ours)
-  assert.is_true(#theirs > 50, #theirs .. " samples")
+  assert.is_true(#theirs > 100, #theirs .. " samples")
   for i = 1, math.max(#theirs, #ours) do
     if theirs[i] ~= ours[i] then
       return assert.are.equal(("%d of %d: %s"):format(i, #theirs, theirs[i]),

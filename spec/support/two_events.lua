@@ -1,5 +1,6 @@
 -- A small recording of two events with a call chain, for the specs of queries. Its samples are also
 -- given as plain tables, so that specs can compute what a query should say.
+local assert = require "luassert"
 local builder = require "spec.support.builder"
 
 local two_events = {}
@@ -50,6 +51,20 @@ function two_events.write(change)
   b:record("finished_round")
   if change then change(b, events) end
   return b:write()
+end
+
+--- The pids of a query's records.
+function two_events.pids(query)
+  local list = {}
+  for _, record in ipairs(query:collect()) do list[#list + 1] = record.pid end
+  return list
+end
+
+--- Asserts that fn raises a message that matches.
+function two_events.raises(pattern, fn)
+  local ok, message = pcall(fn)
+  assert.is_false(ok)
+  assert.matches(pattern, message)
 end
 
 return two_events

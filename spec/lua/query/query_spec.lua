@@ -1,23 +1,13 @@
 local perflua = require "perflua"
 local two_events = require "spec.support.two_events"
 
+local pids, raises = two_events.pids, two_events.raises
+
 describe("a query", function()
   local file
 
   before_each(function() file = assert(perflua.open(two_events.write())) end)
   after_each(function() file:close() end)
-
-  local function pids(query)
-    local list = {}
-    for _, record in ipairs(query:collect()) do list[#list + 1] = record.pid end
-    return list
-  end
-
-  local function raises(pattern, fn)
-    local ok, message = pcall(fn)
-    assert.is_false(ok)
-    assert.matches(pattern, message)
-  end
 
   it("yields samples in the order of the file", function()
     local ips = {}
@@ -212,15 +202,15 @@ describe("records", function()
   end)
 
   it("are refused for what they cannot be", function()
-    local function raises(pattern, options)
+    local function refused(pattern, options)
       assert.error_matches(function() file:records(options) end, pattern)
     end
-    raises("unknown record type 'map2'; the closest is 'mmap2'", "map2")
-    raises("unknown option 'typ'; the closest is 'type'", { typ = "comm" })
-    raises("order is", { order = "cpu" })
-    raises("no event 'cyles'; the closest is 'cycles:P'", { event = "cyles" })
-    raises("empty list", { type = {} })
-    raises("a table of options", 5)
+    refused("unknown record type 'map2'; the closest is 'mmap2'", "map2")
+    refused("unknown option 'typ'; the closest is 'type'", { typ = "comm" })
+    refused("order is", { order = "cpu" })
+    refused("no event 'cyles'; the closest is 'cycles:P'", { event = "cyles" })
+    refused("empty list", { type = {} })
+    refused("a table of options", 5)
   end)
 
   it("know events by name in file.events", function()

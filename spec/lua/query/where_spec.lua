@@ -1,23 +1,13 @@
 local perflua = require "perflua"
 local two_events = require "spec.support.two_events"
 
+local pids, raises = two_events.pids, two_events.raises
+
 describe("a query", function()
   local file
 
   before_each(function() file = assert(perflua.open(two_events.write())) end)
   after_each(function() file:close() end)
-
-  local function pids(query)
-    local list = {}
-    for _, record in ipairs(query:collect()) do list[#list + 1] = record.pid end
-    return list
-  end
-
-  local function raises(pattern, fn)
-    local ok, message = pcall(fn)
-    assert.is_false(ok)
-    assert.matches(pattern, message)
-  end
 
   describe("where", function()
     it("takes a string, a function or a table, and any number of them", function()
