@@ -56,6 +56,7 @@ void pd_file_destroy(struct pd_file *file)
 		pd_index_destroy(file->streams[i].index);
 	free(file->streams);
 	free(file->path);
+	pthread_mutex_destroy(&file->noting);
 	free(file);
 }
 
@@ -161,29 +162,41 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 
 #define MAX_DAMAGE 1000 /* more says no more */
 
-static bool damaged(struct pd_file *file, const char *path, struct pd_section at,
-		    const char *format, va_list args)
+static bool add_damage(struct pd_file *file, const char *path, struct pd_section at,
+		       const char *format, va_list args)
 {
-	struct pd_damage *grown;
+	size_t n = file->n_damage;
+	struct pd_damage *added;
 
-	for (size_t i = 0; i < file->n_damage; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct pd_damage *d = &file->damage[i];
 
 		if (d->path == path && d->offset == at.offset && d->size == at.size)
 			return false;
 	}
-	if (file->n_damage >= MAX_DAMAGE)
+	/* all of them at once: who reads the list in another thread sees those that are counted */
+	if (!file->damage)
+		file->damage = calloc(MAX_DAMAGE, sizeof(*file->damage));
+	if (!file->damage || n == MAX_DAMAGE)
 		return false;
-	grown = realloc(file->damage, (file->n_damage + 1) * sizeof(*grown));
-	if (!grown)
-		return false;
-	file->damage = grown;
-	grown += file->n_damage++;
-	grown->path = path;
-	grown->offset = at.offset;
-	grown->size = at.size;
-	vsnprintf(grown->reason, sizeof(grown->reason), format, args);
+	added = &file->damage[n];
+	added->path = path;
+	added->offset = at.offset;
+	added->size = at.size;
+	vsnprintf(added->reason, sizeof(added->reason), format, args);
+	file->n_damage = n + 1;
 	return true;
+}
+
+static bool damaged(struct pd_file *file, const char *path, struct pd_section at,
+		    const char *format, va_list args)
+{
+	bool new;
+
+	pthread_mutex_lock(&file->noting);
+	new = add_damage(file, path, at, format, args);
+	pthread_mutex_unlock(&file->noting);
+	return new;
 }
 
 bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,

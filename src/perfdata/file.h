@@ -7,6 +7,9 @@
 #ifndef PERFLUA_PERFDATA_FILE_H
 #define PERFLUA_PERFDATA_FILE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "event.h"
 #include "feature.h"
 #include "input.h"
@@ -72,8 +75,8 @@ struct pd_file {
 	bool big, swap;	  /* big-endian; not this host's byte order */
 	bool pipe;	  /* the records describe themselves: no sections */
 	bool open_end;	  /* nothing says where the records end: they may have been cut off */
-	bool complete;	  /* false once something is known to be missing */
-	bool unfinished;  /* the recorder never wrote data.size */
+	atomic_bool complete;	/* false once something is known to be missing */
+	bool unfinished;	/* the recorder never wrote data.size */
 	struct pd_section data; /* within the file */
 	struct pd_section event_types;
 	struct pd_feature_section *features; /* ascending bits */
@@ -89,9 +92,10 @@ struct pd_file {
 	const struct pd_layout *unknown_sample; /* of samples whose event is not known */
 	const struct pd_layout *const *bare_layouts;
 	const struct pd_layout **trailers[PD_TRAILER_KINDS]; /* [PD_RECORD_TYPES] each */
-	struct pd_span times; /* of samples: the header's, or found when asked for */
-	struct pd_damage *damage;
-	size_t n_damage;
+	struct pd_span times;	  /* of samples: the header's, or found when asked for */
+	pthread_mutex_t noting;	  /* of who adds damage: readers may be in several threads */
+	struct pd_damage *damage; /* stays where it is once it is there */
+	atomic_size_t n_damage;
 };
 
 /*
@@ -139,7 +143,7 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cur
  * memory or room. While the file is opened earlier ones may move. */
 struct pd_event *pd_file_add_event(struct pd_file *file);
 
-/* Notes damage of the file, or of a stream of it; each place once. True if it is new. */
+/* Notes damage of the file, or of a stream of it; each place once. True if it is new. Any thread may. */
 bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t size,
@@ -161,6 +165,9 @@ bool pd_events_name(struct pd_file *file); /* false: no memory */
  */
 struct pd_record;
 bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec);
+
+/* Is nothing of what such a record says new, so that pd_prologue_late would change nothing? */
+bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec);
 bool pd_describe_late_event(struct pd_file *file);
 void pd_describe_late_feature(struct pd_file *file, unsigned bit);
 bool pd_directory_read(struct pd_file *file, struct pd_error *err);

@@ -55,6 +55,7 @@ bool pd_file_open(struct pd_file **out, const char *path,
 		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	file->input.fd = -1;
 	file->complete = true;
+	pthread_mutex_init(&file->noting, NULL);
 	file->path = path_of(path, &file->directory);
 	pd_names_init(&file->names);
 	if (!file->path) {

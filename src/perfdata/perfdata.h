@@ -14,6 +14,7 @@
 #ifndef PERFLUA_PERFDATA_PERFDATA_H
 #define PERFLUA_PERFDATA_PERFDATA_H
 
+#include "ahead.h"
 #include "error.h"
 #include "event.h"
 #include "feature.h"
@@ -22,6 +23,7 @@
 #include "format.h"
 #include "health.h"
 #include "names.h"
+#include "pieces.h"
 #include "print.h"
 #include "print_scalar.h"
 #include "reader.h"

@@ -359,3 +359,65 @@ bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
 		return late_feature(file, &c, rec->offset);
 	return true;
 }
+
+static bool same_text(const char *text, struct pd_text other)
+{
+	return text && strlen(text) == other.n && memcmp(text, other.p, other.n) == 0;
+}
+
+static bool knows_update(const struct pd_file *file, struct pd_cursor *c)
+{
+	uint64_t type = pd_take64(c), id = pd_take64(c);
+	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
+	uint32_t index = pd_id_table_find(&file->ids, id);
+	const struct pd_event *event;
+	uint64_t bits;
+
+	if (c->failed || index == UINT32_MAX)
+		return true;
+	event = &file->events[index];
+	switch (type) {
+	case UPDATE_NAME:
+		return !text.n || (event->name && !event->made_up);
+	case UPDATE_UNIT:
+		return !text.n || same_text(event->unit, text);
+	case UPDATE_SCALE:
+		if (pd_cursor_left(c) < 8)
+			return true;
+		bits = pd_take64(c);
+		return memcmp(&event->scale, &bits, sizeof(bits)) == 0;
+	default:
+		return true;
+	}
+}
+
+static bool knows_build_id(const struct pd_file *file, const struct pd_record *rec)
+{
+	const struct pd_feature_section *s = pd_file_feature(file, PD_FEATURE_BUILD_ID);
+
+	return s && ((s->at.size && !s->grown) || rec->offset < s->grown ||
+		     s->at.size > MAX_BUILD_IDS);
+}
+
+bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec)
+{
+	struct pd_cursor c;
+	uint64_t bit;
+
+	pd_cursor_init(&c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
+	switch (rec->type) {
+	case PD_RECORD_EVENT_UPDATE:
+		return knows_update(file, &c);
+	case PD_RECORD_HEADER_ATTR:
+		return !file->pipe || (file->n_events &&
+				       file->events[file->n_events - 1].offset >= rec->offset);
+	case PD_RECORD_BUILD_ID:
+		return !file->pipe || knows_build_id(file, rec);
+	case PD_RECORD_HEADER_FEATURE:
+		bit = pd_take64(&c);
+		return !file->pipe || !pd_cursor_left(&c) || bit >= PD_FEATURES ||
+		       pd_file_feature(file, (unsigned)bit);
+	default:
+		return true;
+	}
+}

@@ -45,11 +45,22 @@ void pd_reader_deinit(struct pd_reader *r)
 	r->is_inside = false;
 }
 
+/* Ends the walk of a careful reader. */
+static int end_unusual(struct pd_reader *r)
+{
+	r->unusual = true;
+	r->missing = 0;
+	pd_blocks_skip(&r->blocks, pd_blocks_left(&r->blocks));
+	return 0;
+}
+
 /* Ends the walk at something that cannot be a record. */
 static int stop(struct pd_reader *r, const char *what, uint64_t found)
 {
 	uint64_t left = pd_blocks_left(&r->blocks);
 
+	if (r->careful)
+		return end_unusual(r);
 	r->file->complete = false;
 	pd_stream_damaged(
 		r->stream, r->blocks.offset, left,
@@ -62,8 +73,12 @@ static int stop(struct pd_reader *r, const char *what, uint64_t found)
 /* Notes what is wrong with the compressed record at r->outer; the stream is lost up to a new frame. */
 static void lose_stream(struct pd_reader *r, const char *what)
 {
-	r->file->complete = false;
 	r->is_inside = false;
+	if (r->careful) {
+		end_unusual(r);
+		return;
+	}
+	r->file->complete = false;
 	if (!r->lost && !r->cut)
 		pd_stream_damaged(r->stream, r->outer, 0,
 				  "compressed record: %s; what follows in its stream is lost",
@@ -87,6 +102,10 @@ static int finish(struct pd_reader *r)
 	const struct pd_input *input = r->stream->input;
 	const struct pd_decompress *d = r->inside;
 
+	if (r->careful) { /* whoever made it so knows how far it should have come */
+		r->unusual = r->unusual || (d && d->pos < d->end);
+		return 0;
+	}
 	if (d && d->pos < d->end && !r->cut) {
 		r->file->complete = false;
 		pd_stream_damaged(
@@ -120,8 +139,11 @@ static int recover(struct pd_reader *r, const char *what, uint64_t found, struct
 {
 	struct pd_blocks *b = &r->blocks;
 	uint64_t from = b->offset, left = pd_blocks_left(b);
-	int got = pd_resync(b, &r->binder, false, err);
+	int got;
 
+	if (r->careful)
+		return end_unusual(r);
+	got = pd_resync(b, &r->binder, false, err);
 	if (got < 0)
 		return got;
 	r->file->complete = false;
@@ -228,8 +250,11 @@ static int lose_payload(struct pd_reader *r, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	uint64_t from = b->offset, left = pd_blocks_left(b);
-	int got = pd_resync(b, &r->binder, true, err);
+	int got;
 
+	if (r->careful)
+		return end_unusual(r);
+	got = pd_resync(b, &r->binder, true, err);
 	if (got < 0)
 		return got;
 	r->file->complete = false;
@@ -365,6 +390,14 @@ static bool learn(struct pd_reader *r, const struct pd_record *rec, struct pd_er
 	return true;
 }
 
+/* Can a careful reader go on behind a record of perf's? */
+static bool is_usual(const struct pd_reader *r, const struct pd_record *rec)
+{
+	if (r->plain && pd_is_compressed(rec->type))
+		return false;
+	return r->learns || !describes(rec->type) || pd_prologue_knows(r->file, rec);
+}
+
 int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	int got;
@@ -375,14 +408,18 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	got = frame(r, rec, err);
 	if (got == 0 && r->is_inside) /* the recording was cut in a compressed record */
 		return frame_inside(r, rec);
-	if (got <= 0 || rec->type < PD_RECORD_USER)
+	if (got > 0 && rec->type < PD_RECORD_USER)
+		return got;
+	if (r->careful && (got < 0 || (got > 0 && !is_usual(r, rec))))
+		return end_unusual(r);
+	if (got <= 0)
 		return got;
 	if (pd_is_compressed(rec->type) && !enter(r, rec, err))
-		return -1;
+		return r->careful ? end_unusual(r) : -1;
 	if (pd_has_payload(rec->type))
 		skip_payload(r, rec);
-	if (describes(rec->type) && !learn(r, rec, err))
-		return -1;
+	if ((!r->careful || r->learns) && describes(rec->type) && !learn(r, rec, err))
+		return r->careful ? end_unusual(r) : -1;
 	return got;
 }
 

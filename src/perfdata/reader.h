@@ -48,6 +48,14 @@ struct pd_reader {
 	uint64_t outer;		      /* offset of the compressed record */
 	uint64_t carried, carried_at; /* of the one where a record that goes on in it begins,
 				       * and where in that */
+	/*
+	 * Set by the caller: where it would note damage, learn something of the recording or fail, it ends instead,
+	 * as if there were no more records, and says so
+	 */
+	bool careful;
+	bool learns;  /* but this it does learn */
+	bool plain;   /* and it ends so at compressed records */
+	bool unusual; /* it ended so */
 };
 
 bool pd_reader_init(struct pd_reader *reader, struct pd_stream *stream, struct pd_error *err);
@@ -79,6 +87,30 @@ static inline bool pd_reader_peek(const struct pd_reader *reader, struct pd_reco
 	rec->bytes = b->pos;
 	return rec->size >= 8 && left >= (size_t)rec->size + 8 && rec->size % 8 == 0 &&
 	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, reader->swap);
+}
+
+/*
+ * The same of a kernel's record at p, in a block up to `end`: its size; 0 if it is in doubt, or of another kind. For
+ * loops over the records of a block, from reader->blocks.pos on if the reader is at plain ones, up to where there is none;
+ * then pd_blocks_skip.
+ */
+static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *end, bool swap)
+{
+	size_t left = (size_t)(end - p);
+	uint32_t size;
+
+	if (left < 16 || pd_load32(p, swap) >= PD_RECORD_USER)
+		return 0;
+	size = pd_load16(p + 6, swap);
+	if (size < 8 || size % 8 || size > PD_LARGE || left < (size_t)size + 8 ||
+	    !pd_header_fits(p + size, swap))
+		return 0;
+	return size;
+}
+
+static inline bool pd_reader_at_plain(const struct pd_reader *reader)
+{
+	return !reader->is_inside && !reader->missing;
 }
 
 /* Can records of this type have a payload that header.size does not count? */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASK_EVERY 65536 /* records between two calls of go_on */
+#define ASK_EVERY 65536 /* records or, of many at once, bytes between two calls of go_on */
 
 static void add(struct pd_count *count, const struct pd_record *rec)
 {
@@ -110,6 +110,119 @@ static void add_record(struct pd_stat *stat, const struct pd_session *session,
 	}
 }
 
+bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session)
+{
+	memset(stat, 0, sizeof(*stat));
+	return make_room(stat, session->n_events);
+}
+
+/* What samples that lie in a row add up to. */
+struct tally {
+	struct pd_count count;
+	struct pd_span times;
+};
+
+static void add_tally(struct pd_stat *stat, const struct pd_event *event,
+		      const struct tally *tally)
+{
+	struct pd_count *all = &stat->types[PD_RECORD_SAMPLE];
+
+	if (!tally->count.records)
+		return;
+	all->records += tally->count.records;
+	all->bytes += tally->count.bytes;
+	if (event) {
+		stat->events[event->number].samples.records += tally->count.records;
+		stat->events[event->number].samples.bytes += tally->count.bytes;
+	}
+	pd_span_widen(&stat->times, tally->times.first, tally->times.last);
+}
+
+/*
+ * Adds the records of the reader's block, as long as nothing about them is unusual: of samples by their header, time and
+ * id alone. time_at: where all samples have their time; 0: ask.
+ */
+static void add_block(struct pd_stat *stat, const struct pd_session *session,
+		      struct pd_reader *reader, unsigned time_id, uint32_t time_at)
+{
+	const struct pd_event *only = pd_binds_by_id(&reader->binder) ? NULL :
+									reader->binder.first;
+	struct pd_blocks *b = &reader->blocks;
+	const uint8_t *p = b->pos, *end = pd_reader_at_plain(reader) ? b->end : p;
+	struct tally t = { .times = { .first = UINT64_MAX } };
+	struct pd_record rec = {
+		.offset = b->offset,
+		.chunk_offset = PD_NO_CHUNK,
+		.source = reader->file->source,
+		.stream = reader->stream->number,
+	};
+
+	for (; (rec.size = pd_plain_size(p, end, reader->swap)); p += rec.size) {
+		bool sample;
+
+		rec.bytes = p;
+		rec.type = pd_load32(p, reader->swap);
+		rec.misc = pd_load16(p + 4, reader->swap);
+		rec.event = only;
+		sample = rec.type == PD_RECORD_SAMPLE && time_at && time_at + 8 <= rec.size;
+		if (!only || !sample)
+			pd_bind(&reader->binder, &rec);
+		if (sample && rec.event && rec.event->number < stat->n_events) {
+			uint64_t time = pd_load64(p + time_at, reader->swap);
+
+			t.times.first = time < t.times.first ? time : t.times.first;
+			t.times.last = time > t.times.last ? time : t.times.last;
+			add(&t.count, &rec);
+			if (!only)
+				add(&stat->events[rec.event->number].samples, &rec);
+		} else {
+			pd_bind(&reader->binder, &rec);
+			add_record(stat, session, &rec, time_id);
+		}
+		rec.offset += rec.size;
+	}
+	pd_blocks_skip(b, (uint64_t)(p - b->pos));
+	add_tally(stat, only, &t);
+}
+
+/* Where all samples of a file have their time; 0: not in one place. */
+static uint32_t sample_time_at(const struct pd_file *file, unsigned time_id)
+{
+	int at = 0;
+
+	for (size_t i = 0; i < file->n_events; i++) {
+		const struct pd_layout *layout = file->events[i].sample;
+		const struct pd_bound *b = &layout->bound[layout->slot[time_id]];
+
+		if (!layout->slot[time_id] || !b->direct || (i && b->at != at))
+			return 0;
+		at = b->at;
+	}
+	return (uint32_t)at;
+}
+
+int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
+		 struct pd_reader *reader, bool (*go_on)(void *arg), void *arg,
+		 struct pd_error *err)
+{
+	unsigned time_id = pd_name_id(&reader->file->names, "time", 4);
+	uint32_t time_at = sample_time_at(reader->file, time_id);
+	uint64_t asked = reader->blocks.offset;
+	struct pd_record rec;
+	int got;
+
+	while ((got = pd_reader_next(reader, &rec, err)) > 0) {
+		add_record(stat, session, &rec, time_id);
+		add_block(stat, session, reader, time_id, time_at);
+		if (!go_on || reader->blocks.offset - asked < ASK_EVERY)
+			continue;
+		asked = reader->blocks.offset;
+		if (!go_on(arg))
+			break;
+	}
+	return got;
+}
+
 bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go_on)(void *arg),
 		     void *arg, struct pd_error *err)
 {
@@ -118,8 +231,7 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 	struct pd_record rec;
 	int got = -1;
 
-	memset(stat, 0, sizeof(*stat));
-	if (!make_room(stat, session->n_events))
+	if (!pd_stat_init(stat, session))
 		return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET,
 				    "no memory");
 	if (pd_walk_init(&walk, session, PD_ORDER_FILE, err)) {
@@ -139,6 +251,34 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 	if (got < 0)
 		pd_stat_deinit(stat);
 	return got >= 0;
+}
+
+static void merge_count(struct pd_count *count, const struct pd_count *from)
+{
+	count->records += from->records;
+	count->bytes += from->bytes;
+}
+
+void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from)
+{
+	for (size_t i = 0; i < PD_RECORD_TYPES; i++)
+		merge_count(&stat->types[i], &from->types[i]);
+	for (size_t i = 0; i < from->n_unknown; i++) {
+		struct pd_count *count = count_of(stat, from->unknown[i].type);
+
+		if (count)
+			merge_count(count, &from->unknown[i].count);
+	}
+	for (size_t i = 0; i < stat->n_events && i < from->n_events; i++) {
+		merge_count(&stat->events[i].samples, &from->events[i].samples);
+		stat->events[i].lost_samples += from->events[i].lost_samples;
+	}
+	merge_count(&stat->unknown_event, &from->unknown_event);
+	stat->lost_records += from->lost_records;
+	stat->lost_samples += from->lost_samples;
+	stat->payload += from->payload;
+	if (from->times.known)
+		pd_span_widen(&stat->times, from->times.first, from->times.last);
 }
 
 void pd_stat_deinit(struct pd_stat *stat)

@@ -36,6 +36,16 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 void pd_stat_deinit(struct pd_stat *stat);
 
 /*
+ * The same in parts: a stat of nothing; all records of a reader added to it, as pd_reader_next says; that of another
+ * part of the session added, whose own it was. False: no memory.
+ */
+bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session);
+int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
+		 struct pd_reader *reader, bool (*go_on)(void *arg), void *arg,
+		 struct pd_error *err);
+void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from);
+
+/*
  * The time of the first and of the last sample: the headers', else found by one pass over the samples,
  * once per file. False: that pass failed. Without any time, times->known is false.
  */
