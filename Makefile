@@ -34,7 +34,7 @@ endif
 
 COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS)
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(sort $(wildcard src/*/*.c)))
-MAIN := $(B)/obj/perflua.o $(B)/obj/library.o
+MAIN := $(B)/obj/perflua.o $(B)/obj/children.o $(B)/obj/library.o
 # meta.lua is for editors only
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua -name '*.lua')))
 DEMO := spec/fixtures/demo.perf.data
@@ -114,12 +114,13 @@ lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, 
 	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
 	@B=$(B) .ci/lint
 
-$(B)/obj/measure: spec/bench/measure.c
+$(B)/obj/measure $(B)/obj/limit: $(B)/obj/%: spec/bench/%.c
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu11 $(WARNINGS) $(CFLAGS) -o $@ $<
 
-bench: all $(B)/obj/measure ## measure, side by side with perf (QUICK=1: less of it)
-	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" spec/bench/run $(if $(QUICK),--quick)
+bench: all $(B)/obj/measure $(B)/obj/limit ## measure, side by side with perf (QUICK=1: less of it)
+	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" BENCH_LIMIT="$(CURDIR)/$(B)/obj/limit" \
+		spec/bench/run $(if $(QUICK),--quick)
 
 # The targets of spec/fuzz, over the sources compiled for them with clang, or for AFL++ with its own clang.
 FUZZ_DIR := build/fuzz$(if $(AFL),-afl)
@@ -127,9 +128,9 @@ FUZZ_CC := $(if $(AFL),env AFL_QUIET=1 afl-clang-fast,clang)
 FUZZ_CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 FUZZ_GUIDE := fuzzer-no-link,
 FUZZ_SHARED := common consume lines
-FUZZ_LUA := filter script
+FUZZ_LUA := filter script table
 FUZZ_ALL := $(filter-out $(FUZZ_SHARED) state,$(basename $(notdir $(wildcard spec/fuzz/*.c))))
-FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c src/symbols/*.c))) \
+FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c src/symbols/*.c src/machine/*.c src/query/*.c))) \
 	$(FUZZ_SHARED:%=$(FUZZ_DIR)/obj/fuzz/%.o)
 
 fuzz: all $(FUZZ_ALL:%=$(FUZZ_DIR)/%) ## fuzz: all targets or FUZZ=name, TIME=seconds each (AFL=1: with AFL++)
@@ -155,6 +156,7 @@ $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
 
 $(FUZZ_DIR)/pipe: FUZZ_LDFLAGS := -Wl,--wrap=read
 $(FUZZ_DIR)/nomem: FUZZ_LDFLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(FUZZ_DIR)/expr: $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(wildcard src/machine/*.c src/query/*.c))
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/perfdata/% src/symbols/%,$(wildcard src/*/*.c))) \
 	$(FUZZ_DIR)/obj/fuzz/state.o $(B)/obj/library.o
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): FUZZ_LIBS := $(LUA_LIBS)

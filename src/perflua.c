@@ -22,12 +22,15 @@
 #include <editline/readline.h>
 #endif
 
+#include "children.h"
 #include "embed.h"
 
 int luaopen_perflua_core(lua_State *L);
 
 /* Where the core's cursors find the address of `interrupted`, see below. */
 #define INTERRUPT_KEY "perflua.interrupt"
+/* And whether they may say on the terminal how far they are. */
+#define PROGRESS_KEY "perflua.progress"
 
 #define HISTORY_LINES 1000
 
@@ -80,6 +83,14 @@ static int host_is_terminal(lua_State *L)
 {
 	lua_pushboolean(L, isatty(STDIN_FILENO));
 	return 1;
+}
+
+/* host.show_progress(): passes that take long say on a terminal how far they are */
+static int host_show_progress(lua_State *L)
+{
+	lua_pushboolean(L, 1);
+	lua_setfield(L, LUA_REGISTRYINDEX, PROGRESS_KEY);
+	return 0;
 }
 
 /* The line last read: kept here, so that an error of Lua's loses nothing. */
@@ -163,7 +174,11 @@ static int host_read_line(lua_State *L)
 static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
 	{ "is_terminal", host_is_terminal },
+	{ "show_progress", host_show_progress },
 	{ "read_line", host_read_line },
+	{ "start", perflua_start },
+	{ "wait", perflua_wait },
+	{ "processors", perflua_processors },
 #ifdef PERFLUA_LIBEDIT
 	{ "history", host_history },
 	{ "remember", host_remember },

@@ -32,9 +32,11 @@ end
 
 local MIN_WINDOW = 1 << 16 -- one record
 
+local MOST_THREADS = 16
+
 local open_options = {} -- each with the type it is of
 for kind, names in pairs {
-  boolean = { "strict", "debuginfod", "demangle" }, integer = { "window" },
+  boolean = { "strict", "debuginfod", "demangle" }, integer = { "window", "threads" },
   string = { "symfs", "kallsyms", "vmlinux", "buildid_dir" },
 } do
   for _, name in ipairs(names) do open_options[name] = kind end
@@ -45,6 +47,14 @@ local function check_window(window)
   if window == nil then return end
   if math.type(window) ~= "integer" or window < MIN_WINDOW then
     blame("open: window is a number of bytes, at least %d", MIN_WINDOW)
+  end
+end
+
+-- That may work on one pass at the same time; default: one for each processor that the process may use, up to 16.
+local function check_threads(threads)
+  if threads == nil then return end
+  if math.type(threads) ~= "integer" or threads < 1 or threads > MOST_THREADS then
+    blame("open: threads is a number of threads, from 1 to %d", MOST_THREADS)
   end
 end
 
@@ -59,6 +69,7 @@ local function check_options(options)
     end
   end
   check_window(options.window)
+  check_threads(options.threads)
 end
 
 local function check_path(path)
@@ -73,7 +84,7 @@ end
 -- Several paths are one File: its records carry `source`, and are in the order of their times if the
 -- recordings' clocks agree; else the recordings follow one another.
 ---@param path string|string[]|nil default: "perf.data"
----@param options table? { strict, window, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle }
+---@param options table? { strict, window, threads, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle }
 ---@return perflua.File? file
 ---@return string? message
 ---@return string? code # "ENOENT", "FORMAT", …

@@ -9,7 +9,7 @@ perflua = {}
 
 ---Opens a recording.
 ---@param path? string default: "perf.data"
----@param options? { strict: boolean? } strict: damage raises an error
+---@param options? { strict: boolean?, threads: integer? } strict: damage raises an error; threads: at most, for one pass
 ---@return perflua.File? file
 ---@return string? message # what is wrong, when there is no file
 ---@return string? code # "ENOENT", "FORMAT" …
@@ -25,12 +25,12 @@ function perflua.hex(x) end
 ---@return string
 function perflua.seconds(ns) end
 
----Reads a Table that was saved.
----@param path string
+---Reads a Table that was saved; several that follow one another are merged.
+---@param from file*|string # an open file, a path, or "-" for standard input
 ---@return perflua.Table? table
 ---@return string? message
 ---@return string? code
-function perflua.load(path) end
+function perflua.load(from) end
 
 ---An open recording.
 ---@class perflua.File
@@ -267,16 +267,16 @@ function Table:csv(out) end
 function Table:json(out) end
 
 ---The groups of both in a new Table.
----@param other perflua.Table of the same columns
+---@param other perflua.Table # of the same keys and measures
 ---@return perflua.Table
 function Table:merge(other) end
 
----Writes all groups to a file, for perflua.load.
----@param path string
+---Writes all groups as one line of text, for perflua.load and perflua reduce.
+---@param out file*|string # an open file, a path, or "-" for standard output
 ---@return true? ok
 ---@return string? message
 ---@return string? code # "ENOENT" …
-function Table:save(path) end
+function Table:save(out) end
 
 ---Which records to read and what of them. Each step makes a new Query; nothing is read until it is looped over
 ---or asked for a result.
@@ -296,14 +296,19 @@ function Query:where(filter) end
 function Query:between(from, to) end
 
 ---Loops get these fields' values instead of a record; an absent one is false.
----@param ... string fields
+---@param ... string fields, or expressions of them: "period * 2"
 ---@return perflua.Query
 function Query:select(...) end
 
 ---Groups the records; the loop gets rows, top() and sort() give a Table.
----@param ... string|table<string, fun(record: perflua.Record): any> fields, or functions by their columns' names
+---@param ... string|table<string, fun(record: perflua.Record): any> fields, expressions such as
+---"bucket(time, '10ms')", or functions by their columns' names
 ---@return perflua.Query
 function Query:group_by(...) end
+
+---What is read and in which order, and where each step runs: in C, or in Lua and why. Reads nothing.
+---@return string
+function Query:explain() end
 
 ---Groups of samples hold those of all events together, unless "event" is a key.
 ---@return perflua.Query
@@ -368,6 +373,19 @@ function Query:last(field) end
 ---@param field string
 ---@return perflua.Query
 function Query:share(field) end
+
+---A column `OVER/UNDER`: the sum of a field over the records of one event, divided by that of another's. Groups hold
+---all events together then.
+---@param over string|perflua.Event
+---@param under string|perflua.Event
+---@param field? string default: "period"
+---@return perflua.Query
+function Query:ratio(over, under, field) end
+
+---In the last measure (count, avg, quantile or hist) each record counts as often as the field says.
+---@param field string
+---@return perflua.Query
+function Query:weight(field) end
 
 ---The first rows of each event.
 ---@param n integer

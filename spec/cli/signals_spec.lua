@@ -85,19 +85,33 @@ end
 describe("SIGINT while a stream is silent", function()
   local bytes = small():bytes()
 
+  it("ends a described query at once, which says what it found", function()
+    for ask, found in pairs {
+      ["q:group_by('pid', 'event'):count():top(1)[1].count"] = "1", ["q:count()"] = "2",
+      ["#q:group_by('comm'):last('ip'):top(1)"] = "%d", -- may wait for those before it in time
+    } do
+      local text = "print 'ready' io.flush() local q = perflua.open(arg[1]):samples() print(%s)"
+      local got = silenced(bytes, run.script(text:format(ask)))
+      assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
+      assert.matches("^ready\n" .. found .. "\n$", got.out)
+    end
+  end)
+
   it("ends a script's loop at once, as if the recording had ended", function()
     for _, n in ipairs { #bytes, #bytes - 20 } do -- waiting for a record, or for the rest of one
-      local script = run.script [[
-        local n = 0
-        for _ in perflua.open(arg[1]):records { order = "file" } do
-          n = n + 1
-          print(n)
-          io.flush()
-        end
-        print "end"]]
-      local got = silenced(bytes:sub(1, n), script)
-      assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
-      assert.are.equal(n == #bytes and "1\n2\n3\nend\n" or "1\n2\nend\n", got.out)
+      for _, of in ipairs { "", ":select 'type_id'" } do
+        local script = run.script(([[
+          local n = 0
+          for _ in perflua.open(arg[1]):records { order = "file" }%s do
+            n = n + 1
+            print(n)
+            io.flush()
+          end
+          print "end"]]):format(of))
+        local got = silenced(bytes:sub(1, n), script)
+        assert.are.same({ 130, "", false }, { got.status, got.err, got.late })
+        assert.are.equal(n == #bytes and "1\n2\n3\nend\n" or "1\n2\nend\n", got.out)
+      end
     end
   end)
 

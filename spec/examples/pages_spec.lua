@@ -87,7 +87,7 @@ local function check_links(path)
   end
 end
 
-for _, path in ipairs { "README.md", "docs/manual.md" } do
+for _, path in ipairs { "README.md", "docs/manual.md", "docs/many-recordings.md" } do
   describe(path, function()
     local blocks, scripts, shown = blocks_of(path), {}, {}
     for _, block in ipairs(blocks) do
@@ -111,7 +111,8 @@ for _, path in ipairs { "README.md", "docs/manual.md" } do
 end
 
 describe("the links of", function()
-  for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md", "docs/fields.md" } do
+  for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md", "docs/fields.md",
+    "docs/many-recordings.md" } do
     it(path .. " lead somewhere", function()
       check_links(path)
     end)

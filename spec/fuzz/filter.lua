@@ -1,5 +1,6 @@
 -- What filter.c asks of a filter string: it is compiled or refused with a message for people, never one of
--- Lua's own, and with its fields as values or from records it says the same.
+-- Lua's own; with its fields as values or from records, in C or record by record it says the same. As an expression,
+-- too, of which the values are selected and made keys.
 local perflua = require "perflua"
 
 local check_message = dofile "spec/fuzz/internal.lua"
@@ -20,11 +21,13 @@ end
 
 local function yes() return true end
 
----@param text string
-return function(text)
-  local all = file:records { order = "file", type = { "sample", "comm", "mmap2", "exit" } }
-  local ok, query = pcall(all.where, all, text)
-  if not ok then return check_message(query, text) end
+-- The same query, answered record by record.
+local function interpreted(query)
+  query.spec.interpreted = true
+  return query
+end
+
+local function check_filter(all, query, text)
   local fine, offsets = pcall(first, query)
   local same, again = pcall(first, query:where(yes))
   local counted, n = pcall(function() return query:select("offset"):first() end)
@@ -32,4 +35,26 @@ return function(text)
   if not fine then return check_message(offsets, text) end
   assert(offsets == again, "by values and by records: " .. offsets .. " / " .. again)
   assert(tostring(n or ""):match "^%d*" == offsets:match "^%d*", "select gives another first record")
+  local one, other = query:count(), interpreted(all:where(text)):count()
+  assert(one == other, "counted in C and record by record: " .. one .. " / " .. other)
+end
+
+local function check_key(all, text)
+  local ok, query = pcall(all.group_by, all, text)
+  if not ok then return check_message(query, text) end
+  local one, other = tostring(query:sort()), tostring(interpreted(all:group_by(text)):sort())
+  assert(one == other, "groups in C and record by record:\n" .. one .. "\n" .. other)
+end
+
+---@param text string
+return function(text)
+  local all = file:records { order = "file", type = { "sample", "comm", "mmap2", "exit" } }
+  local ok, query = pcall(all.where, all, text)
+  if ok then check_filter(all, query, text) else check_message(query, text) end
+  ok, query = pcall(all.select, all, text)
+  if not ok then return check_message(query, text) end
+  local value = query:first()
+  local again = all:where(yes):select(text):first()
+  assert(tostring(value):match "^[^:]*" == tostring(again):match "^[^:]*", "selected in two ways")
+  check_key(all, text)
 end

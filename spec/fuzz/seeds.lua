@@ -18,7 +18,8 @@ local function write(target, name, bytes)
   end
 end
 
-local targets = "file nomem pipe directory several script feature sample tracing filter kallsyms perfmap jitdump elf"
+local targets = "file nomem pipe directory several script feature sample tracing filter expr table kallsyms perfmap "
+  .. "jitdump elf"
 for target in targets:gmatch "%S+" do
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
 end
@@ -216,6 +217,21 @@ for i, endian in ipairs { "little", "big" } do
   end
 end
 
+-- Expressions: the shape of a sample, a tree (each operator after two fields and a constant), the sample.
+for i, endian in ipairs { "little", "big" } do
+  local b, one = everything.empty(endian)
+  local body = sample.body(b.w, one, everything.sample)
+  local shape = string.pack("<BBI8BI4I8I2", 9, i - 1, ~0 >> 40, 31, ~0 >> 45, 0xff, 2)
+  for op = 0, 31 do
+    local tree = {}
+    for name = op, 300, 32 do
+      tree[#tree + 1] = string.pack("<BBI2B BBBb BBI2BB B", 1, 0, name, 0, 0, 1, 2, op, 1, 2, name + 5, 1, op % 3, op)
+    end
+    tree = table.concat(tree)
+    write("expr", endian .. op, string.pack("<I4I4", #shape, #tree) .. shape .. tree .. body)
+  end
+end
+
 write("tracing", "empty", "\x17\x08\x44tracing0.6\0")
 local tracing = "\x17\x08\x44tracing0.6\0\0\x08" .. string.pack("<I4", 4096) .. "header_page\0"
   .. string.pack("<s8", "page") .. "header_event\0" .. string.pack("<s8", "event")
@@ -235,9 +251,33 @@ local filters = {
   "pid == 7 and cpumode ~= 'kernel'", "period > 1e3 or not (ip >= 0xffff)", "comm == [[x]]",
   "callchain[1].ip // 3 == 1", "time << 2 & ~5 | tid ~= nil", "event == 'cycles'", "#callchain > 2",
   "(period % 7) * 2 ^ 3 / 1 - -1 == +1", "exec", "cpumode == \"us\\x65r\" and type == 'sample'", "offset",
+  "not (pid in {7, -1, 0xffffffffffffffff}) or comm in {'sh', 'seq'}", "find(comm, 'e') and starts(filename, '/')",
+  "under('main')", "bucket(time, '10ms') == 0 and bucket(ip, 'page') ~= bucket(pid, 1e3)", "bucket(-pid, 7)",
 }
 for i, filter in ipairs(filters) do
   write("filter", tostring(i), filter)
+end
+
+-- Tables that were saved: every measure, with keys of every kind.
+do
+  local perflua = require "perflua"
+  local path = os.tmpname()
+  local file <close> = assert(perflua.open("spec/fixtures/demo.perf.data"))
+  local q = file:samples():where("comm in {'sort', 'sh'}"):group_by("comm", "event.exclude_kernel")
+  local full = q:count():sum("period"):avg("period"):min("time"):max("comm"):quantile("period", 0.5):hist("period")
+    :distinct("comm"):first("tid"):last("time"):share("period"):top(2, "count")
+  for name, t in pairs {
+    full = full, few = file:samples():group_by("comm"):count():share("period"):sort("comm", "asc"),
+    mixed = file:records():where("pid == 10673"):group_by("event", "cpumode", "pid"):distinct("tid"):as("d")
+      :avg("pid"):sort(),
+    ratio = file:samples():group_by("pid"):ratio("cpu-clock", "page-faults"):sort(),
+  } do
+    assert(t:save(path))
+    local line = files.read(path)
+    write("table", name, line)
+    if name == "few" then write("table", "two", line .. line) end
+  end
+  os.remove(path)
 end
 
 -- Where names of symbols come from, but for ELF files.

@@ -27,6 +27,9 @@
 /* Registry key of a light userdata: the volatile sig_atomic_t an interpreter sets to end all loops. */
 #define PL_INTERRUPT "perflua.interrupt"
 
+/* Registry key of a boolean, which an interpreter sets: passes that take long may say so on a terminal. */
+#define PL_PROGRESS "perflua.progress"
+
 /*
  * Field names by the address of their interned Lua string: one per Lua state, in the registry, which
  * keeps the strings too. An id above PL_METHODS is a method of Record.
@@ -104,6 +107,7 @@ struct pl_file {
 	bool closed;
 	bool array;	    /* opened by an array of paths */
 	bool strict;	    /* damage raises */
+	unsigned threads;   /* at most, for one pass; 0: as many as there are processors */
 	size_t warned;	    /* damage that was said, of all files */
 	uint64_t late;	    /* records of the last pass that came too late for their place */
 	uint64_t said_late; /* what was said of them */
@@ -115,6 +119,8 @@ struct pl_file {
 	const struct pl_names *names;
 };
 
+/* The option `threads` of a table, 0 without one. Raises if it is no such number. [-0, +0] */
+unsigned pl_threads_option(lua_State *L, int options);
 int pl_open(lua_State *L); /* core.open(path | paths [, options]) -> File | nil, message, code */
 struct pl_file *pl_check_file(lua_State *L, int index);	     /* any File */
 struct pl_file *pl_check_open_file(lua_State *L, int index); /* raises if closed */
@@ -215,12 +221,10 @@ int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
 int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
 int pl_file_script(lua_State *L);   /* file:script(out, options) */
 int pl_script_fields(lua_State *L); /* core.script_fields() -> fields, classes */
-int pl_file_health(lua_State *L);   /* file:health() -> table, see health.c */
-
-/* A step of a cursor: pushes the values of the next record and counts them; 0 at the end. */
-struct pl_cursor;
-struct pl_cursor *pl_to_cursor(lua_State *L, int index); /* NULL if it is none */
-int pl_cursor_step(lua_State *L, struct pl_cursor *cursor, int index);
+int pl_file_group(lua_State *L);    /* file:group(description) -> groups, see query_group.c */
+int pl_file_group_threads(lua_State *L);
+int pl_file_count(lua_State *L);  /* file:count() -> table, see query_count.c */
+int pl_file_health(lua_State *L); /* file:health() -> table, see health.c */
 
 /* What there is, for the manual, the editor stubs and the checks of queries. */
 int pl_types(lua_State *L);

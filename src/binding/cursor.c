@@ -4,19 +4,15 @@
 
 void pl_cursor_close(struct pl_cursor *c)
 {
-	if (c->open) {
+	if (c->open && !c->n_values) {
 		pd_walk_deinit(&c->walk);
 		c->file->late = c->walk.late;
 	}
+	pl_close_values(c);
+	pq_expr_destroy(c->filter);
+	c->filter = NULL;
+	pq_fields_deinit(&c->fields);
 	c->open = false;
-}
-
-struct pl_cursor *pl_to_cursor(lua_State *L, int index)
-{
-	struct pl_cursor *c = lua_touserdata(L, index);
-
-	/* asked at every step of a loop: a mark is found faster than a metatable by name */
-	return c && c->magic == PL_CURSOR_MAGIC ? c : NULL;
 }
 
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids)
@@ -104,67 +100,73 @@ void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const
 	}
 }
 
-static bool in_time(const struct pl_cursor *c, const struct pd_record *rec)
+/* Is the filter true of a record? Raises without memory. */
+static bool passes_filter(lua_State *L, struct pl_cursor *c, const struct pd_record *rec)
 {
-	unsigned index = rec->layout->slot[c->time_id];
-	struct pd_value v;
-
-	v.type = PD_NIL; /* an initialiser would clear all of v, for every record */
-	if (index)
-		pd_record_get(rec, index, &v);
-	return v.type != PD_NIL && v.u >= c->from && v.u < c->to;
+	if (!pq_fields_enter(&c->fields, rec))
+		luaL_error(L, "%s: no memory for its fields", c->file->file->path);
+	return pq_expr_test(c->filter, &c->fields);
 }
 
-/* Events that came late were not there to be asked for. */
-static bool of_event(const struct pl_cursor *c, const struct pd_record *rec)
+bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err)
 {
-	size_t last = c->n_events - 1, i = rec->event ? rec->event->number : last;
+	pl_cursor_close(c);
+	/* a stream that was waited for ends as if the recording had ended */
+	if (err && pl_goes_on(c->interrupt))
+		luaL_error(L, "%s", err->message);
+	pl_file_report(L, c->file);
+	return false;
+}
 
-	return (!rec->event || i < last) && c->event_ok[i];
+/* Raises if it cannot go on. */
+static void check(lua_State *L, struct pl_cursor *c)
+{
+	if (c->busy)
+		luaL_error(L, "a loop cannot go on in a finalizer inside of it");
+	if (c->open && c->file->closed) {
+		pl_cursor_close(c);
+		luaL_error(L, "%s: loop over a closed file",
+			   c->file->file ? c->file->file->path : "file");
+	}
 }
 
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 {
+	bool looks = c->scope.events || c->scope.by_time;
 	struct pd_error err;
 	int got = 0;
 
-	if (c->busy)
-		return luaL_error(L, "a loop cannot go on in a finalizer inside of it");
+	check(L, c);
 	while (c->open && pl_goes_on(c->interrupt)) {
-		if (c->file->closed) {
-			pl_cursor_close(c);
-			return luaL_error(L, "%s: loop over a closed file",
-					  c->file->file ? c->file->file->path : "file");
-		}
 		got = pd_walk_next(&c->walk, rec, &err);
 		if (got <= 0)
 			break;
-		if (c->by_event && !of_event(c, rec))
+		if (looks && !pq_in_scope(&c->scope, rec, c->time_id))
 			continue;
-		if (c->by_time && !in_time(c, rec))
+		if (c->filter && !passes_filter(L, c, rec))
 			continue;
 		return 1;
 	}
-	pl_cursor_close(c);
-	/* a stream that was waited for ends as if the recording had ended */
-	if (got < 0 && pl_goes_on(c->interrupt))
-		luaL_error(L, "%s", err.message);
-	pl_file_report(L, c->file);
-	return 0;
+	return pl_cursor_end(L, c, got < 0 ? &err : NULL);
 }
 
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 {
 	struct pd_record rec;
 
+	if (c->n_values) {
+		check(L, c);
+		return pl_has_values(c) || pl_more_values(L, c) ? pl_next_values(L, c, index) :
+								  0;
+	}
 	/* a C function has 20 places on the stack without asking */
-	if (c->n_fields > 8)
+	if (c->n_names > 8)
 		luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
 	if (!pl_cursor_next(L, c, &rec))
 		return 0;
 	c->busy = true;
-	if (c->n_fields) {
-		pl_push_fields(L, index, &rec, c->fields, c->n_fields);
+	if (c->n_names) {
+		pl_push_fields(L, index, &rec, c->names, c->n_names);
 	} else if (c->reuse) {
 		lua_getiuservalue(L, index, PL_CURSOR_RECORD);
 		pl_reuse_record(L, -1, &rec);
@@ -172,7 +174,7 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 		pl_push_record_of(L, c->file, index, PL_CURSOR_META, &rec);
 	}
 	c->busy = false;
-	return c->n_fields ? (int)c->n_fields : 1;
+	return c->n_names ? (int)c->n_names : 1;
 }
 
 /* cursor() -> record | values … | nothing at the end */
@@ -200,105 +202,74 @@ static int cursor_gc(lua_State *L)
 	return 0;
 }
 
-static enum pd_order_kind get_order(lua_State *L, int options)
-{
-	bool time;
-
-	lua_getfield(L, options, "order");
-	time = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "time") == 0;
-	lua_pop(L, 1);
-	return time ? PD_ORDER_TIME : PD_ORDER_FILE;
-}
-
 static bool meet(void *machine, const struct pd_record *rec)
 {
 	return pm_machine_add(machine, rec);
 }
 
-static void set_types(lua_State *L, struct pl_cursor *c, int options)
+static bool goes_on(void *interrupt, uint64_t done, uint64_t size)
 {
-	int top = lua_gettop(L);
-
-	if (lua_getfield(L, options, "types") == LUA_TTABLE) {
-		c->walk.wanted.types = (struct pd_types){ 0 };
-		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-			lua_Integer type = luaL_checkinteger(L, -2);
-
-			luaL_argcheck(L, type >= 0 && type <= UINT32_MAX, 2, "no record type");
-			pd_types_add(&c->walk.wanted.types, (uint32_t)type);
-		}
-	} else if (lua_getfield(L, options, "container"), !lua_toboolean(L, -1)) {
-		for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
-			const struct pd_record_desc *desc = pd_record_desc(type);
-
-			if (desc && desc->container)
-				pd_types_remove(&c->walk.wanted.types, type);
-		}
-	}
-	lua_settop(L, top);
+	(void)done;
+	(void)size;
+	return pl_goes_on(interrupt);
 }
 
-static void set_events(lua_State *L, struct pl_cursor *c, int options)
+/* Which records, in which order. */
+static void set_scope(lua_State *L, struct pl_cursor *c, int cursor, int options)
 {
-	if (lua_getfield(L, options, "events") == LUA_TTABLE) {
-		c->by_event = true;
-		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-			lua_Integer i = luaL_checkinteger(L, -2);
-
-			luaL_argcheck(L, i >= 1 && (lua_Unsigned)i < c->n_events, 2,
-				      "no event");
-			c->event_ok[i - 1] = 1;
-		}
-		lua_getfield(L, options, "event_nil");
-		c->event_ok[c->n_events - 1] = (uint8_t)lua_toboolean(L, -1);
-		lua_pop(L, 1);
-	}
-	lua_pop(L, 1);
+	lua_newtable(L);
+	pl_to_scope(L, lua_gettop(L), c->file, options, NULL, &c->scope);
+	lua_setiuservalue(L, cursor, PL_CURSOR_TREES);
+	c->scope.go_on = goes_on;
+	c->scope.arg = c->interrupt;
+	if (pl_file_passes(c->file))
+		c->scope.machine = pl_machine(L, c->file);
 }
 
-static bool get_time(lua_State *L, int options, const char *name, uint64_t *time)
+/* Compiles the filter of records. */
+static void open_filter(lua_State *L, struct pl_cursor *c)
 {
-	bool has = lua_getfield(L, options, name) != LUA_TNIL;
+	struct pl_file *f = c->file;
 
-	if (has)
-		*time = (uint64_t)luaL_checkinteger(L, -1);
-	lua_pop(L, 1);
-	return has;
+	if (c->scope.machine || pq_asks_machine(c->scope.filter, f->session))
+		c->scope.machine = pl_machine(L, f);
+	if (pq_fields_init(&c->fields, f->session, f->resolver))
+		c->filter = pq_expr_create(c->scope.filter, &c->fields);
+	if (!c->filter)
+		luaL_error(L, "%s: no memory for a filter", f->file->path);
 }
 
-static void set_options(lua_State *L, struct pl_cursor *c, int options)
+static void open_walk(lua_State *L, struct pl_cursor *c)
 {
-	bool from, to;
+	struct pd_wanted *wanted = &c->walk.wanted;
+	struct pd_error err;
 
-	set_types(L, c, options);
-	set_events(L, c, options);
-	c->to = UINT64_MAX;
-	from = get_time(L, options, "from", &c->from);
-	to = get_time(L, options, "to", &c->to);
-	c->by_time = from || to;
-	c->walk.wanted.from = c->from;
-	c->walk.wanted.to = c->to;
-	lua_getfield(L, options, "reuse");
-	c->reuse = lua_toboolean(L, -1);
-	if (lua_getfield(L, options, "fields") == LUA_TTABLE) {
-		c->n_fields = pl_field_ids(L, c->file->names, lua_gettop(L), c->fields);
-		c->reuse = false;
+	if (!pd_walk_init(&c->walk, c->file->session, c->scope.order, &err))
+		luaL_error(L, "%s", err.message);
+	c->open = true;
+	wanted->go_on = pl_goes_on;
+	wanted->arg = c->interrupt;
+	wanted->types = c->scope.types;
+	wanted->from = c->scope.from;
+	wanted->to = c->scope.to;
+	if (pl_file_passes(c->file)) {
+		wanted->meets.meet = meet;
+		wanted->meets.arg = c->scope.machine;
+		pm_machine_types(&wanted->meets.types);
 	}
-	lua_pop(L, 2);
+	if (c->scope.filter)
+		open_filter(L, c);
 }
 
 struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 {
 	struct pl_file *f = pl_check_open_file(L, file);
-	size_t n_events = f->session->n_events + 1;
-	struct pl_cursor *c = lua_newuserdatauv(L, sizeof(*c) + n_events, PL_CURSOR_VALUES);
+	struct pl_cursor *c = lua_newuserdatauv(L, sizeof(*c), PL_CURSOR_VALUES);
 	int index = lua_gettop(L);
-	struct pd_error err;
 
-	memset(c, 0, sizeof(*c) + n_events);
+	memset(c, 0, sizeof(*c));
 	c->magic = PL_CURSOR_MAGIC;
 	c->file = f;
-	c->n_events = n_events;
 	luaL_setmetatable(L, PL_CURSOR);
 	lua_pushvalue(L, file);
 	lua_setiuservalue(L, index, PL_CURSOR_FILE);
@@ -306,17 +277,19 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	lua_setiuservalue(L, index, PL_CURSOR_META);
 	c->time_id = pd_name_id(&f->names->names, "time", 4);
 	c->interrupt = pl_interrupt(L);
-	if (!pd_walk_init(&c->walk, f->session, get_order(L, options), &err))
-		luaL_error(L, "%s", err.message);
-	c->open = true;
-	c->walk.wanted.go_on = pl_goes_on;
-	c->walk.wanted.arg = c->interrupt;
-	set_options(L, c, options);
-	if (pl_file_passes(f)) {
-		c->walk.wanted.meets.meet = meet;
-		c->walk.wanted.meets.arg = pl_machine(L, f);
-		pm_machine_types(&c->walk.wanted.meets.types);
+	set_scope(L, c, index, options);
+	lua_getfield(L, options, "reuse");
+	c->reuse = lua_toboolean(L, -1);
+	if (lua_getfield(L, options, "fields") == LUA_TTABLE) {
+		c->n_names = pl_field_ids(L, f->names, lua_gettop(L), c->names);
+		c->reuse = false;
 	}
+	lua_settop(L, index);
+	if (pl_open_values(L, c, index, options)) {
+		c->open = true;
+		return c;
+	}
+	open_walk(L, c);
 	if (c->reuse) {
 		pl_push_reusable(L, file);
 		lua_setiuservalue(L, index, PL_CURSOR_RECORD);

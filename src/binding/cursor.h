@@ -2,23 +2,27 @@
  * A cursor walks the records of a File that pass its filters. What it looks for is decided in Lua and
  * given as options; here is the loop.
  *
- * Options (a table): types {[type_id] = true} (nil: all but the container's own, or with
- * `container` these, too), events {[index] = true} and event_nil (nil: all), from and to (ns, half
- * open), reuse, fields {name, …}, order ("time"; else the files').
+ * Options (a table): those of a scope (query_scope.h), reuse, and what it yields, unless it is records: values {tree, …},
+ * or fields {name, …}.
  */
 #ifndef PERFLUA_BINDING_CURSOR_H
 #define PERFLUA_BINDING_CURSOR_H
 
-#include "binding.h"
+#include "query_scope.h"
 
 #define PL_MAX_FIELDS 32
 
-/* User values: its File; the record it reuses; the metatable of the records it makes. */
+/*
+ * User values: its File; the record it reuses; the metatable of the records it makes; what its trees are
+ * made of; Lua's objects for values that come again and again, see values.c.
+ */
 enum {
 	PL_CURSOR_FILE = 1,
 	PL_CURSOR_RECORD,
 	PL_CURSOR_META,
-	PL_CURSOR_VALUES = PL_CURSOR_META
+	PL_CURSOR_TREES,
+	PL_CURSOR_OBJECTS,
+	PL_CURSOR_VALUES = PL_CURSOR_OBJECTS
 };
 
 /* By what a loop is known: where it stands, and the first value that it was given last. */
@@ -37,22 +41,37 @@ struct pl_mark {
 
 struct pl_cursor {
 	uint32_t magic;
-	struct pd_walk walk;
+	bool open;	/* the walk is, or the rows are */
+	bool busy;	/* what it yields is being handed out: a finalizer must not move it */
+	bool contested; /* began while another loop over its Query was unfinished */
+	bool reuse;
+	/* values that are yet to be yielded, of `left` rows */
+	size_t left;
+	const struct pq_value *next;
+	size_t n_values; /* 0: it yields records, or fields read from them */
 	struct pl_file *file;
-	bool open; /* the walk is */
-	bool busy; /* its record is being handed out: a finalizer must not move it */
-	bool reuse, by_time;
-	uint64_t from, to; /* ns; of the records wanted */
+	void *interrupt; /* see pl_interrupt */
+	struct pq_rows *rows;
+	struct pq_scope scope; /* what is wanted */
+	struct pd_walk walk;   /* of records */
+	struct pq_fields fields;
+	struct pq_expr *filter; /* of records; NULL: all of them */
 	unsigned time_id;
-	bool contested;	     /* began while another loop over its Query was unfinished */
-	struct pl_mark last; /* then: the first value that was yielded last */
-	void *interrupt;     /* see pl_interrupt */
-	unsigned n_fields;   /* 0: it yields records */
-	uint16_t fields[PL_MAX_FIELDS]; /* name ids */
-	bool by_event;
-	size_t n_events; /* of event_ok, the last is for records without an event */
-	uint8_t event_ok[];
+	struct pl_mark last; /* if it is contested: the first value that was yielded last */
+	unsigned n_names;    /* of fields that are read from records; 0: it yields these */
+	uint16_t names[PL_MAX_FIELDS];
 };
+
+/* NULL: it is none. Asked at every step of a loop: a mark is found faster than a metatable by name. */
+static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
+{
+	struct pl_cursor *c = lua_touserdata(L, index);
+
+	return c && c->magic == PL_CURSOR_MAGIC ? c : NULL;
+}
+
+/* A step: pushes the values of the next record, or the record, and counts them; 0 at the end. */
+int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index);
 
 /* Makes a cursor of a File and a table of options. [-0, +1] */
 struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
@@ -71,5 +90,44 @@ void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const
 		    unsigned n);
 
 void pl_cursor_close(struct pl_cursor *c);
+
+/* At its end, or with an error: closes it, and says what is to be said of the file. False. */
+bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err);
+
+/*
+ * The values of one record after another (values.c): rows of those that `options` name, if they can be; false: they
+ * are to be read from records.
+ */
+bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options);
+void pl_close_values(struct pl_cursor *c);
+
+/* Has more rows ready; false: there are none. Raises as pl_cursor_next. */
+bool pl_more_values(lua_State *L, struct pl_cursor *c);
+
+/* Pushes the values before c->next, whatever they are; `cursor` is no relative index. [-0, +n] */
+void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor);
+
+/* Yields the next of the rows that are left; most rows are a few integers. */
+static inline int pl_next_values(lua_State *L, struct pl_cursor *c, int cursor)
+{
+	const struct pq_value *v = c->next, *end = v + c->n_values;
+
+	c->next = end;
+	c->left--;
+	/* a C function has 20 places on the stack without asking */
+	for (int i = 0; i < 8 && v->type == PQ_INT; i++) {
+		lua_pushinteger(L, v->i);
+		if (++v == end)
+			return (int)c->n_values;
+	}
+	pl_push_values(L, c, cursor);
+	return (int)c->n_values;
+}
+
+/* Has it values ready that may be yielded? */
+static inline bool pl_has_values(const struct pl_cursor *c)
+{
+	return c->left && !c->file->closed && pl_goes_on(c->interrupt);
+}
 
 #endif

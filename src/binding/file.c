@@ -118,6 +118,7 @@ static void read_options(lua_State *L, struct pl_file *f, uint64_t *window)
 	if (lua_getfield(L, 2, "window") != LUA_TNIL)
 		*window = (uint64_t)luaL_checkinteger(L, -1);
 	lua_pop(L, 2);
+	f->threads = pl_threads_option(L, 2);
 	read_symbol_options(L, f);
 }
 
@@ -383,78 +384,6 @@ static int file_fields(lua_State *L)
 	return 1;
 }
 
-/* A table {count, bytes} of a count. [-0, +1] */
-static void push_count(lua_State *L, const struct pd_count *count)
-{
-	lua_createtable(L, 0, 2);
-	lua_pushinteger(L, (lua_Integer)count->records);
-	lua_setfield(L, -2, "count");
-	lua_pushinteger(L, (lua_Integer)count->bytes);
-	lua_setfield(L, -2, "bytes");
-}
-
-struct stat_box {
-	struct pd_stat stat;
-};
-
-static int stat_gc(lua_State *L)
-{
-	pd_stat_deinit(&((struct stat_box *)lua_touserdata(L, 1))->stat);
-	return 0;
-}
-
-static void push_stat(lua_State *L, const struct pd_stat *stat)
-{
-	lua_newtable(L);
-	lua_newtable(L);
-	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
-		if (!stat->types[type].records)
-			continue;
-		push_count(L, &stat->types[type]);
-		lua_rawseti(L, -2, type);
-	}
-	for (size_t i = 0; i < stat->n_unknown; i++) {
-		push_count(L, &stat->unknown[i].count);
-		lua_rawseti(L, -2, stat->unknown[i].type);
-	}
-	lua_setfield(L, -2, "types");
-	lua_newtable(L);
-	for (size_t i = 0; i < stat->n_events; i++) {
-		push_count(L, &stat->events[i].samples);
-		pl_set_integer(L, "lost_samples", stat->events[i].lost_samples);
-		lua_rawseti(L, -2, (lua_Integer)i + 1);
-	}
-	lua_setfield(L, -2, "events");
-	push_count(L, &stat->unknown_event);
-	lua_setfield(L, -2, "unknown_event");
-	pl_set_integer(L, "lost_records", stat->lost_records);
-	pl_set_integer(L, "lost_samples", stat->lost_samples);
-	pl_set_integer(L, "payload", stat->payload);
-	if (stat->times.known) {
-		pl_set_integer(L, "first_time", stat->times.first);
-		pl_set_integer(L, "last_time", stat->times.last);
-	}
-}
-
-/* file:count() -> {types, events, unknown_event, lost_records, lost_samples, first_time, last_time} */
-static int file_count(lua_State *L)
-{
-	struct pl_file *f = pl_check_open_file(L, 1);
-	struct stat_box *box = lua_newuserdatauv(L, sizeof(*box), 0);
-	struct pd_error err;
-
-	memset(box, 0, sizeof(*box));
-	lua_createtable(L, 0, 1);
-	lua_pushcfunction(L, stat_gc);
-	lua_setfield(L, -2, "__gc");
-	lua_setmetatable(L, -2);
-	if (!pd_stat_collect(&box->stat, f->session, pl_goes_on, pl_interrupt(L), &err))
-		return luaL_error(L, "%s", err.message);
-	pl_file_report(L, f);
-	push_stat(L, &box->stat);
-	return 1;
-}
-
 void pl_file_register(lua_State *L)
 {
 	static const luaL_Reg meta[] = {
@@ -469,7 +398,9 @@ void pl_file_register(lua_State *L)
 		{ "cursor", pl_file_cursor },
 		{ "dispatch", pl_file_dispatch },
 		{ "fields", file_fields },
-		{ "count", file_count },
+		{ "count", pl_file_count },
+		{ "group", pl_file_group },
+		{ "group_threads", pl_file_group_threads },
 		{ "health", pl_file_health },
 		{ "dump", pl_file_dump },
 		{ "script", pl_file_script },

@@ -80,12 +80,8 @@ static void start(lua_State *L)
 	lua_settop(L, 3);
 }
 
-/*
- * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the same Query
- * may have taken its cursor: what was yielded last tells. That is remembered only where it can have
- * happened, when a loop began while another was unfinished; for a Lua function it is query[2].
- */
-int pl_query_call(lua_State *L)
+/* A step that begins a loop, ends it, or must look closely. */
+static int step(lua_State *L)
 {
 	struct pl_cursor *c;
 	int n;
@@ -111,4 +107,24 @@ int pl_query_call(lua_State *L)
 		c->last = mark_of(L, -n);
 	}
 	return n;
+}
+
+/*
+ * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the same Query
+ * may have taken its cursor: what was yielded last tells. That is remembered only where it can have
+ * happened, when a loop began while another was unfinished; for a Lua function it is query[2].
+ *
+ * Most steps find values that are ready: these are to cost next to nothing.
+ */
+int pl_query_call(lua_State *L)
+{
+	struct pl_cursor *c;
+
+	if (lua_gettop(L) == 3 && lua_type(L, 1) == LUA_TTABLE && !lua_isnil(L, 3)) {
+		lua_rawgeti(L, 1, 1);
+		c = pl_to_cursor(L, 4);
+		if (c && pl_has_values(c) && !c->contested)
+			return pl_next_values(L, c, 4);
+	}
+	return step(L);
 }

@@ -1,7 +1,7 @@
 /*
  * What the recorded system knows: of a record, and of its threads.
  */
-#include "binding.h"
+#include "query_scope.h"
 
 bool pl_file_passes(const struct pl_file *f)
 {
@@ -26,7 +26,7 @@ bool pl_machine_make(struct pl_file *f, struct pd_error *err)
 				    "no memory for the recorded system");
 	}
 	/* all of it or nothing: what is known in part gives wrong names. So no interrupt ends this */
-	if (!pl_file_passes(f) && !pm_machine_read(machine, err)) {
+	if (!pl_file_passes(f) && !pm_machine_read(machine, pl_threads(f), err)) {
 		pm_resolver_destroy(resolver);
 		pm_machine_destroy(machine);
 		return false;

@@ -93,7 +93,7 @@ static void comm_of(struct pm_resolver *r, const struct pd_record *rec,
 		    const struct pd_asked *asked, struct pd_value *out)
 {
 	(void)asked;
-	pm_comm_of(r->machine, rec, out);
+	pm_comm(r, rec, out);
 }
 
 static void cgroup_path_of(struct pm_resolver *r, const struct pd_record *rec,

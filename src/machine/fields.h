@@ -14,6 +14,16 @@
 void pm_field(struct pm_resolver *resolver, const struct pd_record *rec,
 	      const struct pd_asked *asked, struct pd_value *out);
 
+/*
+ * What pm_field says of PD_M_COMM, by the shortest way: a resolver keeps the names of the threads it met, and from when
+ * to when they hold. `out` is untouched if the record has no thread.
+ */
+void pm_comm(struct pm_resolver *resolver, const struct pd_record *rec, struct pd_value *out);
+
+/* The same for whoever has read tid and time of the record. False: pm_comm says it. */
+bool pm_comm_then(struct pm_resolver *resolver, const struct pd_record *rec, int32_t tid,
+		  uint64_t time, struct pd_text *out);
+
 /* The functions inlined at the address that is asked for, innermost first; their number. */
 size_t pm_inlined(struct pm_resolver *resolver, const struct pd_record *rec,
 		  const struct pd_asked *asked, const struct ps_line **lines);
@@ -34,5 +44,14 @@ bool pm_stack(struct pm_resolver *resolver, const struct pd_record *rec, struct 
  */
 bool pm_frames_text(struct pm_resolver *resolver, const struct pd_record *rec,
 		    struct pd_text *out);
+
+/*
+ * What one frame is in these: its name, and its line. The resolver's until it is asked again for anything. False: no
+ * memory.
+ */
+bool pm_stack_name(struct pm_resolver *resolver, const struct pm_place *place,
+		   struct pd_text *out);
+bool pm_frames_line(struct pm_resolver *resolver, const struct pm_place *place,
+		    enum pd_cpumode mode, struct pd_text *out);
 
 #endif

@@ -1,8 +1,7 @@
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "inside.h"
+#include "sideband.h"
 
 struct pm_machine *pm_machine_create(const struct pd_session *session,
 				     const struct ps_options *options)
@@ -81,7 +80,33 @@ void pm_machine_types(struct pd_types *set)
 		pd_types_add(set, said_by[i]);
 }
 
-bool pm_machine_read(struct pm_machine *m, struct pd_error *err)
+static bool no_memory(const struct pm_machine *m, struct pd_error *err)
+{
+	return pd_error_set(err, "ENOMEM", m->session->files[0]->path, PD_NO_OFFSET,
+			    "no memory for the recorded system");
+}
+
+/* Takes in what was found by threads. */
+static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
+		       struct pd_error *err)
+{
+	struct pd_session *session = (struct pd_session *)m->session;
+	bool floors = pm_sources_need_floors(&m->sources, session);
+
+	if (floors && !pm_sources_begin_floors(&m->sources, session, err))
+		return false;
+	for (size_t i = 0; floors && i < found->n; i++)
+		pm_sources_lower_floor(&m->sources, &found->records[i].rec);
+	if (floors)
+		pm_sources_end_floors(&m->sources);
+	for (size_t i = 0; i < found->n; i++)
+		if (!pm_machine_add(m, &found->records[i].rec))
+			return no_memory(m, err);
+	return true;
+}
+
+/* Takes in what a walk finds, which says what is wrong with the session. */
+static bool take_walked(struct pm_machine *m, struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)m->session;
 	struct pd_wanted wanted = { .to = UINT64_MAX };
@@ -94,17 +119,39 @@ bool pm_machine_read(struct pm_machine *m, struct pd_error *err)
 	    !pd_walk_init(&walk, session, PD_ORDER_TIME, err))
 		return false;
 	walk.wanted = wanted;
-	m->threads.in_order = true;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		if (!pm_machine_add(m, &rec)) {
-			pd_error_set(err, "ENOMEM", m->session->files[0]->path, PD_NO_OFFSET,
-				     "no memory for the recorded system");
+			no_memory(m, err);
 			got = -1;
 			break;
 		}
 	}
 	pd_walk_deinit(&walk);
 	return got == 0;
+}
+
+/* Is the order of time of the whole session known? Then it is but a few records that are to be read. */
+static bool has_order(const struct pd_session *session)
+{
+	for (size_t i = 0; i < session->n_files; i++)
+		for (size_t k = 0; k < session->files[i]->n_streams; k++)
+			if (!session->files[i]->streams[k].index)
+				return false;
+	return true;
+}
+
+bool pm_machine_read(struct pm_machine *m, unsigned threads, struct pd_error *err)
+{
+	struct pd_session *session = (struct pd_session *)m->session;
+	struct pm_sideband found;
+	bool ok;
+
+	m->threads.in_order = true;
+	if (has_order(session) || !pm_sideband_find(&found, session, threads))
+		return take_walked(m, err);
+	ok = take_found(m, &found, err);
+	pm_sideband_deinit(&found);
+	return ok;
 }
 
 static bool add_cgroup(struct pm_machine *m, const struct pd_record *rec)
@@ -269,55 +316,6 @@ static void set_text(struct pd_value *out, const char *p, size_t n)
 	out->s.n = n;
 }
 
-/* What has no name is called as perf does; the idle threads need none. */
-static void set_name(const struct pm_machine *m, int32_t tid, uint32_t name,
-		     struct pd_value *out)
-{
-	int n;
-
-	if (name == PM_NO_NAME && tid == 0)
-		name = m->threads.idle;
-	if (name != PM_NO_NAME) {
-		set_text(out, m->names.texts[name].p, m->names.texts[name].n);
-		return;
-	}
-	n = snprintf(out->text, sizeof(out->text), ":%" PRId32, tid);
-	set_text(out, out->text, (size_t)n);
-}
-
-/* The moment of a thread that holds for a record. */
-static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *thread,
-			   const struct pd_record *rec)
-{
-	uint64_t time = pm_time_of(&m->sources, rec);
-	ptrdiff_t at;
-
-	if (time != PM_NO_TIME)
-		return pm_thread_at(thread, time);
-	/*
-	 * perf wrote it itself: at the beginning, if the thread was there then, else at the end. A sample
-	 * whose event has no times may be of any; most of them are when the thread has its last name.
-	 */
-	time = rec->type == PD_RECORD_SAMPLE ? PM_NO_TIME :
-					       pm_source_of(&m->sources, rec)->floor;
-	at = pm_thread_at(thread, time);
-	return at >= 0 ? at : (ptrdiff_t)thread->n - 1;
-}
-
-void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, struct pd_value *out)
-{
-	const struct pm_thread *thread;
-	uint32_t name = PM_NO_NAME;
-	int64_t tid;
-
-	if (!pm_integer(rec, m->ids.tid, &tid))
-		return;
-	thread = pm_thread_find(&m->threads, pm_system_of(m, rec), (int32_t)tid);
-	if (thread)
-		name = pm_thread_name(&m->threads, thread, moment_of(m, thread, rec));
-	set_name(m, (int32_t)tid, name, out);
-}
-
 void pm_cgroup_path_of(const struct pm_machine *m, const struct pd_record *rec,
 		       struct pd_value *out)
 {
@@ -341,6 +339,11 @@ bool pm_guest_of(const struct pm_machine *m, const struct pd_record *rec, int32_
 	*pid = cpu->machine_pid;
 	*vcpu = cpu->vcpu;
 	return true;
+}
+
+uint64_t pm_machine_taken(const struct pm_machine *m)
+{
+	return m->taken;
 }
 
 const struct pm_ids *pm_machine_ids(const struct pm_machine *m)
@@ -382,7 +385,7 @@ void pm_machine_life_of(const struct pm_machine *m, const struct pm_thread *thre
 		life->start = first->time;
 	if (source->timed && last->kind == PM_EXIT)
 		life->exit = last->time;
-	set_name(m, thread->tid, pm_thread_name(&m->threads, thread, at), &life->comm);
+	pm_set_name(m, thread->tid, pm_thread_name(&m->threads, thread, at), &life->comm);
 }
 
 bool pm_machine_life(const struct pm_machine *m, uint32_t system, int32_t tid, uint64_t time,
@@ -397,4 +400,9 @@ bool pm_machine_life(const struct pm_machine *m, uint32_t system, int32_t tid, u
 	if (at >= 0)
 		pm_machine_life_of(m, thread, at, life);
 	return at >= 0;
+}
+
+bool pm_machine_prepare(struct pm_machine *m)
+{
+	return pm_spaces_settle(m->spaces);
 }

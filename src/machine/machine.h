@@ -4,7 +4,7 @@
  *
  *	struct pm_machine *machine = pm_machine_create(session);
  *
- *	if (!machine || !pm_machine_read(machine, &err)) …
+ *	if (!machine || !pm_machine_read(machine, 1, &err)) …
  *	pm_field(resolver, &rec, &(struct pd_asked){ PD_M_COMM }, &value);
  *
  * Of a stream, which passes once, each record is given to pm_machine_add as it comes.
@@ -35,11 +35,21 @@ void pm_machine_destroy(struct pm_machine *machine);
 /* Adds to a set of types those of the records that say something of the system. */
 void pm_machine_types(struct pd_types *types);
 
-/* Takes in what all records of the session say. */
-bool pm_machine_read(struct pm_machine *machine, struct pd_error *err);
+/* Takes in what all records of the session say, which at most so many threads look for. */
+bool pm_machine_read(struct pm_machine *machine, unsigned threads, struct pd_error *err);
 
 /* Takes in a record, if it is of those types. False: no memory. */
 bool pm_machine_add(struct pm_machine *machine, const struct pd_record *rec);
+
+/*
+ * Makes now what is made when it is first asked for: after that any number of threads may ask, each with a resolver of
+ * its own, as long as nothing is added. Binaries are opened as they are needed all the same: those and what is kept of
+ * their lines have locks of their own. False: no memory.
+ */
+bool pm_machine_prepare(struct pm_machine *machine);
+
+/* How many records it took in: as long as they do not become more, its answers stay. */
+uint64_t pm_machine_taken(const struct pm_machine *machine);
 
 /* Numbers of the names of fields that are asked for. */
 struct pm_ids {
@@ -47,7 +57,7 @@ struct pm_ids {
 };
 const struct pm_ids *pm_machine_ids(const struct pm_machine *machine);
 
-/* What fields.h asks of a record's thread, control group and guest. */
+/* What fields.h asks of a record's thread (pm_comm is faster), control group and guest. */
 void pm_comm_of(const struct pm_machine *machine, const struct pd_record *rec,
 		struct pd_value *out);
 void pm_cgroup_path_of(const struct pm_machine *machine, const struct pd_record *rec,

@@ -117,6 +117,14 @@ static bool settle(struct space *space)
 	return pm_mapindex_build(&space->index, space->maps, space->n);
 }
 
+bool pm_spaces_settle(struct pm_spaces *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->list[i].index.n < s->list[i].n && !settle(&s->list[i]))
+			return false;
+	return true;
+}
+
 #define MAX_BACK 1024 /* lives: so far back as to take long is nothing but damage */
 
 bool pm_spaces_fork(struct pm_spaces *s, uint32_t system, int32_t pid, int32_t parent,
@@ -188,7 +196,7 @@ static const struct pm_map *last_at(struct space *space, uint64_t address, uint6
 	return last;
 }
 
-#define GENERATIONS 64 /* of forks: more are damage */
+#define GENERATIONS PM_GENERATIONS
 
 const struct pm_map *pm_spaces_find(struct pm_spaces *s, uint32_t system, int32_t pid,
 				    uint64_t address, uint64_t time)
@@ -214,6 +222,85 @@ const struct pm_map *pm_spaces_find(struct pm_spaces *s, uint32_t system, int32_
 		return NULL;
 	space = find_space(s, system | FOUND, pid);
 	return space ? last_at(space, address, PM_NO_TIME) : NULL;
+}
+
+static void add_word(struct pm_epoch *epoch, uint64_t word)
+{
+	epoch->words[epoch->n++] = word;
+}
+
+/* Something happens at a time: the epoch does not go beyond. */
+static inline void bound(struct pm_epoch *epoch, uint64_t at, uint64_t time)
+{
+	if (at <= time && at > epoch->from)
+		epoch->from = at;
+	else if (at > time && at - 1 < epoch->last)
+		epoch->last = at - 1;
+}
+
+/* How many maps of a space are not later than a time, of those that are in order; those around it bound the epoch. */
+static size_t settled_until(const struct space *space, uint64_t time, struct pm_epoch *epoch)
+{
+	size_t low = 0, high = space->index.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->maps[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low)
+		bound(epoch, space->maps[low - 1].time, time);
+	if (low < space->index.n)
+		bound(epoch, space->maps[low].time, time);
+	return low;
+}
+
+#define LOOSE 64 /* maps that came since are looked at one by one, up to an eighth of all */
+
+/* Says of a space what of it holds at a time. */
+static void say_space(struct space *space, uint64_t time, struct pm_epoch *epoch)
+{
+	const struct life *life = life_at(space, time);
+	size_t lives = life ? (size_t)(life - space->lives) + 1 : 0, n;
+
+	if (space->n - space->index.n > LOOSE + space->n / 8)
+		settle(space);
+	n = settled_until(space, time, epoch);
+	for (size_t i = space->index.n; i < space->n; i++) {
+		bound(epoch, space->maps[i].time, time);
+		n += space->maps[i].time <= time;
+	}
+	if (life)
+		bound(epoch, life->time, time);
+	if (lives < space->n_lives)
+		bound(epoch, space->lives[lives].time, time);
+	add_word(epoch, (uint64_t)n << 32 | lives);
+}
+
+void pm_spaces_epoch(struct pm_spaces *s, uint32_t system, int32_t pid, uint64_t time,
+		     struct pm_epoch *epoch)
+{
+	struct space *space = find_space(s, system, pid);
+	const struct space *found = s->found ? find_space(s, system | FOUND, pid) : NULL;
+
+	*epoch = (struct pm_epoch){ .last = UINT64_MAX };
+	add_word(epoch, pm_key_of(system, pid));
+	add_word(epoch, found ? found->n : 0);
+	if (space)
+		say_space(space, time, epoch);
+	/* of those that it was forked from all is of a fixed time; but more may be said of them */
+	for (int i = 0; i < GENERATIONS && space; i++) {
+		const struct life *life = life_at(space, time);
+
+		add_word(epoch, (uint64_t)space->n << 32 | space->n_lives);
+		if (!life || !life->copy)
+			break;
+		time = life->time;
+		space = find_space(s, system, life->parent);
+	}
 }
 
 /* Maps of a space, of a life that began at `from`, up to a time: on top of what is there. False: no memory. */

@@ -52,11 +52,32 @@ bool pm_spaces_fork(struct pm_spaces *spaces, uint32_t system, int32_t pid, int3
 		    uint64_t time, bool copy);
 
 /*
+ * Makes all that makes lookups fast: until something is added, any number of threads may then look up at a time
+ * (pm_spaces_find, pm_spaces_epoch). False: no memory.
+ */
+bool pm_spaces_settle(struct pm_spaces *spaces);
+
+/*
  * The map that covers an address then; NULL: there is none. It is the spaces' until they are asked again: what makes
- * this fast is made when it is needed, so only one thread at a time may ask.
+ * this fast is made when it is needed, so without pm_spaces_settle only one thread at a time may ask.
  */
 const struct pm_map *pm_spaces_find(struct pm_spaces *spaces, uint32_t system, int32_t pid,
 				    uint64_t address, uint64_t time);
+
+/*
+ * What says which maps a process has at a time: words that are the same only where the maps are, at any other time and
+ * after any more were added. They hold from `from` to `last`, as long as nothing is added. Of a system's kernel likewise.
+ */
+#define PM_GENERATIONS 64 /* of forks: more are damage */
+#define PM_EPOCH_WORDS (PM_GENERATIONS + 4)
+
+struct pm_epoch {
+	uint64_t from, last;
+	uint64_t words[PM_EPOCH_WORDS]; /* [n] */
+	size_t n;
+};
+void pm_spaces_epoch(struct pm_spaces *spaces, uint32_t system, int32_t pid, uint64_t time,
+		     struct pm_epoch *epoch);
 
 /*
  * Calls back with each map of a process that holds somewhere at a time, by address, as trimmed by later ones. The

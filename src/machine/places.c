@@ -23,6 +23,11 @@ void pm_resolver_destroy(struct pm_resolver *r)
 	free(r);
 }
 
+struct pm_machine *pm_resolver_machine(const struct pm_resolver *r)
+{
+	return r->machine;
+}
+
 void pm_where_of(const struct pm_machine *m, const struct pd_record *rec,
 		 struct pm_where *where)
 {
@@ -78,6 +83,15 @@ static const struct pm_map *map_in(const struct pm_machine *m, const struct pm_w
 	if (!map && mode == PD_CPUMODE_KERNEL)
 		map = kernel_beyond(m, where, address);
 	return map;
+}
+
+bool pm_epoch_of(const struct pm_machine *m, const struct pm_where *where, bool kernel,
+		 struct pm_epoch *epoch)
+{
+	pm_spaces_epoch(m->spaces, where->system, kernel ? PM_KERNEL : where->pid, where->time,
+			epoch);
+	epoch->words[epoch->n++] = m->binaries.build_ids.n;
+	return m->guests.n == 0;
 }
 
 /* The mode that an address is of by itself. */

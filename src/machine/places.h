@@ -1,7 +1,8 @@
 /*
  * Addresses of records: what was mapped there, and which function it is.
  *
- * What was resolved once is kept in a resolver. Of the resolvers of a machine one at a time may be asked: see maps.h.
+ * What was resolved once is kept in a resolver, which is of one thread. Of the resolvers of a machine one at a time may be
+ * asked; after pm_machine_prepare all of them.
  */
 #ifndef PERFLUA_MACHINE_PLACES_H
 #define PERFLUA_MACHINE_PLACES_H
@@ -42,6 +43,7 @@ static inline uint64_t pm_place_offset(const struct pm_place *place)
 
 struct pm_resolver *pm_resolver_create(struct pm_machine *machine);
 void pm_resolver_destroy(struct pm_resolver *resolver);
+struct pm_machine *pm_resolver_machine(const struct pm_resolver *resolver);
 
 /* Of a record, mode as its header has it; a pid of -1: it has none. */
 void pm_where_of(const struct pm_machine *machine, const struct pd_record *rec,
@@ -50,6 +52,13 @@ void pm_where_of(const struct pm_machine *machine, const struct pd_record *rec,
 /* What was mapped at an address; NULL: nothing. */
 const struct pm_map *pm_map_at(const struct pm_machine *machine, const struct pm_where *where,
 			       uint64_t address);
+
+/*
+ * What says what is at the addresses of a record: of its process, and of the kernel. False: it is not known from when to
+ * when that holds, as with guests.
+ */
+bool pm_epoch_of(const struct pm_machine *machine, const struct pm_where *where, bool kernel,
+		 struct pm_epoch *epoch);
 
 /* And which function: opens its binary when that was not done. Place->map is NULL where nothing was mapped. */
 void pm_place_at(struct pm_resolver *resolver, const struct pm_where *where, uint64_t address,

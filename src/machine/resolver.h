@@ -16,6 +16,17 @@ struct pm_known {
 	const struct ps_symbol *symbol;
 };
 
+/* The name of a thread that was asked for, by the thread: a power of two. */
+#define PM_CALLED 256
+
+struct pm_called {
+	uint64_t key;	     /* pm_key_of */
+	uint64_t taken;	     /* the machine's, then, and one; 0: free */
+	uint64_t from, last; /* the times that it holds in */
+	uint32_t name;	     /* PM_NO_NAME: it has none */
+	struct pd_text text;
+};
+
 /* A record, known by where it lies: its bytes may be in the place of another's. */
 struct pm_seen {
 	bool known;
@@ -58,6 +69,7 @@ struct pm_resolver {
 		uint64_t taken; /* the machine's, then */
 		struct pm_spot spot;
 	} own;
+	struct pm_called called[PM_CALLED];
 	struct pm_known known[PM_KNOWN];
 };
 

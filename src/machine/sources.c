@@ -82,43 +82,38 @@ uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec
 	return (source->before[rec->stream] + rec->offset) << CHUNK_BITS | chunk;
 }
 
-/* The first times of these records, and of samples. */
-static bool find_first(struct pm_sources *s, struct pd_session *session,
-		       const struct pd_wanted *wanted, struct pd_error *err)
+bool pm_sources_need_floors(const struct pm_sources *s, const struct pd_session *session)
+{
+	return s->n > 1 && session->one_clock;
+}
+
+bool pm_sources_begin_floors(struct pm_sources *s, struct pd_session *session,
+			     struct pd_error *err)
 {
 	struct pd_span all;
-	struct pd_walk walk;
-	struct pd_record rec;
-	int got;
 
-	if (!pd_session_times(session, &all, err) ||
-	    !pd_walk_init(&walk, session, PD_ORDER_FILE, err))
+	if (!pd_session_times(session, &all, err))
 		return false;
 	for (size_t i = 0; i < s->n; i++)
 		s->list[i].floor = session->files[i]->times.known ?
 					   session->files[i]->times.first :
 					   PM_NO_TIME;
-	walk.wanted = *wanted;
-	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
-		struct pm_source *source = pm_source_of(s, &rec);
-		uint64_t time = pm_time_of(s, &rec);
-
-		if (time < source->floor)
-			source->floor = time;
-	}
-	pd_walk_deinit(&walk);
-	return got == 0;
+	return true;
 }
 
-bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
-			    const struct pd_wanted *wanted, struct pd_error *err)
+void pm_sources_lower_floor(struct pm_sources *s, const struct pd_record *rec)
+{
+	struct pm_source *source = pm_source_of(s, rec);
+	uint64_t time = pm_time_of(s, rec);
+
+	if (time < source->floor)
+		source->floor = time;
+}
+
+void pm_sources_end_floors(struct pm_sources *s)
 {
 	uint64_t least = PM_NO_TIME;
 
-	if (s->n == 1 || !session->one_clock)
-		return true;
-	if (!find_first(s, session, wanted, err))
-		return false;
 	for (size_t i = 0; i < s->n; i++)
 		if (s->list[i].timed && s->list[i].floor < least)
 			least = s->list[i].floor;
@@ -126,5 +121,24 @@ bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
 		if (!s->list[i].timed || s->list[i].floor == least ||
 		    s->list[i].floor == PM_NO_TIME)
 			s->list[i].floor = 0;
-	return true;
+}
+
+bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
+			    const struct pd_wanted *wanted, struct pd_error *err)
+{
+	struct pd_walk walk;
+	struct pd_record rec;
+	int got;
+
+	if (!pm_sources_need_floors(s, session))
+		return true;
+	if (!pm_sources_begin_floors(s, session, err) ||
+	    !pd_walk_init(&walk, session, PD_ORDER_FILE, err))
+		return false;
+	walk.wanted = *wanted;
+	while ((got = pd_walk_next(&walk, &rec, err)) > 0)
+		pm_sources_lower_floor(s, &rec);
+	pd_walk_deinit(&walk);
+	pm_sources_end_floors(s);
+	return got == 0;
 }

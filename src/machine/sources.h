@@ -37,6 +37,13 @@ void pm_sources_deinit(struct pm_sources *sources);
 bool pm_sources_find_floors(struct pm_sources *sources, struct pd_session *session,
 			    const struct pd_wanted *wanted, struct pd_error *err);
 
+/* The same of records that are at hand. Is there need to? Begins; is told of each of them; ends. */
+bool pm_sources_need_floors(const struct pm_sources *sources, const struct pd_session *session);
+bool pm_sources_begin_floors(struct pm_sources *sources, struct pd_session *session,
+			     struct pd_error *err);
+void pm_sources_lower_floor(struct pm_sources *sources, const struct pd_record *rec);
+void pm_sources_end_floors(struct pm_sources *sources);
+
 static inline struct pm_source *pm_source_of(const struct pm_sources *sources,
 					     const struct pd_record *rec)
 {

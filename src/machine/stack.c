@@ -36,8 +36,8 @@ static void add(char *to, const char *name, size_t n)
 	}
 }
 
-/* Adds a frame; *used becomes SIZE_MAX without memory. */
-static void add_frame(struct pm_resolver *r, size_t *used, const struct pm_place *place)
+/* Adds the name of a frame; false: no memory. */
+static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place *place)
 {
 	const char *name = PM_UNKNOWN;
 	size_t n = strlen(PM_UNKNOWN);
@@ -51,18 +51,38 @@ static void add_frame(struct pm_resolver *r, size_t *used, const struct pm_place
 		n = strlen(name);
 		bracket = name[0] != '[';
 	}
-	if (*used == SIZE_MAX || !reserve(r, *used, n + 4)) {
-		*used = SIZE_MAX;
-		return;
-	}
-	if (*used)
-		r->text[(*used)++] = ';';
+	if (!reserve(r, *used, n + 3))
+		return false;
 	if (bracket)
 		r->text[(*used)++] = '[';
 	add(r->text + *used, name, n);
 	*used += n;
 	if (bracket)
 		r->text[(*used)++] = ']';
+	return true;
+}
+
+static bool add_frame(struct pm_resolver *r, size_t *used, const struct pm_place *place)
+{
+	if (!reserve(r, *used, 1))
+		return false;
+	if (*used)
+		r->text[(*used)++] = ';';
+	return add_name(r, used, place);
+}
+
+static bool finish(const struct pm_resolver *r, size_t used, struct pd_text *out)
+{
+	r->text[used] = '\0';
+	*out = (struct pd_text){ r->text, used };
+	return true;
+}
+
+bool pm_stack_name(struct pm_resolver *r, const struct pm_place *place, struct pd_text *out)
+{
+	size_t used = 0;
+
+	return add_name(r, &used, place) && finish(r, used, out);
 }
 
 bool pm_stack(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
@@ -86,13 +106,10 @@ bool pm_stack(struct pm_resolver *r, const struct pd_record *rec, struct pd_text
 	while (n--) {
 		where.mode = (enum pd_cpumode)frames[n].mode;
 		pm_place_at(r, &where, frames[n].ip, &place);
-		add_frame(r, &used, &place);
+		if (!add_frame(r, &used, &place))
+			return false;
 	}
-	if (used == SIZE_MAX)
-		return false;
-	r->text[used] = '\0';
-	*out = (struct pd_text){ r->text, used };
-	return true;
+	return finish(r, used, out);
 }
 
 /* Of a cpumode, as perf marks it: see thread__find_map, tools/perf/util/event.c. */
@@ -117,33 +134,46 @@ static void add_address(char *to, uint64_t address)
 }
 
 /* Adds a frame's line; false: no memory. */
-static bool add_line(struct pm_resolver *r, size_t *used, const struct pm_where *where,
-		     uint64_t ip)
+static bool add_line(struct pm_resolver *r, size_t *used, const struct pm_place *place,
+		     enum pd_cpumode mode)
 {
-	struct pm_place place;
-	const char *dso;
-	size_t dso_n, n = HEX_SIZE;
+	const char *dso = place->map ? place->map->dso->name : PM_UNKNOWN;
+	size_t dso_n = strlen(dso), n = HEX_SIZE;
 	char *to;
 
-	pm_place_at(r, where, ip, &place);
-	dso = place.map ? place.map->dso->name : PM_UNKNOWN;
-	dso_n = strlen(dso);
-	if (place.symbol)
-		n = place.symbol->length;
+	if (place->symbol)
+		n = place->symbol->length;
 	if (!reserve(r, *used, dso_n + n + 4))
 		return false;
 	to = r->text + *used;
-	*to++ = level_of(where->mode);
+	*to++ = level_of(mode);
 	add(to, dso, dso_n);
 	to += dso_n;
 	*to++ = '\t';
-	if (place.symbol)
-		add(to, place.symbol->name, n);
+	if (place->symbol)
+		add(to, place->symbol->name, n);
 	else
-		add_address(to, place.address);
+		add_address(to, place->address);
 	to[n] = '\n';
 	*used += dso_n + n + 3;
 	return true;
+}
+
+static bool add_place(struct pm_resolver *r, size_t *used, const struct pm_where *where,
+		      uint64_t ip)
+{
+	struct pm_place place;
+
+	pm_place_at(r, where, ip, &place);
+	return add_line(r, used, &place, where->mode);
+}
+
+bool pm_frames_line(struct pm_resolver *r, const struct pm_place *place, enum pd_cpumode mode,
+		    struct pd_text *out)
+{
+	size_t used = 0;
+
+	return add_line(r, &used, place, mode) && finish(r, used, out);
 }
 
 bool pm_frames_text(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
@@ -157,16 +187,14 @@ bool pm_frames_text(struct pm_resolver *r, const struct pd_record *rec, struct p
 		return false;
 	pm_where_of(r->machine, rec, &where);
 	frames = pm_frames_of(r, rec, &n);
-	if (!add_line(r, &used, &where, (uint64_t)ip))
+	if (!add_place(r, &used, &where, (uint64_t)ip))
 		return false;
 	if (n && frames[0].ip == (uint64_t)ip && frames[0].mode == where.mode)
 		i = 1;
 	for (; i < n; i++) {
 		where.mode = (enum pd_cpumode)frames[i].mode;
-		if (!add_line(r, &used, &where, frames[i].ip))
+		if (!add_place(r, &used, &where, frames[i].ip))
 			return false;
 	}
-	r->text[used] = '\0';
-	*out = (struct pd_text){ r->text, used };
-	return true;
+	return finish(r, used, out);
 }

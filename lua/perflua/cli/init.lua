@@ -2,6 +2,7 @@
 -- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local fmt = require "perflua.text.fmt"
+local returned = require "perflua.cli.returned"
 local tools = require "perflua.tools"
 local traceback = require "perflua.cli.traceback"
 
@@ -26,6 +27,7 @@ arguments on a terminal: a prompt.
   -v          print the version
   -W          turn warnings on (they are)
   -E          ignore environment variables
+  --quiet     do not show on a terminal how far a pass is that takes long
   --          end of options
   --help      this text
   --version   what this binary is and what was built in
@@ -36,6 +38,7 @@ local flags = {
   ["-v"] = "banner",
   ["-W"] = "warnings",
   ["-E"] = "no_environment",
+  ["--quiet"] = "quiet",
   ["--help"] = "help",
   ["--version"] = "version",
 }
@@ -117,16 +120,24 @@ local function exists(path)
   return file and file:close()
 end
 
--- A script that returned handlers: they are run over its arguments as recordings.
-local function run_handlers(perflua, handlers)
-  local path = #arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data"
-  local file, message = perflua.open(path)
-  if not file then
+-- What a script returned: handlers are run over its arguments as recordings, a table is shown.
+local function use_returned(perflua, value)
+  local function open()
+    return perflua.open(#arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data")
+  end
+  local message
+  if returned.is_handlers(value) then
+    local file <close>, why = open()
+    if file then file:run(value) else message = why end
+  else
+    local result
+    result, message = returned.table(value, open)
+    if result then print(result) end
+  end
+  if message then
     complain(fmt.escape(message))
     return FAILED
   end
-  file:run(handlers)
-  file:close()
 end
 
 local function run_script(perflua, path)
@@ -139,15 +150,13 @@ local function run_script(perflua, path)
     return FAILED
   end
   local status, result = protected(chunk, table.unpack(arg))
-  if type(result) == "table" then
-    local failed
-    failed, status = protected(run_handlers, perflua, result)
-    status = failed or status
-  end
-  return status
+  if status or result == nil then return status end
+  local failed
+  failed, status = protected(use_returned, perflua, result)
+  return failed or status
 end
 
-local function run_tool(name, tool)
+local function run_tool(name, tool, host)
   if arg[1] == "--help" then
     io.stdout:write(tools.help(name, tool))
     return 0
@@ -157,7 +166,7 @@ local function run_tool(name, tool)
     complain(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
     return USAGE
   end
-  local failed, status, message = protected(tool.run, args, io.stdout)
+  local failed, status, message = protected(tool.run, args, io.stdout, host)
   if message then
     complain(fmt.escape(message))
     status = status or FAILED
@@ -166,7 +175,7 @@ local function run_tool(name, tool)
 end
 
 -- The script or tool that an argument names.
-local function run_named(perflua, word)
+local function run_named(perflua, word, host)
   if word == "-" then
     return run_script(perflua, nil)
   elseif word:find("[/.]") then
@@ -174,7 +183,7 @@ local function run_named(perflua, word)
   end
   local tool = tools.find(word)
   if tool then
-    return run_tool(word, tool)
+    return run_tool(word, tool, host)
   elseif exists(word) then
     return run_script(perflua, word)
   end
@@ -241,7 +250,7 @@ local function run(argv, host, options, script)
     return status
   end
   if argv[script] then
-    status = run_named(_G.perflua, argv[script])
+    status = run_named(_G.perflua, argv[script], host)
   elseif options.banner or options.interactive or #options.actions > 0 then
     status = nil
   elseif host.is_terminal() then
@@ -274,6 +283,9 @@ function cli.main(argv, host)
     return 0
   elseif options.banner and not options.interactive then
     io.stdout:write(banner(host), "\n")
+  end
+  if not options.quiet then
+    host.show_progress()
   end
   local status = run(argv, host, options, script) or 0
   return host.interrupted() and INTERRUPTED or status

@@ -2,6 +2,7 @@
 
 local blame = require "perflua.errors.blame"
 local check_open = require "perflua.file.check_open"
+local description = require "perflua.table.description"
 local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
 local query = require "perflua.query"
@@ -53,6 +54,7 @@ local function start(file, options, split)
     file = file, types = wanted, events = event_set, event_nil = event_set == nil,
     order = options.order, container = options.container and true or nil, reuse = options.reuse and true or nil,
     scope = fields.scope(file, wanted, event_set, options.container), split = split, filters = {},
+    asked = description.events(options.event),
   }
 end
 

@@ -19,7 +19,8 @@ local integer = { signed = true, unsigned = true, address = true, natural = true
 local numeric = { float = true, any = true }
 for kind in pairs(integer) do numeric[kind] = true end
 
-arith.is_unsigned, arith.is_integer, arith.is_number = unsigned, integer, numeric
+arith.is_unsigned, arith.is_number = unsigned, numeric
+arith.is_constant = adaptable -- kinds that only constants have
 
 local function swapped(compare)
   return {
@@ -229,6 +230,44 @@ function arith.operation(op, a, b)
   if kind == "unsigned" then fn = unsigned_division[op] or fn end
   if shift[op] and unsigned[b] then fn = wide_shift(fn) end
   return kind, fn
+end
+
+local function bucket_unsigned(x, n) return x - modulo_unsigned(x, n) end
+
+-- Towards minus infinity, for which there may be no integer.
+local function bucket_signed(x, n)
+  local from = x - x % n
+  if from <= x then return from end
+end
+
+local function bucket_any(x, n)
+  x = kind_of(x) and to_integer(x)
+  return x and bucket_signed(x, n) or nil
+end
+
+---@param kind string of what is put into buckets
+---@return string kind # of the buckets
+---@return function # of a present operand and a width from 1 on; nil: no value
+function arith.bucket(kind)
+  if kind == "any" then return kind, bucket_any end
+  if unsigned[kind] then return kind, bucket_unsigned end
+  return "signed", bucket_signed
+end
+
+---@param kind string of a value
+---@param constant number
+---@return number[] # all that a value of that kind may be if it equals the constant, read in one way or another
+function arith.readings(kind, constant)
+  local list = {}
+  if kind ~= "float" then
+    list[1] = to_integer(constant)
+    if not list[1] and constant >= TWO63 and constant < TWO64 then list[1] = to_integer(constant - TWO64) end
+  end
+  if kind == "float" or kind == "any" then
+    list[#list + 1] = constant + 0.0
+    if kind_of(constant) == "integer" then list[#list + 1] = float_of(constant) end
+  end
+  return list
 end
 
 ---@param op string what made it: a binary operator, "neg" or "bnot"

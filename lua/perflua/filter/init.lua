@@ -3,6 +3,7 @@
 local blame = require "perflua.errors.blame"
 local events = require "perflua.file.events"
 local expr = require "perflua.filter.expr"
+local suggest = require "perflua.errors.suggest"
 
 local filter = {}
 
@@ -11,12 +12,18 @@ local accepts = { -- the Lua types a field of each kind can equal
   signed = "number", unsigned = "number", address = "number", float = "number",
 }
 
+local comparable = { string = true, number = true, boolean = true }
+
 local function check(ref, value)
-  local wanted = accepts[ref.kind]
+  local wanted, got = accepts[ref.kind], type(value)
   if ref.kind == "view" then
     blame("where: %s is a composite; name a member", ref.text)
-  elseif wanted and type(value) ~= wanted then
-    blame("where: %s is a %s, not a %s", ref.text, wanted, type(value))
+  elseif wanted and got ~= wanted then
+    blame("where: %s is a %s, not a %s", ref.text, wanted, got)
+  elseif not comparable[got] then
+    blame("where: %s equals a number, a string or a boolean, not a %s", ref.text, got)
+  elseif value ~= value then
+    blame("where: nothing equals a number that is none")
   end
 end
 
@@ -29,73 +36,66 @@ local function members(ref, value)
   return set
 end
 
-local function in_set(ref, set)
-  return { refs = { ref }, bind = function(access)
-    local get = access(ref)
-    return function(x)
-      local value = get(x)
-      return value ~= nil and set[value] == true
-    end
-  end }
-end
-
-local function of_event(ref, set)
-  return { refs = { ref }, bind = function(access)
-    local get = access(ref)
-    return function(x)
-      local event = get(x)
-      return event ~= nil and set[event.index] == true
-    end
-  end }
-end
-
-local function all_of(parts)
-  local refs = {}
-  for i, part in ipairs(parts) do refs[i] = part.refs[1] end
-  return { refs = refs, bind = function(access)
-    local tests = {}
-    for i, part in ipairs(parts) do tests[i] = part.bind(access) end
-    return function(x)
-      for i = 1, #tests do
-        if not tests[i](x) then return false end
-      end
-      return true
-    end
-  end }
+local function test(ref, wanted, scope)
+  local node = { kind = "boolean", at = 1 }
+  if ref.kind == "event" then
+    node.op, node.field, node.negated = "event", ref.node, false
+    node.set = events.resolve(scope.file.events, wanted)
+  else
+    node.op, node.left, node.set = "in", ref.node, members(ref, wanted)
+  end
+  return node
 end
 
 -- Every field has the value, or one of the values, given for it.
 local function of_table(wanted, scope)
-  local names, parts = {}, {}
+  local all
   for name in pairs(wanted) do
     if type(name) ~= "string" then blame("where: a table names fields: { comm = \"gcc\", cpu = { 0, 1 } }") end
-    names[#names + 1] = name
   end
-  table.sort(names)
-  for i, name in ipairs(names) do
-    local ref = scope:ref(name)
-    if ref.kind == "event" then
-      parts[i] = of_event(ref, events.resolve(scope.file.events, wanted[name]))
-    else
-      parts[i] = in_set(ref, members(ref, wanted[name]))
-    end
+  for _, name in ipairs(suggest.names(wanted)) do
+    local one = test(scope:ref(name), wanted[name], scope)
+    all = all and { op = "and", kind = "boolean", at = 1, left = all, right = one } or one
   end
-  return all_of(parts)
+  return expr.filter(all or { op = "const", kind = "boolean", at = 1, value = true })
 end
+
+-- A table as the expression that it stands for.
+local function spelled(wanted)
+  local parts = {}
+  for i, name in ipairs(suggest.names(wanted)) do
+    local values = {}
+    for k, value in ipairs(type(wanted[name]) == "table" and wanted[name] or { wanted[name] }) do
+      values[k] = type(value) == "string" and ("'%s'"):format(value) or tostring(value)
+    end
+    parts[i] = ("%s in { %s }"):format(name, table.concat(values, ", "))
+  end
+  return table.concat(parts, " and ")
+end
+
+local makes = {
+  string = function(condition, scope)
+    local compiled, message = expr.compile(condition, scope)
+    return compiled or blame("%s", message), condition
+  end,
+  ["function"] = function(condition)
+    local info = debug.getinfo(condition, "S")
+    return { bind = function() return condition end }, ("a function (%s:%d)"):format(info.short_src, info.linedefined)
+  end,
+  table = function(wanted, scope)
+    return of_table(wanted, scope), spelled(wanted)
+  end,
+}
 
 ---@param condition string|function|table
 ---@param scope table
----@return perflua.Filter # without refs if it is a function: it sees the record
+---@return perflua.Filter # without refs and node if it is a function: it sees the record; `shown` says what it is
 function filter.of(condition, scope)
-  if type(condition) == "string" then
-    local compiled, message = expr.compile(condition, scope)
-    return compiled or blame("%s", message)
-  elseif type(condition) == "function" then
-    return { bind = function() return condition end }
-  elseif type(condition) == "table" then
-    return of_table(condition, scope)
-  end
-  return blame("where: a string, a function or a table expected, got a %s", type(condition))
+  local make = makes[type(condition)]
+  if not make then blame("where: a string, a function or a table expected, got a %s", type(condition)) end
+  local made, text = make(condition, scope)
+  made.shown = text
+  return made
 end
 
 return filter

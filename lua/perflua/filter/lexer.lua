@@ -6,19 +6,20 @@
 local lexer = {}
 
 local keywords = {
-  ["and"] = true, ["or"] = true, ["not"] = true, ["nil"] = true, ["true"] = true, ["false"] = true,
+  ["and"] = true, ["or"] = true, ["not"] = true, ["in"] = true, ["nil"] = true, ["true"] = true,
+  ["false"] = true,
 }
 
 -- Words that Lua reserves and filters have no use for: a field after a dot may still be called so.
 local reserved = {
   ["break"] = true, ["do"] = true, ["else"] = true, ["elseif"] = true, ["end"] = true,
-  ["for"] = true, ["function"] = true, ["goto"] = true, ["if"] = true, ["in"] = true,
-  ["local"] = true, ["repeat"] = true, ["return"] = true, ["then"] = true, ["until"] = true,
+  ["for"] = true, ["function"] = true, ["goto"] = true, ["if"] = true, ["local"] = true,
+  ["repeat"] = true, ["return"] = true, ["then"] = true, ["until"] = true,
   ["while"] = true,
 }
 
 local operators = {}
-for op in ("// << >> == ~= <= >= + - * / % ^ & | ~ < > ( ) [ ] ."):gmatch("%S+") do
+for op in ("// << >> == ~= <= >= + - * / % ^ & | ~ # < > ( ) [ ] { } . ,"):gmatch("%S+") do
   operators[op] = true
 end
 

@@ -1,24 +1,26 @@
 -- Tokens to a tree, with the precedence of Lua's own expressions.
 --
 -- Nodes: { op = "const", value, kind }, { op = "field", path, text }, { op = <operator>, left, right },
--- { op = "not" | "neg" | "bnot", left }. Every node has `at`, the column of its first token or operator.
+-- { op = "and" | "or", parts }, { op = "not" | "neg" | "bnot" | "count", left }, { op = "in", left, items },
+-- { op = "call", name, args }. Every node has `at`, the column of its first token or operator, and `height`:
+-- a row of and's is one node, so that only what is nested is high.
 
 local lexer = require "perflua.filter.lexer"
 local fail = lexer.fail
 
 local parser = {}
 
--- Left and right binding powers, as in Lua's own grammar; ^ binds to the right.
+-- Left and right binding powers, as in Lua's own grammar; ^ binds to the right, `in` as comparisons do.
 local binary = {
   ["or"] = { 1, 1 }, ["and"] = { 2, 2 },
   ["<"] = { 3, 3 }, [">"] = { 3, 3 }, ["<="] = { 3, 3 }, [">="] = { 3, 3 }, ["~="] = { 3, 3 },
-  ["=="] = { 3, 3 },
+  ["=="] = { 3, 3 }, ["in"] = { 3, 3 },
   ["|"] = { 4, 4 }, ["~"] = { 5, 5 }, ["&"] = { 6, 6 }, ["<<"] = { 7, 7 }, [">>"] = { 7, 7 },
   ["+"] = { 10, 10 }, ["-"] = { 10, 10 },
   ["*"] = { 11, 11 }, ["/"] = { 11, 11 }, ["//"] = { 11, 11 }, ["%"] = { 11, 11 },
   ["^"] = { 14, 13 },
 }
-local unary = { ["not"] = "not", ["-"] = "neg", ["~"] = "bnot" }
+local unary = { ["not"] = "not", ["-"] = "neg", ["~"] = "bnot", ["#"] = "count" }
 local UNARY_POWER = 12
 local MAX_DEPTH = 200
 
@@ -44,6 +46,21 @@ function Parser:expect(kind, opened)
   if token.kind ~= kind then
     fail(token.at, "'%s' expected to close the '%s' at column %d", kind, opened.kind, opened.at)
   end
+end
+
+local function too_deep(at) fail(at, "nested deeper than %d levels", MAX_DEPTH) end
+
+local function height_of(parts)
+  local height = 0
+  for _, part in ipairs(parts) do height = math.max(height, part.height or 0) end
+  return height
+end
+
+-- The node, of a height that is its own above those of its parts.
+local function raised(node, height)
+  if height > MAX_DEPTH then too_deep(node.at) end
+  node.height = height
+  return node
 end
 
 -- root { "." word | "[" integer "]" }
@@ -72,12 +89,32 @@ function Parser:path()
   end
 end
 
+-- Expressions between commas; what closes them is taken, too. A list may end in a comma, arguments may not.
+function Parser:list(opened, close, may_trail)
+  local items = {}
+  if self:peek().kind ~= close then
+    repeat
+      items[#items + 1] = self:expression(0)
+      local comma = self:peek().kind == ","
+      if comma then self:take() end
+    until not comma or may_trail and self:peek().kind == close
+  end
+  self:expect(close, opened)
+  return items
+end
+
+function Parser:call(name)
+  local args = self:list(self:take(), ")", false)
+  return raised({ op = "call", name = name.path[1], args = args, at = name.at }, height_of(args) + 1)
+end
+
 function Parser:operand()
   local token = self:peek()
   if token.kind == "name" then
     local node = self:path()
-    if self:peek().kind == "(" then fail(self:peek().at, "a filter cannot call functions") end
-    return node
+    if self:peek().kind ~= "(" then return node end
+    if #node.path > 1 then fail(self:peek().at, "a filter cannot call functions of Lua") end
+    return self:call(node)
   end
   self:take()
   if token.kind == "number" then
@@ -95,36 +132,49 @@ function Parser:operand()
   return fail(token.at, "a field, a number, a string or '(' expected, found '%s'", token.value)
 end
 
+function Parser:members(left, operator)
+  local opened = self:take()
+  if opened.kind ~= "{" then fail(opened.at, "a list expected after 'in': { 1, 2 } or { 'a', 'b' }") end
+  local items = self:list(opened, "}", true)
+  local height = math.max(height_of { left }, height_of(items)) + 1
+  return raised({ op = "in", left = left, items = items, at = operator.at }, height)
+end
+
+-- a and b and c: one node, for which a tree of few levels is as good.
+local function joined(left, right, operator)
+  local parts = left.op == operator.kind and left.parts or { left, highest = height_of { left } }
+  parts[#parts + 1], parts.highest = right, math.max(parts.highest, height_of { right })
+  local levels = 1
+  while 1 << levels < #parts do levels = levels + 1 end
+  return raised({ op = operator.kind, parts = parts, at = operator.at }, parts.highest + levels)
+end
+
+function Parser:binary(left, operator)
+  if operator.kind == "in" then return self:members(left, operator) end
+  local right = self:expression(binary[operator.kind][2])
+  if operator.kind == "and" or operator.kind == "or" then return joined(left, right, operator) end
+  return raised({ op = operator.kind, left = left, right = right, at = operator.at }, height_of { left, right } + 1)
+end
+
 function Parser:expression(limit)
   self.depth = self.depth + 1
-  if self.depth > MAX_DEPTH then fail(self:peek().at, "nested deeper than %d levels", MAX_DEPTH) end
+  if self.depth > MAX_DEPTH then too_deep(self:peek().at) end
   local token = self:peek()
   local left
   if unary[token.kind] then
     self:take()
-    left = { op = unary[token.kind], left = self:expression(UNARY_POWER), at = token.at }
+    local operand = self:expression(UNARY_POWER)
+    left = raised({ op = unary[token.kind], left = operand, at = token.at }, height_of { operand } + 1)
   else
     left = self:operand()
   end
   local operator = self:peek()
   while binary[operator.kind] and binary[operator.kind][1] > limit do
-    self:take()
-    local right = self:expression(binary[operator.kind][2])
-    left = { op = operator.kind, left = left, right = right, at = operator.at }
+    left = self:binary(left, self:take())
     operator = self:peek()
   end
   self.depth = self.depth - 1
   return left
-end
-
-local function parse(text, rule, ...)
-  local self = setmetatable({ tokens = lexer.tokens(text), pos = 1, depth = 0 }, Parser)
-  local node = rule(self, ...)
-  local rest = self:peek()
-  if rest.kind ~= "end" then
-    fail(rest.at, "'%s' is not expected here", rest.value)
-  end
-  return node
 end
 
 ---@param path (string|integer)[]
@@ -139,10 +189,14 @@ end
 
 ---@param text string
 ---@return table node # raises { at, message }
-function parser.expression(text) return parse(text, Parser.expression, 0) end
-
----@param text string
----@return table node # of op "field"; raises { at, message }
-function parser.field(text) return parse(text, Parser.path) end
+function parser.expression(text)
+  local self = setmetatable({ tokens = lexer.tokens(text), pos = 1, depth = 0 }, Parser)
+  local node = self:expression(0)
+  local rest = self:peek()
+  if rest.kind ~= "end" then
+    fail(rest.at, "'%s' is not expected here%s", rest.value, rest.kind == "not" and "; write not (f in { … })" or "")
+  end
+  return node
+end
 
 return parser

@@ -1,13 +1,16 @@
--- Groups of records by their keys: one pass, a table of tables with the groups as leaves.
+-- Groups of records by their keys. What is described entirely the core adds up; here is one pass over the records, a
+-- table of tables with the groups as leaves, for what only Lua can answer.
 
+local engine = require "perflua.query.engine"
 local loop = require "perflua.group.loop"
 local measures = require "perflua.group.measures"
 local plan = require "perflua.query.plan"
 
 local ABSENT = plan.ABSENT
 
--- Kinds of which false is a value: there an absent one is read as ABSENT, and never by the C cursor.
-local telling = { boolean = true, any = true, ["function"] = true }
+-- Kinds of which false is a value, or NaN, which is no key: there an absent one is read as ABSENT, and never by the C
+-- cursor.
+local telling = { boolean = true, any = true, float = true, ["function"] = true }
 local told_measures = { first = true, last = true, distinct = true }
 
 local function told_apart(ref)
@@ -24,7 +27,7 @@ end
 local function collector()
   local refs, known = {}, { [true] = {}, [false] = {} }
   local function slot(ref, told)
-    told = told and telling[ref.kind] and not ref.plain or false
+    told = told and telling[ref.kind] or false
     local name = ref.kind == "function" and ref or ref.text
     local i = known[told][name]
     if not i then
@@ -38,9 +41,15 @@ end
 
 local function index_of(event) return event and event.index or nil end
 local function name_of(event) return event and event.name or nil end
+
+-- An integer is the float that it equals, and 0.0 is -0.0: which of them a record had does not show.
 local function present(value)
   if value == ABSENT then return nil end
-  return value
+  return math.type(value) == "float" and math.tointeger(value) or value
+end
+local function present_float(value)
+  if value == ABSENT then return nil end
+  return value + 0.0
 end
 
 -- The keys for the loop, and how the values of some are shown.
@@ -48,7 +57,8 @@ local function keys_of(keys, slot)
   local list, reads = {}, {}
   for i, key in ipairs(keys) do
     local at, absent = slot(key.ref, true)
-    reads[i] = not key.at and index_of or key.ref.kind == "event" and name_of or absent and present
+    reads[i] = not key.at and index_of or key.ref.kind == "event" and name_of
+      or key.ref.kind == "float" and present_float or absent and present
     list[i] = { slot = at, other = key.other and slot(key.other), at = key.at, read = reads[i] and true }
   end
   return list, reads
@@ -61,8 +71,9 @@ local function measured(columns, slot)
     local measure, ref = measures[column.measure], column.ref
     local kind, at, absent = ref and ref.kind, nil, nil
     if ref then at, absent = slot(ref, told_measures[column.measure]) end
-    list[i] = { slot = at, code = measure.code and measure.code(kind) }
-    starts[i], steps[i] = measure.start, measure.step(kind, i, absent)
+    local beside, step = column.weight or column.event, column.weight and measure.weighted or measure.step
+    list[i] = { slot = at, beside = beside and slot(beside), code = not beside and measure.code and measure.code(kind) }
+    starts[i], steps[i] = measure.start, step(kind, i, absent, column)
   end
   return list, starts, steps
 end
@@ -81,23 +92,46 @@ local function named_events(groups, columns)
   end
 end
 
+-- 1 and 1.0 are one key, which is shown as its kind has it, whichever was met first.
+local number_of = {
+  float = function(x) return x + 0.0 end,
+  any = function(x) return math.tointeger(x) or x end,
+}
+
+local function shown(groups, keys)
+  for _, key in ipairs(keys) do
+    local number, at = number_of[key.ref.kind], key.at
+    if number and at then
+      for _, g in ipairs(groups) do
+        local values = g.keys
+        if type(values[at]) == "number" then values[at] = number(values[at]) end
+      end
+    end
+  end
+  return groups
+end
+
 ---@param spec table what the query reads
 ---@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref, never false, is absent;
 --- at: its place among a group's keys
----@param columns {name: string, measure: string, ref: table?}[]
+---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
 ---@return table[] groups # { keys = {…}, state, state … }, in the order in which they were met; a key
 --- without a place is its `event`, the event's index or nil
 local function aggregate(spec, keys, columns)
+  local description = engine.grouping(spec, keys, columns)
+  if description then return shown(engine.groups(spec, description), keys) end
   local refs, slot = collector()
   local key_list, reads = keys_of(keys, slot)
   local list, starts, steps = measured(columns, slot)
-  local order = spec.order or plan.any_order(spec, refs, columns) and "file" or "time"
+  local order = engine.order(spec, keys, columns)
+  -- what a stream says of names comes with its records
+  if order == "any" then order = spec.file.size and "file" or "time" end
   spec = setmetatable({ order = order }, { __index = spec })
   local source, cursor, direct = plan.source(spec, refs)
   local _ <close> = plan.closing(cursor)
   local groups = loop.make(direct, #refs, key_list, list)(source, reads, starts, steps)
   named_events(groups, columns)
-  return groups
+  return shown(groups, keys)
 end
 
 return aggregate

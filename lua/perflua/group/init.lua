@@ -2,11 +2,15 @@
 
 local blame = require "perflua.errors.blame"
 local aggregate = require "perflua.group.aggregate"
+local description = require "perflua.table.description"
 local measures = require "perflua.group.measures"
+local events = require "perflua.file.events"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 
 local group = {}
+
+local weights = { signed = true, unsigned = true, any = true } -- kinds of what can be a weight
 
 local function taken(spec, keys, columns, name)
   if name == "event" and spec.split then return true end
@@ -83,6 +87,54 @@ function group.column(spec, name, field, option)
   return { name = prefix .. field, measure = name, ref = ref, kind = ref.kind, option = option }
 end
 
+-- The events of one side of a ratio, and what it is called.
+local function side(spec, wanted)
+  local is_event = events.is_event(wanted)
+  if type(wanted) ~= "string" and not is_event then
+    blame("ratio: an event's name expected, got a %s", type(wanted))
+  end
+  local set, name, read = events.resolve(spec.scope.file.events, wanted), is_event and wanted.name or wanted, {}
+  for index in pairs(set) do
+    if not spec.scope.event_set or spec.scope.event_set[index] then read[index] = true end
+  end
+  if next(read) == nil then blame("ratio: this query does not read event '%s'", name) end
+  return read, name
+end
+
+---@param spec table
+---@param over string|perflua.Event
+---@param under string|perflua.Event
+---@param field string? what is added up
+---@return {name: string, measure: string, ref: table, kind: string, option: any, events: table[], event: table}
+function group.ratio(spec, over, under, field)
+  local column = group.column(spec, "ratio", field or "period")
+  local a, a_name = side(spec, over)
+  local b, b_name = side(spec, under)
+  column.name = a_name .. "/" .. b_name
+  column.option, column.events, column.event = column.name, { a, b }, spec.scope:ref "event"
+  return column
+end
+
+---@param spec table
+---@param field string
+---@return {columns: table[]} # the changes: the last measure is weighted
+function group.weighted(spec, field)
+  local columns, last = table.move(spec.columns, 1, #spec.columns, 1, {}), {}
+  if #columns == 0 then blame("weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first") end
+  for key, value in pairs(columns[#columns]) do last[key] = value end
+  if not measures[last.measure].weighted then
+    blame("weight: %s takes no weight; count, avg, quantile and hist do", last.measure)
+  elseif last.weight then
+    blame("weight: '%s' is weighted by %s already", last.name, last.weight.text)
+  end
+  last.weight = spec.scope:ref(field)
+  if not weights[last.weight.kind] then
+    blame("weight: a weight is an integer; %s is none (%s)", field, last.weight.kind)
+  end
+  columns[#columns] = last
+  return { columns = columns }
+end
+
 ---@param spec table
 ---@param column table
 ---@return table[] # the columns with this one
@@ -139,10 +191,13 @@ end
 function group.table(spec, present, ...)
   local columns = spec.columns
   if #columns == 0 then columns = { group.column(spec, "count") } end
-  local data = { keys = {}, measures = {} }
-  for i, key in ipairs(spec.keys) do data.keys[i] = { name = key.name, kind = key.ref.kind } end
+  local data = { description = description.of(spec), keys = {}, measures = {} }
+  for i, key in ipairs(spec.keys) do data.keys[i] = { name = key.name, kind = key.ref.kind, text = key.ref.text } end
   for i, column in ipairs(columns) do
-    data.measures[i] = { name = column.name, measure = column.measure, kind = column.kind, option = column.option }
+    data.measures[i] = {
+      name = column.name, measure = column.measure, kind = column.kind, option = column.option,
+      field = column.ref and column.ref.text, weight = column.weight and column.weight.text,
+    }
   end
   data.groups = {}
   local empty = Table.new(data)

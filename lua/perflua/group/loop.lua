@@ -41,8 +41,9 @@ local function filled(text, words) return (text:gsub("%u%u%u+", words)) end
 
 -- The text of one measure: its own, or a call of its step.
 local function addition(i, one, value)
-  return filled(one.code or "STEP(g, VALUE)", {
+  return filled(one.code or "STEP(g, VALUE, BESIDE)", {
     STATE = ("g[%d]"):format(i), STEP = ("steps[%d]"):format(i), VALUE = one.slot and value(one.slot) or "nil",
+    BESIDE = one.beside and value(one.beside) or "nil",
   })
 end
 
@@ -74,7 +75,8 @@ end
 ---@param n_values integer
 ---@param keys {slot: integer, other: integer?, at: integer?, read: boolean?}[] places among the values, and among a
 --- group's keys, without one it is the group's event; which are shown as the function of that place in `reads` has them
----@param measured {slot: integer?, code: string?}[] by measure: the place of its value, and its text if it has one
+---@param measured {slot: integer?, beside: integer?, code: string?}[] by measure: the places of its value and of what
+--- its step takes beside it, and its text if it has one
 ---@return fun(source: function, reads: function[], starts: function[], steps: function[]): table[] which gives groups
 --- { keys = {…}, event = …, state, state … } as they were met
 function loop.make(direct, n_values, keys, measured)

@@ -2,13 +2,18 @@
 -- becomes what a row shows. States are plain values, so they can be saved and merged later.
 --
 -- A row below: takes (kinds of fields it can measure), prefix (of its column's name), start() -> state,
--- step(kind, i, absent) -> function(group, x) that updates group[i] by a value, code(kind) -> the same as text for the
--- loop, where it is worth it: of STATE, VALUE and STEP(group, x); merge(a, b, kind) -> state,
--- finish(state, kind, options, total) -> value, shows(kind) -> kind of the column, default: "unsigned".
+-- step(kind, i, absent, column) -> function(group, x, beside) that updates group[i] by a value, code(kind) -> the same
+-- as text for the loop, where it is worth it: of STATE, VALUE and STEP(group, x); weighted(kind, i) -> a step that
+-- takes a record's weight beside its value; merge(a, b, kind) -> state, finish(state, kind, options, total) -> value,
+-- shows(kind) -> kind of the column, default: "unsigned".
+--
+-- A weight is an integer from 0 on, and raises if it is not; a record without one, or of weight 0, is not there. The
+-- states of a weighted measure have the form that they have without.
 
-local blame = require "perflua.errors.blame"
 local arith = require "perflua.filter.arith"
+local average = require "perflua.group.average"
 local sketch = require "perflua.group.sketch"
+local sums = require "perflua.group.sums"
 
 local measures = {}
 
@@ -23,40 +28,14 @@ local function float() return "float" end
 local function zero() return 0 end
 local function none() return false end
 local function empty() return {} end
-local function add(a, b) return a + b end
 local function as_is(state) return state end
 local function unless_none(state)
   if state == false then return nil end
   return state
 end
 
-local function overflow() blame("a sum passes 2^63-1: sum a part of it, or take avg()") end
-
--- a + x of integers, or raises; unsigned ones are never negative here.
-local function add_unsigned(a, x)
-  local sum = a + x
-  if x < 0 or sum < 0 then overflow() end
-  return sum
-end
-
-local function add_signed(a, x)
-  local sum = a + x
-  if (a ~ sum) & (x ~ sum) < 0 then overflow() end
-  return sum
-end
-
-local function add_any(a, x)
-  if math.type(a) == "integer" and math.type(x) == "integer" then return add_signed(a, x) end
-  return math.type(x) and a + x or a
-end
-
-local function adder(kind)
-  if arith.is_unsigned[kind] then return add_unsigned end
-  return kind == "signed" and add_signed or add_any
-end
-
 local function sum_step(kind, i)
-  local plus = adder(kind)
+  local plus = sums.adder(kind)
   return function(g, x)
     if x then g[i] = plus(g[i], x) end
   end
@@ -73,43 +52,25 @@ local function sum_code(kind)
   ]]
 end
 
-local function sum_merge(a, b, kind) return adder(kind)(a, b) end
+local function sum_merge(a, b, kind) return sums.adder(kind)(a, b) end
 
--- avg: { n, high, low } with the sum high * 2^32 + low, exact for 2^31 values; floats in `low`.
-local function avg_step(kind, i)
-  local high = arith.is_unsigned[kind] and function(x) return x >> 32 end
-    or function(x) return x // 4294967296 end
-  return function(g, x)
-    local s = g[i]
-    if math.type(x) == "integer" then
-      s[1], s[2], s[3] = s[1] + 1, s[2] + high(x), s[3] + (x & 0xffffffff)
-    elseif x and math.type(x) then
-      s[1], s[3] = s[1] + 1, s[3] + x
-    end
+-- Least and greatest: numbers are below strings, and what is neither is left out, as what is no number is.
+local function comes_first(kind, name) -- "lt" or "gt"
+  if kind ~= "any" and kind ~= "string" and kind ~= "bytes" then return arith.comparison(kind, kind)[name] end
+  local compare = arith.comparison("any", "any")[name]
+  return function(x, best)
+    if type(x) == type(best) then return compare(x, best) end
+    return (type(x) == "number") == (name == "lt")
   end
 end
 
-local function avg_finish(s)
-  local n, high, low = s[1], s[2], s[3]
-  if n == 0 then return nil end
-  if math.type(low) == "integer" then
-    high, low = high + (low >> 32), low & 0xffffffff
-    if high >= -0x80000000 and high < 0x80000000 then return (high << 32 | low) / n end
-  end
-  return (high * 4294967296.0 + low) / n
-end
-
-local function extreme(name) -- "lt" or "gt"
-  local function better(kind)
-    if kind == "string" or kind == "bytes" then kind = "any" end
-    return arith.comparison(kind, kind)[name]
-  end
+local function extreme(name)
   return {
     takes = ordered, start = none, shows = same, finish = unless_none,
     step = function(kind, i)
-      local is_better = better(kind)
+      local is_better = comes_first(kind, name)
       return function(g, x)
-        if x then
+        if x == x and (math.type(x) or type(x) == "string") then
           local best = g[i]
           if not best or is_better(x, best) then g[i] = x end
         end
@@ -117,25 +78,42 @@ local function extreme(name) -- "lt" or "gt"
     end,
     merge = function(a, b, kind)
       if a == false or b == false then return a or b end
-      return better(kind)(b, a) and b or a
+      return comes_first(kind, name)(b, a) and b or a
     end,
   }
+end
+
+-- The steps of what counts numbers, once each or as often as weights say: put(state, x, n).
+local function counting(measure)
+  local adder = measure.adder
+  function measure.step(kind, i)
+    local put = adder(kind)
+    return function(g, x)
+      if math.type(x) then put(g[i], x, 1) end
+    end
+  end
+  function measure.weighted(kind, i)
+    local put = adder(kind)
+    return function(g, x, weight)
+      local n = math.type(x) and sums.times(weight)
+      if n then put(g[i], x, n) end
+    end
+  end
+  return measure
 end
 
 local function add_counts(a, b)
   local merged = {}
   for bucket, n in pairs(a) do merged[bucket] = n end
-  for bucket, n in pairs(b) do merged[bucket] = (merged[bucket] or 0) + n end
+  for bucket, n in pairs(b) do merged[bucket] = sums.counted(merged[bucket] or 0, n) end
   return merged
 end
 
-local function hist_step(kind, i)
+local function hist_adder(kind)
   local bucket = sketch.power(kind)
-  return function(g, x)
-    if math.type(x) then
-      local counts, b = g[i], bucket(x)
-      counts[b] = (counts[b] or 0) + 1
-    end
+  return function(counts, x, n)
+    local b = bucket(x)
+    counts[b] = sums.counted(counts[b] or 0, n)
   end
 end
 
@@ -143,9 +121,12 @@ end
 local function kept(state) return state[1] end
 
 measures.count = {
-  start = zero, merge = add, finish = as_is,
+  start = zero, merge = sums.counted, finish = as_is,
   step = function(_, i) return function(g) g[i] = g[i] + 1 end end,
   code = function() return "STATE = STATE + 1" end,
+  weighted = function(_, i)
+    return function(g, _, weight) g[i] = sums.counted(g[i], sums.times(weight) or 0) end
+  end,
 }
 
 measures.sum = {
@@ -153,22 +134,21 @@ measures.sum = {
   shows = function(kind) return kind == "address" and "unsigned" or kind end,
 }
 
-measures.avg = {
-  takes = number, start = function() return { 0, 0, 0 } end, step = avg_step, finish = avg_finish, shows = float,
-  merge = function(a, b) return { a[1] + b[1], a[2] + b[2], a[3] + b[3] } end,
+measures.avg = counting {
+  takes = number, start = average.start, adder = average.adder, merge = average.merge, finish = average.finish,
+  shows = float,
 }
 
 measures.min, measures.max = extreme("lt"), extreme("gt")
 
 -- A quantile's state: { counts of buckets, least value, greatest value }; the last two keep a bucket's
 -- middle from being more than what is in it.
-local function quantile_step(kind, i)
+local function quantile_adder(kind)
   local bucket, less = sketch.scale(kind).bucket, arith.comparison(kind, kind).lt
-  return function(g, x)
-    local state = g[i]
-    if not math.type(x) or x ~= x then return end
+  return function(state, x, n)
+    if x ~= x then return end
     local counts, b = state[1], bucket(x)
-    counts[b] = (counts[b] or 0) + 1
+    counts[b] = sums.counted(counts[b] or 0, n)
     if state[2] == nil or less(x, state[2]) then state[2] = x end
     if state[3] == nil or less(state[3], x) then state[3] = x end
   end
@@ -188,13 +168,13 @@ local function quantile_finish(state, kind, q)
   return less(greatest, middle) and greatest or middle
 end
 
-measures.quantile = {
+measures.quantile = counting {
   takes = number, start = function() return { {} } end, shows = same,
-  step = quantile_step, merge = quantile_merge, finish = quantile_finish,
+  adder = quantile_adder, merge = quantile_merge, finish = quantile_finish,
 }
 
-measures.hist = {
-  takes = number, start = empty, step = hist_step, merge = add_counts,
+measures.hist = counting {
+  takes = number, start = empty, adder = hist_adder, merge = add_counts,
   finish = sketch.histogram, shows = function() return "histogram" end,
 }
 
@@ -242,6 +222,28 @@ measures.share = {
   takes = number, start = zero, step = sum_step, code = sum_code, merge = sum_merge,
   shows = function() return "percent" end,
   finish = function(sum, _, _, total) return total ~= 0 and 100 * (sum / total) or nil end,
+}
+
+-- Of the events that column.events has, two sets: { sum, sum } of a field over the records of each.
+measures.ratio = {
+  takes = number, start = function() return { 0, 0 } end, shows = float,
+  step = function(kind, i, _, column)
+    local plus, over, under = sums.adder(kind), column.events[1], column.events[2]
+    return function(g, x, event)
+      if not (x and event) then return end
+      local state, index = g[i], event.index
+      if over[index] then state[1] = plus(state[1], x) end
+      if under[index] then state[2] = plus(state[2], x) end
+    end
+  end,
+  merge = function(a, b, kind)
+    local plus = sums.adder(kind)
+    return { plus(a[1], b[1]), plus(a[2], b[2]) }
+  end,
+  finish = function(state)
+    if state[2] == 0 then return nil end
+    return state[1] / state[2]
+  end,
 }
 
 return measures

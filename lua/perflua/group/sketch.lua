@@ -5,6 +5,8 @@
 -- middle is at most 0.8 % from what is in it. Floats likewise, by the top bits of their
 -- representation. Negative values are in the buckets of their magnitude, mirrored.
 
+local sums = require "perflua.group.sums"
+
 local sketch = {}
 
 local pack, unpack = string.pack, string.unpack
@@ -85,7 +87,7 @@ function sketch.scale(kind) return scales[kind] end
 ---@return number? # the value below or at which a share q of all values lies; nil without values
 function sketch.quantile(counts, q, kind)
   local order, total = {}, 0
-  for bucket, n in pairs(counts) do order[#order + 1], total = bucket, total + n end
+  for bucket, n in pairs(counts) do order[#order + 1], total = bucket, sums.counted(total, n) end
   if total == 0 then return nil end
   table.sort(order)
   local rank = math.max(1, math.ceil(q * total - 1e-9))

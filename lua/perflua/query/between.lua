@@ -1,25 +1,11 @@
 -- Spellings of a time, for between(): all in whole nanoseconds, without rounding.
 
 local blame = require "perflua.errors.blame"
+local duration = require "perflua.text.duration"
 
 local between = {}
 
-local units = { s = 9, ms = 6, us = 3, ns = 0 } -- powers of ten to nanoseconds
 local MAX_PERCENT_DIGITS = 6
-
--- digits "." fraction, scaled by 10^places, exactly; nil if it has more digits or is too large.
-local function scaled(whole, fraction, places)
-  if #fraction > places and fraction:sub(places + 1):find("[^0]") then return nil end
-  local digits = whole .. fraction:sub(1, places) .. ("0"):rep(places - #fraction)
-  digits = digits:gsub("^0+(%d)", "%1")
-  return math.tointeger(tonumber(digits))
-end
-
-local function split(number)
-  local whole, fraction = number:match("^(%d+)%.?(%d*)$")
-  if not whole then whole, fraction = "0", number:match("^%.(%d+)$") end
-  return fraction and whole, fraction
-end
 
 local function first_time(file, text)
   local time = file.first_time
@@ -29,8 +15,7 @@ end
 
 -- span * percent / 100 in integers: what is divided stays below 10^16.
 local function percent(file, number, text, is_end)
-  local whole, fraction = split(number)
-  local amount = whole and scaled(whole, fraction, MAX_PERCENT_DIGITS)
+  local amount = duration.scaled(number, MAX_PERCENT_DIGITS)
   local unit = math.tointeger(10 ^ (2 + MAX_PERCENT_DIGITS))
   if not amount or amount > unit then
     blame("between \"%s\": a percentage is from 0 to 100, with up to %d decimals", text, MAX_PERCENT_DIGITS)
@@ -44,18 +29,13 @@ end
 local function parse(file, text, is_end)
   local number = text:match("^@(.*)$")
   if number then
-    local whole, fraction = split(number)
-    local time = whole and scaled(whole, fraction, 9)
+    local time = duration.scaled(number, 9)
     return time or blame("between \"%s\": seconds are written as perf prints them, \"@8590.143543\"", text)
   end
   number = text:match("^(.*)%%$")
   if number then return percent(file, number, text, is_end) end
-  local digits, unit = text:match("^([%d.]+)%s*(%a+)$")
-  if digits and units[unit] then
-    local whole, fraction = split(digits)
-    local time = whole and scaled(whole, fraction, units[unit])
-    if time then return first_time(file, text) + time end
-  end
+  local after = duration.nanoseconds(text)
+  if after then return first_time(file, text) + after end
   return blame("between \"%s\": a time is nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
     .. "\"3us\" or \"10%%\"", text)
 end

@@ -1,14 +1,16 @@
 -- The fields that the records of a query can have, and how each is read.
 --
--- A Ref is a field as a query names it: { text, kind, root, plain, get }. plain: the C cursor can yield
--- it by its root name, and an absent value is told from a present one there. get(record) reads it
--- otherwise; nil if absent.
+-- A Ref is what a query names, a field or an expression: { text, kind, root, path, plain, get, node }. plain: the C
+-- cursor can yield it by its root name, and an absent value is told from a present one there. get(record) reads it
+-- otherwise; nil if absent. node is its checked tree (filter/check.lua); an expression has neither root nor path.
+-- types: the ids of the record types that have it, if not all that have its root do.
 
 local core = require "perflua.core"
+local arith = require "perflua.filter.arith"
 local blame = require "perflua.errors.blame"
+local expr = require "perflua.filter.expr"
 local guard = require "perflua.errors.guard"
 local members = require "perflua.query.members"
-local parser = require "perflua.filter.parser"
 local fail = require("perflua.filter.lexer").fail
 
 local fields = {}
@@ -145,35 +147,49 @@ local function only_of(having, get)
   end
 end
 
--- The Ref of a parsed path, or nil and what is wrong with it.
+local function of_field(text, kind, path, plain, types)
+  local get = getter(path[1], path)
+  if types then get = only_of(types, get) end
+  local ref = { text = text, kind = kind, root = path[1], path = path, plain = plain, types = types, get = get }
+  ref.node = { op = "field", kind = kind, ref = ref, path = path, text = text }
+  return ref
+end
+
+-- The Ref of a parsed path, or nil and what is wrong with it. Its path starts with the name as it is known here.
 function Scope:resolve(path, text)
   local root, entry = self:root(path[1])
   if not root then return nil, entry end
-  local get = getter(root, path)
-  if #path == 1 then return { text = text, kind = entry.kind, root = root, plain = entry.plain, get = get } end
+  path = table.move(path, 2, #path, 2, { root })
+  if #path == 1 then return of_field(text, entry.kind, path, entry.plain) end
   local kind, more = self:member(root, entry, path)
   if not kind then return nil, more end
   if kind == "later" then return comes_later(text) end
-  return { text = text, kind = kind, root = root, plain = false, get = more and only_of(more, get) or get }
+  return of_field(text, kind, path, false, more)
 end
 
--- For filters: raises { at, message }.
+-- For expressions: raises { at, message }.
 function Scope:field(node)
   local ref, message = self:resolve(node.path, node.text)
   return ref or fail(node.at, "%s", message)
 end
 
+local function by_record(ref) return ref.get end
+
+local function of_expression(text, node)
+  local kind = arith.is_constant[node.kind] and "unsigned" or node.kind
+  return { text = text, kind = kind, plain = false, get = expr.bind(node, by_record), node = node }
+end
+
 -- For select, group_by and measures: raises the caller's error.
----@param text string
+---@param text string a field, or an expression of fields
 ---@return table ref
 function Scope:ref(text)
   if type(text) ~= "string" then blame("a field's name expected, got a %s", type(text)) end
-  local ok, node = pcall(parser.field, text)
-  if not ok then
-    if type(node) ~= "table" then error(node, 0) end
-    blame("field \"%s\", column %d: %s", text, node.at, node.message)
-  end
-  local ref, message = self:resolve(node.path, text)
+  local node, message = expr.value(text, self)
+  if not node then blame("%s", message) end
+  if node.op ~= "field" then return of_expression(text, node) end
+  local ref
+  ref, message = self:resolve(node.path, text)
   return ref or blame("%s", message)
 end
 

@@ -4,6 +4,7 @@
 local core = require "perflua.core"
 local checked = require "perflua.errors.methods"
 local between = require "perflua.query.between"
+local description = require "perflua.table.description"
 local blame = require "perflua.errors.blame"
 local check_open = require "perflua.file.check_open"
 local filter = require "perflua.filter"
@@ -40,7 +41,9 @@ end
 ---@return perflua.Query
 function Query:where(condition)
   not_grouped(self, "where")
-  return derive(self, { filters = appended(self.spec.filters, filter.of(condition, self.spec.scope)) })
+  local one = filter.of(condition, self.spec.scope)
+  one.source = description.filter(condition)
+  return derive(self, { filters = appended(self.spec.filters, one) })
 end
 
 ---@param from integer|string|nil included
@@ -50,14 +53,15 @@ function Query:between(from, to)
   not_grouped(self, "between")
   local spec = self.spec
   check_open(spec.file)
+  local spans = appended(spec.spans or {}, description.span(from, to))
   from = between.time(spec.file, from, false) or 0
   to = between.time(spec.file, to, true)
   if spec.from and math.ult(from, spec.from) then from = spec.from end
   if spec.to and (not to or math.ult(spec.to, to)) then to = spec.to end
-  return derive(self, { from = from, to = to })
+  return derive(self, { from = from, to = to, spans = spans })
 end
 
----@param ... string fields
+---@param ... string fields, or expressions of them
 ---@return perflua.Query
 function Query:select(...)
   not_grouped(self, "select")
@@ -67,7 +71,7 @@ function Query:select(...)
   return derive(self, { refs = refs })
 end
 
----@param ... string|table<string, function> fields, or functions of a record by their columns' names
+---@param ... string|table<string, function> fields, expressions, or functions of a record by their columns' names
 ---@return perflua.Query
 function Query:group_by(...)
   not_grouped(self, "a second group_by")
@@ -166,6 +170,23 @@ end
 
 function Query:count() return self:measure("count") end
 
+---@param over string|perflua.Event
+---@param under string|perflua.Event
+---@param field string? default: "period"
+---@return perflua.Query # with the sum of a field over the records of one event divided by that of another's
+function Query:ratio(over, under, field)
+  if not self.spec.keys then blame("ratio comes after group_by") end
+  local column = group.ratio(self.spec, over, under, field)
+  return derive(self, { columns = group.added(self.spec, column), split = false })
+end
+
+---@param field string how often each record counts
+---@return perflua.Query # whose last measure is weighted
+function Query:weight(field)
+  if not self.spec.keys then blame("weight comes after group_by and a measure") end
+  return derive(self, group.weighted(self.spec, field))
+end
+
 for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "last", "share" } do
   Query[name] = function(self, field)
     if field == nil then blame("%s: of which field?", name) end
@@ -188,6 +209,9 @@ function Query:sort(column, direction)
   if not self.spec.keys then blame("sort comes after group_by") end
   return group.table(self.spec, "sort", column, direction)
 end
+
+---@return string # what is read, and where each step runs: in C or in Lua
+function Query:explain() return require "perflua.query.explain"(self.spec) end -- loaded when it is asked for
 
 function meta:__tostring()
   return ("perflua.Query over %s"):format(self.spec.file.path)

@@ -1,6 +1,8 @@
 -- Rows of a report with callers: a sample is in the row of its own function, and in `children` of each that its call
--- chain names, once.
+-- chain names, once. The core makes them; where a filter of it is for Lua they are made here.
 
+local aggregate = require "perflua.group.aggregate"
+local engine = require "perflua.query.engine"
 local names = require "perflua.report.names"
 
 local callers = {}
@@ -31,12 +33,6 @@ local function parts_of(line)
   return line:sub(1, 1), line:sub(2, tab - 1), line:sub(from)
 end
 
----Whether the function of a group's samples is not known: that of the first frame.
-function callers.is_unresolved(g, prepared)
-  local frames = g.keys[frames_at(prepared)]
-  return not frames or frames:find("^[^\t]*\t\t") ~= nil
-end
-
 -- From lines of frames to rows, of samples that are alike in all other fields. Lines that differ may be of one row:
 -- it is found by `id`, which is the line itself if all of that is shown.
 local function finder(g, prepared, list, short)
@@ -58,7 +54,7 @@ local function finder(g, prepared, list, short)
       local keys = table.move(others, 1, n, 1, {})
       if place.dso then keys[place.dso] = name end
       if place.symbol then keys[place.symbol], keys[n + 1] = symbol, names.cpumodes[level] end
-      row = { 0, 0, 0, event = event, keys = keys }
+      row = { 0, 0, 0, event = event, keys = keys, unresolved = line:find("\t\t", 1, true) ~= nil }
       known[id], list[#list + 1] = row, row
     end
     return row
@@ -95,14 +91,12 @@ end
 
 local NOWHERE = "H[unknown]\t\t[unknown]\n" -- without an address
 
----@param groups table[] # { samples, period, event = …, keys = {…} } by callers.fields; emptied
----@param prepared table
----@return table[] # groups of a Table, with the children as a third state
-function callers.make(groups, prepared)
+-- Groups by callers.fields to rows; there may be very many, which are let go.
+local function expanded(groups, prepared)
   local list, at = {}, frames_at(prepared)
   local finder_of = finders(prepared, list)
   for i, g in ipairs(groups) do
-    groups[i] = false -- there may be very many
+    groups[i] = false
     local rows_by_line, samples, period, frames = finder_of(g), g[1], g[2], g.keys[at] or NOWHERE
     local from, stop = 1, find(frames, "\n", 1, true) -- a pattern takes twice the time
     while stop do
@@ -115,6 +109,28 @@ function callers.make(groups, prepared)
   end
   for _, row in ipairs(list) do row.latest = nil end
   return list
+end
+
+-- Where a row has what, for the core; the other keys are at their places among the fields.
+local function places(prepared, keys)
+  local place, others = prepared.place, {}
+  for i = 1, #prepared.fields do
+    if i ~= place.dso and i ~= place.symbol then others[#others + 1] = i end
+  end
+  for i = 2, #keys do keys[i].at = others[i - 1] end
+  return { dso = place.dso, symbol = place.symbol, cpumode = place.symbol and #prepared.fields + 1 or nil }
+end
+
+---@param prepared table
+---@param keys table[] the event and the fields
+---@param columns table[] count and sum
+---@return table[] # as report/init.lua describes them
+function callers.rows(prepared, keys, columns)
+  local spec = prepared.query.spec
+  local description = engine.grouping(spec, keys, columns)
+  if not description then return expanded(aggregate(spec, keys, columns), prepared) end
+  description.callers = places(prepared, description.keys)
+  return engine.groups(spec, description)
 end
 
 return callers

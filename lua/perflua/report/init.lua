@@ -11,7 +11,6 @@
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
 
-local aggregate = require "perflua.group.aggregate"
 local blame = require "perflua.errors.blame"
 local callers = require "perflua.report.callers"
 local order = require "perflua.report.order"
@@ -83,22 +82,24 @@ function report.prepare(file, options)
   }
 end
 
--- Samples added up by event and fields: groups { samples, period, event = its index, keys = {…} }.
-local function groups_of(query, fields)
+-- Rows of samples: { samples, period, event = its index, keys = {…} }, with callers and the period of theirs;
+-- unresolved: they have no function.
+local function rows_of(prepared)
+  local query, make = prepared.query, prepared.children and callers or rows
   local scope = query.spec.scope
   local keys = { { ref = scope:ref "event" } }
-  for i, field in ipairs(fields) do
+  for i, field in ipairs(make.fields(prepared)) do
     keys[i + 1] = { ref = scope:ref(field.name), other = field.other and scope:ref(field.other), at = field.at }
   end
-  return aggregate(query.spec, keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } })
+  return make.rows(prepared, keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } })
 end
 
 local UNKNOWN = math.maxinteger -- of an event: behind all others
 
--- The events of the samples, in their order; a group's event becomes its place in that.
-local function totals(groups, prepared, make)
+-- The events of the samples, in their order; a row's event becomes its place in that.
+local function totals(list_of_rows, prepared)
   local list, by_event, events = {}, {}, prepared.query.spec.file.events
-  for _, g in ipairs(groups) do
+  for _, g in ipairs(list_of_rows) do
     local index = g.event or UNKNOWN
     local total = by_event[index]
     if not total then
@@ -107,11 +108,11 @@ local function totals(groups, prepared, make)
       by_event[index], list[#list + 1] = total, total
     end
     total.samples, total.period = total.samples + g[1], total.period + g[2]
-    if total.unresolved and make.is_unresolved(g, prepared) then total.unresolved = total.unresolved + g[1] end
+    if total.unresolved and g.unresolved then total.unresolved = total.unresolved + g[1] end
   end
   table.sort(list, function(a, b) return (a.index or UNKNOWN) < (b.index or UNKNOWN) end)
   for i, total in ipairs(list) do total.place = i end
-  for _, g in ipairs(groups) do g.event = by_event[g.event or UNKNOWN].place end
+  for _, g in ipairs(list_of_rows) do g.event = by_event[g.event or UNKNOWN].place end
   return list
 end
 
@@ -129,15 +130,14 @@ end
 ---@param prepared table
 ---@return table
 function report.read(prepared)
-  local make = prepared.children and callers or rows
-  local groups = groups_of(prepared.query, make.fields(prepared))
-  local events = totals(groups, prepared, make)
-  local data = { events = {}, groups = make.make(groups, prepared) }
+  local list = rows_of(prepared)
+  local events = totals(list, prepared)
+  local data = { events = {}, groups = list }
   data.keys, data.measures = columns_of(prepared)
   for i, event in ipairs(events) do data.events[i], event.rows = event.event, {} end
   for _, row in ipairs(data.groups) do
-    local list = events[row.event].rows
-    list[#list + 1] = row
+    local of_event = events[row.event].rows
+    of_event[#of_event + 1] = row
   end
   for _, event in ipairs(events) do
     event.rows = order(event.rows, prepared.children and 3 or 2, data.keys, prepared.place.symbol)

@@ -1,5 +1,6 @@
 -- Rows of a report where each sample is in one: what was added up by raw fields, by the names that are shown.
 
+local aggregate = require "perflua.group.aggregate"
 local names = require "perflua.report.names"
 
 local rows = {}
@@ -42,9 +43,6 @@ function rows.fields(prepared)
   return list
 end
 
----Whether the function of a group's samples is not known.
-function rows.is_unresolved(g, prepared) return type(g.keys[prepared.place.symbol]) ~= "string" end
-
 local ABSENT = {} -- a value for tables
 
 -- Short names of binaries, and those of them that several binaries have.
@@ -61,10 +59,8 @@ local function short_names(groups, at)
   return short, shared
 end
 
----@param groups table[] # { samples, period, event = …, keys = {…} } by rows.fields; they become rows
----@param prepared table
----@return table[] # groups of a Table
-function rows.make(groups, prepared)
+-- Groups by raw fields become rows, or are added to one.
+local function put_together(groups, prepared)
   local list, n, symbol, dso = {}, #prepared.fields, prepared.place.symbol, prepared.place.dso
   local row_of = finder(list)
   local short, shared = {}, {}
@@ -73,17 +69,26 @@ function rows.make(groups, prepared)
     local keys = g.keys
     if dso then keys[dso] = short[keys[dso] or ABSENT] end
     if symbol then
+      g.unresolved = type(keys[symbol]) ~= "string"
       keys[symbol] = names.symbol(keys[symbol])
       keys[n + 1] = keys[n + 1] or "unknown"
     end
     if dso and shared[keys[dso]] then
       local row = row_of(g.event, keys, symbol and n + 1 or n)
-      row[1], row[2] = row[1] + g[1], row[2] + g[2]
+      row[1], row[2], row.unresolved = row[1] + g[1], row[2] + g[2], g.unresolved
     else
       list[#list + 1] = g
     end
   end
   return list
+end
+
+---@param prepared table
+---@param keys table[] the event and the fields
+---@param columns table[] count and sum
+---@return table[] # as report/init.lua describes them
+function rows.rows(prepared, keys, columns)
+  return put_together(aggregate(prepared.query.spec, keys, columns), prepared)
 end
 
 return rows

@@ -1,17 +1,19 @@
 -- Table: the groups of a query, and how they are shown. All groups are kept, as states that can still be
 -- merged; order and top are presentation.
 --
--- self.data = { events, keys, measures, groups }: events names the sections, in order (nil: not split);
--- keys { name, kind }; measures { name, measure, kind (of the field), option }; a group is
--- { event = place in events, keys = {…}, state, state … }. self.show = { column, ascending, top }.
+-- self.data = { description, events, places, keys, measures, groups }: description is of description.lua; events names
+-- the sections, in order (nil: not split), places is of merge.lua; keys { name, kind, text }; measures { name, measure,
+-- kind (of the field), option, field, weight }; a group is { event = place in events, keys = {…}, state, state … }.
+-- self.show = { column, ascending, top }.
 
 local blame = require "perflua.errors.blame"
-local arith = require "perflua.filter.arith"
 local checked = require "perflua.errors.methods"
-local errno = require "perflua.errors.errno"
+local description = require "perflua.table.description"
 local fmt = require "perflua.text.fmt"
 local measures = require "perflua.group.measures"
 local merge = require "perflua.table.merge"
+local order = require "perflua.table.order"
+local read = require "perflua.table.read"
 local output = require "perflua.table.output"
 local saved = require "perflua.table.saved"
 local suggest = require "perflua.errors.suggest"
@@ -46,17 +48,29 @@ local function whole_of(data, g)
   return g.event or 0
 end
 
+-- The sums of states by event, exact for integers: so they do not depend on the order of the groups.
+local function totals_by_event(data, m)
+  local high, low, totals = {}, {}, {}
+  for _, g in ipairs(data.groups) do
+    local whole, x = whole_of(data, g), g[m]
+    if math.type(x) == "integer" then
+      high[whole] = (high[whole] or 0) + (x // 4294967296)
+      low[whole] = (low[whole] or 0) + (x & 0xffffffff)
+    else
+      totals[whole] = (totals[whole] or 0.0) + x
+    end
+  end
+  for whole, sum in pairs(high) do
+    sum = sum + (low[whole] >> 32)
+    totals[whole] = (totals[whole] or 0.0) + (sum * 4294967296.0 + (low[whole] & 0xffffffff))
+  end
+  return totals
+end
+
 local function totals_of(data) -- [measure][event] → sum of all groups' states, for shares
   local totals = {}
   for m, one in ipairs(data.measures) do
-    if one.measure == "share" then
-      local by_event = {}
-      for _, g in ipairs(data.groups) do
-        local whole = whole_of(data, g)
-        by_event[whole] = (by_event[whole] or 0.0) + g[m]
-      end
-      totals[m] = by_event
-    end
+    if one.measure == "share" then totals[m] = totals_by_event(data, m) end
   end
   return totals
 end
@@ -75,39 +89,6 @@ local function lines_of(data) -- every group as { event = …, value of each col
   return lines
 end
 
--- -1, 0, 1; absent (and not a number) after everything else, of which the second result tells.
-local function order(a, b, kind)
-  if a ~= a then a = nil end
-  if b ~= b then b = nil end
-  if a == nil or b == nil then return a == b and 0 or a == nil and 1 or -1, true end
-  local x, y = type(a), type(b)
-  if x ~= y then return x < y and -1 or 1 end
-  if x ~= "number" and x ~= "string" then
-    a, b = tostring(a), tostring(b)
-  elseif arith.is_unsigned[kind] and math.type(a) == "integer" and math.type(b) == "integer" then
-    return a == b and 0 or math.ult(a, b) and -1 or 1
-  end
-  return a == b and 0 or a < b and -1 or 1
-end
-
-local function sorter(columns, by, ascending)
-  return function(a, b)
-    if a.event ~= b.event then return a.event < b.event end
-    local c, absent
-    if by then
-      c, absent = order(a[by], b[by], columns[by].kind)
-      if c ~= 0 then return ((ascending or absent) and c or -c) < 0 end
-    end
-    for i, column in ipairs(columns) do
-      if not column.measured then
-        c = order(a[i], b[i], column.kind)
-        if c ~= 0 then return c < 0 end
-      end
-    end
-    return false
-  end
-end
-
 -- The column of that name; without one the first measure that has an order.
 local function place_of(columns, name)
   for i, column in ipairs(columns) do
@@ -121,17 +102,9 @@ local function shown(self)
   if self.lines then return self.lines end
   local columns, show = self.columns, self.show
   local lines = lines_of(self.data)
-  table.sort(lines, sorter(columns, place_of(columns, show.column), show.ascending))
-  if show.top then
-    local first, taken = {}, {}
-    for _, line in ipairs(lines) do
-      taken[line.event] = (taken[line.event] or 0) + 1
-      if taken[line.event] <= show.top then first[#first + 1] = line end
-    end
-    lines = first
-  end
-  self.lines = lines
-  return lines
+  local less = order.by(columns, place_of(columns, show.column), show.ascending)
+  self.lines = order.first(lines, less, show.top)
+  return self.lines
 end
 
 local function row(self, line)
@@ -204,34 +177,38 @@ function Table:csv(out) return output.csv(out, written(self)) end
 ---@return true? ok, string? message, string? code
 function Table:json(out) return output.json(out, written(self)) end
 
----@param other perflua.Table of the same columns
+---@param other perflua.Table of the same keys and measures; filters, times and events may differ, as of parts
 ---@return perflua.Table # a new one, shown as this one is
 function Table:merge(other)
   if getmetatable(other) ~= meta then blame("merge: a Table expected, got a %s", type(other)) end
-  local data, message = merge(self.data, other.data)
-  return new(data or blame("merge: %s", message), self.show)
+  local data, message = merge.both(self.data, other.data, true)
+  return new(data or blame("merge: these are of different queries: %s", message), self.show)
 end
 
----@param path string
+---@param out file*|string an open file, a path, or "-" for standard output
 ---@return true? ok, string? message, string? code # nil and why if it cannot be written
-function Table:save(path)
-  if type(path) ~= "string" then blame("save: a path expected, got a %s", type(path)) end
-  local text, message = saved.encode(self.data, self.show)
-  if not text then blame("save: %s", message) end
-  return output.to(path, function(write) write(text) end)
+function Table:save(out)
+  if type(out) ~= "string" and not io.type(out) then
+    blame("save: a path or an open file expected, got a %s", type(out))
+  end
+  local ok, message = true, description.unsaved(self.data) -- before a file is made
+  if message then blame("save: %s", message) end
+  local done, why, code = output.to(out == "-" and io.stdout or out, function(write)
+    ok, message = saved.encode(self.data, self.show, write)
+  end)
+  if not ok then blame("save: %s", message) end
+  return done, why, code
 end
 
----@param path string
+-- What save wrote; several tables that follow one another are merged.
+---@param from file*|string an open file, a path, or "-" for standard input
 ---@return perflua.Table? table, string? message, string? code
-local function load(path)
-  if type(path) ~= "string" then blame("load: a path expected, got a %s", type(path)) end
-  local file <close>, message, code = errno(io.open(path, "rb"))
-  if not file then return nil, message, code end
-  local text
-  text, message, code = errno(file:read("a"))
-  if not text then return nil, ("%s: %s"):format(path, message), code end
-  local data, show = saved.decode(text)
-  if not data then return nil, ("%s: %s"):format(path, show), "FORMAT" end
+local function load(from)
+  if type(from) ~= "string" and not io.type(from) then
+    blame("load: a path or an open file expected, got a %s", type(from))
+  end
+  local data, show, code = read.all(from)
+  if not data then return nil, show, code end
   return new(data, show)
 end
 
@@ -263,4 +240,8 @@ end
 
 checked(Table, meta, "Table")
 
-return { new = new, load = load }
+---@param value any
+---@return boolean
+local function is(value) return getmetatable(value) == meta end
+
+return { new = new, load = load, is = is }

@@ -1,75 +1,148 @@
--- The groups of a Table put together with another's.
+-- The groups of Tables put together. In whatever order and grouping tables are merged the groups are the same;
+-- first and last values alone are those of the tables in the order given.
+--
+-- An accumulator owns its groups and finds them by a tree: event, then the values of the keys.
 
+local description = require "perflua.table.description"
 local measures = require "perflua.group.measures"
 
-local function same_columns(a, b)
-  if #a.keys ~= #b.keys or #a.measures ~= #b.measures or not a.events ~= not b.events then return false end
-  for i, key in ipairs(a.keys) do
-    if key.name ~= b.keys[i].name then return false end
+local Accumulator = {}
+Accumulator.__index = Accumulator
+
+-- Stand in the tree for values that cannot be keys of Lua tables.
+local NIL, NAN = {}, {}
+
+local function node_key(value)
+  if value == nil then return NIL end
+  if value ~= value then return NAN end
+  return value -- 1 and 1.0 are one key, as they are while a recording is read
+end
+
+local function child(node, key)
+  local next_node = node[key]
+  if not next_node then
+    next_node = {}
+    node[key] = next_node
   end
-  for i, one in ipairs(a.measures) do
-    local two = b.measures[i]
-    if one.name ~= two.name or one.measure ~= two.measure or one.kind ~= two.kind
-      or one.option ~= two.option then
-      return false
+  return next_node
+end
+
+-- Events have a place for their section: the least that they had in any recording. Equal places go by name.
+local function by_place(a, b)
+  if a.place ~= b.place then return a.place < b.place end
+  return a.name < b.name
+end
+
+local function events_of(data)
+  local list, seen = {}, {}
+  for i, name in ipairs(data.events) do
+    seen[name] = (seen[name] or 0) + 1
+    list[i] = { name = name, nth = seen[name], place = data.places and data.places[i] or i }
+  end
+  return list
+end
+
+-- The events of both, each name as often as in the one that has it more often; for the events of each the places
+-- in the list of all.
+local function joined_events(a, b)
+  local all, known = {}, {}
+  local function add(event)
+    local same = child(known, event.name)
+    local one = same[event.nth]
+    if not one then
+      one = { name = event.name, place = event.place }
+      same[event.nth], all[#all + 1] = one, one
     end
+    one.place = math.min(one.place, event.place)
+    return one
   end
+  local function added(list)
+    local entries = {}
+    for i, event in ipairs(list) do entries[i] = add(event) end
+    return entries
+  end
+  local of_a, of_b, at = added(a), added(b), {}
+  table.sort(all, by_place)
+  for i, one in ipairs(all) do at[one] = i end
+  local function places(entries)
+    local list = { [0] = 0 }
+    for i, one in ipairs(entries) do list[i] = at[one] end
+    return list
+  end
+  return all, places(of_a), places(of_b)
+end
+
+local function moves(places)
+  for i, place in pairs(places) do
+    if place ~= i then return true end
+  end
+  return false
+end
+
+-- The events of other become some of ours; gives the places of other's.
+local function take_events(self, other)
+  local data = self.data
+  if not data.events then return { [0] = 0 } end
+  local all, ours, theirs = joined_events(events_of(data), events_of(other))
+  if moves(ours) then
+    for _, g in ipairs(data.groups) do g.event = ours[g.event or 0] end
+    local tree = {}
+    for event, node in pairs(self.tree) do tree[ours[event]] = node end
+    self.tree = tree
+  end
+  data.events, data.places = {}, {}
+  for i, one in ipairs(all) do data.events[i], data.places[i] = one.name, one.place end
+  return theirs
+end
+
+local function add_group(self, g, event)
+  local columns, n_keys, node = self.data.measures, #self.data.keys, child(self.tree, event)
+  for i = 1, n_keys - 1 do node = child(node, node_key(g.keys[i])) end
+  local last = node_key(g.keys[n_keys])
+  local mine = node[last]
+  if mine then
+    for m, one in ipairs(columns) do mine[m] = measures[one.measure].merge(mine[m], g[m], one.kind) end
+    return
+  end
+  mine = table.move(g, 1, #columns, 1, { event = event, keys = g.keys })
+  node[last], self.data.groups[#self.data.groups + 1] = mine, mine
+end
+
+---Adds the groups of another table, which stays as it is. A sum that grows too large raises.
+---@param other table data of a Table
+---@param are_parts boolean? they need not have looked at the same kinds of records
+---@return boolean? ok, string? message # nil and the first difference if they do not belong together
+function Accumulator:add(other, are_parts)
+  local difference = description.difference(self.data, other, are_parts)
+  if difference then return nil, difference end
+  self.data.description = description.joined(self.data.description, other.description)
+  local places = take_events(self, other)
+  for _, g in ipairs(other.groups) do add_group(self, g, places[g.event or 0]) end
   return true
 end
 
--- The events of both, each name as often as the one that has it more often; places of b's in them.
-local function join_events(a, b)
-  local all, place, seen = {}, { [0] = 0 }, {}
-  for i, name in ipairs(a) do all[i] = name end
-  for i, name in ipairs(b) do
-    local from = seen[name] or 0
-    repeat from = from + 1 until from > #all or all[from] == name
-    all[from], place[i], seen[name] = name, from, from
-  end
-  return all, place
-end
+local merge = {}
 
--- A string that is the same for the same event and key values only.
-local function identity(g, n_keys, event)
-  local parts = { tostring(event) }
-  for i = 1, n_keys do
-    local key = g.keys[i]
-    local text = math.type(key) == "float" and ("%a"):format(key) or tostring(key)
-    parts[i + 1] = ("%s %d:%s"):format(math.type(key) or type(key), #text, text)
-  end
-  return table.concat(parts, " ")
-end
-
-local function combined(a, b, columns)
-  local g = { event = a.event, keys = a.keys }
-  for m, one in ipairs(columns) do g[m] = measures[one.measure].merge(a[m], b[m], one.kind) end
-  return g
+---@param data table of a Table, which stays as it is
+---@return table # to add others to; its `data` is that of a Table
+function merge.start(data)
+  local own = {
+    description = data.description, keys = data.keys, measures = data.measures,
+    events = data.events and {}, groups = {},
+  }
+  local accumulator = setmetatable({ data = own, tree = {} }, Accumulator)
+  accumulator:add(data)
+  return accumulator
 end
 
 ---@param a table
 ---@param b table
+---@param are_parts boolean?
 ---@return table? data, string? message
-local function merge(a, b)
-  if not same_columns(a, b) then return nil, "the tables have different columns" end
-  local events, place
-  if a.events then events, place = join_events(a.events, b.events) end
-  local n_keys, groups, at = #a.keys, {}, {}
-  for i, g in ipairs(a.groups) do
-    groups[i] = g
-    at[identity(g, n_keys, g.event or 0)] = i
-  end
-  for _, g in ipairs(b.groups) do
-    local event = place and place[g.event or 0] or 0
-    local id = identity(g, n_keys, event)
-    if at[id] then
-      groups[at[id]] = combined(groups[at[id]], g, a.measures)
-    else
-      local moved = table.move(g, 1, #a.measures, 1, { event = event, keys = g.keys })
-      groups[#groups + 1] = moved
-      at[id] = #groups
-    end
-  end
-  return { events = events, keys = a.keys, measures = a.measures, groups = groups }
+function merge.both(a, b, are_parts)
+  local all = merge.start(a)
+  local ok, message = all:add(b, are_parts)
+  return ok and all.data, message
 end
 
 return merge

@@ -1,111 +1,249 @@
--- A Table's groups as text in a file, and back.
+-- A Table's groups as a line of text, and back, exactly. One line of printable ASCII, so that it passes through
+-- whatever passes lines, and several can follow one another in any order: what engines for many machines give.
+--
+-- Tokens are separated by tabs: MAGIC, the columns and the description (a string, see values.lua), the number of
+-- groups, and for each group its event, its keys and its states (see states.lua); then "end". A value is ~ (nil), t or
+-- f, a number, "TEXT, or $N for the Nth TEXT of the line.
 
+local description = require "perflua.table.description"
+local kinds = require "perflua.table.kinds"
 local measures = require "perflua.group.measures"
+local states = require "perflua.table.states"
 local values = require "perflua.table.values"
 
 local saved = {}
 
-local MAGIC = "perflua table 1\n"
+local VERSION = 2
+local MAGIC = ("perflua table %d\t"):format(VERSION)
+local END = "\tend"
+local ROWS = 1000 -- that are written at a time
 
----@param data table
----@param show table
----@return string? text, string? message
-function saved.encode(data, show)
-  for _, key in ipairs(data.keys) do
-    if key.kind == "function" then
-      return nil, ("column '%s' is made by a Lua function, which a file cannot hold"):format(key.name)
+saved.MAGIC = MAGIC
+
+-- All but what is printed as it is, and what has a meaning here: \ and |.
+local ESCAPED = "[^ -[%]^-{}-~]"
+
+local function escape(text)
+  if not text:find(ESCAPED) then return text end
+  return (text:gsub(ESCAPED, function(c) return ("\\%02x"):format(c:byte()) end))
+end
+
+local function unescape(text)
+  if not text:find("\\", 1, true) then return text end
+  local plain = text:gsub("\\(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end)
+  return plain
+end
+
+-- value_token(value) → token, for one line.
+local function writer()
+  local known, n = {}, 0
+  local constants = { ["nil"] = "~", ["true"] = "t", ["false"] = "f" }
+  return function(value)
+    local kind = math.type(value)
+    if kind == "integer" then return value end
+    if kind then return ("%a"):format(value) end
+    if type(value) ~= "string" then
+      return constants[tostring(value)] or error("a " .. type(value) .. " cannot be saved", 0)
+    end
+    local token = known[value]
+    if token then return token end
+    n = n + 1
+    known[value] = "$" .. n
+    return '"' .. escape(value)
+  end
+end
+
+local function write_groups(data, value_token, write)
+  local n_keys, n_measures, parts, n = #data.keys, #data.measures, {}, 0
+  local writers = {}
+  for m, one in ipairs(data.measures) do writers[m] = states[one.measure].write end
+  for i, g in ipairs(data.groups) do
+    local keys = g.keys
+    parts[n + 1] = g.event or 0
+    for k = 1, n_keys do parts[n + 1 + k] = value_token(keys[k]) end
+    n = n + 1 + n_keys
+    for m = 1, n_measures do parts[n + m] = writers[m](g[m], value_token) end
+    n = n + n_measures
+    if i % ROWS == 0 then
+      write("\t" .. table.concat(parts, "\t", 1, n))
+      n = 0
     end
   end
-  local ok, text = pcall(values.encode, { data = data, show = show })
-  if not ok then return nil, text end
-  return MAGIC .. text .. "\n"
+  if n > 0 then write("\t" .. table.concat(parts, "\t", 1, n)) end
 end
 
-local function is(value, ...)
-  for _, kind in ipairs { ... } do
-    if type(value) == kind or math.type(value) == kind then return true end
-  end
-  return false
-end
-
-local function list_of(value, valid)
-  if type(value) ~= "table" then return false end
-  for _, item in ipairs(value) do
-    if not valid(item) then return false end
-  end
+---@param data table of a Table
+---@param show table
+---@param write fun(text: string)
+---@return boolean? ok, string? message # nil and what cannot be saved
+function saved.encode(data, show, write)
+  local message = description.unsaved(data)
+  if message then return nil, message end
+  local head = {
+    description = data.description, keys = data.keys, measures = data.measures, events = data.events,
+    places = data.places, show = show,
+  }
+  local ok
+  ok, message = pcall(function()
+    local value_token = writer()
+    write(MAGIC .. value_token(values.encode(head)) .. "\t" .. #data.groups)
+    write_groups(data, value_token, write)
+    write(END .. "\n")
+  end)
+  if not ok then return nil, message end
   return true
 end
 
 local function is_text(value) return type(value) == "string" end
-local function is_key(key) return is(key, "table") and is_text(key.name) and is_text(key.kind) end
+local function is_text_or_nil(value) return value == nil or type(value) == "string" end
 
-local function is_measure(one)
-  return is(one, "table") and is_text(one.name) and is_text(one.measure) and measures[one.measure] ~= nil
-    and is(one.kind, "string", "nil") and is(one.option, "number", "nil")
-    and (measures[one.measure].takes == nil or measures[one.measure].takes[one.kind] == true)
-end
-
-local function is_number(value) return type(value) == "number" end
-local function is_table(value) return type(value) == "table" end
-local function is_present(value) return value ~= nil end
-
--- Buckets between -limit and limit; those of histograms are all walked over.
-local function counts_up_to(limit)
-  return function(counts)
-    if not is_table(counts) then return false end
-    for bucket, n in pairs(counts) do
-      if not is(bucket, "integer") or math.abs(bucket) > limit or not is(n, "integer") then return false end
-    end
-    return true
-  end
-end
-
-local is_sketch = counts_up_to(math.maxinteger)
-
-local is_state = { -- by measure
-  count = is_number, sum = is_number, share = is_number,
-  avg = function(state)
-    return is_table(state) and is_number(state[1]) and is_number(state[2]) and is_number(state[3])
-  end,
-  min = is_present, max = is_present,
-  quantile = function(state)
-    return is_table(state) and is_sketch(state[1])
-      and (next(state[1]) == nil or is_number(state[2]) and is_number(state[3]))
-  end,
-  hist = counts_up_to(64),
-  distinct = is_table, first = is_table, last = is_table,
-}
-
-local function is_group(g, data)
-  if not is(g, "table") or not is(g.keys, "table") or not is(g.event, "integer", "nil") then return false end
-  for m, one in ipairs(data.measures) do
-    if not is_state[one.measure](g[m]) then return false end
+-- A list without holes all of whose items are valid.
+local function list_of(list, valid)
+  if type(list) ~= "table" then return false end
+  local n = 0
+  for _ in pairs(list) do n = n + 1 end
+  for i = 1, n do
+    if list[i] == nil or not valid(list[i]) then return false end
   end
   return true
 end
 
-local function is_data(data, show)
-  return is(data, "table") and is(show, "table") and list_of(data.keys, is_key)
-    and list_of(data.measures, is_measure) and #data.measures > 0
-    and (data.events == nil or list_of(data.events, is_text))
-    and list_of(data.groups, function(g) return is_group(g, data) end)
-    and is(show.top, "integer", "nil") and is(show.column, "string", "nil")
+local function is_key(key)
+  return type(key) == "table" and is_text(key.name) and kinds[key.kind] ~= nil and is_text_or_nil(key.text)
 end
 
----@param text string
+local function is_option(measure, option)
+  if measure == "quantile" then return math.type(option) ~= nil and option >= 0 and option <= 1 end
+  return option == nil or type(option) == "number" or type(option) == "string"
+end
+
+local function is_measure(one)
+  if type(one) ~= "table" or not is_text(one.name) or not is_text(one.measure) then return false end
+  local measure = states[one.measure] and measures[one.measure]
+  return measure and (one.kind == nil or kinds[one.kind] ~= nil) and is_text_or_nil(one.field)
+    and is_text_or_nil(one.weight) and is_option(one.measure, one.option)
+    and (measure.takes == nil or measure.takes[one.kind] == true) or false
+end
+
+local function is_description(said)
+  if type(said) ~= "table" then return false end
+  for what, text in pairs(said) do
+    if not is_text(what) or not is_text(text) then return false end
+  end
+  return true
+end
+
+local function is_show(show)
+  return type(show) == "table" and is_text_or_nil(show.column)
+    and (show.top == nil or math.type(show.top) == "integer" and show.top >= 0)
+    and (show.ascending == nil or type(show.ascending) == "boolean")
+end
+
+local function is_place(place) return math.type(place) == "integer" and place > 0 end
+
+local function is_head(head)
+  return type(head) == "table" and is_description(head.description) and is_show(head.show)
+    and list_of(head.keys, is_key) and #head.keys > 0 and list_of(head.measures, is_measure) and #head.measures > 0
+    and (head.events == nil or list_of(head.events, is_text))
+    and (head.places == nil or head.events and list_of(head.places, is_place) and #head.places == #head.events)
+end
+
+local function fail(at, expected) error(("byte %d: %s expected"):format(at, expected), 0) end
+
+-- next_token(expected) → token, or raises; place() → where the next one is. The text ends in END, so no search
+-- for a tab goes far in vain.
+local function tokens(body)
+  local next_one, at = body:gmatch("([^\t]*)\t()"), 1
+  local function place() return #MAGIC + at end
+  return function(expected)
+    local token, after = next_one()
+    if not token then fail(place(), expected) end
+    at = after
+    return token
+  end, place
+end
+
+-- value_of(token) → value; raises if it is none. Strings are known by their tokens from then on.
+local function reader(fail_here)
+  local known, n = { t = true, f = false, inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0, ["-nan"] = 0 / 0 }, 0
+  return function(token)
+    local value = known[token]
+    if value ~= nil then return value end
+    if token == "~" then return nil end
+    value = tonumber(token)
+    if value then return value end
+    if token:byte() ~= 34 then fail_here("a value") end
+    value = unescape(token:sub(2))
+    n = n + 1
+    known["$" .. n] = value
+    return value
+  end
+end
+
+-- read() → the next group, or nil if it is none.
+local function group_reader(next_token, value_of, data)
+  local readers, columns, n_keys, n_measures = {}, data.measures, #data.keys, #data.measures
+  local keys, group, unpack = {}, {}, table.unpack -- filled, then copied to tables of the right size
+  local last_event = data.events and #data.events or 0
+  local valid = {}
+  for k, key in ipairs(data.keys) do valid[k] = kinds[key.kind] end
+  for m, one in ipairs(columns) do readers[m] = states[one.measure].read end
+  return function()
+    local event = tonumber(next_token("a group"))
+    if math.type(event) ~= "integer" or event < 0 or event > last_event then return nil end
+    for k = 1, n_keys do
+      local value = value_of(next_token("a key"))
+      if value ~= nil and not valid[k](value) then return nil end
+      keys[k] = value
+    end
+    for m = 1, n_measures do
+      local state = readers[m](next_token("a measure"), value_of, columns[m])
+      if state == nil then return nil end
+      group[m] = state
+    end
+    return { event = event, keys = { unpack(keys, 1, n_keys) }, unpack(group, 1, n_measures) }
+  end
+end
+
+local function decode(body)
+  local next_token, place = tokens(body)
+  local value_of = reader(function(expected) fail(place(), expected .. " before here") end)
+  local head = value_of(next_token("a description"))
+  head = type(head) == "string" and values.decode(head)
+  if not is_head(head) then fail(#MAGIC + 1, "the description of a table") end
+  local at = place()
+  local n = tonumber(next_token("a number of groups"))
+  if math.type(n) ~= "integer" or n < 0 then fail(at, "a number of groups") end
+  local data = {
+    description = head.description, keys = head.keys, measures = head.measures, events = head.events,
+    places = head.places, groups = {},
+  }
+  local read_group = group_reader(next_token, value_of, data)
+  for i = 1, n do
+    at = place()
+    data.groups[i] = read_group() or fail(at, "a group")
+  end
+  if place() ~= #MAGIC + #body - #END + 2 then fail(place(), "the end") end
+  return data, head.show
+end
+
+---@param head string as many bytes as MAGIC has
+---@return string? # what is wrong with them
+function saved.refused(head)
+  if head == MAGIC then return nil end
+  local version = head:match("^perflua table (%d+)%s")
+  return version and ("a table of version %s; this perflua reads version %d"):format(version, VERSION)
+    or "not a table saved by perflua"
+end
+
+---@param body string the line behind MAGIC
 ---@return table? data, table|string show # nil and what is wrong
-function saved.decode(text)
-  if text:sub(1, #MAGIC) ~= MAGIC then
-    local version = text:match("^perflua table (%d+)\n")
-    return nil, version and ("a table of version %s; this perflua reads version 1"):format(version)
-      or "not a table saved by perflua"
-  end
-  local ok, content = pcall(values.decode, text:sub(#MAGIC + 1, -2))
-  if not ok then return nil, "damaged: " .. content end
-  if not is(content, "table") or not is_data(content.data, content.show) then
-    return nil, "damaged: this is not the content of a table"
-  end
-  return content.data, content.show
+function saved.decode(body)
+  body = body:sub(1, -1 - #body:match("\r?\n?$", -2))
+  if body:sub(-#END) ~= END then return nil, "damaged: it is cut off" end
+  local ok, data, show = pcall(decode, body)
+  if not ok then return nil, "damaged: " .. data end
+  return data, show
 end
 
 return saved

@@ -6,7 +6,7 @@
 --   options      option without its dashes → one line of documentation, or {VALUE, documentation} of
 --                one that takes a value, with many = true a list of them; or nil
 --   operands     {least, most} of the other arguments; without it exactly one
---   run          function(args, out) → exit status (nil: 0); or nil, message
+--   run          function(args, out, host) → exit status (nil: 0); or nil, message; host: see src/perflua.c
 --
 -- run gets its operands as the array part of args, `args.json = true` for --json, `args.event = "x"` for
 -- --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have one dash.

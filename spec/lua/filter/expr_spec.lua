@@ -1,43 +1,8 @@
 -- The filter language, over tables that stand in for records.
 local expr = require "perflua.filter.expr"
+local expressions = require "spec.support.expressions"
 
-local kinds = {
-  s = "signed", t = "signed", u = "unsigned", v = "unsigned", a = "address", b = "address", f = "float",
-  g = "float", c = "string", d = "string", flag = "boolean", on = "boolean", raw = "bytes", what = "any",
-  chain = "view", args = "any", event = "event",
-}
-
-local file = { events = { { name = "cycles:P", index = 1, type = 0 }, { name = "faults", index = 2, type = 1 } } }
-
-local scope = { file = file }
-function scope.field(_, node)
-  local kind = kinds[node.path[1]]
-  if not kind then error({ at = node.at, message = "unknown field '" .. node.text .. "'" }, 0) end
-  if #node.path > 1 then kind = "any" end
-  return { text = node.text, kind = kind, get = function(record)
-    local value = record
-    for _, step in ipairs(node.path) do
-      if value == nil then return nil end
-      value = value[step]
-    end
-    return value
-  end }
-end
-
-local function compiled(text)
-  local filter, message = expr.compile(text, scope)
-  assert(filter, message)
-  return filter.bind(function(ref) return ref.get end)
-end
-
-local function holds(text, record) return compiled(text)(record or {}) end
-
-local function refused(text, pattern)
-  local filter, message = expr.compile(text, scope)
-  assert.is_nil(filter, text)
-  assert.matches(pattern, message)
-  return message
-end
+local file, scope, holds, refused = expressions.file, expressions.scope, expressions.holds, expressions.refused
 
 describe("a filter", function()
   it("compares fields", function()
@@ -102,6 +67,13 @@ describe("a filter", function()
     assert.is_true(holds("true"))
   end)
 
+  it("takes anything of a record for true but nil and false, and says just true", function()
+    assert.is_true(holds("what and args.x", { what = 0, args = { x = "" } }))
+    assert.is_true(holds("what or args.x", { what = 0 }))
+    assert.is_nil(holds("what and args.x", { what = 0 }))
+    assert.is_false(holds("what and flag", { what = 0, flag = false }))
+  end)
+
   it("reads a division by zero as no value", function()
     assert.is_false(holds("s // t == 0", { s = 1, t = 0 }))
     assert.is_true(holds("s % t == nil", { s = 1, t = 0 }))
@@ -146,9 +118,11 @@ describe("a filter that is wrong", function()
     refused("s != 3", "use ~=")
     refused("s == 1 && t == 2", "use 'and'")
     refused("c .. 'x' == 'y'", "column 3: '%.%.'")
-    refused("#c == 1", "column 1: '#'")
+    refused("#s == 1", "column 2: '#' counts items of a composite and bytes of a string, not of s %(an integer%)")
     refused("c:find('x')", "column 2: ':'")
-    refused("f(s)", "cannot call functions")
+    message = refused("f(s)", "column 1: there is no function 'f'; the functions there are: bucket, find, starts and u")
+    assert.matches("where%(function", message)
+    refused("args.f(s)", "column 7: .*cannot call functions")
     refused("(s == 1", "'%)' expected to close the '%(' at column 1")
     refused("s == 1)", "column 7: '%)' is not expected here")
     refused("s == 'x", "unfinished string")
@@ -183,6 +157,12 @@ describe("a filter that is wrong", function()
     refused(("("):rep(100000) .. "s", "nested deeper")
     refused(("not "):rep(100000) .. "flag", "nested deeper")
     assert.is_true(holds("s == 1" .. (" and s == 1"):rep(10000), { s = 1 }))
+    assert.is_true(holds("s == 0" .. (" or s == 1"):rep(10000), { s = 1 }))
+    refused("s" .. (" + s"):rep(20000) .. " == 1", "nested deeper than 200 levels")
+    refused(("#"):rep(1000) .. "c == 1", "nested deeper")
+    refused(("bucket("):rep(1000) .. "s", "nested deeper")
+    refused(("s in {"):rep(1000) .. "1", "nested deeper")
+    refused("(s in {1" .. ("+1"):rep(1000) .. "})", "nested deeper")
   end)
 end)
 

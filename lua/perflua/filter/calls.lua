@@ -1,0 +1,180 @@
+-- The functions of expressions, `#` and `in`: what each takes, and the node it becomes.
+
+local arith = require "perflua.filter.arith"
+local duration = require "perflua.text.duration"
+local events = require "perflua.file.events"
+local words = require "perflua.filter.words"
+
+local calls = {}
+
+local fail = require("perflua.filter.lexer").fail
+
+local function text_argument(node, name)
+  if not words.is_text[node.kind] then fail(node.at, "'%s' needs strings, not %s", name, words.of(node)) end
+end
+
+local function text_test(node, left, right)
+  text_argument(left, node.op)
+  text_argument(right, node.op)
+  node.left, node.right, node.kind = left, right, "boolean"
+end
+
+-- Reads what the scope has of the two: node.chain and node.symbol, Refs.
+local function under(node, name, _, scope)
+  if name.op ~= "const" or name.kind ~= "string" then
+    fail(name.at, "'under' takes the name of a function, in quotes")
+  end
+  local message
+  node.chain = scope:resolve({ "callchain" }, "callchain")
+  node.symbol, message = scope:resolve({ "symbol" }, "symbol")
+  if not (node.chain or node.symbol) then fail(node.at, "%s", message) end
+  node.value, node.kind = name.value, "boolean"
+end
+
+local pieces = { line = 64, page = 4096 } -- of memory, in bytes
+
+-- The width of a bucket that a text stands for.
+local function named_width(node, kind)
+  local text = node.value
+  local time = duration.nanoseconds(text)
+  if not time and not pieces[text] then
+    fail(node.at, "a bucket is as wide as an integer, a time ('10ms', '1s'), 'line' or 'page' says, not '%s'", text)
+  elseif time and kind == "address" then
+    fail(node.at, "'%s' is a length of time; addresses go into a 'line' or a 'page', or so many bytes", text)
+  elseif not time and kind ~= "address" and kind ~= "any" then
+    fail(node.at, "only addresses go into a '%s'", text)
+  end
+  return time or pieces[text]
+end
+
+local function width_of(node, kind)
+  local width
+  if node.op == "const" and node.kind == "string" then
+    width = named_width(node, kind)
+  elseif node.op == "const" and (node.kind == "natural" or node.kind == "float") then
+    width = math.tointeger(node.value)
+  end
+  if not width or width < 1 then
+    fail(node.at, "the width of a bucket is a constant integer from 1 on, or a text such as '10ms'")
+  end
+  return width
+end
+
+local function bucket(node, value, width)
+  local kind = value.kind
+  if not arith.is_number[kind] or kind == "float" then
+    fail(value.at, "'bucket' needs an integer, not %s", words.of(value))
+  end
+  local constant = { op = "const", at = width.at, kind = "natural", value = width_of(width, kind) }
+  node.left, node.right = value, constant
+  node.kind, node.fn = arith.bucket(kind)
+end
+
+local functions = {
+  bucket = { make = bucket, n = 2, usage = "bucket(time, '10ms')" },
+  find = { make = text_test, n = 2, usage = "find(comm, 'text')" },
+  starts = { make = text_test, n = 2, usage = "starts(comm, 'text')" },
+  under = { make = under, n = 1, usage = "under('symbol')" },
+}
+
+local NAMES = "bucket, find, starts and under"
+
+-- What Lua's own functions can say.
+local function unknown(node)
+  local message = ("there is no function '%s'; the functions there are: %s"):format(node.name, NAMES)
+  error({ at = node.at, message = message, beyond = true }, 0)
+end
+
+---@param node table of op "call", with a function's name; its arguments were not visited
+---@param scope table
+---@param visit fun(node: table, scope: table): table
+function calls.call(node, scope, visit)
+  local name, args = node.name, node.args
+  local one = functions[name]
+  if not one then unknown(node) end
+  if #args ~= one.n then
+    fail(node.at, "'%s' takes %s, as in %s", name, one.n == 1 and "one argument" or "two arguments", one.usage)
+  end
+  for _, arg in ipairs(args) do visit(arg, scope) end
+  node.op, node.name, node.args = name, nil, nil
+  one.make(node, args[1], args[2], scope)
+end
+
+---@param node table of op "count"
+function calls.count(node, scope, visit)
+  local operand = visit(node.left, scope)
+  if operand.op ~= "field" then
+    fail(operand.at, "'#' needs a field: of a composite it counts items, of a string bytes")
+  elseif operand.kind ~= "view" and not words.is_text[operand.kind] then
+    fail(operand.at, "'#' counts items of a composite and bytes of a string, not of %s", words.of(operand))
+  elseif operand.kind == "view" and math.type(operand.path[#operand.path]) then
+    fail(operand.at, "%s is an item, and has none", operand.text)
+  end
+  node.kind = "unsigned"
+end
+
+-- The keys under which values of a kind are found in a table, if they equal the constant.
+local function add_keys(set, kind, item)
+  local equal = arith.comparison(kind, item.kind).eq
+  for _, key in ipairs(arith.readings(kind, item.value)) do
+    if equal(key, item.value) then set[key] = true end
+  end
+end
+
+local function one_event(node, field, scope)
+  local set = {}
+  for _, item in ipairs(node.items) do
+    if item.op ~= "const" or item.kind ~= "string" then fail(item.at, "events are named by strings") end
+    for index in pairs(events.resolve(scope.file.events, item.value)) do set[index] = true end
+  end
+  node.op, node.field, node.set, node.negated = "event", field, set, false
+  node.left, node.items = nil, nil
+end
+
+local function check_items(node, left)
+  local first = left.kind ~= "any" and left or node.items[1]
+  for _, item in ipairs(node.items) do
+    if item.op ~= "const" then fail(item.at, "a list after 'in' holds constants only") end
+    if item.kind == "nil" then fail(item.at, "nil is in no list; ask with == nil") end
+    if words.family(item.kind) ~= words.family(first.kind) then
+      fail(item.at, "%s and %s do not compare", words.of(first), words.of(item))
+    end
+  end
+end
+
+-- An integer that only the record tells is found by its bits; a float could be taken for it.
+local function check_any(node, left)
+  if left.kind ~= "any" or left.op == "field" then return end
+  for _, item in ipairs(node.items) do
+    if item.kind == "unsigned" or item.kind == "bits" then
+      fail(item.at, "constants above 2^63-1 are compared with ==, as the type of the other side is not known")
+    end
+  end
+end
+
+---@param node table of op "in": left, items
+function calls.within(node, scope, visit)
+  local left = visit(node.left, scope)
+  for _, item in ipairs(node.items) do visit(item, scope) end
+  node.kind = "boolean"
+  if #node.items == 0 then fail(node.at, "nothing is in an empty list") end
+  if left.kind == "event" then return one_event(node, left, scope) end
+  if left.kind == "view" then
+    fail(left.at, "%s is a composite and is in no list; name a member", left.text)
+  elseif left.kind == "nil" then
+    fail(left.at, "nil is in no list")
+  end
+  check_items(node, left)
+  check_any(node, left)
+  local set = {}
+  for _, item in ipairs(node.items) do
+    if words.family(item.kind) == "number" then
+      add_keys(set, left.kind, item)
+    else
+      set[item.value] = true
+    end
+  end
+  node.set, node.items = set, nil
+end
+
+return calls

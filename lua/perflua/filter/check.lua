@@ -1,0 +1,167 @@
+-- What a parsed expression means: every part gets its kind, and operators become the nodes that are run, by
+-- closures.lua or in C. After that they are:
+--
+--   const { value, kind }, field { ref, path, text }, and / or { left, right }, not { left },
+--   nil-test { left, present }, compare { left, right, negated, comparison = "eq" | "lt" | "le" | "gt" | "ge" },
+--   event { field, set, negated }: set by an event's index, in { left, set }: set by value,
+--   find / starts { left, right }, under { value }, count { left }, bucket { left, right }: a constant,
+--   neg / bnot { left }, and + - * / // % ^ & | ~ << >> { left, right }.
+--
+-- Every node has op, kind and at, the column where it is written.
+
+local arith = require "perflua.filter.arith"
+local calls = require "perflua.filter.calls"
+local events = require "perflua.file.events"
+local words = require "perflua.filter.words"
+
+local fail = require("perflua.filter.lexer").fail
+local family, word = words.family, words.of
+local compare_name = { ["=="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge" }
+local condition = { boolean = true, any = true, ["nil"] = true }
+
+local check -- by op: (node, scope) sets node.kind, and may replace what the node is
+
+local function visit(node, scope)
+  check[node.op](node, scope)
+  return node
+end
+
+local function fold(node)
+  local a, b = node.left, node.right
+  if a.op ~= "const" or b and b.op ~= "const" then return end
+  local value = node.fn(a.value, b and b.value)
+  if value == nil then return end
+  if node.kind ~= "float" then node.kind = arith.constant_kind(node.op, value, node.kind) end
+  node.op, node.value, node.left, node.right = "const", value, nil, nil
+end
+
+local function check_arithmetic(node, scope)
+  local a, b = visit(node.left, scope), visit(node.right, scope)
+  for _, side in ipairs { a, b } do
+    if not arith.is_number[side.kind] then
+      fail(side.at, "'%s' needs numbers, not %s", node.op, word(side))
+    elseif arith.is_bitwise[node.op] and side.kind == "float" then
+      fail(side.at, "'%s' needs integers", node.op)
+    end
+  end
+  node.kind, node.fn = arith.operation(node.op, a.kind, b.kind)
+  fold(node)
+end
+
+local function check_unary(node, scope, integers)
+  local a = visit(node.left, scope)
+  if not arith.is_number[a.kind] or integers and a.kind == "float" then
+    fail(a.at, "'%s' needs %s, not %s", node.op == "neg" and "-" or "~",
+      integers and "an integer" or "a number", word(a))
+  end
+  node.kind = a.kind
+  if node.op == "neg" and a.kind ~= "float" and a.kind ~= "any" then node.kind = "signed" end
+  if node.op == "bnot" and (a.kind == "natural" or a.kind == "bits") then node.kind = "signed" end
+  if node.op == "neg" then
+    node.fn = function(x) return math.type(x) and -x end
+  else
+    node.fn = function(x)
+      local i = math.type(x) and math.tointeger(x)
+      return i and ~i
+    end
+  end
+  fold(node)
+end
+
+-- event == "cycles" follows the lookup of events by name.
+local function check_event(node, field, const, scope)
+  if const.kind ~= "string" or const.op ~= "const" or node.op ~= "==" and node.op ~= "~=" then
+    fail(node.at, "an event compares only with a name (== or ~=); event.<field> has its attributes")
+  end
+  local set = events.resolve(scope.file.events, const.value)
+  node.op, node.field, node.set, node.negated = "event", field, set, node.op == "~="
+end
+
+local function check_comparison(node, scope)
+  local a, b = visit(node.left, scope), visit(node.right, scope)
+  node.kind = "boolean"
+  if a.kind == "nil" or b.kind == "nil" then
+    if node.op ~= "==" and node.op ~= "~=" then fail(node.at, "nil is in no order; use == or ~=") end
+    local operand = a.kind == "nil" and b or a
+    node.op, node.left, node.right, node.present = "nil-test", operand, nil, node.op == "~="
+    return
+  end
+  if a.kind == "event" then return check_event(node, a, b, scope) end
+  if b.kind == "event" then return check_event(node, b, a, scope) end
+  for _, side in ipairs { a, b } do
+    if side.kind == "view" then
+      fail(side.at, "%s is a composite and compares only with nil; name a member", side.text)
+    end
+  end
+  local x, y = family(a.kind), family(b.kind)
+  if x ~= y and a.kind ~= "any" and b.kind ~= "any" then
+    fail(node.at, "%s and %s do not compare", word(a), word(b))
+  end
+  if (x == "boolean" or y == "boolean") and node.op ~= "==" and node.op ~= "~=" then
+    fail(node.at, "conditions are in no order; use == or ~=")
+  end
+  node.negated = node.op == "~="
+  node.comparison = compare_name[node.negated and "==" or node.op]
+  node.compare = arith.comparison(a.kind, b.kind)[node.comparison]
+  node.op = "compare"
+end
+
+local function check_condition(node, side)
+  if condition[side.kind] then return end
+  local hint = arith.is_number[side.kind] and "; compare it with something (~= 0)" or "; compare it (~= nil)"
+  fail(side.at, "'%s' needs conditions, not %s%s", node, word(side), hint)
+end
+
+local function check_not(node, scope)
+  check_condition(node.op, visit(node.left, scope))
+  node.kind = "boolean"
+end
+
+-- parts[first … last] as a tree of few levels: in which order they are taken together changes nothing.
+local function halved(node, parts, first, last)
+  if first == last then return parts[first] end
+  local middle = (first + last) // 2
+  node.left, node.right = halved({}, parts, first, middle), halved({}, parts, middle + 1, last)
+  node.op, node.at, node.kind = parts.op, parts.at, "boolean"
+  return node
+end
+
+local function check_logic(node, scope)
+  local parts = node.parts
+  for _, part in ipairs(parts) do check_condition(node.op, visit(part, scope)) end
+  parts.op, parts.at, node.parts = node.op, node.at, nil
+  halved(node, parts, 1, #parts)
+end
+
+check = {
+  const = function() end,
+  field = function(node, scope)
+    node.ref = scope:field(node)
+    node.kind = node.ref.kind
+  end,
+  neg = function(node, scope) check_unary(node, scope, false) end,
+  bnot = function(node, scope) check_unary(node, scope, true) end,
+  count = function(node, scope) calls.count(node, scope, visit) end,
+  call = function(node, scope)
+    calls.call(node, scope, visit)
+    if node.op == "bucket" then fold(node) end
+  end,
+  ["in"] = function(node, scope) calls.within(node, scope, visit) end,
+  ["and"] = check_logic, ["or"] = check_logic, ["not"] = check_not,
+  ["~="] = check_comparison,
+}
+for op in pairs(compare_name) do check[op] = check_comparison end
+for op in ("+ - * / // % ^ & | ~ << >>"):gmatch("%S+") do check[op] = check_arithmetic end
+
+---@class perflua.Node
+---@field op string
+---@field kind string of its value, see arith.lua
+---@field at integer
+
+return {
+  -- (node, scope): the same node, checked; raises { at, message }
+  node = visit,
+  ---@param kind string
+  ---@return boolean? # can it be a condition?
+  is_condition = function(kind) return condition[kind] end,
+}

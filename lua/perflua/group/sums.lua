@@ -1,0 +1,54 @@
+-- Adding up without ever being wrong: what does not fit raises.
+
+local arith = require "perflua.filter.arith"
+local blame = require "perflua.errors.blame"
+
+local sums = {}
+
+local function overflow() blame("a sum passes 2^63-1: sum a part of it, or take avg()") end
+
+-- a + x of integers, or raises; unsigned ones are never negative here.
+local function add_unsigned(a, x)
+  local sum = a + x
+  if x < 0 or sum < 0 then overflow() end
+  return sum
+end
+
+local function add_signed(a, x)
+  local sum = a + x
+  if (a ~ sum) & (x ~ sum) < 0 then overflow() end
+  return sum
+end
+
+local function add_any(a, x)
+  if math.type(a) == "integer" and math.type(x) == "integer" then return add_signed(a, x) end
+  return math.type(x) and a + x or a
+end
+
+---@param kind string of what is added
+---@return fun(a: number, x: any): number
+function sums.adder(kind)
+  if arith.is_unsigned[kind] then return add_unsigned end
+  return kind == "signed" and add_signed or add_any
+end
+
+---@param a integer how often by now
+---@param n integer how often more
+---@return integer
+function sums.counted(a, n)
+  local sum = a + n
+  if sum < 0 then blame("weights add up to more than 2^63-1") end
+  return sum
+end
+
+---@param weight any what a record has as its weight; false: nothing
+---@return integer? # how often it counts; nil: not at all
+function sums.times(weight)
+  if weight == 0 or not math.type(weight) then return nil end
+  if math.type(weight) == "float" or weight < 0 then
+    blame("a weight is an integer from 0 to 2^63-1: leave out records of others with where()")
+  end
+  return weight
+end
+
+return sums

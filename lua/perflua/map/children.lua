@@ -1,0 +1,58 @@
+-- A process of perflua for each recording, several of them at a time.
+
+local children = {}
+
+-- What came before the tool on our own command line; a prompt is not for them.
+local function own_options()
+  local words, first = {}, 0
+  while arg[first - 1] do first = first - 1 end
+  for i = first, -1 do
+    if arg[i] ~= "-i" and arg[i] ~= "-v" then words[#words + 1] = arg[i] end
+  end
+  return words
+end
+
+local function words_for(options, script, path)
+  local words = table.move(options, 1, #options, 1, {})
+  return table.move({ "map", "--partial", "--", script, path }, 1, 5, #words + 1, words)
+end
+
+local function why(status)
+  if status < 0 then return ("its process was ended by signal %d"):format(-status) end
+end
+
+---@param host table of the interpreter
+---@param script string
+---@param paths string[]
+---@param at_a_time integer
+---@param done fun(i: integer, out: file*?, message: string?): boolean? for each as it ends, with what it wrote; or
+--- without if it failed, and why if it did not say so itself. false: no others are to be started
+function children.run(host, script, paths, at_a_time, done)
+  local options, running, n, next_one, going = own_options(), {}, 0, 1, true
+  local function ended(i, out, message)
+    if done(i, out, message) == false then going = false end
+    if out then out:close() end
+  end
+  local function start(i)
+    local pid, out = host.start(words_for(options, script, paths[i]))
+    if not pid then return ended(i, nil, out) end
+    running[pid], n = { i = i, out = out }, n + 1
+  end
+  while true do
+    going = going and not host.interrupted()
+    while going and n < at_a_time and paths[next_one] do
+      start(next_one)
+      next_one = next_one + 1
+    end
+    if n == 0 then return end
+    local pid, status = host.wait()
+    local child = running[pid]
+    if child then
+      running[pid], n = nil, n - 1
+      if status ~= 0 then child.out:close() end
+      ended(child.i, status == 0 and child.out or nil, why(status))
+    end
+  end
+end
+
+return children

@@ -1,0 +1,144 @@
+-- Queries as the core runs them: descriptions in trees instead of functions of Lua. What Lua alone can answer is
+-- run by group/aggregate.lua, record by record, with the same answer.
+
+local blame = require "perflua.errors.blame"
+local guard = require "perflua.errors.guard"
+local lower = require "perflua.query.lower"
+local measures = require "perflua.group.measures"
+
+local engine = {}
+
+local MAX_KEYS, MAX_MEASURES = 64, 256 -- as the core has them
+
+-- What has no answer, in the words of group/sums.lua and average.lua.
+local wrong = {
+  sum = "a sum passes 2^63-1: sum a part of it, or take avg()",
+  weight = "a weight is an integer from 0 to 2^63-1: leave out records of others with where()",
+  weights = "weights add up to more than 2^63-1",
+  average = "what is averaged adds up to more than 2^94",
+}
+
+-- What all ways to read in the core share.
+local function scope_of(spec, order)
+  return {
+    types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
+    from = spec.from, to = spec.to, order = order,
+  }
+end
+
+---The filters of a query that the core can ask, as one tree; and what is left to Lua.
+---@param spec table
+---@param lowering perflua.Lowering
+---@return table? tree nil: none
+---@return table[] rest
+function engine.filters(spec, lowering)
+  local trees, rest = {}, {}
+  for _, filter in ipairs(spec.filters) do
+    local tree = not spec.interpreted and lowering:condition(filter.node)
+    if tree then trees[#trees + 1] = tree else rest[#rest + 1] = filter end
+  end
+  return lower.all(trees), rest
+end
+
+local function key_of(key, lowering)
+  local value, why = lowering:value(key.ref)
+  if not value then return nil, why end
+  local other
+  if key.other then
+    other, why = lowering:value(key.other)
+    if not other then return nil, why end
+  end
+  return { value = value, other = other, at = key.at }
+end
+
+local function measure_of(column, lowering)
+  local one = { measure = column.measure, events = column.events }
+  for part, ref in pairs { value = column.ref or nil, weight = column.weight or nil } do
+    local tree, why = lowering:value(ref)
+    if not tree then return nil, why end
+    one[part] = tree
+  end
+  return one
+end
+
+-- Each of a list, lowered; nil and why not.
+local function each(list, lowered, lowering)
+  local result = {}
+  for i, one in ipairs(list) do
+    local got, why = lowered(one, lowering)
+    if not got then return nil, why end
+    result[i] = got
+  end
+  return result
+end
+
+---@param spec table
+---@return boolean # does a function of Lua see the records, to filter them?
+function engine.calls_lua(spec)
+  for _, filter in ipairs(spec.filters) do
+    if not filter.node then return true end
+  end
+  return false
+end
+
+-- What is not the same in every order.
+local function depends(spec, keys, columns)
+  for _, column in ipairs(columns) do
+    if column.measure == "first" or column.measure == "last" then return column.name .. " is of the order of time" end
+  end
+  for _, key in ipairs(keys) do
+    if key.ref.kind == "function" then return "what a function of Lua answers may depend on it" end
+  end
+  return engine.calls_lua(spec) and "what a function of Lua answers may depend on it" or nil
+end
+
+---The order in which the records of a grouped query are read: "time" has its price.
+---@param spec table
+---@param keys {ref: table}[]
+---@param columns table[]
+---@return string order "time", "file", or "any": the answer is the same
+---@return string why
+function engine.order(spec, keys, columns)
+  if spec.order then return spec.order, "that was asked for" end
+  local why = depends(spec, keys, columns)
+  if why then return "time", why end
+  return "any", "the answer is the same in any order"
+end
+
+---What the core is told of a grouped query; nil and why it cannot run it.
+---@param spec table
+---@param keys {ref: table, other: table?, at: integer?}[] as group/aggregate.lua has them
+---@param columns table[]
+---@return table? description
+---@return string? why
+function engine.grouping(spec, keys, columns)
+  if spec.interpreted then return nil, "that was asked for" end
+  if #keys > MAX_KEYS then return nil, ("there are more than %d keys"):format(MAX_KEYS) end
+  if #columns > MAX_MEASURES then return nil, ("there are more than %d measures"):format(MAX_MEASURES) end
+  local lowering = lower.of(spec.file)
+  local description = scope_of(spec, (engine.order(spec, keys, columns)))
+  local why
+  description.keys, why = each(keys, key_of, lowering)
+  if not description.keys then return nil, why end
+  description.measures, why = each(columns, measure_of, lowering)
+  if not description.measures then return nil, why end
+  local filter, rest = engine.filters(spec, lowering)
+  if #rest > 0 then return nil, "Lua asks what comes before" end
+  description.filter = filter
+  return description
+end
+
+---@param spec table
+---@param description table from engine.grouping
+---@return table[] groups # as group/aggregate.lua gives them
+function engine.groups(spec, description)
+  local groups, why = guard(spec.file.group, spec.file, description)
+  if not groups then blame(wrong[why]) end
+  if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
+    groups[1] = { keys = {} }
+    for i, one in ipairs(description.measures) do groups[1][i] = measures[one.measure].start() end
+  end
+  return groups
+end
+
+return engine

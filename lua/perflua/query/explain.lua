@@ -1,0 +1,149 @@
+-- Query:explain(): what a query reads, in which order, and where each of its steps runs.
+
+local check_open = require "perflua.file.check_open"
+local core = require "perflua.core"
+local engine = require "perflua.query.engine"
+local fmt = require "perflua.text.fmt"
+local guard = require "perflua.errors.guard"
+local lower = require "perflua.query.lower"
+local plan = require "perflua.query.plan"
+local types = require "perflua.file.types"
+
+local SHOWN = 8 -- names in a list
+
+local function listed(names)
+  local shown = table.concat(names, ", ", 1, math.min(#names, SHOWN))
+  return #names > SHOWN and ("%s and %d more"):format(shown, #names - SHOWN) or shown
+end
+
+local function records_of(spec)
+  if not spec.types then return spec.container and "all records, the container's too" or "all records" end
+  local names = {}
+  for id in pairs(spec.types) do names[#names + 1] = types()[id] and types()[id].name or tostring(id) end
+  table.sort(names)
+  return #names == 1 and names[1] == "sample" and "samples" or "records of type " .. listed(names)
+end
+
+local function events_of(spec)
+  if not spec.events then return "" end
+  local names = {}
+  for _, event in ipairs(spec.scope:events()) do names[#names + 1] = event.name end
+  return " of " .. listed(names)
+end
+
+local function place_of(file)
+  local path, size = file.path, file.size
+  local where = type(path) == "table" and ("%d files"):format(#path) or path
+  if not size then return where .. ", which passes once" end
+  return ("%s, %s bytes"):format(where, fmt.unsigned(size))
+end
+
+local function times_of(spec)
+  if not spec.from and not spec.to then return nil end
+  local from = spec.from and spec.from ~= 0 and "from @" .. core.seconds(spec.from)
+  local to = spec.to and "before @" .. core.seconds(spec.to)
+  return from and to and from .. ", " .. to or from or to or "that there is one"
+end
+
+local orders = { time = "of time", file = "of the file", any = "of the file" }
+
+local function order_of(spec, in_core)
+  local order, why
+  if spec.keys then
+    order, why = engine.order(spec, spec.keys, spec.columns)
+  else
+    order, why = spec.order or "time", spec.order and "that was asked for" or "loops are in it"
+  end
+  if order == "any" and not spec.file.size then
+    return in_core and "of the stream, or of time if names are asked for: the answer is the same in both"
+      or "of time: what a stream says of names comes with its records"
+  end
+  return ("%s: %s"):format(orders[order], why)
+end
+
+-- Filters in the order in which they are asked: the core's come first.
+local function add_filters(spec, lowering, add)
+  local rest = {}
+  for _, filter in ipairs(spec.filters) do
+    local tree, why
+    if not spec.interpreted then tree, why = lowering:condition(filter.node) end
+    if tree then
+      add("C", "where " .. filter.shown)
+    else
+      rest[#rest + 1] = { filter.shown, filter.node and (why or "that was asked for") }
+    end
+  end
+  for _, one in ipairs(rest) do add("Lua", "where " .. one[1], one[2]) end
+end
+
+local function texts_of(refs)
+  local texts = {}
+  for i, ref in ipairs(refs) do texts[i] = ref.text end
+  return table.concat(texts, ", ")
+end
+
+local function columns_of(spec)
+  local texts = {}
+  for i, column in ipairs(spec.columns) do
+    local of = column.ref and ("(%s)"):format(column.ref.text) or "()"
+    local weight = column.weight and (" weighted by %s"):format(column.weight.text) or ""
+    texts[i] = column.measure .. of .. weight
+  end
+  return #texts > 0 and table.concat(texts, ", ") or "count()"
+end
+
+local function keys_of(spec)
+  local refs = {}
+  for i, key in ipairs(spec.keys) do refs[i] = key.ref end
+  local split = spec.split and #spec.scope:events() ~= 1
+  return (split and "event, " or "") .. texts_of(refs)
+end
+
+local ALONE = "Lua sees one record after another"
+
+-- Grouping runs as a whole: what one part of it cannot, all of it does not. Does the core do it, by how many threads,
+-- and why not more?
+local function add_grouping(spec, add)
+  local columns = #spec.columns > 0 and spec.columns or { { measure = "count" } }
+  local description, why = engine.grouping(spec, spec.keys, columns)
+  local where = description and "C" or "Lua"
+  add(where, "group by " .. keys_of(spec), why)
+  add(where, columns_of(spec))
+  if not description then return false, 1, ALONE end
+  return true, guard(spec.file.group_threads, spec.file, description)
+end
+
+-- As add_grouping.
+local function add_loop(spec, add)
+  if not spec.refs then
+    add("C", "records, made for the loop")
+    return false, 1, ALONE
+  end
+  local values, _, why = plan.lowered(spec, spec.refs)
+  add(values and "C" or "Lua", "values of " .. texts_of(spec.refs), why)
+  if not values then return false, 1, ALONE end
+  return true, spec.file.size and 2 or 1, spec.file.size and "values are made ahead of the loop, where they are many"
+end
+
+---@param spec table
+---@return string # lines
+local function explain(spec)
+  check_open(spec.file)
+  local lines, steps = {}, {}
+  local function line(name, text)
+    if text then lines[#lines + 1] = fmt.escape(("%-8s %s"):format(name, text)) end
+  end
+  local function add(where, text, why)
+    text = text:gsub("%s+", " ") .. (why and (" (%s)"):format(why) or "")
+    steps[#steps + 1] = fmt.escape(("  %d  %-3s  %s"):format(#steps + 1, where, text))
+  end
+  line("reads", ("%s%s in %s"):format(records_of(spec), events_of(spec), place_of(spec.file)))
+  line("times", times_of(spec))
+  add_filters(spec, lower.of(spec.file), add)
+  local in_core, threads, why = (spec.keys and add_grouping or add_loop)(spec, add)
+  line("order", order_of(spec, in_core))
+  line("threads", threads .. (why and ": " .. why or ""))
+  return table.concat(table.move(steps, 1, #steps, #lines + 1, lines), "\n")
+end
+
+return explain

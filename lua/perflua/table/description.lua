@@ -1,0 +1,162 @@
+-- What a Table is the answer to, in words that can be kept in a file and compared: tables are put together
+-- only when they answer the same question of different records.
+--
+-- data.description = { reads, events, where, between, groups }: texts, nil for what the query does not
+-- say.
+-- data.keys and data.measures say the rest: { name, kind, text }, { name, measure, kind, option, field, … }.
+
+local types = require "perflua.file.types"
+
+local description = {}
+
+-- Stands for a Lua function, which has no text to compare.
+local FUNCTION = "a Lua function"
+
+local function sorted_texts(list, text_of)
+  local texts = {}
+  for _, one in ipairs(list) do texts[#texts + 1] = text_of(one) end
+  table.sort(texts)
+  return table.concat(texts, ", ")
+end
+
+-- The records a query starts from: by type, by their ids.
+local function reads(spec)
+  if not spec.types then return spec.container and "records with the container's own" or "records" end
+  local names = {}
+  for id in pairs(spec.types) do names[#names + 1] = types()[id] and types()[id].name or tostring(id) end
+  table.sort(names)
+  return "records of type " .. table.concat(names, ", ")
+end
+
+---@param wanted string|perflua.Event|(string|perflua.Event)[]|nil as samples() and records() take them
+---@return string?
+function description.events(wanted)
+  if wanted == nil then return nil end
+  local function text_of(one) return type(one) == "string" and one or one.name end
+  if type(wanted) == "string" or wanted.name then return text_of(wanted) end
+  return sorted_texts(wanted, text_of)
+end
+
+local function value_text(value)
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) == "table" and not value.name then
+    local texts = {}
+    for i, one in ipairs(value) do texts[i] = value_text(one) end
+    return "{ " .. table.concat(texts, ", ") .. " }"
+  end
+  if type(value) == "table" or type(value) == "userdata" then return ("%q"):format(value.name) end
+  return tostring(value)
+end
+
+---@param condition string|function|table as where() takes it
+---@return string? # nil of a function
+function description.filter(condition)
+  if type(condition) == "string" then return condition end
+  if type(condition) == "function" then return nil end
+  local names, texts = {}, {}
+  for name in pairs(condition) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do texts[i] = name .. " = " .. value_text(condition[name]) end
+  return "{ " .. table.concat(texts, ", ") .. " }"
+end
+
+---@param from integer|string|nil as between() takes them
+---@param to integer|string|nil
+---@return string
+function description.span(from, to)
+  return ("%s to %s"):format(from == nil and "the beginning" or tostring(from), to == nil and "the end" or tostring(to))
+end
+
+local function where(spec)
+  if #spec.filters == 0 then return nil end
+  local texts = {}
+  for i, filter in ipairs(spec.filters) do
+    local text = filter.source or FUNCTION
+    texts[i] = #spec.filters == 1 and text or "(" .. text .. ")"
+  end
+  return table.concat(texts, " and ")
+end
+
+---@param spec table of a query
+---@return table<string, string>
+function description.of(spec)
+  return {
+    reads = reads(spec), events = spec.asked, where = where(spec),
+    between = spec.spans and table.concat(spec.spans, " and "),
+    groups = spec.split and "each event by itself" or "all events together",
+  }
+end
+
+local function key_text(key)
+  if key.kind == "function" then return FUNCTION end
+  return ("%s (%s)"):format(key.text or key.name, key.kind)
+end
+
+-- ("sum of period (unsigned)")
+local function measure_text(one)
+  local parts = { one.measure }
+  if one.field then parts[#parts + 1] = "of " .. one.field end
+  if one.weight then parts[#parts + 1] = "weighted by " .. one.weight end
+  if one.option ~= nil then parts[#parts + 1] = "for " .. tostring(one.option) end
+  if one.kind then parts[#parts + 1] = "(" .. one.kind .. ")" end
+  return table.concat(parts, " ")
+end
+
+local PARTS = { "reads", "events", "where", "between" } -- what says which records are looked at
+local MIXED = "several parts"
+
+-- All that two tables must have in common, as { what, text }; of parts which records each looked at is left out.
+local function lines_of(data, are_parts)
+  local said, lines = data.description or {}, {}
+  local function add(what, text) lines[#lines + 1] = { what, text } end
+  for _, what in ipairs(are_parts and {} or PARTS) do add(what, said[what] or "nothing said") end
+  add("groups", said.groups or "nothing said")
+  for i, key in ipairs(data.keys) do
+    add("key " .. i, key_text(key))
+    add("name of key " .. i, key.name)
+  end
+  for i, one in ipairs(data.measures) do
+    add("measure " .. i, measure_text(one))
+    add("name of measure " .. i, one.name)
+  end
+  return lines
+end
+
+---@param a table data of a Table
+---@param b table
+---@param are_parts boolean? they need not have looked at the same kinds of records
+---@return string? # the first thing that they do not have in common; nil if they belong together
+function description.difference(a, b, are_parts)
+  if #a.keys ~= #b.keys or #a.measures ~= #b.measures then
+    return ("%d keys and %d measures here, %d and %d there"):format(#a.keys, #a.measures, #b.keys, #b.measures)
+  end
+  local here, there = lines_of(a, are_parts), lines_of(b, are_parts)
+  for i, line in ipairs(here) do
+    local other = there[i]
+    if line[2] ~= other[2] then return ("%s: \"%s\" here, \"%s\" there"):format(line[1], line[2], other[2]) end
+  end
+end
+
+---@param a table<string, any>? descriptions of tables that belong together
+---@param b table<string, any>?
+---@return table<string, any>? # of both
+function description.joined(a, b)
+  if not a or not b then return a or b end
+  local both = { groups = a.groups }
+  for _, what in ipairs(PARTS) do
+    if a[what] == b[what] then both[what] = a[what] else both[what] = MIXED end
+  end
+  return both
+end
+
+---@param data table
+---@return string? # what of the query a file cannot hold
+function description.unsaved(data)
+  for _, key in ipairs(data.keys) do
+    if key.kind == "function" then
+      return ("column '%s' is made by a Lua function, which a file cannot hold"):format(key.name)
+    end
+  end
+end
+
+return description

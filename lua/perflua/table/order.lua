@@ -1,0 +1,91 @@
+-- The order of the lines of a Table: events in sections, then a column, then the keys.
+
+local arith = require "perflua.filter.arith"
+
+local order = {}
+
+local FEW = 200 -- lines of an event that are found without sorting all
+
+-- -1, 0, 1; absent (and not a number) after everything else, of which the second result tells.
+local function compare(a, b, kind)
+  if a ~= a then a = nil end
+  if b ~= b then b = nil end
+  if a == nil or b == nil then return a == b and 0 or a == nil and 1 or -1, true end
+  local x, y = type(a), type(b)
+  if x ~= y then return x < y and -1 or 1 end
+  if x ~= "number" and x ~= "string" then
+    a, b = tostring(a), tostring(b)
+  elseif arith.is_unsigned[kind] and math.type(a) == "integer" and math.type(b) == "integer" then
+    return a == b and 0 or math.ult(a, b) and -1 or 1
+  end
+  return a == b and 0 or a < b and -1 or 1
+end
+
+---@param columns table[]
+---@param by integer? the column; equal rows are in the order of their keys
+---@param ascending boolean?
+---@return fun(a: table, b: table): boolean # whether line a comes before b
+function order.by(columns, by, ascending)
+  return function(a, b)
+    if a.event ~= b.event then return a.event < b.event end
+    local c, absent
+    if by then
+      c, absent = compare(a[by], b[by], columns[by].kind)
+      if c ~= 0 then return ((ascending or absent) and c or -c) < 0 end
+    end
+    for i, column in ipairs(columns) do
+      if not column.measured then
+        c = compare(a[i], b[i], column.kind)
+        if c ~= 0 then return c < 0 end
+      end
+    end
+    return false
+  end
+end
+
+-- Puts a line at its place among the first n.
+local function insert(list, line, less, n)
+  local count = #list
+  if count == n and not less(line, list[n]) then return end
+  local low, high = 1, count + 1
+  while low < high do
+    local middle = (low + high) // 2
+    if less(line, list[middle]) then high = middle else low = middle + 1 end
+  end
+  table.insert(list, low, line)
+  list[n + 1] = nil
+end
+
+local function few(lines, less, n)
+  local of_event, first = {}, {}
+  for _, line in ipairs(lines) do
+    local list = of_event[line.event]
+    if not list then
+      list = {}
+      of_event[line.event] = list
+    end
+    insert(list, line, less, n)
+  end
+  for _, list in pairs(of_event) do table.move(list, 1, #list, #first + 1, first) end
+  table.sort(first, less)
+  return first
+end
+
+---@param lines table[]
+---@param less fun(a: table, b: table): boolean
+---@param n integer? how many of each event; nil: all
+---@return table[] # in order; lines itself may be sorted for it
+function order.first(lines, less, n)
+  if n == 0 then return {} end
+  if n and n <= FEW then return few(lines, less, n) end
+  table.sort(lines, less)
+  if not n then return lines end
+  local first, taken = {}, {}
+  for _, line in ipairs(lines) do
+    taken[line.event] = (taken[line.event] or 0) + 1
+    if taken[line.event] <= n then first[#first + 1] = line end
+  end
+  return first
+end
+
+return order

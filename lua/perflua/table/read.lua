@@ -1,0 +1,87 @@
+-- Saved tables, one after another from a file or a pipe.
+
+local errno = require "perflua.errors.errno"
+local merge = require "perflua.table.merge"
+local saved = require "perflua.table.saved"
+
+local read = {}
+
+-- The next line that is not empty: its first bytes, and the rest if they begin a saved table. What is none is not
+-- read further, for it may have no end. nil at the end, or nil, message, code.
+local function next_line(file)
+  local first, message, code
+  repeat first, message, code = errno(file:read(1)) until first ~= "\n" and first ~= "\r"
+  if not first then return nil, message, code end
+  local head = first .. (file:read(#saved.MAGIC - 1) or "")
+  if head ~= saved.MAGIC then return head end
+  local body
+  body, message, code = errno(file:read("L"))
+  if message then return nil, message, code end
+  return head, body or ""
+end
+
+---@param from file*|string an open file, a path, or "-" for standard input
+---@return file*? file, string name, string? code # nil, message and code if it cannot be opened
+local function open(from)
+  if from == "-" then return io.stdin, "standard input" end
+  if type(from) ~= "string" then return from, "the file" end
+  local file, message, code = errno(io.open(from, "rb"))
+  return file, file and from or message, code
+end
+
+---An iterator over the tables of a file: data, show; or nil, message, code of one that is damaged, after which those
+---that follow are read, if that is possible. The loop's control value comes first: true.
+---@param from file*|string
+---@return fun(): true?, table?, table|string?, string?
+---@return nil, nil, file*? closing
+function read.each(from)
+  local file, name, code = open(from)
+  local n, ended = 0, false
+  local function failed(message, why)
+    return true, nil, ("%s: table %d: %s"):format(name, n, message), why
+  end
+  local function step()
+    if ended then return nil end
+    if not file then
+      ended = true
+      return true, nil, name, code
+    end
+    local head, body, why = next_line(file)
+    n = n + 1
+    if not head then
+      ended = true
+      if body then return true, nil, ("%s: %s"):format(name, body), why end
+      return nil
+    end
+    local message = saved.refused(head)
+    if message then
+      ended = true
+      return failed(message, "FORMAT")
+    end
+    local data, show = saved.decode(body)
+    if data then return true, data, show end
+    return failed(show, "FORMAT")
+  end
+  return step, nil, nil, type(from) == "string" and from ~= "-" and file or nil
+end
+
+---All tables of a file, merged.
+---@param from file*|string
+---@return table? data, table|string? show, string? code # nil, message and code if one cannot be read
+function read.all(from)
+  local first, all, show
+  for _, data, one_show, code in read.each(from) do
+    if not data then return nil, one_show, code end
+    if not first then
+      first, show = data, one_show
+    else
+      all = all or merge.start(first)
+      local ok, message = all:add(data)
+      if not ok then return nil, ("tables of different queries follow one another: %s"):format(message), "FORMAT" end
+    end
+  end
+  if not first then return nil, ("%s: empty: no table was saved there"):format(tostring(from)), "FORMAT" end
+  return all and all.data or first, show
+end
+
+return read

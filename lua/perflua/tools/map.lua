@@ -1,0 +1,106 @@
+-- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged result.
+
+local children = require "perflua.map.children"
+local read = require "perflua.table.read"
+local say = require "perflua.map.say"
+local script = require "perflua.map.script"
+local segments = require "perflua.map.segments"
+local Table = require "perflua.table"
+local write = require "perflua.map.write"
+
+local tool = {
+  description = "a query script over many recordings, and the result of all",
+  usage = "map [options] QUERY.lua FILE…",
+  operands = { 2, math.huge },
+  options = { j = { "N", "recordings that are read at a time; default: one for each processor" } },
+  help = [[
+QUERY.lua is a script that returns its result, a Table or a query with groups, or a function
+of a File that returns one. perflua QUERY.lua FILE prints the same of one recording:
+
+  local file = assert(perflua.open(arg[1]))
+  return file:samples():group_by("comm", "symbol"):sum("period"):top(20)
+
+Each recording is read by a process of its own; their results are merged exactly, as if one query
+had read all. A recording that fails is told of, the others are merged, and the exit status
+is 1. With --partial the result can be merged with others later, by perflua reduce.]],
+}
+for name, option in pairs(write.options) do tool.options[name] = option end
+
+local USAGE, FAILED = 2, 1
+
+-- What the library raised, without our own line.
+local function without_place(message) return (tostring(message):gsub("^%g+:%d+: ", "")) end
+
+-- The result of one recording, read here.
+local function run_one(chunk, args, out, host)
+  local result, message = script.run(chunk, args[1], args[2])
+  if result and args.partial and host.interrupted() then return FAILED end -- it is not that of all records
+  if not result then
+    say("map", args[2], message)
+    return FAILED
+  end
+  local raised, ok
+  raised, ok, message = pcall(write.result, result, args, out)
+  if raised and ok then return 0 end
+  say("map", args[2], raised and message or without_place(ok))
+  return FAILED
+end
+
+-- The only table in the file that a process wrote.
+local function table_in(out)
+  out:seek("set")
+  local data, show = read.all(out)
+  if not data then return nil, "its result cannot be read: " .. show end
+  return data, show
+end
+
+-- Adds a result to those before; nil and why it cannot be one of them.
+local function add(all, i, data)
+  local ok, added, message = pcall(all.add, all, i, data)
+  if not ok then return nil, without_place(added) end
+  return added, message
+end
+
+local function run_many(args, out, host, at_a_time)
+  local paths, all, show, failed, n, wrong = table.move(args, 2, #args, 1, {}), segments(), nil, 0, 0, nil
+  children.run(host, args[1], paths, at_a_time, function(i, file, message)
+    local data, shown
+    if file then
+      data, shown = table_in(file)
+      message = not data and shown or nil
+    end
+    if message then say("map", paths[i], message) end
+    if data then n, show = n + 1, show or shown else failed = failed + 1 end
+    local ok, why = add(all, i, data)
+    if not ok then wrong = ("%s: %s"):format(paths[i], why) end
+    return ok and true or false
+  end)
+  if wrong then return nil, "map: these results cannot be merged: " .. wrong end
+  if n < #paths then say("map", nil, ("%d of %d recordings are not in the result"):format(#paths - n, #paths)) end
+  local data = all:result()
+  if not data then return FAILED end
+  local ok, message = write.result(Table.new(data, show), args, out)
+  if not ok then return nil, message end
+  return failed > 0 and FAILED or 0
+end
+
+---@param args table
+---@param out file*
+---@param host table of the interpreter
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out, host)
+  local at_a_time = math.tointeger(tonumber(args.j or host.processors()))
+  local wrong = write.wrong(args)
+    or not (at_a_time and at_a_time > 0) and ("-j: a number of processes, not '%s'"):format(args.j)
+  if wrong then return USAGE, "map: " .. wrong end
+  local chunk, message = loadfile(args[1])
+  if not chunk then return nil, message end
+  if #args == 2 then return run_one(chunk, args, out, host) end
+  for i = 2, #args do
+    if args[i] == "-" then return USAGE, "map: standard input is one recording, to be read alone" end
+  end
+  return run_many(args, out, host, at_a_time)
+end
+
+return tool

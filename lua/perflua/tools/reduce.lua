@@ -1,0 +1,63 @@
+-- perflua reduce [FILE…]: partial results, merged.
+
+local merge = require "perflua.table.merge"
+local read = require "perflua.table.read"
+local say = require "perflua.map.say"
+local Table = require "perflua.table"
+local write = require "perflua.map.write"
+
+local tool = {
+  description = "the merged result of what perflua map --partial wrote",
+  usage = "reduce [options] [FILE… | -]",
+  operands = { 0, math.huge },
+  options = { parts = "filters, times and events may differ: what is merged are parts of one whole" },
+  help = [[
+Reads partial results, from files or from standard input, where each is a line: any number of
+them may follow one another. In whatever order and grouping they are merged the result is that of
+one query over all recordings; with --partial it is a partial result again. What is damaged is
+told of, the rest is merged, and the exit status is 1.]],
+}
+
+for name, option in pairs(write.options) do tool.options[name] = option end
+
+local USAGE, FAILED = 2, 1
+
+-- Adds all there is in a file; nil and why if something in it is of another query.
+local function add_file(state, path, are_parts)
+  for _, data, show in read.each(path) do
+    if not data then
+      say("reduce", nil, show)
+      state.failed = true
+    elseif not state.all then
+      state.all, state.show = merge.start(data), show
+    else
+      local ok, message = state.all:add(data, are_parts)
+      if not ok then return nil, ("%s: a result of another query: %s"):format(path, message) end
+    end
+  end
+  return true
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local wrong = write.wrong(args)
+  if wrong then return USAGE, "reduce: " .. wrong end
+  local state = { failed = false }
+  for _, path in ipairs(#args > 0 and args or { "-" }) do
+    local ok, added, message = pcall(add_file, state, path, args.parts)
+    if not ok then return nil, "reduce: " .. tostring(added):gsub("^%g+:%d+: ", "") end
+    if not added then return nil, "reduce: " .. message end
+  end
+  if not state.all then
+    if state.failed or args.partial then return state.failed and FAILED or 0 end -- nothing and nothing is nothing
+    return nil, "reduce: there are no partial results"
+  end
+  local ok, message = write.result(Table.new(state.all.data, state.show), args, out)
+  if not ok then return nil, message end
+  return state.failed and FAILED or 0
+end
+
+return tool

@@ -1,0 +1,57 @@
+-- Measures by themselves: what records of different types give does not depend on their order.
+local measures = require "perflua.group.measures"
+
+local function of(name, kind, list)
+  local one = measures[name]
+  local g, step = { one.start() }, one.step(kind, 1)
+  for _, x in ipairs(list) do step(g, x) end
+  return g[1], one.finish(g[1], kind)
+end
+
+local function shuffled(list)
+  local copy = {}
+  for i, x in ipairs(list) do table.insert(copy, math.random(i), x) end
+  return copy
+end
+
+describe("the least and the greatest", function()
+  it("are numbers before strings, in whatever order they come", function()
+    for _ = 1, 50 do
+      local list = shuffled { "b", 7, false, 2.5, "a", 0 / 0, {}, true, -3 }
+      assert.equal(-3, select(2, of("min", "any", list)))
+      assert.equal("b", select(2, of("max", "any", list)))
+    end
+  end)
+
+  it("are no number that is none", function()
+    for _ = 1, 10 do
+      assert.equal(-1.5, select(2, of("min", "float", shuffled { 0 / 0, 2.5, -1.5 })))
+      assert.equal(2.5, select(2, of("max", "float", shuffled { 0 / 0, 2.5, -1.5 })))
+    end
+    assert.is_nil(select(2, of("max", "float", { 0 / 0, false })))
+  end)
+
+  it("merge as they are found", function()
+    local merge = measures.min.merge
+    assert.equal(1, merge(merge(false, "a", "any"), 1, "any"))
+    assert.equal("a", measures.max.merge("a", 1, "any"))
+    assert.equal(-1, measures.max.merge(5, -1, "unsigned"))
+    assert.equal(5, measures.min.merge(5, -1, "unsigned"))
+  end)
+end)
+
+describe("an average", function()
+  it("holds its sum exactly, in a form of its own", function()
+    assert.same({ 3, 3, 0xfffffffd }, (of("avg", "unsigned", { -1 >> 31, 0xffffffff, 0xffffffff })))
+    assert.same({ 1, -1, 0xffffffff }, (of("avg", "signed", { -1 })))
+    assert.same({ 2, 0, 0 }, (of("avg", "signed", { -5, 5 })))
+  end)
+
+  it("raises when it passes what it can hold", function()
+    local g = { { 1, math.maxinteger, 0xffffffff } }
+    assert.error_matches(function() measures.avg.step("unsigned", 1)(g, 1) end, "adds up to more than 2^94")
+    assert.error_matches(function()
+      measures.avg.merge({ 1, math.maxinteger, 0 }, { 1, 1, 0 }, "unsigned")
+    end, "adds up to more than 2^94")
+  end)
+end)

@@ -1,0 +1,95 @@
+-- What explain() says of a query.
+local perflua = require "perflua"
+local containers = require "spec.support.containers"
+local two_events = require "spec.support.two_events"
+
+local path = two_events.write()
+local file <const> = perflua.open(path)
+
+-- The lines of an explanation, without the path.
+local function lines(query)
+  local list = {}
+  local text = query:explain():gsub(path:gsub("%p", "%%%0"), "PATH")
+  for line in text:gmatch "[^\n]+" do list[#list + 1] = line end
+  return list
+end
+
+local function line(query, name)
+  return query:explain():match("\n" .. name .. " +([^\n]+)") or query:explain():match("^" .. name .. " +([^\n]+)")
+end
+
+describe("explain()", function()
+  it("says what is read, in which order, and that the core does it", function()
+    local q = file:samples():where "cpu == 1 and\n period > 0":group_by("comm", "stack"):count():sum("period")
+    assert.same({
+      ("reads    samples in PATH, %d bytes"):format(file.size),
+      "order    of the file: the answer is the same in any order",
+      lines(q)[3],
+      "  1  C    where cpu == 1 and period > 0",
+      "  2  C    group by event, comm, stack",
+      "  3  C    count(), sum(period)",
+    }, lines(q))
+    assert.matches("^threads  %d+", lines(q)[3])
+  end)
+
+  it("says what Lua does and why, and that described filters come first", function()
+    local q = file:samples("faults"):where(function(s) return s.pid > 0 end):where { cpu = { 0, 1 }, comm = "sh" }
+      :group_by("pid", { name = function() return 1 end }):avg("ip"):weight("period")
+    assert.same({
+      ("reads    samples of faults in PATH, %d bytes"):format(file.size),
+      "order    of time: what a function of Lua answers may depend on it",
+      "threads  1: Lua sees one record after another",
+      "  1  C    where comm in { 'sh' } and cpu in { 0, 1 }",
+      "  2  Lua  where a function (spec/lua/query/explain_spec.lua:36)",
+      "  3  Lua  group by pid, name (name is a function of Lua)",
+      "  4  Lua  avg(ip) weighted by period",
+    }, lines(q))
+  end)
+
+  it("says what a loop gets", function()
+    local records = file:records({ type = { "mmap2", "comm" } }):between(1, 2)
+    assert.same({
+      ("reads    records of type comm, mmap2 in PATH, %d bytes"):format(file.size),
+      "times    from @0.000000, before @0.000000",
+      "order    of time: loops are in it",
+      "threads  1: Lua sees one record after another",
+      "  1  C    records, made for the loop",
+    }, lines(records))
+    assert.equal("  1  C    values of ip, period * 2", lines(file:samples():select("ip", "period * 2"))[4])
+    assert.equal("  1  Lua  values of ip, callchain (callchain is a composite)",
+      lines(file:samples():select("ip", "callchain"))[4])
+    local after = file:samples():where(function() return true end):select("ip")
+    assert.equal("  2  Lua  values of ip (Lua asks what comes before)", lines(after)[5])
+  end)
+
+  it("says why an order is not another", function()
+    assert.equal("of time: first_ip is of the order of time", line(file:samples():group_by("pid"):first("ip"), "order"))
+    assert.equal("of the file: that was asked for",
+      line(file:samples({ order = "file" }):group_by("pid"):first("ip"), "order"))
+    assert.equal("of the file: that was asked for", line(file:records({ order = "file" }), "order"))
+  end)
+
+  it("knows what a stream is", function()
+    local piped = two_events.write(function(b) b.container = "pipe" end)
+    local stream <close> = perflua.open(containers.stream(piped))
+    local q = stream:samples():where "event.config == 0":group_by("pid"):count()
+    assert.matches("which passes once$", line(q, "reads"))
+    assert.equal("of time: what a stream says of names comes with its records", line(q, "order"))
+    assert.equal("1: Lua sees one record after another", line(q, "threads"))
+    assert.equal("  1  Lua  where event.config == 0 (event.config: events may come late in a stream)", lines(q)[4])
+    assert.equal("of the stream, or of time if names are asked for: the answer is the same in both",
+      line(stream:samples():group_by("pid"):count(), "order"))
+    assert.equal(5, stream:samples():where "event.config ~= 2 or cpu == 0":count()) -- nothing was read before
+  end)
+
+  it("reads nothing", function()
+    local gone = perflua.open(two_events.write())
+    gone:samples():group_by("comm", "symbol"):count():explain()
+    gone:close()
+    assert.has_error(function() gone:samples() end)
+  end)
+
+  it("lets no name move the cursor", function()
+    assert.matches("where comm == '\\x1b[2J'", file:samples():where "comm == '\27[2J'":explain(), 1, true)
+  end)
+end)

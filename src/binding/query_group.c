@@ -1,0 +1,441 @@
+/*
+ * Grouped queries: from their description to the groups, as lua/perflua/group/aggregate.lua makes them of records.
+ */
+#include "query_group.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define MAX_KEYS     64
+#define MAX_MEASURES 256
+#define LONG_TEXT    40 /* Lua keeps longer ones as often as they are pushed */
+
+static const char *const measure_names[] = {
+	[PQ_M_COUNT] = "count", [PQ_M_SUM] = "sum",	      [PQ_M_AVG] = "avg",
+	[PQ_M_MIN] = "min",	[PQ_M_MAX] = "max",	      [PQ_M_QUANTILE] = "quantile",
+	[PQ_M_HIST] = "hist",	[PQ_M_DISTINCT] = "distinct", [PQ_M_FIRST] = "first",
+	[PQ_M_LAST] = "last",	[PQ_M_SHARE] = "share",	      [PQ_M_RATIO] = "ratio",
+};
+
+static int job_gc(lua_State *L)
+{
+	struct pl_job *job = lua_touserdata(L, 1);
+
+	pl_callers_free(job);
+	pq_groups_destroy(job->groups);
+	job->groups = NULL;
+	return 0;
+}
+
+static struct pl_job *push_job(lua_State *L)
+{
+	struct pl_job *job = lua_newuserdatauv(L, sizeof(*job), 0);
+
+	memset(job, 0, sizeof(*job));
+	lua_createtable(L, 0, 1);
+	lua_pushcfunction(L, job_gc);
+	lua_setfield(L, -2, "__gc");
+	lua_setmetatable(L, -2);
+	return job;
+}
+
+/* The array of that name in the table at `options` is pushed: how long is it? */
+static size_t push_list(lua_State *L, int options, const char *name, size_t max)
+{
+	size_t n;
+
+	if (lua_getfield(L, options, name) != LUA_TTABLE)
+		luaL_error(L, "no description of a query: no %s", name);
+	n = lua_rawlen(L, -1);
+	if (n > max)
+		luaL_error(L, "more than %d %s", (int)max, name);
+	return n;
+}
+
+/* The tree of that name in the table on top; NULL if there is none. [-0, +0] */
+static const struct pq_node *get_node(lua_State *L, const struct pl_file *f, const char *name)
+{
+	const struct pq_node *node = NULL;
+
+	if (lua_getfield(L, -1, name) != LUA_TNIL)
+		node = pl_to_node(L, PL_KEEP_AT, f, -1);
+	lua_pop(L, 1);
+	return node;
+}
+
+static void read_keys(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	size_t n = push_list(L, PL_OPTIONS_AT, "keys", MAX_KEYS);
+	struct pq_key *keys = pl_keep(L, PL_KEEP_AT, n * sizeof(*keys));
+
+	job->at = pl_keep(L, PL_KEEP_AT, n * sizeof(*job->at));
+	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
+			luaL_error(L, "no description of a query: a key is a table");
+		keys[i].value = get_node(L, f, "value");
+		keys[i].other = get_node(L, f, "other");
+		if (!keys[i].value)
+			luaL_error(L, "no description of a query: a key has no value");
+		if (lua_getfield(L, -1, "at") != LUA_TNIL) {
+			lua_Integer at = luaL_checkinteger(L, -1);
+
+			if (at < 1 || at > MAX_KEYS)
+				luaL_error(L, "no description of a query: no such place");
+			job->at[i] = (int)at;
+		}
+		lua_pop(L, 1);
+	}
+	job->grouping.keys = keys;
+	job->grouping.n_keys = n;
+	lua_pop(L, 1);
+}
+
+static enum pq_measure_kind to_measure_kind(lua_State *L)
+{
+	const char *name = lua_getfield(L, -1, "measure") == LUA_TSTRING ? lua_tostring(L, -1) :
+									   "";
+
+	for (size_t i = 0; i < sizeof(measure_names) / sizeof(measure_names[0]); i++) {
+		if (strcmp(measure_names[i], name) == 0) {
+			lua_pop(L, 1);
+			return (enum pq_measure_kind)i;
+		}
+	}
+	luaL_error(L, "no measure '%s'", name);
+	return PQ_M_COUNT;
+}
+
+/* The two sets of events of the ratio on top. */
+static void read_ratio(lua_State *L, struct pl_job *job, struct pq_measure *m)
+{
+	m->n_events = job->scope.n_events;
+	if (lua_getfield(L, -1, "events") != LUA_TTABLE)
+		luaL_error(L, "no description of a query: a ratio is of two events");
+	for (int i = 0; i < 2; i++, lua_pop(L, 1)) {
+		uint8_t *events = pl_keep(L, PL_KEEP_AT, m->n_events);
+
+		if (lua_rawgeti(L, -1, i + 1) != LUA_TTABLE)
+			luaL_error(L, "no description of a query: a ratio is of two events");
+		pl_to_events(L, -1, events, m->n_events);
+		m->events[i] = events;
+	}
+	lua_pop(L, 1);
+}
+
+static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	size_t n = push_list(L, PL_OPTIONS_AT, "measures", MAX_MEASURES);
+	struct pq_measure *measures = pl_keep(L, PL_KEEP_AT, n * sizeof(*measures));
+
+	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
+			luaL_error(L, "no description of a query: a measure is a table");
+		measures[i].kind = to_measure_kind(L);
+		measures[i].value = get_node(L, f, "value");
+		measures[i].weight = get_node(L, f, "weight");
+		if (measures[i].kind == PQ_M_RATIO)
+			read_ratio(L, job, &measures[i]);
+		if (!measures[i].value && measures[i].kind != PQ_M_COUNT)
+			luaL_error(L, "no description of a query: of what is measured");
+	}
+	job->grouping.measures = measures;
+	job->grouping.n_measures = n;
+	lua_pop(L, 1);
+}
+
+static bool asks_machine(const struct pq_grouping *g, const struct pd_session *session)
+{
+	bool asks = false;
+
+	for (size_t i = 0; i < g->n_keys; i++)
+		asks = asks || pq_asks_machine(g->keys[i].value, session) ||
+		       pq_asks_machine(g->keys[i].other, session);
+	for (size_t i = 0; i < g->n_measures; i++)
+		asks = asks || pq_asks_machine(g->measures[i].value, session) ||
+		       pq_asks_machine(g->measures[i].weight, session);
+	return asks;
+}
+
+/* From (file, description): a job at PL_JOB_AT that is ready to run. What allocates may have closed the file. */
+static struct pl_job *prepare(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, PL_FILE_AT);
+	struct pl_job *job;
+
+	luaL_checktype(L, PL_OPTIONS_AT, LUA_TTABLE);
+	lua_settop(L, PL_OPTIONS_AT);
+	lua_newtable(L);
+	job = push_job(L);
+	pl_progress_init(L, &job->progress);
+	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
+	read_keys(L, f, job);
+	read_measures(L, f, job);
+	pl_callers_read(L, job);
+	pl_check_open_file(L, PL_FILE_AT);
+	return job;
+}
+
+/* Text of an address that stays, as one string for all that have it. [-0, +1] */
+static void push_text(lua_State *L, const char *p, size_t n)
+{
+	if (n <= LONG_TEXT) {
+		lua_pushlstring(L, p, n);
+	} else if (lua_rawgetp(L, PL_TEXTS_AT, p) != LUA_TSTRING) {
+		lua_pop(L, 1);
+		lua_pushlstring(L, p, n);
+		lua_pushvalue(L, -1);
+		lua_rawsetp(L, PL_TEXTS_AT, p);
+	}
+}
+
+static void push_chain(lua_State *L, const struct pl_job *job, uint32_t chain)
+{
+	const char *text;
+	size_t n;
+
+	if (lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1) == LUA_TSTRING)
+		return;
+	lua_pop(L, 1);
+	text = pq_chains_text(pq_groups_chains(job->groups), chain, &n);
+	if (!text)
+		luaL_error(L, "no memory for a call chain");
+	lua_pushlstring(L, text, n);
+	lua_pushvalue(L, -1);
+	lua_rawseti(L, PL_CHAINS_AT, (lua_Integer)chain + 1);
+}
+
+/* A key or a value as groups show it: events by their names. [-0, +1] */
+void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v)
+{
+	switch (v->type) {
+	case PQ_EVENT:
+		push_text(L, v->event->name, strlen(v->event->name));
+		break;
+	case PQ_TEXT:
+		push_text(L, v->p, v->size);
+		break;
+	case PQ_CHAIN:
+		push_chain(L, job, (uint32_t)v->u);
+		break;
+	default:
+		pl_push_answer(L, PL_FILE_AT, v);
+	}
+}
+
+/* A state of one value, false without one. */
+static void push_or_false(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	if (s->value.type == PQ_NIL)
+		lua_pushboolean(L, 0);
+	else
+		pl_push_shown(L, job, &s->value);
+}
+
+static void push_number(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	pl_push_shown(L, job, &s->value);
+}
+
+static void push_avg(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	lua_createtable(L, 3, 0);
+	lua_pushinteger(L, (lua_Integer)s->n);
+	lua_rawseti(L, -2, 1);
+	lua_pushinteger(L, s->high);
+	lua_rawseti(L, -2, 2);
+	pl_push_shown(L, job, &s->value);
+	lua_rawseti(L, -2, 3);
+}
+
+static void push_counts(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	const struct pq_sketch *sketch = s->sketch;
+
+	(void)job;
+	lua_createtable(L, 0, sketch && sketch->n < INT_MAX ? (int)sketch->n : 0);
+	for (uint32_t i = 0; sketch && i < sketch->capacity; i++) {
+		if (!sketch->slots[i].count)
+			continue;
+		lua_pushinteger(L, (lua_Integer)sketch->slots[i].count);
+		lua_rawseti(L, -2, sketch->slots[i].bucket);
+	}
+}
+
+static void push_quantile(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	lua_createtable(L, 3, 0);
+	push_counts(L, job, s);
+	lua_rawseti(L, -2, 1);
+	pl_push_shown(L, job, &s->least);
+	lua_rawseti(L, -2, 2);
+	pl_push_shown(L, job, &s->greatest);
+	lua_rawseti(L, -2, 3);
+}
+
+static void push_set(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	lua_createtable(L, 0, s->n_set < INT_MAX ? (int)s->n_set : 0);
+	for (size_t i = 0; i < s->n_set; i++) {
+		pl_push_shown(L, job, &s->set[i]);
+		lua_pushboolean(L, 1);
+		lua_rawset(L, -3);
+	}
+}
+
+/* A table of the value, empty without one. */
+static void push_boxed(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	lua_createtable(L, 1, 0);
+	pl_push_shown(L, job, &s->value);
+	lua_rawseti(L, -2, 1);
+}
+
+static void push_ratio(lua_State *L, const struct pl_job *job, const struct pq_state *s)
+{
+	lua_createtable(L, 2, 0);
+	pl_push_shown(L, job, &s->value);
+	lua_rawseti(L, -2, 1);
+	pl_push_shown(L, job, &s->other);
+	lua_rawseti(L, -2, 2);
+}
+
+/* States as lua/perflua/group/measures.lua has them. [-0, +1] */
+static void (*const push_state[])(lua_State *, const struct pl_job *,
+				  const struct pq_state *) = {
+	[PQ_M_COUNT] = push_number, [PQ_M_SUM] = push_number,	[PQ_M_AVG] = push_avg,
+	[PQ_M_MIN] = push_or_false, [PQ_M_MAX] = push_or_false, [PQ_M_QUANTILE] = push_quantile,
+	[PQ_M_HIST] = push_counts,  [PQ_M_DISTINCT] = push_set, [PQ_M_FIRST] = push_boxed,
+	[PQ_M_LAST] = push_boxed,   [PQ_M_SHARE] = push_number, [PQ_M_RATIO] = push_ratio,
+};
+
+/* The keys of group g, into the table of the group on top: `keys`, and its `event`. */
+void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown)
+{
+	struct pq_value v;
+
+	lua_pushvalue(L, PL_WORDS_AT);
+	lua_createtable(L, n_shown, 0);
+	for (size_t k = 0; k < job->grouping.n_keys; k++) {
+		pq_groups_key(job->groups, g, k, &v);
+		if (job->at[k]) {
+			pl_push_shown(L, job, &v);
+			lua_rawseti(L, -2, job->at[k]);
+		} else if (v.type == PQ_EVENT) {
+			lua_pushvalue(L, PL_WORDS_AT + 1);
+			lua_pushinteger(L, (lua_Integer)v.event->number + 1);
+			lua_rawset(L, -5);
+		}
+	}
+	lua_rawset(L, -3);
+}
+
+void pl_push_result(lua_State *L, size_t n)
+{
+	luaL_checkstack(L, 20, "groups");
+	lua_settop(L, PL_JOB_AT);
+	lua_createtable(L, n < INT_MAX ? (int)n : INT_MAX, 0);
+	lua_newtable(L);
+	lua_newtable(L);
+	lua_pushliteral(L, "keys");
+	lua_pushliteral(L, "event");
+}
+
+/* How many places its keys take in a group, and is one of them its event? */
+static int count_places(const struct pl_job *job, bool *has_event)
+{
+	int highest = 0;
+
+	*has_event = false;
+	for (size_t k = 0; k < job->grouping.n_keys; k++) {
+		if (job->at[k] > highest)
+			highest = job->at[k];
+		*has_event = *has_event || !job->at[k];
+	}
+	return highest;
+}
+
+/* All groups, as an array at PL_RESULT_AT. */
+static void push_groups(lua_State *L, const struct pl_job *job)
+{
+	const struct pq_grouping *grouping = &job->grouping;
+	size_t n = pq_groups_size(job->groups);
+	struct pq_state state;
+	bool has_event;
+	int n_shown = count_places(job, &has_event);
+
+	pl_push_result(L, n);
+	for (size_t g = 0; g < n; g++) {
+		lua_createtable(L, (int)grouping->n_measures, has_event ? 2 : 1);
+		pl_set_keys(L, job, g, n_shown);
+		for (size_t m = 0; m < grouping->n_measures; m++) {
+			pq_groups_state(job->groups, g, m, &state);
+			push_state[grouping->measures[m].kind](L, job, &state);
+			lua_rawseti(L, -2, (lua_Integer)m + 1);
+		}
+		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)g + 1);
+	}
+	lua_settop(L, PL_RESULT_AT);
+}
+
+static const char *const wrong_names[] = {
+	[PQ_WRONG_SUM] = "sum",
+	[PQ_WRONG_WEIGHT] = "weight",
+	[PQ_WRONG_WEIGHTS] = "weights",
+	[PQ_WRONG_AVERAGE] = "average",
+};
+
+/*
+ * file:group(description) -> groups | nil, what is wrong: see wrong_names. The description is a scope's (query_scope.h) with
+ * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
+ * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
+ * see query_callers.c.
+ */
+int pl_file_group(lua_State *L)
+{
+	struct pl_job *job = prepare(L);
+	struct pl_file *f = lua_touserdata(L, PL_FILE_AT);
+	struct pd_error err;
+	enum pq_wrong wrong;
+	int got;
+
+	pl_scope_machine(L, f, PL_OPTIONS_AT, asks_machine(&job->grouping, f->session),
+			 &job->scope);
+	f->late = 0;
+	job->scope.late = &f->late;
+	got = pq_run(&job->scope, &job->grouping, &job->groups, &err);
+	pl_progress_end(&job->progress);
+	/* a stream that was waited for ends as if the recording had ended */
+	if (got < 0 && pl_goes_on(job->progress.interrupt))
+		return luaL_error(L, "%s", err.message);
+	pl_file_report(L, f);
+	if (!job->groups) {
+		lua_newtable(L);
+		return 1;
+	}
+	wrong = pq_groups_wrong(job->groups);
+	if (wrong != PQ_RIGHT) {
+		lua_pushnil(L);
+		lua_pushstring(L, wrong_names[wrong]);
+		return 2;
+	}
+	if (job->by_callers)
+		pl_push_callers(L, job);
+	else
+		push_groups(L, job);
+	pl_callers_free(job);
+	pq_groups_destroy(job->groups);
+	job->groups = NULL;
+	return 1;
+}
+
+/* file:group_threads(description) -> how many threads would work, and what is in the way of more or nil */
+int pl_file_group_threads(lua_State *L)
+{
+	const struct pl_job *job = prepare(L);
+	const char *why = NULL;
+	unsigned n = pq_run_threads(&job->scope, &job->grouping, &why);
+
+	lua_pushinteger(L, n);
+	lua_pushstring(L, why);
+	return 2;
+}

@@ -1,0 +1,47 @@
+/*
+ * What the files of grouped queries share.
+ */
+#ifndef PERFLUA_BINDING_QUERY_GROUP_H
+#define PERFLUA_BINDING_QUERY_GROUP_H
+
+#include "query_scope.h"
+
+/* What is run, and what it makes; the userdata that owns it. */
+struct pl_job {
+	struct pq_scope scope;
+	struct pq_grouping grouping;
+	struct pq_groups *groups;
+	struct pl_progress progress;
+	int *at; /* by key: its place among those of a group, 0: it is the group's event, or not shown */
+	bool by_callers;
+	int dso_at, symbol_at, cpumode_at; /* likewise, of callers; 0: not asked for */
+	struct pq_callers *callers;
+};
+
+/* Places on the stack of file_group and file_group_threads. */
+enum {
+	PL_FILE_AT = 1,
+	PL_OPTIONS_AT,
+	PL_KEEP_AT,
+	PL_JOB_AT,
+	PL_RESULT_AT,
+	PL_CHAINS_AT, /* texts of chains by their numbers */
+	PL_TEXTS_AT,  /* long texts by their addresses */
+	PL_WORDS_AT,  /* "keys", "event" */
+};
+
+/* The result, an array for n tables, and what is above it. */
+void pl_push_result(lua_State *L, size_t n);
+
+/* A key or a value as groups show it: events by their names. [-0, +1] */
+void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v);
+
+/* The keys of group g, into the table on top: `keys`, with room for so many, and its `event`. [-0, +0] */
+void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
+
+/* Rows with callers instead of the groups (query_callers.c): what the options say of them; all, at PL_RESULT_AT. */
+void pl_callers_read(lua_State *L, struct pl_job *job);
+void pl_push_callers(lua_State *L, struct pl_job *job);
+void pl_callers_free(struct pl_job *job);
+
+#endif

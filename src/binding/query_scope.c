@@ -1,0 +1,136 @@
+#define _GNU_SOURCE /* sched_getaffinity */
+
+#include "query_scope.h"
+
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_THREADS 16
+
+unsigned pl_threads(const struct pl_file *f)
+{
+	cpu_set_t cpus;
+	long n;
+
+	if (f->threads)
+		return f->threads;
+	/* it fails where there are more processors than the set holds */
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		n = CPU_COUNT(&cpus);
+	else
+		n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n < MOST_THREADS ? (unsigned)n : MOST_THREADS;
+}
+
+unsigned pl_threads_option(lua_State *L, int options)
+{
+	lua_Integer n = 0;
+
+	if (lua_getfield(L, options, "threads") != LUA_TNIL) {
+		n = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+		if (n < 1 || n > MOST_THREADS)
+			luaL_error(L, "threads is an integer from 1 to %d", MOST_THREADS);
+	}
+	lua_pop(L, 1);
+	return (unsigned)n;
+}
+
+/* All but the container's own. */
+static struct pd_types recorded_types(void)
+{
+	struct pd_types types = PD_ALL_TYPES;
+
+	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
+		const struct pd_record_desc *desc = pd_record_desc(type);
+
+		if (desc && desc->container)
+			pd_types_remove(&types, type);
+	}
+	return types;
+}
+
+static void set_types(lua_State *L, struct pq_scope *scope, int options)
+{
+	lua_getfield(L, options, "container");
+	scope->types = lua_toboolean(L, -1) ? PD_ALL_TYPES : recorded_types();
+	if (lua_getfield(L, options, "types") == LUA_TTABLE)
+		scope->types = pl_to_types(L, -1);
+	lua_pop(L, 2);
+}
+
+static void set_events(lua_State *L, int keep, struct pq_scope *scope, int options)
+{
+	scope->n_events = scope->session->n_events;
+	if (lua_getfield(L, options, "events") == LUA_TTABLE) {
+		uint8_t *events = pl_keep(L, keep, scope->n_events + 1);
+
+		pl_to_events(L, -1, events, scope->n_events);
+		lua_getfield(L, options, "event_nil");
+		events[scope->n_events] = (uint8_t)lua_toboolean(L, -1);
+		lua_pop(L, 1);
+		scope->events = events;
+	}
+	lua_pop(L, 1);
+}
+
+static bool get_time(lua_State *L, int options, const char *name, uint64_t *time)
+{
+	bool has = lua_getfield(L, options, name) != LUA_TNIL;
+
+	if (has)
+		*time = (uint64_t)luaL_checkinteger(L, -1);
+	lua_pop(L, 1);
+	return has;
+}
+
+static void set_times(lua_State *L, struct pq_scope *scope, int options)
+{
+	bool from, to;
+
+	scope->to = UINT64_MAX;
+	from = get_time(L, options, "from", &scope->from);
+	to = get_time(L, options, "to", &scope->to);
+	scope->by_time = from || to;
+}
+
+static bool is_order(lua_State *L, int options, const char *name)
+{
+	bool is = lua_getfield(L, options, "order") == LUA_TSTRING &&
+		  strcmp(lua_tostring(L, -1), name) == 0;
+
+	lua_pop(L, 1);
+	return is;
+}
+
+void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
+		 struct pl_progress *progress, struct pq_scope *scope)
+{
+	*scope = (struct pq_scope){
+		.session = f->session,
+		.order = is_order(L, options, "time") ? PD_ORDER_TIME : PD_ORDER_FILE,
+		.threads = pl_threads_option(L, options),
+		.go_on = pl_progress_go_on,
+		.arg = progress,
+	};
+	if (!scope->threads)
+		scope->threads = pl_threads(f);
+	set_types(L, scope, options);
+	set_events(L, keep, scope, options);
+	set_times(L, scope, options);
+	if (lua_getfield(L, options, "filter") != LUA_TNIL)
+		scope->filter = pl_to_node(L, keep, f, -1);
+	lua_pop(L, 1);
+}
+
+void pl_scope_machine(lua_State *L, struct pl_file *f, int options, bool asks,
+		      struct pq_scope *scope)
+{
+	bool passes = pl_file_passes(f);
+
+	asks = asks || (scope->filter && pq_asks_machine(scope->filter, scope->session));
+	if (asks || passes)
+		scope->machine = pl_machine(L, f);
+	if (asks && passes && is_order(L, options, "any"))
+		scope->order = PD_ORDER_TIME;
+}

@@ -1,0 +1,41 @@
+/*
+ * What a query in C looks at, from a table: types, container, events, event_nil, from, to as a cursor has them (cursor.h),
+ * filter (a tree, see query.h), threads (at most; nil: as the file was opened), order: "time", "file", or "any" where the
+ * answer does not depend on it.
+ */
+#ifndef PERFLUA_BINDING_QUERY_SCOPE_H
+#define PERFLUA_BINDING_QUERY_SCOPE_H
+
+#include "query.h"
+
+/* Shows on a terminal how far a pass is that takes long. */
+struct pl_progress {
+	void *interrupt; /* see pl_interrupt */
+	bool shows;
+	uint64_t begun, next; /* ns: when the pass began, when to show it again */
+	unsigned width;	      /* of the line that is shown */
+};
+
+void pl_progress_init(lua_State *L, struct pl_progress *progress);
+/* For pq_scope.go_on. */
+bool pl_progress_go_on(void *progress, uint64_t done, uint64_t size);
+/* Clears the line. */
+void pl_progress_end(struct pl_progress *progress);
+
+/* At most so many threads work for a file: as open was told, else one for each processor that we may use. */
+unsigned pl_threads(const struct pl_file *file);
+
+/*
+ * The scope of the table at `options`, but for its machine. The progress and what `keep` keeps must stay as long. [-0, +0]
+ */
+void pl_to_scope(lua_State *L, int keep, const struct pl_file *file, int options,
+		 struct pl_progress *progress, struct pq_scope *scope);
+
+/*
+ * Gives it the machine, if its filter needs it, or `asks`: what else is read of its records does. What passes once tells
+ * it to whoever asks later; who asks now must wait for what comes late, in the order of time. Raises as pl_machine.
+ */
+void pl_scope_machine(lua_State *L, struct pl_file *file, int options, bool asks,
+		      struct pq_scope *scope);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * A cursor that yields values: rows of query's, batch by batch.
+ */
+#include <string.h>
+
+#include "cursor.h"
+
+#define MAX_VALUES 255 /* of a row: as many as Lua's functions have parameters */
+
+/* Can values of a field of that name be made without a record? Composite ones keep theirs. */
+static bool is_value(const struct pd_field *field, const char *name)
+{
+	for (; field && field->name; field++) {
+		if (strcmp(field->name, name) != 0)
+			continue;
+		if (field->view || field->kind == PD_K_LATER ||
+		    (field->kind == PD_K_MACHINE && field->arg == PD_M_INLINED))
+			return false;
+	}
+	return true;
+}
+
+static bool are_values(const struct pl_cursor *c)
+{
+	for (unsigned i = 0; i < c->n_names; i++) {
+		const char *name = c->file->names->names.name[c->names[i]];
+
+		if (!is_value(pd_common_fields, name) || !is_value(pd_sample_fields, name))
+			return false;
+		for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
+			const struct pd_record_desc *desc = pd_record_desc(type);
+
+			if (desc && !is_value(desc->fields, name))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Trees of the fields that were named. */
+static const struct pq_node *const *named(lua_State *L, const struct pl_cursor *c, int keep)
+{
+	struct {
+		const struct pq_node *nodes[PL_MAX_FIELDS];
+		struct pq_node node[PL_MAX_FIELDS];
+		struct pq_field field[PL_MAX_FIELDS];
+	} *trees = pl_keep(L, keep, sizeof(*trees));
+
+	for (unsigned i = 0; i < c->n_names; i++) {
+		trees->field[i].name = c->names[i];
+		trees->node[i] = (struct pq_node){ .op = PQ_FIELD, .field = &trees->field[i] };
+		trees->nodes[i] = &trees->node[i];
+	}
+	return trees->nodes;
+}
+
+static bool asks_machine(const struct pl_cursor *c, const struct pq_node *const *nodes)
+{
+	bool asks = c->scope.filter && pq_asks_machine(c->scope.filter, c->file->session);
+
+	for (size_t i = 0; i < c->n_values; i++)
+		asks = asks || pq_asks_machine(nodes[i], c->file->session);
+	return asks;
+}
+
+/* The Events of the File, behind which come the strings of texts that have a number: an array, which is found fast. */
+static void make_objects(lua_State *L, const struct pl_cursor *c, int cursor)
+{
+	lua_Integer n = (lua_Integer)c->scope.n_events;
+
+	lua_getiuservalue(L, cursor, PL_CURSOR_FILE);
+	pl_push_events(L, -1);
+	lua_createtable(L, n < 1 << 20 ? (int)n + 8 : 0, 0);
+	for (lua_Integer i = 1; i <= n; i++) {
+		lua_rawgeti(L, -2, i);
+		lua_rawseti(L, -2, i);
+	}
+	lua_setiuservalue(L, cursor, PL_CURSOR_OBJECTS);
+	lua_pop(L, 2);
+}
+
+bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
+{
+	const struct pq_node *const *nodes = NULL;
+	struct pd_error err;
+	int keep;
+
+	lua_getiuservalue(L, cursor, PL_CURSOR_TREES);
+	keep = lua_gettop(L);
+	if (lua_getfield(L, options, "values") == LUA_TTABLE) {
+		nodes = pl_to_nodes(L, keep, c->file, lua_gettop(L), MAX_VALUES, &c->n_values);
+	} else if (c->n_names && are_values(c)) {
+		nodes = named(L, c, keep);
+		c->n_values = c->n_names;
+	}
+	lua_settop(L, keep - 1);
+	if (!c->n_values)
+		return false;
+	make_objects(L, c, cursor);
+	if (c->scope.machine || asks_machine(c, nodes))
+		c->scope.machine = pl_machine(L, c->file);
+	c->rows = pq_rows_open(&c->scope, nodes, c->n_values, &err);
+	if (!c->rows)
+		luaL_error(L, "%s", err.message);
+	return true;
+}
+
+void pl_close_values(struct pl_cursor *c)
+{
+	c->left = 0;
+	if (!c->rows)
+		return;
+	c->file->late = pq_rows_late(c->rows);
+	pq_rows_close(c->rows);
+	c->rows = NULL;
+}
+
+bool pl_more_values(lua_State *L, struct pl_cursor *c)
+{
+	struct pq_batch batch;
+	struct pd_error err;
+	int got = 0;
+
+	if (c->open && pl_goes_on(c->interrupt))
+		got = pq_rows_next(c->rows, &batch, &err);
+	if (got > 0) {
+		c->next = batch.values;
+		c->left = batch.n_rows;
+		return true;
+	}
+	return pl_cursor_end(L, c, got < 0 ? &err : NULL);
+}
+
+static void push_text(lua_State *L, const struct pl_cursor *c, int objects,
+		      const struct pq_value *v)
+{
+	lua_Integer i = (lua_Integer)c->scope.n_events + v->id;
+
+	if (!v->id) {
+		lua_pushlstring(L, v->p, v->size);
+	} else if (lua_rawgeti(L, objects, i) == LUA_TNIL) {
+		lua_pop(L, 1);
+		lua_pushlstring(L, v->p, v->size);
+		lua_pushvalue(L, -1);
+		lua_rawseti(L, objects, i);
+	}
+}
+
+static void push_event(lua_State *L, const struct pl_cursor *c, int cursor, int objects,
+		       const struct pd_event *event)
+{
+	if (event->number < c->scope.n_events) {
+		lua_rawgeti(L, objects, (lua_Integer)event->number + 1);
+		return;
+	}
+	/* it came late */
+	lua_getiuservalue(L, cursor, PL_CURSOR_FILE);
+	pl_push_event(L, -1, event);
+	lua_remove(L, -2);
+}
+
+void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
+{
+	const struct pq_value *v = c->next - c->n_values;
+	size_t left = c->left;
+	int objects;
+
+	c->busy = true;
+	c->left = 0; /* who steps now is to look why not */
+	luaL_checkstack(L, (int)c->n_values + 8, "values");
+	lua_getiuservalue(L, cursor, PL_CURSOR_OBJECTS);
+	objects = lua_gettop(L);
+	for (size_t i = 0; i < c->n_values; i++, v++) {
+		switch (v->type) {
+		case PQ_INT:
+			lua_pushinteger(L, v->i);
+			break;
+		case PQ_BOOL:
+			lua_pushboolean(L, v->u != 0);
+			break;
+		case PQ_FLOAT:
+			lua_pushnumber(L, v->f);
+			break;
+		case PQ_TEXT:
+			push_text(L, c, objects, v);
+			break;
+		case PQ_EVENT:
+			push_event(L, c, cursor, objects, v->event);
+			break;
+		default:
+			lua_pushboolean(L, 0);
+		}
+	}
+	c->left = left;
+	c->busy = false;
+}

@@ -1,0 +1,135 @@
+/*
+ * Other processes of this program. Each writes to a file without a name, which is read when it has ended: so
+ * none waits for its reader, and any that ends makes room for the next.
+ */
+#define _GNU_SOURCE /* sched_getaffinity, mkostemp */
+#include "children.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#define SELF	  "/proc/self/exe"
+#define MAX_WORDS 1000
+
+extern char **environ;
+
+static int close_output(lua_State *L)
+{
+	luaL_Stream *stream = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+
+	return luaL_fileresult(L, fclose(stream->f) == 0, NULL);
+}
+
+/* A file of Lua's that has no name, in $TMPDIR; NULL with errno. [-0, +1] */
+static FILE *push_output(lua_State *L)
+{
+	luaL_Stream *stream = lua_newuserdatauv(L, sizeof(*stream), 0);
+	const char *dir = getenv("TMPDIR");
+	char name[256];
+	int fd;
+
+	stream->closef = NULL; /* closed */
+	luaL_setmetatable(L, LUA_FILEHANDLE);
+	snprintf(name, sizeof(name), "%.200s/perflua-XXXXXX", dir && *dir ? dir : "/tmp");
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	unlink(name);
+	stream->f = fdopen(fd, "w+b");
+	if (!stream->f) {
+		close(fd);
+		return NULL;
+	}
+	stream->closef = close_output;
+	return stream->f;
+}
+
+/* Starts it with nothing to read; an errno, or 0. */
+static int spawn(char *const argv[], int out, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	int error = posix_spawn_file_actions_init(&actions);
+
+	if (error)
+		return error;
+	error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
+						 0);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn(pid, SELF, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+/*
+ * host.start({word…}) -> pid, file | nil, message: this program with these words, the first of them its name.
+ * What it prints is in the file when it has ended.
+ */
+int perflua_start(lua_State *L)
+{
+	const char **argv;
+	FILE *out;
+	pid_t pid;
+	lua_Integer n;
+	int error;
+
+	luaL_checktype(L, 1, LUA_TTABLE);
+	n = luaL_len(L, 1);
+	luaL_argcheck(L, n > 0 && n <= MAX_WORDS, 1, "too many words");
+	lua_settop(L, 1);
+	argv = lua_newuserdatauv(L, sizeof(*argv) * (size_t)(n + 1), 0);
+	luaL_checkstack(L, (int)n + 4, NULL); /* the words stay there while argv has them */
+	for (lua_Integer i = 1; i <= n; i++) {
+		lua_rawgeti(L, 1, i);
+		argv[i - 1] = luaL_checkstring(L, -1);
+	}
+	argv[n] = NULL;
+	out = push_output(L);
+	error = out ? spawn((char *const *)argv, fileno(out), &pid) : errno;
+	if (error) {
+		lua_pushnil(L);
+		lua_pushfstring(L, "cannot start a process: %s", strerror(error));
+		return 2;
+	}
+	lua_pushinteger(L, pid);
+	lua_insert(L, -2);
+	return 2;
+}
+
+/* host.wait() -> pid, exit status (negative: the signal that ended it) | nil if there is none to wait for */
+int perflua_wait(lua_State *L)
+{
+	int status;
+	pid_t pid;
+
+	do
+		pid = waitpid(-1, &status, 0);
+	while (pid < 0 && errno == EINTR);
+	if (pid < 0)
+		return 0;
+	lua_pushinteger(L, pid);
+	lua_pushinteger(L, WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
+	return 2;
+}
+
+/* host.processors() -> integer: how many of them this process may run on */
+int perflua_processors(lua_State *L)
+{
+	cpu_set_t cpus;
+	long n = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) :
+								  sysconf(_SC_NPROCESSORS_ONLN);
+
+	lua_pushinteger(L, n > 0 ? n : 1);
+	return 1;
+}

@@ -1,0 +1,135 @@
+/*
+ * The names of threads, as records ask for them.
+ */
+#include <string.h>
+
+#include "inside.h"
+#include "resolver.h"
+
+/* ":12", as perf calls what has no name. */
+static void set_number(struct pd_value *out, int32_t tid)
+{
+	uint32_t left = tid < 0 ? -(uint32_t)tid : (uint32_t)tid;
+	char *end = out->text + sizeof(out->text) - 1, *at = end;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	if (tid < 0)
+		*--at = '-';
+	*--at = ':';
+	memmove(out->text, at, (size_t)(end - at) + 1);
+	out->type = PD_STR;
+	out->s.p = out->text;
+	out->s.n = (size_t)(end - at);
+}
+
+static void set_text(struct pd_value *out, const struct pd_text *text)
+{
+	out->type = PD_STR;
+	out->s.p = text->p;
+	out->s.n = text->n;
+}
+
+void pm_set_name(const struct pm_machine *m, int32_t tid, uint32_t name, struct pd_value *out)
+{
+	if (name == PM_NO_NAME && tid == 0)
+		name = m->threads.idle;
+	if (name == PM_NO_NAME)
+		set_number(out, tid);
+	else
+		set_text(out, &m->names.texts[name]);
+}
+
+/* The moment of a thread that holds for a record. */
+static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *thread,
+			   const struct pd_record *rec)
+{
+	uint64_t time = pm_time_of(&m->sources, rec);
+	ptrdiff_t at;
+
+	if (time != PM_NO_TIME)
+		return pm_thread_at(thread, time);
+	/*
+	 * perf wrote it itself: at the beginning, if the thread was there then, else at the end. A sample
+	 * whose event has no times may be of any; most of them are when the thread has its last name.
+	 */
+	time = rec->type == PD_RECORD_SAMPLE ? PM_NO_TIME :
+					       pm_source_of(&m->sources, rec)->floor;
+	at = pm_thread_at(thread, time);
+	return at >= 0 ? at : (ptrdiff_t)thread->n - 1;
+}
+
+void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, struct pd_value *out)
+{
+	const struct pm_thread *thread;
+	uint32_t name = PM_NO_NAME;
+	int64_t tid;
+
+	if (!pm_integer(rec, m->ids.tid, &tid))
+		return;
+	thread = pm_thread_find(&m->threads, pm_system_of(m, rec), (int32_t)tid);
+	if (thread)
+		name = pm_thread_name(&m->threads, thread, moment_of(m, thread, rec));
+	pm_set_name(m, (int32_t)tid, name, out);
+}
+
+/* Finds the name that a thread has at a time, and for how long. */
+static void remember(const struct pm_machine *m, struct pm_called *called, uint32_t system,
+		     int32_t tid, uint64_t time)
+{
+	const struct pm_thread *thread = pm_thread_find(&m->threads, system, tid);
+	ptrdiff_t at = thread ? pm_thread_at(thread, time) : -1;
+
+	*called = (struct pm_called){
+		.taken = m->taken + 1,
+		.key = pm_key_of(system, tid),
+		.from = at >= 0 ? thread->moments[at].time : 0,
+		.last = UINT64_MAX,
+		.name = thread ? pm_thread_name(&m->threads, thread, at) : PM_NO_NAME,
+	};
+	if (thread && (size_t)(at + 1) < thread->n)
+		called->last = thread->moments[at + 1].time - 1;
+	if (called->name == PM_NO_NAME && tid == 0)
+		called->name = m->threads.idle;
+	if (called->name != PM_NO_NAME)
+		called->text = m->names.texts[called->name];
+}
+
+bool pm_comm_then(struct pm_resolver *r, const struct pd_record *rec, int32_t tid,
+		  uint64_t time, struct pd_text *out)
+{
+	const struct pm_machine *m = r->machine;
+	const struct pm_source *source = pm_source_of(&m->sources, rec);
+	uint64_t key = pm_key_of(source->system, tid);
+	struct pm_called *called = &r->called[(key ^ key >> 32) % PM_CALLED];
+
+	if (!source->timed)
+		time = pm_place_of(source, rec);
+	if (time == PM_NO_TIME)
+		return false;
+	/* what was taken in since may be of that time, too */
+	if (called->key != key || called->taken != m->taken + 1 || time < called->from ||
+	    time > called->last)
+		remember(m, called, source->system, tid, time);
+	*out = called->text;
+	return called->name != PM_NO_NAME;
+}
+
+void pm_comm(struct pm_resolver *r, const struct pd_record *rec, struct pd_value *out)
+{
+	const struct pm_machine *m = r->machine;
+	uint64_t time = pm_time_of(&m->sources, rec);
+	struct pd_text text;
+	int64_t tid;
+
+	if (time == PM_NO_TIME)
+		pm_comm_of(m, rec, out);
+	else if (!pm_integer(rec, m->ids.tid, &tid))
+		return;
+	else if (pm_comm_then(r, rec, (int32_t)tid, time, &text))
+		set_text(out, &text);
+	else
+		set_number(out, (int32_t)tid);
+}

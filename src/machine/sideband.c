@@ -1,0 +1,258 @@
+#include "sideband.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../symbols/symbols.h"
+
+#define MOST_BYTES ((size_t)64 << 20) /* of what is found: then it is read in order instead */
+
+/* What a piece has, of a worker's records. */
+struct found {
+	const struct pm_finder *of; /* the worker's */
+	size_t piece, first, n;
+	const struct pd_stream *stream;
+	uint64_t last; /* time in it, if it has any */
+	bool timed;
+};
+
+/* What a thread found. */
+struct pm_finder {
+	struct pm_sideband_record *records;
+	size_t n, capacity;
+	struct found *pieces;
+	size_t n_pieces, pieces_capacity;
+	struct ps_arena bytes;
+	const struct pd_file *file; /* that it searched last; NULL: none */
+	struct pd_stamp stamp;	    /* its */
+};
+
+struct search {
+	struct pd_types types;
+	struct pm_finder *finders; /* one for each thread */
+	atomic_size_t bytes;
+};
+
+/* A piece that is searched. */
+struct place {
+	struct search *search;
+	struct pm_finder *finder;
+	struct pd_reader *reader;
+	const struct pd_stamp *stamp;
+	uint64_t last; /* time */
+	bool timed;    /* it is one of this piece */
+};
+
+/* Keeps a record; its number is for now whether its time is of this piece. */
+static bool keep(struct place *p, const struct pd_record *rec)
+{
+	struct pm_finder *f = p->finder;
+	size_t size = sizeof(*f->records) + rec->size;
+	struct pm_sideband_record *kept;
+	uint8_t *bytes;
+
+	if (atomic_fetch_add(&p->search->bytes, size) + size > MOST_BYTES ||
+	    !ps_reserve(f->records, f->n, f->capacity))
+		return false;
+	bytes = ps_arena_get(&f->bytes, rec->size);
+	if (!bytes)
+		return false;
+	kept = &f->records[f->n++];
+	*kept = (struct pm_sideband_record){ p->last, p->timed, *rec };
+	kept->rec.bytes = memcpy(bytes, rec->bytes, rec->size);
+	pd_bind(&p->reader->binder, &kept->rec);
+	return true;
+}
+
+static bool meet(struct place *p, struct pd_record *rec)
+{
+	if (pd_stamp_of(p->stamp, rec, &p->last))
+		p->timed = true;
+	return !pd_types_has(&p->search->types, rec->type) || keep(p, rec);
+}
+
+/* Steps over samples in a row, from p on; *last becomes the last of them. */
+static const uint8_t *skip_samples(const uint8_t *p, const uint8_t *end, bool swap,
+				   struct pd_record *last)
+{
+	uint32_t size;
+
+	while ((size = pd_plain_size(p, end, swap)) && pd_load32(p, swap) == PD_RECORD_SAMPLE) {
+		last->bytes = p;
+		last->size = size;
+		p += size;
+	}
+	return p;
+}
+
+/*
+ * Meets the records of the reader's block, as long as nothing about them is unusual. Of samples in a row only the last
+ * one's time is needed, which the next record may have to take; if it has none, so that it is that of one before it, this
+ * fails.
+ */
+static bool meet_block(struct place *p)
+{
+	struct pd_reader *reader = p->reader;
+	struct pd_blocks *b = &reader->blocks;
+	bool samples = p->stamp->at[PD_RECORD_SAMPLE] > 0;
+	struct pd_record rec = {
+		.chunk_offset = PD_NO_CHUNK,
+		.source = reader->file->source,
+		.stream = reader->stream->number,
+	};
+
+	do {
+		struct pd_record sample = { .type = PD_RECORD_SAMPLE };
+		const uint8_t *at = b->pos;
+
+		if (samples && pd_reader_at_plain(reader))
+			at = skip_samples(at, b->end, reader->swap, &sample);
+		pd_blocks_skip(b, (uint64_t)(at - b->pos));
+		if (sample.bytes && !pd_stamp_of(p->stamp, &sample, &p->last))
+			return false;
+		p->timed = p->timed || sample.bytes;
+		if (!pd_reader_peek(reader, &rec) || rec.type >= PD_RECORD_USER)
+			return true;
+		rec.offset = b->offset;
+		pd_blocks_skip(b, rec.size);
+	} while (meet(p, &rec));
+	return false;
+}
+
+static bool search_piece(void *arg, const struct pd_piece *piece)
+{
+	struct search *s = arg;
+	struct pm_finder *f = &s->finders[piece->worker];
+	struct place p = { s, f, piece->reader, &f->stamp, 0, false };
+	size_t first = f->n;
+	struct pd_record rec;
+	struct pd_error err;
+	bool ok = true;
+
+	if (f->file != piece->reader->file)
+		pd_stamp_init(&f->stamp, piece->reader->file);
+	f->file = piece->reader->file;
+	while (ok && pd_piece_goes_on(piece) &&
+	       pd_reader_advance(piece->reader, &rec, &err) > 0)
+		ok = meet(&p, &rec) && meet_block(&p);
+	if (!ok || !ps_reserve(f->pieces, f->n_pieces, f->pieces_capacity)) {
+		piece->reader->unusual = true;
+		return true;
+	}
+	f->pieces[f->n_pieces++] = (struct found){
+		.of = f,
+		.piece = piece->number,
+		.first = first,
+		.n = f->n - first,
+		.stream = piece->reader->stream,
+		.last = p.last,
+		.timed = p.timed,
+	};
+	return true;
+}
+
+/* Puts what was found in a row, as it lies. What a piece begins with has the time of the piece before it. */
+static void put_in_row(struct pm_sideband *sideband, const struct found *const *pieces,
+		       size_t n)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct found *f = pieces[i];
+
+		if (i && f->stream != pieces[i - 1]->stream)
+			last = 0;
+		for (size_t k = 0; k < f->n; k++) {
+			struct pm_sideband_record *r = &sideband->records[sideband->n];
+
+			*r = f->of->records[f->first + k];
+			if (!r->number)
+				r->time = last;
+			r->number = sideband->n++;
+		}
+		if (f->timed)
+			last = f->last;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pm_sideband_record *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Sorts them, those of each recording by itself if their times cannot be compared. */
+static void sort(struct pm_sideband *s, bool one_clock)
+{
+	struct pm_sideband_record *r = s->records;
+
+	for (size_t from = 0, to = 0; from < s->n; from = to) {
+		bool sorted = true;
+
+		for (to = from + 1; to < s->n; to++) {
+			if (!one_clock && r[to].rec.source != r[from].rec.source)
+				break;
+			sorted = sorted && r[to].time >= r[to - 1].time;
+		}
+		if (!sorted)
+			qsort(&r[from], to - from, sizeof(*r), by_time);
+	}
+}
+
+/* Puts what all threads found together; false: no memory. */
+static bool gather(struct pm_sideband *s, const struct pd_session *session)
+{
+	const struct found **pieces;
+	size_t n = 0, n_pieces = 0;
+
+	for (unsigned i = 0; i < s->n_finders; i++) {
+		n += s->finders[i].n;
+		n_pieces += s->finders[i].n_pieces;
+	}
+	pieces = calloc(n_pieces + 1, sizeof(struct found *));
+	s->records = calloc(n + 1, sizeof(*s->records));
+	for (unsigned i = 0; pieces && i < s->n_finders; i++)
+		for (size_t k = 0; k < s->finders[i].n_pieces; k++)
+			pieces[s->finders[i].pieces[k].piece] = &s->finders[i].pieces[k];
+	if (pieces && s->records) {
+		put_in_row(s, pieces, n_pieces);
+		sort(s, session->one_clock);
+	}
+	free(pieces);
+	return pieces && s->records;
+}
+
+bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigned threads)
+{
+	struct search search = { .bytes = 0 };
+	struct pd_pieces_work work = {
+		.threads = pd_pieces_threads(session, threads),
+		.read = search_piece,
+		.arg = &search,
+	};
+
+	*s = (struct pm_sideband){ .n_finders = work.threads };
+	s->finders = search.finders = calloc(work.threads, sizeof(*s->finders));
+	pm_machine_types(&search.types);
+	if (s->finders && pd_pieces_read(session, &work) == PD_PIECES_DONE &&
+	    gather(s, session))
+		return true;
+	pm_sideband_deinit(s);
+	return false;
+}
+
+void pm_sideband_deinit(struct pm_sideband *s)
+{
+	for (unsigned i = 0; s->finders && i < s->n_finders; i++) {
+		ps_arena_deinit(&s->finders[i].bytes);
+		free(s->finders[i].records);
+		free(s->finders[i].pieces);
+	}
+	free(s->finders);
+	free(s->records);
+	*s = (struct pm_sideband){ 0 };
+}

@@ -1,0 +1,234 @@
+#include <math.h>
+
+#include "arith.h"
+
+static void set_float(struct pq_value *a, double f)
+{
+	a->type = PQ_FLOAT;
+	a->f = f;
+}
+
+/* Both operands as floats; a becomes PQ_NIL if they are no numbers. */
+static bool floats(struct pq_value *a, const struct pq_value *b, double *x, double *y)
+{
+	if ((a->type != PQ_INT && a->type != PQ_FLOAT) ||
+	    (b->type != PQ_INT && b->type != PQ_FLOAT)) {
+		a->type = PQ_NIL;
+		return false;
+	}
+	*x = a->type == PQ_INT ? (double)a->i : a->f;
+	*y = b->type == PQ_INT ? (double)b->i : b->f;
+	return true;
+}
+
+static bool integer(const struct pq_value *a, int64_t *out)
+{
+	if (a->type == PQ_FLOAT)
+		return pq_float_to_integer(a->f, out);
+	*out = a->i;
+	return a->type == PQ_INT;
+}
+
+/* What an operator does with two integers x and y, and else with two floats. */
+#define OPERATION(name, of_integers, of_floats)                        \
+	static void name(struct pq_value *a, const struct pq_value *b) \
+	{                                                              \
+		if (a->type == PQ_INT && b->type == PQ_INT) {          \
+			uint64_t x = a->u, y = b->u;                   \
+			a->u = (of_integers);                          \
+		} else {                                               \
+			double x, y;                                   \
+			if (floats(a, b, &x, &y))                      \
+				set_float(a, (of_floats));             \
+		}                                                      \
+	}
+
+/* What divides has no value by the integer 0. */
+#define DIVISION(name, of_integers, of_floats)                           \
+	OPERATION(name##_whole, of_integers, of_floats)                  \
+	static void name(struct pq_value *a, const struct pq_value *b)   \
+	{                                                                \
+		if (a->type == PQ_INT && b->type == PQ_INT && b->u == 0) \
+			a->type = PQ_NIL;                                \
+		else                                                     \
+			name##_whole(a, b);                              \
+	}
+
+/* What takes integers only. */
+#define BITWISE(name, of_integers)                                     \
+	static void name(struct pq_value *a, const struct pq_value *b) \
+	{                                                              \
+		int64_t i, j;                                          \
+		if (integer(a, &i) && integer(b, &j)) {                \
+			uint64_t x = (uint64_t)i, y = (uint64_t)j;     \
+			a->u = (of_integers);                          \
+			a->type = PQ_INT;                              \
+		} else {                                               \
+			a->type = PQ_NIL;                              \
+		}                                                      \
+	}
+
+#define FLOATS_ONLY(name, of_floats)                                   \
+	static void name(struct pq_value *a, const struct pq_value *b) \
+	{                                                              \
+		double x, y;                                           \
+		if (floats(a, b, &x, &y))                              \
+			set_float(a, (of_floats));                     \
+	}
+
+/* Towards minus infinity, as Lua divides; a quotient of -2^63 and -1 wraps around. */
+static uint64_t floor_divide(uint64_t x, uint64_t y)
+{
+	int64_t n = (int64_t)x, d = (int64_t)y;
+	int64_t q;
+
+	if (d == -1)
+		return -x;
+	q = n / d;
+	return (uint64_t)((n ^ d) < 0 && n % d ? q - 1 : q);
+}
+
+/* The rest has the sign of the divisor. */
+static uint64_t floor_modulo(uint64_t x, uint64_t y)
+{
+	int64_t n = (int64_t)x, d = (int64_t)y;
+	int64_t rest;
+
+	if (d == -1)
+		return 0;
+	rest = n % d;
+	return (uint64_t)(rest && (rest ^ d) < 0 ? rest + d : rest);
+}
+
+static double float_modulo(double x, double y)
+{
+	double rest = fmod(x, y);
+
+	if (rest > 0 ? y < 0 : rest < 0 && y > 0)
+		rest += y;
+	return rest;
+}
+
+/* To the left, by a negative count to the right; zeros come in. */
+static uint64_t shifted(uint64_t x, int64_t count)
+{
+	if (count <= -64 || count >= 64)
+		return 0;
+	return count < 0 ? x >> -count : x << count;
+}
+
+static uint64_t shifted_right(uint64_t x, uint64_t count)
+{
+	return shifted(x, (int64_t)-count);
+}
+
+OPERATION(add, x + y, x + y)
+OPERATION(subtract, x - y, x - y)
+OPERATION(multiply, x *y, x *y)
+FLOATS_ONLY(divide, x / y)
+FLOATS_ONLY(power, y == 2 ? x * x : pow(x, y))
+DIVISION(whole, floor_divide(x, y), floor(x / y))
+DIVISION(modulo, floor_modulo(x, y), float_modulo(x, y))
+DIVISION(unsigned_whole, x / y, floor(x / y))
+DIVISION(unsigned_modulo, x % y, float_modulo(x, y))
+BITWISE(and, x &y)
+BITWISE(or, x | y)
+BITWISE(xor, x ^ y)
+BITWISE(left_shift, shifted(x, (int64_t)y))
+BITWISE(right_shift, shifted_right(x, y))
+/* Counts without a sign: a large one is no negative one. */
+BITWISE(wide_left_shift, y < 64 ? x << y : 0)
+BITWISE(wide_right_shift, y < 64 ? x >> y : 0)
+/*
+ * Rounded down to a multiple of a width above 0: towards minus infinity, where there may be none that is an integer.
+ */
+static void bucket(struct pq_value *a, const struct pq_value *b)
+{
+	int64_t x, from;
+
+	if (!integer(a, &x) || b->type != PQ_INT || b->i < 1) {
+		a->type = PQ_NIL;
+		return;
+	}
+	from = (int64_t)((uint64_t)x - floor_modulo((uint64_t)x, b->u));
+	a->type = from <= x ? PQ_INT : PQ_NIL;
+	a->i = from;
+}
+
+static void unsigned_bucket(struct pq_value *a, const struct pq_value *b)
+{
+	if (a->type == PQ_INT && b->type == PQ_INT && b->i > 0)
+		a->u -= a->u % b->u;
+	else
+		a->type = PQ_NIL;
+}
+
+/* Unary ones do not look at b. */
+static void negate(struct pq_value *a, const struct pq_value *b)
+{
+	(void)b;
+	if (a->type == PQ_INT)
+		a->u = -a->u;
+	else if (a->type == PQ_FLOAT)
+		a->f = -a->f;
+	else
+		a->type = PQ_NIL;
+}
+
+static void invert(struct pq_value *a, const struct pq_value *b)
+{
+	int64_t i;
+
+	(void)b;
+	if (integer(a, &i)) {
+		a->i = ~i;
+		a->type = PQ_INT;
+	} else {
+		a->type = PQ_NIL;
+	}
+}
+
+static pq_operation *const operations[] = {
+	[PQ_ADD] = add,	   [PQ_SUB] = subtract, [PQ_MUL] = multiply,   [PQ_DIV] = divide,
+	[PQ_IDIV] = whole, [PQ_MOD] = modulo,	[PQ_POW] = power,      [PQ_BAND] = and,
+	[PQ_BOR] = or,	   [PQ_BXOR] = xor,	[PQ_SHL] = left_shift, [PQ_SHR] = right_shift,
+	[PQ_NEG] = negate, [PQ_BNOT] = invert,	[PQ_BUCKET] = bucket,
+};
+
+/* Of integers, of kinds that are no floats: what is not as above where there are unsigned ones. */
+static pq_operation *of_unsigned(enum pq_op op, enum pq_kind a, enum pq_kind b)
+{
+	bool left = pq_is_unsigned(a), right = pq_is_unsigned(b);
+
+	switch (op) {
+	case PQ_SHL:
+		return right ? wide_left_shift : NULL;
+	case PQ_SHR:
+		return right ? wide_right_shift : NULL;
+	case PQ_IDIV:
+	case PQ_MOD:
+		if ((!left && !right) || a == PQ_K_SIGNED || b == PQ_K_SIGNED)
+			return NULL;
+		return op == PQ_IDIV ? unsigned_whole : unsigned_modulo;
+	case PQ_BUCKET:
+		return left ? unsigned_bucket : NULL;
+	default:
+		return NULL;
+	}
+}
+
+void pq_arith_of(enum pq_op op, enum pq_kind a, enum pq_kind b, struct pq_arith *out)
+{
+	pq_operation *other = NULL;
+
+	out->floats = 0;
+	if (a == PQ_K_ANY || b == PQ_K_ANY) {
+		other = NULL;
+	} else if (op == PQ_DIV || op == PQ_POW || a == PQ_K_FLOAT || b == PQ_K_FLOAT) {
+		out->floats = (pq_is_unsigned(a) ? PQ_LEFT_UNSIGNED : 0) |
+			      (pq_is_unsigned(b) ? PQ_RIGHT_UNSIGNED : 0);
+	} else {
+		other = of_unsigned(op, a, b);
+	}
+	out->run = other ? other : operations[op];
+}

@@ -1,0 +1,302 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "chains_inside.h"
+
+struct pq_chains *pq_chains_create(void)
+{
+	struct pq_chains *c = calloc(1, sizeof(*c));
+
+	if (c && !pq_hash_keys_init(&c->keys)) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void pq_chains_destroy(struct pq_chains *c)
+{
+	if (!c)
+		return;
+	for (int kind = 0; kind < PQ_KINDS; kind++) {
+		pm_names_deinit(&c->texts[kind]);
+		free(c->by_text[kind]);
+	}
+	free(c->raw.lines);
+	free(c->frames);
+	free(c->aliases);
+	free(c->list);
+	free(c->numbers);
+	free(c->slots);
+	free(c->hashes);
+	free(c->text);
+	free(c);
+}
+
+bool pq_grow_bytes(void *array, size_t n, size_t *room, size_t each)
+{
+	size_t wider = *room ? *room + *room / 2 : 64;
+	void *grown;
+
+	if (n < *room)
+		return true;
+	if (n >= UINT32_MAX - 2 || wider > SIZE_MAX / each)
+		return false;
+	memcpy(&grown, array, sizeof(grown));
+	grown = realloc(grown, wider * each);
+	if (!grown)
+		return false;
+	memcpy(array, &grown, sizeof(grown));
+	*room = wider;
+	return true;
+}
+
+static bool more_slots(struct pq_chains *c)
+{
+	size_t n = c->n_slots ? 2 * c->n_slots : 256;
+	uint32_t *wide;
+
+	if (2 * c->n < c->n_slots)
+		return true;
+	wide = calloc(n, sizeof(*wide));
+	if (!wide)
+		return false;
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t h = c->hashes[i];
+
+		while (wide[h & (n - 1)])
+			h++;
+		wide[h & (n - 1)] = (uint32_t)i + 1;
+	}
+	free(c->slots);
+	c->slots = wide;
+	c->n_slots = n;
+	return true;
+}
+
+static bool room_for(struct pq_chains *c, size_t n)
+{
+	size_t wider = c->numbers_room;
+	uint32_t *grown;
+
+	if (!pq_grow(c->list, c->n, c->room) || !pq_grow(c->hashes, c->n, c->hashes_room))
+		return false;
+	if (c->n_numbers + n <= wider)
+		return true;
+	while (wider < c->n_numbers + n)
+		wider = wider ? wider + wider / 2 : 1024;
+	grown = realloc(c->numbers, wider * sizeof(*grown));
+	if (!grown)
+		return false;
+	c->numbers = grown;
+	c->numbers_room = wider;
+	return true;
+}
+
+uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *frames, size_t n)
+{
+	const uint64_t head[PQ_HEAD_WORDS] = { kind, n, n % 2 ? frames[n - 1] : 0 };
+	uint64_t hash = pq_hash_of(&c->keys, head, frames, n / 2).high, h = hash;
+
+	if (!more_slots(c))
+		return PQ_CHAIN_NO_MEMORY;
+	for (; c->slots[h & (c->n_slots - 1)]; h++) {
+		uint32_t i = c->slots[h & (c->n_slots - 1)] - 1;
+		const struct pq_chain *chain = &c->list[i];
+
+		if (c->hashes[i] == hash && chain->n == n && chain->kind == kind &&
+		    memcmp(c->numbers + chain->at, frames, n * sizeof(*frames)) == 0)
+			return i;
+	}
+	if (!room_for(c, n + 1))
+		return PQ_CHAIN_NO_MEMORY;
+	memcpy(c->numbers + c->n_numbers, frames, n * sizeof(*frames));
+	c->list[c->n] = (struct pq_chain){ c->n_numbers, (uint32_t)n, kind };
+	c->hashes[c->n] = hash;
+	c->n_numbers += n;
+	c->slots[h & (c->n_slots - 1)] = (uint32_t)c->n + 1;
+	return (uint32_t)c->n++;
+}
+
+/* The frames of a stack, of which those that are called first and have empty names leave nothing in its text. */
+static size_t stack_size(const struct pq_chains *c, const uint32_t *frames, size_t n)
+{
+	while (n && !c->texts[PQ_CHAIN_STACK].texts[c->frames[frames[n - 1]].text].n)
+		n--;
+	return n;
+}
+
+/* What a chain is known by before it is resolved. */
+struct raw {
+	const void *words; /* [n] */
+	size_t n;
+	uint32_t at;   /* of the call chain in the record */
+	bool recorded; /* its words are the record's; else those of its frames */
+};
+
+static void find_raw(const struct pq_looked *looked, const struct pd_record *rec,
+		     struct raw *raw)
+{
+	uint32_t at, size;
+
+	*raw = (struct raw){ .words = rec->bytes };
+	if (pm_frames_beside(rec)) {
+		raw->words = pm_frames_of(looked->resolver, rec, &raw->n);
+		raw->n *= sizeof(struct pd_frame) / 8;
+	} else if (pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size) && size >= 8) {
+		raw->words = rec->bytes + at + 8;
+		raw->n = (size - 8) / 8;
+		raw->at = at;
+		raw->recorded = true;
+	}
+}
+
+/* The frames of a raw chain, one after another. */
+struct walk {
+	const struct raw *raw;
+	struct pd_frames recorded;
+	size_t n; /* so many were met */
+};
+
+static void walk_init(struct walk *walk, const struct raw *raw, const struct pd_record *rec)
+{
+	const struct pd_view view = { .rec = rec, .at = raw->at };
+
+	walk->raw = raw;
+	walk->n = 0;
+	if (raw->recorded)
+		pd_frames_init(&walk->recorded, &view);
+}
+
+static bool walk_next(struct walk *walk, struct pd_frame *frame)
+{
+	const struct raw *raw = walk->raw;
+
+	if (walk->n == PM_MAX_FRAMES)
+		return false;
+	if (!raw->recorded) {
+		if (walk->n == raw->n / 2)
+			return false;
+		*frame = ((const struct pd_frame *)raw->words)[walk->n++];
+		return true;
+	}
+	if (!pd_frames_next(&walk->recorded, &frame->ip))
+		return false;
+	frame->mode = walk->recorded.mode;
+	walk->n++;
+	return true;
+}
+
+/* The chain of a record's frames. */
+static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
+			const struct pd_record *rec, const struct raw *raw)
+{
+	uint32_t numbers[PM_MAX_FRAMES + 1];
+	struct pd_frame frame;
+	struct walk walk;
+	size_t n = 0;
+
+	walk_init(&walk, raw, rec);
+	/* of whole lines the first is that of ip, also where the call chain does not begin with it */
+	if (looked->kind == PQ_CHAIN_FRAMES)
+		numbers[n++] = pq_frame_at(c, looked, &looked->own);
+	while (walk_next(&walk, &frame)) {
+		if (n == 1 && walk.n == 1 && frame.ip == looked->own.ip &&
+		    frame.mode == looked->own.mode)
+			continue;
+		numbers[n++] = pq_frame_at(c, looked, &frame);
+	}
+	looked->alone = !walk.n;
+	if (!n && !looked->has_ip)
+		return PQ_NO_CHAIN;
+	if (!n)
+		numbers[n++] = pq_frame_at(c, looked, &looked->own);
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] == UINT32_MAX)
+			return PQ_CHAIN_NO_MEMORY;
+	if (looked->kind == PQ_CHAIN_STACK)
+		n = stack_size(c, numbers, n);
+	return pq_chain_intern(c, looked->kind, numbers, n);
+}
+
+#define FEW 4 /* words: as soon resolved as looked up */
+
+/* The hash of a raw chain and all that decides what it is; false: it cannot be told, or is not worth it. */
+static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
+		     const struct pd_record *rec, const struct raw *raw, struct pq_hash *hash)
+{
+	const uint64_t head[PQ_HEAD_WORDS] = {
+		looked->tags[0],
+		looked->tags[1],
+		looked->kind == PQ_CHAIN_FRAMES ? looked->own.ip : 0,
+		(uint64_t)looked->kind | looked->own.mode << 8 |
+			(uint64_t)rec->layout->swap << 16 | (uint64_t)raw->recorded << 17,
+	};
+
+	if (!looked->known || raw->n <= FEW || raw->n > PQ_HASH_WORDS)
+		return false;
+	*hash = pq_hash_of(&c->keys, head, raw->words, raw->n);
+	return true;
+}
+
+static void look(struct pq_chains *c, struct pm_resolver *resolver, const struct pd_record *rec,
+		 struct pq_looked *looked, struct raw *raw)
+{
+	const struct pm_machine *machine = pm_resolver_machine(resolver);
+	int64_t ip;
+
+	looked->resolver = resolver;
+	looked->has_ip = pm_integer(rec, pm_machine_ids(machine)->ip, &ip);
+	pm_where_of(machine, rec, &looked->where);
+	looked->own = (struct pd_frame){ looked->has_ip ? (uint64_t)ip : 0,
+					 looked->where.mode };
+	find_raw(looked, rec, raw);
+	pq_look_when(c, looked);
+}
+
+uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
+		      const struct pd_record *rec, enum pq_chain_kind kind)
+{
+	struct pq_looked looked = { .kind = kind };
+	struct pq_hash hash;
+	struct raw raw;
+	uint32_t chain;
+	bool hashed;
+
+	look(c, resolver, rec, &looked, &raw);
+	if (kind == PQ_CHAIN_FRAMES && !looked.has_ip)
+		return PQ_NO_CHAIN;
+	hashed = hash_raw(c, &looked, rec, &raw, &hash);
+	if (hashed) {
+		chain = pq_raw_find(&c->raw, &hash);
+		if (chain)
+			return chain - 1;
+	}
+	chain = resolve(c, &looked, rec, &raw);
+	/* without frames it is the ip, which is no part of the hash */
+	if (hashed && !looked.by_time && !looked.alone && chain < PQ_CHAIN_NO_MEMORY)
+		pq_raw_keep(&c->raw, &hash, chain + 1);
+	return chain;
+}
+
+bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
+		     const struct pd_record *rec, struct pd_text name, bool *is)
+{
+	static const struct pq_frame none;
+	struct pq_looked looked = { .kind = PQ_SYMBOLS };
+	uint32_t wanted = pq_frame_of_text(c, PQ_SYMBOLS, name, &none), number = PQ_NO_SYMBOL;
+	struct pd_frame frame;
+	struct walk walk;
+	struct raw raw;
+
+	if (wanted == UINT32_MAX)
+		return false;
+	look(c, resolver, rec, &looked, &raw);
+	walk_init(&walk, &raw, rec);
+	while (number != wanted && number != UINT32_MAX && walk_next(&walk, &frame))
+		number = pq_frame_at(c, &looked, &frame);
+	if (!walk.n && looked.has_ip)
+		number = pq_frame_at(c, &looked, &looked.own);
+	*is = number == wanted;
+	return number != UINT32_MAX;
+}

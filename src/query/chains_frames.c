@@ -1,0 +1,184 @@
+/*
+ * Frames of chains: addresses to functions, and these to numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chains_inside.h"
+
+/* What is mapped of a process, or of the kernel, as a number; false: it is not known how long that holds. */
+static bool tag_of(struct pq_chains *c, const struct pq_looked *looked, bool kernel,
+		   uint64_t *tag)
+{
+	const struct pm_machine *machine = pm_resolver_machine(looked->resolver);
+	uint64_t taken = pm_machine_taken(machine) + 1, time = looked->where.time;
+	uint64_t key = pm_key_of(looked->where.system, kernel ? PM_KERNEL : looked->where.pid);
+	struct pq_seen_epoch *seen = &c->epochs[(key ^ key >> 32) % PQ_SEEN_EPOCHS];
+	static const uint64_t head[PQ_HEAD_WORDS];
+	struct pm_epoch epoch;
+
+	if (seen->key != key || seen->taken != taken || time < seen->from ||
+	    time > seen->last) {
+		seen->known = pm_epoch_of(machine, &looked->where, kernel, &epoch);
+		seen->key = key;
+		seen->taken = taken;
+		seen->from = epoch.from;
+		seen->last = epoch.last;
+		seen->tag = pq_hash_of(&c->keys, head, epoch.words, epoch.n).low;
+	}
+	*tag = seen->tag;
+	return seen->known;
+}
+
+void pq_look_when(struct pq_chains *c, struct pq_looked *looked)
+{
+	looked->known = tag_of(c, looked, false, &looked->tags[0]);
+	looked->known &= tag_of(c, looked, true, &looked->tags[1]);
+}
+
+static uint64_t mixed(const struct pq_chains *c, uint64_t a, uint64_t b)
+{
+	__extension__ typedef unsigned __int128 wide;
+	wide product = (wide)(a + c->keys.head[0]) * (b + c->keys.head[1]);
+
+	return (uint64_t)(product >> 64) ^ (uint64_t)product * c->keys.factors[0];
+}
+
+static struct pq_alias *slot_of(const struct pq_chains *c, const struct pq_alias *alias)
+{
+	uint64_t h = mixed(c, (uintptr_t)alias->place,
+			   alias->address ^ (uint64_t)alias->kind << 56 ^
+				   (uint64_t)alias->mode << 60) >>
+		     20;
+
+	for (;; h++) {
+		struct pq_alias *slot = &c->aliases[h & (c->aliases_room - 1)];
+
+		if (!slot->number ||
+		    (slot->place == alias->place && slot->address == alias->address &&
+		     slot->mode == alias->mode && slot->kind == alias->kind))
+			return slot;
+	}
+}
+
+static bool more_aliases(struct pq_chains *c)
+{
+	struct pq_alias *old = c->aliases, *wide;
+	size_t n = c->aliases_room;
+
+	if (2 * c->n_aliases < n)
+		return true;
+	c->aliases_room = n ? 2 * n : 1024;
+	wide = calloc(c->aliases_room, sizeof(*wide));
+	if (!wide) {
+		c->aliases_room = n;
+		return false;
+	}
+	c->aliases = wide;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].number)
+			*slot_of(c, &old[i]) = old[i];
+	free(old);
+	return true;
+}
+
+uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text text,
+			  const struct pq_frame *frame)
+{
+	struct pm_names *texts = &c->texts[kind];
+	size_t n = texts->n;
+	uint32_t number;
+
+	if (!pq_grow(c->by_text[kind], n, c->by_text_room[kind]) ||
+	    !pq_grow(c->frames, c->n_frames, c->frames_room))
+		return UINT32_MAX;
+	number = pm_names_add(texts, text);
+	if (number == PM_NO_NAME)
+		return UINT32_MAX;
+	if (number == n) {
+		c->by_text[kind][n] = (uint32_t)c->n_frames;
+		c->frames[c->n_frames++] = (struct pq_named_frame){ *frame, number };
+	}
+	return c->by_text[kind][number];
+}
+
+/* What a frame is told apart by, before its text: a stack says nothing of addresses and modes. */
+static struct pq_alias alias_of(const struct pq_looked *looked, const struct pq_frame *frame)
+{
+	bool lines = looked->kind == PQ_CHAIN_FRAMES;
+
+	return (struct pq_alias){
+		.place = frame->symbol ? (const void *)frame->symbol : frame->dso,
+		.address = lines ? frame->address : 0,
+		.mode = lines ? frame->mode : 0,
+		.kind = (uint8_t)looked->kind,
+	};
+}
+
+static bool text_of(const struct pq_looked *looked, const struct pm_place *place,
+		    const struct pq_frame *frame, struct pd_text *text)
+{
+	switch (looked->kind) {
+	case PQ_CHAIN_STACK:
+		return pm_stack_name(looked->resolver, place, text);
+	case PQ_CHAIN_FRAMES:
+		return pm_frames_line(looked->resolver, place, (enum pd_cpumode)frame->mode,
+				      text);
+	default:
+		*text = (struct pd_text){ place->symbol->name, place->symbol->length };
+		return true;
+	}
+}
+
+/* The number of a frame that was resolved, and is not known by its address. */
+static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
+			 const struct pm_place *place, uint64_t mode)
+{
+	const struct pq_frame frame = {
+		.dso = place->map ? place->map->dso : NULL,
+		.symbol = place->symbol,
+		.address = place->symbol ? 0 : place->address,
+		.mode = (uint8_t)mode,
+	};
+	struct pq_alias *slot, alias = alias_of(looked, &frame);
+	struct pd_text text;
+
+	if (looked->kind == PQ_SYMBOLS && !place->symbol)
+		return PQ_NO_SYMBOL;
+	if (!more_aliases(c))
+		return UINT32_MAX;
+	slot = slot_of(c, &alias);
+	if (slot->number)
+		return slot->number - 1;
+	if (!text_of(looked, place, &frame, &text))
+		return UINT32_MAX;
+	alias.number = pq_frame_of_text(c, looked->kind, text, &frame);
+	if (alias.number == UINT32_MAX)
+		return UINT32_MAX;
+	alias.number++;
+	*slot = alias;
+	c->n_aliases++;
+	return alias.number - 1;
+}
+
+uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at)
+{
+	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
+		       (at->mode << 8 | looked->kind) * c->keys.factors[1];
+	struct pq_seen_frame *seen =
+		&c->seen[(at->ip ^ tag) * UINT64_C(0x9e3779b97f4a7c15) >> 40 &
+			 (PQ_SEEN_FRAMES - 1)];
+	struct pm_place place;
+	uint32_t number;
+
+	if (looked->known && seen->ip == at->ip && seen->tag == tag && seen->number)
+		return seen->number - 1;
+	looked->where.mode = (enum pd_cpumode)at->mode;
+	pm_place_at(looked->resolver, &looked->where, at->ip, &place);
+	number = frame_of(c, looked, &place, at->mode);
+	if (place.map && place.map->dso->jitdump)
+		looked->by_time = true;
+	else if (looked->known && number != UINT32_MAX)
+		*seen = (struct pq_seen_frame){ at->ip, tag, number + 1 };
+	return number;
+}

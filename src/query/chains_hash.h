@@ -1,0 +1,70 @@
+/*
+ * Hashes of 128 bits of call chains: the sum of products of pairs of words, each plus a random number of its place (NH,
+ * the hash of UMAC: see RFC 4418, 5.2). Whoever does not know the numbers makes two chains equal with a chance of
+ * 2^-64.
+ */
+#ifndef PERFLUA_QUERY_CHAINS_HASH_H
+#define PERFLUA_QUERY_CHAINS_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PQ_HEAD_WORDS 4	   /* what a chain begins with: whose it is */
+#define PQ_HASH_WORDS 2048 /* longer ones are not hashed */
+
+struct pq_hash_keys {
+	uint64_t head[PQ_HEAD_WORDS];
+	uint64_t words[PQ_HASH_WORDS];
+	uint64_t factors[2]; /* odd */
+};
+
+/* False: there are no random numbers. */
+bool pq_hash_keys_init(struct pq_hash_keys *keys);
+
+struct pq_hash {
+	uint64_t low, high;
+};
+
+static inline uint64_t pq_word(const uint8_t *bytes, size_t i)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + 8 * i, sizeof(word));
+	return word;
+}
+
+/* Of n words, of any alignment, and of the head. */
+static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
+					const uint64_t head[PQ_HEAD_WORDS], const void *words,
+					size_t n)
+{
+	const uint8_t *bytes = words;
+	const uint64_t *k = keys->words;
+	__extension__ typedef unsigned __int128 wide;
+	wide sum = n, other = 0;
+	struct pq_hash hash;
+	size_t i = 0;
+
+	for (size_t h = 0; h < PQ_HEAD_WORDS; h += 2)
+		sum += (wide)(head[h] + keys->head[h]) * (head[h + 1] + keys->head[h + 1]);
+	for (; i + 4 <= n; i += 4) {
+		sum += (wide)(pq_word(bytes, i) + k[i]) * (pq_word(bytes, i + 1) + k[i + 1]);
+		other += (wide)(pq_word(bytes, i + 2) + k[i + 2]) *
+			 (pq_word(bytes, i + 3) + k[i + 3]);
+	}
+	for (; i < n; i += 2)
+		sum += (wide)(pq_word(bytes, i) + k[i]) *
+		       ((i + 1 < n ? pq_word(bytes, i + 1) : 0) + k[i + 1]);
+	sum += other;
+	/* the lower half alone is no good hash: each half into the other, so that nothing is lost */
+	hash.low = (uint64_t)sum;
+	hash.high = (uint64_t)(sum >> 64);
+	hash.high += (hash.low ^ hash.low >> 32) * keys->factors[0];
+	hash.low += (hash.high ^ hash.high >> 32) * keys->factors[1];
+	hash.high += hash.low ^ hash.low >> 29;
+	return hash;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * What the files of chains share.
+ */
+#ifndef PERFLUA_QUERY_CHAINS_INSIDE_H
+#define PERFLUA_QUERY_CHAINS_INSIDE_H
+
+#include "chains.h"
+#include "chains_hash.h"
+
+/* Beside the kinds of chains: frames by the names of their functions, as they are. */
+#define PQ_SYMBOLS   2
+#define PQ_KINDS     3
+#define PQ_NO_SYMBOL (UINT32_MAX - 1) /* the number of those without a function */
+
+/* A frame that was met once, by what decides it: a function, or an address of a binary, and the cpumode. */
+struct pq_alias {
+	const void *place; /* the symbol; without one the dso, or NULL */
+	uint64_t address;  /* of what has no symbol */
+	uint32_t number;   /* of the frame, from 1 on; 0: free */
+	uint8_t mode, kind;
+};
+
+/* A frame, by the text that it is in a chain of its kind: no two have the same. */
+struct pq_named_frame {
+	struct pq_frame frame;
+	uint32_t text; /* in texts[kind] */
+};
+
+/* The frame that an address is, for as long as what is mapped there stays. */
+struct pq_seen_frame {
+	uint64_t ip, tag;
+	uint32_t number; /* from 1 on; 0: free */
+};
+
+#define PQ_SEEN_FRAMES 16384 /* a power of two */
+
+/* What was mapped of a process, or the kernel, at some times. */
+struct pq_seen_epoch {
+	uint64_t key;	     /* pm_key_of */
+	uint64_t taken;	     /* the machine's, then, and one; 0: free */
+	uint64_t from, last; /* the times */
+	uint64_t tag;
+	bool known;
+};
+
+#define PQ_SEEN_EPOCHS 256
+
+/* The raw chains that were met, as far as there is room: a line of the processor's cache each. */
+struct pq_raw_line {
+	struct pq_hash hash[3];
+	uint32_t chain[3]; /* from 1 on; 0: free */
+	uint32_t next;	   /* which is given up */
+};
+
+#define PQ_RAW_BITS_MIN 8
+#define PQ_RAW_BITS_MAX 18 /* of lines: 16 MB */
+
+struct pq_raw {
+	struct pq_raw_line *lines; /* [2^bits]; NULL: not needed yet, or no memory */
+	unsigned bits;
+	size_t n;  /* chains */
+	bool full; /* they do not become more */
+};
+
+struct pq_chain {
+	uint64_t at; /* in numbers */
+	uint32_t n;
+	uint32_t kind;
+};
+
+struct pq_chains {
+	struct pq_hash_keys keys;
+	struct pq_raw raw;
+	struct pq_seen_epoch epochs[PQ_SEEN_EPOCHS];
+	struct pq_seen_frame seen[PQ_SEEN_FRAMES];
+	struct pm_names texts[PQ_KINDS];
+	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
+	size_t by_text_room[PQ_KINDS];
+	struct pq_named_frame *frames; /* [n_frames] */
+	size_t n_frames, frames_room;
+	struct pq_alias *aliases; /* [aliases_room]: a power of two, or 0 */
+	size_t n_aliases, aliases_room;
+	struct pq_chain *list; /* [n] */
+	size_t n, room;
+	uint32_t *numbers; /* [n_numbers]: of frames, callee first, chain after chain */
+	size_t n_numbers, numbers_room;
+	uint32_t *slots; /* [n_slots]: a power of two, or 0; chains by their frames, from 1 on */
+	uint64_t *hashes; /* [room]: of the chains */
+	size_t hashes_room, n_slots;
+	char *text; /* [text_room]: of pq_chains_text */
+	size_t text_room;
+};
+
+/* A chain that is looked for. */
+struct pq_looked {
+	struct pm_resolver *resolver;
+	struct pm_where where;
+	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
+	uint64_t tags[2]; /* of what was mapped: of the process, of the kernel */
+	bool known;	  /* are they? */
+	bool by_time;	  /* what is there depends on more than that: nothing is kept */
+	bool alone;	  /* it has no frames but its ip */
+	bool has_ip;
+	struct pd_frame own; /* its ip */
+};
+
+/* Sets the tags. */
+void pq_look_when(struct pq_chains *chains, struct pq_looked *looked);
+
+/* The number of the frame of an address; UINT32_MAX: no memory. */
+uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
+		     const struct pd_frame *at);
+
+/* The number of the frame of that text, which is made as `frame` if there is none; UINT32_MAX: no memory. */
+uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_text text,
+			  const struct pq_frame *frame);
+
+/* The number of the chain of these frames; PQ_CHAIN_NO_MEMORY. */
+uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t *frames,
+			 size_t n);
+
+/* The chain of a raw one, from 1 on; 0: it is not there. */
+uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash);
+/* Keeps it as long as there is room. */
+void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain);
+
+/* Makes an array of n longer. False: no memory. */
+#define pq_grow(array, n, room) pq_grow_bytes(&(array), n, &(room), sizeof(*(array)))
+bool pq_grow_bytes(void *array, size_t n, size_t *room, size_t each);
+
+#endif

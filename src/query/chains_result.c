@@ -1,0 +1,110 @@
+/*
+ * Chains as a result: their frames, their texts, those of several threads together.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chains_inside.h"
+
+uint32_t pq_chains_size(const struct pq_chains *c)
+{
+	return (uint32_t)c->n;
+}
+
+enum pq_chain_kind pq_chains_kind(const struct pq_chains *c, uint32_t chain)
+{
+	return (enum pq_chain_kind)c->list[chain].kind;
+}
+
+const uint32_t *pq_chains_frames(const struct pq_chains *c, uint32_t chain, size_t *n)
+{
+	*n = c->list[chain].n;
+	return c->numbers + c->list[chain].at;
+}
+
+const struct pq_frame *pq_chains_frame(const struct pq_chains *c, uint32_t frame)
+{
+	return &c->frames[frame].frame;
+}
+
+uint32_t pq_chains_n_frames(const struct pq_chains *c)
+{
+	return (uint32_t)c->n_frames;
+}
+
+static struct pd_text text_of(const struct pq_chains *c, const struct pq_chain *chain, size_t i)
+{
+	uint32_t frame = c->numbers[chain->at + i];
+
+	return c->texts[chain->kind].texts[c->frames[frame].text];
+}
+
+const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
+{
+	const struct pq_chain *chain = &c->list[number];
+	bool stack = chain->kind == PQ_CHAIN_STACK;
+	size_t size = 1, used = 0;
+
+	for (size_t i = 0; i < chain->n; i++)
+		size += text_of(c, chain, i).n + 1;
+	if (size > c->text_room) {
+		char *grown = realloc(c->text, size + size / 2);
+
+		if (!grown)
+			return NULL;
+		c->text = grown;
+		c->text_room = size + size / 2;
+	}
+	for (size_t i = 0; i < chain->n; i++) {
+		struct pd_text text = text_of(c, chain, stack ? chain->n - 1 - i : i);
+
+		if (stack && i)
+			c->text[used++] = ';';
+		memcpy(c->text + used, text.p, text.n);
+		used += text.n;
+	}
+	c->text[used] = '\0';
+	*n = used;
+	return c->text;
+}
+
+/* The number that a frame of another's has here, made when it is met; UINT32_MAX: no memory. */
+static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, unsigned kind,
+			   uint32_t frame, uint32_t *known)
+{
+	const struct pq_named_frame *named = &from->frames[frame];
+	uint32_t number;
+
+	if (known[frame])
+		return known[frame] - 1;
+	number = pq_frame_of_text(c, kind, from->texts[kind].texts[named->text], &named->frame);
+	if (number != UINT32_MAX)
+		known[frame] = number + 1;
+	return number;
+}
+
+bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t *numbers)
+{
+	uint32_t *known = calloc(from->n_frames + 1, sizeof(*known)), *frames = NULL;
+	size_t room = 0;
+	bool done = known;
+
+	for (size_t i = 0; done && i < from->n; i++) {
+		const struct pq_chain *chain = &from->list[i];
+		unsigned kind = chain->kind;
+
+		while (done && room <= chain->n)
+			done = pq_grow(frames, room, room);
+		for (size_t k = 0; done && k < chain->n; k++) {
+			frames[k] = same_frame(c, from, kind, from->numbers[chain->at + k],
+					       known);
+			done = frames[k] != UINT32_MAX;
+		}
+		if (done)
+			numbers[i] = pq_chain_intern(c, kind, frames, chain->n);
+		done = done && numbers[i] != PQ_CHAIN_NO_MEMORY;
+	}
+	free(known);
+	free(frames);
+	return done;
+}

@@ -1,0 +1,471 @@
+/*
+ * Trees to programs. Trees may be deep, so what is still to be done is a stack of its own: what comes first is pushed
+ * last.
+ */
+#include <stdlib.h>
+
+#include "program.h"
+
+#define MAX_CODE (1u << 20)
+
+/* The label of the instruction that is next, whichever that is. Those of the ends are their places. */
+#define LABEL_NEXT UINT32_MAX
+
+enum work_kind {
+	WORK_TEST,  /* the node decides where to go on */
+	WORK_VALUE, /* the node's value goes to reg */
+	WORK_PLACE, /* the label ways.yes is here */
+	WORK_EMIT,  /* the instruction is here */
+};
+
+/* Where a test goes on: an absent condition (a value that is none, not an operand of a comparison) is neither. */
+struct ways {
+	uint32_t yes, no, absent; /* labels */
+};
+
+struct work {
+	enum work_kind kind;
+	const struct pq_node *node;
+	uint32_t reg;
+	struct ways ways; /* `yes` is the label to place */
+	struct pq_insn insn;
+};
+
+struct compiler {
+	struct pq_fields *fields;
+	struct pq_insn *code;
+	size_t n_code, code_room;
+	uint32_t *labels; /* the instruction that each is at */
+	size_t n_labels, label_room;
+	struct work *works;
+	size_t n_works, work_room;
+	uint32_t n_regs;
+	bool failed;
+};
+
+static const struct pq_node nothing = { .op = PQ_CONST, .kind = PQ_K_NIL };
+
+static const struct pq_node *part(const struct pq_node *node)
+{
+	return node ? node : &nothing;
+}
+
+/* Room for one more in an array; false: there is none. */
+static bool grow(struct compiler *c, void *array, size_t n, size_t *room, size_t each)
+{
+	void **items = array;
+	size_t more = *room ? 2 * *room : 16;
+	void *bigger;
+
+	if (n < *room)
+		return true;
+	bigger = more > MAX_CODE ? NULL : realloc(*items, more * each);
+	if (!bigger) {
+		c->failed = true;
+		return false;
+	}
+	*items = bigger;
+	*room = more;
+	return true;
+}
+
+static uint32_t new_label(struct compiler *c)
+{
+	if (!grow(c, &c->labels, c->n_labels, &c->label_room, sizeof(*c->labels)))
+		return 0;
+	c->labels[c->n_labels] = 0;
+	return (uint32_t)c->n_labels++;
+}
+
+static bool push(struct compiler *c, const struct work *work)
+{
+	if (!grow(c, &c->works, c->n_works, &c->work_room, sizeof(*c->works)))
+		return false;
+	c->works[c->n_works++] = *work;
+	return true;
+}
+
+static void push_test(struct compiler *c, const struct pq_node *node, uint32_t reg,
+		      struct ways ways)
+{
+	push(c,
+	     &(struct work){ .kind = WORK_TEST, .node = part(node), .reg = reg, .ways = ways });
+}
+
+static void push_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
+{
+	push(c, &(struct work){ .kind = WORK_VALUE, .node = part(node), .reg = reg });
+}
+
+static void push_place(struct compiler *c, uint32_t label)
+{
+	push(c, &(struct work){ .kind = WORK_PLACE, .ways.yes = label });
+}
+
+/* Of an instruction that does not become part of the program. */
+static void drop(const struct pq_insn *insn)
+{
+	if (insn->run == pq_run_in)
+		pq_set_destroy(insn->set);
+}
+
+static void emit(struct compiler *c, const struct pq_insn *insn)
+{
+	if (grow(c, &c->code, c->n_code, &c->code_room, sizeof(*c->code)))
+		c->code[c->n_code++] = *insn;
+	else
+		drop(insn);
+	if (insn->reg + 2 > c->n_regs)
+		c->n_regs = insn->reg + 2;
+}
+
+static uint32_t number_of(struct compiler *c, const struct pq_node *node)
+{
+	uint32_t number = node->field ? pq_fields_add(c->fields, node->field) : UINT32_MAX;
+
+	if (number == UINT32_MAX)
+		c->failed = true;
+	return number;
+}
+
+/*
+ * Pushes an instruction, and what its operands need: nothing if the left one is a field or there is none, and if the
+ * right one is a constant.
+ */
+static void push_insn(struct compiler *c, struct pq_insn *insn, const struct pq_node *left,
+		      const struct pq_node *right)
+{
+	struct work work = { .kind = WORK_EMIT };
+
+	insn->field = PQ_NO_FIELD;
+	if (left->op == PQ_FIELD)
+		insn->field = number_of(c, left);
+	if (right && right->op == PQ_CONST)
+		insn->constant = &right->constant;
+	work.insn = *insn;
+	if (!push(c, &work))
+		drop(insn);
+	if (right && right->op != PQ_CONST)
+		push_value(c, right, insn->reg + 1);
+	if (left->op != PQ_FIELD)
+		push_value(c, left, insn->reg);
+}
+
+/* Which orders of its operands make a comparison true. */
+static uint8_t orders_of(enum pq_op op)
+{
+	switch (op) {
+	case PQ_EQ:
+		return 1 << PQ_IS_EQUAL | 1 << PQ_IS_SAME;
+	case PQ_LT:
+		return 1 << PQ_IS_LESS;
+	case PQ_LE:
+		return 1 << PQ_IS_LESS | 1 << PQ_IS_EQUAL;
+	case PQ_GT:
+		return 1 << PQ_IS_GREATER;
+	default:
+		return 1 << PQ_IS_GREATER | 1 << PQ_IS_EQUAL;
+	}
+}
+
+static bool is_integer(enum pq_kind kind)
+{
+	return kind == PQ_K_SIGNED || kind == PQ_K_NATURAL || kind == PQ_K_BITS ||
+	       pq_is_unsigned(kind);
+}
+
+/*
+ * The integers that stand so to a constant are a range: from the lowest or from the constant up to it or the highest.
+ * The highest and lowest ones are of the side that is not constant, whose order it is then.
+ */
+static void set_range(struct pq_insn *insn, uint64_t constant)
+{
+	uint64_t lowest = insn->signs & PQ_LEFT_UNSIGNED ? 0 : (uint64_t)INT64_MIN;
+	uint64_t highest = lowest - 1, low = constant, high = constant;
+	bool less = insn->orders & 1 << PQ_IS_LESS;
+	bool greater = insn->orders & 1 << PQ_IS_GREATER;
+	bool equal = insn->orders & 1 << PQ_IS_EQUAL;
+	bool none = (less && !equal && constant == lowest) ||
+		    (greater && !equal && constant == highest);
+
+	if (none) { /* all others */
+		union pq_target yes = insn->yes;
+
+		insn->yes = insn->no;
+		insn->no = yes;
+		low = lowest;
+		high = highest;
+	} else if (less) {
+		low = lowest;
+		high = equal ? constant : constant - 1;
+	} else if (greater) {
+		low = equal ? constant : constant + 1;
+		high = highest;
+	}
+	insn->low = low;
+	insn->width = high - low;
+}
+
+/* Can it be such a range? Both sides must be read alike. */
+static bool is_range(const struct pq_insn *insn, const struct pq_node *left,
+		     const struct pq_node *right)
+{
+	return is_integer(left->kind) && is_integer(right->kind) && right->op == PQ_CONST &&
+	       right->constant.type == PQ_INT &&
+	       (insn->signs == 0 || insn->signs == (PQ_LEFT_UNSIGNED | PQ_RIGHT_UNSIGNED) ||
+		right->constant.i >= 0);
+}
+
+static void push_comparison(struct compiler *c, struct pq_insn *insn,
+			    const struct pq_node *node)
+{
+	const struct pq_node *left = part(node->left), *right = part(node->right);
+	unsigned orders = orders_of(node->op);
+
+	if (left->op == PQ_CONST) {
+		const struct pq_node *other = left;
+
+		left = right;
+		right = other;
+		if (orders & (1 << PQ_IS_LESS | 1 << PQ_IS_GREATER))
+			orders ^= 1 << PQ_IS_LESS | 1 << PQ_IS_GREATER;
+	}
+	insn->orders = (uint8_t)orders;
+	insn->signs = (uint8_t)pq_order_signs(left->kind, right->kind);
+	insn->run = pq_run_compare;
+	if (is_range(insn, left, right)) {
+		insn->run = left->op == PQ_FIELD ? pq_run_range : pq_run_range_of;
+		set_range(insn, right->constant.u);
+	} else if (node->op == PQ_EQ && right->op == PQ_CONST &&
+		   right->constant.type == PQ_TEXT) {
+		insn->run = pq_run_is_text;
+	}
+	push_insn(c, insn, left, right);
+}
+
+/* Tests that are no comparisons: of one operand, or of two. */
+static void push_plain_test(struct compiler *c, struct pq_insn *insn,
+			    const struct pq_node *node, const struct ways *ways)
+{
+	const struct pq_node *left = part(node->left), *right = NULL;
+
+	switch (node->op) {
+	case PQ_PRESENT:
+		insn->run = pq_run_present;
+		break;
+	case PQ_EVENT_IN:
+		insn->run = pq_run_event_in;
+		insn->events = node->events;
+		insn->n_events = node->events ? node->n_events : 0;
+		break;
+	case PQ_IN:
+		insn->run = pq_run_in;
+		insn->set = pq_set_create(node->set, node->set ? node->n_set : 0);
+		if (!insn->set) {
+			c->failed = true;
+			return;
+		}
+		break;
+	case PQ_FIND:
+	case PQ_STARTS:
+		insn->run = node->op == PQ_FIND ? pq_run_find : pq_run_starts;
+		right = part(node->right);
+		break;
+	default: /* what it is, is it true? */
+		insn->run = pq_run_truth;
+		insn->yes.label = ways->yes;
+		insn->no.label = ways->no;
+		insn->absent.label = ways->absent;
+		left = node;
+	}
+	push_insn(c, insn, left, right);
+}
+
+static bool is_under(const struct pq_node *node)
+{
+	const struct pq_node *name = part(node->right);
+
+	return node->op == PQ_UNDER && name->op == PQ_CONST && name->constant.type == PQ_TEXT;
+}
+
+static void push_logic(struct compiler *c, const struct pq_node *node, uint32_t reg,
+		       const struct ways *ways)
+{
+	uint32_t second = new_label(c);
+	struct ways first = *ways;
+
+	if (node->op == PQ_AND)
+		first.yes = second;
+	else
+		first.no = first.absent = second;
+	push_test(c, node->right, reg, *ways);
+	push_place(c, second);
+	push_test(c, node->left, reg, first);
+}
+
+static void test(struct compiler *c, const struct pq_node *node, uint32_t reg,
+		 const struct ways *ways)
+{
+	struct pq_insn insn = { .yes.label = node->negated ? ways->no : ways->yes,
+				.no.label = node->negated ? ways->yes : ways->no,
+				.absent.label = ways->no,
+				.field = PQ_NO_FIELD,
+				.reg = reg };
+
+	switch (node->op) {
+	case PQ_AND:
+	case PQ_OR:
+		push_logic(c, node, reg, ways);
+		break;
+	case PQ_NOT:
+		push_test(c, node->left, reg, (struct ways){ ways->no, ways->yes, ways->yes });
+		break;
+	case PQ_EQ:
+	case PQ_LT:
+	case PQ_LE:
+	case PQ_GT:
+	case PQ_GE:
+		push_comparison(c, &insn, node);
+		break;
+	case PQ_UNDER:
+		insn.run = is_under(node) ? pq_run_under : pq_run_jump;
+		if (is_under(node))
+			insn.constant = &node->right->constant;
+		else
+			insn.yes.label = ways->no;
+		emit(c, &insn);
+		break;
+	default:
+		push_plain_test(c, &insn, node, ways);
+	}
+}
+
+/* The value of a condition: it goes to one of three places, where it is written. */
+static void condition_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
+{
+	static const struct pq_value values[] = { [PQ_CODE_FALSE] = { .type = PQ_BOOL },
+						  [PQ_CODE_TRUE] = { .type = PQ_BOOL, .u = 1 },
+						  [PQ_CODE_ABSENT] = { .type = PQ_NIL } };
+	uint32_t places[] = { new_label(c), new_label(c), new_label(c) }, end = new_label(c);
+	struct work work = { .kind = WORK_EMIT,
+			     .insn = { .run = pq_run_constant,
+				       .yes.label = end,
+				       .field = PQ_NO_FIELD,
+				       .reg = reg } };
+
+	push_place(c, end);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		work.insn.constant = &values[i];
+		push(c, &work);
+		push_place(c, places[i]);
+	}
+	push_test(c, node, reg,
+		  (struct ways){ places[PQ_CODE_TRUE], places[PQ_CODE_FALSE],
+				 places[PQ_CODE_ABSENT] });
+}
+
+static bool is_condition(enum pq_op op)
+{
+	return op >= PQ_AND && op <= PQ_UNDER;
+}
+
+static void value(struct compiler *c, const struct pq_node *node, uint32_t reg)
+{
+	struct pq_insn insn = { .yes.label = LABEL_NEXT, .field = PQ_NO_FIELD, .reg = reg };
+	const struct pq_node *left = part(node->left), *right = part(node->right);
+
+	if (is_condition(node->op)) {
+		condition_value(c, node, reg);
+	} else if (node->op == PQ_CONST) {
+		insn.run = pq_run_constant;
+		insn.constant = &node->constant;
+		emit(c, &insn);
+	} else if (node->op == PQ_FIELD) {
+		insn.run = pq_run_load;
+		insn.field = number_of(c, node);
+		emit(c, &insn);
+	} else if (node->op == PQ_COUNT) {
+		insn.run = left->op == PQ_FIELD ? pq_run_count : pq_run_length;
+		push_insn(c, &insn, left, NULL);
+	} else if (node->op > PQ_COUNT) {
+		c->failed = true;
+	} else {
+		pq_arith_of(node->op, left->kind, right->kind, &insn.arith);
+		insn.run = insn.arith.floats ? pq_run_float_arith : pq_run_arith;
+		push_insn(c, &insn, left, right);
+	}
+}
+
+static void work_off(struct compiler *c)
+{
+	while (c->n_works && !c->failed) {
+		struct work work = c->works[--c->n_works];
+
+		if (work.kind == WORK_TEST)
+			test(c, work.node, work.reg, &work.ways);
+		else if (work.kind == WORK_VALUE)
+			value(c, work.node, work.reg);
+		else if (work.kind == WORK_PLACE)
+			c->labels[work.ways.yes] = (uint32_t)c->n_code;
+		else
+			emit(c, &work.insn);
+	}
+	while (c->n_works)
+		if (c->works[--c->n_works].kind == WORK_EMIT)
+			drop(&c->works[c->n_works].insn);
+}
+
+static void set_target(const struct compiler *c, size_t from, union pq_target *target)
+{
+	uint32_t label = target->label;
+
+	target->to = &c->code[label == LABEL_NEXT ? from + 1 : c->labels[label]];
+}
+
+/* Labels become places in the code, which grows no more. */
+static void link_code(struct compiler *c)
+{
+	for (size_t i = 0; i < c->n_code; i++) {
+		set_target(c, i, &c->code[i].yes);
+		set_target(c, i, &c->code[i].no);
+		set_target(c, i, &c->code[i].absent);
+	}
+}
+
+static void compile(struct compiler *c, const struct pq_node *node)
+{
+	static const struct pq_insn end = { .run = NULL };
+
+	for (uint32_t i = 0; i < PQ_CODE_START; i++) {
+		emit(c, &end);
+		if (new_label(c) == i && !c->failed)
+			c->labels[i] = i;
+	}
+	if (is_condition(node->op))
+		push_test(c, node, 0,
+			  (struct ways){ PQ_CODE_TRUE, PQ_CODE_FALSE, PQ_CODE_ABSENT });
+	else
+		push_value(c, node, 0);
+	work_off(c);
+	emit(c, &end); /* of a value */
+}
+
+bool pq_compile(struct pq_expr *expr, const struct pq_node *node, struct pq_fields *fields)
+{
+	struct compiler c = { .fields = fields };
+
+	node = part(node);
+	compile(&c, node);
+	expr->code = c.code;
+	expr->n_code = c.n_code;
+	if (!c.failed) {
+		expr->regs = calloc(c.n_regs, sizeof(*expr->regs));
+		link_code(&c);
+	}
+	expr->is_condition = is_condition(node->op);
+	expr->field = node->op == PQ_FIELD && !c.failed ? c.code[PQ_CODE_START].field :
+							  PQ_NO_FIELD;
+	free(c.labels);
+	free(c.works);
+	return expr->regs != NULL;
+}

@@ -1,0 +1,76 @@
+#include "count.h"
+
+#include <stdlib.h>
+
+struct counting {
+	const struct pq_scope *scope;
+	uint64_t size;	       /* of all that is read; 0: not known */
+	struct pd_stat *stats; /* one for each thread */
+};
+
+static bool go_on(void *arg, uint64_t done)
+{
+	const struct counting *c = arg;
+
+	return !c->scope->go_on || c->scope->go_on(c->scope->arg, done, c->size);
+}
+
+static bool piece_goes_on(void *piece)
+{
+	return pd_piece_goes_on(piece);
+}
+
+static bool read_piece(void *arg, const struct pd_piece *piece)
+{
+	struct counting *c = arg;
+	struct pd_stat *stat = &c->stats[piece->worker];
+	struct pd_error err;
+
+	pd_stat_read(stat, c->scope->session, piece->reader, piece_goes_on, (void *)piece,
+		     &err);
+	/* kinds that are not known are listed as they are met, which pieces do not tell */
+	piece->reader->unusual = piece->reader->unusual || stat->n_unknown;
+	return true;
+}
+
+/* Counts what can be read again; true: *stat has it all, or as much as was read when go_on said no. */
+static bool count_pieces(struct counting *c, struct pd_stat *stat)
+{
+	const struct pd_session *session = c->scope->session;
+	struct pd_pieces_work work = {
+		.threads = pd_pieces_threads(session, c->scope->threads),
+		.read = read_piece,
+		.go_on = go_on,
+		.arg = c,
+	};
+	bool ok = pd_stat_init(stat, session);
+
+	c->stats = calloc(work.threads, sizeof(*c->stats));
+	for (unsigned i = 0; ok && i < work.threads; i++)
+		ok = c->stats && pd_stat_init(&c->stats[i], session);
+	ok = ok && pd_pieces_read(c->scope->session, &work) != PD_PIECES_NOT;
+	for (unsigned i = 0; c->stats && i < work.threads; i++) {
+		if (ok)
+			pd_stat_merge(stat, &c->stats[i]);
+		pd_stat_deinit(&c->stats[i]);
+	}
+	free(c->stats);
+	if (!ok)
+		pd_stat_deinit(stat);
+	return ok;
+}
+
+static bool walk_goes_on(void *arg)
+{
+	return go_on(arg, 0);
+}
+
+bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err)
+{
+	struct counting counting = { .scope = scope, .size = pq_scope_size(scope) };
+
+	if (!pq_scope_passes(scope) && count_pieces(&counting, stat))
+		return true;
+	counting.size = 0;
+	return pd_stat_collect(stat, scope->session, walk_goes_on, &counting, err);
+}

@@ -1,0 +1,12 @@
+/*
+ * Counting a whole session by type and event, by several threads: what pd_stat_collect counts.
+ */
+#ifndef PERFLUA_QUERY_COUNT_H
+#define PERFLUA_QUERY_COUNT_H
+
+#include "scope.h"
+
+/* As pd_stat_collect, whose answer it is. Of the scope session, threads and go_on are looked at. */
+bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err);
+
+#endif

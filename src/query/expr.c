@@ -1,0 +1,272 @@
+#define _GNU_SOURCE /* memmem */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+struct pq_expr *pq_expr_create(const struct pq_node *node, struct pq_fields *fields)
+{
+	struct pq_expr *expr = calloc(1, sizeof(*expr));
+
+	if (!expr || !pq_compile(expr, node, fields)) {
+		pq_expr_destroy(expr);
+		return NULL;
+	}
+	return expr;
+}
+
+void pq_expr_destroy(struct pq_expr *expr)
+{
+	if (!expr)
+		return;
+	for (size_t i = 0; i < expr->n_code; i++)
+		if (expr->code[i].run == pq_run_in)
+			pq_set_destroy(expr->code[i].set);
+	free(expr->code);
+	free(expr->regs);
+	free(expr);
+}
+
+uint32_t pq_expr_field(const struct pq_expr *expr)
+{
+	return expr->field;
+}
+
+static inline const struct pq_insn *branch(const struct pq_insn *in, bool holds)
+{
+	return holds ? in->yes.to : in->no.to;
+}
+
+static inline const struct pq_insn *in_range(const struct pq_insn *in, uint64_t x)
+{
+	return branch(in, x - in->low <= in->width);
+}
+
+/* Where it ends. Most of what filters say are ranges, which are tested here, without a call. */
+static inline const struct pq_insn *run(const struct pq_expr *expr, struct pq_fields *fields)
+{
+	const struct pq_insn *in = expr->code + PQ_CODE_START;
+	int64_t i;
+
+	do {
+		if (in->run == pq_run_range && pq_fields_integer(fields, in->field, &i))
+			in = in_range(in, (uint64_t)i);
+		else
+			in = in->run(in, fields, expr->regs);
+	} while (in->run);
+	return in;
+}
+
+static bool is_true(const struct pq_value *value)
+{
+	return value->type != PQ_NIL && (value->type != PQ_BOOL || value->u);
+}
+
+bool pq_expr_test(const struct pq_expr *expr, struct pq_fields *fields)
+{
+	const struct pq_insn *end = run(expr, fields);
+
+	if (end < expr->code + PQ_CODE_START) /* the end of a condition */
+		return end == expr->code + PQ_CODE_TRUE;
+	return is_true(&expr->regs[0]);
+}
+
+void pq_expr_value(const struct pq_expr *expr, struct pq_fields *fields, struct pq_value *out)
+{
+	const struct pq_insn *end;
+
+	if (expr->field != PQ_NO_FIELD) {
+		pq_fields_get(fields, expr->field, out);
+		return;
+	}
+	end = run(expr, fields);
+	*out = expr->regs[0];
+	if (expr->is_condition) {
+		out->type = end == expr->code + PQ_CODE_ABSENT ? PQ_NIL : PQ_BOOL;
+		out->u = end == expr->code + PQ_CODE_TRUE;
+	}
+}
+
+/* The left operand, and the right one. */
+static inline struct pq_value *left(const struct pq_insn *in, struct pq_fields *fields,
+				    struct pq_value *regs)
+{
+	struct pq_value *value = &regs[in->reg];
+
+	if (in->field != PQ_NO_FIELD)
+		pq_fields_get(fields, in->field, value);
+	return value;
+}
+
+static inline const struct pq_value *right(const struct pq_insn *in,
+					   const struct pq_value *regs)
+{
+	return in->constant ? in->constant : &regs[in->reg + 1];
+}
+
+const struct pq_insn *pq_run_load(const struct pq_insn *in, struct pq_fields *fields,
+				  struct pq_value *regs)
+{
+	pq_fields_get(fields, in->field, &regs[in->reg]);
+	return in->yes.to;
+}
+
+const struct pq_insn *pq_run_constant(const struct pq_insn *in, struct pq_fields *fields,
+				      struct pq_value *regs)
+{
+	(void)fields;
+	regs[in->reg] = *in->constant;
+	return in->yes.to;
+}
+
+const struct pq_insn *pq_run_arith(const struct pq_insn *in, struct pq_fields *fields,
+				   struct pq_value *regs)
+{
+	in->arith.run(left(in, fields, regs), right(in, regs));
+	return in->yes.to;
+}
+
+/* Some operands are unsigned integers, which are made floats. */
+const struct pq_insn *pq_run_float_arith(const struct pq_insn *in, struct pq_fields *fields,
+					 struct pq_value *regs)
+{
+	struct pq_value *a = left(in, fields, regs), b = *right(in, regs);
+
+	if (in->arith.floats & PQ_LEFT_UNSIGNED)
+		pq_unsigned_to_float(a);
+	if (in->arith.floats & PQ_RIGHT_UNSIGNED)
+		pq_unsigned_to_float(&b);
+	in->arith.run(a, &b);
+	return in->yes.to;
+}
+
+const struct pq_insn *pq_run_count(const struct pq_insn *in, struct pq_fields *fields,
+				   struct pq_value *regs)
+{
+	pq_fields_count(fields, in->field, &regs[in->reg]);
+	return in->yes.to;
+}
+
+const struct pq_insn *pq_run_length(const struct pq_insn *in, struct pq_fields *fields,
+				    struct pq_value *regs)
+{
+	struct pq_value *a = left(in, fields, regs);
+
+	*a = (struct pq_value){ .type = a->type == PQ_TEXT ? PQ_INT : PQ_NIL, .u = a->size };
+	return in->yes.to;
+}
+
+const struct pq_insn *pq_run_jump(const struct pq_insn *in, struct pq_fields *fields,
+				  struct pq_value *regs)
+{
+	(void)fields;
+	(void)regs;
+	return in->yes.to;
+}
+
+const struct pq_insn *pq_run_truth(const struct pq_insn *in, struct pq_fields *fields,
+				   struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs);
+
+	if (a->type == PQ_NIL)
+		return in->absent.to;
+	return branch(in, is_true(a));
+}
+
+const struct pq_insn *pq_run_present(const struct pq_insn *in, struct pq_fields *fields,
+				     struct pq_value *regs)
+{
+	return branch(in, left(in, fields, regs)->type != PQ_NIL);
+}
+
+/* Any comparison of a field with an integer constant. */
+const struct pq_insn *pq_run_range(const struct pq_insn *in, struct pq_fields *fields,
+				   struct pq_value *regs)
+{
+	struct pq_value a;
+
+	(void)regs;
+	pq_fields_get(fields, in->field, &a);
+	return a.type == PQ_INT ? in_range(in, a.u) : in->absent.to;
+}
+
+/* The same of what was computed. */
+const struct pq_insn *pq_run_range_of(const struct pq_insn *in, struct pq_fields *fields,
+				      struct pq_value *regs)
+{
+	const struct pq_value *a = &regs[in->reg];
+
+	(void)fields;
+	return a->type == PQ_INT ? in_range(in, a->u) : in->absent.to;
+}
+
+const struct pq_insn *pq_run_compare(const struct pq_insn *in, struct pq_fields *fields,
+				     struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs), *b = right(in, regs);
+
+	if (a->type == PQ_NIL || b->type == PQ_NIL)
+		return in->absent.to;
+	return branch(in, in->orders >> pq_order(a, b, in->signs) & 1);
+}
+
+/* Is it the same text? */
+const struct pq_insn *pq_run_is_text(const struct pq_insn *in, struct pq_fields *fields,
+				     struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs), *b = in->constant;
+
+	if (a->type == PQ_NIL)
+		return in->absent.to;
+	return branch(in, a->type == PQ_TEXT && a->size == b->size &&
+				  (!b->size || memcmp(a->p, b->p, b->size) == 0));
+}
+
+const struct pq_insn *pq_run_event_in(const struct pq_insn *in, struct pq_fields *fields,
+				      struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs);
+
+	if (a->type != PQ_EVENT)
+		return in->absent.to;
+	return branch(in, a->event->number < in->n_events && in->events[a->event->number]);
+}
+
+const struct pq_insn *pq_run_in(const struct pq_insn *in, struct pq_fields *fields,
+				struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs);
+
+	if (a->type == PQ_NIL)
+		return in->absent.to;
+	return branch(in, pq_set_has(in->set, a));
+}
+
+const struct pq_insn *pq_run_find(const struct pq_insn *in, struct pq_fields *fields,
+				  struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs), *b = right(in, regs);
+
+	if (a->type != PQ_TEXT || b->type != PQ_TEXT)
+		return in->absent.to;
+	return branch(in, !b->size || memmem(a->p, a->size, b->p, b->size));
+}
+
+const struct pq_insn *pq_run_starts(const struct pq_insn *in, struct pq_fields *fields,
+				    struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs), *b = right(in, regs);
+
+	if (a->type != PQ_TEXT || b->type != PQ_TEXT)
+		return in->absent.to;
+	return branch(in, !b->size || (a->size >= b->size && memcmp(a->p, b->p, b->size) == 0));
+}
+
+const struct pq_insn *pq_run_under(const struct pq_insn *in, struct pq_fields *fields,
+				   struct pq_value *regs)
+{
+	(void)regs;
+	return branch(in, pq_fields_under(fields, in->constant->p, in->constant->size));
+}

@@ -1,0 +1,114 @@
+/*
+ * Fields of records for queries: each field of a query is bound to the layouts it meets, once for each, so that what
+ * lies at a fixed place is a load.
+ *
+ * A pq_fields is what one thread reads fields with. Fields are numbered as they are added, before the first record.
+ */
+#ifndef PERFLUA_QUERY_FIELDS_H
+#define PERFLUA_QUERY_FIELDS_H
+
+#include "chains.h"
+#include "node.h"
+
+struct pq_fields;
+
+/* How a field is read that is no plain load. */
+typedef void pq_read_fn(struct pq_fields *fields, uint32_t field, struct pq_value *out);
+
+/* A field in the records of one layout. */
+struct pq_load {
+	pq_read_fn *read;
+	const struct pd_bound *bound; /* NULL: they do not have it, or it is the event's */
+	uint16_t index;		      /* of bound in the layout */
+	uint16_t at;
+	uint32_t end; /* of a plain load: the bytes a record needs for it; UINT32_MAX: `read` says what it is */
+	bool wide;	/* of 8 bytes, else of 4 */
+	bool is_signed; /* of 4 bytes */
+	bool swap;	/* the other byte order: as the layout's */
+	bool is_chain;	/* `stack`, `frames` */
+	/* of `comm`, where a thread and a time are plain loads: the bytes a record needs for both; else UINT32_MAX */
+	uint32_t called_end;
+	uint16_t tid_at, time_at;
+};
+
+/* All fields in the records of one layout. */
+struct pq_bound {
+	const struct pd_layout *layout;
+	struct pq_load loads[]; /* by a field's number */
+};
+
+struct pq_fields {
+	const struct pd_session *session;
+	struct pm_resolver *resolver; /* NULL: no field asks the recorded system */
+	struct pq_chains *chains;     /* borrowed; NULL: chains are only read as text */
+	const struct pq_bound *bound; /* of the record that is looked at */
+	const struct pd_record *rec;  /* that record */
+	bool failed; /* there was no memory for a value, which is absent then: all is in vain */
+	/* its own: the fields that were added, what was bound by now, room for texts */
+	struct pq_fields_inside *inside;
+};
+
+/* False: no memory. The session, and the machine's resolver, must outlive it. */
+bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
+		    struct pm_resolver *resolver);
+void pq_fields_deinit(struct pq_fields *fields);
+
+/* The number of a field, the same for the same pointer; UINT32_MAX: no memory. The field must stay. */
+uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field);
+
+/* As pq_fields_enter, of a layout that is not the last one's. False: no memory. */
+bool pq_fields_bind(struct pq_fields *fields, const struct pd_layout *layout);
+
+/* The record whose fields are asked for from now on. False: no memory. */
+static inline bool pq_fields_enter(struct pq_fields *fields, const struct pd_record *rec)
+{
+	fields->rec = rec;
+	return (fields->bound && fields->bound->layout == rec->layout) ||
+	       pq_fields_bind(fields, rec->layout);
+}
+
+/* A field that is a plain load of an integer: the shortest way to it. False: pq_fields_get says what it is. */
+static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t field,
+				     int64_t *out)
+{
+	const struct pq_load *load = &fields->bound->loads[field];
+	const struct pd_record *rec = fields->rec;
+
+	if (load->end > rec->size)
+		return false;
+	if (load->wide)
+		*out = (int64_t)pd_load64(rec->bytes + load->at, load->swap);
+	else if (load->is_signed)
+		*out = (int32_t)pd_load32(rec->bytes + load->at, load->swap);
+	else
+		*out = pd_load32(rec->bytes + load->at, load->swap);
+	return true;
+}
+
+/*
+ * A field's value in the record that was entered, as a script gets it; PQ_NIL: it has none. Text is valid until the same
+ * field is asked for again, or another record entered. A whole composite, or an item that has members, is PQ_BOOL 1:
+ * that it is there. What a script would raise an error for, as a part that there is not, is PQ_NIL.
+ */
+static inline void pq_fields_get(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	int64_t i;
+
+	if (!pq_fields_integer(fields, field, &i)) {
+		fields->bound->loads[field].read(fields, field, out);
+		return;
+	}
+	out->type = PQ_INT;
+	out->i = i;
+}
+
+/* The same as a key: `stack` and `frames` are PQ_CHAIN, of fields->chains. False: no memory. */
+bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *out);
+
+/* Items of a composite field, bytes of a text; PQ_NIL: the record does not have it, or it has neither. */
+void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *out);
+
+/* Has a function of the record's call chain (without one: of its ip) that name? */
+bool pq_fields_under(struct pq_fields *fields, const char *name, size_t n);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * What the files of fields share: how a field is read that is no plain load.
+ */
+#ifndef PERFLUA_QUERY_FIELDS_INSIDE_H
+#define PERFLUA_QUERY_FIELDS_INSIDE_H
+
+#include "fields.h"
+
+/* Room for the text of a field: what is not the record's, the machine's or a binary's. */
+struct pq_room {
+	char *p;
+	size_t capacity;
+};
+
+struct pq_fields_inside {
+	const struct pq_field **list; /* [n]: by number */
+	size_t n, capacity;
+	unsigned time;	       /* the number of that name */
+	struct pq_room *rooms; /* [n]; made with the first layout, after which no field comes */
+	size_t n_rooms;
+	struct pq_bound **layouts; /* [n_slots]: a power of two, by the layout's address; or 0 */
+	size_t n_layouts, n_slots;
+	struct pq_chains *chains; /* of pq_fields_under; NULL: not asked yet */
+};
+
+/* Makes room for n bytes of a field's text; NULL: no memory, which is noted. */
+char *pq_room(struct pq_fields *fields, uint32_t field, size_t n);
+
+/* What a decoded value is to a query. A composite is true, by which it is told from an absent one. */
+void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_value *value,
+		     struct pq_value *out);
+
+/*
+ * Goes a field's steps from its root, and asks the recorded system where they need it. PD_NIL: there is no such part.
+ * What has items that are no values, and of inlined functions the whole, is left as PD_BOOL; *count is then
+ * the number of its items, and of any other composite the view says it.
+ */
+void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
+	       uint32_t *count);
+
+#endif

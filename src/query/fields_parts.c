@@ -1,0 +1,148 @@
+/*
+ * Steps into composite fields, "callchain[1].symbol": what a script gets of the same names.
+ */
+#include <string.h>
+
+#include "fields_inside.h"
+
+/* Where the steps have come to. */
+struct walk {
+	struct pq_fields *fields;
+	struct pd_value *value;
+	uint32_t count; /* of items; UINT32_MAX: it has none */
+	const struct pq_step *step, *end;
+};
+
+static int find_member(const struct pd_member *members, const char *name)
+{
+	for (int m = 0; members && members[m].name; m++)
+		if (strcmp(members[m].name, name) == 0)
+			return m;
+	return -1;
+}
+
+static void set_text(struct pd_value *out, const char *text)
+{
+	out->type = text ? PD_STR : PD_NIL;
+	out->s.p = text;
+	out->s.n = text ? strlen(text) : 0;
+}
+
+static void set_there(struct walk *w, uint32_t count)
+{
+	w->value->type = PD_BOOL;
+	w->value->u = 1;
+	w->count = count;
+}
+
+/* The functions inlined at an address: an array, of which each has a symbol and a srcline. */
+static void follow_inlined(struct walk *w)
+{
+	const struct pq_step *step = w->step;
+	const struct ps_line *lines;
+	struct pd_asked asked = w->value->asked;
+	size_t n = pm_inlined(w->fields->resolver, w->fields->rec, &asked, &lines);
+
+	w->step = w->end;
+	w->value->type = PD_NIL;
+	if (!n)
+		return;
+	if (step == w->end) {
+		set_there(w, n < UINT32_MAX ? (uint32_t)n : UINT32_MAX - 1);
+		return;
+	}
+	if (step->name || !step->index || step->index > n)
+		return;
+	if (step + 1 == w->end)
+		set_there(w, UINT32_MAX);
+	else if (step + 2 == w->end && step[1].name && strcmp(step[1].name, "symbol") == 0)
+		set_text(w->value, lines[step->index - 1].function);
+	else if (step + 2 == w->end && step[1].name && strcmp(step[1].name, "srcline") == 0)
+		set_text(w->value, lines[step->index - 1].srcline);
+}
+
+/* Whatever was come to, as far as it is asked for further: no question to the recorded system. */
+static void settle(struct walk *w)
+{
+	struct pd_value *value = w->value;
+
+	if (value->type == PD_MACHINE) {
+		if (!w->fields->resolver)
+			value->type = PD_NIL;
+		else if (value->asked.field == PD_M_INLINED)
+			follow_inlined(w);
+		else
+			pm_field(w->fields->resolver, w->fields->rec, &value->asked, value);
+	}
+	if (value->type == PD_VIEW && value->view.desc == &pd_view_callchain &&
+	    w->fields->resolver && pm_frames_beside(w->fields->rec)) {
+		size_t n;
+
+		value->view.frames = pm_frames_of(w->fields->resolver, w->fields->rec, &n);
+		value->view.count = (uint32_t)n;
+	}
+}
+
+static void step_to_item(struct walk *w, const struct pd_view *view, uint32_t i)
+{
+	const struct pd_view_desc *desc = view->desc;
+	int m = 0;
+
+	w->step++;
+	w->value->type = PD_NIL;
+	if (desc->items && w->step == w->end) {
+		set_there(w, UINT32_MAX);
+		return;
+	}
+	if (desc->items) {
+		m = w->step->name ? find_member(desc->items, w->step->name) : -1;
+		w->step++;
+	}
+	if (m >= 0)
+		desc->item(view, i, (unsigned)m, w->value);
+}
+
+static void step_into(struct walk *w)
+{
+	const struct pd_view view = w->value->view;
+	const struct pd_view_desc *desc = view.desc;
+	const struct pq_step *step = w->step;
+	int m;
+
+	w->value->type = PD_NIL;
+	if (!step->name) {
+		if (!desc->key && step->index && step->index <= view.count)
+			step_to_item(w, &view, step->index - 1);
+		return;
+	}
+	m = find_member(desc->members, step->name);
+	if (m >= 0) {
+		w->step++;
+		desc->member(&view, (unsigned)m, w->value);
+		return;
+	}
+	for (uint32_t i = 0; desc->key && i < view.count; i++) {
+		if (strcmp(desc->key(&view, i), step->name) == 0) {
+			step_to_item(w, &view, i);
+			return;
+		}
+	}
+}
+
+void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
+	       uint32_t *count)
+{
+	const struct pq_load *load = &fields->bound->loads[field];
+	const struct pq_field *f = fields->inside->list[field];
+	struct walk w = { fields, value, UINT32_MAX, f->steps, f->steps + f->n_steps };
+
+	pd_record_get(fields->rec, load->index, value);
+	settle(&w);
+	while (w.step < w.end && value->type == PD_VIEW) {
+		step_into(&w);
+		settle(&w);
+	}
+	if (w.step < w.end)
+		value->type = PD_NIL; /* no such part, or what is there has none */
+	*count = w.count;
+}

@@ -1,0 +1,213 @@
+#include "group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "group_inside.h"
+
+static bool prepare_read(struct pq_read *read, const struct pq_node *node,
+			 struct pq_fields *fields)
+{
+	read->field = UINT32_MAX;
+	if (!node)
+		return true;
+	read->expr = pq_expr_create(node, fields);
+	if (!read->expr)
+		return false;
+	read->field = pq_expr_field(read->expr);
+	return true;
+}
+
+static bool prepare_keys(struct pq_groups *groups)
+{
+	const struct pq_grouping *grouping = groups->grouping;
+
+	for (size_t i = 0; i < grouping->n_keys; i++) {
+		const struct pq_key *key = &grouping->keys[i];
+
+		if (!prepare_read(&groups->keys[i].value, key->value, groups->fields) ||
+		    !prepare_read(&groups->keys[i].other, key->other, groups->fields))
+			return false;
+	}
+	groups->keys_end = groups->keys + grouping->n_keys;
+	return true;
+}
+
+static enum pq_way way_of(const struct pq_measured *m)
+{
+	if (m->ops == &pq_count_ops)
+		return PQ_WAY_COUNT;
+	return m->ops == &pq_sum_ops[0] && m->value.field != UINT32_MAX ? PQ_WAY_SUM :
+									  PQ_WAY_STEP;
+}
+
+/* Sets *states to the size of all states. */
+static bool prepare_measures(struct pq_groups *groups, size_t *states)
+{
+	const struct pq_grouping *grouping = groups->grouping;
+
+	*states = 0;
+	for (size_t i = 0; i < grouping->n_measures; i++) {
+		const struct pq_measure *measure = &grouping->measures[i];
+		struct pq_measured *m = &groups->measured[i];
+
+		m->measure = measure;
+		m->kind = measure->value ? measure->value->kind : PQ_K_NIL;
+		m->ops = pq_measure_ops(measure, m->kind);
+		m->at = *states;
+		m->texts = &groups->texts;
+		m->fields = groups->fields;
+		*states += m->ops->size;
+		if (!prepare_read(&m->value, measure->value, groups->fields) ||
+		    !prepare_read(&m->weight, measure->weight, groups->fields))
+			return false;
+		m->way = way_of(m);
+	}
+	groups->measured_end = groups->measured + grouping->n_measures;
+	return true;
+}
+
+/* Call chains are numbers only as keys that are a field alone. */
+static bool prepare_chains(struct pq_groups *groups)
+{
+	const struct pq_grouping *grouping = groups->grouping;
+
+	for (size_t i = 0; i < grouping->n_keys; i++) {
+		const struct pq_key *key = &grouping->keys[i];
+
+		if (groups->keys[i].value.field == UINT32_MAX ||
+		    key->value->kind != PQ_K_STRING)
+			continue;
+		groups->chains = pq_chains_create();
+		groups->fields->chains = groups->chains;
+		return groups->chains != NULL;
+	}
+	return true;
+}
+
+bool pq_groups_begin(struct pq_groups *groups)
+{
+	struct pq_table *table = &groups->table;
+
+	for (struct pq_group_key *key = groups->keys; key < groups->keys_end; key++)
+		key->last.type = PQ_NIL;
+	memset(groups->words, 0, table->n_words * sizeof(*groups->words));
+	groups->last = PQ_NO_GROUP;
+	return table->n_keys ||
+	       pq_table_search(table, groups->words, pq_table_hash(table, groups->words)) !=
+		       PQ_NO_GROUP;
+}
+
+struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq_fields *fields)
+{
+	struct pq_groups *groups = calloc(1, sizeof(*groups));
+	size_t states;
+
+	if (!groups)
+		return NULL;
+	groups->grouping = grouping;
+	groups->fields = fields;
+	pq_texts_init(&groups->texts);
+	groups->keys = calloc(grouping->n_keys + 1, sizeof(*groups->keys));
+	groups->measured = calloc(grouping->n_measures + 1, sizeof(*groups->measured));
+	if (!groups->keys || !groups->measured || !prepare_keys(groups) ||
+	    !prepare_measures(groups, &states) || !prepare_chains(groups) ||
+	    !pq_table_init(&groups->table, grouping->n_keys, states) ||
+	    !(groups->words = calloc(groups->table.n_words + 1, sizeof(*groups->words))) ||
+	    !pq_groups_begin(groups)) {
+		pq_groups_destroy(groups);
+		return NULL;
+	}
+	return groups;
+}
+
+void pq_groups_deinit_states(struct pq_groups *groups)
+{
+	for (size_t i = 0; i < groups->grouping->n_measures; i++) {
+		const struct pq_measured *m = &groups->measured[i];
+
+		for (size_t g = 0; m->ops && m->ops->deinit && g < groups->table.n; g++)
+			m->ops->deinit(pq_group_states(groups, g) + m->at);
+	}
+}
+
+static void destroy_read(struct pq_read *read)
+{
+	if (read->expr)
+		pq_expr_destroy(read->expr);
+}
+
+void pq_groups_destroy(struct pq_groups *groups)
+{
+	if (!groups)
+		return;
+	if (groups->measured)
+		pq_groups_deinit_states(groups);
+	for (size_t i = 0; groups->keys && i < groups->grouping->n_keys; i++) {
+		destroy_read(&groups->keys[i].value);
+		destroy_read(&groups->keys[i].other);
+	}
+	for (size_t i = 0; groups->measured && i < groups->grouping->n_measures; i++) {
+		destroy_read(&groups->measured[i].value);
+		destroy_read(&groups->measured[i].weight);
+	}
+	if (groups->chains)
+		pq_chains_destroy(groups->chains);
+	pq_table_deinit(&groups->table);
+	free(groups->words);
+	pq_texts_deinit(&groups->texts);
+	free(groups->keys);
+	free(groups->measured);
+	free(groups);
+}
+
+enum pq_wrong pq_groups_wrong(const struct pq_groups *groups)
+{
+	if (groups->bad_weight)
+		return PQ_WRONG_WEIGHT;
+	for (size_t i = 0; i < groups->grouping->n_measures; i++) {
+		const struct pq_measured *m = &groups->measured[i];
+
+		for (size_t g = 0; m->ops->wrong && g < groups->table.n; g++) {
+			enum pq_wrong wrong = m->ops->wrong(pq_group_states(groups, g) + m->at);
+
+			if (wrong != PQ_RIGHT)
+				return wrong;
+		}
+	}
+	return PQ_RIGHT;
+}
+
+size_t pq_groups_size(const struct pq_groups *groups)
+{
+	return groups->table.n;
+}
+
+struct pq_chains *pq_groups_chains(const struct pq_groups *groups)
+{
+	return groups->chains && pq_chains_size(groups->chains) ? groups->chains : NULL;
+}
+
+void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq_value *out)
+{
+	uint64_t *words = pq_table_group(&groups->table, g);
+
+	*out = (struct pq_value){
+		.type = pq_table_tags(&groups->table, words)[k],
+		.u = words[k],
+	};
+	if (out->type == PQ_TEXT) {
+		out->size = pq_text_of(out->p)->size;
+	} else if (out->type == PQ_INT && groups->grouping->keys[k].value->kind == PQ_K_FLOAT) {
+		out->type = PQ_FLOAT;
+		out->f = (double)out->i;
+	}
+}
+
+void pq_groups_state(const struct pq_groups *groups, size_t g, size_t m, struct pq_state *out)
+{
+	const struct pq_measured *measured = &groups->measured[m];
+
+	*out = (struct pq_state){ 0 };
+	measured->ops->get(measured, pq_group_states(groups, g) + measured->at, out);
+}

@@ -1,0 +1,90 @@
+#include "group.h"
+
+#include <stdlib.h>
+
+#include "group_inside.h"
+
+#define AHEAD 32 /* groups whose places are looked for before they are needed */
+
+/* The words of another table's group become those that it has in this one. False: no memory. */
+static bool move_keys(struct pq_groups *groups, const struct pq_table *from, uint64_t *words,
+		      const uint32_t *chains)
+{
+	const uint8_t *tags = pq_table_tags(from, words);
+
+	for (size_t i = 0; i < from->n_keys; i++) {
+		if (tags[i] == PQ_TEXT) {
+			const char *bytes = (const char *)(uintptr_t)words[i];
+			const struct pq_text *text = pq_texts_move(&groups->texts,
+								   pq_text_of(bytes));
+
+			if (!text)
+				return false;
+			words[i] = (uintptr_t)text->bytes;
+		} else if (tags[i] == PQ_CHAIN) {
+			words[i] = chains[words[i]];
+		}
+	}
+	return true;
+}
+
+static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t g,
+			uint32_t hash)
+{
+	size_t at = pq_table_search(&groups->table, pq_table_group(&from->table, g), hash);
+
+	if (at == PQ_NO_GROUP)
+		return false;
+	for (const struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
+		if (!m->ops->merge(m, pq_group_states(groups, at) + m->at,
+				   pq_group_states(from, g) + m->at))
+			return false;
+	}
+	return true;
+}
+
+/* A table of many groups does not fit the caches: what is fetched from memory is asked for before. */
+static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
+			 const uint32_t *chains)
+{
+	uint32_t hashes[AHEAD];
+
+	for (size_t g = 0; g < from->table.n; g += AHEAD) {
+		size_t n = from->table.n - g < AHEAD ? from->table.n - g : AHEAD;
+
+		for (size_t i = 0; i < n; i++) {
+			uint64_t *words = pq_table_group(&from->table, g + i);
+
+			if (!move_keys(groups, &from->table, words, chains))
+				return false;
+			hashes[i] = pq_table_hash(&groups->table, words);
+			pq_table_expect_slot(&groups->table, hashes[i]);
+		}
+		for (size_t i = 0; i < n; i++)
+			pq_table_expect_group(&groups->table, hashes[i]);
+		for (size_t i = 0; i < n; i++) {
+			if (!merge_group(groups, from, g + i, hashes[i]))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from)
+{
+	uint32_t n_chains = from->chains ? pq_chains_size(from->chains) : 0, *chains = NULL;
+	bool ok = true;
+
+	if (n_chains) {
+		chains = calloc(n_chains, sizeof(*chains));
+		ok = chains && pq_chains_merge(groups->chains, from->chains, chains);
+	}
+	ok = ok && merge_groups(groups, from, chains);
+	free(chains);
+	groups->bad_weight = groups->bad_weight || from->bad_weight;
+	pq_groups_deinit_states(from);
+	pq_table_deinit(&from->table);
+	pq_texts_deinit(&from->texts);
+	pq_texts_init(&from->texts);
+	return pq_groups_begin(from) && ok;
+}

@@ -1,0 +1,75 @@
+/*
+ * The hash table of groups: keys, as words of 64 bits, and behind each what is measured of it.
+ *
+ * A group is its number, from 0 on in the order in which they came, and lies at its number in one array: words of keys,
+ * words of tags (a byte for each key, its enum pq_type), states.
+ */
+#ifndef PERFLUA_QUERY_GROUP_TABLE_H
+#define PERFLUA_QUERY_GROUP_TABLE_H
+
+#include "strings.h"
+
+struct pq_table {
+	struct pq_secret secret;
+	size_t n_keys, n_words; /* with the words of tags */
+	size_t stride;		/* bytes of a group */
+	char *groups;		/* [capacity], of `stride` bytes */
+	size_t n, capacity;
+	struct pq_slot {
+		uint32_t hash, group; /* the number + 1; 0: free */
+	} * slots;		      /* [n_slots], a power of two, or 0: open addressing */
+	size_t n_slots;
+};
+
+#define PQ_NO_GROUP SIZE_MAX
+
+/* `states`: bytes of the states of a group, a multiple of 8. False: there are too many keys. */
+bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states);
+
+/* Forgets all groups: it is as it was in the beginning. */
+void pq_table_deinit(struct pq_table *table);
+
+static inline uint64_t *pq_table_group(const struct pq_table *table, size_t group)
+{
+	return (uint64_t *)(table->groups + group * table->stride);
+}
+
+static inline uint8_t *pq_table_tags(const struct pq_table *table, uint64_t *words)
+{
+	return (uint8_t *)(words + table->n_keys);
+}
+
+static inline uint32_t pq_table_hash(const struct pq_table *table, const uint64_t *words)
+{
+	uint64_t h = table->secret.b;
+	size_t i;
+
+	for (i = 0; i + 1 < table->n_words; i += 2)
+		h = pq_mix(words[i] ^ table->secret.a, words[i + 1] ^ h);
+	if (i < table->n_words)
+		h = pq_mix(words[i] ^ table->secret.a, h);
+	return (uint32_t)h;
+}
+
+/* The slot of a hash, and the group there, will be looked at. */
+static inline void pq_table_expect_slot(const struct pq_table *table, uint32_t hash)
+{
+	if (table->n_slots)
+		__builtin_prefetch(&table->slots[hash & (table->n_slots - 1)]);
+}
+
+static inline void pq_table_expect_group(const struct pq_table *table, uint32_t hash)
+{
+	const struct pq_slot *slot;
+
+	if (!table->n_slots)
+		return;
+	slot = &table->slots[hash & (table->n_slots - 1)];
+	if (slot->group)
+		__builtin_prefetch(pq_table_group(table, slot->group - 1));
+}
+
+/* The group of these keys and tags, a new one with states of zeros if there was none; PQ_NO_GROUP: no memory. */
+size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash);
+
+#endif

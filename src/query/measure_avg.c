@@ -1,0 +1,183 @@
+/* Averages: how many values there were, and their exact sum. */
+
+#include "measure.h"
+
+#define LOW_BITS 32
+#define LOW_MASK UINT64_C(0xffffffff)
+
+/* Of integers. */
+struct average {
+	pq_wide sum;
+	uint64_t n; /* UINT64_MAX: that, or the sum, was too large to be held */
+};
+
+/* n += weight; sticks at the end. */
+static void add_n(uint64_t *n, uint64_t weight)
+{
+	if (__builtin_add_overflow(*n, weight, n))
+		*n = UINT64_MAX;
+}
+
+/* A value so often; false: that is too much. */
+static bool times(const struct pq_value *value, enum pq_kind kind, uint64_t weight,
+		  pq_wide *product)
+{
+	const pq_wide most = (pq_wide)1 << 94;
+
+	return !__builtin_mul_overflow(pq_widened(value, kind), (pq_wide)weight, product) &&
+	       *product<most && * product> - most;
+}
+
+static bool integer_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+			 uint64_t weight)
+{
+	struct average *avg = state;
+	pq_wide product;
+
+	if (value->type != PQ_INT)
+		return true;
+	add_n(&avg->n, weight);
+	if (!times(value, m->kind, weight, &product) ||
+	    __builtin_add_overflow(avg->sum, product, &avg->sum))
+		avg->n = UINT64_MAX;
+	return true;
+}
+
+static bool integer_merge(const struct pq_measured *m, void *state, void *from)
+{
+	struct average *avg = state;
+	const struct average *other = from;
+
+	(void)m;
+	add_n(&avg->n, other->n);
+	if (__builtin_add_overflow(avg->sum, other->sum, &avg->sum))
+		avg->n = UINT64_MAX;
+	return true;
+}
+
+static void integer_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	const struct average *avg = state;
+
+	(void)m;
+	out->n = avg->n;
+	out->high = (int64_t)(avg->sum >> LOW_BITS);
+	out->value = (struct pq_value){ .type = PQ_INT, .u = (uint64_t)avg->sum & LOW_MASK };
+}
+
+static enum pq_wrong wrong(uint64_t n, pq_wide high)
+{
+	if (n == UINT64_MAX || pq_is_wide(high))
+		return PQ_WRONG_AVERAGE;
+	return n > INT64_MAX ? PQ_WRONG_WEIGHTS : PQ_RIGHT;
+}
+
+static enum pq_wrong integer_wrong(const void *state)
+{
+	const struct average *avg = state;
+
+	return wrong(avg->n, avg->sum >> LOW_BITS);
+}
+
+/* Of whatever comes: from the first float on the sum is in two parts, of which the lower has all floats. */
+struct any_average {
+	struct average integers; /* the sum: in units of 2^32 once there was a float */
+	double low;
+	bool is_float;
+};
+
+static pq_wide low_of(pq_wide sum)
+{
+	return sum & (pq_wide)LOW_MASK;
+}
+
+static void add_float(struct any_average *avg, double x)
+{
+	if (!avg->is_float) {
+		avg->low = (double)low_of(avg->integers.sum);
+		avg->integers.sum >>= LOW_BITS;
+		avg->is_float = true;
+	}
+	avg->low += x;
+}
+
+static void add_integers(struct any_average *avg, pq_wide sum)
+{
+	if (avg->is_float) {
+		avg->low += (double)low_of(sum);
+		sum >>= LOW_BITS;
+	}
+	if (__builtin_add_overflow(avg->integers.sum, sum, &avg->integers.sum))
+		avg->integers.n = UINT64_MAX;
+}
+
+static bool any_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		     uint64_t weight)
+{
+	struct any_average *avg = state;
+	pq_wide product;
+
+	if (value->type != PQ_INT && value->type != PQ_FLOAT)
+		return true;
+	add_n(&avg->integers.n, weight);
+	if (value->type == PQ_FLOAT)
+		add_float(avg, value->f * (double)weight);
+	else if (times(value, m->kind, weight, &product))
+		add_integers(avg, product);
+	else
+		avg->integers.n = UINT64_MAX;
+	return true;
+}
+
+static bool any_merge(const struct pq_measured *m, void *state, void *from)
+{
+	struct any_average *avg = state;
+	const struct any_average *other = from;
+
+	(void)m;
+	add_n(&avg->integers.n, other->integers.n);
+	if (other->is_float) {
+		add_float(avg, other->low);
+		avg->integers.sum += other->integers.sum;
+	} else {
+		add_integers(avg, other->integers.sum);
+	}
+	return true;
+}
+
+static void any_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	const struct any_average *avg = state;
+
+	integer_get(m, &avg->integers, out);
+	if (avg->is_float) {
+		out->high = (int64_t)avg->integers.sum;
+		out->value = (struct pq_value){ .type = PQ_FLOAT, .f = avg->low };
+	}
+}
+
+static enum pq_wrong any_wrong(const void *state)
+{
+	const struct any_average *avg = state;
+
+	if (!avg->is_float)
+		return integer_wrong(&avg->integers);
+	return wrong(avg->integers.n, avg->integers.sum);
+}
+
+const struct pq_measure_ops pq_avg_ops[2] = {
+	{
+		.size = sizeof(struct average),
+		.step = integer_step,
+		.merge = integer_merge,
+		.get = integer_get,
+		.wrong = integer_wrong,
+	},
+	{
+		.size = sizeof(struct any_average),
+		.step = any_step,
+		.merge = any_merge,
+		.get = any_get,
+		.wrong = any_wrong,
+	},
+};

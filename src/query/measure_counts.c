@@ -1,0 +1,122 @@
+/* How values are spread: quantiles and histograms. */
+
+#include "measure.h"
+
+struct spread {
+	struct pq_sketch sketch;
+	struct pq_value least, greatest; /* PQ_NIL: there was none */
+};
+
+static bool quantile_step(const struct pq_measured *m, void *state,
+			  const struct pq_value *value, uint64_t weight)
+{
+	struct spread *spread = state;
+	bool is_unsigned = pq_is_unsigned(m->kind);
+	int32_t bucket;
+
+	if (!pq_quantile_bucket(value, m->kind, &bucket))
+		return true;
+	if (!pq_sketch_add(&spread->sketch, bucket, weight))
+		return false;
+	if (spread->least.type == PQ_NIL || pq_less(value, &spread->least, is_unsigned))
+		spread->least = *value;
+	if (spread->greatest.type == PQ_NIL || pq_less(&spread->greatest, value, is_unsigned))
+		spread->greatest = *value;
+	return true;
+}
+
+/* Adds the counts of a sketch, which is emptied. */
+static bool take_counts(struct pq_sketch *sketch, struct pq_sketch *from)
+{
+	bool ok = true;
+
+	if (!sketch->n) {
+		pq_sketch_deinit(sketch);
+		*sketch = *from;
+		*from = (struct pq_sketch){ 0 };
+	} else {
+		ok = pq_sketch_merge(sketch, from);
+	}
+	return ok;
+}
+
+static bool quantile_merge(const struct pq_measured *m, void *state, void *from)
+{
+	struct spread *spread = state, *other = from;
+	bool is_unsigned = pq_is_unsigned(m->kind);
+
+	if (other->least.type == PQ_NIL)
+		return true;
+	if (spread->least.type == PQ_NIL || pq_less(&other->least, &spread->least, is_unsigned))
+		spread->least = other->least;
+	if (spread->greatest.type == PQ_NIL ||
+	    pq_less(&spread->greatest, &other->greatest, is_unsigned))
+		spread->greatest = other->greatest;
+	return take_counts(&spread->sketch, &other->sketch);
+}
+
+static void quantile_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	const struct spread *spread = state;
+
+	(void)m;
+	out->sketch = &spread->sketch;
+	out->least = spread->least;
+	out->greatest = spread->greatest;
+}
+
+static bool hist_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		      uint64_t weight)
+{
+	int32_t bucket;
+
+	return !pq_power_bucket(value, m->kind, &bucket) ||
+	       pq_sketch_add(state, bucket, weight);
+}
+
+static bool hist_merge(const struct pq_measured *m, void *state, void *from)
+{
+	(void)m;
+	return take_counts(state, from);
+}
+
+static void hist_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	(void)m;
+	out->sketch = state;
+}
+
+/* The sketch is the first, or all, of a state. With a weight, more may be counted than an integer says. */
+static enum pq_wrong wrong(const void *state)
+{
+	const struct pq_sketch *sketch = state;
+
+	for (uint32_t i = 0; i < sketch->capacity; i++) {
+		if (sketch->slots[i].count > INT64_MAX)
+			return PQ_WRONG_WEIGHTS;
+	}
+	return PQ_RIGHT;
+}
+
+static void deinit(void *state)
+{
+	pq_sketch_deinit(state);
+}
+
+const struct pq_measure_ops pq_quantile_ops = {
+	.size = sizeof(struct spread),
+	.step = quantile_step,
+	.merge = quantile_merge,
+	.get = quantile_get,
+	.wrong = wrong,
+	.deinit = deinit,
+};
+
+const struct pq_measure_ops pq_hist_ops = {
+	.size = sizeof(struct pq_sketch),
+	.step = hist_step,
+	.merge = hist_merge,
+	.get = hist_get,
+	.wrong = wrong,
+	.deinit = deinit,
+};

@@ -1,0 +1,175 @@
+/* One value of those that came: the least, the greatest, the first, the last. */
+
+#include "measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_STEP 16u
+
+struct kept {
+	struct pq_value value; /* its text is its own */
+	uint32_t room;	       /* bytes of that */
+};
+
+static bool is_absent(const struct pq_value *value)
+{
+	return value->type == PQ_NIL || (value->type == PQ_FLOAT && isnan(value->f));
+}
+
+/* Only numbers and texts have an order. */
+static bool is_ordered(const struct pq_value *value)
+{
+	return value->type == PQ_INT || value->type == PQ_TEXT ||
+	       (value->type == PQ_FLOAT && !isnan(value->f));
+}
+
+static void kept_deinit(void *state)
+{
+	struct kept *kept = state;
+
+	if (kept->value.type == PQ_TEXT)
+		free((char *)kept->value.p);
+	*kept = (struct kept){ 0 };
+}
+
+static bool keep_text(struct kept *kept, const struct pq_value *value)
+{
+	char *text = kept->value.type == PQ_TEXT ? (char *)kept->value.p : NULL;
+
+	if (!text || kept->room < value->size) {
+		uint32_t room = value->size <= UINT32_MAX - ROOM_STEP ?
+					(value->size / ROOM_STEP + 1) * ROOM_STEP :
+					value->size;
+		char *grown = malloc(room);
+
+		if (!grown)
+			return false;
+		free(text);
+		text = grown;
+		kept->room = room;
+	}
+	if (value->size)
+		memcpy(text, value->p, value->size);
+	kept->value = (struct pq_value){ .type = PQ_TEXT, .size = value->size, .p = text };
+	return true;
+}
+
+static bool keep(struct kept *kept, const struct pq_value *value)
+{
+	if (value->type == PQ_TEXT)
+		return keep_text(kept, value);
+	kept_deinit(kept);
+	kept->value = *value;
+	return true;
+}
+
+/* The value becomes another state's, which is empty then. */
+static void take(struct kept *kept, struct kept *from)
+{
+	kept_deinit(kept);
+	*kept = *from;
+	*from = (struct kept){ 0 };
+}
+
+static void kept_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	(void)m;
+	out->value = ((const struct kept *)state)->value;
+}
+
+static bool min_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		     uint64_t weight)
+{
+	struct kept *kept = state;
+
+	(void)weight;
+	if (!is_ordered(value))
+		return true;
+	if (kept->value.type != PQ_NIL &&
+	    !pq_less(value, &kept->value, pq_is_unsigned(m->kind)))
+		return true;
+	return keep(kept, value);
+}
+
+static bool max_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		     uint64_t weight)
+{
+	struct kept *kept = state;
+
+	(void)weight;
+	if (!is_ordered(value))
+		return true;
+	if (kept->value.type != PQ_NIL &&
+	    !pq_less(&kept->value, value, pq_is_unsigned(m->kind)))
+		return true;
+	return keep(kept, value);
+}
+
+static bool min_merge(const struct pq_measured *m, void *state, void *from)
+{
+	struct kept *kept = state, *other = from;
+
+	if (other->value.type != PQ_NIL &&
+	    (kept->value.type == PQ_NIL ||
+	     pq_less(&other->value, &kept->value, pq_is_unsigned(m->kind))))
+		take(kept, other);
+	return true;
+}
+
+static bool max_merge(const struct pq_measured *m, void *state, void *from)
+{
+	struct kept *kept = state, *other = from;
+
+	if (other->value.type != PQ_NIL &&
+	    (kept->value.type == PQ_NIL ||
+	     pq_less(&kept->value, &other->value, pq_is_unsigned(m->kind))))
+		take(kept, other);
+	return true;
+}
+
+static bool first_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		       uint64_t weight)
+{
+	struct kept *kept = state;
+
+	(void)m;
+	(void)weight;
+	return kept->value.type != PQ_NIL || is_absent(value) || keep(kept, value);
+}
+
+static bool last_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		      uint64_t weight)
+{
+	(void)m;
+	(void)weight;
+	return is_absent(value) || keep(state, value);
+}
+
+static bool first_merge(const struct pq_measured *m, void *state, void *from)
+{
+	(void)m;
+	if (((struct kept *)state)->value.type == PQ_NIL)
+		take(state, from);
+	return true;
+}
+
+static bool last_merge(const struct pq_measured *m, void *state, void *from)
+{
+	(void)m;
+	if (((struct kept *)from)->value.type != PQ_NIL)
+		take(state, from);
+	return true;
+}
+
+#define KEPT_OPS(name)                                                                   \
+	{                                                                                \
+		.size = sizeof(struct kept), .step = name##_step, .merge = name##_merge, \
+		.get = kept_get, .deinit = kept_deinit,                                  \
+	}
+
+const struct pq_measure_ops pq_min_ops = KEPT_OPS(min);
+const struct pq_measure_ops pq_max_ops = KEPT_OPS(max);
+const struct pq_measure_ops pq_first_ops = KEPT_OPS(first);
+const struct pq_measure_ops pq_last_ops = KEPT_OPS(last);

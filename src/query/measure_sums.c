@@ -1,0 +1,227 @@
+/* Counts, sums and ratios of sums. */
+
+#include "measure.h"
+
+static bool count_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		       uint64_t weight)
+{
+	(void)m;
+	(void)value;
+	(void)weight;
+	++*(uint64_t *)state;
+	return true;
+}
+
+static bool count_merge(const struct pq_measured *m, void *state, void *from)
+{
+	(void)m;
+	*(uint64_t *)state += *(uint64_t *)from;
+	return true;
+}
+
+static void count_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	(void)m;
+	out->value = (struct pq_value){ .type = PQ_INT, .u = *(const uint64_t *)state };
+}
+
+const struct pq_measure_ops pq_count_ops = {
+	.size = sizeof(uint64_t),
+	.step = count_step,
+	.merge = count_merge,
+	.get = count_get,
+};
+
+static bool weighted_step(const struct pq_measured *m, void *state,
+			  const struct pq_value *value, uint64_t weight)
+{
+	(void)m;
+	(void)value;
+	*(pq_wide *)state += weight;
+	return true;
+}
+
+static bool integer_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+			 uint64_t weight)
+{
+	(void)weight;
+	if (value->type == PQ_INT)
+		*(pq_wide *)state += pq_widened(value, m->kind);
+	return true;
+}
+
+static bool integer_merge(const struct pq_measured *m, void *state, void *from)
+{
+	(void)m;
+	*(pq_wide *)state += *(pq_wide *)from;
+	return true;
+}
+
+static struct pq_value integer_of(const void *state)
+{
+	return (struct pq_value){ .type = PQ_INT, .i = (int64_t) * (const pq_wide *)state };
+}
+
+static void integer_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	(void)m;
+	out->value = integer_of(state);
+}
+
+static enum pq_wrong integer_wrong(const void *state)
+{
+	return pq_is_wide(*(const pq_wide *)state) ? PQ_WRONG_SUM : PQ_RIGHT;
+}
+
+static enum pq_wrong weighted_wrong(const void *state)
+{
+	return pq_is_wide(*(const pq_wide *)state) ? PQ_WRONG_WEIGHTS : PQ_RIGHT;
+}
+
+const struct pq_measure_ops pq_weighted_count_ops = {
+	.size = sizeof(pq_wide),
+	.step = weighted_step,
+	.merge = integer_merge,
+	.get = integer_get,
+	.wrong = weighted_wrong,
+};
+
+/* A sum of whatever comes: of integers until there is a float. */
+struct any_sum {
+	union {
+		pq_wide i;
+		double f;
+	};
+	bool is_float;
+};
+
+static void add_float(struct any_sum *sum, double x)
+{
+	double before = sum->is_float ? sum->f : (double)sum->i;
+
+	sum->f = before + x;
+	sum->is_float = true;
+}
+
+static bool any_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+		     uint64_t weight)
+{
+	struct any_sum *sum = state;
+
+	(void)m;
+	(void)weight;
+	if (value->type == PQ_FLOAT)
+		add_float(sum, value->f);
+	else if (value->type == PQ_INT && sum->is_float)
+		sum->f += (double)value->i;
+	else if (value->type == PQ_INT)
+		sum->i += value->i;
+	return true;
+}
+
+static bool any_merge(const struct pq_measured *m, void *state, void *from)
+{
+	struct any_sum *sum = state;
+	const struct any_sum *other = from;
+
+	(void)m;
+	if (other->is_float)
+		add_float(sum, other->f);
+	else if (sum->is_float)
+		sum->f += (double)other->i;
+	else
+		sum->i += other->i;
+	return true;
+}
+
+static struct pq_value any_of(const void *state)
+{
+	const struct any_sum *sum = state;
+
+	if (sum->is_float)
+		return (struct pq_value){ .type = PQ_FLOAT, .f = sum->f };
+	return (struct pq_value){ .type = PQ_INT, .i = (int64_t)sum->i };
+}
+
+static void any_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	(void)m;
+	out->value = any_of(state);
+}
+
+static enum pq_wrong any_wrong(const void *state)
+{
+	const struct any_sum *sum = state;
+
+	return !sum->is_float && pq_is_wide(sum->i) ? PQ_WRONG_SUM : PQ_RIGHT;
+}
+
+const struct pq_measure_ops pq_sum_ops[2] = {
+	{
+		.size = sizeof(pq_wide),
+		.step = integer_step,
+		.merge = integer_merge,
+		.get = integer_get,
+		.wrong = integer_wrong,
+	},
+	{
+		.size = sizeof(struct any_sum),
+		.step = any_step,
+		.merge = any_merge,
+		.get = any_get,
+		.wrong = any_wrong,
+	},
+};
+
+/* A ratio is two sums; a record may be of both sets of events. */
+#define RATIO(name, each)                                                                    \
+	static bool name##_ratio_step(const struct pq_measured *m, void *state,              \
+				      const struct pq_value *value, uint64_t weight)         \
+	{                                                                                    \
+		const struct pd_event *event = m->fields->rec->event;                        \
+		size_t number = event ? event->number : SIZE_MAX;                            \
+                                                                                             \
+		if (number >= m->measure->n_events)                                          \
+			return true;                                                         \
+		for (unsigned i = 0; i < 2; i++) {                                           \
+			if (m->measure->events[i][number])                                   \
+				name##_step(m, (each *)state + i, value, weight);            \
+		}                                                                            \
+		return true;                                                                 \
+	}                                                                                    \
+                                                                                             \
+	static bool name##_ratio_merge(const struct pq_measured *m, void *state, void *from) \
+	{                                                                                    \
+		name##_merge(m, state, from);                                                \
+		return name##_merge(m, (each *)state + 1, (each *)from + 1);                 \
+	}                                                                                    \
+                                                                                             \
+	static void name##_ratio_get(const struct pq_measured *m, const void *state,         \
+				     struct pq_state *out)                                   \
+	{                                                                                    \
+		(void)m;                                                                     \
+		out->value = name##_of(state);                                               \
+		out->other = name##_of((const each *)state + 1);                             \
+	}                                                                                    \
+                                                                                             \
+	static enum pq_wrong name##_ratio_wrong(const void *state)                           \
+	{                                                                                    \
+		enum pq_wrong wrong = name##_wrong(state);                                   \
+                                                                                             \
+		return wrong == PQ_RIGHT ? name##_wrong((const each *)state + 1) : wrong;    \
+	}
+
+RATIO(integer, pq_wide)
+RATIO(any, struct any_sum)
+
+#define RATIO_OPS(name, each)                                         \
+	{                                                             \
+		.size = 2 * sizeof(each), .step = name##_ratio_step,  \
+		.merge = name##_ratio_merge, .get = name##_ratio_get, \
+		.wrong = name##_ratio_wrong,                          \
+	}
+
+const struct pq_measure_ops pq_ratio_ops[2] = {
+	RATIO_OPS(integer, pq_wide),
+	RATIO_OPS(any, struct any_sum),
+};

@@ -1,0 +1,113 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "node.h"
+
+/* Members of frames and of branches that the recorded system knows. */
+static const char *const asked[] = { "symbol",	 "symoff", "dso",	  "srcline",  "inlined",
+				     "dso_from", "dso_to", "symbol_from", "symbol_to" };
+
+static bool steps_ask(const struct pq_field *field)
+{
+	if (field->n_steps < 2 || field->n_steps > PQ_MAX_STEPS || field->steps[0].name)
+		return false;
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		if (field->steps[1].name && strcmp(field->steps[1].name, asked[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Can call chains be others than those recorded? Then the system is what makes them. */
+static bool chains_are_made(const struct pd_shape *shape)
+{
+	return (shape->sample_type & (PD_SAMPLE_REGS_USER | PD_SAMPLE_BRANCH_STACK)) ||
+	       shape->defer;
+}
+
+static bool layout_asks(const struct pd_layout *layout, const struct pq_field *field)
+{
+	const struct pd_bound *bound;
+
+	if (!layout || !layout->slot[field->name])
+		return false;
+	bound = &layout->bound[layout->slot[field->name]];
+	if (bound->kind != PD_K_VIEW)
+		return bound->kind == PD_K_MACHINE;
+	return steps_ask(field) ||
+	       (bound->field->view == &pd_view_callchain && chains_are_made(layout->shape));
+}
+
+static bool layouts_ask(const struct pd_layout *const *layouts, const struct pq_field *field)
+{
+	for (size_t type = 0; type < PD_RECORD_TYPES; type++)
+		if (layout_asks(layouts[type], field))
+			return true;
+	return false;
+}
+
+/* Events of a stream may come late: then any sample may have the field. */
+static bool late_ones_ask(const struct pd_file *file, const struct pq_field *field)
+{
+	const char *name = file->names.name[field->name];
+
+	for (const struct pd_field *f = pd_sample_fields; f->name; f++)
+		if (strcmp(f->name, name) == 0 &&
+		    (f->kind == PD_K_MACHINE || f->view == &pd_view_callchain ||
+		     steps_ask(field)))
+			return true;
+	return false;
+}
+
+static bool file_asks(const struct pd_file *file, const struct pq_field *field)
+{
+	if (file->input.stream && late_ones_ask(file, field))
+		return true;
+	for (size_t i = 0; i < file->n_events; i++)
+		if (layout_asks(file->events[i].sample, field) ||
+		    layouts_ask(file->events[i].others, field))
+			return true;
+	return layout_asks(file->unknown_sample, field) ||
+	       layouts_ask(file->bare_layouts, field);
+}
+
+static bool field_asks(const struct pq_field *field, const struct pd_session *session)
+{
+	for (size_t i = 0; i < session->n_files; i++) {
+		const struct pd_file *file = session->files[i];
+
+		if (field->name && field->name <= file->names.n && file_asks(file, field))
+			return true;
+	}
+	return false;
+}
+
+/* Trees may be deep: what is still to be looked at is a stack of its own. Without memory for it: it may well ask. */
+bool pq_asks_machine(const struct pq_node *node, const struct pd_session *session)
+{
+	const struct pq_node **nodes = malloc(sizeof(*nodes)), **more;
+	size_t n = 0, room = 1;
+	bool asks = !nodes;
+
+	if (node && nodes)
+		nodes[n++] = node;
+	while (n && !asks) {
+		node = nodes[--n];
+		asks = node->op == PQ_UNDER || (node->op == PQ_FIELD && node->field &&
+						field_asks(node->field, session));
+		if (n + 2 > room) {
+			room = 2 * room + 2;
+			more = realloc(nodes, room * sizeof(*nodes));
+			if (!more) {
+				asks = true;
+				break;
+			}
+			nodes = more;
+		}
+		if (node->right)
+			nodes[n++] = node->right;
+		if (node->left)
+			nodes[n++] = node->left;
+	}
+	free(nodes);
+	return asks;
+}

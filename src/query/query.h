@@ -1,0 +1,15 @@
+/*
+ * The door of query: records → filtered, grouped, counted. Nothing here knows Lua.
+ *
+ * A query is described by trees (node.h) whose fields have names; it is run over a session (run.h: groups; rows.h: values
+ * row by row), or asked of one record after another (expr.h).
+ */
+#ifndef PERFLUA_QUERY_QUERY_H
+#define PERFLUA_QUERY_QUERY_H
+
+#include "callers.h"
+#include "count.h"
+#include "rows.h"
+#include "run.h"
+
+#endif

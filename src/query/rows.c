@@ -1,0 +1,323 @@
+#include "rows.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rows_texts.h"
+
+#define LEAST_BYTES ((uint64_t)1 << 20) /* of records: for less no thread is worth starting */
+#define MOST_ROWS   1024		/* of a batch */
+#define MOST_LOOKED \
+	65536 /* records a batch is made of: somebody waits for it, who may be interrupted */
+#define MOST_TEXT ((size_t)256 << 10) /* bytes of it in a batch */
+#define GROWTH	  4 /* of batches: the first is one row, for those who want no more */
+#define AHEAD	  6 /* batches that may wait */
+
+/* A batch with the memory it needs. */
+struct batch {
+	struct pq_value *values; /* [MOST_ROWS * n], or for fewer rows, of the first ones */
+	size_t room;		 /* rows that fit */
+	size_t n_rows;
+	struct pq_row_texts texts;
+	enum {
+		BATCH_ROWS,   /* more may come */
+		BATCH_END,    /* these are the last */
+		BATCH_FAILED, /* after these comes rows->error */
+	} end;
+};
+
+struct pq_rows {
+	const struct pq_scope *scope;
+	size_t n;
+	unsigned time_id;
+	bool passes; /* its records come once */
+	bool looks;  /* records are looked at one by one, whether they are in the scope */
+	struct pm_resolver *resolver;
+	struct pq_fields fields;
+	struct pq_expr *filter;
+	struct pq_expr **exprs; /* [n] */
+	uint32_t *numbers;	/* [n]: of those that are fields, else UINT32_MAX */
+	struct pq_known_texts known;
+	struct pd_walk walk;
+	bool walking;
+	size_t n_batches; /* that were made */
+	size_t most;	  /* rows of the next one */
+	bool ended;	  /* the last one was made */
+	/* one is the caller's, AHEAD wait, one is being made */
+	struct batch batches[AHEAD + 2];
+	struct pd_ahead *ahead; /* NULL: they are made when they are asked for */
+	bool asked_thread;
+	atomic_bool stop;	  /* the thread is to come to its end */
+	const struct batch *last; /* the batch that the caller has */
+	struct pd_error error;
+};
+
+static bool no_memory(const struct pq_rows *rows, struct pd_error *err)
+{
+	return pd_error_set(err, "ENOMEM", rows->scope->session->files[0]->path, PD_NO_OFFSET,
+			    "no memory for rows");
+}
+
+static bool goes_on(void *arg)
+{
+	const struct pq_rows *rows = arg;
+	const struct pq_scope *scope = rows->scope;
+
+	return !scope->go_on || scope->go_on(scope->arg, 0, 0);
+}
+
+static bool meet(void *machine, const struct pd_record *rec)
+{
+	return pm_machine_add(machine, rec);
+}
+
+static bool start_walk(struct pq_rows *rows, struct pd_error *err)
+{
+	const struct pq_scope *scope = rows->scope;
+	struct pd_wanted *wanted = &rows->walk.wanted;
+
+	if (!pd_walk_init(&rows->walk, scope->session, scope->order, err))
+		return false;
+	rows->walking = true;
+	wanted->types = scope->types;
+	if (scope->by_time) {
+		wanted->from = scope->from;
+		wanted->to = scope->to;
+	}
+	wanted->go_on = goes_on;
+	wanted->arg = rows;
+	if (rows->passes && scope->machine) {
+		wanted->meets.meet = meet;
+		wanted->meets.arg = scope->machine;
+		pm_machine_types(&wanted->meets.types);
+	}
+	return true;
+}
+
+static bool asks_machine(const struct pq_rows *rows, const struct pq_node *const *nodes)
+{
+	const struct pq_scope *scope = rows->scope;
+	bool asks = scope->filter && pq_asks_machine(scope->filter, scope->session);
+
+	for (size_t i = 0; i < rows->n; i++)
+		asks = asks || pq_asks_machine(nodes[i], scope->session);
+	return asks;
+}
+
+/* The programs of the filter and the values. */
+static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
+{
+	const struct pq_scope *scope = rows->scope;
+	bool asks = scope->machine && asks_machine(rows, nodes);
+
+	rows->exprs = calloc(rows->n ? rows->n : 1, sizeof(*rows->exprs));
+	rows->numbers = calloc(rows->n ? rows->n : 1, sizeof(*rows->numbers));
+	rows->resolver = asks ? pm_resolver_create(scope->machine) : NULL;
+	if (!rows->exprs || !rows->numbers || (asks && !rows->resolver) ||
+	    !pq_fields_init(&rows->fields, scope->session, rows->resolver))
+		return false;
+	if (scope->filter && !(rows->filter = pq_expr_create(scope->filter, &rows->fields)))
+		return false;
+	for (size_t i = 0; i < rows->n; i++) {
+		rows->exprs[i] = pq_expr_create(nodes[i], &rows->fields);
+		if (!rows->exprs[i])
+			return false;
+		rows->numbers[i] = pq_expr_field(rows->exprs[i]);
+	}
+	return true;
+}
+
+struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node *const *nodes,
+			     size_t n, struct pd_error *err)
+{
+	struct pq_rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows) {
+		pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
+			     "no memory for rows");
+		return NULL;
+	}
+	rows->scope = scope;
+	rows->n = n;
+	rows->most = 1;
+	rows->passes = pq_scope_passes(scope);
+	rows->looks = scope->events || scope->by_time;
+	rows->time_id = pd_name_id(&scope->session->files[0]->names, "time", 4);
+	if (compile(rows, nodes) ? start_walk(rows, err) : no_memory(rows, err))
+		return rows;
+	pq_rows_close(rows);
+	return NULL;
+}
+
+/* Ends the thread and the walk. */
+static void finish(struct pq_rows *rows)
+{
+	atomic_store_explicit(&rows->stop, true, memory_order_relaxed);
+	pd_ahead_stop(rows->ahead);
+	rows->ahead = NULL;
+	if (rows->walking)
+		pd_walk_deinit(&rows->walk);
+	rows->walking = false;
+}
+
+void pq_rows_close(struct pq_rows *rows)
+{
+	if (!rows)
+		return;
+	finish(rows);
+	for (size_t i = 0; i < AHEAD + 2; i++) {
+		free(rows->batches[i].values);
+		pq_row_texts_deinit(&rows->batches[i].texts);
+	}
+	for (size_t i = 0; rows->exprs && i < rows->n; i++)
+		pq_expr_destroy(rows->exprs[i]);
+	pq_expr_destroy(rows->filter);
+	pq_fields_deinit(&rows->fields);
+	pq_known_texts_deinit(&rows->known);
+	pm_resolver_destroy(rows->resolver);
+	free(rows->exprs);
+	free(rows->numbers);
+	free(rows);
+}
+
+uint64_t pq_rows_late(const struct pq_rows *rows)
+{
+	return rows->walk.late;
+}
+
+/* The values of the record that was entered. */
+static bool add_row(struct pq_rows *rows, struct batch *b)
+{
+	struct pq_value *row = &b->values[b->n_rows * rows->n];
+
+	for (size_t i = 0; i < rows->n; i++) {
+		if (rows->numbers[i] != UINT32_MAX)
+			pq_fields_get(&rows->fields, rows->numbers[i], &row[i]);
+		else
+			pq_expr_value(rows->exprs[i], &rows->fields, &row[i]);
+		if (row[i].type == PQ_TEXT &&
+		    !pq_row_texts_add(&b->texts, &rows->known, &row[i]))
+			return false;
+	}
+	b->n_rows++;
+	return true;
+}
+
+/* Takes the records that pass until the batch is full. */
+static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_error *err)
+{
+	struct pd_record rec;
+
+	for (size_t looked = 0;
+	     b->n_rows < most && looked < MOST_LOOKED && b->texts.bytes < MOST_TEXT; looked++) {
+		int got;
+
+		if (atomic_load_explicit(&rows->stop, memory_order_relaxed))
+			break;
+		got = pd_walk_next(&rows->walk, &rec, err);
+		if (got <= 0) {
+			b->end = got ? BATCH_FAILED : BATCH_END;
+			return got == 0;
+		}
+		if (rows->looks && !pq_in_scope(rows->scope, &rec, rows->time_id))
+			continue;
+		if (!pq_fields_enter(&rows->fields, &rec))
+			return no_memory(rows, err);
+		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
+			continue;
+		if (!add_row(rows, b))
+			return no_memory(rows, err);
+	}
+	return true;
+}
+
+/* Room for so many rows. */
+static bool reserve(const struct pq_rows *rows, struct batch *b, size_t most)
+{
+	size_t size = rows->n * sizeof(*b->values);
+
+	if (b->room >= most)
+		return true;
+	free(b->values);
+	b->room = 0;
+	b->values = most > SIZE_MAX / (size ? size : 1) ? NULL :
+							  malloc(most * (size ? size : 1));
+	if (b->values)
+		b->room = most;
+	return b->values != NULL;
+}
+
+/* Makes the next batch: in the thread, or for whoever asks for it. NULL: there is none. */
+static void *make(void *arg, size_t number, struct pd_error *err)
+{
+	struct pq_rows *rows = arg;
+	struct batch *b = &rows->batches[rows->n_batches % (AHEAD + 2)];
+	size_t most = rows->most;
+
+	(void)number;
+	if (rows->ended)
+		return NULL;
+	rows->n_batches++;
+	b->n_rows = 0;
+	b->end = BATCH_ROWS;
+	pq_row_texts_clear(&b->texts);
+	/* a record of a stream that is still being written is not to wait for the next one */
+	if (!rows->passes && rows->most < MOST_ROWS)
+		rows->most *= GROWTH;
+	if (!(reserve(rows, b, most) ? fill(rows, b, most, err) : no_memory(rows, err))) {
+		b->end = BATCH_FAILED;
+		rows->error = *err;
+	}
+	rows->ended = b->end != BATCH_ROWS;
+	return b;
+}
+
+/*
+ * Is a thread worth it, and can there be one? What makes an index, or adds to the description of a recording, is left
+ * to the caller's thread.
+ */
+static bool wants_thread(const struct pq_rows *rows)
+{
+	const struct pd_session *session = rows->scope->session;
+
+	if (rows->passes || rows->scope->threads < 2 || rows->most < MOST_ROWS ||
+	    (rows->scope->order == PD_ORDER_TIME && rows->walk.file < session->n_files))
+		return false;
+	for (size_t i = 0; i < session->n_files; i++)
+		if (session->files[i]->pipe)
+			return false;
+	return pq_scope_size(rows->scope) >= LEAST_BYTES;
+}
+
+static void start_thread(struct pq_rows *rows)
+{
+	rows->asked_thread = true;
+	/* without one, or memory for it, it goes on in the caller's thread */
+	if (!rows->resolver || pm_machine_prepare(rows->scope->machine))
+		rows->ahead = pd_ahead_start((struct pd_maker){ make, NULL, rows, AHEAD });
+}
+
+int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err)
+{
+	for (;;) {
+		const struct batch *b = rows->last;
+
+		if (b && b->end == BATCH_FAILED)
+			*err = rows->error;
+		if (b && b->end != BATCH_ROWS) {
+			finish(rows);
+			return b->end == BATCH_FAILED ? -1 : 0;
+		}
+		if (!rows->asked_thread && wants_thread(rows))
+			start_thread(rows);
+		if (!goes_on(rows))
+			return 0;
+		b = rows->ahead ? pd_ahead_next(rows->ahead, err) : make(rows, 0, err);
+		rows->last = b;
+		if (b->n_rows) {
+			*batch = (struct pq_batch){ b->values, b->n_rows, 0 };
+			return 1;
+		}
+	}
+}

@@ -1,0 +1,157 @@
+#include "run.h"
+
+#include "parallel.h"
+
+/* A pass by one thread. */
+struct pass {
+	const struct pq_scope *scope;
+	struct pq_worker worker;
+	uint64_t size;			/* of all that is read; 0: not known */
+	uint64_t before;		/* bytes of what was read before: */
+	const struct pd_reader *reader; /* NULL: records come in the order of time */
+	bool ended;			/* go_on said no */
+};
+
+static bool go_on(void *arg)
+{
+	struct pass *p = arg;
+	const struct pd_reader *reader = p->reader;
+	uint64_t done = p->before;
+
+	if (reader)
+		done += reader->blocks.offset - reader->stream->data.offset;
+	p->ended = p->scope->go_on && !p->scope->go_on(p->scope->arg, done, p->size);
+	return !p->ended;
+}
+
+/* Reads stream after stream, of what can be read again. */
+static enum pq_read read_streams(struct pass *p, struct pd_error *err)
+{
+	const struct pd_session *session = p->scope->session;
+	enum pq_read read = PQ_READ_ALL;
+
+	for (size_t i = 0; i < session->n_files; i++) {
+		struct pd_file *file = session->files[i];
+
+		for (size_t k = 0; k < file->n_streams && read == PQ_READ_ALL; k++) {
+			struct pd_reader reader;
+
+			if (!pd_reader_init(&reader, &file->streams[k], err))
+				return PQ_READ_FAILED;
+			p->reader = &reader;
+			read = pq_worker_read(&p->worker, &reader, go_on, p, err);
+			p->reader = NULL;
+			p->before += file->streams[k].data.size;
+			pd_reader_deinit(&reader);
+		}
+	}
+	return read;
+}
+
+#define ASK_EVERY 4096 /* records between two calls of go_on */
+
+static bool meet(void *machine, const struct pd_record *rec)
+{
+	return pm_machine_add(machine, rec);
+}
+
+/* Reads what passes once, or in the order of time. */
+static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct pd_error *err)
+{
+	const struct pq_scope *scope = p->scope;
+	struct pd_walk walk;
+	struct pd_record rec;
+	size_t asked = 0;
+	int got;
+
+	if (!pd_walk_init(&walk, scope->session, order, err))
+		return PQ_READ_FAILED;
+	walk.wanted.types = scope->types;
+	walk.wanted.go_on = go_on;
+	walk.wanted.arg = p;
+	if (scope->by_time) {
+		walk.wanted.from = scope->from;
+		walk.wanted.to = scope->to;
+	}
+	if (scope->machine && pq_scope_passes(scope)) {
+		walk.wanted.meets.meet = meet;
+		walk.wanted.meets.arg = scope->machine;
+		pm_machine_types(&walk.wanted.meets.types);
+	}
+	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+		p->before += rec.size;
+		if (!pq_worker_take(&p->worker, &rec)) {
+			pd_error_set(err, "ENOMEM",
+				     pd_session_stream(scope->session, &rec)->input->path,
+				     rec.offset, "no memory for the groups of records");
+			got = -1;
+			break;
+		}
+		if (++asked % ASK_EVERY == 0 && !go_on(p))
+			break;
+	}
+	pd_walk_deinit(&walk);
+	if (scope->late)
+		*scope->late += walk.late;
+	/* nobody waits for a stream once there is an interrupt */
+	if (got < 0 && !pd_error_interrupted(err))
+		return PQ_READ_FAILED;
+	return got || p->ended ? PQ_READ_ENDED : PQ_READ_ALL;
+}
+
+static enum pq_read read_alone(struct pass *p, struct pd_error *err)
+{
+	const struct pq_scope *scope = p->scope;
+
+	if (scope->order == PD_ORDER_TIME || pq_scope_passes(scope))
+		return read_walk(p, scope->order, err);
+	return read_streams(p, err);
+}
+
+static void no_memory(const struct pq_scope *scope, struct pd_error *err)
+{
+	pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
+		     "no memory for the groups of records");
+}
+
+/* By the caller's thread alone: as pq_run. */
+static int run_alone(const struct pq_scope *scope, const struct pq_grouping *grouping,
+		     struct pq_groups **groups, struct pd_error *err)
+{
+	struct pass pass = { .scope = scope, .size = pq_scope_size(scope) };
+	enum pq_read read = PQ_READ_FAILED;
+
+	if (pq_worker_init(&pass.worker, scope, grouping))
+		read = read_alone(&pass, err);
+	else
+		no_memory(scope, err);
+	if (read != PQ_READ_FAILED && pass.worker.fields.failed) {
+		no_memory(scope, err);
+		read = PQ_READ_FAILED;
+	}
+	if (read != PQ_READ_FAILED) {
+		*groups = pass.worker.groups;
+		pass.worker.groups = NULL;
+	}
+	pq_worker_deinit(&pass.worker);
+	return read == PQ_READ_FAILED ? -1 : read == PQ_READ_ALL;
+}
+
+int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
+	   struct pq_groups **groups, struct pd_error *err)
+{
+	const char *why;
+	unsigned threads = pq_parallel_threads(scope, grouping, &why);
+	bool shared = false;
+	int ran = -1;
+
+	if (threads > 1)
+		ran = pq_parallel_run(scope, grouping, threads, &shared, groups, err);
+	return shared ? ran : run_alone(scope, grouping, groups, err);
+}
+
+unsigned pq_run_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
+			const char **why)
+{
+	return pq_parallel_threads(scope, grouping, why);
+}

@@ -1,0 +1,25 @@
+/*
+ * Running a grouped query: one pass over the records, by as many threads as do any good.
+ *
+ * How it is read: what can be read again is cut into pieces, which threads share (perfdata's pieces.h); what cannot be
+ * cut, or must be in the order of time, is walked by one thread, that decompresses beside another that adds up. What
+ * passes once is walked as it comes, and tells the machine of it.
+ */
+#ifndef PERFLUA_QUERY_RUN_H
+#define PERFLUA_QUERY_RUN_H
+
+#include "group.h"
+#include "scope.h"
+
+/*
+ * The groups of all records in the scope. 1: *groups is the caller's. 0: go_on said no; *groups has what was read until
+ * then, and is the caller's, too. -1: err says why; without a file's fault code "ENOMEM".
+ */
+int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
+	   struct pq_groups **groups, struct pd_error *err);
+
+/* How many threads pq_run would use, and why not more: a word or two for explain(); NULL: nothing is in the way. */
+unsigned pq_run_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
+			const char **why);
+
+#endif

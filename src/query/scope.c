@@ -1,0 +1,48 @@
+#include "scope.h"
+
+static bool of_event(const struct pq_scope *scope, const struct pd_record *rec)
+{
+	size_t number = rec->event ? rec->event->number : scope->n_events;
+
+	/* events that came late were not there to be asked for */
+	return (!rec->event || number < scope->n_events) && scope->events[number];
+}
+
+static bool in_time(const struct pq_scope *scope, const struct pd_record *rec, unsigned time_id)
+{
+	unsigned index = rec->layout->slot[time_id];
+	struct pd_value v;
+
+	v.type = PD_NIL; /* an initialiser would clear all of v, for every record */
+	if (index)
+		pd_record_get(rec, index, &v);
+	return v.type != PD_NIL && v.u >= scope->from && v.u < scope->to;
+}
+
+bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsigned time_id)
+{
+	return pd_types_has(&scope->types, rec->type) &&
+	       (!scope->events || of_event(scope, rec)) &&
+	       (!scope->by_time || in_time(scope, rec, time_id));
+}
+
+bool pq_scope_passes(const struct pq_scope *scope)
+{
+	for (size_t i = 0; i < scope->session->n_files; i++)
+		if (scope->session->files[i]->input.stream)
+			return true;
+	return false;
+}
+
+uint64_t pq_scope_size(const struct pq_scope *scope)
+{
+	const struct pd_session *session = scope->session;
+	uint64_t size = 0;
+
+	if (pq_scope_passes(scope))
+		return 0;
+	for (size_t i = 0; i < session->n_files; i++)
+		for (size_t k = 0; k < session->files[i]->n_streams; k++)
+			size += session->files[i]->streams[k].data.size;
+	return size;
+}

@@ -1,0 +1,40 @@
+/*
+ * Which records a query looks at, and what it works with: the part of its description that all ways to run it share.
+ */
+#ifndef PERFLUA_QUERY_SCOPE_H
+#define PERFLUA_QUERY_SCOPE_H
+
+#include "expr.h"
+
+struct pq_scope {
+	struct pd_session *session;
+	struct pm_machine *machine; /* NULL: nothing in the query asks it (pq_asks_machine) */
+	struct pd_types types;
+	const uint8_t *
+		events; /* [n_events + 1] by number, the last for records without an event; NULL: all.
+				* Events that came late are none of them */
+	size_t n_events;
+	bool by_time; /* only records with a time from `from` on, and before `to` */
+	uint64_t from, to;
+	enum pd_order_kind order;
+	const struct pq_node *filter; /* NULL: all records */
+	unsigned threads;	      /* at most; 1: only the caller's */
+	/*
+	 * asked now and then, in the caller's thread, whether to go on (NULL: yes); `done` of `size` bytes are read,
+	 * a size of 0 is not known
+	 */
+	bool (*go_on)(void *arg, uint64_t done, uint64_t size);
+	void *arg;
+	uint64_t *late; /* NULL, or where to add up the records that came too late for their place in time */
+};
+
+/* Is a record in the scope? All but the filter is looked at. `time_id` is the number of the name "time". */
+bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsigned time_id);
+
+/* Does something of it pass once: can it be read but once, from front to end? */
+bool pq_scope_passes(const struct pq_scope *scope);
+
+/* Bytes of records in all that is read; 0: it is not known. */
+uint64_t pq_scope_size(const struct pq_scope *scope);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * A set of constants, to be asked whether it has a value: equal is what is one key of a Lua table.
+ */
+#ifndef PERFLUA_QUERY_SET_H
+#define PERFLUA_QUERY_SET_H
+
+#include "value.h"
+
+struct pq_set;
+
+/* NULL: no memory. Texts stay the caller's. */
+struct pq_set *pq_set_create(const struct pq_value *values, size_t n);
+void pq_set_destroy(struct pq_set *set);
+
+bool pq_set_has(const struct pq_set *set, const struct pq_value *value);
+
+#endif

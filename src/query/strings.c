@@ -1,0 +1,140 @@
+#include "strings.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define FIRST_SLOTS 64
+#define BLOCK_SIZE  ((size_t)32 * 1024)
+#define FIRST_BLOCK ((size_t)1024)
+
+struct pq_text_block {
+	struct pq_text_block *next;
+	size_t used, size;
+	struct pq_text texts[];
+};
+
+void pq_secret_make(struct pq_secret *secret)
+{
+	if (getrandom(secret, sizeof(*secret), GRND_NONBLOCK) == (ssize_t)sizeof(*secret))
+		return;
+	/* early at boot; where things lie is random, too */
+	secret->a = (uintptr_t)secret * UINT64_C(0x9e3779b97f4a7c15);
+	secret->b = (uintptr_t)&getrandom * UINT64_C(0xff51afd7ed558ccd);
+}
+
+void pq_texts_init(struct pq_texts *texts)
+{
+	*texts = (struct pq_texts){ 0 };
+	pq_secret_make(&texts->secret);
+}
+
+void pq_texts_deinit(struct pq_texts *texts)
+{
+	while (texts->blocks) {
+		struct pq_text_block *next = texts->blocks->next;
+
+		free(texts->blocks);
+		texts->blocks = next;
+	}
+	free(texts->slots);
+	*texts = (struct pq_texts){ 0 };
+}
+
+static uint32_t hash(const struct pq_secret *secret, const char *p, size_t n)
+{
+	uint64_t h = secret->b ^ n, first, last;
+
+	for (; n > 16; p += 16, n -= 16)
+		h = pq_mix(pq_load8(p) ^ secret->a, pq_load8(p + 8) ^ h);
+	pq_ends(p, n, &first, &last);
+	return (uint32_t)pq_mix(first ^ secret->a, last ^ h);
+}
+
+static bool grow(struct pq_texts *texts)
+{
+	size_t n = texts->n_slots ? 2 * texts->n_slots : FIRST_SLOTS;
+	struct pq_text **slots = calloc(n, sizeof(struct pq_text *));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < texts->n_slots; i++) {
+		struct pq_text *text = texts->slots[i];
+		size_t at;
+
+		if (!text)
+			continue;
+		for (at = text->hash & (n - 1); slots[at]; at = (at + 1) & (n - 1))
+			;
+		slots[at] = text;
+	}
+	free(texts->slots);
+	texts->slots = slots;
+	texts->n_slots = n;
+	return true;
+}
+
+/* Room for a text of a size; a large one has a block of its own, behind the one that is being filled. */
+static struct pq_text *take(struct pq_texts *texts, uint32_t size)
+{
+	size_t align = _Alignof(struct pq_text);
+	size_t need = (sizeof(struct pq_text) + size + align - 1) & ~(align - 1);
+	struct pq_text_block *block = texts->blocks;
+	bool own = need > BLOCK_SIZE / 4;
+
+	if (own || !block || block->size - block->used < need) {
+		size_t n = own ? need : block ? BLOCK_SIZE : FIRST_BLOCK;
+
+		n = n < need ? BLOCK_SIZE : n;
+		block = malloc(sizeof(*block) + n);
+		if (!block)
+			return NULL;
+		*block = (struct pq_text_block){ texts->blocks, 0, n };
+		if (own && texts->blocks) {
+			block->next = texts->blocks->next;
+			texts->blocks->next = block;
+		} else {
+			texts->blocks = block;
+		}
+	}
+	block->used += need;
+	return (struct pq_text *)((char *)block->texts + block->used - need);
+}
+
+static struct pq_text *find(struct pq_texts *texts, const char *p, uint32_t size)
+{
+	uint32_t h = hash(&texts->secret, p, size);
+	struct pq_text *text;
+	size_t at;
+
+	/* half of the slots stay free */
+	if (2 * texts->n >= texts->n_slots && !grow(texts))
+		return NULL;
+	for (at = h & (texts->n_slots - 1); (text = texts->slots[at]);
+	     at = (at + 1) & (texts->n_slots - 1)) {
+		if (text->hash == h && text->size == size &&
+		    pq_same_bytes(text->bytes, p, size))
+			return text;
+	}
+	text = take(texts, size);
+	if (!text)
+		return NULL;
+	*text = (struct pq_text){ NULL, size, h };
+	memcpy(text->bytes, p, size);
+	texts->slots[at] = text;
+	texts->n++;
+	return text;
+}
+
+struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size)
+{
+	uint64_t place = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 56;
+	struct pq_text_hint *hint = &texts->hints[place];
+	struct pq_text *text = hint->text;
+
+	if (hint->p == p && text && text->size == size && pq_same_bytes(text->bytes, p, size))
+		return text;
+	text = find(texts, p, size);
+	if (text)
+		*hint = (struct pq_text_hint){ p, text };
+	return text;
+}

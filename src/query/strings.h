@@ -1,0 +1,114 @@
+/*
+ * Texts that are kept once each, so that equal ones are one pointer.
+ *
+ * What texts there are is the recording's choice, and so they are hashed with a secret of this table alone.
+ */
+#ifndef PERFLUA_QUERY_STRINGS_H
+#define PERFLUA_QUERY_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct pq_text {
+	struct pq_text *
+		moved; /* while its table is merged into another: the same text there, once known */
+	uint32_t size, hash;
+	char bytes[]; /* [size] */
+};
+
+struct pq_secret {
+	uint64_t a, b;
+};
+
+void pq_secret_make(struct pq_secret *secret);
+
+/* The halves of a product of 128 bits, folded: each bit of it depends on all bits of both. */
+static inline uint64_t pq_mix(uint64_t x, uint64_t y)
+{
+	unsigned __int128 product = (unsigned __int128)x * y;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t pq_load8(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static inline uint32_t pq_load4(const char *p)
+{
+	uint32_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Up to 16 bytes as two words, which overlap when there are fewer: with the size they are the text. */
+static inline void pq_ends(const char *p, size_t n, uint64_t *first, uint64_t *last)
+{
+	if (n >= 8) {
+		*first = pq_load8(p);
+		*last = pq_load8(p + n - 8);
+	} else if (n >= 4) {
+		*first = pq_load4(p);
+		*last = pq_load4(p + n - 4);
+	} else if (n) {
+		*first = (uint64_t)(uint8_t)p[0] << 8 | (uint8_t)p[n / 2];
+		*last = (uint8_t)p[n - 1];
+	} else {
+		*first = *last = 0;
+	}
+}
+
+/* memcmp, but for short texts, which most are, without a call. */
+static inline bool pq_same_bytes(const char *a, const char *b, size_t n)
+{
+	uint64_t first, last, other_first, other_last;
+
+	if (n > 16)
+		return memcmp(a, b, n) == 0;
+	pq_ends(a, n, &first, &last);
+	pq_ends(b, n, &other_first, &other_last);
+	return first == other_first && last == other_last;
+}
+
+#define PQ_HINTS 256
+
+struct pq_texts {
+	struct pq_secret secret;
+	struct pq_text **slots; /* [n_slots], a power of two, or 0: open addressing */
+	size_t n, n_slots;
+	struct pq_text_block *blocks; /* where texts lie */
+	/* by where a text lay when it was asked for: what it was then, which is compared with what it is */
+	struct pq_text_hint {
+		const char *p;
+		struct pq_text *text;
+	} hints[PQ_HINTS];
+};
+
+void pq_texts_init(struct pq_texts *texts);
+void pq_texts_deinit(struct pq_texts *texts);
+
+/* The text of these bytes, which are copied if there is none yet; NULL: no memory. */
+struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size);
+
+/* The text of another table in this one; NULL: no memory. */
+static inline struct pq_text *pq_texts_move(struct pq_texts *texts, struct pq_text *text)
+{
+	if (!text->moved)
+		text->moved = pq_texts_add(texts, text->bytes, text->size);
+	return text->moved;
+}
+
+/* The text whose bytes begin there. */
+static inline struct pq_text *pq_text_of(const char *bytes)
+{
+	return (struct pq_text *)((uintptr_t)bytes - offsetof(struct pq_text, bytes));
+}
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * What one thread needs to add up records: fields, filter and groups of its own.
+ */
+#ifndef PERFLUA_QUERY_WORKER_H
+#define PERFLUA_QUERY_WORKER_H
+
+#include "group.h"
+#include "scope.h"
+
+struct pq_worker {
+	const struct pq_scope *scope;
+	struct pm_resolver *resolver; /* NULL: nothing asks the machine */
+	struct pq_fields fields;
+	struct pq_expr *filter; /* NULL: all records pass */
+	struct pq_groups *groups;
+	unsigned time_id;
+	bool picks; /* not all records of its types are in the scope */
+};
+
+/* False: no memory; then, too, pq_worker_deinit is to be called. Scope and grouping must stay. */
+bool pq_worker_init(struct pq_worker *worker, const struct pq_scope *scope,
+		    const struct pq_grouping *grouping);
+void pq_worker_deinit(struct pq_worker *worker);
+
+/* Adds a record of one of the scope's types, if it is in the scope. False: no memory. */
+static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *rec)
+{
+	if (w->picks && !pq_in_scope(w->scope, rec, w->time_id))
+		return true;
+	if (!pq_fields_enter(&w->fields, rec))
+		return false;
+	if (w->filter && !pq_expr_test(w->filter, &w->fields))
+		return true;
+	return pq_groups_add(w->groups);
+}
+
+enum pq_read {
+	PQ_READ_ALL,
+	PQ_READ_ENDED,	/* go_on said no */
+	PQ_READ_FAILED, /* see err */
+};
+
+/*
+ * Takes all records of a reader in. go_on, unless NULL, is asked now and then whether to; it finds how far that is in
+ * reader->blocks.offset.
+ */
+enum pq_read pq_worker_read(struct pq_worker *worker, struct pd_reader *reader,
+			    bool (*go_on)(void *arg), void *arg, struct pd_error *err);
+
+#endif
