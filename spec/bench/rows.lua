@@ -7,6 +7,7 @@
 --
 -- and its aims, by the names they have in report.lua: faster, limit, over, rate, memory.
 
+local query = require "spec.bench.query"
 local script = require "spec.bench.script"
 local stopwatch = require "spec.bench.stopwatch"
 local tools = require "perflua.tools"
@@ -85,6 +86,7 @@ function kinds.dump(add, recording, path)
 end
 
 kinds.script = script
+for name, kind in pairs(query) do kinds["query_" .. name] = kind end
 
 function kinds.report(add, recording, path)
   add {
@@ -115,7 +117,7 @@ end
 local loops = {
   { "three", "loop: 3 fields of each record", limit = 120 },
   { "three_reuse", "the same, reuse = true", limit = 120 },
-  { "select", "loop: select of 3 fields", limit = 45 },
+  { "select", "loop: select of 3 fields", limit = 35 },
   { "run", "run{}: a function, 3 fields", memory = TIME_MEMORY },
   { "run_fields", "run{}: {3 fields, function}", memory = TIME_MEMORY },
   { "group", "group_by pid, count" },
@@ -155,6 +157,13 @@ local all = {
   { "compressed", "sys-z", "cg-z" },
   { "dump", "sys-200k", "flat-200k" },
   { "script", "flat", "cg" },
+  { "query_types", "sys", "flat", "cg" },
+  { "query_comm", "sys", "flat", "cg" },
+  { "query_compressed", "sys-z", "cg-z" },
+  { "query_symbol", "flat", "cg" },
+  { "query_threads", "flat", "cg" },
+  { "query_stack", "cg" },
+  { "query_filter", "sys", "flat", "cg" },
   { "report", "flat", "cg" },
   { "fold", "cg" },
   { "unwind", "dwarf" },
@@ -177,7 +186,7 @@ return function(dir, made)
     end
   end
   add {
-    "start-up: perflua -e ''", "lua5.4 -e ''", times = 10, limit = 5e6, ours = { perflua, "-e", "" },
+    "start-up: perflua -e ''", "lua5.4 -e ''", times = 10, limit = 3e6, ours = { perflua, "-e", "" },
     theirs = { "lua5.4", "-e", "" }, absent = not has "lua5.4" and "no lua5.4",
   }
   return rows
