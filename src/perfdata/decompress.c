@@ -21,6 +21,7 @@ struct pd_decompress *pd_decompress_create(void)
 		return NULL;
 	d->stream = ZSTD_createDStream();
 	d->block = malloc(BLOCK);
+	d->capacity = BLOCK;
 	d->pos = d->end = d->block;
 	if (d->stream && d->block)
 		return d;
@@ -33,7 +34,8 @@ void pd_decompress_destroy(struct pd_decompress *d)
 	if (!d)
 		return;
 	ZSTD_freeDStream(d->stream);
-	free(d->block);
+	if (!d->lent)
+		free(d->block);
 	free(d);
 }
 
@@ -74,38 +76,71 @@ static bool begin_again(struct pd_decompress *d)
 	if (!d->restart)
 		return false;
 	d->restart = false;
+	d->error = NULL;
 	d->step = ZSTD_initDStream(d->stream);
 	d->pos = d->end = d->block;
 	d->at = 0;
 	return true;
 }
 
+/* Decompresses up to the end of a block of zstd's, behind what is available: as pd_decompress_append. */
+static int decompress(struct pd_decompress *d)
+{
+	size_t have = (size_t)(d->end - d->block), left = (size_t)(d->in_end - d->in);
+	ZSTD_inBuffer in = { d->in, d->step < left ? d->step : left, 0 };
+	ZSTD_outBuffer out = { d->block, d->capacity, have };
+	size_t result = ZSTD_decompressStream(d->stream, &out, &in);
+
+	d->end = d->block + out.pos;
+	d->in += in.pos;
+	d->full = out.pos == out.size;
+	if (ZSTD_isError(result)) {
+		d->error = ZSTD_getErrorName(result);
+		return -1;
+	}
+	d->restart = false;
+	/* 0: a frame ended; a block's size counts the header of the next one, too */
+	d->step = !result ? SIZE_MAX : result > HEADER ? result - HEADER : result;
+	return 1;
+}
+
+static void move_to(struct pd_decompress *d, uint8_t *block)
+{
+	size_t have = (size_t)(d->end - d->pos);
+
+	memmove(block, d->pos, have);
+	d->pos = block;
+	d->end = block + have;
+}
+
 int pd_decompress_refill(struct pd_decompress *d, size_t n)
 {
 	while ((size_t)(d->end - d->pos) < n) {
-		size_t have = (size_t)(d->end - d->pos), left = (size_t)(d->in_end - d->in);
-		ZSTD_inBuffer in = { d->in, d->step < left ? d->step : left, 0 };
-		ZSTD_outBuffer out = { d->block, BLOCK, have };
-		size_t result;
-
 		if (d->in == d->in_end && !d->full)
 			return 0;
-		memmove(d->block, d->pos, have);
-		result = ZSTD_decompressStream(d->stream, &out, &in);
-		d->pos = d->block;
-		d->end = d->block + out.pos;
-		d->in += in.pos;
-		d->full = out.pos == out.size;
-		if (ZSTD_isError(result) && begin_again(d))
+		move_to(d, d->block);
+		if (decompress(d) > 0 || begin_again(d))
 			continue;
-		if (ZSTD_isError(result)) {
-			d->error = ZSTD_getErrorName(result);
-			pd_decompress_abandon(d);
-			return -1;
-		}
-		d->restart = false;
-		/* 0: a frame ended; a block's size counts the header of the next one, too */
-		d->step = !result ? SIZE_MAX : result > HEADER ? result - HEADER : result;
+		pd_decompress_abandon(d);
+		return -1;
 	}
 	return 1;
+}
+
+void pd_decompress_into(struct pd_decompress *d, uint8_t *block, size_t capacity)
+{
+	uint8_t *before = d->lent ? NULL : d->block;
+
+	move_to(d, block);
+	free(before);
+	d->block = block;
+	d->capacity = capacity;
+	d->lent = true;
+}
+
+int pd_decompress_append(struct pd_decompress *d)
+{
+	if (d->in == d->in_end && !d->full)
+		return 0;
+	return (size_t)(d->end - d->block) == d->capacity ? 1 : decompress(d);
 }

@@ -16,6 +16,8 @@ struct pd_decompress {
 	bool restart; /* the payload begins with the start of a frame, within one: see below */
 	size_t step; /* up to the end of a block or header: what is before a damaged one is not lost */
 	uint8_t *block;
+	size_t capacity;	    /* of the block */
+	bool lent;		    /* it is the caller's: see pd_decompress_into */
 	const uint8_t *pos, *end;   /* decompressed and not taken yet */
 	const uint8_t *in, *in_end; /* of the payload: not decompressed yet */
 	bool full;		    /* the block was, so there may be more without more input */
@@ -46,6 +48,18 @@ static inline int pd_decompress_fill(struct pd_decompress *d, size_t n)
 {
 	return (size_t)(d->end - d->pos) >= n ? 1 : pd_decompress_refill(d, n);
 }
+
+/*
+ * For whoever takes many records at once: decompresses into memory of his, of at least 128 KB, what is available first.
+ * It must stay until this is called again, or all is at its end.
+ */
+void pd_decompress_into(struct pd_decompress *d, uint8_t *block, size_t capacity);
+
+/*
+ * Decompresses some more behind what is available, which stays where it is: as pd_decompress_fill; 1, too, when the block
+ * is full. A frame that begins anew within one is damage here.
+ */
+int pd_decompress_append(struct pd_decompress *d);
 
 /* Steps over n bytes that are available. */
 static inline void pd_decompress_skip(struct pd_decompress *d, size_t n)

@@ -85,8 +85,10 @@ static void event(const struct pd_record *rec, uint32_t at, struct pd_value *out
 const struct pd_field pd_common_fields[] = {
 	/* PD_HEADER_FIELDS of them */
 	{ COMPUTED(STR, "type", 0, type_name,
-		   "Kind of record by name; \"unknown\" for an unknown one.") },
-	{ COMPUTED(UINT, "type_id", 0, type_id, "Kind of record by number.") },
+		   "Kind of record by name; \"unknown\" for an unknown one."),
+	  .of_layout = true },
+	{ COMPUTED(UINT, "type_id", 0, type_id, "Kind of record by number."),
+	  .of_layout = true },
 	{ COMPUTED(UINT, "offset", 0, offset,
 		   "Byte offset of the record in the file; of a decompressed one that of its "
 		   "compressed record.") },
@@ -97,7 +99,8 @@ const struct pd_field pd_common_fields[] = {
 		STR, "cpumode", 0, cpumode,
 		"Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", \"guest_user\" or "
 		"\"unknown\".") },
-	{ COMPUTED(EVENT, "event", 0, event, "The event the record belongs to.") },
+	{ COMPUTED(EVENT, "event", 0, event, "The event the record belongs to."),
+	  .of_layout = true },
 	{ COMPUTED(
 		UINT, "chunk_offset", 0, chunk_offset,
 		"Byte offset of a decompressed record in what its compressed record holds.") },

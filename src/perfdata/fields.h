@@ -52,6 +52,7 @@ enum pd_machine_field {
 	PD_M_DSO_DADDR,
 	/* of samples */
 	PD_M_STACK,
+	PD_M_ANNOTATED_STACK,
 	PD_M_FRAMES,
 	PD_M_UNRESOLVED,
 	PD_M_MACHINE_PID,
@@ -63,9 +64,10 @@ struct pd_field {
 	uint8_t kind; /* enum pd_kind */
 	uint8_t part; /* enum pd_part: of a sample or of the sample_id; 0: of the record */
 	uint16_t arg;
-	uint16_t at;	    /* offset in the record, or in the part */
-	const char *doc;    /* one sentence, with units */
-	enum pd_type type;  /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
+	uint16_t at;	   /* offset in the record, or in the part */
+	const char *doc;   /* one sentence, with units */
+	enum pd_type type; /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
+	bool of_layout; /* PD_K_COMPUTE: the same in all records of a known layout and an event */
 	uint16_t misc_mask; /* present only if (misc & misc_mask) == misc_value */
 	uint16_t misc_value;
 	const struct pd_view_desc *view;

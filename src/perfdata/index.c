@@ -2,74 +2,128 @@
 
 #include <stdlib.h>
 
-#define ASK_EVERY 1024 /* rounds of the loop between two calls of go_on */
+#define ASK_EVERY 256 /* rounds of the loop between two calls of go_on */
 
-static bool keep(struct pd_index *index, size_t *capacity, const struct pd_chunk *chunk)
+/* Ends the chunk that was begun; false: no memory. */
+static bool keep(struct pd_cutting *cutting)
 {
-	if (index->n == *capacity) {
-		size_t more = *capacity ? *capacity + *capacity / 2 : 64;
+	struct pd_index *index = &cutting->index;
+
+	if (index->n == cutting->capacity) {
+		size_t more = cutting->capacity ? cutting->capacity + cutting->capacity / 2 :
+						  64;
 		struct pd_chunk *grown = realloc(index->chunks, more * sizeof(*grown));
 
 		if (!grown)
 			return false;
 		index->chunks = grown;
-		*capacity = more;
+		cutting->capacity = more;
 	}
-	index->chunks[index->n++] = *chunk;
+	index->chunks[index->n++] = cutting->cutter.chunk;
+	cutting->cutter.chunk.size = 0;
 	return true;
 }
 
 /*
- * Adds the records of the reader's block to the chunk that was begun, as long as nothing about them is
- * unusual: so the index costs less than half of what it would with pd_reader_advance alone.
+ * Adds the records at p that go on in the chunk that was begun, whose times ascend, as long as nothing about them is
+ * unusual: nearly all of a recording come along here. Returns where they end.
  */
-static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
-		      struct pd_cutter *cutter)
+static const uint8_t *add_run(const uint8_t *p, const uint8_t *end,
+			      const struct pd_stamp *stamp, struct pd_cutter *cutter)
 {
-	struct pd_cutter k = *cutter;
-	struct pd_record rec = { .offset = reader->blocks.offset, .chunk_offset = PD_NO_CHUNK };
-	uint64_t time = k.last;
+	struct pd_chunk *c = &cutter->chunk;
+	const uint8_t *start = p;
+	uint64_t last = cutter->last, types = 0;
+	size_t room = c->sorted && c->size < PD_CHUNK_MOST ? PD_CHUNK_MOST - c->size : 0;
+	bool swap = stamp->swap;
+	uint32_t size;
 
-	while (pd_reader_peek(reader, &rec) && rec.type < PD_RECORD_USER) {
-		pd_stamp_of(stamp, &rec, &time);
-		if (!pd_cutter_fits(&k, &rec, time))
+	while ((size = pd_plain_size(p, end, swap))) {
+		uint32_t type = pd_load32(p, swap);
+		int at = stamp->at[type];
+		uint64_t time;
+
+		if (at <= 0 || (uint32_t)at + 8 > size || (size_t)(p - start) + size > room)
 			break;
-		pd_cutter_add(&k, &rec, time);
-		pd_blocks_skip(&reader->blocks, rec.size);
-		rec.offset += rec.size;
+		time = pd_load64(p + at, swap);
+		if (time < last || time == 0 || time == UINT64_MAX)
+			break;
+		types |= pd_chunk_type(type);
+		last = time;
+		p += size;
 	}
-	*cutter = k;
+	if (p == start)
+		return p;
+	c->types |= types;
+	c->size += (uint32_t)(p - start);
+	c->max = cutter->last = last;
+	return p;
 }
 
-static enum pd_indexed fill(struct pd_index *index, struct pd_reader *reader,
-			    const struct pd_stamp *stamp, bool (*go_on)(void *arg), void *arg,
-			    struct pd_error *err)
+/*
+ * Adds the records of the reader's block to the chunk that was begun, as long as nothing about them is
+ * unusual: so the index costs a fraction of what it would with pd_reader_advance alone.
+ */
+static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
+		      struct pd_cutter *k)
 {
-	struct pd_cutter cutter = { .next_number = 0 };
+	struct pd_blocks *b = &reader->blocks;
+	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
+
+	for (;;) {
+		uint64_t time;
+
+		/* a payload may be in between */
+		if (pd_reader_at_plain(reader) && b->offset == k->chunk.offset + k->chunk.size)
+			pd_blocks_skip(b, (size_t)(add_run(b->pos, b->end, stamp, k) - b->pos));
+		if (!pd_reader_peek(reader, &rec) || rec.type >= PD_RECORD_USER)
+			return;
+		rec.offset = b->offset;
+		time = k->last;
+		pd_stamp_of(stamp, &rec, &time);
+		if (!pd_cutter_fits(k, &rec, time))
+			return;
+		pd_cutter_add(k, &rec, time);
+		pd_blocks_skip(b, rec.size);
+	}
+}
+
+enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
+		       const struct pd_stamp *stamp, bool (*go_on)(void *arg), void *arg,
+		       struct pd_error *err)
+{
+	struct pd_cutter *cutter = &cutting->cutter;
 	struct pd_record rec;
-	size_t capacity = 0, asked = 0;
+	size_t asked = 0;
 	int got;
 
 	while ((got = pd_reader_advance(reader, &rec, err)) > 0) {
-		uint64_t time = cutter.last;
+		uint64_t time = cutter->last;
+		bool found, ends;
 
 		if (pd_is_compressed(rec.type) || rec.chunk_offset != PD_NO_CHUNK)
 			return PD_INDEX_NONE;
-		pd_stamp_of(stamp, &rec, &time);
-		if (!pd_cutter_fits(&cutter, &rec, time)) {
-			if (!keep(index, &capacity, &cutter.chunk))
-				goto no_memory;
-			cutter.chunk.size = 0;
+		found = pd_stamp_of(stamp, &rec, &time) && cutting->leading;
+		ends = !pd_cutter_fits(cutter, &rec, time) || (found && cutter->chunk.size);
+		if (ends && !keep(cutting))
+			goto no_memory;
+		if (found) {
+			cutting->leading = false;
+			cutting->n_leading = cutting->index.n;
 		}
-		pd_cutter_add(&cutter, &rec, time);
-		add_block(reader, stamp, &cutter);
+		pd_cutter_add(cutter, &rec, time);
+		if (!cutting->leading)
+			add_block(reader, stamp, cutter);
 		if (go_on && ++asked % ASK_EVERY == 0 && !go_on(arg))
 			return PD_INDEX_ENDED;
 	}
 	if (got < 0)
 		return PD_INDEX_FAILED;
-	if (!cutter.chunk.size || keep(index, &capacity, &cutter.chunk))
-		return PD_INDEX_MADE;
+	if (cutter->chunk.size && !keep(cutting))
+		goto no_memory;
+	if (cutting->leading)
+		cutting->n_leading = cutting->index.n;
+	return PD_INDEX_MADE;
 no_memory:
 	pd_error_set(err, "ENOMEM", reader->stream->input->path, PD_NO_OFFSET,
 		     "no memory for the order of its records");
@@ -79,6 +133,7 @@ no_memory:
 enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
 			      bool (*go_on)(void *arg), void *arg, struct pd_error *err)
 {
+	struct pd_cutting cutting = { .leading = false };
 	struct pd_index *index;
 	struct pd_reader reader;
 	enum pd_indexed made = PD_INDEX_FAILED;
@@ -94,7 +149,8 @@ enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *s
 	}
 	if (pd_reader_init(&reader, stream, err)) {
 		pd_blocks_read_ahead(&reader.blocks);
-		made = fill(index, &reader, stamp, go_on, arg, err);
+		made = pd_cut(&cutting, &reader, stamp, go_on, arg, err);
+		*index = cutting.index;
 		pd_reader_deinit(&reader);
 	}
 	if (made == PD_INDEX_MADE)

@@ -6,7 +6,9 @@
 #define PERFLUA_PERFDATA_INDEX_H
 
 #include "chunk.h"
+#include "opened.h"
 #include "reader.h"
+#include "session.h"
 
 struct pd_index {
 	struct pd_chunk *chunks;
@@ -26,6 +28,32 @@ enum pd_indexed {
  */
 enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
 			      bool (*go_on)(void *arg), void *arg, struct pd_error *err);
+
+/*
+ * The same of all streams of a session at once, by several threads. PD_INDEX_NONE: it cannot be, or would make no haste,
+ * and nothing was done; pd_index_make says what is in the way.
+ */
+enum pd_indexed pd_index_share(struct pd_session *session,
+			       const struct pd_merge_stream *streams, size_t n,
+			       unsigned threads, bool (*go_on)(void *arg), void *arg);
+
+/* Chunks of records that follow one another, while they are cut. All zero at first. */
+struct pd_cutting {
+	struct pd_index index;
+	size_t capacity;
+	struct pd_cutter cutter;
+	/* the time of the first records is unknown, as nothing is before them: they are in n_leading chunks */
+	bool leading;
+	size_t n_leading;
+};
+
+/*
+ * Cuts the records of a reader into chunks. PD_INDEX_NONE: some are compressed. `go_on` is asked now and then.
+ */
+enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
+		       const struct pd_stamp *stamp, bool (*go_on)(void *arg), void *arg,
+		       struct pd_error *err);
+
 void pd_index_destroy(struct pd_index *index);
 
 #endif

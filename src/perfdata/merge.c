@@ -3,14 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pd_merge_item {
-	const struct pd_merge_stream *stream;
-	const struct pd_chunk *chunk;
-	uint64_t number;	/* of the chunk, its stream's on top */
-	struct pd_opened *open; /* NULL: not read yet */
-	uint32_t next; /* the next record: its offset in the chunk, or its place in the order */
-};
-
 /* Of the heap: the time of an item's next record is apart from the item, for it is all that is compared. */
 struct pd_merge_node {
 	uint64_t time;
@@ -115,6 +107,8 @@ bool pd_merge_add(struct pd_merge *m, const struct pd_chunk *chunk, size_t strea
 		.stream = &m->streams[stream],
 		.chunk = chunk,
 		.number = (uint64_t)stream << STREAM | chunk->number,
+		.source = m->streams[stream].stream->file->source,
+		.number_there = m->streams[stream].stream->number,
 	};
 	sift_up(m, m->n++, chunk->min, item);
 	return true;
@@ -174,7 +168,6 @@ static void make_room(struct pd_merge *m)
 {
 	const struct pd_merge_node *last = NULL;
 	struct pd_merge_item *item;
-	bool as_they_lie;
 
 	for (size_t i = 1; i < m->n; i++) {
 		const struct pd_merge_node *node = &m->heap[i];
@@ -187,32 +180,21 @@ static void make_room(struct pd_merge *m)
 	if (!last)
 		return;
 	item = &m->items[last->item];
-	as_they_lie = !item->open->places;
-	if (!pd_opened_let_go(item->open, item->stream, item->next, last->time))
-		return;
-	if (as_they_lie)
-		item->next = 0;
+	pd_opened_let_go(item->open);
 	m->bytes -= item->chunk->size;
 }
 
-/*
- * The time of the record at item->next; a record without one has that of the record before it, which *time is. False:
- * there is no more record.
- */
+static inline bool at_end(const struct pd_merge_item *item)
+{
+	return item->next >= item->open->n;
+}
+
+/* The time of the record at item->next; false: there is no more record. */
 static inline bool look(const struct pd_merge_item *item, uint64_t *time)
 {
-	const struct pd_opened *open = item->open;
-	struct pd_record rec;
-
-	if (!open->places) {
-		if (!pd_opened_record(open, item->next, item->stream->stamp.swap, &rec))
-			return false;
-		pd_stamp_of(&item->stream->stamp, &rec, time);
-		return true;
-	}
-	if (item->next >= open->n)
+	if (at_end(item))
 		return false;
-	*time = open->places[item->next].time;
+	*time = item->open->places[item->next].time;
 	return true;
 }
 
@@ -260,27 +242,6 @@ static int fetch(struct pd_merge *m, struct pd_merge_item *item, struct pd_error
 	return 0;
 }
 
-/* Takes the record at item->next, whose bytes are at p if its chunk's were let go; returns what is next then. */
-static inline uint32_t take(const struct pd_merge_item *item, const uint8_t *p,
-			    struct pd_record *rec)
-{
-	const struct pd_opened *open = item->open;
-	const struct pd_chunk *chunk = item->chunk;
-	uint32_t at = open->places ? open->places[item->next].at : item->next;
-
-	rec->bytes = open->bytes ? open->bytes + at : p;
-	pd_record_header(rec, rec->bytes, item->stream->stamp.swap);
-	rec->source = item->stream->stream->file->source;
-	rec->stream = item->stream->stream->number;
-	rec->offset = chunk->offset;
-	rec->chunk_offset = chunk->inside;
-	if (chunk->inside == PD_NO_CHUNK)
-		rec->offset += at;
-	else
-		rec->chunk_offset += at;
-	return open->places ? item->next + 1 : at + rec->size;
-}
-
 /* Reads the chunk of an item; false: see err. */
 static bool open_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
@@ -312,51 +273,172 @@ static void remove_top(struct pd_merge *m)
 		sift_down(m, 0, last.time, last.item);
 }
 
-/* Makes the top's next record the one to come; leaves the earliest of all on top. */
-static inline void go_on(struct pd_merge *m)
+/*
+ * Makes the top's next record the one to come; leaves the earliest of all on top. False: its chunk has no more, but what
+ * is ready may lie in it.
+ */
+static inline bool go_on(struct pd_merge *m)
 {
 	uint64_t time = m->heap[0].time;
 	uint32_t item = m->heap[0].item;
 
 	if (look(&m->items[item], &time))
 		sift_top(m, time, item);
+	else if (m->n_ready)
+		return false;
 	else
 		remove_top(m);
+	m->handed = false;
+	return true;
 }
 
-int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struct pd_error *err)
+/* Makes the top's record ready: 1; 0: it is gone; -1: see err. */
+static int take_top(struct pd_merge *m, struct pd_error *err)
 {
-	for (;;) {
-		struct pd_merge_item *top;
-		int got = 1;
+	struct pd_merge_item *top = &m->items[m->heap[0].item];
+	int got = top->open->bytes ? 1 : fetch(m, top, err);
 
-		if (m->handed)
-			go_on(m);
-		m->handed = false;
+	if (got < 0)
+		return got;
+	m->handed = true; /* or gone: then go_on finds no more of its chunk */
+	if (!got)
+		return got;
+	m->ready[m->n_ready++] = (struct pd_merge_ready){ m->heap[0].item,
+							  top->open->places[top->next++].at };
+	if (m->heap[0].time > m->time)
+		m->time = m->heap[0].time;
+	return 1;
+}
+
+/*
+ * Of the two chunks that are first in the heap many records mostly come before those of all others: they are merged
+ * without the heap. That of two buffers which take turns is picked without a branch, for no guess would be right.
+ */
+struct lane {
+	const struct pd_place *next;
+	uint32_t item;
+};
+
+/* Makes records of two lanes ready that come before `bound`; of equal times the second's if second_first. */
+static size_t merge_lanes(struct pd_merge *m, struct lane lanes[2], bool second_first,
+			  uint64_t bound)
+{
+	const struct pd_place *a = lanes[0].next, *b = lanes[1].next;
+	size_t begun = m->n_ready, n = begun;
+	uint32_t items[2] = { lanes[0].item, lanes[1].item };
+
+	while (n < PD_MERGE_READY) {
+		size_t turn = (b->time < a->time) | ((b->time == a->time) & second_first);
+		const struct pd_place *p = turn ? b : a;
+
+		if (p->time >= bound)
+			break;
+		m->ready[n++] = (struct pd_merge_ready){ items[turn], p->at };
+		m->time = p->time > m->time ? p->time : m->time;
+		b += turn;
+		a += 1 - turn;
+	}
+	lanes[0].next = a;
+	lanes[1].next = b;
+	m->n_ready = n;
+	return n - begun;
+}
+
+static bool is_open(const struct pd_merge *m, size_t i)
+{
+	const struct pd_opened *open = m->items[m->heap[i].item].open;
+
+	return open && open->bytes;
+}
+
+static struct lane lane_of(const struct pd_merge *m, size_t i)
+{
+	const struct pd_merge_item *item = &m->items[m->heap[i].item];
+
+	return (struct lane){ &item->open->places[item->next], m->heap[i].item };
+}
+
+/*
+ * Puts a lane back, at i in the heap, below which all is in order. At its end it is there with the time of its last
+ * record, so that it soon comes to the top, to be removed.
+ */
+static void end_lane(struct pd_merge *m, const struct lane *l, size_t i)
+{
+	struct pd_merge_item *item = &m->items[l->item];
+	const struct pd_opened *open = item->open;
+
+	item->next = (uint32_t)(l->next - open->places);
+	sift_down(m, i, open->places[item->next - at_end(item)].time, l->item);
+}
+
+#define FEW	   8  /* records: for less, lanes make no haste, */
+#define ONE_BY_ONE 64 /* nor will they for the next ones */
+
+/*
+ * Makes records of the first two chunks of the heap ready. False: there is none that surely comes next. A lane that is
+ * at its end has UINT64_MAX as its next time, which no record has.
+ */
+static bool take_lanes(struct pd_merge *m)
+{
+	static const struct pd_place none = { .time = UINT64_MAX };
+	struct lane lanes[2] = { lane_of(m, 0), { &none, 0 } };
+	size_t second = m->n < 2 ? 0 : 1, taken;
+	uint64_t bound = m->limit < UINT64_MAX ? m->limit + 1 : UINT64_MAX;
+
+	if (m->n > 2 && before(m, &m->heap[2], m->heap[1].time, m->heap[1].item))
+		second = 2;
+	if (second && is_open(m, second)) {
+		const size_t others[] = { 3 - second, 2 * second + 1, 2 * second + 2 };
+
+		lanes[1] = lane_of(m, second);
+		for (size_t i = 0; i < 3; i++)
+			if (others[i] < m->n && m->heap[others[i]].time < bound)
+				bound = m->heap[others[i]].time;
+	} else if (second) {
+		bound = m->heap[second].time < bound ? m->heap[second].time : bound;
+		second = 0;
+	}
+	taken = merge_lanes(m, lanes,
+			    second && m->items[lanes[1].item].number <
+					      m->items[lanes[0].item].number,
+			    bound);
+	if (taken < FEW)
+		m->one_by_one = ONE_BY_ONE;
+	if (!taken)
+		return false;
+	if (second)
+		end_lane(m, &lanes[1], second);
+	end_lane(m, &lanes[0], 0);
+	return true;
+}
+
+int pd_merge_fill(struct pd_merge *m, struct pd_error *err)
+{
+	m->n_ready = m->n_taken = 0;
+	while (m->n_ready < PD_MERGE_READY) {
+		struct pd_merge_item *top;
+
+		if (m->handed && !go_on(m))
+			break;
 		if (!m->n || m->heap[0].time > m->limit)
-			return 0;
+			break;
 		top = &m->items[m->heap[0].item];
+		/* what is read now may take the place of what is ready */
+		if (m->n_ready && (!top->open || !top->open->bytes))
+			break;
 		if (!top->open) {
 			if (!open_chunk(m, top, err))
 				return -1;
-			go_on(m);
-			continue;
-		}
-		if (!top->open->bytes)
-			got = fetch(m, top, err);
-		if (got < 0)
-			return got;
-		m->handed = true; /* or gone: then go_on finds no more of its chunk */
-		if (!got)
-			continue;
-		top->next = take(top, m->record, rec);
-		if (pd_types_has(&m->want, rec->type)) {
-			pd_bind(&top->stream->stamp.binder, rec);
-			if (m->heap[0].time > m->time)
-				m->time = m->heap[0].time;
-			return 1;
+			m->handed = true; /* so that its first record is looked for */
+		} else if (at_end(top)) {
+			m->handed = true; /* go_on removes it */
+		} else if (m->one_by_one || !top->open->bytes || !take_lanes(m)) {
+			m->one_by_one -= m->one_by_one > 0;
+			if (take_top(m, err) < 0)
+				return -1;
 		}
 	}
+	return m->n_ready > 0;
 }
 
 uint64_t pd_merge_time(const struct pd_merge *m)

@@ -14,34 +14,41 @@ static struct pd_place *room_for(struct pd_scratch *scratch, size_t n)
 	return scratch->places;
 }
 
-/* Lists the records from `at` on, the one before which has this time; returns how many. */
-static size_t list(const struct pd_opened *opened, const struct pd_stamp *stamp, uint32_t at,
+/* Lists the records that are wanted; returns how many. */
+static size_t list(const struct pd_opened *opened, const struct pd_merge_stream *s,
 		   uint64_t time, struct pd_place *places)
 {
 	struct pd_record rec;
 	size_t n = 0;
 
-	for (; pd_opened_record(opened, at, stamp->swap, &rec); at += rec.size) {
-		pd_stamp_of(stamp, &rec, &time);
-		places[n++] = (struct pd_place){ time, at, rec.size };
+	for (uint32_t at = 0; opened->size - at >= 8; at += rec.size) {
+		rec.bytes = opened->bytes + at;
+		pd_record_header(&rec, rec.bytes, s->stamp.swap);
+		if (rec.size < 8 || rec.size > opened->size - at)
+			break;
+		pd_stamp_of(&s->stamp, &rec, &time);
+		places[n] = (struct pd_place){ time, at, rec.size };
+		n += pd_types_has(&s->want, rec.type);
 	}
 	return n;
 }
 
-static bool sort(struct pd_opened *opened, const struct pd_chunk *chunk,
-		 const struct pd_stamp *stamp, struct pd_scratch *scratch)
+static bool find_places(struct pd_opened *opened, const struct pd_chunk *chunk,
+			const struct pd_merge_stream *s, struct pd_scratch *scratch)
 {
 	size_t most = opened->size / 8 + 1, n;
 	struct pd_place *places = room_for(scratch, most);
 
 	if (!places)
 		return false;
-	n = list(opened, stamp, 0, chunk->first, places);
-	pd_places_sort(places, n, places + most, (uint8_t *)(places + 2 * most));
+	n = list(opened, s, chunk->first, places);
+	if (!chunk->sorted)
+		pd_places_sort(places, n, places + most, (uint8_t *)(places + 2 * most));
 	opened->places = malloc((n + 1) * sizeof(*places));
 	if (!opened->places)
 		return false;
 	memcpy(opened->places, places, n * sizeof(*places));
+	opened->places[n].time = UINT64_MAX;
 	opened->n = (uint32_t)n;
 	return true;
 }
@@ -66,7 +73,7 @@ struct pd_opened *pd_chunk_open(const struct pd_chunk *chunk, const struct pd_me
 		}
 	}
 	opened->size = (uint32_t)n;
-	if (chunk->sorted || sort(opened, chunk, &s->stamp, scratch))
+	if (find_places(opened, chunk, s, scratch))
 		return opened;
 no_memory:
 	pd_opened_destroy(opened);
@@ -84,22 +91,8 @@ void pd_opened_destroy(struct pd_opened *opened)
 	free(opened);
 }
 
-bool pd_opened_let_go(struct pd_opened *opened, const struct pd_merge_stream *s, uint32_t next,
-		      uint64_t time)
+void pd_opened_let_go(struct pd_opened *opened)
 {
-	struct pd_record rec;
-	size_t n = 0;
-
-	if (!opened->places) {
-		for (uint32_t at = next; pd_opened_record(opened, at, s->stamp.swap, &rec);
-		     at += rec.size)
-			n++;
-		opened->places = malloc((n + 1) * sizeof(*opened->places));
-		if (!opened->places)
-			return false;
-		opened->n = (uint32_t)list(opened, &s->stamp, next, time, opened->places);
-	}
 	free(opened->own);
 	opened->bytes = opened->own = NULL;
-	return true;
 }

@@ -8,10 +8,12 @@
 #include "error.h"
 #include "file.h"
 #include "jumble.h"
+#include "reader.h"
 
 struct pd_merge_stream {
 	struct pd_stream *stream;
 	struct pd_stamp stamp;
+	struct pd_types want; /* of its records */
 };
 
 struct pd_opened {
@@ -19,36 +21,22 @@ struct pd_opened {
 	uint8_t *own;	      /* the same, unless the chunk holds them */
 	uint32_t size; /* may be less than the chunk's: of a file that was cut under us */
 	uint32_t n;    /* of places */
-	struct pd_place *places; /* in the order of time; NULL: as they lie */
+	struct pd_place *
+		places; /* of the records that are wanted, in the order of time; [n] is later than all times */
 };
 
-/* What sorting needs, kept from chunk to chunk; all zero at first. */
+/* What listing and sorting need, kept from chunk to chunk; all zero at first. */
 struct pd_scratch {
 	struct pd_place *places;
 	size_t n;
 };
 
-/* Reads a chunk of a stream, and sorts its records if they are in no order. NULL: see err. */
+/* Reads a chunk of a stream, and lists its records, sorted if they are in no order. NULL: see err. */
 struct pd_opened *pd_chunk_open(const struct pd_chunk *chunk, const struct pd_merge_stream *s,
 				struct pd_scratch *scratch, struct pd_error *err);
 void pd_opened_destroy(struct pd_opened *opened);
 
-/*
- * Lets go of the bytes of a chunk whose records from `next` on are still to come, and keeps where they are; `time` is
- * that of the first of them. False: no memory; then nothing has changed.
- */
-bool pd_opened_let_go(struct pd_opened *opened, const struct pd_merge_stream *s, uint32_t next,
-		      uint64_t time);
-
-/* Finds the record at `at`: its header and bytes; false if there is not a whole one. */
-static inline bool pd_opened_record(const struct pd_opened *opened, uint32_t at, bool swap,
-				    struct pd_record *rec)
-{
-	if (opened->size - at < 8)
-		return false;
-	pd_record_header(rec, opened->bytes + at, swap);
-	rec->bytes = opened->bytes + at;
-	return rec->size >= 8 && rec->size <= opened->size - at;
-}
+/* Lets go of the bytes of a chunk, and keeps where its records are. */
+void pd_opened_let_go(struct pd_opened *opened);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "ahead.h"
 
+#define MOST 8 /* chunks that may wait: with these they stay in the L2 cache */
+
 struct pd_openings {
 	struct pd_ahead *ahead;
 	struct pd_opening *due;
@@ -44,7 +46,7 @@ struct pd_openings *pd_openings_start(struct pd_opening *due, size_t n)
 	qsort(due, n, sizeof(*due), by_need);
 	o->due = due;
 	o->n = n;
-	o->ahead = pd_ahead_start((struct pd_maker){ open_next, drop, o, PD_AHEAD_MOST });
+	o->ahead = pd_ahead_start((struct pd_maker){ open_next, drop, o, MOST });
 	if (o->ahead)
 		return o;
 	pd_openings_stop(o);

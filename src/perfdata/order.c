@@ -9,7 +9,7 @@
 
 /* Lists the streams of the files; false: no memory. */
 static bool list_streams(struct pd_order *o, const struct pd_session *session, size_t first,
-			 size_t n)
+			 size_t n, const struct pd_types *types)
 {
 	size_t all = 0;
 
@@ -21,6 +21,7 @@ static bool list_streams(struct pd_order *o, const struct pd_session *session, s
 
 		for (size_t k = 0; k < file->n_streams; k++) {
 			o->streams[o->n].stream = &file->streams[k];
+			o->streams[o->n].want = *types;
 			pd_stamp_init(&o->streams[o->n++].stamp, file);
 		}
 	}
@@ -36,12 +37,18 @@ static bool any_time(const struct pd_order *o)
 }
 
 /* Makes the indexes of all streams, or finds that there cannot be one. */
-static enum pd_indexed make_indexes(struct pd_order *o, const struct pd_wanted *wanted,
-				    struct pd_error *err)
+static enum pd_indexed make_indexes(struct pd_order *o, struct pd_session *files,
+				    const struct pd_wanted *wanted, struct pd_error *err)
 {
+	enum pd_indexed shared;
+
 	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].stream->input->stream)
 			return PD_INDEX_NONE;
+	shared = pd_index_share(files, o->streams, o->n, wanted->threads, wanted->go_on,
+				wanted->arg);
+	if (shared != PD_INDEX_NONE)
+		return shared;
 	for (size_t i = 0; i < o->n; i++) {
 		enum pd_indexed made = pd_index_make(o->streams[i].stream, &o->streams[i].stamp,
 						     wanted->go_on, wanted->arg, err);
@@ -70,7 +77,6 @@ static enum pd_ordered merge(struct pd_order *o, const struct pd_wanted *wanted,
 
 	o->merge = (struct pd_merge){
 		.streams = o->streams,
-		.want = wanted->types,
 		.limit = UINT64_MAX,
 	};
 	for (size_t i = 0; i < o->n; i++) {
@@ -103,7 +109,7 @@ static enum pd_ordered queue(struct pd_order *o, const struct pd_wanted *wanted,
 {
 	o->queued = true;
 	o->queue = (struct pd_queue){
-		.merge = { .streams = o->streams, .want = wanted->types },
+		.merge = { .streams = o->streams },
 		.n = o->n,
 		.meets = wanted->meets,
 		.window = window,
@@ -116,14 +122,17 @@ enum pd_ordered pd_order_init(struct pd_order *o, const struct pd_session *sessi
 			      struct pd_error *err)
 {
 	enum pd_ordered ordered = PD_ORDER_NONE;
+	struct pd_session files = *session;
 
+	files.files += first;
+	files.n_files = n;
 	*o = (struct pd_order){ 0 };
-	if (!list_streams(o, session, first, n)) {
+	if (!list_streams(o, session, first, n, &wanted->types)) {
 		pd_error_set(err, "ENOMEM", session->files[first]->path, PD_NO_OFFSET,
 			     "no memory");
 		ordered = PD_ORDER_FAILED;
 	} else if (any_time(o)) {
-		switch (make_indexes(o, wanted, err)) {
+		switch (make_indexes(o, &files, wanted, err)) {
 		case PD_INDEX_MADE:
 			ordered = merge(o, wanted, session->window, err);
 			break;

@@ -22,6 +22,8 @@ struct pd_order {
 struct pd_wanted {
 	struct pd_types types;
 	uint64_t from, to;
+	unsigned threads; /* that may make an index; 0: only the caller's */
+	bool ahead; /* in the order of files: blocks are read ahead, for whoever does little with each record */
 	bool (*go_on)(void *arg);
 	void *arg;
 	struct pd_meets meets; /* of streams and compressed records only */

@@ -15,6 +15,7 @@
 #define PERFLUA_PERFDATA_PERFDATA_H
 
 #include "ahead.h"
+#include "batches.h"
 #include "error.h"
 #include "event.h"
 #include "feature.h"

@@ -7,8 +7,14 @@
 #include <string.h>
 #include <time.h>
 
-#define LEAST	   (1024 * 1024) /* bytes: of less threads make no haste */
-#define SMALLEST   (128 * 1024)	 /* pieces */
+/* What is fuzzed is small, and is to be cut. */
+#ifdef PD_PIECES_SMALLEST
+#define LEAST	 PD_PIECES_SMALLEST
+#define SMALLEST PD_PIECES_SMALLEST
+#else
+#define LEAST	 (1024 * 1024) /* bytes: of less threads make no haste */
+#define SMALLEST (128 * 1024)  /* pieces */
+#endif
 #define LARGEST	   (4 * 1024 * 1024)
 #define PER_THREAD 8   /* pieces, so that no thread has much to do when the others are done */
 #define APART	   128 /* bytes: what two threads write to shares no line of a cache */

@@ -167,7 +167,7 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 		if (time > s->latest)
 			s->latest = time;
 	}
-	if (!pd_types_has(&q->merge.want, rec->type))
+	if (!pd_types_has(&q->merge.streams[i].want, rec->type))
 		s->cutter.last = time;
 	else if (!put(q, i, rec, time))
 		ok = false;

@@ -32,7 +32,7 @@ struct pd_queue {
 	struct pd_slab *slab;	/* that is being filled */
 };
 
-/* *queue with merge.streams (n of them), merge.want, meets and window set, all else zero. False: see err. */
+/* *queue with merge.streams (n of them), meets and window set, all else zero. False: see err. */
 bool pd_queue_init(struct pd_queue *queue, struct pd_error *err);
 void pd_queue_deinit(struct pd_queue *queue);
 

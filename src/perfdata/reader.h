@@ -89,8 +89,14 @@ static inline bool pd_reader_peek(const struct pd_reader *reader, struct pd_reco
 	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, reader->swap);
 }
 
+/* Is it of the kernel's types, or the end of a round: a record that is its bytes, from which nothing is learnt? */
+static inline bool pd_is_plain(uint32_t type)
+{
+	return type < PD_RECORD_USER || type == PD_RECORD_FINISHED_ROUND;
+}
+
 /*
- * The same of a kernel's record at p, in a block up to `end`: its size; 0 if it is in doubt, or of another kind. For
+ * The same of a plain record at p, in a block up to `end`: its size; 0 if it is in doubt, or of another kind. For
  * loops over the records of a block, from reader->blocks.pos on if the reader is at plain ones, up to where there is none;
  * then pd_blocks_skip.
  */
@@ -99,7 +105,7 @@ static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *end, bool 
 	size_t left = (size_t)(end - p);
 	uint32_t size;
 
-	if (left < 16 || pd_load32(p, swap) >= PD_RECORD_USER)
+	if (left < 16 || !pd_is_plain(pd_load32(p, swap)))
 		return 0;
 	size = pd_load16(p + 6, swap);
 	if (size < 8 || size % 8 || size > PD_LARGE || left < (size_t)size + 8 ||

@@ -111,8 +111,9 @@ const struct pd_field pd_sample_fields[] = {
 		"fixed, else 1."),
 	  .part = PD_PART_PERIOD },
 	{ COMPUTED(
-		UINT, "period", 0, period,
-		"Events the sample stands for: the event's sample_period if that is fixed, else 1.") },
+		  UINT, "period", 0, period,
+		  "Events the sample stands for: the event's sample_period if that is fixed, else 1."),
+	  .of_layout = true },
 	{ FLAG("exact_ip", 14, "Is ip exactly the instruction of the event?") },
 	{ VIEWED(read, "read", 0, "Counters read with the sample."), .part = PD_PART_READ },
 	{ VIEWED(callchain, "callchain", 0, "The call chain, callee first."),
@@ -172,6 +173,11 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_ADDR },
 	{ OF_MACHINE(STR, "stack", STACK,
 		     "The call chain in one string: functions, caller first, joined by \";\"."),
+	  .part = PD_PART_IP },
+	{ OF_MACHINE(
+		  STR, "annotated_stack", ANNOTATED_STACK,
+		  "As stack, with _[k] behind the names of kernel frames and _[j] behind those of code made at run "
+		  "time, as tools for flame graphs take it."),
 	  .part = PD_PART_IP },
 	{ OF_MACHINE(
 		  STR, "frames", FRAMES,

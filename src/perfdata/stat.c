@@ -138,15 +138,48 @@ static void add_tally(struct pd_stat *stat, const struct pd_event *event,
 	pd_span_widen(&stat->times, tally->times.first, tally->times.last);
 }
 
-/*
- * Adds the records of the reader's block, as long as nothing about them is unusual: of samples by their header, time and
- * id alone. time_at: where all samples have their time; 0: ask.
- */
-static void add_block(struct pd_stat *stat, const struct pd_session *session,
-		      struct pd_reader *reader, unsigned time_id, uint32_t time_at)
+/* Records that are counted: where all samples have their time (0: ask), and of which file they are. */
+struct counted {
+	const struct pd_session *session;
+	const struct pd_binder *binder;
+	unsigned time_id;
+	uint32_t time_at;
+};
+
+/* Adds a record, `rec` but for its event: of a sample its header, time and id alone. */
+static inline void add_one(struct pd_stat *stat, const struct counted *c, struct pd_record *rec,
+			   const struct pd_event *only, struct tally *t)
 {
-	const struct pd_event *only = pd_binds_by_id(&reader->binder) ? NULL :
-									reader->binder.first;
+	bool swap = c->binder->file->swap;
+	bool sample = rec->type == PD_RECORD_SAMPLE && c->time_at &&
+		      c->time_at + 8 <= rec->size;
+
+	rec->event = only;
+	if (!only || !sample)
+		pd_bind(c->binder, rec);
+	if (sample && rec->event && rec->event->number < stat->n_events) {
+		uint64_t time = pd_load64(rec->bytes + c->time_at, swap);
+
+		t->times.first = time < t->times.first ? time : t->times.first;
+		t->times.last = time > t->times.last ? time : t->times.last;
+		add(&t->count, rec);
+		if (!only)
+			add(&stat->events[rec->event->number].samples, rec);
+	} else {
+		pd_bind(c->binder, rec);
+		add_record(stat, c->session, rec, c->time_id);
+	}
+}
+
+static const struct pd_event *only_event(const struct pd_binder *binder)
+{
+	return pd_binds_by_id(binder) ? NULL : binder->first;
+}
+
+/* Adds the records of the reader's block, as long as nothing about them is unusual. */
+static void add_block(struct pd_stat *stat, const struct counted *c, struct pd_reader *reader)
+{
+	const struct pd_event *only = only_event(c->binder);
 	struct pd_blocks *b = &reader->blocks;
 	const uint8_t *p = b->pos, *end = pd_reader_at_plain(reader) ? b->end : p;
 	struct tally t = { .times = { .first = UINT64_MAX } };
@@ -157,31 +190,36 @@ static void add_block(struct pd_stat *stat, const struct pd_session *session,
 		.stream = reader->stream->number,
 	};
 
-	for (; (rec.size = pd_plain_size(p, end, reader->swap)); p += rec.size) {
-		bool sample;
-
+	while (pd_plain_size(p, end, reader->swap)) {
+		pd_record_header(&rec, p, reader->swap);
 		rec.bytes = p;
-		rec.type = pd_load32(p, reader->swap);
-		rec.misc = pd_load16(p + 4, reader->swap);
-		rec.event = only;
-		sample = rec.type == PD_RECORD_SAMPLE && time_at && time_at + 8 <= rec.size;
-		if (!only || !sample)
-			pd_bind(&reader->binder, &rec);
-		if (sample && rec.event && rec.event->number < stat->n_events) {
-			uint64_t time = pd_load64(p + time_at, reader->swap);
-
-			t.times.first = time < t.times.first ? time : t.times.first;
-			t.times.last = time > t.times.last ? time : t.times.last;
-			add(&t.count, &rec);
-			if (!only)
-				add(&stat->events[rec.event->number].samples, &rec);
-		} else {
-			pd_bind(&reader->binder, &rec);
-			add_record(stat, session, &rec, time_id);
-		}
+		add_one(stat, c, &rec, only, &t);
+		p += rec.size;
 		rec.offset += rec.size;
 	}
 	pd_blocks_skip(b, (uint64_t)(p - b->pos));
+	add_tally(stat, only, &t);
+}
+
+/* Adds the records of a row. */
+static void add_row(struct pd_stat *stat, const struct counted *c, const struct pd_row *row)
+{
+	const struct pd_event *only = only_event(c->binder);
+	const uint8_t *p = row->bytes, *end = p + row->size;
+	struct tally t = { .times = { .first = UINT64_MAX } };
+	struct pd_record rec = {
+		.offset = row->offset,
+		.chunk_offset = row->chunk_offset,
+		.source = c->binder->file->source,
+	};
+
+	for (; p < end; p += rec.size) {
+		pd_record_header(&rec, p, c->binder->file->swap);
+		rec.bytes = p;
+		add_one(stat, c, &rec, only, &t);
+		/* whose payload is looked for lies alone, outside */
+		rec.offset += row->chunk_offset == PD_NO_CHUNK ? rec.size : 0;
+	}
 	add_tally(stat, only, &t);
 }
 
@@ -201,19 +239,44 @@ static uint32_t sample_time_at(const struct pd_file *file, unsigned time_id)
 	return (uint32_t)at;
 }
 
+static struct counted counted_of(const struct pd_session *session,
+				 const struct pd_binder *binder)
+{
+	unsigned time_id = pd_name_id(&binder->file->names, "time", 4);
+
+	return (struct counted){ session, binder, time_id,
+				 sample_time_at(binder->file, time_id) };
+}
+
+bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
+			  struct pd_batches *batches, bool (*go_on)(void *arg, uint64_t done),
+			  void *arg)
+{
+	struct counted counted = counted_of(session, pd_batches_binder(batches));
+	bool unusual = false, goes_on = true;
+	struct pd_batch *batch;
+
+	while (goes_on && (batch = pd_batches_next(batches, &unusual))) {
+		for (size_t i = 0; i < batch->n_rows; i++)
+			add_row(stat, &counted, &batch->rows[i]);
+		goes_on = go_on(arg, batch->done);
+		pd_batches_give_back(batches, batch);
+	}
+	return !unusual;
+}
+
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 		 struct pd_reader *reader, bool (*go_on)(void *arg), void *arg,
 		 struct pd_error *err)
 {
-	unsigned time_id = pd_name_id(&reader->file->names, "time", 4);
-	uint32_t time_at = sample_time_at(reader->file, time_id);
+	struct counted counted = counted_of(session, &reader->binder);
 	uint64_t asked = reader->blocks.offset;
 	struct pd_record rec;
 	int got;
 
 	while ((got = pd_reader_next(reader, &rec, err)) > 0) {
-		add_record(stat, session, &rec, time_id);
-		add_block(stat, session, reader, time_id, time_at);
+		add_record(stat, session, &rec, counted.time_id);
+		add_block(stat, &counted, reader);
 		if (!go_on || reader->blocks.offset - asked < ASK_EVERY)
 			continue;
 		asked = reader->blocks.offset;

@@ -5,6 +5,7 @@
 #ifndef PERFLUA_PERFDATA_STAT_H
 #define PERFLUA_PERFDATA_STAT_H
 
+#include "batches.h"
 #include "walk.h"
 
 struct pd_count {
@@ -37,12 +38,15 @@ void pd_stat_deinit(struct pd_stat *stat);
 
 /*
  * The same in parts: a stat of nothing; all records of a reader added to it, as pd_reader_next says; that of another
- * part of the session added, whose own it was. False: no memory.
+ * part of the session added, whose own it was. False: no memory; of batches: they are unusual, and nothing counts.
  */
 bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session);
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 		 struct pd_reader *reader, bool (*go_on)(void *arg), void *arg,
 		 struct pd_error *err);
+bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
+			  struct pd_batches *batches, bool (*go_on)(void *arg, uint64_t done),
+			  void *arg);
 void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from);
 
 /*

@@ -45,6 +45,8 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
 	if (!pd_reader_init(&w->reader, &file->streams[w->stream], err))
 		return -1;
 	w->state = PD_WALK_READING;
+	if (w->wanted.ahead)
+		pd_blocks_read_ahead(&w->reader.blocks);
 	w->reader.want = w->wanted.types;
 	for (size_t i = 0; w->wanted.meets.meet && i < 2; i++)
 		w->reader.want.bits[i] |= w->wanted.meets.types.bits[i];

@@ -24,7 +24,8 @@ struct pd_walk {
 	struct pd_session *session;
 	/*
 	 * The caller may change before the first record: the types that are delivered (all); the times, in
-	 * ns, outside of which nothing needs to be delivered but may be (all); go_on, asked now and then
+	 * ns, outside of which nothing needs to be delivered but may be (all); how many
+	 * threads may make an index (one); whether to read ahead (no); go_on, asked now and then
 	 * where it takes long (NULL: yes); who meets records of which types as they are read.
 	 */
 	struct pd_wanted wanted;

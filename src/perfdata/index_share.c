@@ -1,0 +1,228 @@
+/*
+ * Indexes by several threads: each cuts the pieces it takes, and they are put together at the end.
+ *
+ * A chunk ends with its piece, so there are some more of them than in an index by one thread; what is merged from them
+ * comes in the same order.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "index.h"
+#include "pieces.h"
+
+/* The chunks of a piece. */
+struct part {
+	struct part *next;
+	struct pd_stream *stream;
+	size_t number; /* of the piece */
+	struct pd_cutting cutting;
+};
+
+struct sharing {
+	const struct pd_merge_stream *streams;
+	size_t n;
+	bool (*go_on)(void *arg);
+	void *arg;
+	/* with the lock held: */
+	pthread_mutex_t lock;
+	struct part *parts; /* in any order */
+	size_t n_parts;
+	bool failed;
+};
+
+static const struct pd_stamp *stamp_of(const struct sharing *s, const struct pd_stream *stream)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->streams[i].stream == stream)
+			return &s->streams[i].stamp;
+	return NULL;
+}
+
+static bool piece_goes_on(void *piece)
+{
+	return pd_piece_goes_on(piece);
+}
+
+static void fail(struct sharing *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->failed = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* For pd_pieces_work: false where one thread is to say what is in the way. */
+static bool cut_piece(void *arg, const struct pd_piece *piece)
+{
+	struct sharing *s = arg;
+	struct pd_reader *reader = piece->reader;
+	const struct pd_stamp *stamp = stamp_of(s, reader->stream);
+	struct part *part = calloc(1, sizeof(*part));
+	struct pd_piece asked = *piece;
+	enum pd_indexed made;
+	struct pd_error err;
+
+	if (!part || !stamp) {
+		free(part);
+		fail(s);
+		return false;
+	}
+	part->stream = reader->stream;
+	part->number = piece->number;
+	part->cutting.leading = reader->blocks.start != reader->stream->data.offset;
+	pthread_mutex_lock(&s->lock);
+	part->next = s->parts;
+	s->parts = part;
+	s->n_parts++;
+	pthread_mutex_unlock(&s->lock);
+	made = pd_cut(&part->cutting, reader, stamp, piece_goes_on, &asked, &err);
+	if (made == PD_INDEX_MADE || made == PD_INDEX_ENDED)
+		return true;
+	fail(s);
+	return false;
+}
+
+static bool go_on(void *arg, uint64_t done)
+{
+	const struct sharing *s = arg;
+
+	(void)done;
+	return !s->go_on || s->go_on(s->arg);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct part *const *x = a, *const *y = b;
+
+	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+/* Puts together the chunks of the n parts of one stream; false: no memory. */
+static bool join_stream(struct part *const *parts, size_t n)
+{
+	struct pd_index *index = calloc(1, sizeof(*index));
+	uint64_t last = 0;
+	size_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += parts[i]->cutting.index.n;
+	if (!index || (all && !(index->chunks = malloc(all * sizeof(*index->chunks))))) {
+		free(index);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct pd_cutting *cutting = &parts[i]->cutting;
+
+		for (size_t k = 0; k < cutting->index.n; k++) {
+			struct pd_chunk *chunk = &index->chunks[index->n];
+
+			*chunk = cutting->index.chunks[k];
+			chunk->number = index->n++;
+			if (k < cutting->n_leading)
+				chunk->first = chunk->min = chunk->max = last;
+		}
+		if (cutting->n_leading < cutting->index.n)
+			last = cutting->cutter.last;
+	}
+	parts[0]->stream->index = index;
+	return true;
+}
+
+/* Takes back the indexes that were made. */
+static void forget(const struct sharing *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		pd_index_destroy(s->streams[i].stream->index);
+		s->streams[i].stream->index = NULL;
+	}
+}
+
+/* A stream without a piece has nothing in it. */
+static bool add_empty(const struct sharing *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct pd_stream *stream = s->streams[i].stream;
+
+		if (!stream->index && !(stream->index = calloc(1, sizeof(*stream->index))))
+			return false;
+	}
+	return true;
+}
+
+static bool join(const struct sharing *s)
+{
+	struct part **parts = malloc((s->n_parts + 1) * sizeof(*parts));
+	bool done = parts;
+	size_t n = 0;
+
+	for (struct part *part = s->parts; done && part; part = part->next)
+		parts[n++] = part;
+	if (done)
+		qsort(parts, n, sizeof(*parts), by_number);
+	for (size_t i = 0, end; done && i < n; i = end) {
+		for (end = i + 1; end < n && parts[end]->stream == parts[i]->stream; end++)
+			;
+		done = join_stream(parts + i, end - i);
+	}
+	free(parts);
+	done = done && add_empty(s);
+	if (!done)
+		forget(s);
+	return done;
+}
+
+static void drop_parts(struct sharing *s)
+{
+	while (s->parts) {
+		struct part *part = s->parts;
+
+		s->parts = part->next;
+		free(part->cutting.index.chunks);
+		free(part);
+	}
+}
+
+/* Is there nothing to be made yet that one thread would make otherwise? */
+static bool can_share(const struct pd_session *session, const struct pd_merge_stream *streams,
+		      size_t n)
+{
+	for (size_t i = 0; i < session->n_files; i++)
+		if (pd_file_feature(session->files[i], PD_FEATURE_COMPRESSED))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (streams[i].stream->index)
+			return false;
+	return true;
+}
+
+enum pd_indexed pd_index_share(struct pd_session *session,
+			       const struct pd_merge_stream *streams, size_t n,
+			       unsigned threads, bool (*goes_on)(void *arg), void *arg)
+{
+	struct sharing s = {
+		.streams = streams,
+		.n = n,
+		.go_on = goes_on,
+		.arg = arg,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+	struct pd_pieces_work work = {
+		.threads = threads, .read = cut_piece, .go_on = go_on, .arg = &s
+	};
+	enum pd_indexed made = PD_INDEX_NONE;
+
+	if (!can_share(session, streams, n) || pd_pieces_threads(session, threads) < 2)
+		return made;
+	switch (pd_pieces_read(session, &work)) {
+	case PD_PIECES_DONE:
+		made = join(&s) ? PD_INDEX_MADE : PD_INDEX_NONE;
+		break;
+	case PD_PIECES_ENDED:
+		made = s.failed ? PD_INDEX_NONE : PD_INDEX_ENDED;
+		break;
+	case PD_PIECES_NOT:
+		break;
+	}
+	drop_parts(&s);
+	pthread_mutex_destroy(&s.lock);
+	return made;
+}
