@@ -146,6 +146,9 @@ $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 	@echo "  FUZZ  $<"
 	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) -fsanitize=$(FUZZ_GUIDE)address,undefined -MMD -MP -c -o $@ $<
 
+# Inputs are small, and threads shall share them.
+$(FUZZ_DIR)/obj/perfdata/pieces.o: FUZZ_CFLAGS += -DPD_PIECES_SMALLEST=256
+
 # No input decides what happens there, and there is much of it.
 $(FUZZ_DIR)/obj/perfdata/names.o: FUZZ_GUIDE :=
 

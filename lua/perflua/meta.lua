@@ -798,6 +798,7 @@ local AnyRecord = {}
 ---@field symbol_daddr string? # Symbol at addr; nil if it is not known.
 ---@field dso_daddr string # Binary that was mapped at addr.
 ---@field stack string # The call chain in one string: functions, caller first, joined by ";".
+---@field annotated_stack string # As stack, with _[k] behind the names of kernel frames and _[j] behind those of code made at run time, as tools for flame graphs take it.
 ---@field frames string # The call chain as text, a line for each frame, callee first: level, binary, tab, function; or tab, address.
 ---@field unresolved integer? # Address of ip in its binary, if no function is known there; else nil.
 ---@field machine_pid integer? # Process id of the guest's virtual machine; nil if it is no guest's.
@@ -1094,6 +1095,7 @@ local AnyRecord = {}
 ---@field alb_count integer
 ---@field alb_failed integer
 ---@field alb_pushed integer
+---@field annotated_stack string
 ---@field array_exp integer
 ---@field attr perflua.View.attr
 ---@field aux string

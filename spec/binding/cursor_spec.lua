@@ -243,7 +243,7 @@ describe("a loop that a finalizer meddles with", function()
 
     it("may be closed and collected meanwhile, " .. what, function()
       local file = recording()
-      for n = 1, 30 do
+      for _, n in ipairs { 1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 30 } do
         local step, _, _, closing = query(file):each()
         local calls = 0
         finalizers.during(function()

@@ -16,7 +16,7 @@ local function shown(options, seconds)
   local got = run.shell_with(([[
     export TERM=dumb
     dir=$(mktemp -d); mkfifo "$dir/fifo"
-    { head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$dir/fifo" &
+    timeout 30 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$dir/fifo" &
     timeout 30 script -qec "$perflua %s $2 $dir/fifo" /dev/null </dev/null
     rm -r "$dir"]]):format(HALF, seconds, HALF + 1, options),
     recording(), run.script "print(perflua.open(arg[1]):samples('one'):group_by('pid'):count():top(1)[1].count)")
@@ -41,7 +41,7 @@ describe("progress", function()
     local got = run.shell_with(([[
       dir=$(mktemp -d); mkfifo "$dir/fifo" "$dir/other"
       for to in fifo other; do
-        { head -c %d "$1"; sleep 2.3; tail -c +%d "$1"; } >"$dir/$to" &
+        timeout 30 sh -c '{ head -c %d "$1"; sleep 2.3; tail -c +%d "$1"; } >"$2"' sh "$1" "$dir/$to" &
       done
       "$perflua" "$2" "$dir/fifo" &
       TERM=dumb timeout 30 script -qec "%s $2 $dir/other" /dev/null </dev/null

@@ -18,8 +18,8 @@ local function write(target, name, bytes)
   end
 end
 
-local targets = "file nomem pipe directory several script feature sample tracing filter expr table kallsyms perfmap "
-  .. "jitdump elf"
+local targets = "file nomem pipe directory several script feature sample tracing filter expr query table kallsyms "
+  .. "perfmap jitdump elf"
 for target in targets:gmatch "%S+" do
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
 end
@@ -131,9 +131,21 @@ recordings.pieces = pieces(80)
 recordings.overwrite = ordered("file", true)
 recordings["two-events"] = files.read(two_events.write())
 
+--- Questions for query.c: two sets of events, flags, how many keys and measures, the keys, the measures.
+local questions = {
+  string.pack("BBBBB BBB BBB BBB B BBB", 1, 2, 0, 3, 1, 0, 10, 0, 0, 11, 0, 0, 12, 0, 0, 1, 0, 3),
+  string.pack("BBBBB BBB BBB BBB", 1, 2, 12, 1, 1, 0, 20, 0, 0, 1, 0, 3, 0, 0),
+  string.pack("BBBBB BBB BBB BBB BBB BBB", 1, 2, 13, 2, 3, 0, 19, 1, 0, 1, 0, 21, 0, 5, 0, 7, 6, 0, 3, 7, 0, 12, 0, 1),
+  string.pack("BBBBB BBB BBB BBB BBB", 1, 2, 15, 1, 3, 1, 4, 0, 11, 0, 3, 3, 0, 4, 4, 0, 10, 130, 0, 3, 2),
+  string.pack("BBBBB BBB BBB", 1, 2, 0, 1, 1, 2, 22, 0, 8, 0, 16, 9, 0, 4),
+}
+
 for name, bytes in pairs(recordings) do
   write("file", name, bytes)
   write("script", name, bytes)
+  for i, question in ipairs(questions) do
+    write("query", name .. i, string.pack("<I4", #question) .. question .. bytes)
+  end
   -- which allocation fails is in the last two bytes
   for i = 0, 3 do
     write("nomem", name .. i, bytes .. string.pack("<I2", i * 37))

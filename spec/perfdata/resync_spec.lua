@@ -92,11 +92,12 @@ describe("damage in the middle of a recording", function()
   it("in any one byte of a record costs that record at most", function()
     for i = 100, 130 do
       local from, to = records[i], records[i + 1]
+      local expected = outside(from, to)
       for at = from, to - 1, STEP do
         local flipped = string.char(whole:byte(at + 1) ~ 0xff)
         local got = set_of(offsets_in(damaged(at, flipped)))
-        for _, expected in ipairs(outside(from, to)) do
-          assert.is_true(got[expected], ("byte %d: the record at %d is lost"):format(at, expected))
+        for _, offset in ipairs(expected) do
+          if not got[offset] then error(("byte %d: the record at %d is lost"):format(at, offset)) end
         end
       end
     end

@@ -57,7 +57,7 @@ end
 
 local function same(path, options)
   local file <close> = assert(perflua.open(path, options))
-  for _, key in ipairs { "stack", "frames" } do
+  for _, key in ipairs { "stack", "annotated_stack", "frames" } do
     local ours, theirs = groups(file, key)
     assert.same(theirs, ours)
   end
@@ -119,6 +119,23 @@ describe("call chains as keys", function()
     end
     local many = ("[a];"):rep(8) .. "[a]"
     assert.same({ ["[a]"] = 3, ["[b]"] = 3, ["[unknown]"] = 3, ["[a];[a]"] = 3, [many] = 3 }, same(b:write(), options))
+  end)
+
+  it("are annotated with what is the kernel's and what was made at run time", function()
+    local b, sample = recording { kernel, "- map 7 1000-3000 /bin/a", "- map 7 5000-6000 /tmp/perf-7.map" }
+    local READ = 0xffffffff81000100
+    for i, more in ipairs { { 0x1010 }, { 0x1010, 0x5010, 0x5020, 0x1020, 0x1030 } } do
+      sample(i, 7, { KERNEL, READ, READ + 4, USER, table.unpack(more) })
+      sample(i, 7, { USER, READ, READ + 4, table.unpack(more) }) -- such addresses are nothing of a process
+    end
+    local path = b:write()
+    same(path, options)
+    local file <close> = assert(perflua.open(path, options))
+    assert.same({
+      ["[a];read_[k];read_[k]"] = 1, ["[a];[unknown];[unknown]"] = 1,
+      ["[a];[a];[perf-7.map]_[j];[perf-7.map]_[j];[a];read_[k];read_[k]"] = 1,
+      ["[a];[a];[perf-7.map]_[j];[perf-7.map]_[j];[a];[unknown];[unknown]"] = 1,
+    }, (groups(file, "annotated_stack")))
   end)
 
   it("are absent where a record has no ip", function()

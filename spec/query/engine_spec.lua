@@ -10,11 +10,7 @@ local function interpreted(query)
   return query
 end
 
-local function rows(t)
-  local list = {}
-  for row in t:rows() do list[#list + 1] = row end
-  return list
-end
+local rows = two_events.rows
 
 -- The rows of a table: the core's, after they were found to be Lua's.
 local function agreed(make)
@@ -200,7 +196,7 @@ describe("a described query", function()
   it("may be closed by a finalizer while it begins", function()
     local victim
     finalizers.during(function()
-      for _ = 1, 100 do
+      for _ = 1, 30 do
         victim = perflua.open(path)
         local ok, message = pcall(function()
           return #victim:samples():where "comm ~= 'x'":group_by("comm", "stack"):count():distinct("comm"):top(1)

@@ -2,20 +2,11 @@
 local perflua = require "perflua"
 local builder = require "spec.support.builder"
 local engine = require "perflua.query.engine"
+local exact = require "spec.support.exact"
 local two_events = require "spec.support.two_events"
 
 local TOP = math.mininteger -- 2^63, read without a sign
 local NAN = 0.0 / 0.0
-
--- A value as a text that only its equals have.
-local function exact(value)
-  if math.type(value) == "float" then return value == value and ("%a"):format(value) or "nan" end
-  if type(value) ~= "table" then return ("%s %s"):format(type(value), value) end
-  local parts = {}
-  for key, part in pairs(value) do parts[#parts + 1] = tostring(key) .. "=" .. exact(part) end
-  table.sort(parts)
-  return "{" .. table.concat(parts, " ") .. "}"
-end
 
 -- The rows of a table as sorted texts.
 local function lines(t)

@@ -1,37 +1,17 @@
 -- What a query answers, in a form that can be compared with another way to ask it.
+local exact = require "spec.support.exact"
+
 local query_answers = {}
 
 local measured = {
   count = true, sum = true, avg = true, min = true, max = true, quantile = true, hist = true, distinct = true,
 }
 
--- A value as text that only its equals have.
-local function shown(value)
-  if math.type(value) == "float" then return ("%.17g (float)"):format(value) end
-  if math.type(value) then return tostring(value) end
-  if type(value) == "table" then
-    local parts = {}
-    for _, key in ipairs { "from", "to", "count" } do parts[#parts + 1] = shown(value[key]) end
-    for _, item in ipairs(value) do parts[#parts + 1] = shown(item) end
-    return "{" .. table.concat(parts, " ") .. "}"
-  end
-  if type(value) == "userdata" then return tostring(value.name) end
-  return type(value) == "string" and ("%q"):format(value) or tostring(value)
-end
-
-query_answers.shown = shown
-
--- Near enough: what is added up in another order is rounded otherwise.
-local function near(a, b)
-  if math.type(a) ~= "float" or math.type(b) ~= "float" then return false end
-  return a == b or a ~= a and b ~= b or math.abs(a - b) <= 1e-9 * math.max(math.abs(a), math.abs(b))
-end
-
 local function rows_of(result, keys)
   local rows = {}
   for row in result:rows() do
     local key, names, values = {}, {}, {}
-    for i, name in ipairs(keys) do key[i] = shown(row[name]) end
+    for i, name in ipairs(keys) do key[i] = exact(row[name]) end
     for name in pairs(row) do names[#names + 1] = name end
     table.sort(names)
     for i, name in ipairs(names) do values[i] = { name = name, value = row[name] } end
@@ -78,33 +58,27 @@ function query_answers.of(query, steps, interpreted)
   return { message = tostring(result):gsub("^[^:]+:%d+: ", "") }
 end
 
-local function differ(a, b, tolerant)
-  if shown(a) == shown(b) then return false end
-  return not (tolerant and near(a, b))
-end
-
-local function row_differs(a, b, tolerant)
+local function row_differs(a, b)
   if a.key ~= b.key then return ("the groups %s and %s"):format(a.key, b.key) end
   if #a.values ~= #b.values then return a.key .. ": there is more in one" end
   for i, one in ipairs(a.values) do
     local other = b.values[i]
-    if one.name ~= other.name or differ(one.value, other.value, tolerant) then
-      return ("%s: %s = %s and %s = %s"):format(a.key, one.name, shown(one.value), other.name, shown(other.value))
+    if one.name ~= other.name or exact(one.value) ~= exact(other.value) then
+      return ("%s: %s = %s and %s = %s"):format(a.key, one.name, exact(one.value), other.name, exact(other.value))
     end
   end
 end
 
 ---@param a table answer
 ---@param b table another
----@param tolerant boolean? sums of floats may be rounded in another order
 ---@return string? # how they differ
-function query_answers.difference(a, b, tolerant)
+function query_answers.difference(a, b)
   if a.message or b.message then
     return a.message ~= b.message and ("%s and %s"):format(a.message or "rows", b.message or "rows") or nil
   end
   for i = 1, math.max(#a.rows, #b.rows) do
     if not a.rows[i] or not b.rows[i] then return ("%d rows and %d"):format(#a.rows, #b.rows) end
-    local how = row_differs(a.rows[i], b.rows[i], tolerant)
+    local how = row_differs(a.rows[i], b.rows[i])
     if how then return how end
   end
 end

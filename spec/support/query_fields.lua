@@ -4,7 +4,7 @@ local core = require "perflua.core"
 local query_fields = {}
 
 local SAMPLE = 9
-local FIRST = 300 -- records whose values are looked at
+local FIRST = 100 -- records whose values are looked at
 local ITEMS = 2   -- of a composite, from the first on
 
 local registers = { "ax", "ip", "sp", "x0", "pc" }

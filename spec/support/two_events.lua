@@ -53,6 +53,13 @@ function two_events.write(change)
   return b:write()
 end
 
+--- The rows of a table.
+function two_events.rows(t)
+  local list = {}
+  for row in t:rows() do list[#list + 1] = row end
+  return list
+end
+
 --- The pids of a query's records.
 function two_events.pids(query)
   local list = {}

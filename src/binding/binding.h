@@ -75,6 +75,9 @@ static inline bool pl_goes_on(void *flag)
 /* Sets an integer of the table on top, which Lua takes for a signed one. [-0, +0] */
 void pl_set_integer(lua_State *L, const char *name, uint64_t value);
 
+/* A userdata of zeros, with a finalizer of its own, to own what a longjmp would lose. [-0, +1] */
+void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc);
+
 /* For errors about a name that there is not: of the names tried, the closest. */
 struct pl_closest {
 	const char *name, *best;
@@ -131,6 +134,8 @@ struct pm_machine *pl_machine(lua_State *L, struct pl_file *file);
 /* The same for whoever must not raise: makes f->machine; false: see err. The file must be open. */
 bool pl_machine_make(struct pl_file *file, struct pd_error *err);
 void pl_machine_free(struct pl_file *file);
+/* Makes a machine that was read the file's, which has none. False: no memory; it stays the caller's. */
+bool pl_machine_take(struct pl_file *file, struct pm_machine *machine);
 int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
 int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
 int pl_file_resolve(lua_State *L); /* file:resolve(pid, addr [, time]) -> table | nil */
@@ -223,8 +228,10 @@ int pl_file_script(lua_State *L);   /* file:script(out, options) */
 int pl_script_fields(lua_State *L); /* core.script_fields() -> fields, classes */
 int pl_file_group(lua_State *L);    /* file:group(description) -> groups, see query_group.c */
 int pl_file_group_threads(lua_State *L);
-int pl_file_count(lua_State *L);  /* file:count() -> table, see query_count.c */
-int pl_file_health(lua_State *L); /* file:health() -> table, see health.c */
+int pl_file_loop_threads(lua_State *L);
+int pl_file_short_names(lua_State *L); /* file:short_names() -> table, see query_callers.c */
+int pl_file_count(lua_State *L);       /* file:count() -> table, see query_count.c */
+int pl_file_health(lua_State *L);      /* file:health() -> table, see health.c */
 
 /* What there is, for the manual, the editor stubs and the checks of queries. */
 int pl_types(lua_State *L);

@@ -103,9 +103,12 @@ void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const
 /* Is the filter true of a record? Raises without memory. */
 static bool passes_filter(lua_State *L, struct pl_cursor *c, const struct pd_record *rec)
 {
-	if (!pq_fields_enter(&c->fields, rec))
+	bool entered = pq_fields_enter(&c->fields, rec);
+	bool passes = entered && pq_expr_test(c->filter, &c->fields);
+
+	if (!entered || c->fields.failed)
 		luaL_error(L, "%s: no memory for its fields", c->file->file->path);
-	return pq_expr_test(c->filter, &c->fields);
+	return passes;
 }
 
 bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err)
@@ -250,6 +253,8 @@ static void open_walk(lua_State *L, struct pl_cursor *c)
 	wanted->go_on = pl_goes_on;
 	wanted->arg = c->interrupt;
 	wanted->types = c->scope.types;
+	wanted->threads = c->scope.threads;
+	wanted->ahead = c->scope.threads > 1;
 	wanted->from = c->scope.from;
 	wanted->to = c->scope.to;
 	if (pl_file_passes(c->file)) {

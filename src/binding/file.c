@@ -401,6 +401,8 @@ void pl_file_register(lua_State *L)
 		{ "count", pl_file_count },
 		{ "group", pl_file_group },
 		{ "group_threads", pl_file_group_threads },
+		{ "short_names", pl_file_short_names },
+		{ "loop_threads", pl_file_loop_threads },
 		{ "health", pl_file_health },
 		{ "dump", pl_file_dump },
 		{ "script", pl_file_script },

@@ -198,14 +198,10 @@ static int health_gc(lua_State *L)
 int pl_file_health(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	struct pd_health *health = lua_newuserdatauv(L, sizeof(*health), 0);
+	struct pd_health *health = pl_push_finalized(L, sizeof(*health), health_gc);
 	struct pd_error err;
 
-	memset(health, 0, sizeof(*health));
-	lua_createtable(L, 0, 1);
-	lua_pushcfunction(L, health_gc);
-	lua_setfield(L, -2, "__gc");
-	lua_setmetatable(L, -2);
+	pl_check_open_file(L, 1); /* what allocates may have closed it */
 	if (!pd_health_collect(health, f->session, pl_goes_on, pl_interrupt(L), &err))
 		return luaL_error(L, "%s", err.message);
 	pl_file_report(L, f);

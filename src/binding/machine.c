@@ -36,6 +36,17 @@ bool pl_machine_make(struct pl_file *f, struct pd_error *err)
 	return true;
 }
 
+bool pl_machine_take(struct pl_file *f, struct pm_machine *machine)
+{
+	struct pm_resolver *resolver = pm_resolver_create(machine);
+
+	if (!resolver)
+		return false;
+	f->machine = machine;
+	f->resolver = resolver;
+	return true;
+}
+
 void pl_machine_free(struct pl_file *f)
 {
 	pm_resolver_destroy(f->resolver);

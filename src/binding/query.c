@@ -364,7 +364,7 @@ static const struct pq_node *make_part(struct maker *m, int index, const char *n
 	return part;
 }
 
-/* The tree of the table at `index`, whatever its metatable says. */
+/* The tree of the table at `index`. */
 static const struct pq_node *make(struct maker *m, int index)
 {
 	lua_State *L = m->L;

@@ -3,8 +3,6 @@
  */
 #include "query_scope.h"
 
-#include <string.h>
-
 /* A table {count, bytes} of a count. [-0, +1] */
 static void push_count(lua_State *L, const struct pd_count *count)
 {
@@ -15,13 +13,9 @@ static void push_count(lua_State *L, const struct pd_count *count)
 	lua_setfield(L, -2, "bytes");
 }
 
-struct stat_box {
-	struct pd_stat stat;
-};
-
 static int stat_gc(lua_State *L)
 {
-	pd_stat_deinit(&((struct stat_box *)lua_touserdata(L, 1))->stat);
+	pd_stat_deinit(lua_touserdata(L, 1));
 	return 0;
 }
 
@@ -62,7 +56,7 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 int pl_file_count(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	struct stat_box *box = lua_newuserdatauv(L, sizeof(*box), 0);
+	struct pd_stat *stat = pl_push_finalized(L, sizeof(*stat), stat_gc);
 	struct pl_progress progress;
 	struct pq_scope scope = {
 		.session = f->session,
@@ -73,18 +67,13 @@ int pl_file_count(lua_State *L)
 	struct pd_error err;
 	bool counted;
 
-	memset(box, 0, sizeof(*box));
-	lua_createtable(L, 0, 1);
-	lua_pushcfunction(L, stat_gc);
-	lua_setfield(L, -2, "__gc");
-	lua_setmetatable(L, -2);
 	pl_progress_init(L, &progress);
 	pl_check_open_file(L, 1); /* what allocates may have closed it */
-	counted = pq_count(&scope, &box->stat, &err);
+	counted = pq_count(&scope, stat, &err);
 	pl_progress_end(&progress);
 	if (!counted)
 		return luaL_error(L, "%s", err.message);
 	pl_file_report(L, f);
-	push_stat(L, &box->stat);
+	push_stat(L, stat);
 	return 1;
 }

@@ -17,26 +17,19 @@ static const char *const measure_names[] = {
 	[PQ_M_LAST] = "last",	[PQ_M_SHARE] = "share",	      [PQ_M_RATIO] = "ratio",
 };
 
-static int job_gc(lua_State *L)
+static void free_job(struct pl_job *job)
 {
-	struct pl_job *job = lua_touserdata(L, 1);
-
 	pl_callers_free(job);
 	pq_groups_destroy(job->groups);
+	pm_machine_destroy(job->machine);
 	job->groups = NULL;
-	return 0;
+	job->machine = NULL;
 }
 
-static struct pl_job *push_job(lua_State *L)
+static int job_gc(lua_State *L)
 {
-	struct pl_job *job = lua_newuserdatauv(L, sizeof(*job), 0);
-
-	memset(job, 0, sizeof(*job));
-	lua_createtable(L, 0, 1);
-	lua_pushcfunction(L, job_gc);
-	lua_setfield(L, -2, "__gc");
-	lua_setmetatable(L, -2);
-	return job;
+	free_job(lua_touserdata(L, 1));
+	return 0;
 }
 
 /* The array of that name in the table at `options` is pushed: how long is it? */
@@ -143,9 +136,10 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 	lua_pop(L, 1);
 }
 
-static bool asks_machine(const struct pq_grouping *g, const struct pd_session *session)
+static bool asks_machine(const struct pq_grouping *g, const struct pq_scope *scope)
 {
-	bool asks = false;
+	const struct pd_session *session = scope->session;
+	bool asks = scope->filter && pq_asks_machine(scope->filter, session);
 
 	for (size_t i = 0; i < g->n_keys; i++)
 		asks = asks || pq_asks_machine(g->keys[i].value, session) ||
@@ -165,7 +159,7 @@ static struct pl_job *prepare(lua_State *L)
 	luaL_checktype(L, PL_OPTIONS_AT, LUA_TTABLE);
 	lua_settop(L, PL_OPTIONS_AT);
 	lua_newtable(L);
-	job = push_job(L);
+	job = pl_push_finalized(L, sizeof(*job), job_gc);
 	pl_progress_init(L, &job->progress);
 	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
 	read_keys(L, f, job);
@@ -377,6 +371,30 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 	lua_settop(L, PL_RESULT_AT);
 }
 
+/* Gives the job's scope the machine, if it asks one: the file's, or one that is read by the query itself. */
+static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
+{
+	bool asks = asks_machine(&job->grouping, &job->scope);
+
+	if (!asks || f->machine || !pq_run_reads(&job->scope)) {
+		pl_scope_machine(L, f, PL_OPTIONS_AT, asks, &job->scope);
+		return;
+	}
+	job->machine = pm_machine_create(f->session, &f->symbols);
+	if (!job->machine)
+		luaL_error(L, "%s: no memory for the recorded system", f->file->path);
+	job->unread = true;
+	job->scope.machine = job->machine;
+	job->scope.unread = &job->unread;
+}
+
+/* A machine that was read is the file's. */
+static void keep_machine(struct pl_file *f, struct pl_job *job)
+{
+	if (job->machine && !job->unread && pl_machine_take(f, job->machine))
+		job->machine = NULL;
+}
+
 static const char *const wrong_names[] = {
 	[PQ_WRONG_SUM] = "sum",
 	[PQ_WRONG_WEIGHT] = "weight",
@@ -398,11 +416,11 @@ int pl_file_group(lua_State *L)
 	enum pq_wrong wrong;
 	int got;
 
-	pl_scope_machine(L, f, PL_OPTIONS_AT, asks_machine(&job->grouping, f->session),
-			 &job->scope);
+	set_machine(L, f, job);
 	f->late = 0;
 	job->scope.late = &f->late;
 	got = pq_run(&job->scope, &job->grouping, &job->groups, &err);
+	keep_machine(f, job);
 	pl_progress_end(&job->progress);
 	/* a stream that was waited for ends as if the recording had ended */
 	if (got < 0 && pl_goes_on(job->progress.interrupt))
@@ -413,18 +431,16 @@ int pl_file_group(lua_State *L)
 		return 1;
 	}
 	wrong = pq_groups_wrong(job->groups);
+	if (wrong == PQ_RIGHT && job->callers.asked && !pl_push_callers(L, job))
+		wrong = PQ_WRONG_SUM;
 	if (wrong != PQ_RIGHT) {
 		lua_pushnil(L);
 		lua_pushstring(L, wrong_names[wrong]);
 		return 2;
 	}
-	if (job->by_callers)
-		pl_push_callers(L, job);
-	else
+	if (!job->callers.asked)
 		push_groups(L, job);
-	pl_callers_free(job);
-	pq_groups_destroy(job->groups);
-	job->groups = NULL;
+	free_job(job);
 	return 1;
 }
 

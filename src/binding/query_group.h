@@ -11,11 +11,19 @@ struct pl_job {
 	struct pq_scope scope;
 	struct pq_grouping grouping;
 	struct pq_groups *groups;
+	struct pm_machine *
+		machine; /* read while the query ran, and not the file's yet: texts of the groups are its; or NULL */
+	bool unread; /* it was not, to the end */
 	struct pl_progress progress;
 	int *at; /* by key: its place among those of a group, 0: it is the group's event, or not shown */
-	bool by_callers;
-	int dso_at, symbol_at, cpumode_at; /* likewise, of callers; 0: not asked for */
-	struct pq_callers *callers;
+	struct pl_callers {
+		bool asked;
+		struct pq_caller_column *columns; /* [n_columns] */
+		size_t n_columns, event_key;	  /* SIZE_MAX: none */
+		double limit;	/* percent of an event that a row has at least */
+		uint64_t count; /* rows of an event, at most */
+		struct pq_callers *made;
+	} callers;
 };
 
 /* Places on the stack of file_group and file_group_threads. */
@@ -39,9 +47,12 @@ void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value
 /* The keys of group g, into the table on top: `keys`, with room for so many, and its `event`. [-0, +0] */
 void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
 
-/* Rows with callers instead of the groups (query_callers.c): what the options say of them; all, at PL_RESULT_AT. */
+/*
+ * Rows with callers instead of the groups (query_callers.c): what the options say of them; those to show, at PL_RESULT_AT.
+ * False: their sum has no answer.
+ */
 void pl_callers_read(lua_State *L, struct pl_job *job);
-void pl_push_callers(lua_State *L, struct pl_job *job);
+bool pl_push_callers(lua_State *L, struct pl_job *job);
 void pl_callers_free(struct pl_job *job);
 
 #endif

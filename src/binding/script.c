@@ -36,14 +36,9 @@ static int lines_gc(lua_State *L)
 
 static struct lines *push_lines(lua_State *L, const luaL_Stream *out)
 {
-	struct lines *lines = lua_newuserdatauv(L, sizeof(*lines), 0);
+	struct lines *lines = pl_push_finalized(L, sizeof(*lines), lines_gc);
 
-	lines->script = NULL;
 	pl_writer_init(&lines->writer, out);
-	lua_createtable(L, 0, 1);
-	lua_pushcfunction(L, lines_gc);
-	lua_setfield(L, -2, "__gc");
-	lua_setmetatable(L, -2);
 	return lines;
 }
 

@@ -1,5 +1,7 @@
 #include "binding.h"
 
+#include <string.h>
+
 static void push_hex(lua_State *L, const char *p, size_t n)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -17,6 +19,17 @@ void pl_set_integer(lua_State *L, const char *name, uint64_t value)
 {
 	lua_pushinteger(L, (lua_Integer)value);
 	lua_setfield(L, -2, name);
+}
+
+void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc)
+{
+	void *p = memset(lua_newuserdatauv(L, size, 0), 0, size);
+
+	lua_createtable(L, 0, 1);
+	lua_pushcfunction(L, gc);
+	lua_setfield(L, -2, "__gc");
+	lua_setmetatable(L, -2);
+	return p;
 }
 
 void pl_push_value(lua_State *L, int record, const struct pd_value *v)

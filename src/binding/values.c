@@ -194,3 +194,19 @@ void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 	c->left = left;
 	c->busy = false;
 }
+
+/* file:loop_threads(options of a cursor) -> how many threads a loop over values has, and why; see pq_rows_threads */
+int pl_file_loop_threads(lua_State *L)
+{
+	const struct pl_file *f = pl_check_open_file(L, 1);
+	const char *why;
+	struct pq_scope scope;
+
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_settop(L, 2);
+	lua_newtable(L);
+	pl_to_scope(L, 3, f, 2, NULL, &scope);
+	lua_pushinteger(L, pq_rows_threads(&scope, &why));
+	lua_pushstring(L, why);
+	return 2;
+}

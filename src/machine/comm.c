@@ -81,55 +81,63 @@ static void remember(const struct pm_machine *m, struct pm_called *called, uint3
 {
 	const struct pm_thread *thread = pm_thread_find(&m->threads, system, tid);
 	ptrdiff_t at = thread ? pm_thread_at(thread, time) : -1;
+	uint32_t name = thread ? pm_thread_name(&m->threads, thread, at) : PM_NO_NAME;
 
 	*called = (struct pm_called){
 		.taken = m->taken + 1,
 		.key = pm_key_of(system, tid),
 		.from = at >= 0 ? thread->moments[at].time : 0,
 		.last = UINT64_MAX,
-		.name = thread ? pm_thread_name(&m->threads, thread, at) : PM_NO_NAME,
 	};
 	if (thread && (size_t)(at + 1) < thread->n)
 		called->last = thread->moments[at + 1].time - 1;
-	if (called->name == PM_NO_NAME && tid == 0)
-		called->name = m->threads.idle;
-	if (called->name != PM_NO_NAME)
-		called->text = m->names.texts[called->name];
+	if (name == PM_NO_NAME && tid == 0)
+		name = m->threads.idle;
+	if (name != PM_NO_NAME)
+		called->text = m->names.texts[name];
 }
 
-bool pm_comm_then(struct pm_resolver *r, const struct pd_record *rec, int32_t tid,
-		  uint64_t time, struct pd_text *out)
+/* The name of a thread at a time, or what stands for it. */
+static const struct pm_called *called_at(struct pm_resolver *r, uint32_t system, int32_t tid,
+					 uint64_t time)
 {
 	const struct pm_machine *m = r->machine;
-	const struct pm_source *source = pm_source_of(&m->sources, rec);
-	uint64_t key = pm_key_of(source->system, tid);
+	uint64_t key = pm_key_of(system, tid);
 	struct pm_called *called = &r->called[(key ^ key >> 32) % PM_CALLED];
 
-	if (!source->timed)
-		time = pm_place_of(source, rec);
-	if (time == PM_NO_TIME)
-		return false;
 	/* what was taken in since may be of that time, too */
 	if (called->key != key || called->taken != m->taken + 1 || time < called->from ||
 	    time > called->last)
-		remember(m, called, source->system, tid, time);
-	*out = called->text;
-	return called->name != PM_NO_NAME;
+		remember(m, called, system, tid, time);
+	return called;
+}
+
+const struct pm_called *pm_comm_then(struct pm_resolver *r, const struct pd_record *rec,
+				     int32_t tid, uint64_t time)
+{
+	const struct pm_source *source = pm_source_of(&r->machine->sources, rec);
+
+	if (!source->timed || time == PM_NO_TIME)
+		return NULL;
+	return called_at(r, source->system, tid, time);
 }
 
 void pm_comm(struct pm_resolver *r, const struct pd_record *rec, struct pd_value *out)
 {
 	const struct pm_machine *m = r->machine;
 	uint64_t time = pm_time_of(&m->sources, rec);
-	struct pd_text text;
+	const struct pd_text *text;
 	int64_t tid;
 
-	if (time == PM_NO_TIME)
+	if (time == PM_NO_TIME) {
 		pm_comm_of(m, rec, out);
-	else if (!pm_integer(rec, m->ids.tid, &tid))
 		return;
-	else if (pm_comm_then(r, rec, (int32_t)tid, time, &text))
-		set_text(out, &text);
+	}
+	if (!pm_integer(rec, m->ids.tid, &tid))
+		return;
+	text = &called_at(r, pm_system_of(m, rec), (int32_t)tid, time)->text;
+	if (text->p)
+		set_text(out, text);
 	else
 		set_number(out, (int32_t)tid);
 }

@@ -227,10 +227,9 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 static void chain_of(struct pm_resolver *r, const struct pd_record *rec,
 		     const struct pd_asked *asked, struct pd_value *out)
 {
-	bool whole = asked->field == PD_M_FRAMES;
 	struct pd_text text;
 
-	if (!(whole ? pm_frames_text : pm_stack)(r, rec, &text))
+	if (!pm_chain_text(r, rec, (enum pd_machine_field)asked->field, &text))
 		return;
 	out->type = PD_STR;
 	out->s.p = text.p;
@@ -275,6 +274,7 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_M_SYMBOL_DADDR] = symbol_of,
 		[PD_M_DSO_DADDR] = dso_of,
 		[PD_M_STACK] = chain_of,
+		[PD_M_ANNOTATED_STACK] = chain_of,
 		[PD_M_FRAMES] = chain_of,
 		[PD_M_UNRESOLVED] = unresolved_of,
 		[PD_M_MACHINE_PID] = guest_of,

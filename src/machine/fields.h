@@ -8,7 +8,7 @@
 
 /*
  * What is asked of a record; PD_NIL if it is not known. Its text ends with a NUL; it is the machine's or the
- * binary's, the same of the same name; or the value's own; or the resolver's until it is asked again (PD_M_STACK).
+ * binary's, the same of the same name; or the value's own; or the resolver's until it is asked again (PD_M_STACK …).
  * PD_M_MAP becomes a view of the record. PD_M_INLINED is for pm_inlined.
  */
 void pm_field(struct pm_resolver *resolver, const struct pd_record *rec,
@@ -20,9 +20,20 @@ void pm_field(struct pm_resolver *resolver, const struct pd_record *rec,
  */
 void pm_comm(struct pm_resolver *resolver, const struct pd_record *rec, struct pd_value *out);
 
-/* The same for whoever has read tid and time of the record. False: pm_comm says it. */
-bool pm_comm_then(struct pm_resolver *resolver, const struct pd_record *rec, int32_t tid,
-		  uint64_t time, struct pd_text *out);
+/* The name of a thread of a recording, and when it has it. */
+struct pm_called {
+	uint64_t key;	     /* pm_key_of */
+	uint64_t taken;	     /* the machine's, then, and one; 0: free */
+	uint64_t from, last; /* the times that it holds in */
+	struct pd_text text; /* the machine's; p is NULL: it has none, or it is not known */
+};
+
+/*
+ * The same for whoever has read tid and time of the record. NULL: pm_comm says it. It is the resolver's until it is asked
+ * for another thread's; as long as the machine takes nothing in it holds for records of the same recording.
+ */
+const struct pm_called *pm_comm_then(struct pm_resolver *resolver, const struct pd_record *rec,
+				     int32_t tid, uint64_t time);
 
 /* The functions inlined at the address that is asked for, innermost first; their number. */
 size_t pm_inlined(struct pm_resolver *resolver, const struct pd_record *rec,
@@ -32,24 +43,27 @@ size_t pm_inlined(struct pm_resolver *resolver, const struct pd_record *rec,
 void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *out);
 
 /*
- * The call chain of a sample in one string: caller first, joined by ";". A frame without a symbol is the name of its
- * binary in brackets, or [unknown]. Ends with a NUL; the resolver's until the next one. False: it has no ip.
- */
-bool pm_stack(struct pm_resolver *resolver, const struct pd_record *rec, struct pd_text *out);
-
-/*
- * The same with binaries, callee first: for each frame perf's letter for its cpumode, the binary's name, a tab, the
+ * The call chain of a sample in one string, as one of these fields has it. Ends with a NUL; the resolver's until the next
+ * one. False: it has no ip, or no memory.
+ *
+ * PD_M_STACK: caller first, joined by ";". A frame without a symbol is the name of its binary in brackets, or [unknown].
+ * PD_M_ANNOTATED_STACK: the same with _[k] behind the names of the kernel's frames, a guest's and a hypervisor's too, and
+ * _[j] behind those of code made at run time.
+ * PD_M_FRAMES: with binaries, callee first: for each frame perf's letter for its cpumode, the binary's name, a tab, the
  * function or else another tab and the address in the binary, a line feed. The first is that of ip, also where the call
  * chain does not begin with it.
  */
-bool pm_frames_text(struct pm_resolver *resolver, const struct pd_record *rec,
-		    struct pd_text *out);
+bool pm_chain_text(struct pm_resolver *resolver, const struct pd_record *rec,
+		   enum pd_machine_field field, struct pd_text *out);
+
+/* The letter that a frame is annotated with; '\0': with none. */
+char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode);
 
 /*
- * What one frame is in these: its name, and its line. The resolver's until it is asked again for anything. False: no
- * memory.
+ * What one frame is in these: its name, with a letter unless that is '\0', and its line. The resolver's until it is asked
+ * again for anything. False: no memory.
  */
-bool pm_stack_name(struct pm_resolver *resolver, const struct pm_place *place,
+bool pm_stack_name(struct pm_resolver *resolver, const struct pm_place *place, char letter,
 		   struct pd_text *out);
 bool pm_frames_line(struct pm_resolver *resolver, const struct pm_place *place,
 		    enum pd_cpumode mode, struct pd_text *out);

@@ -3,26 +3,9 @@
 #include "inside.h"
 #include "sideband.h"
 
-struct pm_machine *pm_machine_create(const struct pd_session *session,
-				     const struct ps_options *options)
+static void set_ids(struct pm_ids *ids, const struct pd_names *names)
 {
-	struct pm_machine *m = calloc(1, sizeof(*m));
-	const struct pd_names *names = &session->files[0]->names;
-
-	if (!m)
-		return NULL;
-	m->session = session;
-	m->threads.names = &m->names;
-	m->threads.idle = pm_names_add(&m->names, (struct pd_text){ "swapper", 7 });
-	m->cgroups = calloc(session->n_files, sizeof(*m->cgroups));
-	m->spaces = pm_spaces_create();
-	if (!pm_sources_init(&m->sources, session) || !m->cgroups || !m->spaces ||
-	    !pm_binaries_init(&m->binaries, session, options, &m->names) ||
-	    !pm_guests_init(&m->guests, session) || m->threads.idle == PM_NO_NAME) {
-		pm_machine_destroy(m);
-		return NULL;
-	}
-	m->ids = (struct pm_ids){
+	*ids = (struct pm_ids){
 		.pid = pd_name_id(names, "pid", 3),
 		.tid = pd_name_id(names, "tid", 3),
 		.ppid = pd_name_id(names, "ppid", 4),
@@ -34,20 +17,31 @@ struct pm_machine *pm_machine_create(const struct pd_session *session,
 		.ip = pd_name_id(names, "ip", 2),
 		.addr = pd_name_id(names, "addr", 4),
 	};
-	for (size_t i = 0; i < session->n_files; i++) {
-		if (pm_buildids_read(&m->binaries.build_ids, session->files[i],
-				     m->sources.list[i].system))
-			continue;
-		pm_machine_destroy(m);
-		return NULL;
-	}
-	return m;
 }
 
-void pm_machine_destroy(struct pm_machine *m)
+/* False: no memory; then, too, deinit() is to be called. */
+static bool init(struct pm_machine *m, const struct pd_session *session,
+		 const struct ps_options *options)
 {
-	if (!m)
-		return;
+	*m = (struct pm_machine){ .session = session };
+	m->threads.names = &m->names;
+	m->threads.idle = pm_names_add(&m->names, (struct pd_text){ "swapper", 7 });
+	m->cgroups = calloc(session->n_files, sizeof(*m->cgroups));
+	m->spaces = pm_spaces_create();
+	if (!pm_sources_init(&m->sources, session) || !m->cgroups || !m->spaces ||
+	    !pm_binaries_init(&m->binaries, session, options, &m->names) ||
+	    !pm_guests_init(&m->guests, session) || m->threads.idle == PM_NO_NAME)
+		return false;
+	set_ids(&m->ids, &session->files[0]->names);
+	for (size_t i = 0; i < session->n_files; i++)
+		if (!pm_buildids_read(&m->binaries.build_ids, session->files[i],
+				      m->sources.list[i].system))
+			return false;
+	return true;
+}
+
+static void deinit(struct pm_machine *m)
+{
 	pm_threads_deinit(&m->threads);
 	pm_spaces_destroy(m->spaces);
 	pm_binaries_deinit(&m->binaries);
@@ -58,7 +52,34 @@ void pm_machine_destroy(struct pm_machine *m)
 	free(m->cgroups);
 	pm_deferred_deinit(&m->deferred);
 	pm_sources_deinit(&m->sources);
+}
+
+struct pm_machine *pm_machine_create(const struct pd_session *session,
+				     const struct ps_options *options)
+{
+	struct pm_machine *m = malloc(sizeof(*m));
+
+	if (!m || init(m, session, options))
+		return m;
+	pm_machine_destroy(m);
+	return NULL;
+}
+
+void pm_machine_destroy(struct pm_machine *m)
+{
+	if (!m)
+		return;
+	deinit(m);
 	free(m);
+}
+
+bool pm_machine_clear(struct pm_machine *m)
+{
+	const struct pd_session *session = m->session;
+	struct ps_options options = m->binaries.options;
+
+	deinit(m);
+	return init(m, session, &options);
 }
 
 const struct pm_threads *pm_machine_threads(const struct pm_machine *m)
@@ -344,6 +365,11 @@ bool pm_guest_of(const struct pm_machine *m, const struct pd_record *rec, int32_
 uint64_t pm_machine_taken(const struct pm_machine *m)
 {
 	return m->taken;
+}
+
+const uint64_t *pm_machine_takes(const struct pm_machine *m)
+{
+	return &m->taken;
 }
 
 const struct pm_ids *pm_machine_ids(const struct pm_machine *m)

@@ -17,6 +17,7 @@
 
 #include "fields.h"
 #include "frames.h"
+#include "incoming.h"
 #include "maps.h"
 #include "places.h"
 #include "sources.h"
@@ -31,6 +32,9 @@ struct pm_machine;
 struct pm_machine *pm_machine_create(const struct pd_session *session,
 				     const struct ps_options *options);
 void pm_machine_destroy(struct pm_machine *machine);
+
+/* Forgets all that it took in; nothing that it gave may be used any more. False: no memory; it can but be destroyed. */
+bool pm_machine_clear(struct pm_machine *machine);
 
 /* Adds to a set of types those of the records that say something of the system. */
 void pm_machine_types(struct pd_types *types);
@@ -50,6 +54,9 @@ bool pm_machine_prepare(struct pm_machine *machine);
 
 /* How many records it took in: as long as they do not become more, its answers stay. */
 uint64_t pm_machine_taken(const struct pm_machine *machine);
+
+/* Where that number is, for whoever asks for every record. */
+const uint64_t *pm_machine_takes(const struct pm_machine *machine);
 
 /* Numbers of the names of fields that are asked for. */
 struct pm_ids {

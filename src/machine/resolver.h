@@ -16,16 +16,8 @@ struct pm_known {
 	const struct ps_symbol *symbol;
 };
 
-/* The name of a thread that was asked for, by the thread: a power of two. */
+/* Names of threads that were asked for, by the thread: a power of two. */
 #define PM_CALLED 256
-
-struct pm_called {
-	uint64_t key;	     /* pm_key_of */
-	uint64_t taken;	     /* the machine's, then, and one; 0: free */
-	uint64_t from, last; /* the times that it holds in */
-	uint32_t name;	     /* PM_NO_NAME: it has none */
-	struct pd_text text;
-};
 
 /* A record, known by where it lies: its bytes may be in the place of another's. */
 struct pm_seen {
@@ -57,7 +49,7 @@ struct pm_spot {
 struct pm_resolver {
 	struct pm_machine *machine;
 	struct pm_unwinder *unwinder; /* NULL: not needed yet */
-	char *text;		      /* [capacity]: of pm_stack */
+	char *text;		      /* [capacity]: of pm_chain_text */
 	size_t capacity;
 	struct pd_frame frames[PM_MAX_FRAMES]; /* of the sample that is looked at */
 	struct {

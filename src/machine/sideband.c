@@ -73,17 +73,41 @@ static bool meet(struct place *p, struct pd_record *rec)
 }
 
 /* Steps over samples in a row, from p on; *last becomes the last of them. */
-static const uint8_t *skip_samples(const uint8_t *p, const uint8_t *end, bool swap,
-				   struct pd_record *last)
+static inline __attribute__((always_inline)) const uint8_t *skip_row(const uint8_t *p,
+								     const uint8_t *end,
+								     bool swap,
+								     struct pd_record *last)
 {
+	const uint8_t *start = p, *before = p;
 	uint32_t size;
 
+	/* as below, but what follows a sample is looked at once: when it is its turn */
+	while ((size_t)(end - p) >= PD_LARGE + 8 && pd_load32(p, swap) == PD_RECORD_SAMPLE) {
+		size = pd_load16(p + 6, swap);
+		if (size % 8 || size - 8 > PD_LARGE - 8)
+			break;
+		before = p;
+		p += size;
+	}
+	if (p != start && pd_header_fits(p, swap)) {
+		last->bytes = before;
+		last->size = (uint32_t)(p - before);
+	} else {
+		p = start; /* one of them is in doubt */
+	}
 	while ((size = pd_plain_size(p, end, swap)) && pd_load32(p, swap) == PD_RECORD_SAMPLE) {
 		last->bytes = p;
 		last->size = size;
 		p += size;
 	}
 	return p;
+}
+
+/* Most are of this host's byte order: nothing need be asked of it there. */
+static const uint8_t *skip_samples(const uint8_t *p, const uint8_t *end, bool swap,
+				   struct pd_record *last)
+{
+	return swap ? skip_row(p, end, true, last) : skip_row(p, end, false, last);
 }
 
 /*
@@ -112,7 +136,7 @@ static bool meet_block(struct place *p)
 		if (sample.bytes && !pd_stamp_of(p->stamp, &sample, &p->last))
 			return false;
 		p->timed = p->timed || sample.bytes;
-		if (!pd_reader_peek(reader, &rec) || rec.type >= PD_RECORD_USER)
+		if (!pd_reader_peek(reader, &rec) || !pd_is_plain(rec.type))
 			return true;
 		rec.offset = b->offset;
 		pd_blocks_skip(b, rec.size);

@@ -36,8 +36,54 @@ static void add(char *to, const char *name, size_t n)
 	}
 }
 
+/* The start of the digits that a name ends with, of its first n bytes. */
+static size_t before_digits(const char *name, size_t n)
+{
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	return n;
+}
+
+/* Without this at the end of its first n bytes, and without digits before; 0: it does not end so. */
+static size_t before_number(const char *name, size_t n, const char *end)
+{
+	size_t size = strlen(end), at;
+
+	if (n < size || memcmp(name + n - size, end, size) != 0)
+		return 0;
+	at = before_digits(name, n - size);
+	return at == n - size ? 0 : at;
+}
+
+static bool ends_with(const char *name, size_t n, const char *end)
+{
+	size_t size = strlen(end);
+
+	return n >= size && memcmp(name + n - size, end, size) == 0;
+}
+
+/* Does a binary stand for code made at run time: perf's map files, and what `perf inject --jit` writes. */
+static bool is_made(const char *name)
+{
+	size_t n = strlen(name), at = before_number(name, n, ".map");
+
+	if (ends_with(name, at, "perf-") || strncmp(name, "[JIT]", 5) == 0)
+		return true;
+	at = before_number(name, before_number(name, n, ".so"), "-");
+	return ends_with(name, at, "jitted-");
+}
+
+char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode)
+{
+	if (mode == PD_CPUMODE_KERNEL || mode == PD_CPUMODE_GUEST_KERNEL ||
+	    mode == PD_CPUMODE_HYPERVISOR)
+		return 'k';
+	return place->map && is_made(place->map->dso->name) ? 'j' : '\0';
+}
+
 /* Adds the name of a frame; false: no memory. */
-static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place *place)
+static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place *place,
+		     char letter)
 {
 	const char *name = PM_UNKNOWN;
 	size_t n = strlen(PM_UNKNOWN);
@@ -51,7 +97,7 @@ static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place 
 		n = strlen(name);
 		bracket = name[0] != '[';
 	}
-	if (!reserve(r, *used, n + 3))
+	if (!reserve(r, *used, n + 7))
 		return false;
 	if (bracket)
 		r->text[(*used)++] = '[';
@@ -59,16 +105,21 @@ static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place 
 	*used += n;
 	if (bracket)
 		r->text[(*used)++] = ']';
+	if (letter && n) {
+		memcpy(r->text + *used, (char[]){ '_', '[', letter, ']' }, 4);
+		*used += 4;
+	}
 	return true;
 }
 
-static bool add_frame(struct pm_resolver *r, size_t *used, const struct pm_place *place)
+static bool add_frame(struct pm_resolver *r, size_t *used, const struct pm_place *place,
+		      char letter)
 {
 	if (!reserve(r, *used, 1))
 		return false;
 	if (*used)
 		r->text[(*used)++] = ';';
-	return add_name(r, used, place);
+	return add_name(r, used, place, letter);
 }
 
 static bool finish(const struct pm_resolver *r, size_t used, struct pd_text *out)
@@ -78,14 +129,16 @@ static bool finish(const struct pm_resolver *r, size_t used, struct pd_text *out
 	return true;
 }
 
-bool pm_stack_name(struct pm_resolver *r, const struct pm_place *place, struct pd_text *out)
+bool pm_stack_name(struct pm_resolver *r, const struct pm_place *place, char letter,
+		   struct pd_text *out)
 {
 	size_t used = 0;
 
-	return add_name(r, &used, place) && finish(r, used, out);
+	return add_name(r, &used, place, letter) && finish(r, used, out);
 }
 
-bool pm_stack(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
+static bool stack_of(struct pm_resolver *r, const struct pd_record *rec, bool annotated,
+		     struct pd_text *out)
 {
 	const struct pd_frame *frames;
 	struct pd_frame alone;
@@ -106,7 +159,8 @@ bool pm_stack(struct pm_resolver *r, const struct pd_record *rec, struct pd_text
 	while (n--) {
 		where.mode = (enum pd_cpumode)frames[n].mode;
 		pm_place_at(r, &where, frames[n].ip, &place);
-		if (!add_frame(r, &used, &place))
+		if (!add_frame(r, &used, &place,
+			       annotated ? pm_stack_letter(&place, where.mode) : '\0'))
 			return false;
 	}
 	return finish(r, used, out);
@@ -176,7 +230,7 @@ bool pm_frames_line(struct pm_resolver *r, const struct pm_place *place, enum pd
 	return add_line(r, &used, place, mode) && finish(r, used, out);
 }
 
-bool pm_frames_text(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
+static bool frames_of(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
 {
 	const struct pd_frame *frames;
 	struct pm_where where;
@@ -197,4 +251,12 @@ bool pm_frames_text(struct pm_resolver *r, const struct pd_record *rec, struct p
 			return false;
 	}
 	return finish(r, used, out);
+}
+
+bool pm_chain_text(struct pm_resolver *r, const struct pd_record *rec,
+		   enum pd_machine_field field, struct pd_text *out)
+{
+	if (field == PD_M_FRAMES)
+		return frames_of(r, rec, out);
+	return stack_of(r, rec, field == PD_M_ANNOTATED_STACK, out);
 }

@@ -1,30 +1,6 @@
-#include "callers.h"
-
 #include <stdlib.h>
 
-/*
- * What frames have in common that are one row: numbered, as are the groups that differ in their chains only. So a row is
- * found by two numbers.
- */
-struct part {
-	const struct pq_frame *frame; /* the first of it; NULL: of samples without an address */
-	uint32_t dso, symbol; /* numbers of names; PM_NO_NAME: not asked for, or not known */
-};
-
-struct pq_callers {
-	const struct pq_groups *groups;
-	unsigned by;
-	struct pm_names names;
-	struct pd_id_table by_address, by_names, by_level; /* see part_of */
-	struct part *parts;
-	size_t n_parts, parts_room;
-	uint32_t *part_of_frame; /* by number of a frame; UINT32_MAX: not known yet */
-	struct pd_id_table by_value[PQ_TYPES], by_owner, by_row;
-	struct pq_caller_row *rows;
-	size_t n_rows, rows_room;
-	uint32_t *latest; /* by row: the last group that was added to its children */
-	size_t latest_room;
-};
+#include "callers_inside.h"
 
 /* A number for a key of 64 bits: the next one if it is new. UINT32_MAX: no memory. */
 static uint32_t number_of(struct pd_id_table *table, uint64_t key)
@@ -53,7 +29,7 @@ static uint8_t level_of(uint8_t mode)
 /* The part of what was asked for; UINT32_MAX: no memory. `frame` is NULL where there is no address. */
 static uint32_t part_of(struct pq_callers *c, const struct pq_frame *frame)
 {
-	struct part part = { frame, PM_NO_NAME, PM_NO_NAME };
+	struct pq_caller_part part = { frame, PM_NO_NAME, PM_NO_NAME };
 	const struct ps_dso *dso = frame ? frame->dso : NULL;
 	const char *short_name = dso ? dso->short_name : PM_UNKNOWN;
 	uint32_t number = 0, level = 0, found;
@@ -65,7 +41,10 @@ static uint32_t part_of(struct pq_callers *c, const struct pq_frame *frame)
 			return UINT32_MAX;
 		number = part.symbol * 2 + 1;
 	} else if (c->by & PQ_BY_SYMBOL && frame) {
-		number = number_of(&c->by_address, frame->address) * 2 + 2;
+		number = number_of(&c->by_address, frame->address);
+		if (number == UINT32_MAX)
+			return number;
+		number = number * 2 + 2;
 	}
 	if (c->by & PQ_BY_SYMBOL)
 		level = frame ? level_of(frame->mode) : PD_CPUMODE_HYPERVISOR;
@@ -104,10 +83,10 @@ static uint32_t owner_of(struct pq_callers *c, size_t g, size_t n_keys)
 	return owner;
 }
 
-static void describe(struct pq_callers *c, struct pq_caller_row *row, size_t g,
-		     const struct part *part)
+static void describe(struct pq_callers *c, struct pq_caller_row *row,
+		     const struct pq_caller_part *part)
 {
-	*row = (struct pq_caller_row){ .group = g, .placed = part->frame != NULL };
+	row->placed = part->frame != NULL;
 	if (part->dso != PM_NO_NAME)
 		row->dso = c->names.texts[part->dso].p;
 	if (part->symbol != PM_NO_NAME)
@@ -127,7 +106,8 @@ static uint32_t row_of(struct pq_callers *c, uint32_t owner, uint32_t part, size
 	if (!ps_reserve(c->rows, c->n_rows, c->rows_room) ||
 	    !ps_reserve(c->latest, c->n_rows, c->latest_room))
 		return UINT32_MAX;
-	describe(c, &c->rows[c->n_rows], g, &c->parts[part]);
+	c->rows[c->n_rows] = (struct pq_caller_row){ .group = g, .owner = owner, .part = part };
+	describe(c, &c->rows[c->n_rows], &c->parts[part]);
 	c->latest[c->n_rows++] = UINT32_MAX;
 	return found;
 }
@@ -226,6 +206,7 @@ void pq_callers_destroy(struct pq_callers *c)
 	free(c->part_of_frame);
 	free(c->rows);
 	free(c->latest);
+	free(c->sorted);
 	free(c);
 }
 
@@ -236,5 +217,5 @@ size_t pq_callers_size(const struct pq_callers *c)
 
 const struct pq_caller_row *pq_callers_row(const struct pq_callers *c, size_t i)
 {
-	return &c->rows[i];
+	return &c->rows[c->sorted ? c->sorted[i] : i];
 }

@@ -17,6 +17,8 @@ struct pq_callers;
 
 struct pq_caller_row {
 	size_t group;	 /* whose other keys the row has */
+	uint32_t owner;	 /* the number that all rows have whose other keys are these */
+	uint32_t part;	 /* the number of what is shown of the frame */
 	const char *dso; /* NULL: not asked for */
 	const char *
 		symbol; /* NULL: not asked for, or not known: then it is `address` in the binary */
@@ -34,6 +36,27 @@ struct pq_callers *pq_callers_create(const struct pq_groups *groups, size_t n_ke
 void pq_callers_destroy(struct pq_callers *callers);
 
 size_t pq_callers_size(const struct pq_callers *callers);
+
+/* The row at that place: as it was met, or in order once they were sorted. */
 const struct pq_caller_row *pq_callers_row(const struct pq_callers *callers, size_t i);
+
+/* A column that rows are sorted by. */
+struct pq_caller_column {
+	enum pq_caller_from {
+		PQ_FROM_KEY,
+		PQ_FROM_DSO,
+		PQ_FROM_SYMBOL,
+		PQ_FROM_MODE
+	} from;
+	size_t key;	/* of PQ_FROM_KEY */
+	bool is_signed; /* of integers */
+};
+
+/*
+ * Sorts the rows: by event, if that is a key (SIZE_MAX: it is none), those without one last; the greatest `children`
+ * first; then by column after column, as lua/perflua/report/order.lua says. False: no memory.
+ */
+bool pq_callers_sort(struct pq_callers *callers, size_t event_key,
+		     const struct pq_caller_column *columns, size_t n);
 
 #endif

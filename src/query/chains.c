@@ -119,9 +119,10 @@ uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *fra
 }
 
 /* The frames of a stack, of which those that are called first and have empty names leave nothing in its text. */
-static size_t stack_size(const struct pq_chains *c, const uint32_t *frames, size_t n)
+static size_t stack_size(const struct pq_chains *c, unsigned kind, const uint32_t *frames,
+			 size_t n)
 {
-	while (n && !c->texts[PQ_CHAIN_STACK].texts[c->frames[frames[n - 1]].text].n)
+	while (n && !c->texts[kind].texts[c->frames[frames[n - 1]].text].n)
 		n--;
 	return n;
 }
@@ -214,8 +215,8 @@ static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
 	for (size_t i = 0; i < n; i++)
 		if (numbers[i] == UINT32_MAX)
 			return PQ_CHAIN_NO_MEMORY;
-	if (looked->kind == PQ_CHAIN_STACK)
-		n = stack_size(c, numbers, n);
+	if (looked->kind != PQ_CHAIN_FRAMES)
+		n = stack_size(c, looked->kind, numbers, n);
 	return pq_chain_intern(c, looked->kind, numbers, n);
 }
 

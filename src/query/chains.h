@@ -20,10 +20,11 @@ struct pq_frame {
 	uint8_t mode;			/* enum pd_cpumode */
 };
 
-/* What of its frames tells chains apart: as the field `stack` does, or as `frames`. */
+/* What of its frames tells chains apart: as the field `stack` does, `annotated_stack`, or `frames`. */
 enum pq_chain_kind {
-	PQ_CHAIN_STACK,	 /* names, see pm_stack */
-	PQ_CHAIN_FRAMES, /* functions and addresses of binaries, see pm_frames_text */
+	PQ_CHAIN_STACK,	    /* names, see pm_chain_text */
+	PQ_CHAIN_ANNOTATED, /* names and what they are of */
+	PQ_CHAIN_FRAMES,    /* functions and addresses of binaries */
 };
 
 /* NULL: no memory, or no random numbers. It is of one thread, as is the resolver that it is asked with. */
@@ -55,7 +56,7 @@ const uint32_t *pq_chains_frames(const struct pq_chains *chains, uint32_t chain,
 const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
 
-/* The text that the field has (pm_stack, pm_frames_text), ended by a NUL: chains's until the next one. NULL: no memory. */
+/* The text that the field has (pm_chain_text), ended by a NUL: chains's until the next one. NULL: no memory. */
 const char *pq_chains_text(struct pq_chains *chains, uint32_t chain, size_t *n);
 
 /*

@@ -103,24 +103,31 @@ uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text tex
 }
 
 /* What a frame is told apart by, before its text: a stack says nothing of addresses and modes. */
-static struct pq_alias alias_of(const struct pq_looked *looked, const struct pq_frame *frame)
+static struct pq_alias alias_of(const struct pq_looked *looked, const struct pm_place *place,
+				const struct pq_frame *frame)
 {
-	bool lines = looked->kind == PQ_CHAIN_FRAMES;
-
-	return (struct pq_alias){
+	struct pq_alias alias = {
 		.place = frame->symbol ? (const void *)frame->symbol : frame->dso,
-		.address = lines ? frame->address : 0,
-		.mode = lines ? frame->mode : 0,
 		.kind = (uint8_t)looked->kind,
 	};
+
+	if (looked->kind == PQ_CHAIN_FRAMES) {
+		alias.address = frame->address;
+		alias.mode = frame->mode;
+	} else if (looked->kind == PQ_CHAIN_ANNOTATED) {
+		alias.mode = (uint8_t)pm_stack_letter(place, (enum pd_cpumode)frame->mode);
+	}
+	return alias;
 }
 
 static bool text_of(const struct pq_looked *looked, const struct pm_place *place,
-		    const struct pq_frame *frame, struct pd_text *text)
+		    const struct pq_frame *frame, const struct pq_alias *alias,
+		    struct pd_text *text)
 {
 	switch (looked->kind) {
 	case PQ_CHAIN_STACK:
-		return pm_stack_name(looked->resolver, place, text);
+	case PQ_CHAIN_ANNOTATED:
+		return pm_stack_name(looked->resolver, place, (char)alias->mode, text);
 	case PQ_CHAIN_FRAMES:
 		return pm_frames_line(looked->resolver, place, (enum pd_cpumode)frame->mode,
 				      text);
@@ -140,7 +147,7 @@ static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 		.address = place->symbol ? 0 : place->address,
 		.mode = (uint8_t)mode,
 	};
-	struct pq_alias *slot, alias = alias_of(looked, &frame);
+	struct pq_alias *slot, alias = alias_of(looked, place, &frame);
 	struct pd_text text;
 
 	if (looked->kind == PQ_SYMBOLS && !place->symbol)
@@ -150,7 +157,7 @@ static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 	slot = slot_of(c, &alias);
 	if (slot->number)
 		return slot->number - 1;
-	if (!text_of(looked, place, &frame, &text))
+	if (!text_of(looked, place, &frame, &alias, &text))
 		return UINT32_MAX;
 	alias.number = pq_frame_of_text(c, looked->kind, text, &frame);
 	if (alias.number == UINT32_MAX)

@@ -8,16 +8,16 @@
 #include "chains_hash.h"
 
 /* Beside the kinds of chains: frames by the names of their functions, as they are. */
-#define PQ_SYMBOLS   2
-#define PQ_KINDS     3
+#define PQ_SYMBOLS   3
+#define PQ_KINDS     4
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* the number of those without a function */
 
 /* A frame that was met once, by what decides it: a function, or an address of a binary, and the cpumode. */
 struct pq_alias {
-	const void *place; /* the symbol; without one the dso, or NULL */
-	uint64_t address;  /* of what has no symbol */
-	uint32_t number;   /* of the frame, from 1 on; 0: free */
-	uint8_t mode, kind;
+	const void *place;  /* the symbol; without one the dso, or NULL */
+	uint64_t address;   /* of what has no symbol */
+	uint32_t number;    /* of the frame, from 1 on; 0: free */
+	uint8_t mode, kind; /* mode: or what stands for it in the text */
 };
 
 /* A frame, by the text that it is in a chain of its kind: no two have the same. */

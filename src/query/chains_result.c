@@ -42,7 +42,7 @@ static struct pd_text text_of(const struct pq_chains *c, const struct pq_chain *
 const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 {
 	const struct pq_chain *chain = &c->list[number];
-	bool stack = chain->kind == PQ_CHAIN_STACK;
+	bool stack = chain->kind != PQ_CHAIN_FRAMES;
 	size_t size = 1, used = 0;
 
 	for (size_t i = 0; i < chain->n; i++)

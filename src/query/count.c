@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "pipeline.h"
+
 struct counting {
 	const struct pq_scope *scope;
 	uint64_t size;	       /* of all that is read; 0: not known */
@@ -60,6 +62,23 @@ static bool count_pieces(struct counting *c, struct pd_stat *stat)
 	return ok;
 }
 
+/* The same of one compressed stream. */
+static bool count_batches(struct counting *c, struct pd_stat *stat)
+{
+	struct pd_session *session = c->scope->session;
+	struct pd_types all = PD_ALL_TYPES, none = { .unknown = false };
+	struct pd_batches *batches = pd_batches_start(&session->files[0]->streams[0], &all,
+						      &none, c->scope->threads);
+	bool ok = batches && pd_stat_init(stat, session);
+
+	if (ok && !pd_stat_read_batches(stat, session, batches, go_on, c)) {
+		pd_stat_deinit(stat);
+		ok = false;
+	}
+	pd_batches_stop(batches);
+	return ok;
+}
+
 static bool walk_goes_on(void *arg)
 {
 	return go_on(arg, 0);
@@ -69,6 +88,8 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 {
 	struct counting counting = { .scope = scope, .size = pq_scope_size(scope) };
 
+	if (pq_pipeline_fits(scope) && count_batches(&counting, stat))
+		return true;
 	if (!pq_scope_passes(scope) && count_pieces(&counting, stat))
 		return true;
 	counting.size = 0;

@@ -11,20 +11,25 @@ bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		.resolver = resolver,
 		.inside = calloc(1, sizeof(*fields->inside)),
 	};
-	if (fields->inside)
-		fields->inside->time = pd_name_id(&session->files[0]->names, "time", 4);
-	return fields->inside;
+	if (!fields->inside)
+		return false;
+	fields->called.taken = UINT64_MAX;
+	if (resolver)
+		fields->taken = pm_machine_takes(pm_resolver_machine(resolver));
+	fields->inside->time = pd_name_id(&session->files[0]->names, "time", 4);
+	pq_texts_init(&fields->inside->numbers);
+	return true;
 }
 
-static void forget_layouts(struct pq_fields *fields)
+static void forget_bounds(struct pq_fields *fields)
 {
 	struct pq_fields_inside *in = fields->inside;
 
 	for (size_t i = 0; i < in->n_slots; i++)
-		free(in->layouts[i]);
-	free(in->layouts);
-	in->layouts = NULL;
-	in->n_layouts = in->n_slots = 0;
+		free(in->bounds[i]);
+	free(in->bounds);
+	in->bounds = NULL;
+	in->n_bounds = in->n_slots = 0;
 	fields->bound = NULL;
 }
 
@@ -34,10 +39,11 @@ void pq_fields_deinit(struct pq_fields *fields)
 
 	if (!in)
 		return;
-	forget_layouts(fields);
+	forget_bounds(fields);
 	for (size_t i = 0; i < in->n_rooms; i++)
 		free(in->rooms[i].p);
 	pq_chains_destroy(in->chains);
+	pq_texts_deinit(&in->numbers);
 	free(in->rooms);
 	free(in->list);
 	free(in);
@@ -53,7 +59,7 @@ uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field)
 			return (uint32_t)i;
 	if (!ps_reserve(in->list, in->n, in->capacity))
 		return UINT32_MAX;
-	forget_layouts(fields);
+	forget_bounds(fields);
 	in->list[in->n] = field;
 	return (uint32_t)in->n++;
 }
@@ -180,37 +186,16 @@ static const struct pm_ids *ids_of(const struct pq_fields *fields)
 	return pm_machine_ids(pm_resolver_machine(fields->resolver));
 }
 
-static void read_comm(struct pq_fields *fields, uint32_t field, struct pq_value *out)
-{
-	const struct pq_load *load = &fields->bound->loads[field];
-	const struct pd_record *rec = fields->rec;
-	struct pd_value value;
-	struct pd_text text;
-
-	if (load->called_end <= rec->size &&
-	    pm_comm_then(fields->resolver, rec, (int32_t)pd_rec32(rec, load->tid_at),
-			 pd_rec64(rec, load->time_at), &text) &&
-	    text.n <= UINT32_MAX) {
-		out->type = PQ_TEXT;
-		out->size = (uint32_t)text.n;
-		out->p = text.p;
-		return;
-	}
-	value.type = PD_NIL;
-	pm_comm(fields->resolver, rec, &value);
-	pq_from_decoded(fields, field, &value, out);
-}
-
 /* The call chain as text is the resolver's, until it is asked for another one. */
 static void read_chain(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	const struct pq_load *load = &fields->bound->loads[field];
+	enum pd_machine_field chain = (enum pd_machine_field)load->bound->field->arg;
 	struct pd_text text;
-	bool whole = load->bound->field->arg == PD_M_FRAMES;
 	int64_t ip;
 
 	out->type = PQ_NIL;
-	if ((whole ? pm_frames_text : pm_stack)(fields->resolver, fields->rec, &text))
+	if (pm_chain_text(fields->resolver, fields->rec, chain, &text))
 		keep_text(fields, field, text.p, text.n, out);
 	else if (pm_integer(fields->rec, ids_of(fields)->ip, &ip))
 		fields->failed = true; /* what has an ip has a chain */
@@ -235,23 +220,22 @@ static void read_of_event(struct pq_fields *fields, uint32_t field, struct pq_va
 		*out = f->by_event[event->number];
 }
 
-static void read_event(struct pq_fields *fields, uint32_t field, struct pq_value *out)
-{
-	(void)field;
-	out->type = fields->rec->event ? PQ_EVENT : PQ_NIL;
-	out->event = fields->rec->event;
-}
-
 static void read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	(void)fields, (void)field;
 	out->type = PQ_NIL;
 }
 
+static void read_constant(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	*out = fields->bound->loads[field].constant;
+}
+
 static bool is_chain(const struct pd_bound *bound)
 {
 	return bound->kind == PD_K_MACHINE &&
-	       (bound->field->arg == PD_M_STACK || bound->field->arg == PD_M_FRAMES);
+	       (bound->field->arg == PD_M_STACK || bound->field->arg == PD_M_ANNOTATED_STACK ||
+		bound->field->arg == PD_M_FRAMES);
 }
 
 static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_field *f,
@@ -259,33 +243,13 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 {
 	if (f->n_steps)
 		return read_part;
-	if (bound->field->type == PD_EVENT)
-		return read_event;
 	if (bound->kind != PD_K_MACHINE)
 		return read_scalar;
 	if (!fields->resolver || bound->field->arg == PD_M_INLINED)
 		return read_nothing;
 	if (bound->field->arg == PD_M_COMM)
-		return read_comm;
+		return pq_read_comm;
 	return is_chain(bound) ? read_chain : read_system;
-}
-
-/* Where what decides the name of a thread lies, if both are plain loads. */
-static void find_called(const struct pq_fields *fields, const struct pd_layout *layout,
-			struct pq_load *load)
-{
-	const struct pd_bound *tid = &layout->bound[layout->slot[ids_of(fields)->tid]];
-	const struct pd_bound *time = &layout->bound[layout->slot[fields->inside->time]];
-	uint32_t tid_end, time_end;
-
-	load->called_end = UINT32_MAX;
-	if (!tid->direct || tid->width != 4 || !time->direct || time->width != 8)
-		return;
-	tid_end = (uint32_t)tid->at + tid->width;
-	time_end = (uint32_t)time->at + time->width;
-	load->tid_at = (uint16_t)tid->at;
-	load->time_at = (uint16_t)time->at;
-	load->called_end = tid_end > time_end ? tid_end : time_end;
 }
 
 static struct pq_load load_of(const struct pq_fields *fields, const struct pq_field *f,
@@ -293,51 +257,82 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 {
 	unsigned index = layout->slot[f->name];
 	const struct pd_bound *bound = &layout->bound[index];
-	bool plain = bound->direct && !f->n_steps;
 	bool here = index &&
 		    (!f->types || (layout->desc && pd_types_has(f->types, layout->desc->type)));
-
-	if (f->by_event)
-		return (struct pq_load){ .read = read_of_event, .end = UINT32_MAX };
-	if (!here)
-		return (struct pq_load){ .read = read_nothing, .end = UINT32_MAX };
-	return (struct pq_load){
-		.read = reader_of(fields, f, bound),
-		.bound = bound,
-		.index = (uint16_t)index,
-		.at = (uint16_t)bound->at,
-		.end = plain ? (uint32_t)bound->at + bound->width : UINT32_MAX,
-		.wide = bound->width == 8,
-		.is_signed = bound->kind == PD_K_S32,
-		.swap = layout->swap,
-		.is_chain = is_chain(bound) && !f->n_steps,
+	struct pq_load load = {
+		.read = f->by_event ? read_of_event : read_nothing,
+		.end = UINT32_MAX,
+		.called_end = UINT32_MAX,
 	};
+
+	if (f->by_event || !here)
+		return load;
+	load.read = reader_of(fields, f, bound);
+	load.bound = bound;
+	load.index = (uint16_t)index;
+	load.at = (uint16_t)bound->at;
+	load.wide = bound->width == 8;
+	load.is_signed = bound->kind == PD_K_S32;
+	load.swap = layout->swap;
+	load.is_chain = is_chain(bound) && !f->n_steps;
+	if (bound->direct && !f->n_steps)
+		load.end = (uint32_t)bound->at + bound->width;
+	return load;
 }
 
-/* Where a layout is among those that were met, or belongs. */
-static struct pq_bound **slot_of(const struct pq_fields_inside *in,
-				 const struct pd_layout *layout)
+/* What of a layout and an event is the same in all their records is read of one of them, which was entered. */
+static void find_constant(struct pq_fields *fields, uint32_t field, struct pq_load *load)
 {
-	uint64_t h = (uintptr_t)layout * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	const struct pq_field *f = fields->inside->list[field];
+	struct pd_value value;
 
-	while (in->layouts[h & (in->n_slots - 1)] &&
-	       in->layouts[h & (in->n_slots - 1)]->layout != layout)
-		h++;
-	return &in->layouts[h & (in->n_slots - 1)];
+	if (f->by_event) {
+		read_of_event(fields, field, &load->constant);
+	} else if (load->bound && load->bound->field->of_layout && !f->n_steps &&
+		   fields->rec->layout->desc) {
+		pd_record_get(fields->rec, load->index, &value);
+		pq_from_decoded(fields, field, &value, &load->constant);
+	} else {
+		return;
+	}
+	load->read = read_constant;
+	load->is_constant = load->stays = true;
+	if (load->constant.type == PQ_INT)
+		load->end = 0;
+}
+
+static uint64_t place_of(const struct pd_layout *layout, const struct pd_event *event)
+{
+	return ((uintptr_t)layout ^ (uintptr_t)event * 31) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+}
+
+/* Where a layout with an event is among those that were met, or belongs. */
+static struct pq_bound **slot_of(const struct pq_fields_inside *in,
+				 const struct pd_layout *layout, const struct pd_event *event)
+{
+	const size_t mask = in->n_slots - 1;
+	uint64_t at = place_of(layout, event);
+	struct pq_bound *bound;
+
+	while ((bound = in->bounds[at & mask]) &&
+	       (bound->layout != layout || bound->event != event))
+		at++;
+	return &in->bounds[at & mask];
 }
 
 static bool more_slots(struct pq_fields_inside *in)
 {
 	struct pq_fields_inside wide = { .n_slots = in->n_slots ? 2 * in->n_slots : 16 };
 
-	wide.layouts = calloc(wide.n_slots, sizeof(*wide.layouts));
-	if (!wide.layouts)
+	wide.bounds = calloc(wide.n_slots, sizeof(*wide.bounds));
+	if (!wide.bounds)
 		return false;
 	for (size_t i = 0; i < in->n_slots; i++)
-		if (in->layouts[i])
-			*slot_of(&wide, in->layouts[i]->layout) = in->layouts[i];
-	free(in->layouts);
-	in->layouts = wide.layouts;
+		if (in->bounds[i])
+			*slot_of(&wide, in->bounds[i]->layout,
+				 in->bounds[i]->event) = in->bounds[i];
+	free(in->bounds);
+	in->bounds = wide.bounds;
 	in->n_slots = wide.n_slots;
 	return true;
 }
@@ -354,31 +349,43 @@ static bool make_rooms(struct pq_fields_inside *in)
 	return true;
 }
 
-bool pq_fields_bind(struct pq_fields *fields, const struct pd_layout *layout)
+/* Binds the fields to the layout and event of the record that was entered; NULL: no memory. */
+static struct pq_bound *make_bound(struct pq_fields *fields)
+{
+	const struct pd_record *rec = fields->rec;
+	struct pq_fields_inside *in = fields->inside;
+	struct pq_bound *made = malloc(sizeof(*made) + in->n * sizeof(*made->loads));
+
+	if (!made || (in->n_rooms < in->n && !make_rooms(in))) {
+		free(made);
+		return NULL;
+	}
+	made->layout = rec->layout;
+	made->event = rec->event;
+	for (uint32_t i = 0; i < in->n; i++) {
+		struct pq_load *load = &made->loads[i];
+
+		*load = load_of(fields, in->list[i], rec->layout);
+		if (load->read == pq_read_comm)
+			pq_place_comm(fields, rec->layout, load);
+		find_constant(fields, i, load);
+	}
+	in->n_bounds++;
+	return made;
+}
+
+bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 {
 	struct pq_fields_inside *in = fields->inside;
-	struct pq_bound **slot, *made;
+	struct pq_bound **slot;
 
-	if (2 * in->n_layouts >= in->n_slots && !more_slots(in))
+	if (2 * in->n_bounds >= in->n_slots && !more_slots(in))
 		return false;
-	slot = slot_of(in, layout);
-	if (!*slot) {
-		made = malloc(sizeof(*made) + in->n * sizeof(*made->loads));
-		if (!made || (in->n_rooms < in->n && !make_rooms(in))) {
-			free(made);
-			return false;
-		}
-		made->layout = layout;
-		for (size_t i = 0; i < in->n; i++) {
-			made->loads[i] = load_of(fields, in->list[i], layout);
-			if (made->loads[i].read == read_comm)
-				find_called(fields, layout, &made->loads[i]);
-		}
-		*slot = made;
-		in->n_layouts++;
-	}
+	slot = slot_of(in, rec->layout, rec->event);
+	if (!*slot)
+		*slot = make_bound(fields);
 	fields->bound = *slot;
-	return true;
+	return *slot != NULL;
 }
 
 void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *out)
@@ -411,14 +418,18 @@ void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *
 bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	const struct pq_load *load = &fields->bound->loads[field];
-	enum pq_chain_kind kind;
+	static const uint8_t kinds[] = {
+		[PD_M_STACK] = PQ_CHAIN_STACK,
+		[PD_M_ANNOTATED_STACK] = PQ_CHAIN_ANNOTATED,
+		[PD_M_FRAMES] = PQ_CHAIN_FRAMES,
+	};
 
 	if (!fields->chains || !load->is_chain || !fields->resolver) {
 		pq_fields_get(fields, field, out);
 		return !fields->failed;
 	}
-	kind = load->bound->field->arg == PD_M_FRAMES ? PQ_CHAIN_FRAMES : PQ_CHAIN_STACK;
-	out->u = pq_chains_of(fields->chains, fields->resolver, fields->rec, kind);
+	out->u = pq_chains_of(fields->chains, fields->resolver, fields->rec,
+			      (enum pq_chain_kind)kinds[load->bound->field->arg]);
 	out->type = out->u == PQ_NO_CHAIN ? PQ_NIL : PQ_CHAIN;
 	return out->u != PQ_CHAIN_NO_MEMORY;
 }

@@ -1,6 +1,6 @@
 /*
- * Fields of records for queries: each field of a query is bound to the layouts it meets, once for each, so that what
- * lies at a fixed place is a load.
+ * Fields of records for queries: each field of a query is bound to the layouts and events it meets, once for each, so
+ * that what lies at a fixed place is a load, and what is the same in all their records is known.
  *
  * A pq_fields is what one thread reads fields with. Fields are numbered as they are added, before the first record.
  */
@@ -15,9 +15,11 @@ struct pq_fields;
 /* How a field is read that is no plain load. */
 typedef void pq_read_fn(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
-/* A field in the records of one layout. */
+/* A field in the records of one layout and event. */
 struct pq_load {
 	pq_read_fn *read;
+	struct pq_value
+		constant; /* what it is in all of them, if it is; of a plain load PQ_NIL */
 	const struct pd_bound *bound; /* NULL: they do not have it, or it is the event's */
 	uint16_t index;		      /* of bound in the layout */
 	uint16_t at;
@@ -25,16 +27,29 @@ struct pq_load {
 	bool wide;	/* of 8 bytes, else of 4 */
 	bool is_signed; /* of 4 bytes */
 	bool swap;	/* the other byte order: as the layout's */
-	bool is_chain;	/* `stack`, `frames` */
-	/* of `comm`, where a thread and a time are plain loads: the bytes a record needs for both; else UINT32_MAX */
+	bool is_constant;
+	bool is_chain; /* `stack`, `frames` */
+	bool stays;    /* where a text lies another one never will: it is known by its place */
+	/* of `comm`, where thread and time are plain loads: the bytes a record needs for both; else UINT32_MAX */
 	uint32_t called_end;
 	uint16_t tid_at, time_at;
 };
 
-/* All fields in the records of one layout. */
+/* All fields in the records of one layout and event. */
 struct pq_bound {
 	const struct pd_layout *layout;
+	const struct pd_event *event;
 	struct pq_load loads[]; /* by a field's number */
+};
+
+/* The name of the thread that was asked for last, and when it has it: in a row they are mostly the same. */
+struct pq_called {
+	const char *text; /* stays */
+	uint32_t size;
+	int32_t tid;
+	uint16_t source;
+	uint64_t from, span; /* the times: from … from + span */
+	uint64_t taken;	     /* the machine's, then; UINT64_MAX: none was asked for */
 };
 
 struct pq_fields {
@@ -43,6 +58,8 @@ struct pq_fields {
 	struct pq_chains *chains;     /* borrowed; NULL: chains are only read as text */
 	const struct pq_bound *bound; /* of the record that is looked at */
 	const struct pd_record *rec;  /* that record */
+	struct pq_called called;
+	const uint64_t *taken; /* the machine's, now; NULL without a resolver */
 	bool failed; /* there was no memory for a value, which is absent then: all is in vain */
 	/* its own: the fields that were added, what was bound by now, room for texts */
 	struct pq_fields_inside *inside;
@@ -56,15 +73,25 @@ void pq_fields_deinit(struct pq_fields *fields);
 /* The number of a field, the same for the same pointer; UINT32_MAX: no memory. The field must stay. */
 uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field);
 
-/* As pq_fields_enter, of a layout that is not the last one's. False: no memory. */
-bool pq_fields_bind(struct pq_fields *fields, const struct pd_layout *layout);
+/* As pq_fields_enter, of a record whose layout and event are not the last one's. False: no memory. */
+bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec);
 
 /* The record whose fields are asked for from now on. False: no memory. */
 static inline bool pq_fields_enter(struct pq_fields *fields, const struct pd_record *rec)
 {
+	const struct pq_bound *bound = fields->bound;
+
 	fields->rec = rec;
-	return (fields->bound && fields->bound->layout == rec->layout) ||
-	       pq_fields_bind(fields, rec->layout);
+	return (bound && bound->layout == rec->layout && bound->event == rec->event) ||
+	       pq_fields_bind(fields, rec);
+}
+
+/* The same, of a record that is of the same layout and event as one for which `bound` was fields->bound. */
+static inline void pq_fields_enter_again(struct pq_fields *fields, const struct pd_record *rec,
+					 const struct pq_bound *bound)
+{
+	fields->rec = rec;
+	fields->bound = bound;
 }
 
 /* A field that is a plain load of an integer: the shortest way to it. False: pq_fields_get says what it is. */
@@ -78,11 +105,27 @@ static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t fi
 		return false;
 	if (load->wide)
 		*out = (int64_t)pd_load64(rec->bytes + load->at, load->swap);
+	else if (load->is_constant)
+		*out = load->constant.i;
 	else if (load->is_signed)
 		*out = (int32_t)pd_load32(rec->bytes + load->at, load->swap);
 	else
 		*out = pd_load32(rec->bytes + load->at, load->swap);
 	return true;
+}
+
+/* `comm`, if it is sure to be what it was when it was asked for last; else NULL. */
+static inline const struct pq_called *pq_fields_called(const struct pq_fields *fields,
+						       const struct pq_load *load)
+{
+	const struct pq_called *called = &fields->called;
+	const struct pd_record *rec = fields->rec;
+	bool holds = (int32_t)pd_load32(rec->bytes + load->tid_at, load->swap) == called->tid;
+
+	holds = holds && pd_load64(rec->bytes + load->time_at, load->swap) - called->from <=
+				 called->span;
+	holds = holds && rec->source == called->source && *fields->taken == called->taken;
+	return holds ? called : NULL;
 }
 
 /*

@@ -5,6 +5,7 @@
 #define PERFLUA_QUERY_FIELDS_INSIDE_H
 
 #include "fields.h"
+#include "strings.h"
 
 /* Room for the text of a field: what is not the record's, the machine's or a binary's. */
 struct pq_room {
@@ -18,10 +19,19 @@ struct pq_fields_inside {
 	unsigned time;	       /* the number of that name */
 	struct pq_room *rooms; /* [n]; made with the first layout, after which no field comes */
 	size_t n_rooms;
-	struct pq_bound **layouts; /* [n_slots]: a power of two, by the layout's address; or 0 */
-	size_t n_layouts, n_slots;
+	struct pq_bound *
+		*bounds; /* [n_slots]: a power of two, by where layout and event lie; or 0 */
+	size_t n_bounds, n_slots;
+	struct pq_texts numbers;  /* of threads without a name: as texts of `comm` stay */
 	struct pq_chains *chains; /* of pq_fields_under; NULL: not asked yet */
 };
+
+/* Reads `comm`: its text stays where it is, and is another one's if it lies elsewhere. */
+void pq_read_comm(struct pq_fields *fields, uint32_t field, struct pq_value *out);
+
+/* Where what decides the name of a thread lies, if both are plain loads. */
+void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layout,
+		   struct pq_load *load);
 
 /* Makes room for n bytes of a field's text; NULL: no memory, which is noted. */
 char *pq_room(struct pq_fields *fields, uint32_t field, size_t n);

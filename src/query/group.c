@@ -53,6 +53,7 @@ static bool prepare_measures(struct pq_groups *groups, size_t *states)
 
 		m->measure = measure;
 		m->kind = measure->value ? measure->value->kind : PQ_K_NIL;
+		m->is_unsigned = pq_is_unsigned(m->kind);
 		m->ops = pq_measure_ops(measure, m->kind);
 		m->at = *states;
 		m->texts = &groups->texts;

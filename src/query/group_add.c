@@ -22,18 +22,28 @@ static inline void read_value(struct pq_fields *fields, const struct pq_read *re
 		pq_expr_value(read->expr, fields, out);
 }
 
+/* *stays: where its text lies another one never will. */
 static inline bool read_key(struct pq_fields *fields, const struct pq_read *read,
-			    struct pq_value *out)
+			    struct pq_value *out, bool *stays)
 {
-	if (read->field != UINT32_MAX && fields->bound->loads[read->field].is_chain)
+	const struct pq_load *load;
+
+	*stays = false;
+	if (read->field == UINT32_MAX) {
+		pq_expr_value(read->expr, fields, out);
+		return true;
+	}
+	load = &fields->bound->loads[read->field];
+	if (load->is_chain)
 		return pq_fields_key(fields, read->field, out);
-	read_value(fields, read, out);
+	*stays = load->stays;
+	pq_fields_get(fields, read->field, out);
 	return true;
 }
 
 /* Is a key what it was in the record before, of which `word` is the word? */
 static inline bool is_last(const struct pq_group_key *key, const struct pq_value *value,
-			   uint64_t word)
+			   bool stays, uint64_t word)
 {
 	if (value->type != key->last.type)
 		return false;
@@ -41,15 +51,16 @@ static inline bool is_last(const struct pq_group_key *key, const struct pq_value
 		return true;
 	if (value->u != key->last.u)
 		return false;
-	/* there may be another text by now */
-	return value->type != PQ_TEXT ||
-	       (value->size == key->last.size &&
-		pq_same_bytes((const char *)(uintptr_t)word, value->p, value->size));
+	if (value->type != PQ_TEXT || (stays && key->stays))
+		return true;
+	return value->size == key->last.size &&
+	       pq_same_bytes((const char *)(uintptr_t)word, value->p, value->size);
 }
 
 /* The word of a key and its tag; sets *changed if it is another one. False: no memory. */
 static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t i,
-					       struct pq_value *value, bool *changed)
+					       struct pq_value *value, bool stays,
+					       bool *changed)
 {
 	uint64_t *word = &groups->words[i];
 	uint8_t *tag = &pq_table_tags(&groups->table, groups->words)[i];
@@ -58,6 +69,7 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 	last->type = value->type;
 	last->size = value->size;
 	last->u = value->u;
+	groups->keys[i].stays = stays;
 	if (value->type == PQ_FLOAT)
 		pq_normalise(value);
 	if (value->type == PQ_NIL) {
@@ -80,30 +92,65 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 	return *changed = true;
 }
 
-/* The group of the record that was entered; PQ_NO_GROUP: no memory. */
-static inline size_t find_group(struct pq_groups *groups)
+/* Reads a key. False: no memory. */
+static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool *changed)
 {
 	struct pq_fields *fields = groups->fields;
-	const struct pq_group_key *key = groups->keys, *end = groups->keys_end;
-	const uint64_t *word = groups->words;
-	bool changed = false;
+	size_t i = (size_t)(key - groups->keys);
+	struct pq_value value;
+	bool stays;
 
-	for (; key < end; key++, word++) {
-		struct pq_value value;
+	if (!read_key(fields, &key->value, &value, &stays))
+		return false;
+	if (value.type == PQ_NIL && key->other.expr &&
+	    !read_key(fields, &key->other, &value, &stays))
+		return false;
+	return is_last(key, &value, stays, groups->words[i]) ||
+	       set_word(groups, i, &value, stays, changed);
+}
 
-		if (!read_key(fields, &key->value, &value))
-			return PQ_NO_GROUP;
-		if (value.type == PQ_NIL && key->other.expr &&
-		    !read_key(fields, &key->other, &value))
-			return PQ_NO_GROUP;
-		if (!is_last(key, &value, *word) &&
-		    !set_word(groups, (size_t)(key - groups->keys), &value, &changed))
-			return PQ_NO_GROUP;
-	}
-	if (changed || groups->last == PQ_NO_GROUP)
+/* The group of the record that was entered; PQ_NO_GROUP: no memory. */
+static size_t find_group(struct pq_groups *groups)
+{
+	bool changed = groups->last == PQ_NO_GROUP;
+
+	for (struct pq_group_key *key = groups->keys; key < groups->keys_end; key++)
+		if (!look_at_key(groups, key, &changed))
+			return groups->last = PQ_NO_GROUP;
+	if (changed)
 		groups->last = pq_table_search(&groups->table, groups->words,
 					       pq_table_hash(&groups->table, groups->words));
 	return groups->last;
+}
+
+/* Is a key sure to be what it was in the record before? Most are, and what most are read as needs no value made. */
+static inline bool is_same(const struct pq_fields *fields, const struct pq_group_key *key)
+{
+	const struct pq_load *load;
+	int64_t i;
+
+	if (key->value.field == UINT32_MAX)
+		return false;
+	load = &fields->bound->loads[key->value.field];
+	if (load->called_end <= fields->rec->size) {
+		const struct pq_called *called = pq_fields_called(fields, load);
+
+		return called && key->stays && key->last.type == PQ_TEXT &&
+		       called->text == key->last.p;
+	}
+	if (load->is_constant)
+		return key->stays && load->constant.type != PQ_NIL &&
+		       load->constant.type == key->last.type && load->constant.u == key->last.u;
+	return pq_fields_integer(fields, key->value.field, &i) && key->last.type == PQ_INT &&
+	       key->last.i == i;
+}
+
+static inline bool is_same_group(const struct pq_groups *groups)
+{
+	for (const struct pq_group_key *key = groups->keys; key < groups->keys_end; key++)
+		if (!is_same(groups->fields, key))
+			return false;
+	return groups->last != PQ_NO_GROUP;
 }
 
 /* How often a record counts: not at all if its weight is no number, or 0, or wrong. */
@@ -134,34 +181,49 @@ static bool step(struct pq_groups *groups, const struct pq_measured *m, void *st
 	return !weight || m->ops->step(m, state, &value, weight);
 }
 
+/* An integer of 64 bits, as its kind has it. */
+static inline pq_wide widened(int64_t i, bool is_unsigned)
+{
+	return is_unsigned ? (pq_wide)(uint64_t)i : (pq_wide)i;
+}
+
+/* Has the measures from m on take the record in, in the states of its group. */
+static __attribute__((noinline)) bool step_from(struct pq_groups *groups,
+						const struct pq_measured *m, char *states)
+{
+	for (; m < groups->measured_end; m++)
+		if (!step(groups, m, states + m->at))
+			return false;
+	return !groups->fields->failed;
+}
+
+static __attribute__((noinline)) bool add_to_another(struct pq_groups *groups)
+{
+	size_t g = find_group(groups);
+
+	return g != PQ_NO_GROUP &&
+	       step_from(groups, groups->measured, pq_group_states(groups, g));
+}
+
+/* Most records are of the group of the one before, and most measures need no call: then none is made. */
 bool pq_groups_add(struct pq_groups *groups)
 {
-	struct pq_fields *fields = groups->fields;
-	const struct pq_measured *m = groups->measured;
-	const struct pq_measured *end = groups->measured_end;
-	size_t g = find_group(groups);
-	struct pq_value value;
+	const struct pq_fields *fields = groups->fields;
 	char *states;
+	int64_t i;
 
-	if (g == PQ_NO_GROUP)
-		return false;
-	/* the commonest need no call */
-	for (states = pq_group_states(groups, g); m < end; m++) {
+	if (!is_same_group(groups))
+		return add_to_another(groups);
+	states = pq_group_states(groups, groups->last);
+	for (const struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
 		void *state = states + m->at;
 
-		switch (m->way) {
-		case PQ_WAY_COUNT:
+		if (m->way == PQ_WAY_COUNT)
 			++*(uint64_t *)state;
-			break;
-		case PQ_WAY_SUM:
-			pq_fields_get(fields, m->value.field, &value);
-			if (value.type == PQ_INT)
-				*(pq_wide *)state += pq_widened(&value, m->kind);
-			break;
-		case PQ_WAY_STEP:
-			if (!step(groups, m, state))
-				return false;
-		}
+		else if (m->way == PQ_WAY_SUM && pq_fields_integer(fields, m->value.field, &i))
+			*(pq_wide *)state += widened(i, m->is_unsigned);
+		else
+			return step_from(groups, m, states);
 	}
 	return !fields->failed;
 }

@@ -10,6 +10,7 @@
 struct pq_group_key {
 	struct pq_read value, other;
 	struct pq_value last; /* as it was read last, in which form it most often comes again */
+	bool stays;	      /* `last` did: the same place has the same text */
 };
 
 struct pq_groups {

@@ -31,6 +31,7 @@ struct pq_measured {
 	const struct pq_measure_ops *ops;
 	const struct pq_measure *measure;
 	enum pq_kind kind; /* of the value */
+	bool is_unsigned;  /* as the kind */
 	size_t at;	   /* the state, in a group */
 	struct pq_read value, weight;
 	struct pq_texts *texts;		/* the groups' */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows_plain.h"
 #include "rows_texts.h"
 
 #define LEAST_BYTES ((uint64_t)1 << 20) /* of records: for less no thread is worth starting */
@@ -38,6 +39,7 @@ struct pq_rows {
 	struct pq_expr *filter;
 	struct pq_expr **exprs; /* [n] */
 	uint32_t *numbers;	/* [n]: of those that are fields, else UINT32_MAX */
+	struct pq_plain_rows plain;
 	struct pq_known_texts known;
 	struct pd_walk walk;
 	bool walking;
@@ -81,6 +83,8 @@ static bool start_walk(struct pq_rows *rows, struct pd_error *err)
 		return false;
 	rows->walking = true;
 	wanted->types = scope->types;
+	wanted->threads = scope->threads;
+	wanted->ahead = scope->threads > 1 && scope->filter;
 	if (scope->by_time) {
 		wanted->from = scope->from;
 		wanted->to = scope->to;
@@ -114,7 +118,8 @@ static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
 	rows->exprs = calloc(rows->n ? rows->n : 1, sizeof(*rows->exprs));
 	rows->numbers = calloc(rows->n ? rows->n : 1, sizeof(*rows->numbers));
 	rows->resolver = asks ? pm_resolver_create(scope->machine) : NULL;
-	if (!rows->exprs || !rows->numbers || (asks && !rows->resolver) ||
+	if (!rows->exprs || !rows->numbers || !pq_plain_rows_init(&rows->plain, rows->n) ||
+	    (asks && !rows->resolver) ||
 	    !pq_fields_init(&rows->fields, scope->session, rows->resolver))
 		return false;
 	if (scope->filter && !(rows->filter = pq_expr_create(scope->filter, &rows->fields)))
@@ -175,6 +180,7 @@ void pq_rows_close(struct pq_rows *rows)
 	pq_expr_destroy(rows->filter);
 	pq_fields_deinit(&rows->fields);
 	pq_known_texts_deinit(&rows->known);
+	pq_plain_rows_deinit(&rows->plain);
 	pm_resolver_destroy(rows->resolver);
 	free(rows->exprs);
 	free(rows->numbers);
@@ -186,11 +192,15 @@ uint64_t pq_rows_late(const struct pq_rows *rows)
 	return rows->walk.late;
 }
 
-/* The values of the record that was entered. */
+/* The values of the record that was entered. False: no memory, also for a value or the filter before. */
 static bool add_row(struct pq_rows *rows, struct batch *b)
 {
 	struct pq_value *row = &b->values[b->n_rows * rows->n];
 
+	if (pq_plain_row(&rows->plain, &rows->fields, rows->numbers, rows->n, row)) {
+		b->n_rows++;
+		return true;
+	}
 	for (size_t i = 0; i < rows->n; i++) {
 		if (rows->numbers[i] != UINT32_MAX)
 			pq_fields_get(&rows->fields, rows->numbers[i], &row[i]);
@@ -200,6 +210,8 @@ static bool add_row(struct pq_rows *rows, struct batch *b)
 		    !pq_row_texts_add(&b->texts, &rows->known, &row[i]))
 			return false;
 	}
+	if (rows->fields.failed)
+		return false;
 	b->n_rows++;
 	return true;
 }
@@ -218,7 +230,8 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 		got = pd_walk_next(&rows->walk, &rec, err);
 		if (got <= 0) {
 			b->end = got ? BATCH_FAILED : BATCH_END;
-			return got == 0;
+			/* what there was no memory for was absent to the filter */
+			return got == 0 && (!rows->fields.failed || no_memory(rows, err));
 		}
 		if (rows->looks && !pq_in_scope(rows->scope, &rec, rows->time_id))
 			continue;
@@ -273,21 +286,38 @@ static void *make(void *arg, size_t number, struct pd_error *err)
 	return b;
 }
 
-/*
- * Is a thread worth it, and can there be one? What makes an index, or adds to the description of a recording, is left
- * to the caller's thread.
- */
-static bool wants_thread(const struct pq_rows *rows)
+/* Why no thread makes rows; NULL: one does. What adds to the description of a recording is left to the caller's. */
+static const char *why_alone(const struct pq_scope *scope)
 {
-	const struct pd_session *session = rows->scope->session;
+	const struct pd_session *session = scope->session;
 
-	if (rows->passes || rows->scope->threads < 2 || rows->most < MOST_ROWS ||
-	    (rows->scope->order == PD_ORDER_TIME && rows->walk.file < session->n_files))
-		return false;
+	if (pq_scope_passes(scope))
+		return "it passes once";
 	for (size_t i = 0; i < session->n_files; i++)
 		if (session->files[i]->pipe)
-			return false;
-	return pq_scope_size(rows->scope) >= LEAST_BYTES;
+			return "it describes itself as it goes on";
+	return pq_scope_size(scope) < LEAST_BYTES ? "it is small" : NULL;
+}
+
+unsigned pq_rows_threads(const struct pq_scope *scope, const char **why)
+{
+	*why = NULL;
+	if (scope->threads < 2)
+		return 1;
+	*why = why_alone(scope);
+	if (*why)
+		return 1;
+	*why = "values are made ahead of the loop";
+	return 2;
+}
+
+/* Is a thread worth it, and can there be one? What makes an index is left to the caller's thread. */
+static bool wants_thread(const struct pq_rows *rows)
+{
+	const struct pq_scope *scope = rows->scope;
+
+	return scope->threads > 1 && rows->most >= MOST_ROWS && !why_alone(scope) &&
+	       (scope->order != PD_ORDER_TIME || rows->walk.file >= scope->session->n_files);
 }
 
 static void start_thread(struct pq_rows *rows)

@@ -16,7 +16,7 @@ struct pq_rows;
 
 /*
  * Rows of n values. The scope and the nodes must stay. NULL: see err. In scope->order; its go_on is asked in the
- * caller's thread.
+ * caller's thread, and in the one that makes rows.
  */
 struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node *const *nodes,
 			     size_t n, struct pd_error *err);
@@ -30,6 +30,12 @@ struct pq_batch {
 
 /* 1: the next batch, which has rows, and is valid until the call after this; 0: there is none; -1: see err. */
 int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err);
+
+/*
+ * How many threads a loop would have at work while it goes on, the caller's too, and what they do, or why there is but
+ * one: a few words for explain(); NULL: that is what was asked for.
+ */
+unsigned pq_rows_threads(const struct pq_scope *scope, const char **why);
 
 /* Records that came too late for their place, after the end. */
 uint64_t pq_rows_late(const struct pq_rows *rows);

@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include "parallel.h"
+#include "pipeline.h"
 
 /* A pass by one thread. */
 struct pass {
@@ -67,6 +68,7 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 	if (!pd_walk_init(&walk, scope->session, order, err))
 		return PQ_READ_FAILED;
 	walk.wanted.types = scope->types;
+	walk.wanted.threads = scope->threads;
 	walk.wanted.go_on = go_on;
 	walk.wanted.arg = p;
 	if (scope->by_time) {
@@ -145,13 +147,32 @@ int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
 	bool shared = false;
 	int ran = -1;
 
+	if (pq_pipeline_fits(scope)) {
+		ran = pq_pipeline_run(scope, grouping, &shared, groups, err);
+		if (shared)
+			return ran;
+	} else if (scope->unread && *scope->unread) {
+		if (!pm_machine_read(scope->machine, scope->threads, err))
+			return -1;
+		*scope->unread = false;
+	}
 	if (threads > 1)
 		ran = pq_parallel_run(scope, grouping, threads, &shared, groups, err);
 	return shared ? ran : run_alone(scope, grouping, groups, err);
 }
 
+bool pq_run_reads(const struct pq_scope *scope)
+{
+	return pq_pipeline_fits(scope);
+}
+
 unsigned pq_run_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
 			const char **why)
 {
-	return pq_parallel_threads(scope, grouping, why);
+	*why = NULL;
+	if (!pq_pipeline_fits(scope))
+		return pq_parallel_threads(scope, grouping, why);
+	if (scope->threads > 2)
+		*why = "one decompresses, one adds up";
+	return scope->threads > 1 ? 2 : 1;
 }

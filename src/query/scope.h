@@ -9,6 +9,7 @@
 struct pq_scope {
 	struct pd_session *session;
 	struct pm_machine *machine; /* NULL: nothing in the query asks it (pq_asks_machine) */
+	bool *unread; /* NULL, or whether nothing was added to the machine yet: pq_run reads it, and clears this */
 	struct pd_types types;
 	const uint8_t *
 		events; /* [n_events + 1] by number, the last for records without an event; NULL: all.

@@ -1,5 +1,7 @@
 #include "worker.h"
 
+#include <string.h>
+
 #define ASK_EVERY (512 * 1024) /* bytes between two calls of go_on */
 
 bool pq_worker_init(struct pq_worker *w, const struct pq_scope *scope,
@@ -29,40 +31,53 @@ void pq_worker_deinit(struct pq_worker *w)
 	*w = (struct pq_worker){ 0 };
 }
 
-/* The event that an id is of: in a row they are mostly the same. */
-struct met {
-	bool known;
-	uint64_t id;
-	const struct pd_event *event;
-	const struct pd_layout *layout;
-};
+/* Ids are of one file. */
+static void look_at(struct pq_worker *w, const struct pd_file *file)
+{
+	if (w->file != file)
+		memset(w->met, 0, sizeof(w->met));
+	w->file = file;
+}
 
-/* As pd_bind. */
-static inline void bind(const struct pd_binder *binder, struct met *met, struct pd_record *rec)
+/* As pd_bind and pq_fields_enter. Events that come late are found by their id from then on. */
+static inline __attribute__((always_inline)) bool enter(struct pq_worker *w,
+							const struct pd_binder *binder,
+							struct pd_record *rec)
 {
 	uint32_t at = binder->sample_id_at;
-	bool by_id = rec->type == PD_RECORD_SAMPLE && at && at + 8 <= rec->size;
-	uint64_t id = by_id ? pd_load64(rec->bytes + at, binder->file->swap) : 0;
+	struct pq_met *met;
+	uint64_t id;
 
-	if (by_id && met->known && met->id == id) {
-		rec->event = met->event;
-		rec->layout = met->layout;
-		return;
+	if (rec->type != PD_RECORD_SAMPLE || !at || at + 8 > rec->size) {
+		pd_bind(binder, rec);
+		return pq_fields_enter(&w->fields, rec);
+	}
+	id = pd_load64(rec->bytes + at, binder->file->swap);
+	met = &w->met[id % PQ_MET];
+	if (met->id == id && met->bound) {
+		rec->event = met->bound->event;
+		rec->layout = met->bound->layout;
+		pq_fields_enter_again(&w->fields, rec, met->bound);
+		return true;
 	}
 	pd_bind(binder, rec);
-	if (by_id)
-		*met = (struct met){ true, id, rec->event, rec->layout };
+	if (!pq_fields_enter(&w->fields, rec))
+		return false;
+	if (rec->event && pd_binds_by_id(binder))
+		*met = (struct pq_met){ id, w->fields.bound };
+	return true;
 }
 
 /* Takes the records of the reader's block in, as long as nothing about them is unusual. */
-static bool take_block(struct pq_worker *w, struct pd_reader *reader)
+static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w,
+							     struct pd_reader *reader,
+							     bool swap)
 {
 	const struct pd_binder *binder = &reader->binder;
 	struct pd_blocks *b = &reader->blocks;
 	const uint8_t *p = b->pos, *end = pd_reader_at_plain(reader) ? b->end : p;
 	struct pd_types want = reader->want;
-	struct met met = { .known = false };
-	bool swap = reader->swap, ok = true;
+	bool ok = true;
 	struct pd_record rec = {
 		.offset = b->offset,
 		.chunk_offset = PD_NO_CHUNK,
@@ -75,14 +90,49 @@ static bool take_block(struct pq_worker *w, struct pd_reader *reader)
 		if (pd_types_has(&want, rec.type)) {
 			rec.misc = pd_load16(p + 4, swap);
 			rec.bytes = p;
-			bind(binder, &met, &rec);
-			ok = pq_worker_take(w, &rec);
+			ok = enter(w, binder, &rec) && pq_worker_take_entered(w, &rec);
 		}
 		p += rec.size;
 		rec.offset += rec.size;
 	}
 	pd_blocks_skip(b, (uint64_t)(p - b->pos));
 	return ok;
+}
+
+/* Most are of this host's byte order: nothing need be asked of it there. */
+static bool take_block(struct pq_worker *w, struct pd_reader *reader)
+{
+	return reader->swap ? take_plain(w, reader, true) : take_plain(w, reader, false);
+}
+
+bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
+			const struct pd_binder *binder, const struct pd_row *row, bool *unknown)
+{
+	const uint8_t *p = row->bytes, *end = p + row->size;
+	struct pd_types want = w->scope->types;
+	bool swap = binder->file->swap, outside = row->chunk_offset == PD_NO_CHUNK;
+	struct pd_record rec = {
+		.offset = row->offset,
+		.chunk_offset = row->chunk_offset,
+		.source = binder->file->source,
+		.stream = stream->number,
+	};
+
+	look_at(w, binder->file);
+	for (; p < end; p += rec.size) {
+		pd_record_header(&rec, p, swap);
+		if (pd_types_has(&want, rec.type)) {
+			rec.bytes = p;
+			if (!enter(w, binder, &rec) || !pq_worker_take_entered(w, &rec))
+				return false;
+			*unknown = *unknown || !rec.event;
+		}
+		if (outside)
+			rec.offset += rec.size;
+		else
+			rec.chunk_offset += rec.size;
+	}
+	return true;
 }
 
 enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
@@ -93,6 +143,7 @@ enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
 	int got;
 
 	reader->want = w->scope->types;
+	look_at(w, reader->file);
 	while ((got = pd_reader_next(reader, &rec, err)) > 0) {
 		if (!pq_worker_take(w, &rec) || !take_block(w, reader)) {
 			pd_error_set(err, "ENOMEM", reader->stream->input->path, rec.offset,

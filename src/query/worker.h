@@ -7,6 +7,14 @@
 #include "group.h"
 #include "scope.h"
 
+/* What the samples of an id are, by its last bits: in a row they are mostly of the same few. */
+#define PQ_MET 16
+
+struct pq_met {
+	uint64_t id;
+	const struct pq_bound *bound; /* NULL: none was met */
+};
+
 struct pq_worker {
 	const struct pq_scope *scope;
 	struct pm_resolver *resolver; /* NULL: nothing asks the machine */
@@ -14,6 +22,8 @@ struct pq_worker {
 	struct pq_expr *filter; /* NULL: all records pass */
 	struct pq_groups *groups;
 	unsigned time_id;
+	const struct pd_file *file; /* whose ids were met; NULL: none */
+	struct pq_met met[PQ_MET];
 	bool picks; /* not all records of its types are in the scope */
 };
 
@@ -22,17 +32,29 @@ bool pq_worker_init(struct pq_worker *worker, const struct pq_scope *scope,
 		    const struct pq_grouping *grouping);
 void pq_worker_deinit(struct pq_worker *worker);
 
-/* Adds a record of one of the scope's types, if it is in the scope. False: no memory. */
-static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *rec)
+/* Adds the record that was entered in its fields: as pq_worker_take. */
+static inline bool pq_worker_take_entered(struct pq_worker *w, const struct pd_record *rec)
 {
 	if (w->picks && !pq_in_scope(w->scope, rec, w->time_id))
 		return true;
-	if (!pq_fields_enter(&w->fields, rec))
-		return false;
 	if (w->filter && !pq_expr_test(w->filter, &w->fields))
 		return true;
 	return pq_groups_add(w->groups);
 }
+
+/* Adds a record of one of the scope's types, if it is in the scope. False: no memory. */
+static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *rec)
+{
+	return pq_fields_enter(&w->fields, rec) && pq_worker_take_entered(w, rec);
+}
+
+/*
+ * Takes a row of a stream's records in; *unknown becomes true if the event of one is not known, else it stays. False: no
+ * memory.
+ */
+bool pq_worker_take_row(struct pq_worker *worker, const struct pd_stream *stream,
+			const struct pd_binder *binder, const struct pd_row *row,
+			bool *unknown);
 
 enum pq_read {
 	PQ_READ_ALL,

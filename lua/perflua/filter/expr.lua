@@ -48,6 +48,15 @@ function expr.filter(node)
   return { node = node, refs = expr.refs(node), bind = function(access) return closures(node, access) end }
 end
 
+local AROUND = 100 -- bytes of a long text before and behind what is wrong with it
+
+-- A text as a message quotes it.
+local function quoted(text, at)
+  local from, till = at - AROUND, at + AROUND
+  if #text <= 2 * AROUND then return text end
+  return (from > 1 and "…" or "") .. text:sub(math.max(from, 1), till) .. (till < #text and "…" or "")
+end
+
 -- What fn gives, or nil and the message it raises as { at, message }, which said puts into words.
 local function caught(said, fn)
   local ok, result = pcall(fn)
@@ -64,7 +73,7 @@ function expr.compile(text, scope)
   local parsed = false
   return caught(function(wrong)
     local hint = (wrong.beyond or not parsed) and ". What filters cannot say, where(function(record) … end) can" or ""
-    return ("filter \"%s\", column %d: %s%s"):format(text, wrong.at, wrong.message, hint)
+    return ("filter \"%s\", column %d: %s%s"):format(quoted(text, wrong.at), wrong.at, wrong.message, hint)
   end, function()
     local node = parser.expression(text)
     parsed = true
@@ -82,7 +91,7 @@ end
 ---@return string? message
 function expr.value(text, scope)
   return caught(function(wrong)
-    return ("expression \"%s\", column %d: %s"):format(text, wrong.at, wrong.message)
+    return ("expression \"%s\", column %d: %s"):format(quoted(text, wrong.at), wrong.at, wrong.message)
   end, function()
     local node = parser.expression(text)
     if node.op == "field" then return node end

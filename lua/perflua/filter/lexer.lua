@@ -34,9 +34,17 @@ local escapes = {
   ["\\"] = "\\", ["'"] = "'", ['"'] = '"', ["\n"] = "\n",
 }
 
+local SHOWN = 100 -- bytes of what is quoted in a message
+
+local function shortened(value)
+  return type(value) == "string" and #value > SHOWN and value:sub(1, SHOWN) .. "…" or value
+end
+
 ---@return any # never returns
 local function fail(at, message, ...)
-  error({ at = at, message = message:format(...) }, 0)
+  local values = table.pack(...)
+  for i = 1, values.n do values[i] = shortened(values[i]) end
+  error({ at = at, message = message:format(table.unpack(values, 1, values.n)) }, 0)
 end
 
 lexer.fail = fail

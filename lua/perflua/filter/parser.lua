@@ -23,6 +23,7 @@ local binary = {
 local unary = { ["not"] = "not", ["-"] = "neg", ["~"] = "bnot", ["#"] = "count" }
 local UNARY_POWER = 12
 local MAX_DEPTH = 200
+local MAX_NODES = 50000 -- members of `in { … }` are not counted
 
 local constants = {
   ["nil"] = { kind = "nil" },
@@ -91,16 +92,23 @@ end
 
 -- Expressions between commas; what closes them is taken, too. A list may end in a comma, arguments may not.
 function Parser:list(opened, close, may_trail)
-  local items = {}
+  local items, nodes = {}, self.nodes
   if self:peek().kind ~= close then
     repeat
       items[#items + 1] = self:expression(0)
+      if may_trail then self.nodes = nodes end
       local comma = self:peek().kind == ","
       if comma then self:take() end
     until not comma or may_trail and self:peek().kind == close
   end
   self:expect(close, opened)
   return items
+end
+
+-- One more operand or operator.
+function Parser:count(at)
+  self.nodes = self.nodes + 1
+  if self.nodes > MAX_NODES then fail(at, "more than %d operands and operators", MAX_NODES) end
 end
 
 function Parser:call(name)
@@ -110,6 +118,7 @@ end
 
 function Parser:operand()
   local token = self:peek()
+  self:count(token.at)
   if token.kind == "name" then
     local node = self:path()
     if self:peek().kind ~= "(" then return node end
@@ -150,6 +159,7 @@ local function joined(left, right, operator)
 end
 
 function Parser:binary(left, operator)
+  self:count(operator.at)
   if operator.kind == "in" then return self:members(left, operator) end
   local right = self:expression(binary[operator.kind][2])
   if operator.kind == "and" or operator.kind == "or" then return joined(left, right, operator) end
@@ -162,6 +172,7 @@ function Parser:expression(limit)
   local token = self:peek()
   local left
   if unary[token.kind] then
+    self:count(token.at)
     self:take()
     local operand = self:expression(UNARY_POWER)
     left = raised({ op = unary[token.kind], left = operand, at = token.at }, height_of { operand } + 1)
@@ -190,7 +201,7 @@ end
 ---@param text string
 ---@return table node # raises { at, message }
 function parser.expression(text)
-  local self = setmetatable({ tokens = lexer.tokens(text), pos = 1, depth = 0 }, Parser)
+  local self = setmetatable({ tokens = lexer.tokens(text), pos = 1, depth = 0, nodes = 0 }, Parser)
   local node = self:expression(0)
   local rest = self:peek()
   if rest.kind ~= "end" then

@@ -22,33 +22,17 @@ function folded.write(write, list, annotate)
   end
 end
 
--- The names of a line with their annotations taken off, and a letter for each.
-local function parse_stack(text)
-  if not text:find("_[", 1, true) then
-    local _, separators = text:gsub(";+", ";")
-    return text, "n" .. ("u"):rep(separators)
-  end
-  local letters, n = {}, 0
-  local stack = text:gsub("[^;]+", function(name)
-    local bare, kind = kinds.parse(name)
-    n = n + 1
-    letters[n] = kind or n == 1 and "n" or "u"
-    return bare
-  end)
-  return stack, table.concat(letters)
-end
-
 ---@param lines fun(): string? an iterator
 ---@return table? set as stacks.collect gives it; `skipped` lines were not understood
 ---@return string? message
 function folded.read(lines)
   local set = { total = 0, samples = 0, skipped = 0, list = {} }
-  local by_stack, list = {}, set.list
+  local by_stack, list, split = {}, set.list, kinds.splitter "n"
   for line in lines do
     local text, number = line:match("^%s*(.*%S)%s+(%d+%.?%d*)%s*$")
     local value = number and tonumber(number)
     if value then
-      local stack, letters = parse_stack(clean.stack(text))
+      local stack, letters = split(clean.stack(text))
       local entry = by_stack[stack]
       if not entry then
         entry = { stack = stack, value = 0, kinds = letters }

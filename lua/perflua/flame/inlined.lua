@@ -42,7 +42,7 @@ end
 ---@return string # a letter for each function of it, see kinds.lua
 function inlined.kinds(record)
   local names, letters = walk(record)
-  return names and table.concat(letters) or kinds.of(record)
+  return names and table.concat(letters) or kinds.alone(record)
 end
 
 return inlined

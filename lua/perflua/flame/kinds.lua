@@ -7,6 +7,8 @@ local kinds = {}
 
 local annotated = { k = true, j = true, i = true }
 
+local U = ("u"):byte()
+
 -- Binaries that stand for code made at run time: perf's map files, and what `perf inject --jit` writes.
 local function is_jit(dso)
   return dso ~= nil and (dso:find("perf%-%d+%.map$") or dso:find("^%[JIT%]") or dso:find("jitted%-%d+%-%d+%.so$"))
@@ -25,17 +27,10 @@ function kinds.of_frame(frame)
   return kind_of(mode, mode ~= "kernel" and frame.dso or nil)
 end
 
----The frames of a sample, as its `stack` has them.
+---The frame of a sample without a call chain.
 ---@param record perflua.Record
 ---@return string
-function kinds.of(record)
-  local chain = record.callchain
-  local n = chain and #chain or 0
-  if n == 0 then return kind_of(record.cpumode, record.dso) end
-  local letters = {}
-  for i = n, 1, -1 do letters[#letters + 1] = kinds.of_frame(chain[i]) end
-  return table.concat(letters)
-end
+function kinds.alone(record) return kind_of(record.cpumode, record.dso) end
 
 ---The name as `perflua fold --annotate` writes it, and as other makers of folded stacks do.
 ---@param name string
@@ -51,6 +46,24 @@ function kinds.parse(name)
   local bare, kind = name:match("^(.+)_%[([kij])%]$")
   if bare then return bare, kind end
   return name
+end
+
+---For many stacks: of annotated text the names without their kinds, and a letter for each.
+---@param first string? the letter of the first name, unless it says one: "n" of a command
+---@return fun(text: string): string, string
+function kinds.splitter(first)
+  local bare, letter = {}, {} -- by name: most names are in many stacks
+  setmetatable(bare, { __index = function(_, name)
+    bare[name], letter[name] = kinds.parse(name)
+    letter[name] = letter[name] or "u"
+    return bare[name]
+  end })
+  return function(text)
+    local stack = text:gsub("[^;]+", bare)
+    local letters = text:gsub("[^;]+", letter):gsub(";", "")
+    if first and letters:byte() == U then letters = first .. letters:sub(2) end
+    return stack, letters
+  end
 end
 
 return kinds

@@ -2,6 +2,7 @@
 
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
+local placeless = require "perflua.errors.placeless"
 local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.cli.symbols"
@@ -42,7 +43,7 @@ local function samples_of(file, args, events)
   if not args.where then return query end
   local ok, filtered = pcall(query.where, query, args.where)
   if ok then return filtered end
-  return nil, "--where: " .. tostring(filtered):gsub("^[^\n]-:%d+: ", "")
+  return nil, "--where: " .. placeless(filtered)
 end
 
 -- Events are never added together unless they were asked for by one name.

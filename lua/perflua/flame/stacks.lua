@@ -1,8 +1,10 @@
--- The distinct stacks of a recording and what each weighs, in one pass over its samples.
+-- The distinct stacks of a recording and what each weighs. The core adds them up; those with inlined functions are made
+-- of records one by one (flame/inlined.lua).
 --
 -- A set is { event, samples, total, list } where list holds { stack, value, kinds }: stack as a folded
 -- line has it, kinds one letter a frame (see kinds.lua) if they were asked for.
 
+local aggregate = require "perflua.group.aggregate"
 local clean = require "perflua.flame.clean"
 local events = require "perflua.file.events"
 local inlined = require "perflua.flame.inlined"
@@ -10,14 +12,20 @@ local kinds = require "perflua.flame.kinds"
 
 local stacks = {}
 
--- What stands before the frames of a stack: by its name, the name of a command.
+local function command(of) return of.comm or "[unknown]" end
+
+-- What stands before the frames of a stack: by its name, the fields that it is made of, and how.
 stacks.heads = {
-  none = function() return "" end,
-  comm = function(record) return record.comm or "[unknown]" end,
-  pid = function(record) return ("%s-%s"):format(record.comm or "[unknown]", record.pid or "?") end,
-  tid = function(record)
-    return ("%s-%s/%s"):format(record.comm or "[unknown]", record.pid or "?", record.tid or "?")
-  end,
+  none = { fields = {}, text = function() return "" end },
+  comm = { fields = { "comm" }, text = command },
+  pid = {
+    fields = { "comm", "pid" },
+    text = function(of) return ("%s-%s"):format(command(of), of.pid or "?") end,
+  },
+  tid = {
+    fields = { "comm", "pid", "tid" },
+    text = function(of) return ("%s-%s/%s"):format(command(of), of.pid or "?", of.tid or "?") end,
+  },
 }
 
 ---The events that a user means, those that are wanted if he names none: the first with samples.
@@ -42,34 +50,85 @@ function stacks.choose(file, name, counts)
   return nil
 end
 
-local function new_set(event) return { event = event, samples = 0, total = 0, by_head = {} } end
-
--- Adds one sample, to entries by head and by stack; false if the sum is too large.
-local function take(set, record, head, stack, value, kinds_of)
-  stack = stack or ""
-  local entries = set.by_head[head]
-  if not entries then
-    entries = {}
-    set.by_head[head] = entries
-  end
-  local entry = entries[stack]
-  if not entry then
-    entry = { value = 0, kinds = kinds_of and stack ~= "" and kinds_of(record) or "" }
-    entries[stack] = entry
-  end
-  entry.value = entry.value + value
-  set.samples = set.samples + 1
-  set.total = set.total + value
-  return value >= 0 and set.total >= 0
+-- The sum of periods of a group's average, and 1 for each sample without one; nil: more than an integer holds.
+local function periods(g)
+  local n, high, low = table.unpack(g[2])
+  if high < 0 or high > 0x7fffffff then return nil end
+  local sum = (high << 32 | low) + (g[1] - n)
+  return sum >= 0 and sum or nil
 end
 
--- Head and stack joined and cleaned; what is the same then becomes one.
+-- The keys and columns of a query for groups by event, what the head is made of, and the stack, which is `at` among the
+-- keys. What no record has is no key.
+local function description(query, options)
+  local scope, head = query.spec.scope, stacks.heads[options.by]
+  local keys, columns, at = { { ref = scope:ref "event" } }, { { measure = "count" } }, #head.fields + 1
+  local names = table.move(head.fields, 1, #head.fields, 1, {})
+  names[at] = options.kinds and "annotated_stack" or "stack"
+  for i, name in ipairs(names) do
+    if scope:root(name) then keys[#keys + 1] = { ref = scope:ref(name), at = i } end
+  end
+  if not options.count and scope:root "period" then columns[2] = { measure = "avg", ref = scope:ref "period" } end
+  return keys, columns, at
+end
+
+-- Takes each group as one = { event, head, stack, kinds, samples, value }, the same table every time.
+local function each_group(query, options, take)
+  local keys, columns, at = description(query, options)
+  local groups, split, of, one = aggregate(query.spec, keys, columns), kinds.splitter(), {}, {}
+  local head = stacks.heads[options.by]
+  for i, g in ipairs(groups) do
+    for k, name in ipairs(head.fields) do of[name] = g.keys[k] end
+    one.event, one.head, one.stack, one.kinds = g.event, head.text(of), clean.stack(g.keys[at] or ""), ""
+    if options.kinds and one.stack ~= "" then one.stack, one.kinds = split(one.stack) end
+    one.samples, one.value = g[1], g[2] and periods(g) or not g[2] and g[1] or nil
+    groups[i] = false -- there may be very many
+    if not take(one) then return false end
+  end
+  return true
+end
+
+-- The same of each record, with inlined functions.
+local function each_record(query, options, take)
+  local head, one = stacks.heads[options.by], { samples = 1 }
+  for record in query do
+    local event, stack = record.event, inlined.stack(record)
+    local value = options.count and 1 or record.period or 1
+    one.event, one.head, one.stack = event and event.index, head.text(record), clean.stack(stack or "")
+    one.kinds = options.kinds and one.stack ~= "" and inlined.kinds(record) or ""
+    one.value = value >= 0 and value or nil
+    if not take(one) then return false end
+  end
+  return true
+end
+
+local function new_set(event) return { event = event, samples = 0, total = 0, by_head = {} } end
+
+-- Adds to a set what has this head and stack; false if the sum is too large.
+local function add(set, one)
+  local known = set.by_head[one.head]
+  if not known then
+    known = {}
+    set.by_head[one.head] = known
+  end
+  local entry, value = known[one.stack], one.value
+  if not value or set.total + value < 0 then return false end
+  if not entry then
+    known[one.stack] = { value = value, kinds = one.kinds }
+  else
+    entry.value = entry.value + value
+    if one.kinds < entry.kinds then entry.kinds = one.kinds end
+  end
+  set.samples, set.total = set.samples + one.samples, set.total + value
+  return true
+end
+
+-- Head and stack joined, the head cleaned; what is the same then becomes one.
 local function listed(set)
   local by_stack, list = {}, {}
   for head, entries in pairs(set.by_head) do
     head = clean.name(head)
     for stack, entry in pairs(entries) do
-      stack = clean.stack(stack)
       local whole = head ~= "" and stack ~= "" and head .. ";" .. stack or head .. stack
       if whole == "" then whole = "[unknown]" end
       local letters = (head ~= "" and "n" or "") .. entry.kinds
@@ -89,37 +148,24 @@ local function listed(set)
   return set
 end
 
----@param query perflua.Query samples, in any order, one record again and again
+---@param query perflua.Query samples, in any order; with `inline` one record again and again
 ---@param options table { by, count, kinds, inline, split } split: a set for each event
 ---@return table[]? sets those with samples, in the order of the events; only the first has its list
 ---@return string? message
 function stacks.collect(query, options)
-  local head_of, sets = stacks.heads[options.by], {}
-  local count, inline, split = options.count, options.inline, options.split
-  local kinds_of = options.kinds and (inline and inlined.kinds or kinds.of)
-  local set = not split and new_set(nil) or nil
-  for record in query do
-    if split then
-      local event = record.event
-      local index = event and event.index or 0
-      set = sets[index]
-      if not set then
-        set = new_set(event)
-        sets[index] = set
-      end
+  local sets, found, indexes, split = {}, {}, {}, options.split
+  local function take(one)
+    local index = split and one.event or 0
+    local set = sets[index]
+    if not set then
+      set = new_set(split and one.event and query.spec.file.events[one.event] or nil)
+      sets[index], indexes[#indexes + 1] = set, index
     end
-    local stack = inline and inlined.stack(record) or record.stack
-    if not take(set, record, head_of(record), stack, count and 1 or record.period or 1, kinds_of) then
-      return nil, "the periods add up to more than 2^63: --count counts samples instead"
-    end
+    return add(set, one)
   end
-  local found = {}
-  if not split then
-    found[1] = set.samples > 0 and listed(set) or nil
-    return found
+  if not (options.inline and each_record or each_group)(query, options, take) then
+    return nil, "the periods add up to more than 2^63: --count counts samples instead"
   end
-  local indexes = {}
-  for index in pairs(sets) do indexes[#indexes + 1] = index end
   table.sort(indexes)
   for i, index in ipairs(indexes) do found[i] = sets[index] end
   if found[1] then listed(found[1]) end

@@ -4,6 +4,7 @@
 local engine = require "perflua.query.engine"
 local loop = require "perflua.group.loop"
 local measures = require "perflua.group.measures"
+local number = require "perflua.group.number"
 local plan = require "perflua.query.plan"
 
 local ABSENT = plan.ABSENT
@@ -42,14 +43,9 @@ end
 local function index_of(event) return event and event.index or nil end
 local function name_of(event) return event and event.name or nil end
 
--- An integer is the float that it equals, and 0.0 is -0.0: which of them a record had does not show.
 local function present(value)
   if value == ABSENT then return nil end
-  return math.type(value) == "float" and math.tointeger(value) or value
-end
-local function present_float(value)
-  if value == ABSENT then return nil end
-  return value + 0.0
+  return value
 end
 
 -- The keys for the loop, and how the values of some are shown.
@@ -57,8 +53,7 @@ local function keys_of(keys, slot)
   local list, reads = {}, {}
   for i, key in ipairs(keys) do
     local at, absent = slot(key.ref, true)
-    reads[i] = not key.at and index_of or key.ref.kind == "event" and name_of
-      or key.ref.kind == "float" and present_float or absent and present
+    reads[i] = not key.at and index_of or key.ref.kind == "event" and name_of or absent and present
     list[i] = { slot = at, other = key.other and slot(key.other), at = key.at, read = reads[i] and true }
   end
   return list, reads
@@ -92,19 +87,15 @@ local function named_events(groups, columns)
   end
 end
 
--- 1 and 1.0 are one key, which is shown as its kind has it, whichever was met first.
-local number_of = {
-  float = function(x) return x + 0.0 end,
-  any = function(x) return math.tointeger(x) or x end,
-}
+local several_forms = { float = true, any = true, ["function"] = true } -- of one number: an integer, a float
 
 local function shown(groups, keys)
   for _, key in ipairs(keys) do
-    local number, at = number_of[key.ref.kind], key.at
-    if number and at then
+    local kind, at = key.ref.kind, key.at
+    if several_forms[kind] and at then
       for _, g in ipairs(groups) do
         local values = g.keys
-        if type(values[at]) == "number" then values[at] = number(values[at]) end
+        if values[at] ~= nil then values[at] = number(values[at], kind) end
       end
     end
   end

@@ -10,7 +10,7 @@ local average = {}
 local MASK = 0xffffffff
 local MOST = 0x1p94 -- of a product: the sum of two is still told from what does not fit
 
-local function overflow() blame("what is averaged adds up to more than 2^94") end
+local function overflow() blame(sums.wrong.average) end
 
 local function add_parts(state, high, low)
   low = state[3] + low

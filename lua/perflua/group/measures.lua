@@ -12,15 +12,16 @@
 
 local arith = require "perflua.filter.arith"
 local average = require "perflua.group.average"
+local number_shown = require "perflua.group.number"
 local sketch = require "perflua.group.sketch"
 local sums = require "perflua.group.sums"
 
 local measures = {}
 
-local number = { signed = true, unsigned = true, address = true, float = true, any = true }
+local numeric = { signed = true, unsigned = true, address = true, float = true, any = true }
 local ordered = { string = true, bytes = true }
 local value = { boolean = true, event = true }
-for kind in pairs(number) do ordered[kind] = true end
+for kind in pairs(numeric) do ordered[kind] = true end
 for kind in pairs(ordered) do value[kind] = true end
 
 local function same(kind) return kind end
@@ -29,9 +30,9 @@ local function zero() return 0 end
 local function none() return false end
 local function empty() return {} end
 local function as_is(state) return state end
-local function unless_none(state)
+local function unless_none(state, kind)
   if state == false then return nil end
-  return state
+  return number_shown(state, kind)
 end
 
 local function sum_step(kind, i)
@@ -130,12 +131,12 @@ measures.count = {
 }
 
 measures.sum = {
-  takes = number, prefix = "", start = zero, step = sum_step, code = sum_code, merge = sum_merge, finish = as_is,
+  takes = numeric, prefix = "", start = zero, step = sum_step, code = sum_code, merge = sum_merge, finish = as_is,
   shows = function(kind) return kind == "address" and "unsigned" or kind end,
 }
 
 measures.avg = counting {
-  takes = number, start = average.start, adder = average.adder, merge = average.merge, finish = average.finish,
+  takes = numeric, start = average.start, adder = average.adder, merge = average.merge, finish = average.finish,
   shows = float,
 }
 
@@ -164,17 +165,21 @@ local function quantile_finish(state, kind, q)
   local least, greatest, less = state[2], state[3], arith.comparison(kind, kind).lt
   local middle = sketch.quantile(state[1], q, kind)
   if middle == nil then return nil end
-  if less(middle, least) then return least end
-  return less(greatest, middle) and greatest or middle
+  if less(middle, least) then
+    middle = least
+  elseif less(greatest, middle) then
+    middle = greatest
+  end
+  return number_shown(middle, kind)
 end
 
 measures.quantile = counting {
-  takes = number, start = function() return { {} } end, shows = same,
+  takes = numeric, start = function() return { {} } end, shows = same,
   adder = quantile_adder, merge = quantile_merge, finish = quantile_finish,
 }
 
 measures.hist = counting {
-  takes = number, start = empty, adder = hist_adder, merge = add_counts,
+  takes = numeric, start = empty, adder = hist_adder, merge = add_counts,
   finish = sketch.histogram, shows = function() return "histogram" end,
 }
 
@@ -219,14 +224,14 @@ measures.last = {
 }
 
 measures.share = {
-  takes = number, start = zero, step = sum_step, code = sum_code, merge = sum_merge,
+  takes = numeric, start = zero, step = sum_step, code = sum_code, merge = sum_merge,
   shows = function() return "percent" end,
   finish = function(sum, _, _, total) return total ~= 0 and 100 * (sum / total) or nil end,
 }
 
 -- Of the events that column.events has, two sets: { sum, sum } of a field over the records of each.
 measures.ratio = {
-  takes = number, start = function() return { 0, 0 } end, shows = float,
+  takes = numeric, start = function() return { 0, 0 } end, shows = float,
   step = function(kind, i, _, column)
     local plus, over, under = sums.adder(kind), column.events[1], column.events[2]
     return function(g, x, event)

@@ -5,7 +5,15 @@ local blame = require "perflua.errors.blame"
 
 local sums = {}
 
-local function overflow() blame("a sum passes 2^63-1: sum a part of it, or take avg()") end
+-- What there is no answer for, by the core's words for it.
+sums.wrong = {
+  sum = "a sum passes 2^63-1: sum a part of it, or take avg()",
+  weight = "a weight is an integer from 0 to 2^63-1: leave out records of others with where()",
+  weights = "weights add up to more than 2^63-1",
+  average = "what is averaged adds up to more than 2^94",
+}
+
+local function overflow() blame(sums.wrong.sum) end
 
 -- a + x of integers, or raises; unsigned ones are never negative here.
 local function add_unsigned(a, x)
@@ -37,7 +45,7 @@ end
 ---@return integer
 function sums.counted(a, n)
   local sum = a + n
-  if sum < 0 then blame("weights add up to more than 2^63-1") end
+  if sum < 0 then blame(sums.wrong.weights) end
   return sum
 end
 
@@ -46,7 +54,7 @@ end
 function sums.times(weight)
   if weight == 0 or not math.type(weight) then return nil end
   if math.type(weight) == "float" or weight < 0 then
-    blame("a weight is an integer from 0 to 2^63-1: leave out records of others with where()")
+    blame(sums.wrong.weight)
   end
   return weight
 end

@@ -5,18 +5,11 @@ local blame = require "perflua.errors.blame"
 local guard = require "perflua.errors.guard"
 local lower = require "perflua.query.lower"
 local measures = require "perflua.group.measures"
+local sums = require "perflua.group.sums"
 
 local engine = {}
 
 local MAX_KEYS, MAX_MEASURES = 64, 256 -- as the core has them
-
--- What has no answer, in the words of group/sums.lua and average.lua.
-local wrong = {
-  sum = "a sum passes 2^63-1: sum a part of it, or take avg()",
-  weight = "a weight is an integer from 0 to 2^63-1: leave out records of others with where()",
-  weights = "weights add up to more than 2^63-1",
-  average = "what is averaged adds up to more than 2^94",
-}
 
 -- What all ways to read in the core share.
 local function scope_of(spec, order)
@@ -133,7 +126,7 @@ end
 ---@return table[] groups # as group/aggregate.lua gives them
 function engine.groups(spec, description)
   local groups, why = guard(spec.file.group, spec.file, description)
-  if not groups then blame(wrong[why]) end
+  if not groups then blame(sums.wrong[why]) end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
     groups[1] = { keys = {} }
     for i, one in ipairs(description.measures) do groups[1][i] = measures[one.measure].start() end

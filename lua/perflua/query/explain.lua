@@ -2,12 +2,12 @@
 
 local check_open = require "perflua.file.check_open"
 local core = require "perflua.core"
+local description = require "perflua.table.description"
 local engine = require "perflua.query.engine"
 local fmt = require "perflua.text.fmt"
 local guard = require "perflua.errors.guard"
 local lower = require "perflua.query.lower"
 local plan = require "perflua.query.plan"
-local types = require "perflua.file.types"
 
 local SHOWN = 8 -- names in a list
 
@@ -18,9 +18,7 @@ end
 
 local function records_of(spec)
   if not spec.types then return spec.container and "all records, the container's too" or "all records" end
-  local names = {}
-  for id in pairs(spec.types) do names[#names + 1] = types()[id] and types()[id].name or tostring(id) end
-  table.sort(names)
+  local names = description.type_names(spec.types)
   return #names == 1 and names[1] == "sample" and "samples" or "records of type " .. listed(names)
 end
 
@@ -105,12 +103,12 @@ local ALONE = "Lua sees one record after another"
 -- and why not more?
 local function add_grouping(spec, add)
   local columns = #spec.columns > 0 and spec.columns or { { measure = "count" } }
-  local description, why = engine.grouping(spec, spec.keys, columns)
-  local where = description and "C" or "Lua"
+  local grouping, why = engine.grouping(spec, spec.keys, columns)
+  local where = grouping and "C" or "Lua"
   add(where, "group by " .. keys_of(spec), why)
   add(where, columns_of(spec))
-  if not description then return false, 1, ALONE end
-  return true, guard(spec.file.group_threads, spec.file, description)
+  if not grouping then return false, 1, ALONE end
+  return true, guard(spec.file.group_threads, spec.file, grouping)
 end
 
 -- As add_grouping.
@@ -122,7 +120,7 @@ local function add_loop(spec, add)
   local values, _, why = plan.lowered(spec, spec.refs)
   add(values and "C" or "Lua", "values of " .. texts_of(spec.refs), why)
   if not values then return false, 1, ALONE end
-  return true, spec.file.size and 2 or 1, spec.file.size and "values are made ahead of the loop, where they are many"
+  return true, plan.threads(spec)
 end
 
 ---@param spec table

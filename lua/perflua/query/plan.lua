@@ -21,12 +21,18 @@ local MAX_VALUES = 255
 -- Stands for an absent value where false is a value like any other.
 plan.ABSENT = setmetatable({}, { __tostring = function() return "nil" end })
 
-local function open_cursor(spec, filter, values, reuse)
-  return guard(spec.file.cursor, spec.file, {
+local function options_of(spec, filter, values, reuse)
+  return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
     order = spec.order or "time", from = spec.from, to = spec.to, filter = filter, values = values, reuse = reuse,
-  })
+  }
 end
+
+local function open_cursor(spec, ...) return guard(spec.file.cursor, spec.file, options_of(spec, ...)) end
+
+---@return integer # how many threads a loop over values has
+---@return string? # what they do, or why there is but one
+function plan.threads(spec) return guard(spec.file.loop_threads, spec.file, options_of(spec)) end
 
 local function by_record(ref) return ref.get end
 
@@ -41,8 +47,13 @@ local function predicate(filters)
   return all
 end
 
----@return (fun(record: perflua.Record): boolean)? # all filters as one predicate of a record; nil if there are none
-function plan.predicate(spec) return predicate(spec.filters) end
+---@param spec table
+---@return table? filter a tree, what the core asks
+---@return (fun(record: perflua.Record): boolean)? keep what Lua asks of the records that are left
+function plan.filters(spec)
+  local filter, rest = engine.filters(spec, lower.of(spec.file))
+  return filter, predicate(rest)
+end
 
 -- Records for the query's own use may be one object again and again, unless a script's function
 -- sees them.
@@ -69,9 +80,9 @@ function plan.closing(cursor)
 end
 
 local function records(spec, reuse)
-  local filter, rest = engine.filters(spec, lower.of(spec.file))
+  local filter, keep = plan.filters(spec)
   local cursor = open_cursor(spec, filter, nil, reuse)
-  return filtered(cursor, predicate(rest)), cursor
+  return filtered(cursor, keep), cursor
 end
 
 ---@param spec table

@@ -4,6 +4,7 @@
 local aggregate = require "perflua.group.aggregate"
 local engine = require "perflua.query.engine"
 local names = require "perflua.report.names"
+local sections = require "perflua.report.sections"
 
 local callers = {}
 
@@ -76,9 +77,9 @@ end
 
 -- The finder of a group, the same for all that differ in their frames only.
 local function finders(prepared, list)
-  local root, n = {}, frames_at(prepared) - 1
+  local root, n, name_of = {}, frames_at(prepared) - 1, names.dsos(prepared.query.spec.file)
   local short = setmetatable({}, { __index = function(known, dso)
-    known[dso] = names.dso(dso)
+    known[dso] = name_of(dso)
     return known[dso]
   end })
   return function(g)
@@ -111,25 +112,36 @@ local function expanded(groups, prepared)
   return list
 end
 
--- Where a row has what, for the core; the other keys are at their places among the fields.
-local function places(prepared, keys)
-  local place, others = prepared.place, {}
-  for i = 1, #prepared.fields do
-    if i ~= place.dso and i ~= place.symbol then others[#others + 1] = i end
+-- What rows are made of, column by column, for the core; and how many of them are to show.
+local function told(prepared, keys, shown)
+  local place, columns, key = prepared.place, {}, 1
+  for i in ipairs(prepared.fields) do
+    if i == place.dso then
+      columns[i] = { from = "dso" }
+    elseif i == place.symbol then
+      columns[i] = { from = "symbol" }
+    else
+      key = key + 1
+      columns[i] = { from = "key", key = key, signed = keys[i].kind == "signed" }
+    end
   end
-  for i = 2, #keys do keys[i].at = others[i - 1] end
-  return { dso = place.dso, symbol = place.symbol, cpumode = place.symbol and #prepared.fields + 1 or nil }
+  if place.symbol then columns[#columns + 1] = { from = "cpumode" } end
+  return { columns = columns, event = 1, limit = shown.limit, count = shown.count }
 end
 
 ---@param prepared table
----@param keys table[] the event and the fields
+---@param query_keys table[] the event and the fields
 ---@param columns table[] count and sum
----@return table[] # as report/init.lua describes them
-function callers.rows(prepared, keys, columns)
+---@param keys {name: string, kind: string}[] of a row
+---@param shown { limit: number, count: integer }
+---@return table[] # as report/sections.lua describes them
+function callers.sections(prepared, query_keys, columns, keys, shown)
   local spec = prepared.query.spec
-  local description = engine.grouping(spec, keys, columns)
-  if not description then return expanded(aggregate(spec, keys, columns), prepared) end
-  description.callers = places(prepared, description.keys)
+  local description = engine.grouping(spec, query_keys, columns)
+  if not description then
+    return sections(expanded(aggregate(spec, query_keys, columns), prepared), prepared, keys, shown)
+  end
+  description.callers = told(prepared, keys, shown)
   return engine.groups(spec, description)
 end
 

@@ -2,19 +2,21 @@
 --
 -- report.prepare(file, options) checks what is asked for; report.read of what it returns reads the file and gives
 --
---   table     the rows as a perflua.Table: its keys are the fields, its columns samples, period and, with
---             children, children: the period of the samples that have the row anywhere in their call chain
---   events    of each event with samples { event, samples, period, rows, unresolved }: rows as they are shown,
---             { keys = {…}, samples, period, children }; unresolved: samples without a function, nil if none
---             were looked for
+--   events    of each event with samples { event, index, samples, period, unresolved, n, values }: n rows are to
+--             show, the greatest first; values has for each column an array; unresolved: samples without a function,
+--             nil if none were looked for
 --   keys      { name, kind } of a row's keys: the fields, and with `symbol` the cpumode
+--   columns   { name, kind } of the values: the keys, samples, period and, with children, children: the period of
+--             the samples that have the row anywhere in their call chain
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
+--
+-- report.table of that has the rows as a perflua.Table.
 
 local blame = require "perflua.errors.blame"
 local callers = require "perflua.report.callers"
-local order = require "perflua.report.order"
 local rows = require "perflua.report.rows"
+local sections = require "perflua.report.sections"
 local Table = require "perflua.table"
 
 local report = {}
@@ -82,70 +84,69 @@ function report.prepare(file, options)
   }
 end
 
--- Rows of samples: { samples, period, event = its index, keys = {…} }, with callers and the period of theirs;
--- unresolved: they have no function.
-local function rows_of(prepared)
-  local query, make = prepared.query, prepared.children and callers or rows
+local function query_keys(query, fields)
   local scope = query.spec.scope
   local keys = { { ref = scope:ref "event" } }
-  for i, field in ipairs(make.fields(prepared)) do
+  for i, field in ipairs(fields) do
     keys[i + 1] = { ref = scope:ref(field.name), other = field.other and scope:ref(field.other), at = field.at }
   end
-  return make.rows(prepared, keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } })
+  return keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } }
 end
 
-local UNKNOWN = math.maxinteger -- of an event: behind all others
-
--- The events of the samples, in their order; a row's event becomes its place in that.
-local function totals(list_of_rows, prepared)
-  local list, by_event, events = {}, {}, prepared.query.spec.file.events
-  for _, g in ipairs(list_of_rows) do
-    local index = g.event or UNKNOWN
-    local total = by_event[index]
-    if not total then
-      total = { event = g.event and events[index].name or "unknown event", index = g.event,
-        samples = 0, period = 0, unresolved = prepared.place.symbol and 0 or nil }
-      by_event[index], list[#list + 1] = total, total
-    end
-    total.samples, total.period = total.samples + g[1], total.period + g[2]
-    if total.unresolved and g.unresolved then total.unresolved = total.unresolved + g[1] end
-  end
-  table.sort(list, function(a, b) return (a.index or UNKNOWN) < (b.index or UNKNOWN) end)
-  for i, total in ipairs(list) do total.place = i end
-  for _, g in ipairs(list_of_rows) do g.event = by_event[g.event or UNKNOWN].place end
-  return list
-end
-
--- Columns of the table: the fields, and the cpumode of functions, as the kernel's may have names that others have.
-local function columns_of(prepared)
+-- What a row is told apart by, as it is shown; the kernel's functions may have names that others have.
+local function shown_keys(prepared)
   local keys = table.move(prepared.fields, 1, #prepared.fields, 1, {})
   if prepared.place.symbol then keys[#keys + 1] = { name = "cpumode", kind = "string" } end
-  local measures = {
-    { name = "samples", measure = "count" }, { name = "period", measure = "sum", kind = "unsigned" },
-  }
-  if prepared.children then measures[3] = { name = "children", measure = "sum", kind = "unsigned" } end
-  return keys, measures
+  return keys
 end
 
+local ALL = { limit = 0, count = math.maxinteger }
+
 ---@param prepared table
+---@param shown { limit: number, count: integer }? rows of that share at least, in percent, and so many at most;
+--- default: all
 ---@return table
-function report.read(prepared)
-  local list = rows_of(prepared)
-  local events = totals(list, prepared)
-  local data = { events = {}, groups = list }
-  data.keys, data.measures = columns_of(prepared)
-  for i, event in ipairs(events) do data.events[i], event.rows = event.event, {} end
-  for _, row in ipairs(data.groups) do
-    local of_event = events[row.event].rows
-    of_event[#of_event + 1] = row
+function report.read(prepared, shown)
+  shown = shown or ALL
+  local make, keys = prepared.children and callers or rows, shown_keys(prepared)
+  local events = prepared.query.spec.file.events
+  local wanted, columns = query_keys(prepared.query, make.fields(prepared))
+  local list = prepared.children and callers.sections(prepared, wanted, columns, keys, shown)
+    or sections(make.rows(prepared, wanted, columns), prepared, keys, shown)
+  for _, section in ipairs(list) do
+    section.event = section.index and events[section.index].name or "unknown event"
   end
-  for _, event in ipairs(events) do
-    event.rows = order(event.rows, prepared.children and 3 or 2, data.keys, prepared.place.symbol)
+  local all = table.move(keys, 1, #keys, 1, {})
+  for _, name in ipairs { "samples", "period", prepared.children and "children" or nil } do
+    all[#all + 1] = { name = name, kind = "unsigned" }
   end
   return {
-    table = Table.new(data, { column = data.measures[#data.measures].name }),
-    events = events, keys = data.keys, children = prepared.children, symbols = prepared.place.symbol ~= nil,
+    events = list, keys = keys, columns = all, children = prepared.children, symbols = prepared.place.symbol ~= nil,
   }
+end
+
+---@param result table of report.read
+---@return perflua.Table
+function report.table(result)
+  local n, columns = #result.keys, result.columns
+  local data = { events = {}, groups = {}, keys = result.keys, measures = {} }
+  for m, column in ipairs(table.move(columns, n + 1, #columns, 1, {})) do
+    local is_count = column.name == "samples"
+    data.measures[m] = {
+      name = column.name, measure = is_count and "count" or "sum", kind = not is_count and column.kind or nil,
+    }
+  end
+  for i, event in ipairs(result.events) do
+    data.events[i] = event.event
+    for r = 1, event.n do
+      local group = { event = i, keys = {} }
+      for c, values in ipairs(event.values) do
+        if c <= n then group.keys[c] = values[r] else group[c - n] = values[r] end
+      end
+      data.groups[#data.groups + 1] = group
+    end
+  end
+  return Table.new(data, { column = columns[#columns].name })
 end
 
 return report

@@ -8,14 +8,15 @@ names.levels = {
 }
 names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_kernel", u = "guest_user" }
 
----A binary's short name: see dso__set_basename, tools/perf/util/dso.c.
----@param dso string | false | nil
----@return string
-function names.dso(dso)
-  if not dso then return "[unknown]" end
-  local tid = dso:match("^/tmp/perf%-(%d+)%.map")
-  if tid then return "[JIT] tid " .. tid end
-  return dso:match("([^/]+)/*$") or dso
+---Short names of binaries: see dso__set_basename, tools/perf/util/dso.c.
+---@param file perflua.File that was read
+---@return fun(dso: string | false | nil): string
+function names.dsos(file)
+  local known = file:short_names()
+  return function(dso)
+    if not dso then return "[unknown]" end
+    return known[dso] or dso:match("([^/]+)/*$") or dso
+  end
 end
 
 ---@param symbol string | integer | false | nil or its address in its binary, where it is not known

@@ -46,12 +46,12 @@ end
 local ABSENT = {} -- a value for tables
 
 -- Short names of binaries, and those of them that several binaries have.
-local function short_names(groups, at)
-  local short, owner, shared = {}, {}, {}
+local function short_names(groups, at, file)
+  local short, owner, shared, name_of = {}, {}, {}, names.dsos(file)
   for _, g in ipairs(groups) do
     local dso = g.keys[at] or ABSENT
     if not short[dso] then
-      local name = names.dso(g.keys[at])
+      local name = name_of(g.keys[at])
       short[dso], shared[name] = name, shared[name] or owner[name] ~= nil
       owner[name] = dso
     end
@@ -64,7 +64,7 @@ local function put_together(groups, prepared)
   local list, n, symbol, dso = {}, #prepared.fields, prepared.place.symbol, prepared.place.dso
   local row_of = finder(list)
   local short, shared = {}, {}
-  if dso then short, shared = short_names(groups, dso) end
+  if dso then short, shared = short_names(groups, dso, prepared.query.spec.file) end
   for _, g in ipairs(groups) do
     local keys = g.keys
     if dso then keys[dso] = short[keys[dso] or ABSENT] end

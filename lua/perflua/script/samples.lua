@@ -1,6 +1,7 @@
 -- Which samples `perflua script` shows: what its options say, as a Query.
 
 local between = require "perflua.query.between"
+local placeless = require "perflua.errors.placeless"
 
 local samples = {}
 
@@ -60,7 +61,7 @@ end
 function samples.select(file, args)
   local ok, query, shown = pcall(select_samples, file, args)
   if ok then return query, shown end
-  return nil, (tostring(query):gsub("^[^:]+:%d+: ", ""))
+  return nil, placeless(query)
 end
 
 return samples

@@ -19,13 +19,19 @@ local function sorted_texts(list, text_of)
   return table.concat(texts, ", ")
 end
 
--- The records a query starts from: by type, by their ids.
+---@param ids table<integer, any> by the ids of types
+---@return string[] # their names, in order
+function description.type_names(ids)
+  local names = {}
+  for id in pairs(ids) do names[#names + 1] = types()[id] and types()[id].name or tostring(id) end
+  table.sort(names)
+  return names
+end
+
+-- The records a query starts from.
 local function reads(spec)
   if not spec.types then return spec.container and "records with the container's own" or "records" end
-  local names = {}
-  for id in pairs(spec.types) do names[#names + 1] = types()[id] and types()[id].name or tostring(id) end
-  table.sort(names)
-  return "records of type " .. table.concat(names, ", ")
+  return "records of type " .. table.concat(description.type_names(spec.types), ", ")
 end
 
 ---@param wanted string|perflua.Event|(string|perflua.Event)[]|nil as samples() and records() take them

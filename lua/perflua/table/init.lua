@@ -220,7 +220,8 @@ function meta:__index(key)
   return Table[key]
 end
 
-function meta:__len() return #shown(self) end
+-- Many lines take long to be put in order, which decides only which of them are shown.
+function meta:__len() return self.show.top and #shown(self) or #self.data.groups end
 
 function meta:__tostring()
   local lines = shown(self)

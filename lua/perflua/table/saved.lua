@@ -8,6 +8,7 @@
 local description = require "perflua.table.description"
 local kinds = require "perflua.table.kinds"
 local measures = require "perflua.group.measures"
+local plain = require "perflua.table.plain"
 local states = require "perflua.table.states"
 local values = require "perflua.table.values"
 
@@ -30,8 +31,7 @@ end
 
 local function unescape(text)
   if not text:find("\\", 1, true) then return text end
-  local plain = text:gsub("\\(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end)
-  return plain
+  return (text:gsub("\\(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
 -- value_token(value) → token, for one line.
@@ -165,7 +165,8 @@ end
 
 -- value_of(token) → value; raises if it is none. Strings are known by their tokens from then on.
 local function reader(fail_here)
-  local known, n = { t = true, f = false, inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0, ["-nan"] = 0 / 0 }, 0
+  local known, n = { t = true, f = false }, 0
+  for text, float in pairs(plain.floats) do known[text] = float end
   return function(token)
     local value = known[token]
     if value ~= nil then return value end

@@ -5,6 +5,7 @@
 
 local arith = require "perflua.filter.arith"
 local kinds = require "perflua.table.kinds"
+local plain = require "perflua.table.plain"
 
 local states = {}
 
@@ -14,8 +15,7 @@ local MAX_POWER = 64       -- buckets of a histogram: all between the least and 
 local function parts(token) return token:gmatch("[^|]+") end
 
 -- The number of a text; nil if it is none.
-local special = { inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0, ["-nan"] = 0 / 0 }
-local function number(text) return text and (tonumber(text) or special[text]) end
+local function number(text) return text and (tonumber(text) or plain.floats[text]) end
 
 local function count(text)
   local n = number(text)
@@ -137,18 +137,11 @@ states.quantile = {
   end,
 }
 
-local function less(a, b)
-  local x, y = type(a), type(b)
-  if x ~= y then return x < y end
-  if x == "boolean" then return not a and b end
-  return a < b
-end
-
 states.distinct = {
   write = function(set, value_token)
     local order, texts = {}, {}
     for value in pairs(set) do order[#order + 1] = value end
-    table.sort(order, less)
+    table.sort(order, plain.less)
     for i, value in ipairs(order) do texts[i] = value_token(value) end
     return table.concat(texts, "|")
   end,

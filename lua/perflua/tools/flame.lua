@@ -4,6 +4,7 @@ local flame = require "perflua.flame"
 local folded = require "perflua.flame.folded"
 local output = require "perflua.table.output"
 local palette = require "perflua.flame.palette"
+local placeless = require "perflua.errors.placeless"
 local read = require "perflua.flame.read"
 local stacks = require "perflua.flame.stacks"
 
@@ -56,7 +57,7 @@ local function read_folded(path)
   if not file then return nil, message end
   local ok, set
   ok, set, message = pcall(folded.read, file:lines()) -- which raises what reading raises
-  if not ok then message = tostring(set):gsub("^[^:]+:%d+: ", "") end
+  if not ok then message = placeless(set) end
   if message then return nil, ("%s: %s"):format(path, message) end
   return set
 end

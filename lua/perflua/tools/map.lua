@@ -1,6 +1,7 @@
 -- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged result.
 
 local children = require "perflua.map.children"
+local placeless = require "perflua.errors.placeless"
 local read = require "perflua.table.read"
 local say = require "perflua.map.say"
 local script = require "perflua.map.script"
@@ -28,9 +29,6 @@ for name, option in pairs(write.options) do tool.options[name] = option end
 
 local USAGE, FAILED = 2, 1
 
--- What the library raised, without our own line.
-local function without_place(message) return (tostring(message):gsub("^%g+:%d+: ", "")) end
-
 -- The result of one recording, read here.
 local function run_one(chunk, args, out, host)
   local result, message = script.run(chunk, args[1], args[2])
@@ -42,7 +40,7 @@ local function run_one(chunk, args, out, host)
   local raised, ok
   raised, ok, message = pcall(write.result, result, args, out)
   if raised and ok then return 0 end
-  say("map", args[2], raised and message or without_place(ok))
+  say("map", args[2], raised and message or placeless(ok))
   return FAILED
 end
 
@@ -57,7 +55,7 @@ end
 -- Adds a result to those before; nil and why it cannot be one of them.
 local function add(all, i, data)
   local ok, added, message = pcall(all.add, all, i, data)
-  if not ok then return nil, without_place(added) end
+  if not ok then return nil, placeless(added) end
   return added, message
 end
 

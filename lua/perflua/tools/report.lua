@@ -4,6 +4,7 @@ local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
+local placeless = require "perflua.errors.placeless"
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local show = require "perflua.report.show"
@@ -31,7 +32,6 @@ of each caller, as perf report has it, unless rows are by srcline or what else o
 }
 
 local USAGE = 2
-local PERIOD, CHILDREN = 2, 3 -- places in a row
 
 local function number(text, least, integer)
   local value = tonumber(text)
@@ -41,7 +41,7 @@ end
 
 -- What the options say, or nil and what is wrong with them.
 local function settings_of(args)
-  local settings = { limit = 0, count = math.huge, query = { event = args.event, where = { args.where } } }
+  local settings = { limit = 0, count = math.maxinteger, query = { event = args.event, where = { args.where } } }
   if args.sort then
     settings.query.sort = {}
     for name in args.sort:gmatch("[^,%s]+") do table.insert(settings.query.sort, name) end
@@ -71,61 +71,47 @@ end
 
 local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
--- The rows of an event that are to be shown.
-local function rows_of(result, event, settings)
-  local rows, measure = {}, result.children and CHILDREN or PERIOD
-  for i, row in ipairs(event.rows) do
-    if i > settings.count or share(row[measure], event.period) < settings.limit then
-      break
-    end
-    rows[i] = row
-  end
-  return rows
-end
-
-local function write_text(result, settings, file, health, out)
+local function write_text(result, file, health, out)
   for _, text in ipairs(quality.file(file, health)) do
     out:write("# ", text, "\n")
   end
-  local function write(line) out:write(line, "\n") end
+  local function write(text) out:write(text) end
   for i, event in ipairs(result.events) do
-    write((i > 1 and "\n\n" or "") .. "# " .. fmt.escape(quality.event(event, health)))
-    write("# Event count: " .. fmt.unsigned(event.period))
-    write("#")
-    show.section(result, event, rows_of(result, event, settings), write)
+    write((i > 1 and "\n\n" or "") .. "# " .. fmt.escape(quality.event(event, health)) .. "\n")
+    write("# Event count: " .. fmt.unsigned(event.period) .. "\n#\n")
+    show.section(result, event, write)
   end
   if #result.events == 0 then
     out:write("# no samples\n")
   end
 end
 
--- For machines: columns { name, kind } and a row's values.
+-- For machines: columns { name, kind }, and a function of an event and a row's number that gives its values.
 local function columns_of(result)
   local columns = { { name = "percent", kind = "percent" } }
   if result.children then
     table.insert(columns, 1, { name = "children_percent", kind = "percent" })
   end
-  return table.move(result.table.columns, 1, #result.table.columns, #columns + 1, columns)
-end
-
-local function values_of(result, event, row)
-  local values, n = { share(row[PERIOD], event.period) }, #result.keys
-  if result.children then
-    table.insert(values, 1, share(row[CHILDREN], event.period))
+  local shares, n = #columns, #result.keys
+  table.move(result.columns, 1, #result.columns, shares + 1, columns)
+  return columns, function(event, r)
+    local row, values = {}, event.values
+    row[shares] = share(values[n + 2][r], event.period)
+    if result.children then
+      row[1] = share(values[n + 3][r], event.period)
+    end
+    for c, column in ipairs(values) do row[shares + c] = column[r] end
+    return row
   end
-  local first = #values
-  table.move(row.keys, 1, n, first + 1, values)
-  table.move(row, 1, #row, first + n + 1, values)
-  return values
 end
 
-local function write_csv(result, settings, _, _, out)
-  local columns, lines = columns_of(result), {}
+local function write_csv(result, _, _, out)
+  local columns, values_of = columns_of(result)
   table.insert(columns, 1, { name = "event", kind = "string" })
+  local lines = {}
   for _, event in ipairs(result.events) do
-    for _, row in ipairs(rows_of(result, event, settings)) do
-      local values = table.move(values_of(result, event, row), 1, #columns - 1, 2, { event.event })
-      table.insert(lines, values)
+    for r = 1, event.n do
+      lines[#lines + 1] = table.move(values_of(event, r), 1, #columns - 1, 2, { event.event })
     end
   end
   return output.csv(out, columns, lines)
@@ -139,12 +125,12 @@ local function typed(value, kind)
   return kind == "address" and json.address(value) or json.unsigned(value)
 end
 
-local function write_json(result, settings, file, health, out)
-  local columns, events = columns_of(result), json.array()
+local function write_json(result, file, health, out)
+  local events, columns, values_of = json.array(), columns_of(result)
   for i, event in ipairs(result.events) do
     local rows = json.array()
-    for r, row in ipairs(rows_of(result, event, settings)) do
-      local values, object = values_of(result, event, row), {}
+    for r = 1, event.n do
+      local values, object = values_of(event, r), {}
       for c, column in ipairs(columns) do
         object[column.name] = typed(values[c], column.kind)
       end
@@ -172,12 +158,12 @@ function tool.run(args, out)
   end
   local ok, prepared = pcall(report.prepare, file, settings.query)
   if not ok then
-    return USAGE, (tostring(prepared):gsub("^%g+:%d+: ", ""))
+    return USAGE, placeless(prepared)
   end
   local health = quality.of(file)
-  local result = report.read(prepared)
+  local result = report.read(prepared, settings)
   local write = args.json and write_json or args.csv and write_csv or write_text
-  write(result, settings, file, health, out)
+  write(result, file, health, out)
 end
 
 return tool

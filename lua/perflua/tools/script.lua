@@ -55,9 +55,10 @@ end })
 
 local function options_of(query, shown, classes, max_stack, args)
   local spec = query.spec
+  local filter, keep = plan.filters(spec)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, order = "time",
-    from = spec.from, to = spec.to, keep = plan.predicate(spec), reuse = #spec.filters > 0,
+    from = spec.from, to = spec.to, filter = filter, keep = keep, reuse = keep ~= nil,
     classes = classes, shown = shown, ns = args.ns, callchains = not args.G, inlined = args.inline,
     inlined_unwound = not args["no-inline"],
     max_stack = max_stack,

@@ -1,21 +1,67 @@
+local builder = require "spec.support.builder"
 local folded = require "perflua.flame.folded"
+local mapped = require "spec.support.mapped"
+local perflua = require "perflua"
 local stacks = require "perflua.flame.stacks"
 
 local user, kernel = "user", "kernel"
+local KERNEL, USER = -128, -512
+
+local maps = {
+  "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text",
+  "- map 7 1000-2000 /bin/sh", "- map 7 2000-3000 /lib/a\xff.so", "- map 7 3000-4000 /lib/a\xfe.so",
+  "- map 7 4000-5000 /tmp/perf-77.map", "- map 7 5000-6000 [JIT] tid 7", "- map 7 6000-7000 /x/jitted-7-12.so",
+  "- map 7 7000-8000 /x/jitted-7-.so", "- map 7 8000-9000 /x/perf-.map",
+}
+
+-- Samples { event = 1 or 2, pid, tid, comm, chain = {…}, period }.
+local function query(samples)
+  local b, events, named = builder.new(), {}, {}
+  for i, name in ipairs { "cycles", "faults" } do
+    events[i] = b:event {
+      name = name, ids = { i }, sample_type = { "ip", "tid", "time", "id", "period", "callchain" },
+    }
+  end
+  mapped.add(b, maps)
+  for i, s in ipairs(samples) do
+    local pid, tid = s.pid or 7, s.tid or 7
+    if s.comm and not named[tid] then
+      b:record("comm", { pid = pid, tid = tid, comm = s.comm }, { pid = pid, tid = tid, time = 1, id = 1 })
+      named[tid] = true
+    end
+    local event = events[s.event or 1]
+    local in_kernel = s.chain and s.chain[1] == KERNEL
+    b:sample(event, {
+      ip = s.ip or s.chain and s.chain[2] or 0, pid = pid, tid = tid, time = 10 + i, id = event.ids[1],
+      callchain = s.chain or {}, period = s.period or 1, misc = in_kernel and 1 or 2,
+    })
+  end
+  local file = perflua.open(b:write(), { symfs = "/nonexistent", kallsyms = "/dev/null" })
+  return file:samples { order = "file" }
+end
 
 -- A loop over tables with the fields of samples, as over a query.
-local function query(records)
+local function records(list)
   local i = 0
   return function()
     i = i + 1
-    return records[i]
+    return list[i]
   end
 end
 
-local function collect(records, options)
+local function collect(samples, options)
   options = options or {}
   options.by = options.by or "comm"
-  return stacks.collect(query(records), options)
+  local asked = options.inline and records(samples) or query(samples)
+  local sets, message = stacks.collect(asked, options)
+  if options.inline then return sets, message end
+  local again = query(samples)
+  again.spec.interpreted = true
+  assert.same({ sets and sets[1].list, message }, (function()
+    local others, other = stacks.collect(again, options)
+    return { others and others[1].list, other }
+  end)())
+  return sets, message
 end
 
 local function text(set, annotate)
@@ -24,59 +70,58 @@ local function text(set, annotate)
   return table.concat(parts)
 end
 
-local main = { comm = "sh", pid = 7, tid = 8, stack = "main;run", period = 10 }
+local sample = { comm = "sh", pid = 7, tid = 8, chain = { USER, 0x1000, 0x1100 }, period = 10 }
 
 describe("stacks of samples", function()
   it("are added up by command and call chain", function()
-    local sets = collect { main, { comm = "cc", stack = "main", period = 3 }, main }
-    assert.are.equal("cc;main 3\nsh;main;run 20\n", text(sets[1]))
+    local sets = collect { sample, { comm = "cc", chain = { USER, 0x1000 }, period = 3 }, sample }
+    assert.are.equal("cc;[sh] 3\nsh;[sh];[sh] 20\n", text(sets[1]))
     assert.are.equal(23, sets[1].total)
     assert.are.equal(3, sets[1].samples)
   end)
 
   it("are counted when that is asked for", function()
-    assert.are.equal("sh;main;run 2\n", text(collect({ main, main }, { count = true })[1]))
+    assert.are.equal("sh;[sh];[sh] 2\n", text(collect({ sample, sample }, { count = true })[1]))
   end)
 
   it("begin with process or thread when that is asked for, or with neither", function()
-    assert.are.equal("sh-7;main;run 10\n", text(collect({ main }, { by = "pid" })[1]))
-    assert.are.equal("sh-7/8;main;run 10\n", text(collect({ main }, { by = "tid" })[1]))
-    assert.are.equal("main;run 10\n", text(collect({ main }, { by = "none" })[1]))
+    assert.are.equal("sh-7;[sh];[sh] 10\n", text(collect({ sample }, { by = "pid" })[1]))
+    assert.are.equal("sh-7/8;[sh];[sh] 10\n", text(collect({ sample }, { by = "tid" })[1]))
+    assert.are.equal("[sh];[sh] 10\n", text(collect({ sample }, { by = "none" })[1]))
   end)
 
   it("of several events are never added together", function()
-    local cycles, faults = { name = "cycles", index = 1 }, { name = "faults", index = 2 }
     local sets = collect({
-      { event = faults, comm = "sh", stack = "a", period = 1 },
-      { event = cycles, comm = "sh", stack = "a", period = 500 },
-      { event = faults, comm = "sh", stack = "a", period = 1 },
+      { event = 2, comm = "sh", period = 1 }, { event = 1, comm = "sh", period = 500 }, { event = 2, period = 1 },
     }, { split = true })
     assert.are.same({ "cycles", "faults" }, { sets[1].event.name, sets[2].event.name })
-    assert.are.equal("sh;a 500\n", text(sets[1]))
+    assert.are.equal("sh;[unknown] 500\n", text(sets[1]))
     assert.are.same({ 1, 2 }, { sets[1].samples, sets[2].samples })
   end)
 
   it("whose names are the same once they are cleaned become one", function()
     local sets = collect {
-      { comm = "a;b", stack = "f\xff", period = 1 }, { comm = "a:b", stack = "f\xfe", period = 2 },
+      { comm = "a;b", tid = 8, chain = { USER, 0x2000 }, period = 1 },
+      { comm = "a:b", tid = 9, chain = { USER, 0x3000 }, period = 2 },
     }
-    assert.are.equal("a:b;f? 3\n", text(sets[1]))
+    assert.are.equal("a:b;[a?.so] 3\n", text(sets[1]))
   end)
 
-  it("without a call chain are the command alone", function()
-    assert.are.equal("[unknown] 4\nsh 1\n", text(collect { { comm = "sh", period = 1 }, { period = 4 } }[1]))
+  it("are the command alone where no record has a call chain or an address", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "time" }, sample_period = 4 }
+    b:sample(event, { time = 1 })
+    local file = perflua.open(b:write())
+    assert.are.equal("[unknown] 4\n", text(stacks.collect(file:samples { order = "file" }, { by = "tid" })[1]):gsub(
+      "%-%?/%?", ""))
   end)
 
   it("know kernel frames and those made at run time", function()
-    local record = {
-      comm = "node", period = 1, stack = "main;~f x.js;read;sys_read", callchain = {
-        { cpumode = kernel, dso = "[kernel.kallsyms]" }, { cpumode = user, dso = "/lib/libc.so.6" },
-        { cpumode = user, dso = "/tmp/perf-77.map" }, { cpumode = user, dso = "/usr/bin/node" },
-      },
-    }
-    local alone = { comm = "sh", period = 1, stack = "idle", cpumode = kernel }
-    local sets = collect({ record, alone }, { kinds = true })
-    assert.are.equal("node;main;~f x.js_[j];read;sys_read_[k] 1\nsh;idle_[k] 1\n", text(sets[1], true))
+    local chain = { KERNEL, 0xffffffff81000100, USER, 0x1000, 0x4000, 0x5000, 0x6000, 0x7000, 0x8000, 0x9000 }
+    local sets = collect({ { comm = "node", chain = chain }, { comm = "sh", tid = 8, chain = { KERNEL } } },
+      { kinds = true })
+    assert.are.equal("node;[unknown];[perf-.map];[jitted-7-.so];[jitted-7-12.so]_[j];[JIT] tid 7_[j];[perf-77.map]_[j];"
+      .. "[sh];[kernel.kallsyms]_[k] 1\nsh;[unknown]_[k] 1\n", text(sets[1], true))
   end)
 
   it("have inlined functions below the one whose code they are", function()
@@ -93,11 +138,15 @@ describe("stacks of samples", function()
   end)
 
   it("whose weights pass what an integer holds are refused", function()
-    local huge = { comm = "sh", stack = "a", period = math.maxinteger }
-    for _, records in ipairs { { huge, huge }, { { comm = "sh", stack = "a", period = -1 } } } do
-      local sets, message = collect(records)
+    local huge = { comm = "sh", period = math.maxinteger }
+    for _, samples in ipairs { { huge, huge }, { { comm = "sh", period = -1 } } } do
+      local sets, message = collect(samples)
       assert.is_nil(sets)
       assert.matches("2^63", message, 1, true)
+      sets, message = collect(samples, { inline = true })
+      assert.is_nil(sets)
+      assert.matches("2^63", message, 1, true)
+      assert.are.equal(#samples, collect(samples, { count = true })[1].total)
     end
   end)
 end)

@@ -1,17 +1,13 @@
 local perflua = require "perflua"
 local two_events = require "spec.support.two_events"
 
+local rows = two_events.rows
+
 describe("group_by", function()
   local file
 
   setup(function() file = assert(perflua.open(two_events.write())) end)
   teardown(function() file:close() end)
-
-  local function rows(t)
-    local list = {}
-    for row in t:rows() do list[#list + 1] = row end
-    return list
-  end
 
   it("groups by fields, and by event always", function()
     assert.same({

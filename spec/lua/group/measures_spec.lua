@@ -31,6 +31,13 @@ describe("the least and the greatest", function()
     assert.is_nil(select(2, of("max", "float", { 0 / 0, false })))
   end)
 
+  it("are shown in one form of equal numbers, whichever came first", function()
+    for _, name in ipairs { "min", "max" } do
+      assert.equal("integer", math.type(select(2, of(name, "any", shuffled { 1, 1.0 }))))
+      assert.equal("0.0", tostring(select(2, of(name, "float", shuffled { -0.0, 0.0 }))))
+    end
+  end)
+
   it("merge as they are found", function()
     local merge = measures.min.merge
     assert.equal(1, merge(merge(false, "a", "any"), 1, "any"))

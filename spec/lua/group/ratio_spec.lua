@@ -2,19 +2,13 @@
 local perflua = require "perflua"
 local two_events = require "spec.support.two_events"
 
-local raises = two_events.raises
+local raises, rows = two_events.raises, two_events.rows
 
 describe("ratio", function()
   local file
 
   setup(function() file = assert(perflua.open(two_events.write())) end)
   teardown(function() file:close() end)
-
-  local function rows(t)
-    local list = {}
-    for row in t:rows() do list[#list + 1] = row end
-    return list
-  end
 
   it("is of all records of two events, by the period", function()
     assert.same({ { pid = 7, ["cycles/faults"] = 400.0 }, { pid = 9, ["cycles/faults"] = 300.0 },

@@ -38,7 +38,7 @@ local function check(path)
     for i, name in ipairs(fields) do
       local value = record[name]
       if value == nil then value = false end
-      assert.equal(value, row[i])
+      if value ~= row[i] then assert.equal(value, row[i]) end -- asserting all takes longer than reading them
     end
   end
   assert.is_nil(step())

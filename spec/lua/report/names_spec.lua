@@ -1,24 +1,28 @@
 -- Names as perf report prints them.
 local names = require "perflua.report.names"
 
+local known = { ["/lib/modules/6.1/fs/ext4.ko"] = "[ext4]", ["/tmp/perf-4711.map"] = "[JIT] tid 4711" }
+local name_of = names.dsos { short_names = function() return known end }
+
 describe("a binary's short name", function()
   it("is what stands behind the last slash", function()
-    assert.are.equal("libc.so.6", names.dso "/usr/lib/x86_64-linux-gnu/libc.so.6")
-    assert.are.equal("x (deleted)", names.dso "/tmp/x (deleted)")
-    assert.are.equal("anon", names.dso "//anon")
+    assert.are.equal("libc.so.6", name_of "/usr/lib/x86_64-linux-gnu/libc.so.6")
+    assert.are.equal("x (deleted)", name_of "/tmp/x (deleted)")
+    assert.are.equal("anon", name_of "//anon")
   end)
 
   it("is the name itself where that is no path", function()
     for _, name in ipairs { "[kernel.kallsyms]", "[ext4]", "[vdso]", "[unknown]", "a.out" } do
-      assert.are.equal(name, names.dso(name))
+      assert.are.equal(name, name_of(name))
     end
   end)
 
-  it("tells whose code it is that was made at run time", function()
-    assert.are.equal("[JIT] tid 4711", names.dso "/tmp/perf-4711.map")
+  it("is what the core says of modules, and of code that was made at run time", function()
+    assert.are.equal("[ext4]", name_of "/lib/modules/6.1/fs/ext4.ko")
+    assert.are.equal("[JIT] tid 4711", name_of "/tmp/perf-4711.map")
   end)
 
-  it("is [unknown] where there is no binary", function() assert.are.equal("[unknown]", names.dso(false)) end)
+  it("is [unknown] where there is no binary", function() assert.are.equal("[unknown]", name_of(false)) end)
 end)
 
 describe("a function that is not known", function()

@@ -1,0 +1,71 @@
+-- From rows { samples, period, children?, event = its index or nil, keys = {…}, unresolved } to the sections of a
+-- report, one for each event, as the core makes them of callers (src/binding/query_callers.c):
+-- { index, samples, period, unresolved, n, values }.
+
+local blame = require "perflua.errors.blame"
+local order = require "perflua.report.order"
+
+local PERIOD, CHILDREN = 2, 3 -- places in a row
+
+local UNKNOWN = math.maxinteger -- of an event: behind all others
+
+-- The events of the samples, in their order.
+local function totals(rows, prepared)
+  local list, by_event = {}, {}
+  for _, row in ipairs(rows) do
+    local index = row.event or UNKNOWN
+    local total = by_event[index]
+    if not total then
+      total = { index = row.event, samples = 0, period = 0, rows = {}, unresolved = prepared.place.symbol and 0 or nil }
+      by_event[index], list[#list + 1] = total, total
+    end
+    total.rows[#total.rows + 1] = row
+    total.samples, total.period = total.samples + row[1], total.period + row[PERIOD]
+    if total.period < 0 then blame("the periods add up to more than 2^63") end
+    if total.unresolved and row.unresolved then total.unresolved = total.unresolved + row[1] end
+  end
+  table.sort(list, function(a, b) return (a.index or UNKNOWN) < (b.index or UNKNOWN) end)
+  return list
+end
+
+-- How many of the rows are to show.
+local function count_shown(rows, measure, whole, shown)
+  for i, row in ipairs(rows) do
+    local share = whole > 0 and 100 * (row[measure] / whole) or 0.0
+    if i > shown.count or share < shown.limit then return i - 1 end
+  end
+  return #rows
+end
+
+-- The values of the first n rows by column: keys, then what is measured.
+local function values_of(rows, n, n_keys, n_measures)
+  local values = {}
+  for c = 1, n_keys do
+    local column = {}
+    for r = 1, n do column[r] = rows[r].keys[c] end
+    values[c] = column
+  end
+  for m = 1, n_measures do
+    local column = {}
+    for r = 1, n do column[r] = rows[r][m] end
+    values[n_keys + m] = column
+  end
+  return values
+end
+
+---@param rows table[]
+---@param prepared table
+---@param keys {name: string, kind: string}[] of a row
+---@param shown { limit: number, count: integer }
+---@return table[]
+return function(rows, prepared, keys, shown)
+  local measure = prepared.children and CHILDREN or PERIOD
+  local list = totals(rows, prepared)
+  for _, section in ipairs(list) do
+    local sorted = order(section.rows, measure, keys, prepared.place.symbol)
+    section.rows = nil
+    section.n = count_shown(sorted, measure, section.period, shown)
+    section.values = values_of(sorted, section.n, #keys, measure)
+  end
+  return list
+end

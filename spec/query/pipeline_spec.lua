@@ -1,0 +1,157 @@
+-- What is compressed is decompressed once, by a thread of its own, and what it says of the system is read on the
+-- way. No answer is another for that: they are compared with those of the interpreter, which reads the system before.
+local answers = require "spec.support.query_answers"
+local containers = require "spec.support.containers"
+local files = require "spec.support.files"
+local lively = require "spec.support.lively"
+local oracle = require "spec.support.oracle"
+local perflua = require "perflua"
+local queries = require "spec.support.queries"
+local query_fields = require "spec.support.query_fields"
+local shared = require "spec.support.shared"
+
+local SEED = math.tointeger(tonumber(os.getenv "QUERY_SEED")) or os.time()
+
+local kinds = {}
+for _, c in ipairs(containers.list) do
+  if c.name:find "^file of compressed" and c.name:find "little" then kinds[#kinds + 1] = c end
+end
+
+-- Questions that ask for what changes while it is recorded.
+local questions = {
+  { { "group_by", "comm" }, { "count" }, { "sum", "period" } },
+  { { "where", "starts(comm, 'name')" }, { "group_by", "pid", "comm" }, { "first", "time" }, { "last", "time" } },
+  { { "group_by", "dso", "map.filename", "comm" }, { "count" }, { "distinct", "tid" } },
+  { { "group_by", "bucket(ip, 4096)", "map.start" }, { "avg", "period" } },
+  { { "where", "symbol == nil" }, { "group_by", "map.len", "dso" }, { "count" } },
+  { { "group_by", "cpu" }, { "min", "offset" }, { "max", "chunk_offset" }, { "count" } },
+}
+
+local function open(path, threads)
+  return assert(perflua.open(path, { threads = threads, symfs = "/nonexistent" }))
+end
+
+-- The answer of a recording that nothing is known of yet.
+local function answer(path, threads, steps, interpreted)
+  local file <close> = open(path, threads)
+  return answers.of(file:samples(), steps, interpreted), file.damage
+end
+
+-- Finds an answer to be the same in all ways.
+local function agreed(path, steps)
+  local expected, damage = answer(path, 1, steps, true)
+  for _, threads in ipairs { 1, 2, 4 } do
+    local got, harmed = answer(path, threads, steps)
+    local difference = answers.difference(expected, got, true)
+    if difference then
+      error(("%s: %s: %d threads: %s"):format(path, queries.spelled(steps), threads, difference), 0)
+    end
+    assert.are.equal(#damage, #harmed)
+  end
+  return expected
+end
+
+local function all_agreed(path)
+  for _, steps in ipairs(questions) do agreed(path, steps) end
+end
+
+local function random_agreed(path, n)
+  local about
+  do
+    local file <close> = open(path, 1)
+    about = { fields = query_fields.of(file, file:samples()), events = { file.events[1].name } }
+  end
+  for seed = SEED, SEED + n - 1 do agreed(path, queries.steps(seed, about)) end
+end
+
+describe("a compressed recording", function()
+  local recording = lively.recording(SEED, 9000, {})
+
+  it("has the answers of the plain one", function()
+    local plain = containers.list[1].write(recording)
+    for _, kind in ipairs(kinds) do
+      local path = kind.write(recording)
+      for i = 1, 5 do
+        local expected = answer(plain, 2, questions[i])
+        assert.is_true(#expected.rows > 1 or i == 5)
+        assert.is_nil(answers.difference(expected, answer(path, 2, questions[i])))
+      end
+      all_agreed(path)
+    end
+  end)
+
+  it("has one answer to random questions", function() random_agreed(kinds[1].write(recording), 25) end)
+
+  it("is counted as it is read", function()
+    local path = kinds[2].write(recording)
+    assert.same(shared.answers(path, 1, true), shared.answers(path, 2))
+    local file <close> = open(path, 2)
+    local all = file:records { container = true, order = "file" }
+    all.spec.interpreted = true
+    local by_type = {}
+    for r in all do by_type[r.type_id] = (by_type[r.type_id] or 0) + 1 end
+    local counts = {}
+    for type, count in pairs(file:count().types) do counts[type] = count.count end
+    assert.same(by_type, counts)
+  end)
+
+  it("keeps what it learned of the system while a question was answered", function()
+    local path = kinds[1].write(recording)
+    local one <close> = open(path, 2)
+    local other <close> = open(path, 2)
+    one:samples():group_by("comm"):count():top(1)
+    local function threads(file)
+      local list = {}
+      for i, t in ipairs(file:threads()) do
+        local maps = {}
+        for k, map in ipairs(t:maps()) do maps[k] = { map.start, map.len, map.filename } end
+        list[i] = { t.pid, t.tid, t.comm, t.start or 0, t.exit or 0, maps }
+      end
+      return list
+    end
+    assert.is_true(#threads(other) > 10)
+    assert.same(threads(other), threads(one))
+  end)
+
+  it("whose rounds do not hold has the same answers", function()
+    all_agreed(kinds[1].write(lively.recording(SEED, 9000, { late = 5 })))
+    all_agreed(kinds[2].write(lively.recording(SEED + 1, 9000, { late = 100 })))
+  end)
+
+  it("that says what holds for all times has the same answers", function()
+    all_agreed(kinds[1].write(lively.recording(SEED, 9000, { of_all_times = true })))
+  end)
+
+  it("of samples that have no time has the same answers", function()
+    all_agreed(kinds[1].write(lively.recording(SEED, 9000, { untimed = 2 })))
+  end)
+
+  it("that is damaged or cut has the same answers, and ends", function()
+    local bytes = files.read(kinds[1].write(recording))
+    for place = 2, 9 do
+      local at = #bytes * place // 10
+      local damaged = bytes:sub(1, at) .. ("\xff"):rep(8) .. bytes:sub(at + 9)
+      agreed(files.temporary(damaged), questions[1])
+      agreed(files.temporary(damaged), questions[4])
+      agreed(files.temporary(bytes:sub(1, at)), questions[3])
+    end
+  end)
+
+  it("says how many threads share it", function()
+    local path = kinds[1].write(recording)
+    assert.are.equal(1, shared.threads_of(path, 1))
+    assert.are.equal(2, shared.threads_of(path, 2))
+    assert.are.equal(2, shared.threads_of(path, 4))
+  end)
+
+  it("made now has the same answers", function()
+    if not oracle.perf then return end
+    local path = files.temporary()
+    local load = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ls / >/dev/null & cat /proc/self/maps >/dev/null & wait; done"
+    local _, ok = files.output(("perf record -q -z -g -a -e cpu-clock -F 9000 -o %s -- sh -c %s 2>&1"):format(path,
+      files.quote(load)))
+    if not ok then return end
+    all_agreed(path)
+    random_agreed(path, 8)
+  end)
+end)

@@ -1,0 +1,86 @@
+/*
+ * The field `comm`, of which no text moves: the machine keeps each name once, and what stands for one is kept here.
+ */
+#include "fields_inside.h"
+
+void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layout,
+		   struct pq_load *load)
+{
+	const struct pd_bound *tid =
+		&layout->bound[layout->slot[pm_machine_ids(pm_resolver_machine(fields->resolver))
+						    ->tid]];
+	const struct pd_bound *time = &layout->bound[layout->slot[fields->inside->time]];
+	uint32_t tid_end, time_end;
+
+	load->stays = true;
+	if (!tid->direct || tid->width != 4 || !time->direct || time->width != 8)
+		return;
+	tid_end = (uint32_t)tid->at + tid->width;
+	time_end = (uint32_t)time->at + time->width;
+	load->tid_at = (uint16_t)tid->at;
+	load->time_at = (uint16_t)time->at;
+	load->called_end = tid_end > time_end ? tid_end : time_end;
+}
+
+/* The text of a thread's name, which stays; *out is PQ_NIL if the record has no thread. */
+static void find_name(struct pq_fields *fields, struct pq_value *out)
+{
+	struct pd_value value;
+	struct pq_text *text;
+
+	value.type = PD_NIL;
+	out->type = PQ_NIL;
+	pm_comm(fields->resolver, fields->rec, &value);
+	if (value.type != PD_STR || value.s.n > UINT32_MAX)
+		return;
+	out->size = (uint32_t)value.s.n;
+	out->p = value.s.p;
+	if (value.s.p == value.text) {
+		text = pq_texts_add(&fields->inside->numbers, value.text, out->size);
+		fields->failed = fields->failed || !text;
+		if (!text)
+			return;
+		out->p = text->bytes;
+	}
+	out->type = PQ_TEXT;
+}
+
+/* The same of a record whose thread and time are known; it is kept for the next one. */
+static void find_name_at(struct pq_fields *fields, int32_t tid, uint64_t time,
+			 struct pq_value *out)
+{
+	const struct pm_called *found = pm_comm_then(fields->resolver, fields->rec, tid, time);
+
+	find_name(fields, out);
+	if (found && out->type == PQ_TEXT)
+		fields->called = (struct pq_called){
+			.text = out->p,
+			.size = out->size,
+			.tid = tid,
+			.source = fields->rec->source,
+			.from = found->from,
+			.span = found->last - found->from,
+			.taken = *fields->taken,
+		};
+}
+
+void pq_read_comm(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	const struct pq_load *load = &fields->bound->loads[field];
+	const struct pd_record *rec = fields->rec;
+	const struct pq_called *called;
+
+	if (load->called_end > rec->size) {
+		find_name(fields, out);
+		return;
+	}
+	called = pq_fields_called(fields, load);
+	if (!called) {
+		find_name_at(fields, (int32_t)pd_load32(rec->bytes + load->tid_at, load->swap),
+			     pd_load64(rec->bytes + load->time_at, load->swap), out);
+		return;
+	}
+	out->type = PQ_TEXT;
+	out->size = called->size;
+	out->p = called->text;
+}

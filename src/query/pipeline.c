@@ -1,0 +1,206 @@
+#include "pipeline.h"
+
+#define SMALL  ((uint64_t)128 << 10) /* bytes of a stream: for less there is no thread */
+#define ROUNDS 2
+#define WAITS  112 /* batches that may wait for them: together they are bounded */
+
+struct pipeline {
+	const struct pq_scope *scope;
+	struct pd_stream *stream;
+	struct pd_batches *batches;
+	const struct pd_binder *binder;
+	struct pm_incoming *incoming; /* NULL: there is no machine, or it was read */
+	struct pq_worker worker;
+	struct pd_batch *waiting[WAITS]; /* [n] from `first` on, around */
+	size_t first, n;
+	uint64_t latest; /* time of what was taken */
+};
+
+enum piped {
+	ALL,
+	ENDED, /* go_on said no */
+	VOID,  /* what was added up cannot be relied on */
+	NO_MEMORY,
+};
+
+bool pq_pipeline_fits(const struct pq_scope *scope)
+{
+	const struct pd_session *session = scope->session;
+	const struct pd_file *file = session->files[0];
+
+	return session->n_files == 1 && file->n_streams == 1 && !file->input.stream &&
+	       scope->order == PD_ORDER_FILE &&
+	       pd_file_feature(file, PD_FEATURE_COMPRESSED) != NULL;
+}
+
+/* Adds up the batch that waits longest. */
+static enum piped take_first(struct pipeline *p)
+{
+	struct pd_batch *batch = p->waiting[p->first];
+	bool unknown = false, ok = true;
+
+	p->first = (p->first + 1) % WAITS;
+	p->n--;
+	if (batch->latest > p->latest)
+		p->latest = batch->latest;
+	if (p->incoming && (batch->untimed || !pm_incoming_until(p->incoming, p->latest))) {
+		pd_batches_give_back(p->batches, batch);
+		return VOID;
+	}
+	for (size_t i = 0; ok && i < batch->n_rows; i++)
+		ok = pq_worker_take_row(&p->worker, p->stream, p->binder, &batch->rows[i],
+					&unknown);
+	pd_batches_give_back(p->batches, batch);
+	if (!ok)
+		return NO_MEMORY;
+	/* an event that is not known is of no known time */
+	return p->incoming && unknown ? VOID : ALL;
+}
+
+/* Has the first one's time come, `rounds` being over? */
+static bool is_due(const struct pipeline *p, uint64_t rounds)
+{
+	return p->n && (!p->incoming || p->n == WAITS ||
+			rounds >= p->waiting[p->first]->rounds + ROUNDS);
+}
+
+/* Takes a batch in, and adds up what is due. */
+static enum piped take(struct pipeline *p, struct pd_batch *batch)
+{
+	enum piped piped = ALL;
+	bool ok = true;
+
+	p->waiting[(p->first + p->n++) % WAITS] = batch;
+	for (size_t i = 0; ok && p->incoming && i < batch->n_picked; i++) {
+		struct pd_record *rec = &batch->picked[i].rec;
+
+		pd_bind(p->binder, rec);
+		ok = pm_incoming_meet(p->incoming, rec, batch->picked[i].last);
+	}
+	if (!ok)
+		return VOID;
+	while (piped == ALL && is_due(p, batch->rounds))
+		piped = take_first(p);
+	return piped;
+}
+
+static bool go_on(const struct pipeline *p, uint64_t done)
+{
+	const struct pq_scope *scope = p->scope;
+
+	return !scope->go_on || scope->go_on(scope->arg, done, p->stream->data.size);
+}
+
+/* All batches. */
+static enum piped take_all(struct pipeline *p)
+{
+	enum piped piped = ALL;
+	struct pd_batch *batch;
+	bool unusual = false;
+
+	while (piped == ALL && (batch = pd_batches_next(p->batches, &unusual))) {
+		uint64_t done = batch->done;
+
+		piped = take(p, batch);
+		if (piped == ALL && !go_on(p, done))
+			piped = ENDED;
+	}
+	if (unusual)
+		return VOID;
+	while (piped == ALL && p->n)
+		piped = take_first(p);
+	if (piped == ALL && p->incoming && !pm_incoming_until(p->incoming, UINT64_MAX))
+		return VOID;
+	return piped;
+}
+
+static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
+{
+	const struct pq_scope *scope = p->scope;
+	struct pd_types pick = { .unknown = false };
+
+	if (p->incoming)
+		pm_machine_types(&pick);
+	if (!pq_worker_init(&p->worker, scope, grouping))
+		return false;
+	p->batches = pd_batches_start(p->stream, &scope->types, &pick,
+				      p->stream->data.size < SMALL ? 1 : scope->threads);
+	if (p->batches)
+		p->binder = pd_batches_binder(p->batches);
+	return p->batches != NULL;
+}
+
+/* Reads the machine on the way, unless incoming is NULL. */
+static enum piped run(const struct pq_scope *scope, const struct pq_grouping *grouping,
+		      struct pm_incoming *incoming, struct pq_groups **groups)
+{
+	struct pipeline p = {
+		.scope = scope,
+		.stream = &scope->session->files[0]->streams[0],
+		.incoming = incoming,
+	};
+	enum piped piped = begin(&p, grouping) ? take_all(&p) : NO_MEMORY;
+
+	for (; p.n; p.n--, p.first = (p.first + 1) % WAITS)
+		pd_batches_give_back(p.batches, p.waiting[p.first]);
+	pd_batches_stop(p.batches);
+	if (piped < VOID && p.worker.fields.failed)
+		piped = NO_MEMORY;
+	if (piped < VOID) {
+		*groups = p.worker.groups;
+		p.worker.groups = NULL;
+	}
+	pq_worker_deinit(&p.worker);
+	return piped;
+}
+
+static bool asks_for_samples_only(const struct pq_scope *scope)
+{
+	struct pd_types samples = { .unknown = false };
+
+	pd_types_add(&samples, PD_RECORD_SAMPLE);
+	return !scope->types.unknown && scope->types.bits[0] == samples.bits[0] &&
+	       scope->types.bits[1] == samples.bits[1];
+}
+
+/* In one pass, with the machine. */
+static enum piped run_once(const struct pq_scope *scope, const struct pq_grouping *grouping,
+			   struct pq_groups **groups)
+{
+	struct pm_incoming *incoming;
+	enum piped piped = VOID;
+
+	if (!asks_for_samples_only(scope) || !pm_can_come(scope->session))
+		return VOID;
+	incoming = pm_incoming_create(scope->machine);
+	if (incoming)
+		piped = run(scope, grouping, incoming, groups);
+	pm_incoming_destroy(incoming);
+	if (piped == ALL)
+		*scope->unread = false;
+	else if (piped == VOID && !pm_machine_clear(scope->machine))
+		piped = NO_MEMORY;
+	return piped;
+}
+
+int pq_pipeline_run(const struct pq_scope *scope, const struct pq_grouping *grouping, bool *ran,
+		    struct pq_groups **groups, struct pd_error *err)
+{
+	enum piped piped = VOID;
+
+	*ran = true;
+	if (scope->machine && scope->unread && *scope->unread) {
+		piped = run_once(scope, grouping, groups);
+		if (piped == VOID && !pm_machine_read(scope->machine, scope->threads, err))
+			return -1;
+		if (piped == VOID)
+			*scope->unread = false;
+	}
+	if (piped == VOID)
+		piped = run(scope, grouping, NULL, groups);
+	*ran = piped != VOID;
+	if (piped == NO_MEMORY)
+		pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
+			     "no memory for the groups of records");
+	return piped == ALL ? 1 : piped == ENDED ? 0 : -1;
+}

@@ -1,0 +1,21 @@
+/*
+ * A grouped query over one compressed stream, which is decompressed once, by a thread of its own, while the caller's adds
+ * up what is in it (perfdata's batches.h). What the machine must know is read on the way (machine's incoming.h): batches
+ * wait until two more rounds of the recorder's have come, behind which nothing is as early as they are.
+ */
+#ifndef PERFLUA_QUERY_PIPELINE_H
+#define PERFLUA_QUERY_PIPELINE_H
+
+#include "worker.h"
+
+/* Is it for such a scope? */
+bool pq_pipeline_fits(const struct pq_scope *scope);
+
+/*
+ * As pq_run. *ran false: something about the recording is unusual; the machine was read, if there is one, and nothing
+ * else was done: the answer means nothing.
+ */
+int pq_pipeline_run(const struct pq_scope *scope, const struct pq_grouping *grouping, bool *ran,
+		    struct pq_groups **groups, struct pd_error *err);
+
+#endif
