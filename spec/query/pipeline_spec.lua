@@ -1,6 +1,7 @@
 -- What is compressed is decompressed once, by a thread of its own, and what it says of the system is read on the
 -- way. No answer is another for that: they are compared with those of the interpreter, which reads the system before.
 local answers = require "spec.support.query_answers"
+local compressed = require "spec.support.compressed"
 local containers = require "spec.support.containers"
 local files = require "spec.support.files"
 local lively = require "spec.support.lively"
@@ -9,6 +10,7 @@ local perflua = require "perflua"
 local queries = require "spec.support.queries"
 local query_fields = require "spec.support.query_fields"
 local shared = require "spec.support.shared"
+local zstd = require "spec.support.builder_zstd"
 
 local SEED = math.tointeger(tonumber(os.getenv "QUERY_SEED")) or os.time()
 
@@ -62,6 +64,22 @@ local function random_agreed(path, n)
     about = { fields = query_fields.of(file, file:samples()), events = { file.events[1].name } }
   end
   for seed = SEED, SEED + n - 1 do agreed(path, queries.steps(seed, about)) end
+end
+
+-- Three samples, the header of a record of this size, as simpleperf writes them, and n payloads of 64 KB of samples,
+-- of 32 bytes each.
+local function claiming(size, n)
+  local b, payload = compressed.start(), zstd.frame()
+  local function samples(from, to)
+    return b:apart(function()
+      for i = from, to do b:sample(b.events[1], { ip = 4096 * i, pid = i % 5, tid = i % 5, time = i }) end
+    end)
+  end
+  b:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3, mmap_len = 4096 })
+  local header = b:apart(function() b:raw(0x8000, size >> 16, "", size & 0xffff) end)
+  b:record("compressed2", { data = payload(samples(1, 3) .. header) })
+  for i = 1, n do b:record("compressed2", { data = payload(samples(2000 * i, 2000 * i + 1999)) }) end
+  return b:write()
 end
 
 describe("a compressed recording", function()
@@ -134,6 +152,14 @@ describe("a compressed recording", function()
       agreed(files.temporary(damaged), questions[1])
       agreed(files.temporary(damaged), questions[4])
       agreed(files.temporary(bytes:sub(1, at)), questions[3])
+    end
+  end)
+
+  it("that claims a record larger than a payload's can be has the same answers, and ends", function()
+    for _, n in ipairs { 0x7fffffe, 16384, 12000, 2048 } do -- behind so many samples it would end
+      local path = claiming(8 + 32 * n, 20)
+      assert.are.equal(3, #agreed(path, { { "group_by", "ip" }, { "count" } }).rows)
+      agreed(path, questions[1])
     end
   end)
 

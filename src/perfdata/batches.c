@@ -187,7 +187,8 @@ static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
 
 	while (end - p >= 8 && !(before && p > d->pos) && !is_full(batch)) {
 		pd_record_header(&rec, p, r->swap);
-		if (rec.size < 8)
+		/* damage can claim simpleperf's larger sizes, for which a block has no room */
+		if (rec.size < 8 || rec.size > UINT16_MAX)
 			return false;
 		if ((size_t)(end - p) < rec.size)
 			break;
@@ -260,8 +261,8 @@ static int fill(struct pd_batches *b, struct pd_batch *batch)
 	       r->blocks.offset < far) {
 		if (r->is_inside) {
 			got = read_inside(b, batch);
-			if (!got) /* full: of a record that has no room in a batch, or of damage, if of nothing */
-				return batch->n_rows ? 1 : -1;
+			if (!got)
+				return 1; /* full */
 			continue;
 		}
 		got = pd_reader_advance(r, &rec, &err);
