@@ -169,7 +169,7 @@ static bool find_section(const struct pl_job *job, struct section *s)
 
 		s->samples += row->samples;
 		s->period += row->period;
-		if (s->period > INT64_MAX)
+		if (s->period >= PQ_TOO_LARGE)
 			return false;
 		if (!row->symbol)
 			s->unresolved += row->samples;

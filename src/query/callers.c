@@ -112,6 +112,12 @@ static uint32_t row_of(struct pq_callers *c, uint32_t owner, uint32_t part, size
 	return found;
 }
 
+/* Of what is at most PQ_TOO_LARGE, which stands for all that is more. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a >= PQ_TOO_LARGE || b >= PQ_TOO_LARGE - a ? PQ_TOO_LARGE : a + b;
+}
+
 /* Adds what group g measured to the row of a frame. */
 static bool add(struct pq_callers *c, uint32_t owner, uint32_t part, size_t g, bool own,
 		const struct pq_state measured[2])
@@ -124,10 +130,10 @@ static bool add(struct pq_callers *c, uint32_t owner, uint32_t part, size_t g, b
 	row = &c->rows[number];
 	if (own) {
 		row->samples += measured[0].value.u;
-		row->period += measured[1].value.u;
+		row->period = sum(row->period, measured[1].value.u);
 	}
 	if (c->latest[number] != g) {
-		row->children += measured[1].value.u;
+		row->children = sum(row->children, measured[1].value.u);
 		c->latest[number] = (uint32_t)g;
 	}
 	return true;

@@ -30,6 +30,9 @@ struct pq_caller_row {
 	uint64_t children; /* period of those that have it anywhere in their chain */
 };
 
+/* Stands for all periods that are as large or larger: no integer of Lua's is. */
+#define PQ_TOO_LARGE (UINT64_C(1) << 63)
+
 /* Of groups of n_keys keys, which must outlive it. NULL: no memory. */
 struct pq_callers *pq_callers_create(const struct pq_groups *groups, size_t n_keys,
 				     unsigned by);

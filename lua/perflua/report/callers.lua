@@ -4,11 +4,13 @@
 local aggregate = require "perflua.group.aggregate"
 local engine = require "perflua.query.engine"
 local names = require "perflua.report.names"
+local sums = require "perflua.group.sums"
 local sections = require "perflua.report.sections"
 
 local callers = {}
 
 local find, sub = string.find, string.sub
+local plus = sums.adder "unsigned"
 
 -- The place of the call chain among the fields that are read.
 local function frames_at(prepared)
@@ -102,8 +104,8 @@ local function expanded(groups, prepared)
     local from, stop = 1, find(frames, "\n", 1, true) -- a pattern takes twice the time
     while stop do
       local row = rows_by_line[sub(frames, from, stop - 1)]
-      if from == 1 then row[1], row[2] = row[1] + samples, row[2] + period end
-      if row.latest ~= g then row[3], row.latest = row[3] + period, g end
+      if from == 1 then row[1], row[2] = row[1] + samples, plus(row[2], period) end
+      if row.latest ~= g then row[3], row.latest = plus(row[3], period), g end
       from = stop + 1
       stop = find(frames, "\n", from, true)
     end

@@ -2,6 +2,7 @@
 
 local aggregate = require "perflua.group.aggregate"
 local names = require "perflua.report.names"
+local sums = require "perflua.group.sums"
 
 local rows = {}
 
@@ -45,6 +46,8 @@ end
 
 local ABSENT = {} -- a value for tables
 
+local plus = sums.adder "unsigned"
+
 -- Short names of binaries, and those of them that several binaries have.
 local function short_names(groups, at, file)
   local short, owner, shared, name_of = {}, {}, {}, names.dsos(file)
@@ -75,7 +78,7 @@ local function put_together(groups, prepared)
     end
     if dso and shared[keys[dso]] then
       local row = row_of(g.event, keys, symbol and n + 1 or n)
-      row[1], row[2], row.unresolved = row[1] + g[1], row[2] + g[2], g.unresolved
+      row[1], row[2], row.unresolved = row[1] + g[1], plus(row[2], g[2]), g.unresolved
     else
       list[#list + 1] = g
     end

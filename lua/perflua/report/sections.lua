@@ -2,10 +2,12 @@
 -- report, one for each event, as the core makes them of callers (src/binding/query_callers.c):
 -- { index, samples, period, unresolved, n, values }.
 
-local blame = require "perflua.errors.blame"
 local order = require "perflua.report.order"
+local sums = require "perflua.group.sums"
 
 local PERIOD, CHILDREN = 2, 3 -- places in a row
+
+local plus = sums.adder "unsigned"
 
 local UNKNOWN = math.maxinteger -- of an event: behind all others
 
@@ -20,8 +22,7 @@ local function totals(rows, prepared)
       by_event[index], list[#list + 1] = total, total
     end
     total.rows[#total.rows + 1] = row
-    total.samples, total.period = total.samples + row[1], total.period + row[PERIOD]
-    if total.period < 0 then blame("the periods add up to more than 2^63") end
+    total.samples, total.period = total.samples + row[1], plus(total.period, row[PERIOD])
     if total.unresolved and row.unresolved then total.unresolved = total.unresolved + row[1] end
   end
   table.sort(list, function(a, b) return (a.index or UNKNOWN) < (b.index or UNKNOWN) end)

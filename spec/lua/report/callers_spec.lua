@@ -125,6 +125,21 @@ describe("a report with callers", function()
     end
   end)
 
+  it("raises periods of one row that add up to more than twice that", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    for ip = 1, 3 do -- 2^61 is left of 9 * 2^61 in 64 bits
+      b:sample(event, { ip = ip, pid = 1, tid = 1, time = ip, period = 3 << 61, callchain = { USER, ip } })
+    end
+    local file <close> = assert(perflua.open(b:write()))
+    for _, interpreted in ipairs { false, true } do
+      local prepared = report.prepare(file, { sort = { "dso" } })
+      prepared.query.spec.interpreted = interpreted
+      assert.is_true(prepared.children)
+      assert.error_matches(function() report.read(prepared) end, "2%^63")
+    end
+  end)
+
   local recordings = {
     "recorded/amd64-7.2/defer.data", "recorded/arm64/fp-g.data", "recorded/s390x/all.data",
     "collected/dkuo123__lockfree/test/perf.data", "collected/NanXiao__images/perf/perf.data",

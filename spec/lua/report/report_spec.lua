@@ -1,5 +1,6 @@
 -- The report as a module: rows as a Table, events that are not added together, callers once in a sample.
 local builder = require "spec.support.builder"
+local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
 local report = require "perflua.report"
 
@@ -79,6 +80,18 @@ describe("a report", function()
     local most = math.maxinteger
     local file = recording { { "cycles", "sh", 1, 0, most }, { "cycles", "sh", 1, 0, 1 } }
     assert.error_matches(function() read(file, { sort = { "pid" } }) end, "2%^63")
+  end)
+
+  it("raises periods of binaries of one name that add up to more than twice that", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period" } }
+    mapped.add(b, { "- map 7 1000-2000 /a/x", "- map 8 1000-2000 /b/x", "- map 9 1000-2000 /c/x" })
+    for pid = 7, 9 do -- 2^61 is left of 9 * 2^61 in 64 bits
+      b:sample(event, { ip = 4096, pid = pid, tid = pid, time = 99, period = 3 << 61 })
+    end
+    local file = perflua.open(b:write(), { symfs = "/nonexistent" })
+    assert.error_matches(function() read(file, { sort = { "dso" } }) end, "2%^63")
+    assert.are.equal(3 << 61, read(file, { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
   end)
 
   it("raises fields that there are not, or twice, and says which", function()
