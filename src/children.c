@@ -2,12 +2,11 @@
  * Other processes of this program. Each writes to a file without a name, which is read when it has ended: so
  * none waits for its reader, and any that ends makes room for the next.
  */
-#define _GNU_SOURCE /* sched_getaffinity, mkostemp */
+#define _GNU_SOURCE /* asprintf, mkostemp */
 #include "children.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,21 +29,33 @@ static int close_output(lua_State *L)
 	return luaL_fileresult(L, fclose(stream->f) == 0, NULL);
 }
 
-/* A file of Lua's that has no name, in $TMPDIR; NULL with errno. [-0, +1] */
+/* A file without a name, in $TMPDIR; -1 with errno. */
+static int open_nameless(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name;
+	int fd;
+
+	if (asprintf(&name, "%s/perflua-XXXXXX", dir && *dir ? dir : "/tmp") < 0)
+		return -1;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	free(name);
+	return fd;
+}
+
+/* The same as a file of Lua's; NULL with errno. [-0, +1] */
 static FILE *push_output(lua_State *L)
 {
 	luaL_Stream *stream = lua_newuserdatauv(L, sizeof(*stream), 0);
-	const char *dir = getenv("TMPDIR");
-	char name[256];
 	int fd;
 
 	stream->closef = NULL; /* closed */
 	luaL_setmetatable(L, LUA_FILEHANDLE);
-	snprintf(name, sizeof(name), "%.200s/perflua-XXXXXX", dir && *dir ? dir : "/tmp");
-	fd = mkostemp(name, O_CLOEXEC);
+	fd = open_nameless();
 	if (fd < 0)
 		return NULL;
-	unlink(name);
 	stream->f = fdopen(fd, "w+b");
 	if (!stream->f) {
 		close(fd);
@@ -121,15 +132,4 @@ int perflua_wait(lua_State *L)
 	lua_pushinteger(L, pid);
 	lua_pushinteger(L, WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
 	return 2;
-}
-
-/* host.processors() -> integer: how many of them this process may run on */
-int perflua_processors(lua_State *L)
-{
-	cpu_set_t cpus;
-	long n = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) :
-								  sysconf(_SC_NPROCESSORS_ONLN);
-
-	lua_pushinteger(L, n > 0 ? n : 1);
-	return 1;
 }

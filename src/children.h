@@ -6,6 +6,5 @@
 
 int perflua_start(lua_State *L);
 int perflua_wait(lua_State *L);
-int perflua_processors(lua_State *L);
 
 #endif

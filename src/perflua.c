@@ -31,6 +31,8 @@ int luaopen_perflua_core(lua_State *L);
 #define INTERRUPT_KEY "perflua.interrupt"
 /* And whether they may say on the terminal how far they are. */
 #define PROGRESS_KEY "perflua.progress"
+/* And how many threads work on a recording that is opened without saying it. */
+#define THREADS_KEY "perflua.threads"
 
 #define HISTORY_LINES 1000
 
@@ -83,6 +85,14 @@ static int host_is_terminal(lua_State *L)
 {
 	lua_pushboolean(L, isatty(STDIN_FILENO));
 	return 1;
+}
+
+/* host.set_threads(n): for recordings that are opened without the option */
+static int host_set_threads(lua_State *L)
+{
+	lua_pushinteger(L, luaL_checkinteger(L, 1));
+	lua_setfield(L, LUA_REGISTRYINDEX, THREADS_KEY);
+	return 0;
 }
 
 /* host.show_progress(): passes that take long say on a terminal how far they are */
@@ -175,10 +185,10 @@ static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
 	{ "is_terminal", host_is_terminal },
 	{ "show_progress", host_show_progress },
+	{ "set_threads", host_set_threads },
 	{ "read_line", host_read_line },
 	{ "start", perflua_start },
 	{ "wait", perflua_wait },
-	{ "processors", perflua_processors },
 #ifdef PERFLUA_LIBEDIT
 	{ "history", host_history },
 	{ "remember", host_remember },

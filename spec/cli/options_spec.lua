@@ -1,3 +1,4 @@
+local compressed = require "spec.support.compressed"
 local run = require "spec.cli.run"
 
 describe("the options of perflua", function()
@@ -37,7 +38,8 @@ describe("the options of perflua", function()
   it("are explained by --help", function()
     local got = run.perflua { "--help" }
     assert.are.equal(0, got.status)
-    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--", "--help", "--version" } do
+    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--quiet", "--threads", "--", "--help",
+      "--version" } do
       assert.truthy(got.out:find("\n  " .. option .. " ", 1, true), option)
     end
   end)
@@ -70,10 +72,38 @@ describe("the options of perflua", function()
       run.perflua({ "-e", "warn('a ', 'b') warn '@off' warn 'c' warn '@on' warn '@what' warn 'd'" }).err)
   end)
 
+  it("say with --threads how many threads work on what is opened without a number of its own", function()
+    local b = compressed.start()
+    b:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3, mmap_len = 4096 })
+    b:sample(b.events[1], { ip = 1, pid = 7, tid = 7, time = 5 })
+    local script = run.script [[
+      for _, threads in ipairs { 0, 1, 2, 3 } do
+        local file <close> = assert(perflua.open(arg[1], { threads = threads > 0 and threads or nil }))
+        print((file:samples():group_by("pid"):count():explain():match "threads%s+([^\n]*)"))
+      end]]
+    local path, more = b:write(), "2: one decompresses, one adds up\n" -- of more than two
+    for words, expected in pairs {
+      ["--threads 1"] = "1\n", ["--threads 2"] = "2\n", ["--threads 16"] = more, ["--threads 3 --threads 1"] = "1\n",
+    } do
+      local got = run.shell_with(('"$perflua" %s "$@"'):format(words), script, path)
+      assert.are.same({ status = 0, out = expected .. "1\n2\n" .. more, err = "" }, got)
+    end
+    assert.matches("^[12][^\n]*\n1\n2\n" .. more .. "$", run.perflua({ script, path }).out)
+  end)
+
+  for _, n in ipairs { "0", "17", "-1", "1.5", "x", "" } do
+    it(("are refused when --threads is followed by '%s'"):format(n), function()
+      local got = run.perflua { "--threads", n, "-e", "print(1)" }
+      assert.are.same({ 2, "" }, { got.status, got.out })
+      assert.matches("^perflua: '%-%-threads' needs a number from 1 to 16\nusage: ", got.err)
+    end)
+  end
+
   for name, words in pairs {
     ["are refused when unknown"] = { "--bogus" },
     ["are refused when they are two in one word"] = { "-iv" },
     ["are refused when -e has no argument"] = { "-e" },
+    ["are refused when --threads has no argument"] = { "--threads" },
     ["are refused when -l is followed by an option"] = { "-l", "-v" },
   } do
     it(name .. ", with the usage and status 2", function()

@@ -30,6 +30,9 @@
 /* Registry key of a boolean, which an interpreter sets: passes that take long may say so on a terminal. */
 #define PL_PROGRESS "perflua.progress"
 
+/* Registry key of an integer, which an interpreter sets: the threads of files that are opened without saying it. */
+#define PL_THREADS "perflua.threads"
+
 /*
  * Field names by the address of their interned Lua string: one per Lua state, in the registry, which
  * keeps the strings too. An id above PL_METHODS is a method of Record.
@@ -122,8 +125,9 @@ struct pl_file {
 	const struct pl_names *names;
 };
 
-/* The option `threads` of a table, 0 without one. Raises if it is no such number. [-0, +0] */
-unsigned pl_threads_option(lua_State *L, int options);
+/* A number of threads in a field of a table, 0 if it has none. Raises if it is no such number. [-0, +0] */
+unsigned pl_threads_option(lua_State *L, int table, const char *name);
+int pl_processors(lua_State *L); /* core.processors() -> integer: how many of them we may use */
 int pl_open(lua_State *L); /* core.open(path | paths [, options]) -> File | nil, message, code */
 struct pl_file *pl_check_file(lua_State *L, int index);	     /* any File */
 struct pl_file *pl_check_open_file(lua_State *L, int index); /* raises if closed */

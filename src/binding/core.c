@@ -84,6 +84,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "metatable", core_metatable },
 		{ "query_call", pl_query_call },
 		{ "script_fields", pl_script_fields },
+		{ "processors", pl_processors },
 		{ NULL, NULL },
 	};
 

@@ -118,8 +118,16 @@ static void read_options(lua_State *L, struct pl_file *f, uint64_t *window)
 	if (lua_getfield(L, 2, "window") != LUA_TNIL)
 		*window = (uint64_t)luaL_checkinteger(L, -1);
 	lua_pop(L, 2);
-	f->threads = pl_threads_option(L, 2);
 	read_symbol_options(L, f);
+}
+
+/* As the options say, else as the interpreter was told. */
+static void read_threads(lua_State *L, struct pl_file *f)
+{
+	if (lua_istable(L, 2))
+		f->threads = pl_threads_option(L, 2, "threads");
+	if (!f->threads)
+		f->threads = pl_threads_option(L, LUA_REGISTRYINDEX, PL_THREADS);
 }
 
 /* core.open(path | paths [, options]) -> File | nil, message, code */
@@ -137,6 +145,7 @@ int pl_open(lua_State *L)
 	*f = (struct pl_file){ .array = lua_istable(L, 1) };
 	luaL_setmetatable(L, PL_FILE);
 	read_options(L, f, &window);
+	read_threads(L, f);
 	pl_push_record_metatable(L);
 	lua_setiuservalue(L, -2, PL_FILE_RECORD);
 	f->names = pl_names_get(L);

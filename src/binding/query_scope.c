@@ -8,26 +8,37 @@
 
 #define MOST_THREADS 16
 
-unsigned pl_threads(const struct pl_file *f)
+static unsigned processors(void)
 {
 	cpu_set_t cpus;
 	long n;
 
-	if (f->threads)
-		return f->threads;
 	/* it fails where there are more processors than the set holds */
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
 		n = CPU_COUNT(&cpus);
 	else
 		n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n < 1 ? 1 : n < MOST_THREADS ? (unsigned)n : MOST_THREADS;
+	return n < 1 ? 1 : (unsigned)n;
 }
 
-unsigned pl_threads_option(lua_State *L, int options)
+int pl_processors(lua_State *L)
+{
+	lua_pushinteger(L, processors());
+	return 1;
+}
+
+unsigned pl_threads(const struct pl_file *f)
+{
+	unsigned n = f->threads ? f->threads : processors();
+
+	return n < MOST_THREADS ? n : MOST_THREADS;
+}
+
+unsigned pl_threads_option(lua_State *L, int table, const char *name)
 {
 	lua_Integer n = 0;
 
-	if (lua_getfield(L, options, "threads") != LUA_TNIL) {
+	if (lua_getfield(L, table, name) != LUA_TNIL) {
 		n = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
 		if (n < 1 || n > MOST_THREADS)
 			luaL_error(L, "threads is an integer from 1 to %d", MOST_THREADS);
@@ -109,7 +120,7 @@ void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
 	*scope = (struct pq_scope){
 		.session = f->session,
 		.order = is_order(L, options, "time") ? PD_ORDER_TIME : PD_ORDER_FILE,
-		.threads = pl_threads_option(L, options),
+		.threads = pl_threads_option(L, options, "threads"),
 		.go_on = pl_progress_go_on,
 		.arg = progress,
 	};

@@ -28,6 +28,7 @@ arguments on a terminal: a prompt.
   -W          turn warnings on (they are)
   -E          ignore environment variables
   --quiet     do not show on a terminal how far a pass is that takes long
+  --threads N at most N threads work on a recording, 1 to 16
   --          end of options
   --help      this text
   --version   what this binary is and what was built in
@@ -60,6 +61,12 @@ local function parse(argv)
       break
     elseif flags[word] then
       options[flags[word]] = true
+    elseif word == "--threads" then
+      options.threads = math.tointeger(tonumber(argv[i]))
+      if not options.threads or options.threads < 1 or options.threads > 16 then
+        return nil, "'--threads' needs a number from 1 to 16"
+      end
+      i = i + 1
     elseif letter then
       if value == "" then
         value = argv[i]
@@ -284,9 +291,8 @@ function cli.main(argv, host)
   elseif options.banner and not options.interactive then
     io.stdout:write(banner(host), "\n")
   end
-  if not options.quiet then
-    host.show_progress()
-  end
+  if not options.quiet then host.show_progress() end
+  if options.threads then host.set_threads(options.threads) end
   local status = run(argv, host, options, script) or 0
   return host.interrupted() and INTERRUPTED or status
 end

@@ -1,5 +1,7 @@
 -- A process of perflua for each recording, several of them at a time.
 
+local core = require "perflua.core"
+
 local children = {}
 
 -- What came before the tool on our own command line; a prompt is not for them.
@@ -10,6 +12,12 @@ local function own_options()
     if arg[i] ~= "-i" and arg[i] ~= "-v" then words[#words + 1] = arg[i] end
   end
   return words
+end
+
+-- The processors are shared; how many threads each is to have may be said behind that.
+local function add_threads(words, at_a_time)
+  table.insert(words, 2, "--threads")
+  table.insert(words, 3, ("%d"):format(math.max(1, math.min(16, core.processors() // at_a_time))))
 end
 
 local function words_for(options, script, path)
@@ -29,6 +37,7 @@ end
 --- without if it failed, and why if it did not say so itself. false: no others are to be started
 function children.run(host, script, paths, at_a_time, done)
   local options, running, n, next_one, going = own_options(), {}, 0, 1, true
+  add_threads(options, math.min(at_a_time, #paths))
   local function ended(i, out, message)
     if done(i, out, message) == false then going = false end
     if out then out:close() end

@@ -1,6 +1,7 @@
 -- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged result.
 
 local children = require "perflua.map.children"
+local core = require "perflua.core"
 local placeless = require "perflua.errors.placeless"
 local read = require "perflua.table.read"
 local say = require "perflua.map.say"
@@ -88,7 +89,7 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out, host)
-  local at_a_time = math.tointeger(tonumber(args.j or host.processors()))
+  local at_a_time = math.tointeger(tonumber(args.j or core.processors()))
   local wrong = write.wrong(args)
     or not (at_a_time and at_a_time > 0) and ("-j: a number of processes, not '%s'"):format(args.j)
   if wrong then return USAGE, "map: " .. wrong end
