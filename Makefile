@@ -28,13 +28,17 @@ ifneq ($(wildcard /usr/include/libiberty/demangle.h),)
 DEMANGLE_CFLAGS := -DPERFLUA_LIBIBERTY
 DEMANGLE_LIBS := -Wl,--exclude-libs,libiberty.a -liberty
 endif
+ifneq ($(shell pkg-config --exists "libtraceevent >= 1.5" 2>/dev/null && echo yes),)
+TRACE_CFLAGS := -DPERFLUA_TRACEEVENT='"$(shell pkg-config --modversion libtraceevent)"' $(shell pkg-config --cflags libtraceevent)
+TRACE_LIBS := $(shell pkg-config --libs libtraceevent)
+endif
 else ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
 -include build/config.mk
 endif
 
-COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS)
+COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS) $(TRACE_CFLAGS)
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(sort $(wildcard src/*/*.c)))
-MAIN := $(B)/obj/perflua.o $(B)/obj/children.o $(B)/obj/library.o
+MAIN := $(B)/obj/perflua.o $(B)/obj/children.o $(B)/obj/heap.o $(B)/obj/library.o
 # meta.lua is for editors only
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua -name '*.lua')))
 DEMO := spec/fixtures/demo.perf.data
@@ -61,12 +65,12 @@ build/config.mk: .ci/deps .ci/config
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(EDIT_LIBS) -lm -ldl
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS) $(EDIT_LIBS) -lm -ldl
 
 $(B)/lib/perflua/core.so: $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS)
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS)
 
 $(B)/obj/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
 
@@ -98,7 +102,7 @@ demo: all ## look into recordings that come with perflua
 
 test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
 	@.ci/deps test
-	@$(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' $(BUSTED)
+	@$(TEST_ENV) $(if $(BUSTED),,.ci/specs) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' $(BUSTED)
 
 test-browser: all ## see flame graphs in headless Chromium
 	@.ci/deps browser
@@ -130,7 +134,7 @@ FUZZ_GUIDE := fuzzer-no-link,
 FUZZ_SHARED := common consume lines
 FUZZ_LUA := filter script table
 FUZZ_ALL := $(filter-out $(FUZZ_SHARED) state,$(basename $(notdir $(wildcard spec/fuzz/*.c))))
-FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c src/symbols/*.c src/machine/*.c src/query/*.c))) \
+FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c src/symbols/*.c src/trace/*.c src/machine/*.c src/query/*.c))) \
 	$(FUZZ_SHARED:%=$(FUZZ_DIR)/obj/fuzz/%.o)
 
 fuzz: all $(FUZZ_ALL:%=$(FUZZ_DIR)/%) ## fuzz: all targets or FUZZ=name, TIME=seconds each (AFL=1: with AFL++)
@@ -164,7 +168,7 @@ $(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out
 	$(FUZZ_DIR)/obj/fuzz/state.o $(B)/obj/library.o
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): FUZZ_LIBS := $(LUA_LIBS)
 $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE)
-	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) -lm -ldl
+	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS) -lm -ldl
 
 -include $(wildcard $(FUZZ_DIR)/obj/*/*.d)
 

@@ -4,10 +4,11 @@
 local below = {
   perfdata = {},
   symbols = {},
-  machine = { perfdata = true, symbols = true },
+  trace = { perfdata = true },
+  machine = { perfdata = true, symbols = true, trace = true },
   query = { perfdata = true, symbols = true, machine = true },
   script = { perfdata = true, symbols = true, machine = true },
-  binding = { perfdata = true, symbols = true, machine = true, query = true, script = true },
+  binding = { perfdata = true, symbols = true, trace = true, machine = true, query = true, script = true },
 }
 local knows_lua = { binding = true, [""] = true }
 local lua_headers = { ["lua.h"] = true, ["lauxlib.h"] = true, ["lualib.h"] = true, ["luaconf.h"] = true }

@@ -24,6 +24,7 @@
 
 #include "children.h"
 #include "embed.h"
+#include "heap.h"
 
 int luaopen_perflua_core(lua_State *L);
 
@@ -311,7 +312,8 @@ static int interpreter(lua_State *L)
 int main(int argc, char **argv)
 {
 	int status = EXIT_FAILURE;
-	lua_State *L = luaL_newstate();
+	struct heap heap = { 0 };
+	lua_State *L = lua_newstate(heap_alloc, &heap);
 
 	(void)argc;
 	if (!L) {
@@ -327,6 +329,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "perflua: %s\n", luaL_tolstring(L, -1, NULL));
 	signal(SIGINT, SIG_DFL);
 	lua_close(L);
+	heap_deinit(&heap);
 	free(line);
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {

@@ -3,7 +3,7 @@
 local core = require "perflua.core"
 local tables = require "generator.tables"
 
-local kinds, sentence, sorted_names, split = tables.kinds, tables.sentence, tables.sorted_names, tables.split
+local kinds, sentence, sorted_names, each_once = tables.kinds, tables.sentence, tables.sorted_names, tables.each_once
 
 local page = {}
 
@@ -36,7 +36,7 @@ local function add_type(desc)
   add ""
   add("Type %d. %s", desc.id, escape(sentence(desc.doc)))
   add ""
-  local now = split(desc.fields)
+  local now = each_once(desc.fields)
   if #now > 0 then
     add_table(now)
   end
@@ -75,7 +75,7 @@ local function add_views()
     add(escape(sentence(view.doc)))
     add ""
     if view.members and #view.members > 0 then
-      add_table((split(view.members)))
+      add_table(each_once(view.members))
     end
     local text = items_text(view)
     if text then
@@ -83,7 +83,7 @@ local function add_views()
       add ""
     end
     if view.items then
-      add_table((split(view.items)))
+      add_table(each_once(view.items))
     end
   end
 end
@@ -102,31 +102,6 @@ local function add_features()
   add ""
 end
 
-local function add_later()
-  add "## Not in this version"
-  add ""
-  add "These names are known; reading one raises an error that says what it needs."
-  add ""
-  add "| field | of | |"
-  add "|---|---|---|"
-  local function add_rows(fields, of)
-    local _, later = split(fields)
-    for _, field in ipairs(later) do
-      add("| `%s` | %s | %s |", field.name, of, escape(sentence(field.doc)))
-    end
-  end
-  add_rows(core.types()[0].fields, "every record")
-  for _, desc in ipairs(core.types()) do
-    add_rows(desc.fields, desc.name)
-  end
-  local views = core.views()
-  for _, name in ipairs(sorted_names(views)) do
-    add_rows(views[name].items or {}, name)
-  end
-  add_rows(core.event_members(), "Event")
-  add ""
-end
-
 local intro = [[
 # Field reference
 
@@ -135,7 +110,7 @@ Made from the tables that perflua decodes with: `make docs` writes it. How recor
 
 Contents: [every record](#every-record) · [samples](#samples) · [the kernel's records](#the-kernels-records) ·
 [perf's records](#perfs-records) · [the container's records](#the-containers-records) · [views](#views) ·
-[events](#events) · [header features](#header-features) · [not in this version](#not-in-this-version)
+[events](#events) · [header features](#header-features)
 
 | type | in Lua |
 |---|---|
@@ -158,7 +133,7 @@ a record has those its event was recorded with. Records that perf itself wrote h
 local function reference()
   local PERF = 64 -- from here on perf writes the records, not the kernel
   add(intro)
-  add_table((split(core.types()[0].fields)))
+  add_table(each_once(core.types()[0].fields))
   add_types("Samples", "A sample has the fields its event asked for: `event.sample_fields` lists them.",
     function(desc) return desc.name == "sample" end)
   add_types("The kernel's records", "Each has the fields of every record, too.",
@@ -174,9 +149,8 @@ local function reference()
   add "`file.events[i]`, `file.events[name]` and `record.event`. From `type` on it is the attribute as recorded, by the"
   add "names of `struct perf_event_attr`."
   add ""
-  add_table((split(core.event_members())))
+  add_table(each_once(core.event_members()))
   add_features()
-  add_later()
   page[#page] = nil -- the last empty line
   return table.concat(page, "\n") .. "\n"
 end

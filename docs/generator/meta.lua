@@ -3,7 +3,7 @@
 local core = require "perflua.core"
 local tables = require "generator.tables"
 
-local kinds, sentence, sorted_names, split = tables.kinds, tables.sentence, tables.sorted_names, tables.split
+local kinds, sentence, sorted_names, each_once = tables.kinds, tables.sentence, tables.sorted_names, tables.each_once
 
 local stubs = {}
 
@@ -19,7 +19,7 @@ local function lua_type(field)
 end
 
 local function stub_fields(fields)
-  for _, field in ipairs((split(fields))) do
+  for _, field in ipairs(each_once(fields)) do
     local optional = field.doc:find("%f[%a]nil%f[%A]") and "?" or ""
     stub("---@field %s %s%s # %s", field.name, lua_type(field), optional, sentence(field.doc))
   end
@@ -52,7 +52,7 @@ end
 local function all_fields()
   local merged, by_name = {}, {}
   local function merge(fields)
-    for _, field in ipairs((split(fields))) do
+    for _, field in ipairs(each_once(fields)) do
       local known = by_name[field.name]
       local lua = lua_type(field)
       if not known then

@@ -23,16 +23,14 @@ function tables.sorted_names(set)
   return names
 end
 
--- The fields that can be read, each name once, and those that come with a later version.
-function tables.split(fields)
-  local now, later, seen = {}, {}, {}
+-- The fields, each name once.
+function tables.each_once(fields)
+  local list, seen = {}, {}
   for _, field in ipairs(fields) do
-    if not seen[field.name] then
-      table.insert(field.kind == "later" and later or now, field)
-    end
+    if not seen[field.name] then list[#list + 1] = field end
     seen[field.name] = true
   end
-  return now, later
+  return list
 end
 
 -- A sentence: the tables of events and features have phrases.

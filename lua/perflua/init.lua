@@ -15,6 +15,9 @@ local perflua = {
   version = "0.1.0",
   hex = core.hex,
   seconds = core.seconds,
+  -- Names of a number, "openat", and "ENOENT" of 2 or -2; the machine is as uname calls it ("aarch64"), else this one.
+  syscall = core.syscall,
+  errno = core.errno,
   stop = run.stop,
   load = Table.load,
 }
@@ -97,4 +100,7 @@ function perflua.open(path, options)
   return guard(core.open, path or "perf.data", options or {})
 end
 
-return perflua
+-- perflua.intervals is loaded when it is asked for.
+return setmetatable(perflua, { __index = function(_, name)
+  if name == "intervals" then return require "perflua.intervals" end
+end })

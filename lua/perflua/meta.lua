@@ -25,6 +25,18 @@ function perflua.hex(x) end
 ---@return string
 function perflua.seconds(ns) end
 
+---The name of a system call; nil: the number has none.
+---@param number integer
+---@param machine? string # as uname and file.features.arch call it: "aarch64"; default: this one
+---@return string?
+function perflua.syscall(number, machine) end
+
+---The name of an error: "ENOENT" of 2 and of -2; nil: the number has none.
+---@param number integer
+---@param machine? string # as uname and file.features.arch call it: "aarch64"; default: this one
+---@return string?
+function perflua.errno(number, machine) end
+
 ---Reads a Table that was saved; several that follow one another are merged.
 ---@param from file*|string # an open file, a path, or "-" for standard input
 ---@return perflua.Table? table
@@ -144,10 +156,22 @@ function File:close() end
 ---@field begin? fun(file: perflua.File): any # Called first.
 ---@field finish? fun(file: perflua.File) # Called last.
 ---@field other? (fun(record: perflua.Record): any)|any[] # For the records that no other handler takes.
----@field interval? fun(time: integer) # Called each time interval_ms have passed in the recording.
+---@field interval? fun(time: integer): any # Called each time interval_ms have passed in the recording.
 ---@field interval_ms? number
----@field meta? { description: string, needs: string?, record: string? } # What `perflua help SCRIPT` tells.
+---@field meta? perflua.Meta
 ---@field [string|perflua.Event] function|table # By an event's name or glob, or by an Event.
+
+---What a script says of itself, to `perflua help SCRIPT` and before it is run over a recording.
+---@class perflua.Meta
+---@field description? string # One line.
+---@field needs? string|perflua.Need[]|perflua.Needs # Events and fields without which it is not run.
+---@field record? string # The command that records them; made from needs if it is not given.
+
+---@alias perflua.Need string|{ any: string[] } # An event's name or glob, or a field; any: one of them is enough.
+
+---@class perflua.Needs
+---@field events? perflua.Need|perflua.Need[]
+---@field fields? perflua.Need|perflua.Need[] # Of samples of these events: "callchain", "args.prev_state".
 
 ---@class perflua.Events
 ---@field [integer] perflua.Event
@@ -164,6 +188,8 @@ function File:close() end
 ---@field unit string # Of its counts, `msec`; from an event_update that was read.
 ---@field scale number # What its counts are multiplied with; from an event_update that was read.
 ---@field system string # Of a tracepoint: the subsystem, `sched`.
+---@field fields any[] # Of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed, dynamic, common}`.
+---@field print_fmt string # Of a tracepoint: how its text is formatted, as the kernel says it.
 ---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
 ---@field size integer # Bytes of the attr as the recorder knew it.
 ---@field config integer # Which event of the PMU.
@@ -409,6 +435,26 @@ function Query:each(fn) end
 ---@return any[]
 function Query:collect() end
 
+---Spans of time, from a record that opens one to the record that closes it. What is not paired is in `counts`.
+---@param options { open: any, close: any, key: any, fields: string[]? }
+---@return perflua.Query # of spans
+function Query:pair(options) end
+
+---The records inside of spans, each with its span; filters, keys and measures name fields of that as "span.FIELD".
+---@param spans perflua.Query of pair()
+---@param options? { key: string|string[]|nil, closed: boolean? } closed: records wait for the end of their span
+---@return perflua.Query
+function Query:within(spans, options) end
+
+---A span of time, as loops over pair() give it.
+---@class perflua.Span
+---@field start integer ns
+---@field stop integer? nil: it has not ended yet
+---@field duration integer?
+---@field key any what both records have in common; an array if it is several fields
+---@field open perflua.Record|table<string, any> the record that opened it
+---@field close perflua.Record|table<string, any>|nil the record that closed it
+
 ---@class perflua.Features
 ---@field tracing_data any # Summary of the tracepoint formats: version, byte order, page size, events per system.
 ---@field build_id any # Build-ids of the binaries that samples hit.
@@ -444,6 +490,11 @@ function Query:collect() end
 ---@field cpu_domain_info any # Scheduling domains of each CPU.
 ---@field e_machine any # Machine and flags of the recorder's ELF header.
 ---@field cln_size any # Bytes of a cache line.
+
+---A tracepoint's fields by name, those that all tracepoints have first.
+---@class perflua.View.args
+---@field [string] integer
+---@operator len: integer
 
 ---An event's attribute, by the names of struct perf_event_attr.
 ---@class perflua.View.attr
@@ -803,6 +854,10 @@ local AnyRecord = {}
 ---@field unresolved integer? # Address of ip in its binary, if no function is known there; else nil.
 ---@field machine_pid integer? # Process id of the guest's virtual machine; nil if it is no guest's.
 ---@field vcpu integer? # Virtual processor of the guest; nil if it is no guest's.
+---@field args perflua.View.args # A tracepoint's fields by name.
+---@field syscall string? # Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has none.
+---@field errno string? # Name of the error that a system call returned, of their sys_exit*; nil if it is none.
+---@field message string # A tracepoint's formatted text, as perf script shows it.
 
 ---A file or memory was mapped, with what identifies the file.
 ---@class perflua.Record.mmap2: perflua.AnyRecord
@@ -1096,6 +1151,7 @@ local AnyRecord = {}
 ---@field alb_failed integer
 ---@field alb_pushed integer
 ---@field annotated_stack string
+---@field args perflua.View.args
 ---@field array_exp integer
 ---@field attr perflua.View.attr
 ---@field aux string
@@ -1140,6 +1196,7 @@ local AnyRecord = {}
 ---@field dso_daddr string
 ---@field ena integer
 ---@field entries perflua.View.id_index|perflua.View.bpf_metadata
+---@field errno string
 ---@field error_type integer
 ---@field event_id integer
 ---@field exact_ip boolean
@@ -1177,6 +1234,7 @@ local AnyRecord = {}
 ---@field machine_pid integer
 ---@field maj integer
 ---@field map perflua.View.map
+---@field message string
 ---@field min integer
 ---@field msg string
 ---@field name string
@@ -1239,6 +1297,7 @@ local AnyRecord = {}
 ---@field symbol string
 ---@field symbol_daddr string
 ---@field symoff integer
+---@field syscall string
 ---@field tag string
 ---@field thread integer
 ---@field threads perflua.View.thread_map

@@ -5,6 +5,7 @@ local everything = require "spec.support.everything"
 local features = require "spec.support.builder_features"
 local files = require "spec.support.files"
 local jitdump = require "spec.support.jitdump"
+local messages = require "spec.fuzz.messages"
 local small_pipe = require "spec.support.small_pipe"
 local two_events = require "spec.support.two_events"
 local zstd = require "spec.support.builder_zstd"
@@ -18,8 +19,8 @@ local function write(target, name, bytes)
   end
 end
 
-local targets = "file nomem pipe directory several script feature sample tracing filter expr query table kallsyms "
-  .. "perfmap jitdump elf"
+local targets = "file nomem pipe directory several script feature sample tracing args message filter expr query "
+  .. "table kallsyms perfmap jitdump elf"
 for target in targets:gmatch "%S+" do
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
 end
@@ -244,20 +245,10 @@ for i, endian in ipairs { "little", "big" } do
   end
 end
 
-write("tracing", "empty", "\x17\x08\x44tracing0.6\0")
-local tracing = "\x17\x08\x44tracing0.6\0\0\x08" .. string.pack("<I4", 4096) .. "header_page\0"
-  .. string.pack("<s8", "page") .. "header_event\0" .. string.pack("<s8", "event")
-  .. string.pack("<I4", 1) .. string.pack("<s8", "name: f\nID: 1\nformat:\n\tfield:int a;\toffset:0;\n")
-  .. string.pack("<I4", 1) .. "sched\0" .. string.pack("<I4", 1)
-  .. string.pack("<s8", "name: sched_switch\nID: 2\nformat:\n") .. string.pack("<s4s4s8", "kall", "printk", "cmd")
-write("tracing", "whole", tracing)
-write("feature", "tracing_data", "\0\0" .. tracing)
-do
-  local b = everything.builder "little"
-  b:feature(1, tracing)
-  recordings.tracing = b:bytes()
-  write("file", "tracing", recordings.tracing)
+for name, bytes in pairs(messages) do
+  write("message", name, bytes)
 end
+require "spec.fuzz.seeds_tracing" (write)
 
 local filters = {
   "pid == 7 and cpumode ~= 'kernel'", "period > 1e3 or not (ip >= 0xffff)", "comm == [[x]]",

@@ -1,4 +1,6 @@
 -- The names of threads at a time.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local system = require "spec.support.system"
@@ -231,4 +233,18 @@ describe("the name of a thread", function()
       end)
     end
   end
+end)
+
+describe("the name of a thread in a recording without times", function()
+  it("is its parent's by their places, whatever times forks have of themselves", function()
+    local b = builder.new { container = "file" }
+    local event = b:event { sample_type = { "ip", "tid" }, sample_id_all = true }
+    b:record("comm", { pid = 10, tid = 10, comm = "before" }, { pid = 10, tid = 10 })
+    b:record("fork", { pid = 12, ppid = 9, tid = 12, ptid = 9, time = 100 }, { pid = 9, tid = 9 })
+    b:record("comm", { pid = 10, tid = 10, comm = "after" }, { pid = 10, tid = 10 })
+    b:record("fork", { pid = 11, ppid = 10, tid = 11, ptid = 10, time = 50 }, { pid = 10, tid = 10 })
+    b:sample(event, { ip = 1, pid = 11, tid = 11 })
+    local file <close> = assert(perflua.open(files.temporary(b:bytes())))
+    assert.are.equal("after", file:samples():first().comm)
+  end)
 end)

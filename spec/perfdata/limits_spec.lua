@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
+local tracing = require "spec.support.builder_tracing"
 
 local KB, MB, MS = 1024, 16, 100
 
@@ -27,10 +28,13 @@ for _, path in ipairs(arg) do
   local file = perflua.open(path)
   if file then
     for _, order in ipairs(path == "-" and { "time" } or { "time", "file" }) do
-      for _ in file:records { order = order, container = true, reuse = true } do records = records + 1 end
+      for r in file:records { order = order, container = true, reuse = true } do
+        records = records + 1
+        for _ in pairs(r.type == "sample" and r.args or {}) do end
+      end
     end
     for _ in pairs(file.features) do end
-    for _, event in ipairs(file.events) do assert(#event.ids >= 0) end
+    for _, event in ipairs(file.events) do assert(#event.ids >= 0 and event.fields ~= 0) end
     file:close()
   end
   print(peak() - memory, (os.clock() - started) * 1000 // 1 | 0, records)
@@ -157,6 +161,20 @@ describe("a count or size that is a lie costs nothing:", function()
   lie("tracing data", nil, function(b, n)
     b:raw(66, 0, b.w:u32(n & 0xffffffff) .. b.w:u32(0))
     b:record("finished_round")
+  end)
+  lie("the systems, events and texts of tracing data", nil, function(b, n)
+    local t = tracing.new { header_page = "", header_event = "" }
+    t:event("s", "e", { format = "name: e\nID: 1\nformat:\n" })
+    local wrong = ({ "systems", "events", "ftrace" })[n & 3]
+    b:feature("tracing_data", t:bytes { counts = { [wrong or "ftrace"] = n & 0xffffffff }, sizes = { format = n } })
+  end)
+  lie("the places of a tracepoint's fields", { "raw" }, function(b, n, event)
+    local t = tracing.new { header_page = "", header_event = "" }
+    t:event("s", "e", { id = 1, format = ("name: e\nID: 1\nformat:\n\tfield:u8 a[%u];\toffset:%u;\tsize:%u;\n")
+      :format(n & 0xffffffff, n & 0xffffffff, n & 0xffffffff) })
+    event.type, event.config = 2, 1
+    b:feature("tracing_data", t:bytes())
+    b:sample(event, { raw = "raw data" })
   end)
   lie("one of simpleperf's records", nil, function(b, n)
     b:raw(0x8001, n & 0xffff, ("\1"):rep(40), 0xfff8)

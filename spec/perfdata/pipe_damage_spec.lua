@@ -1,3 +1,4 @@
+local tracing = require "spec.support.builder_tracing"
 local everything = require "spec.support.everything"
 local files = require "spec.support.files"
 local perflua = require "perflua"
@@ -25,7 +26,7 @@ reading.either_order(describe, function(endian)
     warn "@off"
     local b = endian == "little" and small { endian = endian } or everything.builder(endian)
     b.container = "pipe"
-    b:feature("tracing_data", "tracing!")
+    b:feature("tracing_data", tracing.new({ endian = endian }):bytes())
     b:record("auxtrace", { data = "trace!!!" })
     local bytes = b:bytes()
     local list, whole = places(bytes, endian), 0

@@ -1,6 +1,7 @@
 -- Records in a row are mostly alike: what is known of one is not read of the next. Here it changes in every way.
 local perflua = require "perflua"
 local builder = require "spec.support.builder"
+local tracing = require "spec.support.builder_tracing"
 
 local parts = { "identifier", "ip", "tid", "time" }
 
@@ -60,6 +61,32 @@ local function rows(query, interpreted)
   return list
 end
 
+-- Tracepoints whose arguments stay for some samples, and are cut off in some.
+local function tracepoints(endian)
+  local t = tracing.new { endian = endian }
+  local one = t:event("sys", "one", { fields = { { "int", "a" }, { "char", "text", count = 8 }, { "u64", "b" } } })
+  local other = t:event("sys", "other", { fields = { { "u64", "b" }, { "char", "text", count = 8 }, { "u8", "a" } } })
+  local b, events = t:recording()
+  for i = 1, 300 do
+    local is_one = (i // 5) % 2 == 0
+    local raw = t:raw(is_one and one or other, { a = i // 20 - 3, b = i // 30, text = "t" .. i // 25 })
+    if i % 13 == 0 then raw = raw:sub(1, 20) end
+    b:sample(events[is_one and 1 or 2], { time = i, tid = 1, pid = 1, raw = raw })
+  end
+  return b:write()
+end
+
+local of_arguments = {
+  ["integers"] = function(file) return file:samples():all_events():group_by("args.a"):count():sum("args.b") end,
+  ["texts"] = function(file) return file:samples():all_events():group_by("args.text"):max("args.a"):last("args.b") end,
+  ["both, of one event"] = function(file)
+    return file:samples("sys:one"):group_by("args.text", "args.a"):count():sum("args.a + 1")
+  end,
+  ["a filter"] = function(file)
+    return file:samples():all_events():where("args.a > 3 and args.b < 8"):group_by("args.b", "event"):sum("args.a")
+  end,
+}
+
 describe("what records have alike", function()
   for _, endian in ipairs { "little", "big" } do
     for name, ask in pairs(questions) do
@@ -67,6 +94,17 @@ describe("what records have alike", function()
         local file <close> = assert(perflua.open(recording(endian)))
         local got = rows(ask(file), nil)
         assert.is_true(#got > 1)
+        assert.same(rows(ask(file), true), got)
+      end)
+    end
+  end
+
+  for _, endian in ipairs { "little", "big" } do
+    for name, ask in pairs(of_arguments) do
+      it("is read where arguments of tracepoints change: " .. name .. ", " .. endian .. "-endian", function()
+        local file <close> = assert(perflua.open(tracepoints(endian)))
+        local got = rows(ask(file), nil)
+        assert.is_true(#got > 5)
         assert.same(rows(ask(file), true), got)
       end)
     end

@@ -1,10 +1,12 @@
 -- Random queries have one answer, whoever gives it: the core with one thread, with several, and the interpreter, which
 -- asks record by record in Lua. QUERY_SEED=n begins with that seed, SWEEP=1 goes on for minutes.
 local perflua = require "perflua"
+local args_recording = require "spec.support.args_recording"
 local answers = require "spec.support.query_answers"
 local corpus = require "spec.support.corpus"
 local many_records = require "spec.support.many_records"
 local queries = require "spec.support.queries"
+local oracle = require "spec.support.oracle"
 local query_fields = require "spec.support.query_fields"
 local reading = require "spec.support.reading"
 
@@ -85,6 +87,19 @@ describe("a random query", function()
 
   it("has one answer of records that several threads share", function()
     local path = many_records.write()
+    check(path, 20)
+  end)
+
+  it("has one answer of arguments of tracepoints", function()
+    check(args_recording.of():write(), 20)
+    check(args_recording.of({ endian = "big", long_size = 4 }):write(), 20)
+  end)
+
+  it("has one answer of tracepoints as the kernel has them", function()
+    if not oracle.perf then return pending "perf is not installed" end
+    local events = "-e sched:sched_switch,sched:sched_wakeup,irq:softirq_entry -e 'raw_syscalls:*'"
+    local path, why = oracle.record(events, "ls / /usr")
+    if not path then return pending(why) end
     check(path, 20)
   end)
 

@@ -201,13 +201,15 @@ end
 ---@return table[] steps the last decides what is compared: rows of a table, values, or one
 function queries.steps(seed, about)
   local self = setmetatable({ random = random_from(seed), events = about.events, pool = {} }, Maker)
-  local of_events, others = {}, {}
+  local of_events, of_args, others = {}, {}, {}
   for _, field in ipairs(about.fields) do
-    local list = field.text:find "^event%." and of_events or others
+    local list = field.text:find "^event%." and of_events or field.text:find "^#?args%." and of_args or others
     list[#list + 1] = field
     if field.text == "symbol" then self.symbols = field end
   end
-  for i = 1, 7 do self.pool[i] = self:one_of(i == 1 and of_events or others) end
+  for i = 1, 7 do
+    self.pool[i] = self:one_of(i == 1 and of_events or i < 5 and #of_args > 0 and of_args or others)
+  end
   local steps, how = {}, self.random(100)
   self:filters(steps)
   if how < 60 then

@@ -21,6 +21,20 @@ local function parts_of(name, view, add)
   add("#" .. name, "unsigned")
 end
 
+-- Arguments of tracepoints, as each event has them.
+local function add_args(events, add)
+  for _, event in ipairs(events) do
+    for _, field in ipairs(event.fields or {}) do
+      local text = "args." .. field.name
+      add(text, field.kind)
+      if field.kind == "view" then
+        for i = 1, ITEMS do add(("%s[%d]"):format(text, i), "any") end
+      end
+      if field.kind ~= "signed" and field.kind ~= "unsigned" then add("#" .. text, "unsigned") end
+    end
+  end
+end
+
 -- The names that records of these types can have, each once. A name of two types is of the kind that queries
 -- tell, which may be none of both.
 local function names_of(file, type_ids)
@@ -35,7 +49,11 @@ local function names_of(file, type_ids)
     for i = 1, math.max(1, #file.events) do
       for _, row in ipairs(file:fields(id, i)) do
         add(row.name, row.kind)
-        if row.view then parts_of(row.name, views[row.view], add) end
+        if row.name == "args" then
+          add_args(file.events, add)
+        elseif row.view then
+          parts_of(row.name, views[row.view], add)
+        end
       end
     end
   end

@@ -11,6 +11,7 @@
 
 #include "../machine/machine.h"
 #include "../perfdata/perfdata.h"
+#include "../trace/trace.h"
 
 #define PL_FILE	    "perflua.file"
 #define PL_EVENT    "perflua.event"
@@ -18,6 +19,7 @@
 #define PL_FEATURES "perflua.features"
 #define PL_RECORD   "perflua.record"
 #define PL_VIEW	    "perflua.view"
+#define PL_ARGS	    "perflua.args"
 #define PL_ITEM	    "perflua.item"
 #define PL_CURSOR   "perflua.cursor"
 
@@ -92,9 +94,6 @@ void pl_closest_try(struct pl_closest *closest, const char *candidate);
 /* Raises "MESSAGE 'NAME'; did you mean 'BEST'?" */
 int pl_closest_raise(lua_State *L, const struct pl_closest *closest, const char *message);
 
-/* Raises: the field is known but not decoded by this version. */
-int pl_later(lua_State *L, const char *name);
-
 /* Raises: no record type has a field of that name; names the closest. */
 int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
 
@@ -104,7 +103,8 @@ enum {
 	PL_FILE_FEATURES,
 	PL_FILE_RECORD,
 	PL_FILE_SYMBOLS,
-	PL_FILE_VALUES = PL_FILE_SYMBOLS
+	PL_FILE_ARGS, /* names of tracepoints' fields: see args.c */
+	PL_FILE_VALUES = PL_FILE_ARGS
 };
 
 struct pl_file {
@@ -123,6 +123,7 @@ struct pl_file {
 		symbols; /* as given to open; its strings are kept by user value PL_FILE_SYMBOLS */
 	bool copied;	 /* there may be records that outlive close() */
 	const struct pl_names *names;
+	void *args; /* likewise of tracepoints' fields: user value PL_FILE_ARGS, or NULL */
 };
 
 /* A number of threads in a field of a table, 0 if it has none. Raises if it is no such number. [-0, +0] */
@@ -213,6 +214,10 @@ void pl_push_record_metatable(lua_State *L);
 /* Pushes a value of the record at `record` (0: of none, then views cannot be). [-0, +1] */
 void pl_push_value(lua_State *L, int record, const struct pd_value *value);
 void pl_push_view(lua_State *L, int record, const struct pd_view *view); /* [-0, +1] */
+/* `args` of the record r at `record`, or nil; `meta` is the metatable of PL_ARGS. [-0, +1] */
+void pl_push_args(lua_State *L, struct pl_record *r, int record, int meta);
+void pl_push_list(lua_State *L, int record,
+		  const struct pd_view *view); /* its items, a table */
 
 /* A sink that leaves what it is fed on the Lua stack as one value. */
 struct pl_sink {
@@ -230,6 +235,8 @@ int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
 int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
 int pl_file_script(lua_State *L);   /* file:script(out, options) */
 int pl_script_fields(lua_State *L); /* core.script_fields() -> fields, classes */
+int pl_syscall(lua_State *L);	    /* core.syscall(number [, machine]) -> name | nil */
+int pl_errno(lua_State *L);	    /* core.errno(number [, machine]) -> name | nil */
 int pl_file_group(lua_State *L);    /* file:group(description) -> groups, see query_group.c */
 int pl_file_group_threads(lua_State *L);
 int pl_file_loop_threads(lua_State *L);
@@ -248,6 +255,7 @@ void pl_push_member(lua_State *L, const struct pd_member *member); /* [-0, +1] *
 void pl_file_register(lua_State *L);
 void pl_event_register(lua_State *L);
 void pl_view_register(lua_State *L);
+void pl_args_register(lua_State *L);
 void pl_cursor_register(lua_State *L);
 
 #endif

@@ -84,6 +84,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "metatable", core_metatable },
 		{ "query_call", pl_query_call },
 		{ "script_fields", pl_script_fields },
+		{ "syscall", pl_syscall },
+		{ "errno", pl_errno },
 		{ "processors", pl_processors },
 		{ NULL, NULL },
 	};
@@ -93,12 +95,15 @@ int luaopen_perflua_core(lua_State *L)
 	pl_file_register(L);
 	pl_event_register(L);
 	pl_view_register(L);
+	pl_args_register(L);
 	pl_cursor_register(L);
 	luaL_newlib(L, functions);
 	lua_pushstring(L, pd_zstd_version());
 	lua_setfield(L, -2, "zstd");
 	lua_pushstring(L, ps_elfutils_version());
 	lua_setfield(L, -2, "elfutils");
+	lua_pushstring(L, pt_version());
+	lua_setfield(L, -2, "traceevent");
 	lua_pushboolean(L, ps_can_demangle());
 	lua_setfield(L, -2, "demangles");
 	return 1;

@@ -15,19 +15,24 @@ void pl_cursor_close(struct pl_cursor *c)
 	c->open = false;
 }
 
+uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index)
+{
+	const char *name = luaL_checkstring(L, index);
+	unsigned id = pl_names_find(names, name);
+
+	if (!id || id >= PL_METHODS)
+		pl_unknown_name(L, names, name);
+	return (uint16_t)id;
+}
+
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids)
 {
 	unsigned n = 0;
 
 	for (lua_Integer i = 1; lua_rawgeti(L, table, i) == LUA_TSTRING; i++, lua_pop(L, 1)) {
-		const char *name = lua_tostring(L, -1);
-		unsigned id = pl_names_find(names, name);
-
-		if (!id || id >= PL_METHODS)
-			pl_unknown_name(L, names, name);
 		if (n == PL_MAX_FIELDS)
 			luaL_error(L, "more than %d fields", PL_MAX_FIELDS);
-		ids[n++] = (uint16_t)id;
+		ids[n++] = pl_field_id(L, names, -1);
 	}
 	lua_pop(L, 1);
 	return n;
@@ -55,9 +60,6 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 		lua_getiuservalue(L, cursor, PL_CURSOR_FILE);
 		pl_push_event(L, -1, v->event);
 		lua_remove(L, -2);
-	} else if (v->type == PD_LATER) {
-		((struct pl_cursor *)lua_touserdata(L, cursor))->busy = false;
-		pl_later(L, rec->layout->bound[index].field->name);
 	} else if (v->type == PD_MACHINE) {
 		struct pl_cursor *c = lua_touserdata(L, cursor);
 		bool busy = c->busy;
@@ -321,6 +323,7 @@ void pl_cursor_register(lua_State *L)
 	};
 	static const luaL_Reg methods[] = {
 		{ "close", cursor_close },
+		{ "counts", pl_cursor_counts },
 		{ NULL, NULL },
 	};
 

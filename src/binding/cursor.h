@@ -52,8 +52,9 @@ struct pl_cursor {
 	struct pl_file *file;
 	void *interrupt; /* see pl_interrupt */
 	struct pq_rows *rows;
-	struct pq_scope scope; /* what is wanted */
-	struct pd_walk walk;   /* of records */
+	struct pq_pair_counts counts; /* of rows of pairs, once they are closed */
+	struct pq_scope scope;	      /* what is wanted */
+	struct pd_walk walk;	      /* of records */
 	struct pq_fields fields;
 	struct pq_expr *filter; /* of records; NULL: all of them */
 	unsigned time_id;
@@ -79,6 +80,9 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
 /* 1: the next record that passes; 0: there is none. Raises when the file cannot be read. */
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec);
 
+/* The id of the name of a field at `index`. Raises on others. */
+uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index);
+
 /* Field names at `table`, up to `max` strings from 1 on, as ids; returns how many. Raises on others. */
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids);
 
@@ -100,6 +104,9 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
  */
 bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options);
 void pl_close_values(struct pl_cursor *c);
+
+/* cursor:counts() -> what of the records was paired, and what not, by name; closes it */
+int pl_cursor_counts(lua_State *L);
 
 /* Has more rows ready; false: there are none. Raises as pl_cursor_next. */
 bool pl_more_values(lua_State *L, struct pl_cursor *c);

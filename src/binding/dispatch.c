@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "cursor.h"
+#include "query.h"
+
+/* Behind ids of names: by its number, a field of the cursor's that is a part of one, "args.prev_pid". */
+#define PART PL_METHODS
 
 /*
  * A handler: function number `fn` of the table of functions, given a record or, with n fields, their
@@ -12,6 +16,7 @@
 struct handler {
 	uint32_t fn;
 	unsigned n;
+	bool has_parts;
 	uint16_t fields[PL_MAX_FIELDS];
 };
 
@@ -33,28 +38,55 @@ enum {
 	AT_STATE,
 	AT_EVENTS,
 	AT_FNS,
+	AT_TREES,
 	AT_STOP,
 	AT_INTERVAL,
 	AT_TOP = AT_INTERVAL
 };
 
-/* Takes the handler on top of the stack: a function or { field, …, function }. [-1, +0] */
-static void take_handler(lua_State *L, struct handler *h, const struct pl_names *names)
+/* The number of the field whose tree is on top. [-1, +0] */
+static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 {
-	if (lua_istable(L, -1)) {
-		int table = lua_gettop(L);
+	const struct pq_node *node = pl_to_node(L, AT_TREES, c->file, -1);
+	uint32_t number = UINT32_MAX;
 
-		h->n = pl_field_ids(L, names, table, h->fields);
-		lua_rawgeti(L, table, (lua_Integer)h->n + 1);
-		lua_remove(L, table);
+	if (node->op != PQ_FIELD)
+		luaL_error(L, "a handler is given fields");
+	if (c->fields.inside || pq_fields_init(&c->fields, c->file->session, NULL))
+		number = pq_fields_add(&c->fields, node->field);
+	if (number >= PART)
+		luaL_error(L, "no room for a handler's fields");
+	lua_pop(L, 1);
+	return number;
+}
+
+/* Takes the handler on top of the stack: a function or { field, …, function }, a field being its name or tree. [-1, +0] */
+static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
+{
+	int table = lua_gettop(L);
+
+	if (!lua_istable(L, table)) {
+		luaL_checktype(L, table, LUA_TFUNCTION);
+		lua_rawseti(L, AT_FNS, h->fn = (uint32_t)lua_rawlen(L, AT_FNS) + 1);
+		return;
 	}
-	luaL_checktype(L, -1, LUA_TFUNCTION);
-	h->fn = (uint32_t)lua_rawlen(L, AT_FNS) + 1;
-	lua_rawseti(L, AT_FNS, h->fn);
+	for (; lua_rawgeti(L, table, (lua_Integer)h->n + 1) != LUA_TFUNCTION; h->n++) {
+		if (h->n == PL_MAX_FIELDS)
+			luaL_error(L, "more than %d fields", PL_MAX_FIELDS);
+		if (lua_istable(L, -1)) {
+			h->fields[h->n] = (uint16_t)(take_part(L, c) | PART);
+			h->has_parts = true;
+		} else {
+			h->fields[h->n] = pl_field_id(L, c->file->names, -1);
+			lua_pop(L, 1);
+		}
+	}
+	lua_rawseti(L, AT_FNS, h->fn = (uint32_t)lua_rawlen(L, AT_FNS) + 1);
+	lua_pop(L, 1);
 }
 
 static void take_handlers(lua_State *L, const char *name, struct handler *handlers, size_t n,
-			  lua_Integer base, const struct pl_names *names)
+			  lua_Integer base, struct pl_cursor *c)
 {
 	if (lua_getfield(L, AT_OPTIONS, name) == LUA_TTABLE) {
 		for (lua_pushnil(L); lua_next(L, AT_TOP + 1);) {
@@ -62,7 +94,7 @@ static void take_handlers(lua_State *L, const char *name, struct handler *handle
 
 			luaL_argcheck(L, i >= 0 && (lua_Unsigned)i < n, 2,
 				      "no such type or event");
-			take_handler(L, &handlers[i], names);
+			take_handler(L, &handlers[i], c);
 		}
 	}
 	lua_settop(L, AT_TOP);
@@ -102,20 +134,29 @@ static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 			lua_pushinteger(L, (lua_Integer)i + 1);
 			lua_call(L, 1, 1);
 			if (!lua_isnil(L, -1))
-				take_handler(L, &d->events[i], f->names);
+				take_handler(L, &d->events[i], d->cursor);
 		}
 		lua_settop(L, AT_TOP);
 	}
 	d->n_events = n;
 }
 
-/*
- * Calls interval(time) for each boundary the record's time has passed; but a time that jumps further than
- * any recording lasts is damage, and its boundaries are passed over.
- */
-#define MAX_TICKS 100000
+/* Did the function that was called return `stop`? [-1, +0] */
+static bool stops(lua_State *L)
+{
+	bool stop = !lua_isnil(L, -1) && lua_rawequal(L, -1, AT_STOP);
 
-static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
+	lua_settop(L, AT_TOP);
+	return stop;
+}
+
+/*
+ * Calls interval(time) for each boundary the record's time has passed, true if one returned `stop`; but a time that
+ * jumps further than any recording lasts is damage, and its boundaries are passed over.
+ */
+#define MAX_TICKS 1000000
+
+static bool tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 {
 	unsigned index = rec->layout->slot[d->cursor->time_id];
 	struct pd_value v;
@@ -124,7 +165,7 @@ static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 	if (index)
 		pd_record_get(rec, index, &v);
 	if (v.type == PD_NIL)
-		return;
+		return false;
 	if (!d->started)
 		d->next = v.u + d->interval;
 	d->started = true;
@@ -133,30 +174,54 @@ static void tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 	for (; v.u >= d->next && d->next + d->interval > d->next; d->next += d->interval) {
 		lua_pushvalue(L, AT_INTERVAL);
 		lua_pushinteger(L, (lua_Integer)d->next);
-		lua_call(L, 1, 0);
+		lua_call(L, 1, 1);
+		if (stops(L))
+			return true;
 	}
+	return false;
+}
+
+/* Pushes the values that a handler is given, some of which are parts. [-0, +n] */
+static void push_parts(lua_State *L, struct pl_cursor *c, const struct handler *h,
+		       const struct pd_record *rec)
+{
+	struct pq_value value;
+
+	if (!pq_fields_enter(&c->fields, rec))
+		luaL_error(L, "no memory for a handler's fields");
+	for (unsigned i = 0; i < h->n; i++) {
+		if (h->fields[i] < PART) {
+			pl_push_fields(L, AT_CURSOR, rec, &h->fields[i], 1);
+			continue;
+		}
+		pq_fields_get(&c->fields, h->fields[i] - PART, &value);
+		if (value.type == PQ_NIL)
+			value = (struct pq_value){ .type = PQ_BOOL };
+		pl_push_answer(L, AT_FILE, &value);
+	}
+	if (c->fields.failed)
+		luaL_error(L, "no memory for a handler's fields");
 }
 
 /* Hands a record to a handler; true if it returned `stop`. */
 static bool call(lua_State *L, const struct dispatch *d, const struct handler *h,
 		 const struct pd_record *rec)
 {
-	bool stop;
-
 	lua_rawgeti(L, AT_FNS, h->fn);
-	if (h->n)
+	if (h->has_parts)
+		push_parts(L, d->cursor, h, rec);
+	else if (h->n)
 		pl_push_fields(L, AT_CURSOR, rec, h->fields, h->n);
 	else
 		pl_push_record_of(L, d->cursor->file, AT_CURSOR, PL_CURSOR_META, rec);
 	lua_call(L, h->n ? (int)h->n : 1, 1);
-	stop = !lua_isnil(L, -1) && lua_rawequal(L, -1, AT_STOP);
-	lua_settop(L, AT_TOP);
-	return stop;
+	return stops(L);
 }
 
 /*
  * file:dispatch{types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h, interval=fn,
- * interval_ns=n, stop=value, late=fn}: h is a function or {field, …, function}, late(index) gives that of an
+ * interval_ns=n, stop=value, late=fn}: h is a function or {field, …, function} where a field is a name, or the tree of
+ * an argument of a tracepoint (query.h), late(index) gives that of an
  * event that comes when the loop has begun, or nil
  */
 int pl_file_dispatch(lua_State *L)
@@ -176,12 +241,13 @@ int pl_file_dispatch(lua_State *L)
 	make_room(L, d, f->session->n_events);
 	d->n_events = f->session->n_events;
 	lua_newtable(L);
+	lua_newtable(L);
 	lua_getfield(L, 2, "stop");
 	lua_getfield(L, 2, "interval");
-	take_handlers(L, "handlers", d->types, PD_RECORD_TYPES, 0, f->names);
-	take_handlers(L, "event_handlers", d->events, d->n_events, 1, f->names);
+	take_handlers(L, "handlers", d->types, PD_RECORD_TYPES, 0, d->cursor);
+	take_handlers(L, "event_handlers", d->events, d->n_events, 1, d->cursor);
 	if (lua_getfield(L, 2, "other") != LUA_TNIL)
-		take_handler(L, &d->other, f->names);
+		take_handler(L, &d->other, d->cursor);
 	lua_settop(L, AT_TOP);
 	if (lua_isfunction(L, AT_INTERVAL)) {
 		lua_getfield(L, 2, "interval_ns");
@@ -196,8 +262,8 @@ int pl_file_dispatch(lua_State *L)
 		if (rec.event && rec.event->number >= d->n_events)
 			take_late(L, d, f);
 		h = find(d, &rec);
-		if (d->interval)
-			tick(L, d, &rec);
+		if (d->interval && tick(L, d, &rec))
+			break;
 		if (h->fn && call(L, d, h, &rec))
 			break;
 	}

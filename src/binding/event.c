@@ -143,15 +143,43 @@ static int push_system(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
-static int push_format(lua_State *L, const struct pd_event *e)
+/* A field of a tracepoint as a table. [-0, +1] */
+static void push_arg(lua_State *L, const struct pd_tracepoint_field *f)
 {
-	if (e->attr.type == PD_TYPE_TRACEPOINT)
-		return luaL_error(
-			L,
-			"the format of tracepoint '%s' cannot be read yet: this version "
-			"does not decode tracepoints",
-			e->name);
-	lua_pushnil(L);
+	struct pd_member what = { f->name, pd_arg_type(f), NULL };
+
+	pl_push_member(L, &what);
+	lua_pushstring(L, f->type);
+	lua_setfield(L, -2, "type");
+	pl_set_integer(L, "offset", f->offset);
+	pl_set_integer(L, "size", f->size);
+	lua_pushboolean(L, f->is_signed);
+	lua_setfield(L, -2, "signed");
+	lua_pushboolean(L, f->place != PD_ARG_FIXED);
+	lua_setfield(L, -2, "dynamic");
+	lua_pushboolean(L, f->common);
+	lua_setfield(L, -2, "common");
+	if (f->count)
+		pl_set_integer(L, "count", f->count);
+}
+
+static int push_fields(lua_State *L, const struct pd_event *e)
+{
+	if (!e->tracepoint) {
+		lua_pushnil(L);
+		return 1;
+	}
+	lua_createtable(L, (int)e->tracepoint->n_fields, 0);
+	for (uint32_t i = 0; i < e->tracepoint->n_fields; i++) {
+		push_arg(L, &e->tracepoint->fields[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	return 1;
+}
+
+static int push_print_fmt(lua_State *L, const struct pd_event *e)
+{
+	lua_pushstring(L, e->tracepoint ? e->tracepoint->print_fmt : NULL);
 	return 1;
 }
 
@@ -174,8 +202,10 @@ static const struct {
 	{ "scale", push_scale, PD_FLOAT,
 	  "what its counts are multiplied with; from an event_update that was read" },
 	{ "system", push_system, PD_STR, "of a tracepoint: the subsystem, `sched`" },
-	{ "fields", push_format, PD_LATER, "of a tracepoint: its fields" },
-	{ "print_fmt", push_format, PD_LATER, "of a tracepoint: how its text is formatted" },
+	{ "fields", push_fields, PD_VIEW,
+	  "of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed, dynamic, common}`" },
+	{ "print_fmt", push_print_fmt, PD_STR,
+	  "of a tracepoint: how its text is formatted, as the kernel says it" },
 };
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))
@@ -228,8 +258,6 @@ static int event_next(lua_State *L)
 	lua_pushvalue(L, lua_upvalueindex(1));
 	e = check_event(L, 1);
 	for (; (member = member_name(i)) != NULL; i++) {
-		if (i < MEMBERS && members[i].type == PD_LATER)
-			continue;
 		lua_settop(L, 1);
 		push_member(L, e, i);
 		if (lua_isnil(L, -1))

@@ -80,6 +80,18 @@ static void start(lua_State *L)
 	lua_settop(L, 3);
 }
 
+/* A step of the cursor at 4; at the end the Query at 1 has none any more. */
+static int go_on(lua_State *L, struct pl_cursor *c)
+{
+	int n = pl_cursor_step(L, c, 4);
+
+	if (!n) {
+		lua_pushnil(L);
+		lua_rawseti(L, 1, 1);
+	}
+	return n;
+}
+
 /* A step that begins a loop, ends it, or must look closely. */
 static int step(lua_State *L)
 {
@@ -99,13 +111,9 @@ static int step(lua_State *L)
 		return call_function(L);
 	if (c->contested && !lua_isnil(L, 3) && !same(mark_of(L, 3), c->last))
 		return taken(L);
-	n = pl_cursor_step(L, c, 4);
-	if (!n) {
-		lua_pushnil(L);
-		lua_rawseti(L, 1, 1);
-	} else if (c->contested) {
+	n = go_on(L, c);
+	if (n && c->contested)
 		c->last = mark_of(L, -n);
-	}
 	return n;
 }
 
@@ -123,8 +131,8 @@ int pl_query_call(lua_State *L)
 	if (lua_gettop(L) == 3 && lua_type(L, 1) == LUA_TTABLE && !lua_isnil(L, 3)) {
 		lua_rawgeti(L, 1, 1);
 		c = pl_to_cursor(L, 4);
-		if (c && pl_has_values(c) && !c->contested)
-			return pl_next_values(L, c, 4);
+		if (c && !c->contested)
+			return pl_has_values(c) ? pl_next_values(L, c, 4) : go_on(L, c);
 	}
 	return step(L);
 }

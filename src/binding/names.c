@@ -102,10 +102,3 @@ int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name
 		pl_closest_try(&closest, names->names.name[id]);
 	return pl_closest_raise(L, &closest, "no record type has a field");
 }
-
-int pl_later(lua_State *L, const char *name)
-{
-	return luaL_error(
-		L, "field '%s' cannot be read yet: it comes with a later version of perflua",
-		name);
-}

@@ -208,6 +208,33 @@ static void to_by_event(struct maker *m, struct pq_field *field)
 	lua_pop(L, 1);
 }
 
+static enum pq_kind to_kind(lua_State *L, int index)
+{
+	const char *name = lua_getfield(L, index, "kind") == LUA_TSTRING ? lua_tostring(L, -1) :
+									   "";
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0) {
+			lua_pop(L, 1);
+			return kinds[i].kind;
+		}
+	}
+	no_tree(L, "no such kind");
+	return PQ_K_ANY;
+}
+
+/* The field of a row of values, by its place on top, which is popped: who runs the query knows how long rows are. */
+static struct pq_field *row_field(lua_State *L, struct pq_field *field)
+{
+	lua_Integer row = lua_tointeger(L, -1);
+
+	if (row < 1 || row > PQ_MAX_ROW)
+		no_tree(L, "a field is not in the row");
+	lua_pop(L, 1);
+	field->row = (uint32_t)row;
+	return field;
+}
+
 /* The field of the table at `index`. */
 static struct pq_field *make_field(struct maker *m, int index)
 {
@@ -215,9 +242,12 @@ static struct pq_field *make_field(struct maker *m, int index)
 	size_t n = lua_rawlen(L, index);
 	struct pq_field *field;
 
+	field = pl_keep(L, m->keep, sizeof(*field));
+	if (lua_getfield(L, index, "row") != LUA_TNIL)
+		return row_field(L, field);
+	lua_pop(L, 1);
 	if (n < 1 || n > PQ_MAX_STEPS + 1)
 		no_tree(L, "a field has too many parts, or none");
-	field = pl_keep(L, m->keep, sizeof(*field));
 	field->name = to_field_name(m, index);
 	field->n_steps = (unsigned)n - 1;
 	for (unsigned i = 0; i < field->n_steps; i++) {
@@ -230,6 +260,9 @@ static struct pq_field *make_field(struct maker *m, int index)
 		*types = pl_to_types(L, -1);
 		field->types = types;
 	}
+	lua_pop(L, 1);
+	if (lua_getfield(L, index, "kind") != LUA_TNIL)
+		field->kind = to_kind(L, index);
 	lua_pop(L, 1);
 	if (lua_getfield(L, index, "by_event") == LUA_TTABLE)
 		to_by_event(m, field);
@@ -307,21 +340,6 @@ static const struct op *to_op(lua_State *L, int index)
 	}
 	no_tree(L, "no such op");
 	return NULL;
-}
-
-static enum pq_kind to_kind(lua_State *L, int index)
-{
-	const char *name = lua_getfield(L, index, "kind") == LUA_TSTRING ? lua_tostring(L, -1) :
-									   "";
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].name, name) == 0) {
-			lua_pop(L, 1);
-			return kinds[i].kind;
-		}
-	}
-	no_tree(L, "no such kind");
-	return PQ_K_ANY;
 }
 
 /* What of a tree's parts could harm who reads them. */

@@ -4,7 +4,7 @@
  * A tree is a table as lua/perflua/query/lower.lua makes it:
  *	{ op = name, kind = name, negated = boolean, left = tree, right = tree, … } and by its op
  *	value (const), field (field), set = {value, …} (in), events = {[index] = true} (event_in).
- * A field is { name, step, … }, steps being names or positions, with by_event = {[index] = value} and
+ * A field is { name, step, … }, steps being names or positions, with by_event = {[index] = value}, kind = name and
  * types = {[type_id] = true} as struct pq_field has them.
  *
  * Scripts can reach the core: a table that is no tree raises.

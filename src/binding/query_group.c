@@ -136,11 +136,18 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 	lua_pop(L, 1);
 }
 
-static bool asks_machine(const struct pq_grouping *g, const struct pq_scope *scope)
+static bool asks_machine(const struct pl_job *job)
 {
+	const struct pq_grouping *g = &job->grouping;
+	const struct pq_scope *scope = &job->scope;
 	const struct pd_session *session = scope->session;
 	bool asks = scope->filter && pq_asks_machine(scope->filter, session);
 
+	if (job->pairs.how) {
+		for (size_t i = 0; i < job->pairs.n; i++)
+			asks = asks || pq_asks_machine(job->pairs.nodes[i], session);
+		return asks;
+	}
 	for (size_t i = 0; i < g->n_keys; i++)
 		asks = asks || pq_asks_machine(g->keys[i].value, session) ||
 		       pq_asks_machine(g->keys[i].other, session);
@@ -165,6 +172,7 @@ static struct pl_job *prepare(lua_State *L)
 	read_keys(L, f, job);
 	read_measures(L, f, job);
 	pl_callers_read(L, job);
+	pl_pairs_read(L, f, job);
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
 }
@@ -374,9 +382,9 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 /* Gives the job's scope the machine, if it asks one: the file's, or one that is read by the query itself. */
 static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
-	bool asks = asks_machine(&job->grouping, &job->scope);
+	bool asks = asks_machine(job);
 
-	if (!asks || f->machine || !pq_run_reads(&job->scope)) {
+	if (!asks || f->machine || job->pairs.how || !pq_run_reads(&job->scope)) {
 		pl_scope_machine(L, f, PL_OPTIONS_AT, asks, &job->scope);
 		return;
 	}
@@ -406,7 +414,8 @@ static const char *const wrong_names[] = {
  * file:group(description) -> groups | nil, what is wrong: see wrong_names. The description is a scope's (query_scope.h) with
  * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
  * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
- * see query_callers.c.
+ * see query_callers.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields
+ * {row = place} of their rows, and `counts` is set in the description.
  */
 int pl_file_group(lua_State *L)
 {
@@ -419,7 +428,8 @@ int pl_file_group(lua_State *L)
 	set_machine(L, f, job);
 	f->late = 0;
 	job->scope.late = &f->late;
-	got = pq_run(&job->scope, &job->grouping, &job->groups, &err);
+	got = job->pairs.how ? pl_pairs_run(L, job, &err) :
+			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
 	keep_machine(f, job);
 	pl_progress_end(&job->progress);
 	/* a stream that was waited for ends as if the recording had ended */
@@ -449,7 +459,8 @@ int pl_file_group_threads(lua_State *L)
 {
 	const struct pl_job *job = prepare(L);
 	const char *why = NULL;
-	unsigned n = pq_run_threads(&job->scope, &job->grouping, &why);
+	unsigned n = job->pairs.how ? pq_rows_threads(&job->scope, &why) :
+				      pq_run_threads(&job->scope, &job->grouping, &why);
 
 	lua_pushinteger(L, n);
 	lua_pushstring(L, why);

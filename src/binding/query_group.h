@@ -15,6 +15,13 @@ struct pl_job {
 		machine; /* read while the query ran, and not the file's yet: texts of the groups are its; or NULL */
 	bool unread; /* it was not, to the end */
 	struct pl_progress progress;
+	struct {
+		const struct pq_pairing
+			*how; /* NULL: records are grouped; else rows of pairs are: */
+		const struct pq_node *const *nodes; /* [n], values of records */
+		size_t n;
+		const struct pq_node *kept; /* a condition on a row; NULL: all of them */
+	} pairs;
 	int *at; /* by key: its place among those of a group, 0: it is the group's event, or not shown */
 	struct pl_callers {
 		bool asked;
@@ -54,5 +61,12 @@ void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
 void pl_callers_read(lua_State *L, struct pl_job *job);
 bool pl_push_callers(lua_State *L, struct pl_job *job);
 void pl_callers_free(struct pl_job *job);
+
+/*
+ * Groups of rows of pairs of records instead of records (query_pairs.c): what the options say of them; as pq_run, and what
+ * was counted is left in the options.
+ */
+void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job);
+int pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);
 
 #endif

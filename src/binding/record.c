@@ -95,10 +95,11 @@ void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec)
 	r->rec.bytes = memcpy(bytes, rec->bytes, rec->size);
 }
 
-/* Upvalues of record_index: the methods in the order of their ids, then data(). */
+/* Upvalues of record_index: the methods in the order of their ids, then data(), and the metatable of `args`. */
 enum {
 	UP_METHODS = 1,
-	UP_DATA = 3
+	UP_DATA = 3,
+	UP_ARGS
 };
 
 /* record.name -> value | nil */
@@ -136,9 +137,12 @@ static int record_index(lua_State *L)
 			lua_pushnil(L);
 		return 1;
 	}
+	if (pd_is_args(&r->rec.layout->bound[index])) {
+		/* loops over tracepoints ask each of their records for them */
+		pl_push_args(L, r, 1, lua_upvalueindex(UP_ARGS));
+		return 1;
+	}
 	pd_record_get(&r->rec, index, &v);
-	if (v.type == PD_LATER)
-		return pl_later(L, name);
 	pl_push_value(L, 1, &v);
 	return 1;
 }
@@ -160,7 +164,7 @@ static int record_next(lua_State *L)
 	}
 	for (; i < layout->n_bound; i++) {
 		pd_record_get(&r->rec, i, &v);
-		if (v.type == PD_NIL || v.type == PD_LATER)
+		if (v.type == PD_NIL)
 			continue;
 		pl_push_value(L, 1, &v);
 		if (v.type == PD_MACHINE && lua_isnil(L, -1)) {
@@ -284,7 +288,8 @@ void pl_push_record_metatable(lua_State *L)
 	lua_pushcfunction(L, record_bytes);
 	lua_pushcfunction(L, record_copy);
 	lua_pushcfunction(L, record_data);
-	lua_pushcclosure(L, record_index, 3);
+	luaL_getmetatable(L, PL_ARGS);
+	lua_pushcclosure(L, record_index, UP_ARGS);
 	lua_setfield(L, -2, "__index");
 	lua_pushliteral(L, PL_RECORD);
 	lua_setfield(L, -2, "__name");

@@ -70,10 +70,6 @@ void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 		pl_push_machine(L, r->file, record, &r->rec, v);
 		break;
 	}
-	case PD_LATER:
-		luaL_error(
-			L,
-			"this field cannot be read yet: it comes with a later version of perflua");
 	}
 }
 

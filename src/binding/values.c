@@ -3,9 +3,7 @@
  */
 #include <string.h>
 
-#include "cursor.h"
-
-#define MAX_VALUES 255 /* of a row: as many as Lua's functions have parameters */
+#include "pairs.h"
 
 /* Can values of a field of that name be made without a record? Composite ones keep theirs. */
 static bool is_value(const struct pd_field *field, const char *name)
@@ -13,8 +11,7 @@ static bool is_value(const struct pd_field *field, const char *name)
 	for (; field && field->name; field++) {
 		if (strcmp(field->name, name) != 0)
 			continue;
-		if (field->view || field->kind == PD_K_LATER ||
-		    (field->kind == PD_K_MACHINE && field->arg == PD_M_INLINED))
+		if (field->view || (field->kind == PD_K_MACHINE && field->arg == PD_M_INLINED))
 			return false;
 	}
 	return true;
@@ -82,13 +79,16 @@ static void make_objects(lua_State *L, const struct pl_cursor *c, int cursor)
 bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
 {
 	const struct pq_node *const *nodes = NULL;
+	const struct pq_pairing *pairing = NULL;
 	struct pd_error err;
+	size_t n;
 	int keep;
 
 	lua_getiuservalue(L, cursor, PL_CURSOR_TREES);
 	keep = lua_gettop(L);
 	if (lua_getfield(L, options, "values") == LUA_TTABLE) {
-		nodes = pl_to_nodes(L, keep, c->file, lua_gettop(L), MAX_VALUES, &c->n_values);
+		nodes = pl_to_nodes(L, keep, c->file, lua_gettop(L), PQ_MAX_ROW, &c->n_values);
+		pairing = pl_to_pairing(L, keep, options, c->n_values);
 	} else if (c->n_names && are_values(c)) {
 		nodes = named(L, c, keep);
 		c->n_values = c->n_names;
@@ -99,7 +99,11 @@ bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
 	make_objects(L, c, cursor);
 	if (c->scope.machine || asks_machine(c, nodes))
 		c->scope.machine = pl_machine(L, c->file);
-	c->rows = pq_rows_open(&c->scope, nodes, c->n_values, &err);
+	n = c->n_values;
+	if (pairing)
+		c->n_values = pairing->n_values;
+	c->rows = pairing ? pq_rows_open_pairs(&c->scope, nodes, n, pairing, &err) :
+			    pq_rows_open(&c->scope, nodes, n, &err);
 	if (!c->rows)
 		luaL_error(L, "%s", err.message);
 	return true;
@@ -110,6 +114,7 @@ void pl_close_values(struct pl_cursor *c)
 	c->left = 0;
 	if (!c->rows)
 		return;
+	c->counts = pq_rows_counts(c->rows);
 	c->file->late = pq_rows_late(c->rows);
 	pq_rows_close(c->rows);
 	c->rows = NULL;

@@ -37,6 +37,23 @@ static struct pl_view *check_view(lua_State *L, int index)
 	return live(L, luaL_checkudata(L, index, PL_VIEW));
 }
 
+void pl_push_list(lua_State *L, int record, const struct pd_view *view)
+{
+	const struct pl_record *r = lua_touserdata(L, record);
+	uint32_t generation = r->generation;
+	struct pd_value value;
+
+	/* items of what is no record's part need none, and the table has room for all: nothing is made from here on */
+	lua_createtable(L, (int)view->count, 0);
+	if (r->generation != generation)
+		luaL_error(L, "a record was used again while it was read, by a finalizer");
+	for (uint32_t i = 0; i < view->count; i++) {
+		view->desc->item(view, i, 0, &value);
+		lua_pushinteger(L, value.i);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+}
+
 void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 {
 	struct pl_record *r = lua_touserdata(L, record);
@@ -46,9 +63,15 @@ void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 	size_t n = 0;
 	struct pl_view *v;
 
+	record = lua_absindex(L, record);
+	if (view->desc == &pd_view_args) {
+		luaL_getmetatable(L, PL_ARGS);
+		pl_push_args(L, r, record, lua_gettop(L));
+		lua_remove(L, -2);
+		return;
+	}
 	if (view->desc == &pd_view_callchain && pm_frames_beside(&r->rec))
 		frames = pl_frames(L, r->file, &r->rec, &n);
-	record = lua_absindex(L, record);
 	v = lua_newuserdatauv(L, sizeof(*v) + n * sizeof(*frames), 1);
 	v->view = *view;
 	v->view.rec = &r->rec;
@@ -132,8 +155,6 @@ static int view_index(lua_State *L)
 	m = find_member(desc->members, name);
 	if (m >= 0) {
 		desc->member(&v->view, (unsigned)m, &value);
-		if (value.type == PD_LATER)
-			return pl_later(L, name);
 		push_of(L, 1, &value);
 		return 1;
 	}
@@ -184,7 +205,7 @@ static int view_next(lua_State *L)
 		struct pd_value value = { .type = PD_NIL };
 
 		desc->member(&v->view, (unsigned)at, &value);
-		if (value.type == PD_NIL || value.type == PD_LATER)
+		if (value.type == PD_NIL)
 			continue;
 		push_of(L, 1, &value);
 		if (lua_isnil(L, -1)) {
@@ -262,8 +283,6 @@ static int item_index(lua_State *L)
 		return unknown_member(L, lua_pushfstring(L, "an item of %s", desc->name),
 				      desc->items, name);
 	desc->item(&item->of->view, item->index, (unsigned)m, &value);
-	if (value.type == PD_LATER)
-		return pl_later(L, name);
 	push_item_member(L, 1, &value);
 	return 1;
 }
@@ -284,7 +303,7 @@ static int item_next(lua_State *L)
 		struct pd_value value = { .type = PD_NIL };
 
 		desc->item(&item->of->view, item->index, (unsigned)m, &value);
-		if (value.type == PD_NIL || value.type == PD_LATER)
+		if (value.type == PD_NIL)
 			continue;
 		push_item_member(L, 1, &value);
 		if (lua_isnil(L, -1)) {

@@ -254,6 +254,19 @@ static void guest_of(struct pm_resolver *r, const struct pd_record *rec,
 		set_integer(out, PD_UINT, (uint64_t)(asked->field == PD_M_VCPU ? vcpu : pid));
 }
 
+static void message_of(struct pm_resolver *r, const struct pd_record *rec,
+		       const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pd_text text;
+
+	(void)asked;
+	if (!pm_message(r, rec, &text))
+		return;
+	out->type = PD_STR;
+	out->s.p = text.p;
+	out->s.n = text.n;
+}
+
 void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct pd_asked *asked,
 	      struct pd_value *out)
 {
@@ -279,6 +292,7 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_M_UNRESOLVED] = unresolved_of,
 		[PD_M_MACHINE_PID] = guest_of,
 		[PD_M_VCPU] = guest_of,
+		[PD_M_MESSAGE] = message_of,
 	};
 	uint32_t field = asked->field; /* what is asked may lie in *out */
 	struct pd_asked copy = *asked;

@@ -56,6 +56,12 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 bool pm_chain_text(struct pm_resolver *resolver, const struct pd_record *rec,
 		   enum pd_machine_field field, struct pd_text *out);
 
+/*
+ * What a tracepoint's sample says, as perf script shows it. Ends with a NUL; the resolver's until the next one. False: it is
+ * none whose format is known, or no memory.
+ */
+bool pm_message(struct pm_resolver *resolver, const struct pd_record *rec, struct pd_text *out);
+
 /* The letter that a frame is annotated with; '\0': with none. */
 char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode);
 

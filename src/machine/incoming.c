@@ -50,7 +50,7 @@ struct pm_incoming *pm_incoming_create(struct pm_machine *machine)
 		return NULL;
 	in->machine = machine;
 	pd_stamp_init(&in->stamp, machine->session->files[0]);
-	machine->threads.in_order = true;
+	machine->threads.in_order = pm_sources_are_timed(&machine->sources);
 	return in;
 }
 

@@ -167,7 +167,7 @@ bool pm_machine_read(struct pm_machine *m, unsigned threads, struct pd_error *er
 	struct pm_sideband found;
 	bool ok;
 
-	m->threads.in_order = true;
+	m->threads.in_order = pm_sources_are_timed(&m->sources);
 	if (has_order(session) || !pm_sideband_find(&found, session, threads))
 		return take_walked(m, err);
 	ok = take_found(m, &found, err);

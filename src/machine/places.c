@@ -19,6 +19,7 @@ void pm_resolver_destroy(struct pm_resolver *r)
 	if (!r)
 		return;
 	pm_unwinder_destroy(r->unwinder);
+	pm_messages_destroy(r);
 	free(r->text);
 	free(r);
 }

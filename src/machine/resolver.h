@@ -61,8 +61,17 @@ struct pm_resolver {
 		uint64_t taken; /* the machine's, then */
 		struct pm_spot spot;
 	} own;
+	struct { /* of message.c */
+		struct pt_printer **
+			printers; /* [n]: by the number of the recording; NULL: not needed yet */
+		size_t n;
+		const struct pd_record *rec; /* that is looked at */
+	} messages;
 	struct pm_called called[PM_CALLED];
 	struct pm_known known[PM_KNOWN];
 };
+
+/* Lets go of the printers: message.c. */
+void pm_messages_destroy(struct pm_resolver *resolver);
 
 #endif

@@ -60,6 +60,14 @@ void pm_sources_deinit(struct pm_sources *s)
 	*s = (struct pm_sources){ 0 };
 }
 
+bool pm_sources_are_timed(const struct pm_sources *sources)
+{
+	for (size_t i = 0; i < sources->n; i++)
+		if (!sources->list[i].timed)
+			return false;
+	return true;
+}
+
 bool pm_integer_decoded(const struct pd_record *rec, unsigned index, int64_t *out)
 {
 	struct pd_value v = { .type = PD_NIL };

@@ -71,6 +71,9 @@ static inline void pm_get(const struct pd_record *rec, unsigned name_id, struct 
 		pd_record_get(rec, index, out);
 }
 
+/* Have all of them times? Without, forks and exits are the only records with one: in the order of time they come early. */
+bool pm_sources_are_timed(const struct pm_sources *sources);
+
 /* Where a record of a source without times lies, as a number that grows from record to record. */
 uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec);
 

@@ -8,6 +8,7 @@
 #include "file.h"
 #include "format.h"
 #include "regs.h"
+#include "syscalls.h"
 
 struct groups {
 	struct pd_file *file;
@@ -57,6 +58,7 @@ static void read_machine(struct pd_file *file)
 		free(bytes);
 	}
 	file->arch = pd_arch_find(arch, e_machine);
+	file->abi = pd_abi_find(arch, e_machine);
 }
 
 static void read_times(struct pd_file *file)
@@ -197,7 +199,9 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 	if (bytes)
 		pd_feature_group_desc(&c, on_group, &(struct groups){ file, 0 });
 	free(bytes);
-	ok = pd_events_name(file);
+	ok = pd_tracing_read(file) && pd_events_name(file);
+	for (size_t i = 0; i < file->n_events && ok; i++)
+		pd_tracepoint_bind(file, &file->events[i]);
 	for (size_t i = 0; i < file->n_events && ok; i++)
 		for (size_t k = 0; k < file->events[i].n_ids && ok; k++)
 			ok = pd_id_table_add(&file->ids, file->events[i].ids[k], (uint32_t)i);
@@ -212,6 +216,7 @@ bool pd_describe_late_event(struct pd_file *file)
 {
 	if (!pd_events_name(file) || !event_layouts(file, file->n_events - 1))
 		return false;
+	pd_tracepoint_bind(file, &file->events[file->n_events - 1]);
 	choose_unknown_sample(file);
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include "attr.h"
 #include "layout.h"
+#include "tracepoint.h"
 
 struct pd_file;
 
@@ -24,6 +25,8 @@ struct pd_event {
 	uint32_t leader; /* index of its group's leader; its own if it leads or has no group */
 	uint32_t n_members; /* of a leader: events in the group, itself included; else 1 */
 	char *group_name;   /* of a leader whose group has a name; else NULL */
+	/* what its samples' raw data holds; NULL: it is no tracepoint, or its format is not known */
+	const struct pd_tracepoint *tracepoint;
 	struct pd_shape shape;
 	const struct pd_layout *sample; /* of its samples */
 	const struct pd_layout *const

@@ -14,8 +14,9 @@
 /* What decoding one feature needs to know from elsewhere. */
 struct pd_feature_context {
 	bool swap;
-	uint32_t nr_cpus_avail;	 /* of NRCPUS; 0: unknown */
-	uint32_t nr_cpus_online; /* likewise */
+	uint32_t nr_cpus_avail;		  /* of NRCPUS; 0: unknown */
+	uint32_t nr_cpus_online;	  /* likewise */
+	const struct pd_tracing *tracing; /* NULL: it has none */
 };
 
 struct pd_feature {

@@ -27,7 +27,6 @@ enum pd_kind {
 	PD_K_VIEW,    /* a composite that starts here: .view */
 	PD_K_COMPUTE, /* .compute */
 	PD_K_MACHINE, /* of the recorded system: `arg` is an enum pd_machine_field, .type its type */
-	PD_K_LATER, /* needs what this version does not build yet; .doc says what */
 };
 
 /* What the recorded system knows of a record. */
@@ -57,6 +56,7 @@ enum pd_machine_field {
 	PD_M_UNRESOLVED,
 	PD_M_MACHINE_PID,
 	PD_M_VCPU,
+	PD_M_MESSAGE,
 };
 
 struct pd_field {
@@ -68,6 +68,7 @@ struct pd_field {
 	const char *doc;   /* one sentence, with units */
 	enum pd_type type; /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
 	bool of_layout; /* PD_K_COMPUTE: the same in all records of a known layout and an event */
+	bool stays;	/* PD_K_COMPUTE of text: where one lies, another never will */
 	uint16_t misc_mask; /* present only if (misc & misc_mask) == misc_value */
 	uint16_t misc_value;
 	const struct pd_view_desc *view;

@@ -45,6 +45,7 @@ void pd_file_destroy(struct pd_file *file)
 	}
 	for (size_t i = 0; i < file->n_features; i++)
 		free(file->features[i].bytes);
+	pd_tracing_destroy(file->tracing);
 	free(file->events);
 	free(file->features);
 	free(file->damage);

@@ -83,6 +83,8 @@ struct pd_file {
 	size_t n_features;
 	struct pd_feature_context context;
 	const struct pd_arch *arch;
+	const struct pd_abi *abi;   /* numbers of system calls and errors; NULL: not known */
+	struct pd_tracing *tracing; /* NULL: it has none */
 	struct pd_event *events;
 	size_t n_events, room;	    /* of room for so many: full, it grows only while opening */
 	struct pd_session *session; /* it is part of; NULL while it is opened */
@@ -158,6 +160,13 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
 bool pd_prologue_read(struct pd_file *file, struct pd_error *err);
 bool pd_describe(struct pd_file *file, struct pd_error *err);
 bool pd_events_name(struct pd_file *file); /* false: no memory */
+
+/*
+ * Of tracepoints the formats (tracepoints.c): read before events are named, bound to the events when they are. What
+ * cannot be read is noted. False: no memory.
+ */
+bool pd_tracing_read(struct pd_file *file);
+void pd_tracepoint_bind(struct pd_file *file, struct pd_event *event);
 
 /*
  * What comes late, in pipe mode; false: no memory. What of a record describes the recording is taken where

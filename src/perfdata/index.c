@@ -40,7 +40,7 @@ static const uint8_t *add_run(const uint8_t *p, const uint8_t *end,
 
 	while ((size = pd_plain_size(p, end, swap))) {
 		uint32_t type = pd_load32(p, swap);
-		int at = stamp->at[type];
+		int at = type < PD_RECORD_USER ? stamp->at[type] : 0;
 		uint64_t time;
 
 		if (at <= 0 || (uint32_t)at + 8 > size || (size_t)(p - start) + size > room)

@@ -62,7 +62,7 @@ static uint16_t width_of(const struct pd_field *field)
 	static const uint8_t widths[] = {
 		[PD_K_U8] = 1,	[PD_K_U16] = 2,	  [PD_K_U32] = 4,  [PD_K_S32] = 4,
 		[PD_K_X32] = 4, [PD_K_U64] = 8,	  [PD_K_S64] = 8,  [PD_K_X64] = 8,
-		[PD_K_F64] = 8, [PD_K_BOOL8] = 1, [PD_K_CSTR] = 1, [PD_K_LATER] = 0,
+		[PD_K_F64] = 8, [PD_K_BOOL8] = 1, [PD_K_CSTR] = 1, [PD_K_MACHINE] = 0,
 	};
 
 	if (field->kind == PD_K_CHARS || field->kind == PD_K_HEX)

@@ -2,6 +2,8 @@
  * The names of a recording's events: as EVENT_DESC has them, else as old recorders kept those of
  * tracepoints, else as perf makes them up from the attr.
  */
+#define _GNU_SOURCE /* asprintf */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +115,23 @@ static void on_pmu(void *arg, uint32_t type, struct pd_text name)
 		add_naming(arg, type, name);
 }
 
+/* Of tracepoints the format files say it. */
+static void name_from_formats(struct pd_file *file)
+{
+	for (size_t i = 0; i < file->n_events; i++) {
+		struct pd_event *event = &file->events[i];
+		const struct pd_format *format = NULL;
+		struct pd_text name;
+
+		if (!event->name && event->attr.type == PD_TYPE_TRACEPOINT)
+			format = pd_tracing_find(file->tracing, event->attr.config);
+		name = format ? pd_format_name(format) : (struct pd_text){ "", 0 };
+		if (name.n && asprintf(&event->name, "%.*s:%.*s", (int)format->system.n,
+				       format->system.p, (int)name.n, name.p) < 0)
+			event->name = NULL;
+	}
+}
+
 /* Names what is left as perf does when it has only the attr. */
 static bool name_from_attrs(struct pd_file *file)
 {
@@ -154,5 +173,6 @@ bool pd_events_name(struct pd_file *file)
 		pd_feature_event_desc(&c, on_event_desc, file);
 	free(bytes);
 	name_from_event_types(file);
+	name_from_formats(file);
 	return name_from_attrs(file);
 }

@@ -32,6 +32,7 @@
 #include "sample.h"
 #include "session.h"
 #include "stat.h"
+#include "syscalls.h"
 #include "value.h"
 #include "views.h"
 #include "walk.h"

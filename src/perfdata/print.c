@@ -96,7 +96,7 @@ static bool is_time(const char *name)
 static void print_member(struct pd_print *out, const char *name, const struct pd_value *value,
 			 bool *first, bool json)
 {
-	if (value->type == PD_NIL || pd_is_elsewhere(value))
+	if (value->type == PD_NIL || value->type == PD_MACHINE)
 		return;
 	print_key(out, name, first, json);
 	if (!json && value->type == PD_UINT && is_time(name))

@@ -45,7 +45,7 @@ void pd_print_flush(struct pd_print *out);
 void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json);
 
 /*
- * One value, as it would stand in such a line; PD_NIL and PD_LATER are null in JSON, - in text.
+ * One value, as it would stand in such a line; PD_NIL is null in JSON, - in text.
  */
 void pd_print_value(struct pd_print *out, const struct pd_value *value, bool json);
 

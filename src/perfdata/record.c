@@ -118,9 +118,6 @@ static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t
 		out->type = PD_MACHINE;
 		out->asked = (struct pd_asked){ .field = b->field->arg };
 		break;
-	case PD_K_LATER:
-		out->type = PD_LATER;
-		break;
 	case PD_K_NONE:
 		break;
 	}

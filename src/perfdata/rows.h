@@ -21,7 +21,6 @@
 				      .compute = pd_open_##v
 #define OF_MACHINE(t, n, which, text) \
 	.name = (n), .kind = PD_K_MACHINE, .arg = PD_M_##which, .type = PD_##t, .doc = (text)
-#define LATER(n, text) .name = (n), .kind = PD_K_LATER, .type = PD_LATER, .doc = (text)
 #define END_OF_FIELDS        \
 	{                    \
 		.name = NULL \
@@ -29,6 +28,10 @@
 
 /* pd_common_fields begins with those of the header and the event. */
 #define PD_HEADER_FIELDS 7
+
+/* Of samples of system calls: syscall_fields.c. */
+void pd_field_syscall(const struct pd_record *rec, uint32_t at, struct pd_value *out);
+void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 
 /* What fields_user.c describes: the types from PD_RECORD_USER on. */
 extern const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER];

@@ -90,8 +90,6 @@ static void retire_lat(const struct pd_record *rec, uint32_t at, struct pd_value
 		pd_set_uint(out, PD_UINT, w >> 48);
 }
 
-#define TRACEPOINT "; needs tracepoint formats, which come with a later version."
-
 const struct pd_field pd_sample_fields[] = {
 	{ FIELD(X64, "ip", 0, "Address of the instruction."), .part = PD_PART_IP },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
@@ -191,7 +189,17 @@ const struct pd_field pd_sample_fields[] = {
 		     "Process id of the guest's virtual machine; nil if it is no guest's.") },
 	{ OF_MACHINE(UINT, "vcpu", VCPU,
 		     "Virtual processor of the guest; nil if it is no guest's.") },
-	{ LATER("args", "A tracepoint's fields by name" TRACEPOINT) },
-	{ LATER("message", "A tracepoint's formatted text" TRACEPOINT) },
+	{ VIEWED(args, "args", 0, "A tracepoint's fields by name."), .part = PD_PART_RAW },
+	{ COMPUTED(
+		  STR, "syscall", 0, pd_field_syscall,
+		  "Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has none."),
+	  .part = PD_PART_RAW, .stays = true },
+	{ COMPUTED(
+		  STR, "errno", 0, pd_field_errno,
+		  "Name of the error that a system call returned, of their sys_exit*; nil if it is none."),
+	  .part = PD_PART_RAW, .stays = true },
+	{ OF_MACHINE(STR, "message", MESSAGE,
+		     "A tracepoint's formatted text, as perf script shows it."),
+	  .part = PD_PART_RAW },
 	END_OF_FIELDS,
 };

@@ -5,8 +5,30 @@
 
 #include "format.h"
 
+#define MAX_COMPARED \
+	10000000 /* events, and fields of theirs: more than any real recordings need */
+
+static bool same_field(const struct pd_tracepoint_field *a, const struct pd_tracepoint_field *b)
+{
+	return a->offset == b->offset && a->size == b->size && a->element == b->element &&
+	       a->kind == b->kind && a->place == b->place && a->is_signed == b->is_signed &&
+	       strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0;
+}
+
+/* Kernels may differ in what they record of a tracepoint. */
+static bool same_fields(const struct pd_tracepoint *a, const struct pd_tracepoint *b,
+			size_t *compared)
+{
+	if (!a || !b || a->n_fields != b->n_fields)
+		return a == b;
+	for (uint32_t i = 0; i < a->n_fields; i++)
+		if ((*compared)++ >= MAX_COMPARED || !same_field(&a->fields[i], &b->fields[i]))
+			return false;
+	return true;
+}
+
 /* Is all that can be seen of them the same, but for their ids? */
-static bool same_event(const struct pd_event *a, const struct pd_event *b)
+static bool same_event(const struct pd_event *a, const struct pd_event *b, size_t *compared)
 {
 	struct pd_attr x = a->attr, y = b->attr;
 
@@ -23,10 +45,8 @@ static bool same_event(const struct pd_event *a, const struct pd_event *b)
 		if (v.type != w.type || (v.type != PD_NIL && v.u != w.u))
 			return false;
 	}
-	return true;
+	return same_fields(a->tracepoint, b->tracepoint, compared);
 }
-
-#define MAX_COMPARED 10000000 /* more than any real recordings need */
 
 /* The number of the event of another recording that it is one with; n_events: there is none. */
 static size_t find_event(const struct pd_session *s, const struct pd_event *event,
@@ -34,10 +54,11 @@ static size_t find_event(const struct pd_session *s, const struct pd_event *even
 {
 	/* it is mostly at the same place in each file */
 	if (event->index < s->n_events && s->events[event->index]->file != event->file &&
-	    same_event(s->events[event->index], event))
+	    same_event(s->events[event->index], event, compared))
 		return event->index;
 	for (size_t i = 0; i < s->n_events && (*compared)++ < MAX_COMPARED; i++)
-		if (s->events[i]->file != event->file && same_event(s->events[i], event))
+		if (s->events[i]->file != event->file &&
+		    same_event(s->events[i], event, compared))
 			return i;
 	return s->n_events;
 }

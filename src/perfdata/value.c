@@ -70,7 +70,7 @@ void pd_sink_end(struct pd_sink *sink)
 /* A value under its name: what is absent, or known elsewhere only, is left out. */
 static void put_named(struct pd_sink *sink, const char *name, const struct pd_value *value)
 {
-	if (value->type == PD_NIL || pd_is_elsewhere(value))
+	if (value->type == PD_NIL || value->type == PD_MACHINE)
 		return;
 	pd_sink_key(sink, name);
 	if (value->type == PD_VIEW)

@@ -29,7 +29,6 @@ enum pd_type {
 	PD_VIEW,    /* .view */
 	PD_EVENT,   /* .event */
 	PD_MACHINE, /* .asked: the recorded system knows it, which is not known here */
-	PD_LATER,   /* known by name, not decoded by this version: reading it is an error */
 };
 
 /* What a member of a view is, for the manual and the editor stubs. */
@@ -99,12 +98,6 @@ struct pd_value {
 	};
 	char text[64]; /* where .s of composed text lies: such a value is not copied */
 };
-
-/* Does perfdata not know it? */
-static inline bool pd_is_elsewhere(const struct pd_value *value)
-{
-	return value->type == PD_MACHINE || value->type == PD_LATER;
-}
 
 /*
  * Receives a composite value. Between begin and end come, in a table, pairs of key() and a value (or

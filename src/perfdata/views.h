@@ -27,7 +27,14 @@ PD_VIEW_DECLARE(id_index); /* .entries */
 PD_VIEW_DECLARE(thread_map);
 PD_VIEW_DECLARE(bpf_metadata); /* .entries */
 PD_VIEW_DECLARE(cpus);
-extern const struct pd_view_desc pd_view_map; /* of the recorded system */
+PD_VIEW_DECLARE(args);
+extern const struct pd_view_desc pd_view_array; /* of an argument */
+extern const struct pd_view_desc pd_view_map;	/* of the recorded system */
+
+static inline bool pd_is_args(const struct pd_bound *bound)
+{
+	return bound->kind == PD_K_VIEW && bound->field->view == &pd_view_args;
+}
 
 /* Do n bytes at `at` lie in the body? */
 static inline bool pd_fits(const struct pd_record *rec, uint32_t at, uint64_t n)

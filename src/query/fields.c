@@ -155,7 +155,6 @@ void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_v
 		break;
 	case PD_NIL:
 	case PD_MACHINE:
-	case PD_LATER:
 		break;
 	}
 }
@@ -220,7 +219,7 @@ static void read_of_event(struct pq_fields *fields, uint32_t field, struct pq_va
 		*out = f->by_event[event->number];
 }
 
-static void read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+void pq_read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	(void)fields, (void)field;
 	out->type = PQ_NIL;
@@ -246,37 +245,59 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 	if (bound->kind != PD_K_MACHINE)
 		return read_scalar;
 	if (!fields->resolver || bound->field->arg == PD_M_INLINED)
-		return read_nothing;
+		return pq_read_nothing;
 	if (bound->field->arg == PD_M_COMM)
 		return pq_read_comm;
 	return is_chain(bound) ? read_chain : read_system;
 }
 
+static void read_of_row(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	uint32_t place = fields->inside->list[field]->row;
+
+	if (place <= fields->n_row)
+		*out = fields->row[place - 1];
+	else
+		out->type = PQ_NIL;
+}
+
+/* Of a layout that has the field at `index`. */
+static void load_from(const struct pq_fields *fields, const struct pq_field *f,
+		      const struct pd_layout *layout, unsigned index, struct pq_load *load)
+{
+	const struct pd_bound *bound = &layout->bound[index];
+
+	load->read = reader_of(fields, f, bound);
+	load->bound = bound;
+	load->index = (uint16_t)index;
+	load->at = (uint16_t)bound->at;
+	load->wide = bound->width == 8;
+	load->is_signed = bound->kind == PD_K_S32;
+	load->swap = layout->swap;
+	load->is_chain = is_chain(bound) && !f->n_steps;
+	load->stays = bound->field->stays;
+	if (bound->direct && !f->n_steps)
+		load->end = (uint32_t)bound->at + bound->width;
+	if (f->n_steps && bound->field->view == &pd_view_args)
+		pq_bind_arg(fields, f, load);
+}
+
 static struct pq_load load_of(const struct pq_fields *fields, const struct pq_field *f,
 			      const struct pd_layout *layout)
 {
-	unsigned index = layout->slot[f->name];
-	const struct pd_bound *bound = &layout->bound[index];
+	unsigned index = f->row || !layout ? 0 : layout->slot[f->name];
 	bool here = index &&
 		    (!f->types || (layout->desc && pd_types_has(f->types, layout->desc->type)));
 	struct pq_load load = {
-		.read = f->by_event ? read_of_event : read_nothing,
+		.read = f->row	    ? read_of_row :
+			f->by_event ? read_of_event :
+				      pq_read_nothing,
 		.end = UINT32_MAX,
 		.called_end = UINT32_MAX,
 	};
 
-	if (f->by_event || !here)
-		return load;
-	load.read = reader_of(fields, f, bound);
-	load.bound = bound;
-	load.index = (uint16_t)index;
-	load.at = (uint16_t)bound->at;
-	load.wide = bound->width == 8;
-	load.is_signed = bound->kind == PD_K_S32;
-	load.swap = layout->swap;
-	load.is_chain = is_chain(bound) && !f->n_steps;
-	if (bound->direct && !f->n_steps)
-		load.end = (uint32_t)bound->at + bound->width;
+	if (here && !f->by_event)
+		load_from(fields, f, layout, index, &load);
 	return load;
 }
 
@@ -386,6 +407,15 @@ bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 		*slot = make_bound(fields);
 	fields->bound = *slot;
 	return *slot != NULL;
+}
+
+bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n)
+{
+	static const struct pd_record none;
+
+	fields->row = row;
+	fields->n_row = n;
+	return pq_fields_enter(fields, &none);
 }
 
 void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *out)

@@ -21,11 +21,16 @@ struct pq_load {
 	struct pq_value
 		constant; /* what it is in all of them, if it is; of a plain load PQ_NIL */
 	const struct pd_bound *bound; /* NULL: they do not have it, or it is the event's */
-	uint16_t index;		      /* of bound in the layout */
+	const struct pd_tracepoint_field *
+		arg; /* of "args.x": x in the event's tracepoint; NULL: it is to be found by name */
+	uint16_t index; /* of bound in the layout */
 	uint16_t at;
+	uint16_t raw_at; /* of an argument: where the size of the raw data is that it lies in; else 0 */
+	uint32_t raw_least; /* and the size needed */
 	uint32_t end; /* of a plain load: the bytes a record needs for it; UINT32_MAX: `read` says what it is */
-	bool wide;	/* of 8 bytes, else of 4 */
-	bool is_signed; /* of 4 bytes */
+	bool wide;	/* of 8 bytes */
+	uint8_t narrow; /* 1, 2: of so many bytes; 0: of 8 or 4 */
+	bool is_signed; /* of less than 8 bytes */
 	bool swap;	/* the other byte order: as the layout's */
 	bool is_constant;
 	bool is_chain; /* `stack`, `frames` */
@@ -58,6 +63,9 @@ struct pq_fields {
 	struct pq_chains *chains;     /* borrowed; NULL: chains are only read as text */
 	const struct pq_bound *bound; /* of the record that is looked at */
 	const struct pd_record *rec;  /* that record */
+	const struct pq_value *
+		row; /* [n_row], for fields of rows; their records are all one, without bytes or layout */
+	size_t n_row;
 	struct pq_called called;
 	const uint64_t *taken; /* the machine's, now; NULL without a resolver */
 	bool failed; /* there was no memory for a value, which is absent then: all is in vain */
@@ -94,6 +102,28 @@ static inline void pq_fields_enter_again(struct pq_fields *fields, const struct 
 	fields->bound = bound;
 }
 
+/* A row of values whose fields are asked for from now on: all that were added are of rows. False: no memory. */
+bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n);
+
+/* An integer of one byte, or of two. */
+static inline int64_t pq_load_narrow(const uint8_t *p, unsigned n, bool is_signed, bool swap)
+{
+	uint16_t v = n == 1 ? *p : pd_load16(p, swap);
+
+	if (!is_signed)
+		return v;
+	return n == 1 ? (int8_t)v : (int16_t)v;
+}
+
+/* Does the raw data, whose size is at `at`, hold so many bytes, and the record all of it? */
+static inline bool pq_raw_holds(const struct pd_record *rec, uint32_t at, uint32_t least,
+				bool swap)
+{
+	uint32_t n = pd_load32(rec->bytes + at, swap);
+
+	return n >= least && n <= rec->size - at - 4;
+}
+
 /* A field that is a plain load of an integer: the shortest way to it. False: pq_fields_get says what it is. */
 static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t field,
 				     int64_t *out)
@@ -103,10 +133,15 @@ static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t fi
 
 	if (load->end > rec->size)
 		return false;
+	if (load->raw_at && !pq_raw_holds(rec, load->raw_at, load->raw_least, load->swap))
+		return false;
 	if (load->wide)
 		*out = (int64_t)pd_load64(rec->bytes + load->at, load->swap);
 	else if (load->is_constant)
 		*out = load->constant.i;
+	else if (load->narrow)
+		*out = pq_load_narrow(rec->bytes + load->at, load->narrow, load->is_signed,
+				      load->swap);
 	else if (load->is_signed)
 		*out = (int32_t)pd_load32(rec->bytes + load->at, load->swap);
 	else

@@ -26,12 +26,25 @@ struct pq_fields_inside {
 	struct pq_chains *chains; /* of pq_fields_under; NULL: not asked yet */
 };
 
+/* Reads what is not there. */
+void pq_read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out);
+
 /* Reads `comm`: its text stays where it is, and is another one's if it lies elsewhere. */
 void pq_read_comm(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
 /* Where what decides the name of a thread lies, if both are plain loads. */
 void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layout,
 		   struct pq_load *load);
+
+/*
+ * Binds an argument of a tracepoint, "args.x", to the event of the record that was entered. Of an event whose tracepoint
+ * is not known (yet) it stays what pq_follow finds.
+ */
+void pq_bind_arg(const struct pq_fields *fields, const struct pq_field *field,
+		 struct pq_load *load);
+
+/* Is a value what the query took the field for when it was made? See kind in struct pq_field. */
+bool pq_fits(const struct pq_field *field, const struct pd_value *value);
 
 /* Makes room for n bytes of a field's text; NULL: no memory, which is noted. */
 char *pq_room(struct pq_fields *fields, uint32_t field, size_t n);

@@ -129,6 +129,19 @@ static void step_into(struct walk *w)
 	}
 }
 
+/* The first step of "args.x", which is known by now. */
+static void start_at_arg(struct walk *w, const struct pd_tracepoint_field *arg)
+{
+	const struct pd_record *rec = w->fields->rec;
+	const uint8_t *raw;
+	uint32_t n;
+
+	w->step++;
+	w->value->type = PD_NIL;
+	if (pd_args_raw(rec, &raw, &n))
+		pd_args_get(rec, arg, raw, n, w->value);
+}
+
 void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
 	       uint32_t *count)
 {
@@ -136,13 +149,16 @@ void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
 	const struct pq_field *f = fields->inside->list[field];
 	struct walk w = { fields, value, UINT32_MAX, f->steps, f->steps + f->n_steps };
 
-	pd_record_get(fields->rec, load->index, value);
+	if (load->arg)
+		start_at_arg(&w, load->arg);
+	else
+		pd_record_get(fields->rec, load->index, value);
 	settle(&w);
 	while (w.step < w.end && value->type == PD_VIEW) {
 		step_into(&w);
 		settle(&w);
 	}
-	if (w.step < w.end)
+	if (w.step < w.end || !pq_fits(f, value))
 		value->type = PD_NIL; /* no such part, or what is there has none */
 	*count = w.count;
 }

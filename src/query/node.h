@@ -59,11 +59,17 @@ struct pq_step {
  */
 struct pq_field {
 	unsigned name; /* see names.h of perfdata */
+	uint32_t row; /* of a row of values (pq_fields_enter_row) its place there, from 1 on, and no more; 0: of records */
 	unsigned n_steps;
 	struct pq_step steps[PQ_MAX_STEPS];
 	/* "event.config": by the number of the event, of so many; PQ_NIL of others. NULL: it is no such field */
 	const struct pq_value *by_event;
 	size_t n_by_event;
+	/*
+	 * What was known of its values when the query was made, if there may be others since: of an event that came late,
+	 * or of another recording. Those are absent. PQ_K_ANY: there are none.
+	 */
+	enum pq_kind kind;
 	/* only records of these types have the part that the steps name; NULL: all that have the field */
 	const struct pd_types *types;
 };

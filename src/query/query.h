@@ -11,5 +11,6 @@
 #include "count.h"
 #include "rows.h"
 #include "run.h"
+#include "run_pairs.h"
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows_pairs.h"
 #include "rows_plain.h"
 #include "rows_texts.h"
 
@@ -30,15 +31,18 @@ struct batch {
 
 struct pq_rows {
 	const struct pq_scope *scope;
-	size_t n;
+	size_t n;		/* values of a row */
+	size_t n_nodes;		/* those of records: more or less, if they are paired */
+	struct pq_pairs *pairs; /* NULL: each record is a row */
+	struct pq_columns columns;
 	unsigned time_id;
 	bool passes; /* its records come once */
 	bool looks;  /* records are looked at one by one, whether they are in the scope */
 	struct pm_resolver *resolver;
 	struct pq_fields fields;
 	struct pq_expr *filter;
-	struct pq_expr **exprs; /* [n] */
-	uint32_t *numbers;	/* [n]: of those that are fields, else UINT32_MAX */
+	struct pq_expr **exprs; /* [n_nodes] */
+	uint32_t *numbers;	/* [n_nodes]: of those that are fields, else UINT32_MAX */
 	struct pq_plain_rows plain;
 	struct pq_known_texts known;
 	struct pd_walk walk;
@@ -104,7 +108,7 @@ static bool asks_machine(const struct pq_rows *rows, const struct pq_node *const
 	const struct pq_scope *scope = rows->scope;
 	bool asks = scope->filter && pq_asks_machine(scope->filter, scope->session);
 
-	for (size_t i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n_nodes; i++)
 		asks = asks || pq_asks_machine(nodes[i], scope->session);
 	return asks;
 }
@@ -115,16 +119,16 @@ static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
 	const struct pq_scope *scope = rows->scope;
 	bool asks = scope->machine && asks_machine(rows, nodes);
 
-	rows->exprs = calloc(rows->n ? rows->n : 1, sizeof(*rows->exprs));
-	rows->numbers = calloc(rows->n ? rows->n : 1, sizeof(*rows->numbers));
+	rows->exprs = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->exprs));
+	rows->numbers = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->numbers));
 	rows->resolver = asks ? pm_resolver_create(scope->machine) : NULL;
-	if (!rows->exprs || !rows->numbers || !pq_plain_rows_init(&rows->plain, rows->n) ||
-	    (asks && !rows->resolver) ||
+	if (!rows->exprs || !rows->numbers ||
+	    !pq_plain_rows_init(&rows->plain, rows->n_nodes) || (asks && !rows->resolver) ||
 	    !pq_fields_init(&rows->fields, scope->session, rows->resolver))
 		return false;
 	if (scope->filter && !(rows->filter = pq_expr_create(scope->filter, &rows->fields)))
 		return false;
-	for (size_t i = 0; i < rows->n; i++) {
+	for (size_t i = 0; i < rows->n_nodes; i++) {
 		rows->exprs[i] = pq_expr_create(nodes[i], &rows->fields);
 		if (!rows->exprs[i])
 			return false;
@@ -133,8 +137,20 @@ static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
 	return true;
 }
 
-struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node *const *nodes,
-			     size_t n, struct pd_error *err)
+/* How the records are paired; true: also if they are not. */
+static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
+		       const struct pq_pairing *how)
+{
+	if (!how)
+		return true;
+	rows->columns = (struct pq_columns){ &rows->fields, nodes, rows->exprs, rows->numbers };
+	rows->pairs = pq_pairs_create(how, &rows->columns);
+	return rows->pairs != NULL;
+}
+
+static struct pq_rows *open_rows(const struct pq_scope *scope,
+				 const struct pq_node *const *nodes, size_t n,
+				 const struct pq_pairing *how, struct pd_error *err)
 {
 	struct pq_rows *rows = calloc(1, sizeof(*rows));
 
@@ -144,15 +160,30 @@ struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node 
 		return NULL;
 	}
 	rows->scope = scope;
-	rows->n = n;
+	rows->n = how ? how->n_values : n;
+	rows->n_nodes = n;
 	rows->most = 1;
 	rows->passes = pq_scope_passes(scope);
 	rows->looks = scope->events || scope->by_time;
 	rows->time_id = pd_name_id(&scope->session->files[0]->names, "time", 4);
-	if (compile(rows, nodes) ? start_walk(rows, err) : no_memory(rows, err))
+	if (compile(rows, nodes) && open_pairs(rows, nodes, how) ? start_walk(rows, err) :
+								   no_memory(rows, err))
 		return rows;
 	pq_rows_close(rows);
 	return NULL;
+}
+
+struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node *const *nodes,
+			     size_t n, struct pd_error *err)
+{
+	return open_rows(scope, nodes, n, NULL, err);
+}
+
+struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
+				   const struct pq_node *const *nodes, size_t n,
+				   const struct pq_pairing *how, struct pd_error *err)
+{
+	return open_rows(scope, nodes, n, how, err);
 }
 
 /* Ends the thread and the walk. */
@@ -175,7 +206,8 @@ void pq_rows_close(struct pq_rows *rows)
 		free(rows->batches[i].values);
 		pq_row_texts_deinit(&rows->batches[i].texts);
 	}
-	for (size_t i = 0; rows->exprs && i < rows->n; i++)
+	pq_pairs_destroy(rows->pairs);
+	for (size_t i = 0; rows->exprs && i < rows->n_nodes; i++)
 		pq_expr_destroy(rows->exprs[i]);
 	pq_expr_destroy(rows->filter);
 	pq_fields_deinit(&rows->fields);
@@ -187,9 +219,27 @@ void pq_rows_close(struct pq_rows *rows)
 	free(rows);
 }
 
+struct pq_pair_counts pq_rows_counts(struct pq_rows *rows)
+{
+	finish(rows);
+	return rows->pairs ? pq_pairs_counts(rows->pairs) : (struct pq_pair_counts){ 0 };
+}
+
 uint64_t pq_rows_late(const struct pq_rows *rows)
 {
 	return rows->walk.late;
+}
+
+/* A pair's row, if the record that was entered makes one. False: no memory, also for a value before. */
+static bool add_pair(struct pq_rows *rows, struct batch *b)
+{
+	struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts, &rows->known,
+				   false };
+
+	if (!pq_pairs_meet(rows->pairs, &row) || rows->fields.failed)
+		return false;
+	b->n_rows += row.made;
+	return true;
 }
 
 /* The values of the record that was entered. False: no memory, also for a value or the filter before. */
@@ -239,7 +289,7 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 			return no_memory(rows, err);
 		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
 			continue;
-		if (!add_row(rows, b))
+		if (!(rows->pairs ? add_pair : add_row)(rows, b))
 			return no_memory(rows, err);
 	}
 	return true;

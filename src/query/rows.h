@@ -14,6 +14,8 @@
 
 struct pq_rows;
 
+#define PQ_MAX_ROW 255 /* values: as many as Lua's functions have parameters */
+
 /*
  * Rows of n values. The scope and the nodes must stay. NULL: see err. In scope->order; its go_on is asked in the
  * caller's thread, and in the one that makes rows.
@@ -21,6 +23,39 @@ struct pq_rows;
 struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node *const *nodes,
 			     size_t n, struct pd_error *err);
 void pq_rows_close(struct pq_rows *rows);
+
+/*
+ * How records are paired: places among the nodes of conditions, the time, the fields of keys. Who opens and closes does
+ * first the latter.
+ */
+struct pq_pairing {
+	uint32_t opens, closes, time;
+	bool pairs_lost; /* may records that tell of lost ones open or close, too? Else they are not asked */
+	size_t n_keys, n_values;
+	const struct pq_pair_key {
+		uint32_t of_open, of_close;
+		bool loses; /* only spans with what of_open is in the record that tells of lost ones, if it is there */
+	} * keys;
+	const struct pq_pair_value {
+		uint32_t place;
+		bool of_open; /* of the record that opened the span; else of the one that closes it */
+	} * values;	      /* of a row */
+};
+
+struct pq_pair_counts {
+	uint64_t pairs;
+	uint64_t unopened, unclosed; /* the other end was not there, or has not come */
+	uint64_t restarted, lost;    /* dropped: opened once more; as records were lost */
+	uint64_t unkeyed;	     /* records without a key, or a time */
+};
+
+/* Rows of pairs, of how->n_values values. As pq_rows_open; `how` must stay. */
+struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
+				   const struct pq_node *const *nodes, size_t n,
+				   const struct pq_pairing *how, struct pd_error *err);
+
+/* Of the records that were read by now; ends the rows. All zero of rows that are no pairs. */
+struct pq_pair_counts pq_rows_counts(struct pq_rows *rows);
 
 /* A batch of rows, of n values each. */
 struct pq_batch {

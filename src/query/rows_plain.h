@@ -10,9 +10,13 @@
 struct pq_plain_row {
 	const struct pq_bound *bound; /* NULL: of none */
 	uint32_t end; /* the bytes that a record needs for all of them; UINT32_MAX: some are no plain loads */
+	uint16_t raw_at;    /* some are arguments, in raw data whose size is there; else 0 */
+	uint32_t raw_least; /* the size needed for all of them */
 	struct pq_plain_load {
 		int64_t constant;
+		uint8_t type; /* PQ_INT; PQ_NIL: the records do not have it, which is a constant, too */
 		uint16_t at;
+		uint8_t narrow;
 		bool wide, is_constant, is_signed; /* as of pq_load */
 	} * loads;				   /* [n] */
 };
@@ -45,15 +49,19 @@ static inline bool pq_plain_row(struct pq_plain_rows *plain, const struct pq_fie
 		pq_plain_row_bind(row, bound, numbers, n);
 	if (row->end > fields->rec->size)
 		return false;
+	if (row->raw_at && !pq_raw_holds(fields->rec, row->raw_at, row->raw_least, false))
+		return false;
 	for (size_t i = 0; i < n; i++) {
 		const struct pq_plain_load *load = &row->loads[i];
 		const uint8_t *p = bytes + load->at;
 
-		values[i].type = PQ_INT;
+		values[i].type = load->type;
 		if (load->wide)
 			values[i].i = (int64_t)pd_load64(p, false);
 		else if (load->is_constant)
 			values[i].i = load->constant;
+		else if (load->narrow)
+			values[i].i = pq_load_narrow(p, load->narrow, load->is_signed, false);
 		else if (load->is_signed)
 			values[i].i = (int32_t)pd_load32(p, false);
 		else

@@ -115,7 +115,8 @@ void px_print_symbol(struct pd_print *out, const struct pm_place *place, bool of
 /* " (dso)" */
 void px_print_dso(struct pd_print *out, const struct pm_place *place);
 
-px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_time, px_period, px_event_name;
+px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_time, px_period, px_event_name,
+	px_trace;
 px_step px_machine_pid, px_vcpu;
 px_step px_addr, px_data_src, px_weight, px_ins_lat, px_cgroup;
 px_step px_ip, px_callchain;

@@ -113,6 +113,27 @@ void px_event_name(struct px_line *line)
 	px_print_bytes(line->out, line->event->name, line->event->name_size);
 }
 
+/* As it is, tabs too, but for the line feeds that some formats end with. */
+void px_trace(struct px_line *line)
+{
+	struct pd_text text;
+
+	if (!pm_message(line->script->options.resolver, line->rec, &text))
+		return;
+	while (text.n && text.p[text.n - 1] == '\n')
+		text.n--;
+	for (size_t n; text.n; text.p += n, text.n -= n) {
+		const char *tab = memchr(text.p, '\t', text.n);
+
+		n = tab ? (size_t)(tab - text.p) : text.n;
+		px_print_text(line->out, text.p, n, 0);
+		if (tab) {
+			pd_print_char(line->out, '\t');
+			n++;
+		}
+	}
+}
+
 void px_machine_pid(struct px_line *line)
 {
 	int32_t pid, vcpu;

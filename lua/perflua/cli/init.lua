@@ -2,6 +2,7 @@
 -- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local fmt = require "perflua.text.fmt"
+local needs = require "perflua.meta.needs"
 local returned = require "perflua.cli.returned"
 local tools = require "perflua.tools"
 local traceback = require "perflua.cli.traceback"
@@ -94,6 +95,8 @@ local function version(host)
     "with zstd " .. core.zstd,
     "with elfutils " .. core.elfutils,
     core.demangles and "with libiberty" or "without libiberty: names of C++ and Rust stay mangled",
+    core.traceevent and "with libtraceevent " .. core.traceevent
+      or "without libtraceevent: messages of tracepoints are their fields, name=value",
     host.libedit and "with libedit " .. host.libedit
       or "without libedit: the prompt has no line editing and no history",
   }, "\n") .. "\n"
@@ -127,18 +130,19 @@ local function exists(path)
   return file and file:close()
 end
 
+local function open_recordings(meta)
+  return needs.open(#arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data", meta)
+end
+
 -- What a script returned: handlers are run over its arguments as recordings, a table is shown.
-local function use_returned(perflua, value)
-  local function open()
-    return perflua.open(#arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data")
-  end
-  local message
+local function use_returned(value, second)
+  local meta, message = returned.meta(value, second), nil
   if returned.is_handlers(value) then
-    local file <close>, why = open()
+    local file <close>, why = open_recordings(meta or {})
     if file then file:run(value) else message = why end
   else
     local result
-    result, message = returned.table(value, open)
+    result, message = returned.table(value, open_recordings, meta)
     if result then print(result) end
   end
   if message then
@@ -147,7 +151,7 @@ local function use_returned(perflua, value)
   end
 end
 
-local function run_script(perflua, path)
+local function run_script(path)
   local chunk, message = loadfile(path)
   if not chunk and path and is_recording(path) then
     complain(("%s is a recording, not a script; try: perflua stat %s"):format(path, path))
@@ -156,10 +160,10 @@ local function run_script(perflua, path)
     complain(message)
     return FAILED
   end
-  local status, result = protected(chunk, table.unpack(arg))
+  local status, result, second = protected(chunk, table.unpack(arg))
   if status or result == nil then return status end
   local failed
-  failed, status = protected(use_returned, perflua, result)
+  failed, status = protected(use_returned, result, second)
   return failed or status
 end
 
@@ -182,17 +186,17 @@ local function run_tool(name, tool, host)
 end
 
 -- The script or tool that an argument names.
-local function run_named(perflua, word, host)
+local function run_named(word, host)
   if word == "-" then
-    return run_script(perflua, nil)
+    return run_script(nil)
   elseif word:find("[/.]") then
-    return run_script(perflua, word)
+    return run_script(word)
   end
   local tool = tools.find(word)
   if tool then
     return run_tool(word, tool, host)
   elseif exists(word) then
-    return run_script(perflua, word)
+    return run_script(word)
   end
   complain(("'%s' is neither a tool nor a script file; perflua help lists the tools"):format(word))
   return USAGE
@@ -257,13 +261,13 @@ local function run(argv, host, options, script)
     return status
   end
   if argv[script] then
-    status = run_named(_G.perflua, argv[script], host)
+    status = run_named(argv[script], host)
   elseif options.banner or options.interactive or #options.actions > 0 then
     status = nil
   elseif host.is_terminal() then
     options.interactive = true
   else
-    status = run_script(_G.perflua, nil)
+    status = run_script(nil)
   end
   if options.interactive then
     io.stdout:write(banner(host), "\n")

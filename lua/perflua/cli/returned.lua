@@ -1,6 +1,7 @@
 -- What scripts return to be done with the recordings that they were given: a table of handlers is run over them, a
 -- result is shown, a function makes one of them.
 
+local needs = require "perflua.meta.needs"
 local Table = require "perflua.table"
 
 local returned = {}
@@ -14,25 +15,42 @@ end
 ---@return boolean
 function returned.is_handlers(value) return type(value) == "table" and getmetatable(value) == nil end
 
+---What a script says of itself: in its handlers, or behind another value.
+---@param value any what it returned first
+---@param second any what it returned then
+---@return table? meta
+function returned.meta(value, second)
+  local meta = second
+  if returned.is_handlers(value) then meta = value.meta end
+  return type(meta) == "table" and getmetatable(meta) == nil and meta or nil
+end
+
+-- What a function makes of the recordings.
+local function made_by(fn, open, meta)
+  local file <close>, message = open(meta)
+  if not file then return nil, message end
+  local value = fn(file)
+  if type(value) == "function" then return nil, "the script's function returned a function" end
+  local made
+  made, message = returned.table(value, open)
+  return made, message or not made and "the script's function returned no table of groups" or nil
+end
+
 ---The Table that a script's value is or makes.
 ---@param value any a Table, a grouped Query, or a function of a File that returns one of these
----@param open fun(): perflua.File?, string? opens the recordings the script was given
+---@param open fun(meta: table): perflua.File?, string? opens the recordings the script was given, for this meta
+---@param meta? table what the script needs: see perflua.meta.needs
 ---@return perflua.Table? table, string? message # nil alone: the value is nothing of these
-function returned.table(value, open)
-  if type(value) == "function" then
-    local file <close>, message = open()
-    if not file then return nil, message end
-    value = value(file)
-    if type(value) == "function" then return nil, "the script's function returned a function" end
-    local made
-    made, message = returned.table(value, open)
-    return made, message or not made and "the script's function returned no table of groups" or nil
-  end
+function returned.table(value, open, meta)
+  meta = meta or {}
+  if type(value) == "function" then return made_by(value, open, meta) end
   if Table.is(value) then return value end
   if class_of(value) ~= "perflua.Query" then return nil end
   if not value.spec.keys then
     return nil, "the script returned a query without groups: it is to end in group_by(…) and measures"
   end
+  local lacking = needs.check(value.spec.file, meta)
+  if lacking then return nil, lacking end
   return value:sort()
 end
 

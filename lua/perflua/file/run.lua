@@ -4,6 +4,7 @@ local blame = require "perflua.errors.blame"
 local check_open = require "perflua.file.check_open"
 local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
+local lower = require "perflua.query.lower"
 local plan = require "perflua.query.plan"
 local suggest = require "perflua.errors.suggest"
 local types = require "perflua.file.types"
@@ -20,15 +21,15 @@ local special = {
   begin = "function", finish = "function", interval = "function", interval_ms = "number", meta = "table",
 }
 
--- { "pid", "period", fn }: the fields' values instead of a record. The core reads plain ones itself.
-local function with_fields(key, handler, scope)
+-- { "pid", "args.id", fn }: the fields' values instead of a record. The core reads plain ones itself, and arguments of
+-- tracepoints.
+local function with_fields(handler, scope)
   local fn, refs, names, plain = handler[#handler], {}, {}, #handler - 1 <= plan.MAX_FIELDS
-  if type(fn) ~= "function" then
-    blame("handler '%s': a list of fields ends with a function", tostring(key))
-  end
+  local lowering = lower.of(scope.file)
   for i = 1, #handler - 1 do
     local ref = scope:ref(handler[i])
-    refs[i], names[i], plain = ref, ref.root, plain and ref.plain
+    local tree = ref.root == "args" and lowering:value(ref)
+    refs[i], names[i], plain = ref, tree or ref.root, plain and (ref.plain or tree)
   end
   if #refs == 0 then return function() return fn() end end
   names[#names + 1] = fn
@@ -45,13 +46,19 @@ local function with_fields(key, handler, scope)
 end
 
 -- What the core calls for a record: a function, or a table of plain fields and a function.
-local function handler_of(key, handler, file, type_ids, event_set)
+local function handler_of(handler, file, type_ids, event_set)
+  if type(handler) == "function" then return handler end
+  return with_fields(handler, fields.scope(file, type_ids, event_set))
+end
+
+local function check_handler(key, handler)
   if type(handler) == "table" then
-    return with_fields(key, handler, fields.scope(file, type_ids, event_set))
+    if type(handler[#handler]) ~= "function" then
+      blame("handler '%s': a list of fields ends with a function", tostring(key))
+    end
   elseif type(handler) ~= "function" then
     blame("handler '%s': a function or { fields…, function } expected, got a %s", tostring(key), type(handler))
   end
-  return handler
 end
 
 local function known_keys(file)
@@ -123,29 +130,31 @@ local function claims_of(file, handlers)
   return claims
 end
 
--- The handler that claimed an event.
-local function claimed(file, handlers, index, best)
-  if best.tie and best.rank == GLOB then
-    blame("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
+-- The handlers of events by index. A key's fields are looked for in all the events that go to it.
+local function of_events(file, handlers)
+  local sets, by_key, by_event = {}, {}, {}
+  local claims = claims_of(file, handlers)
+  for index, best in pairs(claims) do
+    if best.tie then
+      blame("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
+    end
+    sets[best.key] = sets[best.key] or {}
+    sets[best.key][index] = true
   end
-  return handler_of(best.key, handlers[best.key], file, { [SAMPLE] = true }, { [index] = true })
+  for key, set in pairs(sets) do by_key[key] = handler_of(handlers[key], file, { [SAMPLE] = true }, set) end
+  for index, best in pairs(claims) do by_event[index] = by_key[best.key] end
+  return by_event
 end
 
 -- Sorts the handlers into those of types and those of events.
 local function plan_of(file, handlers)
-  local by_type, by_event = {}, {}
+  local by_type = {}
   for key, handler in pairs(handlers) do
     local desc = desc_of(key)
-    if desc then
-      by_type[desc.id] = handler_of(key, handler, file, { [desc.id] = true })
-    elseif names_event(key) and type(handler) ~= "table" then
-      handler_of(key, handler, file)
-    end
+    if not special[key] then check_handler(key, handler) end
+    if desc then by_type[desc.id] = handler_of(handler, file, { [desc.id] = true }) end
   end
-  for index, best in pairs(claims_of(file, handlers)) do
-    by_event[index] = claimed(file, handlers, index, best)
-  end
-  return by_type, by_event
+  return by_type, of_events(file, handlers)
 end
 
 -- In pipe mode an event may come when its handler is long there.
@@ -153,10 +162,7 @@ local function late_handler(file, handlers)
   if file.mode ~= "pipe" then return nil end
   for key in pairs(handlers) do
     if names_event(key) then
-      return function(index)
-        local best = claims_of(file, handlers)[index]
-        return best and claimed(file, handlers, index, best)
-      end
+      return function(index) return of_events(file, handlers)[index] end
     end
   end
 end
@@ -188,7 +194,7 @@ function run.run(file, handlers)
   if type(handlers) ~= "table" then blame("run: a table of handlers expected, got a %s", type(handlers)) end
   check_special(handlers)
   local by_type, by_event = plan_of(file, handlers)
-  local other = handlers.other and handler_of("other", handlers.other, file)
+  local other = handlers.other and handler_of(handlers.other, file)
   local late = late_handler(file, handlers)
   local wanted = types_of(by_type, by_event, handlers, late)
   local options = {

@@ -22,7 +22,8 @@ end
 -- Items of composites have no length, events neither.
 local function has_length(value)
   local kind, meta = type(value), getmetatable(value)
-  return kind == "string" or kind == "table" or kind == "userdata" and type(meta) == "table" and meta.__len ~= nil
+  return kind == "string" or kind == "table" or meta == "perflua.args"
+    or kind == "userdata" and type(meta) == "table" and meta.__len ~= nil
 end
 
 local function text_test(test)

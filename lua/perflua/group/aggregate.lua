@@ -21,7 +21,7 @@ local function told_apart(ref)
     if value == nil or value ~= value then return ABSENT end
     return value
   end
-  return { text = ref.text, kind = ref.kind, root = ref.root, plain = false, get = present }
+  return { text = ref.text, kind = ref.kind, root = ref.root, plain = false, get = present, of = ref }
 end
 
 -- The fields to read, each once: slot(ref, told) gives the place of its value and what absent is there.

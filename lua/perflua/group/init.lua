@@ -2,6 +2,7 @@
 
 local blame = require "perflua.errors.blame"
 local aggregate = require "perflua.group.aggregate"
+local counts = require "perflua.intervals.counts"
 local description = require "perflua.table.description"
 local measures = require "perflua.group.measures"
 local events = require "perflua.file.events"
@@ -203,6 +204,7 @@ function group.table(spec, present, ...)
   local empty = Table.new(data)
   if present then empty = empty[present](empty, ...) end -- raises before anything is read
   data.groups, data.events = groups_of(spec, columns)
+  data.counts = counts.copy(spec.counts)
   return Table.new(data, empty.show)
 end
 

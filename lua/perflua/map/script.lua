@@ -1,6 +1,6 @@
 -- A query script run over one recording in this process.
 
-local perflua = require "perflua"
+local needs = require "perflua.meta.needs"
 local returned = require "perflua.cli.returned"
 
 local script = {}
@@ -27,7 +27,9 @@ function script.run(chunk, path, recording)
   _G.arg = { [0] = path, recording }
   quiet_output()
   local ok, result, message = xpcall(function()
-    return returned.table(chunk(recording), function() return perflua.open(recording) end)
+    local value, second = chunk(recording)
+    local function open(meta) return needs.open(recording, meta) end
+    return returned.table(value, open, returned.meta(value, second))
   end, function(err)
     return type(err) == "string" and err or tostring(err)
   end)

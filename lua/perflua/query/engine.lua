@@ -92,10 +92,21 @@ end
 ---@return string order "time", "file", or "any": the answer is the same
 ---@return string why
 function engine.order(spec, keys, columns)
+  if spec.reader then return "time", "spans are in it" end
   if spec.order then return spec.order, "that was asked for" end
   local why = depends(spec, keys, columns)
   if why then return "time", why end
   return "any", "the answer is the same in any order"
+end
+
+-- The description with keys and measures; nil and why not.
+local function described(description, keys, columns, lowering)
+  local why
+  description.keys, why = each(keys, key_of, lowering)
+  if not description.keys then return nil, why end
+  description.measures, why = each(columns, measure_of, lowering)
+  if not description.measures then return nil, why end
+  return description
 end
 
 ---What the core is told of a grouped query; nil and why it cannot run it.
@@ -108,13 +119,12 @@ function engine.grouping(spec, keys, columns)
   if spec.interpreted then return nil, "that was asked for" end
   if #keys > MAX_KEYS then return nil, ("there are more than %d keys"):format(MAX_KEYS) end
   if #columns > MAX_MEASURES then return nil, ("there are more than %d measures"):format(MAX_MEASURES) end
+  if spec.reader then
+    return spec.reader:grouping(spec, function(lowering) return described({}, keys, columns, lowering) end)
+  end
   local lowering = lower.of(spec.file)
-  local description = scope_of(spec, (engine.order(spec, keys, columns)))
-  local why
-  description.keys, why = each(keys, key_of, lowering)
-  if not description.keys then return nil, why end
-  description.measures, why = each(columns, measure_of, lowering)
-  if not description.measures then return nil, why end
+  local description, why = described(scope_of(spec, (engine.order(spec, keys, columns))), keys, columns, lowering)
+  if not description then return nil, why end
   local filter, rest = engine.filters(spec, lowering)
   if #rest > 0 then return nil, "Lua asks what comes before" end
   description.filter = filter
@@ -127,6 +137,7 @@ end
 function engine.groups(spec, description)
   local groups, why = guard(spec.file.group, spec.file, description)
   if not groups then blame(sums.wrong[why]) end
+  if spec.reader then spec.reader:counted(description.counts) end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
     groups[1] = { keys = {} }
     for i, one in ipairs(description.measures) do groups[1][i] = measures[one.measure].start() end

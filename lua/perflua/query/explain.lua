@@ -47,7 +47,7 @@ local orders = { time = "of time", file = "of the file", any = "of the file" }
 
 local function order_of(spec, in_core)
   local order, why
-  if spec.keys then
+  if spec.keys or spec.reader then
     order, why = engine.order(spec, spec.keys, spec.columns)
   else
     order, why = spec.order or "time", spec.order and "that was asked for" or "loops are in it"
@@ -59,12 +59,18 @@ local function order_of(spec, in_core)
   return ("%s: %s"):format(orders[order], why)
 end
 
+-- The tree of a filter that the core asks; nil and why it does not.
+local function lowered(spec, filter, lowering)
+  if spec.interpreted then return nil end
+  if spec.reader then return nil, spec.reader.why end
+  return lowering:condition(filter.node)
+end
+
 -- Filters in the order in which they are asked: the core's come first.
 local function add_filters(spec, lowering, add)
   local rest = {}
   for _, filter in ipairs(spec.filters) do
-    local tree, why
-    if not spec.interpreted then tree, why = lowering:condition(filter.node) end
+    local tree, why = lowered(spec, filter, lowering)
     if tree then
       add("C", "where " .. filter.shown)
     else
@@ -99,11 +105,15 @@ end
 
 local ALONE = "Lua sees one record after another"
 
+local function grouping_of(spec)
+  local columns = #spec.columns > 0 and spec.columns or { { measure = "count" } }
+  return engine.grouping(spec, spec.keys, columns)
+end
+
 -- Grouping runs as a whole: what one part of it cannot, all of it does not. Does the core do it, by how many threads,
 -- and why not more?
 local function add_grouping(spec, add)
-  local columns = #spec.columns > 0 and spec.columns or { { measure = "count" } }
-  local grouping, why = engine.grouping(spec, spec.keys, columns)
+  local grouping, why = grouping_of(spec)
   local where = grouping and "C" or "Lua"
   add(where, "group by " .. keys_of(spec), why)
   add(where, columns_of(spec))
@@ -113,7 +123,10 @@ end
 
 -- As add_grouping.
 local function add_loop(spec, add)
-  if not spec.refs then
+  if not spec.refs and spec.reader then
+    add("Lua", "spans, or what is inside of them, for the loop")
+    return false, 1, ALONE
+  elseif not spec.refs then
     add("C", "records, made for the loop")
     return false, 1, ALONE
   end
@@ -135,9 +148,14 @@ local function explain(spec)
     text = text:gsub("%s+", " ") .. (why and (" (%s)"):format(why) or "")
     steps[#steps + 1] = fmt.escape(("  %d  %-3s  %s"):format(#steps + 1, where, text))
   end
-  line("reads", ("%s%s in %s"):format(records_of(spec), events_of(spec), place_of(spec.file)))
+  local what = spec.reader and spec.reader.reads or records_of(spec) .. events_of(spec)
+  line("reads", ("%s in %s"):format(what, place_of(spec.file)))
   line("times", times_of(spec))
-  add_filters(spec, lower.of(spec.file), add)
+  if spec.reader and spec.keys and grouping_of(spec) then
+    for _, filter in ipairs(spec.filters) do add("C", "where " .. filter.shown) end
+  else
+    add_filters(spec, lower.of(spec.file), add)
+  end
   local in_core, threads, why = (spec.keys and add_grouping or add_loop)(spec, add)
   line("order", order_of(spec, in_core))
   line("threads", threads .. (why and ": " .. why or ""))

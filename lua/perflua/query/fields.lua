@@ -3,9 +3,11 @@
 -- A Ref is what a query names, a field or an expression: { text, kind, root, path, plain, get, node }. plain: the C
 -- cursor can yield it by its root name, and an absent value is told from a present one there. get(record) reads it
 -- otherwise; nil if absent. node is its checked tree (filter/check.lua); an expression has neither root nor path.
--- types: the ids of the record types that have it, if not all that have its root do.
+-- types: the ids of the record types that have it, if not all that have its root do. Arguments of tracepoints also have
+-- checks and mixed, see Scope:argument.
 
 local core = require "perflua.core"
+local args = require "perflua.query.args"
 local arith = require "perflua.filter.arith"
 local blame = require "perflua.errors.blame"
 local expr = require "perflua.filter.expr"
@@ -30,15 +32,17 @@ local function add(known, row, type_id)
     entry = { plain = true, types = {} }
     known[row.name] = entry
   end
-  if row.kind ~= "later" then
-    entry.kind = members.joined(entry.kind, row.kind)
-    entry.types[type_id] = row.view or false
-  end
+  entry.kind = members.joined(entry.kind, row.kind)
+  entry.types[type_id] = row.view or false
   entry.plain = entry.plain and scalar[row.kind] or false
 end
 
 local Scope = {}
 Scope.__index = Scope
+
+---@param name string
+---@return boolean # whether records of some type have such a field
+function fields.is_known(name) return core.field_names()[aliases[name] or name] ~= nil end
 
 ---@param file perflua.File
 ---@param type_ids table<integer, boolean>? nil: every type but the container's own
@@ -73,7 +77,7 @@ local function shapes(list)
 end
 
 -- name → { kind, plain, types }; made once, when the first name is looked up. types: by the ids of those that
--- have it the name of the view it is, or false. Without a kind it comes with a later version.
+-- have it the name of the view it is, or false.
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
@@ -94,8 +98,6 @@ function Scope:known()
   return known
 end
 
-local function comes_later(text) return nil, ("field '%s' comes with a later version of perflua"):format(text) end
-
 -- The name as it is known here: the kernel's or perf's.
 function Scope:root(name)
   local known = self:known()
@@ -107,18 +109,18 @@ function Scope:root(name)
     for candidate, one in pairs(known) do kinds[candidate] = one.kind end
     for alias, meant in pairs(aliases) do kinds[alias] = kinds[meant] end
     return members.unknown(name, name, kinds)
-  elseif not entry.kind then
-    return comes_later(name)
   end
   return name, entry
 end
 
 -- The kind of a part; and the types that have it, if some of those that have the field have not.
-function Scope:member(root, entry, path)
+local function member_kind(root, entry, path)
   if root == "event" then return members.of_event(path) end
-  if root == "args" then return members.of_args(self:events(), path) end
   return members.of_views(entry.types, path)
 end
+
+-- Are there events that the query does not know yet, or formats that it did not look at?
+local function may_have_others(file) return file.mode == "pipe" or type(file.path) == "table" end
 
 local function getter(root, path)
   local first, second = path[2], path[3]
@@ -155,15 +157,26 @@ local function of_field(text, kind, path, plain, types)
   return ref
 end
 
+-- An argument of a tracepoint. checks: the kind that its values must be of to be there; mixed: see args.kind.
+function Scope:argument(path, text)
+  local kind, message, mixed = args.kind(self:events(), path)
+  if not kind then return nil, message end
+  local ref = of_field(text, kind, path, false)
+  ref.mixed = mixed
+  ref.checks = #path == 2 and may_have_others(self.file) and kind or nil
+  ref.get = args.getter(path, ref.checks)
+  return ref
+end
+
 -- The Ref of a parsed path, or nil and what is wrong with it. Its path starts with the name as it is known here.
 function Scope:resolve(path, text)
   local root, entry = self:root(path[1])
   if not root then return nil, entry end
   path = table.move(path, 2, #path, 2, { root })
   if #path == 1 then return of_field(text, entry.kind, path, entry.plain) end
-  local kind, more = self:member(root, entry, path)
+  if root == "args" then return self:argument(path, text) end
+  local kind, more = member_kind(root, entry, path)
   if not kind then return nil, more end
-  if kind == "later" then return comes_later(text) end
   return of_field(text, kind, path, false, more)
 end
 
@@ -192,5 +205,7 @@ function Scope:ref(text)
   ref, message = self:resolve(node.path, text)
   return ref or blame("%s", message)
 end
+
+fields.class = Scope -- for scopes of other things than records
 
 return fields

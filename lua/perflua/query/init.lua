@@ -17,7 +17,7 @@ local plan = require "perflua.query.plan"
 local Query = {}
 local meta = { __index = Query, __name = "perflua.Query" }
 
-local function new(spec) return setmetatable({ spec = spec }, meta) end
+local function new(spec) return setmetatable({ spec = spec, counts = spec.counts }, meta) end
 
 -- A copy of the description with changes; lists are never changed in place.
 local function derive(query, changes)
@@ -194,6 +194,15 @@ for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "last", 
   end
 end
 
+---@param options table { open, close, key, fields }
+---@return perflua.Query # of spans, from a record that opens one to the record that closes it
+function Query:pair(options) return require("perflua.intervals").pair(self, options) end
+
+---@param spans perflua.Query of pair()
+---@param options table? { key, closed }
+---@return perflua.Query # of the records inside of these spans
+function Query:within(spans, options) return require("perflua.intervals").within(self, spans, options) end
+
 ---@param n integer rows to show, for each event
 ---@param column string? default: the first measure
 ---@return perflua.Table
@@ -219,4 +228,8 @@ end
 
 checked(Query, meta, "Query")
 
-return { new = new }
+---@param value any
+---@return boolean
+local function is(value) return getmetatable(value) == meta end
+
+return { new = new, is = is }

@@ -11,7 +11,7 @@ local binary = {
   ["&"] = "band", ["|"] = "bor", ["~"] = "bxor", ["<<"] = "shl", [">>"] = "shr",
   ["and"] = "and", ["or"] = "or", find = "find", starts = "starts", bucket = "bucket",
 }
-local unary = { ["not"] = "not", neg = "neg", bnot = "bnot", count = "count" }
+local unary = { ["not"] = "not", neg = "neg", bnot = "bnot" }
 local constant = { number = true, string = true, boolean = true }
 
 local function fail(...) error({ why = (...):format(select(2, ...)) }, 0) end
@@ -49,13 +49,21 @@ function Lowering:field(ref)
   local field = self.fields[ref.text]
   if field then return field end
   if #ref.path > MAX_STEPS + 1 then fail("%s has more than %d parts", ref.text, MAX_STEPS) end
-  field = table.move(ref.path, 2, #ref.path, 2, { ref.root, types = ref.types })
+  if ref.mixed then fail("%s is a composite in some events", ref.text) end
+  field = table.move(ref.path, 2, #ref.path, 2, { ref.root, types = ref.types, kind = ref.checks })
   if ref.root == "event" and #ref.path > 1 then
     field.by_event = by_event(ref, self.file)
   end
   self.fields[ref.text] = field
   return field
 end
+
+---@return table # of a field's node, lowered
+function Lowering:leaf(node) return { op = "field", kind = node.kind, field = self:field(node.ref) } end
+
+-- For who lowers trees over other things than records, and has to refuse what asks these.
+lower.fail = fail
+Lowering.under, Lowering.length = function() end, function() end
 
 local visit -- [op](lowering, node) -> table
 
@@ -75,7 +83,7 @@ end
 
 visit = {
   const = function(_, node) return { op = "const", kind = node.kind, value = node.value } end,
-  field = function(self, node) return { op = "field", kind = node.kind, field = self:field(node.ref) } end,
+  field = function(self, node) return self:leaf(node) end,
   ["nil-test"] = function(self, node)
     return { op = "present", kind = "boolean", negated = not node.present, left = self:node(node.left) }
   end,
@@ -90,7 +98,8 @@ visit = {
   ["in"] = function(self, node)
     return { op = "in", kind = "boolean", negated = node.negated, left = self:node(node.left), set = list_of(node.set) }
   end,
-  under = function(_, node)
+  under = function(self, node)
+    self:under()
     return { op = "under", kind = "boolean", right = { op = "const", kind = "string", value = node.value } }
   end,
 }
@@ -98,6 +107,10 @@ for spelling, op in pairs(binary) do
   visit[spelling] = function(self, node)
     return { op = op, kind = node.kind, left = self:node(node.left), right = self:node(node.right) }
   end
+end
+visit.count = function(self, node)
+  self:length(node)
+  return { op = "count", kind = node.kind, left = self:node(node.left) }
 end
 for spelling, op in pairs(unary) do
   visit[spelling] = function(self, node) return { op = op, kind = node.kind, left = self:node(node.left) } end
@@ -145,5 +158,7 @@ end
 ---@param conditions table[] lowered ones
 ---@return table? # nil: there are none
 function lower.all(conditions) return #conditions > 0 and all(conditions, 1, #conditions) or nil end
+
+lower.class = Lowering -- for trees over other things than records
 
 return lower

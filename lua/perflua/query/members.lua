@@ -14,15 +14,13 @@ local function view_of(name)
   return views[name]
 end
 
----What to say of a name there is not; only names that can be read now are suggested.
+---What to say of a name there is not.
 ---@param text string the whole of it
 ---@param name string|integer the part that is wrong
 ---@param kinds table<string, string> by the names there are
 ---@return nil, string message
 function members.unknown(text, name, kinds)
-  local readable = {}
-  for candidate, kind in pairs(kinds) do readable[candidate] = kind ~= "later" or nil end
-  return nil, suggest.message(("unknown field '%s'"):format(text), tostring(name), suggest.names(readable))
+  return nil, suggest.message(("unknown field '%s'"):format(text), tostring(name), suggest.names(kinds))
 end
 
 ---@param a string? kind of a field in some records; nil: in none
@@ -54,18 +52,6 @@ function members.of_event(path)
   local kind = event_kinds[path[2]]
   if kind then return kind end
   return members.unknown(parser.spell(path), path[2], event_kinds)
-end
-
----@param list perflua.Event[] tracepoints
----@param path (string|integer)[]
----@return string? kind, string? message
-function members.of_args(list, path)
-  local kinds = {}
-  for _, event in ipairs(list) do
-    for _, field in ipairs(event.fields or {}) do kinds[field.name] = "any" end
-  end
-  if kinds[path[2]] then return "any" end
-  return members.unknown(parser.spell(path), path[2], kinds)
 end
 
 -- The kind of what a path into a view ends at; "any": known only when a record is there.

@@ -4,7 +4,8 @@
 -- records, and Lua asks the filters that are left and reads the fields. All ways give the same answer.
 --
 -- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, filters; with
--- `interpreted` all that can be done in Lua is.
+-- `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it gives
+-- what plan.source and plan.records give, and says `why` the core does not.
 
 local engine = require "perflua.query.engine"
 local guard = require "perflua.errors.guard"
@@ -88,7 +89,10 @@ end
 ---@param spec table
 ---@return function step # -> the next record, nil at the end
 ---@return table cursor # to close
-function plan.records(spec) return records(spec, spec.reuse) end
+function plan.records(spec)
+  if spec.reader then return spec.reader:records(spec) end
+  return records(spec, spec.reuse)
+end
 
 ---What the core yields of the records itself.
 ---@param spec table
@@ -98,6 +102,7 @@ function plan.records(spec) return records(spec, spec.reuse) end
 ---@return string? why it yields records only
 function plan.lowered(spec, refs)
   if spec.interpreted then return nil, nil, "that was asked for" end
+  if spec.reader then return nil, nil, spec.reader.why end
   if #refs == 0 or #refs > MAX_VALUES then return nil, nil, ("there are more than %d values"):format(MAX_VALUES) end
   local lowering, values = lower.of(spec.file), {}
   for i, ref in ipairs(refs) do
@@ -134,6 +139,7 @@ end
 ---@return table cursor # to close
 ---@return boolean direct
 function plan.source(spec, refs)
+  if spec.reader then return spec.reader:source(spec, refs) end
   local values, filter = plan.lowered(spec, refs)
   if values then
     local cursor = open_cursor(spec, filter, values)
@@ -141,6 +147,29 @@ function plan.source(spec, refs)
   end
   local step, cursor = rows_of_records(spec, refs)
   return step, cursor, false
+end
+
+---What the core is told that is to read values of pairs of records.
+---@param spec table without filters
+---@param refs table[]
+---@return table? options nil: not all that is read is described
+---@return string? why
+function plan.pairs_values(spec, refs)
+  local values, _, why = plan.lowered(spec, refs)
+  if not values then return nil, why end
+  return options_of(spec, nil, values)
+end
+
+---A loop over values of pairs of records.
+---@param spec table without filters
+---@param refs table[]
+---@param pairs table how they are paired, see src/binding/pairs.c
+---@return table? cursor nil: not all that is read is described
+function plan.pairs(spec, refs, pairs)
+  local options = plan.pairs_values(spec, refs)
+  if not options then return nil end
+  options.pairs = pairs
+  return guard(spec.file.cursor, spec.file, options)
 end
 
 ---@param spec table

@@ -30,6 +30,7 @@ end
 
 -- The records a query starts from.
 local function reads(spec)
+  if spec.reader then return spec.reader.reads end
   if not spec.types then return spec.container and "records with the container's own" or "records" end
   return "records of type " .. table.concat(description.type_names(spec.types), ", ")
 end
@@ -82,6 +83,8 @@ local function where(spec)
   end
   return table.concat(texts, " and ")
 end
+
+description.records = reads
 
 ---@param spec table of a query
 ---@return table<string, string>

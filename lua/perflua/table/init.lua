@@ -4,9 +4,10 @@
 -- self.data = { description, events, places, keys, measures, groups }: description is of description.lua; events names
 -- the sections, in order (nil: not split), places is of merge.lua; keys { name, kind, text }; measures { name, measure,
 -- kind (of the field), option, field, weight }; a group is { event = place in events, keys = {…}, state, state … }.
--- self.show = { column, ascending, top }.
+-- self.show = { column, ascending, top }. Of spans, self.counts says what could not be paired (intervals/counts.lua).
 
 local blame = require "perflua.errors.blame"
+local counts = require "perflua.intervals.counts"
 local checked = require "perflua.errors.methods"
 local description = require "perflua.table.description"
 local fmt = require "perflua.text.fmt"
@@ -37,7 +38,7 @@ end
 ---@param show table
 ---@return perflua.Table
 local function new(data, show)
-  return setmetatable({ data = data, show = show or {}, columns = columns_of(data) }, meta)
+  return setmetatable({ data = data, show = show or {}, columns = columns_of(data), counts = data.counts }, meta)
 end
 
 -- What the shares of a group are shares of: its event's, be that the section or a key.
@@ -223,7 +224,7 @@ end
 -- Many lines take long to be put in order, which decides only which of them are shown.
 function meta:__len() return self.show.top and #shown(self) or #self.data.groups end
 
-function meta:__tostring()
+local function text_of(self)
   local lines = shown(self)
   if not several_events(self) then return table.concat(fmt.lines(self.columns, lines), "\n") end
   local sections, from = {}, 1
@@ -237,6 +238,11 @@ function meta:__tostring()
       .. table.concat(fmt.lines(self.columns, section), "\n")
   end
   return table.concat(sections, "\n\n")
+end
+
+function meta:__tostring()
+  local note = self.counts and counts.text(self.counts)
+  return note and text_of(self) .. "\n" .. note or text_of(self)
 end
 
 checked(Table, meta, "Table")

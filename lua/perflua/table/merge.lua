@@ -3,6 +3,7 @@
 --
 -- An accumulator owns its groups and finds them by a tree: event, then the values of the keys.
 
+local counts = require "perflua.intervals.counts"
 local description = require "perflua.table.description"
 local measures = require "perflua.group.measures"
 
@@ -116,6 +117,7 @@ function Accumulator:add(other, are_parts)
   local difference = description.difference(self.data, other, are_parts)
   if difference then return nil, difference end
   self.data.description = description.joined(self.data.description, other.description)
+  self.data.counts = counts.sum(self.data.counts, other.counts)
   local places = take_events(self, other)
   for _, g in ipairs(other.groups) do add_group(self, g, places[g.event or 0]) end
   return true
@@ -132,6 +134,7 @@ function merge.start(data)
   }
   local accumulator = setmetatable({ data = own, tree = {} }, Accumulator)
   accumulator:add(data)
+  own.counts = data.counts
   return accumulator
 end
 

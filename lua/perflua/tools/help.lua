@@ -1,5 +1,7 @@
 -- perflua help: what tools there are, and what one of them, or a script, is for.
 
+local needs = require "perflua.meta.needs"
+local returned = require "perflua.cli.returned"
 local tools = require "perflua.tools"
 
 local help = {
@@ -8,14 +10,19 @@ local help = {
   operands = { 0, 1 },
   help = [[
 A script explains itself by the comment at its top, or, when it returns a table of
-handlers, by the table's meta = { description = …, needs = …, record = … }.]],
+handlers, by the table's meta = { description = …, needs = …, record = … }; a script that
+returns a function, or a query with groups, may return such a table behind it.]],
 }
 
 local function list(out)
   out:write("usage: perflua [options] script.lua [perf.data [args…]]\n",
     "       perflua [options] tool [args…]\n\ntools:\n")
-  for _, name in ipairs(tools.names()) do
-    out:write(("  %-8s %s\n"):format(name, tools.find(name).description))
+  local names, width = tools.names(), 7
+  for _, name in ipairs(names) do
+    width = math.max(width, #name)
+  end
+  for _, name in ipairs(names) do
+    out:write(("  %s%s  %s\n"):format(name, (" "):rep(width - #name), tools.find(name).description))
   end
   out:write("\nperflua help TOOL explains one, perflua --help the options.\n")
 end
@@ -33,14 +40,14 @@ local function top_comment(source)
   return table.concat(lines, "\n")
 end
 
--- The meta of the table a script returns. Scripts whose text does not have the word are not run for it.
+-- The meta that a script returns. Scripts whose text does not have the word are not run for it.
 local function meta_of(path, source)
   if not source:find("%f[%w_]meta%f[^%w_]") then
     return nil
   end
   local chunk = loadfile(path)
-  local ok, handlers = pcall(chunk or error)
-  return ok and type(handlers) == "table" and type(handlers.meta) == "table" and handlers.meta or nil
+  local ok, value, second = pcall(chunk or error)
+  return ok and returned.meta(value, second) or nil
 end
 
 local function explain_script(path, out)
@@ -57,10 +64,8 @@ local function explain_script(path, out)
   local text = top_comment(source)
   if meta then
     out:write(("%s: %s\nusage: perflua %s perf.data\n"):format(path, tostring(meta.description), path))
-    for _, key in ipairs { "needs", "record" } do
-      if meta[key] then
-        out:write(("%-6s %s\n"):format(key .. ":", tostring(meta[key])))
-      end
+    for _, line in ipairs(needs.lines(meta)) do
+      out:write(line, "\n")
     end
   elseif text ~= "" then
     out:write(text, "\n")

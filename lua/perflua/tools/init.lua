@@ -6,10 +6,14 @@
 --   options      option without its dashes → one line of documentation, or {VALUE, documentation} of
 --                one that takes a value, with many = true a list of them; or nil
 --   operands     {least, most} of the other arguments; without it exactly one
+--   needs        what it needs of a recording, and the perf record command for it (perflua.meta.needs); such a
+--   record       tool opens its recordings by needs.open(path, tool), which says what they lack; or nil
 --   run          function(args, out, host) → exit status (nil: 0); or nil, message; host: see src/perflua.c
 --
 -- run gets its operands as the array part of args, `args.json = true` for --json, `args.event = "x"` for
 -- --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have one dash.
+
+local needs = require "perflua.meta.needs"
 
 local tools = {}
 
@@ -105,6 +109,9 @@ function tools.help(name, tool)
   local text = { ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description, tool.usage) }
   if tool.help then
     table.insert(text, "\n" .. tool.help:gsub("\n*$", "\n"))
+  end
+  if tool.needs or tool.record then
+    table.insert(text, ("\n%s\n"):format(table.concat(needs.lines(tool), "\n")))
   end
   local lines, width = {}, 10
   for option, doc in pairs(tool.options or {}) do

@@ -43,9 +43,9 @@ setmetatable(tool, { __index = function(_, name)
   if name ~= "help" then return nil end
   return ([[
 The text is that of perf script, version 6.1, but for this: names from the
-recording never drive a terminal (\x1b instead); a tracepoint's text is not
-shown yet, its line ends after the event's name; samples of guests are shown;
-a function that others were inlined into is not called inlined itself.
+recording never drive a terminal (\x1b instead); samples of guests are shown;
+a function that others were inlined into is not called inlined itself; some
+texts of tracepoints are shown that perf 6.1 cannot format.
 
 Fields:
 %s

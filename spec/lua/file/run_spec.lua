@@ -10,7 +10,10 @@ describe("file:run", function()
   local function log_of(handlers)
     local log = {}
     local function note(name)
-      return function(record) log[#log + 1] = name .. (type(record) == "userdata" and ":" .. record.type or "") end
+      return function(record)
+        local is_record = type(record) == "userdata" and record ~= file
+        log[#log + 1] = name .. (is_record and ":" .. record.type or "")
+      end
     end
     local named = {}
     for _, key in ipairs(handlers) do named[key] = note(tostring(key)) end
@@ -105,6 +108,73 @@ describe("file:run", function()
     for i = 2, #times do assert.equal(250000000, times[i] - times[i - 1]) end
   end)
 
+  it("ends when interval or begin returns perflua.stop, too", function()
+    local log = {}
+    local function note(name, value)
+      return function()
+        log[#log + 1] = name
+        return value
+      end
+    end
+    file:run { interval = note("interval", perflua.stop), interval_ms = 250, faults = note "faults",
+      finish = note "finish" }
+    assert.same({ "faults", "interval", "finish" }, log)
+    log = {}
+    file:run { begin = note("begin", perflua.stop), other = note "other", finish = note "finish" }
+    assert.same({ "begin", "finish" }, log)
+  end)
+
+  it("calls interval before the record whose time has come", function()
+    local log = {}
+    file:run {
+      interval = function(time) log[#log + 1] = time end, interval_ms = 500,
+      sample = { "time", function(time) log[#log + 1] = -time end },
+    }
+    assert.same({ -1000000000, -1000000500, -1000001000, -1000002000, 1499999999, -1500000000, -1900000000,
+      1999999999, -2000000000 }, log)
+  end)
+
+  it("passes over steps without end of a time that cannot be", function()
+    file:close()
+    file = assert(perflua.open(two_events.write(function(b, events)
+      b:sample(events.faults, { identifier = 12, ip = 1, pid = 1, tid = 1, time = 1 << 60, cpu = 0, period = 1 })
+    end)))
+    local n, last = 0, nil
+    file:run { interval = function(time) n, last = n + 1, time end, interval_ms = 1, sample = function() end }
+    assert.equal(1001, n)
+    assert.equal(1 << 60, last)
+  end)
+
+  it("reads listed fields of all events that a key stands for", function()
+    local rows = {}
+    file:run { ["*"] = { "pid", "callchain[1].ip", function(...) rows[#rows + 1] = { ... } end } }
+    assert.equal(7, #rows)
+    assert.same({ 7, 0xffffffff81000010 }, rows[1])
+    assert.same({ 7, false }, rows[3])
+    assert.error_matches(function() file:run { faults = { "callchain", function() end } } end,
+      "no record of this query has a field 'callchain'")
+  end)
+
+  it("takes the name of a record type and of its own keys before that of an event", function()
+    file:close()
+    file = assert(perflua.open(two_events.write(function(b)
+      for i, name in ipairs { "comm", "finish" } do
+        local event = b:event { name = name, type = 1, config = i, ids = { 20 + i },
+          sample_type = { "identifier", "ip", "tid", "time", "cpu", "period" } }
+        b:sample(event, { identifier = 20 + i, ip = 1, pid = 1, tid = 1, time = 2000000000 + i, cpu = 0, period = 1 })
+      end
+    end)))
+    assert.same({ "comm:comm", "sample:sample", "sample:sample" }, { table.unpack(log_of { "comm", "sample" }, 1, 3) })
+    local log = log_of { "comm", "finish", "com*", "*" }
+    assert.same({ ["comm:comm"] = 1, ["com*:sample"] = 1, ["*:sample"] = 8, finish = 1 }, count(log))
+    assert.equal("finish", log[#log])
+  end)
+
+  it("refuses to wait in a handler", function()
+    local co = coroutine.wrap(function() file:run { sample = coroutine.yield } end)
+    assert.error_matches(co, "attempt to yield across a C%-call boundary")
+  end)
+
   it("lets a handler's error through", function()
     local ok, message = pcall(function() file:run { sample = function() error("mine") end } end)
     assert.is_false(ok)
@@ -126,6 +196,8 @@ describe("file:run", function()
     raises("interval_ms", { interval = fn })
     raises("expected, got a number", { sample = 5 })
     raises("ends with a function", { sample = { "pid" } })
+    raises("handler 'a:b': a list of fields ends with a function", { ["a:b"] = { "pid" } })
+    raises("handler 'begin': a function expected, got a table", { begin = { "pid", fn } })
     raises("unknown field 'pidd'; the closest is 'pid'", { sample = { "pidd", fn } })
     raises("no record of this query has a field 'filename'", { sample = { "filename", fn } })
     raises("a table of handlers", nil)

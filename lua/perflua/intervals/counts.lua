@@ -1,0 +1,41 @@
+-- What a pass counted: pairs, and what could not be paired, which is in none of the spans.
+
+local counts = {}
+
+local rows = { -- by name, what is said of one
+  { "unopened", "closed without an open" }, { "unclosed", "left open" }, { "restarted", "opened again before a close" },
+  { "lost", "dropped as records were lost" }, { "unkeyed", "without a key or a time" },
+}
+
+---@param of table<string, integer>
+---@return string? # nil: all were paired
+function counts.text(of)
+  local parts = {}
+  for _, row in ipairs(rows) do
+    local n = of[row[1]]
+    if n and n > 0 then parts[#parts + 1] = ("%d %s"):format(n, row[2]) end
+  end
+  if #parts == 0 then return nil end
+  return ("# %d spans; not among them: %s"):format(of.pairs, table.concat(parts, ", "))
+end
+
+---@param a table<string, integer>?
+---@param b table<string, integer>?
+---@return table<string, integer>? # of both; nil if they are not known of both
+function counts.sum(a, b)
+  if not a or not b then return nil end
+  local sum = {}
+  for name, n in pairs(a) do sum[name] = n + b[name] end
+  return sum
+end
+
+---@param of table<string, integer>?
+---@return table<string, integer>?
+function counts.copy(of)
+  if not of then return nil end
+  local copy = {}
+  for name, n in pairs(of) do copy[name] = n end
+  return copy
+end
+
+return counts

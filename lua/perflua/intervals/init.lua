@@ -1,0 +1,256 @@
+-- Intervals: spans of time from a record that opens one to the record that closes it, and the records inside of them.
+
+local blame = require "perflua.errors.blame"
+local check_open = require "perflua.file.check_open"
+local conditions = require "perflua.intervals.conditions"
+local description = require "perflua.table.description"
+local fields = require "perflua.query.fields"
+local grouped = require "perflua.intervals.grouped"
+local inside = require "perflua.intervals.inside"
+local keys = require "perflua.intervals.keys"
+local pass = require "perflua.intervals.pass"
+local query = require "perflua.query"
+local scope = require "perflua.intervals.scope"
+local sides = require "perflua.intervals.sides"
+local suggest = require "perflua.errors.suggest"
+
+local intervals = {}
+
+local LOST, LOST_SAMPLES = 2, 13 -- PERF_RECORD_…
+
+local known = { open = true, close = true, key = true, fields = true }
+
+local function check_query(spec, name)
+  if spec.keys then
+    blame("%s comes before group_by", name)
+  elseif spec.refs then
+    blame("%s: a query that selects fields has no records to pair", name)
+  elseif spec.reader then
+    blame("%s takes a query over records, not one over spans", name)
+  elseif spec.order == "file" then
+    blame("%s needs the order of time; this query reads in that of the file", name)
+  end
+  check_open(spec.file)
+end
+
+local function check_options(options)
+  if type(options) ~= "table" then blame("pair: a table { open, close, key } expected, got a %s", type(options)) end
+  for name in pairs(options) do
+    if not known[name] then
+      local text = tostring(name)
+      blame(suggest.message(("pair: unknown option '%s'"):format(text), text, suggest.names(known)))
+    end
+  end
+  for _, name in ipairs { "open", "close" } do
+    if options[name] == nil then blame("pair: what %ss a span?", name) end
+  end
+end
+
+-- What a pass over both sides reads: the query's records, and those that tell of lost ones.
+local function reading_of(spec, a, b)
+  local ids, set = nil, nil
+  if spec.types then
+    ids = { [LOST] = true, [LOST_SAMPLES] = true }
+    for id in pairs(spec.types) do ids[id] = true end
+  end
+  if a.events and b.events then
+    set = {}
+    for index in pairs(a.events) do set[index] = true end
+    for index in pairs(b.events) do set[index] = true end
+  end
+  local reading = {
+    file = spec.file, types = ids, event_nil = true, container = spec.container, order = "time", from = spec.from,
+    to = spec.to, interpreted = spec.interpreted,
+  }
+  return reading, set
+end
+
+-- The fields that spans are to have instead of records: of both sides, or of the one that is named.
+local function fields_of(names, spans)
+  if type(names) ~= "table" then blame("pair: fields is a list of fields, not a %s", type(names)) end
+  local lists = { open = {}, close = {} }
+  for _, name in ipairs(names) do
+    local own = type(name) == "string" and name:match("^(%a+)%.")
+    if own == "open" or own == "close" then
+      table.insert(lists[own], spans:ref(name))
+    else
+      if type(name) ~= "string" then blame("pair: fields are named by texts, not by a %s", type(name)) end
+      for side, list in pairs(lists) do
+        local ok, ref = pcall(spans.ref, spans, side .. "." .. name)
+        if ok then list[#list + 1] = ref end
+      end
+      if #lists.open + #lists.close == 0 then spans:ref(name) end
+    end
+  end
+  return lists
+end
+
+-- Several recordings in one: a span is of one of them.
+local function is_several(file) return type(file.path) == "table" and #file.path > 1 end
+
+local function text_of(refs)
+  local texts = {}
+  for i, ref in ipairs(refs) do texts[i] = ref.text end
+  return table.concat(texts, ", ")
+end
+
+-- What plan.lua asks of a query over something that is made of records.
+local Reader = {}
+Reader.__index = Reader
+
+function Reader:records(spec) return self.open(self.made, spec, nil) end
+
+function Reader:source(spec, refs)
+  local step, cursor = self.open(self.made, spec, refs)
+  if #refs > 0 then return step, cursor, true end
+  return function() return step() ~= nil end, cursor, false
+end
+
+-- What engine.lua asks: a description of the groups for the core, of spans.
+function Reader:grouping(spec, describe)
+  if self.open ~= pass.spans then return nil, self.why end
+  return grouped.describe(self.made, (pass.begun(self.made)), spec, describe)
+end
+
+function Reader:counted(counts)
+  for name, n in pairs(counts) do self.made.counts[name] = n end
+end
+
+local function reader(open, made, reads)
+  return setmetatable({ open = open, made = made, reads = reads, why = "Lua looks at spans" }, Reader)
+end
+
+-- A side with its condition, as a filter and as a column.
+local function conditioned(side, filters)
+  side.condition = conditions.all(filters)
+  side.ref = conditions.ref(side.condition)
+  return side
+end
+
+-- May records that tell of lost ones open or close a span?
+local function pairs_lost(spec) return not spec.types or spec.types[LOST] or spec.types[LOST_SAMPLES] or false end
+
+---@param on perflua.Query
+---@param options { open: any, close: any, key: any, fields: string[]? }
+---@return perflua.Query # of spans; its counts are set by each pass
+function intervals.pair(on, options)
+  if not query.is(on) then blame("pair: a Query expected, got a %s", type(on)) end
+  local spec = on.spec
+  check_query(spec, "pair")
+  check_options(options)
+  local open, close = sides.of(spec, "open", options.open), sides.of(spec, "close", options.close)
+  open.keys, close.keys = keys.of(open, close, options.key)
+  local reading, set = reading_of(spec, open, close)
+  local all = fields.scope(spec.file, reading.types, set, spec.container)
+  reading.scope = all
+  for _, side in ipairs { open, close } do
+    conditioned(side, side.filters)
+    -- of records whose types are the side's, all that are read and do not tell of lost ones, that need not be asked
+    local are_all = side.types == spec.types and not pairs_lost(spec)
+    side.quick = are_all and conditions.ref(conditions.all(side.untyped)) or side.ref
+  end
+  local pairing = {
+    file = spec.file, events = set, open = open, close = close, reading = reading, scope = all, counts = {},
+    several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
+    lost = conditions.types(all, { [LOST] = true, [LOST_SAMPLES] = true }), pairs_lost = pairs_lost(spec),
+  }
+  local spans = scope.of(pairing)
+  if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end
+  local said = ("spans from %s to %s by %s, of %s"):format(open.text, close.text, text_of(open.keys),
+    description.records(spec))
+  return query.new {
+    file = spec.file, scope = spans, filters = {}, split = false, counts = pairing.counts, asked = spec.asked,
+    reader = reader(pass.spans, pairing, said),
+  }
+end
+
+local inner_options = { key = true, closed = true }
+
+local function check_within(spec, spans, options)
+  check_query(spec, "within")
+  local pairing = query.is(spans) and spans.spec.reader and spans.spec.reader.open == pass.spans
+    and spans.spec.reader.made
+  if not pairing then
+    blame("within: spans expected, as pair() gives them, got a %s", query.is(spans) and "Query" or type(spans))
+  elseif spans.spec.keys or spans.spec.refs then
+    blame("within: these are no spans any more, but what was made of them")
+  elseif pairing.file ~= spec.file then
+    blame("within: the spans are of another File")
+  end
+  if type(options) ~= "table" then blame("within: a table { key, closed } expected, got a %s", type(options)) end
+  for name in pairs(options) do
+    if not inner_options[name] then
+      local text = tostring(name)
+      blame(suggest.message(("within: unknown option '%s'"):format(text), text, suggest.names(inner_options)))
+    end
+  end
+  return pairing
+end
+
+-- The fields of a record that tell which span it is in: those of both ends, if they are the same, else its thread.
+local function inner_keys(spec, pairing, wanted)
+  local open, close = text_of(pairing.open.keys), text_of(pairing.close.keys)
+  if wanted == nil and open ~= close and #pairing.open.keys > 1 then
+    blame("within: which fields of a record are the spans' key? { key = … } says so")
+  elseif wanted == nil and open == close then
+    wanted = {}
+    for i, ref in ipairs(pairing.open.keys) do wanted[i] = ref.text end
+  end
+  local refs = keys.refs(spec.scope, wanted or "tid", "within: key")
+  keys.check(refs, pairing.open.keys, "a record", "open")
+  return refs
+end
+
+-- What a pass over the records and the spans reads; the times of each are left to their conditions.
+local function joined(spec, pairing)
+  local ids, events, reading = nil, nil, {}
+  for key, value in pairs(pairing.reading) do reading[key] = value end
+  if spec.types and reading.types then
+    ids = {}
+    for _, set in ipairs { spec.types, reading.types } do
+      for id in pairs(set) do ids[id] = true end
+    end
+  end
+  if spec.events and pairing.events then
+    events = {}
+    for _, set in ipairs { spec.events, pairing.events } do
+      for index in pairs(set) do events[index] = true end
+    end
+  end
+  reading.types, reading.container = ids, spec.container or reading.container
+  reading.from, reading.to = nil, nil
+  reading.scope = fields.scope(spec.file, ids, events, reading.container)
+  local changed = { reading = reading, scope = reading.scope }
+  for _, name in ipairs { "open", "close" } do
+    local side = pairing[name]
+    local filters = table.move(side.filters, 1, #side.filters, 1, {})
+    filters[#filters + 1] = conditions.times(side.scope, pairing.reading)
+    changed[name] = conditioned(setmetatable({}, { __index = side }), filters)
+  end
+  return setmetatable(changed, { __index = pairing })
+end
+
+---@param on perflua.Query
+---@param spans perflua.Query of pair(), filtered or not
+---@param options { key: string|string[]|nil, closed: boolean? }? closed: records wait for the end of their span
+---@return perflua.Query # of the records inside of the spans, which have the fields of these as span.FIELD
+function intervals.within(on, spans, options)
+  if not query.is(on) then blame("within: a Query expected, got a %s", type(on)) end
+  local spec = on.spec
+  options = options or {}
+  local pairing = joined(spec, check_within(spec, spans, options))
+  local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
+  if spec.types then filters[#filters + 1] = conditions.types(spec.scope, spec.types) end
+  if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
+  filters[#filters + 1] = conditions.times(spec.scope, spec)
+  local inner = conditioned({
+    pairing = pairing, spans = spans.spec, keys = inner_keys(spec, pairing, options.key), closed = options.closed,
+  }, filters)
+  local said = ("%s inside of %s"):format(description.records(spec), spans.spec.reader.reads)
+  return query.new {
+    file = spec.file, scope = scope.inner(spec.scope, spans.spec.scope), filters = {}, split = spec.split,
+    counts = pairing.counts, asked = spec.asked, reader = reader(inside.open, inner, said),
+  }
+end
+
+return intervals

@@ -1,0 +1,78 @@
+-- What tells which close belongs to which open: fields of both, compared one by one.
+
+local arith = require "perflua.filter.arith"
+local blame = require "perflua.errors.blame"
+local words = require "perflua.filter.words"
+
+local keys = {}
+
+local MAX_KEYS = 8
+
+local function list_of(wanted, what)
+  if type(wanted) == "string" then return { wanted } end
+  if type(wanted) ~= "table" then
+    blame("%s: a field's name or a list of them expected, got a %s", what, type(wanted))
+  elseif #wanted == 0 then
+    blame("%s: an empty list of fields", what)
+  elseif #wanted > MAX_KEYS then
+    blame("%s: at most %d fields make a key", what, MAX_KEYS)
+  end
+  return wanted
+end
+
+---@param scope table
+---@param wanted string|string[]
+---@param what string for messages
+---@return table[] # Refs
+function keys.refs(scope, wanted, what)
+  local refs = {}
+  for i, text in ipairs(list_of(wanted, what)) do
+    local ref = scope:ref(text)
+    if ref.kind == "view" or ref.kind == "boolean" or ref.kind == "event" then
+      blame("%s: %s is no number and no text (%s)", what, text, ref.kind)
+    end
+    refs[i] = ref
+  end
+  return refs
+end
+
+local function comparable(a, b)
+  if a.kind == "any" or b.kind == "any" then return true end
+  return (arith.is_number[a.kind] or false) == (arith.is_number[b.kind] or false)
+    and (arith.is_number[a.kind] or words.is_text[a.kind] == words.is_text[b.kind])
+end
+
+---@param a table[] Refs
+---@param b table[]
+---@param a_name string what messages call them
+---@param b_name string
+function keys.check(a, b, a_name, b_name)
+  if #a ~= #b then
+    blame("key: %s and %s have keys of as many fields; here are %d and %d", a_name, b_name, #a, #b)
+  end
+  for i = 1, #a do
+    if not comparable(a[i], b[i]) then
+      blame("key: %s of %s (%s) never equals %s of %s (%s)", a[i].text, a_name, a[i].kind, b[i].text, b_name, b[i].kind)
+    end
+  end
+end
+
+---@param open table a side
+---@param close table
+---@param wanted string|string[]|table|nil default: "tid"
+---@return table[] of_open, table[] of_close # Refs
+function keys.of(open, close, wanted)
+  if wanted == nil then wanted = "tid" end
+  local each = { open = wanted, close = wanted }
+  if type(wanted) == "table" and #wanted == 0 then
+    if wanted.open == nil or wanted.close == nil then
+      blame("pair: key is a field, a list of fields, or { open = …, close = … } with those of both")
+    end
+    each = wanted
+  end
+  local a, b = keys.refs(open.scope, each.open, "key of open"), keys.refs(close.scope, each.close, "key of close")
+  keys.check(a, b, "open", "close")
+  return a, b
+end
+
+return keys

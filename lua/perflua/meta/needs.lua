@@ -1,0 +1,223 @@
+-- What a script or tool says of itself in meta = { description, needs, record }: the events and fields that it
+-- needs, and the command that records them.
+--
+--   needs = { events = { "sched:sched_switch", { any = { "a:*", "b:*" } } }, fields = { "callchain", "args.pid" } }
+--   needs = { "sched:*", "callchain" }
+--   needs = "sched:*, callchain"
+--
+-- A name is an event's, or a glob, unless it is that of a field of samples. any: one of them is enough. A string that
+-- is no list of names is for people to read.
+
+local blame = require "perflua.errors.blame"
+local core = require "perflua.core"
+local events = require "perflua.file.events"
+local expr = require "perflua.filter.expr"
+local fields = require "perflua.query.fields"
+local fmt = require "perflua.text.fmt"
+local recipe = require "perflua.meta.recipe"
+local suggest = require "perflua.errors.suggest"
+
+local needs = {}
+
+local SAMPLE = 9
+
+-- A need is a list of alternatives, { name, is_field }.
+
+-- A field may have parts: "args.pid", "callchain[1].ip".
+local function is_field(name)
+  local root, part = name:match("^([%a_][%w_]*)(.?)")
+  return root ~= nil and (part == "" or part == "." or part == "[") and fields.is_known(root)
+end
+
+local function alternative(name, field)
+  if type(name) ~= "string" or name == "" then blame("meta.needs: a name expected, got a %s", type(name)) end
+  if field == nil then field = is_field(name) end
+  if field and not is_field(name) then
+    blame(suggest.message(("meta.needs: unknown field '%s'"):format(name), name, suggest.names(core.field_names())))
+  end
+  return { name = name, is_field = field }
+end
+
+local function add(list, value, field)
+  if type(value) ~= "table" then
+    list[#list + 1] = { alternative(value, field) }
+    return
+  end
+  local need = {}
+  for _, name in ipairs(type(value.any) == "table" and value.any or {}) do
+    need[#need + 1] = alternative(name, field)
+  end
+  if #need == 0 then blame("meta.needs: a table in a list is { any = { names } }") end
+  list[#list + 1] = need
+end
+
+local function add_all(list, values, field)
+  if type(values) == "string" or type(values) == "table" and values.any then values = { values } end
+  if type(values) ~= "table" then blame("meta.needs: a list of names expected, got a %s", type(values)) end
+  for _, value in ipairs(values) do add(list, value, field) end
+end
+
+-- "sched:*, callchain" → its names; nil if it is a text.
+local function names_in(text)
+  local names = {}
+  for name in (text .. ","):gmatch("%s*([^,]-)%s*,") do
+    if name == "" or name:find("%s") then return nil end
+    names[#names + 1] = name
+  end
+  return names
+end
+
+local known = { events = true, fields = true, any = true }
+
+local function check_keys(value)
+  for key in pairs(value) do
+    if math.type(key) ~= "integer" and not known[key] then
+      blame("meta.needs: '%s' is none of events, fields and any", tostring(key))
+    end
+  end
+end
+
+-- meta.needs → its needs.
+local function parse(value)
+  local list = {}
+  if type(value) == "string" then value = names_in(value) end
+  if value == nil then return list end
+  if type(value) ~= "table" then blame("meta.needs: a table or a string expected, got a %s", type(value)) end
+  check_keys(value)
+  add_all(list, value, nil)
+  if value.events ~= nil then add_all(list, value.events, false) end
+  if value.fields ~= nil then add_all(list, value.fields, true) end
+  return list
+end
+
+local function spell(need, form)
+  local names = {}
+  for i, one in ipairs(need) do names[i] = form:format(one.name) end
+  return table.concat(names, " or ")
+end
+
+local function kind_of(need) return need[1].is_field and "field" or "event" end
+
+-- Indexes of the events that a need's names stand for.
+local function add_matching(set, file, need)
+  local any = false
+  for _, one in ipairs(need) do
+    for _, event in ipairs(one.is_field and {} or events.lookup(file.events, one.name)) do
+      set[event.index], any = true, true
+    end
+  end
+  return any
+end
+
+-- What some fields are made of, where a sample without it still has something to say.
+local made_of = { stack = "callchain", annotated_stack = "callchain", frames = "callchain" }
+
+local function can_have(scope, name)
+  local node = expr.value(made_of[name] or name, scope)
+  return node and (node.op ~= "field" or scope:resolve(node.path, node.text) ~= nil)
+end
+
+-- Whether samples of these events can have one of a need's fields.
+local function has_field(scope, need)
+  for _, one in ipairs(need) do
+    if one.is_field and can_have(scope, one.name) then return true end
+  end
+  return false
+end
+
+-- The needs that a recording does not meet. Fields are looked for in the events that are needed, in all if none is.
+local function missing_of(file, list)
+  local missing, set, of_events = {}, {}, false
+  for _, need in ipairs(list) do
+    local all_fields = true
+    for _, one in ipairs(need) do all_fields = all_fields and one.is_field end
+    need.of_fields, of_events = all_fields, of_events or not all_fields
+    need.met = not all_fields and add_matching(set, file, need)
+  end
+  local scope = fields.scope(file, { [SAMPLE] = true }, next(set) and set or nil)
+  local looked_for = not of_events or next(set)
+  for _, need in ipairs(list) do
+    if not need.met and not (need.of_fields and not looked_for) and not has_field(scope, need) then
+      missing[#missing + 1] = need
+    end
+  end
+  return missing
+end
+
+local function check_meta(meta)
+  if meta.record ~= nil and type(meta.record) ~= "string" then
+    blame("meta.record: a string expected, got a %s", type(meta.record))
+  end
+end
+
+---The command that records what is needed.
+---@param meta { needs: any, record: string? }
+---@return string? # nil if nothing is needed
+function needs.record(meta)
+  check_meta(meta)
+  if meta.record then return meta.record end
+  local list = parse(meta.needs)
+  return #list > 0 and recipe(list) or nil
+end
+
+---What is needed, for people.
+---@param meta { needs: any }
+---@return string? # nil if nothing is
+function needs.text(meta)
+  if type(meta.needs) == "string" and not names_in(meta.needs) then return meta.needs end
+  local parts, words = {}, { event = {}, field = {} }
+  for _, need in ipairs(parse(meta.needs)) do table.insert(words[kind_of(need)], spell(need, "%s")) end
+  for _, kind in ipairs { "event", "field" } do
+    local names = words[kind]
+    if #names > 0 then parts[#parts + 1] = kind .. (#names > 1 and "s " or " ") .. table.concat(names, ", ") end
+  end
+  return parts[1] and table.concat(parts, "; ")
+end
+
+---@param meta { needs: any, record: string? }
+---@return string[] # "needs: …" and "record: …", for perflua help
+function needs.lines(meta)
+  local lines = {}
+  for _, key in ipairs { "needs", "record" } do
+    local text = (key == "needs" and needs.text or needs.record)(meta)
+    if text then lines[#lines + 1] = ("%-6s %s"):format(key .. ":", fmt.escape(text)) end
+  end
+  return lines
+end
+
+local function said_path(file)
+  local path = file.path
+  return type(path) == "table" and ("%s and %d more"):format(path[1], #path - 1) or path
+end
+
+---What a recording lacks. Reads no record.
+---@param file perflua.File
+---@param meta { needs: any, record: string? }
+---@return string? message # nil if it lacks nothing
+function needs.check(file, meta)
+  local words = {}
+  for i, need in ipairs(missing_of(file, parse(meta.needs))) do
+    words[i] = ("no %s %s"):format(kind_of(need), spell(need, "'%s'"))
+  end
+  if #words == 0 then return nil end
+  local list = table.concat(words, ", ", 1, #words - 1)
+  if list ~= "" then list = list .. " and " end
+  return ("%s: this recording has %s; record it with: %s"):format(said_path(file), list .. words[#words],
+    needs.record(meta))
+end
+
+---Opens a recording for who needs something of it.
+---@param path string|string[]
+---@param meta { needs: any, record: string? } a tool, or the meta of a script
+---@param options table? for perflua.open
+---@return perflua.File? file, string? message, string? code
+function needs.open(path, meta, options)
+  local file, message, code = require("perflua").open(path, options)
+  if not file then return nil, message, code end
+  local lacking = needs.check(file, meta)
+  if not lacking then return file end
+  file:close()
+  return nil, lacking
+end
+
+return needs

@@ -1,0 +1,49 @@
+-- perflua gen FILE: a script to start from, with a handler for each event of a recording.
+
+local perflua = require "perflua"
+local starter = require "perflua.meta.starter"
+local survey = require "perflua.meta.survey"
+
+local tool = {
+  description = "a script to start from: a handler for each event in a recording",
+  usage = "gen [-o SCRIPT.lua] FILE",
+  options = { o = { "SCRIPT.lua", "write it there, if there is no such file yet" } },
+  help = [[
+The script counts the samples of each event. In each handler stand, as comments, the fields that
+such a sample has, with their kinds (of a tracepoint's fields: the types) and an example; then the
+other types of records in the recording. What it writes runs as it is:
+
+  perflua gen -o mine.lua perf.data && perflua mine.lua perf.data]],
+}
+
+local ENOENT = 2
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local path = args.o
+  if path then
+    local there, _, code = io.open(path)
+    if there then there:close() end
+    if there or code ~= ENOENT then return nil, ("gen: %s is there already, and is left as it is"):format(path) end
+  end
+  local file <close>, message = perflua.open(args[1])
+  if not file then return nil, message end
+  local parts
+  parts, message = survey.of(file)
+  if not parts then return nil, message end
+  local text = starter.text(file, parts)
+  if not path then
+    out:write(text)
+    return nil
+  end
+  local script, wrong = io.open(path, "w")
+  if not script then return nil, wrong end
+  local ok, why = script:write(text)
+  local closed, why_not = script:close()
+  if not (ok and closed) then return nil, ("%s: %s"):format(path, why or why_not) end
+end
+
+return tool

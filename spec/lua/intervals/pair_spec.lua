@@ -1,0 +1,320 @@
+-- Spans of time between records: what is paired, and what is counted instead.
+local perflua = require "perflua"
+local spanned = require "spec.support.spanned"
+local two_events = require "spec.support.two_events"
+
+local raises, rows_of = two_events.raises, two_events.rows
+
+local BOTH = { open = "open", close = "close" }
+
+local function opened(rows, options) return assert(perflua.open(spanned.write(rows, options))) end
+
+local in_lua -- as functions of Lua have it done
+
+local function by(query)
+  query.spec.interpreted = in_lua
+  return query
+end
+
+local function spans_of(rows, options)
+  local file = opened(rows)
+  return by(file:samples()):pair(options or BOTH), file
+end
+
+local function counted(spans, expected)
+  local all = { pairs = 0, unopened = 0, unclosed = 0, restarted = 0, lost = 0, unkeyed = 0 }
+  for name, n in pairs(expected) do all[name] = n end
+  assert.same(all, spans.counts)
+end
+
+local plain = {
+  { "comm", 7, 1, "seven" }, { "comm", 8, 2, "eight" },
+  { "open", 7, 100, 0xa }, { "open", 8, 110, 0xb }, { "close", 7, 150, 0xc }, { "tick", 8, 155 },
+  { "close", 8, 160, 0xd }, { "open", 7, 200, 0xe }, { "close", 7, 300, 0xf },
+}
+
+for _, where in ipairs { "in the core", "in Lua" } do
+describe("pair() " .. where, function()
+  setup(function() in_lua = where == "in Lua" end)
+
+  it("gives a span for each open and the close of its thread, as they end", function()
+    local spans = spans_of(plain)
+    assert.same({ "7:100-150", "8:110-160", "7:200-300" }, spanned.texts(spans))
+    counted(spans, { pairs = 3 })
+  end)
+
+  it("gives spans their duration and both records", function()
+    local span = spans_of(plain):first()
+    assert.equal(50, span.duration)
+    assert.equal("open", span.open.event.name)
+    assert.equal("close", span.close.event.name)
+    assert.equal(0xa, span.open.addr)
+    assert.equal(0xc, span.close.addr)
+    assert.equal("seven", span.open.comm)
+    assert.matches("50 ns", tostring(span))
+  end)
+
+  it("keeps the records of a span apart from those that follow", function()
+    local all = opened(plain):samples { reuse = true }:pair(BOTH):collect()
+    assert.same({ 0xa, 0xc }, { all[1].open.addr, all[1].close.addr })
+    assert.same({ 0xe, 0xf }, { all[3].open.addr, all[3].close.addr })
+  end)
+
+  it("counts what has no other end, and closes nothing twice", function()
+    local spans = spans_of {
+      { "close", 7, 90 }, { "open", 7, 100 }, { "close", 7, 110 }, { "close", 7, 120 }, { "open", 8, 130 },
+    }
+    assert.same({ "7:100-110" }, spanned.texts(spans))
+    counted(spans, { pairs = 1, unopened = 2, unclosed = 1 })
+  end)
+
+  it("starts again at a second open, and counts the first one", function()
+    local spans = spans_of { { "open", 7, 100 }, { "open", 7, 120 }, { "close", 7, 150 } }
+    assert.same({ "7:120-150" }, spanned.texts(spans))
+    counted(spans, { pairs = 1, restarted = 1 })
+  end)
+
+  it("drops what is open when records are lost", function()
+    local spans = spans_of {
+      { "open", 7, 100, 0, 0 }, { "open", 8, 101, 0, 1 }, { "lost", 0, 120 }, { "close", 7, 150 }, { "close", 8, 151 },
+      { "open", 7, 160 }, { "close", 7, 170 },
+    }
+    assert.same({ "7:160-170" }, spanned.texts(spans))
+    counted(spans, { pairs = 1, lost = 2, unopened = 2 })
+  end)
+
+  it("drops what is open on that cpu only, if spans are by cpu", function()
+    local spans = spans_of({
+      { "open", 7, 100, 5, 0 }, { "open", 8, 101, 5, 1 }, { "lost", 0, 120 }, { "close", 9, 150, 5, 0 },
+      { "close", 9, 151, 5, 1 },
+    }, { open = "open", close = "close", key = { "addr", "cpu" } })
+    assert.same({ "5/1:101-151" }, spanned.texts(spans))
+    counted(spans, { pairs = 1, lost = 1, unopened = 1 })
+  end)
+
+  it("sees lost records through the filters of the query", function()
+    local file = opened { { "open", 7, 100 }, { "lost", 0, 120 }, { "close", 7, 150 } }
+    for _, condition in ipairs { "tid == 7", function(s) return s.tid == 7 end } do
+      local spans = by(file:samples { "open", "close" }):where(condition):pair(BOTH)
+      assert.same({}, spanned.texts(spans))
+      counted(spans, { lost = 1, unopened = 1 })
+    end
+  end)
+
+  it("takes fields of any number as the key, other ones for open and close", function()
+    local rows = {
+      { "open", 7, 100, 8, 1 }, { "open", 7, 101, 9, 1 }, { "close", 8, 120, 7, 1 }, { "close", 9, 130, 7, 2 },
+    }
+    local key = { open = { "tid", "addr", "cpu" }, close = { "addr", "tid", "cpu" } }
+    local spans = spans_of(rows, { open = "open", close = "close", key = key })
+    assert.same({ "7/8/1:100-120" }, spanned.texts(spans))
+    assert.same({ "8:100-120", "9:101-130" }, spanned.texts(spans_of(rows,
+      { open = "open", close = "close", key = { open = "addr", close = "tid" } })))
+  end)
+
+  it("lets one record close a span and open the next", function()
+    local rows = { { "tick", 7, 100, 1 }, { "tick", 7, 110, 2 }, { "tick", 8, 115, 3 }, { "tick", 7, 130, 4 } }
+    local spans = spans_of(rows, { open = "tick", close = "tick" })
+    assert.same({ "7:100-110", "7:110-130" }, spanned.texts(spans))
+    assert.same({ { 1, 2 }, { 2, 4 } }, spans:select("open.addr", "close.addr"):collect())
+    counted(spans, { pairs = 2, unopened = 2, unclosed = 2 })
+  end)
+
+  it("takes events by name, glob, Event and list, filters and functions", function()
+    local file = opened(plain)
+    local expected = { "7:100-150", "8:110-160", "7:200-300" }
+    for _, open in ipairs {
+      "open", "op*", { "open" }, file.events.open, { event = "open" }, { where = "event == 'open'" },
+      { event = { "open", "tick" }, where = "addr ~= 0" }, { event = "open", where = { tid = { 7, 8 } } },
+      function(record) return record.event.name == "open" end, { type = "sample", event = "open" },
+      { event = "open", where = function(record) return record.addr > 0 end },
+    } do
+      assert.same(expected, spanned.texts(by(file:samples()):pair { open = open, close = "close" }))
+    end
+    assert.same({ "7:200-300" }, spanned.texts(by(file:samples()):pair {
+      open = { event = "open", where = "addr == 0xe" }, close = "close",
+    }))
+  end)
+
+  it("pairs records that are no samples", function()
+    local b = spanned.builder()
+    b:record("switch", { out = true }, { pid = 7, tid = 7, time = 100 })
+    b:record("switch", {}, { pid = 7, tid = 7, time = 130 })
+    b:record("lost", { id = 11, lost = 1 }, { time = 140 })
+    b:record("exit", { pid = 7, ppid = 1, tid = 7, ptid = 1, time = 200 }, { pid = 7, tid = 7, time = 200 })
+    local file <close> = assert(perflua.open(b:write()))
+    local off = { open = { type = "switch", where = "out" }, close = { type = "switch", where = "not out" } }
+    assert.same({ "7:100-130" }, spanned.texts(by(file:records("switch")):pair(off)))
+    assert.same({ "7:100-130" }, spanned.texts(by(file:records()):pair(off)))
+    local till_exit = { open = { type = "switch", where = "out" }, close = { type = "exit" } }
+    local spans = by(file:records()):pair(till_exit)
+    assert.same({}, spanned.texts(spans))
+    assert.equal(1, spans.counts.lost)
+  end)
+
+  it("has only the fields that were asked for, where that is all", function()
+    local span = spans_of(plain, { open = "open", close = "close", fields = { "addr", "close.event", "open.comm" } })
+      :first()
+    assert.same({ addr = 0xa, comm = "seven" }, span.open)
+    assert.equal(0xc, span.close.addr)
+    assert.equal("close", span.close.event.name)
+    assert.is_nil(span.close.comm)
+  end)
+
+  it("is of the query's records only, and of its times", function()
+    local file = opened(plain)
+    assert.same({ "7:100-150", "7:200-300" }, spanned.texts(by(file:samples()):where("tid == 7"):pair(BOTH)))
+    local late = by(file:samples()):between(105, nil):pair(BOTH)
+    assert.same({ "8:110-160", "7:200-300" }, spanned.texts(late))
+    counted(late, { pairs = 2, unopened = 1 })
+  end)
+
+  it("is in the order of time, whatever the order of the file", function()
+    local mixed = { plain[8], plain[9], plain[5], plain[7], plain[4], plain[3] }
+    assert.same({ "7:100-150", "8:110-160", "7:200-300" }, spanned.texts(spans_of(mixed)))
+  end)
+
+  it("reads streams, once", function()
+    local rows = { table.unpack(plain) }
+    local b, events = spanned.builder { container = "pipe" }
+    spanned.add(b, events, rows)
+    local file <close> = assert(perflua.open(b:write()))
+    local t = by(file:samples()):pair(BOTH):group_by("tid"):sum("duration"):sort("tid", "asc")
+    assert.same({ { tid = 7, duration = 150 }, { tid = 8, duration = 50 } }, rows_of(t))
+  end)
+
+  it("does not pair records of different recordings", function()
+    local a = spanned.write { { "open", 7, 100 }, { "open", 8, 101 }, { "close", 8, 125 } }
+    local b = spanned.write { { "open", 7, 110 }, { "lost", 0, 115 }, { "close", 7, 120 }, { "close", 7, 130 } }
+    local file <close> = assert(perflua.open { a, b })
+    local spans = by(file:samples()):pair(BOTH)
+    assert.same({ "8:101-125" }, spanned.texts(spans))
+    counted(spans, { pairs = 1, lost = 1, unopened = 2, unclosed = 1 })
+  end)
+
+  it("counts records that have no key", function()
+    local file = opened(plain)
+    local spans = by(file:samples()):pair { open = "open", close = "close", key = "addr // cpu" } -- by zero
+    assert.equal(0, spans:count())
+    counted(spans, { unkeyed = 6 })
+  end)
+
+  describe("raises at the script's line", function()
+    local file
+    setup(function() file = opened(plain) end)
+    teardown(function() file:close() end)
+
+    local function fails(pattern, options, query)
+      raises("pair_spec.lua:%d+: .*" .. pattern, function() (query or file:samples()):pair(options) end)
+    end
+
+    it("for options that are none", function()
+      fails("pair: a table", nil)
+      fails("pair: what opens a span", {})
+      fails("pair: what closes a span", { open = "open" })
+      fails("unknown option 'kye'; the closest is 'key'", { open = "open", close = "close", kye = "tid" })
+    end)
+
+    it("for events there are not", function()
+      fails("no event 'opne'; the closest is 'open'", { open = "opne", close = "close" })
+      fails("does not read event 'close'", BOTH, file:samples("open"))
+      fails("open is an event, a list of them, { event, where } or a function, not a number", { open = 1, close = 1 })
+      fails("open has no 'wher'", { open = { wher = "x" }, close = "close" })
+      fails("unknown record type 'swich'", { open = { type = "swich" }, close = "close" })
+      fails("does not read records of type 'switch'", { open = { type = "switch" }, close = "close" })
+    end)
+
+    it("for keys that are none", function()
+      fails("unknown field 'tidd'", { open = "open", close = "close", key = "tidd" })
+      fails("as many fields", { open = "open", close = "close", key = { open = { "tid", "cpu" }, close = "tid" } })
+      fails("never equals", { open = "open", close = "close", key = { open = "tid", close = "comm" } })
+      fails("event is no number and no text", { open = "open", close = "close", key = "event" })
+      fails("empty list", { open = "open", close = "close", key = { open = {}, close = {} } })
+    end)
+
+    it("for queries that cannot be paired", function()
+      fails("needs the order of time", BOTH, file:samples { order = "file" })
+      fails("before group_by", BOTH, file:samples():group_by("tid"))
+      fails("selects fields", BOTH, file:samples():select("tid"))
+      fails("not one over spans", BOTH, by(file:samples()):pair(BOTH))
+      raises("pair_spec.lua:%d+: pair: a Query expected", function() perflua.intervals.pair(1, BOTH) end)
+    end)
+  end)
+end)
+end
+
+describe("pair()", function()
+  it("holds in Lua the open spans only", function()
+    local rows = {}
+    for i = 1, 30000 do
+      rows[2 * i - 1], rows[2 * i] = { "open", i, 2 * i, i }, { "close", i, 2 * i + 1, i }
+    end
+    local states = require "perflua.intervals.states"
+    local sweep, most = states.sweep, 0
+    states.sweep = function(...) -- luacheck: ignore 122
+      local kept, limit = sweep(...)
+      most = math.max(most, limit)
+      return kept, limit
+    end
+    local query = opened(rows):samples()
+    query.spec.interpreted = true
+    local spans = query:pair { open = "open", close = "close", key = { "tid", "addr" } }
+    assert.equal(30000, spans:count())
+    states.sweep = sweep -- luacheck: ignore 122
+    assert.equal(states.FIRST_LIMIT + 2, most)
+  end)
+
+  it("gives the same in the core and in Lua, of many keys, texts, and lost records", function()
+    local b, events = spanned.builder()
+    local state, open = 99, 0
+    local function random(n)
+      state = state * 6364136223846793005 + 1442695040888963407
+      return (state >> 33) % n
+    end
+    for i = 1, 20000 do
+      local tid, kind = random(700), random(100)
+      if kind < 2 then
+        spanned.add(b, events, { { "comm", tid, i * 10, ("n"):rep(random(14)) .. tid % 5 } })
+      elseif kind < 3 and i % 17 == 0 then
+        spanned.add(b, events, { { "lost", random(4), i * 10 } })
+      else
+        open = kind < 55 and open + 1 or open
+        spanned.add(b, events, { { kind < 55 and "open" or "close", tid, i * 10, random(3), random(4) } })
+      end
+    end
+    local file <close> = assert(perflua.open(b:write()))
+    for _, key in ipairs { "tid", { "addr", "cpu" }, { "comm", "tid" }, { "cpu", "comm" }, "tid / 2" } do
+      local answers, counts = {}, {}
+      for i, interpreted in ipairs { false, true } do
+        local query = file:samples()
+        query.spec.interpreted = interpreted
+        local spans = query:pair { open = "open", close = "close", key = key }
+        answers[i] = spans:select("start", "duration", "comm", "close.comm", "open.event.name", "close.addr"):collect()
+        counts[i] = spans.counts
+      end
+      assert.same(answers[2], answers[1])
+      assert.same(counts[2], counts[1])
+      assert.is_true(#answers[1] > 100 and counts[1].lost > 0)
+      assert.equal(open, counts[1].pairs + counts[1].unclosed + counts[1].lost + counts[1].restarted)
+    end
+  end)
+
+  it("keeps long texts of what is open", function()
+    local b, events = spanned.builder()
+    for i = 1, 40 do
+      local path = ("/%d"):format(i % 7):rep(60)
+      local map = { pid = i, tid = i, addr = i << 20, len = 4096, filename = path }
+      b:record("mmap2", map, { pid = i, tid = i, time = i })
+      b:record("comm", { pid = i, tid = i, comm = "x" .. i }, { pid = i, tid = i, time = 100 + i })
+    end
+    spanned.add(b, events, { { "tick", 1, 1000 } })
+    local file <close> = assert(perflua.open(b:write()))
+    local spans = file:records():pair { open = { type = "mmap2" }, close = { type = "comm" } }
+    local list = spans:select("filename", "duration", "close.comm"):collect()
+    assert.equal(40, #list)
+    for i, one in ipairs(list) do assert.same({ ("/%d"):format(i % 7):rep(60), 100, "x" .. i }, one) end
+    local by_name = file:records():pair { open = { type = "mmap2" }, close = { type = "mmap2" }, key = "filename" }
+    assert.equal(33, by_name:count())
+    assert.equal(7, #by_name:group_by("key"):count():top(99))
+  end)
+end)

@@ -1,0 +1,149 @@
+-- Records inside of spans.
+local perflua = require "perflua"
+local spanned = require "spec.support.spanned"
+local two_events = require "spec.support.two_events"
+
+local raises, rows_of = two_events.raises, two_events.rows
+
+local list = {
+  { "comm", 7, 1, "seven" }, { "comm", 8, 2, "eight" },
+  { "tick", 7, 50, 1 }, { "open", 7, 100, 0xa }, { "tick", 7, 110, 2 }, { "tick", 8, 115, 3 }, { "open", 8, 120, 0xb },
+  { "tick", 8, 130, 4 }, { "tick", 7, 140, 5 }, { "close", 7, 150, 0xc }, { "tick", 7, 155, 6 },
+  { "close", 8, 160, 0xd }, { "open", 7, 200, 0xe }, { "tick", 7, 210, 7 }, { "open", 8, 220 }, { "tick", 8, 230, 8 },
+  { "close", 7, 300, 0xf },
+}
+
+describe("within()", function()
+  local file, ticks, spans
+
+  before_each(function()
+    file = assert(perflua.open(spanned.write(list)))
+    ticks, spans = file:samples "tick", file:samples():pair { open = "open", close = "close" }
+  end)
+  after_each(function() file:close() end)
+
+  local function addrs(query) return query:select("addr"):collect() end
+
+  it("keeps the records that lie in a span of their thread", function()
+    assert.same({ 2, 4, 5, 7, 8 }, addrs(ticks:within(spans)))
+    assert.equal(5, ticks:within(spans):count())
+    assert.same({ pairs = 3, unopened = 0, unclosed = 1, restarted = 0, lost = 0, unkeyed = 0 }, spans.counts)
+  end)
+
+  it("gives each with its span, which is told of its end when that comes", function()
+    local seen, last = {}, nil
+    for tick, span in ticks:within(spans) do
+      seen[#seen + 1] = { tick.addr, span.open.addr, span.duration or 0 }
+      last = tick.addr == 5 and span or last
+    end
+    assert.same({ { 2, 0xa, 0 }, { 4, 0xb, 0 }, { 5, 0xa, 0 }, { 7, 0xe, 0 }, { 8, 0, 0 } }, seen)
+    assert.same({ 100, 150, 50, 0xc, 7 }, { last.start, last.stop, last.duration, last.close.addr, last.key })
+  end)
+
+  it("gives the same span to all that lie in it", function()
+    for _, closed in ipairs { false, true } do
+      local of = {}
+      ticks:within(spans, { closed = closed }):each(function(tick, span) of[tick.addr] = span end)
+      assert.equal(of[2], of[5])
+      assert.not_equal(of[2], of[7])
+    end
+  end)
+
+  it("waits for the ends of spans, if they are asked for", function()
+    local seen = {}
+    for tick, span in ticks:within(spans, { closed = true }):each() do
+      seen[#seen + 1] = { tick.addr, span.duration, span.close.addr }
+    end
+    assert.same({ { 2, 50, 0xc }, { 5, 50, 0xc }, { 4, 40, 0xd }, { 7, 100, 0xf } }, seen)
+    assert.same({ 2, 5, 7 }, addrs(ticks:within(spans:where "duration >= 50")))
+    assert.same({ 4 }, addrs(ticks:within(spans:where "close.addr == 0xd")))
+    assert.same({ 2, 5 }, addrs(ticks:within(spans:where(function(span) return span.stop == 150 end))))
+    assert.same({ { 2, 150 }, { 5, 150 }, { 4, 160 }, { 7, 300 } },
+      ticks:within(spans):select("addr", "span.stop"):collect())
+    assert.same({ 4 }, addrs(ticks:within(spans):where("span.stop == time + 30")))
+  end)
+
+  it("knows what opened a span at once", function()
+    assert.same({ 2, 5, 7 }, addrs(ticks:within(spans:where "comm == 'seven'")))
+    assert.same({ 4 }, addrs(ticks:within(spans:where "open.addr == 0xb"):where "cpu == 0"))
+    assert.same({ 7, 8 }, addrs(ticks:within(spans:between(150, 250))))
+    assert.same({ 5, 7 }, addrs(ticks:within(spans):between(140, 220)))
+  end)
+
+  it("groups by fields of records and spans", function()
+    local grouped = ticks:within(spans):group_by("comm", "span.open.addr"):all_events()
+    local t = grouped:count():sum("addr"):sort("addr", "asc")
+    assert.same({
+      { comm = "eight", ["span.open.addr"] = 0xb, count = 1, addr = 4 },
+      { comm = "seven", ["span.open.addr"] = 0xa, count = 2, addr = 7 },
+      { comm = "seven", ["span.open.addr"] = 0xe, count = 1, addr = 7 },
+      { comm = "eight", ["span.open.addr"] = 0, count = 1, addr = 8 },
+    }, rows_of(t))
+    local longest = ticks:within(spans):group_by("comm"):max("span.duration"):sort("comm", "asc")
+    assert.same({
+      { comm = "eight", ["max_span.duration"] = 40, event = "tick" },
+      { comm = "seven", ["max_span.duration"] = 100, event = "tick" },
+    }, rows_of(longest))
+    local since = { since = function(s, span) return s.time - span.start end }
+    local by_function = ticks:within(spans):group_by(since):all_events():count():sort("since", "asc")
+    assert.same({ { since = 10, count = 4 }, { since = 40, count = 1 } }, rows_of(by_function))
+  end)
+
+  it("takes the records at the start of a span, not those at its end", function()
+    local all = file:samples():within(spans):where("tid == 7"):select("event.name", "time"):collect()
+    assert.same({ { "open", 100 }, { "tick", 110 }, { "tick", 140 }, { "open", 200 }, { "tick", 210 } }, all)
+  end)
+
+  it("takes other keys than the thread", function()
+    local by_ends = file:samples():pair {
+      open = "open", close = "close", key = { open = { "tid", "cpu" }, close = { "pid", "cpu" } },
+    }
+    assert.same({ 2, 4, 5, 7, 8 }, addrs(ticks:within(by_ends, { key = { "tid", "cpu" } })))
+    raises("within_spec.lua:%d+: within: which fields of a record are the spans' key", function()
+      ticks:within(by_ends)
+    end)
+    local by_cpu = file:samples():pair { open = "open", close = "close", key = "cpu" }
+    assert.same({ 2, 3, 4, 5, 7, 8 }, addrs(ticks:within(by_cpu)))
+  end)
+
+  it("reads the times of the records and the spans each as their query says", function()
+    assert.same({ 5, 7, 8 }, addrs(file:samples("tick"):between(135, nil):within(spans)))
+    local late = file:samples():between(105, nil):pair { open = "open", close = "close" }
+    assert.same({ 4, 7, 8 }, addrs(ticks:within(late)))
+  end)
+
+  it("reads streams", function()
+    local b, events = spanned.builder { container = "pipe" }
+    spanned.add(b, events, list)
+    local stream <close> = assert(perflua.open(b:write()))
+    assert.same({ 2, 4, 5, 7, 8 }, addrs(stream:samples "tick":within(stream:samples():pair {
+      open = "open", close = "close" })))
+  end)
+
+  it("forgets spans when records were lost", function()
+    local lossy <close> = assert(perflua.open(spanned.write {
+      { "open", 7, 100 }, { "tick", 7, 110, 1 }, { "lost", 0, 120 }, { "tick", 7, 130, 2 }, { "close", 7, 140 },
+    }))
+    local some = lossy:samples():pair { open = "open", close = "close" }
+    assert.same({ 1 }, addrs(lossy:samples("tick"):within(some)))
+    assert.same({}, addrs(lossy:samples("tick"):within(some, { closed = true })))
+    assert.equal(1, some.counts.lost)
+  end)
+
+  it("says what it reads", function()
+    assert.matches("^reads    records of type sample inside of spans from open to close by tid",
+      ticks:within(spans):explain())
+  end)
+
+  it("raises at the script's line", function()
+    local function fails(pattern, fn) raises("within_spec.lua:%d+: .*" .. pattern, fn) end
+    local other <close> = assert(perflua.open(spanned.write(list)))
+    fails("within: spans expected, as pair%(%) gives them, got a Query", function() ticks:within(ticks) end)
+    fails("within: spans expected, as pair%(%) gives them, got a nil", function() ticks:within() end)
+    fails("what was made of them", function() ticks:within(spans:group_by "comm") end)
+    fails("of another File", function() other:samples():within(spans) end)
+    fails("unknown option 'close'; the closest is 'closed'", function() ticks:within(spans, { close = true }) end)
+    fails("needs the order of time", function() file:samples({ order = "file" }):within(spans) end)
+    fails("unknown field 'span.durration'", function() ticks:within(spans):group_by "span.durration" end)
+  end)
+end)

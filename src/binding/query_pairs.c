@@ -1,0 +1,46 @@
+/*
+ * Grouped queries over pairs of records.
+ */
+#include "pairs.h"
+#include "query_group.h"
+
+static bool goes_on(void *interrupt, uint64_t done, uint64_t size)
+{
+	(void)done;
+	(void)size;
+	return pl_goes_on(interrupt);
+}
+
+void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	int top = lua_gettop(L);
+
+	if (lua_getfield(L, PL_OPTIONS_AT, "pairs") == LUA_TTABLE) {
+		lua_getfield(L, PL_OPTIONS_AT, "values");
+		job->pairs.nodes = pl_to_nodes(L, PL_KEEP_AT, f, -1, PQ_MAX_ROW, &job->pairs.n);
+		job->pairs.how = pl_to_pairing(L, PL_KEEP_AT, PL_OPTIONS_AT, job->pairs.n);
+		if (lua_getfield(L, PL_OPTIONS_AT, "kept") != LUA_TNIL)
+			job->pairs.kept = pl_to_node(L, PL_KEEP_AT, f, -1);
+		/* the thread that makes the rows asks, too: it shows nothing */
+		job->scope.go_on = goes_on;
+		job->scope.arg = job->progress.interrupt;
+	}
+	lua_settop(L, top);
+}
+
+int pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err)
+{
+	const struct pq_paired paired = {
+		.nodes = job->pairs.nodes,
+		.n = job->pairs.n,
+		.how = job->pairs.how,
+		.kept = job->pairs.kept,
+	};
+	struct pq_pair_counts counts = { 0 };
+	int got = pq_run_pairs(&job->scope, &paired, &job->grouping, &job->groups, &counts,
+			       err);
+
+	pl_push_pair_counts(L, &counts);
+	lua_setfield(L, PL_OPTIONS_AT, "counts");
+	return got;
+}

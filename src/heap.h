@@ -1,0 +1,26 @@
+/*
+ * The memory of the interpreter's Lua state. What loops over records make are millions of small objects, of which most
+ * are garbage at once: those come from lists of free pieces, by size, and go back there.
+ */
+#ifndef PERFLUA_HEAP_H
+#define PERFLUA_HEAP_H
+
+#include <stddef.h>
+
+#define HEAP_STEP  16  /* sizes are rounded up to multiples of it */
+#define HEAP_LARGE 512 /* what is larger is malloc's */
+
+/* All zero at first. */
+struct heap {
+	struct heap_piece *free[HEAP_LARGE / HEAP_STEP + 1]; /* by size in steps */
+	struct heap_block *blocks;			     /* where pieces are cut from */
+	char *next, *end;				     /* what is left of the last one */
+};
+
+/* A lua_Alloc, for one state; ud is the heap. */
+void *heap_alloc(void *ud, void *p, size_t old_size, size_t size);
+
+/* After the state was closed. */
+void heap_deinit(struct heap *heap);
+
+#endif

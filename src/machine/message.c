@@ -1,0 +1,66 @@
+/* Texts of tracepoints: what src/trace needs of a recording. */
+#include <stdlib.h>
+
+#include "../trace/trace.h"
+#include "fields.h"
+#include "resolver.h"
+
+/* A function of the kernel, as the record saw it. */
+static const char *find_function(void *arg, uint64_t address, uint64_t *start)
+{
+	struct pm_resolver *r = arg;
+	struct pd_asked asked = { .field = PD_M_SYMBOL,
+				  .mode = PD_CPUMODE_KERNEL,
+				  .address = address,
+				  .of_address = true };
+	struct pd_value name, offset;
+
+	pm_field(r, r->messages.rec, &asked, &name);
+	if (name.type != PD_STR)
+		return NULL;
+	asked.field = PD_M_SYMOFF;
+	pm_field(r, r->messages.rec, &asked, &offset);
+	*start = offset.type == PD_UINT ? address - offset.u : address;
+	return name.s.p;
+}
+
+/* NULL: no memory. */
+static struct pt_printer *printer_of(struct pm_resolver *r, uint32_t source,
+				     const struct pd_tracing *tracing)
+{
+	struct pt_printer **printers = r->messages.printers;
+	size_t n = r->messages.n;
+
+	if (source >= n) {
+		printers = realloc(printers, (source + 1) * sizeof(struct pt_printer *));
+		if (!printers)
+			return NULL;
+		memset(printers + n, 0, (source + 1 - n) * sizeof(struct pt_printer *));
+		r->messages.printers = printers;
+		r->messages.n = source + 1;
+	}
+	if (!printers[source])
+		printers[source] = pt_printer_create(tracing, find_function, r);
+	return printers[source];
+}
+
+bool pm_message(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
+{
+	const struct pd_tracepoint *tracepoint = pd_tracepoint_of_record(rec);
+	struct pt_printer *printer;
+	const uint8_t *raw;
+	uint32_t n;
+
+	if (!tracepoint || !pd_args_raw(rec, &raw, &n))
+		return false;
+	printer = printer_of(r, rec->source, tracepoint->tracing);
+	r->messages.rec = rec;
+	return printer && pt_message(printer, tracepoint, raw, n, out);
+}
+
+void pm_messages_destroy(struct pm_resolver *r)
+{
+	for (size_t i = 0; i < r->messages.n; i++)
+		pt_printer_destroy(r->messages.printers[i]);
+	free(r->messages.printers);
+}

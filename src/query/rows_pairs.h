@@ -1,0 +1,40 @@
+/*
+ * Rows of pairs: for each record that closes a span a row with values of it, and of the record that opened the span,
+ * which is the last one with the same key. Records are met in the order of time. Only open spans are held.
+ */
+#ifndef PERFLUA_QUERY_ROWS_PAIRS_H
+#define PERFLUA_QUERY_ROWS_PAIRS_H
+
+#include "expr.h"
+#include "rows.h"
+#include "rows_texts.h"
+
+struct pq_pairs;
+
+/* Values of the record that was entered: fields by their numbers, or what else is in their place. */
+struct pq_columns {
+	struct pq_fields *fields;
+	const struct pq_node *const *nodes;
+	struct pq_expr *const *exprs;
+	const uint32_t *numbers; /* UINT32_MAX: an expression */
+};
+
+/* A row that may be made, and where its texts go. */
+struct pq_pair_row {
+	struct pq_value *values; /* [how->n_values] */
+	struct pq_row_texts *texts;
+	struct pq_known_texts *known;
+	bool made;
+};
+
+/* NULL: no memory. What it is given must stay. */
+struct pq_pairs *pq_pairs_create(const struct pq_pairing *how,
+				 const struct pq_columns *columns);
+void pq_pairs_destroy(struct pq_pairs *pairs);
+
+/* Takes the record that was entered. False: no memory. */
+bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
+
+struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs);
+
+#endif

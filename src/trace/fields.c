@@ -1,0 +1,113 @@
+#include "fields.h"
+
+#include <inttypes.h>
+
+/* What its declared type says of how a field is printed: libtraceevent looks for these words, too. */
+static bool says(const struct pd_tracepoint_field *field, const char *what)
+{
+	return strstr(field->type, what) != NULL;
+}
+
+static bool is_characters(const struct pd_tracepoint_field *field)
+{
+	return says(field, "char") || says(field, "u8") || says(field, "s8");
+}
+
+/* How long the text is that these bytes are; false: they are none. */
+static bool is_text(const uint8_t *p, uint32_t n, uint32_t *length)
+{
+	for (*length = 0; *length < n && p[*length]; ++*length) {
+		uint8_t c = p[*length];
+
+		if ((c < ' ' && (c < '\t' || c > '\r')) || c > '~')
+			return false;
+	}
+	return true;
+}
+
+static void print_array(struct pt_text *out, const struct pd_tracepoint_field *field,
+			const uint8_t *p, uint32_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t length;
+
+	if (is_characters(field) && is_text(p, n, &length)) {
+		pt_text_add(out, (const char *)p, length);
+		return;
+	}
+	pt_text_put(out, "ARRAY[");
+	for (uint32_t i = 0; i < n; i++) {
+		const char byte[] = { ',', ' ', digits[p[i] >> 4], digits[p[i] & 15] };
+
+		pt_text_add(out, i ? byte : byte + 2, i ? 4 : 2);
+	}
+	pt_text_put(out, "]");
+}
+
+static uint64_t load(const uint8_t *p, uint32_t n, bool swap)
+{
+	switch (n) {
+	case 1:
+		return *p;
+	case 2:
+		return pd_load16(p, swap);
+	case 4:
+		return pd_load32(p, swap);
+	case 8:
+		return pd_load64(p, swap);
+	default:
+		return 0;
+	}
+}
+
+static void print_number(struct pt_text *out, const struct pd_tracepoint_field *field,
+			 uint64_t v)
+{
+	bool is_long = says(field, "long");
+
+	if (says(field, "*"))
+		pt_text_format(out, "0x%" PRIx64, v);
+	else if (!field->is_signed)
+		pt_text_format(out, is_long ? "0x%" PRIx64 : "%" PRIu64, v);
+	else if (field->size == 4 && is_long)
+		pt_text_format(out, "0x%x", (unsigned)v);
+	else if (field->size == 4)
+		pt_text_format(out, "%d", (int)v);
+	else if (field->size == 2)
+		pt_text_format(out, "%2d", (int16_t)v);
+	else if (field->size == 1)
+		pt_text_format(out, "%d", (int8_t)v);
+	else
+		pt_text_format(out, "%" PRId64, (int64_t)v);
+}
+
+/* Where what is printed of a field lies: of a descriptor without [] behind it, the number that it is. */
+static bool find_bytes(const struct pd_tracepoint *tracepoint,
+		       const struct pd_tracepoint_field *field, const uint8_t *raw, uint32_t n,
+		       uint32_t *at, uint32_t *size)
+{
+	if (says(field, "["))
+		return pd_args_place(tracepoint, field, raw, n, at, size);
+	*at = field->offset;
+	*size = field->size;
+	return *at <= n && *size <= n - *at;
+}
+
+void pt_fields_print(struct pt_text *out, const struct pd_tracepoint *tracepoint,
+		     const uint8_t *raw, uint32_t n)
+{
+	for (uint32_t i = tracepoint->n_common; i < tracepoint->n_fields; i++) {
+		const struct pd_tracepoint_field *field = &tracepoint->fields[i];
+		uint32_t at, size;
+
+		if (!find_bytes(tracepoint, field, raw, n, &at, &size))
+			continue;
+		pt_text_put(out, " ");
+		pt_text_put(out, field->name);
+		pt_text_put(out, "=");
+		if (says(field, "["))
+			print_array(out, field, raw + at, size);
+		else
+			print_number(out, field, load(raw + at, size, tracepoint->swap));
+	}
+}
