@@ -78,5 +78,48 @@ function loops.by_pid(file)
   return n
 end
 
+function loops.by_call(file)
+  local counts, n = {}, 0
+  for s in file:samples() do
+    local id = s.args.id
+    counts[id] = (counts[id] or 0) + 1
+  end
+  for _, count in pairs(counts) do
+    n = n + count
+  end
+  return n
+end
+
+local function counted(values)
+  local counts, n = {}, 0
+  for value in values do
+    counts[value] = (counts[value] or 0) + 1
+  end
+  for _, count in pairs(counts) do
+    n = n + count
+  end
+  return n
+end
+
+function loops.select_call(file) return counted(file:samples():select "args.id") end
+
+local function summed(values)
+  local n, sum = 0, 0
+  for value in values do
+    n, sum = n + 1, sum + value
+  end
+  return n, sum
+end
+
+function loops.select_arg(file) return summed(file:samples { order = "file" }:select "args.id") end
+
+function loops.select_field(file) return summed(file:samples { order = "file" }:select "pid") end
+
+function loops.where_arg(file) return file:samples():where("args.id > 0"):count() end
+
+function loops.where_field(file) return file:samples():where("pid > 0"):count() end
+
+function loops.group_call(file) return #file:samples():all_events():group_by("args.id"):count():sort() end
+
 local file <close> = assert(perflua.open(arg[2]))
 print(loops[arg[1]](file))

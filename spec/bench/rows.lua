@@ -147,6 +147,47 @@ function kinds.python(add, recording, path)
   }
 end
 
+-- Arguments of tracepoints.
+function kinds.args(add, recording, path)
+  local python = { "perf", "script", "-s", "spec/bench/by_call.py", "-i", path }
+  local absent = not perf_has_python() and "this perf has no Python" or nil
+  for _, one in ipairs {
+    { "by_call", "loop: count by args.id", faster = 8 },
+    { "select_call", "loop: select of args.id, counted", faster = 15 },
+  } do
+    add {
+      one[2], "perf script's Python", recording = recording, faster = one.faster, ours = loop(one[1], path),
+      theirs = python, absent = absent,
+    }
+  end
+  for _, one in ipairs { "select", "where" } do
+    add {
+      one .. " of args.id", "the same of pid", recording = recording, faster = 0.9,
+      ours = loop(one .. "_arg", path),
+      theirs = loop(one .. "_field", path),
+    }
+  end
+  add { "group_by args.id, count", recording = recording, ours = loop("group_call", path) }
+end
+
+function kinds.syscalls(add, recording, path)
+  if not tools.find "syscalls" then return end
+  add {
+    "perflua syscalls", "perf trace -s", recording = recording, faster = 4,
+    ours = { perflua, "syscalls", path },
+    theirs = { "perf", "trace", "-s", "-i", path },
+  }
+end
+
+function kinds.sched(add, recording, path)
+  if not tools.find "sched" then return end
+  add {
+    "perflua sched", "perf sched latency", recording = recording, faster = 4,
+    ours = { perflua, "sched", path },
+    theirs = { "perf", "sched", "-i", path, "latency" },
+  }
+end
+
 -- Which of them over which recordings. perf report --stats fails on tracing data in a pipe's recording,
 -- so that one with perf is without tracepoints.
 local all = {
@@ -170,6 +211,9 @@ local all = {
   { "loops", "sys", "flat", "cg" },
   { "order", "sys", "flat", "cg" },
   { "python", "flat-200k" },
+  { "args", "sys" },
+  { "syscalls", "sys" },
+  { "sched", "sched" },
 }
 
 ---@param dir string # where the recordings are

@@ -27,11 +27,12 @@ function user.run(command)
 end
 
 --- The same in an empty directory that holds the demo's recording as perf.data, the one whose binary comes with it as
---- words/perf.data, and these files by their names.
+--- words/perf.data, that of system calls as calls.data, and these files by their names.
 function user.run_beside_recording(command, scripts)
   local lines = {
     "dir=$(mktemp -d) && trap 'rm -rf \"$dir\"' EXIT && cd \"$dir\" || exit 1",
     ("cp %s perf.data"):format(files.quote(root .. files.fixture "demo.perf.data")),
+    ("cp %s calls.data"):format(files.quote(root .. files.fixture "calls.perf.data")),
     ("cp -r %s words"):format(files.quote(root .. "spec/fixtures/words")),
   }
   for name, path in pairs(scripts or {}) do

@@ -1,0 +1,57 @@
+-- Samples of some events of a recording, and what is lost beside them: for tools that read a recording once.
+
+local expr = require "perflua.filter.expr"
+
+local some = {}
+
+---Indexes of events.
+---@param file perflua.File
+---@param is fun(event: table): any what an event is taken for; nil: not at all
+---@return table<integer, any> # by index
+function some.events(file, is)
+  local taken = {}
+  for _, event in ipairs(file.events) do taken[event.index] = is(event) end
+  return taken
+end
+
+---@param file perflua.File
+---@param taken table<integer, any> indexes of events
+---@param options table? as of file:records
+---@return perflua.Query # of their samples, and of records that tell of lost ones; only these have a field `lost`
+function some.query(file, taken, options)
+  local terms = { "type_id ~= 9" } -- PERF_RECORD_SAMPLE
+  for index in pairs(taken) do terms[#terms + 1] = "event.index == " .. index end
+  options = options or {}
+  options.type = { "sample", "lost", "lost_samples" }
+  return file:records(options):where(table.concat(terms, " or "))
+end
+
+local classes = {
+  integer = { signed = true, unsigned = true, address = true },
+  string = { string = true },
+}
+
+---For select, which takes no field that no record can have.
+---@param query perflua.Query
+---@param class "integer"|"string" what its values must be
+---@param ... string fields
+---@return string # the first of them that a record can have; else one that samples do not have
+function some.field(query, class, ...)
+  for _, name in ipairs { ... } do
+    local scope, node = query.spec.scope, assert(expr.value(name))
+    local ref = scope:resolve(node.path, name)
+    if ref and classes[class][ref.kind] then return name end
+  end
+  return "lost"
+end
+
+---@param list table of table/listed.lua
+---@param lost table<integer, integer> by type_id
+---@param unreadable integer? samples without what is needed
+function some.note(list, lost, unreadable)
+  list:note("lost_records", lost[2] or 0, "records that were lost") -- PERF_RECORD_LOST
+  list:note("lost_samples", lost[13] or 0, "samples that were lost") -- PERF_RECORD_LOST_SAMPLES
+  if unreadable then list:note("unreadable", unreadable, "samples that lack a field that is needed") end
+end
+
+return some

@@ -1,0 +1,134 @@
+-- Rows that a tool makes, and what it counted besides, in the form it was asked for: aligned text, CSV, or JSON.
+
+local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
+local output = require "perflua.table.output"
+local suggest = require "perflua.errors.suggest"
+
+local listed = {}
+local List = {}
+List.__index = List
+
+local options = {
+  csv = "comma separated values", json = "one JSON object", count = { "N", "the first N rows" },
+  sort = { "COLUMN", "in the order of this column; numbers from the largest" },
+}
+
+---@param more table options of the tool
+---@return table # with those that this module knows
+function listed.with_options(more)
+  for name, option in pairs(options) do more[name] = option end
+  return more
+end
+
+---What is wrong with the options.
+---@param args table of the command line
+---@return string?
+function listed.wrong(args)
+  if args.csv and args.json then return "--csv and --json" end
+  local n = math.tointeger(tonumber(args.count or 0))
+  if not n or n < 0 then return "--count: a number of rows expected, got " .. args.count end
+end
+
+---What is to be in the rows.
+---@param text string "thread,syscall"
+---@param known string[] the names that can be
+---@return table<string, boolean>? by, string? wrong
+function listed.by(text, known)
+  local by = {}
+  for _, name in ipairs(known) do by[name] = ("," .. text .. ","):find("," .. name .. ",", 1, true) and true or nil end
+  local left = text:gsub("[^,]+", function(name) return by[name] and "" end)
+  if left:find("[^,]") or next(by) == nil then
+    return nil, ("--by: %s expected, got '%s'"):format(table.concat(known, ", "), text)
+  end
+  return by
+end
+
+---@param columns any[][] # { name, kind, is it left out? }
+---@param sort string the column rows are sorted by, unless another is asked for
+---@return table
+function listed.new(columns, sort)
+  local self = setmetatable({ columns = {}, rows = {}, notes = {}, sort = sort }, List)
+  for _, column in ipairs(columns) do
+    if not column[3] then table.insert(self.columns, { name = column[1], kind = column[2] }) end
+  end
+  return self
+end
+
+---@param values table<string, any> by the names of columns
+function List:add(values)
+  local row = {}
+  for i, column in ipairs(self.columns) do row[i] = values[column.name] end
+  table.insert(self.rows, row)
+end
+
+---What is to be said if the number is not 0: before the rows, of CSV to standard error.
+---@param name string in JSON, where it is told in any case
+---@param n integer
+---@param text string what so many were
+function List:note(name, n, text) table.insert(self.notes, { name = name, n = n, text = text }) end
+
+local function write_json(out, columns, rows, notes)
+  out:write("{")
+  for _, note in ipairs(notes) do out:write(json.encode(note.name), ":", fmt.unsigned(note.n), ",") end
+  out:write('"rows":')
+  local ok, message = output.json(out, columns, rows)
+  if not ok then return nil, message end
+  out:write("}\n")
+  return 0
+end
+
+-- Nothing is last.
+local function compare(a, b)
+  if a == b then return 0 end
+  if a == nil or b == nil then return a == nil and 1 or -1 end
+  return a < b and -1 or 1
+end
+
+-- What is counted or measured, not a thread or a processor.
+local is_amount = { unsigned = true, float = true, percent = true }
+
+-- In the order of one column, numbers from the largest; then of all from the left, amounts from the largest.
+local function sort_rows(rows, place, columns)
+  local function order_of(a, b, i, down)
+    if type(a[i]) == "table" then return 0 end
+    local order = compare(a[i], b[i])
+    return down and a[i] ~= nil and b[i] ~= nil and -order or order
+  end
+  table.sort(rows, function(a, b)
+    local order, i = order_of(a, b, place, type(a[place]) == "number"), 1
+    while order == 0 and i <= #columns do
+      order, i = order_of(a, b, i, is_amount[columns[i].kind]), i + 1
+    end
+    return order < 0
+  end)
+end
+
+---@param args table of the command line
+---@param out file*
+---@return integer? status, string? message
+function List:write(args, out)
+  local rows, places = self.rows, {}
+  for i, column in ipairs(self.columns) do
+    if column.kind ~= "histogram" then places[column.name] = i end
+  end
+  local sort = args.sort or self.sort
+  if not places[sort] then
+    return 2, suggest.message(("--sort: no column '%s'"):format(sort), sort, suggest.names(places))
+  end
+  sort_rows(rows, places[sort], self.columns)
+  if args.count then rows = table.move(rows, 1, math.min(#rows, math.tointeger(tonumber(args.count))), 1, {}) end
+  if args.json then return write_json(out, self.columns, rows, self.notes) end
+  local said = args.csv and io.stderr or out
+  for _, note in ipairs(self.notes) do
+    if note.n ~= 0 then said:write(("# %s: %s\n"):format(note.text, fmt.unsigned(note.n))) end
+  end
+  if args.csv then
+    local ok, message = output.csv(out, self.columns, rows)
+    return ok and 0 or nil, message
+  end
+  out:write(table.concat(fmt.lines(self.columns, rows), "\n"), "\n")
+  return 0
+end
+
+return listed

@@ -1,0 +1,116 @@
+-- perflua alloc FILE: the kernel's memory, by who asked for it.
+
+local keyed = require "perflua.table.keyed"
+local listed = require "perflua.table.listed"
+local live = require "perflua.waits.live"
+local needs = require "perflua.meta.needs"
+local perflua = require "perflua"
+local some = require "perflua.file.some"
+local symbols = require "perflua.cli.symbols"
+
+local known = { "site", "function", "cache", "comm" }
+
+local tool = {
+  description = "memory that the kernel allocated, wasted and did not free; by caller, cache, command",
+  usage = "alloc [options] FILE",
+  needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
+  record = "perf kmem record -- COMMAND",
+  options = symbols.with_options(listed.with_options {
+    by = { "WHAT", "rows by site (default: where it was allocated), function, cache, comm, or several" },
+  }),
+  help = [[
+waste is the share of what was allocated beyond what was asked for. moved was freed on another CPU than
+it was allocated on. left is what was not freed until the end, less what must have been: its address was
+allocated again.
+
+  allocs  requested  allocated   waste  frees  moved  left  left_bytes  site
+   36252  148488192  148488192   0.00%  36252      3     0           0  getname_flags.part.0+0x24
+    1239    1387680    1397592   0.71%      2      1  1237     1395336  ext4_alloc_inode+0x1f
+    9946     608992     721888  15.64%   9946      0     0           0  ext4_htree_store_dirent+0x34]],
+}
+
+local kinds = {
+  ["kmem:kmalloc"] = "alloc", ["kmem:kmem_cache_alloc"] = "alloc", ["kmem:kfree"] = "free",
+  ["kmem:kmalloc_node"] = "alloc", ["kmem:kmem_cache_alloc_node"] = "alloc", -- before Linux 6.1
+  ["kmem:kmem_cache_free"] = "free",
+}
+
+local function query_of(file, by)
+  local kind_of = some.events(file, function(event) return kinds[event.name] end)
+  local query = some.query(file, kind_of)
+  local function integer(name) return some.field(query, "integer", name) end
+  local function text(is, name) return is and some.field(query, "string", name) or "lost" end
+  return kind_of, query:select("event.index", "lost", "type_id", "cpu", integer "args.ptr", integer "args.bytes_req",
+    integer "args.bytes_alloc", integer "args.call_site", text(by.cache, "args.name"), text(by.comm, "comm")):each()
+end
+
+local MOST <const> = 1 << 32 -- bytes at once, far more than the kernel gives: what says so is no allocation
+
+local columns = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left", "left_bytes" }
+
+-- Rows by call site, cache and command, what is live, what was lost, and samples that do not say what is needed.
+local function read(file, by)
+  local rows, memory, lost, unreadable = keyed.new(columns), live.new(), {}, 0
+  local by_site, by_cache = by.site or by["function"] or false, by.cache
+  local kind_of, records = query_of(file, by)
+  for index, n_lost, type_id, cpu, ptr, requested, allocated, site, cache, comm in records do
+    if n_lost then
+      lost[type_id] = (lost[type_id] or 0) + n_lost
+    elseif ptr and kind_of[index] == "free" then
+      memory:free(ptr, cpu)
+    elseif ptr and site and requested and math.ult(requested, MOST) and allocated and math.ult(allocated, MOST) then
+      if by_cache then cache = cache or ("kmalloc-%d"):format(allocated) end
+      memory:alloc(rows:row(by_site and site, cache, comm), ptr, requested, allocated, cpu)
+    else
+      unreadable = unreadable + 1
+    end
+  end
+  memory:finish()
+  return rows, memory, lost, unreadable
+end
+
+-- The sums of all rows, which are said beside them.
+local function note_sums(list, rows)
+  local all = rows:regrouped(function() return false, false, false end).rows[1]
+  list:note("requested", all and all.requested or 0, "bytes that were asked for")
+  list:note("allocated", all and all.allocated or 0, "bytes that were allocated")
+  list:note("freed", all and all.freed or 0, "bytes of these that were freed")
+end
+
+local function site_of(file, address, by)
+  if not address then return false end
+  local place = file:resolve(0, address)
+  if not (place and place.symbol) then return perflua.hex(address) end
+  return by.site and ("%s+0x%x"):format(place.symbol, place.symoff) or place.symbol
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local by, wrong = listed.by(args.by or "site", known)
+  wrong = wrong or listed.wrong(args)
+  if wrong then return 2, "alloc: " .. wrong end
+  local file <close>, message = needs.open(args[1], tool, symbols.of(args))
+  if not file then return nil, message end
+  local rows, memory, lost, unreadable = read(file, by)
+  local list = listed.new({
+    { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" }, { "waste", "percent" },
+    { "frees", "unsigned" }, { "moved", "unsigned" }, { "left", "unsigned" }, { "left_bytes", "unsigned" },
+    { "site", "string", not by.site }, { "function", "string", by.site or not by["function"] },
+    { "cache", "string", not by.cache }, { "comm", "string", not by.comm },
+  }, "allocated")
+  rows = rows:regrouped(function(row) return site_of(file, row[1], by), row[2], row[3] end)
+  for _, row in ipairs(rows.rows) do
+    row.site, row["function"], row.cache, row.comm = row[1], row[1], row[2] or nil, row[3] or nil
+    row.waste = row.allocated > 0 and 100 * (row.allocated - row.requested) / row.allocated or 0.0
+    list:add(row)
+  end
+  note_sums(list, rows)
+  memory:note(list)
+  some.note(list, lost, unreadable)
+  return list:write(args, out)
+end
+
+return tool

@@ -1,0 +1,93 @@
+-- perflua io FILE: how long block devices took for requests, by device and operation.
+
+local listed = require "perflua.table.listed"
+local needs = require "perflua.meta.needs"
+local requests = require "perflua.waits.requests"
+local sketch = require "perflua.group.sketch"
+local some = require "perflua.file.some"
+local sums = require "perflua.group.sums"
+local totals = require "perflua.waits.totals"
+
+local add = sums.adder "unsigned"
+
+local tool = {
+  description = "block requests: how many, how large, how long they waited and took; by device, operation",
+  usage = "io [options] FILE",
+  needs = { events = { "block:block_rq_issue", "block:block_rq_complete" }, fields = { "time" } },
+  record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
+  options = listed.with_options {
+    by = { "WHAT", "rows by device, operation (default: both), flags, comm, or several: device,comm" },
+    hist = "how many requests took how long: nanoseconds, in powers of two",
+  },
+  help = [[
+A request's time is from when its device gets it to when it completes; of one that was given back and
+got again, from the last time. queued are those that waited in the queue before, as far as recorded,
+and queue_avg_us and queue_max_us how long. flags are the letters of the tracepoints, comm who queued.
+
+  device  operation  requests  errors     bytes  total_ms   avg_us   max_us  queued  queue_avg_us …
+  254:0   write           822       0  34713600    424.74   516.71  4145.18     814       1509.09
+  254:0   read            202       0  26214400     37.82   187.20  1016.51     202          3.46
+  254:0   discard          12       0  26222592     12.39  1032.42  6698.90      12         23.39
+  254:0   flush             1       0         0      0.06    56.81    56.81       0             -]],
+}
+
+-- Of requests that are not counted.
+local texts = {
+  unopened = "requests that do not count: their start was not recorded",
+  restarted = "requests that were given to the device again before they completed: the last time counts",
+  lost = "requests that do not count: records were lost before they completed",
+  unclosed = "requests that do not count: they had not completed at the end",
+}
+
+local known = { "device", "operation", "flags", "comm" }
+
+local function read(file, by, hist)
+  local rows, queues, bucket = totals.new(), totals.new(), sketch.power("signed")
+  local open, lost, unreadable = requests.each(file, function(request, time)
+    local parts = {}
+    for i, name in ipairs(known) do parts[i] = by[name] and request[name] or "" end
+    local key, took = table.concat(parts, "\0"), time - request.start
+    local row, queue = rows:row(key), queues:row(key)
+    if not row.bytes then
+      row.bytes, row.errors, row.hist, row.queue = 0, 0, {}, queue
+      for _, name in ipairs(known) do row[name] = request[name] end
+    end
+    totals.add(row, took)
+    row.bytes, row.errors = add(row.bytes, request.bytes), row.errors + (request.failed and 1 or 0)
+    if hist then row.hist[bucket(took)] = (row.hist[bucket(took)] or 0) + 1 end
+    if request.queued then totals.add(queue, request.queued) end
+  end)
+  queues:sorted()
+  return rows:sorted(), open, lost, unreadable
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local by, wrong = listed.by(args.by or "device,operation", known)
+  wrong = wrong or listed.wrong(args)
+  if wrong then return 2, "io: " .. wrong end
+  local file <close>, message = needs.open(args[1], tool)
+  if not file then return nil, message end
+  local columns = {}
+  for i, name in ipairs(known) do columns[i] = { name, "string", not by[name] } end
+  for _, column in ipairs { { "requests", "unsigned" }, { "errors", "unsigned" }, { "bytes", "unsigned" },
+    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" }, { "queued", "unsigned" },
+    { "queue_avg_us", "float" }, { "queue_max_us", "float" }, { "hist", "histogram", not args.hist } } do
+    columns[#columns + 1] = column
+  end
+  local rows, open, lost, unreadable = read(file, by, args.hist)
+  local list = listed.new(columns, "total_ms")
+  for _, row in ipairs(rows) do
+    row.requests, row.queued, row.hist = row.count, row.queue.count, sketch.histogram(row.hist)
+    row.queue_avg_us, row.queue_max_us = row.queue.avg_us, row.queue.avg_us and row.queue.max_us
+    list:add(row)
+  end
+  some.note(list, lost, unreadable)
+  open:tell(list, "requests", texts)
+  return list:write(args, out)
+end
+
+return tool

@@ -1,0 +1,82 @@
+-- perflua migrations FILE: which threads were moved from processor to processor.
+
+local listed = require "perflua.table.listed"
+local needs = require "perflua.meta.needs"
+
+local tool = {
+  description = "threads that were moved to another processor: how often, from where to where, across what",
+  usage = "migrations [options] FILE",
+  needs = { events = { "sched:sched_migrate_task" } },
+  record = "perf record -a -e sched:sched_migrate_task",
+  options = listed.with_options { by = { "WHAT", "rows by thread, cpus or both; default: thread,cpus" } },
+  help = [[
+across is what both processors are not in together: node, socket, die or core; cpu if they are of one
+core. It needs the topology that perf record writes into files, and is left out for two processors of
+which it does not tell enough.
+
+  $ perflua migrations --count 2 perf.data
+  comm     tid  from  to  across  migrations
+  cc1    28727     0   1  core             1
+  cc1    28727     1   0  core             1]],
+}
+
+-- "0-2,5": calls fn(0), fn(1), fn(2), fn(5).
+local function each_cpu(list, fn)
+  for first, last in list:gmatch("(%d+)%-?(%d*)") do
+    first, last = math.tointeger(tonumber(first)), math.tointeger(tonumber(last))
+    for cpu = first, math.min(last or first, first + 65535) do fn(cpu) end
+  end
+end
+
+-- Where each processor is: { node, socket, die, core }.
+local function places_of(features)
+  local places, topology = {}, features.cpu_topology
+  for _, one in ipairs(topology and topology.cpus or {}) do
+    places[one.cpu] = { socket = one.socket_id, die = one.die_id, core = one.core_id }
+  end
+  for _, node in ipairs(features.numa_topology or {}) do
+    each_cpu(node.cpus or "", function(cpu)
+      if places[cpu] then places[cpu].node = node.node end
+    end)
+  end
+  return places
+end
+
+local function across(a, b)
+  if not a or not b then return nil end
+  for _, what in ipairs { "node", "socket", "die", "core" } do
+    if a[what] ~= b[what] then return what end
+  end
+  return "cpu"
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local by, wrong = listed.by(args.by or "thread,cpus", { "thread", "cpus" })
+  wrong = wrong or listed.wrong(args)
+  if wrong then return 2, "migrations: " .. wrong end
+  local file <close>, message = needs.open(args[1], tool)
+  if not file then return nil, message end
+  local keys = by.thread and { "args.pid" } or {}
+  if by.cpus then table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys) end
+  local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count():collect()
+  local places = places_of(file.features)
+  local list = listed.new({
+    { "comm", "string", not by.thread }, { "tid", "signed", not by.thread }, { "from", "signed", not by.cpus },
+    { "to", "signed", not by.cpus }, { "across", "string", not by.cpus }, { "migrations", "unsigned" },
+  }, "migrations")
+  for _, row in ipairs(rows) do
+    local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]
+    local thread = tid and file:thread(tid)
+    list:add {
+      comm = thread and thread.comm, tid = tid, from = from, to = to, migrations = row.count,
+      across = by.cpus and across(places[from], places[to]) or nil,
+    }
+  end
+  return list:write(args, out)
+end
+
+return tool

@@ -1,0 +1,124 @@
+-- perflua offcpu FILE: how long threads were not on a processor, and where in the program.
+
+local clean = require "perflua.flame.clean"
+local flame = require "perflua.flame"
+local folded = require "perflua.flame.folded"
+local kinds = require "perflua.flame.kinds"
+local listed = require "perflua.table.listed"
+local needs = require "perflua.meta.needs"
+local off = require "perflua.waits.off"
+local output = require "perflua.table.output"
+local read = require "perflua.flame.read"
+local stacks = require "perflua.flame.stacks"
+local symbols = require "perflua.cli.symbols"
+local totals = require "perflua.waits.totals"
+
+local tool = {
+  description = "time off the processors, blocked or preempted: by thread, folded stacks, flame graph",
+  usage = "offcpu [options] FILE",
+  needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } }, fields = { "tid", "time" } },
+  record = "perf record -a -g -e sched:sched_switch -- COMMAND",
+  options = symbols.with_options(listed.with_options {
+    folded = "call chains folded, as perflua fold has them; weights are nanoseconds",
+    svg = "a flame graph of them, as perflua flame draws it",
+    o = { "FILE", "where to write these; default: standard output" },
+    state = { "blocked|preempted", "times of this state only" },
+    by = { "comm|pid|tid|none", "what stands before the callers of a stack; default: comm" },
+  }),
+  help = [[
+A thread that could have gone on when it left its processor was preempted, another one was blocked;
+both end when it runs again. Folded stacks and graphs have [preempted] above such stacks. Without
+root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
+
+  $ perflua offcpu --count 4 perf.data
+  # times not counted, for their start was not recorded: 68
+  # times that began again without an end: the last start counts: 4
+  # times not counted, for they had not ended at the end: 14
+  comm          tid  state    count  total_ms     avg_us     max_us
+  perf         7271  blocked      2    344.45  172223.64  344425.88
+  sh           7272  blocked      2    342.49  171246.29  338643.79
+  sh           7274  blocked     13    336.91   25916.47  122756.76
+  rcu_preempt    15  blocked     45    330.89    7353.17   11972.84]],
+}
+
+local states = { blocked = true, preempted = true }
+
+local function wrong_of(args)
+  if args.folded and args.svg then return "--folded and --svg" end
+  local of_table = args.csv or args.json or args.count or args.sort
+  if (args.folded or args.svg) and of_table then return "--csv, --json, --count and --sort are of the table" end
+  if not (args.folded or args.svg) and (args.o or args.by) then return "-o and --by are of --folded and --svg" end
+  return read.wrong("by", args.by, stacks.heads) or read.wrong("state", args.state, states)
+    or listed.wrong(args)
+end
+
+-- A table of threads and states.
+local function list_of(file, args)
+  local rows = totals.new()
+  local list = listed.new({ { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
+    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" } }, "total_ms")
+  local open = off.each(file, nil, function(wait, duration)
+    if args.state and wait.state ~= args.state then return end
+    local row = rows:row(wait.tid, wait.state)
+    row.comm, row.tid, row.state = wait.comm or nil, wait.tid, wait.state
+    totals.add(row, duration)
+  end)
+  for _, row in ipairs(rows:sorted()) do list:add(row) end
+  return list, open
+end
+
+-- Folded stacks and their nanoseconds: { stack, value, kinds }, by their names.
+local function stacks_of(file, args)
+  local head, values, list = stacks.heads[args.by or "comm"], {}, {}
+  local open = off.each(file, args.svg and "annotated_stack" or "stack", function(wait, duration)
+    if args.state and wait.state ~= args.state then return end
+    local parts = { clean.name(head.text(wait)), clean.stack(wait.stack or "") }
+    if wait.state == "preempted" then parts[3] = "[preempted]" end
+    local text = table.concat(parts, ";"):gsub("^;", ""):gsub(";;", ";"):gsub(";$", "")
+    values[text] = (values[text] or 0) + duration
+  end)
+  local split = kinds.splitter(args.by ~= "none" and "n" or nil)
+  for text, value in pairs(values) do
+    local entry = { stack = text ~= "" and text or "[unknown]", value = value, kinds = "" }
+    if args.svg then entry.stack, entry.kinds = split(entry.stack) end
+    list[#list + 1] = entry
+  end
+  table.sort(list, function(a, b) return a.stack < b.stack end)
+  return list, open
+end
+
+local function write_stacks(file, args, out)
+  local list, open = stacks_of(file, args)
+  if #list == 0 then return nil, args[1] .. ": no thread left its processor and came back" end
+  open:say("offcpu", "times")
+  return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
+    if args.folded then return folded.write(write, list) end
+    local about = "time off the processors" .. (args.state and ", " .. args.state or "")
+    flame.write(write, flame.graph(list, { title = "Off-CPU time", about = about, unit = "ns" }))
+  end)
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local wrong = wrong_of(args)
+  if wrong then return 2, "offcpu: " .. wrong end
+  local needed = { needs = tool.needs, record = tool.record }
+  if args.folded or args.svg then needed.needs = { "callchain", events = tool.needs.events } end
+  local file <close>, message = needs.open(args[1], needed, symbols.of(args))
+  if not file then return nil, message end
+  message = off.lacks(file)
+  if message then return nil, message end
+  if args.folded or args.svg then
+    local ok
+    ok, message = write_stacks(file, args, out)
+    return ok and 0 or nil, message
+  end
+  local list, open = list_of(file, args)
+  open:tell(list, "times")
+  return list:write(args, out)
+end
+
+return tool

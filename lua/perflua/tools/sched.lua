@@ -1,0 +1,137 @@
+-- perflua sched FILE: how long threads ran, and how long they waited for a processor.
+
+local listed = require "perflua.table.listed"
+local losses = require "perflua.file.losses"
+local needs = require "perflua.meta.needs"
+local perflua = require "perflua"
+
+local tool = {
+  description = "threads: how long they ran, how long they were off the processor, and were ready but had to wait",
+  usage = "sched [options] FILE",
+  needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
+  record = "perf sched record -- COMMAND",
+  options = listed.with_options {},
+  help = [[
+run        from being switched in to being switched out
+wait       from being switched out to being switched in again, asleep or not
+delay      the part of it from waking up, or from being switched out while it could have run on
+preempted  the part of that from being switched out
+delays     how many times it is known since when it could run; avg, max and max_at are of these,
+           max_at is when the longest began
+
+Threads that were not switched in are left out, and so is the idle thread.
+
+  $ perflua sched --sort run_ms --count 2 perf.data
+  # switches that do not follow on the one before on their processor: 9
+  # threads switched in after they slept, but no wake-up was recorded: 2
+  comm       tid  switches   run_ms  wait_ms  delays  delay_ms  preempted_ms   avg_us     max_us  max_at
+  perflua  28712         6  1015.08    54.74       5     49.19         13.90  9838.10   35265.93  38461.933316
+  lua5.4   28152       269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
+}
+
+-- Of a thread: since when it is off the processor; since when it could run. False: not known; it runs: true.
+local OFF <const>, READY <const> = 1, 2
+local TID <const>, IN <const>, RUN <const>, WAIT <const>, DELAYS <const> = 3, 4, 5, 6, 7
+local DELAY <const>, MAX <const>, MAX_AT <const>, PREEMPTED <const> = 8, 9, 10, 11
+
+local DEAD <const>, STATE <const> = 0x30, 0xff -- bits of prev_state; those above tell that it was preempted
+
+local function new(tid) return { false, false, tid, 0, 0, 0, 0, 0, -1, 0, 0 } end
+
+-- Switches, wake-ups, and records that tell of lost ones; those have no pid.
+local function records_of(file)
+  local wakes = file.events["sched:sched_waking"] and "sched:sched_waking" or "sched:sched_wakeup"
+  local names = { "sched:sched_switch" }
+  for _, name in ipairs { wakes, "sched:sched_wakeup_new" } do
+    if file.events[name] then names[#names + 1] = name end
+  end
+  return losses.with(file, names)
+    :select("args.prev_pid", "args.prev_state", "args.next_pid", "time", "cpu", names[2] and "args.pid"):each()
+end
+
+local function forget(threads)
+  for _, t in pairs(threads) do t[OFF], t[READY] = false, false end
+  return {}
+end
+
+-- Threads by tid; how many switches do not follow on the one before, wake-ups were not seen, records tell of losses.
+local function read(file)
+  local threads, running, since, broken, unwoken, lost = {}, {}, {}, 0, 0, 0
+  for prev, state, next_tid, time, cpu, pid in records_of(file) do
+    if prev then
+      local t = running[cpu]
+      if t and t[TID] == prev then
+        t[RUN] = t[RUN] + time - since[cpu]
+      else
+        broken = broken + (t and 1 or 0)
+        t = threads[prev] or new(prev)
+        threads[prev] = t
+      end
+      t[OFF] = state & DEAD == 0 and time
+      t[READY] = state & STATE == 0 and time
+      t = threads[next_tid]
+      if not t then
+        t = new(next_tid)
+        threads[next_tid] = t
+      end
+      local off, ready = t[OFF], t[READY]
+      if off then
+        t[WAIT] = t[WAIT] + time - off
+        if not ready then unwoken = unwoken + 1 end
+      end
+      if ready and ready ~= true then
+        local delay = time - ready
+        t[DELAYS] = t[DELAYS] + 1
+        t[DELAY] = t[DELAY] + delay
+        if delay > t[MAX] then t[MAX], t[MAX_AT] = delay, ready end
+        if ready == off then t[PREEMPTED] = t[PREEMPTED] + delay end
+      end
+      t[OFF], t[READY], t[IN] = false, true, t[IN] + 1
+      running[cpu], since[cpu] = t, time
+    elseif pid then
+      local t = threads[pid]
+      if not t then
+        t = new(pid)
+        threads[pid] = t
+      end
+      if not t[READY] then t[READY] = time end
+    else
+      lost, running = lost + 1, forget(threads)
+    end
+  end
+  return threads, broken, unwoken, lost
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local wrong = listed.wrong(args)
+  if wrong then return 2, "sched: " .. wrong end
+  local file <close>, message = needs.open(args[1], tool)
+  if not file then return nil, message end
+  local list = listed.new({
+    { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" }, { "run_ms", "float" },
+    { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" }, { "preempted_ms", "float" },
+    { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
+  }, "max_us")
+  local threads, broken, unwoken, lost = read(file)
+  for tid, t in pairs(threads) do
+    if tid ~= 0 and t[IN] > 0 then
+      local thread, some = file:thread(tid), t[DELAYS] > 0
+      list:add {
+        comm = thread and thread.comm, tid = tid, switches = t[IN], run_ms = t[RUN] / 1e6, wait_ms = t[WAIT] / 1e6,
+        delays = t[DELAYS], delay_ms = t[DELAY] / 1e6, preempted_ms = t[PREEMPTED] / 1e6,
+        avg_us = some and t[DELAY] / t[DELAYS] / 1e3 or nil,
+        max_us = some and t[MAX] / 1e3 or nil, max_at = some and perflua.seconds(t[MAX_AT]) or nil,
+      }
+    end
+  end
+  list:note("broken", broken, "switches that do not follow on the one before on their processor")
+  list:note("unwoken", unwoken, "threads switched in after they slept, but no wake-up was recorded")
+  list:note("lost", lost, "records that tell of lost ones: what was under way then is not counted")
+  return list:write(args, out)
+end
+
+return tool

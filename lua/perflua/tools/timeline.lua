@@ -1,0 +1,129 @@
+-- perflua timeline FILE: how much of each slice of time each thread ran.
+
+local duration = require "perflua.text.duration"
+local fmt = require "perflua.text.fmt"
+local losses = require "perflua.file.losses"
+local needs = require "perflua.meta.needs"
+local perflua = require "perflua"
+
+local tool = {
+  description = "how much of each slice of time each thread ran, as CSV",
+  usage = "timeline [--slice TIME] FILE",
+  needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } }, fields = { "time" } },
+  record = "perf record -a -e sched:sched_switch",
+  options = { slice = { "TIME", "length of a slice, such as 1ms or 2s; default: 10ms" } },
+  help = [[
+Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor.
+A thread that did not run in a slice has no line there, and the idle thread has none at all.
+From the switches of threads, which are exact; without them from samples of cpu-clock or task-clock,
+of which each stands for the time since the one before.
+
+  $ perflua timeline --slice 200ms perf.data
+  time,comm,tid,share
+  38461.852138,ls,28728,42.670
+  38461.852138,sort,28729,1.407
+  38462.052138,ls,28728,6.057
+  38462.052138,sort,28729,4.264]],
+}
+
+local MOST <const> = 1000000 -- slices between two records; what ran over more is not known
+
+-- What ran is added to the slice from start to stop; write(start, stop, nanoseconds by tid) gets those that are over.
+local Line = {}
+Line.__index = Line
+
+local function new_line(length, write)
+  return setmetatable({ length = length, write = write, ran = {}, running = {}, since = {}, skipped = 0 }, Line)
+end
+
+function Line:add(tid, ns)
+  if ns > 0 then self.ran[tid] = (self.ran[tid] or 0) + ns end
+end
+
+-- The slice is over: threads that run on do so in the next.
+function Line:close()
+  for cpu, tid in pairs(self.running) do
+    self:add(tid, self.stop - self.since[cpu])
+    self.since[cpu] = self.stop
+  end
+  if next(self.ran) then self.write(self.start, self.stop, self.ran) end
+  self.start, self.stop, self.ran = self.stop, self.stop + self.length, {}
+end
+
+function Line:advance(time)
+  local n = self.start and (time - self.start) // self.length or 0
+  if n > MOST and next(self.running) then self.running, self.skipped = {}, self.skipped + 1 end
+  while n > 0 and (next(self.ran) or next(self.running)) do
+    self:close()
+    n = n - 1
+  end
+  self.start = self.start and self.start + n * self.length or time
+  self.stop = self.start + self.length
+end
+
+function Line:finish(time)
+  if not self.stop then return end
+  self.stop = time
+  self:close()
+end
+
+-- How many records told of lost ones.
+local function read_switches(file, line)
+  local running, since, stop, last, lost = line.running, line.since, 0, 0, 0
+  local q = losses.with(file, { "sched:sched_switch" }):select("args.prev_pid", "args.next_pid", "time", "cpu")
+  for prev, next_tid, time, cpu in q:each() do
+    if not prev then
+      for of in pairs(line.running) do line.running[of] = nil end
+      lost = lost + 1
+    else
+      if time >= stop then
+        line:advance(time)
+        running, stop = line.running, line.stop
+      end
+      if running[cpu] == prev then line:add(prev, time - since[cpu]) end
+      running[cpu], since[cpu], last = next_tid ~= 0 and next_tid or nil, time, time
+    end
+  end
+  line:finish(last)
+  return lost
+end
+
+local function read_samples(file, line)
+  local events = { file.events["cpu-clock"] or file.events["task-clock"] }
+  for tid, period, time in file:samples(events):select("tid", "period", "time"):each() do
+    if time >= (line.stop or 0) then line:advance(time) end
+    if tid ~= 0 then line:add(tid, period) end
+  end
+  line:finish(line.stop)
+  return 0
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local length = duration.nanoseconds(args.slice or "10ms")
+  if not length or length == 0 then return 2, "timeline: --slice: a time such as 10ms expected, got " .. args.slice end
+  local file <close>, message = needs.open(args[1], tool)
+  if not file then return nil, message end
+  out:write("time,comm,tid,share\r\n")
+  local line = new_line(length, function(start, stop, ran)
+    local tids = {}
+    for tid in pairs(ran) do tids[#tids + 1] = tid end
+    table.sort(tids)
+    for _, tid in ipairs(tids) do
+      local thread = file:thread(tid, stop)
+      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), fmt.csv(thread and thread.comm or ""), tid,
+        100 * ran[tid] / length))
+    end
+  end)
+  local read = file.events["sched:sched_switch"] and read_switches or read_samples
+  local lost = read(file, line)
+  local notes = { ["records that tell of lost ones"] = lost, ["pauses too long to be shown"] = line.skipped }
+  for text, n in pairs(notes) do
+    if n > 0 then io.stderr:write(("# %s, after which what ran is not known: %d\n"):format(text, n)) end
+  end
+end
+
+return tool

@@ -1,0 +1,79 @@
+-- perflua wakers FILE: which threads woke which, and how long it took until these ran.
+
+local listed = require "perflua.table.listed"
+local needs = require "perflua.meta.needs"
+local totals = require "perflua.waits.totals"
+local wakes = require "perflua.waits.wakes"
+
+local tool = {
+  description = "who woke whom, how long until they ran, and who had woken the wakers",
+  usage = "wakers [options] FILE",
+  needs = {
+    events = { "sched:sched_switch", { any = { "sched:sched_waking", "sched:sched_wakeup" } } },
+    fields = { "tid", "time" },
+  },
+  record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- COMMAND",
+  options = listed.with_options {
+    by = { "WHAT", "wakers and woken by comm (default), or by thread" },
+    comm = { "NAME", "chains of the wakers of threads of this name" },
+    tid = { "TID", "chains of the wakers of this thread" },
+    depth = { "N", "wakers in a chain; default: 4" },
+  },
+  help = [[
+Counts wakes of threads that sleep, and the time from the first wake until the thread runs. An
+interrupt wakes in the name of the thread that it interrupts; its context is hardirq or softirq. In a
+chain each waker is followed by the one that had woken it.
+
+  $ perflua wakers --comm sched-pipe --depth 3 --count 3 perf.data
+  woken         tid  count  total_ms   avg_us   max_us  chain
+  sched-pipe  27538      2      5.34  2671.00  5330.05  sched-pipe <- sh <- sched-messaging
+  sched-pipe  27537    950      5.29     5.57  1284.74  sched-pipe <- sched-pipe <- sched-pipe
+  sched-pipe  27538    948      2.90     3.06    31.83  sched-pipe <- sched-pipe <- sched-pipe]],
+}
+
+local MAX_DEPTH = 64
+
+-- What is asked for; nil and what is wrong with it.
+local function options_of(args)
+  local by, wrong = listed.by(args.by or "comm", { "comm", "thread" })
+  wrong = wrong or listed.wrong(args)
+  if wrong then return nil, wrong end
+  local tid, depth = math.tointeger(tonumber(args.tid)), math.tointeger(tonumber(args.depth or 4))
+  if args.tid and not tid then return nil, "--tid: a thread's number expected, got " .. args.tid end
+  if not depth or depth < 1 or depth > MAX_DEPTH then
+    return nil, ("--depth: a number from 1 to %d expected, got %s"):format(MAX_DEPTH, args.depth)
+  end
+  local chains = (args.comm or args.tid or args.depth) and { depth = depth, tids = by.thread }
+  return { tids = by.thread, tid = tid, comm = args.comm, chains = chains or nil }
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local asked, wrong = options_of(args)
+  if not asked then return 2, "wakers: " .. wrong end
+  local file <close>, message = needs.open(args[1], tool)
+  if not file then return nil, message end
+  local rows, chains = totals.new(), asked.chains
+  local open, awake = wakes.each(file, chains, function(wake, duration)
+    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken then return end
+    wake.chain = chains and table.concat(wake.chain, " <- ")
+    local row = rows:row(wake.woken, (chains or asked.tids) and wake.tid, wake.chain or wake.waker, wake.context,
+      asked.tids and wake.waker_tid)
+    for _, name in ipairs { "woken", "tid", "waker", "waker_tid", "context", "chain" } do row[name] = wake[name] end
+    totals.add(row, duration)
+  end)
+  local list = listed.new({
+    { "woken", "string" }, { "tid", "signed", not (asked.tids or chains) }, { "waker", "string", chains },
+    { "waker_tid", "signed", chains or not asked.tids }, { "context", "string", chains }, { "count", "unsigned" },
+    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" }, { "chain", "string", not chains },
+  }, "total_ms")
+  for _, row in ipairs(rows:sorted()) do list:add(row) end
+  list:note("awake", awake, "wakes not counted, for the thread ran, or its way to a processor was not recorded")
+  open:tell(list, "wakes", { restarted = "wakes not counted, for the thread had been woken before" })
+  return list:write(args, out)
+end
+
+return tool

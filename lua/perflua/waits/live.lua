@@ -1,0 +1,94 @@
+-- Memory that was allocated and has not been freed: which pointers are live, and whose they are.
+
+local live = {}
+
+local Live = {}
+Live.__index = Live
+
+local MOST <const> = 1 << 20 -- pointers that are followed at once
+local FIRST <const> = 4096 -- places before they are swept for the first time
+local ZERO_SIZE <const> = 16 -- what the kernel gives for no bytes (ZERO_SIZE_PTR) is never freed
+
+-- Of each pointer that is or was live a place, at which are its row while it is live, its bytes and CPU. Places of
+-- those that are not live are kept for a while: allocators give the same addresses again and again.
+---@return table # { live, failed, unfollowed, unseen, unknown }
+function live.new()
+  return setmetatable({
+    place_of = {}, owner = {}, bytes = {}, cpu = {}, places = 0, limit = FIRST,
+    live = 0, failed = 0, unfollowed = 0, unseen = 0, unknown = 0,
+  }, Live)
+end
+
+local function sweep(self)
+  local place_of, owner, bytes, cpu, n = {}, {}, {}, {}, 0
+  for ptr, i in pairs(self.place_of) do
+    if self.owner[i] then
+      n = n + 1
+      place_of[ptr], owner[n], bytes[n], cpu[n] = n, self.owner[i], self.bytes[i], self.cpu[i]
+    end
+  end
+  self.place_of, self.owner, self.bytes, self.cpu, self.places = place_of, owner, bytes, cpu, n
+  self.limit = math.max(FIRST, 2 * n)
+end
+
+-- A new place, nil if there are too many.
+local function place(self, ptr)
+  if self.places >= self.limit then sweep(self) end
+  if self.live >= MOST then return nil end
+  local i = self.places + 1
+  self.places, self.place_of[ptr], self.owner[i] = i, i, false
+  return i
+end
+
+---@param row table { allocs, requested, allocated, … }
+---@param ptr integer
+---@param requested integer
+---@param allocated integer
+---@param cpu integer|false
+function Live:alloc(row, ptr, requested, allocated, cpu)
+  if ptr == 0 then
+    self.failed = self.failed + 1
+    return
+  end
+  row.allocs = row.allocs + 1
+  row.requested, row.allocated = row.requested + requested, row.allocated + allocated
+  local i = self.place_of[ptr] or place(self, ptr)
+  if not i then
+    self.unfollowed = self.unfollowed + 1
+  else
+    if self.owner[i] then self.unseen = self.unseen + 1 else self.live = self.live + 1 end
+    self.owner[i], self.bytes[i], self.cpu[i] = row, allocated, cpu
+  end
+end
+
+---@param ptr integer
+---@param cpu integer|false
+function Live:free(ptr, cpu)
+  local i = self.place_of[ptr]
+  local row = i and self.owner[i]
+  if row then
+    self.owner[i], self.live = false, self.live - 1
+    row.frees, row.freed = row.frees + 1, row.freed + self.bytes[i]
+    if self.cpu[i] ~= cpu then row.moved = row.moved + 1 end
+  elseif ptr ~= 0 and ptr ~= ZERO_SIZE then
+    self.unknown = self.unknown + 1
+  end
+end
+
+---To be said at the end, once: adds to each row what is left of it.
+function Live:finish()
+  for i = 1, self.places do
+    local row = self.owner[i]
+    if row then row.left, row.left_bytes = row.left + 1, row.left_bytes + self.bytes[i] end
+  end
+end
+
+---@param list table of table/listed.lua
+function Live:note(list)
+  list:note("failed", self.failed, "allocations that failed, which do not count")
+  list:note("unseen", self.unseen, "allocations whose end was not recorded: the same address was allocated again")
+  list:note("unknown", self.unknown, "frees of memory that was allocated before the recording")
+  list:note("unfollowed", self.unfollowed, "allocations that were not followed, for too many were live")
+end
+
+return live

@@ -1,0 +1,45 @@
+-- Waits for the kernel's locks: lock:contention_begin to lock:contention_end of a thread and a lock.
+
+local lock_types = require "perflua.waits.lock_types"
+local pending = require "perflua.waits.pending"
+
+local locks = {}
+
+local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
+
+-- The first function outside those of locks.
+local function caller_of(chain)
+  for i = 1, chain and #chain or 0 do
+    local frame = chain[i]
+    local symbol = frame.symbol
+    if symbol and not lock_types.is_locking(symbol) then return ("%s+0x%x"):format(symbol, frame.symoff or 0) end
+  end
+  return "[unknown]"
+end
+
+---Takes each wait that ended. A mutex that spins begins again when it sleeps: that is one wait, from the first on.
+---@param file perflua.File
+---@param callers boolean? are they wanted?
+---@param take fun(wait: table, duration: integer) wait is { time, tid, comm, lock, type, caller }
+---@return table # waits/pending.lua: what was not taken
+function locks.each(file, callers, take)
+  local open = pending.new(true)
+  local query = file:records { type = { "sample", "lost", "lost_samples" } }
+    :where "type_id ~= 9 or event == 'lock:contention_begin' or event == 'lock:contention_end'"
+  for type_id, time, tid, cpu, comm, lock, flags, chain in query:select("type_id", "time", "tid", "cpu", "comm",
+      "args.lock_addr", "args.flags", callers and "callchain" or "false") do
+    local thread = tid == 0 and cpu and -1 - cpu or tid -- the idle threads of all processors are 0
+    if type_id ~= SAMPLE then
+      open:drop()
+    elseif lock and flags then
+      open:begin(thread, lock, { time = time, tid = tid, comm = comm or nil, lock = lock,
+        type = lock_types.name(flags), caller = callers and caller_of(chain) or nil })
+    elseif lock then
+      local wait = open:finish(thread, lock)
+      if wait then take(wait, time - wait.time) end
+    end
+  end
+  return open
+end
+
+return locks

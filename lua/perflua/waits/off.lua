@@ -1,0 +1,89 @@
+-- The times that threads were off the processors: by switch records, where there are any, with the call chains of the
+-- samples before them; else by sched:sched_switch, whose sample has the call chain of the thread that leaves, and
+-- names the one that comes.
+
+local pending = require "perflua.waits.pending"
+
+local off = {}
+
+local SAMPLE <const>, SWITCH <const>, SWITCH_CPU_WIDE <const> = 9, 14, 15 -- PERF_RECORD_…
+
+-- The low bits of prev_state (include/trace/events/sched.h): none is set of a thread that can go on. 0x200 was parked
+-- before Linux 4.14; 0x30 ends a thread.
+local WAITS <const>, ENDED <const> = 0x2ff, 0x30
+
+local function has_switches(file)
+  for _, event in ipairs(file.events) do
+    if event.context_switch then return true end
+  end
+  return false
+end
+
+---@param file perflua.File
+---@return string? message # nil: it tells when threads came back
+function off.lacks(file)
+  if file.events["sched:sched_switch"] or has_switches(file) then return nil end
+  return file.path .. ": this recording does not tell when threads came back; --switch-events of perf record does"
+end
+
+-- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
+local function by_samples(file, stack, leave, come, lose)
+  local query = file:records { type = { "sample", "lost", "lost_samples" } }
+    :where "type_id ~= 9 or event == 'sched:sched_switch'"
+  for type_id, time, tid, comm, pid, name, prev, next_pid, state, chain in query:select("type_id", "time", "tid",
+      "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state", stack or "false") do
+    if type_id ~= SAMPLE then
+      lose()
+    elseif prev and time then
+      if next_pid and next_pid ~= 0 then come(next_pid, time) end
+      if prev ~= 0 and state & ENDED == 0 then
+        leave(prev, { tid = prev, pid = pid, comm = tid >= 0 and comm or name, start = time, stack = chain or nil,
+          state = state & WAITS == 0 and "preempted" or "blocked" })
+      end
+    end
+  end
+end
+
+-- The same by switch records.
+local function by_switches(file, stack, leave, come, lose)
+  local tests, chains = { "type_id ~= 9" }, {}
+  for _, name in ipairs { "sched:sched_switch", "context-switches", "cs" } do
+    if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
+  end
+  local query = file:records { type = { "sample", "lost", "lost_samples", "switch", "switch_cpu_wide" } }
+    :where(table.concat(tests, " or "))
+  for type_id, time, comm, pid, tid, out, preempt, chain in query:select("type_id", "time", "comm", "pid", "tid", "out",
+      "preempt", stack or "false") do
+    if type_id == SAMPLE then
+      if tid then chains[tid] = chain end
+    elseif type_id ~= SWITCH and type_id ~= SWITCH_CPU_WIDE then
+      lose()
+    elseif tid and tid > 0 and time then
+      if out then
+        leave(tid, { tid = tid, pid = pid, comm = comm, start = time, stack = chains[tid] or nil,
+          state = preempt and "preempted" or "blocked" })
+      else
+        come(tid, time)
+      end
+      chains[tid] = nil
+    end
+  end
+end
+
+---Takes each time that ended.
+---@param file perflua.File
+---@param stack string? a field for the call chain: "stack" or "annotated_stack"
+---@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, stack, state }
+---@return table # waits/pending.lua: what was not taken
+function off.each(file, stack, take)
+  local open = pending.new()
+  local function come(tid, time)
+    local wait = open:finish(tid, 0)
+    if wait then take(wait, time - wait.start) end
+  end
+  local read = has_switches(file) and by_switches or by_samples
+  read(file, stack, function(tid, wait) open:begin(tid, 0, wait) end, come, function() open:drop() end)
+  return open
+end
+
+return off

@@ -1,0 +1,129 @@
+-- What has begun and not ended yet, by two keys, and what of it could not be paired: for passes in which pair()
+-- (perflua.intervals) cannot say which record belongs to which.
+
+local pending = {}
+
+local Pending = {}
+Pending.__index = Pending
+
+---@param keeps_first boolean? of two that begin before an end the first goes on; else the second
+---@return table # { open, pairs, unopened, restarted, lost }; what is counted is as in intervals/counts.lua
+function pending.new(keeps_first)
+  return setmetatable({
+    open = {}, pairs = 0, unopened = 0, restarted = 0, lost = 0, keeps_first = keeps_first or false,
+  }, Pending)
+end
+
+---@param a any
+---@param b any
+---@param what any to be given back at the end; not nil
+function Pending:begin(a, b, what)
+  local of = self.open[a]
+  if not of then
+    of = {}
+    self.open[a] = of
+  end
+  if of[b] == nil then
+    of[b] = what
+  else
+    self.restarted = self.restarted + 1
+    if not self.keeps_first then of[b] = what end
+  end
+end
+
+---@param a any
+---@param b any
+---@return any # what was begun; nil: nothing
+function Pending:finish(a, b)
+  local of = self.open[a]
+  local what = of and of[b]
+  if what == nil then
+    self.unopened = self.unopened + 1
+    return nil
+  end
+  of[b] = nil -- the table stays: there is a next time
+  self.pairs = self.pairs + 1
+  return what
+end
+
+---@param a any
+---@param b any
+---@return boolean
+function Pending:has(a, b)
+  local of = self.open[a]
+  return of ~= nil and of[b] ~= nil
+end
+
+---What is begun is forgotten, and counted nowhere.
+---@param a any
+---@param b any
+---@return boolean # was there any?
+function Pending:forget(a, b)
+  local had = self:has(a, b)
+  if had then self.open[a][b] = nil end
+  return had
+end
+
+local function number_of(of)
+  local n = 0
+  for _ in pairs(of or {}) do n = n + 1 end
+  return n
+end
+
+---Records were lost: what is open may have ended.
+---@param a any of this key; nil: all
+function Pending:drop(a)
+  for key, of in pairs(self.open) do
+    if a == nil or a == key then
+      self.lost = self.lost + number_of(of)
+      self.open[key] = nil
+    end
+  end
+end
+
+---@return integer # what has not ended
+function Pending:unclosed()
+  local n = 0
+  for _, of in pairs(self.open) do n = n + number_of(of) end
+  return n
+end
+
+-- What so many were; %s is what began: "waits".
+local said = {
+  unopened = "%s not counted, for their start was not recorded",
+  restarted = "%s that began again without an end: the last start counts",
+  restarted_first = "%s that began again without an end: the first start counts",
+  lost = "%s not counted, for records were lost before they ended",
+  unclosed = "%s not counted, for they had not ended at the end",
+}
+
+local function notes(self, what, texts)
+  local restarted = self.keeps_first and "restarted_first" or "restarted"
+  local list = { { "unopened", self.unopened }, { "restarted", self.restarted, restarted }, { "lost", self.lost },
+    { "unclosed", self:unclosed() } }
+  for _, note in ipairs(list) do
+    note[3] = texts and texts[note[1]] or said[note[3] or note[1]]:format(what)
+  end
+  return list
+end
+
+---Notes for a list (table/listed.lua) of what could not be paired.
+---@param list table
+---@param what string one of those: "waits"
+---@param texts table<string, string>? what is to be said instead, by the name of a note; prefix: of these names
+function Pending:tell(list, what, texts)
+  for _, note in ipairs(notes(self, what, texts)) do
+    list:note((texts and texts.prefix or "") .. note[1], note[2], note[3])
+  end
+end
+
+---The same to standard error.
+---@param tool string
+---@param what string
+function Pending:say(tool, what)
+  for _, note in ipairs(notes(self, what)) do
+    if note[2] > 0 then io.stderr:write(("perflua: %s: %s: %d\n"):format(tool, note[3], note[2])) end
+  end
+end
+
+return pending

@@ -1,0 +1,83 @@
+-- Times off the processors are those that perf's text of the switches gives, and perf sched timehist.
+local oracle = require "spec.support.oracle"
+local run = require "spec.cli.run"
+local switches = require "spec.support.switch_text"
+local tool_rows = require "spec.support.tool_rows"
+
+local path = oracle.perf and oracle.record("-a -m 1024 -g -e sched:sched_switch", switches.workload)
+
+local function offcpu(...)
+  local got = run.perflua { "offcpu", ... }
+  assert.are.equal(0, got.status, got.err)
+  return got
+end
+
+(path and describe or pending)("perflua offcpu, of a recording made now", function()
+  local list = path and switches.of_perf(path)
+
+  it("has the times of each thread, blocked and preempted, that perf script's text has", function()
+    local expected, got, preempted = {}, {}, 0
+    for tid, thread in pairs(switches.off(list)) do
+      for _, state in ipairs { "blocked", "preempted" } do
+        local count, total = table.unpack(thread[state])
+        if count > 0 then expected[tid .. state] = ("%d %.0f"):format(count, total) end
+      end
+      preempted = preempted + thread.preempted[1]
+    end
+    for row in tool_rows(offcpu("--csv", path).out) do
+      got[row.tid .. row.state] = ("%d %.0f"):format(row.count, row.total_ms * 1e6)
+    end
+    assert.is_true(preempted > 20)
+    assert.are.same(expected, got)
+  end)
+
+  -- timehist tells of a time when the thread next leaves, and gives the last time of a thread that ended to thread -1.
+  it("has the wait times of perf sched timehist, for threads that neither ended nor ran on at the end", function()
+    local theirs, off, compared = switches.timehist(path), switches.off(list), 0
+    local ours = {}
+    for row in tool_rows(offcpu("--csv", path).out) do ours[row.tid] = (ours[row.tid] or 0) + row.total_ms end
+    for tid, thread in pairs(theirs) do
+      local known = off[tid]
+      if known and known.again == 0 and not known.ended then
+        compared = compared + 1
+        local mine = (ours[tid] or 0) - known.last / 1e6
+        local said = ("%d: %s, perf: %s"):format(tid, mine, thread.wait)
+        assert.is_true(math.abs(thread.wait - mine) <= 0.001 * thread.n, said)
+      end
+    end
+    assert.is_true(compared >= 5, compared .. " threads")
+  end)
+
+  it("says what is not counted", function()
+    local again = 0
+    for _, thread in pairs(switches.off(list)) do again = again + thread.again end
+    assert.matches(('"restarted":%d,"lost":0,'):format(again), offcpu("--json", path).out, 1, true)
+  end)
+
+  -- Of other programs: perf has no names for stubs of a PLT, and no call chain where one has an impossible address.
+  it("folds the call chains that perf script has, of the programs that were run for it", function()
+    local expected, got, count = switches.stacks(path), {}, 0
+    for stack, total in offcpu("--folded", path).out:gmatch "([^\n]+) (%d+)\n" do
+      got[stack] = math.tointeger(tonumber(total))
+    end
+    for _, stacks in ipairs { expected, got } do
+      for stack in pairs(stacks) do
+        local ours = stack:find "^sched%-pipe;" or stack:find "^sleep;.*nanosleep"
+        if not ours then stacks[stack] = nil else count = count + 1 end
+      end
+    end
+    assert.is_true(count >= 6)
+    assert.are.same(expected, got)
+  end)
+
+  it("draws them", function()
+    local got = offcpu("--svg", "-o", "-", "--state", "preempted", path)
+    assert.matches("Off-CPU time", got.out, 1, true)
+    assert.matches("[preempted]", got.out, 1, true)
+  end)
+
+  it("reads a pipe", function()
+    local piped = run.shell_with('"$perflua" offcpu --csv - <"$1"', path)
+    assert.are.equal(offcpu("--csv", path).out, piped.out)
+  end)
+end)

@@ -1,0 +1,127 @@
+-- perflua sched: what perf sched latency and perf sched timehist say of a recording.
+local dkjson = require "dkjson"
+local files = require "spec.support.files"
+local oracle = require "spec.support.oracle"
+local run = require "spec.cli.run"
+local switch_text = require "spec.support.switch_text"
+local switches = require "spec.support.switches"
+
+local function json(path)
+  local got = run.perflua { "sched", "--json", path }
+  assert.are.equal("", got.err)
+  return dkjson.decode(got.out)
+end
+
+-- By tid.
+local function rows_of(path)
+  local rows, n = {}, 0
+  for _, row in ipairs(json(path).rows) do rows[row.tid], n = row, n + 1 end
+  return rows, n
+end
+
+local RUNNABLE, SLEEPS, DEAD, PREEMPTED = 0, 1, 16, 256
+
+local names = { [7] = "a\27b", [8] = "b" }
+
+describe("perflua sched", function()
+  it("tells how long threads ran, were off the processor, and could not run though they could", function()
+    local path = switches.recording({
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "waking", 8 }, { 4000, 0, "switch", 7, RUNNABLE, 8 },
+      { 9000, 0, "switch", 8, SLEEPS, 7 }, { 9500, 0, "switch", 7, SLEEPS, 0 }, { 10000, 1, "waking", 7 },
+      { 10700, 1, "switch", 0, RUNNABLE, 7 }, { 12000, 1, "switch", 7, PREEMPTED, 0 }, { 15000, 0, "switch", 0, 0, 7 },
+    }, names)
+    assert.are.equal([[
+comm    tid  switches  run_ms  wait_ms  delays  delay_ms  preempted_ms  avg_us  max_us  max_at
+a\x1bb    7         4    0.00     0.01       3      0.01          0.01    2.90    5.00  0.000004
+b         8         1    0.01     0.00       1      0.00          0.00    2.00    2.00  0.000002
+]], (run.perflua({ "sched", path }).out:gsub("0.000004%d*", "0.000004"):gsub("0.000002%d*", "0.000002")))
+    local a = rows_of(path)[7]
+    assert.are.same({ 4, 4800, 9200, 8700, 8000 },
+      { a.switches, a.run_ms * 1e6, a.wait_ms * 1e6, a.delay_ms * 1e6, a.preempted_ms * 1e6 })
+  end)
+
+  it("ignores wake-ups of what can run, and begins anew with a thread that has the number of a dead one", function()
+    local got = rows_of(switches.recording({
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 1500, 1, "waking", 7 }, { 2000, 0, "switch", 7, DEAD, 0 },
+      { 9000, 1, "waking", 7 }, { 9100, 1, "waking", 7 }, { 9300, 0, "switch", 0, RUNNABLE, 7 },
+    }))
+    assert.are.same({ 2, 0, 1, 300 }, { got[7].switches, got[7].wait_ms, got[7].delays, got[7].max_us * 1e3 })
+  end)
+
+  it("counts what does not fit together, and takes nothing of it for a time", function()
+    local got = json(switches.recording {
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "switch", 8, SLEEPS, 9 }, -- 7 was there
+      { 3000, 0, "switch", 9, SLEEPS, 8 }, -- nobody woke 8
+      { 4000, 0, "lost" }, { 5000, 0, "switch", 8, SLEEPS, 9 },
+    })
+    assert.are.same({ 1, 1, 1 }, { got.broken, got.unwoken, got.lost })
+    local of = {}
+    for _, row in ipairs(got.rows) do
+      of[row.tid] = { row.switches, row.run_ms * 1e6, row.wait_ms * 1e6, row.delays }
+    end
+    assert.are.same({ [7] = { 1, 0, 0, 0 }, [8] = { 1, 0, 1000, 0 }, [9] = { 2, 1000, 0, 0 } }, of)
+  end)
+
+  it("says what it needs", function()
+    local got = run.perflua { "sched", run.demo }
+    assert.are.equal(1, got.status)
+    assert.matches("no event 'sched:sched_switch'; record it with: perf sched record -- COMMAND", got.err, 1, true)
+  end)
+end)
+
+describe("its numbers are those of perf sched", function()
+  if not oracle.perf then
+    pending "perf is not installed"
+    return
+  end
+
+  local work = switch_text.never_idle "perf bench sched messaging -g 2 -l 40"
+
+  local function recorded(events)
+    local path = oracle.record("-a -m 1024 -e " .. events, work)
+    if not path then pending "perf cannot record here" end
+    return path
+  end
+
+  -- This version of perf looks at sched_wakeup only, which perf sched record leaves out where there is sched_waking;
+  -- and takes the first sched_stat_runtime of a thread for its being switched out.
+  it("latency: how many delays, the average, the longest and when it began", function()
+    local path = recorded "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new"
+    if not path then return end
+    local ours, preempted, n = rows_of(path), switches.preempted(path), 0
+    for line in files.lines("perf sched latency -p -i " .. files.quote(path) .. " 2>/dev/null") do
+      local tid, count, average, longest, at =
+        line:match ":(%d+) +| .- ms | +(%d+) | avg: *([%d.]+) ms | max: *([%d.]+) ms | max start: *([%d.]+) s"
+      local own = ours[tonumber(tid)]
+      if own and not preempted[own.tid] then -- whose state it does not know
+        n = n + 1
+        -- a thread that it sees first when it is switched in has a delay of 0 there
+        local more = tonumber(count) - own.delays
+        assert.is_true(more == 0 or more == 1, line)
+        local mean = own.delay_ms / math.max(1, tonumber(count))
+        assert.is_true(math.abs(mean - tonumber(average)) <= 0.00051, line)
+        assert.is_true(math.abs((own.max_us or 0) / 1e3 - tonumber(longest)) <= 0.00051, line)
+        if tonumber(longest) > 0.01 then assert.is_true(math.abs(own.max_at - tonumber(at)) < 2e-6, line) end
+      end
+    end
+    assert.is_true(n > 60, n .. " threads")
+  end)
+
+  -- Its delays are those after wake-ups.
+  it("timehist: the times of all runs, waits and delays, of threads all of whose runs are there", function()
+    local path = recorded "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
+    if not path then return end
+    local ours, n, theirs = rows_of(path), 0, switch_text.timehist(path)
+    for tid, runs in pairs(switch_text.whole(switch_text.of_perf(path))) do
+      local own, sum = ours[tid], theirs[tid]
+      n = n + 1
+      assert.are.same({ runs, runs }, { own.switches, sum.n }, tid)
+      for name, value in pairs { run = own.run_ms, wait = own.wait_ms, delay = own.delay_ms - own.preempted_ms } do
+        local more = value - sum[name] -- it cuts digits off
+        assert.is_true(more > -1e-6 and more < 0.001 * runs,
+          ("%d, %s: %g, %g in %d runs"):format(tid, name, value, sum[name], runs))
+      end
+    end
+    assert.is_true(n > 20, n .. " threads")
+  end)
+end)

@@ -1,0 +1,186 @@
+-- perflua syscalls: what perf trace -s says of a recording, and of what it does not.
+local dkjson = require "dkjson"
+local files = require "spec.support.files"
+local oracle = require "spec.support.oracle"
+local run = require "spec.cli.run"
+local tracing = require "spec.support.builder_tracing"
+
+-- A recording of { time, tid, number of the call, its result (nil: its start) }, or { time } where records were lost.
+local function recording(list)
+  local t = tracing.new()
+  local enter = t:event("raw_syscalls", "sys_enter", {
+    fields = { { "long", "id" }, { "unsigned long", "args", count = 6 } },
+  })
+  local exit = t:event("raw_syscalls", "sys_exit", { fields = { { "long", "id" }, { "long", "ret" } } })
+  local b, events = t:recording()
+  b:feature("arch", "x86_64")
+  b:record("comm", { pid = 7, tid = 7, comm = "a\27b" }, { time = 1 })
+  for _, one in ipairs(list) do
+    local time, tid, id, ret = table.unpack(one)
+    if not tid then
+      b:record("lost", { id = 101, lost = 3 }, { time = time, id = 101 })
+    else
+      local event = ret and exit or enter
+      local raw = t:raw(event, { id = id, ret = ret })
+      b:sample(events[ret and 2 or 1], { time = time, pid = tid, tid = tid, raw = raw })
+    end
+  end
+  return b:write()
+end
+
+local function json(path, ...)
+  local got = run.perflua { "syscalls", "--json", path, ... }
+  assert.are.equal("", got.err)
+  return dkjson.decode(got.out)
+end
+
+-- "thread syscall" → row.
+local function rows_of(path)
+  local rows = {}
+  for _, row in ipairs(json(path, "--by", "thread,syscall").rows) do rows[row.tid .. " " .. row.syscall] = row end
+  return rows
+end
+
+local plain = {
+  { 1000, 7, 0 }, { 1100, 8, 0 }, { 3000, 7, 0, 5 }, { 4000, 7, 1 }, { 4500, 8, 0, -4 }, { 5000, 7, 1, 9 },
+  { 6000, 7, 0 }, { 6500, 7, 0, -2 },
+}
+
+describe("perflua syscalls", function()
+  it("is a row for each call: how many, how many failed, their times", function()
+    local got = run.perflua { "syscalls", recording(plain) }
+    assert.are.equal([[
+syscall  calls  errors  total_ms  min_us  avg_us  max_us
+read         3       2      0.01    0.50    1.97    3.40
+write        1       0      0.00    1.00    1.00    1.00
+]], got.out)
+  end)
+
+  it("is a row for each thread, or each call of each thread", function()
+    local got = run.perflua { "syscalls", "--by", "thread", "--errno", recording(plain) }
+    assert.matches("\na\\x1bb    7      3       1 .- ENOENT:1\n%-         8      1       1 .- EINTR:1\n", got.out)
+    got = run.perflua {
+      "syscalls", "--by", "syscall,thread", "--csv", "--count", "2", "--sort", "calls", recording(plain),
+    }
+    assert.are.equal("comm,tid,syscall,calls,errors,total_ms,min_us,avg_us,max_us\r\n"
+      .. "a\27b,7,read,2,1,0.0025,0.5,1.25,2\r\na\27b,7,write,1,0,0.001,1,1,1\r\n", got.out)
+  end)
+
+  it("tells how many calls took how long", function()
+    local read = json(recording(plain), "--hist").rows[1]
+    assert.are.same({ [256] = 1, [1024] = 1, [2048] = 1 }, { [256] = read.hist[1].count, [1024] = read.hist[3].count,
+      [2048] = read.hist[4].count })
+    assert.are.equal(256, read.hist[1].from)
+  end)
+
+  it("says which records are no pair of start and return, and gives these no time", function()
+    local got = json(recording {
+      { 1000, 7, 0, 1 }, { 2000, 7, 0 }, { 3000, 7, 0 }, { 3100, 7, 0, 1 }, { 4000, 7, 231 }, { 5000, 8, -1, 0 },
+    })
+    assert.are.same({ 1, 1, 0, 1 }, { got.untimed, got.restarted, got.lost, got.unfinished })
+    assert.are.equal(1, #got.rows)
+    assert.are.same({ 2, 100 }, { got.rows[1].calls, got.rows[1].total_ms * 1e6 })
+    got = run.perflua { "syscalls", recording { { 1000, 7, 0, 1 } } }
+    assert.matches("^# calls without a time, for their start was not recorded: 1\n", got.out)
+    assert.matches("\nread +1 +0 +0.00 +%- +%- +%-\n$", got.out)
+  end)
+
+  it("does not take for a pair what is on both sides of lost records", function()
+    local got = json(recording { { 1000, 7, 0 }, { 1500 }, { 2000, 7, 0, 1 }, { 3000, 7, 0 }, { 3200, 7, 0, 1 } })
+    assert.are.same({ 1, 1, 2, 200 }, { got.lost, got.untimed, got.rows[1].calls, got.rows[1].total_ms * 1e6 })
+  end)
+
+  it("says what it needs, and what is wrong with its options", function()
+    local got = run.perflua { "syscalls", run.demo }
+    assert.are.equal(1, got.status)
+    assert.matches("record it with: perf record -e 'raw_syscalls:*' -- COMMAND", got.err, 1, true)
+    for words, message in pairs {
+      ["--by=cpu"] = "--by: thread, syscall expected, got 'cpu'",
+      ["--sort=calsl"] = "no column 'calsl'; the closest is 'calls'", ["--count=x"] = "a number of rows expected",
+    } do
+      got = run.perflua { "syscalls", words, recording(plain) }
+      assert.are.equal(2, got.status)
+      assert.matches(message, got.err, 1, true)
+    end
+  end)
+end)
+
+describe("its numbers are those of perf trace -s", function()
+  if not oracle.perf then
+    pending "perf is not installed"
+    return
+  end
+
+  -- "tid syscall" → { calls, errors, total, min, average, max } in milliseconds.
+  local function theirs_of(path)
+    local rows, tid = {}, nil
+    for line in files.lines("perf trace -s -i " .. files.quote(path) .. " 2>&1") do
+      tid = line:match "^ .* %((%d+)%), %d+ events" or tid
+      local name, numbers = line:match "^   ([%w_]+) +(%d[%d. ]*)"
+      if name then
+        local row = {}
+        for number in numbers:gmatch "[%d.]+" do row[#row + 1] = tonumber(number) end
+        rows[tid .. " " .. name] = row
+      end
+    end
+    return rows
+  end
+
+  local function check(path)
+    local ours, n, timed = rows_of(path), 0, 0
+    for key, row in pairs(theirs_of(path)) do
+      local own = assert(ours[key], key)
+      n = n + 1
+      assert.are.same({ key, row[1], row[2] }, { key, own.calls, own.errors })
+      -- perf counts a return without a start as one that took no time, or the time since an older start
+      if own.untimed == 0 then
+        timed = timed + 1
+        for i, value in ipairs { own.total_ms, own.min_us / 1e3, own.avg_us / 1e3, own.max_us / 1e3 } do
+          assert.is_true(math.abs(value - row[i + 2]) <= 0.00051, ("%s: %g, %g"):format(key, value, row[i + 2]))
+        end
+      end
+    end
+    for _ in pairs(ours) do n = n - 1 end
+    assert.are.equal(0, n)
+    return timed
+  end
+
+  local work = "sh -c 'ls -l /usr/include | sort | wc -c; ls /nonexistent; sleep 0.05'"
+
+  local function recorded(options)
+    local path = oracle.record(options .. " -e 'raw_syscalls:*'", work)
+    if not path then pending "perf cannot record here" end
+    return path
+  end
+
+  it("of a command", function()
+    local path = recorded ""
+    if path then assert.is_true(check(path) > 40) end
+  end)
+
+  it("of all processors, where calls were under way when it began", function()
+    local path = recorded "-a"
+    if path then assert.is_true(check(path) > 40) end
+  end)
+
+  it("in a pipe, and from the events of single calls", function()
+    local path = oracle.record("-e raw_syscalls:sys_exit", "true")
+    if not path then
+      pending "perf cannot record here"
+      return
+    end
+    local pipe = run.shell_with [[
+perf record -q -o - -e "raw_syscalls:*" -- true 2>/dev/null | "$perflua" syscalls --csv -]]
+    assert.are.equal(0, pipe.status)
+    assert.matches("\nexecve,1,0,", pipe.out)
+    local single = run.shell_with([[
+events=syscalls:sys_enter_openat,syscalls:sys_exit_openat
+perf record -q -N -o "$1" -e $events -- ls /usr >/dev/null 2>&1
+"$perflua" syscalls --json "$1"; perf script -F event -i "$1" | grep -c exit_]], path)
+    local rows, calls = {}, 0
+    for _, row in ipairs(dkjson.decode(single.out).rows) do rows[row.syscall], calls = true, calls + row.calls end
+    local n = tonumber(single.out:match "(%d+)%s*$")
+    assert.are.same({ { openat = true }, n }, { rows, calls })
+    assert.is_true(n > 4)
+  end)
+end)

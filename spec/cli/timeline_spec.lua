@@ -1,0 +1,83 @@
+-- perflua timeline: how much of each slice of time threads ran.
+local builder = require "spec.support.builder"
+local oracle = require "spec.support.oracle"
+local run = require "spec.cli.run"
+local switch_text = require "spec.support.switch_text"
+local switches = require "spec.support.switches"
+
+local MS = 1000000
+
+local function timeline(...)
+  local got = run.perflua { "timeline", ... }
+  return (got.out:gsub("\r", "")), got.err, got.status
+end
+
+describe("perflua timeline", function()
+  it("is a line for each thread that ran in a slice, with its share of it", function()
+    local out, err = timeline(switches.recording({
+      { 5 * MS, 0, "switch", 0, 0, 7 }, { 12 * MS, 1, "switch", 0, 0, 8 }, { 13 * MS, 1, "switch", 8, 1, 7 },
+      { 14 * MS, 0, "switch", 7, 1, 0 }, { 36 * MS, 1, "switch", 7, 1, 0 }, { 40 * MS, 0, "switch", 0, 1, 8 },
+    }, { [7] = "a, b", [8] = "c" }))
+    assert.are.equal("", err)
+    assert.are.equal([[
+time,comm,tid,share
+0.005000,"a, b",7,110.000
+0.005000,c,8,10.000
+0.015000,"a, b",7,100.000
+0.025000,"a, b",7,100.000
+0.035000,"a, b",7,10.000
+]], out)
+  end)
+
+  it("takes slices of other lengths, and long pauses in one step", function()
+    local path = switches.recording {
+      { 1000, 0, "switch", 0, 0, 7 }, { 3000, 0, "switch", 7, 0, 0 }, { 1 << 61, 0, "switch", 0, 0, 7 },
+      { (1 << 61) + 500, 0, "switch", 7, 0, 8 }, { (1 << 62), 0, "switch", 8, 0, 0 },
+    }
+    local out, err = timeline("--slice", "1us", path)
+    assert.are.same({ 5, "# pauses too long to be shown, after which what ran is not known: 1\n" },
+      { select(2, out:gsub("\n", "")), (err:gsub("^.*(# pauses)", "%1")) })
+    for _, wrong in ipairs { "0s", "10", "x" } do assert.are.equal(2, select(3, timeline("--slice", wrong, path))) end
+  end)
+
+  it("begins anew after lost records", function()
+    local out, err = timeline(switches.recording {
+      { 1 * MS, 0, "switch", 0, 0, 7 }, { 3 * MS, 0, "lost" }, { 5 * MS, 0, "switch", 7, 0, 8 },
+      { 6 * MS, 0, "switch", 8, 0, 0 },
+    })
+    assert.are.equal("time,comm,tid,share\n0.001000,,8,10.000\n", out)
+    assert.matches("^# records that tell of lost ones, .*: 1\n$", err)
+  end)
+
+  it("is made of samples of a clock where there are no switches", function()
+    local b = builder.new()
+    local clock = b:event { name = "cpu-clock", type = 1, config = 0, sample_period = MS }
+    for i = 0, 11 do
+      b:sample(clock, { time = (5 + i) * MS, pid = 7, tid = i % 3 == 0 and 0 or 7, ip = 1, period = MS })
+    end
+    local out = timeline(b:write())
+    assert.are.equal("time,comm,tid,share\n0.005000,,7,60.000\n0.015000,,7,20.000\n", out)
+  end)
+
+  it("adds up to the run times of perf sched timehist, of threads all of whose runs are there", function()
+    local work = switch_text.never_idle "perf bench sched messaging -g 1 -l 40"
+    local path = oracle.perf and oracle.record("-a -m 1024 -e sched:sched_switch", work)
+    if not path then
+      pending "perf is not installed, or cannot record here"
+      return
+    end
+    local ours, lines, n, theirs = {}, {}, 0, switch_text.timehist(path)
+    for tid, share in timeline("--slice=3ms", path):gmatch ",(%d+),([%d.]+)\n" do
+      tid = tonumber(tid)
+      ours[tid], lines[tid] = (ours[tid] or 0) + share / 100 * 3, (lines[tid] or 0) + 1
+    end
+    for tid, runs in pairs(switch_text.whole(switch_text.of_perf(path))) do
+      n = n + 1
+      -- perf cuts each run to microseconds; a share is rounded to 0.001 % of a slice
+      local more, rounded = ours[tid] - theirs[tid].run, 0.5e-5 * 3 * lines[tid] + 1e-6
+      assert.is_true(more > -rounded and more < 0.001 * runs + rounded,
+        ("%d: %g, %g in %d runs, %d slices"):format(tid, ours[tid], theirs[tid].run, runs, lines[tid]))
+    end
+    assert.is_true(n > 20, n .. " threads")
+  end)
+end)

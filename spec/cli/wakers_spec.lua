@@ -1,0 +1,70 @@
+-- Who woke whom is what perf's text of wakes and switches gives, and waits for a processor are perf sched timehist's.
+local oracle = require "spec.support.oracle"
+local run = require "spec.cli.run"
+local switches = require "spec.support.switch_text"
+local tool_rows = require "spec.support.tool_rows"
+
+local EVENTS = "-a -m 1024 -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
+local path = oracle.perf and oracle.record(EVENTS, switches.workload)
+
+local function wakers(...)
+  local got = run.perflua { "wakers", ... }
+  assert.are.equal(0, got.status, got.err)
+  return got.out
+end
+
+(path and describe or pending)("perflua wakers, of a recording made now", function()
+  local list = path and switches.of_perf(path)
+
+  it("has the wakes of each thread by each, and their times, that perf script's text has", function()
+    local expected, got, contexts = {}, {}, {}
+    for tid, thread in pairs(switches.wakes(list)) do
+      for waker, one in pairs(thread.by) do
+        if waker >= 0 then expected[waker .. " woke " .. tid] = ("%d %d"):format(one.count, one.total) end
+      end
+    end
+    local sums = {}
+    for row in tool_rows(wakers("--by", "thread", "--csv", path)) do
+      local name = row.waker_tid .. " woke " .. row.tid
+      local sum = sums[name] or { 0, 0 }
+      sums[name], contexts[row.context] = sum, true
+      sum[1], sum[2] = sum[1] + row.count, sum[2] + row.total_ms * 1e6
+      got[name] = ("%d %.0f"):format(sum[1], sum[2])
+    end
+    for name in pairs(got) do -- perf's text names no thread that has ended
+      if not expected[name] then got[name] = nil end
+    end
+    assert.is_true(contexts.task and (contexts.hardirq or contexts.softirq))
+    assert.are.same(expected, got)
+  end)
+
+  it("has the delays of perf sched timehist, for threads of which all switches were recorded", function()
+    local theirs, off, ours, compared = switches.timehist(path), switches.off(list), {}, 0
+    local _, unseen = switches.wakes(list)
+    for row in tool_rows(wakers("--by", "thread", "--csv", path)) do
+      ours[row.tid] = (ours[row.tid] or 0) + row.total_ms
+    end
+    for tid, thread in pairs(theirs) do
+      local known = off[tid]
+      local whole = known and known.again == 0 and not unseen[tid]
+      if whole and not known.ended and known.last == 0 then -- timehist tells of a time when the thread next leaves
+        compared = compared + 1
+        assert.is_true(math.abs(thread.delay - (ours[tid] or 0)) <= 0.001 * thread.n,
+          ("%d: %s, perf: %s"):format(tid, ours[tid], thread.delay))
+      end
+    end
+    assert.is_true(compared >= 5, compared .. " threads")
+  end)
+
+  it("tells the wakers of wakers", function()
+    local out = wakers("--comm", "sched-pipe", "--depth", "3", path)
+    assert.matches("\nsched%-pipe .* sched%-pipe <%- sched%-pipe <%- sched%-pipe\n", out)
+    assert.is_nil(out:find "<%- [^\n]*<%- [^\n]*<%- ")
+  end)
+
+  it("is told what is wrong with an option", function()
+    local got = run.perflua { "wakers", "--depth", "0", path }
+    assert.are.equal(2, got.status)
+    assert.are.equal("perflua: wakers: --depth: a number from 1 to 64 expected, got 0\n", got.err)
+  end)
+end)
