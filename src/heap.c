@@ -86,7 +86,7 @@ void *heap_alloc(void *ud, void *p, size_t old_size, size_t size)
 	struct heap *heap = ud;
 
 	if (!p)
-		return size - 1 < SMALL ? take(heap, steps(size)) : size ? malloc(size) : NULL;
+		return !size ? NULL : size <= SMALL ? take(heap, steps(size)) : malloc(size);
 	if (size) {
 		if (old_size > SMALL && size > SMALL)
 			return realloc(p, size);

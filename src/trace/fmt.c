@@ -1,23 +1,10 @@
-#include "fmt.h"
-
-#include "token.h"
+#include "fmt_inside.h"
 
 /* Parentheses and operators that are open at a time: each is a function that the parser is in. */
 #define MAX_OPEN 500
 
-struct reader {
-	struct pt_fmt *fmt;
-	const struct pd_tracepoint *tracepoint;
-	struct pt_tokens t;
-	unsigned open;
-	bool constant; /* what is read is a value of __print_flags, of which it evaluates few operators */
-};
-
-static bool read_expression(struct reader *r);
-static bool read_operand(struct reader *r);
-
 /* The token at hand, written; on to the next one. */
-static bool pass(struct reader *r)
+bool pt_pass(struct pt_reader *r)
 {
 	pt_text_add(&r->fmt->text, r->t.p, r->t.n);
 	pt_text_put(&r->fmt->text, " ");
@@ -25,7 +12,7 @@ static bool pass(struct reader *r)
 	return true;
 }
 
-static bool skip(struct reader *r, const char *what)
+static bool skip(struct pt_reader *r, const char *what)
 {
 	if (!pt_token_is(&r->t, what))
 		return false;
@@ -33,38 +20,38 @@ static bool skip(struct reader *r, const char *what)
 	return true;
 }
 
-static bool expect(struct reader *r, const char *what)
+bool pt_expect(struct pt_reader *r, const char *what)
 {
-	return pt_token_is(&r->t, what) && pass(r);
+	return pt_token_is(&r->t, what) && pt_pass(r);
 }
 
 /* Its parser ends a literal at a tab. */
-static bool has_tab(const struct reader *r)
+static bool has_tab(const struct pt_reader *r)
 {
 	return memchr(r->t.p, '\t', r->t.n) || memchr(r->t.p, '\n', r->t.n);
 }
 
-static bool read_strings(struct reader *r)
+bool pt_read_strings(struct pt_reader *r)
 {
 	if (r->t.type != PT_STRING)
 		return false;
 	while (r->t.type == PT_STRING) {
 		if (has_tab(r))
 			return false;
-		pass(r);
+		pt_pass(r);
 	}
 	return true;
 }
 
 /* Does the l or z at hand, in a conversion, say a long of four bytes? It takes those for its own. */
-static bool is_short_long(const struct reader *r, const char *p)
+static bool is_short_long(const struct pt_reader *r, const char *p)
 {
 	return r->tracepoint->tracing->long_size == 4 && (*p == 'l' || *p == 'z') &&
 	       p[-1] != 'l' && p[1] != 'l';
 }
 
 /* A literal of the format, whose tabs may be written in another way, as may be longs. */
-static void pass_format(struct reader *r)
+static void pass_format(struct pt_reader *r)
 {
 	struct pt_text *out = &r->fmt->text;
 	bool conversion = false;
@@ -84,7 +71,7 @@ static void pass_format(struct reader *r)
 }
 
 /* The field that the token at hand names; NULL: there is none. */
-static const struct pd_tracepoint_field *named_field(const struct reader *r)
+const struct pd_tracepoint_field *pt_named_field(const struct pt_reader *r)
 {
 	uint32_t i = PD_NO_ARG;
 
@@ -94,167 +81,36 @@ static const struct pd_tracepoint_field *named_field(const struct reader *r)
 }
 
 /* REC->field, without an index. */
-static const struct pd_tracepoint_field *read_field(struct reader *r)
+const struct pd_tracepoint_field *pt_read_field(struct pt_reader *r)
 {
 	const struct pd_tracepoint_field *field;
 
-	if (!expect(r, "REC") || !expect(r, "->"))
+	if (!pt_expect(r, "REC") || !pt_expect(r, "->"))
 		return NULL;
-	field = named_field(r);
+	field = pt_named_field(r);
 	if (field)
-		pass(r);
+		pt_pass(r);
 	return field;
 }
 
 /* An index is one operand: its parser does not go on with operators there. */
-static bool read_index(struct reader *r)
+static bool read_index(struct pt_reader *r)
 {
-	if (!expect(r, "["))
+	if (!pt_expect(r, "["))
 		return false;
 	if (r->t.type == PT_NUMBER)
-		pass(r);
+		pt_pass(r);
 	else if (pt_token_is(&r->t, "REC")) {
-		if (!read_field(r))
+		if (!pt_read_field(r))
 			return false;
-	} else if (!expect(r, "(") || !read_expression(r) || !expect(r, ")")) {
+	} else if (!pt_expect(r, "(") || !pt_read_expression(r) || !pt_expect(r, ")")) {
 		return false;
 	}
-	return expect(r, "]") && !pt_token_is(&r->t, "[");
-}
-
-static bool is_dynamic(const struct pd_tracepoint_field *field)
-{
-	return field && !field->common &&
-	       (field->place == PD_ARG_DATA || field->place == PD_ARG_REL ||
-		field->place == PD_ARG_SHORT);
-}
-
-/* (field), which has a place of its own in the data. */
-static bool read_dynamic(struct reader *r)
-{
-	if (!expect(r, "(") || !is_dynamic(named_field(r)))
-		return false;
-	pass(r);
-	return expect(r, ")");
-}
-
-/* Its parser writes to NULL for the size of what is relative. */
-static bool read_dynamic_length(struct reader *r)
-{
-	const struct pd_tracepoint_field *field;
-
-	if (!expect(r, "("))
-		return false;
-	field = named_field(r);
-	if (!is_dynamic(field) || field->place == PD_ARG_REL)
-		return false;
-	pass(r);
-	return expect(r, ")");
-}
-
-/* The text of a value; that of the last entry of a table may be 0. */
-static bool read_text(struct reader *r)
-{
-	bool ok;
-
-	if (r->t.type == PT_STRING)
-		return read_strings(r);
-	r->constant = true;
-	ok = read_operand(r);
-	r->constant = false;
-	return ok;
-}
-
-/* {value, "string"}, … */
-static bool read_table(struct reader *r)
-{
-	do {
-		if (!expect(r, "{"))
-			return false;
-		r->constant = true;
-		if (!read_expression(r) || !expect(r, ",") || !read_text(r) || !expect(r, "}"))
-			return false;
-		r->constant = false;
-	} while (expect(r, ","));
-	return true;
-}
-
-static bool read_flags(struct reader *r)
-{
-	return expect(r, "(") && read_expression(r) && expect(r, ",") && read_strings(r) &&
-	       expect(r, ",") && read_table(r) && expect(r, ")");
-}
-
-static bool read_symbolic(struct reader *r)
-{
-	return expect(r, "(") && read_expression(r) && expect(r, ",") && read_table(r) &&
-	       expect(r, ")");
-}
-
-/* Where an array lies: a field, or what has a place of its own. */
-static bool read_array(struct reader *r)
-{
-	if (pt_token_is(&r->t, "REC"))
-		return read_field(r) != NULL;
-	return (pt_token_is(&r->t, "__get_dynamic_array") ||
-		pt_token_is(&r->t, "__get_rel_dynamic_array")) &&
-	       pass(r) && read_dynamic(r);
-}
-
-static bool read_hex(struct reader *r)
-{
-	return expect(r, "(") && read_array(r) && expect(r, ",") && read_expression(r) &&
-	       expect(r, ")");
-}
-
-static bool read_print_array(struct reader *r)
-{
-	return expect(r, "(") && read_array(r) && expect(r, ",") && read_expression(r) &&
-	       expect(r, ",") && read_expression(r) && expect(r, ")");
-}
-
-static const struct {
-	const char *name;
-	const char *as; /* what it is called in the text that is written; NULL: so, too */
-	bool (*read)(struct reader *r);
-} functions[] = {
-	{ "__print_flags", NULL, read_flags },
-	{ "__print_flags_u64", "__print_flags", read_flags },
-	{ "__print_symbolic", NULL, read_symbolic },
-	{ "__print_symbolic_u64", "__print_symbolic", read_symbolic },
-	{ "__print_hex", NULL, read_hex },
-	{ "__print_hex_str", NULL, read_hex },
-	{ "__print_array", NULL, read_print_array },
-	{ "__get_str", NULL, read_dynamic },
-	{ "__get_rel_str", NULL, read_dynamic },
-	{ "__get_bitmask", NULL, read_dynamic },
-	{ "__get_rel_bitmask", NULL, read_dynamic },
-	{ "__get_cpumask", NULL, read_dynamic },
-	{ "__get_rel_cpumask", NULL, read_dynamic },
-	{ "__get_dynamic_array", NULL, read_dynamic },
-	{ "__get_rel_dynamic_array", NULL, read_dynamic },
-	{ "__get_sockaddr", NULL, read_dynamic },
-	{ "__get_rel_sockaddr", "__get_sockaddr_rel", read_dynamic },
-	{ "__get_sockaddr_rel", NULL, read_dynamic },
-	{ "__get_dynamic_array_len", NULL, read_dynamic_length },
-};
-
-static bool read_function(struct reader *r)
-{
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		if (!pt_token_is(&r->t, functions[i].name))
-			continue;
-		pt_text_put(&r->fmt->text,
-			    functions[i].as ? functions[i].as : functions[i].name);
-		pt_text_put(&r->fmt->text, " ");
-		pt_token_next(&r->t);
-		return functions[i].read(r);
-	}
-	return false;
+	return pt_expect(r, "]") && !pt_token_is(&r->t, "[");
 }
 
 /* Bytes of a C type, or of a field: 0: not known. */
-static uint32_t read_type_size(struct reader *r)
+static uint32_t read_type_size(struct pt_reader *r)
 {
 	static const struct {
 		const char *name;
@@ -268,7 +124,8 @@ static uint32_t read_type_size(struct reader *r)
 	uint32_t size = 0, longs = 0;
 
 	if (skip(r, "REC")) {
-		const struct pd_tracepoint_field *field = skip(r, "->") ? named_field(r) : NULL;
+		const struct pd_tracepoint_field *field = skip(r, "->") ? pt_named_field(r) :
+									  NULL;
 
 		pt_token_next(&r->t);
 		return field ? field->size : 0;
@@ -286,7 +143,7 @@ static uint32_t read_type_size(struct reader *r)
 	return size;
 }
 
-static bool read_sizeof(struct reader *r, uint32_t *size)
+static bool read_sizeof(struct pt_reader *r, uint32_t *size)
 {
 	pt_token_next(&r->t);
 	if (!skip(r, "("))
@@ -299,19 +156,19 @@ static bool read_sizeof(struct reader *r, uint32_t *size)
 }
 
 /* __builtin_expect(expression, number) */
-static bool read_expect(struct reader *r)
+static bool read_expect(struct pt_reader *r)
 {
 	pt_token_next(&r->t);
-	if (!expect(r, "(") || !read_expression(r) || !skip(r, ","))
+	if (!pt_expect(r, "(") || !pt_read_expression(r) || !skip(r, ","))
 		return false;
 	if (r->t.type != PT_NUMBER)
 		return false;
 	pt_token_next(&r->t);
-	return expect(r, ")");
+	return pt_expect(r, ")");
 }
 
 /* Is this a name of C's or the kernel's, with no meaning for its parser? */
-static bool is_plain_name(const struct reader *r)
+static bool is_plain_name(const struct pt_reader *r)
 {
 	static const char *const not [] = { "REC", "LOCAL_PR_FMT", "STA_PR_FMT", "VIF_PR_FMT" };
 
@@ -321,14 +178,14 @@ static bool is_plain_name(const struct reader *r)
 	return r->t.type == PT_NAME;
 }
 
-static bool starts_operand(const struct reader *r)
+static bool starts_operand(const struct pt_reader *r)
 {
 	return r->t.type == PT_NAME || r->t.type == PT_NUMBER || r->t.type == PT_STRING ||
 	       r->t.type == PT_CHAR || pt_token_is(&r->t, "(");
 }
 
 /* Names, and perhaps a *, then ): a type, or one constant. False: it is none, and nothing was read. */
-static bool read_type(struct reader *r, bool *ok)
+static bool read_type(struct pt_reader *r, bool *ok)
 {
 	struct pt_tokens ahead = r->t;
 	unsigned names = 0;
@@ -351,29 +208,29 @@ static bool read_type(struct reader *r, bool *ok)
 	if (!names || !pt_token_is(&ahead, ")"))
 		return false;
 	for (unsigned n = names + pointer + 1; n; n--)
-		pass(r);
-	*ok = starts_operand(r) ? read_operand(r) : true;
+		pt_pass(r);
+	*ok = starts_operand(r) ? pt_read_operand(r) : true;
 	return true;
 }
 
-static bool read_parenthesis(struct reader *r)
+static bool read_parenthesis(struct pt_reader *r)
 {
 	bool ok;
 
-	pass(r);
+	pt_pass(r);
 	if (read_type(r, &ok))
 		return ok;
 	/* what stands behind it would make a cast of it */
-	return read_expression(r) && expect(r, ")") && !starts_operand(r);
+	return pt_read_expression(r) && pt_expect(r, ")") && !starts_operand(r);
 }
 
 /* What its parser takes for one operand. */
-static bool read_one(struct reader *r)
+static bool read_one(struct pt_reader *r)
 {
 	uint32_t size;
 
 	if (r->t.type == PT_NUMBER || r->t.type == PT_CHAR)
-		return pass(r);
+		return pt_pass(r);
 	if (pt_token_is(&r->t, "("))
 		return read_parenthesis(r);
 	if (pt_token_is(&r->t, "sizeof"))
@@ -382,23 +239,23 @@ static bool read_one(struct reader *r)
 		struct pt_tokens ahead = r->t;
 
 		if (r->t.type == PT_STRING)
-			return read_strings(r);
+			return pt_read_strings(r);
 		if (pt_token_is(&r->t, "REC"))
-			return read_field(r) != NULL;
+			return pt_read_field(r) != NULL;
 		if (pt_token_is(&r->t, "__builtin_expect"))
 			return read_expect(r);
 		pt_token_next(&ahead);
 		if (pt_token_is(&ahead, "("))
-			return read_function(r);
+			return pt_read_function(r);
 	}
 	if (!is_plain_name(r))
 		return false;
-	pass(r);
+	pt_pass(r);
 	return r->t.type != PT_NAME && !pt_token_is(&r->t, "(");
 }
 
 /* What is indexed is put in parentheses, without which its parser goes wrong behind a ?: */
-static bool read_indexed(struct reader *r)
+static bool read_indexed(struct pt_reader *r)
 {
 	struct pt_text *out = &r->fmt->text;
 	bool indexable = pt_token_is(&r->t, "REC") || pt_token_is(&r->t, "(");
@@ -416,7 +273,7 @@ static bool read_indexed(struct reader *r)
 	return true;
 }
 
-static bool read_operand(struct reader *r)
+bool pt_read_operand(struct pt_reader *r)
 {
 	unsigned open = r->open;
 	bool ok;
@@ -425,7 +282,7 @@ static bool read_operand(struct reader *r)
 	       (pt_token_is(&r->t, "!") && !r->constant)) {
 		if (++r->open > MAX_OPEN)
 			return false;
-		pass(r);
+		pt_pass(r);
 	}
 	ok = ++r->open <= MAX_OPEN && read_indexed(r);
 	r->open = open;
@@ -433,7 +290,7 @@ static bool read_operand(struct reader *r)
 }
 
 /* The operator at hand has two operands, and is one that can be evaluated there. */
-static bool is_binary(const struct reader *r)
+static bool is_binary(const struct pt_reader *r)
 {
 	static const char *const any[] = { "|",	 "&",  "<<", ">>", "<", ">",  "<=",
 					   ">=", "==", "!=", "-",  "+", "&&", "||" };
@@ -448,41 +305,41 @@ static bool is_binary(const struct reader *r)
  * What is divided by is a literal or a sizeof, and nothing that its parser might take for a part of that follows: it divides
  * constants while it reads.
  */
-static bool read_divisor(struct reader *r)
+static bool read_divisor(struct pt_reader *r)
 {
 	uint32_t size;
 	bool ok;
 
-	pass(r);
+	pt_pass(r);
 	if (pt_token_is(&r->t, "sizeof"))
 		ok = read_sizeof(r, &size);
 	else
-		ok = pt_token_is_nonzero(&r->t) && pass(r);
+		ok = pt_token_is_nonzero(&r->t) && pt_pass(r);
 	return ok && !pt_token_is(&r->t, "*") && !pt_token_is(&r->t, "/") &&
 	       !pt_token_is(&r->t, "%") && !pt_token_is(&r->t, "[");
 }
 
 /* Operands with operators between them, whose precedence is its parser's matter. */
-static bool read_expression(struct reader *r)
+bool pt_read_expression(struct pt_reader *r)
 {
 	unsigned open = r->open;
 
-	if (!read_operand(r))
+	if (!pt_read_operand(r))
 		return false;
 	for (;;) {
 		if (++r->open > MAX_OPEN)
 			return false;
 		if (!r->constant && pt_token_is(&r->t, "?")) {
-			pass(r);
-			if (!read_expression(r) || !expect(r, ":") || !read_operand(r))
+			pt_pass(r);
+			if (!pt_read_expression(r) || !pt_expect(r, ":") || !pt_read_operand(r))
 				return false;
 		} else if (!r->constant &&
 			   (pt_token_is(&r->t, "/") || pt_token_is(&r->t, "%"))) {
 			if (!read_divisor(r))
 				return false;
 		} else if (is_binary(r)) {
-			pass(r);
-			if (!read_operand(r))
+			pt_pass(r);
+			if (!pt_read_operand(r))
 				return false;
 		} else {
 			break;
@@ -493,7 +350,7 @@ static bool read_expression(struct reader *r)
 }
 
 /* The format: one or several literals. */
-static bool read_format(struct reader *r, unsigned *args)
+static bool read_format(struct pt_reader *r, unsigned *args)
 {
 	if (r->t.type != PT_STRING)
 		return false;
@@ -508,7 +365,7 @@ static bool read_format(struct reader *r, unsigned *args)
 bool pt_fmt_read(struct pt_fmt *fmt, const struct pd_tracepoint *tracepoint)
 {
 	size_t n = strlen(tracepoint->print_fmt);
-	struct reader r = { .fmt = fmt, .tracepoint = tracepoint };
+	struct pt_reader r = { .fmt = fmt, .tracepoint = tracepoint };
 	unsigned args = 0;
 
 	r.t.next = tracepoint->print_fmt;
@@ -518,9 +375,9 @@ bool pt_fmt_read(struct pt_fmt *fmt, const struct pd_tracepoint *tracepoint)
 	pt_token_next(&r.t);
 	if (!read_format(&r, &args))
 		return false;
-	while (expect(&r, ",")) {
+	while (pt_expect(&r, ",")) {
 		r.open = 0;
-		if (!read_expression(&r))
+		if (!pt_read_expression(&r))
 			return false;
 		fmt->n_args++;
 	}
