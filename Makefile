@@ -43,6 +43,7 @@ MAIN := $(B)/obj/perflua.o $(B)/obj/children.o $(B)/obj/heap.o $(B)/obj/library.
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua -name '*.lua')))
 DEMO := spec/fixtures/demo.perf.data
 WORDS := spec/fixtures/words
+CALLS := spec/fixtures/calls.perf.data
 
 # What specs run and find: the binary, plain Lua with the module, and how to start that one.
 TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
@@ -96,6 +97,7 @@ $(B)/obj/embed: $(B)/obj/embed.o
 demo: all ## look into recordings that come with perflua
 	$(B)/perflua stat $(DEMO)
 	$(B)/perflua examples/demo.lua $(DEMO)
+	$(B)/perflua syscalls --errno --count 8 $(CALLS)
 	$(B)/perflua report --symfs $(WORDS) --percent-limit 1 $(WORDS)/perf.data
 	$(B)/perflua flame --symfs $(WORDS) --inverted -o $(B)/flame.svg $(WORDS)/perf.data
 	@echo "the flame graph, for any browser: $(B)/flame.svg"
