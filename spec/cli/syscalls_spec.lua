@@ -148,7 +148,7 @@ describe("its numbers are those of perf trace -s", function()
   local work = "sh -c 'ls -l /usr/include | sort | wc -c; ls /nonexistent; sleep 0.05'"
 
   local function recorded(options)
-    local path = oracle.record(options .. " -e 'raw_syscalls:*'", work)
+    local path = oracle.record(options .. " -m 1024 -e 'raw_syscalls:*'", work)
     if not path then pending "perf cannot record here" end
     return path
   end
