@@ -69,10 +69,21 @@ local function row_differs(a, b)
   end
 end
 
+-- What is wrong with the values of some records. Where two things are, it is not said which is met first.
+local of_values = { "^a sum passes 2%^63", "^a weight is an integer" }
+
+local function is_of_values(message)
+  for _, pattern in ipairs(of_values) do
+    if message and message:find(pattern) then return true end
+  end
+  return false
+end
+
 ---@param a table answer
 ---@param b table another
 ---@return string? # how they differ
 function query_answers.difference(a, b)
+  if is_of_values(a.message) and is_of_values(b.message) then return nil end
   if a.message or b.message then
     return a.message ~= b.message and ("%s and %s"):format(a.message or "rows", b.message or "rows") or nil
   end
