@@ -4,65 +4,13 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "image.h"
 
-#define HEADER	104
-#define ATTR	64
-#define AT_ATTR HEADER
-#define AT_DATA (AT_ATTR + ATTR + 16)
-#define ROOM	(1u << 17)
-#define ID	7 /* of the event, whatever the format says */
-
-struct image {
-	uint8_t *bytes;
-	size_t n;
-	bool swap;
-};
-
-static void put(struct image *image, const void *bytes, size_t n)
-{
-	FUZZ_CHECK(image->n + n <= ROOM);
-	if (n)
-		memcpy(image->bytes + image->n, bytes, n);
-	image->n += n;
-}
-
-static void put16(struct image *image, uint16_t v)
-{
-	v = pd_load16((const uint8_t *)&v, image->swap);
-	put(image, &v, sizeof(v));
-}
-
-static void put32(struct image *image, uint32_t v)
-{
-	v = pd_load32((const uint8_t *)&v, image->swap);
-	put(image, &v, sizeof(v));
-}
-
-static void put64(struct image *image, uint64_t v)
-{
-	v = pd_load64((const uint8_t *)&v, image->swap);
-	put(image, &v, sizeof(v));
-}
-
-static void put_header(struct image *image, uint64_t data_size)
-{
-	put64(image, UINT64_C(0x32454c4946524550)); /* PERFILE2 */
-	put64(image, HEADER);
-	put64(image, ATTR + 16);
-	put64(image, AT_ATTR);
-	put64(image, ATTR + 16);
-	put64(image, AT_DATA);
-	put64(image, data_size);
-	put64(image, 0);
-	put64(image, 0);
-	put64(image, 1 << 1); /* HEADER_TRACING_DATA */
-	for (int i = 0; i < 3; i++)
-		put64(image, 0);
-}
+#define ATTR 64
+#define ROOM (1u << 17)
+#define ID   7 /* of the event, whatever the format says */
 
 static void put_attr(struct image *image)
 {
@@ -102,7 +50,7 @@ static void put_tracing(struct image *image, unsigned long_size, struct pd_text 
 	uint8_t big = image->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	uint8_t size = (uint8_t)long_size;
 	size_t at_size = image->n + 8, start = image->n + 16, end;
-	int n_id = snprintf(id, sizeof(id), "ID:%d\n", ID);
+	int n_id = snprintf(id, sizeof(id), "\nID:%d\n", ID);
 
 	put64(image, start);
 	put64(image, 0);
@@ -132,7 +80,7 @@ static void put_tracing(struct image *image, unsigned long_size, struct pd_text 
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct image image = { 0 };
+	struct image image = { .room = ROOM };
 	struct pd_text format;
 	char path[FUZZ_PATH];
 	struct pd_cursor c;
@@ -147,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	image.bytes = calloc(1, ROOM);
 	FUZZ_CHECK(image.bytes);
 	image.swap = bytes[0] & 1;
-	put_header(&image, 0);
+	put_header(&image, ATTR, 0, PD_FEATURE_TRACING_DATA);
 	put_attr(&image);
 	pd_cursor_init(&c, bytes + 2 + format.n, n - 2 - format.n, false);
 	while (pd_cursor_left(&c))
@@ -156,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	put_tracing(&image, bytes[0] & 2 ? 4 : 8, format);
 	end = image.n;
 	image.n = 0;
-	put_header(&image, data_end - AT_DATA);
+	put_header(&image, ATTR, data_end - IMAGE_DATA(ATTR), PD_FEATURE_TRACING_DATA);
 	fd = fuzz_file(image.bytes, end, path);
 	fuzz_read_stream(path, PD_ORDER_FILE, false);
 	close(fd);
