@@ -73,24 +73,10 @@ bool pd_args_place(const struct pd_tracepoint *tracepoint,
 	return *at <= size && *n <= size - *at;
 }
 
-static uint64_t load(const uint8_t *p, uint32_t n, bool swap)
-{
-	switch (n) {
-	case 1:
-		return *p;
-	case 2:
-		return pd_load16(p, swap);
-	case 4:
-		return pd_load32(p, swap);
-	default:
-		return pd_load64(p, swap);
-	}
-}
-
 static void set_integer(const struct pd_tracepoint_field *field, const uint8_t *p, uint32_t n,
 			bool swap, struct pd_value *out)
 {
-	uint64_t v = load(p, n, swap);
+	uint64_t v = pd_load_bytes(p, n, swap);
 	unsigned unused = 64 - 8 * n;
 
 	if (field->is_signed)
@@ -130,8 +116,8 @@ static uint64_t long_at(const struct pd_view *view, uint32_t i)
 {
 	const struct pd_tracepoint_field *field = (const void *)(uintptr_t)view->extra;
 
-	return load(view->rec->bytes + view->at + i * field->element, field->element,
-		    pd_tracepoint_of_record(view->rec)->swap);
+	return pd_load_bytes(view->rec->bytes + view->at + i * field->element, field->element,
+			     pd_tracepoint_of_record(view->rec)->swap);
 }
 
 static uint32_t count_bits(const struct pd_view *view, uint32_t longs)

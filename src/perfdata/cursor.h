@@ -42,6 +42,23 @@ static inline uint64_t pd_load64(const uint8_t *p, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
+/* An integer of n bytes: 1, 2, 4 or 8; 0 of any other number. */
+static inline uint64_t pd_load_bytes(const uint8_t *p, uint32_t n, bool swap)
+{
+	switch (n) {
+	case 1:
+		return *p;
+	case 2:
+		return pd_load16(p, swap);
+	case 4:
+		return pd_load32(p, swap);
+	case 8:
+		return pd_load64(p, swap);
+	default:
+		return 0;
+	}
+}
+
 static inline void pd_cursor_init(struct pd_cursor *c, const void *bytes, size_t size,
 				  bool swap)
 {

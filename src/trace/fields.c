@@ -44,22 +44,6 @@ static void print_array(struct pt_text *out, const struct pd_tracepoint_field *f
 	pt_text_put(out, "]");
 }
 
-static uint64_t load(const uint8_t *p, uint32_t n, bool swap)
-{
-	switch (n) {
-	case 1:
-		return *p;
-	case 2:
-		return pd_load16(p, swap);
-	case 4:
-		return pd_load32(p, swap);
-	case 8:
-		return pd_load64(p, swap);
-	default:
-		return 0;
-	}
-}
-
 static void print_number(struct pt_text *out, const struct pd_tracepoint_field *field,
 			 uint64_t v)
 {
@@ -108,6 +92,7 @@ void pt_fields_print(struct pt_text *out, const struct pd_tracepoint *tracepoint
 		if (says(field, "["))
 			print_array(out, field, raw + at, size);
 		else
-			print_number(out, field, load(raw + at, size, tracepoint->swap));
+			print_number(out, field,
+				     pd_load_bytes(raw + at, size, tracepoint->swap));
 	}
 }
