@@ -1,4 +1,5 @@
--- Samples of some events of a recording, and what is lost beside them: for tools that read a recording once.
+-- Samples of some events of a recording, and the records that tell of lost ones beside them: for tools that read a
+-- recording once, in the order of time.
 
 local expr = require "perflua.filter.expr"
 
@@ -14,16 +15,39 @@ function some.events(file, is)
   return taken
 end
 
+local LOST = { "lost", "lost_samples" }
+
+---@param file perflua.File
+---@param terms string[] filters
+---@param options table? as of file:records
+---@return perflua.Query # of samples for which one of the terms is true, and of records that tell of lost ones
+function some.beside_losses(file, terms, options)
+  options = options or {}
+  options.type = { "sample", table.unpack(LOST) }
+  local test = "type_id ~= 9" -- PERF_RECORD_SAMPLE
+  if #terms > 0 then test = test .. " or " .. table.concat(terms, " or ") end
+  return file:records(options):where(test)
+end
+
 ---@param file perflua.File
 ---@param taken table<integer, any> indexes of events
 ---@param options table? as of file:records
 ---@return perflua.Query # of their samples, and of records that tell of lost ones; only these have a field `lost`
 function some.query(file, taken, options)
-  local terms = { "type_id ~= 9" } -- PERF_RECORD_SAMPLE
+  local terms = {}
   for index in pairs(taken) do terms[#terms + 1] = "event.index == " .. index end
-  options = options or {}
-  options.type = { "sample", "lost", "lost_samples" }
-  return file:records(options):where(table.concat(terms, " or "))
+  return some.beside_losses(file, terms, options)
+end
+
+---The same by names. Where nothing was lost it has the samples only, and is faster for it.
+---@param file perflua.File
+---@param names string[] events or globs that the recording has
+---@return perflua.Query
+function some.samples(file, names)
+  if file.mode ~= "pipe" and not file:records({ type = LOST }):first() then return file:samples(names) end
+  local terms = {}
+  for _, name in ipairs(names) do terms[#terms + 1] = ("event == '%s'"):format(name) end
+  return some.beside_losses(file, terms)
 end
 
 local classes = {

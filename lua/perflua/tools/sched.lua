@@ -1,9 +1,9 @@
 -- perflua sched FILE: how long threads ran, and how long they waited for a processor.
 
 local listed = require "perflua.table.listed"
-local losses = require "perflua.file.losses"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
+local some = require "perflua.file.some"
 
 local tool = {
   description = "threads: how long they ran, how long they were off the processor, and were ready but had to wait",
@@ -45,7 +45,7 @@ local function records_of(file)
   for _, name in ipairs { wakes, "sched:sched_wakeup_new" } do
     if file.events[name] then names[#names + 1] = name end
   end
-  return losses.with(file, names)
+  return some.samples(file, names)
     :select("args.prev_pid", "args.prev_state", "args.next_pid", "time", "cpu", names[2] and "args.pid"):each()
 end
 
@@ -119,12 +119,12 @@ function tool.run(args, out)
   local threads, broken, unwoken, lost = read(file)
   for tid, t in pairs(threads) do
     if tid ~= 0 and t[IN] > 0 then
-      local thread, some = file:thread(tid), t[DELAYS] > 0
+      local thread, delayed = file:thread(tid), t[DELAYS] > 0
       list:add {
         comm = thread and thread.comm, tid = tid, switches = t[IN], run_ms = t[RUN] / 1e6, wait_ms = t[WAIT] / 1e6,
         delays = t[DELAYS], delay_ms = t[DELAY] / 1e6, preempted_ms = t[PREEMPTED] / 1e6,
-        avg_us = some and t[DELAY] / t[DELAYS] / 1e3 or nil,
-        max_us = some and t[MAX] / 1e3 or nil, max_at = some and perflua.seconds(t[MAX_AT]) or nil,
+        avg_us = delayed and t[DELAY] / t[DELAYS] / 1e3 or nil,
+        max_us = delayed and t[MAX] / 1e3 or nil, max_at = delayed and perflua.seconds(t[MAX_AT]) or nil,
       }
     end
   end

@@ -1,10 +1,10 @@
 -- perflua syscalls FILE: which system calls were made, how often they failed, how long they took.
 
 local listed = require "perflua.table.listed"
-local losses = require "perflua.file.losses"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local sketch = require "perflua.group.sketch"
+local some = require "perflua.file.some"
 
 local tool = {
   description = "system calls: how many, how many failed, how long they took; by call, by thread",
@@ -42,7 +42,7 @@ local function new() return { false, 0, 0, math.maxinteger, 0, 0, 0, errno = {},
 -- Samples of system calls, and records that tell of lost ones; those have no id.
 local function records_of(file)
   local raw = file.events["raw_syscalls:sys_exit"] ~= nil
-  return losses.with(file, { raw and "raw_syscalls:*" or "syscalls:*" })
+  return some.samples(file, { raw and "raw_syscalls:*" or "syscalls:*" })
     :select("tid", raw and "args.id" or "args.__syscall_nr", "time", "args.ret"):each()
 end
 

@@ -2,9 +2,9 @@
 
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
-local losses = require "perflua.file.losses"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
+local some = require "perflua.file.some"
 
 local tool = {
   description = "how much of each slice of time each thread ran, as CSV",
@@ -70,7 +70,7 @@ end
 -- How many records told of lost ones.
 local function read_switches(file, line)
   local running, since, stop, last, lost = line.running, line.since, 0, 0, 0
-  local q = losses.with(file, { "sched:sched_switch" }):select("args.prev_pid", "args.next_pid", "time", "cpu")
+  local q = some.samples(file, { "sched:sched_switch" }):select("args.prev_pid", "args.next_pid", "time", "cpu")
   for prev, next_tid, time, cpu in q:each() do
     if not prev then
       for of in pairs(line.running) do line.running[of] = nil end

@@ -1,6 +1,7 @@
 -- Interrupts and softirqs: from the entry of a handler to its exit, and from a softirq's raise to its entry.
 
 local pending = require "perflua.waits.pending"
+local some = require "perflua.file.some"
 
 local interrupts = {}
 
@@ -27,13 +28,13 @@ end
 
 -- What a pass reads, of what this recording has.
 local function values_of(file)
-  local has, tests = {}, { "type_id ~= 9" }
+  local has, tests = {}, {}
   for _, event in ipairs(file.events) do
     local family = event.name:match "^irq:irq_" or event.name:match "^irq:softirq_" or event.name:match "^irq_vectors:"
     if family and not has[family] then has[family], tests[#tests + 1] = true, ("event == '%s*'"):format(family) end
   end
   local names = file.events["irq:irq_handler_entry"]
-  return file:records { type = { "sample", "lost", "lost_samples" } }:where(table.concat(tests, " or "))
+  return some.beside_losses(file, tests)
     :select("type_id", "time", "cpu", "event.name", has["irq:irq_"] and "args.irq" or "false",
       names and "args.name" or "false", has["irq:softirq_"] and "args.vec" or "false")
 end

@@ -2,6 +2,7 @@
 
 local lock_types = require "perflua.waits.lock_types"
 local pending = require "perflua.waits.pending"
+local some = require "perflua.file.some"
 
 local locks = {}
 
@@ -24,8 +25,7 @@ end
 ---@return table # waits/pending.lua: what was not taken
 function locks.each(file, callers, take)
   local open = pending.new(true)
-  local query = file:records { type = { "sample", "lost", "lost_samples" } }
-    :where "type_id ~= 9 or event == 'lock:contention_begin' or event == 'lock:contention_end'"
+  local query = some.beside_losses(file, { "event == 'lock:contention_begin'", "event == 'lock:contention_end'" })
   for type_id, time, tid, cpu, comm, lock, flags, chain in query:select("type_id", "time", "tid", "cpu", "comm",
       "args.lock_addr", "args.flags", callers and "callchain" or "false") do
     local thread = tid == 0 and cpu and -1 - cpu or tid -- the idle threads of all processors are 0

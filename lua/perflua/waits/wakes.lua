@@ -1,6 +1,7 @@
 -- Wakes: from sched:sched_waking of a thread that sleeps to its next run; and who had woken who woke it.
 
 local pending = require "perflua.waits.pending"
+local some = require "perflua.file.some"
 
 local wakes = {}
 
@@ -13,12 +14,12 @@ end
 
 -- sched_wakeup says the same as sched_waking, later and on the other processor.
 local function values_of(file)
-  local tests = { "type_id ~= 9", "event == 'sched:sched_switch'" }
+  local tests = { "event == 'sched:sched_switch'" }
   for _, name in ipairs { file.events["sched:sched_waking"] and "sched:sched_waking" or "sched:sched_wakeup",
     "sched:sched_wakeup_new" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
   end
-  return file:records { type = { "sample", "lost", "lost_samples" } }:where(table.concat(tests, " or "))
+  return some.beside_losses(file, tests)
     :select("type_id", "time", "comm", "args.common_pid", "args.common_flags", "args.comm", "args.pid",
       "args.prev_pid", "args.next_pid")
 end
