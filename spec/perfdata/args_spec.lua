@@ -1,37 +1,8 @@
 -- The fields of tracepoints' samples: their values, in every size and form, from raw data that may lie.
 local builder = require "spec.support.builder"
-local reading = require "spec.support.reading"
-local tracing = require "spec.support.builder_tracing"
+local traced_args = require "spec.support.traced_args"
 
---- The args of a sample of a tracepoint with these fields and values, and the file.
-local function args_of(fields, values, options, more)
-  local t = tracing.new(options)
-  local how = { fields = fields }
-  for k, v in pairs(more or {}) do
-    how[k] = v
-  end
-  local event = t:event("sys", "ev", how)
-  local b, events = t:recording()
-  local raw = type(values) == "string" and values or t:raw(event, values)
-  b:sample(events[1], { time = 1, raw = raw })
-  local file = reading.open(b)
-  return file:samples():first().args, file
-end
-
---- The value of one field.
-local function value_of(field, value, options, more)
-  local args = args_of({ field }, { [field[2]] = value }, options, more)
-  return args[field[2]]
-end
-
---- A view or table as a plain list.
-local function list(values)
-  local out = {}
-  for i = 1, #values do
-    out[i] = values[i]
-  end
-  return out
-end
+local args_of, value_of, list = traced_args.of, traced_args.value, traced_args.list
 
 local machines = {}
 for _, endian in ipairs { "little", "big" } do

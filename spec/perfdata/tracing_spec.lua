@@ -1,20 +1,13 @@
 -- Tracing data: which tracepoints' formats a recording holds, and what a format says of each field.
 local reading = require "spec.support.reading"
+local traced_args = require "spec.support.traced_args"
 local tracing = require "spec.support.builder_tracing"
 
 local COMMON = 4
 
 --- The event of a tracepoint with these fields, and its file; options are those of the tracing data.
 local function event_of(fields, options, more)
-  local t = tracing.new(options)
-  local how = { fields = fields }
-  for k, v in pairs(more or {}) do
-    how[k] = v
-  end
-  local event = t:event("sys", "ev", how)
-  local b, events = t:recording()
-  b:sample(events[1], { time = 1, raw = t:raw(event, {}) })
-  local file = reading.open(b)
+  local file = traced_args.open(fields, {}, options, more)
   return file.events[1], file
 end
 
