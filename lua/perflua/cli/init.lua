@@ -6,6 +6,7 @@ local needs = require "perflua.meta.needs"
 local returned = require "perflua.cli.returned"
 local tools = require "perflua.tools"
 local traceback = require "perflua.cli.traceback"
+local version = require "perflua.cli.version"
 
 local cli = {}
 
@@ -82,24 +83,6 @@ local function parse(argv)
     end
   end
   return options, i
-end
-
-local function banner(host)
-  return ("perflua %s, %s"):format(host.version, host.lua)
-end
-
-local function version(host)
-  local core = require "perflua.core"
-  return table.concat({
-    banner(host),
-    "with zstd " .. core.zstd,
-    "with elfutils " .. core.elfutils,
-    core.demangles and "with libiberty" or "without libiberty: names of C++ and Rust stay mangled",
-    core.traceevent and "with libtraceevent " .. core.traceevent
-      or "without libtraceevent: messages of tracepoints are their fields, name=value",
-    host.libedit and "with libedit " .. host.libedit
-      or "without libedit: the prompt has no line editing and no history",
-  }, "\n") .. "\n"
 end
 
 -- Runs fn(...) → status nil and what it returned, or FAILED after the error was reported. fn is called
@@ -270,7 +253,7 @@ local function run(argv, host, options, script)
     status = run_script(nil)
   end
   if options.interactive then
-    io.stdout:write(banner(host), "\n")
+    io.stdout:write(version.line(host), "\n")
     require "perflua.cli.prompt".run(host, not options.no_environment, traceback)
     return 0
   end
@@ -290,10 +273,10 @@ function cli.main(argv, host)
     io.stdout:write(help)
     return 0
   elseif options.version then
-    io.stdout:write(version(host))
+    io.stdout:write(version.text(host))
     return 0
   elseif options.banner and not options.interactive then
-    io.stdout:write(banner(host), "\n")
+    io.stdout:write(version.line(host), "\n")
   end
   if not options.quiet then host.show_progress() end
   if options.threads then host.set_threads(options.threads) end

@@ -1,0 +1,28 @@
+-- What this binary is, and what was built in.
+
+local core = require "perflua.core"
+
+local version = {}
+
+---@param host table what src/perflua.c gives
+---@return string
+function version.line(host)
+  return ("perflua %s, %s"):format(host.version, host.lua)
+end
+
+---@param host table
+---@return string # with what was built in
+function version.text(host)
+  return table.concat({
+    version.line(host),
+    "with zstd " .. core.zstd,
+    "with elfutils " .. core.elfutils,
+    core.demangles and "with libiberty" or "without libiberty: names of C++ and Rust stay mangled",
+    core.traceevent and "with libtraceevent " .. core.traceevent
+      or "without libtraceevent: messages of tracepoints are their fields, name=value",
+    host.libedit and "with libedit " .. host.libedit
+      or "without libedit: the prompt has no line editing and no history",
+  }, "\n") .. "\n"
+end
+
+return version
