@@ -1,0 +1,79 @@
+-- Spans of many records: what is held of them, and that core and Lua say the same.
+local perflua = require "perflua"
+local spanned = require "spec.support.spanned"
+
+describe("pair() of many records", function()
+  it("holds in Lua the open spans only", function()
+    local rows = {}
+    for i = 1, 30000 do
+      rows[2 * i - 1], rows[2 * i] = { "open", i, 2 * i, i }, { "close", i, 2 * i + 1, i }
+    end
+    local states = require "perflua.intervals.states"
+    local sweep, most = states.sweep, 0
+    states.sweep = function(...) -- luacheck: ignore 122
+      local kept, limit = sweep(...)
+      most = math.max(most, limit)
+      return kept, limit
+    end
+    local query = assert(perflua.open(spanned.write(rows))):samples()
+    query.spec.interpreted = true
+    local spans = query:pair { open = "open", close = "close", key = { "tid", "addr" } }
+    assert.equal(30000, spans:count())
+    states.sweep = sweep -- luacheck: ignore 122
+    assert.equal(states.FIRST_LIMIT + 2, most)
+  end)
+
+  it("gives the same in the core and in Lua, of many keys, texts, and lost records", function()
+    local b, events = spanned.builder()
+    local state, open = 99, 0
+    local function random(n)
+      state = state * 6364136223846793005 + 1442695040888963407
+      return (state >> 33) % n
+    end
+    for i = 1, 20000 do
+      local tid, kind = random(700), random(100)
+      if kind < 2 then
+        spanned.add(b, events, { { "comm", tid, i * 10, ("n"):rep(random(14)) .. tid % 5 } })
+      elseif kind < 3 and i % 17 == 0 then
+        spanned.add(b, events, { { "lost", random(4), i * 10 } })
+      else
+        open = kind < 55 and open + 1 or open
+        spanned.add(b, events, { { kind < 55 and "open" or "close", tid, i * 10, random(3), random(4) } })
+      end
+    end
+    local file <close> = assert(perflua.open(b:write()))
+    for _, key in ipairs { "tid", { "addr", "cpu" }, { "comm", "tid" }, { "cpu", "comm" }, "tid / 2" } do
+      local answers, counts = {}, {}
+      for i, interpreted in ipairs { false, true } do
+        local query = file:samples()
+        query.spec.interpreted = interpreted
+        local spans = query:pair { open = "open", close = "close", key = key }
+        answers[i] = spans:select("start", "duration", "comm", "close.comm", "open.event.name", "close.addr"):collect()
+        counts[i] = spans.counts
+      end
+      assert.same(answers[2], answers[1])
+      assert.same(counts[2], counts[1])
+      assert.is_true(#answers[1] > 100 and counts[1].lost > 0)
+      assert.equal(open, counts[1].pairs + counts[1].unclosed + counts[1].lost + counts[1].restarted)
+    end
+  end)
+
+  it("keeps long texts of what is open", function()
+    local b, events = spanned.builder()
+    for i = 1, 40 do
+      local path = ("/%d"):format(i % 7):rep(60)
+      local map = { pid = i, tid = i, addr = i << 20, len = 4096, filename = path }
+      b:record("mmap2", map, { pid = i, tid = i, time = i })
+      b:record("comm", { pid = i, tid = i, comm = "x" .. i }, { pid = i, tid = i, time = 100 + i })
+    end
+    spanned.add(b, events, { { "tick", 1, 1000 } })
+    local file <close> = assert(perflua.open(b:write()))
+    local spans = file:records():pair { open = { type = "mmap2" }, close = { type = "comm" } }
+    local list = spans:select("filename", "duration", "close.comm"):collect()
+    assert.equal(40, #list)
+    for i, one in ipairs(list) do assert.same({ ("/%d"):format(i % 7):rep(60), 100, "x" .. i }, one) end
+    local by_name = file:records():pair { open = { type = "mmap2" }, close = { type = "mmap2" }, key = "filename" }
+    assert.equal(33, by_name:count())
+    assert.equal(7, #by_name:group_by("key"):count():top(99))
+  end)
+end)
