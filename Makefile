@@ -32,7 +32,7 @@ ifneq ($(shell pkg-config --exists "libtraceevent >= 1.5" 2>/dev/null && echo ye
 TRACE_CFLAGS := -DPERFLUA_TRACEEVENT='"$(shell pkg-config --modversion libtraceevent)"' $(shell pkg-config --cflags libtraceevent)
 TRACE_LIBS := $(shell pkg-config --libs libtraceevent)
 endif
-else ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
+else ifneq ($(filter-out help clean matrix,$(or $(MAKECMDGOALS),all)),)
 -include build/config.mk
 endif
 
@@ -51,8 +51,9 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
 	LUA_CPATH="$(CURDIR)/$(B)/lib/?.so;;" \
 	UBSAN_OPTIONS=print_stacktrace=1
+RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test test-browser sweep lint bench fuzz docs install install-module clean help FORCE
+.PHONY: all module demo test matrix test-browser sweep lint bench fuzz docs install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -104,7 +105,10 @@ demo: all ## look into recordings that come with perflua
 
 test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
 	@.ci/deps test
-	@$(TEST_ENV) $(if $(BUSTED),,.ci/specs) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' $(BUSTED)
+	@$(TEST_ENV) $(if $(BUSTED),,.ci/specs) $(RUN_BUSTED) $(BUSTED)
+
+matrix: ## run the README's two commands in bare Debian chroots (root; MATRIX="trixie:user …": some of them)
+	@.ci/matrix $(MATRIX)
 
 test-browser: all ## see flame graphs in headless Chromium
 	@.ci/deps browser
@@ -112,7 +116,7 @@ test-browser: all ## see flame graphs in headless Chromium
 
 sweep: all ## cut and damage recordings at every place (minutes; SAN=1: longer)
 	@.ci/deps test
-	@SWEEP=1 $(TEST_ENV) busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -e 'warn[[@off]]' spec/perfdata/cut_spec.lua \
+	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/perfdata/cut_spec.lua \
 		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
 
 lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, generated files
