@@ -1,6 +1,7 @@
 -- perflua alloc: the kernel's memory as perf kmem stat has it, and where it has it otherwise.
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
@@ -8,7 +9,8 @@ local tracing = require "spec.support.builder_tracing"
 
 local events = "-a -c 1 -m 2048 -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
 local workload = "ls -laR /etc"
-local path = oracle.perf and oracle.record(events, workload)
+local NEEDS = "tracepoints,cpus"
+local path = not needs.missing(NEEDS) and oracle.record(events, workload)
 
 local function json(...)
   local got = run.perflua { "alloc", "--json", ... }
@@ -48,7 +50,7 @@ local function freed()
   return once, again, times
 end
 
-;(path and describe or pending)("perflua alloc, of a recording made now", function()
+needs.describe(NEEDS, "perflua alloc, of a recording made now", function()
   it("has the allocations and bytes of each call site that perf kmem --caller has", function()
     local perf, got, pingpong, moved, n = of_perf "--caller", {}, 0, 0, 0
     for _, row in ipairs(json(path).rows) do

@@ -2,24 +2,25 @@
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 
 local function busy(rounds) return ("i=0; while [ $i -lt %d ]; do i=$((i+1)); done"):format(rounds) end
 
--- A directory of control groups that can be made in; nil where there is none, or no right to.
-local function unified()
+-- A new control group.
+local function new_group()
   local root = files.output("awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts"):match "%S+"
-  local path = root and ("%s/perflua-spec-%s"):format(root, files.temporary(""):match "[^/]+$")
-  if path and select(2, files.output("mkdir " .. path .. " 2>/dev/null")) then return path end
+  local path = ("%s/perflua-spec-%s"):format(root, files.temporary(""):match "[^/]+$")
+  assert(select(2, files.output("mkdir " .. path)))
+  return path
 end
 
 local ID <const> = ("0123456789abcdef"):rep(4)
 
 -- A recording of three groups, two of them one in another.
 local function recorded()
-  local root = oracle.perf and unified()
-  if not root then return nil end
+  local root = new_group()
   local one = ("%s/%s"):format(root, ID)
   local script = files.temporary(([[
     mkdir -p %s/a
@@ -49,9 +50,10 @@ local function of_perf(path, key)
   return rows
 end
 
-local path = recorded()
+local NEEDS = "cpus,cgroups"
+local path = not needs.missing(NEEDS) and recorded()
 
-;(path and describe or pending)("perflua cgroups, of a recording made now", function()
+needs.describe(NEEDS, "perflua cgroups, of a recording made now", function()
   it("has the samples and periods of each group that perf report --sort cgroup has", function()
     local perf, got, n = of_perf(path, "cgroup"), {}, 0
     for _, row in ipairs(rows_of(path)) do
@@ -80,11 +82,12 @@ local path = recorded()
   end)
 end)
 
-local unshared = oracle.perf and select(2, files.output "unshare -C true 2>&1") and
+local UNSHARED = "cpus,namespaces"
+local unshared = not needs.missing(UNSHARED) and
   oracle.record("-a --namespaces -e cpu-clock -F 2000", ("sh -c \"unshare -C sh -c '%s'; %s\""):format(
     busy(60000):gsub("%$", "\\$"), busy(30000):gsub("%$", "\\$")))
 
-;(unshared and describe or pending)("of a recording with namespaces alone", function()
+needs.describe(UNSHARED, "of a recording with namespaces alone", function()
   it("has those of each cgroup namespace that perf report --sort cgroup_id has", function()
     local perf, got, n = of_perf(unshared, "cgroup_id"), {}, 0
     for _, row in ipairs(rows_of(unshared)) do

@@ -4,6 +4,7 @@ local corpus = require "spec.support.corpus"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local helper = require "spec.cli.doctor"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 
@@ -109,14 +110,8 @@ describe("a damaged recording", function()
 end)
 
 describe("a recording made now", function()
-  local live = oracle.perf and it or function(name) pending(name .. ": perf is not installed") end
-
-  live("whose buffers were too small has lost what perf says", function()
-    local path, message = oracle.record("-a -m 1 -e raw_syscalls:sys_enter",
-      "dd if=/dev/zero of=/dev/null bs=1 count=30000")
-    if not path then
-      return pending(message)
-    end
+  needs.it("tracepoints,cpus", "whose buffers were too small has lost what perf says", function()
+    local path = oracle.record("-a -m 1 -e raw_syscalls:sys_enter", "dd if=/dev/zero of=/dev/null bs=1 count=30000")
     local _, report = doctor(path)
     local records, samples = 0, 0
     for line in files.lines("perf report -D -f -i " .. path .. " 2>/dev/null") do
@@ -131,7 +126,7 @@ describe("a recording made now", function()
     assert.is_truthy(find(report, "lost"))
   end)
 
-  live("that was killed is not finished", function()
+  needs.it("record", "that was killed is not finished", function()
     local path = files.temporary()
     files.output(("perf record -q -e cpu-clock -o %s -- sh -c 'kill -9 $PPID; sleep 0.1' 2>/dev/null"):format(path))
     local got = run.perflua { "doctor", path }
@@ -144,7 +139,7 @@ describe("a recording made now", function()
 end)
 
 describe("a real recording", function()
-  corpus.each_file(it, pending, "has a report", function(recording)
+  corpus.each_file(it, "has a report", function(recording)
     local got = run.perflua { "doctor", "--json", recording.path }
     if got.status == 1 then
       return assert.matches("^perflua: [^\n]*\n$", got.err)

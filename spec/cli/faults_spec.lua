@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
@@ -9,7 +10,7 @@ local tracing = require "spec.support.builder_tracing"
 
 local workload = "sh -c 'for i in 1 2 3; do ls -la / >/dev/null; done; dd if=/dev/zero of=/dev/null bs=2M count=1 2>&1'"
 
-local function recorded(options) return oracle.perf and oracle.record(options, workload) or nil end
+local function recorded(names, options) return not needs.missing(names) and oracle.record(options, workload) end
 
 -- name → a column's value.
 local function column(path, by, name)
@@ -29,9 +30,9 @@ local function perf_script(path, fields, pattern)
   return counts
 end
 
-local path = recorded "-e page-faults -c 1 -d -g"
+local path = recorded("kernel", "-e page-faults -c 1 -d -g")
 
-;(path and describe or pending)("perflua faults, of a recording made now", function()
+needs.describe("kernel", "perflua faults, of a recording made now", function()
   it("has as many faults of each object as perf script names", function()
     local perf = perf_script(path, "addr,dso", "^%s*%x+ %((.*)%)%s*$")
     perf["[unknown]"] = (perf["unknown"] or 0) + (perf["[unknown]"] or 0)
@@ -87,9 +88,9 @@ local path = recorded "-e page-faults -c 1 -d -g"
   end)
 end)
 
-local split = recorded "-e page-faults,minor-faults,major-faults -c 1 -d"
+local split = recorded("record", "-e page-faults,minor-faults,major-faults -c 1 -d")
 
-;(split and describe or pending)("of faults that are told apart", function()
+needs.describe("record", "of faults that are told apart", function()
   it("tells how many were minor and major, each counted once", function()
     local events = oracle.stats(split).events
     local sums = { faults = 0, minor = 0, major = 0 }
@@ -101,9 +102,10 @@ local split = recorded "-e page-faults,minor-faults,major-faults -c 1 -d"
   end)
 end)
 
-local traps = recorded "-e exceptions:page_fault_user,exceptions:page_fault_kernel -d"
+local TRAPS = "exceptions:page_fault_user"
+local traps = recorded(TRAPS, "-e exceptions:page_fault_user,exceptions:page_fault_kernel -d")
 
-;(traps and describe or pending)("of the tracepoints of exceptions", function()
+needs.describe(TRAPS, "of the tracepoints of exceptions", function()
   it("counts those of user and of kernel code as perf report --stats does", function()
     local events = oracle.stats(traps).events
     local all, of_kernel = 0, 0

@@ -1,12 +1,8 @@
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 
-describe("perflua fields", function()
-  if not oracle.record("-c 1 -e sched:sched_switch", "true") then
-    pending "lists the fields of tracepoints (needs perf, and tracepoints)"
-    return
-  end
-
+needs.describe("tracepoints", "perflua fields", function()
   it("lists the fields of each tracepoint as args.NAME, with kind, example and type", function()
     local path = oracle.record("-c 1 -e sched:sched_switch -e sched:sched_process_exit -e page-faults", "sleep 0.01")
     local got = run.perflua { "fields", path }

@@ -1,12 +1,7 @@
 -- Folded stacks are those that perf script prints, frame by frame.
 local files = require "spec.support.files"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
-
-if not oracle.perf or not select(2, files.output "command -v gcc") then
-  pending "folded stacks are perf's (needs perf and gcc)"
-  return
-end
 
 -- Ends of functions that call keep them from being jumps.
 local program = [[
@@ -67,7 +62,7 @@ local function of_fold(words)
   return weights
 end
 
-describe("the stacks of a recording made now", function()
+needs.describe("record,gcc", "the stacks of a recording made now", function()
   local path, binary
 
   setup(function() path, binary = record() end)

@@ -1,6 +1,7 @@
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
@@ -124,26 +125,24 @@ describe("perflua gen", function()
     end
   end)
 
-  if oracle.record("-c 1 -e sched:sched_switch", "true") then
-    it("writes tracepoints' fields with types and examples, and what it writes counts as perf does", function()
-      local events = "-e sched:sched_switch -e sched:sched_wakeup -e irq:softirq_entry -e page-faults"
-      local path = oracle.record("-a -c 1 " .. events, "sh -c 'for i in 1 2 3 4; do sleep 0.01; done'")
-      local text, got = generated(path)
-      assert.same({ 0, "" }, { got.status, got.err })
-      local wanted = {}
-      for line in files.lines("perf script -F event -i " .. path .. " 2>/dev/null") do
-        local name = line:match "^%s*(%S-):?%s*$"
-        wanted[name] = (wanted[name] or 0) + 1
-      end
-      assert.is_true(wanted["sched:sched_switch"] > 4)
-      assert.same(wanted, counts_in(got.out))
-      assert.matches("\n    %-%- s%.args%.prev_comm +char%[16%] +%S", text)
-      assert.matches("\n    %-%- s%.args%.prev_state +long +%d+\n", text)
-      assert.matches("\n    %-%- s%.args%.vec +unsigned int +%d+\n", text)
-    end)
-  else
-    pending "writes tracepoints' fields (needs perf, and tracepoints)"
-  end
+  local written = "writes tracepoints' fields with types and examples, and what it writes counts as perf does"
+
+  needs.it("tracepoints,cpus", written, function()
+    local events = "-e sched:sched_switch -e sched:sched_wakeup -e irq:softirq_entry -e page-faults"
+    local path = oracle.record("-a -c 1 " .. events, "sh -c 'for i in 1 2 3 4; do sleep 0.01; done'")
+    local text, got = generated(path)
+    assert.same({ 0, "" }, { got.status, got.err })
+    local wanted = {}
+    for line in files.lines("perf script -F event -i " .. path .. " 2>/dev/null") do
+      local name = line:match "^%s*(%S-):?%s*$"
+      wanted[name] = (wanted[name] or 0) + 1
+    end
+    assert.is_true(wanted["sched:sched_switch"] > 4)
+    assert.same(wanted, counts_in(got.out))
+    assert.matches("\n    %-%- s%.args%.prev_comm +char%[16%] +%S", text)
+    assert.matches("\n    %-%- s%.args%.prev_state +long +%d+\n", text)
+    assert.matches("\n    %-%- s%.args%.vec +unsigned int +%d+\n", text)
+  end)
 
   -- Every seventh recording.
   local sampled = 0

@@ -1,6 +1,7 @@
 -- perflua io: times of requests are those of perf script's text, and what it makes of requests that do not fit.
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local switch_text = require "spec.support.switch_text"
@@ -14,7 +15,8 @@ local workload = switch_text.never_idle [[
   done
   sync $f; rm $f]]
 
-local path = oracle.perf and oracle.record("-a -m 2048 -e 'block:block_rq_*'", workload)
+local NEEDS = "tracepoints,cpus,block requests"
+local path = not needs.missing(NEEDS) and oracle.record("-a -m 2048 -e 'block:block_rq_*'", workload)
 
 -- "device flags" → { requests, bytes, total, max, queued, total and max in the queue }, in ns, of perf's text.
 local function of_perf()
@@ -54,12 +56,8 @@ end
 
 local function ns(value, factor) return math.floor((tonumber(value) or 0) * factor + 0.5) end
 
-describe("perflua io, of a recording made now", function()
+needs.describe(NEEDS, "perflua io, of a recording made now", function()
   local perf = path and of_perf()
-  if not perf or not next(perf) then
-    pending "no requests of block devices are recorded here"
-    return
-  end
 
   it("has the requests of each device and kind in perf script's text, their bytes and times", function()
     local got, n = {}, 0

@@ -1,11 +1,14 @@
 -- Times of interrupts and softirqs are those of perf kwork, and of perf's text.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
 
 local EVENTS = "-a -m 1024 -e 'irq:*' -e 'irq_vectors:local_timer_*' -e 'irq_vectors:reschedule_*'"
-local path = oracle.perf and oracle.record(EVENTS, "sh -c 'perf bench sched messaging -g 2 -l 80 >/dev/null 2>&1; "
+local NEEDS = "cpus,irq_vectors:local_timer_entry"
+local path = not needs.missing(NEEDS) and oracle.record(EVENTS,
+  "sh -c 'perf bench sched messaging -g 2 -l 80 >/dev/null 2>&1; "
   .. "dd if=/dev/zero of=" .. files.temporary() .. " bs=64k count=200 oflag=direct 2>/dev/null; sleep 0.1'")
 
 local function rows_of(...)
@@ -60,7 +63,7 @@ local function of_kwork(command)
   return rows
 end
 
-(path and describe or pending)("perflua irqs, of a recording made now", function()
+needs.describe(NEEDS, "perflua irqs, of a recording made now", function()
   local function key_of(row)
     return ("%s %s %d"):format(row.type, row.type == "vector" and row.name or ("%d"):format(row.number), row.cpu)
   end

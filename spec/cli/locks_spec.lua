@@ -1,12 +1,14 @@
 -- Waits for locks are those of perf lock contention.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
 
 local EVENTS = "-m 2048 --call-graph=fp,8 -e lock:contention_begin,lock:contention_end"
-local path = oracle.perf and oracle.record(EVENTS, "sh -c 'perf bench futex hash -r 1 -t 8 >/dev/null 2>&1; "
-  .. "perf bench sched messaging -g 4 -l 60 >/dev/null'")
+local NEEDS = "lock:contention_begin"
+local path = not needs.missing(NEEDS) and oracle.record(EVENTS,
+  "sh -c 'perf bench futex hash -r 1 -t 8 >/dev/null 2>&1; perf bench sched messaging -g 4 -l 60 >/dev/null'")
 
 local function locks(...)
   local got = run.perflua { "locks", ... }
@@ -70,7 +72,7 @@ local function in_ns(next_row)
   end
 end
 
-(path and describe or pending)("perflua locks, of a recording made now", function()
+needs.describe(NEEDS, "perflua locks, of a recording made now", function()
   -- perf leaves out three frames, whatever they are, before it looks for one outside of .sched.text and .spinlock.text;
   -- --stack-skip 0 has it look at all. It has a row for each call chain behind that, which are added up here.
   it("has the waits of each caller and type that perf lock contention --stack-skip 0 has", function()

@@ -3,6 +3,7 @@ local core = require "perflua.core"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local many = require "spec.cli.many"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
 
@@ -265,7 +266,7 @@ describe("map and reduce over real recordings", function()
     return file:samples():group_by("comm", "dso"):count():sum("period"):avg("period"):share("period")
       :quantile("period", 0.5):hist("ip"):max("time"):distinct("tid"):top(7)]]
 
-  corpus.it(it, "say the same in any grouping of fifty", function()
+  needs.it("corpus", "say the same in any grouping of fifty", function()
     local paths = {}
     for _, recording in ipairs(corpus.recordings()) do
       local file <close> = perflua.open(recording.path)

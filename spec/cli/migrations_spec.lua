@@ -1,5 +1,6 @@
 -- perflua migrations: which threads were moved from processor to processor.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local switches = require "spec.support.switches"
@@ -52,13 +53,9 @@ from  to  across  migrations
 ]], migrations(topology, "--by", "cpus"))
   end)
 
-  it("counts what perf script prints", function()
+  needs.it("tracepoints,cpus", "counts what perf script prints", function()
     local work = "perf bench sched messaging -g 2 -l 100"
-    local path = oracle.perf and oracle.record("-a -m 512 -e sched:sched_migrate_task", work)
-    if not path then
-      pending "perf is not installed, or cannot record here"
-      return
-    end
+    local path = oracle.record("-a -m 512 -e sched:sched_migrate_task", work)
     local theirs, ours, n = {}, {}, 0
     for line in files.lines("perf script -f -F trace -i " .. files.quote(path) .. " 2>/dev/null") do
       local key = ("%s,%s,%s"):format(line:match "pid=(%d+) .*orig_cpu=(%d+) dest_cpu=(%d+)")

@@ -1,10 +1,12 @@
 -- Times off the processors are those that perf's text of the switches gives, and perf sched timehist.
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local switches = require "spec.support.switch_text"
 local tool_rows = require "spec.support.tool_rows"
 
-local path = oracle.perf and oracle.record("-a -m 1024 -g -e sched:sched_switch", switches.workload)
+local NEEDS = "tracepoints,cpus"
+local path = not needs.missing(NEEDS) and oracle.record("-a -m 1024 -g -e sched:sched_switch", switches.workload)
 
 local function offcpu(...)
   local got = run.perflua { "offcpu", ... }
@@ -12,7 +14,7 @@ local function offcpu(...)
   return got
 end
 
-(path and describe or pending)("perflua offcpu, of a recording made now", function()
+needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
   local list = path and switches.of_perf(path)
 
   it("has the times of each thread, blocked and preempted, that perf script's text has", function()

@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 
@@ -160,12 +161,7 @@ describe("perflua report", function()
   end)
 end)
 
-describe("its rows are those of perf report", function()
-  if not oracle.perf then
-    pending "perf is not installed"
-    return
-  end
-
+needs.describe("perf", "its rows are those of perf report", function()
   it("with callers, of the recording that comes with perflua", function()
     local theirs = perf_rows(words, "--children --symfs " .. symfs[2], true)
     local ours = our_rows(words, "--children", symfs[1], symfs[2])
@@ -177,12 +173,8 @@ describe("its rows are those of perf report", function()
     end
   end)
 
-  it("of a recording made here", function()
+  needs.it("record", "of a recording made here", function()
     local path = oracle.record("-F 2000 -e cpu-clock", "sh -c 'ls -R /usr/include | sort | gzip -9 | wc -c'")
-    if not path then
-      pending "perf cannot record here"
-      return
-    end
     local theirs, ours = perf_rows(path, "--no-children"), our_rows(path, "--no-children")
     local same, whole = 0, 0
     for key, row in pairs(theirs) do

@@ -1,6 +1,7 @@
 -- perflua sched: what perf sched latency and perf sched timehist say of a recording.
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local switch_text = require "spec.support.switch_text"
@@ -69,25 +70,15 @@ b         8         1    0.01     0.00       1      0.00          0.00    2.00  
   end)
 end)
 
-describe("its numbers are those of perf sched", function()
-  if not oracle.perf then
-    pending "perf is not installed"
-    return
-  end
-
+needs.describe("tracepoints,cpus", "its numbers are those of perf sched", function()
   local work = switch_text.never_idle "perf bench sched messaging -g 2 -l 40"
 
-  local function recorded(events)
-    local path = oracle.record("-a -m 1024 -e " .. events, work)
-    if not path then pending "perf cannot record here" end
-    return path
-  end
+  local function recorded(events) return oracle.record("-a -m 1024 -e " .. events, work) end
 
   -- This version of perf looks at sched_wakeup only, which perf sched record leaves out where there is sched_waking;
   -- and takes the first sched_stat_runtime of a thread for its being switched out.
   it("latency: how many delays, the average, the longest and when it began", function()
     local path = recorded "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new"
-    if not path then return end
     local ours, preempted, n = rows_of(path), switches.preempted(path), 0
     for line in files.lines("perf sched latency -p -i " .. files.quote(path) .. " 2>/dev/null") do
       local tid, count, average, longest, at =
@@ -110,7 +101,6 @@ describe("its numbers are those of perf sched", function()
   -- Its delays are those after wake-ups.
   it("timehist: the times of all runs, waits and delays, of threads all of whose runs are there", function()
     local path = recorded "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
-    if not path then return end
     local ours, n, theirs = rows_of(path), 0, switch_text.timehist(path)
     for tid, runs in pairs(switch_text.whole(switch_text.of_perf(path))) do
       local own, sum = ours[tid], theirs[tid]

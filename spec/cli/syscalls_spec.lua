@@ -1,6 +1,7 @@
 -- perflua syscalls: what perf trace -s says of a recording, and of what it does not.
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local tracing = require "spec.support.builder_tracing"
@@ -105,12 +106,7 @@ write        1       0      0.00    1.00    1.00    1.00
   end)
 end)
 
-describe("its numbers are those of perf trace -s", function()
-  if not oracle.perf then
-    pending "perf is not installed"
-    return
-  end
-
+needs.describe("tracepoints", "its numbers are those of perf trace -s", function()
   -- "tid syscall" → { calls, errors, total, min, average, max } in milliseconds.
   local function theirs_of(path)
     local rows, tid = {}, nil
@@ -147,28 +143,18 @@ describe("its numbers are those of perf trace -s", function()
 
   local work = "sh -c 'ls -l /usr/include | sort | wc -c; ls /nonexistent; sleep 0.05'"
 
-  local function recorded(options)
-    local path = oracle.record(options .. " -m 1024 -e 'raw_syscalls:*'", work)
-    if not path then pending "perf cannot record here" end
-    return path
-  end
+  local function recorded(options) return oracle.record(options .. " -m 1024 -e 'raw_syscalls:*'", work) end
 
   it("of a command", function()
-    local path = recorded ""
-    if path then assert.is_true(check(path) > 40) end
+    assert.is_true(check(recorded "") > 40)
   end)
 
-  it("of all processors, where calls were under way when it began", function()
-    local path = recorded "-a"
-    if path then assert.is_true(check(path) > 40) end
+  needs.it("cpus", "of all processors, where calls were under way when it began", function()
+    assert.is_true(check(recorded "-a") > 40)
   end)
 
   it("in a pipe, and from the events of single calls", function()
     local path = oracle.record("-e raw_syscalls:sys_exit", "true")
-    if not path then
-      pending "perf cannot record here"
-      return
-    end
     local pipe = run.shell_with [[
 perf record -q -o - -e "raw_syscalls:*" -- true 2>/dev/null | "$perflua" syscalls --csv -]]
     assert.are.equal(0, pipe.status)

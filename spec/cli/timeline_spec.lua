@@ -1,5 +1,6 @@
 -- perflua timeline: how much of each slice of time threads ran.
 local builder = require "spec.support.builder"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local switch_text = require "spec.support.switch_text"
@@ -59,13 +60,11 @@ time,comm,tid,share
     assert.are.equal("time,comm,tid,share\n0.005000,,7,60.000\n0.015000,,7,20.000\n", out)
   end)
 
-  it("adds up to the run times of perf sched timehist, of threads all of whose runs are there", function()
+  local summed = "adds up to the run times of perf sched timehist, of threads all of whose runs are there"
+
+  needs.it("tracepoints,cpus", summed, function()
     local work = switch_text.never_idle "perf bench sched messaging -g 1 -l 40"
-    local path = oracle.perf and oracle.record("-a -m 1024 -e sched:sched_switch", work)
-    if not path then
-      pending "perf is not installed, or cannot record here"
-      return
-    end
+    local path = oracle.record("-a -m 1024 -e sched:sched_switch", work)
     local ours, lines, n, theirs = {}, {}, 0, switch_text.timehist(path)
     for tid, share in timeline("--slice=3ms", path):gmatch ",(%d+),([%d.]+)\n" do
       tid = tonumber(tid)

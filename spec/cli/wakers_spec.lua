@@ -1,11 +1,13 @@
 -- Who woke whom is what perf's text of wakes and switches gives, and waits for a processor are perf sched timehist's.
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local switches = require "spec.support.switch_text"
 local tool_rows = require "spec.support.tool_rows"
 
 local EVENTS = "-a -m 1024 -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
-local path = oracle.perf and oracle.record(EVENTS, switches.workload)
+local NEEDS = "tracepoints,cpus"
+local path = not needs.missing(NEEDS) and oracle.record(EVENTS, switches.workload)
 
 local function wakers(...)
   local got = run.perflua { "wakers", ... }
@@ -13,7 +15,7 @@ local function wakers(...)
   return got.out
 end
 
-(path and describe or pending)("perflua wakers, of a recording made now", function()
+needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
   local list = path and switches.of_perf(path)
 
   it("has the wakes of each thread by each, and their times, that perf script's text has", function()

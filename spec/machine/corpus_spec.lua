@@ -1,19 +1,16 @@
 -- The names of samples are those that perf script prints, for all kept recordings that the installed perf can read.
 local corpus = require "spec.support.corpus"
 local names = require "spec.support.names"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
-
-if not oracle.perf then
-  pending "names in kept recordings are perf's (needs perf)"
-  return
-end
 
 warn "@off"
 
 local compared = 0
 
-corpus.each_file(it, pending, "names are perf's", function(recording)
+local function it_needs_perf(...) needs.it("perf", ...) end
+
+corpus.each_file(it_needs_perf, "names are perf's", function(recording)
   local file <close> = perflua.open(recording.path)
   -- without threads or times there is nothing to compare
   if file and pcall(function() file:samples():select("time", "tid", "comm") end) then
@@ -24,6 +21,6 @@ corpus.each_file(it, pending, "names are perf's", function(recording)
   end
 end)
 
-corpus.it(it, "names in kept recordings were compared", function()
+needs.it("corpus", "names in kept recordings were compared", function()
   assert.is_true(compared > 100000, compared)
 end)

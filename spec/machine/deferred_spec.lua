@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 local KERNEL, USER, DEFERRED = -128 & -1, -512 & -1, -640 & -1
@@ -105,7 +106,7 @@ describe("a call chain whose user part comes later", function()
     assert.same({ { 0xffff1000 } }, chains_of(b:write()))
   end)
 
-  corpus.it(it, "is as the recording's own perf has it", function()
+  needs.it("corpus", "is as the recording's own perf has it", function()
     local root = corpus.root .. "/recorded/amd64-7.2/"
     for _, name in ipairs { "defer.data", "defer-z.data" } do
       local perfs, ours, key = {}, {}, nil

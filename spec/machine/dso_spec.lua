@@ -3,6 +3,7 @@ local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local names = require "spec.support.names"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local system = require "spec.support.system"
@@ -83,13 +84,11 @@ describe("of the binary at an address", function()
       end
     end)
 
-    if oracle.perf then
-      it(case[1] .. ", as perf says", function()
-        local path = mapped.written(case[2])
-        local file <close> = assert(perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
-        assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
-      end)
-    end
+    needs.it("perf", case[1] .. ", as perf says", function()
+      local path = mapped.written(case[2])
+      local file <close> = assert(perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
+      assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
+    end)
   end
 
   it("the kernel and modules have the names of the table of build-ids, as perf says", function()
@@ -107,9 +106,8 @@ describe("of the binary at an address", function()
     local path = b:write()
     local file <close> = assert(perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
     assert.are.same({ "/boot/vmlinux-6.1", "/lib/modules/6.1/kernel/ext4.ko" }, mapped.dsos(file))
-    if oracle.perf then
-      assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
     local ids = {}
     for s in file:samples() do
       ids[#ids + 1] = s.map.build_id
@@ -188,11 +186,6 @@ describe("the build-id of a mapping", function()
   end)
 end)
 
-if not oracle.perf then
-  pending "binaries in recordings are perf's (needs perf)"
-  return
-end
-
 --- "time tid dso" of each sample that perf prints, and of ours.
 local function of_perf(path)
   local list = {}
@@ -243,8 +236,8 @@ int main(void)
 
 local library = "static volatile long x; void work(void) { for (int i = 0; i < 2000000; i++) x += i; }\n"
 
-describe("the binary of a sample", function()
-  it("is perf's where libraries come and go, processes are forked and programs run", function()
+needs.describe("perf", "the binary of a sample", function()
+  needs.it("kernel,cpus", "is perf's where libraries come and go, processes are forked and programs run", function()
     local dir = files.directory { ["main.c"] = source, ["lib.c"] = library }
     local _, built = files.output(("cd %s && gcc -o main main.c -ldl && gcc -shared -fPIC -o one.so lib.c && "
       .. "gcc -shared -fPIC -O1 -o two.so lib.c"):format(dir))
@@ -261,7 +254,7 @@ describe("the binary of a sample", function()
   -- perf 6.1 reads the name of a mapping eight bytes late where Linux 3.12 to 3.15 wrote no protection
   local misread = { ["perf.data.true.v2"] = true }
 
-  corpus.each_file(it, pending, "is perf's", function(recording)
+  corpus.each_file(it, "is perf's", function(recording)
     local ok, ours = pcall(of_file, recording.path)
     if ok and not misread[recording.name:match "[^/]+$"] then
       local theirs = of_perf(recording.path)

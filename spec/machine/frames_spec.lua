@@ -1,6 +1,7 @@
 -- The frames of call chains, whichever way they were recorded.
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 local KERNEL, USER, GUEST = -128 & -1, -512 & -1, -2560 & -1
@@ -39,7 +40,7 @@ describe("the frames of a call chain", function()
     assert.equal(50, n)
   end)
 
-  corpus.it(it, "can be had of every sample of every real recording", function()
+  needs.it("corpus", "can be had of every sample of every real recording", function()
     local frames = 0
     for _, recording in ipairs(corpus.recordings()) do
       local file = perflua.open(recording.path)

@@ -1,5 +1,6 @@
 -- Call chains recorded by the processor as a stack of branches.
 local builder = require "spec.support.builder"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 
@@ -57,10 +58,7 @@ describe("a call chain with a call stack of branches", function()
     end)
   end
 
-  it("is as perf script has it", function()
-    if not oracle.perf then
-      return pending "perf is not installed"
-    end
+  needs.it("perf", "is as perf script has it", function()
     local path = recorded { "user", "call_stack" }
     local perfs = {}
     for _, line in ipairs(oracle.script(path, "time,ip")) do

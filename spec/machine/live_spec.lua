@@ -1,14 +1,9 @@
 -- The names of samples are those that perf script prints, for recordings made on the spot.
 local files = require "spec.support.files"
 local names = require "spec.support.names"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
-
-if not oracle.perf then
-  pending "names in recordings made now are perf's (needs perf)"
-  return
-end
 
 -- Short processes, subshells without exec, threads of one that names them, names that are taken again.
 local work = [[
@@ -32,7 +27,7 @@ local recordings = {
   { "without inherited events", "-i -F 5000 -e cpu-clock" },
 }
 
-describe("names in a recording made now", function()
+needs.describe("tracepoints,cpus", "names in a recording made now", function()
   for _, recording in ipairs(recordings) do
     it(recording[1] .. " are perf's", function()
       local path, tail = names.record(recording[2], work), recording[2]:find("--tail", 1, true) ~= nil

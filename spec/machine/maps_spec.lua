@@ -1,6 +1,6 @@
 -- What was mapped where, at a time.
 local mapped = require "spec.support.mapped"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local system = require "spec.support.system"
 
@@ -150,8 +150,8 @@ describe("what was mapped at an address", function()
       end)
     end
 
-    if oracle.perf and not case.unlike_perf then
-      it(case[1] .. ", as perf says", function()
+    if not case.unlike_perf then
+      needs.it("perf", case[1] .. ", as perf says", function()
         local path = mapped.written(case[2])
         local file <close> = assert(perflua.open(path))
         assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())

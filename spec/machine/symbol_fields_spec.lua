@@ -2,7 +2,7 @@
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local names = require "spec.support.names"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local system = require "spec.support.system"
 
@@ -82,14 +82,13 @@ describe("where a sample of the kernel was", function()
   it("is told by its symbols, also behind what was mapped of it, as perf says", function()
     local path, kallsyms = mapped.written(lines), files.temporary(KALLSYMS)
     assert.are.same(expected, places(path, { kallsyms = kallsyms }))
-    if oracle.perf then
-      local theirs = {}
-      for line in files.lines("perf script -F ip,sym,dso --kallsyms=" .. kallsyms .. " -f -i " .. path .. " 2>&1") do
-        local symbol, dso = line:match "^%s*%x+ (%S+) %((%S+)%)$"
-        theirs[#theirs + 1] = symbol and symbol:gsub("%[unknown%]", "nil") .. " " .. dso
-      end
-      assert.are.same(expected, theirs)
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    local theirs = {}
+    for line in files.lines("perf script -F ip,sym,dso --kallsyms=" .. kallsyms .. " -f -i " .. path .. " 2>&1") do
+      local symbol, dso = line:match "^%s*%x+ (%S+) %((%S+)%)$"
+      theirs[#theirs + 1] = symbol and symbol:gsub("%[unknown%]", "nil") .. " " .. dso
     end
+    assert.are.same(expected, theirs)
   end)
 
   it("is told by the kallsyms that were recorded with it", function()
@@ -130,11 +129,6 @@ describe("the stack of a sample", function()
   end)
 end)
 
-if not oracle.perf then
-  pending "symbols in recordings are perf's (needs perf)"
-  return
-end
-
 local source = [[
 #include <stdlib.h>
 char table[1 << 20], *heap;
@@ -143,7 +137,7 @@ __attribute__((noinline)) long sum(void) { long s = 0; for (int i = 0; i < 1 << 
 int main(void) { long s = 0; for (int i = 1; i < 60; i++) { fill(i); s += sum(); } return s == 1; }
 ]]
 
-describe("the fields of samples of a program", function()
+needs.describe("record,kernel", "the fields of samples of a program", function()
   local dir = files.directory { ["main.c"] = source }
   local program = dir .. "/main"
 

@@ -1,6 +1,7 @@
 -- The names of threads at a time.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local system = require "spec.support.system"
@@ -223,8 +224,8 @@ describe("the name of a thread", function()
       end)
     end
 
-    if oracle.perf and not case.unlike_perf then
-      it(title .. ", as perf says", function()
+    if not case.unlike_perf then
+      needs.it("perf", title .. ", as perf says", function()
         local path, names = system.written(lines)
         local file <close> = assert(perflua.open(path))
         local found = file:samples():select("time", "comm"):collect()

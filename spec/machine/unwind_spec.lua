@@ -2,6 +2,7 @@
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 
@@ -114,17 +115,11 @@ end
 
 describe("a call chain unwound from a sample's stack", function()
   for name, flags in pairs { ["position-independent"] = "-O2", ["of fixed addresses"] = "-O2 -no-pie" } do
-    it("is as perf script has it, of a program " .. name, function()
-      if not oracle.perf then
-        return pending "perf is not installed"
-      end
+    needs.it("record", "is as perf script has it, of a program " .. name, function()
       local tree = binaries.tree()
       tree:write("busy.c", busy)
       tree:sh("gcc " .. flags .. " -fomit-frame-pointer -o busy busy.c -lpthread")
       local path = oracle.record("-F 1999 -e cpu-clock:u --call-graph dwarf", tree.path .. "/busy")
-      if not path then
-        return pending "perf cannot record here"
-      end
       local ours, perfs = chains_of(path), chains_of_perf(path)
       assert.is_true(#perfs > 20)
       assert.equal(#perfs, #ours)

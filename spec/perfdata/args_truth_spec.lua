@@ -1,6 +1,7 @@
 -- Tracepoints' fields of real recordings, and of ones made now, are what perf decodes and prints.
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local oracle_args = require "spec.support.oracle_args"
 local perflua = require "perflua"
@@ -44,12 +45,7 @@ local function has_tracing(recording)
   return files.read(recording.path):find("\x17\x08\x44tracing0.", 1, true) ~= nil
 end
 
-describe("the fields of a real recording's tracepoints", function()
-  if not corpus.root then
-    pending "are what its own perf printed (needs PERFLUA_CORPUS)"
-    return
-  end
-
+needs.describe("corpus", "the fields of a real recording's tracepoints", function()
   for _, recording in ipairs(corpus.recordings()) do
     local kept = kept_of(recording)
     if kept and has_tracing(recording) then
@@ -64,17 +60,15 @@ describe("the fields of a real recording's tracepoints", function()
     end
   end
 
-  if oracle_args.can then
-    for _, name in ipairs { "recorded/s390x/tp.data", "recorded/s390x/sched.data", "recorded/armhf/sched.data",
-      "recorded/i386/pipe-tp.data", "recorded/arm64/trace.data", "recorded/arm64/kprobe.data" } do
-      it("are what perf's decoder has: " .. name, function()
-        local file <close> = open(corpus.root .. "/" .. name)
-        local result = oracle_args.compare(file, corpus.root .. "/" .. name, machine_of(file))
-        is_alike(result)
-        assert.is_true(result.samples > 0)
-        add(result)
-      end)
-    end
+  for _, name in ipairs { "recorded/s390x/tp.data", "recorded/s390x/sched.data", "recorded/armhf/sched.data",
+    "recorded/i386/pipe-tp.data", "recorded/arm64/trace.data", "recorded/arm64/kprobe.data" } do
+    needs.it("perf with Python", "are what perf's decoder has: " .. name, function()
+      local file <close> = open(corpus.root .. "/" .. name)
+      local result = oracle_args.compare(file, corpus.root .. "/" .. name, machine_of(file))
+      is_alike(result)
+      assert.is_true(result.samples > 0)
+      add(result)
+    end)
   end
 
   for _, name in ipairs {
@@ -101,23 +95,16 @@ describe("the fields of a real recording's tracepoints", function()
   end)
 end)
 
-describe("the fields of tracepoints recorded now", function()
-  if not (oracle.perf and oracle_args.can) then
-    pending "are what perf decodes and prints (needs perf with Python)"
-    return
-  end
-  local path, problem
+needs.describe("tracepoints,cpus", "the fields of tracepoints recorded now", function()
+  local path
 
   setup(function()
     local events = "sched:*,irq:softirq*,block:block_rq_*,kmem:kmalloc,raw_syscalls:*,syscalls:*openat*,syscalls:*exec*"
-    path, problem = oracle.record("-a -e '" .. events .. "'",
+    path = oracle.record("-a -e '" .. events .. "'",
       "sh -c 'seq 40 | sort -R | wc -c; ls -l /usr >/dev/null; echo 1 >/tmp/$$; rm /tmp/$$; sleep 0.01'")
   end)
 
-  it("are what perf decodes", function()
-    if not path then
-      return pending(problem)
-    end
+  needs.it("perf with Python", "are what perf decodes", function()
     local file <close> = open(path)
     local result = oracle_args.compare(file, path, machine_of(file))
     is_alike(result)
@@ -125,9 +112,6 @@ describe("the fields of tracepoints recorded now", function()
   end)
 
   it("are what perf prints", function()
-    if not path then
-      return pending(problem)
-    end
     local file <close> = open(path)
     local result = trace_texts.compare(file, trace_texts.live(path), 1)
     is_alike(result)

@@ -1,13 +1,9 @@
 -- Compressed recordings made on the spot, whole, damaged and cut, compared with what perf finds in them.
 local everything = require "spec.support.everything"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
-
-if not oracle.perf then
-  pending "compressed recordings made now are read as perf reads them (needs perf)"
-  return
-end
 
 local COMPRESSED = { [81] = true, [83] = true }
 
@@ -75,7 +71,7 @@ local function split(list, offset, inside)
   return before, at, outside
 end
 
-describe("a recording made now with -z", function()
+needs.describe("tracepoints", "a recording made now with -z", function()
   local path, offsets, inside
   local all -- as perf has them
   local workload = "dd if=/dev/zero of=/dev/null bs=1 count=%d"
@@ -230,7 +226,7 @@ describe("a recording made now with -z", function()
   end)
 end)
 
-describe("the second file of a recording made now with -z --switch-output", function()
+needs.describe("tracepoints", "the second file of a recording made now with -z --switch-output", function()
   --- The two recordings; fewer if perf was not quick enough to switch.
   local function record()
     local dir = files.output "mktemp -d":match "%S+"

@@ -1,14 +1,10 @@
 -- Recordings made on the spot, and what perf makes of them: the same to a script.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
 local seen = require "spec.support.seen"
-
-if not oracle.perf then
-  pending "recordings that perf turns into other containers stay the same (needs perf)"
-  return
-end
 
 local workload = "sh -c 'for i in 1 2 3; do seq 3000 | sort -R | wc -c; done'"
 local events = "-a -F 900 -e cpu-clock -e context-switches"
@@ -43,7 +39,7 @@ local function same_lines(expected, found)
 end
 
 for how, option in pairs { ["a recording made now"] = "", ["a compressed recording made now"] = "-z " } do
-  describe(how, function()
+  needs.describe("cpus", how, function()
     local path, expected
 
     setup(function()
@@ -94,7 +90,7 @@ for how, option in pairs { ["a recording made now"] = "", ["a compressed recordi
     end)
   end)
 
-  describe(how .. " to a pipe", function()
+  needs.describe("cpus", how .. " to a pipe", function()
     it("is the same while it is made and afterwards", function()
       local path = files.temporary()
       local found = streamed(('perf record -q -N -m 64 --no-bpf-event %s%s -o - -- %s 2>/dev/null | tee "$2"')

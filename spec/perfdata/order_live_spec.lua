@@ -1,13 +1,9 @@
 -- Recordings made on the spot: their samples come in the order in which perf script prints them.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
-
-if not oracle.perf then
-  pending "recordings made now are in perf's order (needs perf)"
-  return
-end
 
 local record = "perf record -q -N -m 64 --no-bpf-event -a "
 local workload = " -- sh -c 'for i in 1 2 3 4 5 6 7 8; do seq 4000 | sort -R | wc -c; done' "
@@ -79,7 +75,7 @@ local recordings = {
 }
 
 for _, recording in ipairs(recordings) do
-  it("a recording made now " .. recording[1] .. " is in perf's order", function()
+  needs.it("tracepoints,cpus", "a recording made now " .. recording[1] .. " is in perf's order", function()
     local path = recorded(recording[2])
     local file <close> = assert(perflua.open(path))
     same_order(path, our_order(file))
@@ -92,7 +88,8 @@ for _, recording in ipairs(recordings) do
 end
 
 for _, option in ipairs { "", "-z " } do
-  it(("a directory of a thread for each cpu made now, %srecorded with --threads"):format(option)
+  needs.it("tracepoints,cpus",
+    ("a directory of a thread for each cpu made now, %srecorded with --threads"):format(option)
     .. " is in perf's order", function()
     local path = files.output "mktemp -d":match "%S+"
     local text, ok = files.output(record .. option .. "--threads=cpu " .. scheduling .. " -o " .. path .. "/d"
@@ -106,7 +103,7 @@ for _, option in ipairs { "", "-z " } do
     assert.is_true(good, problem)
   end)
 
-  it(("a pipe that perf %swrites now is in perf's order"):format(option), function()
+  needs.it("tracepoints,cpus", ("a pipe that perf %swrites now is in perf's order"):format(option), function()
     local path = files.temporary()
     local got = run.shell_with(record .. option .. scheduling .. " -o -" .. workload
       .. '2>/dev/null | tee "$1" | "$perflua" "$2" -', path, run.script [[

@@ -1,7 +1,7 @@
 -- What file:health() says of records that came too late for their round.
 local files = require "spec.support.files"
 local helper = require "spec.support.health"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 local health, one_event, samples_at = helper.of, helper.one_event, helper.samples_at
@@ -55,10 +55,7 @@ describe("records that come too late for perf", function()
     assert.are.equal(1, health(b).order.late)
   end)
 
-  it("are what perf counts", function()
-    if not oracle.perf then
-      return pending "perf is not installed"
-    end
+  needs.it("perf", "are what perf counts", function()
     local seed = 7
     local function random(n)
       seed = (seed * 1103515245 + 12345) % 2147483648

@@ -1,6 +1,7 @@
 -- What perf's script printed for real recordings, in every container: the same samples, names and order.
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 -- Where perf's lines are not its samples.
@@ -56,14 +57,10 @@ local function scripts()
   return list
 end
 
-describe("a real recording", function()
-  if not corpus.root then
-    pending "has the samples that perf script prints (needs PERFLUA_CORPUS)"
-    return
-  end
+needs.describe("corpus", "a real recording", function()
   local compared = 0
 
-  for _, one in ipairs(scripts()) do
+  for _, one in ipairs(corpus.root and scripts() or {}) do
     local path, script = one[1], one[2]
     it("has the samples that perf script prints, in the order of time: " .. path:match "[^/]+/[^/]+$", function()
       local theirs = printed(script)

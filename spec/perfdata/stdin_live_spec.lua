@@ -1,5 +1,6 @@
 -- Recordings that are read while they are written.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local small = require "spec.support.small_pipe"
@@ -47,12 +48,7 @@ describe("a recorder that still runs", function()
     assert.are.same({ status = 0, out = "3\n", err = "" }, got)
   end)
 
-  if not oracle.perf then
-    pending "is perf (needs perf)"
-    return
-  end
-
-  it("is perf: records come while the command runs", function()
+  needs.it("record", "is perf: records come while the command runs", function()
     local mark = files.temporary()
     local got = shell(wait .. [[
 
@@ -79,7 +75,7 @@ describe("a recorder that still runs", function()
     assert.is_nil(got.err:find("late", 1, true), got.err)
   end)
 
-  it("is perf with tracepoints, whose records perf itself finds, too", function()
+  needs.it("tracepoints", "is perf with tracepoints, whose records perf itself finds, too", function()
     local path = files.temporary()
     local got = shell([[
       perf record -q -N -m 64 -c 1 -e sched:sched_switch -e cpu-clock -o - -- sh -c 'sleep 0.01 | cat' |

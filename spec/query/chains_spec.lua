@@ -5,6 +5,7 @@ local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local jitdump = require "spec.support.jitdump"
 local mapped = require "spec.support.mapped"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 local KERNEL, USER = -128, -512
@@ -204,7 +205,7 @@ describe("call chains of real recordings", function()
     "recorded/arm64/dwarf.data", "recorded/arm64/fp-g.data", "recorded/s390x/all.data", "recorded/armhf/fp-g.data",
   }
   for _, name in ipairs(names) do
-    corpus.it(it, "are grouped as their texts say: " .. name, function()
+    needs.it("corpus", "are grouped as their texts say: " .. name, function()
       same(corpus.root .. "/" .. name, { symfs = "/nonexistent", kallsyms = "/dev/null" })
     end)
   end

@@ -5,6 +5,7 @@ local compressed = require "spec.support.compressed"
 local containers = require "spec.support.containers"
 local files = require "spec.support.files"
 local lively = require "spec.support.lively"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local queries = require "spec.support.queries"
@@ -170,13 +171,9 @@ describe("a compressed recording", function()
     assert.are.equal(2, shared.threads_of(path, 4))
   end)
 
-  it("made now has the same answers", function()
-    if not oracle.perf then return end
-    local path = files.temporary()
+  needs.it("cpus,kernel", "made now has the same answers", function()
     local load = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ls / >/dev/null & cat /proc/self/maps >/dev/null & wait; done"
-    local _, ok = files.output(("perf record -q -z -g -a -e cpu-clock -F 9000 -o %s -- sh -c %s 2>&1"):format(path,
-      files.quote(load)))
-    if not ok then return end
+    local path = oracle.record("-z -g -a -e cpu-clock -F 9000", "sh -c " .. files.quote(load))
     all_agreed(path)
     random_agreed(path, 8)
   end)

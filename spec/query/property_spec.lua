@@ -1,5 +1,6 @@
 -- Random queries have one answer, whoever gives it: the core with one thread, with several, and the interpreter, which
 -- asks record by record in Lua. QUERY_SEED=n begins with that seed, SWEEP=1 goes on for minutes.
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local args_recording = require "spec.support.args_recording"
 local answers = require "spec.support.query_answers"
@@ -95,12 +96,9 @@ describe("a random query", function()
     check(args_recording.of({ endian = "big", long_size = 4 }):write(), 20)
   end)
 
-  it("has one answer of tracepoints as the kernel has them", function()
-    if not oracle.perf then return pending "perf is not installed" end
+  needs.it("tracepoints", "has one answer of tracepoints as the kernel has them", function()
     local events = "-e sched:sched_switch,sched:sched_wakeup,irq:softirq_entry -e 'raw_syscalls:*'"
-    local path, why = oracle.record(events, "ls / /usr")
-    if not path then return pending(why) end
-    check(path, 20)
+    check(oracle.record(events, "ls / /usr"), 20)
   end)
 
   it("has one answer of records that are no samples", function()
@@ -109,7 +107,7 @@ describe("a random query", function()
   end)
 
   for _, recording in ipairs(chosen()) do
-    corpus.it(it, "has one answer, of " .. recording.name, function()
+    needs.it("corpus", "has one answer, of " .. recording.name, function()
       reading.quietly(check, recording.path, 10)
     end)
   end

@@ -2,6 +2,7 @@
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local lines = require "spec.script.lines"
+local needs = require "spec.support.needs"
 
 local quiet = "--symfs=/nonexistent --kallsyms=/dev/null"
 
@@ -58,11 +59,7 @@ local function kept_scripts()
   return list
 end
 
-describe("the lines of a real recording", function()
-  if not corpus.root then
-    pending "are perf's (needs PERFLUA_CORPUS)"
-    return
-  end
+needs.describe("corpus", "the lines of a real recording", function()
   local compared = 0
 
   for _, one in ipairs(kept_scripts()) do

@@ -1,6 +1,7 @@
 -- perflua script prints what perf script prints, of recordings made on the spot.
 local files = require "spec.support.files"
 local lines = require "spec.script.lines"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 
 local kept, compiled = {}, nil
@@ -47,9 +48,7 @@ local recordings = {
 local function recorded(one)
   local arguments, command = one[2], one[4] or busy
   if not kept[arguments] then
-    local path, message = oracle.record(arguments, command())
-    assert(path, message)
-    kept[arguments] = path
+    kept[arguments] = oracle.record(arguments, command())
   end
   return kept[arguments]
 end
@@ -63,12 +62,7 @@ local function of_program(list)
   return source
 end
 
-describe("the lines of a recording made now", function()
-  if not oracle.perf then
-    pending "are perf's (needs perf)"
-    return
-  end
-
+needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", function()
   for _, one in ipairs(recordings) do
     for _, arguments in ipairs(one[3]) do
       it(("%s are perf's: %s"):format(one[1], arguments == "" and "default" or arguments), function()
@@ -88,9 +82,8 @@ describe("the lines of a recording made now", function()
       .. "syscalls:sys_*_write workqueue:* rcu:* writeback:*"):gmatch "%S+" do
       if files.output("perf list '" .. one .. "' 2>/dev/null"):find "Tracepoint" then events[#events + 1] = one end
     end
-    local path, message = oracle.record("-a -e '" .. table.concat(events, ",") .. "'",
+    local path = oracle.record("-a -e '" .. table.concat(events, ",") .. "'",
       "sh -c 'seq 2000 | sort -r | wc -l; ls -lR /usr/include/linux | gzip -1 | wc -c; sync; sleep 0.05'")
-    assert(path, message)
     for _, arguments in ipairs { "", "-F event,trace" } do
       local theirs, ours = lines.of_perf(path, arguments), lines.of_ours(path, arguments)
       table.sort(theirs) -- of one time perf takes the ring buffers in another order

@@ -5,6 +5,10 @@ local perflua = require "perflua"
 
 local binaries = {}
 
+--- The id of a process that cannot run here, as pid_max is at most 1 << 22. perf opens files of a running process in
+--- the namespaces of that process.
+binaries.PID = (1 << 22) + 7
+
 local Tree = {}
 Tree.__index = Tree
 Tree.__gc = function(tree)
@@ -55,9 +59,10 @@ function Tree:build_id(name)
 end
 
 --- A recording of samples at ips {address…} after maps, each a record of mmap2. options: `features` by name, `misc`
---- of the samples, their `pid` (7), `time` of the first (1: they follow one another), `monotonic`: the clock.
+--- of the samples, their `pid`, `time` of the first (1: they follow one another), `monotonic`: the clock.
 function binaries.recorded(maps, ips, options)
   options = options or {}
+  local process = options.pid or binaries.PID
   local b = builder.new(options.builder)
   local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" },
     use_clockid = options.monotonic, clockid = options.monotonic and 1 or nil }
@@ -65,15 +70,15 @@ function binaries.recorded(maps, ips, options)
     b:feature(name, value)
   end
   for _, map in ipairs(maps) do
-    local record = { pid = options.pid or 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2 }
+    local record = { pid = process, tid = process, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2 }
     for k, v in pairs(map) do
       record[k] = v
     end
     b:record("mmap2", record)
   end
   for i, ip in ipairs(ips) do
-    local pid, time = options.pid or 7, (options.time or 1) + i - 1
-    b:sample(event, { ip = ip, pid = pid, tid = pid, time = time, misc = options.misc })
+    local time = (options.time or 1) + i - 1
+    b:sample(event, { ip = ip, pid = process, tid = process, time = time, misc = options.misc })
   end
   return b:write()
 end
@@ -86,6 +91,12 @@ function binaries.found(path, options)
     list[#list + 1] = s.symbol and ("%s+0x%x"):format(s.symbol, s.symoff) or "[unknown]"
   end
   return list, file:missing()
+end
+
+--- A line of perf's without the parameters of C++ functions and the marks of clones, which a perf that demangles with
+--- libstdc++ shows.
+function binaries.without_parameters(line)
+  return (line:gsub(" %[clone [^%]]*%]", ""):gsub("^(.-)%b()[%w ]*(%+0x%x+)", "%1%2"))
 end
 
 --- What perf finds with options of its own, `before` and `after` its command.

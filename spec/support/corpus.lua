@@ -1,5 +1,6 @@
 -- The real recordings in $PERFLUA_CORPUS, with what perf printed for each. Without it there are none.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 
 local corpus = {}
 
@@ -102,23 +103,16 @@ function corpus.recordings()
   return known
 end
 
---- Declares one spec for each recording that is a single file; without a corpus one pending spec stands for
---- them, so that busted counts and shows it. `it` and `pending` are busted's, body takes a recording.
-function corpus.each_file(it, pending, name, body)
+--- Declares one spec for each recording that is a single file, or one that is pending without a corpus. `it` is
+--- busted's, body takes a recording.
+function corpus.each_file(it, name, body)
   if not root then
-    pending(name .. " (needs PERFLUA_CORPUS)")
+    needs.it("corpus", name, body)
   end
   for _, recording in ipairs(corpus.recordings()) do
     it(name .. ": " .. recording.name, function()
       body(recording)
     end)
-  end
-end
-
---- Declares a spec over one recording of the corpus; see each_file for all of them.
-function corpus.it(it, name, body)
-  if root then
-    it(name, body)
   end
 end
 

@@ -3,9 +3,6 @@ local files = require "spec.support.files"
 
 local oracle = {}
 
---- Whether perf is installed.
-oracle.perf = select(2, files.output "command -v perf >/dev/null 2>&1")
-
 -- perf must neither resolve with this machine's binaries nor ask anything.
 local quiet = " --symfs=/nonexistent --kallsyms=/dev/null -f -i "
 
@@ -72,15 +69,13 @@ function oracle.script(path, fields)
   return list
 end
 
---- Records a command with perf, quickly and without touching its build-id cache; returns the path, or
---- nil and what perf said.
+--- Records a command with perf, quickly and without touching its build-id cache; returns the path. Raises what perf
+--- said if it cannot: a spec that records says what it needs (see needs.lua).
 function oracle.record(arguments, command)
   local path = files.temporary()
   local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -o " .. path .. " " .. arguments
     .. " -- " .. command .. " 2>&1 >/dev/null")
-  if not ok then
-    return nil, text
-  end
+  assert(ok, text)
   return path
 end
 

@@ -3,9 +3,6 @@ local files = require "spec.support.files"
 
 local oracle_args = {}
 
---- Whether perf is here and can run Python.
-oracle_args.can = select(2, files.output "perf version --build-options 2>/dev/null | grep -q 'libpython: *. *on'")
-
 local command = "perf script -f -s spec/support/oracle_args.py --symfs=/nonexistent --kallsyms=/dev/null -i %s"
   .. " 2>/dev/null"
 

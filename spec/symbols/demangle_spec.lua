@@ -1,7 +1,7 @@
 -- Names as their authors wrote them.
 local binaries = require "spec.support.binaries"
 local builder_elf = require "spec.support.builder_elf"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 
 --- What symbols of these names are called by perflua, or with `as` binaries.of_perf by perf.
 local function called(names, options, as)
@@ -63,9 +63,10 @@ end
 describe("a mangled name", function()
   it("is shown as its author wrote it, in C++, Rust and OCaml", function()
     assert.same(with_offsets(column(2)), called(column(1)))
-    if oracle.perf then
-      assert.same(with_offsets(column(2)), called(column(1), nil, binaries.of_perf))
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    local theirs = called(column(1), nil, binaries.of_perf)
+    if theirs[1] == "foo()+0x0" then return pending "perf was built with the demangler of libstdc++" end
+    assert.same(with_offsets(column(2)), theirs)
   end)
 
   it("is left as it is without demangle", function()

@@ -1,7 +1,7 @@
 -- Which of the symbols of an ELF file an address has.
 local binaries = require "spec.support.binaries"
 local builder_elf = require "spec.support.builder_elf"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 
 local X86, PPC64, ARM, ARM64, RISCV = 62, 21, 40, 183, 243
 local EXEC, DATA = 6, 3
@@ -22,23 +22,22 @@ local function named(file, at)
     ips[i] = 0x400000 + sections[1].offset + offset
   end
   local recording = binaries.recorded({ { filename = path } }, ips)
-  return binaries.found(recording), oracle.perf and binaries.of_perf(recording), sections
+  return binaries.found(recording), not needs.missing "perf" and binaries.of_perf(recording), sections
 end
 
 local function is_named(expected, file, at)
   local ours, perfs = named(file, at)
   assert.same(expected, ours)
-  if perfs then
-    assert.same(expected, perfs)
-  end
+  if needs.missing "perf" then return pending(needs.missing "perf") end
+  assert.same(expected, perfs)
 end
 
 -- Two at one address: the better one, what makes it so.
 local better = {
-  { { name = "b" }, { name = "b_weak", binding = "weak" }, "is not weak" },
-  { { name = "b" }, { name = "b_local", binding = "local" }, "is global" },
-  { { name = "b" }, { name = "b_unique", binding = "unique" }, "is global, and not one of a kind" },
-  { { name = "b" }, { name = "_bcd" }, "has fewer underscores" },
+  { { name = "base" }, { name = "base_weak", binding = "weak" }, "is not weak" },
+  { { name = "base" }, { name = "base_local", binding = "local" }, "is global" },
+  { { name = "base" }, { name = "base_unique", binding = "unique" }, "is global, and not one of a kind" },
+  { { name = "base" }, { name = "_base2" }, "has fewer underscores" },
   { { name = "longer" }, { name = "short" }, "has the longer name" },
 }
 
@@ -65,20 +64,20 @@ describe("the symbol of an address", function()
 
   it("is a function and not a mere label there, as later versions of perf have it", function()
     local ours = named({ symbols = {
-      { name = "a_label", type = "notype", size = 16 }, { name = "f", binding = "local", size = 16 },
+      { name = "a_label", type = "notype", size = 16 }, { name = "work", binding = "local", size = 16 },
     } }, { 4 })
-    assert.same({ "f+0x4" }, ours)
+    assert.same({ "work+0x4" }, ours)
   end)
 
   it("reaches to the next one when its file gives no size, and the last to the end of the next page", function()
-    is_named({ "a+0x0", "a+0x1f", "b+0x0", "b+0x5f" }, { symbols = {
-      { name = "a" }, { name = "b", value = 32 },
+    is_named({ "one+0x0", "one+0x1f", "two+0x0", "two+0x5f" }, { symbols = {
+      { name = "one" }, { name = "two", value = 32 },
     } }, { 0, 31, 32, 127 })
   end)
 
   it("is none between two that have sizes", function()
-    is_named({ "a+0x0", "a+0xf", "[unknown]", "b+0x0", "[unknown]" }, { symbols = {
-      { name = "a", size = 16 }, { name = "b", value = 32, size = 1 },
+    is_named({ "one+0x0", "one+0xf", "[unknown]", "two+0x0", "[unknown]" }, { symbols = {
+      { name = "one", size = 16 }, { name = "two", value = 32, size = 1 },
     } }, { 0, 15, 16, 32, 33 })
   end)
 
@@ -99,20 +98,22 @@ describe("the symbol of an address", function()
   end)
 
   it("is none of a section, a source file, a thread's variable, a hidden label or another file", function()
-    is_named({ "[unknown]", "[unknown]", "[unknown]", "[unknown]", "[unknown]", "[unknown]", "f+0x0" }, { symbols = {
+    is_named({ "[unknown]", "[unknown]", "[unknown]", "[unknown]", "[unknown]", "[unknown]", "work+0x0" }, { symbols = {
       { name = "section", type = "section", size = 16 }, { name = "file", type = "file", value = 16, size = 16 },
       { name = "tls", type = "tls", value = 32, size = 16 },
       { name = "hidden", type = "notype", value = 48, size = 16, other = 2 },
       { name = "undefined", value = 64, size = 16, section = 0 },
       { name = "absolute", value = 80, size = 1, section = 0xfff1 },
-      { name = "f", value = 96, size = 16 },
+      { name = "work", value = 96, size = 16 },
     } }, { 0, 16, 32, 48, 64, 80, 96 })
   end)
 
   it("is none of what is not in memory when the program runs", function()
-    is_named({ "[unknown]", "f+0x0" }, {
+    is_named({ "[unknown]", "work+0x0" }, {
       more = { { name = ".gnu.warning", data = ("\0"):rep(64), flags = 0 } },
-      symbols = { { name = "warning", section = ".gnu.warning", size = 512 }, { name = "f", value = 16, size = 16 } },
+      symbols = {
+        { name = "warning", section = ".gnu.warning", size = 512 }, { name = "work", value = 16, size = 16 },
+      },
     }, { 0, 16 })
   end)
 end)
@@ -121,8 +122,8 @@ describe("symbols of other machines", function()
   for _, class in ipairs { 32, 64 } do
     for _, endian in ipairs { "little", "big" } do
       it(("are read from files of %d bits, %s endian"):format(class, endian), function()
-        is_named({ "f+0x4" }, { machine = class == 32 and 8 or 22, class = class, endian = endian, symbols = {
-          { name = "f", size = 16 } } }, { 4 })
+        is_named({ "work+0x4" }, { machine = class == 32 and 8 or 22, class = class, endian = endian, symbols = {
+          { name = "work", size = 16 } } }, { 4 })
       end)
     end
   end
@@ -138,21 +139,21 @@ describe("symbols of other machines", function()
   for name, machine in pairs { arm64 = ARM64, riscv = RISCV } do
     it("are of " .. name .. " without marks of code and data", function()
       local marks = { "$x", "$d" }
-      local symbols = { { name = "f", size = 32 } }
+      local symbols = { { name = "work", size = 32 } }
       for i, mark in ipairs(marks) do
         symbols[i + 1] = { name = mark, type = "notype", binding = "local", value = 4 * i }
       end
-      assert.same({ "f+0x5", "f+0x9" }, (named({ machine = machine, symbols = symbols }, { 5, 9 })))
+      assert.same({ "work+0x5", "work+0x9" }, (named({ machine = machine, symbols = symbols }, { 5, 9 })))
     end)
   end
 
   it("are of 64-bit PowerPC where the descriptors of functions say", function()
-    local symbols = { { name = "f", section = ".opd", value = 24, size = 16 } }
+    local symbols = { { name = "work", section = ".opd", value = 24, size = 16 } }
     local file = { machine = PPC64, endian = "big", symbols = symbols }
     -- the first section's address is known before the second is written
     local start = builder_elf.base + 128
     file.more = { { name = ".opd", flags = DATA, data = string.pack(">I8I8I8I8I8I8", start, 0, 0, start + 64, 0, 0) } }
-    is_named({ "[unknown]", "f+0x0", "f+0xf", "[unknown]" }, file, { 0, 64, 79, 80 })
+    is_named({ "[unknown]", "work+0x0", "work+0xf", "[unknown]" }, file, { 0, 64, 79, 80 })
   end)
 end)
 
@@ -197,11 +198,7 @@ end
 
 describe("the symbols of a program", function()
   for what, flags in pairs(programs) do
-    it("are perf's at every address of one " .. what, function()
-      if not oracle.perf then
-        pending "no perf"
-        return
-      end
+    needs.it("perf", "are perf's at every address of one " .. what, function()
       local tree = binaries.tree()
       tree:write("prog.c", source)
       tree:sh("gcc -O1 -w -o prog prog.c " .. flags)

@@ -3,7 +3,7 @@ local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local jitdump = require "spec.support.jitdump"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 
 local CODE = 0x7f0000000000
 
@@ -43,15 +43,14 @@ describe("a perf map", function()
     local expected = { "one+0x0", "one+0xf", "[unknown]", "two words  and more +0x5", "JS:~three /a b.js:1:2+0x5",
       "last+0x10", "[unknown]" }
     assert.same(expected, list)
-    if oracle.perf then
-      -- perf does not look below symfs
-      local own = ("/tmp/perf-%d.map"):format(pid)
-      assert.is_false(files.exists(own))
-      files.write(own, text .. "\n")
-      local theirs = binaries.of_perf(path)
-      os.remove(own)
-      assert.same(expected, theirs)
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    -- perf does not look below symfs
+    local own = ("/tmp/perf-%d.map"):format(pid)
+    assert.is_false(files.exists(own))
+    files.write(own, text .. "\n")
+    local theirs = binaries.of_perf(path)
+    os.remove(own)
+    assert.same(expected, theirs)
   end)
 
   it("may have lines that are none", function()
@@ -72,11 +71,7 @@ describe("a perf map", function()
     assert.same({ ("/nonexistent/tmp/perf-%d.map: No such file or directory"):format(pid) }, missing[1].tried)
   end)
 
-  it("is not read when it is another user's, but by root", function()
-    if not select(2, files.output "test $(id -u) = 0 && setpriv --reuid 65534 true 2>&1") then
-      pending "needs root"
-      return
-    end
+  needs.it("root", "is not read when it is another user's, but by root", function()
     local tree = binaries.tree()
     tree:write(("tmp/perf-%d.map"):format(pid), ("%x 100 evil\n"):format(CODE))
     tree:write("ask.lua", [[
@@ -102,15 +97,11 @@ describe("a perf map", function()
 end)
 
 describe("a perf map in a container", function()
-  it("is found by the id that its process has there, while it runs", function()
+  needs.it("namespaces", "is found by the id that its process has there, while it runs", function()
     local child = io.popen([[unshare --pid --fork --mount sh -c 'mount -t tmpfs none /tmp &&
       echo "7f0000000000 100 inner" >/tmp/perf-1.map && echo ready && exec sleep 30' 2>&1 & echo $!; wait]], "r")
     local outer, ready = child:read "l", child:read "l"
-    if ready ~= "ready" then
-      child:close()
-      pending "needs to make namespaces"
-      return
-    end
+    assert.equal("ready", ready)
     local inner_child = files.output("cat /proc/" .. outer .. "/task/" .. outer .. "/children"):match "%d+"
     local function found(host)
       local path = binaries.recorded({ anonymous }, { CODE + 5 }, { pid = math.tointeger(inner_child), features = {
@@ -197,11 +188,7 @@ describe("a jitdump", function()
     end
   end)
 
-  it("of node has the names that perf inject gives the code", function()
-    if not oracle.perf or not select(2, files.output "command -v node") then
-      pending "needs perf and node"
-      return
-    end
+  needs.it("record,node", "of node has the names that perf inject gives the code", function()
     tree:write("busy.js", [[
       const end = Date.now() + 400; let x = 0;
       while (Date.now() < end) { const f = new Function("n", "let s = 0; for (let i = 0; i < n; i++) s += i; return s");
@@ -246,11 +233,7 @@ end)
 describe("the vdso", function()
   local vdso = { addr = CODE, len = 0x2000, filename = "[vdso]" }
 
-  it("of this machine is that of the recorded build-id", function()
-    if not oracle.perf then
-      pending "needs perf"
-      return
-    end
+  needs.it("record", "of this machine is that of the recorded build-id", function()
     local tree = binaries.tree()
     tree:sh "perf record -N -m 64 -F 1000 -e cpu-clock:u -o data --buildid-all true"
     local id = tree:sh "perf buildid-list -f -i data":match "(%x+) %[vdso%]"

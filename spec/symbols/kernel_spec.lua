@@ -1,7 +1,7 @@
 -- Where the symbols of the kernel and its modules are taken from.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 
 local TEXT = 0xffffffff81000000
 local ID = ("c0ffee42"):rep(5)
@@ -74,9 +74,8 @@ describe("the symbols of the kernel", function()
   it("are those of the file that the option kallsyms names", function()
     local path, text = recorded(ips), files.temporary(kallsyms)
     assert.same(expected, (binaries.found(path, { kallsyms = text })))
-    if oracle.perf then
-      assert.same(expected, binaries.of_perf(path, { after = "--kallsyms " .. text }))
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    assert.same(expected, binaries.of_perf(path, { after = "--kallsyms " .. text }))
   end)
 
   it("are moved with the kernel", function()
@@ -84,9 +83,8 @@ describe("the symbols of the kernel", function()
     local path = recorded(shifted(ips, by), { addr = TEXT + by, pgoff = TEXT + by })
     local text = files.temporary(kallsyms)
     assert.same(expected, (binaries.found(path, { kallsyms = text })))
-    if oracle.perf then
-      assert.same(expected, binaries.of_perf(path, { after = "--kallsyms " .. text }))
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    assert.same(expected, binaries.of_perf(path, { after = "--kallsyms " .. text }))
   end)
 
   it("are as they stand where the recording does not know its addresses", function()
@@ -103,9 +101,8 @@ describe("the symbols of the kernel", function()
       tree:sh("mkdir -p '" .. case:match "^(.*)/" .. "'")
       files.write(tree.path .. "/" .. case, kallsyms)
       assert.same(expected, (binaries.found(path, { buildid_dir = tree.path })))
-      if oracle.perf then
-        assert.same(expected, binaries.of_perf(path, { before = "--buildid-dir " .. tree.path }))
-      end
+      if needs.missing "perf" then return pending(needs.missing "perf") end
+      assert.same(expected, binaries.of_perf(path, { before = "--buildid-dir " .. tree.path }))
     end)
   end
 
@@ -216,11 +213,10 @@ describe("the symbols of a module", function()
     local path, text = recorded(places, more), files.temporary(kallsyms)
     assert.same({ "mine_work+0x5", "other_work+0x1", "[unknown]" }, (binaries.found(path, { kallsyms = text })))
     -- perf fills a module's symbols in only once an address of the kernel itself was looked up
-    if oracle.perf then
-      path = recorded({ TEXT, table.unpack(places) }, more)
-      assert.same({ "local_alias+0x0", "mine_work+0x5", "other_work+0x1", "[unknown]" },
-        binaries.of_perf(path, { after = "--kallsyms " .. text }))
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    path = recorded({ TEXT, table.unpack(places) }, more)
+    assert.same({ "local_alias+0x0", "mine_work+0x5", "other_work+0x1", "[unknown]" },
+      binaries.of_perf(path, { after = "--kallsyms " .. text }))
   end)
 
   it("are not taken when it was elsewhere", function()
@@ -262,9 +258,8 @@ describe("a kernel's file", function()
     for _, by in ipairs { 0, 0x1000000 } do
       local path = recorded({ at.do_work + by + 1 }, { addr = TEXT + by, pgoff = at._text + by }, with(id))
       assert.same({ "do_work+0x1" }, (binaries.found(path, { vmlinux = tree.path .. "/vmlinux" })))
-      if oracle.perf then
-        assert.same({ "do_work+0x1" }, binaries.of_perf(path, { after = "--vmlinux " .. tree.path .. "/vmlinux" }))
-      end
+      if needs.missing "perf" then return pending(needs.missing "perf") end
+      assert.same({ "do_work+0x1" }, binaries.of_perf(path, { after = "--vmlinux " .. tree.path .. "/vmlinux" }))
     end
   end)
 

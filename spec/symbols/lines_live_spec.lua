@@ -1,6 +1,7 @@
 -- Inlined functions and lines of a recording made now, as perf script shows them.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 
@@ -69,20 +70,12 @@ local function of_perflua(path)
 end
 
 describe("the functions inlined in a recording made now", function()
-  it("are those that perf script shows", function()
-    if not oracle.perf then
-      pending "needs perf"
-      return
-    end
+  needs.it("record", "are those that perf script shows", function()
     local tree = binaries.tree()
     tree:write("spin.c", SOURCE)
     -- perf asks addr2line, which does not know all that DWARF 5 of clang says
     tree:sh "gcc -gdwarf-4 -O2 -o spin spin.c"
-    local path, why = oracle.record("-e cpu-clock -F 500 --call-graph dwarf,4096", tree.path .. "/spin")
-    if not path then
-      pending("perf cannot record: " .. why)
-      return
-    end
+    local path = oracle.record("-e cpu-clock -F 500 --call-graph dwarf,4096", tree.path .. "/spin")
     local expected, found = of_perf(path), of_perflua(path)
     local deep = 0
     for i, chain in ipairs(expected) do

@@ -2,7 +2,7 @@
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 -- Each mark is an instruction; its name is that of its place.
@@ -33,16 +33,16 @@ int main(int argc, char **argv)
 }
 ]]
 
-local START = 0x400000
+local PID <const>, START <const> = binaries.PID, 0x400000
 
 --- A recording of one sample for each place, with a call chain of that address alone.
 local function recorded(path, places, build_id)
   local b = builder.new()
   local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" } }
-  b:record("mmap2", { pid = 7, tid = 7, addr = START, len = 0x100000, prot = 5, flags = 2, misc = 2,
+  b:record("mmap2", { pid = PID, tid = PID, addr = START, len = 0x100000, prot = 5, flags = 2, misc = 2,
     filename = path, build_id = build_id })
   for i, place in ipairs(places) do
-    b:sample(event, { ip = START + place, pid = 7, tid = 7, time = i, callchain = { -512, START + place } })
+    b:sample(event, { ip = START + place, pid = PID, tid = PID, time = i, callchain = { -512, START + place } })
   end
   return b:write()
 end
@@ -134,24 +134,16 @@ describe("the source lines of an address", function()
   end
 
   for _, flags in ipairs { "-gdwarf-5", "-gdwarf-4" } do
-    it("are known of programs by clang, with " .. flags, function()
-      if not select(2, files.output "command -v clang") then
-        pending "needs clang"
-        return
-      end
+    needs.it("clang", "are known of programs by clang, with " .. flags, function()
       local tree, program = made(flags, "clang")
       local path = recorded(tree.path .. "/app/spin", places(program), program.build_id)
       assert.same(expected, chains(path))
     end)
   end
 
-  it("are as perf script has them", function()
+  needs.it("perf", "are as perf script has them", function()
     local tree, program = made "-g"
     local path = recorded(tree.path .. "/app/spin", places(program), program.build_id)
-    if not oracle.perf then
-      pending "needs perf"
-      return
-    end
     local list = {}
     for line in files.lines("perf script -f -F ip,sym,srcline -i " .. files.quote(path) .. " 2>/dev/null") do
       list[#list + 1] = line:match "^  (%S+)$"

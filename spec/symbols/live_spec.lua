@@ -1,16 +1,11 @@
 -- The symbols of recordings made on the spot are those that perf script prints.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
-if not oracle.perf then
-  pending "symbols in recordings made now are perf's (needs perf)"
-  return
-end
-
 local cases = {
-  { "of compiling", "-a -F 4000 -e cpu-clock", [[
+  { "of compiling", "-F 4000 -e cpu-clock", [[
     echo 'int main(void) { return 0; }' >a.c; for i in 1 2 3; do gcc -O2 -g -o a a.c; done]] },
   { "of scripts and sorting", "-F 4000 -e cpu-clock", [[
     python3 -c 'import json; print(len(json.dumps(list(range(200000)))))'
@@ -31,7 +26,7 @@ end
 local function of_perf(path)
   local list = {}
   for line in files.lines("perf script -f -G -F ip,sym,symoff,dso -i " .. path .. " 2>/dev/null") do
-    list[#list + 1] = line:match "^%s*(.-)%s*$"
+    list[#list + 1] = binaries.without_parameters(line:match "^%s*(.-)%s*$")
   end
   return list
 end
@@ -46,13 +41,9 @@ local function of_file(path)
   return list
 end
 
-describe("symbols in a recording made now", function()
+needs.describe("record", "symbols in a recording made now", function()
   for _, case in ipairs(cases) do
-    it(case[1] .. " are perf's", function()
-      if case[4] and not select(2, files.output("command -v " .. case[4])) then
-        pending("needs " .. case[4])
-        return
-      end
+    needs.it(case[4] or "record", case[1] .. " are perf's", function()
       local tree = binaries.tree()
       tree:write("work.sh", case[3])
       tree:sh("perf record -N -m 64 -o data " .. case[2] .. " sh work.sh >/dev/null 2>log || { cat log; exit 1; }")

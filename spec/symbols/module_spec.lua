@@ -1,6 +1,6 @@
 -- The files of the kernel's modules.
 local binaries = require "spec.support.binaries"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 
 local AT = 0xffffffffc0000000
 local KERNEL = { pid = -1, tid = 0, addr = 0xffffffff81000000, len = 0x1000000, pgoff = 0xffffffff81000000, misc = 1,
@@ -43,9 +43,8 @@ describe("the symbols of a module", function()
       local path = recorded(module, FILE, with and module.build_id)
       local options = { symfs = tree.path .. "/root" }
       assert.same(expected, (binaries.found(path, options)))
-      if oracle.perf then
-        assert.same(expected, binaries.of_perf(path, { after = "--symfs " .. options.symfs }))
-      end
+      if needs.missing "perf" then return pending(needs.missing "perf") end
+      assert.same(expected, binaries.of_perf(path, { after = "--symfs " .. options.symfs }))
     end)
   end
 
@@ -68,9 +67,8 @@ describe("the symbols of a module", function()
       .. "ln -s ../../mod cache/.build-id/$head/$tail"):format(id:sub(1, 2), id:sub(3), FILE))
     local path, cache = recorded(module, FILE, id), tree.path .. "/cache"
     assert.same(expected, (binaries.found(path, { buildid_dir = cache })))
-    if oracle.perf then
-      assert.same(expected, binaries.of_perf(path, { before = "--buildid-dir " .. cache }))
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    assert.same(expected, binaries.of_perf(path, { before = "--buildid-dir " .. cache }))
   end)
 
   it("are those of the file of its name and build-id among the modules of the release", function()
@@ -105,8 +103,7 @@ describe("a recording that is a directory", function()
     tree:sh(("mkdir -p data/kcore_dir && mv %s data/data"):format(path))
     tree:write("data/kcore_dir/kallsyms", text)
     assert.same({ "do_work+0x1" }, (binaries.found(tree.path .. "/data")))
-    if oracle.perf then
-      assert.same({ "do_work+0x1" }, binaries.of_perf(tree.path .. "/data"))
-    end
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    assert.same({ "do_work+0x1" }, binaries.of_perf(tree.path .. "/data"))
   end)
 end)

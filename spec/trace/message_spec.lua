@@ -1,7 +1,7 @@
 -- The message of a tracepoint's sample: what perf script prints of it.
 local core = require "perflua.core"
 local files = require "spec.support.files"
-local oracle = require "spec.support.oracle"
+local needs = require "spec.support.needs"
 local messages = require "spec.support.messages"
 local perflua = require "perflua"
 
@@ -93,12 +93,7 @@ local function of_perf(path)
   return list
 end
 
-describe("what perf prints", function()
-  if not (oracle.perf and core.traceevent) then
-    pending "is the message (needs perf and libtraceevent)"
-    return
-  end
-
+needs.describe("perf,libtraceevent", "what perf prints", function()
   it("is the message", function()
     local old = {}
     for _, one in ipairs(formats) do

@@ -1,5 +1,6 @@
 -- Scripts of handlers over whatever a recording comes in.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local small_pipe = require "spec.support.small_pipe"
@@ -85,7 +86,7 @@ describe("a script of handlers", function()
   end)
 end)
 
-describe("a script of handlers over a recording made now", function()
+needs.describe("tracepoints", "a script of handlers over a recording made now", function()
   -- Each handler's number of calls, each in the order of time; steps of 10 ms of recording time.
   local counting = run.script [[
     local n, last, from = {}, 0, nil
@@ -118,11 +119,6 @@ describe("a script of handlers over a recording made now", function()
   local events = "-c 1 -e sched:sched_switch -e sched:sched_process_exit -e page-faults"
   local record = "perf record -q -N -m 64 --no-bpf-event " .. events .. " -o %s -- "
     .. "sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done' 2>/dev/null"
-  if not oracle.record(events, "true") then
-    pending "counts what perf counts (needs perf, and tracepoints)"
-    return
-  end
-
   -- The same of perf.
   local function by_perf(path)
     local n = {}

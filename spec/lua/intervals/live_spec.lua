@@ -1,16 +1,14 @@
 -- Spans of what perf records here, against a loop by hand and perf's own sums.
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 
 local WORK = "find /usr/share -maxdepth 2 -name '*x*' >/dev/null; ls -l /usr/bin >/dev/null; sleep 0.01"
 
--- Records these events, of the work alone or as options say; nil if perf cannot.
+-- Records these events, of the work alone or as options say.
 local function recorded(events, options)
-  local path = files.temporary()
-  local command = "perf record -q -m 2048 %s -o %s -e '%s' -- sh -c %s >/dev/null 2>&1"
-  local _, ok = files.output(command:format(options or "", files.quote(path), events, files.quote(WORK)))
-  return ok and path or nil
+  return oracle.record(("-m 2048 %s -e '%s'"):format(options or "", events), "sh -c " .. files.quote(WORK))
 end
 
 -- "calls total" of what `perf trace -s` says of system calls that were made often, by thread.
@@ -34,12 +32,16 @@ local function lines(rows)
   return table.concat(list, "\n")
 end
 
-describe("spans of a recording made here", function()
+needs.describe("tracepoints,cpus", "spans of a recording made here", function()
   local CALLS = { open = "raw_syscalls:sys_enter", close = "raw_syscalls:sys_exit" }
-  local path = oracle.perf and recorded("raw_syscalls:*")
-  local check = path and it or pending
+  local path, switches
 
-  check("of system calls are what perf trace -s adds up", function()
+  setup(function()
+    path = recorded("raw_syscalls:*")
+    switches = recorded("sched:sched_switch", "-a")
+  end)
+
+  it("of system calls are what perf trace -s adds up", function()
     local file <close> = assert(perflua.open(path))
     local sums = {}
     for row in file:samples():pair(CALLS):group_by("tid", "args.id"):count():sum("duration"):sort("tid"):rows() do
@@ -52,7 +54,7 @@ describe("spans of a recording made here", function()
     assert.is_true(#sums > 5)
   end)
 
-  check("are those of a loop by hand", function()
+  it("are those of a loop by hand", function()
     local file <close> = assert(perflua.open(path))
     local open, byhand = {}, {}
     for s in file:samples() do
@@ -72,10 +74,7 @@ describe("spans of a recording made here", function()
     assert.equal(errors, spans:where("close.args.ret < 0"):count())
   end)
 
-  local switches = oracle.perf and recorded("sched:sched_switch", "-a")
-  local check_switches = switches and it or pending
-
-  check_switches("of context switches close and open with one event, by different fields", function()
+  it("of context switches close and open with one event, by different fields", function()
     local file <close> = assert(perflua.open(switches))
     local left, byhand = {}, {}
     for s in file:samples() do
@@ -95,7 +94,7 @@ describe("spans of a recording made here", function()
     assert.is_true(#byhand > 0)
   end)
 
-  check("tell in which system call a record was made", function()
+  it("tell in which system call a record was made", function()
     local file <close> = assert(perflua.open(path))
     local spans = file:samples():pair(CALLS)
     -- the record that opens a span is in it

@@ -2,6 +2,7 @@ local needs = require "perflua.meta.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local two_events = require "spec.support.two_events"
+local on_machine = require "spec.support.needs"
 
 describe("what a script needs", function()
   local file
@@ -98,12 +99,7 @@ describe("what a script needs", function()
     assert.equal("ENOENT", code)
   end)
 
-  if not oracle.record("-e page-faults", "true") then
-    pending "is recorded by the command that is told (needs perf)"
-    return
-  end
-
-  it("is recorded by the command that is told", function()
+  on_machine.it("record", "is recorded by the command that is told", function()
     local names = { "stack", "addr", "phys_addr", "regs_user", "stack_user", "cgroup_path", "cpu", "read", "id" }
     for _, field in ipairs(names) do
       local meta = { needs = { "page-faults", "minor-faults", field } }

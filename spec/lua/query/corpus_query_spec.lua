@@ -1,4 +1,5 @@
 -- Over real recordings the same question asked in several ways has one answer.
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local corpus = require "spec.support.corpus"
 local reading = require "spec.support.reading"
@@ -65,7 +66,7 @@ end
 describe("queries over the corpus", function()
   for _, recording in ipairs(corpus.recordings()) do
     if recording.mode == "file" then
-      corpus.it(it, recording.name, function() reading.quietly(check, recording.path) end)
+      needs.it("corpus", recording.name, function() reading.quietly(check, recording.path) end)
     end
   end
 end)

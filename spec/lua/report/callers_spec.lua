@@ -3,6 +3,7 @@ local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local report = require "perflua.report"
 
@@ -145,14 +146,14 @@ describe("a report with callers", function()
     "collected/dkuo123__lockfree/test/perf.data", "collected/NanXiao__images/perf/perf.data",
   }
   for _, name in ipairs(recordings) do
-    corpus.it(it, "has the rows that Lua makes of a real recording: " .. name, function()
+    needs.it("corpus", "has the rows that Lua makes of a real recording: " .. name, function()
       local path_of_it = corpus.root .. "/" .. name
       local file <close> = assert(perflua.open(path_of_it, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
       same(file, {})
     end)
   end
 
-  corpus.it(it, "names modules and the kernel as perf report does, as one without callers", function()
+  needs.it("corpus", "names modules and the kernel as perf report does, as one without callers", function()
     for name, binary in pairs { [recordings[4]] = "[sunrpc]", [recordings[5]] = "[kernel.vmlinux]" } do
       local file <close> = assert(perflua.open(corpus.root .. "/" .. name))
       for _, children in ipairs { true, false } do
