@@ -111,18 +111,19 @@ end)
 
 describe("a recording made now", function()
   needs.it("tracepoints,cpus", "whose buffers were too small has lost what perf says", function()
-    local path = oracle.record("-a -m 1 -e raw_syscalls:sys_enter", "dd if=/dev/zero of=/dev/null bs=1 count=30000")
+    local calls, path, records, samples = 30000
+    repeat -- how many records are lost is a matter of luck
+      path, records, samples = oracle.record("-a -m 1 -e raw_syscalls:sys_enter",
+        "dd if=/dev/zero of=/dev/null bs=1 count=" .. calls), 0, 0
+      for line in files.lines("perf report -D -f -i " .. path .. " 2>/dev/null") do
+        records = records + (line:match "PERF_RECORD_LOST: .*lost:(%d+)" or 0)
+        samples = samples + (line:match "PERF_RECORD_LOST_SAMPLES: .*lost samples :(%d+)" or 0)
+      end
+      calls = calls * 4
+    until records > 0 or calls > 10000000
     local _, report = doctor(path)
-    local records, samples = 0, 0
-    for line in files.lines("perf report -D -f -i " .. path .. " 2>/dev/null") do
-      records = records + (line:match "PERF_RECORD_LOST: .*lost:(%d+)" or 0)
-      samples = samples + (line:match "PERF_RECORD_LOST_SAMPLES: .*lost samples :(%d+)" or 0)
-    end
     assert.are.equal(records, report.lost.records)
     assert.are.equal(samples, report.lost.samples)
-    if records == 0 then
-      return pending("the recorder lost nothing this time")
-    end
     assert.is_truthy(find(report, "lost"))
   end)
 
@@ -130,9 +131,6 @@ describe("a recording made now", function()
     local path = files.temporary()
     files.output(("perf record -q -e cpu-clock -o %s -- sh -c 'kill -9 $PPID; sleep 0.1' 2>/dev/null"):format(path))
     local got = run.perflua { "doctor", path }
-    if got.status == 1 then
-      return pending "it was killed before it had written anything"
-    end
     assert.are.equal(3, got.status)
     assert.matches("did not finish it", got.out, 1, true)
   end)

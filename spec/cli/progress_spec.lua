@@ -1,4 +1,5 @@
 -- What a terminal shows while a pass takes long.
+local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 local small = require "spec.support.small_pipe"
 
@@ -23,7 +24,7 @@ local function shown(options, seconds)
   return got.out
 end
 
-describe("progress", function()
+needs.describe("terminal", "progress", function()
   it("is shown where a pass takes more than two seconds, and is gone after it", function()
     local before, spaces, after = shown("", 2.3):match "^\rperflua: ([^\r]*)\r( +)\r(.*)$"
     assert.matches("^%d+ MB, %d+ MB/s$", before)

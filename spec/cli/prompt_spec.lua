@@ -1,3 +1,4 @@
+local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
 -- What a terminal shows when these lines are typed, one after the other; the last ends perflua.
@@ -15,7 +16,7 @@ END
 end
 
 describe("the prompt", function()
-  it("comes without arguments on a terminal, prints values and keeps its lines for next time", function()
+  needs.it("terminal", "comes without arguments, prints values and keeps its lines for next time", function()
     local shown = typed { "1 + 1", "x = 40", "x + 2, 'two'" }
     assert.matches("perflua %d+%.%d+%.%d+, Lua 5%.4", shown)
     assert.matches("\n2\n", shown)
@@ -27,13 +28,13 @@ describe("the prompt", function()
     end
   end)
 
-  it("asks on until a statement is whole", function()
+  needs.it("terminal", "asks on until a statement is whole", function()
     local shown = typed { "for i = 7, 8 do", "print('i', i)", "end" }
     assert.matches(">> ", shown, 1, true)
     assert.matches("\ni\t7\ni\t8\n", shown)
   end)
 
-  it("goes on after errors", function()
+  needs.it("terminal", "goes on after errors", function()
     local shown = typed { "error 'oops'", "x = = 1", "'alive'" }
     assert.matches("perflua: stdin:1: oops\nstack traceback:\n\t%[C%]: in function 'error'\n"
       .. "\tstdin:1: in main chunk\n\t%[C%]: in %?\n", shown)

@@ -1,11 +1,7 @@
 local files = require "spec.support.files"
 local many = require "spec.cli.many"
+local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
-
--- Whether a program is installed.
-local function has(name) return select(2, files.output("command -v " .. name .. " >/dev/null 2>&1")) end
-
-local function needs(name) return has(name) and it or pending end
 
 describe("perflua reduce", function()
   local paths, partials, whole
@@ -97,12 +93,12 @@ describe("engines for many recordings", function()
     assert.are.same({ 0, whole, "" }, { got.status, got.out, got.err })
   end
 
-  needs "xargs"("as xargs run map for each recording and pipe it to reduce", function()
+  needs.it("xargs", "as xargs run map for each recording and pipe it to reduce", function()
     gives_whole [[q=$1; shift
       printf '%s\0' "$@" | xargs -0 -n 1 "$perflua" map --partial "$q" | "$perflua" reduce]]
   end)
 
-  needs "parallel"("as GNU parallel do", function()
+  needs.it("parallel", "as GNU parallel do", function()
     local command = [[q=$1; shift; export HOME=$(mktemp -d)
       parallel --will-cite %s "$perflua" map --partial "$q" {} ::: "$@" 2>"$HOME/said" | "$perflua" reduce
       rm -r "$HOME"]]

@@ -27,9 +27,9 @@ local recordings = {
   { "without inherited events", "-i -F 5000 -e cpu-clock" },
 }
 
-needs.describe("tracepoints,cpus", "names in a recording made now", function()
+describe("names in a recording made now", function()
   for _, recording in ipairs(recordings) do
-    it(recording[1] .. " are perf's", function()
+    needs.it(recording[2]:find "^%-a" and "tracepoints,cpus" or "kernel", recording[1] .. " are perf's", function()
       local path, tail = names.record(recording[2], work), recording[2]:find("--tail", 1, true) ~= nil
       local theirs = names.of_perf(path)
       assert.is_true(#theirs > 10, #theirs .. " samples")
@@ -41,7 +41,7 @@ needs.describe("tracepoints,cpus", "names in a recording made now", function()
   end
 
   for _, option in ipairs { "", "-z " } do
-    it(("without times %sare perf's"):format(option), function()
+    needs.it("kernel", ("without times %sare perf's"):format(option), function()
       local path = names.record(option .. "--no-timestamp -F 3000 -e cpu-clock", work)
       local file <close> = assert(perflua.open(path))
       for _, event in ipairs(file.events) do
@@ -52,7 +52,7 @@ needs.describe("tracepoints,cpus", "names in a recording made now", function()
       assert.are.same(theirs, ours)
     end)
 
-    it(("by a thread for each cpu %sare perf's"):format(option), function()
+    needs.it("tracepoints,cpus", ("by a thread for each cpu %sare perf's"):format(option), function()
       local dir = files.output "mktemp -d":match "%S+"
       local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -a --threads=cpu " .. option .. scheduling
         .. "-o " .. dir .. "/d -- sh -c " .. files.quote(work) .. " 2>&1 >/dev/null")
@@ -64,7 +64,7 @@ needs.describe("tracepoints,cpus", "names in a recording made now", function()
       names.same(theirs, ours)
     end)
 
-    it(("through a pipe %sare perf's"):format(option), function()
+    needs.it("tracepoints,cpus", ("through a pipe %sare perf's"):format(option), function()
       local path = files.temporary()
       local got = run.shell_with("perf record -q -N -m 64 --no-bpf-event -a " .. option .. scheduling
         .. "-o - -- sh -c " .. files.quote(work) .. [[ 2>/dev/null | tee "$1" | "$perflua" "$2" -]], path, run.script [[
@@ -83,7 +83,7 @@ needs.describe("tracepoints,cpus", "names in a recording made now", function()
     end)
   end
 
-  it("of control groups are perf's", function()
+  needs.it("cgroup paths", "of control groups are perf's", function()
     local path = names.record("-a --all-cgroups -F 3000 -e cpu-clock", work)
     local command = "perf report --stdio -q -t, -F sample,cgroup -i " .. path .. " 2>/dev/null"
     local theirs, ours = {}, {}

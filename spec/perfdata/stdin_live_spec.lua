@@ -48,7 +48,7 @@ describe("a recorder that still runs", function()
     assert.are.same({ status = 0, out = "3\n", err = "" }, got)
   end)
 
-  needs.it("record", "is perf: records come while the command runs", function()
+  needs.it("kernel", "is perf: records come while the command runs", function()
     local mark = files.temporary()
     local got = shell(wait .. [[
 

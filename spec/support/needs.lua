@@ -22,6 +22,10 @@ local attempts = {
     "no control groups may be made here",
     "d=$(awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts)/perflua-spec-$$ && mkdir $d && rmdir $d",
   },
+  ["cgroup paths"] = {
+    "perf finds no paths of control groups here",
+    "record -a --all-cgroups -e cpu-clock -- true && perf report --stdio -q -F cgroup -i $out | grep -q '^ */'", "cpus",
+  },
   ["block requests"] = {
     "requests of block devices are not recorded here",
     "f=$(mktemp ./io.XXXXXX); record -a -e block:block_rq_issue -- dd if=/dev/zero of=$f bs=16k count=9 oflag=direct; "
@@ -34,11 +38,13 @@ local attempts = {
     "perflua was built without libtraceevent", "lua5.4 -e 'assert(require(\"perflua.core\").traceevent)'",
   },
   corpus = { "PERFLUA_CORPUS names no collection of recordings", 'test -d "$PERFLUA_CORPUS"' },
+  libdebuginfod = {
+    "libdebuginfod is not installed", "ls /usr/lib*/libdebuginfod.so.1 /usr/lib/*/libdebuginfod.so.1 | grep .",
+  },
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
   root = { "needs root", 'test "$(id -u)" = 0' },
   ["kernel notes"] = { "/sys/kernel/notes cannot be read here", "test -s /sys/kernel/notes" },
   kallsyms = { "/proc/kallsyms has no addresses here", "grep -qv '^00* ' /proc/kallsyms" },
-  devices = { "/sys/dev/block cannot be read here", "ls /sys/dev/block/*/dev" },
 }
 
 local answers = {}

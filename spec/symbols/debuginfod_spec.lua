@@ -1,15 +1,9 @@
 -- Symbols from debuginfod servers: of a directory, so that nothing is fetched from a network.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 
-local has = select(2, files.output "ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1")
-
-describe("a debuginfod server", function()
-  if not has then
-    pending "needs libdebuginfod"
-    return
-  end
-
+needs.describe("libdebuginfod", "a debuginfod server", function()
   local function found(option)
     local tree = binaries.tree()
     tree:sh "mkdir app"

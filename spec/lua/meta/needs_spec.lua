@@ -99,7 +99,7 @@ describe("what a script needs", function()
     assert.equal("ENOENT", code)
   end)
 
-  on_machine.it("record", "is recorded by the command that is told", function()
+  on_machine.it("kernel", "is recorded by the command that is told", function()
     local names = { "stack", "addr", "phys_addr", "regs_user", "stack_user", "cgroup_path", "cpu", "read", "id" }
     for _, field in ipairs(names) do
       local meta = { needs = { "page-faults", "minor-faults", field } }
