@@ -106,7 +106,7 @@ write        1       0      0.00    1.00    1.00    1.00
   end)
 end)
 
-needs.describe("tracepoints", "its numbers are those of perf trace -s", function()
+needs.describe("perf trace", "its numbers are those of perf trace -s", function()
   -- "tid syscall" → { calls, errors, total, min, average, max } in milliseconds.
   local function theirs_of(path)
     local rows, tid = {}, nil

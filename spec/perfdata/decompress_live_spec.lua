@@ -136,9 +136,10 @@ needs.describe("tracepoints", "a recording made now with -z", function()
   end)
 
   it("comes through a pipe as it lies in a file", function()
+    local binary = os.getenv "PERFLUA" or "build/perflua"
     local got = files.output(("perf record -q -N -m 64 -z -c 1 -e raw_syscalls:sys_enter -o - -- %s 2>/dev/null | "
-      .. "tee %s | %s dump - 2>&1 | cksum"):format(workload, path .. ".pipe", os.getenv "PERFLUA" or "build/perflua"))
-    local again = files.output(("%s dump %s.pipe 2>&1 | cksum"):format(os.getenv "PERFLUA" or "build/perflua", path))
+      .. "tee %s | %s dump - 2>&1 | cksum"):format(workload:format(3000), path .. ".pipe", binary))
+    local again = files.output(("%s dump %s.pipe 2>&1 | cksum"):format(binary, path))
     local file <close> = assert(perflua.open(path .. ".pipe"))
     local n = #lines(file)
     local dump = #oracle.dump(path .. ".pipe")

@@ -175,7 +175,7 @@ needs.describe("tracepoints", "a recording of system calls made now", function()
   setup(function()
     local tracepoints = "raw_syscalls:*,syscalls:sys_*_newfstat*,syscalls:sys_*_openat,syscalls:sys_*_read"
     path = oracle.record("-m 1024 -e '" .. tracepoints .. "'",
-      "sh -c 'for i in 1 2 3 4 5; do cat /nonexistent; ls -l / | sort; done; timeout 0.05 sleep 1; true'")
+      "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do cat /nonexistent; ls -l / | sort; done; timeout 0.05 sleep 1; true'")
   end)
 
   it("has in raw_syscalls the names that syscalls has at the same time", function()
@@ -205,7 +205,7 @@ needs.describe("tracepoints", "a recording of system calls made now", function()
       :where("syscall == 'openat' and errno == 'ENOENT' and comm == 'cat'"):count() >= 5)
   end)
 
-  it("has the names and errors that perf trace shows", function()
+  needs.it("perf trace", "has the names and errors that perf trace shows", function()
     local theirs, ours = {}, {}
     local function count(list, name, err)
       local key = name .. " " .. (err or "ok")

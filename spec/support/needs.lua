@@ -31,6 +31,10 @@ local attempts = {
     "f=$(mktemp ./io.XXXXXX); record -a -e block:block_rq_issue -- dd if=/dev/zero of=$f bs=16k count=9 oflag=direct; "
       .. "rm $f; perf script -i $out | grep -q block_rq_issue", "tracepoints",
   },
+  ["perf trace"] = {
+    "perf trace cannot read a recording here",
+    "record -e 'raw_syscalls:*' -- true && perf trace -s -i $out 2>&1 | grep -q events", "tracepoints",
+  },
   ["perf with Python"] = {
     "perf cannot run Python", "perf version --build-options | grep -q 'libpython: *. *on'", "perf",
   },

@@ -3,6 +3,18 @@ local files = require "spec.support.files"
 
 local oracle = {}
 
+local installed
+
+--- Whether the installed perf is of this version or a later one.
+---@param major integer
+---@param minor integer
+---@return boolean
+function oracle.is_perf(major, minor)
+  installed = installed or { files.output "perf --version":match "(%d+)%.(%d+)" }
+  local own = math.tointeger(tonumber(installed[1]))
+  return own > major or own == major and math.tointeger(tonumber(installed[2])) >= minor
+end
+
 -- perf must neither resolve with this machine's binaries nor ask anything.
 local quiet = " --symfs=/nonexistent --kallsyms=/dev/null -f -i "
 

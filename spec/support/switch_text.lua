@@ -66,13 +66,13 @@ end
 -- State letters of a thread that can go on.
 local function can_go_on(state) return state:find "^R" ~= nil end
 
---- By tid: { count, total, last (of the times off), again (left twice without a return), ended }, of both states
---- { blocked, preempted } likewise count and total.
+--- By tid: { count, total, last (of the times off), again (left twice without a return), ended, times (off, each) }, of
+--- both states { blocked, preempted } likewise count and total.
 function switches.off(list)
   local threads, left = {}, {}
   local function of(tid)
     threads[tid] = threads[tid]
-      or { count = 0, total = 0, last = 0, again = 0, blocked = { 0, 0 }, preempted = { 0, 0 } }
+      or { count = 0, total = 0, last = 0, again = 0, times = {}, blocked = { 0, 0 }, preempted = { 0, 0 } }
     return threads[tid]
   end
   for _, one in ipairs(list) do
@@ -82,6 +82,7 @@ function switches.off(list)
       local state = thread[can_go_on(out.state) and "preempted" or "blocked"]
       state[1], state[2] = state[1] + 1, state[2] + duration
       thread.count, thread.total, thread.last = thread.count + 1, thread.total + duration, duration
+      thread.times[thread.count] = duration
       left[one.next] = nil
     end
     if one.prev and one.prev ~= 0 then
@@ -120,11 +121,24 @@ function switches.wakes(list)
   return threads, unseen
 end
 
+--- The threads, by tid, of which one was woken after it had been preempted on its way to sleep.
+function switches.woken_while_ready(list)
+  local ready, found = {}, {}
+  for _, one in ipairs(list) do
+    if one.wakes then
+      found[one.wakes] = found[one.wakes] or ready[one.wakes]
+    else
+      ready[one.prev], ready[one.next] = can_go_on(one.state), nil
+    end
+  end
+  return found
+end
+
 -- Takes each sample with a call chain as perf script prints it: comm, the line, the folded chain.
-local function each_sample(path, take)
+local function each_sample(path, options, take)
   local comm, text, frames = nil, nil, {}
   local command = "perf script --ns --no-inline -F comm,tid,time,event,trace,ip,sym,dso -i " .. files.quote(path)
-  for line in files.lines(command .. " 2>/dev/null") do
+  for line in files.lines(command .. " " .. (options or "") .. " 2>/dev/null") do
     local symbol, dso = line:match "^%s+%x+ (%[unknown%]) %((.*)%)$"
     if not symbol then symbol, dso = line:match "^%s+%x+ (.*) %((.*)%)$" end
     local name, rest = line:match "^%s*(%S.-)%s+%-?%d+%s+(%d+%.%d+: .*)$"
@@ -140,11 +154,11 @@ local function each_sample(path, take)
   end
 end
 
---- ns by folded stack.
-function switches.stacks(path)
+--- ns by folded stack; options: more of perf script.
+function switches.stacks(path, options)
   local left, stacks = {}, {}
-  each_sample(path, function(comm, text, stack)
-    if comm == ":-1" then comm = text:match "prev_comm=(.-) prev_pid=" end -- it is about to end
+  each_sample(path, options, function(comm, text, stack)
+    if comm:find "^:%-?%d+$" then comm = text:match "prev_comm=(.-) prev_pid=" end -- it is about to end
     local s, ns, prev, state, following =
       text:match "^(%d+)%.(%d+): .- prev_pid=(%d+) .-prev_state=(%S+) ==> .- next_pid=(%d+) "
     if not s then return end
@@ -163,16 +177,19 @@ function switches.stacks(path)
   return stacks
 end
 
---- perf sched timehist, by tid: { n, wait, delay, run } in ms.
+--- perf sched timehist, by tid: { n, wait, delay, run } in ms, and `forgotten`: perf 6.12 and later take what a
+--- thread does after its EXIT record for that of a new thread, which was not off before this run of the thread's.
 function switches.timehist(path)
   local threads = {}
   for line in files.lines("perf sched timehist -i " .. files.quote(path) .. " 2>/dev/null") do
-    local tid, wait, delay, run = line:match "%[(%d+)/?%d*%]%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
+    local name, tid, wait, delay, run =
+      line:match "(%S+)%[(%d+)/?%d*%]%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
     if tid then
       local thread = threads[integer(tid)] or { n = 0, wait = 0, delay = 0, run = 0 }
       threads[integer(tid)] = thread
       thread.n, thread.run = thread.n + 1, thread.run + tonumber(run)
       thread.wait, thread.delay = thread.wait + tonumber(wait), thread.delay + tonumber(delay)
+      if name == ":" .. tid then thread.forgotten = thread.forgotten or thread.n end
     end
   end
   return threads

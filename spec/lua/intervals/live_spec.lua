@@ -41,7 +41,7 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
     switches = recorded("sched:sched_switch", "-a")
   end)
 
-  it("of system calls are what perf trace -s adds up", function()
+  needs.it("perf trace", "of system calls are what perf trace -s adds up", function()
     local file <close> = assert(perflua.open(path))
     local sums = {}
     for row in file:samples():pair(CALLS):group_by("tid", "args.id"):count():sum("duration"):sort("tid"):rows() do
