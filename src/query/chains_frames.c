@@ -38,10 +38,9 @@ void pq_look_when(struct pq_chains *c, struct pq_looked *looked)
 
 static uint64_t mixed(const struct pq_chains *c, uint64_t a, uint64_t b)
 {
-	__extension__ typedef unsigned __int128 wide;
-	wide product = (wide)(a + c->keys.head[0]) * (b + c->keys.head[1]);
+	struct pq_wide product = pq_wide_product(a + c->keys.head[0], b + c->keys.head[1]);
 
-	return (uint64_t)(product >> 64) ^ (uint64_t)product * c->keys.factors[0];
+	return product.high ^ product.low * c->keys.factors[0];
 }
 
 static struct pq_alias *slot_of(const struct pq_chains *c, const struct pq_alias *alias)

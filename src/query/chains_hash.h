@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "wide.h"
+
 #define PQ_HEAD_WORDS 4	   /* what a chain begins with: whose it is */
 #define PQ_HASH_WORDS 2048 /* longer ones are not hashed */
 
@@ -42,25 +44,28 @@ static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 {
 	const uint8_t *bytes = words;
 	const uint64_t *k = keys->words;
-	__extension__ typedef unsigned __int128 wide;
-	wide sum = n, other = 0;
+	struct pq_wide sum = { n, 0 }, other = { 0, 0 };
 	struct pq_hash hash;
 	size_t i = 0;
 
 	for (size_t h = 0; h < PQ_HEAD_WORDS; h += 2)
-		sum += (wide)(head[h] + keys->head[h]) * (head[h + 1] + keys->head[h + 1]);
+		pq_wide_add(&sum, pq_wide_product(head[h] + keys->head[h],
+						  head[h + 1] + keys->head[h + 1]));
 	for (; i + 4 <= n; i += 4) {
-		sum += (wide)(pq_word(bytes, i) + k[i]) * (pq_word(bytes, i + 1) + k[i + 1]);
-		other += (wide)(pq_word(bytes, i + 2) + k[i + 2]) *
-			 (pq_word(bytes, i + 3) + k[i + 3]);
+		pq_wide_add(&sum, pq_wide_product(pq_word(bytes, i) + k[i],
+						  pq_word(bytes, i + 1) + k[i + 1]));
+		pq_wide_add(&other, pq_wide_product(pq_word(bytes, i + 2) + k[i + 2],
+						    pq_word(bytes, i + 3) + k[i + 3]));
 	}
-	for (; i < n; i += 2)
-		sum += (wide)(pq_word(bytes, i) + k[i]) *
-		       ((i + 1 < n ? pq_word(bytes, i + 1) : 0) + k[i + 1]);
-	sum += other;
+	for (; i < n; i += 2) {
+		uint64_t second = i + 1 < n ? pq_word(bytes, i + 1) : 0;
+
+		pq_wide_add(&sum, pq_wide_product(pq_word(bytes, i) + k[i], second + k[i + 1]));
+	}
+	pq_wide_add(&sum, other);
 	/* the lower half alone is no good hash: each half into the other, so that nothing is lost */
-	hash.low = (uint64_t)sum;
-	hash.high = (uint64_t)(sum >> 64);
+	hash.low = sum.low;
+	hash.high = sum.high;
 	hash.high += (hash.low ^ hash.low >> 32) * keys->factors[0];
 	hash.low += (hash.high ^ hash.high >> 32) * keys->factors[1];
 	hash.high += hash.low ^ hash.low >> 29;

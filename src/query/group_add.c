@@ -182,11 +182,6 @@ static bool step(struct pq_groups *groups, const struct pq_measured *m, void *st
 }
 
 /* An integer of 64 bits, as its kind has it. */
-static inline pq_wide widened(int64_t i, bool is_unsigned)
-{
-	return is_unsigned ? (pq_wide)(uint64_t)i : (pq_wide)i;
-}
-
 /* Has the measures from m on take the record in, in the states of its group. */
 static __attribute__((noinline)) bool step_from(struct pq_groups *groups,
 						const struct pq_measured *m, char *states)
@@ -221,7 +216,7 @@ bool pq_groups_add(struct pq_groups *groups)
 		if (m->way == PQ_WAY_COUNT)
 			++*(uint64_t *)state;
 		else if (m->way == PQ_WAY_SUM && pq_fields_integer(fields, m->value.field, &i))
-			*(pq_wide *)state += widened(i, m->is_unsigned);
+			pq_wide_add(state, pq_wide_from(i, m->is_unsigned));
 		else
 			return step_from(groups, m, states);
 	}

@@ -7,9 +7,7 @@
 
 #include "group.h"
 #include "strings.h"
-
-/* Sums of integers of 64 bits: no number of records makes one too large. */
-typedef __int128 pq_wide __attribute__((aligned(8)));
+#include "wide.h"
 
 /* How a value is read from a record. */
 struct pq_read {
@@ -68,16 +66,10 @@ extern const struct pq_measure_ops pq_distinct_ops;
 /* Is a below b? Of numbers, none of which is NaN, and texts, which are above all numbers. */
 bool pq_less(const struct pq_value *a, const struct pq_value *b, bool is_unsigned);
 
-/* Does a sum pass 2^63 - 1, or -2^63? */
-static inline bool pq_is_wide(pq_wide sum)
-{
-	return sum > INT64_MAX || sum < INT64_MIN;
-}
-
 /* An integer as its kind has it. */
-static inline pq_wide pq_widened(const struct pq_value *value, enum pq_kind kind)
+static inline struct pq_wide pq_widened(const struct pq_value *value, enum pq_kind kind)
 {
-	return pq_is_unsigned(kind) ? (pq_wide)value->u : (pq_wide)value->i;
+	return pq_wide_from(value->i, pq_is_unsigned(kind));
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Of integers. */
 struct average {
-	pq_wide sum;
+	struct pq_wide sum;
 	uint64_t n; /* UINT64_MAX: that, or the sum, was too large to be held */
 };
 
@@ -18,27 +18,31 @@ static void add_n(uint64_t *n, uint64_t weight)
 		*n = UINT64_MAX;
 }
 
-/* A value so often; false: that is too much. */
+/* Multiplies an integer by a weight. Returns false if the product is not between -2^94 and 2^94. */
 static bool times(const struct pq_value *value, enum pq_kind kind, uint64_t weight,
-		  pq_wide *product)
+		  struct pq_wide *product)
 {
-	const pq_wide most = (pq_wide)1 << 94;
+	bool is_negative = value->i < 0 && !pq_is_unsigned(kind);
 
-	return !__builtin_mul_overflow(pq_widened(value, kind), (pq_wide)weight, product) &&
-	       *product<most && * product> - most;
+	*product = pq_wide_product(is_negative ? -value->u : value->u, weight);
+	if (product->high >> (94 - 64))
+		return false;
+	if (is_negative)
+		*product = pq_wide_negate(*product);
+	return true;
 }
 
 static bool integer_step(const struct pq_measured *m, void *state, const struct pq_value *value,
 			 uint64_t weight)
 {
 	struct average *avg = state;
-	pq_wide product;
+	struct pq_wide product;
 
 	if (value->type != PQ_INT)
 		return true;
 	add_n(&avg->n, weight);
 	if (!times(value, m->kind, weight, &product) ||
-	    __builtin_add_overflow(avg->sum, product, &avg->sum))
+	    !pq_wide_add_checked(&avg->sum, product))
 		avg->n = UINT64_MAX;
 	return true;
 }
@@ -50,7 +54,7 @@ static bool integer_merge(const struct pq_measured *m, void *state, void *from)
 
 	(void)m;
 	add_n(&avg->n, other->n);
-	if (__builtin_add_overflow(avg->sum, other->sum, &avg->sum))
+	if (!pq_wide_add_checked(&avg->sum, other->sum))
 		avg->n = UINT64_MAX;
 	return true;
 }
@@ -61,13 +65,13 @@ static void integer_get(const struct pq_measured *m, const void *state, struct p
 
 	(void)m;
 	out->n = avg->n;
-	out->high = (int64_t)(avg->sum >> LOW_BITS);
-	out->value = (struct pq_value){ .type = PQ_INT, .u = (uint64_t)avg->sum & LOW_MASK };
+	out->high = (int64_t)pq_wide_shift_right(avg->sum, LOW_BITS).low;
+	out->value = (struct pq_value){ .type = PQ_INT, .u = avg->sum.low & LOW_MASK };
 }
 
-static enum pq_wrong wrong(uint64_t n, pq_wide high)
+static enum pq_wrong wrong(uint64_t n, struct pq_wide high)
 {
-	if (n == UINT64_MAX || pq_is_wide(high))
+	if (n == UINT64_MAX || !pq_wide_fits(high))
 		return PQ_WRONG_AVERAGE;
 	return n > INT64_MAX ? PQ_WRONG_WEIGHTS : PQ_RIGHT;
 }
@@ -76,7 +80,7 @@ static enum pq_wrong integer_wrong(const void *state)
 {
 	const struct average *avg = state;
 
-	return wrong(avg->n, avg->sum >> LOW_BITS);
+	return wrong(avg->n, pq_wide_shift_right(avg->sum, LOW_BITS));
 }
 
 /* Of whatever comes: from the first float on the sum is in two parts, of which the lower has all floats. */
@@ -86,28 +90,23 @@ struct any_average {
 	bool is_float;
 };
 
-static pq_wide low_of(pq_wide sum)
-{
-	return sum & (pq_wide)LOW_MASK;
-}
-
 static void add_float(struct any_average *avg, double x)
 {
 	if (!avg->is_float) {
-		avg->low = (double)low_of(avg->integers.sum);
-		avg->integers.sum >>= LOW_BITS;
+		avg->low = (double)(avg->integers.sum.low & LOW_MASK);
+		avg->integers.sum = pq_wide_shift_right(avg->integers.sum, LOW_BITS);
 		avg->is_float = true;
 	}
 	avg->low += x;
 }
 
-static void add_integers(struct any_average *avg, pq_wide sum)
+static void add_integers(struct any_average *avg, struct pq_wide sum)
 {
 	if (avg->is_float) {
-		avg->low += (double)low_of(sum);
-		sum >>= LOW_BITS;
+		avg->low += (double)(sum.low & LOW_MASK);
+		sum = pq_wide_shift_right(sum, LOW_BITS);
 	}
-	if (__builtin_add_overflow(avg->integers.sum, sum, &avg->integers.sum))
+	if (!pq_wide_add_checked(&avg->integers.sum, sum))
 		avg->integers.n = UINT64_MAX;
 }
 
@@ -115,7 +114,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 		     uint64_t weight)
 {
 	struct any_average *avg = state;
-	pq_wide product;
+	struct pq_wide product;
 
 	if (value->type != PQ_INT && value->type != PQ_FLOAT)
 		return true;
@@ -138,7 +137,7 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 	add_n(&avg->integers.n, other->integers.n);
 	if (other->is_float) {
 		add_float(avg, other->low);
-		avg->integers.sum += other->integers.sum;
+		pq_wide_add(&avg->integers.sum, other->integers.sum);
 	} else {
 		add_integers(avg, other->integers.sum);
 	}
@@ -151,7 +150,7 @@ static void any_get(const struct pq_measured *m, const void *state, struct pq_st
 
 	integer_get(m, &avg->integers, out);
 	if (avg->is_float) {
-		out->high = (int64_t)avg->integers.sum;
+		out->high = (int64_t)avg->integers.sum.low;
 		out->value = (struct pq_value){ .type = PQ_FLOAT, .f = avg->low };
 	}
 }

@@ -37,7 +37,7 @@ static bool weighted_step(const struct pq_measured *m, void *state,
 {
 	(void)m;
 	(void)value;
-	*(pq_wide *)state += weight;
+	pq_wide_add(state, (struct pq_wide){ weight, 0 });
 	return true;
 }
 
@@ -46,20 +46,22 @@ static bool integer_step(const struct pq_measured *m, void *state, const struct 
 {
 	(void)weight;
 	if (value->type == PQ_INT)
-		*(pq_wide *)state += pq_widened(value, m->kind);
+		pq_wide_add(state, pq_widened(value, m->kind));
 	return true;
 }
 
 static bool integer_merge(const struct pq_measured *m, void *state, void *from)
 {
 	(void)m;
-	*(pq_wide *)state += *(pq_wide *)from;
+	pq_wide_add(state, *(struct pq_wide *)from);
 	return true;
 }
 
 static struct pq_value integer_of(const void *state)
 {
-	return (struct pq_value){ .type = PQ_INT, .i = (int64_t) * (const pq_wide *)state };
+	const struct pq_wide *sum = state;
+
+	return (struct pq_value){ .type = PQ_INT, .u = sum->low };
 }
 
 static void integer_get(const struct pq_measured *m, const void *state, struct pq_state *out)
@@ -70,16 +72,16 @@ static void integer_get(const struct pq_measured *m, const void *state, struct p
 
 static enum pq_wrong integer_wrong(const void *state)
 {
-	return pq_is_wide(*(const pq_wide *)state) ? PQ_WRONG_SUM : PQ_RIGHT;
+	return pq_wide_fits(*(const struct pq_wide *)state) ? PQ_RIGHT : PQ_WRONG_SUM;
 }
 
 static enum pq_wrong weighted_wrong(const void *state)
 {
-	return pq_is_wide(*(const pq_wide *)state) ? PQ_WRONG_WEIGHTS : PQ_RIGHT;
+	return pq_wide_fits(*(const struct pq_wide *)state) ? PQ_RIGHT : PQ_WRONG_WEIGHTS;
 }
 
 const struct pq_measure_ops pq_weighted_count_ops = {
-	.size = sizeof(pq_wide),
+	.size = sizeof(struct pq_wide),
 	.step = weighted_step,
 	.merge = integer_merge,
 	.get = integer_get,
@@ -89,7 +91,7 @@ const struct pq_measure_ops pq_weighted_count_ops = {
 /* A sum of whatever comes: of integers until there is a float. */
 struct any_sum {
 	union {
-		pq_wide i;
+		struct pq_wide i;
 		double f;
 	};
 	bool is_float;
@@ -97,7 +99,7 @@ struct any_sum {
 
 static void add_float(struct any_sum *sum, double x)
 {
-	double before = sum->is_float ? sum->f : (double)sum->i;
+	double before = sum->is_float ? sum->f : pq_wide_to_double(sum->i);
 
 	sum->f = before + x;
 	sum->is_float = true;
@@ -115,7 +117,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 	else if (value->type == PQ_INT && sum->is_float)
 		sum->f += (double)value->i;
 	else if (value->type == PQ_INT)
-		sum->i += value->i;
+		pq_wide_add(&sum->i, pq_wide_from(value->i, false));
 	return true;
 }
 
@@ -128,9 +130,9 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 	if (other->is_float)
 		add_float(sum, other->f);
 	else if (sum->is_float)
-		sum->f += (double)other->i;
+		sum->f += pq_wide_to_double(other->i);
 	else
-		sum->i += other->i;
+		pq_wide_add(&sum->i, other->i);
 	return true;
 }
 
@@ -140,7 +142,7 @@ static struct pq_value any_of(const void *state)
 
 	if (sum->is_float)
 		return (struct pq_value){ .type = PQ_FLOAT, .f = sum->f };
-	return (struct pq_value){ .type = PQ_INT, .i = (int64_t)sum->i };
+	return (struct pq_value){ .type = PQ_INT, .u = sum->i.low };
 }
 
 static void any_get(const struct pq_measured *m, const void *state, struct pq_state *out)
@@ -153,12 +155,12 @@ static enum pq_wrong any_wrong(const void *state)
 {
 	const struct any_sum *sum = state;
 
-	return !sum->is_float && pq_is_wide(sum->i) ? PQ_WRONG_SUM : PQ_RIGHT;
+	return sum->is_float || pq_wide_fits(sum->i) ? PQ_RIGHT : PQ_WRONG_SUM;
 }
 
 const struct pq_measure_ops pq_sum_ops[2] = {
 	{
-		.size = sizeof(pq_wide),
+		.size = sizeof(struct pq_wide),
 		.step = integer_step,
 		.merge = integer_merge,
 		.get = integer_get,
@@ -211,7 +213,7 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 		return wrong == PQ_RIGHT ? name##_wrong((const each *)state + 1) : wrong;    \
 	}
 
-RATIO(integer, pq_wide)
+RATIO(integer, struct pq_wide)
 RATIO(any, struct any_sum)
 
 #define RATIO_OPS(name, each)                                         \
@@ -222,6 +224,6 @@ RATIO(any, struct any_sum)
 	}
 
 const struct pq_measure_ops pq_ratio_ops[2] = {
-	RATIO_OPS(integer, pq_wide),
+	RATIO_OPS(integer, struct pq_wide),
 	RATIO_OPS(any, struct any_sum),
 };

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "wide.h"
+
 struct pq_text {
 	struct pq_text *
 		moved; /* while its table is merged into another: the same text there, once known */
@@ -27,9 +29,9 @@ void pq_secret_make(struct pq_secret *secret);
 /* The halves of a product of 128 bits, folded: each bit of it depends on all bits of both. */
 static inline uint64_t pq_mix(uint64_t x, uint64_t y)
 {
-	unsigned __int128 product = (unsigned __int128)x * y;
+	struct pq_wide product = pq_wide_product(x, y);
 
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	return product.low ^ product.high;
 }
 
 static inline uint64_t pq_load8(const char *p)
