@@ -111,6 +111,7 @@ bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
 	const uint8_t *p = row->bytes, *end = p + row->size;
 	struct pd_types want = w->scope->types;
 	bool swap = binder->file->swap, outside = row->chunk_offset == PD_NO_CHUNK;
+	bool ok = true;
 	struct pd_record rec = {
 		.offset = row->offset,
 		.chunk_offset = row->chunk_offset,
@@ -119,12 +120,11 @@ bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
 	};
 
 	look_at(w, binder->file);
-	for (; p < end; p += rec.size) {
+	for (; ok && p < end; p += rec.size) {
 		pd_record_header(&rec, p, swap);
 		if (pd_types_has(&want, rec.type)) {
 			rec.bytes = p;
-			if (!enter(w, binder, &rec) || !pq_worker_take_entered(w, &rec))
-				return false;
+			ok = enter(w, binder, &rec) && pq_worker_take_entered(w, &rec);
 			*unknown = *unknown || !rec.event;
 		}
 		if (outside)
@@ -132,7 +132,8 @@ bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
 		else
 			rec.chunk_offset += rec.size;
 	}
-	return true;
+	w->fields.rec = NULL; /* rec ends here */
+	return ok;
 }
 
 enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
