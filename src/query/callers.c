@@ -72,7 +72,7 @@ static uint32_t owner_of(struct pq_callers *c, size_t g, size_t n_keys)
 		/* texts are the groups' own: the same ones are at one place */
 		pq_groups_key(c->groups, g, k, &value);
 		number = number_of(&c->by_value[value.type],
-				   value.type == PQ_NIL ? 0 : value.u);
+				   value.type == PQ_NIL ? 0 : pq_bits(&value));
 		if (number >= UINT32_MAX / PQ_TYPES)
 			return UINT32_MAX;
 		owner = number_of(&c->by_owner,

@@ -197,7 +197,10 @@ void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq
 		.type = pq_table_tags(&groups->table, words)[k],
 		.u = words[k],
 	};
-	if (out->type == PQ_TEXT) {
+	if (out->type == PQ_EVENT) {
+		out->event = (const struct pd_event *)(uintptr_t)words[k];
+	} else if (out->type == PQ_TEXT) {
+		out->p = (const char *)(uintptr_t)words[k];
 		out->size = pq_text_of(out->p)->size;
 	} else if (out->type == PQ_INT && groups->grouping->keys[k].value->kind == PQ_K_FLOAT) {
 		out->type = PQ_FLOAT;

@@ -49,7 +49,7 @@ static inline bool is_last(const struct pq_group_key *key, const struct pq_value
 		return false;
 	if (value->type == PQ_NIL)
 		return true;
-	if (value->u != key->last.u)
+	if (pq_bits(value) != pq_bits(&key->last))
 		return false;
 	if (value->type != PQ_TEXT || (stays && key->stays))
 		return true;
@@ -65,6 +65,7 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 	uint64_t *word = &groups->words[i];
 	uint8_t *tag = &pq_table_tags(&groups->table, groups->words)[i];
 	struct pq_value *last = &groups->keys[i].last;
+	uint64_t bits;
 
 	last->type = value->type;
 	last->size = value->size;
@@ -83,9 +84,10 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 			return false;
 		value->p = text->bytes;
 	}
-	if (*word == value->u && *tag == value->type)
+	bits = pq_bits(value);
+	if (*word == bits && *tag == value->type)
 		return true;
-	*word = value->u;
+	*word = bits;
 	/* a byte that is stored makes the word that it is of slow to load, and most keys are of one type */
 	if (*tag != value->type)
 		*tag = value->type;
@@ -140,7 +142,8 @@ static inline bool is_same(const struct pq_fields *fields, const struct pq_group
 	}
 	if (load->is_constant)
 		return key->stays && load->constant.type != PQ_NIL &&
-		       load->constant.type == key->last.type && load->constant.u == key->last.u;
+		       load->constant.type == key->last.type &&
+		       pq_bits(&load->constant) == pq_bits(&key->last);
 	return pq_fields_integer(fields, key->value.field, &i) && key->last.type == PQ_INT &&
 	       key->last.i == i;
 }

@@ -22,12 +22,12 @@ static uint32_t *places_of(const struct set *set)
 /* Texts are the table's, so that equal values have equal bits. */
 static bool equal(const struct pq_value *a, const struct pq_value *b)
 {
-	return a->u == b->u && a->type == b->type;
+	return a->type == b->type && pq_bits(a) == pq_bits(b);
 }
 
 static size_t first_place(const struct pq_secret *secret, const struct pq_value *value)
 {
-	return (size_t)pq_mix(value->u ^ secret->a, value->type ^ secret->b);
+	return (size_t)pq_mix(pq_bits(value) ^ secret->a, value->type ^ secret->b);
 }
 
 static uint32_t *place_of(const struct pq_secret *secret, const struct set *set,

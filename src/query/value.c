@@ -15,7 +15,7 @@ bool pq_same(const struct pq_value *a, const struct pq_value *b)
 		return pq_float_to_integer(a->f, &i) && i == b->i;
 	if (a->type == PQ_INT && b->type == PQ_FLOAT)
 		return pq_float_to_integer(b->f, &i) && i == a->i;
-	return a->type == b->type && a->u == b->u;
+	return a->type == b->type && pq_bits(a) == pq_bits(b);
 }
 
 void pq_normalise(struct pq_value *value)

@@ -33,6 +33,18 @@ struct pq_value {
 	};
 };
 
+/*
+ * Returns the number or the address that a value is, as 64 bits. On 32-bit machines an address fills only half of the
+ * union, and the other half is undefined. Values of one type with equal bits are equal.
+ */
+static inline uint64_t pq_bits(const struct pq_value *value)
+{
+	if (sizeof(value->p) < sizeof(value->u) &&
+	    (value->type == PQ_TEXT || value->type == PQ_EVENT))
+		return (uintptr_t)value->p;
+	return value->u;
+}
+
 /* What is known of a value before there is a record: as lua/perflua/filter/arith.lua has them. */
 enum pq_kind {
 	PQ_K_ANY, /* only the record tells */
