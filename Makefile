@@ -19,6 +19,10 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 PRELOAD := $(shell $(CC) -print-file-name=libasan.so)
 endif
 
+# What pkg-config knows of the libraries; and what runs a program of the machine that is built for.
+CONFIG ?= build/config.mk
+EMULATOR ?=
+
 # LuaRocks says where its Lua is; else config.mk does, made when it is not there.
 ifdef LUA_INCDIR
 LUA_CFLAGS := -I$(LUA_INCDIR)
@@ -32,11 +36,11 @@ ifneq ($(shell pkg-config --exists "libtraceevent >= 1.5" 2>/dev/null && echo ye
 TRACE_CFLAGS := -DPERFLUA_TRACEEVENT='"$(shell pkg-config --modversion libtraceevent)"' $(shell pkg-config --cflags libtraceevent)
 TRACE_LIBS := $(shell pkg-config --libs libtraceevent)
 endif
-else ifneq ($(filter-out help clean matrix,$(or $(MAKECMDGOALS),all)),)
--include build/config.mk
+else ifneq ($(filter-out help clean matrix test-foreign,$(or $(MAKECMDGOALS),all)),)
+-include $(CONFIG)
 endif
 
-COMPILE = -std=gnu11 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS) $(TRACE_CFLAGS)
+COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS) $(TRACE_CFLAGS)
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(sort $(wildcard src/*/*.c)))
 MAIN := $(B)/obj/perflua.o $(B)/obj/children.o $(B)/obj/heap.o $(B)/obj/library.o
 # meta.lua is for editors only
@@ -60,8 +64,8 @@ all: $(B)/perflua module ## build build/perflua and the Lua module below build/l
 
 module: $(B)/lib/perflua/core.so
 
-build/config.mk: .ci/deps .ci/config
-	@mkdir -p build
+$(CONFIG): .ci/deps .ci/config
+	@mkdir -p $(@D)
 	@CC="$(CC)" .ci/deps build
 	@CC="$(CC)" .ci/config >$@
 
@@ -76,14 +80,14 @@ $(B)/lib/perflua/core.so: $(CORE)
 
 $(B)/obj/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
 
-$(B)/obj/%.o: src/%.c Makefile $(wildcard build/config.mk)
+$(B)/obj/%.o: src/%.c Makefile $(wildcard $(CONFIG))
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	@$(CC) $(COMPILE) $(CFLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 # FORCE, for a file may have gone; what comes out the same is not compiled again.
 $(B)/obj/library.c: $(B)/obj/embed FORCE
-	@$< $(LIBRARY) >$@.new
+	@$(EMULATOR) $< $(LIBRARY) >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(B)/obj/library.o: $(B)/obj/library.c

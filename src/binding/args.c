@@ -38,7 +38,7 @@ static struct slot *slot_of(struct names *names, const char *name,
 {
 	uint64_t h = ((uintptr_t)name ^ (uintptr_t)tracepoint * 31) *
 		     UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = h >> 32;
+	size_t at = (size_t)(h >> 32);
 
 	while (names->slots[at % SLOTS].name &&
 	       (names->slots[at % SLOTS].name != name ||

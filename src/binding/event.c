@@ -33,7 +33,7 @@ void pl_push_events(lua_State *L, int file)
 		lua_pushvalue(L, -1);
 		lua_setiuservalue(L, file, PL_FILE_EVENTS);
 	}
-	for (size_t i = lua_rawlen(L, -1); i < f->session->n_events; i++) {
+	for (size_t i = (size_t)lua_rawlen(L, -1); i < f->session->n_events; i++) {
 		struct pl_event *e = lua_newuserdatauv(L, sizeof(*e), 1);
 
 		e->event = f->session->events[i];

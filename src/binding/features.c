@@ -31,14 +31,15 @@ static void push_decoded(lua_State *L, const struct decode *d)
 		lua_pushnil(L);
 		return;
 	}
-	bytes = lua_newuserdatauv(L, at.size + 1, 0);
+	/* raises an error if the section is larger than memory, as on 32-bit machines it can be */
+	bytes = lua_newuserdatauv(L, at.size < SIZE_MAX ? (size_t)at.size + 1 : SIZE_MAX, 0);
 	if (!pd_file_read_feature(file, &d->section, bytes, &err)) {
 		pd_file_damaged(file, at.offset, at.size, "%s", err.message);
 		lua_pushnil(L);
 	} else if (!d->feature) {
-		lua_pushlstring(L, (const char *)bytes, at.size);
+		lua_pushlstring(L, (const char *)bytes, (size_t)at.size);
 	} else {
-		pd_cursor_init(&c, bytes, at.size, file->swap);
+		pd_cursor_init(&c, bytes, (size_t)at.size, file->swap);
 		pl_sink_init(&sink, L);
 		if (!d->feature->decode(&c, &file->context, &sink.sink)) {
 			lua_settop(L, top + 1);

@@ -156,7 +156,7 @@ int pl_open(lua_State *L)
 		return 3;
 	}
 	f->file = f->session->files[0];
-	f->session->window = window;
+	f->session->window = window < SIZE_MAX ? (size_t)window : SIZE_MAX;
 	pl_file_report(L, f);
 	if (!f->session->one_clock) {
 		lua_pushfstring(L, "perflua: the recordings follow one another: %s",

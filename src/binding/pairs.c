@@ -34,7 +34,7 @@ static size_t list_named(lua_State *L, int table, const char *name, size_t most)
 
 	if (lua_getfield(L, table, name) != LUA_TTABLE)
 		luaL_error(L, "pairs: a table of %s expected", name);
-	n = lua_rawlen(L, -1);
+	n = (size_t)lua_rawlen(L, -1);
 	if (n < 1 || n > most)
 		luaL_error(L, "pairs: 1 to %d %s expected", (int)most, name);
 	return n;

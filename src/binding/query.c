@@ -239,7 +239,7 @@ static struct pq_field *row_field(lua_State *L, struct pq_field *field)
 static struct pq_field *make_field(struct maker *m, int index)
 {
 	lua_State *L = m->L;
-	size_t n = lua_rawlen(L, index);
+	size_t n = (size_t)lua_rawlen(L, index);
 	struct pq_field *field;
 
 	field = pl_keep(L, m->keep, sizeof(*field));
@@ -302,7 +302,7 @@ static void to_set(struct maker *m, struct pq_node *node)
 
 	if (!lua_istable(L, -1))
 		no_tree(L, "a set is a table");
-	n = lua_rawlen(L, -1);
+	n = (size_t)lua_rawlen(L, -1);
 	set = keep_array(L, m->keep, n, sizeof(*set));
 	for (size_t i = 0; i < n; i++) {
 		lua_rawgeti(L, -1, (lua_Integer)i + 1);

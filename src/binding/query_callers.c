@@ -57,7 +57,7 @@ static void read_columns(lua_State *L, struct pl_job *job)
 	size_t n = 0;
 
 	if (lua_getfield(L, -1, "columns") == LUA_TTABLE)
-		n = lua_rawlen(L, -1);
+		n = (size_t)lua_rawlen(L, -1);
 	if (!n || n > MAX_COLUMNS)
 		luaL_error(L, "no description of a query: no columns, or too many");
 	callers->columns = pl_keep(L, PL_KEEP_AT, n * sizeof(*callers->columns));

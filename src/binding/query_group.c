@@ -39,7 +39,7 @@ static size_t push_list(lua_State *L, int options, const char *name, size_t max)
 
 	if (lua_getfield(L, options, name) != LUA_TTABLE)
 		luaL_error(L, "no description of a query: no %s", name);
-	n = lua_rawlen(L, -1);
+	n = (size_t)lua_rawlen(L, -1);
 	if (n > max)
 		luaL_error(L, "more than %d %s", (int)max, name);
 	return n;

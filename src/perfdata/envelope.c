@@ -107,20 +107,20 @@ static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_sec
 	*left -= ids.size;
 	if (!ids.size)
 		return;
-	bytes = malloc(ids.size);
-	event->ids = malloc(ids.size);
+	bytes = pd_section_alloc(ids, 0);
+	event->ids = pd_section_alloc(ids, 0);
 	if (bytes && event->ids && pd_file_read(file, ids, bytes, NULL)) {
-		pd_cursor_init(&c, bytes, ids.size, file->swap);
+		pd_cursor_init(&c, bytes, (size_t)ids.size, file->swap);
 		for (; event->n_ids < ids.size / 8; event->n_ids++)
 			event->ids[event->n_ids] = pd_take64(&c);
 	}
 	free(bytes);
 }
 
-static bool read_attrs(struct pd_file *file, struct pd_section attrs, uint64_t stride,
+static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t stride,
 		       struct pd_error *err)
 {
-	uint8_t *bytes = malloc(attrs.size + 1);
+	uint8_t *bytes = pd_section_alloc(attrs, 1);
 	struct pd_cursor c;
 	size_t n = (size_t)(attrs.size / stride);
 	uint64_t left = file->input.size;
@@ -255,7 +255,7 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 	file->open_end = file->unfinished || file->data.offset > file->input.size ||
 			 file->data.size > file->input.size - file->data.offset;
 	clip(file, &file->data, "data");
-	return read_attrs(file, attrs, stride, err);
+	return read_attrs(file, attrs, (size_t)stride, err);
 }
 
 /* A header of 16 bytes, whatever the file is; PERFFILE tells its byte order by that. */

@@ -120,7 +120,7 @@ static bool feed_array(struct pd_sink *sink, const struct prog_info *prog,
 	if (offset > prog->data_size || count * size > prog->data_size - offset)
 		return false;
 	if (a->type == PD_BLOB) {
-		pd_sink_blob(sink, a->name, prog->data + offset, count * size);
+		pd_sink_blob(sink, a->name, prog->data + offset, (size_t)(count * size));
 		return true;
 	}
 	pd_sink_begin(sink, a->name, true);

@@ -76,6 +76,12 @@ const struct pd_feature_section *pd_file_feature(const struct pd_file *file, uns
 	return NULL;
 }
 
+void *pd_section_alloc(struct pd_section at, size_t more)
+{
+	/* on 32-bit machines a section of a file can be larger than memory */
+	return at.size < PTRDIFF_MAX - more ? malloc((size_t)at.size + more) : NULL;
+}
+
 static bool read_whole(struct pd_input *in, struct pd_section at, void *bytes,
 		       struct pd_error *err)
 {
@@ -85,7 +91,7 @@ static bool read_whole(struct pd_input *in, struct pd_section at, void *bytes,
 		return pd_error_set(err, "ESPIPE", in->path, at.offset,
 				    "cannot go back in a stream for %llu bytes",
 				    (unsigned long long)at.size);
-	if (!pd_input_read(in, at.offset, bytes, at.size, at.size, &got, err))
+	if (!pd_input_read(in, at.offset, bytes, (size_t)at.size, (size_t)at.size, &got, err))
 		return false;
 	if (got < at.size)
 		return pd_error_set(err, "FORMAT", in->path, at.offset,
@@ -119,7 +125,7 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
 	if (!section->bytes)
 		return pd_file_read(file, section->at, bytes, err);
 	/* to what was kept more may have been added since, and it has moved then */
-	memcpy(bytes, pd_file_feature(file, section->bit)->bytes, section->at.size);
+	memcpy(bytes, pd_file_feature(file, section->bit)->bytes, (size_t)section->at.size);
 	return true;
 }
 
@@ -129,14 +135,14 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cur
 	uint8_t *bytes = NULL;
 
 	if (s && s->at.size && s->at.size <= file->input.size) {
-		bytes = malloc(s->at.size);
+		bytes = pd_section_alloc(s->at, 0);
 		if (bytes && !pd_file_read_feature(file, s, bytes, NULL)) {
 			free(bytes);
 			bytes = NULL;
 		}
 	}
 	if (bytes)
-		pd_cursor_init(c, bytes, s->at.size, file->swap);
+		pd_cursor_init(c, bytes, (size_t)s->at.size, file->swap);
 	return bytes;
 }
 

@@ -125,6 +125,9 @@ static inline bool pd_stream_holds(const struct pd_stream *stream, struct pd_sec
 	return at.offset <= end && at.size <= end - at.offset;
 }
 
+/* Allocates memory for the bytes of a section and `more`; the caller frees it. Returns NULL if there is not so much. */
+void *pd_section_alloc(struct pd_section at, size_t more);
+
 /* Reads a section of the file or of a stream's data; short reads are failures, and so are streams. */
 bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes,
 		  struct pd_error *err);

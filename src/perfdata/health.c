@@ -255,10 +255,12 @@ static struct pd_throttled *throttled_cpu(struct pass *p, const struct pd_record
 {
 	struct pd_health *h = p->health;
 	struct pd_throttled *grown;
-	uint64_t cpu;
+	uint64_t value;
+	size_t cpu;
 
-	if (!get(p, rec, CPU, &cpu) || cpu >= PD_HEALTH_CPUS)
+	if (!get(p, rec, CPU, &value) || value >= PD_HEALTH_CPUS)
 		return NULL;
+	cpu = (size_t)value;
 	if (cpu >= h->n_cpus) {
 		grown = realloc(h->cpus, (cpu + 1) * sizeof(*grown));
 		if (!grown) {

@@ -88,10 +88,10 @@ static void name_from_event_types(struct pd_file *file)
 
 	if (!at.size || at.offset > file->input.size || at.size > file->input.size - at.offset)
 		return;
-	bytes = malloc(at.size);
-	names.list = calloc(at.size / EVENT_TYPE_ENTRY + 1, sizeof(*names.list));
+	bytes = pd_section_alloc(at, 0);
+	names.list = calloc((size_t)(at.size / EVENT_TYPE_ENTRY) + 1, sizeof(*names.list));
 	if (bytes && pd_file_read(file, at, bytes, NULL)) {
-		pd_cursor_init(&c, bytes, at.size, file->swap);
+		pd_cursor_init(&c, bytes, (size_t)at.size, file->swap);
 		while (pd_cursor_left(&c) >= EVENT_TYPE_ENTRY) {
 			uint64_t id = pd_take64(&c);
 

@@ -334,7 +334,7 @@ static bool late_build_id(struct pd_file *file, const struct pd_record *rec)
 	s = (struct pd_feature_section *)pd_file_feature(file, PD_FEATURE_BUILD_ID);
 	if ((s->at.size && !s->grown) || rec->offset < s->grown || s->at.size > MAX_BUILD_IDS)
 		return true; /* it came whole, another pass met this one, or it has enough */
-	bytes = realloc(s->bytes, s->at.size + rec->size);
+	bytes = realloc(s->bytes, (size_t)s->at.size + rec->size);
 	if (!bytes)
 		return false;
 	memcpy(bytes + s->at.size, rec->bytes, rec->size);

@@ -38,7 +38,7 @@ static uint8_t *bytes_of(struct pd_file *file, const struct pd_feature_section *
 
 	if (section)
 		return pd_file_feature_bytes(file, PD_FEATURE_TRACING_DATA, &c);
-	bytes = malloc(at.size);
+	bytes = pd_section_alloc(at, 0);
 	if (bytes && !pd_file_read(file, at, bytes, NULL)) {
 		free(bytes);
 		return NULL;
@@ -70,7 +70,7 @@ bool pd_tracing_read(struct pd_file *file)
 		return false;
 	}
 	file->context.tracing = file->tracing;
-	if (!pd_tracing_parse(file->tracing, bytes, at.size, &offset))
+	if (!pd_tracing_parse(file->tracing, bytes, (size_t)at.size, &offset))
 		pd_file_damaged(file, at.offset + offset, at.size - offset,
 				"tracing data that ends too early or is none, from byte %zu on",
 				offset);

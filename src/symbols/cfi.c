@@ -234,7 +234,7 @@ static uint64_t hash_of(const void *bytes, size_t n)
 
 static size_t place_of(struct ps_row **rows, size_t places, const struct ps_row *row)
 {
-	size_t at = hash_of(row, row->size) & (places - 1);
+	size_t at = (size_t)hash_of(row, row->size) & (places - 1);
 
 	while (rows[at] &&
 	       (rows[at]->size != row->size || memcmp(rows[at], row, row->size) != 0))

@@ -205,8 +205,8 @@ static bool entries_init(struct entries *in, const struct plt *plt, const char *
 
 	if (!data || !(header.sh_flags & SHF_EXECINSTR))
 		return false;
-	*in = (struct entries){ data->d_buf, data->d_size, header.sh_addr, header.sh_entsize,
-				strcmp(name, ".plt") == 0 };
+	*in = (struct entries){ data->d_buf, data->d_size, header.sh_addr,
+				(size_t)header.sh_entsize, strcmp(name, ".plt") == 0 };
 	return true;
 }
 

@@ -90,7 +90,7 @@ static bool fill(const struct ps_image *image, int fd, uint64_t offset, uint64_t
 	if (offset > file_size || size > file_size - offset)
 		return false;
 	while (size) {
-		ssize_t n = pread(fd, image->bytes + offset, size, (off_t)offset);
+		ssize_t n = pread(fd, image->bytes + offset, (size_t)size, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -194,7 +194,8 @@ static bool load(struct ps_image *image, struct ps_elf *file)
 	struct stat status;
 	size_t size;
 
-	if (fstat(file->fd, &status) != 0 || status.st_size <= 0)
+	if (fstat(file->fd, &status) != 0 || status.st_size <= 0 ||
+	    (uint64_t)status.st_size > SIZE_MAX - ROOM_BEHIND)
 		return false;
 	size = (size_t)status.st_size;
 	image->bytes = mmap(NULL, size + ROOM_BEHIND, PROT_READ | PROT_WRITE,

@@ -120,7 +120,7 @@ static size_t name_in(struct cursor *c, const Elf_Data *strings)
 		return 0;
 	}
 	return name_length(c, (const uint8_t *)strings->d_buf + offset,
-			   strings->d_size - offset);
+			   strings->d_size - (size_t)offset);
 }
 
 /* Steps over a value; gives the length of a name, else 0. */

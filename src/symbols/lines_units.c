@@ -30,7 +30,7 @@ void ps_units_read(struct ps_units *units, const struct ps_debug *debug)
 	Dwarf_Die die;
 
 	units->budget = (struct ps_budget){
-		.spans = debug->size / BYTES_PER_SPAN,
+		.spans = (size_t)(debug->size / BYTES_PER_SPAN),
 		.time = debug->size * NS_PER_BYTE + NS_AT_LEAST,
 	};
 	ps_table_sections(&units->sections, debug->image.elf, false);

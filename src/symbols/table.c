@@ -270,7 +270,8 @@ void ps_table_move(struct ps_table *table, uint64_t by)
 const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address)
 {
 	const struct ps_symbol *symbol;
-	size_t low, high, bucket;
+	size_t low, high;
+	uint64_t bucket;
 
 	if (!table->n_spans || address < table->starts[0])
 		return NULL;
