@@ -261,9 +261,9 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 /* A header of 16 bytes, whatever the file is; PERFFILE tells its byte order by that. */
 static bool is_pipe(struct pd_file *file, const uint8_t *header)
 {
-	if (file->version == 1 && pd_load64(header + 8, true) == PIPE_HEADER_SIZE) {
-		file->swap = true;
-		file->big = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	if (file->version == 1) {
+		file->swap = pd_load64(header + 8, true) == PIPE_HEADER_SIZE;
+		file->big = file->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	}
 	return pd_load64(header + 8, file->swap) == PIPE_HEADER_SIZE;
 }
