@@ -14,8 +14,8 @@
 -- 10662        4      3.3
 -- 10672        3      2.5
 -- 10667        2      1.7
--- 10671        1      0.8
 -- 10670        1      0.8
+-- 10671        1      0.8
 
 local file <close> = assert(perflua.open(arg[1]))
 
@@ -30,7 +30,9 @@ local pids = {}
 for pid in pairs(samples) do
   pids[#pids + 1] = pid
 end
-table.sort(pids, function(a, b) return time[a] > time[b] end)
+table.sort(pids, function(a, b)
+  return time[a] > time[b] or time[a] == time[b] and a < b
+end)
 print("  pid  samples       ms")
 for _, pid in ipairs(pids) do
   print(("%5d  %7d  %7.1f"):format(pid, samples[pid], time[pid] / 1e6))
