@@ -178,7 +178,7 @@ needs.describe("tracepoints", "a recording of system calls made now", function()
       "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do cat /nonexistent; ls -l / | sort; done; timeout 0.05 sleep 1; true'")
   end)
 
-  it("has in raw_syscalls the names that syscalls has at the same time", function()
+  needs.it("this architecture", "has in raw_syscalls the names that syscalls has at the same time", function()
     -- Which is first is not said: it depends on who else traces. A thread enters and leaves in turn.
     local last, n, errors = {}, 0, 0
     for s in assert(perflua.open(path)):samples():each() do

@@ -1,4 +1,5 @@
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 --- What the headers of this machine define: { name, value as text }, of names that begin like that.
@@ -27,7 +28,7 @@ local function other_names(header, machine)
 end
 
 describe("perflua.syscall", function()
-  it("names the calls of this machine as its headers do", function()
+  needs.it("this architecture", "names the calls of this machine as its headers do", function()
     local others, n = other_names "asm/unistd.h"
     assert.same({}, others)
     assert.is_true(n > 250, "headers of the kernel on this machine")
@@ -71,7 +72,7 @@ describe("perflua.syscall", function()
     end
   end)
 
-  it("takes the machine it runs on, if none is named", function()
+  needs.it("this architecture", "takes the machine it runs on, if none is named", function()
     local machine = files.output "uname -m":match "%S+"
     for number = 0, 500 do assert.equal(perflua.syscall(number, machine), perflua.syscall(number)) end
   end)

@@ -39,12 +39,14 @@ local attempts = {
     "perf cannot run Python", "perf version --build-options | grep -q 'libpython: *. *on'", "perf",
   },
   libtraceevent = {
-    "perflua was built without libtraceevent", "lua5.4 -e 'assert(require(\"perflua.core\").traceevent)'",
+    "perflua was built without libtraceevent",
+    "${PERFLUA_LUA:-lua5.4} -e 'assert(require(\"perflua.core\").traceevent)'",
   },
   corpus = { "PERFLUA_CORPUS names no collection of recordings", 'test -d "$PERFLUA_CORPUS"' },
   libdebuginfod = {
     "libdebuginfod is not installed", "ls /usr/lib*/libdebuginfod.so.1 /usr/lib/*/libdebuginfod.so.1 | grep .",
   },
+  ["this architecture"] = { "perflua runs under an emulator here", 'test -z "$PERFLUA_EMULATOR"' },
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
   root = { "needs root", 'test "$(id -u)" = 0' },
   ["kernel notes"] = { "/sys/kernel/notes cannot be read here", "test -s /sys/kernel/notes" },
