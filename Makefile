@@ -57,7 +57,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-browser sweep lint bench fuzz docs install install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser sweep lint bench fuzz docs install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -113,6 +113,9 @@ test: all ## run the specs (SAN=1: with the address and undefined behaviour sani
 
 matrix: ## run the README's two commands in bare Debian chroots (root; MATRIX="trixie:user …": some of them)
 	@.ci/matrix $(MATRIX)
+
+test-foreign: ## build for 32-bit, arm64 and big-endian machines; run specs there, by qemu-user (FOREIGN="s390x …": some of them)
+	@.ci/foreign $(FOREIGN)
 
 test-browser: all ## see flame graphs in headless Chromium
 	@.ci/deps browser
@@ -200,4 +203,4 @@ clean: ## remove all that was built
 	rm -rf build
 
 help: ## list the targets
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
