@@ -3,6 +3,7 @@ local builder = require "spec.support.builder"
 local containers = require "spec.support.containers"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 local shared = require "spec.support.shared"
 
@@ -138,7 +139,7 @@ end)
 describe("a recording that is larger than memory may be", function()
   if sanitized then return end
 
-  it("is read", function()
+  needs.it("this architecture", "is read", function()
     -- the records of the plain one again and again
     local bytes = files.read(plain)
     local offset, size = string.unpack("<I8I8", bytes, 41)
