@@ -40,7 +40,7 @@ local MOST_THREADS = 16
 local open_options = {} -- each with the type it is of
 for kind, names in pairs {
   boolean = { "strict", "debuginfod", "demangle" }, integer = { "window", "threads" },
-  string = { "symfs", "kallsyms", "vmlinux", "buildid_dir" },
+  version = { "as" }, string = { "symfs", "kallsyms", "vmlinux", "buildid_dir" },
 } do
   for _, name in ipairs(names) do open_options[name] = kind end
 end
@@ -61,6 +61,13 @@ local function check_threads(threads)
   end
 end
 
+-- Of the perf whose text is printed; default: the newest.
+local function check_version(version)
+  if type(version) ~= "string" then blame("open: as is a version of perf, '6.12', got a %s", type(version)) end
+  local known, message = core.perf_version(version)
+  if not known then blame("open: as: %s", message) end
+end
+
 local function check_options(options)
   for name, value in pairs(options) do
     local kind = open_options[name]
@@ -69,6 +76,8 @@ local function check_options(options)
       blame(suggest.message(("open: unknown option '%s'"):format(text), text, suggest.names(open_options)))
     elseif kind == "string" and type(value) ~= "string" then
       blame("open: option '%s' is a path, got a %s", name, type(value))
+    elseif kind == "version" then
+      check_version(value)
     end
   end
   check_window(options.window)
@@ -87,7 +96,7 @@ end
 -- Several paths are one File: its records carry `source`, and are in the order of their times if the
 -- recordings' clocks agree; else the recordings follow one another.
 ---@param path string|string[]|nil default: "perf.data"
----@param options table? { strict, window, threads, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle }
+---@param options table? { strict, window, threads, as, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle }
 ---@return perflua.File? file
 ---@return string? message
 ---@return string? code # "ENOENT", "FORMAT", …

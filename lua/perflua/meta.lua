@@ -589,6 +589,7 @@ function Query:within(spans, options) end
 ---@field spec string? # Outcome of speculation: "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH" or "SPEC_CORRECT_PATH"; nil if not recorded.
 ---@field new_type string # Kind of branch when type is "EXTEND_ABI": "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1" …
 ---@field priv string? # Privilege it ran with: "user", "kernel" or "hv"; nil if not recorded.
+---@field not_taken boolean # Was it not taken, so that to is the next instruction?
 ---@field counters integer # Occurrences of the group's events since the previous branch, packed as the PMU's branch_counter_width says.
 ---@field symbol_from string? # Function at from; nil if it is not known.
 ---@field symbol_to string? # Function at to; nil if it is not known.

@@ -331,7 +331,7 @@ static bool open_session(struct pd_session **session, const char *const *paths, 
 {
 	struct pd_error err;
 
-	if (pd_session_open(session, paths, n, n > 1, NULL, &err))
+	if (pd_session_open(session, paths, n, n > 1, PD_PERF_NEWEST, NULL, &err))
 		return true;
 	FUZZ_CHECK(err.code && err.message[0]);
 	return false;

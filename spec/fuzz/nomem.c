@@ -63,7 +63,7 @@ static void read_all(const char *path)
 	struct pd_health health;
 	struct pd_stat stat;
 
-	if (!pd_session_open(&session, &path, 1, false, NULL, &err)) {
+	if (!pd_session_open(&session, &path, 1, false, PD_PERF_NEWEST, NULL, &err)) {
 		FUZZ_CHECK(err.code);
 		return;
 	}

@@ -409,7 +409,7 @@ static bool ask(const char *path, const struct fuzz_part *part, unsigned threads
 	size_t known;
 
 	snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", root());
-	if (!pd_session_open(&session, &path, 1, false, NULL, &err))
+	if (!pd_session_open(&session, &path, 1, false, PD_PERF_NEWEST, NULL, &err))
 		return false;
 	known = session->n_events;
 	take_query(&q, part, session);

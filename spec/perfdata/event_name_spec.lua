@@ -1,19 +1,16 @@
 local builder = require "spec.support.builder"
+local perflua = require "perflua"
 local reading = require "spec.support.reading"
 
---- The name of an event that the recording gives no name. perf asks for no guests unless told to, and
---- shows ":HG" where that is not so.
-local function name_of(members, pmus, endian)
+--- The name of an event that the recording gives no name, as the newest perf calls it or the one of a version.
+local function name_of(members, pmus, endian, version)
   local b = builder.new { endian = endian }
-  if members.exclude_guest == nil then
-    members.exclude_guest = true
-  end
   b:event(members)
   if pmus then
     b:feature("pmu_mappings", pmus)
   end
   b:record("finished_round")
-  return reading.open(b).events[1].name
+  return assert(perflua.open(b:write(), { as = version })).events[1].name
 end
 
 describe("an event without a name of its own", function()
@@ -60,8 +57,16 @@ describe("an event without a name of its own", function()
     assert.are.equal("mem:0x400500:x", name_of { type = 5, bp_type = 4, bp_addr = 0x400500, bp_len = 8 })
   end)
 
-  it("is the number of its tracepoint", function()
-    assert.matches("0x141", name_of { type = 2, config = 0x141 })
+  it("is the number of its tracepoint, which older perfs do not say", function()
+    local event = { type = 2, config = 0x141 }
+    assert.are.equal("unknown tracepoint id=0x141", name_of(event))
+    assert.are.equal("unknown tracepoint", name_of(event, nil, nil, "6.12"))
+  end)
+
+  it("is its type and config where nothing names the PMU, or its type alone", function()
+    local event = { type = 77, config = 0x141 }
+    assert.are.equal("unknown event PMU=77 config=0x141", name_of(event))
+    assert.are.equal("unknown attr type: 77", name_of(event, nil, nil, "6.12"))
   end)
 
   it("names the PMU the header maps its type to", function()
@@ -71,37 +76,41 @@ describe("an event without a name of its own", function()
   end)
 
   it("of a kind of core names that core's PMU", function()
-    local cycles = { type = 0, config = 4 << 32, exclude_guest = true }
+    local cycles = { type = 0, config = 4 << 32 }
     assert.are.equal("cpu_atom/cycles/", name_of(cycles, { cpu_atom = 4 }))
     assert.are.equal("cpu_atom/LLC-load-misses/u",
-      name_of({ type = 3, config = 4 << 32 | 0x10002, exclude_kernel = true, exclude_hv = true, exclude_guest = false },
+      name_of({ type = 3, config = 4 << 32 | 0x10002, exclude_kernel = true, exclude_hv = true },
         { cpu_core = 8, cpu_atom = 4 }))
   end)
 
   it("of a kind of core the header does not name stays generic", function()
-    assert.are.equal("cycles", name_of { type = 0, config = 4 << 32, exclude_guest = true })
+    assert.are.equal("cycles", name_of { type = 0, config = 4 << 32 })
   end)
 
-  -- As perf evlist shows them.
+  -- As perf evlist shows them: the newest, and those before 7.2.
   local modifiers = {
-    { "cycles", {} },
-    { "cycles:HG", { exclude_guest = false } },
-    { "cycles:G", { exclude_host = true, exclude_guest = false } },
-    { "cycles:u", { exclude_kernel = true, exclude_hv = true, exclude_guest = false } },
-    { "cycles:k", { exclude_user = true, exclude_hv = true, exclude_guest = false } },
-    { "cycles:ku", { exclude_hv = true, exclude_guest = false } },
-    { "cycles:uh", { exclude_kernel = true, exclude_guest = false } },
-    { "cycles:p", { precise_ip = 1, exclude_guest = false } },
-    { "cycles:ppp", { precise_ip = 3, exclude_guest = false } },
-    { "cycles:upp", { exclude_kernel = true, exclude_hv = true, precise_ip = 2, exclude_guest = false } },
-    { "cycles:uH", { exclude_kernel = true, exclude_hv = true } },
-    { "cycles:ppH", { precise_ip = 2 } },
+    { "cycles", "cycles:HG", {} },
+    { "cycles:H", "cycles", { exclude_guest = true } },
+    { "cycles:G", "cycles:G", { exclude_host = true } },
+    { "cycles:u", "cycles:u", { exclude_kernel = true, exclude_hv = true } },
+    { "cycles:k", "cycles:k", { exclude_user = true, exclude_hv = true } },
+    { "cycles:ku", "cycles:ku", { exclude_hv = true } },
+    { "cycles:uh", "cycles:uh", { exclude_kernel = true } },
+    { "cycles:p", "cycles:p", { precise_ip = 1 } },
+    { "cycles:ppp", "cycles:ppp", { precise_ip = 3 } },
+    { "cycles:upp", "cycles:upp", { exclude_kernel = true, exclude_hv = true, precise_ip = 2 } },
+    { "cycles:uH", "cycles:uH", { exclude_kernel = true, exclude_hv = true, exclude_guest = true } },
+    { "cycles:ppH", "cycles:ppH", { precise_ip = 2, exclude_guest = true } },
   }
   for _, m in ipairs(modifiers) do
-    it("is " .. m[1] .. " with its modifiers", function()
-      m[2].type, m[2].config = 0, 0
-      assert.are.equal(m[1], name_of(m[2]))
-      assert.are.equal(m[1], name_of(m[2], nil, "big"))
+    it("is " .. m[1] .. " with its modifiers, of old " .. m[2], function()
+      m[3].type, m[3].config = 0, 0
+      for _, endian in ipairs { "little", "big" } do
+        assert.are.equal(m[1], name_of(m[3], nil, endian))
+        assert.are.equal(m[1], name_of(m[3], nil, endian, "7.2"))
+        assert.are.equal(m[2], name_of(m[3], nil, endian, "6.12"))
+        assert.are.equal(m[2], name_of(m[3], nil, endian, "6.1"))
+      end
     end)
   end
 end)

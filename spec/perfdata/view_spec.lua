@@ -185,7 +185,7 @@ reading.either_order(describe, function(endian)
     local texts = {
       "68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A",
       "184 |OP STORE|LVL L1 miss|SNP N/A|TLB N/A|LCK No|BLK  N/A",
-      "183200000002 |OP LOAD|LVL Remote socket, same board CXL|SNP N/A|TLB N/A|LCK No|BLK  N/A",
+      "183200000002 |OP LOAD|LVL Remote socket, same board CXL |SNP N/A|TLB N/A|LCK No|BLK  N/A",
       "4000200002 |OP LOAD|LVL N/A|SNP Hit or Fwd|TLB N/A|LCK No|BLK  N/A",
       "0 |OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A",
     }

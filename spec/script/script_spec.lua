@@ -33,32 +33,32 @@ describe("perflua script", function()
     local out, got = script(path)
     assert.are.equal("", got.err)
     assert.are.equal(table.concat({
-      "sh     7 [000]     1.000000:        100 cycles:P: ",
+      "sh       7 [000]     1.000000:        100 cycles:P: ",
       "\tffffffff81000010 [unknown] ([unknown])",
       "\t            1234 [unknown] ([unknown])",
       "",
-      ":8     8 [001]     1.000000:        300 cycles:P: ",
-      "\t            1000 [unknown] (/bin/sh)",
+      ":8       8 [001]     1.000000:        300 cycles:P: ",
+      "\t          401000 [unknown] (/bin/sh)",
       "\t            1234 [unknown] ([unknown])",
       "",
-      "              sh     7 [000]     1.000001:          1   faults:            401004 [unknown] (/bin/sh)",
+      "              sh       7 [000]     1.000001:          1   faults:            401004 [unknown] (/bin/sh)",
       "",
     }, "\n"), out:match "^.-%(/bin/sh%)\n.-%(/bin/sh%)\n")
   end)
 
   it("hides call chains with -G", function()
     assert.are.equal(
-      "              sh     7 [000]     1.000000:        100 cycles:P:  ffffffff81000010 [unknown] ([unknown])\n",
+      "              sh       7 [000]     1.000000:        100 cycles:P:  ffffffff81000010 [unknown] ([unknown])\n",
       (script(path, "-G"):match "^[^\n]*\n"))
   end)
 
   it("shows the fields that -F names, adds and takes away", function()
-    assert.are.equal("sh     7/7     [000] \n", (script(path, "-G", "-F", "cpu,tid,pid,comm"):match "[^ ].-\n"))
+    assert.are.equal("sh       7/7       [000] \n", (script(path, "-G", "-F", "cpu,tid,pid,comm"):match "[^ ].-\n"))
     assert.are.equal(script(path, "-F", "comm,tid,cpu,time,period,event"), script(path, "-F", "-ip,-sym,-dso,-symoff"))
     assert.are.equal("U         1.000000500:", script(path, "-F", "+misc", "--ns"):match "%[001%] (.-:)")
-    assert.matches("\n    9   faults: \n", (script(path, "-F", "sw:tid,event")))
+    assert.matches("\n      9   faults: \n", (script(path, "-F", "sw:tid,event")))
     assert.are.equal(3, select(2, script(path, "-F", "hw:"):gsub("\n", "")))
-    assert.are.equal("sh cycles:P: \n:8 cycles:P: \n    7 \n",
+    assert.are.equal("sh cycles:P: \n:8 cycles:P: \n      7 \n",
       script(path, "-G", "-F", "sw:tid", "-F", "hw:comm,event"):gsub("\n +(%S+ cycles)", "\n%1"):match "(%S.-7 \n)")
   end)
 
@@ -154,7 +154,7 @@ describe("perflua script", function()
     b:sample(full, { identifier = 1, ip = 1, pid = 2, tid = 3, time = 4, cpu = 5, weight = 6, addr = 7, period = 8 })
     b:sample(bare, { identifier = 2, ip = 1 })
     local out = script(b:write(), "-F", "comm,pid,tid,cpu,addr,weight,event")
-    assert.are.equal("             :-1    -1/-1    [-01] b:                0               0\n",
+    assert.are.equal("             :-1      -1/-1      [-01] b:                0               0\n",
       out:match "[^\n]*b:[^\n]*\n")
   end)
 

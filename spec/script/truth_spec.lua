@@ -15,7 +15,7 @@ local function program()
       { for (unsigned long i = 0; i < n; i++) sink += i * i; }
       static inline __attribute__((always_inline)) void middle(unsigned long n) { leaf(n); sink ^= n; }
       __attribute__((noinline)) void outer(unsigned long n) { middle(n); sink++; }
-      int main(void) { for (int i = 0; i < 100; i++) outer(100000); return 0; }
+      int main(void) { for (int i = 0; i < 500; i++) outer(100000); return 0; }
     ]]
     compiled = files.temporary()
     local _, ok = files.output(("gcc -O2 -g -x c -o %s %s 2>&1"):format(compiled, source))

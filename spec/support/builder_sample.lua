@@ -7,7 +7,7 @@ local sample = {}
 
 local branch_flags = {
   mispred = { 0, 1 }, predicted = { 1, 1 }, in_tx = { 2, 1 }, abort = { 3, 1 }, cycles = { 4, 16 },
-  type = { 20, 4 }, spec = { 24, 2 }, new_type = { 26, 4 }, priv = { 30, 3 },
+  type = { 20, 4 }, spec = { 24, 2 }, new_type = { 26, 4 }, priv = { 30, 3 }, not_taken = { 33, 1 },
 }
 
 --- A read_format block: {value=, time_enabled=, time_running=, id=, lost=}, or for a group the times

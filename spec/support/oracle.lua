@@ -1,4 +1,5 @@
 -- What perf says of a recording: parsed from perf itself, when it is installed, or from its kept output.
+local core = require "perflua.core"
 local files = require "spec.support.files"
 
 local oracle = {}
@@ -14,6 +15,14 @@ function oracle.is_perf(major, minor)
   local own = math.tointeger(tonumber(installed[1]))
   return own > major or own == major and math.tointeger(tonumber(installed[2])) >= minor
 end
+
+--- The version to compare it with: its own, or the newest that is known.
+oracle.version = core.perf_version(oracle.perf and files.output "perf --version":match "[%d.]+" or "")
+  or core.perf_version()
+
+--- Does it load plugins of libtraceevent?
+oracle.plugins = files.output "ls /usr/lib/*/traceevent/plugins/*.so ~/.local/lib/traceevent/plugins/*.so 2>/dev/null"
+  ~= ""
 
 -- perf must neither resolve with this machine's binaries nor ask anything.
 local quiet = " --symfs=/nonexistent --kallsyms=/dev/null -f -i "

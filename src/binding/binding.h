@@ -128,6 +128,12 @@ struct pl_file {
 
 /* A number of threads in a field of a table, 0 if it has none. Raises if it is no such number. [-0, +0] */
 unsigned pl_threads_option(lua_State *L, int table, const char *name);
+/* perf's version as text. [-0, +1] */
+void pl_push_perf(lua_State *L, unsigned perf);
+/* Reads the version of a perf whose text can be printed; false: it is not known, and a message is pushed. [-0, +(0|1)] */
+bool pl_take_perf(lua_State *L, const char *text, unsigned *perf);
+int pl_perf_version(lua_State *L);
+int pl_perf_differences(lua_State *L);
 int pl_processors(lua_State *L); /* core.processors() -> integer: how many of them we may use */
 int pl_open(lua_State *L); /* core.open(path | paths [, options]) -> File | nil, message, code */
 struct pl_file *pl_check_file(lua_State *L, int index);	     /* any File */

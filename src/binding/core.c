@@ -84,6 +84,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "metatable", core_metatable },
 		{ "query_call", pl_query_call },
 		{ "script_fields", pl_script_fields },
+		{ "perf_version", pl_perf_version },
+		{ "perf_differences", pl_perf_differences },
 		{ "syscall", pl_syscall },
 		{ "errno", pl_errno },
 		{ "processors", pl_processors },

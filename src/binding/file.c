@@ -121,6 +121,18 @@ static void read_options(lua_State *L, struct pl_file *f, uint64_t *window)
 	read_symbol_options(L, f);
 }
 
+/* The version of perf that `as` names, else the newest. Raises if it is not known. [-0, +0] */
+static unsigned read_perf(lua_State *L)
+{
+	unsigned perf = PD_PERF_NEWEST;
+
+	if (lua_istable(L, 2) && lua_getfield(L, 2, "as") != LUA_TNIL &&
+	    !pl_take_perf(L, luaL_checkstring(L, -1), &perf))
+		luaL_argerror(L, 2, lua_tostring(L, -1));
+	lua_settop(L, 2);
+	return perf;
+}
+
 /* As the options say, else as the interpreter was told. */
 static void read_threads(lua_State *L, struct pl_file *f)
 {
@@ -137,9 +149,11 @@ int pl_open(lua_State *L)
 	struct pd_error err;
 	const char **paths;
 	uint64_t window = PD_WINDOW;
+	unsigned perf;
 	size_t n;
 
 	lua_settop(L, 2);
+	perf = read_perf(L);
 	paths = check_paths(L, &n);
 	f = lua_newuserdatauv(L, sizeof(*f), PL_FILE_VALUES);
 	*f = (struct pl_file){ .array = lua_istable(L, 1) };
@@ -149,7 +163,7 @@ int pl_open(lua_State *L)
 	pl_push_record_metatable(L);
 	lua_setiuservalue(L, -2, PL_FILE_RECORD);
 	f->names = pl_names_get(L);
-	if (!pd_session_open(&f->session, paths, n, f->array, pl_interrupt(L), &err)) {
+	if (!pd_session_open(&f->session, paths, n, f->array, perf, pl_interrupt(L), &err)) {
 		lua_pushnil(L);
 		lua_pushstring(L, err.message);
 		lua_pushstring(L, err.code);
@@ -232,6 +246,11 @@ static void push_mode(lua_State *L, struct pl_file *f)
 static void push_version(lua_State *L, struct pl_file *f)
 {
 	lua_pushinteger(L, f->file->version);
+}
+
+static void push_as(lua_State *L, struct pl_file *f)
+{
+	pl_push_perf(L, f->session->perf);
 }
 
 static void push_byte_order(lua_State *L, struct pl_file *f)
@@ -322,6 +341,7 @@ static const struct getter {
 	{ "size", push_size },
 	{ "mode", push_mode },
 	{ "version", push_version },
+	{ "as", push_as },
 	{ "byte_order", push_byte_order },
 	{ "complete", push_complete },
 	{ "damage", push_damage },

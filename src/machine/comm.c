@@ -42,11 +42,10 @@ void pm_set_name(const struct pm_machine *m, int32_t tid, uint32_t name, struct 
 		set_text(out, &m->names.texts[name]);
 }
 
-/* The moment of a thread that holds for a record. */
+/* The moment of a thread that holds for a record of that time. */
 static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *thread,
-			   const struct pd_record *rec)
+			   const struct pd_record *rec, uint64_t time)
 {
-	uint64_t time = pm_time_of(&m->sources, rec);
 	ptrdiff_t at;
 
 	if (time != PM_NO_TIME)
@@ -61,17 +60,33 @@ static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *t
 	return at >= 0 ? at : (ptrdiff_t)thread->n - 1;
 }
 
-void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, struct pd_value *out)
+/* Was the record of the thread's end written before that time? Each inherited event may have written one. */
+static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t time)
 {
+	if (at < 0 || thread->moments[at].kind != PM_EXIT)
+		return false;
+	while (at > 0 && thread->moments[at - 1].kind == PM_EXIT)
+		at--;
+	return time - thread->moments[at].time > thread->moments[at].lag;
+}
+
+void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, bool forgets,
+		struct pd_value *out)
+{
+	uint64_t time = pm_time_of(&m->sources, rec);
 	const struct pm_thread *thread;
 	uint32_t name = PM_NO_NAME;
+	ptrdiff_t at = -1;
 	int64_t tid;
 
 	if (!pm_integer(rec, m->ids.tid, &tid))
 		return;
 	thread = pm_thread_find(&m->threads, pm_system_of(m, rec), (int32_t)tid);
 	if (thread)
-		name = pm_thread_name(&m->threads, thread, moment_of(m, thread, rec));
+		at = moment_of(m, thread, rec, time);
+	forgets = forgets && time != PM_NO_TIME && has_exited(thread, at, time);
+	if (thread && !forgets)
+		name = pm_thread_name(&m->threads, thread, at);
 	pm_set_name(m, (int32_t)tid, name, out);
 }
 
@@ -130,7 +145,7 @@ void pm_comm(struct pm_resolver *r, const struct pd_record *rec, struct pd_value
 	int64_t tid;
 
 	if (time == PM_NO_TIME) {
-		pm_comm_of(m, rec, out);
+		pm_comm_of(m, rec, false, out);
 		return;
 	}
 	if (!pm_integer(rec, m->ids.tid, &tid))

@@ -16,6 +16,7 @@ static void set_ids(struct pm_ids *ids, const struct pd_names *names)
 		.path = pd_name_id(names, "path", 4),
 		.ip = pd_name_id(names, "ip", 2),
 		.addr = pd_name_id(names, "addr", 4),
+		.sample_id = pd_name_id(names, "sample_id", 9),
 	};
 }
 
@@ -272,6 +273,22 @@ static bool fork_space(struct pm_machine *m, const struct pd_record *rec, int32_
 			      fork->time, copy);
 }
 
+/* How long after a thread's end the record of it was written, which is when perf meets it. */
+static uint32_t lag_of(const struct pm_machine *m, const struct pd_record *rec, uint64_t end)
+{
+	struct pd_value id = { .type = PD_NIL }, time;
+	const struct pd_view_desc *desc;
+
+	pm_get(rec, m->ids.sample_id, &id);
+	if (id.type != PD_VIEW || end == PM_NO_TIME)
+		return 0;
+	desc = id.view.desc;
+	desc->member(&id.view, pd_member_find(desc->members, "time"), &time);
+	return time.type == PD_UINT && time.u > end && time.u - end <= UINT32_MAX ?
+		       (uint32_t)(time.u - end) :
+		       0;
+}
+
 static bool add_moment(struct pm_machine *m, const struct pd_record *rec)
 {
 	struct pm_moment moment = { .name = PM_NO_NAME };
@@ -298,7 +315,10 @@ static bool add_moment(struct pm_machine *m, const struct pd_record *rec)
 		return true;
 	moment.time = time_said(m, rec, &moment.found);
 	moment.pid = (int32_t)pid;
-	moment.parent = (int32_t)ptid;
+	if (moment.kind == PM_EXIT)
+		moment.lag = lag_of(m, rec, moment.time);
+	else
+		moment.parent = (int32_t)ptid;
 	if (moment.kind == PM_FORK && !fork_space(m, rec, moment.pid, &moment))
 		return false;
 	return pm_threads_add(&m->threads, pm_system_of(m, rec), (int32_t)tid, moment,

@@ -60,12 +60,15 @@ const uint64_t *pm_machine_takes(const struct pm_machine *machine);
 
 /* Numbers of the names of fields that are asked for. */
 struct pm_ids {
-	unsigned pid, tid, ppid, ptid, comm, cgroup, cgroup_id, path, ip, addr;
+	unsigned pid, tid, ppid, ptid, comm, cgroup, cgroup_id, path, ip, addr, sample_id;
 };
 const struct pm_ids *pm_machine_ids(const struct pm_machine *machine);
 
-/* What fields.h asks of a record's thread (pm_comm is faster), control group and guest. */
-void pm_comm_of(const struct pm_machine *machine, const struct pd_record *rec,
+/*
+ * What fields.h asks of a record's thread (pm_comm is faster), control group and guest. `forgets`: a thread that has
+ * exited has no name.
+ */
+void pm_comm_of(const struct pm_machine *machine, const struct pd_record *rec, bool forgets,
 		struct pd_value *out);
 void pm_cgroup_path_of(const struct pm_machine *machine, const struct pd_record *rec,
 		       struct pd_value *out);

@@ -19,7 +19,11 @@ enum pm_moment_kind {
 struct pm_moment {
 	uint64_t time; /* ns; or what stands for it (sources.h) */
 	uint32_t name; /* PM_NO_NAME, of PM_FORK: ask for the parent's */
-	int32_t pid, parent;
+	int32_t pid;
+	union {
+		int32_t parent;
+		uint32_t lag; /* of PM_EXIT: ns until the record of it was written */
+	};
 	uint8_t kind;
 	bool found; /* perf wrote it: it was so at that time, and before */
 };

@@ -34,6 +34,7 @@ struct pd_attr {
 };
 
 /* attr.flags, at their little-endian bit numbers */
+#define PD_ATTR_INHERIT		(UINT64_C(1) << 1)
 #define PD_ATTR_EXCLUDE_USER	(UINT64_C(1) << 4)
 #define PD_ATTR_EXCLUDE_KERNEL	(UINT64_C(1) << 5)
 #define PD_ATTR_EXCLUDE_HV	(UINT64_C(1) << 6)
@@ -62,8 +63,10 @@ uint32_t pd_event_pmu(const struct pd_attr *attr);
 
 /*
  * perf's name of an event that has none: "cycles:u", "L1-dcache-load-misses", "cpu_core/cycles/" …
- * pmu is the name of pd_event_pmu in PMU_MAPPINGS, or NULL. Writes at most size bytes, NUL included.
+ * pmu is the name of pd_event_pmu in PMU_MAPPINGS, or NULL; text is enum pd_perf_text. Writes at most size bytes, NUL
+ * included.
  */
-void pd_event_name(const struct pd_attr *attr, const char *pmu, char *name, size_t size);
+void pd_event_name(const struct pd_attr *attr, const char *pmu, unsigned text, char *name,
+		   size_t size);
 
 #endif

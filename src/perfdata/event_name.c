@@ -8,10 +8,12 @@
 
 #include "attr.h"
 #include "format.h"
+#include "perf_text.h"
 
 struct text {
 	char *at;
 	size_t left; /* the NUL included */
+	unsigned as; /* enum pd_perf_text */
 };
 
 static __attribute__((format(printf, 2, 3))) void append(struct text *t, const char *format,
@@ -96,7 +98,10 @@ static void name_software(struct text *t, const struct pd_attr *attr, const char
 static void name_tracepoint(struct text *t, const struct pd_attr *attr, const char *pmu)
 {
 	(void)pmu;
-	append(t, "unknown tracepoint id=%#" PRIx64, attr->config);
+	if (t->as & PD_TEXT_UNKNOWN_EVENTS)
+		append(t, "unknown tracepoint id=%#" PRIx64, attr->config);
+	else
+		append(t, "unknown tracepoint");
 }
 
 static void name_cache(struct text *t, const struct pd_attr *attr, const char *pmu)
@@ -137,6 +142,10 @@ static void name_of_pmu(struct text *t, const struct pd_attr *attr, const char *
 {
 	const uint64_t more[] = { attr->config1, attr->config2, attr->config3, attr->config4 };
 
+	if (!pmu && !(t->as & PD_TEXT_UNKNOWN_EVENTS)) {
+		append(t, "unknown attr type: %" PRIu32, attr->type);
+		return;
+	}
 	if (!pmu) {
 		append(t, "unknown event PMU=%" PRIu32 " config=%#" PRIx64, attr->type,
 		       attr->config);
@@ -150,18 +159,27 @@ static void name_of_pmu(struct text *t, const struct pd_attr *attr, const char *
 }
 
 /*
+ * Are the letters of host and guests shown? Where either is left out; but older perfs took guests for left out once a
+ * mode or precision is asked for, and only then. See evsel__add_modifiers.
+ */
+static bool shows_guests(unsigned as, uint64_t flags, bool asked)
+{
+	bool without = (flags & PD_ATTR_EXCLUDE_GUEST) != 0;
+
+	return (flags & PD_ATTR_EXCLUDE_HOST) ||
+	       (as & PD_TEXT_PLAIN_MODIFIERS ? without : without == asked);
+}
+
+/*
  * Letters for the modes that are counted, if any is not; "p" for each level of precision; "HG" for
- * host and guests. Leaving guests out goes without saying once a mode or precision is asked for,
- * and only then: see evsel__add_modifiers of perf 6.1.
+ * host and guests.
  */
 static void add_modifiers(struct text *t, uint64_t flags, const char *colon)
 {
 	const uint64_t modes = PD_ATTR_EXCLUDE_USER | PD_ATTR_EXCLUDE_KERNEL |
 			       PD_ATTR_EXCLUDE_HV;
 	unsigned precise = PD_ATTR_PRECISE_IP(flags);
-	bool asked = (flags & modes) || precise;
-	bool guests = (flags & PD_ATTR_EXCLUDE_HOST) ||
-		      asked == !!(flags & PD_ATTR_EXCLUDE_GUEST);
+	bool guests = shows_guests(t->as, flags, (flags & modes) || precise);
 	const struct {
 		bool shown;
 		uint64_t excluded;
@@ -204,9 +222,10 @@ uint32_t pd_event_pmu(const struct pd_attr *attr)
 	return extended && attr->config >> 32 ? (uint32_t)(attr->config >> 32) : attr->type;
 }
 
-void pd_event_name(const struct pd_attr *attr, const char *pmu, char *name, size_t size)
+void pd_event_name(const struct pd_attr *attr, const char *pmu, unsigned text, char *name,
+		   size_t size)
 {
-	struct text t = { name, size };
+	struct text t = { name, size, text };
 	bool of_core = pmu && pd_event_pmu(attr) != attr->type;
 
 	if (!size)

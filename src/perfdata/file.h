@@ -14,6 +14,7 @@
 #include "feature.h"
 #include "input.h"
 #include "names.h"
+#include "perf_text.h"
 
 struct pd_section {
 	uint64_t offset, size;
@@ -71,6 +72,7 @@ struct pd_file {
 	struct pd_stream *streams; /* the first is the file's own */
 	size_t n_streams;
 	uint16_t source; /* its number among several that are read as one, from 1 on; 0: it is alone */
+	unsigned text;	  /* enum pd_perf_text */
 	unsigned version; /* 1: PERFFILE, 2: PERFILE2 */
 	bool big, swap;	  /* big-endian; not this host's byte order */
 	bool pipe;	  /* the records describe themselves: no sections */
@@ -102,9 +104,10 @@ struct pd_file {
 
 /*
  * Opens a recording and reads all that describes it. On failure *out is untouched. Damage that leaves
- * something to read is no failure: it is noted. For `interrupt` see pd_input_open.
+ * something to read is no failure: it is noted. `text` (enum pd_perf_text) says how events are called that the
+ * recording has no names of. For `interrupt` see pd_input_open.
  */
-bool pd_file_open(struct pd_file **out, const char *path,
+bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 		  const volatile sig_atomic_t *interrupt, struct pd_error *err);
 
 /* Closes the file itself; its description stays valid for the records that point into it. */

@@ -155,7 +155,8 @@ static bool name_from_attrs(struct pd_file *file)
 			continue;
 		found = find_name(&pmus, pd_event_pmu(&event->attr));
 		memcpy(pmu, found.p, found.n);
-		pd_event_name(&event->attr, found.n ? pmu : NULL, name, sizeof(name));
+		pd_event_name(&event->attr, found.n ? pmu : NULL, file->text, name,
+			      sizeof(name));
 		ok = set_name(event, (struct pd_text){ name, strlen(name) });
 		event->made_up = true;
 	}

@@ -46,7 +46,7 @@ static bool make_streams(struct pd_file *file, struct pd_error *err)
 	return true;
 }
 
-bool pd_file_open(struct pd_file **out, const char *path,
+bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 		  const volatile sig_atomic_t *interrupt, struct pd_error *err)
 {
 	struct pd_file *file = calloc(1, sizeof(*file));
@@ -54,6 +54,7 @@ bool pd_file_open(struct pd_file **out, const char *path,
 	if (!file)
 		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	file->input.fd = -1;
+	file->text = text;
 	file->complete = true;
 	pthread_mutex_init(&file->noting, NULL);
 	file->path = path_of(path, &file->directory);

@@ -6,7 +6,7 @@
  *	struct pd_walk walk;
  *	struct pd_record rec;
  *
- *	if (!pd_session_open(&session, &path, 1, false, NULL, &err)) …
+ *	if (!pd_session_open(&session, &path, 1, false, PD_PERF_NEWEST, NULL, &err)) …
  *	pd_walk_init(&walk, session, PD_ORDER_TIME, &err);
  *	while (pd_walk_next(&walk, &rec, &err) > 0)
  *		pd_record_get(&rec, rec.layout->slot[ip_id], &value);
@@ -24,6 +24,7 @@
 #include "format.h"
 #include "health.h"
 #include "names.h"
+#include "perf_text.h"
 #include "pieces.h"
 #include "print.h"
 #include "print_scalar.h"

@@ -96,7 +96,7 @@ static bool open_file(struct pd_session *s, const char *path, bool numbered, siz
 	s->paths[s->n_files] = strdup(path);
 	if (!s->paths[s->n_files])
 		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
-	if (!pd_file_open(file, path, interrupt, err))
+	if (!pd_file_open(file, path, s->text, interrupt, err))
 		return false;
 	s->n_files++;
 	(*file)->session = s;
@@ -108,7 +108,8 @@ static bool open_file(struct pd_session *s, const char *path, bool numbered, siz
 }
 
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
-		     const volatile sig_atomic_t *interrupt, struct pd_error *err)
+		     unsigned perf, const volatile sig_atomic_t *interrupt,
+		     struct pd_error *err)
 {
 	struct pd_session *s = calloc(1, sizeof(*s));
 	size_t compared = 0;
@@ -117,6 +118,10 @@ bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n
 
 	if (!ok)
 		pd_error_set(err, "ENOMEM", paths[0], PD_NO_OFFSET, "no memory");
+	if (s) {
+		s->perf = perf;
+		s->text = pd_perf_text_of(perf);
+	}
 	while (ok && s->n_files < n)
 		ok = open_file(s, paths[s->n_files], numbered, &compared, interrupt, err);
 	if (!ok) {

@@ -23,16 +23,20 @@ struct pd_session {
 	bool one_clock;
 	char clocks[200]; /* why not */
 	size_t window;	  /* bytes of records that may wait for earlier ones: PD_WINDOW */
+	unsigned perf;	  /* the version of perf whose text is printed: PD_PERF(…) */
+	unsigned text;	  /* enum pd_perf_text: what that prints differently */
 };
 
 #define PD_WINDOW ((size_t)256 << 20)
 
 /*
- * Opens recordings; `numbered` gives their records a source even if there is but one. On failure *out is
- * untouched and err is about the file that could not be opened. For `interrupt` see pd_input_open.
+ * Opens recordings; `numbered` gives their records a source even if there is but one. `perf` is the version whose text
+ * is printed, of PD_PERF_OLDEST to PD_PERF_NEWEST. On failure *out is untouched and err is about the file that could
+ * not be opened. For `interrupt` see pd_input_open.
  */
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
-		     const volatile sig_atomic_t *interrupt, struct pd_error *err);
+		     unsigned perf, const volatile sig_atomic_t *interrupt,
+		     struct pd_error *err);
 
 /* Sets one_clock and clocks by what the recordings say of their clocks (clocks.c). */
 void pd_session_compare_clocks(struct pd_session *session);

@@ -48,6 +48,7 @@ enum {
 	SPEC,
 	NEW_TYPE,
 	PRIV,
+	NOT_TAKEN,
 	COUNTERS,
 	SYMBOL_FROM,
 	SYMBOL_TO,
@@ -75,6 +76,8 @@ static const struct pd_member items[] = {
 		       "\"FAULT_INST\", \"ARCH_1\" …" },
 	[PRIV] = { "priv", PD_STR,
 		   "Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if not recorded." },
+	[NOT_TAKEN] = { "not_taken", PD_BOOL,
+			"Was it not taken, so that to is the next instruction?" },
 	[COUNTERS] = { "counters", PD_ADDR,
 		       "Occurrences of the group's events since the previous branch, packed as the "
 		       "PMU's branch_counter_width says." },
@@ -112,7 +115,7 @@ static const struct {
 	[IN_TX] = { 2, 1, NULL },   [ABORT] = { 3, 1, NULL },
 	[CYCLES] = { 4, 16, NULL }, [TYPE] = { 20, 4, types },
 	[SPEC] = { 24, 2, specs },  [NEW_TYPE] = { 26, 4, new_types },
-	[PRIV] = { 30, 3, privs },
+	[PRIV] = { 30, 3, privs },  [NOT_TAKEN] = { 33, 1, NULL },
 };
 
 /* A big-endian recorder's compiler fills bit-fields from the other end. */

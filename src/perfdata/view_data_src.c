@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "perf_text.h"
 #include "views.h"
 
 void pd_open_data_src(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -60,13 +61,15 @@ static unsigned bits(uint64_t v, unsigned at, unsigned width)
 #define REGION(v)  bits(v, 46, 5)
 
 /* the same two bits in lvl and in dtlb */
+#define NA   1u
 #define HIT  2u
 #define MISS 4u
 
-#define LVL_NUM_NA 15
+#define LVL_NUM_NA    15
+#define LVL_NUM_DIGIT 8 /* up to this one perf 6.1 has no names */
 
 static const char *const lvl_names[14] = {
-	NULL,
+	"N/A",
 	NULL,
 	NULL,
 	"L1",
@@ -119,6 +122,30 @@ static void add_op(struct text *t, uint64_t v)
 	add(t, op ? names[__builtin_ctz(op)] : "No"); /* perf shows the lowest bit only */
 }
 
+/* How far away the level is, or the older mask; and the numbered level. */
+static void add_both_levels(struct text *t, uint64_t v)
+{
+	unsigned lvl = LVL(v), num = LVL_NUM(v);
+	const char *hops = hops_names[HOPS(v)];
+	char number[] = { 'L', (char)('0' + num), '\0' };
+	size_t start;
+
+	add(t, REMOTE(v) ? "Remote " : "");
+	add(t, hops ? hops : "");
+	add(t, HOPS(v) ? " " : "");
+	start = t->n;
+	if (!HOPS(v))
+		add_bits(t, lvl & ~(HIT | MISS), lvl_names, 14);
+	if (num) {
+		add(t, t->n > start ? " or " : "");
+		add(t, num <= LVL_NUM_DIGIT ? number : lvl_num_names[num]);
+	}
+	if (!t->n)
+		add(t, "N/A");
+	add(t, lvl & HIT ? " hit" : "");
+	add(t, lvl & MISS ? " miss" : "");
+}
+
 /* perf shows the numbered level where there is one, and else the older mask. */
 static void add_lvl(struct text *t, uint64_t v)
 {
@@ -133,12 +160,22 @@ static void add_lvl(struct text *t, uint64_t v)
 		add(t, hops ? " " : "");
 		add(t, lvl_num_names[num]);
 	} else {
-		add_bits(t, lvl, lvl_names, 14);
+		add_bits(t, lvl & ~(NA | HIT | MISS), lvl_names, 14);
 	}
 	if (t->n == start)
 		add(t, "N/A");
 	else
 		add(t, lvl & HIT ? " hit" : lvl & MISS ? " miss" : "");
+}
+
+/* In a line a space is behind a level of which neither is known. */
+static void add_lvl_column(struct text *t, uint64_t v)
+{
+	unsigned num = LVL_NUM(v);
+
+	add_lvl(t, v);
+	if (!(LVL(v) & (HIT | MISS)) && ((num && num != LVL_NUM_NA) || (LVL(v) & ~NA)))
+		add(t, " ");
 }
 
 static void add_snoop(struct text *t, uint64_t v)
@@ -250,14 +287,18 @@ static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
 		pd_set_bytes(out, PD_STR, out->text, t.n);
 }
 
-static void print(const struct pd_view *view, char *text, size_t size)
+void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size_t size)
 {
-	static const struct {
+	const struct {
 		const char *title;
 		void (*add)(struct text *t, uint64_t v);
 	} columns[] = {
-		{ " |OP ", add_op },   { "|LVL ", add_lvl },  { "|SNP ", add_snoop },
-		{ "|TLB ", add_dtlb }, { "|LCK ", add_lock }, { "|BLK  ", add_blk },
+		{ " |OP ", add_op },
+		{ "|LVL ", as & PD_TEXT_ONE_LEVEL ? add_lvl_column : add_both_levels },
+		{ "|SNP ", add_snoop },
+		{ "|TLB ", add_dtlb },
+		{ "|LCK ", add_lock },
+		{ "|BLK  ", add_blk },
 	};
 	struct text t = { text, 0, size };
 	char hex[17];
@@ -270,6 +311,11 @@ static void print(const struct pd_view *view, char *text, size_t size)
 		add(&t, columns[i].title);
 		columns[i].add(&t, view->extra);
 	}
+}
+
+static void print(const struct pd_view *view, char *text, size_t size)
+{
+	pd_data_src_print(view, pd_perf_text_of(PD_PERF_NEWEST), text, size);
 }
 
 const struct pd_view_desc pd_view_data_src = {

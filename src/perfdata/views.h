@@ -92,6 +92,19 @@ static inline void pd_set_name(struct pd_value *out, const char *name)
 		pd_set_bytes(out, PD_STR, name, strlen(name));
 }
 
+/* The number of a member by its name, that of the end of the list if there is none. */
+static inline unsigned pd_member_find(const struct pd_member *members, const char *name)
+{
+	unsigned m = 0;
+
+	while (members[m].name && strcmp(members[m].name, name) != 0)
+		m++;
+	return m;
+}
+
+/* As pd_view_data_src prints it, in the text of a version of perf: enum pd_perf_text. */
+void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size_t size);
+
 /* "kernel", "user" … of the header's misc. */
 const char *pd_cpumode_name(unsigned mode);
 

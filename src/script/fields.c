@@ -51,6 +51,8 @@ const struct px_field px_fields[] = {
 	[PX_MACHINE_PID] = { "machine_pid", "process of the guest", 0, 0, 0 },
 	[PX_VCPU] = { "vcpu", "virtual processor of the guest", 0, 0, 0 },
 	[PX_CGROUP] = { "cgroup", "path of the control group", 0, 0, PD_SAMPLE_CGROUP },
+	[PX_RETIRE_LAT] = { "retire_lat", "latency of retiring it", OF(RAW), 0,
+			    PD_SAMPLE_WEIGHT_STRUCT },
 	[PX_FIELDS] = { NULL, NULL, 0, 0, 0 },
 };
 
@@ -82,6 +84,7 @@ static const struct {
 	{ PX_DATA_SRC, px_data_src },
 	{ PX_WEIGHT, px_weight },
 	{ PX_INS_LAT, px_ins_lat },
+	{ PX_RETIRE_LAT, px_retire_lat },
 	{ PX_CGROUP, px_cgroup },
 	{ PX_IP, px_ip },
 	{ PX_IREGS, px_iregs },

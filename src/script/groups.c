@@ -9,7 +9,8 @@
 struct px_groups {
 	struct pd_id_table *last; /* [n_files]: id → number in values */
 	size_t n_files;
-	uint64_t *values; /* [n] */
+	struct pd_id_table by_thread; /* that number and a tid → number in values */
+	uint64_t *values;	      /* [n] */
 	size_t n, capacity;
 };
 
@@ -19,6 +20,7 @@ void px_groups_destroy(struct px_groups *groups)
 		return;
 	for (size_t i = 0; groups->last && i < groups->n_files; i++)
 		pd_id_table_deinit(&groups->last[i]);
+	pd_id_table_deinit(&groups->by_thread);
 	free(groups->last);
 	free(groups->values);
 	free(groups);
@@ -39,19 +41,40 @@ static struct px_groups *make(const struct pd_session *session)
 	return groups;
 }
 
-/* What the counter of an id was last, 0 at first; NULL: no memory. */
-static uint64_t *last_of(struct px_groups *groups, const struct pd_record *rec, uint64_t id)
+/* The value of a key, 0 at first; NULL: no memory. */
+static uint64_t *value_of(struct px_groups *groups, struct pd_id_table *table, uint64_t key)
 {
-	struct pd_id_table *table = &groups->last[rec->source ? rec->source - 1u : 0];
-	uint32_t at = pd_id_table_find(table, id);
+	uint32_t at = pd_id_table_find(table, key);
 
 	if (at != UINT32_MAX)
 		return &groups->values[at];
 	if (!ps_reserve(groups->values, groups->n, groups->capacity) ||
-	    !pd_id_table_add(table, id, (uint32_t)groups->n))
+	    !pd_id_table_add(table, key, (uint32_t)groups->n))
 		return NULL;
 	groups->values[groups->n] = 0;
 	return &groups->values[groups->n++];
+}
+
+/* Has each thread a count of its own? See perf_evsel__attr_has_per_thread_sample_period, tools/lib/perf/evsel.c. */
+static bool counts_by_thread(const struct px_script *script, const struct pd_attr *attr)
+{
+	return script->text & PD_TEXT_READ_BY_THREAD && attr->sample_type & PD_SAMPLE_TID &&
+	       attr->flags & PD_ATTR_INHERIT;
+}
+
+/* What the counter of an id was last, 0 at first; NULL: no memory. */
+static uint64_t *last_of(struct px_script *script, const struct pd_record *rec, uint64_t id)
+{
+	struct px_groups *groups = script->groups;
+	uint64_t *value = value_of(groups, &groups->last[rec->source ? rec->source - 1u : 0],
+				   id);
+	int64_t tid;
+
+	if (!value || !counts_by_thread(script, &rec->event->attr) ||
+	    !pm_integer(rec, script->ids.tid, &tid))
+		return value;
+	return value_of(groups, &groups->by_thread,
+			(uint64_t)(value - groups->values) << 32 | (uint32_t)tid);
 }
 
 static bool one(struct px_script *script, const struct pd_record *rec, uint64_t id,
@@ -62,7 +85,7 @@ static bool one(struct px_script *script, const struct pd_record *rec, uint64_t 
 
 	if (!event)
 		return true;
-	last = last_of(script->groups, rec, id);
+	last = last_of(script, rec, id);
 	if (!last)
 		return false;
 	period = value - *last;
@@ -85,13 +108,13 @@ bool px_groups_each(struct px_script *script, const struct pd_record *rec, px_gr
 		return false;
 	desc = read.view.desc;
 	if (!(rec->layout->shape->read_format & PD_READ_GROUP)) {
-		desc->member(&read.view, px_member(desc->members, "id"), &id);
-		desc->member(&read.view, px_member(desc->members, "value"), &value);
+		desc->member(&read.view, pd_member_find(desc->members, "id"), &id);
+		desc->member(&read.view, pd_member_find(desc->members, "value"), &value);
 		return one(script, rec, id.u, value.u, fn);
 	}
 	for (uint32_t i = 0; i < read.view.count; i++) {
-		desc->item(&read.view, i, px_member(desc->items, "id"), &id);
-		desc->item(&read.view, i, px_member(desc->items, "value"), &value);
+		desc->item(&read.view, i, pd_member_find(desc->items, "id"), &id);
+		desc->item(&read.view, i, pd_member_find(desc->items, "value"), &value);
 		if (!one(script, rec, id.u, value.u, fn))
 			return false;
 	}

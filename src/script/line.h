@@ -37,6 +37,7 @@ enum {
 	PX_MACHINE_PID,
 	PX_VCPU,
 	PX_CGROUP,
+	PX_RETIRE_LAT,
 	PX_FIELDS
 };
 
@@ -44,7 +45,8 @@ enum {
 
 /* Numbers of names of fields (names.h). */
 struct px_ids {
-	unsigned pid, tid, time, cpu, period, ip, addr, weight, ins_lat, phys_addr, data_src;
+	unsigned pid, tid, time, cpu, period, ip, addr, weight, ins_lat, retire_lat, phys_addr,
+		data_src;
 	unsigned data_page_size, code_page_size, callchain, branch_stack, regs_user, regs_intr;
 	unsigned read, raw;
 };
@@ -75,6 +77,8 @@ struct px_script {
 	bool use_callchains;	  /* some event has them, and they are shown */
 	size_t name_width;	  /* of the longest name of an event */
 	size_t data_src_size;	  /* of the longest data_src so far */
+	unsigned text;		  /* enum pd_perf_text */
+	unsigned id_width;	  /* of pid and tid */
 	struct px_groups *groups; /* groups.c */
 };
 
@@ -97,28 +101,18 @@ static inline int64_t px_integer(const struct px_line *line, unsigned id, int64_
 	return pm_integer(line->rec, id, &v) ? v : other;
 }
 
-/* The number of a member by its name, that of the end of the list if there is none. */
-static inline unsigned px_member(const struct pd_member *members, const char *name)
-{
-	unsigned m = 0;
-
-	while (members[m].name && strcmp(members[m].name, name) != 0)
-		m++;
-	return m;
-}
-
 /* What is at an address of data, or of a branch. */
 void px_place_any(struct px_line *line, uint64_t address, struct pm_place *place);
 
 /* "name+0x12", "name", "[unknown]" */
 void px_print_symbol(struct pd_print *out, const struct pm_place *place, bool offset);
-/* " (dso)" */
+/* "(dso)" */
 void px_print_dso(struct pd_print *out, const struct pm_place *place);
 
 px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_time, px_period, px_event_name,
 	px_trace;
 px_step px_machine_pid, px_vcpu;
-px_step px_addr, px_data_src, px_weight, px_ins_lat, px_cgroup;
+px_step px_addr, px_data_src, px_weight, px_ins_lat, px_retire_lat, px_cgroup;
 px_step px_ip, px_callchain;
 px_step px_iregs, px_uregs, px_brstack, px_brstacksym, px_bpf_output;
 px_step px_phys_addr, px_data_page_size, px_code_page_size;

@@ -54,7 +54,7 @@ void px_print_symbol(struct pd_print *out, const struct pm_place *place, bool of
 
 void px_print_dso(struct pd_print *out, const struct pm_place *place)
 {
-	pd_print_const(out, " (");
+	pd_print_char(out, '(');
 	if (place->map)
 		px_print_name(out, place->map->dso->name);
 	else
@@ -100,8 +100,10 @@ static void print_place(struct px_line *line, const struct pm_place *place)
 		pd_print_char(line->out, ' ');
 		px_print_symbol(line->out, place, fields & PX_BIT(PX_SYMOFF));
 	}
-	if (fields & PX_BIT(PX_DSO))
+	if (fields & PX_BIT(PX_DSO)) {
+		pd_print_char(line->out, ' ');
 		px_print_dso(line->out, place);
+	}
 }
 
 /* Does a line need to know what is at an address? */
@@ -122,7 +124,7 @@ void px_ip(struct px_line *line)
 		print_srcline(line->out, &place, srcline_of(&place, 0));
 }
 
-/* Are functions inlined in that frame shown? perf 6.1 does so in stacks that it unwound itself. */
+/* Are functions inlined in that frame shown? */
 static bool shows_inlined(const struct px_line *line, enum pd_cpumode mode)
 {
 	enum px_inlined inlined = line->script->options.inlined;
@@ -131,8 +133,24 @@ static bool shows_inlined(const struct px_line *line, enum pd_cpumode mode)
 					     line->event->unwound && mode == PD_CPUMODE_USER);
 }
 
-/* The functions inlined at a place, innermost first, each as a frame; their number. */
-static size_t print_inlined(struct px_line *line, const struct pm_place *place)
+static bool is_kernel(const struct ps_dso *dso)
+{
+	return dso->id.kind == PS_KERNEL || dso->id.kind == PS_MODULE || dso->id.kind == PS_BPF;
+}
+
+/* An address of a call chain as it is shown; older perfs show where one of a user's is in its binary. */
+static uint64_t shown_address(const struct px_line *line, const struct pm_place *place,
+			      uint64_t ip)
+{
+	bool relative = !(line->script->text & PD_TEXT_RECORDED_ADDRESSES) && place->map &&
+			!is_kernel(place->map->dso);
+
+	return relative ? place->address : ip;
+}
+
+/* The functions inlined at a place, innermost first, each as a frame of that address; their number. */
+static size_t print_inlined(struct px_line *line, const struct pm_place *place,
+			    uint64_t address)
 {
 	uint64_t fields = line->event->fields;
 	const struct ps_line *lines;
@@ -142,7 +160,7 @@ static size_t print_inlined(struct px_line *line, const struct pm_place *place)
 		const char *name = lines[i].function ? lines[i].function : PM_UNKNOWN;
 
 		pd_print_char(line->out, '\t');
-		px_print_hex(line->out, place->address, 16);
+		px_print_hex(line->out, address, 16);
 		if (fields & PX_BIT(PX_SYM)) {
 			pd_print_char(line->out, ' ');
 			px_print_name(line->out, name);
@@ -158,23 +176,16 @@ static size_t print_inlined(struct px_line *line, const struct pm_place *place)
 	return n ? n - 1 : 0;
 }
 
-static bool is_kernel(const struct ps_dso *dso)
-{
-	return dso->id.kind == PS_KERNEL || dso->id.kind == PS_MODULE || dso->id.kind == PS_BPF;
-}
-
 static void print_frame(struct px_line *line, uint64_t ip, enum pd_cpumode mode)
 {
 	struct pm_place place;
 	size_t inlined = 0;
 
 	find_place(line, ip, mode, &place);
+	ip = shown_address(line, &place, ip);
 	if (place.symbol && shows_inlined(line, mode))
-		inlined = print_inlined(line, &place);
+		inlined = print_inlined(line, &place, ip);
 	pd_print_char(line->out, '\t');
-	/* in call chains perf shows where a user's address is in its binary */
-	if (place.map && !is_kernel(place.map->dso))
-		ip = place.address;
 	px_print_hex(line->out, ip, 16);
 	print_place(line, &place);
 	if (line->event->fields & PX_BIT(PX_SRCLINE))

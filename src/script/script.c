@@ -22,6 +22,7 @@ static struct px_ids find_ids(const struct pd_names *names)
 		.addr = ID("addr"),
 		.weight = ID("weight"),
 		.ins_lat = ID("ins_lat"),
+		.retire_lat = ID("retire_lat"),
 		.phys_addr = ID("phys_addr"),
 		.data_src = ID("data_src"),
 		.data_page_size = ID("data_page_size"),
@@ -36,6 +37,17 @@ static struct px_ids find_ids(const struct pd_names *names)
 #undef ID
 }
 
+/* What is printed differently; threads are kept where what a processor traced may refer to them later. */
+static unsigned text_of(const struct pd_session *session)
+{
+	unsigned text = session->text;
+
+	for (size_t i = 0; i < session->n_files; i++)
+		if (pd_file_feature(session->files[i], PD_FEATURE_AUXTRACE))
+			text &= ~(unsigned)PD_TEXT_FORGETS_EXITED;
+	return text;
+}
+
 struct px_script *px_script_create(const struct px_options *options)
 {
 	struct px_script *script = calloc(1, sizeof(*script));
@@ -44,6 +56,14 @@ struct px_script *px_script_create(const struct px_options *options)
 		return NULL;
 	script->options = *options;
 	script->ids = find_ids(&options->session->files[0]->names);
+	script->text = text_of(options->session);
+	/* older perfs have no such field: it is there if it was asked for */
+	for (enum px_class class = 0;
+	     class < PX_CLASSES && !(script->text & PD_TEXT_RETIRE_LAT); class ++)
+		script->options.fields[class] &= ~PX_BIT(PX_RETIRE_LAT) | options->asked[class];
+	if (options->inlined == PX_INLINED_UNWOUND && script->text & PD_TEXT_INLINED_ALWAYS)
+		script->options.inlined = PX_INLINED_ALL;
+	script->id_width = script->text & PD_TEXT_WIDE_IDS ? 7 : 5;
 	return script;
 }
 

@@ -6,8 +6,8 @@
  *	if (!px_script_check(script, &field, &event)) …
  *	px_script_sample(script, &rec);
  *
- * Which fields a line has is decided once for each event, and made into an array of steps. The format is that of perf
- * 6.1: see process_event, tools/perf/builtin-script.c. What a recording names never drives a terminal: control
+ * Which fields a line has is decided once for each event, and made into an array of steps. The format is that of the
+ * session's version of perf: see process_event, tools/perf/builtin-script.c. What a recording names never drives a terminal: control
  * characters and what is not UTF-8 are written \x1b.
  */
 #ifndef PERFLUA_SCRIPT_SCRIPT_H
@@ -44,7 +44,7 @@ int px_field_find(const char *name);
 /* In which call chains functions that were inlined are shown. */
 enum px_inlined {
 	PX_INLINED_NONE,
-	PX_INLINED_UNWOUND, /* of stacks that were recorded as they were */
+	PX_INLINED_UNWOUND, /* of stacks that were recorded as they were; newer perfs: in all */
 	PX_INLINED_ALL,
 };
 

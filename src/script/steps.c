@@ -12,7 +12,8 @@ void px_comm(struct px_line *line)
 	struct pd_value comm;
 
 	comm.type = PD_NIL;
-	pm_comm_of(line->script->options.machine, line->rec, &comm);
+	pm_comm_of(line->script->options.machine, line->rec,
+		   line->script->text & PD_TEXT_FORGETS_EXITED, &comm);
 	if (comm.type == PD_STR)
 		px_print_text(line->out, comm.s.p, comm.s.n, width);
 	else
@@ -22,28 +23,30 @@ void px_comm(struct px_line *line)
 
 void px_pid(struct px_line *line)
 {
-	px_print_int(line->out, px_integer(line, line->script->ids.pid, -1), 5);
+	px_print_int(line->out, px_integer(line, line->script->ids.pid, -1),
+		     line->script->id_width);
 	pd_print_char(line->out, ' ');
 }
 
 void px_tid(struct px_line *line)
 {
-	px_print_int(line->out, px_integer(line, line->script->ids.tid, -1), 5);
+	px_print_int(line->out, px_integer(line, line->script->ids.tid, -1),
+		     line->script->id_width);
 	pd_print_char(line->out, ' ');
 }
 
 void px_pid_tid(struct px_line *line)
 {
 	struct pd_print *out = line->out;
-	size_t start, n;
+	size_t start, n, width = line->script->id_width;
 
-	px_print_int(out, px_integer(line, line->script->ids.pid, -1), 5);
+	px_print_int(out, px_integer(line, line->script->ids.pid, -1), width);
 	pd_print_char(out, '/');
 	pd_print_room(out, 2 * PX_DIGITS); /* for all of it: then n does not start anew */
 	start = out->n;
 	px_print_int(out, px_integer(line, line->script->ids.tid, -1), 0);
 	n = out->n - start;
-	px_print_spaces(out, n < 5 ? 6 - n : 1);
+	px_print_spaces(out, n < width ? width + 1 - n : 1);
 }
 
 void px_cpu(struct px_line *line)
@@ -166,7 +169,7 @@ void px_data_src(struct px_line *line)
 	pm_get(line->rec, script->ids.data_src, &v);
 	if (v.type != PD_VIEW)
 		return;
-	v.view.desc->print(&v.view, text, sizeof(text));
+	pd_data_src_print(&v.view, line->script->text, text, sizeof(text));
 	n = strlen(text);
 	digits = strcspn(text, " ");
 	if (digits < 16)
@@ -187,6 +190,12 @@ void px_weight(struct px_line *line)
 void px_ins_lat(struct px_line *line)
 {
 	px_print_uint(line->out, (uint64_t)px_integer(line, line->script->ids.ins_lat, 0), 16);
+}
+
+void px_retire_lat(struct px_line *line)
+{
+	px_print_uint(line->out, (uint64_t)px_integer(line, line->script->ids.retire_lat, 0),
+		      16);
 }
 
 void px_cgroup(struct px_line *line)

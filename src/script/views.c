@@ -60,7 +60,7 @@ static void item(const struct pd_view *view, uint32_t i, const char *name,
 		 struct pd_value *value)
 {
 	const struct pd_member *items = view->desc->items;
-	unsigned m = px_member(items, name);
+	unsigned m = pd_member_find(items, name);
 
 	value->type = PD_NIL;
 	value->u = 0;
@@ -76,24 +76,51 @@ static uint64_t number(const struct pd_view *view, uint32_t i, const char *name)
 	return value.type == PD_NIL ? 0 : value.u;
 }
 
-static void print_branch_flags(struct pd_print *out, const struct pd_view *view, uint32_t i)
+/* Of a branch that was not taken older perfs say nothing. */
+static bool not_taken(const struct pd_view *view, uint32_t i, unsigned as)
+{
+	return as & PD_TEXT_BRANCH_NOT_TAKEN && number(view, i, "not_taken");
+}
+
+static void print_branch_flags(struct pd_print *out, const struct pd_view *view, uint32_t i,
+			       unsigned as)
 {
 	bool mispred = number(view, i, "mispred"), predicted = number(view, i, "predicted");
-	struct pd_value type;
+	bool skipped = not_taken(view, i, as);
+	struct pd_value type, spec;
 
 	pd_print_char(out, '/');
-	pd_print_char(out, predicted ? 'P' : mispred ? 'M' : '-');
+	pd_print_char(out, predicted ? 'P' : mispred || skipped ? 'M' : '-');
+	if (skipped)
+		pd_print_char(out, 'N');
 	pd_print_char(out, '/');
 	pd_print_char(out, number(view, i, "in_tx") ? 'X' : '-');
 	pd_print_char(out, '/');
 	pd_print_char(out, number(view, i, "abort") ? 'A' : '-');
 	pd_print_char(out, '/');
 	px_print_uint(out, number(view, i, "cycles"), 0);
-	item(view, i, "type", &type);
+	item(view, i, "new_type", &type);
+	if (type.type != PD_STR)
+		item(view, i, "type", &type);
 	pd_print_char(out, '/');
 	if (type.type == PD_STR)
 		pd_print_bytes(out, type.s.p, type.s.n);
+	if (as & PD_TEXT_BRANCH_SPECULATION) {
+		item(view, i, "spec", &spec);
+		pd_print_char(out, '/');
+		if (spec.type == PD_STR)
+			pd_print_bytes(out, spec.s.p, spec.s.n);
+		else
+			pd_print_char(out, '-');
+	}
 	pd_print_char(out, ' ');
+}
+
+static void print_branch_dso(struct px_line *line, const struct pm_place *place)
+{
+	if (line->script->text & PD_TEXT_BRANCH_DSO_APART)
+		pd_print_char(line->out, ' ');
+	px_print_dso(line->out, place);
 }
 
 static void print_branch_end(struct px_line *line, uint64_t address, bool symbols)
@@ -109,7 +136,7 @@ static void print_branch_end(struct px_line *line, uint64_t address, bool symbol
 		px_print_hex(line->out, address, 0);
 	}
 	if (line->event->fields & PX_BIT(PX_DSO))
-		px_print_dso(line->out, &place);
+		print_branch_dso(line, &place);
 }
 
 static void print_branches(struct px_line *line, bool symbols)
@@ -125,7 +152,7 @@ static void print_branches(struct px_line *line, bool symbols)
 		print_branch_end(line, number(&v.view, i, "from"), symbols);
 		pd_print_char(line->out, '/');
 		print_branch_end(line, number(&v.view, i, "to"), symbols);
-		print_branch_flags(line->out, &v.view, i);
+		print_branch_flags(line->out, &v.view, i, line->script->text);
 	}
 }
 

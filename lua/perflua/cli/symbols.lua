@@ -1,4 +1,6 @@
--- Where tools look for symbols: their options for it, and those of perflua.open.
+-- Options that tools take for perflua.open: where symbols are looked for, and whose text is printed.
+
+local core = require "perflua.core"
 
 local symbols = {}
 
@@ -18,10 +20,16 @@ function symbols.with_options(own)
   return own
 end
 
+local newest, oldest = core.perf_version()
+
+--- The option of tools that print what perf prints.
+symbols.as = { "VERSION", ("print as that perf does: %s to %s (default)"):format(oldest, newest) }
+
 ---@param args table what tools.parse gave
 ---@return table # options of perflua.open
 function symbols.of(args)
   return {
+    as = args.as,
     symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux, buildid_dir = args["buildid-dir"],
     debuginfod = args.debuginfod, demangle = not args["no-demangle"],
   }

@@ -1,5 +1,6 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
@@ -17,6 +18,7 @@ local tool = {
     sort = { "FIELDS", "rows by these fields, default comm,dso,symbol; names as in perf or the manual" },
     children = "count a sample in all functions of its call chain; default, where there are call chains",
     ["no-children"] = "count a sample in its own function only",
+    as = symbols.as,
     event = { "EVENT", "of this event only; a name or glob" },
     where = { "EXPR", "of samples for which the expression is true; shares are of these" },
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
@@ -42,6 +44,9 @@ end
 -- What the options say, or nil and what is wrong with them.
 local function settings_of(args)
   local settings = { limit = 0, count = math.maxinteger, query = { event = args.event, where = { args.where } } }
+  if args.as and not core.perf_version(args.as) then
+    return nil, "--as: " .. select(2, core.perf_version(args.as))
+  end
   if args.sort then
     settings.query.sort = {}
     for name in args.sort:gmatch("[^,%s]+") do table.insert(settings.query.sort, name) end

@@ -1,5 +1,6 @@
 -- perflua script FILE: samples as perf script writes them. Lines are made by the core.
 
+local core = require "perflua.core"
 local fields = require "perflua.script.fields"
 local perflua = require "perflua"
 local plan = require "perflua.query.plan"
@@ -31,6 +32,7 @@ local tool = {
     tid = { "TID,…", "only these threads" },
     cpu = { "LIST", "only these processors: 0,2-3" },
     time = { "FROM,TO", "only these times, in seconds as they are shown; one may be empty" },
+    as = symbols.as,
     ns = "times with nine decimals",
     inline = "inlined functions in all call chains, not only in those of unwound stacks",
     ["no-inline"] = "no inlined functions",
@@ -42,15 +44,15 @@ local tool = {
 setmetatable(tool, { __index = function(_, name)
   if name ~= "help" then return nil end
   return ([[
-The text is that of perf script, version 6.1, but for this: names from the
-recording never drive a terminal (\x1b instead); samples of guests are shown;
-a function that others were inlined into is not called inlined itself; some
-texts of tracepoints are shown that perf 6.1 cannot format.
+The text is that of perf script, version %s or what --as says, but for this:
+names from the recording never drive a terminal (\x1b instead); samples of
+guests are shown; a function that others were inlined into is not called inlined
+itself; some texts of tracepoints are shown that older perfs cannot format.
 
 Fields:
 %s
 
-Types of events are hw, sw, trace, cache, raw, break and other.]]):format(documentation())
+Types of events are hw, sw, trace, cache, raw, break and other.]]):format((core.perf_version()), documentation())
 end })
 
 local function options_of(query, shown, classes, max_stack, args)
@@ -75,6 +77,9 @@ function tool.run(args, out)
   local max_stack = math.tointeger(tonumber(args["max-stack"] or MAX_STACK))
   if not max_stack or max_stack < 1 or max_stack > 1 << 30 then
     return USAGE, ("script: --max-stack: '%s' is no number of frames"):format(args["max-stack"])
+  end
+  if args.as and not core.perf_version(args.as) then
+    return USAGE, "script: --as: " .. select(2, core.perf_version(args.as))
   end
   args.vmlinux = args.vmlinux or args.k
   local file <close>, failure = perflua.open(args[1], symbols.of(args))

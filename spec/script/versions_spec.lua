@@ -1,0 +1,160 @@
+-- perflua prints as the version of perf that it is asked for, by one table of differences.
+local builder = require "spec.support.builder"
+local core = require "perflua.core"
+local files = require "spec.support.files"
+local perflua = require "perflua"
+local run = require "spec.cli.run"
+
+local USER, KERNEL = -512, -128
+
+--- A recording of samples of one event of user code of pid 5, "prog".
+local function recording(event, samples, more)
+  local b = builder.new()
+  event.ids, event.sample_type = { 1 }, event.sample_type or { "ip", "tid", "time" }
+  event.type, event.config = event.type or 1, event.config or 0
+  if not event.unnamed then event.name = event.name or "it" end
+  local it = b:event(event)
+  b:record("comm", { pid = 5, tid = 5, comm = "prog" })
+  b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, pgoff = 0x1000, filename = "/bin/prog" })
+  for i, sample in ipairs(samples) do
+    if more then more(b, i) end
+    sample.ip, sample.pid, sample.tid = sample.ip or 0x400010, 5, sample.tid or 5
+    sample.time = sample.time or 10 * i
+    b:sample(it, sample)
+  end
+  return b:write()
+end
+
+local function branches(flags)
+  flags.from, flags.to = 0x400010, 0x400020
+  return recording({ sample_type = { "ip", "tid", "time", "branch_stack" } }, { { branch_stack = { flags } } })
+end
+
+local function weighed()
+  return recording({ type = 4, sample_type = { "ip", "tid", "time", "weight_struct" } },
+    { { weight = 3, ins_lat = 4, retire_lat = 5 } })
+end
+
+local counted = { { value = 100, tid = 5 }, { value = 30, tid = 6 }, { value = 130, tid = 5 } }
+
+local function counters()
+  local samples = {}
+  for i, c in ipairs(counted) do
+    samples[i] = { identifier = 1, tid = c.tid, read = { { value = c.value, id = 1 } } }
+  end
+  return recording({ inherit = true, read_format = { "group", "id" },
+    sample_type = { "identifier", "ip", "tid", "time", "read" } }, samples)
+end
+
+local symfs = files.fixture "inlined"
+
+local function inlined()
+  return recording({ sample_type = { "ip", "tid", "time", "callchain" } },
+    { { callchain = { USER, 0x40014e, 0x40018a } } }, function(b)
+      b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, filename = "/inlined" })
+    end)
+end
+
+local weight = "         1 it:                3               4"
+
+-- By the name of a difference: -F, what the first version with it prints, what the last one without it does, and of
+-- which recording.
+local cases = {
+  wide_ids = { "pid,tid", "      5/5       \n", "    5/5     \n", function() return recording({}, { {} }) end },
+  recorded_addresses = { "ip,dso", "\n\t          400010 (/bin/prog)\n\tffffffff81000000 ([unknown])\n\n",
+    "\n\t            1010 (/bin/prog)\n\tffffffff81000000 ([unknown])\n\n",
+    function()
+      return recording({ sample_type = { "ip", "tid", "time", "callchain" } },
+        { { callchain = { USER, 0x400010, KERNEL, -0x7f000000 } } })
+    end },
+  forgets_exited = { "comm,time", "            prog     0.000000: \n              :5     0.000000: \n",
+    "            prog     0.000000: \n            prog     0.000000: \n",
+    function()
+      return recording({}, { {}, {} }, function(b, i)
+        if i == 2 then b:record("exit", { pid = 5, tid = 5, ppid = 5, ptid = 5, time = 15 }, { time = 15 }) end
+      end)
+    end },
+  one_level = { "data_src", "       200000142 |OP LOAD|LVL L1 hit|SNP N/A|TLB N/A|LCK No|BLK  N/A\n",
+    "       200000142 |OP LOAD|LVL L1 or L1 hit|SNP N/A|TLB N/A|LCK No|BLK  N/A\n",
+    function()
+      return recording({ sample_type = { "ip", "tid", "time", "data_src" } }, { { data_src = 0x200000142 } })
+    end },
+  retire_lat = { "-comm,-tid,-time", weight .. "               5           400010 [unknown] (/bin/prog)\n",
+    weight .. "           400010 [unknown] (/bin/prog)\n", weighed },
+  branch_speculation = { "brstack", " 0x400010/0x400020/P/-/-/0/COND/SPEC_CORRECT_PATH \n",
+    " 0x400010/0x400020/P/-/-/0/COND \n", function() return branches { predicted = 1, type = 1, spec = 3 } end },
+  branch_dso_apart = { "brstack,dso", " 0x400010 (/bin/prog)/0x400020 (/bin/prog)/-/-/-/0//- \n",
+    " 0x400010(/bin/prog)/0x400020(/bin/prog)/-/-/-/0/ \n", function() return branches {} end },
+  branch_not_taken = { "brstack", " 0x400010/0x400020/MN/-/-/0/COND/- \n", " 0x400010/0x400020/-/-/-/0/COND/- \n",
+    function() return branches { not_taken = 1, type = 1 } end },
+  plain_modifiers = { "event", "cpu-clock: \n", "cpu-clock:HG: \n",
+    function() return recording({ unnamed = true }, { {} }) end },
+  unknown_events = { "event", "unknown event PMU=77 config=0x5: \n", "unknown attr type: 77: \n",
+    function() return recording({ unnamed = true, type = 77, config = 5 }, { {} }) end },
+  read_by_thread = { "tid,period", "      5        100 \n      6         30 \n      5         30 \n",
+    "      5        100 \n      6 18446744073709551546 \n      5        100 \n", counters },
+  inlined_always = { "ip,sym",
+    "\n\t          40014e leaf (inlined)\n\t          40014e middle (inlined)\n\t          40014e outer\n"
+      .. "\t          40018a _start\n\n",
+    "\n\t          40014e outer\n\t          40018a _start\n\n", inlined },
+}
+
+local function printed(path, fields, version)
+  local got = run.perflua { "script", "--as", version, "--symfs", symfs, "--kallsyms", "/dev/null",
+    "-F", fields, path }
+  assert.are.same({ 0, "" }, { got.status, got.err })
+  return got.out
+end
+
+describe("the text of a version of perf", function()
+  local versions = { "6.1", "6.12", "7.2", "7.3" }
+
+  for _, difference in ipairs(core.perf_differences()) do
+    it("has or has not: " .. difference.doc, function()
+      local case = cases[difference.name]
+      assert.are.equal(difference.followed, case ~= nil, "a case for each difference that perflua follows")
+      if not case then return end
+      for i, version in ipairs(versions) do
+        if version == difference.since then
+          local path = case[4]()
+          assert.are.equal(case[2], printed(path, case[1], version))
+          assert.are.equal(case[3], printed(path, case[1], versions[i - 1]))
+        end
+      end
+    end)
+  end
+
+  it("is that of the version before, between those that are known", function()
+    local path = recording({}, { {} })
+    assert.are.equal(printed(path, "pid", "6.1"), printed(path, "pid", "6.11"))
+    assert.are.equal(printed(path, "pid", "6.12"), printed(path, "pid", "6.12.107"))
+    assert.are.equal(printed(path, "pid", "6.12"), printed(path, "pid", "6.19"))
+  end)
+
+  it("is the newest by default, and a file says which it is", function()
+    local path = recording({ unnamed = true }, { {} })
+    local file <close> = assert(perflua.open(path))
+    assert.are.same({ "7.3", "cpu-clock" }, { file.as, file.events[1].name })
+    local old <close> = assert(perflua.open(path, { as = "6.12.3" }))
+    assert.are.same({ "6.12", "cpu-clock:HG" }, { old.as, old.events[1].name })
+    assert.matches("of event 'cpu%-clock:HG'", run.perflua({ "report", "--as", "6.1", path }).out)
+  end)
+
+  it("is refused where it is not known", function()
+    local path = recording({}, { {} })
+    for version, message in pairs {
+      ["6.0"] = "what perf 6.0 prints is not known: versions are 6.1 to 7.3",
+      ["7.4"] = "what perf 7.4 prints is not known: versions are 6.1 to 7.3",
+      ["new"] = "'new' is no version of perf: 6.1 to 7.3 are known",
+      ["7"] = "'7' is no version of perf: 6.1 to 7.3 are known",
+    } do
+      for _, tool in ipairs { "script", "report" } do
+        local got = run.perflua { tool, "--as", version, path }
+        assert.are.same({ "", 2 }, { got.out, got.status })
+        assert.matches("--as: " .. message, got.err, 1, true)
+      end
+      assert.error_matches(function() perflua.open(path, { as = version }) end, message, 1, true)
+    end
+    assert.error_matches(function() perflua.open(path, { as = 7.3 }) end, "as is a version of perf")
+  end)
+end)

@@ -1,0 +1,84 @@
+/*
+ * The differences between what versions of perf print. Compared were 6.1, 6.12, 7.2 and 7.3, over the same recordings:
+ * a difference holds since the first of these that has it.
+ */
+#include "perf_text.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define ALWAYS PD_PERF_OLDEST
+#define STILL  UINT32_MAX
+
+const struct pd_perf_difference pd_perf_differences[] = {
+	{ "wide_ids", "pid and tid are seven columns wide, not five", PD_TEXT_WIDE_IDS,
+	  PD_PERF(6, 12), STILL },
+	{ "recorded_addresses",
+	  "user addresses of call chains are as recorded, not relative to the binary",
+	  PD_TEXT_RECORDED_ADDRESSES, PD_PERF(6, 12), STILL },
+	{ "forgets_exited", "script has no name for a thread that has exited (\":TID\")",
+	  PD_TEXT_FORGETS_EXITED, PD_PERF(6, 12), STILL },
+	{ "one_level", "data_src has the level of an access once, not by mask and number",
+	  PD_TEXT_ONE_LEVEL, PD_PERF(6, 12), STILL },
+	{ "retire_lat", "lines of raw events have the retire latency", PD_TEXT_RETIRE_LAT,
+	  PD_PERF(6, 12), STILL },
+	{ "branch_speculation", "branches end with what became of their speculation",
+	  PD_TEXT_BRANCH_SPECULATION, PD_PERF(6, 12), STILL },
+	{ "branch_dso_apart", "a space is between a branch's address and its binary",
+	  PD_TEXT_BRANCH_DSO_APART, PD_PERF(6, 12), STILL },
+	{ "branch_not_taken", "branches that were not taken are marked N",
+	  PD_TEXT_BRANCH_NOT_TAKEN, PD_PERF(7, 2), STILL },
+	{ "plain_modifiers",
+	  "an event without a name is \"cycles\" if nothing is excluded, not \"cycles:HG\"",
+	  PD_TEXT_PLAIN_MODIFIERS, PD_PERF(7, 2), STILL },
+	{ "unknown_events", "the name of an event of an unknown type has its config",
+	  PD_TEXT_UNKNOWN_EVENTS, PD_PERF(7, 2), STILL },
+	{ "read_by_thread", "counters in samples of inherited events are counted by thread",
+	  PD_TEXT_READ_BY_THREAD, PD_PERF(7, 2), STILL },
+	{ "inlined_always",
+	  "inlined functions are in all call chains, not only in those of unwound stacks",
+	  PD_TEXT_INLINED_ALWAYS, PD_PERF(7, 2), STILL },
+	{ "plugin_texts",
+	  "texts of some tracepoints are those of libtraceevent's plugins, if it has them", 0,
+	  PD_PERF(6, 12), STILL },
+	{ "unread_formats", "texts of some tracepoints are [FAILED TO PARSE]", 0, ALWAYS,
+	  PD_PERF(6, 12) },
+	{ "few_plt_names", "few entries of procedure linkage tables have names", 0, ALWAYS,
+	  PD_PERF(6, 12) },
+	{ "inlined_outermost",
+	  "a function that others were inlined into may be marked as inlined", 0, ALWAYS,
+	  PD_PERF(7, 2) },
+	{ "clamped_cpu", "a cpu that the recording's machine, or this one, does not have is 0",
+	  0, PD_PERF(7, 2), STILL },
+	{ "deferred_late", "a sample comes when its deferred call chain does", 0, PD_PERF(7, 2),
+	  STILL },
+	{ "callers_without_level",
+	  "report marks callers in the kernel [.], as it met them first", 0, PD_PERF(7, 2),
+	  STILL },
+	{ NULL, NULL, 0, 0, 0 },
+};
+
+unsigned pd_perf_text_of(unsigned version)
+{
+	unsigned text = 0;
+
+	for (const struct pd_perf_difference *d = pd_perf_differences; d->name; d++)
+		if (d->since <= version && version < d->before)
+			text |= d->bit;
+	return text;
+}
+
+unsigned pd_perf_version(const char *text)
+{
+	unsigned long major, minor;
+	char *end;
+
+	major = strtoul(text, &end, 10);
+	if (end == text || *end != '.' || major > UINT16_MAX)
+		return 0;
+	text = end + 1;
+	minor = strtoul(text, &end, 10);
+	if (end == text || (*end && *end != '.') || minor > UINT16_MAX)
+		return 0;
+	return PD_PERF(major, minor);
+}

@@ -1,0 +1,46 @@
+/*
+ * What perf prints differs from version to version. The table of these differences (perf_text.c) is the only place
+ * that knows versions: all else asks for the difference by its name.
+ */
+#ifndef PERFLUA_PERFDATA_PERF_TEXT_H
+#define PERFLUA_PERFDATA_PERF_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bits of a set of differences. */
+enum pd_perf_text {
+	PD_TEXT_WIDE_IDS = 1 << 0,
+	PD_TEXT_RECORDED_ADDRESSES = 1 << 1,
+	PD_TEXT_FORGETS_EXITED = 1 << 2,
+	PD_TEXT_ONE_LEVEL = 1 << 3,
+	PD_TEXT_BRANCH_SPECULATION = 1 << 4,
+	PD_TEXT_BRANCH_NOT_TAKEN = 1 << 5,
+	PD_TEXT_PLAIN_MODIFIERS = 1 << 6,
+	PD_TEXT_UNKNOWN_EVENTS = 1 << 7,
+	PD_TEXT_READ_BY_THREAD = 1 << 8,
+	PD_TEXT_BRANCH_DSO_APART = 1 << 9,
+	PD_TEXT_RETIRE_LAT = 1 << 10,
+	PD_TEXT_INLINED_ALWAYS = 1 << 11,
+};
+
+/* Versions are PD_PERF(6, 12). */
+#define PD_PERF(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
+#define PD_PERF_OLDEST	      PD_PERF(6, 1)
+#define PD_PERF_NEWEST	      PD_PERF(7, 3)
+
+struct pd_perf_difference {
+	const char *name;
+	const char *doc;
+	unsigned bit;		/* enum pd_perf_text; 0: perflua does not follow perf there */
+	unsigned since, before; /* versions it holds for: since <= version < before */
+};
+extern const struct pd_perf_difference pd_perf_differences[]; /* ends with a NULL name */
+
+/* The bits of the differences that hold for a version. */
+unsigned pd_perf_text_of(unsigned version);
+
+/* Reads "6.12", also with a patch level behind it. Returns 0 if it is no version. */
+unsigned pd_perf_version(const char *text);
+
+#endif
