@@ -17,7 +17,7 @@ function oracle.is_perf(major, minor)
 end
 
 --- The version to compare it with: its own, or the newest that is known.
-oracle.version = core.perf_version(oracle.perf and files.output "perf --version":match "[%d.]+" or "")
+oracle.version = core.perf_version(files.output "perf --version 2>/dev/null":match "[%d.]+" or "")
   or core.perf_version()
 
 --- Does it load plugins of libtraceevent?
