@@ -191,6 +191,22 @@ describe("a field", function()
     assert.is_nil(record_of("little", "comm", { comm = "x" }).filename)
   end)
 
+  it("of an MMAP2 record is the inode where only the flag of a build-id is set", function()
+    local function mapped(attr, fields)
+      local b = builder.new()
+      b:event(attr)
+      fields.misc = 2 | 1 << 14
+      b:record("mmap2", fields)
+      return reading.open(b):records("mmap2"):first()
+    end
+    local r = mapped({}, { maj = 8, min = 1, ino = 77, ino_generation = 0, filename = "/bin/sh" })
+    assert.same({ 0x4002, 8, 1, 77, 0 }, { r.misc, r.maj, r.min, r.ino, r.ino_generation })
+    assert.is_nil(r.build_id)
+    r = mapped({ build_id = true }, { build_id = "0102030405060708", filename = "/bin/sh" })
+    assert.equal("0102030405060708", r.build_id)
+    assert.is_nil(r.maj)
+  end)
+
   it("that no record has is an error naming the closest", function()
     local r = record_of("little", "mmap", { filename = "x" })
     assert.has_error(function() return r.filenam end)

@@ -45,6 +45,7 @@ struct pd_attr {
 #define PD_ATTR_EXCLUDE_HOST	(UINT64_C(1) << 19)
 #define PD_ATTR_EXCLUDE_GUEST	(UINT64_C(1) << 20)
 #define PD_ATTR_USE_CLOCKID	(UINT64_C(1) << 25)
+#define PD_ATTR_BUILD_ID	(UINT64_C(1) << 34)
 #define PD_ATTR_DEFER_CALLCHAIN (UINT64_C(1) << 38)
 
 /* Reads an attr from at most size bytes; false if there are fewer than PD_ATTR_MIN. big: see flags. */

@@ -147,14 +147,46 @@ static void unregister(const struct pd_record *rec, uint32_t at, struct pd_value
 		pd_set_uint(out, PD_BOOL, pd_rec16(rec, at) & 1);
 }
 
-/* A byte says how many of 20 are the build-id, which starts three bytes later. */
-static void mmap_build_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+#define MMAP2_INODE 40
+#define MMAP2_PROT  64
+
+/*
+ * The flag alone does not say that a build-id is there: while one recorder asks for build-ids,
+ * Linux 6.18 sets it in the records of others, too (perf_event_mmap_output(),
+ * kernel/events/core.c, changes the header that all of them get). So the bytes must be a size
+ * of at most 20, three zeros, the build-id, and zeros up to 20 bytes; and short build-ids,
+ * which may be a device and an inode, are believed only if the event asked for them.
+ */
+bool pd_mmap2_has_build_id(const struct pd_record *rec)
 {
-	if (pd_fits(rec, at, 24) && rec->bytes[at] > 0 && rec->bytes[at] <= 20)
+	static const uint8_t zeros[20];
+	const uint8_t *p = rec->bytes + MMAP2_INODE;
+
+	if (!(rec->misc & PD_MISC_MMAP_BUILD_ID) || !pd_fits(rec, MMAP2_INODE, 24))
+		return false;
+	if (p[0] < 16 && !(rec->event && rec->event->attr.flags & PD_ATTR_BUILD_ID))
+		return false;
+	return p[0] <= sizeof(zeros) && memcmp(p + 1, zeros, 3) == 0 &&
+	       memcmp(p + 4 + p[0], zeros, sizeof(zeros) - p[0]) == 0;
+}
+
+static void mmap2_build_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_mmap2_has_build_id(rec) && rec->bytes[at])
 		pd_set_bytes(out, PD_HEX, rec->bytes + at + 4, rec->bytes[at]);
 }
 
-#define MMAP2_PROT 64
+static void mmap2_device(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (!pd_mmap2_has_build_id(rec) && pd_fits(rec, at, 4))
+		pd_set_uint(out, PD_UINT, pd_rec32(rec, at));
+}
+
+static void mmap2_inode(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (!pd_mmap2_has_build_id(rec) && pd_fits(rec, at, 8))
+		pd_set_uint(out, PD_UINT, pd_rec64(rec, at));
+}
 
 /*
  * Linux 3.12 to 3.15 wrote the filename where prot and flags are now. No field says so, but a
@@ -201,24 +233,18 @@ static const struct pd_field mmap_fields[] = {
 	END_OF_FIELDS,
 };
 
-#define INODE	 .misc_mask = PD_MISC_MMAP_BUILD_ID, .misc_value = 0
-#define BUILD_ID .misc_mask = PD_MISC_MMAP_BUILD_ID, .misc_value = PD_MISC_MMAP_BUILD_ID
-
 static const struct pd_field mmap2_fields[] = {
 	MMAP_FIELDS,
-	{ FIELD(U32, "maj", 40,
-		"Major device number of the file; nil when build_id is recorded."),
-	  INODE },
-	{ FIELD(U32, "min", 44,
-		"Minor device number of the file; nil when build_id is recorded."),
-	  INODE },
-	{ FIELD(U64, "ino", 48, "Inode of the file; nil when build_id is recorded."), INODE },
-	{ FIELD(U64, "ino_generation", 56,
-		"Generation of the inode; nil when build_id is recorded."),
-	  INODE },
-	{ COMPUTED(HEX, "build_id", 40, mmap_build_id,
-		   "Build-id of the file in hex; nil when its inode is recorded."),
-	  BUILD_ID },
+	{ COMPUTED(UINT, "maj", MMAP2_INODE, mmap2_device,
+		   "Major device number of the file; nil when build_id is recorded.") },
+	{ COMPUTED(UINT, "min", MMAP2_INODE + 4, mmap2_device,
+		   "Minor device number of the file; nil when build_id is recorded.") },
+	{ COMPUTED(UINT, "ino", MMAP2_INODE + 8, mmap2_inode,
+		   "Inode of the file; nil when build_id is recorded.") },
+	{ COMPUTED(UINT, "ino_generation", MMAP2_INODE + 16, mmap2_inode,
+		   "Generation of the inode; nil when build_id is recorded.") },
+	{ COMPUTED(HEX, "build_id", MMAP2_INODE, mmap2_build_id,
+		   "Build-id of the file in hex; nil when its inode is recorded.") },
 	{ COMPUTED(ADDR, "prot", MMAP2_PROT, mmap2_protection,
 		   "Protection: 1 read, 2 write, 4 execute; nil before Linux 3.16.") },
 	{ COMPUTED(ADDR, "flags", MMAP2_PROT + 4, mmap2_protection,

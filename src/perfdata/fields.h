@@ -69,8 +69,6 @@ struct pd_field {
 	enum pd_type type; /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
 	bool of_layout; /* PD_K_COMPUTE: the same in all records of a known layout and an event */
 	bool stays;	/* PD_K_COMPUTE of text: where one lies, another never will */
-	uint16_t misc_mask; /* present only if (misc & misc_mask) == misc_value */
-	uint16_t misc_value;
 	const struct pd_view_desc *view;
 	/*
 	 * PD_K_COMPUTE: `at` as for the other kinds, but from the record's start; out is PD_NIL already.
@@ -92,6 +90,9 @@ struct pd_record_desc {
 /* The description of a type below PD_RECORD_TYPES; NULL for unknown ones. */
 const struct pd_record_desc *pd_record_desc(uint32_t type);
 const struct pd_record_desc *pd_record_desc_by_name(const char *name, size_t n);
+
+/* Tells whether an MMAP2 record holds a build-id where others hold device and inode. */
+bool pd_mmap2_has_build_id(const struct pd_record *rec);
 
 /* Fields of every record: header and sample_id; ends with a NULL name. */
 extern const struct pd_field pd_common_fields[];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields.h"
 #include "sample.h"
 
 #define ASK_EVERY	65536		    /* records between two calls of go_on */
@@ -344,7 +345,7 @@ static void on_aux(struct pass *p, const struct pd_record *rec)
 static void on_mmap2(struct pass *p, const struct pd_record *rec)
 {
 	p->health->maps_cut += (rec->misc & MMAP_TIMEOUT) != 0;
-	p->health->maps_with_ids += (rec->misc & PD_MISC_MMAP_BUILD_ID) != 0;
+	p->health->maps_with_ids += pd_mmap2_has_build_id(rec);
 }
 
 static void (*const on[PD_RECORD_TYPES])(struct pass *p, const struct pd_record *rec) = {

@@ -81,8 +81,6 @@ static bool place(const struct pd_layout *layout, const struct pd_field *field,
 		.at = (int16_t)field->at,
 		.kind = field->kind,
 		.width = width_of(field),
-		.misc_mask = field->misc_mask,
-		.misc_value = field->misc_value,
 	};
 	if (field->part == PD_PART_NONE)
 		return true;
@@ -118,7 +116,7 @@ static bool is_direct(const struct pd_layout *layout, const struct pd_bound *b)
 	bool load = b->kind == PD_K_U64 || b->kind == PD_K_X64 || b->kind == PD_K_U32 ||
 		    b->kind == PD_K_S32;
 
-	return load && !b->part && !b->trailer && !b->misc_mask && !layout->trailer_size;
+	return load && !b->part && !b->trailer && !layout->trailer_size;
 }
 
 /* Adds the fields of a table; of several with one name the first that a record has stays. */

@@ -70,7 +70,6 @@ struct pd_bound {
 	bool direct;	/* a load from a fixed place of a sample: no condition, no trailer */
 	bool trailer;	/* lies in the sample_id trailer */
 	bool no_zero;	/* the zero of a synthesised record means nothing */
-	uint16_t misc_mask, misc_value; /* present only if misc says so */
 };
 
 /* A field as a line of a dump shows it. */

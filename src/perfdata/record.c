@@ -129,8 +129,6 @@ void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_val
 	uint32_t at = (uint32_t)b->at, limit, size;
 
 	out->type = PD_NIL;
-	if ((rec->misc & b->misc_mask) != b->misc_value)
-		return;
 	if (b->part) {
 		if (!pd_part_find(rec, b->part, &limit, &size))
 			return;
