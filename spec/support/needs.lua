@@ -10,30 +10,34 @@ local files = require "spec.support.files"
 local needs = {}
 
 -- name → { why a spec is pending, shell command that succeeds if the need is met, need that must be met before }
--- `record` in a command is perf record into a temporary file.
+-- `record EVENT …` in a command is perf record of some events into $out, which succeeds if that has samples of EVENT:
+-- some perfs record nothing, and succeed, where there is no /sys.
 local attempts = {
   perf = { "perf is not installed", "perf --version" },
-  record = { "perf may not record here", "record -e cpu-clock:u -- true", "perf" },
-  kernel = { "perf may not record the kernel here", "record -e cpu-clock:k -- true", "record" },
-  tracepoints = { "perf may not record tracepoints here", "record -e sched:sched_process_exit -- true", "record" },
-  cpus = { "perf may not record all processors here", "record -a -e cpu-clock -- true", "record" },
+  record = { "perf may not record here", "record page-faults:u -c 1 -- true", "perf" },
+  kernel = { "perf may not record the kernel here", "record page-faults:k -c 1 -- true", "record" },
+  tracepoints = { "perf may not record tracepoints here", "record sched:sched_process_exit -- true", "record" },
+  cpus = { "perf may not record all processors here", "record page-faults -c 1 -a -- true", "record" },
   namespaces = { "no namespaces may be made here", "unshare -C -m true" },
   cgroups = {
     "no control groups may be made here",
-    "d=$(awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts)/perflua-spec-$$ && mkdir $d && rmdir $d",
+    "d=$(awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts) && "
+      .. 'test -n "$d" && mkdir "$d/perflua-spec-$$" && rmdir "$d/perflua-spec-$$"',
   },
   ["cgroup paths"] = {
     "perf finds no paths of control groups here",
-    "record -a --all-cgroups -e cpu-clock -- true && perf report --stdio -q -F cgroup -i $out | grep -q '^ */'", "cpus",
+    "record page-faults -c 1 -a --all-cgroups -- true && perf report --stdio -q -F cgroup -i $out | grep -q '^ */'",
+    "cpus",
   },
   ["block requests"] = {
     "requests of block devices are not recorded here",
-    "f=$(mktemp ./io.XXXXXX); record -a -e block:block_rq_issue -- dd if=/dev/zero of=$f bs=16k count=9 oflag=direct; "
-      .. "rm $f; perf script -i $out | grep -q block_rq_issue", "tracepoints",
+    "f=$(mktemp ./io.XXXXXX); record block:block_rq_issue -a -- dd if=/dev/zero of=$f bs=16k count=9 oflag=direct; "
+      .. "found=$?; rm $f; test $found = 0", "tracepoints",
   },
   ["perf trace"] = {
     "perf trace cannot read a recording here",
-    "record -e 'raw_syscalls:*' -- true && perf trace -s -i $out 2>&1 | grep -q events", "tracepoints",
+    "record raw_syscalls:sys_exit -e raw_syscalls:sys_enter -- true && perf trace -s -i $out 2>&1 | grep -q events",
+    "tracepoints",
   },
   ["perf with Python"] = {
     "perf cannot run Python", "perf version --build-options | grep -q 'libpython: *. *on'", "perf",
@@ -64,17 +68,20 @@ if kept and files.exists(kept) then remember(files.read(kept)) end
 
 local function try(command)
   local out = files.temporary()
-  local _, ok = files.output(([[record() { perf record -q -N -m 64 --no-bpf-event -o %s "$@"; }
-    out=%s
+  local _, ok = files.output(([[out=%s
+    record() {
+      event=$1; shift
+      perf record -q -N -m 64 --no-bpf-event -o $out -e "$event" "$@" && perf script -F event -i $out | grep -q .
+    }
     { %s
-    } </dev/null >/dev/null 2>&1]]):format(out, out, command))
+    } </dev/null >/dev/null 2>&1]]):format(out, command))
   return ok
 end
 
 -- A need that is no name in `attempts` is a tracepoint or a program.
 local function attempt_of(name)
   if name:find ":" then
-    return { "the kernel has no tracepoint " .. name, ("record -e %s -- true"):format(name), "tracepoints" }
+    return { "the kernel has no tracepoint " .. name, ("record %s -- true"):format(name), "tracepoints" }
   end
   return attempts[name] or { name .. " is not installed", "command -v " .. name }
 end
