@@ -26,6 +26,7 @@ local formats = {
   { [["a\tb" " %% and" " c"]], "a\tb % and c" },
   { [["size %d %d", (int)sizeof(REC->mac), (int)sizeof(u64)]], "size 6 8", newer = true },
   { [["%lx %p", REC->l, (void *)REC->l]], "1001 0x1001" },
+  { [["%p %lx", (void *)(REC->l << 32), REC->l << 32]], "0x100100000000 100100000000" },
   { [["no arguments"]], "no arguments" },
 }
 

@@ -1,3 +1,5 @@
+#include <ctype.h>
+
 #include "fmt_inside.h"
 
 /* Parentheses and operators that are open at a time: each is a function that the parser is in. */
@@ -50,20 +52,34 @@ static bool is_short_long(const struct pt_reader *r, const char *p)
 	       p[-1] != 'l' && p[1] != 'l';
 }
 
-/* A literal of the format, whose tabs may be written in another way, as may be longs. */
+/*
+ * Returns true if the p at hand, in a conversion, prints a pointer that is wider than those of this machine: libtraceevent
+ * cuts it.
+ */
+static bool is_wide_pointer(const struct pt_reader *r, const char *p)
+{
+	return *p == 'p' && sizeof(void *) < r->tracepoint->tracing->long_size &&
+	       !isalnum((unsigned char)p[1]);
+}
+
+/* A literal of the format, whose tabs may be written in another way, as may be longs and pointers. */
 static void pass_format(struct pt_reader *r)
 {
 	struct pt_text *out = &r->fmt->text;
 	bool conversion = false;
 
 	for (const char *p = r->t.p; p < r->t.p + r->t.n; p++) {
+		bool is_conversion = conversion;
+
 		if (*p == '%')
 			conversion = p[-1] != '%' || !conversion;
 		else if (!strchr("-#0123456789.*lz", *p))
 			conversion = false;
 		if (*p == '\t' || *p == '\n')
 			pt_text_put(out, *p == '\t' ? "\\t" : "\\n");
-		else if (!conversion || !is_short_long(r, p))
+		else if (is_conversion && is_wide_pointer(r, p))
+			pt_text_put(out, p[-1] == '%' ? "#llx" : "llx");
+		else if (!is_conversion || !is_short_long(r, p))
 			pt_text_add(out, p, 1);
 	}
 	pt_text_put(out, " ");
