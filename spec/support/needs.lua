@@ -50,7 +50,7 @@ local attempts = {
   libdebuginfod = {
     "libdebuginfod is not installed", "ls /usr/lib*/libdebuginfod.so.1 /usr/lib/*/libdebuginfod.so.1 | grep .",
   },
-  ["this architecture"] = { "perflua runs under an emulator here", 'test -z "$PERFLUA_EMULATOR"' },
+  ["this architecture"] = { "perflua is built for another architecture here", 'test -z "$PERFLUA_ARCHITECTURE"' },
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
   root = { "needs root", 'test "$(id -u)" = 0' },
   ["kernel notes"] = { "/sys/kernel/notes cannot be read here", "test -s /sys/kernel/notes" },

@@ -233,7 +233,7 @@ end)
 describe("the vdso", function()
   local vdso = { addr = CODE, len = 0x2000, filename = "[vdso]" }
 
-  needs.it("record", "of this machine is that of the recorded build-id", function()
+  needs.it("record,this architecture", "of this machine is that of the recorded build-id", function()
     local tree = binaries.tree()
     tree:sh "perf record -N -m 64 -F 1000 -e cpu-clock:u -o data --buildid-all true"
     local id = tree:sh "perf buildid-list -f -i data":match "(%x+) %[vdso%]"
