@@ -14,8 +14,8 @@ corpus.each_file(it_needs_perf, "names are perf's", function(recording)
   local file <close> = perflua.open(recording.path)
   -- without threads or times there is nothing to compare
   if file and pcall(function() file:samples():select("time", "tid", "comm") end) then
-    local theirs, ours = names.of_perf(recording.path), names.of_file(file)
-    local n = names.agree(theirs, ours)
+    local theirs, ours, ended = names.of_perf(recording.path), names.of_file(file)
+    local n = names.agree(theirs, ours, ended)
     assert.is_true(n > 0 or #theirs == 0 or #ours == 0, "no sample at the same time")
     compared = compared + n
   end

@@ -35,8 +35,10 @@ describe("names in a recording made now", function()
       assert.is_true(#theirs > 10, #theirs .. " samples")
       local file <close> = assert(perflua.open(path))
       -- what is named only at the end perf does not know before
-      names.same(theirs, names.of_file(file), tail)
-      names.same(theirs, names.of_file(file, false, "file"), tail)
+      for _, order in ipairs { "time", "file" } do
+        local ours, ended = names.of_file(file, order)
+        names.same(theirs, ours, ended, tail)
+      end
     end)
   end
 
@@ -47,7 +49,7 @@ describe("names in a recording made now", function()
       for _, event in ipairs(file.events) do
         assert.is_false(table.concat(event.sample_fields, " "):find "%f[%a]time%f[%A]" ~= nil)
       end
-      local theirs, ours = names.of_perf(path, true), names.of_file(file, true)
+      local theirs, ours = names.of_perf(path, true), names.of_script(path)
       assert.is_true(#theirs > 10, #theirs .. " samples")
       assert.are.same(theirs, ours)
     end)
@@ -57,11 +59,12 @@ describe("names in a recording made now", function()
       local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -a --threads=cpu " .. option .. scheduling
         .. "-o " .. dir .. "/d -- sh -c " .. files.quote(work) .. " 2>&1 >/dev/null")
       local theirs, file = ok and names.of_perf(dir .. "/d"), ok and perflua.open(dir .. "/d")
-      local ours = file and names.of_file(file)
+      local ours, ended
+      if file then ours, ended = names.of_file(file) end
       os.execute("rm -r " .. dir)
       assert.is_true(ok, text)
       assert.is_true(#theirs > 100, #theirs .. " samples")
-      names.same(theirs, ours)
+      names.same(theirs, ours, ended)
     end)
 
     needs.it("tracepoints,cpus", ("through a pipe %sare perf's"):format(option), function()
@@ -77,9 +80,10 @@ describe("names in a recording made now", function()
       end
       local theirs = names.of_perf(path)
       assert.is_true(#theirs > 100, #theirs .. " samples")
-      names.same(theirs, ours)
       local file <close> = assert(perflua.open(path))
-      names.same(theirs, names.of_file(file))
+      local whole, ended = names.of_file(file)
+      names.same(theirs, whole, ended)
+      names.same(theirs, ours, ended)
     end)
   end
 

@@ -93,12 +93,6 @@ function binaries.found(path, options)
   return list, file:missing()
 end
 
---- A line of perf's without the parameters of C++ functions and the marks of clones, which a perf that demangles with
---- libstdc++ shows.
-function binaries.without_parameters(line)
-  return (line:gsub(" %[clone [^%]]*%]", ""):gsub("^(.-)%b()[%w ]*(%+0x%x+)", "%1%2"))
-end
-
 --- What perf finds with options of its own, `before` and `after` its command.
 function binaries.of_perf(path, options)
   local list = {}

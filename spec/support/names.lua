@@ -1,5 +1,6 @@
 -- The names of samples as perf script prints them, beside ours.
 local files = require "spec.support.files"
+local lines = require "spec.script.lines"
 local oracle = require "spec.support.oracle"
 
 local names = {}
@@ -20,50 +21,69 @@ function names.of_perf(path, without_time)
   return list
 end
 
---- The same of ours; order: of the query.
-function names.of_file(file, without_time, order)
-  local list, fields = {}, { "tid", "comm", not without_time and "time" or nil }
-  for tid, comm, time in file:samples({ order = order }):select(table.unpack(fields)):each() do
+--- The same of ours, and which of them are of a thread that had ended; order: of the query.
+function names.of_file(file, order)
+  local list, ended = {}, {}
+  for tid, comm, time in file:samples({ order = order }):select("tid", "comm", "time"):each() do
     -- perf's columns have no ends of their own
-    comm = comm and comm:match "^%s*(.-)%s*$"
-    list[#list + 1] = (time and time .. " " or "") .. tid .. " " .. tostring(comm)
+    local line = ("%d %d %s"):format(time, tid, comm:match "^%s*(.-)%s*$")
+    list[#list + 1] = line
+    if oracle.does.forgets_exited then
+      -- perf goes by when the record of the end was written
+      local exit = (file:thread(tid, time) or {}).exit
+      ended[line] = exit and exit < time + 1000000
+    end
+  end
+  return list, ended
+end
+
+--- The same of a recording without times, "tid comm", as perflua script has them.
+function names.of_script(path)
+  local list = {}
+  for _, line in ipairs((lines.of_ours(path, "-G -F comm,tid"))) do
+    local comm, tid = line:match(WITHOUT_TIME)
+    list[#list + 1] = tid .. " " .. comm
   end
   return list
 end
 
+-- "5 3 name" → "5 3 :3"
 local function unnamed(line)
-  return line and line:gsub("(%d+) [^ ]+$", "%1 :%1")
+  return line and line:gsub("^(%d+ (%-?%d+)) .*$", "%1 :%2")
 end
 
---- Raises if two lists differ in more than the order of what is of the same time; `more`: or where perf has no name.
-function names.same(theirs, ours, more)
+--- Raises if two lists differ in more than the order of what is of the same time; `more`: or where perf has no name;
+--- it has none either of those of ours that are in `ended`.
+function names.same(theirs, ours, ended, more)
   table.sort(theirs)
   table.sort(ours)
   for i = 1, math.max(#theirs, #ours) do
-    if theirs[i] ~= ours[i] and not (more and theirs[i] == unnamed(ours[i])) then
+    local may_lack = more or ended and ended[ours[i]]
+    if theirs[i] ~= ours[i] and not (may_lack and theirs[i] == unnamed(ours[i])) then
       error(("%d and %d samples; perf has %s, we %s"):format(#theirs, #ours, theirs[i], ours[i]), 2)
     end
   end
 end
 
-local function by_moment(list)
+local function by_moment(list, ended)
   local found = {}
   for _, line in ipairs(list) do
     local moment = line:match "^%d+ %-?%d+"
     found[moment] = found[moment] or {}
     found[moment][line] = true
+    if ended and ended[line] then found[moment][unnamed(line)] = true end
   end
   return found
 end
 
 --- Raises if a thread has another name at a time that both lists have; returns how many such times there are. perf
---- makes more samples of a group's counters and of traces, and drops those of guests.
-function names.agree(theirs, ours)
+--- makes more samples of a group's counters and of traces, and drops those of guests. `ended` as in names.same.
+function names.agree(theirs, ours, ended)
   local other, n = by_moment(theirs), 0
-  for moment, lines in pairs(by_moment(ours)) do
+  for moment, found in pairs(by_moment(ours, ended)) do
     for line in pairs(other[moment] or {}) do
-      if not lines[line] then
-        error(("perf has %s, we %s"):format(line, next(lines)), 2)
+      if not found[line] then
+        error(("perf has %s, we %s"):format(line, next(found)), 2)
       end
     end
     n = n + (other[moment] and 1 or 0)

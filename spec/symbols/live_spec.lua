@@ -23,17 +23,20 @@ local function is_plt(line)
   return line:find "[@.]plt%+"
 end
 
+-- Of what perf shows with parameters the names are compared as the linker has them.
+local demangle = not oracle.does.parameters
+
 local function of_perf(path)
-  local list = {}
-  for line in files.lines("perf script -f -G -F ip,sym,symoff,dso -i " .. path .. " 2>/dev/null") do
-    list[#list + 1] = binaries.without_parameters(line:match "^%s*(.-)%s*$")
+  local list, command = {}, "perf script -f -G -F ip,sym,symoff,dso %s -i %s 2>/dev/null"
+  for line in files.lines(command:format(demangle and "" or "--no-demangle", path)) do
+    list[#list + 1] = line:match "^%s*(.-)%s*$"
   end
   return list
 end
 
 local function of_file(path)
   local list = {}
-  local file <close> = assert(perflua.open(path))
+  local file <close> = assert(perflua.open(path, { demangle = demangle }))
   for s in file:samples() do
     local symbol = s.symbol and ("%s+0x%x"):format(s.symbol, s.symoff) or "[unknown]"
     list[#list + 1] = ("%x %s (%s)"):format(s.ip, symbol, s.dso or "[unknown]")

@@ -60,14 +60,44 @@ static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *t
 	return at >= 0 ? at : (ptrdiff_t)thread->n - 1;
 }
 
-/* Was the record of the thread's end written before that time? Each inherited event may have written one. */
+/*
+ * Was a record of the thread's end written before that time, whose moment is `at`? Each inherited event may have written
+ * one, and one that was interrupted has a later time than it was written at.
+ */
 static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t time)
 {
-	if (at < 0 || thread->moments[at].kind != PM_EXIT)
-		return false;
-	while (at > 0 && thread->moments[at - 1].kind == PM_EXIT)
-		at--;
-	return time - thread->moments[at].time > thread->moments[at].lag;
+	const struct pm_moment *m = thread->moments;
+	ptrdiff_t first = at + 1;
+
+	while (first > 0 && m[first - 1].kind == PM_EXIT)
+		first--;
+	for (ptrdiff_t i = first; i <= at + 1 && i < (ptrdiff_t)thread->n; i++)
+		if (m[i].kind == PM_EXIT && m[i].time + (uint64_t)(int64_t)m[i].lag < time)
+			return true;
+	return false;
+}
+
+#define GENERATIONS 64 /* of forks: more are damage */
+
+/* Is the name of a thread at that moment lost: has it exited, or the thread that forked it, before it did? */
+static bool is_forgotten(const struct pm_machine *m, const struct pm_thread *thread,
+			 ptrdiff_t at, uint64_t time)
+{
+	for (int i = 0; i < GENERATIONS && thread; i++) {
+		const struct pm_moment *fork;
+
+		if (has_exited(thread, at, time))
+			return true;
+		while (at >= 0 && thread->moments[at].kind == PM_EXIT)
+			at--;
+		fork = at >= 0 ? &thread->moments[at] : NULL;
+		if (!fork || fork->kind != PM_FORK || fork->parent == thread->tid)
+			return false;
+		time = fork->time;
+		thread = pm_thread_find(&m->threads, thread->system, fork->parent);
+		at = thread ? pm_thread_at(thread, time) : -1;
+	}
+	return false;
 }
 
 void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, bool forgets,
@@ -84,7 +114,7 @@ void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, bool fo
 	thread = pm_thread_find(&m->threads, pm_system_of(m, rec), (int32_t)tid);
 	if (thread)
 		at = moment_of(m, thread, rec, time);
-	forgets = forgets && time != PM_NO_TIME && has_exited(thread, at, time);
+	forgets = forgets && time != PM_NO_TIME && is_forgotten(m, thread, at, time);
 	if (thread && !forgets)
 		name = pm_thread_name(&m->threads, thread, at);
 	pm_set_name(m, (int32_t)tid, name, out);

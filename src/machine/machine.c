@@ -273,20 +273,20 @@ static bool fork_space(struct pm_machine *m, const struct pd_record *rec, int32_
 			      fork->time, copy);
 }
 
-/* How long after a thread's end the record of it was written, which is when perf meets it. */
-static uint32_t lag_of(const struct pm_machine *m, const struct pd_record *rec, uint64_t end)
+/* How long after a thread's end the record of it was written, or before, in ns: perf goes by that. */
+static int32_t lag_of(const struct pm_machine *m, const struct pd_record *rec, uint64_t end)
 {
 	struct pd_value id = { .type = PD_NIL }, time;
 	const struct pd_view_desc *desc;
+	int64_t lag;
 
 	pm_get(rec, m->ids.sample_id, &id);
 	if (id.type != PD_VIEW || end == PM_NO_TIME)
 		return 0;
 	desc = id.view.desc;
 	desc->member(&id.view, pd_member_find(desc->members, "time"), &time);
-	return time.type == PD_UINT && time.u > end && time.u - end <= UINT32_MAX ?
-		       (uint32_t)(time.u - end) :
-		       0;
+	lag = time.type == PD_UINT ? (int64_t)(time.u - end) : 0;
+	return lag == (int32_t)lag ? (int32_t)lag : 0;
 }
 
 static bool add_moment(struct pm_machine *m, const struct pd_record *rec)

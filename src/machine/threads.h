@@ -22,7 +22,7 @@ struct pm_moment {
 	int32_t pid;
 	union {
 		int32_t parent;
-		uint32_t lag; /* of PM_EXIT: ns until the record of it was written */
+		int32_t lag; /* of PM_EXIT: ns from `time` until the record of it was written */
 	};
 	uint8_t kind;
 	bool found; /* perf wrote it: it was so at that time, and before */
