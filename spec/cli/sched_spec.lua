@@ -109,7 +109,7 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
       n = n + 1
       assert.are.same({ runs, runs }, { own.switches, sum.n }, tid)
       local unseen = sum.forgotten and sum.forgotten > 1 and off[tid].times[sum.forgotten - 1] / 1e6 or 0
-      local delay = own.delay_ms - (oracle.is_perf(6, 12) and 0 or own.preempted_ms)
+      local delay = own.delay_ms - (oracle.does.preempted_delays and 0 or own.preempted_ms)
       for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen, delay = delay } do
         local more = value - sum[name] -- it cuts digits off
         local most = name == "delay" and sum.forgotten and math.huge or 0.001 * runs

@@ -44,7 +44,7 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
     local theirs, off, ours, compared = switches.timehist(path), switches.off(list), {}, 0
     local _, unseen = switches.wakes(list)
     -- perf 6.12 and later count what preempted threads wait for a processor, too
-    local newer, both = oracle.is_perf(6, 12), switches.woken_while_ready(list)
+    local newer, both = oracle.does.preempted_delays, switches.woken_while_ready(list)
     for row in tool_rows(wakers("--by", "thread", "--csv", path)) do
       ours[row.tid] = (ours[row.tid] or 0) + row.total_ms
     end

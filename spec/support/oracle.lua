@@ -4,18 +4,6 @@ local files = require "spec.support.files"
 
 local oracle = {}
 
-local installed
-
---- Whether the installed perf is of this version or a later one.
----@param major integer
----@param minor integer
----@return boolean
-function oracle.is_perf(major, minor)
-  installed = installed or { files.output "perf --version":match "(%d+)%.(%d+)" }
-  local own = math.tointeger(tonumber(installed[1]))
-  return own > major or own == major and math.tointeger(tonumber(installed[2])) >= minor
-end
-
 --- The version to compare it with: its own, or the newest that is known.
 oracle.version = core.perf_version(files.output "perf --version 2>/dev/null":match "[%d.]+" or "")
   or core.perf_version()

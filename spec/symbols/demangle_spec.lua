@@ -2,6 +2,7 @@
 local binaries = require "spec.support.binaries"
 local builder_elf = require "spec.support.builder_elf"
 local needs = require "spec.support.needs"
+local oracle = require "spec.support.oracle"
 
 --- What symbols of these names are called by perflua, or with `as` binaries.of_perf by perf.
 local function called(names, options, as)

@@ -2,6 +2,7 @@
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
+local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 
 local cases = {

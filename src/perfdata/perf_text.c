@@ -60,6 +60,9 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	{ "callers_without_level",
 	  "report marks callers in the kernel [.], as it met them first", 0, PD_PERF(7, 2),
 	  STILL },
+	{ "preempted_delays",
+	  "sched timehist counts what preempted threads wait for a processor as delay", 0,
+	  PD_PERF(6, 12), STILL },
 	{ NULL, NULL, 0, 0, 0 },
 };
 
