@@ -121,9 +121,9 @@ test-browser: all ## see flame graphs in headless Chromium
 	@.ci/deps browser
 	@PERFLUA="$(B)/perflua" node --test spec/browser/flame_test.js
 
-sweep: all ## cut and damage recordings at every place (minutes; SAN=1: longer)
+sweep: all ## many random queries; cut and damage recordings at every place (minutes; SAN=1: longer)
 	@.ci/deps test
-	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/perfdata/cut_spec.lua \
+	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/query/property_spec.lua spec/perfdata/cut_spec.lua \
 		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
 
 lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, generated files
