@@ -120,7 +120,7 @@ for _, option in ipairs { "", "-z " } do
   end)
 end
 
-it("two recordings made at the same time are in the order of time together", function()
+needs.it("tracepoints,cpus", "two recordings made at the same time are in the order of time together", function()
   local one, other = files.temporary(), files.temporary()
   local text, ok = files.output(("{ %s -e sched:sched_switch -o %s %s & %s -F 900 -e cpu-clock -o %s %s & wait; } %s")
     :format(record, one, workload, record, other, workload, aside))
