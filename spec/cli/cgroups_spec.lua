@@ -82,7 +82,7 @@ needs.describe(NEEDS, "perflua cgroups, of a recording made now", function()
   end)
 end)
 
-local UNSHARED = "cpus,namespaces"
+local UNSHARED = "cpus,cgroup namespaces"
 local unshared = not needs.missing(UNSHARED) and
   oracle.record("-a --namespaces -e cpu-clock -F 2000", ("sh -c \"unshare -C sh -c '%s'; %s\""):format(
     busy(60000):gsub("%$", "\\$"), busy(30000):gsub("%$", "\\$")))

@@ -18,7 +18,8 @@ local attempts = {
   kernel = { "perf may not record the kernel here", "record page-faults:k -c 1 -- true", "record" },
   tracepoints = { "perf may not record tracepoints here", "record sched:sched_process_exit -- true", "record" },
   cpus = { "perf may not record all processors here", "record page-faults -c 1 -a -- true", "record" },
-  namespaces = { "no namespaces may be made here", "unshare -C -m true" },
+  ["cgroup namespaces"] = { "no cgroup namespaces may be made here", "unshare -C true" },
+  ["mount namespaces"] = { "no mount namespaces may be made here", "unshare --pid --fork --mount true" },
   cgroups = {
     "no control groups may be made here",
     "d=$(awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts) && "

@@ -97,7 +97,7 @@ describe("a perf map", function()
 end)
 
 describe("a perf map in a container", function()
-  needs.it("namespaces", "is found by the id that its process has there, while it runs", function()
+  needs.it("mount namespaces", "is found by the id that its process has there, while it runs", function()
     local child = io.popen([[unshare --pid --fork --mount sh -c 'mount -t tmpfs none /tmp &&
       echo "7f0000000000 100 inner" >/tmp/perf-1.map && echo ready && exec sleep 30' 2>&1 & echo $!; wait]], "r")
     local outer, ready = child:read "l", child:read "l"

@@ -6,32 +6,7 @@ local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
 -- Each mark is an instruction; its name is that of its place.
-local SPIN = [[
-#define MARK(name) __asm__ volatile(".globl " #name "\n" #name ": nop")
-static inline __attribute__((always_inline)) int inner(int x)
-{
-	MARK(in_inner);
-	return x * 31;
-}
-static inline __attribute__((always_inline)) int middle(int x)
-{
-	MARK(in_middle);
-	return
-		inner(x) ^ 7;
-}
-__attribute__((noinline)) int outer(int x)
-{
-	MARK(in_outer);
-	x = middle(x);
-	return x + 1;
-}
-int main(int argc, char **argv)
-{
-	(void)argv;
-	MARK(in_main);
-	return outer(argc);
-}
-]]
+local SPIN = files.read(files.fixture "clang/spin.c")
 
 local PID <const>, START <const> = binaries.PID, 0x400000
 
@@ -92,10 +67,10 @@ local function marked(tree, name)
   return program
 end
 
-local function made(flags, compiler)
+local function made(flags)
   local tree = binaries.tree()
   tree:write("app/spin.c", SPIN)
-  tree:sh(("cd app && %s -O2 -no-pie -Wl,--build-id %s -o spin spin.c"):format(compiler or "gcc", flags))
+  tree:sh(("cd app && gcc -O2 -no-pie -Wl,--build-id %s -o spin spin.c"):format(flags))
   return tree, marked(tree, "app/spin")
 end
 
@@ -133,9 +108,11 @@ describe("the source lines of an address", function()
     end)
   end
 
-  for _, flags in ipairs { "-gdwarf-5", "-gdwarf-4" } do
-    needs.it("clang", "are known of programs by clang, with " .. flags, function()
-      local tree, program = made(flags, "clang")
+  for _, version in ipairs { 4, 5 } do
+    it("are known of programs by clang, with DWARF " .. version, function()
+      local tree = binaries.tree()
+      tree:write("app/spin", files.read(files.fixture("clang/spin-dwarf-" .. version)))
+      local program = marked(tree, "app/spin")
       local path = recorded(tree.path .. "/app/spin", places(program), program.build_id)
       assert.same(expected, chains(path))
     end)
