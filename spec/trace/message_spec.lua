@@ -36,10 +36,7 @@ describe("the message of a sample", function()
       it("is what its print fmt makes of its fields, " .. endian .. "-endian", function()
         local got = messages.of(messages.recording(formats, { endian = endian }))
         for i, one in ipairs(formats) do
-          -- arrays are printed in the order of this machine, and strings are found by addresses in it
-          if endian == "little" or not one[1]:find "REC%->p" then
-            assert.are.equal(one[1] .. "\n" .. one[2], one[1] .. "\n" .. got[i])
-          end
+          assert.are.equal(one[1] .. "\n" .. one[2], one[1] .. "\n" .. got[i])
         end
       end)
     end

@@ -61,7 +61,7 @@ struct pt_printer *pt_printer_create(const struct pd_tracing *tracing, pt_functi
 	tep_set_file_bigendian(printer->tep, tracing->big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_long_size(printer->tep, tracing->long_size);
 	tep_set_function_resolver(printer->tep, resolve, printer);
-	pt_printk_register(printer->tep, tracing->printk);
+	pt_printk_register(printer->tep, tracing);
 	return printer;
 }
 

@@ -10,8 +10,8 @@
 
 #include <event-parse.h>
 
-/* Tells it of all lines `0xADDRESS : "text"` that there are. */
-void pt_printk_register(struct tep_handle *tep, struct pd_text lines);
+/* Registers all lines `0xADDRESS : "text"` of tracing->printk with the parser. */
+void pt_printk_register(struct tep_handle *tep, const struct pd_tracing *tracing);
 
 #endif
 #endif
