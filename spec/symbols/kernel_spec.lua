@@ -106,7 +106,8 @@ describe("the symbols of the kernel", function()
     end)
   end
 
-  needs.it("kallsyms,kernel notes", "are those of this machine if it is the one that was recorded", function()
+  local needed = "kallsyms,kernel notes,this architecture"
+  needs.it(needed, "are those of this machine if it is the one that was recorded", function()
     local notes, at = files.read "/sys/kernel/notes", nil
     local _, behind = notes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true) -- NT_GNU_BUILD_ID
     local id = notes:sub(behind + 1, behind + 20):gsub(".", function(c) return ("%02x"):format(c:byte()) end)
@@ -166,7 +167,7 @@ local function missing(options, record_options, more)
 end
 
 describe("a kernel without symbols", function()
-  needs.it("kernel notes", "is missing when its build-id is that of no kernel here", function()
+  needs.it("kernel notes,this architecture", "is missing when its build-id is that of no kernel here", function()
     local reason, tried = missing {}
     assert.equal("no kernel has its build-id", reason)
     assert.matches("/proc/kallsyms: build%-id differs: found %x+, recorded c0ffee", tried)
