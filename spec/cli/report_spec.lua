@@ -4,6 +4,7 @@ local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
+local report_rows = require "spec.support.report_rows"
 local run = require "spec.cli.run"
 
 local words = files.fixture "words/perf.data"
@@ -15,57 +16,6 @@ local function report(...)
   assert.are.equal("", got.err)
   assert.are.equal(0, got.status)
   return got.out
-end
-
--- Lines of a table, by its columns as the dots below their titles show them.
-local function rows_of(text)
-  local rows, columns = {}, nil
-  for line in text:gmatch "[^\n]+" do
-    if line:find "^# %.%.%." then
-      columns = {}
-      for from, to in line:gmatch "()%.+()" do
-        table.insert(columns, { from, to - 1 })
-      end
-    elseif not line:find "^#" and columns then
-      local row = {}
-      for i, at in ipairs(columns) do
-        row[i] = line:sub(at[1], i < #columns and at[2] or -1):match "^%s*(.-)%s*$"
-      end
-      table.insert(rows, row)
-    end
-  end
-  return rows
-end
-
--- What perf says, by "command binary function": {share of children or nil, share, samples, period}.
-local function perf_rows(path, options, with_children)
-  local all = {}
-  local command = ("perf report --stdio -g none --no-inline --sort comm,dso,sym -n --show-total-period %s -f -i %s "
-    .. "2>/dev/null"):format(options, files.quote(path))
-  for _, row in ipairs(rows_of((files.output(command)))) do
-    local children = with_children and table.remove(row, 1):gsub("%%", "") or nil
-    local share, samples, period, comm, dso, symbol = table.unpack(row)
-    local key = ("%s %s %s"):format(comm, dso, symbol)
-    local known = all[key] or { samples = 0, period = 0 } -- functions of one name are several rows there
-    all[key] = known
-    known.samples, known.period = known.samples + tonumber(samples), known.period + tonumber(period)
-    known.children, known.share = tonumber(children), tonumber((share:gsub("%%", "")))
-  end
-  return all
-end
-
-local levels = { kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g", guest_user = "u", unknown = "H" }
-
-local function our_rows(path, ...)
-  local got = run.perflua { "report", "--json", path, ... }
-  assert.are.equal("", got.err)
-  local all = {}
-  for _, event in ipairs(dkjson.decode(got.out).events) do
-    for _, row in ipairs(event.rows) do
-      all[("%s %s [%s] %s"):format(row.comm, row.dso, levels[row.cpumode], row.symbol)] = row
-    end
-  end
-  return all
 end
 
 local function count(map)
@@ -93,7 +43,7 @@ describe("perflua report", function()
   end)
 
   it("counts callers where there are call chains, each once in a sample", function()
-    local rows = rows_of(report())
+    local rows = report_rows.of_text(report())
     local by_name = {}
     for _, row in ipairs(rows) do
       by_name[row[3] .. " " .. row[5]] = { row[1], row[2] }
@@ -163,8 +113,8 @@ end)
 
 needs.describe("perf", "its rows are those of perf report", function()
   it("with callers, of the recording that comes with perflua", function()
-    local theirs = perf_rows(words, "--children --symfs " .. symfs[2], true)
-    local ours = our_rows(words, "--children", symfs[1], symfs[2])
+    local theirs = report_rows.of_perf(words, "--children --symfs " .. symfs[2])
+    local ours = report_rows.of_ours(words, "--children", symfs[1], symfs[2])
     assert.are.equal(count(theirs), count(ours))
     for key, row in pairs(theirs) do
       assert.are.same({ key, row.samples, row.period }, { key, ours[key].samples, ours[key].period })
@@ -175,7 +125,7 @@ needs.describe("perf", "its rows are those of perf report", function()
 
   needs.it("record", "of a recording made here", function()
     local path = oracle.record("-F 2000 -e cpu-clock", "sh -c 'ls -R /usr/include | sort | gzip -9 | wc -c'")
-    local theirs, ours = perf_rows(path, "--no-children"), our_rows(path, "--no-children")
+    local theirs, ours = report_rows.of_perf(path, "--no-children"), report_rows.of_ours(path, "--no-children")
     local same, whole = 0, 0
     for key, row in pairs(theirs) do
       whole = whole + row.period

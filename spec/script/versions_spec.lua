@@ -55,7 +55,7 @@ local function inlined()
     end)
 end
 
-local weight = "         1 it:                3               4"
+local weight = "         0 it:                3               4"
 
 -- By the name of a difference: -F, what the first version with it prints, what the last one without it does, and of
 -- which recording.

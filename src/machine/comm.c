@@ -100,6 +100,15 @@ static bool is_forgotten(const struct pm_machine *m, const struct pm_thread *thr
 	return false;
 }
 
+bool pm_is_forgotten(const struct pm_machine *m, const struct pd_record *rec, int32_t tid)
+{
+	const struct pm_thread *thread = pm_thread_find(&m->threads, pm_system_of(m, rec), tid);
+	uint64_t time = pm_time_of(&m->sources, rec);
+
+	return thread && time != PM_NO_TIME &&
+	       is_forgotten(m, thread, pm_thread_at(thread, time), time);
+}
+
 void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, bool forgets,
 		struct pd_value *out)
 {

@@ -70,6 +70,9 @@ const struct pm_ids *pm_machine_ids(const struct pm_machine *machine);
  */
 void pm_comm_of(const struct pm_machine *machine, const struct pd_record *rec, bool forgets,
 		struct pd_value *out);
+/* Has thread tid exited by the time of a record, or was it forked by one that had, so that perf forgot it? */
+bool pm_is_forgotten(const struct pm_machine *machine, const struct pd_record *rec,
+		     int32_t tid);
 void pm_cgroup_path_of(const struct pm_machine *machine, const struct pd_record *rec,
 		       struct pd_value *out);
 bool pm_guest_of(const struct pm_machine *machine, const struct pd_record *rec,

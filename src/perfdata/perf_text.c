@@ -53,6 +53,8 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	{ "inlined_outermost",
 	  "a function that others were inlined into may be marked as inlined", 0, ALWAYS,
 	  PD_PERF(7, 2) },
+	{ "line_zero", "an address that the compiler gave no line is in line 0 of its file", 0,
+	  PD_PERF(7, 2), STILL },
 	{ "clamped_cpu", "a cpu that the recording's machine, or this one, does not have is 0",
 	  0, PD_PERF(7, 2), STILL },
 	{ "deferred_late", "a sample comes when its deferred call chain does", 0, PD_PERF(7, 2),

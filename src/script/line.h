@@ -89,7 +89,12 @@ struct px_line {
 	struct pd_print *out;
 	const struct pd_record *rec;
 	struct pm_where where;
-	bool where_known;	/* where is asked for once */
+	bool where_known; /* where is asked for once */
+	enum {
+		PX_NO,
+		PX_YES,
+		PX_UNKNOWN
+	} maps_lost;		/* likewise */
 	const uint64_t *period; /* instead of the record's; NULL: that */
 };
 

@@ -13,6 +13,19 @@ static struct pm_where *where_of(struct px_line *line)
 	return &line->where;
 }
 
+/* Did perf forget what was mapped in the sample's process? The maps are the first thread's. */
+static bool has_lost_maps(struct px_line *line)
+{
+	const struct pm_machine *machine = line->script->options.machine;
+	int32_t pid = (int32_t)px_integer(line, line->script->ids.pid, -1);
+	int32_t tid = (int32_t)px_integer(line, line->script->ids.tid, -1);
+
+	if (line->maps_lost == PX_UNKNOWN)
+		line->maps_lost = pm_is_forgotten(machine, line->rec, tid) &&
+				  (pid == tid || pm_is_forgotten(machine, line->rec, pid));
+	return line->maps_lost == PX_YES;
+}
+
 /* What is at an address of code in that mode; if nobody asks for symbols only the map. */
 static void find_place(struct px_line *line, uint64_t address, enum pd_cpumode mode,
 		       struct pm_place *place)
@@ -21,6 +34,11 @@ static void find_place(struct px_line *line, uint64_t address, enum pd_cpumode m
 	struct pm_where *where = where_of(line);
 
 	where->mode = mode;
+	if (mode == PD_CPUMODE_USER && line->script->text & PD_TEXT_FORGETS_EXITED &&
+	    has_lost_maps(line)) {
+		*place = (struct pm_place){ .address = address };
+		return;
+	}
 	if (line->event->fields & (PX_BIT(PX_SYM) | PX_BIT(PX_SRCLINE))) {
 		pm_place_at(options->resolver, where, address, place);
 		return;

@@ -278,6 +278,7 @@ static bool print_line(struct px_script *script, const struct pd_record *rec,
 	line.out = script->options.out;
 	line.rec = rec;
 	line.where_known = false;
+	line.maps_lost = PX_UNKNOWN;
 	line.period = period;
 	for (unsigned i = 0; i < event->n; i++)
 		event->steps[i](&line);

@@ -103,10 +103,13 @@ void px_time(struct px_line *line)
 
 void px_period(struct px_line *line)
 {
-	uint64_t period = line->period ?
-				  *line->period :
-				  (uint64_t)px_integer(line, line->script->ids.period, 1);
+	const struct pd_attr *attr = &line->event->event->attr;
+	uint64_t period = attr->sample_period; /* also where that is a frequency */
 
+	if (line->period)
+		period = *line->period;
+	else if (attr->sample_type & PD_SAMPLE_PERIOD)
+		period = (uint64_t)px_integer(line, line->script->ids.period, 1);
 	px_print_uint(line->out, period, 10);
 	pd_print_char(line->out, ' ');
 }
@@ -159,23 +162,27 @@ void px_vcpu(struct px_line *line)
 	pd_print_char(line->out, ' ');
 }
 
+#define DATA_SRC_MAX 99 /* characters: perf cuts off what is longer */
+
 void px_data_src(struct px_line *line)
 {
 	struct px_script *script = line->script;
 	struct pd_value v;
 	char text[256];
-	size_t n, digits;
+	size_t n, digits, spaces;
 
 	pm_get(line->rec, script->ids.data_src, &v);
 	if (v.type != PD_VIEW)
 		return;
-	pd_data_src_print(&v.view, line->script->text, text, sizeof(text));
+	pd_data_src_print(&v.view, script->text, text, sizeof(text));
 	n = strlen(text);
 	digits = strcspn(text, " ");
-	if (digits < 16)
-		px_print_spaces(line->out, 16 - digits);
+	spaces = digits < 16 ? 16 - digits : 0;
+	if (n > DATA_SRC_MAX - spaces)
+		n = DATA_SRC_MAX - spaces;
+	px_print_spaces(line->out, spaces);
 	pd_print_bytes(line->out, text, n);
-	n += digits < 16 ? 16 - digits : 0;
+	n += spaces;
 	/* as wide as the widest so far */
 	if (n > script->data_src_size)
 		script->data_src_size = n;
