@@ -112,6 +112,7 @@ test: all ## run the specs (SAN=1: with the address and undefined behaviour sani
 	@$(TEST_ENV) $(if $(BUSTED),,.ci/specs) $(RUN_BUSTED) $(BUSTED)
 
 matrix: ## run the README's two commands in bare Debian chroots (root; MATRIX="trixie:user …": some of them)
+	@.ci/deps matrix
 	@.ci/matrix $(MATRIX)
 
 test-foreign: ## build for 32-bit, arm64 and big-endian machines; run specs there, by qemu-user (FOREIGN="s390x …": some of them)
