@@ -124,6 +124,15 @@ describe("the text of a version of perf", function()
     end)
   end
 
+  it("forgets a thread when the record of its end was written, whatever time that tells", function()
+    for _, exit in ipairs { { 30, 15, ":5" }, { 12, 25, "prog" } } do
+      local path = recording({}, { {}, {} }, function(b, i)
+        if i == 2 then b:record("exit", { pid = 5, tid = 5, ppid = 5, ptid = 5, time = exit[1] }, { time = exit[2] }) end
+      end)
+      assert.are.equal(("%16s \n%16s \n"):format("prog", exit[3]), printed(path, "comm", "7.3"))
+    end
+  end)
+
   it("is that of the version before, between those that are known", function()
     local path = recording({}, { {} })
     assert.are.equal(printed(path, "pid", "6.1"), printed(path, "pid", "6.11"))
