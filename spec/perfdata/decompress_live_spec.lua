@@ -203,7 +203,9 @@ needs.describe("tracepoints", "a recording made now with -z", function()
         assert.is_true(seen[kind] <= (known[kind] or 0), text)
         inside_it = inside_it + (offset_of(text) == offsets[3] and 1 or 0)
       end
-      assert.are.equal(before + inside_it, #got)
+      -- one that begins in the record before may end here
+      local across = #got - before - inside_it
+      assert.is_true(across == 0 or across == 1, across .. " records too many, cut behind " .. at)
       assert.is_false(file.complete)
       file:close()
     end

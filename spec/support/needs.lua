@@ -82,7 +82,7 @@ end
 -- A need that is no name in `attempts` is a tracepoint or a program.
 local function attempt_of(name)
   if name:find ":" then
-    return { "the kernel has no tracepoint " .. name, ("record %s -- true"):format(name), "tracepoints" }
+    return { "the kernel has no tracepoint " .. name, "perf record -o $out -e " .. name .. " -- true", "tracepoints" }
   end
   return attempts[name] or { name .. " is not installed", "command -v " .. name }
 end
