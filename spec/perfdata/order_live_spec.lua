@@ -122,8 +122,14 @@ end
 
 needs.it("tracepoints,cpus", "two recordings made at the same time are in the order of time together", function()
   local one, other = files.temporary(), files.temporary()
-  local text, ok = files.output(("{ %s -e sched:sched_switch -o %s %s & %s -F 900 -e cpu-clock -o %s %s & wait; } %s")
-    :format(record, one, workload, record, other, workload, aside))
+  -- each recorder's command waits for the other's
+  local text, ok = files.output(([[
+    record() {
+      perf record -q -N -m 64 --no-bpf-event -a -o $1 $3 -- sh -c ": >$1.runs; until [ -e $2.runs ]; do sleep 0.01; done
+        for i in 1 2 3 4 5 6 7 8; do seq 4000 | sort -R | wc -c; done"
+    }
+    { record %s %s "-e sched:sched_switch" & record %s %s "-F 900 -e cpu-clock" & wait; } 2>&1 >/dev/null
+    rm %s.runs %s.runs]]):format(one, other, other, one, one, other))
   assert.is_true(ok, text)
   local lines, more = perf_order(one), perf_order(other)
   table.move(more, 1, #more, #lines + 1, lines)
