@@ -82,7 +82,7 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
     local ours, preempted, n = rows_of(path), switches.preempted(path), 0
     for line in files.lines("perf sched latency -p -i " .. files.quote(path) .. " 2>/dev/null") do
       local tid, count, average, longest, at =
-        line:match ":(%d+) +| .- ms | +(%d+) | avg: *([%d.]+) ms | max: *([%d.]+) ms | max start: *([%d.]+) s"
+        line:gsub("[%a ]+: ", " "):match ":?(%d+) +| +[%d.]+ [mn]s | +(%d+) | +([%d.]+) ms | +([%d.]+) ms | +([%d.]+) s"
       local own = ours[tonumber(tid)]
       if own and not preempted[own.tid] then -- whose state it does not know
         n = n + 1

@@ -93,6 +93,12 @@ local cases = {
     function() return recording({ unnamed = true, type = 77, config = 5 }, { {} }) end },
   read_by_thread = { "tid,period", "      5        100 \n      6         30 \n      5         30 \n",
     "      5        100 \n      6 18446744073709551546 \n      5        100 \n", counters },
+  outermost_line = { "ip,srcline", "           40014e\n  inlined.c:17\n", "           40014e\n  inlined.c:6\n",
+    function()
+      return recording({}, { { ip = 0x40014e } }, function(b)
+        b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, filename = "/inlined" })
+      end)
+    end },
   inlined_always = { "ip,sym",
     "\n\t          40014e leaf (inlined)\n\t          40014e middle (inlined)\n\t          40014e outer\n"
       .. "\t          40018a _start\n\n",
@@ -127,7 +133,8 @@ describe("the text of a version of perf", function()
   it("forgets a thread when the record of its end was written, whatever time that tells", function()
     for _, exit in ipairs { { 30, 15, ":5" }, { 12, 25, "prog" } } do
       local path = recording({}, { {}, {} }, function(b, i)
-        if i == 2 then b:record("exit", { pid = 5, tid = 5, ppid = 5, ptid = 5, time = exit[1] }, { time = exit[2] }) end
+        local values = { pid = 5, tid = 5, ppid = 5, ptid = 5, time = exit[1] }
+        if i == 2 then b:record("exit", values, { time = exit[2] }) end
       end)
       assert.are.equal(("%16s \n%16s \n"):format("prog", exit[3]), printed(path, "comm", "7.3"))
     end

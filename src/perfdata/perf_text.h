@@ -22,6 +22,7 @@ enum pd_perf_text {
 	PD_TEXT_BRANCH_DSO_APART = 1 << 9,
 	PD_TEXT_RETIRE_LAT = 1 << 10,
 	PD_TEXT_INLINED_ALWAYS = 1 << 11,
+	PD_TEXT_OUTERMOST_LINE = 1 << 12,
 };
 
 /* Versions are PD_PERF(6, 12). */

@@ -102,12 +102,15 @@ static void print_srcline(struct pd_print *out, const struct pm_place *place,
 	pd_print_char(out, ']');
 }
 
+/* The line of one of the functions at a place, innermost first; beyond them that of the outermost. */
 static const char *srcline_of(const struct pm_place *place, size_t at)
 {
 	const struct ps_line *lines;
 	size_t n = place->map ? ps_dso_lines(place->map->dso, place->address, &lines) : 0;
 
-	return at < n ? lines[at].srcline : NULL;
+	if (!n)
+		return NULL;
+	return lines[at < n ? at : n - 1].srcline;
 }
 
 static void print_place(struct px_line *line, const struct pm_place *place)
@@ -130,6 +133,7 @@ static void print_place(struct px_line *line, const struct pm_place *place)
 void px_ip(struct px_line *line)
 {
 	uint64_t ip = (uint64_t)px_integer(line, line->script->ids.ip, 0);
+	size_t which = line->script->text & PD_TEXT_OUTERMOST_LINE ? SIZE_MAX : 0;
 	struct pm_place place;
 
 	pd_print_char(line->out, ' ');
@@ -139,7 +143,7 @@ void px_ip(struct px_line *line)
 	find_place(line, ip, line->rec->misc & PD_MISC_CPUMODE, &place);
 	print_place(line, &place);
 	if (line->event->fields & PX_BIT(PX_SRCLINE))
-		print_srcline(line->out, &place, srcline_of(&place, 0));
+		print_srcline(line->out, &place, srcline_of(&place, which));
 }
 
 /* Are functions inlined in that frame shown? */
