@@ -14,10 +14,15 @@ local function interrupted(times, words)
   return got
 end
 
+-- A script that calls this for each sample is ready to be interrupted at the second one.
 local slow = [[
-  io.write("ready\n")
-  io.flush()
+  local samples = 0
   local function slowly()
+    samples = samples + 1
+    if samples == 2 then
+      io.write("ready\n")
+      io.flush()
+    end
     local till = os.clock() + 0.01
     while os.clock() < till do end
   end
