@@ -79,8 +79,12 @@ local function try(command)
   return ok
 end
 
--- A need that is no name in `attempts` is a tracepoint or a program.
+-- A need that is no name in `attempts` is a tracepoint, "gcc" with flags, or a program.
 local function attempt_of(name)
+  if name:find "^gcc %-" then
+    local compile = "echo 'int main(void) { return 0; }' | %s -x c -o $out -"
+    return { "gcc does not know " .. name:match " (.*)", compile:format(name), "gcc" }
+  end
   if name:find ":" then
     return { "the kernel has no tracepoint " .. name, "perf record -o $out -e " .. name .. " -- true", "tracepoints" }
   end

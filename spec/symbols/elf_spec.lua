@@ -159,8 +159,8 @@ end)
 
 local programs = {
   ["position-independent"] = "-pie -fPIE", ["at fixed addresses"] = "-no-pie", ["linked statically"] = "-static",
-  ["with code and data in one segment"] = "-Wl,-z,noseparate-code", ["bound when it starts"] = "-Wl,-z,now",
-  ["guarded by endbr"] = "-fcf-protection -Wl,-z,ibtplt", ["without a PLT"] = "-fno-plt",
+  ["with code and data in one segment"] = "-z noseparate-code", ["bound when it starts"] = "-z now",
+  ["guarded by endbr"] = "-fcf-protection -z ibtplt", ["without a PLT"] = "-fno-plt",
   ["of only dynamic symbols"] = "-rdynamic -s",
 }
 
@@ -198,7 +198,7 @@ end
 
 describe("the symbols of a program", function()
   for what, flags in pairs(programs) do
-    needs.it("perf", "are perf's at every address of one " .. what, function()
+    needs.it("perf,gcc " .. flags, "are perf's at every address of one " .. what, function()
       local tree = binaries.tree()
       tree:write("prog.c", source)
       tree:sh("gcc -O1 -w -o prog prog.c " .. flags)
@@ -213,7 +213,7 @@ describe("the symbols of a program", function()
   end
 
   for _, what in ipairs { "position-independent", "bound when it starts", "guarded by endbr" } do
-    it("are entries of its PLT as objdump names them, of one " .. what, function()
+    needs.it("gcc " .. programs[what], "are entries of its PLT as objdump names them, of one " .. what, function()
       local tree = binaries.tree()
       tree:write("prog.c", source)
       tree:sh("gcc -O1 -w -o prog prog.c " .. programs[what])

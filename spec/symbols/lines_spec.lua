@@ -97,12 +97,12 @@ describe("the source lines of an address", function()
     ["DWARF 3"] = "-gdwarf-3 -gstrict-dwarf",
     ["DWARF 5 of 64 bits"] = "-gdwarf-5 -gdwarf64",
     ["compressed sections"] = "-g -gz",
-    ["functions in sections of their own"] = "-g -ffunction-sections -Wl,--gc-sections",
+    ["functions in sections of their own"] = "-g -ffunction-sections -Xlinker --gc-sections",
     [".dwo files"] = "-g -gsplit-dwarf",
     [".dwo files of DWARF 4"] = "-gdwarf-4 -gsplit-dwarf",
     ["optimization by the linker"] = "-g -flto=1",
   } do
-    it("are those of the functions inlined there, with " .. name, function()
+    needs.it("gcc " .. flags, "are those of the functions inlined there, with " .. name, function()
       local tree, program = made(flags)
       local path = recorded(tree.path .. "/app/spin", places(program), program.build_id)
       assert.same(expected, chains(path))
