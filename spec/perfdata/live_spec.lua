@@ -168,7 +168,7 @@ needs.describe("kernel", "the parts of samples recorded now", function()
   end)
 end)
 
-describe("a recording that the builder wrote", function()
+needs.describe("perf", "a recording that the builder wrote", function()
   it("is one to perf, too", function()
     local b, one = everything.empty "little"
     local n = 0
