@@ -68,13 +68,23 @@ local function chains_of_perf(path)
   return list
 end
 
--- It also does not read the last word of the copy, where one more return address may be. Which names entries of .plt
+local function is_plt(frame) return frame:find "@plt%+" or frame:find "^%.plt" or frame:find "^_init%+" end
+
+local function frames_of(chain)
+  local list = {}
+  for frame in chain:gmatch "%S+" do list[#list + 1] = frame end
+  return list
+end
+
+-- perf also does not read the last word of the copy, where one more return address may be. Which names entries of .plt
 -- have is not asked here. Some versions of perf read nothing of the vdso.
 local function agrees(ours, perfs)
   if ours:find "^__vdso_" and perfs == "[unknown]" then return true end
-  ours, perfs = ours:gsub("%S*@plt%+0x%x+", "_plt"):gsub("_init%+0x%x+", "_plt"),
-    perfs:gsub("%S*@plt%+0x%x+", "_plt"):gsub("_init%+0x%x+", "_plt")
-  return ours == perfs or ours:sub(1, #perfs + 1) == perfs .. " " and not ours:find(" ", #perfs + 2, true)
+  local own, theirs = frames_of(ours), frames_of(perfs)
+  for i, frame in ipairs(theirs) do
+    if own[i] ~= frame and not (own[i] and is_plt(own[i])) then return false end
+  end
+  return #own - #theirs <= 1
 end
 
 -- bottom() calls itself without end; its frame is a return address, and what is said of it.
