@@ -14,12 +14,12 @@ local function collect(command)
   return list
 end
 
---- What perf itself prints; arguments are words of a shell.
+--- Returns the lines that perf prints; arguments are words of a shell.
 function lines.of_perf(path, arguments)
   return collect(("perf script -f %s -i %s 2>/dev/null"):format(arguments, files.quote(path)))
 end
 
---- What perf printed once.
+--- Returns the lines that a kept text of perf has.
 function lines.kept(path)
   return collect("gzip -dcf " .. files.quote(path))
 end
@@ -47,7 +47,7 @@ for name in ([[sched:sched_switch sched:sched_wakeup sched:sched_wakeup_new kmem
   plugin_events[name] = true
 end
 
--- By the name of a difference that perflua does not follow (core.perf_differences): are the lines the same but for it?
+-- Name of a difference that perflua does not follow (core.perf_differences) → whether two lines differ only in it.
 local known = {
   unread_formats = function(theirs, ours)
     return theirs:find("[FAILED TO PARSE]", 1, true) and same_before_text(theirs, ours)

@@ -21,7 +21,7 @@ function names.of_perf(path, without_time)
   return list
 end
 
---- The same of ours, and which of them are of a thread that had ended; order: of the query.
+--- Returns these lines of our samples, and which of them are of a thread that had ended; order: of the query.
 function names.of_file(file, order)
   local list, ended = {}, {}
   for tid, comm, time in file:samples({ order = order }):select("tid", "comm", "time"):each() do
@@ -37,7 +37,7 @@ function names.of_file(file, order)
   return list, ended
 end
 
---- The same of a recording without times, "tid comm", as perflua script has them.
+--- Returns "tid comm" of each sample of a recording without times, as perflua script has them.
 function names.of_script(path)
   local list = {}
   for _, line in ipairs((lines.of_ours(path, "-G -F comm,tid"))) do

@@ -8,11 +8,11 @@ local oracle = {}
 oracle.version = core.perf_version(files.output "perf --version 2>/dev/null":match "[%d.]+" or "")
   or core.perf_version()
 
---- What that version does: names of core.perf_differences → true.
+--- The differences of that version: their names (core.perf_differences) → true.
 oracle.does = {}
 for _, difference in ipairs(core.perf_differences(oracle.version)) do oracle.does[difference.name] = true end
 
---- Does it load plugins of libtraceevent?
+--- Whether it loads plugins of libtraceevent.
 oracle.plugins = files.output "ls /usr/lib/*/traceevent/plugins/*.so ~/.local/lib/traceevent/plugins/*.so 2>/dev/null"
   ~= ""
 

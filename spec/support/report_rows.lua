@@ -29,7 +29,7 @@ function report_rows.of_text(text)
   return rows
 end
 
---- What perf says in a text, by "command binary function": { share of children or nil, share, samples, period }.
+--- The rows of a text of perf by "command binary function": { share of children or nil, share, samples, period }.
 function report_rows.parse(text)
   local all = {}
   for _, row in ipairs(report_rows.of_text(text)) do
@@ -44,7 +44,7 @@ function report_rows.parse(text)
   return all
 end
 
---- The same of perf's report now.
+--- Returns the rows of perf's report of a recording.
 function report_rows.of_perf(path, options)
   return report_rows.parse((files.output(("perf report %s %s -f -i %s 2>/dev/null"):format(report_rows.options, options,
     files.quote(path)))))

@@ -4,7 +4,7 @@ local builder_elf = require "spec.support.builder_elf"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 
---- What symbols of these names are called by perflua, or with `as` binaries.of_perf by perf.
+--- Returns what perflua calls symbols of these names, or perf with `as` = binaries.of_perf.
 local function called(names, options, as)
   local symbols, ips = {}, {}
   for i, name in ipairs(names) do
@@ -50,7 +50,7 @@ local cases = {
   { "name with blanks", "name with blanks" },
 }
 
--- What the installed perf calls them.
+-- Returns what the installed perf calls them.
 local function of_perf()
   local list = {}
   for k, case in ipairs(cases) do

@@ -24,7 +24,7 @@ local function is_plt(line)
   return line:find "[@.]plt%+"
 end
 
--- Of what perf shows with parameters the names are compared as the linker has them.
+-- Where perf shows parameters, names are compared as the linker has them.
 local demangle = not oracle.does.parameters
 
 local function of_perf(path)

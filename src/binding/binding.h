@@ -130,7 +130,10 @@ struct pl_file {
 unsigned pl_threads_option(lua_State *L, int table, const char *name);
 /* perf's version as text. [-0, +1] */
 void pl_push_perf(lua_State *L, unsigned perf);
-/* Reads the version of a perf whose text can be printed; false: it is not known, and a message is pushed. [-0, +(0|1)] */
+/*
+ * Reads the version of a perf whose text can be printed. Returns false if it is not known, and
+ * pushes a message. [-0, +(0|1)]
+ */
 bool pl_take_perf(lua_State *L, const char *text, unsigned *perf);
 int pl_perf_version(lua_State *L);
 int pl_perf_differences(lua_State *L);

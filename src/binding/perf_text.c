@@ -25,7 +25,10 @@ bool pl_take_perf(lua_State *L, const char *text, unsigned *perf)
 	return false;
 }
 
-/* core.perf_version(text) -> "6.12" | nil, message; core.perf_version() -> the newest, the oldest that is known */
+/*
+ * core.perf_version(text) -> "6.12" | nil, message; core.perf_version() -> the newest and the
+ * oldest known version
+ */
 int pl_perf_version(lua_State *L)
 {
 	const char *text = luaL_optstring(L, 1, NULL);
@@ -63,8 +66,9 @@ static void push_difference(lua_State *L, const struct pd_perf_difference *d)
 }
 
 /*
- * core.perf_differences([version]) -> array of {name, doc, since, before, followed}: all, or those that hold for a
- * version; before is nil of those that hold for the newest; not followed: perflua's own text is another one
+ * core.perf_differences([version]) -> array of {name, doc, since, before, followed}: all
+ * differences, or those that hold for a version. `before` is nil if a difference holds for the
+ * newest version; `followed` is false if perflua prints another text there.
  */
 int pl_perf_differences(lua_State *L)
 {

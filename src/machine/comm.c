@@ -61,8 +61,9 @@ static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *t
 }
 
 /*
- * Was a record of the thread's end written before that time, whose moment is `at`? Each inherited event may have written
- * one, and one that was interrupted has a later time than it was written at.
+ * Returns true if a record of the thread's end was written before `time`, whose moment is `at`.
+ * Each inherited event may have written one, and one that was interrupted has a later time than
+ * it was written at.
  */
 static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t time)
 {
@@ -79,7 +80,10 @@ static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t ti
 
 #define GENERATIONS 64 /* of forks: more are damage */
 
-/* Is the name of a thread at that moment lost: has it exited, or the thread that forked it, before it did? */
+/*
+ * Returns true if perf has forgotten a thread at that moment: it has exited, or the thread that
+ * forked it had.
+ */
 static bool is_forgotten(const struct pm_machine *m, const struct pm_thread *thread,
 			 ptrdiff_t at, uint64_t time)
 {

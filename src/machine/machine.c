@@ -273,7 +273,10 @@ static bool fork_space(struct pm_machine *m, const struct pd_record *rec, int32_
 			      fork->time, copy);
 }
 
-/* How long after a thread's end the record of it was written, or before, in ns: perf goes by that. */
+/*
+ * Returns how long after a thread's end, in ns, the record of it was written; negative: before.
+ * perf goes by the time of writing.
+ */
 static int32_t lag_of(const struct pm_machine *m, const struct pd_record *rec, uint64_t end)
 {
 	struct pd_value id = { .type = PD_NIL }, time;

@@ -65,12 +65,15 @@ struct pm_ids {
 const struct pm_ids *pm_machine_ids(const struct pm_machine *machine);
 
 /*
- * What fields.h asks of a record's thread (pm_comm is faster), control group and guest. `forgets`: a thread that has
- * exited has no name.
+ * These give what fields.h asks of a record's thread (pm_comm is faster), control group and
+ * guest. With `forgets` a thread that has exited has no name.
  */
 void pm_comm_of(const struct pm_machine *machine, const struct pd_record *rec, bool forgets,
 		struct pd_value *out);
-/* Has thread tid exited by the time of a record, or was it forked by one that had, so that perf forgot it? */
+/*
+ * Returns true if thread `tid` had exited by the time of a record, or was forked by a thread
+ * that had, so that perf forgot it.
+ */
 bool pm_is_forgotten(const struct pm_machine *machine, const struct pd_record *rec,
 		     int32_t tid);
 void pm_cgroup_path_of(const struct pm_machine *machine, const struct pd_record *rec,

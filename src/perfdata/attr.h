@@ -63,9 +63,9 @@ void pd_attr_member(const struct pd_attr *attr, unsigned m, struct pd_value *out
 uint32_t pd_event_pmu(const struct pd_attr *attr);
 
 /*
- * perf's name of an event that has none: "cycles:u", "L1-dcache-load-misses", "cpu_core/cycles/" …
- * pmu is the name of pd_event_pmu in PMU_MAPPINGS, or NULL; text is enum pd_perf_text. Writes at most size bytes, NUL
- * included.
+ * Writes perf's name of an event that has none: "cycles:u", "L1-dcache-load-misses",
+ * "cpu_core/cycles/" … pmu is the name of pd_event_pmu in PMU_MAPPINGS, or NULL; text is enum
+ * pd_perf_text. At most size bytes are written, NUL included.
  */
 void pd_event_name(const struct pd_attr *attr, const char *pmu, unsigned text, char *name,
 		   size_t size);

@@ -159,8 +159,9 @@ static void name_of_pmu(struct text *t, const struct pd_attr *attr, const char *
 }
 
 /*
- * Are the letters of host and guests shown? Where either is left out; but older perfs took guests for left out once a
- * mode or precision is asked for, and only then. See evsel__add_modifiers.
+ * Returns true if the letters of host and guests are shown, which they are where either is left
+ * out. Older perfs took guests for left out once a mode or precision is asked for, and only
+ * then. See evsel__add_modifiers, tools/perf/util/evsel.c.
  */
 static bool shows_guests(unsigned as, uint64_t flags, bool asked)
 {

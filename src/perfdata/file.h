@@ -103,9 +103,9 @@ struct pd_file {
 };
 
 /*
- * Opens a recording and reads all that describes it. On failure *out is untouched. Damage that leaves
- * something to read is no failure: it is noted. `text` (enum pd_perf_text) says how events are called that the
- * recording has no names of. For `interrupt` see pd_input_open.
+ * Opens a recording and reads all that describes it. On failure *out is untouched. Damage that
+ * leaves something to read is no failure: it is noted. `text` (enum pd_perf_text) decides the
+ * names of events that have none in the recording. For `interrupt` see pd_input_open.
  */
 bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 		  const volatile sig_atomic_t *interrupt, struct pd_error *err);
@@ -128,7 +128,10 @@ static inline bool pd_stream_holds(const struct pd_stream *stream, struct pd_sec
 	return at.offset <= end && at.size <= end - at.offset;
 }
 
-/* Allocates memory for the bytes of a section and `more`; the caller frees it. Returns NULL if there is not so much. */
+/*
+ * Allocates memory for the bytes of a section and `more`, which the caller frees. Returns NULL
+ * if there is not that much.
+ */
 void *pd_section_alloc(struct pd_section at, size_t more);
 
 /* Reads a section of the file or of a stream's data; short reads are failures, and so are streams. */

@@ -1,6 +1,6 @@
 /*
- * The differences between what versions of perf print. Compared were 6.1, 6.12, 7.2 and 7.3, over the same recordings:
- * a difference holds since the first of these that has it.
+ * The differences between the texts of perf's versions. 6.1, 6.12, 7.2 and 7.3 were compared
+ * over the same recordings; a difference holds since the first of these that has it.
  */
 #include "perf_text.h"
 
@@ -39,7 +39,8 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	  "inlined functions are in all call chains, not only in those of unwound stacks",
 	  PD_TEXT_INLINED_ALWAYS, PD_PERF(7, 2), STILL },
 	{ "outermost_line",
-	  "the line of an address outside call chains is that of the function others were inlined into",
+	  "the line of an address outside call chains is that of the function that others were "
+	  "inlined into",
 	  PD_TEXT_OUTERMOST_LINE, PD_PERF(7, 2), STILL },
 	{ "plugin_texts",
 	  "texts of some tracepoints are those of libtraceevent's plugins, if it has them", 0,

@@ -1,6 +1,6 @@
 /*
- * What perf prints differs from version to version. The table of these differences (perf_text.c) is the only place
- * that knows versions: all else asks for the difference by its name.
+ * Versions of perf print different texts. The table of these differences (perf_text.c) is the
+ * only place that knows versions: all other code asks for a difference by its name.
  */
 #ifndef PERFLUA_PERFDATA_PERF_TEXT_H
 #define PERFLUA_PERFDATA_PERF_TEXT_H
@@ -33,7 +33,7 @@ enum pd_perf_text {
 struct pd_perf_difference {
 	const char *name;
 	const char *doc;
-	unsigned bit;		/* enum pd_perf_text; 0: perflua does not follow perf there */
+	unsigned bit;		/* enum pd_perf_text; 0: perflua does not follow perf */
 	unsigned since, before; /* versions it holds for: since <= version < before */
 };
 extern const struct pd_perf_difference pd_perf_differences[]; /* ends with a NULL name */

@@ -30,9 +30,10 @@ struct pd_session {
 #define PD_WINDOW ((size_t)256 << 20)
 
 /*
- * Opens recordings; `numbered` gives their records a source even if there is but one. `perf` is the version whose text
- * is printed, of PD_PERF_OLDEST to PD_PERF_NEWEST. On failure *out is untouched and err is about the file that could
- * not be opened. For `interrupt` see pd_input_open.
+ * Opens recordings. `numbered` gives their records a source even if there is but one. `perf` is
+ * the version whose text is printed, from PD_PERF_OLDEST to PD_PERF_NEWEST. On failure *out is
+ * untouched and err is about the file that could not be opened. For `interrupt` see
+ * pd_input_open.
  */
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
 		     unsigned perf, const volatile sig_atomic_t *interrupt,

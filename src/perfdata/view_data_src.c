@@ -122,7 +122,7 @@ static void add_op(struct text *t, uint64_t v)
 	add(t, op ? names[__builtin_ctz(op)] : "No"); /* perf shows the lowest bit only */
 }
 
-/* How far away the level is, or the older mask; and the numbered level. */
+/* Prints how far away the level is, or the older mask, and the numbered level. */
 static void add_both_levels(struct text *t, uint64_t v)
 {
 	unsigned lvl = LVL(v), num = LVL_NUM(v);

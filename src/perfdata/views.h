@@ -102,7 +102,10 @@ static inline unsigned pd_member_find(const struct pd_member *members, const cha
 	return m;
 }
 
-/* As pd_view_data_src prints it, in the text of a version of perf: enum pd_perf_text. */
+/*
+ * Writes the text of a data_src, at most `size` bytes with the NUL, as a version of perf prints
+ * it (`as`: enum pd_perf_text).
+ */
 void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size_t size);
 
 /* "kernel", "user" … of the header's misc. */

@@ -18,7 +18,9 @@ static void add_n(uint64_t *n, uint64_t weight)
 		*n = UINT64_MAX;
 }
 
-/* Multiplies an integer by a weight. Returns false if the product is not between -2^94 and 2^94. */
+/*
+ * Multiplies an integer by a weight. Returns false if the product is beyond 2^94 in magnitude.
+ */
 static bool times(const struct pq_value *value, enum pq_kind kind, uint64_t weight,
 		  struct pq_wide *product)
 {

@@ -34,8 +34,9 @@ struct pq_value {
 };
 
 /*
- * Returns the number or the address that a value is, as 64 bits. On 32-bit machines an address fills only half of the
- * union, and the other half is undefined. Values of one type with equal bits are equal.
+ * Returns the number or the address that a value is, as 64 bits. On 32-bit machines an address
+ * fills only half of the union, and the other half is undefined. Values of one type with equal
+ * bits are equal.
  */
 static inline uint64_t pq_bits(const struct pq_value *value)
 {

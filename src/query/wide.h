@@ -1,6 +1,6 @@
 /*
- * Integers of 128 bits in two's complement, as two words: compilers for 32-bit machines have no such type. Sums of
- * integers need them, and hashes that are made of products.
+ * Integers of 128 bits in two's complement, as two words, as compilers for 32-bit machines have
+ * no such type. Sums of integers and hashes made of products need them.
  */
 #ifndef PERFLUA_QUERY_WIDE_H
 #define PERFLUA_QUERY_WIDE_H
@@ -27,7 +27,10 @@ static inline void pq_wide_add(struct pq_wide *sum, struct pq_wide x)
 	sum->high += x.high + carry;
 }
 
-/* Like pq_wide_add(), of signed integers. Returns false, with *sum modulo 2^128, if the sum does not fit. */
+/*
+ * Adds signed integers like pq_wide_add(). Returns false, with *sum modulo 2^128, if the sum
+ * does not fit.
+ */
 static inline bool pq_wide_add_checked(struct pq_wide *sum, struct pq_wide x)
 {
 	uint64_t before = sum->high;
@@ -82,7 +85,9 @@ static inline double pq_wide_to_double(struct pq_wide x)
 		int zeros = __builtin_clzll(m.high);
 		uint64_t top = zeros ? m.high << zeros | m.low >> (64 - zeros) : m.high;
 
-		/* a bit for those that are cut off, so that the float is rounded once, and right */
+		/*
+		 * one bit stands for those that are cut off, so that the float is rounded once
+		 */
 		d = ldexp((double)(top | (m.low << zeros != 0)), 64 - zeros);
 	}
 	return x.high >> 63 ? -d : d;

@@ -55,14 +55,20 @@ static uint64_t *value_of(struct px_groups *groups, struct pd_id_table *table, u
 	return &groups->values[groups->n++];
 }
 
-/* Has each thread a count of its own? See perf_evsel__attr_has_per_thread_sample_period, tools/lib/perf/evsel.c. */
+/*
+ * Returns true if each thread has a count of its own. See
+ * perf_evsel__attr_has_per_thread_sample_period, tools/lib/perf/evsel.c.
+ */
 static bool counts_by_thread(const struct px_script *script, const struct pd_attr *attr)
 {
 	return script->text & PD_TEXT_READ_BY_THREAD && attr->sample_type & PD_SAMPLE_TID &&
 	       attr->flags & PD_ATTR_INHERIT;
 }
 
-/* What the counter of an id was last, 0 at first; NULL: no memory. */
+/*
+ * Returns the last value of the counter of an id, 0 at first. Returns NULL if there is no
+ * memory.
+ */
 static uint64_t *last_of(struct px_script *script, const struct pd_record *rec, uint64_t id)
 {
 	struct px_groups *groups = script->groups;

@@ -13,7 +13,10 @@ static struct pm_where *where_of(struct px_line *line)
 	return &line->where;
 }
 
-/* Did perf forget what was mapped in the sample's process? The maps are the first thread's. */
+/*
+ * Returns true if perf has forgotten what was mapped in the sample's process. The maps are the
+ * first thread's.
+ */
 static bool has_lost_maps(struct px_line *line)
 {
 	const struct pm_machine *machine = line->script->options.machine;
@@ -102,7 +105,10 @@ static void print_srcline(struct pd_print *out, const struct pm_place *place,
 	pd_print_char(out, ']');
 }
 
-/* The line of one of the functions at a place, innermost first; beyond them that of the outermost. */
+/*
+ * Returns the line of the function number `at` at a place, innermost first; beyond the last one
+ * that of the outermost. Returns NULL if none is known.
+ */
 static const char *srcline_of(const struct pm_place *place, size_t at)
 {
 	const struct ps_line *lines;
@@ -146,7 +152,7 @@ void px_ip(struct px_line *line)
 		print_srcline(line->out, &place, srcline_of(&place, which));
 }
 
-/* Are functions inlined in that frame shown? */
+/* Returns true if functions inlined in that frame are shown. */
 static bool shows_inlined(const struct px_line *line, enum pd_cpumode mode)
 {
 	enum px_inlined inlined = line->script->options.inlined;
@@ -160,7 +166,10 @@ static bool is_kernel(const struct ps_dso *dso)
 	return dso->id.kind == PS_KERNEL || dso->id.kind == PS_MODULE || dso->id.kind == PS_BPF;
 }
 
-/* An address of a call chain as it is shown; older perfs show where one of a user's is in its binary. */
+/*
+ * Returns an address of a call chain as it is shown: older perfs show where a user's address is
+ * in its binary.
+ */
 static uint64_t shown_address(const struct px_line *line, const struct pm_place *place,
 			      uint64_t ip)
 {
@@ -170,7 +179,10 @@ static uint64_t shown_address(const struct px_line *line, const struct pm_place 
 	return relative ? place->address : ip;
 }
 
-/* The functions inlined at a place, innermost first, each as a frame of that address; their number. */
+/*
+ * Prints the functions inlined at a place, innermost first, each as a frame of that address.
+ * Returns their number.
+ */
 static size_t print_inlined(struct px_line *line, const struct pm_place *place,
 			    uint64_t address)
 {

@@ -37,7 +37,10 @@ static struct px_ids find_ids(const struct pd_names *names)
 #undef ID
 }
 
-/* What is printed differently; threads are kept where what a processor traced may refer to them later. */
+/*
+ * Returns the differences that hold for a session. Threads that have exited keep their names
+ * where a processor's trace may refer to them later.
+ */
 static unsigned text_of(const struct pd_session *session)
 {
 	unsigned text = session->text;

@@ -6,9 +6,10 @@
  *	if (!px_script_check(script, &field, &event)) …
  *	px_script_sample(script, &rec);
  *
- * Which fields a line has is decided once for each event, and made into an array of steps. The format is that of the
- * session's version of perf: see process_event, tools/perf/builtin-script.c. What a recording names never drives a terminal: control
- * characters and what is not UTF-8 are written \x1b.
+ * Which fields a line has is decided once for each event, and made into an array of steps. The
+ * format is that of the session's version of perf: see process_event, tools/perf/builtin-
+ * script.c. Names from a recording never drive a terminal: control characters and bytes that
+ * are not UTF-8 are written \x1b.
  */
 #ifndef PERFLUA_SCRIPT_SCRIPT_H
 #define PERFLUA_SCRIPT_SCRIPT_H

@@ -76,7 +76,7 @@ static uint64_t number(const struct pd_view *view, uint32_t i, const char *name)
 	return value.type == PD_NIL ? 0 : value.u;
 }
 
-/* Of a branch that was not taken older perfs say nothing. */
+/* Returns true if a branch is marked as not taken, which older perfs do not show. */
 static bool not_taken(const struct pd_view *view, uint32_t i, unsigned as)
 {
 	return as & PD_TEXT_BRANCH_NOT_TAKEN && number(view, i, "not_taken");

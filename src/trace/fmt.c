@@ -53,8 +53,8 @@ static bool is_short_long(const struct pt_reader *r, const char *p)
 }
 
 /*
- * Returns true if the p at hand, in a conversion, prints a pointer that is wider than those of this machine: libtraceevent
- * cuts it.
+ * Returns true if the p of a conversion prints a pointer that is wider than those of this
+ * machine, which libtraceevent would cut.
  */
 static bool is_wide_pointer(const struct pt_reader *r, const char *p)
 {
@@ -62,7 +62,7 @@ static bool is_wide_pointer(const struct pt_reader *r, const char *p)
 	       !isalnum((unsigned char)p[1]);
 }
 
-/* A literal of the format, whose tabs may be written in another way, as may be longs and pointers. */
+/* Copies a literal of the format. Tabs, longs and pointers may be written in another way. */
 static void pass_format(struct pt_reader *r)
 {
 	struct pt_text *out = &r->fmt->text;
