@@ -40,7 +40,7 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
     for row in tool_rows(offcpu("--csv", path).out) do ours[row.tid] = (ours[row.tid] or 0) + row.total_ms end
     for tid, thread in pairs(theirs) do
       local known = off[tid]
-      if known and known.again == 0 and not known.ended and not thread.forgotten then
+      if known and known.again == 0 and not known.ended and not switches.forgotten(thread, known) then
         compared = compared + 1
         local mine = (ours[tid] or 0) - known.last / 1e6
         local said = ("%d: %s, perf: %s"):format(tid, mine, thread.wait)

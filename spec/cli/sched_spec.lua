@@ -108,11 +108,12 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
       local own, sum = ours[tid], theirs[tid]
       n = n + 1
       assert.are.same({ runs, runs }, { own.switches, sum.n }, tid)
-      local unseen = sum.forgotten and sum.forgotten > 1 and off[tid].times[sum.forgotten - 1] / 1e6 or 0
+      local forgotten = off[tid] and switch_text.forgotten(sum, off[tid])
+      local unseen = forgotten and off[tid].times[forgotten - 1] / 1e6 or 0
       local delay = own.delay_ms - (oracle.does.preempted_delays and 0 or own.preempted_ms)
       for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen, delay = delay } do
         local more = value - sum[name] -- it cuts digits off
-        local most = name == "delay" and sum.forgotten and math.huge or 0.001 * runs
+        local most = name == "delay" and forgotten and math.huge or 0.001 * runs
         assert.is_true(more > -1e-6 and more < most,
           ("%d, %s: %g, %g in %d runs"):format(tid, name, value, sum[name], runs))
       end

@@ -51,7 +51,7 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
     for tid, thread in pairs(theirs) do
       local known = off[tid]
       local whole = known and known.again == 0 and not unseen[tid] and not (newer and both[tid])
-      local over = known and known.ended or thread.forgotten
+      local over = known and (known.ended or switches.forgotten(thread, known))
       if whole and not over and known.last == 0 then -- timehist tells of a time when the thread next leaves
         compared = compared + 1
         local delay = (ours[tid] or 0) + (newer and known.preempted[2] / 1e6 or 0)

@@ -1,5 +1,6 @@
 -- What perf script's text says of scheduling: the times that threads were off the processors, and their wakes.
 local files = require "spec.support.files"
+local oracle = require "spec.support.oracle"
 
 local switches = {}
 
@@ -177,22 +178,28 @@ function switches.stacks(path, options)
   return stacks
 end
 
---- perf sched timehist, by tid: { n, wait, delay, run } in ms, and `forgotten`: perf 6.12 and later take what a
---- thread does after its EXIT record for that of a new thread, which was not off before this run of the thread's.
+--- perf sched timehist, by tid: { n, wait, delay, run, waits (each) } in ms.
 function switches.timehist(path)
   local threads = {}
   for line in files.lines("perf sched timehist -i " .. files.quote(path) .. " 2>/dev/null") do
-    local name, tid, wait, delay, run =
-      line:match "(%S+)%[(%d+)/?%d*%]%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
+    local tid, wait, delay, run = line:match "%[(%d+)/?%d*%]%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
     if tid then
-      local thread = threads[integer(tid)] or { n = 0, wait = 0, delay = 0, run = 0 }
+      local thread = threads[integer(tid)] or { n = 0, wait = 0, delay = 0, run = 0, waits = {} }
       threads[integer(tid)] = thread
       thread.n, thread.run = thread.n + 1, thread.run + tonumber(run)
       thread.wait, thread.delay = thread.wait + tonumber(wait), thread.delay + tonumber(delay)
-      if name == ":" .. tid then thread.forgotten = thread.forgotten or thread.n end
+      thread.waits[thread.n] = tonumber(wait)
     end
   end
   return threads
+end
+
+--- The run of a thread, as timehist and switches.off have it, since which perf takes it for a new thread, which was not
+--- off before: perf 6.12 and later forget a thread at its EXIT record. nil if there is none.
+function switches.forgotten(thread, off)
+  for run = 2, oracle.does.forgets_exited and thread.n or 0 do
+    if thread.waits[run] == 0 and (off.times[run - 1] or 0) >= 1000 then return run end
+  end
 end
 
 return switches
