@@ -46,7 +46,7 @@ end
 --- The offsets of the compressed records.
 local function compressed_of(file)
   local offsets = {}
-  for r in file:records({ container = true }):each() do
+  for r in file:records({ container = true, order = "file" }):each() do
     if COMPRESSED[r.type_id] then
       offsets[#offsets + 1] = r.offset
     end
