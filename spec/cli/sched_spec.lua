@@ -113,7 +113,9 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
       local delay = own.delay_ms - (oracle.does.preempted_delays and 0 or own.preempted_ms)
       for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen, delay = delay } do
         local more = value - sum[name] -- it cuts digits off
-        local most = name == "delay" and forgotten and math.huge or 0.001 * runs
+        -- the delay before the first run of what perf takes for a new thread is not known to it
+        local unknown = name == "delay" and (forgotten or runs == 1 and oracle.does.forgets_exited)
+        local most = unknown and math.huge or 0.001 * runs
         assert.is_true(more > -1e-6 and more < most,
           ("%d, %s: %g, %g in %d runs"):format(tid, name, value, sum[name], runs))
       end
