@@ -61,7 +61,7 @@ local function check_threads(threads)
   end
 end
 
--- Of the perf whose text is printed; default: the newest.
+-- Raises if `version` names no perf whose text can be printed.
 local function check_version(version)
   if type(version) ~= "string" then blame("open: as is a version of perf, '6.12', got a %s", type(version)) end
   local known, message = core.perf_version(version)

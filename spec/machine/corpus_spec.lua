@@ -11,7 +11,7 @@ local compared = 0
 
 local function it_needs_perf(...) needs.it("perf", ...) end
 
--- Does perf name a sample when its deferred call chain comes, which may be after an exec?
+-- Whether perf names a sample when its deferred call chain comes, which may be after an exec.
 local function named_late(file)
   local late = false
   for _, event in ipairs(file.events) do late = late or event.defer_callchain end

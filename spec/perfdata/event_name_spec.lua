@@ -87,7 +87,7 @@ describe("an event without a name of its own", function()
     assert.are.equal("cycles", name_of { type = 0, config = 4 << 32 })
   end)
 
-  -- As perf evlist shows them: the newest, and those before 7.2.
+  -- The names that perf evlist shows: of the newest, and of those before 7.2.
   local modifiers = {
     { "cycles", "cycles:HG", {} },
     { "cycles:H", "cycles", { exclude_guest = true } },

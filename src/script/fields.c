@@ -51,7 +51,7 @@ const struct px_field px_fields[] = {
 	[PX_MACHINE_PID] = { "machine_pid", "process of the guest", 0, 0, 0 },
 	[PX_VCPU] = { "vcpu", "virtual processor of the guest", 0, 0, 0 },
 	[PX_CGROUP] = { "cgroup", "path of the control group", 0, 0, PD_SAMPLE_CGROUP },
-	[PX_RETIRE_LAT] = { "retire_lat", "latency of retiring it", OF(RAW), 0,
+	[PX_RETIRE_LAT] = { "retire_lat", "latency of the instruction's retirement", OF(RAW), 0,
 			    PD_SAMPLE_WEIGHT_STRUCT },
 	[PX_FIELDS] = { NULL, NULL, 0, 0, 0 },
 };
