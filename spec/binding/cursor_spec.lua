@@ -198,6 +198,7 @@ describe("a loop that a finalizer meddles with", function()
       for name, value in pairs(everything.sample) do
         sample[name] = value
       end
+      sample.read = { { value = i, id = 7 } } -- each is delivered once
       sample.time, sample.raw = i, ("r"):rep(i % 5 == 0 and 2000 or 8)
       b:sample(one, sample)
     end

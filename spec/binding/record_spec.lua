@@ -176,6 +176,7 @@ describe("a record that is used again", function()
       for name, value in pairs(everything.sample) do
         sample[name] = value
       end
+      sample.read = { { value = i, id = 7 } } -- each is delivered once
       sample.time, sample.raw = i, ("r"):rep(i % 7 == 0 and 3004 or 12)
       b:sample(i % 2 == 0 and one or two, sample)
       b:record("comm", { pid = i, comm = ("c"):rep(1 + i % 15) }, { time = i })

@@ -256,6 +256,7 @@ static void open_walk(lua_State *L, struct pl_cursor *c)
 	wanted->arg = c->interrupt;
 	wanted->types = c->scope.types;
 	wanted->threads = c->scope.threads;
+	wanted->split = c->scope.split;
 	wanted->ahead = c->scope.threads > 1;
 	wanted->from = c->scope.from;
 	wanted->to = c->scope.to;

@@ -26,7 +26,8 @@ static const struct member of_all[] = {
 };
 
 static const struct member of_event[] = {
-	MEMBER(pd_health_event, samples),
+	{ "records", offsetof(struct pd_health_event, samples) },
+	{ "samples", offsetof(struct pd_health_event, delivered) },
 	MEMBER(pd_health_event, untimed),
 	MEMBER(pd_health_event, lost_samples),
 	MEMBER(pd_health_event, filtered),

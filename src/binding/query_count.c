@@ -34,9 +34,14 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 		lua_rawseti(L, -2, stat->unknown[i].type);
 	}
 	lua_setfield(L, -2, "types");
+	lua_pushboolean(L, stat->split);
+	lua_setfield(L, -2, "split");
 	lua_newtable(L);
 	for (size_t i = 0; i < stat->n_events; i++) {
 		push_count(L, &stat->events[i].samples);
+		pl_set_integer(L, "records", stat->events[i].samples.records);
+		if (stat->split)
+			pl_set_integer(L, "count", stat->events[i].delivered);
 		pl_set_integer(L, "lost_samples", stat->events[i].lost_samples);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
@@ -52,7 +57,11 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 	}
 }
 
-/* file:count() -> {types, events, unknown_event, lost_records, lost_samples, first_time, last_time} */
+/*
+ * file:count() -> {types, events, unknown_event, split, lost_records, lost_samples, first_time, last_time}: of types and
+ * events {count, bytes}; of events `count` is of samples as they are delivered, and `records` as they lie, which
+ * differ only if `split` is true
+ */
 int pl_file_count(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);

@@ -114,12 +114,23 @@ static bool is_order(lua_State *L, int options, const char *name)
 	return is;
 }
 
+static bool is_set(lua_State *L, int options, const char *name)
+{
+	bool set;
+
+	lua_getfield(L, options, name);
+	set = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return set;
+}
+
 void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
 		 struct pl_progress *progress, struct pq_scope *scope)
 {
 	*scope = (struct pq_scope){
 		.session = f->session,
 		.order = is_order(L, options, "time") ? PD_ORDER_TIME : PD_ORDER_FILE,
+		.split = is_set(L, options, "expand"),
 		.threads = pl_threads_option(L, options, "threads"),
 		.go_on = pl_progress_go_on,
 		.arg = progress,

@@ -1,7 +1,7 @@
 /*
  * What a query in C looks at, from a table: types, container, events, event_nil, from, to as a cursor has them (cursor.h),
  * filter (a tree, see query.h), threads (at most; nil: as the file was opened), order: "time", "file", or "any" where the
- * answer does not depend on it.
+ * answer does not depend on it; expand: samples with counter values are split.
  */
 #ifndef PERFLUA_BINDING_QUERY_SCOPE_H
 #define PERFLUA_BINDING_QUERY_SCOPE_H

@@ -19,7 +19,6 @@ enum {
 	AT_OPTIONS,
 	AT_KEEP,
 	AT_LINES,
-	AT_SHOWN,
 	AT_CURSOR,
 	AT_REUSED,
 	AT_TOP = AT_REUSED
@@ -71,27 +70,6 @@ static bool flag(lua_State *L, const char *name)
 	set = lua_toboolean(L, -1);
 	lua_pop(L, 1);
 	return set;
-}
-
-/* shown = {[index] = true}: as an array, which the userdata on top keeps. [-0, +1] */
-static void take_shown(lua_State *L, struct px_options *options)
-{
-	size_t n = options->session->n_events;
-	uint8_t *shown = lua_newuserdatauv(L, n + 1, 0);
-
-	memset(shown, 0, n + 1);
-	if (lua_getfield(L, AT_OPTIONS, "shown") == LUA_TTABLE) {
-		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-			lua_Integer i = luaL_checkinteger(L, -2);
-
-			luaL_argcheck(L, i >= 1 && (lua_Unsigned)i <= n, AT_OPTIONS,
-				      "no event");
-			shown[i - 1] = 1;
-		}
-		options->shown = shown;
-		options->n_shown = n;
-	}
-	lua_pop(L, 1);
 }
 
 /* classes = {hw = {fields = {…}, asked = {…}, chosen = bool}, …} */
@@ -151,7 +129,6 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 
 	options.session = f->session;
 	take_options(L, &options);
-	take_shown(L, &options);
 	options.machine = pl_machine(L, f);
 	options.resolver = f->resolver;
 	options.out = &lines->writer.print;
@@ -167,9 +144,8 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 }
 
 /*
- * file:script(out, options) -> true | nil, message: options are a cursor's (cursor.h), of samples and in the order of
- * time, with keep (function(record) → boolean; needs reuse), shown ({[index] = true}: lines of which events), classes,
- * ns, callchains, inlined, inlined_unwound, max_stack (script.h)
+ * file:script(out, options) -> true | nil, message: options are a cursor's (cursor.h), of samples that are split and in the order
+ * of time, with keep (function(record) → boolean; needs reuse), classes, ns, callchains, inlined, inlined_unwound, max_stack (script.h)
  */
 int pl_file_script(lua_State *L)
 {

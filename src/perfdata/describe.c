@@ -142,18 +142,31 @@ static const struct pd_layout *const *other_layouts(struct pd_file *file,
 
 #define LOOK_BACK 64 /* events of one shape usually follow each other */
 
+/* Returns true if samples of the shape carry counter values with their ids. */
+static bool has_counters(const struct pd_shape *shape)
+{
+	return shape->sample_type & PD_SAMPLE_READ && shape->read_format & PD_READ_ID;
+}
+
 /* Its layouts, shared with an event before it of the same shape. */
 static bool event_layouts(struct pd_file *file, size_t i)
 {
 	struct pd_event *event = &file->events[i];
 
 	set_shape(file, event);
-	for (size_t k = i; k-- > 0 && i - k <= LOOK_BACK && !event->sample;)
-		if (!memcmp(&file->events[k].shape, &event->shape, sizeof(event->shape)))
-			event->sample = file->events[k].sample;
-	if (!event->sample)
+	for (size_t k = i; k-- > 0 && i - k <= LOOK_BACK && !event->sample;) {
+		if (memcmp(&file->events[k].shape, &event->shape, sizeof(event->shape)) != 0)
+			continue;
+		event->sample = file->events[k].sample;
+		event->split = file->events[k].split;
+	}
+	if (!event->sample) {
 		event->sample = pd_layout_create(&file->names, &event->shape,
 						 pd_record_desc(PD_RECORD_SAMPLE));
+		if (has_counters(&event->shape) &&
+		    !(event->split = pd_split_layout_create(&file->names, &event->shape)))
+			return false;
+	}
 	event->others = other_layouts(file, &event->shape);
 	return event->sample && event->others;
 }

@@ -4,6 +4,8 @@
 #ifndef PERFLUA_PERFDATA_EVENT_H
 #define PERFLUA_PERFDATA_EVENT_H
 
+#include <stdatomic.h>
+
 #include "attr.h"
 #include "layout.h"
 #include "tracepoint.h"
@@ -29,6 +31,9 @@ struct pd_event {
 	const struct pd_tracepoint *tracepoint;
 	struct pd_shape shape;
 	const struct pd_layout *sample; /* of its samples */
+	/* of its samples, split by counter value (counters.h); NULL: they carry none with ids */
+	const struct pd_layout *split;
+	atomic_uint counters_noted; /* what of its counter values was noted as damage: counters.c */
 	const struct pd_layout *const
 		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
 };

@@ -100,4 +100,7 @@ extern const struct pd_field pd_common_fields[];
 /* Fields of samples, by part; ends with a NULL name. */
 extern const struct pd_field pd_sample_fields[];
 
+/* Fields that samples split by counter value (counters.h) have instead of those of these names. */
+extern const struct pd_field pd_split_fields[];
+
 #endif

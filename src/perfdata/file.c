@@ -19,10 +19,12 @@ static void destroy_layouts(struct pd_file *file)
 {
 	/* a shared layout belongs to the first event that has it, whose shape is its: so backwards */
 	for (size_t i = file->n_events; i-- > 0;) {
-		const struct pd_layout *layout = file->events[i].sample;
+		const struct pd_event *event = &file->events[i];
 
-		if (layout && layout->shape == &file->events[i].shape)
-			pd_layout_destroy((struct pd_layout *)layout);
+		if (event->split && event->split->shape == &event->shape)
+			pd_layout_destroy((struct pd_layout *)event->split);
+		if (event->sample && event->sample->shape == &event->shape)
+			pd_layout_destroy((struct pd_layout *)event->sample);
 	}
 	for (size_t k = 0; k < PD_TRAILER_KINDS; k++) {
 		for (size_t type = 0; file->trailers[k] && type < PD_RECORD_TYPES; type++)

@@ -32,6 +32,7 @@ struct pass {
 	const struct pd_session *session;
 	unsigned fields[N_FIELDS];
 	struct pd_gaps gaps;
+	struct pd_counters *counters;
 	struct pd_recent throttled; /* when, by id and stream id */
 	struct pd_recent streams;   /* the last sample of each id, or cpu */
 	uint16_t source;
@@ -203,12 +204,31 @@ static void look_at_clock(struct pass *p, const struct pd_record *rec, uint64_t 
 		pd_backsteps_add(&p->health->backsteps, last, time);
 }
 
+/* Counts the samples that a record is delivered as. */
+static void count_delivered(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_record sample;
+	int got;
+
+	if (!pd_has_counters(rec)) {
+		event_of(p, rec)->delivered++;
+		return;
+	}
+	p->health->split = true;
+	pd_counters_split(p->counters, rec);
+	while ((got = pd_counters_next(p->counters, &sample)) > 0)
+		event_of(p, &sample)->delivered++;
+	p->no_memory |= got < 0;
+}
+
 static void on_sample(struct pass *p, const struct pd_record *rec)
 {
 	struct pd_health_event *event = event_of(p, rec);
 	uint64_t has = rec->layout->shape->sample_type, time;
 
 	event->samples++;
+	count_delivered(p, rec);
+	event = event_of(p, rec); /* the array may have grown */
 	if (time_of(rec, &time)) {
 		bool late = pd_rounds_add(&p->health->rounds, time);
 
@@ -466,7 +486,9 @@ bool pd_health_collect(struct pd_health *h, struct pd_session *session,
 
 	*h = (struct pd_health){ .n_events = session->n_events };
 	h->events = calloc(h->n_events + 1, sizeof(*h->events));
-	if (!p || !h->events || !pd_gaps_init(&p->gaps)) {
+	if (p)
+		p->counters = pd_counters_create(session);
+	if (!p || !p->counters || !h->events || !pd_gaps_init(&p->gaps)) {
 		ok = no_memory(session, err);
 	} else {
 		p->health = h;
@@ -475,8 +497,10 @@ bool pd_health_collect(struct pd_health *h, struct pd_session *session,
 		ok = run(p, session, go_on, arg, err);
 		pd_gaps_find(&p->gaps, &h->gaps);
 	}
-	if (p)
+	if (p) {
 		pd_gaps_deinit(&p->gaps);
+		pd_counters_destroy(p->counters);
+	}
 	free(p);
 	if (!ok)
 		pd_health_deinit(h);

@@ -25,7 +25,8 @@ struct pd_throttled {
 };
 
 struct pd_health_event {
-	uint64_t samples;
+	uint64_t samples;	  /* records */
+	uint64_t delivered;	  /* samples, as counters.h splits them; see pd_health.split */
 	uint64_t untimed;	  /* of them: without a time */
 	uint64_t lost_samples;	  /* of LOST_SAMPLES records of this event */
 	uint64_t filtered;	  /* the same: what a BPF filter dropped, as was asked for */
@@ -63,6 +64,7 @@ struct pd_health {
 	uint64_t maps_with_ids; /* MMAP2 with a build-id */
 	bool ordered;		/* perf sorts it: all have times */
 	bool backward;		/* some buffer was written newest first (--overwrite) */
+	bool split;		/* some samples carry counter values: `delivered` is counted */
 	bool unfinished;	/* some recorder never came to its end */
 	struct pd_rounds rounds;
 	struct pd_span times; /* of samples */

@@ -164,15 +164,22 @@ static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 	}
 }
 
-struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
-				   const struct pd_record_desc *desc)
+static struct pd_layout *create_layout(const struct pd_names *names,
+				       const struct pd_shape *shape,
+				       const struct pd_record_desc *desc, bool split)
 {
 	struct {
 		struct pd_bound bound[PD_MAX_BOUND];
 		uint8_t slot[PD_MAX_NAMES + 1];
 		struct pd_column columns[PD_MAX_BOUND];
 	} work;
-	struct pd_layout layout = { .desc = desc, .shape = shape, .swap = shape->swap }, *made;
+	struct pd_layout layout = {
+		.desc = desc,
+		.shape = shape,
+		.swap = shape->swap,
+		.split = split,
+	};
+	struct pd_layout *made;
 	size_t bound_size, columns_size, slot_size = names->n + 1;
 
 	memset(work.slot, 0, sizeof(work.slot));
@@ -182,6 +189,8 @@ struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd
 		layout.trailer_size = pd_trailer_size(shape);
 	if (desc && desc->type == PD_RECORD_SAMPLE)
 		place_parts(&layout);
+	if (split)
+		bind(&layout, work.bound, work.slot, names, pd_split_fields);
 	if (desc)
 		bind(&layout, work.bound, work.slot, names, desc->fields);
 	bind(&layout, work.bound, work.slot, names, pd_common_fields);
@@ -198,6 +207,18 @@ struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd
 			     slot_size);
 	*made = layout;
 	return made;
+}
+
+struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
+				   const struct pd_record_desc *desc)
+{
+	return create_layout(names, shape, desc, false);
+}
+
+struct pd_layout *pd_split_layout_create(const struct pd_names *names,
+					 const struct pd_shape *shape)
+{
+	return create_layout(names, shape, pd_record_desc(PD_RECORD_SAMPLE), true);
 }
 
 void pd_layout_destroy(struct pd_layout *layout)

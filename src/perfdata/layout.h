@@ -85,7 +85,8 @@ struct pd_column {
 struct pd_layout {
 	const struct pd_record_desc *desc; /* NULL: a type nobody here knows */
 	const struct pd_shape *shape;
-	bool swap; /* as the shape's */
+	bool swap;  /* as the shape's */
+	bool split; /* of samples that stand for one counter value: see counters.h */
 	uint32_t trailer_size;
 	uint16_t parts[PD_PARTS]; /* fixed offset of each part; 0: absent or after a variable one */
 	uint16_t parts_from;	  /* offset where walking starts */
@@ -105,6 +106,13 @@ struct pd_names;
  */
 struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
 				   const struct pd_record_desc *desc);
+
+/*
+ * Creates the layout of samples that stand for one counter value each: `id` and `period` are those
+ * of the value, all else lies where a sample of the shape has it. Returns NULL without memory.
+ */
+struct pd_layout *pd_split_layout_create(const struct pd_names *names,
+					 const struct pd_shape *shape);
 void pd_layout_destroy(struct pd_layout *layout);
 
 /* Bytes of the sample_id trailer: see perf_event__header_size, kernel/events/core.c. */

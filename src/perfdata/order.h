@@ -23,6 +23,7 @@ struct pd_wanted {
 	struct pd_types types;
 	uint64_t from, to;
 	unsigned threads; /* that may make an index; 0: only the caller's */
+	bool split; /* samples with counter values are delivered value by value: counters.h */
 	bool ahead; /* in the order of files: blocks are read ahead, for whoever does little with each record */
 	bool (*go_on)(void *arg);
 	void *arg;

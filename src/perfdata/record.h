@@ -20,7 +20,7 @@
 struct pd_record {
 	const uint8_t *bytes;		/* `size` of them, the header first */
 	const struct pd_layout *layout; /* never NULL */
-	const struct pd_event *event;	/* NULL: the file has no event for its id */
+	const struct pd_event *event;	/* it is delivered as; NULL: the file has none for its id */
 	uint64_t offset; /* of the header in the file; of what is compressed: its record's */
 	uint64_t chunk_offset; /* of what is compressed: in what that holds; else PD_NO_CHUNK */
 	uint32_t type;
@@ -28,7 +28,20 @@ struct pd_record {
 	uint16_t misc;
 	uint16_t source,
 		stream; /* numbers: of its file (see struct pd_file), of its stream there */
+	/*
+	 * Set only where layout->split: the sample stands for one value of the record's `read`
+	 * (counters.h), and `event` is that of the value.
+	 */
+	const struct pd_event *recorded; /* the record's own event */
+	uint64_t counter;		 /* id of the value */
+	uint64_t counted;		 /* by how much the value moved */
 };
+
+/* Returns the event that the record's bytes belong to; NULL if the file has none for its id. */
+static inline const struct pd_event *pd_recorded_event(const struct pd_record *rec)
+{
+	return rec->layout->split ? rec->recorded : rec->event;
+}
 
 /* The header at p. simpleperf's own records have their size in misc, too: see its record.h. */
 static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, bool swap)

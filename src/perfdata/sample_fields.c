@@ -9,12 +9,33 @@
 /* Each sample stands for as many events as the period it was asked for. */
 static void period(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	const struct pd_attr *attr = rec->event ? &rec->event->attr : NULL;
+	const struct pd_event *event = pd_recorded_event(rec);
+	const struct pd_attr *attr = event ? &event->attr : NULL;
 	bool fixed = attr && !(attr->flags & PD_ATTR_FREQ) && attr->sample_period;
 
 	(void)at;
 	pd_set_uint(out, PD_UINT, fixed ? attr->sample_period : 1);
 }
+
+/* Of samples that stand for one counter value: see counters.h. */
+static void counter_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_uint(out, PD_UINT, rec->counter);
+}
+
+static void counter_period(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	pd_set_uint(out, PD_UINT, rec->counted);
+}
+
+const struct pd_field pd_split_fields[] = {
+	{ COMPUTED(UINT, "id", 0, counter_id, "Id of the counter that the sample stands for.") },
+	{ COMPUTED(UINT, "period", 0, counter_period,
+		   "Events that the counter counted since its previous value.") },
+	END_OF_FIELDS,
+};
 
 /* Data after a size in 4 or 8 bytes. */
 static void raw(const struct pd_record *rec, uint32_t at, struct pd_value *out)

@@ -286,10 +286,35 @@ int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 	return got;
 }
 
+/* Counts the samples that a record of the event is delivered as. Returns false without memory. */
+static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
+			  struct pd_counters *counters, const struct pd_record *rec)
+{
+	struct pd_stat_event *event = event_of(stat, session, rec);
+	struct pd_record sample;
+	int got;
+
+	if (!pd_has_counters(rec)) {
+		if (event && rec->type == PD_RECORD_SAMPLE)
+			event->delivered++;
+		return true;
+	}
+	stat->split = true;
+	pd_counters_split(counters, rec);
+	while ((got = pd_counters_next(counters, &sample)) > 0) {
+		event = event_of(stat, session, &sample);
+		if (event)
+			event->delivered++;
+	}
+	return got == 0;
+}
+
 bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go_on)(void *arg),
 		     void *arg, struct pd_error *err)
 {
 	unsigned time_id = pd_name_id(&session->files[0]->names, "time", 4), asked = 0;
+	struct pd_counters *counters = pd_counters_create(session);
+	bool enough = counters != NULL;
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got = -1;
@@ -298,8 +323,9 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 		return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET,
 				    "no memory");
 	if (pd_walk_init(&walk, session, PD_ORDER_FILE, err)) {
-		while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+		while (enough && (got = pd_walk_next(&walk, &rec, err)) > 0) {
 			add_record(stat, session, &rec, time_id);
+			enough = add_delivered(stat, session, counters, &rec);
 			if (go_on && ++asked % ASK_EVERY == 0 && !go_on(arg))
 				break;
 		}
@@ -307,7 +333,8 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 		if (got < 0 && pd_error_interrupted(err))
 			got = 0;
 	}
-	if (got >= 0 && !make_room(stat, session->n_events)) {
+	pd_counters_destroy(counters);
+	if (!enough || (got >= 0 && !make_room(stat, session->n_events))) {
 		pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
 		got = -1;
 	}

@@ -63,7 +63,7 @@ static bool get(const struct pd_record *rec, uint32_t arg, struct pd_value *out)
 
 	if (arg == PD_NO_ARG || !pd_args_raw(rec, &raw, &n))
 		return false;
-	pd_args_get(rec, &rec->event->tracepoint->fields[arg], raw, n, out);
+	pd_args_get(rec, &pd_tracepoint_of_record(rec)->fields[arg], raw, n, out);
 	return out->type == PD_INT || out->type == PD_UINT;
 }
 

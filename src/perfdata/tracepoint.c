@@ -254,5 +254,7 @@ uint32_t pd_tracepoint_find(const struct pd_tracepoint *tracepoint, const char *
 
 const struct pd_tracepoint *pd_tracepoint_of_record(const struct pd_record *rec)
 {
-	return rec->event ? rec->event->tracepoint : NULL;
+	const struct pd_event *event = pd_recorded_event(rec);
+
+	return event ? event->tracepoint : NULL;
 }

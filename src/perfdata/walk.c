@@ -35,6 +35,9 @@ void pd_walk_deinit(struct pd_walk *w)
 {
 	leave(w);
 	w->file = w->session->n_files;
+	pd_counters_destroy(w->counters);
+	w->counters = NULL;
+	w->splitting = false;
 }
 
 /* Starts with the next stream in the order of files: as pd_walk_next, 1 if there is one. */
@@ -57,12 +60,36 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
 	return 1;
 }
 
+/*
+ * As pd_order_init for the next n files. Where samples are split none is left out for its time; the
+ * first pass over a recording in pipe mode may find out that it has such samples.
+ */
+static enum pd_ordered init_order(struct pd_walk *w, size_t n, struct pd_error *err)
+{
+	struct pd_wanted wanted = w->wanted;
+
+	for (;;) {
+		bool split = wanted.split && pd_session_has_counters(w->session);
+		enum pd_ordered ordered;
+
+		if (split) {
+			wanted.from = 0;
+			wanted.to = UINT64_MAX;
+		}
+		ordered = pd_order_init(&w->order, w->session, w->file, n, &wanted, err);
+		if (ordered != PD_ORDERED || split || !wanted.split ||
+		    !pd_session_has_counters(w->session))
+			return ordered;
+		pd_order_deinit(&w->order);
+	}
+}
+
 /* Starts with the files that are merged next, if they have times: as next_stream. */
 static int next_files(struct pd_walk *w, struct pd_error *err)
 {
 	size_t n = w->session->one_clock ? w->session->n_files : 1;
 
-	switch (pd_order_init(&w->order, w->session, w->file, n, &w->wanted, err)) {
+	switch (init_order(w, n, err)) {
 	case PD_ORDERED:
 		w->state = PD_WALK_ORDERED;
 		w->file += n;
@@ -113,6 +140,36 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 		      w->wanted.meets.meet	  ? pd_walk_meet(w, rec, err) :
 						    pd_reader_next(&w->reader, rec, err);
 		if (got)
+			return got;
+	}
+}
+
+static int no_memory(const struct pd_walk *w, const struct pd_record *rec, struct pd_error *err)
+{
+	pd_error_set(err, "ENOMEM", pd_session_stream(w->session, rec)->input->path, rec->offset,
+		     "no memory for counter values");
+	return -1;
+}
+
+int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
+{
+	for (;;) {
+		int got;
+
+		if (!w->splitting) {
+			if (!w->counters && !(w->counters = pd_counters_create(w->session)))
+				return no_memory(w, rec, err);
+			pd_counters_split(w->counters, rec);
+			w->splitting = true;
+		}
+		got = pd_counters_next(w->counters, rec);
+		if (got > 0)
+			return got;
+		w->splitting = false;
+		if (got < 0)
+			return no_memory(w, rec, err);
+		got = pd_walk_record(w, rec, err);
+		if (got <= 0 || !pd_has_counters(rec))
 			return got;
 	}
 }

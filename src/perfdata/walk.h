@@ -13,6 +13,7 @@
 #ifndef PERFLUA_PERFDATA_WALK_H
 #define PERFLUA_PERFDATA_WALK_H
 
+#include "counters.h"
 #include "order.h"
 
 enum pd_order_kind {
@@ -26,7 +27,8 @@ struct pd_walk {
 	 * The caller may change before the first record: the types that are delivered (all); the times, in
 	 * ns, outside of which nothing needs to be delivered but may be (all); how many
 	 * threads may make an index (one); whether to read ahead (no); go_on, asked now and then
-	 * where it takes long (NULL: yes); who meets records of which types as they are read.
+	 * where it takes long (NULL: yes); who meets records of which types as they are read; whether
+	 * samples with counter values are split (no): then none of them is left out for its time.
 	 */
 	struct pd_wanted wanted;
 	uint64_t late; /* records that came too late for their place, of what was walked to its end */
@@ -41,6 +43,8 @@ struct pd_walk {
 	size_t file_order; /* files before this one are walked in file order whatever the kind */
 	struct pd_reader reader;
 	struct pd_order order;
+	struct pd_counters *counters; /* NULL: no sample with counter values was met */
+	bool splitting;		      /* the last record may have more samples */
 };
 
 /* A stream can be passed over once: a second walk fails. */
@@ -54,9 +58,9 @@ int pd_walk_meet(struct pd_walk *walk, struct pd_record *rec, struct pd_error *e
 /* As pd_walk_next, when what was walked is at its end. */
 int pd_walk_step(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
-/* 1: the next record; 0: there is none; -1: a file could not be read, err says why. */
-static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
-			       struct pd_error *err)
+/* As pd_walk_next, without splitting. */
+static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
+				 struct pd_error *err)
 {
 	int got = 0;
 
@@ -66,6 +70,26 @@ static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
 	else if (walk->state == PD_WALK_ORDERED)
 		got = pd_order_next(&walk->order, rec, err);
 	return got ? got : pd_walk_step(walk, rec, err);
+}
+
+/*
+ * Goes on where a record has counter values, or the one before had: as pd_walk_next. `rec` was
+ * read, unless walk->splitting.
+ */
+int pd_walk_split(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
+
+/* 1: the next record; 0: there is none; -1: a file could not be read, err says why. */
+static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
+			       struct pd_error *err)
+{
+	int got;
+
+	if (walk->splitting)
+		return pd_walk_split(walk, rec, err);
+	got = pd_walk_record(walk, rec, err);
+	if (got > 0 && walk->wanted.split && pd_has_counters(rec))
+		return pd_walk_split(walk, rec, err);
+	return got;
 }
 
 #endif

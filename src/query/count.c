@@ -87,11 +87,16 @@ static bool walk_goes_on(void *arg)
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err)
 {
 	struct counting counting = { .scope = scope, .size = pq_scope_size(scope) };
+	bool split = pd_session_has_counters(scope->session);
 
-	if (pq_pipeline_fits(scope) && count_batches(&counting, stat))
+	if (!split && pq_pipeline_fits(scope) && count_batches(&counting, stat))
 		return true;
-	if (!pq_scope_passes(scope) && count_pieces(&counting, stat))
-		return true;
+	if (!split && !pq_scope_passes(scope) && count_pieces(&counting, stat)) {
+		/* in pipe mode the first event with counter values may have been met just now */
+		if (!pd_session_has_counters(scope->session))
+			return true;
+		pd_stat_deinit(stat);
+	}
 	counting.size = 0;
 	return pd_stat_collect(stat, scope->session, walk_goes_on, &counting, err);
 }

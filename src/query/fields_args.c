@@ -75,7 +75,8 @@ void pq_bind_arg(const struct pq_fields *fields, const struct pq_field *field,
 	const char *name = field->steps[0].name;
 	uint32_t i;
 
-	if (!tracepoint)
+	/* samples that were split may have one event and the raw data of another */
+	if (!tracepoint || rec->layout->split)
 		return;
 	i = name ? pd_tracepoint_find(tracepoint, name, strlen(name)) : PD_NO_ARG;
 	if (i == PD_NO_ARG) {

@@ -39,6 +39,8 @@ static const char *why_alone(const struct pq_scope *scope, const struct pq_group
 {
 	if (pq_scope_passes(scope))
 		return "it passes once";
+	if (pq_scope_splits(scope))
+		return "samples carry counter values, and each period is the difference to the one before";
 	if (scope->order == PD_ORDER_TIME)
 		return "the order of time";
 	for (size_t i = 0; i < grouping->n_measures; i++) {

@@ -88,6 +88,7 @@ static bool start_walk(struct pq_rows *rows, struct pd_error *err)
 	rows->walking = true;
 	wanted->types = scope->types;
 	wanted->threads = scope->threads;
+	wanted->split = scope->split;
 	wanted->ahead = scope->threads > 1 && scope->filter;
 	if (scope->by_time) {
 		wanted->from = scope->from;

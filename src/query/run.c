@@ -69,6 +69,7 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 		return PQ_READ_FAILED;
 	walk.wanted.types = scope->types;
 	walk.wanted.threads = scope->threads;
+	walk.wanted.split = scope->split;
 	walk.wanted.go_on = go_on;
 	walk.wanted.arg = p;
 	if (scope->by_time) {
@@ -105,7 +106,7 @@ static enum pq_read read_alone(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
 
-	if (scope->order == PD_ORDER_TIME || pq_scope_passes(scope))
+	if (scope->order == PD_ORDER_TIME || pq_scope_passes(scope) || pq_scope_splits(scope))
 		return read_walk(p, scope->order, err);
 	return read_streams(p, err);
 }
@@ -139,8 +140,9 @@ static int run_alone(const struct pq_scope *scope, const struct pq_grouping *gro
 	return read == PQ_READ_FAILED ? -1 : read == PQ_READ_ALL;
 }
 
-int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-	   struct pq_groups **groups, struct pd_error *err)
+/* As pq_run, for the events that are known. */
+static int run_once(const struct pq_scope *scope, const struct pq_grouping *grouping,
+		    struct pq_groups **groups, struct pd_error *err)
 {
 	const char *why;
 	unsigned threads = pq_parallel_threads(scope, grouping, &why);
@@ -159,6 +161,20 @@ int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
 	if (threads > 1)
 		ran = pq_parallel_run(scope, grouping, threads, &shared, groups, err);
 	return shared ? ran : run_alone(scope, grouping, groups, err);
+}
+
+int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
+	   struct pq_groups **groups, struct pd_error *err)
+{
+	bool split = pq_scope_splits(scope);
+	int ran = run_once(scope, grouping, groups, err);
+
+	/* in pipe mode the pass itself may meet the first event whose samples are to be split */
+	if (ran <= 0 || split || pq_scope_passes(scope) || !pq_scope_splits(scope))
+		return ran;
+	pq_groups_destroy(*groups);
+	*groups = NULL;
+	return run_once(scope, grouping, groups, err);
 }
 
 bool pq_run_reads(const struct pq_scope *scope)

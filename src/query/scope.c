@@ -26,6 +26,12 @@ bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsi
 	       (!scope->by_time || in_time(scope, rec, time_id));
 }
 
+bool pq_scope_splits(const struct pq_scope *scope)
+{
+	return scope->split && pd_types_has(&scope->types, PD_RECORD_SAMPLE) &&
+	       pd_session_has_counters(scope->session);
+}
+
 bool pq_scope_passes(const struct pq_scope *scope)
 {
 	for (size_t i = 0; i < scope->session->n_files; i++)

@@ -18,6 +18,7 @@ struct pq_scope {
 	bool by_time; /* only records with a time from `from` on, and before `to` */
 	uint64_t from, to;
 	enum pd_order_kind order;
+	bool split; /* samples with counter values are looked at value by value: perfdata's counters.h */
 	const struct pq_node *filter; /* NULL: all records */
 	unsigned threads;	      /* at most; 1: only the caller's */
 	/*
@@ -31,6 +32,12 @@ struct pq_scope {
 
 /* Is a record in the scope? All but the filter is looked at. `time_id` is the number of the name "time". */
 bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsigned time_id);
+
+/*
+ * Returns true if counter values are known to be met: then one worker reads all samples, in the
+ * scope's order.
+ */
+bool pq_scope_splits(const struct pq_scope *scope);
 
 /* Does something of it pass once: can it be read but once, from front to end? */
 bool pq_scope_passes(const struct pq_scope *scope);

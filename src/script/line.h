@@ -48,7 +48,7 @@ struct px_ids {
 	unsigned pid, tid, time, cpu, period, ip, addr, weight, ins_lat, retire_lat, phys_addr,
 		data_src;
 	unsigned data_page_size, code_page_size, callchain, branch_stack, regs_user, regs_intr;
-	unsigned read, raw;
+	unsigned raw;
 };
 
 struct px_line;
@@ -66,8 +66,6 @@ struct px_event {
 	px_step *steps[PX_FIELDS];
 };
 
-struct px_groups;
-
 struct px_script {
 	struct px_options options;
 	struct px_ids ids;
@@ -79,7 +77,6 @@ struct px_script {
 	size_t data_src_size;	  /* of the longest data_src so far */
 	unsigned text;		  /* enum pd_perf_text */
 	unsigned id_width;	  /* of pid and tid */
-	struct px_groups *groups; /* groups.c */
 };
 
 /* A sample at hand. */
@@ -94,8 +91,7 @@ struct px_line {
 		PX_NO,
 		PX_YES,
 		PX_UNKNOWN
-	} maps_lost;		/* likewise */
-	const uint64_t *period; /* instead of the record's; NULL: that */
+	} maps_lost; /* likewise */
 };
 
 /* An integer of the sample, or what perf takes for it if it was not recorded. */
@@ -124,14 +120,5 @@ px_step px_phys_addr, px_data_page_size, px_code_page_size;
 
 /* The steps of an event whose fields are known. */
 void px_compile(struct px_event *event);
-
-/*
- * A sample of a group is one for each of its events: calls back with each, its event and period. See
- * evlist__deliver_sample, tools/perf/util/session.c. False: no memory.
- */
-typedef bool px_group_fn(struct px_script *script, const struct pd_record *rec,
-			 const struct pd_event *event, const uint64_t *period);
-bool px_groups_each(struct px_script *script, const struct pd_record *rec, px_group_fn *fn);
-void px_groups_destroy(struct px_groups *groups);
 
 #endif

@@ -31,7 +31,6 @@ static struct px_ids find_ids(const struct pd_names *names)
 		.branch_stack = ID("branch_stack"),
 		.regs_user = ID("regs_user"),
 		.regs_intr = ID("regs_intr"),
-		.read = ID("read"),
 		.raw = ID("raw"),
 	};
 #undef ID
@@ -80,7 +79,6 @@ void px_script_destroy(struct px_script *script)
 		free(script->events[i]);
 	}
 	free(script->events);
-	px_groups_destroy(script->groups);
 	free(script);
 }
 
@@ -225,9 +223,8 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 	if (!event)
 		return NULL;
 	event->event = of;
-	if (!options->shown || (of->number < options->n_shown && options->shown[of->number]))
-		event->fields = options->fields[class] &
-				~missing_fields(options, class, first ? first : of);
+	event->fields = options->fields[class] &
+			~missing_fields(options, class, first ? first : of);
 	event->in_chain = (event->fields & PX_BIT(PX_IP)) && has_callchain(of) &&
 			  script->use_callchains;
 	event->data_addr = is_data_addr(&of->attr);
@@ -266,12 +263,14 @@ static const struct px_event *find_event(struct px_script *script, const struct 
 	return script->events[of->number];
 }
 
-static bool print_line(struct px_script *script, const struct pd_record *rec,
-		       const struct pd_event *of, const uint64_t *period)
+bool px_script_sample(struct px_script *script, const struct pd_record *rec)
 {
-	const struct px_event *event = find_event(script, of);
+	const struct px_event *event;
 	struct px_line line;
 
+	if (!rec->event)
+		return true;
+	event = find_event(script, rec->event);
 	if (!event)
 		return false;
 	if (!event->fields)
@@ -282,18 +281,8 @@ static bool print_line(struct px_script *script, const struct pd_record *rec,
 	line.rec = rec;
 	line.where_known = false;
 	line.maps_lost = PX_UNKNOWN;
-	line.period = period;
 	for (unsigned i = 0; i < event->n; i++)
 		event->steps[i](&line);
 	pd_print_char(line.out, '\n');
 	return true;
-}
-
-bool px_script_sample(struct px_script *script, const struct pd_record *rec)
-{
-	if (!rec->event)
-		return true;
-	if (rec->event->attr.sample_type & PD_SAMPLE_READ)
-		return px_groups_each(script, rec, print_line);
-	return print_line(script, rec, rec->event, NULL);
 }

@@ -57,8 +57,6 @@ struct px_options {
 	uint64_t fields[PX_CLASSES]; /* bits by number */
 	uint64_t asked[PX_CLASSES];  /* of them: not to be left out if they were not recorded */
 	bool chosen[PX_CLASSES];     /* they are not the default */
-	const uint8_t *shown; /* [n_shown]: are lines of that event, by number; NULL: all */
-	size_t n_shown;
 	bool ns;	 /* times with nine decimals, else six */
 	bool callchains; /* are they shown */
 	enum px_inlined inlined;
@@ -75,7 +73,10 @@ void px_script_destroy(struct px_script *script);
 bool px_script_check(struct px_script *script, const char **field,
 		     const struct pd_event **event);
 
-/* Writes a sample, in the order of time; nothing if its event is not known. False: no memory. */
+/*
+ * Writes a sample, in the order of time and split by counter value (perfdata's counters.h); nothing
+ * if its event is not known. False: no memory.
+ */
 bool px_script_sample(struct px_script *script, const struct pd_record *rec);
 
 #endif

@@ -106,9 +106,7 @@ void px_period(struct px_line *line)
 	const struct pd_attr *attr = &line->event->event->attr;
 	uint64_t period = attr->sample_period; /* also where that is a frequency */
 
-	if (line->period)
-		period = *line->period;
-	else if (attr->sample_type & PD_SAMPLE_PERIOD)
+	if (line->rec->layout->split || attr->sample_type & PD_SAMPLE_PERIOD)
 		period = (uint64_t)px_integer(line, line->script->ids.period, 1);
 	px_print_uint(line->out, period, 10);
 	pd_print_char(line->out, ' ');

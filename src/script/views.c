@@ -166,7 +166,8 @@ void px_brstacksym(struct px_line *line)
 	print_branches(line, true);
 }
 
-#define BPF_PER_LINE 8
+#define BPF_PER_LINE  8
+#define SW_BPF_OUTPUT 10 /* PERF_COUNT_SW_BPF_OUTPUT */
 
 static void print_bpf_row(struct pd_print *out, const char *p, size_t at, size_t n)
 {
@@ -194,9 +195,12 @@ static void print_bpf_row(struct pd_print *out, const char *p, size_t at, size_t
 /* See sample__fprintf_bpf_output. A string that fills the data up to its NULs is shown once more. */
 void px_bpf_output(struct px_line *line)
 {
+	const struct pd_attr *attr = &line->event->event->attr;
 	size_t text = 0, end;
 	struct pd_value v;
 
+	if (attr->type != PD_TYPE_SOFTWARE || attr->config != SW_BPF_OUTPUT)
+		return;
 	pm_get(line->rec, line->script->ids.raw, &v);
 	if (v.type != PD_BLOB)
 		return;

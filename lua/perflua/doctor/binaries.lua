@@ -14,7 +14,7 @@ local function hits(file, missing)
   for _, one in ipairs(missing) do
     counts[one.filename] = 0
   end
-  for dso in file:samples({ order = "file" }):select("dso") do
+  for dso in file:samples({ order = "file", expand = false }):select("dso") do
     local n = counts[dso]
     if n then
       counts[dso] = n + 1

@@ -9,11 +9,11 @@ local count, duration, percent, share = words.count, words.duration, words.perce
 
 -- How to get fewer samples of what was recorded.
 local function slower(report)
-  local event = common.any(report, function(e) return e.samples > 0 and (e.sample_freq or 0) > 0 end)
+  local event = common.any(report, function(e) return e.records > 0 and (e.sample_freq or 0) > 0 end)
   if event then
     return ("a lower frequency (-F; it was %s)"):format(fmt.unsigned(event.sample_freq))
   end
-  local tracepoint = common.any(report, function(e) return e.samples > 0 and e.tracepoint end)
+  local tracepoint = common.any(report, function(e) return e.records > 0 and e.tracepoint end)
   return tracepoint and "fewer events (a --filter of the tracepoint)" or "a longer period (-c)"
 end
 

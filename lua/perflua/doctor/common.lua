@@ -36,7 +36,7 @@ function common.by_event(report, line)
     if text then
       table.insert(list, event.event .. ": " .. text)
     end
-    sampled = sampled + (event.samples > 0 and 1 or 0)
+    sampled = sampled + (event.records > 0 and 1 or 0)
   end
   return (sampled > 1 or #list > 1) and common.first(list) or nil
 end

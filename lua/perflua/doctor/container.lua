@@ -51,7 +51,7 @@ end
 
 local function no_samples(report)
   local counts = has_type(report, "stat") or has_type(report, "auxtrace") or has_type(report, "schedstat_cpu")
-  if report.samples == 0 and not counts then
+  if report.sample_records == 0 and not counts then
     return {
       level = "problem", text = "there are no samples",
       advice = not report.unfinished and "did it run for long enough, does the event occur, may this user count "
@@ -62,7 +62,7 @@ end
 
 local function unknown_events(report)
   local n = report.samples_of_unknown_event
-  local part = share(n, report.samples)
+  local part = share(n, report.sample_records)
   if n > 0 then
     return {
       level = common.level(part, 0.1),
@@ -102,7 +102,7 @@ end
 -- simpleperf and the like, and perf before Linux 2.6.38.
 local function untimed_records(report)
   local n = report.records_without_time
-  if n > 0 and report.samples > common.sum(report, "untimed") then
+  if n > 0 and report.sample_records > common.sum(report, "untimed") then
     return {
       level = "note",
       text = count(n, "record") .. " of maps, names and threads without a time (no sample_id_all): which of them "

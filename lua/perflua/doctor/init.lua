@@ -55,7 +55,7 @@ local function event_report(event, counts)
   for name, count in pairs(counts) do
     report[name] = count
   end
-  report.lost_percent = words.lost_share(counts.lost_samples, counts.samples)
+  report.lost_percent = words.lost_share(counts.lost_samples, counts.records)
   report.chains_cut_percent = share(counts.chains_cut, counts.chains)
   report.stacks_full_percent = share(counts.stacks_full, counts.stacks)
   report.chain_limit_recorded = event.sample_max_stack > 0
@@ -81,13 +81,14 @@ local function doubt_limits(list)
 end
 
 local function events(file, health)
-  local list, samples = json.array(), health.unknown_event.samples
+  local unknown = health.unknown_event
+  local list, samples, sample_records = json.array(), unknown.samples, unknown.records
   for i, counts in ipairs(health.events) do
     list[i] = event_report(file.events[i], counts)
-    samples = samples + counts.samples
+    samples, sample_records = samples + counts.samples, sample_records + counts.records
   end
   doubt_limits(list)
-  return list, samples
+  return list, samples, sample_records
 end
 
 local function throttling(list, health)
@@ -159,7 +160,7 @@ end
 ---@return table
 function doctor.examine(file)
   local health = file:health()
-  local by_event, samples = events(file, health)
+  local by_event, samples, sample_records = events(file, health)
   local report = {
     path = file.path,
     container = container(file, health),
@@ -168,12 +169,13 @@ function doctor.examine(file)
     damage = json.array(file.damage),
     first_time = health.first_time,
     last_time = health.last_time,
-    samples = samples,
+    samples = samples, -- as they are delivered
+    sample_records = sample_records, -- as they lie in the recording
     samples_of_unknown_event = health.unknown_event.samples,
     events = by_event,
     records = records(health),
     unknown_types = json.array(health.unknown_types),
-    lost = lost(health, samples),
+    lost = lost(health, sample_records),
     throttling = throttling(by_event, health),
     order = order(file, health),
     gaps = gaps(health),
@@ -183,7 +185,7 @@ function doctor.examine(file)
     command = json.array(file.features.cmdline),
   }
   report.missing = json.array(missing(file, report))
-  report.binaries = binaries.of(file, samples)
+  report.binaries = binaries.of(file, sample_records)
   report.findings, report.verdict = findings(report)
   report.damaged = not report.complete or #report.damage > 0
   return report

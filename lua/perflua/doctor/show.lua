@@ -48,7 +48,9 @@ end
 
 local function events(report)
   return some(report.events, "event", function(e)
-    return report.samples > 0 and ("%s %d"):format(e.event, e.samples) or e.event -- perf stat only counts
+    if report.sample_records == 0 then return e.event end -- perf stat only counts
+    local lie = e.records ~= e.samples and (" (%s)"):format(count(e.records, "record")) or ""
+    return ("%s %d%s"):format(e.event, e.samples, lie)
   end)
 end
 

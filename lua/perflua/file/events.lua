@@ -6,6 +6,7 @@ local suggest = require "perflua.errors.suggest"
 local events = {}
 
 local TRACEPOINT = 2 -- PERF_TYPE_TRACEPOINT
+local SAMPLE_READ, FORMAT_ID = 1 << 4, 1 << 2 -- PERF_SAMPLE_READ, PERF_FORMAT_ID
 
 -- "cpu_core/cycles/ku" and "cycles:P" are both "cycles"; a tracepoint's "system:name" is one name.
 local function base(event)
@@ -103,6 +104,21 @@ local function find(list, name)
     blame(suggest.message(("this recording has no event '%s'"):format(name), name, events.names(list)))
   end
   return found
+end
+
+---@param event perflua.Event
+---@return boolean # whether its samples carry counter values, and so are delivered for each that moved
+function events.has_counters(event)
+  return event.sample_type & SAMPLE_READ ~= 0 and event.read_format & FORMAT_ID ~= 0
+end
+
+---@param file perflua.File
+---@return boolean # whether some event's samples, as known so far, carry counter values
+function events.any_counters(file)
+  for _, event in ipairs(file.events) do
+    if events.has_counters(event) then return true end
+  end
+  return false
 end
 
 ---@param value any

@@ -11,7 +11,7 @@ local types = require "perflua.file.types"
 
 local records = {}
 
-local known = { type = true, event = true, order = true, reuse = true, container = true }
+local known = { type = true, event = true, order = true, reuse = true, container = true, expand = true }
 
 local function check_options(options)
   for name in pairs(options) do
@@ -46,20 +46,23 @@ local function type_ids(wanted)
   return ids
 end
 
-local function start(file, options, split)
+local function start(file, options, split, expand)
   check_options(options)
+  if options.expand ~= nil then expand = options.expand end
+  if type(expand) ~= "boolean" then blame("expand is true or false, not %s", tostring(expand)) end
   local wanted = type_ids(options.type)
   local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
   return query.new {
     file = file, types = wanted, events = event_set, event_nil = event_set == nil,
     order = options.order, container = options.container and true or nil, reuse = options.reuse and true or nil,
     scope = fields.scope(file, wanted, event_set, options.container), split = split, filters = {},
-    asked = description.events(options.event),
+    asked = description.events(options.event), expand = expand,
   }
 end
 
 ---@param file perflua.File
----@param options string|table|nil # { type, event, order, reuse, container }, or a type's name
+-- Records are delivered as they lie in the file, unless `expand` is true.
+---@param options string|table|nil # { type, event, order, reuse, container, expand }, or a type's name
 ---@return perflua.Query
 function records.records(file, options)
   check_open(file)
@@ -67,10 +70,11 @@ function records.records(file, options)
   if options ~= nil and type(options) ~= "table" then
     blame("records: a table of options or a record type expected, got a %s", type(options))
   end
-  return start(file, options or {}, false)
+  return start(file, options or {}, false, false)
 end
 
--- A table with `event`, `order` or `reuse` instead of an event gives these options.
+-- Samples that carry counter values are delivered for each value that moved, unless `expand` is false.
+-- A table with `event`, `order`, `reuse` or `expand` instead of an event gives these options.
 ---@param file perflua.File
 ---@param event string|perflua.Event|table|nil a name, a glob, an Event, or an array of them
 ---@return perflua.Query
@@ -83,7 +87,7 @@ function records.samples(file, event)
     for name, value in pairs(event) do options[name] = value end
   end
   options.type = "sample"
-  return start(file, options, true)
+  return start(file, options, true, true)
 end
 
 return records

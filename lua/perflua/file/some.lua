@@ -23,7 +23,7 @@ local LOST = { "lost", "lost_samples" }
 ---@return perflua.Query # of samples for which one of the terms is true, and of records that tell of lost ones
 function some.beside_losses(file, terms, options)
   options = options or {}
-  options.type = { "sample", table.unpack(LOST) }
+  options.type, options.expand = { "sample", table.unpack(LOST) }, true
   local test = "type_id ~= 9" -- PERF_RECORD_SAMPLE
   if #terms > 0 then test = test .. " or " .. table.concat(terms, " or ") end
   return file:records(options):where(test)

@@ -4,6 +4,7 @@ local blame = require "perflua.errors.blame"
 local check_open = require "perflua.file.check_open"
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
+local events = require "perflua.file.events"
 local fields = require "perflua.query.fields"
 local grouped = require "perflua.intervals.grouped"
 local inside = require "perflua.intervals.inside"
@@ -60,7 +61,7 @@ local function reading_of(spec, a, b)
   end
   local reading = {
     file = spec.file, types = ids, event_nil = true, container = spec.container, order = "time", from = spec.from,
-    to = spec.to, interpreted = spec.interpreted,
+    to = spec.to, expand = spec.expand, interpreted = spec.interpreted,
   }
   return reading, set
 end
@@ -176,6 +177,8 @@ local function check_within(spec, spans, options)
     blame("within: these are no spans any more, but what was made of them")
   elseif pairing.file ~= spec.file then
     blame("within: the spans are of another File")
+  elseif spec.expand ~= pairing.reading.expand and events.any_counters(spec.file) then
+    blame("within: the records and the spans need the same `expand`: samples of this recording carry counter values")
   end
   if type(options) ~= "table" then blame("within: a table { key, closed } expected, got a %s", type(options)) end
   for name in pairs(options) do

@@ -100,7 +100,7 @@ end
 
 local function find_examples(file, parts)
   local open = #parts
-  for record in file:records { order = "file", reuse = true, container = true } do
+  for record in file:records { order = "file", reuse = true, container = true, expand = true } do
     local type_id = record.type_id
     local part = parts.by_key[key_of(type_id, type_id == SAMPLE and record.event)]
     if part and not part.done and look_at(part, record) then

@@ -2,6 +2,7 @@
 -- run by group/aggregate.lua, record by record, with the same answer.
 
 local blame = require "perflua.errors.blame"
+local events = require "perflua.file.events"
 local guard = require "perflua.errors.guard"
 local lower = require "perflua.query.lower"
 local measures = require "perflua.group.measures"
@@ -15,7 +16,7 @@ local MAX_KEYS, MAX_MEASURES = 64, 256 -- as the core has them
 local function scope_of(spec, order)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
-    from = spec.from, to = spec.to, order = order,
+    from = spec.from, to = spec.to, expand = spec.expand, order = order,
   }
 end
 
@@ -94,6 +95,7 @@ end
 function engine.order(spec, keys, columns)
   if spec.reader then return "time", "spans are in it" end
   if spec.order then return spec.order, "that was asked for" end
+  if spec.expand and events.any_counters(spec.file) then return "time", "periods are differences of counter values" end
   local why = depends(spec, keys, columns)
   if why then return "time", why end
   return "any", "the answer is the same in any order"

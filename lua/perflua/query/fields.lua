@@ -10,6 +10,7 @@ local core = require "perflua.core"
 local args = require "perflua.query.args"
 local arith = require "perflua.filter.arith"
 local blame = require "perflua.errors.blame"
+local events = require "perflua.file.events"
 local expr = require "perflua.filter.expr"
 local guard = require "perflua.errors.guard"
 local members = require "perflua.query.members"
@@ -61,6 +62,18 @@ function Scope:events()
   return list
 end
 
+-- The events whose records are read: a sample with counter values is delivered as any event of its group.
+function Scope:recorded()
+  local list, chosen = self:events(), self.event_set
+  local counted = false
+  for _, event in ipairs(chosen and list or {}) do counted = counted or events.has_counters(event) end
+  if not counted then return list end
+  for _, event in ipairs(self.file.events) do
+    if not chosen[event.index] and events.has_counters(event) then list[#list + 1] = event end
+  end
+  return list
+end
+
 -- What decides which fields a record of an event can have.
 local function shape(event)
   return ("%s %s %s %s"):format(event.sample_type, event.sample_id_all, event.branch_sample_type, event.read_format)
@@ -81,7 +94,7 @@ end
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
-  local event_indexes = shapes(self:events())
+  local event_indexes = shapes(self:recorded())
   local function add_type(id)
     for i = 1, math.max(1, #event_indexes) do
       for _, row in ipairs(guard(file.fields, file, id, event_indexes[i])) do add(known, row, id) end
@@ -159,7 +172,7 @@ end
 
 -- An argument of a tracepoint. checks: the kind that its values must be of to be there; mixed: see args.kind.
 function Scope:argument(path, text)
-  local kind, message, mixed = args.kind(self:events(), path)
+  local kind, message, mixed = args.kind(self:recorded(), path)
   if not kind then return nil, message end
   local ref = of_field(text, kind, path, false)
   ref.mixed = mixed

@@ -3,7 +3,7 @@
 -- The cursor asks the filters that can be lowered, and yields values if all that is read is described; else it yields
 -- records, and Lua asks the filters that are left and reads the fields. All ways give the same answer.
 --
--- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, filters; with
+-- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, expand, filters; with
 -- `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it gives
 -- what plan.source and plan.records give, and says `why` the core does not.
 
@@ -25,7 +25,8 @@ plan.ABSENT = setmetatable({}, { __tostring = function() return "nil" end })
 local function options_of(spec, filter, values, reuse)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
-    order = spec.order or "time", from = spec.from, to = spec.to, filter = filter, values = values, reuse = reuse,
+    order = spec.order or "time", from = spec.from, to = spec.to, expand = spec.expand, filter = filter,
+    values = values, reuse = reuse,
   }
 end
 

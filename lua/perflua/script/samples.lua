@@ -23,19 +23,9 @@ local function integers(text)
   return list
 end
 
--- Does a sample stand for each event of its group?
-local function has_groups(file)
-  for _, event in ipairs(file.events) do
-    if event.read_format ~= 0 then return true end
-  end
-  return false
-end
-
 -- May raise what a Query raises.
 local function select_samples(file, args)
   local query = file:samples { event = args.event and split(args.event) }
-  local shown = query.spec.events
-  if shown and has_groups(file) then query = file:samples() end
   if args.where then query = query:where(args.where) end
   if args.comms then query = query:where { comm = split(args.comms) } end
   for _, name in ipairs { "pid", "tid", "cpu" } do
@@ -51,16 +41,16 @@ local function select_samples(file, args)
     to = to ~= "" and between.time(file, (to:gsub("^[%d.]+$", "@%0")), true) + 1 or nil
     query = query:between(from, to)
   end
-  return query, shown
+  return query
 end
 
 ---@param file perflua.File
 ---@param args table # options of the tool
 ---@return perflua.Query?
----@return table<integer, boolean> | string | nil # the events of which lines are shown, nil: all; what is wrong
+---@return string? # what is wrong
 function samples.select(file, args)
-  local ok, query, shown = pcall(select_samples, file, args)
-  if ok then return query, shown end
+  local ok, query, wrong = pcall(select_samples, file, args)
+  if ok then return query, wrong end
   return nil, placeless(query)
 end
 

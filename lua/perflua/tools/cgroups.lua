@@ -44,7 +44,7 @@ local function read(file, by)
   if by.namespace then
     types[4], group, dev, ino = "namespaces", "lost", "namespaces.cgroup.dev", "namespaces.cgroup.ino"
   end
-  local query = file:records { type = types }
+  local query = file:records { type = types, expand = true }
   for type_id, n_lost, index, tid, comm, period, path, ns_dev, ns_ino in query:select("type_id", "lost", "event.index",
       "tid", by.comm and "comm" or "lost", "period", group, dev, ino) do
     if type_id == SAMPLE then

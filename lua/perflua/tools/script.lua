@@ -55,13 +55,13 @@ Fields:
 Types of events are hw, sw, trace, cache, raw, break and other.]]):format((core.perf_version()), documentation())
 end })
 
-local function options_of(query, shown, classes, max_stack, args)
+local function options_of(query, classes, max_stack, args)
   local spec = query.spec
   local filter, keep = plan.filters(spec)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, order = "time",
-    from = spec.from, to = spec.to, filter = filter, keep = keep, reuse = keep ~= nil,
-    classes = classes, shown = shown, ns = args.ns, callchains = not args.G, inlined = args.inline,
+    from = spec.from, to = spec.to, expand = spec.expand, filter = filter, keep = keep, reuse = keep ~= nil,
+    classes = classes, ns = args.ns, callchains = not args.G, inlined = args.inline,
     inlined_unwound = not args["no-inline"],
     max_stack = max_stack,
   }
@@ -84,9 +84,9 @@ function tool.run(args, out)
   args.vmlinux = args.vmlinux or args.k
   local file <close>, failure = perflua.open(args[1], symbols.of(args))
   if not file then return nil, failure end
-  local query, shown = samples.select(file, args)
-  if not query then return USAGE, "script: " .. shown end
-  local ok, missing = file:script(out, options_of(query, shown, classes, max_stack, args))
+  local query, wrong = samples.select(file, args)
+  if not query then return USAGE, "script: " .. wrong end
+  local ok, missing = file:script(out, options_of(query, classes, max_stack, args))
   return not ok and USAGE or nil, missing and "script: " .. missing
 end
 

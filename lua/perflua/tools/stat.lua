@@ -11,7 +11,10 @@ local tool = {
   options = { json = "one JSON object" },
   help = [[
 Counts every record in one pass. Bytes are those of the records themselves; data that lies
-behind AUX area and tracing data records is counted apart, as payload.]],
+behind AUX area and tracing data records is counted apart, as payload.
+
+Samples that carry counter values ({a,b}:S, a:S) are delivered for each value that
+moved: then the events have both the records that lie in the file, and the samples.]],
 }
 
 -- Rows {name, id, count, bytes}, most records first.
@@ -30,14 +33,15 @@ local function type_rows(counts)
   return rows
 end
 
--- Rows {name, samples, bytes, lost samples}, in the order of the file's events.
+-- Rows {name, records, samples, bytes, lost samples}, in the order of the file's events.
 local function event_rows(file, counts)
   local rows = {}
   for i, count in ipairs(counts.events) do
-    rows[i] = { file.events[i].name, count.count, count.bytes, count.lost_samples }
+    rows[i] = { file.events[i].name, count.records, count.count, count.bytes, count.lost_samples }
   end
   if counts.unknown_event.count > 0 then
-    table.insert(rows, { "(event unknown)", counts.unknown_event.count, counts.unknown_event.bytes, 0 })
+    local unknown = counts.unknown_event
+    table.insert(rows, { "(event unknown)", unknown.count, unknown.count, unknown.bytes, 0 })
   end
   return rows
 end
@@ -64,10 +68,16 @@ local function print_text(file, counts, out)
     { name = "type", kind = "string" }, { name = "", kind = "string" },
     { name = "records", kind = "unsigned" }, { name = "bytes", kind = "unsigned" },
   }, by_type)
-  print_table(out, {
-    { name = "event", kind = "string" }, { name = "samples", kind = "unsigned" },
-    { name = "bytes", kind = "unsigned" }, { name = "lost samples", kind = "unsigned" },
-  }, by_event)
+  local columns = {
+    { name = "event", kind = "string" }, { name = "records", kind = "unsigned" },
+    { name = "samples", kind = "unsigned" }, { name = "bytes", kind = "unsigned" },
+    { name = "lost samples", kind = "unsigned" },
+  }
+  if not counts.split then
+    table.remove(columns, 2)
+    for _, row in ipairs(by_event) do table.remove(row, 2) end
+  end
+  print_table(out, columns, by_event)
   out:write(("lost records  %d\nlost samples  %d\n"):format(counts.lost_records, counts.lost_samples))
   if counts.payload > 0 then
     out:write(("payload       %d bytes\n"):format(counts.payload))
@@ -94,7 +104,7 @@ local function print_json(file, counts, out)
     path = file.path,
     size = file.size,
     types = objects(type_rows(counts), "type", "type_id", "records", "bytes"),
-    events = objects(event_rows(file, counts), "event", "samples", "bytes", "lost_samples"),
+    events = objects(event_rows(file, counts), "event", "records", "samples", "bytes", "lost_samples"),
     lost_records = counts.lost_records,
     lost_samples = counts.lost_samples,
     payload = counts.payload,

@@ -50,7 +50,7 @@ local function by_switches(file, stack, leave, come, lose)
   for _, name in ipairs { "sched:sched_switch", "context-switches", "cs" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
   end
-  local query = file:records { type = { "sample", "lost", "lost_samples", "switch", "switch_cpu_wide" } }
+  local query = file:records { type = { "sample", "lost", "lost_samples", "switch", "switch_cpu_wide" }, expand = true }
     :where(table.concat(tests, " or "))
   for type_id, time, comm, pid, tid, out, preempt, chain in query:select("type_id", "time", "comm", "pid", "tid", "out",
       "preempt", stack or "false") do

@@ -4,6 +4,9 @@ local perflua = require "perflua"
 local corpus = require "spec.support.corpus"
 local reading = require "spec.support.reading"
 
+-- Samples as they are delivered, where records() gives them as they lie.
+local SAMPLES = { type = "sample", expand = true }
+
 local names = { "ip", "pid", "tid", "time", "cpu", "period", "addr" }
 
 -- The names among these that samples of a file can have.
@@ -18,7 +21,7 @@ end
 -- Sums and counts by (event, pid, cpu), from reading records one by one.
 local function by_hand(file)
   local groups = {}
-  for s in file:records("sample"):each() do
+  for s in file:records(SAMPLES):each() do
     local key = ("%s %s %s"):format(s.event and s.event.index, s.pid, s.cpu)
     local g = groups[key] or { count = 0, period = 0 }
     groups[key] = g
@@ -33,7 +36,7 @@ local function check(path)
   local _ <close> = file
   local fields = known_names(file)
   if file:samples():count() == 0 then return end
-  local step = file:records("sample"):each()
+  local step = file:records(SAMPLES):each()
   for _, row in ipairs(file:samples():select(table.unpack(fields)):collect()) do
     local record = step()
     for i, name in ipairs(fields) do
@@ -55,11 +58,11 @@ local function check(path)
     assert.equal(n, #t)
     local total = 0
     for row in t:rows() do total = total + row.count end
-    assert.equal(file:records("sample"):count(), total)
+    assert.equal(file:records(SAMPLES):count(), total)
     local lua = file:samples():where(function() return true end):group_by("pid", "cpu"):count():sum("period"):sort()
     assert.equal(tostring(lua), tostring(t))
   end
-  local all = file:records("sample"):count()
+  local all = file:records(SAMPLES):count()
   assert.equal(all, file:samples():where("period >= 2"):count() + file:samples():where("not (period >= 2)"):count())
 end
 
