@@ -123,10 +123,11 @@ needs.describe("perf", "its rows are those of perf report", function()
     end
   end)
 
-  needs.it("record", "of a recording made here", function()
-    local path = oracle.record("-F 2000 -e cpu-clock", "sh -c 'ls -R /usr/include | sort | gzip -9 | wc -c'")
-    local theirs, ours = report_rows.of_perf(path, "--no-children"), report_rows.of_ours(path, "--no-children")
-    local same, whole = 0, 0
+  local work = "sh -c 'ls -R /usr/include | sort | gzip -9 | wc -c'"
+
+  local function check(path)
+    local theirs = report_rows.of_perf(path, "--no-children --no-group")
+    local ours, same, whole = report_rows.of_ours(path, "--no-children"), 0, 0
     for key, row in pairs(theirs) do
       whole = whole + row.period
       -- stubs of libraries' functions have no names, or wrong ones, there
@@ -136,5 +137,13 @@ needs.describe("perf", "its rows are those of perf report", function()
     end
     assert.is_true(whole > 0)
     assert.is_true(same / whole > 0.97, ("%.1f %% of the periods are in the same rows"):format(100 * same / whole))
+  end
+
+  needs.it("record", "of a recording made here", function()
+    check(oracle.record("-F 2000 -e cpu-clock", work))
+  end)
+
+  needs.it("record,cpus", "of a recording made here, of samples with counter values", function()
+    check(oracle.record("-a -e '{cpu-clock,context-switches,page-faults}:S'", work))
   end)
 end)
