@@ -75,6 +75,7 @@ function File:records(options) end
 ---@field order? "file"
 ---@field reuse? boolean # One record object again and again: fast; copy() what you keep.
 ---@field container? boolean # The container's own records, too.
+---@field expand? boolean # Samples with counter values are delivered for each value that moved: samples() true, records() false.
 
 ---Samples to loop over or ask.
 ---@param event? string|perflua.Event|(string|perflua.Event)[]|perflua.RecordsOptions default: of every event

@@ -61,7 +61,7 @@ end
 local function counted_on(list)
   local kept = {}
   for _, line in ipairs(list) do
-    if not line:find(" " .. ("%d"):rep(19)) then kept[#kept + 1] = line end
+    if not line:find(("%d"):rep(19)) then kept[#kept + 1] = line end
   end
   return kept
 end
