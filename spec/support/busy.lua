@@ -28,7 +28,7 @@ local function old_events()
   return {
     { name = "cycles", type = 0, config = 0, ids = { 11, 12, 13 }, sample_type = with { "callchain", "raw" } },
     { name = "faults", type = 1, config = 2, ids = { 21, 22, 23 }, sample_type = with { "addr", "read", "data_src" },
-      read_format = { "id", "group", "time_enabled" } },
+      read_format = { "group", "time_enabled" } }, -- without ids samples stay whole
   }
 end
 
@@ -74,7 +74,7 @@ local function sample(event, cpu, time, random)
     identifier = event * 10 + 1 + cpu, ip = 0x400000 + 16 * random(8), pid = pid, tid = pid + random(3), time = time,
     cpu = cpu, period = 1 + random(1000), callchain = { -512, 0x400000 + random(64), 0x400100 }, raw = "raw!",
     addr = random(1 << 30), data_src = 0x68100142, phys_addr = random(1 << 20), transaction = 1, cgroup = 5,
-    read = { time_enabled = time, { value = random(99), id = 21 + cpu }, { value = 2, id = 11 + cpu } },
+    read = { time_enabled = time, { value = random(99) }, { value = 2 } },
     branch_stack = { hw_idx = 1, { from = 1, to = 2, type = 3, mispred = true } }, stack_user = "stack...",
     regs_user = { abi = 2, random(99), 2 }, regs_intr = { abi = 2, random(99) }, aux = "auxauxau",
     weight = random(99), ins_lat = 3, retire_lat = 4,
