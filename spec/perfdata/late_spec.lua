@@ -63,6 +63,37 @@ reading.either_order(describe, function(endian)
       assert.are.equal(0, #file.damage)
     end)
 
+    it("may be the first with counter values, whose periods are differences from the first sample on", function()
+      local function recording()
+        local b = small { endian = endian }
+        local late = late_event(b, {
+          name = "counted", type = 1, config = 7, ids = { 31 }, read_format = { "id" },
+          sample_type = { "identifier", "ip", "tid", "time", "read" },
+        })
+        for time, value in ipairs { 10, 30, 31 } do
+          b:sample(late, { identifier = 31, pid = 5, time = 3 + time, read = { value = value, id = 31 } })
+        end
+        return b
+      end
+      local questions = {
+        function(file) return file:samples():all_events():group_by("type"):sum("period"):sort()[1].period end,
+        function(file)
+          local sum = 0
+          for s in file:samples():each() do sum = sum + s.period end
+          return sum
+        end,
+      }
+      for _, question in ipairs(questions) do
+        assert.are.equal(2 + 31, question(reading.open(recording())))
+      end
+      assert.are.equal(21, reading.open(recording()):samples():between(5, nil):sum("period"))
+      local file = reading.open(recording())
+      local periods = {}
+      for s in file:samples():between(5, nil):each() do periods[#periods + 1] = s.period end
+      assert.are.same({ 20, 1 }, periods)
+      assert.are.equal(3, reading.open(recording()):count().events[3].count)
+    end)
+
     it("is the first one's peer: both were alone before", function()
       local b = builder.new { endian = endian, container = "pipe" }
       local one = b:event { name = "one", sample_type = kinds, ids = { 11 } }

@@ -40,9 +40,10 @@ local recordings = {
     { "", every_field, "-F sw:comm,event,addr,sym,dso,misc", "-G " .. every_field } },
   { "of a tracepoint", "--sample-cpu -e sched:sched_process_exec -e cpu-clock", { "", "-F trace:comm,tid,event" } },
   { "of a group", "-e '{cpu-clock,page-faults,task-clock}:S'", { "", "-F event,period,ip" } },
+  -- of processes that others run here: binaries that may change
   { "of a group on all processors", "-a -g -e '{cpu-clock,context-switches,page-faults}:S'",
-    { "", "-G -F comm,tid,cpu,time,event,period" } },
-  { "of a group of tracepoints", "-a -e '{sched:sched_switch,sched:sched_wakeup,page-faults}:S'", { "" } },
+    { "-G -F comm,tid,cpu,time,event,period", "-F event,ip" } },
+  { "of a group of tracepoints", "-a -e '{sched:sched_switch,sched:sched_wakeup,page-faults}:S'", { "-F trace:comm,tid,time,event,trace -F sw:comm,tid,time,event,period" } },
   { "of one counted event", "-c 1000000 -e cpu-clock:S", { "", "-F event,period,ip" } },
   { "with registers and more", "-F 1000 -W -T -P -d --phys-data --user-regs --intr-regs -e cpu-clock",
     { "-F comm,addr,weight,phys_addr,iregs,uregs" } },

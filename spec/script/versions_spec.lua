@@ -92,7 +92,7 @@ local cases = {
   unknown_events = { "event", "unknown event PMU=77 config=0x5: \n", "unknown attr type: 77: \n",
     function() return recording({ unnamed = true, type = 77, config = 5 }, { {} }) end },
   read_by_thread = { "tid,period", "      5        100 \n      6         30 \n      5         30 \n",
-    "      5        100 \n      6 18446744073709551546 \n      5        100 \n", counters },
+    "      5        100 \n      5        100 \n", counters },
   outermost_line = { "ip,srcline", "           40014e\n  inlined.c:17\n", "           40014e\n  inlined.c:6\n",
     function()
       return recording({}, { { ip = 0x40014e } }, function(b)
@@ -108,7 +108,8 @@ local cases = {
 local function printed(path, fields, version)
   local got = run.perflua { "script", "--as", version, "--symfs", symfs, "--kallsyms", "/dev/null",
     "-F", fields, path }
-  assert.are.same({ 0, "" }, { got.status, got.err })
+  local err = got.err:gsub("[^\n]*counter of 'it' went back: found 30, expected at least 100\n", "")
+  assert.are.same({ 0, "" }, { got.status, err })
   return got.out
 end
 
