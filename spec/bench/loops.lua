@@ -34,6 +34,8 @@ end
 
 function loops.select(file) return select_three(file:samples { order = "file" }) end
 
+function loops.select_recorded(file) return select_three(file:samples { order = "file", expand = false }) end
+
 function loops.select_by_time(file) return select_three(file:samples()) end
 
 function loops.run(file)
