@@ -43,7 +43,8 @@ local recordings = {
   -- of processes that others run here: binaries that may change
   { "of a group on all processors", "-a -g -e '{cpu-clock,context-switches,page-faults}:S'",
     { "-G -F comm,tid,cpu,time,event,period", "-F event,ip" } },
-  { "of a group of tracepoints", "-a -e '{sched:sched_switch,sched:sched_wakeup,page-faults}:S'", { "-F trace:comm,tid,time,event,trace -F sw:comm,tid,time,event,period" } },
+  { "of a group of tracepoints", "-a -e '{sched:sched_switch,sched:sched_wakeup,page-faults}:S'",
+    { "-F trace:comm,tid,time,event,trace -F sw:comm,tid,time,event,period" } },
   { "of one counted event", "-c 1000000 -e cpu-clock:S", { "", "-F event,period,ip" } },
   { "with registers and more", "-F 1000 -W -T -P -d --phys-data --user-regs --intr-regs -e cpu-clock",
     { "-F comm,addr,weight,phys_addr,iregs,uregs" } },
@@ -60,11 +61,11 @@ end
 
 -- Counters that went back, as those of threads do for older perfs: they are damage, and no lines of ours.
 local function counted_on(list)
-  local kept = {}
+  local rest = {}
   for _, line in ipairs(list) do
-    if not line:find(("%d"):rep(19)) then kept[#kept + 1] = line end
+    if not line:find(("%d"):rep(19)) then rest[#rest + 1] = line end
   end
-  return kept
+  return rest
 end
 
 -- perf asks addr2line, which may know no line, the line ":0", or a line of another file of libc.

@@ -12,7 +12,7 @@ struct pd_counters {
 	struct pd_id_table by_thread; /* such an index and a tid → index in last */
 	uint64_t *last;		      /* [n]: previous values */
 	size_t n, capacity;
-	unsigned read_name, tid_name; /* numbers of the names of the fields */
+	unsigned read_name, tid_name;		 /* numbers of the names of the fields */
 	unsigned id, value, item_id, item_value; /* numbers of members and items of `read` */
 
 	struct pd_record rec; /* the record that is split */

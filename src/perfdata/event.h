@@ -33,7 +33,8 @@ struct pd_event {
 	const struct pd_layout *sample; /* of its samples */
 	/* of its samples, split by counter value (counters.h); NULL: they carry none with ids */
 	const struct pd_layout *split;
-	atomic_uint counters_noted; /* what of its counter values was noted as damage: counters.c */
+	atomic_uint
+		counters_noted; /* what of its counter values was noted as damage: counters.c */
 	const struct pd_layout *const
 		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
 };

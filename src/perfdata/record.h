@@ -20,7 +20,7 @@
 struct pd_record {
 	const uint8_t *bytes;		/* `size` of them, the header first */
 	const struct pd_layout *layout; /* never NULL */
-	const struct pd_event *event;	/* it is delivered as; NULL: the file has none for its id */
+	const struct pd_event *event; /* it is delivered as; NULL: the file has none for its id */
 	uint64_t offset; /* of the header in the file; of what is compressed: its record's */
 	uint64_t chunk_offset; /* of what is compressed: in what that holds; else PD_NO_CHUNK */
 	uint32_t type;

@@ -31,7 +31,8 @@ static void counter_period(const struct pd_record *rec, uint32_t at, struct pd_v
 }
 
 const struct pd_field pd_split_fields[] = {
-	{ COMPUTED(UINT, "id", 0, counter_id, "Id of the counter that the sample stands for.") },
+	{ COMPUTED(UINT, "id", 0, counter_id,
+		   "Id of the counter that the sample stands for.") },
 	{ COMPUTED(UINT, "period", 0, counter_period,
 		   "Events that the counter counted since its previous value.") },
 	END_OF_FIELDS,

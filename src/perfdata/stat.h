@@ -21,7 +21,7 @@ struct pd_stat {
 	size_t n_unknown;
 	struct pd_stat_event {
 		struct pd_count samples;
-		uint64_t delivered; /* samples of the event, as counters.h splits them */
+		uint64_t delivered;    /* samples of the event, as counters.h splits them */
 		uint64_t lost_samples; /* of LOST_SAMPLES records with an id of this event */
 	} * events;		       /* by number */
 	size_t n_events;
@@ -29,8 +29,8 @@ struct pd_stat {
 	uint64_t lost_records;	       /* sum of LOST: records the kernel could not store */
 	uint64_t lost_samples;	       /* sum of LOST_SAMPLES */
 	uint64_t payload;	       /* bytes behind AUXTRACE and TRACING_DATA records */
-	bool split; /* some samples carry counter values: `delivered` is counted */
-	struct pd_span times;	       /* of samples */
+	bool split;	      /* some samples carry counter values: `delivered` is counted */
+	struct pd_span times; /* of samples */
 };
 
 /* Counts all records. `go_on`, unless NULL, is asked now and then whether to. */

@@ -146,8 +146,8 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 
 static int no_memory(const struct pd_walk *w, const struct pd_record *rec, struct pd_error *err)
 {
-	pd_error_set(err, "ENOMEM", pd_session_stream(w->session, rec)->input->path, rec->offset,
-		     "no memory for counter values");
+	pd_error_set(err, "ENOMEM", pd_session_stream(w->session, rec)->input->path,
+		     rec->offset, "no memory for counter values");
 	return -1;
 }
 

@@ -71,12 +71,12 @@ struct px_script {
 	struct px_ids ids;
 	struct px_event **events; /* [n_events]: by number; NULL: not met yet */
 	size_t n_events;
-	bool begun;		  /* what follows is decided */
-	bool use_callchains;	  /* some event has them, and they are shown */
-	size_t name_width;	  /* of the longest name of an event */
-	size_t data_src_size;	  /* of the longest data_src so far */
-	unsigned text;		  /* enum pd_perf_text */
-	unsigned id_width;	  /* of pid and tid */
+	bool begun;	      /* what follows is decided */
+	bool use_callchains;  /* some event has them, and they are shown */
+	size_t name_width;    /* of the longest name of an event */
+	size_t data_src_size; /* of the longest data_src so far */
+	unsigned text;	      /* enum pd_perf_text */
+	unsigned id_width;    /* of pid and tid */
 };
 
 /* A sample at hand. */

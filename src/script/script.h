@@ -57,8 +57,8 @@ struct px_options {
 	uint64_t fields[PX_CLASSES]; /* bits by number */
 	uint64_t asked[PX_CLASSES];  /* of them: not to be left out if they were not recorded */
 	bool chosen[PX_CLASSES];     /* they are not the default */
-	bool ns;	 /* times with nine decimals, else six */
-	bool callchains; /* are they shown */
+	bool ns;		     /* times with nine decimals, else six */
+	bool callchains;	     /* are they shown */
 	enum px_inlined inlined;
 	unsigned max_stack; /* frames of a call chain; 0: all */
 };

@@ -198,8 +198,8 @@ function run.run(file, handlers)
   local late = late_handler(file, handlers)
   local wanted = types_of(by_type, by_event, handlers, late)
   local options = {
-    types = wanted, order = "time", expand = true, container = not wanted and ignore_container(by_type), handlers = by_type,
-    event_handlers = by_event, other = other, late = late,
+    types = wanted, order = "time", expand = true, container = not wanted and ignore_container(by_type),
+    handlers = by_type, event_handlers = by_event, other = other, late = late,
     interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
   }
   local stopped = handlers.begin and handlers.begin(file) == run.stop

@@ -206,7 +206,7 @@ end
 
 -- What a pass over the records and the spans reads; the times of each are left to their conditions.
 local function joined(spec, pairing)
-  local ids, events, reading = nil, nil, {}
+  local ids, event_set, reading = nil, nil, {}
   for key, value in pairs(pairing.reading) do reading[key] = value end
   if spec.types and reading.types then
     ids = {}
@@ -215,14 +215,14 @@ local function joined(spec, pairing)
     end
   end
   if spec.events and pairing.events then
-    events = {}
+    event_set = {}
     for _, set in ipairs { spec.events, pairing.events } do
-      for index in pairs(set) do events[index] = true end
+      for index in pairs(set) do event_set[index] = true end
     end
   end
   reading.types, reading.container = ids, spec.container or reading.container
   reading.from, reading.to = nil, nil
-  reading.scope = fields.scope(spec.file, ids, events, reading.container)
+  reading.scope = fields.scope(spec.file, ids, event_set, reading.container)
   local changed = { reading = reading, scope = reading.scope }
   for _, name in ipairs { "open", "close" } do
     local side = pairing[name]

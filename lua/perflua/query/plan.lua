@@ -3,8 +3,8 @@
 -- The cursor asks the filters that can be lowered, and yields values if all that is read is described; else it yields
 -- records, and Lua asks the filters that are left and reads the fields. All ways give the same answer.
 --
--- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, expand, filters; with
--- `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it gives
+-- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, expand, filters;
+-- with `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it gives
 -- what plan.source and plan.records give, and says `why` the core does not.
 
 local engine = require "perflua.query.engine"
