@@ -4,8 +4,8 @@
 -- records, and Lua asks the filters that are left and reads the fields. All ways give the same answer.
 --
 -- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, expand, filters;
--- with `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it gives
--- what plan.source and plan.records give, and says `why` the core does not.
+-- with `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it
+-- gives what plan.source and plan.records give, and says `why` the core does not.
 
 local engine = require "perflua.query.engine"
 local guard = require "perflua.errors.guard"
