@@ -23,6 +23,8 @@ local tool = {
   help = [[
 A call counts when it returns. Its time is that since its start; it has none if the start was not
 recorded, or records were lost in between. What is no pair of start and return is said first.
+A return without a number (-1, as after rt_sigreturn) ends the call that its thread has open; if none
+is known, the call is [unknown].
 
   $ perflua syscalls --errno --count 3 perf.data
   # calls without a time, for their start was not recorded: 1
@@ -33,11 +35,13 @@ recorded, or records were lost in between. What is no pair of start and return i
   mprotect      5       0      0.06    5.96   12.70   27.64]],
 }
 
--- Of the calls of one number in one thread.
-local START <const> = 1 -- of the call that has not returned; false: there is none
-local TIMED <const>, TOTAL <const>, MIN <const>, MAX <const>, UNTIMED <const>, FAILED <const> = 2, 3, 4, 5, 6, 7
+-- The places of what is counted of the calls of one number in one thread.
+local TIMED <const>, TOTAL <const>, MIN <const>, MAX <const>, UNTIMED <const>, FAILED <const> = 1, 2, 3, 4, 5, 6
 
-local function new() return { false, 0, 0, math.maxinteger, 0, 0, 0, errno = {}, hist = {} } end
+local function new() return { 0, 0, math.maxinteger, 0, 0, 0, errno = {}, hist = {} } end
+
+-- The number that a call's return carries when a signal's handler has ended: the kernel has set it to -1.
+local NO_NUMBER <const> = -1
 
 -- Samples of system calls, and records that tell of lost ones; those have no id.
 local function records_of(file)
@@ -46,53 +50,71 @@ local function records_of(file)
     :select("tid", raw and "args.id" or "args.__syscall_nr", "time", "args.ret"):each()
 end
 
-local function drop_started(threads)
+local function drop_open(threads)
   local n = 0
-  for _, states in pairs(threads) do
-    for _, s in pairs(states) do
-      if s[START] then s[START], n = false, n + 1 end
-    end
+  for _, thread in pairs(threads) do
+    if thread.open then thread.open, n = nil, n + 1 end
   end
   return n
 end
 
--- States by thread and number; how many calls had not returned before the next, when records were lost, at the end.
+-- A name by the numbers of the machine that recorded.
+local function name_of(names, number, arch)
+  local ok, name = pcall(names, number, arch)
+  return ok and arch and name or tostring(number)
+end
+
+-- Whether a return belongs to the call that its thread has open: it carries the number of that
+-- call, or NO_NUMBER, or after execve and execveat the number of execve in the new program.
+local function is_return(open, id, ret, arch)
+  if open == id or id == NO_NUMBER then return open ~= nil end
+  if not open or ret ~= 0 then return false end
+  return name_of(perflua.syscall, open, arch):find "^execve" ~= nil or name_of(perflua.syscall, id, arch) == "execve"
+end
+
+-- Counts a return of a call of this number, which began at start (nil: nobody knows).
+local function count_return(s, start, time, hist)
+  if not start then
+    s[UNTIMED] = s[UNTIMED] + 1
+    return
+  end
+  local d = time - start
+  s[TIMED], s[TOTAL] = s[TIMED] + 1, s[TOTAL] + d
+  if d > s[MAX] then s[MAX] = d end
+  if d < s[MIN] then s[MIN] = d end
+  if hist then s.hist[hist(d)] = (s.hist[hist(d)] or 0) + 1 end
+end
+
+-- Returns threads by tid, each with its calls by number; how many calls have no return because the
+-- next record of their thread is of another call, because records were lost, because it ended.
 local function read(file, hist)
-  local bucket, threads, restarted, lost = sketch.power("signed"), {}, 0, 0
-  local states, states_tid
+  local threads, restarted, lost, thread, thread_tid = {}, 0, 0, nil, nil
+  local arch = file.features.arch
   for tid, id, time, ret in records_of(file) do
-    if tid ~= states_tid then
-      states, states_tid = threads[tid] or {}, tid
-      threads[tid] = states
+    if tid ~= thread_tid then
+      thread, thread_tid = threads[tid] or { calls = {} }, tid
+      threads[tid] = thread
     end
-    local s = states[id]
-    if not s then
-      s = new()
-      if id then states[id] = s else lost = lost + drop_started(threads) end
-    end
-    if not ret then
-      if s[START] then restarted = restarted + 1 end
-      s[START] = time
+    local open = thread.open
+    if not id then
+      lost = lost + drop_open(threads)
+    elseif not ret then
+      if open then restarted = restarted + 1 end
+      thread.open, thread.start = id, time
     else
-      local start = s[START]
-      if start then
-        local d = time - start
-        s[START] = false
-        s[TIMED] = s[TIMED] + 1
-        s[TOTAL] = s[TOTAL] + d
-        if d > s[MAX] then s[MAX] = d end
-        if d < s[MIN] then s[MIN] = d end
-        if hist then s.hist[bucket(d)] = (s.hist[bucket(d)] or 0) + 1 end
-      else
-        s[UNTIMED] = s[UNTIMED] + 1
-      end
-      if ret < 0 and ret >= -4095 then
+      local returned = is_return(open, id, ret, arch)
+      if open and not returned then restarted = restarted + 1 end
+      local number = returned and open or id
+      local s = thread.calls[number] or new()
+      thread.calls[number], thread.open = s, nil
+      count_return(s, returned and thread.start, time, hist)
+      if id ~= NO_NUMBER and ret < 0 and ret >= -4095 then -- without a number, ret is a register of the program
         s[FAILED] = s[FAILED] + 1
         s.errno[ret] = (s.errno[ret] or 0) + 1
       end
     end
   end
-  return threads, restarted, lost, drop_started(threads)
+  return threads, restarted, lost, drop_open(threads)
 end
 
 local function add(row, s)
@@ -103,29 +125,21 @@ local function add(row, s)
   end
 end
 
--- The states put together. What a signal's handler returns from is no call: -1.
+-- The calls of all threads, added up by what the rows are to be.
 local function rows_of(threads, by)
   local rows, places = {}, {}
-  for tid, states in pairs(threads) do
-    for id, s in pairs(states) do
+  for tid, thread in pairs(threads) do
+    for id, s in pairs(thread.calls) do
       local place = ("%s %s"):format(by.thread and tid, by.syscall and id)
-      if id ~= -1 and s[TIMED] + s[UNTIMED] > 0 then
-        if not places[place] then
-          places[place] = new()
-          places[place].tid, places[place].id = tid, id
-          rows[#rows + 1] = places[place]
-        end
-        add(places[place], s)
+      if not places[place] then
+        places[place] = new()
+        places[place].tid, places[place].id = tid, id
+        rows[#rows + 1] = places[place]
       end
+      add(places[place], s)
     end
   end
   return rows
-end
-
--- A name by the numbers of the machine that recorded.
-local function name_of(names, number, arch)
-  local ok, name = pcall(names, number, arch)
-  return ok and arch and name or tostring(number)
 end
 
 local function errors_of(row, arch)
@@ -145,7 +159,7 @@ function tool.run(args, out)
   if wrong then return 2, "syscalls: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
-  local threads, restarted, lost, unfinished = read(file, args.hist)
+  local threads, restarted, lost, unfinished = read(file, args.hist and sketch.power("signed"))
   local arch, untimed = file.features.arch, 0
   local list = listed.new({
     { "comm", "string", not by.thread }, { "tid", "signed", not by.thread }, { "syscall", "string", not by.syscall },
@@ -158,14 +172,15 @@ function tool.run(args, out)
     local timed, thread = row[TIMED] > 0, by.thread and file:thread(row.tid)
     untimed = untimed + row[UNTIMED]
     list:add {
-      comm = thread and thread.comm, tid = row.tid, syscall = name_of(perflua.syscall, row.id, arch),
+      comm = thread and thread.comm, tid = row.tid,
+      syscall = row.id == NO_NUMBER and "[unknown]" or name_of(perflua.syscall, row.id, arch),
       calls = row[TIMED] + row[UNTIMED], errors = row[FAILED], untimed = row[UNTIMED], total_ms = row[TOTAL] / 1e6,
       min_us = timed and row[MIN] / 1e3 or nil, avg_us = timed and row[TOTAL] / row[TIMED] / 1e3 or nil,
       max_us = timed and row[MAX] / 1e3 or nil, errno = errors_of(row, arch), hist = sketch.histogram(row.hist),
     }
   end
   list:note("untimed", untimed, "calls without a time, for their start was not recorded")
-  list:note("restarted", restarted, "calls not counted, for they had not returned when the next began")
+  list:note("restarted", restarted, "calls not counted, for their return was not recorded")
   list:note("lost", lost, "calls without a time or not counted, for records were lost before they returned")
   list:note("unfinished", unfinished, "calls not counted, for they had not returned at the end")
   return list:write(args, out)
