@@ -88,6 +88,27 @@ static int host_is_terminal(lua_State *L)
 	return 1;
 }
 
+/* host.stat(path) -> "file", its size in bytes | "directory" | "stream" (read once) | "other" | nil */
+static int host_stat(lua_State *L)
+{
+	struct stat st;
+
+	if (stat(luaL_checkstring(L, 1), &st) < 0)
+		return 0;
+	if (S_ISREG(st.st_mode)) {
+		lua_pushliteral(L, "file");
+		lua_pushinteger(L, st.st_size);
+		return 2;
+	}
+	if (S_ISDIR(st.st_mode))
+		lua_pushliteral(L, "directory");
+	else if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISSOCK(st.st_mode))
+		lua_pushliteral(L, "stream");
+	else
+		lua_pushliteral(L, "other");
+	return 1;
+}
+
 /* host.set_threads(n): for recordings that are opened without the option */
 static int host_set_threads(lua_State *L)
 {
@@ -185,6 +206,7 @@ static int host_read_line(lua_State *L)
 static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
 	{ "is_terminal", host_is_terminal },
+	{ "stat", host_stat },
 	{ "show_progress", host_show_progress },
 	{ "set_threads", host_set_threads },
 	{ "read_line", host_read_line },

@@ -2,7 +2,7 @@
 -- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local fmt = require "perflua.text.fmt"
-local needs = require "perflua.meta.needs"
+local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.cli.returned"
 local tools = require "perflua.tools"
 local traceback = require "perflua.cli.traceback"
@@ -15,6 +15,7 @@ local FAILED, USAGE, INTERRUPTED = 1, 2, 130
 local usage = [=[
 usage: perflua [options] script.lua [perf.data [args…]]
        perflua [options] tool [args…]
+       perflua [options] -e STAT [perf.data…]
 ]=]
 
 local help = usage .. [[
@@ -23,7 +24,8 @@ An argument with / or . is a script, else the name of a tool (perflua help lists
 them), else a script file of that name; - is a script on standard input. Without
 arguments on a terminal: a prompt.
 
-  -e STAT     run the Lua statements STAT
+  -e STAT     run the Lua statements STAT; recordings behind the options, or -, are
+              their arg[1] … and together the global `file`, by default perf.data
   -i          a prompt after the script
   -l NAME     require NAME into the global of that name; -l GLOBAL=NAME
   -v          print the version
@@ -96,36 +98,20 @@ local function protected(fn, ...)
   return FAILED
 end
 
--- A recording where a script should be is an easy mistake to make.
-local MAGIC = { PERFILE2 = true, ["2ELIFREP"] = true, PERFFILE = true }
-
--- A file, or a directory with one.
-local function is_recording(path)
-  for _, candidate in ipairs { path, path .. "/data" } do
-    local file <close> = io.open(candidate, "rb")
-    if file and MAGIC[file:read(8)] then return true end
-  end
-  return false
-end
-
 local function exists(path)
   local file = io.open(path)
   return file and file:close()
-end
-
-local function open_recordings(meta)
-  return needs.open(#arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data", meta)
 end
 
 -- What a script returned: handlers are run over its arguments as recordings, a table is shown.
 local function use_returned(value, second)
   local meta, message = returned.meta(value, second), nil
   if returned.is_handlers(value) then
-    local file <close>, why = open_recordings(meta or {})
+    local file <close>, why = recordings.open(meta or {})
     if file then file:run(value) else message = why end
   else
     local result
-    result, message = returned.table(value, open_recordings, meta)
+    result, message = returned.table(value, recordings.open, meta)
     if result then print(result) end
   end
   if message then
@@ -134,12 +120,9 @@ local function use_returned(value, second)
   end
 end
 
-local function run_script(path)
-  local chunk, message = loadfile(path)
-  if not chunk and path and is_recording(path) then
-    complain(("%s is a recording, not a script; try: perflua stat %s"):format(path, path))
-    return USAGE
-  elseif not chunk then
+-- Runs a script, or complains about why there is none.
+local function run_script(chunk, message)
+  if not chunk then
     complain(message)
     return FAILED
   end
@@ -168,21 +151,22 @@ local function run_tool(name, tool, host)
   return failed or status
 end
 
--- The script or tool that an argument names.
-local function run_named(word, host)
-  if word == "-" then
-    return run_script(nil)
-  elseif word:find("[/.]") then
-    return run_script(word)
-  end
-  local tool = tools.find(word)
+-- Returns a function that runs the script or tool that an argument names; or complains, and returns nil
+-- and a status. The script is loaded at once, so that no chunk of -e runs if the argument is mistaken.
+local function prepare(word, host)
+  if word == "-" then return function() return run_script(loadfile()) end end
+  local tool = not word:find("[/.]") and tools.find(word)
   if tool then
-    return run_tool(word, tool, host)
-  elseif exists(word) then
-    return run_script(word)
+    return function() return run_tool(word, tool, host) end
+  elseif not word:find("[/.]") and not exists(word) then
+    complain(("'%s' is neither a tool nor a script file; perflua help lists the tools"):format(word))
+    return nil, USAGE
   end
-  complain(("'%s' is neither a tool nor a script file; perflua help lists the tools"):format(word))
-  return USAGE
+  local chunk, message = loadfile(word)
+  if chunk then return function() return run_script(chunk) end end
+  local is_recording = recordings.is(word)
+  complain(is_recording and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word) or message)
+  return nil, is_recording and USAGE or FAILED
 end
 
 local function run_chunk(chunk, message)
@@ -207,8 +191,9 @@ end
 
 local actions = {}
 
-function actions.e(text)
-  return run_chunk(load(text, "=(command line)", "t"))
+-- Runs a chunk as a script, with arguments and a result that is used, unless a script or tool follows.
+function actions.e(text, is_script)
+  return (is_script and run_script or run_chunk)(load(text, "=(command line)", "t"))
 end
 
 function actions.l(text)
@@ -218,39 +203,63 @@ function actions.l(text)
   return status
 end
 
-local function run_actions(options)
+local function run_actions(options, are_scripts)
   for _, action in ipairs(options.actions) do
-    local status = actions[action.letter](action.value)
+    local status = actions[action.letter](action.value, are_scripts)
     if status then
       return status
     end
   end
 end
 
--- Index 0 is the script, what follows it its arguments, what is before it below 0.
-local function make_arg(argv, script)
+-- Returns `arg`: the script at 0, its arguments above, the words before it below. A chunk's arguments
+-- follow the program, which is at 0.
+local function make_arg(argv, first, of_chunk)
+  if of_chunk then return table.move(argv, first, #argv, 1, { [0] = argv[0] }) end
   local args = {}
+  local script = argv[first] and first or 0
   for i = 0, #argv do
     args[i - script] = argv[i]
   end
   return args
 end
 
-local function run(argv, host, options, script)
+-- Returns true if there is a chunk of -e, and neither a script nor a tool: the words behind the options
+-- are its arguments.
+local function is_of_chunk(argv, host, options, first)
+  for _, action in ipairs(options.actions) do
+    if action.letter == "e" then return not argv[first] or recordings.is_for_chunk(argv[first], host) end
+  end
+  return false
+end
+
+-- Runs what the options name, the script or tool, and the prompt.
+local function run(argv, host, options, first)
+  local of_chunk = is_of_chunk(argv, host, options, first)
   _G.perflua = require "perflua"
-  _G.arg = make_arg(argv, argv[script] and script or 0)
-  local status = not options.no_environment and run_init() or run_actions(options)
+  _G.arg = make_arg(argv, first, of_chunk)
+  for _, argument in ipairs(of_chunk and options.interactive and arg or {}) do
+    if argument == "-" then
+      complain("'-' cannot be a recording beside -i: the prompt reads standard input")
+      return USAGE
+    end
+  end
+  local status = not options.no_environment and run_init() or nil
+  local job
+  if argv[first] and not of_chunk and not status then job, status = prepare(argv[first], host) end
+  if of_chunk then recordings.define_file() end
+  status = status or run_actions(options, of_chunk)
   if status then
     return status
   end
-  if argv[script] then
-    status = run_named(argv[script], host)
+  if job then
+    status = job()
   elseif options.banner or options.interactive or #options.actions > 0 then
     status = nil
   elseif host.is_terminal() then
     options.interactive = true
   else
-    status = run_script(nil)
+    status = run_script(loadfile())
   end
   if options.interactive then
     io.stdout:write(version.line(host), "\n")

@@ -16,7 +16,7 @@ returns a function, or a query with groups, may return such a table behind it.]]
 
 local function list(out)
   out:write("usage: perflua [options] script.lua [perf.data [args…]]\n",
-    "       perflua [options] tool [args…]\n\ntools:\n")
+    "       perflua [options] tool [args…]\n       perflua [options] -e STAT [perf.data…]\n\ntools:\n")
   local names, width = tools.names(), 7
   for _, name in ipairs(names) do
     width = math.max(width, #name)
