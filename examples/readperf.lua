@@ -7,14 +7,17 @@
 -- It writes into the directory, by default the current one:
 --
 --   stat.csv       record, count: how many records of each type there are
---   overview.csv   nr, type, pid, tid, time, info …: the records sorted by time; nr says where in the file each lies
+--   overview.csv   nr, type, pid, tid, time, info: the records sorted by time; nr is the index in the file, the
+--                  number of records before it (as perflua dump lists them: perf's own count, too)
 --   processes.csv  pid, comm, #mmap, fork, exit, samples, period, event: the processes
 --   results.csv    period, samples, filename, function, event: the functions, and the source files they are in
 --
 -- Times are nanoseconds. Info is of a mapping its file, address, size and offset, of a COMM the name, of a FORK the
--- parent, of a sample ip, period and event. Addresses are hexadecimal. What two events counted is in two lines.
+-- parent, of a sample ip, period and event, with spaces between. Addresses are hexadecimal. What two events counted is
+-- in two lines. The recording is read in the order of time and in that of the file, which a stream cannot.
 --
 -- $ perflua examples/readperf.lua spec/fixtures/words/perf.data "$(mktemp -d)" spec/fixtures/words
+-- cpu-clock:u
 --    per       period samples function
 --  48.56    355065186     354 compare
 --  26.06    190571710     190 find_in_tree
@@ -54,6 +57,43 @@ local function sorted(map)
   return keys
 end
 
+-- A second pass, in the order of the file, finds the index of each record. It goes as far as it has to:
+-- `ahead` has the indexes of records that it met and the pass in the order of time did not yet. In a
+-- directory each file has offsets of its own, so several records may have one key.
+local in_file = file:records({ order = "file", container = true })
+  :select("offset", "chunk_offset", "time", "type"):each()
+local ahead, n_met = {}, 0
+
+local function key_of(offset, chunk_offset, time)
+  return offset .. " " .. (chunk_offset or "") .. " " .. (time or "")
+end
+
+local function look_ahead()
+  local offset, chunk_offset, time, kind = in_file()
+  if not offset then return false end -- ^C ends both passes
+  if kind ~= "finished_round" then -- there are many of these, and the other pass has none
+    local key = key_of(offset, chunk_offset, time)
+    ahead[key] = ahead[key] or {}
+    table.insert(ahead[key], n_met)
+  end
+  n_met = n_met + 1
+  return true
+end
+
+local last_key, last_index
+
+-- Returns a record's index, and whether it is another record than the one before: a record of a group of
+-- events may be delivered as several samples.
+local function index_of(r)
+  local key = key_of(r.offset, r.chunk_offset, r.time)
+  if key == last_key then return last_index, false end
+  while not ahead[key] and look_ahead() do end
+  local same = ahead[key]
+  if not same or not same[2] then ahead[key] = nil end
+  last_key, last_index = key, same and table.remove(same, 1)
+  return last_index, true
+end
+
 -- stat.csv: a count for each type.
 local counts = {}
 
@@ -62,10 +102,10 @@ local function count(r)
 end
 
 -- overview.csv: what info is depends on the type.
-local hex = perflua.hex
+local function hex(number) return number and perflua.hex(number) or "-" end
 
 local function mapping(r)
-  return r.filename, hex(r.addr), hex(r.len), hex(r.pgoff)
+  return ("%s %s %s %s"):format(r.filename, hex(r.addr), hex(r.len), hex(r.pgoff))
 end
 
 local info = {
@@ -73,14 +113,16 @@ local info = {
   mmap2 = mapping,
   comm = function(r) return r.comm end,
   fork = function(r) return r.ppid end,
-  sample = function(r) return r.ip and hex(r.ip), r.period, r.event and r.event.name end,
+  sample = function(r)
+    return ("%s %s %s"):format(hex(r.ip), r.period or "-", r.event and r.event.name or "-")
+  end,
 }
 
 local overview = create("overview.csv", "nr,type,pid,tid,time,info")
 
-local function log(r)
-  local of_type = info[r.type] or function() end
-  overview(r.offset, r.type:upper(), r.pid, r.tid, r.time, of_type(r))
+local function log(r, index)
+  local of_type = info[r.type]
+  overview(index, r.type:upper(), r.pid, r.tid, r.time, of_type and of_type(r))
 end
 
 -- processes.csv: a process is known from its fork on, or from the first record that names it, until it exits.
@@ -101,7 +143,7 @@ local function add(totals, r)
   local event = r.event and r.event.name or ""
   local total = totals[event] or { samples = 0, period = 0 }
   totals[event] = total
-  total.samples, total.period = total.samples + 1, total.period + r.period
+  total.samples, total.period = total.samples + 1, total.period + (r.period or 0)
 end
 
 local function follow(r)
@@ -135,14 +177,17 @@ local function function_of(r)
   return of_dso[symbol]
 end
 
-for r in file:records { reuse = true } do
-  count(r)
-  log(r)
-  follow(r)
-  if r.type == "sample" then
-    add(function_of(r).events, r)
-  end
-end
+file:run {
+  other = function(r)
+    local index, is_new = index_of(r)
+    if is_new then count(r) end
+    log(r, index)
+    follow(r)
+    if r.type == "sample" then
+      add(function_of(r).events, r)
+    end
+  end,
+}
 
 local stat = create("stat.csv", "record,count")
 for _, name in ipairs(sorted(counts)) do
@@ -178,9 +223,13 @@ table.sort(results, function(a, b)
 end)
 
 write = create("results.csv", "period,samples,filename,function,event")
-print "   per       period samples function"
+local section
 for _, f in ipairs(results) do
   write(f.total.period, f.total.samples, f.filename or "", f.name, f.event)
+  if f.event ~= section then
+    section = f.event
+    print(section .. "\n   per       period samples function")
+  end
   local percent = 100 * f.total.period / whole[f.event]
   if percent >= 1 then
     print(("%6.2f %12d %7d %s"):format(percent, f.total.period, f.total.samples, f.name))

@@ -2,6 +2,7 @@
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
+local perflua = require "perflua"
 local user = require "spec.examples.user"
 
 local names = { "stat", "overview", "processes", "results" }
@@ -15,11 +16,11 @@ local function values_of(line)
   return values
 end
 
--- The tables by their names: the header and the rows, arrays of texts.
+-- The tables by their names: the header and the rows, arrays of texts; and what was printed.
 local function readperf(path, symfs)
   local dir = files.directory {}
-  user.run(("perflua examples/readperf.lua %s %s %s"):format(files.quote(path), dir, symfs or ""))
-  local tables = {}
+  local printed = user.run(("perflua examples/readperf.lua %s %s %s"):format(files.quote(path), dir, symfs or ""))
+  local tables = { printed = printed }
   for _, name in ipairs(names) do
     local csv = dir .. "/" .. name .. ".csv"
     local rows = {}
@@ -30,6 +31,27 @@ local function readperf(path, symfs)
     os.remove(csv)
   end
   return tables
+end
+
+-- The index, type and time of each row of overview.csv, in the order of the file.
+local function in_file_order(rows)
+  local list = {}
+  for _, row in ipairs(rows) do table.insert(list, { tonumber(row[1]), row[2], tonumber(row[5]) }) end
+  table.sort(list, function(a, b) return a[1] < b[1] end)
+  return list
+end
+
+-- The same of the core's pass in that order, which gives perf's own records, too.
+local function indexed(path)
+  local list, index = {}, 0
+  local file <close> = assert(perflua.open(path))
+  local known = {}
+  for r in file:records() do known[r.type] = true end
+  for r in file:records { order = "file", container = true } do
+    if known[r.type] then table.insert(list, { index, r.type:upper(), r.time }) end
+    index = index + 1
+  end
+  return list
 end
 
 local function sum(rows, column, event_column, event)
@@ -58,6 +80,41 @@ describe("examples/readperf.lua", function()
     assert.are.equal("nr,type,pid,tid,time,info", demo.overview.header)
     assert.are.equal("pid,comm,#mmap,fork,exit,samples,period,event", demo.processes.header)
     assert.are.equal("period,samples,filename,function,event", demo.results.header)
+  end)
+
+  it("writes as many columns in a row as there are in the header", function()
+    for _, tables in ipairs { demo, words } do
+      for _, name in ipairs(names) do
+        local n = #values_of(tables[name].header)
+        for _, row in ipairs(tables[name].rows) do assert.are.equal(n, #row, table.concat(row, ",")) end
+      end
+    end
+  end)
+
+  it("says of each record where in the file it is, as an index", function()
+    assert.are.same(indexed(files.fixture "demo.perf.data"), in_file_order(demo.overview.rows))
+  end)
+
+  it("prints the functions of each event below its name", function()
+    local events = {}
+    for name, heading in demo.printed:gmatch "([%g]+)\n(   per       period samples function)\n" do
+      table.insert(events, name)
+      assert.is_truthy(heading)
+    end
+    assert.are.same({ "context-switches", "cpu-clock", "page-faults" }, events)
+  end)
+
+  needs.it("cpus", "knows the index of records that are compressed, and of those in a directory", function()
+    for _, options in ipairs { "-z", "--threads=cpu" } do
+      local path = files.directory {} .. "/recording"
+      local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -F 2000 -e cpu-clock -a -o " .. path .. " "
+        .. options .. " -- sh -c 'ls -R /usr/include | sort' 2>&1 >/dev/null")
+      assert(ok, text)
+      local ours = in_file_order(readperf(path).overview.rows)
+      assert.is_true(#ours > 100)
+      assert.are.same(indexed(path), ours)
+      os.execute("rm -r " .. path)
+    end
   end)
 
   it("counts the records that perf counts", function()
@@ -115,13 +172,13 @@ describe("examples/readperf.lua", function()
     local lines = {}
     for _, row in ipairs(tables.overview.rows) do
       if row[2] == "SAMPLE" then
-        table.insert(lines, ("%s/%s %s %s"):format(row[3], row[4], row[6], row[7]))
+        table.insert(lines, ("%s %s/%s %s"):format(row[1], row[3], row[4], row[6]:match "^%g+ %g+"))
       end
     end
     local theirs = {}
-    for _, r in ipairs(oracle.dump(path)) do
+    for i, r in ipairs(oracle.dump(path)) do
       if r.pid then
-        table.insert(theirs, { r.time, r.offset, ("%s/%s %s %s"):format(r.pid, r.tid, r.ip, r.period) })
+        table.insert(theirs, { r.time, r.offset, ("%d %s/%s %s %s"):format(i - 1, r.pid, r.tid, r.ip, r.period) })
       end
     end
     table.sort(theirs, function(a, b)
