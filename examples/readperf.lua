@@ -228,7 +228,7 @@ for _, f in ipairs(results) do
   write(f.total.period, f.total.samples, f.filename or "", f.name, f.event)
   if f.event ~= section then
     section = f.event
-    print(section .. "\n   per       period samples function")
+    print((section == "" and "[unknown]" or section) .. "\n   per       period samples function")
   end
   local percent = 100 * f.total.period / whole[f.event]
   if percent >= 1 then

@@ -155,6 +155,23 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 	return pl_cursor_end(L, c, got < 0 ? &err : NULL);
 }
 
+bool pl_cursor_asks(lua_State *L, struct pl_cursor *c, int keep, int reused,
+		    struct pd_record *rec)
+{
+	bool wanted;
+
+	c->busy = true;
+	pl_reuse_record(L, reused, rec);
+	lua_pushvalue(L, keep);
+	lua_pushvalue(L, reused);
+	lua_call(L, 1, 1);
+	wanted = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	c->busy = false;
+	*rec = pl_check_record(L, reused)->rec;
+	return wanted;
+}
+
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 {
 	struct pd_record rec;

@@ -80,6 +80,13 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
 /* 1: the next record that passes; 0: there is none. Raises when the file cannot be read. */
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec);
 
+/*
+ * Returns what the Lua function at `keep` answers for a record: whether it is wanted. The function
+ * is given the Record at `reused`, and *rec becomes that one's: a copy that finalizers leave alone.
+ */
+bool pl_cursor_asks(lua_State *L, struct pl_cursor *c, int keep, int reused,
+		    struct pd_record *rec);
+
 /* The id of the name of a field at `index`. Raises on others. */
 uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index);
 

@@ -4,24 +4,84 @@
 #include "cursor.h"
 #include "writer.h"
 
-/* file:dump(out, options): options are a cursor's (cursor.h) and json */
+/* Stack of the loop. */
+enum {
+	AT_FILE = 1,
+	AT_OUT,
+	AT_OPTIONS,
+	AT_KEEP,
+	AT_CURSOR,
+	AT_WRITER,
+	AT_REUSED,
+};
+
+/* The fields that a line has beside the recorded ones. */
+struct names {
+	uint16_t ids[PL_MAX_FIELDS];
+	unsigned n;
+};
+
+/* Takes the option `names`, and makes the recorded system, which knows these fields. */
+static void take_names(lua_State *L, struct pl_file *f, struct names *names)
+{
+	names->n = 0;
+	if (lua_getfield(L, AT_OPTIONS, "names") == LUA_TTABLE)
+		names->n = pl_field_ids(L, f->names, lua_gettop(L), names->ids);
+	lua_pop(L, 1);
+	if (names->n)
+		pl_machine(L, f);
+}
+
+static void print_names(struct pl_writer *w, const struct pl_file *f, const struct names *names,
+			const struct pd_record *rec, bool json)
+{
+	for (unsigned i = 0; i < names->n; i++) {
+		unsigned index = rec->layout->slot[names->ids[i]];
+		struct pd_value asked, value = { .type = PD_NIL };
+
+		if (!index)
+			continue;
+		pd_record_get(rec, index, &asked);
+		if (asked.type != PD_MACHINE || asked.asked.field == PD_M_INLINED)
+			continue; /* recorded, so that the line has it; or no single value */
+		pm_field(f->resolver, rec, &asked.asked, &value);
+		pd_print_field(&w->print, rec->layout->bound[index].field->name, &value, json);
+	}
+}
+
+/*
+ * file:dump(out, options): options are a cursor's (cursor.h), keep (function(record) -> boolean; needs
+ * reuse), json, and names ({name, …}: fields of the recorded system that a line has, too)
+ */
 int pl_file_dump(lua_State *L)
 {
-	luaL_Stream *stream = pl_check_stream(L, 2);
+	struct pl_file *f = pl_check_open_file(L, AT_FILE);
+	luaL_Stream *stream = pl_check_stream(L, AT_OUT);
 	struct pl_cursor *cursor;
 	struct pl_writer *w;
+	struct names names;
 	struct pd_record rec;
-	bool json;
+	bool json, filtered;
 
-	luaL_checktype(L, 3, LUA_TTABLE);
-	lua_settop(L, 3);
-	lua_getfield(L, 3, "json");
+	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
+	lua_settop(L, AT_OPTIONS);
+	filtered = lua_getfield(L, AT_OPTIONS, "keep") == LUA_TFUNCTION;
+	lua_getfield(L, AT_OPTIONS, "json");
 	json = lua_toboolean(L, -1);
-	cursor = pl_push_cursor(L, 1, 3);
+	lua_pop(L, 1);
+	take_names(L, f, &names);
+	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS);
+	luaL_argcheck(L, !filtered || cursor->reuse, AT_OPTIONS, "keep needs reuse");
 	w = lua_newuserdatauv(L, sizeof(*w), 0);
 	pl_writer_init(w, stream);
-	while (!w->error && pl_cursor_next(L, cursor, &rec))
-		pd_print_record(&w->print, &rec, json);
+	lua_getiuservalue(L, AT_CURSOR, PL_CURSOR_RECORD);
+	while (!w->error && pl_cursor_next(L, cursor, &rec)) {
+		if (filtered && !pl_cursor_asks(L, cursor, AT_KEEP, AT_REUSED, &rec))
+			continue;
+		pd_print_recorded(&w->print, &rec, json);
+		print_names(w, f, &names, &rec, json);
+		pd_print_end(&w->print, json);
+	}
 	pl_cursor_close(cursor);
 	pl_writer_finish(L, w);
 	return 0;

@@ -103,23 +103,6 @@ static void take_options(lua_State *L, struct px_options *options)
 	lua_pop(L, 1);
 }
 
-/* Does the function at AT_KEEP want the record? Then *rec is a copy that finalizers leave alone. */
-static bool wanted(lua_State *L, struct pl_cursor *cursor, struct pd_record *rec)
-{
-	bool keep;
-
-	cursor->busy = true;
-	pl_reuse_record(L, AT_REUSED, rec);
-	lua_pushvalue(L, AT_KEEP);
-	lua_pushvalue(L, AT_REUSED);
-	lua_call(L, 1, 1);
-	keep = lua_toboolean(L, -1);
-	lua_pop(L, 1);
-	cursor->busy = false;
-	*rec = pl_check_record(L, AT_REUSED)->rec;
-	return keep;
-}
-
 /* False, and nil and a message are pushed: a field was asked for that was not recorded. */
 static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 {
@@ -166,7 +149,7 @@ int pl_file_script(lua_State *L)
 	luaL_argcheck(L, !filtered || cursor->reuse, AT_OPTIONS, "keep needs reuse");
 	lua_getiuservalue(L, AT_CURSOR, PL_CURSOR_RECORD);
 	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, &rec))
-		if (!filtered || wanted(L, cursor, &rec))
+		if (!filtered || pl_cursor_asks(L, cursor, AT_KEEP, AT_REUSED, &rec))
 			enough = px_script_sample(lines->script, &rec);
 	pl_cursor_close(cursor);
 	pl_writer_finish(L, &lines->writer);

@@ -293,15 +293,39 @@ static void print_columns_json(struct pd_print *out, const struct pd_record *rec
 	}
 }
 
-void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json)
+void pd_print_recorded(struct pd_print *out, const struct pd_record *rec, bool json)
 {
 	if (json) {
 		print_head_json(out, rec);
 		print_columns_json(out, rec);
-		pd_print_const(out, "}\n");
 	} else {
 		print_head_text(out, rec);
 		print_columns_text(out, rec);
-		pd_print_char(out, '\n');
 	}
+}
+
+void pd_print_field(struct pd_print *out, const char *name, const struct pd_value *value,
+		    bool json)
+{
+	bool first = !json;
+
+	if (value->type == PD_NIL || value->type == PD_MACHINE)
+		return;
+	if (!json)
+		pd_print_char(out, ' ');
+	print_key(out, name, &first, json);
+	print_value(out, value, json, false);
+}
+
+void pd_print_end(struct pd_print *out, bool json)
+{
+	if (json)
+		pd_print_char(out, '}');
+	pd_print_char(out, '\n');
+}
+
+void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json)
+{
+	pd_print_recorded(out, rec, json);
+	pd_print_end(out, json);
 }

@@ -41,8 +41,17 @@ void pd_print_init(struct pd_print *out, void (*flush)(void *arg, const char *p,
 /* Hands on what is left. */
 void pd_print_flush(struct pd_print *out);
 
-/* One line, its newline included. */
+/* Prints one line with all that was recorded, its newline included. */
 void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json);
+
+/*
+ * These print such a line in parts: what was recorded; any number of further fields, of which one
+ * without a value is left out; the end.
+ */
+void pd_print_recorded(struct pd_print *out, const struct pd_record *rec, bool json);
+void pd_print_field(struct pd_print *out, const char *name, const struct pd_value *value,
+		    bool json);
+void pd_print_end(struct pd_print *out, bool json);
 
 /*
  * One value, as it would stand in such a line; PD_NIL is null in JSON, - in text.

@@ -9,6 +9,10 @@ local MAX_PERCENT_DIGITS = 6
 
 local function first_time(file, text)
   local time = file.first_time
+  if not time and not file.size then
+    blame("between \"%s\": a stream's first time is not known before it is read; \"@8590.143543\" is a time of its "
+      .. "own", text)
+  end
   if not time then blame("between \"%s\": this recording has no times", text) end
   return time
 end

@@ -22,6 +22,7 @@ local MAX_VALUES = 255
 -- Stands for an absent value where false is a value like any other.
 plan.ABSENT = setmetatable({}, { __tostring = function() return "nil" end })
 
+-- What file:cursor() takes for a query; others that walk records take the same.
 local function options_of(spec, filter, values, reuse)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
@@ -85,6 +86,16 @@ local function records(spec, reuse)
   local filter, keep = plan.filters(spec)
   local cursor = open_cursor(spec, filter, nil, reuse)
   return filtered(cursor, keep), cursor
+end
+
+---Options of a walk over the records of a query that the core does by itself.
+---@param spec table
+---@return table # keep: what Lua asks of records
+function plan.walk(spec)
+  local filter, keep = plan.filters(spec)
+  local options = options_of(spec, filter, nil, keep ~= nil)
+  options.keep = keep
+  return options
 end
 
 ---@param spec table

@@ -1,25 +1,68 @@
--- perflua dump FILE: every record with every field, as text or JSON. Lines are made by the core.
+-- perflua dump FILE: every record with its recorded fields, as text or JSON. Lines are made by the core.
 
 local perflua = require "perflua"
+local placeless = require "perflua.errors.placeless"
+local plan = require "perflua.query.plan"
+local symbols = require "perflua.cli.symbols"
+
+local USAGE = 2
+
+-- Fields that are not recorded, but known of a record from others: each where the record has it.
+local NAMES = { "comm", "dso", "symbol", "symoff", "stack" }
 
 local tool = {
-  description = "one line for each record, with every field",
-  usage = "dump [--json] FILE",
-  options = { json = "one JSON object a line; integers are exact" },
+  description = "one line for each record, with its recorded fields",
+  usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--between FROM,TO] FILE",
+  options = symbols.with_options {
+    json = "one JSON object a line; integers are exact",
+    names = "beside what was recorded " .. table.concat(NAMES, ", "),
+    type = { "TYPE,…", "only records of these types, by name or number" },
+    where = { "EXPR", "only records for which a filter is true" },
+    between = { "FROM,TO", "only records from the first time on and before the second; one may be empty" },
+  },
   help = [[
-Records come in file order, the container's own among them.]],
+Records come in file order, the container's own among them, each as it lies in the file. With --names
+or --where those of a stream come in the order of their times, as names need.
+
+Times are those of between(): nanoseconds, seconds as a line of text shows them (1718.320686), time
+since the first (20ms, 1.5s) or a part of all (10%). Records without a time are in no such range.
+
+  $ perflua dump --names --type sample --where "symbol == 'compare'" --between 10%,20% perf.data]],
 }
+
+-- One end of --between.
+local function time_of(text)
+  if text == "" then return nil end
+  return text:match "^%d+$" and math.tointeger(tonumber(text)) or text:gsub("^%d+%.%d+$", "@%0")
+end
+
+-- May raise what a Query raises.
+local function query_of(file, args)
+  local types = args.type and {}
+  for name in (args.type or ""):gmatch "[^,]+" do types[#types + 1] = math.tointeger(tonumber(name)) or name end
+  local waits = not file.size and (args.names or args.where)
+  local query = file:records { type = types, container = true, order = waits and "time" or "file" }
+  if args.where then query = query:where(args.where) end
+  if args.between then
+    local from, to = args.between:match "^([^,]*),([^,]*)$"
+    if not from then error("between: FROM,TO expected, got '" .. args.between .. "'", 0) end
+    query = query:between(time_of(from), time_of(to))
+  end
+  return query
+end
 
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local file <close>, message = perflua.open(args[1])
-  if not file then
-    return nil, message
-  end
-  file:dump(out, { json = args.json, container = true })
+  local file <close>, message = perflua.open(args[1], symbols.of(args))
+  if not file then return nil, message end
+  local ok, query = pcall(query_of, file, args)
+  if not ok then return USAGE, "dump: " .. placeless(query) end
+  local options = plan.walk(query.spec)
+  options.json, options.names = args.json, args.names and NAMES
+  file:dump(out, options)
 end
 
 return tool

@@ -56,15 +56,10 @@ Types of events are hw, sw, trace, cache, raw, break and other.]]):format((core.
 end })
 
 local function options_of(query, classes, max_stack, args)
-  local spec = query.spec
-  local filter, keep = plan.filters(spec)
-  return {
-    types = spec.types, events = spec.events, event_nil = spec.event_nil, order = "time",
-    from = spec.from, to = spec.to, expand = spec.expand, filter = filter, keep = keep, reuse = keep ~= nil,
-    classes = classes, ns = args.ns, callchains = not args.G, inlined = args.inline,
-    inlined_unwound = not args["no-inline"],
-    max_stack = max_stack,
-  }
+  local options = plan.walk(query.spec)
+  options.classes, options.ns, options.callchains = classes, args.ns, not args.G
+  options.inlined, options.inlined_unwound, options.max_stack = args.inline, not args["no-inline"], max_stack
+  return options
 end
 
 ---@param args table
