@@ -117,6 +117,26 @@ describe("examples/readperf.lua", function()
     end
   end)
 
+  needs.it("record", "lists the samples of a group's record with one index, and counts the record once", function()
+    local path = oracle.record("-F 2000 -e '{cpu-clock,page-faults}:S'", "sh -c 'ls -R /usr/include | sort'")
+    local tables, indexes, n = readperf(path), {}, 0
+    for _, row in ipairs(tables.overview.rows) do
+      if row[2] == "SAMPLE" then indexes[row[1]], n = (indexes[row[1]] or 0) + 1, n + 1 end
+    end
+    local of_records = 0
+    for _ in pairs(indexes) do of_records = of_records + 1 end
+    local stats = oracle.stats(path)
+    assert.are.equal(stats.types.sample, of_records)
+    assert.is_true(n > of_records)
+    for _, row in ipairs(tables.stat.rows) do
+      if row[1] == "SAMPLE" then assert.are.equal(of_records, tonumber(row[2])) end
+    end
+    local file <close> = assert(perflua.open(path))
+    for _, event in ipairs { "cpu-clock", "page-faults" } do
+      assert.are.equal(file:samples(event):sum("period"), sum(tables.results.rows, 1, 5, event))
+    end
+  end)
+
   it("counts the records that perf counts", function()
     local counts = {}
     for _, row in ipairs(demo.stat.rows) do
