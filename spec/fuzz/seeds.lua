@@ -103,20 +103,30 @@ for _, endian in ipairs { "little", "big" } do
   recordings["version1-" .. endian] = old:bytes()
 end
 --- Samples in what root.lua has: user code, a kernel, code made at run time, each with a call chain.
-local function mapped(container)
+-- times: "found" (its maps have none, as they were there before), "late" (nor have they any, and they
+-- come behind a record with a time), "none" (nothing has a time).
+local function mapped(container, times)
   local b = builder.new { container = container }
-  local event = b:event { sample_type = { "ip", "tid", "time", "addr", "callchain", "branch_stack" } }
+  local event = b:event {
+    sample_type = { "ip", "tid", times == "none" and "ip" or "time", "addr", "callchain", "branch_stack" },
+    sample_id_all = times ~= "none",
+  }
   local KERNEL, USER, TEXT = -128 & -1, -512 & -1, 0xffffffff81000000
   local function kernel(addr, pgoff, name)
     b:record("mmap", { pid = -1, tid = 0, addr = addr, len = 4096, pgoff = pgoff, filename = name, misc = 1 })
   end
+  if times == "late" then b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 1 }) end
   kernel(TEXT, TEXT, "[kernel.kallsyms]_text")
   kernel(0xffffffffc0000000, 0, "[ext4]")
   b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 4096, prot = 5, filename = "/bin/sh" })
   b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 4096, prot = 7, filename = "//anon" })
   b:record("ksymbol", { addr = 0xffffffffc0001000, len = 16, ksym_type = 1, name = "bpf_prog_x" })
-  b:record("fork", { pid = 8, ppid = 7, tid = 8, ptid = 7, time = 5 }, { time = 5 })
-  for i, ip in ipairs { 0x400100, 0x400200, 0x1010, TEXT + 0x110, 0xffffffffc0000004, 0xffffffffc0001004, 0x500000 } do
+  b:record("ksymbol", { addr = 0xffffffffc0002000, len = 16, ksym_type = 1, name = "bpf_prog_y" })
+  b:record("ksymbol", { addr = 0xffffffffc0002000, len = 16, ksym_type = 1, name = "bpf_prog_y", unregister = true })
+  b:record("fork", { pid = 8, ppid = 7, tid = 8, ptid = 7, time = 5 }, times ~= "late" and { time = 5 } or nil)
+  local ips = { 0x400100, 0x400200, 0x1010, TEXT + 0x110, 0xffffffffc0000004, 0xffffffffc0001004, 0xffffffffc0002004,
+    0x500000 }
+  for i, ip in ipairs(ips) do
     local pid = 7 + i % 2
     b:sample(event, { ip = ip, pid = pid, tid = pid, time = 10 + i, addr = 0x400180, misc = ip < 0 and 1 or 2,
       callchain = { KERNEL, TEXT + 0x120, USER, ip, 0x400210 }, branch_stack = { { from = 0x400110, to = ip } } })
@@ -124,8 +134,11 @@ local function mapped(container)
   return b:bytes()
 end
 
-recordings.mapped = mapped("file")
-recordings["mapped-pipe"] = mapped("pipe")
+for _, times in ipairs { "found", "late", "none" } do
+  for _, container in ipairs { "file", "pipe" } do
+    recordings[("mapped-%s-%s"):format(times, container)] = mapped(container, times)
+  end
+end
 recordings.ordered = ordered("file")
 recordings["ordered-pipe"] = ordered("pipe")
 recordings.pieces = pieces(80)

@@ -72,6 +72,15 @@ local cases = {
     "50 ksymbol ffffffffc0000000-ffffffffc0000200 bpf_prog_2",
     "60 ksample 7 ffffffffc0000010 in bpf_prog_2",
   } },
+  { "programs of BPF whose registration and end have no time are those registered last", {
+    KERNEL,
+    "5 map 7 1000-2000 /bin/a",
+    "- ksymbol ffffffffc0000000-ffffffffc0000100 bpf_prog_1",
+    "- ksymbol ffffffffc0000100-ffffffffc0000200 bpf_prog_2",
+    "- unksymbol ffffffffc0000000-ffffffffc0000100 bpf_prog_1",
+    "10 ksample 7 ffffffffc0000010 in [unknown]",
+    "20 ksample 7 ffffffffc0000110 in bpf_prog_2",
+  } },
 }
 
 describe("of the binary at an address", function()

@@ -280,7 +280,7 @@ static bool map_of_kernel(struct pm_binaries *b, const struct pm_mapped *mapped,
 }
 
 static bool map_of_ksymbol(struct pm_binaries *b, const struct pd_record *rec,
-			   const struct pm_mapped *mapped, struct pm_map *map)
+			   const struct pm_mapped *mapped, struct pm_map *map, bool *removed)
 {
 	struct ps_dso_id id = { .kind = PS_BPF, .start = map->start };
 	bool failed = false;
@@ -289,24 +289,25 @@ static bool map_of_ksymbol(struct pm_binaries *b, const struct pd_record *rec,
 	id.len = map->end - map->start;
 	map->pgoff = map->start;
 	map->executable = true;
-	map->removed = integer(rec, b->ids.unregister);
-	return !failed && (!id.name || map->removed || find_dso(b, mapped, &id, map));
+	*removed = integer(rec, b->ids.unregister);
+	return !failed && (!id.name || *removed || find_dso(b, mapped, &id, map));
 }
 
 bool pm_binaries_map(struct pm_binaries *b, const struct pd_record *rec,
-		     const struct pm_mapped *mapped, struct pm_map *map)
+		     const struct pm_mapped *mapped, struct pm_map *map, bool *removed)
 {
 	struct ps_dso_id id = { .kind = PS_USER };
 	struct pd_value build_id;
 	bool failed = false;
 	int64_t prot;
 
+	*removed = false;
 	*map = (struct pm_map){ .start = integer(rec, b->ids.addr) };
 	map->end = map->start + integer(rec, b->ids.len);
 	if (map->end < map->start)
 		map->end = UINT64_MAX;
 	if (rec->type == PD_RECORD_KSYMBOL)
-		return map_of_ksymbol(b, rec, mapped, map);
+		return map_of_ksymbol(b, rec, mapped, map, removed);
 	map->pgoff = integer(rec, b->ids.pgoff);
 	map->flags = (uint32_t)integer(rec, b->ids.flags);
 	map->executable = !(rec->misc & PD_MISC_MMAP_DATA);

@@ -39,11 +39,10 @@ struct pm_mapped {
 };
 
 /*
- * The map that a record of type MMAP, MMAP2 or KSYMBOL makes, but for its time. Its dso is NULL where it makes none, or
- * ends one.
- * False: no memory.
+ * Makes the map of a record of type MMAP, MMAP2 or KSYMBOL, but for its time. Where the record makes none its dso is
+ * NULL, and *removed says whether it ends what is mapped there. Returns false when there is no memory.
  */
 bool pm_binaries_map(struct pm_binaries *binaries, const struct pd_record *rec,
-		     const struct pm_mapped *mapped, struct pm_map *map);
+		     const struct pm_mapped *mapped, struct pm_map *map, bool *removed);
 
 #endif

@@ -237,7 +237,7 @@ static bool add_map(struct pm_machine *m, const struct pd_record *rec)
 	uint32_t system;
 	struct pm_map map;
 	int64_t pid = 0;
-	bool found, kernel;
+	bool found, kernel, removed;
 
 	if (rec->type == PD_RECORD_KSYMBOL)
 		mapped.mode = PD_CPUMODE_KERNEL;
@@ -248,10 +248,11 @@ static bool add_map(struct pm_machine *m, const struct pd_record *rec)
 	if (!kernel && pid < 0)
 		return true;
 	system = space_system(m, rec, &mapped.pid);
-	if (system == PM_NO_SYSTEM || !pm_binaries_map(&m->binaries, rec, &mapped, &map))
+	if (system == PM_NO_SYSTEM ||
+	    !pm_binaries_map(&m->binaries, rec, &mapped, &map, &removed))
 		return false;
 	map.time = time_said(m, rec, &found);
-	return (!map.dso && !map.removed) ||
+	return (!map.dso && !removed) ||
 	       pm_spaces_add(m->spaces, system, kernel ? PM_KERNEL : mapped.pid, &map);
 }
 

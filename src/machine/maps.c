@@ -198,8 +198,9 @@ static const struct pm_map *last_at(struct space *space, uint64_t address, uint6
 
 #define GENERATIONS PM_GENERATIONS
 
-const struct pm_map *pm_spaces_find(struct pm_spaces *s, uint32_t system, int32_t pid,
-				    uint64_t address, uint64_t time)
+/* Finds the map, or the removal of one (its dso is NULL), that says what is at an address then. */
+static const struct pm_map *find_entry(struct pm_spaces *s, uint32_t system, int32_t pid,
+				       uint64_t address, uint64_t time)
 {
 	const struct pm_map *map = NULL;
 	struct space *first = find_space(s, system, pid), *space = first;
@@ -210,7 +211,7 @@ const struct pm_map *pm_spaces_find(struct pm_spaces *s, uint32_t system, int32_
 
 		map = last_at(space, address, time);
 		if (map && (!life || map->time >= life->time))
-			return map->removed ? NULL : map;
+			return map;
 		if (i == 0)
 			last = !space->n_lives || life == &space->lives[space->n_lives - 1];
 		if (!life || !life->copy)
@@ -222,6 +223,14 @@ const struct pm_map *pm_spaces_find(struct pm_spaces *s, uint32_t system, int32_
 		return NULL;
 	space = find_space(s, system | FOUND, pid);
 	return space ? last_at(space, address, PM_NO_TIME) : NULL;
+}
+
+const struct pm_map *pm_spaces_find(struct pm_spaces *s, uint32_t system, int32_t pid,
+				    uint64_t address, uint64_t time)
+{
+	const struct pm_map *map = find_entry(s, system, pid, address, time);
+
+	return map && map->dso ? map : NULL;
 }
 
 static void add_word(struct pm_epoch *epoch, uint64_t word)
@@ -361,7 +370,7 @@ void pm_spaces_each(struct pm_spaces *s, uint32_t system, int32_t pid, uint64_t 
 
 		for (end = i + 1; end + 1 < s->index.n_edges && s->index.top[end] == top;)
 			end++;
-		if (top == PM_NO_MAP || s->layers[top].removed)
+		if (top == PM_NO_MAP || !s->layers[top].dso)
 			continue;
 		map = s->layers[top];
 		if (!ps_dso_is_absolute(map.dso))

@@ -15,13 +15,12 @@
 struct pm_map {
 	uint64_t start, end; /* end is not of it */
 	uint64_t pgoff;
-	uint64_t time; /* ns; or what stands for it (sources.h) */
-	uint64_t bias; /* added to an address gives that in the dso */
-	struct ps_dso *dso;
+	uint64_t time;	      /* ns; or what stands for it (sources.h) */
+	uint64_t bias;	      /* added to an address gives that in the dso */
+	struct ps_dso *dso;   /* never NULL of a map that a lookup returns */
 	const char *filename; /* as it was recorded */
 	uint32_t prot, flags; /* PROT_…, MAP_…; 0 where they were not recorded */
 	bool executable;      /* as far as it is known */
-	bool removed;	      /* from its time on nothing is there: the end of a KSYMBOL */
 	size_t order;	      /* of those of one time: the spaces' */
 };
 
@@ -41,8 +40,9 @@ void pm_spaces_destroy(struct pm_spaces *spaces);
 #define PM_KERNEL (-1)
 
 /*
- * Adds a map to the space of a process of a system, in any order of time. One of PM_NO_TIME holds from the last
- * beginning of the process that is known, where nothing else is mapped. False: no memory.
+ * Adds a map to the space of a process of a system, in any order of time. A map of PM_NO_TIME holds
+ * from the last known beginning of the process, where nothing else is mapped. A map without a dso
+ * removes what is mapped there. Returns false when there is no memory.
  */
 bool pm_spaces_add(struct pm_spaces *spaces, uint32_t system, int32_t pid,
 		   const struct pm_map *map);
@@ -58,8 +58,9 @@ bool pm_spaces_fork(struct pm_spaces *spaces, uint32_t system, int32_t pid, int3
 bool pm_spaces_settle(struct pm_spaces *spaces);
 
 /*
- * The map that covers an address then; NULL: there is none. It is the spaces' until they are asked again: what makes
- * this fast is made when it is needed, so without pm_spaces_settle only one thread at a time may ask.
+ * Returns the map that covers an address then, which has a dso; NULL: there is none. It is the spaces' until they are
+ * asked again: what makes this fast is made when it is needed, so without pm_spaces_settle only one thread at a time may
+ * ask.
  */
 const struct pm_map *pm_spaces_find(struct pm_spaces *spaces, uint32_t system, int32_t pid,
 				    uint64_t address, uint64_t time);
