@@ -5,6 +5,16 @@ local btf = require "perflua.header.btf"
 
 local bpf_text = {}
 
+-- What a program has of which the recorded struct bpf_prog_info ends before it.
+local ABSENT = { id = 0, name = "", func_info_rec_size = 0 }
+
+local function completed(program)
+  local copy = {}
+  for name, value in pairs(ABSENT) do copy[name] = value end
+  for name, value in pairs(program) do copy[name] = value end
+  return copy
+end
+
 -- The name of sub-program i (from 1): of its function, by the program's BTF, or as perf makes it up.
 local function symbol(program, types, i, byte_order)
   local name
@@ -59,7 +69,9 @@ function bpf_text.programs(programs, add, file)
   if #programs == 0 then
     add("# bpf_prog_info empty")
   end
-  for _, program in ipairs(bpf_text.by_id(programs)) do
+  local list = {}
+  for i, program in ipairs(programs) do list[i] = completed(program) end
+  for _, program in ipairs(bpf_text.by_id(list)) do
     local id = program.btf_id
     if blobs[id] and not names[id] then
       names[id] = btf.names(blobs[id], file.byte_order)
