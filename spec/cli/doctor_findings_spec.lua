@@ -179,6 +179,36 @@ describe("the doctor", function()
     assert.is_nil(find(select(2, doctor(b:write())), "no_samples"))
   end)
 
+  it("says of a recording that holds only AUX data that nothing decodes it here", function()
+    local b = builder.new()
+    b:event { name = "intel_pt//", type = 8 }
+    b:record("auxtrace_info", { auxtrace_type = 1, priv = { 1, 2, 3 } })
+    b:record("auxtrace", { data = "trace!!!", idx = 1, tid = 2, cpu = 3 })
+    local got, report = doctor(b:write())
+    assert.are.equal(0, got.status)
+    assert.are.equal("there are no samples, only AUX data (Intel PT), which perflua does not decode",
+      find(report, "aux_only").text)
+    assert.is_nil(find(report, "no_samples"))
+    b.container = "pipe"
+    got = run.shell_with('cat "$1" | "$perflua" doctor -', b:write())
+    assert.matches("there are no samples, only AUX data, which perflua does not decode", got.out, 1, true)
+    b.container = "file"
+    b:sample(b.events[1], { time = START })
+    assert.is_nil(find(select(2, doctor(b:write())), "aux_only"))
+  end)
+
+  it("examines samples without an ip", function()
+    for _, part in ipairs { "callchain", "addr" } do
+      local b = builder.new()
+      local event = b:event { name = "ev", sample_type = { "tid", "time", part } }
+      b:record("mmap2", { pid = 1, tid = 1, addr = 0x400000, len = 4096, prot = 5, filename = "/nosuch" }, { time = 1 })
+      b:sample(event, { pid = 1, tid = 1, time = START, addr = 0x400010, callchain = { -512, 0x400010 } })
+      local got, report = doctor(b:write())
+      assert.are.equal(0, got.status)
+      assert.are.equal(1, report.samples)
+    end
+  end)
+
   it("lets nothing of a recording move the cursor", function()
     local b = builder.new()
     local event = b:event { name = "ev\27[2J\n", freq = true, sample_freq = 1 }

@@ -14,7 +14,11 @@ local function hits(file, missing)
   for _, one in ipairs(missing) do
     counts[one.filename] = 0
   end
-  for dso in file:samples({ order = "file", expand = false }):select("dso") do
+  local samples = file:samples { order = "file", expand = false }
+  if not samples.spec.scope:root "dso" then
+    return counts -- no sample has an ip
+  end
+  for dso in samples:select("dso") do
     local n = counts[dso]
     if n then
       counts[dso] = n + 1

@@ -49,6 +49,23 @@ local function has_type(report, name)
   return false
 end
 
+-- By auxtrace_type: what traced.
+local tracers = {
+  "Intel PT", "Intel BTS", "CoreSight ETM", "Arm SPE", "s390 CPU-measurement sampling", "HiSilicon PTT", "VPA DTL",
+}
+
+local function aux_only(report)
+  if report.samples == 0 and has_type(report, "auxtrace") then
+    local tracer = tracers[report.aux.auxtrace_type]
+    return {
+      level = "note",
+      text = ("there are no samples, only AUX data%s, which perflua does not decode"):format(
+        tracer and (" (%s)"):format(tracer) or ""),
+      advice = "perf inject --itrace=i100us -i FILE -o NEW makes samples of it, which perflua reads",
+    }
+  end
+end
+
 local function no_samples(report)
   local counts = has_type(report, "stat") or has_type(report, "auxtrace") or has_type(report, "schedstat_cpu")
   if report.sample_records == 0 and not counts then
@@ -147,6 +164,7 @@ end
 return {
   { "unfinished", unfinished },
   { "damage", damage },
+  { "aux_only", aux_only },
   { "no_samples", no_samples },
   { "unknown_events", unknown_events },
   { "unknown_types", unknown_types },

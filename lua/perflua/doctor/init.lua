@@ -134,6 +134,13 @@ local function gaps(health)
     longest = json.array(of.longest) }
 end
 
+-- What happened to AUX data and, of what can be read again, which kind of it there is.
+local function aux(file, health)
+  local info = file.size and health.types[70] and file:records({ type = "auxtrace_info", order = "file" }):first()
+  return { truncated = health.aux_truncated, partial = health.aux_partial, collided = health.aux_collided,
+    auxtrace_type = info and info.auxtrace_type or nil }
+end
+
 local levels = { "damage", "problem", "note" }
 local verdicts = { damage = "damaged", problem = "problems", note = "notes" }
 
@@ -180,7 +187,7 @@ function doctor.examine(file)
     order = order(file, health),
     gaps = gaps(health),
     records_without_time = health.untimed,
-    aux = { truncated = health.aux_truncated, partial = health.aux_partial, collided = health.aux_collided },
+    aux = aux(file, health),
     maps = { cut = health.maps_cut, with_build_ids = health.maps_with_ids },
     command = json.array(file.features.cmdline),
   }
