@@ -1,5 +1,6 @@
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
+local bpf_info = require("spec.support.builder_features").bpf_info
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
@@ -62,6 +63,49 @@ describe("every tool", function()
   end
 end)
 
+describe("a tool that raises an error", function()
+  -- A tool of that name whose run is this.
+  local function raising(body)
+    return run.shell_with([[
+      dir=$(mktemp -d) && mkdir -p $dir/perflua/tools && cp "$1" $dir/perflua/tools/raises.lua
+      LUA_PATH="$dir/?.lua" "$perflua" raises x; status=$?; rm -r $dir; exit $status]], files.temporary(
+        "return { description = '', usage = 'raises FILE', run = function() " .. body .. " end }"))
+  end
+
+  it("says what is wrong in one line, without a traceback, status 1", function()
+    assert.are.same({ status = 1, out = "", err = "perflua: raises: no such thing\n" }, raising "error 'no such thing'")
+    assert.are.same({ status = 1, out = "", err = "perflua: raises: a\\x1b[1m\n" }, raising "error('a\\27[1m', 0)")
+    assert.are.same({ status = 1, out = "", err = "perflua: raises: nil\n" }, raising "error()")
+  end)
+
+  it("tells errors of Lua from others", function()
+    local got = raising "return nil + 1"
+    assert.are.same({ 1, "" }, { got.status, got.out })
+    assert.matches("^perflua: raises: this is a fault in perflua, please report it: [^\n]*raises.lua:1: attempt to perform "
+      .. "arithmetic on a nil value\n$", got.err)
+  end)
+
+  it("says so when there is no memory", function()
+    if run.binary:find("/san/", 1, true) then return end -- sanitizers need more of it than there is
+    local function limited(kilobytes, words)
+      return run.shell(("ulimit -v %d; exec \"$perflua\" %s"):format(kilobytes, words))
+    end
+    local least, said = 2000, 0
+    while limited(least, "--version").status ~= 0 do least = least + 500 end
+    for more = 0, 3000, 150 do
+      for _, tool in ipairs { "report", "doctor", "fields" } do
+        local got = limited(least + more, tool .. " spec/fixtures/calls.perf.data")
+        if got.status ~= 0 then
+          assert.are.equal(1, got.status)
+          assert.matches("^perflua: [^\n]*memory[^\n]*\n$", got.err)
+          said = said + 1
+        end
+      end
+    end
+    assert.is_true(said > 0)
+  end)
+end)
+
 describe("perflua stat", function()
   it("counts records by type and samples by event as perf does", function()
     local got = run.perflua { "stat", run.demo }
@@ -120,6 +164,25 @@ describe("perflua dump", function()
 end)
 
 describe("perflua header", function()
+  it("prints programs of which only the begin of bpf_prog_info was recorded", function()
+    local b = builder.new()
+    b:sample(b:event { name = "cycles" }, { time = 1 })
+    local list = {}
+    for i, n in ipairs { 0, 4, 8, 70, 132, 232 } do
+      local info = bpf_info(b.w, { id = 10 - i, type = 1, name = "prog", btf_id = 3, func_info_rec_size = 8,
+        nr_jited_ksyms = 1, nr_jited_func_lens = 1, nr_prog_tags = 1, nr_func_info = 1 })
+      list[i] = { info = info:sub(1, n), arrays = 0xffff, data = ("\1"):rep(64) }
+    end
+    b:feature("bpf_prog_info", list)
+    b:feature("bpf_btf", { { id = 3, data = "btf" } })
+    local got = run.perflua { "header", b:write() }
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    local lines = {}
+    for line in got.out:gmatch "# (bpf_prog_info [^\n]*)" do lines[#lines + 1] = line end
+    assert.are.equal(6, #lines)
+    assert.are.equal(0, run.perflua({ "header", "--json", b:write() }).status)
+  end)
+
   it("lets nothing of a recording move the cursor", function()
     local b = builder.new()
     local evil = "\27[2J\n\u{9b}31m"

@@ -2,6 +2,7 @@
 -- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local fmt = require "perflua.text.fmt"
+local placeless = require "perflua.errors.placeless"
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.cli.returned"
 local tools = require "perflua.tools"
@@ -133,6 +134,20 @@ local function run_script(chunk, message)
   return failed or status
 end
 
+-- How Lua's own errors begin.
+local faults = { "^attempt to ", "^bad argument ", "^table index is ", "^number has no integer ", "^invalid " }
+
+-- Says what a tool raised to the user who runs it. Errors of Lua itself are faults of ours, and keep their place.
+local function raised_by(name, raised)
+  local message = placeless(raised)
+  for _, fault in ipairs(faults) do
+    if message:find(fault) then
+      return ("%s: this is a fault in perflua, please report it: %s"):format(name, raised)
+    end
+  end
+  return ("%s: %s"):format(name, message)
+end
+
 local function run_tool(name, tool, host)
   if arg[1] == "--help" then
     io.stdout:write(tools.help(name, tool))
@@ -143,12 +158,15 @@ local function run_tool(name, tool, host)
     complain(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
     return USAGE
   end
-  local failed, status, message = protected(tool.run, args, io.stdout, host)
+  local ok, status, message = pcall(tool.run, args, io.stdout, host)
+  if not ok then
+    status, message = nil, raised_by(name, status)
+  end
   if message then
     complain(fmt.escape(message))
     status = status or FAILED
   end
-  return failed or status
+  return status
 end
 
 -- Returns a function that runs the script or tool that an argument names; or complains, and returns nil
