@@ -82,6 +82,72 @@ describe("perflua script", function()
     end
   end)
 
+  describe("with fields that some events do not have", function()
+    local NOT_RECORDED = "perflua: script: samples of '%s' were recorded without what '%s' shows\n"
+    local base = { "identifier", "ip", "tid", "time" }
+    local with = { "identifier", "ip", "tid", "time", "addr" }
+
+    -- A recording of these events, { name, type, config, parts, has it samples? }.
+    local function recording(events, options)
+      local b = builder.new(options)
+      local list = {}
+      for i, one in ipairs(events) do
+        list[i] = b:event { name = one[1], type = one[2], config = one[3], sample_type = one[4], ids = { i } }
+        if options and options.late then
+          table.remove(b.events)
+          b:record("header_attr", { event = list[i] })
+        end
+        if one[5] then b:sample(list[i], { identifier = i, ip = 1, pid = 7, tid = 7, time = i, addr = 16 }) end
+      end
+      b:record("finished_round")
+      return b:write()
+    end
+
+    local dummy, clock = { "dummy:u", 1, 9, base }, { "clock", 1, 0, with, true }
+
+    it("does not refuse those that only events without samples lack", function()
+      for _, case in ipairs {
+        { dummy, clock }, { clock, dummy }, -- perf skips dummies, too
+        { { "faults", 1, 2, base }, clock }, { { "cycles", 0, 0, base }, clock }, { { "a:b", 2, 1, base }, clock },
+      } do
+        local out, got = script(recording(case), "-F", "event,addr")
+        assert.are.same({ 0, "" }, { got.status, got.err })
+        assert.matches("^ *clock: +10\n$", out)
+      end
+      local out, got = script(recording { dummy }, "-F", "uregs,addr")
+      assert.are.same({ "", 0, "" }, { out, got.status, got.err })
+    end)
+
+    it("shows them of the events that have them", function()
+      local out, got = script(recording { { "faults", 1, 2, base, true }, clock }, "-F", "event,addr")
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      assert.matches("^faults: \n *clock: +10\n$", (out:gsub("^ +", "")))
+    end)
+
+    it("refuses those that no samples of a class have", function()
+      for _, case in ipairs {
+        { { { "faults", 1, 2, base, true }, dummy }, "faults" },
+        { { { "cycles", 0, 0, base, true }, clock }, "cycles" },
+      } do
+        local out, got = script(recording(case[1]), "-F", "event,addr")
+        assert.are.same({ "", 2, NOT_RECORDED:format(case[2], "addr") }, { out, got.status, got.err })
+      end
+    end)
+
+    it("does so where events come late in a pipe", function()
+      local late = { container = "pipe", late = true }
+      local good = recording({ dummy, clock }, late)
+      local bad = recording({ dummy, clock, { "cycles", 0, 0, base, true } }, late)
+      for _, how in ipairs { '"$perflua" script -F event,addr "$1"', 'cat "$1" | "$perflua" script -F event,addr -' } do
+        local got = run.shell_with(how, good)
+        assert.are.same({ 0, "" }, { got.status, got.err })
+        assert.matches(": +10\n$", got.out)
+        got = run.shell_with(how, bad)
+        assert.are.same({ "", 2, NOT_RECORDED:format("cycles", "addr") }, { got.out, got.status, got.err })
+      end
+    end)
+  end)
+
   it("prints only what is asked for", function()
     local function times(...)
       local list = {}

@@ -168,7 +168,7 @@ describe("the text of a version of perf", function()
       for _, tool in ipairs { "script", "report" } do
         local got = run.perflua { tool, "--as", version, path }
         assert.are.same({ "", 2 }, { got.out, got.status })
-        assert.matches("--as: " .. message, got.err, 1, true)
+        assert.matches(("perflua: %s: --as: %s"):format(tool, message), got.err, 1, true)
       end
       assert.error_matches(function() perflua.open(path, { as = version }) end, message, 1, true)
     end

@@ -19,6 +19,7 @@ enum {
 	AT_OPTIONS,
 	AT_KEEP,
 	AT_LINES,
+	AT_SAMPLED,
 	AT_CURSOR,
 	AT_REUSED,
 	AT_TOP = AT_REUSED
@@ -72,6 +73,26 @@ static bool flag(lua_State *L, const char *name)
 	return set;
 }
 
+/* Pushes the option `sampled` = {[index] = true} as an array for n events; NULL: it is not given. [-0, +1] */
+static const uint8_t *push_sampled(lua_State *L, size_t n)
+{
+	uint8_t *events = lua_newuserdatauv(L, n + 1, 0);
+	bool given = lua_getfield(L, AT_OPTIONS, "sampled") == LUA_TTABLE;
+
+	memset(events, 0, n + 1);
+	if (given) {
+		for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+			lua_Integer i = luaL_checkinteger(L, -2);
+
+			luaL_argcheck(L, i >= 1 && (lua_Unsigned)i <= n, AT_OPTIONS,
+				      "no event");
+			events[i - 1] = 1;
+		}
+	}
+	lua_pop(L, 1);
+	return given ? events : NULL;
+}
+
 /* classes = {hw = {fields = {…}, asked = {…}, chosen = bool}, …} */
 static void take_options(lua_State *L, struct px_options *options)
 {
@@ -103,21 +124,12 @@ static void take_options(lua_State *L, struct px_options *options)
 	lua_pop(L, 1);
 }
 
-/* False, and nil and a message are pushed: a field was asked for that was not recorded. */
-static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
+/* Returns true if all fields that were asked for were recorded. Else pushes nil and a message. [-0, +0 or +2] */
+static bool check_fields(lua_State *L, const struct lines *lines)
 {
-	struct px_options options = { 0 };
 	const struct pd_event *event;
 	const char *field;
 
-	options.session = f->session;
-	take_options(L, &options);
-	options.machine = pl_machine(L, f);
-	options.resolver = f->resolver;
-	options.out = &lines->writer.print;
-	lines->script = px_script_create(&options);
-	if (!lines->script)
-		luaL_error(L, "no memory for the lines");
 	if (px_script_check(lines->script, &field, &event))
 		return true;
 	lua_pushnil(L);
@@ -126,9 +138,28 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 	return false;
 }
 
+/* Makes the script; false if check_fields refuses it. */
+static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
+{
+	struct px_options options = { 0 };
+
+	options.session = f->session;
+	take_options(L, &options);
+	options.n_sampled = f->session->n_events;
+	options.sampled = push_sampled(L, options.n_sampled);
+	options.machine = pl_machine(L, f);
+	options.resolver = f->resolver;
+	options.out = &lines->writer.print;
+	lines->script = px_script_create(&options);
+	if (!lines->script)
+		luaL_error(L, "no memory for the lines");
+	return check_fields(L, lines);
+}
+
 /*
  * file:script(out, options) -> true | nil, message: options are a cursor's (cursor.h), of samples that are split and in the order
- * of time, with keep (function(record) → boolean; needs reuse), classes, ns, callchains, inlined, inlined_unwound, max_stack (script.h)
+ * of time, with keep (function(record) → boolean; needs reuse), sampled ({[index] = true}: the events that have samples), classes,
+ * ns, callchains, inlined, inlined_unwound, max_stack (script.h)
  */
 int pl_file_script(lua_State *L)
 {
@@ -153,6 +184,8 @@ int pl_file_script(lua_State *L)
 			enough = px_script_sample(lines->script, &rec);
 	pl_cursor_close(cursor);
 	pl_writer_finish(L, &lines->writer);
+	if (!enough && !check_fields(L, lines))
+		return 2;
 	if (!enough)
 		return luaL_error(L, "no memory for the lines");
 	lua_pushboolean(L, 1);

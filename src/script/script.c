@@ -5,6 +5,7 @@
 #include "line.h"
 #include "text.h"
 
+#define SW_DUMMY	   9
 #define SW_PAGE_FAULTS	   2
 #define SW_PAGE_FAULTS_MIN 5
 #define SW_PAGE_FAULTS_MAJ 6
@@ -97,41 +98,68 @@ static enum px_class class_of(const struct pd_event *event)
 						    PX_OTHER;
 }
 
-/* As perf has it the first event of a class decides what lines of that class have. */
+/* See evsel__is_dummy_event, tools/perf/util/evsel.h: it stands for side-band records, and is never sampled. */
+static bool is_dummy(const struct pd_event *event)
+{
+	return event->attr.type == PD_TYPE_SOFTWARE && event->attr.config == SW_DUMMY;
+}
+
+/* As perf has it the first event of a class decides what lines of that class have by default. */
 static const struct pd_event *first_of(const struct pd_session *session, enum px_class class)
 {
 	for (size_t i = 0; i < session->n_events; i++)
-		if (class_of(session->events[i]) == class)
+		if (class_of(session->events[i]) == class && !is_dummy(session->events[i]))
 			return session->events[i];
 	return NULL;
 }
 
-/* Fields of a class that its samples do not have. */
+/* Returns the fields of a class that samples of an event do not have. */
 static uint64_t missing_fields(const struct px_options *options, enum px_class class,
-			       const struct pd_event *first)
+			       const struct pd_event *event)
 {
 	uint64_t missing = 0;
 
 	for (int i = 0; px_fields[i].name; i++)
 		if ((options->fields[class] & PX_BIT(i)) && px_fields[i].needs &&
-		    !(first->attr.sample_type & px_fields[i].needs))
+		    !(event->attr.sample_type & px_fields[i].needs))
 			missing |= PX_BIT(i);
 	return missing;
 }
 
-bool px_script_check(struct px_script *script, const char **field,
+static bool may_have_samples(const struct px_options *options, const struct pd_event *event)
+{
+	return !is_dummy(event) && (!options->sampled || event->number >= options->n_sampled ||
+				    options->sampled[event->number]);
+}
+
+/* Returns the fields of a class that were asked for and that none of its samples has; *first is one of its events. */
+static uint64_t refused_fields(const struct px_options *options, enum px_class class,
+			       const struct pd_event **first)
+{
+	const struct pd_session *session = options->session;
+	uint64_t refused = options->asked[class];
+
+	*first = NULL;
+	for (size_t i = 0; i < session->n_events; i++) {
+		const struct pd_event *event = session->events[i];
+
+		if (class_of(event) != class || !may_have_samples(options, event))
+			continue;
+		refused &= missing_fields(options, class, event);
+		*first = *first ? *first : event;
+	}
+	return *first ? refused : 0;
+}
+
+bool px_script_check(const struct px_script *script, const char **field,
 		     const struct pd_event **event)
 {
-	const struct px_options *options = &script->options;
-
 	for (enum px_class class = 0; class < PX_CLASSES; class ++) {
-		const struct pd_event *first = first_of(options->session, class);
-		uint64_t missing = first ? missing_fields(options, class, first) &
-						   options->asked[class] :
-					   0;
+		const struct pd_event *first;
+		uint64_t refused = refused_fields(&script->options, class, &first);
 
-		if (missing) {
-			*field = px_fields[__builtin_ctzll(missing)].name;
+		if (refused) {
+			*field = px_fields[__builtin_ctzll(refused)].name;
 			*event = first;
 			return false;
 		}
@@ -219,12 +247,14 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 	const struct px_options *options = &script->options;
 	enum px_class class = class_of(of);
 	const struct pd_event *first = first_of(options->session, class);
+	uint64_t missing = missing_fields(options, class, first ? first : of);
 
 	if (!event)
 		return NULL;
 	event->event = of;
-	event->fields = options->fields[class] &
-			~missing_fields(options, class, first ? first : of);
+	/* what was asked for is shown of the events that have it */
+	missing &= ~options->asked[class] | missing_fields(options, class, of);
+	event->fields = options->fields[class] & ~missing;
 	event->in_chain = (event->fields & PX_BIT(PX_IP)) && has_callchain(of) &&
 			  script->use_callchains;
 	event->data_addr = is_data_addr(&of->attr);
@@ -251,14 +281,17 @@ static bool make_room(struct px_script *script)
 	return true;
 }
 
-/* NULL: no memory. */
+/* NULL: no memory, or a field is refused that was asked for. */
 static const struct px_event *find_event(struct px_script *script, const struct pd_event *of)
 {
+	const struct pd_event *event;
+	const char *field;
+
 	if (!script->begun)
 		begin(script);
 	if (of->number >= script->n_events && !make_room(script))
 		return NULL;
-	if (!script->events[of->number])
+	if (!script->events[of->number] && px_script_check(script, &field, &event))
 		script->events[of->number] = make_event(script, of);
 	return script->events[of->number];
 }

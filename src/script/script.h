@@ -57,8 +57,10 @@ struct px_options {
 	uint64_t fields[PX_CLASSES]; /* bits by number */
 	uint64_t asked[PX_CLASSES];  /* of them: not to be left out if they were not recorded */
 	bool chosen[PX_CLASSES];     /* they are not the default */
-	bool ns;		     /* times with nine decimals, else six */
-	bool callchains;	     /* are they shown */
+	const uint8_t *sampled; /* [n_sampled]: has that event samples? NULL: it is not known */
+	size_t n_sampled;
+	bool ns;	 /* times with nine decimals, else six */
+	bool callchains; /* are they shown */
 	enum px_inlined inlined;
 	unsigned max_stack; /* frames of a call chain; 0: all */
 };
@@ -69,13 +71,16 @@ struct px_script;
 struct px_script *px_script_create(const struct px_options *options);
 void px_script_destroy(struct px_script *script);
 
-/* False: a field was asked for that an event's samples do not have; says which. */
-bool px_script_check(struct px_script *script, const char **field,
+/*
+ * Returns false, and says which, if a field was asked for that no samples of a class have. Events
+ * without samples refuse nothing.
+ */
+bool px_script_check(const struct px_script *script, const char **field,
 		     const struct pd_event **event);
 
 /*
  * Writes a sample, in the order of time and split by counter value (perfdata's counters.h); nothing
- * if its event is not known. False: no memory.
+ * if its event is not known. False: no memory, or the event came late and px_script_check is false now.
  */
 bool px_script_sample(struct px_script *script, const struct pd_record *rec);
 

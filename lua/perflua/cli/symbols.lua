@@ -25,6 +25,14 @@ local newest, oldest = core.perf_version()
 --- The option of tools that print what perf prints.
 symbols.as = { "VERSION", ("print as that perf does: %s to %s (default)"):format(oldest, newest) }
 
+---@param tool string its name
+---@param args table what tools.parse gave
+---@return string? message what is wrong with --as
+function symbols.wrong(tool, args)
+  local known, message = core.perf_version(args.as)
+  if not known then return ("%s: --as: %s"):format(tool, message) end
+end
+
 ---@param args table what tools.parse gave
 ---@return table # options of perflua.open
 function symbols.of(args)

@@ -62,6 +62,14 @@ local function options_of(query, classes, max_stack, args)
   return options
 end
 
+-- The events that have samples, by index; nil of a stream, which passes once.
+local function sampled(file)
+  if not file.size then return nil end
+  local set = {}
+  for i, count in ipairs(file:count().events) do set[i] = count.count > 0 or nil end
+  return set
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -73,15 +81,22 @@ function tool.run(args, out)
   if not max_stack or max_stack < 1 or max_stack > 1 << 30 then
     return USAGE, ("script: --max-stack: '%s' is no number of frames"):format(args["max-stack"])
   end
-  if args.as and not core.perf_version(args.as) then
-    return USAGE, "script: --as: " .. select(2, core.perf_version(args.as))
-  end
+  local wrong = symbols.wrong("script", args)
+  if wrong then return USAGE, wrong end
   args.vmlinux = args.vmlinux or args.k
   local file <close>, failure = perflua.open(args[1], symbols.of(args))
   if not file then return nil, failure end
-  local query, wrong = samples.select(file, args)
+  local query
+  query, wrong = samples.select(file, args)
   if not query then return USAGE, "script: " .. wrong end
-  local ok, missing = file:script(out, options_of(query, classes, max_stack, args))
+  local options = options_of(query, classes, max_stack, args)
+  -- events may come late in a pipe: lines of those before them are written only if none refuses a field
+  if args.F and file.mode == "pipe" then options.sampled = sampled(file) end
+  local ok, missing = file:script(out, options)
+  if not ok and not options.sampled then
+    options.sampled = sampled(file)
+    if options.sampled then ok, missing = file:script(out, options) end
+  end
   return not ok and USAGE or nil, missing and "script: " .. missing
 end
 
