@@ -96,6 +96,94 @@ describe("perflua report", function()
     assert.matches("^# 1 sample of event 'cycles'\n.-\n   100.00%%    1\n$", got.out) -- of losses it says nothing
   end)
 
+  it("says that there are no samples, whatever the fields and conditions, status 0", function()
+    local empty = { status = 0, out = "# no samples\n", err = "" }
+    local counted, dummy, pipe = builder.new(), builder.new(), builder.new { container = "pipe" }
+    counted:event { name = "instructions", sample_type = { "identifier" } }
+    counted:record("stat", { id = 100 })
+    dummy:event { name = "dummy:u", type = 1, config = 9 }
+    dummy:record("comm", { pid = 1, tid = 1, comm = "x" })
+    pipe:record("finished_round")
+    for _, b in ipairs { counted, dummy, pipe } do
+      local path = b:write()
+      for _, words_of in ipairs { {}, { "--sort=addr,dso" }, { "--where=cpu == 1 and ip > 0" }, { "--children" },
+        { "--no-children", "--sort=regs_user.ax" } } do
+        assert.are.same(empty, run.perflua { "report", path, table.unpack(words_of) })
+      end
+      assert.are.same(empty, run.shell_with('cat "$1" | "$perflua" report -', path))
+    end
+    assert.are.equal(2, run.perflua({ "report", "--sort=com", dummy:write() }).status)
+  end)
+
+  it("does not refuse fields that only events without samples lack", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "id", "addr" }, ids = { 1 } }
+    b:event { name = "dummy:u", type = 1, config = 9, sample_type = { "ip", "tid", "time", "id" }, ids = { 2 } }
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1, id = 1, addr = 0x1234 })
+    local path = b:write()
+    assert.matches("   100.00%%  0x1234\n$", run.perflua({ "report", "--sort=addr", path }).out)
+    assert.are.equal("# no samples\n", run.perflua({ "report", "--sort=addr", "--event=dummy:u", path }).out)
+    local got = run.perflua { "report", "--sort=phys_addr", path }
+    assert.are.same({ 2, "perflua: no record of this query has a field 'phys_addr'\n" }, { got.status, got.err })
+  end)
+
+  it("shows samples without an address as those of none", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "tid", "time", "period" } }
+    b:record("comm", { pid = 1, tid = 1, comm = "x" })
+    b:sample(event, { pid = 1, tid = 1, time = 1, period = 5 })
+    assert.matches("   100.00%%  x +%[unknown%] +%[%.%] %[unknown%]\n$", run.perflua({ "report", b:write() }).out)
+  end)
+
+  it("has the events of a pipe whose attrs come late", function()
+    local b = builder.new { container = "pipe" }
+    b:record("finished_round")
+    for i = 1, 2 do
+      local event = b:event { type = 1, config = i + 1, ids = { i },
+        sample_type = { "identifier", "ip", "tid", "time", "period" } }
+      table.remove(b.events)
+      b:record("header_attr", { event = event })
+      b:sample(event, { identifier = i, ip = 0x1000 * i, pid = 1, tid = 1, time = i, period = 5 * i })
+    end
+    for _, words_of in ipairs { "", "--sort comm,ip", "--children" } do
+      local got = run.shell_with(('"$perflua" report %s "$1"; cat "$1" | "$perflua" report %s -'):format(words_of,
+        words_of), b:write())
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      local events = {}
+      for event, period in got.out:gmatch "# 1 sample of event '([^']+)'.-# Event count: (%d+)" do
+        events[#events + 1] = event .. " " .. period
+      end
+      assert.are.same({ "page-faults 5", "context-switches 10", "page-faults 5", "context-switches 10" }, events)
+    end
+  end)
+
+  it("sets samples aside whose period is damage, and says so", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period" } }
+    for i = 1, 3 do
+      b:sample(event, { ip = i, pid = 1, tid = 1, time = i, period = i == 2 and math.maxinteger - 15 or 1000 })
+    end
+    local path, said = b:write(), "1 sample set aside: a period of 2^56 or more is damage\n"
+    local got = run.perflua { "report", path }
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    assert.are.equal("# " .. said .. "# 2 samples of event 'cycles'", got.out:match "^.-'cycles'")
+    assert.are.same(got, run.shell_with('cat "$1" | "$perflua" report -', path))
+    assert.are.equal(1, dkjson.decode(run.perflua({ "report", "--json", path }).out).set_aside)
+    got = run.perflua { "report", "--csv", path }
+    assert.are.equal("perflua: report: " .. said, got.err)
+    assert.is_nil(got.out:find "9223")
+    for _, tool in ipairs { "fold", "fold --inline", "flame -o /dev/null" } do
+      got = run.shell_with('"$perflua" ' .. tool .. ' "$1"', path)
+      assert.are.same({ 0, ("perflua: %s: %s"):format(tool:match "%a+", said) }, { got.status, got.err })
+    end
+    assert.are.equal(":1;[unknown] 2000\n", run.perflua({ "fold", path }).out)
+    assert.are.equal(":1;[unknown] 3\n", run.perflua({ "fold", "--count", path }).out)
+    got = run.shell_with([["$perflua" "$2" "$1"]], path, run.script(
+      "return function(f) return f:samples():group_by('event'):sum('period') end"))
+    assert.are.equal(1, got.status)
+    assert.matches("a sum passes 2^63-1", got.err, 1, true)
+  end)
+
   it("says what is wrong with its options", function()
     for words_of, message in pairs {
       ["--sort=com"] = "unknown field 'com'; the closest is 'comm'", ["--sort="] = "no field is named",

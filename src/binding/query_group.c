@@ -171,6 +171,9 @@ static struct pl_job *prepare(lua_State *L)
 	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
 	read_keys(L, f, job);
 	read_measures(L, f, job);
+	lua_getfield(L, PL_OPTIONS_AT, "most");
+	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
 	pl_callers_read(L, job);
 	pl_pairs_read(L, f, job);
 	pl_check_open_file(L, PL_FILE_AT);
@@ -415,7 +418,8 @@ static const char *const wrong_names[] = {
  * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
  * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
  * see query_callers.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields
- * {row = place} of their rows, and `counts` is set in the description.
+ * {row = place} of their rows, and `counts` is set in the description. With `most` records that measure more are set
+ * aside (group.h), and `aside` is set in the description: how many were.
  */
 int pl_file_group(lua_State *L)
 {
@@ -440,6 +444,8 @@ int pl_file_group(lua_State *L)
 		lua_newtable(L);
 		return 1;
 	}
+	lua_pushinteger(L, (lua_Integer)pq_groups_set_aside(job->groups));
+	lua_setfield(L, PL_OPTIONS_AT, "aside");
 	wrong = pq_groups_wrong(job->groups);
 	if (wrong == PQ_RIGHT && job->callers.asked && !pl_push_callers(L, job))
 		wrong = PQ_WRONG_SUM;

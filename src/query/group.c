@@ -63,6 +63,9 @@ static bool prepare_measures(struct pq_groups *groups, size_t *states)
 		    !prepare_read(&m->weight, measure->weight, groups->fields))
 			return false;
 		m->way = way_of(m);
+		if (grouping->most && !groups->limited &&
+		    (measure->kind == PQ_M_SUM || measure->kind == PQ_M_AVG))
+			groups->limited = m;
 	}
 	groups->measured_end = groups->measured + grouping->n_measures;
 	return true;
@@ -182,6 +185,11 @@ enum pq_wrong pq_groups_wrong(const struct pq_groups *groups)
 size_t pq_groups_size(const struct pq_groups *groups)
 {
 	return groups->table.n;
+}
+
+uint64_t pq_groups_set_aside(const struct pq_groups *groups)
+{
+	return groups->n_aside;
 }
 
 struct pq_chains *pq_groups_chains(const struct pq_groups *groups)

@@ -44,6 +44,8 @@ struct pq_grouping {
 	size_t n_keys; /* 0: all records are one group, which is there without records, too */
 	const struct pq_measure *measures;
 	size_t n_measures;
+	/* records of which the first sum or average is of an integer above it are set aside; 0: none are */
+	uint64_t most;
 };
 
 struct pq_groups;
@@ -70,6 +72,9 @@ enum pq_wrong {
 enum pq_wrong pq_groups_wrong(const struct pq_groups *groups);
 
 size_t pq_groups_size(const struct pq_groups *groups);
+
+/* Returns how many records were set aside: they are in no group. */
+uint64_t pq_groups_set_aside(const struct pq_groups *groups);
 
 /* The chains that keys of PQ_CHAIN are of; NULL: there are none. */
 struct pq_chains *pq_groups_chains(const struct pq_groups *groups);

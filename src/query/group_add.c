@@ -184,7 +184,6 @@ static bool step(struct pq_groups *groups, const struct pq_measured *m, void *st
 	return !weight || m->ops->step(m, state, &value, weight);
 }
 
-/* An integer of 64 bits, as its kind has it. */
 /* Has the measures from m on take the record in, in the states of its group. */
 static __attribute__((noinline)) bool step_from(struct pq_groups *groups,
 						const struct pq_measured *m, char *states)
@@ -203,6 +202,19 @@ static __attribute__((noinline)) bool add_to_another(struct pq_groups *groups)
 	       step_from(groups, groups->measured, pq_group_states(groups, g));
 }
 
+/* Is what is added up of the record too large to be true? */
+static bool is_too_large(const struct pq_groups *groups)
+{
+	const struct pq_read *read = &groups->limited->value;
+	struct pq_value value;
+	int64_t i;
+
+	if (read->field != UINT32_MAX && pq_fields_integer(groups->fields, read->field, &i))
+		return (uint64_t)i > groups->grouping->most;
+	read_value(groups->fields, read, &value);
+	return value.type == PQ_INT && value.u > groups->grouping->most;
+}
+
 /* Most records are of the group of the one before, and most measures need no call: then none is made. */
 bool pq_groups_add(struct pq_groups *groups)
 {
@@ -210,6 +222,10 @@ bool pq_groups_add(struct pq_groups *groups)
 	char *states;
 	int64_t i;
 
+	if (groups->limited && is_too_large(groups)) {
+		groups->n_aside++;
+		return true;
+	}
 	if (!is_same_group(groups))
 		return add_to_another(groups);
 	states = pq_group_states(groups, groups->last);

@@ -1,5 +1,6 @@
 -- What the tools that fold stacks have in common: options, the events of a recording, its stacks.
 
+local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
 local placeless = require "perflua.errors.placeless"
@@ -81,6 +82,7 @@ function read.recording(tool, args, kinds)
     by = by, count = args.count, inline = args.inline, kinds = kinds, split = not events,
   })
   if not sets then return nil, message end
+  if message > 0 then read.say(tool, "%s", aside.said(message)) end
   local set = sets[1]
   if not set then return nil, file.path .. ": no samples" .. (args.where and " for which --where holds" or "") end
   events = events or { set.event }

@@ -5,6 +5,7 @@
 -- line has it, kinds one letter a frame (see kinds.lua) if they were asked for.
 
 local aggregate = require "perflua.group.aggregate"
+local aside = require "perflua.group.aside"
 local clean = require "perflua.flame.clean"
 local events = require "perflua.file.events"
 local inlined = require "perflua.flame.inlined"
@@ -72,9 +73,11 @@ local function description(query, options)
   return keys, columns, at
 end
 
--- Takes each group as one = { event, head, stack, kinds, samples, value }, the same table every time.
+-- Takes each group as one = { event, head, stack, kinds, samples, value }, the same table every time. Returns how many
+-- samples were set aside; nil if it is not taken.
 local function each_group(query, options, take)
   local keys, columns, at = description(query, options)
+  local counted = columns[2] and aside.from(query) or { n = 0 }
   local groups, split, of, one = aggregate(query.spec, keys, columns), kinds.splitter(), {}, {}
   local head = stacks.heads[options.by]
   for i, g in ipairs(groups) do
@@ -83,23 +86,27 @@ local function each_group(query, options, take)
     if options.kinds and one.stack ~= "" then one.stack, one.kinds = split(one.stack) end
     one.samples, one.value = g[1], g[2] and periods(g) or not g[2] and g[1] or nil
     groups[i] = false -- there may be very many
-    if not take(one) then return false end
+    if not take(one) then return nil end
   end
-  return true
+  return counted.n
 end
 
 -- The same of each record, with inlined functions.
 local function each_record(query, options, take)
-  local head, one = stacks.heads[options.by], { samples = 1 }
+  local head, one, n_aside = stacks.heads[options.by], { samples = 1 }, 0
   for record in query do
-    local event, stack = record.event, inlined.stack(record)
     local value = options.count and 1 or record.period or 1
-    one.event, one.head, one.stack = event and event.index, head.text(record), clean.stack(stack or "")
-    one.kinds = options.kinds and one.stack ~= "" and inlined.kinds(record) or ""
-    one.value = value >= 0 and value or nil
-    if not take(one) then return false end
+    if aside.is(value) then
+      n_aside = n_aside + 1
+    else
+      local event, stack = record.event, inlined.stack(record)
+      one.event, one.head, one.stack = event and event.index, head.text(record), clean.stack(stack or "")
+      one.kinds = options.kinds and one.stack ~= "" and inlined.kinds(record) or ""
+      one.value = value
+      if not take(one) then return nil end
+    end
   end
-  return true
+  return n_aside
 end
 
 local function new_set(event) return { event = event, samples = 0, total = 0, by_head = {} } end
@@ -151,7 +158,7 @@ end
 ---@param query perflua.Query samples, in any order; with `inline` one record again and again
 ---@param options table { by, count, kinds, inline, split } split: a set for each event
 ---@return table[]? sets those with samples, in the order of the events; only the first has its list
----@return string? message
+---@return string | integer message or how many samples were set aside
 function stacks.collect(query, options)
   local sets, found, indexes, split = {}, {}, {}, options.split
   local function take(one)
@@ -163,13 +170,14 @@ function stacks.collect(query, options)
     end
     return add(set, one)
   end
-  if not (options.inline and each_record or each_group)(query, options, take) then
+  local n_aside = (options.inline and each_record or each_group)(query, options, take)
+  if not n_aside then
     return nil, "the periods add up to more than 2^63: --count counts samples instead"
   end
   table.sort(indexes)
   for i, index in ipairs(indexes) do found[i] = sets[index] end
   if found[1] then listed(found[1]) end
-  return found
+  return found, n_aside
 end
 
 return stacks

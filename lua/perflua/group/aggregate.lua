@@ -1,6 +1,7 @@
 -- Groups of records by their keys. What is described entirely the core adds up; here is one pass over the records, a
 -- table of tables with the groups as leaves, for what only Lua can answer.
 
+local aside = require "perflua.group.aside"
 local engine = require "perflua.query.engine"
 local loop = require "perflua.group.loop"
 local measures = require "perflua.group.measures"
@@ -117,7 +118,8 @@ local function aggregate(spec, keys, columns)
   local order = engine.order(spec, keys, columns)
   -- what a stream says of names comes with its records
   if order == "any" then order = spec.file.size and "file" or "time" end
-  spec = setmetatable({ order = order }, { __index = spec })
+  local filters = spec.aside and table.move(spec.filters, 1, #spec.filters, 2, { aside.filter(spec.aside) })
+  spec = setmetatable({ order = order, filters = filters or nil }, { __index = spec })
   local source, cursor, direct = plan.source(spec, refs)
   local _ <close> = plan.closing(cursor)
   local groups = loop.make(direct, #refs, key_list, list)(source, reads, starts, steps)

@@ -130,6 +130,7 @@ function engine.grouping(spec, keys, columns)
   local filter, rest = engine.filters(spec, lowering)
   if #rest > 0 then return nil, "Lua asks what comes before" end
   description.filter = filter
+  description.most = spec.aside and spec.aside.most
   return description
 end
 
@@ -139,6 +140,7 @@ end
 function engine.groups(spec, description)
   local groups, why = guard(spec.file.group, spec.file, description)
   if not groups then blame(sums.wrong[why]) end
+  if spec.aside then spec.aside.n = description.aside or 0 end
   if spec.reader then spec.reader:counted(description.counts) end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
     groups[1] = { keys = {} }

@@ -90,22 +90,22 @@ local function shapes(list)
 end
 
 -- name → { kind, plain, types }; made once, when the first name is looked up. types: by the ids of those that
--- have it the name of the view it is, or false.
+-- have it the name of the view it is, or false. With `any`, and in a stream whose events are yet to come, records
+-- may have every field of their type; one that none of them has is absent.
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
-  local event_indexes = shapes(self:recorded())
-  local function add_type(id)
+  local event_indexes, types = shapes(self:recorded()), core.types()
+  local any = self.any or file.mode == "pipe" and #file.events == 0
+  local function add_type(desc)
     for i = 1, math.max(1, #event_indexes) do
-      for _, row in ipairs(guard(file.fields, file, id, event_indexes[i])) do add(known, row, id) end
+      for _, row in ipairs(guard(file.fields, file, desc.id, event_indexes[i])) do add(known, row, desc.id) end
     end
+    for _, row in ipairs(any and desc.fields or {}) do add(known, row, desc.id) end
   end
-  if self.type_ids then
-    for id in pairs(self.type_ids) do add_type(id) end
-  else
-    for _, desc in ipairs(core.types()) do
-      if self.container or not desc.container then add_type(desc.id) end
-    end
+  for _, desc in ipairs(types) do
+    local asked = self.type_ids and self.type_ids[desc.id]
+    if asked or not self.type_ids and (self.container or not desc.container) then add_type(desc) end
   end
   self.table = known
   return known

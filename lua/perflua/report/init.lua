@@ -10,9 +10,11 @@
 --             the samples that have the row anywhere in their call chain
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
+--   aside     how many samples were set aside (group/aside.lua)
 --
 -- report.table of that has the rows as a perflua.Table.
 
+local aside = require "perflua.group.aside"
 local blame = require "perflua.errors.blame"
 local callers = require "perflua.report.callers"
 local rows = require "perflua.report.rows"
@@ -27,8 +29,19 @@ local CALLCHAIN = 1 << 5 -- PERF_SAMPLE_CALLCHAIN
 -- perf's names of what is called otherwise.
 local aliases = { sym = "symbol", cgroup = "cgroup_path" }
 
+-- Are there samples of the query's events? Of a stream that is not known.
+local function has_samples(query, health)
+  if not health then return true end
+  for _, event in ipairs(query.spec.scope:events()) do
+    if health.events[event.index].samples > 0 then return true end
+  end
+  return not query.spec.events and health.unknown_event.samples > 0
+end
+
 local function query_of(file, options)
   local query = file:samples { event = options.event, order = file.size and "file" or nil }
+  -- what nobody asked for may be absent; and where there are no samples, every field
+  query.spec.scope.any = not options.sort or not has_samples(query, options.health)
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
   return query
 end
@@ -65,8 +78,8 @@ local function fields_of(query, sort)
 end
 
 ---@param file perflua.File
----@param options { sort: string[]?, event: any, where: any[]?, children: boolean? } children: nil does as perf,
---- which adds up callers where there are call chains
+---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, health: table? } children: nil does
+--- as perf, which adds up callers where there are call chains; health: of file:health()
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)
@@ -109,10 +122,11 @@ local ALL = { limit = 0, count = math.maxinteger }
 function report.read(prepared, shown)
   shown = shown or ALL
   local make, keys = prepared.children and callers or rows, shown_keys(prepared)
-  local events = prepared.query.spec.file.events
+  local counted = aside.from(prepared.query)
   local wanted, columns = query_keys(prepared.query, make.fields(prepared))
   local list = prepared.children and callers.sections(prepared, wanted, columns, keys, shown)
     or sections(make.rows(prepared, wanted, columns), prepared, keys, shown)
+  local events = prepared.query.spec.file.events -- in a stream they may have come among the samples
   for _, section in ipairs(list) do
     section.event = section.index and events[section.index].name or "unknown event"
   end
@@ -122,6 +136,7 @@ function report.read(prepared, shown)
   end
   return {
     events = list, keys = keys, columns = all, children = prepared.children, symbols = prepared.place.symbol ~= nil,
+    aside = counted.n,
   }
 end
 

@@ -1,5 +1,6 @@
 -- How far a report can be believed: what was lost, what has no function, what is damaged.
 
+local aside = require "perflua.group.aside"
 local words = require "perflua.doctor.words"
 
 local count, percent, share = words.count, words.percent, words.share
@@ -38,11 +39,12 @@ function quality.event(event, health)
 end
 
 ---What is to be known of the whole file, as lines.
+---@param result table of report.read
 ---@param file perflua.File
 ---@param health table?
 ---@return string[]
-function quality.file(file, health)
-  local lines = {}
+function quality.file(result, file, health)
+  local lines = { aside.said(result.aside) }
   if health and health.lost_records ~= 0 then
     lines[#lines + 1] = count(health.lost_records, "record") .. " lost"
   end

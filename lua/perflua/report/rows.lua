@@ -20,8 +20,8 @@ end
 local function finder(list)
   local known = {}
   return function(event, keys, n)
-    local of_event = known[event] or {}
-    known[event] = of_event
+    local of_event = known[event or 0] or {}
+    known[event or 0] = of_event
     local id = identity(keys, n)
     local row = of_event[id]
     if not row then

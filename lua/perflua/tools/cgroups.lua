@@ -1,5 +1,6 @@
 -- perflua cgroups FILE: which control groups, and so which containers, had the processors.
 
+local aside = require "perflua.group.aside"
 local cgroups = require "perflua.text.cgroups"
 local keyed = require "perflua.table.keyed"
 local listed = require "perflua.table.listed"
@@ -37,17 +38,21 @@ has rows by the cgroup namespace, device/inode.
 
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
--- Samples and periods by event, group or namespace, and command; a namespace as perf names it: device/inode.
+-- Samples and periods by event, group or namespace, and command; a namespace as perf names it: device/inode. What was
+-- lost, and how many samples were set aside.
 local function read(file, by)
-  local sums, lost, namespaces = keyed.new { "samples", "period" }, {}, {}
+  local sums, lost, namespaces, n_aside = keyed.new { "samples", "period" }, {}, {}, 0
   local types, group, dev, ino = { "sample", "lost", "lost_samples" }, "cgroup_path", "lost", "lost"
   if by.namespace then
     types[4], group, dev, ino = "namespaces", "lost", "namespaces.cgroup.dev", "namespaces.cgroup.ino"
   end
   local query = file:records { type = types, expand = true }
+  local tid_field, period_field = some.field(query, "integer", "tid"), some.field(query, "integer", "period")
   for type_id, n_lost, index, tid, comm, period, path, ns_dev, ns_ino in query:select("type_id", "lost", "event.index",
-      "tid", by.comm and "comm" or "lost", "period", group, dev, ino) do
-    if type_id == SAMPLE then
+      tid_field, by.comm and "comm" or "lost", period_field, group, dev, ino) do
+    if type_id == SAMPLE and aside.is(period) then
+      n_aside = n_aside + 1
+    elseif type_id == SAMPLE then
       local row = sums:row(index, path or by.namespace and namespaces[tid] or false, comm)
       row.samples, row.period = row.samples + 1, add(row.period, period or 1)
     elseif n_lost then
@@ -56,7 +61,7 @@ local function read(file, by)
       namespaces[tid] = ns_ino ~= 0 and ("%d/0x%x"):format(ns_dev, ns_ino) or false -- 0: not known then
     end
   end
-  return sums, lost
+  return sums, lost, n_aside
 end
 
 -- What the rows of paths are of.
@@ -123,7 +128,7 @@ function tool.run(args, out)
     if lacking and (args.by or not has_namespaces(file)) then return nil, lacking end
     if lacking then by = { namespace = true } end
   end
-  local sums, lost = read(file, by)
+  local sums, lost, n_aside = read(file, by)
   sums = grouped(sums, by)
   local periods, several = periods_of(sums.rows)
   if args.nested then nest(sums) end
@@ -141,6 +146,7 @@ function tool.run(args, out)
       container = name, namespace = name, comm = row[3] or "[unknown]" }
   end
   some.note(list, lost)
+  aside.note(list, n_aside)
   return list:write(args, out)
 end
 

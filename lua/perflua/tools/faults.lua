@@ -1,5 +1,6 @@
 -- perflua faults FILE: page faults, by what is mapped where they were, by the code that met them.
 
+local aside = require "perflua.group.aside"
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local page_faults = require "perflua.waits.page_faults"
@@ -34,11 +35,11 @@ With -e page-faults,minor-faults,major-faults it tells these apart.
 A flame graph of them: perflua flame --event page-faults FILE -o faults.svg]],
 }
 
--- Rows by what they are of, faults in all, what was lost, and what the events tell.
+-- Rows by what they are of, faults in all, what was lost, what the events tell, and how many samples were set aside.
 local function read(file, by)
   local kinds, has = page_faults.kinds(file)
   local whole, rows, by_key, total = has.faults, {}, {}, 0
-  local lost = page_faults.each(file, kinds, has, by, function(n, kind, kernel, object, code, comm, tid, stack)
+  local lost, n_aside = page_faults.each(file, kinds, has, by, function(n, kind, kernel, object, code, comm, tid, stack)
     local key = object .. "\0" .. code .. "\0" .. comm .. "\0" .. (tid or "") .. "\0" .. stack
     local row = by_key[key]
     if not row then
@@ -52,7 +53,7 @@ local function read(file, by)
       if kernel then row.kernel = row.kernel + n end
     end
   end)
-  return rows, total, lost, has
+  return rows, total, lost, has, n_aside
 end
 
 ---@param args table
@@ -69,7 +70,7 @@ function tool.run(args, out)
   for _, name in ipairs { "comm", "tid", "object", "function", "stack" } do
     if by[name] or by.thread and (name == "comm" or name == "tid") then columns[#columns + 1] = name end
   end
-  local rows, total, lost, has = read(file, by)
+  local rows, total, lost, has, n_aside = read(file, by)
   local shown = { { "faults", "unsigned" }, { "percent", "percent" }, { "kernel", "unsigned" },
     { "minor", "unsigned", not has.minor }, { "major", "unsigned", not has.major } }
   for _, name in ipairs(columns) do shown[#shown + 1] = { name, name == "tid" and "signed" or "string" } end
@@ -79,6 +80,7 @@ function tool.run(args, out)
     list:add(row)
   end
   some.note(list, lost)
+  aside.note(list, n_aside)
   return list:write(args, out)
 end
 

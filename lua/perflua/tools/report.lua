@@ -1,6 +1,6 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
-local core = require "perflua.core"
+local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
@@ -44,9 +44,6 @@ end
 -- What the options say, or nil and what is wrong with them.
 local function settings_of(args)
   local settings = { limit = 0, count = math.maxinteger, query = { event = args.event, where = { args.where } } }
-  if args.as and not core.perf_version(args.as) then
-    return nil, "--as: " .. select(2, core.perf_version(args.as))
-  end
   if args.sort then
     settings.query.sort = {}
     for name in args.sort:gmatch("[^,%s]+") do table.insert(settings.query.sort, name) end
@@ -77,7 +74,7 @@ end
 local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
 local function write_text(result, file, health, out)
-  for _, text in ipairs(quality.file(file, health)) do
+  for _, text in ipairs(quality.file(result, file, health)) do
     out:write("# ", text, "\n")
   end
   local function write(text) out:write(text) end
@@ -111,6 +108,8 @@ local function columns_of(result)
 end
 
 local function write_csv(result, _, _, out)
+  local said = aside.said(result.aside)
+  if said then io.stderr:write("perflua: report: ", said, "\n") end
   local columns, values_of = columns_of(result)
   table.insert(columns, 1, { name = "event", kind = "string" })
   local lines = {}
@@ -145,7 +144,7 @@ local function write_json(result, file, health, out)
       lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
   end
   out:write(json.encode { path = file.path, complete = file.complete, damage = #file.damage,
-    lost_records = health and health.lost_records, events = events }, "\n")
+    lost_records = health and health.lost_records, set_aside = result.aside, events = events }, "\n")
 end
 
 ---@param args table
@@ -154,18 +153,20 @@ end
 ---@return string | nil message
 function tool.run(args, out)
   local settings, wrong = settings_of(args)
-  if not settings then
+  wrong = wrong and "report: " .. wrong or symbols.wrong("report", args)
+  if wrong then
     return USAGE, wrong
   end
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then
     return nil, message
   end
+  local health = quality.of(file)
+  settings.query.health = health
   local ok, prepared = pcall(report.prepare, file, settings.query)
   if not ok then
     return USAGE, placeless(prepared)
   end
-  local health = quality.of(file)
   local result = report.read(prepared, settings)
   local write = args.json and write_json or args.csv and write_csv or write_text
   write(result, file, health, out)

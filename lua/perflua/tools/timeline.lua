@@ -1,5 +1,6 @@
 -- perflua timeline FILE: how much of each slice of time each thread ran.
 
+local aside = require "perflua.group.aside"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
 local needs = require "perflua.meta.needs"
@@ -67,14 +68,14 @@ function Line:finish(time)
   self:close()
 end
 
--- How many records told of lost ones.
+-- Returns how many records told of lost ones, and how many samples lacked a field.
 local function read_switches(file, line)
-  local running, since, stop, last, lost = line.running, line.since, 0, 0, 0
+  local running, since, stop, last, lost, unreadable = line.running, line.since, 0, 0, 0, 0
   local q = some.samples(file, { "sched:sched_switch" }):select("args.prev_pid", "args.next_pid", "time", "cpu")
   for prev, next_tid, time, cpu in q:each() do
-    if not prev then
+    if not (prev and next_tid and time and cpu) then
       for of in pairs(line.running) do line.running[of] = nil end
-      lost = lost + 1
+      lost, unreadable = lost + (prev and 0 or 1), unreadable + (prev and 1 or 0)
     else
       if time >= stop then
         line:advance(time)
@@ -85,17 +86,21 @@ local function read_switches(file, line)
     end
   end
   line:finish(last)
-  return lost
+  return lost, unreadable
 end
 
 local function read_samples(file, line)
-  local events = { file.events["cpu-clock"] or file.events["task-clock"] }
+  local events, unreadable = { file.events["cpu-clock"] or file.events["task-clock"] }, 0
   for tid, period, time in file:samples(events):select("tid", "period", "time"):each() do
-    if time >= (line.stop or 0) then line:advance(time) end
-    if tid ~= 0 then line:add(tid, period) end
+    if not (tid and period and time) or aside.is(period) then
+      unreadable = unreadable + 1
+    else
+      if time >= (line.stop or 0) then line:advance(time) end
+      if tid ~= 0 then line:add(tid, period) end
+    end
   end
   line:finish(line.stop)
-  return 0
+  return 0, unreadable
 end
 
 ---@param args table
@@ -119,10 +124,13 @@ function tool.run(args, out)
     end
   end)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples
-  local lost = read(file, line)
-  local notes = { ["records that tell of lost ones"] = lost, ["pauses too long to be shown"] = line.skipped }
-  for text, n in pairs(notes) do
-    if n > 0 then io.stderr:write(("# %s, after which what ran is not known: %d\n"):format(text, n)) end
+  local lost, unreadable = read(file, line)
+  for _, note in ipairs {
+    { lost, "records that tell of lost ones, after which what ran is not known" },
+    { line.skipped, "pauses too long to be shown, after which what ran is not known" },
+    { unreadable, "samples that lack a field that is needed, or with a damaged one" },
+  } do
+    if note[1] > 0 then io.stderr:write(("# %s: %d\n"):format(note[2], note[1])) end
   end
 end
 

@@ -1,5 +1,6 @@
 -- Page faults of a recording: from software events, or from the tracepoints of exceptions.
 
+local aside = require "perflua.group.aside"
 local some = require "perflua.file.some"
 
 local page_faults = {}
@@ -55,13 +56,16 @@ end
 ---@param by table<string, boolean> which of object, function, comm, thread and stack are wanted
 ---@param take fun(n: integer, kind: string, kernel: boolean, object: string, code: string, comm: string, tid, stack)
 ---@return table<integer, integer> lost by type_id
+---@return integer # how many samples were set aside
 function page_faults.each(file, kinds, has, by, take)
-  local lost, traps = {}, has.traps
+  local lost, traps, n_aside = {}, has.traps, 0
   local addressed, records = records_of(file, kinds, by, traps)
   for index, n_lost, type_id, n, pid, time, mode, object, code, comm, tid, stack in records do
     local kind = kinds[index]
     if n_lost then
       lost[type_id] = (lost[type_id] or 0) + n_lost
+    elseif kind and aside.is(n) then
+      n_aside = n_aside + 1
     elseif kind then
       local address = addressed
       if traps then
@@ -73,7 +77,7 @@ function page_faults.each(file, kinds, has, by, take)
         comm or "[unknown]", tid or nil, stack or "[unknown]")
     end
   end
-  return lost
+  return lost, n_aside
 end
 
 return page_faults

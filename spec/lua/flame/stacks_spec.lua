@@ -138,15 +138,25 @@ describe("stacks of samples", function()
   end)
 
   it("whose weights pass what an integer holds are refused", function()
-    local huge = { comm = "sh", period = math.maxinteger }
-    for _, samples in ipairs { { huge, huge }, { { comm = "sh", period = -1 } } } do
-      local sets, message = collect(samples)
+    local samples = {}
+    for i = 1, 129 do samples[i] = { comm = "sh", period = (1 << 56) - 1 } end
+    for _, options in ipairs { {}, { inline = true } } do
+      local sets, message = collect(samples, options)
       assert.is_nil(sets)
       assert.matches("2^63", message, 1, true)
-      sets, message = collect(samples, { inline = true })
-      assert.is_nil(sets)
-      assert.matches("2^63", message, 1, true)
-      assert.are.equal(#samples, collect(samples, { count = true })[1].total)
+    end
+    assert.are.equal(#samples, collect(samples, { count = true })[1].total)
+  end)
+
+  it("are without samples whose period is damage, unless samples are counted", function()
+    for _, huge in ipairs { 1 << 56, math.maxinteger, math.mininteger, -1 } do
+      local samples = { { comm = "sh", period = 7 }, { comm = "sh", period = huge }, { comm = "sh", period = huge } }
+      for _, options in ipairs { {}, { inline = true } } do
+        local sets, n_aside = collect(samples, options)
+        assert.are.same({ 7, 1, 2 }, { sets[1].total, sets[1].samples, n_aside })
+      end
+      local sets, n_aside = collect(samples, { count = true })
+      assert.are.same({ 3, 0 }, { sets[1].total, n_aside })
     end
   end)
 end)

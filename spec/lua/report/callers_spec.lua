@@ -115,8 +115,8 @@ describe("a report with callers", function()
   it("raises periods that add up to more than an integer holds", function()
     local b = builder.new()
     local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period", "callchain" } }
-    for pid = 1, 2 do
-      b:sample(event, { ip = 1, pid = pid, tid = pid, time = 1, period = math.maxinteger, callchain = { USER, 1 } })
+    for pid = 1, 129 do
+      b:sample(event, { ip = 1, pid = pid, tid = pid, time = 1, period = (1 << 56) - 1, callchain = { USER, 1 } })
     end
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do
@@ -126,11 +126,22 @@ describe("a report with callers", function()
     end
   end)
 
+  it("sets samples aside whose period is damage", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    for i, period in ipairs { 3, -1, 4, 1 << 56 } do
+      b:sample(event, { ip = 1, pid = 1, tid = 1, time = i, period = period, callchain = { USER, i, 1 } })
+    end
+    local file <close> = assert(perflua.open(b:write()))
+    local got = same(file, { sort = { "dso" } })
+    assert.are.same({ 2, 2, 7 }, { got.aside, got.events[1].samples, got.events[1].period })
+  end)
+
   it("raises periods of one row that add up to more than twice that", function()
     local b = builder.new()
     local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period", "callchain" } }
-    for ip = 1, 3 do -- 2^61 is left of 9 * 2^61 in 64 bits
-      b:sample(event, { ip = ip, pid = 1, tid = 1, time = ip, period = 3 << 61, callchain = { USER, ip } })
+    for ip = 1, 288 do -- 2^61 is left of nearly 9 * 2^61 in 64 bits
+      b:sample(event, { ip = ip, pid = 1, tid = 1, time = ip, period = (1 << 56) - 1, callchain = { USER, ip } })
     end
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do

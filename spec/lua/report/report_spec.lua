@@ -77,21 +77,37 @@ describe("a report", function()
   end)
 
   it("raises a sum that is too large for an integer", function()
-    local most = math.maxinteger
-    local file = recording { { "cycles", "sh", 1, 0, most }, { "cycles", "sh", 1, 0, 1 } }
-    assert.error_matches(function() read(file, { sort = { "pid" } }) end, "2%^63")
+    local list = {}
+    for i = 1, 129 do list[i] = { "cycles", "sh", 1, 0, (1 << 56) - 1 } end
+    assert.error_matches(function() read(recording(list), { sort = { "pid" } }) end, "2%^63")
+  end)
+
+  it("sets samples aside whose period is damage, and says how many", function()
+    for _, huge in ipairs { 1 << 56, math.maxinteger, math.mininteger, -1 } do
+      local file = recording { { "cycles", "sh", 1, 0, huge }, { "cycles", "sh", 1, 0, 5 }, { "cycles", "a", 2, 0, huge } }
+      for _, interpreted in ipairs { false, true } do
+        local prepared = report.prepare(file, { sort = { "pid" } })
+        prepared.query.spec.interpreted = interpreted
+        local result = report.read(prepared)
+        assert.are.same({ 2, 1, 1, 5 }, { result.aside, #result.events, result.events[1].n, result.events[1].period })
+      end
+    end
+    local file = recording { { "cycles", "sh", 1, 0, -1 } }
+    assert.error_matches(function() file:samples():group_by("event"):sum("period"):collect() end, "2%^63")
   end)
 
   it("raises periods of binaries of one name that add up to more than twice that", function()
     local b = builder.new()
     local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period" } }
     mapped.add(b, { "- map 7 1000-2000 /a/x", "- map 8 1000-2000 /b/x", "- map 9 1000-2000 /c/x" })
-    for pid = 7, 9 do -- 2^61 is left of 9 * 2^61 in 64 bits
-      b:sample(event, { ip = 4096, pid = pid, tid = pid, time = 99, period = 3 << 61 })
+    local period = (1 << 56) - 1
+    for i = 0, 287 do -- 2^61 is left of nearly 9 * 2^61 in 64 bits
+      local pid = 7 + i % 3
+      b:sample(event, { ip = 4096, pid = pid, tid = pid, time = 99, period = period })
     end
     local file = perflua.open(b:write(), { symfs = "/nonexistent" })
     assert.error_matches(function() read(file, { sort = { "dso" } }) end, "2%^63")
-    assert.are.equal(3 << 61, read(file, { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
+    assert.are.equal(96 * period, read(file, { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
   end)
 
   it("raises fields that there are not, or twice, and says which", function()

@@ -1,0 +1,47 @@
+-- Samples that tools set aside: their period is so large that nothing but damage makes it. Added up with the
+-- others it would leave no room in 64 bits for their sum, or nothing of their shares.
+
+local aside = {}
+
+-- In nanoseconds more than two years; a processor counts to 2^48 before it takes a sample.
+aside.MOST = (1 << 56) - 1
+
+---@param period integer | false | nil unsigned; absent: it is not
+---@return boolean
+function aside.is(period) return period and math.ult(aside.MOST, period) or false end
+
+---Has a grouped query of samples, of which a measure adds up the period, set them aside.
+---@param query perflua.Query
+---@return { most: integer, n: integer } # n: how many were, when it has run
+function aside.from(query)
+  query.spec.aside = { most = aside.MOST, n = 0 }
+  return query.spec.aside
+end
+
+---For a query that is run in Lua: the filter that does what the core does.
+---@param counted { n: integer }
+---@return table filter
+function aside.filter(counted)
+  return { bind = function()
+    return function(record)
+      local is = aside.is(record.period)
+      if is then counted.n = counted.n + 1 end
+      return not is
+    end
+  end }
+end
+
+---@param list table of table/listed.lua
+---@param n integer
+function aside.note(list, n)
+  list:note("set_aside", n, "samples that are set aside, for a period of 2^56 or more is damage")
+end
+
+---@param n integer
+---@return string? # nil: there are none
+function aside.said(n)
+  if n == 0 then return nil end
+  return ("%d %s set aside: a period of 2^56 or more is damage"):format(n, n == 1 and "sample" or "samples")
+end
+
+return aside
