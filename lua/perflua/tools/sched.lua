@@ -54,11 +54,14 @@ local function forget(threads)
   return {}
 end
 
--- Threads by tid; how many switches do not follow on the one before, wake-ups were not seen, records tell of losses.
+-- Threads by tid; how many switches do not follow on the one before, wake-ups were not seen, records tell of losses,
+-- samples lack a field.
 local function read(file)
-  local threads, running, since, broken, unwoken, lost = {}, {}, {}, 0, 0, 0
+  local threads, running, since, broken, unwoken, lost, unreadable = {}, {}, {}, 0, 0, 0, 0
   for prev, state, next_tid, time, cpu, pid in records_of(file) do
-    if prev then
+    if (prev or pid) and not (time and (pid or state and next_tid and cpu)) then
+      unreadable = unreadable + 1
+    elseif prev then
       local t = running[cpu]
       if t and t[TID] == prev then
         t[RUN] = t[RUN] + time - since[cpu]
@@ -99,7 +102,7 @@ local function read(file)
       lost, running = lost + 1, forget(threads)
     end
   end
-  return threads, broken, unwoken, lost
+  return threads, broken, unwoken, lost, unreadable
 end
 
 ---@param args table
@@ -116,7 +119,7 @@ function tool.run(args, out)
     { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" }, { "preempted_ms", "float" },
     { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
   }, "max_us")
-  local threads, broken, unwoken, lost = read(file)
+  local threads, broken, unwoken, lost, unreadable = read(file)
   for tid, t in pairs(threads) do
     if tid ~= 0 and t[IN] > 0 then
       local thread, delayed = file:thread(tid), t[DELAYS] > 0
@@ -131,6 +134,7 @@ function tool.run(args, out)
   list:note("broken", broken, "switches that do not follow on the one before on their processor")
   list:note("unwoken", unwoken, "threads switched in after they slept, but no wake-up was recorded")
   list:note("lost", lost, "records that tell of lost ones: what was under way then is not counted")
+  list:note("unreadable", unreadable, "samples that lack a field that is needed")
   return list:write(args, out)
 end
 

@@ -51,7 +51,9 @@ function interrupts.each(file, take, waited)
     if type_id ~= SAMPLE then
       runs:drop(cpu or nil)
       raises:drop(cpu or nil)
-    elseif cpu and time then
+    elseif not (cpu and time) then
+      runs:skip()
+    else
       if not events[event] then events[event] = { parse(event) } end
       local kind, does, vector = table.unpack(events[event])
       local number = irq or vec or nil

@@ -31,10 +31,12 @@ function locks.each(file, callers, take)
     local thread = tid == 0 and cpu and -1 - cpu or tid -- the idle threads of all processors are 0
     if type_id ~= SAMPLE then
       open:drop()
-    elseif lock and flags then
+    elseif not (lock and thread and time) then
+      open:skip()
+    elseif flags then
       open:begin(thread, lock, { time = time, tid = tid, comm = comm or nil, lock = lock,
         type = lock_types.name(flags), caller = callers and caller_of(chain) or nil })
-    elseif lock then
+    else
       local wait = open:finish(thread, lock)
       if wait then take(wait, time - wait.time) end
     end

@@ -28,16 +28,18 @@ function off.lacks(file)
 end
 
 -- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
-local function by_samples(file, stack, leave, come, lose)
+local function by_samples(file, stack, leave, come, lose, skip)
   local query = some.beside_losses(file, { "event == 'sched:sched_switch'" })
   for type_id, time, tid, comm, pid, name, prev, next_pid, state, chain in query:select("type_id", "time", "tid",
       "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state", stack or "false") do
     if type_id ~= SAMPLE then
       lose()
-    elseif prev and time then
-      if next_pid and next_pid ~= 0 then come(next_pid, time) end
+    elseif not (prev and next_pid and state and time) then
+      skip()
+    else
+      if next_pid ~= 0 then come(next_pid, time) end
       if prev ~= 0 and state & ENDED == 0 then
-        leave(prev, { tid = prev, pid = pid, comm = tid >= 0 and comm or name, start = time, stack = chain or nil,
+        leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name, start = time, stack = chain or nil,
           state = state & WAITS == 0 and "preempted" or "blocked" })
       end
     end
@@ -82,7 +84,8 @@ function off.each(file, stack, take)
     if wait then take(wait, time - wait.start) end
   end
   local read = has_switches(file) and by_switches or by_samples
-  read(file, stack, function(tid, wait) open:begin(tid, 0, wait) end, come, function() open:drop() end)
+  read(file, stack, function(tid, wait) open:begin(tid, 0, wait) end, come, function() open:drop() end,
+    function() open:skip() end)
   return open
 end
 

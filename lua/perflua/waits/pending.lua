@@ -7,10 +7,10 @@ local Pending = {}
 Pending.__index = Pending
 
 ---@param keeps_first boolean? of two that begin before an end the first goes on; else the second
----@return table # { open, pairs, unopened, restarted, lost }; what is counted is as in intervals/counts.lua
+---@return table # { open, pairs, unopened, restarted, lost, unreadable }; what is counted is as in intervals/counts.lua
 function pending.new(keeps_first)
   return setmetatable({
-    open = {}, pairs = 0, unopened = 0, restarted = 0, lost = 0, keeps_first = keeps_first or false,
+    open = {}, pairs = 0, unopened = 0, restarted = 0, lost = 0, unreadable = 0, keeps_first = keeps_first or false,
   }, Pending)
 end
 
@@ -81,6 +81,9 @@ function Pending:drop(a)
   end
 end
 
+---Counts a sample that lacks what tells what began or ended.
+function Pending:skip() self.unreadable = self.unreadable + 1 end
+
 ---@return integer # what has not ended
 function Pending:unclosed()
   local n = 0
@@ -95,12 +98,14 @@ local said = {
   restarted_first = "%s that began again without an end: the first start counts",
   lost = "%s not counted, for records were lost before they ended",
   unclosed = "%s not counted, for they had not ended at the end",
+  unreadable = "samples of %s that lack a field that is needed",
 }
 
 local function notes(self, what, texts)
   local restarted = self.keeps_first and "restarted_first" or "restarted"
   local list = { { "unopened", self.unopened }, { "restarted", self.restarted, restarted }, { "lost", self.lost },
     { "unclosed", self:unclosed() } }
+  if self.unreadable > 0 then list[#list + 1] = { "unreadable", self.unreadable } end
   for _, note in ipairs(list) do
     note[3] = texts and texts[note[1]] or said[note[3] or note[1]]:format(what)
   end

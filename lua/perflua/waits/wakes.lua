@@ -44,12 +44,14 @@ function wakes.each(file, chains, take)
     if type_id ~= SAMPLE then
       open:drop()
       last = {}
+    elseif not (time and (tid and flags or not tid and prev and next_tid)) then
+      open:skip()
     elseif tid then
       local wake = { time = time, waker = comm or "[unknown]", waker_tid = waker_tid, context = context_of(flags),
         woken = woken, tid = tid }
       if chains then wake.chain = chain_of(wake, last, chains) end
       open:begin(tid, 0, wake)
-    elseif prev then
+    else
       if open:forget(prev, 0) then awake = awake + 1 end
       local wake = open:has(next_tid, 0) and open:finish(next_tid, 0)
       if wake then

@@ -1,0 +1,64 @@
+-- Runs every tool over recordings in one process: perflua every_tool.lua SEED MUTATIONS PATH…
+--
+-- Each recording is read as it is, or, of so many MUTATIONS, damaged in as many ways. Prints a line
+-- before each run, so that the last one tells where the process ended, and below it what a tool raised.
+-- Tools get their words from a command line, as users give them; what they print is thrown away.
+local files = require "spec.support.files"
+local tools = require "perflua.tools"
+
+-- Of each tool the command lines; map and reduce start other processes, help reads no recording.
+local lines = {
+  "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json", "faults", "fields",
+  "flame -o /dev/null", "fold", "fold --inline --annotate", "gen", "header", "header --json", "io", "irqs", "locks",
+  "migrations", "offcpu", "report", "report --no-children --csv", "report --sort comm,srcline --json",
+  "report --where not(pid==1)", "sched", "script", "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat",
+  "stat --json", "syscalls", "timeline", "timeline --slice 1s", "wakers",
+}
+
+-- What bytes are replaced by: bits turned, and numbers that lengths and counts are compared with.
+local numbers = {
+  "\0", "\xff", "\x7f", "\x80", "\1", "\0\0\0\0\0\0\0\0", "\xff\xff\xff\xff\xff\xff\xff\xff",
+  "\xff\xff\xff\xff\xff\xff\xff\x7f", "\0\0\0\x80", "\xff\xff", "\8\0", "\0\0\0\0",
+}
+
+-- The same bytes for the same seed, with up to six places damaged; rarely cut.
+local function damaged(bytes, seed)
+  math.randomseed(seed)
+  for _ = 1, math.random(1, 6) do
+    local at = math.random(1, #bytes)
+    local new = string.char(bytes:byte(at) ~ 1 << math.random(0, 7))
+    if math.random(3) == 1 then new = numbers[math.random(#numbers)] end
+    bytes = (bytes:sub(1, at - 1) .. new .. bytes:sub(at + #new)):sub(1, #bytes)
+  end
+  return math.random(20) == 1 and bytes:sub(1, math.random(#bytes)) or bytes
+end
+
+local function run(line, path, out)
+  local words = {}
+  for word in line:gmatch "%S+" do words[#words + 1] = word end
+  local tool = tools.find(table.remove(words, 1))
+  words[#words + 1] = path
+  local ok, status, message = pcall(tool.run, assert(tools.parse(tool, words)), out, {})
+  if not ok then print("raised", status) end
+  if message then print("said", message) end
+end
+
+local function run_all(name, path)
+  local out <close> = assert(io.open("/dev/null", "w"))
+  for _, line in ipairs(lines) do
+    print("run", line, name)
+    run(line, path, out)
+  end
+end
+
+warn "@off"
+io.stdout:setvbuf "line"
+local seed, mutations = math.tointeger(arg[1]), math.tointeger(arg[2])
+local path = files.temporary()
+for i = 3, #arg do
+  if mutations == 0 then run_all(arg[i], arg[i]) end
+  for k = 1, mutations do
+    files.write(path, damaged(files.read(arg[i]), seed + k))
+    run_all(("%s %d"):format(arg[i], seed + k), path)
+  end
+end
