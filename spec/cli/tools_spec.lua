@@ -81,8 +81,8 @@ describe("a tool that raises an error", function()
   it("tells errors of Lua from others", function()
     local got = raising "return nil + 1"
     assert.are.same({ 1, "" }, { got.status, got.out })
-    assert.matches("^perflua: raises: this is a fault in perflua, please report it: [^\n]*raises.lua:1: attempt to perform "
-      .. "arithmetic on a nil value\n$", got.err)
+    assert.matches("^perflua: raises: this is a fault in perflua, please report it: [^\n]*raises.lua:1: attempt to "
+      .. "perform arithmetic on a nil value\n$", got.err)
   end)
 
   it("says so when there is no memory", function()

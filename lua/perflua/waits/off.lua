@@ -39,8 +39,8 @@ local function by_samples(file, stack, leave, come, lose, skip)
     else
       if next_pid ~= 0 then come(next_pid, time) end
       if prev ~= 0 and state & ENDED == 0 then
-        leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name, start = time, stack = chain or nil,
-          state = state & WAITS == 0 and "preempted" or "blocked" })
+        leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name, start = time,
+          stack = chain or nil, state = state & WAITS == 0 and "preempted" or "blocked" })
       end
     end
   end

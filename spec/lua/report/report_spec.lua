@@ -84,7 +84,9 @@ describe("a report", function()
 
   it("sets samples aside whose period is damage, and says how many", function()
     for _, huge in ipairs { 1 << 56, math.maxinteger, math.mininteger, -1 } do
-      local file = recording { { "cycles", "sh", 1, 0, huge }, { "cycles", "sh", 1, 0, 5 }, { "cycles", "a", 2, 0, huge } }
+      local file = recording {
+        { "cycles", "sh", 1, 0, huge }, { "cycles", "sh", 1, 0, 5 }, { "cycles", "a", 2, 0, huge },
+      }
       for _, interpreted in ipairs { false, true } do
         local prepared = report.prepare(file, { sort = { "pid" } })
         prepared.query.spec.interpreted = interpreted
