@@ -46,6 +46,14 @@ describe("perflua locks", function()
       output("locks", "--by=thread", "--json", path))
   end)
 
+  it("does not count waits with a time that is damage, and says so", function()
+    local path = traced.write(LOCKS, { begin(1000, 7, 0, 0x100, SPIN), finish(3000, 7, 0, 0x100),
+      begin(4000, 7, 0, 0x100, SPIN), finish(1 << 60, 7, 0, 0x100) })
+    local got = output("locks", "--by=thread", path)
+    assert.matches("# samples of waits that lack a field that is needed, or have it damaged: 1\n", got, 1, true)
+    assert.matches("\n +1 +0.00 +2.00 +2.00 ", got)
+  end)
+
   it("names what a recording lacks, and how it is recorded", function()
     assert.same({ status = 1, out = "", err = "perflua: " .. run.demo .. ": this recording has no event "
       .. "'lock:contention_begin' and no event 'lock:contention_end'; record it with: perf lock record -- COMMAND\n" },

@@ -64,10 +64,10 @@ function interrupts.each(file, take, waited)
         local run = { kind = kind, number = number, name = vector or name or names[vec] or vec, cpu = cpu, time = time }
         runs:begin(cpu, key, run)
         local raised = kind == "softirq" and raises:finish(cpu, key)
-        if raised then waited(run, time - raised) end
+        if raised then raises:pass(waited, run, time - raised) end
       elseif does == "exit" then
         local run = runs:finish(cpu, key)
-        if run then take(run, time - run.time) end
+        if run then runs:pass(take, run, time - run.time) end
       end
     end
   end

@@ -38,7 +38,7 @@ function locks.each(file, callers, take)
         type = lock_types.name(flags), caller = callers and caller_of(chain) or nil })
     else
       local wait = open:finish(thread, lock)
-      if wait then take(wait, time - wait.time) end
+      if wait then open:pass(take, wait, time - wait.time) end
     end
   end
   return open

@@ -81,7 +81,7 @@ function off.each(file, stack, take)
   local open = pending.new()
   local function come(tid, time)
     local wait = open:finish(tid, 0)
-    if wait then take(wait, time - wait.start) end
+    if wait then open:pass(take, wait, time - wait.start) end
   end
   local read = has_switches(file) and by_switches or by_samples
   read(file, stack, function(tid, wait) open:begin(tid, 0, wait) end, come, function() open:drop() end,

@@ -1,6 +1,8 @@
 -- What has begun and not ended yet, by two keys, and what of it could not be paired: for passes in which pair()
 -- (perflua.intervals) cannot say which record belongs to which.
 
+local aside = require "perflua.group.aside"
+
 local pending = {}
 
 local Pending = {}
@@ -81,8 +83,16 @@ function Pending:drop(a)
   end
 end
 
----Counts a sample that lacks what tells what began or ended.
+---Counts a sample that lacks what tells what began or ended, or has it damaged.
 function Pending:skip() self.unreadable = self.unreadable + 1 end
+
+---Hands on what ended, unless it took so long that one of its times is damage.
+---@param take fun(what: any, duration: integer)
+---@param what any
+---@param duration integer ns
+function Pending:pass(take, what, duration)
+  if aside.is(duration) then self:skip() else take(what, duration) end
+end
 
 ---@return integer # what has not ended
 function Pending:unclosed()
@@ -98,7 +108,7 @@ local said = {
   restarted_first = "%s that began again without an end: the first start counts",
   lost = "%s not counted, for records were lost before they ended",
   unclosed = "%s not counted, for they had not ended at the end",
-  unreadable = "samples of %s that lack a field that is needed",
+  unreadable = "samples of %s that lack a field that is needed, or have it damaged",
 }
 
 local function notes(self, what, texts)

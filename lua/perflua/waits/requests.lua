@@ -1,5 +1,6 @@
 -- The requests of block devices, from the tracepoints block:block_rq_*.
 
+local aside = require "perflua.group.aside"
 local pending = require "perflua.waits.pending"
 local some = require "perflua.file.some"
 
@@ -40,6 +41,11 @@ local function new(time, dev, sectors, rwbs, comm, bytes, queued)
   }
 end
 
+-- Has a request a time or a size that only damage makes?
+local function is_damaged(request, time)
+  return aside.is(time - request.start) or aside.is(request.bytes) or aside.is(request.queued)
+end
+
 ---Takes each request that completed. Its time begins when the device gets it, the last time if that is more than once.
 ---@param file perflua.File
 ---@param take fun(request: table, time: integer) { start, device, flags, operation, comm, queued (ns), bytes, failed }
@@ -72,6 +78,8 @@ function requests.each(file, take)
         request.left = request.left - sectors
         if sectors > 0 and request.left > 0 then -- these were its first sectors
           open:begin(dev, sector + sectors, request)
+        elseif is_damaged(request, time) then
+          unreadable = unreadable + 1
         else
           take(request, time)
         end

@@ -56,7 +56,7 @@ function wakes.each(file, chains, take)
       local wake = open:has(next_tid, 0) and open:finish(next_tid, 0)
       if wake then
         last[next_tid] = wake.chain
-        take(wake, time - wake.time)
+        open:pass(take, wake, time - wake.time)
       end
     end
   end
