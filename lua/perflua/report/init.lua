@@ -41,7 +41,7 @@ end
 local function query_of(file, options)
   local query = file:samples { event = options.event, order = file.size and "file" or nil }
   -- what nobody asked for may be absent; and where there are no samples, every field
-  query.spec.scope.any = not options.sort or not has_samples(query, options.health)
+  query.spec.scope.any = options.any or not options.sort or not has_samples(query, options.health)
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
   return query
 end
@@ -78,8 +78,9 @@ local function fields_of(query, sort)
 end
 
 ---@param file perflua.File
----@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, health: table? } children: nil does
---- as perf, which adds up callers where there are call chains; health: of file:health()
+---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any: boolean?, health: table? }
+--- children: nil does as perf, which adds up callers where there are call chains; any: fields may be absent from all
+--- samples; health: of file:health()
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)

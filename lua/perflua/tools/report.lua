@@ -161,9 +161,14 @@ function tool.run(args, out)
   if not file then
     return nil, message
   end
-  local health = quality.of(file)
-  settings.query.health = health
+  local health
+  settings.query.any = true -- at first: what no recording has is refused before this one is read
   local ok, prepared = pcall(report.prepare, file, settings.query)
+  if ok then
+    health = quality.of(file)
+    settings.query.any, settings.query.health = nil, health
+    ok, prepared = pcall(report.prepare, file, settings.query)
+  end
   if not ok then
     return USAGE, placeless(prepared)
   end
