@@ -155,6 +155,8 @@ describe("perflua report", function()
       end
       assert.are.same({ "page-faults 5", "context-switches 10", "page-faults 5", "context-switches 10" }, events)
     end
+    assert.matches("^faults ", run.perflua({ "faults", b:write() }).out)
+    assert.matches("has no field 'cgroup_path'", run.perflua({ "cgroups", b:write() }).err, 1, true)
   end)
 
   it("sets samples aside whose period is damage, and says so", function()

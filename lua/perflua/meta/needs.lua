@@ -190,12 +190,13 @@ local function said_path(file)
   return type(path) == "table" and ("%s and %d more"):format(path[1], #path - 1) or path
 end
 
----What a recording lacks. Reads no record.
+---What a recording lacks. Reads records only of a pipe whose events all come late, if it can be read again.
 ---@param file perflua.File
 ---@param meta { needs: any, record: string? }
 ---@return string? message # nil if it lacks nothing
 function needs.check(file, meta)
   local words = {}
+  if #file.events == 0 and file.mode == "pipe" and file.size then file:count() end
   for i, need in ipairs(missing_of(file, parse(meta.needs))) do
     words[i] = ("no %s %s"):format(kind_of(need), spell(need, "'%s'"))
   end
