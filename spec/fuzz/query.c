@@ -206,6 +206,7 @@ static void take_query(struct query *q, const struct fuzz_part *part,
 	q->grouping.n_measures = 1 + pd_take8(&q->c) % MAX_MEASURES;
 	q->grouping.keys = q->keys;
 	q->grouping.measures = q->measures;
+	q->grouping.most = q->how & 32 ? 100 : 0;
 	for (size_t i = 0; i < q->grouping.n_keys; i++) {
 		q->keys[i].value = take_value(q);
 		if (pd_take8(&q->c) % 4 == 1)
@@ -312,6 +313,7 @@ static struct answer run(const struct query *q, const struct pq_scope *scope)
 		return answer;
 	answer.n = pq_groups_size(groups);
 	answer.wrong = pq_groups_wrong(groups);
+	answer.sum = mix(1, pq_groups_set_aside(groups));
 	for (size_t g = 0; g < answer.n; g++) {
 		uint64_t h = 1;
 

@@ -72,17 +72,17 @@ function read.recording(tool, args, kinds)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
   local counts = file.size and file:count() or nil
-  local events, query, sets
+  local events, query, sets, n_aside
   events, message = stacks.choose(file, args.event, counts)
   if message then return nil, message end
   query, message = samples_of(file, args, events)
   if not query then return nil, message end
   local by = args.by or "comm"
-  sets, message = stacks.collect(query, {
+  sets, message, n_aside = stacks.collect(query, {
     by = by, count = args.count, inline = args.inline, kinds = kinds, split = not events,
   })
   if not sets then return nil, message end
-  if message > 0 then read.say(tool, "%s", aside.said(message)) end
+  if n_aside > 0 then read.say(tool, "%s", aside.said(n_aside)) end
   local set = sets[1]
   if not set then return nil, file.path .. ": no samples" .. (args.where and " for which --where holds" or "") end
   events = events or { set.event }

@@ -158,7 +158,8 @@ end
 ---@param query perflua.Query samples, in any order; with `inline` one record again and again
 ---@param options table { by, count, kinds, inline, split } split: a set for each event
 ---@return table[]? sets those with samples, in the order of the events; only the first has its list
----@return string | integer message or how many samples were set aside
+---@return string? message
+---@return integer? # how many samples were set aside
 function stacks.collect(query, options)
   local sets, found, indexes, split = {}, {}, {}, options.split
   local function take(one)
@@ -177,7 +178,7 @@ function stacks.collect(query, options)
   table.sort(indexes)
   for i, index in ipairs(indexes) do found[i] = sets[index] end
   if found[1] then listed(found[1]) end
-  return found, n_aside
+  return found, nil, n_aside
 end
 
 return stacks
