@@ -170,7 +170,7 @@ function tool.run(args, out)
     ok, prepared = pcall(report.prepare, file, settings.query)
   end
   if not ok then
-    return USAGE, placeless(prepared)
+    return prepared ~= "not enough memory" and USAGE or nil, placeless(prepared)
   end
   local result = report.read(prepared, settings)
   local write = args.json and write_json or args.csv and write_csv or write_text
