@@ -110,6 +110,7 @@ struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq
 	if (!groups)
 		return NULL;
 	groups->grouping = grouping;
+	groups->most = grouping->most;
 	groups->fields = fields;
 	pq_texts_init(&groups->texts);
 	groups->keys = calloc(grouping->n_keys + 1, sizeof(*groups->keys));

@@ -202,17 +202,23 @@ static __attribute__((noinline)) bool add_to_another(struct pq_groups *groups)
 	       step_from(groups, groups->measured, pq_group_states(groups, g));
 }
 
-/* Is what is added up of the record too large to be true? */
-static bool is_too_large(const struct pq_groups *groups)
+static __attribute__((noinline)) bool is_value_too_large(const struct pq_groups *groups)
 {
-	const struct pq_read *read = &groups->limited->value;
 	struct pq_value value;
+
+	read_value(groups->fields, &groups->limited->value, &value);
+	return value.type == PQ_INT && value.u > groups->most;
+}
+
+/* Is what is added up of the record too large to be true? */
+static inline bool is_too_large(const struct pq_groups *groups)
+{
 	int64_t i;
 
-	if (read->field != UINT32_MAX && pq_fields_integer(groups->fields, read->field, &i))
-		return (uint64_t)i > groups->grouping->most;
-	read_value(groups->fields, read, &value);
-	return value.type == PQ_INT && value.u > groups->grouping->most;
+	if (groups->limited->way == PQ_WAY_SUM &&
+	    pq_fields_integer(groups->fields, groups->limited->value.field, &i))
+		return (uint64_t)i > groups->most;
+	return is_value_too_large(groups);
 }
 
 /* Most records are of the group of the one before, and most measures need no call: then none is made. */

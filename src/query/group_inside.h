@@ -22,8 +22,8 @@ struct pq_groups {
 	bool bad_weight;
 	struct pq_group_key *keys, *keys_end;	     /* [n_keys] */
 	struct pq_measured *measured, *measured_end; /* [n_measures] */
-	const struct pq_measured
-		*limited; /* whose values are at most grouping->most; NULL: none */
+	const struct pq_measured *limited; /* whose values are at most `most`; NULL: none */
+	uint64_t most;
 	uint64_t n_aside;
 	uint64_t *words; /* of the record that was added last, as those of a group */
 	size_t last;	 /* its group; PQ_NO_GROUP: it has to be searched */
