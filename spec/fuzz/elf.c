@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "../../src/symbols/elf.h"
+#include "../../src/symbols/elf_placing.h"
+#include "../../src/symbols/store.h"
 #include "common.h"
 
 /* What holds for every table, whatever is in it. */
@@ -29,15 +31,45 @@ static void check_table(const struct ps_table *table)
 		   !ps_table_find(table, table->symbols[0].start - 1));
 }
 
+/* Places the segments of a debug file by mappings that the first of them fit. */
+static void place_segments(struct ps_dso *dso, struct ps_elf *elf)
+{
+	struct ps_parts parts;
+
+	if (!ps_parts_init(&parts, elf->elf))
+		return;
+	for (size_t i = 0; i < parts.n_segments && i < 8; i++) {
+		const struct ps_segment *segment = &parts.segments[i];
+		uint64_t from = segment->address & ~UINT64_C(4095);
+		const struct ps_mapping mapping = {
+			.pgoff = i << 12,
+			.len = ((segment->address + segment->size + 4095) & ~UINT64_C(4095)) - from,
+			.executable = segment->flags & PF_X,
+		};
+
+		FUZZ_CHECK(ps_dso_add_mapping(dso, &mapping));
+	}
+	FUZZ_CHECK(ps_place_segments(dso, elf->elf));
+	FUZZ_CHECK(dso->n_segments <= parts.n_segments);
+	ps_parts_deinit(&parts);
+}
+
 static void read_symbols(struct ps_elf *syms, struct ps_elf *runtime,
 			 enum ps_addresses addresses, bool mangled)
 {
-	struct ps_table table = { 0 };
+	const struct ps_options options = { .symfs = "/nonexistent", .mangled = mangled };
+	struct ps_store *store = ps_store_create(&options);
+	struct ps_dso *dso;
 
-	if (ps_elf_add_symbols(&table, syms, runtime, addresses, mangled) &&
-	    ps_table_finish(&table, PS_FILE))
-		check_table(&table);
-	ps_table_deinit(&table);
+	FUZZ_CHECK(store);
+	dso = ps_store_dso(store, &(struct ps_dso_id){ .kind = PS_USER, .name = "/a" });
+	FUZZ_CHECK(dso);
+	if (runtime->is_debug && addresses == PS_FILE_OFFSETS)
+		place_segments(dso, runtime);
+	if (ps_elf_add_symbols(dso, syms, runtime, addresses) &&
+	    ps_table_finish(&dso->table, PS_FILE))
+		check_table(&dso->table);
+	ps_store_destroy(store);
 }
 
 static void read_all(struct ps_elf *elf)

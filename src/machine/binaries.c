@@ -153,7 +153,11 @@ static bool find_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
 		return false;
 	if (!ps_dso_is_absolute(map->dso))
 		map->bias = map->pgoff - map->start;
-	return true;
+	if (id->kind != PS_USER)
+		return true;
+	return ps_dso_add_mapping(map->dso, &(struct ps_mapping){ map->pgoff,
+								  map->end - map->start,
+								  map->prot, map->executable });
 }
 
 /* The same of a file, whose build-id may be known from the table, or become so. */

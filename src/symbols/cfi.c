@@ -48,7 +48,12 @@ static bool try_file(void *arg, const char *path, enum ps_found found)
 {
 	struct search *search = arg;
 
-	return found == PS_IMAGE && open_as(&search->cfi->file, search->dso, path);
+	if (found != PS_IMAGE || !open_as(&search->cfi->file, search->dso, path))
+		return false;
+	if (!search->cfi->file.is_debug)
+		return true;
+	ps_elf_close(&search->cfi->file);
+	return false;
 }
 
 struct ps_cfi *ps_cfi_create(struct ps_dso *dso)

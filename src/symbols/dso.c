@@ -161,6 +161,44 @@ bool ps_dso_load_locked(struct ps_dso *dso)
 	return loaded;
 }
 
+#define MAX_MAPPINGS 64 /* different ones of a file; a loader makes one for each segment */
+
+static bool is_noted(const struct ps_dso *dso, const struct ps_mapping *mapping)
+{
+	for (size_t i = 0; i < dso->n_mappings; i++) {
+		const struct ps_mapping *noted = &dso->mappings[i];
+
+		if (noted->pgoff == mapping->pgoff && noted->len == mapping->len &&
+		    noted->prot == mapping->prot && noted->executable == mapping->executable)
+			return true;
+	}
+	return dso->n_mappings == MAX_MAPPINGS;
+}
+
+static bool note_mapping(struct ps_dso *dso, const struct ps_mapping *mapping)
+{
+	struct ps_mapping *mappings;
+
+	if (dso->state != PS_UNTRIED || is_noted(dso, mapping))
+		return true;
+	mappings = reallocarray(dso->mappings, dso->n_mappings + 1, sizeof(*mappings));
+	if (!mappings)
+		return false;
+	dso->mappings = mappings;
+	mappings[dso->n_mappings++] = *mapping;
+	return true;
+}
+
+bool ps_dso_add_mapping(struct ps_dso *dso, const struct ps_mapping *mapping)
+{
+	bool noted;
+
+	pthread_mutex_lock(&dso->store->lock);
+	noted = note_mapping(dso, mapping);
+	pthread_mutex_unlock(&dso->store->lock);
+	return noted;
+}
+
 bool ps_dso_load(struct ps_dso *dso)
 {
 	bool loaded;

@@ -60,6 +60,14 @@ struct ps_dso_id {
 	int32_t pid; /* of PS_JIT: in the namespace that the recording was made in */
 };
 
+/* How a loader mapped a part of a file. */
+struct ps_mapping {
+	uint64_t pgoff, len; /* bytes */
+	uint32_t prot;	     /* PROT_…; 0: not recorded */
+	bool executable;     /* as far as it is known */
+};
+
+struct ps_segment;
 struct ps_store;
 
 enum ps_state {
@@ -81,7 +89,15 @@ struct ps_dso {
 	const char *path; /* has the table; of debug files too */
 	const char *
 		runtime; /* what was mapped: its program headers say where it lay; may be path */
+	/*
+	 * [n_segments]: of PS_USER where only a debug file was found, the segments whose offsets in the
+	 * mapped file follow from `mappings`; `runtime` is NULL then
+	 */
+	struct ps_segment *segments;
+	size_t n_segments;
 	uint64_t bias; /* added to an address of the file gives that of the dso, of PS_KERNEL */
+	struct ps_mapping *mappings; /* [n_mappings]: the different ones, of PS_USER */
+	size_t n_mappings;
 	/* of PS_MISSING */
 	const char *reason; /* "no file has its build-id" … */
 	const char **tried; /* [n_tried]: paths, in the order of the search */
@@ -98,6 +114,12 @@ static inline bool ps_dso_is_absolute(const struct ps_dso *dso)
 	return dso->id.kind == PS_KERNEL || dso->id.kind == PS_JIT || dso->id.kind == PS_BPF ||
 	       dso->id.kind == PS_DATA;
 }
+
+/*
+ * Notes how a part of `dso`, of kind PS_USER, was mapped. Mappings that are noted after its symbols
+ * were looked for are ignored, and so are more than a few different ones. False: no memory.
+ */
+bool ps_dso_add_mapping(struct ps_dso *dso, const struct ps_mapping *mapping);
 
 /* Looks for its symbols, if nobody has. True: it has some. */
 bool ps_dso_load(struct ps_dso *dso);

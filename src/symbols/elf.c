@@ -60,6 +60,7 @@ static bool look(struct ps_elf *elf)
 	elf->dynsym = ps_elf_section(elf->elf, SHT_DYNSYM, NULL, &section);
 	elf->opd = header.e_machine == EM_PPC64 &&
 		   ps_elf_section(elf->elf, SHT_PROGBITS, ".opd", &section);
+	elf->is_debug = ps_elf_lacks_code(elf->elf);
 	read_build_id(elf);
 	return true;
 }

@@ -69,6 +69,7 @@ static void read_segments(struct ps_parts *parts, Elf *elf)
 			.offset = header.p_offset,
 			.size = header.p_memsz > header.p_filesz ? header.p_memsz :
 								   header.p_filesz,
+			.flags = header.p_flags,
 		};
 	}
 }
@@ -103,6 +104,37 @@ bool ps_parts_offset(const struct ps_parts *parts, uint64_t address, uint64_t *o
 		}
 	}
 	return false;
+}
+
+bool ps_segments_address(const struct ps_segment *segments, size_t n, uint64_t offset,
+			 uint64_t *address)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (offset - segments[i].offset >= segments[i].size)
+			continue;
+		*address = offset - segments[i].offset + segments[i].address;
+		return true;
+	}
+	return false;
+}
+
+bool ps_elf_lacks_code(Elf *elf)
+{
+	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
+	Elf_Scn *scn = NULL;
+	bool lacks = false;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr header;
+
+		if (!gelf_getshdr(scn, &header) || (header.sh_flags & code) != code ||
+		    !header.sh_size)
+			continue;
+		if (header.sh_type != SHT_NOBITS)
+			return false;
+		lacks = true;
+	}
+	return lacks;
 }
 
 const char *ps_elf_header(Elf *elf, Elf_Scn *section, GElf_Shdr *header)

@@ -18,7 +18,8 @@ struct ps_section {
 };
 
 struct ps_segment {
-	uint64_t address, offset, size;
+	uint64_t address, offset, size; /* size: in memory, or in the file if that is larger */
+	uint32_t flags;			/* PF_… */
 };
 
 /* More segments than this no linker makes; the rest of such a file is not looked at. */
@@ -37,6 +38,13 @@ void ps_parts_deinit(struct ps_parts *parts);
 
 /* Turns an address into an offset in the file; false: no segment holds it. */
 bool ps_parts_offset(const struct ps_parts *parts, uint64_t address, uint64_t *offset);
+
+/* Turns an offset in the file into an address; false: none of n segments holds it. */
+bool ps_segments_address(const struct ps_segment *segments, size_t n, uint64_t offset,
+			 uint64_t *address);
+
+/* Returns whether `elf` has sections with code, but not their bytes: it is a debug file. */
+bool ps_elf_lacks_code(Elf *elf);
 
 /* The header of a section, of type SHT_NULL if it cannot be read; and its name, "" if it has none. */
 const char *ps_elf_header(Elf *elf, Elf_Scn *section, GElf_Shdr *header);

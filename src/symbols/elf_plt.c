@@ -197,30 +197,36 @@ static bool add_in_order(const struct plt *plt, const struct entries *in, uint16
 	return true;
 }
 
-static bool entries_init(struct entries *in, const struct plt *plt, const char *name)
-{
-	GElf_Shdr header;
-	const Elf_Data *data = ps_elf_data(
-		ps_elf_section(plt->elf, SHT_PROGBITS, name, &header));
-
-	if (!data || !(header.sh_flags & SHF_EXECINSTR))
-		return false;
-	*in = (struct entries){ data->d_buf, data->d_size, header.sh_addr,
-				(size_t)header.sh_entsize, strcmp(name, ".plt") == 0 };
-	return true;
-}
-
 /* What has no size was taken to reach to the next symbol, of which these are none yet. */
-static void end_before(const struct plt *plt, const struct entries *in)
+static void end_before(const struct plt *plt, uint64_t address)
 {
 	const struct ps_symbol *before;
 	uint64_t offset;
 
-	if (!ps_parts_offset(plt->parts, in->address, &offset))
+	if (!ps_parts_offset(plt->parts, address, &offset))
 		return;
 	before = ps_table_find(plt->table, offset);
 	if (before && before->start < offset)
 		plt->table->symbols[before - plt->table->symbols].end = offset;
+}
+
+/* Finds a section with entries. False: there is none, or its bytes are not here, as in a debug file. */
+static bool entries_init(struct entries *in, const struct plt *plt, const char *name)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = ps_elf_section(plt->elf, SHT_PROGBITS, name, &header);
+	const Elf_Data *data = ps_elf_data(scn);
+
+	if (!scn && !ps_elf_section(plt->elf, SHT_NOBITS, name, &header))
+		return false;
+	if (!(header.sh_flags & SHF_EXECINSTR))
+		return false;
+	end_before(plt, header.sh_addr);
+	if (!data)
+		return false;
+	*in = (struct entries){ data->d_buf, data->d_size, header.sh_addr,
+				(size_t)header.sh_entsize, strcmp(name, ".plt") == 0 };
+	return true;
 }
 
 static bool add_section(const struct plt *plt, const char *name, uint16_t machine)
@@ -230,7 +236,6 @@ static bool add_section(const struct plt *plt, const char *name, uint16_t machin
 
 	if (!entries_init(&in, plt, name))
 		return true;
-	end_before(plt, &in);
 	/* linkers other than GNU's say nothing of the size */
 	if (is_x86 && in.size != 8 && in.size != 16)
 		in.size = 16;

@@ -5,6 +5,7 @@
 #include "elf.h"
 #include "elf_parts.h"
 #include "elf_plt.h"
+#include "inside.h"
 
 struct filler {
 	struct ps_table *table;
@@ -12,6 +13,7 @@ struct filler {
 	enum ps_addresses addresses;
 	uint16_t machine;
 	bool mangled;
+	bool is_placed; /* what was mapped is not here: some of its segments are known, nothing else */
 	size_t room; /* for names: a small file may name one long string many times */
 	const Elf_Data *opd;
 	uint64_t opd_address;
@@ -71,6 +73,8 @@ static bool convert(const struct filler *filler, size_t index, uint64_t *address
 	if (filler->addresses == PS_VIRTUAL ||
 	    ps_parts_offset(&filler->runtime, *address, address))
 		return true;
+	if (filler->is_placed)
+		return false;
 	/* what has no segments, or a file of debug information has no bytes of */
 	if (section->type == SHT_NOBITS) {
 		if (index >= filler->runtime.n_sections)
@@ -228,10 +232,32 @@ static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runt
 	       ps_plt_add(filler->table, runtime->elf, &filler->runtime, filler->mangled);
 }
 
-bool ps_elf_add_symbols(struct ps_table *table, struct ps_elf *syms, struct ps_elf *runtime,
-			enum ps_addresses addresses, bool mangled)
+/* Reads the parts of what was mapped; in the place of those of a debug file come dso->segments. */
+static bool read_runtime(struct filler *filler, const struct ps_dso *dso,
+			 struct ps_elf *runtime)
 {
-	struct filler filler = { .table = table, .addresses = addresses, .mangled = mangled };
+	struct ps_parts *parts = &filler->runtime;
+
+	if (!ps_parts_init(parts, runtime->elf))
+		return false;
+	filler->is_placed = runtime->is_debug;
+	if (!runtime->is_debug)
+		return true;
+	parts->n_segments = dso->n_segments;
+	if (dso->n_segments)
+		memcpy(parts->segments, dso->segments,
+		       dso->n_segments * sizeof(*dso->segments));
+	return true;
+}
+
+bool ps_elf_add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *runtime,
+			enum ps_addresses addresses)
+{
+	struct filler filler = {
+		.table = &dso->table,
+		.addresses = addresses,
+		.mangled = dso->store->options.mangled,
+	};
 	GElf_Ehdr header;
 	bool ok;
 
@@ -239,7 +265,7 @@ bool ps_elf_add_symbols(struct ps_table *table, struct ps_elf *syms, struct ps_e
 		return true;
 	filler.machine = header.e_machine;
 	ok = ps_parts_init(&filler.syms, syms->elf) &&
-	     ps_parts_init(&filler.runtime, runtime->elf) && fill(&filler, syms, runtime);
+	     read_runtime(&filler, dso, runtime) && fill(&filler, syms, runtime);
 	ps_parts_deinit(&filler.syms);
 	ps_parts_deinit(&filler.runtime);
 	return ok;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf_parts.h"
 #include "find.h"
 #include "inside.h"
 #include "lines_relocate.h"
@@ -115,14 +116,14 @@ bool ps_debug_open(struct ps_debug *debug, struct ps_dso *dso)
 	struct search search = { debug, dso, dso->id.build_id, 0 };
 	const char *reason;
 
-	*debug = (struct ps_debug){ .runtime.fd = -1 };
+	*debug = (struct ps_debug){ .dso = dso, .runtime.fd = -1 };
 	debug->offsets = dso->id.kind == PS_USER || dso->id.kind == PS_VDSO;
 	if ((!debug->offsets && dso->id.kind != PS_KERNEL && dso->id.kind != PS_MODULE) ||
 	    !ps_dso_load(dso))
 		return false;
 	/* a debug file has program headers too, but offsets in it are others */
-	if (debug->offsets) {
-		if (!dso->runtime || !ps_elf_open(&debug->runtime, dso->runtime, &reason))
+	if (debug->offsets && dso->runtime) {
+		if (!ps_elf_open(&debug->runtime, dso->runtime, &reason))
 			return false;
 		if (!search.wanted.size)
 			search.wanted = debug->runtime.build_id;
@@ -146,8 +147,11 @@ void ps_debug_close(struct ps_debug *debug)
 
 bool ps_debug_address(struct ps_debug *debug, uint64_t address, uint64_t *file_address)
 {
-	if (debug->offsets)
+	if (debug->runtime.elf)
 		return ps_elf_address(&debug->runtime, address, file_address);
+	if (debug->offsets)
+		return ps_segments_address(debug->dso->segments, debug->dso->n_segments,
+					   address, file_address);
 	*file_address = address - debug->bias;
 	return true;
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "elf_placing.h"
 #include "inside.h"
 #include "table.h"
 
@@ -55,7 +56,8 @@ bool ps_pick_try(void *arg, const char *path, enum ps_found found)
 		return false;
 	}
 	syms = !pick->syms && file->elf.symtab;
-	runtime = !pick->runtime && (file->elf.dynsym || file->elf.opd || found == PS_IMAGE);
+	runtime = !pick->runtime && !file->elf.is_debug &&
+		  (file->elf.dynsym || file->elf.opd || found == PS_IMAGE);
 	if (!is_wanted(pick, &file->elf, path) || !(syms || runtime)) {
 		ps_elf_close(&file->elf);
 		return false;
@@ -69,11 +71,6 @@ bool ps_pick_try(void *arg, const char *path, enum ps_found found)
 	return pick->syms && pick->runtime;
 }
 
-static bool add_symbols(struct ps_pick *pick, struct ps_elf *syms, enum ps_addresses addresses)
-{
-	return ps_elf_add_symbols(&pick->dso->table, syms, &pick->runtime->elf, addresses,
-				  pick->dso->store->options.mangled);
-}
 
 /* A stripped file may hold a small table of symbols, compressed: of those that its dynamic ones lack. */
 static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
@@ -83,13 +80,21 @@ static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
 
 	if (!ps_elf_open_debugdata(&inner, &pick->runtime->elf))
 		return true;
-	added = !inner.symtab || add_symbols(pick, &inner, addresses);
+	added = !inner.symtab ||
+		ps_elf_add_symbols(pick->dso, &inner, &pick->runtime->elf, addresses);
 	ps_elf_close(&inner);
 	return added;
 }
 
 static const char *why_not(struct ps_pick *pick)
 {
+	if (pick->dso->id.kind == PS_USER && pick->runtime && pick->runtime->elf.is_debug &&
+	    !pick->dso->n_segments) {
+		ps_dso_tried(pick->dso, pick->runtime->path,
+			     "a debug file, and no recorded map fits just one of its segments");
+		return "only a debug file was found, which does not say where its code was mapped "
+		       "from: the binary itself is needed";
+	}
 	for (size_t i = 0; i < pick->n_files; i++)
 		ps_dso_tried(pick->dso, pick->files[i].path, "no symbols in it");
 	if (pick->n_files)
@@ -97,22 +102,33 @@ static const char *why_not(struct ps_pick *pick)
 	return pick->others ? "no file has its build-id" : "no file was found";
 }
 
-bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses)
+/* Adds the symbols of what was found. False: no memory. */
+static bool add_all(struct ps_pick *pick, enum ps_addresses addresses)
 {
 	struct ps_dso *dso = pick->dso;
-	bool added = true;
+	struct ps_elf *runtime;
 
 	if (!pick->runtime)
 		pick->runtime = pick->syms;
-	if (pick->runtime) {
+	if (!pick->runtime)
+		return true;
+	runtime = &pick->runtime->elf;
+	if (!runtime->is_debug)
 		dso->runtime = ps_store_text(dso->store, pick->runtime->path);
-		if (!pick->syms)
-			added = add_debugdata(pick, addresses);
-		if (!pick->syms)
-			pick->syms = pick->runtime;
-		if (added)
-			added = add_symbols(pick, &pick->syms->elf, addresses);
-	}
+	else if (addresses == PS_FILE_OFFSETS && !ps_place_segments(dso, runtime->elf))
+		return false;
+	if (!pick->syms && !add_debugdata(pick, addresses))
+		return false;
+	if (!pick->syms)
+		pick->syms = pick->runtime;
+	return ps_elf_add_symbols(dso, &pick->syms->elf, runtime, addresses);
+}
+
+bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses)
+{
+	struct ps_dso *dso = pick->dso;
+	bool added = add_all(pick, addresses);
+
 	if (!dso->table.n) {
 		dso->reason = added ? why_not(pick) : "no memory";
 		return false;

@@ -104,6 +104,8 @@ static void destroy_dso(struct ps_dso *dso)
 	ps_jitdump_destroy(dso->jitdump);
 	ps_lines_destroy(dso->lines);
 	free(dso->tried);
+	free(dso->mappings);
+	free(dso->segments);
 	free(dso);
 }
 

@@ -1,0 +1,143 @@
+#include "elf_placing.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "inside.h"
+
+/* What a mapping says of a segment: the address in the file that its first byte has. */
+struct fit {
+	const struct ps_segment *segment; /* NULL: no segment fits */
+	uint64_t address;
+};
+
+static const uint64_t page_sizes[] = { 4096, 16384, 65536 };
+
+/* Returns how many of page_sizes the processor of the recorded machine can have. */
+static size_t count_page_sizes(const char *arch)
+{
+	bool one = arch && (strcmp(arch, "x86_64") == 0 || strcmp(arch, "i686") == 0 ||
+			    strcmp(arch, "i586") == 0 || strcmp(arch, "i386") == 0);
+
+	return one ? 1 : sizeof(page_sizes) / sizeof(*page_sizes);
+}
+
+static bool has_flags(const struct ps_segment *segment, const struct ps_mapping *mapping)
+{
+	uint32_t prot = (segment->flags & PF_R ? PROT_READ : 0u) |
+			(segment->flags & PF_W ? PROT_WRITE : 0u) |
+			(segment->flags & PF_X ? PROT_EXEC : 0u);
+
+	if (segment->flags & PF_W)
+		return false;
+	return mapping->prot ? mapping->prot == prot :
+			       mapping->executable == !!(segment->flags & PF_X);
+}
+
+/* Returns the bytes from the page of `from` to the end of the page before `to`; 0: none. */
+static uint64_t pages_between(uint64_t from, uint64_t to, uint64_t page)
+{
+	uint64_t end;
+
+	from &= ~(page - 1);
+	if (__builtin_add_overflow(to, page - 1, &end))
+		return 0;
+	end &= ~(page - 1);
+	return end > from ? end - from : 0;
+}
+
+static uint64_t end_of(const struct ps_segment *segment)
+{
+	uint64_t end;
+
+	return __builtin_add_overflow(segment->address, segment->size, &end) ? UINT64_MAX : end;
+}
+
+static bool has_length(const struct ps_parts *parts, const struct ps_segment *segment,
+		       uint64_t len, uint64_t page)
+{
+	uint64_t first = segment->address, last = end_of(segment);
+
+	if (pages_between(first, last, page) == len)
+		return true;
+	for (size_t i = 0; i < parts->n_segments; i++) {
+		if (parts->segments[i].address < first)
+			return false;
+		if (end_of(&parts->segments[i]) > last)
+			last = end_of(&parts->segments[i]);
+	}
+	return pages_between(first, last, page) == len;
+}
+
+/* Finds the only segment that a mapping fits. False: it fits several. */
+static bool find_fit(const struct ps_parts *parts, const struct ps_mapping *mapping,
+		     size_t n_page_sizes, struct fit *fit)
+{
+	*fit = (struct fit){ .segment = NULL };
+	for (size_t k = 0; k < n_page_sizes; k++) {
+		uint64_t page = page_sizes[k];
+
+		if ((mapping->pgoff | mapping->len) & (page - 1))
+			continue;
+		for (size_t i = 0; i < parts->n_segments; i++) {
+			const struct ps_segment *segment = &parts->segments[i];
+			uint64_t address = segment->address & ~(page - 1);
+
+			if (!has_flags(segment, mapping) ||
+			    !has_length(parts, segment, mapping->len, page))
+				continue;
+			if (fit->segment &&
+			    (fit->segment != segment || fit->address != address))
+				return false;
+			*fit = (struct fit){ segment, address };
+		}
+	}
+	return true;
+}
+
+/* Notes an offset of a segment. A second one, which differs, makes both useless. */
+static void place_segment(struct ps_segment *segment, bool *placed, bool *refuted,
+			  uint64_t offset)
+{
+	if (*placed && segment->offset != offset)
+		*refuted = true;
+	segment->offset = offset;
+	*placed = true;
+}
+
+static void place_all(struct ps_dso *dso, struct ps_parts *parts)
+{
+	bool placed[PS_MAX_SEGMENTS] = { false }, refuted[PS_MAX_SEGMENTS] = { false };
+	size_t n_page_sizes = count_page_sizes(dso->store->options.arch);
+
+	for (size_t k = 0; k < dso->n_mappings; k++) {
+		const struct ps_mapping *mapping = &dso->mappings[k];
+		struct fit fit;
+		size_t i;
+
+		if (!find_fit(parts, mapping, n_page_sizes, &fit) || !fit.segment)
+			continue;
+		i = (size_t)(fit.segment - parts->segments);
+		place_segment(&parts->segments[i], &placed[i], &refuted[i],
+			      mapping->pgoff + fit.segment->address - fit.address);
+	}
+	for (size_t i = 0; i < parts->n_segments; i++)
+		if (placed[i] && !refuted[i])
+			dso->segments[dso->n_segments++] = parts->segments[i];
+}
+
+bool ps_place_segments(struct ps_dso *dso, Elf *elf)
+{
+	struct ps_parts parts;
+	bool ok = ps_parts_init(&parts, elf);
+
+	/* a file with more segments may have others that a mapping fits */
+	if (ok && parts.n_segments && parts.n_segments < PS_MAX_SEGMENTS) {
+		dso->segments = calloc(parts.n_segments, sizeof(*dso->segments));
+		ok = dso->segments;
+		if (ok)
+			place_all(dso, &parts);
+	}
+	ps_parts_deinit(&parts);
+	return ok;
+}
