@@ -39,7 +39,7 @@ local MOST_THREADS = 16
 
 local open_options = {} -- each with the type it is of
 for kind, names in pairs {
-  boolean = { "strict", "debuginfod", "demangle" }, integer = { "window", "threads" },
+  boolean = { "strict", "debuginfod", "demangle", "any_binary" }, integer = { "window", "threads" },
   version = { "as" }, string = { "symfs", "kallsyms", "vmlinux", "buildid_dir" },
 } do
   for _, name in ipairs(names) do open_options[name] = kind end
@@ -96,7 +96,8 @@ end
 -- Several paths are one File: its records carry `source`, and are in the order of their times if the
 -- recordings' clocks agree; else the recordings follow one another.
 ---@param path string|string[]|nil default: "perf.data"
----@param options table? { strict, window, threads, as, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle }
+---@param options table? { strict, window, threads, as, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle,
+--- any_binary }
 ---@return perflua.File? file
 ---@return string? message
 ---@return string? code # "ENOENT", "FORMAT", …

@@ -9,6 +9,17 @@ local binaries = {}
 --- the namespaces of that process.
 binaries.PID = (1 << 22) + 7
 
+local here = {}
+for name, option in pairs { hostname = "-n", osrelease = "-r" } do
+  here[name] = files.output("uname " .. option):match "[^\n]*"
+end
+
+--- Makes the recording of a builder one of this system, so that files here are those that were recorded.
+function binaries.of_here(b)
+  for name, value in pairs(here) do b:feature(name, value) end
+  return b
+end
+
 local Tree = {}
 Tree.__index = Tree
 Tree.__gc = function(tree)
@@ -58,15 +69,16 @@ function Tree:build_id(name)
   return self:sh("readelf -n " .. name .. " 2>/dev/null"):match "Build ID: (%x+)"
 end
 
---- A recording of samples at ips {address…} after maps, each a record of mmap2. options: `features` by name, `misc`
---- of the samples, their `pid`, `time` of the first (1: they follow one another), `monotonic`: the clock.
+--- A recording of samples at ips {address…} after maps, each a record of mmap2. options: `features` by name (those of
+--- this system), `misc` of the samples, their `pid`, `time` of the first (1: they follow one another), `monotonic`: the
+--- clock.
 function binaries.recorded(maps, ips, options)
   options = options or {}
   local process = options.pid or binaries.PID
   local b = builder.new(options.builder)
   local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" },
     use_clockid = options.monotonic, clockid = options.monotonic and 1 or nil }
-  for name, value in pairs(options.features or {}) do
+  for name, value in pairs(options.features or here) do
     b:feature(name, value)
   end
   for _, map in ipairs(maps) do

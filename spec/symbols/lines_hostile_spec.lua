@@ -74,7 +74,7 @@ local function program(parts)
 end
 
 local function recorded(path, at)
-  local b = builder.new()
+  local b = binaries.of_here(builder.new())
   local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" } }
   b:record("mmap2", { pid = 7, tid = 7, addr = START, len = 0x1000000, prot = 5, flags = 2, misc = 2, filename = path })
   for i = 0, 60, 20 do

@@ -57,7 +57,7 @@ describe("debug information that files share", function()
     end
     tree:write("x.s", PROGRAM:format(name:gsub("^/", tree.path .. "/"), id))
     tree:sh("gcc -nostdlib -static -no-pie -Wl,--build-id -o x x.s\nmkdir -p sub\n" .. (place or "true"))
-    local b = builder.new()
+    local b = binaries.of_here(builder.new())
     local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" } }
     local ip = 0x400000 + tree:symbols "x"._start
     b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2,

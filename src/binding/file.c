@@ -103,9 +103,11 @@ static void read_symbol_options(lua_State *L, struct pl_file *f)
 	};
 	lua_getfield(L, 2, "debuginfod");
 	f->symbols.debuginfod = lua_toboolean(L, -1);
+	lua_getfield(L, 2, "any_binary");
+	f->symbols.any_binary = lua_toboolean(L, -1);
 	f->symbols.mangled = lua_getfield(L, 2, "demangle") == LUA_TBOOLEAN &&
 			     !lua_toboolean(L, -1);
-	lua_pop(L, 2);
+	lua_pop(L, 3);
 	lua_setiuservalue(L, file, PL_FILE_SYMBOLS);
 }
 

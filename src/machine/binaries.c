@@ -37,6 +37,10 @@ bool pm_binaries_init(struct pm_binaries *b, const struct pd_session *session,
 	b->ids.build_id = pd_name_id(fields, "build_id", 8);
 	b->ids.name = pd_name_id(fields, "name", 4);
 	b->ids.unregister = pd_name_id(fields, "unregister", 10);
+	b->ids.maj = pd_name_id(fields, "maj", 3);
+	b->ids.min = pd_name_id(fields, "min", 3);
+	b->ids.ino = pd_name_id(fields, "ino", 3);
+	b->ids.ino_generation = pd_name_id(fields, "ino_generation", 14);
 	pm_buildids_init(&b->build_ids, session, names);
 	b->stores = calloc(session->n_files, sizeof(*b->stores));
 	b->kernels = calloc(session->n_files, sizeof(*b->kernels));
@@ -148,6 +152,8 @@ static bool find_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
 	struct ps_store *store = store_of(b, mapped->system);
 
 	id->guest = pm_is_guest(mapped->mode);
+	if (id->kind != PS_USER)
+		id->file = (struct ps_file_id){ 0 };
 	map->dso = store ? ps_store_dso(store, id) : NULL;
 	if (!map->dso)
 		return false;
@@ -325,6 +331,12 @@ bool pm_binaries_map(struct pm_binaries *b, const struct pd_record *rec,
 	pm_get(rec, b->ids.build_id, &build_id);
 	if (build_id.type == PD_HEX)
 		pm_build_id_set(&id.build_id, build_id.s.p, build_id.s.n);
+	id.file = (struct ps_file_id){
+		.major = (uint32_t)integer(rec, b->ids.maj),
+		.minor = (uint32_t)integer(rec, b->ids.min),
+		.inode = integer(rec, b->ids.ino),
+		.generation = (uint32_t)integer(rec, b->ids.ino_generation),
+	};
 	if (pm_is_kernel(mapped->mode))
 		return map_of_kernel(b, mapped, &id, map);
 	return map_of_process(b, mapped, &id, map);

@@ -24,6 +24,7 @@ struct pm_binaries {
 	struct pm_buildids build_ids;
 	struct {
 		unsigned addr, len, pgoff, prot, flags, filename, build_id, name, unregister;
+		unsigned maj, min, ino, ino_generation;
 	} ids; /* numbers of names of fields */
 };
 

@@ -10,6 +10,7 @@
 
 #include "inside.h"
 #include "pick.h"
+#include "proof.h"
 
 static bool load(struct ps_pick *pick)
 {
@@ -24,6 +25,8 @@ bool ps_load_user(struct ps_dso *dso)
 {
 	struct ps_pick pick;
 
+	if (!ps_check_proof(dso))
+		return false;
 	ps_pick_init(&pick, dso);
 	ps_find(dso, ps_pick_try, &pick);
 	return load(&pick);

@@ -10,6 +10,7 @@
 #include "elf_parts.h"
 #include "find.h"
 #include "keep.h"
+#include "proof.h"
 
 #define MAX_OPS	 255	    /* of all expressions of a row */
 #define MAX_KEPT (1u << 17) /* addresses, and rows; then all are forgotten */
@@ -60,6 +61,7 @@ struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
 {
 	struct ps_cfi *cfi = calloc(1, sizeof(*cfi));
 	struct search search = { cfi, dso };
+	struct ps_doubt doubt;
 	GElf_Ehdr ehdr;
 
 	if (!cfi)
@@ -69,7 +71,7 @@ struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
 	if (dso->id.kind == PS_VDSO)
 		ps_dso_load(dso);
 	if (!open_as(&cfi->file, dso, ps_dso_runtime(dso)) &&
-	    !ps_find(dso, try_file, &search)) {
+	    !(ps_is_proven(dso, &doubt) && ps_find(dso, try_file, &search))) {
 		free(cfi);
 		return NULL;
 	}

@@ -45,6 +45,14 @@ static inline bool ps_build_id_equal(const struct ps_build_id *a, const struct p
 	return n && memcmp(a->bytes, b->bytes, n) == 0;
 }
 
+/* A file that was mapped, as the kernel knows it. */
+struct ps_file_id {
+	uint32_t major, minor; /* of its device */
+	uint64_t inode;	       /* 0: not recorded */
+	uint32_t generation;   /* of the inode; 0: not known */
+	bool is_ambiguous; /* several files are known by that name, or were by this inode */
+};
+
 /* What tells one binary from another. Strings are copied. */
 struct ps_dso_id {
 	enum ps_kind kind;
@@ -53,6 +61,7 @@ struct ps_dso_id {
 	const char *
 		shown; /* NULL: by the kind's rule; else what perf calls it, after its build-id table */
 	struct ps_build_id build_id;
+	struct ps_file_id file; /* of PS_USER without a build-id */
 	uint64_t start, len; /* of PS_KERNEL, PS_MODULE and PS_BPF: where it was */
 	/* of PS_KERNEL: a symbol and where it was then, 0 if that was hidden ("_text", "_stext") */
 	const char *reference;

@@ -95,6 +95,15 @@ static bool find_fit(const struct ps_parts *parts, const struct ps_mapping *mapp
 	return true;
 }
 
+bool ps_mapping_fits(const struct ps_parts *parts, const struct ps_mapping *mapping,
+		     const char *arch)
+{
+	struct fit fit;
+
+	return find_fit(parts, mapping, count_page_sizes(arch), &fit) && fit.segment &&
+	       fit.segment->offset - (fit.segment->address - fit.address) == mapping->pgoff;
+}
+
 /* Notes an offset of a segment. A second one, which differs, makes both useless. */
 static void place_segment(struct ps_segment *segment, bool *placed, bool *refuted,
 			  uint64_t offset)

@@ -20,4 +20,11 @@
  */
 bool ps_place_segments(struct ps_dso *dso, Elf *elf);
 
+/*
+ * Returns whether a loader makes that mapping of the file of `parts`, which is no debug file, on a
+ * machine of that architecture; NULL: not known.
+ */
+bool ps_mapping_fits(const struct ps_parts *parts, const struct ps_mapping *mapping,
+		     const char *arch);
+
 #endif

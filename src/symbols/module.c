@@ -8,6 +8,7 @@
 #include "inside.h"
 #include "kallsyms.h"
 #include "pick.h"
+#include "proof.h"
 #include "text.h"
 
 static bool same_name(char a, char b)
@@ -119,12 +120,12 @@ bool ps_load_module(struct ps_dso *dso)
 {
 	struct ps_store *store = dso->store;
 
-	if (load_file(dso, ps_find_here))
+	if (ps_check_proof(dso) && load_file(dso, ps_find_here))
 		return true;
 	for (size_t i = 0; i < store->n && !dso->table.n; i++)
 		if (!add_kallsyms(dso, store->dsos[i]))
 			return false;
-	if (!dso->table.n && !load_file(dso, ps_find_servers))
+	if (!dso->table.n && (!dso->id.build_id.size || !load_file(dso, ps_find_servers)))
 		return false;
 	dso->reason = NULL;
 	return true;

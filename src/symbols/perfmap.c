@@ -9,6 +9,7 @@
 
 #include "inside.h"
 #include "jitdump.h"
+#include "proof.h"
 #include "text.h"
 
 static bool skip_space(struct ps_line_text *line)
@@ -110,8 +111,11 @@ static bool load_inner_map(struct ps_dso *dso)
 
 bool ps_load_jit(struct ps_dso *dso)
 {
-	bool dumped = dso->jitdump && ps_jitdump_load(dso->jitdump, dso);
+	bool dumped;
 
+	if (!ps_check_proof(dso))
+		return false;
+	dumped = dso->jitdump && ps_jitdump_load(dso->jitdump, dso);
 	if (load_map(dso) || load_inner_map(dso) || dumped)
 		return true;
 	dso->reason = "the program left no names of the code that it made";

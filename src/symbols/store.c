@@ -71,8 +71,10 @@ static bool copy_options(struct ps_store *store)
 				       &options->kcore_dir, &options->release,
 				       &options->arch,	    &options->host };
 
-	if (options->symfs && (!*options->symfs || strcmp(options->symfs, "/") == 0))
+	if (options->symfs && (!*options->symfs || strcmp(options->symfs, "/") == 0)) {
+		options->any_binary |= *options->symfs != '\0';
 		options->symfs = NULL;
+	}
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (!copy_text(store, texts[i]))
 			return false;
@@ -129,9 +131,17 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* Returns whether two binaries were the same file; with build-ids these say so. */
+static bool same_file(const struct ps_dso_id *a, const struct ps_dso_id *b)
+{
+	return a->build_id.size ||
+	       (a->file.inode == b->file.inode && a->file.major == b->file.major &&
+		a->file.minor == b->file.minor);
+}
+
 static bool same(const struct ps_dso_id *a, const struct ps_dso_id *b)
 {
-	return a->kind == b->kind && a->guest == b->guest && a->start == b->start &&
+	return same_file(a, b) && a->kind == b->kind && a->guest == b->guest && a->start == b->start &&
 	       a->len == b->len && a->pid == b->pid &&
 	       a->reference_address == b->reference_address &&
 	       a->build_id.size == b->build_id.size &&
@@ -158,6 +168,8 @@ static struct ps_dso **slot_of(const struct ps_store *store, const struct ps_dso
 
 	hash = mix(hash, numbers, sizeof(numbers));
 	hash = mix(hash, id->build_id.bytes, id->build_id.size);
+	if (!id->build_id.size)
+		hash = mix(hash, &id->file.inode, sizeof(id->file.inode));
 	return &store->slots[(hash ^ hash >> 32) & (store->capacity - 1)];
 }
 
@@ -207,12 +219,24 @@ static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
 	return NULL;
 }
 
+/* Takes in what another mapping of the same inode says; perf does not know its generation. */
+static void note_generation(struct ps_file_id *file, const struct ps_file_id *other)
+{
+	if (!file->generation)
+		file->generation = other->generation;
+	else if (other->generation && other->generation != file->generation)
+		file->is_ambiguous = true;
+	file->is_ambiguous |= other->is_ambiguous;
+}
+
 static struct ps_dso *find_or_make(struct ps_store *store, const struct ps_dso_id *id)
 {
 	struct ps_dso *dso = store->capacity ? *slot_of(store, id) : NULL;
 
 	while (dso && !same(&dso->id, id))
 		dso = dso->next;
+	if (dso)
+		note_generation(&dso->id.file, &id->file);
 	if (dso || !grow(store))
 		return dso;
 	dso = make(store, id);
@@ -266,5 +290,6 @@ bool ps_store_is_here(const struct ps_store *store)
 
 	return options->release && options->host && uname(&here) == 0 &&
 	       strcmp(here.release, options->release) == 0 &&
-	       strcmp(here.nodename, options->host) == 0;
+	       strcmp(here.nodename, options->host) == 0 &&
+	       (!options->arch || strcmp(here.machine, options->arch) == 0);
 }

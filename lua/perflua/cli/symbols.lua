@@ -10,6 +10,7 @@ local options = {
   vmlinux = { "FILE", "the recorded kernel" },
   ["buildid-dir"] = { "DIR", "the build-id cache, instead of ~/.debug" },
   debuginfod = "ask the servers that DEBUGINFOD_URLS names",
+  ["any-binary"] = "use the files here where no build-id was recorded",
   ["no-demangle"] = "names of C++ and Rust as the compiler made them",
 }
 
@@ -39,7 +40,7 @@ function symbols.of(args)
   return {
     as = args.as,
     symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux, buildid_dir = args["buildid-dir"],
-    debuginfod = args.debuginfod, demangle = not args["no-demangle"],
+    debuginfod = args.debuginfod, demangle = not args["no-demangle"], any_binary = args["any-binary"],
   }
 end
 

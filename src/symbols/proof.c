@@ -1,0 +1,181 @@
+#define _GNU_SOURCE
+#include "proof.h"
+
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "elf.h"
+#include "elf_placing.h"
+#include "file.h"
+#include "inside.h"
+#include "text.h"
+
+#define OTHER_SYSTEM                                                                      \
+	"its build-id was not recorded, and nothing proves that the recording is of this " \
+	"system (the option any_binary uses the files here)"
+#define OTHER_FILE                                                                          \
+	"its build-id was not recorded, and the file here is not the one that was mapped " \
+	"(the option any_binary uses it)"
+
+/*
+ * Reads device and inode of a mapping of this process as the kernel shows them. stat() may give others,
+ * of btrfs and overlayfs, but records of mappings have these: see show_map_vma(), fs/proc/task_mmu.c.
+ */
+static void read_mapping(const void *at, struct ps_file_id *id)
+{
+	const char *reason, *next;
+	struct ps_line_text line;
+	size_t size;
+	char *text = ps_text_read("/proc/self/maps", -1, &size, &reason);
+
+	next = text;
+	while (text && ps_text_line(&next, text + size, &line)) {
+		uint64_t start, inode;
+		uint32_t major, minor;
+		char fields[128];
+
+		if (!ps_text_hex(&line, &start) || start != (uintptr_t)at)
+			continue;
+		/* "-7f21f0a01000 r--p 00000000 fe:00 247134" and a path */
+		snprintf(fields, sizeof(fields), "%.*s", (int)(line.end - line.at), line.at);
+		if (sscanf(fields, "-%*x %*s %*x %" SCNx32 ":%" SCNx32 " %" SCNu64, &major,
+			   &minor, &inode) == 3) {
+			id->major = major;
+			id->minor = minor;
+			id->inode = inode;
+		}
+		break;
+	}
+	free(text);
+}
+
+static void read_file_id(int fd, const struct stat *status, struct ps_file_id *id)
+{
+	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	long generation = 0; /* filesystems write four bytes of it */
+
+	*id = (struct ps_file_id){
+		.major = major(status->st_dev),
+		.minor = minor(status->st_dev),
+		.inode = status->st_ino,
+	};
+	if (at != MAP_FAILED) {
+		read_mapping(at, id);
+		munmap(at, 1);
+	}
+	if (ioctl(fd, FS_IOC_GETVERSION, &generation) == 0)
+		memcpy(&id->generation, &generation, sizeof(id->generation));
+}
+
+/* Returns whether all that was mapped of a binary is in the file of `size` bytes at `path`. */
+static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t size)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end;
+	struct ps_parts parts = { 0 };
+	struct ps_elf elf;
+	const char *reason;
+	bool has = true, opened = ps_elf_open(&elf, path, &reason);
+
+	if (opened)
+		has = ps_parts_init(&parts, elf.elf);
+	for (size_t i = 0; has && i < dso->n_mappings; i++) {
+		const struct ps_mapping *mapping = &dso->mappings[i];
+
+		/* the first segment may be mapped with the length of all, and that beyond the end */
+		has = (!__builtin_add_overflow(mapping->pgoff, mapping->len, &end) &&
+		       end <= ((size + page - 1) & ~(page - 1))) ||
+		      ps_mapping_fits(&parts, mapping, dso->store->options.arch);
+	}
+	ps_parts_deinit(&parts);
+	if (opened)
+		ps_elf_close(&elf);
+	return has;
+}
+
+/* Refuses the files of this machine for a reason. Returns false. */
+static bool doubt_system(struct ps_doubt *doubt)
+{
+	doubt->reason = OTHER_SYSTEM;
+	return false;
+}
+
+static bool doubt_file(struct ps_doubt *doubt, const struct ps_file_id *found,
+		       const struct ps_file_id *recorded)
+{
+	doubt->reason = OTHER_FILE;
+	if (recorded->is_ambiguous)
+		snprintf(doubt->found, sizeof(doubt->found),
+			 "several files of that name were mapped");
+	else
+		snprintf(doubt->found, sizeof(doubt->found),
+			 "found device %" PRIx32 ":%" PRIx32 ", inode %" PRIu64
+			 ", recorded was %" PRIx32 ":%" PRIx32 ", inode %" PRIu64,
+			 found->major, found->minor, found->inode, recorded->major,
+			 recorded->minor, recorded->inode);
+	return false;
+}
+
+static bool is_proven_file(const struct ps_dso *dso, struct ps_doubt *doubt)
+{
+	const struct ps_file_id *recorded = &dso->id.file;
+	bool is_here = ps_store_is_here(dso->store);
+	struct ps_file_id found;
+	const char *reason;
+	struct stat status;
+	bool same;
+	int fd;
+
+	if (!recorded->inode || !ps_store_path(dso->store, dso->id.name, doubt->path))
+		return is_here || doubt_system(doubt);
+	fd = ps_file_open(doubt->path, &status, &reason);
+	if (fd < 0)
+		return is_here || doubt_system(doubt);
+	read_file_id(fd, &status, &found);
+	close(fd);
+	same = found.major == recorded->major && found.minor == recorded->minor &&
+	       found.inode == recorded->inode && !recorded->is_ambiguous &&
+	       (found.generation == recorded->generation || !found.generation ||
+		!recorded->generation);
+	if (is_here)
+		return same || doubt_file(doubt, &found, recorded);
+	if (!same || (dso->store->options.host && !(found.generation && recorded->generation)) ||
+	    !has_mappings(dso, doubt->path, (uint64_t)status.st_size))
+		return doubt_system(doubt);
+	return true;
+}
+
+bool ps_is_proven(const struct ps_dso *dso, struct ps_doubt *doubt)
+{
+	const struct ps_options *options = &dso->store->options;
+
+	*doubt = (struct ps_doubt){ .reason = NULL };
+	if (dso->id.build_id.size || options->any_binary || options->symfs)
+		return true;
+	if (dso->id.guest)
+		return doubt_system(doubt);
+	if (dso->id.kind == PS_USER)
+		return is_proven_file(dso, doubt);
+	/* that of the kernel that runs: see ps_load_vdso() */
+	if (dso->id.kind == PS_VDSO)
+		return true;
+	return ps_store_is_here(dso->store) || doubt_system(doubt);
+}
+
+bool ps_check_proof(struct ps_dso *dso)
+{
+	struct ps_doubt doubt;
+
+	if (ps_is_proven(dso, &doubt))
+		return true;
+	dso->reason = doubt.reason;
+	if (*doubt.found)
+		ps_dso_tried(dso, doubt.path, doubt.found);
+	return false;
+}
