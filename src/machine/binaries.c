@@ -172,16 +172,21 @@ static bool find_file(struct pm_binaries *b, const struct pm_mapped *mapped,
 {
 	struct pm_named *named = pm_buildids_of(&b->build_ids, mapped->system, mapped->mode,
 						map->filename);
+	bool by_name;
 
 	if (!named)
 		return false;
-	if (!id->build_id.size)
+	by_name = !id->build_id.size;
+	if (by_name && id->kind == PS_USER)
+		pm_named_note_inode(named, id->file.inode);
+	if (by_name && !named->is_ambiguous)
 		id->build_id = named->build_id;
+	id->file.is_ambiguous = named->is_ambiguous && !id->file.inode;
 	if (pm_is_kernel(mapped->mode))
 		id->shown = named->path;
 	if (!find_dso(b, mapped, id, map))
 		return false;
-	if (!named->dso && !map->dso->id.build_id.size)
+	if (!named->dso && by_name)
 		named->dso = map->dso;
 	return true;
 }

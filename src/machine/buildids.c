@@ -60,6 +60,7 @@ static uint64_t key_of_path(struct pm_buildids *ids, uint32_t system, enum pd_cp
 
 void pm_build_id_set(struct ps_build_id *id, const void *bytes, size_t n)
 {
+	*id = (struct ps_build_id){ 0 };
 	id->size = (uint8_t)(n < PS_MAX_BUILD_ID ? n : PS_MAX_BUILD_ID);
 	memcpy(id->bytes, bytes, id->size);
 }
@@ -82,11 +83,32 @@ struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum p
 	return &ids->list[ids->n++];
 }
 
-/* Takes the bytes of a build-id in, for a file of that name; the last one counts. */
+static void make_ambiguous(struct pm_named *named)
+{
+	static const struct ps_build_id unknown;
+
+	named->is_ambiguous = true;
+	if (named->dso)
+		ps_dso_set_build_id(named->dso, &unknown);
+}
+
+void pm_named_note_inode(struct pm_named *named, uint64_t inode)
+{
+	if (!named->inode)
+		named->inode = inode;
+	else if (inode && inode != named->inode)
+		make_ambiguous(named);
+}
+
+/*
+ * Takes the bytes of a build-id in, for a file of that name. A second one, of another file of a process,
+ * makes the name useless; of the kernel the last one counts.
+ */
 static bool add(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
 		struct pd_text path, const void *bytes, size_t n)
 {
 	uint32_t name = pm_names_add(ids->names, path);
+	struct ps_build_id id;
 	struct pm_named *named;
 
 	if (name == PM_NO_NAME)
@@ -97,9 +119,13 @@ static bool add(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
 	if (!named)
 		return false;
 	named->path = ids->names->texts[name].p;
-	pm_build_id_set(&named->build_id, bytes, n);
-	if (named->dso)
-		ps_dso_set_build_id(named->dso, &named->build_id);
+	pm_build_id_set(&id, bytes, n);
+	if (named->build_id.size && !pm_is_kernel(mode) &&
+	    !ps_build_id_equal(&id, &named->build_id))
+		make_ambiguous(named);
+	named->build_id = id;
+	if (named->dso && !named->is_ambiguous)
+		ps_dso_set_build_id(named->dso, &id);
 	return true;
 }
 

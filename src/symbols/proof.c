@@ -133,7 +133,7 @@ static bool is_proven_file(const struct ps_dso *dso, struct ps_doubt *doubt)
 	int fd;
 
 	if (!recorded->inode || !ps_store_path(dso->store, dso->id.name, doubt->path))
-		return is_here || doubt_system(doubt);
+		return (is_here && !recorded->is_ambiguous) || doubt_system(doubt);
 	fd = ps_file_open(doubt->path, &status, &reason);
 	if (fd < 0)
 		return is_here || doubt_system(doubt);

@@ -131,17 +131,10 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns whether two binaries were the same file; with build-ids these say so. */
-static bool same_file(const struct ps_dso_id *a, const struct ps_dso_id *b)
-{
-	return a->build_id.size ||
-	       (a->file.inode == b->file.inode && a->file.major == b->file.major &&
-		a->file.minor == b->file.minor);
-}
-
+/* Inodes tell binaries apart that have no build-ids; of containers of one image the devices differ. */
 static bool same(const struct ps_dso_id *a, const struct ps_dso_id *b)
 {
-	return same_file(a, b) && a->kind == b->kind && a->guest == b->guest && a->start == b->start &&
+	return (a->build_id.size || a->file.inode == b->file.inode) && a->kind == b->kind && a->guest == b->guest && a->start == b->start &&
 	       a->len == b->len && a->pid == b->pid &&
 	       a->reference_address == b->reference_address &&
 	       a->build_id.size == b->build_id.size &&
@@ -219,14 +212,14 @@ static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
 	return NULL;
 }
 
-/* Takes in what another mapping of the same inode says; perf does not know its generation. */
-static void note_generation(struct ps_file_id *file, const struct ps_file_id *other)
+/* Takes in what another mapping of the same inode number says. perf itself knows no generations. */
+static void note_file(struct ps_file_id *file, const struct ps_file_id *other)
 {
 	if (!file->generation)
 		file->generation = other->generation;
-	else if (other->generation && other->generation != file->generation)
-		file->is_ambiguous = true;
-	file->is_ambiguous |= other->is_ambiguous;
+	file->is_ambiguous |= other->is_ambiguous || other->major != file->major ||
+			      other->minor != file->minor ||
+			      (other->generation && other->generation != file->generation);
 }
 
 static struct ps_dso *find_or_make(struct ps_store *store, const struct ps_dso_id *id)
@@ -236,7 +229,7 @@ static struct ps_dso *find_or_make(struct ps_store *store, const struct ps_dso_i
 	while (dso && !same(&dso->id, id))
 		dso = dso->next;
 	if (dso)
-		note_generation(&dso->id.file, &id->file);
+		note_file(&dso->id.file, &id->file);
 	if (dso || !grow(store))
 		return dso;
 	dso = make(store, id);
