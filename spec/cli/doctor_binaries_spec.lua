@@ -1,4 +1,5 @@
 -- perflua doctor: binaries whose symbols are not on this machine.
+local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local helper = require "spec.cli.doctor"
@@ -69,6 +70,60 @@ describe("a binary without symbols", function()
   it("is not looked for in a stream, which has passed", function()
     local got = run.shell_with('cat "$1" | "$perflua" doctor --json -', path)
     assert.are.equal(0, got.status)
+  end)
+end)
+
+describe("a binary without a build-id", function()
+  local program = binaries.tree()
+  program:sh "mkdir app"
+  local first = 0x1000 + program:program("app/prog").first % 0x1000
+  local name = program.path .. "/app/prog"
+
+  -- Its samples, or samples elsewhere whose call chains lead there; of another host unless `here`.
+  local function unproven(here, build_id, chain)
+    local b = builder.new()
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", table.unpack(chain and { "callchain" } or {}) } }
+    if here then binaries.of_here(b) end
+    local at = { pid = 7, tid = 7, time = 1 }
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, pgoff = 0x1000, prot = 5, flags = 2, filename = name,
+      build_id = build_id, misc = 2 }, at)
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x9000, len = 0x1000, prot = 5, flags = 2, filename = "/nowhere/a",
+      build_id = ID, misc = 2 }, at)
+    b:sample(event, { ip = chain and 0x9000 or first, pid = 7, tid = 7, time = 2, misc = 2,
+      callchain = chain and { -512, 0x9000, first } })
+    return b:write()
+  end
+
+  it("is named if its file here was used, also if call chains alone meet it", function()
+    for _, chain in ipairs { false, true } do
+      local got, report = doctor(unproven(true, nil, chain))
+      local found = find(report, "unproven")
+      assert.are.equal("note", found.level)
+      assert.are.equal("1 binary was used without a recorded build-id: names are those of the files here", found.text)
+      assert.are.same({ name }, found.details)
+      assert.matches("%-%-buildid%-mmap", found.advice)
+      assert.are.same({ { filename = name, path = name } }, report.unproven)
+      assert.are.equal(0, got.status)
+    end
+  end)
+
+  it("is not when it is proven, or not used, or not named at all", function()
+    for _, path in ipairs {
+      unproven(true, program:build_id "app/prog"), unproven(false), recording({ { name, 0x1000 } }, { 0x70000 }),
+    } do
+      local _, report = doctor(path)
+      assert.is_nil(find(report, "unproven"))
+      assert.are.same({}, report.unproven)
+    end
+  end)
+
+  it("of another system is one without symbols, unless an option believes it", function()
+    local path = unproven(false)
+    local _, report = doctor(path)
+    assert.matches("prog: 100 %%, its build%-id was not recorded, and nothing proves", find(report, "symbols").details[1])
+    local got = run.perflua { "doctor", "--any-binary", path }
+    assert.matches("1 binary was used without a recorded build%-id", got.out)
   end)
 end)
 

@@ -300,9 +300,21 @@ static void push_missing(lua_State *L, const struct ps_dso *dso)
 	lua_setfield(L, -2, "tried");
 }
 
+/* Adds {filename, path} to the array at -2 if files here have named addresses of `dso` unproven. [-0, +0] */
+static void add_unproven(lua_State *L, const struct ps_dso *dso)
+{
+	if (!ps_dso_is_unproven(dso))
+		return;
+	lua_createtable(L, 0, 2);
+	set_string(L, "filename", dso->name);
+	set_string(L, "path", dso->path);
+	lua_rawseti(L, -3, luaL_len(L, -3) + 1);
+}
+
 /*
- * file:missing() -> array of {filename, build_id, reason, tried}: the binaries without symbols. Looks for those of
- * all binaries with code that were mapped.
+ * file:missing() -> array of {filename, build_id, reason, tried}, array of {filename, path}: the binaries
+ * without symbols, and those that were used so far though no build-id proves them. Looks for the symbols
+ * of all binaries with code that were mapped.
  */
 int pl_file_missing(lua_State *L)
 {
@@ -310,6 +322,8 @@ int pl_file_missing(lua_State *L)
 	const struct pm_machine *machine = pl_machine(L, f);
 	lua_Integer n = 0;
 
+	lua_settop(L, 1);
+	lua_newtable(L); /* unproven */
 	lua_newtable(L);
 	for (uint32_t system = 0; system < f->session->n_files; system++) {
 		struct ps_store *store = pm_machine_store(machine, system);
@@ -317,11 +331,13 @@ int pl_file_missing(lua_State *L)
 		for (size_t i = 0; store && i < ps_store_count(store); i++) {
 			struct ps_dso *dso = ps_store_at(store, i);
 
+			add_unproven(L, dso);
 			if (dso->id.kind == PS_DATA || ps_dso_load(dso))
 				continue;
 			push_missing(L, dso);
 			lua_rawseti(L, -2, ++n);
 		}
 	}
-	return 1;
+	lua_insert(L, 2);
+	return 2;
 }

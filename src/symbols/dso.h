@@ -141,6 +141,14 @@ static inline const char *ps_dso_runtime(const struct ps_dso *dso)
 									      dso->runtime;
 }
 
+/* Returns whether symbols of `dso` were asked for, and are those of a file that no build-id proves. */
+static inline bool ps_dso_is_unproven(const struct ps_dso *dso)
+{
+	return __atomic_load_n(&dso->state, __ATOMIC_ACQUIRE) == PS_LOADED &&
+	       (dso->id.kind == PS_USER || dso->id.kind == PS_MODULE) &&
+	       !dso->id.build_id.size && dso->path;
+}
+
 /* The symbol that covers an address; NULL: it is not known. Any number of threads may ask. */
 static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t address)
 {

@@ -1,4 +1,4 @@
--- Binaries that samples hit and whose symbols were not found on this machine: functions there have no names.
+-- Binaries whose functions have no names, as no file here is theirs; and those that were named without a proof.
 
 local common = require "perflua.doctor.common"
 local json = require "perflua.text.json"
@@ -8,35 +8,24 @@ local count, percent, share = words.count, words.percent, words.share
 
 local binaries = {}
 
--- By the names of the binaries the samples in them.
-local function hits(file, missing)
+local whole = { order = "file", expand = false }
+
+-- By the names of binaries the samples in them.
+local function hits(file)
   local counts = {}
-  for _, one in ipairs(missing) do
-    counts[one.filename] = 0
-  end
-  local samples = file:samples { order = "file", expand = false }
-  if not samples.spec.scope:root "dso" then
-    return counts -- no sample has an ip
-  end
-  for dso in samples:select("dso") do
-    local n = counts[dso]
-    if n then
-      counts[dso] = n + 1
-    end
-  end
+  local samples = file:samples(whole)
+  if not samples.spec.scope:root "dso" then return counts end -- no sample has an ip
+  for row in samples:group_by("dso"):count():each() do counts[row.dso] = row.count end
   return counts
 end
 
----Reads the samples once more, if there is a binary without symbols. Of a stream nothing is known any more.
----@param file perflua.File
----@param samples integer
----@return table[] # { filename, build_id, reason, tried, samples, samples_percent }, most samples first
-function binaries.of(file, samples)
+-- Asks for the function of each frame: no function has that name, so none ends the search.
+local function name_all(file) file:samples(whole):where("under('\\n')"):count() end
+
+local function missing_of(missing, counts, samples)
   local list = json.array()
-  local missing = file.size and samples > 0 and file:missing() or {}
-  local counts = #missing > 0 and hits(file, missing)
   for _, one in ipairs(missing) do
-    local n = counts[one.filename]
+    local n = counts[one.filename] or 0
     if n > 0 then
       counts[one.filename] = 0 -- of two that have the same name the samples are not told apart
       table.insert(list, { filename = one.filename, build_id = one.build_id, reason = one.reason,
@@ -50,6 +39,19 @@ function binaries.of(file, samples)
     return a.filename < b.filename
   end)
   return list
+end
+
+---Reads the samples once more. Of a stream nothing is known any more.
+---@param file perflua.File
+---@param samples integer
+---@return table[] missing # { filename, build_id, reason, tried, samples, samples_percent }, most samples first
+---@return table[] unproven # { filename, path }: used though no build-id was recorded
+function binaries.of(file, samples)
+  if not file.size or samples == 0 then return json.array(), json.array() end
+  name_all(file)
+  local missing, unproven = file:missing()
+  table.sort(unproven, function(a, b) return a.filename < b.filename end)
+  return missing_of(missing, #missing > 0 and hits(file) or {}, samples), json.array(unproven)
 end
 
 local function is_kernel(one)
@@ -95,6 +97,20 @@ local function finding(report)
   }
 end
 
-binaries.checks = { { "symbols", finding } }
+-- A file that was mapped may have been replaced since; a build-id says so.
+local function unproven(report)
+  local list, lines = report.unproven, {}
+  if #list == 0 then return nil end
+  for i, one in ipairs(list) do lines[i] = one.filename end
+  return {
+    level = "note",
+    text = ("%s used without a recorded build-id: names are those of the files here"):format(
+      count(#list, "binary was", "binaries were")),
+    details = common.first(lines),
+    advice = "to be sure, record the build-ids of all binaries: perf record --buildid-mmap",
+  }
+end
+
+binaries.checks = { { "symbols", finding }, { "unproven", unproven } }
 
 return binaries

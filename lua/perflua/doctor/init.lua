@@ -192,7 +192,7 @@ function doctor.examine(file)
     command = json.array(file.features.cmdline),
   }
   report.missing = json.array(missing(file, report))
-  report.binaries = binaries.of(file, sample_records)
+  report.binaries, report.unproven = binaries.of(file, sample_records)
   report.findings, report.verdict = findings(report)
   report.damaged = not report.complete or #report.damage > 0
   return report
