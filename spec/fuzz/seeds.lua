@@ -317,13 +317,17 @@ for _, endian in ipairs { "little", "big" } do
         { name = "$t", section = ".text", type = "notype" }, { name = "d", section = ".opd", type = "object" } }
       local slot = class == 64 and string.pack("<I8I8I8", 0x10000, 1 << 32 | 7, 0)
         or string.pack("<I4I4", 0x10000, 0x107)
-      write("elf", machine .. endian .. class, (builder_elf.pack { machine = machine, endian = endian, class = class,
-        symbols = symbols, sections = {
-          { name = ".text", data = ("\x90"):rep(32), flags = 6 }, { name = ".opd", data = ("\0"):rep(24), flags = 3 },
-          { name = ".plt", data = ("\xff\x25" .. ("\0"):rep(14)):rep(2), flags = 6, entsize = 16 },
-          { name = class == 64 and ".rela.plt" or ".rel.plt", type = class == 64 and 4 or 9, data = slot, flags = 2,
-            link = 6, entsize = #slot },
-        } }))
+      -- itself, and a debug file: its code is NOBITS
+      for code, type in pairs { [""] = 1, debug = 8 } do
+        write("elf", machine .. endian .. class .. code, (builder_elf.pack {
+          machine = machine, endian = endian, class = class, symbols = symbols, sections = {
+            { name = ".text", type = type, data = ("\x90"):rep(32), flags = 6 },
+            { name = ".opd", data = ("\0"):rep(24), flags = 3 },
+            { name = ".plt", type = type, data = ("\xff\x25" .. ("\0"):rep(14)):rep(2), flags = 6, entsize = 16 },
+            { name = class == 64 and ".rela.plt" or ".rel.plt", type = class == 64 and 4 or 9, data = slot, flags = 2,
+              link = 6, entsize = #slot },
+          } }))
+      end
     end
   end
 end

@@ -44,8 +44,8 @@ local function addresses(tree)
   return found
 end
 
-local function down(n) return n - n % PAGE end
-local function up(n) return down(n + PAGE - 1) end
+local function down(n, page) return n - n % page end
+local function up(n, page) return down(n + page - 1, page) end
 
 --- The segments of prog: {address, offset, size, prot}.
 local function segments(tree)
@@ -60,24 +60,26 @@ end
 
 --- The maps that a loader makes of the segments with code, at `base`. whole: the first one, if it has code, is as long
 --- as all of them are.
-local function loaded(tree, base, whole)
+local function loaded(tree, base, whole, page)
   local maps, list = {}, segments(tree)
+  page = page or PAGE
   local last = list[#list]
   for i, segment in ipairs(list) do
-    local from = down(segment.address)
-    local to = up(segment.address + segment.size)
-    if whole and i == 1 then to = up(last.address + last.size) end
+    local from = down(segment.address, page)
+    local to = up(segment.address + segment.size, page)
+    if whole and i == 1 then to = up(last.address + last.size, page) end
     if segment.prot & 4 ~= 0 then
-      maps[#maps + 1] = { addr = base + from, len = to - from, pgoff = down(segment.offset), prot = segment.prot }
+      maps[#maps + 1] = { addr = base + from, len = to - from, pgoff = down(segment.offset, page), prot = segment.prot }
     end
   end
   return maps
 end
 
 --- A recording of samples in all functions of the program "prog" of a tree, which is at the path `app/prog` there.
-local function recorded(tree, maps, base)
+local function recorded(tree, maps, base, arch)
   local found = addresses(tree)
   local b = builder.new()
+  if arch then b:feature("arch", arch) end
   local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" }, build_id = true }
   for _, map in ipairs(maps) do
     local record = { pid = binaries.PID, tid = binaries.PID, flags = 2, misc = 2, filename = tree.path .. "/app/prog",
@@ -164,6 +166,15 @@ describe("a debug file without its program", function()
     local path = recorded(tree, maps, base_of "-pie")
     tree:sh(separation or separations[1][2])
     return tree, id, path
+  end
+
+  for _, page in ipairs { 4096, 16384, 65536 } do
+    needs.it("gcc -fuse-ld=lld", ("names functions of a machine with pages of %d bytes"):format(page), function()
+      local tree, id = built("lld", "-pie -z max-page-size=65536")
+      local path = recorded(tree, loaded(tree, 0x10000, false, page), 0x10000, "aarch64")
+      tree:sh(separations[1][2])
+      assert.same(expected, (binaries.found(path, in_symfs(tree, id))))
+    end)
   end
 
   for _, place in ipairs(places) do

@@ -206,8 +206,10 @@ static void end_before(const struct plt *plt, uint64_t address)
 	if (!ps_parts_offset(plt->parts, address, &offset))
 		return;
 	before = ps_table_find(plt->table, offset);
-	if (before && before->start < offset)
-		plt->table->symbols[before - plt->table->symbols].end = offset;
+	if (!before || before->start >= offset)
+		return;
+	plt->table->symbols[before - plt->table->symbols].end = offset;
+	plt->table->finished = 0;
 }
 
 /* Finds a section with entries. False: there is none, or its bytes are not here, as in a debug file. */
