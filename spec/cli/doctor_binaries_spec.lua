@@ -86,8 +86,8 @@ describe("a binary without a build-id", function()
       sample_type = { "ip", "tid", "time", table.unpack(chain and { "callchain" } or {}) } }
     if here then binaries.of_here(b) end
     local at = { pid = 7, tid = 7, time = 1 }
-    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, pgoff = 0x1000, prot = 5, flags = 2, filename = name,
-      build_id = build_id, misc = 2 }, at)
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, pgoff = 0x1000, prot = 5, flags = 2,
+      filename = name, build_id = build_id, misc = 2 }, at)
     b:record("mmap2", { pid = 7, tid = 7, addr = 0x9000, len = 0x1000, prot = 5, flags = 2, filename = "/nowhere/a",
       build_id = ID, misc = 2 }, at)
     b:sample(event, { ip = chain and 0x9000 or first, pid = 7, tid = 7, time = 2, misc = 2,
@@ -121,7 +121,8 @@ describe("a binary without a build-id", function()
   it("of another system is one without symbols, unless an option believes it", function()
     local path = unproven(false)
     local _, report = doctor(path)
-    assert.matches("prog: 100 %%, its build%-id was not recorded, and nothing proves", find(report, "symbols").details[1])
+    local found = find(report, "symbols")
+    assert.matches("prog: 100 %%, its build%-id was not recorded, and nothing proves", found.details[1])
     local got = run.perflua { "doctor", "--any-binary", path }
     assert.matches("1 binary was used without a recorded build%-id", got.out)
   end)

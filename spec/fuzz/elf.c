@@ -41,9 +41,10 @@ static void place_segments(struct ps_dso *dso, struct ps_elf *elf)
 	for (size_t i = 0; i < parts.n_segments && i < 8; i++) {
 		const struct ps_segment *segment = &parts.segments[i];
 		uint64_t from = segment->address & ~UINT64_C(4095);
+		uint64_t to = segment->address + segment->size + 4095;
 		const struct ps_mapping mapping = {
 			.pgoff = i << 12,
-			.len = ((segment->address + segment->size + 4095) & ~UINT64_C(4095)) - from,
+			.len = (to & ~UINT64_C(4095)) - from,
 			.executable = segment->flags & PF_X,
 		};
 

@@ -164,6 +164,7 @@ describe("call chains as keys", function()
         sample(time, pid, list)
       end
     end
+    binaries.of_here(b)
     local rest = ("[a];"):rep(6)
     local got = same(b:write(), { kallsyms = kallsyms })
     assert.same({ 2, 2, 2, 2 }, { got.first, got.second, got[rest .. "first"], got[rest .. "second"] })

@@ -1,7 +1,6 @@
 -- Symbols of programs whose separate debug file alone is there: its headers have other offsets than the program's.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
-local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
@@ -98,8 +97,11 @@ local nothing = { "[unknown]", "[unknown]", "[unknown]", "[unknown]" }
 
 -- Puts the debug file where it is looked for; returns the options of open.
 local function in_cache(tree, id)
-  tree:sh(("mkdir -p cache/app/%s cache/.build-id/%s; mv prog.debug cache/app/%s/debug; ln -s ../../app/%s cache/.build-id/%s/%s")
-    :format(id, id:sub(1, 2), id, id, id:sub(1, 2), id:sub(3)))
+  local parts = { id = id, head = id:sub(1, 2), tail = id:sub(3) }
+  tree:sh(([[
+    mkdir -p cache/app/$id cache/.build-id/$head
+    mv prog.debug cache/app/$id/debug
+    ln -s ../../app/$id cache/.build-id/$head/$tail]]):gsub("%$(%a+)", parts))
   return { buildid_dir = tree.path .. "/cache" }
 end
 
@@ -140,7 +142,8 @@ describe("a debug file without its program", function()
     local linker, flags = table.unpack(layout)
     for _, separation in ipairs(separations) do
       local needed = ("gcc -fuse-ld=%s %s,%s"):format(linker, flags, separation[1])
-      needs.it(needed, ("names functions that %s %s linked and %s separated"):format(linker, flags, separation[1]), function()
+      local title = ("names functions that %s %s linked and %s separated"):format(linker, flags, separation[1])
+      needs.it(needed, title, function()
         local tree, id = built(linker, flags)
         local base = base_of(flags)
         local paths = { recorded(tree, loaded(tree, base), base), recorded(tree, loaded(tree, base, true), base) }
@@ -188,7 +191,8 @@ describe("a debug file without its program", function()
     local tree, id, path = made()
     on_server(tree, id)
     tree:write("ask.lua", [[
-      for s in assert(perflua.open(arg[1], { debuginfod = true })):samples() do print(s.symbol .. "+" .. s.symoff) end]])
+      local file = assert(perflua.open(arg[1], { debuginfod = true }))
+      for s in file:samples() do print(s.symbol .. "+" .. s.symoff) end]])
     local got = tree:sh(("DEBUGINFOD_URLS=file://%s/server DEBUGINFOD_CACHE_PATH=%s/cached %s ask.lua %s")
       :format(tree.path, tree.path, os.getenv "PERFLUA", path))
     assert.equal("first+1\nsecond+2\npadding+3\nmain+4\n", got)
@@ -263,7 +267,10 @@ describe("a debug file without its program", function()
       local title = "names the functions of a recording made now that its program names: %s, %s"
       needs.it(needed, title:format(linker, separation[1]), function()
         local tree, id = built(linker, "-pie")
-        tree:sh "mkdir app && mv prog app && perf record -q -N -m 64 -e cpu-clock:u -F 5000 -o data app/prog many && mv app/prog ."
+        tree:sh [[
+          mkdir app && mv prog app
+          perf record -q -N -m 64 -e cpu-clock:u -F 5000 -o data app/prog many
+          mv app/prog .]]
         local function names(options)
           local list = {}
           local file <close> = assert(perflua.open(tree.path .. "/data", options))

@@ -48,7 +48,8 @@ local REPLACED = "^its build%-id was not recorded, and the file here is not the 
 
 describe("a binary without a build-id, in a recording that", function()
   for _, system in ipairs(systems) do
-    needs.it("this architecture", system[1] .. (system[3] == nothing and ", has no symbols" or ", has symbols"), function()
+    local title = system[1] .. (system[3] == nothing and ", has no symbols" or ", has symbols")
+    needs.it("this architecture", title, function()
       local tree, symbols = program()
       local path = recorded(tree, symbols, system[2])
       local list, missing = binaries.found(path)
@@ -90,7 +91,8 @@ describe("a binary without a build-id, in a recording that", function()
     { "of another host, with its inode, mapped beyond its end", systems[2][2], { len = 1 << 20 }, UNPROVEN },
   }
   for _, case in ipairs(inodes) do
-    needs.it("record,this architecture", "is " .. case[1] .. (case[4] == expected and ", has symbols" or ", has none"), function()
+    local title = "is " .. case[1] .. (case[4] == expected and ", has symbols" or ", has none")
+    needs.it("record,this architecture", title, function()
       local tree, symbols = program()
       local map = inode(tree)
       if map.ino_generation == 0 and case[1]:find "generation" then
@@ -153,7 +155,7 @@ describe("a name of several files", function()
     local tree, symbols = program()
     tree:sh [[
       mv app/prog v2
-      sed 's/int first/int other(void) { return 1; } int first/; s/first/other_first/; s/second/other_second/g' app/prog.c >v1.c
+      sed 's/first/other_first/g; s/second/other_second/g; 1i int more(void) { return 1; }' app/prog.c >v1.c
       gcc -O1 -no-pie -Wl,--build-id -o app/prog v1.c
       perf record -q -B -N -m 64 -c 1 -e page-faults:u -o data sh -c 'app/prog; mv v2 app/prog; app/prog; true']]
     local path, found = tree.path .. "/app/prog", {}
@@ -243,12 +245,14 @@ describe("a recording of this machine without build-ids", function()
     assert.is_true(known > 100, known .. " frames")
   end)
 
-  needs.it("record,mount namespaces,this architecture", "has no symbols of a file that another mount namespace has there", function()
+  local title = "has no symbols of the file here where another mount namespace had another one"
+  needs.it("record,mount namespaces,this architecture", title, function()
     local tree = program()
     tree:sh [[
       sed 's/first/inner_first/g; s/second/inner_second/g' app/prog.c >inner.c
       gcc -O1 -no-pie -Wl,--build-id -o inner inner.c
-      unshare --mount sh -c 'mount --bind inner app/prog && perf record -q -B -N -m 64 -c 1 -e page-faults:u -o data app/prog' || true]]
+      unshare --mount sh -c 'mount --bind inner app/prog
+        perf record -q -B -N -m 64 -c 1 -e page-faults:u -o data app/prog' || true]]
     local file <close> = assert(perflua.open(tree.path .. "/data"))
     local samples = 0
     for s in file:samples() do

@@ -300,7 +300,10 @@ static void push_missing(lua_State *L, const struct ps_dso *dso)
 	lua_setfield(L, -2, "tried");
 }
 
-/* Adds {filename, path} to the array at -2 if files here have named addresses of `dso` unproven. [-0, +0] */
+/*
+ * Adds {filename, path} to the array at -2 if files here have named addresses of `dso`
+ * unproven. [-0, +0]
+ */
 static void add_unproven(lua_State *L, const struct ps_dso *dso)
 {
 	if (!ps_dso_is_unproven(dso))
@@ -312,9 +315,9 @@ static void add_unproven(lua_State *L, const struct ps_dso *dso)
 }
 
 /*
- * file:missing() -> array of {filename, build_id, reason, tried}, array of {filename, path}: the binaries
- * without symbols, and those that were used so far though no build-id proves them. Looks for the symbols
- * of all binaries with code that were mapped.
+ * file:missing() -> array of {filename, build_id, reason, tried}, array of {filename, path}:
+ * the binaries without symbols, and those that were used so far though no build-id proves them.
+ * Looks for the symbols of all binaries with code that were mapped.
  */
 int pl_file_missing(lua_State *L)
 {

@@ -146,6 +146,14 @@ static enum ps_kind user_kind(const struct pm_map *map)
 	return map->filename[0] == '[' ? PS_DATA : PS_USER;
 }
 
+static bool note_mapping(const struct pm_map *map)
+{
+	const struct ps_mapping mapping = { map->pgoff, map->end - map->start, map->prot,
+					    map->executable };
+
+	return map->dso->id.kind != PS_USER || ps_dso_add_mapping(map->dso, &mapping);
+}
+
 static bool find_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
 		     struct ps_dso_id *id, struct pm_map *map)
 {
@@ -159,11 +167,7 @@ static bool find_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
 		return false;
 	if (!ps_dso_is_absolute(map->dso))
 		map->bias = map->pgoff - map->start;
-	if (id->kind != PS_USER)
-		return true;
-	return ps_dso_add_mapping(map->dso, &(struct ps_mapping){ map->pgoff,
-								  map->end - map->start,
-								  map->prot, map->executable });
+	return note_mapping(map);
 }
 
 /* The same of a file, whose build-id may be known from the table, or become so. */

@@ -101,8 +101,8 @@ void pm_named_note_inode(struct pm_named *named, uint64_t inode)
 }
 
 /*
- * Takes the bytes of a build-id in, for a file of that name. A second one, of another file of a process,
- * makes the name useless; of the kernel the last one counts.
+ * Takes the bytes of a build-id in, for a file of that name. A second one, of another file of a
+ * process, makes the name useless; of the kernel the last one counts.
  */
 static bool add(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
 		struct pd_text path, const void *bytes, size_t n)

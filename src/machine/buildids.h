@@ -12,9 +12,9 @@
 struct pm_named {
 	struct ps_build_id build_id; /* of the table; size 0: it has none for it */
 	const char *path;	     /* as the table has it; NULL: likewise */
-	struct ps_dso *dso; /* the first that was mapped without a build-id of its own; or NULL */
+	struct ps_dso *dso; /* first that was mapped without a build-id of its own; or NULL */
 	uint64_t inode;	    /* of the first file that was mapped by it; 0: not known */
-	bool is_ambiguous;  /* several files have it: the table does not say which one it means */
+	bool is_ambiguous;  /* several files have it: the table does not say which it means */
 };
 
 struct pm_buildids {
@@ -36,7 +36,10 @@ void pm_buildids_deinit(struct pm_buildids *ids);
 struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
 				const char *path);
 
-/* Takes in which file of that name was mapped; 0: not recorded. The build-id is that of one file. */
+/*
+ * Takes in which file of that name was mapped; 0: not recorded. The build-id is that of one
+ * file.
+ */
 void pm_named_note_inode(struct pm_named *named, uint64_t inode);
 
 /* Takes in the table of a recording, and a record that stands for a row of it. False: no memory. */

@@ -50,7 +50,7 @@ struct ps_file_id {
 	uint32_t major, minor; /* of its device */
 	uint64_t inode;	       /* 0: not recorded */
 	uint32_t generation;   /* of the inode; 0: not known */
-	bool is_ambiguous; /* several files are known by that name, or were by this inode */
+	bool is_ambiguous;     /* several files are known by that name, or were by this inode */
 };
 
 /* What tells one binary from another. Strings are copied. */
@@ -62,7 +62,7 @@ struct ps_dso_id {
 		shown; /* NULL: by the kind's rule; else what perf calls it, after its build-id table */
 	struct ps_build_id build_id;
 	struct ps_file_id file; /* of PS_USER without a build-id */
-	uint64_t start, len; /* of PS_KERNEL, PS_MODULE and PS_BPF: where it was */
+	uint64_t start, len;	/* of PS_KERNEL, PS_MODULE and PS_BPF: where it was */
 	/* of PS_KERNEL: a symbol and where it was then, 0 if that was hidden ("_text", "_stext") */
 	const char *reference;
 	uint64_t reference_address;
@@ -99,8 +99,8 @@ struct ps_dso {
 	const char *
 		runtime; /* what was mapped: its program headers say where it lay; may be path */
 	/*
-	 * [n_segments]: of PS_USER where only a debug file was found, the segments whose offsets in the
-	 * mapped file follow from `mappings`; `runtime` is NULL then
+	 * [n_segments]: of PS_USER where only a debug file was found, the segments whose
+	 * offsets in the mapped file follow from `mappings`; `runtime` is NULL then
 	 */
 	struct ps_segment *segments;
 	size_t n_segments;
@@ -125,8 +125,9 @@ static inline bool ps_dso_is_absolute(const struct ps_dso *dso)
 }
 
 /*
- * Notes how a part of `dso`, of kind PS_USER, was mapped. Mappings that are noted after its symbols
- * were looked for are ignored, and so are more than a few different ones. False: no memory.
+ * Notes how a part of `dso`, of kind PS_USER, was mapped. Mappings that are noted after its
+ * symbols were looked for are ignored, and so are more than a few different ones. False: no
+ * memory.
  */
 bool ps_dso_add_mapping(struct ps_dso *dso, const struct ps_mapping *mapping);
 
@@ -141,7 +142,10 @@ static inline const char *ps_dso_runtime(const struct ps_dso *dso)
 									      dso->runtime;
 }
 
-/* Returns whether symbols of `dso` were asked for, and are those of a file that no build-id proves. */
+/*
+ * Returns whether symbols of `dso` were asked for, and are those of a file that no build-id
+ * proves.
+ */
 static inline bool ps_dso_is_unproven(const struct ps_dso *dso)
 {
 	return __atomic_load_n(&dso->state, __ATOMIC_ACQUIRE) == PS_LOADED &&

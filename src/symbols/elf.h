@@ -15,7 +15,7 @@ struct ps_elf {
 	struct ps_build_id build_id; /* size 0: it has none */
 	bool symtab, dynsym, opd;    /* has sections of these */
 	bool relocatable;	     /* a module: ET_REL */
-	bool is_debug; /* a debug file: its sections with code have no bytes */
+	bool is_debug;		     /* a debug file: its sections with code have no bytes */
 };
 
 /* False: *reason says why not ("No such file or directory", "no ELF file" …): a constant string. */
@@ -29,16 +29,17 @@ bool ps_elf_debuglink(struct ps_elf *elf, char *path, size_t size);
 
 /* How addresses of symbols become those of the table. */
 enum ps_addresses {
-	PS_FILE_OFFSETS, /* of programs and libraries: by the segments of what was mapped */
+	PS_FILE_OFFSETS,   /* of programs and libraries: by the segments of what was mapped */
 	PS_MODULE_OFFSETS, /* of modules: from the start of their code, as they lie once loaded */
 	PS_VIRTUAL,	   /* as they stand in the file: vmlinux */
 };
 
 /*
- * Adds symbols of functions and data to dso->table, those that perf takes; demangled unless the store
- * says otherwise. `syms` has the symbol table, `runtime` is what was mapped; they may be the same file.
- * For PS_FILE_OFFSETS `runtime` gives the segments and the entries of its .plt (name@plt); if it is a
- * debug file, dso->segments are the segments. dso->table.n says how many were added. False: no memory.
+ * Adds symbols of functions and data to dso->table, those that perf takes; demangled unless the
+ * store says otherwise. `syms` has the symbol table, `runtime` is what was mapped; they may be
+ * the same file. For PS_FILE_OFFSETS `runtime` gives the segments and the entries of its .plt
+ * (name@plt); if it is a debug file, dso->segments are the segments. dso->table.n says how many
+ * were added. False: no memory.
  */
 bool ps_elf_add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *runtime,
 			enum ps_addresses addresses);

@@ -212,7 +212,10 @@ static void end_before(const struct plt *plt, uint64_t address)
 	plt->table->finished = 0;
 }
 
-/* Finds a section with entries. False: there is none, or its bytes are not here, as in a debug file. */
+/*
+ * Finds a section with entries. False: there is none, or its bytes are not here, as in a debug
+ * file.
+ */
 static bool entries_init(struct entries *in, const struct plt *plt, const char *name)
 {
 	GElf_Shdr header;

@@ -13,8 +13,8 @@ struct filler {
 	enum ps_addresses addresses;
 	uint16_t machine;
 	bool mangled;
-	bool is_placed; /* what was mapped is not here: some of its segments are known, nothing else */
-	size_t room; /* for names: a small file may name one long string many times */
+	bool is_placed; /* what was mapped is not here: only some of its segments are known */
+	size_t room;	/* for names: a small file may name one long string many times */
 	const Elf_Data *opd;
 	uint64_t opd_address;
 	size_t opd_index;
@@ -232,7 +232,9 @@ static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runt
 	       ps_plt_add(filler->table, runtime->elf, &filler->runtime, filler->mangled);
 }
 
-/* Reads the parts of what was mapped; in the place of those of a debug file come dso->segments. */
+/*
+ * Reads the parts of what was mapped; in the place of those of a debug file come dso->segments.
+ */
 static bool read_runtime(struct filler *filler, const struct ps_dso *dso,
 			 struct ps_elf *runtime)
 {
@@ -264,8 +266,8 @@ bool ps_elf_add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *
 	if (!gelf_getehdr(syms->elf, &header))
 		return true;
 	filler.machine = header.e_machine;
-	ok = ps_parts_init(&filler.syms, syms->elf) &&
-	     read_runtime(&filler, dso, runtime) && fill(&filler, syms, runtime);
+	ok = ps_parts_init(&filler.syms, syms->elf) && read_runtime(&filler, dso, runtime) &&
+	     fill(&filler, syms, runtime);
 	ps_parts_deinit(&filler.syms);
 	ps_parts_deinit(&filler.runtime);
 	return ok;

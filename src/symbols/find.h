@@ -25,9 +25,9 @@ typedef bool ps_find_fn(struct ps_dso *dso, ps_try_fn *fn, void *arg);
 struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso);
 
 /*
- * Each returns true if `fn` accepted a path: ps_find tries all sources, ps_find_here only files of this
- * machine, ps_find_servers only debuginfod, if it may be asked. Without a recorded build-id the caller
- * asks ps_is_proven first.
+ * Each returns true if `fn` accepted a path: ps_find tries all sources, ps_find_here only files
+ * of this machine, ps_find_servers only debuginfod, if it may be asked. Without a recorded
+ * build-id the caller asks ps_is_proven first.
  */
 ps_find_fn ps_find, ps_find_here, ps_find_servers;
 

@@ -28,7 +28,10 @@ const char *ps_store_text(struct ps_store *store, const char *text);
 /* Where a path of the recorded machine is here; false: it is too long. */
 bool ps_store_path(const struct ps_store *store, const char *name, char path[PATH_MAX]);
 
-/* Returns whether host, kernel release and architecture of the recording are those of this system. */
+/*
+ * Returns whether host, kernel release and architecture of the recording are those of this
+ * system.
+ */
 bool ps_store_is_here(const struct ps_store *store);
 
 /* How symbols are looked for, by kind. False: there are none, and why is in reason and tried. */

@@ -11,7 +11,7 @@ struct ps_debug {
 	struct ps_image shared; /* what several debug files share (dwz); may be closed */
 	struct ps_dso *dso;
 	struct ps_elf runtime; /* of programs and libraries: has the program headers */
-	bool offsets; /* addresses of the dso are offsets in `runtime`, or by dso->segments */
+	bool offsets;  /* addresses of the dso are offsets in `runtime`, or by dso->segments */
 	uint64_t bias; /* else: added to addresses of the file gives those of the dso */
 	uint64_t size; /* of all the debug information, in bytes */
 };

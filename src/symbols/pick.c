@@ -71,7 +71,6 @@ bool ps_pick_try(void *arg, const char *path, enum ps_found found)
 	return pick->syms && pick->runtime;
 }
 
-
 /* A stripped file may hold a small table of symbols, compressed: of those that its dynamic ones lack. */
 static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
 {
@@ -92,8 +91,8 @@ static const char *why_not(struct ps_pick *pick)
 	    !pick->dso->n_segments) {
 		ps_dso_tried(pick->dso, pick->runtime->path,
 			     "a debug file, and no recorded map fits just one of its segments");
-		return "only a debug file was found, which does not say where its code was mapped "
-		       "from: the binary itself is needed";
+		return "only a debug file was found, which does not say where its code "
+		       "was mapped from: the binary itself is needed";
 	}
 	for (size_t i = 0; i < pick->n_files; i++)
 		ps_dso_tried(pick->dso, pick->files[i].path, "no symbols in it");

@@ -17,16 +17,17 @@
 #include "inside.h"
 #include "text.h"
 
-#define OTHER_SYSTEM                                                                      \
+#define OTHER_SYSTEM                                                                       \
 	"its build-id was not recorded, and nothing proves that the recording is of this " \
 	"system (the option any_binary uses the files here)"
-#define OTHER_FILE                                                                          \
+#define OTHER_FILE                                                                         \
 	"its build-id was not recorded, and the file here is not the one that was mapped " \
 	"(the option any_binary uses it)"
 
 /*
- * Reads device and inode of a mapping of this process as the kernel shows them. stat() may give others,
- * of btrfs and overlayfs, but records of mappings have these: see show_map_vma(), fs/proc/task_mmu.c.
+ * Reads device and inode of a mapping of this process as the kernel shows them. stat() may give
+ * others, of btrfs and overlayfs, but records of mappings have these: see show_map_vma(),
+ * fs/proc/task_mmu.c.
  */
 static void read_mapping(const void *at, struct ps_file_id *id)
 {
@@ -88,7 +89,10 @@ static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t si
 	for (size_t i = 0; has && i < dso->n_mappings; i++) {
 		const struct ps_mapping *mapping = &dso->mappings[i];
 
-		/* the first segment may be mapped with the length of all, and that beyond the end */
+		/*
+		 * the first segment may be mapped with the length of all, and that beyond the
+		 * end
+		 */
 		has = (!__builtin_add_overflow(mapping->pgoff, mapping->len, &end) &&
 		       end <= ((size + page - 1) & ~(page - 1))) ||
 		      ps_mapping_fits(&parts, mapping, dso->store->options.arch);
@@ -145,7 +149,8 @@ static bool is_proven_file(const struct ps_dso *dso, struct ps_doubt *doubt)
 		!recorded->generation);
 	if (is_here)
 		return same || doubt_file(doubt, &found, recorded);
-	if (!same || (dso->store->options.host && !(found.generation && recorded->generation)) ||
+	if (!same ||
+	    (dso->store->options.host && !(found.generation && recorded->generation)) ||
 	    !has_mappings(dso, doubt->path, (uint64_t)status.st_size))
 		return doubt_system(doubt);
 	return true;

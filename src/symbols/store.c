@@ -131,12 +131,15 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Inodes tell binaries apart that have no build-ids; of containers of one image the devices differ. */
+/*
+ * Inodes tell binaries apart that have no build-ids; of containers of one image the devices
+ * differ.
+ */
 static bool same(const struct ps_dso_id *a, const struct ps_dso_id *b)
 {
-	return (a->build_id.size || a->file.inode == b->file.inode) && a->kind == b->kind && a->guest == b->guest && a->start == b->start &&
-	       a->len == b->len && a->pid == b->pid &&
-	       a->reference_address == b->reference_address &&
+	return (a->build_id.size || a->file.inode == b->file.inode) && a->kind == b->kind &&
+	       a->guest == b->guest && a->start == b->start && a->len == b->len &&
+	       a->pid == b->pid && a->reference_address == b->reference_address &&
 	       a->build_id.size == b->build_id.size &&
 	       memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size) == 0 &&
 	       same_text(a->reference, b->reference) && same_text(a->shown, b->shown) &&
@@ -212,7 +215,10 @@ static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
 	return NULL;
 }
 
-/* Takes in what another mapping of the same inode number says. perf itself knows no generations. */
+/*
+ * Takes in what another mapping of the same inode number says. perf itself knows no
+ * generations.
+ */
 static void note_file(struct ps_file_id *file, const struct ps_file_id *other)
 {
 	if (!file->generation)

@@ -24,7 +24,7 @@ struct ps_options {
 	const char *arch;	 /* of the recorded machine, as uname -m says it */
 	const char *host;	 /* its name, as uname -n says it */
 	bool debuginfod;	 /* ask the servers that DEBUGINFOD_URLS names */
-	bool any_binary; /* believe files without a recorded build-id */
+	bool any_binary;	 /* believe files without a recorded build-id */
 	bool mangled;		 /* leave names of C++ and Rust as the compiler made them */
 };
 
