@@ -4,6 +4,7 @@ local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
+local run = require "spec.cli.run"
 
 local function uname(option) return files.output("uname " .. option):match "[^\n]*" end
 
@@ -74,6 +75,19 @@ describe("a binary without a build-id, in a recording that", function()
     end)
   end
 
+  for tool, says in pairs {
+    report = "%] first\n", script = " first%+0x0 ", fold = "first 1\n", doctor = "used without a recorded",
+  } do
+    it("is of another host, has symbols in the tool " .. tool .. " with --any-binary", function()
+      local tree, symbols = program()
+      local path = recorded(tree, symbols, { hostname = "another", build_id = {} })
+      assert.is_nil(run.perflua({ tool, path }).out:find(says))
+      local got = run.perflua { tool, "--any-binary", path }
+      assert.equal("", got.err)
+      assert.matches(says, got.out)
+    end)
+  end
+
   -- features, what of the inode is recorded otherwise, what is found
   local inodes = {
     { "of this system, with its inode", systems[1][2], {}, expected },
@@ -117,11 +131,13 @@ describe("code made at run time", function()
     assert.is_false(files.exists(own))
     files.write(own, "7f0000000000 100 here\n")
     local map = { pid = pid, tid = pid, addr = 0x7f0000000000, len = 4096, filename = "//anon" }
-    local answers = {}
+    local answers, missing = {}, nil
     for i, system in ipairs { systems[1], systems[2] } do
-      answers[i] = binaries.found(binaries.recorded({ map }, { 0x7f0000000001 }, { pid = pid, features = system[2] }))
+      local path = binaries.recorded({ map }, { 0x7f0000000001 }, { pid = pid, features = system[2] })
+      answers[i], missing = binaries.found(path)
     end
     os.remove(own)
+    assert.matches("^names of code that it made may be those of another process", missing[1].reason)
     assert.same({ { "here+0x1" }, { "[unknown]" } }, answers)
   end)
 end)

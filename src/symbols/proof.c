@@ -20,6 +20,9 @@
 #define OTHER_SYSTEM                                                                       \
 	"its build-id was not recorded, and nothing proves that the recording is of this " \
 	"system (the option any_binary uses the files here)"
+#define OTHER_PROCESS                                                                      \
+	"names of code that it made may be those of another process: nothing proves that " \
+	"the recording is of this system (the option any_binary uses them)"
 #define OTHER_FILE                                                                         \
 	"its build-id was not recorded, and the file here is not the one that was mapped " \
 	"(the option any_binary uses it)"
@@ -57,22 +60,45 @@ static void read_mapping(const void *at, struct ps_file_id *id)
 	free(text);
 }
 
-static void read_file_id(int fd, const struct stat *status, struct ps_file_id *id)
-{
-	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-	long generation = 0; /* filesystems write four bytes of it */
+/* What a file here is: as mappings show it, and as stat() does. */
+struct here {
+	struct ps_file_id mapped, status;
+	uint64_t size;
+};
 
-	*id = (struct ps_file_id){
-		.major = major(status->st_dev),
-		.minor = minor(status->st_dev),
-		.inode = status->st_ino,
+static bool read_here(const char *path, struct here *here)
+{
+	long generation = 0; /* filesystems write four bytes of it */
+	const char *reason;
+	struct stat status;
+	int fd = ps_file_open(path, &status, &reason);
+	void *at;
+
+	if (fd < 0)
+		return false;
+	here->size = (uint64_t)status.st_size;
+	here->status = (struct ps_file_id){
+		.major = major(status.st_dev),
+		.minor = minor(status.st_dev),
+		.inode = status.st_ino,
 	};
+	if (ioctl(fd, FS_IOC_GETVERSION, &generation) == 0)
+		memcpy(&here->status.generation, &generation, sizeof(uint32_t));
+	here->mapped = here->status;
+	at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (at != MAP_FAILED) {
-		read_mapping(at, id);
+		read_mapping(at, &here->mapped);
 		munmap(at, 1);
 	}
-	if (ioctl(fd, FS_IOC_GETVERSION, &generation) == 0)
-		memcpy(&id->generation, &generation, sizeof(id->generation));
+	close(fd);
+	return true;
+}
+
+/* Returns whether two files are one, as far as their generations are known. */
+static bool is_same(const struct ps_file_id *a, const struct ps_file_id *b)
+{
+	return a->major == b->major && a->minor == b->minor && a->inode == b->inode &&
+	       (a->generation == b->generation || !a->generation || !b->generation);
 }
 
 /* Returns whether all that was mapped of a binary is in the file of `size` bytes at `path`. */
@@ -104,9 +130,9 @@ static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t si
 }
 
 /* Refuses the files of this machine for a reason. Returns false. */
-static bool doubt_system(struct ps_doubt *doubt)
+static bool doubt_system(const struct ps_dso *dso, struct ps_doubt *doubt)
 {
-	doubt->reason = OTHER_SYSTEM;
+	doubt->reason = dso->id.kind == PS_JIT ? OTHER_PROCESS : OTHER_SYSTEM;
 	return false;
 }
 
@@ -129,30 +155,21 @@ static bool doubt_file(struct ps_doubt *doubt, const struct ps_file_id *found,
 static bool is_proven_file(const struct ps_dso *dso, struct ps_doubt *doubt)
 {
 	const struct ps_file_id *recorded = &dso->id.file;
-	bool is_here = ps_store_is_here(dso->store);
-	struct ps_file_id found;
-	const char *reason;
-	struct stat status;
-	bool same;
-	int fd;
+	bool is_here = ps_store_is_here(dso->store), same;
+	struct here here;
 
-	if (!recorded->inode || !ps_store_path(dso->store, dso->id.name, doubt->path))
-		return (is_here && !recorded->is_ambiguous) || doubt_system(doubt);
-	fd = ps_file_open(doubt->path, &status, &reason);
-	if (fd < 0)
-		return is_here || doubt_system(doubt);
-	read_file_id(fd, &status, &found);
-	close(fd);
-	same = found.major == recorded->major && found.minor == recorded->minor &&
-	       found.inode == recorded->inode && !recorded->is_ambiguous &&
-	       (found.generation == recorded->generation || !found.generation ||
-		!recorded->generation);
+	if (!recorded->inode || !ps_store_path(dso->store, dso->id.name, doubt->path) ||
+	    !read_here(doubt->path, &here))
+		return (is_here && !recorded->is_ambiguous) || doubt_system(dso, doubt);
+	/* perf inject writes what stat() says */
+	same = !recorded->is_ambiguous &&
+	       (is_same(recorded, &here.mapped) || is_same(recorded, &here.status));
 	if (is_here)
-		return same || doubt_file(doubt, &found, recorded);
+		return same || doubt_file(doubt, &here.mapped, recorded);
 	if (!same ||
-	    (dso->store->options.host && !(found.generation && recorded->generation)) ||
-	    !has_mappings(dso, doubt->path, (uint64_t)status.st_size))
-		return doubt_system(doubt);
+	    (dso->store->options.host && !(here.mapped.generation && recorded->generation)) ||
+	    !has_mappings(dso, doubt->path, here.size))
+		return doubt_system(dso, doubt);
 	return true;
 }
 
@@ -164,13 +181,13 @@ bool ps_is_proven(const struct ps_dso *dso, struct ps_doubt *doubt)
 	if (dso->id.build_id.size || options->any_binary || options->symfs)
 		return true;
 	if (dso->id.guest)
-		return doubt_system(doubt);
+		return doubt_system(dso, doubt);
 	if (dso->id.kind == PS_USER)
 		return is_proven_file(dso, doubt);
 	/* that of the kernel that runs: see ps_load_vdso() */
 	if (dso->id.kind == PS_VDSO)
 		return true;
-	return ps_store_is_here(dso->store) || doubt_system(doubt);
+	return ps_store_is_here(dso->store) || doubt_system(dso, doubt);
 }
 
 bool ps_check_proof(struct ps_dso *dso)

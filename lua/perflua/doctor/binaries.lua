@@ -10,13 +10,17 @@ local binaries = {}
 
 local whole = { order = "file", expand = false }
 
--- By the names of binaries the samples in them.
+-- By the names of binaries the samples in them; and whether files without a build-id are among these.
 local function hits(file)
-  local counts = {}
+  local counts, doubtful = {}, false
   local samples = file:samples(whole)
-  if not samples.spec.scope:root "dso" then return counts end -- no sample has an ip
-  for row in samples:group_by("dso"):count():each() do counts[row.dso] = row.count end
-  return counts
+  if not samples.spec.scope:root "dso" then return counts, false end -- no sample has an ip
+  for row in samples:group_by("dso", "map.build_id"):count():each() do
+    local name = row.dso or ""
+    counts[name] = (counts[name] or 0) + row.count
+    doubtful = doubtful or (row["map.build_id"] == nil and name:sub(1, 1) == "/")
+  end
+  return counts, doubtful
 end
 
 -- Asks for the function of each frame: no function has that name, so none ends the search.
@@ -41,17 +45,19 @@ local function missing_of(missing, counts, samples)
   return list
 end
 
----Reads the samples once more. Of a stream nothing is known any more.
+---Reads the samples once more, and call chains a second time. Of a stream nothing is known any more.
 ---@param file perflua.File
 ---@param samples integer
+---@param chains boolean # some samples have call chains
 ---@return table[] missing # { filename, build_id, reason, tried, samples, samples_percent }, most samples first
 ---@return table[] unproven # { filename, path }: used though no build-id was recorded
-function binaries.of(file, samples)
+function binaries.of(file, samples, chains)
   if not file.size or samples == 0 then return json.array(), json.array() end
-  name_all(file)
+  local counts, doubtful = hits(file)
+  if doubtful or chains then name_all(file) end
   local missing, unproven = file:missing()
   table.sort(unproven, function(a, b) return a.filename < b.filename end)
-  return missing_of(missing, #missing > 0 and hits(file) or {}, samples), json.array(unproven)
+  return missing_of(missing, counts, samples), json.array(unproven)
 end
 
 local function is_kernel(one)

@@ -1,6 +1,7 @@
 -- What `perflua doctor` finds in a recording: facts as one table of stable keys, and what follows from them.
 
 local binaries = require "perflua.doctor.binaries"
+local common = require "perflua.doctor.common"
 local json = require "perflua.text.json"
 local missing = require "perflua.doctor.missing"
 local types = require "perflua.file.types"
@@ -192,7 +193,7 @@ function doctor.examine(file)
     command = json.array(file.features.cmdline),
   }
   report.missing = json.array(missing(file, report))
-  report.binaries, report.unproven = binaries.of(file, sample_records)
+  report.binaries, report.unproven = binaries.of(file, sample_records, common.sum(report, "chains") > 0)
   report.findings, report.verdict = findings(report)
   report.damaged = not report.complete or #report.damage > 0
   return report
