@@ -243,16 +243,38 @@ describe("a recording of this machine without build-ids", function()
     end)
   end
 
-  needs.it("kernel,this architecture", "names no user frames when it is of another host", function()
+  -- A recording with these options, made one of another host.
+  local function of_another_host(options)
     local tree = binaries.tree()
     tree:write("work.sh", work)
-    tree:sh(recordings[1][2])
+    tree:sh("perf record -q -B -N -m 64 -F 2000 -o data " .. options .. " sh work.sh >/dev/null 2>log")
     local path = tree.path .. "/data"
     local bytes = files.read(path)
     local name = string.pack("<I4", 64) .. HOST .. "\0"
     local at = assert(bytes:find(name, 1, true), "no host in the header")
     local other = string.pack("<I4", 64) .. ("x"):rep(#HOST) .. "\0"
     files.write(path, bytes:sub(1, at - 1) .. other .. bytes:sub(at + #name))
+    return path, tree
+  end
+
+  needs.it("record,this architecture", "is not unwound by the files here when it is of another host", function()
+    local path, _ = of_another_host "--call-graph dwarf,4096 -e cpu-clock:u"
+    local function longest(options)
+      local file <close> = assert(perflua.open(path, options))
+      local most = 0
+      for s in file:samples() do
+        local n = 0
+        for _, frame in ipairs(s.callchain) do n = n + (frame.dso:sub(1, 1) == "/" and 1 or 0) end
+        most = math.max(most, n)
+      end
+      return most
+    end
+    assert.equal(1, longest())
+    assert.is_true(longest { any_binary = true } > 1)
+  end)
+
+  needs.it("kernel,this architecture", "names no user frames when it is of another host", function()
+    local path, _ = of_another_host "-g -e cpu-clock"
     for _, line in ipairs(frames_of_file(path)) do assert.matches("^%[unknown%] ", line) end
     local known = 0
     for _, line in ipairs(frames_of_file(path, { any_binary = true })) do
