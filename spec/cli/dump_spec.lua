@@ -79,6 +79,8 @@ describe("perflua dump --names", function()
   end)
 
   needs.it("record", "gives the names that perf script prints, also of a stream in the order of time", function()
+    -- perf 6.1 takes entries of procedure linkage tables by their order, also where that is not theirs
+    local function is_compared(symbol) return symbol and symbol ~= "[unknown]" and not symbol:find "[@.]plt$" end
     local path, theirs = files.temporary(), {}
     local got = run.shell_with([[
       perf record -q -N -m 64 --no-bpf-event -o - -F 2000 -g -e cpu-clock:u -- \
@@ -86,13 +88,15 @@ describe("perflua dump --names", function()
       perf script -i "$1" -F comm,tid,ip,sym,dso -G 2>/dev/null]], path)
     for line in got.out:gmatch "[^\n]+" do
       local comm, tid, ip, symbol, dso = line:match "^%s*(.-)%s+(%d+)%s+(%x+) (.-) %((.*)%)$"
-      if symbol ~= "[unknown]" then theirs[#theirs + 1] = table.concat({ comm, tid, ip, symbol, dso }, " ") end
+      if is_compared(symbol) then theirs[#theirs + 1] = table.concat({ comm, tid, ip, symbol, dso }, " ") end
     end
     local ours = {}
     got = run.shell_with('cat "$1" | "$perflua" dump --json --names --type sample -', path)
     for line in got.out:gmatch "[^\n]+" do
       local s = dkjson.decode(line)
-      if s.symbol then ours[#ours + 1] = table.concat({ s.comm, s.tid, s.ip:sub(3), s.symbol, s.dso }, " ") end
+      if is_compared(s.symbol) then
+        ours[#ours + 1] = table.concat({ s.comm, s.tid, s.ip:sub(3), s.symbol, s.dso }, " ")
+      end
     end
     assert.is_true(#theirs > 10)
     assert.are.same(theirs, ours)
