@@ -72,42 +72,28 @@ static bool meet(struct place *p, struct pd_record *rec)
 	return !pd_types_has(&p->search->types, rec->type) || keep(p, rec);
 }
 
-/* Steps over samples in a row, from p on; *last becomes the last of them. */
-static inline __attribute__((always_inline)) const uint8_t *skip_row(const uint8_t *p,
-								     const uint8_t *end,
-								     bool swap,
-								     struct pd_record *last)
+/* Steps over samples of the run; *last becomes the last of them. */
+static inline __attribute__((always_inline)) void skip_row(struct pd_run *run, bool swap,
+							   struct pd_record *last)
 {
-	const uint8_t *start = p, *before = p;
-	uint32_t size;
+	struct pd_run r = *run;
 
-	/* as below, but what follows a sample is looked at once: when it is its turn */
-	while ((size_t)(end - p) >= PD_LARGE + 8 && pd_load32(p, swap) == PD_RECORD_SAMPLE) {
-		size = pd_load16(p + 6, swap);
-		if (size % 8 || size - 8 > PD_LARGE - 8)
-			break;
-		before = p;
-		p += size;
+	while (pd_run_has(&r, swap) && pd_load32(r.at, swap) == PD_RECORD_SAMPLE) {
+		last->bytes = r.at;
+		pd_run_skip(&r, pd_load16(r.at + 6, swap));
 	}
-	if (p != start && pd_header_fits(p, swap)) {
-		last->bytes = before;
-		last->size = (uint32_t)(p - before);
-	} else {
-		p = start; /* one of them is in doubt */
-	}
-	while ((size = pd_plain_size(p, end, swap)) && pd_load32(p, swap) == PD_RECORD_SAMPLE) {
-		last->bytes = p;
-		last->size = size;
-		p += size;
-	}
-	return p;
+	*run = r;
+	if (last->bytes)
+		last->size = (uint32_t)(r.at - last->bytes);
 }
 
 /* Most are of this host's byte order: nothing need be asked of it there. */
-static const uint8_t *skip_samples(const uint8_t *p, const uint8_t *end, bool swap,
-				   struct pd_record *last)
+static void skip_samples(struct pd_run *run, bool swap, struct pd_record *last)
 {
-	return swap ? skip_row(p, end, true, last) : skip_row(p, end, false, last);
+	if (swap)
+		skip_row(run, true, last);
+	else
+		skip_row(run, false, last);
 }
 
 /*
@@ -118,30 +104,34 @@ static const uint8_t *skip_samples(const uint8_t *p, const uint8_t *end, bool sw
 static bool meet_block(struct place *p)
 {
 	struct pd_reader *reader = p->reader;
-	struct pd_blocks *b = &reader->blocks;
-	bool samples = p->stamp->at[PD_RECORD_SAMPLE] > 0;
+	const struct pd_blocks *b = &reader->blocks;
+	bool samples = p->stamp->at[PD_RECORD_SAMPLE] > 0, ok = true;
+	struct pd_run run;
 	struct pd_record rec = {
 		.chunk_offset = PD_NO_CHUNK,
 		.source = reader->file->source,
 		.stream = reader->stream->number,
 	};
 
-	do {
+	pd_run_begin(&run, reader);
+	while (ok) {
 		struct pd_record sample = { .type = PD_RECORD_SAMPLE };
-		const uint8_t *at = b->pos;
 
-		if (samples && pd_reader_at_plain(reader))
-			at = skip_samples(at, b->end, reader->swap, &sample);
-		pd_blocks_skip(b, (uint64_t)(at - b->pos));
+		if (samples)
+			skip_samples(&run, reader->swap, &sample);
 		if (sample.bytes && !pd_stamp_of(p->stamp, &sample, &p->last))
-			return false;
+			ok = false;
 		p->timed = p->timed || sample.bytes;
-		if (!pd_reader_peek(reader, &rec) || !pd_is_plain(rec.type))
-			return true;
-		rec.offset = b->offset;
-		pd_blocks_skip(b, rec.size);
-	} while (meet(p, &rec));
-	return false;
+		if (!ok || !pd_run_has(&run, reader->swap))
+			break;
+		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
+		rec.bytes = run.at;
+		pd_record_header(&rec, run.at, reader->swap);
+		pd_run_skip(&run, rec.size);
+		ok = meet(p, &rec);
+	}
+	pd_run_end(&run, reader);
+	return ok;
 }
 
 static bool search_piece(void *arg, const struct pd_piece *piece)

@@ -39,20 +39,23 @@ void pd_blocks_deinit(struct pd_blocks *b)
 	b->limit = b->offset;
 }
 
-/* Moves what is left of the block to the start of one that holds n bytes. */
+/*
+ * Moves what is left of the block to the start of one that holds n bytes. It has room for more than that: whoever looks far
+ * ahead of every record must not move all of it for each.
+ */
 static bool make_room(struct pd_blocks *b, size_t n)
 {
 	size_t have = (size_t)(b->end - b->pos);
 	uint8_t *block = b->block;
 
 	if (n > b->capacity) {
-		block = malloc(n);
+		block = malloc(n + BLOCK);
 		if (!block)
 			return false;
 		memcpy(block, b->pos, have);
 		free(b->block);
 		b->block = block;
-		b->capacity = n;
+		b->capacity = n + BLOCK;
 	} else {
 		memmove(block, b->pos, have);
 	}

@@ -89,6 +89,13 @@ static bool counters_in_group(const struct pd_file *file, const struct pd_event 
 	return false;
 }
 
+/* Returns whether bits of the attr may ask for more in a sample than is known here. */
+static bool asks_unknown(const struct pd_attr *attr)
+{
+	return attr->sample_type & ~PD_SAMPLE_KNOWN || attr->read_format & ~PD_READ_KNOWN ||
+	       attr->branch_sample_type & ~PD_BRANCH_KNOWN;
+}
+
 static void set_shape(const struct pd_file *file, struct pd_event *event)
 {
 	struct pd_shape *shape = &event->shape;
@@ -102,6 +109,7 @@ static void set_shape(const struct pd_file *file, struct pd_event *event)
 	shape->sample_id_all = (event->attr.flags & PD_ATTR_SAMPLE_ID_ALL) != 0;
 	shape->counters = counters_in_group(file, event);
 	shape->defer = (event->attr.flags & PD_ATTR_DEFER_CALLCHAIN) != 0;
+	shape->unknown = asks_unknown(&event->attr);
 	shape->swap = file->swap;
 	shape->big = file->big;
 	shape->arch = file->arch;

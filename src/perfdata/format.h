@@ -55,6 +55,7 @@ enum pd_record_type {
 	PD_RECORD_SCHEDSTAT_DOMAIN = 86,
 	PD_RECORD_TYPES = 87,	      /* known types are below */
 	PD_RECORD_SIMPLEPERF = 32768, /* Android's simpleperf: its own records, of 32-bit size */
+	PD_SIMPLEPERF_TYPES = 64,     /* at most: what is above is somebody else's */
 };
 
 /* enum perf_event_sample_format: bits of attr.sample_type */
@@ -91,10 +92,12 @@ enum pd_record_type {
 #define PD_READ_ID		   (1u << 2)
 #define PD_READ_GROUP		   (1u << 3)
 #define PD_READ_LOST		   (1u << 4)
+#define PD_READ_KNOWN		   ((1u << 5) - 1)
 
 /* bits of attr.branch_sample_type that change the layout of a sample */
 #define PD_BRANCH_HW_INDEX (UINT64_C(1) << 17)
 #define PD_BRANCH_COUNTERS (UINT64_C(1) << 19)
+#define PD_BRANCH_KNOWN	   ((UINT64_C(1) << 20) - 1)
 
 /* enum perf_type_id: attr.type */
 enum pd_event_type {

@@ -25,39 +25,38 @@ static bool keep(struct pd_cutting *cutting)
 }
 
 /*
- * Adds the records at p that go on in the chunk that was begun, whose times ascend, as long as nothing about them is
- * unusual: nearly all of a recording come along here. Returns where they end.
+ * Adds the records of the run that go on in the chunk that was begun, whose times ascend: nearly all of a recording come
+ * along here.
  */
-static const uint8_t *add_run(const uint8_t *p, const uint8_t *end,
-			      const struct pd_stamp *stamp, struct pd_cutter *cutter)
+static void add_run(struct pd_run *run, const struct pd_stamp *stamp, struct pd_cutter *cutter)
 {
 	struct pd_chunk *c = &cutter->chunk;
-	const uint8_t *start = p;
+	const uint8_t *start = run->at;
 	uint64_t last = cutter->last, types = 0;
 	size_t room = c->sorted && c->size < PD_CHUNK_MOST ? PD_CHUNK_MOST - c->size : 0;
 	bool swap = stamp->swap;
-	uint32_t size;
+	struct pd_run r = *run;
 
-	while ((size = pd_plain_size(p, end, swap))) {
-		uint32_t type = pd_load32(p, swap);
+	while (pd_run_has(&r, swap)) {
+		uint32_t type = pd_load32(r.at, swap), size = pd_load16(r.at + 6, swap);
 		int at = type < PD_RECORD_USER ? stamp->at[type] : 0;
 		uint64_t time;
 
-		if (at <= 0 || (uint32_t)at + 8 > size || (size_t)(p - start) + size > room)
+		if (at <= 0 || (uint32_t)at + 8 > size || (size_t)(r.at - start) + size > room)
 			break;
-		time = pd_load64(p + at, swap);
+		time = pd_load64(r.at + at, swap);
 		if (time < last || time == 0 || time == UINT64_MAX)
 			break;
 		types |= pd_chunk_type(type);
 		last = time;
-		p += size;
+		pd_run_skip(&r, size);
 	}
-	if (p == start)
-		return p;
+	*run = r;
+	if (r.at == start)
+		return;
 	c->types |= types;
-	c->size += (uint32_t)(p - start);
+	c->size += (uint32_t)(r.at - start);
 	c->max = cutter->last = last;
-	return p;
 }
 
 /*
@@ -67,25 +66,31 @@ static const uint8_t *add_run(const uint8_t *p, const uint8_t *end,
 static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
 		      struct pd_cutter *k)
 {
-	struct pd_blocks *b = &reader->blocks;
+	const struct pd_blocks *b = &reader->blocks;
 	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
+	struct pd_run run;
 
+	pd_run_begin(&run, reader);
 	for (;;) {
 		uint64_t time;
 
+		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
 		/* a payload may be in between */
-		if (pd_reader_at_plain(reader) && b->offset == k->chunk.offset + k->chunk.size)
-			pd_blocks_skip(b, (size_t)(add_run(b->pos, b->end, stamp, k) - b->pos));
-		if (!pd_reader_peek(reader, &rec) || rec.type >= PD_RECORD_USER)
-			return;
-		rec.offset = b->offset;
+		if (rec.offset == k->chunk.offset + k->chunk.size)
+			add_run(&run, stamp, k);
+		if (!pd_run_has(&run, stamp->swap))
+			break;
+		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
+		rec.bytes = run.at;
+		pd_record_header(&rec, run.at, stamp->swap);
 		time = k->last;
 		pd_stamp_of(stamp, &rec, &time);
 		if (!pd_cutter_fits(k, &rec, time))
-			return;
+			break;
 		pd_cutter_add(k, &rec, time);
-		pd_blocks_skip(b, rec.size);
+		pd_run_skip(&run, rec.size);
 	}
+	pd_run_end(&run, reader);
 }
 
 enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,

@@ -57,6 +57,7 @@ struct pd_shape {
 	bool sample_id_all;
 	bool counters;		    /* some member of its group records branch counters */
 	bool defer;		    /* attr.defer_callchain */
+	bool unknown;		    /* samples may have parts that nobody here knows */
 	bool swap, big;		    /* the file's byte order: not this host's; big-endian */
 	const struct pd_arch *arch; /* NULL: unknown */
 };

@@ -113,7 +113,8 @@ static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 		size = pd_load16(b->pos + at + 6, swap);
 		if (size >= 8 && pd_blocks_fill(b, at + size, &err) <= 0)
 			break;
-		if (size < 8 || !pd_record_plausible(binder, b->pos + at, (uint32_t)size))
+		if (size < 8 || !pd_header_fits(b->pos + at, swap) ||
+		    pd_record_evidence(binder, b->pos + at, (uint32_t)size) == PD_ODD)
 			return 0;
 		at += size;
 	}
@@ -133,7 +134,7 @@ static uint64_t guess_in(const struct pd_stream *stream, uint64_t nominal, uint6
 	if (!pd_blocks_init(&blocks, stream->input, nominal - 8, nominal + size, &err))
 		return 0;
 	pd_binder_init(&binder, stream->file);
-	while (!row && pd_resync(&blocks, &binder, false, &err) > 0)
+	while (!row && pd_resync(&blocks, &binder, PD_IN_RECORD, false, &err) > 0)
 		row = size_of_row(&blocks, &binder);
 	found = row ? blocks.offset + row : 0;
 	pd_blocks_deinit(&blocks);
@@ -209,6 +210,7 @@ static bool set_reader(struct worker *w, const struct taken *t)
 	r->blocks.pos = r->blocks.end = r->blocks.block;
 	r->blocks.offset = r->blocks.start = t->from;
 	r->blocks.limit = t->to;
+	r->lead_at = r->no_lead = 0;
 	return true;
 }
 

@@ -54,22 +54,6 @@ static int end_unusual(struct pd_reader *r)
 	return 0;
 }
 
-/* Ends the walk at something that cannot be a record. */
-static int stop(struct pd_reader *r, const char *what, uint64_t found)
-{
-	uint64_t left = pd_blocks_left(&r->blocks);
-
-	if (r->careful)
-		return end_unusual(r);
-	r->file->complete = false;
-	pd_stream_damaged(
-		r->stream, r->blocks.offset, left,
-		"%s: found %llu, expected at least 8 and at most the %llu bytes that are left",
-		what, (unsigned long long)found, (unsigned long long)left);
-	pd_blocks_skip(&r->blocks, left);
-	return 0;
-}
-
 /* Notes what is wrong with the compressed record at r->outer; the stream is lost up to a new frame. */
 static void lose_stream(struct pd_reader *r, const char *what)
 {
@@ -131,67 +115,199 @@ static int finish(struct pd_reader *r)
 	return 0;
 }
 
+/* What is wrong where a record should begin. */
+enum problem {
+	NOTHING,
+	TOO_SMALL, /* its size is less than that of a header */
+	TOO_LARGE, /* and more than what is left */
+	NOT_FOLLOWED,
+	WRONG_TYPE,
+};
+
+#define NEXT "the next record is behind what was skipped"
+#define NONE "there is none behind it"
+
+/* Notes what is wrong with the record `rec` at `from`; `got`: whether records go on behind what was skipped. */
+static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
+			 uint64_t from, uint64_t left, int got)
+{
+	const char *rest = got ? NEXT : NONE;
+	uint64_t size = r->blocks.offset - from;
+
+	r->file->complete = false;
+	switch (problem) {
+	case TOO_SMALL:
+		pd_stream_damaged(r->stream, from, size,
+				  "size of a record: found %u, expected at least 8; %s",
+				  rec->size, rest);
+		break;
+	case TOO_LARGE:
+		pd_stream_damaged(r->stream, from, size,
+				  "size of a record: found %u, expected at most the %llu bytes "
+				  "that are left; %s",
+				  rec->size, (unsigned long long)left,
+				  got || !r->stream->open_end ? rest : "it was cut off");
+		break;
+	case WRONG_TYPE:
+		pd_stream_damaged(r->stream, from, size,
+				  "type of a record: found %u and so a size of %u, expected one "
+				  "whose size is %u; %s",
+				  rec->type, rec->size, rec->size & UINT16_MAX, rest);
+		break;
+	default:
+		pd_stream_damaged(
+			r->stream, from, size,
+			"size of a record: found %u (type %u), expected another record behind "
+			"so many bytes; %s",
+			rec->size, rec->type, rest);
+	}
+}
+
 /*
  * Steps over something that cannot be a record to where the records go on; notes what was skipped and
  * why. As pd_reader_next: 0 if they do not go on.
  */
-static int recover(struct pd_reader *r, const char *what, uint64_t found, struct pd_error *err)
+static int recover(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
+		   struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	uint64_t from = b->offset, left = pd_blocks_left(b);
+	bool cut = problem == TOO_LARGE && r->stream->open_end;
 	int got;
 
 	if (r->careful)
 		return end_unusual(r);
-	got = pd_resync(b, &r->binder, false, err);
+	got = pd_resync(b, &r->binder,
+			cut && pd_is_compressed(rec->type) ? PD_IN_COMPRESSED : PD_IN_RECORD,
+			r->stream->open_end, err);
 	if (got < 0)
 		return got;
-	r->file->complete = false;
-	pd_stream_damaged(
-		r->stream, from, b->offset - from,
-		"%s: found %llu, expected a record within the %llu bytes that are left; %s",
-		what, (unsigned long long)found, (unsigned long long)left,
-		got ? "the next one is behind what was skipped" : "there is none behind it");
+	note_problem(r, rec, problem, from, left, got);
 	return got;
 }
 
-/*
- * Is its size right, so that the walk can go on behind it? Asked where the quick look of believed() does
- * not settle it. Large sizes are rare, and those that are no multiple of 8: there more is asked. If what
- * follows cannot be a record, the damage may yet begin behind one that can.
- */
-static bool trusted(struct pd_reader *r, const struct pd_record *rec)
+/* Ends the walk where fewer bytes are left than a header has. */
+static int end_in_header(struct pd_reader *r)
 {
-	struct pd_blocks *b = &r->blocks;
-	size_t need = (size_t)rec->size + HEADER;
-	bool follows;
-	struct pd_error err;
+	uint64_t left = pd_blocks_left(&r->blocks);
 
-	/* of a live stream what comes next may not be there yet */
-	if ((size_t)(b->end - b->pos) < need && (b->input->stream || pd_blocks_left(b) < need ||
-						 pd_blocks_fill(b, need, &err) <= 0))
-		return rec->size <= PD_LARGE ||
-		       pd_record_plausible(&r->binder, b->pos, rec->size);
-	if (rec->size % 8 == 0 && rec->size <= PD_LARGE &&
-	    pd_header_fits(b->pos + rec->size, r->swap))
-		return true;
-	if (pd_has_payload(rec->type)) /* no header follows it */
-		return true;
-	follows = pd_header_known(b->pos + rec->size, r->swap);
-	if (rec->size <= PD_LARGE)
-		return follows || pd_record_plausible(&r->binder, b->pos, rec->size);
-	return (follows || rec->type == PD_RECORD_SAMPLE) &&
-	       pd_record_plausible(&r->binder, b->pos, rec->size);
+	if (r->careful)
+		return end_unusual(r);
+	r->file->complete = false;
+	pd_stream_damaged(r->stream, r->blocks.offset, left,
+			  "found %llu bytes behind the last record, expected none or a header "
+			  "of 8",
+			  (unsigned long long)left);
+	pd_blocks_skip(&r->blocks, left);
+	return 0;
 }
 
-/* The same, settled at once for almost every record: in the block a header can follow it. */
-static inline bool believed(struct pd_reader *r, const struct pd_record *rec)
+/* Looks ahead of the reader's position: lead_at and lead_size. Returns false if there are too few plain records. */
+static bool look_ahead(struct pd_reader *r)
+{
+	const struct pd_blocks *b = &r->blocks;
+	const uint8_t *front = b->pos;
+
+	if (r->lead_at == b->offset)
+		return true;
+	if (b->offset < r->no_lead || b->end - b->pos < HEADER)
+		return false;
+	for (unsigned i = 0; i < PD_CHAIN_LENGTH; i++) {
+		uint32_t size = pd_plain_size(front, b->end - HEADER, r->swap);
+
+		if (!size) {
+			r->no_lead = b->offset + (uint64_t)(front - b->pos) + 1;
+			return false;
+		}
+		front += size;
+	}
+	r->lead_at = b->offset;
+	r->lead_size = (size_t)(front - b->pos);
+	return true;
+}
+
+void pd_run_begin(struct pd_run *run, struct pd_reader *r)
+{
+	static const uint8_t nothing[HEADER];
+	const struct pd_blocks *b = &r->blocks;
+
+	*run = (struct pd_run){ b->pos, nothing, nothing, 0 };
+	if (r->is_inside || r->missing || !look_ahead(r))
+		return;
+	run->front = b->pos + r->lead_size;
+	run->last = b->end - HEADER;
+}
+
+void pd_run_end(const struct pd_run *run, struct pd_reader *r)
+{
+	if (run->at == r->blocks.pos)
+		return;
+	pd_blocks_skip(&r->blocks, (uint64_t)(run->at - r->blocks.pos));
+	r->lead_at = r->blocks.offset;
+	r->lead_size = (size_t)(run->front - run->at);
+}
+
+/* Returns whether a header can follow the record, which is in the block: for what is no sample that is enough. */
+static inline bool is_followed(const struct pd_reader *r, const struct pd_record *rec)
 {
 	const struct pd_blocks *b = &r->blocks;
 
-	return ((size_t)(b->end - b->pos) >= (size_t)rec->size + HEADER && rec->size % 8 == 0 &&
-		rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, r->swap)) ||
-	       trusted(r, rec);
+	return (size_t)(b->end - b->pos) >= (size_t)rec->size + HEADER && rec->size % 8 == 0 &&
+	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, r->swap);
+}
+
+/* Returns the size of the plain record at the front of those that were seen ahead; 0: there is none. */
+static uint32_t front_size(struct pd_reader *r, struct pd_error *err)
+{
+	struct pd_blocks *b = &r->blocks;
+	size_t have = (size_t)(b->end - b->pos), need = r->lead_size + PD_LARGE + HEADER;
+
+	/* the rest of a block goes on in the next one, unless who waits for that may wait for long */
+	if (have < need && !b->input->stream && pd_blocks_left(b) > need &&
+	    pd_blocks_fill(b, need, err) <= 0)
+		return 0;
+	return pd_plain_size(b->pos + r->lead_size, b->end - HEADER, r->swap);
+}
+
+/* Returns whether the record at the blocks' position, whose bytes are there, is believed; -1 on an error. */
+static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
+			      struct pd_error *err)
+{
+	const struct pd_blocks *b = &r->blocks;
+	uint32_t ahead = 0;
+
+	if (r->lead_at == b->offset || look_ahead(r)) {
+		ahead = pd_plain_size(b->pos + r->lead_size, b->end - HEADER, r->swap);
+		ahead = ahead ? ahead : front_size(r, err);
+	}
+	if (ahead) {
+		r->lead_at += rec->size;
+		r->lead_size = r->lead_size + ahead - rec->size;
+		return 1;
+	}
+	if (rec->type != PD_RECORD_SAMPLE && is_followed(r, rec))
+		return 1;
+	return pd_record_believed(&r->blocks, &r->binder, rec->size, r->stream->open_end, err);
+}
+
+/* Makes the record at the blocks' position available, and says what is wrong with it; -1 on an error. */
+static inline int examine(struct pd_reader *r, const struct pd_record *rec,
+			  struct pd_error *err)
+{
+	int got;
+
+	if (rec->size < HEADER)
+		return TOO_SMALL;
+	if (rec->size > UINT16_MAX) {
+		got = pd_type_damaged(&r->blocks, &r->binder, r->stream->open_end, err);
+		if (got)
+			return got < 0 ? got : WRONG_TYPE;
+	}
+	got = pd_blocks_fill(&r->blocks, rec->size, err);
+	if (got <= 0)
+		return got < 0 ? got : TOO_LARGE;
+	got = is_believed(r, rec, err);
+	return got < 0 ? got : got ? NOTHING : NOT_FOLLOWED;
 }
 
 /* Goes into a compressed record; false: no memory. */
@@ -226,7 +342,7 @@ static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_er
 static int end_inside(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
-	uint32_t size = rec->size;
+	const struct pd_record whole = *rec;
 	int got;
 
 	rec->offset = b->offset;
@@ -235,8 +351,7 @@ static int end_inside(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	if (got <= 0)
 		return got;
 	rec->bytes = b->pos; /* they stay there: the block has all that is left */
-	got = r->stream->open_end ? stop(r, "size of a record", size) :
-				    recover(r, "size of a record", size, err);
+	got = recover(r, &whole, TOO_LARGE, err);
 	if (got)
 		return got;
 	r->cut = true;
@@ -254,7 +369,7 @@ static int lose_payload(struct pd_reader *r, struct pd_error *err)
 
 	if (r->careful)
 		return end_unusual(r);
-	got = pd_resync(b, &r->binder, true, err);
+	got = pd_resync(b, &r->binder, PD_IN_PAYLOAD, r->stream->open_end, err);
 	if (got < 0)
 		return got;
 	r->file->complete = false;
@@ -284,23 +399,23 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 	if (r->missing && lose_payload(r, err) < 0)
 		return -1;
 	for (;;) {
+		int problem;
+
 		if ((got = pd_blocks_fill(b, HEADER, err)) < 0)
 			return got;
-		if (!got && pd_blocks_left(b))
-			return stop(r, "bytes of a record header", pd_blocks_left(b));
 		if (!got)
-			return finish(r);
+			return pd_blocks_left(b) ? end_in_header(r) : finish(r);
 		parse_header(r, b->pos, rec);
-		if (rec->size >= HEADER && (got = pd_blocks_fill(b, rec->size, err)) < 0)
-			return got;
-		if (rec->size >= HEADER && got && believed(r, rec))
+		problem = examine(r, rec, err);
+		if (problem == NOTHING)
 			break;
-		if (!got && pd_is_compressed(rec->type) && pd_header_known(b->pos, r->swap))
+		if (problem < 0)
+			return problem;
+		if (problem == TOO_LARGE && pd_is_compressed(rec->type) &&
+		    pd_header_known(b->pos, r->swap))
 			got = end_inside(r, rec, err);
-		else if (!got && r->stream->open_end && pd_header_known(b->pos, r->swap))
-			return stop(r, "size of a record", rec->size); /* cut off in it */
 		else
-			got = recover(r, "size of a record", rec->size, err);
+			got = recover(r, rec, (enum problem)problem, err);
 		if (got <= 0)
 			return got;
 	}

@@ -45,6 +45,12 @@ struct pd_reader {
 	bool cut;		      /* the recording ended within a compressed record: said */
 	uint64_t missing; /* size of the last record's payload, if not all of it is there; else 0 */
 	bool lost;	  /* the compressed stream is, up to the start of a new frame */
+	/*
+	 * What was seen ahead: from the offset lead_at on, PD_CHAIN_LENGTH plain records have lead_size bytes; up to
+	 * no_lead there are fewer
+	 */
+	uint64_t lead_at, no_lead;
+	size_t lead_size;
 	uint64_t outer;		      /* offset of the compressed record */
 	uint64_t carried, carried_at; /* of the one where a record that goes on in it begins,
 				       * and where in that */
@@ -72,23 +78,6 @@ static inline bool pd_is_compressed(uint32_t type)
 	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;
 }
 
-/*
- * Finds the next record if it is in the block and beyond doubt: its type, size and bytes. It is not taken:
- * that is pd_blocks_skip(&reader->blocks, rec->size), if nothing lies behind it (pd_has_payload).
- */
-static inline bool pd_reader_peek(const struct pd_reader *reader, struct pd_record *rec)
-{
-	const struct pd_blocks *b = &reader->blocks;
-	size_t left = (size_t)(b->end - b->pos);
-
-	if (left < 8 || reader->is_inside || reader->missing)
-		return false;
-	pd_record_header(rec, b->pos, reader->swap);
-	rec->bytes = b->pos;
-	return rec->size >= 8 && left >= (size_t)rec->size + 8 && rec->size % 8 == 0 &&
-	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, reader->swap);
-}
-
 /* Is it of the kernel's types, or the end of a round: a record that is its bytes, from which nothing is learnt? */
 static inline bool pd_is_plain(uint32_t type)
 {
@@ -96,28 +85,58 @@ static inline bool pd_is_plain(uint32_t type)
 }
 
 /*
- * The same of a plain record at p, in a block up to `end`: its size; 0 if it is in doubt, or of another kind. For
- * loops over the records of a block, from reader->blocks.pos on if the reader is at plain ones, up to where there is none;
- * then pd_blocks_skip.
+ * Returns the size of the plain record at p if nothing about it is unusual and it ends at `last`, the last position of
+ * the block where a header can be, or before; else 0. Its own header must not lie behind that.
  */
-static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *end, bool swap)
+static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *last, bool swap)
 {
-	size_t left = (size_t)(end - p);
-	uint32_t size;
+	uint32_t type = pd_load32(p, swap), size = pd_load16(p + 6, swap), more = size - 8;
 
-	if (left < 16 || !pd_is_plain(pd_load32(p, swap)))
-		return 0;
-	size = pd_load16(p + 6, swap);
-	if (size < 8 || size % 8 || size > PD_LARGE || left < (size_t)size + 8 ||
-	    !pd_header_fits(p + size, swap))
+	if ((type - 1 >= PD_RECORD_USER - 1 && type != PD_RECORD_FINISHED_ROUND) ||
+	    (more >> 3 | more << 29) > (PD_LARGE - 8) / 8 || size > (size_t)(last - p))
 		return 0;
 	return size;
 }
 
-static inline bool pd_reader_at_plain(const struct pd_reader *reader)
+/*
+ * Plain records of the reader's block that are beyond doubt, as PD_CHAIN_LENGTH others follow each of them. For loops over
+ * them, which are nearly all of a recording:
+ *
+ *	struct pd_run run;
+ *
+ *	pd_run_begin(&run, reader);
+ *	for (; pd_run_has(&run, swap); pd_run_skip(&run, size))
+ *		… the record at run.at …
+ *	pd_run_end(&run, reader);
+ *
+ * It looks ahead while the loop works: the two do not wait for each other's memory.
+ */
+struct pd_run {
+	const uint8_t *at;
+	const uint8_t *front; /* that many records ahead */
+	const uint8_t *last;  /* position of the block where a header can be */
+	uint32_t ahead;	      /* size of the record at the front */
+};
+
+/* Begins where the reader is. The run is empty if it is not at plain records, or too few of them. */
+void pd_run_begin(struct pd_run *run, struct pd_reader *reader);
+
+/* Returns whether there is a record at run->at. */
+static inline bool pd_run_has(struct pd_run *run, bool swap)
 {
-	return !reader->is_inside && !reader->missing;
+	run->ahead = pd_plain_size(run->front, run->last, swap);
+	return run->ahead != 0;
 }
+
+/* Steps over the record at run->at. */
+static inline void pd_run_skip(struct pd_run *run, uint32_t size)
+{
+	run->at += size;
+	run->front += run->ahead;
+}
+
+/* Sets the reader to run->at. */
+void pd_run_end(const struct pd_run *run, struct pd_reader *reader);
 
 /* Can records of this type have a payload that header.size does not count? */
 bool pd_has_payload(uint32_t type);

@@ -49,7 +49,7 @@ static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, boo
 	uint32_t type = pd_load32(p, swap), size = pd_load16(p + 6, swap);
 	uint16_t misc = pd_load16(p + 4, swap);
 
-	if (type >= PD_RECORD_SIMPLEPERF)
+	if (type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES)
 		size |= (uint32_t)misc << 16;
 	rec->type = type;
 	rec->misc = misc;

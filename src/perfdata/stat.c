@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define ASK_EVERY 65536 /* records or, of many at once, bytes between two calls of go_on */
+#define MET	  64	/* places for ids of samples */
 
 static void add(struct pd_count *count, const struct pd_record *rec)
 {
@@ -144,19 +145,41 @@ struct counted {
 	const struct pd_binder *binder;
 	unsigned time_id;
 	uint32_t time_at;
+	/* events by the ids of samples, of which few are in use at a time; NULL: not met */
+	struct pd_met {
+		uint64_t id;
+		const struct pd_event *event;
+	} met[MET];
 };
 
+/* Finds the event of a sample among several. */
+static inline const struct pd_event *find_event(struct counted *c, struct pd_record *rec)
+{
+	uint32_t at = c->binder->sample_id_at;
+	struct pd_met *met;
+	uint64_t id;
+
+	if (!at || at + 8 > rec->size)
+		return NULL;
+	id = pd_load64(rec->bytes + at, c->binder->file->swap);
+	met = &c->met[id % MET];
+	if (!met->event || met->id != id)
+		*met = (struct pd_met){ id, pd_event_at(c->binder, rec, at) };
+	return met->event;
+}
+
 /* Adds a record, `rec` but for its event: of a sample its header, time and id alone. */
-static inline void add_one(struct pd_stat *stat, const struct counted *c, struct pd_record *rec,
-			   const struct pd_event *only, struct tally *t)
+static inline __attribute__((always_inline)) void add_one(struct pd_stat *stat,
+							  struct counted *c,
+							  struct pd_record *rec,
+							  const struct pd_event *only,
+							  struct tally *t)
 {
 	bool swap = c->binder->file->swap;
 	bool sample = rec->type == PD_RECORD_SAMPLE && c->time_at &&
 		      c->time_at + 8 <= rec->size;
 
-	rec->event = only;
-	if (!only || !sample)
-		pd_bind(c->binder, rec);
+	rec->event = only || !sample ? only : find_event(c, rec);
 	if (sample && rec->event && rec->event->number < stat->n_events) {
 		uint64_t time = pd_load64(rec->bytes + c->time_at, swap);
 
@@ -177,32 +200,32 @@ static const struct pd_event *only_event(const struct pd_binder *binder)
 }
 
 /* Adds the records of the reader's block, as long as nothing about them is unusual. */
-static void add_block(struct pd_stat *stat, const struct counted *c, struct pd_reader *reader)
+static void add_block(struct pd_stat *stat, struct counted *c, struct pd_reader *reader)
 {
 	const struct pd_event *only = only_event(c->binder);
-	struct pd_blocks *b = &reader->blocks;
-	const uint8_t *p = b->pos, *end = pd_reader_at_plain(reader) ? b->end : p;
 	struct tally t = { .times = { .first = UINT64_MAX } };
+	struct pd_run run;
 	struct pd_record rec = {
-		.offset = b->offset,
+		.offset = reader->blocks.offset,
 		.chunk_offset = PD_NO_CHUNK,
 		.source = reader->file->source,
 		.stream = reader->stream->number,
 	};
 
-	while (pd_plain_size(p, end, reader->swap)) {
-		pd_record_header(&rec, p, reader->swap);
-		rec.bytes = p;
+	pd_run_begin(&run, reader);
+	while (pd_run_has(&run, reader->swap)) {
+		pd_record_header(&rec, run.at, reader->swap);
+		rec.bytes = run.at;
 		add_one(stat, c, &rec, only, &t);
-		p += rec.size;
+		pd_run_skip(&run, rec.size);
 		rec.offset += rec.size;
 	}
-	pd_blocks_skip(b, (uint64_t)(p - b->pos));
+	pd_run_end(&run, reader);
 	add_tally(stat, only, &t);
 }
 
 /* Adds the records of a row. */
-static void add_row(struct pd_stat *stat, const struct counted *c, const struct pd_row *row)
+static void add_row(struct pd_stat *stat, struct counted *c, const struct pd_row *row)
 {
 	const struct pd_event *only = only_event(c->binder);
 	const uint8_t *p = row->bytes, *end = p + row->size;
@@ -244,8 +267,12 @@ static struct counted counted_of(const struct pd_session *session,
 {
 	unsigned time_id = pd_name_id(&binder->file->names, "time", 4);
 
-	return (struct counted){ session, binder, time_id,
-				 sample_time_at(binder->file, time_id) };
+	return (struct counted){
+		.session = session,
+		.binder = binder,
+		.time_id = time_id,
+		.time_at = sample_time_at(binder->file, time_id),
+	};
 }
 
 bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,

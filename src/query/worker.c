@@ -74,28 +74,29 @@ static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w
 							     bool swap)
 {
 	const struct pd_binder *binder = &reader->binder;
-	struct pd_blocks *b = &reader->blocks;
-	const uint8_t *p = b->pos, *end = pd_reader_at_plain(reader) ? b->end : p;
 	struct pd_types want = reader->want;
+	struct pd_run run;
 	bool ok = true;
 	struct pd_record rec = {
-		.offset = b->offset,
+		.offset = reader->blocks.offset,
 		.chunk_offset = PD_NO_CHUNK,
 		.source = reader->file->source,
 		.stream = reader->stream->number,
 	};
 
-	while (ok && (rec.size = pd_plain_size(p, end, swap))) {
-		rec.type = pd_load32(p, swap);
+	pd_run_begin(&run, reader);
+	while (ok && pd_run_has(&run, swap)) {
+		rec.type = pd_load32(run.at, swap);
+		rec.size = pd_load16(run.at + 6, swap);
 		if (pd_types_has(&want, rec.type)) {
-			rec.misc = pd_load16(p + 4, swap);
-			rec.bytes = p;
+			rec.misc = pd_load16(run.at + 4, swap);
+			rec.bytes = run.at;
 			ok = enter(w, binder, &rec) && pq_worker_take_entered(w, &rec);
 		}
-		p += rec.size;
+		pd_run_skip(&run, rec.size);
 		rec.offset += rec.size;
 	}
-	pd_blocks_skip(b, (uint64_t)(p - b->pos));
+	pd_run_end(&run, reader);
 	return ok;
 }
 
