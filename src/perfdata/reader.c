@@ -122,6 +122,7 @@ enum problem {
 	TOO_LARGE, /* and more than what is left */
 	NOT_FOLLOWED,
 	WRONG_TYPE,
+	DISGUISED, /* the upper half of its type hides what it is */
 };
 
 #define NEXT "the next record is behind what was skipped"
@@ -154,6 +155,12 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 				  "whose size is %u; %s",
 				  rec->type, rec->size, rec->size & UINT16_MAX, rest);
 		break;
+	case DISGUISED:
+		pd_stream_damaged(r->stream, from, size,
+				  "type of a record: found %u, expected %u, whose form it has; "
+				  "%s",
+				  rec->type, rec->type & UINT16_MAX, rest);
+		break;
 	default:
 		pd_stream_damaged(
 			r->stream, from, size,
@@ -161,6 +168,25 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 			"so many bytes; %s",
 			rec->size, rec->type, rest);
 	}
+}
+
+/* Steps over what cannot be a record to where records go on: as pd_resync. */
+static int step_over(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
+		     struct pd_error *err)
+{
+	struct pd_blocks *b = &r->blocks;
+	bool cut = problem == TOO_LARGE && r->stream->open_end;
+
+	/* where only the type is damaged, the size says where */
+	if ((problem == WRONG_TYPE || problem == DISGUISED) &&
+	    pd_blocks_fill(b, (rec->size & UINT16_MAX) + HEADER, err) > 0 &&
+	    pd_header_fits(b->pos + (rec->size & UINT16_MAX), r->swap)) {
+		pd_blocks_skip(b, rec->size & UINT16_MAX);
+		return 1;
+	}
+	return pd_resync(b, &r->binder,
+			 cut && pd_is_compressed(rec->type) ? PD_IN_COMPRESSED : PD_IN_RECORD,
+			 r->stream->open_end, err);
 }
 
 /*
@@ -172,14 +198,11 @@ static int recover(struct pd_reader *r, const struct pd_record *rec, enum proble
 {
 	struct pd_blocks *b = &r->blocks;
 	uint64_t from = b->offset, left = pd_blocks_left(b);
-	bool cut = problem == TOO_LARGE && r->stream->open_end;
 	int got;
 
 	if (r->careful)
 		return end_unusual(r);
-	got = pd_resync(b, &r->binder,
-			cut && pd_is_compressed(rec->type) ? PD_IN_COMPRESSED : PD_IN_RECORD,
-			r->stream->open_end, err);
+	got = step_over(r, rec, problem, err);
 	if (got < 0)
 		return got;
 	note_problem(r, rec, problem, from, left, got);
@@ -306,6 +329,8 @@ static inline int examine(struct pd_reader *r, const struct pd_record *rec,
 	got = pd_blocks_fill(&r->blocks, rec->size, err);
 	if (got <= 0)
 		return got < 0 ? got : TOO_LARGE;
+	if (rec->type > UINT16_MAX && pd_disguised_type(&r->binder, r->blocks.pos, rec->size))
+		return DISGUISED;
 	got = is_believed(r, rec, err);
 	return got < 0 ? got : got ? NOTHING : NOT_FOLLOWED;
 }

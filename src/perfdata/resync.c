@@ -42,31 +42,46 @@ static enum pd_evidence judge_parts(const struct pd_binder *binder, struct pd_re
 	return unknown ? PD_UNPROVED : PD_ODD;
 }
 
+/* Judges a record whose type, misc, size and bytes are set. */
+static enum pd_evidence judge(const struct pd_binder *binder, struct pd_record *rec, bool known)
+{
+	bool sample = rec->type == PD_RECORD_SAMPLE;
+	enum pd_evidence parts = PD_SOUND;
+
+	/* the kernel rounds up the sizes of all its records, perf of most; few of the kernel's are large */
+	if (rec->type < PD_RECORD_USER && (rec->size % 8 || (rec->size > PD_LARGE && !sample)))
+		known = false;
+	pd_bind(binder, rec);
+	if (pd_binds_by_id(binder) && !rec->event && (!sample || binder->sample_id_at))
+		return PD_ODD;
+	if (sample)
+		parts = judge_parts(binder, rec);
+	return parts == PD_SOUND && !known ? PD_UNPROVED : parts;
+}
+
 enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_t *bytes,
 				    uint32_t size)
 {
-	bool swap = binder->file->swap, sample, known;
+	bool swap = binder->file->swap;
 	struct pd_record rec = {
 		.bytes = bytes,
 		.type = pd_load32(bytes, swap),
 		.misc = pd_load16(bytes + 4, swap),
 		.size = size,
 	};
-	enum pd_evidence parts = PD_SOUND;
 
-	if (!pd_header_fits(bytes, swap))
-		return PD_ODD;
-	sample = rec.type == PD_RECORD_SAMPLE;
-	known = pd_header_known(bytes, swap);
-	/* the kernel rounds up the sizes of all its records, perf of most; few of the kernel's are large */
-	if (rec.type < PD_RECORD_USER && (size % 8 || (size > PD_LARGE && !sample)))
-		known = false;
-	pd_bind(binder, &rec);
-	if (pd_binds_by_id(binder) && !rec.event && (!sample || binder->sample_id_at))
-		return PD_ODD;
-	if (sample)
-		parts = judge_parts(binder, &rec);
-	return parts == PD_SOUND && !known ? PD_UNPROVED : parts;
+	return pd_header_fits(bytes, swap) ? judge(binder, &rec, pd_header_known(bytes, swap)) :
+					     PD_ODD;
+}
+
+uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)
+{
+	uint32_t type = pd_load32(bytes, binder->file->swap), low = type & UINT16_MAX;
+	struct pd_record rec = { .bytes = bytes, .type = low, .size = size };
+
+	if (type == low || (low != PD_RECORD_SAMPLE && !pd_is_compressed(low)))
+		return 0;
+	return judge(binder, &rec, true) == PD_SOUND ? low : 0;
 }
 
 /* How a chain of records is looked at. */
@@ -194,13 +209,18 @@ static bool is_aligned(const struct pd_blocks *b, const struct pd_binder *binder
 static int has_inside(struct chain c, uint32_t size, struct pd_error *err)
 {
 	bool aligned = is_aligned(c.b, c.binder);
+	unsigned step = aligned && size % 8 == 0 ? 8 : 1;
 	int got = 0;
 
 	c.strict = true;
 	if (size > UINT16_MAX)
 		size = UINT16_MAX;
-	for (uint64_t at = HEADER; got == 0 && at + HEADER <= size; at++)
+	for (uint64_t at = HEADER; got == 0 && at < size; at += step) {
+		got = pd_blocks_fill(c.b, (size_t)at + HEADER, err);
+		if (got <= 0)
+			return got;
 		got = begins_at(&c, at, aligned, err);
+	}
 	return got;
 }
 
@@ -231,14 +251,17 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	/* the parts of a sample fill no other size */
 	if (got || (evidence == PD_SOUND && pd_load32(b->pos, swap) == PD_RECORD_SAMPLE))
 		return got ? got : 1;
-	got = goes_on(&chain, size, err);
-	if (got)
-		return got;
+	/* whoever looks ahead in a block sees no more of these */
+	if (pd_is_plain(pd_load32(b->pos, swap)) && size % 8 == 0 && size <= PD_LARGE) {
+		got = goes_on(&chain, size, err);
+		if (got)
+			return got;
+	}
 	got = has_inside(chain, size, err);
 	if (got)
 		return got < 0 ? got : 0;
 	if (evidence == PD_SOUND || (evidence == PD_UNPROVED && pd_header_known(b->pos, swap)))
-		return 1; /* the next one is damaged */
+		return 1; /* what comes next may be damaged */
 	chain.tolerant = true;
 	return goes_on(&chain, size, err);
 }

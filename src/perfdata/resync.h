@@ -38,6 +38,12 @@ enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_
 				    uint32_t size);
 
 /*
+ * Returns the type of the sound sample or compressed record that the one of `size` bytes at `bytes` would be without the
+ * upper half of its type, in which nobody's types have anything; 0: it would be none.
+ */
+uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size);
+
+/*
  * Returns 1 if the record at the blocks' position, to which the one before leads, is believed: all its `size` bytes
  * are available. `open_end`: the recording may have been cut off anywhere. 0: damage begins there; -1 on an error.
  * Of a live stream only what is in doubt waits for the bytes behind it.
