@@ -29,6 +29,7 @@ static const struct member of_event[] = {
 	{ "records", offsetof(struct pd_health_event, samples) },
 	{ "samples", offsetof(struct pd_health_event, delivered) },
 	MEMBER(pd_health_event, untimed),
+	MEMBER(pd_health_event, odd),
 	MEMBER(pd_health_event, lost_samples),
 	MEMBER(pd_health_event, filtered),
 	MEMBER(pd_health_event, chains),

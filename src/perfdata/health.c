@@ -229,6 +229,7 @@ static void on_sample(struct pass *p, const struct pd_record *rec)
 	event->samples++;
 	count_delivered(p, rec);
 	event = event_of(p, rec); /* the array may have grown */
+	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
 	if (time_of(rec, &time)) {
 		bool late = pd_rounds_add(&p->health->rounds, time);
 

@@ -28,6 +28,7 @@ struct pd_health_event {
 	uint64_t samples;	  /* records */
 	uint64_t delivered;	  /* samples, as counters.h splits them; see pd_health.split */
 	uint64_t untimed;	  /* of them: without a time */
+	uint64_t odd;		  /* of them: their known parts do not add up to their size */
 	uint64_t lost_samples;	  /* of LOST_SAMPLES records of this event */
 	uint64_t filtered;	  /* the same: what a BPF filter dropped, as was asked for */
 	uint64_t chains;	  /* samples with a call chain */

@@ -44,6 +44,9 @@ static void place_parts(struct pd_layout *layout)
 {
 	uint32_t at = 8;
 
+	for (unsigned part = 1; part < PD_PARTS; part++)
+		if (pd_part_present(layout->shape, part))
+			layout->last = (uint8_t)part;
 	for (unsigned part = 1; part < PD_PARTS; part++) {
 		uint32_t size = pd_part_fixed(layout->shape, part);
 

@@ -205,21 +205,43 @@ static bool is_aligned(const struct pd_blocks *b, const struct pd_binder *binder
 	return !binder->file->pipe && (b->offset - b->start) % 8 == 0;
 }
 
-/* Returns 1 if records begin within the record of `size` bytes at the blocks' position; 0; -1 on an error. */
-static int has_inside(struct chain c, uint32_t size, struct pd_error *err)
+/* Returns whether the sizes of records lead from `at` to `end` just so: 1; 0; -1 on an error. */
+static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
+		    struct pd_error *err)
+{
+	while (at < end) {
+		int got = pd_blocks_fill(b, (size_t)at + HEADER, err);
+		uint16_t size;
+
+		if (got <= 0)
+			return got;
+		size = pd_load16(b->pos + at + 6, swap);
+		if (size < HEADER)
+			return 0;
+		at += size;
+	}
+	return at == end;
+}
+
+/*
+ * Returns 1 if records begin within the record of `size` bytes at the blocks' position; 0; -1 on an error. `swallowed`:
+ * and they lead to its end. A copy of a stack may hold records that its program made, which do not.
+ */
+static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_error *err)
 {
 	bool aligned = is_aligned(c.b, c.binder);
 	unsigned step = aligned && size % 8 == 0 ? 8 : 1;
+	uint64_t end = size < UINT16_MAX ? size : UINT16_MAX;
 	int got = 0;
 
 	c.strict = true;
-	if (size > UINT16_MAX)
-		size = UINT16_MAX;
-	for (uint64_t at = HEADER; got == 0 && at < size; at += step) {
+	for (uint64_t at = HEADER; got == 0 && at < end; at += step) {
 		got = pd_blocks_fill(c.b, (size_t)at + HEADER, err);
 		if (got <= 0)
 			return got;
 		got = begins_at(&c, at, aligned, err);
+		if (got > 0 && swallowed)
+			got = leads_to(c.b, at, size, c.binder->file->swap, err);
 	}
 	return got;
 }
@@ -251,19 +273,24 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	/* the parts of a sample fill no other size */
 	if (got || (evidence == PD_SOUND && pd_load32(b->pos, swap) == PD_RECORD_SAMPLE))
 		return got ? got : 1;
-	/* whoever looks ahead in a block sees no more of these */
-	if (pd_is_plain(pd_load32(b->pos, swap)) && size % 8 == 0 && size <= PD_LARGE) {
-		got = goes_on(&chain, size, err);
-		if (got)
-			return got;
+	got = goes_on(&chain, size, err);
+	/* of what is small no more is seen by whoever looks ahead in a block */
+	if (got < 0 || (got > 0 && size <= PD_LARGE && size % 8 == 0 &&
+			pd_is_plain(pd_load32(b->pos, swap))))
+		return got;
+	if (got > 0) {
+		got = has_inside(chain, size, true, err);
+		return got < 0 ? got : !got;
 	}
-	got = has_inside(chain, size, err);
+	got = has_inside(chain, size, false, err);
 	if (got)
 		return got < 0 ? got : 0;
-	if (evidence == PD_SOUND || (evidence == PD_UNPROVED && pd_header_known(b->pos, swap)))
-		return 1; /* what comes next may be damaged */
 	chain.tolerant = true;
-	return goes_on(&chain, size, err);
+	/* what comes next may be damaged */
+	return evidence == PD_SOUND ||
+			       (evidence == PD_UNPROVED && pd_header_known(b->pos, swap)) ?
+		       1 :
+		       goes_on(&chain, size, err);
 }
 
 int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,

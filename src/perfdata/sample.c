@@ -229,7 +229,11 @@ bool pd_branches_read(const struct pd_record *rec, uint32_t at, struct pd_branch
 
 bool pd_sample_whole(const struct pd_record *rec)
 {
-	uint32_t at = 8;
+	const struct pd_layout *layout = rec->layout;
+	uint32_t at = layout->parts[layout->first_var];
 
-	return walk(rec, PD_PART_IDENTIFIER, PD_PARTS, &at) && at == rec->size;
+	if (!at) /* it has no parts */
+		return rec->size == 8;
+	return at <= rec->size && walk(rec, layout->first_var, layout->last + 1u, &at) &&
+	       at == rec->size;
 }

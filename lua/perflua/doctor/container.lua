@@ -88,12 +88,13 @@ local function unknown_events(report)
   end
 end
 
-local SIMPLEPERF = 32768 -- and up: its own types, with nothing in them that others need
+-- simpleperf's own types, with nothing in them that others need
+local SIMPLEPERF, SIMPLEPERF_END = 32768, 32832
 
 local function unknown_types(report)
   local lines, total = {}, 0
   for _, row in ipairs(report.unknown_types) do
-    if row.type_id < SIMPLEPERF then
+    if row.type_id < SIMPLEPERF or row.type_id >= SIMPLEPERF_END then
       table.insert(lines, ("type %d: %s"):format(row.type_id, count(row.records, "record")))
       total = total + row.records
     end
@@ -112,6 +113,17 @@ local function untimed_samples(report)
     return {
       level = "note", text = count(n, "sample") .. " without a time: of no order and in no span of time",
       advice = "perf record -T",
+    }
+  end
+end
+
+local function odd_samples(report)
+  local n = common.sum(report, "odd")
+  if n > 0 then
+    return {
+      level = "note",
+      text = count(n, "sample") .. " whose parts do not add up to their size: fields whose bytes are not there are nil",
+      advice = "perf inject -s writes such samples",
     }
   end
 end
@@ -168,6 +180,7 @@ return {
   { "no_samples", no_samples },
   { "unknown_events", unknown_events },
   { "unknown_types", unknown_types },
+  { "odd_samples", odd_samples },
   { "untimed_samples", untimed_samples },
   { "untimed_records", untimed_records },
   { "maps_cut", maps_cut },
