@@ -1,4 +1,5 @@
 -- Damage in the middle of a recording: what is whole on both sides of it is read.
+local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 
@@ -101,5 +102,149 @@ describe("damage in the middle of a recording", function()
         end
       end
     end
+  end)
+end)
+
+--- A recording of n samples of an event with these members; more: other events.
+local function samples(n, members, more, container)
+  local b = builder.new { container = container or "file" }
+  b:event(members)
+  for _, other in ipairs(more or {}) do b:event(other) end
+  for i = 1, n do
+    b:sample(b.events[1], { ip = i, pid = 1, tid = 1, time = 10 + i, addr = 5, cpu = 1, period = 1, stream_id = 7 })
+  end
+  return b
+end
+
+--- These bytes with others from `at` on.
+local function with(bytes, at, others)
+  return bytes:sub(1, at) .. others .. bytes:sub(at + #others + 1)
+end
+
+--- Offsets of what is read of a builder's records, but for those that describe a pipe, and the damage.
+local function read_with(b, at, others)
+  local offsets, damage, complete = offsets_in(with(b:bytes(), at, others))
+  local first, list = b:offsets()[1], {}
+  for _, offset in ipairs(offsets) do
+    if offset >= first then list[#list + 1] = offset end
+  end
+  return list, damage, complete
+end
+
+--- Asserts that all records of a builder but the one at `lost` were read, and nothing else.
+local function is_all_but(lost, b, list, what)
+  local found, wrong = set_of(list), {}
+  for _, at in ipairs(b:offsets()) do
+    if at ~= lost and not found[at] then wrong[#wrong + 1] = at .. " is lost" end
+    found[at] = nil
+  end
+  for at in pairs(found) do
+    wrong[#wrong + 1] = at .. " is no record"
+  end
+  assert.are.same({}, table.move(wrong, 1, math.min(#wrong, 9), 1, {}), what)
+end
+
+local UNIFORM = { sample_type = { "ip", "tid", "time", "addr", "cpu", "period", "stream_id" }, ids = { 7 } }
+local TOO_SMALL = string.pack("<I2", 4)
+
+describe("behind a damaged record", function()
+  it("that was not aligned the next ones are found", function()
+    local b = samples(5, UNIFORM)
+    for _ = 1, 3 do b:raw(67, 0, ("\1"):rep(92)) end -- 100 bytes, as perf inject -b writes them
+    for i = 1, 200 do b:sample(b.events[1], { ip = i, time = 20 + i }) end
+    for i = 6, 8 do
+      local at = b:offsets()[i]
+      for _, others in ipairs { "\4\0", "\0\0", "\104\0" } do
+        local list, damage = read_with(b, at + 6, others)
+        is_all_but(at, b, list)
+        assert.are.equal(1, #damage)
+        assert.are.equal(at, damage[1].offset)
+        assert.are.equal(100, damage[1].size)
+      end
+    end
+  end)
+
+  it("of several events without ids the next ones are found", function()
+    local b = samples(300, { sample_type = { "ip", "tid", "time" }, ids = {} },
+      { { sample_type = { "ip", "tid", "time" }, config = 1, ids = {} } })
+    local at = b:offsets()[100]
+    local list, damage = read_with(b, at + 6, TOO_SMALL)
+    is_all_but(at, b, list)
+    assert.are.equal(1, #damage)
+  end)
+
+  it("that claims more than is left in a pipe the next ones are found", function()
+    local b = samples(300, UNIFORM, nil, "pipe")
+    for _, i in ipairs { 1, 150, 290, 297 } do
+      local at = b:offsets()[i]
+      local list, damage = read_with(b, at + 6, "\248\255")
+      is_all_but(at, b, list)
+      assert.are.equal(at, damage[1].offset)
+      assert.matches("found 65528, expected at most the %d+ bytes that are left; the next record is behind", damage[1].reason)
+    end
+  end)
+
+  it("that is the last of a pipe nothing is found, and it was cut off", function()
+    local b = samples(300, UNIFORM, nil, "pipe")
+    local offsets, damage = offsets_in(b:bytes():sub(1, b:offsets()[300] + 30))
+    assert.are.equal(b:offsets()[299], offsets[#offsets])
+    assert.matches("found 64, expected at most the 30 bytes that are left; it was cut off$", damage[1].reason)
+  end)
+end)
+
+describe("a bit of a type", function()
+  it("that makes the size one of 32 bits costs that record, and is said", function()
+    for _, container in ipairs { "file", "pipe" } do
+      local b = samples(6000, UNIFORM, nil, container)
+      local at = b:offsets()[100]
+      for _, misc in ipairs { 1, 2, 0x4002 } do
+        local list, damage, complete = read_with(b, at, string.pack("<I4I2", 9 | 0x8000, misc))
+        is_all_but(at, b, list)
+        assert.are.equal(1, #damage)
+        assert.is_false(complete)
+        assert.are.equal(at, damage[1].offset)
+        assert.are.equal(64, damage[1].size)
+        assert.matches("type of a record: found 32777 and so a size of %d+, expected one whose size is 64", damage[1].reason)
+      end
+    end
+  end)
+
+  it("in its upper half is damage of samples and of compressed records", function()
+    local b = samples(100, UNIFORM)
+    local at = b:offsets()[50]
+    local list, damage = read_with(b, at, string.pack("<I4", 9 | 1 << 20))
+    is_all_but(at, b, list)
+    assert.matches("type of a record: found 1048585, expected 9, whose form it has", damage[1].reason)
+  end)
+end)
+
+describe("damage behind a whole record", function()
+  it("costs not that record, and names the one that is bad", function()
+    for _, size in ipairs { 13, 24, 101, 3000, 40000 } do
+      for _, others in ipairs { ("\0"):rep(8), ("\255"):rep(8), "\9\0\0\0\2\0\3\0" } do
+        local b = samples(20, UNIFORM)
+        b:raw(81 + 19, 0, ("x"):rep(size - 8))
+        for i = 1, 20 do b:sample(b.events[1], { ip = i, time = 100 + i }) end
+        local at = b:offsets()[22]
+        local list, damage = read_with(b, at, others)
+        is_all_but(at, b, list, size)
+        assert.are.equal(1, #damage)
+        assert.are.equal(at, damage[1].offset)
+        local found, least = damage[1].reason:match "found (%d+), expected at least (%d+)"
+        if found then
+          assert.is_true(tonumber(found) < tonumber(least), damage[1].reason)
+        else
+          local most
+          found, most = damage[1].reason:match "found (%d+), expected at most the (%d+) bytes"
+          assert.is_true(tonumber(found) > tonumber(most), damage[1].reason)
+        end
+      end
+    end
+  end)
+
+  it("that leaves less than a header at the end is said so", function()
+    local offsets, damage = offsets_in(samples(20, UNIFORM, nil, "pipe"):bytes() .. "\1\2\3\4\5")
+    assert.is_true(#offsets >= 20)
+    assert.are.equal("found 5 bytes behind the last record, expected none or a header of 8", damage[1].reason)
   end)
 end)

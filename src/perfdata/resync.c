@@ -93,6 +93,7 @@ struct chain {
 	bool lone;     /* a single record at the very end will do */
 	bool compressed; /* it must begin with a compressed record */
 	bool unaligned;	 /* it begins where hardly any record does: more is asked of it */
+	bool all; /* few records in a row are not enough: all of PD_CHAIN_LENGTH must follow */
 	bool tolerant; /* types that nobody has may be among it if it leads on to sound records */
 };
 
@@ -124,7 +125,7 @@ static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_evidence 
 	if (c->compressed && !pd_is_compressed(pd_load32(p, swap)))
 		return false;
 	if (c->unaligned && !c->compressed)
-		return evidence == PD_SOUND && pd_load32(p, swap) < PD_RECORD_USER;
+		return evidence == PD_SOUND && pd_load32(p, swap) < PD_RECORD_TYPES;
 	return evidence != PD_ODD && pd_header_known(p, swap);
 }
 
@@ -147,7 +148,7 @@ static int take_link(const struct chain *c, uint64_t at, struct pd_record *rec,
 /* Returns 1 if a chain of records begins at `at`, counted from the blocks' position; 0; -1 on an error. */
 static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 {
-	bool swap = c->binder->file->swap, fits = true;
+	bool swap = c->binder->file->swap, fits = true, leads = false;
 	unsigned sound = 0;
 
 	for (unsigned i = 0; i < PD_CHAIN_LENGTH; i++) {
@@ -162,7 +163,7 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		p = c->b->pos + at;
 		left = pd_blocks_left(c->b) - at;
 		if (!got)
-			return may_end(c, i, left) &&
+			return may_end(c, i, left) && (fits || leads) &&
 			       (!rec.size || (rec.size > left && pd_header_known(p, swap)));
 		fits = fits && pd_header_fits(p, swap);
 		if (rec.size < HEADER || (!fits && !c->tolerant))
@@ -172,7 +173,9 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		if (i == 0 && !may_begin(c, p, evidence))
 			return 0;
 		sound = evidence == PD_SOUND ? sound + 1 : 0;
-		if (sound == SOUND_ROW && !c->unaligned && (!c->strict || i + 1 == SOUND_ROW))
+		leads = leads || sound == SOUND_ROW;
+		if (sound == SOUND_ROW && !c->unaligned && !c->all &&
+		    (!c->strict || i + 1 == SOUND_ROW))
 			return 1;
 		left -= rec.size < left ? rec.size : left;
 		payload = rec.size <= UINT16_MAX ? payload_size(c, p) : 0;
@@ -182,7 +185,7 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		if (at > pd_blocks_left(c->b))
 			return 0;
 	}
-	return fits;
+	return fits || leads;
 }
 
 /* Returns 1 if records begin at `at`, counted from the blocks' position, where none leads to; 0; -1 on an error. */
@@ -230,7 +233,9 @@ static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
 static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_error *err)
 {
 	bool aligned = is_aligned(c.b, c.binder);
-	unsigned step = aligned && size % 8 == 0 ? 8 : 1;
+	/* a kernel's record is as aligned as those within it can be */
+	bool kernel = pd_load32(c.b->pos, c.binder->file->swap) < PD_RECORD_USER;
+	unsigned step = aligned && kernel ? 8 : 1;
 	uint64_t end = size < UINT16_MAX ? size : UINT16_MAX;
 	int got = 0;
 
@@ -261,22 +266,27 @@ static int is_followed(struct pd_blocks *b, uint32_t size, bool swap, struct pd_
 int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint32_t size,
 		       bool open_end, struct pd_error *err)
 {
-	struct chain chain = { .b = b, .binder = binder, .open_end = open_end };
 	bool swap = binder->file->swap;
+	uint32_t type = pd_load32(b->pos, swap);
 	enum pd_evidence evidence = pd_record_evidence(binder, b->pos, size);
+	struct chain chain = {
+		.b = b,
+		.binder = binder,
+		.open_end = open_end,
+		.all = type == PD_RECORD_SAMPLE,
+	};
 	int got = 0;
 
-	if (pd_has_payload(pd_load32(b->pos, swap))) /* no header follows it */
+	if (pd_has_payload(type)) /* no header follows it */
 		return 1;
 	if (evidence == PD_SOUND)
 		got = is_followed(b, size, swap, err);
 	/* the parts of a sample fill no other size */
-	if (got || (evidence == PD_SOUND && pd_load32(b->pos, swap) == PD_RECORD_SAMPLE))
+	if (got || (evidence == PD_SOUND && type == PD_RECORD_SAMPLE))
 		return got ? got : 1;
 	got = goes_on(&chain, size, err);
 	/* of what is small no more is seen by whoever looks ahead in a block */
-	if (got < 0 || (got > 0 && size <= PD_LARGE && size % 8 == 0 &&
-			pd_is_plain(pd_load32(b->pos, swap))))
+	if (got < 0 || (got > 0 && size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))
 		return got;
 	if (got > 0) {
 		got = has_inside(chain, size, true, err);
