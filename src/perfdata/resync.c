@@ -111,7 +111,7 @@ static uint64_t payload_size(const struct chain *c, const uint8_t *p)
 static bool may_end(const struct chain *c, unsigned i, uint64_t left)
 {
 	if (left == 0)
-		return !c->strict || i > 1 || c->lone;
+		return !c->strict || i > (c->unaligned ? 2 : 1) || c->lone;
 	return c->open_end && (!c->strict || i > 2);
 }
 
