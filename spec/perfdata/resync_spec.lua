@@ -180,7 +180,8 @@ describe("behind a damaged record", function()
       local list, damage = read_with(b, at + 6, "\248\255")
       is_all_but(at, b, list)
       assert.are.equal(at, damage[1].offset)
-      assert.matches("found 65528, expected at most the %d+ bytes that are left; the next record is behind", damage[1].reason)
+      assert.matches("found 65528, expected at most the %d+ bytes that are left; the next record is behind",
+        damage[1].reason)
     end
   end)
 
@@ -204,7 +205,8 @@ describe("a bit of a type", function()
         assert.is_false(complete)
         assert.are.equal(at, damage[1].offset)
         assert.are.equal(64, damage[1].size)
-        assert.matches("type of a record: found 32777 and so a size of %d+, expected one whose size is 64", damage[1].reason)
+        assert.matches("type of a record: found 32777 and so a size of %d+, expected one whose size is 64",
+          damage[1].reason)
       end
     end
   end)

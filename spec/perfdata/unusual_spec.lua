@@ -178,7 +178,8 @@ end)
 
 describe("a sample of an event that asks for more than is known here", function()
   local kinds = {
-    ["sample_type"] = { { sample_type = IP | TID | TIME | RAW | 1 << 25 }, function(raw) return raw .. ("w"):rep(8) end },
+    ["sample_type"] = { { sample_type = IP | TID | TIME | RAW | 1 << 25 },
+      function(raw) return raw .. ("w"):rep(8) end },
     ["read_format"] = { { sample_type = IP | TID | TIME | READ | RAW, read_format = 1 << 5 },
       function(raw) return ("r"):rep(16) .. raw end },
     ["branch_sample_type"] = { { sample_type = IP | TID | TIME | RAW | BRANCH, branch_sample_type = 1 << 25 },

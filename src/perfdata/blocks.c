@@ -40,8 +40,8 @@ void pd_blocks_deinit(struct pd_blocks *b)
 }
 
 /*
- * Moves what is left of the block to the start of one that holds n bytes. It has room for more than that: whoever looks far
- * ahead of every record must not move all of it for each.
+ * Moves what is left of the block to the start of one that holds n bytes. It has room for more
+ * than that: whoever looks far ahead of every record must not move all of it for each.
  */
 static bool make_room(struct pd_blocks *b, size_t n)
 {

@@ -25,8 +25,8 @@ static bool keep(struct pd_cutting *cutting)
 }
 
 /*
- * Adds the records of the run that go on in the chunk that was begun, whose times ascend: nearly all of a recording come
- * along here.
+ * Adds the records of the run that go on in the chunk that was begun, whose times ascend:
+ * nearly all of a recording come along here.
  */
 static void add_run(struct pd_run *run, const struct pd_stamp *stamp, struct pd_cutter *cutter)
 {

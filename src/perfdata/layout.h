@@ -91,8 +91,8 @@ struct pd_layout {
 	uint32_t trailer_size;
 	uint16_t parts[PD_PARTS]; /* fixed offset of each part; 0: absent or after a variable one */
 	uint16_t parts_from;	  /* offset where walking starts */
-	uint8_t first_var; /* the first part of variable size; if there is none, the last of all */
-	uint8_t last;	   /* the last part of all */
+	uint8_t first_var;	  /* the first part of variable size, else the last */
+	uint8_t last;		  /* the last part of all */
 	uint16_t n_bound;
 	const struct pd_bound *bound;	 /* [n_bound]; [0] is unused */
 	const struct pd_column *columns; /* [n_columns]; not the header's fields */

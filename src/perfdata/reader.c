@@ -128,7 +128,10 @@ enum problem {
 #define NEXT "the next record is behind what was skipped"
 #define NONE "there is none behind it"
 
-/* Notes what is wrong with the record `rec` at `from`; `got`: whether records go on behind what was skipped. */
+/*
+ * Notes what is wrong with the record `rec` at `from`; `got`: whether records go on behind what
+ * was skipped.
+ */
 static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
 			 uint64_t from, uint64_t left, int got)
 {
@@ -225,7 +228,10 @@ static int end_in_header(struct pd_reader *r)
 	return 0;
 }
 
-/* Looks ahead of the reader's position: lead_at and lead_size. Returns false if there are too few plain records. */
+/*
+ * Looks ahead of the reader's position: lead_at and lead_size. Returns false if there are too
+ * few plain records.
+ */
 static bool look_ahead(struct pd_reader *r)
 {
 	const struct pd_blocks *b = &r->blocks;
@@ -270,7 +276,10 @@ void pd_run_end(const struct pd_run *run, struct pd_reader *r)
 	r->lead_size = (size_t)(run->front - run->at);
 }
 
-/* Returns whether a header can follow the record, which is in the block: for what is no sample that is enough. */
+/*
+ * Returns whether a header can follow the record, which is in the block: for what is no sample
+ * that is enough.
+ */
 static inline bool is_followed(const struct pd_reader *r, const struct pd_record *rec)
 {
 	const struct pd_blocks *b = &r->blocks;
@@ -279,20 +288,29 @@ static inline bool is_followed(const struct pd_reader *r, const struct pd_record
 	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, r->swap);
 }
 
-/* Returns the size of the plain record at the front of those that were seen ahead; 0: there is none. */
+/*
+ * Returns the size of the plain record at the front of those that were seen ahead; 0: there is
+ * none.
+ */
 static uint32_t front_size(struct pd_reader *r, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	size_t have = (size_t)(b->end - b->pos), need = r->lead_size + PD_LARGE + HEADER;
 
-	/* the rest of a block goes on in the next one, unless who waits for that may wait for long */
+	/*
+	 * the rest of a block goes on in the next one, unless who waits for that may wait for
+	 * long
+	 */
 	if (have < need && !b->input->stream && pd_blocks_left(b) > need &&
 	    pd_blocks_fill(b, need, err) <= 0)
 		return 0;
 	return pd_plain_size(b->pos + r->lead_size, b->end - HEADER, r->swap);
 }
 
-/* Returns whether the record at the blocks' position, whose bytes are there, is believed; -1 on an error. */
+/*
+ * Returns whether the record at the blocks' position, whose bytes are there, is believed; -1 on
+ * an error.
+ */
 static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 			      struct pd_error *err)
 {
@@ -313,7 +331,10 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 	return pd_record_believed(&r->blocks, &r->binder, rec->size, r->stream->open_end, err);
 }
 
-/* Makes the record at the blocks' position available, and says what is wrong with it; -1 on an error. */
+/*
+ * Makes the record at the blocks' position available, and says what is wrong with it; -1 on an
+ * error.
+ */
 static inline int examine(struct pd_reader *r, const struct pd_record *rec,
 			  struct pd_error *err)
 {

@@ -46,8 +46,8 @@ struct pd_reader {
 	uint64_t missing; /* size of the last record's payload, if not all of it is there; else 0 */
 	bool lost;	  /* the compressed stream is, up to the start of a new frame */
 	/*
-	 * What was seen ahead: from the offset lead_at on, PD_CHAIN_LENGTH plain records have lead_size bytes; up to
-	 * no_lead there are fewer
+	 * What was seen ahead: from the offset lead_at on, PD_CHAIN_LENGTH plain records have
+	 * lead_size bytes; up to no_lead there are fewer
 	 */
 	uint64_t lead_at, no_lead;
 	size_t lead_size;
@@ -85,8 +85,9 @@ static inline bool pd_is_plain(uint32_t type)
 }
 
 /*
- * Returns the size of the plain record at p if nothing about it is unusual and it ends at `last`, the last position of
- * the block where a header can be, or before; else 0. Its own header must not lie behind that.
+ * Returns the size of the plain record at p if nothing about it is unusual and it ends at
+ * `last`, the last position of the block where a header can be, or before; else 0. Its own
+ * header must not lie behind that.
  */
 static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *last, bool swap)
 {
@@ -99,8 +100,8 @@ static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *last, bool
 }
 
 /*
- * Plain records of the reader's block that are beyond doubt, as PD_CHAIN_LENGTH others follow each of them. For loops over
- * them, which are nearly all of a recording:
+ * Plain records of the reader's block that are beyond doubt, as PD_CHAIN_LENGTH others follow
+ * each of them. For loops over them, which are nearly all of a recording:
  *
  *	struct pd_run run;
  *
@@ -118,7 +119,10 @@ struct pd_run {
 	uint32_t ahead;	      /* size of the record at the front */
 };
 
-/* Begins where the reader is. The run is empty if it is not at plain records, or too few of them. */
+/*
+ * Begins where the reader is. The run is empty if it is not at plain records, or too few of
+ * them.
+ */
 void pd_run_begin(struct pd_run *run, struct pd_reader *reader);
 
 /* Returns whether there is a record at run->at. */

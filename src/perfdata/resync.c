@@ -48,7 +48,10 @@ static enum pd_evidence judge(const struct pd_binder *binder, struct pd_record *
 	bool sample = rec->type == PD_RECORD_SAMPLE;
 	enum pd_evidence parts = PD_SOUND;
 
-	/* the kernel rounds up the sizes of all its records, perf of most; few of the kernel's are large */
+	/*
+	 * the kernel rounds up the sizes of all its records, perf of most; few of the kernel's
+	 * are large
+	 */
 	if (rec->type < PD_RECORD_USER && (rec->size % 8 || (rec->size > PD_LARGE && !sample)))
 		known = false;
 	pd_bind(binder, rec);
@@ -94,7 +97,7 @@ struct chain {
 	bool compressed; /* it must begin with a compressed record */
 	bool unaligned;	 /* it begins where hardly any record does: more is asked of it */
 	bool all; /* few records in a row are not enough: all of PD_CHAIN_LENGTH must follow */
-	bool tolerant; /* types that nobody has may be among it if it leads on to sound records */
+	bool tolerant; /* of types that nobody has if it leads to sound records */
 };
 
 /* Returns what lies behind the own bytes of a record, all of which are at `p`. */
@@ -107,7 +110,10 @@ static uint64_t payload_size(const struct chain *c, const uint8_t *p)
 	return pd_has_payload(rec.type) ? pd_record_payload(&rec).size : 0;
 }
 
-/* Returns whether the chain may end behind i records where `left` bytes are left, too few for the next. */
+/*
+ * Returns whether the chain may end behind i records where `left` bytes are left, too few for
+ * the next.
+ */
 static bool may_end(const struct chain *c, unsigned i, uint64_t left)
 {
 	if (left == 0)
@@ -145,7 +151,10 @@ static int take_link(const struct chain *c, uint64_t at, struct pd_record *rec,
 			      err);
 }
 
-/* Returns 1 if a chain of records begins at `at`, counted from the blocks' position; 0; -1 on an error. */
+/*
+ * Returns 1 if a chain of records begins at `at`, counted from the blocks' position; 0; -1 on
+ * an error.
+ */
 static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 {
 	bool swap = c->binder->file->swap, fits = true, leads = false;
@@ -188,7 +197,10 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 	return fits || leads;
 }
 
-/* Returns 1 if records begin at `at`, counted from the blocks' position, where none leads to; 0; -1 on an error. */
+/*
+ * Returns 1 if records begin at `at`, counted from the blocks' position, where none leads to;
+ * 0; -1 on an error.
+ */
 static int begins_at(struct chain *c, uint64_t at, bool aligned, struct pd_error *err)
 {
 	struct pd_blocks *b = c->b;
@@ -200,15 +212,17 @@ static int begins_at(struct chain *c, uint64_t at, bool aligned, struct pd_error
 }
 
 /*
- * Returns whether records are found from the blocks' position on: a file's lie at multiples of 8 from its first, unless one
- * before was unaligned; those of a pipe anywhere.
+ * Returns whether records are found from the blocks' position on: a file's lie at multiples of
+ * 8 from its first, unless one before was unaligned; those of a pipe anywhere.
  */
 static bool is_aligned(const struct pd_blocks *b, const struct pd_binder *binder)
 {
 	return !binder->file->pipe && (b->offset - b->start) % 8 == 0;
 }
 
-/* Returns whether the sizes of records lead from `at` to `end` just so: 1; 0; -1 on an error. */
+/*
+ * Returns whether the sizes of records lead from `at` to `end` just so: 1; 0; -1 on an error.
+ */
 static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
 		    struct pd_error *err)
 {
@@ -227,8 +241,9 @@ static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
 }
 
 /*
- * Returns 1 if records begin within the record of `size` bytes at the blocks' position; 0; -1 on an error. `swallowed`:
- * and they lead to its end. A copy of a stack may hold records that its program made, which do not.
+ * Returns 1 if records begin within the record of `size` bytes at the blocks' position; 0; -1
+ * on an error. `swallowed`: and they lead to its end. A copy of a stack may hold records that
+ * its program made, which do not.
  */
 static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_error *err)
 {
@@ -251,7 +266,10 @@ static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_e
 	return got;
 }
 
-/* Returns whether a record that is sound is believed, too, by what little can be seen behind it: 1; 0; -1 on an error. */
+/*
+ * Returns whether a record that is sound is believed, too, by what little can be seen behind
+ * it: 1; 0; -1 on an error.
+ */
 static int is_followed(struct pd_blocks *b, uint32_t size, bool swap, struct pd_error *err)
 {
 	int got;

@@ -122,7 +122,8 @@ local function odd_samples(report)
   if n > 0 then
     return {
       level = "note",
-      text = count(n, "sample") .. " whose parts do not add up to the record's size: fields whose bytes are not there are nil",
+      text = count(n, "sample") .. " whose parts do not add up to the record's size: fields whose bytes are not there "
+        .. "are nil",
       advice = "perf inject -s writes such samples",
     }
   end
