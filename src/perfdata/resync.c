@@ -94,7 +94,7 @@ struct chain {
 	bool open_end; /* the last record may be cut off */
 	bool strict;   /* nothing leads to it, so its first records must speak for themselves */
 	bool lone;     /* a single record at the very end will do */
-	bool compressed; /* it must begin with a compressed record */
+	bool compressed; /* it must begin with a compressed record, or the end of a round */
 	bool unaligned;	 /* it begins where hardly any record does: more is asked of it */
 	bool all; /* few records in a row are not enough: all of PD_CHAIN_LENGTH must follow */
 	bool tolerant; /* of types that nobody has if it leads to sound records */
@@ -128,7 +128,8 @@ static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_evidence 
 
 	if (!c->strict)
 		return true;
-	if (c->compressed && !pd_is_compressed(pd_load32(p, swap)))
+	if (c->compressed && !pd_is_compressed(pd_load32(p, swap)) &&
+	    pd_load32(p, swap) != PD_RECORD_FINISHED_ROUND)
 		return false;
 	if (c->unaligned && !c->compressed)
 		return evidence == PD_SOUND && pd_load32(p, swap) < PD_RECORD_TYPES;
@@ -167,7 +168,7 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		enum pd_evidence evidence = PD_UNPROVED;
 		int got = take_link(c, at, &rec, err);
 
-		if (got < 0)
+		if (got < 0 || at > pd_blocks_left(c->b)) /* a stream may have ended before */
 			return got;
 		p = c->b->pos + at;
 		left = pd_blocks_left(c->b) - at;
@@ -191,8 +192,6 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		if (payload) /* it may be longer than is worth reading */
 			return payload <= left || c->open_end;
 		at += rec.size;
-		if (at > pd_blocks_left(c->b))
-			return 0;
 	}
 	return fits || leads;
 }
@@ -292,6 +291,7 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 		.binder = binder,
 		.open_end = open_end,
 		.all = type == PD_RECORD_SAMPLE,
+		.compressed = pd_is_compressed(type), /* what could not be may be within it */
 	};
 	int got = 0;
 
