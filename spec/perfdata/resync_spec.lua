@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local perflua = require "perflua"
+local run = require "spec.cli.run"
 
 local whole = files.read(files.fixture "demo.perf.data")
 local path = files.temporary()
@@ -144,6 +145,16 @@ local function is_all_but(lost, b, list, what)
   assert.are.same({}, table.move(wrong, 1, math.min(#wrong, 9), 1, {}), what)
 end
 
+-- Counts the records of standard input, without those that describe it.
+local counting = run.script [[
+warn "@off"
+local n, file = 0, require "perflua".open "-"
+for r in file:records { order = "file", container = true, reuse = true } do
+  n = n + (r.type:find "^header_" and 0 or 1)
+end
+print(n .. " " .. #file.damage)
+]]
+
 local UNIFORM = { sample_type = { "ip", "tid", "time", "addr", "cpu", "period", "stream_id" }, ids = { 7 } }
 local TOO_SMALL = string.pack("<I2", 4)
 
@@ -179,6 +190,8 @@ describe("behind a damaged record", function()
       local at = b:offsets()[i]
       local list, damage = read_with(b, at + 6, "\248\255")
       is_all_but(at, b, list)
+      local piped = run.shell_with('cat "$1" | "$perflua" "$2" -', path, counting)
+      assert.are.equal(("%d %d\n"):format(#b:offsets() - 1, #damage), piped.out)
       assert.are.equal(at, damage[1].offset)
       assert.matches("found 65528, expected at most the %d+ bytes that are left; the next record is behind",
         damage[1].reason)

@@ -6,6 +6,7 @@ local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local run = require "spec.cli.run"
+local zstd = require "spec.support.builder_zstd"
 
 local IP, TID, TIME, READ, RAW, BRANCH = 1 << 0, 1 << 1, 1 << 2, 1 << 4, 1 << 10, 1 << 11
 
@@ -151,6 +152,43 @@ describe("a valid record that nobody here knows", function()
       end
     end)
   end
+
+  it("is delivered where it was compressed", function()
+    local b, payload = builder.new(), zstd.frame()
+    b:event(event())
+    local inside = b:apart(function()
+      for i = 1, 40 do
+        add_samples(b, 5)
+        b:raw(({ 23, 100, 1000, 70000, 32768 + 100 })[i % 5 + 1], 0x4003, ("z"):rep(8 * i))
+        b:raw(9, 2, head .. string.pack("<I4", 12) .. ("q"):rep(24))
+      end
+    end)
+    b:record("compressed", { data = payload(inside) })
+    b:record("finished_round", {})
+    local file <close> = reading.open(b)
+    assert.are.equal(240, file:samples():count())
+    assert.are.equal(282, file:records({ container = true }):count())
+    assert.are.equal(0, #file.damage)
+  end)
+
+  it("is delivered from the files of a directory", function()
+    local b = builder.new { container = "directory" }
+    b:event(event())
+    add_samples(b, 5)
+    for n = 0, 1 do
+      b:beside(n, function()
+        add_samples(b, 5)
+        filled(1000, 4096) (b)
+        filled(70000, 24) (b)
+        b:raw(9, 2, head .. string.pack("<I4", 12) .. ("q"):rep(24))
+        add_samples(b, 20)
+      end)
+    end
+    local file <close> = reading.open(b)
+    assert.are.equal(57, file:samples():count())
+    assert.are.equal(61, file:records({ container = true }):count())
+    assert.are.equal("", reading.reasons(file))
+  end)
 
   it("is delivered where threads share the file", function()
     warn "@off"
