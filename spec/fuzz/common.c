@@ -225,12 +225,21 @@ static void read_events(const struct pd_session *session)
 	}
 }
 
+/*
+ * Counts the damage of records. That of counter values is noted by the passes that form their
+ * differences.
+ */
 static size_t damages(const struct pd_session *session)
 {
+	static const char values[] = "counter values";
 	size_t n = 0;
 
-	for (size_t i = 0; i < session->n_files; i++)
-		n += session->files[i]->n_damage;
+	for (size_t i = 0; i < session->n_files; i++) {
+		const struct pd_file *file = session->files[i];
+
+		for (size_t k = 0; k < file->n_damage; k++)
+			n += strncmp(file->damage[k].reason, values, sizeof(values) - 1) != 0;
+	}
 	return n;
 }
 
