@@ -108,7 +108,7 @@ local cases = {
 local function printed(path, fields, version)
   local got = run.perflua { "script", "--as", version, "--symfs", symfs, "--kallsyms", "/dev/null",
     "-F", fields, path }
-  local err = got.err:gsub("[^\n]*counter of 'it' went back: found 30, expected at least 100\n", "")
+  local err = got.err:gsub("[^\n]*counter values of 'it' go back: found 30, expected at least 100\n", "")
   assert.are.same({ 0, "" }, { got.status, err })
   return got.out
 end

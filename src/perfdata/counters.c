@@ -156,7 +156,7 @@ static void note_counted_back(const struct pd_counters *c, const struct pd_event
 
 	if (is_first(c, event, COUNTED_BACK))
 		pd_stream_damaged(pd_session_stream(c->session, rec), rec->offset, rec->size,
-				  "counter of '%.60s' went back: found %" PRIu64
+				  "counter values of '%.60s' go back: found %" PRIu64
 				  ", expected at least %" PRIu64,
 				  event->name, value, last);
 }
