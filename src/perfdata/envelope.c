@@ -44,6 +44,68 @@ static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_erro
 		      pd_load64(header + 16, false), sizes[0]);
 }
 
+/* What people give instead of a recording, by its first bytes. */
+static const struct {
+	const char *magic;
+	uint8_t size;
+	const char *name;
+	const char *to_stdout; /* the command that decompresses it; NULL: there is none */
+} others[] = {
+	{ "\x1f\x8b", 2, "a gzip file", "zcat" },
+	{ "\x28\xb5\x2f\xfd", 4, "a zstd file", "zstdcat" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "an xz file", "xzcat" },
+	{ "BZh", 3, "a bzip2 file", "bzcat" },
+	{ "\x7f"
+	  "ELF",
+	  4, "an ELF file", NULL },
+};
+
+static bool is_text(const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i] < ' ' && !strchr("\t\n\r", bytes[i] ? bytes[i] : '\a'))
+			return false;
+	return n > 0;
+}
+
+/* Says what a file is that has no perf.data header, of which the first n bytes are known. */
+static bool refuse(const struct pd_file *file, const uint8_t *bytes, size_t n,
+		   struct pd_error *err)
+{
+	char text[64] = "", *p = text;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (n < others[i].size || memcmp(bytes, others[i].magic, others[i].size) != 0)
+			continue;
+		if (!others[i].to_stdout)
+			return pd_error_set(err, "FORMAT", file->path, 0,
+					    "found %s, expected a perf.data file",
+					    others[i].name);
+		return pd_error_set(
+			err, "FORMAT", file->path, 0,
+			"found %s, expected a perf.data file; try: %s %s | perflua … -",
+			others[i].name, others[i].to_stdout,
+			strcmp(file->path, "-") == 0 ? "FILE" : file->path);
+	}
+	if (is_text(bytes, n) && memcmp(bytes, "PERFILE2", n < 8 ? n : 8) != 0)
+		return pd_error_set(err, "FORMAT", file->path, 0,
+				    "found text, expected a perf.data file");
+	if (n < PIPE_HEADER_SIZE)
+		return pd_error_set(
+			err, "FORMAT", file->path, 0,
+			n ? "not a perf.data file: found %zu bytes, expected a header of at least 16" :
+			    "found an empty file (%zu bytes), expected a perf.data header",
+			n);
+	for (size_t i = 0; i < 8; i++)
+		p += snprintf(p, 4, "%02x ", bytes[i]);
+	p[-1] = '\0';
+	return pd_error_set(err, "FORMAT", file->path, 0,
+			    "not a perf.data file: found the bytes %s, expected \"PERFILE2\"",
+			    text);
+}
+
 static bool read_magic(struct pd_file *file, const uint8_t *header, struct pd_error *err)
 {
 	bool little_host = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -58,15 +120,7 @@ static bool read_magic(struct pd_file *file, const uint8_t *header, struct pd_er
 		file->version = 1;
 		return true;
 	} else {
-		char text[40], *p = text;
-
-		for (int i = 0; i < 8; i++)
-			p += snprintf(p, 4, "%02x ", header[i]);
-		p[-1] = '\0';
-		return pd_error_set(
-			err, "FORMAT", file->path, 0,
-			"not a perf.data file: found the bytes %s, expected \"PERFILE2\"",
-			text);
+		return refuse(file, header, PIPE_HEADER_SIZE, err);
 	}
 	return true;
 }
@@ -279,11 +333,7 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 			   file->input.stream ? PIPE_HEADER_SIZE : sizeof(header), &got, err))
 		return false;
 	if (got < PIPE_HEADER_SIZE)
-		return pd_error_set(
-			err, "FORMAT", file->path, 0,
-			got ? "found %zu bytes, expected a header of at least 16" :
-			      "found an empty file (%zu bytes), expected a perf.data header",
-			got);
+		return refuse(file, header, got, err);
 	if (!read_magic(file, header, err))
 		return false;
 	if (is_pipe(file, header)) {

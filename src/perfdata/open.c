@@ -21,6 +21,19 @@ static char *path_of(const char *path, bool *directory)
 	return full;
 }
 
+/* As pd_input_open. Says of a directory that it is none of perf's, if it has no file "data". */
+static bool open_input(struct pd_file *file, const char *path,
+		       const volatile sig_atomic_t *interrupt, struct pd_error *err)
+{
+	if (pd_input_open(&file->input, file->path, interrupt, err))
+		return true;
+	if (file->directory && err && strcmp(err->code, "ENOENT") == 0)
+		pd_error_set(err, "ENOENT", path, PD_NO_OFFSET,
+			     "found a directory without the file \"data\", expected one that "
+			     "perf record --threads wrote");
+	return false;
+}
+
 static bool make_streams(struct pd_file *file, struct pd_error *err)
 {
 	struct pd_stream *streams = calloc(file->n_more + 1, sizeof(*streams));
@@ -61,8 +74,7 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 	pd_names_init(&file->names);
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
-	} else if (pd_input_open(&file->input, file->path, interrupt, err) &&
-		   pd_envelope_read(file, err) &&
+	} else if (open_input(file, path, interrupt, err) && pd_envelope_read(file, err) &&
 		   (!file->pipe || pd_prologue_read(file, err)) && pd_describe(file, err) &&
 		   (!file->directory || pd_directory_read(file, err)) &&
 		   make_streams(file, err)) {
