@@ -20,20 +20,27 @@ struct pl_file *pl_check_open_file(lua_State *L, int index)
 	return f;
 }
 
+/* Warns with a message, whose names are escaped. */
+static void warn_of(lua_State *L, const struct pd_error *said)
+{
+	lua_warning(L, lua_pushfstring(L, "perflua: %s", said->message), 0);
+	lua_pop(L, 1);
+}
+
 static void report_damage(lua_State *L, struct pl_file *f, const struct pd_damage *d)
 {
-	const char *message = lua_pushfstring(L, "perflua: %s: offset %I: %s", d->path,
-					      (LUAI_UACINT)d->offset, d->reason);
+	struct pd_error said;
 
+	pd_error_set(&said, "FORMAT", d->path, d->offset, "%s", d->reason);
 	if (f->strict)
-		luaL_error(L, "%s", message);
-	lua_warning(L, message, 0);
-	lua_pop(L, 1);
+		luaL_error(L, "perflua: %s", said.message);
+	warn_of(L, &said);
 }
 
 void pl_file_report(lua_State *L, struct pl_file *f)
 {
 	size_t before = 0; /* damage of the files before the i-th */
+	struct pd_error late;
 
 	/* a warn function of Lua's may close or collect what it likes */
 	for (size_t i = 0; f->session && i < f->session->n_files; i++) {
@@ -45,13 +52,10 @@ void pl_file_report(lua_State *L, struct pl_file *f)
 	}
 	if (f->session && f->late > f->said_late) {
 		f->said_late = f->late;
-		lua_warning(L,
-			    lua_pushfstring(L,
-					    "perflua: %s: %I records came too late to be in "
-					    "order of time",
-					    f->file->path, (LUAI_UACINT)f->late),
-			    0);
-		lua_pop(L, 1);
+		pd_error_set(&late, "ETIME", f->file->path, PD_NO_OFFSET,
+			     "%llu records came too late to be in order of time",
+			     (unsigned long long)f->late);
+		warn_of(L, &late);
 	}
 }
 
@@ -175,10 +179,9 @@ int pl_open(lua_State *L)
 	f->session->window = window < SIZE_MAX ? (size_t)window : SIZE_MAX;
 	pl_file_report(L, f);
 	if (!f->session->one_clock) {
-		lua_pushfstring(L, "perflua: the recordings follow one another: %s",
-				f->session->clocks);
-		lua_warning(L, lua_tostring(L, -1), 0);
-		lua_pop(L, 1);
+		pd_error_set(&err, "CLOCK", "the recordings follow one another", PD_NO_OFFSET,
+			     "%s", f->session->clocks);
+		warn_of(L, &err);
 	}
 	return 1;
 }

@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "print_scalar.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@ bool pd_error_set(struct pd_error *err, const char *code, const char *path, uint
 	va_start(args, format);
 	vsnprintf(err->message + n, sizeof(err->message) - n, format, args);
 	va_end(args);
+	pd_escape(err->message, sizeof(err->message)); /* of names in it, and of the path */
 	return false;
 }
 

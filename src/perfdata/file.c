@@ -7,6 +7,7 @@
 
 #include "format.h"
 #include "index.h"
+#include "print_scalar.h"
 
 void pd_file_close(struct pd_file *file)
 {
@@ -193,6 +194,7 @@ static bool add_damage(struct pd_file *file, const char *path, struct pd_section
 	added->offset = at.offset;
 	added->size = at.size;
 	vsnprintf(added->reason, sizeof(added->reason), format, args);
+	pd_escape(added->reason, sizeof(added->reason));
 	file->n_damage = n + 1;
 	return true;
 }

@@ -227,21 +227,41 @@ static bool copy_to(struct pd_input *in, int fd)
 	return ok;
 }
 
+/* Makes a file without a name in $TMPDIR; -1 with err. */
+static int open_nameless(struct pd_error *err)
+{
+	static const char name[] = "/perflua-XXXXXX";
+	const char *dir = getenv("TMPDIR");
+	char *path;
+	int fd = -1;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	path = malloc(strlen(dir) + sizeof(name));
+	if (!path) {
+		pd_error_set(err, "ENOMEM", dir, PD_NO_OFFSET, "no memory");
+		return -1;
+	}
+	memcpy(path, dir, strlen(dir));
+	memcpy(path + strlen(dir), name, sizeof(name));
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		pd_error_errno(err, path, "cannot make a file for what comes from a stream");
+	else
+		unlink(path);
+	free(path);
+	return fd;
+}
+
 bool pd_input_spool(struct pd_input *in, struct pd_error *err)
 {
-	const char *dir = getenv("TMPDIR");
-	char name[256];
-	int fd;
+	int fd = open_nameless(err);
 
-	snprintf(name, sizeof(name), "%.200s/perflua-XXXXXX", dir && *dir ? dir : "/tmp");
-	fd = mkstemp(name);
 	if (fd < 0)
-		return pd_error_errno(err, name,
-				      "cannot make a file for what comes from a stream");
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-	unlink(name);
+		return false;
 	if (!copy_to(in, fd)) {
-		pd_error_errno(err, name, "cannot write what comes from a stream");
+		pd_error_errno(err, in->path,
+			       "cannot write what comes from a stream to $TMPDIR");
 		close(fd);
 		return false;
 	}

@@ -272,3 +272,33 @@ void pd_print_line(struct pd_print *out, const char *p, size_t n)
 {
 	print_escaped(out, p, n, IN_LINE, text_escape);
 }
+
+void pd_escape(char *text, size_t size)
+{
+	size_t n = strlen(text), used = 0;
+	const char *p = text, *end = text + n;
+	char *copy;
+
+	for (; p < end && (uint8_t)*p >= ' ' && (uint8_t)*p < 0x7f; p++)
+		;
+	if (p == end || !(copy = malloc(size)))
+		return;
+	for (p = text; p < end;) {
+		size_t length = (uint8_t)*p < 0x80 ? (uint8_t)*p >= ' ' && *p != 0x7f :
+						     utf8_length(p, (size_t)(end - p));
+
+		if (is_control(p, length))
+			length = 0;
+		if (used + (length ? length : 4) >= size)
+			break;
+		if (length)
+			memcpy(copy + used, p, length);
+		else
+			snprintf(copy + used, 5, "\\x%02x", (uint8_t)*p);
+		used += length ? length : 4;
+		p += length ? length : 1;
+	}
+	copy[used] = '\0';
+	memcpy(text, copy, used + 1);
+	free(copy);
+}

@@ -51,6 +51,12 @@ static inline void pd_print_name(struct pd_print *out, const char *s)
 	out->n += (size_t)(p - start);
 }
 
+/*
+ * Escapes what may drive a terminal, control characters and what is no UTF-8, as \x1b in text[size],
+ * a string that is cut where it gets too long. Without memory it stays as it is.
+ */
+void pd_escape(char *text, size_t size);
+
 void pd_print_uint(struct pd_print *out, uint64_t v);
 void pd_print_int(struct pd_print *out, int64_t v);
 void pd_print_hex(struct pd_print *out, uint64_t v); /* with 0x */
