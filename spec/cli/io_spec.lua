@@ -125,8 +125,8 @@ describe("perflua io", function()
     }
     local expected = [[
 device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued  queue_avg_us  queue_max_us
-8:16        write             2       1   8192      0.01    4.00    7.00       1          2.00          2.00
-259:300000  read              1       0   8192      0.01    5.00    5.00       0             -             -
+8:16        write             2       1   8192     0.008    4.00    7.00       1          2.00          2.00
+259:300000  read              1       0   8192     0.005    5.00    5.00       0             -             -
 ]]
     assert.are.equal(expected, run.perflua({ "io", built(list) }).out)
     assert.are.equal(expected, run.perflua({ "io", built(list, { endian = "big" }) }).out)

@@ -33,8 +33,8 @@ describe("perflua sched", function()
     }, names)
     assert.are.equal([[
 comm    tid  switches  run_ms  wait_ms  delays  delay_ms  preempted_ms  avg_us  max_us  max_at
-a\x1bb    7         4    0.00     0.01       3      0.01          0.01    2.90    5.00  0.000004
-b         8         1    0.01     0.00       1      0.00          0.00    2.00    2.00  0.000002
+a\x1bb    7         4  0.0048   0.0092       3    0.0087         0.008    2.90    5.00  0.000004
+b         8         1   0.005     0.00       1     0.002          0.00    2.00    2.00  0.000002
 ]], (run.perflua({ "sched", path }).out:gsub("0.000004%d*", "0.000004"):gsub("0.000002%d*", "0.000002")))
     local a = rows_of(path)[7]
     assert.are.same({ 4, 4800, 9200, 8700, 8000 },

@@ -53,8 +53,8 @@ describe("perflua syscalls", function()
     local got = run.perflua { "syscalls", recording(plain) }
     assert.are.equal([[
 syscall  calls  errors  total_ms  min_us  avg_us  max_us
-read         3       2      0.01    0.50    1.97    3.40
-write        1       0      0.00    1.00    1.00    1.00
+read         3       2    0.0059    0.50    1.97    3.40
+write        1       0     0.001    1.00    1.00    1.00
 ]], got.out)
   end)
 

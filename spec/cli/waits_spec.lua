@@ -51,7 +51,7 @@ describe("perflua locks", function()
       begin(4000, 7, 0, 0x100, SPIN), finish(1 << 60, 7, 0, 0x100) })
     local got = output("locks", "--by=thread", path)
     assert.matches("# samples of waits that lack a field that is needed, or have it damaged: 1\n", got, 1, true)
-    assert.matches("\n +1 +0.00 +2.00 +2.00 ", got)
+    assert.matches("\n +1 +0.002 +2.00 +2.00 ", got)
   end)
 
   it("names what a recording lacks, and how it is recorded", function()
@@ -79,9 +79,9 @@ describe("perflua irqs", function()
 # softirqs that began without a raise that was recorded: 1
 # raises not counted, for the softirq had been raised before: 1
 type     number  name       cpu  count  total_ms  avg_us  max_us  delays  avg_delay_us  max_delay_us
-softirq       1  TIMER        0      1      0.01    5.00    5.00       1          3.00          3.00
-irq           9  net\x1b;1    0      1      0.00    1.00    1.00       -             -             -
-softirq      77  77           1      1      0.00    0.50    0.50       -             -             -
+softirq       1  TIMER        0      1     0.005    5.00    5.00       1          3.00          3.00
+irq           9  net\x1b;1    0      1     0.001    1.00    1.00       -             -             -
+softirq      77  77           1      1    0.0005    0.50    0.50       -             -             -
 ]], output("irqs", path))
   end)
 
@@ -111,9 +111,9 @@ describe("perflua offcpu", function()
 # times not counted, for their start was not recorded: 2
 # times not counted, for they had not ended at the end: 1
 comm    tid  state      count  total_ms  avg_us  max_us
-c\x1bd    8  preempted      1      0.00    3.00    3.00
-a;b       7  blocked        1      0.00    1.00    1.00
-a;b       7  preempted      1      0.00    1.00    1.00
+c\x1bd    8  preempted      1     0.003    3.00    3.00
+a;b       7  blocked        1     0.001    1.00    1.00
+a;b       7  preempted      1     0.001    1.00    1.00
 ]], output("offcpu", path))
     assert.matches("\na;b +7  blocked +1 ", output("offcpu", "--state", "blocked", path))
     assert.is_nil(output("offcpu", "--state", "blocked", path):find "preempted")
@@ -167,8 +167,8 @@ describe("perflua wakers", function()
 # wakes not counted, for the thread ran, or its way to a processor was not recorded: 1
 # wakes not counted, for the thread had been woken before: 1
 woken  waker      context  count  total_ms  avg_us  max_us
-eight  se\x1bven  task         1      0.00    1.00    1.00
-eight  swapper    hardirq      1      0.00    0.50    0.50
+eight  se\x1bven  task         1     0.001    1.00    1.00
+eight  swapper    hardirq      1    0.0005    0.50    0.50
 ]], output("wakers", path))
   end)
 

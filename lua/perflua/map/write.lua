@@ -6,7 +6,7 @@ local write = {}
 
 write.options = {
   partial = "write the partial result: all groups, for perflua reduce",
-  csv = "the table as CSV",
+  csv = "the table as CSV", ["csv-safe"] = output.CSV_SAFE,
   json = "the table as JSON",
   o = { "FILE", "where to write it; default: standard output" },
 }
@@ -26,7 +26,7 @@ end
 function write.result(result, args, out)
   local to = args.o and args.o ~= "-" and args.o or out
   if args.partial then return result:save(to) end
-  if args.csv then return result:csv(to) end
+  if args.csv then return result:csv(to, { safe = args.csv == "safe" }) end
   if args.json then return result:json(to) end
   return output.to(to, function(text) text(tostring(result) .. "\n") end)
 end

@@ -8,7 +8,7 @@
 
 local blame = require "perflua.errors.blame"
 local counts = require "perflua.intervals.counts"
-local checked = require "perflua.errors.methods"
+local class = require "perflua.errors.methods"
 local description = require "perflua.table.description"
 local fmt = require "perflua.text.fmt"
 local measures = require "perflua.group.measures"
@@ -100,7 +100,7 @@ end
 
 -- The lines that are shown, in order: computed once.
 local function shown(self)
-  if self.lines then return self.lines end
+  if rawget(self, "lines") then return self.lines end
   local columns, show = self.columns, self.show
   local lines = lines_of(self.data)
   local less = order.by(columns, place_of(columns, show.column), show.ascending)
@@ -171,8 +171,12 @@ local function written(self)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
+---@param options { safe: boolean? }? safe: cells that a spreadsheet would take for formulas begin with a '
 ---@return true? ok, string? message, string? code
-function Table:csv(out) return output.csv(out, written(self)) end
+function Table:csv(out, options)
+  local columns, rows = written(self)
+  return output.csv(out, columns, rows, options and options.safe)
+end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
@@ -213,12 +217,12 @@ local function load(from)
   return new(data, show)
 end
 
+local method = class.named(Table, "Table", { counts = true })
+
 function meta:__index(key)
-  if math.type(key) == "integer" then
-    local line = shown(self)[key]
-    return line and row(self, line)
-  end
-  return Table[key]
+  if math.type(key) ~= "integer" then return method(self, key) end
+  local line = shown(self)[key]
+  return line and row(self, line)
 end
 
 -- Many lines take long to be put in order, which decides only which of them are shown.
@@ -241,11 +245,11 @@ local function text_of(self)
 end
 
 function meta:__tostring()
-  local note = self.counts and counts.text(self.counts)
+  local note = rawget(self, "counts") and counts.text(self.counts)
   return note and text_of(self) .. "\n" .. note or text_of(self)
 end
 
-checked(Table, meta, "Table")
+class.checked(Table, meta, "Table")
 
 ---@param value any
 ---@return boolean

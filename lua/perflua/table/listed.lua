@@ -10,7 +10,7 @@ local List = {}
 List.__index = List
 
 local options = {
-  csv = "comma separated values", json = "one JSON object", count = { "N", "the first N rows" },
+  csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object", count = { "N", "the first N rows" },
   sort = { "COLUMN", "in the order of this column; numbers from the largest" },
 }
 
@@ -124,7 +124,7 @@ function List:write(args, out)
     if note.n ~= 0 then said:write(("# %s: %s\n"):format(note.text, fmt.unsigned(note.n))) end
   end
   if args.csv then
-    local ok, message = output.csv(out, self.columns, rows)
+    local ok, message = output.csv(out, self.columns, rows, args.csv == "safe")
     return ok and 0 or nil, message
   end
   out:write(table.concat(fmt.lines(self.columns, rows), "\n"), "\n")

@@ -6,6 +6,9 @@ local json = require "perflua.text.json"
 
 local output = {}
 
+---The option --csv-safe of tools with tables.
+output.CSV_SAFE = "as --csv, with a ' before cells that a spreadsheet would run: = + - @"
+
 -- Hands produce a function that writes text to `file`; true, or nil and what went wrong.
 local function write_to(file, produce)
   local message, code, _
@@ -32,14 +35,15 @@ end
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][] # by column
+---@param safe boolean? see fmt.csv
 ---@return true? ok, string? message, string? code
-function output.csv(out, columns, rows)
+function output.csv(out, columns, rows, safe)
   return output.to(out, function(write)
     local fields = {}
-    for i, column in ipairs(columns) do fields[i] = fmt.csv(column.name) end
+    for i, column in ipairs(columns) do fields[i] = fmt.csv(column.name, safe) end
     write(table.concat(fields, ",") .. "\r\n")
     for _, row in ipairs(rows) do
-      for i, column in ipairs(columns) do fields[i] = fmt.csv(fmt.exact(row[i], column.kind)) end
+      for i, column in ipairs(columns) do fields[i] = fmt.csv(fmt.exact(row[i], column.kind), safe) end
       write(table.concat(fields, ",") .. "\r\n")
     end
   end)

@@ -69,6 +69,17 @@ local by_kind = {
   histogram = histogram,
 }
 
+---Spells a float so that it reads back as the same number.
+---@param value number
+---@return string # in as few digits as that takes
+function fmt.shortest(value)
+  for digits = 15, 16 do
+    local text = ("%." .. digits .. "g"):format(value)
+    if tonumber(text) == value then return text end
+  end
+  return ("%.17g"):format(value)
+end
+
 -- A value in full: for CSV.
 ---@param value any
 ---@param kind string
@@ -78,11 +89,15 @@ function fmt.exact(value, kind)
   if by_kind[kind] and (kind == "histogram" or math.type(value) == "integer") then
     return by_kind[kind](value)
   end
-  if math.type(value) == "float" then
-    local text = ("%.15g"):format(value)
-    return tonumber(text) == value and text or ("%.17g"):format(value)
-  end
+  if math.type(value) == "float" then return fmt.shortest(value) end
   return tostring(value)
+end
+
+-- Two decimals, or three significant digits where those say more: 12.35, 0.50, 0.0032.
+local function rounded(value)
+  local decimals, digits = ("%.2f"):format(value), ("%.3g"):format(value)
+  if value > -1 and value < 1 and tonumber(digits) ~= tonumber(decimals) then return digits end
+  return decimals
 end
 
 -- A value in a column of text.
@@ -92,7 +107,7 @@ end
 function fmt.cell(value, kind)
   if value == nil then return "-" end
   if math.type(value) == "float" then
-    return (kind == "percent" and "%.2f%%" or "%.2f"):format(value)
+    return kind == "percent" and ("%.2f%%"):format(value) or rounded(value)
   end
   return fmt.escape(fmt.exact(value, kind))
 end
@@ -130,8 +145,10 @@ end
 
 -- One field of CSV, as RFC 4180 quotes it.
 ---@param text string
+---@param safe boolean? a spreadsheet is not to take it for a formula: a ' comes before =, +, -, @ and a tab
 ---@return string
-function fmt.csv(text)
+function fmt.csv(text, safe)
+  if safe and text:find("^[=+@\t\r-]") and not tonumber(text) then text = "'" .. text end
   if not text:find('[",\r\n]') then return text end
   return '"' .. text:gsub('"', '""') .. '"'
 end

@@ -60,10 +60,8 @@ end
 local function number(x)
   if math.type(x) == "integer" then return ("%d"):format(x) end
   if x ~= x or x == math.huge or x == -math.huge then return "null" end
-  for digits = 15, 17 do
-    local text = ("%%.%dg"):format(digits):format(x)
-    if tonumber(text) == x then return text:find("[.e]") and text or text .. ".0" end
-  end
+  local text = fmt.shortest(x)
+  return text:find("[.e]") and text or text .. ".0"
 end
 
 local encode

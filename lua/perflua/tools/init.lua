@@ -11,7 +11,8 @@
 --   run          function(args, out, host) → exit status (nil: 0); or nil, message; host: see src/perflua.c
 --
 -- run gets its operands as the array part of args, `args.json = true` for --json, `args.event = "x"` for
--- --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have one dash.
+-- --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have one dash. `args.csv` is "safe" for
+-- --csv-safe.
 
 local needs = require "perflua.meta.needs"
 
@@ -94,6 +95,7 @@ function tools.parse(tool, args)
       end
     end
   end
+  if parsed["csv-safe"] then parsed.csv = "safe" end
   local least, most = table.unpack(tool.operands or { 1, 1 })
   if #parsed < least then
     return nil, "an argument is missing"

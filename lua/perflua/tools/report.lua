@@ -24,6 +24,7 @@ local tool = {
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
     count = { "N", "the first N rows of each event" },
     csv = "comma separated values",
+    ["csv-safe"] = output.CSV_SAFE,
     json = "one JSON object",
   },
   help = [[
@@ -107,7 +108,7 @@ local function columns_of(result)
   end
 end
 
-local function write_csv(result, _, _, out)
+local function write_csv(result, _, _, out, safe)
   local said = aside.said(result.aside)
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   local columns, values_of = columns_of(result)
@@ -118,7 +119,7 @@ local function write_csv(result, _, _, out)
       lines[#lines + 1] = table.move(values_of(event, r), 1, #columns - 1, 2, { event.event })
     end
   end
-  return output.csv(out, columns, lines)
+  return output.csv(out, columns, lines, safe)
 end
 
 -- Integers of a recording have no sign unless their kind says so.
@@ -174,7 +175,7 @@ function tool.run(args, out)
   end
   local result = report.read(prepared, settings)
   local write = args.json and write_json or args.csv and write_csv or write_text
-  write(result, file, health, out)
+  write(result, file, health, out, args.csv == "safe")
 end
 
 return tool

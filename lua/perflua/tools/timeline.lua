@@ -12,7 +12,10 @@ local tool = {
   usage = "timeline [--slice TIME] FILE",
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } }, fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
-  options = { slice = { "TIME", "length of a slice, such as 1ms or 2s; default: 10ms" } },
+  options = {
+    slice = { "TIME", "length of a slice, such as 1ms or 2s; default: 10ms" },
+    ["csv-safe"] = "a ' before names that a spreadsheet would run: = + - @",
+  },
   help = [[
 Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor.
 A thread that did not run in a slice has no line there, and the idle thread has none at all.
@@ -119,7 +122,7 @@ function tool.run(args, out)
     table.sort(tids)
     for _, tid in ipairs(tids) do
       local thread = file:thread(tid, stop)
-      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), fmt.csv(thread and thread.comm or ""), tid,
+      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), fmt.csv(thread and thread.comm or "", args["csv-safe"]), tid,
         100 * ran[tid] / length))
     end
   end)

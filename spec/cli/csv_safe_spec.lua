@@ -1,0 +1,49 @@
+-- Cells that a spreadsheet would take for formulas.
+local builder = require "spec.support.builder"
+local fmt = require "perflua.text.fmt"
+local perflua = require "perflua"
+local run = require "spec.cli.run"
+
+local function recording()
+  local b = builder.new()
+  local one = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+  for i, comm in ipairs { "=1+1", "@sum", "-f(x)", "sh", "+2" } do
+    b:record("comm", { pid = i, tid = i, comm = comm }, { time = i })
+    b:sample(one, { ip = 1, pid = i, tid = i, time = 10 + i })
+  end
+  return b:write()
+end
+
+describe("a cell of CSV", function()
+  it("that a spreadsheet would run begins with a ', if that is asked for", function()
+    local cells = { ["=1"] = "'=1", ["+x"] = "'+x", ["@a,b"] = [["'@a,b"]], ["\tx"] = "'\tx", ["-x"] = "'-x" }
+    for text, safe in pairs(cells) do
+      assert.are.equal(safe, fmt.csv(text, true))
+      assert.are_not.equal(safe, fmt.csv(text))
+    end
+    for _, text in ipairs { "-1", "-1.5", "+3", "sh", "a=b", "" } do assert.are.equal(text, fmt.csv(text, true)) end
+  end)
+
+  it("is made safe by --csv-safe of the tools", function()
+    local path = recording()
+    local plain = run.perflua { "report", "--csv", "--sort", "comm", path }
+    local safe = run.perflua { "report", "--csv-safe", "--sort", "comm", path }
+    assert.are.equal(0, safe.status)
+    for _, comm in ipairs { "=1+1", "@sum", "-f(x)" } do
+      assert.matches("," .. comm .. ",1,1\r\n", plain.out, 1, true)
+      assert.matches(",'" .. comm .. ",1,1\r\n", safe.out, 1, true)
+    end
+    assert.matches(",sh,1,1\r\n", safe.out, 1, true)
+    local script = run.script "return function(file) return file:samples():group_by('comm'):count() end"
+    assert.matches("\n'=1+1,1\r\n", run.perflua({ "map", "--csv-safe", script, path }).out, 1, true)
+  end)
+
+  it("is made safe by an option of Table:csv", function()
+    local file <close> = assert(perflua.open(recording()))
+    local out = os.tmpname()
+    assert(file:samples():group_by("comm"):count():sort():csv(out, { safe = true }))
+    local text = io.open(out, "rb"):read "a"
+    os.remove(out)
+    assert.matches("'@sum,1\r\n", text, 1, true)
+  end)
+end)
