@@ -2,9 +2,10 @@
 
 local core = require "perflua.core"
 local blame = require "perflua.errors.blame"
-local checked = require "perflua.errors.methods"
+local class = require "perflua.errors.methods"
 local events = require "perflua.file.events"
 local guard = require "perflua.errors.guard"
+local paths = require "perflua.file.paths"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
 local suggest = require "perflua.errors.suggest"
@@ -24,7 +25,7 @@ local perflua = {
 
 local file_methods = core.methods("file")
 local methods = { records = records.records, samples = records.samples, run = run.run }
-for name, method in pairs(checked(methods, "perflua.file", "File")) do file_methods[name] = method end
+for name, method in pairs(class.checked(methods, "perflua.file", "File")) do file_methods[name] = method end
 
 -- file.events[name]: the first event of that name.
 core.metatable("events").__index = function(list, name)
@@ -84,6 +85,19 @@ local function check_options(options)
   check_threads(options.threads)
 end
 
+-- What the options for symbols must name.
+local sources = { "symfs", "buildid_dir", "vmlinux", "kallsyms" }
+local is = { symfs = "directory", buildid_dir = "directory", vmlinux = "ELF", kallsyms = "kallsyms" }
+
+-- What is wrong with the first source of symbols that does not exist, or is something else.
+local function wrong_source(options)
+  for _, name in ipairs(sources) do
+    local message, code
+    if options[name] then message, code = paths.wrong(options[name], is[name]) end
+    if message then return ("%s: %s"):format(name, message), code end
+  end
+end
+
 local function check_path(path)
   if type(path) == "string" then return end
   if type(path) ~= "table" then blame("open: a path or an array of paths expected, got a %s", type(path)) end
@@ -106,8 +120,11 @@ function perflua.open(path, options)
   if options ~= nil and type(options) ~= "table" then
     blame("open: a table of options expected, got a %s", type(options))
   end
-  check_options(options or {})
-  return guard(core.open, path or "perf.data", options or {})
+  options = options or {}
+  check_options(options)
+  local message, code = wrong_source(options)
+  if message then return nil, message, code end
+  return guard(core.open, path or "perf.data", options)
 end
 
 -- perflua.intervals is loaded when it is asked for.

@@ -88,14 +88,14 @@ describe("of the binary at an address", function()
     it(case[1], function()
       for _, options in ipairs { {}, { endian = "big" }, { container = "pipe" } } do
         local path, dsos = mapped.written(case[2], options)
-        local file <close> = assert(perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
+        local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
         assert.are.same(dsos, mapped.dsos(file))
       end
     end)
 
     needs.it("perf", case[1] .. ", as perf says", function()
       local path = mapped.written(case[2])
-      local file <close> = assert(perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
+      local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
       assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
     end)
   end
@@ -113,7 +113,7 @@ describe("of the binary at an address", function()
       "11 ksample 7 ffffffffa0000000",
     })
     local path = b:write()
-    local file <close> = assert(perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
+    local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
     assert.are.same({ "/boot/vmlinux-6.1", "/lib/modules/6.1/kernel/ext4.ko" }, mapped.dsos(file))
     if needs.missing "perf" then return pending(needs.missing "perf") end
     assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
@@ -208,7 +208,7 @@ local function of_perf(path)
 end
 
 local function of_file(path)
-  local file <close> = assert(perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" }))
+  local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
   local list = {}
   for time, tid, ip, dso in file:samples():select("time", "tid", "ip", "dso"):each() do
     list[#list + 1] = ("%d %d %x %s"):format(time, tid, ip, dso)

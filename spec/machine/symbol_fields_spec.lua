@@ -6,7 +6,7 @@ local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local system = require "spec.support.system"
 
-local without = { symfs = "/nonexistent", kallsyms = "/dev/null" }
+local without = { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }
 
 describe("where a sample was without symbols", function()
   it("is a mapping, and no symbol", function()

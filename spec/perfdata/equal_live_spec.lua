@@ -10,7 +10,7 @@ local workload = "sh -c 'for i in 1 2 3; do seq 3000 | sort -R | wc -c; done'"
 local events = "-a -F 900 -e cpu-clock -e context-switches"
 
 -- Without symbols: those of processes that another container runs beside are not known by their build-ids.
-local OPTIONS = { symfs = "/nonexistent", kallsyms = "/dev/null" }
+local OPTIONS = { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }
 
 local function lines(path)
   local file <close> = assert(perflua.open(path, OPTIONS))
@@ -23,7 +23,7 @@ end
 local function streamed(command, ...)
   local got = run.shell_with(command .. ' | "$perflua" "$1" -', run.script [[
     local seen = require "spec.support.seen"
-    local options = { symfs = "/nonexistent", kallsyms = "/dev/null" }
+    local options = { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }
     for r in perflua.open("-", options):records() do print(seen.of(r)) end]], ...)
   assert.are.equal("", got.err)
   local list = {}

@@ -70,7 +70,7 @@ describe("records that come too late for perf", function()
         samples_at(b, event, random(5) == 0 and { "round" } or { base + random(12) })
       end
       local path = b:write()
-      local text = files.output("perf script -f -F time --symfs=/nonexistent --kallsyms=/dev/null -i " .. path
+      local text = files.output("perf script -f -F time --symfs=spec/fixtures/empty --kallsyms=/dev/null -i " .. path
         .. " 2>&1 >/dev/null")
       local theirs = tonumber(text:match "(%d+) out of order events" or 0)
       local file <close> = assert(perflua.open(path))

@@ -65,7 +65,7 @@ local function same(path, options)
   return (groups(file, "stack"))
 end
 
-local options = { symfs = "/nonexistent", kallsyms = kallsyms }
+local options = { symfs = "spec/fixtures/empty", kallsyms = kallsyms }
 
 -- Of the same addresses: as many frames as are looked up one by one, and more.
 local function chain(n, leaf)
@@ -207,7 +207,7 @@ describe("call chains of real recordings", function()
   }
   for _, name in ipairs(names) do
     needs.it("corpus", "are grouped as their texts say: " .. name, function()
-      same(corpus.root .. "/" .. name, { symfs = "/nonexistent", kallsyms = "/dev/null" })
+      same(corpus.root .. "/" .. name, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" })
     end)
   end
 end)

@@ -31,7 +31,7 @@ local questions = {
 }
 
 local function open(path, threads)
-  return assert(perflua.open(path, { threads = threads, symfs = "/nonexistent" }))
+  return assert(perflua.open(path, { threads = threads, symfs = "spec/fixtures/empty" }))
 end
 
 -- The answer of a recording that nothing is known of yet.

@@ -4,7 +4,7 @@ local files = require "spec.support.files"
 local lines = require "spec.script.lines"
 local needs = require "spec.support.needs"
 
-local quiet = "--symfs=/nonexistent --kallsyms=/dev/null"
+local quiet = "--symfs=spec/fixtures/empty --kallsyms=/dev/null"
 
 -- What differs by its nature, by the end of the recording's name.
 local differs = {

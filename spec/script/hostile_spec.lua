@@ -20,7 +20,7 @@ local path, printed = files.temporary(), files.temporary()
 --- The lines of a recording of these bytes, nil if it is refused.
 local function lines_of(bytes, options)
   files.write(path, bytes)
-  local file <close> = perflua.open(path, { symfs = "/nonexistent", kallsyms = "/dev/null" })
+  local file <close> = perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" })
   if not file then return nil end
   local out <close> = assert(io.open(printed, "wb"))
   options.classes, options.order, options.types = classes, "time", { [9] = true }

@@ -6,7 +6,7 @@ local files = require "spec.support.files"
 local run = require "spec.cli.run"
 local two_events = require "spec.support.two_events"
 
-local quiet = { "--symfs", "/nonexistent", "--kallsyms", "/dev/null" }
+local quiet = { "--symfs", "spec/fixtures/empty", "--kallsyms", "/dev/null" }
 
 --- What `perflua script` prints of a recording with these words; the result of the run, too.
 local function script(path, ...)

@@ -17,7 +17,7 @@ oracle.plugins = files.output "ls /usr/lib/*/traceevent/plugins/*.so ~/.local/li
   ~= ""
 
 -- perf must neither resolve with this machine's binaries nor ask anything.
-local quiet = " --symfs=/nonexistent --kallsyms=/dev/null -f -i "
+local quiet = " --symfs=spec/fixtures/empty --kallsyms=/dev/null -f -i "
 
 --- The records of `perf script -D` from an iterator over its lines: an array of {offset, size, type_id,
 --- name, time} in file order; of samples also pid, tid, ip, period and addr, as the text perf prints.

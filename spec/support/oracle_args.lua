@@ -3,7 +3,7 @@ local files = require "spec.support.files"
 
 local oracle_args = {}
 
-local command = "perf script -f -s spec/support/oracle_args.py --symfs=/nonexistent --kallsyms=/dev/null -i %s"
+local command = "perf script -f -s spec/support/oracle_args.py --symfs=spec/fixtures/empty --kallsyms=/dev/null -i %s"
   .. " 2>/dev/null"
 
 --- perf's samples of tracepoints: { key, time, fields = name → text } for each line.

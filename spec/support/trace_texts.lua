@@ -4,7 +4,7 @@ local trace_text = require "spec.support.trace_text"
 
 local trace_texts = {}
 
-local command = "perf script --ns -f --symfs=/nonexistent --kallsyms=/dev/null -F tid,cpu,time,event,trace -i %s"
+local command = "perf script --ns -f --symfs=spec/fixtures/empty --kallsyms=/dev/null -F tid,cpu,time,event,trace -i %s"
   .. " 2>/dev/null"
 
 --- perf's lines now: an iterator of { key, text }; times are of nanoseconds.

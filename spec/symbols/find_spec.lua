@@ -46,6 +46,13 @@ local below = {
     mv app/prog root/.debug/app/$id/elf && ln -s ../../app/$id root/.debug/.build-id/$head/$tail]] },
 }
 
+-- The build-id cache of a tree, which may have nothing in it.
+local function cache_of(tree)
+  local path = tree.path .. "/cache"
+  assert(os.execute("mkdir -p " .. path))
+  return path
+end
+
 local function made(script)
   local tree = binaries.tree()
   tree:sh "mkdir app"
@@ -67,7 +74,7 @@ describe("the symbols of a program", function()
     it("are those of " .. case[1], function()
       local tree, program = made(case[2])
       local path = recorded(tree, program, program.build_id)
-      local options = { buildid_dir = tree.path .. "/cache" }
+      local options = { buildid_dir = cache_of(tree) }
       assert.same(expected, (binaries.found(path, options)))
       if needs.missing "perf" then return pending(needs.missing "perf") end
       assert.same(expected, binaries.of_perf(path, { before = "--buildid-dir " .. options.buildid_dir }))
@@ -133,7 +140,7 @@ local function without(script, change)
   if change then
     build_id = change
   end
-  local list, missing = binaries.found(recorded(tree, program, build_id), { buildid_dir = tree.path .. "/cache" })
+  local list, missing = binaries.found(recorded(tree, program, build_id), { buildid_dir = cache_of(tree) })
   assert.same({ "[unknown]", "[unknown]" }, list)
   assert.equal(1, #missing)
   assert.equal(tree.path .. "/app/prog", missing[1].filename)

@@ -1,6 +1,7 @@
 -- Where the symbols of the kernel and its modules are taken from.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
+local perflua = require "perflua"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 
@@ -121,10 +122,10 @@ describe("the symbols of the kernel", function()
     for _, by in ipairs { 0, 0x2000000 } do
       local path = recorded({ at + by }, { addr = at + by, pgoff = at + by }, { misc = 1, features = {
         build_id = { { build_id = id, filename = "[kernel.kallsyms]", cpumode = "kernel" } } } })
-      local list, missing = binaries.found(path, { buildid_dir = "/nonexistent" })
+      local list, missing = binaries.found(path, { buildid_dir = "spec/fixtures/empty" })
       assert.matches("%+0x0$", list[1])
       assert.same({}, missing)
-      list, missing = binaries.found(path, { buildid_dir = "/nonexistent", symfs = "/nonexistent" })
+      list, missing = binaries.found(path, { buildid_dir = "spec/fixtures/empty", symfs = "spec/fixtures/empty" })
       assert.same({ "[unknown]" }, list)
       assert.equal(1, #missing)
     end
@@ -146,7 +147,7 @@ describe("the symbols of the kernel", function()
       local is = { host = host, release = release, at = first, len = last - first }
       for k, v in pairs(change) do is[k] = v end
       return binaries.found(recorded({ is.at }, { addr = is.at, pgoff = is.at, len = is.len }, { misc = 1,
-        features = { hostname = is.host, osrelease = is.release } }), { buildid_dir = "/nonexistent" })
+        features = { hostname = is.host, osrelease = is.release } }), { buildid_dir = "spec/fixtures/empty" })
     end
     local list, missing = found {}
     assert.matches("%+0x0$", list[1])
@@ -161,7 +162,7 @@ describe("the symbols of the kernel", function()
 end)
 
 local function missing(options, record_options, more)
-  options.buildid_dir = options.buildid_dir or "/nonexistent"
+  options.buildid_dir = options.buildid_dir or "spec/fixtures/empty"
   local list, all = binaries.found(recorded({ TEXT + 0x100 }, more, record_options), options)
   assert.same({ "[unknown]" }, list)
   assert.equal(1, #all)
@@ -183,7 +184,7 @@ describe("a kernel without symbols", function()
   for name, text in pairs {
     ["are hidden"] = kallsyms:gsub("%x+ (%a) ", ("0"):rep(16) .. " %1 "),
     ["lack the symbol that says where it was"] = kallsyms:gsub("_text", "_else"),
-    ["are none"] = "nothing\n\n\0\n",
+    ["are none"] = "0000000000000000 T nothing\nnothing\n\n\0\n",
     ["are in an empty file"] = "",
   } do
     it("is missing when the addresses of the option kallsyms " .. name, function()
@@ -194,10 +195,16 @@ describe("a kernel without symbols", function()
     end)
   end
 
-  it("is missing when the file of the option kallsyms is not there, or no file", function()
-    for _, path in ipairs { "/nonexistent/kallsyms", "/", "/dev/zero" } do
-      local _, tried = missing { kallsyms = path }
-      assert.matches("^" .. path .. ": .", tried)
+  it("cannot be asked for from what is no list of symbols", function()
+    local path = recorded { TEXT + 0x100 }
+    local wrong = {
+      ["/nonexistent/kallsyms"] = "ENOENT", ["/"] = "EISDIR", ["/dev/zero"] = "FORMAT", ["/etc/passwd"] = "FORMAT",
+    }
+    for source, code in pairs(wrong) do
+      local file, message, got = perflua.open(path, { kallsyms = source })
+      assert.is_nil(file)
+      assert.are.equal(code, got)
+      assert.matches("^kallsyms: " .. source .. ": .", message)
     end
   end)
 end)

@@ -36,7 +36,7 @@ local function query(samples)
       callchain = s.chain or {}, period = s.period or 1, misc = in_kernel and 1 or 2,
     })
   end
-  local file = perflua.open(b:write(), { symfs = "/nonexistent", kallsyms = "/dev/null" })
+  local file = perflua.open(b:write(), { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" })
   return file:samples { order = "file" }
 end
 

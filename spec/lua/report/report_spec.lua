@@ -107,7 +107,7 @@ describe("a report", function()
       local pid = 7 + i % 3
       b:sample(event, { ip = 4096, pid = pid, tid = pid, time = 99, period = period })
     end
-    local file = perflua.open(b:write(), { symfs = "/nonexistent" })
+    local file = perflua.open(b:write(), { symfs = "spec/fixtures/empty" })
     assert.error_matches(function() read(file, { sort = { "dso" } }) end, "2%^63")
     assert.are.equal(96 * period, read(file, { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
   end)
