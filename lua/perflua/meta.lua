@@ -7,13 +7,26 @@
 ---@field stop any # A handler that returns this ends the run.
 perflua = {}
 
----Opens a recording.
----@param path? string default: "perf.data"
----@param options? { strict: boolean?, threads: integer? } strict: damage raises an error; threads: at most, for one pass
+---Opens a recording, or several as one.
+---@param path? string|string[] default: "perf.data"; "-" is standard input
+---@param options? perflua.OpenOptions
 ---@return perflua.File? file
 ---@return string? message # what is wrong, when there is no file
 ---@return string? code # "ENOENT", "FORMAT" …
 function perflua.open(path, options) end
+
+---@class perflua.OpenOptions
+---@field strict? boolean # Damage raises an error.
+---@field threads? integer # Threads that work on one pass at most, 1 to 16.
+---@field window? integer # Bytes of records that may wait for earlier ones, of what can be read only once; default 256 MB.
+---@field as? string # The version of perf whose text is printed: "6.1".
+---@field symfs? string # A directory in which binaries are looked for by their recorded paths.
+---@field buildid_dir? string # The build-id cache; default: "~/.debug".
+---@field vmlinux? string # The kernel with its symbols.
+---@field kallsyms? string # A copy of /proc/kallsyms.
+---@field debuginfod? boolean # Servers named by DEBUGINFOD_URLS are asked; default: false.
+---@field any_binary? boolean # Files here are believed to be those of recordings without build-ids; default: false.
+---@field demangle? boolean # Names of C++, Rust and OCaml are demangled; default: true.
 
 ---An integer as "0x…", read without a sign.
 ---@param x integer
@@ -46,9 +59,10 @@ function perflua.load(from) end
 
 ---An open recording.
 ---@class perflua.File
----@field path string # As it was given.
----@field size integer # Bytes.
----@field mode "file"
+---@field path string|string[] # As it was given.
+---@field size integer? # Bytes; nil of a stream.
+---@field mode "file"|"directory"|"pipe" # "pipe": what `perf record -o -` wrote, also in a file.
+---@field as string # The version of perf whose text is printed.
 ---@field version integer # 1: PERFFILE, 2: PERFILE2.
 ---@field byte_order "little"|"big"
 ---@field complete boolean # False for a recording that was cut off or never finished, as far as is known.
@@ -57,9 +71,11 @@ function perflua.load(from) end
 ---@field events perflua.Events # The events, by number and by name.
 ---@field first_time integer? # Time of the first sample, ns.
 ---@field last_time integer? # Time of the last sample, ns.
+---@field out_of_order integer # Records that came too late for their place in the order, in the last pass.
 local File = {}
 
 ---@class perflua.Damage
+---@field path string # Of the file that it is in.
 ---@field offset integer # Where in the file, in bytes.
 ---@field size integer
 ---@field reason string # What was found and what was expected.
@@ -72,7 +88,7 @@ function File:records(options) end
 ---@class perflua.RecordsOptions
 ---@field type? string|string[] # Names of record types.
 ---@field event? string|perflua.Event|(string|perflua.Event)[] # A name, a glob, an Event, or several.
----@field order? "file"
+---@field order? "time"|"file" # default: "time"
 ---@field reuse? boolean # One record object again and again: fast; copy() what you keep.
 ---@field container? boolean # The container's own records, too.
 ---@field expand? boolean # Samples with counter values are delivered for each value that moved: samples() true, records() false.
@@ -104,6 +120,32 @@ function File:threads() end
 ---@field start integer? # When it began, ns; nil if that is not known, or was before the recording.
 ---@field exit integer? # When it ended, ns; nil if that is not known, or was after the recording.
 ---@field source integer? # The recording it is of, from 1 on, where several are systems of their own.
+---@field maps fun(): perflua.View.map[] # What was mapped into its process at the time that was asked for, else last.
+
+---What is known of an address: where nothing was mapped, nil.
+---@param pid integer
+---@param addr integer
+---@param time? integer ns; default: as it was last
+---@return perflua.Resolved?
+function File:resolve(pid, addr, time) end
+
+---@class perflua.Resolved
+---@field symbol string? # The function.
+---@field symoff integer? # Bytes from its start.
+---@field dso string # The binary, as perf names it.
+---@field map perflua.View.map?
+---@field srcline string? # Source file and line.
+
+---Looks for the symbols of all binaries that were mapped.
+---@return perflua.Missing[] # those that have none
+---@return perflua.Missing[] # those that were used so far without a recorded build-id
+function File:missing() end
+
+---@class perflua.Missing
+---@field filename string
+---@field build_id string? # In hex.
+---@field reason string # Why its symbols cannot be used.
+---@field tried string[] # Where they were looked for, and what was found there.
 
 ---Afterwards records and queries of this file raise; tables and copies live on.
 function File:close() end
