@@ -91,7 +91,7 @@ describe("values of records", function()
     end)
 
     it("of some events, between two times, are those of their records, in the order of " .. order, function()
-      local q = file:samples("two", { order = order }):between(N // 4, N // 2)
+      local q = file:samples { event = "two", order = order }:between(N // 4, N // 2)
       local lines, n = by_records(q, 1)
       assert.is_true(n > 1000)
       same(lines, (by_values(q, 1)))

@@ -107,7 +107,7 @@ describe("perflua fold", function()
     end
     local got = run.perflua { "fold", "--event", "page-fault", run.demo }
     assert.are.equal(1, got.status)
-    assert.matches("no event 'page-fault'; there are: cpu-clock, page-faults, context-switches", got.err, 1, true)
+    assert.matches("this recording has no event 'page-fault'; the closest is 'page-faults'", got.err, 1, true)
     got = run.perflua { "fold", "--where", "comm = 'x'", run.demo }
     assert.are.equal(1, got.status)
     assert.matches("^perflua: %-%-where: [^\n]*column 6[^\n]*\n$", got.err)

@@ -3,6 +3,15 @@
  */
 #include "cursor.h"
 
+/*
+ * Keys of what a Query holds for its loop: its step, a cursor or a function, and the control value of a
+ * function's last step. ipairs() finds neither.
+ */
+enum {
+	STEP = 0,
+	CONTROL = -1
+};
+
 static int taken(lua_State *L)
 {
 	return luaL_error(L, "this loop was ended by another loop over the same Query "
@@ -46,7 +55,7 @@ static int call_function(lua_State *L)
 {
 	int n;
 
-	lua_rawgeti(L, 1, 2);
+	lua_rawgeti(L, 1, CONTROL);
 	if (!lua_isnil(L, 3) && !lua_rawequal(L, 3, -1))
 		return taken(L);
 	lua_pop(L, 1);
@@ -54,26 +63,26 @@ static int call_function(lua_State *L)
 	n = lua_gettop(L) - 3;
 	if (n && !lua_isnil(L, 4)) {
 		lua_pushvalue(L, 4);
-		lua_rawseti(L, 1, 2);
+		lua_rawseti(L, 1, CONTROL);
 		return n;
 	}
 	lua_pushnil(L);
-	lua_rawseti(L, 1, 1);
+	lua_rawseti(L, 1, STEP);
 	lua_pushnil(L);
-	lua_rawseti(L, 1, 2);
+	lua_rawseti(L, 1, CONTROL);
 	return 0;
 }
 
-/* Starts a loop over the Query at 1: query.start puts its cursor or function into query[1]. */
+/* Starts a loop over the Query at 1: query.start puts its cursor or function into query[0]. */
 static void start(lua_State *L)
 {
-	bool unfinished = lua_rawgeti(L, 1, 1) != LUA_TNIL;
+	bool unfinished = lua_rawgeti(L, 1, STEP) != LUA_TNIL;
 	struct pl_cursor *c;
 
 	lua_getfield(L, 1, "start");
 	lua_pushvalue(L, 1);
 	lua_call(L, 1, 0);
-	lua_rawgeti(L, 1, 1);
+	lua_rawgeti(L, 1, STEP);
 	c = pl_to_cursor(L, -1);
 	if (c)
 		c->contested = unfinished;
@@ -87,7 +96,7 @@ static int go_on(lua_State *L, struct pl_cursor *c)
 
 	if (!n) {
 		lua_pushnil(L);
-		lua_rawseti(L, 1, 1);
+		lua_rawseti(L, 1, STEP);
 	}
 	return n;
 }
@@ -104,7 +113,7 @@ static int step(lua_State *L)
 		lua_settop(L, 3);
 	if (lua_isnil(L, 3))
 		start(L);
-	if (lua_rawgeti(L, 1, 1) == LUA_TNIL)
+	if (lua_rawgeti(L, 1, STEP) == LUA_TNIL)
 		return taken(L);
 	c = pl_to_cursor(L, 4);
 	if (!c)
@@ -120,7 +129,7 @@ static int step(lua_State *L)
 /*
  * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the same Query
  * may have taken its cursor: what was yielded last tells. That is remembered only where it can have
- * happened, when a loop began while another was unfinished; for a Lua function it is query[2].
+ * happened, when a loop began while another was unfinished; for a Lua function it is query[-1].
  *
  * Most steps find values that are ready: these are to cost next to nothing.
  */
@@ -129,7 +138,7 @@ int pl_query_call(lua_State *L)
 	struct pl_cursor *c;
 
 	if (lua_gettop(L) == 3 && lua_type(L, 1) == LUA_TTABLE && !lua_isnil(L, 3)) {
-		lua_rawgeti(L, 1, 1);
+		lua_rawgeti(L, 1, STEP);
 		c = pl_to_cursor(L, 4);
 		if (c && !c->contested)
 			return pl_has_values(c) ? pl_next_values(L, c, 4) : go_on(L, c);

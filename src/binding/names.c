@@ -73,7 +73,8 @@ void pl_closest_init(struct pl_closest *c, const char *name)
 {
 	c->name = name;
 	c->best = NULL;
-	c->distance = (unsigned)strlen(name) / 3 + 2; /* further off is another word */
+	/* a third of the name, or one edit of a short one: further off is another word */
+	c->distance = strlen(name) < 3 ? 2 : (unsigned)strlen(name) / 3 + 1;
 }
 
 void pl_closest_try(struct pl_closest *c, const char *candidate)

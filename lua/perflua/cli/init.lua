@@ -5,6 +5,7 @@ local fmt = require "perflua.text.fmt"
 local placeless = require "perflua.errors.placeless"
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.cli.returned"
+local suggest = require "perflua.errors.suggest"
 local tools = require "perflua.tools"
 local traceback = require "perflua.cli.traceback"
 local version = require "perflua.cli.version"
@@ -113,7 +114,7 @@ local function use_returned(value, second)
   else
     local result
     result, message = returned.table(value, recordings.open, meta)
-    if result then print(result) end
+    if result then print(result) else message = message or returned.useless(value) end
   end
   if message then
     complain(fmt.escape(message))
@@ -177,13 +178,16 @@ local function prepare(word, host)
   if tool then
     return function() return run_tool(word, tool, host) end
   elseif not word:find("[/.]") and not exists(word) then
-    complain(("'%s' is neither a tool nor a script file; perflua help lists the tools"):format(word))
+    local closest = suggest.closest(word, tools.names())
+    local hint = closest and ("did you mean '%s'? "):format(closest) or ""
+    complain(("'%s' is neither a tool nor a script file; %sperflua help lists the tools"):format(fmt.escape(word), hint))
     return nil, USAGE
   end
   local chunk, message = loadfile(word)
   if chunk then return function() return run_script(chunk) end end
   local is_recording = recordings.is(word)
-  complain(is_recording and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word) or message)
+  complain(fmt.escape(is_recording and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word)
+    or message))
   return nil, is_recording and USAGE or FAILED
 end
 

@@ -21,29 +21,35 @@ local function distance(a, b)
   return previous[#b]
 end
 
+---Finds the candidate with the fewest edits, the first in the alphabet among equals.
 ---@param name string
 ---@param candidates string[]
----@return string? # the candidate with the fewest edits; the first in the alphabet among equals
+---@return string? # nil if none is close: within a third of the name's length, and one edit of a short name
 function suggest.closest(name, candidates)
-  local best, best_cost
+  local best, best_cost = nil, math.max(1, #name // 3) + 1
   local wanted = name:sub(1, 64):lower()
   for _, candidate in ipairs(candidates) do
     local cost = distance(wanted, candidate:sub(1, 64):lower())
-    if not best or cost < best_cost or cost == best_cost and candidate < best then
+    if cost < best_cost or best and cost == best_cost and candidate < best then
       best, best_cost = candidate, cost
     end
   end
   return best
 end
 
+---Adds the closest name to a message, if one is close.
 ---@param message string says what is wrong with name
 ---@param name string
 ---@param candidates string[]
----@return string # the message, with the closest name if there is any
+---@return string
 function suggest.message(message, name, candidates)
   local best = suggest.closest(name, candidates)
   return best and ("%s; the closest is '%s'"):format(message, best) or message
 end
+
+---@param value any that is not what was expected
+---@return string # "a table"; "nil: a misspelt global?"
+function suggest.kind(value) return value == nil and "nil: a misspelt global?" or "a " .. type(value) end
 
 ---@param set table<string, any>
 ---@return string[] # its string keys, sorted

@@ -95,14 +95,28 @@ function events.lookup(list, name)
   return is_glob(name) and matching(list, name) or {}, events.GLOB
 end
 
+local SHOWN = 10 -- events in a message
+
+---@param list perflua.Event[]
+---@param name string that none of them has
+---@return string # a message with the closest name; without one with the names there are
+function events.unknown(list, name)
+  local message, names = ("this recording has no event '%s'"):format(name), events.names(list)
+  local candidates = table.move(names, 1, #names, 1, {})
+  for _, event in ipairs(list) do candidates[#candidates + 1] = base(event) end
+  if #names == 0 then return message end
+  if suggest.closest(name, candidates) then return suggest.message(message, name, candidates) end
+  local more = #names > SHOWN and ("and %d more"):format(#names - SHOWN) or nil
+  local shown = table.move(names, 1, math.min(#names, SHOWN), 1, {})
+  return ("%s; it has %s"):format(message, table.concat(shown, ", ") .. (more and " " .. more or ""))
+end
+
 ---@param list perflua.Event[]
 ---@param name string a name or glob
 ---@return perflua.Event[] # raises if there is none
 local function find(list, name)
   local found = events.lookup(list, name)
-  if #found == 0 then
-    blame(suggest.message(("this recording has no event '%s'"):format(name), name, events.names(list)))
-  end
+  if #found == 0 then blame(events.unknown(list, name)) end
   return found
 end
 
@@ -125,8 +139,8 @@ end
 ---@return boolean # whether it can be an Event
 function events.is_event(value)
   local kind = type(value)
-  return (kind == "userdata" or kind == "table") and math.type(value.index) == "integer"
-    and type(value.name) == "string"
+  if kind == "table" then return math.type(rawget(value, "index")) == "integer" and type(value.name) == "string" end
+  return kind == "userdata" and math.type(value.index) == "integer" and type(value.name) == "string"
 end
 
 ---@param list perflua.Event[]

@@ -8,6 +8,7 @@ local lower = require "perflua.query.lower"
 local plan = require "perflua.query.plan"
 local suggest = require "perflua.errors.suggest"
 local types = require "perflua.file.types"
+local warning = require "perflua.errors.warning"
 
 local run = {}
 
@@ -157,6 +158,42 @@ local function plan_of(file, handlers)
   return by_type, of_events(file, handlers)
 end
 
+-- "sched" of "sched:sched_switch", also of a glob.
+local function system_of(key) return key:match("^([^:]+):") end
+
+-- Names that meta.needs lists as alternatives: some of them are expected to be absent.
+local function alternatives(handlers)
+  local names, meta = {}, handlers.meta
+  local function add(list)
+    if type(list) ~= "table" then return end
+    for _, name in ipairs(type(list.any) == "table" and list.any or {}) do names[name] = true end
+    for _, one in ipairs(list) do add(one) end
+    add(list.events)
+  end
+  add(type(meta) == "table" and meta.needs)
+  return names
+end
+
+-- Warns of handlers whose event is none of the recording's, unless another one of its tracepoint system is.
+local function warn_unmatched(list, handlers)
+  local expected, unmatched, matched = alternatives(handlers), {}, {}
+  for key in pairs(handlers) do
+    if type(key) == "string" and names_event(key) then
+      if #events.lookup(list, key) == 0 then
+        unmatched[#unmatched + 1] = key
+      elseif system_of(key) then
+        matched[system_of(key)] = true
+      end
+    end
+  end
+  table.sort(unmatched)
+  for _, key in ipairs(unmatched) do
+    if not expected[key] and not matched[system_of(key) or false] then
+      warning("handler '%s': %s", key, events.unknown(list, key))
+    end
+  end
+end
+
 -- In pipe mode an event may come when its handler is long there.
 local function late_handler(file, handlers)
   if file.mode ~= "pipe" then return nil end
@@ -203,7 +240,10 @@ function run.run(file, handlers)
     interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
   }
   local stopped = handlers.begin and handlers.begin(file) == run.stop
+  local list, late_events = file.events, file.mode == "pipe"
+  if not late_events then warn_unmatched(list, handlers) end
   if not stopped and (not wanted or next(wanted)) then file:dispatch(options) end
+  if late_events then warn_unmatched(list, handlers) end
   if handlers.finish then handlers.finish(file) end
 end
 

@@ -77,8 +77,18 @@ local function check_event(node, field, const, scope)
   node.op, node.field, node.set, node.negated = "event", field, set, node.op == "~="
 end
 
+-- A word beside a text that is no field was meant as a text: comm == wrk.
+local function check_word(node, other, scope)
+  if node.op ~= "field" or #node.path > 1 or other.kind ~= "string" and other.kind ~= "event" then return end
+  if not scope:resolve(node.path, node.text) then
+    fail(node.at, "unknown field '%s'; a text needs quotes: '%s'", node.text, node.text)
+  end
+end
+
 local function check_comparison(node, scope)
-  local a, b = visit(node.left, scope), visit(node.right, scope)
+  local a = visit(node.left, scope)
+  check_word(node.right, a, scope)
+  local b = visit(node.right, scope)
   node.kind = "boolean"
   if a.kind == "nil" or b.kind == "nil" then
     if node.op ~= "==" and node.op ~= "~=" then fail(node.at, "nil is in no order; use == or ~=") end

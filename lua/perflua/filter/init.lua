@@ -1,9 +1,11 @@
 -- The filters of where(): a string (compiled by filter/expr.lua), a function, or { field = value, … }.
 
+local between = require "perflua.query.between"
 local blame = require "perflua.errors.blame"
 local events = require "perflua.file.events"
 local expr = require "perflua.filter.expr"
 local suggest = require "perflua.errors.suggest"
+local warning = require "perflua.errors.warning"
 
 local filter = {}
 
@@ -73,10 +75,38 @@ local function spelled(wanted)
   return table.concat(parts, " and ")
 end
 
+local always = { eq = "false", lt = "false", le = "false", gt = "true", ge = "true" }
+local mirrored = { eq = "eq", lt = "gt", le = "ge", gt = "lt", ge = "le" }
+local negation = { ["true"] = "false", ["false"] = "true" }
+
+local function is_time(node) return node.op == "field" and #node.path == 1 and node.path[1] == "time" end
+
+-- Warns of a time that is compared with a number before the recording began, as seconds are; 0 may ask whether there is one.
+local function check_time(node, condition, first)
+  local time, const, comparison = node.left, node.right, node.comparison
+  if is_time(const) then time, const, comparison = const, time, mirrored[comparison] end
+  if not is_time(time) or const.op ~= "const" or not math.type(const.value) or const.value == 0 then return end
+  if const.value >= first then return end
+  local answer = always[comparison]
+  if node.negated then answer = negation[answer] end
+  warning("filter \"%s\": time is in nanoseconds, and the recording begins at %d: the comparison with %s is always %s; "
+    .. "between(\"@SECONDS\", …) takes seconds as perf prints them", condition, first, const.value, answer)
+end
+
+local function check_times(node, condition, first)
+  if node.op == "compare" then check_time(node, condition, first) end
+  for _, name in ipairs { "left", "right" } do
+    if node[name] then check_times(node[name], condition, first) end
+  end
+end
+
 local makes = {
   string = function(condition, scope)
     local compiled, message = expr.compile(condition, scope)
-    return compiled or blame("%s", message), condition
+    if not compiled then blame("%s", message) end
+    local first = scope.file and between.known_times(scope.file)
+    if first and first > 0 then check_times(compiled.node, condition, first) end
+    return compiled, condition
   end,
   ["function"] = function(condition)
     local info = debug.getinfo(condition, "S")

@@ -39,8 +39,7 @@ function stacks.choose(file, name, counts)
   if name then
     local found = events.lookup(file.events, name)
     if #found == 0 then
-      return nil, ("%s: there is no event '%s'; there are: %s"):format(file.path, name,
-        table.concat(events.names(file.events), ", "))
+      return nil, ("%s: %s"):format(file.path, events.unknown(file.events, name))
     end
     return found
   elseif counts then

@@ -58,7 +58,8 @@ function group.by(spec, ...)
     check_name(changed, keys, {}, key.name)
     keys[#keys + 1] = key
   end
-  for _, one in ipairs { ... } do
+  for i = 1, select("#", ...) do
+    local one = select(i, ...)
     if type(one) == "table" then
       local named = suggest.names(one)
       if #named == 0 then blame("group_by: an empty table names no key") end
@@ -66,7 +67,7 @@ function group.by(spec, ...)
     elseif type(one) == "string" then
       add(field_key(spec, one))
     else
-      blame("group_by: a field's name or { name = function } expected, got a %s", type(one))
+      blame("group_by: a field's name or { name = function } expected, got %s", suggest.kind(one))
     end
   end
   return changed

@@ -1,7 +1,9 @@
 -- Spellings of a time, for between(): all in whole nanoseconds, without rounding.
 
 local blame = require "perflua.errors.blame"
+local core = require "perflua.core"
 local duration = require "perflua.text.duration"
+local warning = require "perflua.errors.warning"
 
 local between = {}
 
@@ -53,6 +55,32 @@ function between.time(file, time, is_end)
   if type(time) == "string" then return parse(file, time, is_end) end
   local ns = math.type(time) and math.tointeger(time)
   return ns or blame("between: a time is an integer (ns) or a string, not %s", tostring(time))
+end
+
+---The times of the recording where its header has them: of others it would take a pass.
+---@param file perflua.File
+---@return integer? first, integer? last # ns
+function between.known_times(file)
+  local times = type(file.path) == "string" and file.features.sample_time
+  if times then return times.first, times.last end
+end
+
+-- A time as perf prints it, or what was taken for seconds.
+local function shown(ns) return ns >= 0 and ns < 1000000 and ns .. " ns" or core.seconds(ns) end
+
+---Warns of times that leave nothing of a recording.
+---@param file perflua.File
+---@param from integer ns
+---@param to integer? ns
+function between.check(file, from, to)
+  if to and not math.ult(from, to) then
+    return warning("between: from %s is not before to %s: there is nothing in between", shown(from), shown(to))
+  end
+  local first, last = between.known_times(file)
+  if first and (math.ult(last, from) or to and not math.ult(first, to)) then
+    local times = to and ("%s to %s"):format(shown(from), shown(to)) or "from " .. shown(from) .. " on"
+    warning("between: %s is outside of the recording, which is from %s to %s", times, shown(first), shown(last))
+  end
 end
 
 return between

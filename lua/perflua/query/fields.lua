@@ -13,6 +13,7 @@ local blame = require "perflua.errors.blame"
 local events = require "perflua.file.events"
 local expr = require "perflua.filter.expr"
 local guard = require "perflua.errors.guard"
+local suggest = require "perflua.errors.suggest"
 local members = require "perflua.query.members"
 local fail = require("perflua.filter.lexer").fail
 
@@ -210,7 +211,7 @@ end
 ---@param text string a field, or an expression of fields
 ---@return table ref
 function Scope:ref(text)
-  if type(text) ~= "string" then blame("a field's name expected, got a %s", type(text)) end
+  if type(text) ~= "string" then blame("a field's name expected, got %s", suggest.kind(text)) end
   local node, message = expr.value(text, self)
   if not node then blame("%s", message) end
   if node.op ~= "field" then return of_expression(text, node) end

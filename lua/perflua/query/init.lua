@@ -2,7 +2,7 @@
 -- one is looped over or asked for a result.
 
 local core = require "perflua.core"
-local checked = require "perflua.errors.methods"
+local class = require "perflua.errors.methods"
 local between = require "perflua.query.between"
 local description = require "perflua.table.description"
 local blame = require "perflua.errors.blame"
@@ -15,7 +15,7 @@ local plan = require "perflua.query.plan"
 
 ---@class perflua.Query
 local Query = {}
-local meta = { __index = Query, __name = "perflua.Query" }
+local meta = { __name = "perflua.Query" }
 
 local function new(spec) return setmetatable({ spec = spec, counts = spec.counts }, meta) end
 
@@ -56,6 +56,7 @@ function Query:between(from, to)
   local spans = appended(spec.spans or {}, description.span(from, to))
   from = between.time(spec.file, from, false) or 0
   to = between.time(spec.file, to, true)
+  between.check(spec.file, from, to)
   if spec.from and math.ult(from, spec.from) then from = spec.from end
   if spec.to and (not to or math.ult(spec.to, to)) then to = spec.to end
   return derive(self, { from = from, to = to, spans = spans })
@@ -65,9 +66,9 @@ end
 ---@return perflua.Query
 function Query:select(...)
   not_grouped(self, "select")
-  if select("#", ...) == 0 then blame("select: which fields?") end
-  local refs = {}
-  for i, name in ipairs { ... } do refs[i] = self.spec.scope:ref(name) end
+  local names, refs = table.pack(...), {}
+  if names.n == 0 then blame("select: which fields?") end
+  for i = 1, names.n do refs[i] = self.spec.scope:ref(names[i]) end
   return derive(self, { refs = refs })
 end
 
@@ -100,15 +101,15 @@ local function open(query)
   return plan.records(spec)
 end
 
--- Starts the loop of `for … in query do`, ending an unfinished one: self[1] is its step. Called when the
+-- Starts the loop of `for … in query do`, ending an unfinished one: self[0] is its step. Called when the
 -- control value is nil.
 function Query:start()
   local running = rawget(self, "running")
   if running then running:close() end
-  self[1], self.running = open(self)
+  self[0], self.running = open(self)
 end
 
--- for … in query do: steps query[1].
+-- for … in query do: steps query[0].
 meta.__call = core.query_call
 
 -- each(fn) calls fn for every record (or row, or with the selected values); each() is an independent
@@ -226,7 +227,20 @@ function meta:__tostring()
   return ("perflua.Query over %s"):format(self.spec.file.path)
 end
 
-checked(Query, meta, "Query")
+class.checked(Query, meta, "Query")
+
+-- What else is taken for a list of records.
+local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
+local method = class.named(Query, "Query", { counts = true })
+
+function meta:__index(key)
+  if math.type(key) == "integer" then blame(NO_ARRAY) end
+  return method(self, key)
+end
+
+function meta.__len() blame("%s, count() counts its records", NO_ARRAY) end
+
+function meta.__pairs() blame(NO_ARRAY) end
 
 ---@param value any
 ---@return boolean
