@@ -59,7 +59,8 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
   -- Of other programs: perf has no call chain where one has an impossible address. Only the kernel's functions are
   -- known, as perf confuses libraries here with those of processes of other containers.
   it("folds the call chains that perf script has, of the programs that were run for it", function()
-    local expected, got, programs = switches.stacks(path, "--symfs=spec/fixtures/empty --kallsyms=/proc/kallsyms"), {}, {}
+    local expected = switches.stacks(path, "--symfs=spec/fixtures/empty --kallsyms=/proc/kallsyms")
+    local got, programs = {}, {}
     local folded = offcpu("--folded", "--symfs", "spec/fixtures/empty", "--kallsyms", "/proc/kallsyms", path)
     for stack, total in folded.out:gmatch "([^\n]+) (%d+)\n" do
       got[stack] = math.tointeger(tonumber(total))

@@ -18,7 +18,8 @@ describe("a file that is no recording", function()
   for _, one in ipairs(compressed) do
     it("is called " .. one[2], function()
       assert.are.same({
-        ("PATH: offset 0: found %s, expected a perf.data file; try: %s PATH | perflua … -"):format(one[2], one[3]), "FORMAT",
+        ("PATH: offset 0: found %s, expected a perf.data file; try: %s PATH | perflua … -"):format(one[2], one[3]),
+        "FORMAT",
       }, { refused(one[1] .. tail) })
     end)
   end
@@ -31,8 +32,8 @@ describe("a file that is no recording", function()
   end)
 
   it("is none, if nothing is known of its first bytes", function()
-    assert.are.equal('PATH: offset 0: not a perf.data file: found the bytes 00 01 02 00 01 02 00 01, expected "PERFILE2"',
-      (refused(tail)))
+    assert.are.equal("PATH: offset 0: not a perf.data file: found the bytes 00 01 02 00 01 02 00 01, expected "
+      .. '"PERFILE2"', (refused(tail)))
     assert.are.equal("PATH: offset 0: not a perf.data file: found 7 bytes, expected a header of at least 16",
       (refused "PERFILE"))
     assert.are.equal("PATH: offset 0: not a perf.data file: found 3 bytes, expected a header of at least 16",
@@ -42,8 +43,8 @@ describe("a file that is no recording", function()
   it("may be a directory without the file data", function()
     local path = files.directory {}
     local _, message, code = perflua.open(path)
-    assert.are.equal(path .. ': found a directory without the file "data", expected one that perf record --threads wrote',
-      message)
+    assert.are.equal(path .. ': found a directory without the file "data", expected one that perf record --threads '
+      .. "wrote", message)
     assert.are.equal("ENOENT", code)
   end)
 end)

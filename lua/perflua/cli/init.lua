@@ -180,7 +180,8 @@ local function prepare(word, host)
   elseif not word:find("[/.]") and not exists(word) then
     local closest = suggest.closest(word, tools.names())
     local hint = closest and ("did you mean '%s'? "):format(closest) or ""
-    complain(("'%s' is neither a tool nor a script file; %sperflua help lists the tools"):format(fmt.escape(word), hint))
+    complain(("'%s' is neither a tool nor a script file; %sperflua help lists the tools")
+      :format(fmt.escape(word), hint))
     return nil, USAGE
   end
   local chunk, message = loadfile(word)

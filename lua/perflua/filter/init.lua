@@ -81,7 +81,8 @@ local negation = { ["true"] = "false", ["false"] = "true" }
 
 local function is_time(node) return node.op == "field" and #node.path == 1 and node.path[1] == "time" end
 
--- Warns of a time that is compared with a number before the recording began, as seconds are; 0 may ask whether there is one.
+-- Warns of a time that is compared with a number before the recording began, as seconds are. 0 may ask whether there
+-- is a time.
 local function check_time(node, condition, first)
   local time, const, comparison = node.left, node.right, node.comparison
   if is_time(const) then time, const, comparison = const, time, mirrored[comparison] end

@@ -10,7 +10,8 @@ local List = {}
 List.__index = List
 
 local options = {
-  csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object", count = { "N", "the first N rows" },
+  csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
+  count = { "N", "the first N rows" },
   sort = { "COLUMN", "in the order of this column; numbers from the largest" },
 }
 

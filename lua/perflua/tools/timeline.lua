@@ -122,8 +122,8 @@ function tool.run(args, out)
     table.sort(tids)
     for _, tid in ipairs(tids) do
       local thread = file:thread(tid, stop)
-      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), fmt.csv(thread and thread.comm or "", args["csv-safe"]), tid,
-        100 * ran[tid] / length))
+      local comm = fmt.csv(thread and thread.comm or "", args["csv-safe"])
+      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), comm, tid, 100 * ran[tid] / length))
     end
   end)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples

@@ -27,8 +27,9 @@ describe("arguments", function()
   it("that are nil are not left out", function()
     raises("group_by: a field's name or { name = function } expected, got nil: a misspelt global?",
       function() file:samples():group_by("comm", nil) end)
-    raises("a field's name expected, got nil: a misspelt global?", function() file:samples():select("pid", nil, "tid") end)
-    raises("a field's name expected, got nil: a misspelt global?", function() file:samples():select(nil) end)
+    local message = "a field's name expected, got nil: a misspelt global?"
+    raises(message, function() file:samples():select("pid", nil, "tid") end)
+    raises(message, function() file:samples():select(nil) end)
   end)
 
   it("that a method does not take are refused", function()
@@ -53,7 +54,8 @@ describe("a Query", function()
     raises(NO_ARRAY .. ", count() counts its records", function() return #query end)
     raises(NO_ARRAY, function() for _ in ipairs(query) do error "never" end end)
     raises(NO_ARRAY, function() for _ in pairs(query) do error "never" end end)
-    for _ in query do break end
+    local loop <const> = query
+    assert.is_truthy(loop(nil, nil))
     raises(NO_ARRAY, function() for _ in ipairs(query) do error "never" end end)
   end)
 
@@ -106,8 +108,8 @@ describe("times", function()
 
   it("in seconds are no nanoseconds", function()
     local hint = "; between(\"@SECONDS\", …) takes seconds as perf prints them"
-    assert.are.equal('filter "pid == 7 and time >= 1.5": time is in nanoseconds, and the recording begins at 1000000000: '
-      .. "the comparison with 1.5 is always true" .. hint, said [[file:samples():where "pid == 7 and time >= 1.5"]])
+    assert.are.equal('filter "pid == 7 and time >= 1.5": time is in nanoseconds, and the recording begins at '
+      .. "1000000000: the comparison with 1.5 is always true" .. hint, said [[file:samples():where "pid == 7 and time >= 1.5"]])
     assert.are.equal('filter "not (2 > time)": time is in nanoseconds, and the recording begins at 1000000000: '
       .. "the comparison with 2 is always false" .. hint, said [[file:samples():where "not (2 > time)"]])
     assert.are.equal("", said [[file:samples():where "time > 0 and time < 1500000000 and period > 1"]])
@@ -128,8 +130,8 @@ describe("numbers in a table", function()
   it("have two decimals, or three digits where those say more", function()
     local file <close> = assert(perflua.open(path))
     local t = file:samples("faults"):group_by("cpu"):avg("period / 300.0"):sort("cpu", "asc")
-    assert.are.equal("cpu  avg_period / 300.0\n  0             0.00333\n  1             0.00667\n  2              0.0233",
-      tostring(t))
+    assert.are.equal("cpu  avg_period / 300.0\n  0             0.00333\n  1             0.00667\n"
+      .. "  2              0.0233", tostring(t))
     assert.matches("0.0033333333333333335", (function()
       local out = os.tmpname()
       t:csv(out)
@@ -149,9 +151,11 @@ describe("sources of symbols", function()
       assert.is_nil(file)
       return message, code
     end
-    assert.are.same({ "symfs: /nonexistent: No such file or directory", "ENOENT" }, { wrong { symfs = "/nonexistent" } })
+    assert.are.same({ "symfs: /nonexistent: No such file or directory", "ENOENT" },
+      { wrong { symfs = "/nonexistent" } })
     assert.are.same({ "symfs: /etc/passwd: is no directory", "ENOTDIR" }, { wrong { symfs = "/etc/passwd" } })
-    assert.are.same({ "buildid_dir: /etc/passwd: is no directory", "ENOTDIR" }, { wrong { buildid_dir = "/etc/passwd" } })
+    assert.are.same({ "buildid_dir: /etc/passwd: is no directory", "ENOTDIR" },
+      { wrong { buildid_dir = "/etc/passwd" } })
     assert.are.same({ "vmlinux: /etc/passwd: is no ELF file", "FORMAT" }, { wrong { vmlinux = "/etc/passwd" } })
     assert.are.same({ "vmlinux: /etc: Is a directory", "EISDIR" }, { wrong { vmlinux = "/etc" } })
     assert.are.same({ "kallsyms: /etc/passwd: is no list of symbols like /proc/kallsyms", "FORMAT" },
@@ -168,8 +172,8 @@ describe("the interpreter", function()
   it("names the closest tool, if one is close", function()
     local got = run.perflua { "repot", path }
     assert.are.equal(2, got.status)
-    assert.are.equal("perflua: 'repot' is neither a tool nor a script file; did you mean 'report'? perflua help lists the "
-      .. "tools\n", got.err)
+    assert.are.equal("perflua: 'repot' is neither a tool nor a script file; did you mean 'report'? "
+      .. "perflua help lists the tools\n", got.err)
     assert.are.equal("perflua: 'xyzzy' is neither a tool nor a script file; perflua help lists the tools\n",
       run.perflua({ "xyzzy" }).err)
   end)
