@@ -109,7 +109,8 @@ describe("times", function()
   it("in seconds are no nanoseconds", function()
     local hint = "; between(\"@SECONDS\", …) takes seconds as perf prints them"
     assert.are.equal('filter "pid == 7 and time >= 1.5": time is in nanoseconds, and the recording begins at '
-      .. "1000000000: the comparison with 1.5 is always true" .. hint, said [[file:samples():where "pid == 7 and time >= 1.5"]])
+      .. "1000000000: the comparison with 1.5 is always true" .. hint,
+      said [[file:samples():where "pid == 7 and time >= 1.5"]])
     assert.are.equal('filter "not (2 > time)": time is in nanoseconds, and the recording begins at 1000000000: '
       .. "the comparison with 2 is always false" .. hint, said [[file:samples():where "not (2 > time)"]])
     assert.are.equal("", said [[file:samples():where "time > 0 and time < 1500000000 and period > 1"]])
