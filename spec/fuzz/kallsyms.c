@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		const char *reason = NULL;
 
 		if (!ps_kallsyms_parse(&kallsyms, (const char *)bytes, n, references[i],
-				       &reason)) {
+				       NULL, &reason)) {
 			FUZZ_CHECK(reason && *reason);
 			continue;
 		}

@@ -3,6 +3,8 @@
 #include "inside.h"
 #include "sideband.h"
 
+#define ASK_EVERY 1024 /* records between two looks at the interrupt */
+
 static void set_ids(struct pm_ids *ids, const struct pd_names *names)
 {
 	*ids = (struct pm_ids){
@@ -108,6 +110,23 @@ static bool no_memory(const struct pm_machine *m, struct pd_error *err)
 			    "no memory for the recorded system");
 }
 
+/* Returns true if the reading of the recording is interrupted, and says so in *err. */
+static bool is_interrupted(const struct pm_machine *m, struct pd_error *err)
+{
+	const struct pd_input *input = &m->session->files[0]->input;
+
+	if (!input->interrupt || !*input->interrupt)
+		return false;
+	pd_error_set(err, "INTERRUPTED", m->session->files[0]->path, PD_NO_OFFSET,
+		     PM_INTERRUPTED);
+	return true;
+}
+
+static bool goes_on(void *m)
+{
+	return !is_interrupted(m, NULL);
+}
+
 /* Takes in what was found by threads. */
 static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
 		       struct pd_error *err)
@@ -121,9 +140,12 @@ static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
 		pm_sources_lower_floor(&m->sources, &found->records[i].rec);
 	if (floors)
 		pm_sources_end_floors(&m->sources);
-	for (size_t i = 0; i < found->n; i++)
+	for (size_t i = 0; i < found->n; i++) {
+		if (i % ASK_EVERY == 0 && is_interrupted(m, err))
+			return false;
 		if (!pm_machine_add(m, &found->records[i].rec))
 			return no_memory(m, err);
+	}
 	return true;
 }
 
@@ -131,7 +153,7 @@ static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
 static bool take_walked(struct pm_machine *m, struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)m->session;
-	struct pd_wanted wanted = { .to = UINT64_MAX };
+	struct pd_wanted wanted = { .to = UINT64_MAX, .go_on = goes_on, .arg = m };
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;
@@ -141,7 +163,7 @@ static bool take_walked(struct pm_machine *m, struct pd_error *err)
 	    !pd_walk_init(&walk, session, PD_ORDER_TIME, err))
 		return false;
 	walk.wanted = wanted;
-	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+	while ((got = pd_walk_next(&walk, &rec, err)) > 0 && goes_on(m)) {
 		if (!pm_machine_add(m, &rec)) {
 			no_memory(m, err);
 			got = -1;
@@ -149,7 +171,7 @@ static bool take_walked(struct pm_machine *m, struct pd_error *err)
 		}
 	}
 	pd_walk_deinit(&walk);
-	return got == 0;
+	return got == 0 && !is_interrupted(m, err);
 }
 
 /* Is the order of time of the whole session known? Then it is but a few records that are to be read. */
@@ -169,8 +191,8 @@ bool pm_machine_read(struct pm_machine *m, unsigned threads, struct pd_error *er
 	bool ok;
 
 	m->threads.in_order = pm_sources_are_timed(&m->sources);
-	if (has_order(session) || !pm_sideband_find(&found, session, threads))
-		return take_walked(m, err);
+	if (has_order(session) || !pm_sideband_find(&found, session, threads, goes_on, m))
+		return !is_interrupted(m, err) && take_walked(m, err);
 	ok = take_found(m, &found, err);
 	pm_sideband_deinit(&found);
 	return ok;

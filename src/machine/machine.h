@@ -39,7 +39,13 @@ bool pm_machine_clear(struct pm_machine *machine);
 /* Adds to a set of types those of the records that say something of the system. */
 void pm_machine_types(struct pd_types *types);
 
-/* Takes in what all records of the session say, which at most so many threads look for. */
+/* The message of the error "INTERRUPTED", behind the path. */
+#define PM_INTERRUPTED "interrupted while reading names"
+
+/*
+ * Takes in what all records of the session say, which at most so many threads look for. False: see err,
+ * also where the session's interrupt ends it: names from a part of the records would be wrong.
+ */
 bool pm_machine_read(struct pm_machine *machine, unsigned threads, struct pd_error *err);
 
 /* Takes in a record, if it is of those types. False: no memory. */

@@ -32,6 +32,8 @@ struct search {
 	struct pd_types types;
 	struct pm_finder *finders; /* one for each thread */
 	atomic_size_t bytes;
+	bool (*go_on)(void *arg);
+	void *arg;
 };
 
 /* A piece that is searched. */
@@ -132,6 +134,14 @@ static bool meet_block(struct place *p)
 	}
 	pd_run_end(&run, reader);
 	return ok;
+}
+
+static bool search_goes_on(void *arg, uint64_t done)
+{
+	const struct search *s = arg;
+
+	(void)done;
+	return s->go_on(s->arg);
 }
 
 static bool search_piece(void *arg, const struct pd_piece *piece)
@@ -240,12 +250,14 @@ static bool gather(struct pm_sideband *s, const struct pd_session *session)
 	return pieces && s->records;
 }
 
-bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigned threads)
+bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigned threads,
+		      bool (*go_on)(void *arg), void *arg)
 {
-	struct search search = { .bytes = 0 };
+	struct search search = { .bytes = 0, .go_on = go_on, .arg = arg };
 	struct pd_pieces_work work = {
 		.threads = pd_pieces_threads(session, threads),
 		.read = search_piece,
+		.go_on = search_goes_on,
 		.arg = &search,
 	};
 

@@ -145,15 +145,25 @@ void ps_dso_tried(struct ps_dso *dso, const char *path, const char *why)
 
 bool ps_dso_load_locked(struct ps_dso *dso)
 {
+	struct ps_interrupt *interrupt = dso->store->options.interrupt;
 	ps_load_fn *load = kinds[dso->id.kind].load;
 	bool loaded = false;
 
 	if (dso->state != PS_UNTRIED)
 		return dso->state == PS_LOADED;
+	if (ps_interrupted(interrupt))
+		return false;
 	if (load)
 		loaded = load(dso);
 	else
 		dso->reason = "memory that is no file";
+	if (!loaded && interrupt && atomic_load(&interrupt->cut)) {
+		/* as if nobody had asked: what was read of it would be taken for all */
+		ps_table_deinit(&dso->table);
+		dso->reason = NULL;
+		dso->n_tried = 0;
+		return false;
+	}
 	if (!loaded && !dso->reason)
 		dso->reason = "no memory";
 	/* last: who reads it without the lock then reads all that was written before */
@@ -225,6 +235,7 @@ static struct ps_jitdump *make_jitdump(struct ps_store *store, const char *path,
 	if (!dump)
 		return NULL;
 	dump->monotonic = monotonic;
+	dump->table.interrupt = store->options.interrupt;
 	dump->path = ps_store_text(store, path);
 	if (dump->path)
 		return dump;

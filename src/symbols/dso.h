@@ -131,7 +131,7 @@ static inline bool ps_dso_is_absolute(const struct ps_dso *dso)
  */
 bool ps_dso_add_mapping(struct ps_dso *dso, const struct ps_mapping *mapping);
 
-/* Looks for its symbols, if nobody has. True: it has some. */
+/* Looks for its symbols, if nobody has. True: it has some. False, and the state stays, if that is interrupted. */
 bool ps_dso_load(struct ps_dso *dso);
 
 /* What was mapped, if it was looked for by now and found; else NULL. */

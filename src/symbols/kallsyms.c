@@ -123,11 +123,13 @@ static void clear(struct ps_kallsyms *kallsyms)
 }
 
 bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t size,
-		       struct ps_reference reference, const char **reason)
+		       struct ps_reference reference, struct ps_interrupt *interrupt,
+		       const char **reason)
 {
 	struct seen seen = { 0 };
 
 	memset(kallsyms, 0, sizeof(*kallsyms));
+	kallsyms->kernel.interrupt = kallsyms->modules.interrupt = interrupt;
 	if (add_lines(kallsyms, text, size, reference.name, &seen))
 		*reason = what_is_wrong(kallsyms, &seen, reference);
 	else
@@ -148,7 +150,7 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 }
 
 struct ps_kallsyms *ps_kallsyms_read(const char *path, struct ps_reference reference,
-				     const char **reason)
+				     struct ps_interrupt *interrupt, const char **reason)
 {
 	struct ps_kallsyms *kallsyms;
 	size_t size;
@@ -159,7 +161,7 @@ struct ps_kallsyms *ps_kallsyms_read(const char *path, struct ps_reference refer
 	kallsyms = malloc(sizeof(*kallsyms));
 	if (!kallsyms)
 		*reason = "no memory";
-	if (kallsyms && !ps_kallsyms_parse(kallsyms, text, size, reference, reason)) {
+	if (kallsyms && !ps_kallsyms_parse(kallsyms, text, size, reference, interrupt, reason)) {
 		free(kallsyms);
 		kallsyms = NULL;
 	}

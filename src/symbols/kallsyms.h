@@ -23,13 +23,14 @@ struct ps_reference {
 	uint64_t address;
 };
 
-/* Reads a text. False: *reason says why not, and there is nothing to free. */
+/* Reads a text; `interrupt` may end that. False: *reason says why not, and there is nothing to free. */
 bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t size,
-		       struct ps_reference reference, const char **reason);
+		       struct ps_reference reference, struct ps_interrupt *interrupt,
+		       const char **reason);
 
 /* Reads a file. NULL: *reason says why not. */
 struct ps_kallsyms *ps_kallsyms_read(const char *path, struct ps_reference reference,
-				     const char **reason);
+				     struct ps_interrupt *interrupt, const char **reason);
 void ps_kallsyms_destroy(struct ps_kallsyms *kallsyms);
 
 /* Adds the symbols of a module "[name]" that lie in a range, as offsets from its start. False: no memory. */

@@ -17,6 +17,7 @@
 #define MAX_NAME    65536
 
 struct ps_lines {
+	struct ps_lines *before; /* of the same binary, cut short, whose answers somebody may have */
 	pthread_mutex_t mutex;
 	bool opened, found;
 	bool mangled;
@@ -165,14 +166,17 @@ static const struct answer *look_up(struct ps_lines *lines, uint64_t address)
 static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso,
 				      uint64_t address)
 {
+	struct ps_interrupt *interrupt = dso->store->options.interrupt;
 	const struct answer *answer;
 
 	if (!lines->opened) {
+		if (ps_interrupted(interrupt))
+			return &nothing;
 		lines->opened = true;
 		lines->mangled = dso->store->options.mangled;
 		lines->found = ps_debug_open(&lines->debug, dso);
 		if (lines->found)
-			ps_units_read(&lines->units, &lines->debug);
+			ps_units_read(&lines->units, &lines->debug, interrupt);
 	}
 	if (!lines->found)
 		return &nothing;
@@ -184,33 +188,46 @@ static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso
 	return answer;
 }
 
-static struct ps_lines *lines_of(struct ps_dso *dso)
+/* Gives the binary new lines instead of `before`, unless it has others; returns what it has then. */
+static struct ps_lines *renew_lines(struct ps_dso *dso, struct ps_lines *before)
 {
-	struct ps_lines *lines = __atomic_load_n(&dso->lines, __ATOMIC_ACQUIRE), *other = NULL;
+	struct ps_lines *lines = calloc(1, sizeof(*lines)), *there = before;
 
-	if (lines)
-		return lines;
-	lines = calloc(1, sizeof(*lines));
 	if (!lines)
-		return NULL;
+		return before;
 	pthread_mutex_init(&lines->mutex, NULL);
-	if (__atomic_compare_exchange_n(&dso->lines, &other, lines, false, __ATOMIC_ACQ_REL,
+	lines->before = before;
+	if (__atomic_compare_exchange_n(&dso->lines, &there, lines, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return lines;
+	lines->before = NULL;
 	ps_lines_destroy(lines);
-	return other;
+	return there;
+}
+
+static struct ps_lines *lines_of(struct ps_dso *dso)
+{
+	struct ps_lines *lines = __atomic_load_n(&dso->lines, __ATOMIC_ACQUIRE);
+
+	return lines ? lines : renew_lines(dso, NULL);
 }
 
 size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line **found)
 {
+	struct ps_interrupt *interrupt = dso->store->options.interrupt;
 	struct ps_lines *lines = lines_of(dso);
 	const struct answer *answer;
+	bool is_cut;
 
 	if (!lines)
 		return 0;
 	pthread_mutex_lock(&lines->mutex);
 	answer = answer_of(lines, dso, address);
+	/* what was read when it was interrupted would be taken for all */
+	is_cut = lines->opened && interrupt && atomic_load(&interrupt->cut);
 	pthread_mutex_unlock(&lines->mutex);
+	if (is_cut)
+		renew_lines(dso, lines);
 	*found = answer->lines;
 	return answer->n;
 }
@@ -219,6 +236,7 @@ void ps_lines_destroy(struct ps_lines *lines)
 {
 	if (!lines)
 		return;
+	ps_lines_destroy(lines->before);
 	ps_units_deinit(&lines->units);
 	if (lines->found)
 		ps_debug_close(&lines->debug);

@@ -27,7 +27,7 @@ void ps_budget_stop(struct ps_budget *budget)
 
 bool ps_budget_late(const struct ps_budget *budget)
 {
-	return cpu_time() >= budget->until;
+	return ps_interrupted(budget->interrupt) || cpu_time() >= budget->until;
 }
 
 bool ps_spans_add(struct ps_spans *spans, uint64_t low, uint64_t high, uint32_t owner,

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interrupt.h"
+
 #define PS_NO_OWNER UINT32_MAX
 
 struct ps_span {
@@ -28,11 +30,12 @@ struct ps_budget {
 	size_t spans;	/* that may still be added */
 	uint64_t until; /* CPU time of this thread, ns; set for each reading */
 	uint64_t time;	/* that may still be spent, ns */
+	struct ps_interrupt *interrupt; /* ends the reading; NULL: nobody does */
 };
 
 void ps_budget_start(struct ps_budget *budget);
 void ps_budget_stop(struct ps_budget *budget);
-/* Is the time used up? Costs a call of the system, or little less. */
+/* Is the time used up, or the reading interrupted? Costs a call of the system, or little less. */
 bool ps_budget_late(const struct ps_budget *budget);
 
 /* An empty one is left out. False: no memory, or the budget does not allow it. */

@@ -22,7 +22,8 @@ static bool add(struct ps_units *units, const Dwarf_Die *die)
 	return true;
 }
 
-void ps_units_read(struct ps_units *units, const struct ps_debug *debug)
+void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
+		   struct ps_interrupt *interrupt)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
@@ -32,6 +33,7 @@ void ps_units_read(struct ps_units *units, const struct ps_debug *debug)
 	units->budget = (struct ps_budget){
 		.spans = (size_t)(debug->size / BYTES_PER_SPAN),
 		.time = debug->size * NS_PER_BYTE + NS_AT_LEAST,
+		.interrupt = interrupt,
 	};
 	ps_table_sections(&units->sections, debug->image.elf, false);
 	ps_table_budget(&units->tables, &units->sections);

@@ -32,8 +32,9 @@ struct ps_units {
 	struct ps_table_budget tables;
 };
 
-/* All of a file, as far as they can be read. */
-void ps_units_read(struct ps_units *units, const struct ps_debug *debug);
+/* All of a file, as far as they can be read; `interrupt` (NULL: nobody) may end that. */
+void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
+		   struct ps_interrupt *interrupt);
 void ps_units_deinit(struct ps_units *units);
 
 /* The unit with an address, its functions read; NULL: none has it. */

@@ -207,6 +207,7 @@ static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
 	if (!dso)
 		return NULL;
 	dso->store = store;
+	dso->table.interrupt = store->options.interrupt;
 	dso->id = *id;
 	if (copy_text(store, &dso->id.name) && copy_text(store, &dso->id.shown) &&
 	    copy_text(store, &dso->id.reference) && ps_dso_name(dso))

@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 struct ps_build_id;
+struct ps_interrupt;
 struct ps_dso;
 struct ps_dso_id;
 struct ps_store;
 
-/* Strings may be NULL: not given. They are copied. */
+/* Strings may be NULL: not given. They are copied. `interrupt` may be NULL, too. */
 struct ps_options {
 	const char *symfs;    /* a directory that stands for the root of the recorded machine */
 	const char *kallsyms; /* a file: the kernel's symbols */
@@ -26,6 +27,7 @@ struct ps_options {
 	bool debuginfod;	 /* ask the servers that DEBUGINFOD_URLS names */
 	bool any_binary;	 /* believe files without a recorded build-id */
 	bool mangled;		 /* leave names of C++ and Rust as the compiler made them */
+	struct ps_interrupt *interrupt; /* ends the loading; it must stay */
 };
 
 /* NULL: no memory. */

@@ -15,6 +15,7 @@
 #include "array.h"
 #include "cfi.h"
 #include "dso.h"
+#include "interrupt.h"
 #include "lines.h"
 #include "store.h"
 #include "table.h"

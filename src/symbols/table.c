@@ -5,12 +5,16 @@
 
 #include "array.h"
 
-#define PAGE UINT64_C(4096)
+#define PAGE	  UINT64_C(4096)
+#define ASK_EVERY 1024 /* symbols between two calls of ps_interrupted */
+
 bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64_t size)
 {
 	struct ps_symbol *added;
 	const char *name;
 
+	if (table->n % ASK_EVERY == 0 && ps_interrupted(table->interrupt))
+		return false;
 	if (!ps_reserve(table->symbols, table->n, table->capacity))
 		return false;
 	name = ps_arena_text(&table->names, symbol->name, symbol->length);
@@ -299,5 +303,5 @@ void ps_table_deinit(struct ps_table *table)
 	ps_arena_deinit(&table->names);
 	free(table->symbols);
 	forget_spans(table);
-	*table = (struct ps_table){ 0 };
+	*table = (struct ps_table){ .interrupt = table->interrupt };
 }

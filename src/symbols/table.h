@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "interrupt.h"
 
 /* As ELF has it (STB_…): of several symbols at one address the binding decides. */
 enum ps_binding {
@@ -45,11 +46,12 @@ struct ps_table {
 	size_t n_buckets;
 	unsigned shift;
 	size_t n_spans;
+	struct ps_interrupt *interrupt; /* who may end the adding; NULL: nobody */
 };
 
 /*
  * Adds a symbol of `size` bytes from `start` on, 0: up to the next one (`end` is not looked at); `length` bytes of
- * `name` are copied. False: no memory.
+ * `name` are copied. False: no memory, or the loading was interrupted.
  */
 bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64_t size);
 

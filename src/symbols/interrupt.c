@@ -1,0 +1,34 @@
+#include "interrupt.h"
+
+#include <stddef.h>
+#include <time.h>
+
+#define MOMENT 100000000 /* ns */
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+bool ps_interrupted(struct ps_interrupt *interrupt)
+{
+	uint64_t none = 0, until;
+
+	if (!interrupt || !interrupt->flag)
+		return false;
+	if (!*interrupt->flag) {
+		/* a prompt clears the flag before the next line */
+		if (atomic_load(&interrupt->until))
+			atomic_store(&interrupt->until, 0);
+		return false;
+	}
+	until = now() + MOMENT;
+	if (atomic_compare_exchange_strong(&interrupt->until, &none, until) ||
+	    until - MOMENT < none)
+		return false;
+	atomic_store(&interrupt->cut, true);
+	return true;
+}
