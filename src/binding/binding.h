@@ -72,6 +72,17 @@ const struct pl_names *pl_names_get(lua_State *L);
 
 /* The flag at PL_INTERRUPT, NULL if there is none; for loops in C: is it unset? */
 void *pl_interrupt(lua_State *L);
+/*
+ * A pass begins, which nothing has interrupted yet; it was, when that part of the recording had been read
+ * (negative: it is not known which).
+ */
+void pl_begin_pass(lua_State *L);
+void pl_cut_pass(lua_State *L, double part);
+/*
+ * core.interrupted() -> boolean, number | true | nil: is the flag set, and which part of the recording had the last
+ * pass read when that ended it (true: it is not known which; nil: the pass came to its end)?
+ */
+int pl_interrupted(lua_State *L);
 static inline bool pl_goes_on(void *flag)
 {
 	return !flag || !*(const volatile sig_atomic_t *)flag;
@@ -119,6 +130,7 @@ struct pl_file {
 	uint64_t said_late; /* what was said of them */
 	struct pm_machine *machine; /* made when it is first asked for, or as a stream passes */
 	struct pm_resolver *resolver; /* made with it */
+	struct ps_interrupt interrupt; /* of the reading of symbols */
 	struct ps_options
 		symbols; /* as given to open; its strings are kept by user value PL_FILE_SYMBOLS */
 	bool copied;	 /* there may be records that outlive close() */
@@ -141,6 +153,22 @@ int pl_processors(lua_State *L); /* core.processors() -> integer: how many of th
 int pl_open(lua_State *L); /* core.open(path | paths [, options]) -> File | nil, message, code */
 struct pl_file *pl_check_file(lua_State *L, int index);	     /* any File */
 struct pl_file *pl_check_open_file(lua_State *L, int index); /* raises if closed */
+/* Raises if names that were asked for were not read because of an interrupt; once. */
+static inline void pl_check_names(lua_State *L, struct pl_file *f)
+{
+	if (!atomic_load_explicit(&f->interrupt.cut, memory_order_relaxed))
+		return;
+	/* whoever reads on at a prompt may have names again */
+	atomic_store(&f->interrupt.cut, false);
+	luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
+}
+
+/* Is an error to be told? Not if a stream was waited for when the flag was set: it ends there. */
+static inline bool pl_tells(void *flag, const struct pd_error *err)
+{
+	return pl_goes_on(flag) || !pd_error_interrupted(err);
+}
+
 /* Can the records be read but once? Then the cursor that does gives them to the machine. */
 bool pl_file_passes(const struct pl_file *file);
 /* The recorded system, as far as it is known. Raises on errors; calls no Lua. */

@@ -6,16 +6,6 @@
 
 #include "binding.h"
 
-void *pl_interrupt(lua_State *L)
-{
-	void *flag;
-
-	lua_getfield(L, LUA_REGISTRYINDEX, PL_INTERRUPT);
-	flag = lua_touserdata(L, -1);
-	lua_pop(L, 1);
-	return flag;
-}
-
 /* core.hex(x) -> "0x…" of an integer, unsigned */
 static int core_hex(lua_State *L)
 {
@@ -89,6 +79,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "syscall", pl_syscall },
 		{ "errno", pl_errno },
 		{ "processors", pl_processors },
+		{ "interrupted", pl_interrupted },
 		{ NULL, NULL },
 	};
 

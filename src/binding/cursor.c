@@ -113,12 +113,27 @@ static bool passes_filter(lua_State *L, struct pl_cursor *c, const struct pd_rec
 	return passes;
 }
 
+/* How far a walk came: see pd_session_part. */
+static double part_of_walk(const struct pl_cursor *c)
+{
+	if (!c->last_met.offset)
+		return pl_file_passes(c->file) ? -1 : 0;
+	return pd_session_part(c->file->session, &c->last_met, c->scope.order == PD_ORDER_TIME);
+}
+
 bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err)
 {
+	bool is_cut = c->open && !pl_goes_on(c->interrupt);
+
+	if (is_cut && !c->n_values)
+		c->part = part_of_walk(c);
 	pl_cursor_close(c);
 	/* a stream that was waited for ends as if the recording had ended */
-	if (err && pl_goes_on(c->interrupt))
+	if (err && pl_tells(c->interrupt, err))
 		luaL_error(L, "%s", err->message);
+	if (is_cut)
+		pl_cut_pass(L, c->part);
+	pl_check_names(L, c->file);
 	pl_file_report(L, c->file);
 	return false;
 }
@@ -146,6 +161,9 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 		got = pd_walk_next(&c->walk, rec, &err);
 		if (got <= 0)
 			break;
+		c->last_met.offset = rec->offset;
+		c->last_met.source = rec->source;
+		c->last_met.stream = rec->stream;
 		if (looks && !pq_in_scope(&c->scope, rec, c->time_id))
 			continue;
 		if (c->filter && !passes_filter(L, c, rec))
@@ -302,6 +320,7 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	lua_setiuservalue(L, index, PL_CURSOR_META);
 	c->time_id = pd_name_id(&f->names->names, "time", 4);
 	c->interrupt = pl_interrupt(L);
+	pl_begin_pass(L);
 	set_scope(L, c, index, options);
 	lua_getfield(L, options, "reuse");
 	c->reuse = lua_toboolean(L, -1);

@@ -57,6 +57,8 @@ struct pl_cursor {
 	struct pd_walk walk;	      /* of records */
 	struct pq_fields fields;
 	struct pq_expr *filter; /* of records; NULL: all of them */
+	struct pd_record last_met; /* its offset, source and stream: how far the walk is */
+	double part;		   /* likewise, of rows */
 	unsigned time_id;
 	struct pl_mark last; /* if it is contested: the first value that was yielded last */
 	unsigned n_names;    /* of fields that are read from records; 0: it yields these */

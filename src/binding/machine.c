@@ -25,7 +25,7 @@ bool pl_machine_make(struct pl_file *f, struct pd_error *err)
 		return pd_error_set(err, "ENOMEM", f->file->path, PD_NO_OFFSET,
 				    "no memory for the recorded system");
 	}
-	/* all of it or nothing: what is known in part gives wrong names. So no interrupt ends this */
+	/* all of it or nothing: what is known in part gives wrong names. So an interrupt is an error */
 	if (!pl_file_passes(f) && !pm_machine_read(machine, pl_threads(f), err)) {
 		pm_resolver_destroy(resolver);
 		pm_machine_destroy(machine);
@@ -69,8 +69,12 @@ struct pm_machine *pl_machine(lua_State *L, struct pl_file *f)
 const struct pd_frame *pl_frames(lua_State *L, struct pl_file *f, const struct pd_record *rec,
 				 size_t *n)
 {
+	const struct pd_frame *frames;
+
 	pl_machine(L, f);
-	return pm_frames_of(f->resolver, rec, n);
+	frames = pm_frames_of(f->resolver, rec, n);
+	pl_check_names(L, f);
+	return frames;
 }
 
 static void set_string(lua_State *L, const char *name, const char *text)
@@ -88,6 +92,7 @@ static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record
 	const struct ps_line *lines;
 	size_t n = pm_inlined(f->resolver, rec, asked, &lines);
 
+	pl_check_names(L, f);
 	if (!n) {
 		lua_pushnil(L);
 		return;
@@ -112,6 +117,7 @@ void pl_push_machine(lua_State *L, struct pl_file *f, int record, const struct p
 		return;
 	}
 	pm_field(f->resolver, rec, &v->asked, &value);
+	pl_check_names(L, f);
 	/* Lua knows strings by their addresses, if they come often: it need not hash them each time */
 	if (value.type == PD_STR && value.s.p != value.text)
 		lua_pushstring(L, value.s.p);
@@ -275,6 +281,7 @@ int pl_file_resolve(lua_State *L)
 	}
 	if (ps_dso_lines(place.map->dso, place.address, &lines))
 		set_string(L, "srcline", lines[0].srcline);
+	pl_check_names(L, f);
 	return 1;
 }
 
@@ -337,6 +344,7 @@ int pl_file_missing(lua_State *L)
 			add_unproven(L, dso);
 			if (dso->id.kind == PS_DATA || ps_dso_load(dso))
 				continue;
+			pl_check_names(L, f);
 			push_missing(L, dso);
 			lua_rawseti(L, -2, ++n);
 		}

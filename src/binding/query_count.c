@@ -82,6 +82,8 @@ int pl_file_count(lua_State *L)
 	pl_progress_end(&progress);
 	if (!counted)
 		return luaL_error(L, "%s", err.message);
+	if (progress.ended || (pl_file_passes(f) && !pl_goes_on(progress.interrupt)))
+		pl_cut_pass(L, progress.part);
 	pl_file_report(L, f);
 	push_stat(L, stat);
 	return 1;

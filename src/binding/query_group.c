@@ -136,6 +136,17 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 	lua_pop(L, 1);
 }
 
+/* The number of the measure that decides which groups come first. */
+static lua_Integer get_first(lua_State *L, const struct pl_job *job)
+{
+	lua_Integer n = (lua_Integer)job->grouping.n_measures, first;
+
+	lua_getfield(L, PL_OPTIONS_AT, "first");
+	first = luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
+	return first >= -n && first <= n ? first : 0;
+}
+
 static bool asks_machine(const struct pl_job *job)
 {
 	const struct pq_grouping *g = &job->grouping;
@@ -174,6 +185,7 @@ static struct pl_job *prepare(lua_State *L)
 	lua_getfield(L, PL_OPTIONS_AT, "most");
 	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);
+	job->first = get_first(L, job);
 	pl_callers_read(L, job);
 	pl_pairs_read(L, f, job);
 	pl_check_open_file(L, PL_FILE_AT);
@@ -359,24 +371,58 @@ static int count_places(const struct pl_job *job, bool *has_event)
 	return highest;
 }
 
-/* All groups, as an array at PL_RESULT_AT. */
-static void push_groups(lua_State *L, const struct pl_job *job)
+#define AT_ONCE	    4096  /* groups between two looks at the interrupt */
+#define MOST_PUSHED 50000 /* groups when it is there: that many take a moment */
+
+/* A group as a table. [-0, +1] */
+static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_shown,
+		       bool has_event)
 {
 	const struct pq_grouping *grouping = &job->grouping;
-	size_t n = pq_groups_size(job->groups);
 	struct pq_state state;
+
+	lua_createtable(L, (int)grouping->n_measures, has_event ? 2 : 1);
+	pl_set_keys(L, job, g, n_shown);
+	for (size_t m = 0; m < grouping->n_measures; m++) {
+		pq_groups_state(job->groups, g, m, &state);
+		push_state[grouping->measures[m].kind](L, job, &state);
+		lua_rawseti(L, -2, (lua_Integer)m + 1);
+	}
+}
+
+/* The first groups by job->first, as an array at PL_RESULT_AT: see pl_file_group. */
+static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, bool has_event)
+{
+	const size_t *chosen = pl_choose_groups(L, job, MOST_PUSHED);
+	int keep = lua_gettop(L);
+
+	for (size_t i = 0; i < MOST_PUSHED; i++) {
+		push_group(L, job, chosen[i], n_shown, has_event);
+		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)i + 1);
+	}
+	pl_push_left_out(L, job, chosen, n_shown);
+	lua_setfield(L, PL_RESULT_AT, "rest");
+	lua_pushinteger(L, (lua_Integer)pq_groups_size(job->groups));
+	lua_setfield(L, PL_RESULT_AT, "total");
+	lua_settop(L, keep - 1);
+}
+
+/* All groups, as an array at PL_RESULT_AT; the first of them, if an interrupt leaves no time for all. */
+static void push_groups(lua_State *L, const struct pl_job *job)
+{
+	size_t n = pq_groups_size(job->groups);
 	bool has_event;
 	int n_shown = count_places(job, &has_event);
 
 	pl_push_result(L, n);
 	for (size_t g = 0; g < n; g++) {
-		lua_createtable(L, (int)grouping->n_measures, has_event ? 2 : 1);
-		pl_set_keys(L, job, g, n_shown);
-		for (size_t m = 0; m < grouping->n_measures; m++) {
-			pq_groups_state(job->groups, g, m, &state);
-			push_state[grouping->measures[m].kind](L, job, &state);
-			lua_rawseti(L, -2, (lua_Integer)m + 1);
+		if (g % AT_ONCE == 0 && n - g > MOST_PUSHED &&
+		    !pl_goes_on(job->progress.interrupt)) {
+			pl_push_result(L, MOST_PUSHED);
+			push_chosen(L, job, n_shown, has_event);
+			break;
 		}
+		push_group(L, job, g, n_shown, has_event);
 		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)g + 1);
 	}
 	lua_settop(L, PL_RESULT_AT);
@@ -414,7 +460,9 @@ static const char *const wrong_names[] = {
 };
 
 /*
- * file:group(description) -> groups | nil, what is wrong: see wrong_names. The description is a scope's (query_scope.h) with
+ * file:group(description) -> groups | nil, what is wrong: see wrong_names. If an interrupt leaves no time for all
+ * groups these are some of `total`, the first by measure number |`first`| of the description (its greatest values; if
+ * `first` is negative, its least), and `rest` has for each event a group with the sums of the shares of the others. The description is a scope's (query_scope.h) with
  * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
  * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
  * see query_callers.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields
@@ -437,8 +485,11 @@ int pl_file_group(lua_State *L)
 	keep_machine(f, job);
 	pl_progress_end(&job->progress);
 	/* a stream that was waited for ends as if the recording had ended */
-	if (got < 0 && pl_goes_on(job->progress.interrupt))
+	if (got < 0 && pl_tells(job->progress.interrupt, &err))
 		return luaL_error(L, "%s", err.message);
+	if (got <= 0)
+		pl_cut_pass(L, job->progress.part);
+	pl_check_names(L, f);
 	pl_file_report(L, f);
 	if (!job->groups) {
 		lua_newtable(L);
@@ -456,6 +507,7 @@ int pl_file_group(lua_State *L)
 	}
 	if (!job->callers.asked)
 		push_groups(L, job);
+	pl_check_names(L, f); /* those of call chains are looked up now */
 	free_job(job);
 	return 1;
 }

@@ -22,6 +22,7 @@ struct pl_job {
 		size_t n;
 		const struct pq_node *kept; /* a condition on a row; NULL: all of them */
 	} pairs;
+	lua_Integer first; /* the measure, from 1, whose greatest values come first; negative: the least */
 	int *at; /* by key: its place among those of a group, 0: it is the group's event, or not shown */
 	struct pl_callers {
 		bool asked;
@@ -53,6 +54,16 @@ void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value
 
 /* The keys of group g, into the table on top: `keys`, with room for so many, and its `event`. [-0, +0] */
 void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
+
+/*
+ * The numbers, ascending, of the k groups that come first by job->first, and SIZE_MAX behind them; k is at most the
+ * number of groups. Userdata. [-0, +1]
+ */
+size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k);
+/*
+ * What shares are also of: for each event a group with the sums of those that were not chosen, in an array. [-0, +1]
+ */
+void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen, int n_shown);
 
 /*
  * Rows with callers instead of the groups (query_callers.c): what the options say of them; those to show, at PL_RESULT_AT.

@@ -38,7 +38,7 @@ int pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err)
 	};
 	struct pq_pair_counts counts = { 0 };
 	int got = pq_run_pairs(&job->scope, &paired, &job->grouping, &job->groups, &counts,
-			       err);
+			       &job->progress.part, err);
 
 	pl_push_pair_counts(L, &counts);
 	lua_setfield(L, PL_OPTIONS_AT, "counts");

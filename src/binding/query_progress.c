@@ -18,7 +18,8 @@ static uint64_t now(void)
 
 void pl_progress_init(lua_State *L, struct pl_progress *p)
 {
-	*p = (struct pl_progress){ .interrupt = pl_interrupt(L) };
+	*p = (struct pl_progress){ .interrupt = pl_interrupt(L), .part = -1 };
+	pl_begin_pass(L);
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_PROGRESS);
 	if (lua_toboolean(L, -1) && isatty(STDERR_FILENO)) {
 		p->shows = true;
@@ -56,7 +57,11 @@ bool pl_progress_go_on(void *arg, uint64_t done, uint64_t size)
 			p->next = time + AGAIN;
 		}
 	}
-	return pl_goes_on(p->interrupt);
+	if (pl_goes_on(p->interrupt))
+		return true;
+	p->ended = true;
+	p->part = size ? (double)done / (double)size : -1;
+	return false;
 }
 
 void pl_progress_end(struct pl_progress *p)

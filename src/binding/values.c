@@ -131,6 +131,8 @@ bool pl_more_values(lua_State *L, struct pl_cursor *c)
 	if (got > 0) {
 		c->next = batch.values;
 		c->left = batch.n_rows;
+		c->part = batch.part;
+		pl_check_names(L, c->file);
 		return true;
 	}
 	return pl_cursor_end(L, c, got < 0 ? &err : NULL);

@@ -110,21 +110,13 @@ static bool no_memory(const struct pm_machine *m, struct pd_error *err)
 			    "no memory for the recorded system");
 }
 
-/* Returns true if the reading of the recording is interrupted, and says so in *err. */
-static bool is_interrupted(const struct pm_machine *m, struct pd_error *err)
+/* Returns false once the reading of the recording is interrupted. */
+static bool goes_on(void *arg)
 {
+	const struct pm_machine *m = arg;
 	const struct pd_input *input = &m->session->files[0]->input;
 
-	if (!input->interrupt || !*input->interrupt)
-		return false;
-	pd_error_set(err, "INTERRUPTED", m->session->files[0]->path, PD_NO_OFFSET,
-		     PM_INTERRUPTED);
-	return true;
-}
-
-static bool goes_on(void *m)
-{
-	return !is_interrupted(m, NULL);
+	return !input->interrupt || !*input->interrupt;
 }
 
 /* Takes in what was found by threads. */
@@ -141,7 +133,7 @@ static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
 	if (floors)
 		pm_sources_end_floors(&m->sources);
 	for (size_t i = 0; i < found->n; i++) {
-		if (i % ASK_EVERY == 0 && is_interrupted(m, err))
+		if (i % ASK_EVERY == 0 && !goes_on(m))
 			return false;
 		if (!pm_machine_add(m, &found->records[i].rec))
 			return no_memory(m, err);
@@ -171,7 +163,7 @@ static bool take_walked(struct pm_machine *m, struct pd_error *err)
 		}
 	}
 	pd_walk_deinit(&walk);
-	return got == 0 && !is_interrupted(m, err);
+	return got == 0 && goes_on(m);
 }
 
 /* Is the order of time of the whole session known? Then it is but a few records that are to be read. */
@@ -191,10 +183,15 @@ bool pm_machine_read(struct pm_machine *m, unsigned threads, struct pd_error *er
 	bool ok;
 
 	m->threads.in_order = pm_sources_are_timed(&m->sources);
-	if (has_order(session) || !pm_sideband_find(&found, session, threads, goes_on, m))
-		return !is_interrupted(m, err) && take_walked(m, err);
-	ok = take_found(m, &found, err);
-	pm_sideband_deinit(&found);
+	if (!has_order(session) && pm_sideband_find(&found, session, threads, goes_on, m)) {
+		ok = take_found(m, &found, err);
+		pm_sideband_deinit(&found);
+	} else {
+		ok = goes_on(m) && take_walked(m, err);
+	}
+	if (!ok && !goes_on(m))
+		pd_error_set(err, "INTERRUPTED", session->files[0]->path, PD_NO_OFFSET,
+			     PM_INTERRUPTED);
 	return ok;
 }
 

@@ -6,7 +6,7 @@
 #include "fields.h"
 #include "sample.h"
 
-#define ASK_EVERY	65536		    /* records between two calls of go_on */
+#define ASK_EVERY	16384		    /* records between two calls of go_on */
 #define WRITE_BACKWARD	(UINT64_C(1) << 27) /* attr.flags */
 #define MMAP_TIMEOUT	(1u << 12)	    /* misc: PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT */
 #define CONTEXT_MAX	((uint64_t)-4095)   /* what is not below is a marker in a call chain */
@@ -465,13 +465,17 @@ static bool run(struct pass *p, struct pd_session *session, bool (*go_on)(void *
 	if (!pd_walk_init(&walk, session, PD_ORDER_FILE, err))
 		return false;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
-		add_record(p, &rec);
-		if (go_on && ++asked % ASK_EVERY == 0 && !go_on(arg))
+		if (go_on && asked++ % ASK_EVERY == 0 && !go_on(arg)) {
+			p->health->part = pd_session_part(session, &rec, false);
 			break;
+		}
+		add_record(p, &rec);
 	}
 	pd_walk_deinit(&walk);
-	if (got < 0 && pd_error_interrupted(err))
+	if (got < 0 && pd_error_interrupted(err)) {
+		p->health->part = -1;
 		got = 0;
+	}
 	if (got >= 0 && p->session->n_events > p->health->n_events)
 		make_room(p);
 	if (got >= 0 && p->no_memory)
@@ -485,7 +489,7 @@ bool pd_health_collect(struct pd_health *h, struct pd_session *session,
 	struct pass *p = calloc(1, sizeof(*p));
 	bool ok;
 
-	*h = (struct pd_health){ .n_events = session->n_events };
+	*h = (struct pd_health){ .n_events = session->n_events, .part = 1 };
 	h->events = calloc(h->n_events + 1, sizeof(*h->events));
 	if (p)
 		p->counters = pd_counters_create(session);

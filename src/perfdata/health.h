@@ -67,6 +67,7 @@ struct pd_health {
 	bool backward;		/* some buffer was written newest first (--overwrite) */
 	bool split;		/* some samples carry counter values: `delivered` is counted */
 	bool unfinished;	/* some recorder never came to its end */
+	double part; /* of the session that was read when go_on said no, see pd_session_part; 1: all */
 	struct pd_rounds rounds;
 	struct pd_span times; /* of samples */
 	struct pd_backsteps backsteps;

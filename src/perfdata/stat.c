@@ -351,10 +351,10 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 				    "no memory");
 	if (pd_walk_init(&walk, session, PD_ORDER_FILE, err)) {
 		while (enough && (got = pd_walk_next(&walk, &rec, err)) > 0) {
+			if (go_on && asked++ % ASK_EVERY == 0 && !go_on(arg))
+				break;
 			add_record(stat, session, &rec, time_id);
 			enough = add_delivered(stat, session, counters, &rec);
-			if (go_on && ++asked % ASK_EVERY == 0 && !go_on(arg))
-				break;
 		}
 		pd_walk_deinit(&walk);
 		if (got < 0 && pd_error_interrupted(err))

@@ -58,8 +58,13 @@ void pq_groups_destroy(struct pq_groups *groups);
 /* Adds the record that was entered in its fields. False: no memory. */
 bool pq_groups_add(struct pq_groups *groups);
 
-/* Adds the groups of `from`, which are emptied. False: no memory. */
-bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from);
+/*
+ * Adds the groups of `from`, which are emptied. go_on (NULL: yes) is asked after so many groups whether
+ * to go on; once it says no, the rest is dropped. False: no memory.
+ */
+#define PQ_MERGED_AT_ONCE 4096
+bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
+		     bool (*go_on)(void *arg), void *arg);
 
 /* Why what was measured has no answer. */
 enum pq_wrong {

@@ -45,11 +45,14 @@ static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t
 
 /* A table of many groups does not fit the caches: what is fetched from memory is asked for before. */
 static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
-			 const uint32_t *chains)
+			 const uint32_t *chains, bool (*go_on)(void *arg), void *arg)
 {
 	uint32_t hashes[AHEAD];
 
 	for (size_t g = 0; g < from->table.n; g += AHEAD) {
+		if (go_on && g % PQ_MERGED_AT_ONCE == 0 && !go_on(arg))
+			break;
+
 		size_t n = from->table.n - g < AHEAD ? from->table.n - g : AHEAD;
 
 		for (size_t i = 0; i < n; i++) {
@@ -70,7 +73,8 @@ static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
 	return true;
 }
 
-bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from)
+bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
+		     bool (*go_on)(void *arg), void *arg)
 {
 	uint32_t n_chains = from->chains ? pq_chains_size(from->chains) : 0, *chains = NULL;
 	bool ok = true;
@@ -79,7 +83,7 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from)
 		chains = calloc(n_chains, sizeof(*chains));
 		ok = chains && pq_chains_merge(groups->chains, from->chains, chains);
 	}
-	ok = ok && merge_groups(groups, from, chains);
+	ok = ok && merge_groups(groups, from, chains, go_on, arg);
 	free(chains);
 	groups->bad_weight = groups->bad_weight || from->bad_weight;
 	groups->n_aside += from->n_aside;

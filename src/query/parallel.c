@@ -3,8 +3,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define APART 128 /* bytes: what two threads write to shares no line of a cache */
+#define MOMENT 50000000 /* ns: so long groups are put together once go_on said no */
+#define APART  128 /* bytes: what two threads write to shares no line of a cache */
 
 /* A thread's: made when it takes its first piece, so that its memory is its own. */
 struct member {
@@ -17,6 +19,10 @@ struct team {
 	const struct pq_grouping *grouping;
 	struct member *members; /* by number */
 	uint64_t size;		/* of all that is read */
+	uint64_t done;		/* so much was when go_on was asked last */
+	size_t n_groups, merged; /* of all members; that are the first one's by now */
+	uint64_t until; /* ns: groups are put together till then; 0: till all are */
+	bool cut;	/* not all were */
 	atomic_bool no_memory;
 };
 
@@ -73,10 +79,39 @@ unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_group
 
 static bool go_on(void *arg, uint64_t done)
 {
-	const struct team *team = arg;
+	struct team *team = arg;
 	const struct pq_scope *scope = team->scope;
 
+	team->done = done;
 	return !scope->go_on || scope->go_on(scope->arg, done, team->size);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * Asks whether to put more groups together. Few groups take no time, so those of a pass that was ended
+ * are not lost; of many, what is left after a moment is as if it had not been read.
+ */
+static bool merging_goes_on(void *arg)
+{
+	struct team *team = arg;
+	const struct pq_scope *scope = team->scope;
+	double part = (double)team->merged / (double)team->n_groups;
+
+	team->merged += PQ_MERGED_AT_ONCE;
+	if (!scope->go_on ||
+	    scope->go_on(scope->arg, (uint64_t)(part * (double)team->done), team->size))
+		return true;
+	if (!team->until)
+		team->until = now() + MOMENT;
+	team->cut = now() >= team->until;
+	return !team->cut;
 }
 
 static bool piece_goes_on(void *piece)
@@ -111,11 +146,22 @@ static bool put_together(struct team *team, unsigned n)
 
 	if (!make(team, first))
 		return false;
-	for (unsigned i = 1; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
+		if (team->members[i].made)
+			team->n_groups += pq_groups_size(team->members[i].worker.groups);
+	team->merged = pq_groups_size(first->worker.groups);
+	for (unsigned i = 1; i < n && !team->cut; i++) {
+		struct pq_worker *worker = &team->members[i].worker;
+
 		if (team->members[i].made &&
-		    (team->members[i].worker.fields.failed ||
-		     !pq_groups_merge(first->worker.groups, team->members[i].worker.groups)))
+		    (worker->fields.failed ||
+		     !pq_groups_merge(first->worker.groups, worker->groups, merging_goes_on,
+				      team)))
 			return false;
+	}
+	/* what was ended before was put together after all: that much was read */
+	if (team->until && !team->cut)
+		go_on(team, team->done);
 	return !first->worker.fields.failed;
 }
 
@@ -150,6 +196,8 @@ int pq_parallel_run(const struct pq_scope *scope, const struct pq_grouping *grou
 	if (ok)
 		done = pd_pieces_read(scope->session, &work);
 	*shared = !ok || done != PD_PIECES_NOT;
+	if (done == PD_PIECES_DONE)
+		team.done = team.size;
 	ok = ok && *shared && !atomic_load(&team.no_memory) && put_together(&team, threads);
 	if (ok) {
 		*groups = team.members[0].worker.groups;
@@ -160,5 +208,5 @@ int pq_parallel_run(const struct pq_scope *scope, const struct pq_grouping *grou
 	}
 	if (team.members)
 		deinit(&team, threads);
-	return ok ? done == PD_PIECES_DONE : -1;
+	return ok ? done == PD_PIECES_DONE && !team.cut : -1;
 }

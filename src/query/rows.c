@@ -13,7 +13,8 @@
 #define MOST_LOOKED \
 	65536 /* records a batch is made of: somebody waits for it, who may be interrupted */
 #define MOST_TEXT ((size_t)256 << 10) /* bytes of it in a batch */
-#define GROWTH	  4 /* of batches: the first is one row, for those who want no more */
+#define ASK_EVERY 64 /* records between two calls of go_on: a filter may unwind each */
+#define GROWTH	  4  /* of batches: the first is one row, for those who want no more */
 #define AHEAD	  6 /* batches that may wait */
 
 /* A batch with the memory it needs. */
@@ -21,6 +22,7 @@ struct batch {
 	struct pq_value *values; /* [MOST_ROWS * n], or for fewer rows, of the first ones */
 	size_t room;		 /* rows that fit */
 	size_t n_rows;
+	double part; /* of the session that was read when it was made */
 	struct pq_row_texts texts;
 	enum {
 		BATCH_ROWS,   /* more may come */
@@ -270,7 +272,7 @@ static bool add_row(struct pq_rows *rows, struct batch *b)
 /* Takes the records that pass until the batch is full. */
 static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_error *err)
 {
-	struct pd_record rec;
+	struct pd_record rec = { .bytes = NULL };
 
 	for (size_t looked = 0;
 	     b->n_rows < most && looked < MOST_LOOKED && b->texts.bytes < MOST_TEXT; looked++) {
@@ -278,6 +280,10 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 
 		if (atomic_load_explicit(&rows->stop, memory_order_relaxed))
 			break;
+		if (looked % ASK_EVERY == 0 && !goes_on(rows)) {
+			b->end = BATCH_END;
+			break;
+		}
 		got = pd_walk_next(&rows->walk, &rec, err);
 		if (got <= 0) {
 			b->end = got ? BATCH_FAILED : BATCH_END;
@@ -293,6 +299,9 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 		if (!(rows->pairs ? add_pair : add_row)(rows, b))
 			return no_memory(rows, err);
 	}
+	if (rec.bytes)
+		b->part = pd_session_part(rows->scope->session, &rec,
+					  rows->scope->order == PD_ORDER_TIME);
 	return true;
 }
 
@@ -324,6 +333,7 @@ static void *make(void *arg, size_t number, struct pd_error *err)
 		return NULL;
 	rows->n_batches++;
 	b->n_rows = 0;
+	b->part = 0;
 	b->end = BATCH_ROWS;
 	pq_row_texts_clear(&b->texts);
 	/* a record of a stream that is still being written is not to wait for the next one */
@@ -397,7 +407,7 @@ int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *
 		b = rows->ahead ? pd_ahead_next(rows->ahead, err) : make(rows, 0, err);
 		rows->last = b;
 		if (b->n_rows) {
-			*batch = (struct pq_batch){ b->values, b->n_rows, 0 };
+			*batch = (struct pq_batch){ b->values, b->n_rows, 0, b->part };
 			return 1;
 		}
 	}

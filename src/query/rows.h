@@ -61,6 +61,7 @@ struct pq_pair_counts pq_rows_counts(struct pq_rows *rows);
 struct pq_batch {
 	const struct pq_value *values; /* [n_rows * n]; text is valid as long as the batch */
 	size_t n_rows, at;	       /* at: for the caller, of the row that is next */
+	double part; /* of the session that was read for the rows up to here: pd_session_part */
 };
 
 /* 1: the next batch, which has rows, and is valid until the call after this; 0: there is none; -1: see err. */

@@ -9,7 +9,8 @@ struct pass {
 	struct pq_worker worker;
 	uint64_t size;			/* of all that is read; 0: not known */
 	uint64_t before;		/* bytes of what was read before: */
-	const struct pd_reader *reader; /* NULL: records come in the order of time */
+	const struct pd_reader *reader; /* NULL: records come in the order of time, this one last: */
+	const struct pd_record *rec;
 	bool ended;			/* go_on said no */
 };
 
@@ -21,6 +22,9 @@ static bool go_on(void *arg)
 
 	if (reader)
 		done += reader->blocks.offset - reader->stream->data.offset;
+	else if (p->rec && p->size)
+		done = (uint64_t)(pd_session_part(p->scope->session, p->rec, true) *
+				  (double)p->size);
 	p->ended = p->scope->go_on && !p->scope->go_on(p->scope->arg, done, p->size);
 	return !p->ended;
 }
@@ -49,7 +53,7 @@ static enum pq_read read_streams(struct pass *p, struct pd_error *err)
 	return read;
 }
 
-#define ASK_EVERY 4096 /* records between two calls of go_on */
+#define ASK_EVERY 64 /* records between two calls of go_on: each may be unwound */
 
 static bool meet(void *machine, const struct pd_record *rec)
 {
@@ -82,6 +86,9 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 		pm_machine_types(&walk.wanted.meets.types);
 	}
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+		p->rec = &rec;
+		if (asked++ % ASK_EVERY == 0 && !go_on(p))
+			break;
 		p->before += rec.size;
 		if (!pq_worker_take(&p->worker, &rec)) {
 			pd_error_set(err, "ENOMEM",
@@ -90,9 +97,8 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 			got = -1;
 			break;
 		}
-		if (++asked % ASK_EVERY == 0 && !go_on(p))
-			break;
 	}
+	p->rec = NULL;
 	pd_walk_deinit(&walk);
 	if (scope->late)
 		*scope->late += walk.late;

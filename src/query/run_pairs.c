@@ -52,12 +52,14 @@ static bool no_memory(const struct pq_scope *scope, struct pd_error *err)
 
 /* As pq_rows_next: 0 when all rows were added. */
 static int add_all(struct adder *a, const struct pq_scope *scope, struct pq_rows *rows,
-		   struct pd_error *err)
+		   double *part, struct pd_error *err)
 {
 	struct pq_batch batch;
 	int got;
 
+	*part = pq_scope_passes(scope) ? -1 : 0;
 	while ((got = pq_rows_next(rows, &batch, err)) > 0) {
+		*part = batch.part;
 		if (!add(a, &batch)) {
 			no_memory(scope, err);
 			return -1;
@@ -69,7 +71,7 @@ static int add_all(struct adder *a, const struct pq_scope *scope, struct pq_rows
 
 int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 		 const struct pq_grouping *grouping, struct pq_groups **groups,
-		 struct pq_pair_counts *counts, struct pd_error *err)
+		 struct pq_pair_counts *counts, double *part, struct pd_error *err)
 {
 	struct pq_rows *rows = NULL;
 	struct adder a;
@@ -80,7 +82,7 @@ int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 	else
 		no_memory(scope, err);
 	if (rows)
-		got = add_all(&a, scope, rows, err);
+		got = add_all(&a, scope, rows, part, err);
 	if (got == 0) {
 		*counts = pq_rows_counts(rows);
 		if (scope->late)
@@ -90,5 +92,5 @@ int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 	}
 	pq_rows_close(rows);
 	adder_deinit(&a);
-	return got == 0 ? 1 : -1;
+	return got == 0 ? !scope->go_on || scope->go_on(scope->arg, 0, 0) : -1;
 }

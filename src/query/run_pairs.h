@@ -14,9 +14,12 @@ struct pq_paired {
 	const struct pq_node *kept; /* a condition on a row; NULL: all of them */
 };
 
-/* As pq_run; the fields of `grouping` and `kept` are those of rows. The counts are set unless it fails. */
+/*
+ * As pq_run; the fields of `grouping` and `kept` are those of rows. The counts are set unless it fails.
+ * *part becomes the part of the session that was read (pd_session_part), which tells where go_on said no.
+ */
 int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 		 const struct pq_grouping *grouping, struct pq_groups **groups,
-		 struct pq_pair_counts *counts, struct pd_error *err);
+		 struct pq_pair_counts *counts, double *part, struct pd_error *err);
 
 #endif

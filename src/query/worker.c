@@ -144,6 +144,8 @@ enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
 	struct pd_record rec;
 	int got;
 
+	if (go_on && !go_on(arg))
+		return PQ_READ_ENDED;
 	reader->want = w->scope->types;
 	look_at(w, reader->file);
 	while ((got = pd_reader_next(reader, &rec, err)) > 0) {

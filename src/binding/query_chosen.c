@@ -1,0 +1,150 @@
+/*
+ * Which groups become tables when an interrupt leaves no time for all of them: the first ones by a measure.
+ */
+#include "query_group.h"
+
+#include <string.h>
+
+/* A measure as a number to compare: about, for that is enough here. */
+static double weight_of(const struct pl_job *job, size_t g, size_t m)
+{
+	const struct pq_measure *measure = &job->grouping.measures[m];
+	bool is_signed = !measure->value || measure->value->kind == PQ_K_SIGNED;
+	struct pq_state state;
+
+	pq_groups_state(job->groups, g, m, &state);
+	if (measure->kind == PQ_M_AVG && state.n && state.value.type == PQ_INT)
+		return ((double)state.high * 4294967296.0 + (double)state.value.u) /
+		       (double)state.n;
+	if (state.value.type == PQ_FLOAT)
+		return measure->kind == PQ_M_AVG && state.n ? state.value.f / (double)state.n :
+							      state.value.f;
+	if (state.value.type != PQ_INT)
+		return 0;
+	return is_signed ? (double)state.value.i : (double)state.value.u;
+}
+
+/* Returns the k-th greatest of n numbers, which it moves about; 1 <= k <= n. */
+static double find_greatest(double *x, size_t n, size_t k)
+{
+	size_t from = 0, to = n;
+
+	for (;;) {
+		double pivot = x[from + (to - from) / 2];
+		size_t greater = from, less = to;
+
+		/* from … greater: above it; greater … i: it; less … to: below it */
+		for (size_t i = from; i < less;) {
+			double v = x[i];
+
+			if (v > pivot) {
+				x[i++] = x[greater];
+				x[greater++] = v;
+			} else if (v < pivot) {
+				x[i] = x[--less];
+				x[less] = v;
+			} else {
+				i++;
+			}
+		}
+		if (k <= greater)
+			to = greater;
+		else if (k > less)
+			from = less;
+		else
+			return pivot;
+	}
+}
+
+size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k)
+{
+	size_t n = pq_groups_size(job->groups), n_chosen = 0, equal = k;
+	size_t m = (size_t)(job->first < 0 ? -job->first : job->first);
+	double *weights = lua_newuserdatauv(L, 2 * n * sizeof(*weights), 0), least;
+	size_t *chosen;
+
+	for (size_t g = 0; g < n; g++) {
+		double v = m ? weight_of(job, g, m - 1) : 0;
+
+		weights[g] = job->first < 0 ? -v : v;
+		if (weights[g] != weights[g])
+			weights[g] = 0;
+	}
+	memcpy(weights + n, weights, n * sizeof(*weights));
+	least = find_greatest(weights + n, n, k);
+	for (size_t g = 0; g < n; g++)
+		equal -= weights[g] > least;
+	chosen = lua_newuserdatauv(L, (k + 1) * sizeof(*chosen), 0);
+	lua_remove(L, -2);
+	for (size_t g = 0; g < n; g++) {
+		if (weights[g] < least || (weights[g] == least && !equal))
+			continue;
+		equal -= weights[g] == least;
+		chosen[n_chosen++] = g;
+	}
+	chosen[k] = SIZE_MAX;
+	return chosen;
+}
+
+/* What the groups of an event that are left out have together. */
+struct left_out {
+	bool any;
+	size_t g; /* one of them */
+	double sums[];
+};
+
+/* The number of a group's event; n_events: it has none. */
+static size_t event_of(const struct pl_job *job, size_t g)
+{
+	struct pq_value v;
+
+	for (size_t k = 0; k < job->grouping.n_keys; k++) {
+		pq_groups_key(job->groups, g, k, &v);
+		if (v.type == PQ_EVENT && v.event->number < job->scope.n_events)
+			return v.event->number;
+	}
+	return job->scope.n_events;
+}
+
+static void add_shares(const struct pl_job *job, size_t g, struct left_out *sums)
+{
+	const struct pq_grouping *grouping = &job->grouping;
+
+	sums->any = true;
+	sums->g = g;
+	for (size_t m = 0; m < grouping->n_measures; m++)
+		if (grouping->measures[m].kind == PQ_M_SHARE)
+			sums->sums[m] += weight_of(job, g, m);
+}
+
+void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen, int n_shown)
+{
+	const struct pq_grouping *grouping = &job->grouping;
+	size_t size = sizeof(struct left_out) + grouping->n_measures * sizeof(double);
+	size_t n = job->scope.n_events + 1;
+	char *all = lua_newuserdatauv(L, n * size, 0);
+	lua_Integer at = 0;
+
+	memset(all, 0, n * size);
+	for (size_t g = 0; g < pq_groups_size(job->groups); g++) {
+		if (g == *chosen)
+			chosen++;
+		else
+			add_shares(job, g, (void *)(all + event_of(job, g) * size));
+	}
+	lua_newtable(L);
+	for (size_t e = 0; e < n; e++) {
+		const struct left_out *sums = (const void *)(all + e * size);
+
+		if (!sums->any)
+			continue;
+		lua_newtable(L);
+		pl_set_keys(L, job, sums->g, n_shown);
+		for (size_t m = 0; m < grouping->n_measures; m++) {
+			lua_pushnumber(L, sums->sums[m]);
+			lua_rawseti(L, -2, (lua_Integer)m + 1);
+		}
+		lua_rawseti(L, -2, ++at);
+	}
+	lua_remove(L, -2);
+}
