@@ -288,7 +288,7 @@ static void check_callers(const struct query *q, const struct pq_groups *groups)
 	if (!g->n_keys || g->n_measures < 2 || g->measures[0].kind != PQ_M_COUNT ||
 	    g->measures[0].weight || g->measures[1].kind != PQ_M_SUM)
 		return;
-	callers = pq_callers_create(groups, g->n_keys, PQ_BY_DSO | PQ_BY_SYMBOL);
+	callers = pq_callers_create(groups, g->n_keys, PQ_BY_DSO | PQ_BY_SYMBOL, NULL);
 	FUZZ_CHECK(callers);
 	for (size_t i = 0; i < pq_callers_size(callers); i++)
 		samples += pq_callers_row(callers, i)->samples;

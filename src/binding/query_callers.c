@@ -255,16 +255,28 @@ static unsigned names_of(const struct pl_callers *callers)
 	return by;
 }
 
+/* Which part of the recording the callers are of, when an interrupt ended the adding up of the groups. */
+static double part_taken(const struct pl_job *job)
+{
+	double part = job->progress.ended ? job->progress.part : 1;
+
+	return part * (double)pq_callers_taken(job->callers.made) /
+	       (double)pq_groups_size(job->groups);
+}
+
 bool pl_push_callers(lua_State *L, struct pl_job *job)
 {
 	struct pl_callers *callers = &job->callers;
 	unsigned by = names_of(callers);
+	struct ps_interrupt interrupt = { .flag = job->progress.interrupt };
 	struct section s = { 0 };
 
-	callers->made = pq_callers_create(job->groups, job->grouping.n_keys, by);
+	callers->made = pq_callers_create(job->groups, job->grouping.n_keys, by, &interrupt);
 	if (!callers->made || !pq_callers_sort(callers->made, callers->event_key,
 					       callers->columns, callers->n_columns))
 		luaL_error(L, "no memory for the callers");
+	if (atomic_load(&interrupt.cut))
+		pl_cut_pass(L, part_taken(job));
 	pl_push_result(L, 0);
 	for (int i = 1; s.to < pq_callers_size(callers->made); i++) {
 		s = (struct section){ .from = s.to };

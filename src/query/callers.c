@@ -2,6 +2,8 @@
 
 #include "callers_inside.h"
 
+#define ASK_EVERY 4096 /* groups between two calls of ps_interrupted */
+
 /* A number for a key of 64 bits: the next one if it is new. UINT32_MAX: no memory. */
 static uint32_t number_of(struct pd_id_table *table, uint64_t key)
 {
@@ -167,7 +169,7 @@ static bool add_group(struct pq_callers *c, size_t g, size_t n_keys)
 	return true;
 }
 
-static bool fill(struct pq_callers *c, size_t n_keys)
+static bool fill(struct pq_callers *c, size_t n_keys, struct ps_interrupt *interrupt)
 {
 	const struct pq_chains *chains = pq_groups_chains(c->groups);
 	size_t n = chains ? pq_chains_n_frames(chains) : 0, size = pq_groups_size(c->groups);
@@ -176,13 +178,17 @@ static bool fill(struct pq_callers *c, size_t n_keys)
 	if (!c->part_of_frame || size >= UINT32_MAX)
 		return false;
 	memset(c->part_of_frame, 0xff, n * sizeof(*c->part_of_frame));
-	for (size_t g = 0; g < size; g++)
+	for (size_t g = 0; g < size; g++, c->taken++) {
+		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
+			break;
 		if (!add_group(c, g, n_keys))
 			return false;
+	}
 	return true;
 }
 
-struct pq_callers *pq_callers_create(const struct pq_groups *groups, size_t n_keys, unsigned by)
+struct pq_callers *pq_callers_create(const struct pq_groups *groups, size_t n_keys, unsigned by,
+				     struct ps_interrupt *interrupt)
 {
 	struct pq_callers *c = calloc(1, sizeof(*c));
 
@@ -190,7 +196,7 @@ struct pq_callers *pq_callers_create(const struct pq_groups *groups, size_t n_ke
 		return NULL;
 	c->groups = groups;
 	c->by = by;
-	if (fill(c, n_keys))
+	if (fill(c, n_keys, interrupt))
 		return c;
 	pq_callers_destroy(c);
 	return NULL;
@@ -214,6 +220,11 @@ void pq_callers_destroy(struct pq_callers *c)
 	free(c->latest);
 	free(c->sorted);
 	free(c);
+}
+
+size_t pq_callers_taken(const struct pq_callers *c)
+{
+	return c->taken;
 }
 
 size_t pq_callers_size(const struct pq_callers *c)

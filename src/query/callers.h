@@ -33,9 +33,13 @@ struct pq_caller_row {
 /* Stands for all periods that are as large or larger: no integer of Lua's is. */
 #define PQ_TOO_LARGE (UINT64_C(1) << 63)
 
-/* Of groups of n_keys keys, which must outlive it. NULL: no memory. */
-struct pq_callers *pq_callers_create(const struct pq_groups *groups, size_t n_keys,
-				     unsigned by);
+/*
+ * Of groups of n_keys keys, which must outlive it. `interrupt` (NULL: nobody) may end the adding up of
+ * the groups: pq_callers_taken says how many were. NULL: no memory.
+ */
+struct pq_callers *pq_callers_create(const struct pq_groups *groups, size_t n_keys, unsigned by,
+				     struct ps_interrupt *interrupt);
+size_t pq_callers_taken(const struct pq_callers *callers);
 void pq_callers_destroy(struct pq_callers *callers);
 
 size_t pq_callers_size(const struct pq_callers *callers);

@@ -107,10 +107,13 @@ end
 ---@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref, never false, is absent;
 --- at: its place among a group's keys
 ---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
+---@param first integer? after an interrupt, of groups that are too many those that are first by this measure: its
+--- greatest values, or if it is negative its least
 ---@return table[] groups # { keys = {…}, state, state … }, in the order in which they were met; a key
 --- without a place is its `event`, the event's index or nil
-local function aggregate(spec, keys, columns)
+local function aggregate(spec, keys, columns, first)
   local description = engine.grouping(spec, keys, columns)
+  if description then description.first = first end
   if description then return shown(engine.groups(spec, description), keys) end
   local refs, slot = collector()
   local key_list, reads = keys_of(keys, slot)

@@ -6,6 +6,7 @@ local counts = require "perflua.intervals.counts"
 local description = require "perflua.table.description"
 local measures = require "perflua.group.measures"
 local events = require "perflua.file.events"
+local interrupted = require "perflua.table.interrupted"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 
@@ -173,17 +174,29 @@ local function event_places(spec)
   return place, names
 end
 
-local function groups_of(spec, columns)
+-- first: the measure whose greatest values come first; negative: the least.
+local function groups_of(spec, columns, first)
   local keys = {}
   for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, at = i } end
-  if not spec.split then return aggregate(spec, keys, columns) end
+  if not spec.split then return aggregate(spec, keys, columns, first) end
   local _, names = event_places(spec)
   local late = spec.file.mode == "pipe" and not spec.scope.event_set -- then another may come
   if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref "event" }) end
-  local groups = aggregate(spec, keys, columns)
+  local groups = aggregate(spec, keys, columns, first)
   local place, all = event_places(spec)
-  for _, g in ipairs(groups) do g.event = place[g.event] or #all == 1 and 1 or 0 end
+  for _, list in ipairs { groups, groups.rest } do
+    for _, g in ipairs(list) do g.event = place[g.event] or #all == 1 and 1 or 0 end
+  end
   return groups, all
+end
+
+-- The number of the measure that a Table is in the order of, for aggregate.
+local function first_measure(columns, show)
+  for i, column in ipairs(columns) do
+    if column.name == show.column or not show.column and column.measure ~= "hist" then
+      return show.ascending and -i or i
+    end
+  end
 end
 
 ---@param spec table
@@ -204,7 +217,8 @@ function group.table(spec, present, ...)
   data.groups = {}
   local empty = Table.new(data)
   if present then empty = empty[present](empty, ...) end -- raises before anything is read
-  data.groups, data.events = groups_of(spec, columns)
+  data.groups, data.events = groups_of(spec, columns, first_measure(columns, empty.show))
+  data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total, data.groups.rest
   data.counts = counts.copy(spec.counts)
   return Table.new(data, empty.show)
 end

@@ -4,6 +4,8 @@
 -- self.data = { description, events, places, keys, measures, groups }: description is of description.lua; events names
 -- the sections, in order (nil: not split), places is of merge.lua; keys { name, kind, text }; measures { name, measure,
 -- kind (of the field), option, field, weight }; a group is { event = place in events, keys = {…}, state, state … }.
+-- If an interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all groups are there, data.total
+-- is how many there were, and data.rest has groups of the sums that shares are of besides.
 -- self.show = { column, ascending, top }. Of spans, self.counts says what could not be paired (intervals/counts.lua).
 
 local blame = require "perflua.errors.blame"
@@ -11,12 +13,14 @@ local counts = require "perflua.intervals.counts"
 local class = require "perflua.errors.methods"
 local description = require "perflua.table.description"
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local measures = require "perflua.group.measures"
 local merge = require "perflua.table.merge"
 local order = require "perflua.table.order"
 local read = require "perflua.table.read"
 local output = require "perflua.table.output"
 local saved = require "perflua.table.saved"
+local sort = require "perflua.table.sort"
 local suggest = require "perflua.errors.suggest"
 
 ---@class perflua.Table
@@ -52,13 +56,15 @@ end
 -- The sums of states by event, exact for integers: so they do not depend on the order of the groups.
 local function totals_by_event(data, m)
   local high, low, totals = {}, {}, {}
-  for _, g in ipairs(data.groups) do
-    local whole, x = whole_of(data, g), g[m]
-    if math.type(x) == "integer" then
-      high[whole] = (high[whole] or 0) + (x // 4294967296)
-      low[whole] = (low[whole] or 0) + (x & 0xffffffff)
-    else
-      totals[whole] = (totals[whole] or 0.0) + x
+  for _, list in ipairs { data.groups, data.rest } do
+    for _, g in ipairs(list) do
+      local whole, x = whole_of(data, g), g[m]
+      if math.type(x) == "integer" then
+        high[whole] = (high[whole] or 0) + (x // 4294967296)
+        low[whole] = (low[whole] or 0) + (x & 0xffffffff)
+      else
+        totals[whole] = (totals[whole] or 0.0) + x
+      end
     end
   end
   for whole, sum in pairs(high) do
@@ -76,9 +82,11 @@ local function totals_of(data) -- [measure][event] → sum of all groups' states
   return totals
 end
 
-local function lines_of(data) -- every group as { event = …, value of each column … }
-  local totals, lines, n_keys = totals_of(data), {}, #data.keys
-  for l, g in ipairs(data.groups) do
+-- Groups as { event = …, value of each column … }; nil: an interrupt ended that.
+local function lines_of(data, groups)
+  local totals, lines, n_keys, are_many = totals_of(data), {}, #data.keys, #groups > interrupted.MOST
+  for l, g in ipairs(groups) do
+    if are_many and l % 8192 == 1 and interrupted.now() then return nil end
     local line = { event = g.event or 0 }
     for i = 1, n_keys do line[i] = g.keys[i] end
     for m, one in ipairs(data.measures) do
@@ -98,14 +106,43 @@ local function place_of(columns, name)
   end
 end
 
+-- The first groups of an interrupted table, which has no time for all.
+local function first_groups(self, place)
+  local data, show, m = self.data, self.show, place - #self.data.keys
+  local one = data.measures[m]
+  local is_unsigned = self.columns[place].kind == "unsigned" or self.columns[place].kind == "address"
+  return sort.first(data.groups, function(g)
+    local value
+    if one then value = measures[one.measure].finish(g[m], one.kind, one.option) else value = g.keys[place] end
+    value = sort.number(value, is_unsigned)
+    return show.ascending and -value or value
+  end)
+end
+
 -- The lines that are shown, in order: computed once.
 local function shown(self)
   if rawget(self, "lines") then return self.lines end
-  local columns, show = self.columns, self.show
-  local lines = lines_of(self.data)
-  local less = order.by(columns, place_of(columns, show.column), show.ascending)
-  self.lines = order.first(lines, less, show.top)
-  return self.lines
+  local columns, show, data = self.columns, self.show, self.data
+  local place = place_of(columns, show.column)
+  local less = order.by(columns, place, show.ascending)
+  local lines = lines_of(data, data.groups)
+  lines = lines and order.first(lines, less, show.top)
+  if not lines then
+    local groups = place and first_groups(self, place) or table.move(data.groups, 1, interrupted.MOST, 1, {})
+    lines = order.first(lines_of(data, groups), less, show.top)
+    self.left_out = not show.top or nil
+  end
+  self.lines = lines
+  return lines
+end
+
+-- What an interrupt did to it: a text, and in JSON; nil: nothing.
+local function interruption(self)
+  local data, n = self.data, #shown(self)
+  if not (data.interrupted or rawget(self, "left_out")) then return nil end
+  local text, all = interrupted.text(data.interrupted or 1), data.total or #data.groups
+  if not self.show.top and n < all then text = ("%s: %d of %d rows"):format(text, n, all) end
+  return text, ('{"interrupted":%s}'):format(interrupted.json(data.interrupted or 1))
 end
 
 local function row(self, line)
@@ -175,12 +212,17 @@ end
 ---@return true? ok, string? message, string? code
 function Table:csv(out, options)
   local columns, rows = written(self)
+  local text = interruption(self)
+  if text then interrupted.say(text) end
   return output.csv(out, columns, rows, options and options.safe)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
-function Table:json(out) return output.json(out, written(self)) end
+function Table:json(out)
+  local columns, rows = written(self)
+  return output.json(out, columns, rows, select(2, interruption(self)))
+end
 
 ---@param other perflua.Table of the same keys and measures; filters, times and events may differ, as of parts
 ---@return perflua.Table # a new one, shown as this one is
@@ -195,6 +237,9 @@ end
 function Table:save(out)
   if type(out) ~= "string" and not io.type(out) then
     blame("save: a path or an open file expected, got a %s", type(out))
+  end
+  if self.data.interrupted then
+    return nil, interrupted.text(self.data.interrupted) .. ": not saved, for it would be taken for all of it"
   end
   local ok, message = true, description.unsaved(self.data) -- before a file is made
   if message then blame("save: %s", message) end
@@ -226,7 +271,9 @@ function meta:__index(key)
 end
 
 -- Many lines take long to be put in order, which decides only which of them are shown.
-function meta:__len() return self.show.top and #shown(self) or #self.data.groups end
+function meta:__len()
+  return (self.show.top or interrupted.now()) and #shown(self) or #self.data.groups
+end
 
 local function text_of(self)
   local lines = shown(self)
@@ -245,8 +292,10 @@ local function text_of(self)
 end
 
 function meta:__tostring()
-  local note = rawget(self, "counts") and counts.text(self.counts)
-  return note and text_of(self) .. "\n" .. note or text_of(self)
+  local parts = { text_of(self) }
+  parts[2] = rawget(self, "counts") and counts.text(self.counts)
+  parts[#parts + 1] = (interruption(self))
+  return table.concat(parts, "\n")
 end
 
 class.checked(Table, meta, "Table")

@@ -5,7 +5,10 @@
 
 local counts = require "perflua.intervals.counts"
 local description = require "perflua.table.description"
+local interrupted = require "perflua.table.interrupted"
 local measures = require "perflua.group.measures"
+
+local LOOK_EVERY = 8192 -- groups between two looks at the interrupt, which ends the adding
 
 local Accumulator = {}
 Accumulator.__index = Accumulator
@@ -119,7 +122,14 @@ function Accumulator:add(other, are_parts)
   self.data.description = description.joined(self.data.description, other.description)
   self.data.counts = counts.sum(self.data.counts, other.counts)
   local places = take_events(self, other)
-  for _, g in ipairs(other.groups) do add_group(self, g, places[g.event or 0]) end
+  self.data.interrupted = interrupted.least(self.data.interrupted, other.interrupted)
+  for i, g in ipairs(other.groups) do
+    if i % LOOK_EVERY == 0 and interrupted.now() then
+      self.data.interrupted = interrupted.least(self.data.interrupted, i / #other.groups)
+      break
+    end
+    add_group(self, g, places[g.event or 0])
+  end
   return true
 end
 

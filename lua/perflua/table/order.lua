@@ -1,10 +1,13 @@
 -- The order of the lines of a Table: events in sections, then a column, then the keys.
 
 local arith = require "perflua.filter.arith"
+local interrupted = require "perflua.table.interrupted"
+local sort = require "perflua.table.sort"
 
 local order = {}
 
 local FEW = 200 -- lines of an event that are found without sorting all
+local LOOK_EVERY = 16384 -- lines between two looks at the interrupt: what is below takes no time
 
 -- -1, 0, 1; absent (and not a number) after everything else, of which the second result tells.
 local function compare(a, b, kind)
@@ -58,7 +61,8 @@ end
 
 local function few(lines, less, n)
   local of_event, first = {}, {}
-  for _, line in ipairs(lines) do
+  for l, line in ipairs(lines) do
+    if l % LOOK_EVERY == 0 and interrupted.now() then return nil end
     local list = of_event[line.event]
     if not list then
       list = {}
@@ -74,14 +78,14 @@ end
 ---@param lines table[]
 ---@param less fun(a: table, b: table): boolean
 ---@param n integer? how many of each event; nil: all
----@return table[] # in order; lines itself may be sorted for it
+---@return table[]? # in order; lines itself may be sorted for it; nil: an interrupt ended that
 function order.first(lines, less, n)
   if n == 0 then return {} end
   if n and n <= FEW then return few(lines, less, n) end
-  table.sort(lines, less)
-  if not n then return lines end
+  local sorted = sort.all(lines, less)
+  if not (sorted and n) then return sorted end
   local first, taken = {}, {}
-  for _, line in ipairs(lines) do
+  for _, line in ipairs(sorted) do
     taken[line.event] = (taken[line.event] or 0) + 1
     if taken[line.event] <= n then first[#first + 1] = line end
   end

@@ -2,6 +2,7 @@
 
 local errno = require "perflua.errors.errno"
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 
 local output = {}
@@ -32,6 +33,13 @@ function output.to(out, produce)
   return errno(file:close())
 end
 
+-- An interrupt while rows are written ends that, behind those that an interrupted table has in any case.
+local function ends_at(r, n)
+  if r <= interrupted.MOST or r % 1024 ~= 0 or not interrupted.now() then return false end
+  interrupted.say(("interrupted while writing: %d of %d rows"):format(r - 1, n))
+  return true
+end
+
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][] # by column
@@ -42,7 +50,8 @@ function output.csv(out, columns, rows, safe)
     local fields = {}
     for i, column in ipairs(columns) do fields[i] = fmt.csv(column.name, safe) end
     write(table.concat(fields, ",") .. "\r\n")
-    for _, row in ipairs(rows) do
+    for r, row in ipairs(rows) do
+      if ends_at(r, #rows) then break end
       for i, column in ipairs(columns) do fields[i] = fmt.csv(fmt.exact(row[i], column.kind), safe) end
       write(table.concat(fields, ",") .. "\r\n")
     end
@@ -61,18 +70,21 @@ end
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][] # by column
+---@param last string? JSON of an element behind the rows
 ---@return true? ok, string? message, string? code
-function output.json(out, columns, rows)
+function output.json(out, columns, rows, last)
   return output.to(out, function(write)
     write("[")
     for r, row in ipairs(rows) do
+      if ends_at(r, #rows) then break end
       local fields = {}
       for i, column in ipairs(columns) do
         fields[i] = json.string(column.name) .. ":" .. json_value(row[i], column.kind)
       end
       write((r > 1 and ",\n{" or "\n{") .. table.concat(fields, ",") .. "}")
     end
-    write(#rows > 0 and "\n]\n" or "]\n")
+    if last then write((#rows > 0 and ",\n" or "\n") .. last) end
+    write((#rows > 0 or last) and "\n]\n" or "]\n")
   end)
 end
 

@@ -1,0 +1,48 @@
+-- What a result says that an interrupt (^C) ended early.
+
+local core = require "perflua.core"
+local json = require "perflua.text.json"
+
+local interrupted = { told = false }
+
+---Rows that an interrupted table shows at most.
+interrupted.MOST = 10000
+
+---@return boolean # has there been an interrupt?
+function interrupted.now() return (core.interrupted()) end
+
+---@return number|true|nil # the part of the recording that the last pass read, if an interrupt ended it; true: not known
+function interrupted.part()
+  local _, part = core.interrupted()
+  return part
+end
+
+---@param part number|true
+---@return string # for people
+function interrupted.text(part)
+  interrupted.told = true
+  if part == true then return "interrupted before the end of the recording" end
+  return ("interrupted at %d %% of the recording"):format(math.floor(100 * part))
+end
+
+---@param part number|true
+---@return string # the value of "interrupted" in JSON
+function interrupted.json(part)
+  interrupted.told = true
+  return json.encode(part == true or math.floor(100 * part) / 100)
+end
+
+---Says it on standard error, beside what other programs read.
+---@param text string
+function interrupted.say(text) io.stderr:write("# ", text, "\n") end
+
+---@param a number|true|nil
+---@param b number|true|nil
+---@return number|true|nil # of what is made of both
+function interrupted.least(a, b)
+  if a == nil or b == nil then return a or b end
+  if a == true or b == true then return true end
+  return math.min(a, b)
+end
+
+return interrupted
