@@ -86,6 +86,24 @@ size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k)
 	return chosen;
 }
 
+/* What of a measure can be added up over groups: 0 of others. */
+static double sum_of(const struct pl_job *job, size_t g, size_t m)
+{
+	struct pq_state state;
+
+	switch (job->grouping.measures[m].kind) {
+	case PQ_M_AVG:
+		pq_groups_state(job->groups, g, m, &state);
+		return weight_of(job, g, m) * (double)state.n;
+	case PQ_M_COUNT:
+	case PQ_M_SUM:
+	case PQ_M_SHARE:
+		return weight_of(job, g, m);
+	default:
+		return 0;
+	}
+}
+
 /* What the groups of an event that are left out have together. */
 struct left_out {
 	bool any;
@@ -106,15 +124,12 @@ static size_t event_of(const struct pl_job *job, size_t g)
 	return job->scope.n_events;
 }
 
-static void add_shares(const struct pl_job *job, size_t g, struct left_out *sums)
+static void add_sums(const struct pl_job *job, size_t g, struct left_out *sums)
 {
-	const struct pq_grouping *grouping = &job->grouping;
-
 	sums->any = true;
 	sums->g = g;
-	for (size_t m = 0; m < grouping->n_measures; m++)
-		if (grouping->measures[m].kind == PQ_M_SHARE)
-			sums->sums[m] += weight_of(job, g, m);
+	for (size_t m = 0; m < job->grouping.n_measures; m++)
+		sums->sums[m] += sum_of(job, g, m);
 }
 
 void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen, int n_shown)
@@ -130,7 +145,7 @@ void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chos
 		if (g == *chosen)
 			chosen++;
 		else
-			add_shares(job, g, (void *)(all + event_of(job, g) * size));
+			add_sums(job, g, (void *)(all + event_of(job, g) * size));
 	}
 	lua_newtable(L);
 	for (size_t e = 0; e < n; e++) {

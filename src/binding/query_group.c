@@ -418,6 +418,9 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 	for (size_t g = 0; g < n; g++) {
 		if (g % AT_ONCE == 0 && n - g > MOST_PUSHED &&
 		    !pl_goes_on(job->progress.interrupt)) {
+			/* to look through millions of groups for garbage takes longer than what is
+			 * left to do; the prompt starts the collector again */
+			lua_gc(L, LUA_GCSTOP);
 			pl_push_result(L, MOST_PUSHED);
 			push_chosen(L, job, n_shown, has_event);
 			break;
@@ -462,7 +465,7 @@ static const char *const wrong_names[] = {
 /*
  * file:group(description) -> groups | nil, what is wrong: see wrong_names. If an interrupt leaves no time for all
  * groups these are some of `total`, the first by measure number |`first`| of the description (its greatest values; if
- * `first` is negative, its least), and `rest` has for each event a group with the sums of the shares of the others. The description is a scope's (query_scope.h) with
+ * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out). The description is a scope's (query_scope.h) with
  * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
  * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
  * see query_callers.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields

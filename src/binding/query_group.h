@@ -61,7 +61,8 @@ void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
  */
 size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k);
 /*
- * What shares are also of: for each event a group with the sums of those that were not chosen, in an array. [-0, +1]
+ * For each event a group with the sums of those that were not chosen, in an array: of counts, sums, shares, and what was
+ * averaged, as floats; 0 for other measures. [-0, +1]
  */
 void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen, int n_shown);
 

@@ -2,6 +2,7 @@
 -- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local placeless = require "perflua.errors.placeless"
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.cli.returned"
@@ -160,6 +161,9 @@ local function run_tool(name, tool, host)
     return USAGE
   end
   local ok, status, message = pcall(tool.run, args, io.stdout, host)
+  local part = ok and not interrupted.told and interrupted.part()
+  if part then complain(interrupted.text(part)) end
+  if part and message then message = nil end -- what there was not may be in what was not read
   if not ok then
     status, message = nil, raised_by(name, status)
   end

@@ -77,6 +77,7 @@ function prompt.run(host, environment, traceback)
       show(false, message)
     end
     io.stdout:flush()
+    collectgarbage "restart" -- an interrupted table stops it
   end
   io.stdout:write("\n")
 end

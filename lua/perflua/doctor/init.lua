@@ -2,6 +2,7 @@
 
 local binaries = require "perflua.doctor.binaries"
 local common = require "perflua.doctor.common"
+local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local missing = require "perflua.doctor.missing"
 local types = require "perflua.file.types"
@@ -171,6 +172,7 @@ function doctor.examine(file)
   local by_event, samples, sample_records = events(file, health)
   local report = {
     path = file.path,
+    interrupted = interrupted.value(),
     container = container(file, health),
     complete = file.complete,
     unfinished = health.unfinished,
@@ -193,7 +195,12 @@ function doctor.examine(file)
     command = json.array(file.features.cmdline),
   }
   report.missing = json.array(missing(file, report))
-  report.binaries, report.unproven = binaries.of(file, sample_records, common.sum(report, "chains") > 0)
+  if report.interrupted then -- there is no time to read names
+    report.binaries, report.unproven = json.array(), json.array()
+  else
+    report.binaries, report.unproven = binaries.of(file, sample_records, common.sum(report, "chains") > 0)
+    report.interrupted = interrupted.value()
+  end
   report.findings, report.verdict = findings(report)
   report.damaged = not report.complete or #report.damage > 0
   return report

@@ -15,6 +15,11 @@ function some.events(file, is)
   return taken
 end
 
+---Has names of threads and maps read now, for who asks for them when all samples were read: after an interrupt they
+---would not be read, and there would be no result.
+---@param file perflua.File
+function some.read_names(file) file:thread(0) end
+
 local LOST = { "lost", "lost_samples" }
 
 ---@param file perflua.File

@@ -77,7 +77,7 @@ end
 local function each_group(query, options, take)
   local keys, columns, at = description(query, options)
   local counted = columns[2] and aside.from(query) or { n = 0 }
-  local groups, split, of, one = aggregate(query.spec, keys, columns), kinds.splitter(), {}, {}
+  local groups, split, of, one = aggregate(query.spec, keys, columns, 1), kinds.splitter(), {}, {}
   local head = stacks.heads[options.by]
   for i, g in ipairs(groups) do
     for k, name in ipairs(head.fields) do of[name] = g.keys[k] end
@@ -87,7 +87,7 @@ local function each_group(query, options, take)
     groups[i] = false -- there may be very many
     if not take(one) then return nil end
   end
-  return counted.n
+  return counted.n, groups.rest
 end
 
 -- The same of each record, with inlined functions.
@@ -170,9 +170,13 @@ function stacks.collect(query, options)
     end
     return add(set, one)
   end
-  local n_aside = (options.inline and each_record or each_group)(query, options, take)
+  local n_aside, rest = (options.inline and each_record or each_group)(query, options, take)
   if not n_aside then
     return nil, "the periods add up to more than 2^63: --count counts samples instead"
+  end
+  for _, g in ipairs(rest or {}) do -- stacks that an interrupt left no time for
+    local set = sets[split and g.event or 0]
+    if set then set.samples, set.total = set.samples + g[1] // 1 | 0, set.total + (g[2] or g[1]) // 1 | 0 end
   end
   table.sort(indexes)
   for i, index in ipairs(indexes) do found[i] = sets[index] end

@@ -3,6 +3,7 @@
 -- { index, samples, period, unresolved, n, values }.
 
 local order = require "perflua.report.order"
+local sort = require "perflua.table.sort"
 local sums = require "perflua.group.sums"
 
 local PERIOD, CHILDREN = 2, 3 -- places in a row
@@ -24,6 +25,13 @@ local function totals(rows, prepared)
     total.rows[#total.rows + 1] = row
     total.samples, total.period = total.samples + row[1], plus(total.period, row[PERIOD])
     if total.unresolved and row.unresolved then total.unresolved = total.unresolved + row[1] end
+  end
+  for _, row in ipairs(rows.rest or {}) do
+    local total = by_event[row.event or UNKNOWN]
+    if total then
+      total.samples = total.samples + math.tointeger(row[1] // 1)
+      total.period = plus(total.period, math.tointeger(row[PERIOD] // 1))
+    end
   end
   table.sort(list, function(a, b) return (a.index or UNKNOWN) < (b.index or UNKNOWN) end)
   return list
@@ -64,6 +72,11 @@ return function(rows, prepared, keys, shown)
   local list = totals(rows, prepared)
   for _, section in ipairs(list) do
     local sorted = order(section.rows, measure, keys, prepared.place.symbol)
+    if not sorted then
+      section.all = rows.total or #section.rows
+      local first = sort.first(section.rows, function(row) return row[measure] end)
+      sorted = order(first, measure, keys, prepared.place.symbol)
+    end
     section.rows = nil
     section.n = count_shown(sorted, measure, section.period, shown)
     section.values = values_of(sorted, section.n, #keys, measure)

@@ -14,6 +14,7 @@ local class = require "perflua.errors.methods"
 local description = require "perflua.table.description"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
+local json = require "perflua.text.json"
 local measures = require "perflua.group.measures"
 local merge = require "perflua.table.merge"
 local order = require "perflua.table.order"
@@ -128,6 +129,7 @@ local function shown(self)
   local lines = lines_of(data, data.groups)
   lines = lines and order.first(lines, less, show.top)
   if not lines then
+    collectgarbage "stop" -- it would look through all groups; the prompt starts it again
     local groups = place and first_groups(self, place) or table.move(data.groups, 1, interrupted.MOST, 1, {})
     lines = order.first(lines_of(data, groups), less, show.top)
     self.left_out = not show.top or nil
@@ -142,7 +144,7 @@ local function interruption(self)
   if not (data.interrupted or rawget(self, "left_out")) then return nil end
   local text, all = interrupted.text(data.interrupted or 1), data.total or #data.groups
   if not self.show.top and n < all then text = ("%s: %d of %d rows"):format(text, n, all) end
-  return text, ('{"interrupted":%s}'):format(interrupted.json(data.interrupted or 1))
+  return text, json.encode { interrupted = interrupted.value(data.interrupted or 1) }
 end
 
 local function row(self, line)

@@ -1,7 +1,6 @@
 -- What a result says that an interrupt (^C) ended early.
 
 local core = require "perflua.core"
-local json = require "perflua.text.json"
 
 local interrupted = { told = false }
 
@@ -25,11 +24,13 @@ function interrupted.text(part)
   return ("interrupted at %d %% of the recording"):format(math.floor(100 * part))
 end
 
----@param part number|true
----@return string # the value of "interrupted" in JSON
-function interrupted.json(part)
-  interrupted.told = true
-  return json.encode(part == true or math.floor(100 * part) / 100)
+---@param part number|true|nil default: that of the last pass
+---@return number|true|nil # as JSON tells it; nil: nothing was interrupted
+function interrupted.value(part)
+  part = part or interrupted.part()
+  interrupted.told = interrupted.told or part ~= nil
+  if part == nil or part == true then return part end
+  return math.floor(100 * part) / 100
 end
 
 ---Says it on standard error, beside what other programs read.

@@ -1,8 +1,10 @@
 -- Rows that a tool makes, and what it counted besides, in the form it was asked for: aligned text, CSV, or JSON.
 
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
+local sort = require "perflua.table.sort"
 local suggest = require "perflua.errors.suggest"
 
 local listed = {}
@@ -69,8 +71,8 @@ end
 ---@param text string what so many were
 function List:note(name, n, text) table.insert(self.notes, { name = name, n = n, text = text }) end
 
-local function write_json(out, columns, rows, notes)
-  out:write("{")
+local function write_json(out, columns, rows, notes, part)
+  out:write("{", part and ('"interrupted":%s,'):format(json.encode(interrupted.value(part))) or "")
   for _, note in ipairs(notes) do out:write(json.encode(note.name), ":", fmt.unsigned(note.n), ",") end
   out:write('"rows":')
   local ok, message = output.json(out, columns, rows)
@@ -89,20 +91,22 @@ end
 -- What is counted or measured, not a thread or a processor.
 local is_amount = { unsigned = true, float = true, percent = true }
 
--- In the order of one column, numbers from the largest; then of all from the left, amounts from the largest.
-local function sort_rows(rows, place, columns)
+-- Rows in the order of one column, numbers from the largest; then of all from the left, amounts from the largest. After
+-- an interrupt the first of them.
+local function sorted_rows(rows, place, columns)
   local function order_of(a, b, i, down)
     if type(a[i]) == "table" then return 0 end
     local order = compare(a[i], b[i])
     return down and a[i] ~= nil and b[i] ~= nil and -order or order
   end
-  table.sort(rows, function(a, b)
+  local function less(a, b)
     local order, i = order_of(a, b, place, type(a[place]) == "number"), 1
     while order == 0 and i <= #columns do
       order, i = order_of(a, b, i, is_amount[columns[i].kind]), i + 1
     end
     return order < 0
-  end)
+  end
+  return sort.all(rows, less) or sort.all(sort.first(rows, function(row) return sort.number(row[place]) end), less)
 end
 
 ---@param args table of the command line
@@ -113,22 +117,27 @@ function List:write(args, out)
   for i, column in ipairs(self.columns) do
     if column.kind ~= "histogram" then places[column.name] = i end
   end
-  local sort = args.sort or self.sort
-  if not places[sort] then
-    return 2, suggest.message(("--sort: no column '%s'"):format(sort), sort, suggest.names(places))
+  local by = args.sort or self.sort
+  if not places[by] then
+    return 2, suggest.message(("--sort: no column '%s'"):format(by), by, suggest.names(places))
   end
-  sort_rows(rows, places[sort], self.columns)
+  rows = sorted_rows(rows, places[by], self.columns)
+  local part, text = interrupted.part() or #rows < #self.rows and 1 or nil, nil
+  if part then
+    text = interrupted.text(part) .. (#rows < #self.rows and (": %d of %d rows"):format(#rows, #self.rows) or "")
+  end
   if args.count then rows = table.move(rows, 1, math.min(#rows, math.tointeger(tonumber(args.count))), 1, {}) end
-  if args.json then return write_json(out, self.columns, rows, self.notes) end
+  if args.json then return write_json(out, self.columns, rows, self.notes, part) end
   local said = args.csv and io.stderr or out
   for _, note in ipairs(self.notes) do
     if note.n ~= 0 then said:write(("# %s: %s\n"):format(note.text, fmt.unsigned(note.n))) end
   end
   if args.csv then
+    if text then interrupted.say(text) end
     local ok, message = output.csv(out, self.columns, rows, args.csv == "safe")
     return ok and 0 or nil, message
   end
-  out:write(table.concat(fmt.lines(self.columns, rows), "\n"), "\n")
+  out:write(table.concat(fmt.lines(self.columns, rows), "\n"), "\n", text and text .. "\n" or "")
   return 0
 end
 

@@ -94,6 +94,7 @@ function tool.run(args, out)
   if wrong then return 2, "alloc: " .. wrong end
   local file <close>, message = needs.open(args[1], tool, symbols.of(args))
   if not file then return nil, message end
+  if by.site or by["function"] then some.read_names(file) end
   local rows, memory, lost, unreadable = read(file, by)
   local list = listed.new({
     { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" }, { "waste", "percent" },

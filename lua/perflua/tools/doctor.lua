@@ -2,6 +2,7 @@
 
 local doctor = require "perflua.doctor"
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
 local show = require "perflua.doctor.show"
@@ -48,6 +49,7 @@ function tool.run(args, out)
   local failed, damaged, separator = false, false, ""
   warn "@off" -- what it would say of damage is in the report
   for _, path in ipairs(args) do
+    if interrupted.now() then break end
     local report, message = examine(path, args)
     if not report then
       io.stderr:write("perflua: ", fmt.escape(message), "\n")
@@ -56,6 +58,7 @@ function tool.run(args, out)
       out:write(json.encode(unsigned(report)), "\n")
     else
       out:write(separator, table.concat(show(report), "\n"), "\n")
+      if report.interrupted then out:write("  ", interrupted.text(report.interrupted), "\n") end
       separator = "\n"
     end
     damaged = damaged or report ~= nil and report.damaged

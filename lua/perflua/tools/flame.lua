@@ -2,6 +2,7 @@
 
 local flame = require "perflua.flame"
 local folded = require "perflua.flame.folded"
+local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local palette = require "perflua.flame.palette"
 local placeless = require "perflua.errors.placeless"
@@ -89,6 +90,11 @@ local function about(set, args)
     if set.cmdline then add("%s", table.concat(set.cmdline, " ")) end
   end
   if args.where then add("where %s", args.where) end
+  local part = interrupted.part()
+  if part then
+    add("%s", interrupted.text(part))
+    interrupted.told = false -- whoever waits for the file does not see it there
+  end
   return table.concat(parts, "  ·  ")
 end
 

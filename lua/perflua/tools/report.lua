@@ -2,6 +2,7 @@
 
 local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
@@ -87,6 +88,7 @@ local function write_text(result, file, health, out)
   if #result.events == 0 then
     out:write("# no samples\n")
   end
+  if result.interruption then out:write("# ", result.interruption, "\n") end
 end
 
 -- For machines: columns { name, kind }, and a function of an event and a row's number that gives its values.
@@ -111,6 +113,7 @@ end
 local function write_csv(result, _, _, out, safe)
   local said = aside.said(result.aside)
   if said then io.stderr:write("perflua: report: ", said, "\n") end
+  if result.interruption then interrupted.say(result.interruption) end
   local columns, values_of = columns_of(result)
   table.insert(columns, 1, { name = "event", kind = "string" })
   local lines = {}
@@ -144,8 +147,18 @@ local function write_json(result, file, health, out)
     events[i] = { event = event.event, samples = event.samples, period = event.period, rows = rows,
       lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
   end
-  out:write(json.encode { path = file.path, complete = file.complete, damage = #file.damage,
-    lost_records = health and health.lost_records, set_aside = result.aside, events = events }, "\n")
+  out:write(json.encode { path = file.path, interrupted = interrupted.value(), complete = file.complete,
+    damage = #file.damage, lost_records = health and health.lost_records, set_aside = result.aside, events = events }, "\n")
+end
+
+-- What an interrupt did to the report; nil: nothing.
+local function interruption(result)
+  local part, shown, all = interrupted.part(), 0, 0
+  for _, event in ipairs(result.events) do
+    shown, all = shown + event.n, all + (event.all or event.n)
+  end
+  if shown == all then return part and interrupted.text(part) end
+  return ("%s: %d of %d rows"):format(interrupted.text(part or 1), shown, all)
 end
 
 ---@param args table
@@ -174,6 +187,7 @@ function tool.run(args, out)
     return prepared ~= "not enough memory" and USAGE or nil, placeless(prepared)
   end
   local result = report.read(prepared, settings)
+  result.interruption = interruption(result)
   local write = args.json and write_json or args.csv and write_csv or write_text
   write(result, file, health, out, args.csv == "safe")
 end

@@ -119,6 +119,7 @@ function tool.run(args, out)
     { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" }, { "preempted_ms", "float" },
     { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
   }, "max_us")
+  some.read_names(file)
   local threads, broken, unwoken, lost, unreadable = read(file)
   for tid, t in pairs(threads) do
     if tid ~= 0 and t[IN] > 0 then

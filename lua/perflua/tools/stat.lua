@@ -1,6 +1,7 @@
 -- perflua stat FILE: how many records of each type and event, how many bytes, what was lost, when.
 
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
 local types = require "perflua.file.types"
@@ -86,6 +87,8 @@ local function print_text(file, counts, out)
     out:write(("time          %s to %s, %.6f s\n"):format(perflua.seconds(counts.first_time),
       perflua.seconds(counts.last_time), (counts.last_time - counts.first_time) / 1e9))
   end
+  local part = interrupted.part()
+  if part then out:write(interrupted.text(part), "\n") end
 end
 
 local function objects(rows, ...)
@@ -103,6 +106,7 @@ local function print_json(file, counts, out)
   out:write(json.encode {
     path = file.path,
     size = file.size,
+    interrupted = interrupted.value(),
     types = objects(type_rows(counts), "type", "type_id", "records", "bytes"),
     events = objects(event_rows(file, counts), "event", "records", "samples", "bytes", "lost_samples"),
     lost_records = counts.lost_records,

@@ -159,6 +159,7 @@ function tool.run(args, out)
   if wrong then return 2, "syscalls: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  if by.thread then some.read_names(file) end
   local threads, restarted, lost, unfinished = read(file, args.hist and sketch.power("signed"))
   local arch, untimed = file.features.arch, 0
   local list = listed.new({

@@ -115,6 +115,7 @@ function tool.run(args, out)
   if not length or length == 0 then return 2, "timeline: --slice: a time such as 10ms expected, got " .. args.slice end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  some.read_names(file)
   out:write("time,comm,tid,share\r\n")
   local line = new_line(length, function(start, stop, ran)
     local tids = {}
