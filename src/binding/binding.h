@@ -160,6 +160,7 @@ static inline void pl_check_names(lua_State *L, struct pl_file *f)
 		return;
 	/* whoever reads on at a prompt may have names again */
 	atomic_store(&f->interrupt.cut, false);
+	atomic_store(&f->interrupt.until, 0);
 	luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
 }
 

@@ -118,7 +118,7 @@ static double part_of_walk(const struct pl_cursor *c)
 {
 	if (!c->last_met.offset)
 		return pl_file_passes(c->file) ? -1 : 0;
-	return pd_session_part(c->file->session, &c->last_met, c->scope.order == PD_ORDER_TIME);
+	return pd_walk_part(&c->walk, &c->last_met);
 }
 
 bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err)

@@ -466,7 +466,7 @@ static bool run(struct pass *p, struct pd_session *session, bool (*go_on)(void *
 		return false;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		if (go_on && asked++ % ASK_EVERY == 0 && !go_on(arg)) {
-			p->health->part = pd_session_part(session, &rec, false);
+			p->health->part = pd_session_part(session, &rec);
 			break;
 		}
 		add_record(p, &rec);

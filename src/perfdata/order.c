@@ -89,6 +89,11 @@ static enum pd_ordered merge(struct pd_order *o, const struct pd_wanted *wanted,
 			if (!(chunk->types & types) || chunk->max < wanted->from ||
 			    chunk->min >= wanted->to)
 				continue;
+			/* what has no time has 0 */
+			if (chunk->min && (!o->first || chunk->min < o->first))
+				o->first = chunk->min;
+			if (chunk->max > o->last)
+				o->last = chunk->max;
 			if (!pd_merge_add(&o->merge, chunk, i)) {
 				pd_error_set(err, "ENOMEM", o->streams[i].stream->input->path,
 					     PD_NO_OFFSET,

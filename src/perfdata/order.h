@@ -14,7 +14,8 @@ struct pd_order {
 	struct pd_merge_stream *streams;
 	size_t n;
 	bool queued;
-	struct pd_merge merge; /* else */
+	struct pd_merge merge; /* else, of records from and to these times, in ns: */
+	uint64_t first, last;
 	struct pd_queue queue;
 };
 

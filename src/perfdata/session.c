@@ -154,17 +154,14 @@ void pd_session_destroy(struct pd_session *s)
 	free(s);
 }
 
-double pd_session_part(const struct pd_session *s, const struct pd_record *rec, bool by_time)
+double pd_session_part(const struct pd_session *s, const struct pd_record *rec)
 {
 	const struct pd_stream *stream = pd_session_stream(s, rec);
 	bool reached = false;
-	double before = 0, all = 0, own;
+	double before = (double)(rec->offset - stream->data.offset), all = 0;
 
 	if (stream->input->stream)
 		return -1;
-	own = (double)(rec->offset - stream->data.offset);
-	if (by_time && s->one_clock)
-		return stream->data.size ? own / (double)stream->data.size : 0;
 	for (size_t i = 0; i < s->n_files; i++) {
 		for (size_t k = 0; k < s->files[i]->n_streams; k++) {
 			const struct pd_stream *other = &s->files[i]->streams[k];
@@ -174,5 +171,5 @@ double pd_session_part(const struct pd_session *s, const struct pd_record *rec, 
 			before += reached ? 0 : (double)other->data.size;
 		}
 	}
-	return all > 0 ? (before + own) / all : 0;
+	return all > 0 ? before / all : 0;
 }

@@ -57,11 +57,9 @@ static inline struct pd_stream *pd_session_stream(const struct pd_session *sessi
 }
 
 /*
- * Returns about which part of a session, from 0 to 1, was read when a record was met: in file order, or
- * `by_time`, where the streams of one clock are read side by side. Negative: that is not known, of a
- * stream.
+ * Returns which part of a session, from 0 to 1, lies before a record in file order. Negative: that is
+ * not known, of a stream.
  */
-double pd_session_part(const struct pd_session *session, const struct pd_record *rec,
-		       bool by_time);
+double pd_session_part(const struct pd_session *session, const struct pd_record *rec);
 
 #endif

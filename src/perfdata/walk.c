@@ -173,3 +173,16 @@ int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err
 			return got;
 	}
 }
+
+double pd_walk_part(const struct pd_walk *w, const struct pd_record *rec)
+{
+	const struct pd_order *o = &w->order;
+	size_t n = w->session->n_files;
+	double part;
+
+	if (w->state != PD_WALK_ORDERED || o->queued || o->last <= o->first ||
+	    o->merge.time < o->first)
+		return pd_session_part(w->session, rec);
+	part = (double)(o->merge.time - o->first) / (double)(o->last - o->first);
+	return w->session->one_clock ? part : ((double)w->file - 1 + part) / (double)n;
+}

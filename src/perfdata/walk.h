@@ -78,6 +78,12 @@ static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
  */
 int pd_walk_split(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
+/*
+ * Returns which part of all that is walked was, from 0 to 1, when `rec` was delivered: in the order of
+ * time, of the time; else as pd_session_part.
+ */
+double pd_walk_part(const struct pd_walk *walk, const struct pd_record *rec);
+
 /* 1: the next record; 0: there is none; -1: a file could not be read, err says why. */
 static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
 			       struct pd_error *err)

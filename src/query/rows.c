@@ -300,8 +300,7 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 			return no_memory(rows, err);
 	}
 	if (rec.bytes)
-		b->part = pd_session_part(rows->scope->session, &rec,
-					  rows->scope->order == PD_ORDER_TIME);
+		b->part = pd_walk_part(&rows->walk, &rec);
 	return true;
 }
 

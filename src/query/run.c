@@ -11,6 +11,7 @@ struct pass {
 	uint64_t before;		/* bytes of what was read before: */
 	const struct pd_reader *reader; /* NULL: records come in the order of time, this one last: */
 	const struct pd_record *rec;
+	const struct pd_walk *walk;
 	bool ended;			/* go_on said no */
 };
 
@@ -23,8 +24,7 @@ static bool go_on(void *arg)
 	if (reader)
 		done += reader->blocks.offset - reader->stream->data.offset;
 	else if (p->rec && p->size)
-		done = (uint64_t)(pd_session_part(p->scope->session, p->rec, true) *
-				  (double)p->size);
+		done = (uint64_t)(pd_walk_part(p->walk, p->rec) * (double)p->size);
 	p->ended = p->scope->go_on && !p->scope->go_on(p->scope->arg, done, p->size);
 	return !p->ended;
 }
@@ -85,6 +85,7 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 		walk.wanted.meets.arg = scope->machine;
 		pm_machine_types(&walk.wanted.meets.types);
 	}
+	p->walk = &walk;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		p->rec = &rec;
 		if (asked++ % ASK_EVERY == 0 && !go_on(p))

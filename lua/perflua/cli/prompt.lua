@@ -56,7 +56,7 @@ end
 ---@param environment boolean whether environment variables count
 ---@param traceback function message handler
 function prompt.run(host, environment, traceback)
-  local path = history_path(environment)
+  local path = history_path(environment) or nil
   local last
   local function remember(line)
     if host.remember and line:find("%S") and line ~= last then

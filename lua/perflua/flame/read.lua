@@ -2,6 +2,7 @@
 
 local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local perflua = require "perflua"
 local placeless = require "perflua.errors.placeless"
 local stacks = require "perflua.flame.stacks"
@@ -9,6 +10,8 @@ local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.cli.symbols"
 
 local read = {}
+
+local USAGE = 2
 
 read.options = {
   event = { "EVENT", "samples of this event; default: of the first that has any" },
@@ -66,17 +69,18 @@ end
 ---@param tool string its name
 ---@param args table what tools.parse gave
 ---@param kinds boolean? with the kinds of frames
----@return table? set of stacks.collect, with event_name, events, lost, cmdline
+---@return table? set of stacks.collect, with event_name, events, lost, cmdline; without samples its list is empty
 ---@return string? message
+---@return integer? status of the tool, if it is not 1
 function read.recording(tool, args, kinds)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
   local counts = file.size and file:count() or nil
   local events, query, sets, n_aside
   events, message = stacks.choose(file, args.event, counts)
-  if message then return nil, message end
+  if message then return nil, message, USAGE end
   query, message = samples_of(file, args, events)
-  if not query then return nil, message end
+  if not query then return nil, message, USAGE end
   local by = args.by or "comm"
   sets, message, n_aside = stacks.collect(query, {
     by = by, count = args.count, inline = args.inline, kinds = kinds, split = not events,
@@ -84,7 +88,12 @@ function read.recording(tool, args, kinds)
   if not sets then return nil, message end
   if n_aside > 0 then read.say(tool, "%s", aside.said(n_aside)) end
   local set = sets[1]
-  if not set then return nil, file.path .. ": no samples" .. (args.where and " for which --where holds" or "") end
+  if not set then
+    set = { samples = 0, total = 0, list = {} }
+    if not interrupted.part() then
+      read.say(tool, "%s: no samples%s", file.path, args.where and " for which --where holds" or "")
+    end
+  end
   events = events or { set.event }
   tell_others(tool, file, args, events, counts, sets)
   set.events, set.event_name = events, #events > 1 and args.event or events[1] and events[1].name or "unknown event"

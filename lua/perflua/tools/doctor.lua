@@ -48,8 +48,8 @@ end
 function tool.run(args, out)
   local failed, damaged, separator = false, false, ""
   warn "@off" -- what it would say of damage is in the report
-  for _, path in ipairs(args) do
-    if interrupted.now() then break end
+  for i, path in ipairs(args) do
+    if i > 1 and interrupted.now() then break end
     local report, message = examine(path, args)
     if not report then
       io.stderr:write("perflua: ", fmt.escape(message), "\n")

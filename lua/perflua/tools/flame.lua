@@ -73,7 +73,7 @@ local function unresolved(set)
   for _, entry in ipairs(set.list) do
     if entry.stack:find("^%[[^;]*%]$") or entry.stack:find(";%[[^;]*%]$") then sum = sum + entry.value end
   end
-  return ("%.3g %% unresolved"):format(100 * sum / set.total)
+  return ("%.3g %% unresolved"):format(set.total > 0 and 100 * sum / set.total or 0)
 end
 
 -- The line below the title: what was measured, and how well.
@@ -113,9 +113,9 @@ local function read_set(args)
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
   end
-  local set, message = read.recording("flame", args, true)
-  if set and set.total <= 0 then return nil, args[1] .. ": all periods are 0: --count counts samples instead" end
-  return set, message
+  local set, message, status = read.recording("flame", args, true)
+  if set and set.samples > 0 and set.total <= 0 then return nil, args[1] .. ": all periods are 0: --count counts samples instead" end
+  return set, message, status
 end
 
 ---@param args table
@@ -125,9 +125,9 @@ end
 function tool.run(args, out)
   local message = check(args)
   if message then return USAGE, "flame: " .. message end
-  local set, ok
-  set, message = read_set(args)
-  if not set then return nil, message end
+  local set, status, ok
+  set, message, status = read_set(args)
+  if not set then return status, message end
   local graph = flame.graph(set.list, {
     reverse = args.reverse, inverted = args.inverted, min_share = args.min_share, width = args.width,
     colors = args.colors, unit = unit_of(set, args), title = args.title or "Flame graph",

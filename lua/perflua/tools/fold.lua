@@ -26,9 +26,9 @@ local USAGE = 2
 function tool.run(args, out)
   local message = read.wrong("by", args.by, stacks.heads)
   if message then return USAGE, "fold: " .. message end
-  local set, ok
-  set, message = read.recording("fold", args, args.annotate)
-  if not set then return nil, message end
+  local set, status, ok
+  set, message, status = read.recording("fold", args, args.annotate)
+  if not set then return status, message end
   ok, message = output.to(args.o or out, function(write)
     folded.write(write, set.list, args.annotate)
   end)

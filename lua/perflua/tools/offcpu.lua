@@ -3,6 +3,7 @@
 local clean = require "perflua.flame.clean"
 local flame = require "perflua.flame"
 local folded = require "perflua.flame.folded"
+local interrupted = require "perflua.table.interrupted"
 local kinds = require "perflua.flame.kinds"
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
@@ -89,7 +90,9 @@ end
 
 local function write_stacks(file, args, out)
   local list, open = stacks_of(file, args)
-  if #list == 0 then return nil, args[1] .. ": no thread left its processor and came back" end
+  if #list == 0 and not interrupted.part() then
+    read.say("offcpu", "%s: no thread left its processor and came back", args[1])
+  end
   open:say("offcpu", "times")
   return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end

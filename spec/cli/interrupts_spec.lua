@@ -1,0 +1,255 @@
+-- What an interrupt (^C) leaves of a result, and what is said of it. The interrupt comes from the run itself, at a known
+-- moment: in the middle of a loop, before names are read, before a table is sorted.
+local builder = require "spec.support.builder"
+local dkjson = require "dkjson"
+local files = require "spec.support.files"
+local for_all_tools = require "spec.support.for_all_tools"
+local run = require "spec.cli.run"
+local traced = require "spec.support.traced"
+
+-- In scripts: sends SIGINT to the interpreter itself, which has it when this returns.
+local INTERRUPT = 'local function interrupt() io.popen("kill -INT $PPID"):close() end\n'
+
+local function interrupted(text, path, options)
+  local got = run.perflua({ run.script(INTERRUPT .. text), path }, options)
+  assert.equal(130, got.status, got.err)
+  return got
+end
+
+-- Groups the demo's samples, and is interrupted at the 480th of 672; %s is what is done with the Table.
+local COUNTING = [[
+  local n = 0
+  local function count() n = n + 1 if n == 480 then interrupt() end return true end
+  local t = perflua.open(arg[1]):samples():where(count):group_by("pid"):count():sort()
+  %s]]
+
+-- Values of addr from 1 to n, each of one sample, whose period is the same.
+local function many_groups(n)
+  local b = builder.new()
+  local e = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "addr", "period" } }
+  for i = 1, n do b:sample(e, { ip = 1, pid = 7, time = i, addr = i, period = i }) end
+  return b
+end
+
+-- Numbers of the rows of a text table, and its last line.
+local function rows_of(text)
+  local rows, last = {}, text:match "([^\n]*)\n$"
+  for line in text:gmatch "[^\n]+" do
+    local row = {}
+    for word in line:gmatch "%S+" do row[#row + 1] = math.tointeger(tonumber(word)) or tonumber((word:gsub("%%$", ""))) end
+    if #row > 1 and not line:find "^interrupted" then rows[#rows + 1] = row end
+  end
+  return rows, last
+end
+
+describe("a table that was interrupted", function()
+  it("has what was read until then, and says in its last line how far that was", function()
+    local got = interrupted(COUNTING:format "print(t)", run.demo)
+    local rows, last = rows_of(got.out)
+    local percent = tonumber(last:match "^interrupted at (%d+) %% of the recording$")
+    assert.equal("", got.err)
+    assert.is_true(percent > 60 and percent < 80, last) -- records are of about one size
+    local sum = 0
+    for _, row in ipairs(rows) do sum = sum + row[2] end
+    assert.equal(480, sum)
+  end)
+
+  it("says so beside CSV on standard error, and in the last element of JSON", function()
+    local text = interrupted(COUNTING:format "print(t)", run.demo).out:match "([^\n]*)\n$"
+    local got = interrupted(COUNTING:format "t:csv()", run.demo)
+    assert.equal("# " .. text .. "\n", got.err)
+    assert.not_matches("interrupted", got.out)
+    got = interrupted(COUNTING:format "t:json()", run.demo)
+    local list = dkjson.decode(got.out)
+    assert.same({ interrupted = tonumber(text:match "%d+") / 100 }, list[#list])
+    assert.equal("", got.err)
+  end)
+
+  it("is not saved, and marks what it is merged into", function()
+    local path = files.temporary()
+    os.remove(path)
+    local got = interrupted(COUNTING:format(("print(t:save %q)"):format(path)), run.demo)
+    assert.matches("^nil\tinterrupted at %d+ %% of the recording: not saved", got.out)
+    assert.is_false(files.exists(path))
+    got = interrupted(("local whole = perflua.open(arg[1]):samples():where(function() return true end)"
+      .. ":group_by('pid'):count():sort()\n" .. COUNTING):format "print(whole:merge(t))", run.demo)
+    assert.matches("\ninterrupted at %d+ %% of the recording\n$", got.out)
+  end)
+
+  it("says nothing if it was whole before", function()
+    local got = interrupted("local t = perflua.open(arg[1]):samples():group_by('pid'):count():sort() interrupt() print(t)",
+      run.demo)
+    assert.not_matches("interrupted", got.out .. got.err)
+  end)
+
+  it("has no records that come after the interrupt", function()
+    local got = interrupted("interrupt() local q = perflua.open(arg[1]):samples() print(q:count(), q:group_by('pid'):sort())",
+      run.demo)
+    assert.equal("0\tpid  count\ninterrupted at 0 % of the recording\n", got.out)
+  end)
+
+  it("shows the first 10000 rows, if there are more", function()
+    local path = many_groups(25000):write()
+    for how, first in pairs { ["sort()"] = 25000, ["sort('sum', 'asc')"] = 1, ["sort('addr')"] = 25000 } do
+      local step = first == 1 and 1 or -1
+      local got = interrupted(("local t = perflua.open(arg[1]):samples():group_by('addr'):sum('period'):as 'sum':%s "
+        .. "interrupt() print(t) print(#t)"):format(how), path)
+      local lines = {}
+      for line in got.out:gmatch "[^\n]+" do lines[#lines + 1] = line end
+      assert.equal("interrupted at 100 % of the recording: 10000 of 25000 rows", lines[10002])
+      assert.equal("10000", lines[10003])
+      for i = 1, 10000 do
+        local sum = tonumber(lines[i + 1]:match "(%d+)$")
+        if sum ~= first + step * (i - 1) then assert.equal(first + step * (i - 1), sum, how) end
+      end
+    end
+  end)
+
+  it("ends to write rows, behind 10000 of them", function()
+    local script = [[
+      local t = perflua.open(arg[1]):samples():group_by("addr"):count():sort()
+      local _ = t[1]
+      interrupt()
+      t:csv()]]
+    local got = interrupted(script, many_groups(25000):write())
+    local _, lines = got.out:gsub("\n", "\n")
+    assert.is_true(lines >= 10001 and lines < 13000, lines)
+    assert.matches("^# interrupted while writing: %d+ of 25000 rows\n$", got.err)
+  end)
+
+  it("has shares of all that was read, though the core gives but some of the groups", function()
+    local script = run.script [[
+      io.stderr:write "ready\n"
+      print(perflua.open(arg[1]):samples():group_by("addr"):sum("period"):share("period"):sort())]]
+    local fifo, written, err = files.temporary(), files.temporary(), files.temporary()
+    local b = many_groups(70000)
+    b.container = "pipe"
+    local got = run.shell_with(([[
+      rm "$2" && mkfifo "$2"
+      { cat "$1"; echo done >%s; exec sleep 60; } >"$2" & writer=$!
+      "$perflua" "$3" "$2" 2>%s & pid=$!
+      for i in $(seq 1000); do [ -s %s ] && break; sleep 0.05; done
+      kill -INT $pid
+      wait $pid; status=$?
+      kill $writer
+      exit $status]]):format(written, err, written), b:write(), fifo, script)
+    assert.same({ 130, "ready\n" }, { got.status, files.read(err) })
+    local rows, last = rows_of(got.out)
+    local n = tonumber(last:match "^interrupted before the end of the recording: 10000 of (%d+) rows$")
+    assert.is_true(n > 50000, last)
+    assert.equal(10000, #rows)
+    -- periods are 1 … n
+    assert.equal(n, rows[1][2])
+    assert.equal(n - 9999, rows[10000][2])
+    assert.near(100 * n / (n * (n + 1) / 2), rows[1][3], 0.006)
+  end)
+end)
+
+describe("a tool that was interrupted", function()
+  local LOCKS = { "lock:contention_begin", "lock:contention_end" }
+
+  -- Waits for a lock, of which the 100th of 400 that ends interrupts.
+  local function locks(...)
+    local rows = {}
+    for i = 1, 400 do
+      rows[#rows + 1] = { LOCKS[1], 10 * i, 7, 0, { lock_addr = 0x100, flags = 1 } }
+      rows[#rows + 1] = { LOCKS[2], 10 * i + 5, 7, 0, { lock_addr = 0x100 } }
+    end
+    local hook = INTERRUPT .. [[
+      local totals, n = require "perflua.waits.totals", 0
+      local add = totals.add
+      function totals.add(...) n = n + 1 if n == 100 then interrupt() end return add(...) end]]
+    local got = run.perflua { "-e", hook, "locks", "--by", "lock", ..., traced.write(LOCKS, rows) }
+    assert.equal(130, got.status)
+    return got
+  end
+
+  it("says so in its last line, in JSON, beside CSV on standard error", function()
+    local got = locks "--sort=count"
+    local percent = got.out:match "\n +100 [^\n]*\ninterrupted at (%d+) %% of the recording\n$"
+    assert.is_truthy(percent, got.out)
+    assert.equal("", got.err)
+    percent = tonumber(percent)
+    assert.is_true(percent >= 20 and percent < 90, percent) -- values are read ahead of the loop
+    assert.equal(percent / 100, dkjson.decode(locks("--json").out).interrupted)
+    got = locks "--csv"
+    assert.not_matches("interrupted", got.out)
+    assert.matches(("# interrupted at %d %% of the recording\n"):format(percent):gsub("%%", "%%%%"), got.err)
+  end)
+
+  local path = for_all_tools.builder(100):write()
+
+  -- A tool on a recording that it must not read any more, after names were read or not.
+  local function at_once(words)
+    return run.shell_with([["$perflua" -e 'io.popen("kill -INT $PPID"):close()' ]] .. words, path)
+  end
+
+  it("says so in report and stat, as text, CSV and JSON", function()
+    assert.matches("\ninterrupted at 0 %% of the recording\n$", at_once('stat "$1"').out)
+    assert.equal(0, dkjson.decode(at_once('stat --json "$1"').out).interrupted)
+    assert.equal("# no samples\n# interrupted at 0 % of the recording\n", at_once('report --sort addr "$1"').out)
+    assert.equal(0, dkjson.decode(at_once('report --sort addr --json "$1"').out).interrupted)
+    assert.equal("# interrupted at 0 % of the recording\n", at_once('report --sort addr --csv "$1"').err)
+    assert.matches("\n  interrupted at 0 %% of the recording\n$", at_once('doctor "$1"').out)
+    assert.equal(0, dkjson.decode(at_once('doctor --json "$1"').out).interrupted)
+  end)
+
+  it("says so on standard error where programs read what it writes", function()
+    for _, words in ipairs { 'dump "$1"', 'dump --json "$1"' } do
+      assert.same({ status = 130, out = "", err = "perflua: interrupted at 0 % of the recording\n" }, at_once(words))
+    end
+  end)
+
+  it("has no result where names were not read", function()
+    for _, words in ipairs { 'report "$1"', 'script "$1"', 'fold "$1"', 'dump --names "$1"', 'sched "$1"' } do
+      assert.same({ status = 130, out = "", err = ("perflua: %s: interrupted while reading names\n"):format(path) },
+        at_once(words), words)
+    end
+  end)
+end)
+
+describe("an interrupt while names are read", function()
+  -- A system whose process 7 has functions made at run time, described by this text.
+  local function jitted(text)
+    local dir = files.directory {}
+    local map = dir .. "/tmp/perf-7.map"
+    os.execute("mkdir " .. dir .. "/tmp")
+    files.write(map, text)
+    local b = builder.new()
+    b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+    for pid = 7, 8 do
+      b:record("comm", { pid = pid, tid = pid, comm = "task" .. pid }, { time = 1 })
+      b:record("mmap2", { pid = pid, tid = pid, addr = 0x10000, len = 0x10000000, prot = 5, filename = "//anon" },
+        { time = 2 })
+    end
+    return b:write(), dir, function() os.execute("rm -r " .. dir) end
+  end
+
+  it("is an error without a result, as if nobody had asked", function()
+    local path, dir, remove = jitted "10000 100 one\n"
+    local got = run.shell_with(([[printf '%s\n' "$2" "$3" "$4" "$5" "$5" | "$perflua" -i -E]]), "",
+      ("file = perflua.open(%q, { symfs = %q })"):format(path, dir),
+      "function interrupt() io.popen('kill -INT $PPID'):close() end",
+      "interrupt() print(file:thread(7))", "print(file:thread(7).comm, file:resolve(7, 0x10010).symbol)")
+    remove()
+    assert.equal(("perflua: %s: interrupted while reading names\n"):format(path), got.err)
+    local _, times = got.out:gsub("task7\tone\n", "")
+    assert.equal(2, times)
+  end)
+
+  it("ends the loading of symbols that takes long, which another line of the prompt can have", function()
+    local lines = {}
+    for i = 1, 3000 do lines[i] = ("%x 10 function%d\n"):format(0x10000 + 16 * i, i) end
+    local text = table.concat(lines)
+    local path, dir, remove = jitted(text:rep(1000)) -- 3 million symbols
+    local got = run.shell_with([[printf '%s\n' "$2" "$3" "$4" "$5" "$6" | "$perflua" -i -E]], "",
+      ("file = perflua.open(%q, { symfs = %q }) file:thread(7)"):format(path, dir),
+      "function interrupt() io.popen('kill -INT $PPID'):close() end",
+      "interrupt() print(file:resolve(7, 0x10010).symbol)",
+      "interrupt() print(file:resolve(8, 0x10010).symbol)", -- has none: nothing takes long
+      "print(file:resolve(7, 0x10010).symbol)")
+    remove()
+    assert.equal(("perflua: %s: interrupted while reading names\n"):format(path), got.err)
+    assert.matches("nil\n.*function1\n", got.out)
+  end)
+end)

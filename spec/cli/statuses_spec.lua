@@ -1,0 +1,81 @@
+-- Exit statuses of tools: the same for the same case, as docs/manual.md says.
+local for_all_tools = require "spec.support.for_all_tools"
+local files = require "spec.support.files"
+local run = require "spec.cli.run"
+
+-- Tools that read no recording, and what others need beside its path.
+local WITHOUT = { help = true, map = true, reduce = true }
+local WORDS = { flame = { "-o", "-" } }
+
+-- What the options of a tool choose samples by, and the tools that have them.
+local WHERE = { dump = true, flame = true, fold = true, report = true, script = true }
+local EVENT = { flame = true, fold = true, report = true, script = true }
+
+-- Tools that no recording can lack anything for.
+local FOR_ANY = { doctor = true, dump = true, fields = true, flame = true, fold = true, gen = true, header = true,
+  report = true, script = true, stat = true, faults = true, offcpu = true, timeline = true }
+
+local tools = {}
+for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n":gmatch "%f[^\n%z]  (%l[%w-]*) " do
+  if not WITHOUT[name] then tools[#tools + 1] = name end
+end
+
+local function status_of(name, path, ...)
+  local words = { name, table.unpack(WORDS[name] or {}) }
+  for _, word in ipairs { ... } do words[#words + 1] = word end
+  words[#words + 1] = path
+  return run.perflua(words)
+end
+
+-- The bytes of a recording with a record in the middle that claims to have three bytes.
+local function damaged(path)
+  local bytes = files.read(path)
+  local at = string.unpack("<I8", bytes, 41)
+  for _ = 1, 20 do at = at + string.unpack("<I2", bytes, at + 7) end
+  return files.temporary(bytes:sub(1, at + 6) .. "\3\0" .. bytes:sub(at + 9))
+end
+
+describe("the exit status of a tool", function()
+  local whole, empty = for_all_tools.builder(50):write(), for_all_tools.builder(0):write()
+  local harmed = damaged(whole)
+
+  it("is looked at for all tools", function() assert.is_true(#tools >= 22, table.concat(tools, " ")) end)
+
+  for _, name in ipairs(tools) do
+    local function is(status, got, what) assert.equal(status, got.status, ("%s: %s: %s"):format(name, what, got.err)) end
+
+    it("of " .. name .. " is 0 when there is a result, also without samples, or none that match", function()
+      is(0, status_of(name, whole), "a whole recording")
+      is(0, status_of(name, empty), "a recording without samples")
+      if WHERE[name] then is(0, status_of(name, whole, "--where", "pid == 99"), "no samples match") end
+      if EVENT[name] then is(0, status_of(name, whole, "--event", "page-faults"), "no samples of an event") end
+    end)
+
+    it("of " .. name .. " is 0 for a damaged recording, with a warning; 3 of doctor", function()
+      local got = status_of(name, harmed)
+      is(name == "doctor" and 3 or 0, got, "damaged")
+      if name ~= "doctor" and name ~= "header" then assert.matches("size of a record: found 3", got.err, 1, true) end
+    end)
+
+    it("of " .. name .. " is 1 if there is no recording, or it lacks what is needed", function()
+      is(1, status_of(name, "/no/such/file"), "no file")
+      is(1, status_of(name, files.temporary "no recording"), "no recording")
+      if not FOR_ANY[name] then is(1, status_of(name, run.demo), "lacks something") end
+    end)
+
+    it("of " .. name .. " is 2 for what it does not know", function()
+      is(2, status_of(name, whole, "--no-such-option"), "an option")
+      if name ~= "doctor" then is(2, status_of(name, whole, "a second recording"), "operands") end
+      if WHERE[name] then is(2, status_of(name, whole, "--where", "no_such_field == 1"), "a field") end
+      if EVENT[name] then is(2, status_of(name, whole, "--event", "no-such-event"), "an event") end
+    end)
+
+    it("of " .. name .. " is 130 when it was interrupted, which it says", function()
+      local words = { "-e", 'io.popen("kill -INT $PPID"):close()', name, table.unpack(WORDS[name] or {}) }
+      words[#words + 1] = whole
+      local got = run.perflua(words)
+      is(130, got, "interrupted")
+      if name ~= "header" then assert.matches("interrupted ", got.out .. got.err, 1, true) end -- reads no records
+    end)
+  end
+end)
