@@ -2,6 +2,7 @@
 
 local children = require "perflua.map.children"
 local core = require "perflua.core"
+local interrupted = require "perflua.table.interrupted"
 local placeless = require "perflua.errors.placeless"
 local read = require "perflua.table.read"
 local say = require "perflua.map.say"
@@ -78,6 +79,7 @@ local function run_many(args, out, host, at_a_time)
   if n < #paths then say("map", nil, ("%d of %d recordings are not in the result"):format(#paths - n, #paths)) end
   local data = all:result()
   if not data then return FAILED end
+  if n < #paths and host.interrupted() then data.interrupted = interrupted.least(data.interrupted, n / #paths) end
   local ok, message = write.result(Table.new(data, show), args, out)
   if not ok then return nil, message end
   return failed > 0 and FAILED or 0
