@@ -4,7 +4,7 @@
  * The option callers = {columns = {{from = "key", key = its number, signed = …} | {from = "dso"|"symbol"|"cpumode"}, …},
  * event = number of the key that it is, limit = percent, count = of rows}: the last key is the field frames, the measures
  * are a count and a sum. The result has for each event with samples, in their order
- * {index, samples, period, unresolved, n, values}: n rows of it are to show, of which values has for each column, then of
+ * {index, samples, period, unresolved, n, all, values}: n rows of it are to show (after an interrupt the first, of `all`), of which values has for each column, then of
  * samples, period and children, an array. Unresolved are the samples without a function, if functions are asked for,
  * which are shown as addresses.
  */
@@ -14,6 +14,7 @@
 
 #define MAX_COLUMNS 100
 #define MEASURES    3
+#define MOST_ROWS   10000 /* of an event, after an interrupt */
 
 /* A number of a key in the field of that name of the table on top; SIZE_MAX: there is none. */
 static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
@@ -143,7 +144,8 @@ static void push_value(lua_State *L, const struct pl_job *job,
 /* The rows of an event: those from..to. */
 struct section {
 	size_t from, to;
-	size_t n; /* that are to show */
+	size_t n;   /* that are to show */
+	bool ended; /* more are, but an interrupt leaves no time for them */
 	uint64_t samples, period, unresolved;
 	const struct pd_event *event; /* NULL: unknown */
 };
@@ -182,8 +184,12 @@ static void count_shown(const struct pl_job *job, struct section *s)
 {
 	const struct pl_callers *callers = &job->callers;
 	double whole = (double)s->period, share;
+	bool hurry = !pl_goes_on(job->progress.interrupt);
 
 	for (s->n = 0; s->from + s->n < s->to && s->n < callers->count; s->n++) {
+		s->ended = hurry && s->n == MOST_ROWS;
+		if (s->ended)
+			break;
 		share = (double)pq_callers_row(callers->made, s->from + s->n)->children / whole;
 		if ((s->period ? 100 * share : 0) < callers->limit)
 			break;
@@ -237,6 +243,8 @@ static void push_section(lua_State *L, const struct pl_job *job, const struct se
 	if (symbols)
 		set_integer(L, "unresolved", s->unresolved);
 	set_integer(L, "n", s->n);
+	if (s->ended)
+		set_integer(L, "all", s->to - s->from);
 	push_values(L, job, s);
 	lua_setfield(L, -2, "values");
 }
@@ -273,7 +281,7 @@ bool pl_push_callers(lua_State *L, struct pl_job *job)
 
 	callers->made = pq_callers_create(job->groups, job->grouping.n_keys, by, &interrupt);
 	if (!callers->made || !pq_callers_sort(callers->made, callers->event_key,
-					       callers->columns, callers->n_columns))
+					       callers->columns, callers->n_columns, &interrupt))
 		luaL_error(L, "no memory for the callers");
 	if (atomic_load(&interrupt.cut))
 		pl_cut_pass(L, part_taken(job));

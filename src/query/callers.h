@@ -61,9 +61,11 @@ struct pq_caller_column {
 
 /*
  * Sorts the rows: by event, if that is a key (SIZE_MAX: it is none), those without one last; the greatest `children`
- * first; then by column after column, as lua/perflua/report/order.lua says. False: no memory.
+ * first; then by column after column, as lua/perflua/report/order.lua says, unless there is no time for that once
+ * `interrupt` (NULL: nobody) came. False: no memory.
  */
 bool pq_callers_sort(struct pq_callers *callers, size_t event_key,
-		     const struct pq_caller_column *columns, size_t n);
+		     const struct pq_caller_column *columns, size_t n,
+		     const struct ps_interrupt *interrupt);
 
 #endif

@@ -17,6 +17,7 @@ struct ranked {
 };
 
 #define HEX_ROOM 24
+#define FEW	 10000 /* rows that are sorted in any case */
 
 /* As lua/perflua/report/order.lua has it. */
 static const char *as_text(const struct ranked *r, char room[HEX_ROOM])
@@ -233,11 +234,16 @@ static void fill_rest(const struct pq_callers *c, const struct items *items, siz
 }
 
 static bool sort(struct pq_callers *c, const struct items *items, size_t event_key,
-		 const struct pq_caller_column *columns, size_t n)
+		 const struct pq_caller_column *columns, size_t n,
+		 const struct ps_interrupt *interrupt)
 {
-	for (size_t k = 0; k < n; k++)
-		if (!fill_column(c, items, &columns[k], k))
+	for (size_t k = 0; k < n; k++) {
+		/* names of many rows take longer to sort than all that is left to do */
+		if (c->n_rows > FEW && interrupt && interrupt->flag && *interrupt->flag)
+			n = 0;
+		else if (!fill_column(c, items, &columns[k], k))
 			return false;
+	}
 	fill_rest(c, items, event_key);
 	qsort_r(items->list, c->n_rows, items->each, compare_items, &n);
 	for (size_t i = 0; i < c->n_rows; i++)
@@ -246,7 +252,8 @@ static bool sort(struct pq_callers *c, const struct items *items, size_t event_k
 }
 
 bool pq_callers_sort(struct pq_callers *c, size_t event_key,
-		     const struct pq_caller_column *columns, size_t n)
+		     const struct pq_caller_column *columns, size_t n,
+		     const struct ps_interrupt *interrupt)
 {
 	size_t each = (sizeof(struct item) + n * sizeof(uint32_t) + 7) / 8 * 8;
 	size_t most = c->by_owner.n > c->n_parts ? c->by_owner.n : c->n_parts;
@@ -258,7 +265,7 @@ bool pq_callers_sort(struct pq_callers *c, size_t event_key,
 	items.room = calloc(most + 1, sizeof(*items.room));
 	items.ranks = calloc(most + 1, sizeof(*items.ranks));
 	if (c->sorted && items.list && items.room && items.ranks)
-		done = sort(c, &items, event_key, columns, n);
+		done = sort(c, &items, event_key, columns, n, interrupt);
 	free(items.list);
 	free(items.room);
 	free(items.ranks);

@@ -61,8 +61,10 @@ const char *pq_chains_text(struct pq_chains *chains, uint32_t chain, size_t *n);
 
 /*
  * Takes in the chains of `from`, which may be of another thread that is at its end: numbers[i] becomes the number that
- * from's chain i has in `chains`. False: no memory.
+ * from's chain i has in `chains`. go_on (NULL: yes) is asked now and then whether to; once it says no, *ended becomes
+ * true, and the other numbers are not set. False: no memory.
  */
-bool pq_chains_merge(struct pq_chains *chains, const struct pq_chains *from, uint32_t *numbers);
+bool pq_chains_merge(struct pq_chains *chains, const struct pq_chains *from, uint32_t *numbers,
+		     bool (*go_on)(void *arg), void *arg, bool *ended);
 
 #endif

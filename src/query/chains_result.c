@@ -6,6 +6,8 @@
 
 #include "chains_inside.h"
 
+#define ASK_EVERY 4096 /* chains between two calls of go_on */
+
 uint32_t pq_chains_size(const struct pq_chains *c)
 {
 	return (uint32_t)c->n;
@@ -83,7 +85,8 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 	return number;
 }
 
-bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t *numbers)
+bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t *numbers,
+		     bool (*go_on)(void *arg), void *arg, bool *ended)
 {
 	uint32_t *known = calloc(from->n_frames + 1, sizeof(*known)), *frames = NULL;
 	size_t room = 0;
@@ -93,6 +96,9 @@ bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t
 		const struct pq_chain *chain = &from->list[i];
 		unsigned kind = chain->kind;
 
+		*ended = go_on && i % ASK_EVERY == 0 && !go_on(arg);
+		if (*ended)
+			break;
 		while (done && room <= chain->n)
 			done = pq_grow(frames, room, room);
 		for (size_t k = 0; done && k < chain->n; k++) {

@@ -77,13 +77,14 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 		     bool (*go_on)(void *arg), void *arg)
 {
 	uint32_t n_chains = from->chains ? pq_chains_size(from->chains) : 0, *chains = NULL;
-	bool ok = true;
+	bool ok = true, ended = false;
 
 	if (n_chains) {
 		chains = calloc(n_chains, sizeof(*chains));
-		ok = chains && pq_chains_merge(groups->chains, from->chains, chains);
+		ok = chains && pq_chains_merge(groups->chains, from->chains, chains, go_on, arg,
+					       &ended);
 	}
-	ok = ok && merge_groups(groups, from, chains, go_on, arg);
+	ok = ok && (ended || merge_groups(groups, from, chains, go_on, arg));
 	free(chains);
 	groups->bad_weight = groups->bad_weight || from->bad_weight;
 	groups->n_aside += from->n_aside;

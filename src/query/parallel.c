@@ -104,7 +104,8 @@ static bool merging_goes_on(void *arg)
 	const struct pq_scope *scope = team->scope;
 	double part = (double)team->merged / (double)team->n_groups;
 
-	team->merged += PQ_MERGED_AT_ONCE;
+	if (team->merged + PQ_MERGED_AT_ONCE < team->n_groups)
+		team->merged += PQ_MERGED_AT_ONCE;
 	if (!scope->go_on ||
 	    scope->go_on(scope->arg, (uint64_t)(part * (double)team->done), team->size))
 		return true;
