@@ -390,6 +390,19 @@ static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_s
 	}
 }
 
+/* Returns true if the sums of groups that are left out are asked for, by the option or for shares. */
+static bool wants_rest(lua_State *L, const struct pl_job *job)
+{
+	bool wants;
+
+	lua_getfield(L, PL_OPTIONS_AT, "rest");
+	wants = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	for (size_t m = 0; m < job->grouping.n_measures; m++)
+		wants = wants || job->grouping.measures[m].kind == PQ_M_SHARE;
+	return wants;
+}
+
 /* The first groups by job->first, as an array at PL_RESULT_AT: see pl_file_group. */
 static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, bool has_event)
 {
@@ -400,8 +413,10 @@ static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, boo
 		push_group(L, job, chosen[i], n_shown, has_event);
 		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)i + 1);
 	}
-	pl_push_left_out(L, job, chosen, n_shown);
-	lua_setfield(L, PL_RESULT_AT, "rest");
+	if (wants_rest(L, job)) {
+		pl_push_left_out(L, job, chosen, n_shown);
+		lua_setfield(L, PL_RESULT_AT, "rest");
+	}
 	lua_pushinteger(L, (lua_Integer)pq_groups_size(job->groups));
 	lua_setfield(L, PL_RESULT_AT, "total");
 	lua_settop(L, keep - 1);
@@ -464,8 +479,8 @@ static const char *const wrong_names[] = {
 
 /*
  * file:group(description) -> groups | nil, what is wrong: see wrong_names. If an interrupt leaves no time for all
- * groups these are some of `total`, the first by measure number |`first`| of the description (its greatest values; if
- * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out). The description is a scope's (query_scope.h) with
+ * groups these are some of `total`, the first by measure number `first` of the description (its greatest values; if
+ * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out) if there is a share, or the description has `rest`. The description is a scope's (query_scope.h) with
  * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
  * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
  * see query_callers.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields

@@ -77,7 +77,7 @@ end
 local function each_group(query, options, take)
   local keys, columns, at = description(query, options)
   local counted = columns[2] and aside.from(query) or { n = 0 }
-  local groups, split, of, one = aggregate(query.spec, keys, columns, 1), kinds.splitter(), {}, {}
+  local groups, split, of, one = aggregate(query.spec, keys, columns, 1, true), kinds.splitter(), {}, {}
   local head = stacks.heads[options.by]
   for i, g in ipairs(groups) do
     for k, name in ipairs(head.fields) do of[name] = g.keys[k] end

@@ -108,12 +108,13 @@ end
 --- at: its place among a group's keys
 ---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
 ---@param first integer? after an interrupt, of groups that are too many those that are first by this measure: its
---- greatest values, or if it is negative its least
+--- greatest values, or if it is negative its least; the result has the number of all as `total`
+---@param rest boolean? then, if there is a share or this is true, the result has `rest`: sums of the others by event
 ---@return table[] groups # { keys = {…}, state, state … }, in the order in which they were met; a key
 --- without a place is its `event`, the event's index or nil
-local function aggregate(spec, keys, columns, first)
+local function aggregate(spec, keys, columns, first, rest)
   local description = engine.grouping(spec, keys, columns)
-  if description then description.first = first end
+  if description then description.first, description.rest = first, rest end
   if description then return shown(engine.groups(spec, description), keys) end
   local refs, slot = collector()
   local key_list, reads = keys_of(keys, slot)

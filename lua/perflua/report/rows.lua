@@ -94,7 +94,7 @@ end
 ---@return table[] # as report/init.lua describes them; if an interrupt left no time for all of `total`, the first ones, and
 --- `rest` has the sums of the others by event
 function rows.rows(prepared, keys, columns)
-  local groups = aggregate(prepared.query.spec, keys, columns, PERIOD)
+  local groups = aggregate(prepared.query.spec, keys, columns, PERIOD, true)
   local list = put_together(groups, prepared)
   list.rest, list.total = groups.rest, groups.total
   return list
