@@ -1,5 +1,5 @@
--- What an interrupt (^C) leaves of a result, and what is said of it. The interrupt comes from the run itself, at a known
--- moment: in the middle of a loop, before names are read, before a table is sorted.
+-- What an interrupt (^C) leaves of a result, and what is said of it. The interrupt comes from the run
+-- itself, at a known moment: in the middle of a loop, before names are read, before a table is sorted.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
@@ -36,7 +36,9 @@ local function rows_of(text)
   local rows, last = {}, text:match "([^\n]*)\n$"
   for line in text:gmatch "[^\n]+" do
     local row = {}
-    for word in line:gmatch "%S+" do row[#row + 1] = math.tointeger(tonumber(word)) or tonumber((word:gsub("%%$", ""))) end
+    for word in line:gmatch "%S+" do
+      row[#row + 1] = math.tointeger(tonumber(word)) or tonumber((word:gsub("%%$", "")))
+    end
     if #row > 1 and not line:find "^interrupted" then rows[#rows + 1] = row end
   end
   return rows, last
@@ -77,14 +79,18 @@ describe("a table that was interrupted", function()
   end)
 
   it("says nothing if it was whole before", function()
-    local got = interrupted("local t = perflua.open(arg[1]):samples():group_by('pid'):count():sort() interrupt() print(t)",
-      run.demo)
+    local got = interrupted([[
+      local t = perflua.open(arg[1]):samples():group_by("pid"):count():sort()
+      interrupt()
+      print(t)]], run.demo)
     assert.not_matches("interrupted", got.out .. got.err)
   end)
 
   it("has no records that come after the interrupt", function()
-    local got = interrupted("interrupt() local q = perflua.open(arg[1]):samples() print(q:count(), q:group_by('pid'):sort())",
-      run.demo)
+    local got = interrupted([[
+      interrupt()
+      local q = perflua.open(arg[1]):samples()
+      print(q:count(), q:group_by("pid"):sort())]], run.demo)
     assert.equal("0\tpid  count\ninterrupted at 0 % of the recording\n", got.out)
   end)
 

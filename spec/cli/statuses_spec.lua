@@ -42,7 +42,9 @@ describe("the exit status of a tool", function()
   it("is looked at for all tools", function() assert.is_true(#tools >= 22, table.concat(tools, " ")) end)
 
   for _, name in ipairs(tools) do
-    local function is(status, got, what) assert.equal(status, got.status, ("%s: %s: %s"):format(name, what, got.err)) end
+    local function is(status, got, what)
+      assert.equal(status, got.status, ("%s: %s: %s"):format(name, what, got.err))
+    end
 
     it("of " .. name .. " is 0 when there is a result, also without samples, or none that match", function()
       is(0, status_of(name, whole), "a whole recording")

@@ -40,8 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		struct ps_kallsyms kallsyms;
 		const char *reason = NULL;
 
-		if (!ps_kallsyms_parse(&kallsyms, (const char *)bytes, n, references[i],
-				       NULL, &reason)) {
+		if (!ps_kallsyms_parse(&kallsyms, (const char *)bytes, n, references[i], NULL,
+				       &reason)) {
 			FUZZ_CHECK(reason && *reason);
 			continue;
 		}

@@ -48,8 +48,9 @@ function for_all_tools.builder(samples)
   b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x1000, prot = 5, filename = "/bin/a" },
     { time = 2, identifier = 100 })
   for i = 1, samples do
-    b:sample(cycles, { identifier = 100, ip = 0x400000 + i, pid = 7, tid = 7, time = 9 + i, addr = i, cpu = 0, period = 1,
-      callchain = { -512, 0x400000 + i }, raw = "", cgroup = 1 })
+    local ip = 0x400000 + i
+    b:sample(cycles, { identifier = 100, ip = ip, pid = 7, tid = 7, time = 9 + i, addr = i, cpu = 0, period = 1,
+      callchain = { -512, ip }, raw = "", cgroup = 1 })
   end
   return b
 end

@@ -129,7 +129,7 @@ struct pl_file {
 	uint64_t late;	    /* records of the last pass that came too late for their place */
 	uint64_t said_late; /* what was said of them */
 	struct pm_machine *machine; /* made when it is first asked for, or as a stream passes */
-	struct pm_resolver *resolver; /* made with it */
+	struct pm_resolver *resolver;  /* made with it */
 	struct ps_interrupt interrupt; /* of the reading of symbols */
 	struct ps_options
 		symbols; /* as given to open; its strings are kept by user value PL_FILE_SYMBOLS */

@@ -56,7 +56,7 @@ struct pl_cursor {
 	struct pq_scope scope;	      /* what is wanted */
 	struct pd_walk walk;	      /* of records */
 	struct pq_fields fields;
-	struct pq_expr *filter; /* of records; NULL: all of them */
+	struct pq_expr *filter;	   /* of records; NULL: all of them */
 	struct pd_record last_met; /* its offset, source and stream: how far the walk is */
 	double part;		   /* likewise, of rows */
 	unsigned time_id;

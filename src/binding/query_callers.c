@@ -4,7 +4,8 @@
  * The option callers = {columns = {{from = "key", key = its number, signed = …} | {from = "dso"|"symbol"|"cpumode"}, …},
  * event = number of the key that it is, limit = percent, count = of rows}: the last key is the field frames, the measures
  * are a count and a sum. The result has for each event with samples, in their order
- * {index, samples, period, unresolved, n, all, values}: n rows of it are to show (after an interrupt the first, of `all`), of which values has for each column, then of
+ * {index, samples, period, unresolved, n, all, values}: n rows of it are to show (after an interrupt
+ * the first, of `all`), of which values has for each column, then of
  * samples, period and children, an array. Unresolved are the samples without a function, if functions are asked for,
  * which are shown as addresses.
  */
@@ -280,8 +281,9 @@ bool pl_push_callers(lua_State *L, struct pl_job *job)
 	struct section s = { 0 };
 
 	callers->made = pq_callers_create(job->groups, job->grouping.n_keys, by, &interrupt);
-	if (!callers->made || !pq_callers_sort(callers->made, callers->event_key,
-					       callers->columns, callers->n_columns, &interrupt))
+	if (!callers->made ||
+	    !pq_callers_sort(callers->made, callers->event_key, callers->columns,
+			     callers->n_columns, &interrupt))
 		luaL_error(L, "no memory for the callers");
 	if (atomic_load(&interrupt.cut))
 		pl_cut_pass(L, part_taken(job));

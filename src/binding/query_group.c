@@ -480,7 +480,8 @@ static const char *const wrong_names[] = {
 /*
  * file:group(description) -> groups | nil, what is wrong: see wrong_names. If an interrupt leaves no time for all
  * groups these are some of `total`, the first by measure number `first` of the description (its greatest values; if
- * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out) if there is a share, or the description has `rest`. The description is a scope's (query_scope.h) with
+ * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out) if there is a
+ * share, or the description has `rest`. The description is a scope's (query_scope.h) with
  * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
  * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
  * see query_callers.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields

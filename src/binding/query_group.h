@@ -22,7 +22,8 @@ struct pl_job {
 		size_t n;
 		const struct pq_node *kept; /* a condition on a row; NULL: all of them */
 	} pairs;
-	lua_Integer first; /* the measure, from 1, whose greatest values come first; negative: the least */
+	lua_Integer
+		first; /* the measure, from 1, whose greatest values come first; negative: the least */
 	int *at; /* by key: its place among those of a group, 0: it is the group's event, or not shown */
 	struct pl_callers {
 		bool asked;
@@ -64,7 +65,8 @@ size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k);
  * For each event a group with the sums of those that were not chosen, in an array: of counts, sums, shares, and what was
  * averaged, as floats; 0 for other measures. [-0, +1]
  */
-void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen, int n_shown);
+void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen,
+		      int n_shown);
 
 /*
  * Rows with callers instead of the groups (query_callers.c): what the options say of them; those to show, at PL_RESULT_AT.

@@ -26,7 +26,7 @@ struct pq_callers {
 	struct pd_id_table by_value[PQ_TYPES], by_owner, by_row;
 	struct pq_caller_row *rows;
 	size_t n_rows, rows_room;
-	size_t taken; /* groups that were added up */
+	size_t taken;	  /* groups that were added up */
 	uint32_t *latest; /* by row: the last group that was added to its children */
 	size_t latest_room;
 	uint32_t *sorted; /* [n_rows]: places of the rows in their order; NULL: as they were met */

@@ -63,8 +63,8 @@ bool pq_groups_add(struct pq_groups *groups);
  * to go on; once it says no, the rest is dropped. False: no memory.
  */
 #define PQ_MERGED_AT_ONCE 4096
-bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
-		     bool (*go_on)(void *arg), void *arg);
+bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from, bool (*go_on)(void *arg),
+		     void *arg);
 
 /* Why what was measured has no answer. */
 enum pq_wrong {

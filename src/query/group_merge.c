@@ -73,16 +73,16 @@ static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
 	return true;
 }
 
-bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
-		     bool (*go_on)(void *arg), void *arg)
+bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from, bool (*go_on)(void *arg),
+		     void *arg)
 {
 	uint32_t n_chains = from->chains ? pq_chains_size(from->chains) : 0, *chains = NULL;
 	bool ok = true, ended = false;
 
 	if (n_chains) {
 		chains = calloc(n_chains, sizeof(*chains));
-		ok = chains && pq_chains_merge(groups->chains, from->chains, chains, go_on, arg,
-					       &ended);
+		ok = chains &&
+		     pq_chains_merge(groups->chains, from->chains, chains, go_on, arg, &ended);
 	}
 	ok = ok && (ended || merge_groups(groups, from, chains, go_on, arg));
 	free(chains);

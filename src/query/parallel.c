@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define MOMENT 50000000 /* ns: so long groups are put together once go_on said no */
-#define APART  128 /* bytes: what two threads write to shares no line of a cache */
+#define APART  128	/* bytes: what two threads write to shares no line of a cache */
 
 /* A thread's: made when it takes its first piece, so that its memory is its own. */
 struct member {
@@ -17,12 +17,12 @@ struct member {
 struct team {
 	const struct pq_scope *scope;
 	const struct pq_grouping *grouping;
-	struct member *members; /* by number */
-	uint64_t size;		/* of all that is read */
-	uint64_t done;		/* so much was when go_on was asked last */
+	struct member *members;	 /* by number */
+	uint64_t size;		 /* of all that is read */
+	uint64_t done;		 /* so much was when go_on was asked last */
 	size_t n_groups, merged; /* of all members; that are the first one's by now */
-	uint64_t until; /* ns: groups are put together till then; 0: till all are */
-	bool cut;	/* not all were */
+	uint64_t until;		 /* ns: groups are put together till then; 0: till all are */
+	bool cut;		 /* not all were */
 	atomic_bool no_memory;
 };
 

@@ -15,7 +15,7 @@
 #define MOST_TEXT ((size_t)256 << 10) /* bytes of it in a batch */
 #define ASK_EVERY 64 /* records between two calls of go_on: a filter may unwind each */
 #define GROWTH	  4  /* of batches: the first is one row, for those who want no more */
-#define AHEAD	  6 /* batches that may wait */
+#define AHEAD	  6  /* batches that may wait */
 
 /* A batch with the memory it needs. */
 struct batch {

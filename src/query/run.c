@@ -7,12 +7,13 @@
 struct pass {
 	const struct pq_scope *scope;
 	struct pq_worker worker;
-	uint64_t size;			/* of all that is read; 0: not known */
-	uint64_t before;		/* bytes of what was read before: */
-	const struct pd_reader *reader; /* NULL: records come in the order of time, this one last: */
+	uint64_t size;	 /* of all that is read; 0: not known */
+	uint64_t before; /* bytes of what was read before: */
+	const struct pd_reader
+		*reader; /* NULL: records come in the order of time, this one last: */
 	const struct pd_record *rec;
 	const struct pd_walk *walk;
-	bool ended;			/* go_on said no */
+	bool ended; /* go_on said no */
 };
 
 static bool go_on(void *arg)

@@ -14,7 +14,8 @@
 
 struct ps_interrupt {
 	const volatile sig_atomic_t *flag; /* set by a signal handler; NULL: nobody interrupts */
-	atomic_uint_least64_t until; /* ns: loading may go on till then; 0: no signal was met yet */
+	atomic_uint_least64_t
+		until;	 /* ns: loading may go on till then; 0: no signal was met yet */
 	atomic_bool cut; /* something was not loaded: its names are unknown for no other reason */
 };
 

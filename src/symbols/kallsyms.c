@@ -161,7 +161,8 @@ struct ps_kallsyms *ps_kallsyms_read(const char *path, struct ps_reference refer
 	kallsyms = malloc(sizeof(*kallsyms));
 	if (!kallsyms)
 		*reason = "no memory";
-	if (kallsyms && !ps_kallsyms_parse(kallsyms, text, size, reference, interrupt, reason)) {
+	if (kallsyms &&
+	    !ps_kallsyms_parse(kallsyms, text, size, reference, interrupt, reason)) {
 		free(kallsyms);
 		kallsyms = NULL;
 	}

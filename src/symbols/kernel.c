@@ -24,8 +24,8 @@ static struct ps_reference reference_of(const struct ps_dso *dso)
 static bool load_kallsyms(struct ps_dso *dso, const char *path)
 {
 	const char *reason;
-	struct ps_kallsyms *kallsyms = ps_kallsyms_read(
-		path, reference_of(dso), dso->store->options.interrupt, &reason);
+	struct ps_kallsyms *kallsyms = ps_kallsyms_read(path, reference_of(dso),
+							dso->store->options.interrupt, &reason);
 
 	if (!kallsyms) {
 		ps_dso_tried(dso, path, reason);

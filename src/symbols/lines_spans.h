@@ -27,9 +27,9 @@ struct ps_spans {
  * files need a small part.
  */
 struct ps_budget {
-	size_t spans;	/* that may still be added */
-	uint64_t until; /* CPU time of this thread, ns; set for each reading */
-	uint64_t time;	/* that may still be spent, ns */
+	size_t spans;			/* that may still be added */
+	uint64_t until;			/* CPU time of this thread, ns; set for each reading */
+	uint64_t time;			/* that may still be spent, ns */
 	struct ps_interrupt *interrupt; /* ends the reading; NULL: nobody does */
 };
 

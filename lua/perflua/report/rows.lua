@@ -91,8 +91,8 @@ end
 ---@param prepared table
 ---@param keys table[] the event and the fields
 ---@param columns table[] count and sum
----@return table[] # as report/init.lua describes them; if an interrupt left no time for all of `total`, the first ones, and
---- `rest` has the sums of the others by event
+---@return table[] # as report/init.lua describes them; if an interrupt left no time for all of
+--- `total`, the first ones, and `rest` has the sums of the others by event
 function rows.rows(prepared, keys, columns)
   local groups = aggregate(prepared.query.spec, keys, columns, PERIOD, true)
   local list = put_together(groups, prepared)

@@ -4,8 +4,8 @@
 -- self.data = { description, events, places, keys, measures, groups }: description is of description.lua; events names
 -- the sections, in order (nil: not split), places is of merge.lua; keys { name, kind, text }; measures { name, measure,
 -- kind (of the field), option, field, weight }; a group is { event = place in events, keys = {…}, state, state … }.
--- If an interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all groups are there, data.total
--- is how many there were, and data.rest has groups of the sums that shares are of besides.
+-- If an interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all groups
+-- are there, data.total is how many there were, and data.rest has the sums that shares are of besides.
 -- self.show = { column, ascending, top }. Of spans, self.counts says what could not be paired (intervals/counts.lua).
 
 local blame = require "perflua.errors.blame"

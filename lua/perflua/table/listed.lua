@@ -4,7 +4,7 @@ local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
-local sort = require "perflua.table.sort"
+local sorting = require "perflua.table.sort"
 local suggest = require "perflua.errors.suggest"
 
 local listed = {}
@@ -106,7 +106,8 @@ local function sorted_rows(rows, place, columns)
     end
     return order < 0
   end
-  return sort.all(rows, less) or sort.all(sort.first(rows, function(row) return sort.number(row[place]) end), less)
+  local function value_of(row) return sorting.number(row[place]) end
+  return sorting.all(rows, less) or sorting.all(sorting.first(rows, value_of), less)
 end
 
 ---@param args table of the command line

@@ -78,10 +78,10 @@ local function keep_first(candidates, n)
   return least
 end
 
----Finds what an interrupted table shows, in one pass: interrupted.MOST of a list with the greatest values, in any order.
+---Finds what an interrupted table shows in one pass: interrupted.MOST of a list with the greatest values.
 ---@param list any[]
 ---@param value_of fun(one: any): number what is greater comes first
----@return any[]
+---@return any[] # in any order
 function sort.first(list, value_of)
   local n = interrupted.MOST
   if #list <= n then return list end

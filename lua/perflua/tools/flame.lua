@@ -114,7 +114,9 @@ local function read_set(args)
     return set, message
   end
   local set, message, status = read.recording("flame", args, true)
-  if set and set.samples > 0 and set.total <= 0 then return nil, args[1] .. ": all periods are 0: --count counts samples instead" end
+  if set and set.samples > 0 and set.total <= 0 then
+    return nil, args[1] .. ": all periods are 0: --count counts samples instead"
+  end
   return set, message, status
 end
 

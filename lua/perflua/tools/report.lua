@@ -148,7 +148,8 @@ local function write_json(result, file, health, out)
       lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
   end
   out:write(json.encode { path = file.path, interrupted = interrupted.value(), complete = file.complete,
-    damage = #file.damage, lost_records = health and health.lost_records, set_aside = result.aside, events = events }, "\n")
+    damage = #file.damage, lost_records = health and health.lost_records, set_aside = result.aside,
+    events = events }, "\n")
 end
 
 -- What an interrupt did to the report; nil: nothing.
