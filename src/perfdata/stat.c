@@ -346,9 +346,11 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 	struct pd_record rec;
 	int got = -1;
 
-	if (!pd_stat_init(stat, session))
+	if (!pd_stat_init(stat, session)) {
+		pd_counters_destroy(counters);
 		return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET,
 				    "no memory");
+	}
 	if (pd_walk_init(&walk, session, PD_ORDER_FILE, err)) {
 		while (enough && (got = pd_walk_next(&walk, &rec, err)) > 0) {
 			if (go_on && asked++ % ASK_EVERY == 0 && !go_on(arg))
