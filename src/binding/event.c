@@ -229,22 +229,32 @@ static void push_member(lua_State *L, const struct pd_event *e, size_t i)
 	}
 }
 
-/* event.name -> value | nil */
+/* Raises that an event has no member `name`, with the closest that it has. */
+static int raise_no_member(lua_State *L, const char *name)
+{
+	struct pl_closest closest;
+	const char *member;
+
+	pl_closest_init(&closest, name);
+	for (size_t i = 0; (member = member_name(i)) != NULL; i++)
+		pl_closest_try(&closest, member);
+	return pl_closest_raise(L, &closest, "an event has no field");
+}
+
+/* Upvalue: numbers of members by name. event.name -> value | nil */
 static int event_index(lua_State *L)
 {
 	const struct pd_event *e = check_event(L, 1);
-	const char *name = luaL_checkstring(L, 2), *member;
-	struct pl_closest closest;
+	const char *name = luaL_checkstring(L, 2);
+	lua_Integer i;
 
-	pl_closest_init(&closest, name);
-	for (size_t i = 0; (member = member_name(i)) != NULL; i++) {
-		if (strcmp(member, name) == 0) {
-			push_member(L, e, i);
-			return 1;
-		}
-		pl_closest_try(&closest, member);
-	}
-	return pl_closest_raise(L, &closest, "an event has no field");
+	lua_pushvalue(L, 2);
+	if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNUMBER)
+		return raise_no_member(L, name);
+	i = lua_tointeger(L, -1);
+	lua_pop(L, 1);
+	push_member(L, e, (size_t)i);
+	return 1;
 }
 
 /* Upvalues: the event, position. -> name, value of the next member it has */
@@ -308,14 +318,22 @@ int pl_event_members(lua_State *L)
 void pl_event_register(lua_State *L)
 {
 	static const luaL_Reg meta[] = {
-		{ "__index", event_index },
 		{ "__pairs", event_pairs },
 		{ "__tostring", event_tostring },
 		{ NULL, NULL },
 	};
 
+	const char *member;
+
 	luaL_newmetatable(L, PL_EVENT);
 	luaL_setfuncs(L, meta, 0);
+	lua_newtable(L);
+	for (size_t i = 0; (member = member_name(i)) != NULL; i++) {
+		lua_pushinteger(L, (lua_Integer)i);
+		lua_setfield(L, -2, member);
+	}
+	lua_pushcclosure(L, event_index, 1);
+	lua_setfield(L, -2, "__index");
 	luaL_newmetatable(L, PL_EVENTS); /* the library gives it a look-up by name */
 	lua_pop(L, 2);
 }

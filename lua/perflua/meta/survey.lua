@@ -43,12 +43,15 @@ local function add_part(parts, file, type_id, event, title, count)
   parts.by_key[key_of(type_id, event)] = part
 end
 
--- The samples' events first, then the record types by number.
-local function parts_of(file, counts)
-  local parts = { by_key = {} }
+-- The samples' events first, then the record types by number. Of more than `most` events the others are counted.
+local function parts_of(file, counts, most)
+  local parts = { by_key = {}, more = { events = 0, records = 0 } }
   for i, event in ipairs(file.events) do
-    if counts.events[i].count > 0 then
-      add_part(parts, file, SAMPLE, event, "sample of " .. event.name, counts.events[i].count)
+    local n = counts.events[i].count
+    if n > 0 and #parts == most then
+      parts.more.events, parts.more.records = parts.more.events + 1, parts.more.records + n
+    elseif n > 0 then
+      add_part(parts, file, SAMPLE, event, "sample of " .. event.name, n)
     end
   end
   if counts.unknown_event.count > 0 then
@@ -113,14 +116,16 @@ end
 
 ---Takes two passes.
 ---@param file perflua.File
----@return table[]? parts # { title, count, type_id, event, fields }, fields: { name, kind, doc, example, arg, common }
+---@param most integer? events with samples that become a part; default: all
+---@return table[]? parts # { title, count, type_id, event, fields }, fields: { name, kind, doc, example, arg, common };
+--- `more`: the { events, records } beyond `most`
 ---@return string? message
-function survey.of(file)
+function survey.of(file, most)
   if not file.size then
     return nil, ("%s: a stream can be passed over once, and this takes two passes: write it to a file")
       :format(file.path)
   end
-  local parts = parts_of(file, file:count())
+  local parts = parts_of(file, file:count(), most or math.maxinteger)
   find_examples(file, parts)
   return parts
 end

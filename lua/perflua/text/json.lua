@@ -66,38 +66,77 @@ end
 
 local encode
 
+-- Objects in an array mostly have the same keys: `keys` is the array's, of the last one { name, text … in order }.
 local function encode_array(list, n, depth)
-  local parts = {}
-  for i = 1, n do parts[i] = encode(list[i], depth) end
+  local parts, keys = {}, {}
+  for i = 1, n do parts[i] = encode(list[i], depth, keys) end
   return "[" .. table.concat(parts, ",") .. "]"
 end
 
-local function encode_object(map, depth)
-  local names, values = {}, {}
-  for key, value in pairs(map) do
-    local name = math.type(key) and number(key) or tostring(key)
-    names[#names + 1], values[name] = name, value
+-- Returns the map with names for all keys: itself where these are strings.
+local function named(map)
+  for key in pairs(map) do
+    if type(key) ~= "string" then
+      local values = {}
+      for other, value in pairs(map) do values[math.type(other) and number(other) or tostring(other)] = value end
+      return values
+    end
   end
-  table.sort(names)
-  for i, name in ipairs(names) do
-    names[i] = json.string(name) .. ":" .. encode(values[name], depth)
+  return map
+end
+
+local function has_keys(map, n, keys)
+  if #keys ~= n then return false end
+  for _, name in ipairs(keys) do
+    if map[name] == nil then return false end
   end
-  return "{" .. table.concat(names, ",") .. "}"
+  return true
+end
+
+local function encode_object(map, n, depth, keys)
+  keys = keys or {}
+  if not has_keys(map, n, keys) then
+    map = named(map)
+    for i = 1, #keys do keys[i] = nil end
+    for name in pairs(map) do keys[#keys + 1] = name end
+    table.sort(keys)
+    keys.texts = {}
+    for i, name in ipairs(keys) do keys.texts[i] = json.string(name) .. ":" end
+  end
+  local parts, texts = {}, keys.texts
+  for i, name in ipairs(keys) do
+    parts[2 * i - 1], parts[2 * i] = i > 1 and "," .. texts[i] or texts[i], encode(map[name], depth)
+  end
+  return "{" .. table.concat(parts) .. "}"
+end
+
+-- Returns what pairs() gives of a value as a table that has nothing else, and how many keys these are.
+local function members_of(value, meta)
+  local map, n = type(value) == "table" and (not meta or meta == Array or meta == Object) and value, 0
+  if map then
+    for _ in next, map do n = n + 1 end
+    return map, n
+  end
+  map = {}
+  for key, item in pairs(value) do map[key], n = item, n + 1 end
+  return map, n
 end
 
 -- Tables, and userdata that can be walked with pairs(): an array if its keys are 1 … n.
-local function encode_composite(value, depth)
+local function encode_composite(value, depth, keys)
   local meta = getmetatable(value)
   if meta == Raw then return value.text end
   if depth > MAX_DEPTH then error("json: nested deeper than " .. MAX_DEPTH .. " levels", 0) end
-  local map, n = {}, 0
-  for key, item in pairs(value) do map[key], n = item, n + 1 end
+  local map, n = members_of(value, meta)
   local is_array = meta ~= Object and (n > 0 or meta == Array or type(value) == "table")
-  for i = 1, n do
-    if map[i] == nil then is_array = false end
+  for i = 1, is_array and n or 0 do
+    if map[i] == nil then
+      is_array = false
+      break
+    end
   end
   if is_array then return encode_array(map, n, depth + 1) end
-  return encode_object(map, depth + 1)
+  return encode_object(map, n, depth + 1, keys)
 end
 
 local encoders = {
@@ -109,10 +148,10 @@ local encoders = {
   userdata = encode_composite,
 }
 
-function encode(value, depth)
+function encode(value, depth, keys)
   local encoder = encoders[type(value)]
   if not encoder then error("json: cannot encode a " .. type(value), 0) end
-  return encoder(value, depth)
+  return encoder(value, depth, keys)
 end
 
 ---@param value any nil, booleans, numbers, strings, tables, userdata with pairs()

@@ -10,8 +10,11 @@ local tool = {
   usage = "fields FILE",
   help = [[
 The example is the value in the first of the records that has one. A field without an example is
-absent in those looked at. args.NAME are the fields of a tracepoint, with their types.]],
+absent in those looked at. args.NAME are the fields of a tracepoint, with their types. Of more than
+1000 events with samples the others are counted.]],
 }
+
+local MOST = 1000 -- events that are shown
 
 -- Takes out of the parts the fields that all of them have, and returns these.
 local function take_common(parts)
@@ -48,6 +51,12 @@ local function print_part(out, title, count, fields)
     #rows > 0 and table.concat(fmt.lines(columns, rows), "\n") .. "\n" or "", "\n")
 end
 
+-- The events that are only counted.
+local function print_more(out, more)
+  out:write(("and %d more event%s, which perflua stat lists: %d record%s\n\n"):format(more.events,
+    more.events == 1 and "" or "s", more.records, more.records == 1 and "" or "s"))
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -58,16 +67,17 @@ function tool.run(args, out)
     return nil, message
   end
   local parts
-  parts, message = survey.of(file)
+  parts, message = survey.of(file, MOST)
   if not parts then
     return nil, message
   end
-  local all = 0
+  local more, all = parts.more, parts.more.records
   for _, part in ipairs(parts) do
     all = all + part.count
   end
   local common = #parts > 1 and take_common(parts) or {}
-  for _, part in ipairs(parts) do
+  for i, part in ipairs(parts) do
+    if i == MOST + 1 and more.events > 0 then print_more(out, more) end
     print_part(out, part.title, part.count, part.fields)
   end
   if #common > 0 then
