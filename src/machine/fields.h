@@ -74,4 +74,13 @@ bool pm_stack_name(struct pm_resolver *resolver, const struct pm_place *place, c
 bool pm_frames_line(struct pm_resolver *resolver, const struct pm_place *place,
 		    enum pd_cpumode mode, struct pd_text *out);
 
+/* The letter of a cpumode there, as perf marks it. */
+char pm_frames_level(enum pd_cpumode mode);
+
+/*
+ * The line of an address of a binary that has no symbol, written to `to` without a NUL. Returns its size;
+ * with `to` NULL nothing else is done.
+ */
+size_t pm_frames_address(char *to, const char *dso, uint64_t address, enum pd_cpumode mode);
+
 #endif

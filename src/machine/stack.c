@@ -166,8 +166,8 @@ static bool stack_of(struct pm_resolver *r, const struct pd_record *rec, bool an
 	return finish(r, used, out);
 }
 
-/* Of a cpumode, as perf marks it: see thread__find_map, tools/perf/util/event.c. */
-static char level_of(enum pd_cpumode mode)
+/* See thread__find_map, tools/perf/util/event.c. */
+char pm_frames_level(enum pd_cpumode mode)
 {
 	static const char levels[] = {
 		[PD_CPUMODE_UNKNOWN] = 'H',	 [PD_CPUMODE_KERNEL] = 'k',
@@ -187,29 +187,42 @@ static void add_address(char *to, uint64_t address)
 		to[3 + i] = "0123456789abcdef"[address >> (60 - 4 * i) & 15];
 }
 
+size_t pm_frames_address(char *to, const char *dso, uint64_t address, enum pd_cpumode mode)
+{
+	size_t n = strlen(dso);
+
+	if (to) {
+		*to++ = pm_frames_level(mode);
+		add(to, dso, n);
+		to[n] = '\t';
+		add_address(to + n + 1, address);
+		to[n + 1 + HEX_SIZE] = '\n';
+	}
+	return n + HEX_SIZE + 3;
+}
+
 /* Adds a frame's line; false: no memory. */
 static bool add_line(struct pm_resolver *r, size_t *used, const struct pm_place *place,
 		     enum pd_cpumode mode)
 {
 	const char *dso = place->map ? place->map->dso->name : PM_UNKNOWN;
-	size_t dso_n = strlen(dso), n = HEX_SIZE;
+	size_t dso_n = strlen(dso), n = place->symbol ? place->symbol->length : HEX_SIZE;
 	char *to;
 
-	if (place->symbol)
-		n = place->symbol->length;
 	if (!reserve(r, *used, dso_n + n + 4))
 		return false;
 	to = r->text + *used;
-	*to++ = level_of(mode);
+	*used += dso_n + n + 3;
+	if (!place->symbol) {
+		pm_frames_address(to, dso, place->address, mode);
+		return true;
+	}
+	*to++ = pm_frames_level(mode);
 	add(to, dso, dso_n);
 	to += dso_n;
 	*to++ = '\t';
-	if (place->symbol)
-		add(to, place->symbol->name, n);
-	else
-		add_address(to, place->address);
+	add(to, place->symbol->name, n);
 	to[n] = '\n';
-	*used += dso_n + n + 3;
 	return true;
 }
 

@@ -11,6 +11,8 @@ struct pq_chains *pq_chains_create(void)
 		free(c);
 		return NULL;
 	}
+	if (c)
+		pq_secret_make(&c->secret);
 	return c;
 }
 
@@ -22,15 +24,32 @@ void pq_chains_destroy(struct pq_chains *c)
 		pm_names_deinit(&c->texts[kind]);
 		free(c->by_text[kind]);
 	}
-	free(c->raw.lines);
+	pq_chains_seal(c);
 	free(c->frames);
-	free(c->aliases);
 	free(c->list);
 	free(c->numbers);
-	free(c->slots);
-	free(c->hashes);
 	free(c->text);
 	free(c);
+}
+
+void pq_chains_forget(struct pq_chains *c)
+{
+	free(c->raw.lines);
+	c->raw = (struct pq_raw){ 0 };
+	free(c->aliases);
+	c->aliases = NULL;
+	c->n_aliases = c->aliases_room = 0;
+}
+
+void pq_chains_seal(struct pq_chains *c)
+{
+	pq_chains_forget(c);
+	pq_numbers_deinit(&c->addresses);
+	free(c->slots);
+	free(c->hashes);
+	c->slots = NULL;
+	c->hashes = NULL;
+	c->n_slots = c->hashes_room = 0;
 }
 
 bool pq_grow_bytes(void *array, size_t n, size_t *room, size_t each)

@@ -17,6 +17,7 @@ struct pq_frame {
 	const struct ps_dso *dso;	/* NULL: nothing was mapped there */
 	const struct ps_symbol *symbol; /* NULL: it is not known */
 	uint64_t address;		/* in the dso, of one without a symbol; else 0 */
+	uint32_t text;			/* the chains' own */
 	uint8_t mode;			/* enum pd_cpumode */
 };
 
@@ -58,6 +59,12 @@ uint32_t pq_chains_n_frames(const struct pq_chains *chains);
 
 /* The text that the field has (pm_chain_text), ended by a NUL: chains's until the next one. NULL: no memory. */
 const char *pq_chains_text(struct pq_chains *chains, uint32_t chain, size_t *n);
+
+/* Gives back what only makes the next chain faster to find. */
+void pq_chains_forget(struct pq_chains *chains);
+
+/* Gives back what only finds chains: none is asked for or merged any more. */
+void pq_chains_seal(struct pq_chains *chains);
 
 /*
  * Takes in the chains of `from`, which may be of another thread that is at its end: numbers[i] becomes the number that

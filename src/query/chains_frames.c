@@ -96,9 +96,50 @@ uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text tex
 		return UINT32_MAX;
 	if (number == n) {
 		c->by_text[kind][n] = (uint32_t)c->n_frames;
-		c->frames[c->n_frames++] = (struct pq_named_frame){ *frame, number };
+		c->frames[c->n_frames] = *frame;
+		c->frames[c->n_frames++].text = number;
 	}
 	return c->by_text[kind][number];
+}
+
+static const char *binary_of(const struct pq_frame *frame)
+{
+	return frame->dso ? frame->dso->name : PM_UNKNOWN;
+}
+
+static uint64_t hash_address(const void *arg, uint32_t number)
+{
+	const struct pq_chains *c = arg;
+	const struct pq_frame *frame = &c->frames[number];
+	const char *name = binary_of(frame);
+
+	return pq_mix(frame->address ^ c->secret.a,
+		      pq_text_hash(&c->secret, name, strlen(name)) ^ c->secret.b);
+}
+
+static bool same_address(const void *arg, uint32_t left, uint32_t right)
+{
+	const struct pq_chains *c = arg;
+	const struct pq_frame *a = &c->frames[left], *b = &c->frames[right];
+
+	return a->address == b->address &&
+	       pm_frames_level((enum pd_cpumode)a->mode) ==
+		       pm_frames_level((enum pd_cpumode)b->mode) &&
+	       (a->dso == b->dso || strcmp(binary_of(a), binary_of(b)) == 0);
+}
+
+uint32_t pq_frame_of_address(struct pq_chains *c, const struct pq_frame *frame)
+{
+	const struct pq_numbered how = { hash_address, same_address, c };
+	uint32_t number = (uint32_t)c->n_frames, found;
+
+	if (!pq_grow(c->frames, c->n_frames, c->frames_room))
+		return UINT32_MAX;
+	c->frames[number] = *frame;
+	c->frames[number].text = PQ_NO_TEXT;
+	found = pq_numbers_add(&c->addresses, &how, number);
+	c->n_frames += found == number;
+	return found;
 }
 
 /* What a frame is told apart by, before its text: a stack says nothing of addresses and modes. */
@@ -151,6 +192,8 @@ static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 
 	if (looked->kind == PQ_SYMBOLS && !place->symbol)
 		return PQ_NO_SYMBOL;
+	if (looked->kind == PQ_CHAIN_FRAMES && !place->symbol)
+		return pq_frame_of_address(c, &frame);
 	if (!more_aliases(c))
 		return UINT32_MAX;
 	slot = slot_of(c, &alias);

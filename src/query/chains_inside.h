@@ -6,6 +6,8 @@
 
 #include "chains.h"
 #include "chains_hash.h"
+#include "numbers.h"
+#include "strings.h"
 
 /* Beside the kinds of chains: frames by the names of their functions, as they are. */
 #define PQ_SYMBOLS   3
@@ -20,11 +22,8 @@ struct pq_alias {
 	uint8_t mode, kind; /* mode: or what stands for it in the text */
 };
 
-/* A frame, by the text that it is in a chain of its kind: no two have the same. */
-struct pq_named_frame {
-	struct pq_frame frame;
-	uint32_t text; /* in texts[kind] */
-};
+/* The text of a frame that is an address in PQ_CHAIN_FRAMES, of which there may be very many: it is made when it is asked for. */
+#define PQ_NO_TEXT UINT32_MAX
 
 /* The frame that an address is, for as long as what is mapped there stays. */
 struct pq_seen_frame {
@@ -76,8 +75,10 @@ struct pq_chains {
 	struct pm_names texts[PQ_KINDS];
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
 	size_t by_text_room[PQ_KINDS];
-	struct pq_named_frame *frames; /* [n_frames] */
+	struct pq_frame *frames; /* [n_frames]: by their texts in texts[kind], of which no two have the same */
 	size_t n_frames, frames_room;
+	struct pq_numbers addresses; /* of frames: those without a text */
+	struct pq_secret secret;     /* of their hashes */
 	struct pq_alias *aliases; /* [aliases_room]: a power of two, or 0 */
 	size_t n_aliases, aliases_room;
 	struct pq_chain *list; /* [n] */
@@ -114,6 +115,9 @@ uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 /* The number of the frame of that text, which is made as `frame` if there is none; UINT32_MAX: no memory. */
 uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_text text,
 			  const struct pq_frame *frame);
+
+/* The same of a frame of PQ_CHAIN_FRAMES without a symbol. */
+uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *frame);
 
 /* The number of the chain of these frames; PQ_CHAIN_NO_MEMORY. */
 uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t *frames,

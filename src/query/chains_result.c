@@ -26,7 +26,7 @@ const uint32_t *pq_chains_frames(const struct pq_chains *c, uint32_t chain, size
 
 const struct pq_frame *pq_chains_frame(const struct pq_chains *c, uint32_t frame)
 {
-	return &c->frames[frame].frame;
+	return &c->frames[frame];
 }
 
 uint32_t pq_chains_n_frames(const struct pq_chains *c)
@@ -34,21 +34,30 @@ uint32_t pq_chains_n_frames(const struct pq_chains *c)
 	return (uint32_t)c->n_frames;
 }
 
-static struct pd_text text_of(const struct pq_chains *c, const struct pq_chain *chain, size_t i)
+/* Writes the text of a frame to `to` without a NUL. Returns its size; with `to` NULL nothing else is done. */
+static size_t add_text(const struct pq_chains *c, unsigned kind, uint32_t number, char *to)
 {
-	uint32_t frame = c->numbers[chain->at + i];
+	const struct pq_frame *frame = &c->frames[number];
+	struct pd_text text;
 
-	return c->texts[chain->kind].texts[c->frames[frame].text];
+	if (frame->text == PQ_NO_TEXT)
+		return pm_frames_address(to, frame->dso ? frame->dso->name : PM_UNKNOWN,
+					 frame->address, (enum pd_cpumode)frame->mode);
+	text = c->texts[kind].texts[frame->text];
+	if (to)
+		memcpy(to, text.p, text.n);
+	return text.n;
 }
 
 const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 {
 	const struct pq_chain *chain = &c->list[number];
+	const uint32_t *frames = c->numbers + chain->at;
 	bool stack = chain->kind != PQ_CHAIN_FRAMES;
 	size_t size = 1, used = 0;
 
 	for (size_t i = 0; i < chain->n; i++)
-		size += text_of(c, chain, i).n + 1;
+		size += add_text(c, chain->kind, frames[i], NULL) + 1;
 	if (size > c->text_room) {
 		char *grown = realloc(c->text, size + size / 2);
 
@@ -58,12 +67,10 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 		c->text_room = size + size / 2;
 	}
 	for (size_t i = 0; i < chain->n; i++) {
-		struct pd_text text = text_of(c, chain, stack ? chain->n - 1 - i : i);
-
 		if (stack && i)
 			c->text[used++] = ';';
-		memcpy(c->text + used, text.p, text.n);
-		used += text.n;
+		used += add_text(c, chain->kind, frames[stack ? chain->n - 1 - i : i],
+				 c->text + used);
 	}
 	c->text[used] = '\0';
 	*n = used;
@@ -72,17 +79,19 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 
 /* The number that a frame of another's has here, made when it is met; UINT32_MAX: no memory. */
 static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, unsigned kind,
-			   uint32_t frame, uint32_t *known)
+			   uint32_t number, uint32_t *known)
 {
-	const struct pq_named_frame *named = &from->frames[frame];
-	uint32_t number;
+	const struct pq_frame *frame = &from->frames[number];
+	uint32_t found;
 
-	if (known[frame])
-		return known[frame] - 1;
-	number = pq_frame_of_text(c, kind, from->texts[kind].texts[named->text], &named->frame);
-	if (number != UINT32_MAX)
-		known[frame] = number + 1;
-	return number;
+	if (known[number])
+		return known[number] - 1;
+	found = frame->text == PQ_NO_TEXT ?
+			pq_frame_of_address(c, frame) :
+			pq_frame_of_text(c, kind, from->texts[kind].texts[frame->text], frame);
+	if (found != UINT32_MAX)
+		known[number] = found + 1;
+	return found;
 }
 
 bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t *numbers,

@@ -80,6 +80,8 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from, bool (*go
 	bool ok = true, ended = false;
 
 	if (n_chains) {
+		pq_chains_forget(groups->chains);
+		pq_chains_forget(from->chains);
 		chains = calloc(n_chains, sizeof(*chains));
 		ok = chains &&
 		     pq_chains_merge(groups->chains, from->chains, chains, go_on, arg, &ended);

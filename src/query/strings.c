@@ -40,7 +40,7 @@ void pq_texts_deinit(struct pq_texts *texts)
 	*texts = (struct pq_texts){ 0 };
 }
 
-static uint32_t hash(const struct pq_secret *secret, const char *p, size_t n)
+uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n)
 {
 	uint64_t h = secret->b ^ n, first, last;
 
@@ -102,7 +102,7 @@ static struct pq_text *take(struct pq_texts *texts, uint32_t size)
 
 static struct pq_text *find(struct pq_texts *texts, const char *p, uint32_t size)
 {
-	uint32_t h = hash(&texts->secret, p, size);
+	uint32_t h = pq_text_hash(&texts->secret, p, size);
 	struct pq_text *text;
 	size_t at;
 

@@ -79,6 +79,8 @@ static inline bool pq_same_bytes(const char *a, const char *b, size_t n)
 	return first == other_first && last == other_last;
 }
 
+uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n);
+
 #define PQ_HINTS 256
 
 struct pq_texts {
