@@ -278,26 +278,47 @@ struct answer {
 	uint64_t sum; /* of all groups, whatever their order */
 };
 
-static void check_callers(const struct query *q, const struct pq_groups *groups)
+/* Makes a report of the groups, whose samples are all in one row each. */
+static void check_report(const struct query *q, struct pq_groups *groups, bool callers)
 {
 	const struct pq_grouping *g = &q->grouping;
-	struct pq_callers *callers;
+	const struct pq_report_column columns[] = {
+		{ PQ_FROM_KEY, 0, q->how & 64 },
+		{ PQ_FROM_DSO, g->n_keys - 1, false },
+		{ PQ_FROM_SYMBOL, g->n_keys - 1, false },
+		{ PQ_FROM_MODE, 0, false },
+	};
+	bool has_key = !callers || g->n_keys > 1;
+	struct pq_report_asked asked = {
+		.columns = has_key ? columns : columns + 1,
+		.n_columns = has_key ? 4 : 3,
+		.n_keys = g->n_keys,
+		.event_key = SIZE_MAX,
+		.callers = callers,
+	};
+	struct pq_report *report;
 	uint64_t samples = 0, all = 0;
+	struct pq_report_row row;
 	struct pq_state state;
 
 	if (!g->n_keys || g->n_measures < 2 || g->measures[0].kind != PQ_M_COUNT ||
 	    g->measures[0].weight || g->measures[1].kind != PQ_M_SUM)
 		return;
-	callers = pq_callers_create(groups, g->n_keys, PQ_BY_DSO | PQ_BY_SYMBOL, NULL);
-	FUZZ_CHECK(callers);
-	for (size_t i = 0; i < pq_callers_size(callers); i++)
-		samples += pq_callers_row(callers, i)->samples;
+	report = pq_report_create(groups, &asked);
+	FUZZ_CHECK(report);
+	for (size_t i = 0; i < pq_report_size(report); i++) {
+		uint64_t before = i ? row.children : UINT64_MAX;
+
+		pq_report_row(report, i, &row);
+		FUZZ_CHECK(row.children <= before && row.children >= row.period);
+		samples += row.samples;
+	}
 	for (size_t i = 0; i < pq_groups_size(groups); i++) {
 		pq_groups_state(groups, i, 0, &state);
 		all += state.value.u;
 	}
 	FUZZ_CHECK(samples == all);
-	pq_callers_destroy(callers);
+	pq_report_destroy(report);
 }
 
 static struct answer run(const struct query *q, const struct pq_scope *scope)
@@ -331,7 +352,8 @@ static struct answer run(const struct query *q, const struct pq_scope *scope)
 		}
 		answer.sum += h;
 	}
-	check_callers(q, groups);
+	check_report(q, groups, true);
+	check_report(q, groups, false);
 	pq_groups_destroy(groups);
 	return answer;
 }

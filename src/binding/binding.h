@@ -278,7 +278,7 @@ int pl_errno(lua_State *L);	    /* core.errno(number [, machine]) -> name | nil 
 int pl_file_group(lua_State *L);    /* file:group(description) -> groups, see query_group.c */
 int pl_file_group_threads(lua_State *L);
 int pl_file_loop_threads(lua_State *L);
-int pl_file_short_names(lua_State *L); /* file:short_names() -> table, see query_callers.c */
+int pl_file_short_names(lua_State *L); /* file:short_names() -> table, see query_report.c */
 int pl_file_count(lua_State *L);       /* file:count() -> table, see query_count.c */
 int pl_file_health(lua_State *L);      /* file:health() -> table, see health.c */
 

@@ -19,7 +19,7 @@ static const char *const measure_names[] = {
 
 static void free_job(struct pl_job *job)
 {
-	pl_callers_free(job);
+	pl_report_free(job);
 	pq_groups_destroy(job->groups);
 	pm_machine_destroy(job->machine);
 	job->groups = NULL;
@@ -186,7 +186,7 @@ static struct pl_job *prepare(lua_State *L)
 	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);
 	job->first = get_first(L, job);
-	pl_callers_read(L, job);
+	pl_report_read(L, job);
 	pl_pairs_read(L, f, job);
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
@@ -483,8 +483,8 @@ static const char *const wrong_names[] = {
  * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out) if there is a
  * share, or the description has `rest`. The description is a scope's (query_scope.h) with
  * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
- * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps callers,
- * see query_callers.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields
+ * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps report,
+ * see query_report.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields
  * {row = place} of their rows, and `counts` is set in the description. With `most` records that measure more are set
  * aside (group.h), and `aside` is set in the description: how many were.
  */
@@ -517,16 +517,18 @@ int pl_file_group(lua_State *L)
 	lua_pushinteger(L, (lua_Integer)pq_groups_set_aside(job->groups));
 	lua_setfield(L, PL_OPTIONS_AT, "aside");
 	wrong = pq_groups_wrong(job->groups);
-	if (wrong == PQ_RIGHT && job->callers.asked && !pl_push_callers(L, job))
+	if (wrong == PQ_RIGHT && job->report.is_asked && !pl_push_report(L, f, job))
 		wrong = PQ_WRONG_SUM;
 	if (wrong != PQ_RIGHT) {
 		lua_pushnil(L);
 		lua_pushstring(L, wrong_names[wrong]);
 		return 2;
 	}
-	if (!job->callers.asked)
+	if (!job->report.is_asked)
 		push_groups(L, job);
 	pl_check_names(L, f); /* those of call chains are looked up now */
+	if (job->report.is_asked)
+		return 2;
 	free_job(job);
 	return 1;
 }

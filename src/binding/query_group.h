@@ -25,14 +25,13 @@ struct pl_job {
 	lua_Integer
 		first; /* the measure, from 1, whose greatest values come first; negative: the least */
 	int *at; /* by key: its place among those of a group, 0: it is the group's event, or not shown */
-	struct pl_callers {
-		bool asked;
-		struct pq_caller_column *columns; /* [n_columns] */
-		size_t n_columns, event_key;	  /* SIZE_MAX: none */
+	struct pl_report {
+		bool is_asked;
+		struct pq_report_asked asked;
 		double limit;	/* percent of an event that a row has at least */
 		uint64_t count; /* rows of an event, at most */
-		struct pq_callers *made;
-	} callers;
+		struct pq_report *made;
+	} report;
 };
 
 /* Places on the stack of file_group and file_group_threads. */
@@ -69,12 +68,12 @@ void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chos
 		      int n_shown);
 
 /*
- * Rows with callers instead of the groups (query_callers.c): what the options say of them; those to show, at PL_RESULT_AT.
- * False: their sum has no answer.
+ * The rows of a report instead of the groups (query_report.c): what the options say of them; their sections at PL_RESULT_AT,
+ * and on top the function that gives rows, which keeps the job. False: their sum has no answer.
  */
-void pl_callers_read(lua_State *L, struct pl_job *job);
-bool pl_push_callers(lua_State *L, struct pl_job *job);
-void pl_callers_free(struct pl_job *job);
+void pl_report_read(lua_State *L, struct pl_job *job);
+bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
+void pl_report_free(struct pl_job *job);
 
 /*
  * Groups of rows of pairs of records instead of records (query_pairs.c): what the options say of them; as pq_run, and what

@@ -183,6 +183,15 @@ enum pq_wrong pq_groups_wrong(const struct pq_groups *groups)
 	return PQ_RIGHT;
 }
 
+void pq_groups_seal(struct pq_groups *groups)
+{
+	free(groups->table.slots);
+	groups->table.slots = NULL;
+	groups->table.n_slots = 0;
+	if (groups->chains)
+		pq_chains_seal(groups->chains);
+}
+
 size_t pq_groups_size(const struct pq_groups *groups)
 {
 	return groups->table.n;

@@ -81,6 +81,9 @@ size_t pq_groups_size(const struct pq_groups *groups);
 /* Returns how many records were set aside: they are in no group. */
 uint64_t pq_groups_set_aside(const struct pq_groups *groups);
 
+/* Gives back what only finds groups: nothing is added to them or merged any more. */
+void pq_groups_seal(struct pq_groups *groups);
+
 /* The chains that keys of PQ_CHAIN are of; NULL: there are none. */
 struct pq_chains *pq_groups_chains(const struct pq_groups *groups);
 

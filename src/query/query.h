@@ -7,7 +7,7 @@
 #ifndef PERFLUA_QUERY_QUERY_H
 #define PERFLUA_QUERY_QUERY_H
 
-#include "callers.h"
+#include "report.h"
 #include "count.h"
 #include "rows.h"
 #include "run.h"

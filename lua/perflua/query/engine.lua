@@ -136,17 +136,18 @@ end
 
 ---@param spec table
 ---@param description table from engine.grouping
----@return table[] groups # as group/aggregate.lua gives them
+---@return table[] groups # as group/aggregate.lua gives them; of a report its sections
+---@return function? rows # of a report: see src/binding/query_report.c
 function engine.groups(spec, description)
-  local groups, why = guard(spec.file.group, spec.file, description)
-  if not groups then blame(sums.wrong[why]) end
+  local groups, rows = guard(spec.file.group, spec.file, description)
+  if not groups then blame(sums.wrong[rows]) end
   if spec.aside then spec.aside.n = description.aside or 0 end
   if spec.reader then spec.reader:counted(description.counts) end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
     groups[1] = { keys = {} }
     for i, one in ipairs(description.measures) do groups[1][i] = measures[one.measure].start() end
   end
-  return groups
+  return groups, rows
 end
 
 return engine

@@ -2,10 +2,8 @@
 -- chain names, once. The core makes them; where a filter of it is for Lua they are made here.
 
 local aggregate = require "perflua.group.aggregate"
-local engine = require "perflua.query.engine"
 local names = require "perflua.report.names"
 local sums = require "perflua.group.sums"
-local sections = require "perflua.report.sections"
 
 local callers = {}
 
@@ -114,37 +112,12 @@ local function expanded(groups, prepared)
   return list
 end
 
--- What rows are made of, column by column, for the core; and how many of them are to show.
-local function told(prepared, keys, shown)
-  local place, columns, key = prepared.place, {}, 1
-  for i in ipairs(prepared.fields) do
-    if i == place.dso then
-      columns[i] = { from = "dso" }
-    elseif i == place.symbol then
-      columns[i] = { from = "symbol" }
-    else
-      key = key + 1
-      columns[i] = { from = "key", key = key, signed = keys[i].kind == "signed" }
-    end
-  end
-  if place.symbol then columns[#columns + 1] = { from = "cpumode" } end
-  return { columns = columns, event = 1, limit = shown.limit, count = shown.count }
-end
-
 ---@param prepared table
----@param query_keys table[] the event and the fields
+---@param keys table[] the event and the fields
 ---@param columns table[] count and sum
----@param keys {name: string, kind: string}[] of a row
----@param shown { limit: number, count: integer }
----@return table[] # as report/sections.lua describes them
-function callers.sections(prepared, query_keys, columns, keys, shown)
-  local spec = prepared.query.spec
-  local description = engine.grouping(spec, query_keys, columns)
-  if not description then
-    return sections(expanded(aggregate(spec, query_keys, columns), prepared), prepared, keys, shown)
-  end
-  description.callers = told(prepared, keys, shown)
-  return engine.groups(spec, description)
+---@return table[] # rows as report/sections.lua takes them
+function callers.rows(prepared, keys, columns)
+  return expanded(aggregate(prepared.query.spec, keys, columns), prepared)
 end
 
 return callers

@@ -2,9 +2,10 @@
 --
 -- report.prepare(file, options) checks what is asked for; report.read of what it returns reads the file and gives
 --
---   events    of each event with samples { event, index, samples, period, unresolved, n, values }: n rows are to
---             show, the greatest first; values has for each column an array; unresolved: samples without a function,
---             nil if none were looked for
+--   events    of each event with samples { event, index, samples, period, unresolved, n, rows }: n rows are to
+--             show, the greatest first; rows(from, to) gives for each column an array of these rows' values: there may
+--             be more of them than Lua has memory for; unresolved: samples without a function, nil if none were looked
+--             for
 --   keys      { name, kind } of a row's keys: the fields, and with `symbol` the cpumode
 --   columns   { name, kind } of the values: the keys, samples, period and, with children, children: the period of
 --             the samples that have the row anywhere in their call chain
@@ -17,6 +18,7 @@
 local aside = require "perflua.group.aside"
 local blame = require "perflua.errors.blame"
 local callers = require "perflua.report.callers"
+local engine = require "perflua.query.engine"
 local rows = require "perflua.report.rows"
 local sections = require "perflua.report.sections"
 local Table = require "perflua.table"
@@ -114,6 +116,34 @@ local function shown_keys(prepared)
   return keys
 end
 
+-- What rows are made of, column by column, for the core; and how many of them are to show.
+local function described(prepared, keys, shown)
+  local place, columns, children = prepared.place, {}, prepared.children
+  local key = not children and place.symbol and 2 or 1 -- the event is the first, the cpumode the second
+  for i in ipairs(prepared.fields) do
+    local from = i == place.dso and "dso" or i == place.symbol and "symbol" or "key"
+    if from == "key" or not children then key = key + 1 end
+    columns[i] = { from = from, key = (from == "key" or not children) and key or nil, signed = keys[i].kind == "signed" }
+  end
+  if place.symbol then columns[#columns + 1] = { from = "cpumode", key = not children and 2 or nil } end
+  return { columns = columns, event = 1, callers = children, limit = shown.limit, count = shown.count }
+end
+
+-- The events with their rows.
+local function read_events(prepared, keys, shown)
+  local make, spec = prepared.children and callers or rows, prepared.query.spec
+  local wanted, columns = query_keys(prepared.query, make.fields(prepared))
+  local description = engine.grouping(spec, wanted, columns)
+  if not description then return sections(make.rows(prepared, wanted, columns), prepared, keys, shown) end
+  description.report = described(prepared, keys, shown)
+  local list, get = engine.groups(spec, description)
+  for _, section in ipairs(list) do
+    local before = section.first - 1
+    section.first, section.rows = nil, function(from, to) return get(before + from, before + to) end
+  end
+  return list
+end
+
 local ALL = { limit = 0, count = math.maxinteger }
 
 ---@param prepared table
@@ -122,11 +152,8 @@ local ALL = { limit = 0, count = math.maxinteger }
 ---@return table
 function report.read(prepared, shown)
   shown = shown or ALL
-  local make, keys = prepared.children and callers or rows, shown_keys(prepared)
-  local counted = aside.from(prepared.query)
-  local wanted, columns = query_keys(prepared.query, make.fields(prepared))
-  local list = prepared.children and callers.sections(prepared, wanted, columns, keys, shown)
-    or sections(make.rows(prepared, wanted, columns), prepared, keys, shown)
+  local keys, counted = shown_keys(prepared), aside.from(prepared.query)
+  local list = read_events(prepared, keys, shown)
   local events = prepared.query.spec.file.events -- in a stream they may have come among the samples
   for _, section in ipairs(list) do
     section.event = section.index and events[section.index].name or "unknown event"
@@ -154,9 +181,10 @@ function report.table(result)
   end
   for i, event in ipairs(result.events) do
     data.events[i] = event.event
+    local by_column = event.rows(1, event.n)
     for r = 1, event.n do
       local group = { event = i, keys = {} }
-      for c, values in ipairs(event.values) do
+      for c, values in ipairs(by_column) do
         if c <= n then group.keys[c] = values[r] else group[c - n] = values[r] end
       end
       data.groups[#data.groups + 1] = group

@@ -1,6 +1,6 @@
 -- From rows { samples, period, children?, event = its index or nil, keys = {…}, unresolved } to the sections of a
--- report, one for each event, as the core makes them of callers (src/binding/query_callers.c):
--- { index, samples, period, unresolved, n, values }.
+-- report, one for each event, as the core makes them (src/binding/query_report.c):
+-- { index, samples, period, unresolved, n, rows }.
 
 local order = require "perflua.report.order"
 local sort = require "perflua.table.sort"
@@ -46,17 +46,17 @@ local function count_shown(rows, measure, whole, shown)
   return #rows
 end
 
--- The values of the first n rows by column: keys, then what is measured.
-local function values_of(rows, n, n_keys, n_measures)
+-- The values of rows from..to by column: keys, then what is measured.
+local function values_of(rows, from, to, n_keys, n_measures)
   local values = {}
   for c = 1, n_keys do
     local column = {}
-    for r = 1, n do column[r] = rows[r].keys[c] end
+    for r = from, to do column[r - from + 1] = rows[r].keys[c] end
     values[c] = column
   end
   for m = 1, n_measures do
     local column = {}
-    for r = 1, n do column[r] = rows[r][m] end
+    for r = from, to do column[r - from + 1] = rows[r][m] end
     values[n_keys + m] = column
   end
   return values
@@ -79,7 +79,7 @@ return function(rows, prepared, keys, shown)
     end
     section.rows = nil
     section.n = count_shown(sorted, measure, section.period, shown)
-    section.values = values_of(sorted, section.n, #keys, measure)
+    section.rows = function(from, to) return values_of(sorted, from, to, #keys, measure) end
   end
   return list
 end

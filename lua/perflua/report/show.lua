@@ -10,125 +10,153 @@ local function width(text) return text:find("[\x80-\xff]") and utf8.len(text) or
 local right = { signed = true, unsigned = true, address = true, float = true }
 
 local ABSENT = {} -- a value for tables
+local MOST = 4096 -- cells of a column that are kept
 
--- Columns: of row r cell(values[r]) is shown, with what `mark` says of it before.
-local function key_column(key, values)
+-- Columns: the value at values[at][r] is shown as cell(value, event), behind the mark of values[mark_at][r].
+local function key_column(key, at)
   return {
-    title = names.title(key.name), right = right[key.kind], values = values,
-    cell = function(value) return value == ABSENT and "-" or fmt.cell(value, key.kind) end,
+    title = names.title(key.name), right = right[key.kind], at = at,
+    cell = function(value) return fmt.cell(value, key.kind) end,
   }
 end
 
-local function symbol_column(values, levels)
+local function symbol_column(at, mark_at)
   local marks = {}
   for cpumode, letter in pairs(names.levels) do marks[cpumode] = "[" .. letter .. "] " end
+  return { title = names.title("symbol"), at = at, cell = fmt.escape, mark_at = mark_at, marks = marks, before = 4 }
+end
+
+local function percent_column(title, at)
   return {
-    title = names.title("symbol"), values = values, cell = fmt.escape,
-    mark = function(r) return marks[levels[r]] end, mark_width = 4,
+    title = title, right = true, at = at,
+    cell = function(part, event) return ("%.2f%%"):format(event.period > 0 and 100 * (part / event.period) or 0) end,
   }
 end
 
-local function percent_column(title, values, whole)
-  return {
-    title = title, right = true, values = values,
-    cell = function(part) return ("%.2f%%"):format(whole > 0 and 100 * (part / whole) or 0) end,
-  }
-end
-
-local function columns_of(report, event)
-  local columns, keys, values = {}, report.keys, event.values
+local function columns_of(report)
+  local columns, keys = {}, report.keys
   local n = #keys
-  if report.children then columns[1] = percent_column("Children", values[n + 3], event.period) end
-  columns[#columns + 1] = percent_column(report.children and "Self" or "Overhead", values[n + 2], event.period)
+  if report.children then columns[1] = percent_column("Children", n + 3) end
+  columns[#columns + 1] = percent_column(report.children and "Self" or "Overhead", n + 2)
   for i, key in ipairs(keys) do
     if key.name == "symbol" then
-      columns[#columns + 1] = symbol_column(values[i], values[n])
+      columns[#columns + 1] = symbol_column(i, n)
     elseif not (report.symbols and i == n) then
-      columns[#columns + 1] = key_column(key, values[i])
+      columns[#columns + 1] = key_column(key, i)
     end
   end
+  for _, column in ipairs(columns) do column.before = column.before or 0 end
+  columns[#columns].last = not columns[#columns].right
   return columns
 end
 
--- The greater of a width and a text's, which is never more than its bytes.
-local function wider(most, text) return #text > most and math.max(most, width(text)) or most end
-
--- A column that ends the line: its values are mostly different. Those that are shown otherwise are in `other`.
-local function fit_last(column, n)
-  local values, cell, before = column.values, column.cell, column.mark_width or 0
-  local most, other = width(column.title) - before, {}
-  for r = 1, n do
-    local value = values[r]
+-- What is kept by value, up to MOST of it.
+local function kept(make)
+  local known, n = {}, 0
+  local function get(value, ...)
     if value == nil then value = ABSENT end
-    local text = cell(value)
-    if text ~= value then other[r] = text end
-    most = wider(most, text)
+    local text = known[value]
+    if text then return text end
+    if n == MOST then known, n = {}, 0 end
+    text = make(value ~= ABSENT and value or nil, ...)
+    known[value], n = text, n + 1
+    return text
   end
-  column.other, column.dots = other, ("."):rep(most + before)
+  return get
 end
 
--- All of one width, of each value made once.
-local function fit(column, n)
-  local values, cell, cells, most = column.values, column.cell, {}, width(column.title)
-  local before = column.mark_width or 0
-  for r = 1, n do
-    local value = values[r]
-    if value == nil then value = ABSENT end
-    if not cells[value] then
-      local text = cell(value)
-      cells[value], most = text, math.max(most, before + width(text))
+local function text_of(column, value, event) return value == nil and "-" or column.cell(value, event) end
+
+-- Makes columns wide enough for the titles and for all rows of an event.
+local function fit(columns, event, batches)
+  for _, column in ipairs(columns) do
+    local most = width(column.title) - column.before
+    local get = kept(function(value)
+      local text = text_of(column, value, event)
+      if #text > most then most = math.max(most, width(text)) end
+      return true
+    end)
+    column.see, column.most = get, function() return most end
+  end
+  for values, n in batches() do
+    for _, column in ipairs(columns) do
+      local list, see = values[column.at], column.see
+      for r = 1, n do see(list[r]) end
     end
   end
-  local function pad(text, room)
-    local blanks = (" "):rep(room - width(text))
-    return column.right and blanks .. text or text .. blanks
-  end
-  for value, text in pairs(cells) do cells[value] = pad(text, most - before) end
-  column.cells, column.title, column.dots = cells, pad(column.title, most), ("."):rep(most)
+  for _, column in ipairs(columns) do column.room = column.most() end
 end
 
--- A column's cells into `parts`, for rows from..to: the first at parts[at], the next `step` behind.
-local function put(column, parts, at, step, from, to)
-  local values, cells, other, mark = column.values, column.cells, column.other, column.mark
-  for r = from, to do
-    local value = values[r]
-    if value == nil then value = ABSENT end
-    local text
-    if cells then text = cells[value] else text = other[r] or value end
-    parts[at] = mark and mark(r) .. text or text
+local function pad(column, text)
+  if column.last then return text end
+  local blanks = (" "):rep(column.room - width(text))
+  return column.right and blanks .. text or text .. blanks
+end
+
+-- A column's cells into `parts`: the first at parts[at], the next `step` behind.
+local function put(column, values, n, parts, at, step)
+  local list, cells = values[column.at], column.cells
+  local marks, modes = column.marks, values[column.mark_at]
+  for r = 1, n do
+    local text = cells(list[r])
+    parts[at] = marks and marks[modes[r]] .. text or text
     at = at + step
   end
 end
 
-local BATCH = 256 -- rows that are written at a time
+local BATCH = 256 -- rows that are read and written at a time
 
-local function write_rows(columns, n, write)
+-- Walks the rows of an event in batches: values by column, and how many. Few rows are read once for all walks.
+local function batches_of(event)
+  local from_before, before
+  return function()
+    local from = 1
+    return function()
+      if from > event.n then return nil end
+      local n = math.min(BATCH, event.n - from + 1)
+      if from_before ~= from then from_before, before = from, event.rows(from, from + n - 1) end
+      from = from + n
+      return before, n
+    end
+  end
+end
+
+local function write_rows(columns, event, batches, write)
   local parts, step = {}, 2 * #columns + 1
-  for from = 1, n, BATCH do
-    local to = math.min(from + BATCH - 1, n)
-    for r = 0, to - from do
+  for _, column in ipairs(columns) do
+    local function cell(value) return pad(column, text_of(column, value, event)) end
+    column.cells = column.last and cell or kept(cell)
+  end
+  for values, n in batches() do
+    for r = 0, n - 1 do
       for c = 1, #columns do parts[r * step + 2 * c - 1] = "  " end
       parts[(r + 1) * step] = "\n"
     end
-    for c, column in ipairs(columns) do put(column, parts, 2 * c, step, from, to) end
-    write(table.concat(parts, "", 1, (to - from + 1) * step))
+    for c, column in ipairs(columns) do put(column, values, n, parts, 2 * c, step) end
+    write(table.concat(parts, "", 1, n * step))
   end
 end
 
 ---@param report table of report.read
----@param event table one of its events
----@param write fun(text: string)
-function show.section(report, event, write)
-  local columns, titles, dots = columns_of(report, event), {}, {}
-  for c, column in ipairs(columns) do
-    local is_last = c == #columns and not column.right
-    if is_last then fit_last(column, event.n) else fit(column, event.n) end
-    titles[c], dots[c] = column.title, column.dots
+---@return fun(event: table, write: fun(text: string)) # writes one of its events
+function show.sections(report)
+  local columns = columns_of(report)
+  return function(event, write)
+    local titles, dots, batches = {}, {}, batches_of(event)
+    fit(columns, event, batches)
+    for c, column in ipairs(columns) do
+      local room = column.room + column.before
+      titles[c], dots[c] = column.title, ("."):rep(room)
+      if not column.last then
+        local blanks = (" "):rep(room - width(column.title))
+        titles[c] = column.right and blanks .. column.title or column.title .. blanks
+      end
+    end
+    write("# " .. table.concat(titles, "  ") .. "\n")
+    write("# " .. table.concat(dots, "  ") .. "\n")
+    write("#\n")
+    write_rows(columns, event, batches, write)
   end
-  write("# " .. table.concat(titles, "  ") .. "\n")
-  write("# " .. table.concat(dots, "  ") .. "\n")
-  write("#\n")
-  write_rows(columns, event.n, write)
 end
 
 return show

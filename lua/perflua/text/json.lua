@@ -8,6 +8,7 @@ local json = {}
 
 local Raw = {} -- text that is JSON already
 local Array, Object = {}, {} -- what an empty table is
+local Lazy = {} -- an array whose items are made when they are written
 local MAX_DEPTH = 200
 
 json.null = setmetatable({ text = "null" }, Raw)
@@ -23,6 +24,11 @@ function json.address(x) return core.hex(x) end
 ---@param t table? plain; encodes as an array even if it is empty (which it would anyway)
 ---@return table
 function json.array(t) return setmetatable(t or {}, Array) end
+
+---@param n integer
+---@param item fun(i: integer): any
+---@return table # for json.write: an array of n items
+function json.lazy(n, item) return setmetatable({ n = n, item = item }, Lazy) end
 
 ---@param t table? plain; encodes as an object even if it is empty
 ---@return table
@@ -153,6 +159,44 @@ function encode(value, depth, keys)
   if not encoder then error("json: cannot encode a " .. type(value), 0) end
   return encoder(value, depth, keys)
 end
+
+local function write_lazy(write, list, depth)
+  local keys = {}
+  write("[")
+  for i = 1, list.n do write((i > 1 and "," or "") .. encode(list.item(i), depth, keys)) end
+  write("]")
+end
+
+-- Arrays and objects of what is written in parts are written so, too.
+local function write_value(write, value, depth)
+  local meta = type(value) == "table" and getmetatable(value)
+  if meta == Lazy then
+    write_lazy(write, value, depth + 1)
+  elseif meta == Array then
+    for i = 1, #value do
+      write(i > 1 and "," or "[")
+      write_value(write, value[i], depth + 1)
+    end
+    write(#value > 0 and "]" or "[]")
+  elseif meta == Object then
+    local list = {}
+    for name in pairs(value) do list[#list + 1] = name end
+    table.sort(list)
+    for i, name in ipairs(list) do
+      write((i > 1 and "," or "{") .. json.string(name) .. ":")
+      write_value(write, value[name], depth + 1)
+    end
+    write(#list > 0 and "}" or "{}")
+  else
+    write(encode(value, depth))
+  end
+end
+
+---Writes the text of json.encode in parts. Of what is large only these are in memory: the items of json.array and
+---json.object, and those of json.lazy, which are made one by one.
+---@param write fun(text: string)
+---@param value any
+function json.write(write, value) write_value(write, value, 1) end
 
 ---@param value any nil, booleans, numbers, strings, tables, userdata with pairs()
 ---@return string

@@ -80,10 +80,11 @@ local function write_text(result, file, health, out)
     out:write("# ", text, "\n")
   end
   local function write(text) out:write(text) end
+  local write_section = show.sections(result)
   for i, event in ipairs(result.events) do
     write((i > 1 and "\n\n" or "") .. "# " .. fmt.escape(quality.event(event, health)) .. "\n")
     write("# Event count: " .. fmt.unsigned(event.period) .. "\n#\n")
-    show.section(result, event, write)
+    write_section(event, write)
   end
   if #result.events == 0 then
     out:write("# no samples\n")
@@ -91,7 +92,10 @@ local function write_text(result, file, health, out)
   if result.interruption then out:write("# ", result.interruption, "\n") end
 end
 
--- For machines: columns { name, kind }, and a function of an event and a row's number that gives its values.
+local BATCH = 256 -- rows that are read at a time
+
+-- For machines: columns { name, kind }, and a function of an event that gives one of a row's number, from 1 on, that gives
+-- its values.
 local function columns_of(result)
   local columns = { { name = "percent", kind = "percent" } }
   if result.children then
@@ -99,14 +103,20 @@ local function columns_of(result)
   end
   local shares, n = #columns, #result.keys
   table.move(result.columns, 1, #result.columns, shares + 1, columns)
-  return columns, function(event, r)
-    local row, values = {}, event.values
-    row[shares] = share(values[n + 2][r], event.period)
-    if result.children then
-      row[1] = share(values[n + 3][r], event.period)
+  return columns, function(event)
+    local first, values = math.maxinteger, nil
+    return function(r)
+      if r < first or r >= first + BATCH then
+        first, values = r, event.rows(r, math.min(event.n, r + BATCH - 1))
+      end
+      local row, at = {}, r - first + 1
+      row[shares] = share(values[n + 2][at], event.period)
+      if result.children then
+        row[1] = share(values[n + 3][at], event.period)
+      end
+      for c, column in ipairs(values) do row[shares + c] = column[at] end
+      return row
     end
-    for c, column in ipairs(values) do row[shares + c] = column[r] end
-    return row
   end
 end
 
@@ -116,13 +126,18 @@ local function write_csv(result, _, _, out, safe)
   if result.interruption then interrupted.say(result.interruption) end
   local columns, values_of = columns_of(result)
   table.insert(columns, 1, { name = "event", kind = "string" })
-  local lines = {}
-  for _, event in ipairs(result.events) do
-    for r = 1, event.n do
-      lines[#lines + 1] = table.move(values_of(event, r), 1, #columns - 1, 2, { event.event })
+  -- rows are made when they are written
+  local i, r, row_of = 0, 0, nil
+  local function next_row()
+    while not row_of or r == result.events[i].n do
+      i, r = i + 1, 0
+      if not result.events[i] then return nil end
+      row_of = values_of(result.events[i])
     end
+    r = r + 1
+    return table.move(row_of(r), 1, #columns - 1, 2, { result.events[i].event })
   end
-  return output.csv(out, columns, lines, safe)
+  return output.csv(out, columns, setmetatable({}, { __index = next_row }), safe)
 end
 
 -- Integers of a recording have no sign unless their kind says so.
@@ -130,26 +145,28 @@ local function typed(value, kind)
   if math.type(value) ~= "integer" or kind == "signed" then
     return value
   end
-  return kind == "address" and json.address(value) or json.unsigned(value)
+  return kind == "address" and json.address(value) or value < 0 and json.unsigned(value) or value
 end
 
 local function write_json(result, file, health, out)
   local events, columns, values_of = json.array(), columns_of(result)
   for i, event in ipairs(result.events) do
-    local rows = json.array()
-    for r = 1, event.n do
-      local values, object = values_of(event, r), {}
+    local row_of = values_of(event)
+    local rows = json.lazy(event.n, function(r)
+      local values, object = row_of(r), {}
       for c, column in ipairs(columns) do
         object[column.name] = typed(values[c], column.kind)
       end
-      rows[r] = object
-    end
-    events[i] = { event = event.event, samples = event.samples, period = event.period, rows = rows,
+      return object
+    end)
+    events[i] = json.object { event = event.event, samples = event.samples, period = event.period, rows = rows,
       lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
   end
-  out:write(json.encode { path = file.path, interrupted = interrupted.value(), complete = file.complete,
-    damage = #file.damage, lost_records = health and health.lost_records, set_aside = result.aside,
-    events = events }, "\n")
+  json.write(function(text) out:write(text) end, json.object {
+    path = file.path, interrupted = interrupted.value(), complete = file.complete, damage = #file.damage,
+    lost_records = health and health.lost_records, set_aside = result.aside, events = events,
+  })
+  out:write("\n")
 end
 
 -- What an interrupt did to the report; nil: nothing.

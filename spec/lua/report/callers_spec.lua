@@ -1,4 +1,4 @@
--- Reports with callers: the core makes and sorts their rows as Lua does.
+-- Reports, mostly with callers: the core makes and sorts their rows as Lua does.
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
@@ -62,15 +62,23 @@ local function recording()
   return b:write()
 end
 
+local function read(prepared, shown)
+  local result = report.read(prepared, shown)
+  for _, event in ipairs(result.events) do
+    event.values, event.rows = event.rows(1, event.n), nil
+  end
+  return result
+end
+
 -- What the core reads is what Lua makes of the records.
 local function same(file, asked, shown)
   asked.order = "file"
   local prepared = report.prepare(file, asked)
-  assert.is_true(prepared.children)
-  local got = report.read(prepared, shown)
+  assert.are.equal(asked.children ~= false, prepared.children)
+  local got = read(prepared, shown)
   prepared = report.prepare(file, asked)
   prepared.query.spec.interpreted = true
-  assert.same(report.read(prepared, shown), got)
+  assert.same(read(prepared, shown), got)
   return got
 end
 
@@ -87,6 +95,14 @@ describe("a report with callers", function()
     it("has the rows that Lua makes of the records, in the same order: " .. table.concat(sort, ", "), function()
       local file <close> = assert(perflua.open(path, options))
       local got = same(file, { sort = sort, children = true })
+      assert.are.equal(600, got.events[1].samples + got.events[2].samples)
+    end)
+  end
+
+  for _, sort in ipairs(sorts) do
+    it("has them without callers, too: " .. table.concat(sort, ", "), function()
+      local file <close> = assert(perflua.open(path, options))
+      local got = same(file, { sort = sort, children = false })
       assert.are.equal(600, got.events[1].samples + got.events[2].samples)
     end)
   end
@@ -161,6 +177,9 @@ describe("a report with callers", function()
       local path_of_it = corpus.root .. "/" .. name
       local file <close> = assert(perflua.open(path_of_it, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
       same(file, {})
+      for _, sort in ipairs { { "comm", "dso", "symbol" }, { "dso" }, { "pid", "symbol", "ip" } } do
+        same(file, { sort = sort, children = false })
+      end
     end)
   end
 
@@ -168,7 +187,7 @@ describe("a report with callers", function()
     for name, binary in pairs { [recordings[4]] = "[sunrpc]", [recordings[5]] = "[kernel.vmlinux]" } do
       local file <close> = assert(perflua.open(corpus.root .. "/" .. name))
       for _, children in ipairs { true, false } do
-        local result = report.read(report.prepare(file, { sort = { "dso" }, children = children }))
+        local result = read(report.prepare(file, { sort = { "dso" }, children = children }))
         local names = {}
         for _, dso in ipairs(result.events[1].values[1]) do names[dso] = true end
         assert.is_true(names[binary], binary)

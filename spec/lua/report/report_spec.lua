@@ -28,7 +28,12 @@ local samples = {
   { "cycles", "sh", 1, 1, 50 }, { "cycles", "cat", 3, 1, 100 },
 }
 
-local function read(file, options, shown) return report.read(report.prepare(file, options), shown) end
+-- With all rows of each event as its values.
+local function read(file, options, shown)
+  local result = report.read(report.prepare(file, options), shown)
+  for _, event in ipairs(result.events) do event.values = event.rows(1, event.n) end
+  return result
+end
 
 -- The rows of an event as lists.
 local function rows_of(event)

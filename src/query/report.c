@@ -1,0 +1,429 @@
+#include <stdlib.h>
+
+#include "../perfdata/fields.h"
+#include "report_inside.h"
+
+#define BY_DSO	  1u
+#define BY_SYMBOL 2u
+
+static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *number)
+{
+	*number = pm_names_add(&r->names, (struct pd_text){ text, n });
+	return *number != PM_NO_NAME;
+}
+
+static uint64_t hash_part(const void *arg, uint32_t item)
+{
+	const struct pq_report *r = arg;
+	const struct pq_report_part *p = &r->parts[item];
+	uint64_t rest = (uint64_t)p->dso << 16 | (uint64_t)p->mode << 8 | p->placed;
+
+	return pq_mix(pq_mix((uintptr_t)p->symbol ^ r->secret.a, p->address ^ r->secret.b),
+		      rest ^ r->secret.a);
+}
+
+static bool same_part(const void *arg, uint32_t left, uint32_t right)
+{
+	const struct pq_report *r = arg;
+	const struct pq_report_part *a = &r->parts[left], *b = &r->parts[right];
+
+	return a->symbol == b->symbol && a->address == b->address && a->dso == b->dso &&
+	       a->mode == b->mode && a->placed == b->placed;
+}
+
+/* The number of a part; UINT32_MAX: no memory. */
+static uint32_t add_part(struct pq_report *r, const struct pq_report_part *part)
+{
+	const struct pq_numbered how = { hash_part, same_part, r };
+	uint32_t found;
+
+	if (r->n_parts >= UINT32_MAX || !ps_reserve(r->parts, r->n_parts, r->parts_room))
+		return UINT32_MAX;
+	r->parts[r->n_parts] = *part;
+	found = pq_numbers_add(&r->by_part, &how, (uint32_t)r->n_parts);
+	r->n_parts += found == r->n_parts;
+	return found;
+}
+
+/* Are they shown by one letter? What is not known is shown as the hypervisor. */
+static uint8_t level_of(uint8_t mode)
+{
+	return mode == PD_CPUMODE_UNKNOWN || mode > PD_CPUMODE_GUEST_USER ?
+		       PD_CPUMODE_HYPERVISOR :
+		       mode;
+}
+
+/* The part of a frame; UINT32_MAX: no memory. `frame` is NULL where there is no address. */
+static uint32_t part_of_frame(struct pq_report *r, const struct pq_frame *frame)
+{
+	struct pq_report_part part = { .dso = PM_NO_NAME, .placed = frame != NULL };
+	const struct ps_dso *dso = frame ? frame->dso : NULL;
+	const char *short_name = dso ? dso->short_name : PM_UNKNOWN;
+	uint32_t symbol;
+
+	if (r->by & BY_DSO && !name_of(r, short_name, strlen(short_name), &part.dso))
+		return UINT32_MAX;
+	if (r->by & BY_SYMBOL) {
+		part.mode = frame ? level_of(frame->mode) : PD_CPUMODE_HYPERVISOR;
+		if (frame && !frame->symbol)
+			part.address = frame->address;
+	}
+	if (r->by & BY_SYMBOL && frame && frame->symbol) {
+		if (!name_of(r, frame->symbol->name, frame->symbol->length, &symbol))
+			return UINT32_MAX;
+		part.symbol = r->names.texts[symbol].p;
+	}
+	return add_part(r, &part);
+}
+
+/* Notes the short names of the machine's binaries that are not the end of their path. */
+static bool read_binaries(struct pq_report *r)
+{
+	for (uint32_t system = 0; system < r->asked->n_systems; system++) {
+		const struct ps_store *store = pm_machine_store(r->asked->machine, system);
+
+		for (size_t i = 0; store && i < ps_store_count(store); i++) {
+			const struct ps_dso *dso = ps_store_at(store, i);
+			uint32_t number;
+
+			if (dso->id.kind == PS_USER || dso->id.kind == PS_DATA)
+				continue;
+			number = pm_names_add(&r->binaries.names,
+					      (struct pd_text){ dso->name, strlen(dso->name) });
+			if (number == PM_NO_NAME ||
+			    !ps_reserve(r->binaries.shown, number, r->binaries.room))
+				return false;
+			r->binaries.shown[number] = dso->short_name;
+		}
+	}
+	return true;
+}
+
+/* The end of a path, without slashes behind it: see dso__set_basename, tools/perf/util/dso.c. */
+static struct pd_text base_of(struct pd_text path)
+{
+	size_t n = path.n, from;
+
+	while (n && path.p[n - 1] == '/')
+		n--;
+	for (from = n; from && path.p[from - 1] != '/'; from--)
+		;
+	return n ? (struct pd_text){ path.p + from, n - from } : path;
+}
+
+/* The number of the name that a binary is shown by. */
+static bool short_name_of(struct pq_report *r, const struct pq_value *dso, uint32_t *number)
+{
+	struct pd_text path, text = { PM_UNKNOWN, strlen(PM_UNKNOWN) };
+	size_t n = r->binaries.names.n;
+	uint32_t known;
+
+	if (dso->type == PQ_TEXT) {
+		path = (struct pd_text){ dso->p, dso->size };
+		text = base_of(path);
+		known = pm_names_add(&r->binaries.names, path);
+		if (known == PM_NO_NAME ||
+		    (known == n && !ps_reserve(r->binaries.shown, n, r->binaries.room)))
+			return false;
+		if (known == n)
+			r->binaries.shown[n] = NULL;
+		if (r->binaries.shown[known])
+			text = (struct pd_text){ r->binaries.shown[known],
+						 strlen(r->binaries.shown[known]) };
+	}
+	return name_of(r, text.p, text.n, number);
+}
+
+static uint8_t mode_of(const struct pq_value *name)
+{
+	for (uint8_t mode = 0; name->type == PQ_TEXT && mode <= PD_CPUMODE_GUEST_USER; mode++) {
+		const char *known = pd_cpumode_name(mode);
+
+		if (strlen(known) == name->size && memcmp(known, name->p, name->size) == 0)
+			return mode;
+	}
+	return PD_CPUMODE_UNKNOWN;
+}
+
+/* The part of a group's keys; UINT32_MAX: no memory. */
+static uint32_t part_of_group(struct pq_report *r, size_t g)
+{
+	struct pq_report_part part = { .dso = PM_NO_NAME };
+	struct pq_value value;
+
+	for (size_t i = 0; i < r->asked->n_columns; i++) {
+		const struct pq_report_column *column = &r->asked->columns[i];
+
+		if (column->from == PQ_FROM_KEY)
+			continue;
+		pq_groups_key(r->groups, g, column->key, &value);
+		if (column->from == PQ_FROM_MODE) {
+			part.mode = mode_of(&value);
+		} else if (column->from == PQ_FROM_DSO) {
+			if (!short_name_of(r, &value, &part.dso))
+				return UINT32_MAX;
+		} else {
+			part.symbol = value.type == PQ_TEXT ? value.p : NULL;
+			part.address = value.type == PQ_INT ? value.u : 0;
+			part.placed = value.type != PQ_NIL;
+		}
+	}
+	return add_part(r, &part);
+}
+
+/* Are they asked for one by one, and not as a part? */
+static bool is_own(const struct pq_report *r, size_t key)
+{
+	if (r->asked->callers)
+		return key + 1 < r->asked->n_keys;
+	for (size_t i = 0; i < r->asked->n_columns; i++)
+		if (r->asked->columns[i].from != PQ_FROM_KEY &&
+		    r->asked->columns[i].key == key)
+			return false;
+	return true;
+}
+
+static uint64_t hash_owner(const void *arg, uint32_t item)
+{
+	const struct pq_report *r = arg;
+	const struct pq_table *table = &r->groups->table;
+	uint64_t *words = pq_table_group(table, r->owners[item]), h = r->secret.b;
+
+	for (size_t k = 0; k < r->asked->n_keys; k++)
+		if (r->own[k])
+			h = pq_mix(words[k] ^ r->secret.a,
+				   h + pq_table_tags(table, words)[k]);
+	return h;
+}
+
+static bool same_owner(const void *arg, uint32_t left, uint32_t right)
+{
+	const struct pq_report *r = arg;
+	const struct pq_table *table = &r->groups->table;
+	uint64_t *a = pq_table_group(table, r->owners[left]);
+	uint64_t *b = pq_table_group(table, r->owners[right]);
+
+	/* texts are the groups' own: the same ones are at one place */
+	for (size_t k = 0; k < r->asked->n_keys; k++)
+		if (r->own[k] && (a[k] != b[k] || pq_table_tags(table, a)[k] !=
+							  pq_table_tags(table, b)[k]))
+			return false;
+	return true;
+}
+
+/* The number that all groups have whose own keys are the same; UINT32_MAX: no memory. */
+static uint32_t owner_of(struct pq_report *r, size_t g)
+{
+	const struct pq_numbered how = { hash_owner, same_owner, r };
+	uint32_t found;
+
+	if (!ps_reserve(r->owners, r->n_owners, r->owners_room))
+		return UINT32_MAX;
+	r->owners[r->n_owners] = (uint32_t)g;
+	found = pq_numbers_add(&r->by_owner, &how, (uint32_t)r->n_owners);
+	r->n_owners += found == r->n_owners;
+	return found;
+}
+
+static uint64_t hash_row(const void *arg, uint32_t item)
+{
+	const struct pq_report *r = arg;
+
+	return pq_mix(r->rows[item].owner ^ r->secret.a, r->rows[item].part ^ r->secret.b);
+}
+
+static bool same_row(const void *arg, uint32_t left, uint32_t right)
+{
+	const struct pq_report *r = arg;
+	const struct pq_report_item *a = &r->rows[left], *b = &r->rows[right];
+
+	return a->owner == b->owner && a->part == b->part;
+}
+
+/* The number of a row; UINT32_MAX: no memory. */
+static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_t g)
+{
+	const struct pq_numbered how = { hash_row, same_row, r };
+	uint32_t found;
+
+	if (r->n_rows >= UINT32_MAX || !ps_reserve(r->rows, r->n_rows, r->rows_room))
+		return UINT32_MAX;
+	r->rows[r->n_rows] = (struct pq_report_item){
+		.owner = owner,
+		.part = part,
+		.group = (uint32_t)g,
+		.latest = UINT32_MAX,
+	};
+	found = pq_numbers_add(&r->by_row, &how, (uint32_t)r->n_rows);
+	r->n_rows += found == r->n_rows;
+	return found;
+}
+
+/* Of what is at most PQ_TOO_LARGE, which stands for all that is more. */
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a >= PQ_TOO_LARGE || b >= PQ_TOO_LARGE - a ? PQ_TOO_LARGE : a + b;
+}
+
+/* Adds what group g measured to the row of a part. */
+static bool add(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bool own,
+		const struct pq_state measured[2])
+{
+	uint32_t number = part == UINT32_MAX ? part : row_of(r, owner, part, g);
+	struct pq_report_item *row;
+
+	if (number == UINT32_MAX)
+		return false;
+	row = &r->rows[number];
+	if (own) {
+		row->samples += measured[0].value.u;
+		row->period = sum(row->period, measured[1].value.u);
+	}
+	if (row->latest != g) {
+		row->children = sum(row->children, measured[1].value.u);
+		row->latest = (uint32_t)g;
+	}
+	return true;
+}
+
+/* Adds group g to the rows of its frames. */
+static bool add_frames(struct pq_report *r, uint32_t owner, size_t g,
+		       const struct pq_state measured[2])
+{
+	const struct pq_chains *chains = pq_groups_chains(r->groups);
+	const uint32_t *frames;
+	struct pq_value chain;
+	size_t n;
+
+	pq_groups_key(r->groups, g, r->asked->n_keys - 1, &chain);
+	if (chain.type != PQ_CHAIN)
+		return add(r, owner, part_of_frame(r, NULL), g, true, measured);
+	frames = pq_chains_frames(chains, (uint32_t)chain.u, &n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *part = &r->part_of_frame[frames[i]];
+
+		if (*part == UINT32_MAX)
+			*part = part_of_frame(r, pq_chains_frame(chains, frames[i]));
+		if (!add(r, owner, *part, g, i == 0, measured))
+			return false;
+	}
+	return true;
+}
+
+static bool add_group(struct pq_report *r, size_t g)
+{
+	uint32_t owner = owner_of(r, g);
+	struct pq_state measured[2];
+
+	if (owner == UINT32_MAX)
+		return false;
+	for (size_t m = 0; m < 2; m++)
+		pq_groups_state(r->groups, g, m, &measured[m]);
+	return r->asked->callers ? add_frames(r, owner, g, measured) :
+				   add(r, owner, part_of_group(r, g), g, true, measured);
+}
+
+/* The names of a frame that rows are told apart by, and the keys. */
+static bool read_asked(struct pq_report *r)
+{
+	const struct pq_report_asked *asked = r->asked;
+
+	for (size_t i = 0; i < asked->n_columns; i++) {
+		if (asked->columns[i].from == PQ_FROM_DSO)
+			r->by |= BY_DSO;
+		else if (asked->columns[i].from != PQ_FROM_KEY)
+			r->by |= BY_SYMBOL;
+	}
+	r->own = calloc(asked->n_keys + 1, sizeof(*r->own));
+	for (size_t k = 0; r->own && k < asked->n_keys; k++)
+		r->own[k] = is_own(r, k);
+	return r->own;
+}
+
+static bool fill(struct pq_report *r)
+{
+	const struct pq_chains *chains = pq_groups_chains(r->groups);
+	size_t n = chains ? pq_chains_n_frames(chains) : 0, size = pq_groups_size(r->groups);
+
+	if (!read_asked(r) || size >= UINT32_MAX ||
+	    (r->by & BY_DSO && !r->asked->callers && r->asked->machine && !read_binaries(r)))
+		return false;
+	r->part_of_frame = malloc((n + 1) * sizeof(*r->part_of_frame));
+	if (!r->part_of_frame)
+		return false;
+	memset(r->part_of_frame, 0xff, n * sizeof(*r->part_of_frame));
+	for (size_t g = 0; g < size; g++)
+		if (!add_group(r, g))
+			return false;
+	return true;
+}
+
+/* Gives back what only finds rows. */
+static void forget(struct pq_report *r)
+{
+	pq_numbers_deinit(&r->by_part);
+	pq_numbers_deinit(&r->by_owner);
+	pq_numbers_deinit(&r->by_row);
+	pm_names_deinit(&r->binaries.names);
+	free(r->binaries.shown);
+	r->binaries.shown = NULL;
+	free(r->part_of_frame);
+	r->part_of_frame = NULL;
+}
+
+struct pq_report *pq_report_create(struct pq_groups *groups,
+				   const struct pq_report_asked *asked)
+{
+	struct pq_report *r = calloc(1, sizeof(*r));
+	bool filled;
+
+	if (!r)
+		return NULL;
+	r->groups = groups;
+	r->asked = asked;
+	pq_secret_make(&r->secret);
+	pq_groups_seal(groups);
+	filled = fill(r);
+	forget(r);
+	if (filled && pq_report_sort(r))
+		return r;
+	pq_report_destroy(r);
+	return NULL;
+}
+
+void pq_report_destroy(struct pq_report *r)
+{
+	if (!r)
+		return;
+	forget(r);
+	pm_names_deinit(&r->names);
+	free(r->own);
+	free(r->parts);
+	free(r->owners);
+	free(r->rows);
+	free(r->sorted);
+	free(r);
+}
+
+size_t pq_report_size(const struct pq_report *r)
+{
+	return r->n_rows;
+}
+
+void pq_report_row(const struct pq_report *r, size_t i, struct pq_report_row *row)
+{
+	const struct pq_report_item *item = &r->rows[r->sorted[i]];
+	const struct pq_report_part *part = &r->parts[item->part];
+
+	*row = (struct pq_report_row){
+		.group = item->group,
+		.dso = part->dso == PM_NO_NAME ? NULL : r->names.texts[part->dso].p,
+		.symbol = pq_report_symbol(r, part),
+		.address = part->address,
+		.placed = part->placed,
+		.mode = part->mode,
+		.samples = item->samples,
+		.period = item->period,
+		.children = item->children,
+	};
+}

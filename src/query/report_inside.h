@@ -1,0 +1,80 @@
+/*
+ * What the files of reports share.
+ */
+#ifndef PERFLUA_QUERY_REPORT_INSIDE_H
+#define PERFLUA_QUERY_REPORT_INSIDE_H
+
+#include "group_inside.h"
+#include "numbers.h"
+#include "report.h"
+
+/* What is shown of a frame: no two are the same. */
+struct pq_report_part {
+	const char *symbol; /* NULL: not asked for, or not known; else the same text is at the same address */
+	uint64_t address;
+	uint32_t dso; /* the number of a name; PM_NO_NAME: not asked for */
+	uint8_t mode;
+	bool placed;
+};
+
+/* A row is found by two numbers: what it has of the keys, and its part. There may be very many. */
+struct pq_report_item {
+	uint32_t owner;
+	uint32_t part;
+	uint32_t group;	 /* the first of it */
+	uint32_t latest; /* the last group that was added to its children */
+	uint64_t samples, period, children;
+};
+
+struct pq_report {
+	struct pq_groups *groups;
+	const struct pq_report_asked *asked;
+	unsigned by;
+	bool *own; /* [n_keys]: is the key no part of what is shown of a frame? */
+	struct pq_secret secret;
+	struct pm_names names; /* of what is shown */
+	struct {
+		struct pm_names names; /* of binaries */
+		const char **shown;    /* [names.n] */
+		size_t room;
+	} binaries; /* that have other short names than the end of their path */
+	struct pq_report_part *parts;
+	size_t n_parts, parts_room;
+	struct pq_numbers by_part;
+	uint32_t *part_of_frame; /* by number of a frame; UINT32_MAX: not known yet */
+	uint32_t *owners;	 /* [n_owners]: a group that has such keys */
+	size_t n_owners, owners_room;
+	struct pq_numbers by_owner;
+	struct pq_report_item *rows;
+	size_t n_rows, rows_room;
+	struct pq_numbers by_row;
+	uint32_t *sorted; /* [n_rows]: places of the rows in their order */
+};
+
+/* The name of a part's function. */
+static inline struct pd_text pq_report_symbol(const struct pq_report *report,
+					      const struct pq_report_part *part)
+{
+	struct pd_text text = { part->symbol, 0 };
+
+	if (part->symbol)
+		text.n = report->asked->callers ? strlen(part->symbol) :
+						  pq_text_of(part->symbol)->size;
+	return text;
+}
+
+/* Makes `sorted`. False: no memory. */
+bool pq_report_sort(struct pq_report *report);
+
+/* The event of a row; NULL: it is not known. */
+static inline const struct pd_event *pq_report_event(const struct pq_report *report,
+						     const struct pq_report_item *row)
+{
+	struct pq_value value = { .type = PQ_NIL };
+
+	if (report->asked->event_key != SIZE_MAX)
+		pq_groups_key(report->groups, row->group, report->asked->event_key, &value);
+	return value.type == PQ_EVENT ? value.event : NULL;
+}
+
+#endif
