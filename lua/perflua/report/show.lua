@@ -9,28 +9,36 @@ local function width(text) return text:find("[\x80-\xff]") and utf8.len(text) or
 
 local right = { signed = true, unsigned = true, address = true, float = true }
 
-local ABSENT = {} -- a value for tables
-local MOST = 4096 -- cells of a column that are kept
+local MOST = 4096 -- texts of a column that are kept
+local BATCH = 256 -- rows that are read and written at a time
 
--- Columns: the value at values[at][r] is shown as cell(value, event), behind the mark of values[mark_at][r].
+local ABSENT = {} -- a value for tables
+
+local function percent_text(part, whole) return ("%.2f%%"):format(whole > 0 and 100 * (part / whole) or 0) end
+
+-- Columns: the value at values[at][r] is shown as cell(value), or is of a percent column, behind the mark of
+-- values[mark_at][r]. `texts` are those that were made, of `n` values; `now` those of a batch.
+local function column_of(title, at, is_right)
+  return { title = title, at = at, right = is_right, before = 0, texts = {}, n = 0, now = {} }
+end
+
 local function key_column(key, at)
-  return {
-    title = names.title(key.name), right = right[key.kind], at = at,
-    cell = function(value) return fmt.cell(value, key.kind) end,
-  }
+  local column = column_of(names.title(key.name), at, right[key.kind])
+  column.cell = function(value) return fmt.cell(value, key.kind) end
+  return column
 end
 
 local function symbol_column(at, mark_at)
-  local marks = {}
-  for cpumode, letter in pairs(names.levels) do marks[cpumode] = "[" .. letter .. "] " end
-  return { title = names.title("symbol"), at = at, cell = fmt.escape, mark_at = mark_at, marks = marks, before = 4 }
+  local column = column_of(names.title("symbol"), at)
+  column.cell, column.mark_at, column.marks, column.before = fmt.escape, mark_at, {}, 4
+  for cpumode, letter in pairs(names.levels) do column.marks[cpumode] = "[" .. letter .. "] " end
+  return column
 end
 
 local function percent_column(title, at)
-  return {
-    title = title, right = true, at = at,
-    cell = function(part, event) return ("%.2f%%"):format(event.period > 0 and 100 * (part / event.period) or 0) end,
-  }
+  local column = column_of(title, at, true)
+  column.percent = true
+  return column
 end
 
 local function columns_of(report)
@@ -45,117 +53,109 @@ local function columns_of(report)
       columns[#columns + 1] = key_column(key, i)
     end
   end
-  for _, column in ipairs(columns) do column.before = column.before or 0 end
   columns[#columns].last = not columns[#columns].right
   return columns
 end
 
--- What is kept by value, up to MOST of it.
-local function kept(make)
-  local known, n = {}, 0
-  local function get(value, ...)
-    if value == nil then value = ABSENT end
-    local text = known[value]
-    if text then return text end
-    if n == MOST then known, n = {}, 0 end
-    text = make(value ~= ABSENT and value or nil, ...)
-    known[value], n = text, n + 1
-    return text
+-- The text of a value, which is kept for the next rows that have it.
+local function text_of(column, value)
+  if value == nil then value = ABSENT end
+  local text = column.texts[value]
+  if not text then
+    if column.n == MOST then column.texts, column.n = {}, 0 end
+    text = value == ABSENT and "-" or column.cell(value)
+    column.texts[value], column.n = text, column.n + 1
   end
-  return get
+  return text
 end
 
-local function text_of(column, value, event) return value == nil and "-" or column.cell(value, event) end
-
--- Makes columns wide enough for the titles and for all rows of an event.
-local function fit(columns, event, batches)
-  for _, column in ipairs(columns) do
-    local most = width(column.title) - column.before
-    local get = kept(function(value)
-      local text = text_of(column, value, event)
-      if #text > most then most = math.max(most, width(text)) end
-      return true
-    end)
-    column.see, column.most = get, function() return most end
+-- Makes the texts of a batch.
+local function make_texts(column, values, n, event)
+  local list, now, whole = values[column.at], column.now, event.period
+  if column.percent then
+    for r = 1, n do now[r] = percent_text(list[r], whole) end
+  else
+    for r = 1, n do now[r] = text_of(column, list[r]) end
   end
-  for values, n in batches() do
+end
+
+-- Walks the rows of an event in batches: values by column, and how many.
+local function batches(event)
+  local from = 1
+  return function()
+    local n = math.min(BATCH, event.n - from + 1)
+    if n <= 0 then return nil end
+    from = from + n
+    return event.rows(from - n, from - 1), n
+  end
+end
+
+-- Makes columns wide enough for the titles and for all rows of an event. Gives the last batch.
+local function fit(columns, event)
+  local last
+  for _, column in ipairs(columns) do column.room = width(column.title) - column.before end
+  for values, n in batches(event) do
     for _, column in ipairs(columns) do
-      local list, see = values[column.at], column.see
-      for r = 1, n do see(list[r]) end
+      local most, now = column.room, column.now
+      make_texts(column, values, n, event)
+      for r = 1, n do
+        local text = now[r]
+        if #text > most then most = math.max(most, width(text)) end
+      end
+      column.room = most
     end
+    last = values
   end
-  for _, column in ipairs(columns) do column.room = column.most() end
+  return last
 end
 
-local function pad(column, text)
-  if column.last then return text end
-  local blanks = (" "):rep(column.room - width(text))
-  return column.right and blanks .. text or text .. blanks
+local function pad(text, room, at_right)
+  local blanks = room - width(text)
+  if blanks == 0 then return text end
+  return at_right and (" "):rep(blanks) .. text or text .. (" "):rep(blanks)
 end
 
 -- A column's cells into `parts`: the first at parts[at], the next `step` behind.
 local function put(column, values, n, parts, at, step)
-  local list, cells = values[column.at], column.cells
+  local now, room, at_right, last = column.now, column.room, column.right, column.last
   local marks, modes = column.marks, values[column.mark_at]
   for r = 1, n do
-    local text = cells(list[r])
+    local text = last and now[r] or pad(now[r], room, at_right)
     parts[at] = marks and marks[modes[r]] .. text or text
     at = at + step
   end
 end
 
-local BATCH = 256 -- rows that are read and written at a time
-
--- Walks the rows of an event in batches: values by column, and how many. Few rows are read once for all walks.
-local function batches_of(event)
-  local from_before, before
-  return function()
-    local from = 1
-    return function()
-      if from > event.n then return nil end
-      local n = math.min(BATCH, event.n - from + 1)
-      if from_before ~= from then from_before, before = from, event.rows(from, from + n - 1) end
-      from = from + n
-      return before, n
-    end
+local function write_batch(columns, values, n, parts, write)
+  local step = 2 * #columns + 1
+  for r = 0, n - 1 do
+    for c = 1, #columns do parts[r * step + 2 * c - 1] = "  " end
+    parts[(r + 1) * step] = "\n"
   end
-end
-
-local function write_rows(columns, event, batches, write)
-  local parts, step = {}, 2 * #columns + 1
-  for _, column in ipairs(columns) do
-    local function cell(value) return pad(column, text_of(column, value, event)) end
-    column.cells = column.last and cell or kept(cell)
-  end
-  for values, n in batches() do
-    for r = 0, n - 1 do
-      for c = 1, #columns do parts[r * step + 2 * c - 1] = "  " end
-      parts[(r + 1) * step] = "\n"
-    end
-    for c, column in ipairs(columns) do put(column, values, n, parts, 2 * c, step) end
-    write(table.concat(parts, "", 1, n * step))
-  end
+  for c, column in ipairs(columns) do put(column, values, n, parts, 2 * c, step) end
+  write(table.concat(parts, "", 1, n * step))
 end
 
 ---@param report table of report.read
 ---@return fun(event: table, write: fun(text: string)) # writes one of its events
 function show.sections(report)
-  local columns = columns_of(report)
+  local columns, parts = columns_of(report), {}
   return function(event, write)
-    local titles, dots, batches = {}, {}, batches_of(event)
-    fit(columns, event, batches)
+    local titles, dots, only = {}, {}, fit(columns, event)
     for c, column in ipairs(columns) do
       local room = column.room + column.before
-      titles[c], dots[c] = column.title, ("."):rep(room)
-      if not column.last then
-        local blanks = (" "):rep(room - width(column.title))
-        titles[c] = column.right and blanks .. column.title or column.title .. blanks
-      end
+      titles[c] = column.last and column.title or pad(column.title, room, column.right)
+      dots[c] = ("."):rep(room)
     end
-    write("# " .. table.concat(titles, "  ") .. "\n")
-    write("# " .. table.concat(dots, "  ") .. "\n")
-    write("#\n")
-    write_rows(columns, event, batches, write)
+    write("# " .. table.concat(titles, "  ") .. "\n# " .. table.concat(dots, "  ") .. "\n#\n")
+    if event.n <= BATCH then -- their texts are there
+      if event.n > 0 then write_batch(columns, only, event.n, parts, write) end
+      return
+    end
+    for values, n in batches(event) do
+      for _, column in ipairs(columns) do make_texts(column, values, n, event) end
+      write_batch(columns, values, n, parts, write)
+    end
   end
 end
 

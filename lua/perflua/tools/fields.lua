@@ -77,8 +77,8 @@ function tool.run(args, out)
   end
   local common = #parts > 1 and take_common(parts) or {}
   for i, part in ipairs(parts) do
-    if i == MOST + 1 and more.events > 0 then print_more(out, more) end
     print_part(out, part.title, part.count, part.fields)
+    if i == MOST and more.events > 0 then print_more(out, more) end
   end
   if #common > 0 then
     print_part(out, "every record", all, common)

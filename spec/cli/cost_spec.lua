@@ -1,0 +1,113 @@
+-- What tools cost for what is large: memory for each row of a report, time for each event of a recording.
+local builder = require "spec.support.builder"
+local run = require "spec.cli.run"
+
+-- Of the sanitizers' memory and time nothing is asserted.
+local sanitized = run.binary:find("/san/", 1, true) ~= nil
+
+-- Runs a tool; says what it took: kB of memory, seconds of the processor, and how many lines it wrote.
+local script = run.script [[
+local name, path, lines = arg[1], arg[2], 0
+local args = { path }
+for i = 3, #arg do
+  local option, value = arg[i]:match "^([^=]+)=?(.*)"
+  args[option] = value == "" or value
+end
+local out = { write = function(out, ...)
+  for i = 1, select("#", ...) do lines = lines + select(2, select(i, ...):gsub("\n", "")) end
+  return out
+end }
+local status, message = require("perflua.tools." .. name).run(args, out)
+assert(not message, message)
+local peak
+for line in io.lines "/proc/self/status" do peak = peak or line:match "^VmHWM:%s+(%d+)" end
+print(peak, os.clock(), lines)
+]]
+
+local function cost_of(...)
+  local got = run.perflua { script, ... }
+  assert.are.equal("", got.err)
+  local kb, seconds, lines = got.out:match "^(%d+)\t(%S+)\t(%d+)\n$"
+  return tonumber(kb), tonumber(seconds), tonumber(lines)
+end
+
+local ROWS = 200000
+local MB_OF_MILLION = 300
+
+--- Samples at ROWS addresses of a binary that is not here; with callers, of a thousand functions.
+local function of_rows(callers)
+  local b = builder.new()
+  local parts = { "ip", "tid", "time", "id", "period", callers and "callchain" or nil }
+  b:event { name = "cycles", sample_type = parts, ids = { 100 } }
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x40000000, prot = 5, filename = "/nowhere/a.out" },
+    { time = 2 })
+  local format = "<I4I2I2 I8I4I4I8I8I8" .. (callers and "I8I8I8I8" or "")
+  local size, list = string.packsize(format), {}
+  for i = 1, ROWS do
+    local ip = 0x400000 + i * 7919 % ROWS * 64
+    list[i] = callers
+      and format:pack(9, 2, size, ip, 7, 7, 1000 + i, 100, 1 + i % 1000, 3, -512, ip, 0x400008 + i % 1000 * 16)
+      or format:pack(9, 2, size, ip, 7, 7, 1000 + i, 100, 1 + i % 1000)
+  end
+  b.stream[#b.stream + 1] = { bytes = table.concat(list), extra = "" }
+  return b:write()
+end
+
+describe("a report of very many rows", function()
+  for _, callers in ipairs { false, true } do
+    local path = of_rows(callers)
+    for _, options in ipairs { { "percent-limit=0" }, { "csv" }, { "json" }, { "sort=time,pid,ip" } } do
+      local title = table.concat(options, " ") .. (callers and " with callers" or "")
+      it("needs 300 MB for a million: " .. title, function()
+        local kb, _, lines = cost_of("report", path, table.unpack(options))
+        assert.is_true(options[1] == "json" or lines >= ROWS, lines .. " lines")
+        -- 16 MB whatever it reads
+        local most = (16 + MB_OF_MILLION * ROWS / 1000000) * 1024
+        assert.is_true(sanitized or kb <= most, kb .. " kB")
+      end)
+    end
+  end
+end)
+
+describe("a recording of 65 000 events", function()
+  local EVENTS, SECONDS = 65000, 2 -- one, on an idle machine
+
+  local function recording(container)
+    local b, events = builder.new { container = container, event_desc = container == "file" }, {}
+    for i = 1, EVENTS do
+      events[i] = b:event {
+        name = "event" .. i, type = 1, config = i, ids = { i }, sample_type = { "ip", "tid", "time", "id", "period" },
+      }
+    end
+    b:record("comm", { pid = 7, tid = 7, comm = "task" }, { time = 1, event = events[1] })
+    for i = 650, EVENTS, 650 do
+      b:sample(events[i], { ip = 0x400000 + i, pid = 7, tid = 7, time = 1000 + i, id = i, period = 1 })
+    end
+    return b:write()
+  end
+
+  for _, container in ipairs { "file", "pipe" } do
+    local path = recording(container)
+    for _, tool in ipairs { "doctor", "report", "fields" } do
+      it(("costs %s at most a second (%s)"):format(tool, container), function()
+        local _, seconds, lines = cost_of(tool, path)
+        assert.is_true(lines > 10)
+        assert.is_true(sanitized or seconds <= SECONDS, seconds .. " s")
+      end)
+    end
+  end
+
+  it("shows the fields of the first thousand with samples, and counts the others", function()
+    local b = builder.new()
+    for i = 1, 1003 do
+      local event = b:event { name = "event" .. i, ids = { i }, sample_type = { "ip", "tid", "time", "id" } }
+      b:sample(event, { ip = i, pid = 7, tid = 7, time = i, id = i })
+    end
+    local got = run.perflua { "fields", b:write() }
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    assert.matches("\nsample of event1000: 1 record\n", got.out)
+    assert.is_nil(got.out:find("event1001", 1, true))
+    assert.matches("\nand 3 more events, which perflua stat lists: 3 records\n", got.out)
+    assert.matches("\nevery record: 1003 records\n", got.out)
+  end)
+end)
