@@ -70,7 +70,7 @@ describe("a report of very many rows", function()
 end)
 
 describe("a recording of 65 000 events", function()
-  local EVENTS, SECONDS = 65000, 2 -- one, on an idle machine
+  local EVENTS, SECONDS = 65000, 3 -- about one, where nothing else runs
 
   local function recording(container)
     local b, events = builder.new { container = container, event_desc = container == "file" }, {}
@@ -80,7 +80,7 @@ describe("a recording of 65 000 events", function()
       }
     end
     b:record("comm", { pid = 7, tid = 7, comm = "task" }, { time = 1, event = events[1] })
-    for i = 650, EVENTS, 650 do
+    for i = 1, EVENTS do
       b:sample(events[i], { ip = 0x400000 + i, pid = 7, tid = 7, time = 1000 + i, id = i, period = 1 })
     end
     return b:write()
@@ -89,9 +89,9 @@ describe("a recording of 65 000 events", function()
   for _, container in ipairs { "file", "pipe" } do
     local path = recording(container)
     for _, tool in ipairs { "doctor", "report", "fields" } do
-      it(("costs %s at most a second (%s)"):format(tool, container), function()
+      it(("costs %s about a second (%s)"):format(tool, container), function()
         local _, seconds, lines = cost_of(tool, path)
-        assert.is_true(lines > 10)
+        assert.is_true(lines > 5)
         assert.is_true(sanitized or seconds <= SECONDS, seconds .. " s")
       end)
     end
