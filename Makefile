@@ -57,7 +57,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser sweep lint bench fuzz docs install install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser sweep lint bench fuzz fuzz-all fuzz-minimize fuzz-seeds docs install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -151,9 +151,17 @@ FUZZ_ALL := $(filter-out $(FUZZ_SHARED) state,$(basename $(notdir $(wildcard spe
 FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c src/symbols/*.c src/trace/*.c src/machine/*.c src/query/*.c))) \
 	$(FUZZ_SHARED:%=$(FUZZ_DIR)/obj/fuzz/%.o)
 
-fuzz: all $(FUZZ_ALL:%=$(FUZZ_DIR)/%) ## fuzz: all targets or FUZZ=name, TIME=seconds each (AFL=1: with AFL++)
-	@LUA_PATH="$(CURDIR)/?.lua;;" $(B)/perflua spec/fuzz/seeds.lua $(FUZZ_DIR)/seeds
+fuzz: fuzz-seeds ## fuzz: all targets or FUZZ=name, TIME=seconds each (AFL=1: with AFL++)
 	@AFL=$(AFL) TIME=$(TIME) spec/fuzz/run $(FUZZ_DIR) $(or $(FUZZ),$(FUZZ_ALL))
+
+fuzz-all: fuzz-seeds ## fuzz every target in turn for TIME seconds, a line of figures for each
+	@AFL=$(AFL) TIME=$(TIME) spec/fuzz/run --all $(FUZZ_DIR) $(or $(FUZZ),$(FUZZ_ALL))
+
+fuzz-minimize: fuzz-seeds ## keep in spec/fuzz/corpus the smallest inputs that reach what all reach
+	@spec/fuzz/run --minimize $(FUZZ_DIR) $(or $(FUZZ),$(FUZZ_ALL))
+
+fuzz-seeds: all $(FUZZ_ALL:%=$(FUZZ_DIR)/%)
+	@LUA_PATH="$(CURDIR)/?.lua;;" $(B)/perflua spec/fuzz/seeds.lua $(FUZZ_DIR)/seeds
 
 build/fuzz.deps: .ci/deps
 	@.ci/deps fuzz
@@ -167,8 +175,12 @@ $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 # Inputs are small, and threads shall share them.
 $(FUZZ_DIR)/obj/perfdata/pieces.o: FUZZ_CFLAGS += -DPD_PIECES_SMALLEST=256
 
-# No input decides what happens there, and there is much of it.
-$(FUZZ_DIR)/obj/perfdata/names.o: FUZZ_GUIDE :=
+# No input decides what happens there, or too little, and there is much of it whenever a file is opened.
+$(FUZZ_DIR)/obj/perfdata/names.o $(FUZZ_DIR)/obj/perfdata/layout.o: FUZZ_GUIDE :=
+$(FUZZ_DIR)/obj/perfdata/names.o $(FUZZ_DIR)/obj/perfdata/layout.o: FUZZ_CFLAGS += -include spec/fuzz/plain.h
+
+# What is kept of a thread's chains is made anew for each input, and few are met.
+$(FUZZ_DIR)/obj/query/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16
 
 $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
 	@mkdir -p $(@D)
@@ -176,6 +188,7 @@ $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
 	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) -fsanitize=address,undefined -MMD -MP -c -o $@ $<
 
 $(FUZZ_DIR)/pipe: FUZZ_LDFLAGS := -Wl,--wrap=read
+$(FUZZ_DIR)/query $(FUZZ_DIR)/script: FUZZ_LDFLAGS := -Wl,--wrap=getrandom
 $(FUZZ_DIR)/nomem: FUZZ_LDFLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(FUZZ_DIR)/expr: $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(wildcard src/machine/*.c src/query/*.c))
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/perfdata/% src/symbols/%,$(wildcard src/*/*.c))) \

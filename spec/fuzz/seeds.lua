@@ -22,6 +22,7 @@ end
 local targets = "file nomem pipe directory several script feature sample tracing args message filter expr query "
   .. "table kallsyms perfmap jitdump elf"
 for target in targets:gmatch "%S+" do
+  os.execute("rm -rf " .. files.quote(root .. "/" .. target))
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
 end
 
@@ -154,12 +155,31 @@ local questions = {
   string.pack("BBBBB BBB BBB", 1, 2, 0, 1, 1, 2, 22, 0, 8, 0, 16, 9, 0, 4),
 }
 
-for name, bytes in pairs(recordings) do
-  write("file", name, bytes)
-  write("script", name, bytes)
+--- What is slow to ask gets small recordings: those of few records, and of all kinds of records these in parts.
+local SMALL, PARTS, THINGS = 2048, 8, 8
+
+local function write_small(name, bytes)
+  for i = 1, THINGS do write("script", name .. i, string.char(i - 1) .. bytes) end -- see script.lua
   for i, question in ipairs(questions) do
     write("query", name .. i, string.pack("<I4", #question) .. question .. bytes)
   end
+end
+
+for _, endian in ipairs { "little", "big" } do
+  for part = 1, PARTS do
+    local b = everything.builder(endian)
+    local all, own = b.stream, {}
+    for i, record in ipairs(all) do
+      if i % PARTS == part - 1 then own[#own + 1] = record end
+    end
+    b.stream = own
+    write_small(("part%d-%s"):format(part, endian), b:bytes { no_features = part > 1 })
+  end
+end
+
+for name, bytes in pairs(recordings) do
+  write("file", name, bytes)
+  if #bytes <= SMALL then write_small(name, bytes) end
   -- which allocation fails is in the last two bytes
   for i = 0, 3 do
     write("nomem", name .. i, bytes .. string.pack("<I2", i * 37))

@@ -31,7 +31,9 @@ struct pq_seen_frame {
 	uint32_t number; /* from 1 on; 0: free */
 };
 
+#ifndef PQ_SEEN_FRAMES
 #define PQ_SEEN_FRAMES 16384 /* a power of two */
+#endif
 
 /* What was mapped of a process, or the kernel, at some times. */
 struct pq_seen_epoch {
@@ -42,7 +44,9 @@ struct pq_seen_epoch {
 	bool known;
 };
 
+#ifndef PQ_SEEN_EPOCHS
 #define PQ_SEEN_EPOCHS 256
+#endif
 
 /* The raw chains that were met, as far as there is room: a line of the processor's cache each. */
 struct pq_raw_line {
