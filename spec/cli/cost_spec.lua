@@ -1,11 +1,13 @@
--- What tools cost for what is large: memory for each row of a report, time for each event of a recording.
+-- What tools cost for what is large: memory for each row of a report, time for each event of a
+-- recording.
 local builder = require "spec.support.builder"
 local run = require "spec.cli.run"
 
 -- Of the sanitizers' memory and time nothing is asserted.
 local sanitized = run.binary:find("/san/", 1, true) ~= nil
 
--- Runs a tool; says what it took: kB of memory, seconds of the processor, and how many lines it wrote.
+-- Runs a tool; says what it took: kB of memory, seconds of the processor, and how many lines it
+-- wrote.
 local script = run.script [[
 local name, path, lines = arg[1], arg[2], 0
 local args = { path }
@@ -34,7 +36,8 @@ end
 local ROWS = 100000
 local MB_OF_MILLION = 300
 
---- Samples at ROWS addresses of a binary that is not here; with callers, of a thousand functions.
+--- Samples at ROWS addresses of a binary that is not here; with callers, of a thousand
+--- functions.
 local function of_rows(callers)
   local b = builder.new()
   local parts = { "ip", "tid", "time", "id", "period", callers and "callchain" or nil }

@@ -19,7 +19,10 @@ void fuzz_failed(const char *condition, const char *file, int line)
 	abort();
 }
 
-/* What is random is not, in targets that are linked so: an input does the same each time, and no system call is made. */
+/*
+ * What is random is not, in targets that are linked so: an input does the same each time, and
+ * no system call is made.
+ */
 ssize_t __wrap_getrandom(void *buffer, size_t n, unsigned flags);
 ssize_t __wrap_getrandom(void *buffer, size_t n, unsigned flags)
 {

@@ -22,7 +22,7 @@ static void on_group(void *arg, uint32_t leader, uint32_t members, struct pd_tex
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct pd_feature_context context;
+	struct pd_feature_context context = { .tracing = NULL };
 	const struct pd_feature *table;
 	struct pd_cursor c;
 	size_t rows, used = 0;

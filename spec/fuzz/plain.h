@@ -1,6 +1,6 @@
 /*
- * Comparing strings where no input decides what they are: libFuzzer notes each call of the C library's functions, which
- * costs more than the comparison.
+ * Comparing strings where no input decides what they are: libFuzzer notes each call of the C
+ * library's functions, which costs more than the comparison.
  */
 #ifndef PERFLUA_FUZZ_PLAIN_H
 #define PERFLUA_FUZZ_PLAIN_H

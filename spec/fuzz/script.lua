@@ -1,4 +1,5 @@
--- What script.c does with a recording: one of the things that scripts do, with its own errors told from ours.
+-- What script.c does with a recording: one of the things that scripts do, with its own errors
+-- told from ours.
 local perflua = require "perflua"
 
 local check_message = dofile "spec/fuzz/internal.lua"
@@ -81,7 +82,8 @@ local of_record = {
 local of_frame = { "ip", "cpumode", "symbol", "symoff", "dso", "srcline", "inlined" }
 local of_branch = { "symbol_from", "symbol_to", "dso_from", "dso_to" }
 
--- Names that values of a kind have not are tried once: to find the closest that there are takes its time.
+-- Names that values of a kind have not are tried once: to find the closest that there are takes
+-- its time.
 local function read_names(value, names, absent)
   for _, name in ipairs(names) do
     if not absent[name] then
@@ -172,7 +174,8 @@ end
 
 local function containers(file) read_records(file, { order = "file", container = true }) end
 
--- The first byte of an input chooses: one thing at a time makes ten times as many inputs, and a finding says which it is.
+-- The first byte of an input chooses: one thing at a time makes ten times as many inputs, and a
+-- finding says which it is.
 local things = { passes, containers, run, queries, dump, describe, resolve, lines }
 
 collectgarbage "generational"

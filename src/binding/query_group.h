@@ -68,8 +68,9 @@ void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chos
 		      int n_shown);
 
 /*
- * The rows of a report instead of the groups (query_report.c): what the options say of them; their sections at PL_RESULT_AT,
- * and on top the function that gives rows, which keeps the job. False: their sum has no answer.
+ * The rows of a report instead of the groups (query_report.c): what the options say of them;
+ * their sections at PL_RESULT_AT, and on top the function that gives rows, which keeps the job.
+ * False: their sum has no answer.
  */
 void pl_report_read(lua_State *L, struct pl_job *job);
 bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);

@@ -1,13 +1,16 @@
 /*
- * Grouped queries as a report has them: rows of what is shown of the groups' keys (src/query/report.h).
+ * Grouped queries as a report has them: rows of what is shown of the groups' keys
+ * (src/query/report.h).
  *
- * The option report = {columns = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a key, signed = …}, …},
- * event = number of the key that it is, limit = percent, count = of rows, callers = true | nil}: the measures are a count
- * and a sum; with callers the last key is the field frames, and only those from a key have one. The result has for each
- * event with samples, in their order {index, samples, period, unresolved, n, first}: n rows of it are to show, from number
- * `first` on. Unresolved are the samples without a function, if functions are asked for, which are shown as addresses. A
- * function beside it, rows(from, to), gives for each column, then for samples, period and, with callers, children, an
- * array of these rows' values: rows stay in the core, as there may be millions of them.
+ * The option report = {columns = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a
+ * key, signed = …}, …}, event = number of the key that it is, limit = percent, count = of rows,
+ * callers = true | nil}: the measures are a count and a sum; with callers the last key is the
+ * field frames, and only those from a key have one. The result has for each event with samples,
+ * in their order {index, samples, period, unresolved, n, first}: n rows of it are to show, from
+ * number `first` on. Unresolved are the samples without a function, if functions are asked for,
+ * which are shown as addresses. A function beside it, rows(from, to), gives for each column,
+ * then for samples, period and, with callers, children, an array of these rows' values: rows
+ * stay in the core, as there may be millions of them.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -223,7 +226,10 @@ static void push_section(lua_State *L, const struct pl_job *job, const struct se
 	pl_set_integer(L, "first", s->from + 1);
 }
 
-/* Upvalues: the file, what the job needs, the job. rows(from, to) -> by column, then by measure, an array of values */
+/*
+ * Upvalues: the file, what the job needs, the job. rows(from, to) -> by column, then by
+ * measure, an array of values
+ */
 static int push_rows(lua_State *L)
 {
 	lua_Integer from = luaL_checkinteger(L, 1), to = luaL_checkinteger(L, 2), n;
@@ -306,7 +312,10 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 	return true;
 }
 
-/* file:short_names() -> {[name] = short name} of the binaries that were met, of which it is not the end of their path */
+/*
+ * file:short_names() -> {[name] = short name} of the binaries that were met, of which it is not
+ * the end of their path
+ */
 int pl_file_short_names(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);

@@ -22,7 +22,10 @@ struct pq_alias {
 	uint8_t mode, kind; /* mode: or what stands for it in the text */
 };
 
-/* The text of a frame that is an address in PQ_CHAIN_FRAMES, of which there may be very many: it is made when it is asked for. */
+/*
+ * The text of a frame that is an address in PQ_CHAIN_FRAMES, of which there may be very many:
+ * it is made when it is asked for.
+ */
 #define PQ_NO_TEXT UINT32_MAX
 
 /* The frame that an address is, for as long as what is mapped there stays. */
@@ -79,11 +82,12 @@ struct pq_chains {
 	struct pm_names texts[PQ_KINDS];
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
 	size_t by_text_room[PQ_KINDS];
-	struct pq_frame *frames; /* [n_frames]: by their texts in texts[kind], of which no two have the same */
+	struct pq_frame *
+		frames; /* [n_frames]: by their texts in texts[kind], of which no two have the same */
 	size_t n_frames, frames_room;
 	struct pq_numbers addresses; /* of frames: those without a text */
 	struct pq_secret secret;     /* of their hashes */
-	struct pq_alias *aliases; /* [aliases_room]: a power of two, or 0 */
+	struct pq_alias *aliases;    /* [aliases_room]: a power of two, or 0 */
 	size_t n_aliases, aliases_room;
 	struct pq_chain *list; /* [n] */
 	size_t n, room;

@@ -1,6 +1,7 @@
 /*
- * A set of numbers: those of the items of an array, of which no two are the same. What an item is, and when two are the
- * same, the caller knows; here are four bytes for each, and as many free.
+ * A set of numbers: those of the items of an array, of which no two are the same. What an item
+ * is, and when two are the same, the caller knows; here are four bytes for each, and as many
+ * free.
  */
 #ifndef PERFLUA_QUERY_NUMBERS_H
 #define PERFLUA_QUERY_NUMBERS_H
@@ -21,7 +22,10 @@ struct pq_numbered {
 	const void *arg;
 };
 
-/* Returns the number in the set that is the same as `item`, which is added if there is none; UINT32_MAX: no memory. */
+/*
+ * Returns the number in the set that is the same as `item`, which is added if there is none;
+ * UINT32_MAX: no memory.
+ */
 uint32_t pq_numbers_add(struct pq_numbers *set, const struct pq_numbered *how, uint32_t item);
 void pq_numbers_deinit(struct pq_numbers *set);
 

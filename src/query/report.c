@@ -99,7 +99,9 @@ static bool read_binaries(struct pq_report *r)
 	return true;
 }
 
-/* The end of a path, without slashes behind it: see dso__set_basename, tools/perf/util/dso.c. */
+/*
+ * The end of a path, without slashes behind it: see dso__set_basename, tools/perf/util/dso.c.
+ */
 static struct pd_text base_of(struct pd_text path)
 {
 	size_t n = path.n, from;
@@ -177,8 +179,7 @@ static bool is_own(const struct pq_report *r, size_t key)
 	if (r->asked->callers)
 		return key + 1 < r->asked->n_keys;
 	for (size_t i = 0; i < r->asked->n_columns; i++)
-		if (r->asked->columns[i].from != PQ_FROM_KEY &&
-		    r->asked->columns[i].key == key)
+		if (r->asked->columns[i].from != PQ_FROM_KEY && r->asked->columns[i].key == key)
 			return false;
 	return true;
 }
@@ -191,8 +192,7 @@ static uint64_t hash_owner(const void *arg, uint32_t item)
 
 	for (size_t k = 0; k < r->asked->n_keys; k++)
 		if (r->own[k])
-			h = pq_mix(words[k] ^ r->secret.a,
-				   h + pq_table_tags(table, words)[k]);
+			h = pq_mix(words[k] ^ r->secret.a, h + pq_table_tags(table, words)[k]);
 	return h;
 }
 
@@ -205,8 +205,8 @@ static bool same_owner(const void *arg, uint32_t left, uint32_t right)
 
 	/* texts are the groups' own: the same ones are at one place */
 	for (size_t k = 0; k < r->asked->n_keys; k++)
-		if (r->own[k] && (a[k] != b[k] || pq_table_tags(table, a)[k] !=
-							  pq_table_tags(table, b)[k]))
+		if (r->own[k] &&
+		    (a[k] != b[k] || pq_table_tags(table, a)[k] != pq_table_tags(table, b)[k]))
 			return false;
 	return true;
 }

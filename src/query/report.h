@@ -1,9 +1,10 @@
 /*
  * Rows of a report: what is shown of the keys of groups, whose measures are a count and a sum.
  *
- * Without callers the keys are what columns are of, each group is of one row. With callers the last key is a chain of
- * PQ_CHAIN_FRAMES: a sample counts once for every different row that a frame of its call chain belongs to. A row is then
- * the other keys, and of a frame the names that are asked for. Binaries have their short names, as perf report has them.
+ * Without callers the keys are what columns are of, each group is of one row. With callers the
+ * last key is a chain of PQ_CHAIN_FRAMES: a sample counts once for every different row that a
+ * frame of its call chain belongs to. A row is then the other keys, and of a frame the names
+ * that are asked for. Binaries have their short names, as perf report has them.
  */
 #ifndef PERFLUA_QUERY_REPORT_H
 #define PERFLUA_QUERY_REPORT_H
@@ -34,9 +35,10 @@ struct pq_report_asked {
 };
 
 struct pq_report_row {
-	size_t group;	 /* whose keys the row has, but for those of binary, function and cpumode */
+	size_t group; /* whose keys the row has, but for those of binary, function and cpumode */
 	const char *dso; /* NULL: not asked for */
-	struct pd_text symbol; /* p is NULL: not asked for, or not known: then it is `address` in the binary */
+	struct pd_text
+		symbol; /* p is NULL: not asked for, or not known: then it is `address` in the binary */
 	uint64_t address;
 	bool placed;	   /* false: the samples have no address */
 	uint8_t mode;	   /* enum pd_cpumode */
@@ -49,9 +51,9 @@ struct pq_report_row {
 #define PQ_TOO_LARGE (UINT64_C(1) << 63)
 
 /*
- * Makes the rows, sorted: by event, those without one last; the greatest `children` first; then by column after column,
- * as lua/perflua/report/order.lua says. The groups and the columns must outlive them; nothing is added to the groups any
- * more. Returns NULL without memory.
+ * Makes the rows, sorted: by event, those without one last; the greatest `children` first; then
+ * by column after column, as lua/perflua/report/order.lua says. The groups and the columns must
+ * outlive them; nothing is added to the groups any more. Returns NULL without memory.
  */
 struct pq_report *pq_report_create(struct pq_groups *groups,
 				   const struct pq_report_asked *asked);

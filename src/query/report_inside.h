@@ -10,14 +10,17 @@
 
 /* What is shown of a frame: no two are the same. */
 struct pq_report_part {
-	const char *symbol; /* NULL: not asked for, or not known; else the same text is at the same address */
+	const char *
+		symbol; /* NULL: not asked for, or not known; else the same text is at the same address */
 	uint64_t address;
 	uint32_t dso; /* the number of a name; PM_NO_NAME: not asked for */
 	uint8_t mode;
 	bool placed;
 };
 
-/* A row is found by two numbers: what it has of the keys, and its part. There may be very many. */
+/*
+ * A row is found by two numbers: what it has of the keys, and its part. There may be very many.
+ */
 struct pq_report_item {
 	uint32_t owner;
 	uint32_t part;

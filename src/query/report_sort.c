@@ -1,21 +1,25 @@
 #define _GNU_SOURCE /* qsort_r */
 /*
- * The order of the rows of a report. What they are sorted by becomes small numbers first: the places of a column's values
- * among the different ones. Columns of one value say nothing, and most rows differ in what they measured.
+ * The order of the rows of a report. What they are sorted by becomes small numbers first: the
+ * places of a column's values among the different ones. Columns of one value say nothing, and
+ * most rows differ in what they measured.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "report_inside.h"
 
-/* A value that is ranked: an integer, or text; `behind` all others if it is an address, or begins as one. */
+/*
+ * A value that is ranked: an integer, or text; `behind` all others if it is an address, or
+ * begins as one.
+ */
 struct ranked {
 	union {
 		uint64_t number;
 		const char *p;
 	};
-	uint32_t of;		 /* whose: an owner, a part */
-	uint32_t size : 29;	 /* of text */
+	uint32_t of;	    /* whose: an owner, a part */
+	uint32_t size : 29; /* of text */
 	uint32_t is_text : 1, behind : 1;
 };
 
@@ -53,7 +57,10 @@ static int compare_ranked(const void *left, const void *right)
 	return order ? order : (text.n > other.n) - (text.n < other.n);
 }
 
-/* Sets ranks[of] to the place of each among the different ones. Returns whether there are several. */
+/*
+ * Sets ranks[of] to the place of each among the different ones. Returns whether there are
+ * several.
+ */
 static bool rank(struct ranked *list, size_t n, uint32_t *ranks)
 {
 	uint32_t at = 0;
@@ -110,8 +117,8 @@ static bool rank_of_value(struct pq_report *report, const struct pq_value *v, bo
 		r->number = is_signed ? v->u ^ UINT64_C(1) << 63 : v->u;
 		return true;
 	case PQ_BOOL:
-		set_text(r, v->u ? (struct pd_text){ "true", 4 } :
-				   (struct pd_text){ "false", 5 });
+		set_text(r,
+			 v->u ? (struct pd_text){ "true", 4 } : (struct pd_text){ "false", 5 });
 		return true;
 	case PQ_EVENT:
 		set_text(r, (struct pd_text){ v->event->name, strlen(v->event->name) });

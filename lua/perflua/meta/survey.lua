@@ -43,7 +43,8 @@ local function add_part(parts, file, type_id, event, title, count)
   parts.by_key[key_of(type_id, event)] = part
 end
 
--- The samples' events first, then the record types by number. Of more than `most` events the others are counted.
+-- The samples' events first, then the record types by number. Of more than `most` events the
+-- others are counted.
 local function parts_of(file, counts, most)
   local parts = { by_key = {}, more = { events = 0, records = 0 } }
   for i, event in ipairs(file.events) do

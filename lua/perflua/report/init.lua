@@ -3,9 +3,9 @@
 -- report.prepare(file, options) checks what is asked for; report.read of what it returns reads the file and gives
 --
 --   events    of each event with samples { event, index, samples, period, unresolved, n, rows }: n rows are to
---             show, the greatest first; rows(from, to) gives for each column an array of these rows' values: there may
---             be more of them than Lua has memory for; unresolved: samples without a function, nil if none were looked
---             for
+--             show, the greatest first; rows(from, to) gives for each column an array of these
+--             rows' values, of which there may be millions; unresolved: samples without a
+--             function, nil if none were looked for
 --   keys      { name, kind } of a row's keys: the fields, and with `symbol` the cpumode
 --   columns   { name, kind } of the values: the keys, samples, period and, with children, children: the period of
 --             the samples that have the row anywhere in their call chain
@@ -119,11 +119,13 @@ end
 -- What rows are made of, column by column, for the core; and how many of them are to show.
 local function described(prepared, keys, shown)
   local place, columns, children = prepared.place, {}, prepared.children
-  local key = not children and place.symbol and 2 or 1 -- the event is the first, the cpumode the second
+  -- the event is the first key; without callers the cpumode is the second
+  local key = not children and place.symbol and 2 or 1
   for i in ipairs(prepared.fields) do
     local from = i == place.dso and "dso" or i == place.symbol and "symbol" or "key"
-    if from == "key" or not children then key = key + 1 end
-    columns[i] = { from = from, key = (from == "key" or not children) and key or nil, signed = keys[i].kind == "signed" }
+    local is_key = from == "key" or not children
+    if is_key then key = key + 1 end
+    columns[i] = { from = from, key = is_key and key or nil, signed = keys[i].kind == "signed" }
   end
   if place.symbol then columns[#columns + 1] = { from = "cpumode", key = not children and 2 or nil } end
   return { columns = columns, event = 1, callers = children, limit = shown.limit, count = shown.count }

@@ -16,8 +16,9 @@ local ABSENT = {} -- a value for tables
 
 local function percent_text(part, whole) return ("%.2f%%"):format(whole > 0 and 100 * (part / whole) or 0) end
 
--- Columns: the value at values[at][r] is shown as cell(value), or is of a percent column, behind the mark of
--- values[mark_at][r]. `texts` are those that were made, of `n` values; `now` those of a batch.
+-- Columns: the value at values[at][r] is shown as cell(value), or is of a percent column,
+-- behind the mark of values[mark_at][r]. `texts` are those that were made, of `n` values; `now`
+-- those of a batch.
 local function column_of(title, at, is_right)
   return { title = title, at = at, right = is_right, before = 0, texts = {}, n = 0, now = {} }
 end

@@ -72,7 +72,8 @@ end
 
 local encode
 
--- Objects in an array mostly have the same keys: `keys` is the array's, of the last one { name, text … in order }.
+-- Objects in an array mostly have the same keys: `keys` is the array's, of the last one { name,
+-- text … in order }.
 local function encode_array(list, n, depth)
   local parts, keys = {}, {}
   for i = 1, n do parts[i] = encode(list[i], depth, keys) end
@@ -116,7 +117,8 @@ local function encode_object(map, n, depth, keys)
   return "{" .. table.concat(parts) .. "}"
 end
 
--- Returns what pairs() gives of a value as a table that has nothing else, and how many keys these are.
+-- Returns what pairs() gives of a value as a table that has nothing else, and how many keys
+-- these are.
 local function members_of(value, meta)
   local map, n = type(value) == "table" and (not meta or meta == Array or meta == Object) and value, 0
   if map then

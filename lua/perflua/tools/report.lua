@@ -94,8 +94,8 @@ end
 
 local BATCH = 256 -- rows that are read at a time
 
--- For machines: columns { name, kind }, and a function of an event that gives one of a row's number, from 1 on, that gives
--- its values.
+-- For machines: columns { name, kind }, and a function of an event that gives one of a row's
+-- number, from 1 on, that gives its values.
 local function columns_of(result)
   local columns = { { name = "percent", kind = "percent" } }
   if result.children then
