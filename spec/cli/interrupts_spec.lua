@@ -200,6 +200,63 @@ describe("a tool that was interrupted", function()
     assert.equal(0, dkjson.decode(at_once('doctor --json "$1"').out).interrupted)
   end)
 
+  -- The addresses of the rows of `perflua report --sort addr`, and its last line.
+  local function shown(text)
+    local rows, last = {}, text:match "\n# ([^\n]*)\n$"
+    for addr in text:gmatch "\n +[%d.]+%% +0x(%x+)" do rows[#rows + 1] = tonumber(addr, 16) end
+    return rows, last
+  end
+
+  it("shows the first 10000 rows of a report that the core gives no time for more", function()
+    local fifo, written = files.temporary(), files.temporary()
+    local b = many_groups(70000)
+    b.container = "pipe"
+    local got = run.shell_with(([[
+      rm "$2" && mkfifo "$2"
+      { cat "$1"; echo done >%s; exec sleep 60; } >"$2" & writer=$!
+      "$perflua" report --sort addr "$2" & pid=$!
+      for i in $(seq 1000); do [ -s %s ] && break; sleep 0.05; done
+      kill -INT $pid
+      wait $pid; status=$?
+      kill $writer
+      exit $status]]):format(written, written), b:write(), fifo)
+    assert.same({ 130, "" }, { got.status, got.err })
+    local rows, last = shown(got.out)
+    local n = tonumber(last:match "^interrupted before the end of the recording: 10000 of (%d+) rows$")
+    assert.is_true(n > 50000, last)
+    assert.same({ 10000, n, n - 9999 }, { #rows, rows[1], rows[10000] })
+  end)
+
+  it("ends to write a report, behind 10000 rows of an event", function()
+    local hook = INTERRUPT .. [[
+      local engine = require "perflua.query.engine"
+      local groups = engine.groups
+      function engine.groups(...)
+        local list, rows = groups(...)
+        interrupt()
+        return list, rows
+      end]]
+    local many = many_groups(25000):write()
+    local function report(...)
+      local got = run.perflua { "-e", hook, "report", "--sort", "addr", many, ... }
+      assert.equal(130, got.status)
+      return got
+    end
+    local rows, last = shown(report().out)
+    assert.equal("interrupted at 100 % of the recording: 10000 of 25000 rows", last)
+    assert.same({ 10000, 25000, 15001 }, { #rows, rows[1], rows[10000] })
+    for _, how in ipairs { "--csv", "--json" } do
+      local got = report(how)
+      local n = tonumber(got.err:match "^# interrupted while writing: (%d+) of 25000 rows\n$")
+      assert.is_true(n and n >= 10000 and n < 13000, got.err)
+      if how == "--json" then
+        assert.equal(n, #dkjson.decode(got.out).events[1].rows)
+      else
+        assert.equal(n + 1, select(2, got.out:gsub("\n", "\n")))
+      end
+    end
+  end)
+
   it("says so on standard error where programs read what it writes", function()
     for _, words in ipairs { 'dump "$1"', 'dump --json "$1"' } do
       assert.same({ status = 130, out = "", err = "perflua: interrupted at 0 % of the recording\n" }, at_once(words))

@@ -304,7 +304,7 @@ static void check_report(const struct query *q, struct pq_groups *groups, bool c
 	if (!g->n_keys || g->n_measures < 2 || g->measures[0].kind != PQ_M_COUNT ||
 	    g->measures[0].weight || g->measures[1].kind != PQ_M_SUM)
 		return;
-	report = pq_report_create(groups, &asked);
+	report = pq_report_create(groups, &asked, NULL);
 	FUZZ_CHECK(report);
 	for (size_t i = 0; i < pq_report_size(report); i++) {
 		uint64_t before = i ? row.children : UINT64_MAX;

@@ -96,7 +96,7 @@ describe("a grouped query", function()
 
   it("whose description closes the file raises", function()
     local path = containers.list[1].write(recording)
-    for _, name in ipairs { "threads", "types", "events", "from", "filter", "keys", "measures", "callers" } do
+    for _, name in ipairs { "threads", "types", "events", "from", "filter", "keys", "measures", "report" } do
       local file = assert(perflua.open(path))
       local description = setmetatable({ keys = name ~= "keys" and {} or nil,
         measures = name ~= "measures" and { { measure = "count" } } or nil }, { __index = function(_, key)

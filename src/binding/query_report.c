@@ -6,8 +6,8 @@
  * key, signed = …}, …}, event = number of the key that it is, limit = percent, count = of rows,
  * callers = true | nil}: the measures are a count and a sum; with callers the last key is the
  * field frames, and only those from a key have one. The result has for each event with samples,
- * in their order {index, samples, period, unresolved, n, first}: n rows of it are to show, from
- * number `first` on. Unresolved are the samples without a function, if functions are asked for,
+ * in their order {index, samples, period, unresolved, n, all, first}: n rows of it are to show,
+ * from number `first` on (after an interrupt the first, of `all`). Unresolved are the samples without a function, if functions are asked for,
  * which are shown as addresses. A function beside it, rows(from, to), gives for each column,
  * then for samples, period and, with callers, children, an array of these rows' values: rows
  * stay in the core, as there may be millions of them.
@@ -19,6 +19,7 @@
 #include "query_group.h"
 
 #define MAX_COLUMNS 100
+#define MOST_ROWS   10000 /* of an event, after an interrupt */
 
 /* A number of a key in the field of that name of the table on top; SIZE_MAX: there is none. */
 static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
@@ -150,7 +151,8 @@ static void push_value(lua_State *L, const struct pl_job *job,
 /* The rows of an event: those from..to. */
 struct section {
 	size_t from, to;
-	size_t n; /* that are to show */
+	size_t n;   /* that are to show */
+	bool ended; /* more are, but an interrupt leaves no time for them */
 	uint64_t samples, period, unresolved;
 	const struct pd_event *event; /* NULL: unknown */
 };
@@ -195,9 +197,13 @@ static void count_shown(const struct pl_job *job, struct section *s)
 {
 	const struct pl_report *report = &job->report;
 	double whole = (double)s->period, share;
+	bool hurry = !pl_goes_on(job->progress.interrupt);
 	struct pq_report_row row;
 
 	for (s->n = 0; s->from + s->n < s->to && s->n < report->count; s->n++) {
+		s->ended = hurry && s->n == MOST_ROWS;
+		if (s->ended)
+			break;
 		pq_report_row(report->made, s->from + s->n, &row);
 		share = (double)row.children / whole;
 		if ((s->period ? 100 * share : 0) < report->limit)
@@ -215,7 +221,7 @@ static bool has_symbols(const struct pl_job *job)
 
 static void push_section(lua_State *L, const struct pl_job *job, const struct section *s)
 {
-	lua_createtable(L, 0, 7);
+	lua_createtable(L, 0, 8);
 	if (s->event)
 		pl_set_integer(L, "index", (uint64_t)s->event->number + 1);
 	pl_set_integer(L, "samples", s->samples);
@@ -223,6 +229,8 @@ static void push_section(lua_State *L, const struct pl_job *job, const struct se
 	if (has_symbols(job))
 		pl_set_integer(L, "unresolved", s->unresolved);
 	pl_set_integer(L, "n", s->n);
+	if (s->ended)
+		pl_set_integer(L, "all", s->to - s->from);
 	pl_set_integer(L, "first", s->from + 1);
 }
 
@@ -285,16 +293,31 @@ static int push_rows(lua_State *L)
 	return 1;
 }
 
+/*
+ * Returns which part of the recording the rows are of, when an interrupt ended the adding up of
+ * the groups.
+ */
+static double part_taken(const struct pl_job *job)
+{
+	double part = job->progress.ended ? job->progress.part : 1;
+
+	return part * (double)pq_report_taken(job->report.made) /
+	       (double)pq_groups_size(job->groups);
+}
+
 bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	struct pl_report *report = &job->report;
+	struct ps_interrupt interrupt = { .flag = job->progress.interrupt };
 	struct section s = { 0 };
 
 	report->asked.machine = f->machine;
 	report->asked.n_systems = (uint32_t)f->session->n_files;
-	report->made = pq_report_create(job->groups, &report->asked);
+	report->made = pq_report_create(job->groups, &report->asked, &interrupt);
 	if (!report->made)
 		luaL_error(L, "no memory for the rows of a report");
+	if (atomic_load(&interrupt.cut))
+		pl_cut_pass(L, part_taken(job));
 	pl_push_result(L, 0);
 	for (int i = 1; s.to < pq_report_size(report->made); i++) {
 		s = (struct section){ .from = s.to };

@@ -1,10 +1,11 @@
 #include <stdlib.h>
 
-#include "../perfdata/fields.h"
 #include "report_inside.h"
 
 #define BY_DSO	  1u
 #define BY_SYMBOL 2u
+
+#define ASK_EVERY 4096 /* groups between two calls of ps_interrupted */
 
 static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *number)
 {
@@ -340,7 +341,7 @@ static bool read_asked(struct pq_report *r)
 	return r->own;
 }
 
-static bool fill(struct pq_report *r)
+static bool fill(struct pq_report *r, struct ps_interrupt *interrupt)
 {
 	const struct pq_chains *chains = pq_groups_chains(r->groups);
 	size_t n = chains ? pq_chains_n_frames(chains) : 0, size = pq_groups_size(r->groups);
@@ -352,9 +353,12 @@ static bool fill(struct pq_report *r)
 	if (!r->part_of_frame)
 		return false;
 	memset(r->part_of_frame, 0xff, n * sizeof(*r->part_of_frame));
-	for (size_t g = 0; g < size; g++)
+	for (size_t g = 0; g < size; g++, r->taken++) {
+		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
+			break;
 		if (!add_group(r, g))
 			return false;
+	}
 	return true;
 }
 
@@ -372,7 +376,8 @@ static void forget(struct pq_report *r)
 }
 
 struct pq_report *pq_report_create(struct pq_groups *groups,
-				   const struct pq_report_asked *asked)
+				   const struct pq_report_asked *asked,
+				   struct ps_interrupt *interrupt)
 {
 	struct pq_report *r = calloc(1, sizeof(*r));
 	bool filled;
@@ -383,9 +388,9 @@ struct pq_report *pq_report_create(struct pq_groups *groups,
 	r->asked = asked;
 	pq_secret_make(&r->secret);
 	pq_groups_seal(groups);
-	filled = fill(r);
+	filled = fill(r, interrupt);
 	forget(r);
-	if (filled && pq_report_sort(r))
+	if (filled && pq_report_sort(r, interrupt))
 		return r;
 	pq_report_destroy(r);
 	return NULL;
@@ -403,6 +408,11 @@ void pq_report_destroy(struct pq_report *r)
 	free(r->rows);
 	free(r->sorted);
 	free(r);
+}
+
+size_t pq_report_taken(const struct pq_report *r)
+{
+	return r->taken;
 }
 
 size_t pq_report_size(const struct pq_report *r)

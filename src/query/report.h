@@ -54,11 +54,16 @@ struct pq_report_row {
  * Makes the rows, sorted: by event, those without one last; the greatest `children` first; then
  * by column after column, as lua/perflua/report/order.lua says. The groups and the columns must
  * outlive them; nothing is added to the groups any more. Returns NULL without memory.
+ *
+ * `interrupt` (NULL: nobody) may end the adding up of the groups: pq_report_taken says how many
+ * were. Once it came there is no time to sort many rows by columns.
  */
 struct pq_report *pq_report_create(struct pq_groups *groups,
-				   const struct pq_report_asked *asked);
+				   const struct pq_report_asked *asked,
+				   struct ps_interrupt *interrupt);
 void pq_report_destroy(struct pq_report *report);
 
+size_t pq_report_taken(const struct pq_report *report);
 size_t pq_report_size(const struct pq_report *report);
 
 /* Gives row i, below pq_report_size. Its texts are the report's and the groups'. */

@@ -50,6 +50,7 @@ struct pq_report {
 	struct pq_numbers by_owner;
 	struct pq_report_item *rows;
 	size_t n_rows, rows_room;
+	size_t taken; /* groups that were added up */
 	struct pq_numbers by_row;
 	uint32_t *sorted; /* [n_rows]: places of the rows in their order */
 };
@@ -67,7 +68,7 @@ static inline struct pd_text pq_report_symbol(const struct pq_report *report,
 }
 
 /* Makes `sorted`. False: no memory. */
-bool pq_report_sort(struct pq_report *report);
+bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt);
 
 /* The event of a row; NULL: it is not known. */
 static inline const struct pd_event *pq_report_event(const struct pq_report *report,

@@ -25,6 +25,7 @@ struct ranked {
 
 #define MAX_TEXT ((1u << 29) - 1) /* of longer texts the rest does not count */
 #define HEX_ROOM 24
+#define FEW	 10000 /* rows that are sorted by columns in any case */
 
 /* As lua/perflua/report/order.lua has it. */
 static struct pd_text as_text(const struct ranked *r, char room[HEX_ROOM])
@@ -285,18 +286,28 @@ static bool sort_rows(struct pq_report *report, struct order *order)
 	return report->sorted;
 }
 
-bool pq_report_sort(struct pq_report *report)
+/* Is there no time to sort by columns? That takes longer than all that is left to do. */
+static bool is_late(const struct pq_report *report, const struct ps_interrupt *interrupt)
+{
+	return report->n_rows > FEW && interrupt && interrupt->flag && *interrupt->flag;
+}
+
+bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt)
 {
 	const struct pq_report_asked *asked = report->asked;
 	struct order order = { .report = report };
+	size_t n;
 	bool done;
 
 	order.ranks.columns = calloc(asked->n_columns + 1, sizeof(*order.ranks.columns));
 	done = order.ranks.columns;
-	for (size_t k = 0; done && k < asked->n_columns; k++)
+	for (size_t k = 0; done && k < asked->n_columns && !is_late(report, interrupt); k++)
 		done = add_column(report, &asked->columns[k], &order.ranks);
+	n = order.ranks.n;
+	if (is_late(report, interrupt))
+		order.ranks.n = 0;
 	done = done && sort_rows(report, &order);
-	for (size_t i = 0; i < order.ranks.n; i++)
+	for (size_t i = 0; i < n; i++)
 		free(order.ranks.columns[i].ranks);
 	free(order.ranks.columns);
 	return done;

@@ -2,10 +2,11 @@
 --
 -- report.prepare(file, options) checks what is asked for; report.read of what it returns reads the file and gives
 --
---   events    of each event with samples { event, index, samples, period, unresolved, n, rows }: n rows are to
---             show, the greatest first; rows(from, to) gives for each column an array of these
---             rows' values, of which there may be millions; unresolved: samples without a
---             function, nil if none were looked for
+--   events    of each event with samples { event, index, samples, period, unresolved, n, all, rows }:
+--             n rows are to show, the greatest first (if an interrupt left no time for all, of
+--             `all`); rows(from, to) gives for each column an array of these rows' values, of which
+--             there may be millions; unresolved: samples without a function, nil if none were
+--             looked for
 --   keys      { name, kind } of a row's keys: the fields, and with `symbol` the cpumode
 --   columns   { name, kind } of the values: the keys, samples, period and, with children, children: the period of
 --             the samples that have the row anywhere in their call chain

@@ -6,8 +6,6 @@ local sums = require "perflua.group.sums"
 
 local rows = {}
 
-local PERIOD = 2 -- the measure by which rows are the first
-
 -- A string that is the same for the same values only; absent ones are nil.
 local function identity(values, n)
   local parts = {}
@@ -91,13 +89,9 @@ end
 ---@param prepared table
 ---@param keys table[] the event and the fields
 ---@param columns table[] count and sum
----@return table[] # as report/init.lua describes them; if an interrupt left no time for all of
---- `total`, the first ones, and `rest` has the sums of the others by event
+---@return table[] # rows as report/sections.lua takes them
 function rows.rows(prepared, keys, columns)
-  local groups = aggregate(prepared.query.spec, keys, columns, PERIOD, true)
-  local list = put_together(groups, prepared)
-  list.rest, list.total = groups.rest, groups.total
-  return list
+  return put_together(aggregate(prepared.query.spec, keys, columns), prepared)
 end
 
 return rows

@@ -1,6 +1,6 @@
 -- From rows { samples, period, children?, event = its index or nil, keys = {…}, unresolved } to the sections of a
 -- report, one for each event, as the core makes them (src/binding/query_report.c):
--- { index, samples, period, unresolved, n, rows }.
+-- { index, samples, period, unresolved, n, all, rows }.
 
 local order = require "perflua.report.order"
 local sort = require "perflua.table.sort"
@@ -25,13 +25,6 @@ local function totals(rows, prepared)
     total.rows[#total.rows + 1] = row
     total.samples, total.period = total.samples + row[1], plus(total.period, row[PERIOD])
     if total.unresolved and row.unresolved then total.unresolved = total.unresolved + row[1] end
-  end
-  for _, row in ipairs(rows.rest or {}) do
-    local total = by_event[row.event or UNKNOWN]
-    if total then
-      total.samples = total.samples + math.tointeger(row[1] // 1)
-      total.period = plus(total.period, math.tointeger(row[PERIOD] // 1))
-    end
   end
   table.sort(list, function(a, b) return (a.index or UNKNOWN) < (b.index or UNKNOWN) end)
   return list
@@ -73,7 +66,7 @@ return function(rows, prepared, keys, shown)
   for _, section in ipairs(list) do
     local sorted = order(section.rows, measure, keys, prepared.place.symbol)
     if not sorted then
-      section.all = rows.total or #section.rows
+      section.all = #section.rows
       local first = sort.first(section.rows, function(row) return row[measure] end)
       sorted = order(first, measure, keys, prepared.place.symbol)
     end

@@ -1,6 +1,7 @@
 -- A report as perf report --stdio prints it: a section for each event.
 
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local names = require "perflua.report.names"
 
 local show = {}
@@ -80,11 +81,15 @@ local function make_texts(column, values, n, event)
   end
 end
 
--- Walks the rows of an event in batches: values by column, and how many.
+-- Walks the rows of an event in batches: values by column, and how many. An interrupt ends that behind those that an
+-- interrupted table has in any case.
 local function batches(event)
-  local from = 1
+  local from, most = 1, interrupted.MOST
   return function()
-    local n = math.min(BATCH, event.n - from + 1)
+    if from > most and from <= event.n and interrupted.now() then
+      event.all, event.n = event.all or event.n, from - 1
+    end
+    local n = math.min(BATCH, event.n - from + 1, from <= most and most - from + 1 or BATCH)
     if n <= 0 then return nil end
     from = from + n
     return event.rows(from - n, from - 1), n

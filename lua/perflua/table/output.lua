@@ -33,8 +33,11 @@ function output.to(out, produce)
   return errno(file:close())
 end
 
--- An interrupt while rows are written ends that, behind those that an interrupted table has in any case.
-local function ends_at(r, n)
+---An interrupt while rows are written ends that, behind those that an interrupted table has in any case.
+---@param r integer number of the row that is next
+---@param n integer
+---@return boolean # is it not to be written? Then that was said.
+function output.ends_at(r, n)
   if r <= interrupted.MOST or r % 1024 ~= 0 or not interrupted.now() then return false end
   interrupted.say(("interrupted while writing: %d of %d rows"):format(r - 1, n))
   return true
@@ -51,7 +54,7 @@ function output.csv(out, columns, rows, safe)
     for i, column in ipairs(columns) do fields[i] = fmt.csv(column.name, safe) end
     write(table.concat(fields, ",") .. "\r\n")
     for r, row in ipairs(rows) do
-      if ends_at(r, #rows) then break end
+      if output.ends_at(r, #rows) then break end
       for i, column in ipairs(columns) do fields[i] = fmt.csv(fmt.exact(row[i], column.kind), safe) end
       write(table.concat(fields, ",") .. "\r\n")
     end
@@ -76,7 +79,7 @@ function output.json(out, columns, rows, last)
   return output.to(out, function(write)
     write("[")
     for r, row in ipairs(rows) do
-      if ends_at(r, #rows) then break end
+      if output.ends_at(r, #rows) then break end
       local fields = {}
       for i, column in ipairs(columns) do
         fields[i] = json.string(column.name) .. ":" .. json_value(row[i], column.kind)

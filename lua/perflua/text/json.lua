@@ -26,7 +26,7 @@ function json.address(x) return core.hex(x) end
 function json.array(t) return setmetatable(t or {}, Array) end
 
 ---@param n integer
----@param item fun(i: integer): any
+---@param item fun(i: integer): any nil: the array ends before it
 ---@return table # for json.write: an array of n items
 function json.lazy(n, item) return setmetatable({ n = n, item = item }, Lazy) end
 
@@ -165,7 +165,11 @@ end
 local function write_lazy(write, list, depth)
   local keys = {}
   write("[")
-  for i = 1, list.n do write((i > 1 and "," or "") .. encode(list.item(i), depth, keys)) end
+  for i = 1, list.n do
+    local item = list.item(i)
+    if item == nil then break end
+    write((i > 1 and "," or "") .. encode(item, depth, keys))
+  end
   write("]")
 end
 

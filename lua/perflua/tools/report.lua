@@ -75,6 +75,16 @@ end
 
 local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
+-- What an interrupt did to the report; nil: nothing.
+local function interruption(result)
+  local part, shown, all = interrupted.part(), 0, 0
+  for _, event in ipairs(result.events) do
+    shown, all = shown + event.n, all + (event.all or event.n)
+  end
+  if shown == all then return part and interrupted.text(part) end
+  return ("%s: %d of %d rows"):format(interrupted.text(part or 1), shown, all)
+end
+
 local function write_text(result, file, health, out)
   for _, text in ipairs(quality.file(result, file, health)) do
     out:write("# ", text, "\n")
@@ -89,7 +99,8 @@ local function write_text(result, file, health, out)
   if #result.events == 0 then
     out:write("# no samples\n")
   end
-  if result.interruption then out:write("# ", result.interruption, "\n") end
+  local said = interruption(result) -- also of what ended while rows were written
+  if said then out:write("# ", said, "\n") end
 end
 
 local BATCH = 256 -- rows that are read at a time
@@ -121,9 +132,10 @@ local function columns_of(result)
 end
 
 local function write_csv(result, _, _, out, safe)
-  local said = aside.said(result.aside)
+  local said, ended, n_rows = aside.said(result.aside), interruption(result), 0
   if said then io.stderr:write("perflua: report: ", said, "\n") end
-  if result.interruption then interrupted.say(result.interruption) end
+  if ended then interrupted.say(ended) end
+  for _, event in ipairs(result.events) do n_rows = n_rows + event.n end
   local columns, values_of = columns_of(result)
   table.insert(columns, 1, { name = "event", kind = "string" })
   -- rows are made when they are written
@@ -137,7 +149,8 @@ local function write_csv(result, _, _, out, safe)
     r = r + 1
     return table.move(row_of(r), 1, #columns - 1, 2, { result.events[i].event })
   end
-  return output.csv(out, columns, setmetatable({}, { __index = next_row }), safe)
+  local rows = setmetatable({}, { __index = next_row, __len = function() return n_rows end })
+  return output.csv(out, columns, rows, safe)
 end
 
 -- Integers of a recording have no sign unless their kind says so.
@@ -153,6 +166,7 @@ local function write_json(result, file, health, out)
   for i, event in ipairs(result.events) do
     local row_of = values_of(event)
     local rows = json.lazy(event.n, function(r)
+      if output.ends_at(r, event.n) then return nil end
       local values, object = row_of(r), {}
       for c, column in ipairs(columns) do
         object[column.name] = typed(values[c], column.kind)
@@ -167,16 +181,6 @@ local function write_json(result, file, health, out)
     lost_records = health and health.lost_records, set_aside = result.aside, events = events,
   })
   out:write("\n")
-end
-
--- What an interrupt did to the report; nil: nothing.
-local function interruption(result)
-  local part, shown, all = interrupted.part(), 0, 0
-  for _, event in ipairs(result.events) do
-    shown, all = shown + event.n, all + (event.all or event.n)
-  end
-  if shown == all then return part and interrupted.text(part) end
-  return ("%s: %d of %d rows"):format(interrupted.text(part or 1), shown, all)
 end
 
 ---@param args table
@@ -205,7 +209,6 @@ function tool.run(args, out)
     return prepared ~= "not enough memory" and USAGE or nil, placeless(prepared)
   end
   local result = report.read(prepared, settings)
-  result.interruption = interruption(result)
   local write = args.json and write_json or args.csv and write_csv or write_text
   write(result, file, health, out, args.csv == "safe")
 end
