@@ -40,9 +40,10 @@ else ifneq ($(filter-out help clean matrix test-foreign,$(or $(MAKECMDGOALS),all
 -include $(CONFIG)
 endif
 
-COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS) $(TRACE_CFLAGS)
-CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(sort $(wildcard src/*/*.c)))
-MAIN := $(B)/obj/perflua.o $(B)/obj/children.o $(B)/obj/heap.o $(B)/obj/library.o
+COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) -Isrc $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS) $(TRACE_CFLAGS)
+SOURCES := $(sort $(shell find src -name '*.c'))
+CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out src/host/%,$(SOURCES)))
+MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(B)/obj/library.o
 # meta.lua is for editors only
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua -name '*.lua')))
 DEMO := spec/fixtures/demo.perf.data
@@ -78,7 +79,7 @@ $(B)/lib/perflua/core.so: $(CORE)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS)
 
-$(B)/obj/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
+$(B)/obj/host/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
 
 $(B)/obj/%.o: src/%.c Makefile $(wildcard $(CONFIG))
 	@mkdir -p $(@D)
@@ -86,18 +87,18 @@ $(B)/obj/%.o: src/%.c Makefile $(wildcard $(CONFIG))
 	@$(CC) $(COMPILE) $(CFLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
 
 # FORCE, for a file may have gone; what comes out the same is not compiled again.
-$(B)/obj/library.c: $(B)/obj/embed FORCE
+$(B)/obj/library.c: $(B)/obj/host/embed FORCE
 	@$(EMULATOR) $< $(LIBRARY) >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(B)/obj/library.o: $(B)/obj/library.c
 	@echo "  CC    $<"
-	@$(CC) $(COMPILE) -Isrc $(CFLAGS) -c -o $@ $<
+	@$(CC) $(COMPILE) $(CFLAGS) -c -o $@ $<
 
-$(B)/obj/embed: $(B)/obj/embed.o
+$(B)/obj/host/embed: $(B)/obj/host/embed.o
 	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LUA_LIBS) -lm -ldl
 
--include $(CORE:.o=.d) $(MAIN:.o=.d) $(B)/obj/embed.d
+-include $(CORE:.o=.d) $(MAIN:.o=.d) $(B)/obj/host/embed.d
 
 demo: all ## look into recordings that come with perflua
 	$(B)/perflua stat $(DEMO)
@@ -127,7 +128,7 @@ sweep: all ## many random queries; cut and damage recordings at every place (min
 	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/query/property_spec.lua spec/perfdata/cut_spec.lua \
 		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
 
-lint: all ## check format, warnings of gcc and clang, luacheck, rooms, exports, generated files
+lint: all ## check format, warnings of gcc and clang, luacheck, modules, exports, generated files
 	@.ci/deps lint
 	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
 	@B=$(B) .ci/lint
@@ -148,7 +149,7 @@ FUZZ_GUIDE := fuzzer-no-link,
 FUZZ_SHARED := common consume lines
 FUZZ_LUA := filter script table
 FUZZ_ALL := $(filter-out $(FUZZ_SHARED) state,$(basename $(notdir $(wildcard spec/fuzz/*.c))))
-FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(sort $(wildcard src/perfdata/*.c src/symbols/*.c src/trace/*.c src/machine/*.c src/query/*.c))) \
+FUZZ_CORE := $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/host/% src/binding/% src/script/%,$(SOURCES))) \
 	$(FUZZ_SHARED:%=$(FUZZ_DIR)/obj/fuzz/%.o)
 
 fuzz: fuzz-seeds ## fuzz: all targets or FUZZ=name, TIME=seconds each (AFL=1: with AFL++)
@@ -173,11 +174,11 @@ $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) -fsanitize=$(FUZZ_GUIDE)address,undefined -MMD -MP -c -o $@ $<
 
 # Inputs are small, and threads shall share them.
-$(FUZZ_DIR)/obj/perfdata/pieces.o: FUZZ_CFLAGS += -DPD_PIECES_SMALLEST=256
+$(FUZZ_DIR)/obj/perfdata/order/pieces.o: FUZZ_CFLAGS += -DPD_PIECES_SMALLEST=256
 
 # No input decides what happens there, or too little, and there is much of it whenever a file is opened.
-$(FUZZ_DIR)/obj/perfdata/names.o $(FUZZ_DIR)/obj/perfdata/layout.o: FUZZ_GUIDE :=
-$(FUZZ_DIR)/obj/perfdata/names.o $(FUZZ_DIR)/obj/perfdata/layout.o: FUZZ_CFLAGS += -include spec/fuzz/plain.h
+$(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o: FUZZ_GUIDE :=
+$(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o: FUZZ_CFLAGS += -include spec/fuzz/plain.h
 
 # What is kept of a thread's chains is made anew for each input, and few are met.
 $(FUZZ_DIR)/obj/query/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16
@@ -190,14 +191,14 @@ $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
 $(FUZZ_DIR)/pipe: FUZZ_LDFLAGS := -Wl,--wrap=read
 $(FUZZ_DIR)/query $(FUZZ_DIR)/script: FUZZ_LDFLAGS := -Wl,--wrap=getrandom
 $(FUZZ_DIR)/nomem: FUZZ_LDFLAGS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-$(FUZZ_DIR)/expr: $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(wildcard src/machine/*.c src/query/*.c))
-$(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/perfdata/% src/symbols/%,$(wildcard src/*/*.c))) \
+$(FUZZ_DIR)/expr: $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter src/machine/% src/query/%,$(SOURCES)))
+$(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out src/host/% src/perfdata/% src/symbols/%,$(SOURCES))) \
 	$(FUZZ_DIR)/obj/fuzz/state.o $(B)/obj/library.o
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): FUZZ_LIBS := $(LUA_LIBS)
 $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE)
 	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS) -lm -ldl
 
--include $(wildcard $(FUZZ_DIR)/obj/*/*.d)
+-include $(shell find $(FUZZ_DIR)/obj -name '*.d' 2>/dev/null)
 
 docs: all ## write docs/fields.md and lua/perflua/meta.lua from the tables of the core
 	$(B)/perflua docs/generate.lua docs/fields.md lua/perflua/meta.lua

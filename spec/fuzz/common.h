@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../src/perfdata/perfdata.h"
+#include "perfdata/perfdata.h"
 
 #define FUZZ_PATH 64
 

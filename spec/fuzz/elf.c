@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/symbols/elf.h"
-#include "../../src/symbols/elf_placing.h"
-#include "../../src/symbols/store.h"
+#include "symbols/elf.h"
+#include "symbols/elf_placing.h"
+#include "symbols/store.h"
 #include "common.h"
 
 /* What holds for every table, whatever is in it. */

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "../../src/query/query.h"
+#include "query/query.h"
 #include "common.h"
 
 struct tree {

@@ -1,7 +1,7 @@
 /* Copies of /proc/kallsyms: the kernel's symbols, moved or not, and those of modules. */
 #include <string.h>
 
-#include "../../src/symbols/kallsyms.h"
+#include "symbols/kallsyms.h"
 #include "common.h"
 
 static void check_table(const struct ps_table *table)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/trace/trace.h"
+#include "trace/trace.h"
 #include "common.h"
 
 #define ID 7

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../src/query/query.h"
+#include "query/query.h"
 #include "common.h"
 
 #define MAX_KEYS     3

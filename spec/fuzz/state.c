@@ -7,7 +7,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#include "../../src/embed.h"
+#include "host/embed.h"
 #include "common.h"
 
 #define COUNTERS  4096	   /* a power of two */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/perfdata/tracepoint.h"
+#include "perfdata/tracepoint/tracepoint.h"
 #include "common.h"
 
 static void read_text(const struct pd_tracing *tracing, struct pd_text text)

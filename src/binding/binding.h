@@ -9,9 +9,9 @@
 #include <lua.h>
 #include <signal.h>
 
-#include "../machine/machine.h"
-#include "../perfdata/perfdata.h"
-#include "../trace/trace.h"
+#include "machine/machine.h"
+#include "perfdata/perfdata.h"
+#include "trace/trace.h"
 
 #define PL_FILE	    "perflua.file"
 #define PL_EVENT    "perflua.event"

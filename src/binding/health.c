@@ -196,7 +196,7 @@ static int health_gc(lua_State *L)
 	return 0;
 }
 
-/* file:health() -> what src/perfdata/health.h counts */
+/* file:health() -> what src/analysis/health.h counts */
 int pl_file_health(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);

@@ -12,7 +12,7 @@
 #ifndef PERFLUA_BINDING_QUERY_H
 #define PERFLUA_BINDING_QUERY_H
 
-#include "../query/query.h"
+#include "query/query.h"
 #include "binding.h"
 
 /*

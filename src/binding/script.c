@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "../script/script.h"
+#include "script/script.h"
 #include "cursor.h"
 #include "writer.h"
 

@@ -4,7 +4,7 @@
 #ifndef PERFLUA_MACHINE_BUILDIDS_H
 #define PERFLUA_MACHINE_BUILDIDS_H
 
-#include "../symbols/symbols.h"
+#include "symbols/symbols.h"
 #include "names.h"
 #include "sources.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "../symbols/symbols.h"
+#include "symbols/symbols.h"
 
 bool pm_guests_init(struct pm_guests *g, const struct pd_session *session)
 {

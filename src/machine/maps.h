@@ -9,7 +9,7 @@
 #ifndef PERFLUA_MACHINE_MAPS_H
 #define PERFLUA_MACHINE_MAPS_H
 
-#include "../symbols/symbols.h"
+#include "symbols/symbols.h"
 #include "sources.h"
 
 struct pm_map {

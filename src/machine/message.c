@@ -1,7 +1,7 @@
 /* Texts of tracepoints: what src/trace needs of a recording. */
 #include <stdlib.h>
 
-#include "../trace/trace.h"
+#include "trace/trace.h"
 #include "fields.h"
 #include "resolver.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "../symbols/symbols.h"
+#include "symbols/symbols.h"
 
 #define FACTOR UINT64_C(0xff51afd7ed558ccd)
 

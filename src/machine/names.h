@@ -5,7 +5,7 @@
 #ifndef PERFLUA_MACHINE_NAMES_H
 #define PERFLUA_MACHINE_NAMES_H
 
-#include "../perfdata/perfdata.h"
+#include "perfdata/perfdata.h"
 
 struct pm_names {
 	struct pd_id_table by_hash;

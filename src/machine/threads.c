@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../symbols/symbols.h"
+#include "symbols/symbols.h"
 
 const struct pm_thread *pm_thread_find(const struct pm_threads *t, uint32_t system, int32_t tid)
 {

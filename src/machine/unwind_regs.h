@@ -5,8 +5,8 @@
 #ifndef PERFLUA_MACHINE_UNWIND_REGS_H
 #define PERFLUA_MACHINE_UNWIND_REGS_H
 
-#include "../perfdata/perfdata.h"
-#include "../symbols/symbols.h"
+#include "perfdata/perfdata.h"
+#include "symbols/symbols.h"
 
 struct pm_unwind_arch {
 	uint16_t machine;	  /* EM_… of elf.h */

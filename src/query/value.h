@@ -7,7 +7,7 @@
 #ifndef PERFLUA_QUERY_VALUE_H
 #define PERFLUA_QUERY_VALUE_H
 
-#include "../machine/machine.h"
+#include "machine/machine.h"
 
 enum pq_type {
 	PQ_NIL,

@@ -14,8 +14,8 @@
 #ifndef PERFLUA_SCRIPT_SCRIPT_H
 #define PERFLUA_SCRIPT_SCRIPT_H
 
-#include "../machine/machine.h"
-#include "../perfdata/perfdata.h"
+#include "machine/machine.h"
+#include "perfdata/perfdata.h"
 
 /* The kinds of events that have fields of their own, in perf's spelling. */
 enum px_class {

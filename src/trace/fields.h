@@ -4,7 +4,7 @@
 #ifndef PERFLUA_TRACE_FIELDS_H
 #define PERFLUA_TRACE_FIELDS_H
 
-#include "../perfdata/perfdata.h"
+#include "perfdata/perfdata.h"
 #include "text.h"
 
 /*

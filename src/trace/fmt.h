@@ -12,7 +12,7 @@
 #ifndef PERFLUA_TRACE_FMT_H
 #define PERFLUA_TRACE_FMT_H
 
-#include "../perfdata/perfdata.h"
+#include "perfdata/perfdata.h"
 #include "text.h"
 
 #define PT_MAX_FMT  65536 /* bytes of a print fmt; the kernel's are a few thousand at most */

@@ -4,7 +4,7 @@
 #ifndef PERFLUA_TRACE_FORMAT_H
 #define PERFLUA_TRACE_FORMAT_H
 
-#include "../perfdata/perfdata.h"
+#include "perfdata/perfdata.h"
 #include "text.h"
 
 #define PT_MAX_RAW 65536 /* bytes of raw data: a record has no more */

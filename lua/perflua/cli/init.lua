@@ -1,5 +1,5 @@
 -- The command line of the interpreter: options, scripts, tools, exit statuses.
--- main() is called by src/perflua.c with what Lua cannot do by itself (see push_host there).
+-- main() is called by src/host/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -297,7 +297,7 @@ local function run(argv, host, options, first)
 end
 
 ---@param argv table the program at 0, its arguments from 1
----@param host table what src/perflua.c gives
+---@param host table what src/host/perflua.c gives
 ---@return integer exit status
 function cli.main(argv, host)
   warn("@on")

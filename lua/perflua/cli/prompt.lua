@@ -52,7 +52,7 @@ local function show(ok, ...)
 end
 
 ---Runs until the end of input.
----@param host table what src/perflua.c gives
+---@param host table what src/host/perflua.c gives
 ---@param environment boolean whether environment variables count
 ---@param traceback function message handler
 function prompt.run(host, environment, traceback)

@@ -20,7 +20,7 @@ end
 ---Tells whether an argument is for the chunk of -e: a recording, or what may be one: standard input,
 ---a pipe (which is not opened, as that cannot be done twice), an empty file.
 ---@param argument string
----@param host table what src/perflua.c gives
+---@param host table what src/host/perflua.c gives
 ---@return boolean
 function recordings.is_for_chunk(argument, host)
   if argument == "-" then return true end

@@ -4,7 +4,7 @@ local core = require "perflua.core"
 
 local version = {}
 
----@param host table what src/perflua.c gives
+---@param host table what src/host/perflua.c gives
 ---@return string
 function version.line(host)
   return ("perflua %s, %s"):format(host.version, host.lua)

@@ -8,7 +8,7 @@
 --   operands     {least, most} of the other arguments; without it exactly one
 --   needs        what it needs of a recording, and the perf record command for it (perflua.meta.needs); such a
 --   record       tool opens its recordings by needs.open(path, tool), which says what they lack; or nil
---   run          function(args, out, host) → exit status (nil: 0); or nil, message; host: see src/perflua.c
+--   run          function(args, out, host) → exit status (nil: 0); or nil, message; host: see src/host/perflua.c
 --
 -- run gets its operands as the array part of args, `args.json = true` for --json, `args.event = "x"` for
 -- --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have one dash. `args.csv` is "safe" for

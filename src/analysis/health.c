@@ -1,0 +1,521 @@
+#include "health.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/format/fields.h"
+#include "perfdata/format/sample.h"
+
+#define ASK_EVERY	16384		    /* records between two calls of go_on */
+#define WRITE_BACKWARD	(UINT64_C(1) << 27) /* attr.flags */
+#define MMAP_TIMEOUT	(1u << 12)	    /* misc: PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT */
+#define CONTEXT_MAX	((uint64_t)-4095)   /* what is not below is a marker in a call chain */
+#define DEFERRED_MARKER ((uint64_t)-640)
+
+/* The fields asked for by name, and their numbers. */
+enum field {
+	LOST,
+	ID,
+	STREAM_ID,
+	TIME,
+	CPU,
+	FLAGS,
+	N_FIELDS
+};
+static const char *const field_names[N_FIELDS] = {
+	[LOST] = "lost", [ID] = "id",	[STREAM_ID] = "stream_id",
+	[TIME] = "time", [CPU] = "cpu", [FLAGS] = "flags",
+};
+
+struct pass {
+	struct pd_health *health;
+	const struct pd_session *session;
+	unsigned fields[N_FIELDS];
+	struct pd_gaps gaps;
+	struct pd_counters *counters;
+	struct pd_recent throttled; /* when, by id and stream id */
+	struct pd_recent streams;   /* the last sample of each id, or cpu */
+	uint16_t source;
+	bool no_memory;
+};
+
+static bool get(const struct pass *p, const struct pd_record *rec, enum field field,
+		uint64_t *out)
+{
+	unsigned index = rec->layout->slot[p->fields[field]];
+	struct pd_value v;
+
+	v.type = PD_NIL;
+	if (index)
+		pd_record_get(rec, index, &v);
+	if (v.type == PD_NIL)
+		return false;
+	*out = v.u;
+	return true;
+}
+
+static void set_chain_limit(struct pd_health_event *e, const struct pd_attr *attr)
+{
+	e->chain_limit = attr->sample_max_stack ? attr->sample_max_stack : PD_MAX_STACK;
+}
+
+/* Room for the events that came late, too; what is of none stays the last. */
+static bool make_room(struct pass *p)
+{
+	struct pd_health *h = p->health;
+	size_t n = p->session->n_events;
+	struct pd_health_event *grown = realloc(h->events, (n + 1) * sizeof(*grown));
+
+	if (!grown) {
+		p->no_memory = true;
+		return false;
+	}
+	h->events = grown;
+	grown[n] = grown[h->n_events];
+	memset(grown + h->n_events, 0, (n - h->n_events) * sizeof(*grown));
+	for (; h->n_events < n; h->n_events++)
+		set_chain_limit(&grown[h->n_events], &p->session->events[h->n_events]->attr);
+	return true;
+}
+
+/* The place of an event, NULL for none. */
+static size_t place_of(struct pass *p, const struct pd_event *event)
+{
+	if (event && (event->number < p->health->n_events || make_room(p)))
+		return event->number;
+	return p->health->n_events;
+}
+
+static struct pd_health_event *event_of(struct pass *p, const struct pd_record *rec)
+{
+	size_t place = place_of(p, rec->event);
+
+	return &p->health->events[place];
+}
+
+/* The time perf sorts a record by: a sample's own, else its trailer's. */
+static bool time_of(const struct pd_record *rec, uint64_t *time)
+{
+	const struct pd_layout *layout = rec->layout;
+	uint64_t type = layout->shape->sample_type;
+	uint32_t at;
+
+	if (!(type & PD_SAMPLE_TIME))
+		return false;
+	if (rec->type == PD_RECORD_SAMPLE) {
+		at = layout->parts[PD_PART_TIME];
+	} else {
+		if (!layout->trailer_size || rec->size < layout->trailer_size + 8)
+			return false;
+		at = rec->size - layout->trailer_size + (type & PD_SAMPLE_TID ? 8 : 0);
+	}
+	if (!at || rec->size < at + 8)
+		return false;
+	*time = pd_rec64(rec, at);
+	return *time != 0 && *time != UINT64_MAX;
+}
+
+static void lengthen(struct pd_longest *longest, uint64_t length)
+{
+	if (length > longest->length)
+		*longest = (struct pd_longest){ .length = length };
+	longest->samples += length == longest->length;
+}
+
+/* Frames of the call chain at `at`, without its markers. */
+static uint64_t count_frames(const struct pd_record *rec, uint32_t at, uint64_t n)
+{
+	uint64_t frames = n;
+
+	for (uint64_t i = 0; i < n; i++)
+		frames -= pd_rec64(rec, at + 8 + 8 * (uint32_t)i) >= CONTEXT_MAX;
+	return frames;
+}
+
+static void look_at_chain(struct pd_health_event *event, const struct pd_record *rec)
+{
+	uint32_t at, size;
+	uint64_t n, frames;
+
+	if (!pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size))
+		return;
+	n = pd_rec64(rec, at);
+	if (!n)
+		return;
+	event->chains++;
+	if (rec->layout->shape->defer && n >= 2 &&
+	    pd_rec64(rec, at + 8 * (uint32_t)(n - 1)) == DEFERRED_MARKER) {
+		event->deferred++;
+		n -= 2; /* the marker and its cookie */
+	}
+	/* there are no more frames than entries: most chains need not be looked through */
+	if (n < event->chain.length && n < event->chain_limit)
+		return;
+	frames = count_frames(rec, at, n);
+	lengthen(&event->chain, frames);
+	event->chains_cut += frames == event->chain_limit;
+}
+
+static void look_at_branches(struct pd_health_event *event, const struct pd_record *rec)
+{
+	struct pd_branches branches;
+	uint32_t at, size;
+
+	if (!pd_part_find(rec, PD_PART_BRANCH_STACK, &at, &size) ||
+	    !pd_branches_read(rec, at, &branches) || !branches.count)
+		return;
+	event->branches++;
+	lengthen(&event->branch, branches.count);
+}
+
+/* A size, so many bytes, and how many of them there were to copy: see perf_output_sample_ustack. */
+static void look_at_stack(struct pd_health_event *event, const struct pd_record *rec)
+{
+	uint32_t at, size;
+	uint64_t room;
+
+	if (!pd_part_find(rec, PD_PART_STACK_USER, &at, &size) || size <= 16)
+		return;
+	room = pd_rec64(rec, at);
+	event->stacks++;
+	lengthen(&event->stack, room);
+	event->stacks_full += pd_rec64(rec, at + size - 8) == room;
+}
+
+/*
+ * Samples of one id come from one buffer, in order. Without ids samples of one cpu can be of several
+ * buffers, which rounds keep in order: then only those are believed that are late.
+ */
+static void look_at_clock(struct pass *p, const struct pd_record *rec, uint64_t time, bool late)
+{
+	const struct pd_layout *layout = rec->layout;
+	uint32_t at = layout->parts[PD_PART_IDENTIFIER];
+	struct pd_recent_slot *last;
+
+	if (!at)
+		at = layout->parts[PD_PART_ID];
+	late |= at != 0;
+	if (!at)
+		at = layout->parts[PD_PART_CPU];
+	if (!at || rec->size < at + 8 || p->health->backward)
+		return;
+	last = pd_recent_find(&p->streams, pd_rec64(rec, at));
+	if (late || !last->used || time >= last->time)
+		pd_backsteps_add(&p->health->backsteps, last, time);
+}
+
+/* Counts the samples that a record is delivered as. */
+static void count_delivered(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_record sample;
+	int got;
+
+	if (!pd_has_counters(rec)) {
+		event_of(p, rec)->delivered++;
+		return;
+	}
+	p->health->split = true;
+	pd_counters_split(p->counters, rec);
+	while ((got = pd_counters_next(p->counters, &sample)) > 0)
+		event_of(p, &sample)->delivered++;
+	p->no_memory |= got < 0;
+}
+
+static void on_sample(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_health_event *event = event_of(p, rec);
+	uint64_t has = rec->layout->shape->sample_type, time;
+
+	event->samples++;
+	count_delivered(p, rec);
+	event = event_of(p, rec); /* the array may have grown */
+	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
+	if (time_of(rec, &time)) {
+		bool late = pd_rounds_add(&p->health->rounds, time);
+
+		look_at_clock(p, rec, time, late);
+		pd_span_widen(&p->health->times, time, time);
+		p->no_memory |= !pd_gaps_add(&p->gaps, time);
+	} else {
+		event->untimed++;
+	}
+	if (has & PD_SAMPLE_CALLCHAIN)
+		look_at_chain(event, rec);
+	if (has & PD_SAMPLE_BRANCH_STACK)
+		look_at_branches(event, rec);
+	if (has & PD_SAMPLE_STACK_USER)
+		look_at_stack(event, rec);
+}
+
+static void on_lost(struct pass *p, const struct pd_record *rec)
+{
+	uint64_t lost = 0, time;
+
+	get(p, rec, LOST, &lost);
+	p->health->lost_records += lost;
+	if (time_of(rec, &time))
+		p->no_memory |= !pd_gaps_lost(&p->gaps, time, lost);
+}
+
+static void on_lost_samples(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_health_event *event = event_of(p, rec);
+	uint64_t lost = 0;
+
+	get(p, rec, LOST, &lost);
+	if (rec->misc & PD_MISC_LOST_BPF) {
+		event->filtered += lost;
+		p->health->filtered += lost;
+	} else {
+		event->lost_samples += lost;
+		p->health->lost_samples += lost;
+	}
+}
+
+/* The place for what a cpu was throttled; NULL: which is not known. */
+static struct pd_throttled *throttled_cpu(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_health *h = p->health;
+	struct pd_throttled *grown;
+	uint64_t value;
+	size_t cpu;
+
+	if (!get(p, rec, CPU, &value) || value >= PD_HEALTH_CPUS)
+		return NULL;
+	cpu = (size_t)value;
+	if (cpu >= h->n_cpus) {
+		grown = realloc(h->cpus, (cpu + 1) * sizeof(*grown));
+		if (!grown) {
+			p->no_memory = true;
+			return NULL;
+		}
+		memset(grown + h->n_cpus, 0, (cpu + 1 - h->n_cpus) * sizeof(*grown));
+		h->cpus = grown;
+		h->n_cpus = cpu + 1;
+	}
+	return &h->cpus[cpu];
+}
+
+/* THROTTLE and UNTHROTTLE have their own time, id and stream id, which is the event's on that cpu. */
+static struct pd_recent_slot *find_throttled(struct pass *p, const struct pd_record *rec,
+					     uint64_t *time, size_t *event)
+{
+	const struct pd_file *file = p->session->files[rec->source ? rec->source - 1 : 0];
+	uint64_t id = 0, stream_id = 0;
+	const struct pd_event *of;
+
+	if (!get(p, rec, TIME, time))
+		return NULL;
+	get(p, rec, ID, &id);
+	get(p, rec, STREAM_ID, &stream_id);
+	of = file->n_events > 1 ? pd_event_by_id(file, id) : rec->event;
+	*event = place_of(p, of);
+	return pd_recent_find(&p->throttled, id << 32 ^ stream_id);
+}
+
+static void on_throttle(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_throttled *cpu = throttled_cpu(p, rec);
+	size_t event = p->health->n_events;
+	uint64_t time;
+	struct pd_recent_slot *since = find_throttled(p, rec, &time, &event);
+
+	if (since) {
+		since->time = time;
+		since->used = true;
+	}
+	p->health->events[event].throttled.count++;
+	if (cpu)
+		cpu->count++;
+}
+
+static void on_unthrottle(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_throttled *cpu = throttled_cpu(p, rec);
+	size_t event;
+	uint64_t time;
+	struct pd_recent_slot *since = find_throttled(p, rec, &time, &event);
+
+	p->health->unthrottled++;
+	if (!since || !since->used)
+		return;
+	since->used = false;
+	if (time < since->time)
+		return;
+	p->health->events[event].throttled.time += time - since->time;
+	if (cpu)
+		cpu->time += time - since->time;
+}
+
+static void on_round(struct pass *p, const struct pd_record *rec)
+{
+	(void)rec;
+	pd_rounds_finish(&p->health->rounds);
+}
+
+static void on_aux(struct pass *p, const struct pd_record *rec)
+{
+	uint64_t flags = 0;
+
+	get(p, rec, FLAGS, &flags);
+	p->health->aux_truncated += flags & 1;
+	p->health->aux_partial += flags >> 2 & 1;
+	p->health->aux_collided += flags >> 3 & 1;
+}
+
+static void on_mmap2(struct pass *p, const struct pd_record *rec)
+{
+	p->health->maps_cut += (rec->misc & MMAP_TIMEOUT) != 0;
+	p->health->maps_with_ids += pd_mmap2_has_build_id(rec);
+}
+
+static void (*const on[PD_RECORD_TYPES])(struct pass *p, const struct pd_record *rec) = {
+	[PD_RECORD_SAMPLE] = on_sample,
+	[PD_RECORD_LOST] = on_lost,
+	[PD_RECORD_LOST_SAMPLES] = on_lost_samples,
+	[PD_RECORD_THROTTLE] = on_throttle,
+	[PD_RECORD_UNTHROTTLE] = on_unthrottle,
+	[PD_RECORD_MMAP2] = on_mmap2,
+	[PD_RECORD_AUX] = on_aux,
+	[PD_RECORD_FINISHED_ROUND] = on_round,
+};
+
+static void count_unknown(struct pd_health *h, uint32_t type)
+{
+	size_t i = 0;
+
+	while (i < h->n_unknown && h->unknown[i].type != type)
+		i++;
+	if (i == PD_HEALTH_UNKNOWN)
+		i--;
+	else if (i == h->n_unknown)
+		h->unknown[h->n_unknown++] = (struct pd_health_type){ .type = type };
+	h->unknown[i].records++;
+}
+
+/* What every record of the kernel's that is no sample has. */
+static void count_other(struct pass *p, const struct pd_record *rec)
+{
+	uint64_t time;
+
+	if (time_of(rec, &time))
+		pd_rounds_add(&p->health->rounds, time);
+	else if (!rec->layout->trailer_size ||
+		 !(rec->layout->shape->sample_type & PD_SAMPLE_TIME))
+		p->health->untimed++;
+}
+
+static void add_record(struct pass *p, const struct pd_record *rec)
+{
+	struct pd_health *h = p->health;
+
+	if (rec->source != p->source) {
+		p->source = rec->source;
+		pd_rounds_restart(&h->rounds);
+		memset(&p->streams, 0, sizeof(p->streams));
+		memset(&p->throttled, 0, sizeof(p->throttled));
+	}
+	h->kernel += rec->type < PD_RECORD_USER;
+	if (rec->type >= PD_RECORD_TYPES || !rec->layout->desc) {
+		count_unknown(h, rec->type);
+		return;
+	}
+	h->types[rec->type]++;
+	if (rec->type < PD_RECORD_USER && rec->type != PD_RECORD_SAMPLE)
+		count_other(p, rec);
+	if (on[rec->type])
+		on[rec->type](p, rec);
+}
+
+static void look_at_events(struct pass *p)
+{
+	struct pd_health *h = p->health;
+	const struct pd_session *session = p->session;
+
+	h->ordered = h->n_events > 0;
+	for (size_t i = 0; i < h->n_events; i++) {
+		const struct pd_attr *attr = &session->events[i]->attr;
+
+		set_chain_limit(&h->events[i], attr);
+		h->backward |= (attr->flags & WRITE_BACKWARD) != 0;
+		h->ordered &= (attr->flags & PD_ATTR_SAMPLE_ID_ALL) != 0 &&
+			      (attr->sample_type & PD_SAMPLE_TIME) != 0;
+	}
+	h->events[h->n_events].chain_limit = PD_MAX_STACK;
+	for (size_t i = 0; i < session->n_files; i++)
+		h->unfinished |= session->files[i]->unfinished;
+	for (unsigned i = 0; i < N_FIELDS; i++)
+		p->fields[i] = pd_name_id(&session->files[0]->names, field_names[i],
+					  strlen(field_names[i]));
+}
+
+static bool no_memory(const struct pd_session *session, struct pd_error *err)
+{
+	return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
+}
+
+static bool run(struct pass *p, struct pd_session *session, bool (*go_on)(void *arg), void *arg,
+		struct pd_error *err)
+{
+	struct pd_walk walk;
+	struct pd_record rec;
+	unsigned asked = 0;
+	int got;
+
+	if (!pd_walk_init(&walk, session, PD_ORDER_FILE, err))
+		return false;
+	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+		if (go_on && asked++ % ASK_EVERY == 0 && !go_on(arg)) {
+			p->health->part = pd_session_part(session, &rec);
+			break;
+		}
+		add_record(p, &rec);
+	}
+	pd_walk_deinit(&walk);
+	if (got < 0 && pd_error_interrupted(err)) {
+		p->health->part = -1;
+		got = 0;
+	}
+	if (got >= 0 && p->session->n_events > p->health->n_events)
+		make_room(p);
+	if (got >= 0 && p->no_memory)
+		return no_memory(session, err);
+	return got >= 0;
+}
+
+bool pd_health_collect(struct pd_health *h, struct pd_session *session,
+		       bool (*go_on)(void *arg), void *arg, struct pd_error *err)
+{
+	struct pass *p = calloc(1, sizeof(*p));
+	bool ok;
+
+	*h = (struct pd_health){ .n_events = session->n_events, .part = 1 };
+	h->events = calloc(h->n_events + 1, sizeof(*h->events));
+	if (p)
+		p->counters = pd_counters_create(session);
+	if (!p || !p->counters || !h->events || !pd_gaps_init(&p->gaps)) {
+		ok = no_memory(session, err);
+	} else {
+		p->health = h;
+		p->session = session;
+		look_at_events(p);
+		ok = run(p, session, go_on, arg, err);
+		pd_gaps_find(&p->gaps, &h->gaps);
+	}
+	if (p) {
+		pd_gaps_deinit(&p->gaps);
+		pd_counters_destroy(p->counters);
+	}
+	free(p);
+	if (!ok)
+		pd_health_deinit(h);
+	return ok;
+}
+
+void pd_health_deinit(struct pd_health *h)
+{
+	free(h->events);
+	free(h->cpus);
+	h->events = NULL;
+	h->cpus = NULL;
+}

@@ -1,0 +1,103 @@
+/*
+ * Can the times of several recordings be compared? They can if they were taken from the same clock since
+ * the same boot. No recording says which boot that was: here is what tells two apart.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/format/format.h"
+#include "session.h"
+
+#define SKEW UINT64_C(1000000000) /* ns: what setting the clock may have moved */
+
+/* -1: perf's own clock, which is the scheduler's */
+static int64_t clock_of(const struct pd_file *file)
+{
+	if (!file->n_events || !(file->events[0].attr.flags & PD_ATTR_USE_CLOCKID))
+		return -1;
+	return file->events[0].attr.clockid;
+}
+
+/* ns between the epoch and the zero of the clock, from CLOCK_DATA: {u32 version, clockid; u64 wall, clock}. */
+static bool zero_of(struct pd_file *file, int64_t *zero)
+{
+	struct pd_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_CLOCK_DATA, &c);
+	uint64_t wall, time;
+
+	if (!bytes)
+		return false;
+	pd_take32(&c);
+	pd_take32(&c);
+	wall = pd_take64(&c);
+	time = pd_take64(&c);
+	*zero = (int64_t)(wall - time);
+	free(bytes);
+	return !c.failed;
+}
+
+/* Text of a feature, NULL if absent: u32 length, then as many bytes. In memory of the caller's. */
+static char *text_of(struct pd_file *file, unsigned bit)
+{
+	struct pd_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
+	char *text = NULL;
+
+	if (bytes) {
+		struct pd_text t;
+
+		pd_take32(&c);
+		t = pd_text_in(c.pos, pd_cursor_left(&c));
+		text = strndup(t.p, t.n);
+	}
+	free(bytes);
+	return text;
+}
+
+static bool same_text(struct pd_session *s, struct pd_file *a, struct pd_file *b, unsigned bit,
+		      const char *what)
+{
+	char *x = text_of(a, bit), *y = text_of(b, bit);
+	bool same = !x || !y || strcmp(x, y) == 0;
+
+	if (!same)
+		snprintf(s->clocks, sizeof(s->clocks),
+			 "%s is \"%.60s\" in one, \"%.60s\" in another", what, x, y);
+	free(x);
+	free(y);
+	return same;
+}
+
+static bool same_clock(struct pd_session *s, struct pd_file *a, struct pd_file *b)
+{
+	int64_t x = clock_of(a), y = clock_of(b);
+	uint64_t apart;
+
+	if (x != y) {
+		snprintf(s->clocks, sizeof(s->clocks),
+			 "clockid is %" PRId64 " in one, %" PRId64
+			 " in another (-1: perf's own)",
+			 x, y);
+		return false;
+	}
+	if (!same_text(s, a, b, PD_FEATURE_HOSTNAME, "hostname") ||
+	    !same_text(s, a, b, PD_FEATURE_OSRELEASE, "osrelease"))
+		return false;
+	if (!zero_of(a, &x) || !zero_of(b, &y))
+		return true;
+	apart = x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y;
+	if (apart < SKEW)
+		return true;
+	snprintf(s->clocks, sizeof(s->clocks), "their clocks began %" PRIu64 " s apart",
+		 apart / 1000000000);
+	return false;
+}
+
+void pd_session_compare_clocks(struct pd_session *s)
+{
+	s->one_clock = true;
+	for (size_t i = 1; i < s->n_files && s->one_clock; i++)
+		s->one_clock = same_clock(s, s->files[0], s->files[i]);
+}

@@ -1,0 +1,250 @@
+/*
+ * What the header features say of the events: their names, groups and architecture; from that the
+ * layouts of their records.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "perfdata/format/format.h"
+#include "perfdata/format/regs.h"
+#include "perfdata/tracepoint/syscalls.h"
+
+struct groups {
+	struct pd_file *file;
+	uint32_t next; /* the first event that can lead the next group */
+};
+
+/* Groups come in the order of their leaders, and no event is in two: see process_group_desc. */
+static void on_group(void *arg, uint32_t leader, uint32_t members, struct pd_text name)
+{
+	struct groups *groups = arg;
+	struct pd_file *file = groups->file;
+
+	if (leader < groups->next || leader >= file->n_events || !members ||
+	    members > file->n_events - leader)
+		return;
+	groups->next = leader + members;
+	for (uint32_t i = 0; i < members; i++)
+		file->events[leader + i].leader = leader;
+	file->events[leader].n_members = members;
+	if (name.n)
+		file->events[leader].group_name = strndup(name.p, name.n);
+}
+
+static void read_machine(struct pd_file *file)
+{
+	struct pd_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_NRCPUS, &c);
+	uint32_t e_machine = 0;
+	char arch[32] = "";
+
+	if (bytes) {
+		file->context.nr_cpus_avail = pd_take32(&c);
+		file->context.nr_cpus_online = pd_take32(&c);
+		free(bytes);
+	}
+	bytes = pd_file_feature_bytes(file, PD_FEATURE_E_MACHINE, &c);
+	if (bytes) {
+		e_machine = pd_take32(&c);
+		free(bytes);
+	}
+	bytes = pd_file_feature_bytes(file, PD_FEATURE_ARCH, &c);
+	if (bytes) {
+		struct pd_text text = pd_take_string(&c);
+
+		if (text.n < sizeof(arch))
+			memcpy(arch, text.p, text.n);
+		free(bytes);
+	}
+	file->arch = pd_arch_find(arch, e_machine);
+	file->abi = pd_abi_find(arch, e_machine);
+}
+
+static void read_times(struct pd_file *file)
+{
+	struct pd_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_SAMPLE_TIME, &c);
+
+	if (!bytes)
+		return;
+	file->times.first = pd_take64(&c);
+	file->times.last = pd_take64(&c);
+	/* both zero: the recorder made no pass of its own over the samples */
+	file->times.known = !c.failed && file->times.last != 0;
+	free(bytes);
+}
+
+/*
+ * Branch counters are in every sample of a group if any of its events asks for them. The leader comes
+ * first, so its shape knows for the others.
+ */
+static bool counters_in_group(const struct pd_file *file, const struct pd_event *event)
+{
+	if (event->leader != event->index)
+		return file->events[event->leader].shape.counters;
+	for (uint32_t i = 0; i < event->n_members; i++)
+		if (event[i].attr.branch_sample_type & PD_BRANCH_COUNTERS)
+			return true;
+	return false;
+}
+
+/* Returns whether bits of the attr may ask for more in a sample than is known here. */
+static bool asks_unknown(const struct pd_attr *attr)
+{
+	return attr->sample_type & ~PD_SAMPLE_KNOWN || attr->read_format & ~PD_READ_KNOWN ||
+	       attr->branch_sample_type & ~PD_BRANCH_KNOWN;
+}
+
+static void set_shape(const struct pd_file *file, struct pd_event *event)
+{
+	struct pd_shape *shape = &event->shape;
+
+	memset(shape, 0, sizeof(*shape)); /* padding too: shapes are compared as bytes */
+	shape->sample_type = event->attr.sample_type & PD_SAMPLE_KNOWN;
+	shape->read_format = event->attr.read_format;
+	shape->branch_sample_type = event->attr.branch_sample_type;
+	shape->regs_user = event->attr.sample_regs_user;
+	shape->regs_intr = event->attr.sample_regs_intr;
+	shape->sample_id_all = (event->attr.flags & PD_ATTR_SAMPLE_ID_ALL) != 0;
+	shape->counters = counters_in_group(file, event);
+	shape->defer = (event->attr.flags & PD_ATTR_DEFER_CALLCHAIN) != 0;
+	shape->unknown = asks_unknown(&event->attr);
+	shape->swap = file->swap;
+	shape->big = file->big;
+	shape->arch = file->arch;
+}
+
+/* Which sample_id trailer: what else an event has does not change the layout of other records. */
+static unsigned trailer_kind(const struct pd_shape *shape)
+{
+	uint64_t t = shape->sample_type;
+
+	if (!shape->sample_id_all)
+		return 0;
+	return 1u | (t & PD_SAMPLE_TID ? 2u : 0) | (t & PD_SAMPLE_TIME ? 4u : 0) |
+	       (t & PD_SAMPLE_ID ? 8u : 0) | (t & PD_SAMPLE_STREAM_ID ? 16u : 0) |
+	       (t & PD_SAMPLE_CPU ? 32u : 0) | (t & PD_SAMPLE_IDENTIFIER ? 64u : 0);
+}
+
+/* The layouts of all records but samples, made once for each kind of trailer. */
+static const struct pd_layout *const *other_layouts(struct pd_file *file,
+						    const struct pd_shape *shape)
+{
+	const struct pd_layout ***table = &file->trailers[trailer_kind(shape)];
+
+	if (*table)
+		return *table;
+	*table = calloc(PD_RECORD_TYPES, sizeof(**table));
+	for (uint32_t type = 0; *table && type < PD_RECORD_TYPES; type++) {
+		const struct pd_record_desc *desc = pd_record_desc(type);
+
+		if (type && !desc)
+			continue;
+		(*table)[type] = pd_layout_create(&file->names, shape, desc);
+		if (!(*table)[type])
+			return NULL;
+	}
+	return *table;
+}
+
+#define LOOK_BACK 64 /* events of one shape usually follow each other */
+
+/* Returns true if samples of the shape carry counter values with their ids. */
+static bool has_counters(const struct pd_shape *shape)
+{
+	return shape->sample_type & PD_SAMPLE_READ && shape->read_format & PD_READ_ID;
+}
+
+/* Its layouts, shared with an event before it of the same shape. */
+static bool event_layouts(struct pd_file *file, size_t i)
+{
+	struct pd_event *event = &file->events[i];
+
+	set_shape(file, event);
+	for (size_t k = i; k-- > 0 && i - k <= LOOK_BACK && !event->sample;) {
+		if (memcmp(&file->events[k].shape, &event->shape, sizeof(event->shape)) != 0)
+			continue;
+		event->sample = file->events[k].sample;
+		event->split = file->events[k].split;
+	}
+	if (!event->sample) {
+		event->sample = pd_layout_create(&file->names, &event->shape,
+						 pd_record_desc(PD_RECORD_SAMPLE));
+		if (has_counters(&event->shape) &&
+		    !(event->split = pd_split_layout_create(&file->names, &event->shape)))
+			return false;
+	}
+	event->others = other_layouts(file, &event->shape);
+	return event->sample && event->others;
+}
+
+/*
+ * A sample of an unknown event can be read all the same if all events agree on the layout; else only its
+ * header can.
+ */
+static void choose_unknown_sample(struct pd_file *file)
+{
+	file->unknown_sample = file->n_events ? file->events[0].sample : NULL;
+	for (size_t i = 0; i < file->n_events; i++)
+		if (file->events[i].sample != file->unknown_sample)
+			file->unknown_sample = NULL;
+	if (!file->unknown_sample)
+		file->unknown_sample = file->bare_layouts[PD_RECORD_SAMPLE];
+}
+
+static bool make_layouts(struct pd_file *file)
+{
+	file->bare.swap = file->swap;
+	file->bare.big = file->big;
+	file->bare_layouts = other_layouts(file, &file->bare);
+	if (!file->bare_layouts)
+		return false;
+	for (size_t i = 0; i < file->n_events; i++)
+		if (!event_layouts(file, i))
+			return false;
+	choose_unknown_sample(file);
+	return true;
+}
+
+bool pd_describe(struct pd_file *file, struct pd_error *err)
+{
+	struct pd_cursor c;
+	uint8_t *bytes;
+	bool ok = true;
+
+	file->context.swap = file->swap;
+	read_machine(file);
+	read_times(file);
+	bytes = pd_file_feature_bytes(file, PD_FEATURE_GROUP_DESC, &c);
+	if (bytes)
+		pd_feature_group_desc(&c, on_group, &(struct groups){ file, 0 });
+	free(bytes);
+	ok = pd_tracing_read(file) && pd_events_name(file);
+	for (size_t i = 0; i < file->n_events && ok; i++)
+		pd_tracepoint_bind(file, &file->events[i]);
+	for (size_t i = 0; i < file->n_events && ok; i++)
+		for (size_t k = 0; k < file->events[i].n_ids && ok; k++)
+			ok = pd_id_table_add(&file->ids, file->events[i].ids[k], (uint32_t)i);
+	if (!ok || !make_layouts(file))
+		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET,
+				    "no memory for the description of %zu events",
+				    file->n_events);
+	return true;
+}
+
+bool pd_describe_late_event(struct pd_file *file)
+{
+	if (!pd_events_name(file) || !event_layouts(file, file->n_events - 1))
+		return false;
+	pd_tracepoint_bind(file, &file->events[file->n_events - 1]);
+	choose_unknown_sample(file);
+	return true;
+}
+
+void pd_describe_late_feature(struct pd_file *file, unsigned bit)
+{
+	read_machine(file); /* the layouts that there are stay as they are */
+	if (bit == PD_FEATURE_SAMPLE_TIME)
+		read_times(file);
+}

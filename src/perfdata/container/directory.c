@@ -1,0 +1,114 @@
+/*
+ * The directory that `perf record --threads` writes: "data" is a whole recording, and beside it lie the
+ * records of each ring buffer in data.0, data.1 …, without a header.
+ * See perf_data__open_dir, tools/perf/util/data.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "file.h"
+#include "perfdata/format/format.h"
+
+#define PREFIX	    "data."
+#define DIR_VERSION 1 /* 0, as first described: nothing but "data" */
+#define MAX_STREAMS 65535
+
+/* Is it "data." and a number? Else it is nothing of perf's: a copy, a backup. */
+static bool stream_number(const char *name, unsigned long *number)
+{
+	char *end;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+		return false;
+	name += strlen(PREFIX);
+	errno = 0;
+	*number = strtoul(name, &end, 10);
+	return *name >= '0' && *name <= '9' && !*end && !errno;
+}
+
+static char *path_beside(const struct pd_file *file, const char *name)
+{
+	size_t dir = strlen(file->path) - strlen("data"), n = dir + strlen(name) + 1;
+	char *path = malloc(n);
+
+	if (path)
+		snprintf(path, n, "%.*s%s", (int)dir, file->path, name);
+	return path;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct pd_input *x = a, *y = b;
+	unsigned long m = 0, n = 0;
+
+	stream_number(strrchr(x->path, '/') + 1, &m);
+	stream_number(strrchr(y->path, '/') + 1, &n);
+	return m < n ? -1 : m > n;
+}
+
+/* Opens one of the files; what cannot be read is missing from the recording. False: no memory. */
+static bool add(struct pd_file *file, const char *name, struct pd_error *err)
+{
+	struct pd_input *grown = realloc(file->more, (file->n_more + 1) * sizeof(*file->more));
+	char *path = path_beside(file, name);
+	struct pd_error why;
+
+	if (grown)
+		file->more = grown;
+	if (!grown || !path) {
+		free(path);
+		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory");
+	}
+	if (!pd_input_open(&grown[file->n_more], path, file->input.interrupt, &why)) {
+		file->complete = false;
+		pd_file_damaged(file, 0, file->n_more, "a stream is missing: %s", why.message);
+		free(path);
+		return true;
+	}
+	file->n_more++;
+	return true;
+}
+
+static bool list(struct pd_file *file, struct pd_error *err)
+{
+	char *path = path_beside(file, "");
+	DIR *dir = path ? opendir(path) : NULL;
+	struct dirent *entry;
+	unsigned long number;
+	bool ok = true;
+
+	free(path);
+	if (!dir)
+		return pd_error_errno(err, file->path, "cannot list the directory of");
+	while (ok && (entry = readdir(dir)))
+		if (stream_number(entry->d_name, &number) && file->n_more < MAX_STREAMS - 1)
+			ok = add(file, entry->d_name, err);
+	closedir(dir);
+	if (ok && file->n_more)
+		qsort(file->more, file->n_more, sizeof(*file->more), by_number);
+	return ok;
+}
+
+bool pd_directory_read(struct pd_file *file, struct pd_error *err)
+{
+	struct pd_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_DIR_FORMAT, &c);
+	uint64_t version = 0;
+
+	if (bytes)
+		version = pd_take64(&c);
+	else if (!file->complete || pd_file_feature(file, PD_FEATURE_DIR_FORMAT))
+		version = DIR_VERSION; /* what says so was never written, or is lost */
+	free(bytes);
+	if (version > DIR_VERSION)
+		pd_file_damaged(
+			file, 0, 0,
+			"found version %llu of the directory's format, expected at most %d: its "
+			"files are read as of that one",
+			(unsigned long long)version, DIR_VERSION);
+	return version < DIR_VERSION || list(file, err);
+}

@@ -1,0 +1,236 @@
+#include "file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/format/format.h"
+#include "perfdata/order/index.h"
+#include "perfdata/format/print_scalar.h"
+
+void pd_file_close(struct pd_file *file)
+{
+	pd_input_close(&file->input);
+	for (size_t i = 0; i < file->n_more; i++)
+		pd_input_close(&file->more[i]);
+}
+
+static void destroy_layouts(struct pd_file *file)
+{
+	/* a shared layout belongs to the first event that has it, whose shape is its: so backwards */
+	for (size_t i = file->n_events; i-- > 0;) {
+		const struct pd_event *event = &file->events[i];
+
+		if (event->split && event->split->shape == &event->shape)
+			pd_layout_destroy((struct pd_layout *)event->split);
+		if (event->sample && event->sample->shape == &event->shape)
+			pd_layout_destroy((struct pd_layout *)event->sample);
+	}
+	for (size_t k = 0; k < PD_TRAILER_KINDS; k++) {
+		for (size_t type = 0; file->trailers[k] && type < PD_RECORD_TYPES; type++)
+			pd_layout_destroy((struct pd_layout *)file->trailers[k][type]);
+		free(file->trailers[k]);
+	}
+}
+
+void pd_file_destroy(struct pd_file *file)
+{
+	if (!file)
+		return;
+	pd_file_close(file);
+	destroy_layouts(file);
+	for (size_t i = 0; i < file->n_events; i++) {
+		free(file->events[i].name);
+		free(file->events[i].group_name);
+		free(file->events[i].unit);
+		free(file->events[i].ids);
+	}
+	for (size_t i = 0; i < file->n_features; i++)
+		free(file->features[i].bytes);
+	pd_tracing_destroy(file->tracing);
+	free(file->events);
+	free(file->features);
+	free(file->damage);
+	pd_id_table_deinit(&file->ids);
+	for (size_t i = 0; i < file->n_more; i++)
+		free((char *)file->more[i].path);
+	free(file->more);
+	for (size_t i = 0; i < file->n_streams; i++)
+		pd_index_destroy(file->streams[i].index);
+	free(file->streams);
+	free(file->path);
+	pthread_mutex_destroy(&file->noting);
+	free(file);
+}
+
+const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id)
+{
+	uint32_t index = pd_id_table_find(&file->ids, id);
+
+	return index == UINT32_MAX ? NULL : &file->events[index];
+}
+
+const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit)
+{
+	for (size_t i = 0; i < file->n_features; i++)
+		if (file->features[i].bit == bit)
+			return &file->features[i];
+	return NULL;
+}
+
+void *pd_section_alloc(struct pd_section at, size_t more)
+{
+	/* on 32-bit machines a section of a file can be larger than memory */
+	return at.size < PTRDIFF_MAX - more ? malloc((size_t)at.size + more) : NULL;
+}
+
+static bool read_whole(struct pd_input *in, struct pd_section at, void *bytes,
+		       struct pd_error *err)
+{
+	size_t got;
+
+	if (in->stream)
+		return pd_error_set(err, "ESPIPE", in->path, at.offset,
+				    "cannot go back in a stream for %llu bytes",
+				    (unsigned long long)at.size);
+	if (!pd_input_read(in, at.offset, bytes, (size_t)at.size, (size_t)at.size, &got, err))
+		return false;
+	if (got < at.size)
+		return pd_error_set(err, "FORMAT", in->path, at.offset,
+				    "found %zu bytes up to the end of the file, expected %llu",
+				    got, (unsigned long long)at.size);
+	return true;
+}
+
+bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes, struct pd_error *err)
+{
+	return read_whole(&file->input, at, bytes, err);
+}
+
+bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
+		    struct pd_error *err)
+{
+	uint64_t end = stream->data.offset + stream->data.size;
+
+	if (!pd_stream_holds(stream, at))
+		return pd_error_set(err, "FORMAT", stream->input->path, at.offset,
+				    "found %llu bytes up to the end of the recording, expected "
+				    "%llu",
+				    (unsigned long long)(at.offset < end ? end - at.offset : 0),
+				    (unsigned long long)at.size);
+	return read_whole(stream->input, at, bytes, err);
+}
+
+bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,
+			  void *bytes, struct pd_error *err)
+{
+	if (!section->bytes)
+		return pd_file_read(file, section->at, bytes, err);
+	/* to what was kept more may have been added since, and it has moved then */
+	memcpy(bytes, pd_file_feature(file, section->bit)->bytes, (size_t)section->at.size);
+	return true;
+}
+
+uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cursor *c)
+{
+	const struct pd_feature_section *s = pd_file_feature(file, bit);
+	uint8_t *bytes = NULL;
+
+	if (s && s->at.size && s->at.size <= file->input.size) {
+		bytes = pd_section_alloc(s->at, 0);
+		if (bytes && !pd_file_read_feature(file, s, bytes, NULL)) {
+			free(bytes);
+			bytes = NULL;
+		}
+	}
+	if (bytes)
+		pd_cursor_init(c, bytes, (size_t)s->at.size, file->swap);
+	return bytes;
+}
+
+struct pd_event *pd_file_add_event(struct pd_file *file)
+{
+	struct pd_event *event = file->events;
+
+	if (file->n_events == file->room) {
+		size_t room = file->room ? file->room * 2 : 4;
+
+		event = file->session ? NULL : realloc(event, room * sizeof(*event));
+		if (!event)
+			return NULL;
+		file->events = event;
+		file->room = room;
+	}
+	event += file->n_events;
+	memset(event, 0, sizeof(*event));
+	event->file = file;
+	event->index = event->leader = (uint32_t)file->n_events++;
+	event->n_members = 1;
+	return event;
+}
+
+#define MAX_DAMAGE 1000 /* more says no more */
+
+static bool add_damage(struct pd_file *file, const char *path, struct pd_section at,
+		       const char *format, va_list args)
+{
+	size_t n = file->n_damage;
+	struct pd_damage *added;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pd_damage *d = &file->damage[i];
+
+		if (d->path == path && d->offset == at.offset && d->size == at.size)
+			return false;
+	}
+	/* all of them at once: who reads the list in another thread sees those that are counted */
+	if (!file->damage)
+		file->damage = calloc(MAX_DAMAGE, sizeof(*file->damage));
+	if (!file->damage || n == MAX_DAMAGE)
+		return false;
+	added = &file->damage[n];
+	added->path = path;
+	added->offset = at.offset;
+	added->size = at.size;
+	vsnprintf(added->reason, sizeof(added->reason), format, args);
+	pd_escape(added->reason, sizeof(added->reason));
+	file->n_damage = n + 1;
+	return true;
+}
+
+static bool damaged(struct pd_file *file, const char *path, struct pd_section at,
+		    const char *format, va_list args)
+{
+	bool new;
+
+	pthread_mutex_lock(&file->noting);
+	new = add_damage(file, path, at, format, args);
+	pthread_mutex_unlock(&file->noting);
+	return new;
+}
+
+bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
+		     ...)
+{
+	va_list args;
+	bool new;
+
+	va_start(args, format);
+	new = damaged(file, file->path, (struct pd_section){ offset, size }, format, args);
+	va_end(args);
+	return new;
+}
+
+bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t size,
+		       const char *format, ...)
+{
+	va_list args;
+	bool new;
+
+	va_start(args, format);
+	new = damaged(stream->file, stream->input->path, (struct pd_section){ offset, size },
+		      format, args);
+	va_end(args);
+	return new;
+}

@@ -1,0 +1,423 @@
+/*
+ * The records a pipe-mode recording begins with: they stand for the sections of a file.
+ * See perf_event__process_attr and perf_event__process_feature, tools/perf/util/header.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/input/blocks.h"
+#include "file.h"
+#include "perfdata/format/format.h"
+#include "perfdata/format/record.h"
+#include "session.h"
+
+#define HEADER		 8
+#define MAX_TRACING_DATA (64u << 20) /* more is not kept for the events, and stepped over */
+#define MAX_BUILD_IDS	 (16u << 20) /* bytes: more are not kept for the feature */
+#define MAX_EVENTS	 65536
+#define LATE_EVENTS	 256 /* may come behind the prologue */
+
+/* Keeps bytes as what a feature's section would hold; the first of its kind stays. */
+static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
+			 const uint8_t *bytes, size_t n)
+{
+	struct pd_feature_section *grown;
+
+	if (bit >= PD_FEATURES || pd_file_feature(file, (unsigned)bit))
+		return true;
+	grown = realloc(file->features, (file->n_features + 1) * sizeof(*grown));
+	if (!grown)
+		return false;
+	file->features = grown;
+	grown += file->n_features;
+	grown->bit = (unsigned)bit;
+	grown->at = (struct pd_section){ offset, n };
+	grown->grown = 0;
+	grown->bytes = malloc(n + 1);
+	if (!grown->bytes)
+		return false;
+	memcpy(grown->bytes, bytes, n);
+	file->n_features++;
+	return true;
+}
+
+/*
+ * struct perf_record_header_attr: the attr, then its ids up to the end of the record. False: no memory.
+ * *out stays NULL where there is no attr.
+ */
+static bool take_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset,
+		      struct pd_event **out)
+{
+	struct pd_event *event;
+	struct pd_attr attr;
+	uint64_t *ids;
+	size_t n;
+
+	if (file->n_events >= MAX_EVENTS || (file->session && file->n_events == file->room) ||
+	    !pd_attr_parse(&attr, c->pos, pd_cursor_left(c), file->swap, file->big)) {
+		pd_file_damaged(file, offset, 0,
+				"header_attr: found no attr or too many, expected one");
+		return true;
+	}
+	pd_take(c, attr.size);
+	n = pd_cursor_left(c) / 8;
+	ids = n ? malloc(n * 8) : NULL;
+	event = n && !ids ? NULL : pd_file_add_event(file);
+	if (!event) {
+		free(ids);
+		return false;
+	}
+	event->attr = attr;
+	event->offset = offset;
+	event->ids = ids;
+	while (event->n_ids < n)
+		ids[event->n_ids++] = pd_take64(c);
+	*out = event;
+	return true;
+}
+
+static bool enter_ids(struct pd_file *file, const struct pd_event *event)
+{
+	for (size_t i = 0; i < event->n_ids; i++)
+		if (!pd_id_table_add(&file->ids, event->ids[i], event->index))
+			return false;
+	return true;
+}
+
+static bool on_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	struct pd_event *event = NULL;
+
+	return take_attr(file, c, offset, &event) && (!event || enter_ids(file, event));
+}
+
+/* A record of size 16, without data, ends the features; its number is the writer's last one. */
+static bool on_feature(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	uint64_t bit = pd_take64(c);
+	size_t n = pd_cursor_left(c);
+
+	return n == 0 || keep_feature(file, bit, offset + HEADER + 8, c->pos, n);
+}
+
+/* enum perf_event_update_type */
+#define UPDATE_UNIT  0
+#define UPDATE_SCALE 1
+#define UPDATE_NAME  2
+
+static bool set_text(char **to, struct pd_text text)
+{
+	char *copy = strndup(text.p, text.n);
+
+	if (!copy)
+		return false;
+	free(*to);
+	*to = copy;
+	return true;
+}
+
+static bool on_event_update(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	uint64_t type = pd_take64(c), id = pd_take64(c);
+	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
+	uint32_t index = pd_id_table_find(&file->ids, id);
+	struct pd_event *event;
+	double scale;
+
+	(void)offset;
+	if (c->failed || index == UINT32_MAX)
+		return true;
+	event = &file->events[index];
+	if (type == UPDATE_NAME && text.n && (!event->name || event->made_up)) {
+		event->made_up = false;
+		return set_text(&event->name, text);
+	}
+	if (type == UPDATE_UNIT && text.n)
+		return set_text(&event->unit, text);
+	if (type == UPDATE_SCALE && pd_cursor_left(c) >= 8) {
+		uint64_t bits = pd_take64(c);
+
+		memcpy(&scale, &bits, sizeof(scale));
+		event->scale = scale;
+	}
+	return true;
+}
+
+/* Recorders before Linux 3.4: names of tracepoints by config. */
+static bool on_event_type(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	uint64_t config = pd_take64(c);
+	struct pd_text name = pd_text_in(c->pos, pd_cursor_left(c));
+
+	(void)offset;
+	for (size_t i = 0; i < file->n_events && name.n; i++) {
+		struct pd_event *event = &file->events[i];
+
+		if (event->attr.type == PD_TYPE_TRACEPOINT && event->attr.config == config &&
+		    !event->name)
+			event->name = strndup(name.p, name.n);
+	}
+	return true;
+}
+
+/*
+ * Its payload lies behind the record (see perf_event__process_tracing_data). 1; 0 if there is not as much, and
+ * so nothing behind it; -1 on an error.
+ */
+static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
+			   struct pd_error *err)
+{
+	uint32_t n = size >= 12 ? pd_load32(b->pos + HEADER, file->swap) : 0;
+	int got;
+
+	if (n > pd_blocks_left(b) - size)
+		return 0;
+	if (n <= MAX_TRACING_DATA) {
+		got = pd_blocks_fill(b, (size_t)size + n, err);
+		if (got <= 0)
+			return got;
+		if (!keep_feature(file, PD_FEATURE_TRACING_DATA, b->offset + size,
+				  b->pos + size, n)) {
+			pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
+			return -1;
+		}
+	}
+	pd_blocks_skip(b, (uint64_t)size + n);
+	return 1;
+}
+
+static const struct {
+	uint32_t type;
+	bool (*take)(struct pd_file *file, struct pd_cursor *c, uint64_t offset);
+} prologue[] = {
+	{ PD_RECORD_HEADER_ATTR, on_attr },
+	{ PD_RECORD_HEADER_FEATURE, on_feature },
+	{ PD_RECORD_EVENT_UPDATE, on_event_update },
+	{ PD_RECORD_EVENT_TYPE, on_event_type },
+	{ PD_RECORD_TRACING_DATA, NULL },
+};
+
+/* The place of a type in the table above; -1: the records proper have begun. */
+static int find(uint32_t type)
+{
+	for (size_t i = 0; i < sizeof(prologue) / sizeof(prologue[0]); i++)
+		if (prologue[i].type == type)
+			return (int)i;
+	return -1;
+}
+
+/* Takes the next record of the prologue: 1; 0 if there is none; -1 on an error. */
+static int take(struct pd_file *file, struct pd_blocks *b, struct pd_error *err)
+{
+	int got = pd_blocks_fill(b, HEADER, err), which;
+	struct pd_cursor c;
+	uint32_t size;
+
+	if (got <= 0)
+		return got;
+	which = find(pd_load32(b->pos, file->swap));
+	size = pd_load16(b->pos + 6, file->swap);
+	if (which < 0 || size < HEADER)
+		return 0;
+	got = pd_blocks_fill(b, size, err);
+	if (got <= 0)
+		return got;
+	if (!prologue[which].take)
+		return on_tracing_data(file, b, size, err);
+	pd_cursor_init(&c, b->pos + HEADER, size - HEADER, file->swap);
+	if (!prologue[which].take(file, &c, b->offset)) {
+		pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
+		return -1;
+	}
+	pd_blocks_skip(b, size);
+	return 1;
+}
+
+/* Events that come late must not move the others. */
+static bool make_room(struct pd_file *file)
+{
+	size_t room = file->n_events + LATE_EVENTS;
+	struct pd_event *grown = realloc(file->events, room * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	file->events = grown;
+	file->room = room;
+	return true;
+}
+
+bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
+{
+	struct pd_blocks blocks;
+	int got;
+
+	if (!pd_blocks_init(&blocks, &file->input, file->data.offset,
+			    file->data.offset + file->data.size, err))
+		return false;
+	while ((got = take(file, &blocks, err)) > 0)
+		;
+	pd_blocks_deinit(&blocks);
+	return got == 0 && (make_room(file) ||
+			    pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory"));
+}
+
+#define PLACED                                                                  \
+	(PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | \
+	 PD_SAMPLE_ADDR | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU)
+
+/*
+ * Are their records told apart by ids, which lie where those of the first event do, and the time, too? Passes
+ * that have begun rely on that, and perf asks for it in any recording: see evlist__valid_sample_type.
+ */
+static bool fits_in(const struct pd_file *file, const struct pd_event *event)
+{
+	const struct pd_attr *a = &file->events[0].attr, *b = &event->attr;
+
+	return !((a->sample_type ^ b->sample_type) & PLACED) &&
+	       !((a->flags ^ b->flags) & PD_ATTR_SAMPLE_ID_ALL) &&
+	       a->sample_type & (PD_SAMPLE_ID | PD_SAMPLE_IDENTIFIER) &&
+	       file->events[0].n_ids && event->n_ids;
+}
+
+static void forget_last_event(struct pd_file *file)
+{
+	struct pd_event *event = &file->events[--file->n_events];
+
+	free(event->name);
+	free(event->ids);
+}
+
+/* An attr that is met again, by another pass, is an event already. */
+static bool late_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	size_t n = file->n_events;
+	struct pd_event *event = NULL;
+
+	if (n && file->events[n - 1].offset >= offset)
+		return true;
+	if (!take_attr(file, c, offset, &event))
+		return false;
+	if (!event)
+		return true;
+	if (n && !fits_in(file, event)) {
+		forget_last_event(file);
+		pd_file_damaged(file, offset, 0,
+				"header_attr: found an event behind the first records whose "
+				"records differ, expected id and time where these have them");
+		return true;
+	}
+	if (pd_describe_late_event(file) && pd_session_add_event(file->session, event))
+		return enter_ids(file, event);
+	forget_last_event(file); /* nobody knows it yet */
+	return false;
+}
+
+static bool late_feature(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+{
+	size_t n = file->n_features;
+
+	if (!on_feature(file, c, offset))
+		return false;
+	if (file->n_features > n)
+		pd_describe_late_feature(file, file->features[n].bit);
+	return true;
+}
+
+/* The table of build-ids in a file holds the very records that a pipe has one by one. */
+static bool late_build_id(struct pd_file *file, const struct pd_record *rec)
+{
+	struct pd_feature_section *s;
+	uint8_t *bytes;
+
+	if (!keep_feature(file, PD_FEATURE_BUILD_ID, rec->offset, rec->bytes, 0))
+		return false;
+	s = (struct pd_feature_section *)pd_file_feature(file, PD_FEATURE_BUILD_ID);
+	if ((s->at.size && !s->grown) || rec->offset < s->grown || s->at.size > MAX_BUILD_IDS)
+		return true; /* it came whole, another pass met this one, or it has enough */
+	bytes = realloc(s->bytes, (size_t)s->at.size + rec->size);
+	if (!bytes)
+		return false;
+	memcpy(bytes + s->at.size, rec->bytes, rec->size);
+	s->bytes = bytes;
+	s->at.size += rec->size;
+	s->grown = rec->offset + rec->size;
+	return true;
+}
+
+bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
+{
+	struct pd_cursor c;
+
+	pd_cursor_init(&c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
+	if (rec->type == PD_RECORD_EVENT_UPDATE)
+		return on_event_update(file, &c, rec->offset);
+	if (file->pipe && rec->type == PD_RECORD_HEADER_ATTR)
+		return late_attr(file, &c, rec->offset);
+	if (file->pipe && rec->type == PD_RECORD_BUILD_ID)
+		return late_build_id(file, rec);
+	if (file->pipe && rec->type == PD_RECORD_HEADER_FEATURE)
+		return late_feature(file, &c, rec->offset);
+	return true;
+}
+
+static bool same_text(const char *text, struct pd_text other)
+{
+	return text && strlen(text) == other.n && memcmp(text, other.p, other.n) == 0;
+}
+
+static bool knows_update(const struct pd_file *file, struct pd_cursor *c)
+{
+	uint64_t type = pd_take64(c), id = pd_take64(c);
+	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
+	uint32_t index = pd_id_table_find(&file->ids, id);
+	const struct pd_event *event;
+	uint64_t bits;
+
+	if (c->failed || index == UINT32_MAX)
+		return true;
+	event = &file->events[index];
+	switch (type) {
+	case UPDATE_NAME:
+		return !text.n || (event->name && !event->made_up);
+	case UPDATE_UNIT:
+		return !text.n || same_text(event->unit, text);
+	case UPDATE_SCALE:
+		if (pd_cursor_left(c) < 8)
+			return true;
+		bits = pd_take64(c);
+		return memcmp(&event->scale, &bits, sizeof(bits)) == 0;
+	default:
+		return true;
+	}
+}
+
+static bool knows_build_id(const struct pd_file *file, const struct pd_record *rec)
+{
+	const struct pd_feature_section *s = pd_file_feature(file, PD_FEATURE_BUILD_ID);
+
+	return s && ((s->at.size && !s->grown) || rec->offset < s->grown ||
+		     s->at.size > MAX_BUILD_IDS);
+}
+
+bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec)
+{
+	struct pd_cursor c;
+	uint64_t bit;
+
+	pd_cursor_init(&c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
+	switch (rec->type) {
+	case PD_RECORD_EVENT_UPDATE:
+		return knows_update(file, &c);
+	case PD_RECORD_HEADER_ATTR:
+		return !file->pipe || (file->n_events &&
+				       file->events[file->n_events - 1].offset >= rec->offset);
+	case PD_RECORD_BUILD_ID:
+		return !file->pipe || knows_build_id(file, rec);
+	case PD_RECORD_HEADER_FEATURE:
+		bit = pd_take64(&c);
+		return !file->pipe || !pd_cursor_left(&c) || bit >= PD_FEATURES ||
+		       pd_file_feature(file, (unsigned)bit);
+	default:
+		return true;
+	}
+}

@@ -1,0 +1,175 @@
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/format/format.h"
+
+#define MAX_COMPARED \
+	10000000 /* events, and fields of theirs: more than any real recordings need */
+
+static bool same_field(const struct pd_tracepoint_field *a, const struct pd_tracepoint_field *b)
+{
+	return a->offset == b->offset && a->size == b->size && a->element == b->element &&
+	       a->kind == b->kind && a->place == b->place && a->is_signed == b->is_signed &&
+	       strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0;
+}
+
+/* Kernels may differ in what they record of a tracepoint. */
+static bool same_fields(const struct pd_tracepoint *a, const struct pd_tracepoint *b,
+			size_t *compared)
+{
+	if (!a || !b || a->n_fields != b->n_fields)
+		return a == b;
+	for (uint32_t i = 0; i < a->n_fields; i++)
+		if ((*compared)++ >= MAX_COMPARED || !same_field(&a->fields[i], &b->fields[i]))
+			return false;
+	return true;
+}
+
+/* Is all that can be seen of them the same, but for their ids? */
+static bool same_event(const struct pd_event *a, const struct pd_event *b, size_t *compared)
+{
+	struct pd_attr x = a->attr, y = b->attr;
+
+	if (strcmp(a->name, b->name) != 0)
+		return false;
+	/* a tracepoint's number is another one on each kernel */
+	if (x.type == PD_TYPE_TRACEPOINT && y.type == PD_TYPE_TRACEPOINT)
+		x.config = y.config;
+	for (unsigned m = 0; pd_attr_members[m].name; m++) {
+		struct pd_value v = { .type = PD_NIL }, w = { .type = PD_NIL };
+
+		pd_attr_member(&x, m, &v);
+		pd_attr_member(&y, m, &w);
+		if (v.type != w.type || (v.type != PD_NIL && v.u != w.u))
+			return false;
+	}
+	return same_fields(a->tracepoint, b->tracepoint, compared);
+}
+
+/* The number of the event of another recording that it is one with; n_events: there is none. */
+static size_t find_event(const struct pd_session *s, const struct pd_event *event,
+			 size_t *compared)
+{
+	/* it is mostly at the same place in each file */
+	if (event->index < s->n_events && s->events[event->index]->file != event->file &&
+	    same_event(s->events[event->index], event, compared))
+		return event->index;
+	for (size_t i = 0; i < s->n_events && (*compared)++ < MAX_COMPARED; i++)
+		if (s->events[i]->file != event->file &&
+		    same_event(s->events[i], event, compared))
+			return i;
+	return s->n_events;
+}
+
+static bool number_event(struct pd_session *s, struct pd_event *event, size_t *compared)
+{
+	const struct pd_event **grown = s->events;
+	size_t n = s->n_events, at = find_event(s, event, compared);
+
+	/* a power of two of places is full: twice as many */
+	if (at == n && (n & (n - 1)) == 0) {
+		grown = realloc(grown, (n ? 2 * n : 1) * sizeof(*grown));
+		if (!grown)
+			return false;
+		s->events = grown;
+	}
+	if (at == n)
+		grown[s->n_events++] = event;
+	event->number = (uint32_t)at;
+	return true;
+}
+
+bool pd_session_add_event(struct pd_session *s, struct pd_event *event)
+{
+	size_t compared = 0;
+
+	return number_event(s, event, &compared);
+}
+
+static bool open_file(struct pd_session *s, const char *path, bool numbered, size_t *compared,
+		      const volatile sig_atomic_t *interrupt, struct pd_error *err)
+{
+	struct pd_file **file = &s->files[s->n_files];
+
+	s->paths[s->n_files] = strdup(path);
+	if (!s->paths[s->n_files])
+		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+	if (!pd_file_open(file, path, s->text, interrupt, err))
+		return false;
+	s->n_files++;
+	(*file)->session = s;
+	(*file)->source = (uint16_t)(numbered ? s->n_files : 0);
+	for (size_t i = 0; i < (*file)->n_events; i++)
+		if (!number_event(s, &(*file)->events[i], compared))
+			return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
+	return true;
+}
+
+bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
+		     unsigned perf, const volatile sig_atomic_t *interrupt,
+		     struct pd_error *err)
+{
+	struct pd_session *s = calloc(1, sizeof(*s));
+	size_t compared = 0;
+	bool ok = s && (s->files = calloc(n, sizeof(*s->files))) &&
+		  (s->paths = calloc(n + 1, sizeof(*s->paths)));
+
+	if (!ok)
+		pd_error_set(err, "ENOMEM", paths[0], PD_NO_OFFSET, "no memory");
+	if (s) {
+		s->perf = perf;
+		s->text = pd_perf_text_of(perf);
+	}
+	while (ok && s->n_files < n)
+		ok = open_file(s, paths[s->n_files], numbered, &compared, interrupt, err);
+	if (!ok) {
+		pd_session_destroy(s);
+		return false;
+	}
+	s->window = PD_WINDOW;
+	pd_session_compare_clocks(s);
+	*out = s;
+	return true;
+}
+
+void pd_session_close(struct pd_session *s)
+{
+	for (size_t i = 0; i < s->n_files; i++)
+		pd_file_close(s->files[i]);
+}
+
+void pd_session_destroy(struct pd_session *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_files; i++)
+		pd_file_destroy(s->files[i]);
+	for (size_t i = 0; s->paths && s->paths[i]; i++)
+		free(s->paths[i]);
+	free(s->paths);
+	free(s->files);
+	free(s->events);
+	free(s);
+}
+
+double pd_session_part(const struct pd_session *s, const struct pd_record *rec)
+{
+	const struct pd_stream *stream = pd_session_stream(s, rec);
+	bool reached = false;
+	double before = (double)(rec->offset - stream->data.offset), all = 0;
+
+	if (stream->input->stream)
+		return -1;
+	for (size_t i = 0; i < s->n_files; i++) {
+		for (size_t k = 0; k < s->files[i]->n_streams; k++) {
+			const struct pd_stream *other = &s->files[i]->streams[k];
+
+			reached = reached || other == stream;
+			all += (double)other->data.size;
+			before += reached ? 0 : (double)other->data.size;
+		}
+	}
+	return all > 0 ? before / all : 0;
+}

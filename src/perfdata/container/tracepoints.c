@@ -1,0 +1,97 @@
+/*
+ * The formats of a file's tracepoints: found in its tracing data when it is opened, and parsed for the events it has.
+ */
+#include <stdlib.h>
+
+#include "file.h"
+#include "perfdata/format/format.h"
+
+#define MAX_TRACING (64u << 20) /* bytes; a kernel's formats are some megabytes */
+
+/* Android's simpleperf has tracing data in its first record: its own SIMPLE_PERF_RECORD_TRACING_DATA, or perf's. */
+#define SIMPLEPERF_TRACING_DATA 0x8009
+#define HEAD			12 /* the record's header and a u32: bytes of the data */
+
+static struct pd_section of_simpleperf(struct pd_file *file)
+{
+	struct pd_section none = { 0, 0 }, head = { file->data.offset, HEAD };
+	uint8_t bytes[HEAD];
+	struct pd_record rec;
+	uint32_t n;
+
+	if (file->pipe || file->data.size < HEAD || !pd_file_read(file, head, bytes, NULL))
+		return none;
+	pd_record_header(&rec, bytes, file->swap);
+	n = pd_load32(bytes + 8, file->swap);
+	if ((rec.type != SIMPLEPERF_TRACING_DATA && rec.type != PD_RECORD_TRACING_DATA) ||
+	    rec.size < HEAD || rec.size > file->data.size || n > rec.size - HEAD)
+		return none;
+	return (struct pd_section){ head.offset + HEAD, n };
+}
+
+/* The bytes of the data, of malloc; NULL: there are none that can be read. */
+static uint8_t *bytes_of(struct pd_file *file, const struct pd_feature_section *section,
+			 struct pd_section at)
+{
+	struct pd_cursor c;
+	uint8_t *bytes;
+
+	if (section)
+		return pd_file_feature_bytes(file, PD_FEATURE_TRACING_DATA, &c);
+	bytes = pd_section_alloc(at, 0);
+	if (bytes && !pd_file_read(file, at, bytes, NULL)) {
+		free(bytes);
+		return NULL;
+	}
+	return bytes;
+}
+
+bool pd_tracing_read(struct pd_file *file)
+{
+	const struct pd_feature_section *s = pd_file_feature(file, PD_FEATURE_TRACING_DATA);
+	struct pd_section at = s ? s->at : of_simpleperf(file);
+	size_t offset;
+	uint8_t *bytes;
+
+	if (!at.size)
+		return true;
+	if (at.size > MAX_TRACING) {
+		pd_file_damaged(file, at.offset, at.size,
+				"%llu bytes of tracing data, expected at most %u",
+				(unsigned long long)at.size, MAX_TRACING);
+		return true;
+	}
+	bytes = bytes_of(file, s, at);
+	if (!bytes)
+		return true; /* whoever asks for the feature is told */
+	file->tracing = malloc(sizeof(*file->tracing));
+	if (!file->tracing) {
+		free(bytes);
+		return false;
+	}
+	file->context.tracing = file->tracing;
+	if (!pd_tracing_parse(file->tracing, bytes, (size_t)at.size, &offset))
+		pd_file_damaged(file, at.offset + offset, at.size - offset,
+				"tracing data that ends too early or is none, from byte %zu on",
+				offset);
+	file->tracing->offset = at.offset;
+	return true;
+}
+
+void pd_tracepoint_bind(struct pd_file *file, struct pd_event *event)
+{
+	const struct pd_tracing *tracing = file->tracing;
+	struct pd_format *format = NULL;
+
+	if (tracing && event->attr.type == PD_TYPE_TRACEPOINT)
+		format = pd_tracing_find(tracing, event->attr.config);
+	if (!format)
+		return;
+	event->tracepoint = pd_tracepoint_of(tracing, format);
+	if (!event->tracepoint)
+		pd_file_damaged(file,
+				tracing->offset + (size_t)((const uint8_t *)format->text.p -
+							   tracing->bytes),
+				format->text.n, "format of tracepoint %s: %s", event->name,
+				format->wrong);
+}

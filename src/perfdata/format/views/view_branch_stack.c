@@ -1,0 +1,161 @@
+/*
+ * The branch stack of a sample: the latest taken branches, newest first.
+ * See struct perf_branch_entry, include/uapi/linux/perf_event.h.
+ */
+#include "perfdata/format/sample.h"
+#include "perfdata/format/fields.h"
+#include "perfdata/format/views.h"
+
+/* extra: whether there is a hw_idx, and where the counters start */
+#define HAS_HW_IDX (UINT64_C(1) << 32)
+
+void pd_open_branch_stack(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	struct pd_branches b;
+
+	if (!pd_branches_read(rec, at, &b)) {
+		out->type = PD_NIL;
+		return;
+	}
+	out->view.at = b.entries;
+	out->view.count = b.count;
+	out->view.extra = b.counters | (b.has_hw_idx ? HAS_HW_IDX : 0);
+}
+
+static const struct pd_member members[] = {
+	{ "hw_idx", PD_INT,
+	  "Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+{
+	(void)m;
+	out->type = PD_NIL;
+	if (view->extra & HAS_HW_IDX)
+		pd_set_int(out, (int64_t)pd_rec64(view->rec, view->at - 8));
+}
+
+enum {
+	FROM,
+	TO,
+	MISPRED,
+	PREDICTED,
+	IN_TX,
+	ABORT,
+	CYCLES,
+	TYPE,
+	SPEC,
+	NEW_TYPE,
+	PRIV,
+	NOT_TAKEN,
+	COUNTERS,
+	SYMBOL_FROM,
+	SYMBOL_TO,
+	DSO_FROM,
+	DSO_TO,
+};
+
+static const struct pd_member items[] = {
+	[FROM] = { "from", PD_ADDR, "Address of the branch instruction." },
+	[TO] = { "to", PD_ADDR, "Address it went to." },
+	[MISPRED] = { "mispred", PD_BOOL, "Was its target predicted wrongly?" },
+	[PREDICTED] = { "predicted", PD_BOOL,
+			"Was its target predicted? With mispred false too, the hardware does not say." },
+	[IN_TX] = { "in_tx", PD_BOOL, "Did it run inside a hardware transaction?" },
+	[ABORT] = { "abort", PD_BOOL, "Was it the abort of a hardware transaction?" },
+	[CYCLES] = { "cycles", PD_UINT,
+		     "Cycles since the previous branch; 0 if not measured." },
+	[TYPE] = { "type", PD_STR,
+		   "Kind of branch as perf names it: \"COND\", \"CALL\", \"RET\" …; nil if not recorded." },
+	[SPEC] = { "spec", PD_STR,
+		   "Outcome of speculation: \"SPEC_WRONG_PATH\", \"NON_SPEC_CORRECT_PATH\" or "
+		   "\"SPEC_CORRECT_PATH\"; nil if not recorded." },
+	[NEW_TYPE] = { "new_type", PD_STR,
+		       "Kind of branch when type is \"EXTEND_ABI\": \"FAULT_ALGN\", \"FAULT_DATA\", "
+		       "\"FAULT_INST\", \"ARCH_1\" …" },
+	[PRIV] = { "priv", PD_STR,
+		   "Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if not recorded." },
+	[NOT_TAKEN] = { "not_taken", PD_BOOL,
+			"Was it not taken, so that to is the next instruction?" },
+	[COUNTERS] = { "counters", PD_ADDR,
+		       "Occurrences of the group's events since the previous branch, packed as the "
+		       "PMU's branch_counter_width says." },
+	[SYMBOL_FROM] = { "symbol_from", PD_STR, "Function at from; nil if it is not known." },
+	[SYMBOL_TO] = { "symbol_to", PD_STR, "Function at to; nil if it is not known." },
+	[DSO_FROM] = { "dso_from", PD_STR, "Binary that was mapped at from." },
+	[DSO_TO] = { "dso_to", PD_STR, "Binary that was mapped at to." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static const char *const types[16] = {
+	NULL,	  "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	"SYSCALL",
+	"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", "EXTEND_ABI",
+};
+static const char *const new_types[16] = {
+	"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
+	"ARCH_2",     "ARCH_3",	    "ARCH_4",	  "ARCH_5",
+};
+static const char *const specs[4] = {
+	NULL,
+	"SPEC_WRONG_PATH",
+	"NON_SPEC_CORRECT_PATH",
+	"SPEC_CORRECT_PATH",
+};
+static const char *const privs[8] = { NULL, "user", "kernel", "hv" };
+
+#define EXTEND_ABI 15
+
+/* The bit-fields of the flags word, at their little-endian places. */
+static const struct {
+	uint8_t at, width;
+	const char *const *names; /* NULL: a number or, of one bit, a boolean */
+} flags[] = {
+	[MISPRED] = { 0, 1, NULL }, [PREDICTED] = { 1, 1, NULL },
+	[IN_TX] = { 2, 1, NULL },   [ABORT] = { 3, 1, NULL },
+	[CYCLES] = { 4, 16, NULL }, [TYPE] = { 20, 4, types },
+	[SPEC] = { 24, 2, specs },  [NEW_TYPE] = { 26, 4, new_types },
+	[PRIV] = { 30, 3, privs },  [NOT_TAKEN] = { 33, 1, NULL },
+};
+
+/* A big-endian recorder's compiler fills bit-fields from the other end. */
+static unsigned flag(const struct pd_view *view, uint64_t word, unsigned m)
+{
+	unsigned at = flags[m].at;
+
+	if (view->rec->layout->shape->big)
+		at = 64 - at - flags[m].width;
+	return (unsigned)(word >> at & ((1u << flags[m].width) - 1));
+}
+
+static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	const struct pd_record *rec = view->rec;
+	uint32_t at = view->at + 24 * i, counters = (uint32_t)view->extra;
+	uint64_t word = pd_rec64(rec, at + 16);
+
+	out->type = PD_NIL;
+	if (m == FROM || m == TO)
+		pd_set_uint(out, PD_ADDR, pd_rec64(rec, at + (m == TO ? 8 : 0)));
+	else if (m > COUNTERS)
+		pd_ask(out, m == DSO_FROM || m == DSO_TO ? PD_M_DSO : PD_M_SYMBOL,
+		       pd_rec64(rec, at + (m == SYMBOL_TO || m == DSO_TO ? 8 : 0)),
+		       rec->misc & PD_MISC_CPUMODE);
+	else if (m == COUNTERS && counters)
+		pd_set_uint(out, PD_ADDR, pd_rec64(rec, counters + 8 * i));
+	else if (m == COUNTERS || (m == NEW_TYPE && flag(view, word, TYPE) != EXTEND_ABI))
+		return;
+	else if (flags[m].names)
+		pd_set_name(out, flags[m].names[flag(view, word, m)]);
+	else
+		pd_set_uint(out, flags[m].width == 1 ? PD_BOOL : PD_UINT, flag(view, word, m));
+}
+
+const struct pd_view_desc pd_view_branch_stack = {
+	.name = "branch_stack",
+	.doc = "The latest taken branches, newest first.",
+	.members = members,
+	.items = items,
+	.member = member,
+	.item = item,
+};

@@ -1,0 +1,212 @@
+/*
+ * The call chain of a sample: a u64 count, then addresses, callee first, among which context
+ * markers say in which cpumode the following ones ran. See perf_callchain_user,
+ * kernel/events/callchain.c.
+ *
+ * A frame is found without walking the chain: `extra` keeps where the first three markers are
+ * (16 bits each), how many of them there are, and whether more follow.
+ */
+#include "perfdata/format/fields.h"
+#include "perfdata/format/views.h"
+
+#define MAX_MARKERS 3
+#define MORE	    (UINT64_C(1) << 52) /* markers, from the last kept one on */
+#define DEFERRED    (UINT64_C(1) << 53) /* the chain ends with a marker and a cookie */
+
+#define CONTEXT_MAX	      ((uint64_t)-4095) /* what is not below is a marker */
+#define CONTEXT_HV	      ((uint64_t)-32)
+#define CONTEXT_KERNEL	      ((uint64_t)-128)
+#define CONTEXT_USER	      ((uint64_t)-512)
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+#define CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
+#define CONTEXT_GUEST_USER    ((uint64_t)-2560)
+
+static enum pd_cpumode mode_of(uint64_t marker)
+{
+	switch (marker) {
+	case CONTEXT_HV:
+		return PD_CPUMODE_HYPERVISOR;
+	case CONTEXT_KERNEL:
+		return PD_CPUMODE_KERNEL;
+	case CONTEXT_USER:
+	case CONTEXT_USER_DEFERRED:
+		return PD_CPUMODE_USER;
+	case CONTEXT_GUEST_KERNEL:
+		return PD_CPUMODE_GUEST_KERNEL;
+	case CONTEXT_GUEST_USER:
+		return PD_CPUMODE_GUEST_USER;
+	default:
+		return PD_CPUMODE_UNKNOWN;
+	}
+}
+
+static uint32_t marker_at(uint64_t extra, unsigned k)
+{
+	return extra >> (16 * k) & 0xffff;
+}
+
+static unsigned markers(uint64_t extra)
+{
+	return extra >> 48 & 3;
+}
+
+/* Entry r of the chain as recorded. */
+static uint64_t entry(const struct pd_view *view, uint32_t r)
+{
+	return pd_rec64(view->rec, view->at + 8 + 8 * r);
+}
+
+/* Entries that are frames or their markers: all but those that announce deferred ones. */
+static uint32_t entries(const struct pd_view *view)
+{
+	uint32_t n = (uint32_t)pd_rec64(view->rec, view->at);
+
+	return view->extra & DEFERRED ? n - 2 : n;
+}
+
+void pd_open_callchain(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	struct pd_view *view = &out->view;
+	uint32_t n;
+
+	pd_open_counted(rec, at, 8, out);
+	if (out->type == PD_NIL)
+		return;
+	n = view->count;
+	view->at = at;
+	if (rec->layout->shape->defer && n >= 2 &&
+	    entry(view, n - 2) == CONTEXT_USER_DEFERRED) {
+		view->extra = DEFERRED;
+		n -= 2;
+	}
+	view->count = 0;
+	for (uint32_t r = 0; r < n; r++) {
+		unsigned k = markers(view->extra);
+
+		if (entry(view, r) < CONTEXT_MAX)
+			view->count++;
+		else if (k == MAX_MARKERS || r > 0xffff)
+			view->extra |= MORE;
+		else
+			view->extra = (view->extra | (uint64_t)r << (16 * k)) +
+				      (UINT64_C(1) << 48);
+	}
+}
+
+void pd_frames_init(struct pd_frames *frames, const struct pd_view *view)
+{
+	frames->rec = view->rec;
+	frames->at = view->at + 8;
+	frames->end = frames->at + 8 * entries(view);
+	frames->mode = PD_CPUMODE_USER; /* until a marker says otherwise, as perf has it */
+}
+
+bool pd_frames_next(struct pd_frames *frames, uint64_t *ip)
+{
+	for (; frames->at < frames->end; frames->at += 8) {
+		uint64_t v = pd_rec64(frames->rec, frames->at);
+
+		if (v < CONTEXT_MAX) {
+			*ip = v;
+			frames->at += 8;
+			return true;
+		}
+		frames->mode = mode_of(v);
+	}
+	return false;
+}
+
+bool pd_frames_cookie(const struct pd_view *view, uint64_t *cookie)
+{
+	if (view->extra & DEFERRED)
+		*cookie = entry(view, entries(view) + 1);
+	return view->extra & DEFERRED;
+}
+
+/* Frame i < count. */
+static uint64_t frame(const struct pd_view *view, uint32_t i, enum pd_cpumode *mode)
+{
+	struct pd_frames frames;
+	uint64_t ip = 0;
+	unsigned k;
+
+	if (view->frames) {
+		*mode = (enum pd_cpumode)view->frames[i].mode;
+		return view->frames[i].ip;
+	}
+	pd_frames_init(&frames, view);
+	for (k = 0; k < markers(view->extra) && marker_at(view->extra, k) <= i + k; k++)
+		frames.mode = mode_of(entry(view, marker_at(view->extra, k)));
+	if (k < markers(view->extra) || !(view->extra & MORE)) {
+		ip = entry(view, i + k);
+	} else {
+		/* past the last marker kept: on from there */
+		uint32_t r = k ? marker_at(view->extra, k - 1) + 1 : 0;
+
+		frames.at += 8 * r;
+		for (uint32_t left = i + k - r + 1; left; left--)
+			pd_frames_next(&frames, &ip);
+	}
+	*mode = frames.mode;
+	return ip;
+}
+
+static const struct pd_member members[] = {
+	{ "ips", PD_VIEW, "The chain as recorded, context markers included." },
+	{ "cookie", PD_UINT,
+	  "Names the callchain_deferred record that holds the user part; nil if none is to come." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+{
+	uint64_t cookie;
+
+	out->type = PD_NIL;
+	if (m == 0) {
+		out->type = PD_VIEW;
+		out->view = (struct pd_view){ .desc = &pd_view_ips, .rec = view->rec };
+		pd_open_ips(view->rec, view->at, out);
+	} else if (pd_frames_cookie(view, &cookie)) {
+		pd_set_uint(out, PD_UINT, cookie);
+	}
+}
+
+static const struct pd_member items[] = {
+	{ "ip", PD_ADDR,
+	  "Address: of the instruction in the first frame, of the return in others." },
+	{ "cpumode", PD_STR, "Where it ran: \"kernel\", \"user\", \"hypervisor\" …" },
+	{ "symbol", PD_STR, "Function at ip; nil if it is not known." },
+	{ "symoff", PD_UINT, "Bytes from the start of the function to ip." },
+	{ "dso", PD_STR, "Binary that was mapped at ip, as perf names it." },
+	{ "srcline", PD_STR, "Source file and line of ip; nil without debug information." },
+	{ "inlined", PD_VIEW,
+	  "Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there "
+	  "are none." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	static const uint8_t asked[] = { 0,	      0,	PD_M_SYMBOL,
+					 PD_M_SYMOFF, PD_M_DSO, PD_M_SRCLINE,
+					 PD_M_INLINED };
+	enum pd_cpumode mode;
+	uint64_t ip = frame(view, i, &mode);
+
+	if (m == 0)
+		pd_set_uint(out, PD_ADDR, ip);
+	else if (m == 1)
+		pd_set_name(out, pd_cpumode_name(mode));
+	else
+		pd_ask(out, asked[m], ip, mode);
+}
+
+const struct pd_view_desc pd_view_callchain = {
+	.name = "callchain",
+	.doc = "The frames of a call chain, callee first; context markers are consumed.",
+	.members = members,
+	.items = items,
+	.member = member,
+	.item = item,
+};

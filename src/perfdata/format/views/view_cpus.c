@@ -1,0 +1,125 @@
+/*
+ * A set of processors in one of three encodings: a list, a bitmap, a range.
+ * See struct perf_record_cpu_map_data, tools/lib/perf/include/perf/event.h.
+ */
+#include "perfdata/format/views.h"
+
+enum {
+	LIST,
+	MASK,
+	RANGE
+};
+
+#define MAX_CPUS 32768 /* perf counts processors in 15 bits */
+
+/* extra: the encoding, and what it needs */
+#define LONG_BYTES(extra) ((uint32_t)((extra) >> 8 & 0xff)) /* of MASK */
+#define ANY(extra)	  ((uint32_t)((extra) >> 8 & 1))    /* of RANGE: -1 comes first */
+#define START(extra)	  ((uint32_t)((extra) >> 16 & 0xffff))
+#define WORDS(extra)	  ((uint32_t)((extra) >> 16))
+
+static uint64_t word(const struct pd_view *view, uint32_t i)
+{
+	if (LONG_BYTES(view->extra) == 4)
+		return pd_rec32(view->rec, view->at + 4 * i);
+	return pd_rec64(view->rec, view->at + 8 * i);
+}
+
+/* at is where `nr` and `long_size` stand. */
+static bool open_mask(const struct pd_record *rec, uint32_t at, struct pd_view *view)
+{
+	uint32_t n, size;
+
+	if (!pd_fits(rec, at, 4))
+		return false;
+	n = pd_rec16(rec, at);
+	size = pd_rec16(rec, at + 2);
+	if ((size != 4 && size != 8) || n * size > MAX_CPUS / 8)
+		return false;
+	/* u64 words follow four bytes of padding; the whole is packed, so neither is aligned */
+	view->at = at + (size == 4 ? 4 : 8);
+	if (!pd_fits(rec, view->at, n * size))
+		return false;
+	view->extra = MASK | size << 8 | (uint64_t)n << 16;
+	for (uint32_t i = 0; i < n; i++)
+		view->count += (uint32_t)__builtin_popcountll(word(view, i));
+	return true;
+}
+
+static bool open_list(const struct pd_record *rec, uint32_t at, struct pd_view *view)
+{
+	if (!pd_fits(rec, at, 2) || !pd_fits(rec, at + 2, 2u * pd_rec16(rec, at)))
+		return false;
+	view->extra = LIST;
+	view->count = pd_rec16(rec, at);
+	view->at = at + 2;
+	return true;
+}
+
+static bool open_range(const struct pd_record *rec, uint32_t at, struct pd_view *view)
+{
+	uint32_t any, start, end;
+
+	if (!pd_fits(rec, at, 6))
+		return false;
+	any = rec->bytes[at] != 0;
+	start = pd_rec16(rec, at + 2);
+	end = pd_rec16(rec, at + 4);
+	if (end >= MAX_CPUS)
+		return false;
+	view->extra = RANGE | any << 8 | start << 16;
+	view->count = any + (end >= start ? end - start + 1 : 0);
+	return true;
+}
+
+void pd_open_cpus(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	static bool (*const opens[])(const struct pd_record *, uint32_t, struct pd_view *) = {
+		[LIST] = open_list,
+		[MASK] = open_mask,
+		[RANGE] = open_range,
+	};
+	uint32_t encoding = pd_fits(rec, at, 2) ? pd_rec16(rec, at) : UINT32_MAX;
+
+	if (encoding > RANGE || !opens[encoding](rec, at + 2, &out->view))
+		out->type = PD_NIL;
+}
+
+/* The place of the i-th set bit of the bitmap. */
+static uint32_t nth_bit(const struct pd_view *view, uint32_t i)
+{
+	for (uint32_t w = 0; w < WORDS(view->extra); w++) {
+		uint64_t bits = word(view, w);
+		uint32_t n = (uint32_t)__builtin_popcountll(bits);
+
+		if (i < n) {
+			for (; i; i--)
+				bits &= bits - 1;
+			return 8 * LONG_BYTES(view->extra) * w +
+			       (uint32_t)__builtin_ctzll(bits);
+		}
+		i -= n;
+	}
+	return 0;
+}
+
+static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	uint64_t extra = view->extra;
+
+	(void)m;
+	if ((extra & 0xff) == LIST) /* 0xffff is -1 */
+		pd_set_int(out, (int16_t)pd_rec16(view->rec, view->at + 2 * i));
+	else if ((extra & 0xff) == MASK)
+		pd_set_int(out, nth_bit(view, i));
+	else if (ANY(extra) && i == 0)
+		pd_set_int(out, -1);
+	else
+		pd_set_int(out, (int64_t)START(extra) + i - ANY(extra));
+}
+
+const struct pd_view_desc pd_view_cpus = {
+	.name = "cpus",
+	.doc = "Numbers of processors, ascending; -1 stands for any.",
+	.item = item,
+};

@@ -1,0 +1,327 @@
+/*
+ * Where a memory access was served, and the texts perf shows for it: see union
+ * perf_mem_data_src, include/uapi/linux/perf_event.h, and perf_script__meminfo_scnprintf,
+ * tools/perf/util/mem-events.c.
+ */
+#include <stdio.h>
+
+#include "perfdata/format/perf_text.h"
+#include "perfdata/format/views.h"
+
+void pd_open_data_src(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	if (pd_fits(rec, at, 8))
+		out->view.extra = pd_rec64(rec, at);
+	else
+		out->type = PD_NIL;
+}
+
+/* Text that grows in a buffer of fixed size; what does not fit is cut. */
+struct text {
+	char *p;
+	size_t n, size;
+};
+
+static void add(struct text *t, const char *s)
+{
+	while (*s && t->n + 1 < t->size)
+		t->p[t->n++] = *s++;
+	t->p[t->n] = '\0';
+}
+
+/* The names of the bits set in v, joined by " or ". */
+static void add_bits(struct text *t, unsigned v, const char *const *names, unsigned n)
+{
+	size_t start = t->n;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!(v >> i & 1) || !names[i])
+			continue;
+		if (t->n > start)
+			add(t, " or ");
+		add(t, names[i]);
+	}
+}
+
+static unsigned bits(uint64_t v, unsigned at, unsigned width)
+{
+	return (unsigned)(v >> at & ((1u << width) - 1));
+}
+
+#define OP(v)	   bits(v, 0, 5)
+#define LVL(v)	   bits(v, 5, 14)
+#define SNOOP(v)   bits(v, 19, 5)
+#define LOCK(v)	   bits(v, 24, 2)
+#define DTLB(v)	   bits(v, 26, 7)
+#define LVL_NUM(v) bits(v, 33, 4)
+#define REMOTE(v)  bits(v, 37, 1)
+#define SNOOPX(v)  bits(v, 38, 2)
+#define BLK(v)	   bits(v, 40, 3)
+#define HOPS(v)	   bits(v, 43, 3)
+#define REGION(v)  bits(v, 46, 5)
+
+/* the same two bits in lvl and in dtlb */
+#define NA   1u
+#define HIT  2u
+#define MISS 4u
+
+#define LVL_NUM_NA    15
+#define LVL_NUM_DIGIT 8 /* up to this one perf 6.1 has no names */
+
+static const char *const lvl_names[14] = {
+	"N/A",
+	NULL,
+	NULL,
+	"L1",
+	"LFB/MAB",
+	"L2",
+	"L3",
+	"Local RAM",
+	"Remote RAM (1 hop)",
+	"Remote RAM (2 hops)",
+	"Remote Cache (1 hop)",
+	"Remote Cache (2 hops)",
+	"I/O",
+	"Uncached",
+};
+static const char *const lvl_num_names[16] = {
+	NULL,	"L1",	    "L2",  "L3",  "L4",	       "L2 MHB",  "Memory-side Cache",
+	"L0",	"Uncached", "CXL", "I/O", "Any cache", "LFB/MAB", "RAM",
+	"PMEM", "N/A",
+};
+static const char *const hops_names[8] = {
+	NULL, "core, same node", "node, same socket", "socket, same board", "board",
+};
+static const char *const snoop_names[5] = { "N/A", "None", "Hit", "Miss", "HitM" };
+static const char *const snoopx_names[2] = { "Fwd", "Peer" };
+static const char *const dtlb_names[7] = { "N/A", NULL, NULL, "L1", "L2", "Walker", "Fault" };
+static const char *const region_names[32] = {
+	NULL,
+	"Reserved",
+	"Local CA shared cache",
+	"Local CA non-shared cache",
+	"Other CA IO agent",
+	"Other CA shared cache",
+	"Other CA non-shared cache",
+	"MMIO",
+	"Memory region 0",
+	"Memory region 1",
+	"Memory region 2",
+	"Memory region 3",
+	"Memory region 4",
+	"Memory region 5",
+	"Memory region 6",
+	"Memory region 7",
+};
+
+static void add_op(struct text *t, uint64_t v)
+{
+	static const char *const names[5] = { "N/A", "LOAD", "STORE", "PFETCH", "EXEC" };
+	unsigned op = OP(v);
+
+	add(t, op ? names[__builtin_ctz(op)] : "No"); /* perf shows the lowest bit only */
+}
+
+/* Prints how far away the level is, or the older mask, and the numbered level. */
+static void add_both_levels(struct text *t, uint64_t v)
+{
+	unsigned lvl = LVL(v), num = LVL_NUM(v);
+	const char *hops = hops_names[HOPS(v)];
+	char number[] = { 'L', (char)('0' + num), '\0' };
+	size_t start;
+
+	add(t, REMOTE(v) ? "Remote " : "");
+	add(t, hops ? hops : "");
+	add(t, HOPS(v) ? " " : "");
+	start = t->n;
+	if (!HOPS(v))
+		add_bits(t, lvl & ~(HIT | MISS), lvl_names, 14);
+	if (num) {
+		add(t, t->n > start ? " or " : "");
+		add(t, num <= LVL_NUM_DIGIT ? number : lvl_num_names[num]);
+	}
+	if (!t->n)
+		add(t, "N/A");
+	add(t, lvl & HIT ? " hit" : "");
+	add(t, lvl & MISS ? " miss" : "");
+}
+
+/* perf shows the numbered level where there is one, and else the older mask. */
+static void add_lvl(struct text *t, uint64_t v)
+{
+	unsigned lvl = LVL(v), num = LVL_NUM(v);
+	size_t start = t->n;
+
+	if (num && num != LVL_NUM_NA) {
+		const char *hops = hops_names[HOPS(v)];
+
+		add(t, REMOTE(v) ? "Remote " : "");
+		add(t, hops ? hops : "");
+		add(t, hops ? " " : "");
+		add(t, lvl_num_names[num]);
+	} else {
+		add_bits(t, lvl & ~(NA | HIT | MISS), lvl_names, 14);
+	}
+	if (t->n == start)
+		add(t, "N/A");
+	else
+		add(t, lvl & HIT ? " hit" : lvl & MISS ? " miss" : "");
+}
+
+/* In a line a space is behind a level of which neither is known. */
+static void add_lvl_column(struct text *t, uint64_t v)
+{
+	unsigned num = LVL_NUM(v);
+
+	add_lvl(t, v);
+	if (!(LVL(v) & (HIT | MISS)) && ((num && num != LVL_NUM_NA) || (LVL(v) & ~NA)))
+		add(t, " ");
+}
+
+static void add_snoop(struct text *t, uint64_t v)
+{
+	size_t start = t->n;
+
+	add_bits(t, SNOOP(v), snoop_names, 5);
+	if (t->n > start && SNOOPX(v))
+		add(t, " or ");
+	add_bits(t, SNOOPX(v), snoopx_names, 2);
+	if (t->n == start)
+		add(t, "N/A");
+}
+
+static void add_dtlb(struct text *t, uint64_t v)
+{
+	unsigned dtlb = DTLB(v);
+	size_t start = t->n;
+
+	add_bits(t, dtlb, dtlb_names, 7);
+	if (t->n == start)
+		add(t, "N/A");
+	add(t, dtlb & HIT ? " hit" : "");
+	add(t, dtlb & MISS ? " miss" : "");
+}
+
+static void add_lock(struct text *t, uint64_t v)
+{
+	add(t, LOCK(v) & 1 ? "N/A" : LOCK(v) & 2 ? "Yes" : "No");
+}
+
+static void add_blk(struct text *t, uint64_t v)
+{
+	static const char *const names[8] = {
+		"N/A", "N/A", "Data", "N/A", "Addr", "N/A", "Data Addr", "N/A",
+	};
+
+	add(t, names[BLK(v)]);
+}
+
+static void add_snoopx(struct text *t, uint64_t v)
+{
+	add_bits(t, SNOOPX(v), snoopx_names, 2);
+}
+
+static void add_name(struct text *t, const char *name)
+{
+	add(t, name ? name : "");
+}
+
+static void add_lvl_num(struct text *t, uint64_t v)
+{
+	add_name(t, lvl_num_names[LVL_NUM(v)]);
+}
+
+static void add_remote(struct text *t, uint64_t v)
+{
+	add(t, REMOTE(v) ? "Remote" : "");
+}
+
+static void add_hops(struct text *t, uint64_t v)
+{
+	add_name(t, hops_names[HOPS(v)]);
+}
+
+static void add_region(struct text *t, uint64_t v)
+{
+	add_name(t, region_names[REGION(v)]);
+}
+
+static const struct pd_member members[] = {
+	{ "value", PD_ADDR, "All fields as recorded, in one integer." },
+	{ "op", PD_STR, "Kind of access: \"LOAD\", \"STORE\", \"PFETCH\", \"EXEC\", \"N/A\"." },
+	{ "lvl", PD_STR, "Level that served it, hit or missed, as perf shows it: \"L1 hit\"." },
+	{ "lvl_num", PD_STR,
+	  "Level by number alone: \"L1\" … \"L4\", \"RAM\", \"PMEM\", \"CXL\" …; nil if none." },
+	{ "remote", PD_STR,
+	  "\"Remote\" when the level is another socket's or core's; else nil." },
+	{ "snoop", PD_STR,
+	  "Snoop results joined by \" or \": \"None\", \"Hit\", \"Miss\", \"HitM\", \"Fwd\", \"Peer\", \"N/A\"." },
+	{ "snoopx", PD_STR, "Extended snoop result alone: \"Fwd\", \"Peer\"; nil if none." },
+	{ "lock", PD_STR, "Was it a locked access: \"Yes\", \"No\", \"N/A\"." },
+	{ "dtlb", PD_STR, "Data TLB access: \"L1 or L2 hit\", \"Walker miss\" …, \"N/A\"." },
+	{ "blk", PD_STR, "Why the access was blocked: \"Data\", \"Addr\", \"N/A\"." },
+	{ "hops", PD_STR,
+	  "How far away the level is: \"core, same node\" …; nil if not recorded." },
+	{ "region", PD_STR,
+	  "Cache or memory region: \"MMIO\", \"Memory region 0\" …; nil if not recorded." },
+	{ NULL, PD_NIL, NULL },
+};
+
+/* In the order of members[]. */
+static void (*const texts[])(struct text *t, uint64_t v) = {
+	NULL,	    add_op,   add_lvl,	add_lvl_num, add_remote, add_snoop,
+	add_snoopx, add_lock, add_dtlb, add_blk,     add_hops,	 add_region,
+};
+
+static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+{
+	struct text t = { out->text, 0, sizeof(out->text) };
+
+	out->type = PD_NIL;
+	if (!texts[m]) {
+		pd_set_uint(out, PD_ADDR, view->extra);
+		return;
+	}
+	texts[m](&t, view->extra);
+	if (t.n)
+		pd_set_bytes(out, PD_STR, out->text, t.n);
+}
+
+void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size_t size)
+{
+	const struct {
+		const char *title;
+		void (*add)(struct text *t, uint64_t v);
+	} columns[] = {
+		{ " |OP ", add_op },
+		{ "|LVL ", as & PD_TEXT_ONE_LEVEL ? add_lvl_column : add_both_levels },
+		{ "|SNP ", add_snoop },
+		{ "|TLB ", add_dtlb },
+		{ "|LCK ", add_lock },
+		{ "|BLK  ", add_blk },
+	};
+	struct text t = { text, 0, size };
+	char hex[17];
+
+	if (!size)
+		return;
+	snprintf(hex, sizeof(hex), "%llx", (unsigned long long)view->extra);
+	add(&t, hex);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		add(&t, columns[i].title);
+		columns[i].add(&t, view->extra);
+	}
+}
+
+static void print(const struct pd_view *view, char *text, size_t size)
+{
+	pd_data_src_print(view, pd_perf_text_of(PD_PERF_NEWEST), text, size);
+}
+
+const struct pd_view_desc pd_view_data_src = {
+	.name = "data_src",
+	.doc = "Where a memory access was served; as a string, what perf script -F data_src prints.",
+	.members = members,
+	.member = member,
+	.print = print,
+};

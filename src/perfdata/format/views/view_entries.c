@@ -1,0 +1,110 @@
+/* Arrays of structs in perf's own records: see tools/lib/perf/include/perf/event.h. */
+#include "perfdata/format/views.h"
+
+#define ID_ENTRY     32
+#define GUEST_ENTRY  16
+#define THREAD_ENTRY 24
+#define BPF_KEY	     64
+#define BPF_VALUE    256
+
+/* After the entries may come as many that say which guest's each is; extra: where, or 0. */
+void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint32_t guests;
+
+	pd_open_counted(rec, at, ID_ENTRY, out);
+	if (out->type == PD_NIL)
+		return;
+	guests = out->view.at + ID_ENTRY * out->view.count;
+	if (out->view.count && pd_fits(rec, guests, (uint64_t)GUEST_ENTRY * out->view.count))
+		out->view.extra = guests;
+}
+
+static const struct pd_member id_members[] = {
+	{ "id", PD_UINT, "Id of an event as samples carry it." },
+	{ "idx", PD_UINT, "Index of the ring buffer it was recorded through." },
+	{ "cpu", PD_INT, "Processor it counted on; -1 for any." },
+	{ "tid", PD_INT, "Thread it counted; -1 for any." },
+	{ "machine_pid", PD_UINT,
+	  "Process id of the guest's virtual machine; 0 for the host." },
+	{ "vcpu", PD_UINT, "Virtual processor of the guest." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void id_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	uint32_t guests = (uint32_t)view->extra;
+
+	out->type = PD_NIL;
+	if (m < 2)
+		pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at + ID_ENTRY * i + 8 * m));
+	else if (m < 4)
+		pd_set_int(out, (int64_t)pd_rec64(view->rec, view->at + ID_ENTRY * i + 8 * m));
+	else if (guests)
+		pd_set_uint(out, PD_UINT,
+			    pd_rec64(view->rec, guests + GUEST_ENTRY * i + 8 * (m - 4)));
+}
+
+const struct pd_view_desc pd_view_id_index = {
+	.name = "id_index",
+	.doc = "What each event id was opened for.",
+	.items = id_members,
+	.item = id_item,
+};
+
+void pd_open_thread_map(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	pd_open_counted(rec, at, THREAD_ENTRY, out);
+}
+
+static const struct pd_member thread_members[] = {
+	{ "pid", PD_INT, "Thread id; -1 stands for all threads." },
+	{ "comm", PD_STR, "Its name." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void thread_item(const struct pd_view *view, uint32_t i, unsigned m,
+			struct pd_value *out)
+{
+	uint32_t at = view->at + THREAD_ENTRY * i;
+
+	if (m == 0)
+		pd_set_int(out, (int64_t)pd_rec64(view->rec, at));
+	else
+		pd_set_text(out, view->rec->bytes + at + 8, 16);
+}
+
+const struct pd_view_desc pd_view_thread_map = {
+	.name = "thread_map",
+	.doc = "The threads that were recorded, in the order stat records count them.",
+	.items = thread_members,
+	.item = thread_item,
+};
+
+void pd_open_bpf_metadata(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	pd_open_counted(rec, at, BPF_KEY + BPF_VALUE, out);
+}
+
+static const struct pd_member bpf_members[] = {
+	{ "key", PD_STR, "Name of the program's variable." },
+	{ "value", PD_STR, "Its value as text." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void bpf_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	const uint8_t *p = view->rec->bytes + view->at + (BPF_KEY + BPF_VALUE) * i;
+
+	if (m == 0)
+		pd_set_text(out, p, BPF_KEY);
+	else
+		pd_set_text(out, p + BPF_KEY, BPF_VALUE);
+}
+
+const struct pd_view_desc pd_view_bpf_metadata = {
+	.name = "bpf_metadata",
+	.doc = "Metadata that a BPF program carries.",
+	.items = bpf_members,
+	.item = bpf_item,
+};

@@ -1,0 +1,45 @@
+/*
+ * The namespaces of a thread, each as the device and inode of its /proc/PID/ns file.
+ * See perf_event_namespaces, kernel/events/core.c.
+ */
+#include "perfdata/format/views.h"
+
+/* In the order of enum in include/uapi/linux/perf_event.h; what comes after it is counted. */
+static const char *const names[] = {
+	"net",	  "uts", "ipc", "pid", "user", "mnt",
+	"cgroup", "ns7", "ns8", "ns9", "ns10", "ns11",
+};
+
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+void pd_open_namespaces(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	pd_open_counted(rec, at, 16, out);
+	if (out->type == PD_VIEW && out->view.count > NAMES)
+		out->view.count = NAMES;
+}
+
+static const struct pd_member items[] = {
+	{ "dev", PD_UINT, "Device number of the namespace's file." },
+	{ "ino", PD_UINT, "Inode number: the number in \"net:[4026531840]\"." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at + 16 * i + 8 * m));
+}
+
+static const char *key(const struct pd_view *view, uint32_t i)
+{
+	(void)view;
+	return names[i];
+}
+
+const struct pd_view_desc pd_view_namespaces = {
+	.name = "namespaces",
+	.doc = "Namespaces by name: net, uts, ipc, pid, user, mnt, cgroup.",
+	.items = items,
+	.item = item,
+	.key = key,
+};

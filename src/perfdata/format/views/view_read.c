@@ -1,0 +1,125 @@
+/*
+ * Counter values as read() gives them: of one event, or of a whole group.
+ * See perf_output_read, kernel/events/core.c.
+ */
+#include "perfdata/container/file.h"
+#include "perfdata/format/sample.h"
+#include "perfdata/format/views.h"
+
+static uint64_t format_of(const struct pd_record *rec)
+{
+	return rec->layout->shape->read_format;
+}
+
+void pd_open_read(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint64_t format = format_of(rec);
+	uint32_t header = pd_read_header_size(format), each = pd_read_entry_size(format);
+
+	if (format & PD_READ_GROUP) {
+		uint64_t n;
+
+		if (pd_fits(rec, at, header) &&
+		    (n = pd_rec64(rec, at)) <= (pd_body_end(rec) - at - header) / each) {
+			out->view.count = (uint32_t)n;
+			return;
+		}
+	} else if (pd_fits(rec, at, header + each)) {
+		return;
+	}
+	out->type = PD_NIL;
+}
+
+enum {
+	VALUE,
+	TIME_ENABLED,
+	TIME_RUNNING,
+	ID,
+	LOST
+};
+
+static const struct pd_member members[] = {
+	[VALUE] = { "value", PD_UINT,
+		    "The counter; nil for a group, whose items have their own." },
+	[TIME_ENABLED] = { "time_enabled", PD_UINT, "Nanoseconds the event was enabled." },
+	[TIME_RUNNING] = { "time_running", PD_UINT,
+			   "Nanoseconds it was counted; less than time_enabled when it was multiplexed." },
+	[ID] = { "id", PD_UINT, "Id of the event; nil for a group." },
+	[LOST] = { "lost", PD_UINT, "Samples of the event lost so far; nil for a group." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+{
+	uint64_t format = format_of(view->rec);
+	bool group = format & PD_READ_GROUP;
+	/*
+	 * whether each is there, in the order on disk; a group has its count where the value
+	 * would be
+	 */
+	const bool present[] = {
+		[VALUE] = true,
+		[TIME_ENABLED] = format & PD_READ_TOTAL_TIME_ENABLED,
+		[TIME_RUNNING] = format & PD_READ_TOTAL_TIME_RUNNING,
+		[ID] = !group && (format & PD_READ_ID),
+		[LOST] = !group && (format & PD_READ_LOST),
+	};
+	uint32_t at = view->at;
+
+	out->type = PD_NIL;
+	if (!present[m] || (m == VALUE && group))
+		return;
+	for (unsigned before = 0; before < m; before++)
+		at += present[before] ? 8 : 0;
+	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, at));
+}
+
+enum {
+	ITEM_VALUE,
+	ITEM_ID,
+	ITEM_LOST,
+	ITEM_EVENT
+};
+
+static const struct pd_member items[] = {
+	[ITEM_VALUE] = { "value", PD_UINT, "The counter." },
+	[ITEM_ID] = { "id", PD_UINT, "Id of the event." },
+	[ITEM_LOST] = { "lost", PD_UINT, "Samples of the event lost so far." },
+	[ITEM_EVENT] = { "event", PD_EVENT, "The event, found by its id." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void set_event(const struct pd_record *rec, uint64_t id, struct pd_value *out)
+{
+	if (!rec->event || !rec->event->file)
+		return;
+	out->event = pd_event_by_id(rec->event->file, id);
+	if (out->event)
+		out->type = PD_EVENT;
+}
+
+static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	uint64_t format = format_of(view->rec);
+	bool has_id = format & PD_READ_ID, has_lost = format & PD_READ_LOST;
+	uint32_t at = view->at + pd_read_header_size(format) + i * pd_read_entry_size(format);
+
+	out->type = PD_NIL;
+	if (m == ITEM_VALUE)
+		pd_set_uint(out, PD_UINT, pd_rec64(view->rec, at));
+	else if (m == ITEM_ID && has_id)
+		pd_set_uint(out, PD_UINT, pd_rec64(view->rec, at + 8));
+	else if (m == ITEM_LOST && has_lost)
+		pd_set_uint(out, PD_UINT, pd_rec64(view->rec, at + (has_id ? 16 : 8)));
+	else if (m == ITEM_EVENT && has_id)
+		set_event(view->rec, pd_rec64(view->rec, at + 8), out);
+}
+
+const struct pd_view_desc pd_view_read = {
+	.name = "read",
+	.doc = "Counter values read with the record: of one event, or an array of a group's.",
+	.members = members,
+	.items = items,
+	.member = member,
+	.item = item,
+};

@@ -1,0 +1,93 @@
+/*
+ * Registers of a sample: an abi, then one u64 for each bit of the event's mask. extra is the
+ * mask. See perf_output_sample_regs, kernel/events/core.c.
+ */
+#include "perfdata/format/views.h"
+
+static void open_regs(const struct pd_record *rec, uint32_t at, uint64_t mask,
+		      struct pd_value *out)
+{
+	uint32_t n = (uint32_t)__builtin_popcountll(mask);
+
+	if (!pd_fits(rec, at, 8)) {
+		out->type = PD_NIL;
+		return;
+	}
+	if (pd_rec64(rec, at) ==
+	    0) /* PERF_SAMPLE_REGS_ABI_NONE: no registers, as in a kernel thread */
+		return;
+	if (!pd_fits(rec, at + 8, 8 * n)) {
+		out->type = PD_NIL;
+		return;
+	}
+	out->view.count = n;
+	out->view.extra = mask;
+}
+
+void pd_open_regs_user(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	open_regs(rec, at, rec->layout->shape->regs_user, out);
+}
+
+void pd_open_regs_intr(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	open_regs(rec, at, rec->layout->shape->regs_intr, out);
+}
+
+static const struct pd_member members[] = {
+	{ "abi", PD_UINT,
+	  "Registers of a 32-bit (1) or 64-bit (2) context; 0: none were recorded." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+{
+	(void)m;
+	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at));
+}
+
+static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+{
+	(void)m;
+	pd_set_uint(out, PD_ADDR, pd_rec64(view->rec, view->at + 8 + 8 * i));
+}
+
+/*
+ * Names of those the architecture's table does not know, or of all when the architecture is
+ * unknown.
+ */
+static const char unnamed[64][4] = {
+	"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",	 "r7",	"r8",  "r9",  "r10",
+	"r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
+	"r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31", "r32",
+	"r33", "r34", "r35", "r36", "r37", "r38", "r39", "r40", "r41", "r42", "r43",
+	"r44", "r45", "r46", "r47", "r48", "r49", "r50", "r51", "r52", "r53", "r54",
+	"r55", "r56", "r57", "r58", "r59", "r60", "r61", "r62", "r63",
+};
+
+static const char *key(const struct pd_view *view, uint32_t i)
+{
+	const struct pd_arch *arch = view->rec->layout->shape->arch;
+	uint64_t mask = view->extra;
+	const char *name;
+	unsigned bit;
+
+	for (; i; i--)
+		mask &= mask - 1;
+	bit = (unsigned)__builtin_ctzll(mask);
+	name = arch ? arch->reg(bit) : NULL;
+	return name ? name : unnamed[bit];
+}
+
+#define REGS_VIEW(v, text)                        \
+	const struct pd_view_desc pd_view_##v = { \
+		.name = #v,                       \
+		.doc = (text),                    \
+		.members = members,               \
+		.member = member,                 \
+		.item = item,                     \
+		.key = key,                       \
+	}
+
+REGS_VIEW(regs_user, "Registers of the user context, by name in lower case.");
+REGS_VIEW(regs_intr, "Registers where the event happened, by name in lower case.");

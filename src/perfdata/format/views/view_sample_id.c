@@ -1,0 +1,64 @@
+/*
+ * The sample_id trailer as recorded: what of TID, TIME, ID, STREAM_ID, CPU and IDENTIFIER the
+ * event's sample_type has, eight bytes each. See perf_event__output_id_sample,
+ * kernel/events/core.c.
+ */
+#include "perfdata/format/views.h"
+
+void pd_open_sample_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	uint32_t size = rec->layout->trailer_size;
+
+	(void)at;
+	if (!size || rec->size < size + 8)
+		out->type = PD_NIL;
+	else
+		out->view.at = rec->size - size;
+}
+
+static const struct pd_member members[] = {
+	{ "pid", PD_INT, "Process id; -1 if it has none any more." },
+	{ "tid", PD_INT, "Thread id; -1 if it has none any more." },
+	{ "time", PD_UINT, "Nanoseconds, of the clock the recording used." },
+	{ "id", PD_UINT, "Id of the event." },
+	{ "stream_id", PD_UINT, "Id of the event's instance." },
+	{ "cpu", PD_INT, "Processor." },
+	{ "identifier", PD_UINT,
+	  "Id of the event, at a place that does not depend on its sample_type." },
+	{ NULL, PD_NIL, NULL },
+};
+
+static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+{
+	/* of each member: its bit, its place in those eight bytes */
+	static const struct {
+		uint64_t bit;
+		uint32_t at;
+		bool s32;
+	} places[] = {
+		{ PD_SAMPLE_TID, 0, true },	    { PD_SAMPLE_TID, 4, true },
+		{ PD_SAMPLE_TIME, 0, false },	    { PD_SAMPLE_ID, 0, false },
+		{ PD_SAMPLE_STREAM_ID, 0, false },  { PD_SAMPLE_CPU, 0, true },
+		{ PD_SAMPLE_IDENTIFIER, 0, false },
+	};
+	uint64_t type = view->rec->layout->shape->sample_type;
+	uint32_t at = view->at + places[m].at;
+
+	out->type = PD_NIL;
+	if (!(type & places[m].bit))
+		return;
+	for (unsigned i = 0; i < m; i++)
+		if (i != 1 && places[i].bit != places[m].bit && (type & places[i].bit))
+			at += 8;
+	if (places[m].s32)
+		pd_set_int(out, (int32_t)pd_rec32(view->rec, at));
+	else
+		pd_set_uint(out, PD_UINT, pd_rec64(view->rec, at));
+}
+
+const struct pd_view_desc pd_view_sample_id = {
+	.name = "sample_id",
+	.doc = "The trailer of a record that is not a sample, as recorded.",
+	.members = members,
+	.member = member,
+};

@@ -1,0 +1,48 @@
+/*
+ * A session in pieces that threads share: pieces of its streams, and whole streams that cannot be cut.
+ *
+ * Where a piece begins is guessed: a place where several records in a row could have been written (resync.h). The
+ * guess is proved when the piece before ends just there. Until then nothing is believed: if a piece does not end where
+ * the next one begins, or meets anything unusual, all that was read is to be thrown away, and the session walked by one
+ * thread, which says what is wrong with it.
+ */
+#ifndef PERFLUA_PERFDATA_PIECES_H
+#define PERFLUA_PERFDATA_PIECES_H
+
+#include "perfdata/stream/reader.h"
+#include "perfdata/container/session.h"
+
+enum pd_pieces {
+	PD_PIECES_DONE, /* each record was read once */
+	PD_PIECES_NOT, /* it cannot be shared, or was not cut right: nothing that was done counts */
+	PD_PIECES_ENDED, /* go_on, or whoever reads, said no */
+};
+
+struct pd_piece {
+	struct pd_reader *reader;
+	unsigned worker; /* the number of the thread */
+	size_t number; /* of the piece: they ascend in the session, and of one thread in time */
+	struct pd_sharing *sharing; /* its own */
+};
+
+struct pd_pieces_work {
+	unsigned threads; /* at most; number 0 is the caller's */
+	/*
+	 * In a thread, for each piece it takes: reads all of the reader's records, which never fails: what does is
+	 * PD_PIECES_NOT. False: no more, of any thread.
+	 */
+	bool (*read)(void *arg, const struct pd_piece *piece);
+	/* in the caller's thread, now and then; NULL: yes */
+	bool (*go_on)(void *arg, uint64_t done);
+	void *arg;
+};
+
+/* For how many threads there is work, at most `most`; 1: what comes once, or is little, is not shared. */
+unsigned pd_pieces_threads(const struct pd_session *session, unsigned most);
+
+enum pd_pieces pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work);
+
+/* To be asked now and then while a piece is read. False: leave the rest, and return true. */
+bool pd_piece_goes_on(const struct pd_piece *piece);
+
+#endif

@@ -1,0 +1,355 @@
+#include "batches.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfdata/input/ahead.h"
+
+#define MOST 8	  /* batches that wait to be asked for */
+#define MANY 4096 /* rows, and picked records, of a batch */
+#define FAR \
+	((uint64_t)4 << 20) /* bytes of the stream for a batch: of what is stepped over, say */
+#define LEAST          \
+	((size_t)192 * \
+	 1024) /* bytes of a block: what zstd makes at once, and the longest record */
+
+struct pd_batches {
+	struct pd_ahead *ahead; /* NULL: there is no thread */
+	/* the thread's: */
+	struct pd_reader reader;
+	struct pd_stamp stamp;
+	struct pd_types outside, pick;
+	uint64_t rounds, last;
+	bool unusual; /* known to others when there are no more batches */
+	pthread_mutex_t lock;
+	struct pd_batch *spare; /* with the lock held */
+};
+
+static void destroy_batch(void *arg)
+{
+	struct pd_batch *batch = arg;
+
+	free(batch->rows);
+	free(batch->picked);
+	free(batch->block);
+	free(batch->outer);
+	free(batch);
+}
+
+static struct pd_batch *create_batch(void)
+{
+	struct pd_batch *batch = calloc(1, sizeof(*batch));
+
+	if (!batch)
+		return NULL;
+	batch->block = malloc(PD_BATCH);
+	if (batch->block)
+		return batch;
+	free(batch);
+	return NULL;
+}
+
+static struct pd_batch *take_spare(struct pd_batches *b)
+{
+	struct pd_batch *batch;
+
+	pthread_mutex_lock(&b->lock);
+	batch = b->spare;
+	if (batch)
+		b->spare = batch->next;
+	pthread_mutex_unlock(&b->lock);
+	if (!batch)
+		return create_batch();
+	batch->n_rows = batch->n_picked = batch->outer_size = 0;
+	batch->latest = 0;
+	batch->untimed = false;
+	return batch;
+}
+
+void pd_batches_give_back(struct pd_batches *b, struct pd_batch *batch)
+{
+	pthread_mutex_lock(&b->lock);
+	batch->next = b->spare;
+	b->spare = batch;
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* Room for one more item; false: no memory. */
+static bool reserve(void **list, size_t n, size_t *capacity, size_t size)
+{
+	size_t room = *capacity ? 2 * *capacity : 64;
+	void *grown;
+
+	if (n < *capacity)
+		return true;
+	grown = realloc(*list, room * size);
+	if (!grown)
+		return false;
+	*list = grown;
+	*capacity = room;
+	return true;
+}
+
+/* A row of so many bytes; of what is outside, their place is known when the batch is done. */
+static bool add_row(struct pd_batch *batch, struct pd_row row)
+{
+	if (!row.size)
+		return true;
+	if (!reserve((void **)&batch->rows, batch->n_rows, &batch->rows_capacity, sizeof(row)))
+		return false;
+	batch->rows[batch->n_rows++] = row;
+	return true;
+}
+
+static bool is_full(const struct pd_batch *batch)
+{
+	return batch->n_rows >= MANY || batch->n_picked >= MANY;
+}
+
+/* Takes note of a record that begins at p: its time, and whether it is picked. False: no memory. */
+static inline bool note(struct pd_batches *b, struct pd_batch *batch, struct pd_record *rec)
+{
+	uint64_t before = b->last;
+	bool timed;
+
+	if (rec->type == PD_RECORD_FINISHED_ROUND)
+		b->rounds++;
+	timed = pd_stamp_of(&b->stamp, rec, &b->last);
+	if (rec->type == PD_RECORD_SAMPLE) {
+		if (!timed || b->stamp.at[PD_RECORD_SAMPLE] <= 0)
+			batch->untimed = true;
+		else if (b->last > batch->latest)
+			batch->latest = b->last;
+	}
+	if (!pd_types_has(&b->pick, rec->type))
+		return true;
+	if (!reserve((void **)&batch->picked, batch->n_picked, &batch->picked_capacity,
+		     sizeof(*batch->picked)))
+		return false;
+	batch->picked[batch->n_picked++] = (struct pd_picked){ *rec, before };
+	return true;
+}
+
+/* Takes a record that is not compressed; false: no memory. */
+static bool take_outer(struct pd_batches *b, struct pd_batch *batch, struct pd_record *rec)
+{
+	struct pd_row row = { .size = rec->size,
+			      .offset = rec->offset,
+			      .chunk_offset = PD_NO_CHUNK };
+	struct pd_row *last = batch->n_rows ? &batch->rows[batch->n_rows - 1] : NULL;
+	size_t size = batch->outer_size + rec->size;
+
+	if (!note(b, batch, rec))
+		return false;
+	if (!pd_types_has(&b->outside, rec->type) && !pd_types_has(&b->pick, rec->type))
+		return true;
+	while (size > batch->outer_capacity) {
+		size_t room = batch->outer_capacity ? 2 * batch->outer_capacity : 4096;
+		uint8_t *grown = realloc(batch->outer, room);
+
+		if (!grown)
+			return false;
+		batch->outer = grown;
+		batch->outer_capacity = room;
+	}
+	memcpy(batch->outer + batch->outer_size, rec->bytes, rec->size);
+	batch->outer_size = size;
+	if (last && last->chunk_offset == PD_NO_CHUNK &&
+	    last->offset + last->size == rec->offset) {
+		last->size += rec->size;
+		return true;
+	}
+	return add_row(batch, row);
+}
+
+/*
+ * Takes all records that are decompressed, but at most one of those that began in the payload before: as
+ * frame_inside of the reader. False: they cannot be records, or no memory.
+ */
+static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
+{
+	const struct pd_reader *r = &b->reader;
+	struct pd_decompress *d = r->inside;
+	const uint8_t *p = d->pos, *end = d->end;
+	bool before = d->at < 0;
+	struct pd_row row = {
+		.bytes = p,
+		.offset = before ? r->carried : r->outer,
+		.chunk_offset = before ? r->carried_at : (uint64_t)d->at,
+	};
+	struct pd_record rec = {
+		.offset = row.offset,
+		.chunk_offset = row.chunk_offset,
+		.source = r->file->source,
+		.stream = r->stream->number,
+	};
+
+	while (end - p >= 8 && !(before && p > d->pos) && !is_full(batch)) {
+		pd_record_header(&rec, p, r->swap);
+		/* damage can claim simpleperf's larger sizes, for which a block has no room */
+		if (rec.size < 8 || rec.size > UINT16_MAX)
+			return false;
+		if ((size_t)(end - p) < rec.size)
+			break;
+		rec.bytes = p;
+		if (!note(b, batch, &rec))
+			return false;
+		p += rec.size;
+		rec.chunk_offset += rec.size;
+	}
+	row.size = (size_t)(p - d->pos);
+	pd_decompress_skip(d, row.size);
+	return add_row(batch, row);
+}
+
+/* Takes from the compressed record that the reader is in: 1, or 0: the batch is full. -1: see b->unusual. */
+static int read_inside(struct pd_batches *b, struct pd_batch *batch)
+{
+	struct pd_decompress *d = b->reader.inside;
+	int got;
+
+	do {
+		const uint8_t *pos;
+
+		do {
+			pos = d->pos;
+			if (!take_inside(b, batch))
+				return -1;
+		} while (d->pos > pos);
+		if ((size_t)(batch->block + PD_BATCH - d->end) < LEAST || is_full(batch))
+			return 0;
+		got = pd_decompress_append(d);
+	} while (got > 0);
+	b->reader.is_inside = false;
+	return got < 0 ? -1 : 1;
+}
+
+/* Where the bytes of rows and records outside are is known now. */
+static void place_outer(struct pd_batch *batch)
+{
+	const uint8_t *at = batch->outer;
+	size_t k = 0;
+
+	for (size_t i = 0; i < batch->n_rows; i++) {
+		struct pd_row *row = &batch->rows[i];
+
+		if (row->chunk_offset != PD_NO_CHUNK)
+			continue;
+		row->bytes = at;
+		for (; k < batch->n_picked &&
+		       batch->picked[k].rec.offset < row->offset + row->size;
+		     k++)
+			if (batch->picked[k].rec.chunk_offset == PD_NO_CHUNK)
+				batch->picked[k].rec.bytes = at + (batch->picked[k].rec.offset -
+								   row->offset);
+		at += row->size;
+	}
+}
+
+/* Fills a batch: 1; 0: that was the end; -1: it is unusual. */
+static int fill(struct pd_batches *b, struct pd_batch *batch)
+{
+	struct pd_reader *r = &b->reader;
+	uint64_t far = r->blocks.offset + FAR;
+	struct pd_record rec;
+	struct pd_error err;
+	int got = 1;
+
+	pd_decompress_into(r->inside, batch->block, PD_BATCH);
+	while (got > 0 && batch->outer_size < PD_BATCH && !is_full(batch) &&
+	       r->blocks.offset < far) {
+		if (r->is_inside) {
+			got = read_inside(b, batch);
+			if (!got)
+				return 1; /* full */
+			continue;
+		}
+		got = pd_reader_advance(r, &rec, &err);
+		if (got > 0 && !take_outer(b, batch, &rec))
+			got = -1;
+	}
+	return r->unusual ? -1 : got;
+}
+
+static void *make(void *arg, size_t i, struct pd_error *err)
+{
+	struct pd_batches *b = arg;
+	struct pd_batch *batch = take_spare(b);
+	int got = batch ? fill(b, batch) : -1;
+
+	(void)i;
+	(void)err;
+	b->unusual = got < 0;
+	if (batch && (got < 0 || (got == 0 && !batch->n_rows))) {
+		pd_batches_give_back(b, batch);
+		batch = NULL;
+	}
+	if (!batch)
+		return NULL;
+	place_outer(batch);
+	batch->rounds = b->rounds;
+	batch->done = b->reader.blocks.offset - b->reader.stream->data.offset;
+	return batch;
+}
+
+static bool init(struct pd_batches *b, struct pd_stream *stream)
+{
+	struct pd_error err;
+
+	pthread_mutex_init(&b->lock, NULL);
+	if (!pd_reader_init(&b->reader, stream, &err))
+		return false;
+	b->reader.careful = true;
+	b->reader.inside = pd_decompress_create();
+	pd_stamp_init(&b->stamp, stream->file);
+	return b->reader.inside != NULL;
+}
+
+struct pd_batches *pd_batches_start(struct pd_stream *stream, const struct pd_types *outside,
+				    const struct pd_types *pick, unsigned threads)
+{
+	struct pd_batches *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->outside = *outside;
+	b->pick = *pick;
+	if (!init(b, stream)) {
+		pd_batches_stop(b);
+		return NULL;
+	}
+	/* without a thread it is done by the caller's */
+	if (threads > 1)
+		b->ahead = pd_ahead_start((struct pd_maker){ make, destroy_batch, b, MOST });
+	return b;
+}
+
+void pd_batches_stop(struct pd_batches *b)
+{
+	if (!b)
+		return;
+	pd_ahead_stop(b->ahead);
+	pd_reader_deinit(&b->reader);
+	while (b->spare) {
+		struct pd_batch *batch = b->spare;
+
+		b->spare = batch->next;
+		destroy_batch(batch);
+	}
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+const struct pd_binder *pd_batches_binder(const struct pd_batches *b)
+{
+	return &b->reader.binder;
+}
+
+struct pd_batch *pd_batches_next(struct pd_batches *b, bool *unusual)
+{
+	struct pd_batch *batch = b->ahead ? pd_ahead_next(b->ahead, NULL) : make(b, 0, NULL);
+
+	*unusual = !batch && b->unusual;
+	return batch;
+}

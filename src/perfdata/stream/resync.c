@@ -1,0 +1,358 @@
+#include "resync.h"
+
+#include "reader.h"
+#include "perfdata/format/sample.h"
+
+#define HEADER	    8
+#define SOUND_ROW   3	   /* sound records in a row begin nowhere else than where records do */
+#define LAST_USER   127	   /* perf's own types; today's last is 86 */
+#define NO_FLAGS    0x0ff8 /* bits of misc that no kernel sets today */
+#define MOST_SHAPES 64	   /* of events without ids that a sample is compared with */
+
+static bool is_simpleperf(uint32_t type)
+{
+	return type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES;
+}
+
+bool pd_header_known(const uint8_t *p, bool swap)
+{
+	uint32_t type = pd_load32(p, swap);
+	uint16_t misc = pd_load16(p + 4, swap);
+
+	if (!pd_header_fits(p, swap) || (type > LAST_USER && !is_simpleperf(type)))
+		return false;
+	return type >= PD_RECORD_USER ||
+	       (!(misc & NO_FLAGS) && (misc & PD_MISC_CPUMODE) <= PD_CPUMODE_GUEST_USER);
+}
+
+/* Judges a sample by its parts; which event it is of may not be known. */
+static enum pd_evidence judge_parts(const struct pd_binder *binder, struct pd_record *rec)
+{
+	const struct pd_file *file = binder->file;
+	size_t n = rec->event ? 1 : file->n_events;
+	bool unknown = !n;
+
+	for (size_t i = 0; i < n && i < MOST_SHAPES; i++) {
+		if (!rec->event)
+			rec->layout = file->events[i].sample;
+		if (pd_sample_whole(rec))
+			return PD_SOUND;
+		unknown = unknown || rec->layout->shape->unknown;
+	}
+	return unknown ? PD_UNPROVED : PD_ODD;
+}
+
+/* Judges a record whose type, misc, size and bytes are set. */
+static enum pd_evidence judge(const struct pd_binder *binder, struct pd_record *rec, bool known)
+{
+	bool sample = rec->type == PD_RECORD_SAMPLE;
+	enum pd_evidence parts = PD_SOUND;
+
+	/*
+	 * the kernel rounds up the sizes of all its records, perf of most; few of the kernel's
+	 * are large
+	 */
+	if (rec->type < PD_RECORD_USER && (rec->size % 8 || (rec->size > PD_LARGE && !sample)))
+		known = false;
+	pd_bind(binder, rec);
+	if (pd_binds_by_id(binder) && !rec->event && (!sample || binder->sample_id_at))
+		return PD_ODD;
+	if (sample)
+		parts = judge_parts(binder, rec);
+	return parts == PD_SOUND && !known ? PD_UNPROVED : parts;
+}
+
+enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_t *bytes,
+				    uint32_t size)
+{
+	bool swap = binder->file->swap;
+	struct pd_record rec = {
+		.bytes = bytes,
+		.type = pd_load32(bytes, swap),
+		.misc = pd_load16(bytes + 4, swap),
+		.size = size,
+	};
+
+	return pd_header_fits(bytes, swap) ? judge(binder, &rec, pd_header_known(bytes, swap)) :
+					     PD_ODD;
+}
+
+uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)
+{
+	uint32_t type = pd_load32(bytes, binder->file->swap), low = type & UINT16_MAX;
+	struct pd_record rec = { .bytes = bytes, .type = low, .size = size };
+
+	if (type == low || (low != PD_RECORD_SAMPLE && !pd_is_compressed(low)))
+		return 0;
+	return judge(binder, &rec, true) == PD_SOUND ? low : 0;
+}
+
+/* How a chain of records is looked at. */
+struct chain {
+	struct pd_blocks *b;
+	const struct pd_binder *binder;
+	bool open_end; /* the last record may be cut off */
+	bool strict;   /* nothing leads to it, so its first records must speak for themselves */
+	bool lone;     /* a single record at the very end will do */
+	bool compressed; /* it must begin with a compressed record, or the end of a round */
+	bool unaligned;	 /* it begins where hardly any record does: more is asked of it */
+	bool all; /* few records in a row are not enough: all of PD_CHAIN_LENGTH must follow */
+	bool tolerant; /* of types that nobody has if it leads to sound records */
+};
+
+/* Returns what lies behind the own bytes of a record, all of which are at `p`. */
+static uint64_t payload_size(const struct chain *c, const uint8_t *p)
+{
+	struct pd_layout layout = { .swap = c->binder->file->swap };
+	struct pd_record rec = { .bytes = p, .layout = &layout, .chunk_offset = PD_NO_CHUNK };
+
+	pd_record_header(&rec, p, layout.swap);
+	return pd_has_payload(rec.type) ? pd_record_payload(&rec).size : 0;
+}
+
+/*
+ * Returns whether the chain may end behind i records where `left` bytes are left, too few for
+ * the next.
+ */
+static bool may_end(const struct chain *c, unsigned i, uint64_t left)
+{
+	if (left == 0)
+		return !c->strict || i > (c->unaligned ? 2 : 1) || c->lone;
+	return c->open_end && (!c->strict || i > 2);
+}
+
+/* Returns whether the record at `p` may be the first of the chain. */
+static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_evidence evidence)
+{
+	bool swap = c->binder->file->swap;
+
+	if (!c->strict)
+		return true;
+	if (c->compressed && !pd_is_compressed(pd_load32(p, swap)) &&
+	    pd_load32(p, swap) != PD_RECORD_FINISHED_ROUND)
+		return false;
+	if (c->unaligned && !c->compressed)
+		return evidence == PD_SOUND && pd_load32(p, swap) < PD_RECORD_TYPES;
+	return evidence != PD_ODD && pd_header_known(p, swap);
+}
+
+/* Makes the record at `at` available: 1; 0: it is not there, or no record; -1 on an error. */
+static int take_link(const struct chain *c, uint64_t at, struct pd_record *rec,
+		     struct pd_error *err)
+{
+	struct pd_blocks *b = c->b;
+	int got = pd_blocks_fill(b, (size_t)at + HEADER, err);
+
+	rec->size = 0;
+	if (got <= 0)
+		return got;
+	pd_record_header(rec, b->pos + at, c->binder->file->swap);
+	/* those that are larger than all of perf's are stepped over unseen */
+	return pd_blocks_fill(b, (size_t)at + (rec->size > UINT16_MAX ? HEADER : rec->size),
+			      err);
+}
+
+/*
+ * Returns 1 if a chain of records begins at `at`, counted from the blocks' position; 0; -1 on
+ * an error.
+ */
+static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
+{
+	bool swap = c->binder->file->swap, fits = true, leads = false;
+	unsigned sound = 0;
+
+	for (unsigned i = 0; i < PD_CHAIN_LENGTH; i++) {
+		const uint8_t *p;
+		struct pd_record rec;
+		uint64_t left, payload;
+		enum pd_evidence evidence = PD_UNPROVED;
+		int got = take_link(c, at, &rec, err);
+
+		if (got < 0 || at > pd_blocks_left(c->b)) /* a stream may have ended before */
+			return got;
+		p = c->b->pos + at;
+		left = pd_blocks_left(c->b) - at;
+		if (!got)
+			return may_end(c, i, left) && (fits || leads) &&
+			       (!rec.size || (rec.size > left && pd_header_known(p, swap)));
+		fits = fits && pd_header_fits(p, swap);
+		if (rec.size < HEADER || (!fits && !c->tolerant))
+			return 0;
+		if (rec.size <= UINT16_MAX)
+			evidence = pd_record_evidence(c->binder, p, rec.size);
+		if (i == 0 && !may_begin(c, p, evidence))
+			return 0;
+		sound = evidence == PD_SOUND ? sound + 1 : 0;
+		leads = leads || sound == SOUND_ROW;
+		if (sound == SOUND_ROW && !c->unaligned && !c->all &&
+		    (!c->strict || i + 1 == SOUND_ROW))
+			return 1;
+		left -= rec.size < left ? rec.size : left;
+		payload = rec.size <= UINT16_MAX ? payload_size(c, p) : 0;
+		if (payload) /* it may be longer than is worth reading */
+			return payload <= left || c->open_end;
+		at += rec.size;
+	}
+	return fits || leads;
+}
+
+/*
+ * Returns 1 if records begin at `at`, counted from the blocks' position, where none leads to;
+ * 0; -1 on an error.
+ */
+static int begins_at(struct chain *c, uint64_t at, bool aligned, struct pd_error *err)
+{
+	struct pd_blocks *b = c->b;
+
+	if (!pd_header_fits(b->pos + at, c->binder->file->swap))
+		return 0;
+	c->unaligned = aligned && (b->offset + at - b->start) % 8;
+	return goes_on(c, at, err);
+}
+
+/*
+ * Returns whether records are found from the blocks' position on: a file's lie at multiples of
+ * 8 from its first, unless one before was unaligned; those of a pipe anywhere.
+ */
+static bool is_aligned(const struct pd_blocks *b, const struct pd_binder *binder)
+{
+	return !binder->file->pipe && (b->offset - b->start) % 8 == 0;
+}
+
+/*
+ * Returns whether the sizes of records lead from `at` to `end` just so: 1; 0; -1 on an error.
+ */
+static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
+		    struct pd_error *err)
+{
+	while (at < end) {
+		int got = pd_blocks_fill(b, (size_t)at + HEADER, err);
+		uint16_t size;
+
+		if (got <= 0)
+			return got;
+		size = pd_load16(b->pos + at + 6, swap);
+		if (size < HEADER)
+			return 0;
+		at += size;
+	}
+	return at == end;
+}
+
+/*
+ * Returns 1 if records begin within the record of `size` bytes at the blocks' position; 0; -1
+ * on an error. `swallowed`: and they lead to its end. A copy of a stack may hold records that
+ * its program made, which do not.
+ */
+static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_error *err)
+{
+	bool aligned = is_aligned(c.b, c.binder);
+	/* a kernel's record is as aligned as those within it can be */
+	bool kernel = pd_load32(c.b->pos, c.binder->file->swap) < PD_RECORD_USER;
+	unsigned step = aligned && kernel ? 8 : 1;
+	uint64_t end = size < UINT16_MAX ? size : UINT16_MAX;
+	int got = 0;
+
+	c.strict = true;
+	for (uint64_t at = HEADER; got == 0 && at < end; at += step) {
+		got = pd_blocks_fill(c.b, (size_t)at + HEADER, err);
+		if (got <= 0)
+			return got;
+		got = begins_at(&c, at, aligned, err);
+		if (got > 0 && swallowed)
+			got = leads_to(c.b, at, size, c.binder->file->swap, err);
+	}
+	return got;
+}
+
+/*
+ * Returns whether a record that is sound is believed, too, by what little can be seen behind
+ * it: 1; 0; -1 on an error.
+ */
+static int is_followed(struct pd_blocks *b, uint32_t size, bool swap, struct pd_error *err)
+{
+	int got;
+
+	/* of a live stream what comes next may not be there yet */
+	if (b->input->stream && (size_t)(b->end - b->pos) < (size_t)size + HEADER)
+		return 1;
+	got = pd_blocks_fill(b, (size_t)size + HEADER, err);
+	return got > 0 ? pd_header_fits(b->pos + size, swap) : got;
+}
+
+int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint32_t size,
+		       bool open_end, struct pd_error *err)
+{
+	bool swap = binder->file->swap;
+	uint32_t type = pd_load32(b->pos, swap);
+	enum pd_evidence evidence = pd_record_evidence(binder, b->pos, size);
+	struct chain chain = {
+		.b = b,
+		.binder = binder,
+		.open_end = open_end,
+		.all = type == PD_RECORD_SAMPLE,
+		.compressed = pd_is_compressed(type), /* what could not be may be within it */
+	};
+	int got = 0;
+
+	if (pd_has_payload(type)) /* no header follows it */
+		return 1;
+	if (evidence == PD_SOUND)
+		got = is_followed(b, size, swap, err);
+	/* the parts of a sample fill no other size */
+	if (got || (evidence == PD_SOUND && type == PD_RECORD_SAMPLE))
+		return got ? got : 1;
+	got = goes_on(&chain, size, err);
+	/* of what is small no more is seen by whoever looks ahead in a block */
+	if (got < 0 || (got > 0 && size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))
+		return got;
+	if (got > 0) {
+		got = has_inside(chain, size, true, err);
+		return got < 0 ? got : !got;
+	}
+	got = has_inside(chain, size, false, err);
+	if (got)
+		return got < 0 ? got : 0;
+	chain.tolerant = true;
+	/* what comes next may be damaged */
+	return evidence == PD_SOUND ||
+			       (evidence == PD_UNPROVED && pd_header_known(b->pos, swap)) ?
+		       1 :
+		       goes_on(&chain, size, err);
+}
+
+int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
+		    struct pd_error *err)
+{
+	struct chain chain = { .b = b, .binder = binder, .open_end = open_end, .strict = true };
+	uint16_t size = pd_load16(b->pos + 6, binder->file->swap);
+
+	return size < HEADER ? 0 : goes_on(&chain, size, err);
+}
+
+int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, enum pd_searched searched,
+	      bool open_end, struct pd_error *err)
+{
+	struct chain chain = {
+		.b = b,
+		.binder = binder,
+		.open_end = open_end,
+		.strict = true,
+		.lone = searched == PD_IN_PAYLOAD,
+		.compressed = searched == PD_IN_COMPRESSED,
+	};
+	bool aligned = is_aligned(b, binder), first = searched == PD_IN_PAYLOAD;
+	unsigned step = first && aligned ? 8 : 1; /* payload is padded */
+	int got;
+
+	do {
+		pd_blocks_skip(b, first ? 0 : step);
+		got = pd_blocks_fill(b, HEADER, err);
+		if (got > 0)
+			got = begins_at(&chain, 0, aligned, err);
+		first = false;
+	} while (got == 0 && pd_blocks_left(b) > HEADER);
+	if (got == 0)
+		pd_blocks_skip(b, pd_blocks_left(b));
+	return got;
+}

@@ -1,0 +1,260 @@
+#include "tracepoint.h"
+
+#include <stdlib.h>
+
+#include "perfdata/format/event.h"
+#include "tracepoint_type.h"
+
+/* What a format file is taken apart with: what is found is written behind one another in `room`. */
+struct parser {
+	const struct pd_tracing *tracing;
+	struct pd_tracepoint *made;
+	struct pd_tracepoint_field *fields;
+	char *room;
+	const char *why; /* NULL: all is well so far */
+};
+
+/* A copy of a text that ends with a NUL. There is room: the texts together are no longer than the format. */
+static const char *keep(struct parser *p, struct pd_text text)
+{
+	char *kept = memcpy(p->room, text.p, text.n);
+
+	kept[text.n] = 0;
+	p->room += text.n + 1;
+	return kept;
+}
+
+static struct pd_text trimmed(struct pd_text text)
+{
+	while (text.n && (*text.p == ' ' || *text.p == '\t')) {
+		text.p++;
+		text.n--;
+	}
+	while (text.n && strchr(" \t\r\n", text.p[text.n - 1]))
+		text.n--;
+	return text;
+}
+
+static struct pd_text take_line(struct pd_text *rest)
+{
+	const char *end = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
+	size_t n = end ? (size_t)(end - rest->p) : rest->n;
+	struct pd_text line = { rest->p, n };
+
+	rest->p += n + (end != NULL);
+	rest->n -= n + (end != NULL);
+	return line;
+}
+
+/* What follows a word at the start of a text; false: it does not start with it. */
+static bool after(struct pd_text text, const char *word, struct pd_text *rest)
+{
+	size_t n = strlen(word);
+
+	if (text.n < n || memcmp(text.p, word, n) != 0)
+		return false;
+	*rest = (struct pd_text){ text.p + n, text.n - n };
+	return true;
+}
+
+/* "word:NUMBER", as a part of a field's line. False: another word. */
+static bool part_number(struct pd_text part, const char *word, uint64_t *out)
+{
+	struct pd_text digits;
+	uint64_t v = 0;
+
+	if (!after(trimmed(part), word, &digits))
+		return false;
+	digits = trimmed(digits);
+	if (!digits.n || digits.n > 10)
+		return false;
+	for (size_t i = 0; i < digits.n; i++) {
+		if (digits.p[i] < '0' || digits.p[i] > '9')
+			return false;
+		v = v * 10 + (uint64_t)(digits.p[i] - '0');
+	}
+	*out = v;
+	return v <= UINT32_MAX;
+}
+
+/* "TYPE NAME", "TYPE NAME[N]", "__data_loc TYPE[] NAME" … → the field's name and type. */
+static void take_declaration(struct parser *p, struct pd_text text,
+			     struct pd_tracepoint_field *field)
+{
+	struct pd_text brackets;
+	size_t n;
+
+	text = trimmed(text);
+	n = text.n;
+	while (n && text.p[n - 1] == ']') { /* behind the name: one group, or several */
+		while (n && text.p[n - 1] != '[')
+			n--;
+		n -= n > 0;
+	}
+	brackets = (struct pd_text){ text.p + n, text.n - n };
+	text = trimmed((struct pd_text){ text.p, n });
+	for (n = text.n; n && pd_is_word(text.p[n - 1]);)
+		n--;
+	if (n == text.n) {
+		p->why = "a field without a name";
+		return;
+	}
+	field->name = keep(p, (struct pd_text){ text.p + n, text.n - n });
+	field->type = keep(p, trimmed((struct pd_text){ text.p, n }));
+	if (brackets.n) { /* they belong to the type */
+		p->room--;
+		keep(p, brackets);
+	}
+}
+
+/* A line "field:DECLARATION;	offset:N;	size:N;	signed:N;". */
+static void take_field(struct parser *p, struct pd_text line, bool common)
+{
+	struct pd_tracepoint_field *field = &p->fields[p->made->n_fields];
+	uint64_t offset = UINT64_MAX, size = UINT64_MAX, sign = UINT64_MAX;
+	struct pd_text declaration = { "", 0 };
+
+	if (p->made->n_fields == PD_MAX_ARGS) {
+		p->why = "too many fields";
+		return;
+	}
+	*field = (struct pd_tracepoint_field){ .common = common };
+	for (size_t parts = 0; line.n; parts++) {
+		const char *end = memchr(line.p, ';', line.n);
+		size_t n = end ? (size_t)(end - line.p) : line.n;
+		struct pd_text part = { line.p, n };
+
+		if (parts == 0)
+			declaration = part;
+		else if (!part_number(part, "offset:", &offset) &&
+			 !part_number(part, "size:", &size))
+			part_number(part, "signed:", &sign);
+		line.p += n + (end != NULL);
+		line.n -= n + (end != NULL);
+	}
+	take_declaration(p, declaration, field);
+	if (!p->why && (offset == UINT64_MAX || size == UINT64_MAX))
+		p->why = "a field without an offset or a size";
+	if (p->why)
+		return;
+	field->offset = (uint32_t)offset;
+	field->size = (uint32_t)size;
+	pd_tracepoint_type(field, p->tracing->long_size, sign);
+	p->made->n_fields++;
+	p->made->n_common += common;
+}
+
+static void take_lines(struct parser *p, struct pd_text text)
+{
+	bool common = true;
+
+	while (text.n && !p->why) {
+		struct pd_text line = take_line(&text), rest;
+
+		if (after(line, "name: ", &rest)) {
+			p->made->name = keep(p, trimmed(rest));
+		} else if (after(line, "print fmt: ", &rest)) {
+			/* to the end: a text in it may go over several lines */
+			rest.n = (size_t)(text.p + text.n - rest.p);
+			p->made->print_fmt = keep(p, trimmed(rest));
+			return;
+		} else if (after(trimmed(line), "field:", &rest) ||
+			   after(trimmed(line), "field special:", &rest)) {
+			take_field(p, rest, common);
+		} else if (!trimmed(line).n && p->made->n_fields) {
+			common = false; /* a blank line parts the common ones from the others */
+		}
+	}
+}
+
+static const char *parse(struct parser *p, struct pd_text text)
+{
+	take_lines(p, text);
+	if (p->why)
+		return p->why;
+	if (!p->made->name)
+		return "no line \"name:\"";
+	if (!p->made->n_fields)
+		return "no fields";
+	pd_tracepoint_printed(p->fields, p->made->n_fields, p->made->print_fmt,
+			      p->tracing->long_size);
+	return NULL;
+}
+
+/* Lines that can be of fields: no more fields than these. */
+static size_t count_lines(struct pd_text text)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += text.p[i] == '\n';
+	return n < PD_MAX_ARGS ? n : PD_MAX_ARGS;
+}
+
+/* Room for what the format says: names, types and the print fmt, each with a NUL; of a field two. */
+static struct pd_tracepoint *create(struct parser *p, const struct pd_format *format)
+{
+	size_t n_fields = count_lines(format->text) + 1;
+	struct pd_tracepoint *made = calloc(1, sizeof(*made) + n_fields * sizeof(*p->fields) +
+						       format->text.n + format->system.n +
+						       2 * n_fields + 3);
+
+	if (!made)
+		return NULL;
+	p->made = made;
+	p->fields = (struct pd_tracepoint_field *)(made + 1);
+	p->room = (char *)(p->fields + n_fields);
+	made->tracing = p->tracing;
+	made->id = format->id;
+	made->swap = p->tracing->swap;
+	made->fields = p->fields;
+	made->print_fmt = "";
+	made->system = keep(p, format->system);
+	return made;
+}
+
+const struct pd_tracepoint *pd_tracepoint_of(const struct pd_tracing *tracing,
+					     struct pd_format *format)
+{
+	struct parser p = { .tracing = tracing };
+	struct pd_tracepoint *made;
+
+	if (format->parsed || format->wrong)
+		return format->parsed;
+	made = format->text.n > PD_MAX_FORMAT ? NULL : create(&p, format);
+	if (!made) {
+		format->wrong = format->text.n > PD_MAX_FORMAT ? "too large" : "no memory";
+		return NULL;
+	}
+	format->wrong = parse(&p, format->text);
+	if (format->wrong) {
+		free(made);
+		return NULL;
+	}
+	pd_tracepoint_call(made);
+	format->parsed = made;
+	return made;
+}
+
+void pd_tracepoint_destroy(struct pd_tracepoint *tracepoint)
+{
+	free(tracepoint);
+}
+
+uint32_t pd_tracepoint_find(const struct pd_tracepoint *tracepoint, const char *name, size_t n)
+{
+	for (uint32_t i = 0; i < tracepoint->n_fields; i++) {
+		const char *one = tracepoint->fields[i].name;
+
+		if (strlen(one) == n && memcmp(one, name, n) == 0)
+			return i;
+	}
+	return PD_NO_ARG;
+}
+
+const struct pd_tracepoint *pd_tracepoint_of_record(const struct pd_record *rec)
+{
+	const struct pd_event *event = pd_recorded_event(rec);
+
+	return event ? event->tracepoint : NULL;
+}
