@@ -1,5 +1,5 @@
--- syscalls.lua HEADERS ERRNO_H SOURCE: writes src/perfdata/tracepoint/syscalls.inc, the names of system calls and of errors, to
--- standard output.
+-- syscalls.lua HEADERS ERRNO_H SOURCE: writes src/perfdata/tracepoint/syscalls.inc, the names of system calls and of
+-- errors, to standard output.
 --
 -- HEADERS is where Debian's package linux-libc-dev was unpacked, ERRNO_H is include/linux/errno.h out of
 -- linux-headers-…-common, SOURCE says their versions:
@@ -7,7 +7,8 @@
 --   apt-get download linux-libc-dev linux-headers-7.2.12+deb14-common
 --   for p in *.deb; do dpkg -x $p h; done
 --   perflua docs/generator/syscalls.lua h h/usr/src/linux-headers-*/include/linux/errno.h \
---     "Debian's linux-libc-dev 7.2.12-1 and linux-headers-7.2.12+deb14-common 7.2.12-1" >src/perfdata/tracepoint/syscalls.inc
+--     "Debian's linux-libc-dev 7.2.12-1 and linux-headers-7.2.12+deb14-common 7.2.12-1" \
+--     >src/perfdata/tracepoint/syscalls.inc
 
 local headers, kernel_errno, source = arg[1], arg[2], arg[3]
 assert(source, "usage: perflua docs/generator/syscalls.lua HEADERS ERRNO_H SOURCE")

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "consume.h"
+#include "analysis/health.h"
+#include "analysis/stat.h"
 
 #define MAX_PAYLOAD  (1u << 20)
 #define SMALL_WINDOW 1000
@@ -172,7 +174,7 @@ static void check_record(const struct pd_session *session, const struct pd_recor
 
 	FUZZ_CHECK(source < session->n_files);
 	FUZZ_CHECK(rec->stream < session->files[source]->n_streams);
-	FUZZ_CHECK(!rec->event || rec->event->file == session->files[source]);
+	FUZZ_CHECK(!rec->event || rec->event->recorded_with == &session->files[source]->ids);
 	FUZZ_CHECK(!rec->event || rec->event->number < session->n_events);
 }
 
@@ -224,18 +226,29 @@ static void read_features(struct pd_file *file)
 	}
 }
 
+static const struct pd_file *file_of(const struct pd_session *session,
+				     const struct pd_event *event)
+{
+	size_t i = 0;
+
+	while (event->recorded_with != &session->files[i]->ids)
+		i++;
+	return session->files[i];
+}
+
 static void read_events(const struct pd_session *session)
 {
 	struct pd_value v;
 
 	for (size_t i = 0; i < session->n_events; i++) {
 		const struct pd_event *event = session->events[i];
+		const struct pd_file *file = file_of(session, event);
 
 		FUZZ_CHECK(event->name && event->number == i);
-		FUZZ_CHECK(event->leader < event->file->n_events);
-		FUZZ_CHECK(event->leader + event->n_members <= event->file->n_events);
+		FUZZ_CHECK(event->leader < file->n_events);
+		FUZZ_CHECK(event->leader + event->n_members <= file->n_events);
 		for (size_t k = 0; k < event->n_ids; k++)
-			FUZZ_CHECK(pd_event_by_id(event->file, event->ids[k]));
+			FUZZ_CHECK(pd_event_by_id(event->recorded_with, event->ids[k]));
 		for (unsigned m = 0; pd_attr_members[m].name; m++) {
 			v.type = PD_NIL;
 			pd_attr_member(&event->attr, m, &v);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perfdata/perfdata.h"
+#include "perfdata/order/walk.h"
 
 #define FUZZ_PATH 64
 

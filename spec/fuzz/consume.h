@@ -5,6 +5,7 @@
 #define PERFLUA_FUZZ_CONSUME_H
 
 #include "common.h"
+#include "perfdata/format/print.h"
 
 /*
  * A few bytes can stand for very many values (a range of processors), so values and text are read until

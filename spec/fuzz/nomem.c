@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "common.h"
+#include "analysis/health.h"
+#include "analysis/stat.h"
 
 static bool failing;
 static bool for_good; /* not one alone */

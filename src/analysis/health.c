@@ -308,7 +308,7 @@ static struct pd_recent_slot *find_throttled(struct pass *p, const struct pd_rec
 		return NULL;
 	get(p, rec, ID, &id);
 	get(p, rec, STREAM_ID, &stream_id);
-	of = file->n_events > 1 ? pd_event_by_id(file, id) : rec->event;
+	of = file->n_events > 1 ? pd_event_by_id(&file->ids, id) : rec->event;
 	*event = place_of(p, of);
 	return pd_recent_find(&p->throttled, id << 32 ^ stream_id);
 }

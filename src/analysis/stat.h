@@ -51,10 +51,4 @@ bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session
 			  void *arg);
 void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from);
 
-/*
- * The time of the first and of the last sample: the headers', else found by one pass over the samples,
- * once per file. False: that pass failed. Without any time, times->known is false.
- */
-bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err);
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "analysis/stat.h"
 
 struct pl_file *pl_check_file(lua_State *L, int index)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "analysis/health.h"
 
 struct member {
 	const char *name;

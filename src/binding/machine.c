@@ -2,6 +2,7 @@
  * What the recorded system knows: of a record, and of its threads.
  */
 #include "query_scope.h"
+#include "perfdata/format/views.h"
 
 bool pl_file_passes(const struct pl_file *f)
 {

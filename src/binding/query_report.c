@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "query_group.h"
+#include "perfdata/format/views.h"
 
 #define MAX_COLUMNS 100
 #define MOST_ROWS   10000 /* of an event, after an interrupt */

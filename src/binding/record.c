@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "binding.h"
+#include "perfdata/format/print.h"
+#include "perfdata/format/views.h"
 
 static struct pl_record *to_record(lua_State *L, int index)
 {

@@ -1,5 +1,6 @@
 /* Names of system calls and of errors by number. */
 #include "binding.h"
+#include "perfdata/tracepoint/syscalls.h"
 
 /* The numbers of the machine named by an argument; without one, of that this runs on. Raises if there is none. */
 static const struct pd_abi *check_abi(lua_State *L, int arg)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "perfdata/format/views.h"
 
 /* User value 1: the Record. */
 struct pl_view {

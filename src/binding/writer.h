@@ -5,6 +5,7 @@
 #define PERFLUA_BINDING_WRITER_H
 
 #include "binding.h"
+#include "perfdata/format/print.h"
 
 struct pl_writer {
 	struct pd_print print;

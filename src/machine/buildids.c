@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "perfdata/format/views.h"
+
 /* False: it is none of a module of the kernel. */
 static bool module_name(const char *path, char name[NAME_MAX + 1])
 {

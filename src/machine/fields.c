@@ -4,6 +4,7 @@
 
 #include "inside.h"
 #include "resolver.h"
+#include "perfdata/format/views.h"
 
 static bool is_data(const struct pd_asked *asked)
 {

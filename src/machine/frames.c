@@ -3,6 +3,7 @@
 #include "inside.h"
 #include "lbr.h"
 #include "resolver.h"
+#include "perfdata/format/views.h"
 
 /* The call chain of a sample as recorded; false: it has none. */
 static bool open_chain(const struct pd_record *rec, struct pd_view *chain)

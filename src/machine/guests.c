@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "perfdata/format/views.h"
 #include "symbols/symbols.h"
 
 bool pm_guests_init(struct pm_guests *g, const struct pd_session *session)

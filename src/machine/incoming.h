@@ -6,7 +6,7 @@
 #ifndef PERFLUA_MACHINE_INCOMING_H
 #define PERFLUA_MACHINE_INCOMING_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/container/session.h"
 
 struct pm_machine;
 

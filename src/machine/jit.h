@@ -4,8 +4,8 @@
 #ifndef PERFLUA_MACHINE_JIT_H
 #define PERFLUA_MACHINE_JIT_H
 
+#include "perfdata/container/file.h"
 #include "symbols/symbols.h"
-#include "perfdata/perfdata.h"
 
 #define PM_JIT_NAME 40 /* bytes of a name at most */
 

@@ -1,5 +1,8 @@
 #include "lbr.h"
 
+#include "perfdata/format/sample.h"
+#include "perfdata/format/views.h"
+
 /* The frames before the user's part; false: it has none. */
 static bool kernel_part(const struct pd_view *chain, struct pd_frame *frames, size_t n,
 			size_t *got)

@@ -4,7 +4,7 @@
 #ifndef PERFLUA_MACHINE_LBR_H
 #define PERFLUA_MACHINE_LBR_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/format/layout.h"
 
 /* Were the branches of a sample of that shape recorded as a call stack? */
 static inline bool pm_lbr_recorded(const struct pd_shape *shape)

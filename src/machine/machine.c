@@ -2,6 +2,8 @@
 
 #include "inside.h"
 #include "sideband.h"
+#include "perfdata/format/views.h"
+#include "perfdata/order/walk.h"
 
 #define ASK_EVERY 1024 /* records between two looks at the interrupt */
 

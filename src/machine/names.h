@@ -5,7 +5,8 @@
 #ifndef PERFLUA_MACHINE_NAMES_H
 #define PERFLUA_MACHINE_NAMES_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/format/cursor.h"
+#include "perfdata/format/event.h"
 
 struct pm_names {
 	struct pd_id_table by_hash;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfdata/order/pieces.h"
 #include "symbols/symbols.h"
 
 #define MOST_BYTES ((size_t)64 << 20) /* of what is found: then it is read in order instead */

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "perfdata/order/walk.h"
+#include "perfdata/stream/stamp.h"
+
 static bool has_times(const struct pd_file *file)
 {
 	for (size_t i = 0; i < file->n_events; i++)

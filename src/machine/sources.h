@@ -4,7 +4,7 @@
 #ifndef PERFLUA_MACHINE_SOURCES_H
 #define PERFLUA_MACHINE_SOURCES_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/order/order.h"
 
 /* Of a record: it has no time, though others of its recording do. */
 #define PM_NO_TIME UINT64_MAX

@@ -5,7 +5,7 @@
 #ifndef PERFLUA_MACHINE_UNWIND_REGS_H
 #define PERFLUA_MACHINE_UNWIND_REGS_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/format/record.h"
 #include "symbols/symbols.h"
 
 struct pm_unwind_arch {

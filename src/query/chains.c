@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "chains_inside.h"
+#include "perfdata/format/views.h"
 
 struct pq_chains *pq_chains_create(void)
 {

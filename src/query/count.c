@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "pipeline.h"
+#include "perfdata/order/pieces.h"
 
 struct counting {
 	const struct pq_scope *scope;

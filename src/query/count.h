@@ -5,6 +5,7 @@
 #define PERFLUA_QUERY_COUNT_H
 
 #include "scope.h"
+#include "analysis/stat.h"
 
 /* As pd_stat_collect, whose answer it is. Of the scope session, threads and go_on are looked at. */
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err);

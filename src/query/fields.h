@@ -9,6 +9,7 @@
 
 #include "chains.h"
 #include "node.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 struct pq_fields;
 

@@ -5,6 +5,7 @@
 #ifndef PERFLUA_QUERY_NODE_H
 #define PERFLUA_QUERY_NODE_H
 
+#include "perfdata/format/views.h"
 #include "value.h"
 
 enum pq_op {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "perfdata/order/pieces.h"
+
 #define MOMENT 50000000 /* ns: so long groups are put together once go_on said no */
 #define APART  128	/* bytes: what two threads write to shares no line of a cache */
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "report_inside.h"
+#include "perfdata/format/views.h"
 
 #define BY_DSO	  1u
 #define BY_SYMBOL 2u

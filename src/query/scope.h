@@ -5,6 +5,7 @@
 #define PERFLUA_QUERY_SCOPE_H
 
 #include "expr.h"
+#include "perfdata/order/walk.h"
 
 struct pq_scope {
 	struct pd_session *session;

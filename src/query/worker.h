@@ -6,6 +6,7 @@
 
 #include "group.h"
 #include "scope.h"
+#include "perfdata/stream/batches.h"
 
 /* What the samples of an id are, by its last bits: in a row they are mostly of the same few. */
 #define PQ_MET 16

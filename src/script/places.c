@@ -4,6 +4,7 @@
  */
 #include "line.h"
 #include "text.h"
+#include "perfdata/format/views.h"
 
 static struct pm_where *where_of(struct px_line *line)
 {

@@ -15,7 +15,7 @@
 #define PERFLUA_SCRIPT_SCRIPT_H
 
 #include "machine/machine.h"
-#include "perfdata/perfdata.h"
+#include "perfdata/format/print.h"
 
 /* The kinds of events that have fields of their own, in perf's spelling. */
 enum px_class {

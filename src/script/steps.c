@@ -4,6 +4,7 @@
  */
 #include "line.h"
 #include "text.h"
+#include "perfdata/format/views.h"
 
 void px_comm(struct px_line *line)
 {

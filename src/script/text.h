@@ -4,7 +4,7 @@
 #ifndef PERFLUA_SCRIPT_TEXT_H
 #define PERFLUA_SCRIPT_TEXT_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/format/print_scalar.h"
 
 /* What a recording names, at least `width` characters, spaces first; see script.h. */
 void px_print_text(struct pd_print *out, const char *p, size_t n, size_t width);

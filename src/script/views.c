@@ -5,6 +5,7 @@
 
 #include "line.h"
 #include "text.h"
+#include "perfdata/format/views.h"
 
 /* perf's names of x86 and s390 are in capitals. */
 static bool in_capitals(const struct pd_record *rec)

@@ -4,8 +4,8 @@
 #ifndef PERFLUA_TRACE_FIELDS_H
 #define PERFLUA_TRACE_FIELDS_H
 
-#include "perfdata/perfdata.h"
 #include "text.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 /*
  * " name=value" for each field that is not common and lies in the raw data: text as it is, other arrays ARRAY[01, ff],

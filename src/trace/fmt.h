@@ -12,8 +12,8 @@
 #ifndef PERFLUA_TRACE_FMT_H
 #define PERFLUA_TRACE_FMT_H
 
-#include "perfdata/perfdata.h"
 #include "text.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 #define PT_MAX_FMT  65536 /* bytes of a print fmt; the kernel's are a few thousand at most */
 #define PT_MAX_ARGS 128	  /* arguments of one, and conversions */

@@ -4,8 +4,8 @@
 #ifndef PERFLUA_TRACE_FORMAT_H
 #define PERFLUA_TRACE_FORMAT_H
 
-#include "perfdata/perfdata.h"
 #include "text.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 #define PT_MAX_RAW 65536 /* bytes of raw data: a record has no more */
 

@@ -4,7 +4,7 @@
 #ifndef PERFLUA_TRACE_PRINTK_H
 #define PERFLUA_TRACE_PRINTK_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/tracepoint/tracing.h"
 
 #ifdef PERFLUA_TRACEEVENT
 

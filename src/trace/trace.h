@@ -16,7 +16,7 @@
 #ifndef PERFLUA_TRACE_TRACE_H
 #define PERFLUA_TRACE_TRACE_H
 
-#include "perfdata/perfdata.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 /* The version of libtraceevent that this was built with; NULL: with none. */
 const char *pt_version(void);

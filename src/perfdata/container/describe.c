@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "perfdata/tracepoint/tracing.h"
 #include "perfdata/format/format.h"
 #include "perfdata/format/regs.h"
 #include "perfdata/tracepoint/syscalls.h"
@@ -59,6 +60,8 @@ static void read_machine(struct pd_file *file)
 	}
 	file->arch = pd_arch_find(arch, e_machine);
 	file->abi = pd_abi_find(arch, e_machine);
+	if (file->tracing)
+		file->tracing->abi = file->abi;
 }
 
 static void read_times(struct pd_file *file)

@@ -180,6 +180,7 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t str
 	uint64_t left = file->input.size;
 
 	file->events = calloc(n + 1, sizeof(*file->events));
+	file->ids.events = file->events;
 	if (!bytes || !file->events || !pd_file_read(file, attrs, bytes, err)) {
 		free(bytes);
 		return bytes && file->events ?
@@ -196,7 +197,7 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t str
 		pd_cursor_init(&c, bytes + (i + 1) * stride - IDS_ENTRY, IDS_ENTRY, file->swap);
 		ids.offset = pd_take64(&c);
 		ids.size = pd_take64(&c);
-		event->file = file;
+		event->recorded_with = &file->ids;
 		event->index = event->leader = (uint32_t)i;
 		event->n_members = 1;
 		file->n_events++;

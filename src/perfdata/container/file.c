@@ -1,4 +1,5 @@
 #include "file.h"
+#include "perfdata/tracepoint/tracing.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 
 #include "perfdata/format/format.h"
-#include "perfdata/order/index.h"
 #include "perfdata/format/print_scalar.h"
 
 void pd_file_close(struct pd_file *file)
@@ -57,18 +57,12 @@ void pd_file_destroy(struct pd_file *file)
 		free((char *)file->more[i].path);
 	free(file->more);
 	for (size_t i = 0; i < file->n_streams; i++)
-		pd_index_destroy(file->streams[i].index);
+		if (file->streams[i].index)
+			file->streams[i].destroy_index(file->streams[i].index);
 	free(file->streams);
 	free(file->path);
 	pthread_mutex_destroy(&file->noting);
 	free(file);
-}
-
-const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id)
-{
-	uint32_t index = pd_id_table_find(&file->ids, id);
-
-	return index == UINT32_MAX ? NULL : &file->events[index];
 }
 
 const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit)
@@ -160,11 +154,12 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 		if (!event)
 			return NULL;
 		file->events = event;
+		file->ids.events = event;
 		file->room = room;
 	}
 	event += file->n_events;
 	memset(event, 0, sizeof(*event));
-	event->file = file;
+	event->recorded_with = &file->ids;
 	event->index = event->leader = (uint32_t)file->n_events++;
 	event->n_members = 1;
 	return event;

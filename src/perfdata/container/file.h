@@ -28,9 +28,10 @@ struct pd_stream {
 	struct pd_file *file;
 	struct pd_input *input;
 	struct pd_section data; /* within the input */
-	struct pd_index *index; /* for its order of time; NULL: not made, or not to be had */
-	uint16_t number;	/* its place in file->streams */
-	bool open_end; /* nothing says where the records end: they may have been cut off */
+	struct pd_index *index; /* by time, made by the module order; NULL: there is none */
+	void (*destroy_index)(struct pd_index *index);
+	uint16_t number; /* its place in file->streams */
+	bool open_end;	 /* nothing says where the records end: they may have been cut off */
 };
 
 struct pd_span {
@@ -113,9 +114,6 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 /* Closes the file itself; its description stays valid for the records that point into it. */
 void pd_file_close(struct pd_file *file);
 void pd_file_destroy(struct pd_file *file);
-
-/* The event of an id, or NULL. */
-const struct pd_event *pd_event_by_id(const struct pd_file *file, uint64_t id);
 
 /* The section of a feature the file has, or NULL. */
 const struct pd_feature_section *pd_file_feature(const struct pd_file *file, unsigned bit);

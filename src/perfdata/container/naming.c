@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "perfdata/tracepoint/tracing.h"
 #include "perfdata/format/format.h"
 
 #define EVENT_TYPE_ENTRY 72 /* u64 id, char name[64]: see struct perf_trace_event_type */

@@ -1,4 +1,5 @@
 #include "session.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,11 +54,12 @@ static size_t find_event(const struct pd_session *s, const struct pd_event *even
 			 size_t *compared)
 {
 	/* it is mostly at the same place in each file */
-	if (event->index < s->n_events && s->events[event->index]->file != event->file &&
+	if (event->index < s->n_events &&
+	    s->events[event->index]->recorded_with != event->recorded_with &&
 	    same_event(s->events[event->index], event, compared))
 		return event->index;
 	for (size_t i = 0; i < s->n_events && (*compared)++ < MAX_COMPARED; i++)
-		if (s->events[i]->file != event->file &&
+		if (s->events[i]->recorded_with != event->recorded_with &&
 		    same_event(s->events[i], event, compared))
 			return i;
 	return s->n_events;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "file.h"
+#include "perfdata/tracepoint/tracepoint.h"
+#include "perfdata/format/record.h"
 #include "perfdata/format/format.h"
 
 #define MAX_TRACING (64u << 20) /* bytes; a kernel's formats are some megabytes */
@@ -75,6 +77,7 @@ bool pd_tracing_read(struct pd_file *file)
 				"tracing data that ends too early or is none, from byte %zu on",
 				offset);
 	file->tracing->offset = at.offset;
+	file->tracing->abi = file->abi;
 	return true;
 }
 

@@ -21,6 +21,7 @@ static void insert(struct pd_id_table *table, uint64_t id, uint32_t event)
 static bool grow(struct pd_id_table *table)
 {
 	struct pd_id_table grown = {
+		.events = table->events,
 		.capacity = table->capacity * 2,
 		.factor = table->factor,
 		.shift = table->shift - 1,

@@ -8,13 +8,13 @@
 
 #include "attr.h"
 #include "layout.h"
-#include "perfdata/tracepoint/tracepoint.h"
 
-struct pd_file;
+struct pd_id_table;
+struct pd_tracepoint;
 
 struct pd_event {
-	const struct pd_file *file;
-	uint32_t index;	 /* 0-based, as EVENT_DESC counts */
+	const struct pd_id_table *recorded_with; /* the events of its recording, by id */
+	uint32_t index;				 /* 0-based, as EVENT_DESC counts */
 	uint32_t number; /* among the events of all recordings of a session */
 	struct pd_attr attr;
 	char *name;	 /* as perf calls it */
@@ -40,7 +40,7 @@ struct pd_event {
 };
 
 /*
- * id → event: open addressing, filled while a file is opened, read-only afterwards. The ids are the
+ * The events of a recording by id: open addressing, filled while a file is opened, read-only afterwards. The ids are the
  * writer's choice, so what they are hashed with is not for him to know: a factor of this table alone.
  */
 struct pd_id_table {
@@ -48,9 +48,10 @@ struct pd_id_table {
 		uint64_t id;
 		uint32_t event; /* index + 1; 0: free */
 	} * slots;
-	size_t n, capacity; /* capacity: a power of two, or 0 */
-	uint64_t factor;    /* odd */
-	unsigned shift;	    /* what is left of a product is a place */
+	const struct pd_event *events; /* of the recording, by index */
+	size_t n, capacity;	       /* capacity: a power of two, or 0 */
+	uint64_t factor;	       /* odd */
+	unsigned shift;		       /* what is left of a product is a place */
 };
 
 bool pd_id_table_add(struct pd_id_table *table, uint64_t id, uint32_t event);
@@ -75,6 +76,15 @@ static inline uint32_t pd_id_table_find(const struct pd_id_table *table, uint64_
 		if (slot->id == id)
 			return slot->event - 1;
 	}
+}
+
+/* Returns the event of an id, or NULL. */
+static inline const struct pd_event *pd_event_by_id(const struct pd_id_table *table,
+						    uint64_t id)
+{
+	uint32_t index = pd_id_table_find(table, id);
+
+	return index == UINT32_MAX ? NULL : &table->events[index];
 }
 
 #endif

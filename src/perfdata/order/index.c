@@ -159,7 +159,7 @@ enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *s
 		pd_reader_deinit(&reader);
 	}
 	if (made == PD_INDEX_MADE)
-		stream->index = index;
+		pd_stream_set_index(stream, index);
 	else
 		pd_index_destroy(index);
 	return made;

@@ -54,6 +54,14 @@ enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 		       const struct pd_stamp *stamp, bool (*go_on)(void *arg), void *arg,
 		       struct pd_error *err);
 
+/* Frees an index. NULL: nothing. */
 void pd_index_destroy(struct pd_index *index);
+
+/* Gives an index to a stream, which frees it with itself. */
+static inline void pd_stream_set_index(struct pd_stream *stream, struct pd_index *index)
+{
+	stream->index = index;
+	stream->destroy_index = pd_index_destroy;
+}
 
 #endif

@@ -123,7 +123,7 @@ static bool join_stream(struct part *const *parts, size_t n)
 		if (cutting->n_leading < cutting->index.n)
 			last = cutting->cutter.last;
 	}
-	parts[0]->stream->index = index;
+	pd_stream_set_index(parts[0]->stream, index);
 	return true;
 }
 
@@ -142,7 +142,9 @@ static bool add_empty(const struct sharing *s)
 	for (size_t i = 0; i < s->n; i++) {
 		struct pd_stream *stream = s->streams[i].stream;
 
-		if (!stream->index && !(stream->index = calloc(1, sizeof(*stream->index))))
+		if (!stream->index)
+			pd_stream_set_index(stream, calloc(1, sizeof(*stream->index)));
+		if (!stream->index)
 			return false;
 	}
 	return true;

@@ -176,7 +176,7 @@ static void note_unknown_id(const struct pd_counters *c, uint64_t id)
 static int split_value(struct pd_counters *c, uint64_t id, uint64_t value,
 		       struct pd_record *out)
 {
-	const struct pd_event *event = pd_event_by_id(c->rec.event->file, id);
+	const struct pd_event *event = pd_event_by_id(c->rec.event->recorded_with, id);
 	uint32_t index;
 	uint64_t last;
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "reader.h"
+
 static const struct pd_layout *layout_of(const struct pd_event *event, uint32_t type)
 {
 	return type == PD_RECORD_SAMPLE ? event->sample : event->others[type];
@@ -56,5 +58,56 @@ bool pd_stamp_ask(const struct pd_stamp *s, struct pd_record *rec, uint64_t *tim
 	if (v.type == PD_NIL)
 		return false;
 	*time = v.u;
+	return true;
+}
+
+static bool stream_times(struct pd_stream *stream, struct pd_span *times, struct pd_error *err)
+{
+	unsigned index, time_id = pd_name_id(&stream->file->names, "time", 4);
+	struct pd_value v = { .type = PD_NIL };
+	struct pd_reader reader;
+	struct pd_record rec;
+	int got;
+
+	if (!pd_reader_init(&reader, stream, err))
+		return false;
+	reader.want = (struct pd_types){ 0 };
+	pd_types_add(&reader.want, PD_RECORD_SAMPLE);
+	while ((got = pd_reader_next(&reader, &rec, err)) > 0) {
+		v.type = PD_NIL;
+		index = rec.layout->slot[time_id];
+		if (index)
+			pd_record_get(&rec, index, &v);
+		if (v.type != PD_NIL)
+			pd_span_widen(times, v.u, v.u);
+	}
+	pd_reader_deinit(&reader);
+	return got == 0;
+}
+
+static bool file_times(struct pd_file *file, struct pd_error *err)
+{
+	struct pd_span times = { 0 };
+
+	if (file->times.known || file->input.stream)
+		return true;
+	for (size_t i = 0; i < file->n_streams; i++)
+		if (!stream_times(&file->streams[i], &times, err))
+			return false;
+	file->times = times;
+	return true;
+}
+
+bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err)
+{
+	*times = (struct pd_span){ 0 };
+	for (size_t i = 0; i < session->n_files; i++) {
+		const struct pd_span *of = &session->files[i]->times;
+
+		if (!file_times(session->files[i], err))
+			return false;
+		if (of->known)
+			pd_span_widen(times, of->first, of->last);
+	}
 	return true;
 }

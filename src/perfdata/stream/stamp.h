@@ -6,6 +6,7 @@
 #define PERFLUA_PERFDATA_STAMP_H
 
 #include "bind.h"
+#include "perfdata/container/session.h"
 
 struct pd_stamp {
 	struct pd_binder binder;
@@ -41,5 +42,12 @@ static inline bool pd_stamp_of(const struct pd_stamp *stamp, struct pd_record *r
 	*time = t;
 	return true;
 }
+
+/*
+ * Sets *times to the times of the first and the last sample (ns): those of the headers, else those
+ * that one pass over the samples finds, once per file. times->known is false if no sample has a
+ * time. Returns false if the pass failed.
+ */
+bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err);
 
 #endif

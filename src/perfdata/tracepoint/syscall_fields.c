@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "perfdata/format/event.h"
-#include "perfdata/container/file.h"
 #include "perfdata/format/rows.h"
 #include "syscalls.h"
 #include "tracepoint.h"
@@ -76,7 +75,7 @@ void pd_field_syscall(const struct pd_record *rec, uint32_t at, struct pd_value 
 	if (!tracepoint)
 		return;
 	if (get(rec, tracepoint->arg_syscall, out))
-		name = pd_syscall_name(rec->event->file->abi, out->u);
+		name = pd_syscall_name(tracepoint->tracing->abi, out->u);
 	pd_set_name(out, name ? name : tracepoint->syscall);
 }
 
@@ -90,6 +89,6 @@ void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *o
 		return;
 	if (get(rec, tracepoint->arg_ret, out) && out->type == PD_INT && out->i < 0 &&
 	    out->i >= -MAX_ERRNO)
-		name = pd_errno_name(rec->event->file->abi, (uint64_t)-out->i);
+		name = pd_errno_name(tracepoint->tracing->abi, (uint64_t)-out->i);
 	pd_set_name(out, name);
 }

@@ -7,6 +7,7 @@
 
 #include "perfdata/format/cursor.h"
 
+struct pd_abi;
 struct pd_tracepoint;
 
 /* The format file of one tracepoint. */
@@ -21,7 +22,9 @@ struct pd_format {
 struct pd_tracing {
 	uint8_t *bytes; /* its own, which the texts are of */
 	size_t size;
-	uint64_t offset;   /* where it lies in the file */
+	uint64_t offset; /* where it lies in the file */
+	const struct pd_abi
+		*abi;	   /* the recording's system-call and error numbers; NULL: unknown */
 	bool complete;	   /* it ends where it should */
 	char version[8];   /* "0.6" */
 	bool big;	   /* big-endian: the blob and the raw data of samples */

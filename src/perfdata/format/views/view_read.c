@@ -2,7 +2,7 @@
  * Counter values as read() gives them: of one event, or of a whole group.
  * See perf_output_read, kernel/events/core.c.
  */
-#include "perfdata/container/file.h"
+#include "perfdata/format/event.h"
 #include "perfdata/format/sample.h"
 #include "perfdata/format/views.h"
 
@@ -91,9 +91,9 @@ static const struct pd_member items[] = {
 
 static void set_event(const struct pd_record *rec, uint64_t id, struct pd_value *out)
 {
-	if (!rec->event || !rec->event->file)
+	if (!rec->event || !rec->event->recorded_with)
 		return;
-	out->event = pd_event_by_id(rec->event->file, id);
+	out->event = pd_event_by_id(rec->event->recorded_with, id);
 	if (out->event)
 		out->type = PD_EVENT;
 }
