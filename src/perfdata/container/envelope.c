@@ -179,8 +179,7 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t str
 	size_t n = (size_t)(attrs.size / stride);
 	uint64_t left = file->input.size;
 
-	file->events = calloc(n + 1, sizeof(*file->events));
-	file->ids.events = file->events;
+	pd_file_set_events(file, calloc(n + 1, sizeof(*file->events)));
 	if (!bytes || !file->events || !pd_file_read(file, attrs, bytes, err)) {
 		free(bytes);
 		return bytes && file->events ?

@@ -153,8 +153,7 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 		event = file->session ? NULL : realloc(event, room * sizeof(*event));
 		if (!event)
 			return NULL;
-		file->events = event;
-		file->ids.events = event;
+		pd_file_set_events(file, event);
 		file->room = room;
 	}
 	event += file->n_events;

@@ -148,6 +148,13 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
  */
 uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cursor *c);
 
+/* Sets the array of the file's events, which its table of ids points to as well. */
+static inline void pd_file_set_events(struct pd_file *file, struct pd_event *events)
+{
+	file->events = events;
+	file->ids.events = events;
+}
+
 /* A new event at the end, its attr and ids to be filled in; NULL without
  * memory or room. While the file is opened earlier ones may move. */
 struct pd_event *pd_file_add_event(struct pd_file *file);

@@ -241,7 +241,7 @@ static bool make_room(struct pd_file *file)
 
 	if (!grown)
 		return false;
-	file->events = grown;
+	pd_file_set_events(file, grown);
 	file->room = room;
 	return true;
 }
