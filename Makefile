@@ -181,7 +181,7 @@ $(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o
 $(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o: FUZZ_CFLAGS += -include spec/fuzz/plain.h
 
 # What is kept of a thread's chains is made anew for each input, and few are met.
-$(FUZZ_DIR)/obj/query/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16
+$(FUZZ_DIR)/obj/query/expr/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16
 
 $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
 	@mkdir -p $(@D)

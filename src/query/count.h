@@ -4,7 +4,7 @@
 #ifndef PERFLUA_QUERY_COUNT_H
 #define PERFLUA_QUERY_COUNT_H
 
-#include "scope.h"
+#include "query/expr/scope.h"
 #include "analysis/stat.h"
 
 /* As pd_stat_collect, whose answer it is. Of the scope session, threads and go_on are looked at. */

@@ -7,9 +7,9 @@
 #ifndef PERFLUA_QUERY_QUERY_H
 #define PERFLUA_QUERY_QUERY_H
 
-#include "report.h"
+#include "query/group/report.h"
 #include "count.h"
-#include "rows.h"
+#include "query/rows/rows.h"
 #include "run.h"
 #include "run_pairs.h"
 

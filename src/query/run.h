@@ -9,8 +9,8 @@
 #ifndef PERFLUA_QUERY_RUN_H
 #define PERFLUA_QUERY_RUN_H
 
-#include "group.h"
-#include "scope.h"
+#include "query/group/group.h"
+#include "query/expr/scope.h"
 
 /*
  * The groups of all records in the scope. 1: *groups is the caller's. 0: go_on said no; *groups has what was read until

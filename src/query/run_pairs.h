@@ -4,8 +4,8 @@
 #ifndef PERFLUA_QUERY_RUN_PAIRS_H
 #define PERFLUA_QUERY_RUN_PAIRS_H
 
-#include "group.h"
-#include "rows.h"
+#include "query/group/group.h"
+#include "query/rows/rows.h"
 
 struct pq_paired {
 	const struct pq_node *const *nodes; /* [n], values of records */

@@ -4,8 +4,8 @@
 #ifndef PERFLUA_QUERY_WORKER_H
 #define PERFLUA_QUERY_WORKER_H
 
-#include "group.h"
-#include "scope.h"
+#include "query/group/group.h"
+#include "query/expr/scope.h"
 #include "perfdata/stream/batches.h"
 
 /* What the samples of an id are, by its last bits: in a row they are mostly of the same few. */

@@ -7,7 +7,7 @@
 #ifndef PERFLUA_QUERY_GROUP_H
 #define PERFLUA_QUERY_GROUP_H
 
-#include "expr.h"
+#include "query/expr/expr.h"
 #include "sketch.h"
 
 enum pq_measure_kind {

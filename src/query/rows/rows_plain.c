@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "fields_inside.h"
-
 bool pq_plain_rows_init(struct pq_plain_rows *plain, size_t n)
 {
 	for (size_t i = 0; i < PQ_PLAIN_ROWS; i++) {

@@ -5,8 +5,8 @@
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
 
-#include "strings.h"
-#include "value.h"
+#include "query/expr/strings.h"
+#include "query/expr/value.h"
 
 struct pq_span_slot {
 	uint32_t hash, span; /* the number + 1; 0: free */

@@ -6,8 +6,8 @@
 #define PERFLUA_QUERY_MEASURE_H
 
 #include "group.h"
-#include "strings.h"
-#include "wide.h"
+#include "query/expr/strings.h"
+#include "query/expr/wide.h"
 
 /* How a value is read from a record. */
 struct pq_read {

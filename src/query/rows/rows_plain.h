@@ -4,7 +4,7 @@
 #ifndef PERFLUA_QUERY_ROWS_PLAIN_H
 #define PERFLUA_QUERY_ROWS_PLAIN_H
 
-#include "fields.h"
+#include "query/expr/fields.h"
 
 /* Of the records of one layout and event. */
 struct pq_plain_row {

@@ -7,7 +7,7 @@
 #ifndef PERFLUA_QUERY_GROUP_TABLE_H
 #define PERFLUA_QUERY_GROUP_TABLE_H
 
-#include "strings.h"
+#include "query/expr/strings.h"
 
 struct pq_table {
 	struct pq_secret secret;

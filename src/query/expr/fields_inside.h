@@ -26,9 +26,6 @@ struct pq_fields_inside {
 	struct pq_chains *chains; /* of pq_fields_under; NULL: not asked yet */
 };
 
-/* Reads what is not there. */
-void pq_read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out);
-
 /* Reads `comm`: its text stays where it is, and is another one's if it lies elsewhere. */
 void pq_read_comm(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 

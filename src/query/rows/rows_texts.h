@@ -5,7 +5,7 @@
 #ifndef PERFLUA_QUERY_ROWS_TEXTS_H
 #define PERFLUA_QUERY_ROWS_TEXTS_H
 
-#include "value.h"
+#include "query/expr/value.h"
 
 /* Those of a batch: memory in blocks, which stay where they are. All zero at first. */
 struct pq_row_texts {

@@ -5,7 +5,7 @@
 #define PERFLUA_QUERY_REPORT_INSIDE_H
 
 #include "group_inside.h"
-#include "numbers.h"
+#include "query/expr/numbers.h"
 #include "report.h"
 
 /* What is shown of a frame: no two are the same. */

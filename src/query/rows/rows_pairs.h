@@ -5,7 +5,7 @@
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
 
-#include "expr.h"
+#include "query/expr/expr.h"
 #include "rows.h"
 #include "rows_texts.h"
 

@@ -4,7 +4,7 @@
 #ifndef PERFLUA_QUERY_SKETCH_H
 #define PERFLUA_QUERY_SKETCH_H
 
-#include "value.h"
+#include "query/expr/value.h"
 
 struct pq_sketch_slot {
 	int32_t bucket;

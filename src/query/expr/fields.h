@@ -190,4 +190,7 @@ void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *
 /* Has a function of the record's call chain (without one: of its ip) that name? */
 bool pq_fields_under(struct pq_fields *fields, const char *name, size_t n);
 
+/* Reads a field that records of this layout and event do not have: sets *out to PQ_NIL. */
+void pq_read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out);
+
 #endif
