@@ -78,7 +78,7 @@ struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum p
 	i = pd_id_table_find(&ids->by_name, key);
 	if (i != UINT32_MAX)
 		return &ids->list[i];
-	if (!ps_reserve(ids->list, ids->n, ids->capacity) ||
+	if (!pb_reserve(ids->list, ids->n, ids->capacity) ||
 	    !pd_id_table_add(&ids->by_name, key, (uint32_t)ids->n))
 		return NULL;
 	ids->list[ids->n] = (struct pm_named){ .dso = NULL };

@@ -36,7 +36,7 @@ static size_t file_of(const struct pd_record *rec)
 static bool add_cpu(struct pm_guests *g, const struct pd_record *rec, uint64_t id,
 		    struct pm_guest_cpu cpu)
 {
-	if (!ps_reserve(g->cpus, g->n_cpus, g->capacity))
+	if (!pb_reserve(g->cpus, g->n_cpus, g->capacity))
 		return false;
 	g->cpus[g->n_cpus] = cpu;
 	return pd_id_table_add(&g->by_id[file_of(rec)], id, (uint32_t)g->n_cpus++);

@@ -74,7 +74,7 @@ static bool make_room(struct pm_incoming *in)
 		in->sorted -= in->first;
 		in->first = 0;
 	}
-	return ps_reserve(in->list, in->n, in->capacity);
+	return pb_reserve(in->list, in->n, in->capacity);
 }
 
 /* Is it known when it was? What has no time, not even 0, is of the beginning if it is the first, else perhaps of the end. */

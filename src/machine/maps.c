@@ -71,7 +71,7 @@ static struct space *find_or_add(struct pm_spaces *s, uint32_t system, int32_t p
 
 	if (space)
 		return space;
-	if (!ps_reserve(s->list, s->n, s->capacity) ||
+	if (!pb_reserve(s->list, s->n, s->capacity) ||
 	    !pd_id_table_add(&s->by_pid, pm_key_of(system, pid), (uint32_t)s->n))
 		return NULL;
 	s->list[s->n] = (struct space){ .n = 0 };
@@ -86,7 +86,7 @@ bool pm_spaces_add(struct pm_spaces *s, uint32_t system, int32_t pid, const stru
 	if (map->start >= map->end)
 		return true;
 	space = find_or_add(s, found ? system | FOUND : system, pid);
-	if (!space || !ps_reserve(space->maps, space->n, space->capacity))
+	if (!space || !pb_reserve(space->maps, space->n, space->capacity))
 		return false;
 	s->found |= found;
 	space->maps[space->n] = *map;
@@ -136,7 +136,7 @@ bool pm_spaces_fork(struct pm_spaces *s, uint32_t system, int32_t pid, int32_t p
 	if (pid == parent || time == PM_NO_TIME)
 		return true;
 	space = find_or_add(s, system, pid);
-	if (!space || !ps_reserve(space->lives, space->n_lives, space->lives_capacity))
+	if (!space || !pb_reserve(space->lives, space->n_lives, space->lives_capacity))
 		return false;
 	at = space->n_lives;
 	while (at && space->lives[at - 1].time > time && space->n_lives - at < MAX_BACK)
@@ -320,7 +320,7 @@ static bool add_layers(struct pm_spaces *s, struct space *space, uint64_t from, 
 	for (size_t i = 0; i < space->n && space->maps[i].time <= time; i++) {
 		if (space->maps[i].time < from)
 			continue;
-		if (!ps_reserve(s->layers, s->n_layers, s->layers_capacity))
+		if (!pb_reserve(s->layers, s->n_layers, s->layers_capacity))
 			return false;
 		s->layers[s->n_layers++] = space->maps[i];
 	}

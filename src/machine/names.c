@@ -31,7 +31,7 @@ uint32_t pm_names_add(struct pm_names *names, struct pd_text text)
 
 	if (!names->n && getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
 		names->seed = FACTOR;
-	if (!ps_reserve(names->texts, names->n, names->capacity))
+	if (!pb_reserve(names->texts, names->n, names->capacity))
 		return PM_NO_NAME;
 	key = hash(text, names->seed);
 	while ((found = pd_id_table_find(&names->by_hash, key)) != UINT32_MAX) {

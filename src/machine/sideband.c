@@ -24,7 +24,7 @@ struct pm_finder {
 	size_t n, capacity;
 	struct found *pieces;
 	size_t n_pieces, pieces_capacity;
-	struct ps_arena bytes;
+	struct pb_arena bytes;
 	const struct pd_file *file; /* that it searched last; NULL: none */
 	struct pd_stamp stamp;	    /* its */
 };
@@ -56,9 +56,9 @@ static bool keep(struct place *p, const struct pd_record *rec)
 	uint8_t *bytes;
 
 	if (atomic_fetch_add(&p->search->bytes, size) + size > MOST_BYTES ||
-	    !ps_reserve(f->records, f->n, f->capacity))
+	    !pb_reserve(f->records, f->n, f->capacity))
 		return false;
-	bytes = ps_arena_get(&f->bytes, rec->size);
+	bytes = pb_arena_get(&f->bytes, rec->size);
 	if (!bytes)
 		return false;
 	kept = &f->records[f->n++];
@@ -161,7 +161,7 @@ static bool search_piece(void *arg, const struct pd_piece *piece)
 	while (ok && pd_piece_goes_on(piece) &&
 	       pd_reader_advance(piece->reader, &rec, &err) > 0)
 		ok = meet(&p, &rec) && meet_block(&p);
-	if (!ok || !ps_reserve(f->pieces, f->n_pieces, f->pieces_capacity)) {
+	if (!ok || !pb_reserve(f->pieces, f->n_pieces, f->pieces_capacity)) {
 		piece->reader->unusual = true;
 		return true;
 	}
@@ -275,7 +275,7 @@ bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigne
 void pm_sideband_deinit(struct pm_sideband *s)
 {
 	for (unsigned i = 0; s->finders && i < s->n_finders; i++) {
-		ps_arena_deinit(&s->finders[i].bytes);
+		pb_arena_deinit(&s->finders[i].bytes);
 		free(s->finders[i].records);
 		free(s->finders[i].pieces);
 	}

@@ -18,7 +18,7 @@ static struct pm_thread *find_or_add(struct pm_threads *t, uint32_t system, int3
 
 	if (i != UINT32_MAX)
 		return &t->threads[i];
-	if (!ps_reserve(t->threads, t->n, t->capacity) ||
+	if (!pb_reserve(t->threads, t->n, t->capacity) ||
 	    !pd_id_table_add(&t->by_tid, pm_key_of(system, tid), (uint32_t)t->n))
 		return NULL;
 	t->threads[t->n] = (struct pm_thread){ .system = system, .tid = tid };
@@ -31,7 +31,7 @@ static bool insert(struct pm_thread *thread, const struct pm_moment *moment)
 {
 	size_t at = thread->n;
 
-	if (!ps_reserve(thread->moments, thread->n, thread->capacity))
+	if (!pb_reserve(thread->moments, thread->n, thread->capacity))
 		return false;
 	/* nearly always it is the last one; so far back as this would take long is nothing but damage */
 	while (at && thread->moments[at - 1].time > moment->time && thread->n - at < MAX_BACK)

@@ -57,7 +57,7 @@ static struct ps_cfi *cfi_of(struct pm_unwinder *u, const struct pm_map *map)
 	at = pd_id_table_find(&u->by_dso, (uintptr_t)dso);
 	if (at != UINT32_MAX)
 		return u->list[at];
-	if (!ps_reserve(u->list, u->n, u->capacity) ||
+	if (!pb_reserve(u->list, u->n, u->capacity) ||
 	    !pd_id_table_add(&u->by_dso, (uintptr_t)dso, (uint32_t)u->n))
 		return NULL;
 	u->list[u->n] = ps_cfi_create(dso);

@@ -3,7 +3,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "base/vector.h"
 #include "elf_parts.h"
 
 /* The kinds of relocations that fill such a word. */
@@ -26,7 +26,7 @@ struct relocations {
 
 static bool slots_add(struct ps_slots *slots, const struct ps_slot *slot)
 {
-	if (!ps_reserve(slots->all, slots->n, slots->capacity))
+	if (!pb_reserve(slots->all, slots->n, slots->capacity))
 		return false;
 	slots->all[slots->n++] = *slot;
 	return true;

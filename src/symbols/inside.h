@@ -18,7 +18,7 @@ struct ps_store {
 	size_t n, capacity;
 	struct ps_dso **slots; /* [capacity], by hash: lists */
 	uint64_t seed; /* of the hash: what binaries there are is the recording's choice */
-	struct ps_arena texts;
+	struct pb_arena texts;
 	int vdso_fd; /* this process's own vdso as a file; -1: not needed yet */
 };
 

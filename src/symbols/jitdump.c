@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "array.h"
+#include "base/vector.h"
 #include "file.h"
 #include "inside.h"
 
@@ -53,7 +53,7 @@ static struct ps_jit_span *add_span(struct reading *reading, uint64_t start, uin
 	struct ps_jitdump *dump = reading->dump;
 	struct ps_jit_span *span;
 
-	if (!ps_reserve(dump->spans, dump->n, reading->capacity)) {
+	if (!pb_reserve(dump->spans, dump->n, reading->capacity)) {
 		reading->no_memory = true;
 		return NULL;
 	}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "demangle.h"
 #include "inside.h"
 #include "keep.h"
@@ -27,7 +27,7 @@ struct ps_lines {
 	struct ps_keep answers;	 /* by address: struct answer */
 	struct ps_keep names;	 /* by the address of the name in the file */
 	struct ps_keep srclines; /* by that of the file's name, and the line */
-	struct ps_arena arena;
+	struct pb_arena arena;
 };
 
 struct answer {
@@ -53,7 +53,7 @@ static const char *function_name(struct ps_lines *lines, Dwarf_Die *die)
 	kept = name;
 	demangled = ps_demangle(name);
 	if (demangled) {
-		kept = ps_arena_text(&lines->arena, demangled, strlen(demangled));
+		kept = pb_arena_text(&lines->arena, demangled, strlen(demangled));
 		free(demangled);
 	}
 	return kept && ps_keep_put(&lines->names, (uintptr_t)name, 0, kept) ? kept : NULL;
@@ -70,7 +70,7 @@ static const char *srcline_of(struct ps_lines *lines, const char *file, uint32_t
 		return kept;
 	base = base ? base + 1 : file;
 	size = strlen(base) + sizeof(":4294967295");
-	text = ps_arena_get(&lines->arena, size);
+	text = pb_arena_get(&lines->arena, size);
 	if (!text)
 		return NULL;
 	snprintf(text, size, "%s:%u", base, line);
@@ -156,7 +156,7 @@ static const struct answer *look_up(struct ps_lines *lines, uint64_t address)
 	n = unit ? functions_at(lines, unit, at, found) : 0;
 	if (!n)
 		return &nothing;
-	answer = ps_arena_get(&lines->arena, sizeof(*answer) + n * sizeof(*found));
+	answer = pb_arena_get(&lines->arena, sizeof(*answer) + n * sizeof(*found));
 	if (!answer)
 		return &nothing;
 	answer->n = n;
@@ -244,7 +244,7 @@ void ps_lines_destroy(struct ps_lines *lines)
 	ps_keep_deinit(&lines->answers);
 	ps_keep_deinit(&lines->names);
 	ps_keep_deinit(&lines->srclines);
-	ps_arena_deinit(&lines->arena);
+	pb_arena_deinit(&lines->arena);
 	pthread_mutex_destroy(&lines->mutex);
 	free(lines);
 }

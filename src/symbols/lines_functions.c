@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "base/vector.h"
 
 #define MAX_DEPTH      512 /* of entries in each other; deeper ones are stepped over */
 #define MAX_REFERENCES 16
@@ -75,7 +75,7 @@ static bool has_functions(int tag)
 /* PS_NO_OWNER: no memory. */
 static uint32_t add(struct ps_functions *functions, void *die, uint32_t caller)
 {
-	if (!ps_reserve(functions->functions, functions->n, functions->capacity))
+	if (!pb_reserve(functions->functions, functions->n, functions->capacity))
 		return PS_NO_OWNER;
 	functions->functions[functions->n] = (struct ps_function){ die, caller };
 	return (uint32_t)functions->n++;

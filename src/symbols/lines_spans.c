@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "array.h"
+#include "base/vector.h"
 
 static uint64_t cpu_time(void)
 {
@@ -38,7 +38,7 @@ bool ps_spans_add(struct ps_spans *spans, uint64_t low, uint64_t high, uint32_t 
 	if (!budget->spans)
 		return false;
 	budget->spans--;
-	if (!ps_reserve(spans->spans, spans->n, spans->capacity))
+	if (!pb_reserve(spans->spans, spans->n, spans->capacity))
 		return false;
 	spans->spans[spans->n++] = (struct ps_span){ low, high, owner };
 	return true;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "base/vector.h"
 #include "lines_file.h"
 
 /* An honest file has a range for some tens of bytes, and is read in ten or twenty ns for each byte. */
@@ -16,7 +16,7 @@
 
 static bool add(struct ps_units *units, const Dwarf_Die *die)
 {
-	if (!ps_reserve(units->units, units->n, units->capacity))
+	if (!pb_reserve(units->units, units->n, units->capacity))
 		return false;
 	units->units[units->n++] = (struct ps_unit){ .die = *die };
 	return true;

@@ -18,7 +18,7 @@
 
 const char *ps_store_text(struct ps_store *store, const char *text)
 {
-	return ps_arena_text(&store->texts, text, strlen(text));
+	return pb_arena_text(&store->texts, text, strlen(text));
 }
 
 bool ps_store_path(const struct ps_store *store, const char *name, char path[PATH_MAX])
@@ -117,7 +117,7 @@ void ps_store_destroy(struct ps_store *store)
 		return;
 	for (size_t i = 0; i < store->n; i++)
 		destroy_dso(store->dsos[i]);
-	ps_arena_deinit(&store->texts);
+	pb_arena_deinit(&store->texts);
 	if (store->vdso_fd >= 0)
 		close(store->vdso_fd);
 	pthread_mutex_destroy(&store->lock);

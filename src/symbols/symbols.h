@@ -12,7 +12,7 @@
 #ifndef PERFLUA_SYMBOLS_SYMBOLS_H
 #define PERFLUA_SYMBOLS_SYMBOLS_H
 
-#include "array.h"
+#include "base/vector.h"
 #include "cfi.h"
 #include "dso.h"
 #include "interrupt.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "base/vector.h"
 
 #define PAGE	  UINT64_C(4096)
 #define ASK_EVERY 1024 /* symbols between two calls of ps_interrupted */
@@ -15,9 +15,9 @@ bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64
 
 	if (table->n % ASK_EVERY == 0 && ps_interrupted(table->interrupt))
 		return false;
-	if (!ps_reserve(table->symbols, table->n, table->capacity))
+	if (!pb_reserve(table->symbols, table->n, table->capacity))
 		return false;
-	name = ps_arena_text(&table->names, symbol->name, symbol->length);
+	name = pb_arena_text(&table->names, symbol->name, symbol->length);
 	if (!name)
 		return false;
 	added = &table->symbols[table->n++];
@@ -300,7 +300,7 @@ const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t add
 
 void ps_table_deinit(struct ps_table *table)
 {
-	ps_arena_deinit(&table->names);
+	pb_arena_deinit(&table->names);
 	free(table->symbols);
 	forget_spans(table);
 	*table = (struct ps_table){ .interrupt = table->interrupt };

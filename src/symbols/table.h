@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "interrupt.h"
 
 /* As ELF has it (STB_…): of several symbols at one address the binding decides. */
@@ -34,7 +34,7 @@ struct ps_table {
 	struct ps_symbol *symbols; /* [n] */
 	size_t n, capacity;
 	size_t finished; /* so many there were then */
-	struct ps_arena names;
+	struct pb_arena names;
 	/*
 	 * From starts[i] on the symbol owners[i] is meant, to its end or starts[i + 1]: of nested ones the inner. NULL:
 	 * as none is nested, it is symbols[i].

@@ -38,6 +38,7 @@ void pq_chains_forget(struct pq_chains *c)
 	free(c->raw.lines);
 	c->raw = (struct pq_raw){ 0 };
 	free(c->aliases);
+	pb_map_deinit(&c->by_place);
 	c->aliases = NULL;
 	c->n_aliases = c->aliases_room = 0;
 }
@@ -45,96 +46,47 @@ void pq_chains_forget(struct pq_chains *c)
 void pq_chains_seal(struct pq_chains *c)
 {
 	pq_chains_forget(c);
-	pq_numbers_deinit(&c->addresses);
-	free(c->slots);
-	free(c->hashes);
-	c->slots = NULL;
-	c->hashes = NULL;
-	c->n_slots = c->hashes_room = 0;
+	pb_map_deinit(&c->addresses);
+	pb_map_deinit(&c->by_frames);
 }
 
-bool pq_grow_bytes(void *array, size_t n, size_t *room, size_t each)
+static bool reserve_chain(struct pq_chains *c, size_t n_frames)
 {
-	size_t wider = *room ? *room + *room / 2 : 64;
-	void *grown;
-
-	if (n < *room)
-		return true;
-	if (n >= UINT32_MAX - 2 || wider > SIZE_MAX / each)
-		return false;
-	memcpy(&grown, array, sizeof(grown));
-	grown = realloc(grown, wider * each);
-	if (!grown)
-		return false;
-	memcpy(array, &grown, sizeof(grown));
-	*room = wider;
-	return true;
+	return pb_map_reserve(&c->by_frames) && pb_reserve(c->list, c->n, c->room) &&
+	       pb_reserve_more(c->numbers, c->n_numbers, n_frames, c->numbers_room);
 }
 
-static bool more_slots(struct pq_chains *c)
+struct wanted {
+	const struct pq_chains *chains;
+	const uint32_t *frames;
+	size_t n;
+	unsigned kind;
+};
+
+static bool has_frames(const void *arg, uint32_t item)
 {
-	size_t n = c->n_slots ? 2 * c->n_slots : 256;
-	uint32_t *wide;
+	const struct wanted *wanted = arg;
+	const struct pq_chain *chain = &wanted->chains->list[item];
 
-	if (2 * c->n < c->n_slots)
-		return true;
-	wide = calloc(n, sizeof(*wide));
-	if (!wide)
-		return false;
-	for (size_t i = 0; i < c->n; i++) {
-		uint64_t h = c->hashes[i];
-
-		while (wide[h & (n - 1)])
-			h++;
-		wide[h & (n - 1)] = (uint32_t)i + 1;
-	}
-	free(c->slots);
-	c->slots = wide;
-	c->n_slots = n;
-	return true;
-}
-
-static bool room_for(struct pq_chains *c, size_t n)
-{
-	size_t wider = c->numbers_room;
-	uint32_t *grown;
-
-	if (!pq_grow(c->list, c->n, c->room) || !pq_grow(c->hashes, c->n, c->hashes_room))
-		return false;
-	if (c->n_numbers + n <= wider)
-		return true;
-	while (wider < c->n_numbers + n)
-		wider = wider ? wider + wider / 2 : 1024;
-	grown = realloc(c->numbers, wider * sizeof(*grown));
-	if (!grown)
-		return false;
-	c->numbers = grown;
-	c->numbers_room = wider;
-	return true;
+	return chain->n == wanted->n && chain->kind == wanted->kind &&
+	       memcmp(wanted->chains->numbers + chain->at, wanted->frames,
+		      wanted->n * sizeof(*wanted->frames)) == 0;
 }
 
 uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *frames, size_t n)
 {
 	const uint64_t head[PQ_HEAD_WORDS] = { kind, n, n % 2 ? frames[n - 1] : 0 };
-	uint64_t hash = pq_hash_of(&c->keys, head, frames, n / 2).high, h = hash;
+	const struct wanted wanted = { c, frames, n, kind };
+	uint32_t hash = (uint32_t)pq_hash_of(&c->keys, head, frames, n / 2).high, found;
 
-	if (!more_slots(c))
+	if (!reserve_chain(c, n + 1)) /* never NULL */
 		return PQ_CHAIN_NO_MEMORY;
-	for (; c->slots[h & (c->n_slots - 1)]; h++) {
-		uint32_t i = c->slots[h & (c->n_slots - 1)] - 1;
-		const struct pq_chain *chain = &c->list[i];
-
-		if (c->hashes[i] == hash && chain->n == n && chain->kind == kind &&
-		    memcmp(c->numbers + chain->at, frames, n * sizeof(*frames)) == 0)
-			return i;
-	}
-	if (!room_for(c, n + 1))
-		return PQ_CHAIN_NO_MEMORY;
+	found = pb_map_intern(&c->by_frames, hash, has_frames, &wanted, (uint32_t)c->n);
+	if (found != c->n)
+		return found;
 	memcpy(c->numbers + c->n_numbers, frames, n * sizeof(*frames));
 	c->list[c->n] = (struct pq_chain){ c->n_numbers, (uint32_t)n, kind };
-	c->hashes[c->n] = hash;
 	c->n_numbers += n;
-	c->slots[h & (c->n_slots - 1)] = (uint32_t)c->n + 1;
 	return (uint32_t)c->n++;
 }
 

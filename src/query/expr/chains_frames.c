@@ -43,42 +43,26 @@ static uint64_t mixed(const struct pq_chains *c, uint64_t a, uint64_t b)
 	return product.high ^ product.low * c->keys.factors[0];
 }
 
-static struct pq_alias *slot_of(const struct pq_chains *c, const struct pq_alias *alias)
+static uint32_t hash_alias(const struct pq_chains *c, const struct pq_alias *alias)
 {
-	uint64_t h = mixed(c, (uintptr_t)alias->place,
-			   alias->address ^ (uint64_t)alias->kind << 56 ^
-				   (uint64_t)alias->mode << 60) >>
-		     20;
-
-	for (;; h++) {
-		struct pq_alias *slot = &c->aliases[h & (c->aliases_room - 1)];
-
-		if (!slot->number ||
-		    (slot->place == alias->place && slot->address == alias->address &&
-		     slot->mode == alias->mode && slot->kind == alias->kind))
-			return slot;
-	}
+	return (uint32_t)(mixed(c, (uintptr_t)alias->place,
+				alias->address ^ (uint64_t)alias->kind << 56 ^
+					(uint64_t)alias->mode << 60) >>
+			  20);
 }
 
-static bool more_aliases(struct pq_chains *c)
-{
-	struct pq_alias *old = c->aliases, *wide;
-	size_t n = c->aliases_room;
+struct wanted {
+	const struct pq_chains *chains;
+	const struct pq_alias *alias;
+};
 
-	if (2 * c->n_aliases < n)
-		return true;
-	c->aliases_room = n ? 2 * n : 1024;
-	wide = calloc(c->aliases_room, sizeof(*wide));
-	if (!wide) {
-		c->aliases_room = n;
-		return false;
-	}
-	c->aliases = wide;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].number)
-			*slot_of(c, &old[i]) = old[i];
-	free(old);
-	return true;
+static bool has_alias(const void *arg, uint32_t item)
+{
+	const struct wanted *wanted = arg;
+	const struct pq_alias *a = &wanted->chains->aliases[item], *b = wanted->alias;
+
+	return a->place == b->place && a->address == b->address && a->mode == b->mode &&
+	       a->kind == b->kind;
 }
 
 uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text text,
@@ -88,8 +72,8 @@ uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text tex
 	size_t n = texts->n;
 	uint32_t number;
 
-	if (!pq_grow(c->by_text[kind], n, c->by_text_room[kind]) ||
-	    !pq_grow(c->frames, c->n_frames, c->frames_room))
+	if (!pb_reserve(c->by_text[kind], n, c->by_text_room[kind]) ||
+	    !pb_reserve(c->frames, c->n_frames, c->frames_room))
 		return UINT32_MAX;
 	number = pm_names_add(texts, text);
 	if (number == PM_NO_NAME)
@@ -107,20 +91,19 @@ static const char *binary_of(const struct pq_frame *frame)
 	return frame->dso ? frame->dso->name : PM_UNKNOWN;
 }
 
-static uint64_t hash_address(const void *arg, uint32_t number)
+static uint32_t hash_address(const struct pq_chains *c, const struct pq_frame *frame)
 {
-	const struct pq_chains *c = arg;
-	const struct pq_frame *frame = &c->frames[number];
 	const char *name = binary_of(frame);
 
-	return pq_mix(frame->address ^ c->secret.a,
-		      pq_text_hash(&c->secret, name, strlen(name)) ^ c->secret.b);
+	return (uint32_t)pq_mix(frame->address ^ c->secret.a,
+				pq_text_hash(&c->secret, name, strlen(name)) ^ c->secret.b);
 }
 
-static bool same_address(const void *arg, uint32_t left, uint32_t right)
+/* Is a frame at the same address as the one behind the last? */
+static bool is_new_address(const void *arg, uint32_t item)
 {
 	const struct pq_chains *c = arg;
-	const struct pq_frame *a = &c->frames[left], *b = &c->frames[right];
+	const struct pq_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
 
 	return a->address == b->address &&
 	       pm_frames_level((enum pd_cpumode)a->mode) ==
@@ -130,14 +113,13 @@ static bool same_address(const void *arg, uint32_t left, uint32_t right)
 
 uint32_t pq_frame_of_address(struct pq_chains *c, const struct pq_frame *frame)
 {
-	const struct pq_numbered how = { hash_address, same_address, c };
 	uint32_t number = (uint32_t)c->n_frames, found;
 
-	if (!pq_grow(c->frames, c->n_frames, c->frames_room))
+	if (!pb_reserve(c->frames, c->n_frames, c->frames_room))
 		return UINT32_MAX;
 	c->frames[number] = *frame;
 	c->frames[number].text = PQ_NO_TEXT;
-	found = pq_numbers_add(&c->addresses, &how, number);
+	found = pb_map_intern(&c->addresses, hash_address(c, frame), is_new_address, c, number);
 	c->n_frames += found == number;
 	return found;
 }
@@ -187,27 +169,28 @@ static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 		.address = place->symbol ? 0 : place->address,
 		.mode = (uint8_t)mode,
 	};
-	struct pq_alias *slot, alias = alias_of(looked, place, &frame);
+	struct pq_alias alias = alias_of(looked, place, &frame);
+	const struct wanted wanted = { c, &alias };
+	uint32_t hash = hash_alias(c, &alias);
+	const struct pb_slot *slot;
 	struct pd_text text;
 
 	if (looked->kind == PQ_SYMBOLS && !place->symbol)
 		return PQ_NO_SYMBOL;
 	if (looked->kind == PQ_CHAIN_FRAMES && !place->symbol)
 		return pq_frame_of_address(c, &frame);
-	if (!more_aliases(c))
-		return UINT32_MAX;
-	slot = slot_of(c, &alias);
-	if (slot->number)
-		return slot->number - 1;
+	slot = pb_map_find(&c->by_place, hash, has_alias, &wanted);
+	if (slot && slot->item)
+		return c->aliases[slot->item - 1].number;
 	if (!text_of(looked, place, &frame, &alias, &text))
 		return UINT32_MAX;
 	alias.number = pq_frame_of_text(c, looked->kind, text, &frame);
-	if (alias.number == UINT32_MAX)
+	if (alias.number == UINT32_MAX ||
+	    !pb_reserve(c->aliases, c->n_aliases, c->aliases_room) ||
+	    !pb_map_add(&c->by_place, hash, (uint32_t)c->n_aliases))
 		return UINT32_MAX;
-	alias.number++;
-	*slot = alias;
-	c->n_aliases++;
-	return alias.number - 1;
+	c->aliases[c->n_aliases++] = alias;
+	return alias.number;
 }
 
 uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at)

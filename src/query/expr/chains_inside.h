@@ -4,9 +4,10 @@
 #ifndef PERFLUA_QUERY_CHAINS_INSIDE_H
 #define PERFLUA_QUERY_CHAINS_INSIDE_H
 
+#include "base/map.h"
+#include "base/vector.h"
 #include "chains.h"
 #include "chains_hash.h"
-#include "numbers.h"
 #include "strings.h"
 
 /* Beside the kinds of chains: frames by the names of their functions, as they are. */
@@ -18,7 +19,7 @@
 struct pq_alias {
 	const void *place;  /* the symbol; without one the dso, or NULL */
 	uint64_t address;   /* of what has no symbol */
-	uint32_t number;    /* of the frame, from 1 on; 0: free */
+	uint32_t number;    /* of the frame */
 	uint8_t mode, kind; /* mode: or what stands for it in the text */
 };
 
@@ -85,18 +86,17 @@ struct pq_chains {
 	struct pq_frame *
 		frames; /* [n_frames]: by their texts in texts[kind], of which no two have the same */
 	size_t n_frames, frames_room;
-	struct pq_numbers addresses; /* of frames: those without a text */
-	struct pq_secret secret;     /* of their hashes */
-	struct pq_alias *aliases;    /* [aliases_room]: a power of two, or 0 */
+	struct pb_map addresses;  /* of frames: those without a text */
+	struct pq_secret secret;  /* of their hashes */
+	struct pq_alias *aliases; /* [n_aliases] */
 	size_t n_aliases, aliases_room;
-	struct pq_chain *list; /* [n] */
+	struct pb_map by_place; /* of aliases */
+	struct pq_chain *list;	/* [n] */
 	size_t n, room;
 	uint32_t *numbers; /* [n_numbers]: of frames, callee first, chain after chain */
 	size_t n_numbers, numbers_room;
-	uint32_t *slots; /* [n_slots]: a power of two, or 0; chains by their frames, from 1 on */
-	uint64_t *hashes; /* [room]: of the chains */
-	size_t hashes_room, n_slots;
-	char *text; /* [text_room]: of pq_chains_text */
+	struct pb_map by_frames; /* of the list */
+	char *text;		 /* [text_room]: of pq_chains_text */
 	size_t text_room;
 };
 
@@ -135,9 +135,5 @@ uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t
 uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash);
 /* Keeps it as long as there is room. */
 void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain);
-
-/* Makes an array of n longer. False: no memory. */
-#define pq_grow(array, n, room) pq_grow_bytes(&(array), n, &(room), sizeof(*(array)))
-bool pq_grow_bytes(void *array, size_t n, size_t *room, size_t each);
 
 #endif

@@ -108,8 +108,7 @@ bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t
 		*ended = go_on && i % ASK_EVERY == 0 && !go_on(arg);
 		if (*ended)
 			break;
-		while (done && room <= chain->n)
-			done = pq_grow(frames, room, room);
+		done = pb_reserve_more(frames, 0, chain->n + 1, room);
 		for (size_t k = 0; done && k < chain->n; k++) {
 			frames[k] = same_frame(c, from, kind, from->numbers[chain->at + k],
 					       known);

@@ -25,11 +25,12 @@ static void forget_bounds(struct pq_fields *fields)
 {
 	struct pq_fields_inside *in = fields->inside;
 
-	for (size_t i = 0; i < in->n_slots; i++)
+	for (size_t i = 0; i < in->n_bounds; i++)
 		free(in->bounds[i]);
 	free(in->bounds);
+	pb_map_deinit(&in->by_layout);
 	in->bounds = NULL;
-	in->n_bounds = in->n_slots = 0;
+	in->n_bounds = in->bounds_room = 0;
 	fields->bound = NULL;
 }
 
@@ -57,7 +58,7 @@ uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field)
 	for (size_t i = 0; i < in->n; i++)
 		if (in->list[i] == field)
 			return (uint32_t)i;
-	if (!ps_reserve(in->list, in->n, in->capacity))
+	if (!pb_reserve(in->list, in->n, in->capacity))
 		return UINT32_MAX;
 	forget_bounds(fields);
 	in->list[in->n] = field;
@@ -322,40 +323,19 @@ static void find_constant(struct pq_fields *fields, uint32_t field, struct pq_lo
 		load->end = 0;
 }
 
-static uint64_t place_of(const struct pd_layout *layout, const struct pd_event *event)
+static uint32_t hash_layout(const struct pd_layout *layout, const struct pd_event *event)
 {
-	return ((uintptr_t)layout ^ (uintptr_t)event * 31) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	return (uint32_t)(((uintptr_t)layout ^ (uintptr_t)event * 31) *
+				  UINT64_C(0x9e3779b97f4a7c15) >>
+			  32);
 }
 
-/* Where a layout with an event is among those that were met, or belongs. */
-static struct pq_bound **slot_of(const struct pq_fields_inside *in,
-				 const struct pd_layout *layout, const struct pd_event *event)
+static bool has_layout(const void *arg, uint32_t item)
 {
-	const size_t mask = in->n_slots - 1;
-	uint64_t at = place_of(layout, event);
-	struct pq_bound *bound;
+	const struct pq_fields *fields = arg;
+	const struct pq_bound *bound = fields->inside->bounds[item];
 
-	while ((bound = in->bounds[at & mask]) &&
-	       (bound->layout != layout || bound->event != event))
-		at++;
-	return &in->bounds[at & mask];
-}
-
-static bool more_slots(struct pq_fields_inside *in)
-{
-	struct pq_fields_inside wide = { .n_slots = in->n_slots ? 2 * in->n_slots : 16 };
-
-	wide.bounds = calloc(wide.n_slots, sizeof(*wide.bounds));
-	if (!wide.bounds)
-		return false;
-	for (size_t i = 0; i < in->n_slots; i++)
-		if (in->bounds[i])
-			*slot_of(&wide, in->bounds[i]->layout,
-				 in->bounds[i]->event) = in->bounds[i];
-	free(in->bounds);
-	in->bounds = wide.bounds;
-	in->n_slots = wide.n_slots;
-	return true;
+	return bound->layout == fields->rec->layout && bound->event == fields->rec->event;
 }
 
 static bool make_rooms(struct pq_fields_inside *in)
@@ -391,22 +371,30 @@ static struct pq_bound *make_bound(struct pq_fields *fields)
 			pq_place_comm(fields, rec->layout, load);
 		find_constant(fields, i, load);
 	}
-	in->n_bounds++;
 	return made;
 }
 
 bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 {
 	struct pq_fields_inside *in = fields->inside;
-	struct pq_bound **slot;
+	uint32_t hash = hash_layout(rec->layout, rec->event);
+	struct pq_bound *made;
+	struct pb_slot *slot;
 
-	if (2 * in->n_bounds >= in->n_slots && !more_slots(in))
+	fields->bound = NULL;
+	if (!pb_map_reserve(&in->by_layout) ||
+	    !pb_reserve(in->bounds, in->n_bounds, in->bounds_room))
 		return false;
-	slot = slot_of(in, rec->layout, rec->event);
-	if (!*slot)
-		*slot = make_bound(fields);
-	fields->bound = *slot;
-	return *slot != NULL;
+	slot = pb_map_find(&in->by_layout, hash, has_layout, fields);
+	if (!slot->item) {
+		made = make_bound(fields);
+		if (!made)
+			return false;
+		pb_map_fill(&in->by_layout, slot, hash, (uint32_t)in->n_bounds);
+		in->bounds[in->n_bounds++] = made;
+	}
+	fields->bound = in->bounds[slot->item - 1];
+	return true;
 }
 
 bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n)

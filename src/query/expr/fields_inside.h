@@ -4,6 +4,8 @@
 #ifndef PERFLUA_QUERY_FIELDS_INSIDE_H
 #define PERFLUA_QUERY_FIELDS_INSIDE_H
 
+#include "base/map.h"
+#include "base/vector.h"
 #include "fields.h"
 #include "strings.h"
 
@@ -19,9 +21,9 @@ struct pq_fields_inside {
 	unsigned time;	       /* the number of that name */
 	struct pq_room *rooms; /* [n]; made with the first layout, after which no field comes */
 	size_t n_rooms;
-	struct pq_bound *
-		*bounds; /* [n_slots]: a power of two, by where layout and event lie; or 0 */
-	size_t n_bounds, n_slots;
+	struct pq_bound **bounds; /* [n_bounds] */
+	size_t n_bounds, bounds_room;
+	struct pb_map by_layout;  /* of bounds, by where layout and event lie */
 	struct pq_texts numbers;  /* of threads without a name: as texts of `comm` stay */
 	struct pq_chains *chains; /* of pq_fields_under; NULL: not asked yet */
 };

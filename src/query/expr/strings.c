@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define FIRST_SLOTS 64
+#include "base/vector.h"
+
 #define BLOCK_SIZE  ((size_t)32 * 1024)
 #define FIRST_BLOCK ((size_t)1024)
 
@@ -36,7 +37,8 @@ void pq_texts_deinit(struct pq_texts *texts)
 		free(texts->blocks);
 		texts->blocks = next;
 	}
-	free(texts->slots);
+	pb_map_deinit(&texts->map);
+	free(texts->list);
 	*texts = (struct pq_texts){ 0 };
 }
 
@@ -48,29 +50,6 @@ uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n)
 		h = pq_mix(pq_load8(p) ^ secret->a, pq_load8(p + 8) ^ h);
 	pq_ends(p, n, &first, &last);
 	return (uint32_t)pq_mix(first ^ secret->a, last ^ h);
-}
-
-static bool grow(struct pq_texts *texts)
-{
-	size_t n = texts->n_slots ? 2 * texts->n_slots : FIRST_SLOTS;
-	struct pq_text **slots = calloc(n, sizeof(struct pq_text *));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < texts->n_slots; i++) {
-		struct pq_text *text = texts->slots[i];
-		size_t at;
-
-		if (!text)
-			continue;
-		for (at = text->hash & (n - 1); slots[at]; at = (at + 1) & (n - 1))
-			;
-		slots[at] = text;
-	}
-	free(texts->slots);
-	texts->slots = slots;
-	texts->n_slots = n;
-	return true;
 }
 
 /* Room for a text of a size; a large one has a block of its own, behind the one that is being filled. */
@@ -100,28 +79,39 @@ static struct pq_text *take(struct pq_texts *texts, uint32_t size)
 	return (struct pq_text *)((char *)block->texts + block->used - need);
 }
 
+struct wanted {
+	const struct pq_texts *texts;
+	const char *p;
+	uint32_t size;
+};
+
+static bool has_bytes(const void *arg, uint32_t item)
+{
+	const struct wanted *wanted = arg;
+	const struct pq_text *text = wanted->texts->list[item];
+
+	return text->size == wanted->size && pq_same_bytes(text->bytes, wanted->p, text->size);
+}
+
 static struct pq_text *find(struct pq_texts *texts, const char *p, uint32_t size)
 {
+	const struct wanted wanted = { texts, p, size };
 	uint32_t h = pq_text_hash(&texts->secret, p, size);
+	struct pb_slot *slot;
 	struct pq_text *text;
-	size_t at;
 
-	/* half of the slots stay free */
-	if (2 * texts->n >= texts->n_slots && !grow(texts))
+	if (!pb_map_reserve(&texts->map) || !pb_reserve(texts->list, texts->n, texts->capacity))
 		return NULL;
-	for (at = h & (texts->n_slots - 1); (text = texts->slots[at]);
-	     at = (at + 1) & (texts->n_slots - 1)) {
-		if (text->hash == h && text->size == size &&
-		    pq_same_bytes(text->bytes, p, size))
-			return text;
-	}
+	slot = pb_map_find(&texts->map, h, has_bytes, &wanted);
+	if (slot->item)
+		return texts->list[slot->item - 1];
 	text = take(texts, size);
 	if (!text)
 		return NULL;
-	*text = (struct pq_text){ NULL, size, h };
+	*text = (struct pq_text){ NULL, size };
 	memcpy(text->bytes, p, size);
-	texts->slots[at] = text;
-	texts->n++;
+	pb_map_fill(&texts->map, slot, h, (uint32_t)texts->n);
+	texts->list[texts->n++] = text;
 	return text;
 }
 

@@ -11,12 +11,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "wide.h"
 
 struct pq_text {
 	struct pq_text *
 		moved; /* while its table is merged into another: the same text there, once known */
-	uint32_t size, hash;
+	uint32_t size;
 	char bytes[]; /* [size] */
 };
 
@@ -85,8 +86,9 @@ uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n);
 
 struct pq_texts {
 	struct pq_secret secret;
-	struct pq_text **slots; /* [n_slots], a power of two, or 0: open addressing */
-	size_t n, n_slots;
+	struct pq_text **list; /* [n] */
+	size_t n, capacity;
+	struct pb_map map;	      /* of the list, by bytes */
 	struct pq_text_block *blocks; /* where texts lie */
 	/* by where a text lay when it was asked for: what it was then, which is compared with what it is */
 	struct pq_text_hint {

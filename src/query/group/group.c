@@ -185,9 +185,7 @@ enum pq_wrong pq_groups_wrong(const struct pq_groups *groups)
 
 void pq_groups_seal(struct pq_groups *groups)
 {
-	free(groups->table.slots);
-	groups->table.slots = NULL;
-	groups->table.n_slots = 0;
+	pb_map_deinit(&groups->table.map);
 	if (groups->chains)
 		pq_chains_seal(groups->chains);
 }

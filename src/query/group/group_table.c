@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define FIRST_GROUPS 16
-#define FIRST_SLOTS  32
 #define MAX_GROUPS   (UINT32_MAX / 4) /* so that 32 bits number them and their slots */
 #define MAX_KEYS     4096
 
@@ -26,32 +25,9 @@ bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states)
 void pq_table_deinit(struct pq_table *table)
 {
 	free(table->groups);
-	free(table->slots);
+	pb_map_deinit(&table->map);
 	table->groups = NULL;
-	table->slots = NULL;
-	table->n = table->capacity = table->n_slots = 0;
-}
-
-static bool grow_slots(struct pq_table *table)
-{
-	size_t n = table->n_slots ? 2 * table->n_slots : FIRST_SLOTS;
-	struct pq_slot *slots = calloc(n, sizeof(struct pq_slot));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < table->n_slots; i++) {
-		size_t at = table->slots[i].hash & (n - 1);
-
-		if (!table->slots[i].group)
-			continue;
-		while (slots[at].group)
-			at = (at + 1) & (n - 1);
-		slots[at] = table->slots[i];
-	}
-	free(table->slots);
-	table->slots = slots;
-	table->n_slots = n;
-	return true;
+	table->n = table->capacity = 0;
 }
 
 static bool grow_groups(struct pq_table *table)
@@ -69,13 +45,19 @@ static bool grow_groups(struct pq_table *table)
 	return true;
 }
 
-/* Words are stored one by one, and so they are loaded: memcmp would wait for them. */
-static bool has_words(const struct pq_table *table, size_t group, const uint64_t *words)
-{
-	const uint64_t *other = pq_table_group(table, group);
+struct wanted {
+	const struct pq_table *table;
+	const uint64_t *words;
+};
 
-	for (size_t i = 0; i < table->n_words; i++) {
-		if (other[i] != words[i])
+/* Words are stored one by one, and so they are loaded: memcmp would wait for them. */
+static bool has_words(const void *arg, uint32_t group)
+{
+	const struct wanted *wanted = arg;
+	const uint64_t *other = pq_table_group(wanted->table, group);
+
+	for (size_t i = 0; i < wanted->table->n_words; i++) {
+		if (other[i] != wanted->words[i])
 			return false;
 	}
 	return true;
@@ -83,24 +65,21 @@ static bool has_words(const struct pq_table *table, size_t group, const uint64_t
 
 size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash)
 {
-	size_t keys = table->n_words * sizeof(uint64_t), at;
+	const struct wanted wanted = { table, words };
+	size_t keys = table->n_words * sizeof(uint64_t);
+	struct pb_slot *slot;
 	uint64_t *group;
 
-	/* a quarter of the slots stays free */
-	if (4 * table->n >= 3 * table->n_slots && !grow_slots(table))
+	if (!pb_map_reserve(&table->map))
 		return PQ_NO_GROUP;
-	for (at = hash & (table->n_slots - 1); table->slots[at].group;
-	     at = (at + 1) & (table->n_slots - 1)) {
-		size_t found = table->slots[at].group - 1;
-
-		if (table->slots[at].hash == hash && has_words(table, found, words))
-			return found;
-	}
+	slot = pb_map_find(&table->map, hash, has_words, &wanted);
+	if (slot->item)
+		return slot->item - 1;
 	if (table->n == table->capacity && !grow_groups(table))
 		return PQ_NO_GROUP;
 	group = pq_table_group(table, table->n);
 	memcpy(group, words, keys);
 	memset((char *)group + keys, 0, table->stride - keys);
-	table->slots[at] = (struct pq_slot){ hash, (uint32_t)table->n + 1 };
+	pb_map_fill(&table->map, slot, hash, (uint32_t)table->n);
 	return table->n++;
 }

@@ -7,6 +7,7 @@
 #ifndef PERFLUA_QUERY_GROUP_TABLE_H
 #define PERFLUA_QUERY_GROUP_TABLE_H
 
+#include "base/map.h"
 #include "query/expr/strings.h"
 
 struct pq_table {
@@ -15,10 +16,7 @@ struct pq_table {
 	size_t stride;		/* bytes of a group */
 	char *groups;		/* [capacity], of `stride` bytes */
 	size_t n, capacity;
-	struct pq_slot {
-		uint32_t hash, group; /* the number + 1; 0: free */
-	} * slots;		      /* [n_slots], a power of two, or 0: open addressing */
-	size_t n_slots;
+	struct pb_map map; /* of groups by their words */
 };
 
 #define PQ_NO_GROUP SIZE_MAX
@@ -54,19 +52,19 @@ static inline uint32_t pq_table_hash(const struct pq_table *table, const uint64_
 /* The slot of a hash, and the group there, will be looked at. */
 static inline void pq_table_expect_slot(const struct pq_table *table, uint32_t hash)
 {
-	if (table->n_slots)
-		__builtin_prefetch(&table->slots[hash & (table->n_slots - 1)]);
+	if (table->map.n_slots)
+		__builtin_prefetch(&table->map.slots[hash & (table->map.n_slots - 1)]);
 }
 
 static inline void pq_table_expect_group(const struct pq_table *table, uint32_t hash)
 {
-	const struct pq_slot *slot;
+	const struct pb_slot *slot;
 
-	if (!table->n_slots)
+	if (!table->map.n_slots)
 		return;
-	slot = &table->slots[hash & (table->n_slots - 1)];
-	if (slot->group)
-		__builtin_prefetch(pq_table_group(table, slot->group - 1));
+	slot = &table->map.slots[hash & (table->map.n_slots - 1)];
+	if (slot->item)
+		__builtin_prefetch(pq_table_group(table, slot->item - 1));
 }
 
 /* The group of these keys and tags, a new one with states of zeros if there was none; PQ_NO_GROUP: no memory. */

@@ -1,89 +1,80 @@
 /* The set of a group's values. */
 
+#define _GNU_SOURCE /* reallocarray */
 #include "measure.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST_VALUES 4
-#define FEW	     8 /* which are searched one by one */
+#define FEW	     8 /* values that are searched one by one */
 
 struct set {
-	/* [capacity], and behind them places [2 * capacity], where a value's number + 1 is found by its hash */
-	struct pq_value *values;
+	struct pq_value *values; /* [capacity] */
 	uint32_t n, capacity;
+	struct pb_map map; /* of the values, once they are more than FEW */
 };
 
-static uint32_t *places_of(const struct set *set)
-{
-	return (uint32_t *)(set->values + set->capacity);
-}
+struct wanted {
+	const struct set *set;
+	const struct pq_value *value;
+};
 
 /* Texts are the table's, so that equal values have equal bits. */
-static bool equal(const struct pq_value *a, const struct pq_value *b)
+static bool has_value(const void *arg, uint32_t item)
 {
+	const struct wanted *wanted = arg;
+	const struct pq_value *a = &wanted->set->values[item], *b = wanted->value;
+
 	return a->type == b->type && pq_bits(a) == pq_bits(b);
 }
 
-static size_t first_place(const struct pq_secret *secret, const struct pq_value *value)
+static uint32_t hash_value(const struct pq_secret *secret, const struct pq_value *value)
 {
-	return (size_t)pq_mix(pq_bits(value) ^ secret->a, value->type ^ secret->b);
+	return (uint32_t)pq_mix(pq_bits(value) ^ secret->a, value->type ^ secret->b);
 }
 
-static uint32_t *place_of(const struct pq_secret *secret, const struct set *set,
-			  const struct pq_value *value)
-{
-	uint32_t *places = places_of(set);
-	size_t mask = 2 * (size_t)set->capacity - 1, at = first_place(secret, value) & mask;
-
-	while (places[at] && !equal(&set->values[places[at] - 1], value))
-		at = (at + 1) & mask;
-	return &places[at];
-}
-
-static bool grow(const struct pq_secret *secret, struct set *set)
+static bool grow(struct set *set)
 {
 	uint32_t capacity = set->capacity ? 2 * set->capacity : FIRST_VALUES;
-	size_t each = sizeof(struct pq_value) + 2 * sizeof(uint32_t);
 	struct pq_value *values;
 
 	if (capacity > UINT32_MAX / 2)
 		return false;
-	values = realloc(set->values, capacity * each);
+	values = reallocarray(set->values, capacity, sizeof(*values));
 	if (!values)
 		return false;
 	set->values = values;
 	set->capacity = capacity;
-	memset(places_of(set), 0, 2 * sizeof(uint32_t) * capacity);
-	if (capacity > FEW) {
-		for (uint32_t i = 0; i < set->n; i++)
-			*place_of(secret, set, &values[i]) = i + 1;
-	}
 	return true;
 }
 
-static bool has(const struct pq_secret *secret, const struct set *set,
-		const struct pq_value *value)
+static bool map_values(const struct pq_secret *secret, struct set *set)
 {
-	if (set->capacity > FEW)
-		return *place_of(secret, set, value) != 0;
-	for (uint32_t i = 0; i < set->n; i++) {
-		if (equal(&set->values[i], value))
-			return true;
-	}
-	return false;
+	for (uint32_t i = 0; i < set->n; i++)
+		if (!pb_map_add(&set->map, hash_value(secret, &set->values[i]), i))
+			return false;
+	return true;
 }
 
 static bool add(const struct pq_secret *secret, struct set *set, const struct pq_value *value)
 {
-	if (has(secret, set, value))
-		return true;
-	if (set->n == set->capacity && !grow(secret, set))
+	const struct wanted wanted = { set, value };
+	uint32_t found = 0;
+
+	if (set->n == set->capacity && !grow(set))
 		return false;
-	if (set->capacity > FEW)
-		*place_of(secret, set, value) = set->n + 1;
-	set->values[set->n++] = *value;
-	return true;
+	if (set->n < FEW) {
+		while (found < set->n && !has_value(&wanted, found))
+			found++;
+	} else {
+		if (!set->map.n && !map_values(secret, set))
+			return false;
+		found = pb_map_intern(&set->map, hash_value(secret, value), has_value, &wanted,
+				      set->n);
+	}
+	if (found == set->n)
+		set->values[set->n++] = *value;
+	return found != UINT32_MAX;
 }
 
 static bool distinct_step(const struct pq_measured *m, void *state,
@@ -140,6 +131,7 @@ static void distinct_deinit(void *state)
 	struct set *set = state;
 
 	free(set->values);
+	pb_map_deinit(&set->map);
 	*set = (struct set){ 0 };
 }
 

@@ -14,20 +14,20 @@ static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *n
 	return *number != PM_NO_NAME;
 }
 
-static uint64_t hash_part(const void *arg, uint32_t item)
+static uint32_t hash_part(const struct pq_report *r, const struct pq_report_part *p)
 {
-	const struct pq_report *r = arg;
-	const struct pq_report_part *p = &r->parts[item];
 	uint64_t rest = (uint64_t)p->dso << 16 | (uint64_t)p->mode << 8 | p->placed;
 
-	return pq_mix(pq_mix((uintptr_t)p->symbol ^ r->secret.a, p->address ^ r->secret.b),
-		      rest ^ r->secret.a);
+	return (uint32_t)pq_mix(pq_mix((uintptr_t)p->symbol ^ r->secret.a,
+				       p->address ^ r->secret.b),
+				rest ^ r->secret.a);
 }
 
-static bool same_part(const void *arg, uint32_t left, uint32_t right)
+/* Is a part the same as the one behind the last? */
+static bool is_new_part(const void *arg, uint32_t item)
 {
 	const struct pq_report *r = arg;
-	const struct pq_report_part *a = &r->parts[left], *b = &r->parts[right];
+	const struct pq_report_part *a = &r->parts[item], *b = &r->parts[r->n_parts];
 
 	return a->symbol == b->symbol && a->address == b->address && a->dso == b->dso &&
 	       a->mode == b->mode && a->placed == b->placed;
@@ -36,13 +36,13 @@ static bool same_part(const void *arg, uint32_t left, uint32_t right)
 /* The number of a part; UINT32_MAX: no memory. */
 static uint32_t add_part(struct pq_report *r, const struct pq_report_part *part)
 {
-	const struct pq_numbered how = { hash_part, same_part, r };
 	uint32_t found;
 
-	if (r->n_parts >= UINT32_MAX || !ps_reserve(r->parts, r->n_parts, r->parts_room))
+	if (r->n_parts >= UINT32_MAX || !pb_reserve(r->parts, r->n_parts, r->parts_room))
 		return UINT32_MAX;
 	r->parts[r->n_parts] = *part;
-	found = pq_numbers_add(&r->by_part, &how, (uint32_t)r->n_parts);
+	found = pb_map_intern(&r->by_part, hash_part(r, part), is_new_part, r,
+			      (uint32_t)r->n_parts);
 	r->n_parts += found == r->n_parts;
 	return found;
 }
@@ -93,7 +93,7 @@ static bool read_binaries(struct pq_report *r)
 			number = pm_names_add(&r->binaries.names,
 					      (struct pd_text){ dso->name, strlen(dso->name) });
 			if (number == PM_NO_NAME ||
-			    !ps_reserve(r->binaries.shown, number, r->binaries.room))
+			    !pb_reserve(r->binaries.shown, number, r->binaries.room))
 				return false;
 			r->binaries.shown[number] = dso->short_name;
 		}
@@ -127,7 +127,7 @@ static bool short_name_of(struct pq_report *r, const struct pq_value *dso, uint3
 		text = base_of(path);
 		known = pm_names_add(&r->binaries.names, path);
 		if (known == PM_NO_NAME ||
-		    (known == n && !ps_reserve(r->binaries.shown, n, r->binaries.room)))
+		    (known == n && !pb_reserve(r->binaries.shown, n, r->binaries.room)))
 			return false;
 		if (known == n)
 			r->binaries.shown[n] = NULL;
@@ -186,24 +186,23 @@ static bool is_own(const struct pq_report *r, size_t key)
 	return true;
 }
 
-static uint64_t hash_owner(const void *arg, uint32_t item)
+static uint32_t hash_owner(const struct pq_report *r, size_t group)
 {
-	const struct pq_report *r = arg;
 	const struct pq_table *table = &r->groups->table;
-	uint64_t *words = pq_table_group(table, r->owners[item]), h = r->secret.b;
+	uint64_t *words = pq_table_group(table, group), h = r->secret.b;
 
 	for (size_t k = 0; k < r->asked->n_keys; k++)
 		if (r->own[k])
 			h = pq_mix(words[k] ^ r->secret.a, h + pq_table_tags(table, words)[k]);
-	return h;
+	return (uint32_t)h;
 }
 
-static bool same_owner(const void *arg, uint32_t left, uint32_t right)
+static bool is_new_owner(const void *arg, uint32_t item)
 {
 	const struct pq_report *r = arg;
 	const struct pq_table *table = &r->groups->table;
-	uint64_t *a = pq_table_group(table, r->owners[left]);
-	uint64_t *b = pq_table_group(table, r->owners[right]);
+	uint64_t *a = pq_table_group(table, r->owners[item]);
+	uint64_t *b = pq_table_group(table, r->owners[r->n_owners]);
 
 	/* texts are the groups' own: the same ones are at one place */
 	for (size_t k = 0; k < r->asked->n_keys; k++)
@@ -216,28 +215,26 @@ static bool same_owner(const void *arg, uint32_t left, uint32_t right)
 /* The number that all groups have whose own keys are the same; UINT32_MAX: no memory. */
 static uint32_t owner_of(struct pq_report *r, size_t g)
 {
-	const struct pq_numbered how = { hash_owner, same_owner, r };
 	uint32_t found;
 
-	if (!ps_reserve(r->owners, r->n_owners, r->owners_room))
+	if (!pb_reserve(r->owners, r->n_owners, r->owners_room))
 		return UINT32_MAX;
 	r->owners[r->n_owners] = (uint32_t)g;
-	found = pq_numbers_add(&r->by_owner, &how, (uint32_t)r->n_owners);
+	found = pb_map_intern(&r->by_owner, hash_owner(r, g), is_new_owner, r,
+			      (uint32_t)r->n_owners);
 	r->n_owners += found == r->n_owners;
 	return found;
 }
 
-static uint64_t hash_row(const void *arg, uint32_t item)
+static uint32_t hash_row(const struct pq_report *r, uint32_t owner, uint32_t part)
 {
-	const struct pq_report *r = arg;
-
-	return pq_mix(r->rows[item].owner ^ r->secret.a, r->rows[item].part ^ r->secret.b);
+	return (uint32_t)pq_mix(owner ^ r->secret.a, part ^ r->secret.b);
 }
 
-static bool same_row(const void *arg, uint32_t left, uint32_t right)
+static bool is_new_row(const void *arg, uint32_t item)
 {
 	const struct pq_report *r = arg;
-	const struct pq_report_item *a = &r->rows[left], *b = &r->rows[right];
+	const struct pq_report_item *a = &r->rows[item], *b = &r->rows[r->n_rows];
 
 	return a->owner == b->owner && a->part == b->part;
 }
@@ -245,10 +242,9 @@ static bool same_row(const void *arg, uint32_t left, uint32_t right)
 /* The number of a row; UINT32_MAX: no memory. */
 static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_t g)
 {
-	const struct pq_numbered how = { hash_row, same_row, r };
 	uint32_t found;
 
-	if (r->n_rows >= UINT32_MAX || !ps_reserve(r->rows, r->n_rows, r->rows_room))
+	if (r->n_rows >= UINT32_MAX || !pb_reserve(r->rows, r->n_rows, r->rows_room))
 		return UINT32_MAX;
 	r->rows[r->n_rows] = (struct pq_report_item){
 		.owner = owner,
@@ -256,7 +252,8 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 		.group = (uint32_t)g,
 		.latest = UINT32_MAX,
 	};
-	found = pq_numbers_add(&r->by_row, &how, (uint32_t)r->n_rows);
+	found = pb_map_intern(&r->by_row, hash_row(r, owner, part), is_new_row, r,
+			      (uint32_t)r->n_rows);
 	r->n_rows += found == r->n_rows;
 	return found;
 }
@@ -366,9 +363,9 @@ static bool fill(struct pq_report *r, struct ps_interrupt *interrupt)
 /* Gives back what only finds rows. */
 static void forget(struct pq_report *r)
 {
-	pq_numbers_deinit(&r->by_part);
-	pq_numbers_deinit(&r->by_owner);
-	pq_numbers_deinit(&r->by_row);
+	pb_map_deinit(&r->by_part);
+	pb_map_deinit(&r->by_owner);
+	pb_map_deinit(&r->by_row);
 	pm_names_deinit(&r->binaries.names);
 	free(r->binaries.shown);
 	r->binaries.shown = NULL;

@@ -5,7 +5,8 @@
 #define PERFLUA_QUERY_REPORT_INSIDE_H
 
 #include "group_inside.h"
-#include "query/expr/numbers.h"
+#include "base/map.h"
+#include "base/vector.h"
 #include "report.h"
 
 /* What is shown of a frame: no two are the same. */
@@ -43,15 +44,15 @@ struct pq_report {
 	} binaries; /* that have other short names than the end of their path */
 	struct pq_report_part *parts;
 	size_t n_parts, parts_room;
-	struct pq_numbers by_part;
+	struct pb_map by_part;
 	uint32_t *part_of_frame; /* by number of a frame; UINT32_MAX: not known yet */
 	uint32_t *owners;	 /* [n_owners]: a group that has such keys */
 	size_t n_owners, owners_room;
-	struct pq_numbers by_owner;
+	struct pb_map by_owner;
 	struct pq_report_item *rows;
 	size_t n_rows, rows_room;
 	size_t taken; /* groups that were added up */
-	struct pq_numbers by_row;
+	struct pb_map by_row;
 	uint32_t *sorted; /* [n_rows]: places of the rows in their order */
 };
 

@@ -95,7 +95,7 @@ struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs)
 {
 	struct pq_pair_counts counts = pairs->counts;
 
-	counts.unclosed = pairs->spans.n_open;
+	counts.unclosed = pq_spans_n_open(&pairs->spans);
 	return counts;
 }
 
@@ -177,7 +177,7 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 		      struct pq_pair_row *row)
 {
 	struct pq_value *values;
-	struct pq_span_slot *slot;
+	struct pb_slot *slot;
 	uint32_t hash, span;
 
 	if (time->type != PQ_INT || !read_key(pairs, true, &hash)) {
@@ -185,8 +185,8 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
-	if (slot->span) {
-		span = slot->span - 1;
+	if (slot->item) {
+		span = slot->item - 1;
 		pairs->counts.restarted++;
 	} else {
 		span = open_span(pairs, hash, row);
@@ -231,7 +231,7 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 		       struct pq_pair_row *row)
 {
 	const struct pq_value *kept;
-	struct pq_span_slot *slot;
+	struct pb_slot *slot;
 	uint32_t hash;
 
 	if (time->type != PQ_INT || !read_key(pairs, false, &hash)) {
@@ -239,7 +239,7 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
-	kept = slot->span ? pq_spans_at(&pairs->spans, slot->span - 1) + pairs->how->n_keys :
+	kept = slot->item ? pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys :
 			    NULL;
 	/* what comes too late for its place in time may be before its open */
 	if (!kept || (int64_t)(time->u - kept[0].u) < 0) {
@@ -284,15 +284,15 @@ static void drop(struct pq_pairs *pairs)
 	struct pq_spans *spans = &pairs->spans;
 
 	if (!read_lost(pairs) || ++pairs->n_lost > MOST_LOST) {
-		pairs->counts.lost += spans->n_open;
+		pairs->counts.lost += pq_spans_n_open(spans);
 		pq_spans_clear(spans);
 		return;
 	}
 	/* some slots move up when one is freed, from the last ones to the first, too: these come again */
-	for (size_t at = 0; at < 2 * spans->n_slots && spans->n_open;) {
-		struct pq_span_slot *slot = &spans->slots[at & (spans->n_slots - 1)];
+	for (size_t at = 0; at < 2 * spans->map.n_slots && pq_spans_n_open(spans);) {
+		struct pb_slot *slot = &spans->map.slots[at & (spans->map.n_slots - 1)];
 
-		if (slot->span && is_meant(pairs, slot->span - 1)) {
+		if (slot->item && is_meant(pairs, slot->item - 1)) {
 			pq_spans_close(spans, slot);
 			pairs->counts.lost++;
 		} else {

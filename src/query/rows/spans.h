@@ -5,19 +5,15 @@
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
 
+#include "base/map.h"
 #include "query/expr/strings.h"
 #include "query/expr/value.h"
 
-struct pq_span_slot {
-	uint32_t hash, span; /* the number + 1; 0: free */
-};
-
 struct pq_spans {
 	struct pq_secret secret;
-	struct pq_span_slot *slots;
-	size_t n_slots; /* a power of two */
+	struct pb_map map; /* of open spans, by their keys */
 	struct pq_value *values;
-	size_t n, capacity, n_open;
+	size_t n, capacity;
 	uint32_t *free; /* [capacity]: numbers of closed spans, n_free of them */
 	size_t n_free;
 	size_t n_keys, stride; /* values of a key, of a span */
@@ -40,13 +36,18 @@ void pq_span_forget(struct pq_value *values, size_t n);
 uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key);
 
 /* The slot of the key's span, or the free one where it would be: until a span is opened or closed. */
-struct pq_span_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_value *key,
-				   uint32_t hash);
+struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_value *key,
+			      uint32_t hash);
 
 /* Opens a span of a key that has none; all its values are absent yet, the key's, too. UINT32_MAX: no memory. */
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash);
 
-void pq_spans_close(struct pq_spans *spans, struct pq_span_slot *slot);
+void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot);
+
+static inline size_t pq_spans_n_open(const struct pq_spans *spans)
+{
+	return spans->map.n;
+}
 
 /* Closes all. */
 void pq_spans_clear(struct pq_spans *spans);

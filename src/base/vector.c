@@ -1,19 +1,21 @@
-#include "array.h"
+#include "vector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_SIZE 128 /* bytes: many arrays stay small */
 
-bool ps_reserve_bytes(void *array, size_t n, size_t *capacity, size_t each)
+bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size_t each)
 {
 	size_t grown = *capacity ? 2 * *capacity : (FIRST_SIZE + each - 1) / each;
 	void *items;
 
-	if (n < *capacity)
+	if (more <= *capacity - n)
 		return true;
-	if (n >= PS_MAX_ITEMS)
+	if (n >= PB_MAX_ITEMS || more > PB_MAX_ITEMS - n)
 		return false;
+	while (grown - n < more)
+		grown *= 2;
 	memcpy(&items, array, sizeof(items));
 	items = reallocarray(items, grown, each);
 	if (!items)

@@ -6,15 +6,15 @@
 
 #define CHUNK_SIZE (64 * 1024 - 64)
 
-struct ps_chunk {
-	struct ps_chunk *next;
+struct pb_chunk {
+	struct pb_chunk *next;
 	size_t used, size;
 	void *bytes[]; /* of `size` bytes */
 };
 
-static void *take(struct ps_arena *arena, size_t n, size_t align)
+static void *take(struct pb_arena *arena, size_t n, size_t align)
 {
-	struct ps_chunk *chunk = arena->chunks;
+	struct pb_chunk *chunk = arena->chunks;
 	size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
 
 	if (!chunk || at > chunk->size || chunk->size - at < n) {
@@ -25,7 +25,7 @@ static void *take(struct ps_arena *arena, size_t n, size_t align)
 		chunk = malloc(sizeof(*chunk) + size);
 		if (!chunk)
 			return NULL;
-		*chunk = (struct ps_chunk){ arena->chunks, 0, size };
+		*chunk = (struct pb_chunk){ arena->chunks, 0, size };
 		/* a large piece has its own, behind the one that is being filled */
 		if (arena->chunks && size != CHUNK_SIZE) {
 			chunk->next = arena->chunks->next;
@@ -39,12 +39,12 @@ static void *take(struct ps_arena *arena, size_t n, size_t align)
 	return (char *)chunk->bytes + at;
 }
 
-void *ps_arena_get(struct ps_arena *arena, size_t size)
+void *pb_arena_get(struct pb_arena *arena, size_t size)
 {
 	return take(arena, size, sizeof(void *));
 }
 
-char *ps_arena_text(struct ps_arena *arena, const char *text, size_t n)
+char *pb_arena_text(struct pb_arena *arena, const char *text, size_t n)
 {
 	char *copy = n < SIZE_MAX ? take(arena, n + 1, 1) : NULL;
 
@@ -55,10 +55,10 @@ char *ps_arena_text(struct ps_arena *arena, const char *text, size_t n)
 	return copy;
 }
 
-void ps_arena_deinit(struct ps_arena *arena)
+void pb_arena_deinit(struct pb_arena *arena)
 {
 	while (arena->chunks) {
-		struct ps_chunk *next = arena->chunks->next;
+		struct pb_chunk *next = arena->chunks->next;
 
 		free(arena->chunks);
 		arena->chunks = next;

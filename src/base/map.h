@@ -1,0 +1,102 @@
+/*
+ * A hash map of items that lie in an array of the caller's: a slot keeps 32 bits of an item's hash
+ * and the item's index. The caller hashes keys and says which item has a key, so that one map
+ * serves keys of any kind. Open addressing with linear probing; a quarter of the slots stays free.
+ *
+ *	static bool has_name(const void *arg, uint32_t item) { … }
+ *
+ *	struct pb_slot *slot = pb_map_find(&map, hash, has_name, &key);
+ *
+ *	if (slot && slot->item)
+ *		return &items[slot->item - 1];
+ *	…append to items[n]…
+ *	if (!pb_map_add(&map, hash, n))
+ *		…no memory…
+ *
+ * Keys that a recording chooses must be hashed with a secret, else it can make all of them collide.
+ */
+#ifndef PERFLUA_BASE_MAP_H
+#define PERFLUA_BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pb_slot {
+	uint32_t hash;
+	uint32_t item; /* index + 1; 0: free */
+};
+
+/* Zero-initialised: empty. */
+struct pb_map {
+	struct pb_slot *slots; /* [n_slots]: a power of two, or 0 */
+	size_t n, n_slots;
+};
+
+/* Frees the slots and leaves the map empty. */
+void pb_map_deinit(struct pb_map *map);
+
+/*
+ * Makes room so that the next pb_map_add() does not allocate. Returns false without memory; slots
+ * that pb_map_find() returned are then still valid, otherwise not.
+ */
+bool pb_map_reserve(struct pb_map *map);
+
+/* Adds an item whose key is not in the map. Returns false, with the map unchanged, without memory. */
+bool pb_map_add(struct pb_map *map, uint32_t hash, uint32_t item);
+
+/* Removes the item of an occupied slot that pb_map_find() returned. Other slots may move. */
+void pb_map_remove(struct pb_map *map, struct pb_slot *slot);
+
+/* Removes all items; keeps few slots, so that clearing a small map again costs little. */
+void pb_map_clear(struct pb_map *map);
+
+/*
+ * Returns the slot of the item with that hash for which `has_key(arg, index)` is true, or else the
+ * free slot where it would be added, which the caller of pb_map_reserve() may fill by pb_map_fill().
+ * NULL: the map has no slots.
+ */
+static inline __attribute__((always_inline)) struct pb_slot *pb_map_find(
+	const struct pb_map *map, uint32_t hash,
+	bool (*has_key)(const void *arg, uint32_t item), const void *arg)
+{
+	size_t mask = map->n_slots - 1;
+
+	if (!map->n_slots)
+		return NULL;
+	for (size_t at = hash & mask;; at = (at + 1) & mask) {
+		struct pb_slot *slot = &map->slots[at];
+
+		if (!slot->item || (slot->hash == hash && has_key(arg, slot->item - 1)))
+			return slot;
+	}
+}
+
+/* Puts an item into the free slot that pb_map_find() returned for its hash. */
+static inline void pb_map_fill(struct pb_map *map, struct pb_slot *slot, uint32_t hash,
+			       uint32_t item)
+{
+	*slot = (struct pb_slot){ hash, item + 1 };
+	map->n++;
+}
+
+/*
+ * Returns the index of the item with that hash for which `has_key(arg, index)` is true; if there is
+ * none, adds `item` and returns it. UINT32_MAX: no memory.
+ */
+static inline __attribute__((always_inline)) uint32_t pb_map_intern(
+	struct pb_map *map, uint32_t hash, bool (*has_key)(const void *arg, uint32_t item),
+	const void *arg, uint32_t item)
+{
+	struct pb_slot *slot = pb_map_reserve(map) ? pb_map_find(map, hash, has_key, arg) :
+						     NULL;
+
+	if (!slot)
+		return UINT32_MAX;
+	if (slot->item)
+		return slot->item - 1;
+	pb_map_fill(map, slot, hash, item);
+	return item;
+}
+
+#endif

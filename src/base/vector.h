@@ -1,0 +1,27 @@
+/*
+ * Arrays that grow: an array, the number of its items and its capacity are variables of the
+ * caller's.
+ */
+#ifndef PERFLUA_BASE_VECTOR_H
+#define PERFLUA_BASE_VECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PB_MAX_ITEMS \
+	(UINT32_MAX / 4) /* so that 32 bits number the items, and what is made of them */
+
+/*
+ * Makes room for one more item in an `array` of `n` items, which may move. Returns false, with the
+ * array unchanged, without memory or if there are PB_MAX_ITEMS.
+ */
+#define pb_reserve(array, n, capacity) pb_reserve_more(array, n, 1, capacity)
+
+/* Makes room for `more` items. */
+#define pb_reserve_more(array, n, more, capacity) \
+	pb_reserve_bytes(&(array), n, more, &(capacity), sizeof(*(array)))
+
+bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size_t each);
+
+#endif
