@@ -51,6 +51,12 @@ describe("a binary without symbols", function()
     assert.is_true(#one.tried > 1)
   end)
 
+  it("is said to be a device where it is one, which is not opened", function()
+    local _, report = doctor(recording({ { "/dev/null", 0x1000, ID } }, { 0x1100 }))
+    local details = find(report, "symbols").details
+    assert.matches("^/dev/null %(build%-id " .. ID .. "%): 100 %%, is a device, not a file; looked", details[1])
+  end)
+
   it("does not make a recording a bad one", function()
     local got, report = doctor(path)
     assert.are.equal(0, got.status)

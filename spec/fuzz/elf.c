@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (fd < 0)
 		return 0;
-	if (ps_elf_open(&elf, path, &reason)) {
+	if (ps_elf_open(&elf, NULL, path, &reason)) {
 		read_all(&elf);
 		if (ps_elf_open_debugdata(&inner, &elf)) {
 			read_symbols(&inner, &elf, PS_FILE_OFFSETS, false);

@@ -54,6 +54,8 @@ local attempts = {
   ["this architecture"] = { "perflua is built for another architecture here", 'test -z "$PERFLUA_ARCHITECTURE"' },
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
   root = { "needs root", 'test "$(id -u)" = 0' },
+  mknod = { "no device files may be made here", "mknod $out.b b 7 250 && rm $out.b" },
+  strace = { "strace may not trace here", "strace -o $out true" },
   ["kernel notes"] = { "/sys/kernel/notes cannot be read here", "test -s /sys/kernel/notes" },
   kallsyms = { "/proc/kallsyms has no addresses here", "grep -qv '^00* ' /proc/kallsyms" },
 }

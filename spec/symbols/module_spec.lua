@@ -106,4 +106,17 @@ describe("a recording that is a directory", function()
     if needs.missing "perf" then return pending(needs.missing "perf") end
     assert.same({ "do_work+0x1" }, binaries.of_perf(tree.path .. "/data"))
   end)
+
+  it("has no kernel's symbols if kallsyms in its kcore_dir leads to a device, or to a file of /proc", function()
+    for target, why in pairs {
+      ["/dev/zero"] = "is a device, not a file",
+      ["/proc/version"] = "is made by the kernel (of /proc, /sys or the like), not a file",
+    } do
+      local tree = binaries.tree()
+      local path = binaries.recorded({ KERNEL }, { 0xffffffff81000101 }, { misc = 1 })
+      tree:sh(("mkdir -p data/kcore_dir && mv %s data/data; ln -s %s data/kcore_dir/kallsyms"):format(path, target))
+      local _, missing = binaries.found(tree.path .. "/data")
+      assert.equal(("%s/data/kcore_dir/kallsyms: %s"):format(tree.path, why), missing[1].tried[1])
+    end
+  end)
 end)

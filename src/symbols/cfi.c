@@ -9,6 +9,7 @@
 #include "elf.h"
 #include "elf_parts.h"
 #include "find.h"
+#include "inside.h"
 #include "keep.h"
 #include "proof.h"
 
@@ -32,7 +33,7 @@ static bool open_as(struct ps_elf *elf, const struct ps_dso *dso, const char *pa
 {
 	const char *reason;
 
-	if (!path || !ps_elf_open(elf, path, &reason))
+	if (!path || !ps_elf_open(elf, dso->store->options.symfs, path, &reason))
 		return false;
 	if (!dso->id.build_id.size || ps_build_id_equal(&elf->build_id, &dso->id.build_id))
 		return true;

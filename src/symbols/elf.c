@@ -65,12 +65,12 @@ static bool look(struct ps_elf *elf)
 	return true;
 }
 
-bool ps_elf_open(struct ps_elf *elf, const char *path, const char **reason)
+bool ps_elf_open(struct ps_elf *elf, const char *root, const char *path, const char **reason)
 {
 	struct stat status;
 
 	elf_version(EV_CURRENT);
-	*elf = (struct ps_elf){ .fd = ps_file_open(path, &status, reason) };
+	*elf = (struct ps_elf){ .fd = ps_file_open(root, path, &status, reason) };
 	if (elf->fd < 0)
 		return false;
 	elf->elf = begin(&elf->fd);

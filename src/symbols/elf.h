@@ -18,8 +18,11 @@ struct ps_elf {
 	bool is_debug;		     /* a debug file: its sections with code have no bytes */
 };
 
-/* False: *reason says why not ("No such file or directory", "no ELF file" …): a constant string. */
-bool ps_elf_open(struct ps_elf *elf, const char *path, const char **reason);
+/*
+ * Opens a file as ps_file_open does, with the same `root`. False: *reason says why ("No such file or directory", "not
+ * an ELF file" …): a constant string.
+ */
+bool ps_elf_open(struct ps_elf *elf, const char *root, const char *path, const char **reason);
 /* What its section .gnu_debugdata holds, an ELF file of its own; false: it has none that can be read. */
 bool ps_elf_open_debugdata(struct ps_elf *inner, struct ps_elf *elf);
 void ps_elf_close(struct ps_elf *elf);

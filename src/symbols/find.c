@@ -4,10 +4,10 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "debuginfod.h"
 #include "elf.h"
+#include "file.h"
 #include "inside.h"
 #include "module.h"
 
@@ -38,37 +38,30 @@ __attribute__((format(printf, 3, 4))) static bool try_path(const struct search *
 	return n > 0 && (size_t)n < sizeof(path) && search->fn(search->arg, path, found);
 }
 
-static bool is_regular(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /*
  * The file itself names the one that has its symbols: see debuglink_paths, tools/perf/util/dso.c. A name without a
  * directory is not looked for in the working directory, as perf does first.
  */
 static bool try_debuglink(const struct search *search)
 {
+	const char *symfs = search->symfs, *name = search->name, *reason;
 	char path[PATH_MAX], link[PATH_MAX];
-	const char *reason;
 	struct ps_elf elf;
 	bool linked;
 	int dir;
 
-	if (!search->name || !ps_store_path(search->dso->store, search->name, path) ||
-	    !ps_elf_open(&elf, path, &reason))
+	if (!name || !ps_store_path(search->dso->store, name, path) ||
+	    !ps_elf_open(&elf, symfs, path, &reason))
 		return false;
 	linked = ps_elf_debuglink(&elf, link, sizeof(link)) && *link;
 	ps_elf_close(&elf);
 	if (!linked)
 		return false;
-	dir = (int)(strrchr(path, '/') - path);
-	return (*link == '/' && try_path(search, PS_EXTRACT, "%s", link)) ||
-	       try_path(search, PS_EXTRACT, "%.*s/%s", dir, path, link) ||
-	       try_path(search, PS_EXTRACT, "%.*s/.debug/%s", dir, path, link) ||
-	       try_path(search, PS_EXTRACT, "/usr/lib/debug%.*s/%s", dir, path, link);
+	dir = (int)(strrchr(name, '/') - name);
+	return (*link == '/' && try_path(search, PS_EXTRACT, "%s%s", symfs, link)) ||
+	       try_path(search, PS_EXTRACT, "%s%.*s/%s", symfs, dir, name, link) ||
+	       try_path(search, PS_EXTRACT, "%s%.*s/.debug/%s", symfs, dir, name, link) ||
+	       try_path(search, PS_EXTRACT, "%s/usr/lib/debug%.*s/%s", symfs, dir, name, link);
 }
 
 /* Older perfs wrote all build-ids as 20 bytes; shorter ones have zeros behind them, which files lack. */
@@ -98,8 +91,9 @@ static bool try_cached(const struct search *search, enum ps_found found, const c
 		n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s", dir, text, text + 2);
 		if (n < 0 || (size_t)n >= sizeof(path))
 			return false;
-		if (is_regular(path) ? try_path(search, found, "%s", path) :
-				       try_path(search, found, "%s/%s", path, file))
+		if (ps_file_exists(search->symfs, path) ?
+			    try_path(search, found, "%s", path) :
+			    try_path(search, found, "%s/%s", path, file))
 			return true;
 	}
 	return false;
@@ -231,7 +225,8 @@ struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso)
 
 	if (id.size || dso->id.kind != PS_USER || *dso->id.name != '/')
 		return id;
-	if (!ps_store_path(dso->store, dso->id.name, path) || !ps_elf_open(&elf, path, &reason))
+	if (!ps_store_path(dso->store, dso->id.name, path) ||
+	    !ps_elf_open(&elf, dso->store->options.symfs, path, &reason))
 		return id;
 	id = elf.build_id;
 	ps_elf_close(&elf);

@@ -25,7 +25,7 @@ struct ps_store {
 /* A copy of a string that lives as long as the store; NULL: no memory. The caller has the lock. */
 const char *ps_store_text(struct ps_store *store, const char *text);
 
-/* Where a path of the recorded machine is here; false: it is too long. */
+/* Where a path of the recorded machine is here; false: it is too long, or relative. */
 bool ps_store_path(const struct ps_store *store, const char *name, char path[PATH_MAX]);
 
 /*

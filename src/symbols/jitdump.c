@@ -256,10 +256,10 @@ bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
 	return !*reason;
 }
 
-static FILE *open_stream(const char *path, const char **reason)
+static FILE *open_stream(const struct ps_dso *dso, const char *path, const char **reason)
 {
 	struct stat status;
-	int fd = ps_file_open(path, &status, reason);
+	int fd = ps_file_open(dso->store->options.symfs, path, &status, reason);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 
 	if (fd >= 0 && !file)
@@ -274,9 +274,9 @@ bool ps_jitdump_load(struct ps_jitdump *dump, struct ps_dso *dso)
 	FILE *file;
 	bool parsed;
 
-	if (*dump->path != '/' || !ps_store_path(dso->store, dump->path, path))
+	if (!ps_store_path(dso->store, dump->path, path))
 		return false;
-	file = open_stream(path, &reason);
+	file = open_stream(dso, path, &reason);
 	parsed = file && ps_jitdump_parse(dump, file, &reason);
 	if (file)
 		fclose(file);

@@ -149,12 +149,13 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 	return false;
 }
 
-struct ps_kallsyms *ps_kallsyms_read(const char *path, struct ps_reference reference,
+struct ps_kallsyms *ps_kallsyms_read(int fd, const struct stat *status,
+				     struct ps_reference reference,
 				     struct ps_interrupt *interrupt, const char **reason)
 {
 	struct ps_kallsyms *kallsyms;
 	size_t size;
-	char *text = ps_text_read(path, -1, &size, reason);
+	char *text = ps_text_take(fd, status, &size, reason);
 
 	if (!text)
 		return NULL;

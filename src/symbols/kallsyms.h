@@ -7,6 +7,8 @@
 #ifndef PERFLUA_SYMBOLS_KALLSYMS_H
 #define PERFLUA_SYMBOLS_KALLSYMS_H
 
+#include <sys/stat.h>
+
 #include "table.h"
 
 struct ps_kallsyms {
@@ -28,8 +30,9 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 		       struct ps_reference reference, struct ps_interrupt *interrupt,
 		       const char **reason);
 
-/* Reads a file. NULL: *reason says why not. */
-struct ps_kallsyms *ps_kallsyms_read(const char *path, struct ps_reference reference,
+/* Reads a file that was opened, and closes it, as ps_text_take does. NULL: *reason says why. */
+struct ps_kallsyms *ps_kallsyms_read(int fd, const struct stat *status,
+				     struct ps_reference reference,
 				     struct ps_interrupt *interrupt, const char **reason);
 void ps_kallsyms_destroy(struct ps_kallsyms *kallsyms);
 

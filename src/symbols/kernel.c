@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "file.h"
 #include "inside.h"
 #include "kallsyms.h"
 #include "pick.h"
@@ -23,15 +24,22 @@ static struct ps_reference reference_of(const struct ps_dso *dso)
 /* Symbols of a text, as the recording has them. */
 static bool load_kallsyms(struct ps_dso *dso, const char *path)
 {
+	const struct ps_options *options = &dso->store->options;
+	bool running = strcmp(path, RUNNING) == 0;
+	struct ps_kallsyms *kallsyms;
 	const char *reason;
-	struct ps_kallsyms *kallsyms = ps_kallsyms_read(path, reference_of(dso),
-							dso->store->options.interrupt, &reason);
+	struct stat status;
+	int fd = running || path == options->kallsyms ?
+			 ps_file_open_chosen(path, &status, &reason) :
+			 ps_file_open(options->symfs, path, &status, &reason);
 
+	kallsyms = ps_kallsyms_read(fd, &status, reference_of(dso), options->interrupt,
+				    &reason);
 	if (!kallsyms) {
 		ps_dso_tried(dso, path, reason);
 		return false;
 	}
-	kallsyms->running = strcmp(path, RUNNING) == 0;
+	kallsyms->running = running;
 	dso->kallsyms = kallsyms;
 	dso->table = kallsyms->kernel;
 	kallsyms->kernel = (struct ps_table){ 0 };
@@ -65,7 +73,7 @@ static bool running_build_id(struct ps_build_id *id)
 {
 	const char *reason;
 	size_t size, at = 0;
-	char *notes = ps_text_read("/sys/kernel/notes", -1, &size, &reason);
+	char *notes = ps_text_read("/sys/kernel/notes", &size, &reason);
 	bool found = false;
 	Elf64_Nhdr note;
 

@@ -1,10 +1,8 @@
 #include "lines_file.h"
 
-#include <elfutils/libdwelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "elf_parts.h"
 #include "find.h"
@@ -18,51 +16,44 @@ struct search {
 	uint64_t bias;
 };
 
-/* The path that one file has for another: relative to itself. */
-static bool beside(const char *path, const char *name, char full[PATH_MAX])
+/* Makes the path of a file that the one at `path` names: relative to that, or below symfs. */
+static bool beside(const char *symfs, const char *path, const char *name, char full[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
 	int n = name[0] == '/' || !slash ?
-			snprintf(full, PATH_MAX, "%s", name) :
+			snprintf(full, PATH_MAX, "%s%s", symfs, name) :
 			snprintf(full, PATH_MAX, "%.*s/%s", (int)(slash - path), path, name);
 
 	return n > 0 && n < PATH_MAX;
 }
 
-static bool open_by_build_id(struct ps_image *shared, const struct ps_build_id *id)
+static bool by_build_id(const char *symfs, const struct ps_build_id *id, char full[PATH_MAX])
 {
-	char path[128], text[PS_BUILD_ID_TEXT];
+	char text[PS_BUILD_ID_TEXT];
+	int n;
 
 	ps_build_id_text(id, text);
-	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", text, text + 2);
-	return ps_image_open(shared, path, id);
+	n = snprintf(full, PATH_MAX, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", symfs, text,
+		     text + 2);
+	return n > 0 && n < PATH_MAX;
 }
 
-/*
- * The file that dwz made of what several debug files share; without it some names are not known. False: libdw, which
- * looks for it itself then, would take a file that is not the one.
- */
-static bool open_shared(struct ps_debug *debug)
+/* Opens the file that dwz made of what several debug files share; without it some names are not known. */
+static void open_shared(struct ps_debug *debug, const char *symfs)
 {
-	struct ps_build_id id;
+	const struct ps_image *image = &debug->image;
+	const char *root = symfs ? symfs : "";
 	char path[PATH_MAX];
-	const void *bytes;
-	const char *name;
-	ssize_t n = dwelf_dwarf_gnu_debugaltlink(debug->image.dwarf, &name, &bytes);
 
-	if (n <= 0)
-		return true;
-	if (n > PS_MAX_BUILD_ID)
-		return false;
-	id.size = (uint8_t)n;
-	memcpy(id.bytes, bytes, id.size);
-	if (!(beside(debug->image.path, name, path) &&
-	      ps_image_open(&debug->shared, path, &id)) &&
-	    !open_by_build_id(&debug->shared, &id))
-		return name[0] != '/' || access(name, F_OK) != 0;
+	if (!image->shared)
+		return;
+	if (!(beside(root, image->path, image->shared, path) &&
+	      ps_image_open(&debug->shared, symfs, path, &image->shared_id)) &&
+	    !(by_build_id(root, &image->shared_id, path) &&
+	      ps_image_open(&debug->shared, symfs, path, &image->shared_id)))
+		return;
 	debug->size += debug->shared.size;
-	dwarf_setalt(debug->image.dwarf, debug->shared.dwarf);
-	return true;
+	dwarf_setalt(image->dwarf, debug->shared.dwarf);
 }
 
 /*
@@ -86,7 +77,7 @@ static bool find_bias(struct search *search, const char *path)
 		return true;
 	}
 	if (!dso->id.reference || !dso->id.reference_address ||
-	    !ps_elf_open(&file, path, &reason))
+	    !ps_elf_open(&file, dso->store->options.symfs, path, &reason))
 		return false;
 	found = ps_elf_symbol_address(&file, dso->id.reference, &address);
 	ps_elf_close(&file);
@@ -98,17 +89,19 @@ static bool try(void *arg, const char *path, enum ps_found found)
 {
 	struct search *search = arg;
 	struct ps_debug *debug = search->debug;
+	const char *symfs = search->dso->store->options.symfs;
 
 	(void)found;
-	if (!ps_image_open(&debug->image, path, &search->wanted))
+	if (!ps_image_open(&debug->image, symfs, path, &search->wanted))
 		return false;
 	debug->size = debug->image.size;
-	if ((debug->offsets || find_bias(search, path)) && open_shared(debug)) {
-		debug->bias = search->bias;
-		return true;
+	if (!debug->offsets && !find_bias(search, path)) {
+		ps_image_close(&debug->image);
+		return false;
 	}
-	ps_image_close(&debug->image);
-	return false;
+	debug->bias = search->bias;
+	open_shared(debug, symfs);
+	return true;
 }
 
 bool ps_debug_open(struct ps_debug *debug, struct ps_dso *dso)
@@ -123,7 +116,8 @@ bool ps_debug_open(struct ps_debug *debug, struct ps_dso *dso)
 		return false;
 	/* a debug file has program headers too, but offsets in it are others */
 	if (debug->offsets && dso->runtime) {
-		if (!ps_elf_open(&debug->runtime, dso->runtime, &reason))
+		if (!ps_elf_open(&debug->runtime, dso->store->options.symfs, dso->runtime,
+				 &reason))
 			return false;
 		if (!search.wanted.size)
 			search.wanted = debug->runtime.build_id;

@@ -20,6 +20,8 @@
 
 #define ROOM_BEHIND 65536 /* zeros */
 
+#define SHARED ".gnu_debugaltlink" /* libdw takes ".zgnu_debugaltlink" and others for it, too */
+
 struct ps_unpacked {
 	struct ps_unpacked *next;
 	char bytes[];
@@ -108,7 +110,7 @@ static bool is_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const
 
 	if (elf_getshdrstrndx(elf, &names) == 0 && elf_ndxscn(section) == names)
 		return true;
-	if (strcmp(name, ".gnu_debugaltlink") == 0 || ps_relocate_needs(header->sh_type, name))
+	if (strcmp(name, SHARED) == 0 || ps_relocate_needs(header->sh_type, name))
 		return true;
 	return is_debug(name) && !is_unused(name);
 }
@@ -171,16 +173,39 @@ static bool unpack_all(struct ps_image *image)
 	return true;
 }
 
-static bool hide_unused(Elf *elf)
+/* Returns whether a section of that name has the path of a file that libdw would open by itself. */
+static bool names_another(const char *name)
+{
+	return strstr(name, &SHARED[1]);
+}
+
+/* Notes the file that dwz made. Its section has the path, NUL, and the build-id. */
+static void note_shared(struct ps_image *image, Elf_Scn *section)
+{
+	const Elf_Data *data = elf_rawdata(section, NULL);
+	const char *name = data ? data->d_buf : NULL;
+	size_t n = name ? strnlen(name, data->d_size) + 1 : 0;
+
+	if (n < 2 || n >= data->d_size || data->d_size - n > PS_MAX_BUILD_ID)
+		return;
+	image->shared = name;
+	image->shared_id.size = (uint8_t)(data->d_size - n);
+	memcpy(image->shared_id.bytes, name + n, image->shared_id.size);
+}
+
+/* Hides from libdw the sections that are not used, and those that name another file. */
+static bool hide_sections(struct ps_image *image)
 {
 	Elf_Scn *section = NULL;
 
-	while ((section = elf_nextscn(elf, section))) {
+	while ((section = elf_nextscn(image->elf, section))) {
 		GElf_Shdr header;
-		const char *name = ps_elf_header(elf, section, &header);
+		const char *name = ps_elf_header(image->elf, section, &header);
 
-		if (!is_debug(name) || !is_unused(name))
+		if (!is_unused(name) && !names_another(name))
 			continue;
+		if (strcmp(name, SHARED) == 0)
+			note_shared(image, section);
 		header.sh_type = SHT_NOBITS;
 		header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 		if (!gelf_update_shdr(section, &header))
@@ -208,8 +233,8 @@ static bool load(struct ps_image *image, struct ps_elf *file)
 	if (!fill_all(image, file, size))
 		return false;
 	image->elf = elf_memory(image->bytes, size);
-	if (!image->elf || !hide_unused(image->elf) ||
-	    !debug_sections(image->elf, &image->size) || !unpack_all(image))
+	if (!image->elf || !hide_sections(image) || !debug_sections(image->elf, &image->size) ||
+	    !unpack_all(image))
 		return false;
 	if (file->relocatable && !ps_relocate(image->elf))
 		return false;
@@ -217,7 +242,8 @@ static bool load(struct ps_image *image, struct ps_elf *file)
 	return image->dwarf;
 }
 
-bool ps_image_open(struct ps_image *image, const char *path, const struct ps_build_id *wanted)
+bool ps_image_open(struct ps_image *image, const char *root, const char *path,
+		   const struct ps_build_id *wanted)
 {
 	struct ps_elf file;
 	const char *reason;
@@ -225,7 +251,7 @@ bool ps_image_open(struct ps_image *image, const char *path, const struct ps_bui
 	bool ok;
 
 	*image = (struct ps_image){ 0 };
-	if (!ps_elf_open(&file, path, &reason))
+	if (!ps_elf_open(&file, root, path, &reason))
 		return false;
 	ok = (!wanted->size || ps_build_id_equal(wanted, &file.build_id)) &&
 	     debug_sections(file.elf, &size) && load(image, &file);
@@ -253,7 +279,10 @@ void ps_image_close(struct ps_image *image)
 	*image = (struct ps_image){ 0 };
 }
 
-/* Do names end at the end of their section, where they end nowhere else? */
+/*
+ * Returns whether names end at the end of their section, where they end nowhere else, and no other
+ * file is named.
+ */
 static bool names_end(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -263,6 +292,8 @@ static bool names_end(Elf *elf)
 		const char *name = ps_elf_header(elf, section, &header);
 		Elf_Data *data;
 
+		if (names_another(name))
+			return false;
 		if (strncmp(name, ".debug_str.", 11) != 0 &&
 		    strncmp(name, ".debug_line_str", 15) != 0 &&
 		    strncmp(name, ".debug_info", 11) != 0)
@@ -283,7 +314,7 @@ bool ps_split_fits(const char *path)
 	uint64_t size;
 	bool fits;
 
-	if (!ps_elf_open(&file, path, &reason))
+	if (!ps_elf_open(&file, NULL, path, &reason))
 		return false;
 	fits = debug_sections(file.elf, &size) && names_end(file.elf);
 	ps_elf_close(&file);

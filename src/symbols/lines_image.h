@@ -21,13 +21,17 @@ struct ps_image {
 	uint64_t size; /* of the debug information */
 	struct ps_unpacked *unpacked;
 	char *path;
+	/* the file in which dwz put the parts that several share: its path (NULL: none) and build-id */
+	const char *shared;
+	struct ps_build_id shared_id;
 };
 
 /*
- * Opens the debug information of a file. False: there is none that can be read, or the file does not have that
- * build-id; size 0: any will do.
+ * Opens the debug information of a file, as ps_file_open does with the same `root`. False: there is none that can be
+ * read, or the file does not have that build-id; size 0: any will do.
  */
-bool ps_image_open(struct ps_image *image, const char *path, const struct ps_build_id *wanted);
+bool ps_image_open(struct ps_image *image, const char *root, const char *path,
+		   const struct ps_build_id *wanted);
 void ps_image_close(struct ps_image *image);
 
 /* May libdw read a .dwo file as it lies there? */

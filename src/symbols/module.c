@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "file.h"
 #include "inside.h"
 #include "kallsyms.h"
 #include "pick.h"
@@ -33,6 +34,7 @@ bool ps_module_path(const char *symfs, const char *release, const char *name, ch
 {
 	struct ps_line_text line;
 	const char *reason, *at;
+	struct stat status;
 	bool found = false;
 	size_t length;
 	char *text;
@@ -41,7 +43,8 @@ bool ps_module_path(const char *symfs, const char *release, const char *name, ch
 	n = snprintf(path, size, "%s/lib/modules/%s/modules.dep", symfs, release);
 	if (n < 0 || (size_t)n >= size || *name != '[')
 		return false;
-	text = ps_text_read(path, -1, &length, &reason);
+	text = ps_text_take(ps_file_open(symfs, path, &status, &reason), &status, &length,
+			    &reason);
 	at = text;
 	while (text && !found && ps_text_line(&at, text + length, &line)) {
 		const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
@@ -65,7 +68,7 @@ static bool is_there(const char *name, uint64_t start)
 	struct ps_line_text line;
 	bool there = false;
 	size_t size, length = strlen(name) - 2;
-	char *text = ps_text_read("/proc/modules", -1, &size, &reason);
+	char *text = ps_text_read("/proc/modules", &size, &reason);
 
 	/* "ext4 983040 1 - Live 0xffffffffc0300000" */
 	at = text;

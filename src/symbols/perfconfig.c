@@ -54,7 +54,7 @@ bool ps_perfconfig_buildid_dir(const char *path, char *dir, size_t size)
 	struct ps_line_text line;
 	const char *reason, *at;
 	size_t n;
-	char *text = ps_text_read(path, -1, &n, &reason);
+	char *text = ps_text_read(path, &n, &reason);
 
 	at = text;
 	while (text && ps_text_line(&at, text + n, &line)) {

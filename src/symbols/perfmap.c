@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "file.h"
 #include "inside.h"
 #include "jitdump.h"
 #include "proof.h"
@@ -41,15 +41,16 @@ bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size)
 	return ps_table_finish(table, PS_NEWEST);
 }
 
-static bool load_file(struct ps_dso *dso, const char *path)
+static bool load_file(struct ps_dso *dso, const char *root, const char *path)
 {
 	const char *reason;
+	struct stat status;
 	size_t size;
 	bool parsed;
 	char *text;
 
-	/* whoever can write into /tmp could else name our functions; root looks at programs of all users */
-	text = ps_text_read(path, geteuid() ? (int64_t)geteuid() : -1, &size, &reason);
+	text = ps_text_take(ps_file_open_left(root, path, &status, &reason), &status, &size,
+			    &reason);
 	if (!text) {
 		ps_dso_tried(dso, path, reason);
 		return false;
@@ -68,7 +69,8 @@ static bool load_map(struct ps_dso *dso)
 {
 	char path[PATH_MAX];
 
-	return ps_store_path(dso->store, dso->id.name, path) && load_file(dso, path);
+	return ps_store_path(dso->store, dso->id.name, path) &&
+	       load_file(dso, dso->store->options.symfs, path);
 }
 
 /* The id that a process has in the innermost namespace it is in; 0: there is no such process. */
@@ -96,7 +98,7 @@ static long inner_pid(int32_t pid)
  */
 static bool load_inner_map(struct ps_dso *dso)
 {
-	char path[PATH_MAX];
+	char root[32], path[96];
 	long inner;
 
 	if (dso->store->options.symfs || dso->id.guest || !ps_store_is_here(dso->store))
@@ -104,9 +106,9 @@ static bool load_inner_map(struct ps_dso *dso)
 	inner = inner_pid(dso->id.pid);
 	if (inner <= 0)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/root/tmp/perf-%ld.map", dso->id.pid,
-		 inner);
-	return load_file(dso, path);
+	snprintf(root, sizeof(root), "/proc/%" PRId32 "/root", dso->id.pid);
+	snprintf(path, sizeof(path), "%s/tmp/perf-%ld.map", root, inner);
+	return load_file(dso, root, path);
 }
 
 bool ps_load_jit(struct ps_dso *dso)

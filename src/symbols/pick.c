@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "elf_placing.h"
+#include "file.h"
 #include "inside.h"
 #include "table.h"
 
@@ -14,6 +15,7 @@ void ps_pick_init(struct ps_pick *pick, struct ps_dso *dso)
 	pick->n_files = 0;
 	pick->syms = pick->runtime = NULL;
 	pick->others = false;
+	pick->no_file = NULL;
 }
 
 void ps_pick_deinit(struct ps_pick *pick)
@@ -51,8 +53,10 @@ bool ps_pick_try(void *arg, const char *path, enum ps_found found)
 	bool syms, runtime;
 	const char *reason;
 
-	if (!ps_elf_open(&file->elf, path, &reason)) {
+	if (!ps_elf_open(&file->elf, pick->dso->store->options.symfs, path, &reason)) {
 		ps_dso_tried(pick->dso, path, reason);
+		if (found == PS_IMAGE && ps_file_is_other(reason))
+			pick->no_file = reason;
 		return false;
 	}
 	syms = !pick->syms && file->elf.symtab;
@@ -98,7 +102,9 @@ static const char *why_not(struct ps_pick *pick)
 		ps_dso_tried(pick->dso, pick->files[i].path, "no symbols in it");
 	if (pick->n_files)
 		return "no symbols in it";
-	return pick->others ? "no file has its build-id" : "no file was found";
+	if (pick->others)
+		return "no file has its build-id";
+	return pick->no_file ? pick->no_file : "no file was found";
 }
 
 /* Adds the symbols of what was found. False: no memory. */

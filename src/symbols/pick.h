@@ -22,6 +22,7 @@ struct ps_pick {
 	size_t n_files;
 	struct ps_picked *syms, *runtime; /* NULL: not found yet */
 	bool others;			  /* met: files of other builds */
+	const char *no_file; /* the reason if the recorded path is not a file; else NULL */
 };
 
 void ps_pick_init(struct ps_pick *pick, struct ps_dso *dso);

@@ -37,7 +37,7 @@ static void read_mapping(const void *at, struct ps_file_id *id)
 	const char *reason, *next;
 	struct ps_line_text line;
 	size_t size;
-	char *text = ps_text_read("/proc/self/maps", -1, &size, &reason);
+	char *text = ps_text_read("/proc/self/maps", &size, &reason);
 
 	next = text;
 	while (text && ps_text_line(&next, text + size, &line)) {
@@ -71,7 +71,7 @@ static bool read_here(const char *path, struct here *here)
 	long generation = 0; /* filesystems write four bytes of it */
 	const char *reason;
 	struct stat status;
-	int fd = ps_file_open(path, &status, &reason);
+	int fd = ps_file_open(NULL, path, &status, &reason);
 	void *at;
 
 	if (fd < 0)
@@ -108,7 +108,7 @@ static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t si
 	struct ps_parts parts = { 0 };
 	struct ps_elf elf;
 	const char *reason;
-	bool has = true, opened = ps_elf_open(&elf, path, &reason);
+	bool has = true, opened = ps_elf_open(&elf, NULL, path, &reason);
 
 	if (opened)
 		has = ps_parts_init(&parts, elf.elf);

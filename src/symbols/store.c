@@ -26,7 +26,7 @@ bool ps_store_path(const struct ps_store *store, const char *name, char path[PAT
 	const char *symfs = store->options.symfs;
 	int n = snprintf(path, PATH_MAX, "%s%s", symfs ? symfs : "", name);
 
-	return n > 0 && n < PATH_MAX;
+	return *name == '/' && n < PATH_MAX;
 }
 
 /*

@@ -47,27 +47,26 @@ static char *read_all(int fd, size_t expected, size_t *size, const char **reason
 	return NULL;
 }
 
-static bool is_ours(const struct stat *st, int64_t owner)
+char *ps_text_take(int fd, const struct stat *status, size_t *size, const char **reason)
 {
-	return owner < 0 || st->st_uid == 0 || st->st_uid == owner;
-}
-
-char *ps_text_read(const char *path, int64_t owner, size_t *size, const char **reason)
-{
-	struct stat st;
-	int fd = ps_file_open(path, &st, reason);
 	char *text = NULL;
 
 	if (fd < 0)
 		return NULL;
-	if (!is_ours(&st, owner))
-		*reason = "of another user";
-	else if (st.st_size > MAX_SIZE / 2)
+	if (status->st_size > MAX_SIZE / 2)
 		*reason = "larger than 512 MB";
 	else
-		text = read_all(fd, (size_t)st.st_size, size, reason);
+		text = read_all(fd, (size_t)status->st_size, size, reason);
 	close(fd);
 	return text;
+}
+
+char *ps_text_read(const char *path, size_t *size, const char **reason)
+{
+	struct stat status;
+	int fd = ps_file_open_chosen(path, &status, reason);
+
+	return ps_text_take(fd, &status, size, reason);
 }
 
 bool ps_text_line(const char **at, const char *end, struct ps_line_text *line)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* What of a line was not read yet: up to its end, which is not of it. */
 struct ps_line_text {
@@ -14,10 +15,12 @@ struct ps_line_text {
 };
 
 /*
- * The bytes of a regular file, to be freed; NULL: *reason says why not. `owner` not -1: only if that user or root has
- * it.
+ * Reads a file that perflua or its user chose. Returns its bytes, to be freed; or NULL, and *reason says why.
  */
-char *ps_text_read(const char *path, int64_t owner, size_t *size, const char **reason);
+char *ps_text_read(const char *path, size_t *size, const char **reason);
+
+/* Reads a file that was opened, and closes it. A descriptor of -1 gives NULL and leaves *reason. */
+char *ps_text_take(int fd, const struct stat *status, size_t *size, const char **reason);
 
 /* The next line of a text; false: there is none. */
 bool ps_text_line(const char **at, const char *end, struct ps_line_text *line);
