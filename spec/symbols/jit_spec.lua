@@ -94,6 +94,15 @@ describe("a perf map", function()
       assert.equal(1, #missing[1].tried)
     end
   end)
+
+  it("is not read when it leads to a file that the kernel makes", function()
+    local own = ("/tmp/perf-%d.map"):format(pid)
+    assert.is_false(files.exists(own))
+    files.output("ln -s /proc/version " .. own)
+    local _, missing = binaries.found(recorded { CODE })
+    os.remove(own)
+    assert.same({ own .. ": is made by the kernel (of /proc, /sys or the like), not a file" }, missing[1].tried)
+  end)
 end)
 
 describe("a perf map in a container", function()
@@ -175,6 +184,39 @@ describe("a jitdump", function()
       list, missing = found(bytes, { at + 1 })
       assert.same({ "[unknown]" }, list)
       assert.matches("jit%-%d+.dump: " .. reason, missing[1].tried[1])
+    end
+  end)
+
+  needs.it("root", "is not read when it is another user's, but by root", function()
+    local own = binaries.tree()
+    own:write(("root/jit-%d.dump"):format(pid), jitdump(records))
+    own:write("ask.lua", [[
+      local file <close> = assert(perflua.open(arg[1], { symfs = "root" }))
+      print(file:samples():first().symbol, (file:missing()[1] or { tried = {} }).tried[1])]])
+    local path = recorded({ at + 1 }, { { pid = pid, tid = pid, addr = CODE + 0x100000, len = 0x1000,
+      filename = ("/jit-%d.dump"):format(pid) } })
+    own:sh(("cp %s data && cp %s perflua && chmod -R a+rX ."):format(path, os.getenv "PERFLUA"))
+    local refused = ("nil\troot/jit-%d.dump: of another user\n"):format(pid)
+    for _, case in ipairs { { 65534, 65534 }, { 0, 65534 }, { 1, 65534, refused }, { 1, 0 } } do
+      own:sh(("chown %d root/*"):format(case[1]))
+      local ask = "setpriv --reuid %d ./perflua ask.lua data"
+      assert.equal(case[3] or "third\tnil\n", own:sh(ask:format(case[2])))
+    end
+  end)
+
+  it("is not read when it is larger than 512 MB, or no file", function()
+    local own = binaries.tree()
+    local name = ("%s/jit-%d.dump"):format(own.path, pid)
+    local mark = { pid = pid, tid = pid, addr = CODE + 0x100000, len = 0x1000, filename = name }
+    for script, why in pairs {
+      ["truncate -s 536870913 $f"] = "larger than 512 MB",
+      ["mkfifo $f"] = "is a FIFO, not a file",
+      ["ln -s /dev/zero $f"] = "is a device, not a file",
+      ["ln -s /proc/version $f"] = "is made by the kernel (of /proc, /sys or the like), not a file",
+    } do
+      own:sh(("f=%s; rm -f $f; %s"):format(name, script))
+      local _, missing = binaries.found(recorded({ at + 1 }, { mark }))
+      assert.equal(("%s: %s"):format(name, why), missing[1].tried[1])
     end
   end)
 

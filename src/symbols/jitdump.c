@@ -259,7 +259,7 @@ bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
 static FILE *open_stream(const struct ps_dso *dso, const char *path, const char **reason)
 {
 	struct stat status;
-	int fd = ps_file_open(dso->store->options.symfs, path, &status, reason);
+	int fd = ps_file_open_left(dso->store->options.symfs, path, &status, reason);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 
 	if (fd >= 0 && !file)
