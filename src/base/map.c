@@ -20,15 +20,13 @@ static struct pb_slot *find_free(const struct pb_map *map, uint32_t hash)
 	return &map->slots[at];
 }
 
-bool pb_map_reserve(struct pb_map *map)
+bool pb_map_grow(struct pb_map *map)
 {
 	struct pb_map grown = {
 		.n = map->n,
 		.n_slots = map->n_slots ? 2 * map->n_slots : FIRST_SLOTS,
 	};
 
-	if (4 * (map->n + 1) <= 3 * map->n_slots)
-		return true;
 	/* 32 bits of a hash find no more slots than that, and number no more items */
 	if (grown.n_slots > UINT32_MAX / 2)
 		return false;

@@ -36,13 +36,19 @@ struct pb_map {
 /* Frees the slots and leaves the map empty. */
 void pb_map_deinit(struct pb_map *map);
 
-/*
- * Makes room so that the next pb_map_add() does not allocate. Returns false without memory; slots
- * that pb_map_find() returned are then still valid, otherwise not.
- */
-bool pb_map_reserve(struct pb_map *map);
+/* Doubles the slots. Returns false, with the map unchanged, without memory. */
+bool pb_map_grow(struct pb_map *map);
 
-/* Adds an item whose key is not in the map. Returns false, with the map unchanged, without memory. */
+/*
+ * Makes room so that the next item fits, and pb_map_find() finds a slot. Returns false without
+ * memory. Slots that were found before are valid no longer.
+ */
+static inline bool pb_map_reserve(struct pb_map *map)
+{
+	return 4 * (map->n + 1) <= 3 * map->n_slots || pb_map_grow(map);
+}
+
+/* Adds an item whose key is not in the map yet. Returns false, with the map unchanged, without memory. */
 bool pb_map_add(struct pb_map *map, uint32_t hash, uint32_t item);
 
 /* Removes the item of an occupied slot that pb_map_find() returned. Other slots may move. */
