@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "elf.h"
 #include "elf_parts.h"
 #include "find.h"
 #include "inside.h"
-#include "keep.h"
+#include "memo.h"
 #include "proof.h"
 
 #define MAX_OPS	 255	    /* of all expressions of a row */
@@ -23,9 +24,10 @@ struct ps_cfi {
 	uint16_t machine;
 	Dwarf *dwarf;
 	Dwarf_CFI *eh, *frame; /* of file, of dwarf; NULL: they have none */
-	struct ps_keep known;  /* by address: its row, or `nothing` */
-	struct ps_row **rows;  /* by content, each once; open addressing */
-	size_t n_rows, row_places;
+	struct ps_memo known;  /* by address: its row, or `nothing` */
+	struct ps_row **rows;  /* [n_rows]: different ones */
+	size_t n_rows, rows_room;
+	struct pb_map by_content; /* of rows */
 };
 
 /* Opens a file, if it is the recorded one. */
@@ -84,12 +86,13 @@ struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
 
 static void forget(struct ps_cfi *cfi)
 {
-	for (size_t i = 0; i < cfi->row_places; i++)
+	for (size_t i = 0; i < cfi->n_rows; i++)
 		free(cfi->rows[i]);
 	free(cfi->rows);
-	ps_keep_deinit(&cfi->known);
+	pb_map_deinit(&cfi->by_content);
+	ps_memo_deinit(&cfi->known);
 	cfi->rows = NULL;
-	cfi->n_rows = cfi->row_places = 0;
+	cfi->n_rows = cfi->rows_room = 0;
 }
 
 void ps_cfi_destroy(struct ps_cfi *cfi)
@@ -230,61 +233,55 @@ static bool set_registers(struct making *making, Dwarf_Frame *frame)
 	return true;
 }
 
-static uint64_t hash_of(const void *bytes, size_t n)
+static uint32_t hash_of(const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
 	uint64_t h = 0xcbf29ce484222325;
 
 	for (size_t i = 0; i < n; i++)
 		h = (h ^ p[i]) * 0x100000001b3;
-	return h ^ h >> 32;
+	return (uint32_t)(h ^ h >> 32);
 }
 
-static size_t place_of(struct ps_row **rows, size_t places, const struct ps_row *row)
+struct wanted {
+	const struct ps_cfi *cfi;
+	const struct ps_row *row;
+};
+
+static bool has_content(const void *arg, uint32_t item)
 {
-	size_t at = (size_t)hash_of(row, row->size) & (places - 1);
+	const struct wanted *wanted = arg;
+	const struct ps_row *row = wanted->cfi->rows[item];
 
-	while (rows[at] &&
-	       (rows[at]->size != row->size || memcmp(rows[at], row, row->size) != 0))
-		at = (at + 1) & (places - 1);
-	return at;
-}
-
-static bool grow_rows(struct ps_cfi *cfi)
-{
-	size_t places = cfi->row_places ? 2 * cfi->row_places : 64;
-	struct ps_row **rows = calloc(places, sizeof(struct ps_row *));
-
-	if (!rows)
-		return false;
-	for (size_t i = 0; i < cfi->row_places; i++)
-		if (cfi->rows[i])
-			rows[place_of(rows, places, cfi->rows[i])] = cfi->rows[i];
-	free(cfi->rows);
-	cfi->rows = rows;
-	cfi->row_places = places;
-	return true;
+	return row->size == wanted->row->size && memcmp(row, wanted->row, row->size) == 0;
 }
 
 /* The row of that content, kept; NULL: no memory. */
 static const struct ps_row *keep_row(struct ps_cfi *cfi, struct making *making)
 {
 	struct ps_row *row = making->row;
-	size_t at, ops = making->n_ops * sizeof(struct ps_op);
+	const struct wanted wanted = { cfi, row };
+	size_t ops = making->n_ops * sizeof(struct ps_op);
+	struct pb_slot *slot;
+	struct ps_row *kept;
+	uint32_t hash;
 
 	row->size = (uint32_t)(sizeof(*row) + row->n_rules * sizeof(row->rules[0]) + ops);
 	memcpy(row->rules + row->n_rules, making->ops, ops);
-	if (2 * cfi->n_rows >= cfi->row_places && !grow_rows(cfi))
+	hash = hash_of(row, row->size);
+	if (!pb_map_reserve(&cfi->by_content) ||
+	    !pb_reserve(cfi->rows, cfi->n_rows, cfi->rows_room))
 		return NULL;
-	at = place_of(cfi->rows, cfi->row_places, row);
-	if (!cfi->rows[at]) {
-		cfi->rows[at] = malloc(row->size);
-		if (!cfi->rows[at])
-			return NULL;
-		memcpy(cfi->rows[at], row, row->size);
-		cfi->n_rows++;
-	}
-	return cfi->rows[at];
+	slot = pb_map_find(&cfi->by_content, hash, has_content, &wanted);
+	if (slot->item)
+		return cfi->rows[slot->item - 1];
+	kept = malloc(row->size);
+	if (!kept)
+		return NULL;
+	memcpy(kept, row, row->size);
+	pb_map_fill(&cfi->by_content, slot, hash, (uint32_t)cfi->n_rows);
+	cfi->rows[cfi->n_rows++] = kept;
+	return kept;
 }
 
 static const struct ps_row *make_row(struct ps_cfi *cfi, uint64_t address)
@@ -320,7 +317,7 @@ static const struct ps_row *make_row(struct ps_cfi *cfi, uint64_t address)
 const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
 {
 	static const struct ps_row nothing; /* is known of an address */
-	const struct ps_row *row = ps_keep_get(&cfi->known, address, 0);
+	const struct ps_row *row = ps_memo_get(&cfi->known, address, 0);
 	uint64_t in_file;
 
 	if (row)
@@ -331,6 +328,6 @@ const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
 	if (cfi->known.n >= MAX_KEPT)
 		forget(cfi);
 	row = make_row(cfi, in_file);
-	ps_keep_put(&cfi->known, address, 0, row ? row : &nothing);
+	ps_memo_put(&cfi->known, address, 0, row ? row : &nothing);
 	return row;
 }

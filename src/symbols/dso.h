@@ -87,7 +87,6 @@ enum ps_state {
 
 struct ps_dso {
 	struct ps_store *store;
-	struct ps_dso *next; /* the store's: of equal hash */
 	struct ps_dso_id id; /* its strings are the store's */
 	const char *
 		name; /* as perf names it: "/usr/bin/ls", "[kernel.kallsyms]", "[ext4]", "[vdso]" */

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "base/map.h"
 #include "dso.h"
 #include "store.h"
 
@@ -16,7 +17,7 @@ struct ps_store {
 	pthread_mutex_t lock;	   /* of all that follows, and of each dso while it is loaded */
 	struct ps_dso **dsos;	   /* [n]: as they were met */
 	size_t n, capacity;
-	struct ps_dso **slots; /* [capacity], by hash: lists */
+	struct pb_map by_id; /* of dsos */
 	uint64_t seed; /* of the hash: what binaries there are is the recording's choice */
 	struct pb_arena texts;
 	int vdso_fd; /* this process's own vdso as a file; -1: not needed yet */

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "demangle.h"
 #include "inside.h"
-#include "keep.h"
+#include "memo.h"
 #include "lines_file.h"
 #include "lines_units.h"
 
@@ -24,9 +24,9 @@ struct ps_lines {
 	bool mangled;
 	struct ps_debug debug;
 	struct ps_units units;
-	struct ps_keep answers;	 /* by address: struct answer */
-	struct ps_keep names;	 /* by the address of the name in the file */
-	struct ps_keep srclines; /* by that of the file's name, and the line */
+	struct ps_memo answers;	 /* by address: struct answer */
+	struct ps_memo names;	 /* by the address of the name in the file */
+	struct ps_memo srclines; /* by that of the file's name, and the line */
 	struct pb_arena arena;
 };
 
@@ -47,7 +47,7 @@ static const char *function_name(struct ps_lines *lines, Dwarf_Die *die)
 		return NULL;
 	if (lines->mangled)
 		return name;
-	kept = ps_keep_get(&lines->names, (uintptr_t)name, 0);
+	kept = ps_memo_get(&lines->names, (uintptr_t)name, 0);
 	if (kept)
 		return kept;
 	kept = name;
@@ -56,12 +56,12 @@ static const char *function_name(struct ps_lines *lines, Dwarf_Die *die)
 		kept = pb_arena_text(&lines->arena, demangled, strlen(demangled));
 		free(demangled);
 	}
-	return kept && ps_keep_put(&lines->names, (uintptr_t)name, 0, kept) ? kept : NULL;
+	return kept && ps_memo_put(&lines->names, (uintptr_t)name, 0, kept) ? kept : NULL;
 }
 
 static const char *srcline_of(struct ps_lines *lines, const char *file, uint32_t line)
 {
-	const char *kept = ps_keep_get(&lines->srclines, (uintptr_t)file, line);
+	const char *kept = ps_memo_get(&lines->srclines, (uintptr_t)file, line);
 	const char *base = strrchr(file, '/');
 	size_t size;
 	char *text;
@@ -74,7 +74,7 @@ static const char *srcline_of(struct ps_lines *lines, const char *file, uint32_t
 	if (!text)
 		return NULL;
 	snprintf(text, size, "%s:%u", base, line);
-	return ps_keep_put(&lines->srclines, (uintptr_t)file, line, text) ? text : NULL;
+	return ps_memo_put(&lines->srclines, (uintptr_t)file, line, text) ? text : NULL;
 }
 
 static void place(struct ps_lines *lines, struct ps_line *line, const char *file, uint32_t n)
@@ -181,10 +181,10 @@ static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso
 	}
 	if (!lines->found)
 		return &nothing;
-	answer = ps_keep_get(&lines->answers, address, 0);
+	answer = ps_memo_get(&lines->answers, address, 0);
 	if (!answer) {
 		answer = look_up(lines, address);
-		ps_keep_put(&lines->answers, address, 0, answer);
+		ps_memo_put(&lines->answers, address, 0, answer);
 	}
 	return answer;
 }
@@ -241,9 +241,9 @@ void ps_lines_destroy(struct ps_lines *lines)
 	ps_units_deinit(&lines->units);
 	if (lines->found)
 		ps_debug_close(&lines->debug);
-	ps_keep_deinit(&lines->answers);
-	ps_keep_deinit(&lines->names);
-	ps_keep_deinit(&lines->srclines);
+	ps_memo_deinit(&lines->answers);
+	ps_memo_deinit(&lines->names);
+	ps_memo_deinit(&lines->srclines);
 	pb_arena_deinit(&lines->arena);
 	pthread_mutex_destroy(&lines->mutex);
 	free(lines);

@@ -8,13 +8,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "inside.h"
 #include "jitdump.h"
 #include "kallsyms.h"
 #include "lines.h"
 #include "perfconfig.h"
-
-#define FIRST_SLOTS 64
 
 const char *ps_store_text(struct ps_store *store, const char *text)
 {
@@ -122,7 +121,7 @@ void ps_store_destroy(struct ps_store *store)
 		close(store->vdso_fd);
 	pthread_mutex_destroy(&store->lock);
 	free(store->dsos);
-	free(store->slots);
+	pb_map_deinit(&store->by_id);
 	free(store);
 }
 
@@ -156,7 +155,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
 }
 
 /* All that a recording can give many binaries of one name to tell them apart by. */
-static struct ps_dso **slot_of(const struct ps_store *store, const struct ps_dso_id *id)
+static uint32_t hash_id(const struct ps_store *store, const struct ps_dso_id *id)
 {
 	const uint64_t numbers[] = { id->start, id->len, id->reference_address,
 				     (uint64_t)id->kind << 32 | (uint32_t)id->pid };
@@ -166,38 +165,27 @@ static struct ps_dso **slot_of(const struct ps_store *store, const struct ps_dso
 	hash = mix(hash, id->build_id.bytes, id->build_id.size);
 	if (!id->build_id.size)
 		hash = mix(hash, &id->file.inode, sizeof(id->file.inode));
-	return &store->slots[(hash ^ hash >> 32) & (store->capacity - 1)];
+	return (uint32_t)(hash ^ hash >> 32);
 }
 
-static void enter(struct ps_store *store, struct ps_dso *dso)
-{
-	struct ps_dso **slot = slot_of(store, &dso->id);
+struct wanted {
+	const struct ps_store *store;
+	const struct ps_dso_id *id;
+};
 
-	dso->next = *slot;
-	*slot = dso;
+static bool has_id(const void *arg, uint32_t item)
+{
+	const struct wanted *wanted = arg;
+
+	return same(&wanted->store->dsos[item]->id, wanted->id);
 }
 
-/* Room for one more: there are as many slots as dsos have room. */
-static bool grow(struct ps_store *store)
+/* Returns the slot of a binary, or the free one for it; NULL: nothing was stored yet. */
+static struct pb_slot *find_id(const struct ps_store *store, const struct ps_dso_id *id)
 {
-	size_t capacity = store->capacity ? 2 * store->capacity : FIRST_SLOTS;
-	struct ps_dso **dsos, **slots;
+	const struct wanted wanted = { store, id };
 
-	if (store->n < store->capacity)
-		return true;
-	dsos = reallocarray(store->dsos, capacity, sizeof(*dsos));
-	if (!dsos)
-		return false;
-	store->dsos = dsos;
-	slots = calloc(capacity, sizeof(*slots));
-	if (!slots)
-		return false;
-	free(store->slots);
-	store->slots = slots;
-	store->capacity = capacity;
-	for (size_t i = 0; i < store->n; i++)
-		enter(store, dsos[i]);
-	return true;
+	return pb_map_find(&store->by_id, hash_id(store, id), has_id, &wanted);
 }
 
 static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
@@ -231,18 +219,22 @@ static void note_file(struct ps_file_id *file, const struct ps_file_id *other)
 
 static struct ps_dso *find_or_make(struct ps_store *store, const struct ps_dso_id *id)
 {
-	struct ps_dso *dso = store->capacity ? *slot_of(store, id) : NULL;
+	struct pb_slot *slot;
+	struct ps_dso *dso;
 
-	while (dso && !same(&dso->id, id))
-		dso = dso->next;
-	if (dso)
+	if (!pb_map_reserve(&store->by_id) ||
+	    !pb_reserve(store->dsos, store->n, store->capacity))
+		return NULL;
+	slot = find_id(store, id);
+	if (slot->item) {
+		dso = store->dsos[slot->item - 1];
 		note_file(&dso->id.file, &id->file);
-	if (dso || !grow(store))
 		return dso;
+	}
 	dso = make(store, id);
 	if (dso) {
+		pb_map_fill(&store->by_id, slot, hash_id(store, id), (uint32_t)store->n);
 		store->dsos[store->n++] = dso;
-		enter(store, dso);
 	}
 	return dso;
 }
@@ -257,18 +249,26 @@ struct ps_dso *ps_store_dso(struct ps_store *store, const struct ps_dso_id *id)
 	return dso;
 }
 
+static bool is_dso(const void *arg, uint32_t item)
+{
+	const struct ps_dso *dso = arg;
+
+	return dso->store->dsos[item] == dso;
+}
+
 void ps_dso_set_build_id(struct ps_dso *dso, const struct ps_build_id *id)
 {
 	struct ps_store *store = dso->store;
-	struct ps_dso **at;
+	struct pb_slot *slot;
+	uint32_t item;
 
 	pthread_mutex_lock(&store->lock);
 	if (dso->state == PS_UNTRIED) {
-		for (at = slot_of(store, &dso->id); *at != dso;)
-			at = &(*at)->next;
-		*at = dso->next;
+		slot = pb_map_find(&store->by_id, hash_id(store, &dso->id), is_dso, dso);
+		item = slot->item - 1;
+		pb_map_remove(&store->by_id, slot);
 		dso->id.build_id = *id;
-		enter(store, dso);
+		pb_map_add(&store->by_id, hash_id(store, &dso->id), item);
 	}
 	pthread_mutex_unlock(&store->lock);
 }
