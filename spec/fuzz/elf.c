@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/elf.h"
-#include "symbols/elf_placing.h"
+#include "symbols/elf/elf.h"
+#include "symbols/elf/elf_placing.h"
 #include "symbols/store.h"
 #include "common.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/jitdump.h"
+#include "symbols/jit/jitdump.h"
 #include "common.h"
 
 static void check_span(const struct ps_jitdump *dump, const struct ps_jit_span *span)

@@ -1,7 +1,7 @@
 /* Perf maps: the text, and the table that is made of it. */
 #include <string.h>
 
-#include "symbols/perfmap.h"
+#include "symbols/jit/perfmap.h"
 #include "common.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

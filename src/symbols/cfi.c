@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/vector.h"
-#include "elf.h"
-#include "elf_parts.h"
+#include "symbols/elf/elf.h"
+#include "symbols/elf/elf_parts.h"
 #include "find.h"
 #include "inside.h"
 #include "memo.h"

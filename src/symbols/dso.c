@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "inside.h"
-#include "jitdump.h"
+#include "symbols/jit/jitdump.h"
 
 const char *ps_build_id_text(const struct ps_build_id *id, char text[PS_BUILD_ID_TEXT])
 {

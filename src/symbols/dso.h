@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "table.h"
+#include "symbols/elf/table.h"
 
 enum ps_kind {
 	PS_USER,   /* a file */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "debuginfod.h"
-#include "elf.h"
-#include "file.h"
+#include "symbols/elf/elf.h"
+#include "symbols/elf/file.h"
 #include "inside.h"
 #include "module.h"
 

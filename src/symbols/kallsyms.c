@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "symbols/elf/text.h"
 
 /* Longer names the kernel does not have: KSYM_NAME_LEN, and the module's. */
 #define MAX_NAME 1024

@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include "table.h"
+#include "symbols/elf/table.h"
 
 struct ps_kallsyms {
 	struct ps_table kernel;	 /* symbols of the kernel itself, as the recording has them */

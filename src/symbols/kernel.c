@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "file.h"
+#include "symbols/elf/file.h"
 #include "inside.h"
 #include "kallsyms.h"
 #include "pick.h"
-#include "text.h"
+#include "symbols/elf/text.h"
 
 #define RUNNING "/proc/kallsyms"
 

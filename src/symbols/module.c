@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "file.h"
+#include "symbols/elf/file.h"
 #include "inside.h"
 #include "kallsyms.h"
 #include "pick.h"
 #include "proof.h"
-#include "text.h"
+#include "symbols/elf/text.h"
 
 static bool same_name(char a, char b)
 {

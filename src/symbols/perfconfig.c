@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "text.h"
+#include "symbols/elf/text.h"
 
 static void trim(struct ps_line_text *text)
 {

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-#include "elf_placing.h"
-#include "file.h"
+#include "symbols/elf/elf_placing.h"
+#include "symbols/elf/file.h"
 #include "inside.h"
-#include "table.h"
+#include "symbols/elf/table.h"
 
 void ps_pick_init(struct ps_pick *pick, struct ps_dso *dso)
 {

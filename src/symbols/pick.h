@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "elf.h"
+#include "symbols/elf/elf.h"
 #include "find.h"
 
 struct ps_picked {

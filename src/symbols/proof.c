@@ -11,11 +11,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "elf.h"
-#include "elf_placing.h"
-#include "file.h"
+#include "symbols/elf/elf.h"
+#include "symbols/elf/elf_placing.h"
+#include "symbols/elf/file.h"
 #include "inside.h"
-#include "text.h"
+#include "symbols/elf/text.h"
 
 #define OTHER_SYSTEM                                                                       \
 	"its build-id was not recorded, and nothing proves that the recording is of this " \

@@ -10,9 +10,9 @@
 
 #include "base/vector.h"
 #include "inside.h"
-#include "jitdump.h"
+#include "symbols/jit/jitdump.h"
 #include "kallsyms.h"
-#include "lines.h"
+#include "symbols/lines/lines.h"
 #include "perfconfig.h"
 
 const char *ps_store_text(struct ps_store *store, const char *text)

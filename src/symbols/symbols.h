@@ -15,10 +15,10 @@
 #include "base/vector.h"
 #include "cfi.h"
 #include "dso.h"
-#include "interrupt.h"
-#include "lines.h"
+#include "symbols/elf/interrupt.h"
+#include "symbols/lines/lines.h"
 #include "store.h"
-#include "table.h"
+#include "symbols/elf/table.h"
 
 /* What was built in: the version of elfutils, and whether names of C++ and Rust can be demangled. */
 const char *ps_elfutils_version(void);

@@ -6,7 +6,7 @@
 
 #include <libelf.h>
 
-#include "dso.h"
+#include "symbols/dso.h"
 
 /* An open one. Compressed ones (modules: .gz, .xz, .zst) are read as what they hold. */
 struct ps_elf {

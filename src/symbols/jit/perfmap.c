@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "file.h"
-#include "inside.h"
+#include "symbols/elf/file.h"
+#include "symbols/inside.h"
 #include "jitdump.h"
-#include "proof.h"
-#include "text.h"
+#include "symbols/proof.h"
+#include "symbols/elf/text.h"
 
 static bool skip_space(struct ps_line_text *line)
 {

@@ -10,7 +10,7 @@
 #ifndef PERFLUA_SYMBOLS_ELF_PLACING_H
 #define PERFLUA_SYMBOLS_ELF_PLACING_H
 
-#include "dso.h"
+#include "symbols/dso.h"
 #include "elf_parts.h"
 
 /*

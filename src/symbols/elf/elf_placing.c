@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "inside.h"
+#include "symbols/inside.h"
 
 /* What a mapping says of a segment: the address in the file that its first byte has. */
 struct fit {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_parts.h"
+#include "symbols/elf/elf_parts.h"
 #include "lines_relocate.h"
 
 #define SHT_MIPS_DWARF 0x7000001e /* newer than some headers */

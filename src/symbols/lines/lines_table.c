@@ -4,7 +4,7 @@
 #include <gelf.h>
 #include <string.h>
 
-#include "elf_parts.h"
+#include "symbols/elf/elf_parts.h"
 
 #define MAX_PROGRAM (16u << 20) /* bytes; the largest of one unit have some MB */
 #define MAX_NAME    4096

@@ -9,7 +9,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "elf.h"
+#include "symbols/elf/elf.h"
 
 struct ps_unpacked; /* a section that was compressed */
 

@@ -5,7 +5,7 @@
 #include "elf.h"
 #include "elf_parts.h"
 #include "elf_plt.h"
-#include "inside.h"
+#include "symbols/inside.h"
 
 struct filler {
 	struct ps_table *table;

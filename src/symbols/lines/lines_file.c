@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "elf_parts.h"
-#include "find.h"
-#include "inside.h"
+#include "symbols/elf/elf_parts.h"
+#include "symbols/find.h"
+#include "symbols/inside.h"
 #include "lines_relocate.h"
 
 struct search {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "dso.h"
+#include "symbols/dso.h"
 
 /* Where a function was from a time on. */
 struct ps_jit_span {

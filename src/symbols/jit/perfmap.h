@@ -5,7 +5,7 @@
 #ifndef PERFLUA_SYMBOLS_PERFMAP_H
 #define PERFLUA_SYMBOLS_PERFMAP_H
 
-#include "table.h"
+#include "symbols/elf/table.h"
 
 /*
  * Makes a table of the functions of a text; of several at one address the last one is there now. Lines that are none

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/vector.h"
-#include "file.h"
-#include "inside.h"
+#include "symbols/elf/file.h"
+#include "symbols/inside.h"
 
 #define MAGIC	    0x4a695444u /* "JiTD" */
 #define HEADER	    40u

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "demangle.h"
-#include "inside.h"
-#include "memo.h"
+#include "symbols/elf/demangle.h"
+#include "symbols/inside.h"
+#include "symbols/memo.h"
 #include "lines_file.h"
 #include "lines_units.h"
 

@@ -3,7 +3,7 @@
 #include <gelf.h>
 #include <string.h>
 
-#include "elf_parts.h"
+#include "symbols/elf/elf_parts.h"
 
 /* Those that stand for an address or an offset as it is; no compiler makes others here. */
 static const struct kind {

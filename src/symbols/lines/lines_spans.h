@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interrupt.h"
+#include "symbols/elf/interrupt.h"
 
 #define PS_NO_OWNER UINT32_MAX
 
