@@ -50,7 +50,8 @@ static void place_segments(struct ps_dso *dso, struct ps_elf *elf)
 
 		FUZZ_CHECK(ps_dso_add_mapping(dso, &mapping));
 	}
-	FUZZ_CHECK(ps_place_segments(dso, elf->elf));
+	FUZZ_CHECK(ps_place_segments(elf->elf, dso->mappings, dso->n_mappings, NULL,
+				     &dso->segments, &dso->n_segments));
 	FUZZ_CHECK(dso->n_segments <= parts.n_segments);
 	ps_parts_deinit(&parts);
 }
@@ -60,6 +61,7 @@ static void read_symbols(struct ps_elf *syms, struct ps_elf *runtime,
 {
 	const struct ps_options options = { .symfs = "/nonexistent", .mangled = mangled };
 	struct ps_store *store = ps_store_create(&options);
+	struct ps_target target = { .addresses = addresses, .mangled = mangled };
 	struct ps_dso *dso;
 
 	FUZZ_CHECK(store);
@@ -67,7 +69,10 @@ static void read_symbols(struct ps_elf *syms, struct ps_elf *runtime,
 	FUZZ_CHECK(dso);
 	if (runtime->is_debug && addresses == PS_FILE_OFFSETS)
 		place_segments(dso, runtime);
-	if (ps_elf_add_symbols(dso, syms, runtime, addresses) &&
+	target.table = &dso->table;
+	target.segments = dso->segments;
+	target.n_segments = dso->n_segments;
+	if (ps_elf_add_symbols(&target, syms, runtime) &&
 	    ps_table_finish(&dso->table, PS_FILE))
 		check_table(&dso->table);
 	ps_store_destroy(store);

@@ -4,6 +4,7 @@
 #ifndef PERFLUA_MACHINE_FIELDS_H
 #define PERFLUA_MACHINE_FIELDS_H
 
+#include "symbols/lines/lines.h"
 #include "places.h"
 
 /*

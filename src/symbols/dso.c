@@ -8,14 +8,6 @@
 #include "inside.h"
 #include "symbols/jit/jitdump.h"
 
-const char *ps_build_id_text(const struct ps_build_id *id, char text[PS_BUILD_ID_TEXT])
-{
-	text[0] = '\0';
-	for (size_t i = 0; i < id->size && i < PS_MAX_BUILD_ID; i++)
-		snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
-	return text;
-}
-
 static const char *recorded_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	(void)text, (void)size;

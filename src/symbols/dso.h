@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "symbols/elf/build_id.h"
+#include "symbols/elf/elf_placing.h"
 #include "symbols/elf/table.h"
 
 enum ps_kind {
@@ -23,27 +25,6 @@ enum ps_kind {
 	PS_BPF,	   /* what a KSYMBOL record names: it is its only symbol */
 	PS_DATA, /* memory that is no file, without code: [stack], [heap], //anon. Has no symbols */
 };
-
-#define PS_MAX_BUILD_ID 20
-
-struct ps_build_id {
-	uint8_t size; /* 0: not known */
-	uint8_t bytes[PS_MAX_BUILD_ID];
-};
-
-/* What was recorded is often padded with zeros to 20 bytes: what both have is compared. */
-static inline bool ps_build_id_equal(const struct ps_build_id *a, const struct ps_build_id *b)
-{
-	size_t n = a->size < b->size ? a->size : b->size;
-
-	for (size_t i = n; i < a->size; i++)
-		if (a->bytes[i])
-			return false;
-	for (size_t i = n; i < b->size; i++)
-		if (b->bytes[i])
-			return false;
-	return n && memcmp(a->bytes, b->bytes, n) == 0;
-}
 
 /* A file that was mapped, as the kernel knows it. */
 struct ps_file_id {
@@ -69,14 +50,6 @@ struct ps_dso_id {
 	int32_t pid; /* of PS_JIT: in the namespace that the recording was made in */
 };
 
-/* How a loader mapped a part of a file. */
-struct ps_mapping {
-	uint64_t pgoff, len; /* bytes */
-	uint32_t prot;	     /* PROT_…; 0: not recorded */
-	bool executable;     /* as far as it is known */
-};
-
-struct ps_segment;
 struct ps_store;
 
 enum ps_state {
@@ -110,7 +83,8 @@ struct ps_dso {
 	const char *reason; /* "no file has its build-id" … */
 	const char **tried; /* [n_tried]: paths, in the order of the search */
 	size_t n_tried;
-	struct ps_lines *lines; /* lines.h; NULL: not asked for yet */
+	struct ps_lines *lines; /* the module lines'; NULL: not asked for yet */
+	void (*destroy_lines)(struct ps_lines *lines);
 	struct ps_kallsyms
 		*kallsyms; /* of PS_KERNEL: also has the modules' symbols; may be NULL */
 	struct ps_jitdump *jitdump; /* of PS_JIT; may be NULL */

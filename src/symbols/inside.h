@@ -51,8 +51,4 @@ void ps_dso_tried(struct ps_dso *dso, const char *path, const char *why);
 /* The names of a binary for people: as perf script and perf report have them. False: no memory. */
 bool ps_dso_name(struct ps_dso *dso);
 
-/* How a build-id is written; the size is that of the longest, with its NUL. */
-#define PS_BUILD_ID_TEXT (2 * PS_MAX_BUILD_ID + 1)
-const char *ps_build_id_text(const struct ps_build_id *id, char text[PS_BUILD_ID_TEXT]);
-
 #endif

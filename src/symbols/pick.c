@@ -75,6 +75,26 @@ bool ps_pick_try(void *arg, const char *path, enum ps_found found)
 	return pick->syms && pick->runtime;
 }
 
+static bool add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *runtime,
+			enum ps_addresses addresses)
+{
+	const struct ps_target target = {
+		.table = &dso->table,
+		.addresses = addresses,
+		.mangled = dso->store->options.mangled,
+		.segments = dso->segments,
+		.n_segments = dso->n_segments,
+	};
+
+	return ps_elf_add_symbols(&target, syms, runtime);
+}
+
+static bool place_segments(struct ps_dso *dso, Elf *elf)
+{
+	return ps_place_segments(elf, dso->mappings, dso->n_mappings, dso->store->options.arch,
+				 &dso->segments, &dso->n_segments);
+}
+
 /* A stripped file may hold a small table of symbols, compressed: of those that its dynamic ones lack. */
 static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
 {
@@ -83,8 +103,7 @@ static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
 
 	if (!ps_elf_open_debugdata(&inner, &pick->runtime->elf))
 		return true;
-	added = !inner.symtab ||
-		ps_elf_add_symbols(pick->dso, &inner, &pick->runtime->elf, addresses);
+	added = !inner.symtab || add_symbols(pick->dso, &inner, &pick->runtime->elf, addresses);
 	ps_elf_close(&inner);
 	return added;
 }
@@ -120,13 +139,13 @@ static bool add_all(struct ps_pick *pick, enum ps_addresses addresses)
 	runtime = &pick->runtime->elf;
 	if (!runtime->is_debug)
 		dso->runtime = ps_store_text(dso->store, pick->runtime->path);
-	else if (addresses == PS_FILE_OFFSETS && !ps_place_segments(dso, runtime->elf))
+	else if (addresses == PS_FILE_OFFSETS && !place_segments(dso, runtime->elf))
 		return false;
 	if (!pick->syms && !add_debugdata(pick, addresses))
 		return false;
 	if (!pick->syms)
 		pick->syms = pick->runtime;
-	return ps_elf_add_symbols(dso, &pick->syms->elf, runtime, addresses);
+	return add_symbols(dso, &pick->syms->elf, runtime, addresses);
 }
 
 bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses)

@@ -12,7 +12,6 @@
 #include "inside.h"
 #include "symbols/jit/jitdump.h"
 #include "kallsyms.h"
-#include "symbols/lines/lines.h"
 #include "perfconfig.h"
 
 const char *ps_store_text(struct ps_store *store, const char *text)
@@ -103,7 +102,8 @@ static void destroy_dso(struct ps_dso *dso)
 	ps_table_deinit(&dso->table);
 	ps_kallsyms_destroy(dso->kallsyms);
 	ps_jitdump_destroy(dso->jitdump);
-	ps_lines_destroy(dso->lines);
+	if (dso->lines)
+		dso->destroy_lines(dso->lines);
 	free(dso->tried);
 	free(dso->mappings);
 	free(dso->segments);

@@ -16,7 +16,6 @@
 #include "cfi.h"
 #include "dso.h"
 #include "symbols/elf/interrupt.h"
-#include "symbols/lines/lines.h"
 #include "store.h"
 #include "symbols/elf/table.h"
 

@@ -4,6 +4,7 @@
 #include <gelf.h>
 #include <string.h>
 #include <unistd.h>
+#include <stdio.h>
 
 #include "elf_parts.h"
 #include "file.h"
@@ -164,4 +165,12 @@ bool ps_elf_address(struct ps_elf *elf, uint64_t offset, uint64_t *address)
 		}
 	}
 	return false;
+}
+
+const char *ps_build_id_text(const struct ps_build_id *id, char text[PS_BUILD_ID_TEXT])
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < id->size && i < PS_MAX_BUILD_ID; i++)
+		snprintf(text + 2 * i, 3, "%02x", id->bytes[i]);
+	return text;
 }

@@ -6,7 +6,9 @@
 
 #include <libelf.h>
 
-#include "symbols/dso.h"
+#include "build_id.h"
+#include "elf_parts.h"
+#include "table.h"
 
 /* An open one. Compressed ones (modules: .gz, .xz, .zst) are read as what they hold. */
 struct ps_elf {
@@ -37,15 +39,24 @@ enum ps_addresses {
 	PS_VIRTUAL,	   /* as they stand in the file: vmlinux */
 };
 
+/* Where symbols of an ELF file go. */
+struct ps_target {
+	struct ps_table *table;
+	enum ps_addresses addresses;
+	bool mangled; /* names stay as the file has them */
+	/* of a debug file in the place of what was mapped: see ps_place_segments() */
+	const struct ps_segment *segments; /* [n_segments] */
+	size_t n_segments;
+};
+
 /*
- * Adds symbols of functions and data to dso->table, those that perf takes; demangled unless the
- * store says otherwise. `syms` has the symbol table, `runtime` is what was mapped; they may be
- * the same file. For PS_FILE_OFFSETS `runtime` gives the segments and the entries of its .plt
- * (name@plt); if it is a debug file, dso->segments are the segments. dso->table.n says how many
- * were added. False: no memory.
+ * Adds the symbols of functions and data that perf takes to target->table. `syms` has the symbol
+ * table, `runtime` is the file that was mapped; they may be the same. For PS_FILE_OFFSETS
+ * `runtime` gives the segments and the entries of its .plt (name@plt); if it is a debug file, the
+ * segments are the target's. Returns false without memory.
  */
-bool ps_elf_add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *runtime,
-			enum ps_addresses addresses);
+bool ps_elf_add_symbols(const struct ps_target *target, struct ps_elf *syms,
+			struct ps_elf *runtime);
 
 /* The address of a symbol of that name, in the file; false: it has none. */
 bool ps_elf_symbol_address(struct ps_elf *elf, const char *name, uint64_t *address);

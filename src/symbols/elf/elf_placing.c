@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-
-#include "symbols/inside.h"
+#include <string.h>
 
 /* What a mapping says of a segment: the address in the file that its first byte has. */
 struct fit {
@@ -114,38 +113,40 @@ static void place_segment(struct ps_segment *segment, bool *placed, bool *refute
 	*placed = true;
 }
 
-static void place_all(struct ps_dso *dso, struct ps_parts *parts)
+static size_t place_all(struct ps_parts *parts, const struct ps_mapping *mappings,
+			size_t n_mappings, const char *arch, struct ps_segment *segments)
 {
 	bool placed[PS_MAX_SEGMENTS] = { false }, refuted[PS_MAX_SEGMENTS] = { false };
-	size_t n_page_sizes = count_page_sizes(dso->store->options.arch);
+	size_t n_page_sizes = count_page_sizes(arch), n = 0;
 
-	for (size_t k = 0; k < dso->n_mappings; k++) {
-		const struct ps_mapping *mapping = &dso->mappings[k];
+	for (size_t k = 0; k < n_mappings; k++) {
 		struct fit fit;
 		size_t i;
 
-		if (!find_fit(parts, mapping, n_page_sizes, &fit) || !fit.segment)
+		if (!find_fit(parts, &mappings[k], n_page_sizes, &fit) || !fit.segment)
 			continue;
 		i = (size_t)(fit.segment - parts->segments);
 		place_segment(&parts->segments[i], &placed[i], &refuted[i],
-			      mapping->pgoff + fit.segment->address - fit.address);
+			      mappings[k].pgoff + fit.segment->address - fit.address);
 	}
 	for (size_t i = 0; i < parts->n_segments; i++)
 		if (placed[i] && !refuted[i])
-			dso->segments[dso->n_segments++] = parts->segments[i];
+			segments[n++] = parts->segments[i];
+	return n;
 }
 
-bool ps_place_segments(struct ps_dso *dso, Elf *elf)
+bool ps_place_segments(Elf *elf, const struct ps_mapping *mappings, size_t n_mappings,
+		       const char *arch, struct ps_segment **segments, size_t *n_segments)
 {
 	struct ps_parts parts;
 	bool ok = ps_parts_init(&parts, elf);
 
 	/* a file with more segments may have others that a mapping fits */
 	if (ok && parts.n_segments && parts.n_segments < PS_MAX_SEGMENTS) {
-		dso->segments = calloc(parts.n_segments, sizeof(*dso->segments));
-		ok = dso->segments;
+		*segments = calloc(parts.n_segments, sizeof(**segments));
+		ok = *segments;
 		if (ok)
-			place_all(dso, &parts);
+			*n_segments = place_all(&parts, mappings, n_mappings, arch, *segments);
 	}
 	ps_parts_deinit(&parts);
 	return ok;

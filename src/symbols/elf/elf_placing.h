@@ -10,17 +10,25 @@
 #ifndef PERFLUA_SYMBOLS_ELF_PLACING_H
 #define PERFLUA_SYMBOLS_ELF_PLACING_H
 
-#include "symbols/dso.h"
 #include "elf_parts.h"
 
+/* How a loader mapped a part of a file. */
+struct ps_mapping {
+	uint64_t pgoff, len; /* bytes */
+	uint32_t prot;	     /* PROT_…; 0: not recorded */
+	bool executable;     /* as far as it is known */
+};
+
 /*
- * Finds the segments of `elf`, the debug file of `dso`, that a recorded mapping fits, and
- * writes them to dso->segments with their offsets in the mapped file. A segment is left out
- * where no mapping fits it, or two at different offsets, or where the mapping fits another
- * segment, too. So are writable ones: nothing says how much of them is in the file. False: no
- * memory.
+ * Finds the segments of `elf`, a debug file, that one of `n_mappings` recorded mappings fits, and
+ * stores them with their offsets in the mapped file in *segments, which the caller frees, and their
+ * number in *n_segments. A segment is left out where no mapping fits it, or two at different
+ * offsets, or where the mapping fits another segment, too. So are writable ones: nothing says how
+ * much of them is in the file. `arch` is the architecture of the machine; NULL: not known. Returns
+ * false without memory.
  */
-bool ps_place_segments(struct ps_dso *dso, Elf *elf);
+bool ps_place_segments(Elf *elf, const struct ps_mapping *mappings, size_t n_mappings,
+		       const char *arch, struct ps_segment **segments, size_t *n_segments);
 
 /*
  * Returns whether a loader makes that mapping of the file of `parts`, which is no debug file,

@@ -5,7 +5,6 @@
 #include "elf.h"
 #include "elf_parts.h"
 #include "elf_plt.h"
-#include "symbols/inside.h"
 
 struct filler {
 	struct ps_table *table;
@@ -233,9 +232,9 @@ static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runt
 }
 
 /*
- * Reads the parts of what was mapped; in the place of those of a debug file come dso->segments.
+ * Reads the parts of what was mapped; in the place of those of a debug file come the target's.
  */
-static bool read_runtime(struct filler *filler, const struct ps_dso *dso,
+static bool read_runtime(struct filler *filler, const struct ps_target *target,
 			 struct ps_elf *runtime)
 {
 	struct ps_parts *parts = &filler->runtime;
@@ -245,20 +244,20 @@ static bool read_runtime(struct filler *filler, const struct ps_dso *dso,
 	filler->is_placed = runtime->is_debug;
 	if (!runtime->is_debug)
 		return true;
-	parts->n_segments = dso->n_segments;
-	if (dso->n_segments)
-		memcpy(parts->segments, dso->segments,
-		       dso->n_segments * sizeof(*dso->segments));
+	parts->n_segments = target->n_segments;
+	if (target->n_segments)
+		memcpy(parts->segments, target->segments,
+		       target->n_segments * sizeof(*target->segments));
 	return true;
 }
 
-bool ps_elf_add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *runtime,
-			enum ps_addresses addresses)
+bool ps_elf_add_symbols(const struct ps_target *target, struct ps_elf *syms,
+			struct ps_elf *runtime)
 {
 	struct filler filler = {
-		.table = &dso->table,
-		.addresses = addresses,
-		.mangled = dso->store->options.mangled,
+		.table = target->table,
+		.addresses = target->addresses,
+		.mangled = target->mangled,
 	};
 	GElf_Ehdr header;
 	bool ok;
@@ -266,7 +265,7 @@ bool ps_elf_add_symbols(struct ps_dso *dso, struct ps_elf *syms, struct ps_elf *
 	if (!gelf_getehdr(syms->elf, &header))
 		return true;
 	filler.machine = header.e_machine;
-	ok = ps_parts_init(&filler.syms, syms->elf) && read_runtime(&filler, dso, runtime) &&
+	ok = ps_parts_init(&filler.syms, syms->elf) && read_runtime(&filler, target, runtime) &&
 	     fill(&filler, syms, runtime);
 	ps_parts_deinit(&filler.syms);
 	ps_parts_deinit(&filler.runtime);

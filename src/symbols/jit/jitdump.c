@@ -5,10 +5,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <string.h>
 
 #include "base/vector.h"
-#include "symbols/elf/file.h"
-#include "symbols/inside.h"
 
 #define MAGIC	    0x4a695444u /* "JiTD" */
 #define HEADER	    40u
@@ -254,37 +253,6 @@ bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
 		dump->n = 0;
 	free(reading.name);
 	return !*reason;
-}
-
-static FILE *open_stream(const struct ps_dso *dso, const char *path, const char **reason)
-{
-	struct stat status;
-	int fd = ps_file_open_left(dso->store->options.symfs, path, &status, reason);
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
-}
-
-bool ps_jitdump_load(struct ps_jitdump *dump, struct ps_dso *dso)
-{
-	const char *reason = "no memory";
-	char path[PATH_MAX];
-	FILE *file;
-	bool parsed;
-
-	if (!ps_store_path(dso->store, dump->path, path))
-		return false;
-	file = open_stream(dso, path, &reason);
-	parsed = file && ps_jitdump_parse(dump, file, &reason);
-	if (file)
-		fclose(file);
-	if (!parsed)
-		ps_dso_tried(dso, path, reason);
-	else
-		dso->path = ps_store_text(dso->store, path);
-	return parsed;
 }
 
 void ps_jitdump_destroy(struct ps_jitdump *dump)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "symbols/dso.h"
+#include "symbols/elf/table.h"
 
 /* Where a function was from a time on. */
 struct ps_jit_span {
@@ -31,8 +31,6 @@ struct ps_jitdump {
 /* Reads it all, or up to where it is damaged. False: *reason says why there is nothing. */
 bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason);
 
-/* Opens it. False: it has no functions, and the dso is told why. */
-bool ps_jitdump_load(struct ps_jitdump *dump, struct ps_dso *dso);
 void ps_jitdump_destroy(struct ps_jitdump *dump);
 
 /* The function that was at an address then; NULL: none that is known. */

@@ -5,11 +5,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "symbols/elf/file.h"
-#include "symbols/inside.h"
-#include "jitdump.h"
-#include "symbols/proof.h"
 #include "symbols/elf/text.h"
 
 static bool skip_space(struct ps_line_text *line)
@@ -39,87 +36,4 @@ bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size)
 		if (parse_line(line, &symbol, &bytes) && !ps_table_add(table, &symbol, bytes))
 			return false;
 	return ps_table_finish(table, PS_NEWEST);
-}
-
-static bool load_file(struct ps_dso *dso, const char *root, const char *path)
-{
-	const char *reason;
-	struct stat status;
-	size_t size;
-	bool parsed;
-	char *text;
-
-	text = ps_text_take(ps_file_open_left(root, path, &status, &reason), &status, &size,
-			    &reason);
-	if (!text) {
-		ps_dso_tried(dso, path, reason);
-		return false;
-	}
-	parsed = ps_perfmap_parse(&dso->table, text, size);
-	free(text);
-	if (!parsed || !dso->table.n) {
-		ps_dso_tried(dso, path, parsed ? "no functions in it" : "no memory");
-		return false;
-	}
-	dso->path = ps_store_text(dso->store, path);
-	return true;
-}
-
-static bool load_map(struct ps_dso *dso)
-{
-	char path[PATH_MAX];
-
-	return ps_store_path(dso->store, dso->id.name, path) &&
-	       load_file(dso, dso->store->options.symfs, path);
-}
-
-/* The id that a process has in the innermost namespace it is in; 0: there is no such process. */
-static long inner_pid(int32_t pid)
-{
-	char path[64], line[256], *last = NULL;
-	long inner = 0;
-	FILE *status;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", pid);
-	status = fopen(path, "re");
-	while (status && !last && fgets(line, sizeof(line), status))
-		if (strncmp(line, "NSpid:", 6) == 0)
-			last = strrchr(line, '\t');
-	if (last)
-		inner = strtol(last, NULL, 10);
-	if (status)
-		fclose(status);
-	return inner;
-}
-
-/*
- * In a container a program writes its map there, by the id that it has there. As long as it runs it can be asked for
- * both: see nsinfo__init, tools/perf/util/namespaces.c.
- */
-static bool load_inner_map(struct ps_dso *dso)
-{
-	char root[32], path[96];
-	long inner;
-
-	if (dso->store->options.symfs || dso->id.guest || !ps_store_is_here(dso->store))
-		return false;
-	inner = inner_pid(dso->id.pid);
-	if (inner <= 0)
-		return false;
-	snprintf(root, sizeof(root), "/proc/%" PRId32 "/root", dso->id.pid);
-	snprintf(path, sizeof(path), "%s/tmp/perf-%ld.map", root, inner);
-	return load_file(dso, root, path);
-}
-
-bool ps_load_jit(struct ps_dso *dso)
-{
-	bool dumped;
-
-	if (!ps_check_proof(dso))
-		return false;
-	dumped = dso->jitdump && ps_jitdump_load(dso->jitdump, dso);
-	if (load_map(dso) || load_inner_map(dso) || dumped)
-		return true;
-	dso->reason = "the program left no names of the code that it made";
-	return false;
 }

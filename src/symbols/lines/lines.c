@@ -196,6 +196,7 @@ static struct ps_lines *renew_lines(struct ps_dso *dso, struct ps_lines *before)
 
 	if (!lines)
 		return before;
+	dso->destroy_lines = ps_lines_destroy;
 	pthread_mutex_init(&lines->mutex, NULL);
 	lines->before = before;
 	if (__atomic_compare_exchange_n(&dso->lines, &there, lines, false, __ATOMIC_ACQ_REL,
