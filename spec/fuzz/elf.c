@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/dso.h"
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_placing.h"
 #include "symbols/store.h"

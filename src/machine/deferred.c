@@ -4,9 +4,10 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/vector.h"
+
 #define CONTEXT_MAX ((uint64_t)-4095) /* what is not below is a marker */
-#define FIRST_BITS  6
-#define LENGTH	    sizeof(uint32_t) /* of what is before a chain's bytes */
+#define LENGTH	    sizeof(uint32_t)  /* of what is before a chain's bytes */
 #define MAX_VARINT  10
 
 void pm_deferred_deinit(struct pm_deferred *d)
@@ -14,7 +15,8 @@ void pm_deferred_deinit(struct pm_deferred *d)
 	free(d->bytes);
 	free(d->kept);
 	free(d->chains);
-	free(d->places);
+	pb_map_deinit(&d->by_bytes);
+	pb_map_deinit(&d->by_key);
 	*d = (struct pm_deferred){ .n = 0 };
 }
 
@@ -37,88 +39,36 @@ static uint64_t hash_bytes(const struct pm_deferred *d, const uint8_t *bytes, si
 	return mix(d, h, v);
 }
 
-static uint64_t kept_start(const struct pm_deferred *d, unsigned bits, const uint8_t *bytes,
-			   size_t n)
+struct wanted {
+	const struct pm_deferred *deferred;
+	const uint8_t *bytes; /* of a chain, its length first */
+	size_t n;
+	const struct pm_deferred_chain *key;
+};
+
+/* Reading n bytes where a shorter chain lies last is no error: reserve() leaves room for them. */
+static bool has_bytes(const void *arg, uint32_t item)
 {
-	return hash_bytes(d, bytes, n) * d->factor >> (64 - bits);
+	const struct wanted *wanted = arg;
+	const struct pm_deferred *d = wanted->deferred;
+
+	return memcmp(d->bytes + d->kept[item], wanted->bytes, wanted->n) == 0;
 }
 
-/* Where a chain of those bytes, which begin with their length, is kept or would be. */
-static uint64_t *kept_place(const struct pm_deferred *d, const uint8_t *bytes, size_t n)
+static bool has_key(const void *arg, uint32_t item)
 {
-	uint64_t mask = (UINT64_C(1) << d->kept_bits) - 1;
-	uint64_t at = kept_start(d, d->kept_bits, bytes, n);
+	const struct wanted *wanted = arg;
+	const struct pm_deferred_chain *chain = &wanted->deferred->chains[item];
 
-	while (d->kept[at] && memcmp(d->bytes + d->kept[at] - 1, bytes, n) != 0)
-		at = (at + 1) & mask;
-	return &d->kept[at];
+	return chain->cookie == wanted->key->cookie && chain->tid == wanted->key->tid &&
+	       chain->system == wanted->key->system;
 }
 
-static uint32_t *chain_place(const struct pm_deferred *d, uint32_t *places, unsigned bits,
-			     const struct pm_deferred_chain *key)
+static uint32_t hash_key(const struct pm_deferred *d, const struct pm_deferred_chain *key)
 {
-	uint64_t mask = (UINT64_C(1) << bits) - 1;
 	uint64_t h = mix(d, key->cookie, (uint64_t)key->system << 32 | (uint32_t)key->tid);
-	uint64_t at = mix(d, h, key->cookie) * d->factor >> (64 - bits);
 
-	for (; places[at]; at = (at + 1) & mask) {
-		const struct pm_deferred_chain *chain = &d->chains[places[at] - 1];
-
-		if (chain->cookie == key->cookie && chain->tid == key->tid &&
-		    chain->system == key->system)
-			break;
-	}
-	return &places[at];
-}
-
-static bool grow_kept(struct pm_deferred *d)
-{
-	unsigned bits = d->kept_bits ? d->kept_bits + 1 : FIRST_BITS;
-	uint64_t *kept = calloc((size_t)1 << bits, sizeof(*kept));
-	size_t places = d->kept_bits ? (size_t)1 << d->kept_bits : 0;
-	uint32_t n;
-
-	if (!kept)
-		return false;
-	for (size_t i = 0; i < places; i++) {
-		const uint8_t *bytes;
-		uint64_t at;
-
-		if (!d->kept[i])
-			continue;
-		bytes = d->bytes + d->kept[i] - 1;
-		memcpy(&n, bytes, LENGTH);
-		at = kept_start(d, bits, bytes, LENGTH + n);
-		while (kept[at])
-			at = (at + 1) & ((UINT64_C(1) << bits) - 1);
-		kept[at] = d->kept[i];
-	}
-	free(d->kept);
-	d->kept = kept;
-	d->kept_bits = bits;
-	return true;
-}
-
-static bool grow_chains(struct pm_deferred *d)
-{
-	unsigned bits = d->bits ? d->bits + 1 : FIRST_BITS;
-	size_t room = (size_t)1 << (bits - 1); /* half of the places */
-	struct pm_deferred_chain *chains = realloc(d->chains, room * sizeof(*chains));
-	uint32_t *places;
-
-	if (!chains)
-		return false;
-	d->chains = chains;
-	places = bits < 32 ? calloc((size_t)1 << bits, sizeof(*places)) : NULL;
-	if (!places)
-		return false;
-	for (uint32_t i = 0; i < d->n; i++)
-		*chain_place(d, places, bits, &chains[i]) = i + 1;
-	free(d->places);
-	d->places = places;
-	d->bits = bits;
-	d->chain_room = room;
-	return true;
+	return (uint32_t)mix(d, h, key->cookie);
 }
 
 /* Room for n more bytes, and as many that are read where there is no chain. */
@@ -152,16 +102,17 @@ static size_t put(uint8_t *bytes, uint64_t difference)
 	return n;
 }
 
-/* Where the addresses of a record are kept; false: no memory. */
+/* Keeps the addresses of a record: *at is where. False: no memory. */
 static bool keep(struct pm_deferred *d, const struct pd_record *rec, uint32_t n, uint64_t *at)
 {
-	uint64_t before = 0, *place;
+	struct wanted wanted = { .deferred = d };
+	uint64_t before = 0;
 	size_t size = LENGTH;
 	uint8_t *bytes;
-	uint32_t length;
+	uint32_t length, found;
 
 	if (!reserve(d, LENGTH + n * (size_t)MAX_VARINT) ||
-	    (2 * d->n_kept >> d->kept_bits && !grow_kept(d)))
+	    !pb_reserve(d->kept, d->n_kept, d->kept_room))
 		return false;
 	bytes = d->bytes + d->n_bytes;
 	for (uint32_t i = 0; i < n; i++) {
@@ -174,13 +125,17 @@ static bool keep(struct pm_deferred *d, const struct pd_record *rec, uint32_t n,
 	}
 	length = (uint32_t)(size - LENGTH);
 	memcpy(bytes, &length, LENGTH);
-	place = kept_place(d, bytes, size);
-	if (!*place) {
-		*place = d->n_bytes + 1;
-		d->n_kept++;
+	wanted.bytes = bytes;
+	wanted.n = size;
+	found = pb_map_intern(&d->by_bytes, (uint32_t)hash_bytes(d, bytes, size), has_bytes,
+			      &wanted, (uint32_t)d->n_kept);
+	if (found == UINT32_MAX)
+		return false;
+	if (found == d->n_kept) {
+		d->kept[d->n_kept++] = d->n_bytes;
 		d->n_bytes += size;
 	}
-	*at = *place - 1;
+	*at = d->kept[found];
 	return true;
 }
 
@@ -188,7 +143,9 @@ bool pm_deferred_add(struct pm_deferred *d, uint32_t system, unsigned tid_id,
 		     const struct pd_record *rec)
 {
 	struct pm_deferred_chain chain = { .system = system };
-	uint32_t end = pd_body_end(rec), *place;
+	const struct wanted wanted = { .deferred = d, .key = &chain };
+	uint32_t end = pd_body_end(rec);
+	struct pb_slot *slot;
 	int64_t tid;
 	uint64_t n;
 
@@ -203,18 +160,16 @@ bool pm_deferred_add(struct pm_deferred *d, uint32_t system, unsigned tid_id,
 		d->factor = UINT64_C(0x9e3779b97f4a7c15); /* without random bytes */
 		if (getrandom(&d->factor, sizeof(d->factor), GRND_NONBLOCK) > 0)
 			d->factor |= 1;
-		if (!grow_kept(d))
-			return false;
 	}
-	if (d->n >= d->chain_room && !grow_chains(d))
+	if (!pb_map_reserve(&d->by_key) || !pb_reserve(d->chains, d->n, d->chain_room))
 		return false;
-	place = chain_place(d, d->places, d->bits, &chain);
-	if (*place)
+	slot = pb_map_find(&d->by_key, hash_key(d, &chain), has_key, &wanted);
+	if (slot->item)
 		return true; /* each event of a thread gets one: they say the same */
 	if (!keep(d, rec, (uint32_t)n, &chain.at))
 		return false;
+	pb_map_fill(&d->by_key, slot, hash_key(d, &chain), (uint32_t)d->n);
 	d->chains[d->n++] = chain;
-	*place = (uint32_t)d->n;
 	return true;
 }
 
@@ -222,13 +177,16 @@ bool pm_deferred_find(const struct pm_deferred *d, uint32_t system, int32_t tid,
 		      uint64_t cookie, uint64_t *ips, size_t n, size_t *got)
 {
 	struct pm_deferred_chain key = { .cookie = cookie, .system = system, .tid = tid };
-	uint32_t place = d->n ? *chain_place(d, d->places, d->bits, &key) : 0, length;
+	const struct wanted wanted = { .deferred = d, .key = &key };
+	const struct pb_slot *slot = pb_map_find(&d->by_key, hash_key(d, &key), has_key,
+						 &wanted);
 	const uint8_t *p, *end;
+	uint32_t length;
 	uint64_t ip = 0;
 
-	if (!place)
+	if (!slot || !slot->item)
 		return false;
-	p = d->bytes + d->chains[place - 1].at;
+	p = d->bytes + d->chains[slot->item - 1].at;
 	memcpy(&length, p, LENGTH);
 	p += LENGTH;
 	for (end = p + length, *got = 0; p < end && *got < n;) {

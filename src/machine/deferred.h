@@ -7,6 +7,7 @@
 #ifndef PERFLUA_MACHINE_DEFERRED_H
 #define PERFLUA_MACHINE_DEFERRED_H
 
+#include "base/map.h"
 #include "sources.h"
 
 struct pm_deferred_chain {
@@ -19,13 +20,12 @@ struct pm_deferred_chain {
 struct pm_deferred {
 	uint8_t *bytes; /* [n_bytes] */
 	size_t n_bytes, room;
-	uint64_t *kept; /* [2^kept_bits]: where chains are in bytes, by what they hold, from 1 on; 0: free */
-	size_t n_kept;
-	unsigned kept_bits;
+	uint64_t *kept; /* [n_kept]: where different chains are in bytes */
+	size_t n_kept, kept_room;
+	struct pb_map by_bytes;		  /* of kept */
 	struct pm_deferred_chain *chains; /* [n] */
-	uint32_t *places; /* [2^bits]: chains by system, thread and cookie, from 1 on; 0: free */
 	size_t n, chain_room;
-	unsigned bits;
+	struct pb_map by_key; /* of chains, by system, thread and cookie */
 	uint64_t factor; /* odd; what places are hashed with, which a recording cannot know */
 };
 

@@ -5,11 +5,11 @@
 #ifndef PERFLUA_MACHINE_NAMES_H
 #define PERFLUA_MACHINE_NAMES_H
 
+#include "base/map.h"
 #include "perfdata/format/cursor.h"
-#include "perfdata/format/event.h"
 
 struct pm_names {
-	struct pd_id_table by_hash;
+	struct pb_map by_text; /* of texts */
 	uint64_t seed; /* of the hash: what strings there are is the recording's choice */
 	struct pd_text *texts; /* by number */
 	size_t n, capacity;
