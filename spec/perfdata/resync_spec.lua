@@ -207,9 +207,17 @@ describe("behind a damaged record", function()
 end)
 
 describe("a bit of a type", function()
-  it("that makes the size one of 32 bits costs that record, and is said", function()
-    for _, container in ipairs { "file", "pipe" } do
+  local cases = {
+    { "in a file", "file", nil, "type of a record: found 32777, expected 9, whose form it has;" },
+    { "in a pipe", "pipe", nil, "type of a record: found 32777, expected 9, whose form it has;" },
+    { "in a file of simpleperf's, where it makes the size one of 32 bits,", "file", 129,
+      "type of a record: found 32777 and so a size of %d+, expected one whose size is 64;" },
+  }
+  for _, case in ipairs(cases) do
+    local where, container, feature, expected = table.unpack(case)
+    it("that makes it one of simpleperf's costs that record, and is said, " .. where, function()
       local b = samples(6000, UNIFORM, nil, container)
+      if feature then b:feature(feature, "") end
       local at = b:offsets()[100]
       for _, misc in ipairs { 1, 2, 0x4002 } do
         local list, damage, complete = read_with(b, at, string.pack("<I4I2", 9 | 0x8000, misc))
@@ -218,11 +226,10 @@ describe("a bit of a type", function()
         assert.is_false(complete)
         assert.are.equal(at, damage[1].offset)
         assert.are.equal(64, damage[1].size)
-        assert.matches("type of a record: found 32777 and so a size of %d+, expected one whose size is 64",
-          damage[1].reason)
+        assert.matches(expected, damage[1].reason)
       end
-    end
-  end)
+    end)
+  end
 
   it("in its upper half is damage of samples and of compressed records", function()
     local b = samples(100, UNIFORM)

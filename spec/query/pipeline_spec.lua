@@ -77,6 +77,7 @@ local function claiming(size, n)
     end)
   end
   b:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3, mmap_len = 4096 })
+  b:feature(129, "") -- simpleperf's
   local header = b:apart(function() b:raw(0x8000, size >> 16, "", size & 0xffff) end)
   b:record("compressed2", { data = payload(samples(1, 3) .. header) })
   for i = 1, n do b:record("compressed2", { data = payload(samples(2000 * i, 2000 * i + 1999)) }) end

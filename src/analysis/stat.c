@@ -214,7 +214,7 @@ static void add_block(struct pd_stat *stat, struct counted *c, struct pd_reader 
 
 	pd_run_begin(&run, reader);
 	while (pd_run_has(&run, reader->swap)) {
-		pd_record_header(&rec, run.at, reader->swap);
+		pd_record_header(&rec, run.at, reader->swap, false);
 		rec.bytes = run.at;
 		add_one(stat, c, &rec, only, &t);
 		pd_run_skip(&run, rec.size);
@@ -228,16 +228,17 @@ static void add_block(struct pd_stat *stat, struct counted *c, struct pd_reader 
 static void add_row(struct pd_stat *stat, struct counted *c, const struct pd_row *row)
 {
 	const struct pd_event *only = only_event(c->binder);
+	const struct pd_file *file = c->binder->file;
 	const uint8_t *p = row->bytes, *end = p + row->size;
 	struct tally t = { .times = { .first = UINT64_MAX } };
 	struct pd_record rec = {
 		.offset = row->offset,
 		.chunk_offset = row->chunk_offset,
-		.source = c->binder->file->source,
+		.source = file->source,
 	};
 
 	for (; p < end; p += rec.size) {
-		pd_record_header(&rec, p, c->binder->file->swap);
+		pd_record_header(&rec, p, file->swap, file->simpleperf);
 		rec.bytes = p;
 		add_one(stat, c, &rec, only, &t);
 		/* whose payload is looked for lies alone, outside */

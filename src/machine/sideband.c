@@ -129,7 +129,7 @@ static bool meet_block(struct place *p)
 			break;
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
 		rec.bytes = run.at;
-		pd_record_header(&rec, run.at, reader->swap);
+		pd_record_header(&rec, run.at, reader->swap, false);
 		pd_run_skip(&run, rec.size);
 		ok = meet(p, &rec);
 	}

@@ -122,7 +122,7 @@ bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
 
 	look_at(w, binder->file);
 	for (; ok && p < end; p += rec.size) {
-		pd_record_header(&rec, p, swap);
+		pd_record_header(&rec, p, swap, binder->file->simpleperf);
 		if (pd_types_has(&want, rec.type)) {
 			rec.bytes = p;
 			ok = enter(w, binder, &rec) && pq_worker_take_entered(w, &rec);

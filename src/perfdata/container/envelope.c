@@ -16,6 +16,9 @@
 #define MAX_EVENTS	 65536
 #define MAX_ATTR_STRIDE	 4096
 #define HOSTNAME_BIT	 3
+#define CMDLINE_BIT	 11
+#define SIMPLEPERF_BIT	 128 /* its features are from here on, up to: */
+#define HIPERF_BIT	 192
 
 static bool unread(const struct pd_file *file, struct pd_error *err, uint64_t offset,
 		   const char *what, uint64_t found, uint64_t expected)
@@ -221,6 +224,33 @@ static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsig
 	return bitmap[at] >> in % 8 & 1;
 }
 
+/*
+ * Returns whether Android's simpleperf wrote the file: it has features of simpleperf's own or, of
+ * before there were any, its name is the first word of the command line.
+ * See record_file_format.h of simpleperf.
+ */
+static bool is_simpleperf(struct pd_file *file)
+{
+	const struct pd_feature_section *cmdline = pd_file_feature(file, CMDLINE_BIT);
+	/* behind the number of words and the length of the first one */
+	char bytes[256] = "", *word = bytes + 8;
+	size_t got;
+
+	for (size_t i = 0; i < file->n_features; i++) {
+		unsigned bit = file->features[i].bit;
+
+		if (bit >= SIMPLEPERF_BIT && bit < HIPERF_BIT)
+			return true;
+	}
+	if (!cmdline || pd_file_feature(file, HOSTNAME_BIT) || /* perf's, always */
+	    !pd_input_read(&file->input, cmdline->at.offset, bytes, 0, sizeof(bytes) - 1, &got,
+			   NULL))
+		return false;
+	if (strrchr(word, '/'))
+		word = strrchr(word, '/') + 1;
+	return strncmp(word, "simpleperf", strlen("simpleperf")) == 0;
+}
+
 /* The table of sections behind the data, one entry per bit that is set. */
 static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd_error *err)
 {
@@ -260,6 +290,7 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 		/* a writer that failed leaves zeros; sections that only say "yes" are empty too */
 		file->n_features++;
 	}
+	file->simpleperf = is_simpleperf(file);
 	return true;
 }
 

@@ -77,6 +77,7 @@ struct pd_file {
 	unsigned version; /* 1: PERFFILE, 2: PERFILE2 */
 	bool big, swap;	  /* big-endian; not this host's byte order */
 	bool pipe;	  /* the records describe themselves: no sections */
+	bool simpleperf;  /* Android's wrote it: its own records have sizes of 32 bits */
 	bool open_end;	  /* nothing says where the records end: they may have been cut off */
 	atomic_bool complete;	/* false once something is known to be missing */
 	bool unfinished;	/* the recorder never wrote data.size */

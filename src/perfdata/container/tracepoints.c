@@ -23,7 +23,7 @@ static struct pd_section of_simpleperf(struct pd_file *file)
 
 	if (file->pipe || file->data.size < HEAD || !pd_file_read(file, head, bytes, NULL))
 		return none;
-	pd_record_header(&rec, bytes, file->swap);
+	pd_record_header(&rec, bytes, file->swap, file->simpleperf);
 	n = pd_load32(bytes + 8, file->swap);
 	if ((rec.type != SIMPLEPERF_TRACING_DATA && rec.type != PD_RECORD_TRACING_DATA) ||
 	    rec.size < HEAD || rec.size > file->data.size || n > rec.size - HEAD)

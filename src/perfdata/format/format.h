@@ -54,7 +54,7 @@ enum pd_record_type {
 	PD_RECORD_SCHEDSTAT_CPU = 85,
 	PD_RECORD_SCHEDSTAT_DOMAIN = 86,
 	PD_RECORD_TYPES = 87,	      /* known types are below */
-	PD_RECORD_SIMPLEPERF = 32768, /* Android's simpleperf: its own records, of 32-bit size */
+	PD_RECORD_SIMPLEPERF = 32768, /* Android's simpleperf: its own records */
 	PD_SIMPLEPERF_TYPES = 64,     /* at most: what is above is somebody else's */
 };
 

@@ -43,13 +43,20 @@ static inline const struct pd_event *pd_recorded_event(const struct pd_record *r
 	return rec->layout->split ? rec->recorded : rec->event;
 }
 
-/* The header at p. simpleperf's own records have their size in misc, too: see its record.h. */
-static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, bool swap)
+/* Bytes: what claims to be larger is damage. simpleperf's largest records hold kallsyms. */
+#define PD_RECORD_MOST (64u << 20)
+
+/*
+ * Reads the header at p. `simpleperf`: as file->simpleperf says; its own records have the upper
+ * half of their size where others have misc: see its record.h.
+ */
+static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, bool swap,
+				    bool simpleperf)
 {
 	uint32_t type = pd_load32(p, swap), size = pd_load16(p + 6, swap);
 	uint16_t misc = pd_load16(p + 4, swap);
 
-	if (type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES)
+	if (simpleperf && type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES)
 		size |= (uint32_t)misc << 16;
 	rec->type = type;
 	rec->misc = misc;

@@ -82,7 +82,7 @@ static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
 			break;
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
 		rec.bytes = run.at;
-		pd_record_header(&rec, run.at, stamp->swap);
+		pd_record_header(&rec, run.at, stamp->swap, false);
 		time = k->last;
 		pd_stamp_of(stamp, &rec, &time);
 		if (!pd_cutter_fits(k, &rec, time))

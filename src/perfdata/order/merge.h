@@ -83,7 +83,8 @@ static inline int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struc
 	item = &m->items[ready->item];
 	chunk = item->chunk;
 	rec->bytes = item->open->bytes ? item->open->bytes + ready->at : m->record;
-	pd_record_header(rec, rec->bytes, item->stream->stamp.swap);
+	pd_record_header(rec, rec->bytes, item->stream->stamp.swap,
+			 item->stream->stamp.simpleperf);
 	rec->source = item->source;
 	rec->stream = item->number_there;
 	rec->offset = chunk->offset;

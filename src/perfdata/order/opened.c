@@ -23,7 +23,7 @@ static size_t list(const struct pd_opened *opened, const struct pd_merge_stream 
 
 	for (uint32_t at = 0; opened->size - at >= 8; at += rec.size) {
 		rec.bytes = opened->bytes + at;
-		pd_record_header(&rec, rec.bytes, s->stamp.swap);
+		pd_record_header(&rec, rec.bytes, s->stamp.swap, s->stamp.simpleperf);
 		if (rec.size < 8 || rec.size > opened->size - at)
 			break;
 		pd_stamp_of(&s->stamp, &rec, &time);

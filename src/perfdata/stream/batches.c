@@ -186,7 +186,7 @@ static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
 	};
 
 	while (end - p >= 8 && !(before && p > d->pos) && !is_full(batch)) {
-		pd_record_header(&rec, p, r->swap);
+		pd_record_header(&rec, p, r->swap, r->file->simpleperf);
 		/* damage can claim simpleperf's larger sizes, for which a block has no room */
 		if (rec.size < 8 || rec.size > UINT16_MAX)
 			return false;

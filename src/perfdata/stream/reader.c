@@ -74,7 +74,7 @@ static void lose_stream(struct pd_reader *r, const char *what)
 static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
 				struct pd_record *rec)
 {
-	pd_record_header(rec, p, r->swap);
+	pd_record_header(rec, p, r->swap, r->file->simpleperf);
 	rec->source = r->file->source;
 	rec->stream = r->stream->number;
 }
@@ -120,6 +120,7 @@ enum problem {
 	NOTHING,
 	TOO_SMALL, /* its size is less than that of a header */
 	TOO_LARGE, /* and more than what is left */
+	TOO_LONG,  /* and more than any record's */
 	NOT_FOLLOWED,
 	WRONG_TYPE,
 	DISGUISED, /* the upper half of its type hides what it is */
@@ -152,6 +153,12 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 				  rec->size, (unsigned long long)left,
 				  got || !r->stream->open_end ? rest : "it was cut off");
 		break;
+	case TOO_LONG:
+		pd_stream_damaged(r->stream, from, size,
+				  "size of a record: found %u (type %u), expected at most %u; "
+				  "%s",
+				  rec->size, rec->type, PD_RECORD_MOST, rest);
+		break;
 	case WRONG_TYPE:
 		pd_stream_damaged(r->stream, from, size,
 				  "type of a record: found %u and so a size of %u, expected one "
@@ -162,7 +169,7 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 		pd_stream_damaged(r->stream, from, size,
 				  "type of a record: found %u, expected %u, whose form it has; "
 				  "%s",
-				  rec->type, rec->type & UINT16_MAX, rest);
+				  rec->type, pd_low_type(r->file, rec->type), rest);
 		break;
 	default:
 		pd_stream_damaged(
@@ -332,6 +339,22 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 }
 
 /*
+ * Says what is wrong with a record of simpleperf's of more than 64 KB, before room is made for
+ * it; -1 on an error.
+ */
+static int examine_large(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
+{
+	int got = pd_type_damaged(&r->blocks, &r->binder, r->stream->open_end, err);
+
+	if (got)
+		return got < 0 ? got : WRONG_TYPE;
+	if (rec->size > PD_RECORD_MOST)
+		return TOO_LONG;
+	got = pd_large_followed(&r->blocks, r->file, rec->size, err);
+	return got < 0 ? got : got ? NOTHING : NOT_FOLLOWED;
+}
+
+/*
  * Makes the record at the blocks' position available, and says what is wrong with it; -1 on an
  * error.
  */
@@ -343,14 +366,15 @@ static inline int examine(struct pd_reader *r, const struct pd_record *rec,
 	if (rec->size < HEADER)
 		return TOO_SMALL;
 	if (rec->size > UINT16_MAX) {
-		got = pd_type_damaged(&r->blocks, &r->binder, r->stream->open_end, err);
-		if (got)
-			return got < 0 ? got : WRONG_TYPE;
+		got = examine_large(r, rec, err);
+		if (got != NOTHING)
+			return got;
 	}
 	got = pd_blocks_fill(&r->blocks, rec->size, err);
 	if (got <= 0)
 		return got < 0 ? got : TOO_LARGE;
-	if (rec->type > UINT16_MAX && pd_disguised_type(&r->binder, r->blocks.pos, rec->size))
+	if (rec->type >= PD_RECORD_SIMPLEPERF &&
+	    pd_disguised_type(&r->binder, r->blocks.pos, rec->size))
 		return DISGUISED;
 	got = is_believed(r, rec, err);
 	return got < 0 ? got : got ? NOTHING : NOT_FOLLOWED;
@@ -458,7 +482,7 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 		if (problem < 0)
 			return problem;
 		if (problem == TOO_LARGE && pd_is_compressed(rec->type) &&
-		    pd_header_known(b->pos, r->swap))
+		    pd_header_known(b->pos, r->file))
 			got = end_inside(r, rec, err);
 		else
 			got = recover(r, rec, (enum problem)problem, err);

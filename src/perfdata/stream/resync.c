@@ -9,17 +9,18 @@
 #define NO_FLAGS    0x0ff8 /* bits of misc that no kernel sets today */
 #define MOST_SHAPES 64	   /* of events without ids that a sample is compared with */
 
-static bool is_simpleperf(uint32_t type)
+static bool is_simpleperf(const struct pd_file *file, uint32_t type)
 {
-	return type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES;
+	return file->simpleperf && type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES;
 }
 
-bool pd_header_known(const uint8_t *p, bool swap)
+bool pd_header_known(const uint8_t *p, const struct pd_file *file)
 {
+	bool swap = file->swap;
 	uint32_t type = pd_load32(p, swap);
 	uint16_t misc = pd_load16(p + 4, swap);
 
-	if (!pd_header_fits(p, swap) || (type > LAST_USER && !is_simpleperf(type)))
+	if (!pd_header_fits(p, swap) || (type > LAST_USER && !is_simpleperf(file, type)))
 		return false;
 	return type >= PD_RECORD_USER ||
 	       (!(misc & NO_FLAGS) && (misc & PD_MISC_CPUMODE) <= PD_CPUMODE_GUEST_USER);
@@ -73,13 +74,15 @@ enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_
 		.size = size,
 	};
 
-	return pd_header_fits(bytes, swap) ? judge(binder, &rec, pd_header_known(bytes, swap)) :
-					     PD_ODD;
+	return pd_header_fits(bytes, swap) ?
+		       judge(binder, &rec, pd_header_known(bytes, binder->file)) :
+		       PD_ODD;
 }
 
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)
 {
-	uint32_t type = pd_load32(bytes, binder->file->swap), low = type & UINT16_MAX;
+	uint32_t type = pd_load32(bytes, binder->file->swap);
+	uint32_t low = pd_low_type(binder->file, type);
 	struct pd_record rec = { .bytes = bytes, .type = low, .size = size };
 
 	if (type == low || (low != PD_RECORD_SAMPLE && !pd_is_compressed(low)))
@@ -106,7 +109,7 @@ static uint64_t payload_size(const struct chain *c, const uint8_t *p)
 	struct pd_layout layout = { .swap = c->binder->file->swap };
 	struct pd_record rec = { .bytes = p, .layout = &layout, .chunk_offset = PD_NO_CHUNK };
 
-	pd_record_header(&rec, p, layout.swap);
+	pd_record_header(&rec, p, layout.swap, false);
 	return pd_has_payload(rec.type) ? pd_record_payload(&rec).size : 0;
 }
 
@@ -133,7 +136,7 @@ static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_evidence 
 		return false;
 	if (c->unaligned && !c->compressed)
 		return evidence == PD_SOUND && pd_load32(p, swap) < PD_RECORD_TYPES;
-	return evidence != PD_ODD && pd_header_known(p, swap);
+	return evidence != PD_ODD && pd_header_known(p, c->binder->file);
 }
 
 /* Makes the record at `at` available: 1; 0: it is not there, or no record; -1 on an error. */
@@ -146,8 +149,8 @@ static int take_link(const struct chain *c, uint64_t at, struct pd_record *rec,
 	rec->size = 0;
 	if (got <= 0)
 		return got;
-	pd_record_header(rec, b->pos + at, c->binder->file->swap);
-	/* those that are larger than all of perf's are stepped over unseen */
+	pd_record_header(rec, b->pos + at, c->binder->file->swap, c->binder->file->simpleperf);
+	/* the bytes of simpleperf's large records are not needed */
 	return pd_blocks_fill(b, (size_t)at + (rec->size > UINT16_MAX ? HEADER : rec->size),
 			      err);
 }
@@ -165,21 +168,25 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		const uint8_t *p;
 		struct pd_record rec;
 		uint64_t left, payload;
-		enum pd_evidence evidence = PD_UNPROVED;
+		enum pd_evidence evidence;
 		int got = take_link(c, at, &rec, err);
 
 		if (got < 0 || at > pd_blocks_left(c->b)) /* a stream may have ended before */
 			return got;
 		p = c->b->pos + at;
 		left = pd_blocks_left(c->b) - at;
+		/* the bytes up to the next record may be more than are worth reading */
+		if (rec.size > UINT16_MAX)
+			return (!c->strict || i > 1) && (fits || leads) &&
+			       rec.size <= PD_RECORD_MOST && rec.size <= left;
 		if (!got)
 			return may_end(c, i, left) && (fits || leads) &&
-			       (!rec.size || (rec.size > left && pd_header_known(p, swap)));
+			       (!rec.size ||
+				(rec.size > left && pd_header_known(p, c->binder->file)));
 		fits = fits && pd_header_fits(p, swap);
 		if (rec.size < HEADER || (!fits && !c->tolerant))
 			return 0;
-		if (rec.size <= UINT16_MAX)
-			evidence = pd_record_evidence(c->binder, p, rec.size);
+		evidence = pd_record_evidence(c->binder, p, rec.size);
 		if (i == 0 && !may_begin(c, p, evidence))
 			return 0;
 		sound = evidence == PD_SOUND ? sound + 1 : 0;
@@ -188,7 +195,7 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		    (!c->strict || i + 1 == SOUND_ROW))
 			return 1;
 		left -= rec.size < left ? rec.size : left;
-		payload = rec.size <= UINT16_MAX ? payload_size(c, p) : 0;
+		payload = payload_size(c, p);
 		if (payload) /* it may be longer than is worth reading */
 			return payload <= left || c->open_end;
 		at += rec.size;
@@ -315,8 +322,8 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 		return got < 0 ? got : 0;
 	chain.tolerant = true;
 	/* what comes next may be damaged */
-	return evidence == PD_SOUND ||
-			       (evidence == PD_UNPROVED && pd_header_known(b->pos, swap)) ?
+	return evidence == PD_SOUND || (evidence == PD_UNPROVED &&
+					pd_header_known(b->pos, binder->file)) ?
 		       1 :
 		       goes_on(&chain, size, err);
 }
@@ -328,6 +335,20 @@ int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool op
 	uint16_t size = pd_load16(b->pos + 6, binder->file->swap);
 
 	return size < HEADER ? 0 : goes_on(&chain, size, err);
+}
+
+int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t size,
+		      struct pd_error *err)
+{
+	uint8_t next[HEADER];
+	size_t got;
+
+	if (pd_blocks_left(b) < (uint64_t)size + HEADER)
+		return 1;
+	if (!pd_input_read(b->input, b->offset + size, next, HEADER, HEADER, &got, err))
+		return -1;
+	return got < HEADER || pd_header_fits(next, file->swap) ||
+	       is_simpleperf(file, pd_load32(next, file->swap));
 }
 
 int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, enum pd_searched searched,

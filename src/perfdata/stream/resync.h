@@ -29,10 +29,10 @@ static inline bool pd_header_fits(const uint8_t *p, bool swap)
 }
 
 /*
- * Returns the same, strictly: a type that perf, the kernel or simpleperf writes, flags that
- * there are.
+ * Returns the same, strictly: a type that perf, the kernel or, in its own files, simpleperf
+ * writes, flags that there are.
  */
-bool pd_header_known(const uint8_t *p, bool swap);
+bool pd_header_known(const uint8_t *p, const struct pd_file *file);
 
 /* What a record says of itself. */
 enum pd_evidence {
@@ -47,10 +47,15 @@ enum pd_evidence {
 enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_t *bytes,
 				    uint32_t size);
 
+/* Returns the type without the upper bits that nobody's types have, but simpleperf's in its own files. */
+static inline uint32_t pd_low_type(const struct pd_file *file, uint32_t type)
+{
+	return type & (file->simpleperf ? UINT16_MAX : PD_RECORD_SIMPLEPERF - 1);
+}
+
 /*
  * Returns the type of the sound sample or compressed record that the one of `size` bytes at
- * `bytes` would be without the upper half of its type, in which nobody's types have anything;
- * 0: it would be none.
+ * `bytes` would be by pd_low_type; 0: it would be none, or has that type.
  */
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size);
 
@@ -70,6 +75,14 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
  */
 int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
 		    struct pd_error *err);
+
+/*
+ * Returns 1 if a header can begin behind the large record of simpleperf's at the blocks'
+ * position, or nothing does; 0: neither; -1 on an error. Makes nothing of the record available:
+ * that is for the caller to do once it is believed so far.
+ */
+int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t size,
+		      struct pd_error *err);
 
 /* What lies at the blocks' position where records are searched for. */
 enum pd_searched {

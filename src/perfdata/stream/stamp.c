@@ -24,6 +24,7 @@ void pd_stamp_init(struct pd_stamp *s, const struct pd_file *file)
 {
 	*s = (struct pd_stamp){
 		.swap = file->swap,
+		.simpleperf = file->simpleperf,
 		.time_id = pd_name_id(&file->names, "time", strlen("time")),
 	};
 	pd_binder_init(&s->binder, file);

@@ -10,8 +10,8 @@
 
 struct pd_stamp {
 	struct pd_binder binder;
-	bool swap;
-	bool any; /* some event records times */
+	bool swap, simpleperf; /* as the file's */
+	bool any;	       /* some event records times */
 	unsigned time_id;
 	uint32_t trailer_end;	    /* bytes of header and trailer */
 	int16_t at[PD_RECORD_USER]; /* by type: offset of the time, < 0: from the end; 0: ask */

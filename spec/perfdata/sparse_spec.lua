@@ -1,0 +1,99 @@
+-- Sparse files: few bytes on disk that are gigabytes to read. What they claim costs no memory.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local run = require "spec.cli.run"
+
+-- The sanitizers' own memory is not what is limited here.
+local sanitized = run.binary:find("/san/", 1, true) ~= nil
+
+local MB = 1 << 20
+local SPARSE = 512 * MB
+local VERSION = "simpleperf_version\0001.1\0" -- the feature 129, META_INFO
+
+-- Reads all there is; says what it took in kB, and why the file is damaged.
+local script = run.script [[
+warn "@off"
+local function peak()
+  for line in io.lines "/proc/self/status" do
+    local kb = line:match "^VmHWM:%s+(%d+)"
+    if kb then return tonumber(kb) end
+  end
+end
+local before = peak()
+local file = assert(require "perflua".open(arg[1]))
+local n = file:records({ order = arg[2] }):count()
+for _ in pairs(file.features) do end
+for _, event in ipairs(file.events) do assert(#event.ids >= 0) end
+print(n, peak() - before)
+for _, d in ipairs(file.damage) do print(d.reason) end
+]]
+
+--- A file that has a record and a header that claims so many bytes as its last one.
+local function claiming(container, size)
+  local b = builder.new { container = container, event_desc = false }
+  local event = b:event { sample_type = { "ip", "tid", "time" } }
+  b:sample(event, { time = 1 })
+  b:raw(0x8001, size >> 16, "", size & 0xffff)
+  return b
+end
+
+--- Writes these bytes, then nothing up to the end of the sparse file, then a tail.
+local function sparse(bytes, tail)
+  local path = files.temporary(bytes)
+  local out = assert(io.open(path, "r+b"))
+  out:seek("set", SPARSE)
+  out:write(tail or "\0")
+  out:close()
+  return path
+end
+
+--- Reads a file in both orders with less than so many MB; returns how many records there were, and the damage.
+local function read(path, most, command)
+  local found
+  for _, order in ipairs { "file", "time" } do
+    local got = run.shell_with(command or '"$perflua" "$1" "$2" $3', script, path, order)
+    local records, kb, damage = got.out:match "^(%d+)\t(%d+)\n(.*)$"
+    assert.is_truthy(records, got.err)
+    assert.is_true(sanitized or tonumber(kb) < most * 1024, kb .. " kB")
+    found = found or records .. "\n" .. damage
+    assert.are.equal(found, records .. "\n" .. damage, order)
+  end
+  return found
+end
+
+describe("a record that claims what a sparse file has takes no memory:", function()
+  --- The data go on to the end of the sparse file, where a feature says that it is simpleperf's, or none does.
+  local function stretched(size, simpleperf)
+    local bytes = claiming("file", size):bytes {
+      bitmap = simpleperf and ("\0"):rep(16) .. "\2" .. ("\0"):rep(15) or ("\0"):rep(32),
+    }
+    local at = string.unpack("<I8", bytes, 41)
+    return sparse(bytes:sub(1, 48) .. string.pack("<I8", SPARSE - at) .. bytes:sub(57),
+      string.pack("<I8I8", SPARSE + 16, #VERSION) .. VERSION)
+  end
+
+  local claims = {
+    { 0xf0f0f0f0, "expected at most 67108864;" },
+    { SPARSE // 2 | 0x8000, "expected at most 67108864;" },
+    { 63 * MB, "expected another record behind so many bytes;" },
+  }
+  for _, claim in ipairs(claims) do
+    local size, expected = table.unpack(claim)
+    it(("%d bytes in a file of simpleperf's"):format(size), function()
+      assert.are.equal(("1\nsize of a record: found %d (type 32769), %s there is none behind it\n")
+        :format(size, expected), read(stretched(size, true), 4))
+    end)
+    it(("%d bytes in any other"):format(size), function()
+      local found = read(stretched(size), 4)
+      assert.is_truthy(found:find("1\nsize of a record: found " .. (size & 0xffff), 1, true), found)
+    end)
+  end
+
+  it("of a pipe", function()
+    local path = sparse(claiming("pipe", 0xf0f0f0f0):bytes())
+    local found = "1\nsize of a record: found 61680 (type 32769), expected another record behind so many bytes; "
+      .. "there is none behind it\n"
+    assert.are.equal(found, read(path, 4))
+    assert.are.equal(found, read(path, 4, 'cat "$2" | "$perflua" "$1" - $3'))
+  end)
+end)
