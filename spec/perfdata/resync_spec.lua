@@ -52,6 +52,12 @@ local STEP = os.getenv "SWEEP" and 1 or 3
 describe("damage in the middle of a recording", function()
   local middle = records[#records // 2]
 
+  it("of zeros costs the records they cover, however many they are", function()
+    for n = 8, 160 do
+      assert.are.same(outside(middle, middle + n), (offsets_in(damaged(middle, ("\0"):rep(n)))), n .. " zeros")
+    end
+  end)
+
   it("of zeros costs the records it covers", function()
     local got, damage, complete = offsets_in(damaged(middle, ("\0"):rep(4096)))
     assert.are.same(outside(middle, middle + 4096), got)

@@ -3,6 +3,8 @@
 #include "reader.h"
 #include "perfdata/format/sample.h"
 
+#include <string.h>
+
 #define HEADER	    8
 #define SOUND_ROW   3	   /* sound records in a row begin nowhere else than where records do */
 #define LAST_USER   127	   /* perf's own types; today's last is 86 */
@@ -351,6 +353,25 @@ int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t 
 	       is_simpleperf(file, pd_load32(next, file->swap));
 }
 
+#define ZEROS 64 /* bytes that are looked at together */
+
+/* Steps over positions where only zeros can be seen, as in the holes of a file: no type is 0. */
+static void skip_zeros(struct pd_blocks *b)
+{
+	const uint8_t *p = b->pos;
+	uint64_t words[ZEROS / 8], any = 0;
+
+	while ((size_t)(b->end - p) >= ZEROS + HEADER) {
+		memcpy(words, p, ZEROS);
+		for (size_t i = 0; i < ZEROS / 8; i++)
+			any |= words[i];
+		if (any)
+			break;
+		p += ZEROS - HEADER; /* of those behind not all of the type was seen */
+	}
+	pd_blocks_skip(b, (uint64_t)(p - b->pos));
+}
+
 int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, enum pd_searched searched,
 	      bool open_end, struct pd_error *err)
 {
@@ -369,8 +390,10 @@ int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, enum pd_searc
 	do {
 		pd_blocks_skip(b, first ? 0 : step);
 		got = pd_blocks_fill(b, HEADER, err);
-		if (got > 0)
+		if (got > 0) {
+			skip_zeros(b);
 			got = begins_at(&chain, 0, aligned, err);
+		}
 		first = false;
 	} while (got == 0 && pd_blocks_left(b) > HEADER);
 	if (got == 0)
