@@ -97,3 +97,50 @@ describe("a record that claims what a sparse file has takes no memory:", functio
     assert.are.equal(found, read(path, 4, 'cat "$2" | "$perflua" "$1" - $3'))
   end)
 end)
+
+describe("a section that claims what a sparse file has takes little memory:", function()
+  local CLAIM = SPARSE - 4096
+
+  local function recording()
+    local b = builder.new { event_desc = false }
+    local event = b:event { type = 2, sample_type = { "ip", "tid", "time" } }
+    b:sample(event, { time = 1 })
+    return b, event
+  end
+
+  for _, name in ipairs { "hostname", "build_id", "event_desc", "pmu_mappings", "tracing_data", "bpf_btf" } do
+    it("the feature " .. name, function()
+      local b = recording()
+      b:feature(name, ({ build_id = {}, event_desc = {}, pmu_mappings = {}, bpf_btf = {} })[name] or "x")
+      local bit = next(b.sections)
+      local found = read(sparse(b:bytes { sections = { [bit] = { offset = 4096, size = CLAIM } } }), 4)
+      assert.is_truthy(found:find("^1\n[^\n]*expected at most 67108864\n$"), found)
+    end)
+  end
+
+  it("a feature that nobody knows", function()
+    local b = recording()
+    b:feature(200, "x")
+    assert.are.equal("1\nfeature unknown (bit 200): found " .. CLAIM .. " bytes, expected at most 67108864\n",
+      read(sparse(b:bytes { sections = { [200] = { offset = 4096, size = CLAIM } } }), 4))
+  end)
+
+  it("the names of old tracepoints", function()
+    local b = recording()
+    assert.are.equal("1\nevent types: found " .. CLAIM .. " bytes, expected at most 67108864\n",
+      read(sparse(b:bytes { event_types = { offset = 4096, size = CLAIM } }), 4))
+  end)
+
+  it("the ids of an event", function()
+    local b, event = recording()
+    event.ids_offset, event.ids_size = 4096, CLAIM
+    assert.are.equal("1\nids of event 1: found " .. CLAIM .. " bytes from 4096 on, expected u64s within the file, "
+      .. "of this event alone, at most 67108864 bytes\n", read(sparse(b:bytes()), 4))
+  end)
+
+  it("65536 attrs", function()
+    local b = recording()
+    local bytes = sparse(b:bytes { attr_size = 4096, attrs = { offset = 4096, size = 65536 * 4096 } })
+    assert.are.equal("1\n", read(bytes, 64))
+  end)
+end)

@@ -31,10 +31,11 @@ static void push_decoded(lua_State *L, const struct decode *d)
 		lua_pushnil(L);
 		return;
 	}
-	/*
-	 * raises an error if the section is larger than memory, as it can be on 32-bit machines
-	 */
-	bytes = lua_newuserdatauv(L, at.size < SIZE_MAX ? (size_t)at.size + 1 : SIZE_MAX, 0);
+	if (!pd_file_feature_fits(file, &d->section)) {
+		lua_pushnil(L);
+		return;
+	}
+	bytes = lua_newuserdatauv(L, (size_t)at.size + 1, 0);
 	if (!pd_file_read_feature(file, &d->section, bytes, &err)) {
 		pd_file_damaged(file, at.offset, at.size, "%s", err.message);
 		lua_pushnil(L);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfdata/input/blocks.h"
 #include "file.h"
 
 #define HEADER_SIZE	 104
@@ -146,67 +147,81 @@ static void clip(struct pd_file *file, struct pd_section *s, const char *what)
 	s->size = size - s->offset;
 }
 
-/* Takes the bytes of an event's ids from *left: no byte of a file is of two events. */
+/*
+ * Takes the bytes of an event's ids from *left, which are those of all events: no byte of a file
+ * is of two of them.
+ */
 static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_section ids,
 		     uint64_t *left)
 {
-	struct pd_cursor c;
-	uint8_t *bytes;
+	size_t n = 0;
 
 	if (ids.offset > file->input.size || ids.size > file->input.size - ids.offset ||
 	    ids.size % 8 || ids.size > *left) {
 		pd_file_damaged(file, ids.offset, ids.size,
-				"ids of event %u: found a section that cannot be, expected u64s "
-				"within the file, of this event alone",
-				event->index + 1);
+				"ids of event %u: found %llu bytes from %llu on, expected u64s "
+				"within the file, of this event alone, at most %llu bytes",
+				event->index + 1, (unsigned long long)ids.size,
+				(unsigned long long)ids.offset, (unsigned long long)*left);
 		return;
 	}
 	*left -= ids.size;
 	if (!ids.size)
 		return;
-	bytes = pd_section_alloc(ids, 0);
-	event->ids = pd_section_alloc(ids, 0);
-	if (bytes && event->ids && pd_file_read(file, ids, bytes, NULL)) {
-		pd_cursor_init(&c, bytes, (size_t)ids.size, file->swap);
-		for (; event->n_ids < ids.size / 8; event->n_ids++)
-			event->ids[event->n_ids] = pd_take64(&c);
-	}
-	free(bytes);
+	event->ids = pd_section_alloc(ids);
+	if (event->ids && pd_file_read(file, ids, event->ids, NULL))
+		n = (size_t)ids.size / 8;
+	for (; event->n_ids < n; event->n_ids++)
+		event->ids[event->n_ids] = pd_load64((const uint8_t *)&event->ids[event->n_ids],
+						     file->swap);
+}
+
+/* Adds the event whose attr, and then the section of its ids, lie at `entry`. */
+static void add_event(struct pd_file *file, const uint8_t *entry, size_t stride, uint64_t *left)
+{
+	struct pd_event *event = &file->events[file->n_events];
+	struct pd_section ids;
+	struct pd_cursor c;
+
+	pd_attr_parse(&event->attr, entry, stride - IDS_ENTRY, file->swap, file->big);
+	pd_cursor_init(&c, entry + stride - IDS_ENTRY, IDS_ENTRY, file->swap);
+	ids.offset = pd_take64(&c);
+	ids.size = pd_take64(&c);
+	event->recorded_with = &file->ids;
+	event->index = event->leader = (uint32_t)file->n_events++;
+	event->n_members = 1;
+	read_ids(file, event, ids, left);
 }
 
 static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t stride,
 		       struct pd_error *err)
 {
-	uint8_t *bytes = pd_section_alloc(attrs, 1);
-	struct pd_cursor c;
 	size_t n = (size_t)(attrs.size / stride);
-	uint64_t left = file->input.size;
+	uint64_t left = file->input.size < PD_SECTION_MOST ? file->input.size : PD_SECTION_MOST;
+	struct pd_blocks b;
+	int got = 1;
 
+	if (!pd_blocks_init(&b, &file->input, attrs.offset, attrs.offset + attrs.size, err))
+		return false;
 	pd_file_set_events(file, calloc(n + 1, sizeof(*file->events)));
-	if (!bytes || !file->events || !pd_file_read(file, attrs, bytes, err)) {
-		free(bytes);
-		return bytes && file->events ?
-			       false :
-			       pd_error_set(err, "ENOMEM", file->path, attrs.offset,
-					    "no memory for %zu attrs", n);
+	if (!file->events) {
+		pd_error_set(err, "ENOMEM", file->path, attrs.offset, "no memory for %zu attrs",
+			     n);
+		got = -1;
 	}
-	for (size_t i = 0; i < n; i++) {
-		struct pd_event *event = &file->events[i];
-		struct pd_section ids;
-
-		pd_attr_parse(&event->attr, bytes + i * stride, stride - IDS_ENTRY, file->swap,
-			      file->big);
-		pd_cursor_init(&c, bytes + (i + 1) * stride - IDS_ENTRY, IDS_ENTRY, file->swap);
-		ids.offset = pd_take64(&c);
-		ids.size = pd_take64(&c);
-		event->recorded_with = &file->ids;
-		event->index = event->leader = (uint32_t)i;
-		event->n_members = 1;
-		file->n_events++;
-		read_ids(file, event, ids, &left);
+	while (got > 0 && file->n_events < n) {
+		got = pd_blocks_fill(&b, stride, err);
+		if (got > 0) {
+			add_event(file, b.pos, stride, &left);
+			pd_blocks_skip(&b, stride);
+		}
 	}
-	free(bytes);
-	return true;
+	if (!got)
+		pd_error_set(err, "FORMAT", file->path, b.offset,
+			     "attrs: found the end of the file, expected %zu more",
+			     n - file->n_events);
+	pd_blocks_deinit(&b);
+	return got > 0;
 }
 
 /*

@@ -73,10 +73,9 @@ const struct pd_feature_section *pd_file_feature(const struct pd_file *file, uns
 	return NULL;
 }
 
-void *pd_section_alloc(struct pd_section at, size_t more)
+void *pd_section_alloc(struct pd_section at)
 {
-	/* on 32-bit machines a section of a file can be larger than memory */
-	return at.size < PTRDIFF_MAX - more ? malloc((size_t)at.size + more) : NULL;
+	return at.size <= PD_SECTION_MOST ? malloc((size_t)at.size) : NULL;
 }
 
 static bool read_whole(struct pd_input *in, struct pd_section at, void *bytes,
@@ -116,6 +115,20 @@ bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
 	return read_whole(stream->input, at, bytes, err);
 }
 
+bool pd_file_feature_fits(struct pd_file *file, const struct pd_feature_section *s)
+{
+	const struct pd_feature *feature = pd_feature_by_bit(s->bit);
+
+	if (s->bytes || s->at.size <= PD_SECTION_MOST)
+		return true;
+	file->complete = false;
+	pd_file_damaged(file, s->at.offset, s->at.size,
+			"feature %s (bit %u): found %llu bytes, expected at most %u",
+			feature ? feature->name : "unknown", s->bit,
+			(unsigned long long)s->at.size, PD_SECTION_MOST);
+	return false;
+}
+
 bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,
 			  void *bytes, struct pd_error *err)
 {
@@ -131,8 +144,9 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cur
 	const struct pd_feature_section *s = pd_file_feature(file, bit);
 	uint8_t *bytes = NULL;
 
-	if (s && s->at.size && s->at.size <= file->input.size) {
-		bytes = pd_section_alloc(s->at, 0);
+	if (s && s->at.size && s->at.size <= file->input.size &&
+	    pd_file_feature_fits(file, s)) {
+		bytes = pd_section_alloc(s->at);
 		if (bytes && !pd_file_read_feature(file, s, bytes, NULL)) {
 			free(bytes);
 			bytes = NULL;

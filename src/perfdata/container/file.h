@@ -127,17 +127,20 @@ static inline bool pd_stream_holds(const struct pd_stream *stream, struct pd_sec
 	return at.offset <= end && at.size <= end - at.offset;
 }
 
-/*
- * Allocates memory for the bytes of a section and `more`, which the caller frees. Returns NULL
- * if there is not that much.
- */
-void *pd_section_alloc(struct pd_section at, size_t more);
+/* Bytes of a section that is kept in memory; in a sparse file those of more cost nothing. */
+#define PD_SECTION_MOST (64u << 20)
+
+/* Allocates memory for the bytes of a section, at most PD_SECTION_MOST; the caller frees it. */
+void *pd_section_alloc(struct pd_section at);
 
 /* Reads a section of the file or of a stream's data; short reads are failures, and so are streams. */
 bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes,
 		  struct pd_error *err);
 bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
 		    struct pd_error *err);
+
+/* Returns whether a feature's section may be read into memory; notes it as damage if it is too large. */
+bool pd_file_feature_fits(struct pd_file *file, const struct pd_feature_section *section);
 
 /* Reads what a feature holds, section->at.size bytes. */
 bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section *section,

@@ -89,7 +89,13 @@ static void name_from_event_types(struct pd_file *file)
 
 	if (!at.size || at.offset > file->input.size || at.size > file->input.size - at.offset)
 		return;
-	bytes = pd_section_alloc(at, 0);
+	if (at.size > PD_SECTION_MOST) {
+		pd_file_damaged(file, at.offset, at.size,
+				"event types: found %llu bytes, expected at most %u",
+				(unsigned long long)at.size, PD_SECTION_MOST);
+		return;
+	}
+	bytes = pd_section_alloc(at);
 	names.list = calloc((size_t)(at.size / EVENT_TYPE_ENTRY) + 1, sizeof(*names.list));
 	if (bytes && pd_file_read(file, at, bytes, NULL)) {
 		pd_cursor_init(&c, bytes, (size_t)at.size, file->swap);

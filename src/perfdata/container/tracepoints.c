@@ -8,8 +8,6 @@
 #include "perfdata/format/record.h"
 #include "perfdata/format/format.h"
 
-#define MAX_TRACING (64u << 20) /* bytes; a kernel's formats are some megabytes */
-
 /* Android's simpleperf has tracing data in its first record: its own SIMPLE_PERF_RECORD_TRACING_DATA, or perf's. */
 #define SIMPLEPERF_TRACING_DATA 0x8009
 #define HEAD			12 /* the record's header and a u32: bytes of the data */
@@ -40,7 +38,7 @@ static uint8_t *bytes_of(struct pd_file *file, const struct pd_feature_section *
 
 	if (section)
 		return pd_file_feature_bytes(file, PD_FEATURE_TRACING_DATA, &c);
-	bytes = pd_section_alloc(at, 0);
+	bytes = pd_section_alloc(at);
 	if (bytes && !pd_file_read(file, at, bytes, NULL)) {
 		free(bytes);
 		return NULL;
@@ -57,12 +55,6 @@ bool pd_tracing_read(struct pd_file *file)
 
 	if (!at.size)
 		return true;
-	if (at.size > MAX_TRACING) {
-		pd_file_damaged(file, at.offset, at.size,
-				"%llu bytes of tracing data, expected at most %u",
-				(unsigned long long)at.size, MAX_TRACING);
-		return true;
-	}
 	bytes = bytes_of(file, s, at);
 	if (!bytes)
 		return true; /* whoever asks for the feature is told */
