@@ -138,6 +138,18 @@ describe("a section that claims what a sparse file has takes little memory:", fu
       .. "of this event alone, at most 67108864 bytes\n", read(sparse(b:bytes()), 4))
   end)
 
+  it("a pipe's tracing data, which are stepped over", function()
+    local b = builder.new { container = "pipe", event_desc = false }
+    local event = b:event { sample_type = { "ip", "tid", "time" } }
+    local start = #b:bytes()
+    b:raw(66, 0, b.w:u32(SPARSE - start - 12))
+    local samples = b:apart(function() for time = 1, 20 do b:sample(event, { time = time }) end end)
+    local path = sparse(b:bytes(), samples)
+    local found = ("20\ntracing data: found %d bytes, expected at most 67108864\n"):format(SPARSE - start - 12)
+    assert.are.equal(found, read(path, 4))
+    assert.are.equal(found, read(path, 4, 'cat "$2" | "$perflua" "$1" - $3'))
+  end)
+
   it("65536 attrs", function()
     local b = recording()
     local bytes = sparse(b:bytes { attr_size = 4096, attrs = { offset = 4096, size = 65536 * 4096 } })

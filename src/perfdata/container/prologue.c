@@ -11,11 +11,10 @@
 #include "perfdata/format/record.h"
 #include "session.h"
 
-#define HEADER		 8
-#define MAX_TRACING_DATA (64u << 20) /* more is not kept for the events, and stepped over */
-#define MAX_BUILD_IDS	 (16u << 20) /* bytes: more are not kept for the feature */
-#define MAX_EVENTS	 65536
-#define LATE_EVENTS	 256 /* may come behind the prologue */
+#define HEADER	      8
+#define MAX_BUILD_IDS (16u << 20) /* bytes: more are not kept for the feature */
+#define MAX_EVENTS    65536
+#define LATE_EVENTS   256 /* may come behind the prologue */
 
 /* Keeps bytes as what a feature's section would hold; the first of its kind stays. */
 static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
@@ -161,8 +160,8 @@ static bool on_event_type(struct pd_file *file, struct pd_cursor *c, uint64_t of
 }
 
 /*
- * Its payload lies behind the record (see perf_event__process_tracing_data). 1; 0 if there is not as much, and
- * so nothing behind it; -1 on an error.
+ * Keeps the payload behind the record (see perf_event__process_tracing_data). Returns 1; 0 if there
+ * is not as much, or too much to be kept: the pass over the records steps over that; -1 on an error.
  */
 static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
 			   struct pd_error *err)
@@ -172,15 +171,19 @@ static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t s
 
 	if (n > pd_blocks_left(b) - size)
 		return 0;
-	if (n <= MAX_TRACING_DATA) {
-		got = pd_blocks_fill(b, (size_t)size + n, err);
-		if (got <= 0)
-			return got;
-		if (!keep_feature(file, PD_FEATURE_TRACING_DATA, b->offset + size,
-				  b->pos + size, n)) {
-			pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
-			return -1;
-		}
+	if (n > PD_SECTION_MOST) {
+		file->complete = false;
+		pd_file_damaged(file, b->offset + size, n,
+				"tracing data: found %u bytes, expected at most %u", n,
+				PD_SECTION_MOST);
+		return 0;
+	}
+	got = pd_blocks_fill(b, (size_t)size + n, err);
+	if (got <= 0)
+		return got;
+	if (!keep_feature(file, PD_FEATURE_TRACING_DATA, b->offset + size, b->pos + size, n)) {
+		pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
+		return -1;
 	}
 	pd_blocks_skip(b, (uint64_t)size + n);
 	return 1;
