@@ -13,13 +13,13 @@ end
 
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
-  { "base", "", "arena map vector" },
+  { "base", "", "arena map producer vector" },
   { "perfdata/format", "base",
     "attr cursor error event feature feature_decode fields format layout names perf_text print print_scalar record "
     .. "regs rows sample value views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "tracepoint tracing syscalls" },
-  { "perfdata/input", "base perfdata/format", "ahead blocks decompress input" },
+  { "perfdata/input", "base perfdata/format", "blocks decompress input" },
   { "perfdata/container", "base perfdata/format perfdata/tracepoint perfdata/input", "file session" },
   { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container", "batches counters reader stamp" },
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream", "order pieces walk" },
@@ -30,7 +30,9 @@ local modules = {
   { "symbols", "base symbols/elf symbols/jit", "dso find inside memo symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "trace", "base perfdata/tracepoint", "trace" },
-  { "machine", "base perfdata/format perfdata/container perfdata/stream perfdata/order symbols symbols/lines trace", "machine" },
+  { "machine",
+    "base perfdata/format perfdata/container perfdata/stream perfdata/order symbols symbols/lines trace",
+    "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
     "expr fields scope strings value wide" },
   { "query/group", "base perfdata/format query/expr", "group report" },

@@ -13,20 +13,21 @@ struct block {
 };
 
 struct pd_readahead {
-	struct pd_ahead *ahead;
+	struct pb_producer *producer;
+	struct pd_error error; /* why no more is read: the producer's */
 	struct pd_input *input;
 	uint64_t offset, limit; /* what is left to read: the thread's */
 	struct block blocks[BLOCKS];
 };
 
-static void *read_block(void *arg, size_t i, struct pd_error *err)
+static void *read_block(void *arg, size_t i)
 {
 	struct pd_readahead *r = arg;
 	struct block *block = &r->blocks[i % BLOCKS];
 	uint64_t left = r->limit - r->offset;
 	size_t n = left < BLOCK ? (size_t)left : BLOCK;
 
-	if (!pd_input_read(r->input, r->offset, block->bytes, n, n, &block->size, err))
+	if (!pd_input_read(r->input, r->offset, block->bytes, n, n, &block->size, &r->error))
 		return NULL;
 	r->offset += block->size;
 	return block->size ? block : NULL;
@@ -41,8 +42,9 @@ struct pd_readahead *pd_readahead_start(struct pd_input *input, uint64_t offset,
 	r->input = input;
 	r->offset = offset;
 	r->limit = limit;
-	r->ahead = pd_ahead_start((struct pd_maker){ read_block, NULL, r, MOST });
-	if (r->ahead)
+	r->error.code = "";
+	r->producer = pb_producer_start((struct pb_producing){ read_block, NULL, r, MOST });
+	if (r->producer)
 		return r;
 	free(r);
 	return NULL;
@@ -52,16 +54,19 @@ void pd_readahead_stop(struct pd_readahead *r)
 {
 	if (!r)
 		return;
-	pd_ahead_stop(r->ahead);
+	pb_producer_stop(r->producer);
 	free(r);
 }
 
 uint8_t *pd_readahead_next(struct pd_readahead *r, size_t *size, struct pd_error *err)
 {
-	struct block *block = pd_ahead_next(r->ahead, err);
+	struct block *block = pb_producer_next(r->producer);
 
-	if (!block)
+	if (!block) {
+		if (err)
+			*err = r->error;
 		return NULL;
+	}
 	*size = block->size;
 	return block->bytes;
 }

@@ -4,7 +4,7 @@
 #ifndef PERFLUA_PERFDATA_READAHEAD_H
 #define PERFLUA_PERFDATA_READAHEAD_H
 
-#include "ahead.h"
+#include "base/producer.h"
 #include "input.h"
 
 #define PD_AHEAD_ROOM (128 * 1024) /* bytes before a block that are the caller's to write */

@@ -2,12 +2,13 @@
 
 #include <stdlib.h>
 
-#include "perfdata/input/ahead.h"
+#include "base/producer.h"
 
 #define MOST 8 /* chunks that may wait: with these they stay in the L2 cache */
 
 struct pd_openings {
-	struct pd_ahead *ahead;
+	struct pb_producer *producer;
+	struct pd_error error; /* why no more is opened: the producer's */
 	struct pd_opening *due;
 	size_t n;
 	struct pd_scratch scratch; /* the thread's */
@@ -22,11 +23,12 @@ static int by_need(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void *open_next(void *arg, size_t i, struct pd_error *err)
+static void *open_next(void *arg, size_t i)
 {
 	struct pd_openings *o = arg;
 
-	return i < o->n ? pd_chunk_open(o->due[i].chunk, o->due[i].stream, &o->scratch, err) :
+	return i < o->n ? pd_chunk_open(o->due[i].chunk, o->due[i].stream, &o->scratch,
+					&o->error) :
 			  NULL;
 }
 
@@ -46,8 +48,9 @@ struct pd_openings *pd_openings_start(struct pd_opening *due, size_t n)
 	qsort(due, n, sizeof(*due), by_need);
 	o->due = due;
 	o->n = n;
-	o->ahead = pd_ahead_start((struct pd_maker){ open_next, drop, o, MOST });
-	if (o->ahead)
+	o->error.code = "";
+	o->producer = pb_producer_start((struct pb_producing){ open_next, drop, o, MOST });
+	if (o->producer)
 		return o;
 	pd_openings_stop(o);
 	return NULL;
@@ -57,7 +60,7 @@ void pd_openings_stop(struct pd_openings *o)
 {
 	if (!o)
 		return;
-	pd_ahead_stop(o->ahead);
+	pb_producer_stop(o->producer);
 	free(o->scratch.places);
 	free(o->due);
 	free(o);
@@ -65,5 +68,9 @@ void pd_openings_stop(struct pd_openings *o)
 
 struct pd_opened *pd_openings_next(struct pd_openings *o, struct pd_error *err)
 {
-	return pd_ahead_next(o->ahead, err);
+	struct pd_opened *opened = pb_producer_next(o->producer);
+
+	if (!opened && err)
+		*err = o->error;
+	return opened;
 }

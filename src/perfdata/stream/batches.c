@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfdata/input/ahead.h"
+#include "base/producer.h"
 
 #define MOST 8	  /* batches that wait to be asked for */
 #define MANY 4096 /* rows, and picked records, of a batch */
@@ -15,7 +15,7 @@
 	 1024) /* bytes of a block: what zstd makes at once, and the longest record */
 
 struct pd_batches {
-	struct pd_ahead *ahead; /* NULL: there is no thread */
+	struct pb_producer *producer; /* NULL: there is no thread */
 	/* the thread's: */
 	struct pd_reader reader;
 	struct pd_stamp stamp;
@@ -272,14 +272,13 @@ static int fill(struct pd_batches *b, struct pd_batch *batch)
 	return r->unusual ? -1 : got;
 }
 
-static void *make(void *arg, size_t i, struct pd_error *err)
+static void *make(void *arg, size_t i)
 {
 	struct pd_batches *b = arg;
 	struct pd_batch *batch = take_spare(b);
 	int got = batch ? fill(b, batch) : -1;
 
 	(void)i;
-	(void)err;
 	b->unusual = got < 0;
 	if (batch && (got < 0 || (got == 0 && !batch->n_rows))) {
 		pd_batches_give_back(b, batch);
@@ -321,7 +320,8 @@ struct pd_batches *pd_batches_start(struct pd_stream *stream, const struct pd_ty
 	}
 	/* without a thread it is done by the caller's */
 	if (threads > 1)
-		b->ahead = pd_ahead_start((struct pd_maker){ make, destroy_batch, b, MOST });
+		b->producer = pb_producer_start(
+			(struct pb_producing){ make, destroy_batch, b, MOST });
 	return b;
 }
 
@@ -329,7 +329,7 @@ void pd_batches_stop(struct pd_batches *b)
 {
 	if (!b)
 		return;
-	pd_ahead_stop(b->ahead);
+	pb_producer_stop(b->producer);
 	pd_reader_deinit(&b->reader);
 	while (b->spare) {
 		struct pd_batch *batch = b->spare;
@@ -348,7 +348,7 @@ const struct pd_binder *pd_batches_binder(const struct pd_batches *b)
 
 struct pd_batch *pd_batches_next(struct pd_batches *b, bool *unusual)
 {
-	struct pd_batch *batch = b->ahead ? pd_ahead_next(b->ahead, NULL) : make(b, 0, NULL);
+	struct pd_batch *batch = b->producer ? pb_producer_next(b->producer) : make(b, 0);
 
 	*unusual = !batch && b->unusual;
 	return batch;

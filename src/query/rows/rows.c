@@ -54,7 +54,7 @@ struct pq_rows {
 	bool ended;	  /* the last one was made */
 	/* one is the caller's, AHEAD wait, one is being made */
 	struct batch batches[AHEAD + 2];
-	struct pd_ahead *ahead; /* NULL: they are made when they are asked for */
+	struct pb_producer *producer; /* NULL: they are made when they are asked for */
 	bool asked_thread;
 	atomic_bool stop;	  /* the thread is to come to its end */
 	const struct batch *last; /* the batch that the caller has */
@@ -193,8 +193,8 @@ struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
 static void finish(struct pq_rows *rows)
 {
 	atomic_store_explicit(&rows->stop, true, memory_order_relaxed);
-	pd_ahead_stop(rows->ahead);
-	rows->ahead = NULL;
+	pb_producer_stop(rows->producer);
+	rows->producer = NULL;
 	if (rows->walking)
 		pd_walk_deinit(&rows->walk);
 	rows->walking = false;
@@ -321,7 +321,7 @@ static bool reserve(const struct pq_rows *rows, struct batch *b, size_t most)
 }
 
 /* Makes the next batch: in the thread, or for whoever asks for it. NULL: there is none. */
-static void *make(void *arg, size_t number, struct pd_error *err)
+static void *make(void *arg, size_t number)
 {
 	struct pq_rows *rows = arg;
 	struct batch *b = &rows->batches[rows->n_batches % (AHEAD + 2)];
@@ -338,10 +338,9 @@ static void *make(void *arg, size_t number, struct pd_error *err)
 	/* a record of a stream that is still being written is not to wait for the next one */
 	if (!rows->passes && rows->most < MOST_ROWS)
 		rows->most *= GROWTH;
-	if (!(reserve(rows, b, most) ? fill(rows, b, most, err) : no_memory(rows, err))) {
+	if (!(reserve(rows, b, most) ? fill(rows, b, most, &rows->error) :
+				       no_memory(rows, &rows->error)))
 		b->end = BATCH_FAILED;
-		rows->error = *err;
-	}
 	rows->ended = b->end != BATCH_ROWS;
 	return b;
 }
@@ -385,7 +384,8 @@ static void start_thread(struct pq_rows *rows)
 	rows->asked_thread = true;
 	/* without one, or memory for it, it goes on in the caller's thread */
 	if (!rows->resolver || pm_machine_prepare(rows->scope->machine))
-		rows->ahead = pd_ahead_start((struct pd_maker){ make, NULL, rows, AHEAD });
+		rows->producer = pb_producer_start(
+			(struct pb_producing){ make, NULL, rows, AHEAD });
 }
 
 int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err)
@@ -403,7 +403,7 @@ int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *
 			start_thread(rows);
 		if (!goes_on(rows))
 			return 0;
-		b = rows->ahead ? pd_ahead_next(rows->ahead, err) : make(rows, 0, err);
+		b = rows->producer ? pb_producer_next(rows->producer) : make(rows, 0);
 		rows->last = b;
 		if (b->n_rows) {
 			*batch = (struct pq_batch){ b->values, b->n_rows, 0, b->part };
