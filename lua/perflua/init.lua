@@ -3,7 +3,7 @@
 local core = require "perflua.core"
 local blame = require "perflua.errors.blame"
 local class = require "perflua.errors.methods"
-local events = require "perflua.file.events"
+local events = require "perflua.recording.events"
 local guard = require "perflua.errors.guard"
 local paths = require "perflua.file.paths"
 local records = require "perflua.file.records"

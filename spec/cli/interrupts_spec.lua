@@ -230,7 +230,7 @@ describe("a tool that was interrupted", function()
 
   it("ends to write a report, behind 10000 rows of an event", function()
     local hook = INTERRUPT .. [[
-      local engine = require "perflua.query.engine"
+      local engine = require "perflua.plan.engine"
       local groups = engine.groups
       function engine.groups(...)
         local list, rows = groups(...)

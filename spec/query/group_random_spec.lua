@@ -1,7 +1,7 @@
 -- Any keys and measures: the core, by one thread or several, has the answer that Lua has record by record.
 local perflua = require "perflua"
 local builder = require "spec.support.builder"
-local engine = require "perflua.query.engine"
+local engine = require "perflua.plan.engine"
 local exact = require "spec.support.exact"
 
 local values = {

@@ -1,7 +1,7 @@
 -- Groups as the core makes them: what they measure, and that it is what Lua gets record by record.
 local perflua = require "perflua"
 local builder = require "spec.support.builder"
-local engine = require "perflua.query.engine"
+local engine = require "perflua.plan.engine"
 local exact = require "spec.support.exact"
 local two_events = require "spec.support.two_events"
 

@@ -1,7 +1,7 @@
 /*
  * What a query describes, from Lua tables to trees of query's (node.h), and answers back to Lua.
  *
- * A tree is a table as lua/perflua/query/lower.lua makes it:
+ * A tree is a table as lua/perflua/plan/lower.lua makes it:
  *	{ op = name, kind = name, negated = boolean, left = tree, right = tree, … } and by its op
  *	value (const), field (field), set = {value, …} (in), events = {[index] = true} (event_in).
  * A field is { name, step, … }, steps being names or positions, with by_event = {[index] = value}, kind = name and

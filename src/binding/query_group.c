@@ -316,7 +316,7 @@ static void push_ratio(lua_State *L, const struct pl_job *job, const struct pq_s
 	lua_rawseti(L, -2, 2);
 }
 
-/* States as lua/perflua/group/measures.lua has them. [-0, +1] */
+/* States as lua/perflua/measures/init.lua has them. [-0, +1] */
 static void (*const push_state[])(lua_State *, const struct pl_job *,
 				  const struct pq_state *) = {
 	[PQ_M_COUNT] = push_number, [PQ_M_SUM] = push_number,	[PQ_M_AVG] = push_avg,

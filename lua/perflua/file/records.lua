@@ -1,13 +1,13 @@
 -- file:records(options) and file:samples(event): which records a Query starts from.
 
 local blame = require "perflua.errors.blame"
-local check_open = require "perflua.file.check_open"
+local check_open = require "perflua.recording.check_open"
 local description = require "perflua.table.description"
-local events = require "perflua.file.events"
-local fields = require "perflua.query.fields"
+local events = require "perflua.recording.events"
+local fields = require "perflua.fields"
 local query = require "perflua.query"
 local suggest = require "perflua.errors.suggest"
-local types = require "perflua.file.types"
+local types = require "perflua.recording.types"
 
 local records = {}
 

@@ -1,13 +1,13 @@
 -- file:run(handlers): one handler for each record, found before the first record is read.
 
 local blame = require "perflua.errors.blame"
-local check_open = require "perflua.file.check_open"
-local events = require "perflua.file.events"
-local fields = require "perflua.query.fields"
-local lower = require "perflua.query.lower"
-local plan = require "perflua.query.plan"
+local check_open = require "perflua.recording.check_open"
+local events = require "perflua.recording.events"
+local fields = require "perflua.fields"
+local lower = require "perflua.plan.lower"
+local plan = require "perflua.plan"
 local suggest = require "perflua.errors.suggest"
-local types = require "perflua.file.types"
+local types = require "perflua.recording.types"
 local warning = require "perflua.errors.warning"
 
 local run = {}

@@ -2,8 +2,8 @@
 
 local arith = require "perflua.filter.arith"
 local duration = require "perflua.text.duration"
-local events = require "perflua.file.events"
-local words = require "perflua.filter.words"
+local events = require "perflua.recording.events"
+local words = require "perflua.filter.kinds"
 
 local calls = {}
 

@@ -11,8 +11,8 @@
 
 local arith = require "perflua.filter.arith"
 local calls = require "perflua.filter.calls"
-local events = require "perflua.file.events"
-local words = require "perflua.filter.words"
+local events = require "perflua.recording.events"
+local words = require "perflua.filter.kinds"
 
 local fail = require("perflua.filter.lexer").fail
 local family, word = words.family, words.of

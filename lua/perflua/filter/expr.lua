@@ -11,7 +11,7 @@
 local check = require "perflua.filter.check"
 local closures = require "perflua.filter.closures"
 local parser = require "perflua.filter.parser"
-local words = require "perflua.filter.words"
+local words = require "perflua.filter.kinds"
 
 local expr = {}
 

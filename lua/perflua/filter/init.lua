@@ -1,8 +1,8 @@
 -- The filters of where(): a string (compiled by filter/expr.lua), a function, or { field = value, … }.
 
-local between = require "perflua.query.between"
+local between = require "perflua.recording.between"
 local blame = require "perflua.errors.blame"
-local events = require "perflua.file.events"
+local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
 local suggest = require "perflua.errors.suggest"
 local warning = require "perflua.errors.warning"

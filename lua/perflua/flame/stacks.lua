@@ -7,7 +7,7 @@
 local aggregate = require "perflua.group.aggregate"
 local aside = require "perflua.group.aside"
 local clean = require "perflua.flame.clean"
-local events = require "perflua.file.events"
+local events = require "perflua.recording.events"
 local inlined = require "perflua.flame.inlined"
 local kinds = require "perflua.flame.kinds"
 

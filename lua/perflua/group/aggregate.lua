@@ -2,11 +2,11 @@
 -- table of tables with the groups as leaves, for what only Lua can answer.
 
 local aside = require "perflua.group.aside"
-local engine = require "perflua.query.engine"
+local engine = require "perflua.plan.engine"
 local loop = require "perflua.group.loop"
-local measures = require "perflua.group.measures"
-local number = require "perflua.group.number"
-local plan = require "perflua.query.plan"
+local measures = require "perflua.measures"
+local number = require "perflua.measures.number"
+local plan = require "perflua.plan"
 
 local ABSENT = plan.ABSENT
 

@@ -2,10 +2,10 @@
 
 local blame = require "perflua.errors.blame"
 local aggregate = require "perflua.group.aggregate"
-local counts = require "perflua.intervals.counts"
+local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
-local measures = require "perflua.group.measures"
-local events = require "perflua.file.events"
+local measures = require "perflua.measures"
+local events = require "perflua.recording.events"
 local interrupted = require "perflua.table.interrupted"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"

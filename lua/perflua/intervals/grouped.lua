@@ -1,9 +1,9 @@
 -- Grouped queries over spans as the core runs them: it pairs the records, and adds up what is read of the pairs.
 
 local expr = require "perflua.filter.expr"
-local lower = require "perflua.query.lower"
+local lower = require "perflua.plan.lower"
 local paired = require "perflua.intervals.paired"
-local plan = require "perflua.query.plan"
+local plan = require "perflua.plan"
 
 local grouped = {}
 

@@ -1,11 +1,11 @@
 -- Intervals: spans of time from a record that opens one to the record that closes it, and the records inside of them.
 
 local blame = require "perflua.errors.blame"
-local check_open = require "perflua.file.check_open"
+local check_open = require "perflua.recording.check_open"
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
-local events = require "perflua.file.events"
-local fields = require "perflua.query.fields"
+local events = require "perflua.recording.events"
+local fields = require "perflua.fields"
 local grouped = require "perflua.intervals.grouped"
 local inside = require "perflua.intervals.inside"
 local keys = require "perflua.intervals.keys"

@@ -2,7 +2,7 @@
 
 local arith = require "perflua.filter.arith"
 local blame = require "perflua.errors.blame"
-local words = require "perflua.filter.words"
+local words = require "perflua.filter.kinds"
 
 local keys = {}
 

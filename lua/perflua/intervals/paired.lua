@@ -1,7 +1,7 @@
 -- Spans that the core pairs, where all that is read of the records is described: what is asked of them, and what is
 -- made of them, is left to Lua.
 
-local plan = require "perflua.query.plan"
+local plan = require "perflua.plan"
 local span_meta = require "perflua.intervals.span"
 local text = require "perflua.intervals.text"
 

@@ -1,11 +1,11 @@
 -- The fields of spans: their own, those of the record that opened one ("open.comm", or "comm") and of the record that
 -- closed it ("close.comm").
 --
--- A Ref of it (query/fields.lua) says in `span` where its value comes from: { own = "duration" }, { key = 2 }, or
+-- A Ref of it (fields/init.lua) says in `span` where its value comes from: { own = "duration" }, { key = 2 }, or
 -- { side = "open", ref = the record's Ref }. The pass over the spans reads it; there is no get.
 
-local fields = require "perflua.query.fields"
-local members = require "perflua.query.members"
+local fields = require "perflua.fields"
+local members = require "perflua.fields.members"
 local parser = require "perflua.filter.parser"
 
 local scope = {}

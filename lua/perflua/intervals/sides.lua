@@ -6,11 +6,11 @@
 local blame = require "perflua.errors.blame"
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
-local events = require "perflua.file.events"
-local fields = require "perflua.query.fields"
+local events = require "perflua.recording.events"
+local fields = require "perflua.fields"
 local filter = require "perflua.filter"
 local suggest = require "perflua.errors.suggest"
-local types = require "perflua.file.types"
+local types = require "perflua.recording.types"
 
 local sides = {}
 

@@ -1,7 +1,7 @@
 -- Where a pass has the values that a query over spans reads: as Lua text over the locals of the pass (text.lua).
 
 local expr = require "perflua.filter.expr"
-local plan = require "perflua.query.plan"
+local plan = require "perflua.plan"
 
 local ABSENT = plan.ABSENT
 

@@ -1,7 +1,7 @@
 -- A query script run over one recording in this process.
 
 local needs = require "perflua.meta.needs"
-local returned = require "perflua.cli.returned"
+local returned = require "perflua.meta.returned"
 
 local script = {}
 

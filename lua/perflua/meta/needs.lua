@@ -10,9 +10,9 @@
 
 local blame = require "perflua.errors.blame"
 local core = require "perflua.core"
-local events = require "perflua.file.events"
+local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
-local fields = require "perflua.query.fields"
+local fields = require "perflua.fields"
 local fmt = require "perflua.text.fmt"
 local recipe = require "perflua.meta.recipe"
 local suggest = require "perflua.errors.suggest"

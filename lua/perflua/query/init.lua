@@ -3,15 +3,15 @@
 
 local core = require "perflua.core"
 local class = require "perflua.errors.methods"
-local between = require "perflua.query.between"
+local between = require "perflua.recording.between"
 local description = require "perflua.table.description"
 local blame = require "perflua.errors.blame"
-local check_open = require "perflua.file.check_open"
+local check_open = require "perflua.recording.check_open"
 local filter = require "perflua.filter"
 local aggregate = require "perflua.group.aggregate"
 local group = require "perflua.group"
-local measures = require "perflua.group.measures"
-local plan = require "perflua.query.plan"
+local measures = require "perflua.measures"
+local plan = require "perflua.plan"
 
 ---@class perflua.Query
 local Query = {}

@@ -3,7 +3,7 @@
 
 local aggregate = require "perflua.group.aggregate"
 local names = require "perflua.report.names"
-local sums = require "perflua.group.sums"
+local sums = require "perflua.measures.sums"
 
 local callers = {}
 

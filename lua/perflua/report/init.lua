@@ -19,7 +19,7 @@
 local aside = require "perflua.group.aside"
 local blame = require "perflua.errors.blame"
 local callers = require "perflua.report.callers"
-local engine = require "perflua.query.engine"
+local engine = require "perflua.plan.engine"
 local rows = require "perflua.report.rows"
 local sections = require "perflua.report.sections"
 local Table = require "perflua.table"

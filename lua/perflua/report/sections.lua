@@ -4,7 +4,7 @@
 
 local order = require "perflua.report.order"
 local sort = require "perflua.table.sort"
-local sums = require "perflua.group.sums"
+local sums = require "perflua.measures.sums"
 
 local PERIOD, CHILDREN = 2, 3 -- places in a row
 

@@ -1,6 +1,6 @@
 -- Which samples `perflua script` shows: what its options say, as a Query.
 
-local between = require "perflua.query.between"
+local between = require "perflua.recording.between"
 local placeless = require "perflua.errors.placeless"
 
 local samples = {}

@@ -6,16 +6,16 @@
 -- kind (of the field), option, field, weight }; a group is { event = place in events, keys = {…}, state, state … }.
 -- If an interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all groups
 -- are there, data.total is how many there were, and data.rest has the sums that shares are of besides.
--- self.show = { column, ascending, top }. Of spans, self.counts says what could not be paired (intervals/counts.lua).
+-- self.show = { column, ascending, top }. Of spans, self.counts says what could not be paired (table/pair_counts.lua).
 
 local blame = require "perflua.errors.blame"
-local counts = require "perflua.intervals.counts"
+local counts = require "perflua.table.pair_counts"
 local class = require "perflua.errors.methods"
 local description = require "perflua.table.description"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local measures = require "perflua.group.measures"
+local measures = require "perflua.measures"
 local merge = require "perflua.table.merge"
 local order = require "perflua.table.order"
 local read = require "perflua.table.read"

@@ -1,6 +1,6 @@
 -- Rows by three keys, each of which may be false: what a pass adds up.
 
-local sums = require "perflua.group.sums"
+local sums = require "perflua.measures.sums"
 
 local keyed = {}
 local Keyed = {}

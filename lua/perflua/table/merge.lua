@@ -3,10 +3,10 @@
 --
 -- An accumulator owns its groups and finds them by a tree: event, then the values of the keys.
 
-local counts = require "perflua.intervals.counts"
+local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local interrupted = require "perflua.table.interrupted"
-local measures = require "perflua.group.measures"
+local measures = require "perflua.measures"
 
 local LOOK_EVERY = 8192 -- groups between two looks at the interrupt, which ends the adding
 

@@ -7,7 +7,7 @@
 
 local description = require "perflua.table.description"
 local kinds = require "perflua.table.kinds"
-local measures = require "perflua.group.measures"
+local measures = require "perflua.measures"
 local plain = require "perflua.table.plain"
 local states = require "perflua.table.states"
 local values = require "perflua.table.values"

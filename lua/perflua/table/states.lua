@@ -77,7 +77,7 @@ states.ratio = {
   end,
 }
 
--- See group/average.lua.
+-- See measures/average.lua.
 states.avg = {
   write = function(s, value_token)
     return ("%d|%d|%s"):format(s[1], s[2], value_token(s[3]))

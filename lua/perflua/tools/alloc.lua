@@ -6,7 +6,7 @@ local live = require "perflua.waits.live"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local some = require "perflua.file.some"
-local symbols = require "perflua.cli.symbols"
+local symbols = require "perflua.toolkit.symbols"
 
 local known = { "site", "function", "cache", "comm" }
 

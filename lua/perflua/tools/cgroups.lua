@@ -7,7 +7,7 @@ local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local some = require "perflua.file.some"
-local adders = require "perflua.group.sums"
+local adders = require "perflua.measures.sums"
 
 local add = adders.adder "unsigned"
 

@@ -6,7 +6,7 @@ local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
 local show = require "perflua.doctor.show"
-local symbols = require "perflua.cli.symbols"
+local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
   description = "is a recording whole and good: damage, losses, gaps; what to record better",

@@ -2,8 +2,8 @@
 
 local perflua = require "perflua"
 local placeless = require "perflua.errors.placeless"
-local plan = require "perflua.query.plan"
-local symbols = require "perflua.cli.symbols"
+local plan = require "perflua.plan"
+local symbols = require "perflua.toolkit.symbols"
 
 local USAGE = 2
 

@@ -5,8 +5,8 @@ local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local page_faults = require "perflua.waits.page_faults"
 local some = require "perflua.file.some"
-local sums = require "perflua.group.sums"
-local symbols = require "perflua.cli.symbols"
+local sums = require "perflua.measures.sums"
+local symbols = require "perflua.toolkit.symbols"
 
 local add = sums.adder "unsigned"
 

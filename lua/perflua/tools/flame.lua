@@ -6,7 +6,7 @@ local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local palette = require "perflua.flame.palette"
 local placeless = require "perflua.errors.placeless"
-local read = require "perflua.flame.read"
+local read = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
 local tool = {

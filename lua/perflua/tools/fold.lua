@@ -2,7 +2,7 @@
 
 local folded = require "perflua.flame.folded"
 local output = require "perflua.table.output"
-local read = require "perflua.flame.read"
+local read = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
 local tool = {

@@ -1,7 +1,7 @@
 -- perflua help: what tools there are, and what one of them, or a script, is for.
 
 local needs = require "perflua.meta.needs"
-local returned = require "perflua.cli.returned"
+local returned = require "perflua.meta.returned"
 local tools = require "perflua.tools"
 
 local help = {

@@ -3,9 +3,9 @@
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local requests = require "perflua.waits.requests"
-local sketch = require "perflua.group.sketch"
+local sketch = require "perflua.measures.sketch"
 local some = require "perflua.file.some"
-local sums = require "perflua.group.sums"
+local sums = require "perflua.measures.sums"
 local totals = require "perflua.waits.totals"
 
 local add = sums.adder "unsigned"

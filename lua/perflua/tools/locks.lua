@@ -3,7 +3,7 @@
 local listed = require "perflua.table.listed"
 local locks = require "perflua.waits.locks"
 local needs = require "perflua.meta.needs"
-local symbols = require "perflua.cli.symbols"
+local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
 
 local tool = {

@@ -9,9 +9,9 @@ local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local off = require "perflua.waits.off"
 local output = require "perflua.table.output"
-local read = require "perflua.flame.read"
+local read = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
-local symbols = require "perflua.cli.symbols"
+local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
 
 local tool = {

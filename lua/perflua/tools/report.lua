@@ -10,7 +10,7 @@ local placeless = require "perflua.errors.placeless"
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local show = require "perflua.report.show"
-local symbols = require "perflua.cli.symbols"
+local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",

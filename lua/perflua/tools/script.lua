@@ -3,9 +3,9 @@
 local core = require "perflua.core"
 local fields = require "perflua.script.fields"
 local perflua = require "perflua"
-local plan = require "perflua.query.plan"
+local plan = require "perflua.plan"
 local samples = require "perflua.script.samples"
-local symbols = require "perflua.cli.symbols"
+local symbols = require "perflua.toolkit.symbols"
 
 local USAGE = 2
 local MAX_STACK = 127 -- as perf has it: PERF_MAX_STACK_DEPTH

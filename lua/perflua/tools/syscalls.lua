@@ -3,7 +3,7 @@
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
-local sketch = require "perflua.group.sketch"
+local sketch = require "perflua.measures.sketch"
 local some = require "perflua.file.some"
 
 local tool = {

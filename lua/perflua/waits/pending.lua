@@ -9,7 +9,7 @@ local Pending = {}
 Pending.__index = Pending
 
 ---@param keeps_first boolean? of two that begin before an end the first goes on; else the second
----@return table # { open, pairs, unopened, restarted, lost, unreadable }; what is counted is as in intervals/counts.lua
+---@return table # { open, pairs, unopened, restarted, lost, unreadable }; counts are those of table/pair_counts.lua
 function pending.new(keeps_first)
   return setmetatable({
     open = {}, pairs = 0, unopened = 0, restarted = 0, lost = 0, unreadable = 0, keeps_first = keeps_first or false,

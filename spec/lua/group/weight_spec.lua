@@ -140,7 +140,7 @@ end)
 
 -- Exactly, with products of more than 64 bits.
 describe("a weighted average", function()
-  local measures = require "perflua.group.measures"
+  local measures = require "perflua.measures"
   local random = math.random
 
   local function add(kind, list)

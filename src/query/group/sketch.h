@@ -1,5 +1,6 @@
 /*
- * Counts of values in buckets: the same buckets as lua/perflua/group/sketch.lua, where the values of the buckets are.
+ * Counts of values in buckets: the same buckets as lua/perflua/measures/sketch.lua, where the
+ * values of the buckets are.
  */
 #ifndef PERFLUA_QUERY_SKETCH_H
 #define PERFLUA_QUERY_SKETCH_H

@@ -1,4 +1,4 @@
-local sketch = require "perflua.group.sketch"
+local sketch = require "perflua.measures.sketch"
 
 local function counts_of(values, kind)
   local counts, bucket = {}, sketch.scale(kind).bucket

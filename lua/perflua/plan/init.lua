@@ -7,9 +7,9 @@
 -- with `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it
 -- gives what plan.source and plan.records give, and says `why` the core does not.
 
-local engine = require "perflua.query.engine"
+local engine = require "perflua.plan.engine"
 local guard = require "perflua.errors.guard"
-local lower = require "perflua.query.lower"
+local lower = require "perflua.plan.lower"
 
 local plan = {}
 

@@ -7,7 +7,7 @@ local perflua = require "perflua"
 local placeless = require "perflua.errors.placeless"
 local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
-local symbols = require "perflua.cli.symbols"
+local symbols = require "perflua.toolkit.symbols"
 
 local read = {}
 

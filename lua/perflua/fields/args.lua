@@ -4,7 +4,7 @@
 -- Each event reads its own field, with that field's size and sign. Where events disagree, integers of less than 8 bytes
 -- are the same with a sign and without, so they are signed beside signed ones; all else is of kind "any".
 
-local members = require "perflua.query.members"
+local members = require "perflua.fields.members"
 local parser = require "perflua.filter.parser"
 
 local args = {}

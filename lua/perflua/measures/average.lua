@@ -3,7 +3,7 @@
 
 local arith = require "perflua.filter.arith"
 local blame = require "perflua.errors.blame"
-local sums = require "perflua.group.sums"
+local sums = require "perflua.measures.sums"
 
 local average = {}
 

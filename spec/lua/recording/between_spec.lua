@@ -1,4 +1,4 @@
-local between = require "perflua.query.between"
+local between = require "perflua.recording.between"
 
 describe("a time given to between()", function()
   local file = { first_time = 8590143543210, last_time = 8590143543210 + 999999999999 }

@@ -1,5 +1,5 @@
 -- Measures by themselves: what records of different types give does not depend on their order.
-local measures = require "perflua.group.measures"
+local measures = require "perflua.measures"
 
 local function of(name, kind, list)
   local one = measures[name]

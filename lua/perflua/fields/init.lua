@@ -7,14 +7,14 @@
 -- checks and mixed, see Scope:argument.
 
 local core = require "perflua.core"
-local args = require "perflua.query.args"
+local args = require "perflua.fields.args"
 local arith = require "perflua.filter.arith"
 local blame = require "perflua.errors.blame"
-local events = require "perflua.file.events"
+local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
 local guard = require "perflua.errors.guard"
 local suggest = require "perflua.errors.suggest"
-local members = require "perflua.query.members"
+local members = require "perflua.fields.members"
 local fail = require("perflua.filter.lexer").fail
 
 local fields = {}

@@ -1,4 +1,4 @@
-local events = require "perflua.file.events"
+local events = require "perflua.recording.events"
 
 describe("looking up an event by name", function()
   local function list_of(...)

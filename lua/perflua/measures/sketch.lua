@@ -5,7 +5,7 @@
 -- middle is at most 0.8 % from what is in it. Floats likewise, by the top bits of their
 -- representation. Negative values are in the buckets of their magnitude, mirrored.
 
-local sums = require "perflua.group.sums"
+local sums = require "perflua.measures.sums"
 
 local sketch = {}
 

@@ -2,11 +2,11 @@
 -- run by group/aggregate.lua, record by record, with the same answer.
 
 local blame = require "perflua.errors.blame"
-local events = require "perflua.file.events"
+local events = require "perflua.recording.events"
 local guard = require "perflua.errors.guard"
-local lower = require "perflua.query.lower"
-local measures = require "perflua.group.measures"
-local sums = require "perflua.group.sums"
+local lower = require "perflua.plan.lower"
+local measures = require "perflua.measures"
+local sums = require "perflua.measures.sums"
 
 local engine = {}
 

@@ -11,10 +11,10 @@
 -- states of a weighted measure have the form that they have without.
 
 local arith = require "perflua.filter.arith"
-local average = require "perflua.group.average"
-local number_shown = require "perflua.group.number"
-local sketch = require "perflua.group.sketch"
-local sums = require "perflua.group.sums"
+local average = require "perflua.measures.average"
+local number_shown = require "perflua.measures.number"
+local sketch = require "perflua.measures.sketch"
+local sums = require "perflua.measures.sums"
 
 local measures = {}
 
