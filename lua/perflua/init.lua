@@ -1,15 +1,14 @@
 -- perflua: recordings of Linux perf, asked from Lua.
 
 local core = require "perflua.core"
-local blame = require "perflua.errors.blame"
-local class = require "perflua.errors.methods"
+local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
-local guard = require "perflua.errors.guard"
 local paths = require "perflua.file.paths"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
+local blame, guard = errors.blame, errors.guard
 
 ---@class perflua
 local perflua = {
@@ -25,7 +24,7 @@ local perflua = {
 
 local file_methods = core.methods("file")
 local methods = { records = records.records, samples = records.samples, run = run.run }
-for name, method in pairs(class.checked(methods, "perflua.file", "File")) do file_methods[name] = method end
+for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do file_methods[name] = method end
 
 -- file.events[name]: the first event of that name.
 core.metatable("events").__index = function(list, name)

@@ -3,7 +3,7 @@
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
-local placeless = require "perflua.errors.placeless"
+local placeless = require("perflua.errors").placeless
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.meta.returned"
 local suggest = require "perflua.errors.suggest"

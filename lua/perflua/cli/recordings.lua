@@ -1,6 +1,6 @@
 -- The recordings among the arguments of the interpreter.
 
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local needs = require "perflua.meta.needs"
 
 local recordings = {}

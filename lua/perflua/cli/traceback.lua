@@ -1,6 +1,6 @@
 -- The message of an error with where the script was.
 
-local placeless = require "perflua.errors.placeless"
+local placeless = require("perflua.errors").placeless
 
 -- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above it, when they
 -- only found the script's own mistake.
@@ -24,7 +24,7 @@ local function frames_of_script()
   while is_below(frames[#frames]) do
     table.remove(frames)
   end
-  local blamed = frames[3] and frames[3]:find("^\tlua/perflua/errors/blame%.lua:") -- below [C]: in function 'error'
+  local blamed = frames[3] and frames[3]:find("^\tlua/perflua/errors/init%.lua:") -- below [C]: in function 'error'
   while blamed and frames[2] and is_above(frames[2]) do
     table.remove(frames, 2)
   end

@@ -5,7 +5,7 @@ local common = require "perflua.doctor.common"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local missing = require "perflua.doctor.missing"
-local types = require "perflua.recording.types"
+local types = require("perflua.recording").types
 local words = require "perflua.doctor.words"
 
 local checks = {

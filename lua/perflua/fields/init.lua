@@ -9,13 +9,13 @@
 local core = require "perflua.core"
 local args = require "perflua.fields.args"
 local arith = require "perflua.filter.arith"
-local blame = require "perflua.errors.blame"
+local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
-local guard = require "perflua.errors.guard"
 local suggest = require "perflua.errors.suggest"
 local members = require "perflua.fields.members"
 local fail = require("perflua.filter.lexer").fail
+local blame, guard = errors.blame, errors.guard
 
 local fields = {}
 

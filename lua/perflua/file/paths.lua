@@ -1,6 +1,6 @@
 -- Whether the paths that a user gives are what they should be.
 
-local errno = require "perflua.errors.errno"
+local errno = require("perflua.errors").errno
 
 local paths = {}
 

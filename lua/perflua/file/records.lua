@@ -1,13 +1,13 @@
 -- file:records(options) and file:samples(event): which records a Query starts from.
 
-local blame = require "perflua.errors.blame"
-local check_open = require "perflua.recording.check_open"
+local blame = require("perflua.errors").blame
+local recording = require "perflua.recording"
 local description = require "perflua.table.description"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
 local query = require "perflua.query"
 local suggest = require "perflua.errors.suggest"
-local types = require "perflua.recording.types"
+local check_open, types = recording.check_open, recording.types
 
 local records = {}
 

@@ -1,14 +1,14 @@
 -- file:run(handlers): one handler for each record, found before the first record is read.
 
-local blame = require "perflua.errors.blame"
-local check_open = require "perflua.recording.check_open"
+local errors = require "perflua.errors"
+local recording = require "perflua.recording"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
 local lower = require "perflua.plan.lower"
 local plan = require "perflua.plan"
 local suggest = require "perflua.errors.suggest"
-local types = require "perflua.recording.types"
-local warning = require "perflua.errors.warning"
+local check_open, types = recording.check_open, recording.types
+local blame, warning = errors.blame, errors.warning
 
 local run = {}
 

@@ -3,14 +3,14 @@
 local arith = require "perflua.filter.arith"
 local duration = require "perflua.text.duration"
 local events = require "perflua.recording.events"
-local words = require "perflua.filter.kinds"
+local kinds = require "perflua.filter.kinds"
 
 local calls = {}
 
 local fail = require("perflua.filter.lexer").fail
 
 local function text_argument(node, name)
-  if not words.is_text[node.kind] then fail(node.at, "'%s' needs strings, not %s", name, words.of(node)) end
+  if not kinds.is_text[node.kind] then fail(node.at, "'%s' needs strings, not %s", name, kinds.called(node)) end
 end
 
 local function text_test(node, left, right)
@@ -63,7 +63,7 @@ end
 local function bucket(node, value, width)
   local kind = value.kind
   if not arith.is_number[kind] or kind == "float" then
-    fail(value.at, "'bucket' needs an integer, not %s", words.of(value))
+    fail(value.at, "'bucket' needs an integer, not %s", kinds.called(value))
   end
   local constant = { op = "const", at = width.at, kind = "natural", value = width_of(width, kind) }
   node.left, node.right = value, constant
@@ -105,8 +105,8 @@ function calls.count(node, scope, visit)
   local operand = visit(node.left, scope)
   if operand.op ~= "field" then
     fail(operand.at, "'#' needs a field: of a composite it counts items, of a string bytes")
-  elseif operand.kind ~= "view" and not words.is_text[operand.kind] then
-    fail(operand.at, "'#' counts items of a composite and bytes of a string, not of %s", words.of(operand))
+  elseif operand.kind ~= "view" and not kinds.is_text[operand.kind] then
+    fail(operand.at, "'#' counts items of a composite and bytes of a string, not of %s", kinds.called(operand))
   elseif operand.kind == "view" and math.type(operand.path[#operand.path]) then
     fail(operand.at, "%s is an item, and has none", operand.text)
   end
@@ -136,8 +136,8 @@ local function check_items(node, left)
   for _, item in ipairs(node.items) do
     if item.op ~= "const" then fail(item.at, "a list after 'in' holds constants only") end
     if item.kind == "nil" then fail(item.at, "nil is in no list; ask with == nil") end
-    if words.family(item.kind) ~= words.family(first.kind) then
-      fail(item.at, "%s and %s do not compare", words.of(first), words.of(item))
+    if kinds.family(item.kind) ~= kinds.family(first.kind) then
+      fail(item.at, "%s and %s do not compare", kinds.called(first), kinds.called(item))
     end
   end
 end
@@ -168,7 +168,7 @@ function calls.within(node, scope, visit)
   check_any(node, left)
   local set = {}
   for _, item in ipairs(node.items) do
-    if words.family(item.kind) == "number" then
+    if kinds.family(item.kind) == "number" then
       add_keys(set, left.kind, item)
     else
       set[item.value] = true

@@ -12,10 +12,10 @@
 local arith = require "perflua.filter.arith"
 local calls = require "perflua.filter.calls"
 local events = require "perflua.recording.events"
-local words = require "perflua.filter.kinds"
+local kinds = require "perflua.filter.kinds"
 
 local fail = require("perflua.filter.lexer").fail
-local family, word = words.family, words.of
+local family, word = kinds.family, kinds.called
 local compare_name = { ["=="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge" }
 local condition = { boolean = true, any = true, ["nil"] = true }
 

@@ -11,7 +11,7 @@
 local check = require "perflua.filter.check"
 local closures = require "perflua.filter.closures"
 local parser = require "perflua.filter.parser"
-local words = require "perflua.filter.kinds"
+local kinds = require "perflua.filter.kinds"
 
 local expr = {}
 
@@ -79,7 +79,7 @@ function expr.compile(text, scope)
     parsed = true
     check.node(node, scope)
     if not check.is_condition(node.kind) then
-      fail(node.at, "a filter is a condition, this is %s", words.of(node))
+      fail(node.at, "a filter is a condition, this is %s", kinds.called(node))
     end
     return expr.filter(node)
   end)

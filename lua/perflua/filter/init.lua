@@ -1,11 +1,11 @@
 -- The filters of where(): a string (compiled by filter/expr.lua), a function, or { field = value, … }.
 
 local between = require "perflua.recording.between"
-local blame = require "perflua.errors.blame"
+local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
 local suggest = require "perflua.errors.suggest"
-local warning = require "perflua.errors.warning"
+local blame, warning = errors.blame, errors.warning
 
 local filter = {}
 

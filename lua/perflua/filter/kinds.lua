@@ -1,8 +1,8 @@
--- What error messages call the parts of an expression.
+-- Kinds of values: what messages call them, and which Lua values they have.
 
 local arith = require "perflua.filter.arith"
 
-local words = {}
+local kinds = {}
 
 local by_kind = {
   boolean = "a condition", string = "a string", bytes = "a string", float = "a number", ["nil"] = "nil",
@@ -10,22 +10,44 @@ local by_kind = {
 }
 
 ---@param node table that was checked
----@return string
-function words.of(node)
+---@return string # what error messages call this part of an expression
+function kinds.called(node)
   local is = by_kind[node.kind] or "an integer"
   return node.op == "field" and ("%s (%s)"):format(node.text, is) or is
 end
 
 local text = { string = true, bytes = true, any = true }
 
-words.is_text = text
+kinds.is_text = text
 
 -- Operands of one comparison must be of one family.
 ---@param kind string
 ---@return string
-function words.family(kind)
+function kinds.family(kind)
   if arith.is_number[kind] then return "number" end
   return text[kind] and "string" or kind
 end
 
-return words
+local function is_integer(value) return math.type(value) == "integer" end
+local function is_number(value) return math.type(value) ~= nil end
+local function is_string(value) return type(value) == "string" end
+
+-- Which values a field of a kind can have: kinds.has[kind](value), for values that are not nil.
+kinds.has = {
+  signed = is_integer, unsigned = is_integer, address = is_integer, float = is_number,
+  string = is_string, bytes = is_string, event = is_string,
+  boolean = function(value) return type(value) == "boolean" end,
+  any = function() return true end,
+}
+
+-- Of numbers that are equal (1 and 1.0, 0.0 and -0.0) which came first does not show: a field of floats has the float,
+-- another the integer.
+---@param x any not nil
+---@param kind string of what it is a value of
+---@return any
+function kinds.shown(x, kind)
+  if kind == "float" then return x + 0.0 end -- of -0.0, too
+  return math.type(x) == "float" and math.tointeger(x) or x
+end
+
+return kinds

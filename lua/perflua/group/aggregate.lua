@@ -5,7 +5,7 @@ local aside = require "perflua.group.aside"
 local engine = require "perflua.plan.engine"
 local loop = require "perflua.group.loop"
 local measures = require "perflua.measures"
-local number = require "perflua.measures.number"
+local kinds = require "perflua.filter.kinds"
 local plan = require "perflua.plan"
 
 local ABSENT = plan.ABSENT
@@ -96,7 +96,7 @@ local function shown(groups, keys)
     if several_forms[kind] and at then
       for _, g in ipairs(groups) do
         local values = g.keys
-        if values[at] ~= nil then values[at] = number(values[at], kind) end
+        if values[at] ~= nil then values[at] = kinds.shown(values[at], kind) end
       end
     end
   end

@@ -1,6 +1,6 @@
 -- The grouped half of a Query's description: its keys, its columns, and the Table it ends in.
 
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local aggregate = require "perflua.group.aggregate"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"

@@ -1,7 +1,7 @@
 -- Intervals: spans of time from a record that opens one to the record that closes it, and the records inside of them.
 
-local blame = require "perflua.errors.blame"
-local check_open = require "perflua.recording.check_open"
+local blame = require("perflua.errors").blame
+local check_open = require("perflua.recording").check_open
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
 local events = require "perflua.recording.events"

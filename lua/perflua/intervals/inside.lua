@@ -3,7 +3,7 @@
 -- A span is known when it begins, not yet where it ends. So records are given as they are met, unless their span's end,
 -- or the record that closes it, is asked for: then they wait for it.
 
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local conditions = require "perflua.intervals.conditions"
 local expr = require "perflua.filter.expr"
 local pass = require "perflua.intervals.pass"

@@ -1,8 +1,8 @@
 -- What tells which close belongs to which open: fields of both, compared one by one.
 
 local arith = require "perflua.filter.arith"
-local blame = require "perflua.errors.blame"
-local words = require "perflua.filter.kinds"
+local blame = require("perflua.errors").blame
+local kinds = require "perflua.filter.kinds"
 
 local keys = {}
 
@@ -39,7 +39,7 @@ end
 local function comparable(a, b)
   if a.kind == "any" or b.kind == "any" then return true end
   return (arith.is_number[a.kind] or false) == (arith.is_number[b.kind] or false)
-    and (arith.is_number[a.kind] or words.is_text[a.kind] == words.is_text[b.kind])
+    and (arith.is_number[a.kind] or kinds.is_text[a.kind] == kinds.is_text[b.kind])
 end
 
 ---@param a table[] Refs

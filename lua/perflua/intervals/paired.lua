@@ -1,11 +1,28 @@
 -- Spans that the core pairs, where all that is read of the records is described: what is asked of them, and what is
 -- made of them, is left to Lua.
 
+local core = require "perflua.core"
 local plan = require "perflua.plan"
-local span_meta = require "perflua.intervals.span"
 local text = require "perflua.intervals.text"
 
 local paired = {}
+
+-- A span, as loops and functions of a script see it.
+---@class perflua.Span
+---@field start integer ns
+---@field stop integer? ns; nil: it is still open
+---@field duration integer? ns
+---@field key any what open and close have in common; an array if it is several fields
+---@field open perflua.Record|table<string, any> the record that opened it; with `fields` a table of these
+---@field close perflua.Record|table<string, any>|nil
+local span_meta = { __name = "perflua.Span" }
+
+function span_meta:__tostring()
+  local till = self.stop and core.seconds(self.stop) or "?"
+  return ("span %s - %s (%s ns)"):format(core.seconds(self.start), till, self.duration or "?")
+end
+
+paired.span_meta = span_meta
 
 local PASS = [[
   local read, fns, finish, ABSENT, span_meta, setmetatable = ...

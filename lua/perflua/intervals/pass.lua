@@ -1,14 +1,15 @@
 -- One pass over the records that open spans, close them, or tell that records were lost, in the order of their times.
 
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local columns = require "perflua.intervals.columns"
 local conditions = require "perflua.intervals.conditions"
 local paired = require "perflua.intervals.paired"
 local plan = require "perflua.plan"
-local span_meta = require "perflua.intervals.span"
 local states = require "perflua.intervals.states"
 local text = require "perflua.intervals.text"
 local values = require "perflua.intervals.values"
+
+local span_meta = paired.span_meta
 
 local pass = {}
 

@@ -3,14 +3,14 @@
 -- A side is { filters, untyped, scope, types, events, text }: the records for which all filters hold, those in
 -- `untyped` and one that asks their type; scope knows their fields.
 
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
 local filter = require "perflua.filter"
 local suggest = require "perflua.errors.suggest"
-local types = require "perflua.recording.types"
+local types = require("perflua.recording").types
 
 local sides = {}
 

@@ -2,7 +2,7 @@
 -- and raising then; floats are in `low`, which is one from the first of them on.
 
 local arith = require "perflua.filter.arith"
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local sums = require "perflua.measures.sums"
 
 local average = {}

@@ -12,7 +12,7 @@
 
 local arith = require "perflua.filter.arith"
 local average = require "perflua.measures.average"
-local number_shown = require "perflua.measures.number"
+local kinds = require "perflua.filter.kinds"
 local sketch = require "perflua.measures.sketch"
 local sums = require "perflua.measures.sums"
 
@@ -32,7 +32,7 @@ local function empty() return {} end
 local function as_is(state) return state end
 local function unless_none(state, kind)
   if state == false then return nil end
-  return number_shown(state, kind)
+  return kinds.shown(state, kind)
 end
 
 local function sum_step(kind, i)
@@ -170,7 +170,7 @@ local function quantile_finish(state, kind, q)
   elseif less(greatest, middle) then
     middle = greatest
   end
-  return number_shown(middle, kind)
+  return kinds.shown(middle, kind)
 end
 
 measures.quantile = counting {

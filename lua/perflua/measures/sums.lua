@@ -1,7 +1,7 @@
 -- Adding up without ever being wrong: what does not fit raises.
 
 local arith = require "perflua.filter.arith"
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 
 local sums = {}
 

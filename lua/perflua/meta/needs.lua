@@ -8,7 +8,7 @@
 -- A name is an event's, or a glob, unless it is that of a field of samples. any: one of them is enough. A string that
 -- is no list of names is for people to read.
 
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local core = require "perflua.core"
 local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"

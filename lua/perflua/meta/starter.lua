@@ -2,7 +2,7 @@
 -- Names come from the recording and may be anything: in code they are quoted, in comments escaped.
 
 local fmt = require "perflua.text.fmt"
-local types = require "perflua.recording.types"
+local types = require("perflua.recording").types
 
 local starter = {}
 

@@ -1,7 +1,7 @@
 -- What a recording holds: samples by event and records by type, how many, their fields, an example of each.
 
 local fmt = require "perflua.text.fmt"
-local types = require "perflua.recording.types"
+local types = require("perflua.recording").types
 
 local survey = {}
 

@@ -1,12 +1,12 @@
 -- Queries as the core runs them: descriptions in trees instead of functions of Lua. What Lua alone can answer is
 -- run by group/aggregate.lua, record by record, with the same answer.
 
-local blame = require "perflua.errors.blame"
+local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
-local guard = require "perflua.errors.guard"
 local lower = require "perflua.plan.lower"
 local measures = require "perflua.measures"
 local sums = require "perflua.measures.sums"
+local blame, guard = errors.blame, errors.guard
 
 local engine = {}
 

@@ -8,7 +8,7 @@
 -- gives what plan.source and plan.records give, and says `why` the core does not.
 
 local engine = require "perflua.plan.engine"
-local guard = require "perflua.errors.guard"
+local guard = require("perflua.errors").guard
 local lower = require "perflua.plan.lower"
 
 local plan = {}

@@ -1,11 +1,11 @@
 -- Query:explain(): what a query reads, in which order, and where each of its steps runs.
 
-local check_open = require "perflua.recording.check_open"
+local check_open = require("perflua.recording").check_open
 local core = require "perflua.core"
 local description = require "perflua.table.description"
 local engine = require "perflua.plan.engine"
 local fmt = require "perflua.text.fmt"
-local guard = require "perflua.errors.guard"
+local guard = require("perflua.errors").guard
 local lower = require "perflua.plan.lower"
 local plan = require "perflua.plan"
 

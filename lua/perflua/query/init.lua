@@ -2,16 +2,16 @@
 -- one is looped over or asked for a result.
 
 local core = require "perflua.core"
-local class = require "perflua.errors.methods"
+local errors = require "perflua.errors"
 local between = require "perflua.recording.between"
 local description = require "perflua.table.description"
-local blame = require "perflua.errors.blame"
-local check_open = require "perflua.recording.check_open"
+local check_open = require("perflua.recording").check_open
 local filter = require "perflua.filter"
 local aggregate = require "perflua.group.aggregate"
 local group = require "perflua.group"
 local measures = require "perflua.measures"
 local plan = require "perflua.plan"
+local blame = errors.blame
 
 ---@class perflua.Query
 local Query = {}
@@ -227,11 +227,11 @@ function meta:__tostring()
   return ("perflua.Query over %s"):format(self.spec.file.path)
 end
 
-class.checked(Query, meta, "Query")
+errors.checked(Query, meta, "Query")
 
 -- What else is taken for a list of records.
 local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
-local method = class.named(Query, "Query", { counts = true })
+local method = errors.named(Query, "Query", { counts = true })
 
 function meta:__index(key)
   if math.type(key) == "integer" then blame(NO_ARRAY) end

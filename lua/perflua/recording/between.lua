@@ -1,9 +1,9 @@
 -- Spellings of a time, for between(): all in whole nanoseconds, without rounding.
 
-local blame = require "perflua.errors.blame"
+local errors = require "perflua.errors"
 local core = require "perflua.core"
 local duration = require "perflua.text.duration"
-local warning = require "perflua.errors.warning"
+local blame, warning = errors.blame, errors.warning
 
 local between = {}
 

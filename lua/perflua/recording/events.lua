@@ -1,6 +1,6 @@
 -- Events by name: exactly, then without modifiers and PMU, or by glob.
 
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local suggest = require "perflua.errors.suggest"
 
 local events = {}

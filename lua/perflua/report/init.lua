@@ -17,7 +17,7 @@
 -- report.table of that has the rows as a perflua.Table.
 
 local aside = require "perflua.group.aside"
-local blame = require "perflua.errors.blame"
+local blame = require("perflua.errors").blame
 local callers = require "perflua.report.callers"
 local engine = require "perflua.plan.engine"
 local rows = require "perflua.report.rows"

@@ -1,7 +1,7 @@
 -- Which samples `perflua script` shows: what its options say, as a Query.
 
 local between = require "perflua.recording.between"
-local placeless = require "perflua.errors.placeless"
+local placeless = require("perflua.errors").placeless
 
 local samples = {}
 

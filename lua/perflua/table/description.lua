@@ -5,7 +5,7 @@
 -- say.
 -- data.keys and data.measures say the rest: { name, kind, text }, { name, measure, kind, option, field, … }.
 
-local types = require "perflua.recording.types"
+local types = require("perflua.recording").types
 
 local description = {}
 

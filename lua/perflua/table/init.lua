@@ -8,9 +8,8 @@
 -- are there, data.total is how many there were, and data.rest has the sums that shares are of besides.
 -- self.show = { column, ascending, top }. Of spans, self.counts says what could not be paired (table/pair_counts.lua).
 
-local blame = require "perflua.errors.blame"
+local errors = require "perflua.errors"
 local counts = require "perflua.table.pair_counts"
-local class = require "perflua.errors.methods"
 local description = require "perflua.table.description"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -23,6 +22,7 @@ local output = require "perflua.table.output"
 local saved = require "perflua.table.saved"
 local sort = require "perflua.table.sort"
 local suggest = require "perflua.errors.suggest"
+local blame = errors.blame
 
 ---@class perflua.Table
 local Table = {}
@@ -264,7 +264,7 @@ local function load(from)
   return new(data, show)
 end
 
-local method = class.named(Table, "Table", { counts = true })
+local method = errors.named(Table, "Table", { counts = true })
 
 function meta:__index(key)
   if math.type(key) ~= "integer" then return method(self, key) end
@@ -300,7 +300,7 @@ function meta:__tostring()
   return table.concat(parts, "\n")
 end
 
-class.checked(Table, meta, "Table")
+errors.checked(Table, meta, "Table")
 
 ---@param value any
 ---@return boolean

@@ -1,6 +1,6 @@
 -- Columns and rows as CSV and JSON, to an open file, a path, or standard output.
 
-local errno = require "perflua.errors.errno"
+local errno = require("perflua.errors").errno
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"

@@ -1,6 +1,6 @@
 -- Saved tables, one after another from a file or a pipe.
 
-local errno = require "perflua.errors.errno"
+local errno = require("perflua.errors").errno
 local merge = require "perflua.table.merge"
 local saved = require "perflua.table.saved"
 

@@ -6,9 +6,8 @@
 -- f, a number, "TEXT, or $N for the Nth TEXT of the line.
 
 local description = require "perflua.table.description"
-local kinds = require "perflua.table.kinds"
+local has = require("perflua.filter.kinds").has
 local measures = require "perflua.measures"
-local plain = require "perflua.table.plain"
 local states = require "perflua.table.states"
 local values = require "perflua.table.values"
 
@@ -109,7 +108,7 @@ local function list_of(list, valid)
 end
 
 local function is_key(key)
-  return type(key) == "table" and is_text(key.name) and kinds[key.kind] ~= nil and is_text_or_nil(key.text)
+  return type(key) == "table" and is_text(key.name) and has[key.kind] ~= nil and is_text_or_nil(key.text)
 end
 
 local function is_option(measure, option)
@@ -120,7 +119,7 @@ end
 local function is_measure(one)
   if type(one) ~= "table" or not is_text(one.name) or not is_text(one.measure) then return false end
   local measure = states[one.measure] and measures[one.measure]
-  return measure and (one.kind == nil or kinds[one.kind] ~= nil) and is_text_or_nil(one.field)
+  return measure and (one.kind == nil or has[one.kind] ~= nil) and is_text_or_nil(one.field)
     and is_text_or_nil(one.weight) and is_option(one.measure, one.option)
     and (measure.takes == nil or measure.takes[one.kind] == true) or false
 end
@@ -166,7 +165,7 @@ end
 -- value_of(token) → value; raises if it is none. Strings are known by their tokens from then on.
 local function reader(fail_here)
   local known, n = { t = true, f = false }, 0
-  for text, float in pairs(plain.floats) do known[text] = float end
+  for text, float in pairs(values.floats) do known[text] = float end
   return function(token)
     local value = known[token]
     if value ~= nil then return value end
@@ -187,7 +186,7 @@ local function group_reader(next_token, value_of, data)
   local keys, group, unpack = {}, {}, table.unpack -- filled, then copied to tables of the right size
   local last_event = data.events and #data.events or 0
   local valid = {}
-  for k, key in ipairs(data.keys) do valid[k] = kinds[key.kind] end
+  for k, key in ipairs(data.keys) do valid[k] = has[key.kind] end
   for m, one in ipairs(columns) do readers[m] = states[one.measure].read end
   return function()
     local event = tonumber(next_token("a group"))

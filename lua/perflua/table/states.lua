@@ -4,8 +4,8 @@
 -- Within a token | separates; a bucket of a sketch is BUCKET:COUNT.
 
 local arith = require "perflua.filter.arith"
-local kinds = require "perflua.table.kinds"
-local plain = require "perflua.table.plain"
+local has = require("perflua.filter.kinds").has
+local values = require "perflua.table.values"
 
 local states = {}
 
@@ -15,7 +15,7 @@ local MAX_POWER = 64       -- buckets of a histogram: all between the least and 
 local function parts(token) return token:gmatch("[^|]+") end
 
 -- The number of a text; nil if it is none.
-local function number(text) return text and (tonumber(text) or plain.floats[text]) end
+local function number(text) return text and (tonumber(text) or values.floats[text]) end
 
 local function count(text)
   local n = number(text)
@@ -99,7 +99,7 @@ states.min = {
   read = function(token, value_of, column)
     local value = value_of(token)
     if value == nil then return false end
-    return type(value) ~= "boolean" and kinds[column.kind](value) and value or nil
+    return type(value) ~= "boolean" and has[column.kind](value) and value or nil
   end,
 }
 
@@ -110,7 +110,7 @@ states.first = {
   write = function(state, value_token) return value_token(state[1]) end,
   read = function(token, value_of, column)
     local value = value_of(token)
-    return (value == nil or kinds[column.kind](value)) and { value } or nil
+    return (value == nil or has[column.kind](value)) and { value } or nil
   end,
 }
 
@@ -131,7 +131,7 @@ states.quantile = {
     if token == "" then return { {} } end
     local least, greatest, rest = token:match("^([^|]+)|([^|]+)|(.+)$")
     least, greatest = number(least), number(greatest)
-    if not (least and greatest and kinds[column.kind](least) and kinds[column.kind](greatest)) then return nil end
+    if not (least and greatest and has[column.kind](least) and has[column.kind](greatest)) then return nil end
     local counts = read_counts(rest, MAX_BUCKET)
     return counts and { counts, least, greatest }
   end,
@@ -141,12 +141,12 @@ states.distinct = {
   write = function(set, value_token)
     local order, texts = {}, {}
     for value in pairs(set) do order[#order + 1] = value end
-    table.sort(order, plain.less)
+    table.sort(order, values.less)
     for i, value in ipairs(order) do texts[i] = value_token(value) end
     return table.concat(texts, "|")
   end,
   read = function(token, value_of, column)
-    local set, valid = {}, kinds[column.kind]
+    local set, valid = {}, has[column.kind]
     for part in parts(token) do
       local value = value_of(part)
       if value == nil or value ~= value or not valid(value) then return nil end

@@ -4,16 +4,27 @@
 -- Each value is one letter and what it needs: N nil, T true, F false, I<decimal>; D<hex float>;
 -- S<length>:<bytes>, and {<key><value>…} for tables.
 
-local plain = require "perflua.table.plain"
-
 local values = {}
+
+-- The floats that tonumber does not read, as %a writes them.
+values.floats = { inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0, ["-nan"] = 0 / 0 }
+
+---@param a number|string|boolean
+---@param b number|string|boolean
+---@return boolean # is a before b, in an order that all of them have?
+function values.less(a, b)
+  local x, y = type(a), type(b)
+  if x ~= y then return x < y end
+  if x == "boolean" then return not a and b end
+  return a < b
+end
 
 local MAX_DEPTH = 32
 
 local function sorted_keys(t)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys, plain.less)
+  table.sort(keys, values.less)
   return keys
 end
 
@@ -57,7 +68,6 @@ local function fail(at, expected)
   error(("at byte %d: %s expected"):format(at, expected), 0)
 end
 
-
 local readers = {
   N = function(_, at) return nil, at end,
   T = function(_, at) return true, at end,
@@ -70,7 +80,7 @@ local readers = {
   end,
   D = function(text, at)
     local digits, stop = text:match("^([-+%w.]+);()", at)
-    local value = digits and (plain.floats[digits] or tonumber(digits))
+    local value = digits and (values.floats[digits] or tonumber(digits))
     if not value then fail(at, "a number") end
     return value + 0.0, stop
   end,

@@ -1,7 +1,7 @@
 -- perflua dump FILE: every record with its recorded fields, as text or JSON. Lines are made by the core.
 
 local perflua = require "perflua"
-local placeless = require "perflua.errors.placeless"
+local placeless = require("perflua.errors").placeless
 local plan = require "perflua.plan"
 local symbols = require "perflua.toolkit.symbols"
 

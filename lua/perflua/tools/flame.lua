@@ -5,7 +5,7 @@ local folded = require "perflua.flame.folded"
 local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local palette = require "perflua.flame.palette"
-local placeless = require "perflua.errors.placeless"
+local placeless = require("perflua.errors").placeless
 local read = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 

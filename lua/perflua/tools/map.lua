@@ -1,15 +1,15 @@
 -- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged result.
 
-local children = require "perflua.map.children"
 local core = require "perflua.core"
 local interrupted = require "perflua.table.interrupted"
-local placeless = require "perflua.errors.placeless"
+local placeless = require("perflua.errors").placeless
 local read = require "perflua.table.read"
-local say = require "perflua.map.say"
-local script = require "perflua.map.script"
+local result = require "perflua.map.result"
+local run = require "perflua.map.run"
 local segments = require "perflua.map.segments"
 local Table = require "perflua.table"
-local write = require "perflua.map.write"
+
+local say = result.say
 
 local tool = {
   description = "a query script over many recordings, and the result of all",
@@ -27,20 +27,20 @@ Each recording is read by a process of its own; their results are merged exactly
 had read all. A recording that fails is told of, the others are merged, and the exit status
 is 1. With --partial the result can be merged with others later, by perflua reduce.]],
 }
-for name, option in pairs(write.options) do tool.options[name] = option end
+for name, option in pairs(result.options) do tool.options[name] = option end
 
 local USAGE, FAILED = 2, 1
 
 -- The result of one recording, read here.
 local function run_one(chunk, args, out, host)
-  local result, message = script.run(chunk, args[1], args[2])
-  if result and args.partial and host.interrupted() then return FAILED end -- it is not that of all records
-  if not result then
+  local made, message = run.script(chunk, args[1], args[2])
+  if made and args.partial and host.interrupted() then return FAILED end -- it is not that of all records
+  if not made then
     say("map", args[2], message)
     return FAILED
   end
   local raised, ok
-  raised, ok, message = pcall(write.result, result, args, out)
+  raised, ok, message = pcall(result.write, made, args, out)
   if raised and ok then return 0 end
   say("map", args[2], raised and message or placeless(ok))
   return FAILED
@@ -63,7 +63,7 @@ end
 
 local function run_many(args, out, host, at_a_time)
   local paths, all, show, failed, n, wrong = table.move(args, 2, #args, 1, {}), segments(), nil, 0, 0, nil
-  children.run(host, args[1], paths, at_a_time, function(i, file, message)
+  run.children(host, args[1], paths, at_a_time, function(i, file, message)
     local data, shown
     if file then
       data, shown = table_in(file)
@@ -80,7 +80,7 @@ local function run_many(args, out, host, at_a_time)
   local data = all:result()
   if not data then return FAILED end
   if n < #paths and host.interrupted() then data.interrupted = interrupted.least(data.interrupted, n / #paths) end
-  local ok, message = write.result(Table.new(data, show), args, out)
+  local ok, message = result.write(Table.new(data, show), args, out)
   if not ok then return nil, message end
   return failed > 0 and FAILED or 0
 end
@@ -92,7 +92,7 @@ end
 ---@return string | nil message
 function tool.run(args, out, host)
   local at_a_time = math.tointeger(tonumber(args.j or core.processors()))
-  local wrong = write.wrong(args)
+  local wrong = result.wrong(args)
     or not (at_a_time and at_a_time > 0) and ("-j: a number of processes, not '%s'"):format(args.j)
   if wrong then return USAGE, "map: " .. wrong end
   local chunk, message = loadfile(args[1])

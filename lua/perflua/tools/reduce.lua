@@ -1,11 +1,12 @@
 -- perflua reduce [FILE…]: partial results, merged.
 
 local merge = require "perflua.table.merge"
-local placeless = require "perflua.errors.placeless"
+local placeless = require("perflua.errors").placeless
 local read = require "perflua.table.read"
-local say = require "perflua.map.say"
+local result = require "perflua.map.result"
 local Table = require "perflua.table"
-local write = require "perflua.map.write"
+
+local say = result.say
 
 local tool = {
   description = "the merged result of what perflua map --partial wrote",
@@ -19,7 +20,7 @@ one query over all recordings; with --partial it is a partial result again. What
 told of, the rest is merged, and the exit status is 1.]],
 }
 
-for name, option in pairs(write.options) do tool.options[name] = option end
+for name, option in pairs(result.options) do tool.options[name] = option end
 
 local USAGE, FAILED = 2, 1
 
@@ -44,7 +45,7 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local wrong = write.wrong(args)
+  local wrong = result.wrong(args)
   if wrong then return USAGE, "reduce: " .. wrong end
   local state = { failed = false }
   for _, path in ipairs(#args > 0 and args or { "-" }) do
@@ -56,7 +57,7 @@ function tool.run(args, out)
     if state.failed or args.partial then return state.failed and FAILED or 0 end -- nothing and nothing is nothing
     return nil, "reduce: there are no partial results"
   end
-  local ok, message = write.result(Table.new(state.all.data, state.show), args, out)
+  local ok, message = result.write(Table.new(state.all.data, state.show), args, out)
   if not ok then return nil, message end
   return state.failed and FAILED or 0
 end

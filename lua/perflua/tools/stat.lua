@@ -4,7 +4,7 @@ local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
-local types = require "perflua.recording.types"
+local types = require("perflua.recording").types
 
 local tool = {
   description = "records and bytes by type and by event, what was lost, time span",

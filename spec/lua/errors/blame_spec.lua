@@ -1,5 +1,5 @@
-local blame = require "perflua.errors.blame"
-local guard = require "perflua.errors.guard"
+local errors = require "perflua.errors"
+local blame, guard = errors.blame, errors.guard
 
 describe("an error of the caller", function()
   local function message_of(fn) return select(2, pcall(fn)) end

@@ -1,4 +1,4 @@
-local errno = require "perflua.errors.errno"
+local errno = require("perflua.errors").errno
 
 describe("what an io function returned", function()
   it("has a code for a number", function()

@@ -1,8 +1,43 @@
--- A process of perflua for each recording, several of them at a time.
+-- Runs a query script: over one recording in this process, over several in a process for each, some of them at a time.
 
 local core = require "perflua.core"
+local needs = require "perflua.meta.needs"
+local returned = require "perflua.meta.returned"
 
-local children = {}
+local run = {}
+
+-- What the script prints is none of its result.
+local function quiet_output()
+  local err = io.stderr
+  io.output(err)
+  io.stdout = err -- luacheck: ignore 122
+  function _G.print(...)
+    local words = table.pack(...)
+    for i = 1, words.n do words[i] = tostring(words[i]) end
+    err:write(table.concat(words, "\t"), "\n")
+  end
+end
+
+local NOTHING = "the script returned no table: it is to end in return file:samples():group_by(…) and measures"
+
+---@param chunk function the script
+---@param path string of the script
+---@param recording string
+---@return perflua.Table? table, string? message
+function run.script(chunk, path, recording)
+  _G.arg = { [0] = path, recording }
+  quiet_output()
+  local ok, result, message = xpcall(function()
+    local value, second = chunk(recording)
+    local function open(meta) return needs.open(recording, meta) end
+    return returned.table(value, open, returned.meta(value, second))
+  end, function(err)
+    return type(err) == "string" and err or tostring(err)
+  end)
+  if not ok then return nil, result end
+  if not result then return nil, message or NOTHING end
+  return result
+end
 
 -- What came before the tool on our own command line; a prompt is not for them.
 local function own_options()
@@ -35,7 +70,7 @@ end
 ---@param at_a_time integer
 ---@param done fun(i: integer, out: file*?, message: string?): boolean? for each as it ends, with what it wrote; or
 --- without if it failed, and why if it did not say so itself. false: no others are to be started
-function children.run(host, script, paths, at_a_time, done)
+function run.children(host, script, paths, at_a_time, done)
   local options, running, n, next_one, going = own_options(), {}, 0, 1, true
   add_threads(options, math.min(at_a_time, #paths))
   local function ended(i, out, message)
@@ -64,4 +99,4 @@ function children.run(host, script, paths, at_a_time, done)
   end
 end
 
-return children
+return run

@@ -1,0 +1,44 @@
+-- How map and reduce give their result, as a table for the eye, as CSV or JSON, or as a partial result; and what they
+-- say of recordings on standard error.
+
+local fmt = require "perflua.text.fmt"
+local output = require "perflua.table.output"
+
+local result = {}
+
+result.options = {
+  partial = "write the partial result: all groups, for perflua reduce",
+  csv = "the table as CSV", ["csv-safe"] = output.CSV_SAFE,
+  json = "the table as JSON",
+  o = { "FILE", "where to write it; default: standard output" },
+}
+
+---@param args table
+---@return string? # what is wrong with the options
+function result.wrong(args)
+  local n = 0
+  for _, name in ipairs { "partial", "csv", "json" } do n = n + (args[name] and 1 or 0) end
+  return n > 1 and "one of --partial, --csv and --json" or nil
+end
+
+---@param made perflua.Table
+---@param args table
+---@param out file*
+---@return boolean? ok, string? message
+function result.write(made, args, out)
+  local to = args.o and args.o ~= "-" and args.o or out
+  if args.partial then return made:save(to) end
+  if args.csv then return made:csv(to, { safe = args.csv == "safe" }) end
+  if args.json then return made:json(to) end
+  return output.to(to, function(text) text(tostring(made) .. "\n") end)
+end
+
+---@param tool string its name
+---@param path string? the file that is meant: named once
+---@param message string
+function result.say(tool, path, message)
+  if path and not message:find(path, 1, true) then message = path .. ": " .. message end
+  io.stderr:write("perflua: ", tool, ": ", fmt.escape(message), "\n")
+end
+
+return result

@@ -1,0 +1,27 @@
+-- What can be asked of a File without reading its records.
+
+local core = require "perflua.core"
+local guard = require("perflua.errors").guard
+
+local recording = {}
+
+local types -- made when first asked for
+
+---@return table # descriptions { id, name, doc, container, trailer, fields } of the record types, by id and by name
+function recording.types()
+  if not types then
+    types = {}
+    for _, desc in ipairs(core.types()) do
+      types[desc.id], types[desc.name] = desc, desc
+    end
+  end
+  return types
+end
+
+local EVERY_RECORD = 0 -- any type would do
+
+---Raises at the script's line if a File is closed.
+---@param file perflua.File
+function recording.check_open(file) guard(file.fields, file, EVERY_RECORD) end
+
+return recording
