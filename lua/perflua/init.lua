@@ -4,6 +4,7 @@ local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local paths = require "perflua.file.paths"
+local query = require "perflua.query"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
 local suggest = require "perflua.errors.suggest"
@@ -126,7 +127,20 @@ function perflua.open(path, options)
   return guard(core.open, path or "perf.data", options)
 end
 
--- perflua.intervals is loaded when it is asked for.
+-- Intervals are loaded when they are asked for.
+local function intervals() return require "perflua.intervals" end
+
+query.extend {
+  ---@param options table { open, close, key, fields }
+  ---@return perflua.Query # of spans, from a record that opens one to the record that closes it
+  pair = function(self, options) return intervals().pair(self, options) end,
+
+  ---@param spans perflua.Query of pair()
+  ---@param options table? { key, closed }
+  ---@return perflua.Query # of the records inside of these spans
+  within = function(self, spans, options) return intervals().within(self, spans, options) end,
+}
+
 return setmetatable(perflua, { __index = function(_, name)
-  if name == "intervals" then return require "perflua.intervals" end
+  if name == "intervals" then return intervals() end
 end })

@@ -195,15 +195,6 @@ for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "last", 
   end
 end
 
----@param options table { open, close, key, fields }
----@return perflua.Query # of spans, from a record that opens one to the record that closes it
-function Query:pair(options) return require("perflua.intervals").pair(self, options) end
-
----@param spans perflua.Query of pair()
----@param options table? { key, closed }
----@return perflua.Query # of the records inside of these spans
-function Query:within(spans, options) return require("perflua.intervals").within(self, spans, options) end
-
 ---@param n integer rows to show, for each event
 ---@param column string? default: the first measure
 ---@return perflua.Table
@@ -227,7 +218,13 @@ function meta:__tostring()
   return ("perflua.Query over %s"):format(self.spec.file.path)
 end
 
-errors.checked(Query, meta, "Query")
+---Gives all queries more methods: those of modules that are made of queries.
+---@param methods table<string, fun(query: perflua.Query, ...): any>
+local function extend(methods)
+  for name, method in pairs(errors.checked(methods, meta, "Query")) do Query[name] = method end
+end
+
+extend(Query)
 
 -- What else is taken for a list of records.
 local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
@@ -246,4 +243,4 @@ function meta.__pairs() blame(NO_ARRAY) end
 ---@return boolean
 local function is(value) return getmetatable(value) == meta end
 
-return { new = new, is = is }
+return { new = new, is = is, extend = extend }
