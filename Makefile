@@ -44,8 +44,9 @@ COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=h
 SOURCES := $(sort $(shell find src -name '*.c'))
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out src/host/%,$(SOURCES)))
 MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(B)/obj/library.o
+LIBRARY_FILES := -name '*.lua' -o -name '*.js' -o -name '*.css'
 # meta.lua is for editors only
-LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua -name '*.lua')))
+LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua $(LIBRARY_FILES))))
 DEMO := spec/fixtures/demo.perf.data
 WORDS := spec/fixtures/words
 CALLS := spec/fixtures/calls.perf.data
@@ -209,7 +210,7 @@ install: all install-module ## install binary, man page and Lua module (PREFIX, 
 	install -m 644 docs/perflua.1 "$(DESTDIR)$(MANDIR)/perflua.1"
 
 install-module: module
-	for file in $$(cd lua && find perflua -name '*.lua'); do \
+	for file in $$(cd lua && find perflua $(LIBRARY_FILES)); do \
 		install -D -m 644 "lua/$$file" "$(DESTDIR)$(LUADIR)/$$file" || exit 1; \
 	done
 	install -D -m 755 $(B)/lib/perflua/core.so "$(DESTDIR)$(LIBDIR)/perflua/core.so"

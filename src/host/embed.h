@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct embedded {
-	const char *module; /* as require knows it: "perflua.query" */
+	const char *module; /* as require knows it: "perflua.query", "perflua/flame/style.css" */
 	const unsigned char *code;
 	size_t size;
 };

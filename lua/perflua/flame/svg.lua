@@ -2,10 +2,11 @@
 -- with a script that draws it anew as wide as the window, and lets one zoom and search.
 
 local palette = require "perflua.flame.palette"
-local style = require "perflua.flame.style"
 local xml = require "perflua.flame.xml"
 
 local svg = {}
+
+local directory = debug.getinfo(1, "S").source:match("^@(.*/)") -- of this file
 
 local ROW = 18 -- pixels from one row to the next
 local HEAD = 86 -- above the frames
@@ -105,6 +106,19 @@ local function add_data(out, graph)
   write_list(out, "FRAMES", flat)
 end
 
+local function read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return assert(file:read "a")
+end
+
+-- The text of a file beside this one, without the comment that it begins with. In the interpreter it is embedded, as a
+-- module of that name.
+local function text_of(name)
+  local embedded = "perflua/flame/" .. name
+  local text = package.preload[embedded] and require(embedded) or read(directory .. name)
+  return (text:gsub("^.-\n\n", "", 1))
+end
+
 local scripts = { "frames", "text", "draw", "status", "search", "keys", "start" }
 
 ---@param out fun(text: string)
@@ -114,7 +128,7 @@ function svg.write(out, graph)
   out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"%s>\n'):format(
     graph.width, height, graph.width, height, graph.fixed and ' data-fixed=""' or ""))
   out(("<title>%s</title>\n<desc>%s</desc>\n"):format(xml.escape(graph.title), xml.escape(graph.about)))
-  out(("<style>\n%s%s\n"):format(style, table.concat(palette.css(graph.scheme, "light"), "\n")))
+  out(("<style>\n%s%s\n"):format(text_of "style.css", table.concat(palette.css(graph.scheme, "light"), "\n")))
   out(("@media (prefers-color-scheme: dark) {\n%s\n}\n</style>\n"):format(
     table.concat(palette.css(graph.scheme, "dark"), "\n")))
   out '<rect class="paper" width="100%" height="100%"/>\n<g id="frames">\n'
@@ -123,7 +137,7 @@ function svg.write(out, graph)
   add_head(out, graph)
   out "<script><![CDATA[\n(function () {\n\"use strict\";\n"
   add_data(out, graph)
-  for _, name in ipairs(scripts) do out("\n" .. require("perflua.flame.js." .. name)) end
+  for _, name in ipairs(scripts) do out("\n" .. text_of("js/" .. name .. ".js")) end
   out "})();\n]]></script>\n</svg>\n"
 end
 

@@ -1,6 +1,5 @@
--- The keyboard: one frame is the current one, and has the focus.
+// The keyboard: one frame is the current one, and has the focus.
 
-return [=[
 function go(i) {
   if (i < 0 || !drawn.has(i)) return;
   drawn.get(current).setAttribute("tabindex", -1);
@@ -73,4 +72,3 @@ function on_key(event) {
   else return;
   event.preventDefault();
 }
-]=]

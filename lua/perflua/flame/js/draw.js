@@ -1,6 +1,5 @@
--- Drawing the frames that can be seen, of the frame that is zoomed to and of those above it.
+// Drawing the frames that can be seen, of the frame that is zoomed to and of those above it.
 
-return [=[
 const KINDS = "nukji", LEAST = 0.3, LEAST_LABEL = 24;
 const script = document.currentScript;
 const root = (script && script.ownerSVGElement) || document.documentElement;
@@ -66,4 +65,3 @@ function zoom(i) {
   show_matched();
   show(i);
 }
-]=]

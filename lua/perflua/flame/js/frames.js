@@ -1,6 +1,5 @@
--- The frames as the script has them: an array for each property, a caller before what it calls.
+// The frames as the script has them: an array for each property, a caller before what it calls.
 
-return [=[
 const N = FRAMES.length / 3;
 const depth = new Int32Array(N), name = new Int32Array(N), kind = new Uint8Array(N);
 const total = new Float64Array(N), start = new Float64Array(N);
@@ -26,4 +25,3 @@ const parent = new Int32Array(N), end = new Int32Array(N).fill(N); // end: the f
 })();
 
 function inside(i, j) { return i >= j && i < end[j]; }
-]=]

@@ -1,6 +1,5 @@
--- Text that fits, and values for people.
+// Text that fits, and values for people.
 
-return [=[
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
 
 function element(tag, attributes, space) {
@@ -50,4 +49,3 @@ function amount(value) {
   const exact = Number.isSafeInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ",") : value.toPrecision(6);
   return exact + " " + UNIT;
 }
-]=]

@@ -1,6 +1,5 @@
--- The page: its size, what stays in sight when it is scrolled, who listens to what.
+// The page: its size, what stays in sight when it is scrolled, who listens to what.
 
-return [=[
 const texts = ["title", "about", "note"].map((id) => {
   const text = head.querySelector("#" + id);
   return { text, whole: text.textContent, style: text.getAttribute("class") || "" };
@@ -88,4 +87,3 @@ function start_page() {
 }
 
 start_page();
-]=]

@@ -1,6 +1,5 @@
--- Searching names by a text or a regular expression.
+// Searching names by a text or a regular expression.
 
-return [=[
 const tools = element("foreignObject", { y: 6, height: 36 });
 const box = element("div", { class: "tools" }, HTML);
 const input = element("input", { type: "search", placeholder: "Search: text or regex", "aria-label": "Search",
@@ -62,4 +61,3 @@ function next_match(step) {
   const after = shown.find((i) => step > 0 ? i > current : i < current);
   go(after === undefined ? shown[0] : after);
 }
-]=]

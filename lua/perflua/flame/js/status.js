@@ -1,6 +1,5 @@
--- What is told of a frame: in the line at the bottom, and where the pointer rests.
+// What is told of a frame: in the line at the bottom, and where the pointer rests.
 
-return [=[
 const HINT = "Click or Enter zooms, Esc goes back, arrows move, / searches";
 const status = element("g", { class: "status", role: "status" });
 const status_name = element("text", { class: "name", x: PAD, y: 21 });
@@ -30,4 +29,3 @@ function point_at(i) {
   mark(i, "");
   show(i);
 }
-]=]
