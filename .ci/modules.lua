@@ -1,7 +1,7 @@
--- modules.lua FILE...: does each C file include only what its module may know?
+-- modules.lua FILE...: checks that each C file includes, and each Lua file requires, only what its module may know.
 --
--- A module is a folder of src. It may include headers of its own, and public headers of the modules named in its
--- row; only src/binding and src/host include Lua.
+-- A module is a folder of src, or of lua/perflua. It may use files of its own, and public ones of the modules named in
+-- its row, which for Lua are rows above it; only src/binding and src/host include Lua.
 
 local function words(text)
   local list = {}
@@ -45,10 +45,53 @@ local modules = {
 local knows_lua = words "binding host"
 local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 
-local rows = {}
-for _, row in ipairs(modules) do
-  rows[row[1]] = { uses = words(row[2]), public = words(row[3]) }
+-- A row: folder, the modules it uses, its public files, and files of others that it reaches for though they are not
+-- public. "perflua" is lua/perflua/init.lua itself.
+local lua_modules = {
+  { "core", "", "init" }, -- in C
+  { "text", "core", "cgroups duration fmt json" },
+  { "errors", "text", "init suggest" },
+  { "recording", "core errors text", "init between events" },
+  { "filter", "errors recording text", "init arith expr kinds lexer parser" },
+  { "fields", "core errors filter recording", "init members" },
+  { "measures", "errors filter", "init sums" },
+  { "table", "core errors filter measures recording text",
+    "init description interrupted keyed listed merge output pair_counts read sort" },
+  { "plan", "errors measures recording", "init engine lower" },
+  { "group", "errors filter measures plan recording table", "init aggregate aside" },
+  { "query", "core errors filter group measures plan recording table text", "init" },
+  { "intervals", "core errors fields filter plan query recording table", "init" },
+  { "file", "errors fields filter plan query recording table", "paths records run some" },
+  { "perflua", "core errors file intervals query recording table", "init" },
+  { "meta", "core errors fields filter perflua recording table text", "needs returned starter survey" },
+  { "waits", "file group", "interrupts live locks off page_faults requests totals wakes" },
+  { "header", "core text", "init json" },
+  { "script", "core errors recording", "fields samples" },
+  { "doctor", "perflua recording table text", "init show words" },
+  { "report", "doctor errors group measures plan table text", "init show" },
+  { "flame", "group recording text", "init folded stacks" },
+  { "map", "core meta table text", "result run segments" },
+  { "toolkit", "core errors flame group perflua table text", "folding symbols" },
+  { "tools", "core doctor errors file flame header map meta perflua recording report script table text toolkit waits",
+    "init",
+    "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums plan/init report/quality" },
+  { "cli", "core errors meta perflua table text tools", "init" },
+}
+
+-- Rows by folder. Where they are in order a module may only use those above it.
+local function indexed(list, in_order)
+  local rows = {}
+  for _, row in ipairs(list) do
+    local name, uses = row[1], words(row[2])
+    for other in pairs(uses) do
+      if in_order and not rows[other] then error(("%s uses %s, which is not above it"):format(name, other), 0) end
+    end
+    rows[name] = { uses = uses, public = words(row[3]), reaches = words(row[4] or "") }
+  end
+  return rows
 end
+
+local rows, lua_rows = indexed(modules, false), indexed(lua_modules, true)
 
 local function complaint(path, name, quoted)
   local module = path:match("^src/(.+)/[^/]+$") or ""
@@ -72,17 +115,56 @@ local function complaint(path, name, quoted)
   end
 end
 
+-- The module of "perflua.table.sort", and its file: "table", "sort".
+local function required(name)
+  local inner = name:match("^perflua%.(.+)$")
+  if not inner then return "perflua", "init" end
+  local path = inner:gsub("%.", "/")
+  if lua_rows[path] then return path, "init" end
+  return path:match("^(.+)/([^/]+)$")
+end
+
+local function lua_complaint(path, name)
+  local module = path:match("^lua/perflua/(.+)/[^/]+$") or "perflua"
+  local row, other, file = lua_rows[module], required(name)
+  if not row then
+    return ("lua/perflua/%s is no module: add a row to .ci/modules.lua"):format(module)
+  elseif other == module or row.reaches[("%s/%s"):format(other, file)] then
+    return nil
+  elseif not lua_rows[other] then
+    return "no module has such a file"
+  elseif not row.uses[other] then
+    return ("%s may not use %s"):format(module, other)
+  elseif not lua_rows[other].public[file] then
+    return ("%s.lua is internal to %s"):format(file, other)
+  end
+end
+
 local failed = false
+
+local function report(path, number, verb, name, message)
+  if not message then return end
+  failed = true
+  print(("%s:%d: %s %s: %s"):format(path, number, verb, name, message))
+end
+
+local function check_c(path, number, line)
+  local open, name = line:match("^%s*#%s*include%s*([<\"])([^>\"]+)")
+  if name then report(path, number, "includes", name, complaint(path, name, open == "\"")) end
+end
+
+-- Also in functions, where it would hide a circle.
+local function check_lua(path, number, line)
+  for name in line:gmatch("require%s*%(?%s*[\"'](perflua[%w_.]*)[\"']") do
+    report(path, number, "requires", name, lua_complaint(path, name))
+  end
+end
+
 for _, path in ipairs(arg) do
-  local number = 0
+  local number, check = 0, path:find("%.lua$") and check_lua or check_c
   for line in io.lines(path) do
     number = number + 1
-    local open, name = line:match("^%s*#%s*include%s*([<\"])([^>\"]+)")
-    local message = name and complaint(path, name, open == "\"")
-    if message then
-      failed = true
-      print(("%s:%d: includes %s: %s"):format(path, number, name, message))
-    end
+    check(path, number, line)
   end
 end
 os.exit(not failed)
