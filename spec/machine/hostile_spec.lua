@@ -59,10 +59,32 @@ describe("names of threads are found", function()
     local list = records(N, function(i) return "fork", i, i + 1, i end)
     table.insert(list, 1, pack.comm(0, 1, "first"))
     list[#list + 1] = pack.sample(N + 1, N + 1) .. pack.sample(N + 2, 50)
-    quickly(list, function(found, file, way)
-      -- a stream's names are found when they are asked for, so far back as can be believed
-      assert.are.same({ way == "file" and "first" or ":" .. N + 1, "first" }, found)
+    quickly(list, function(found, file)
+      assert.are.same({ "first", "first" }, found)
       assert.are.equal(N + 1, #file:threads())
+    end)
+  end)
+
+  it("of each process in a chain of very many forks", function()
+    local list = { pack.comm(0, 1, "first") }
+    for i = 1, N do
+      list[#list + 1] = pack.fork(2 * i, i + 1, i)
+      list[#list + 1] = pack.sample(2 * i + 1, i + 1)
+    end
+    quickly(list, function(found)
+      assert.are.equal(N, #found)
+      assert.are.same({ "first", "first" }, { found[1], found[N] })
+    end)
+  end)
+
+  it("in a chain of very many forks without a name, of which records come late all the time", function()
+    local list = records(N / 2, function(i) return "fork", i, i + 1, i end)
+    for i = 1, N / 2 do
+      list[#list + 1] = pack.exit(1, 1)
+      list[#list + 1] = pack.sample(N + i, N / 2 + 1)
+    end
+    quickly(list, function(found)
+      assert.are.same({ N / 2, ":" .. N // 2 + 1 }, { #found, found[1] })
     end)
   end)
 

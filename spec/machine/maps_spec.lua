@@ -130,6 +130,32 @@ local cases = {
   } },
 }
 
+-- Forks in a row; each process runs, and maps something of its own if `own`.
+local function chain(own)
+  local lines = { "- map 1 1000-2000 /bin/first" }
+  for pid = 2, 1000 do
+    local time = 10 * pid
+    lines[#lines + 1] = ("%d fork %d from %d"):format(time, pid, pid - 1)
+    if own then lines[#lines + 1] = ("%d map %d 3000-4000 /lib/%d"):format(time + 1, pid, pid) end
+    lines[#lines + 1] = ("%d sample %d 1000 in /bin/first"):format(time + 2, pid)
+    if own then lines[#lines + 1] = ("%d sample %d 3000 in /lib/%d"):format(time + 3, pid, pid) end
+  end
+  return lines
+end
+
+table.insert(cases, { "is inherited down a chain of a thousand forks", chain(false) })
+table.insert(cases, { "is inherited down a chain of a thousand forks with maps of their own", chain(true) })
+table.insert(cases, { "is not known where processes forked each other at one time", {
+  "10 map 7 1000-2000 /bin/a",
+  "20 fork 8 from 7",
+  "20 fork 7 from 8",
+  "30 sample 7 1000 in [unknown]",
+  "31 sample 8 1000 in [unknown]",
+  "32 map 8 1000-2000 /bin/b",
+  "33 fork 9 from 8",
+  "34 sample 9 1000 in /bin/b",
+}, unlike_perf = true })
+
 describe("what was mapped at an address", function()
   for _, case in ipairs(cases) do
     it(case[1], function()
@@ -184,13 +210,17 @@ describe("what was mapped at an address", function()
   end)
 end)
 
--- Maps, forks and samples of a few processes at random, and the binary of each sample by a replay of them.
-local function at_random(n)
-  local lines, spaces = {}, { {}, {}, {}, {} }
+-- Maps, forks and samples of `processes` (4) at random, and the binary of each sample by a replay
+-- of them. With `deep` most processes are forked from the last one that was.
+local function at_random(n, processes, deep)
+  local lines, spaces, latest = {}, {}, 1
+  processes = processes or 4
+  for pid = 1, processes do spaces[pid] = {} end
   for time = 1, n do
-    local what, pid = math.random(10), math.random(4)
-    if what == 1 then
-      local parent = math.random(4)
+    local what, pid = math.random(10), math.random(processes)
+    if what == 1 or deep and what < 6 and math.random(10) < 9 then
+      local parent = deep and math.random(20) > 1 and latest or math.random(processes)
+      latest = pid
       if parent ~= pid then
         lines[#lines + 1] = ("%d fork %d from %d"):format(time, pid, parent)
         spaces[pid] = table.move(spaces[parent], 1, #spaces[parent], 1, {})
@@ -226,16 +256,32 @@ describe("what was mapped by many maps that overlap", function()
     end
   end)
 
-  it("is the same when they lie in the file in any order", function()
-    math.randomseed(7)
-    local lines = at_random(2000)
-    for i = #lines, 2, -1 do
-      local k = math.random(math.max(1, i - 40), i)
-      lines[i], lines[k] = lines[k], lines[i]
+  it("is inherited down long chains of forks, some of them with maps", function()
+    for seed = 1, 3 do
+      math.randomseed(seed)
+      local lines = at_random(3000, 500, true)
+      for _, options in ipairs { {}, { container = "pipe" } } do
+        local path, dsos = mapped.written(lines, options)
+        local file <close> = assert(perflua.open(path))
+        assert.are.same(dsos, mapped.dsos(file))
+      end
     end
-    local path, dsos = mapped.written(lines)
-    local file <close> = assert(perflua.open(path))
-    assert.are.same(dsos, mapped.dsos(file))
+  end)
+
+  it("is the same when they lie in the file in any order", function()
+    for _, processes in ipairs { 4, 500 } do
+      math.randomseed(7)
+      local lines = at_random(2000, processes, processes > 4)
+      for i = #lines, 2, -1 do
+        local k = math.random(math.max(1, i - 40), i)
+        lines[i], lines[k] = lines[k], lines[i]
+      end
+      for _, options in ipairs { {}, { container = "pipe" } } do
+        local path, dsos = mapped.written(lines, options)
+        local file <close> = assert(perflua.open(path))
+        assert.are.same(dsos, mapped.dsos(file))
+      end
+    end
   end)
 end)
 

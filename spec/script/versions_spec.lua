@@ -141,6 +141,19 @@ describe("the text of a version of perf", function()
     end
   end)
 
+  it("forgets the descendants of a thread that has ended, however many forks they are away", function()
+    local last = 200
+    local path = recording({}, { {} }, function(b)
+      b:record("comm", { pid = 100, tid = 100, comm = "first" }, { time = 1 })
+      b:record("exit", { pid = 100, tid = 100, ppid = 1, ptid = 1, time = 2 }, { time = 2 })
+      for pid = 101, last do
+        b:record("fork", { pid = pid, tid = pid, ppid = pid - 1, ptid = pid - 1, time = pid - 98 }, { time = pid - 98 })
+      end
+      b:sample(b.events[1], { pid = last, tid = last, ip = 0, time = 1000 })
+    end)
+    assert.matches((" :%d \n"):format(last), printed(path, "comm", "7.3"), 1, true)
+  end)
+
   it("is that of the version before, between those that are known", function()
     local path = recording({}, { {} })
     assert.are.equal(printed(path, "pid", "6.1"), printed(path, "pid", "6.11"))

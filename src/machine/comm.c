@@ -78,7 +78,32 @@ static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t ti
 	return false;
 }
 
-#define GENERATIONS 64 /* of forks: more are damage */
+/* A moment of a thread, as it is asked for at a time. */
+struct asked_moment {
+	const struct pm_thread *thread;
+	ptrdiff_t at;
+	uint64_t time;
+};
+
+/* Returns the fork by another thread that the life of a moment began with, or NULL. */
+static struct pm_moment *fork_of(const struct asked_moment *a)
+{
+	struct pm_moment *fork;
+	ptrdiff_t at = a->at;
+
+	while (at >= 0 && a->thread->moments[at].kind == PM_EXIT)
+		at--;
+	fork = at >= 0 ? &a->thread->moments[at] : NULL;
+	return fork && fork->kind == PM_FORK && fork->parent != a->thread->tid ? fork : NULL;
+}
+
+static void go_to_parent(const struct pm_machine *m, struct asked_moment *a,
+			 const struct pm_moment *fork)
+{
+	a->time = fork->time;
+	a->thread = pm_thread_find(&m->threads, a->thread->system, fork->parent);
+	a->at = pm_thread_at(a->thread, a->time);
+}
 
 /*
  * Returns true if perf has forgotten a thread at that moment: it has exited, or the thread that
@@ -87,21 +112,32 @@ static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t ti
 static bool is_forgotten(const struct pm_machine *m, const struct pm_thread *thread,
 			 ptrdiff_t at, uint64_t time)
 {
-	for (int i = 0; i < GENERATIONS && thread; i++) {
-		const struct pm_moment *fork;
+	struct asked_moment first = { thread, at, time }, a = first;
+	uint32_t version = m->threads.version;
+	size_t n = 0, limit = pm_threads_limit(&m->threads);
+	struct pm_moment *fork = NULL;
+	bool forgotten;
 
-		if (has_exited(thread, at, time))
-			return true;
-		while (at >= 0 && thread->moments[at].kind == PM_EXIT)
-			at--;
-		fork = at >= 0 ? &thread->moments[at] : NULL;
-		if (!fork || fork->kind != PM_FORK || fork->parent == thread->tid)
-			return false;
-		time = fork->time;
-		thread = pm_thread_find(&m->threads, thread->system, fork->parent);
-		at = thread ? pm_thread_at(thread, time) : -1;
+	for (;; n++) {
+		forgotten = has_exited(a.thread, a.at, a.time);
+		fork = forgotten || n >= limit ? NULL : fork_of(&a);
+		if (!fork)
+			break;
+		if (fork->forgotten_version == version) {
+			forgotten = fork->forgotten;
+			break;
+		}
+		/* a circle of forks at one time ends where it began */
+		fork->forgotten = false;
+		fork->forgotten_version = version;
+		go_to_parent(m, &a, fork);
 	}
-	return false;
+	pm_threads_walked(&m->threads, n);
+	for (a = first; forgotten && n--; go_to_parent(m, &a, fork)) {
+		fork = fork_of(&a);
+		fork->forgotten = true;
+	}
+	return forgotten;
 }
 
 bool pm_is_forgotten(const struct pm_machine *m, const struct pd_record *rec, int32_t tid)

@@ -30,6 +30,7 @@ static bool init(struct pm_machine *m, const struct pd_session *session,
 {
 	*m = (struct pm_machine){ .session = session };
 	m->threads.names = &m->names;
+	pm_threads_init(&m->threads);
 	m->threads.idle = pm_names_add(&m->names, (struct pd_text){ "swapper", 7 });
 	m->cgroups = calloc(session->n_files, sizeof(*m->cgroups));
 	m->spaces = pm_spaces_create();
@@ -475,5 +476,6 @@ bool pm_machine_life(const struct pm_machine *m, uint32_t system, int32_t tid, u
 
 bool pm_machine_prepare(struct pm_machine *m)
 {
+	pm_threads_settle(&m->threads);
 	return pm_spaces_settle(m->spaces);
 }

@@ -4,7 +4,8 @@
  * A space is that of a process, or of the kernel of a system. Its maps are kept as they were made, and stay what they
  * are; a map holds from its time on until a later one covers it, byte by byte. So the map at an address and a time
  * is the last one not later than that which covers it. A process that was forked has, where its own maps cover
- * nothing, those that its parent had then: they are not copied but looked up there.
+ * nothing, those that its parent had then: they are not copied but looked up there. Ancestors without maps of
+ * their own are stepped over, so a chain of forks may have any length; of ancestors with maps 1024 are asked.
  */
 #ifndef PERFLUA_MACHINE_MAPS_H
 #define PERFLUA_MACHINE_MAPS_H
@@ -69,8 +70,7 @@ const struct pm_map *pm_spaces_find(struct pm_spaces *spaces, uint32_t system, i
  * What says which maps a process has at a time: words that are the same only where the maps are, at any other time and
  * after any more were added. They hold from `from` to `last`, as long as nothing is added. Of a system's kernel likewise.
  */
-#define PM_GENERATIONS 64 /* of forks: more are damage */
-#define PM_EPOCH_WORDS (PM_GENERATIONS + 4)
+#define PM_EPOCH_WORDS 5
 
 struct pm_epoch {
 	uint64_t from, last;

@@ -58,36 +58,92 @@ ptrdiff_t pm_thread_search(const struct pm_thread *thread, uint64_t time)
 	return (ptrdiff_t)low - 1;
 }
 
-#define GENERATIONS 64 /* of forks whose names are not known: more are damage */
+#define SHORT  64 /* steps of a walk that are always allowed */
+#define CREDIT 64 /* further ones, for each moment that is added */
+
+size_t pm_threads_limit(const struct pm_threads *t)
+{
+	return SHORT + t->credit;
+}
+
+void pm_threads_walked(const struct pm_threads *t, size_t steps)
+{
+	if (steps > SHORT)
+		((struct pm_threads *)t)->credit -= steps - SHORT;
+}
+
+/* Goes to the moment that a name is inherited from; *at becomes -1 where nothing is known. */
+static const struct pm_thread *step_back(const struct pm_threads *t,
+					 const struct pm_thread *thread, ptrdiff_t *at)
+{
+	const struct pm_moment *m = &thread->moments[*at];
+
+	if (m->kind == PM_EXIT || m->parent == thread->tid) {
+		--*at; /* what has ended keeps its name */
+		return thread;
+	}
+	/* it may have been named, or its name have been read, after this was */
+	thread = pm_thread_find(t, thread->system, m->parent);
+	*at = pm_thread_at(thread, m->time);
+	return thread;
+}
 
 uint32_t pm_thread_inherited(const struct pm_threads *t, const struct pm_thread *thread,
 			     ptrdiff_t at)
 {
-	int32_t tid = thread->tid;
+	const struct pm_thread *first = thread;
+	ptrdiff_t first_at = at;
+	uint32_t name = PM_NO_NAME;
+	size_t n = 0, limit = pm_threads_limit(t);
 
-	for (int i = 0; i < GENERATIONS && at >= 0; i++) {
-		const struct pm_moment *m = &thread->moments[at];
+	for (; at >= 0 && n < limit; thread = step_back(t, thread, &at), n++) {
+		struct pm_moment *m = &thread->moments[at];
 
-		if (m->name != PM_NO_NAME)
-			return m->name;
-		if (m->kind == PM_EXIT || m->parent == thread->tid) {
-			at--; /* what has ended keeps its name */
-			continue;
-		}
-		/* it may have been named, or its name have been read, after this was */
-		tid = m->parent;
-		thread = pm_thread_find(t, thread->system, tid);
-		at = thread ? pm_thread_at(thread, m->time) : -1;
+		name = m->name;
+		if (name == PM_NO_NAME && m->inherited_version == t->version)
+			name = m->inherited;
+		if (name != PM_NO_NAME || m->inherited_version == t->version)
+			break;
+		/* a circle of forks at one time ends where it began */
+		m->inherited = PM_NO_NAME;
+		m->inherited_version = t->version;
 	}
-	return tid == 0 ? t->idle : PM_NO_NAME;
+	if (at < 0 && thread->tid == 0)
+		name = t->idle;
+	pm_threads_walked(t, n);
+	for (; name != PM_NO_NAME && n--; first = step_back(t, first, &first_at))
+		first->moments[first_at].inherited = name;
+	return name;
+}
+
+void pm_threads_settle(struct pm_threads *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t k = 0; k < t->threads[i].n; k++)
+			pm_thread_name(t, &t->threads[i], (ptrdiff_t)k);
+}
+
+/* Something of a time is added to a thread: what was inherited from it may change. */
+static void note_change(struct pm_threads *t, const struct pm_thread *thread,
+			const struct pm_moment *moment)
+{
+	uint64_t time = moment->time;
+
+	/* what was written before it was may count then */
+	if (moment->kind == PM_EXIT && moment->lag < 0)
+		time += (uint64_t)(int64_t)moment->lag;
+	t->credit += CREDIT;
+	t->version += time < thread->forked;
 }
 
 bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct pm_moment moment,
 		    struct pd_text text)
 {
-	struct pm_thread *thread = find_or_add(t, system, tid);
-	const struct pm_thread *parent;
+	struct pm_thread *thread, *parent = NULL;
 
+	if (moment.kind == PM_FORK && !find_or_add(t, system, moment.parent))
+		return false;
+	thread = find_or_add(t, system, tid);
 	if (!thread)
 		return false;
 	if (moment.time == PM_NO_TIME)
@@ -96,13 +152,21 @@ bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct p
 		moment.name = pm_names_add(t->names, text);
 		if (moment.name == PM_NO_NAME)
 			return false;
-	} else if (moment.kind == PM_FORK && t->in_order) {
-		parent = pm_thread_find(t, system, moment.parent);
-		if (parent)
+	} else if (moment.kind == PM_FORK) {
+		parent = find_or_add(t, system, moment.parent);
+		if (moment.time >= parent->forked)
+			parent->forked = moment.time + 1;
+		if (t->in_order && parent->n)
 			moment.name = pm_thread_name(t, parent,
 						     pm_thread_at(parent, moment.time));
 	}
+	note_change(t, thread, &moment);
 	return insert(thread, &moment);
+}
+
+void pm_threads_init(struct pm_threads *t)
+{
+	*t = (struct pm_threads){ .names = t->names, .version = 1 };
 }
 
 void pm_threads_deinit(struct pm_threads *t)

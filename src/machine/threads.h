@@ -26,13 +26,18 @@ struct pm_moment {
 	};
 	uint8_t kind;
 	bool found; /* perf wrote it: it was so at that time, and before */
+	/* found in its ancestors, as of a version of the threads; 0: not known */
+	bool forgotten; /* of PM_FORK: see is_forgotten */
+	uint32_t forgotten_version;
+	uint32_t inherited, inherited_version; /* its name, if it brings none */
 };
 
 struct pm_thread {
 	uint32_t system; /* threads of one system share their clock; a tid is of one */
 	int32_t tid;
 	struct pm_moment *moments;
-	size_t n, capacity;
+	size_t n, capacity; /* n is 0 of what is known as a parent only */
+	uint64_t forked;    /* an addition before this time may change what was inherited */
 };
 
 struct pm_threads {
@@ -42,9 +47,28 @@ struct pm_threads {
 	struct pm_names *names;
 	uint32_t idle; /* the name of tid 0 */
 	bool in_order; /* moments are added in the order of time: a parent's name is known at once */
+	uint32_t version; /* grows when what was inherited may have changed */
+	size_t credit;	  /* steps of long walks: see pm_threads_limit */
 };
 
 void pm_threads_deinit(struct pm_threads *threads);
+
+/* Without threads; the names are set by the caller. */
+void pm_threads_init(struct pm_threads *threads);
+
+/*
+ * Finds now the names that moments inherit: until something is added, any number of threads may
+ * then ask for names at a time.
+ */
+void pm_threads_settle(struct pm_threads *threads);
+
+/*
+ * Returns how many steps a walk through ancestors may take; pm_threads_walked says how many it
+ * took. What it finds is remembered on the way, so a chain of forks is walked once. Late records may
+ * make it be walked again: then only so far as their number allows.
+ */
+size_t pm_threads_limit(const struct pm_threads *threads);
+void pm_threads_walked(const struct pm_threads *threads, size_t steps);
 
 /* NULL: there is none. */
 const struct pm_thread *pm_thread_find(const struct pm_threads *threads, uint32_t system,
