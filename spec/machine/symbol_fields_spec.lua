@@ -105,11 +105,15 @@ end)
 describe("the stack of a sample", function()
   local KERNEL, USER = -128, -512
 
-  local function stack(lines, chain)
+  local function record(lines, chain)
     local b = system.builder({}, { "ip", "tid", "time", "callchain" })
     mapped.add(b, lines)
     b:sample(b.events[1], { ip = 0x1000, pid = 7, tid = 7, time = 10, misc = 2, callchain = chain })
-    local file <close> = assert(perflua.open(b:write(), without))
+    return b:write()
+  end
+
+  local function stack(lines, chain)
+    local file <close> = assert(perflua.open(record(lines, chain), without))
     return file:samples():first().stack
   end
 
@@ -121,7 +125,18 @@ describe("the stack of a sample", function()
   end)
 
   it("holds nothing that separates frames or moves a cursor but what is between them", function()
-    assert.are.equal("[a:b?c]", stack({ "- map 7 1000-2000 /bin/a;b\27c" }, { USER, 0x1000 }))
+    for name, shown in pairs {
+      ["a;b\27c"] = "a:b?c", ["a\u{9b}31mb"] = "a?31mb", ["a\x9b\xc2b\xff"] = "a??b?", ["\u{a0}ü\u{10ffff}"] = false,
+      ["\xed\xa0\x80\xc0\x80"] = "?????",
+    } do
+      local path = record({ "- map 7 1000-2000 /bin/" .. name }, { USER, 0x1000, 0x9000 })
+      local file <close> = assert(perflua.open(path, without))
+      local expected = ("[unknown];[%s]"):format(shown or name)
+      assert.are.equal(expected, file:samples():first().stack)
+      assert.are.equal(expected, file:samples():group_by("stack"):count():sort():rows()().stack)
+      assert.are.equal(".[unknown]\t\t0x0000000000009000\n", file:samples():first().frames:match "[^\n]*\n$")
+      assert.matches("./bin/" .. (shown or name) .. "\t\t0x", file:samples():first().frames, 1, true)
+    end
   end)
 
   it("is the ip alone of an empty call chain", function()

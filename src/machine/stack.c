@@ -6,6 +6,7 @@
 
 #include "fields.h"
 #include "machine.h"
+#include "perfdata/format/print_scalar.h"
 #include "resolver.h"
 
 /* Room for n more bytes behind the first `used`. */
@@ -26,14 +27,36 @@ static bool reserve(struct pm_resolver *r, size_t used, size_t n)
 	return true;
 }
 
-/* What separates frames, or would harm whoever prints it, does not belong in a name. */
-static void add(char *to, const char *name, size_t n)
+/*
+ * Writes a name without what separates frames, control characters and bytes that are not UTF-8.
+ * Returns its length then, which is at most n; `to` may be NULL.
+ */
+static size_t add(char *to, const char *name, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
+	size_t used = 0, length = 1;
+
+	for (size_t i = 0; i < n; i += length) {
 		unsigned char c = (unsigned char)name[i];
 
-		to[i] = c == ';' ? ':' : c < ' ' || c == 0x7f ? '?' : (char)c;
+		if (to && c > ';' && c < 0x7f) { /* most are letters */
+			to[used++] = name[i];
+			length = 1;
+			continue;
+		}
+		length = c < 0x80 ? 1 : pd_utf8_length(name + i, n - i);
+		if (c < ' ' || c == 0x7f || c == ';' || !length ||
+		    pd_is_c1_control(name + i, length)) {
+			if (to)
+				to[used] = c == ';' ? ':' : '?';
+			used++;
+			length += !length;
+			continue;
+		}
+		for (size_t k = 0; to && k < length; k++)
+			to[used + k] = name[i + k];
+		used += length;
 	}
+	return used;
 }
 
 /* The start of the digits that a name ends with, of its first n bytes. */
@@ -101,8 +124,7 @@ static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place 
 		return false;
 	if (bracket)
 		r->text[(*used)++] = '[';
-	add(r->text + *used, name, n);
-	*used += n;
+	*used += add(r->text + *used, name, n);
 	if (bracket)
 		r->text[(*used)++] = ']';
 	if (letter && n) {
@@ -189,11 +211,11 @@ static void add_address(char *to, uint64_t address)
 
 size_t pm_frames_address(char *to, const char *dso, uint64_t address, enum pd_cpumode mode)
 {
-	size_t n = strlen(dso);
+	size_t n = add(NULL, dso, strlen(dso));
 
 	if (to) {
 		*to++ = pm_frames_level(mode);
-		add(to, dso, n);
+		add(to, dso, strlen(dso));
 		to[n] = '\t';
 		add_address(to + n + 1, address);
 		to[n + 1 + HEX_SIZE] = '\n';
@@ -212,17 +234,16 @@ static bool add_line(struct pm_resolver *r, size_t *used, const struct pm_place 
 	if (!reserve(r, *used, dso_n + n + 4))
 		return false;
 	to = r->text + *used;
-	*used += dso_n + n + 3;
 	if (!place->symbol) {
-		pm_frames_address(to, dso, place->address, mode);
+		*used += pm_frames_address(to, dso, place->address, mode);
 		return true;
 	}
 	*to++ = pm_frames_level(mode);
-	add(to, dso, dso_n);
-	to += dso_n;
+	to += add(to, dso, dso_n);
 	*to++ = '\t';
-	add(to, place->symbol->name, n);
-	to[n] = '\n';
+	to += add(to, place->symbol->name, n);
+	*to++ = '\n';
+	*used = (size_t)(to - r->text);
 	return true;
 }
 

@@ -137,8 +137,7 @@ void pd_print_digits(struct pd_print *out, const char *p, size_t n)
 	}
 }
 
-/* Bytes of the UTF-8 character beyond ASCII that p starts with, 0 if it starts with none. */
-static size_t utf8_length(const char *p, size_t n)
+size_t pd_utf8_length(const char *p, size_t n)
 {
 	uint8_t first = (uint8_t)p[0], second = n > 1 ? (uint8_t)p[1] : 0;
 	size_t length = first < 0x80 ? 1 :
@@ -227,8 +226,7 @@ static void text_escape(struct pd_print *out, uint8_t c)
 	out->n += 4;
 }
 
-/* U+0080 … U+009F drive some terminals as ESC does. */
-static bool is_control(const char *p, size_t utf8)
+bool pd_is_c1_control(const char *p, size_t utf8)
 {
 	return utf8 == 2 && (uint8_t)p[0] == 0xc2 && (uint8_t)p[1] < 0xa0;
 }
@@ -245,8 +243,8 @@ static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t
 		p += plain;
 		if (p == end)
 			break;
-		utf8 = (uint8_t)*p < 0x80 ? 0 : utf8_length(p, (size_t)(end - p));
-		if (where != IN_JSON && is_control(p, utf8))
+		utf8 = (uint8_t)*p < 0x80 ? 0 : pd_utf8_length(p, (size_t)(end - p));
+		if (where != IN_JSON && pd_is_c1_control(p, utf8))
 			utf8 = 0;
 		if (utf8)
 			pd_print_bytes(out, p, utf8);
@@ -285,9 +283,9 @@ void pd_escape(char *text, size_t size)
 		return;
 	for (p = text; p < end;) {
 		size_t length = (uint8_t)*p < 0x80 ? (uint8_t)*p >= ' ' && *p != 0x7f :
-						     utf8_length(p, (size_t)(end - p));
+						     pd_utf8_length(p, (size_t)(end - p));
 
-		if (is_control(p, length))
+		if (pd_is_c1_control(p, length))
 			length = 0;
 		if (used + (length ? length : 4) >= size)
 			break;
