@@ -51,7 +51,7 @@ local lua_modules = {
   { "core", "", "init" }, -- in C
   { "text", "core", "cgroups duration fmt json" },
   { "errors", "text", "init suggest" },
-  { "recording", "core errors text", "init between events" },
+  { "recording", "core errors text", "init between events unmatched" },
   { "filter", "errors recording text", "init arith expr kinds lexer parser" },
   { "fields", "core errors filter recording", "init members" },
   { "measures", "errors filter", "init sums" },
@@ -70,7 +70,7 @@ local lua_modules = {
   { "doctor", "perflua recording table text", "init show words" },
   { "report", "doctor errors group measures plan table text", "init show" },
   { "flame", "group recording text", "init folded stacks" },
-  { "map", "core meta table text", "result run segments" },
+  { "map", "core errors meta recording table text", "handlers result run segments" },
   { "toolkit", "core errors flame group perflua table text", "folding symbols" },
   { "tools", "core doctor errors file flame header map meta perflua recording report script table text toolkit waits",
     "init",

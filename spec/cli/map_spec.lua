@@ -103,6 +103,38 @@ describe("perflua map", function()
       many.map(script, {}, { empty, empty }).out })
   end)
 
+  describe("whose script has a handler", function()
+    local FAULTS = [[
+      local file = assert(perflua.open(arg[1]))
+      file:run { ["fault:s"] = print, ["nothing:like_it"] = print, sample = function() end }
+    ]]
+
+    it("says once how many recordings do not have its event", function()
+      local paths = many.recordings(2)
+      paths[3], paths[4] = many.recording(3, 9, "faults"), many.recording(4, 9, "a:b")
+      local got = many.map(FAULTS .. many.QUERY, {}, paths)
+      assert.are.equal(0, got.status)
+      assert.are.equal([[
+perflua: map: 4 of 4 recordings have no event for handler 'fault:s'; the closest is 'faults'
+perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
+]], got.err)
+      got = many.map(FAULTS:gsub("fault:s", "a:b") .. many.QUERY, {}, paths)
+      assert.matches("map: 3 of 4 recordings have no event for handler 'a:b'\n", got.err, 1, true)
+    end)
+
+    it("says so of a recording that fails", function()
+      local got = many.map(FAULTS .. " error 'later'", {}, { many.recording(1), "/none" })
+      assert.matches("perflua: handler 'fault:s': this recording has no event 'fault:s'; it has cycles\n", got.err,
+        1, true)
+      assert.are.equal(1, select(2, got.err:gsub("'fault:s':", "")))
+    end)
+
+    it("says nothing if the script turns warnings off", function()
+      local got = many.map("warn '@off'\n" .. FAULTS .. many.QUERY, {}, { many.recording(1), many.recording(2) })
+      assert.are.same({ 0, "" }, { got.status, got.err })
+    end)
+  end)
+
   it("tells of a process that did not end by itself", function()
     local paths = many.recordings(3)
     local script = ([[if arg[1] == %q then os.execute "kill -9 $PPID" end

@@ -7,8 +7,9 @@ local fields = require "perflua.fields"
 local lower = require "perflua.plan.lower"
 local plan = require "perflua.plan"
 local suggest = require "perflua.errors.suggest"
+local unmatched = require "perflua.recording.unmatched"
 local check_open, types = recording.check_open, recording.types
-local blame, warning = errors.blame, errors.warning
+local blame = errors.blame
 
 local run = {}
 
@@ -176,20 +177,20 @@ end
 
 -- Warns of handlers whose event is none of the recording's, unless another one of its tracepoint system is.
 local function warn_unmatched(list, handlers)
-  local expected, unmatched, matched = alternatives(handlers), {}, {}
+  local expected, missing, matched = alternatives(handlers), {}, {}
   for key in pairs(handlers) do
     if type(key) == "string" and names_event(key) then
       if #events.lookup(list, key) == 0 then
-        unmatched[#unmatched + 1] = key
+        missing[#missing + 1] = key
       elseif system_of(key) then
         matched[system_of(key)] = true
       end
     end
   end
-  table.sort(unmatched)
-  for _, key in ipairs(unmatched) do
+  table.sort(missing)
+  for _, key in ipairs(missing) do
     if not expected[key] and not matched[system_of(key) or false] then
-      warning("handler '%s': %s", key, events.unknown(list, key))
+      unmatched.note(list, key)
     end
   end
 end

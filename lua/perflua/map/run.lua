@@ -39,13 +39,14 @@ function run.script(chunk, path, recording)
   return result
 end
 
--- What came before the tool on our own command line; a prompt is not for them.
+-- What came before the tool on our own command line, but for a prompt; and what makes a process one of many.
 local function own_options()
   local words, first = {}, 0
   while arg[first - 1] do first = first - 1 end
   for i = first, -1 do
     if arg[i] ~= "-i" and arg[i] ~= "-v" then words[#words + 1] = arg[i] end
   end
+  table.insert(words, 2, "-lperflua.map.child")
   return words
 end
 

@@ -95,6 +95,15 @@ function events.lookup(list, name)
   return is_glob(name) and matching(list, name) or {}, events.GLOB
 end
 
+---@param list perflua.Event[]
+---@param name string that none of them has
+---@return string? # the closest of their names, if one is close
+function events.closest(list, name)
+  local candidates = events.names(list)
+  for _, event in ipairs(list) do candidates[#candidates + 1] = base(event) end
+  return suggest.closest(name, candidates)
+end
+
 local SHOWN = 10 -- events in a message
 
 ---@param list perflua.Event[]
@@ -102,10 +111,9 @@ local SHOWN = 10 -- events in a message
 ---@return string # a message with the closest name; without one with the names there are
 function events.unknown(list, name)
   local message, names = ("this recording has no event '%s'"):format(name), events.names(list)
-  local candidates = table.move(names, 1, #names, 1, {})
-  for _, event in ipairs(list) do candidates[#candidates + 1] = base(event) end
   if #names == 0 then return message end
-  if suggest.closest(name, candidates) then return suggest.message(message, name, candidates) end
+  local closest = events.closest(list, name)
+  if closest then return ("%s; the closest is '%s'"):format(message, closest) end
   local more = #names > SHOWN and ("and %d more"):format(#names - SHOWN) or nil
   local shown = table.move(names, 1, math.min(#names, SHOWN), 1, {})
   return ("%s; it has %s"):format(message, table.concat(shown, ", ") .. (more and " " .. more or ""))

@@ -1,6 +1,7 @@
 -- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged result.
 
 local core = require "perflua.core"
+local handlers = require "perflua.map.handlers"
 local interrupted = require "perflua.table.interrupted"
 local placeless = require("perflua.errors").placeless
 local read = require "perflua.table.read"
@@ -36,9 +37,11 @@ local function run_one(chunk, args, out, host)
   local made, message = run.script(chunk, args[1], args[2])
   if made and args.partial and host.interrupted() then return FAILED end -- it is not that of all records
   if not made then
+    handlers.warn()
     say("map", args[2], message)
     return FAILED
   end
+  handlers.write(out)
   local raised, ok
   raised, ok, message = pcall(result.write, made, args, out)
   if raised and ok then return 0 end
@@ -46,9 +49,9 @@ local function run_one(chunk, args, out, host)
   return FAILED
 end
 
--- The only table in the file that a process wrote.
-local function table_in(out)
-  out:seek("set")
+-- The only table in the file that a process wrote, behind the handlers that it had no event for.
+local function table_in(out, missing)
+  missing:read(out)
   local data, show = read.all(out)
   if not data then return nil, "its result cannot be read: " .. show end
   return data, show
@@ -62,11 +65,12 @@ local function add(all, i, data)
 end
 
 local function run_many(args, out, host, at_a_time)
-  local paths, all, show, failed, n, wrong = table.move(args, 2, #args, 1, {}), segments(), nil, 0, 0, nil
+  local paths, all, missing = table.move(args, 2, #args, 1, {}), segments(), handlers.new()
+  local show, failed, n, wrong = nil, 0, 0, nil
   run.children(host, args[1], paths, at_a_time, function(i, file, message)
     local data, shown
     if file then
-      data, shown = table_in(file)
+      data, shown = table_in(file, missing)
       message = not data and shown or nil
     end
     if message then say("map", paths[i], message) end
@@ -75,6 +79,7 @@ local function run_many(args, out, host, at_a_time)
     if not ok then wrong = ("%s: %s"):format(paths[i], why) end
     return ok and true or false
   end)
+  missing:say(#paths)
   if wrong then return nil, "map: these results cannot be merged: " .. wrong end
   if n < #paths then say("map", nil, ("%d of %d recordings are not in the result"):format(#paths - n, #paths)) end
   local data = all:result()

@@ -1,0 +1,17 @@
+-- Loaded into each process of perflua map for many recordings: handlers without an event are not warned of there, but
+-- counted by the process that merges the results.
+
+local unmatched = require "perflua.recording.unmatched"
+
+local warn_itself, silent = warn, false
+
+-- A script may turn warnings off, and on again.
+function _G.warn(...)
+  if select("#", ...) == 1 and ... == "@off" then silent = true end
+  if select("#", ...) == 1 and ... == "@on" then silent = false end
+  warn_itself(...)
+end
+
+unmatched.collect(function() return not silent end)
+
+return true

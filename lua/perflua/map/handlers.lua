@@ -1,0 +1,65 @@
+-- Handlers whose event some of many recordings do not have: a line for each before a recording's result, and one
+-- warning for all recordings.
+
+local fmt = require "perflua.text.fmt"
+local unmatched = require "perflua.recording.unmatched"
+local warning = require("perflua.errors").warning
+
+local Handlers = {}
+Handlers.__index = Handlers
+
+local MARK = "handler\t"
+
+---Writes those of this process.
+---@param out file*
+function Handlers.write(out)
+  for _, one in ipairs(unmatched.collected()) do
+    out:write(MARK, fmt.escape(one.key), "\t", fmt.escape(one.closest or ""), "\n")
+  end
+end
+
+---Warns of those of this process, whose result nobody gets.
+function Handlers.warn()
+  for _, one in ipairs(unmatched.collected()) do warning("%s", one.message) end
+end
+
+---Reads the lines that write() wrote, and counts them. What is read next is the result.
+---@param out file*
+function Handlers:read(out)
+  local at = out:seek "set"
+  while out:read(#MARK) == MARK do
+    local key, closest = out:read "l":match "^([^\t]*)\t(.*)$"
+    local one = self[key] or { n = 0, closest = {} }
+    self[key], one.n = one, one.n + 1
+    one.closest[closest] = (one.closest[closest] or 0) + 1
+    at = out:seek()
+  end
+  out:seek("set", at)
+end
+
+-- The name that is the closest one in most recordings.
+local function closest_of(counts)
+  local best
+  for name, n in pairs(counts) do
+    if name ~= "" and (not best or n > counts[best] or n == counts[best] and name < best) then best = name end
+  end
+  return best
+end
+
+---Says for each how many recordings lack its event.
+---@param total integer recordings
+function Handlers:say(total)
+  local keys = {}
+  for key in pairs(self) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    local closest = closest_of(self[key].closest)
+    warning("map: %d of %d recordings have no event for handler '%s'%s", self[key].n, total, key,
+      closest and ("; the closest is '%s'"):format(closest) or "")
+  end
+end
+
+---@return table
+function Handlers.new() return setmetatable({}, Handlers) end
+
+return Handlers
