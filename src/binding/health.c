@@ -99,7 +99,11 @@ static void set_members(lua_State *L, const struct member *m, const void *of)
 /* The same in a table of its own. [-0, +1] */
 static void push_members(lua_State *L, const struct member *m, const void *of)
 {
-	lua_newtable(L);
+	int n = 0;
+
+	while (m[n].name)
+		n++;
+	lua_createtable(L, 0, n);
 	set_members(L, m, of);
 }
 

@@ -53,19 +53,21 @@ end
 
 -- What came of an event, with what it was asked for.
 local function event_report(event, counts)
-  local report = { event = event.name }
+  local report = {
+    event = event.name,
+    lost_percent = words.lost_share(counts.lost_samples, counts.records),
+    chains_cut_percent = share(counts.chains_cut, counts.chains),
+    stacks_full_percent = share(counts.stacks_full, counts.stacks),
+    chain_limit_recorded = event.sample_max_stack > 0,
+    tracepoint = event.type == 2, -- PERF_TYPE_TRACEPOINT
+    lbr_callstack = event.branch_sample_type & 1 << 11 ~= 0, -- PERF_SAMPLE_BRANCH_CALL_STACK
+    sample_stack_user = event.sample_stack_user,
+    sample_freq = event.sample_freq,
+    sample_period = event.sample_period,
+  }
   for name, count in pairs(counts) do
     report[name] = count
   end
-  report.lost_percent = words.lost_share(counts.lost_samples, counts.records)
-  report.chains_cut_percent = share(counts.chains_cut, counts.chains)
-  report.stacks_full_percent = share(counts.stacks_full, counts.stacks)
-  report.chain_limit_recorded = event.sample_max_stack > 0
-  report.tracepoint = event.type == 2 -- PERF_TYPE_TRACEPOINT
-  report.lbr_callstack = event.branch_sample_type & 1 << 11 ~= 0 -- PERF_SAMPLE_BRANCH_CALL_STACK
-  report.sample_stack_user = event.sample_stack_user
-  report.sample_freq = event.sample_freq
-  report.sample_period = event.sample_period
   return report
 end
 

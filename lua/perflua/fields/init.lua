@@ -56,9 +56,10 @@ function fields.scope(file, type_ids, event_set, container)
 end
 
 function Scope:events()
-  local list = {}
-  for i = 1, #self.file.events do
-    if not self.event_set or self.event_set[i] then list[#list + 1] = self.file.events[i] end
+  local list, all, set = {}, self.file.events, self.event_set
+  if not set then return table.move(all, 1, #all, 1, list) end
+  for i = 1, #all do
+    if set[i] then list[#list + 1] = all[i] end
   end
   return list
 end
@@ -75,17 +76,19 @@ function Scope:recorded()
   return list
 end
 
--- What decides which fields a record of an event can have.
-local function shape(event)
-  return ("%s %s %s %s"):format(event.sample_type, event.sample_id_all, event.branch_sample_type, event.read_format)
-end
-
--- One event for each shape; { nil } if there are none.
+-- One event for each shape, which decides what fields a record can have; { nil } if there are none. Many events in a
+-- row have the same one.
 local function shapes(list)
-  local seen, one_each = {}, {}
+  local seen, one_each, sample_type, id_all, branches, read = {}, {}, nil, nil, nil, nil
   for _, event in ipairs(list) do
-    if not seen[shape(event)] then one_each[#one_each + 1] = event.index end
-    seen[shape(event)] = true
+    local own_type, own_id_all = event.sample_type, event.sample_id_all
+    local own_branches, own_read = event.branch_sample_type, event.read_format
+    if own_type ~= sample_type or own_id_all ~= id_all or own_branches ~= branches or own_read ~= read then
+      sample_type, id_all, branches, read = own_type, own_id_all, own_branches, own_read
+      local shape = ("%s %s %s %s"):format(sample_type, id_all, branches, read)
+      if not seen[shape] then one_each[#one_each + 1] = event.index end
+      seen[shape] = true
+    end
   end
   return one_each
 end

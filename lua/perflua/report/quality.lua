@@ -1,6 +1,7 @@
 -- How far a report can be believed: what was lost, what has no function, what is damaged.
 
 local aside = require "perflua.group.aside"
+local fmt = require "perflua.text.fmt"
 local words = require "perflua.doctor.words"
 
 local count, percent, share = words.count, words.percent, words.share
@@ -19,23 +20,21 @@ function quality.lost(event, health)
   return event.index and health.events[event.index] and health.events[event.index].lost_samples or 0
 end
 
----An event's line: samples, lost, unresolved.
+---An event's line, escaped: samples, lost, unresolved.
 ---@param event table of report.read
 ---@param health table?
 ---@return string
 function quality.event(event, health)
-  local parts = { ("%s of event '%s'"):format(count(event.samples, "sample"), event.event) }
-  local lost = health and quality.lost(event, health)
+  local lost, unresolved, losses, functions = health and quality.lost(event, health), event.unresolved, "", ""
   if lost then
-    local part = words.lost_share(lost, event.samples)
-    parts[2] = lost == 0 and "none lost" or ("%s lost (%s)"):format(words.count(lost, "sample"), percent(part))
+    losses = lost == 0 and ", none lost"
+      or (", %s lost (%s)"):format(count(lost, "sample"), percent(words.lost_share(lost, event.samples)))
   end
-  if event.unresolved then
-    local part = share(event.unresolved, event.samples)
-    parts[#parts + 1] = event.unresolved == 0 and "all have a function"
-      or ("%s without a function"):format(percent(part))
+  if unresolved then
+    functions = unresolved == 0 and ", all have a function"
+      or (", %s without a function"):format(percent(share(unresolved, event.samples)))
   end
-  return table.concat(parts, ", ")
+  return ("%s of event '%s'%s%s"):format(count(event.samples, "sample"), fmt.escape(event.event), losses, functions)
 end
 
 ---What is to be known of the whole file, as lines.

@@ -6,7 +6,7 @@ local names = require "perflua.report.names"
 
 local show = {}
 
-local function width(text) return text:find("[\x80-\xff]") and utf8.len(text) or #text end
+local function width(text) return utf8.len(text) or #text end
 
 local right = { signed = true, unsigned = true, address = true, float = true }
 
@@ -15,13 +15,20 @@ local BATCH = 256 -- rows that are read and written at a time
 
 local ABSENT = {} -- a value for tables
 
-local function percent_text(part, whole) return ("%.2f%%"):format(whole > 0 and 100 * (part / whole) or 0) end
+local function percent_text(part, whole)
+  if part == whole and whole > 0 then return "100.00%" end -- the only row of its event
+  return ("%.2f%%"):format(whole > 0 and 100 * (part / whole) or 0)
+end
 
 -- Columns: the value at values[at][r] is shown as cell(value), or is of a percent column,
 -- behind the mark of values[mark_at][r]. `texts` are those that were made, of `n` values; `now`
--- those of a batch.
-local function column_of(title, at, is_right)
-  return { title = title, at = at, right = is_right, before = 0, texts = {}, n = 0, now = {} }
+-- those of a batch. `wide` says that some text has fewer characters than bytes; `least` is the
+-- width of the title beside a mark's.
+local function column_of(title, at, is_right, before)
+  return {
+    title = title, at = at, right = is_right, before = before or 0, least = width(title) - (before or 0),
+    texts = {}, n = 0, now = {},
+  }
 end
 
 local function key_column(key, at)
@@ -31,8 +38,8 @@ local function key_column(key, at)
 end
 
 local function symbol_column(at, mark_at)
-  local column = column_of(names.title("symbol"), at)
-  column.cell, column.mark_at, column.marks, column.before = fmt.escape, mark_at, {}, 4
+  local column = column_of(names.title("symbol"), at, false, 4)
+  column.cell, column.mark_at, column.marks = fmt.escape, mark_at, {}
   for cpumode, letter in pairs(names.levels) do column.marks[cpumode] = "[" .. letter .. "] " end
   return column
 end
@@ -67,6 +74,7 @@ local function text_of(column, value)
     if column.n == MOST then column.texts, column.n = {}, 0 end
     text = value == ABSENT and "-" or column.cell(value)
     column.texts[value], column.n = text, column.n + 1
+    column.wide = column.wide or width(text) ~= #text
   end
   return text
 end
@@ -96,27 +104,33 @@ local function batches(event)
   end
 end
 
--- Makes columns wide enough for the titles and for all rows of an event. Gives the last batch.
-local function fit(columns, event)
-  local last
-  for _, column in ipairs(columns) do column.room = width(column.title) - column.before end
-  for values, n in batches(event) do
-    for _, column in ipairs(columns) do
-      local most, now = column.room, column.now
-      make_texts(column, values, n, event)
-      for r = 1, n do
-        local text = now[r]
-        if #text > most then most = math.max(most, width(text)) end
-      end
-      column.room = most
+-- Makes columns wide enough for a batch.
+local function fit_batch(columns, values, n, event)
+  for c = 1, #columns do
+    local column = columns[c]
+    local most, now = column.room, column.now
+    make_texts(column, values, n, event)
+    for r = 1, n do
+      local text = now[r]
+      if #text > most then most = math.max(most, width(text)) end
     end
-    last = values
+    column.room = most
   end
-  return last
 end
 
-local function pad(text, room, at_right)
-  local blanks = room - width(text)
+-- Makes columns wide enough for the titles and for all rows of an event. Gives the values of the only batch.
+local function fit(columns, event)
+  for c = 1, #columns do columns[c].room = columns[c].least end
+  if event.n <= BATCH then
+    local values = event.rows(1, event.n)
+    fit_batch(columns, values, event.n, event)
+    return values
+  end
+  for values, n in batches(event) do fit_batch(columns, values, n, event) end
+end
+
+local function pad(text, room, at_right, wide)
+  local blanks = room - (wide and width(text) or #text)
   if blanks == 0 then return text end
   return at_right and (" "):rep(blanks) .. text or text .. (" "):rep(blanks)
 end
@@ -124,36 +138,55 @@ end
 -- A column's cells into `parts`: the first at parts[at], the next `step` behind.
 local function put(column, values, n, parts, at, step)
   local now, room, at_right, last = column.now, column.room, column.right, column.last
-  local marks, modes = column.marks, values[column.mark_at]
+  local marks, modes, wide = column.marks, values[column.mark_at], column.wide
   for r = 1, n do
-    local text = last and now[r] or pad(now[r], room, at_right)
+    local text = last and now[r] or pad(now[r], room, at_right, wide)
     parts[at] = marks and marks[modes[r]] .. text or text
     at = at + step
   end
 end
 
+-- The lines above the rows.
+local function head_of(columns)
+  local titles, dots = {}, {}
+  for c, column in ipairs(columns) do
+    local room = column.room + column.before
+    titles[c] = column.last and column.title or pad(column.title, room, column.right, true)
+    dots[c] = ("."):rep(room)
+  end
+  return "# " .. table.concat(titles, "  ") .. "\n# " .. table.concat(dots, "  ") .. "\n#\n"
+end
+
+-- head_of, made anew where a column's room is another than that of the event before.
+local function heads()
+  local rooms, head = {}, nil
+  return function(columns)
+    for c, column in ipairs(columns) do
+      if column.room ~= rooms[c] then rooms[c], head = column.room, nil end
+    end
+    head = head or head_of(columns)
+    return head
+  end
+end
+
+-- What stands between cells stays in `parts`: each batch fills the places of these.
 local function write_batch(columns, values, n, parts, write)
   local step = 2 * #columns + 1
-  for r = 0, n - 1 do
-    for c = 1, #columns do parts[r * step + 2 * c - 1] = "  " end
+  for r = #parts // step, n - 1 do
+    for c = 1, #columns do parts[r * step + 2 * c - 1], parts[r * step + 2 * c] = "  ", "" end
     parts[(r + 1) * step] = "\n"
   end
-  for c, column in ipairs(columns) do put(column, values, n, parts, 2 * c, step) end
+  for c = 1, #columns do put(columns[c], values, n, parts, 2 * c, step) end
   write(table.concat(parts, "", 1, n * step))
 end
 
 ---@param report table of report.read
 ---@return fun(event: table, write: fun(text: string)) # writes one of its events
 function show.sections(report)
-  local columns, parts = columns_of(report), {}
+  local columns, parts, head = columns_of(report), {}, heads()
   return function(event, write)
-    local titles, dots, only = {}, {}, fit(columns, event)
-    for c, column in ipairs(columns) do
-      local room = column.room + column.before
-      titles[c] = column.last and column.title or pad(column.title, room, column.right)
-      dots[c] = ("."):rep(room)
-    end
-    write("# " .. table.concat(titles, "  ") .. "\n# " .. table.concat(dots, "  ") .. "\n#\n")
+    local only = fit(columns, event)
+    write(head(columns))
     if event.n <= BATCH then -- their texts are there
       if event.n > 0 then write_batch(columns, only, event.n, parts, write) end
       return

@@ -92,8 +92,8 @@ local function write_text(result, file, health, out)
   local function write(text) out:write(text) end
   local write_section = show.sections(result)
   for i, event in ipairs(result.events) do
-    write((i > 1 and "\n\n" or "") .. "# " .. fmt.escape(quality.event(event, health)) .. "\n")
-    write("# Event count: " .. fmt.unsigned(event.period) .. "\n#\n")
+    write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
+      quality.event(event, health), fmt.unsigned(event.period)))
     write_section(event, write)
   end
   if #result.events == 0 then
