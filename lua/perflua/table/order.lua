@@ -9,8 +9,15 @@ local order = {}
 local FEW = 200 -- lines of an event that are found without sorting all
 local LOOK_EVERY = 16384 -- lines between two looks at the interrupt: what is below takes no time
 
+local number_type, ult, unsigned = math.type, math.ult, arith.is_unsigned
+
 -- -1, 0, 1; absent (and not a number) after everything else, of which the second result tells.
 local function compare(a, b, kind)
+  if a == b then return 0 end
+  if number_type(a) == "integer" and number_type(b) == "integer" then
+    if unsigned[kind] then return ult(a, b) and -1 or 1 end
+    return a < b and -1 or 1
+  end
   if a ~= a then a = nil end
   if b ~= b then b = nil end
   if a == nil or b == nil then return a == b and 0 or a == nil and 1 or -1, true end
@@ -18,8 +25,6 @@ local function compare(a, b, kind)
   if x ~= y then return x < y and -1 or 1 end
   if x ~= "number" and x ~= "string" then
     a, b = tostring(a), tostring(b)
-  elseif arith.is_unsigned[kind] and math.type(a) == "integer" and math.type(b) == "integer" then
-    return a == b and 0 or math.ult(a, b) and -1 or 1
   end
   return a == b and 0 or a < b and -1 or 1
 end
@@ -29,18 +34,21 @@ end
 ---@param ascending boolean?
 ---@return fun(a: table, b: table): boolean # whether line a comes before b
 function order.by(columns, by, ascending)
+  local keys, kinds = {}, {}
+  for i, column in ipairs(columns) do
+    if not column.measured then keys[#keys + 1] = i end
+    kinds[i] = column.kind
+  end
   return function(a, b)
     if a.event ~= b.event then return a.event < b.event end
-    local c, absent
-    if by then
-      c, absent = compare(a[by], b[by], columns[by].kind)
+    if by and a[by] ~= b[by] then
+      local c, absent = compare(a[by], b[by], kinds[by])
       if c ~= 0 then return ((ascending or absent) and c or -c) < 0 end
     end
-    for i, column in ipairs(columns) do
-      if not column.measured then
-        c = compare(a[i], b[i], column.kind)
-        if c ~= 0 then return c < 0 end
-      end
+    for k = 1, #keys do
+      local i = keys[k]
+      local c = compare(a[i], b[i], kinds[i])
+      if c ~= 0 then return c < 0 end
     end
     return false
   end
