@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
+#include "open_internal.h"
 #include "perfdata/tracepoint/tracing.h"
 #include "perfdata/format/format.h"
 #include "perfdata/format/regs.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "file.h"
+#include "open_internal.h"
 #include "perfdata/format/format.h"
 
 #define PREFIX	    "data."

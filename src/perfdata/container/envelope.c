@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "perfdata/input/blocks.h"
-#include "file.h"
+#include "open_internal.h"
 
 #define HEADER_SIZE	 104
 #define HEADER_SIZE_BARE 72 /* before features existed */

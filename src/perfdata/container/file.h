@@ -104,14 +104,6 @@ struct pd_file {
 	atomic_size_t n_damage;
 };
 
-/*
- * Opens a recording and reads all that describes it. On failure *out is untouched. Damage that
- * leaves something to read is no failure: it is noted. `text` (enum pd_perf_text) decides the
- * names of events that have none in the recording. For `interrupt` see pd_input_open.
- */
-bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
-		  const volatile sig_atomic_t *interrupt, struct pd_error *err);
-
 /* Closes the file itself; its description stays valid for the records that point into it. */
 void pd_file_close(struct pd_file *file);
 void pd_file_destroy(struct pd_file *file);
@@ -168,35 +160,5 @@ bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const
 		     ...) __attribute__((format(printf, 4, 5)));
 bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t size,
 		       const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/*
- * How a file is opened: its header and sections (envelope.c), in pipe mode the records that stand for
- * them (prologue.c), then what the features say of the events (describe.c), first their names (naming.c), and
- * of a directory the files beside it (directory.c).
- */
-bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
-bool pd_prologue_read(struct pd_file *file, struct pd_error *err);
-bool pd_describe(struct pd_file *file, struct pd_error *err);
-bool pd_events_name(struct pd_file *file); /* false: no memory */
-
-/*
- * Of tracepoints the formats (tracepoints.c): read before events are named, bound to the events when they are. What
- * cannot be read is noted. False: no memory.
- */
-bool pd_tracing_read(struct pd_file *file);
-void pd_tracepoint_bind(struct pd_file *file, struct pd_event *event);
-
-/*
- * What comes late, in pipe mode; false: no memory. What of a record describes the recording is taken where
- * it is met (prologue.c): so is the layout of the last event made, and what a feature says of others.
- */
-struct pd_record;
-bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec);
-
-/* Is nothing of what such a record says new, so that pd_prologue_late would change nothing? */
-bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec);
-bool pd_describe_late_event(struct pd_file *file);
-void pd_describe_late_feature(struct pd_file *file, unsigned bit);
-bool pd_directory_read(struct pd_file *file, struct pd_error *err);
 
 #endif

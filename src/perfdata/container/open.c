@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "file.h"
+#include "open_internal.h"
 
 /* The file with the header: in a directory it is the one called "data". NULL: no memory. */
 static char *path_of(const char *path, bool *directory)

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "perfdata/input/blocks.h"
-#include "file.h"
+#include "open_internal.h"
 #include "perfdata/format/format.h"
 #include "perfdata/format/record.h"
+#include "prologue.h"
 #include "session.h"
 
 #define HEADER	      8
@@ -295,6 +296,7 @@ static bool late_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset
 {
 	size_t n = file->n_events;
 	struct pd_event *event = NULL;
+	size_t compared = 0;
 
 	if (n && file->events[n - 1].offset >= offset)
 		return true;
@@ -309,7 +311,8 @@ static bool late_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset
 				"records differ, expected id and time where these have them");
 		return true;
 	}
-	if (pd_describe_late_event(file) && pd_session_add_event(file->session, event))
+	if (pd_describe_late_event(file) &&
+	    pd_session_add_event(file->session, event, &compared))
 		return enter_ids(file, event);
 	forget_last_event(file); /* nobody knows it yet */
 	return false;

@@ -42,8 +42,11 @@ bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n
 /* Sets one_clock and clocks by what the recordings say of their clocks (clocks.c). */
 void pd_session_compare_clocks(struct pd_session *session);
 
-/* Numbers an event that came late; false: no memory. */
-bool pd_session_add_event(struct pd_session *session, struct pd_event *event);
+/*
+ * Gives an event the number of an equal one of another recording, or else a new one. *compared
+ * counts comparisons: no more are made when there are too many. Returns false without memory.
+ */
+bool pd_session_add_event(struct pd_session *session, struct pd_event *event, size_t *compared);
 
 /* Closes the files; the description stays valid for the records that point into it. */
 void pd_session_close(struct pd_session *session);

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "file.h"
+#include "open_internal.h"
 #include "perfdata/tracepoint/tracepoint.h"
 #include "perfdata/format/record.h"
 #include "perfdata/format/format.h"

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "perfdata/container/prologue.h"
+
 #include "resync.h"
 
 #define HEADER 8
