@@ -24,6 +24,7 @@
 #include "threads.h"
 
 struct pm_machine;
+struct pm_resolver;
 
 /*
  * NULL: no memory. The session and the options' strings must outlive it. Of the options what the recording says
@@ -112,5 +113,13 @@ struct pm_spaces *pm_machine_spaces(const struct pm_machine *machine);
 
 /* The threads of all systems, as they were met. */
 const struct pm_threads *pm_machine_threads(const struct pm_machine *machine);
+
+/*
+ * A resolver answers questions about addresses and keeps what it found. It belongs to one thread. NULL:
+ * no memory.
+ */
+struct pm_resolver *pm_resolver_create(struct pm_machine *machine);
+void pm_resolver_destroy(struct pm_resolver *resolver);
+struct pm_machine *pm_resolver_machine(const struct pm_resolver *resolver);
 
 #endif

@@ -9,19 +9,16 @@
 static const char *find_function(void *arg, uint64_t address, uint64_t *start)
 {
 	struct pm_resolver *r = arg;
-	struct pd_asked asked = { .field = PD_M_SYMBOL,
-				  .mode = PD_CPUMODE_KERNEL,
-				  .address = address,
-				  .of_address = true };
-	struct pd_value name, offset;
+	struct pm_where where;
+	struct pm_place place;
 
-	pm_field(r, r->messages.rec, &asked, &name);
-	if (name.type != PD_STR)
+	pm_where_of(r->machine, r->messages.rec, &where);
+	where.mode = PD_CPUMODE_KERNEL;
+	pm_place_at(r, &where, address, &place);
+	if (!place.symbol)
 		return NULL;
-	asked.field = PD_M_SYMOFF;
-	pm_field(r, r->messages.rec, &asked, &offset);
-	*start = offset.type == PD_UINT ? address - offset.u : address;
-	return name.s.p;
+	*start = address - pm_place_offset(&place);
+	return place.symbol->name;
 }
 
 /* NULL: no memory. */

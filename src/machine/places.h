@@ -41,10 +41,6 @@ static inline uint64_t pm_place_offset(const struct pm_place *place)
 /* What perf calls the binary of an address without a map, and the function of one without a symbol. */
 #define PM_UNKNOWN "[unknown]"
 
-struct pm_resolver *pm_resolver_create(struct pm_machine *machine);
-void pm_resolver_destroy(struct pm_resolver *resolver);
-struct pm_machine *pm_resolver_machine(const struct pm_resolver *resolver);
-
 /* Of a record, mode as its header has it; a pid of -1: it has none. */
 void pm_where_of(const struct pm_machine *machine, const struct pd_record *rec,
 		 struct pm_where *where);

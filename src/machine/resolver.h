@@ -5,6 +5,7 @@
 #define PERFLUA_MACHINE_RESOLVER_H
 
 #include "frames.h"
+#include "fields.h"
 #include "unwind.h"
 
 /* Symbols that were looked up, by dso and address: a power of two. */

@@ -1,0 +1,29 @@
+#include "resolver.h"
+
+#include <stdlib.h>
+
+#include "machine.h"
+
+struct pm_resolver *pm_resolver_create(struct pm_machine *machine)
+{
+	struct pm_resolver *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->machine = machine;
+	return r;
+}
+
+void pm_resolver_destroy(struct pm_resolver *r)
+{
+	if (!r)
+		return;
+	pm_unwinder_destroy(r->unwinder);
+	pm_messages_destroy(r);
+	free(r->text);
+	free(r);
+}
+
+struct pm_machine *pm_resolver_machine(const struct pm_resolver *r)
+{
+	return r->machine;
+}
