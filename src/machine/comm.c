@@ -63,13 +63,15 @@ static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *t
 /*
  * Returns true if a record of the thread's end was written before `time`, whose moment is `at`.
  * Each inherited event may have written one, and one that was interrupted has a later time than
- * it was written at.
+ * it was written at. `thread` is NULL if nothing is known of it.
  */
 static bool has_exited(const struct pm_thread *thread, ptrdiff_t at, uint64_t time)
 {
-	const struct pm_moment *m = thread->moments;
+	const struct pm_moment *m = thread ? thread->moments : NULL;
 	ptrdiff_t first = at + 1;
 
+	if (!m)
+		return false;
 	while (first > 0 && m[first - 1].kind == PM_EXIT)
 		first--;
 	for (ptrdiff_t i = first; i <= at + 1 && i < (ptrdiff_t)thread->n; i++)
