@@ -1,5 +1,5 @@
 /*
- * The door of machine: records → the recorded system. Who ran, and by what name, is indexed by time, so any
+ * The public header of machine: records → the recorded system. Who ran, and by what name, is indexed by time, so any
  * record may ask for its own, in any order.
  *
  *	struct pm_machine *machine = pm_machine_create(session);

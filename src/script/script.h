@@ -1,5 +1,5 @@
 /*
- * The door of script: samples as lines of text, as `perf script` writes them.
+ * The public header of script: samples as lines of text, as `perf script` writes them.
  *
  *	struct px_script *script = px_script_create(&options);
  *

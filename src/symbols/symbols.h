@@ -1,5 +1,5 @@
 /*
- * The door of symbols: binaries of this machine → the functions and lines of addresses. Knows files, kernels and
+ * The public header of symbols: binaries of this machine → the functions and lines of addresses. Knows files, kernels and
  * elfutils; nothing of records, threads or Lua.
  *
  *	struct ps_store *store = ps_store_create(&options);

@@ -1,5 +1,5 @@
 /*
- * The door of trace: the raw data of a tracepoint's sample → the text that its print fmt makes of it, as perf script
+ * The public header of trace: the raw data of a tracepoint's sample → the text that its print fmt makes of it, as perf script
  * prints it, through libtraceevent.
  *
  *	struct pt_printer *printer = pt_printer_create(tracing, find_function, arg);
