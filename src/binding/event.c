@@ -98,14 +98,14 @@ static int push_sample_fields(lua_State *L, const struct pd_event *e)
 static int push_leader(lua_State *L, const struct pd_event *e)
 {
 	lua_getiuservalue(L, 1, 1);
-	pl_push_event(L, -1, &e->recorded_with->events[e->leader]);
+	pl_push_event(L, -1, &e->recorded_with->list[e->leader]);
 	return 1;
 }
 
 /* The events of its group, the leader first; without a group the event alone. */
 static int push_members(lua_State *L, const struct pd_event *e)
 {
-	const struct pd_event *leader = &e->recorded_with->events[e->leader];
+	const struct pd_event *leader = &e->recorded_with->list[e->leader];
 
 	lua_getiuservalue(L, 1, 1);
 	lua_createtable(L, (int)leader->n_members, 0);

@@ -28,7 +28,7 @@ void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
 void pm_buildids_deinit(struct pm_buildids *ids)
 {
 	free(ids->list);
-	pd_id_table_deinit(&ids->by_name);
+	pb_id_map_deinit(&ids->by_name);
 	*ids = (struct pm_buildids){ 0 };
 }
 
@@ -75,11 +75,11 @@ struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum p
 
 	if (key == UINT64_MAX)
 		return NULL;
-	i = pd_id_table_find(&ids->by_name, key);
+	i = pb_id_map_find(&ids->by_name, key);
 	if (i != UINT32_MAX)
 		return &ids->list[i];
 	if (!pb_reserve(ids->list, ids->n, ids->capacity) ||
-	    !pd_id_table_add(&ids->by_name, key, (uint32_t)ids->n))
+	    !pb_id_map_add(&ids->by_name, key, (uint32_t)ids->n))
 		return NULL;
 	ids->list[ids->n] = (struct pm_named){ .dso = NULL };
 	return &ids->list[ids->n++];

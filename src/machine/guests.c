@@ -21,9 +21,9 @@ bool pm_guests_init(struct pm_guests *g, const struct pd_session *session)
 void pm_guests_deinit(struct pm_guests *g)
 {
 	for (size_t i = 0; g->by_id && i < g->n_files; i++)
-		pd_id_table_deinit(&g->by_id[i]);
+		pb_id_map_deinit(&g->by_id[i]);
 	free(g->by_id);
-	pd_id_table_deinit(&g->by_pid);
+	pb_id_map_deinit(&g->by_pid);
 	free(g->cpus);
 	*g = (struct pm_guests){ 0 };
 }
@@ -39,7 +39,7 @@ static bool add_cpu(struct pm_guests *g, const struct pd_record *rec, uint64_t i
 	if (!pb_reserve(g->cpus, g->n_cpus, g->capacity))
 		return false;
 	g->cpus[g->n_cpus] = cpu;
-	return pd_id_table_add(&g->by_id[file_of(rec)], id, (uint32_t)g->n_cpus++);
+	return pb_id_map_add(&g->by_id[file_of(rec)], id, (uint32_t)g->n_cpus++);
 }
 
 /* The members of an entry that are read here: see id_members, perfdata/view_entries.c. */
@@ -76,26 +76,26 @@ const struct pm_guest_cpu *pm_guests_of(const struct pm_guests *g, const struct 
 
 	if (!g->n_cpus || !pm_integer(rec, g->id, &id))
 		return NULL;
-	i = pd_id_table_find(&g->by_id[file_of(rec)], (uint64_t)id);
+	i = pb_id_map_find(&g->by_id[file_of(rec)], (uint64_t)id);
 	return i == UINT32_MAX ? NULL : &g->cpus[i];
 }
 
 uint32_t pm_guests_system(const struct pm_guests *g, uint32_t system, int32_t pid)
 {
-	uint32_t i = pd_id_table_find(&g->by_pid, pm_key_of(system, pid));
+	uint32_t i = pb_id_map_find(&g->by_pid, pm_key_of(system, pid));
 
 	if (i == UINT32_MAX)
-		i = pd_id_table_find(&g->by_pid, pm_key_of(system, 0));
+		i = pb_id_map_find(&g->by_pid, pm_key_of(system, 0));
 	return i == UINT32_MAX ? PM_NO_SYSTEM : g->n_files + i;
 }
 
 uint32_t pm_guests_make(struct pm_guests *g, uint32_t system, int32_t pid)
 {
-	uint32_t i = pd_id_table_find(&g->by_pid, pm_key_of(system, pid));
+	uint32_t i = pb_id_map_find(&g->by_pid, pm_key_of(system, pid));
 
 	if (i != UINT32_MAX)
 		return g->n_files + i;
-	if (!pd_id_table_add(&g->by_pid, pm_key_of(system, pid), g->n))
+	if (!pb_id_map_add(&g->by_pid, pm_key_of(system, pid), g->n))
 		return PM_NO_SYSTEM;
 	return g->n_files + g->n++;
 }

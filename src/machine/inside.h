@@ -19,7 +19,7 @@ struct pm_machine {
 	struct pm_binaries binaries;
 	struct pm_guests guests;
 	struct pm_deferred deferred;
-	struct pd_id_table *cgroups; /* by system: id → name */
+	struct pb_id_map *cgroups; /* by system: id → name */
 	uint64_t taken; /* records: what was known of an address may change with one */
 };
 

@@ -54,7 +54,7 @@ static void deinit(struct pm_machine *m)
 	pm_guests_deinit(&m->guests);
 	pm_names_deinit(&m->names);
 	for (size_t i = 0; m->cgroups && i < m->session->n_files; i++)
-		pd_id_table_deinit(&m->cgroups[i]);
+		pb_id_map_deinit(&m->cgroups[i]);
 	free(m->cgroups);
 	pm_deferred_deinit(&m->deferred);
 	pm_sources_deinit(&m->sources);
@@ -209,7 +209,7 @@ static bool add_cgroup(struct pm_machine *m, const struct pd_record *rec)
 		return true;
 	name = pm_names_add(&m->names, (struct pd_text){ path.s.p, path.s.n });
 	return name != PM_NO_NAME &&
-	       pd_id_table_add(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id, name);
+	       pb_id_map_add(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id, name);
 }
 
 /*
@@ -391,7 +391,7 @@ void pm_cgroup_path_of(const struct pm_machine *m, const struct pd_record *rec,
 
 	if (!pm_integer(rec, m->ids.cgroup, &id))
 		return;
-	name = pd_id_table_find(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id);
+	name = pb_id_map_find(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id);
 	if (name != UINT32_MAX)
 		set_text(out, m->names.texts[name].p, m->names.texts[name].n);
 }

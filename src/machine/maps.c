@@ -42,7 +42,7 @@ struct layer {
 };
 
 struct pm_spaces {
-	struct pd_id_table by_pid;
+	struct pb_id_map by_pid;
 	struct space *list; /* [n] */
 	size_t n, capacity;
 	bool found;	  /* there are spaces of maps that perf found at the end */
@@ -78,7 +78,7 @@ void pm_spaces_destroy(struct pm_spaces *s)
 		free(s->list[i].lives);
 	}
 	pm_mapindex_deinit(&s->index);
-	pd_id_table_deinit(&s->by_pid);
+	pb_id_map_deinit(&s->by_pid);
 	free(s->list);
 	free(s->layers);
 	free(s->inherited);
@@ -87,7 +87,7 @@ void pm_spaces_destroy(struct pm_spaces *s)
 
 static inline struct space *find_space(const struct pm_spaces *s, uint32_t system, int32_t pid)
 {
-	uint32_t i = pd_id_table_find(&s->by_pid, pm_key_of(system, pid));
+	uint32_t i = pb_id_map_find(&s->by_pid, pm_key_of(system, pid));
 
 	return i == UINT32_MAX ? NULL : &s->list[i];
 }
@@ -99,7 +99,7 @@ static struct space *find_or_add(struct pm_spaces *s, uint32_t system, int32_t p
 	if (space)
 		return space;
 	if (!pb_reserve(s->list, s->n, s->capacity) ||
-	    !pd_id_table_add(&s->by_pid, pm_key_of(system, pid), (uint32_t)s->n))
+	    !pb_id_map_add(&s->by_pid, pm_key_of(system, pid), (uint32_t)s->n))
 		return NULL;
 	s->list[s->n] = (struct space){ .system = system };
 	return &s->list[s->n++];

@@ -7,19 +7,19 @@
 
 const struct pm_thread *pm_thread_find(const struct pm_threads *t, uint32_t system, int32_t tid)
 {
-	uint32_t i = pd_id_table_find(&t->by_tid, pm_key_of(system, tid));
+	uint32_t i = pb_id_map_find(&t->by_tid, pm_key_of(system, tid));
 
 	return i == UINT32_MAX ? NULL : &t->threads[i];
 }
 
 static struct pm_thread *find_or_add(struct pm_threads *t, uint32_t system, int32_t tid)
 {
-	uint32_t i = pd_id_table_find(&t->by_tid, pm_key_of(system, tid));
+	uint32_t i = pb_id_map_find(&t->by_tid, pm_key_of(system, tid));
 
 	if (i != UINT32_MAX)
 		return &t->threads[i];
 	if (!pb_reserve(t->threads, t->n, t->capacity) ||
-	    !pd_id_table_add(&t->by_tid, pm_key_of(system, tid), (uint32_t)t->n))
+	    !pb_id_map_add(&t->by_tid, pm_key_of(system, tid), (uint32_t)t->n))
 		return NULL;
 	t->threads[t->n] = (struct pm_thread){ .system = system, .tid = tid };
 	return &t->threads[t->n++];
@@ -174,6 +174,6 @@ void pm_threads_deinit(struct pm_threads *t)
 	for (size_t i = 0; i < t->n; i++)
 		free(t->threads[i].moments);
 	free(t->threads);
-	pd_id_table_deinit(&t->by_tid);
+	pb_id_map_deinit(&t->by_tid);
 	*t = (struct pm_threads){ .names = t->names };
 }

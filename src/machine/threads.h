@@ -41,7 +41,7 @@ struct pm_thread {
 };
 
 struct pm_threads {
-	struct pd_id_table by_tid;
+	struct pb_id_map by_tid;
 	struct pm_thread *threads; /* [n]: as they were met */
 	size_t n, capacity;
 	struct pm_names *names;

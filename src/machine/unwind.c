@@ -15,7 +15,7 @@
 
 struct pm_unwinder {
 	const struct pm_machine *machine;
-	struct pd_id_table by_dso; /* the address of a dso → its place in list */
+	struct pb_id_map by_dso; /* the address of a dso → its place in list */
 	struct ps_cfi **list;	   /* [n]; NULL: it has none */
 	size_t n, capacity, n_open;
 };
@@ -33,7 +33,7 @@ static void close_all(struct pm_unwinder *u)
 {
 	while (u->n)
 		ps_cfi_destroy(u->list[--u->n]);
-	pd_id_table_deinit(&u->by_dso);
+	pb_id_map_deinit(&u->by_dso);
 	u->n_open = 0;
 }
 
@@ -54,11 +54,11 @@ static struct ps_cfi *cfi_of(struct pm_unwinder *u, const struct pm_map *map)
 
 	if (dso->id.kind != PS_USER && dso->id.kind != PS_VDSO)
 		return NULL;
-	at = pd_id_table_find(&u->by_dso, (uintptr_t)dso);
+	at = pb_id_map_find(&u->by_dso, (uintptr_t)dso);
 	if (at != UINT32_MAX)
 		return u->list[at];
 	if (!pb_reserve(u->list, u->n, u->capacity) ||
-	    !pd_id_table_add(&u->by_dso, (uintptr_t)dso, (uint32_t)u->n))
+	    !pb_id_map_add(&u->by_dso, (uintptr_t)dso, (uint32_t)u->n))
 		return NULL;
 	u->list[u->n] = ps_cfi_create(dso);
 	u->n_open += u->list[u->n] != NULL;

@@ -228,7 +228,7 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 		pd_tracepoint_bind(file, &file->events[i]);
 	for (size_t i = 0; i < file->n_events && ok; i++)
 		for (size_t k = 0; k < file->events[i].n_ids && ok; k++)
-			ok = pd_id_table_add(&file->ids, file->events[i].ids[k], (uint32_t)i);
+			ok = pb_id_map_add(&file->ids.map, file->events[i].ids[k], (uint32_t)i);
 	if (!ok || !make_layouts(file))
 		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET,
 				    "no memory for the description of %zu events",

@@ -52,7 +52,7 @@ void pd_file_destroy(struct pd_file *file)
 	free(file->events);
 	free(file->features);
 	free(file->damage);
-	pd_id_table_deinit(&file->ids);
+	pb_id_map_deinit(&file->ids.map);
 	for (size_t i = 0; i < file->n_more; i++)
 		free((char *)file->more[i].path);
 	free(file->more);

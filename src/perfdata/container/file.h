@@ -92,7 +92,7 @@ struct pd_file {
 	struct pd_event *events;
 	size_t n_events, room;	    /* of room for so many: full, it grows only while opening */
 	struct pd_session *session; /* it is part of; NULL while it is opened */
-	struct pd_id_table ids;
+	struct pd_events_by_id ids;
 	struct pd_names names;
 	struct pd_shape bare;			/* of records of a file without events */
 	const struct pd_layout *unknown_sample; /* of samples whose event is not known */
@@ -148,7 +148,7 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cur
 static inline void pd_file_set_events(struct pd_file *file, struct pd_event *events)
 {
 	file->events = events;
-	file->ids.events = events;
+	file->ids.list = events;
 }
 
 /* A new event at the end, its attr and ids to be filled in; NULL without

@@ -79,7 +79,7 @@ static bool take_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset
 static bool enter_ids(struct pd_file *file, const struct pd_event *event)
 {
 	for (size_t i = 0; i < event->n_ids; i++)
-		if (!pd_id_table_add(&file->ids, event->ids[i], event->index))
+		if (!pb_id_map_add(&file->ids.map, event->ids[i], event->index))
 			return false;
 	return true;
 }
@@ -120,7 +120,7 @@ static bool on_event_update(struct pd_file *file, struct pd_cursor *c, uint64_t 
 {
 	uint64_t type = pd_take64(c), id = pd_take64(c);
 	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
-	uint32_t index = pd_id_table_find(&file->ids, id);
+	uint32_t index = pb_id_map_find(&file->ids.map, id);
 	struct pd_event *event;
 	double scale;
 
@@ -375,7 +375,7 @@ static bool knows_update(const struct pd_file *file, struct pd_cursor *c)
 {
 	uint64_t type = pd_take64(c), id = pd_take64(c);
 	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
-	uint32_t index = pd_id_table_find(&file->ids, id);
+	uint32_t index = pb_id_map_find(&file->ids.map, id);
 	const struct pd_event *event;
 	uint64_t bits;
 

@@ -7,14 +7,15 @@
 #include <stdatomic.h>
 
 #include "attr.h"
+#include "base/id_map.h"
 #include "layout.h"
 
-struct pd_id_table;
+struct pd_events_by_id;
 struct pd_tracepoint;
 
 struct pd_event {
-	const struct pd_id_table *recorded_with; /* the events of its recording, by id */
-	uint32_t index;				 /* 0-based, as EVENT_DESC counts */
+	const struct pd_events_by_id *recorded_with; /* the events of its recording, by id */
+	uint32_t index;				     /* 0-based, as EVENT_DESC counts */
 	uint32_t number; /* among the events of all recordings of a session */
 	struct pd_attr attr;
 	char *name;	 /* as perf calls it */
@@ -39,52 +40,19 @@ struct pd_event {
 		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
 };
 
-/*
- * The events of a recording by id: open addressing, filled while a file is opened, read-only afterwards. The ids are the
- * writer's choice, so what they are hashed with is not for him to know: a factor of this table alone.
- */
-struct pd_id_table {
-	struct pd_id_slot {
-		uint64_t id;
-		uint32_t event; /* index + 1; 0: free */
-	} * slots;
-	const struct pd_event *events; /* of the recording, by index */
-	size_t n, capacity;	       /* capacity: a power of two, or 0 */
-	uint64_t factor;	       /* odd */
-	unsigned shift;		       /* what is left of a product is a place */
+/* The events of a recording, by index and by id: filled while it is opened. */
+struct pd_events_by_id {
+	const struct pd_event *list; /* of the recording, by index */
+	struct pb_id_map map;	     /* id → index */
 };
 
-bool pd_id_table_add(struct pd_id_table *table, uint64_t id, uint32_t event);
-void pd_id_table_deinit(struct pd_id_table *table);
-
-/* Where the search for an id begins: multiply-shift, so of any two ids few factors make one place. */
-static inline uint64_t pd_id_place(const struct pd_id_table *table, uint64_t id)
-{
-	return id * table->factor >> table->shift;
-}
-
-/* The index of the id's event, or UINT32_MAX. */
-static inline uint32_t pd_id_table_find(const struct pd_id_table *table, uint64_t id)
-{
-	if (!table->capacity)
-		return UINT32_MAX;
-	for (uint64_t h = pd_id_place(table, id);; h++) {
-		const struct pd_id_slot *slot = &table->slots[h & (table->capacity - 1)];
-
-		if (!slot->event)
-			return UINT32_MAX;
-		if (slot->id == id)
-			return slot->event - 1;
-	}
-}
-
 /* Returns the event of an id, or NULL. */
-static inline const struct pd_event *pd_event_by_id(const struct pd_id_table *table,
+static inline const struct pd_event *pd_event_by_id(const struct pd_events_by_id *events,
 						    uint64_t id)
 {
-	uint32_t index = pd_id_table_find(table, id);
+	uint32_t index = pb_id_map_find(&events->map, id);
 
-	return index == UINT32_MAX ? NULL : &table->events[index];
+	return index == UINT32_MAX ? NULL : &events->list[index];
 }
 
 #endif

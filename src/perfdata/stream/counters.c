@@ -8,8 +8,8 @@
 
 struct pd_counters {
 	struct pd_session *session;
-	struct pd_id_table *by_id;    /* [session->n_files]: id → index in last */
-	struct pd_id_table by_thread; /* such an index and a tid → index in last */
+	struct pb_id_map *by_id;    /* [session->n_files]: id → index in last */
+	struct pb_id_map by_thread; /* such an index and a tid → index in last */
 	uint64_t *last;		      /* [n]: previous values */
 	size_t n, capacity;
 	unsigned read_name, tid_name;		 /* numbers of the names of the fields */
@@ -56,8 +56,8 @@ void pd_counters_destroy(struct pd_counters *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->session->n_files; i++)
-		pd_id_table_deinit(&c->by_id[i]);
-	pd_id_table_deinit(&c->by_thread);
+		pb_id_map_deinit(&c->by_id[i]);
+	pb_id_map_deinit(&c->by_thread);
 	free(c->by_id);
 	free(c->last);
 	free(c);
@@ -97,14 +97,14 @@ static bool reserve_value(struct pd_counters *c)
 }
 
 /* Stores the index in c->last of a key's value, 0 at first. Returns false without memory. */
-static bool find_value(struct pd_counters *c, struct pd_id_table *table, uint64_t key,
+static bool find_value(struct pd_counters *c, struct pb_id_map *table, uint64_t key,
 		       uint32_t *index)
 {
-	*index = pd_id_table_find(table, key);
+	*index = pb_id_map_find(table, key);
 	if (*index != UINT32_MAX)
 		return true;
 	if (c->n >= UINT32_MAX - 1 || !reserve_value(c) ||
-	    !pd_id_table_add(table, key, (uint32_t)c->n))
+	    !pb_id_map_add(table, key, (uint32_t)c->n))
 		return false;
 	*index = (uint32_t)c->n++;
 	c->last[*index] = 0;
