@@ -270,11 +270,9 @@ static void push_counts(lua_State *L, const struct pl_job *job, const struct pq_
 
 	(void)job;
 	lua_createtable(L, 0, sketch && sketch->n < INT_MAX ? (int)sketch->n : 0);
-	for (uint32_t i = 0; sketch && i < sketch->capacity; i++) {
-		if (!sketch->slots[i].count)
-			continue;
-		lua_pushinteger(L, (lua_Integer)sketch->slots[i].count);
-		lua_rawseti(L, -2, sketch->slots[i].bucket);
+	for (size_t i = 0; sketch && i < sketch->n; i++) {
+		lua_pushinteger(L, (lua_Integer)sketch->counts[i].count);
+		lua_rawseti(L, -2, sketch->counts[i].bucket);
 	}
 }
 

@@ -91,8 +91,8 @@ static enum pq_wrong wrong(const void *state)
 {
 	const struct pq_sketch *sketch = state;
 
-	for (uint32_t i = 0; i < sketch->capacity; i++) {
-		if (sketch->slots[i].count > INT64_MAX)
+	for (size_t i = 0; i < sketch->n; i++) {
+		if (sketch->counts[i].count > INT64_MAX)
 			return PQ_WRONG_WEIGHTS;
 	}
 	return PQ_RIGHT;

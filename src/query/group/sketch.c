@@ -4,74 +4,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SLOTS 16
+#include "base/vector.h"
 
-static size_t place(const struct pq_sketch *sketch, int32_t bucket)
+static uint32_t hash_bucket(int32_t bucket)
 {
 	uint32_t h = (uint32_t)bucket * 0x9e3779b1;
 
-	return h >> (__builtin_clz(sketch->capacity) + 1);
+	return h ^ h >> 16;
 }
 
-/* The bucket's slot, or the free one where it belongs. */
-static struct pq_sketch_slot *slot_of(const struct pq_sketch *sketch, int32_t bucket)
+struct wanted {
+	const struct pq_sketch *sketch;
+	int32_t bucket;
+};
+
+static bool has_bucket(const void *arg, uint32_t item)
 {
-	size_t i = place(sketch, bucket);
+	const struct wanted *wanted = arg;
 
-	while (sketch->slots[i].count && sketch->slots[i].bucket != bucket)
-		i = (i + 1) & (sketch->capacity - 1);
-	return &sketch->slots[i];
-}
-
-static bool grow(struct pq_sketch *sketch)
-{
-	struct pq_sketch grown = {
-		.n = sketch->n,
-		.capacity = sketch->capacity ? 2 * sketch->capacity : FIRST_SLOTS,
-	};
-
-	grown.slots = calloc(grown.capacity, sizeof(struct pq_sketch_slot));
-	if (!grown.slots)
-		return false;
-	for (uint32_t i = 0; i < sketch->capacity; i++) {
-		if (sketch->slots[i].count)
-			*slot_of(&grown, sketch->slots[i].bucket) = sketch->slots[i];
-	}
-	free(sketch->slots);
-	*sketch = grown;
-	return true;
+	return wanted->sketch->counts[item].bucket == wanted->bucket;
 }
 
 bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count)
 {
-	struct pq_sketch_slot *slot;
+	const struct wanted wanted = { sketch, bucket };
+	struct pq_bucket_count *counted;
+	uint32_t found;
 
 	if (!count)
 		return true;
-	if (2 * sketch->n >= sketch->capacity && !grow(sketch))
+	if (!pb_reserve(sketch->counts, sketch->n, sketch->capacity))
 		return false;
-	slot = slot_of(sketch, bucket);
-	if (!slot->count) {
-		slot->bucket = bucket;
+	found = pb_map_intern(&sketch->by_bucket, hash_bucket(bucket), has_bucket, &wanted,
+			      (uint32_t)sketch->n);
+	if (found == UINT32_MAX)
+		return false;
+	counted = &sketch->counts[found];
+	if (found == sketch->n) {
+		*counted = (struct pq_bucket_count){ bucket, 0 };
 		sketch->n++;
 	}
-	if (__builtin_add_overflow(slot->count, count, &slot->count))
-		slot->count = UINT64_MAX;
+	if (__builtin_add_overflow(counted->count, count, &counted->count))
+		counted->count = UINT64_MAX;
 	return true;
 }
 
 bool pq_sketch_merge(struct pq_sketch *sketch, const struct pq_sketch *from)
 {
-	for (uint32_t i = 0; i < from->capacity; i++) {
-		if (!pq_sketch_add(sketch, from->slots[i].bucket, from->slots[i].count))
+	for (size_t i = 0; i < from->n; i++)
+		if (!pq_sketch_add(sketch, from->counts[i].bucket, from->counts[i].count))
 			return false;
-	}
 	return true;
 }
 
 void pq_sketch_deinit(struct pq_sketch *sketch)
 {
-	free(sketch->slots);
+	free(sketch->counts);
+	pb_map_deinit(&sketch->by_bucket);
 	*sketch = (struct pq_sketch){ 0 };
 }
 

@@ -5,16 +5,19 @@
 #ifndef PERFLUA_QUERY_SKETCH_H
 #define PERFLUA_QUERY_SKETCH_H
 
+#include "base/map.h"
 #include "query/expr/value.h"
 
-struct pq_sketch_slot {
+struct pq_bucket_count {
 	int32_t bucket;
-	uint64_t count; /* 0: free */
+	uint64_t count;
 };
 
+/* Zero-initialised: empty. */
 struct pq_sketch {
-	struct pq_sketch_slot *slots; /* [capacity], a power of two or 0: open addressing */
-	uint32_t n, capacity;
+	struct pq_bucket_count *counts; /* [n]: in the order in which they came */
+	size_t n, capacity;
+	struct pb_map by_bucket; /* of counts */
 };
 
 /* Adds to the count of a bucket. False: no memory. */
