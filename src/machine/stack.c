@@ -4,28 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "fields.h"
 #include "machine.h"
 #include "perfdata/format/print_scalar.h"
 #include "resolver.h"
-
-/* Room for n more bytes behind the first `used`. */
-static bool reserve(struct pm_resolver *r, size_t used, size_t n)
-{
-	size_t capacity = r->capacity ? r->capacity : 1024;
-	char *grown;
-
-	if (used + n <= r->capacity)
-		return true;
-	while (capacity < used + n)
-		capacity *= 2;
-	grown = realloc(r->text, capacity);
-	if (!grown)
-		return false;
-	r->text = grown;
-	r->capacity = capacity;
-	return true;
-}
 
 /*
  * Writes a name without what separates frames, control characters and bytes that are not UTF-8.
@@ -120,7 +103,7 @@ static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place 
 		n = strlen(name);
 		bracket = name[0] != '[';
 	}
-	if (!reserve(r, *used, n + 7))
+	if (!pb_reserve_more(r->text, *used, n + 7, r->capacity))
 		return false;
 	if (bracket)
 		r->text[(*used)++] = '[';
@@ -137,7 +120,7 @@ static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place 
 static bool add_frame(struct pm_resolver *r, size_t *used, const struct pm_place *place,
 		      char letter)
 {
-	if (!reserve(r, *used, 1))
+	if (!pb_reserve_more(r->text, *used, 1, r->capacity))
 		return false;
 	if (*used)
 		r->text[(*used)++] = ';';
@@ -231,7 +214,7 @@ static bool add_line(struct pm_resolver *r, size_t *used, const struct pm_place 
 	size_t dso_n = strlen(dso), n = place->symbol ? place->symbol->length : HEX_SIZE;
 	char *to;
 
-	if (!reserve(r, *used, dso_n + n + 4))
+	if (!pb_reserve_more(r->text, *used, dso_n + n + 4, r->capacity))
 		return false;
 	to = r->text + *used;
 	if (!place->symbol) {

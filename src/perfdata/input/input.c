@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
+
 #define COPY_BLOCK (256 * 1024)
 
 /* Who can be interrupted waits for a FIFO's writer when reading, not here, where no signal would end it. */
@@ -108,15 +110,8 @@ static ssize_t read_some(struct pd_input *in, void *bytes, size_t n)
 
 static bool keep(struct pd_input *in, const void *bytes, size_t n)
 {
-	if (in->head_size + n > in->head_capacity) {
-		size_t capacity = (in->head_size + n) * 2;
-		uint8_t *grown = realloc(in->head, capacity);
-
-		if (!grown)
-			return false;
-		in->head = grown;
-		in->head_capacity = capacity;
-	}
+	if (!pb_reserve_more(in->head, in->head_size, n, in->head_capacity))
+		return false;
 	memcpy(in->head + in->head_size, bytes, n);
 	in->head_size += n;
 	return true;

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 #define ASK_EVERY 256 /* rounds of the loop between two calls of go_on */
 
 /* Ends the chunk that was begun; false: no memory. */
@@ -9,16 +11,8 @@ static bool keep(struct pd_cutting *cutting)
 {
 	struct pd_index *index = &cutting->index;
 
-	if (index->n == cutting->capacity) {
-		size_t more = cutting->capacity ? cutting->capacity + cutting->capacity / 2 :
-						  64;
-		struct pd_chunk *grown = realloc(index->chunks, more * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		index->chunks = grown;
-		cutting->capacity = more;
-	}
+	if (!pb_reserve(index->chunks, index->n, cutting->capacity))
+		return false;
 	index->chunks[index->n++] = cutting->cutter.chunk;
 	cutting->cutter.chunk.size = 0;
 	return true;

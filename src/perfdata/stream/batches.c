@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "base/producer.h"
 
 #define MOST 8	  /* batches that wait to be asked for */
@@ -75,28 +76,12 @@ void pd_batches_give_back(struct pd_batches *b, struct pd_batch *batch)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* Room for one more item; false: no memory. */
-static bool reserve(void **list, size_t n, size_t *capacity, size_t size)
-{
-	size_t room = *capacity ? 2 * *capacity : 64;
-	void *grown;
-
-	if (n < *capacity)
-		return true;
-	grown = realloc(*list, room * size);
-	if (!grown)
-		return false;
-	*list = grown;
-	*capacity = room;
-	return true;
-}
-
 /* A row of so many bytes; of what is outside, their place is known when the batch is done. */
 static bool add_row(struct pd_batch *batch, struct pd_row row)
 {
 	if (!row.size)
 		return true;
-	if (!reserve((void **)&batch->rows, batch->n_rows, &batch->rows_capacity, sizeof(row)))
+	if (!pb_reserve(batch->rows, batch->n_rows, batch->rows_capacity))
 		return false;
 	batch->rows[batch->n_rows++] = row;
 	return true;
@@ -124,8 +109,7 @@ static inline bool note(struct pd_batches *b, struct pd_batch *batch, struct pd_
 	}
 	if (!pd_types_has(&b->pick, rec->type))
 		return true;
-	if (!reserve((void **)&batch->picked, batch->n_picked, &batch->picked_capacity,
-		     sizeof(*batch->picked)))
+	if (!pb_reserve(batch->picked, batch->n_picked, batch->picked_capacity))
 		return false;
 	batch->picked[batch->n_picked++] = (struct pd_picked){ *rec, before };
 	return true;
@@ -144,15 +128,8 @@ static bool take_outer(struct pd_batches *b, struct pd_batch *batch, struct pd_r
 		return false;
 	if (!pd_types_has(&b->outside, rec->type) && !pd_types_has(&b->pick, rec->type))
 		return true;
-	while (size > batch->outer_capacity) {
-		size_t room = batch->outer_capacity ? 2 * batch->outer_capacity : 4096;
-		uint8_t *grown = realloc(batch->outer, room);
-
-		if (!grown)
-			return false;
-		batch->outer = grown;
-		batch->outer_capacity = room;
-	}
+	if (!pb_reserve_more(batch->outer, batch->outer_size, rec->size, batch->outer_capacity))
+		return false;
 	memcpy(batch->outer + batch->outer_size, rec->bytes, rec->size);
 	batch->outer_size = size;
 	if (last && last->chunk_offset == PD_NO_CHUNK &&

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "perfdata/format/views.h"
 
 struct pd_counters {
 	struct pd_session *session;
 	struct pb_id_map *by_id;    /* [session->n_files]: id → index in last */
 	struct pb_id_map by_thread; /* such an index and a tid → index in last */
-	uint64_t *last;		      /* [n]: previous values */
+	uint64_t *last;		    /* [n]: previous values */
 	size_t n, capacity;
 	unsigned read_name, tid_name;		 /* numbers of the names of the fields */
 	unsigned id, value, item_id, item_value; /* numbers of members and items of `read` */
@@ -81,21 +82,6 @@ void pd_counters_split(struct pd_counters *c, const struct pd_record *rec)
 		c->count = c->read.view.count;
 }
 
-static bool reserve_value(struct pd_counters *c)
-{
-	size_t capacity = c->capacity ? 2 * c->capacity : 64;
-	uint64_t *grown;
-
-	if (c->n < c->capacity)
-		return true;
-	grown = realloc(c->last, capacity * sizeof(*grown));
-	if (!grown)
-		return false;
-	c->last = grown;
-	c->capacity = capacity;
-	return true;
-}
-
 /* Stores the index in c->last of a key's value, 0 at first. Returns false without memory. */
 static bool find_value(struct pd_counters *c, struct pb_id_map *table, uint64_t key,
 		       uint32_t *index)
@@ -103,7 +89,7 @@ static bool find_value(struct pd_counters *c, struct pb_id_map *table, uint64_t 
 	*index = pb_id_map_find(table, key);
 	if (*index != UINT32_MAX)
 		return true;
-	if (c->n >= UINT32_MAX - 1 || !reserve_value(c) ||
+	if (c->n >= UINT32_MAX - 1 || !pb_reserve(c->last, c->n, c->capacity) ||
 	    !pb_id_map_add(table, key, (uint32_t)c->n))
 		return false;
 	*index = (uint32_t)c->n++;

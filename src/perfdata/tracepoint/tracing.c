@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "tracepoint.h"
 
 #define MAX_FORMATS (1u << 20) /* a kernel has some thousand tracepoints */
@@ -78,19 +79,14 @@ struct pd_text pd_format_name(const struct pd_format *format)
 static bool add_format(struct pd_tracing *t, struct pd_text system, struct pd_text text,
 		       size_t *capacity)
 {
-	struct pd_format *grown = t->formats;
+	struct pd_format *added;
 
-	if (t->n_formats == *capacity) {
-		*capacity = *capacity ? 2 * *capacity : 16;
-		grown = realloc(grown, *capacity * sizeof(*grown));
-		if (!grown)
-			return false;
-		t->formats = grown;
-	}
-	grown += t->n_formats++;
-	*grown = (struct pd_format){ .system = system, .text = text, .id = UINT64_MAX };
-	if (!number_after(text, "\nID:", &grown->id))
-		grown->id = UINT64_MAX;
+	if (!pb_reserve(t->formats, t->n_formats, *capacity))
+		return false;
+	added = &t->formats[t->n_formats++];
+	*added = (struct pd_format){ .system = system, .text = text, .id = UINT64_MAX };
+	if (!number_after(text, "\nID:", &added->id))
+		added->id = UINT64_MAX;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "chains_inside.h"
 
 #define ASK_EVERY 4096 /* chains between two calls of go_on */
@@ -58,14 +59,8 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 
 	for (size_t i = 0; i < chain->n; i++)
 		size += add_text(c, chain->kind, frames[i], NULL) + 1;
-	if (size > c->text_room) {
-		char *grown = realloc(c->text, size + size / 2);
-
-		if (!grown)
-			return NULL;
-		c->text = grown;
-		c->text_room = size + size / 2;
-	}
+	if (!pb_reserve_more(c->text, 0, size, c->text_room))
+		return NULL;
 	for (size_t i = 0; i < chain->n; i++) {
 		if (stack && i)
 			c->text[used++] = ';';
