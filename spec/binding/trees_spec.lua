@@ -54,12 +54,23 @@ describe("a description for the core", function()
       ["under%(%) is given a name"] = { op = "under", kind = "boolean", right = one },
       ["a bucket's size"] = { op = "bucket", kind = "signed", left = pid, right = text },
       ["what is counted"] = { op = "count", kind = "signed", left = one },
-      ["a part is missing "] = "a text", ["too large"] = endless, ["too large "] = wide, ["too large  "] = deep,
+      ["a part is missing "] = "a text", ["nested deeper than 256 levels"] = endless, ["too large"] = wide,
+      ["nested deeper than 256 levels "] = deep,
     } do
       local ok, message = group(tree)
       assert.is_false(ok)
       assert.matches(why:gsub(" +$", ""), message)
     end
+  end)
+
+  it("may be nested as deep as the message says", function()
+    local tree = pid
+    for _ = 1, 254 do tree = { op = "neg", kind = "signed", left = tree } end
+    tree = { op = "present", kind = "boolean", left = tree } -- with the field, 256 levels
+    assert.is_true(group(tree))
+    local ok, message = group { op = "not", kind = "boolean", left = tree }
+    assert.is_false(ok)
+    assert.matches("nested deeper than 256 levels", message)
   end)
 
   it("whose keys or measures are none raises", function()

@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-/* Of one tree: more is not described but made to harm. */
-#define MAX_DEPTH 256
-#define MAX_NODES (1u << 18)
+#define MAX_NODES (1u << 18) /* of one tree: a filter has fewer */
 
 /* What an op needs. */
 enum {
@@ -391,7 +389,10 @@ static const struct pq_node *make(struct maker *m, int index)
 
 	if (!lua_istable(L, index))
 		no_tree(L, "a part is missing");
-	if (++m->depth > MAX_DEPTH || ++m->nodes > MAX_NODES)
+	if (++m->depth > PQ_MAX_DEPTH)
+		luaL_error(L, "no description of a query: nested deeper than %d levels",
+			   PQ_MAX_DEPTH);
+	if (++m->nodes > MAX_NODES)
 		no_tree(L, "too large");
 	luaL_checkstack(L, 8, "query");
 	op = to_op(L, index);

@@ -54,6 +54,8 @@ struct pq_step {
 
 #define PQ_MAX_STEPS 8
 
+#define PQ_MAX_DEPTH 256 /* levels of a tree; the makers of trees see to it */
+
 /*
  * A field as a query names it, "callchain[1].symbol": the field of that name's number, and steps into it. The steps of
  * "event" are none: what an event is by itself is in `by_event`.
