@@ -235,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct pd_file file = { .n_events = 0 }, *files[] = { &file };
 	/* its names are asked for, of layouts it has none */
 	struct pd_session session = { .files = files, .n_files = 0 };
-	struct pd_event event = { .file = &file, .number = 1 };
+	struct pd_event event = { .recorded_with = &file.ids, .number = 1 };
 	struct pd_record rec = { .event = &event };
 	const struct pd_record_desc *desc;
 	struct fuzz_part parts[3];
