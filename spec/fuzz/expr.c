@@ -8,13 +8,19 @@
 #include "query/query.h"
 #include "common.h"
 
+struct operand {
+	const struct pq_node *node;
+	unsigned depth; /* levels of the tree that it is the root of */
+};
+
 struct tree {
 	struct pd_cursor c;
 	const struct pd_names *names;
 	struct pq_node **all; /* every node that was made */
 	size_t n_all;
-	struct pq_node **stack;
+	struct operand *stack;
 	size_t n;
+	unsigned depth; /* levels of the deepest operand of the node that is being made */
 };
 
 #define MAX_NODES 4096
@@ -33,9 +39,19 @@ static struct pq_node *new_node(struct tree *tree, uint8_t op)
 	return node;
 }
 
+/* The last operand, which is left out if a node above it, turned around by `not`, would be too deep. */
 static const struct pq_node *pop(struct tree *tree)
 {
-	return tree->n ? tree->stack[--tree->n] : NULL;
+	const struct operand *operand;
+
+	if (!tree->n)
+		return NULL;
+	operand = &tree->stack[--tree->n];
+	if (operand->depth > PQ_MAX_DEPTH - 2)
+		return NULL;
+	if (operand->depth > tree->depth)
+		tree->depth = operand->depth;
+	return operand->node;
 }
 
 static void take_text(struct pd_cursor *c, struct pq_value *out)
@@ -120,6 +136,7 @@ static void take_node(struct tree *tree)
 	uint8_t how = pd_take8(&tree->c);
 	struct pq_node *node = new_node(tree, how % (PQ_COUNT + 1));
 
+	tree->depth = 0;
 	node->negated = how & 0x80;
 	switch (node->op) {
 	case PQ_CONST:
@@ -142,7 +159,7 @@ static void take_node(struct tree *tree)
 		node->right = pop(tree);
 		node->left = pop(tree);
 	}
-	tree->stack[tree->n++] = node;
+	tree->stack[tree->n++] = (struct operand){ node, tree->depth + 1 };
 }
 
 static void destroy_tree(struct tree *tree)
@@ -261,7 +278,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	tree.stack = calloc(MAX_NODES, sizeof(*tree.stack));
 	while (pd_cursor_left(&tree.c) && tree.n_all < MAX_NODES)
 		take_node(&tree);
-	run(pop(&tree), &session, &rec);
+	run(tree.n ? tree.stack[tree.n - 1].node : NULL, &session, &rec);
 	destroy_tree(&tree);
 	pd_layout_destroy(layout);
 	free(body);

@@ -1,6 +1,6 @@
 /*
- * Trees to programs. Trees may be deep, so what is still to be done is a stack of its own: what comes first is pushed
- * last.
+ * Compiles trees to programs. The functions call themselves for the parts of a tree, which is at most
+ * PQ_MAX_DEPTH deep.
  */
 #include <stdlib.h>
 
@@ -11,24 +11,9 @@
 /* The label of the instruction that is next, whichever that is. Those of the ends are their places. */
 #define LABEL_NEXT UINT32_MAX
 
-enum work_kind {
-	WORK_TEST,  /* the node decides where to go on */
-	WORK_VALUE, /* the node's value goes to reg */
-	WORK_PLACE, /* the label ways.yes is here */
-	WORK_EMIT,  /* the instruction is here */
-};
-
 /* Where a test goes on: an absent condition (a value that is none, not an operand of a comparison) is neither. */
 struct ways {
 	uint32_t yes, no, absent; /* labels */
-};
-
-struct work {
-	enum work_kind kind;
-	const struct pq_node *node;
-	uint32_t reg;
-	struct ways ways; /* `yes` is the label to place */
-	struct pq_insn insn;
 };
 
 struct compiler {
@@ -37,8 +22,6 @@ struct compiler {
 	size_t n_code, code_room;
 	uint32_t *labels; /* the instruction that each is at */
 	size_t n_labels, label_room;
-	struct work *works;
-	size_t n_works, work_room;
 	uint32_t n_regs;
 	bool failed;
 };
@@ -77,29 +60,11 @@ static uint32_t new_label(struct compiler *c)
 	return (uint32_t)c->n_labels++;
 }
 
-static bool push(struct compiler *c, const struct work *work)
+/* Makes the next instruction the one that `label` is at. */
+static void place_label(struct compiler *c, uint32_t label)
 {
-	if (!grow(c, &c->works, c->n_works, &c->work_room, sizeof(*c->works)))
-		return false;
-	c->works[c->n_works++] = *work;
-	return true;
-}
-
-static void push_test(struct compiler *c, const struct pq_node *node, uint32_t reg,
-		      struct ways ways)
-{
-	push(c,
-	     &(struct work){ .kind = WORK_TEST, .node = part(node), .reg = reg, .ways = ways });
-}
-
-static void push_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
-{
-	push(c, &(struct work){ .kind = WORK_VALUE, .node = part(node), .reg = reg });
-}
-
-static void push_place(struct compiler *c, uint32_t label)
-{
-	push(c, &(struct work){ .kind = WORK_PLACE, .ways.yes = label });
+	if (!c->failed)
+		c->labels[label] = (uint32_t)c->n_code;
 }
 
 /* Of an instruction that does not become part of the program. */
@@ -111,7 +76,7 @@ static void drop(const struct pq_insn *insn)
 
 static void emit(struct compiler *c, const struct pq_insn *insn)
 {
-	if (grow(c, &c->code, c->n_code, &c->code_room, sizeof(*c->code)))
+	if (!c->failed && grow(c, &c->code, c->n_code, &c->code_room, sizeof(*c->code)))
 		c->code[c->n_code++] = *insn;
 	else
 		drop(insn);
@@ -128,27 +93,25 @@ static uint32_t number_of(struct compiler *c, const struct pq_node *node)
 	return number;
 }
 
-/*
- * Pushes an instruction, and what its operands need: nothing if the left one is a field or there is none, and if the
- * right one is a constant.
- */
-static void push_insn(struct compiler *c, struct pq_insn *insn, const struct pq_node *left,
-		      const struct pq_node *right)
-{
-	struct work work = { .kind = WORK_EMIT };
+static void compile_value(struct compiler *c, const struct pq_node *node, uint32_t reg);
 
+/*
+ * Compiles the operands of an instruction, then emits it. A left operand that is a field and a right one that is a
+ * constant need no instructions of their own. `right` is NULL if there is one operand.
+ */
+static void compile_insn(struct compiler *c, struct pq_insn *insn, const struct pq_node *left,
+			 const struct pq_node *right)
+{
 	insn->field = PQ_NO_FIELD;
 	if (left->op == PQ_FIELD)
 		insn->field = number_of(c, left);
+	else
+		compile_value(c, left, insn->reg);
 	if (right && right->op == PQ_CONST)
 		insn->constant = &right->constant;
-	work.insn = *insn;
-	if (!push(c, &work))
-		drop(insn);
-	if (right && right->op != PQ_CONST)
-		push_value(c, right, insn->reg + 1);
-	if (left->op != PQ_FIELD)
-		push_value(c, left, insn->reg);
+	else if (right)
+		compile_value(c, right, insn->reg + 1);
+	emit(c, insn);
 }
 
 /* Which orders of its operands make a comparison true. */
@@ -216,8 +179,8 @@ static bool is_range(const struct pq_insn *insn, const struct pq_node *left,
 		right->constant.i >= 0);
 }
 
-static void push_comparison(struct compiler *c, struct pq_insn *insn,
-			    const struct pq_node *node)
+static void compile_comparison(struct compiler *c, struct pq_insn *insn,
+			       const struct pq_node *node)
 {
 	const struct pq_node *left = part(node->left), *right = part(node->right);
 	unsigned orders = orders_of(node->op);
@@ -240,12 +203,12 @@ static void push_comparison(struct compiler *c, struct pq_insn *insn,
 		   right->constant.type == PQ_TEXT) {
 		insn->run = pq_run_is_text;
 	}
-	push_insn(c, insn, left, right);
+	compile_insn(c, insn, left, right);
 }
 
 /* Tests that are no comparisons: of one operand, or of two. */
-static void push_plain_test(struct compiler *c, struct pq_insn *insn,
-			    const struct pq_node *node, const struct ways *ways)
+static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
+			       const struct pq_node *node, const struct ways *ways)
 {
 	const struct pq_node *left = part(node->left), *right = NULL;
 
@@ -278,7 +241,7 @@ static void push_plain_test(struct compiler *c, struct pq_insn *insn,
 		insn->absent.label = ways->absent;
 		left = node;
 	}
-	push_insn(c, insn, left, right);
+	compile_insn(c, insn, left, right);
 }
 
 static bool is_under(const struct pq_node *node)
@@ -288,8 +251,11 @@ static bool is_under(const struct pq_node *node)
 	return node->op == PQ_UNDER && name->op == PQ_CONST && name->constant.type == PQ_TEXT;
 }
 
-static void push_logic(struct compiler *c, const struct pq_node *node, uint32_t reg,
-		       const struct ways *ways)
+static void compile_test(struct compiler *c, const struct pq_node *node, uint32_t reg,
+			 const struct ways *ways);
+
+static void compile_logic(struct compiler *c, const struct pq_node *node, uint32_t reg,
+			  const struct ways *ways)
 {
 	uint32_t second = new_label(c);
 	struct ways first = *ways;
@@ -298,14 +264,15 @@ static void push_logic(struct compiler *c, const struct pq_node *node, uint32_t 
 		first.yes = second;
 	else
 		first.no = first.absent = second;
-	push_test(c, node->right, reg, *ways);
-	push_place(c, second);
-	push_test(c, node->left, reg, first);
+	compile_test(c, part(node->left), reg, &first);
+	place_label(c, second);
+	compile_test(c, part(node->right), reg, ways);
 }
 
-static void test(struct compiler *c, const struct pq_node *node, uint32_t reg,
-		 const struct ways *ways)
+static void compile_test(struct compiler *c, const struct pq_node *node, uint32_t reg,
+			 const struct ways *ways)
 {
+	const struct ways turned = { ways->no, ways->yes, ways->yes };
 	struct pq_insn insn = { .yes.label = node->negated ? ways->no : ways->yes,
 				.no.label = node->negated ? ways->yes : ways->no,
 				.absent.label = ways->no,
@@ -315,17 +282,17 @@ static void test(struct compiler *c, const struct pq_node *node, uint32_t reg,
 	switch (node->op) {
 	case PQ_AND:
 	case PQ_OR:
-		push_logic(c, node, reg, ways);
+		compile_logic(c, node, reg, ways);
 		break;
 	case PQ_NOT:
-		push_test(c, node->left, reg, (struct ways){ ways->no, ways->yes, ways->yes });
+		compile_test(c, part(node->left), reg, &turned);
 		break;
 	case PQ_EQ:
 	case PQ_LT:
 	case PQ_LE:
 	case PQ_GT:
 	case PQ_GE:
-		push_comparison(c, &insn, node);
+		compile_comparison(c, &insn, node);
 		break;
 	case PQ_UNDER:
 		insn.run = is_under(node) ? pq_run_under : pq_run_jump;
@@ -336,32 +303,31 @@ static void test(struct compiler *c, const struct pq_node *node, uint32_t reg,
 		emit(c, &insn);
 		break;
 	default:
-		push_plain_test(c, &insn, node, ways);
+		compile_plain_test(c, &insn, node, ways);
 	}
 }
 
 /* The value of a condition: it goes to one of three places, where it is written. */
-static void condition_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
+static void compile_condition_value(struct compiler *c, const struct pq_node *node,
+				    uint32_t reg)
 {
 	static const struct pq_value values[] = { [PQ_CODE_FALSE] = { .type = PQ_BOOL },
 						  [PQ_CODE_TRUE] = { .type = PQ_BOOL, .u = 1 },
 						  [PQ_CODE_ABSENT] = { .type = PQ_NIL } };
 	uint32_t places[] = { new_label(c), new_label(c), new_label(c) }, end = new_label(c);
-	struct work work = { .kind = WORK_EMIT,
-			     .insn = { .run = pq_run_constant,
-				       .yes.label = end,
-				       .field = PQ_NO_FIELD,
-				       .reg = reg } };
+	struct pq_insn insn = {
+		.run = pq_run_constant, .yes.label = end, .field = PQ_NO_FIELD, .reg = reg
+	};
 
-	push_place(c, end);
+	compile_test(c, node, reg,
+		     &(struct ways){ places[PQ_CODE_TRUE], places[PQ_CODE_FALSE],
+				     places[PQ_CODE_ABSENT] });
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		work.insn.constant = &values[i];
-		push(c, &work);
-		push_place(c, places[i]);
+		place_label(c, places[i]);
+		insn.constant = &values[i];
+		emit(c, &insn);
 	}
-	push_test(c, node, reg,
-		  (struct ways){ places[PQ_CODE_TRUE], places[PQ_CODE_FALSE],
-				 places[PQ_CODE_ABSENT] });
+	place_label(c, end);
 }
 
 static bool is_condition(enum pq_op op)
@@ -369,13 +335,13 @@ static bool is_condition(enum pq_op op)
 	return op >= PQ_AND && op <= PQ_UNDER;
 }
 
-static void value(struct compiler *c, const struct pq_node *node, uint32_t reg)
+static void compile_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
 {
 	struct pq_insn insn = { .yes.label = LABEL_NEXT, .field = PQ_NO_FIELD, .reg = reg };
 	const struct pq_node *left = part(node->left), *right = part(node->right);
 
 	if (is_condition(node->op)) {
-		condition_value(c, node, reg);
+		compile_condition_value(c, node, reg);
 	} else if (node->op == PQ_CONST) {
 		insn.run = pq_run_constant;
 		insn.constant = &node->constant;
@@ -386,33 +352,14 @@ static void value(struct compiler *c, const struct pq_node *node, uint32_t reg)
 		emit(c, &insn);
 	} else if (node->op == PQ_COUNT) {
 		insn.run = left->op == PQ_FIELD ? pq_run_count : pq_run_length;
-		push_insn(c, &insn, left, NULL);
+		compile_insn(c, &insn, left, NULL);
 	} else if (node->op > PQ_COUNT) {
 		c->failed = true;
 	} else {
 		pq_arith_of(node->op, left->kind, right->kind, &insn.arith);
 		insn.run = insn.arith.floats ? pq_run_float_arith : pq_run_arith;
-		push_insn(c, &insn, left, right);
+		compile_insn(c, &insn, left, right);
 	}
-}
-
-static void work_off(struct compiler *c)
-{
-	while (c->n_works && !c->failed) {
-		struct work work = c->works[--c->n_works];
-
-		if (work.kind == WORK_TEST)
-			test(c, work.node, work.reg, &work.ways);
-		else if (work.kind == WORK_VALUE)
-			value(c, work.node, work.reg);
-		else if (work.kind == WORK_PLACE)
-			c->labels[work.ways.yes] = (uint32_t)c->n_code;
-		else
-			emit(c, &work.insn);
-	}
-	while (c->n_works)
-		if (c->works[--c->n_works].kind == WORK_EMIT)
-			drop(&c->works[c->n_works].insn);
 }
 
 static void set_target(const struct compiler *c, size_t from, union pq_target *target)
@@ -442,11 +389,10 @@ static void compile(struct compiler *c, const struct pq_node *node)
 			c->labels[i] = i;
 	}
 	if (is_condition(node->op))
-		push_test(c, node, 0,
-			  (struct ways){ PQ_CODE_TRUE, PQ_CODE_FALSE, PQ_CODE_ABSENT });
+		compile_test(c, node, 0,
+			     &(struct ways){ PQ_CODE_TRUE, PQ_CODE_FALSE, PQ_CODE_ABSENT });
 	else
-		push_value(c, node, 0);
-	work_off(c);
+		compile_value(c, node, 0);
 	emit(c, &end); /* of a value */
 }
 
@@ -466,6 +412,5 @@ bool pq_compile(struct pq_expr *expr, const struct pq_node *node, struct pq_fiel
 	expr->field = node->op == PQ_FIELD && !c.failed ? c.code[PQ_CODE_START].field :
 							  PQ_NO_FIELD;
 	free(c.labels);
-	free(c.works);
 	return expr->regs != NULL;
 }

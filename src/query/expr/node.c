@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "node.h"
@@ -81,33 +80,12 @@ static bool field_asks(const struct pq_field *field, const struct pd_session *se
 	return false;
 }
 
-/* Trees may be deep: what is still to be looked at is a stack of its own. Without memory for it: it may well ask. */
 bool pq_asks_machine(const struct pq_node *node, const struct pd_session *session)
 {
-	const struct pq_node **nodes = malloc(sizeof(*nodes)), **more;
-	size_t n = 0, room = 1;
-	bool asks = !nodes;
-
-	if (node && nodes)
-		nodes[n++] = node;
-	while (n && !asks) {
-		node = nodes[--n];
-		asks = node->op == PQ_UNDER || (node->op == PQ_FIELD && node->field &&
-						field_asks(node->field, session));
-		if (n + 2 > room) {
-			room = 2 * room + 2;
-			more = realloc(nodes, room * sizeof(*nodes));
-			if (!more) {
-				asks = true;
-				break;
-			}
-			nodes = more;
-		}
-		if (node->right)
-			nodes[n++] = node->right;
-		if (node->left)
-			nodes[n++] = node->left;
-	}
-	free(nodes);
-	return asks;
+	if (!node)
+		return false;
+	if (node->op == PQ_UNDER ||
+	    (node->op == PQ_FIELD && node->field && field_asks(node->field, session)))
+		return true;
+	return pq_asks_machine(node->left, session) || pq_asks_machine(node->right, session);
 }
