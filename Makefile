@@ -66,10 +66,10 @@ all: $(B)/perflua module ## build build/perflua and the Lua module below build/l
 
 module: $(B)/lib/perflua/core.so
 
-$(CONFIG): .ci/deps .ci/config
+$(CONFIG): .ci/deps src/config
 	@mkdir -p $(@D)
 	@CC="$(CC)" .ci/deps build
-	@CC="$(CC)" .ci/config >$@
+	@CC="$(CC)" src/config >$@
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
