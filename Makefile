@@ -19,25 +19,12 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 PRELOAD := $(shell $(CC) -print-file-name=libasan.so)
 endif
 
-# What pkg-config knows of the libraries; and what runs a program of the machine that is built for.
-CONFIG ?= build/config.mk
+# How to compile and link with the libraries, as src/config finds them; LuaRocks, which sets
+# LUA_INCDIR, has a Lua of its own. EMULATOR runs a program of the machine that is built for.
+CONFIG ?= $(if $(LUA_INCDIR),$(B),build)/config.mk
 EMULATOR ?=
-
-# LuaRocks says where its Lua is; else config.mk does, made when it is not there.
-ifdef LUA_INCDIR
-LUA_CFLAGS := -I$(LUA_INCDIR)
-ZSTD_LIBS := -lzstd
-ELF_LIBS := -ldw -lelf -llzma -lz
-ifneq ($(wildcard /usr/include/libiberty/demangle.h),)
-DEMANGLE_CFLAGS := -DPERFLUA_LIBIBERTY
-DEMANGLE_LIBS := -Wl,--exclude-libs,libiberty.a -liberty
-endif
-ifneq ($(shell pkg-config --exists "libtraceevent >= 1.5" 2>/dev/null && echo yes),)
-TRACE_CFLAGS := -DPERFLUA_TRACEEVENT='"$(shell pkg-config --modversion libtraceevent)"' $(shell pkg-config --cflags libtraceevent)
-TRACE_LIBS := $(shell pkg-config --libs libtraceevent)
-endif
-else ifneq ($(filter-out help clean matrix test-foreign,$(or $(MAKECMDGOALS),all)),)
--include $(CONFIG)
+ifneq ($(filter-out help clean matrix test-foreign,$(or $(MAKECMDGOALS),all)),)
+include $(CONFIG)
 endif
 
 COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) -Isrc $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS) $(TRACE_CFLAGS)
@@ -66,10 +53,12 @@ all: $(B)/perflua module ## build build/perflua and the Lua module below build/l
 
 module: $(B)/lib/perflua/core.so
 
-$(CONFIG): .ci/deps src/config
+# .ci/deps, where it is there, installs what is missing; LuaRocks leaves that to its user.
+DEPS := $(if $(LUA_INCDIR),,$(wildcard .ci/deps))
+$(CONFIG): src/config $(DEPS)
 	@mkdir -p $(@D)
-	@CC="$(CC)" .ci/deps build
-	@CC="$(CC)" src/config >$@
+	@$(if $(DEPS),CC="$(CC)" $(DEPS) build)
+	@CC="$(CC)" LUA_INCDIR="$(LUA_INCDIR)" src/config >$@
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
