@@ -146,7 +146,7 @@ static int push_system(lua_State *L, const struct pd_event *e)
 /* A field of a tracepoint as a table. [-0, +1] */
 static void push_arg(lua_State *L, const struct pd_tracepoint_field *f)
 {
-	struct pd_member what = { f->name, pd_arg_type(f), NULL };
+	struct pd_member what = { .name = f->name, .type = pd_arg_type(f) };
 
 	pl_push_member(L, &what);
 	lua_pushstring(L, f->type);
@@ -303,7 +303,9 @@ int pl_event_members(lua_State *L)
 
 	lua_newtable(L);
 	for (size_t i = 0; i < MEMBERS; i++) {
-		struct pd_member m = { members[i].name, members[i].type, members[i].doc };
+		struct pd_member m = { .name = members[i].name,
+				       .type = members[i].type,
+				       .doc = members[i].doc };
 
 		pl_push_member(L, &m);
 		lua_rawseti(L, -2, ++n);

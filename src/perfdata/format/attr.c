@@ -126,11 +126,12 @@ static const struct attr_row rows[] = { ATTR_MEMBERS(FIELD_ROW, BITS_ROW) };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-#define FIELD_MEMBER(n, t, o, m, p, d) { #n, t, d },
-#define BITS_MEMBER(n, m, b, w, d)     { #n, (w) > 1 ? PD_UINT : PD_BOOL, d },
+#define FIELD_MEMBER(n, t, o, m, p, d) { .name = #n, .type = t, .doc = d },
+#define BITS_MEMBER(n, m, b, w, d) \
+	{ .name = #n, .type = (w) > 1 ? PD_UINT : PD_BOOL, .doc = d },
 
 const struct pd_member pd_attr_members[] = { ATTR_MEMBERS(FIELD_MEMBER,
-							  BITS_MEMBER){ NULL, PD_NIL, NULL } };
+							  BITS_MEMBER){ .name = NULL } };
 
 static uint64_t load(const uint8_t *p, unsigned width, bool swap)
 {

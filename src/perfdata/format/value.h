@@ -38,6 +38,9 @@ struct pd_member {
 	const char *doc; /* one sentence */
 };
 
+/* The inside of a member's initialiser; t is the end of a PD_ type's name. */
+#define PD_MEMBER(t, n, text) .name = (n), .type = PD_##t, .doc = (text)
+
 /*
  * A view: members of its own, then items, which are an array (key is NULL) or named (key gives the
  * name of item i). An item is a scalar (items is NULL) or has members itself.

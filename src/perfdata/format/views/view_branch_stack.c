@@ -23,9 +23,10 @@ void pd_open_branch_stack(const struct pd_record *rec, uint32_t at, struct pd_va
 }
 
 static const struct pd_member members[] = {
-	{ "hw_idx", PD_INT,
-	  "Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(
+		INT, "hw_idx",
+		"Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown.") },
+	{ .name = NULL },
 };
 
 static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
@@ -57,35 +58,43 @@ enum {
 };
 
 static const struct pd_member items[] = {
-	[FROM] = { "from", PD_ADDR, "Address of the branch instruction." },
-	[TO] = { "to", PD_ADDR, "Address it went to." },
-	[MISPRED] = { "mispred", PD_BOOL, "Was its target predicted wrongly?" },
-	[PREDICTED] = { "predicted", PD_BOOL,
-			"Was its target predicted? With mispred false too, the hardware does not say." },
-	[IN_TX] = { "in_tx", PD_BOOL, "Did it run inside a hardware transaction?" },
-	[ABORT] = { "abort", PD_BOOL, "Was it the abort of a hardware transaction?" },
-	[CYCLES] = { "cycles", PD_UINT,
-		     "Cycles since the previous branch; 0 if not measured." },
-	[TYPE] = { "type", PD_STR,
-		   "Kind of branch as perf names it: \"COND\", \"CALL\", \"RET\" …; nil if not recorded." },
-	[SPEC] = { "spec", PD_STR,
-		   "Outcome of speculation: \"SPEC_WRONG_PATH\", \"NON_SPEC_CORRECT_PATH\" or "
-		   "\"SPEC_CORRECT_PATH\"; nil if not recorded." },
-	[NEW_TYPE] = { "new_type", PD_STR,
-		       "Kind of branch when type is \"EXTEND_ABI\": \"FAULT_ALGN\", \"FAULT_DATA\", "
-		       "\"FAULT_INST\", \"ARCH_1\" …" },
-	[PRIV] = { "priv", PD_STR,
-		   "Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if not recorded." },
-	[NOT_TAKEN] = { "not_taken", PD_BOOL,
-			"Was it not taken, so that to is the next instruction?" },
-	[COUNTERS] = { "counters", PD_ADDR,
-		       "Occurrences of the group's events since the previous branch, packed as the "
-		       "PMU's branch_counter_width says." },
-	[SYMBOL_FROM] = { "symbol_from", PD_STR, "Function at from; nil if it is not known." },
-	[SYMBOL_TO] = { "symbol_to", PD_STR, "Function at to; nil if it is not known." },
-	[DSO_FROM] = { "dso_from", PD_STR, "Binary that was mapped at from." },
-	[DSO_TO] = { "dso_to", PD_STR, "Binary that was mapped at to." },
-	{ NULL, PD_NIL, NULL },
+	[FROM] = { PD_MEMBER(ADDR, "from", "Address of the branch instruction.") },
+	[TO] = { PD_MEMBER(ADDR, "to", "Address it went to.") },
+	[MISPRED] = { PD_MEMBER(BOOL, "mispred", "Was its target predicted wrongly?") },
+	[PREDICTED] = { PD_MEMBER(
+		BOOL, "predicted",
+		"Was its target predicted? With mispred false too, the hardware does not say.") },
+	[IN_TX] = { PD_MEMBER(BOOL, "in_tx", "Did it run inside a hardware transaction?") },
+	[ABORT] = { PD_MEMBER(BOOL, "abort", "Was it the abort of a hardware transaction?") },
+	[CYCLES] = { PD_MEMBER(UINT, "cycles",
+			       "Cycles since the previous branch; 0 if not measured.") },
+	[TYPE] = { PD_MEMBER(
+		STR, "type",
+		"Kind of branch as perf names it: \"COND\", \"CALL\", \"RET\" …; nil if not recorded.") },
+	[SPEC] = { PD_MEMBER(
+		STR, "spec",
+		"Outcome of speculation: \"SPEC_WRONG_PATH\", \"NON_SPEC_CORRECT_PATH\" or "
+		"\"SPEC_CORRECT_PATH\"; nil if not recorded.") },
+	[NEW_TYPE] = { PD_MEMBER(
+		STR, "new_type",
+		"Kind of branch when type is \"EXTEND_ABI\": \"FAULT_ALGN\", \"FAULT_DATA\", "
+		"\"FAULT_INST\", \"ARCH_1\" …") },
+	[PRIV] = { PD_MEMBER(
+		STR, "priv",
+		"Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if not recorded.") },
+	[NOT_TAKEN] = { PD_MEMBER(BOOL, "not_taken",
+				  "Was it not taken, so that to is the next instruction?") },
+	[COUNTERS] = { PD_MEMBER(
+		ADDR, "counters",
+		"Occurrences of the group's events since the previous branch, packed as the "
+		"PMU's branch_counter_width says.") },
+	[SYMBOL_FROM] = { PD_MEMBER(STR, "symbol_from",
+				    "Function at from; nil if it is not known.") },
+	[SYMBOL_TO] = { PD_MEMBER(STR, "symbol_to",
+				  "Function at to; nil if it is not known.") },
+	[DSO_FROM] = { PD_MEMBER(STR, "dso_from", "Binary that was mapped at from.") },
+	[DSO_TO] = { PD_MEMBER(STR, "dso_to", "Binary that was mapped at to.") },
+	{ .name = NULL },
 };
 
 static const char *const types[16] = {

@@ -152,10 +152,11 @@ static uint64_t frame(const struct pd_view *view, uint32_t i, enum pd_cpumode *m
 }
 
 static const struct pd_member members[] = {
-	{ "ips", PD_VIEW, "The chain as recorded, context markers included." },
-	{ "cookie", PD_UINT,
-	  "Names the callchain_deferred record that holds the user part; nil if none is to come." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(VIEW, "ips", "The chain as recorded, context markers included.") },
+	{ PD_MEMBER(
+		UINT, "cookie",
+		"Names the callchain_deferred record that holds the user part; nil if none is to come.") },
+	{ .name = NULL },
 };
 
 static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
@@ -173,17 +174,20 @@ static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
 }
 
 static const struct pd_member items[] = {
-	{ "ip", PD_ADDR,
-	  "Address: of the instruction in the first frame, of the return in others." },
-	{ "cpumode", PD_STR, "Where it ran: \"kernel\", \"user\", \"hypervisor\" …" },
-	{ "symbol", PD_STR, "Function at ip; nil if it is not known." },
-	{ "symoff", PD_UINT, "Bytes from the start of the function to ip." },
-	{ "dso", PD_STR, "Binary that was mapped at ip, as perf names it." },
-	{ "srcline", PD_STR, "Source file and line of ip; nil without debug information." },
-	{ "inlined", PD_VIEW,
-	  "Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there "
-	  "are none." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(
+		ADDR, "ip",
+		"Address: of the instruction in the first frame, of the return in others.") },
+	{ PD_MEMBER(STR, "cpumode", "Where it ran: \"kernel\", \"user\", \"hypervisor\" …") },
+	{ PD_MEMBER(STR, "symbol", "Function at ip; nil if it is not known.") },
+	{ PD_MEMBER(UINT, "symoff", "Bytes from the start of the function to ip.") },
+	{ PD_MEMBER(STR, "dso", "Binary that was mapped at ip, as perf names it.") },
+	{ PD_MEMBER(STR, "srcline",
+		    "Source file and line of ip; nil without debug information.") },
+	{ PD_MEMBER(
+		VIEW, "inlined",
+		"Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there "
+		"are none.") },
+	{ .name = NULL },
 };
 
 static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)

@@ -247,24 +247,31 @@ static void add_region(struct text *t, uint64_t v)
 }
 
 static const struct pd_member members[] = {
-	{ "value", PD_ADDR, "All fields as recorded, in one integer." },
-	{ "op", PD_STR, "Kind of access: \"LOAD\", \"STORE\", \"PFETCH\", \"EXEC\", \"N/A\"." },
-	{ "lvl", PD_STR, "Level that served it, hit or missed, as perf shows it: \"L1 hit\"." },
-	{ "lvl_num", PD_STR,
-	  "Level by number alone: \"L1\" … \"L4\", \"RAM\", \"PMEM\", \"CXL\" …; nil if none." },
-	{ "remote", PD_STR,
-	  "\"Remote\" when the level is another socket's or core's; else nil." },
-	{ "snoop", PD_STR,
-	  "Snoop results joined by \" or \": \"None\", \"Hit\", \"Miss\", \"HitM\", \"Fwd\", \"Peer\", \"N/A\"." },
-	{ "snoopx", PD_STR, "Extended snoop result alone: \"Fwd\", \"Peer\"; nil if none." },
-	{ "lock", PD_STR, "Was it a locked access: \"Yes\", \"No\", \"N/A\"." },
-	{ "dtlb", PD_STR, "Data TLB access: \"L1 or L2 hit\", \"Walker miss\" …, \"N/A\"." },
-	{ "blk", PD_STR, "Why the access was blocked: \"Data\", \"Addr\", \"N/A\"." },
-	{ "hops", PD_STR,
-	  "How far away the level is: \"core, same node\" …; nil if not recorded." },
-	{ "region", PD_STR,
-	  "Cache or memory region: \"MMIO\", \"Memory region 0\" …; nil if not recorded." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(ADDR, "value", "All fields as recorded, in one integer.") },
+	{ PD_MEMBER(STR, "op",
+		    "Kind of access: \"LOAD\", \"STORE\", \"PFETCH\", \"EXEC\", \"N/A\".") },
+	{ PD_MEMBER(STR, "lvl",
+		    "Level that served it, hit or missed, as perf shows it: \"L1 hit\".") },
+	{ PD_MEMBER(
+		STR, "lvl_num",
+		"Level by number alone: \"L1\" … \"L4\", \"RAM\", \"PMEM\", \"CXL\" …; nil if none.") },
+	{ PD_MEMBER(STR, "remote",
+		    "\"Remote\" when the level is another socket's or core's; else nil.") },
+	{ PD_MEMBER(
+		STR, "snoop",
+		"Snoop results joined by \" or \": \"None\", \"Hit\", \"Miss\", \"HitM\", \"Fwd\", \"Peer\", \"N/A\".") },
+	{ PD_MEMBER(STR, "snoopx",
+		    "Extended snoop result alone: \"Fwd\", \"Peer\"; nil if none.") },
+	{ PD_MEMBER(STR, "lock", "Was it a locked access: \"Yes\", \"No\", \"N/A\".") },
+	{ PD_MEMBER(STR, "dtlb",
+		    "Data TLB access: \"L1 or L2 hit\", \"Walker miss\" …, \"N/A\".") },
+	{ PD_MEMBER(STR, "blk", "Why the access was blocked: \"Data\", \"Addr\", \"N/A\".") },
+	{ PD_MEMBER(STR, "hops",
+		    "How far away the level is: \"core, same node\" …; nil if not recorded.") },
+	{ PD_MEMBER(
+		STR, "region",
+		"Cache or memory region: \"MMIO\", \"Memory region 0\" …; nil if not recorded.") },
+	{ .name = NULL },
 };
 
 /* In the order of members[]. */

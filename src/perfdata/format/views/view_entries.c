@@ -21,14 +21,14 @@ void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value 
 }
 
 static const struct pd_member id_members[] = {
-	{ "id", PD_UINT, "Id of an event as samples carry it." },
-	{ "idx", PD_UINT, "Index of the ring buffer it was recorded through." },
-	{ "cpu", PD_INT, "Processor it counted on; -1 for any." },
-	{ "tid", PD_INT, "Thread it counted; -1 for any." },
-	{ "machine_pid", PD_UINT,
-	  "Process id of the guest's virtual machine; 0 for the host." },
-	{ "vcpu", PD_UINT, "Virtual processor of the guest." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(UINT, "id", "Id of an event as samples carry it.") },
+	{ PD_MEMBER(UINT, "idx", "Index of the ring buffer it was recorded through.") },
+	{ PD_MEMBER(INT, "cpu", "Processor it counted on; -1 for any.") },
+	{ PD_MEMBER(INT, "tid", "Thread it counted; -1 for any.") },
+	{ PD_MEMBER(UINT, "machine_pid",
+		    "Process id of the guest's virtual machine; 0 for the host.") },
+	{ PD_MEMBER(UINT, "vcpu", "Virtual processor of the guest.") },
+	{ .name = NULL },
 };
 
 static void id_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
@@ -58,9 +58,9 @@ void pd_open_thread_map(const struct pd_record *rec, uint32_t at, struct pd_valu
 }
 
 static const struct pd_member thread_members[] = {
-	{ "pid", PD_INT, "Thread id; -1 stands for all threads." },
-	{ "comm", PD_STR, "Its name." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(INT, "pid", "Thread id; -1 stands for all threads.") },
+	{ PD_MEMBER(STR, "comm", "Its name.") },
+	{ .name = NULL },
 };
 
 static void thread_item(const struct pd_view *view, uint32_t i, unsigned m,
@@ -87,9 +87,9 @@ void pd_open_bpf_metadata(const struct pd_record *rec, uint32_t at, struct pd_va
 }
 
 static const struct pd_member bpf_members[] = {
-	{ "key", PD_STR, "Name of the program's variable." },
-	{ "value", PD_STR, "Its value as text." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(STR, "key", "Name of the program's variable.") },
+	{ PD_MEMBER(STR, "value", "Its value as text.") },
+	{ .name = NULL },
 };
 
 static void bpf_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)

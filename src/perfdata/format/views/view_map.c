@@ -5,14 +5,16 @@
 #include "perfdata/format/views.h"
 
 static const struct pd_member members[] = {
-	{ "start", PD_ADDR, "Where it began." },
-	{ "len", PD_UINT, "Its size in bytes." },
-	{ "pgoff", PD_ADDR,
-	  "Offset in the file; of the kernel the address of its first symbol." },
-	{ "filename", PD_STR, "What was mapped, as it was recorded." },
-	{ "build_id", PD_STR, "Build-id of the file in hex digits; nil if it is not known." },
-	{ "prot", PD_UINT, "PROT_…: 1 read, 2 write, 4 execute; nil if it was not recorded." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(ADDR, "start", "Where it began.") },
+	{ PD_MEMBER(UINT, "len", "Its size in bytes.") },
+	{ PD_MEMBER(ADDR, "pgoff",
+		    "Offset in the file; of the kernel the address of its first symbol.") },
+	{ PD_MEMBER(STR, "filename", "What was mapped, as it was recorded.") },
+	{ PD_MEMBER(STR, "build_id",
+		    "Build-id of the file in hex digits; nil if it is not known.") },
+	{ PD_MEMBER(UINT, "prot",
+		    "PROT_…: 1 read, 2 write, 4 execute; nil if it was not recorded.") },
+	{ .name = NULL },
 };
 
 static void member(const struct pd_view *view, unsigned m, struct pd_value *out)

@@ -20,9 +20,9 @@ void pd_open_namespaces(const struct pd_record *rec, uint32_t at, struct pd_valu
 }
 
 static const struct pd_member items[] = {
-	{ "dev", PD_UINT, "Device number of the namespace's file." },
-	{ "ino", PD_UINT, "Inode number: the number in \"net:[4026531840]\"." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(UINT, "dev", "Device number of the namespace's file.") },
+	{ PD_MEMBER(UINT, "ino", "Inode number: the number in \"net:[4026531840]\".") },
+	{ .name = NULL },
 };
 
 static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)

@@ -39,14 +39,17 @@ enum {
 };
 
 static const struct pd_member members[] = {
-	[VALUE] = { "value", PD_UINT,
-		    "The counter; nil for a group, whose items have their own." },
-	[TIME_ENABLED] = { "time_enabled", PD_UINT, "Nanoseconds the event was enabled." },
-	[TIME_RUNNING] = { "time_running", PD_UINT,
-			   "Nanoseconds it was counted; less than time_enabled when it was multiplexed." },
-	[ID] = { "id", PD_UINT, "Id of the event; nil for a group." },
-	[LOST] = { "lost", PD_UINT, "Samples of the event lost so far; nil for a group." },
-	{ NULL, PD_NIL, NULL },
+	[VALUE] = { PD_MEMBER(UINT, "value",
+			      "The counter; nil for a group, whose items have their own.") },
+	[TIME_ENABLED] = { PD_MEMBER(UINT, "time_enabled",
+				     "Nanoseconds the event was enabled.") },
+	[TIME_RUNNING] = { PD_MEMBER(
+		UINT, "time_running",
+		"Nanoseconds it was counted; less than time_enabled when it was multiplexed.") },
+	[ID] = { PD_MEMBER(UINT, "id", "Id of the event; nil for a group.") },
+	[LOST] = { PD_MEMBER(UINT, "lost",
+			     "Samples of the event lost so far; nil for a group.") },
+	{ .name = NULL },
 };
 
 static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
@@ -82,11 +85,11 @@ enum {
 };
 
 static const struct pd_member items[] = {
-	[ITEM_VALUE] = { "value", PD_UINT, "The counter." },
-	[ITEM_ID] = { "id", PD_UINT, "Id of the event." },
-	[ITEM_LOST] = { "lost", PD_UINT, "Samples of the event lost so far." },
-	[ITEM_EVENT] = { "event", PD_EVENT, "The event, found by its id." },
-	{ NULL, PD_NIL, NULL },
+	[ITEM_VALUE] = { PD_MEMBER(UINT, "value", "The counter.") },
+	[ITEM_ID] = { PD_MEMBER(UINT, "id", "Id of the event.") },
+	[ITEM_LOST] = { PD_MEMBER(UINT, "lost", "Samples of the event lost so far.") },
+	[ITEM_EVENT] = { PD_MEMBER(EVENT, "event", "The event, found by its id.") },
+	{ .name = NULL },
 };
 
 static void set_event(const struct pd_record *rec, uint64_t id, struct pd_value *out)

@@ -35,9 +35,9 @@ void pd_open_regs_intr(const struct pd_record *rec, uint32_t at, struct pd_value
 }
 
 static const struct pd_member members[] = {
-	{ "abi", PD_UINT,
-	  "Registers of a 32-bit (1) or 64-bit (2) context; 0: none were recorded." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(UINT, "abi",
+		    "Registers of a 32-bit (1) or 64-bit (2) context; 0: none were recorded.") },
+	{ .name = NULL },
 };
 
 static void member(const struct pd_view *view, unsigned m, struct pd_value *out)

@@ -17,15 +17,15 @@ void pd_open_sample_id(const struct pd_record *rec, uint32_t at, struct pd_value
 }
 
 static const struct pd_member members[] = {
-	{ "pid", PD_INT, "Process id; -1 if it has none any more." },
-	{ "tid", PD_INT, "Thread id; -1 if it has none any more." },
-	{ "time", PD_UINT, "Nanoseconds, of the clock the recording used." },
-	{ "id", PD_UINT, "Id of the event." },
-	{ "stream_id", PD_UINT, "Id of the event's instance." },
-	{ "cpu", PD_INT, "Processor." },
-	{ "identifier", PD_UINT,
-	  "Id of the event, at a place that does not depend on its sample_type." },
-	{ NULL, PD_NIL, NULL },
+	{ PD_MEMBER(INT, "pid", "Process id; -1 if it has none any more.") },
+	{ PD_MEMBER(INT, "tid", "Thread id; -1 if it has none any more.") },
+	{ PD_MEMBER(UINT, "time", "Nanoseconds, of the clock the recording used.") },
+	{ PD_MEMBER(UINT, "id", "Id of the event.") },
+	{ PD_MEMBER(UINT, "stream_id", "Id of the event's instance.") },
+	{ PD_MEMBER(INT, "cpu", "Processor.") },
+	{ PD_MEMBER(UINT, "identifier",
+		    "Id of the event, at a place that does not depend on its sample_type.") },
+	{ .name = NULL },
 };
 
 static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
