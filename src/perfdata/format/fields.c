@@ -83,24 +83,26 @@ static void event(const struct pd_record *rec, uint32_t at, struct pd_value *out
 }
 
 const struct pd_field pd_common_fields[] = {
-	/* PD_HEADER_FIELDS of them */
 	{ COMPUTED(STR, "type", 0, type_name,
 		   "Kind of record by name; \"unknown\" for an unknown one."),
-	  .of_layout = true },
-	{ COMPUTED(UINT, "type_id", 0, type_id, "Kind of record by number."),
-	  .of_layout = true },
+	  .of_layout = true, .header = true },
+	{ COMPUTED(UINT, "type_id", 0, type_id, "Kind of record by number."), .of_layout = true,
+	  .header = true },
 	{ COMPUTED(UINT, "offset", 0, offset,
 		   "Byte offset of the record in the file; of a decompressed one that of its "
-		   "compressed record.") },
-	{ COMPUTED(UINT, "size", 0, size, "Bytes of the record, its header included.") },
+		   "compressed record."),
+	  .header = true },
+	{ COMPUTED(UINT, "size", 0, size, "Bytes of the record, its header included."),
+	  .header = true },
 	{ COMPUTED(ADDR, "misc", 0, misc,
-		   "Flags of the header; what they say depends on the type.") },
-	{ COMPUTED(
-		STR, "cpumode", 0, cpumode,
-		"Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", \"guest_user\" or "
-		"\"unknown\".") },
+		   "Flags of the header; what they say depends on the type."),
+	  .header = true },
+	{ COMPUTED(STR, "cpumode", 0, cpumode,
+		   "Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", \"guest_user\" or "
+		   "\"unknown\"."),
+	  .header = true },
 	{ COMPUTED(EVENT, "event", 0, event, "The event the record belongs to."),
-	  .of_layout = true },
+	  .of_layout = true, .header = true },
 	{ COMPUTED(
 		UINT, "chunk_offset", 0, chunk_offset,
 		"Byte offset of a decompressed record in what its compressed record holds.") },
@@ -108,15 +110,16 @@ const struct pd_field pd_common_fields[] = {
 		   "Which of the recordings that were opened together it is of, from 1 on.") },
 	/* of the sample_id */
 	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
-	  .part = PD_PART_TIME },
+	  .part = PD_PART_TIME, .is_time = true, .zero_is_absent = true },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
 	  .part = PD_PART_TID },
 	{ FIELD(S32, "tid", 4, "Thread id; -1 if it has none any more."), .part = PD_PART_TID },
-	{ FIELD(S32, "cpu", 0, "Processor."), .part = PD_PART_CPU },
-	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_ID },
-	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_IDENTIFIER },
-	{ FIELD(U64, "stream_id", 0, "Id of the event's instance."),
-	  .part = PD_PART_STREAM_ID },
+	{ FIELD(S32, "cpu", 0, "Processor."), .part = PD_PART_CPU, .zero_is_absent = true },
+	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_ID, .zero_is_absent = true },
+	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_IDENTIFIER,
+	  .zero_is_absent = true },
+	{ FIELD(U64, "stream_id", 0, "Id of the event's instance."), .part = PD_PART_STREAM_ID,
+	  .zero_is_absent = true },
 	{ VIEWED(sample_id, "sample_id", 0, "The trailer as recorded; nil if there is none.") },
 	{ OF_MACHINE(
 		STR, "comm", COMM,
@@ -256,7 +259,7 @@ static const struct pd_field mmap2_fields[] = {
 };
 
 static const struct pd_field lost_fields[] = {
-	{ FIELD(U64, "id", 8, "Id of the event that noticed.") },
+	{ FIELD(U64, "id", 8, "Id of the event that noticed."), .zero_is_absent = true },
 	{ FIELD(U64, "lost", 16,
 		"Records its ring buffer had no room for since the last such record.") },
 	END_OF_FIELDS,
@@ -270,13 +273,14 @@ static const struct pd_field comm_fields[] = {
 	END_OF_FIELDS,
 };
 
-#define TASK_FIELDS                                                                     \
-	{ FIELD(S32, "pid", 8, "Process of the thread.") },                             \
-		{ FIELD(S32, "ppid", 12, "Process of the thread's parent.") },          \
-		{ FIELD(S32, "tid", 16, "The thread.") },                               \
-		{ FIELD(S32, "ptid", 20, "The thread's parent.") },                     \
-	{                                                                               \
-		FIELD(U64, "time", 24, "Nanoseconds, of the clock the recording used.") \
+#define TASK_FIELDS                                                                      \
+	{ FIELD(S32, "pid", 8, "Process of the thread.") },                              \
+		{ FIELD(S32, "ppid", 12, "Process of the thread's parent.") },           \
+		{ FIELD(S32, "tid", 16, "The thread.") },                                \
+		{ FIELD(S32, "ptid", 20, "The thread's parent.") },                      \
+	{                                                                                \
+		FIELD(U64, "time", 24, "Nanoseconds, of the clock the recording used."), \
+			.is_time = true, .zero_is_absent = true                          \
 	}
 
 static const struct pd_field exit_fields[] = {
@@ -291,9 +295,10 @@ static const struct pd_field fork_fields[] = {
 };
 
 static const struct pd_field throttle_fields[] = {
-	{ FIELD(U64, "time", 8, "Nanoseconds, of the clock the recording used.") },
-	{ FIELD(U64, "id", 16, "Id of the event.") },
-	{ FIELD(U64, "stream_id", 24, "Id of the event's instance.") },
+	{ FIELD(U64, "time", 8, "Nanoseconds, of the clock the recording used."),
+	  .is_time = true, .zero_is_absent = true },
+	{ FIELD(U64, "id", 16, "Id of the event."), .zero_is_absent = true },
+	{ FIELD(U64, "stream_id", 24, "Id of the event's instance."), .zero_is_absent = true },
 	END_OF_FIELDS,
 };
 

@@ -69,6 +69,9 @@ struct pd_field {
 	enum pd_type type; /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
 	bool of_layout; /* PD_K_COMPUTE: the same in all records of a known layout and an event */
 	bool stays;	/* PD_K_COMPUTE of text: where one lies, another never will */
+	bool header;	/* part of every line's head, so it has no column of its own */
+	bool is_time;	/* nanoseconds: text shows seconds */
+	bool zero_is_absent; /* perf writes 0 where it knows no value, in records of its own */
 	const struct pd_view_desc *view;
 	/*
 	 * PD_K_COMPUTE: `at` as for the other kinds, but from the record's start; out is PD_NIL already.

@@ -161,7 +161,8 @@ static const struct pd_field auxtrace_error_fields[] = {
 	{ FIELD(S32, "pid", 20, "Process whose trace it was; -1 if unknown.") },
 	{ FIELD(S32, "tid", 24, "Thread whose trace it was; -1 if unknown.") },
 	{ FIELD(X64, "ip", 32, "Address where decoding stopped.") },
-	{ COMPUTED(UINT, "time", ERROR_TIME, error_time, "Nanoseconds; nil if not recorded.") },
+	{ COMPUTED(UINT, "time", ERROR_TIME, error_time, "Nanoseconds; nil if not recorded."),
+	  .is_time = true },
 	{ COMPUTED(STR, "msg", ERROR_TIME, error_msg, "What happened, for people.") },
 	{ COMPUTED(UINT, "machine_pid", ERROR_MACHINE_PID, error_guest,
 		   "Process id of the guest's virtual machine; nil if not recorded.") },
@@ -233,7 +234,7 @@ static const struct pd_field stat_fields[] = {
 
 static const struct pd_field stat_round_fields[] = {
 	{ FIELD(U64, "round_type", 8, "0: an interval ended, 1: the last round.") },
-	{ FIELD(U64, "time", 16, "Nanoseconds since counting began.") },
+	{ FIELD(U64, "time", 16, "Nanoseconds since counting began."), .is_time = true },
 	END_OF_FIELDS,
 };
 

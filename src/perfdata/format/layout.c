@@ -103,17 +103,6 @@ static bool place(const struct pd_layout *layout, const struct pd_field *field,
 	return true;
 }
 
-/* The fields whose zero in a record that perf synthesised says nothing. */
-static bool zero_says_nothing(const char *name)
-{
-	static const char *const names[] = { "time", "id", "cpu", "stream_id" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
 static bool is_direct(const struct pd_layout *layout, const struct pd_bound *b)
 {
 	bool load = b->kind == PD_K_U64 || b->kind == PD_K_X64 || b->kind == PD_K_U32 ||
@@ -133,16 +122,9 @@ static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot
 		if (slot[id] || !place(layout, field, b))
 			continue;
 		b->direct = is_direct(layout, b);
-		b->no_zero = layout->trailer_size && zero_says_nothing(field->name);
+		b->no_zero = layout->trailer_size && field->zero_is_absent;
 		slot[id] = (uint8_t)layout->n_bound++;
 	}
-}
-
-/* The fields of the header, which is shown before all others: the first of the common ones. */
-static bool is_header(const struct pd_field *field)
-{
-	return (uintptr_t)field - (uintptr_t)pd_common_fields <
-	       PD_HEADER_FIELDS * sizeof(pd_common_fields[0]);
 }
 
 /* Adds a column for each field that can be shown. */
@@ -150,19 +132,19 @@ static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 			struct pd_column *columns)
 {
 	for (unsigned i = 1; i < layout->n_bound; i++) {
-		const char *name = bound[i].field->name;
+		const struct pd_field *field = bound[i].field;
 		struct pd_column *c = &columns[layout->n_columns];
-		size_t n = strlen(name);
+		size_t n = strlen(field->name);
 
-		if (bound[i].kind >= PD_K_MACHINE || is_header(bound[i].field))
+		if (bound[i].kind >= PD_K_MACHINE || field->header)
 			continue;
 		if (n > sizeof(c->label) - 2) /* no name is so long */
 			n = sizeof(c->label) - 2;
 		*c = (struct pd_column){ .label = " ", .index = (uint8_t)i };
-		memcpy(c->label + 1, name, n);
+		memcpy(c->label + 1, field->name, n);
 		c->label[n + 1] = '=';
 		c->label_size = (uint8_t)(n + 2);
-		c->time = strcmp(name, "time") == 0;
+		c->time = field->is_time;
 		layout->n_columns++;
 	}
 }

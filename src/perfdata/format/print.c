@@ -88,18 +88,13 @@ static void print_key(struct pd_print *out, const char *name, bool *first, bool 
 	pd_print_char(out, json ? ':' : '=');
 }
 
-static bool is_time(const char *name)
-{
-	return name[0] == 't' && strcmp(name, "time") == 0;
-}
-
-static void print_member(struct pd_print *out, const char *name, const struct pd_value *value,
-			 bool *first, bool json)
+static void print_member(struct pd_print *out, const struct pd_member *member,
+			 const struct pd_value *value, bool *first, bool json)
 {
 	if (value->type == PD_NIL || value->type == PD_MACHINE)
 		return;
-	print_key(out, name, first, json);
-	if (!json && value->type == PD_UINT && is_time(name))
+	print_key(out, member->name, first, json);
+	if (!json && value->type == PD_UINT && member->is_time)
 		pd_print_seconds(out, value->u);
 	else
 		print_value(out, value, json, true);
@@ -121,7 +116,7 @@ static void print_item(struct pd_print *out, const struct pd_view *view, uint32_
 	for (unsigned m = 0; items[m].name; m++) {
 		value.type = PD_NIL;
 		view->desc->item(view, i, m, &value);
-		print_member(out, items[m].name, &value, &first, json);
+		print_member(out, &items[m], &value, &first, json);
 	}
 	pd_print_char(out, '}');
 }
@@ -194,7 +189,7 @@ static void print_view(struct pd_print *out, const struct pd_view *view, bool js
 	for (unsigned m = 0; desc->members && desc->members[m].name; m++) {
 		value.type = PD_NIL;
 		desc->member(view, m, &value);
-		print_member(out, desc->members[m].name, &value, &first, json);
+		print_member(out, &desc->members[m], &value, &first, json);
 	}
 	for (uint32_t i = 0; desc->key && i < view->count; i++) {
 		const char *name = desc->key(view, i);

@@ -26,9 +26,6 @@
 		.name = NULL \
 	}
 
-/* pd_common_fields begins with those of the header and the event. */
-#define PD_HEADER_FIELDS 7
-
 /* Of samples of system calls: syscall_fields.c. */
 void pd_field_syscall(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *out);

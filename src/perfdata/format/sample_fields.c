@@ -118,7 +118,7 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_TID },
 	{ FIELD(S32, "tid", 4, "Thread id; -1 if it has none any more."), .part = PD_PART_TID },
 	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
-	  .part = PD_PART_TIME },
+	  .part = PD_PART_TIME, .is_time = true },
 	{ FIELD(X64, "addr", 0, "Address the event is about: of the data, of the breakpoint …"),
 	  .part = PD_PART_ADDR },
 	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_ID },

@@ -36,6 +36,7 @@ struct pd_member {
 	const char *name;
 	enum pd_type type;
 	const char *doc; /* one sentence */
+	bool is_time;	 /* nanoseconds: text shows seconds */
 };
 
 /* The inside of a member's initialiser; t is the end of a PD_ type's name. */
