@@ -37,6 +37,7 @@ struct pd_member {
 	enum pd_type type;
 	const char *doc; /* one sentence */
 	bool is_time;	 /* nanoseconds: text shows seconds */
+	bool of_system;	 /* the recorded system says it */
 };
 
 /* The inside of a member's initialiser; t is the end of a PD_ type's name. */

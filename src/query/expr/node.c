@@ -2,18 +2,14 @@
 
 #include "node.h"
 
-/* Members of frames and of branches that the recorded system knows. */
-static const char *const asked[] = { "symbol",	 "symoff", "dso",	  "srcline",  "inlined",
-				     "dso_from", "dso_to", "symbol_from", "symbol_to" };
-
-static bool steps_ask(const struct pq_field *field)
+/* Returns whether the steps lead to a member of an item that the recorded system says: "[1].symbol". */
+static bool steps_ask(const struct pd_view_desc *view, const struct pq_field *field)
 {
-	if (field->n_steps < 2 || field->n_steps > PQ_MAX_STEPS || field->steps[0].name)
+	const struct pd_member *items = view->items;
+
+	if (field->n_steps < 2 || field->steps[0].name || !field->steps[1].name || !items)
 		return false;
-	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
-		if (field->steps[1].name && strcmp(field->steps[1].name, asked[i]) == 0)
-			return true;
-	return false;
+	return items[pd_member_find(items, field->steps[1].name)].of_system;
 }
 
 /* Can call chains be others than those recorded? Then the system is what makes them. */
@@ -32,7 +28,7 @@ static bool layout_asks(const struct pd_layout *layout, const struct pq_field *f
 	bound = &layout->bound[layout->slot[field->name]];
 	if (bound->kind != PD_K_VIEW)
 		return bound->kind == PD_K_MACHINE;
-	return steps_ask(field) ||
+	return steps_ask(bound->field->view, field) ||
 	       (bound->field->view == &pd_view_callchain && chains_are_made(layout->shape));
 }
 
@@ -52,7 +48,7 @@ static bool late_ones_ask(const struct pd_file *file, const struct pq_field *fie
 	for (const struct pd_field *f = pd_sample_fields; f->name; f++)
 		if (strcmp(f->name, name) == 0 &&
 		    (f->kind == PD_K_MACHINE || f->view == &pd_view_callchain ||
-		     steps_ask(field)))
+		     (f->view && steps_ask(f->view, field))))
 			return true;
 	return false;
 }

@@ -89,11 +89,14 @@ static const struct pd_member items[] = {
 		"Occurrences of the group's events since the previous branch, packed as the "
 		"PMU's branch_counter_width says.") },
 	[SYMBOL_FROM] = { PD_MEMBER(STR, "symbol_from",
-				    "Function at from; nil if it is not known.") },
-	[SYMBOL_TO] = { PD_MEMBER(STR, "symbol_to",
-				  "Function at to; nil if it is not known.") },
-	[DSO_FROM] = { PD_MEMBER(STR, "dso_from", "Binary that was mapped at from.") },
-	[DSO_TO] = { PD_MEMBER(STR, "dso_to", "Binary that was mapped at to.") },
+				    "Function at from; nil if it is not known."),
+			  .of_system = true },
+	[SYMBOL_TO] = { PD_MEMBER(STR, "symbol_to", "Function at to; nil if it is not known."),
+			.of_system = true },
+	[DSO_FROM] = { PD_MEMBER(STR, "dso_from", "Binary that was mapped at from."),
+		       .of_system = true },
+	[DSO_TO] = { PD_MEMBER(STR, "dso_to", "Binary that was mapped at to."),
+		     .of_system = true },
 	{ .name = NULL },
 };
 

@@ -178,15 +178,19 @@ static const struct pd_member items[] = {
 		ADDR, "ip",
 		"Address: of the instruction in the first frame, of the return in others.") },
 	{ PD_MEMBER(STR, "cpumode", "Where it ran: \"kernel\", \"user\", \"hypervisor\" …") },
-	{ PD_MEMBER(STR, "symbol", "Function at ip; nil if it is not known.") },
-	{ PD_MEMBER(UINT, "symoff", "Bytes from the start of the function to ip.") },
-	{ PD_MEMBER(STR, "dso", "Binary that was mapped at ip, as perf names it.") },
+	{ PD_MEMBER(STR, "symbol", "Function at ip; nil if it is not known."),
+	  .of_system = true },
+	{ PD_MEMBER(UINT, "symoff", "Bytes from the start of the function to ip."),
+	  .of_system = true },
+	{ PD_MEMBER(STR, "dso", "Binary that was mapped at ip, as perf names it."),
+	  .of_system = true },
 	{ PD_MEMBER(STR, "srcline",
-		    "Source file and line of ip; nil without debug information.") },
-	{ PD_MEMBER(
-		VIEW, "inlined",
-		"Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there "
-		"are none.") },
+		    "Source file and line of ip; nil without debug information."),
+	  .of_system = true },
+	{ PD_MEMBER(VIEW, "inlined",
+		    "Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there "
+		    "are none."),
+	  .of_system = true },
 	{ .name = NULL },
 };
 
