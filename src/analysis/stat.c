@@ -78,37 +78,45 @@ static struct pd_stat_event *event_of(struct pd_stat *stat, const struct pd_sess
 	return &stat->events[rec->event->number];
 }
 
+static void add_loss(struct pd_stat *stat, struct pd_stat_event *event,
+		     const struct pd_record *rec, uint64_t lost)
+{
+	if (pd_record_loss(rec) == PD_LOSS_RECORDS) {
+		stat->lost_records += lost;
+		return;
+	}
+	stat->lost_samples += lost;
+	if (event)
+		event->lost_samples += lost;
+}
+
+static void add_payload(struct pd_stat *stat, const struct pd_session *session,
+			const struct pd_record *rec)
+{
+	struct pd_section payload = pd_record_payload(rec);
+
+	if (pd_stream_holds(pd_session_stream(session, rec), payload))
+		stat->payload += payload.size;
+}
+
 static void add_record(struct pd_stat *stat, const struct pd_session *session,
 		       const struct pd_record *rec, unsigned time_id)
 {
 	struct pd_count *count = count_of(stat, rec->type);
 	struct pd_stat_event *event = event_of(stat, session, rec);
-	struct pd_section payload;
-	uint64_t lost;
+	const struct pd_record_desc *desc = rec->layout->desc;
 
 	if (count)
 		add(count, rec);
-	switch (rec->type) {
-	case PD_RECORD_SAMPLE:
+	if (rec->type == PD_RECORD_SAMPLE) {
 		add(event ? &event->samples : &stat->unknown_event, rec);
 		add_time(&stat->times, rec, time_id);
-		break;
-	case PD_RECORD_LOST:
-		stat->lost_records += lost_count(rec, &session->files[0]->names);
-		break;
-	case PD_RECORD_LOST_SAMPLES:
-		lost = lost_count(rec, &session->files[0]->names);
-		stat->lost_samples += lost;
-		if (event)
-			event->lost_samples += lost;
-		break;
-	case PD_RECORD_AUXTRACE:
-	case PD_RECORD_TRACING_DATA:
-		payload = pd_record_payload(rec);
-		if (pd_stream_holds(pd_session_stream(session, rec), payload))
-			stat->payload += payload.size;
-		break;
+		return;
 	}
+	if (desc && desc->loss)
+		add_loss(stat, event, rec, lost_count(rec, &session->files[0]->names));
+	if (desc && desc->payload)
+		add_payload(stat, session, rec);
 }
 
 bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session)

@@ -325,7 +325,7 @@ bool pm_binaries_map(struct pm_binaries *b, const struct pd_record *rec,
 	map->end = map->start + integer(rec, b->ids.len);
 	if (map->end < map->start)
 		map->end = UINT64_MAX;
-	if (rec->type == PD_RECORD_KSYMBOL)
+	if (pd_record_sideband(rec) == PD_SB_KERNEL_CODE)
 		return map_of_ksymbol(b, rec, mapped, map, removed);
 	map->pgoff = integer(rec, b->ids.pgoff);
 	map->flags = (uint32_t)integer(rec, b->ids.flags);

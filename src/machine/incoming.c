@@ -149,13 +149,12 @@ static bool is_of_its_time(const struct pm_machine *m, const struct waiting *w)
 
 	if (!w->timed)
 		return false;
-	switch (w->rec.type) {
-	case PD_RECORD_COMM:
-	case PD_RECORD_FORK:
-	case PD_RECORD_EXIT:
+	switch (pd_record_sideband(&w->rec)) {
+	case PD_SB_THREAD_NAME:
+	case PD_SB_THREAD_START:
+	case PD_SB_THREAD_END:
 		return true;
-	case PD_RECORD_MMAP:
-	case PD_RECORD_MMAP2:
+	case PD_SB_MAPPING:
 		/* a kernel's border is of all times, and so is the jitdump of a process */
 		pm_get(&w->rec, m->binaries.ids.filename, &name);
 		return (w->rec.misc & PD_MISC_CPUMODE) == PD_CPUMODE_USER &&

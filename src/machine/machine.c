@@ -93,18 +93,14 @@ const struct pm_threads *pm_machine_threads(const struct pm_machine *m)
 	return &m->threads;
 }
 
-static const uint32_t said_by[] = {
-	PD_RECORD_COMM,	    PD_RECORD_FORK,
-	PD_RECORD_EXIT,	    PD_RECORD_CGROUP,
-	PD_RECORD_MMAP,	    PD_RECORD_MMAP2,
-	PD_RECORD_KSYMBOL,  PD_RECORD_BUILD_ID,
-	PD_RECORD_ID_INDEX, PD_RECORD_CALLCHAIN_DEFERRED,
-};
-
 void pm_machine_types(struct pd_types *set)
 {
-	for (size_t i = 0; i < sizeof(said_by) / sizeof(said_by[0]); i++)
-		pd_types_add(set, said_by[i]);
+	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
+		const struct pd_record_desc *desc = pd_record_desc(type);
+
+		if (desc && desc->sideband)
+			pd_types_add(set, type);
+	}
 }
 
 static bool no_memory(const struct pm_machine *m, struct pd_error *err)
@@ -261,7 +257,7 @@ static bool add_map(struct pm_machine *m, const struct pd_record *rec)
 	int64_t pid = 0;
 	bool found, kernel, removed;
 
-	if (rec->type == PD_RECORD_KSYMBOL)
+	if (pd_record_sideband(rec) == PD_SB_KERNEL_CODE)
 		mapped.mode = PD_CPUMODE_KERNEL;
 	else if (!pm_integer(rec, m->ids.pid, &pid))
 		return true;
@@ -321,14 +317,14 @@ static bool add_moment(struct pm_machine *m, const struct pd_record *rec)
 	struct pd_value comm = { .type = PD_NIL };
 	int64_t pid, tid, ptid = -1;
 
-	switch (rec->type) {
-	case PD_RECORD_COMM:
+	switch (pd_record_sideband(rec)) {
+	case PD_SB_THREAD_NAME:
 		moment.kind = PM_COMM;
 		pm_get(rec, m->ids.comm, &comm);
 		if (comm.type != PD_STR)
 			return true;
 		break;
-	case PD_RECORD_FORK:
+	case PD_SB_THREAD_START:
 		moment.kind = PM_FORK;
 		if (!pm_integer(rec, m->ids.ptid, &ptid))
 			return true;
@@ -354,26 +350,26 @@ static bool add_moment(struct pm_machine *m, const struct pd_record *rec)
 bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
 {
 	m->taken++;
-	switch (rec->type) {
-	case PD_RECORD_COMM:
-	case PD_RECORD_FORK:
-	case PD_RECORD_EXIT:
+	switch (pd_record_sideband(rec)) {
+	case PD_SB_THREAD_NAME:
+	case PD_SB_THREAD_START:
+	case PD_SB_THREAD_END:
 		return add_moment(m, rec);
-	case PD_RECORD_MMAP:
-	case PD_RECORD_MMAP2:
-	case PD_RECORD_KSYMBOL:
+	case PD_SB_MAPPING:
+	case PD_SB_KERNEL_CODE:
 		return add_map(m, rec);
-	case PD_RECORD_CGROUP:
+	case PD_SB_CGROUP:
 		return add_cgroup(m, rec);
-	case PD_RECORD_BUILD_ID:
+	case PD_SB_BUILD_ID:
 		return pm_buildids_add(&m->binaries.build_ids, rec, pm_system_of(m, rec));
-	case PD_RECORD_ID_INDEX:
+	case PD_SB_EVENT_IDS:
 		return pm_guests_add(&m->guests, rec);
-	case PD_RECORD_CALLCHAIN_DEFERRED:
+	case PD_SB_CALLCHAIN:
 		return pm_deferred_add(&m->deferred, pm_system_of(m, rec), m->ids.tid, rec);
-	default:
-		return true;
+	case PD_SB_NONE:
+		break;
 	}
+	return true;
 }
 
 static void set_text(struct pd_value *out, const char *p, size_t n)

@@ -402,31 +402,42 @@ static const struct pd_field callchain_deferred_fields[] = {
 	END_OF_FIELDS,
 };
 
-#define RECORD(id, n, table, text) \
-	[id] = { .type = (id), .name = (n), .doc = (text), .fields = (table), .trailer = true }
+/* What else the row has comes last: its traits. */
+#define RECORD(id, n, table, text, ...) \
+	[id] = { .type = (id),          \
+		 .name = (n),           \
+		 .doc = (text),         \
+		 .fields = (table),     \
+		 .trailer = true,       \
+		 __VA_ARGS__ }
 
 static const struct pd_record_desc records[] = {
-	RECORD(PD_RECORD_MMAP, "mmap", mmap_fields, "A file or memory was mapped."),
+	RECORD(PD_RECORD_MMAP, "mmap", mmap_fields, "A file or memory was mapped.",
+	       .sideband = PD_SB_MAPPING),
 	RECORD(PD_RECORD_LOST, "lost", lost_fields,
-	       "Records were lost: the ring buffer was full."),
-	RECORD(PD_RECORD_COMM, "comm", comm_fields, "A thread got a name."),
-	RECORD(PD_RECORD_EXIT, "exit", exit_fields, "A thread ended."),
+	       "Records were lost: the ring buffer was full.", .loss = PD_LOSS_RECORDS),
+	RECORD(PD_RECORD_COMM, "comm", comm_fields, "A thread got a name.",
+	       .sideband = PD_SB_THREAD_NAME),
+	RECORD(PD_RECORD_EXIT, "exit", exit_fields, "A thread ended.",
+	       .sideband = PD_SB_THREAD_END),
 	RECORD(PD_RECORD_THROTTLE, "throttle", throttle_fields,
 	       "An event fired so often that it was stopped for a while."),
 	RECORD(PD_RECORD_UNTHROTTLE, "unthrottle", throttle_fields, "A stopped event goes on."),
-	RECORD(PD_RECORD_FORK, "fork", fork_fields, "A thread started."),
+	RECORD(PD_RECORD_FORK, "fork", fork_fields, "A thread started.",
+	       .sideband = PD_SB_THREAD_START),
 	RECORD(PD_RECORD_READ, "read", read_fields, "A thread's counters when it exited."),
 	[PD_RECORD_SAMPLE] = { .type = PD_RECORD_SAMPLE,
 			       .name = "sample",
 			       .doc = "An event happened; its sample_type decides which fields there are.",
 			       .fields = pd_sample_fields },
 	RECORD(PD_RECORD_MMAP2, "mmap2", mmap2_fields,
-	       "A file or memory was mapped, with what identifies the file."),
+	       "A file or memory was mapped, with what identifies the file.",
+	       .sideband = PD_SB_MAPPING),
 	RECORD(PD_RECORD_AUX, "aux", aux_fields, "Data came into the AUX area."),
 	RECORD(PD_RECORD_ITRACE_START, "itrace_start", itrace_start_fields,
 	       "Instruction tracing began."),
 	RECORD(PD_RECORD_LOST_SAMPLES, "lost_samples", lost_samples_fields,
-	       "Samples were lost."),
+	       "Samples were lost.", .loss = PD_LOSS_SAMPLES),
 	RECORD(PD_RECORD_SWITCH, "switch", switch_fields,
 	       "The recorded thread was switched in or out."),
 	RECORD(PD_RECORD_SWITCH_CPU_WIDE, "switch_cpu_wide", switch_cpu_wide_fields,
@@ -434,16 +445,18 @@ static const struct pd_record_desc records[] = {
 	RECORD(PD_RECORD_NAMESPACES, "namespaces", namespaces_fields,
 	       "The namespaces of a thread, when it starts or changes them."),
 	RECORD(PD_RECORD_KSYMBOL, "ksymbol", ksymbol_fields,
-	       "Code was added to the kernel or removed from it."),
+	       "Code was added to the kernel or removed from it.",
+	       .sideband = PD_SB_KERNEL_CODE),
 	RECORD(PD_RECORD_BPF_EVENT, "bpf_event", bpf_event_fields,
 	       "A BPF program was loaded or unloaded."),
-	RECORD(PD_RECORD_CGROUP, "cgroup", cgroup_fields, "The path of a control group."),
+	RECORD(PD_RECORD_CGROUP, "cgroup", cgroup_fields, "The path of a control group.",
+	       .sideband = PD_SB_CGROUP),
 	RECORD(PD_RECORD_TEXT_POKE, "text_poke", text_poke_fields,
 	       "The kernel changed its own code."),
 	RECORD(PD_RECORD_AUX_OUTPUT_HW_ID, "aux_output_hw_id", aux_output_hw_id_fields,
 	       "How the AUX data names an event."),
 	RECORD(PD_RECORD_CALLCHAIN_DEFERRED, "callchain_deferred", callchain_deferred_fields,
-	       "The user part of earlier samples' call chains."),
+	       "The user part of earlier samples' call chains.", .sideband = PD_SB_CALLCHAIN),
 };
 
 const struct pd_record_desc *pd_record_desc(uint32_t type)

@@ -80,6 +80,28 @@ struct pd_field {
 	void (*compute)(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 };
 
+/* What a record says of the recorded system. */
+enum pd_sideband {
+	PD_SB_NONE,
+	/* of a thread, from the record's time on */
+	PD_SB_THREAD_NAME,
+	PD_SB_THREAD_START,
+	PD_SB_THREAD_END,
+	PD_SB_MAPPING,
+	PD_SB_KERNEL_CODE, /* made or removed at run time */
+	PD_SB_CGROUP,
+	PD_SB_BUILD_ID,
+	PD_SB_EVENT_IDS, /* which guest's processor an id counts on */
+	PD_SB_CALLCHAIN, /* the rest of earlier ones */
+};
+
+/* What the field `lost` of a record counts. */
+enum pd_loss {
+	PD_LOSS_NONE,
+	PD_LOSS_RECORDS,
+	PD_LOSS_SAMPLES,
+};
+
 struct pd_record_desc {
 	uint32_t type;	  /* enum pd_record_type */
 	const char *name; /* as scripts call it: "mmap2" */
@@ -88,6 +110,10 @@ struct pd_record_desc {
 		*fields; /* ends with a NULL name; of one name the first a record has */
 	bool container;	 /* the container's own: delivered only when named */
 	bool trailer;	 /* ends with a sample_id when the event has sample_id_all */
+	bool metadata;	 /* describes the recording, wherever in it: see container/prologue.c */
+	bool payload;	 /* may have bytes behind it that header.size does not count */
+	enum pd_sideband sideband;
+	enum pd_loss loss;
 };
 
 /* The description of a type below PD_RECORD_TYPES; NULL for unknown ones. */

@@ -324,29 +324,31 @@ static const struct pd_field bpf_metadata_fields[] = {
 	END_OF_FIELDS,
 };
 
-#define USER(id, n, table, text) \
-	[(id)-PD_RECORD_USER] = { .type = (id), .name = (n), .doc = (text), .fields = (table) }
-#define CONTAINER(id, n, table, text)                                                          \
-	[(id)-PD_RECORD_USER] = {                                                              \
-		.type = (id), .name = (n), .doc = (text), .fields = (table), .container = true \
+/* What else the row has comes last: its traits. */
+#define USER(id, n, table, text, ...)                                                    \
+	[(id)-PD_RECORD_USER] = {                                                        \
+		.type = (id), .name = (n), .doc = (text), .fields = (table), __VA_ARGS__ \
 	}
+#define CONTAINER(id, n, table, text, ...) \
+	USER(id, n, table, text, .container = true, __VA_ARGS__)
 
 const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = {
 	CONTAINER(PD_RECORD_HEADER_ATTR, "header_attr", header_attr_fields,
-		  "An event of a stream: what a file has in its header."),
+		  "An event of a stream: what a file has in its header.", .metadata = true),
 	CONTAINER(PD_RECORD_EVENT_TYPE, "event_type", event_type_fields,
 		  "Name of an event, in recordings of 2012 and before."),
 	CONTAINER(PD_RECORD_TRACING_DATA, "tracing_data", tracing_data_fields,
-		  "The formats of tracepoints follow the record."),
-	CONTAINER(PD_RECORD_BUILD_ID, "build_id", build_id_fields, "Build-id of a file."),
+		  "The formats of tracepoints follow the record.", .payload = true),
+	CONTAINER(PD_RECORD_BUILD_ID, "build_id", build_id_fields, "Build-id of a file.",
+		  .metadata = true, .sideband = PD_SB_BUILD_ID),
 	CONTAINER(PD_RECORD_FINISHED_ROUND, "finished_round", no_fields,
 		  "All ring buffers were read once."),
 	USER(PD_RECORD_ID_INDEX, "id_index", id_index_fields,
-	     "What each event id was opened for."),
+	     "What each event id was opened for.", .sideband = PD_SB_EVENT_IDS),
 	USER(PD_RECORD_AUXTRACE_INFO, "auxtrace_info", auxtrace_info_fields,
 	     "What decoding the AUX areas needs."),
-	USER(PD_RECORD_AUXTRACE, "auxtrace", auxtrace_fields,
-	     "A piece of an AUX area follows."),
+	USER(PD_RECORD_AUXTRACE, "auxtrace", auxtrace_fields, "A piece of an AUX area follows.",
+	     .payload = true),
 	USER(PD_RECORD_AUXTRACE_ERROR, "auxtrace_error", auxtrace_error_fields,
 	     "An AUX area could not be decoded."),
 	USER(PD_RECORD_THREAD_MAP, "thread_map", thread_map_fields,
@@ -359,11 +361,11 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	USER(PD_RECORD_STAT_ROUND, "stat_round", stat_round_fields,
 	     "perf stat read all counters."),
 	USER(PD_RECORD_EVENT_UPDATE, "event_update", event_update_fields,
-	     "Unit, scale, name or processors of an event."),
+	     "Unit, scale, name or processors of an event.", .metadata = true),
 	USER(PD_RECORD_TIME_CONV, "time_conv", time_conv_fields,
 	     "How cycles are converted to nanoseconds."),
 	CONTAINER(PD_RECORD_HEADER_FEATURE, "header_feature", header_feature_fields,
-		  "A header feature of a stream."),
+		  "A header feature of a stream.", .metadata = true),
 	CONTAINER(PD_RECORD_COMPRESSED, "compressed", compressed_fields, "Compressed records."),
 	CONTAINER(PD_RECORD_FINISHED_INIT, "finished_init", no_fields,
 		  "What perf found on the system before recording ends here."),

@@ -126,6 +126,17 @@ static inline void pd_record_get(const struct pd_record *rec, unsigned index,
 /* Where a part of a sample lies: bytes [*at, *at + *size) of the record; false if absent or cut. */
 bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, uint32_t *size);
 
+/* Return the traits of the record's type; those of an unknown type are none. */
+static inline enum pd_sideband pd_record_sideband(const struct pd_record *rec)
+{
+	return rec->layout->desc ? rec->layout->desc->sideband : PD_SB_NONE;
+}
+
+static inline enum pd_loss pd_record_loss(const struct pd_record *rec)
+{
+	return rec->layout->desc ? rec->layout->desc->loss : PD_LOSS_NONE;
+}
+
 /* True for what perf wrote itself with an empty sample_id: its zero time, id and cpu mean nothing. */
 bool pd_record_synthesised(const struct pd_record *rec);
 

@@ -531,7 +531,9 @@ static inline int frame_inside(struct pd_reader *r, struct pd_record *rec)
 
 bool pd_has_payload(uint32_t type)
 {
-	return type == PD_RECORD_AUXTRACE || type == PD_RECORD_TRACING_DATA;
+	const struct pd_record_desc *desc = pd_record_desc(type);
+
+	return desc && desc->payload;
 }
 
 struct pd_section pd_record_payload(const struct pd_record *rec)
@@ -563,8 +565,9 @@ static void skip_payload(struct pd_reader *r, struct pd_record *rec)
 
 static bool describes(uint32_t type)
 {
-	return type == PD_RECORD_HEADER_ATTR || type == PD_RECORD_HEADER_FEATURE ||
-	       type == PD_RECORD_EVENT_UPDATE || type == PD_RECORD_BUILD_ID;
+	const struct pd_record_desc *desc = pd_record_desc(type);
+
+	return desc && desc->metadata;
 }
 
 /* Takes what describes the recording; false: no memory. */
@@ -595,7 +598,7 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	got = frame(r, rec, err);
 	if (got == 0 && r->is_inside) /* the recording was cut in a compressed record */
 		return frame_inside(r, rec);
-	if (got > 0 && rec->type < PD_RECORD_USER)
+	if (got > 0 && pd_is_plain(rec->type))
 		return got;
 	if (r->careful && (got < 0 || (got > 0 && !is_usual(r, rec))))
 		return end_unusual(r);

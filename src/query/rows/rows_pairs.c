@@ -304,9 +304,7 @@ static void drop(struct pq_pairs *pairs)
 /* Tells the record of lost ones? What is open then is dropped. */
 static bool is_lost(const struct pq_pairs *pairs)
 {
-	uint32_t type = pairs->columns->fields->rec->type;
-
-	return type == PD_RECORD_LOST || type == PD_RECORD_LOST_SAMPLES;
+	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
 }
 
 /* What the record that was entered does. */
