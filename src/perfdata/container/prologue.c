@@ -190,53 +190,6 @@ static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t s
 	return 1;
 }
 
-static const struct {
-	uint32_t type;
-	bool (*take)(struct pd_file *file, struct pd_cursor *c, uint64_t offset);
-} prologue[] = {
-	{ PD_RECORD_HEADER_ATTR, on_attr },
-	{ PD_RECORD_HEADER_FEATURE, on_feature },
-	{ PD_RECORD_EVENT_UPDATE, on_event_update },
-	{ PD_RECORD_EVENT_TYPE, on_event_type },
-	{ PD_RECORD_TRACING_DATA, NULL },
-};
-
-/* The place of a type in the table above; -1: the records proper have begun. */
-static int find(uint32_t type)
-{
-	for (size_t i = 0; i < sizeof(prologue) / sizeof(prologue[0]); i++)
-		if (prologue[i].type == type)
-			return (int)i;
-	return -1;
-}
-
-/* Takes the next record of the prologue: 1; 0 if there is none; -1 on an error. */
-static int take(struct pd_file *file, struct pd_blocks *b, struct pd_error *err)
-{
-	int got = pd_blocks_fill(b, HEADER, err), which;
-	struct pd_cursor c;
-	uint32_t size;
-
-	if (got <= 0)
-		return got;
-	which = find(pd_load32(b->pos, file->swap));
-	size = pd_load16(b->pos + 6, file->swap);
-	if (which < 0 || size < HEADER)
-		return 0;
-	got = pd_blocks_fill(b, size, err);
-	if (got <= 0)
-		return got;
-	if (!prologue[which].take)
-		return on_tracing_data(file, b, size, err);
-	pd_cursor_init(&c, b->pos + HEADER, size - HEADER, file->swap);
-	if (!prologue[which].take(file, &c, b->offset)) {
-		pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
-		return -1;
-	}
-	pd_blocks_skip(b, size);
-	return 1;
-}
-
 /* Events that come late must not move the others. */
 static bool make_room(struct pd_file *file)
 {
@@ -248,21 +201,6 @@ static bool make_room(struct pd_file *file)
 	pd_file_set_events(file, grown);
 	file->room = room;
 	return true;
-}
-
-bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
-{
-	struct pd_blocks blocks;
-	int got;
-
-	if (!pd_blocks_init(&blocks, &file->input, file->data.offset,
-			    file->data.offset + file->data.size, err))
-		return false;
-	while ((got = take(file, &blocks, err)) > 0)
-		;
-	pd_blocks_deinit(&blocks);
-	return got == 0 && (make_room(file) ||
-			    pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory"));
 }
 
 #define PLACED                                                                  \
@@ -292,21 +230,21 @@ static void forget_last_event(struct pd_file *file)
 }
 
 /* An attr that is met again, by another pass, is an event already. */
-static bool late_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+static bool late_attr(struct pd_file *file, struct pd_cursor *c, const struct pd_record *rec)
 {
 	size_t n = file->n_events;
 	struct pd_event *event = NULL;
 	size_t compared = 0;
 
-	if (n && file->events[n - 1].offset >= offset)
+	if (n && file->events[n - 1].offset >= rec->offset)
 		return true;
-	if (!take_attr(file, c, offset, &event))
+	if (!take_attr(file, c, rec->offset, &event))
 		return false;
 	if (!event)
 		return true;
 	if (n && !fits_in(file, event)) {
 		forget_last_event(file);
-		pd_file_damaged(file, offset, 0,
+		pd_file_damaged(file, rec->offset, 0,
 				"header_attr: found an event behind the first records whose "
 				"records differ, expected id and time where these have them");
 		return true;
@@ -318,11 +256,11 @@ static bool late_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset
 	return false;
 }
 
-static bool late_feature(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+static bool late_feature(struct pd_file *file, struct pd_cursor *c, const struct pd_record *rec)
 {
 	size_t n = file->n_features;
 
-	if (!on_feature(file, c, offset))
+	if (!on_feature(file, c, rec->offset))
 		return false;
 	if (file->n_features > n)
 		pd_describe_late_feature(file, file->features[n].bit);
@@ -330,11 +268,13 @@ static bool late_feature(struct pd_file *file, struct pd_cursor *c, uint64_t off
 }
 
 /* The table of build-ids in a file holds the very records that a pipe has one by one. */
-static bool late_build_id(struct pd_file *file, const struct pd_record *rec)
+static bool late_build_id(struct pd_file *file, struct pd_cursor *c,
+			  const struct pd_record *rec)
 {
 	struct pd_feature_section *s;
 	uint8_t *bytes;
 
+	(void)c;
 	if (!keep_feature(file, PD_FEATURE_BUILD_ID, rec->offset, rec->bytes, 0))
 		return false;
 	s = (struct pd_feature_section *)pd_file_feature(file, PD_FEATURE_BUILD_ID);
@@ -350,20 +290,10 @@ static bool late_build_id(struct pd_file *file, const struct pd_record *rec)
 	return true;
 }
 
-bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
+static bool late_event_update(struct pd_file *file, struct pd_cursor *c,
+			      const struct pd_record *rec)
 {
-	struct pd_cursor c;
-
-	pd_cursor_init(&c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
-	if (rec->type == PD_RECORD_EVENT_UPDATE)
-		return on_event_update(file, &c, rec->offset);
-	if (file->pipe && rec->type == PD_RECORD_HEADER_ATTR)
-		return late_attr(file, &c, rec->offset);
-	if (file->pipe && rec->type == PD_RECORD_BUILD_ID)
-		return late_build_id(file, rec);
-	if (file->pipe && rec->type == PD_RECORD_HEADER_FEATURE)
-		return late_feature(file, &c, rec->offset);
-	return true;
+	return on_event_update(file, c, rec->offset);
 }
 
 static bool same_text(const char *text, struct pd_text other)
@@ -371,7 +301,24 @@ static bool same_text(const char *text, struct pd_text other)
 	return text && strlen(text) == other.n && memcmp(text, other.p, other.n) == 0;
 }
 
-static bool knows_update(const struct pd_file *file, struct pd_cursor *c)
+static bool knows_attr(const struct pd_file *file, struct pd_cursor *c,
+		       const struct pd_record *rec)
+{
+	(void)c;
+	return file->n_events && file->events[file->n_events - 1].offset >= rec->offset;
+}
+
+static bool knows_feature(const struct pd_file *file, struct pd_cursor *c,
+			  const struct pd_record *rec)
+{
+	uint64_t bit = pd_take64(c);
+
+	(void)rec;
+	return !pd_cursor_left(c) || bit >= PD_FEATURES || pd_file_feature(file, (unsigned)bit);
+}
+
+static bool knows_event_update(const struct pd_file *file, struct pd_cursor *c,
+			       const struct pd_record *rec)
 {
 	uint64_t type = pd_take64(c), id = pd_take64(c);
 	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
@@ -379,6 +326,7 @@ static bool knows_update(const struct pd_file *file, struct pd_cursor *c)
 	const struct pd_event *event;
 	uint64_t bits;
 
+	(void)rec;
 	if (c->failed || index == UINT32_MAX)
 		return true;
 	event = &file->events[index];
@@ -397,33 +345,117 @@ static bool knows_update(const struct pd_file *file, struct pd_cursor *c)
 	}
 }
 
-static bool knows_build_id(const struct pd_file *file, const struct pd_record *rec)
+static bool knows_build_id(const struct pd_file *file, struct pd_cursor *c,
+			   const struct pd_record *rec)
 {
 	const struct pd_feature_section *s = pd_file_feature(file, PD_FEATURE_BUILD_ID);
 
+	(void)c;
 	return s && ((s->at.size && !s->grown) || rec->offset < s->grown ||
 		     s->at.size > MAX_BUILD_IDS);
+}
+
+/*
+ * What becomes of the records that describe a recording: at its beginning in pipe mode, and
+ * among the records behind that, where fields.h calls them metadata. A NULL function leaves the
+ * records to be delivered only.
+ */
+static const struct taker {
+	uint32_t type;
+	bool in_files; /* not only in pipe mode do late ones count */
+	bool (*take)(struct pd_file *file, struct pd_cursor *c, uint64_t offset);
+	/* the same for one whose payload lies behind it: as take_next() */
+	int (*take_payload)(struct pd_file *file, struct pd_blocks *b, uint32_t size,
+			    struct pd_error *err);
+	bool (*take_late)(struct pd_file *file, struct pd_cursor *c,
+			  const struct pd_record *rec);
+	bool (*knows)(const struct pd_file *file, struct pd_cursor *c,
+		      const struct pd_record *rec);
+} takers[] = {
+	{ PD_RECORD_HEADER_ATTR, false, on_attr, NULL, late_attr, knows_attr },
+	{ PD_RECORD_HEADER_FEATURE, false, on_feature, NULL, late_feature, knows_feature },
+	{ PD_RECORD_EVENT_UPDATE, true, on_event_update, NULL, late_event_update,
+	  knows_event_update },
+	{ PD_RECORD_EVENT_TYPE, false, on_event_type, NULL, NULL, NULL },
+	{ PD_RECORD_TRACING_DATA, false, NULL, on_tracing_data, NULL, NULL },
+	{ PD_RECORD_BUILD_ID, false, NULL, NULL, late_build_id, knows_build_id },
+};
+
+static const struct taker *taker_of(uint32_t type)
+{
+	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
+		if (takers[i].type == type)
+			return &takers[i];
+	return NULL;
+}
+
+/* Takes the next record of the prologue: 1; 0 if there is none; -1 on an error. */
+static int take_next(struct pd_file *file, struct pd_blocks *b, struct pd_error *err)
+{
+	const struct taker *taker;
+	int got = pd_blocks_fill(b, HEADER, err);
+	struct pd_cursor c;
+	uint32_t size;
+
+	if (got <= 0)
+		return got;
+	taker = taker_of(pd_load32(b->pos, file->swap));
+	size = pd_load16(b->pos + 6, file->swap);
+	if (!taker || (!taker->take && !taker->take_payload) || size < HEADER)
+		return 0;
+	got = pd_blocks_fill(b, size, err);
+	if (got <= 0)
+		return got;
+	if (taker->take_payload)
+		return taker->take_payload(file, b, size, err);
+	pd_cursor_init(&c, b->pos + HEADER, size - HEADER, file->swap);
+	if (!taker->take(file, &c, b->offset)) {
+		pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
+		return -1;
+	}
+	pd_blocks_skip(b, size);
+	return 1;
+}
+
+bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
+{
+	struct pd_blocks blocks;
+	int got;
+
+	if (!pd_blocks_init(&blocks, &file->input, file->data.offset,
+			    file->data.offset + file->data.size, err))
+		return false;
+	while ((got = take_next(file, &blocks, err)) > 0)
+		;
+	pd_blocks_deinit(&blocks);
+	return got == 0 && (make_room(file) ||
+			    pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory"));
+}
+
+/* Returns who takes a record behind the prologue, and a cursor on its body; NULL: nobody. */
+static const struct taker *late_taker(const struct pd_file *file, const struct pd_record *rec,
+				      struct pd_cursor *c)
+{
+	const struct taker *taker = taker_of(rec->type);
+
+	if (!taker || !taker->take_late || !(file->pipe || taker->in_files))
+		return NULL;
+	pd_cursor_init(c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
+	return taker;
+}
+
+bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
+{
+	struct pd_cursor c;
+	const struct taker *taker = late_taker(file, rec, &c);
+
+	return !taker || taker->take_late(file, &c, rec);
 }
 
 bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec)
 {
 	struct pd_cursor c;
-	uint64_t bit;
+	const struct taker *taker = late_taker(file, rec, &c);
 
-	pd_cursor_init(&c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
-	switch (rec->type) {
-	case PD_RECORD_EVENT_UPDATE:
-		return knows_update(file, &c);
-	case PD_RECORD_HEADER_ATTR:
-		return !file->pipe || (file->n_events &&
-				       file->events[file->n_events - 1].offset >= rec->offset);
-	case PD_RECORD_BUILD_ID:
-		return !file->pipe || knows_build_id(file, rec);
-	case PD_RECORD_HEADER_FEATURE:
-		bit = pd_take64(&c);
-		return !file->pipe || !pd_cursor_left(&c) || bit >= PD_FEATURES ||
-		       pd_file_feature(file, (unsigned)bit);
-	default:
-		return true;
-	}
+	return !taker || taker->knows(file, &c, rec);
 }
