@@ -127,6 +127,9 @@ const struct pd_field pd_common_fields[] = {
 	END_OF_FIELDS,
 };
 
+_Static_assert(sizeof(pd_common_fields) <= PD_MAX_COMMON * sizeof(pd_common_fields[0]),
+	       "too many common fields");
+
 /* The kernel's records: see enum perf_event_type, include/uapi/linux/perf_event.h. */
 
 static void old_bytes(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -403,12 +406,12 @@ static const struct pd_field callchain_deferred_fields[] = {
 };
 
 /* What else the row has comes last: its traits. */
-#define RECORD(id, n, table, text, ...) \
-	[id] = { .type = (id),          \
-		 .name = (n),           \
-		 .doc = (text),         \
-		 .fields = (table),     \
-		 .trailer = true,       \
+#define RECORD(id, n, table, text, ...)  \
+	[id] = { .type = (id),           \
+		 .name = (n),            \
+		 .doc = (text),          \
+		 .fields = TABLE(table), \
+		 .trailer = true,        \
 		 __VA_ARGS__ }
 
 static const struct pd_record_desc records[] = {

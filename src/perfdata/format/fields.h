@@ -59,6 +59,12 @@ enum pd_machine_field {
 	PD_M_MESSAGE,
 };
 
+/* Limits, which are checked when the tables are compiled. */
+#define PD_MAX_NAME   46 /* bytes of a field's name */
+#define PD_MAX_FIELDS 96 /* rows of a type's fields, the end included, … */
+#define PD_MAX_COMMON 24 /* … of those that all types share, … */
+#define PD_MAX_SPLIT  8	 /* … and of those of split samples */
+
 struct pd_field {
 	const char *name;
 	uint8_t kind; /* enum pd_kind */

@@ -8,7 +8,7 @@
 #define VERSION 20
 #define BODY	24
 
-const struct pd_field pd_schedstat_cpu_fields[] = {
+const struct pd_field pd_schedstat_cpu_fields[PD_MAX_FIELDS] = {
 	{ FIELD(U64, "timestamp", 8, "When it was read, in jiffies.") },
 	{ FIELD(S32, "cpu", 16, "Processor.") },
 	{ FIELD(U16, "version", VERSION, "Version of /proc/schedstat.") },
@@ -120,7 +120,7 @@ static void tail(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 		COMPUTED(UINT, n, BODY + 4 * (GROUPS * GROUP + (word)), tail, text) \
 	}
 
-const struct pd_field pd_schedstat_domain_fields[] = {
+const struct pd_field pd_schedstat_domain_fields[PD_MAX_FIELDS] = {
 	{ FIELD(U64, "timestamp", 8, "When it was read, in jiffies.") },
 	{ FIELD(S32, "cpu", 16, "Processor.") },
 	{ FIELD(U16, "version", VERSION, "Version of /proc/schedstat.") },

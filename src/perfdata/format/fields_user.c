@@ -325,9 +325,9 @@ static const struct pd_field bpf_metadata_fields[] = {
 };
 
 /* What else the row has comes last: its traits. */
-#define USER(id, n, table, text, ...)                                                    \
-	[(id)-PD_RECORD_USER] = {                                                        \
-		.type = (id), .name = (n), .doc = (text), .fields = (table), __VA_ARGS__ \
+#define USER(id, n, table, text, ...)                                                         \
+	[(id)-PD_RECORD_USER] = {                                                             \
+		.type = (id), .name = (n), .doc = (text), .fields = TABLE(table), __VA_ARGS__ \
 	}
 #define CONTAINER(id, n, table, text, ...) \
 	USER(id, n, table, text, .container = true, __VA_ARGS__)

@@ -115,7 +115,7 @@ static bool is_direct(const struct pd_layout *layout, const struct pd_bound *b)
 static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot,
 		 const struct pd_names *names, const struct pd_field *field)
 {
-	for (; field->name && layout->n_bound < PD_MAX_BOUND; field++) {
+	for (; field->name; field++) {
 		unsigned id = pd_name_id(names, field->name, strlen(field->name));
 		struct pd_bound *b = &bound[layout->n_bound];
 
@@ -138,8 +138,6 @@ static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 
 		if (bound[i].kind >= PD_K_MACHINE || field->header)
 			continue;
-		if (n > sizeof(c->label) - 2) /* no name is so long */
-			n = sizeof(c->label) - 2;
 		*c = (struct pd_column){ .label = " ", .index = (uint8_t)i };
 		memcpy(c->label + 1, field->name, n);
 		c->label[n + 1] = '=';

@@ -75,13 +75,13 @@ struct pd_bound {
 
 /* A field as a line of a dump shows it. */
 struct pd_column {
-	char label[48]; /* " name=": copied whole, which is shorter than counting */
+	char label[PD_MAX_NAME + 2]; /* " name=": copied whole, which is shorter than counting */
 	uint8_t label_size;
 	uint8_t index; /* in bound */
 	bool time;     /* nanoseconds: a line has seconds */
 };
 
-#define PD_MAX_BOUND 128
+#define PD_MAX_BOUND (PD_MAX_FIELDS + PD_MAX_COMMON + PD_MAX_SPLIT)
 
 struct pd_layout {
 	const struct pd_record_desc *desc; /* NULL: a type nobody here knows */

@@ -11,11 +11,11 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-#define MAX_ROWS 2048 /* of all tables together; most names stand in several */
+#define MAX_ROWS (PD_MAX_COMMON + PD_RECORD_TYPES * PD_MAX_FIELDS) /* of all tables together */
 
 static size_t collect(const char **rows, size_t n, const struct pd_field *f)
 {
-	for (; f->name && n < MAX_ROWS; f++)
+	for (; f->name; f++)
 		rows[n++] = f->name;
 	return n;
 }

@@ -8,9 +8,23 @@
 #include "fields.h"
 #include "format.h"
 
+/* 0, if the condition holds. */
+#define CHECKED(condition, what)                  \
+	(sizeof(struct {                          \
+		 _Static_assert(condition, what); \
+		 char c;                          \
+	 }) -                                     \
+	 1)
+#define NAME(n) &(n)[CHECKED(sizeof(n) <= PD_MAX_NAME + 1, "a field's name is too long")]
+/* The table `fields`, which layouts have room for. */
+#define TABLE(fields)                                                            \
+	&(fields)[CHECKED(sizeof(fields) <= PD_MAX_FIELDS * sizeof((fields)[0]), \
+			  "a table has too many fields")]
+
 /* A load: kind is the end of a PD_K_ name. */
-#define FIELD(k, n, offset, text)	.name = (n), .kind = PD_K_##k, .at = (offset), .doc = (text)
-#define FLAG(n, bit, text)		.name = (n), .kind = PD_K_FLAG, .arg = (bit), .doc = (text)
+#define FIELD(k, n, offset, text) \
+	.name = NAME(n), .kind = PD_K_##k, .at = (offset), .doc = (text)
+#define FLAG(n, bit, text)		.name = NAME(n), .kind = PD_K_FLAG, .arg = (bit), .doc = (text)
 #define BYTES(k, n, offset, size, text) FIELD(k, n, offset, text), .arg = (size)
 /* A function's value; t is the end of a PD_ type's name. */
 #define COMPUTED(t, n, offset, fn, text) \
@@ -19,8 +33,9 @@
 #define VIEWED(v, n, offset, text)                                           \
 	FIELD(VIEW, n, offset, text), .type = PD_VIEW, .view = &pd_view_##v, \
 				      .compute = pd_open_##v
-#define OF_MACHINE(t, n, which, text) \
-	.name = (n), .kind = PD_K_MACHINE, .arg = PD_M_##which, .type = PD_##t, .doc = (text)
+#define OF_MACHINE(t, n, which, text)                                               \
+	.name = NAME(n), .kind = PD_K_MACHINE, .arg = PD_M_##which, .type = PD_##t, \
+	.doc = (text)
 #define END_OF_FIELDS        \
 	{                    \
 		.name = NULL \
@@ -32,6 +47,7 @@ void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *o
 
 /* What fields_user.c describes: the types from PD_RECORD_USER on. */
 extern const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER];
-extern const struct pd_field pd_schedstat_cpu_fields[], pd_schedstat_domain_fields[];
+extern const struct pd_field pd_schedstat_cpu_fields[PD_MAX_FIELDS],
+	pd_schedstat_domain_fields[PD_MAX_FIELDS];
 
 #endif

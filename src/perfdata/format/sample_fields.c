@@ -38,6 +38,9 @@ const struct pd_field pd_split_fields[] = {
 	END_OF_FIELDS,
 };
 
+_Static_assert(sizeof(pd_split_fields) <= PD_MAX_SPLIT * sizeof(pd_split_fields[0]),
+	       "too many fields of split samples");
+
 /* Data after a size in 4 or 8 bytes. */
 static void raw(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
@@ -225,3 +228,6 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_RAW },
 	END_OF_FIELDS,
 };
+
+_Static_assert(sizeof(pd_sample_fields) <= PD_MAX_FIELDS * sizeof(pd_sample_fields[0]),
+	       "too many fields of samples");
