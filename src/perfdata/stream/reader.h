@@ -85,21 +85,6 @@ static inline bool pd_is_plain(uint32_t type)
 }
 
 /*
- * Returns the size of the plain record at p if nothing about it is unusual and it ends at
- * `last`, the last position of the block where a header can be, or before; else 0. Its own
- * header must not lie behind that.
- */
-static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *last, bool swap)
-{
-	uint32_t type = pd_load32(p, swap), size = pd_load16(p + 6, swap), more = size - 8;
-
-	if ((type - 1 >= PD_RECORD_USER - 1 && type != PD_RECORD_FINISHED_ROUND) ||
-	    (more >> 3 | more << 29) > (PD_LARGE - 8) / 8 || size > (size_t)(last - p))
-		return 0;
-	return size;
-}
-
-/*
  * Plain records of the reader's block that are beyond doubt, as PD_CHAIN_LENGTH others follow
  * each of them. For loops over them, which are nearly all of a recording:
  *
