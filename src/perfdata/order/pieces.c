@@ -113,8 +113,7 @@ static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 		size = pd_load16(b->pos + at + 6, swap);
 		if (size >= 8 && pd_blocks_fill(b, at + size, &err) <= 0)
 			break;
-		if (size < 8 || !pd_header_fits(b->pos + at, swap) ||
-		    pd_record_evidence(binder, b->pos + at, (uint32_t)size) == PD_ODD)
+		if (size < 8 || pd_record_trust(binder, b->pos + at, (uint32_t)size) == PD_ODD)
 			return 0;
 		at += size;
 	}

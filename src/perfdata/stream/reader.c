@@ -287,7 +287,7 @@ void pd_run_end(const struct pd_run *run, struct pd_reader *r)
 
 /*
  * Returns whether a header can follow the record, which is in the block: for what is no sample
- * that is enough.
+ * that is enough. What it says no to, pd_record_believed() looks at.
  */
 static inline bool is_followed(const struct pd_reader *r, const struct pd_record *rec)
 {
@@ -484,7 +484,7 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 		if (problem < 0)
 			return problem;
 		if (problem == TOO_LARGE && pd_is_compressed(rec->type) &&
-		    pd_header_known(b->pos, r->file))
+		    pd_record_trust(&r->binder, b->pos, 0) == PD_KNOWN)
 			got = end_inside(r, rec, err);
 		else
 			got = recover(r, rec, (enum problem)problem, err);

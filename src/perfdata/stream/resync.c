@@ -42,7 +42,7 @@ static bool may_end(const struct chain *c, unsigned i, uint64_t left)
 }
 
 /* Returns whether the record at `p` may be the first of the chain. */
-static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_evidence evidence)
+static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_trust trust)
 {
 	bool swap = c->binder->file->swap;
 
@@ -52,8 +52,8 @@ static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_evidence 
 	    pd_load32(p, swap) != PD_RECORD_FINISHED_ROUND)
 		return false;
 	if (c->unaligned && !c->compressed)
-		return evidence == PD_SOUND && pd_load32(p, swap) < PD_RECORD_TYPES;
-	return evidence != PD_ODD && pd_header_known(p, c->binder->file);
+		return trust == PD_SOUND && pd_load32(p, swap) < PD_RECORD_TYPES;
+	return trust >= PD_KNOWN;
 }
 
 /* Makes the record at `at` available: 1; 0: it is not there, or no record; -1 on an error. */
@@ -85,7 +85,7 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		const uint8_t *p;
 		struct pd_record rec;
 		uint64_t left, payload;
-		enum pd_evidence evidence;
+		enum pd_trust trust;
 		int got = take_link(c, at, &rec, err);
 
 		if (got < 0 || at > pd_blocks_left(c->b)) /* a stream may have ended before */
@@ -98,15 +98,15 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 			       rec.size <= PD_RECORD_MOST && rec.size <= left;
 		if (!got)
 			return may_end(c, i, left) && (fits || leads) &&
-			       (!rec.size ||
-				(rec.size > left && pd_header_known(p, c->binder->file)));
+			       (!rec.size || (rec.size > left &&
+					      pd_record_trust(c->binder, p, 0) == PD_KNOWN));
 		fits = fits && pd_header_fits(p, swap);
 		if (rec.size < HEADER || (!fits && !c->tolerant))
 			return 0;
-		evidence = pd_record_evidence(c->binder, p, rec.size);
-		if (i == 0 && !may_begin(c, p, evidence))
+		trust = pd_record_trust(c->binder, p, rec.size);
+		if (i == 0 && !may_begin(c, p, trust))
 			return 0;
-		sound = evidence == PD_SOUND ? sound + 1 : 0;
+		sound = trust == PD_SOUND ? sound + 1 : 0;
 		leads = leads || sound == SOUND_ROW;
 		if (sound == SOUND_ROW && !c->unaligned && !c->all &&
 		    (!c->strict || i + 1 == SOUND_ROW))
@@ -209,7 +209,7 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 {
 	bool swap = binder->file->swap;
 	uint32_t type = pd_load32(b->pos, swap);
-	enum pd_evidence evidence = pd_record_evidence(binder, b->pos, size);
+	enum pd_trust trust = pd_record_trust(binder, b->pos, size);
 	struct chain chain = {
 		.b = b,
 		.binder = binder,
@@ -221,10 +221,10 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 
 	if (pd_has_payload(type)) /* no header follows it */
 		return 1;
-	if (evidence == PD_SOUND)
+	if (trust == PD_SOUND)
 		got = is_followed(b, size, swap, err);
 	/* the parts of a sample fill no other size */
-	if (got || (evidence == PD_SOUND && type == PD_RECORD_SAMPLE))
+	if (got || (trust == PD_SOUND && type == PD_RECORD_SAMPLE))
 		return got ? got : 1;
 	got = goes_on(&chain, size, err);
 	/* of what is small no more is seen by whoever looks ahead in a block */
@@ -239,10 +239,7 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 		return got < 0 ? got : 0;
 	chain.tolerant = true;
 	/* what comes next may be damaged */
-	return evidence == PD_SOUND || (evidence == PD_UNPROVED &&
-					pd_header_known(b->pos, binder->file)) ?
-		       1 :
-		       goes_on(&chain, size, err);
+	return trust >= PD_KNOWN ? 1 : goes_on(&chain, size, err);
 }
 
 int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,

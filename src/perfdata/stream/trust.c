@@ -12,20 +12,20 @@ bool pd_is_simpleperf(const struct pd_file *file, uint32_t type)
 	return file->simpleperf && type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES;
 }
 
-bool pd_header_known(const uint8_t *p, const struct pd_file *file)
+/* Returns whether perf, the kernel or, in its files, simpleperf writes this type and flags. */
+static bool header_is_known(const uint8_t *p, const struct pd_file *file)
 {
-	bool swap = file->swap;
-	uint32_t type = pd_load32(p, swap);
-	uint16_t misc = pd_load16(p + 4, swap);
+	uint32_t type = pd_load32(p, file->swap);
+	uint16_t misc = pd_load16(p + 4, file->swap);
 
-	if (!pd_header_fits(p, swap) || (type > LAST_USER && !pd_is_simpleperf(file, type)))
+	if (type > LAST_USER && !pd_is_simpleperf(file, type))
 		return false;
 	return type >= PD_RECORD_USER ||
 	       (!(misc & NO_FLAGS) && (misc & PD_MISC_CPUMODE) <= PD_CPUMODE_GUEST_USER);
 }
 
 /* Judges a sample by its parts; which event it is of may not be known. */
-static enum pd_evidence judge_parts(const struct pd_binder *binder, struct pd_record *rec)
+static enum pd_trust judge_parts(const struct pd_binder *binder, struct pd_record *rec)
 {
 	const struct pd_file *file = binder->file;
 	size_t n = rec->event ? 1 : file->n_events;
@@ -38,33 +38,39 @@ static enum pd_evidence judge_parts(const struct pd_binder *binder, struct pd_re
 			return PD_SOUND;
 		unknown = unknown || rec->layout->shape->unknown;
 	}
-	return unknown ? PD_UNPROVED : PD_ODD;
+	return unknown ? PD_KNOWN : PD_ODD;
+}
+
+/*
+ * Returns whether the size is one that a writer gives such a record: the kernel rounds up the
+ * sizes of all its records, perf of most; few of the kernel's are large.
+ */
+static bool size_is_usual(const struct pd_record *rec)
+{
+	return rec->type >= PD_RECORD_USER ||
+	       (rec->size % 8 == 0 && (rec->size <= PD_LARGE || rec->type == PD_RECORD_SAMPLE));
 }
 
 /* Judges a record whose type, misc, size and bytes are set. */
-static enum pd_evidence judge(const struct pd_binder *binder, struct pd_record *rec, bool known)
+static enum pd_trust judge(const struct pd_binder *binder, struct pd_record *rec, bool known)
 {
 	bool sample = rec->type == PD_RECORD_SAMPLE;
-	enum pd_evidence parts = PD_SOUND;
+	enum pd_trust parts = PD_SOUND;
 
-	/*
-	 * the kernel rounds up the sizes of all its records, perf of most; few of the kernel's
-	 * are large
-	 */
-	if (rec->type < PD_RECORD_USER && (rec->size % 8 || (rec->size > PD_LARGE && !sample)))
-		known = false;
 	pd_bind(binder, rec);
 	if (pd_binds_by_id(binder) && !rec->event && (!sample || binder->sample_id_at))
 		return PD_ODD;
 	if (sample)
 		parts = judge_parts(binder, rec);
-	return parts == PD_SOUND && !known ? PD_UNPROVED : parts;
+	if (parts == PD_ODD || !known)
+		return parts == PD_ODD ? PD_ODD : PD_FITS;
+	return size_is_usual(rec) ? parts : PD_KNOWN;
 }
 
-enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_t *bytes,
-				    uint32_t size)
+enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *bytes,
+			      uint32_t size)
 {
-	bool swap = binder->file->swap;
+	bool swap = binder->file->swap, known;
 	struct pd_record rec = {
 		.bytes = bytes,
 		.type = pd_load32(bytes, swap),
@@ -72,9 +78,12 @@ enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_
 		.size = size,
 	};
 
-	return pd_header_fits(bytes, swap) ?
-		       judge(binder, &rec, pd_header_known(bytes, binder->file)) :
-		       PD_ODD;
+	if (!pd_header_fits(bytes, swap))
+		return PD_ODD;
+	known = header_is_known(bytes, binder->file);
+	if (!size)
+		return known ? PD_KNOWN : PD_FITS;
+	return judge(binder, &rec, known);
 }
 
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)

@@ -1,5 +1,23 @@
 /*
  * How sure one can be that a record begins at some bytes.
+ *
+ * Who asks for more than it needs loses records that nobody here knows yet, and time: these
+ * questions are asked of each record of a recording. So there are several strengths:
+ *
+ *   strength            what is looked at                 who asks
+ *   pd_header_fits      8 bytes: PD_FITS, inline          the header behind each record; each
+ *                                                         position where records are searched
+ *   pd_plain_size       8 bytes: a kernel's type or the   runs of records, PD_CHAIN_LENGTH
+ *                       end of a round, a usual size      ahead: nearly all of a recording
+ *   pd_record_trust     8 bytes or the whole record       see enum pd_trust
+ *   pd_record_believed  the record, to which the one      the reader, of a record outside of
+ *                       before leads; and a header that   runs
+ *                       fits behind it if it is sound,
+ *                       else a chain of records
+ *   pd_resync           a chain of records to which       the reader, behind damage;
+ *                       nothing leads: known or sound     partitions
+ *
+ * The last two are in resync.h.
  */
 #ifndef PERFLUA_PERFDATA_TRUST_H
 #define PERFLUA_PERFDATA_TRUST_H
@@ -10,10 +28,26 @@
 #define PD_CHAIN_LENGTH \
 	16 /* records: a chain of sizes that leads over so many is no accident */
 
+/* What the bytes of a record say of it, each more than the one before. */
+enum pd_trust {
+	/*
+	 * It is none: a type of more than 16 bits, or a size of less than a header; or its parts do
+	 * not add up to its size, or no event has its id.
+	 */
+	PD_ODD,
+	PD_FITS, /* nothing of it speaks against it; asked by partitions */
+	PD_KNOWN, /* and somebody writes its type and flags; asked where chains begin or are cut */
+	PD_SOUND, /* and all of it is as it should be; asked in rows of three, and of single records */
+};
+
 /*
- * Returns whether a header could begin at `p`. Asked of every record's successor, so it is
- * quick and lenient.
+ * Returns what speaks for the record of `size` bytes at `bytes`, all of which are there. With a
+ * size of 0 only its header is looked at, and it is at most PD_KNOWN.
  */
+enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *bytes,
+			      uint32_t size);
+
+/* Returns whether a header could begin at `p`: the same as PD_FITS of a header, quickly. */
 static inline bool pd_header_fits(const uint8_t *p, bool swap)
 {
 	uint32_t type = pd_load32(p, swap);
@@ -22,25 +56,9 @@ static inline bool pd_header_fits(const uint8_t *p, bool swap)
 }
 
 /*
- * Returns the same, strictly: a type that perf, the kernel or, in its own files, simpleperf
- * writes, flags that there are.
+ * Returns the type without the upper bits that nobody's types have, except simpleperf's in its
+ * own files.
  */
-bool pd_header_known(const uint8_t *p, const struct pd_file *file);
-
-/* What a record says of itself. */
-enum pd_evidence {
-	/* its parts do not add up to its size, no event has its id, or nobody has its type */
-	PD_ODD,
-	/* nothing speaks against it; but its type, flags or parts are not known */
-	PD_UNPROVED,
-	PD_SOUND, /* all that can be looked at is as it should be */
-};
-
-/* Judges the record of `size` bytes at `bytes`, at least a header, all of which are there. */
-enum pd_evidence pd_record_evidence(const struct pd_binder *binder, const uint8_t *bytes,
-				    uint32_t size);
-
-/* Returns the type without the upper bits that nobody's types have, but simpleperf's in its own files. */
 static inline uint32_t pd_low_type(const struct pd_file *file, uint32_t type)
 {
 	return type & (file->simpleperf ? UINT16_MAX : PD_RECORD_SIMPLEPERF - 1);
