@@ -141,9 +141,13 @@ bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct p
 {
 	struct pm_thread *thread, *parent = NULL;
 
-	if (moment.kind == PM_FORK && !find_or_add(t, system, moment.parent))
-		return false;
 	thread = find_or_add(t, system, tid);
+	if (thread && moment.kind == PM_FORK) {
+		parent = find_or_add(t, system, moment.parent);
+		if (!parent)
+			return false;
+		thread = find_or_add(t, system, tid); /* threads may have moved */
+	}
 	if (!thread)
 		return false;
 	if (moment.time == PM_NO_TIME)
@@ -152,8 +156,7 @@ bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct p
 		moment.name = pm_names_add(t->names, text);
 		if (moment.name == PM_NO_NAME)
 			return false;
-	} else if (moment.kind == PM_FORK) {
-		parent = find_or_add(t, system, moment.parent);
+	} else if (parent) {
 		if (moment.time >= parent->forked)
 			parent->forked = moment.time + 1;
 		if (t->in_order && parent->n)
