@@ -78,20 +78,20 @@ local lua_modules = {
   { "cli", "core errors meta perflua table text tools", "init" },
 }
 
--- Rows by folder. Where they are in order a module may only use those above it.
-local function indexed(list, in_order)
+-- Rows by folder. A module may only use those in rows above its own, so nothing uses in a circle.
+local function indexed(list)
   local rows = {}
   for _, row in ipairs(list) do
     local name, uses = row[1], words(row[2])
     for other in pairs(uses) do
-      if in_order and not rows[other] then error(("%s uses %s, which is not above it"):format(name, other), 0) end
+      if not rows[other] then error(("%s uses %s, which is not above it"):format(name, other), 0) end
     end
     rows[name] = { uses = uses, public = words(row[3]), reaches = words(row[4] or "") }
   end
   return rows
 end
 
-local rows, lua_rows = indexed(modules, false), indexed(lua_modules, true)
+local rows, lua_rows = indexed(modules), indexed(lua_modules)
 
 local function complaint(path, name, quoted)
   local module = path:match("^src/(.+)/[^/]+$") or ""
