@@ -57,19 +57,15 @@ static const struct {
 } others[] = {
 	{ "\x1f\x8b", 2, "a gzip file", "zcat" },
 	{ "\x28\xb5\x2f\xfd", 4, "a zstd file", "zstdcat" },
-	{ "\xfd"
-	  "7zXZ",
-	  5, "an xz file", "xzcat" },
+	{ "\3757zXZ", 5, "an xz file", "xzcat" },
 	{ "BZh", 3, "a bzip2 file", "bzcat" },
-	{ "\x7f"
-	  "ELF",
-	  4, "an ELF file", NULL },
+	{ "\177ELF", 4, "an ELF file", NULL },
 };
 
 static bool is_text(const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (bytes[i] < ' ' && !strchr("\t\n\r", bytes[i] ? bytes[i] : '\a'))
+		if (bytes[i] < ' ' && !memchr("\t\n\r", bytes[i], 3))
 			return false;
 	return n > 0;
 }

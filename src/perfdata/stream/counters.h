@@ -19,19 +19,13 @@
 
 struct pd_counters;
 
-/* Returns true if samples of the event carry counter values with their ids. */
-static inline bool pd_event_has_counters(const struct pd_event *event)
-{
-	return event->split != NULL;
-}
-
-/* Returns true if such an event is known so far. */
+/* Returns true if an event is known by now whose samples carry counter values with their ids. */
 bool pd_session_has_counters(const struct pd_session *session);
 
-/* Returns true if the record is to be split: a sample of an event with counter values. */
+/* Returns true if the record is to be split: it is a sample of such an event. */
 static inline bool pd_has_counters(const struct pd_record *rec)
 {
-	return rec->type == PD_RECORD_SAMPLE && rec->event && pd_event_has_counters(rec->event);
+	return rec->type == PD_RECORD_SAMPLE && rec->event && rec->event->split;
 }
 
 /* Returns NULL if there is no memory. All counters start from 0. */
