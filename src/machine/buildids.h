@@ -20,7 +20,7 @@ struct pm_named {
 struct pm_buildids {
 	struct pm_names *names;
 	struct pb_id_map by_name; /* system, kind and name → its place in list */
-	struct pm_named *list;	    /* [n] */
+	struct pm_named *list;	  /* [n] */
 	size_t n, capacity;
 	unsigned filename, build_id; /* numbers of names of fields */
 };

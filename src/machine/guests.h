@@ -15,8 +15,8 @@ struct pm_guest_cpu {
 
 struct pm_guests {
 	uint32_t n_files, n;
-	struct pb_id_map by_pid; /* system and pid of a guest → its number */
-	struct pb_id_map *by_id; /* [n_files]: id of an event → its place in cpus */
+	struct pb_id_map by_pid;   /* system and pid of a guest → its number */
+	struct pb_id_map *by_id;   /* [n_files]: id of an event → its place in cpus */
 	struct pm_guest_cpu *cpus; /* [n_cpus] */
 	size_t n_cpus, capacity;
 	unsigned id, entries; /* numbers of names of fields */

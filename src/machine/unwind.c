@@ -16,7 +16,7 @@
 struct pm_unwinder {
 	const struct pm_machine *machine;
 	struct pb_id_map by_dso; /* the address of a dso → its place in list */
-	struct ps_cfi **list;	   /* [n]; NULL: it has none */
+	struct ps_cfi **list;	 /* [n]; NULL: it has none */
 	size_t n, capacity, n_open;
 };
 
