@@ -279,7 +279,7 @@ static void check_stat(struct pd_session *session, const struct pass *pass)
 	struct pd_stat stat;
 	uint64_t records = 0, bytes = 0;
 
-	FUZZ_CHECK(pd_stat_collect(&stat, session, NULL, NULL, NULL));
+	FUZZ_CHECK(pd_stat_collect(&stat, session, NULL, NULL));
 	FUZZ_CHECK(stat.types[PD_RECORD_SAMPLE].records == pass->samples);
 	for (size_t i = 0; i < PD_RECORD_TYPES; i++) {
 		records += stat.types[i].records;
@@ -298,7 +298,7 @@ static void check_health(struct pd_session *session, const struct pass *pass)
 	struct pd_health health;
 	uint64_t samples = 0;
 
-	FUZZ_CHECK(pd_health_collect(&health, session, NULL, NULL, NULL));
+	FUZZ_CHECK(pd_health_collect(&health, session, NULL, NULL));
 	FUZZ_CHECK(health.n_events == session->n_events);
 	for (size_t i = 0; i <= health.n_events; i++)
 		samples += health.events[i].samples;

@@ -71,9 +71,9 @@ static void read_all(const char *path)
 	}
 	walk(session, PD_ORDER_TIME);
 	walk(session, PD_ORDER_FILE);
-	if (pd_stat_collect(&stat, session, NULL, NULL, &err))
+	if (pd_stat_collect(&stat, session, NULL, &err))
 		pd_stat_deinit(&stat);
-	if (pd_health_collect(&health, session, NULL, NULL, &err))
+	if (pd_health_collect(&health, session, NULL, &err))
 		pd_health_deinit(&health);
 	pd_session_close(session);
 	pd_session_destroy(session);

@@ -6,7 +6,7 @@
 #include "perfdata/format/fields.h"
 #include "perfdata/format/sample.h"
 
-#define ASK_EVERY	16384		    /* records between two calls of go_on */
+#define ASK_EVERY	16384		    /* records between two reports of progress */
 #define WRITE_BACKWARD	(UINT64_C(1) << 27) /* attr.flags */
 #define MMAP_TIMEOUT	(1u << 12)	    /* misc: PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT */
 #define CONTEXT_MAX	((uint64_t)-4095)   /* what is not below is a marker in a call chain */
@@ -454,7 +454,7 @@ static bool no_memory(const struct pd_session *session, struct pd_error *err)
 	return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
 }
 
-static bool run(struct pass *p, struct pd_session *session, bool (*go_on)(void *arg), void *arg,
+static bool run(struct pass *p, struct pd_session *session, const struct pb_progress *progress,
 		struct pd_error *err)
 {
 	struct pd_walk walk;
@@ -465,7 +465,7 @@ static bool run(struct pass *p, struct pd_session *session, bool (*go_on)(void *
 	if (!pd_walk_init(&walk, session, PD_ORDER_FILE, err))
 		return false;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
-		if (go_on && asked++ % ASK_EVERY == 0 && !go_on(arg)) {
+		if (asked++ % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0)) {
 			p->health->part = pd_session_part(session, &rec);
 			break;
 		}
@@ -484,7 +484,7 @@ static bool run(struct pass *p, struct pd_session *session, bool (*go_on)(void *
 }
 
 bool pd_health_collect(struct pd_health *h, struct pd_session *session,
-		       bool (*go_on)(void *arg), void *arg, struct pd_error *err)
+		       const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pass *p = calloc(1, sizeof(*p));
 	bool ok;
@@ -499,7 +499,7 @@ bool pd_health_collect(struct pd_health *h, struct pd_session *session,
 		p->health = h;
 		p->session = session;
 		look_at_events(p);
-		ok = run(p, session, go_on, arg, err);
+		ok = run(p, session, progress, err);
 		pd_gaps_find(&p->gaps, &h->gaps);
 	}
 	if (p) {

@@ -67,16 +67,16 @@ struct pd_health {
 	bool backward;		/* some buffer was written newest first (--overwrite) */
 	bool split;		/* some samples carry counter values: `delivered` is counted */
 	bool unfinished;	/* some recorder never came to its end */
-	double part; /* of the session that was read when go_on said no, see pd_session_part; 1: all */
+	double part;		/* of the session that was read, see pd_session_part; 1: all */
 	struct pd_rounds rounds;
 	struct pd_span times; /* of samples */
 	struct pd_backsteps backsteps;
 	struct pd_gaps_found gaps;
 };
 
-/* Counts all records. `go_on`, unless NULL, is asked now and then whether to. */
+/* Counts all records, or those before `progress` said no; it is not told how far that is. */
 bool pd_health_collect(struct pd_health *health, struct pd_session *session,
-		       bool (*go_on)(void *arg), void *arg, struct pd_error *err);
+		       const struct pb_progress *progress, struct pd_error *err);
 void pd_health_deinit(struct pd_health *health);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASK_EVERY 65536 /* records or, of many at once, bytes between two calls of go_on */
+#define ASK_EVERY 65536 /* records or, of many at once, bytes between two reports of progress */
 #define MET	  64	/* places for ids of samples */
 
 static void add(struct pd_count *count, const struct pd_record *rec)
@@ -285,8 +285,7 @@ static struct counted counted_of(const struct pd_session *session,
 }
 
 bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
-			  struct pd_batches *batches, bool (*go_on)(void *arg, uint64_t done),
-			  void *arg)
+			  struct pd_batches *batches, const struct pb_progress *progress)
 {
 	struct counted counted = counted_of(session, pd_batches_binder(batches));
 	bool unusual = false, goes_on = true;
@@ -295,28 +294,29 @@ bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session
 	while (goes_on && (batch = pd_batches_next(batches, &unusual))) {
 		for (size_t i = 0; i < batch->n_rows; i++)
 			add_row(stat, &counted, &batch->rows[i]);
-		goes_on = go_on(arg, batch->done);
+		goes_on = pb_goes_on(progress, batch->done, pd_session_size(session));
 		pd_batches_give_back(batches, batch);
 	}
 	return !unusual;
 }
 
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
-		 struct pd_reader *reader, bool (*go_on)(void *arg), void *arg,
+		 struct pd_reader *reader, const struct pb_progress *progress,
 		 struct pd_error *err)
 {
 	struct counted counted = counted_of(session, &reader->binder);
-	uint64_t asked = reader->blocks.offset;
+	const struct pd_blocks *b = &reader->blocks;
+	uint64_t asked = b->offset;
 	struct pd_record rec;
 	int got;
 
 	while ((got = pd_reader_next(reader, &rec, err)) > 0) {
 		add_record(stat, session, &rec, counted.time_id);
 		add_block(stat, &counted, reader);
-		if (!go_on || reader->blocks.offset - asked < ASK_EVERY)
+		if (b->offset - asked < ASK_EVERY)
 			continue;
-		asked = reader->blocks.offset;
-		if (!go_on(arg))
+		asked = b->offset;
+		if (!pb_goes_on(progress, b->offset - b->start, b->limit - b->start))
 			break;
 	}
 	return got;
@@ -345,8 +345,8 @@ static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
 	return got == 0;
 }
 
-bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go_on)(void *arg),
-		     void *arg, struct pd_error *err)
+bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session,
+		     const struct pb_progress *progress, struct pd_error *err)
 {
 	unsigned time_id = pd_name_id(&session->files[0]->names, "time", 4), asked = 0;
 	struct pd_counters *counters = pd_counters_create(session);
@@ -362,7 +362,7 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go
 	}
 	if (pd_walk_init(&walk, session, PD_ORDER_FILE, err)) {
 		while (enough && (got = pd_walk_next(&walk, &rec, err)) > 0) {
-			if (go_on && asked++ % ASK_EVERY == 0 && !go_on(arg))
+			if (asked++ % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0))
 				break;
 			add_record(stat, session, &rec, time_id);
 			enough = add_delivered(stat, session, counters, &rec);

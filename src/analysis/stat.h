@@ -5,6 +5,7 @@
 #ifndef PERFLUA_PERFDATA_STAT_H
 #define PERFLUA_PERFDATA_STAT_H
 
+#include "base/progress.h"
 #include "perfdata/stream/batches.h"
 #include "perfdata/order/walk.h"
 
@@ -33,9 +34,9 @@ struct pd_stat {
 	struct pd_span times; /* of samples */
 };
 
-/* Counts all records. `go_on`, unless NULL, is asked now and then whether to. */
-bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session, bool (*go_on)(void *arg),
-		     void *arg, struct pd_error *err);
+/* Counts all records, or those before `progress` said no; it is not told how far that is. */
+bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session,
+		     const struct pb_progress *progress, struct pd_error *err);
 void pd_stat_deinit(struct pd_stat *stat);
 
 /*
@@ -44,11 +45,10 @@ void pd_stat_deinit(struct pd_stat *stat);
  */
 bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session);
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
-		 struct pd_reader *reader, bool (*go_on)(void *arg), void *arg,
+		 struct pd_reader *reader, const struct pb_progress *progress,
 		 struct pd_error *err);
 bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
-			  struct pd_batches *batches, bool (*go_on)(void *arg, uint64_t done),
-			  void *arg);
+			  struct pd_batches *batches, const struct pb_progress *progress);
 void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from);
 
 #endif

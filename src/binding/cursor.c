@@ -247,21 +247,13 @@ static bool meet(void *machine, const struct pd_record *rec)
 	return pm_machine_add(machine, rec);
 }
 
-static bool goes_on(void *interrupt, uint64_t done, uint64_t size)
-{
-	(void)done;
-	(void)size;
-	return pl_goes_on(interrupt);
-}
-
 /* Which records, in which order. */
 static void set_scope(lua_State *L, struct pl_cursor *c, int cursor, int options)
 {
 	lua_newtable(L);
 	pl_to_scope(L, lua_gettop(L), c->file, options, NULL, &c->scope);
 	lua_setiuservalue(L, cursor, PL_CURSOR_TREES);
-	c->scope.go_on = goes_on;
-	c->scope.arg = c->interrupt;
+	c->scope.progress = pb_until_set(c->interrupt);
 	if (pl_file_passes(c->file))
 		c->scope.machine = pl_machine(L, c->file);
 }
@@ -287,8 +279,7 @@ static void open_walk(lua_State *L, struct pl_cursor *c)
 	if (!pd_walk_init(&c->walk, c->file->session, c->scope.order, &err))
 		luaL_error(L, "%s", err.message);
 	c->open = true;
-	wanted->go_on = pl_goes_on;
-	wanted->arg = c->interrupt;
+	wanted->progress = c->scope.progress;
 	wanted->types = c->scope.types;
 	wanted->threads = c->scope.threads;
 	wanted->split = c->scope.split;

@@ -206,11 +206,12 @@ int pl_file_health(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
 	struct pd_health *health = pl_push_finalized(L, sizeof(*health), health_gc);
+	const struct pb_progress progress = pb_until_set(pl_interrupt(L));
 	struct pd_error err;
 
 	pl_begin_pass(L);
 	pl_check_open_file(L, 1); /* what allocates may have closed it */
-	if (!pd_health_collect(health, f->session, pl_goes_on, pl_interrupt(L), &err))
+	if (!pd_health_collect(health, f->session, &progress, &err))
 		return luaL_error(L, "%s", err.message);
 	if (health->part < 1)
 		pl_cut_pass(L, health->part);

@@ -70,8 +70,7 @@ int pl_file_count(lua_State *L)
 	struct pq_scope scope = {
 		.session = f->session,
 		.threads = pl_threads(f),
-		.go_on = pl_progress_go_on,
-		.arg = &progress,
+		.progress = pl_progress_shown(&progress),
 	};
 	struct pd_error err;
 	bool counted;

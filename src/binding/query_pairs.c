@@ -4,13 +4,6 @@
 #include "pairs.h"
 #include "query_group.h"
 
-static bool goes_on(void *interrupt, uint64_t done, uint64_t size)
-{
-	(void)done;
-	(void)size;
-	return pl_goes_on(interrupt);
-}
-
 void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job)
 {
 	int top = lua_gettop(L);
@@ -22,8 +15,7 @@ void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job)
 		if (lua_getfield(L, PL_OPTIONS_AT, "kept") != LUA_TNIL)
 			job->pairs.kept = pl_to_node(L, PL_KEEP_AT, f, -1);
 		/* the thread that makes the rows asks, too: it shows nothing */
-		job->scope.go_on = goes_on;
-		job->scope.arg = job->progress.interrupt;
+		job->scope.progress = pb_until_set(job->progress.interrupt);
 	}
 	lua_settop(L, top);
 }

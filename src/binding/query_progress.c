@@ -45,7 +45,7 @@ static void show(struct pl_progress *p, uint64_t time, uint64_t done, uint64_t s
 	p->width = (unsigned)n;
 }
 
-bool pl_progress_go_on(void *arg, uint64_t done, uint64_t size)
+static bool continue_pass(void *arg, uint64_t done, uint64_t size)
 {
 	struct pl_progress *p = arg;
 
@@ -62,6 +62,11 @@ bool pl_progress_go_on(void *arg, uint64_t done, uint64_t size)
 	p->ended = true;
 	p->part = size ? (double)done / (double)size : -1;
 	return false;
+}
+
+struct pb_progress pl_progress_shown(struct pl_progress *progress)
+{
+	return (struct pb_progress){ continue_pass, progress };
 }
 
 void pl_progress_end(struct pl_progress *p)

@@ -132,8 +132,7 @@ void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
 		.order = is_order(L, options, "time") ? PD_ORDER_TIME : PD_ORDER_FILE,
 		.split = is_set(L, options, "expand"),
 		.threads = pl_threads_option(L, options, "threads"),
-		.go_on = pl_progress_go_on,
-		.arg = progress,
+		.progress = pl_progress_shown(progress),
 	};
 	if (!scope->threads)
 		scope->threads = pl_threads(f);

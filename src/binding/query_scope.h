@@ -14,14 +14,14 @@ struct pl_progress {
 	bool shows;
 	uint64_t begun, next; /* ns: when the pass began, when to show it again */
 	unsigned width;	      /* of the line that is shown */
-	bool ended;	      /* go_on said no, when that part of all had been read: */
+	bool ended;	      /* an interrupt ended it, when that part of all had been read: */
 	double part;	      /* negative: not known */
 };
 
 /* Begins a pass. */
 void pl_progress_init(lua_State *L, struct pl_progress *progress);
-/* For pq_scope.go_on. */
-bool pl_progress_go_on(void *progress, uint64_t done, uint64_t size);
+/* Returns what shows it; `progress` must stay as long as that. */
+struct pb_progress pl_progress_shown(struct pl_progress *progress);
 /* Clears the line. */
 void pl_progress_end(struct pl_progress *progress);
 

@@ -109,18 +109,9 @@ static bool no_memory(const struct pm_machine *m, struct pd_error *err)
 			    "no memory for the recorded system");
 }
 
-/* Returns false once the reading of the recording is interrupted. */
-static bool goes_on(void *arg)
-{
-	const struct pm_machine *m = arg;
-	const struct pd_input *input = &m->session->files[0]->input;
-
-	return !input->interrupt || !*input->interrupt;
-}
-
 /* Takes in what was found by threads. */
 static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
-		       struct pd_error *err)
+		       const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)m->session;
 	bool floors = pm_sources_need_floors(&m->sources, session);
@@ -132,7 +123,7 @@ static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
 	if (floors)
 		pm_sources_end_floors(&m->sources);
 	for (size_t i = 0; i < found->n; i++) {
-		if (i % ASK_EVERY == 0 && !goes_on(m))
+		if (i % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0))
 			return false;
 		if (!pm_machine_add(m, &found->records[i].rec))
 			return no_memory(m, err);
@@ -141,10 +132,11 @@ static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
 }
 
 /* Takes in what a walk finds, which says what is wrong with the session. */
-static bool take_walked(struct pm_machine *m, struct pd_error *err)
+static bool take_walked(struct pm_machine *m, const struct pb_progress *progress,
+			struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)m->session;
-	struct pd_wanted wanted = { .to = UINT64_MAX, .go_on = goes_on, .arg = m };
+	struct pd_wanted wanted = { .to = UINT64_MAX, .progress = *progress };
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;
@@ -154,7 +146,7 @@ static bool take_walked(struct pm_machine *m, struct pd_error *err)
 	    !pd_walk_init(&walk, session, PD_ORDER_TIME, err))
 		return false;
 	walk.wanted = wanted;
-	while ((got = pd_walk_next(&walk, &rec, err)) > 0 && goes_on(m)) {
+	while ((got = pd_walk_next(&walk, &rec, err)) > 0 && pb_goes_on(progress, 0, 0)) {
 		if (!pm_machine_add(m, &rec)) {
 			no_memory(m, err);
 			got = -1;
@@ -162,7 +154,7 @@ static bool take_walked(struct pm_machine *m, struct pd_error *err)
 		}
 	}
 	pd_walk_deinit(&walk);
-	return got == 0 && goes_on(m);
+	return got == 0 && pb_goes_on(progress, 0, 0);
 }
 
 /* Is the order of time of the whole session known? Then it is but a few records that are to be read. */
@@ -178,17 +170,18 @@ static bool has_order(const struct pd_session *session)
 bool pm_machine_read(struct pm_machine *m, unsigned threads, struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)m->session;
+	const struct pb_progress progress = pb_until_set(session->files[0]->input.interrupt);
 	struct pm_sideband found;
 	bool ok;
 
 	m->threads.in_order = pm_sources_are_timed(&m->sources);
-	if (!has_order(session) && pm_sideband_find(&found, session, threads, goes_on, m)) {
-		ok = take_found(m, &found, err);
+	if (!has_order(session) && pm_sideband_find(&found, session, threads, &progress)) {
+		ok = take_found(m, &found, &progress, err);
 		pm_sideband_deinit(&found);
 	} else {
-		ok = goes_on(m) && take_walked(m, err);
+		ok = pb_goes_on(&progress, 0, 0) && take_walked(m, &progress, err);
 	}
-	if (!ok && !goes_on(m))
+	if (!ok && !pb_goes_on(&progress, 0, 0))
 		pd_error_set(err, "INTERRUPTED", session->files[0]->path, PD_NO_OFFSET,
 			     PM_INTERRUPTED);
 	return ok;

@@ -33,8 +33,6 @@ struct search {
 	struct pd_types types;
 	struct pm_finder *finders; /* one for each thread */
 	atomic_size_t bytes;
-	bool (*go_on)(void *arg);
-	void *arg;
 };
 
 /* A piece that is searched. */
@@ -137,14 +135,6 @@ static bool meet_block(struct place *p)
 	return ok;
 }
 
-static bool search_goes_on(void *arg, uint64_t done)
-{
-	const struct search *s = arg;
-
-	(void)done;
-	return s->go_on(s->arg);
-}
-
 static bool search_piece(void *arg, const struct pd_piece *piece)
 {
 	struct search *s = arg;
@@ -158,7 +148,7 @@ static bool search_piece(void *arg, const struct pd_piece *piece)
 	if (f->file != piece->reader->file)
 		pd_stamp_init(&f->stamp, piece->reader->file);
 	f->file = piece->reader->file;
-	while (ok && pd_piece_goes_on(piece) &&
+	while (ok && pb_goes_on(&piece->progress, 0, 0) &&
 	       pd_reader_advance(piece->reader, &rec, &err) > 0)
 		ok = meet(&p, &rec) && meet_block(&p);
 	if (!ok || !pb_reserve(f->pieces, f->n_pieces, f->pieces_capacity)) {
@@ -252,14 +242,14 @@ static bool gather(struct pm_sideband *s, const struct pd_session *session)
 }
 
 bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigned threads,
-		      bool (*go_on)(void *arg), void *arg)
+		      const struct pb_progress *progress)
 {
-	struct search search = { .bytes = 0, .go_on = go_on, .arg = arg };
+	struct search search = { .bytes = 0 };
 	struct pd_pieces_work work = {
 		.threads = pd_pieces_threads(session, threads),
 		.read = search_piece,
-		.go_on = search_goes_on,
 		.arg = &search,
+		.progress = progress,
 	};
 
 	*s = (struct pm_sideband){ .n_finders = work.threads };

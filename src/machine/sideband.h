@@ -20,11 +20,12 @@ struct pm_sideband {
 };
 
 /*
- * Finds them in one pass by at most so many threads. False: that cannot be done, as they are too many, or something
- * about the session is unusual, there is no memory, or go_on, asked now and then, said no; nothing is noted of it.
+ * Finds them in one pass by at most so many threads. False: that cannot be done, as they are
+ * too many, or something about the session is unusual, there is no memory, or progress said no;
+ * nothing is noted of it.
  */
 bool pm_sideband_find(struct pm_sideband *sideband, struct pd_session *session,
-		      unsigned threads, bool (*go_on)(void *arg), void *arg);
+		      unsigned threads, const struct pb_progress *progress);
 void pm_sideband_deinit(struct pm_sideband *sideband);
 
 #endif

@@ -147,7 +147,8 @@ bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
 	    !pd_walk_init(&walk, session, PD_ORDER_FILE, err))
 		return false;
 	walk.wanted = *wanted;
-	while ((got = pd_walk_next(&walk, &rec, err)) > 0 && wanted->go_on(wanted->arg))
+	while ((got = pd_walk_next(&walk, &rec, err)) > 0 &&
+	       pb_goes_on(&wanted->progress, 0, 0))
 		pm_sources_lower_floor(s, &rec);
 	pd_walk_deinit(&walk);
 	pm_sources_end_floors(s);

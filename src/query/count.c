@@ -7,21 +7,8 @@
 
 struct counting {
 	const struct pq_scope *scope;
-	uint64_t size;	       /* of all that is read; 0: not known */
 	struct pd_stat *stats; /* one for each thread */
 };
-
-static bool go_on(void *arg, uint64_t done)
-{
-	const struct counting *c = arg;
-
-	return !c->scope->go_on || c->scope->go_on(c->scope->arg, done, c->size);
-}
-
-static bool piece_goes_on(void *piece)
-{
-	return pd_piece_goes_on(piece);
-}
 
 static bool read_piece(void *arg, const struct pd_piece *piece)
 {
@@ -29,22 +16,24 @@ static bool read_piece(void *arg, const struct pd_piece *piece)
 	struct pd_stat *stat = &c->stats[piece->worker];
 	struct pd_error err;
 
-	pd_stat_read(stat, c->scope->session, piece->reader, piece_goes_on, (void *)piece,
-		     &err);
+	pd_stat_read(stat, c->scope->session, piece->reader, &piece->progress, &err);
 	/* kinds that are not known are listed as they are met, which pieces do not tell */
 	piece->reader->unusual = piece->reader->unusual || stat->n_unknown;
 	return true;
 }
 
-/* Counts what can be read again; true: *stat has it all, or as much as was read when go_on said no. */
+/*
+ * Counts what can be read again. True: *stat has it all, or as much as was read when progress
+ * said no.
+ */
 static bool count_pieces(struct counting *c, struct pd_stat *stat)
 {
 	const struct pd_session *session = c->scope->session;
 	struct pd_pieces_work work = {
 		.threads = pd_pieces_threads(session, c->scope->threads),
 		.read = read_piece,
-		.go_on = go_on,
 		.arg = c,
+		.progress = &c->scope->progress,
 	};
 	bool ok = pd_stat_init(stat, session);
 
@@ -64,15 +53,15 @@ static bool count_pieces(struct counting *c, struct pd_stat *stat)
 }
 
 /* The same of one compressed stream. */
-static bool count_batches(struct counting *c, struct pd_stat *stat)
+static bool count_batches(const struct pq_scope *scope, struct pd_stat *stat)
 {
-	struct pd_session *session = c->scope->session;
+	struct pd_session *session = scope->session;
 	struct pd_types all = PD_ALL_TYPES, none = { .unknown = false };
 	struct pd_batches *batches = pd_batches_start(&session->files[0]->streams[0], &all,
-						      &none, c->scope->threads);
+						      &none, scope->threads);
 	bool ok = batches && pd_stat_init(stat, session);
 
-	if (ok && !pd_stat_read_batches(stat, session, batches, go_on, c)) {
+	if (ok && !pd_stat_read_batches(stat, session, batches, &scope->progress)) {
 		pd_stat_deinit(stat);
 		ok = false;
 	}
@@ -80,17 +69,12 @@ static bool count_batches(struct counting *c, struct pd_stat *stat)
 	return ok;
 }
 
-static bool walk_goes_on(void *arg)
-{
-	return go_on(arg, 0);
-}
-
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err)
 {
-	struct counting counting = { .scope = scope, .size = pq_scope_size(scope) };
+	struct counting counting = { .scope = scope };
 	bool split = pd_session_has_counters(scope->session);
 
-	if (!split && pq_pipeline_fits(scope) && count_batches(&counting, stat))
+	if (!split && pq_pipeline_fits(scope) && count_batches(scope, stat))
 		return true;
 	if (!split && !pq_scope_passes(scope) && count_pieces(&counting, stat)) {
 		/* in pipe mode the first event with counter values may have been met just now */
@@ -98,6 +82,5 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 			return true;
 		pd_stat_deinit(stat);
 	}
-	counting.size = 0;
-	return pd_stat_collect(stat, scope->session, walk_goes_on, &counting, err);
+	return pd_stat_collect(stat, scope->session, &scope->progress, err);
 }

@@ -7,7 +7,10 @@
 #include "query/expr/scope.h"
 #include "analysis/stat.h"
 
-/* As pd_stat_collect, whose answer it is. Of the scope session, threads and go_on are looked at. */
+/*
+ * As pd_stat_collect, whose answer it is, of the scope's session, with its threads and
+ * progress.
+ */
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err);
 
 #endif

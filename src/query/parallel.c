@@ -7,7 +7,7 @@
 
 #include "perfdata/order/pieces.h"
 
-#define MOMENT 50000000 /* ns: so long groups are put together once go_on said no */
+#define MOMENT 50000000 /* ns: so long groups are put together once progress said no */
 #define APART  128	/* bytes: what two threads write to shares no line of a cache */
 
 /* A thread's: made when it takes its first piece, so that its memory is its own. */
@@ -21,7 +21,7 @@ struct team {
 	const struct pq_grouping *grouping;
 	struct member *members;	 /* by number */
 	uint64_t size;		 /* of all that is read */
-	uint64_t done;		 /* so much was when go_on was asked last */
+	uint64_t done;		 /* so much was when progress was reported last */
 	size_t n_groups, merged; /* of all members; that are the first one's by now */
 	uint64_t until;		 /* ns: groups are put together till then; 0: till all are */
 	bool cut;		 /* not all were */
@@ -79,13 +79,13 @@ unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_group
 	return n;
 }
 
-static bool go_on(void *arg, uint64_t done)
+/* The progress of reading. */
+static bool continue_pieces(void *arg, uint64_t done, uint64_t size)
 {
 	struct team *team = arg;
-	const struct pq_scope *scope = team->scope;
 
 	team->done = done;
-	return !scope->go_on || scope->go_on(scope->arg, done, team->size);
+	return pb_goes_on(&team->scope->progress, done, size);
 }
 
 static uint64_t now(void)
@@ -97,29 +97,25 @@ static uint64_t now(void)
 }
 
 /*
- * Asks whether to put more groups together. Few groups take no time, so those of a pass that was ended
- * are not lost; of many, what is left after a moment is as if it had not been read.
+ * The progress of putting groups together. Few groups take no time, so those of a pass that was
+ * ended are not lost; of many, what is left after a moment is as if it had not been read.
  */
-static bool merging_goes_on(void *arg)
+static bool continue_merge(void *arg, uint64_t done, uint64_t size)
 {
 	struct team *team = arg;
-	const struct pq_scope *scope = team->scope;
 	double part = (double)team->merged / (double)team->n_groups;
 
+	(void)done;
+	(void)size;
 	if (team->merged + PQ_MERGED_AT_ONCE < team->n_groups)
 		team->merged += PQ_MERGED_AT_ONCE;
-	if (!scope->go_on ||
-	    scope->go_on(scope->arg, (uint64_t)(part * (double)team->done), team->size))
+	if (pb_goes_on(&team->scope->progress, (uint64_t)(part * (double)team->done),
+		       team->size))
 		return true;
 	if (!team->until)
 		team->until = now() + MOMENT;
 	team->cut = now() >= team->until;
 	return !team->cut;
-}
-
-static bool piece_goes_on(void *piece)
-{
-	return pd_piece_goes_on(piece);
 }
 
 static bool make(struct team *team, struct member *member)
@@ -135,8 +131,8 @@ static bool read_piece(void *arg, const struct pd_piece *piece)
 	struct member *member = &team->members[piece->worker];
 	struct pd_error err;
 
-	if (make(team, member) && pq_worker_read(&member->worker, piece->reader, piece_goes_on,
-						 (void *)piece, &err) != PQ_READ_FAILED)
+	if (make(team, member) && pq_worker_read(&member->worker, piece->reader,
+						 &piece->progress, &err) != PQ_READ_FAILED)
 		return true;
 	atomic_store(&team->no_memory, true);
 	return false;
@@ -145,6 +141,7 @@ static bool read_piece(void *arg, const struct pd_piece *piece)
 /* Everything to the first one's groups. */
 static bool put_together(struct team *team, unsigned n)
 {
+	const struct pb_progress progress = { continue_merge, team };
 	struct member *first = &team->members[0];
 
 	if (!make(team, first))
@@ -158,13 +155,12 @@ static bool put_together(struct team *team, unsigned n)
 
 		if (team->members[i].made &&
 		    (worker->fields.failed ||
-		     !pq_groups_merge(first->worker.groups, worker->groups, merging_goes_on,
-				      team)))
+		     !pq_groups_merge(first->worker.groups, worker->groups, &progress)))
 			return false;
 	}
 	/* what was ended before was put together after all: that much was read */
 	if (team->until && !team->cut)
-		go_on(team, team->done);
+		continue_pieces(team, team->done, team->size);
 	return !first->worker.fields.failed;
 }
 
@@ -185,11 +181,12 @@ int pq_parallel_run(const struct pq_scope *scope, const struct pq_grouping *grou
 		.members = aligned_alloc(APART, threads * sizeof(*team.members)),
 		.size = pq_scope_size(scope),
 	};
+	const struct pb_progress progress = { continue_pieces, &team };
 	struct pd_pieces_work work = {
 		.threads = threads,
 		.read = read_piece,
-		.go_on = go_on,
 		.arg = &team,
+		.progress = &progress,
 	};
 	enum pd_pieces done = PD_PIECES_NOT;
 	bool ok = team.members && (!scope->machine || pm_machine_prepare(scope->machine));

@@ -18,7 +18,7 @@ struct pipeline {
 
 enum piped {
 	ALL,
-	ENDED, /* go_on said no */
+	ENDED, /* progress said no */
 	VOID,  /* what was added up cannot be relied on */
 	NO_MEMORY,
 };
@@ -84,13 +84,6 @@ static enum piped take(struct pipeline *p, struct pd_batch *batch)
 	return piped;
 }
 
-static bool go_on(const struct pipeline *p, uint64_t done)
-{
-	const struct pq_scope *scope = p->scope;
-
-	return !scope->go_on || scope->go_on(scope->arg, done, p->stream->data.size);
-}
-
 /* All batches. */
 static enum piped take_all(struct pipeline *p)
 {
@@ -102,7 +95,8 @@ static enum piped take_all(struct pipeline *p)
 		uint64_t done = batch->done;
 
 		piped = take(p, batch);
-		if (piped == ALL && !go_on(p, done))
+		if (piped == ALL &&
+		    !pb_goes_on(&p->scope->progress, done, p->stream->data.size))
 			piped = ENDED;
 	}
 	if (unusual)

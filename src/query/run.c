@@ -7,26 +7,32 @@
 struct pass {
 	const struct pq_scope *scope;
 	struct pq_worker worker;
-	uint64_t size;	 /* of all that is read; 0: not known */
-	uint64_t before; /* bytes of what was read before: */
-	const struct pd_reader
-		*reader; /* NULL: records come in the order of time, this one last: */
-	const struct pd_record *rec;
-	const struct pd_walk *walk;
-	bool ended; /* go_on said no */
+	uint64_t size;		     /* of all that is read; 0: not known */
+	uint64_t before;	     /* bytes of the streams, or records, that were read */
+	const struct pd_walk *walk;  /* NULL: it reads stream after stream */
+	const struct pd_record *rec; /* the last one of the walk; NULL: none was read */
+	bool ended;		     /* progress said no */
 };
 
-static bool go_on(void *arg)
+/* The progress of reading a stream, of which `done` bytes were read. */
+static bool continue_stream(void *arg, uint64_t done, uint64_t size)
+{
+	const struct pass *p = arg;
+
+	(void)size;
+	return pb_goes_on(&p->scope->progress, p->before + done, p->size);
+}
+
+/* The progress of a walk: records tell how far it is, the making of an index does not. */
+static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 {
 	struct pass *p = arg;
-	const struct pd_reader *reader = p->reader;
-	uint64_t done = p->before;
 
-	if (reader)
-		done += reader->blocks.offset - reader->stream->data.offset;
-	else if (p->rec && p->size)
+	(void)size;
+	done = p->before;
+	if (p->rec && p->size)
 		done = (uint64_t)(pd_walk_part(p->walk, p->rec) * (double)p->size);
-	p->ended = p->scope->go_on && !p->scope->go_on(p->scope->arg, done, p->size);
+	p->ended = !pb_goes_on(&p->scope->progress, done, p->size);
 	return !p->ended;
 }
 
@@ -34,6 +40,7 @@ static bool go_on(void *arg)
 static enum pq_read read_streams(struct pass *p, struct pd_error *err)
 {
 	const struct pd_session *session = p->scope->session;
+	const struct pb_progress progress = { continue_stream, p };
 	enum pq_read read = PQ_READ_ALL;
 
 	for (size_t i = 0; i < session->n_files; i++) {
@@ -44,9 +51,7 @@ static enum pq_read read_streams(struct pass *p, struct pd_error *err)
 
 			if (!pd_reader_init(&reader, &file->streams[k], err))
 				return PQ_READ_FAILED;
-			p->reader = &reader;
-			read = pq_worker_read(&p->worker, &reader, go_on, p, err);
-			p->reader = NULL;
+			read = pq_worker_read(&p->worker, &reader, &progress, err);
 			p->before += file->streams[k].data.size;
 			pd_reader_deinit(&reader);
 		}
@@ -54,7 +59,7 @@ static enum pq_read read_streams(struct pass *p, struct pd_error *err)
 	return read;
 }
 
-#define ASK_EVERY 64 /* records between two calls of go_on: each may be unwound */
+#define ASK_EVERY 64 /* records between two reports of progress: each may be unwound */
 
 static bool meet(void *machine, const struct pd_record *rec)
 {
@@ -75,8 +80,7 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 	walk.wanted.types = scope->types;
 	walk.wanted.threads = scope->threads;
 	walk.wanted.split = scope->split;
-	walk.wanted.go_on = go_on;
-	walk.wanted.arg = p;
+	walk.wanted.progress = (struct pb_progress){ continue_walk, p };
 	if (scope->by_time) {
 		walk.wanted.from = scope->from;
 		walk.wanted.to = scope->to;
@@ -89,7 +93,7 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 	p->walk = &walk;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		p->rec = &rec;
-		if (asked++ % ASK_EVERY == 0 && !go_on(p))
+		if (asked++ % ASK_EVERY == 0 && !continue_walk(p, 0, 0))
 			break;
 		p->before += rec.size;
 		if (!pq_worker_take(&p->worker, &rec)) {

@@ -13,8 +13,9 @@
 #include "query/expr/scope.h"
 
 /*
- * The groups of all records in the scope. 1: *groups is the caller's. 0: go_on said no; *groups has what was read until
- * then, and is the caller's, too. -1: err says why; without a file's fault code "ENOMEM".
+ * The groups of all records in the scope. 1: *groups is the caller's. 0: progress said no;
+ * *groups has what was read until then, and is the caller's, too. -1: err says why; without a
+ * file's fault code "ENOMEM".
  */
 int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
 	   struct pq_groups **groups, struct pd_error *err);

@@ -92,5 +92,5 @@ int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 	}
 	pq_rows_close(rows);
 	adder_deinit(&a);
-	return got == 0 ? !scope->go_on || scope->go_on(scope->arg, 0, 0) : -1;
+	return got == 0 ? pb_goes_on(&scope->progress, 0, 0) : -1;
 }

@@ -16,7 +16,7 @@ struct pq_paired {
 
 /*
  * As pq_run; the fields of `grouping` and `kept` are those of rows. The counts are set unless it fails.
- * *part becomes the part of the session that was read (pd_session_part), which tells where go_on said no.
+ * *part becomes the part of the session that was read (pd_session_part).
  */
 int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 		 const struct pq_grouping *grouping, struct pq_groups **groups,

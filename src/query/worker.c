@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define ASK_EVERY (512 * 1024) /* bytes between two calls of go_on */
+#define ASK_EVERY (512 * 1024) /* bytes between two reports of progress */
 
 bool pq_worker_init(struct pq_worker *w, const struct pq_scope *scope,
 		    const struct pq_grouping *grouping)
@@ -138,13 +138,14 @@ bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
 }
 
 enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
-			    bool (*go_on)(void *arg), void *arg, struct pd_error *err)
+			    const struct pb_progress *progress, struct pd_error *err)
 {
-	uint64_t asked = reader->blocks.offset;
+	const struct pd_blocks *b = &reader->blocks;
+	uint64_t size = b->limit - b->start, asked = b->offset;
 	struct pd_record rec;
 	int got;
 
-	if (go_on && !go_on(arg))
+	if (!pb_goes_on(progress, 0, size))
 		return PQ_READ_ENDED;
 	reader->want = w->scope->types;
 	look_at(w, reader->file);
@@ -154,9 +155,9 @@ enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
 				     "no memory for the groups of records");
 			return PQ_READ_FAILED;
 		}
-		if (go_on && reader->blocks.offset - asked >= ASK_EVERY) {
-			asked = reader->blocks.offset;
-			if (!go_on(arg))
+		if (b->offset - asked >= ASK_EVERY) {
+			asked = b->offset;
+			if (!pb_goes_on(progress, asked - b->start, size))
 				return PQ_READ_ENDED;
 		}
 	}

@@ -59,15 +59,12 @@ bool pq_worker_take_row(struct pq_worker *worker, const struct pd_stream *stream
 
 enum pq_read {
 	PQ_READ_ALL,
-	PQ_READ_ENDED,	/* go_on said no */
+	PQ_READ_ENDED,	/* progress said no */
 	PQ_READ_FAILED, /* see err */
 };
 
-/*
- * Takes all records of a reader in. go_on, unless NULL, is asked now and then whether to; it finds how far that is in
- * reader->blocks.offset.
- */
+/* Takes all records of a reader in; progress is of what that reads. */
 enum pq_read pq_worker_read(struct pq_worker *worker, struct pd_reader *reader,
-			    bool (*go_on)(void *arg), void *arg, struct pd_error *err);
+			    const struct pb_progress *progress, struct pd_error *err);
 
 #endif

@@ -71,6 +71,16 @@ void pd_session_destroy(struct pd_session *s)
 	free(s);
 }
 
+uint64_t pd_session_size(const struct pd_session *s)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < s->n_files; i++)
+		for (size_t k = 0; k < s->files[i]->n_streams; k++)
+			size += s->files[i]->streams[k].data.size;
+	return size;
+}
+
 double pd_session_part(const struct pd_session *s, const struct pd_record *rec)
 {
 	const struct pd_stream *stream = pd_session_stream(s, rec);

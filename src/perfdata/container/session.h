@@ -52,6 +52,9 @@ bool pd_session_add_event(struct pd_session *session, struct pd_event *event, si
 void pd_session_close(struct pd_session *session);
 void pd_session_destroy(struct pd_session *session);
 
+/* Returns the bytes of records in all streams, which mean nothing of what passes once. */
+uint64_t pd_session_size(const struct pd_session *session);
+
 /* Where a record lies. */
 static inline struct pd_stream *pd_session_stream(const struct pd_session *session,
 						  const struct pd_record *rec)

@@ -4,7 +4,7 @@
 
 #include "base/vector.h"
 
-#define ASK_EVERY 256 /* rounds of the loop between two calls of go_on */
+#define ASK_EVERY 256 /* rounds of the loop between two reports of progress */
 
 /* Ends the chunk that was begun; false: no memory. */
 static bool keep(struct pd_cutting *cutting)
@@ -88,10 +88,11 @@ static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
 }
 
 enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
-		       const struct pd_stamp *stamp, bool (*go_on)(void *arg), void *arg,
+		       const struct pd_stamp *stamp, const struct pb_progress *progress,
 		       struct pd_error *err)
 {
 	struct pd_cutter *cutter = &cutting->cutter;
+	const struct pd_blocks *b = &reader->blocks;
 	struct pd_record rec;
 	size_t asked = 0;
 	int got;
@@ -113,7 +114,8 @@ enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 		pd_cutter_add(cutter, &rec, time);
 		if (!cutting->leading)
 			add_block(reader, stamp, cutter);
-		if (go_on && ++asked % ASK_EVERY == 0 && !go_on(arg))
+		if (++asked % ASK_EVERY == 0 &&
+		    !pb_goes_on(progress, b->offset - b->start, b->limit - b->start))
 			return PD_INDEX_ENDED;
 	}
 	if (got < 0)
@@ -130,7 +132,7 @@ no_memory:
 }
 
 enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
-			      bool (*go_on)(void *arg), void *arg, struct pd_error *err)
+			      const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_cutting cutting = { .leading = false };
 	struct pd_index *index;
@@ -148,7 +150,7 @@ enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *s
 	}
 	if (pd_reader_init(&reader, stream, err)) {
 		pd_blocks_read_ahead(&reader.blocks);
-		made = pd_cut(&cutting, &reader, stamp, go_on, arg, err);
+		made = pd_cut(&cutting, &reader, stamp, progress, err);
 		*index = cutting.index;
 		pd_reader_deinit(&reader);
 	}

@@ -5,6 +5,7 @@
 #ifndef PERFLUA_PERFDATA_INDEX_H
 #define PERFLUA_PERFDATA_INDEX_H
 
+#include "base/progress.h"
 #include "chunk.h"
 #include "opened.h"
 #include "perfdata/stream/reader.h"
@@ -18,16 +19,16 @@ struct pd_index {
 enum pd_indexed {
 	PD_INDEX_MADE,	 /* stream->index is there */
 	PD_INDEX_NONE,	 /* it cannot be: the records are compressed, or come but once */
-	PD_INDEX_ENDED,	 /* go_on said no */
+	PD_INDEX_ENDED,	 /* progress said no */
 	PD_INDEX_FAILED, /* see err */
 };
 
 /*
  * Makes the index of a stream, unless it has one. The numbers of its chunks are without the stream's, which
- * depends on what it is merged with. `go_on`, unless NULL, is asked now and then whether to.
+ * depends on what it is merged with.
  */
 enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
-			      bool (*go_on)(void *arg), void *arg, struct pd_error *err);
+			      const struct pb_progress *progress, struct pd_error *err);
 
 /*
  * The same of all streams of a session at once, by several threads. PD_INDEX_NONE: it cannot be, or would make no haste,
@@ -35,7 +36,7 @@ enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *s
  */
 enum pd_indexed pd_index_share(struct pd_session *session,
 			       const struct pd_merge_stream *streams, size_t n,
-			       unsigned threads, bool (*go_on)(void *arg), void *arg);
+			       unsigned threads, const struct pb_progress *progress);
 
 /* Chunks of records that follow one another, while they are cut. All zero at first. */
 struct pd_cutting {
@@ -47,11 +48,9 @@ struct pd_cutting {
 	size_t n_leading;
 };
 
-/*
- * Cuts the records of a reader into chunks. PD_INDEX_NONE: some are compressed. `go_on` is asked now and then.
- */
+/* Cuts the records of a reader into chunks. PD_INDEX_NONE: some are compressed. */
 enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
-		       const struct pd_stamp *stamp, bool (*go_on)(void *arg), void *arg,
+		       const struct pd_stamp *stamp, const struct pb_progress *progress,
 		       struct pd_error *err);
 
 /* Frees an index. NULL: nothing. */

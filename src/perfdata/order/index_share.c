@@ -21,8 +21,6 @@ struct part {
 struct sharing {
 	const struct pd_merge_stream *streams;
 	size_t n;
-	bool (*go_on)(void *arg);
-	void *arg;
 	/* with the lock held: */
 	pthread_mutex_t lock;
 	struct part *parts; /* in any order */
@@ -36,11 +34,6 @@ static const struct pd_stamp *stamp_of(const struct sharing *s, const struct pd_
 		if (s->streams[i].stream == stream)
 			return &s->streams[i].stamp;
 	return NULL;
-}
-
-static bool piece_goes_on(void *piece)
-{
-	return pd_piece_goes_on(piece);
 }
 
 static void fail(struct sharing *s)
@@ -57,7 +50,6 @@ static bool cut_piece(void *arg, const struct pd_piece *piece)
 	struct pd_reader *reader = piece->reader;
 	const struct pd_stamp *stamp = stamp_of(s, reader->stream);
 	struct part *part = calloc(1, sizeof(*part));
-	struct pd_piece asked = *piece;
 	enum pd_indexed made;
 	struct pd_error err;
 
@@ -74,19 +66,11 @@ static bool cut_piece(void *arg, const struct pd_piece *piece)
 	s->parts = part;
 	s->n_parts++;
 	pthread_mutex_unlock(&s->lock);
-	made = pd_cut(&part->cutting, reader, stamp, piece_goes_on, &asked, &err);
+	made = pd_cut(&part->cutting, reader, stamp, &piece->progress, &err);
 	if (made == PD_INDEX_MADE || made == PD_INDEX_ENDED)
 		return true;
 	fail(s);
 	return false;
-}
-
-static bool go_on(void *arg, uint64_t done)
-{
-	const struct sharing *s = arg;
-
-	(void)done;
-	return !s->go_on || s->go_on(s->arg);
 }
 
 static int by_number(const void *a, const void *b)
@@ -198,17 +182,15 @@ static bool can_share(const struct pd_session *session, const struct pd_merge_st
 
 enum pd_indexed pd_index_share(struct pd_session *session,
 			       const struct pd_merge_stream *streams, size_t n,
-			       unsigned threads, bool (*goes_on)(void *arg), void *arg)
+			       unsigned threads, const struct pb_progress *progress)
 {
 	struct sharing s = {
 		.streams = streams,
 		.n = n,
-		.go_on = goes_on,
-		.arg = arg,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	struct pd_pieces_work work = {
-		.threads = threads, .read = cut_piece, .go_on = go_on, .arg = &s
+		.threads = threads, .progress = progress, .read = cut_piece, .arg = &s
 	};
 	enum pd_indexed made = PD_INDEX_NONE;
 

@@ -45,13 +45,12 @@ static enum pd_indexed make_indexes(struct pd_order *o, struct pd_session *files
 	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].stream->input->stream)
 			return PD_INDEX_NONE;
-	shared = pd_index_share(files, o->streams, o->n, wanted->threads, wanted->go_on,
-				wanted->arg);
+	shared = pd_index_share(files, o->streams, o->n, wanted->threads, &wanted->progress);
 	if (shared != PD_INDEX_NONE)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {
 		enum pd_indexed made = pd_index_make(o->streams[i].stream, &o->streams[i].stamp,
-						     wanted->go_on, wanted->arg, err);
+						     &wanted->progress, err);
 
 		if (made != PD_INDEX_MADE)
 			return made;

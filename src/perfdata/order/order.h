@@ -7,6 +7,7 @@
 #ifndef PERFLUA_PERFDATA_ORDER_H
 #define PERFLUA_PERFDATA_ORDER_H
 
+#include "base/progress.h"
 #include "queue.h"
 #include "perfdata/container/session.h"
 
@@ -26,15 +27,14 @@ struct pd_wanted {
 	unsigned threads; /* that may make an index; 0: only the caller's */
 	bool split; /* samples with counter values are delivered value by value: counters.h */
 	bool ahead; /* in the order of files: blocks are read ahead, for whoever does little with each record */
-	bool (*go_on)(void *arg);
-	void *arg;
-	struct pd_meets meets; /* of streams and compressed records only */
+	struct pb_progress progress; /* of making an index */
+	struct pd_meets meets;	     /* of streams and compressed records only */
 };
 
 enum pd_ordered {
 	PD_ORDERED,
 	PD_ORDER_NONE,	 /* no record has a time */
-	PD_ORDER_ENDED,	 /* go_on said no */
+	PD_ORDER_ENDED,	 /* progress said no */
 	PD_ORDER_FAILED, /* see err */
 };
 

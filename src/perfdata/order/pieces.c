@@ -23,7 +23,7 @@
 struct pd_sharing {
 	struct pd_session *session;
 	const struct pd_pieces_work *work;
-	uint64_t size; /* of a piece */
+	uint64_t size, all; /* of a piece; of all of them */
 	atomic_bool unusual, stop;
 	atomic_uint_least64_t done; /* bytes of the pieces that were read */
 	/* with the lock held: */
@@ -240,20 +240,22 @@ static bool read_piece(struct worker *w, const struct taken *t)
 /* Asked in the caller's thread. */
 static bool ask(struct pd_sharing *s, uint64_t more)
 {
-	const struct pd_pieces_work *work = s->work;
-
-	if (work->go_on && !atomic_load(&s->stop) &&
-	    !work->go_on(work->arg, atomic_load(&s->done) + more))
+	if (!atomic_load(&s->stop) &&
+	    !pb_goes_on(s->work->progress, atomic_load(&s->done) + more, s->all))
 		atomic_store(&s->stop, true);
 	return !atomic_load(&s->stop) && !atomic_load(&s->unusual);
 }
 
-bool pd_piece_goes_on(const struct pd_piece *piece)
+/* A worker's progress: its reader tells how far it is. */
+static bool continue_piece(void *arg, uint64_t done, uint64_t size)
 {
-	struct pd_sharing *s = piece->sharing;
-	const struct pd_blocks *b = &piece->reader->blocks;
+	struct worker *w = arg;
+	struct pd_sharing *s = w->sharing;
+	const struct pd_blocks *b = &w->reader.blocks;
 
-	if (piece->worker == 0)
+	(void)done;
+	(void)size;
+	if (w->number == 0)
 		return ask(s, b->offset - b->start);
 	return !atomic_load(&s->stop) && !atomic_load(&s->unusual);
 }
@@ -264,8 +266,8 @@ static void work_on(struct worker *w)
 
 	w->piece = (struct pd_piece){ .reader = &w->reader,
 				      .worker = w->number,
-				      .sharing = w->sharing };
-	while (pd_piece_goes_on(&w->piece) && take(w->sharing, &t, &w->piece.number) &&
+				      .progress = { continue_piece, w } };
+	while (continue_piece(w, 0, 0) && take(w->sharing, &t, &w->piece.number) &&
 	       read_piece(w, &t))
 		;
 	if (w->open)
@@ -306,7 +308,7 @@ static unsigned start(struct worker *workers, unsigned n)
 	return i;
 }
 
-#define NS_BETWEEN 50000000 /* two calls of go_on while others work */
+#define NS_BETWEEN 50000000 /* two reports of progress while others work */
 
 /* Waits for the other threads. */
 static void wait_for_others(struct pd_sharing *s)
@@ -354,13 +356,8 @@ static void learn_heads(const struct pd_session *session)
 	}
 }
 
-static uint64_t size_of_piece(const struct pd_session *session, unsigned threads)
+static uint64_t size_of_piece(uint64_t size, unsigned threads)
 {
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < session->n_files; i++)
-		for (size_t k = 0; k < session->files[i]->n_streams; k++)
-			size += session->files[i]->streams[k].data.size;
 	size /= (uint64_t)threads * PER_THREAD;
 	return size < SMALLEST ? SMALLEST : size > LARGEST ? LARGEST : size;
 }
@@ -368,11 +365,13 @@ static uint64_t size_of_piece(const struct pd_session *session, unsigned threads
 enum pd_pieces pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work)
 {
 	unsigned threads = pd_pieces_threads(session, work->threads), n;
+	uint64_t all = pd_session_size(session);
 	struct pd_sharing s = {
 		.session = session,
 		.work = work,
+		.all = all,
 		/* alone, nobody needs to guess */
-		.size = threads == 1 ? UINT64_MAX / 2 : size_of_piece(session, threads),
+		.size = threads == 1 ? UINT64_MAX / 2 : size_of_piece(all, threads),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.left = PTHREAD_COND_INITIALIZER,
 	};

@@ -9,20 +9,25 @@
 #ifndef PERFLUA_PERFDATA_PIECES_H
 #define PERFLUA_PERFDATA_PIECES_H
 
+#include "base/progress.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/container/session.h"
 
 enum pd_pieces {
 	PD_PIECES_DONE, /* each record was read once */
 	PD_PIECES_NOT, /* it cannot be shared, or was not cut right: nothing that was done counts */
-	PD_PIECES_ENDED, /* go_on, or whoever reads, said no */
+	PD_PIECES_ENDED, /* progress, or whoever reads, said no */
 };
 
 struct pd_piece {
 	struct pd_reader *reader;
 	unsigned worker; /* the number of the thread */
 	size_t number; /* of the piece: they ascend in the session, and of one thread in time */
-	struct pd_sharing *sharing; /* its own */
+	/*
+	 * To be asked now and then while the piece is read; the reader tells how far that is.
+	 * When it says no, leave the rest, and return true.
+	 */
+	struct pb_progress progress;
 };
 
 struct pd_pieces_work {
@@ -32,17 +37,13 @@ struct pd_pieces_work {
 	 * PD_PIECES_NOT. False: no more, of any thread.
 	 */
 	bool (*read)(void *arg, const struct pd_piece *piece);
-	/* in the caller's thread, now and then; NULL: yes */
-	bool (*go_on)(void *arg, uint64_t done);
 	void *arg;
+	const struct pb_progress *progress; /* in the caller's thread; NULL: nobody is asked */
 };
 
 /* For how many threads there is work, at most `most`; 1: what comes once, or is little, is not shared. */
 unsigned pd_pieces_threads(const struct pd_session *session, unsigned most);
 
 enum pd_pieces pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work);
-
-/* To be asked now and then while a piece is read. False: leave the rest, and return true. */
-bool pd_piece_goes_on(const struct pd_piece *piece);
 
 #endif

@@ -24,11 +24,12 @@ enum pd_order_kind {
 struct pd_walk {
 	struct pd_session *session;
 	/*
-	 * The caller may change before the first record: the types that are delivered (all); the times, in
-	 * ns, outside of which nothing needs to be delivered but may be (all); how many
-	 * threads may make an index (one); whether to read ahead (no); go_on, asked now and then
-	 * where it takes long (NULL: yes); who meets records of which types as they are read; whether
-	 * samples with counter values are split (no): then none of them is left out for its time.
+	 * The caller may change before the first record: the types that are delivered (all);
+	 * the times, in ns, outside of which nothing needs to be delivered but may be (all);
+	 * how many threads may make an index (one); whether to read ahead (no); the progress of
+	 * making an index (nobody is asked); who meets records of which types as they are read;
+	 * whether samples with counter values are split (no): then none of them is left out for
+	 * its time.
 	 */
 	struct pd_wanted wanted;
 	uint64_t late; /* records that came too late for their place, of what was walked to its end */

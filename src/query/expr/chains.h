@@ -68,10 +68,10 @@ void pq_chains_seal(struct pq_chains *chains);
 
 /*
  * Takes in the chains of `from`, which may be of another thread that is at its end: numbers[i] becomes the number that
- * from's chain i has in `chains`. go_on (NULL: yes) is asked now and then whether to; once it says no, *ended becomes
+ * from's chain i has in `chains`. Once progress says no, *ended becomes
  * true, and the other numbers are not set. False: no memory.
  */
 bool pq_chains_merge(struct pq_chains *chains, const struct pq_chains *from, uint32_t *numbers,
-		     bool (*go_on)(void *arg), void *arg, bool *ended);
+		     const struct pb_progress *progress, bool *ended);
 
 #endif

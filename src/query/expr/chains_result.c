@@ -7,7 +7,7 @@
 #include "base/vector.h"
 #include "chains_inside.h"
 
-#define ASK_EVERY 4096 /* chains between two calls of go_on */
+#define ASK_EVERY 4096 /* chains between two reports of progress */
 
 uint32_t pq_chains_size(const struct pq_chains *c)
 {
@@ -90,7 +90,7 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 }
 
 bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t *numbers,
-		     bool (*go_on)(void *arg), void *arg, bool *ended)
+		     const struct pb_progress *progress, bool *ended)
 {
 	uint32_t *known = calloc(from->n_frames + 1, sizeof(*known)), *frames = NULL;
 	size_t room = 0;
@@ -100,7 +100,7 @@ bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t
 		const struct pq_chain *chain = &from->list[i];
 		unsigned kind = chain->kind;
 
-		*ended = go_on && i % ASK_EVERY == 0 && !go_on(arg);
+		*ended = i % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0);
 		if (*ended)
 			break;
 		done = pb_reserve_more(frames, 0, chain->n + 1, room);

@@ -42,13 +42,5 @@ bool pq_scope_passes(const struct pq_scope *scope)
 
 uint64_t pq_scope_size(const struct pq_scope *scope)
 {
-	const struct pd_session *session = scope->session;
-	uint64_t size = 0;
-
-	if (pq_scope_passes(scope))
-		return 0;
-	for (size_t i = 0; i < session->n_files; i++)
-		for (size_t k = 0; k < session->files[i]->n_streams; k++)
-			size += session->files[i]->streams[k].data.size;
-	return size;
+	return pq_scope_passes(scope) ? 0 : pd_session_size(scope->session);
 }

@@ -4,6 +4,7 @@
 #ifndef PERFLUA_QUERY_SCOPE_H
 #define PERFLUA_QUERY_SCOPE_H
 
+#include "base/progress.h"
 #include "expr.h"
 #include "perfdata/order/walk.h"
 
@@ -22,12 +23,7 @@ struct pq_scope {
 	bool split; /* samples with counter values are looked at value by value: perfdata's counters.h */
 	const struct pq_node *filter; /* NULL: all records */
 	unsigned threads;	      /* at most; 1: only the caller's */
-	/*
-	 * asked now and then, in the caller's thread, whether to go on (NULL: yes); `done` of `size` bytes are read,
-	 * a size of 0 is not known
-	 */
-	bool (*go_on)(void *arg, uint64_t done, uint64_t size);
-	void *arg;
+	struct pb_progress progress;  /* asked in the caller's thread, but for rows.h */
 	uint64_t *late; /* NULL, or where to add up the records that came too late for their place in time */
 };
 

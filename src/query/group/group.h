@@ -59,12 +59,12 @@ void pq_groups_destroy(struct pq_groups *groups);
 bool pq_groups_add(struct pq_groups *groups);
 
 /*
- * Adds the groups of `from`, which are emptied. go_on (NULL: yes) is asked after so many groups whether
- * to go on; once it says no, the rest is dropped. False: no memory.
+ * Adds the groups of `from`, which are emptied. Progress is reported after so many groups, with
+ * no bytes; once it says no, the rest is dropped. False: no memory.
  */
 #define PQ_MERGED_AT_ONCE 4096
-bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from, bool (*go_on)(void *arg),
-		     void *arg);
+bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
+		     const struct pb_progress *progress);
 
 /* Why what was measured has no answer. */
 enum pq_wrong {

@@ -45,12 +45,12 @@ static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t
 
 /* A table of many groups does not fit the caches: what is fetched from memory is asked for before. */
 static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
-			 const uint32_t *chains, bool (*go_on)(void *arg), void *arg)
+			 const uint32_t *chains, const struct pb_progress *progress)
 {
 	uint32_t hashes[AHEAD];
 
 	for (size_t g = 0; g < from->table.n; g += AHEAD) {
-		if (go_on && g % PQ_MERGED_AT_ONCE == 0 && !go_on(arg))
+		if (g % PQ_MERGED_AT_ONCE == 0 && !pb_goes_on(progress, 0, 0))
 			break;
 
 		size_t n = from->table.n - g < AHEAD ? from->table.n - g : AHEAD;
@@ -73,8 +73,8 @@ static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
 	return true;
 }
 
-bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from, bool (*go_on)(void *arg),
-		     void *arg)
+bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
+		     const struct pb_progress *progress)
 {
 	uint32_t n_chains = from->chains ? pq_chains_size(from->chains) : 0, *chains = NULL;
 	bool ok = true, ended = false;
@@ -84,9 +84,9 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from, bool (*go
 		pq_chains_forget(from->chains);
 		chains = calloc(n_chains, sizeof(*chains));
 		ok = chains &&
-		     pq_chains_merge(groups->chains, from->chains, chains, go_on, arg, &ended);
+		     pq_chains_merge(groups->chains, from->chains, chains, progress, &ended);
 	}
-	ok = ok && (ended || merge_groups(groups, from, chains, go_on, arg));
+	ok = ok && (ended || merge_groups(groups, from, chains, progress));
 	free(chains);
 	groups->bad_weight = groups->bad_weight || from->bad_weight;
 	groups->n_aside += from->n_aside;

@@ -13,7 +13,7 @@
 #define MOST_LOOKED \
 	65536 /* records a batch is made of: somebody waits for it, who may be interrupted */
 #define MOST_TEXT ((size_t)256 << 10) /* bytes of it in a batch */
-#define ASK_EVERY 64 /* records between two calls of go_on: a filter may unwind each */
+#define ASK_EVERY 64 /* records between two reports of progress: a filter may unwind each */
 #define GROWTH	  4  /* of batches: the first is one row, for those who want no more */
 #define AHEAD	  6  /* batches that may wait */
 
@@ -67,14 +67,6 @@ static bool no_memory(const struct pq_rows *rows, struct pd_error *err)
 			    "no memory for rows");
 }
 
-static bool goes_on(void *arg)
-{
-	const struct pq_rows *rows = arg;
-	const struct pq_scope *scope = rows->scope;
-
-	return !scope->go_on || scope->go_on(scope->arg, 0, 0);
-}
-
 static bool meet(void *machine, const struct pd_record *rec)
 {
 	return pm_machine_add(machine, rec);
@@ -96,8 +88,7 @@ static bool start_walk(struct pq_rows *rows, struct pd_error *err)
 		wanted->from = scope->from;
 		wanted->to = scope->to;
 	}
-	wanted->go_on = goes_on;
-	wanted->arg = rows;
+	wanted->progress = scope->progress;
 	if (rows->passes && scope->machine) {
 		wanted->meets.meet = meet;
 		wanted->meets.arg = scope->machine;
@@ -280,7 +271,7 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 
 		if (atomic_load_explicit(&rows->stop, memory_order_relaxed))
 			break;
-		if (looked % ASK_EVERY == 0 && !goes_on(rows)) {
+		if (looked % ASK_EVERY == 0 && !pb_goes_on(&rows->scope->progress, 0, 0)) {
 			b->end = BATCH_END;
 			break;
 		}
@@ -401,7 +392,7 @@ int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *
 		}
 		if (!rows->asked_thread && wants_thread(rows))
 			start_thread(rows);
-		if (!goes_on(rows))
+		if (!pb_goes_on(&rows->scope->progress, 0, 0))
 			return 0;
 		b = rows->producer ? pb_producer_next(rows->producer) : make(rows, 0);
 		rows->last = b;

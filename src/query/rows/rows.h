@@ -17,8 +17,9 @@ struct pq_rows;
 #define PQ_MAX_ROW 255 /* values: as many as Lua's functions have parameters */
 
 /*
- * Rows of n values. The scope and the nodes must stay. NULL: see err. In scope->order; its go_on is asked in the
- * caller's thread, and in the one that makes rows.
+ * Rows of n values, in scope->order. The scope and the nodes must stay. NULL: see err. Its
+ * progress is asked in the caller's thread, and in the one that makes rows; how far that is, is
+ * not told.
  */
 struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node *const *nodes,
 			     size_t n, struct pd_error *err);

@@ -1,0 +1,29 @@
+/*
+ * Progress of work that may take long: the code that does it reports now and then how far it is, and
+ * asks whether to go on.
+ */
+#ifndef PERFLUA_BASE_PROGRESS_H
+#define PERFLUA_BASE_PROGRESS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zero-initialised: nobody is asked. */
+struct pb_progress {
+	/* Returns whether to go on. `done` of `size` bytes were read; a size of 0: it is not known. */
+	bool (*goes_on)(void *arg, uint64_t done, uint64_t size);
+	void *arg;
+};
+
+/* Returns progress that says no once a signal handler has set `flag`. NULL: nobody is asked. */
+struct pb_progress pb_until_set(const volatile sig_atomic_t *flag);
+
+/* Reports and asks: returns whether to go on. NULL: yes. */
+static inline bool pb_goes_on(const struct pb_progress *progress, uint64_t done, uint64_t size)
+{
+	return !progress || !progress->goes_on || progress->goes_on(progress->arg, done, size);
+}
+
+#endif
