@@ -13,7 +13,7 @@ end
 
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
-  { "base", "", "arena id_map map producer progress vector" },
+  { "base", "", "arena id_map map outcome producer progress vector" },
   { "perfdata/format", "base",
     "attr cursor error event feature feature_decode fields format layout names perf_text print print_scalar record "
     .. "regs rows sample value views" },

@@ -274,7 +274,7 @@ static uint64_t hash_state(const struct pq_groups *groups, const struct pq_state
 
 /* What came of it. */
 struct answer {
-	int ran;
+	enum pb_outcome ran;
 	enum pq_wrong wrong;
 	size_t n;
 	uint64_t sum; /* of all groups, whatever their order */
@@ -331,8 +331,9 @@ static struct answer run(const struct query *q, const struct pq_scope *scope)
 	struct pd_error err;
 
 	answer.ran = pq_run(scope, &q->grouping, &groups, &err);
-	FUZZ_CHECK(answer.ran < 0 || groups);
-	FUZZ_CHECK(answer.ran >= 0 || (err.code && err.message[0]));
+	FUZZ_CHECK(answer.ran == PB_FAILED || groups);
+	FUZZ_CHECK(answer.ran != PB_RETRY_SERIAL);
+	FUZZ_CHECK(answer.ran != PB_FAILED || (err.code && err.message[0]));
 	if (!groups)
 		return answer;
 	answer.n = pq_groups_size(groups);

@@ -284,8 +284,9 @@ static struct counted counted_of(const struct pd_session *session,
 	};
 }
 
-bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
-			  struct pd_batches *batches, const struct pb_progress *progress)
+enum pb_outcome pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
+				     struct pd_batches *batches,
+				     const struct pb_progress *progress)
 {
 	struct counted counted = counted_of(session, pd_batches_binder(batches));
 	bool unusual = false, goes_on = true;
@@ -297,7 +298,7 @@ bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session
 		goes_on = pb_goes_on(progress, batch->done, pd_session_size(session));
 		pd_batches_give_back(batches, batch);
 	}
-	return !unusual;
+	return unusual ? PB_RETRY_SERIAL : goes_on ? PB_OK : PB_STOPPED;
 }
 
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,

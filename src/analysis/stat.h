@@ -5,6 +5,7 @@
 #ifndef PERFLUA_PERFDATA_STAT_H
 #define PERFLUA_PERFDATA_STAT_H
 
+#include "base/outcome.h"
 #include "base/progress.h"
 #include "perfdata/stream/batches.h"
 #include "perfdata/order/walk.h"
@@ -41,14 +42,15 @@ void pd_stat_deinit(struct pd_stat *stat);
 
 /*
  * The same in parts: a stat of nothing; all records of a reader added to it, as pd_reader_next says; that of another
- * part of the session added, whose own it was. False: no memory; of batches: they are unusual, and nothing counts.
+ * part of the session added, whose own it was. False: no memory.
  */
 bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session);
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 		 struct pd_reader *reader, const struct pb_progress *progress,
 		 struct pd_error *err);
-bool pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
-			  struct pd_batches *batches, const struct pb_progress *progress);
+enum pb_outcome pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
+				     struct pd_batches *batches,
+				     const struct pb_progress *progress);
 void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from);
 
 #endif

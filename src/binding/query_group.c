@@ -491,20 +491,20 @@ int pl_file_group(lua_State *L)
 	struct pl_job *job = prepare(L);
 	struct pl_file *f = lua_touserdata(L, PL_FILE_AT);
 	struct pd_error err;
+	enum pb_outcome ran;
 	enum pq_wrong wrong;
-	int got;
 
 	set_machine(L, f, job);
 	f->late = 0;
 	job->scope.late = &f->late;
-	got = job->pairs.how ? pl_pairs_run(L, job, &err) :
+	ran = job->pairs.how ? pl_pairs_run(L, job, &err) :
 			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
 	keep_machine(f, job);
 	pl_progress_end(&job->progress);
 	/* a stream that was waited for ends as if the recording had ended */
-	if (got < 0 && pl_tells(job->progress.interrupt, &err))
+	if (ran == PB_FAILED && pl_tells(job->progress.interrupt, &err))
 		return luaL_error(L, "%s", err.message);
-	if (got <= 0)
+	if (ran != PB_OK)
 		pl_cut_pass(L, job->progress.part);
 	pl_check_names(L, f);
 	pl_file_report(L, f);

@@ -81,6 +81,6 @@ void pl_report_free(struct pl_job *job);
  * was counted is left in the options.
  */
 void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job);
-int pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);
+enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);
 
 #endif

@@ -20,7 +20,7 @@ void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job)
 	lua_settop(L, top);
 }
 
-int pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err)
+enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err)
 {
 	const struct pq_paired paired = {
 		.nodes = job->pairs.nodes,
@@ -29,10 +29,10 @@ int pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err)
 		.kept = job->pairs.kept,
 	};
 	struct pq_pair_counts counts = { 0 };
-	int got = pq_run_pairs(&job->scope, &paired, &job->grouping, &job->groups, &counts,
-			       &job->progress.part, err);
+	enum pb_outcome ran = pq_run_pairs(&job->scope, &paired, &job->grouping, &job->groups,
+					   &counts, &job->progress.part, err);
 
 	pl_push_pair_counts(L, &counts);
 	lua_setfield(L, PL_OPTIONS_AT, "counts");
-	return got;
+	return ran;
 }

@@ -255,8 +255,7 @@ bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigne
 	*s = (struct pm_sideband){ .n_finders = work.threads };
 	s->finders = search.finders = calloc(work.threads, sizeof(*s->finders));
 	pm_machine_types(&search.types);
-	if (s->finders && pd_pieces_read(session, &work) == PD_PIECES_DONE &&
-	    gather(s, session))
+	if (s->finders && pd_pieces_read(session, &work) == PB_OK && gather(s, session))
 		return true;
 	pm_sideband_deinit(s);
 	return false;

@@ -40,7 +40,7 @@ static bool count_pieces(struct counting *c, struct pd_stat *stat)
 	c->stats = calloc(work.threads, sizeof(*c->stats));
 	for (unsigned i = 0; ok && i < work.threads; i++)
 		ok = c->stats && pd_stat_init(&c->stats[i], session);
-	ok = ok && pd_pieces_read(c->scope->session, &work) != PD_PIECES_NOT;
+	ok = ok && pd_pieces_read(c->scope->session, &work) != PB_RETRY_SERIAL;
 	for (unsigned i = 0; c->stats && i < work.threads; i++) {
 		if (ok)
 			pd_stat_merge(stat, &c->stats[i]);
@@ -61,7 +61,8 @@ static bool count_batches(const struct pq_scope *scope, struct pd_stat *stat)
 						      &none, scope->threads);
 	bool ok = batches && pd_stat_init(stat, session);
 
-	if (ok && !pd_stat_read_batches(stat, session, batches, &scope->progress)) {
+	if (ok &&
+	    pd_stat_read_batches(stat, session, batches, &scope->progress) == PB_RETRY_SERIAL) {
 		pd_stat_deinit(stat);
 		ok = false;
 	}

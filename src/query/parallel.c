@@ -131,8 +131,8 @@ static bool read_piece(void *arg, const struct pd_piece *piece)
 	struct member *member = &team->members[piece->worker];
 	struct pd_error err;
 
-	if (make(team, member) && pq_worker_read(&member->worker, piece->reader,
-						 &piece->progress, &err) != PQ_READ_FAILED)
+	if (make(team, member) &&
+	    pq_worker_read(&member->worker, piece->reader, &piece->progress, &err) != PB_FAILED)
 		return true;
 	atomic_store(&team->no_memory, true);
 	return false;
@@ -171,9 +171,9 @@ static void deinit(struct team *team, unsigned n)
 	free(team->members);
 }
 
-int pq_parallel_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-		    unsigned threads, bool *shared, struct pq_groups **groups,
-		    struct pd_error *err)
+enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
+				const struct pq_grouping *grouping, unsigned threads,
+				struct pq_groups **groups, struct pd_error *err)
 {
 	struct team team = {
 		.scope = scope,
@@ -188,25 +188,25 @@ int pq_parallel_run(const struct pq_scope *scope, const struct pq_grouping *grou
 		.arg = &team,
 		.progress = &progress,
 	};
-	enum pd_pieces done = PD_PIECES_NOT;
-	bool ok = team.members && (!scope->machine || pm_machine_prepare(scope->machine));
+	enum pb_outcome ran = PB_FAILED;
 
 	if (team.members)
 		memset(team.members, 0, threads * sizeof(*team.members));
-	if (ok)
-		done = pd_pieces_read(scope->session, &work);
-	*shared = !ok || done != PD_PIECES_NOT;
-	if (done == PD_PIECES_DONE)
+	if (team.members && (!scope->machine || pm_machine_prepare(scope->machine)))
+		ran = pd_pieces_read(scope->session, &work);
+	if (ran == PB_OK)
 		team.done = team.size;
-	ok = ok && *shared && !atomic_load(&team.no_memory) && put_together(&team, threads);
-	if (ok) {
+	if ((ran == PB_OK || ran == PB_STOPPED) &&
+	    (atomic_load(&team.no_memory) || !put_together(&team, threads)))
+		ran = PB_FAILED;
+	if (ran == PB_OK || ran == PB_STOPPED) {
 		*groups = team.members[0].worker.groups;
 		team.members[0].worker.groups = NULL;
-	} else if (*shared) {
+	} else if (ran == PB_FAILED) {
 		pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
 			     "no memory for the groups of records");
 	}
 	if (team.members)
 		deinit(&team, threads);
-	return ok ? done == PD_PIECES_DONE && !team.cut : -1;
+	return team.cut && ran == PB_OK ? PB_STOPPED : ran;
 }

@@ -10,12 +10,9 @@
 unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
 			     const char **why);
 
-/*
- * As pq_run, by so many threads. *shared false: it cannot be shared after all, nothing was done, and the answer means
- * nothing.
- */
-int pq_parallel_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-		    unsigned threads, bool *shared, struct pq_groups **groups,
-		    struct pd_error *err);
+/* As pq_run, by so many threads. PB_RETRY_SERIAL: it cannot be shared after all. */
+enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
+				const struct pq_grouping *grouping, unsigned threads,
+				struct pq_groups **groups, struct pd_error *err);
 
 #endif

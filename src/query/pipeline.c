@@ -16,13 +16,6 @@ struct pipeline {
 	uint64_t latest; /* time of what was taken */
 };
 
-enum piped {
-	ALL,
-	ENDED, /* progress said no */
-	VOID,  /* what was added up cannot be relied on */
-	NO_MEMORY,
-};
-
 bool pq_pipeline_fits(const struct pq_scope *scope)
 {
 	const struct pd_session *session = scope->session;
@@ -34,7 +27,7 @@ bool pq_pipeline_fits(const struct pq_scope *scope)
 }
 
 /* Adds up the batch that waits longest. */
-static enum piped take_first(struct pipeline *p)
+static enum pb_outcome take_first(struct pipeline *p)
 {
 	struct pd_batch *batch = p->waiting[p->first];
 	bool unknown = false, ok = true;
@@ -45,16 +38,16 @@ static enum piped take_first(struct pipeline *p)
 		p->latest = batch->latest;
 	if (p->incoming && (batch->untimed || !pm_incoming_until(p->incoming, p->latest))) {
 		pd_batches_give_back(p->batches, batch);
-		return VOID;
+		return PB_RETRY_SERIAL;
 	}
 	for (size_t i = 0; ok && i < batch->n_rows; i++)
 		ok = pq_worker_take_row(&p->worker, p->stream, p->binder, &batch->rows[i],
 					&unknown);
 	pd_batches_give_back(p->batches, batch);
 	if (!ok)
-		return NO_MEMORY;
+		return PB_FAILED;
 	/* an event that is not known is of no known time */
-	return p->incoming && unknown ? VOID : ALL;
+	return p->incoming && unknown ? PB_RETRY_SERIAL : PB_OK;
 }
 
 /* Has the first one's time come, `rounds` being over? */
@@ -65,9 +58,9 @@ static bool is_due(const struct pipeline *p, uint64_t rounds)
 }
 
 /* Takes a batch in, and adds up what is due. */
-static enum piped take(struct pipeline *p, struct pd_batch *batch)
+static enum pb_outcome take(struct pipeline *p, struct pd_batch *batch)
 {
-	enum piped piped = ALL;
+	enum pb_outcome piped = PB_OK;
 	bool ok = true;
 
 	p->waiting[(p->first + p->n++) % WAITS] = batch;
@@ -78,33 +71,33 @@ static enum piped take(struct pipeline *p, struct pd_batch *batch)
 		ok = pm_incoming_meet(p->incoming, rec, batch->picked[i].last);
 	}
 	if (!ok)
-		return VOID;
-	while (piped == ALL && is_due(p, batch->rounds))
+		return PB_RETRY_SERIAL;
+	while (piped == PB_OK && is_due(p, batch->rounds))
 		piped = take_first(p);
 	return piped;
 }
 
 /* All batches. */
-static enum piped take_all(struct pipeline *p)
+static enum pb_outcome take_all(struct pipeline *p)
 {
-	enum piped piped = ALL;
+	enum pb_outcome piped = PB_OK;
 	struct pd_batch *batch;
 	bool unusual = false;
 
-	while (piped == ALL && (batch = pd_batches_next(p->batches, &unusual))) {
+	while (piped == PB_OK && (batch = pd_batches_next(p->batches, &unusual))) {
 		uint64_t done = batch->done;
 
 		piped = take(p, batch);
-		if (piped == ALL &&
+		if (piped == PB_OK &&
 		    !pb_goes_on(&p->scope->progress, done, p->stream->data.size))
-			piped = ENDED;
+			piped = PB_STOPPED;
 	}
 	if (unusual)
-		return VOID;
-	while (piped == ALL && p->n)
+		return PB_RETRY_SERIAL;
+	while (piped == PB_OK && p->n)
 		piped = take_first(p);
-	if (piped == ALL && p->incoming && !pm_incoming_until(p->incoming, UINT64_MAX))
-		return VOID;
+	if (piped == PB_OK && p->incoming && !pm_incoming_until(p->incoming, UINT64_MAX))
+		return PB_RETRY_SERIAL;
 	return piped;
 }
 
@@ -125,22 +118,22 @@ static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
 }
 
 /* Reads the machine on the way, unless incoming is NULL. */
-static enum piped run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-		      struct pm_incoming *incoming, struct pq_groups **groups)
+static enum pb_outcome run(const struct pq_scope *scope, const struct pq_grouping *grouping,
+			   struct pm_incoming *incoming, struct pq_groups **groups)
 {
 	struct pipeline p = {
 		.scope = scope,
 		.stream = &scope->session->files[0]->streams[0],
 		.incoming = incoming,
 	};
-	enum piped piped = begin(&p, grouping) ? take_all(&p) : NO_MEMORY;
+	enum pb_outcome piped = begin(&p, grouping) ? take_all(&p) : PB_FAILED;
 
 	for (; p.n; p.n--, p.first = (p.first + 1) % WAITS)
 		pd_batches_give_back(p.batches, p.waiting[p.first]);
 	pd_batches_stop(p.batches);
-	if (piped < VOID && p.worker.fields.failed)
-		piped = NO_MEMORY;
-	if (piped < VOID) {
+	if ((piped == PB_OK || piped == PB_STOPPED) && p.worker.fields.failed)
+		piped = PB_FAILED;
+	if (piped == PB_OK || piped == PB_STOPPED) {
 		*groups = p.worker.groups;
 		p.worker.groups = NULL;
 	}
@@ -158,43 +151,43 @@ static bool asks_for_samples_only(const struct pq_scope *scope)
 }
 
 /* In one pass, with the machine. */
-static enum piped run_once(const struct pq_scope *scope, const struct pq_grouping *grouping,
-			   struct pq_groups **groups)
+static enum pb_outcome run_once(const struct pq_scope *scope,
+				const struct pq_grouping *grouping, struct pq_groups **groups)
 {
 	struct pm_incoming *incoming;
-	enum piped piped = VOID;
+	enum pb_outcome piped = PB_RETRY_SERIAL;
 
 	if (!asks_for_samples_only(scope) || !pm_can_come(scope->session))
-		return VOID;
+		return PB_RETRY_SERIAL;
 	incoming = pm_incoming_create(scope->machine);
 	if (incoming)
 		piped = run(scope, grouping, incoming, groups);
 	pm_incoming_destroy(incoming);
-	if (piped == ALL)
+	if (piped == PB_OK)
 		*scope->unread = false;
-	else if (piped == VOID && !pm_machine_clear(scope->machine))
-		piped = NO_MEMORY;
+	else if (piped == PB_RETRY_SERIAL && !pm_machine_clear(scope->machine))
+		piped = PB_FAILED;
 	return piped;
 }
 
-int pq_pipeline_run(const struct pq_scope *scope, const struct pq_grouping *grouping, bool *ran,
-		    struct pq_groups **groups, struct pd_error *err)
+enum pb_outcome pq_pipeline_run(const struct pq_scope *scope,
+				const struct pq_grouping *grouping, struct pq_groups **groups,
+				struct pd_error *err)
 {
-	enum piped piped = VOID;
+	enum pb_outcome piped = PB_RETRY_SERIAL;
 
-	*ran = true;
 	if (scope->machine && scope->unread && *scope->unread) {
 		piped = run_once(scope, grouping, groups);
-		if (piped == VOID && !pm_machine_read(scope->machine, scope->threads, err))
-			return -1;
-		if (piped == VOID)
+		if (piped == PB_RETRY_SERIAL &&
+		    !pm_machine_read(scope->machine, scope->threads, err))
+			return PB_FAILED;
+		if (piped == PB_RETRY_SERIAL)
 			*scope->unread = false;
 	}
-	if (piped == VOID)
+	if (piped == PB_RETRY_SERIAL)
 		piped = run(scope, grouping, NULL, groups);
-	*ran = piped != VOID;
-	if (piped == NO_MEMORY)
+	if (piped == PB_FAILED)
 		pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
 			     "no memory for the groups of records");
-	return piped == ALL ? 1 : piped == ENDED ? 0 : -1;
+	return piped;
 }

@@ -12,10 +12,11 @@
 bool pq_pipeline_fits(const struct pq_scope *scope);
 
 /*
- * As pq_run. *ran false: something about the recording is unusual; the machine was read, if there is one, and nothing
- * else was done: the answer means nothing.
+ * As pq_run. PB_RETRY_SERIAL: something about the recording is unusual; the machine was read,
+ * if there is one, and nothing else was done.
  */
-int pq_pipeline_run(const struct pq_scope *scope, const struct pq_grouping *grouping, bool *ran,
-		    struct pq_groups **groups, struct pd_error *err);
+enum pb_outcome pq_pipeline_run(const struct pq_scope *scope,
+				const struct pq_grouping *grouping, struct pq_groups **groups,
+				struct pd_error *err);
 
 #endif

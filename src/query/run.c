@@ -37,20 +37,20 @@ static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 }
 
 /* Reads stream after stream, of what can be read again. */
-static enum pq_read read_streams(struct pass *p, struct pd_error *err)
+static enum pb_outcome read_streams(struct pass *p, struct pd_error *err)
 {
 	const struct pd_session *session = p->scope->session;
 	const struct pb_progress progress = { continue_stream, p };
-	enum pq_read read = PQ_READ_ALL;
+	enum pb_outcome read = PB_OK;
 
 	for (size_t i = 0; i < session->n_files; i++) {
 		struct pd_file *file = session->files[i];
 
-		for (size_t k = 0; k < file->n_streams && read == PQ_READ_ALL; k++) {
+		for (size_t k = 0; k < file->n_streams && read == PB_OK; k++) {
 			struct pd_reader reader;
 
 			if (!pd_reader_init(&reader, &file->streams[k], err))
-				return PQ_READ_FAILED;
+				return PB_FAILED;
 			read = pq_worker_read(&p->worker, &reader, &progress, err);
 			p->before += file->streams[k].data.size;
 			pd_reader_deinit(&reader);
@@ -67,7 +67,7 @@ static bool meet(void *machine, const struct pd_record *rec)
 }
 
 /* Reads what passes once, or in the order of time. */
-static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct pd_error *err)
+static enum pb_outcome read_walk(struct pass *p, enum pd_order_kind order, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
 	struct pd_walk walk;
@@ -76,7 +76,7 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 	int got;
 
 	if (!pd_walk_init(&walk, scope->session, order, err))
-		return PQ_READ_FAILED;
+		return PB_FAILED;
 	walk.wanted.types = scope->types;
 	walk.wanted.threads = scope->threads;
 	walk.wanted.split = scope->split;
@@ -110,11 +110,11 @@ static enum pq_read read_walk(struct pass *p, enum pd_order_kind order, struct p
 		*scope->late += walk.late;
 	/* nobody waits for a stream once there is an interrupt */
 	if (got < 0 && !pd_error_interrupted(err))
-		return PQ_READ_FAILED;
-	return got || p->ended ? PQ_READ_ENDED : PQ_READ_ALL;
+		return PB_FAILED;
+	return got || p->ended ? PB_STOPPED : PB_OK;
 }
 
-static enum pq_read read_alone(struct pass *p, struct pd_error *err)
+static enum pb_outcome read_alone(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
 
@@ -130,59 +130,60 @@ static void no_memory(const struct pq_scope *scope, struct pd_error *err)
 }
 
 /* By the caller's thread alone: as pq_run. */
-static int run_alone(const struct pq_scope *scope, const struct pq_grouping *grouping,
-		     struct pq_groups **groups, struct pd_error *err)
+static enum pb_outcome run_alone(const struct pq_scope *scope,
+				 const struct pq_grouping *grouping, struct pq_groups **groups,
+				 struct pd_error *err)
 {
 	struct pass pass = { .scope = scope, .size = pq_scope_size(scope) };
-	enum pq_read read = PQ_READ_FAILED;
+	enum pb_outcome read = PB_FAILED;
 
 	if (pq_worker_init(&pass.worker, scope, grouping))
 		read = read_alone(&pass, err);
 	else
 		no_memory(scope, err);
-	if (read != PQ_READ_FAILED && pass.worker.fields.failed) {
+	if (read != PB_FAILED && pass.worker.fields.failed) {
 		no_memory(scope, err);
-		read = PQ_READ_FAILED;
+		read = PB_FAILED;
 	}
-	if (read != PQ_READ_FAILED) {
+	if (read != PB_FAILED) {
 		*groups = pass.worker.groups;
 		pass.worker.groups = NULL;
 	}
 	pq_worker_deinit(&pass.worker);
-	return read == PQ_READ_FAILED ? -1 : read == PQ_READ_ALL;
+	return read;
 }
 
 /* As pq_run, for the events that are known. */
-static int run_once(const struct pq_scope *scope, const struct pq_grouping *grouping,
-		    struct pq_groups **groups, struct pd_error *err)
+static enum pb_outcome run_once(const struct pq_scope *scope,
+				const struct pq_grouping *grouping, struct pq_groups **groups,
+				struct pd_error *err)
 {
 	const char *why;
 	unsigned threads = pq_parallel_threads(scope, grouping, &why);
-	bool shared = false;
-	int ran = -1;
+	enum pb_outcome ran = PB_RETRY_SERIAL;
 
 	if (pq_pipeline_fits(scope)) {
-		ran = pq_pipeline_run(scope, grouping, &shared, groups, err);
-		if (shared)
+		ran = pq_pipeline_run(scope, grouping, groups, err);
+		if (ran != PB_RETRY_SERIAL)
 			return ran;
 	} else if (scope->unread && *scope->unread) {
 		if (!pm_machine_read(scope->machine, scope->threads, err))
-			return -1;
+			return PB_FAILED;
 		*scope->unread = false;
 	}
 	if (threads > 1)
-		ran = pq_parallel_run(scope, grouping, threads, &shared, groups, err);
-	return shared ? ran : run_alone(scope, grouping, groups, err);
+		ran = pq_parallel_run(scope, grouping, threads, groups, err);
+	return ran == PB_RETRY_SERIAL ? run_alone(scope, grouping, groups, err) : ran;
 }
 
-int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-	   struct pq_groups **groups, struct pd_error *err)
+enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
+		       struct pq_groups **groups, struct pd_error *err)
 {
 	bool split = pq_scope_splits(scope);
-	int ran = run_once(scope, grouping, groups, err);
+	enum pb_outcome ran = run_once(scope, grouping, groups, err);
 
 	/* in pipe mode the pass itself may meet the first event whose samples are to be split */
-	if (ran <= 0 || split || pq_scope_passes(scope) || !pq_scope_splits(scope))
+	if (ran != PB_OK || split || pq_scope_passes(scope) || !pq_scope_splits(scope))
 		return ran;
 	pq_groups_destroy(*groups);
 	*groups = NULL;

@@ -9,16 +9,17 @@
 #ifndef PERFLUA_QUERY_RUN_H
 #define PERFLUA_QUERY_RUN_H
 
+#include "base/outcome.h"
 #include "query/group/group.h"
 #include "query/expr/scope.h"
 
 /*
- * The groups of all records in the scope. 1: *groups is the caller's. 0: progress said no;
- * *groups has what was read until then, and is the caller's, too. -1: err says why; without a
- * file's fault code "ENOMEM".
+ * Groups all records in the scope; PB_STOPPED: those that were read until then. *groups becomes
+ * the caller's, unless PB_FAILED, whose code is "ENOMEM" where no file is at fault. Never
+ * PB_RETRY_SERIAL.
  */
-int pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-	   struct pq_groups **groups, struct pd_error *err);
+enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
+		       struct pq_groups **groups, struct pd_error *err);
 
 /* May it read the machine itself, at less cost than before it: see scope.unread. */
 bool pq_run_reads(const struct pq_scope *scope);

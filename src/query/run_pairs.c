@@ -69,9 +69,9 @@ static int add_all(struct adder *a, const struct pq_scope *scope, struct pq_rows
 	return got < 0 && pd_error_interrupted(err) ? 0 : got;
 }
 
-int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
-		 const struct pq_grouping *grouping, struct pq_groups **groups,
-		 struct pq_pair_counts *counts, double *part, struct pd_error *err)
+enum pb_outcome pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
+			     const struct pq_grouping *grouping, struct pq_groups **groups,
+			     struct pq_pair_counts *counts, double *part, struct pd_error *err)
 {
 	struct pq_rows *rows = NULL;
 	struct adder a;
@@ -92,5 +92,7 @@ int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 	}
 	pq_rows_close(rows);
 	adder_deinit(&a);
-	return got == 0 ? pb_goes_on(&scope->progress, 0, 0) : -1;
+	if (got != 0)
+		return PB_FAILED;
+	return pb_goes_on(&scope->progress, 0, 0) ? PB_OK : PB_STOPPED;
 }

@@ -4,6 +4,7 @@
 #ifndef PERFLUA_QUERY_RUN_PAIRS_H
 #define PERFLUA_QUERY_RUN_PAIRS_H
 
+#include "base/outcome.h"
 #include "query/group/group.h"
 #include "query/rows/rows.h"
 
@@ -18,8 +19,8 @@ struct pq_paired {
  * As pq_run; the fields of `grouping` and `kept` are those of rows. The counts are set unless it fails.
  * *part becomes the part of the session that was read (pd_session_part).
  */
-int pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
-		 const struct pq_grouping *grouping, struct pq_groups **groups,
-		 struct pq_pair_counts *counts, double *part, struct pd_error *err);
+enum pb_outcome pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
+			     const struct pq_grouping *grouping, struct pq_groups **groups,
+			     struct pq_pair_counts *counts, double *part, struct pd_error *err);
 
 #endif

@@ -137,8 +137,8 @@ bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
 	return ok;
 }
 
-enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
-			    const struct pb_progress *progress, struct pd_error *err)
+enum pb_outcome pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
+			       const struct pb_progress *progress, struct pd_error *err)
 {
 	const struct pd_blocks *b = &reader->blocks;
 	uint64_t size = b->limit - b->start, asked = b->offset;
@@ -146,20 +146,20 @@ enum pq_read pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
 	int got;
 
 	if (!pb_goes_on(progress, 0, size))
-		return PQ_READ_ENDED;
+		return PB_STOPPED;
 	reader->want = w->scope->types;
 	look_at(w, reader->file);
 	while ((got = pd_reader_next(reader, &rec, err)) > 0) {
 		if (!pq_worker_take(w, &rec) || !take_block(w, reader)) {
 			pd_error_set(err, "ENOMEM", reader->stream->input->path, rec.offset,
 				     "no memory for the groups of records");
-			return PQ_READ_FAILED;
+			return PB_FAILED;
 		}
 		if (b->offset - asked >= ASK_EVERY) {
 			asked = b->offset;
 			if (!pb_goes_on(progress, asked - b->start, size))
-				return PQ_READ_ENDED;
+				return PB_STOPPED;
 		}
 	}
-	return got < 0 ? PQ_READ_FAILED : PQ_READ_ALL;
+	return got < 0 ? PB_FAILED : PB_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef PERFLUA_QUERY_WORKER_H
 #define PERFLUA_QUERY_WORKER_H
 
+#include "base/outcome.h"
 #include "query/group/group.h"
 #include "query/expr/scope.h"
 #include "perfdata/stream/batches.h"
@@ -57,14 +58,8 @@ bool pq_worker_take_row(struct pq_worker *worker, const struct pd_stream *stream
 			const struct pd_binder *binder, const struct pd_row *row,
 			bool *unknown);
 
-enum pq_read {
-	PQ_READ_ALL,
-	PQ_READ_ENDED,	/* progress said no */
-	PQ_READ_FAILED, /* see err */
-};
-
 /* Takes all records of a reader in; progress is of what that reads. */
-enum pq_read pq_worker_read(struct pq_worker *worker, struct pd_reader *reader,
-			    const struct pb_progress *progress, struct pd_error *err);
+enum pb_outcome pq_worker_read(struct pq_worker *worker, struct pd_reader *reader,
+			       const struct pb_progress *progress, struct pd_error *err);
 
 #endif

@@ -87,7 +87,7 @@ static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
 	pd_run_end(&run, reader);
 }
 
-enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
+enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 		       const struct pd_stamp *stamp, const struct pb_progress *progress,
 		       struct pd_error *err)
 {
@@ -102,7 +102,7 @@ enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 		bool found, ends;
 
 		if (pd_is_compressed(rec.type) || rec.chunk_offset != PD_NO_CHUNK)
-			return PD_INDEX_NONE;
+			return PB_RETRY_SERIAL;
 		found = pd_stamp_of(stamp, &rec, &time) && cutting->leading;
 		ends = !pd_cutter_fits(cutter, &rec, time) || (found && cutter->chunk.size);
 		if (ends && !keep(cutting))
@@ -116,37 +116,37 @@ enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 			add_block(reader, stamp, cutter);
 		if (++asked % ASK_EVERY == 0 &&
 		    !pb_goes_on(progress, b->offset - b->start, b->limit - b->start))
-			return PD_INDEX_ENDED;
+			return PB_STOPPED;
 	}
 	if (got < 0)
-		return PD_INDEX_FAILED;
+		return PB_FAILED;
 	if (cutter->chunk.size && !keep(cutting))
 		goto no_memory;
 	if (cutting->leading)
 		cutting->n_leading = cutting->index.n;
-	return PD_INDEX_MADE;
+	return PB_OK;
 no_memory:
 	pd_error_set(err, "ENOMEM", reader->stream->input->path, PD_NO_OFFSET,
 		     "no memory for the order of its records");
-	return PD_INDEX_FAILED;
+	return PB_FAILED;
 }
 
-enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
+enum pb_outcome pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
 			      const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_cutting cutting = { .leading = false };
 	struct pd_index *index;
 	struct pd_reader reader;
-	enum pd_indexed made = PD_INDEX_FAILED;
+	enum pb_outcome made = PB_FAILED;
 
 	if (stream->index)
-		return PD_INDEX_MADE;
+		return PB_OK;
 	if (stream->input->stream)
-		return PD_INDEX_NONE;
+		return PB_RETRY_SERIAL;
 	index = calloc(1, sizeof(*index));
 	if (!index) {
 		pd_error_set(err, "ENOMEM", stream->input->path, PD_NO_OFFSET, "no memory");
-		return PD_INDEX_FAILED;
+		return PB_FAILED;
 	}
 	if (pd_reader_init(&reader, stream, err)) {
 		pd_blocks_read_ahead(&reader.blocks);
@@ -154,7 +154,7 @@ enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *s
 		*index = cutting.index;
 		pd_reader_deinit(&reader);
 	}
-	if (made == PD_INDEX_MADE)
+	if (made == PB_OK)
 		pd_stream_set_index(stream, index);
 	else
 		pd_index_destroy(index);

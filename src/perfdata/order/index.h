@@ -5,6 +5,7 @@
 #ifndef PERFLUA_PERFDATA_INDEX_H
 #define PERFLUA_PERFDATA_INDEX_H
 
+#include "base/outcome.h"
 #include "base/progress.h"
 #include "chunk.h"
 #include "opened.h"
@@ -16,25 +17,19 @@ struct pd_index {
 	size_t n;
 };
 
-enum pd_indexed {
-	PD_INDEX_MADE,	 /* stream->index is there */
-	PD_INDEX_NONE,	 /* it cannot be: the records are compressed, or come but once */
-	PD_INDEX_ENDED,	 /* progress said no */
-	PD_INDEX_FAILED, /* see err */
-};
-
 /*
- * Makes the index of a stream, unless it has one. The numbers of its chunks are without the stream's, which
- * depends on what it is merged with.
+ * Makes the index of a stream, unless it has one. The numbers of its chunks are without the
+ * stream's, which depends on what it is merged with. PB_RETRY_SERIAL: there cannot be one, as
+ * the records are compressed, or come but once: their order is a queue's.
  */
-enum pd_indexed pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
+enum pb_outcome pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
 			      const struct pb_progress *progress, struct pd_error *err);
 
 /*
- * The same of all streams of a session at once, by several threads. PD_INDEX_NONE: it cannot be, or would make no haste,
- * and nothing was done; pd_index_make says what is in the way.
+ * Makes the indexes of all streams of a session at once, by several threads. It never fails:
+ * where it cannot, or it would make no haste, pd_index_make says what is in the way.
  */
-enum pd_indexed pd_index_share(struct pd_session *session,
+enum pb_outcome pd_index_share(struct pd_session *session,
 			       const struct pd_merge_stream *streams, size_t n,
 			       unsigned threads, const struct pb_progress *progress);
 
@@ -48,8 +43,8 @@ struct pd_cutting {
 	size_t n_leading;
 };
 
-/* Cuts the records of a reader into chunks. PD_INDEX_NONE: some are compressed. */
-enum pd_indexed pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
+/* Cuts the records of a reader into chunks. PB_RETRY_SERIAL: some are compressed. */
+enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 		       const struct pd_stamp *stamp, const struct pb_progress *progress,
 		       struct pd_error *err);
 

@@ -50,7 +50,7 @@ static bool cut_piece(void *arg, const struct pd_piece *piece)
 	struct pd_reader *reader = piece->reader;
 	const struct pd_stamp *stamp = stamp_of(s, reader->stream);
 	struct part *part = calloc(1, sizeof(*part));
-	enum pd_indexed made;
+	enum pb_outcome made;
 	struct pd_error err;
 
 	if (!part || !stamp) {
@@ -67,7 +67,7 @@ static bool cut_piece(void *arg, const struct pd_piece *piece)
 	s->n_parts++;
 	pthread_mutex_unlock(&s->lock);
 	made = pd_cut(&part->cutting, reader, stamp, &piece->progress, &err);
-	if (made == PD_INDEX_MADE || made == PD_INDEX_ENDED)
+	if (made == PB_OK || made == PB_STOPPED)
 		return true;
 	fail(s);
 	return false;
@@ -180,7 +180,7 @@ static bool can_share(const struct pd_session *session, const struct pd_merge_st
 	return true;
 }
 
-enum pd_indexed pd_index_share(struct pd_session *session,
+enum pb_outcome pd_index_share(struct pd_session *session,
 			       const struct pd_merge_stream *streams, size_t n,
 			       unsigned threads, const struct pb_progress *progress)
 {
@@ -192,20 +192,13 @@ enum pd_indexed pd_index_share(struct pd_session *session,
 	struct pd_pieces_work work = {
 		.threads = threads, .progress = progress, .read = cut_piece, .arg = &s
 	};
-	enum pd_indexed made = PD_INDEX_NONE;
+	enum pb_outcome made;
 
 	if (!can_share(session, streams, n) || pd_pieces_threads(session, threads) < 2)
-		return made;
-	switch (pd_pieces_read(session, &work)) {
-	case PD_PIECES_DONE:
-		made = join(&s) ? PD_INDEX_MADE : PD_INDEX_NONE;
-		break;
-	case PD_PIECES_ENDED:
-		made = s.failed ? PD_INDEX_NONE : PD_INDEX_ENDED;
-		break;
-	case PD_PIECES_NOT:
-		break;
-	}
+		return PB_RETRY_SERIAL;
+	made = pd_pieces_read(session, &work);
+	if (made == PB_OK ? !join(&s) : s.failed)
+		made = PB_RETRY_SERIAL;
 	drop_parts(&s);
 	pthread_mutex_destroy(&s.lock);
 	return made;

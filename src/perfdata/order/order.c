@@ -37,25 +37,25 @@ static bool any_time(const struct pd_order *o)
 }
 
 /* Makes the indexes of all streams, or finds that there cannot be one. */
-static enum pd_indexed make_indexes(struct pd_order *o, struct pd_session *files,
+static enum pb_outcome make_indexes(struct pd_order *o, struct pd_session *files,
 				    const struct pd_wanted *wanted, struct pd_error *err)
 {
-	enum pd_indexed shared;
+	enum pb_outcome shared;
 
 	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].stream->input->stream)
-			return PD_INDEX_NONE;
+			return PB_RETRY_SERIAL;
 	shared = pd_index_share(files, o->streams, o->n, wanted->threads, &wanted->progress);
-	if (shared != PD_INDEX_NONE)
+	if (shared != PB_RETRY_SERIAL)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {
-		enum pd_indexed made = pd_index_make(o->streams[i].stream, &o->streams[i].stamp,
+		enum pb_outcome made = pd_index_make(o->streams[i].stream, &o->streams[i].stamp,
 						     &wanted->progress, err);
 
-		if (made != PD_INDEX_MADE)
+		if (made != PB_OK)
 			return made;
 	}
-	return PD_INDEX_MADE;
+	return PB_OK;
 }
 
 static uint64_t type_bits(const struct pd_types *types)
@@ -69,7 +69,7 @@ static uint64_t type_bits(const struct pd_types *types)
 }
 
 /* Merges all chunks that may hold something that is wanted. */
-static enum pd_ordered merge(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
+static enum pb_outcome merge(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
 			     struct pd_error *err)
 {
 	uint64_t types = type_bits(&wanted->types), all = 0;
@@ -97,7 +97,7 @@ static enum pd_ordered merge(struct pd_order *o, const struct pd_wanted *wanted,
 				pd_error_set(err, "ENOMEM", o->streams[i].stream->input->path,
 					     PD_NO_OFFSET,
 					     "no memory for the order of its records");
-				return PD_ORDER_FAILED;
+				return PB_FAILED;
 			}
 		}
 	}
@@ -105,10 +105,10 @@ static enum pd_ordered merge(struct pd_order *o, const struct pd_wanted *wanted,
 	if (o->merge.most > window)
 		o->merge.most = window;
 	pd_merge_start(&o->merge);
-	return PD_ORDERED;
+	return PB_OK;
 }
 
-static enum pd_ordered queue(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
+static enum pb_outcome queue(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
 			     struct pd_error *err)
 {
 	o->queued = true;
@@ -118,14 +118,14 @@ static enum pd_ordered queue(struct pd_order *o, const struct pd_wanted *wanted,
 		.meets = wanted->meets,
 		.window = window,
 	};
-	return pd_queue_init(&o->queue, err) ? PD_ORDERED : PD_ORDER_FAILED;
+	return pd_queue_init(&o->queue, err) ? PB_OK : PB_FAILED;
 }
 
-enum pd_ordered pd_order_init(struct pd_order *o, const struct pd_session *session,
+enum pb_outcome pd_order_init(struct pd_order *o, const struct pd_session *session,
 			      size_t first, size_t n, const struct pd_wanted *wanted,
 			      struct pd_error *err)
 {
-	enum pd_ordered ordered = PD_ORDER_NONE;
+	enum pb_outcome ordered = PB_RETRY_SERIAL;
 	struct pd_session files = *session;
 
 	files.files += first;
@@ -134,24 +134,15 @@ enum pd_ordered pd_order_init(struct pd_order *o, const struct pd_session *sessi
 	if (!list_streams(o, session, first, n, &wanted->types)) {
 		pd_error_set(err, "ENOMEM", session->files[first]->path, PD_NO_OFFSET,
 			     "no memory");
-		ordered = PD_ORDER_FAILED;
+		ordered = PB_FAILED;
 	} else if (any_time(o)) {
-		switch (make_indexes(o, &files, wanted, err)) {
-		case PD_INDEX_MADE:
+		ordered = make_indexes(o, &files, wanted, err);
+		if (ordered == PB_OK)
 			ordered = merge(o, wanted, session->window, err);
-			break;
-		case PD_INDEX_NONE:
+		else if (ordered == PB_RETRY_SERIAL)
 			ordered = queue(o, wanted, session->window, err);
-			break;
-		case PD_INDEX_ENDED:
-			ordered = PD_ORDER_ENDED;
-			break;
-		case PD_INDEX_FAILED:
-			ordered = PD_ORDER_FAILED;
-			break;
-		}
 	}
-	if (ordered != PD_ORDERED)
+	if (ordered != PB_OK)
 		pd_order_deinit(o);
 	return ordered;
 }

@@ -7,6 +7,7 @@
 #ifndef PERFLUA_PERFDATA_ORDER_H
 #define PERFLUA_PERFDATA_ORDER_H
 
+#include "base/outcome.h"
 #include "base/progress.h"
 #include "queue.h"
 #include "perfdata/container/session.h"
@@ -31,15 +32,12 @@ struct pd_wanted {
 	struct pd_meets meets;	     /* of streams and compressed records only */
 };
 
-enum pd_ordered {
-	PD_ORDERED,
-	PD_ORDER_NONE,	 /* no record has a time */
-	PD_ORDER_ENDED,	 /* progress said no */
-	PD_ORDER_FAILED, /* see err */
-};
-
-/* Of the files first … first + n - 1. */
-enum pd_ordered pd_order_init(struct pd_order *order, const struct pd_session *session,
+/*
+ * Orders the records of the files first … first + n - 1. PB_STOPPED: wanted->progress said no,
+ * and there are none. PB_RETRY_SERIAL: no record has a time, so they are to be read as they
+ * lie.
+ */
+enum pb_outcome pd_order_init(struct pd_order *order, const struct pd_session *session,
 			      size_t first, size_t n, const struct pd_wanted *wanted,
 			      struct pd_error *err);
 void pd_order_deinit(struct pd_order *order);

@@ -362,7 +362,7 @@ static uint64_t size_of_piece(uint64_t size, unsigned threads)
 	return size < SMALLEST ? SMALLEST : size > LARGEST ? LARGEST : size;
 }
 
-enum pd_pieces pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work)
+enum pb_outcome pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work)
 {
 	unsigned threads = pd_pieces_threads(session, work->threads), n;
 	uint64_t all = pd_session_size(session);
@@ -378,11 +378,11 @@ enum pd_pieces pd_pieces_read(struct pd_session *session, const struct pd_pieces
 	struct worker *workers;
 
 	if (passes(session))
-		return PD_PIECES_NOT;
+		return PB_RETRY_SERIAL;
 	learn_heads(session);
 	workers = aligned_alloc(APART, threads * sizeof(*workers));
 	if (!workers)
-		return PD_PIECES_NOT;
+		return PB_RETRY_SERIAL;
 	memset(workers, 0, threads * sizeof(*workers));
 	for (unsigned i = 0; i < threads; i++) {
 		workers[i].sharing = &s;
@@ -397,6 +397,6 @@ enum pd_pieces pd_pieces_read(struct pd_session *session, const struct pd_pieces
 	pthread_mutex_destroy(&s.lock);
 	pthread_cond_destroy(&s.left);
 	if (atomic_load(&s.unusual))
-		return PD_PIECES_NOT;
-	return atomic_load(&s.stop) ? PD_PIECES_ENDED : PD_PIECES_DONE;
+		return PB_RETRY_SERIAL;
+	return atomic_load(&s.stop) ? PB_STOPPED : PB_OK;
 }

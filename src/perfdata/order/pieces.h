@@ -9,15 +9,10 @@
 #ifndef PERFLUA_PERFDATA_PIECES_H
 #define PERFLUA_PERFDATA_PIECES_H
 
+#include "base/outcome.h"
 #include "base/progress.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/container/session.h"
-
-enum pd_pieces {
-	PD_PIECES_DONE, /* each record was read once */
-	PD_PIECES_NOT, /* it cannot be shared, or was not cut right: nothing that was done counts */
-	PD_PIECES_ENDED, /* progress, or whoever reads, said no */
-};
 
 struct pd_piece {
 	struct pd_reader *reader;
@@ -34,7 +29,7 @@ struct pd_pieces_work {
 	unsigned threads; /* at most; number 0 is the caller's */
 	/*
 	 * In a thread, for each piece it takes: reads all of the reader's records, which never fails: what does is
-	 * PD_PIECES_NOT. False: no more, of any thread.
+	 * PB_RETRY_SERIAL. False: no more, of any thread.
 	 */
 	bool (*read)(void *arg, const struct pd_piece *piece);
 	void *arg;
@@ -44,6 +39,10 @@ struct pd_pieces_work {
 /* For how many threads there is work, at most `most`; 1: what comes once, or is little, is not shared. */
 unsigned pd_pieces_threads(const struct pd_session *session, unsigned most);
 
-enum pd_pieces pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work);
+/*
+ * Has each record read once. PB_STOPPED: progress, or `read`, said no. PB_RETRY_SERIAL: the
+ * session cannot be shared, or something about it is unusual. It never fails.
+ */
+enum pb_outcome pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work);
 
 #endif

@@ -64,20 +64,20 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
  * As pd_order_init for the next n files. Where samples are split none is left out for its time; the
  * first pass over a recording in pipe mode may find out that it has such samples.
  */
-static enum pd_ordered init_order(struct pd_walk *w, size_t n, struct pd_error *err)
+static enum pb_outcome init_order(struct pd_walk *w, size_t n, struct pd_error *err)
 {
 	struct pd_wanted wanted = w->wanted;
 
 	for (;;) {
 		bool split = wanted.split && pd_session_has_counters(w->session);
-		enum pd_ordered ordered;
+		enum pb_outcome ordered;
 
 		if (split) {
 			wanted.from = 0;
 			wanted.to = UINT64_MAX;
 		}
 		ordered = pd_order_init(&w->order, w->session, w->file, n, &wanted, err);
-		if (ordered != PD_ORDERED || split || !wanted.split ||
+		if (ordered != PB_OK || split || !wanted.split ||
 		    !pd_session_has_counters(w->session))
 			return ordered;
 		pd_order_deinit(&w->order);
@@ -90,17 +90,17 @@ static int next_files(struct pd_walk *w, struct pd_error *err)
 	size_t n = w->session->one_clock ? w->session->n_files : 1;
 
 	switch (init_order(w, n, err)) {
-	case PD_ORDERED:
+	case PB_OK:
 		w->state = PD_WALK_ORDERED;
 		w->file += n;
 		return 1;
-	case PD_ORDER_NONE:
+	case PB_RETRY_SERIAL:
 		w->file_order = w->file + n;
 		return next_stream(w, err);
-	case PD_ORDER_ENDED:
+	case PB_STOPPED:
 		w->file = w->session->n_files;
 		return 0;
-	case PD_ORDER_FAILED:
+	case PB_FAILED:
 		break;
 	}
 	return -1;

@@ -1,0 +1,14 @@
+/*
+ * How work ended that its caller may stop, or for which there is a fast way and a sure one.
+ */
+#ifndef PERFLUA_BASE_OUTCOME_H
+#define PERFLUA_BASE_OUTCOME_H
+
+enum pb_outcome {
+	PB_OK,
+	PB_STOPPED,	 /* progress said no: what was done until then counts */
+	PB_RETRY_SERIAL, /* it cannot be done in this way: nothing counts, one thread is to do it */
+	PB_FAILED,	 /* see err */
+};
+
+#endif
