@@ -242,11 +242,6 @@ static int cursor_gc(lua_State *L)
 	return 0;
 }
 
-static bool meet(void *machine, const struct pd_record *rec)
-{
-	return pm_machine_add(machine, rec);
-}
-
 /* Which records, in which order. */
 static void set_scope(lua_State *L, struct pl_cursor *c, int cursor, int options)
 {
@@ -273,24 +268,12 @@ static void open_filter(lua_State *L, struct pl_cursor *c)
 
 static void open_walk(lua_State *L, struct pl_cursor *c)
 {
-	struct pd_wanted *wanted = &c->walk.wanted;
 	struct pd_error err;
 
-	if (!pd_walk_init(&c->walk, c->file->session, c->scope.order, &err))
+	/* ahead: no thread makes records beside the loop, which may do little with each */
+	if (!pq_scope_open_walk(&c->scope, true, &c->walk, &err))
 		luaL_error(L, "%s", err.message);
 	c->open = true;
-	wanted->progress = c->scope.progress;
-	wanted->types = c->scope.types;
-	wanted->threads = c->scope.threads;
-	wanted->split = c->scope.split;
-	wanted->ahead = c->scope.threads > 1;
-	wanted->from = c->scope.from;
-	wanted->to = c->scope.to;
-	if (pl_file_passes(c->file)) {
-		wanted->meets.meet = meet;
-		wanted->meets.arg = c->scope.machine;
-		pm_machine_types(&wanted->meets.types);
-	}
 	if (c->scope.filter)
 		open_filter(L, c);
 }

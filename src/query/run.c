@@ -23,7 +23,7 @@ static bool continue_stream(void *arg, uint64_t done, uint64_t size)
 	return pb_goes_on(&p->scope->progress, p->before + done, p->size);
 }
 
-/* The progress of a walk: records tell how far it is, the making of an index does not. */
+/* The progress of a walk, told by the last record, whatever `done` is of. */
 static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 {
 	struct pass *p = arg;
@@ -61,13 +61,8 @@ static enum pb_outcome read_streams(struct pass *p, struct pd_error *err)
 
 #define ASK_EVERY 64 /* records between two reports of progress: each may be unwound */
 
-static bool meet(void *machine, const struct pd_record *rec)
-{
-	return pm_machine_add(machine, rec);
-}
-
 /* Reads what passes once, or in the order of time. */
-static enum pb_outcome read_walk(struct pass *p, enum pd_order_kind order, struct pd_error *err)
+static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
 	struct pd_walk walk;
@@ -75,21 +70,11 @@ static enum pb_outcome read_walk(struct pass *p, enum pd_order_kind order, struc
 	size_t asked = 0;
 	int got;
 
-	if (!pd_walk_init(&walk, scope->session, order, err))
+	/* streams and the order of time are never read ahead; split samples could be */
+	if (!pq_scope_open_walk(scope, false, &walk, err))
 		return PB_FAILED;
-	walk.wanted.types = scope->types;
-	walk.wanted.threads = scope->threads;
-	walk.wanted.split = scope->split;
+	/* not the scope's: records tell how far the pass is, the making of an index does not */
 	walk.wanted.progress = (struct pb_progress){ continue_walk, p };
-	if (scope->by_time) {
-		walk.wanted.from = scope->from;
-		walk.wanted.to = scope->to;
-	}
-	if (scope->machine && pq_scope_passes(scope)) {
-		walk.wanted.meets.meet = meet;
-		walk.wanted.meets.arg = scope->machine;
-		pm_machine_types(&walk.wanted.meets.types);
-	}
 	p->walk = &walk;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		p->rec = &rec;
@@ -119,7 +104,7 @@ static enum pb_outcome read_alone(struct pass *p, struct pd_error *err)
 	const struct pq_scope *scope = p->scope;
 
 	if (scope->order == PD_ORDER_TIME || pq_scope_passes(scope) || pq_scope_splits(scope))
-		return read_walk(p, scope->order, err);
+		return read_walk(p, err);
 	return read_streams(p, err);
 }
 

@@ -26,6 +26,35 @@ bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsi
 	       (!scope->by_time || in_time(scope, rec, time_id));
 }
 
+static bool tell_machine(void *machine, const struct pd_record *rec)
+{
+	return pm_machine_add(machine, rec);
+}
+
+bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk *walk,
+			struct pd_error *err)
+{
+	struct pd_wanted *wanted = &walk->wanted;
+
+	if (!pd_walk_init(walk, scope->session, scope->order, err))
+		return false;
+	wanted->types = scope->types;
+	wanted->threads = scope->threads;
+	wanted->split = scope->split;
+	wanted->ahead = ahead && scope->threads > 1;
+	wanted->progress = scope->progress;
+	if (scope->by_time) {
+		wanted->from = scope->from;
+		wanted->to = scope->to;
+	}
+	if (scope->machine && pq_scope_passes(scope)) {
+		wanted->meets.meet = tell_machine;
+		wanted->meets.arg = scope->machine;
+		pm_machine_types(&wanted->meets.types);
+	}
+	return true;
+}
+
 bool pq_scope_splits(const struct pq_scope *scope)
 {
 	return scope->split && pd_types_has(&scope->types, PD_RECORD_SAMPLE) &&

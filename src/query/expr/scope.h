@@ -31,6 +31,19 @@ struct pq_scope {
 bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsigned time_id);
 
 /*
+ * Opens a walk over the records that may be in the scope; pq_in_scope and the filter say which
+ * are. A stream that passes once tells the scope's machine what it says of the system as it is
+ * read.
+ *
+ * Of several threads one reads ahead if `ahead` is true and the records come in the order of
+ * files: for callers who spend little time on most records, so that they would wait for them.
+ * The caller may change walk->wanted before the first record. On failure there is nothing to
+ * close.
+ */
+bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk *walk,
+			struct pd_error *err);
+
+/*
  * Returns true if counter values are known to be met: then one worker reads all samples, in the
  * scope's order.
  */

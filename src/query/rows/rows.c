@@ -67,36 +67,6 @@ static bool no_memory(const struct pq_rows *rows, struct pd_error *err)
 			    "no memory for rows");
 }
 
-static bool meet(void *machine, const struct pd_record *rec)
-{
-	return pm_machine_add(machine, rec);
-}
-
-static bool start_walk(struct pq_rows *rows, struct pd_error *err)
-{
-	const struct pq_scope *scope = rows->scope;
-	struct pd_wanted *wanted = &rows->walk.wanted;
-
-	if (!pd_walk_init(&rows->walk, scope->session, scope->order, err))
-		return false;
-	rows->walking = true;
-	wanted->types = scope->types;
-	wanted->threads = scope->threads;
-	wanted->split = scope->split;
-	wanted->ahead = scope->threads > 1 && scope->filter;
-	if (scope->by_time) {
-		wanted->from = scope->from;
-		wanted->to = scope->to;
-	}
-	wanted->progress = scope->progress;
-	if (rows->passes && scope->machine) {
-		wanted->meets.meet = meet;
-		wanted->meets.arg = scope->machine;
-		pm_machine_types(&wanted->meets.types);
-	}
-	return true;
-}
-
 static bool asks_machine(const struct pq_rows *rows, const struct pq_node *const *nodes)
 {
 	const struct pq_scope *scope = rows->scope;
@@ -160,8 +130,11 @@ static struct pq_rows *open_rows(const struct pq_scope *scope,
 	rows->passes = pq_scope_passes(scope);
 	rows->looks = scope->events || scope->by_time;
 	rows->time_id = pd_name_id(&scope->session->files[0]->names, "time", 4);
-	if (compile(rows, nodes) && open_pairs(rows, nodes, how) ? start_walk(rows, err) :
-								   no_memory(rows, err))
+	if (!compile(rows, nodes) || !open_pairs(rows, nodes, how))
+		no_memory(rows, err);
+	else /* ahead: a filter drops records faster than they are read; rows take longer */
+		rows->walking = pq_scope_open_walk(scope, scope->filter, &rows->walk, err);
+	if (rows->walking)
 		return rows;
 	pq_rows_close(rows);
 	return NULL;
