@@ -1,5 +1,6 @@
 -- perflua: recordings of Linux perf, asked from Lua.
 
+local binaries = require "perflua.file.binaries"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
@@ -24,7 +25,7 @@ local perflua = {
 }
 
 local file_methods = core.methods("file")
-local methods = { records = records.records, samples = records.samples, run = run.run }
+local methods = { records = records.records, samples = records.samples, run = run.run, binaries = binaries.binaries }
 for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do file_methods[name] = method end
 
 -- file.events[name]: the first event of that name.

@@ -136,6 +136,61 @@ function File:resolve(pid, addr, time) end
 ---@field map perflua.View.map?
 ---@field srcline string? # Source file and line.
 
+---Every binary of the recording, and where its symbols and lines come from. Of a stream that was read
+---nothing tells which binaries samples hit: then the symbols of all are looked for.
+---@param options? { load?: "hit"|"all"|"none" } # Whose symbols are looked for: "hit" (default) by a sample's ip.
+---@return perflua.Binary[] # As they were first mapped.
+function File:binaries(options) end
+
+---@class perflua.Binary
+---@field name string # As `dso` has it.
+---@field build_id string? # In hex; nil if it was not recorded.
+---@field kind "file"|"kernel"|"module"|"vdso"|"jit"|"bpf"|"memory"
+---@field guest boolean? # True of a guest's.
+---@field source integer? # The recording it is of, from 1 on, where several are systems of their own.
+---@field samples integer? # Whose ip lies in it; of two with one name and build-id, of both. Nil: not counted.
+---@field loaded boolean # Its symbols were looked for. The fields below are nil if they were not.
+---@field symbols integer? # How many it has.
+---@field symbol_file string? # The file they were read from.
+---@field found string? # Where that file was found: "recorded path", "build-id cache", "debug link" …
+---@field mapped_file string? # The file that was mapped: its program headers place symbols and lines.
+---@field debug_file string? # The file with its debug information: source lines, inlined functions.
+---@field reason string? # Why it has no symbols.
+---@field tried perflua.Tried[]? # Each file that was looked at, in the order of the search.
+
+---@class perflua.Tried
+---@field path string
+---@field where string? # The path comes from: "build-id cache" …
+---@field verdict string # "has the symbols", or why it was not taken.
+
+---What was at an address over time: one item for each time range, without gaps.
+---@param pid integer? # Nil: only what the kernel had there.
+---@param address integer
+---@param time? integer # ns: only the range with this time.
+---@param guest? integer # The pid of a guest: an address of its kernel, or of its process `pid`.
+---@return perflua.Stay[]
+---@return "kernel"|"user" # Whose address it is, by itself.
+function File:history(pid, address, time, guest) end
+
+---@class perflua.Stay
+---@field from integer? # ns; nil: since before the recording.
+---@field to integer? # ns, not included; nil: to its end.
+---@field source integer? # The recording it is of, from 1 on, where several are systems of their own.
+---@field map perflua.View.map? # What covered the address; nil: nothing was mapped. So are all fields below.
+---@field made integer? # When the map was made, ns.
+---@field binary perflua.Binary?
+---@field address integer? # In the binary: the offset in the file, of a program; the address itself, of the kernel.
+---@field elf_address integer? # As nm and addr2line show it; nil if no file tells.
+---@field covered perflua.Symbol? # The symbol that covers it; nil: none does.
+---@field before perflua.Symbol? # The last one that begins before the address,
+---@field after perflua.Symbol? # and the first one that begins after it.
+---@field lines { symbol: string?, srcline: string?, file: string? }[]? # Inlined functions first, innermost first.
+
+---@class perflua.Symbol
+---@field symbol string
+---@field start integer # Addresses in the binary.
+---@field stop integer # Not included.
+
 ---Looks for the symbols of all binaries that were mapped.
 ---@return perflua.Missing[] # those that have none
 ---@return perflua.Missing[] # those that were used so far without a recorded build-id

@@ -89,6 +89,7 @@ static inline bool pl_goes_on(void *flag)
 
 /* Sets an integer of the table on top, which Lua takes for a signed one. [-0, +0] */
 void pl_set_integer(lua_State *L, const char *name, uint64_t value);
+void pl_set_string(lua_State *L, const char *name, const char *text); /* NULL: nothing */
 
 /* A userdata of zeros, with a finalizer of its own, to own what a longjmp would lose. [-0, +1] */
 void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc);
@@ -178,10 +179,15 @@ bool pl_machine_make(struct pl_file *file, struct pd_error *err);
 void pl_machine_free(struct pl_file *file);
 /* Makes a machine that was read the file's, which has none. False: no memory; it stays the caller's. */
 bool pl_machine_take(struct pl_file *file, struct pm_machine *machine);
-int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
-int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
-int pl_file_resolve(lua_State *L); /* file:resolve(pid, addr [, time]) -> table | nil */
-int pl_file_missing(lua_State *L); /* file:missing() -> array of tables */
+int pl_file_thread(lua_State *L);   /* file:thread(tid [, time]) -> table | nil */
+int pl_file_threads(lua_State *L);  /* file:threads() -> array of tables */
+int pl_file_resolve(lua_State *L);  /* file:resolve(pid, addr [, time]) -> table | nil */
+int pl_file_missing(lua_State *L);  /* file:missing() -> array of tables */
+int pl_file_binaries(lua_State *L); /* file:list_binaries(load) -> array of tables */
+int pl_file_history(lua_State *L);  /* file:history(pid, address [, time]) -> array of tables */
+struct pm_map;
+/* {start, len, pgoff, filename, build_id, prot} [-0, +1] */
+void pl_push_map(lua_State *L, const struct pm_map *map);
 /*
  * Pushes what the recorded system knows of a record: v is of PD_MACHINE. `record` is the Record at that index of the
  * stack, 0 if there is none: then views cannot be. [-0, +1]

@@ -32,29 +32,22 @@ static const char *field_kind(const struct pd_field *field)
 				 types[field->kind]);
 }
 
-/* Sets a string field of the table on top. [-0, +0] */
-static void set_string(lua_State *L, const char *key, const char *value)
-{
-	lua_pushstring(L, value);
-	lua_setfield(L, -2, key);
-}
-
 void pl_push_field(lua_State *L, const struct pd_field *field)
 {
 	lua_createtable(L, 0, 4);
-	set_string(L, "name", field->name);
-	set_string(L, "kind", field_kind(field));
-	set_string(L, "doc", field->doc);
+	pl_set_string(L, "name", field->name);
+	pl_set_string(L, "kind", field_kind(field));
+	pl_set_string(L, "doc", field->doc);
 	if (field->view)
-		set_string(L, "view", field->view->name);
+		pl_set_string(L, "view", field->view->name);
 }
 
 void pl_push_member(lua_State *L, const struct pd_member *member)
 {
 	lua_createtable(L, 0, 3);
-	set_string(L, "name", member->name);
-	set_string(L, "kind", type_kind(member->type));
-	set_string(L, "doc", member->doc);
+	pl_set_string(L, "name", member->name);
+	pl_set_string(L, "kind", type_kind(member->type));
+	pl_set_string(L, "doc", member->doc);
 }
 
 static void push_fields(lua_State *L, const struct pd_field *field)
@@ -86,8 +79,8 @@ int pl_types(lua_State *L)
 		lua_createtable(L, 0, 6);
 		lua_pushinteger(L, type);
 		lua_setfield(L, -2, "id");
-		set_string(L, "name", desc->name);
-		set_string(L, "doc", desc->doc);
+		pl_set_string(L, "name", desc->name);
+		pl_set_string(L, "doc", desc->doc);
 		lua_pushboolean(L, desc->container);
 		lua_setfield(L, -2, "container");
 		lua_pushboolean(L, desc->trailer);
@@ -128,8 +121,8 @@ static void add_views(lua_State *L, int views, const struct pd_field *field)
 		}
 		lua_pop(L, 1);
 		lua_createtable(L, 0, 5);
-		set_string(L, "name", desc->name);
-		set_string(L, "doc", desc->doc);
+		pl_set_string(L, "name", desc->name);
+		pl_set_string(L, "doc", desc->doc);
 		lua_pushboolean(L, desc->key != NULL);
 		lua_setfield(L, -2, "named");
 		push_members(L, desc->members);
@@ -166,8 +159,8 @@ int pl_feature_names(lua_State *L)
 		lua_createtable(L, 0, 3);
 		lua_pushinteger(L, table[i].bit);
 		lua_setfield(L, -2, "bit");
-		set_string(L, "name", table[i].name);
-		set_string(L, "doc", table[i].doc);
+		pl_set_string(L, "name", table[i].name);
+		pl_set_string(L, "doc", table[i].doc);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 	return 1;

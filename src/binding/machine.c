@@ -78,14 +78,6 @@ const struct pd_frame *pl_frames(lua_State *L, struct pl_file *f, const struct p
 	return frames;
 }
 
-static void set_string(lua_State *L, const char *name, const char *text)
-{
-	if (!text)
-		return;
-	lua_pushstring(L, text);
-	lua_setfield(L, -2, name);
-}
-
 /* Array of {symbol, srcline}; nil if there are none. [-0, +1] */
 static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record *rec,
 			 const struct pd_asked *asked)
@@ -101,8 +93,8 @@ static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record
 	lua_createtable(L, (int)n, 0);
 	for (size_t i = 0; i < n; i++) {
 		lua_createtable(L, 0, 2);
-		set_string(L, "symbol", lines[i].function);
-		set_string(L, "srcline", lines[i].srcline);
+		pl_set_string(L, "symbol", lines[i].function);
+		pl_set_string(L, "srcline", lines[i].srcline);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 }
@@ -126,8 +118,7 @@ void pl_push_machine(lua_State *L, struct pl_file *f, int record, const struct p
 		pl_push_value(L, record, &value);
 }
 
-/* {start, len, pgoff, filename, build_id, prot} [-0, +1] */
-static void push_map(lua_State *L, const struct pm_map *map)
+void pl_push_map(lua_State *L, const struct pm_map *map)
 {
 	lua_createtable(L, 0, 6);
 	for (uint32_t m = 0; pd_view_map.members[m].name; m++) {
@@ -157,7 +148,7 @@ static void add_map(void *arg, const struct pm_map *map)
 	struct map_list *list = arg;
 
 	luaL_checkstack(list->L, 4, "maps");
-	push_map(list->L, map);
+	pl_push_map(list->L, map);
 	lua_rawseti(list->L, -2, ++list->n);
 }
 
@@ -273,83 +264,15 @@ int pl_file_resolve(lua_State *L)
 		return 1;
 	}
 	lua_createtable(L, 0, 5);
-	set_string(L, "dso", place.map->dso->name);
-	push_map(L, place.map);
+	pl_set_string(L, "dso", place.map->dso->name);
+	pl_push_map(L, place.map);
 	lua_setfield(L, -2, "map");
 	if (place.symbol) {
-		set_string(L, "symbol", place.symbol->name);
+		pl_set_string(L, "symbol", place.symbol->name);
 		pl_set_integer(L, "symoff", pm_place_offset(&place));
 	}
 	if (ps_dso_lines(place.map->dso, place.address, &lines))
-		set_string(L, "srcline", lines[0].srcline);
+		pl_set_string(L, "srcline", lines[0].srcline);
 	pl_check_names(L, f);
 	return 1;
-}
-
-/* {filename, build_id, reason, tried} [-0, +1] */
-static void push_missing(lua_State *L, const struct ps_dso *dso)
-{
-	struct pd_value id = { .type = PD_HEX };
-
-	lua_createtable(L, 0, 4);
-	set_string(L, "filename", dso->name);
-	set_string(L, "reason", dso->reason);
-	if (dso->id.build_id.size) {
-		id.s.p = (const char *)dso->id.build_id.bytes;
-		id.s.n = dso->id.build_id.size;
-		pl_push_value(L, 0, &id);
-		lua_setfield(L, -2, "build_id");
-	}
-	lua_createtable(L, (int)dso->n_tried, 0);
-	for (size_t i = 0; i < dso->n_tried; i++) {
-		lua_pushstring(L, dso->tried[i]);
-		lua_rawseti(L, -2, (lua_Integer)i + 1);
-	}
-	lua_setfield(L, -2, "tried");
-}
-
-/*
- * Adds {filename, path} to the array at -2 if files here have named addresses of `dso`
- * unproven. [-0, +0]
- */
-static void add_unproven(lua_State *L, const struct ps_dso *dso)
-{
-	if (!ps_dso_is_unproven(dso))
-		return;
-	lua_createtable(L, 0, 2);
-	set_string(L, "filename", dso->name);
-	set_string(L, "path", dso->path);
-	lua_rawseti(L, -3, luaL_len(L, -3) + 1);
-}
-
-/*
- * file:missing() -> array of {filename, build_id, reason, tried}, array of {filename, path}:
- * the binaries without symbols, and those that were used so far though no build-id proves them.
- * Looks for the symbols of all binaries with code that were mapped.
- */
-int pl_file_missing(lua_State *L)
-{
-	struct pl_file *f = pl_check_open_file(L, 1);
-	const struct pm_machine *machine = pl_machine(L, f);
-	lua_Integer n = 0;
-
-	lua_settop(L, 1);
-	lua_newtable(L); /* unproven */
-	lua_newtable(L);
-	for (uint32_t system = 0; system < f->session->n_files; system++) {
-		struct ps_store *store = pm_machine_store(machine, system);
-
-		for (size_t i = 0; store && i < ps_store_count(store); i++) {
-			struct ps_dso *dso = ps_store_at(store, i);
-
-			add_unproven(L, dso);
-			if (dso->id.kind == PS_DATA || ps_dso_load(dso))
-				continue;
-			pl_check_names(L, f);
-			push_missing(L, dso);
-			lua_rawseti(L, -2, ++n);
-		}
-	}
-	lua_insert(L, 2);
-	return 2;
 }

@@ -21,6 +21,14 @@ void pl_set_integer(lua_State *L, const char *name, uint64_t value)
 	lua_setfield(L, -2, name);
 }
 
+void pl_set_string(lua_State *L, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	lua_pushstring(L, text);
+	lua_setfield(L, -2, name);
+}
+
 void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc)
 {
 	void *p = memset(lua_newuserdatauv(L, size, 0), 0, size);

@@ -17,6 +17,7 @@
 
 #include "fields.h"
 #include "frames.h"
+#include "history.h"
 #include "incoming.h"
 #include "maps.h"
 #include "places.h"

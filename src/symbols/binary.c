@@ -79,6 +79,7 @@ bool ps_load_vdso(struct ps_dso *dso)
 	ps_pick_init(&pick, dso);
 	if (!ps_find(dso, ps_pick_try, &pick) && strcmp(dso->id.name, "[vdso]") == 0 &&
 	    !dso->id.guest && own_vdso(dso->store, path, sizeof(path)))
-		ps_pick_try(&pick, path, PS_IMAGE);
+		ps_pick_try(&pick, &(struct ps_candidate){ path, PS_IMAGE,
+							   "the kernel that runs here" });
 	return load(&pick);
 }

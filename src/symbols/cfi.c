@@ -48,11 +48,12 @@ struct search {
 	const struct ps_dso *dso;
 };
 
-static bool try_file(void *arg, const char *path, enum ps_found found)
+static bool try_file(void *arg, const struct ps_candidate *candidate)
 {
 	struct search *search = arg;
 
-	if (found != PS_IMAGE || !open_as(&search->cfi->file, search->dso, path))
+	if (candidate->found != PS_IMAGE ||
+	    !open_as(&search->cfi->file, search->dso, candidate->path))
 		return false;
 	if (!search->cfi->file.is_debug)
 		return true;

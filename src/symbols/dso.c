@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "inside.h"
+#include "symbols/elf/elf.h"
 #include "symbols/jit/jitdump.h"
 
 static const char *recorded_name(const struct ps_dso *dso, char *text, size_t size)
@@ -118,21 +119,30 @@ bool ps_dso_name(struct ps_dso *dso)
 	return dso->name && dso->short_name;
 }
 
-void ps_dso_tried(struct ps_dso *dso, const char *path, const char *why)
+void ps_dso_tried(struct ps_dso *dso, const char *path, const char *where, const char *verdict)
 {
-	char text[PATH_MAX + 256];
-	const char **tried;
+	struct ps_tried *tried;
 
 	if (dso->n_tried % 8 == 0) {
-		tried = realloc(dso->tried, (dso->n_tried + 8) * sizeof(*tried));
+		tried = reallocarray(dso->tried, dso->n_tried + 8, sizeof(*tried));
 		if (!tried)
 			return;
 		dso->tried = tried;
 	}
-	snprintf(text, sizeof(text), "%s: %s", path, why);
-	dso->tried[dso->n_tried] = ps_store_text(dso->store, text);
-	if (dso->tried[dso->n_tried])
+	tried = &dso->tried[dso->n_tried];
+	tried->path = ps_store_text(dso->store, path);
+	tried->where = where;
+	tried->verdict = ps_store_text(dso->store, verdict);
+	if (tried->path && tried->verdict)
 		dso->n_tried++;
+}
+
+void ps_dso_judge(struct ps_dso *dso, size_t i, const char *verdict)
+{
+	const char *kept = i < dso->n_tried ? ps_store_text(dso->store, verdict) : NULL;
+
+	if (kept)
+		dso->tried[i].verdict = kept;
 }
 
 bool ps_dso_load_locked(struct ps_dso *dso)
@@ -211,6 +221,28 @@ bool ps_dso_load(struct ps_dso *dso)
 	return loaded;
 }
 
+bool ps_dso_elf_address(struct ps_dso *dso, uint64_t address, uint64_t *elf_address)
+{
+	struct ps_elf elf;
+	const char *reason;
+	bool found;
+
+	if (dso->id.kind == PS_KERNEL && dso->path && !dso->kallsyms) {
+		*elf_address = address - dso->bias;
+		return true;
+	}
+	if (dso->id.kind != PS_USER && dso->id.kind != PS_VDSO)
+		return false;
+	if (!dso->runtime)
+		return ps_segments_address(dso->segments, dso->n_segments, address,
+					   elf_address);
+	if (!ps_elf_open(&elf, dso->store->options.symfs, dso->runtime, &reason))
+		return false;
+	found = ps_elf_address(&elf, address, elf_address);
+	ps_elf_close(&elf);
+	return found;
+}
+
 const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, uint64_t time)
 {
 	const struct ps_symbol *symbol = ps_dso_symbol(dso, address), *made = NULL;
@@ -218,6 +250,19 @@ const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, u
 	if (dso->jitdump)
 		made = ps_jitdump_find(dso->jitdump, address, time);
 	return made ? made : symbol;
+}
+
+uint64_t ps_dso_symbol_last(struct ps_dso *dso, uint64_t address, uint64_t time)
+{
+	return dso->jitdump && ps_dso_load(dso) ? ps_jitdump_last(dso->jitdump, address, time) :
+						  UINT64_MAX;
+}
+
+size_t ps_dso_symbols(const struct ps_dso *dso)
+{
+	if (__atomic_load_n(&dso->state, __ATOMIC_ACQUIRE) != PS_LOADED)
+		return 0;
+	return dso->table.n + (dso->jitdump ? dso->jitdump->n : 0);
 }
 
 static struct ps_jitdump *make_jitdump(struct ps_store *store, const char *path, bool monotonic)

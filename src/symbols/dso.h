@@ -52,6 +52,13 @@ struct ps_dso_id {
 
 struct ps_store;
 
+/* A file that was looked at for the symbols of a binary. The strings are the store's. */
+struct ps_tried {
+	const char *path;
+	const char *where;   /* that path comes from: "build-id cache"; NULL: nothing to say */
+	const char *verdict; /* "has the symbols", or why it was not taken */
+};
+
 enum ps_state {
 	PS_UNTRIED, /* nothing was asked yet */
 	PS_LOADED,  /* has symbols */
@@ -70,6 +77,8 @@ struct ps_dso {
 	const char *path; /* has the table; of debug files too */
 	const char *
 		runtime; /* what was mapped: its program headers say where it lay; may be path */
+	const char
+		*list; /* of PS_MODULE: the kernel's symbols, which have its own; may be NULL */
 	/*
 	 * [n_segments]: of PS_USER where only a debug file was found, the segments whose
 	 * offsets in the mapped file follow from `mappings`; `runtime` is NULL then
@@ -79,9 +88,8 @@ struct ps_dso {
 	uint64_t bias; /* added to an address of the file gives that of the dso, of PS_KERNEL */
 	struct ps_mapping *mappings; /* [n_mappings]: the different ones, of PS_USER */
 	size_t n_mappings;
-	/* of PS_MISSING */
-	const char *reason; /* "no file has its build-id" … */
-	const char **tried; /* [n_tried]: paths, in the order of the search */
+	const char *reason;	/* of PS_MISSING: "no file has its build-id" … */
+	struct ps_tried *tried; /* [n_tried]: in the order of the search, also of PS_LOADED */
 	size_t n_tried;
 	struct ps_lines *lines; /* the module lines'; NULL: not asked for yet */
 	void (*destroy_lines)(struct ps_lines *lines);
@@ -142,6 +150,12 @@ static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t
  */
 const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, uint64_t time);
 
+/* Returns the last time up to which ps_dso_symbol_at() gives what it gives at `time`. */
+uint64_t ps_dso_symbol_last(struct ps_dso *dso, uint64_t address, uint64_t time);
+
+/* Returns how many symbols it has by now. */
+size_t ps_dso_symbols(const struct ps_dso *dso);
+
 /*
  * A process that mapped the file jit-PID.dump has the code it makes described there: `path` as it was recorded, for
  * a dso of kind PS_JIT of which no symbol was asked for yet. `monotonic`: the recording's clock is CLOCK_MONOTONIC,
@@ -149,6 +163,13 @@ const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, u
  * memory.
  */
 bool ps_dso_set_jitdump(struct ps_dso *dso, const char *path, bool monotonic);
+
+/*
+ * Turns an address of `dso`, whose symbols were looked for, into the one that its ELF file has
+ * for it, as nm and addr2line show. Returns false where there is no such file or no segment of
+ * it holds the address.
+ */
+bool ps_dso_elf_address(struct ps_dso *dso, uint64_t address, uint64_t *elf_address);
 
 /* What follows the last slash of a path, unless nothing does. */
 static inline const char *ps_base_name(const char *path)

@@ -17,6 +17,7 @@ struct search {
 	const char *symfs; /* "" for none */
 	const char *name;  /* the path that was recorded, from / on; NULL: it is none */
 	struct ps_build_id id;
+	const char *where; /* the paths come from that it is at */
 	ps_try_fn *fn;
 	void *arg;
 };
@@ -35,7 +36,8 @@ __attribute__((format(printf, 3, 4))) static bool try_path(const struct search *
 	va_start(args, format);
 	n = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	return n > 0 && (size_t)n < sizeof(path) && search->fn(search->arg, path, found);
+	return n > 0 && (size_t)n < sizeof(path) &&
+	       search->fn(search->arg, &(struct ps_candidate){ path, found, search->where });
 }
 
 /*
@@ -181,14 +183,29 @@ static bool try_vmlinux(const struct search *search)
 	return false;
 }
 
-/* What the caller has named is looked at alone. */
-static bool try_kernel(const struct search *search)
+/* Returns the kernel's file that the caller has named, which is looked at alone; else NULL. */
+static const char *given_kernel(const struct search *search)
 {
-	const struct ps_options *options = &search->dso->store->options;
+	const struct ps_dso *dso = search->dso;
 
-	if (options->vmlinux && !search->dso->id.guest)
-		return try_path(search, PS_IMAGE, "%s", options->vmlinux);
-	return try_cache(search) || try_vmlinux(search);
+	return dso->id.guest ? NULL : dso->store->options.vmlinux;
+}
+
+static bool try_given(const struct search *search)
+{
+	const char *given = given_kernel(search);
+
+	return given && try_path(search, PS_IMAGE, "%s", given);
+}
+
+static bool try_kernel_cache(const struct search *search)
+{
+	return !given_kernel(search) && try_cache(search);
+}
+
+static bool try_kernels(const struct search *search)
+{
+	return !given_kernel(search) && try_vmlinux(search);
 }
 
 /* "[ext4]" is looked for among the modules of the release. */
@@ -205,15 +222,29 @@ static bool try_modules(const struct search *search)
 
 #define STEPS 7
 
-static step_fn *const steps[][STEPS] = {
-	[PS_USER] = { try_debuglink, try_cache, try_cache_debug, try_debug_dir, try_recorded,
-		      try_elsewhere },
-	[PS_KERNEL] = { try_kernel },
-	[PS_MODULE] = { try_cache, try_cache_debug, try_recorded, try_modules },
-	[PS_VDSO] = { try_cache_vdso },
-	[PS_JIT] = { NULL },
-	[PS_BPF] = { NULL },
-	[PS_DATA] = { NULL },
+#define CACHE "build-id cache"
+
+static const struct step {
+	step_fn *fn;
+	const char *where;
+} steps[][STEPS] = {
+	[PS_USER] = { { try_debuglink, "debug link" },
+		      { try_cache, CACHE },
+		      { try_cache_debug, CACHE },
+		      { try_debug_dir, "/usr/lib/debug" },
+		      { try_recorded, "recorded path" },
+		      { try_elsewhere, "beside the recorded path" } },
+	[PS_KERNEL] = { { try_given, "option vmlinux" },
+			{ try_kernel_cache, CACHE },
+			{ try_kernels, "places of kernels" } },
+	[PS_MODULE] = { { try_cache, CACHE },
+			{ try_cache_debug, CACHE },
+			{ try_recorded, "recorded path" },
+			{ try_modules, "modules of the release" } },
+	[PS_VDSO] = { { try_cache_vdso, CACHE } },
+	[PS_JIT] = { { NULL, NULL } },
+	[PS_BPF] = { { NULL, NULL } },
+	[PS_DATA] = { { NULL, NULL } },
 };
 
 struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso)
@@ -259,20 +290,23 @@ static struct search search_for(const struct ps_dso *dso, ps_try_fn *fn, void *a
 
 bool ps_find_here(struct ps_dso *dso, ps_try_fn *fn, void *arg)
 {
-	const struct search search = search_for(dso, fn, arg);
-	step_fn *const *step = steps[dso->id.kind];
+	struct search search = search_for(dso, fn, arg);
+	const struct step *step = steps[dso->id.kind];
 
-	for (size_t i = 0; i < STEPS && step[i]; i++)
-		if (step[i](&search))
+	for (size_t i = 0; i < STEPS && step[i].fn; i++) {
+		search.where = step[i].where;
+		if (step[i].fn(&search))
 			return true;
+	}
 	return false;
 }
 
 bool ps_find_servers(struct ps_dso *dso, ps_try_fn *fn, void *arg)
 {
-	const struct search search = search_for(dso, fn, arg);
+	struct search search = search_for(dso, fn, arg);
 	char path[PATH_MAX];
 
+	search.where = "debuginfod";
 	if (!dso->store->options.debuginfod || !search.id.size)
 		return false;
 	for (int debug = 1; debug >= 0; debug--)

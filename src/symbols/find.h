@@ -12,11 +12,15 @@ enum ps_found {
 	PS_EXTRACT, /* what was taken from it: debug information, symbols */
 };
 
-/*
- * Called with each path in turn, also of files that are not there; true ends the search. The path is the
- * caller's, and does not outlive the call.
- */
-typedef bool ps_try_fn(void *arg, const char *path, enum ps_found found);
+/* A path that a search comes to. */
+struct ps_candidate {
+	const char *path; /* the search's: it does not outlive the call */
+	enum ps_found found;
+	const char *where; /* it comes from: "build-id cache" …; a constant string */
+};
+
+/* Called with each path in turn, also of files that are not there; true ends the search. */
+typedef bool ps_try_fn(void *arg, const struct ps_candidate *candidate);
 typedef bool ps_find_fn(struct ps_dso *dso, ps_try_fn *fn, void *arg);
 
 /*

@@ -42,11 +42,18 @@ ps_load_fn ps_load_user, ps_load_kernel, ps_load_module, ps_load_vdso, ps_load_j
 /* Is the kernel that was recorded the one that runs here? The caller has the lock. */
 bool ps_kernel_runs(struct ps_store *store);
 
+#define PS_HAS_SYMBOLS "has the symbols"
+
 /* Looks for symbols, by one who has the lock. */
 bool ps_dso_load_locked(struct ps_dso *dso);
 
-/* Notes that a path was tried, and why it did not do. */
-void ps_dso_tried(struct ps_dso *dso, const char *path, const char *why);
+/*
+ * Notes that a path was tried, where it came from (NULL: nothing to say), and what came of it.
+ * Without memory nothing is noted. ps_dso_judge() replaces the verdict of entry `i` of
+ * dso->tried, if there is one.
+ */
+void ps_dso_tried(struct ps_dso *dso, const char *path, const char *where, const char *verdict);
+void ps_dso_judge(struct ps_dso *dso, size_t i, const char *verdict);
 
 /* The names of a binary for people: as perf script and perf report have them. False: no memory. */
 bool ps_dso_name(struct ps_dso *dso);

@@ -40,9 +40,8 @@ static bool load_dump(struct ps_jitdump *dump, struct ps_dso *dso)
 	parsed = file && ps_jitdump_parse(dump, file, &reason);
 	if (file)
 		fclose(file);
-	if (!parsed)
-		ps_dso_tried(dso, path, reason);
-	else
+	ps_dso_tried(dso, path, "jitdump", parsed ? PS_HAS_SYMBOLS : reason);
+	if (parsed)
 		dso->path = ps_store_text(dso->store, path);
 	return parsed;
 }
@@ -58,15 +57,17 @@ static bool load_map_file(struct ps_dso *dso, const char *root, const char *path
 	text = ps_text_take(ps_file_open_left(root, path, &status, &reason), &status, &size,
 			    &reason);
 	if (!text) {
-		ps_dso_tried(dso, path, reason);
+		ps_dso_tried(dso, path, "perf map", reason);
 		return false;
 	}
 	parsed = ps_perfmap_parse(&dso->table, text, size);
 	free(text);
 	if (!parsed || !dso->table.n) {
-		ps_dso_tried(dso, path, parsed ? "no functions in it" : "no memory");
+		ps_dso_tried(dso, path, "perf map",
+			     parsed ? "no functions in it" : "no memory");
 		return false;
 	}
+	ps_dso_tried(dso, path, "perf map", PS_HAS_SYMBOLS);
 	dso->path = ps_store_text(dso->store, path);
 	return true;
 }

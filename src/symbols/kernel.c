@@ -15,6 +15,7 @@
 #include "symbols/elf/text.h"
 
 #define RUNNING "/proc/kallsyms"
+#define HERE	"the kernel that runs here"
 
 static struct ps_reference reference_of(const struct ps_dso *dso)
 {
@@ -22,7 +23,7 @@ static struct ps_reference reference_of(const struct ps_dso *dso)
 }
 
 /* Symbols of a text, as the recording has them. */
-static bool load_kallsyms(struct ps_dso *dso, const char *path)
+static bool load_kallsyms(struct ps_dso *dso, const char *path, const char *where)
 {
 	const struct ps_options *options = &dso->store->options;
 	bool running = strcmp(path, RUNNING) == 0;
@@ -36,9 +37,10 @@ static bool load_kallsyms(struct ps_dso *dso, const char *path)
 	kallsyms = ps_kallsyms_read(fd, &status, reference_of(dso), options->interrupt,
 				    &reason);
 	if (!kallsyms) {
-		ps_dso_tried(dso, path, reason);
+		ps_dso_tried(dso, path, where, reason);
 		return false;
 	}
+	ps_dso_tried(dso, path, where, PS_HAS_SYMBOLS);
 	kallsyms->running = running;
 	dso->kallsyms = kallsyms;
 	dso->table = kallsyms->kernel;
@@ -111,14 +113,14 @@ static bool load_running_as_placed(struct ps_dso *dso)
 	dso->reason = "its build-id was not recorded, so that no kernel is known to be it "
 		      "(the option kallsyms names a file with its symbols)";
 	if (dso->id.guest || options->symfs || !dso->id.reference_address ||
-	    !ps_store_is_here(dso->store) || !load_kallsyms(dso, RUNNING))
+	    !ps_store_is_here(dso->store) || !load_kallsyms(dso, RUNNING, HERE))
 		return false;
 	if (!dso->kallsyms->delta &&
 	    (dso->kallsyms->ends[0] == end || dso->kallsyms->ends[1] == end)) {
 		dso->reason = NULL;
 		return true;
 	}
-	ps_dso_tried(dso, RUNNING, "lies elsewhere than the recorded kernel");
+	ps_dso_judge(dso, dso->n_tried - 1, "lies elsewhere than the recorded kernel");
 	ps_table_deinit(&dso->table);
 	ps_kallsyms_destroy(dso->kallsyms);
 	dso->kallsyms = NULL;
@@ -135,14 +137,15 @@ static bool load_running(struct ps_dso *dso)
 	if (dso->id.guest || dso->store->options.symfs)
 		return false;
 	if (!running_build_id(&id)) {
-		ps_dso_tried(dso, RUNNING, "the build-id of the kernel that runs is not known");
+		ps_dso_tried(dso, RUNNING, HERE,
+			     "the build-id of the kernel that runs is not known");
 		return false;
 	}
 	if (ps_build_id_equal(&id, &dso->id.build_id))
-		return load_kallsyms(dso, RUNNING);
+		return load_kallsyms(dso, RUNNING, HERE);
 	snprintf(why, sizeof(why), "build-id differs: found %s, recorded %s",
 		 ps_build_id_text(&id, found), ps_build_id_text(&dso->id.build_id, wanted));
-	ps_dso_tried(dso, RUNNING, why);
+	ps_dso_tried(dso, RUNNING, HERE, why);
 	return false;
 }
 
@@ -158,7 +161,8 @@ static bool load_cached(struct ps_dso *dso)
 	for (size_t i = 0; dir && i < sizeof(names) / sizeof(*names); i++) {
 		n = snprintf(path, sizeof(path), "%s/[kernel.kallsyms]/%s%s", dir, text,
 			     names[i]);
-		if (n > 0 && (size_t)n < sizeof(path) && load_kallsyms(dso, path))
+		if (n > 0 && (size_t)n < sizeof(path) &&
+		    load_kallsyms(dso, path, "build-id cache"))
 			return true;
 	}
 	return false;
@@ -175,12 +179,13 @@ static bool load_given(struct ps_dso *dso, bool *given)
 	if (dso->id.guest)
 		return false;
 	if (options->kallsyms)
-		return load_kallsyms(dso, options->kallsyms);
+		return load_kallsyms(dso, options->kallsyms, "option kallsyms");
 	if (options->vmlinux)
 		return load_vmlinux(dso, ps_find_here);
 	if (options->kcore_dir) {
 		n = snprintf(path, sizeof(path), "%s/kallsyms", options->kcore_dir);
-		if (n > 0 && (size_t)n < sizeof(path) && load_kallsyms(dso, path))
+		if (n > 0 && (size_t)n < sizeof(path) &&
+		    load_kallsyms(dso, path, "the recording itself"))
 			return true;
 	}
 	*given = false;

@@ -98,12 +98,17 @@ static bool add_kallsyms(struct ps_dso *dso, struct ps_dso *kernel)
 	if (!kallsyms || kallsyms->delta)
 		return true;
 	if (kallsyms->running && !is_there(dso->short_name, dso->id.start)) {
-		ps_dso_tried(dso, "/proc/modules", "not loaded there");
+		ps_dso_tried(dso, "/proc/modules", NULL, "not loaded there");
 		return true;
 	}
-	ps_dso_tried(dso, kernel->path, "looked for its symbols");
-	return ps_kallsyms_module(kallsyms, dso->short_name, dso->id.start, dso->id.len,
-				  &dso->table);
+	if (!ps_kallsyms_module(kallsyms, dso->short_name, dso->id.start, dso->id.len,
+				&dso->table))
+		return false;
+	if (dso->table.n)
+		dso->list = kernel->path;
+	ps_dso_tried(dso, kernel->path, "symbols of the kernel",
+		     dso->table.n ? PS_HAS_SYMBOLS : "looked for its symbols");
+	return true;
 }
 
 static bool load_file(struct ps_dso *dso, ps_find_fn *find)

@@ -25,7 +25,8 @@ void ps_pick_deinit(struct ps_pick *pick)
 }
 
 /* Was it built together with what was recorded? */
-static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf, const char *path)
+static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf,
+		      const struct ps_candidate *candidate)
 {
 	char found[PS_BUILD_ID_TEXT], wanted[PS_BUILD_ID_TEXT], why[160];
 
@@ -37,24 +38,35 @@ static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf, const char
 			 ps_build_id_text(&elf->build_id, found), wanted);
 	else
 		snprintf(why, sizeof(why), "has no build-id, recorded was %s", wanted);
-	ps_dso_tried(pick->dso, path, why);
+	ps_dso_tried(pick->dso, candidate->path, candidate->where, why);
 	pick->others = true;
 	return false;
+}
+
+/* Says what a file is good for; what was picked before is not taken a second time. */
+static const char *verdict_of(const struct ps_pick *pick, bool syms, bool runtime)
+{
+	if (syms)
+		return runtime ? PS_HAS_SYMBOLS ", and is what was mapped" : PS_HAS_SYMBOLS;
+	if (runtime)
+		return "is what was mapped: its program headers are used";
+	return pick->syms ? "not needed: another file has the symbols" : "has no symbol table";
 }
 
 /*
  * What was mapped is told by its dynamic symbols, as perf does, or by its place: a program that is linked statically
  * and stripped has none.
  */
-bool ps_pick_try(void *arg, const char *path, enum ps_found found)
+bool ps_pick_try(void *arg, const struct ps_candidate *candidate)
 {
 	struct ps_pick *pick = arg;
 	struct ps_picked *file = &pick->files[pick->n_files];
+	const char *path = candidate->path, *reason;
+	enum ps_found found = candidate->found;
 	bool syms, runtime;
-	const char *reason;
 
 	if (!ps_elf_open(&file->elf, pick->dso->store->options.symfs, path, &reason)) {
-		ps_dso_tried(pick->dso, path, reason);
+		ps_dso_tried(pick->dso, path, candidate->where, reason);
 		if (found == PS_IMAGE && ps_file_is_other(reason))
 			pick->no_file = reason;
 		return false;
@@ -62,7 +74,13 @@ bool ps_pick_try(void *arg, const char *path, enum ps_found found)
 	syms = !pick->syms && file->elf.symtab;
 	runtime = !pick->runtime && !file->elf.is_debug &&
 		  (file->elf.dynsym || file->elf.opd || found == PS_IMAGE);
-	if (!is_wanted(pick, &file->elf, path) || !(syms || runtime)) {
+	if (!is_wanted(pick, &file->elf, candidate)) {
+		ps_elf_close(&file->elf);
+		return false;
+	}
+	file->tried = pick->dso->n_tried;
+	ps_dso_tried(pick->dso, path, candidate->where, verdict_of(pick, syms, runtime));
+	if (!(syms || runtime)) {
 		ps_elf_close(&file->elf);
 		return false;
 	}
@@ -112,13 +130,13 @@ static const char *why_not(struct ps_pick *pick)
 {
 	if (pick->dso->id.kind == PS_USER && pick->runtime && pick->runtime->elf.is_debug &&
 	    !pick->dso->n_segments) {
-		ps_dso_tried(pick->dso, pick->runtime->path,
+		ps_dso_judge(pick->dso, pick->runtime->tried,
 			     "a debug file, and no recorded map fits just one of its segments");
 		return "only a debug file was found, which does not say where its code "
 		       "was mapped from: the binary itself is needed";
 	}
 	for (size_t i = 0; i < pick->n_files; i++)
-		ps_dso_tried(pick->dso, pick->files[i].path, "no symbols in it");
+		ps_dso_judge(pick->dso, pick->files[i].tried, "no symbols in it");
 	if (pick->n_files)
 		return "no symbols in it";
 	if (pick->others)
@@ -151,12 +169,15 @@ static bool add_all(struct ps_pick *pick, enum ps_addresses addresses)
 bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses)
 {
 	struct ps_dso *dso = pick->dso;
-	bool added = add_all(pick, addresses);
+	bool has_table = pick->syms, added = add_all(pick, addresses);
 
 	if (!dso->table.n) {
 		dso->reason = added ? why_not(pick) : "no memory";
 		return false;
 	}
 	dso->path = ps_store_text(dso->store, pick->syms->path);
+	if (!has_table)
+		ps_dso_judge(dso, pick->syms->tried,
+			     "is what was mapped: has only the symbols of a stripped file");
 	return true;
 }

@@ -12,6 +12,7 @@
 
 struct ps_picked {
 	struct ps_elf elf;
+	size_t tried; /* its place in dso->tried */
 	char path[PATH_MAX];
 };
 
@@ -32,7 +33,7 @@ void ps_pick_deinit(struct ps_pick *pick);
  * Is it the file of that build-id? Takes it over if it is good for something. True: nothing else is needed. An `fn` of
  * ps_find, with the pick as its arg.
  */
-bool ps_pick_try(void *pick, const char *path, enum ps_found found);
+bool ps_pick_try(void *pick, const struct ps_candidate *candidate);
 
 /*
  * Adds the symbols of what was found to the table of the dso, their addresses as `addresses` says, and notes the

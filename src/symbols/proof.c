@@ -198,6 +198,6 @@ bool ps_check_proof(struct ps_dso *dso)
 		return true;
 	dso->reason = doubt.reason;
 	if (*doubt.found)
-		ps_dso_tried(dso, doubt.path, doubt.found);
+		ps_dso_tried(dso, doubt.path, "recorded path", doubt.found);
 	return false;
 }

@@ -298,6 +298,25 @@ const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t add
 	return address < symbol->end ? symbol : NULL;
 }
 
+void ps_table_around(const struct ps_table *table, uint64_t address,
+		     const struct ps_symbol **before, const struct ps_symbol **after)
+{
+	size_t low = 0, high = table->finished;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->symbols[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*after = low < table->finished ? &table->symbols[low] : NULL;
+	while (low && table->symbols[low - 1].start == address)
+		low--;
+	*before = low ? &table->symbols[low - 1] : NULL;
+}
+
 void ps_table_deinit(struct ps_table *table)
 {
 	pb_arena_deinit(&table->names);

@@ -74,6 +74,13 @@ void ps_table_move(struct ps_table *table, uint64_t by);
 /* The symbol that covers an address; NULL: none does. */
 const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address);
 
+/*
+ * Stores the last symbol that begins before an address, and the first one that begins after it;
+ * NULL where there is none.
+ */
+void ps_table_around(const struct ps_table *table, uint64_t address,
+		     const struct ps_symbol **before, const struct ps_symbol **after);
+
 void ps_table_deinit(struct ps_table *table);
 
 #endif

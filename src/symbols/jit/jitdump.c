@@ -300,3 +300,17 @@ const struct ps_symbol *ps_jitdump_find(const struct ps_jitdump *dump, uint64_t 
 	}
 	return found ? &dump->table.symbols[found->symbol] : NULL;
 }
+
+uint64_t ps_jitdump_last(const struct ps_jitdump *dump, uint64_t address, uint64_t time)
+{
+	uint64_t last = UINT64_MAX;
+
+	for (size_t i = spans_up_to(dump, address); i && dump->spans[i - 1].reach > address;
+	     i--) {
+		const struct ps_jit_span *span = &dump->spans[i - 1];
+
+		if (span->end > address && span->from > time && span->from - 1 < last)
+			last = span->from - 1;
+	}
+	return last;
+}

@@ -37,4 +37,7 @@ void ps_jitdump_destroy(struct ps_jitdump *dump);
 const struct ps_symbol *ps_jitdump_find(const struct ps_jitdump *dump, uint64_t address,
 					uint64_t time);
 
+/* Returns the last time up to which ps_jitdump_find() gives what it gives at `time`. */
+uint64_t ps_jitdump_last(const struct ps_jitdump *dump, uint64_t address, uint64_t time);
+
 #endif

@@ -5,6 +5,7 @@
 #ifndef PERFLUA_SYMBOLS_LINES_H
 #define PERFLUA_SYMBOLS_LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,13 @@ struct ps_line {
  * dso's. Their number; 0: there is no debug information for it.
  */
 size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line **lines);
+
+/*
+ * Finds the file that has the debug information of `dso`, without reading it: looks for the
+ * symbols of `dso` first, if nobody has. Stores its path, with symfs, in path[size]. Returns
+ * false where there is none.
+ */
+bool ps_dso_debug_file(struct ps_dso *dso, char *path, size_t size);
 
 /* Frees what was kept; by the store, for each dso. */
 void ps_lines_destroy(struct ps_lines *lines);

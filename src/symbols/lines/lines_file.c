@@ -2,11 +2,13 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/elf/elf_parts.h"
 #include "symbols/find.h"
 #include "symbols/inside.h"
+#include "lines.h"
 #include "lines_relocate.h"
 
 struct search {
@@ -85,13 +87,12 @@ static bool find_bias(struct search *search, const char *path)
 	return found;
 }
 
-static bool try(void *arg, const char *path, enum ps_found found)
+static bool open_image(void *arg, const struct ps_candidate *candidate)
 {
 	struct search *search = arg;
 	struct ps_debug *debug = search->debug;
-	const char *symfs = search->dso->store->options.symfs;
+	const char *symfs = search->dso->store->options.symfs, *path = candidate->path;
 
-	(void)found;
 	if (!ps_image_open(&debug->image, symfs, path, &search->wanted))
 		return false;
 	debug->size = debug->image.size;
@@ -104,7 +105,22 @@ static bool try(void *arg, const char *path, enum ps_found found)
 	return true;
 }
 
-bool ps_debug_open(struct ps_debug *debug, struct ps_dso *dso)
+/* Notes a file that open_image() would take, which costs little. */
+static bool note_image(void *arg, const struct ps_candidate *candidate)
+{
+	struct search *search = arg;
+	struct ps_debug *debug = search->debug;
+	const char *symfs = search->dso->store->options.symfs, *path = candidate->path;
+
+	if (!ps_image_fits(symfs, path, &search->wanted) ||
+	    (!debug->offsets && !find_bias(search, path)))
+		return false;
+	debug->image.path = strdup(path);
+	return debug->image.path;
+}
+
+/* Looks for the file with the debug information of `dso`, which `fn` takes. */
+static bool find_debug(struct ps_debug *debug, struct ps_dso *dso, ps_try_fn *fn)
 {
 	struct search search = { debug, dso, dso->id.build_id, 0 };
 	const char *reason;
@@ -122,13 +138,30 @@ bool ps_debug_open(struct ps_debug *debug, struct ps_dso *dso)
 		if (!search.wanted.size)
 			search.wanted = debug->runtime.build_id;
 	}
-	if (dso->path && try(&search, dso->path, PS_EXTRACT))
+	if (dso->path && fn(&search, &(struct ps_candidate){ dso->path, PS_EXTRACT, NULL }))
 		return true;
 	/* any kernel's file is there under the same path */
-	if ((debug->offsets || search.wanted.size) && ps_find(dso, try, &search))
+	if ((debug->offsets || search.wanted.size) && ps_find(dso, fn, &search))
 		return true;
 	ps_debug_close(debug);
 	return false;
+}
+
+bool ps_debug_open(struct ps_debug *debug, struct ps_dso *dso)
+{
+	return find_debug(debug, dso, open_image);
+}
+
+bool ps_dso_debug_file(struct ps_dso *dso, char *path, size_t size)
+{
+	struct ps_debug debug;
+	bool found = find_debug(&debug, dso, note_image);
+
+	if (!found)
+		return false;
+	found = (size_t)snprintf(path, size, "%s", debug.image.path) < size;
+	ps_debug_close(&debug);
+	return found;
 }
 
 void ps_debug_close(struct ps_debug *debug)

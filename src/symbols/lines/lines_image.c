@@ -242,22 +242,43 @@ static bool load(struct ps_image *image, struct ps_elf *file)
 	return image->dwarf;
 }
 
+/* Opens the file and returns whether it is the wanted one, with debug information. */
+static bool open_wanted(struct ps_elf *file, const char *root, const char *path,
+			const struct ps_build_id *wanted)
+{
+	const char *reason;
+	uint64_t size;
+
+	if (!ps_elf_open(file, root, path, &reason))
+		return false;
+	if ((!wanted->size || ps_build_id_equal(wanted, &file->build_id)) &&
+	    debug_sections(file->elf, &size))
+		return true;
+	ps_elf_close(file);
+	return false;
+}
+
+bool ps_image_fits(const char *root, const char *path, const struct ps_build_id *wanted)
+{
+	struct ps_elf file;
+	bool fits = open_wanted(&file, root, path, wanted);
+
+	if (fits)
+		ps_elf_close(&file);
+	return fits;
+}
+
 bool ps_image_open(struct ps_image *image, const char *root, const char *path,
 		   const struct ps_build_id *wanted)
 {
 	struct ps_elf file;
-	const char *reason;
-	uint64_t size;
-	bool ok;
 
 	*image = (struct ps_image){ 0 };
-	if (!ps_elf_open(&file, root, path, &reason))
+	if (!open_wanted(&file, root, path, wanted))
 		return false;
-	ok = (!wanted->size || ps_build_id_equal(wanted, &file.build_id)) &&
-	     debug_sections(file.elf, &size) && load(image, &file);
-	ps_elf_close(&file);
-	if (ok)
+	if (load(image, &file))
 		image->path = strdup(path);
+	ps_elf_close(&file);
 	if (!image->path)
 		ps_image_close(image);
 	return image->path;

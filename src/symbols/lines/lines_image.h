@@ -34,6 +34,9 @@ bool ps_image_open(struct ps_image *image, const char *root, const char *path,
 		   const struct ps_build_id *wanted);
 void ps_image_close(struct ps_image *image);
 
+/* Returns whether ps_image_open() would try to read that file, which is not read for that. */
+bool ps_image_fits(const char *root, const char *path, const struct ps_build_id *wanted);
+
 /* May libdw read a .dwo file as it lies there? */
 bool ps_split_fits(const char *path);
 

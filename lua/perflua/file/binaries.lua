@@ -1,0 +1,58 @@
+-- file:binaries(options): every binary of a recording, and where its symbols come from.
+
+local blame = require("perflua.errors").blame
+local core = require "perflua.core"
+local recording = require "perflua.recording"
+local records = require "perflua.file.records"
+local suggest = require "perflua.errors.suggest"
+
+local binaries = {}
+
+local list = core.methods("file").list_binaries
+
+local loads = { hit = true, all = true, none = true }
+
+local function load_of(options)
+  if options == nil then return "hit" end
+  if type(options) ~= "table" then blame("binaries: a table of options expected, got a %s", type(options)) end
+  for name in pairs(options) do
+    if name ~= "load" then
+      blame(suggest.message(("binaries: unknown option '%s'"):format(tostring(name)), tostring(name), { "load" }))
+    end
+  end
+  local load = options.load == nil and "hit" or options.load
+  if not loads[load] then blame("binaries: load is \"hit\", \"all\" or \"none\", not %s", tostring(load)) end
+  return load
+end
+
+-- As the core knows a binary in this list.
+local function key(name, build_id) return name .. "\n" .. (build_id or "") end
+
+-- The samples whose ip lies in each binary.
+local function hits(file)
+  local counts = {}
+  local samples = records.samples(file, { order = "file", expand = false })
+  if not samples.spec.scope:root "dso" then return counts end -- no sample has an ip
+  for row in samples:group_by("dso", "map.build_id"):all_events():count():each() do
+    if row.dso then counts[key(row.dso, row["map.build_id"])] = row.count end
+  end
+  return counts
+end
+
+-- Of a stream nothing tells which binaries its samples hit: the symbols of all are looked for, and `samples` is nil.
+---@param file perflua.File
+---@param options table? { load }: the binaries whose symbols are looked for: "hit" by a sample's ip, "all", "none"
+---@return perflua.Binary[] # as they were first mapped
+function binaries.binaries(file, options)
+  recording.check_open(file)
+  local load = load_of(options)
+  local counts = file.size and load ~= "none" and hits(file)
+  if load == "none" then return list(file, false) end
+  local rows = list(file, load == "all" or counts or true)
+  for _, row in ipairs(rows) do
+    row.samples = counts and (counts[key(row.name, row.build_id)] or 0) or nil
+  end
+  return rows
+end
+
+return binaries

@@ -1,0 +1,312 @@
+/*
+ * The binaries of a recording, and what was at an address: where names and lines come from.
+ */
+#include <limits.h>
+
+#include "query_scope.h"
+
+static const char *const kinds[] = {
+	[PS_USER] = "file", [PS_KERNEL] = "kernel", [PS_MODULE] = "module", [PS_VDSO] = "vdso",
+	[PS_JIT] = "jit",   [PS_BPF] = "bpf",	    [PS_DATA] = "memory",
+};
+
+/* Sets the field `build_id` of the table on top, if there is one. [-0, +0] */
+static void set_build_id(lua_State *L, const struct ps_dso *dso)
+{
+	struct pd_value id = { .type = PD_HEX };
+
+	if (!dso->id.build_id.size)
+		return;
+	id.s.p = (const char *)dso->id.build_id.bytes;
+	id.s.n = dso->id.build_id.size;
+	pl_push_value(L, 0, &id);
+	lua_setfield(L, -2, "build_id");
+}
+
+/* {path, where, verdict} of each file that was looked at [-0, +1] */
+static void push_verdicts(lua_State *L, const struct ps_dso *dso)
+{
+	lua_createtable(L, (int)dso->n_tried, 0);
+	for (size_t i = 0; i < dso->n_tried; i++) {
+		lua_createtable(L, 0, 3);
+		pl_set_string(L, "path", dso->tried[i].path);
+		pl_set_string(L, "where", dso->tried[i].where);
+		pl_set_string(L, "verdict", dso->tried[i].verdict);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+}
+
+/* Where the path comes from that the symbols of `dso` were read from; NULL: nothing says. */
+static const char *origin_of(const struct ps_dso *dso, const char *path)
+{
+	const char *where = NULL;
+
+	if (dso->id.kind == PS_BPF)
+		return "the KSYMBOL record";
+	for (size_t i = 0; path && i < dso->n_tried; i++)
+		if (strcmp(dso->tried[i].path, path) == 0)
+			where = dso->tried[i].where;
+	return where;
+}
+
+/* Sets what is known of the symbols of `dso`, which were looked for. [-0, +0] */
+static void set_symbols(lua_State *L, struct ps_dso *dso)
+{
+	const char *path = dso->list ? dso->list : dso->path;
+	char debug[PATH_MAX];
+
+	pl_set_integer(L, "symbols", ps_dso_symbols(dso));
+	if (dso->state == PS_LOADED) {
+		pl_set_string(L, "symbol_file", path);
+		pl_set_string(L, "found", origin_of(dso, path));
+		pl_set_string(L, "mapped_file", dso->runtime);
+		if (ps_dso_debug_file(dso, debug, sizeof(debug)))
+			pl_set_string(L, "debug_file", debug);
+	}
+	pl_set_string(L, "reason", dso->reason);
+	push_verdicts(L, dso);
+	lua_setfield(L, -2, "tried");
+}
+
+/* A row of file:binaries(); looks for the symbols of `dso` if `load` is true. [-0, +1] */
+static void push_binary(lua_State *L, struct pl_file *f, struct ps_dso *dso, bool load)
+{
+	if (load)
+		ps_dso_load(dso);
+	pl_check_names(L, f);
+	lua_createtable(L, 0, 12);
+	pl_set_string(L, "name", dso->name);
+	pl_set_string(L, "kind", kinds[dso->id.kind]);
+	set_build_id(L, dso);
+	if (dso->id.guest) {
+		lua_pushboolean(L, true);
+		lua_setfield(L, -2, "guest");
+	}
+	lua_pushboolean(L, dso->state != PS_UNTRIED);
+	lua_setfield(L, -2, "loaded");
+	if (dso->state != PS_UNTRIED)
+		set_symbols(L, dso);
+	pl_check_names(L, f);
+}
+
+/*
+ * Are symbols of `dso` to be looked for? By the value at 2: true, or a table that has its name, a
+ * line feed and its build-id, if there is one, as a key. [-0, +0]
+ */
+static bool is_chosen(lua_State *L, const struct ps_dso *dso)
+{
+	char id[PS_BUILD_ID_TEXT] = "";
+	bool chosen;
+
+	if (!lua_istable(L, 2))
+		return lua_toboolean(L, 2);
+	if (dso->id.build_id.size)
+		ps_build_id_text(&dso->id.build_id, id);
+	lua_pushfstring(L, "%s\n%s", dso->name, id);
+	lua_rawget(L, 2);
+	chosen = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return chosen;
+}
+
+/* file:list_binaries(load) -> array of tables: see is_chosen() for `load` */
+int pl_file_binaries(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	const struct pm_machine *machine = pl_machine(L, f);
+	lua_Integer n = 0;
+
+	lua_settop(L, 2);
+	lua_newtable(L);
+	for (uint32_t system = 0; system < f->session->n_files; system++) {
+		struct ps_store *store = pm_machine_store(machine, system);
+
+		for (size_t i = 0; store && i < ps_store_count(store); i++) {
+			struct ps_dso *dso = ps_store_at(store, i);
+
+			push_binary(L, f, dso, is_chosen(L, dso));
+			if (f->session->n_files > 1)
+				pl_set_integer(L, "source", system + 1);
+			lua_rawseti(L, -2, ++n);
+		}
+	}
+	return 1;
+}
+
+/* {filename, build_id, reason, tried} [-0, +1] */
+static void push_missing(lua_State *L, const struct ps_dso *dso)
+{
+	lua_createtable(L, 0, 4);
+	pl_set_string(L, "filename", dso->name);
+	pl_set_string(L, "reason", dso->reason);
+	set_build_id(L, dso);
+	lua_createtable(L, (int)dso->n_tried, 0);
+	for (size_t i = 0; i < dso->n_tried; i++) {
+		lua_pushfstring(L, "%s: %s", dso->tried[i].path, dso->tried[i].verdict);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_setfield(L, -2, "tried");
+}
+
+/*
+ * Adds {filename, path} to the array at -2 if files here have named addresses of `dso`
+ * unproven. [-0, +0]
+ */
+static void add_unproven(lua_State *L, const struct ps_dso *dso)
+{
+	if (!ps_dso_is_unproven(dso))
+		return;
+	lua_createtable(L, 0, 2);
+	pl_set_string(L, "filename", dso->name);
+	pl_set_string(L, "path", dso->path);
+	lua_rawseti(L, -3, luaL_len(L, -3) + 1);
+}
+
+/*
+ * file:missing() -> array of {filename, build_id, reason, tried}, array of {filename, path}:
+ * the binaries without symbols, and those that were used so far though no build-id proves them.
+ * Looks for the symbols of all binaries with code that were mapped.
+ */
+int pl_file_missing(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	const struct pm_machine *machine = pl_machine(L, f);
+	lua_Integer n = 0;
+
+	lua_settop(L, 1);
+	lua_newtable(L); /* unproven */
+	lua_newtable(L);
+	for (uint32_t system = 0; system < f->session->n_files; system++) {
+		struct ps_store *store = pm_machine_store(machine, system);
+
+		for (size_t i = 0; store && i < ps_store_count(store); i++) {
+			struct ps_dso *dso = ps_store_at(store, i);
+
+			add_unproven(L, dso);
+			if (dso->id.kind == PS_DATA || ps_dso_load(dso))
+				continue;
+			pl_check_names(L, f);
+			push_missing(L, dso);
+			lua_rawseti(L, -2, ++n);
+		}
+	}
+	lua_insert(L, 2);
+	return 2;
+}
+
+/* Sets a symbol's name and addresses under `name`, if there is one. [-0, +0] */
+static void set_symbol(lua_State *L, const char *name, const struct ps_symbol *symbol)
+{
+	if (!symbol)
+		return;
+	lua_createtable(L, 0, 3);
+	pl_set_string(L, "symbol", symbol->name);
+	pl_set_integer(L, "start", symbol->start);
+	pl_set_integer(L, "stop", symbol->end);
+	lua_setfield(L, -2, name);
+}
+
+/* Sets the functions and lines at an address, innermost first, if they are known. [-0, +0] */
+static void set_lines(lua_State *L, struct ps_dso *dso, uint64_t address)
+{
+	const struct ps_line *lines;
+	size_t n = ps_dso_lines(dso, address, &lines);
+
+	if (!n)
+		return;
+	lua_createtable(L, (int)n, 0);
+	for (size_t i = 0; i < n; i++) {
+		lua_createtable(L, 0, 3);
+		pl_set_string(L, "symbol", lines[i].function);
+		pl_set_string(L, "srcline", lines[i].srcline);
+		pl_set_string(L, "file", lines[i].file);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_setfield(L, -2, "lines");
+}
+
+/* Sets what is known of a resolved address, which has a map. [-0, +0] */
+static void set_place(lua_State *L, struct pl_file *f, const struct pm_place *place)
+{
+	const struct ps_symbol *before, *after;
+	struct ps_dso *dso = place->map->dso;
+	uint64_t address;
+
+	pl_push_map(L, place->map);
+	lua_setfield(L, -2, "map");
+	pl_set_integer(L, "made", place->map->time);
+	push_binary(L, f, dso, true);
+	lua_setfield(L, -2, "binary");
+	pl_set_integer(L, "address", place->address);
+	if (ps_dso_elf_address(dso, place->address, &address))
+		pl_set_integer(L, "elf_address", address);
+	set_symbol(L, "covered", place->symbol);
+	ps_table_around(&dso->table, place->address, &before, &after);
+	set_symbol(L, "before", before);
+	set_symbol(L, "after", after);
+	set_lines(L, dso, place->address);
+	pl_check_names(L, f);
+}
+
+/* {from, to, map, binary, …} [-0, +1] */
+static void push_stay(lua_State *L, struct pl_file *f, const struct pm_stay *stay)
+{
+	lua_createtable(L, 0, 12);
+	if (stay->from)
+		pl_set_integer(L, "from", stay->from);
+	if (stay->last != UINT64_MAX)
+		pl_set_integer(L, "to", stay->last + 1);
+	if (stay->place.map)
+		set_place(L, f, &stay->place);
+}
+
+/* Adds what was at an address of one system to the array on top; `time` if `one` is true. [-0, +0] */
+static void add_stays(lua_State *L, struct pl_file *f, struct pm_where *where, uint64_t address,
+		      bool one, uint64_t time)
+{
+	lua_Integer n = luaL_len(L, -1);
+	struct pm_stay stay = { .last = UINT64_MAX };
+
+	for (where->time = 0;; where->time = stay.last + 1) {
+		if (!pm_history_at(f->resolver, where, address, &stay))
+			luaL_error(L, "no memory for the recorded system");
+		if (!one || (stay.from <= time && time <= stay.last)) {
+			push_stay(L, f, &stay);
+			if (f->session->n_files > 1)
+				pl_set_integer(L, "source", where->system + 1);
+			lua_rawseti(L, -2, ++n);
+		}
+		if (stay.last == UINT64_MAX)
+			return;
+	}
+}
+
+/* file:history(pid | nil, address [, time [, guest]]) -> array, "kernel" | "user" */
+int pl_file_history(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	lua_Integer pid = luaL_optinteger(L, 2, -1), guest = luaL_optinteger(L, 5, 0);
+	uint64_t address = (uint64_t)luaL_checkinteger(L, 3);
+	bool one = !lua_isnoneornil(L, 4), kernel = false;
+	uint64_t time = one ? (uint64_t)luaL_checkinteger(L, 4) : 0;
+	struct pm_where where = {
+		.pid = (int32_t)pid,
+		.machine_pid = (int32_t)guest,
+		.any_mode = pid >= 0,
+	};
+
+	luaL_argcheck(L, pid >= -1 && pid <= INT32_MAX, 2, "no process id");
+	luaL_argcheck(L, guest >= 0 && guest <= INT32_MAX, 5, "no process id of a guest");
+	if (lua_isnoneornil(L, 5))
+		where.mode = pid < 0 ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
+	else
+		where.mode = pid < 0 ? PD_CPUMODE_GUEST_KERNEL : PD_CPUMODE_GUEST_USER;
+	pl_machine(L, f);
+	lua_newtable(L);
+	for (; where.system < f->session->n_files; where.system++) {
+		kernel |= pm_is_kernel_address(f->machine, where.system, address);
+		add_stays(L, f, &where, address, one, time);
+	}
+	lua_pushstring(L, kernel ? "kernel" : "user");
+	return 2;
+}
