@@ -155,6 +155,7 @@ function File:binaries(options) end
 ---@field found string? # Where that file was found: "recorded path", "build-id cache", "debug link" …
 ---@field mapped_file string? # The file that was mapped: its program headers place symbols and lines.
 ---@field debug_file string? # The file with its debug information: source lines, inlined functions.
+---@field unproven boolean? # True if no build-id was recorded that proves the file.
 ---@field reason string? # Why it has no symbols.
 ---@field tried perflua.Tried[]? # Each file that was looked at, in the order of the search.
 

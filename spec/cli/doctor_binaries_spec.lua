@@ -57,6 +57,16 @@ describe("a binary without symbols", function()
     assert.matches("^/dev/null %(build%-id " .. ID .. "%): 100 %%, is a device, not a file; looked", details[1])
   end)
 
+  it("is among the binaries that samples hit, with the source of their symbols", function()
+    local got, report = doctor(path)
+    assert.matches("\n  binaries   75 % of the samples in /nowhere/a: no symbols: no file was found\n"
+      .. "             25 % of the samples in /nowhere/b: no symbols: ", got.out, 1, true)
+    local one = report.sources[1]
+    assert.are.same({ "/nowhere/a", ID, "file", 3, 75, 0 },
+      { one.name, one.build_id, one.kind, one.samples, one.samples_percent, one.symbols })
+    assert.are.equal(2, #report.sources)
+  end)
+
   it("does not make a recording a bad one", function()
     local got, report = doctor(path)
     assert.are.equal(0, got.status)
@@ -144,6 +154,8 @@ describe("a recording whose binaries are all here", function()
   it("nor has one whose binaries are in the directory that is named", function()
     local got = run.perflua { "doctor", "--symfs", files.fixture "words", files.fixture "words/perf.data" }
     assert.matches("^[^\n]*: healthy\n", got.out)
+    assert.matches("\n  binaries   100 %% of the samples in /usr/local/bin/words: 27 symbols of [^\n]*"
+      .. "words/usr/local/bin/words %(recorded path%)\n", got.out)
   end)
 
   it("nor has one without samples", function()

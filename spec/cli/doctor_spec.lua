@@ -12,7 +12,7 @@ local doctor, find, ailing = helper.examine, helper.find, helper.ailing
 local START = helper.START
 
 describe("a healthy recording", function()
-  it("gets a verdict and ten lines of facts", function()
+  it("gets a verdict and lines of facts", function()
     local got, report = doctor(run.demo)
     assert.are.equal(0, got.status)
     assert.matches("^spec/fixtures/demo.perf.data: healthy", got.out)
@@ -20,8 +20,8 @@ describe("a healthy recording", function()
     for name in got.out:gmatch "\n  (%l+) +[^\n]" do
       table.insert(names, name)
     end
-    assert.are.same({ "recording", "time", "events", "records", "lost", "throttled", "order", "gaps", "stacks" },
-      { table.unpack(names, #names - 8) })
+    assert.are.same({ "recording", "time", "events", "records", "lost", "throttled", "order", "gaps", "stacks",
+      "binaries" }, { table.unpack(names, #names - 9) })
     assert.matches("\n  events     cpu-clock 457, page-faults 39, context-switches 176\n", got.out, 1, true)
     assert.matches("\n  lost       nothing\n", got.out, 1, true)
     assert.is_true(report.complete)

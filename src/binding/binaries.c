@@ -60,6 +60,10 @@ static void set_symbols(lua_State *L, struct ps_dso *dso)
 		pl_set_string(L, "symbol_file", path);
 		pl_set_string(L, "found", origin_of(dso, path));
 		pl_set_string(L, "mapped_file", dso->runtime);
+		if (ps_dso_is_unproven(dso)) {
+			lua_pushboolean(L, true);
+			lua_setfield(L, -2, "unproven");
+		}
 		if (ps_dso_debug_file(dso, debug, sizeof(debug)))
 			pl_set_string(L, "debug_file", debug);
 	}

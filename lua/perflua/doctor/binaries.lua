@@ -10,38 +10,58 @@ local binaries = {}
 
 local whole = { order = "file", expand = false }
 
--- By the names of binaries the samples in them; and whether files without a build-id are among these.
-local function hits(file)
-  local counts, doubtful = {}, false
-  local samples = file:samples(whole)
-  if not samples.spec.scope:root "dso" then return counts, false end -- no sample has an ip
-  for row in samples:group_by("dso", "map.build_id"):count():each() do
-    local name = row.dso or ""
-    counts[name] = (counts[name] or 0) + row.count
-    doubtful = doubtful or (row["map.build_id"] == nil and name:sub(1, 1) == "/")
-  end
-  return counts, doubtful
-end
-
 -- Asks for the function of each frame: no function has that name, so none ends the search.
 local function name_all(file) file:samples(whole):where("under('\\n')"):count() end
 
-local function missing_of(missing, counts, samples)
-  local list = json.array()
-  for _, one in ipairs(missing) do
-    local n = counts[one.filename] or 0
-    if n > 0 then
-      counts[one.filename] = 0 -- of two that have the same name the samples are not told apart
-      table.insert(list, { filename = one.filename, build_id = one.build_id, reason = one.reason,
-        tried = json.array(one.tried), samples = n, samples_percent = share(n, samples) })
+-- Those that samples hit, most samples first. Two of one name and build-id are one: their samples are not told apart.
+local function hit(all)
+  local list, seen = {}, {}
+  for _, one in ipairs(all) do
+    local key = one.name .. "\n" .. (one.build_id or "")
+    if one.samples > 0 and not seen[key] then
+      seen[key] = true
+      table.insert(list, one)
     end
   end
   table.sort(list, function(a, b)
     if a.samples ~= b.samples then
       return a.samples > b.samples
     end
-    return a.filename < b.filename
+    return a.name < b.name
   end)
+  return list
+end
+
+local function missing_of(list, samples)
+  local missing = json.array()
+  for _, one in ipairs(list) do
+    if one.loaded and one.symbols == 0 and one.kind ~= "memory" then
+      local tried = json.array()
+      for i, file in ipairs(one.tried) do tried[i] = ("%s: %s"):format(file.path, file.verdict) end
+      table.insert(missing, { filename = one.name, build_id = one.build_id, reason = one.reason, tried = tried,
+        samples = one.samples, samples_percent = share(one.samples, samples) })
+    end
+  end
+  return missing
+end
+
+local function sources_of(list, samples)
+  local sources = json.array()
+  for i, one in ipairs(list) do
+    sources[i] = { name = one.name, build_id = one.build_id, kind = one.kind, samples = one.samples,
+      samples_percent = share(one.samples, samples), symbols = one.symbols, symbol_file = one.symbol_file,
+      found = one.found, reason = one.reason }
+  end
+  return sources
+end
+
+-- Used although no build-id was recorded, by samples or by call chains.
+local function unproven_of(all)
+  local list = json.array()
+  for _, one in ipairs(all) do
+    if one.unproven then table.insert(list, { filename = one.name, path = one.symbol_file }) end
+  end
+  table.sort(list, function(a, b) return a.filename < b.filename end)
   return list
 end
 
@@ -51,13 +71,23 @@ end
 ---@param chains boolean # some samples have call chains
 ---@return table[] missing # { filename, build_id, reason, tried, samples, samples_percent }, most samples first
 ---@return table[] unproven # { filename, path }: used though no build-id was recorded
+---@return table[] sources # { name, build_id, kind, samples, samples_percent, symbols, symbol_file, found, reason }
 function binaries.of(file, samples, chains)
-  if not file.size or samples == 0 then return json.array(), json.array() end
-  local counts, doubtful = hits(file)
-  if doubtful or chains then name_all(file) end
-  local missing, unproven = file:missing()
-  table.sort(unproven, function(a, b) return a.filename < b.filename end)
-  return missing_of(missing, counts, samples), json.array(unproven)
+  if not file.size or samples == 0 then return json.array(), json.array(), json.array() end
+  if chains then name_all(file) end
+  local all = file:binaries()
+  local list = hit(all)
+  return missing_of(list, samples), unproven_of(all), sources_of(list, samples)
+end
+
+-- "/usr/bin/words 61.2 %: 27 symbols of /usr/bin/words (recorded path)"
+---@param one table # of report.sources
+---@return string
+function binaries.source(one)
+  local from = not one.symbols and "not looked for" or one.symbols == 0 and "no symbols: " .. (one.reason or "")
+    or ("%s of %s"):format(count(one.symbols, "symbol"), one.symbol_file or one.found or "the recording")
+  local found = one.symbol_file and one.found and (" (%s)"):format(one.found) or ""
+  return ("%s of the samples in %s: %s%s"):format(percent(one.samples_percent), one.name, from, found)
 end
 
 local function is_kernel(one)

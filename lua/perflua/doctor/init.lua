@@ -198,9 +198,10 @@ function doctor.examine(file)
   }
   report.missing = json.array(missing(file, report))
   if report.interrupted then -- there is no time to read names
-    report.binaries, report.unproven = json.array(), json.array()
+    report.binaries, report.unproven, report.sources = json.array(), json.array(), json.array()
   else
-    report.binaries, report.unproven = binaries.of(file, sample_records, common.sum(report, "chains") > 0)
+    local chains = common.sum(report, "chains") > 0
+    report.binaries, report.unproven, report.sources = binaries.of(file, sample_records, chains)
     report.interrupted = interrupted.value()
   end
   report.findings, report.verdict = findings(report)

@@ -1,5 +1,6 @@
 -- A report as lines for the eye: the verdict, what was found, then the facts.
 
+local binaries = require "perflua.doctor.binaries"
 local common = require "perflua.doctor.common"
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
@@ -116,6 +117,19 @@ local function stacks(report)
   return #parts > 0 and table.concat(parts, ", ") or "none recorded"
 end
 
+-- A line for each binary that samples hit.
+local function sources(report)
+  local lines = {}
+  for i, one in ipairs(report.sources) do
+    if i > SHOWN then
+      table.insert(lines, ("and %s"):format(count(#report.sources - SHOWN, "more binary", "more binaries")))
+      break
+    end
+    table.insert(lines, binaries.source(one))
+  end
+  return lines
+end
+
 local facts = {
   { "recording", container },
   { "time", time },
@@ -161,6 +175,9 @@ return function(report)
   end
   for _, fact in ipairs(facts) do
     table.insert(lines, ("  %-9s  %s"):format(fact[1], fact[2](report)))
+  end
+  for i, line in ipairs(sources(report)) do
+    table.insert(lines, ("  %-9s  %s"):format(i == 1 and "binaries" or "", line))
   end
   for i, line in ipairs(lines) do
     lines[i] = fmt.escape(line)
