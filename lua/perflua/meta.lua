@@ -170,7 +170,7 @@ function File:binaries(options) end
 ---@param time? integer # ns: only the range with this time.
 ---@param guest? integer # The pid of a guest: an address of its kernel, or of its process `pid`.
 ---@return perflua.Stay[]
----@return "kernel"|"user" # Whose address it is, by itself.
+---@return "kernel"|"user"|"either" # Whose address it is, by itself; either: on machines where both have all of them.
 function File:history(pid, address, time, guest) end
 
 ---@class perflua.Stay

@@ -6,6 +6,7 @@ local run = require "spec.cli.run"
 -- Tools that read no recording, and what others need beside its path.
 local WITHOUT = { help = true, map = true, reduce = true }
 local WORDS = { flame = { "-o", "-" } }
+local BEHIND = { symbol = { "401000" } } -- that path
 
 -- What the options of a tool choose samples by, and the tools that have them.
 local WHERE = { dump = true, flame = true, fold = true, report = true, script = true }
@@ -13,7 +14,7 @@ local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that no recording can lack anything for.
 local FOR_ANY = { doctor = true, dump = true, fields = true, flame = true, fold = true, gen = true, header = true,
-  report = true, script = true, stat = true, faults = true, offcpu = true, timeline = true }
+  report = true, script = true, stat = true, symbol = true, faults = true, offcpu = true, timeline = true }
 
 local tools = {}
 for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n":gmatch "%f[^\n%z]  (%l[%w-]*) " do
@@ -24,6 +25,7 @@ local function status_of(name, path, ...)
   local words = { name, table.unpack(WORDS[name] or {}) }
   for _, word in ipairs { ... } do words[#words + 1] = word end
   words[#words + 1] = path
+  for _, word in ipairs(BEHIND[name] or {}) do words[#words + 1] = word end
   return run.perflua(words)
 end
 
@@ -75,6 +77,7 @@ describe("the exit status of a tool", function()
     it("of " .. name .. " is 130 when it was interrupted, which it says", function()
       local words = { "-e", 'io.popen("kill -INT $PPID"):close()', name, table.unpack(WORDS[name] or {}) }
       words[#words + 1] = whole
+      for _, word in ipairs(BEHIND[name] or {}) do words[#words + 1] = word end
       local got = run.perflua(words)
       is(130, got, "interrupted")
       if name ~= "header" then assert.matches("interrupted ", got.out .. got.err, 1, true) end -- reads no records

@@ -6,13 +6,15 @@
 local files = require "spec.support.files"
 local tools = require "perflua.tools"
 
--- Of each tool the command lines; map and reduce start other processes, help reads no recording.
+-- Of each tool the command lines, which end with the recording unless they say FILE; map and reduce start other
+-- processes, help reads no recording.
 local lines = {
   "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json", "faults", "fields",
   "flame -o /dev/null", "fold", "fold --inline --annotate", "gen", "header", "header --json", "io", "irqs", "locks",
   "migrations", "offcpu", "report", "report --no-children --csv", "report --sort comm,srcline --json",
   "report --where not(pid==1)", "sched", "script", "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat",
-  "stat --json", "syscalls", "timeline", "timeline --slice 1s", "wakers",
+  "stat --json", "symbol FILE 401000", "symbol --json FILE ffffffff81000000", "syscalls", "timeline",
+  "timeline --slice 1s", "wakers",
 }
 
 -- What bytes are replaced by: bits turned, and numbers that lengths and counts are compared with.
@@ -37,7 +39,9 @@ local function run(line, path, out)
   local words = {}
   for word in line:gmatch "%S+" do words[#words + 1] = word end
   local tool = tools.find(table.remove(words, 1))
-  words[#words + 1] = path
+  local at
+  for i, word in ipairs(words) do at = word == "FILE" and i or at end
+  words[at or #words + 1] = path
   local ok, status, message = pcall(tool.run, assert(tools.parse(tool, words)), out, {})
   if not ok then print("raised", status) end
   if message then print("said", message) end

@@ -285,13 +285,13 @@ static void add_stays(lua_State *L, struct pl_file *f, struct pm_where *where, u
 	}
 }
 
-/* file:history(pid | nil, address [, time [, guest]]) -> array, "kernel" | "user" */
+/* file:history(pid | nil, address [, time [, guest]]) -> array, "kernel" | "user" | "either" */
 int pl_file_history(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
 	lua_Integer pid = luaL_optinteger(L, 2, -1), guest = luaL_optinteger(L, 5, 0);
 	uint64_t address = (uint64_t)luaL_checkinteger(L, 3);
-	bool one = !lua_isnoneornil(L, 4), kernel = false;
+	bool one = !lua_isnoneornil(L, 4);
 	uint64_t time = one ? (uint64_t)luaL_checkinteger(L, 4) : 0;
 	struct pm_where where = {
 		.pid = (int32_t)pid,
@@ -308,9 +308,17 @@ int pl_file_history(lua_State *L)
 	pl_machine(L, f);
 	lua_newtable(L);
 	for (; where.system < f->session->n_files; where.system++) {
-		kernel |= pm_is_kernel_address(f->machine, where.system, address);
 		add_stays(L, f, &where, address, one, time);
 	}
-	lua_pushstring(L, kernel ? "kernel" : "user");
+	switch (pm_address_mode(f->machine, 0, address)) {
+	case PD_CPUMODE_KERNEL:
+		lua_pushliteral(L, "kernel");
+		break;
+	case PD_CPUMODE_USER:
+		lua_pushliteral(L, "user");
+		break;
+	default:
+		lua_pushliteral(L, "either");
+	}
 	return 2;
 }

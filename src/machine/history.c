@@ -3,11 +3,13 @@
 #include "inside.h"
 #include "resolver.h"
 
-bool pm_is_kernel_address(const struct pm_machine *m, uint32_t system, uint64_t address)
+enum pd_cpumode pm_address_mode(const struct pm_machine *m, uint32_t system, uint64_t address)
 {
 	uint64_t border = m->binaries.kernels[system].border;
 
-	return border != UINT64_MAX && address >= border;
+	if (border == UINT64_MAX)
+		return PD_CPUMODE_UNKNOWN;
+	return address >= border ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
 }
 
 /* Returns the last time up to which the maps that an address is looked for in are those of where->time. */
@@ -19,7 +21,7 @@ static uint64_t same_until(const struct pm_machine *m, const struct pm_where *wh
 	uint64_t last = UINT64_MAX;
 	struct pm_epoch epoch;
 
-	kernel |= where->any_mode && pm_is_kernel_address(m, system, address);
+	kernel |= where->any_mode && pm_address_mode(m, system, address) == PD_CPUMODE_KERNEL;
 	if (pm_is_guest(where->mode))
 		system = pm_guests_system(&m->guests, system, where->machine_pid);
 	if (system == PM_NO_SYSTEM)

@@ -20,7 +20,11 @@ struct pm_stay {
 bool pm_history_at(struct pm_resolver *resolver, const struct pm_where *where, uint64_t address,
 		   struct pm_stay *stay);
 
-/* Returns whether an address of a system is the kernel's rather than a process's. */
-bool pm_is_kernel_address(const struct pm_machine *machine, uint32_t system, uint64_t address);
+/*
+ * Returns whose address it is, in a system: PD_CPUMODE_KERNEL, PD_CPUMODE_USER, or
+ * PD_CPUMODE_UNKNOWN on a machine where kernel and processes each have all addresses.
+ */
+enum pd_cpumode pm_address_mode(const struct pm_machine *machine, uint32_t system,
+				uint64_t address);
 
 #endif

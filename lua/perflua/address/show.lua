@@ -1,0 +1,189 @@
+-- What is known of an address, as lines for the eye: one step below the other.
+
+local advice = require "perflua.address.advice"
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+
+local SHOWN = 20 -- processes
+local UNNAMED = "(no name recorded)"
+
+local hex, seconds = core.hex, core.seconds
+
+local function access(prot)
+  if not prot then return "" end
+  local text = ""
+  for i, letter in ipairs { "r", "w", "x" } do text = text .. (prot & 1 << (i - 1) ~= 0 and letter or "-") end
+  return " " .. text
+end
+
+local function span(report, stay)
+  if not report.timed then return "the whole recording" end
+  local from = stay.from and stay.record and stay.record.time and "from " .. seconds(stay.from)
+  if not from and stay.from and not stay.map then from = "from " .. seconds(stay.from) end
+  local to = stay.to and "to " .. seconds(stay.to)
+  if from or to then return (from or "from the beginning") .. " " .. (to or "to the end") end
+  return "the whole recording"
+end
+
+local function map_lines(add, report, stay)
+  local map, record = stay.map, stay.record
+  add("map", "%s-%s%s, offset %s of %s", hex(map.start), hex(map.start + map.len), access(map.prot), hex(map.pgoff),
+    map.filename)
+  if not record then
+    add(nil, "the record that made it is not known: the kernel's symbols go on behind its map")
+  elseif record.time then
+    add(nil, "made by the %s record at offset %d, at %s", record.type, record.offset, seconds(record.time))
+  else
+    add(nil, "made by the %s record at offset %d, in which perf wrote what was there already", record.type,
+      record.offset)
+  end
+  if stay.inherited_from then add(nil, "inherited from process %d by a fork", stay.inherited_from) end
+  add("holds", "%s", span(report, stay))
+end
+
+local places = {
+  file = "offset %s in the file", vdso = "offset %s in the vdso", module = "offset %s in the module",
+}
+
+local function address_line(add, stay)
+  local place = (places[stay.binary.kind] or "%s, as the processor saw it"):format(hex(stay.address))
+  local elf = stay.elf_address and (", %s for nm and addr2line"):format(hex(stay.elf_address)) or ""
+  add("address", "%s%s", place, elf)
+end
+
+local function source_lines(add, binary)
+  if binary.symbols > 0 then
+    add("symbols", "%d of %s%s", binary.symbols, binary.symbol_file or binary.found,
+      binary.symbol_file and binary.found and (" (%s)"):format(binary.found) or "")
+  else
+    add("symbols", "none: %s", binary.reason or "nobody looked for them")
+  end
+  for _, one in ipairs(binary.tried) do
+    add(nil, "%s: %s%s", one.path, one.verdict, one.where and (" (%s)"):format(one.where) or "")
+  end
+  if binary.symbols == 0 and advice.symbols(binary) then add(nil, "-> %s", advice.symbols(binary)) end
+end
+
+local function named(symbol, at)
+  if math.ult(at, symbol.start) then return ("%s-0x%x"):format(symbol.symbol, symbol.start - at) end
+  return ("%s+0x%x"):format(symbol.symbol, at - symbol.start)
+end
+
+local function symbol_lines(add, stay)
+  local function range(symbol) return ("%s to %s"):format(hex(symbol.start), hex(symbol.stop)) end
+  if stay.covered then
+    add("symbol", "%s, %s", named(stay.covered, stay.address), range(stay.covered))
+    if stay.binary.found == "perf map" then
+      add(nil, "a perf map has no times: of code that was made anew there it has the last name")
+    end
+  elseif stay.binary.symbols > 0 then
+    add("symbol", "none covers it")
+    if stay.binary.found == "jitdump" then
+      add(nil, "a jitdump's name holds from the time on that its code was made")
+    end
+    for _, key in ipairs(stay.binary.kind == "jit" and {} or { "before", "after" }) do
+      local one = stay[key]
+      add(nil, "%s: %s", key, one and ("%s, %s"):format(named(one, stay.address), range(one)) or "none")
+    end
+  end
+end
+
+local function line_lines(add, stay)
+  local lines = stay.lines
+  if not lines then
+    local why = stay.binary.symbols > 0 and advice.lines(stay.binary)
+    if why then add("line", "none: %s", why) end
+    return
+  end
+  add("line", "%s%s", lines[1].srcline or "not known", lines[1].file and (", %s"):format(lines[1].file) or "")
+  add(nil, "debug information of %s", stay.binary.debug_file or "a file that is gone")
+  for i = 1, #lines - 1 do
+    add(i == 1 and "inlined" or nil, "%s into %s at %s", lines[i].symbol or "[unknown]",
+      lines[i + 1].symbol or "[unknown]", lines[i + 1].srcline or "a line that is not known")
+  end
+end
+
+local function unmapped_lines(add, report, stay, is_only)
+  add("map", "none, %s", span(report, stay))
+  if not is_only then return end
+  for _, key in ipairs { "below", "above" } do
+    local map = stay[key]
+    if map then
+      add(nil, "next %s: %s-%s%s, %s", key, hex(map.start), hex(map.start + map.len), access(map.prot), map.filename)
+    end
+  end
+  add(nil, "-> %s", advice.unmapped(report, stay))
+end
+
+local function stay_lines(add, report, stay, is_only)
+  if not stay.map then return unmapped_lines(add, report, stay, is_only) end
+  local binary = stay.binary
+  map_lines(add, report, stay)
+  add("binary", "%s (%s%s), %s", binary.name, binary.guest and "guest, " or "", binary.kind,
+    binary.build_id and "build-id " .. binary.build_id or "no build-id recorded")
+  address_line(add, stay)
+  source_lines(add, binary)
+  symbol_lines(add, stay)
+  line_lines(add, stay)
+end
+
+local function process_lines(add, report, process)
+  for i, stay in ipairs(process.ranges) do
+    if i > 1 then add("", "") end
+    if not process.pid and report.pid then
+      add("kernel", "it has a map there")
+    elseif process.pid then
+      local name = report.guest and "" or stay.comm or UNNAMED
+      add("process", "%d %s%s%s%s", process.pid, name,
+        report.time and (" at %s"):format(seconds(report.time)) or "",
+        stay.began and (", began at %s"):format(seconds(stay.began)) or "",
+        stay.ended and (", ended at %s"):format(seconds(stay.ended)) or "")
+    end
+    stay_lines(add, report, stay, #process.ranges == 1)
+  end
+end
+
+-- Of several processes a line for each time range that something was mapped in.
+local function list_lines(add, report)
+  local n = #report.processes + (report.not_looked_at or 0)
+  add("processes", "%d had it mapped; --pid PID shows each step of one", n)
+  for i, process in ipairs(report.processes) do
+    if i > SHOWN then
+      add(nil, "and %d more", n - SHOWN)
+      break
+    end
+    for _, stay in ipairs(process.ranges) do
+      if stay.map then
+        local who = process.pid and ("%d %s"):format(process.pid, stay.comm or UNNAMED) or "the kernel"
+        local name = stay.covered and named(stay.covered, stay.address) or "[unknown]"
+        add(nil, "%s: %s of %s, %s", who, name, stay.binary.name, span(report, stay))
+      end
+    end
+  end
+end
+
+local halves = { kernel = "the kernel", user = "a process", either = "the kernel or a process" }
+
+---@param report table # of address.explain
+---@return string[]
+return function(report)
+  local lines = {}
+  local function add(label, format, ...)
+    local text = ("%-9s  %s"):format(label or "", format:format(...)):gsub("%s+$", "")
+    table.insert(lines, fmt.escape(text))
+  end
+  local of = report.guest and (" of guest %d"):format(report.guest) or ""
+  if not report.kind then return { ("%-9s  %s"):format("asked", hex(report.address)) } end
+  add("asked", "%s, an address of %s%s", hex(report.address), halves[report.kind], of)
+  if #report.processes == 0 then
+    add("processes", "none: %s", advice.no_process())
+  elseif #report.processes == 1 or report.pid then
+    for i, process in ipairs(report.processes) do
+      if i > 1 then add("", "") end
+      process_lines(add, report, process)
+    end
+  else
+    list_lines(add, report)
+  end
+  return lines
+end

@@ -1,0 +1,94 @@
+-- perflua symbol FILE ADDRESS: where the name of an address comes from, step by step.
+
+local address = require "perflua.address"
+local between = require "perflua.recording.between"
+local interrupted = require "perflua.table.interrupted"
+local json = require "perflua.text.json"
+local perflua = require "perflua"
+local show = require "perflua.address.show"
+local symbols = require "perflua.toolkit.symbols"
+
+local tool = {
+  description = "where the name of an address comes from: map, binary, symbol file, line, step by step",
+  usage = "symbol [--pid PID] [--time TIME] [options] FILE ADDRESS",
+  options = symbols.with_options {
+    pid = { "PID", "the process whose address it is; not needed for the kernel's" },
+    time = { "TIME", "only what was there then: seconds as perf prints them, or after the first sample: 1.5s, 20ms" },
+    guest = { "PID", "an address of the guest that this process of the host runs" },
+    json = "one JSON object",
+  },
+  operands = { 2, 2 },
+  help = [[
+ADDRESS is hexadecimal, as perf script prints it. Shows the process, the map that covers the
+address and the record that made it, the binary and the address in it, the files that were
+tried for its symbols with the verdict on each, the symbol, the source line and the functions
+inlined there. Where a step fails it says what is missing and what to do.
+
+Without --time each time range in which something else was there is shown; without --pid, for an
+address of a process, the processes that had it mapped.]],
+}
+
+local USAGE = 2
+
+-- The options that are numbers of processes; nil and a message if one is not.
+local function process_of(args, name)
+  if not args[name] then return nil end
+  local pid = args[name]:find "^%d+$" and math.tointeger(tonumber(args[name]))
+  if not pid or pid > 0x7fffffff then
+    return nil, ("symbol: --%s: '%s' is no id of a process"):format(name, args[name])
+  end
+  return pid
+end
+
+local function time_of(file, text)
+  if not text then return nil end
+  local ok, time = pcall(between.time, file, text:find "^%d+%.?%d*$" and "@" .. text or text, false)
+  if ok then return time end
+  return nil, ("symbol: --time: '%s' is no time of it: seconds as perf prints them, 8590.143543%s"):format(text,
+    file.first_time and ", or after the first sample, 1.5s 20ms 3us, or 10%" or "")
+end
+
+-- Addresses and texts for programs: of integers only times and counts stay numbers.
+local addresses = {
+  address = true, elf_address = true, start = true, stop = true, pgoff = true, addr = true,
+}
+
+local function plain(value, key)
+  if math.type(value) == "integer" then
+    return addresses[key] and json.address(value) or value < 0 and key ~= "pid" and json.unsigned(value) or value
+  elseif type(value) ~= "table" then
+    return value
+  end
+  for name, member in pairs(value) do value[name] = plain(member, name) end
+  return value
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local ip = address.parse(args[2])
+  if not ip then
+    return USAGE, ("symbol: '%s' is no address: hexadecimal digits, with or without 0x"):format(args[2])
+  end
+  local pid, message = process_of(args, "pid")
+  local guest, more = process_of(args, "guest")
+  if message or more then return USAGE, message or more end
+  local file <close>, failed = perflua.open(args[1], symbols.of(args))
+  if not file then return nil, failed end
+  local time
+  time, message = time_of(file, args.time)
+  if message then return USAGE, message end
+  local report = address.explain(file, ip, { pid = pid, time = time, guest = guest })
+  report.interrupted = interrupted.value()
+  if args.json then
+    out:write(json.encode(plain(report)), "\n")
+  else
+    out:write(table.concat(show(report), "\n"), "\n")
+    if report.interrupted then out:write(interrupted.text(report.interrupted), "\n") end
+  end
+  return 0
+end
+
+return tool
