@@ -27,7 +27,7 @@ local modules = {
   { "symbols/elf", "base",
     "beneath build_id demangle elf elf_parts elf_placing file interrupt table text unpack" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
-  { "symbols", "base symbols/elf symbols/jit", "dso find inside memo symbols" },
+  { "symbols", "base symbols/elf symbols/jit", "dso find inside load memo symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "trace", "base perfdata/tracepoint", "trace" },
   { "machine",

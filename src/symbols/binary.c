@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "inside.h"
+#include "load_internal.h"
 #include "pick.h"
 #include "proof.h"
 

@@ -11,6 +11,7 @@
 #include "symbols/elf/elf_parts.h"
 #include "find.h"
 #include "inside.h"
+#include "load.h"
 #include "memo.h"
 #include "proof.h"
 

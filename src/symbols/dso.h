@@ -112,9 +112,6 @@ static inline bool ps_dso_is_absolute(const struct ps_dso *dso)
  */
 bool ps_dso_add_mapping(struct ps_dso *dso, const struct ps_mapping *mapping);
 
-/* Looks for its symbols, if nobody has. True: it has some. False, and the state stays, if that is interrupted. */
-bool ps_dso_load(struct ps_dso *dso);
-
 /* What was mapped, if it was looked for by now and found; else NULL. */
 static inline const char *ps_dso_runtime(const struct ps_dso *dso)
 {
@@ -134,28 +131,6 @@ static inline bool ps_dso_is_unproven(const struct ps_dso *dso)
 	       !dso->id.build_id.size && dso->path;
 }
 
-/* The symbol that covers an address; NULL: it is not known. Any number of threads may ask. */
-static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t address)
-{
-	enum ps_state state = __atomic_load_n(&dso->state, __ATOMIC_ACQUIRE);
-
-	if (state != PS_LOADED && (state == PS_MISSING || !ps_dso_load(dso)))
-		return NULL;
-	return ps_table_find(&dso->table, address);
-}
-
-/*
- * The symbols of jitdump files are valid from a time on, in ns of the recording's clock: what covers an address
- * depends on it. For all others the time does not matter.
- */
-const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, uint64_t time);
-
-/* Returns the last time up to which ps_dso_symbol_at() gives what it gives at `time`. */
-uint64_t ps_dso_symbol_last(struct ps_dso *dso, uint64_t address, uint64_t time);
-
-/* Returns how many symbols it has by now. */
-size_t ps_dso_symbols(const struct ps_dso *dso);
-
 /*
  * A process that mapped the file jit-PID.dump has the code it makes described there: `path` as it was recorded, for
  * a dso of kind PS_JIT of which no symbol was asked for yet. `monotonic`: the recording's clock is CLOCK_MONOTONIC,
@@ -163,13 +138,6 @@ size_t ps_dso_symbols(const struct ps_dso *dso);
  * memory.
  */
 bool ps_dso_set_jitdump(struct ps_dso *dso, const char *path, bool monotonic);
-
-/*
- * Turns an address of `dso`, whose symbols were looked for, into the one that its ELF file has
- * for it, as nm and addr2line show. Returns false where there is no such file or no segment of
- * it holds the address.
- */
-bool ps_dso_elf_address(struct ps_dso *dso, uint64_t address, uint64_t *elf_address);
 
 /* What follows the last slash of a path, unless nothing does. */
 static inline const char *ps_base_name(const char *path)

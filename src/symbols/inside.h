@@ -35,17 +35,10 @@ bool ps_store_path(const struct ps_store *store, const char *name, char path[PAT
  */
 bool ps_store_is_here(const struct ps_store *store);
 
-/* How symbols are looked for, by kind. False: there are none, and why is in reason and tried. */
-typedef bool ps_load_fn(struct ps_dso *dso);
-ps_load_fn ps_load_user, ps_load_kernel, ps_load_module, ps_load_vdso, ps_load_jit;
-
 /* Is the kernel that was recorded the one that runs here? The caller has the lock. */
 bool ps_kernel_runs(struct ps_store *store);
 
 #define PS_HAS_SYMBOLS "has the symbols"
-
-/* Looks for symbols, by one who has the lock. */
-bool ps_dso_load_locked(struct ps_dso *dso);
 
 /*
  * Notes that a path was tried, where it came from (NULL: nothing to say), and what came of it.

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inside.h"
+#include "load_internal.h"
 #include "proof.h"
 #include "symbols/elf/file.h"
 #include "symbols/elf/text.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "symbols/elf/file.h"
-#include "inside.h"
+#include "load_internal.h"
 #include "kallsyms.h"
 #include "pick.h"
 #include "symbols/elf/text.h"

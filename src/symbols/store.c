@@ -14,19 +14,6 @@
 #include "kallsyms.h"
 #include "perfconfig.h"
 
-const char *ps_store_text(struct ps_store *store, const char *text)
-{
-	return pb_arena_text(&store->texts, text, strlen(text));
-}
-
-bool ps_store_path(const struct ps_store *store, const char *name, char path[PATH_MAX])
-{
-	const char *symfs = store->options.symfs;
-	int n = snprintf(path, PATH_MAX, "%s%s", symfs ? symfs : "", name);
-
-	return *name == '/' && n < PATH_MAX;
-}
-
 /*
  * Where perf keeps files by their build-ids: see perf_buildid_config and set_buildid_dir, tools/perf/util/config.c, and
  * for symfs symbol__config_symfs, tools/perf/util/symbol.c.
@@ -281,15 +268,4 @@ size_t ps_store_count(const struct ps_store *store)
 struct ps_dso *ps_store_at(const struct ps_store *store, size_t i)
 {
 	return store->dsos[i];
-}
-
-bool ps_store_is_here(const struct ps_store *store)
-{
-	const struct ps_options *options = &store->options;
-	struct utsname here;
-
-	return options->release && options->host && uname(&here) == 0 &&
-	       strcmp(here.release, options->release) == 0 &&
-	       strcmp(here.nodename, options->host) == 0 &&
-	       (!options->arch || strcmp(here.machine, options->arch) == 0);
 }

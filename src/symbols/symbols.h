@@ -14,7 +14,7 @@
 
 #include "base/vector.h"
 #include "cfi.h"
-#include "dso.h"
+#include "load.h"
 #include "symbols/elf/interrupt.h"
 #include "store.h"
 #include "symbols/elf/table.h"

@@ -1,0 +1,96 @@
+/*
+ * The names of binaries, as perf script and perf report have them.
+ */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inside.h"
+
+static const char *recorded_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	(void)text, (void)size;
+	return dso->id.name;
+}
+
+/* Where ".ko" begins in the name of a file, compressed or not; NULL: it has none. */
+static const char *module_suffix(const char *base)
+{
+	static const char *const packed[] = { ".gz", ".xz", ".zst" };
+	const char *dot = strrchr(base, '.');
+
+	for (size_t i = 0; dot && i < sizeof(packed) / sizeof(*packed); i++)
+		if (strcmp(dot, packed[i]) == 0)
+			dot = memrchr(base, '.', (size_t)(dot - base));
+	return dot && strncmp(dot, ".ko", 3) == 0 ? dot : NULL;
+}
+
+bool ps_module_name(const char *path, char *name, size_t size)
+{
+	const char *base = ps_base_name(path), *end = module_suffix(base);
+
+	if (*base == '[') {
+		snprintf(name, size, "%s", base);
+		return true;
+	}
+	snprintf(name, size, "[%.*s]", end ? (int)(end - base) : (int)strlen(base), base);
+	for (char *at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return end && end > base;
+}
+
+static const char *module_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	ps_module_name(dso->id.name, text, size);
+	return text;
+}
+
+/* As it was recorded, or as a table of build-ids has it: see machine__process_kernel_mmap_event. */
+static const char *kernel_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	(void)text, (void)size;
+	if (!dso->id.shown)
+		return dso->id.name;
+	return strstr(dso->id.shown, "vmlinux") ? "[kernel.vmlinux]" :
+						  ps_base_name(dso->id.shown);
+}
+
+/* See dso__set_basename, tools/perf/util/dso.c. */
+static const char *jit_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	snprintf(text, size, "[JIT] tid %d", dso->id.pid);
+	return text;
+}
+
+static const char *file_name(const struct ps_dso *dso, char *text, size_t size)
+{
+	(void)text, (void)size;
+	return ps_base_name(dso->id.name);
+}
+
+typedef const char *name_fn(const struct ps_dso *dso, char *text, size_t size);
+
+static const struct {
+	name_fn *name, *short_name;
+} names[] = {
+	[PS_USER] = { recorded_name, file_name },
+	[PS_KERNEL] = { recorded_name, kernel_name },
+	[PS_MODULE] = { module_name, module_name },
+	[PS_VDSO] = { recorded_name, recorded_name },
+	[PS_JIT] = { recorded_name, jit_name },
+	[PS_BPF] = { recorded_name, recorded_name },
+	[PS_DATA] = { recorded_name, file_name },
+};
+
+bool ps_dso_name(struct ps_dso *dso)
+{
+	name_fn *name = names[dso->id.kind].name, *short_name = names[dso->id.kind].short_name;
+	char text[PATH_MAX];
+
+	dso->name = dso->id.shown ? dso->id.shown :
+				    ps_store_text(dso->store, name(dso, text, sizeof(text)));
+	dso->short_name = ps_store_text(dso->store, short_name(dso, text, sizeof(text)));
+	return dso->name && dso->short_name;
+}
