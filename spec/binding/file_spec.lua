@@ -1,3 +1,4 @@
+local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local everything = require "spec.support.everything"
 local files = require "spec.support.files"
@@ -106,8 +107,8 @@ describe("a closed file", function()
     assert.error_matches(function() return features.hostname end, "closed file")
     assert.error_matches(function() pairs(features) end, "closed file")
     assert.error_matches(function() return file.first_time end, "the file is closed")
-    assert.error_matches(function() file:count() end, "the file is closed")
-    assert.error_matches(function() file:dump(io.stdout, {}) end, "the file is closed")
+    assert.error_matches(function() core.count(file) end, "the file is closed")
+    assert.error_matches(function() core.dump(file, io.stdout, {}) end, "the file is closed")
   end)
 
   it("knows its times when they were asked for before", function()
@@ -180,9 +181,19 @@ describe("a file whose finalizer ran before others'", function()
   end)
 end)
 
-describe("file:dump", function()
+describe("a File", function()
+  it("has no methods that only the library calls", function()
+    local file <close> = assert(perflua.open("spec/fixtures/demo.perf.data"))
+    for _, name in ipairs { "cursor", "dispatch", "fields", "count", "group", "group_threads", "short_names",
+      "loop_threads", "health", "dump", "script" } do
+      assert.error_matches(function() return file[name] end, "a file has no field '" .. name .. "'", 1, true)
+    end
+  end)
+end)
+
+describe("core.dump", function()
   local function dumped(file, out)
-    file:dump(out, {})
+    core.dump(file, out, {})
     out:seek("set")
     local text = out:read("a")
     out:close()
@@ -199,25 +210,25 @@ describe("file:dump", function()
     local file = assert(perflua.open(two_events.write()))
     local out = io.tmpfile()
     out:close()
-    assert.error_matches(function() file:dump(out, {}) end, "the file is closed")
-    assert.error_matches(function() file:dump(5, {}) end, "FILE")
-    assert.error_matches(function() file:dump(io.stdout) end, "table expected")
+    assert.error_matches(function() core.dump(file, out, {}) end, "the file is closed")
+    assert.error_matches(function() core.dump(file, 5, {}) end, "FILE")
+    assert.error_matches(function() core.dump(file, io.stdout) end, "table expected")
   end)
 
   it("says when it cannot write", function()
     local file = assert(perflua.open(two_events.write()))
     local full <close> = assert(io.open("/dev/full", "w"))
     full:setvbuf("no")
-    assert.error_matches(function() file:dump(full, {}) end, "cannot write: No space left")
+    assert.error_matches(function() core.dump(file, full, {}) end, "cannot write: No space left")
     local read_only <close> = assert(io.open("/dev/null", "r"))
-    assert.error_matches(function() file:dump(read_only, {}) end, "cannot write")
+    assert.error_matches(function() core.dump(file, read_only, {}) end, "cannot write")
   end)
 
   it("says when a finalizer closes what it writes to", function()
     local file = assert(perflua.open(everything.builder("little"):write()))
     for _ = 1, 20 do
       local out = io.tmpfile()
-      finalizers.during(function() pcall(file.dump, file, out, {}) end, function()
+      finalizers.during(function() pcall(core.dump, file, out, {}) end, function()
         if io.type(out) == "file" then out:close() end
       end)
     end

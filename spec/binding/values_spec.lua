@@ -1,3 +1,4 @@
+local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local perflua = require "perflua"
@@ -204,7 +205,7 @@ describe("a cursor", function()
   teardown(function() file:close() end)
 
   local function count(options)
-    local n, cursor = 0, file:cursor(options)
+    local n, cursor = 0, core.cursor(file, options)
     for first in cursor do
       assert(first ~= false)
       n = n + 1
@@ -222,7 +223,7 @@ describe("a cursor", function()
 
   it("hands records for which a filter is true to handlers", function()
     local n = 0
-    file:dispatch { filter = small, other = function() n = n + 1 end }
+    core.dispatch(file, { filter = small, other = function() n = n + 1 end })
     assert.are.equal(5000, n)
   end)
 
@@ -240,7 +241,7 @@ describe("a cursor", function()
 
   it("yields what is computed", function()
     local sum = { op = "add", kind = "address", left = ip, right = { op = "const", kind = "natural", value = 2 } }
-    local step = file:cursor { types = { [9] = true }, order = "file", values = { sum, ip, sum } }
+    local step = core.cursor(file, { types = { [9] = true }, order = "file", values = { sum, ip, sum } })
     assert.are.same({ 0x1002, 0x1000, 0x1002 }, { step() })
     assert.are.same({ 0x1003, 0x1001, 0x1003 }, { step() })
   end)
@@ -250,7 +251,7 @@ describe("a cursor", function()
       { filter = {} }, { filter = { op = "nope" } }, { values = { 5 } }, { values = { {} } },
       { values = { { op = "field", kind = "any", field = { "nope" } } } },
     } do
-      assert.has_error(function() file:cursor(options) end)
+      assert.has_error(function() core.cursor(file, options) end)
     end
   end)
 end)

@@ -1,3 +1,4 @@
+local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
@@ -152,7 +153,7 @@ describe("perflua gen", function()
       it("writes a script that runs on " .. recording.name, function()
         local file = perflua.open(recording.path)
         if not file then return end
-        local counts, wanted = file:count(), {}
+        local counts, wanted = core.count(file), {}
         for i, event in ipairs(file.events) do
           local n = counts.events[i].count
           if n > 0 then wanted[event.name] = (wanted[event.name] or 0) + n end

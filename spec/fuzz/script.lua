@@ -1,5 +1,6 @@
 -- What script.c does with a recording: one of the things that scripts do, with its own errors
 -- told from ours.
+local core = require "perflua.core"
 local perflua = require "perflua"
 
 local check_message = dofile "spec/fuzz/internal.lua"
@@ -64,7 +65,7 @@ end
 local function dump(file)
   local out <close> = assert(io.open("/dev/null", "w"))
   for _, json in ipairs { false, true } do
-    file:dump(out, { json = json, order = "time", container = true })
+    core.dump(file, out, { json = json, order = "time", container = true })
   end
   local query, n = file:records(), 0
   for _ in query do
@@ -138,7 +139,7 @@ local function lines(file)
         for i, field in ipairs(script_fields.all()) do classes[class].fields[i] = field.name end
       end
     end
-    file:script(out, {
+    core.script(file, out, {
       classes = classes, order = "time", types = { [9] = true }, callchains = true, inlined = unwound,
     })
   end
@@ -148,7 +149,7 @@ end
 local function describe(file)
   read(file.features)
   read(file.damage)
-  read(file:health())
+  read(core.health(file))
   for i, thread in ipairs(file:threads()) do
     if i <= DEEP then
       local again = file:thread(thread.tid, thread.start)

@@ -1,4 +1,4 @@
--- What file:health() says of times without samples.
+-- What core.health() says of times without samples.
 local helper = require "spec.support.health"
 
 local health, one_event, samples_at = helper.of, helper.one_event, helper.samples_at

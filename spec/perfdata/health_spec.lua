@@ -1,4 +1,5 @@
--- What file:health() counts; the tool that tells it is in spec/cli/doctor_spec.lua.
+-- What core.health() counts; the tool that tells it is in spec/cli/doctor_spec.lua.
+local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local helper = require "spec.support.health"
@@ -203,7 +204,7 @@ describe("the health of a real recording", function()
     if not file then
       return
     end
-    local counts, found = file:count(), file:health()
+    local counts, found = core.count(file), core.health(file)
     for id, count in pairs(counts.types) do
       if found.types[id] then
         assert.are.equal(count.count, found.types[id])

@@ -1,4 +1,5 @@
 -- What describes a recording in pipe mode and comes when its records have begun.
+local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
@@ -91,7 +92,7 @@ reading.either_order(describe, function(endian)
       local periods = {}
       for s in file:samples():between(5, nil):each() do periods[#periods + 1] = s.period end
       assert.are.same({ 20, 1 }, periods)
-      assert.are.equal(3, reading.open(recording()):count().events[3].count)
+      assert.are.equal(3, core.count(reading.open(recording())).events[3].count)
     end)
 
     it("is the first one's peer: both were alone before", function()
@@ -132,7 +133,7 @@ reading.either_order(describe, function(endian)
       alone:sample(one, { identifier = 11, time = 1 })
       alone:sample(late_event(alone, { type = 1, config = 0, ids = { 31 } }), { identifier = 31, time = 2 })
       assert.are.equal(2, #reading.open(alone):samples():group_by("pid"):count():top(10))
-      local counts = reading.open(b):count()
+      local counts = core.count(reading.open(b))
       assert.are.equal(0, counts.unknown_event.count)
       assert.are.same({ 2, 1, 2 }, { counts.events[1].count, counts.events[2].count, counts.events[3].count })
       local groups = {}

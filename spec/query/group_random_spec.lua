@@ -1,4 +1,5 @@
 -- Any keys and measures: the core, by one thread or several, has the answer that Lua has record by record.
+local core = require "perflua.core"
 local perflua = require "perflua"
 local builder = require "spec.support.builder"
 local engine = require "perflua.plan.engine"
@@ -145,7 +146,7 @@ describe("a random grouped query", function()
       local query = file:samples():group_by("ip", "comm"):count():sum("period"):avg("period"):min("comm"):max("period")
         :quantile("period", 0.9):hist("period"):distinct("comm"):distinct("cpu")
       if threads == 4 then
-        assert.is_true(file:group_threads(engine.grouping(query.spec, {}, query.spec.columns)) > 1)
+        assert.is_true(core.group_workers(file, engine.grouping(query.spec, {}, query.spec.columns)) > 1)
       end
       local got = answer(query)
       assert.is_true(#got > 2000)

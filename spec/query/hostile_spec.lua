@@ -1,4 +1,5 @@
 -- Queries while what they read, or who asks them, changes.
+local core = require "perflua.core"
 local containers = require "spec.support.containers"
 local files = require "spec.support.files"
 local finalizers = require "spec.support.finalizers"
@@ -14,7 +15,7 @@ setup(function() bytes = files.read(containers.list[1].write(recording)) end)
 local questions = {
   count = function(f) return f:records { order = "file" }:count() end,
   filter = function(f) return f:records():where("pid >= 0 and comm ~= 'nobody'"):count() end,
-  types = function(f) return f:count().first_time end,
+  types = function(f) return core.count(f).first_time end,
   groups = function(f) return tostring(f:records():group_by("pid", "comm"):count():min("time"):sort()) end,
   last = function(f) return tostring(f:records():group_by("pid"):last("time"):sort()) end,
   rows = function(f)
@@ -105,7 +106,7 @@ describe("a grouped query", function()
         collectgarbage()
         return (name == "keys" or name == "measures") and {} or nil
       end })
-      local ok, message = pcall(file.group, file, description)
+      local ok, message = pcall(core.group, file, description)
       assert.is_false(ok, name)
       assert.matches("closed", message)
     end

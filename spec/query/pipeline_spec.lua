@@ -1,5 +1,6 @@
 -- What is compressed is decompressed once, by a thread of its own, and what it says of the system is read on the
 -- way. No answer is another for that: they are compared with those of the interpreter, which reads the system before.
+local core = require "perflua.core"
 local answers = require "spec.support.query_answers"
 local compressed = require "spec.support.compressed"
 local containers = require "spec.support.containers"
@@ -111,7 +112,7 @@ describe("a compressed recording", function()
     local by_type = {}
     for r in all do by_type[r.type_id] = (by_type[r.type_id] or 0) + 1 end
     local counts = {}
-    for type, count in pairs(file:count().types) do counts[type] = count.count end
+    for type, count in pairs(core.count(file).types) do counts[type] = count.count end
     assert.same(by_type, counts)
   end)
 

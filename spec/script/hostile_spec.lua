@@ -1,4 +1,5 @@
 -- Whatever a recording holds, its lines are text that drives no terminal.
+local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local everything = require "spec.support.everything"
 local fields = require "perflua.script.fields"
@@ -24,7 +25,7 @@ local function lines_of(bytes, options)
   if not file then return nil end
   local out <close> = assert(io.open(printed, "wb"))
   options.classes, options.order, options.types = classes, "time", { [9] = true }
-  assert.is_true(file:script(out, options))
+  assert.is_true(core.script(file, out, options))
   out:close()
   return files.read(printed)
 end
@@ -79,7 +80,7 @@ describe("the lines of a recording", function()
     files.write(path, b:bytes())
     local file = assert(perflua.open(path))
     local out <close> = assert(io.open(printed, "wb"))
-    local ok, message = pcall(file.script, file, out, {
+    local ok, message = pcall(core.script, file, out, {
       classes = classes, types = { [9] = true }, reuse = true, keep = function() file:close() return true end,
     })
     assert.is_false(ok)

@@ -1,4 +1,5 @@
--- Recordings made of samples at given times, and what file:health() counts in them.
+-- Recordings made of samples at given times, and what core.health() counts in them.
+local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local reading = require "spec.support.reading"
 
@@ -9,7 +10,7 @@ health.START = 1000 * MS
 
 function health.of(b)
   local file <close> = reading.open(b)
-  return file:health()
+  return core.health(file)
 end
 
 --- A builder with one event of these parts beside ip, tid, time, id.

@@ -47,7 +47,7 @@ local function names_of(file, type_ids)
   end
   for _, id in ipairs(type_ids) do
     for i = 1, math.max(1, #file.events) do
-      for _, row in ipairs(file:fields(id, i)) do
+      for _, row in ipairs(core.fields_of(file, id, i)) do
         add(row.name, row.kind)
         if row.name == "args" then
           add_args(file.events, add)

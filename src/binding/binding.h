@@ -272,20 +272,22 @@ struct pl_sink {
 void pl_sink_init(struct pl_sink *sink, lua_State *L);
 
 /* Cursor: walks records for loops; see cursor.c for its options. */
-int pl_file_cursor(lua_State *L);   /* file:cursor(options) -> cursor */
-int pl_file_dispatch(lua_State *L); /* file:dispatch(options) */
+int pl_file_cursor(lua_State *L);   /* core.cursor(file, options) -> cursor */
+int pl_file_dispatch(lua_State *L); /* core.dispatch(file, options) */
 int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
-int pl_file_dump(lua_State *L);	    /* file:dump(out, options) */
-int pl_file_script(lua_State *L);   /* file:script(out, options) */
+int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
+int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_script_fields(lua_State *L); /* core.script_fields() -> fields, classes */
 int pl_syscall(lua_State *L);	    /* core.syscall(number [, machine]) -> name | nil */
 int pl_errno(lua_State *L);	    /* core.errno(number [, machine]) -> name | nil */
-int pl_file_group(lua_State *L);    /* file:group(description) -> groups, see query_group.c */
+int pl_file_group(lua_State *L); /* core.group(file, description) -> groups, see query_group.c */
 int pl_file_group_threads(lua_State *L);
 int pl_file_loop_threads(lua_State *L);
-int pl_file_short_names(lua_State *L); /* file:short_names() -> table, see query_report.c */
-int pl_file_count(lua_State *L);       /* file:count() -> table, see query_count.c */
-int pl_file_health(lua_State *L);      /* file:health() -> table, see health.c */
+int pl_file_short_names(lua_State *L); /* core.short_names(file) -> table, see query_report.c */
+int pl_file_count(lua_State *L);       /* core.count(file) -> table, see query_count.c */
+int pl_file_fields(lua_State *L);  /* core.fields_of(file, type_id [, event_index]) -> array */
+int pl_file_members(lua_State *L); /* core.members("file") -> array of names */
+int pl_file_health(lua_State *L);  /* core.health(file) -> table, see health.c */
 
 /* What there is, for the manual, the editor stubs and the checks of queries. */
 int pl_types(lua_State *L);

@@ -315,7 +315,7 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	return c;
 }
 
-/* file:cursor(options) -> cursor */
+/* core.cursor(file, options) -> cursor */
 int pl_file_cursor(lua_State *L)
 {
 	luaL_checktype(L, 2, LUA_TTABLE);

@@ -219,8 +219,8 @@ static bool call(lua_State *L, const struct dispatch *d, const struct handler *h
 }
 
 /*
- * file:dispatch{types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h, interval=fn,
- * interval_ns=n, stop=value, late=fn}: h is a function or {field, …, function} where a field is a name, or the tree of
+ * core.dispatch(file, {types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h, interval=fn,
+ * interval_ns=n, stop=value, late=fn}): h is a function or {field, …, function} where a field is a name, or the tree of
  * an argument of a tracepoint (query.h), late(index) gives that of an
  * event that comes when the loop has begun, or nil
  */

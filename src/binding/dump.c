@@ -1,5 +1,5 @@
 /*
- * file:dump(): every record as a line, written from C.
+ * core.dump(): every record as a line, written from C.
  */
 #include "cursor.h"
 #include "writer.h"
@@ -50,7 +50,7 @@ static void print_names(struct pl_writer *w, const struct pl_file *f, const stru
 }
 
 /*
- * file:dump(out, options): options are a cursor's (cursor.h), keep (function(record) -> boolean; needs
+ * core.dump(file, out, options): options are a cursor's (cursor.h), keep (function(record) -> boolean; needs
  * reuse), json, and names ({name, …}: fields of the recorded system that a line has, too)
  */
 int pl_file_dump(lua_State *L)

@@ -360,6 +360,18 @@ static const struct getter {
 	{ "last_time", push_last_time },
 };
 
+/* core.members("file") -> array of the names of a File's fields */
+int pl_file_members(lua_State *L)
+{
+	luaL_argcheck(L, strcmp(luaL_checkstring(L, 1), "file") == 0, 1, "no such type");
+	lua_newtable(L);
+	for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++) {
+		lua_pushstring(L, getters[i].name);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	return 1;
+}
+
 /* file.name -> value; upvalue: the methods */
 static int file_index(lua_State *L)
 {
@@ -394,8 +406,8 @@ static int file_tostring(lua_State *L)
 	return 1;
 }
 
-/* file:fields(type_id [, event_index]) -> array of {name, kind, doc} a record of these can have */
-static int file_fields(lua_State *L)
+/* core.fields_of(file, type_id [, event_index]) -> array of {name, kind, doc} a record of these can have */
+int pl_file_fields(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
 	lua_Integer type = luaL_checkinteger(L, 2), event = luaL_optinteger(L, 3, 0);
@@ -432,17 +444,6 @@ void pl_file_register(lua_State *L)
 	static const luaL_Reg methods[] = {
 		/* clang-format off */
 		{ "close", file_close },
-		{ "cursor", pl_file_cursor },
-		{ "dispatch", pl_file_dispatch },
-		{ "fields", file_fields },
-		{ "count", pl_file_count },
-		{ "group", pl_file_group },
-		{ "group_threads", pl_file_group_threads },
-		{ "short_names", pl_file_short_names },
-		{ "loop_threads", pl_file_loop_threads },
-		{ "health", pl_file_health },
-		{ "dump", pl_file_dump },
-		{ "script", pl_file_script },
 		{ "thread", pl_file_thread },
 		{ "threads", pl_file_threads },
 		{ "resolve", pl_file_resolve },

@@ -1,5 +1,5 @@
 /*
- * file:health(): what a recording's records say of how good it is, as one table.
+ * core.health(): what a recording's records say of how good it is, as one table.
  */
 #include <stddef.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static int health_gc(lua_State *L)
 	return 0;
 }
 
-/* file:health() -> what src/analysis/health.h counts */
+/* core.health(file) -> what src/analysis/health.h counts */
 int pl_file_health(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);

@@ -58,7 +58,7 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 }
 
 /*
- * file:count() -> {types, events, unknown_event, split, lost_records, lost_samples, first_time, last_time}: of types and
+ * core.count(file) -> {types, events, unknown_event, split, lost_records, lost_samples, first_time, last_time}: of types and
  * events {count, bytes}; of events `count` is of samples as they are delivered, and `records` as they lie, which
  * differ only if `split` is true
  */

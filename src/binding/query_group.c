@@ -476,7 +476,7 @@ static const char *const wrong_names[] = {
 };
 
 /*
- * file:group(description) -> groups | nil, what is wrong: see wrong_names. If an interrupt leaves no time for all
+ * core.group(file, description) -> groups | nil, what is wrong: see wrong_names. If an interrupt leaves no time for all
  * groups these are some of `total`, the first by measure number `first` of the description (its greatest values; if
  * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out) if there is a
  * share, or the description has `rest`. The description is a scope's (query_scope.h) with
@@ -531,7 +531,7 @@ int pl_file_group(lua_State *L)
 	return 1;
 }
 
-/* file:group_threads(description) -> how many threads would work, and what is in the way of more or nil */
+/* core.group_workers(file, description) -> how many threads would work, and what is in the way of more or nil */
 int pl_file_group_threads(lua_State *L)
 {
 	const struct pl_job *job = prepare(L);

@@ -337,7 +337,7 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 }
 
 /*
- * file:short_names() -> {[name] = short name} of the binaries that were met, of which it is not
+ * core.short_names(file) -> {[name] = short name} of the binaries that were met, of which it is not
  * the end of their path
  */
 int pl_file_short_names(lua_State *L)

@@ -1,5 +1,5 @@
 /*
- * file:script(): samples as the lines of perf script, written from C.
+ * core.script(): samples as the lines of perf script, written from C.
  */
 #include <string.h>
 
@@ -157,7 +157,7 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 }
 
 /*
- * file:script(out, options) -> true | nil, message: options are a cursor's (cursor.h), of samples that are split and in the order
+ * core.script(file, out, options) -> true | nil, message: options are a cursor's (cursor.h), of samples that are split and in the order
  * of time, with keep (function(record) → boolean; needs reuse), sampled ({[index] = true}: the events that have samples), classes,
  * ns, callchains, inlined, inlined_unwound, max_stack (script.h)
  */

@@ -202,7 +202,7 @@ void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 	c->busy = false;
 }
 
-/* file:loop_threads(options of a cursor) -> how many threads a loop over values has, and why; see pq_rows_threads */
+/* core.loop_workers(file, options of a cursor) -> how many threads a loop over values has, and why; see pq_rows_threads */
 int pl_file_loop_threads(lua_State *L)
 {
 	const struct pl_file *f = pl_check_open_file(L, 1);

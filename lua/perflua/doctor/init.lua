@@ -1,5 +1,6 @@
 -- What `perflua doctor` finds in a recording: facts as one table of stable keys, and what follows from them.
 
+local core = require "perflua.core"
 local binaries = require "perflua.doctor.binaries"
 local common = require "perflua.doctor.common"
 local interrupted = require "perflua.table.interrupted"
@@ -170,7 +171,7 @@ end
 ---@param file perflua.File
 ---@return table
 function doctor.examine(file)
-  local health = file:health()
+  local health = core.health(file)
   local by_event, samples, sample_records = events(file, health)
   local report = {
     path = file.path,

@@ -103,7 +103,7 @@ function Scope:known()
   local any = self.any or file.mode == "pipe" and #file.events == 0
   local function add_type(desc)
     for i = 1, math.max(1, #event_indexes) do
-      for _, row in ipairs(guard(file.fields, file, desc.id, event_indexes[i])) do add(known, row, desc.id) end
+      for _, row in ipairs(guard(core.fields_of, file, desc.id, event_indexes[i])) do add(known, row, desc.id) end
     end
     for _, row in ipairs(any and desc.fields or {}) do add(known, row, desc.id) end
   end

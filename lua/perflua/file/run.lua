@@ -1,5 +1,6 @@
 -- file:run(handlers): one handler for each record, found before the first record is read.
 
+local core = require "perflua.core"
 local errors = require "perflua.errors"
 local recording = require "perflua.recording"
 local events = require "perflua.recording.events"
@@ -243,7 +244,7 @@ function run.run(file, handlers)
   local stopped = handlers.begin and handlers.begin(file) == run.stop
   local list, late_events = file.events, file.mode == "pipe"
   if not late_events then warn_unmatched(list, handlers) end
-  if not stopped and (not wanted or next(wanted)) then file:dispatch(options) end
+  if not stopped and (not wanted or next(wanted)) then core.dispatch(file, options) end
   if late_events then warn_unmatched(list, handlers) end
   if handlers.finish then handlers.finish(file) end
 end

@@ -32,7 +32,7 @@ stacks.heads = {
 ---The events that a user means, those that are wanted if he names none: the first with samples.
 ---@param file perflua.File
 ---@param name string?
----@param counts table? what file:count() gave; nil of a stream
+---@param counts table? what core.count() gave; nil of a stream
 ---@return table[]? events nil: all, of which one is chosen when they were read
 ---@return string? message
 function stacks.choose(file, name, counts)

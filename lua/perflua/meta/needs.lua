@@ -196,7 +196,7 @@ end
 ---@return string? message # nil if it lacks nothing
 function needs.check(file, meta)
   local words = {}
-  if #file.events == 0 and file.mode == "pipe" and file.size then file:count() end
+  if #file.events == 0 and file.mode == "pipe" and file.size then core.count(file) end
   for i, need in ipairs(missing_of(file, parse(meta.needs))) do
     words[i] = ("no %s %s"):format(kind_of(need), spell(need, "'%s'"))
   end

@@ -1,5 +1,6 @@
 -- What a recording holds: samples by event and records by type, how many, their fields, an example of each.
 
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local types = require("perflua.recording").types
 
@@ -24,7 +25,7 @@ end
 
 -- A tracepoint's own fields come behind those of all samples, as "args.pid".
 local function fields_of(file, type_id, event)
-  local list = file:fields(type_id, event and event.index)
+  local list = core.fields_of(file, type_id, event and event.index)
   for _, field in ipairs(event and event.fields or {}) do
     list[#list + 1] = {
       name = "args." .. short(field.name, 2 * WIDTH), kind = field.kind, doc = short(field.type, 2 * WIDTH),
@@ -126,7 +127,7 @@ function survey.of(file, most)
     return nil, ("%s: a stream can be passed over once, and this takes two passes: write it to a file")
       :format(file.path)
   end
-  local parts = parts_of(file, file:count(), most or math.maxinteger)
+  local parts = parts_of(file, core.count(file), most or math.maxinteger)
   find_examples(file, parts)
   return parts
 end

@@ -1,6 +1,7 @@
 -- Queries as the core runs them: descriptions in trees instead of functions of Lua. What Lua alone can answer is
 -- run by group/aggregate.lua, record by record, with the same answer.
 
+local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local lower = require "perflua.plan.lower"
@@ -139,7 +140,7 @@ end
 ---@return table[] groups # as group/aggregate.lua gives them; of a report its sections
 ---@return function? rows # of a report: see src/binding/query_report.c
 function engine.groups(spec, description)
-  local groups, rows = guard(spec.file.group, spec.file, description)
+  local groups, rows = guard(core.group, spec.file, description)
   if not groups then blame(sums.wrong[rows]) end
   if spec.aside then spec.aside.n = description.aside or 0 end
   if spec.reader then spec.reader:counted(description.counts) end

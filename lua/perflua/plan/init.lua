@@ -7,6 +7,7 @@
 -- with `interpreted` all that can be done in Lua is. What is made of records, as spans are, has a `reader` instead: it
 -- gives what plan.source and plan.records give, and says `why` the core does not.
 
+local core = require "perflua.core"
 local engine = require "perflua.plan.engine"
 local guard = require("perflua.errors").guard
 local lower = require "perflua.plan.lower"
@@ -22,7 +23,7 @@ local MAX_VALUES = 255
 -- Stands for an absent value where false is a value like any other.
 plan.ABSENT = setmetatable({}, { __tostring = function() return "nil" end })
 
--- What file:cursor() takes for a query; others that walk records take the same.
+-- What core.cursor() takes for a query; others that walk records take the same.
 local function options_of(spec, filter, values, reuse)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
@@ -31,11 +32,11 @@ local function options_of(spec, filter, values, reuse)
   }
 end
 
-local function open_cursor(spec, ...) return guard(spec.file.cursor, spec.file, options_of(spec, ...)) end
+local function open_cursor(spec, ...) return guard(core.cursor, spec.file, options_of(spec, ...)) end
 
 ---@return integer # how many threads a loop over values has
 ---@return string? # what they do, or why there is but one
-function plan.threads(spec) return guard(spec.file.loop_threads, spec.file, options_of(spec)) end
+function plan.threads(spec) return guard(core.loop_workers, spec.file, options_of(spec)) end
 
 local function by_record(ref) return ref.get end
 
@@ -181,7 +182,7 @@ function plan.pairs(spec, refs, pairs)
   local options = plan.pairs_values(spec, refs)
   if not options then return nil end
   options.pairs = pairs
-  return guard(spec.file.cursor, spec.file, options)
+  return guard(core.cursor, spec.file, options)
 end
 
 ---@param spec table

@@ -118,7 +118,7 @@ local function add_grouping(spec, add)
   add(where, "group by " .. keys_of(spec), why)
   add(where, columns_of(spec))
   if not grouping then return false, 1, ALONE end
-  return true, guard(spec.file.group_threads, spec.file, grouping)
+  return true, guard(core.group_workers, spec.file, grouping)
 end
 
 -- As add_grouping.

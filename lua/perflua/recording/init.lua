@@ -22,6 +22,6 @@ local EVERY_RECORD = 0 -- any type would do
 
 ---Raises at the script's line if a File is closed.
 ---@param file perflua.File
-function recording.check_open(file) guard(file.fields, file, EVERY_RECORD) end
+function recording.check_open(file) guard(core.fields_of, file, EVERY_RECORD) end
 
 return recording

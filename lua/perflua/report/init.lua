@@ -83,7 +83,7 @@ end
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any: boolean?, health: table? }
 --- children: nil does as perf, which adds up callers where there are call chains; any: fields may be absent from all
---- samples; health: of file:health()
+--- samples; health: of core.health()
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)

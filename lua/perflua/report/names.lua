@@ -1,5 +1,6 @@
 -- Names as perf report prints them.
 
+local core = require "perflua.core"
 local names = {}
 
 -- By cpumode: see thread__find_map, tools/perf/util/event.c.
@@ -12,7 +13,7 @@ names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_ke
 ---@param file perflua.File that was read
 ---@return fun(dso: string | false | nil): string
 function names.dsos(file)
-  local known = file:short_names()
+  local known = core.short_names(file)
   return function(dso)
     if not dso then return "[unknown]" end
     return known[dso] or dso:match("([^/]+)/*$") or dso

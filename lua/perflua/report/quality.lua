@@ -1,5 +1,6 @@
 -- How far a report can be believed: what was lost, what has no function, what is damaged.
 
+local core = require "perflua.core"
 local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local words = require "perflua.doctor.words"
@@ -10,8 +11,8 @@ local quality = {}
 
 ---What a report of a whole file is told of it; nil for a stream, which passes once.
 ---@param file perflua.File
----@return table? # of file:health()
-function quality.of(file) return file.size and file:health() or nil end
+---@return table? # of core.health()
+function quality.of(file) return file.size and core.health(file) or nil end
 
 ---@param event table of report.read
 ---@param health table

@@ -1,5 +1,6 @@
 -- What the tools that fold stacks have in common: options, the events of a recording, its stacks.
 
+local core = require "perflua.core"
 local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -75,7 +76,7 @@ end
 function read.recording(tool, args, kinds)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
-  local counts = file.size and file:count() or nil
+  local counts = file.size and core.count(file) or nil
   local events, query, sets, n_aside
   events, message = stacks.choose(file, args.event, counts)
   if message then return nil, message, USAGE end

@@ -1,5 +1,6 @@
 -- perflua dump FILE: every record with its recorded fields, as text or JSON. Lines are made by the core.
 
+local core = require "perflua.core"
 local perflua = require "perflua"
 local placeless = require("perflua.errors").placeless
 local plan = require "perflua.plan"
@@ -62,7 +63,7 @@ function tool.run(args, out)
   if not ok then return USAGE, "dump: " .. placeless(query) end
   local options = plan.walk(query.spec)
   options.json, options.names = args.json, args.names and NAMES
-  file:dump(out, options)
+  core.dump(file, out, options)
 end
 
 return tool

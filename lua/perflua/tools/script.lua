@@ -66,7 +66,7 @@ end
 local function sampled(file)
   if not file.size then return nil end
   local set = {}
-  for i, count in ipairs(file:count().events) do set[i] = count.count > 0 or nil end
+  for i, count in ipairs(core.count(file).events) do set[i] = count.count > 0 or nil end
   return set
 end
 
@@ -92,10 +92,10 @@ function tool.run(args, out)
   local options = options_of(query, classes, max_stack, args)
   -- events may come late in a pipe: lines of those before them are written only if none refuses a field
   if args.F and file.mode == "pipe" then options.sampled = sampled(file) end
-  local ok, missing = file:script(out, options)
+  local ok, missing = core.script(file, out, options)
   if not ok and not options.sampled then
     options.sampled = sampled(file)
-    if options.sampled then ok, missing = file:script(out, options) end
+    if options.sampled then ok, missing = core.script(file, out, options) end
   end
   return not ok and USAGE or nil, missing and "script: " .. missing
 end

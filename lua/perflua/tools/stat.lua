@@ -1,5 +1,6 @@
 -- perflua stat FILE: how many records of each type and event, how many bytes, what was lost, when.
 
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
@@ -127,7 +128,7 @@ function tool.run(args, out)
     return nil, message
   end
   local print_as = args.json and print_json or print_text
-  print_as(file, file:count(), out)
+  print_as(file, core.count(file), out)
 end
 
 return tool
