@@ -2,6 +2,7 @@
 -- Lua's own; with its fields as values or from records, in C or record by record it says the same. As an expression,
 -- too, of which the values are selected and made keys.
 local perflua = require "perflua"
+local spec_of = require("perflua.core").query_spec
 
 local check_message = dofile "spec/fuzz/internal.lua"
 
@@ -23,7 +24,7 @@ local function yes() return true end
 
 -- The same query, answered record by record.
 local function interpreted(query)
-  query.spec.interpreted = true
+  spec_of(query).interpreted = true
   return query
 end
 

@@ -5,6 +5,7 @@ local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
+local spec_of = require("perflua.core").query_spec
 
 --- { syscall, errno } of a sample of a tracepoint with these fields and values; machine: as uname calls it.
 local function named(machine, options, system, name, fields, values)
@@ -133,7 +134,7 @@ describe("a recording of system calls", function()
   local function both(ask)
     local file = reading.open(b)
     local core = ask(file, function(q) return q end)
-    local lua = ask(file, function(q) q.spec.interpreted = true return q end)
+    local lua = ask(file, function(q) spec_of(q).interpreted = true return q end)
     assert.same(lua, core)
     file:close()
     return core

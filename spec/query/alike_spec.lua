@@ -2,6 +2,7 @@
 local perflua = require "perflua"
 local builder = require "spec.support.builder"
 local tracing = require "spec.support.builder_tracing"
+local spec_of = require("perflua.core").query_spec
 
 local parts = { "identifier", "ip", "tid", "time" }
 
@@ -55,7 +56,7 @@ local questions = {
 }
 
 local function rows(query, interpreted)
-  query.spec.interpreted = interpreted
+  spec_of(query).interpreted = interpreted
   local list = {}
   for row in query:sort():rows() do list[#list + 1] = row end
   return list

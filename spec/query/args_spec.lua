@@ -4,6 +4,7 @@ local args_recording = require "spec.support.args_recording"
 local exact = require "spec.support.exact"
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
+local spec_of = require("perflua.core").query_spec
 
 local function rows_of(query)
   local list = {}
@@ -53,7 +54,7 @@ local measured = {
 local function answers(file, interpreted)
   local list = {}
   local function ask(text, read, query)
-    query.spec.interpreted = interpreted
+    spec_of(query).interpreted = interpreted
     list[#list + 1] = { text = text, got = read(query) }
   end
   for _, filter in ipairs(filters) do
@@ -187,7 +188,7 @@ describe("an argument of an event that comes late", function()
     it("is read if it is of the kind that is known, else absent: by " .. how, function()
       local function count(filter)
         local query = open():samples()
-        query.spec.interpreted = how == "the interpreter"
+        spec_of(query).interpreted = how == "the interpreter"
         return query:where(filter):count()
       end
       assert.equal(1, count "args.a == 5")

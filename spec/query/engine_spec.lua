@@ -4,9 +4,10 @@ local builder = require "spec.support.builder"
 local containers = require "spec.support.containers"
 local finalizers = require "spec.support.finalizers"
 local two_events = require "spec.support.two_events"
+local spec_of = require("perflua.core").query_spec
 
 local function interpreted(query)
-  query.spec.interpreted = true
+  spec_of(query).interpreted = true
   return query
 end
 

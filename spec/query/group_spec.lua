@@ -4,6 +4,7 @@ local builder = require "spec.support.builder"
 local engine = require "perflua.plan.engine"
 local exact = require "spec.support.exact"
 local two_events = require "spec.support.two_events"
+local spec_of = require("perflua.core").query_spec
 
 local TOP = math.mininteger -- 2^63, read without a sign
 local NAN = 0.0 / 0.0
@@ -18,11 +19,11 @@ end
 
 -- What a query answers, asserted to be the same from the core and from Lua.
 local function rows(query)
-  local _, fault = engine.grouping(query.spec, {}, query.spec.columns)
+  local _, fault = engine.grouping(spec_of(query), {}, spec_of(query).columns)
   assert.is_nil(fault) -- or the core is not asked
   local list, fast = {}, query:sort()
   for row in fast:rows() do list[#list + 1] = row end
-  query.spec.interpreted = true
+  spec_of(query).interpreted = true
   assert.same(lines(query:sort()), lines(fast))
   return list
 end
@@ -203,7 +204,7 @@ describe("measures in the core", function()
         local file <close> = of_values(values)
         for _, interpreted in ipairs { false, true } do
           local query = file:samples():group_by("pid"):count():weight("stream_id")
-          query.spec.interpreted = interpreted
+          spec_of(query).interpreted = interpreted
           two_events.raises(message, function() query:sort() end)
         end
       end

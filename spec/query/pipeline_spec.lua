@@ -13,6 +13,7 @@ local queries = require "spec.support.queries"
 local query_fields = require "spec.support.query_fields"
 local shared = require "spec.support.shared"
 local zstd = require "spec.support.builder_zstd"
+local spec_of = core.query_spec
 
 local SEED = math.tointeger(tonumber(os.getenv "QUERY_SEED")) or 1
 
@@ -108,7 +109,7 @@ describe("a compressed recording", function()
     assert.same(shared.answers(path, 1, true), shared.answers(path, 2))
     local file <close> = open(path, 2)
     local all = file:records { container = true, order = "file" }
-    all.spec.interpreted = true
+    spec_of(all).interpreted = true
     local by_type = {}
     for r in all do by_type[r.type_id] = (by_type[r.type_id] or 0) + 1 end
     local counts = {}

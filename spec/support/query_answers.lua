@@ -1,5 +1,6 @@
 -- What a query answers, in a form that can be compared with another way to ask it.
 local exact = require "spec.support.exact"
+local spec_of = require("perflua.core").query_spec
 
 local query_answers = {}
 
@@ -52,7 +53,7 @@ end
 ---@return table answer { rows } or { message }
 function query_answers.of(query, steps, interpreted)
   local begun = query:where "true"
-  begun.spec.interpreted = interpreted
+  spec_of(begun).interpreted = interpreted
   local ok, result = pcall(asked, begun, steps)
   if ok then return { rows = result } end
   return { message = tostring(result):gsub("^[^:]+:%d+: ", "") }

@@ -1,5 +1,6 @@
 -- The fields that queries over a recording can name, and values that occur in them.
 local core = require "perflua.core"
+local spec_of = core.query_spec
 
 local query_fields = {}
 
@@ -65,7 +66,7 @@ end
 local function values_of(records, text)
   local list, seen = {}, {}
   local query = records:select(text)
-  query.spec.interpreted = true
+  spec_of(query).interpreted = true
   local n = 0
   for value in query:each() do
     n = n + 1
@@ -86,7 +87,7 @@ end
 function query_fields.of(file, records, type_ids)
   local list = {}
   for _, field in ipairs(names_of(file, type_ids or { SAMPLE })) do
-    local ok, ref = pcall(function() return records.spec.scope:ref(field.text) end)
+    local ok, ref = pcall(function() return spec_of(records).scope:ref(field.text) end)
     if ok then
       field.kind = ref.kind
       local fine, values = pcall(values_of, records, field.text)

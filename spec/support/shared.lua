@@ -2,6 +2,7 @@
 local core = require "perflua.core"
 local files = require "spec.support.files"
 local perflua = require "perflua"
+local spec_of = core.query_spec
 
 local shared = {}
 
@@ -25,7 +26,7 @@ function shared.answers(path, threads, interpreted)
   local got = { rows = {}, counts = core.count(file) }
   for i, question in ipairs(questions) do
     local query = question(file:records())
-    query.spec.interpreted = interpreted
+    spec_of(query).interpreted = interpreted
     got.rows[i] = rows(query)
   end
   got.damage, got.complete = file.damage, file.complete

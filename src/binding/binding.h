@@ -275,6 +275,8 @@ void pl_sink_init(struct pl_sink *sink, lua_State *L);
 int pl_file_cursor(lua_State *L);   /* core.cursor(file, options) -> cursor */
 int pl_file_dispatch(lua_State *L); /* core.dispatch(file, options) */
 int pl_query_call(lua_State *L);    /* query(nil, control) -> next */
+int pl_query(lua_State *L);	    /* core.query(metatable, spec) -> Query */
+int pl_query_spec(lua_State *L);    /* core.query_spec(query) -> spec */
 int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
 int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_script_fields(lua_State *L); /* core.script_fields() -> fields, classes */

@@ -84,6 +84,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "members", pl_file_members },
 		{ "methods", core_methods },
 		{ "metatable", core_metatable },
+		{ "query", pl_query },
+		{ "query_spec", pl_query_spec },
 		{ "query_call", pl_query_call },
 		{ "script_fields", pl_script_fields },
 		{ "perf_version", pl_perf_version },

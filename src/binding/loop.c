@@ -1,16 +1,40 @@
 /*
- * `for x in query do`: a Query is a table that is called for each step of the loop.
+ * Query: what the library knows of it, and `for x in query do`, which calls it for each step of the loop.
  */
 #include "cursor.h"
 
 /*
- * Keys of what a Query holds for its loop: its step, a cursor or a function, and the control value of a
- * function's last step. ipairs() finds neither.
+ * User values: the library's description; the loop's step, a cursor or a function; the control value of a
+ * function's last step; the cursor to close, also of a function.
  */
 enum {
-	STEP = 0,
-	CONTROL = -1
+	SPEC = 1,
+	STEP,
+	CONTROL,
+	RUNNING,
+	QUERY_VALUES = RUNNING
 };
+
+/* core.query(metatable, spec) -> Query */
+int pl_query(lua_State *L)
+{
+	luaL_checktype(L, 1, LUA_TTABLE);
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_newuserdatauv(L, 0, QUERY_VALUES);
+	lua_pushvalue(L, 2);
+	lua_setiuservalue(L, -2, SPEC);
+	lua_pushvalue(L, 1);
+	lua_setmetatable(L, -2);
+	return 1;
+}
+
+/* core.query_spec(query) -> spec */
+int pl_query_spec(lua_State *L)
+{
+	luaL_checktype(L, 1, LUA_TUSERDATA);
+	lua_getiuservalue(L, 1, SPEC);
+	return 1;
+}
 
 static int taken(lua_State *L)
 {
@@ -55,7 +79,7 @@ static int call_function(lua_State *L)
 {
 	int n;
 
-	lua_rawgeti(L, 1, CONTROL);
+	lua_getiuservalue(L, 1, CONTROL);
 	if (!lua_isnil(L, 3) && !lua_rawequal(L, 3, -1))
 		return taken(L);
 	lua_pop(L, 1);
@@ -63,26 +87,30 @@ static int call_function(lua_State *L)
 	n = lua_gettop(L) - 3;
 	if (n && !lua_isnil(L, 4)) {
 		lua_pushvalue(L, 4);
-		lua_rawseti(L, 1, CONTROL);
+		lua_setiuservalue(L, 1, CONTROL);
 		return n;
 	}
 	lua_pushnil(L);
-	lua_rawseti(L, 1, STEP);
+	lua_setiuservalue(L, 1, STEP);
 	lua_pushnil(L);
-	lua_rawseti(L, 1, CONTROL);
+	lua_setiuservalue(L, 1, CONTROL);
 	return 0;
 }
 
-/* Starts a loop over the Query at 1: query.start puts its cursor or function into query[0]. */
+/* Starts a loop over the Query at 1: __start of its metatable gives the step and the cursor. */
 static void start(lua_State *L)
 {
-	bool unfinished = lua_rawgeti(L, 1, STEP) != LUA_TNIL;
+	bool unfinished = lua_getiuservalue(L, 1, STEP) != LUA_TNIL;
 	struct pl_cursor *c;
 
-	lua_getfield(L, 1, "start");
+	if (luaL_getmetafield(L, 1, "__start") == LUA_TNIL)
+		luaL_typeerror(L, 1, "perflua.Query");
 	lua_pushvalue(L, 1);
-	lua_call(L, 1, 0);
-	lua_rawgeti(L, 1, STEP);
+	lua_getiuservalue(L, 1, RUNNING);
+	lua_call(L, 2, 2);
+	lua_setiuservalue(L, 1, RUNNING);
+	lua_pushvalue(L, -1);
+	lua_setiuservalue(L, 1, STEP);
 	c = pl_to_cursor(L, -1);
 	if (c)
 		c->contested = unfinished;
@@ -96,7 +124,7 @@ static int go_on(lua_State *L, struct pl_cursor *c)
 
 	if (!n) {
 		lua_pushnil(L);
-		lua_rawseti(L, 1, STEP);
+		lua_setiuservalue(L, 1, STEP);
 	}
 	return n;
 }
@@ -107,13 +135,13 @@ static int step(lua_State *L)
 	struct pl_cursor *c;
 	int n;
 
-	if (lua_type(L, 1) != LUA_TTABLE)
+	if (lua_type(L, 1) != LUA_TUSERDATA)
 		return luaL_typeerror(L, 1, "perflua.Query");
 	if (lua_gettop(L) != 3)
 		lua_settop(L, 3);
 	if (lua_isnil(L, 3))
 		start(L);
-	if (lua_rawgeti(L, 1, STEP) == LUA_TNIL)
+	if (lua_getiuservalue(L, 1, STEP) == LUA_TNIL)
 		return taken(L);
 	c = pl_to_cursor(L, 4);
 	if (!c)
@@ -129,7 +157,7 @@ static int step(lua_State *L)
 /*
  * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the same Query
  * may have taken its cursor: what was yielded last tells. That is remembered only where it can have
- * happened, when a loop began while another was unfinished; for a Lua function it is query[-1].
+ * happened, when a loop began while another was unfinished; for a Lua function it is user value CONTROL.
  *
  * Most steps find values that are ready: these are to cost next to nothing.
  */
@@ -137,8 +165,8 @@ int pl_query_call(lua_State *L)
 {
 	struct pl_cursor *c;
 
-	if (lua_gettop(L) == 3 && lua_type(L, 1) == LUA_TTABLE && !lua_isnil(L, 3)) {
-		lua_rawgeti(L, 1, STEP);
+	if (lua_gettop(L) == 3 && lua_type(L, 1) == LUA_TUSERDATA && !lua_isnil(L, 3)) {
+		lua_getiuservalue(L, 1, STEP);
 		c = pl_to_cursor(L, 4);
 		if (c && !c->contested)
 			return pl_has_values(c) ? pl_next_values(L, c, 4) : go_on(L, c);

@@ -32,7 +32,7 @@ local function key(name, build_id) return name .. "\n" .. (build_id or "") end
 local function hits(file)
   local counts = {}
   local samples = records.samples(file, { order = "file", expand = false })
-  if not samples.spec.scope:root "dso" then return counts end -- no sample has an ip
+  if not core.query_spec(samples).scope:root "dso" then return counts end -- no sample has an ip
   for row in samples:group_by("dso", "map.build_id"):all_events():count():each() do
     if row.dso then counts[key(row.dso, row["map.build_id"])] = row.count end
   end

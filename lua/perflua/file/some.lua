@@ -2,6 +2,7 @@
 -- recording once, in the order of time.
 
 local expr = require "perflua.filter.expr"
+local spec_of = require("perflua.core").query_spec
 
 local some = {}
 
@@ -67,7 +68,7 @@ local classes = {
 ---@return string # the first of them that a record can have; else one that samples do not have
 function some.field(query, class, ...)
   for _, name in ipairs { ... } do
-    local scope, node = query.spec.scope, assert(expr.value(name))
+    local scope, node = spec_of(query).scope, assert(expr.value(name))
     local ref = scope:resolve(node.path, name)
     if ref and classes[class][ref.kind] then return name end
   end

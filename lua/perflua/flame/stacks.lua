@@ -10,6 +10,7 @@ local clean = require "perflua.flame.clean"
 local events = require "perflua.recording.events"
 local inlined = require "perflua.flame.inlined"
 local kinds = require "perflua.flame.kinds"
+local spec_of = require("perflua.core").query_spec
 
 local stacks = {}
 
@@ -61,7 +62,7 @@ end
 -- The keys and columns of a query for groups by event, what the head is made of, and the stack, which is `at` among the
 -- keys. What no record has is no key.
 local function description(query, options)
-  local scope, head = query.spec.scope, stacks.heads[options.by]
+  local scope, head = spec_of(query).scope, stacks.heads[options.by]
   local keys, columns, at = { { ref = scope:ref "event" } }, { { measure = "count" } }, #head.fields + 1
   local names = table.move(head.fields, 1, #head.fields, 1, {})
   names[at] = options.kinds and "annotated_stack" or "stack"
@@ -77,7 +78,7 @@ end
 local function each_group(query, options, take)
   local keys, columns, at = description(query, options)
   local counted = columns[2] and aside.from(query) or { n = 0 }
-  local groups, split, of, one = aggregate(query.spec, keys, columns, 1, true), kinds.splitter(), {}, {}
+  local groups, split, of, one = aggregate(spec_of(query), keys, columns, 1, true), kinds.splitter(), {}, {}
   local head = stacks.heads[options.by]
   for i, g in ipairs(groups) do
     for k, name in ipairs(head.fields) do of[name] = g.keys[k] end
@@ -165,7 +166,7 @@ function stacks.collect(query, options)
     local index = split and one.event or 0
     local set = sets[index]
     if not set then
-      set = new_set(split and one.event and query.spec.file.events[one.event] or nil)
+      set = new_set(split and one.event and spec_of(query).file.events[one.event] or nil)
       sets[index], indexes[#indexes + 1] = set, index
     end
     return add(set, one)

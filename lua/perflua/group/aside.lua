@@ -2,6 +2,7 @@
 -- others it would leave no room in 64 bits for their sum, or nothing of their shares.
 
 local aside = {}
+local spec_of = require("perflua.core").query_spec
 
 -- In nanoseconds more than two years; a processor counts to 2^48 before it takes a sample.
 aside.MOST = (1 << 56) - 1
@@ -14,8 +15,8 @@ function aside.is(period) return period and math.ult(aside.MOST, period) or fals
 ---@param query perflua.Query
 ---@return { most: integer, n: integer } # n: how many were, when it has run
 function aside.from(query)
-  query.spec.aside = { most = aside.MOST, n = 0 }
-  return query.spec.aside
+  spec_of(query).aside = { most = aside.MOST, n = 0 }
+  return spec_of(query).aside
 end
 
 ---For a query that is run in Lua: the filter that does what the core does.

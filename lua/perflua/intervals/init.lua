@@ -14,6 +14,7 @@ local query = require "perflua.query"
 local scope = require "perflua.intervals.scope"
 local sides = require "perflua.intervals.sides"
 local suggest = require "perflua.errors.suggest"
+local spec_of = require("perflua.core").query_spec
 
 local intervals = {}
 
@@ -136,7 +137,7 @@ local function pairs_lost(spec) return not spec.types or spec.types[LOST] or spe
 ---@return perflua.Query # of spans; its counts are set by each pass
 function intervals.pair(on, options)
   if not query.is(on) then blame("pair: a Query expected, got a %s", type(on)) end
-  local spec = on.spec
+  local spec = spec_of(on)
   check_query(spec, "pair")
   check_options(options)
   local open, close = sides.of(spec, "open", options.open), sides.of(spec, "close", options.close)
@@ -169,11 +170,11 @@ local inner_options = { key = true, closed = true }
 
 local function check_within(spec, spans, options)
   check_query(spec, "within")
-  local pairing = query.is(spans) and spans.spec.reader and spans.spec.reader.open == pass.spans
-    and spans.spec.reader.made
+  local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.open == pass.spans
+    and spec_of(spans).reader.made
   if not pairing then
     blame("within: spans expected, as pair() gives them, got a %s", query.is(spans) and "Query" or type(spans))
-  elseif spans.spec.keys or spans.spec.refs then
+  elseif spec_of(spans).keys or spec_of(spans).refs then
     blame("within: these are no spans any more, but what was made of them")
   elseif pairing.file ~= spec.file then
     blame("within: the spans are of another File")
@@ -239,7 +240,7 @@ end
 ---@return perflua.Query # of the records inside of the spans, which have the fields of these as span.FIELD
 function intervals.within(on, spans, options)
   if not query.is(on) then blame("within: a Query expected, got a %s", type(on)) end
-  local spec = on.spec
+  local spec = spec_of(on)
   options = options or {}
   local pairing = joined(spec, check_within(spec, spans, options))
   local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
@@ -247,11 +248,11 @@ function intervals.within(on, spans, options)
   if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
   filters[#filters + 1] = conditions.times(spec.scope, spec)
   local inner = conditioned({
-    pairing = pairing, spans = spans.spec, keys = inner_keys(spec, pairing, options.key), closed = options.closed,
+    pairing = pairing, spans = spec_of(spans), keys = inner_keys(spec, pairing, options.key), closed = options.closed,
   }, filters)
-  local said = ("%s inside of %s"):format(description.records(spec), spans.spec.reader.reads)
+  local said = ("%s inside of %s"):format(description.records(spec), spec_of(spans).reader.reads)
   return query.new {
-    file = spec.file, scope = scope.inner(spec.scope, spans.spec.scope), filters = {}, split = spec.split,
+    file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {}, split = spec.split,
     counts = pairing.counts, asked = spec.asked, reader = reader(inside.open, inner, said),
   }
 end

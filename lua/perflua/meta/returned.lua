@@ -3,6 +3,7 @@
 
 local needs = require "perflua.meta.needs"
 local Table = require "perflua.table"
+local spec_of = require("perflua.core").query_spec
 
 local returned = {}
 
@@ -64,10 +65,10 @@ function returned.table(value, open, meta)
   if type(value) == "function" then return made_by(value, open, meta) end
   if Table.is(value) then return value end
   if class_of(value) ~= "perflua.Query" then return nil end
-  if not value.spec.keys then
+  if not spec_of(value).keys then
     return nil, "the script returned a query without groups: it is to end in group_by(…) and measures"
   end
-  local lacking = needs.check(value.spec.file, meta)
+  local lacking = needs.check(spec_of(value).file, meta)
   if lacking then return nil, lacking end
   return value:sort()
 end

@@ -11,18 +11,20 @@ local aggregate = require "perflua.group.aggregate"
 local group = require "perflua.group"
 local measures = require "perflua.measures"
 local plan = require "perflua.plan"
+local spec_of = core.query_spec
 local blame = errors.blame
 
 ---@class perflua.Query
 local Query = {}
 local meta = { __name = "perflua.Query" }
 
-local function new(spec) return setmetatable({ spec = spec, counts = spec.counts }, meta) end
+-- An object of the core's, so that scripts see its methods only.
+local function new(spec) return core.query(meta, spec) end
 
 -- A copy of the description with changes; lists are never changed in place.
 local function derive(query, changes)
   local spec = {}
-  for key, value in pairs(query.spec) do spec[key] = value end
+  for key, value in pairs(spec_of(query)) do spec[key] = value end
   for key, value in pairs(changes) do spec[key] = value end
   return new(spec)
 end
@@ -34,16 +36,16 @@ local function appended(list, ...)
 end
 
 local function not_grouped(query, step)
-  if query.spec.keys then blame("%s comes before group_by", step) end
+  if spec_of(query).keys then blame("%s comes before group_by", step) end
 end
 
 ---@param condition string|function|table
 ---@return perflua.Query
 function Query:where(condition)
   not_grouped(self, "where")
-  local one = filter.of(condition, self.spec.scope)
+  local one = filter.of(condition, spec_of(self).scope)
   one.source = description.filter(condition)
-  return derive(self, { filters = appended(self.spec.filters, one) })
+  return derive(self, { filters = appended(spec_of(self).filters, one) })
 end
 
 ---@param from integer|string|nil included
@@ -51,7 +53,7 @@ end
 ---@return perflua.Query
 function Query:between(from, to)
   not_grouped(self, "between")
-  local spec = self.spec
+  local spec = spec_of(self)
   check_open(spec.file)
   local spans = appended(spec.spans or {}, description.span(from, to))
   from = between.time(spec.file, from, false) or 0
@@ -68,7 +70,7 @@ function Query:select(...)
   not_grouped(self, "select")
   local names, refs = table.pack(...), {}
   if names.n == 0 then blame("select: which fields?") end
-  for i = 1, names.n do refs[i] = self.spec.scope:ref(names[i]) end
+  for i = 1, names.n do refs[i] = spec_of(self).scope:ref(names[i]) end
   return derive(self, { refs = refs })
 end
 
@@ -77,7 +79,7 @@ end
 function Query:group_by(...)
   not_grouped(self, "a second group_by")
   if select("#", ...) == 0 then blame("group_by: which keys?") end
-  return derive(self, group.by(self.spec, ...))
+  return derive(self, group.by(spec_of(self), ...))
 end
 
 ---@return perflua.Query # whose groups hold the records of all events together
@@ -86,13 +88,13 @@ function Query:all_events() return derive(self, { split = false }) end
 ---@param name string for the last key or measure
 ---@return perflua.Query
 function Query:as(name)
-  if not self.spec.keys then blame("as: names a key or a measure, after group_by") end
-  return derive(self, group.renamed(self.spec, name))
+  if not spec_of(self).keys then blame("as: names a key or a measure, after group_by") end
+  return derive(self, group.renamed(spec_of(self), name))
 end
 
 -- The next step of a query that is looped over: values, nil at the end; and what to close.
 local function open(query)
-  local spec = query.spec
+  local spec = spec_of(query)
   if spec.keys then
     return group.table(spec):rows(), { close = function() end }
   elseif spec.refs then
@@ -101,15 +103,15 @@ local function open(query)
   return plan.records(spec)
 end
 
--- Starts the loop of `for … in query do`, ending an unfinished one: self[0] is its step. Called when the
--- control value is nil.
-function Query:start()
-  local running = rawget(self, "running")
+-- Starts the loop of `for … in query do`, ending an unfinished one: what core.query_call calls when the control value
+-- is nil.
+---@param running table? cursor of the loop before
+---@return function step, table cursor
+function meta:__start(running)
   if running then running:close() end
-  self[0], self.running = open(self)
+  return open(self)
 end
 
--- for … in query do: steps query[0].
 meta.__call = core.query_call
 
 -- each(fn) calls fn for every record (or row, or with the selected values); each() is an independent
@@ -134,8 +136,8 @@ end
 ---@return any[]
 function Query:collect()
   local list = {}
-  local several = self.spec.refs and #self.spec.refs > 1
-  local copies = self.spec.reuse and not self.spec.refs and not self.spec.keys
+  local several = spec_of(self).refs and #spec_of(self).refs > 1
+  local copies = spec_of(self).reuse and not spec_of(self).refs and not spec_of(self).keys
   self:each(function(...)
     local one = several and { ... } or (...)
     list[#list + 1] = copies and one:copy() or one
@@ -143,55 +145,55 @@ function Query:collect()
   return list
 end
 
+-- A measure is a column after group_by, else it ends the query and is a value.
+local function measure(query, name, field, option)
+  if spec_of(query).refs then blame("%s: a query that selects fields is not measured", name) end
+  local column = group.column(spec_of(query), name, field, option)
+  if spec_of(query).keys then
+    return derive(query, { columns = group.added(spec_of(query), column) })
+  elseif name == "first" or name == "last" or name == "share" then
+    blame("%s comes after group_by", name)
+  end
+  local g = aggregate(spec_of(query), {}, { column })[1]
+  return measures[name].finish(g[1], column.kind, option)
+end
+
 -- Without a field the first record, row, or selected values; after group_by first(field) is a measure.
 function Query:first(field)
-  if field ~= nil then return self:measure("first", field) end
+  if field ~= nil then return measure(self, "first", field) end
   local step, cursor = open(self)
   local _ <close> = plan.closing(cursor)
   return step()
 end
 
--- A measure is a column after group_by, else it ends the query and is a value.
-function Query:measure(name, field, option)
-  if self.spec.refs then blame("%s: a query that selects fields is not measured", name) end
-  local column = group.column(self.spec, name, field, option)
-  if self.spec.keys then
-    return derive(self, { columns = group.added(self.spec, column) })
-  elseif name == "first" or name == "last" or name == "share" then
-    blame("%s comes after group_by", name)
-  end
-  local g = aggregate(self.spec, {}, { column })[1]
-  return measures[name].finish(g[1], column.kind, option)
-end
-
 function Query:quantile(field, q)
   if not math.type(q) or q < 0 or q > 1 then blame("quantile: the second argument is from 0 to 1") end
-  return self:measure("quantile", field, q)
+  return measure(self, "quantile", field, q)
 end
 
-function Query:count() return self:measure("count") end
+function Query:count() return measure(self, "count") end
 
 ---@param over string|perflua.Event
 ---@param under string|perflua.Event
 ---@param field string? default: "period"
 ---@return perflua.Query # with the sum of a field over the records of one event divided by that of another's
 function Query:ratio(over, under, field)
-  if not self.spec.keys then blame("ratio comes after group_by") end
-  local column = group.ratio(self.spec, over, under, field)
-  return derive(self, { columns = group.added(self.spec, column), split = false })
+  if not spec_of(self).keys then blame("ratio comes after group_by") end
+  local column = group.ratio(spec_of(self), over, under, field)
+  return derive(self, { columns = group.added(spec_of(self), column), split = false })
 end
 
 ---@param field string how often each record counts
 ---@return perflua.Query # whose last measure is weighted
 function Query:weight(field)
-  if not self.spec.keys then blame("weight comes after group_by and a measure") end
-  return derive(self, group.weighted(self.spec, field))
+  if not spec_of(self).keys then blame("weight comes after group_by and a measure") end
+  return derive(self, group.weighted(spec_of(self), field))
 end
 
 for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "last", "share" } do
   Query[name] = function(self, field)
     if field == nil then blame("%s: of which field?", name) end
-    return self:measure(name, field)
+    return measure(self, name, field)
   end
 end
 
@@ -199,23 +201,23 @@ end
 ---@param column string? default: the first measure
 ---@return perflua.Table
 function Query:top(n, column)
-  if not self.spec.keys then blame("top comes after group_by") end
-  return group.table(self.spec, "top", n, column)
+  if not spec_of(self).keys then blame("top comes after group_by") end
+  return group.table(spec_of(self), "top", n, column)
 end
 
 ---@param column string? default: the first measure
 ---@param direction "asc"|"desc"|nil
 ---@return perflua.Table
 function Query:sort(column, direction)
-  if not self.spec.keys then blame("sort comes after group_by") end
-  return group.table(self.spec, "sort", column, direction)
+  if not spec_of(self).keys then blame("sort comes after group_by") end
+  return group.table(spec_of(self), "sort", column, direction)
 end
 
 ---@return string # what is read, and where each step runs: in C or in Lua
-function Query:explain() return require "perflua.query.explain"(self.spec) end -- loaded when it is asked for
+function Query:explain() return require "perflua.query.explain"(spec_of(self)) end -- loaded when it is asked for
 
 function meta:__tostring()
-  return ("perflua.Query over %s"):format(self.spec.file.path)
+  return ("perflua.Query over %s"):format(spec_of(self).file.path)
 end
 
 ---Gives all queries more methods: those of modules that are made of queries.
@@ -228,9 +230,10 @@ extend(Query)
 
 -- What else is taken for a list of records.
 local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
-local method = errors.named(Query, "Query", { counts = true })
+local method = errors.named(Query, "Query", {})
 
 function meta:__index(key)
+  if key == "counts" then return spec_of(self).counts end
   if math.type(key) == "integer" then blame(NO_ARRAY) end
   return method(self, key)
 end
@@ -243,4 +246,4 @@ function meta.__pairs() blame(NO_ARRAY) end
 ---@return boolean
 local function is(value) return getmetatable(value) == meta end
 
-return { new = new, is = is, extend = extend }
+return { new = new, is = is, extend = extend, methods = Query }

@@ -1,9 +1,11 @@
 -- Rows of a report with callers: a sample is in the row of its own function, and in `children` of each that its call
 -- chain names, once. The core makes them; where a filter of it is for Lua they are made here.
 
+local core = require "perflua.core"
 local aggregate = require "perflua.group.aggregate"
 local names = require "perflua.report.names"
 local sums = require "perflua.measures.sums"
+local spec_of = core.query_spec
 
 local callers = {}
 
@@ -77,7 +79,7 @@ end
 
 -- The finder of a group, the same for all that differ in their frames only.
 local function finders(prepared, list)
-  local root, n, name_of = {}, frames_at(prepared) - 1, names.dsos(prepared.query.spec.file)
+  local root, n, name_of = {}, frames_at(prepared) - 1, names.dsos(core.short_names(spec_of(prepared.query).file))
   local short = setmetatable({}, { __index = function(known, dso)
     known[dso] = name_of(dso)
     return known[dso]
@@ -117,7 +119,7 @@ end
 ---@param columns table[] count and sum
 ---@return table[] # rows as report/sections.lua takes them
 function callers.rows(prepared, keys, columns)
-  return expanded(aggregate(prepared.query.spec, keys, columns), prepared)
+  return expanded(aggregate(spec_of(prepared.query), keys, columns), prepared)
 end
 
 return callers

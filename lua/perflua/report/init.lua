@@ -23,6 +23,7 @@ local engine = require "perflua.plan.engine"
 local rows = require "perflua.report.rows"
 local sections = require "perflua.report.sections"
 local Table = require "perflua.table"
+local spec_of = require("perflua.core").query_spec
 
 local report = {}
 
@@ -35,16 +36,16 @@ local aliases = { sym = "symbol", cgroup = "cgroup_path" }
 -- Are there samples of the query's events? Of a stream that is not known.
 local function has_samples(query, health)
   if not health then return true end
-  for _, event in ipairs(query.spec.scope:events()) do
+  for _, event in ipairs(spec_of(query).scope:events()) do
     if health.events[event.index].samples > 0 then return true end
   end
-  return not query.spec.events and health.unknown_event.samples > 0
+  return not spec_of(query).events and health.unknown_event.samples > 0
 end
 
 local function query_of(file, options)
   local query = file:samples { event = options.event, order = file.size and "file" or nil }
   -- what nobody asked for may be absent; and where there are no samples, every field
-  query.spec.scope.any = options.any or not options.sort or not has_samples(query, options.health)
+  spec_of(query).scope.any = options.any or not options.sort or not has_samples(query, options.health)
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
   return query
 end
@@ -60,7 +61,7 @@ local function not_of_callers(fields)
 end
 
 local function has_chains(query)
-  for _, event in ipairs(query.spec.scope:events()) do
+  for _, event in ipairs(spec_of(query).scope:events()) do
     if event.sample_type & CALLCHAIN ~= 0 then return true end
   end
   return false
@@ -71,7 +72,7 @@ local function fields_of(query, sort)
   local fields, seen = {}, {}
   for i, name in ipairs(sort) do
     name = aliases[name] or name
-    local ref = query.spec.scope:ref(name)
+    local ref = spec_of(query).scope:ref(name)
     if ref.kind == "view" then blame("%s is a composite: name a part of it, as in %s[1].x", name, name) end
     if seen[name] then blame("field '%s' is named twice", name) end
     fields[i], seen[name] = { name = name, kind = ref.kind }, i
@@ -102,7 +103,7 @@ function report.prepare(file, options)
 end
 
 local function query_keys(query, fields)
-  local scope = query.spec.scope
+  local scope = spec_of(query).scope
   local keys = { { ref = scope:ref "event" } }
   for i, field in ipairs(fields) do
     keys[i + 1] = { ref = scope:ref(field.name), other = field.other and scope:ref(field.other), at = field.at }
@@ -134,7 +135,7 @@ end
 
 -- The events with their rows.
 local function read_events(prepared, keys, shown)
-  local make, spec = prepared.children and callers or rows, prepared.query.spec
+  local make, spec = prepared.children and callers or rows, spec_of(prepared.query)
   local wanted, columns = query_keys(prepared.query, make.fields(prepared))
   local description = engine.grouping(spec, wanted, columns)
   if not description then return sections(make.rows(prepared, wanted, columns), prepared, keys, shown) end
@@ -157,7 +158,7 @@ function report.read(prepared, shown)
   shown = shown or ALL
   local keys, counted = shown_keys(prepared), aside.from(prepared.query)
   local list = read_events(prepared, keys, shown)
-  local events = prepared.query.spec.file.events -- in a stream they may have come among the samples
+  local events = spec_of(prepared.query).file.events -- in a stream they may have come among the samples
   for _, section in ipairs(list) do
     section.event = section.index and events[section.index].name or "unknown event"
   end

@@ -1,6 +1,5 @@
 -- Names as perf report prints them.
 
-local core = require "perflua.core"
 local names = {}
 
 -- By cpumode: see thread__find_map, tools/perf/util/event.c.
@@ -10,10 +9,9 @@ names.levels = {
 names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_kernel", u = "guest_user" }
 
 ---Short names of binaries: see dso__set_basename, tools/perf/util/dso.c.
----@param file perflua.File that was read
+---@param known table<string, string> what core.short_names() gave of a File that was read
 ---@return fun(dso: string | false | nil): string
-function names.dsos(file)
-  local known = core.short_names(file)
+function names.dsos(known)
   return function(dso)
     if not dso then return "[unknown]" end
     return known[dso] or dso:match("([^/]+)/*$") or dso

@@ -1,8 +1,10 @@
 -- Rows of a report where each sample is in one: what was added up by raw fields, by the names that are shown.
 
+local core = require "perflua.core"
 local aggregate = require "perflua.group.aggregate"
 local names = require "perflua.report.names"
 local sums = require "perflua.measures.sums"
+local spec_of = core.query_spec
 
 local rows = {}
 
@@ -50,7 +52,7 @@ local plus = sums.adder "unsigned"
 
 -- Short names of binaries, and those of them that several binaries have.
 local function short_names(groups, at, file)
-  local short, owner, shared, name_of = {}, {}, {}, names.dsos(file)
+  local short, owner, shared, name_of = {}, {}, {}, names.dsos(core.short_names(file))
   for _, g in ipairs(groups) do
     local dso = g.keys[at] or ABSENT
     if not short[dso] then
@@ -67,7 +69,7 @@ local function put_together(groups, prepared)
   local list, n, symbol, dso = {}, #prepared.fields, prepared.place.symbol, prepared.place.dso
   local row_of = finder(list)
   local short, shared = {}, {}
-  if dso then short, shared = short_names(groups, dso, prepared.query.spec.file) end
+  if dso then short, shared = short_names(groups, dso, spec_of(prepared.query).file) end
   for _, g in ipairs(groups) do
     local keys = g.keys
     if dso then keys[dso] = short[keys[dso] or ABSENT] end
@@ -91,7 +93,7 @@ end
 ---@param columns table[] count and sum
 ---@return table[] # rows as report/sections.lua takes them
 function rows.rows(prepared, keys, columns)
-  return put_together(aggregate(prepared.query.spec, keys, columns), prepared)
+  return put_together(aggregate(spec_of(prepared.query), keys, columns), prepared)
 end
 
 return rows

@@ -5,6 +5,7 @@ local perflua = require "perflua"
 local placeless = require("perflua.errors").placeless
 local plan = require "perflua.plan"
 local symbols = require "perflua.toolkit.symbols"
+local spec_of = core.query_spec
 
 local USAGE = 2
 
@@ -61,7 +62,7 @@ function tool.run(args, out)
   if not file then return nil, message end
   local ok, query = pcall(query_of, file, args)
   if not ok then return USAGE, "dump: " .. placeless(query) end
-  local options = plan.walk(query.spec)
+  local options = plan.walk(spec_of(query))
   options.json, options.names = args.json, args.names and NAMES
   core.dump(file, out, options)
 end

@@ -6,6 +6,7 @@ local perflua = require "perflua"
 local plan = require "perflua.plan"
 local samples = require "perflua.script.samples"
 local symbols = require "perflua.toolkit.symbols"
+local spec_of = core.query_spec
 
 local USAGE = 2
 local MAX_STACK = 127 -- as perf has it: PERF_MAX_STACK_DEPTH
@@ -56,7 +57,7 @@ Types of events are hw, sw, trace, cache, raw, break and other.]]):format((core.
 end })
 
 local function options_of(query, classes, max_stack, args)
-  local options = plan.walk(query.spec)
+  local options = plan.walk(spec_of(query))
   options.classes, options.ns, options.callchains = classes, args.ns, not args.G
   options.inlined, options.inlined_unwound, options.max_stack = args.inline, not args["no-inline"], max_stack
   return options

@@ -3,6 +3,7 @@ local folded = require "perflua.flame.folded"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
 local stacks = require "perflua.flame.stacks"
+local spec_of = require("perflua.core").query_spec
 
 local user, kernel = "user", "kernel"
 local KERNEL, USER = -128, -512
@@ -56,7 +57,7 @@ local function collect(samples, options)
   local sets, message, n_aside = stacks.collect(asked, options)
   if options.inline then return sets, message, n_aside end
   local again = query(samples)
-  again.spec.interpreted = true
+  spec_of(again).interpreted = true
   assert.same({ sets and sets[1].list, message or n_aside }, (function()
     local others, other, n_other = stacks.collect(again, options)
     return { others and others[1].list, other or n_other }

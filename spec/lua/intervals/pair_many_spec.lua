@@ -1,6 +1,7 @@
 -- Spans of many records: what is held of them, and that core and Lua say the same.
 local perflua = require "perflua"
 local spanned = require "spec.support.spanned"
+local spec_of = require("perflua.core").query_spec
 
 describe("pair() of many records", function()
   it("holds in Lua the open spans only", function()
@@ -16,7 +17,7 @@ describe("pair() of many records", function()
       return kept, limit
     end
     local query = assert(perflua.open(spanned.write(rows))):samples()
-    query.spec.interpreted = true
+    spec_of(query).interpreted = true
     local spans = query:pair { open = "open", close = "close", key = { "tid", "addr" } }
     assert.equal(30000, spans:count())
     states.sweep = sweep -- luacheck: ignore 122
@@ -46,7 +47,7 @@ describe("pair() of many records", function()
       local answers, counts = {}, {}
       for i, interpreted in ipairs { false, true } do
         local query = file:samples()
-        query.spec.interpreted = interpreted
+        spec_of(query).interpreted = interpreted
         local spans = query:pair { open = "open", close = "close", key = key }
         answers[i] = spans:select("start", "duration", "comm", "close.comm", "open.event.name", "close.addr"):collect()
         counts[i] = spans.counts

@@ -2,6 +2,7 @@
 local perflua = require "perflua"
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
+local spec_of = require("perflua.core").query_spec
 
 local raises, rows_of = two_events.raises, two_events.rows
 
@@ -12,7 +13,7 @@ local function opened(rows, options) return assert(perflua.open(spanned.write(ro
 local in_lua -- as functions of Lua have it done
 
 local function by(query)
-  query.spec.interpreted = in_lua
+  spec_of(query).interpreted = in_lua
   return query
 end
 

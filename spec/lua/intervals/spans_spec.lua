@@ -2,6 +2,7 @@
 local perflua = require "perflua"
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
+local spec_of = require("perflua.core").query_spec
 
 local raises, rows_of = two_events.raises, two_events.rows
 
@@ -99,7 +100,7 @@ describe("spans", function()
 
   it("are grouped in the core as they are in Lua", function()
     local lua = file:samples()
-    lua.spec.interpreted = true
+    spec_of(lua).interpreted = true
     local spelled = lua:pair { open = "open", close = "close" }
     assert.matches("Lua  group by", spelled:group_by("comm"):explain(), 1, true)
     local function answers(of)

@@ -6,6 +6,7 @@ local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local report = require "perflua.report"
+local spec_of = require("perflua.core").query_spec
 
 local KERNEL, USER = -128, -512
 
@@ -77,7 +78,7 @@ local function same(file, asked, shown)
   assert.are.equal(asked.children ~= false, prepared.children)
   local got = read(prepared, shown)
   prepared = report.prepare(file, asked)
-  prepared.query.spec.interpreted = true
+  spec_of(prepared.query).interpreted = true
   assert.same(read(prepared, shown), got)
   return got
 end
@@ -137,7 +138,7 @@ describe("a report with callers", function()
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do
       local prepared = report.prepare(file, { sort = { "pid", "dso" } })
-      prepared.query.spec.interpreted = interpreted
+      spec_of(prepared.query).interpreted = interpreted
       assert.error_matches(function() report.read(prepared) end, "2%^63")
     end
   end)
@@ -162,7 +163,7 @@ describe("a report with callers", function()
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do
       local prepared = report.prepare(file, { sort = { "dso" } })
-      prepared.query.spec.interpreted = interpreted
+      spec_of(prepared.query).interpreted = interpreted
       assert.is_true(prepared.children)
       assert.error_matches(function() report.read(prepared) end, "2%^63")
     end

@@ -2,7 +2,7 @@
 local names = require "perflua.report.names"
 
 local known = { ["/lib/modules/6.1/fs/ext4.ko"] = "[ext4]", ["/tmp/perf-4711.map"] = "[JIT] tid 4711" }
-local name_of = names.dsos { short_names = function() return known end }
+local name_of = names.dsos(known)
 
 describe("a binary's short name", function()
   it("is what stands behind the last slash", function()
