@@ -37,11 +37,11 @@ end
 
 local MIN_WINDOW = 1 << 16 -- one record
 
-local MOST_THREADS = 16
+local MOST_WORKERS = 16
 
 local open_options = {} -- each with the type it is of
 for kind, names in pairs {
-  boolean = { "strict", "debuginfod", "demangle", "any_binary" }, integer = { "window", "threads" },
+  boolean = { "strict", "debuginfod", "demangle", "any_binary" }, integer = { "window", "jobs", "threads" },
   version = { "as" }, string = { "symfs", "kallsyms", "vmlinux", "buildid_dir" },
 } do
   for _, name in ipairs(names) do open_options[name] = kind end
@@ -55,12 +55,15 @@ local function check_window(window)
   end
 end
 
--- That may work on one pass at the same time; default: one for each processor that the process may use, up to 16.
-local function check_threads(threads)
-  if threads == nil then return end
-  if math.type(threads) ~= "integer" or threads < 1 or threads > MOST_THREADS then
-    blame("open: threads is a number of threads, from 1 to %d", MOST_THREADS)
+-- Workers of one pass; default: one for each processor that the process may use, up to 16. `threads` is the old name.
+local function check_workers(options)
+  for _, name in ipairs { "jobs", "threads" } do
+    local n = options[name]
+    if n ~= nil and (math.type(n) ~= "integer" or n < 1 or n > MOST_WORKERS) then
+      blame("open: %s is a number of workers, from 1 to %d", name, MOST_WORKERS)
+    end
   end
+  if options.jobs and options.threads then blame("open: threads is the old name of jobs; give jobs alone") end
 end
 
 -- Raises if `version` names no perf whose text can be printed.
@@ -83,7 +86,7 @@ local function check_options(options)
     end
   end
   check_window(options.window)
-  check_threads(options.threads)
+  check_workers(options)
 end
 
 -- What the options for symbols must name.
@@ -111,7 +114,7 @@ end
 -- Several paths are one File: its records carry `source`, and are in the order of their times if the
 -- recordings' clocks agree; else the recordings follow one another.
 ---@param path string|string[]|nil default: "perf.data"
----@param options table? { strict, window, threads, as, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle,
+---@param options table? { strict, window, jobs, as, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle,
 --- any_binary }
 ---@return perflua.File? file
 ---@return string? message

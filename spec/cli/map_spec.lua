@@ -191,24 +191,24 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     assert.are.same({ 0, "pid  count\n  8     10\n", "" }, { got.status, got.out, got.err })
   end)
 
-  it("has its processes share the processors, unless it was said how many threads each is to have", function()
+  it("has one worker for each recording with -j, else its processes share the processors, unless -j stands before map", function()
     local paths = many.recordings(3)
     local script = files.temporary([[
       local words = io.open("/proc/self/cmdline"):read "a"
-      local n = words:match "^.*%-%-threads%z(%d+)%z"
+      local n = words:match "^.*%z%-j%z?(%d+)%z"
       return function(file) return file:samples():group_by(n):count():top(1) end]])
-    local function threads_of(...)
+    local function workers_of(...)
       local words = { ... }
       local got = run.perflua(table.move({ script, table.unpack(paths) }, 1, 4, #words + 1, words))
       assert.are.same({ 0, "" }, { got.status, got.err })
       return math.tointeger(tonumber(got.out:match "^%s*(%d+)"))
     end
-    local function part(n) return math.max(1, math.min(16, core.processors() // n)) end
-    assert.are.equal(part(1), threads_of("map", "-j", "1"))
-    assert.are.equal(part(2), threads_of("map", "-j", "2"))
-    assert.are.equal(part(3), threads_of("map", "-j", "20")) -- there are no more recordings
-    assert.are.equal(part(2), threads_of("--", "map", "-j", "2"))
-    assert.are.equal(9, threads_of("--threads", "9", "map", "-j", "2"))
+    local n = core.processors()
+    assert.are.equal(1, workers_of("map", "-j", "1"))
+    assert.are.equal(1, workers_of("--", "map", "-j", "2"))
+    assert.are.equal(math.min(16, n // math.min(n, 3)), workers_of("map"))
+    assert.are.equal(9, workers_of("-j", "9", "map", "-j", "2"))
+    assert.are.equal(9, workers_of("-j9", "map"))
   end)
 
   it("writes text, CSV, JSON or a partial result, to a file with -o", function()

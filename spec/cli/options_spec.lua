@@ -38,7 +38,7 @@ describe("the options of perflua", function()
   it("are explained by --help", function()
     local got = run.perflua { "--help" }
     assert.are.equal(0, got.status)
-    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--quiet", "--threads", "--", "--help",
+    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--quiet", "-j", "--", "--help",
       "--version" } do
       assert.truthy(got.out:find("\n  " .. option .. " ", 1, true), option)
     end
@@ -72,18 +72,18 @@ describe("the options of perflua", function()
       run.perflua({ "-e", "warn('a ', 'b') warn '@off' warn 'c' warn '@on' warn '@what' warn 'd'" }).err)
   end)
 
-  it("say with --threads how many threads work on what is opened without a number of its own", function()
+  it("say with -j how many workers read what is opened without a number of its own", function()
     local b = compressed.start()
     b:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3, mmap_len = 4096 })
     b:sample(b.events[1], { ip = 1, pid = 7, tid = 7, time = 5 })
     local script = run.script [[
-      for _, threads in ipairs { 0, 1, 2, 3 } do
-        local file <close> = assert(perflua.open(arg[1], { threads = threads > 0 and threads or nil }))
-        print((file:samples():group_by("pid"):count():explain():match "threads%s+([^\n]*)"))
+      for _, jobs in ipairs { 0, 1, 2, 3 } do
+        local file <close> = assert(perflua.open(arg[1], { jobs = jobs > 0 and jobs or nil }))
+        print((file:samples():group_by("pid"):count():explain():match "workers%s+([^\n]*)"))
       end]]
     local path, more = b:write(), "2: one decompresses, one adds up\n" -- of more than two
     for words, expected in pairs {
-      ["--threads 1"] = "1\n", ["--threads 2"] = "2\n", ["--threads 16"] = more, ["--threads 3 --threads 1"] = "1\n",
+      ["-j 1"] = "1\n", ["-j2"] = "2\n", ["-j 16"] = more, ["-j 3 -j 1"] = "1\n", ["--threads 1"] = "1\n", -- the old name
     } do
       local got = run.shell_with(('"$perflua" %s "$@"'):format(words), script, path)
       assert.are.same({ status = 0, out = expected .. "1\n2\n" .. more, err = "" }, got)
@@ -92,10 +92,12 @@ describe("the options of perflua", function()
   end)
 
   for _, n in ipairs { "0", "17", "-1", "1.5", "x", "" } do
-    it(("are refused when --threads is followed by '%s'"):format(n), function()
-      local got = run.perflua { "--threads", n, "-e", "print(1)" }
-      assert.are.same({ 2, "" }, { got.status, got.out })
-      assert.matches("^perflua: '%-%-threads' needs a number from 1 to 16\nusage: ", got.err)
+    it(("are refused when -j or --threads is followed by '%s'"):format(n), function()
+      for _, option in ipairs { "-j", "--threads" } do
+        local got = run.perflua { option, n, "-e", "print(1)" }
+        assert.are.same({ 2, "" }, { got.status, got.out })
+        assert.matches("^perflua: '" .. option:gsub("%-", "%%-") .. "' needs a number from 1 to 16\nusage: ", got.err)
+      end
     end)
   end
 
@@ -103,7 +105,7 @@ describe("the options of perflua", function()
     ["are refused when unknown"] = { "--bogus" },
     ["are refused when they are two in one word"] = { "-iv" },
     ["are refused when -e has no argument"] = { "-e" },
-    ["are refused when --threads has no argument"] = { "--threads" },
+    ["are refused when -j has no argument"] = { "-j" },
     ["are refused when -l is followed by an option"] = { "-l", "-v" },
   } do
     it(name .. ", with the usage and status 2", function()

@@ -67,7 +67,7 @@ describe("a large recording", function()
   it("is looped over with threads that explain() tells of", function()
     local function threads_of(of, threads)
       local file <close> = assert(perflua.open(of, { threads = threads }))
-      return file:records():select("pid"):explain():match "threads +([^\n]+)"
+      return file:records():select("pid"):explain():match "workers +([^\n]+)"
     end
     assert.equal("2: values are made ahead of the loop", threads_of(path, 4))
     assert.equal("1", threads_of(path, 1))

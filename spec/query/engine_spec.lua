@@ -163,14 +163,20 @@ describe("a described query", function()
     assert.has_error(function() q:explain() end, path .. ": the file is closed")
   end)
 
-  it("runs with any number of threads", function()
+  it("runs with any number of workers", function()
     for _, n in ipairs { 1, 2, 16 } do
-      local threaded <close> = perflua.open(path, { threads = n })
-      assert.equal(7, threaded:samples():count())
+      for _, name in ipairs { "jobs", "threads" } do -- the old name
+        local file <close> = perflua.open(path, { [name] = n })
+        assert.equal(7, file:samples():count())
+      end
     end
+    assert.has_error(function() perflua.open(path, { jobs = 1, threads = 1 }) end,
+      "open: threads is the old name of jobs; give jobs alone")
     for _, n in ipairs { 0, 17, -1, 1.5, "2" } do
-      assert.has_error(function() perflua.open(path, { threads = n }) end,
-        "open: threads is a number of threads, from 1 to 16")
+      for _, name in ipairs { "jobs", "threads" } do
+        assert.has_error(function() perflua.open(path, { [name] = n }) end,
+          ("open: %s is a number of workers, from 1 to 16"):format(name))
+      end
     end
   end)
 

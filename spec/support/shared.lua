@@ -44,7 +44,7 @@ shared.QUESTIONS = #questions
 --- How many threads explain() says.
 function shared.threads_of(path, threads)
   local file <close> = assert(perflua.open(path, { threads = threads }))
-  return tonumber(file:records():group_by("comm"):count():explain():match "threads%s+(%d+)")
+  return tonumber(file:records():group_by("comm"):count():explain():match "workers%s+(%d+)")
 end
 
 --- A recording for containers.lua, of so many samples, with raw data of `raw(i)`.

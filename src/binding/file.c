@@ -144,7 +144,9 @@ static unsigned read_perf(lua_State *L)
 static void read_threads(lua_State *L, struct pl_file *f)
 {
 	if (lua_istable(L, 2))
-		f->threads = pl_threads_option(L, 2, "threads");
+		f->threads = pl_threads_option(L, 2, "jobs");
+	if (lua_istable(L, 2) && !f->threads)
+		f->threads = pl_threads_option(L, 2, "threads"); /* the old name */
 	if (!f->threads)
 		f->threads = pl_threads_option(L, LUA_REGISTRYINDEX, PL_THREADS);
 }

@@ -41,7 +41,7 @@ unsigned pl_threads_option(lua_State *L, int table, const char *name)
 	if (lua_getfield(L, table, name) != LUA_TNIL) {
 		n = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
 		if (n < 1 || n > MOST_THREADS)
-			luaL_error(L, "threads is an integer from 1 to %d", MOST_THREADS);
+			luaL_error(L, "%s is an integer from 1 to %d", name, MOST_THREADS);
 	}
 	lua_pop(L, 1);
 	return (unsigned)n;

@@ -35,7 +35,7 @@ arguments on a terminal: a prompt.
   -W          turn warnings on (they are)
   -E          ignore environment variables
   --quiet     do not show on a terminal how far a pass is that takes long
-  --threads N at most N threads work on a recording, 1 to 16
+  -j N        at most N workers read a recording, 1 to 16; --threads N is the old name
   --          end of options
   --help      this text
   --version   what this binary is and what was built in
@@ -68,12 +68,13 @@ local function parse(argv)
       break
     elseif flags[word] then
       options[flags[word]] = true
-    elseif word == "--threads" then
-      options.threads = math.tointeger(tonumber(argv[i]))
-      if not options.threads or options.threads < 1 or options.threads > 16 then
-        return nil, "'--threads' needs a number from 1 to 16"
+    elseif word == "--threads" or word:find "^%-j" then
+      local text = word:match "^%-j(.+)"
+      if not text then text, i = argv[i], i + 1 end
+      options.workers = math.tointeger(tonumber(text))
+      if not options.workers or options.workers < 1 or options.workers > 16 then
+        return nil, ("'%s' needs a number from 1 to 16"):format(word:sub(1, 2) == "-j" and "-j" or word)
       end
-      i = i + 1
     elseif letter then
       if value == "" then
         value = argv[i]
@@ -315,7 +316,7 @@ function cli.main(argv, host)
     io.stdout:write(version.line(host), "\n")
   end
   if not options.quiet then host.show_progress() end
-  if options.threads then host.set_threads(options.threads) end
+  if options.workers then host.set_threads(options.workers) end
   local status = run(argv, host, options, script) or 0
   return host.interrupted() and INTERRUPTED or status
 end

@@ -50,10 +50,12 @@ local function own_options()
   return words
 end
 
--- The processors are shared; how many threads each is to have may be said behind that.
-local function add_threads(words, at_a_time)
-  table.insert(words, 2, "--threads")
-  table.insert(words, 3, ("%d"):format(math.max(1, math.min(16, core.processors() // at_a_time))))
+-- How many workers each process has: one where it was said how many recordings are read at a time, else its share of
+-- the processors. What the user said for each stands behind that, and counts.
+local function add_workers(words, at_a_time, n)
+  local workers = at_a_time and 1 or core.processors() // math.min(core.processors(), n)
+  table.insert(words, 2, "-j")
+  table.insert(words, 3, ("%d"):format(math.min(16, workers)))
 end
 
 local function words_for(options, script, path)
@@ -68,12 +70,13 @@ end
 ---@param host table of the interpreter
 ---@param script string
 ---@param paths string[]
----@param at_a_time integer
+---@param at_a_time integer? default: one for each processor
 ---@param done fun(i: integer, out: file*?, message: string?): boolean? for each as it ends, with what it wrote; or
 --- without if it failed, and why if it did not say so itself. false: no others are to be started
 function run.children(host, script, paths, at_a_time, done)
   local options, running, n, next_one, going = own_options(), {}, 0, 1, true
-  add_threads(options, math.min(at_a_time, #paths))
+  add_workers(options, at_a_time, #paths)
+  at_a_time = at_a_time or core.processors()
   local function ended(i, out, message)
     if done(i, out, message) == false then going = false end
     if out then out:close() end

@@ -34,9 +34,9 @@ end
 
 local function open_cursor(spec, ...) return guard(core.cursor, spec.file, options_of(spec, ...)) end
 
----@return integer # how many threads a loop over values has
+---@return integer # how many workers a loop over values has
 ---@return string? # what they do, or why there is but one
-function plan.threads(spec) return guard(core.loop_workers, spec.file, options_of(spec)) end
+function plan.workers(spec) return guard(core.loop_workers, spec.file, options_of(spec)) end
 
 local function by_record(ref) return ref.get end
 

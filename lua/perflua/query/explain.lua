@@ -110,7 +110,7 @@ local function grouping_of(spec)
   return engine.grouping(spec, spec.keys, columns)
 end
 
--- Grouping runs as a whole: what one part of it cannot, all of it does not. Does the core do it, by how many threads,
+-- Grouping runs as a whole: what one part of it cannot, all of it does not. Does the core do it, by how many workers,
 -- and why not more?
 local function add_grouping(spec, add)
   local grouping, why = grouping_of(spec)
@@ -133,7 +133,7 @@ local function add_loop(spec, add)
   local values, _, why = plan.lowered(spec, spec.refs)
   add(values and "C" or "Lua", "values of " .. texts_of(spec.refs), why)
   if not values then return false, 1, ALONE end
-  return true, plan.threads(spec)
+  return true, plan.workers(spec)
 end
 
 ---@param spec table
@@ -156,9 +156,9 @@ local function explain(spec)
   else
     add_filters(spec, lower.of(spec.file), add)
   end
-  local in_core, threads, why = (spec.keys and add_grouping or add_loop)(spec, add)
+  local in_core, workers, why = (spec.keys and add_grouping or add_loop)(spec, add)
   line("order", order_of(spec, in_core))
-  line("threads", threads .. (why and ": " .. why or ""))
+  line("workers", workers .. (why and ": " .. why or ""))
   return table.concat(table.move(steps, 1, #steps, #lines + 1, lines), "\n")
 end
 

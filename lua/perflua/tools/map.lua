@@ -1,6 +1,5 @@
 -- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged result.
 
-local core = require "perflua.core"
 local handlers = require "perflua.map.handlers"
 local interrupted = require "perflua.table.interrupted"
 local placeless = require("perflua.errors").placeless
@@ -16,7 +15,7 @@ local tool = {
   description = "a query script over many recordings, and the result of all",
   usage = "map [options] QUERY.lua FILE…",
   operands = { 2, math.huge },
-  options = { j = { "N", "recordings that are read at a time; default: one for each processor" } },
+  options = { j = { "N", "recordings that are read at a time, each by one worker; default: one for each processor" } },
   help = [[
 QUERY.lua is a script that returns its result, a Table or a query with groups, or a function
 of a File that returns one. perflua QUERY.lua FILE prints the same of one recording:
@@ -96,9 +95,9 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out, host)
-  local at_a_time = math.tointeger(tonumber(args.j or core.processors()))
+  local at_a_time = math.tointeger(tonumber(args.j))
   local wrong = result.wrong(args)
-    or not (at_a_time and at_a_time > 0) and ("-j: a number of processes, not '%s'"):format(args.j)
+    or args.j and not (at_a_time and at_a_time > 0) and ("-j: a number of processes, not '%s'"):format(args.j)
   if wrong then return USAGE, "map: " .. wrong end
   local chunk, message = loadfile(args[1])
   if not chunk then return nil, message end

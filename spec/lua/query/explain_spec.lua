@@ -30,7 +30,7 @@ describe("explain()", function()
       "  2  C    group by event, comm, stack",
       "  3  C    count(), sum(period)",
     }, lines(q))
-    assert.matches("^threads  %d+", lines(q)[3])
+    assert.matches("^workers  %d+", lines(q)[3])
   end)
 
   it("says what Lua does and why, and that described filters come first", function()
@@ -39,7 +39,7 @@ describe("explain()", function()
     assert.same({
       ("reads    samples of faults in PATH, %d bytes"):format(file.size),
       "order    of time: what a function of Lua answers may depend on it",
-      "threads  1: Lua sees one record after another",
+      "workers  1: Lua sees one record after another",
       "  1  C    where comm in { 'sh' } and cpu in { 0, 1 }",
       "  2  Lua  where a function (spec/lua/query/explain_spec.lua:37)",
       "  3  Lua  group by pid, name (name is a function of Lua)",
@@ -53,7 +53,7 @@ describe("explain()", function()
       ("reads    records of type comm, mmap2 in PATH, %d bytes"):format(file.size),
       "times    from @0.000000, before @0.000000",
       "order    of time: loops are in it",
-      "threads  1: Lua sees one record after another",
+      "workers  1: Lua sees one record after another",
       "  1  C    records, made for the loop",
     }, lines(records))
     assert.equal("  1  C    values of ip, period * 2", lines(file:samples():select("ip", "period * 2"))[4])
@@ -76,7 +76,7 @@ describe("explain()", function()
     local q = stream:samples():where "event.config == 0":group_by("pid"):count()
     assert.matches("which passes once$", line(q, "reads"))
     assert.equal("of time: what a stream says of names comes with its records", line(q, "order"))
-    assert.equal("1: Lua sees one record after another", line(q, "threads"))
+    assert.equal("1: Lua sees one record after another", line(q, "workers"))
     assert.equal("  1  Lua  where event.config == 0 (event.config: events may come late in a stream)", lines(q)[4])
     assert.equal("of the stream, or of time if names are asked for: the answer is the same in both",
       line(stream:samples():group_by("pid"):count(), "order"))
