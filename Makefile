@@ -118,7 +118,7 @@ sweep: all ## many random queries; cut and damage recordings at every place (min
 	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/query/property_spec.lua spec/perfdata/cut_spec.lua \
 		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
 
-lint: all ## check format, warnings of gcc and clang, luacheck, modules, exports, generated files
+lint: all ## check format, warnings of gcc and clang, luacheck, modules, API, exports, generated files
 	@.ci/deps lint
 	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
 	@B=$(B) .ci/lint
@@ -190,8 +190,8 @@ $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE
 
 -include $(shell find $(FUZZ_DIR)/obj -name '*.d' 2>/dev/null)
 
-docs: all ## write docs/fields.md and lua/perflua/meta.lua from the tables of the core
-	$(B)/perflua docs/generate.lua docs/fields.md lua/perflua/meta.lua
+docs: all ## write docs/fields.md, docs/reference.md, lua/perflua/meta.lua from the tables of core and API
+	$(B)/perflua docs/generate.lua docs/fields.md docs/reference.md lua/perflua/meta.lua
 
 install: all install-module ## install binary, man page and Lua module (PREFIX, DESTDIR)
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)"

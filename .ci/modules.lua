@@ -49,8 +49,9 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 -- public. "perflua" is lua/perflua/init.lua itself.
 local lua_modules = {
   { "core", "", "init" }, -- in C
+  { "api", "", "init" },
   { "text", "core", "cgroups duration fmt json" },
-  { "errors", "text", "init suggest" },
+  { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between events unmatched" },
   { "filter", "errors recording text", "init arith expr kinds lexer parser" },
   { "fields", "core errors filter recording", "init members" },
@@ -63,7 +64,7 @@ local lua_modules = {
   { "intervals", "core errors fields filter plan query recording table", "init" },
   { "file", "core errors fields filter plan query recording table", "binaries paths records run some" },
   { "perflua", "core errors file intervals query recording table", "init" },
-  { "meta", "core errors fields filter perflua recording table text", "needs returned starter survey" },
+  { "meta", "api core errors fields filter perflua recording table text", "needs returned starter survey" },
   { "waits", "file group", "interrupts live locks off page_faults requests totals wakes" },
   { "header", "core text", "init json" },
   { "script", "core errors recording", "fields samples" },

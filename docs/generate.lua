@@ -1,22 +1,11 @@
--- generate.lua FIELDS.md META.lua: writes the field reference and the stubs for editors, from the tables of the core.
--- `make docs` runs it.
+-- generate.lua FIELDS.md REFERENCE.md META.lua: writes the field reference, from the tables of the core; the reference
+-- of the API, from those of lua/perflua/api; and the stubs for editors, from both. `make docs` runs it.
 
 local here = arg[0]:match("^(.*/)") or ""
 package.path = here .. "?.lua;" .. package.path
 
-local fields = require "generator.fields"
-local meta = require "generator.meta"
-
-local function read(path)
-  local file <close> = assert(io.open(path))
-  return file:read "a"
+assert(arg[3], "usage: perflua docs/generate.lua FIELDS.md REFERENCE.md META.lua")
+for i, name in ipairs { "fields", "reference", "meta" } do
+  local file <close> = assert(io.open(arg[i], "w"))
+  assert(file:write(require("generator." .. name)()))
 end
-
-local function write(path, text)
-  local file <close> = assert(io.open(path, "w"))
-  assert(file:write(text))
-end
-
-assert(arg[2], "usage: perflua docs/generate.lua FIELDS.md META.lua")
-write(arg[1], fields())
-write(arg[2], meta(read(here .. "generator/meta.lua.in")))

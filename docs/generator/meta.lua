@@ -1,5 +1,6 @@
--- lua/perflua/meta.lua: what editors know of perflua. File, Query and Table come from meta.lua.in.
+-- lua/perflua/meta.lua: what editors know of perflua, from the tables of the core and those of lua/perflua/api.
 
+local api = require "perflua.api"
 local core = require "perflua.core"
 local tables = require "generator.tables"
 
@@ -11,6 +12,15 @@ local function stub(format, ...)
   stubs[#stubs + 1] = select("#", ...) > 0 and format:format(...) or format
 end
 
+-- A type as the tables of the API write it: classes get the prefix that they have here.
+local function full(type) return (type:gsub("%f[%w_\"]%u[%w_]*%f[^%w_]", "perflua.%0")) end
+
+-- The type without the ? that says it may be left out, and that.
+local function optional(type)
+  local required = type:match "^(.*)%?$"
+  return full(required or type), required and "?" or ""
+end
+
 local function lua_type(field)
   if field.view then
     return "perflua.View." .. field.view
@@ -20,8 +30,8 @@ end
 
 local function stub_fields(fields)
   for _, field in ipairs(each_once(fields)) do
-    local optional = field.doc:find("%f[%a]nil%f[%A]") and "?" or ""
-    stub("---@field %s %s%s # %s", field.name, lua_type(field), optional, sentence(field.doc))
+    local may_be_nil = field.doc:find("%f[%a]nil%f[%A]") and "?" or ""
+    stub("---@field %s %s%s # %s", field.name, lua_type(field), may_be_nil, sentence(field.doc))
   end
 end
 
@@ -72,34 +82,28 @@ local function all_fields()
   return merged
 end
 
-local function stub_records()
-  stub "---What every record has."
-  stub "---@class perflua.AnyRecord"
-  stub_fields(core.types()[0].fields)
-  stub "local AnyRecord = {}"
-  stub ""
+local function stub_record_types()
+  local payload = {}
+  for _, name in ipairs(api.class("PayloadRecord").types) do payload[name] = ", perflua.PayloadRecord" end
   for _, desc in ipairs(core.types()) do
     stub("---%s", sentence(desc.doc))
-    stub("---@class perflua.Record.%s: perflua.AnyRecord", desc.name)
+    stub("---@class perflua.Record.%s: perflua.AnyRecord%s", desc.name, payload[desc.name] or "")
     stub_fields(desc.fields)
     stub ""
   end
   stub "---A record of any type: nil is what its type does not have."
-  stub "---@class perflua.Record: perflua.AnyRecord"
+  stub "---@class perflua.Record: perflua.AnyRecord, perflua.PayloadRecord"
   for _, field in ipairs(all_fields()) do
     stub("---@field %s %s", field.name, table.concat(field.types, "|"))
   end
   stub ""
 end
 
-local function stub_handlers()
-  stub "---@class perflua.Handlers"
-  for _, desc in ipairs(core.types()) do
-    stub("---@field %s? (fun(record: perflua.Record.%s): any)|any[]", desc.name, desc.name)
-  end
-end
-
-local function stub_features()
+local function stub_events()
+  stub "---An event of a recording."
+  stub "---@class perflua.Event"
+  stub_fields(core.event_members())
+  stub ""
   stub "---@class perflua.Features"
   for _, feature in ipairs(core.features()) do
     stub("---@field %s any # %s", feature.name, sentence(feature.doc))
@@ -107,20 +111,74 @@ local function stub_features()
   stub ""
 end
 
-local makers = {
-  VIEWS = stub_views, RECORDS = stub_records, FEATURES = stub_features, HANDLERS = stub_handlers,
-  EVENT = function() stub_fields(core.event_members()) end,
+local function words_of(row)
+  local words = row[3] and sentence(row[3]) or ""
+  if row.unit then words = ("%s In %s."):format(words, row.unit) end
+  if row.default then words = ("%s Default: %s."):format(words, row.default) end
+  if row.old then words = ("The old name of `%s`."):format(row.old) end
+  return words
+end
+
+local function stub_method(class, row)
+  stub("---%s", row[2])
+  if row.grouped then stub("---After group_by a column `%s`: %s", row.column, row.grouped) end
+  local names = {}
+  for i, param in ipairs(row.params or {}) do
+    local type, mark = optional(param[2])
+    names[i] = param[1]
+    stub("---@param %s%s %s # %s", param[1], mark, type, words_of(param))
+  end
+  for _, value in ipairs(row.returns or {}) do
+    stub("---@return %s%s", full(value[1]), value[2] and " # " .. sentence(value[2]) or "")
+  end
+  if row.errors then stub("---Raises: %s", sentence(row.errors)) end
+  local of = class.kind == "module" and class.name .. "." or class.name .. ":"
+  stub("function %s%s(%s) end", of, row[1], table.concat(names, ", "))
+  stub ""
+end
+
+-- What the core's tables say of a class, as fields.
+local from_core = {
+  AnyRecord = function() stub_fields(core.types()[0].fields) end,
+  Handlers = function()
+    for _, desc in ipairs(core.types()) do
+      stub("---@field %s? (fun(record: perflua.Record.%s): any)|any[]", desc.name, desc.name)
+    end
+  end,
 }
 
--- The template with each line `--@ NAME` replaced by what the tables say.
----@param template string
----@return string
-local function meta(template)
-  return (template:gsub("%-%-@ (%u+)\n", function(name)
-    stubs = {}
-    makers[name]()
-    return table.concat(stubs, "\n") .. "\n"
-  end))
+local function stub_class(class)
+  local is_module = class.kind == "module"
+  stub("---%s", class.doc)
+  if class.call then stub("---@overload %s", full(class.call)) end
+  stub("---@class %s", is_module and class.name or "perflua." .. class.name)
+  if from_core[class.name] then from_core[class.name]() end
+  for _, row in ipairs(class.fields or {}) do
+    local type, mark = optional(row[2])
+    stub("---@field %s%s %s # %s", row[1], mark, type, words_of(row))
+  end
+  for _, row in ipairs(class.index or {}) do
+    stub("---@field %s %s # %s", full(row[1]), full(row[2]), sentence(row[3]))
+  end
+  if class.len then stub "---@operator len: integer" end
+  if class.methods then stub("%s%s = {}", is_module and "" or "local ", class.name) end
+  stub ""
+  for _, row in ipairs(class.methods or {}) do stub_method(class, row) end
+end
+
+---@return string # the text
+local function meta()
+  stub "---@meta perflua"
+  stub "-- What editors know of perflua. Made by `make docs` from the tables of the core and of lua/perflua/api."
+  stub ""
+  for _, class in ipairs(api.classes()) do
+    if class.kind ~= "globals" then stub_class(class) end
+  end
+  stub_events()
+  stub_views()
+  stub_record_types()
+  stub "return perflua"
+  return table.concat(stubs, "\n") .. "\n"
 end
 
 return meta

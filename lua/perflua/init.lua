@@ -8,7 +8,6 @@ local paths = require "perflua.file.paths"
 local query = require "perflua.query"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
-local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 local blame, guard = errors.blame, errors.guard
 
@@ -39,14 +38,6 @@ local MIN_WINDOW = 1 << 16 -- one record
 
 local MOST_WORKERS = 16
 
-local open_options = {} -- each with the type it is of
-for kind, names in pairs {
-  boolean = { "strict", "debuginfod", "demangle", "any_binary" }, integer = { "window", "jobs", "threads" },
-  version = { "as" }, string = { "symfs", "kallsyms", "vmlinux", "buildid_dir" },
-} do
-  for _, name in ipairs(names) do open_options[name] = kind end
-end
-
 -- Bytes of records that may wait for earlier ones, of what cannot be read again; default 256 MB.
 local function check_window(window)
   if window == nil then return end
@@ -73,25 +64,21 @@ local function check_version(version)
   if not known then blame("open: as: %s", message) end
 end
 
-local function check_options(options)
-  for name, value in pairs(options) do
-    local kind = open_options[name]
-    if not kind then
-      local text = tostring(name)
-      blame(suggest.message(("open: unknown option '%s'"):format(text), text, suggest.names(open_options)))
-    elseif kind == "string" and type(value) ~= "string" then
-      blame("open: option '%s' is a path, got a %s", name, type(value))
-    elseif kind == "version" then
-      check_version(value)
-    end
-  end
-  check_window(options.window)
-  check_workers(options)
-end
-
 -- What the options for symbols must name.
 local sources = { "symfs", "buildid_dir", "vmlinux", "kallsyms" }
 local is = { symfs = "directory", buildid_dir = "directory", vmlinux = "ELF", kallsyms = "kallsyms" }
+
+local function check_options(options)
+  errors.check_options(options, "OpenOptions", "open: unknown option '%s'")
+  for _, name in ipairs(sources) do
+    if options[name] ~= nil and type(options[name]) ~= "string" then
+      blame("open: option '%s' is a path, got a %s", name, type(options[name]))
+    end
+  end
+  if options.as ~= nil then check_version(options.as) end
+  check_window(options.window)
+  check_workers(options)
+end
 
 -- What is wrong with the first source of symbols that does not exist, or is something else.
 local function wrong_source(options)

@@ -1,211 +1,563 @@
 ---@meta perflua
--- What editors know of perflua. Made by `make docs` from the tables of the core and docs/generator/meta.lua.in.
+-- What editors know of perflua. Made by `make docs` from the tables of the core and of lua/perflua/api.
 
----Recordings of Linux perf, asked from Lua.
+---Recordings of Linux perf, asked from Lua: `require "perflua"`, in the interpreter also a global.
 ---@class perflua
----@field version string
+---@field version string # The version of perflua.
 ---@field stop any # A handler that returns this ends the run.
+---@field intervals table # The functions `pair(query, options)` and `within(query, spans, options)`, which queries have as methods.
 perflua = {}
 
----Opens a recording, or several as one.
----@param path? string|string[] default: "perf.data"; "-" is standard input
----@param options? perflua.OpenOptions
----@return perflua.File? file
----@return string? message # what is wrong, when there is no file
----@return string? code # "ENOENT", "FORMAT" …
+---Opens a recording, or several as one File whose records carry `source`.
+---@param path? string|string[] # A file, a directory, or "-" for standard input. Default: "perf.data".
+---@param options? perflua.OpenOptions # How to read it.
+---@return perflua.File? # The recording; nil if it cannot be read.
+---@return string? # What is wrong.
+---@return string? # A code such as "ENOENT" or "FORMAT".
+---Raises: A path that is no string, an empty array, an unknown option or a value that it cannot have.
 function perflua.open(path, options) end
 
----@class perflua.OpenOptions
----@field strict? boolean # Damage raises an error.
----@field threads? integer # Threads that work on one pass at most, 1 to 16.
----@field window? integer # Bytes of records that may wait for earlier ones, of what can be read only once; default 256 MB.
----@field as? string # The version of perf whose text is printed: "6.1".
----@field symfs? string # A directory in which binaries are looked for by their recorded paths.
----@field buildid_dir? string # The build-id cache; default: "~/.debug".
----@field vmlinux? string # The kernel with its symbols.
----@field kallsyms? string # A copy of /proc/kallsyms.
----@field debuginfod? boolean # Servers named by DEBUGINFOD_URLS are asked; default: false.
----@field any_binary? boolean # Files here are believed to be those of recordings without build-ids; default: false.
----@field demangle? boolean # Names of C++, Rust and OCaml are demangled; default: true.
-
----An integer as "0x…", read without a sign.
----@param x integer
+---Writes an integer as 0x…, without a sign.
+---@param x integer # Any integer.
 ---@return string
+---Raises: Anything but an integer.
 function perflua.hex(x) end
 
----Nanoseconds as perf writes a time: "8590.143543".
----@param ns integer
+---Writes a time as perf does: "8590.143543".
+---@param ns integer # Nanoseconds.
 ---@return string
+---Raises: Anything but an integer.
 function perflua.seconds(ns) end
 
----The name of a system call; nil: the number has none.
----@param number integer
----@param machine? string # as uname and file.features.arch call it: "aarch64"; default: this one
----@return string?
+---Looks up the name of a system call: "openat".
+---@param number integer # As recorded.
+---@param machine? string # As uname and `file.features.arch` call it: "aarch64". Default: this machine.
+---@return string? # Nil if it has none.
+---Raises: Anything but an integer.
 function perflua.syscall(number, machine) end
 
----The name of an error: "ENOENT" of 2 and of -2; nil: the number has none.
----@param number integer
----@param machine? string # as uname and file.features.arch call it: "aarch64"; default: this one
----@return string?
+---Looks up the name of an error: "ENOENT" of 2 and of -2.
+---@param number integer # A system call's result or an errno.
+---@param machine? string # As uname and `file.features.arch` call it: "aarch64". Default: this machine.
+---@return string? # Nil if it has none.
+---Raises: Anything but an integer.
 function perflua.errno(number, machine) end
 
 ---Reads a Table that was saved; several that follow one another are merged.
----@param from file*|string # an open file, a path, or "-" for standard input
----@return perflua.Table? table
----@return string? message
----@return string? code
+---@param from file*|string # An open file, a path, or "-" for standard input.
+---@return perflua.Table? # Nil if it cannot be read.
+---@return string? # What is wrong.
+---@return string? # A code such as "ENOENT" or "FORMAT".
+---Raises: Anything but a path or an open file.
 function perflua.load(from) end
 
----An open recording.
+---Options of `perflua.open(path, options)`.
+---@class perflua.OpenOptions
+---@field jobs? integer # Workers that read in one pass at most, 1 to 16. Default: one for each processor.
+---@field threads? integer # The old name of `jobs`.
+---@field strict? boolean # Damage raises an error instead of being stepped over. Default: false.
+---@field window? integer # How much may wait for earlier records, of what can be read only once; at least 65536. In bytes. Default: 256 MB.
+---@field as? string # The version of perf whose text is printed: "6.1". Default: the newest.
+---@field symfs? string # A directory in which binaries are looked for by their recorded paths.
+---@field buildid_dir? string # The build-id cache. Default: ~/.debug.
+---@field vmlinux? string # The kernel with its symbols, an ELF file.
+---@field kallsyms? string # A copy of /proc/kallsyms.
+---@field debuginfod? boolean # Servers named by DEBUGINFOD_URLS are asked. Default: false.
+---@field any_binary? boolean # Binaries of this machine are believed to be the recorded ones also without a build-id. Default: false.
+---@field demangle? boolean # Names of C++, Rust and OCaml are demangled. Default: true.
+
+---An open recording. It is closed by close(), `local file <close>`, or when it is collected.
 ---@class perflua.File
----@field path string|string[] # As it was given.
----@field size integer? # Bytes; nil of a stream.
+---@field path string|string[] # As it was given to open().
+---@field size? integer # Its size; nil of a stream. In bytes.
 ---@field mode "file"|"directory"|"pipe" # "pipe": what `perf record -o -` wrote, also in a file.
----@field as string # The version of perf whose text is printed.
----@field version integer # 1: PERFFILE, 2: PERFILE2.
----@field byte_order "little"|"big"
----@field complete boolean # False for a recording that was cut off or never finished, as far as is known.
+---@field as string # The version of perf whose text is printed: "7.3".
+---@field version integer # Of the format: 1 is PERFFILE, 2 is PERFILE2.
+---@field byte_order "little"|"big" # Of the machine that recorded.
+---@field complete boolean # False when it is known that something is missing: cut off, never finished, or in part not readable.
 ---@field damage perflua.Damage[] # What the passes so far found, each place once.
----@field features perflua.Features # The header features, decoded when read.
+---@field features perflua.Features # The header features, decoded when they are read.
 ---@field events perflua.Events # The events, by number and by name.
----@field first_time integer? # Time of the first sample, ns.
----@field last_time integer? # Time of the last sample, ns.
+---@field first_time? integer # Time of the first sample; nil without times. In ns.
+---@field last_time? integer # Time of the last sample; nil without times. In ns.
 ---@field out_of_order integer # Records that came too late for their place in the order, in the last pass.
 local File = {}
 
----@class perflua.Damage
----@field path string # Of the file that it is in.
----@field offset integer # Where in the file, in bytes.
----@field size integer
----@field reason string # What was found and what was expected.
-
----Records to loop over or ask.
----@param options? string|perflua.RecordsOptions a record type's name is short for { type = name }
+---Starts a query of the recording's records, as they lie in it.
+---@param options? string|perflua.RecordsOptions # A record type's name is short for { type = name }.
 ---@return perflua.Query
+---Raises: A closed file, an unknown type, event or option.
 function File:records(options) end
 
----@class perflua.RecordsOptions
----@field type? string|string[] # Names of record types.
----@field event? string|perflua.Event|(string|perflua.Event)[] # A name, a glob, an Event, or several.
----@field order? "time"|"file" # default: "time"
----@field reuse? boolean # One record object again and again: fast; copy() what you keep.
----@field container? boolean # The container's own records, too.
----@field expand? boolean # Samples with counter values are delivered for each value that moved: samples() true, records() false.
-
----Samples to loop over or ask.
----@param event? string|perflua.Event|(string|perflua.Event)[]|perflua.RecordsOptions default: of every event
+---Starts a query of samples, delivered for each counter value that moved.
+---@param event? string|perflua.Event|(string|perflua.Event)[]|perflua.RecordsOptions # A name, a glob, an Event, several of them, or options without `type`. Default: every event.
 ---@return perflua.Query
+---Raises: A closed file, an unknown event or option.
 function File:samples(event) end
 
----Calls a handler for each record: a function of it, or { field, …, function } of these fields' values.
----@param handlers perflua.Handlers
+---Calls a handler for each record, in the order of time.
+---@param handlers perflua.Handlers # Functions by record types and events.
+---Raises: A closed file, a key that is no handler, and what a handler raises.
 function File:run(handlers) end
 
----The thread that had an id at a time, in ns; without a time its last. Nil: the recording says nothing of it.
----@param tid integer
----@param time? integer
----@return perflua.Thread?
+---Looks up the thread that had an id at a time.
+---@param tid integer # Id of a thread.
+---@param time? integer # A time, in ns. Default: the end of the recording.
+---@return perflua.Thread? # Nil if the recording says nothing of it.
+---Raises: A closed file.
 function File:thread(tid, time) end
 
----All threads of the recording: of an id that was used again, one for each.
+---Lists all threads of the recording: of an id that was used again, one for each.
 ---@return perflua.Thread[]
+---Raises: A closed file.
 function File:threads() end
+
+---Says what is known of an address.
+---@param pid integer # Id of a process.
+---@param addr integer # An address in it.
+---@param time? integer # A time, in ns. Default: the end of the recording.
+---@return perflua.Resolved? # Nil if nothing was mapped there.
+---Raises: A closed file.
+function File:resolve(pid, addr, time) end
+
+---Looks for the symbols of all binaries that were mapped.
+---@return perflua.Missing[] # Those that have none.
+---@return perflua.Unproven[] # Those that were used so far without a recorded build-id.
+---Raises: A closed file.
+function File:missing() end
+
+---Lists every binary of the recording, and where its symbols and lines come from.
+---@param options? perflua.BinariesOptions # Whose symbols are looked for.
+---@return perflua.Binary[] # As they were first mapped.
+---Raises: A closed file, an unknown option or a value that it cannot have.
+function File:binaries(options) end
+
+---Says what was at an address over time: one item for each time range, without gaps.
+---@param pid? integer # Id of a process; nil: only what the kernel had there.
+---@param address integer # An address in it.
+---@param time? integer # A time, in ns: only the range with this time.
+---@param guest? integer # The pid of a guest: an address of its kernel, or of its process `pid`.
+---@return perflua.Stay[] # In the order of time.
+---@return "kernel"|"user"|"either" # Whose address it is, by itself; either: on machines where both have all.
+---Raises: A closed file.
+function File:history(pid, address, time, guest) end
+
+---Closes the recording, also twice: its records, views and queries raise then; tables, copies and collected values stay.
+function File:close() end
+
+---Options of `file:records(options)`, and without `type` of `file:samples(options)`.
+---@class perflua.RecordsOptions
+---@field type? string|integer|(string|integer)[] # Record types by name or number. Default: all.
+---@field event? string|perflua.Event|(string|perflua.Event)[] # Only records that belong to it: a name, a glob, an Event, or several. Default: all.
+---@field order? "time"|"file" # The order of the records' times, or as they lie in the file. Default: "time"; of results that are the same in any order "file".
+---@field reuse? boolean # The loop hands out one record object again and again: fast; copy() keeps one. Default: false.
+---@field container? boolean # The container's own records, too. Default: false.
+---@field expand? boolean # Samples with counter values are delivered for each value that moved. Default: true for samples(), false for records().
+
+---The events of a recording.
+---@class perflua.Events
+---@field [integer] perflua.Event # By number, from 1.
+---@field [string] perflua.Event # The first of that name; modifiers and PMU may be left away.
+
+---Something wrong with a recording, which was stepped over.
+---@class perflua.Damage
+---@field path string # Of the file that it is in.
+---@field offset integer # Where it is in the file. In bytes.
+---@field size integer # How much was stepped over. In bytes.
+---@field reason string # What was found and what was expected.
 
 ---A thread of the recorded system.
 ---@class perflua.Thread
----@field pid integer
----@field tid integer
+---@field pid integer # Its process.
+---@field tid integer # Its id.
 ---@field comm string # Its name at the time that was asked for, else its last.
----@field start integer? # When it began, ns; nil if that is not known, or was before the recording.
----@field exit integer? # When it ended, ns; nil if that is not known, or was after the recording.
----@field source integer? # The recording it is of, from 1 on, where several are systems of their own.
+---@field start? integer # When it began; nil if that is not known, or was before the recording. In ns.
+---@field exit? integer # When it ended; nil if that is not known, or was after the recording. In ns.
+---@field source? integer # The recording it is of, from 1, where several are systems of their own.
 ---@field maps fun(): perflua.View.map[] # What was mapped into its process at the time that was asked for, else last.
 
----What is known of an address: where nothing was mapped, nil.
----@param pid integer
----@param addr integer
----@param time? integer ns; default: as it was last
----@return perflua.Resolved?
-function File:resolve(pid, addr, time) end
-
+---What is known of an address.
 ---@class perflua.Resolved
----@field symbol string? # The function.
----@field symoff integer? # Bytes from its start.
+---@field symbol? string # The function.
+---@field symoff? integer # How far the address is from its start. In bytes.
 ---@field dso string # The binary, as perf names it.
----@field map perflua.View.map?
----@field srcline string? # Source file and line.
+---@field map perflua.View.map # What was mapped there.
+---@field srcline? string # Source file and line.
 
----Every binary of the recording, and where its symbols and lines come from. Of a stream that was read
----nothing tells which binaries samples hit: then the symbols of all are looked for.
----@param options? { load?: "hit"|"all"|"none" } # Whose symbols are looked for: "hit" (default) by a sample's ip.
----@return perflua.Binary[] # As they were first mapped.
-function File:binaries(options) end
-
----@class perflua.Binary
----@field name string # As `dso` has it.
----@field build_id string? # In hex; nil if it was not recorded.
----@field kind "file"|"kernel"|"module"|"vdso"|"jit"|"bpf"|"memory"
----@field guest boolean? # True of a guest's.
----@field source integer? # The recording it is of, from 1 on, where several are systems of their own.
----@field samples integer? # Whose ip lies in it; of two with one name and build-id, of both. Nil: not counted.
----@field loaded boolean # Its symbols were looked for. The fields below are nil if they were not.
----@field symbols integer? # How many it has.
----@field symbol_file string? # The file they were read from.
----@field found string? # Where that file was found: "recorded path", "build-id cache", "debug link" …
----@field mapped_file string? # The file that was mapped: its program headers place symbols and lines.
----@field debug_file string? # The file with its debug information: source lines, inlined functions.
----@field unproven boolean? # True if no build-id was recorded that proves the file.
----@field reason string? # Why it has no symbols.
----@field tried perflua.Tried[]? # Each file that was looked at, in the order of the search.
-
----@class perflua.Tried
----@field path string
----@field where string? # The path comes from: "build-id cache" …
----@field verdict string # "has the symbols", or why it was not taken.
-
----What was at an address over time: one item for each time range, without gaps.
----@param pid integer? # Nil: only what the kernel had there.
----@param address integer
----@param time? integer # ns: only the range with this time.
----@param guest? integer # The pid of a guest: an address of its kernel, or of its process `pid`.
----@return perflua.Stay[]
----@return "kernel"|"user"|"either" # Whose address it is, by itself; either: on machines where both have all of them.
-function File:history(pid, address, time, guest) end
-
----@class perflua.Stay
----@field from integer? # ns; nil: since before the recording.
----@field to integer? # ns, not included; nil: to its end.
----@field source integer? # The recording it is of, from 1 on, where several are systems of their own.
----@field map perflua.View.map? # What covered the address; nil: nothing was mapped. So are all fields below.
----@field made integer? # When the map was made, ns.
----@field binary perflua.Binary?
----@field address integer? # In the binary: the offset in the file, of a program; the address itself, of the kernel.
----@field elf_address integer? # As nm and addr2line show it; nil if no file tells.
----@field covered perflua.Symbol? # The symbol that covers it; nil: none does.
----@field before perflua.Symbol? # The last one that begins before the address,
----@field after perflua.Symbol? # and the first one that begins after it.
----@field lines { symbol: string?, srcline: string?, file: string? }[]? # Inlined functions first, innermost first.
-
----@class perflua.Symbol
----@field symbol string
----@field start integer # Addresses in the binary.
----@field stop integer # Not included.
-
----Looks for the symbols of all binaries that were mapped.
----@return perflua.Missing[] # those that have none
----@return perflua.Missing[] # those that were used so far without a recorded build-id
-function File:missing() end
-
+---A binary whose symbols could not be used.
 ---@class perflua.Missing
----@field filename string
----@field build_id string? # In hex.
+---@field filename string # As it was recorded.
+---@field build_id? string # In hex.
 ---@field reason string # Why its symbols cannot be used.
 ---@field tried string[] # Where they were looked for, and what was found there.
 
----Afterwards records and queries of this file raise; tables and copies live on.
-function File:close() end
+---A binary that was used for symbols though no build-id proves that it is the recorded one.
+---@class perflua.Unproven
+---@field filename string # As it was recorded.
+---@field path string # The file that was used.
 
+---Options of `file:binaries(options)`.
+---@class perflua.BinariesOptions
+---@field load? "hit"|"all"|"none" # Whose symbols are looked for: of binaries that a sample's ip hit; of a stream that was read, of all. Default: "hit".
+
+---A binary of the recording. From `symbols` on fields are nil if it is not `loaded`.
+---@class perflua.Binary
+---@field name string # As `dso` has it.
+---@field build_id? string # In hex; nil if it was not recorded.
+---@field kind "file"|"kernel"|"module"|"vdso"|"jit"|"bpf"|"memory" # Of what kind it is.
+---@field guest? boolean # True of a guest's.
+---@field source? integer # The recording it is of, from 1, where several are systems of their own.
+---@field samples? integer # Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not counted.
+---@field loaded boolean # Its symbols were looked for.
+---@field symbols? integer # How many it has.
+---@field symbol_file? string # The file they were read from.
+---@field found? string # Where that file was found: "recorded path", "build-id cache", "debug link" ….
+---@field mapped_file? string # The file that was mapped: its program headers place symbols and lines.
+---@field debug_file? string # The file with its debug information: source lines, inlined functions.
+---@field unproven? boolean # True if no build-id was recorded that proves the file.
+---@field reason? string # Why it has no symbols.
+---@field tried? perflua.Tried[] # Each file that was looked at, in the order of the search.
+
+---A file that was looked at for symbols.
+---@class perflua.Tried
+---@field path string # The file.
+---@field where? string # Where the path comes from: "build-id cache" ….
+---@field verdict string # "has the symbols", or why it was not taken.
+
+---What was at an address in one time range.
+---@class perflua.Stay
+---@field from? integer # Its start; nil: since before the recording. In ns.
+---@field to? integer # Its end, not included; nil: to the recording's end. In ns.
+---@field source? integer # The recording it is of, from 1, where several are systems of their own.
+---@field map? perflua.View.map # What covered the address; nil: nothing was mapped, and all fields below are nil.
+---@field made? integer # When the map was made. In ns.
+---@field binary? perflua.Binary # The binary that was mapped.
+---@field address? integer # In the binary: the offset in the file of a program; the address itself of the kernel.
+---@field elf_address? integer # As nm and addr2line show it; nil if no file tells.
+---@field covered? perflua.Symbol # The symbol that covers it; nil: none does.
+---@field before? perflua.Symbol # The last one that begins before the address.
+---@field after? perflua.Symbol # The first one that begins after it.
+---@field lines? { symbol: string?, srcline: string?, file: string? }[] # Inlined functions first, innermost first.
+
+---A symbol of a binary.
+---@class perflua.Symbol
+---@field symbol string # Its name.
+---@field start integer # Its address in the binary.
+---@field stop integer # Its end, not included.
+
+---Which records to read and what of them. Each step makes a new Query; nothing is read until it is looped over (`for record in query do`) or asked for a result.
+---@overload fun(): perflua.Record
+---@class perflua.Query
+---@field counts? perflua.PairCounts # Of spans: what the last pass could not pair.
+local Query = {}
+
+---Keeps the records that pass.
+---@param filter string|table<string, any>|fun(record: perflua.Record): any # An expression, values by fields, or a function.
+---@return perflua.Query
+---Raises: A query that is grouped already, a text that is no expression, a name that no record of the query can have.
+function Query:where(filter) end
+
+---Keeps the records of a span of time.
+---@param from? integer|string # Included: ns as recorded, "@8590.143543", "1.5s" after the start, "10%". Default: the start.
+---@param to? integer|string # Excluded. Default: the end.
+---@return perflua.Query
+---Raises: A query that is grouped already, a text that is no time.
+function Query:between(from, to) end
+
+---Has loops get these values instead of a record; an absent one is false.
+---@param ... string # Fields, or expressions of fields.
+---@return perflua.Query
+---Raises: A query that is grouped already, a name that no record of the query can have.
+function Query:select(...) end
+
+---Makes spans, from a record that opens one to the record that closes it.
+---@param options perflua.PairOptions # What opens and closes spans.
+---@return perflua.Query # Of spans.
+---Raises: A query that is grouped already, one that selects fields, is of spans or in file order; an unknown name.
+function Query:pair(options) end
+
+---Keeps the records inside of spans; the span's fields are named `span.FIELD`.
+---@param spans perflua.Query # Of pair().
+---@param options? perflua.WithinOptions # How records and spans meet.
+---@return perflua.Query # Whose loops give the record and its Span.
+---Raises: A query that is grouped already, spans that are none, or of another File; an unknown option.
+function Query:within(spans, options) end
+
+---Puts records with the same values together; groups of samples are split by event.
+---@param ... string|table<string, fun(record: perflua.Record): any> # Fields, expressions such as "bucket(time, '10ms')", or functions by their columns' names.
+---@return perflua.Query
+---Raises: A query that is grouped already, a call without a key, two columns of one name, a composite field, a name that no record of the query can have.
+function Query:group_by(...) end
+
+---Has groups of samples hold those of all events together.
+---@return perflua.Query
+function Query:all_events() end
+
+---Names the last key or measure.
+---@param name string # Of its column.
+---@return perflua.Query
+---Raises: A query without group_by, two columns of one name.
+function Query:as(name) end
+
+---How many records.
+---After group_by a column `count`: How many records each group has.
+---@return perflua.Query|integer
+function Query:count() end
+
+---The sum of a field.
+---After group_by a column `FIELD`: The sum of each group.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query|number
+---Raises: A sum above 2^63-1; a name that no record of the query can have.
+function Query:sum(field) end
+
+---The average of a field; nil without values.
+---After group_by a column `avg_FIELD`: The average of each group.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query|number?
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
+function Query:avg(field) end
+
+---The least value; nil without values.
+---After group_by a column `min_FIELD`: The least value of each group.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query|any
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
+function Query:min(field) end
+
+---The greatest value; nil without values.
+---After group_by a column `max_FIELD`: The greatest value of each group.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query|any
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
+function Query:max(field) end
+
+---The value below or at which the share `q` of all lies, within 1 %.
+---After group_by a column `quantile_FIELD`: That value of each group.
+---@param field string # A field, or an expression of fields.
+---@param q number # From 0 to 1.
+---@return perflua.Query|number?
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
+function Query:quantile(field, q) end
+
+---The values counted by powers of two.
+---After group_by a column `hist_FIELD`: The values of each group, counted.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query|perflua.HistogramBucket[]
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
+function Query:hist(field) end
+
+---How many different values.
+---After group_by a column `distinct_FIELD`: How many different values each group has.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query|integer
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
+function Query:distinct(field) end
+
+---The first record, row or selected values; nil if there is none.
+---After group_by a column `first_FIELD`: The field of the first record of each group; without a field the first row.
+---@param field? string # A field, after group_by.
+---@return perflua.Query|any
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
+function Query:first(field) end
+
+---Adds the field of the last record of each group.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query
+---Raises: A query without group_by, a name that no record of the query can have.
+function Query:last(field) end
+
+---Adds the sum of a field as % of its event's.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query
+---Raises: A query without group_by, a name that no record of the query can have.
+function Query:share(field) end
+
+---Adds the sum of a field over the records of one event, divided by that of another's; groups hold all events together then.
+---@param over string|perflua.Event # An event.
+---@param under string|perflua.Event # An event.
+---@param field? string # What is added up. Default: "period".
+---@return perflua.Query
+---Raises: A query without group_by, an event that the query does not read.
+function Query:ratio(over, under, field) end
+
+---Has each record count as often as the field says, in the last measure: count, avg, quantile or hist.
+---@param field string # A field, or an expression of fields.
+---@return perflua.Query
+---Raises: Another measure before it, a weight that is no integer or below 0.
+function Query:weight(field) end
+
+---Reads, and shows the first rows of each event.
+---@param n integer # Rows to show.
+---@param column? string # A key's or measure's name. Default: the first measure.
+---@return perflua.Table
+---Raises: A query without group_by, a column that there is not, and what reading raises.
+function Query:top(n, column) end
+
+---Reads, and shows all rows in order.
+---@param column? string # A key's or measure's name. Default: the first measure.
+---@param direction? "asc"|"desc" # Which come first. Default: "desc".
+---@return perflua.Table
+---Raises: A query without group_by, a column that there is not, and what reading raises.
+function Query:sort(column, direction) end
+
+---Calls a function for each record, row, or with the selected values; without one it gives an iterator for `for`, which may be nested and lets go when the loop is left.
+---@param fn? function # Called for each.
+---@return function? # The iterator.
+---Raises: A closed file, a second pass over a stream, and what the function raises.
+function Query:each(fn) end
+
+---Reads all into an array: records, rows, or selected values, those of several fields as arrays.
+---@return any[]
+---Raises: A closed file, a second pass over a stream.
+function Query:collect() end
+
+---Says what is read and in which order, by how many workers, and where each step runs. Reads nothing.
+---@return string
+---Raises: A closed file.
+function Query:explain() end
+
+---Options of `query:pair(options)`.
+---@class perflua.PairOptions
+---@field open string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record: perflua.Record): any # The records that open a span.
+---@field close string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record: perflua.Record): any # The records that close it.
+---@field key? string|string[]|table<string, any> # The fields that both have in common; { open =, close = } where they are called differently. Default: "tid".
+---@field fields? string[] # Spans that are looped over have tables of these fields instead of records: faster.
+
+---Records that open or close a span, in `open` and `close` of pair().
+---@class perflua.PairSide
+---@field event? string|perflua.Event|(string|perflua.Event)[] # Their event.
+---@field type? string # Their record type.
+---@field where? string|table<string, any>|fun(record: perflua.Record): any # A filter, as where() takes it.
+
+---Options of `query:within(spans, options)`.
+---@class perflua.WithinOptions
+---@field key? string|string[] # The fields of a record that are the spans' key. Default: those of the spans, if both ends have the same, else "tid".
+---@field closed? boolean # Records wait for the end of their span, and those of spans without an end are left out. Default: true if the end is asked for.
+
+---A span of time, as loops over pair() give it.
+---@class perflua.Span
+---@field start integer # When it began. In ns.
+---@field stop? integer # When it ended; nil: it has not ended yet. In ns.
+---@field duration? integer # How long it took; nil: it has not ended yet. In ns.
+---@field key any # What both records have in common; an array if it is several fields.
+---@field open perflua.Record|table<string, any> # The record that opened it.
+---@field close? perflua.Record|table<string, any> # The record that closed it; nil: it has not ended yet.
+
+---What a pass over spans counted.
+---@class perflua.PairCounts
+---@field pairs integer # Spans that were opened and closed.
+---@field unopened integer # Records that closed a span which none opened.
+---@field unclosed integer # Spans that were still open at the end.
+---@field restarted integer # Spans that were dropped, opened once more before a close.
+---@field lost integer # Spans that were dropped, as records were lost.
+---@field unkeyed integer # Records without a key or a time.
+
+---Values from one power of two to the next.
+---@class perflua.HistogramBucket
+---@field from number # Included.
+---@field to number # Excluded.
+---@field count integer # How many values.
+
+---The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. All groups are kept, whatever is shown.
+---@class perflua.Table
+---@field counts? perflua.PairCounts # Of spans: what could not be paired.
+---@field [integer] table<string, any> # A row that is shown, by its columns' names; `row.event` is the event's name.
+---@operator len: integer
+local Table = {}
+
+---Walks over the rows that are shown.
+---@return (fun(): table<string, any>?) # An iterator.
+function Table:rows() end
+
+---Shows the first rows of each event.
+---@param n integer # Rows to show.
+---@param column? string # A key's or measure's name. Default: the first measure.
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, or a histogram.
+function Table:top(n, column) end
+
+---Shows all rows in order.
+---@param column? string # A key's or measure's name. Default: the first measure.
+---@param direction? "asc"|"desc" # Which come first. Default: "desc".
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, or a histogram.
+function Table:sort(column, direction) end
+
+---Writes the rows that are shown as CSV.
+---@param out? file*|string # An open file or a path. Default: standard output.
+---@param options? perflua.CsvOptions # How to write cells.
+---@return true? # Nil if it could not be written.
+---@return string? # What is wrong.
+---@return string? # A code such as "ENOENT".
+function Table:csv(out, options) end
+
+---Writes the rows that are shown as JSON.
+---@param out? file*|string # An open file or a path. Default: standard output.
+---@return true? # Nil if it could not be written.
+---@return string? # What is wrong.
+---@return string? # A code such as "ENOENT".
+function Table:json(out) end
+
+---Puts the groups of both together.
+---@param other perflua.Table # Of the same keys and measures.
+---@return perflua.Table # A new one.
+---Raises: A table of other keys or measures.
+function Table:merge(other) end
+
+---Writes all groups as one line of text, for perflua.load and perflua reduce.
+---@param out file*|string # An open file, a path, or "-" for standard output.
+---@return true? # Nil if it could not be written.
+---@return string? # What is wrong.
+---@return string? # A code such as "ENOENT".
+---Raises: Columns that a Lua function makes.
+function Table:save(out) end
+
+---Options of `table:csv(out, options)`.
+---@class perflua.CsvOptions
+---@field safe? boolean # Cells that a spreadsheet would run (=, +, -, @) begin with an apostrophe. Default: false.
+
+---What every record has. pairs() walks over its fields; tostring() is the line that `perflua dump` prints.
+---@class perflua.AnyRecord
+---@field type string # Kind of record by name; "unknown" for an unknown one.
+---@field type_id integer # Kind of record by number.
+---@field offset integer # Byte offset of the record in the file; of a decompressed one that of its compressed record.
+---@field size integer # Bytes of the record, its header included.
+---@field misc integer # Flags of the header; what they say depends on the type.
+---@field cpumode string # Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
+---@field event perflua.Event # The event the record belongs to.
+---@field chunk_offset integer # Byte offset of a decompressed record in what its compressed record holds.
+---@field source integer # Which of the recordings that were opened together it is of, from 1 on.
+---@field time integer # Nanoseconds, of the clock the recording used.
+---@field pid integer # Process id; -1 if it has none any more.
+---@field tid integer # Thread id; -1 if it has none any more.
+---@field cpu integer # Processor.
+---@field id integer # Id of the event.
+---@field stream_id integer # Id of the event's instance.
+---@field sample_id perflua.View.sample_id? # The trailer as recorded; nil if there is none.
+---@field comm string # Name of the thread at that time; a colon and its id if that is not known.
+local AnyRecord = {}
+
+---The record as it is in the file, its header first.
+---@return string
+---Raises: A closed file.
+function AnyRecord:bytes() end
+
+---Makes a record that stays when the file is closed, and when a reused record moves on.
+---@return perflua.Record
+---Raises: A closed file.
+function AnyRecord:copy() end
+
+---A record with data behind it: `auxtrace` and `tracing_data`.
+---@class perflua.PayloadRecord
+local PayloadRecord = {}
+
+---Reads the data that lie behind the record.
+---@return string
+---Raises: A closed file.
+function PayloadRecord:data() end
+
+---Handlers of `file:run(handlers)`, and what a script may return. A handler is a function of a record, or a list of fields and a function of their values: `{ "pid", "period", fn }`. A record goes to one; record types are keys, too.
 ---@class perflua.Handlers
 ---@field mmap? (fun(record: perflua.Record.mmap): any)|any[]
 ---@field lost? (fun(record: perflua.Record.lost): any)|any[]
@@ -252,29 +604,25 @@ function File:close() end
 ---@field bpf_metadata? (fun(record: perflua.Record.bpf_metadata): any)|any[]
 ---@field schedstat_cpu? (fun(record: perflua.Record.schedstat_cpu): any)|any[]
 ---@field schedstat_domain? (fun(record: perflua.Record.schedstat_domain): any)|any[]
----@field begin? fun(file: perflua.File): any # Called first.
----@field finish? fun(file: perflua.File) # Called last.
----@field other? (fun(record: perflua.Record): any)|any[] # For the records that no other handler takes.
----@field interval? fun(time: integer): any # Called each time interval_ms have passed in the recording.
----@field interval_ms? number
----@field meta? perflua.Meta
+---@field begin? (fun(file: perflua.File): any) # Called first, with the file.
+---@field finish? (fun(file: perflua.File)) # Called last, with the file.
+---@field other? (fun(record: perflua.Record): any)|any[] # Called for the records that no other handler takes.
+---@field interval? (fun(time: integer): any) # Called with each time at which interval_ms have passed in the recording. In ns.
+---@field interval_ms? number # The step of interval. In ms.
+---@field meta? perflua.Meta # What the script says of itself.
 ---@field [string|perflua.Event] function|table # By an event's name or glob, or by an Event.
 
----What a script says of itself, to `perflua help SCRIPT` and before it is run over a recording.
+---What a script says of itself, to `perflua help SCRIPT` and before it is run over a recording. A script that opens recordings itself calls `open(path, meta)` of the module `perflua.meta.needs`.
 ---@class perflua.Meta
 ---@field description? string # One line.
----@field needs? string|perflua.Need[]|perflua.Needs # Events and fields without which it is not run.
----@field record? string # The command that records them; made from needs if it is not given.
+---@field needs? string|(string|table)[]|perflua.Needs # Events and fields without which it is not run; { any = { … } }: one of them is enough.
+---@field record? string # The command that records them. Default: made from needs.
 
----@alias perflua.Need string|{ any: string[] } # An event's name or glob, or a field; any: one of them is enough.
-
+---The field `needs` of a script's meta.
 ---@class perflua.Needs
----@field events? perflua.Need|perflua.Need[]
----@field fields? perflua.Need|perflua.Need[] # Of samples of these events: "callchain", "args.prev_state".
-
----@class perflua.Events
----@field [integer] perflua.Event
----@field [string] perflua.Event # The first of that name; modifiers and PMU may be left away.
+---@field events? string|(string|table)[] # Names or globs of events.
+---@field fields? string|(string|table)[] # Fields of the samples of these events: "callchain", "args.prev_state".
+---@field any? string[] # In place of a name: one of these is enough.
 
 ---An event of a recording.
 ---@class perflua.Event
@@ -357,202 +705,6 @@ function File:close() end
 ---@field sig_data integer # What SIGTRAP hands to the task.
 ---@field config3 integer # More of config, as the PMU defines it.
 ---@field config4 integer # More of config, as the PMU defines it.
-
----@class perflua.Table
----@field [integer] table<string, any> # A row, by its columns' names.
----@operator len: integer
-local Table = {}
-
----Row by row.
----@return fun(): table<string, any>?
-function Table:rows() end
-
----@param n integer rows to show, for each event
----@param column? string default: the first measure
----@return perflua.Table
-function Table:top(n, column) end
-
----@param column? string default: the first measure
----@param direction? "asc"|"desc" default: "desc"
----@return perflua.Table
-function Table:sort(column, direction) end
-
----Writes the rows that are shown as CSV.
----@param out? file*|string an open file or a path; default: standard output
----@return true? ok
----@return string? message
----@return string? code # "ENOENT" …
-function Table:csv(out) end
-
----Writes the rows that are shown as JSON.
----@param out? file*|string an open file or a path; default: standard output
----@return true? ok
----@return string? message
----@return string? code # "ENOENT" …
-function Table:json(out) end
-
----The groups of both in a new Table.
----@param other perflua.Table # of the same keys and measures
----@return perflua.Table
-function Table:merge(other) end
-
----Writes all groups as one line of text, for perflua.load and perflua reduce.
----@param out file*|string # an open file, a path, or "-" for standard output
----@return true? ok
----@return string? message
----@return string? code # "ENOENT" …
-function Table:save(out) end
-
----Which records to read and what of them. Each step makes a new Query; nothing is read until it is looped over
----or asked for a result.
----@class perflua.Query
----@overload fun(): perflua.Record
-local Query = {}
-
----Keeps the records that pass.
----@param filter string|table<string, any>|fun(record: perflua.Record): any
----@return perflua.Query
-function Query:where(filter) end
-
----Keeps the records of a span of time: ns as recorded, "@8590.143543", "1.5s" after the first sample, "10%".
----@param from? integer|string included; nil: from the start
----@param to? integer|string excluded; nil: to the end
----@return perflua.Query
-function Query:between(from, to) end
-
----Loops get these fields' values instead of a record; an absent one is false.
----@param ... string fields, or expressions of them: "period * 2"
----@return perflua.Query
-function Query:select(...) end
-
----Groups the records; the loop gets rows, top() and sort() give a Table.
----@param ... string|table<string, fun(record: perflua.Record): any> fields, expressions such as
----"bucket(time, '10ms')", or functions by their columns' names
----@return perflua.Query
-function Query:group_by(...) end
-
----What is read and in which order, and where each step runs: in C, or in Lua and why. Reads nothing.
----@return string
-function Query:explain() end
-
----Groups of samples hold those of all events together, unless "event" is a key.
----@return perflua.Query
-function Query:all_events() end
-
----Names the last key or measure.
----@param name string
----@return perflua.Query
-function Query:as(name) end
-
----A column `count`; without group_by the number.
----@return perflua.Query|integer
-function Query:count() end
-
----A column of the field's name; without group_by the sum.
----@param field string
----@return perflua.Query|number
-function Query:sum(field) end
-
----A column `avg_FIELD`; without group_by the average.
----@param field string
----@return perflua.Query|number?
-function Query:avg(field) end
-
----A column `min_FIELD`; without group_by the least value.
----@param field string
----@return perflua.Query|any
-function Query:min(field) end
-
----A column `max_FIELD`; without group_by the greatest value.
----@param field string
----@return perflua.Query|any
-function Query:max(field) end
-
----A column `quantile_FIELD`; without group_by the value. Within 1 %.
----@param field string
----@param q number from 0 to 1
----@return perflua.Query|number?
-function Query:quantile(field, q) end
-
----A column `hist_FIELD` of { from, to, count } by powers of two; without group_by that array.
----@param field string
----@return perflua.Query|{ from: number, to: number, count: integer }[]
-function Query:hist(field) end
-
----A column `distinct_FIELD`: how many different values; without group_by the number.
----@param field string
----@return perflua.Query|integer
-function Query:distinct(field) end
-
----A column `first_FIELD`. Without a field: the first record, row or selected value.
----@param field? string
----@return perflua.Query|any
-function Query:first(field) end
-
----A column `last_FIELD`.
----@param field string
----@return perflua.Query
-function Query:last(field) end
-
----A column `share_FIELD`: the sum of the field as % of its event's.
----@param field string
----@return perflua.Query
-function Query:share(field) end
-
----A column `OVER/UNDER`: the sum of a field over the records of one event, divided by that of another's. Groups hold
----all events together then.
----@param over string|perflua.Event
----@param under string|perflua.Event
----@param field? string default: "period"
----@return perflua.Query
-function Query:ratio(over, under, field) end
-
----In the last measure (count, avg, quantile or hist) each record counts as often as the field says.
----@param field string
----@return perflua.Query
-function Query:weight(field) end
-
----The first rows of each event.
----@param n integer
----@param column? string default: the first measure
----@return perflua.Table
-function Query:top(n, column) end
-
----All rows in order.
----@param column? string default: the first measure
----@param direction? "asc"|"desc" default: "desc"
----@return perflua.Table
-function Query:sort(column, direction) end
-
----Calls fn for each record, row, or with the selected values. Without fn an iterator for `for`, which may be
----nested and lets go when the loop is left.
----@param fn? function
----@return function? step, nil, nil, any closing
-function Query:each(fn) end
-
----All records, rows, or selected values in an array.
----@return any[]
-function Query:collect() end
-
----Spans of time, from a record that opens one to the record that closes it. What is not paired is in `counts`.
----@param options { open: any, close: any, key: any, fields: string[]? }
----@return perflua.Query # of spans
-function Query:pair(options) end
-
----The records inside of spans, each with its span; filters, keys and measures name fields of that as "span.FIELD".
----@param spans perflua.Query of pair()
----@param options? { key: string|string[]|nil, closed: boolean? } closed: records wait for the end of their span
----@return perflua.Query
-function Query:within(spans, options) end
-
----A span of time, as loops over pair() give it.
----@class perflua.Span
----@field start integer ns
----@field stop integer? nil: it has not ended yet
----@field duration integer?
----@field key any what both records have in common; an array if it is several fields
----@field open perflua.Record|table<string, any> the record that opened it
----@field close perflua.Record|table<string, any>|nil the record that closed it
 
 ---@class perflua.Features
 ---@field tracing_data any # Summary of the tracepoint formats: version, byte order, page size, events per system.
@@ -833,27 +985,6 @@ function Query:within(spans, options) end
 ---@field [integer] perflua.View.thread_map.item
 ---@operator len: integer
 
----What every record has.
----@class perflua.AnyRecord
----@field type string # Kind of record by name; "unknown" for an unknown one.
----@field type_id integer # Kind of record by number.
----@field offset integer # Byte offset of the record in the file; of a decompressed one that of its compressed record.
----@field size integer # Bytes of the record, its header included.
----@field misc integer # Flags of the header; what they say depends on the type.
----@field cpumode string # Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
----@field event perflua.Event # The event the record belongs to.
----@field chunk_offset integer # Byte offset of a decompressed record in what its compressed record holds.
----@field source integer # Which of the recordings that were opened together it is of, from 1 on.
----@field time integer # Nanoseconds, of the clock the recording used.
----@field pid integer # Process id; -1 if it has none any more.
----@field tid integer # Thread id; -1 if it has none any more.
----@field cpu integer # Processor.
----@field id integer # Id of the event.
----@field stream_id integer # Id of the event's instance.
----@field sample_id perflua.View.sample_id? # The trailer as recorded; nil if there is none.
----@field comm string # Name of the thread at that time; a colon and its id if that is not known.
-local AnyRecord = {}
-
 ---A file or memory was mapped.
 ---@class perflua.Record.mmap: perflua.AnyRecord
 ---@field pid integer # Process that has the mapping; -1 for the kernel.
@@ -1059,7 +1190,7 @@ local AnyRecord = {}
 ---@field name string # Name of the event.
 
 ---The formats of tracepoints follow the record.
----@class perflua.Record.tracing_data: perflua.AnyRecord
+---@class perflua.Record.tracing_data: perflua.AnyRecord, perflua.PayloadRecord
 ---@field data_size integer # Bytes of tracing data that follow the record.
 
 ---Build-id of a file.
@@ -1081,7 +1212,7 @@ local AnyRecord = {}
 ---@field priv perflua.View.priv # What the decoder of that kind needs.
 
 ---A piece of an AUX area follows.
----@class perflua.Record.auxtrace: perflua.AnyRecord
+---@class perflua.Record.auxtrace: perflua.AnyRecord, perflua.PayloadRecord
 ---@field data_size integer # Bytes of trace that follow the record.
 ---@field data_offset integer # Where they were in the AUX area, in bytes.
 ---@field reference integer # Unique number that keeps overlapping buffers apart.
@@ -1243,7 +1374,7 @@ local AnyRecord = {}
 ---@field ttwu_move_balance integer # Wakeups that moved a task to balance load.
 
 ---A record of any type: nil is what its type does not have.
----@class perflua.Record: perflua.AnyRecord
+---@class perflua.Record: perflua.AnyRecord, perflua.PayloadRecord
 ---@field addr integer
 ---@field aggr_level integer
 ---@field aggr_mode integer
@@ -1425,19 +1556,5 @@ local AnyRecord = {}
 ---@field version integer
 ---@field weight integer
 ---@field yld_count integer
-
----@class perflua.Record.auxtrace
----@field data fun(self: perflua.Record.auxtrace): string # The trace that lies behind the record.
-
----@class perflua.Record.tracing_data
----@field data fun(self: perflua.Record.tracing_data): string # The tracing data that lies behind the record.
-
----The record's bytes, its header first.
----@return string
-function AnyRecord:bytes() end
-
----A copy that stays when the file is closed or the record is used again.
----@return perflua.Record
-function AnyRecord:copy() end
 
 return perflua

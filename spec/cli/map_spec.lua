@@ -191,7 +191,7 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     assert.are.same({ 0, "pid  count\n  8     10\n", "" }, { got.status, got.out, got.err })
   end)
 
-  it("has one worker for each recording with -j, else its processes share the processors, unless -j stands before map", function()
+  it("has a worker for each recording with -j, else its processes share the processors; -j before map wins", function()
     local paths = many.recordings(3)
     local script = files.temporary([[
       local words = io.open("/proc/self/cmdline"):read "a"

@@ -83,7 +83,8 @@ describe("the options of perflua", function()
       end]]
     local path, more = b:write(), "2: one decompresses, one adds up\n" -- of more than two
     for words, expected in pairs {
-      ["-j 1"] = "1\n", ["-j2"] = "2\n", ["-j 16"] = more, ["-j 3 -j 1"] = "1\n", ["--threads 1"] = "1\n", -- the old name
+      ["-j 1"] = "1\n", ["-j2"] = "2\n", ["-j 16"] = more, ["-j 3 -j 1"] = "1\n",
+      ["--threads 1"] = "1\n", -- the old name
     } do
       local got = run.shell_with(('"$perflua" %s "$@"'):format(words), script, path)
       assert.are.same({ status = 0, out = expected .. "1\n2\n" .. more, err = "" }, got)

@@ -112,7 +112,7 @@ end
 
 describe("the links of", function()
   for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md", "docs/fields.md",
-    "docs/many-recordings.md" } do
+    "docs/reference.md", "docs/many-recordings.md" } do
     it(path .. " lead somewhere", function()
       check_links(path)
     end)

@@ -40,7 +40,7 @@ print("samples", table.concat(comms, " "))
 for r in file:records { type = { "renamed", "page" } } do
   print(r.type, r.time, r.type == "page" and r.checksum or r.comm)
 end
-print("lost", file:count().lost_records)
+print("lost", require("perflua.core").count(file).lost_records)
 print("damage", #file.damage)
 ]]
 

@@ -166,8 +166,8 @@ describe("a described query", function()
   it("runs with any number of workers", function()
     for _, n in ipairs { 1, 2, 16 } do
       for _, name in ipairs { "jobs", "threads" } do -- the old name
-        local file <close> = perflua.open(path, { [name] = n })
-        assert.equal(7, file:samples():count())
+        local opened <close> = perflua.open(path, { [name] = n })
+        assert.equal(7, opened:samples():count())
       end
     end
     assert.has_error(function() perflua.open(path, { jobs = 1, threads = 1 }) end,

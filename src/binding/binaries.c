@@ -113,7 +113,7 @@ static bool is_chosen(lua_State *L, const struct ps_dso *dso)
 	return chosen;
 }
 
-/* file:list_binaries(load) -> array of tables: see is_chosen() for `load` */
+/* core.list_binaries(file, load) -> array of tables: see is_chosen() for `load` */
 int pl_file_binaries(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);

@@ -68,6 +68,8 @@ static inline unsigned pl_names_find(const struct pl_names *names, const char *i
 }
 
 const struct pl_names *pl_names_get(lua_State *L);
+/* core.record_methods() -> array of the names of what every record has */
+int pl_record_methods(lua_State *L);
 
 /* The flag at PL_INTERRUPT, NULL if there is none; for loops in C: is it unset? */
 void *pl_interrupt(lua_State *L);
@@ -183,7 +185,7 @@ int pl_file_thread(lua_State *L);   /* file:thread(tid [, time]) -> table | nil 
 int pl_file_threads(lua_State *L);  /* file:threads() -> array of tables */
 int pl_file_resolve(lua_State *L);  /* file:resolve(pid, addr [, time]) -> table | nil */
 int pl_file_missing(lua_State *L);  /* file:missing() -> array of tables */
-int pl_file_binaries(lua_State *L); /* file:list_binaries(load) -> array of tables */
+int pl_file_binaries(lua_State *L); /* core.list_binaries(file, load) -> array of tables */
 int pl_file_history(lua_State *L);  /* file:history(pid, address [, time]) -> array of tables */
 struct pm_map;
 /* {start, len, pgoff, filename, build_id, prot} [-0, +1] */

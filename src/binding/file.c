@@ -450,7 +450,6 @@ void pl_file_register(lua_State *L)
 		{ "threads", pl_file_threads },
 		{ "resolve", pl_file_resolve },
 		{ "missing", pl_file_missing },
-		{ "list_binaries", pl_file_binaries },
 		{ "history", pl_file_history },
 		{ NULL, NULL },
 		/* clang-format on */

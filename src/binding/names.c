@@ -17,9 +17,21 @@ static void add(lua_State *L, struct pl_names *names, const char *name, unsigned
 	lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
+/* Methods of records, by their ids. */
+static const char *const methods[] = { "bytes", "copy", NULL };
+
+int pl_record_methods(lua_State *L)
+{
+	lua_newtable(L);
+	for (unsigned i = 0; methods[i]; i++) {
+		lua_pushstring(L, methods[i]);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	return 1;
+}
+
 const struct pl_names *pl_names_get(lua_State *L)
 {
-	static const char *const methods[] = { "bytes", "copy", NULL };
 	struct pl_names *names;
 
 	if (lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key) == LUA_TUSERDATA) {

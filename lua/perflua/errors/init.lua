@@ -2,6 +2,7 @@
 --
 -- Names in a message may come from a recording: it is escaped as all that may go to a terminal.
 
+local api = require "perflua.api"
 local fmt = require "perflua.text.fmt"
 local suggest = require "perflua.errors.suggest"
 
@@ -102,17 +103,31 @@ function errors.checked(list, metatable, class)
   return list
 end
 
----Returns the __index of a class: it finds the methods, and raises for names that are none.
+---Returns the __index of a class: it finds the methods, and raises for names that the API has not.
 ---@param list table<string, function>
----@param class string
----@param fields table<string, boolean> of its objects, which may be nil
+---@param class string as the API calls it
 ---@return fun(self: any, key: any): any
-function errors.named(list, class, fields)
+function errors.named(list, class)
   return function(_, key)
     local method = list[key]
-    if method ~= nil or fields[key] then return method end
+    if method ~= nil or api.members(class)[key] then return method end
     local name = tostring(key)
-    return blame(suggest.message(("a %s has no method '%s'"):format(class, name), name, suggest.names(list)))
+    return blame(suggest.message(("a %s has no method '%s'"):format(class, name), name, api.names(class)))
+  end
+end
+
+---Raises if a script gives an option that the API has not.
+---@param options table
+---@param class string of options, as the API calls it
+---@param message string for string.format, with the option's name: "pair: unknown option '%s'"
+function errors.check_options(options, class, message)
+  if next(options) == nil then return end
+  local known = api.members(class)
+  for key in pairs(options) do
+    if not known[key] then
+      local name = tostring(key)
+      blame(suggest.message(message:format(name), name, api.names(class)))
+    end
   end
 end
 

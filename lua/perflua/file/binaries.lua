@@ -1,25 +1,21 @@
 -- file:binaries(options): every binary of a recording, and where its symbols come from.
 
-local blame = require("perflua.errors").blame
 local core = require "perflua.core"
+local errors = require "perflua.errors"
 local recording = require "perflua.recording"
 local records = require "perflua.file.records"
-local suggest = require "perflua.errors.suggest"
+local blame = errors.blame
 
 local binaries = {}
 
-local list = core.methods("file").list_binaries
+local list = core.list_binaries
 
 local loads = { hit = true, all = true, none = true }
 
 local function load_of(options)
   if options == nil then return "hit" end
   if type(options) ~= "table" then blame("binaries: a table of options expected, got a %s", type(options)) end
-  for name in pairs(options) do
-    if name ~= "load" then
-      blame(suggest.message(("binaries: unknown option '%s'"):format(tostring(name)), tostring(name), { "load" }))
-    end
-  end
+  errors.check_options(options, "BinariesOptions", "binaries: unknown option '%s'")
   local load = options.load == nil and "hit" or options.load
   if not loads[load] then blame("binaries: load is \"hit\", \"all\" or \"none\", not %s", tostring(load)) end
   return load

@@ -1,25 +1,18 @@
 -- file:records(options) and file:samples(event): which records a Query starts from.
 
-local blame = require("perflua.errors").blame
+local errors = require "perflua.errors"
 local recording = require "perflua.recording"
 local description = require "perflua.table.description"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
 local query = require "perflua.query"
 local suggest = require "perflua.errors.suggest"
-local check_open, types = recording.check_open, recording.types
+local blame, check_open, types = errors.blame, recording.check_open, recording.types
 
 local records = {}
 
-local known = { type = true, event = true, order = true, reuse = true, container = true, expand = true }
-
 local function check_options(options)
-  for name in pairs(options) do
-    if not known[name] then
-      local text = tostring(name)
-      blame(suggest.message(("unknown option '%s'"):format(text), text, suggest.names(known)))
-    end
-  end
+  errors.check_options(options, "RecordsOptions", "unknown option '%s'")
   local order = options.order
   if order ~= nil and order ~= "time" and order ~= "file" then
     blame("order is \"time\" or \"file\", not %s", tostring(order))

@@ -1,6 +1,6 @@
 -- Intervals: spans of time from a record that opens one to the record that closes it, and the records inside of them.
 
-local blame = require("perflua.errors").blame
+local errors = require "perflua.errors"
 local check_open = require("perflua.recording").check_open
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
@@ -13,14 +13,13 @@ local pass = require "perflua.intervals.pass"
 local query = require "perflua.query"
 local scope = require "perflua.intervals.scope"
 local sides = require "perflua.intervals.sides"
-local suggest = require "perflua.errors.suggest"
 local spec_of = require("perflua.core").query_spec
 
 local intervals = {}
 
 local LOST, LOST_SAMPLES = 2, 13 -- PERF_RECORD_…
 
-local known = { open = true, close = true, key = true, fields = true }
+local blame = errors.blame
 
 local function check_query(spec, name)
   if spec.keys then
@@ -37,12 +36,7 @@ end
 
 local function check_options(options)
   if type(options) ~= "table" then blame("pair: a table { open, close, key } expected, got a %s", type(options)) end
-  for name in pairs(options) do
-    if not known[name] then
-      local text = tostring(name)
-      blame(suggest.message(("pair: unknown option '%s'"):format(text), text, suggest.names(known)))
-    end
-  end
+  errors.check_options(options, "PairOptions", "pair: unknown option '%s'")
   for _, name in ipairs { "open", "close" } do
     if options[name] == nil then blame("pair: what %ss a span?", name) end
   end
@@ -166,8 +160,6 @@ function intervals.pair(on, options)
   }
 end
 
-local inner_options = { key = true, closed = true }
-
 local function check_within(spec, spans, options)
   check_query(spec, "within")
   local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.open == pass.spans
@@ -182,12 +174,7 @@ local function check_within(spec, spans, options)
     blame("within: the records and the spans need the same `expand`: samples of this recording carry counter values")
   end
   if type(options) ~= "table" then blame("within: a table { key, closed } expected, got a %s", type(options)) end
-  for name in pairs(options) do
-    if not inner_options[name] then
-      local text = tostring(name)
-      blame(suggest.message(("within: unknown option '%s'"):format(text), text, suggest.names(inner_options)))
-    end
-  end
+  errors.check_options(options, "WithinOptions", "within: unknown option '%s'")
   return pairing
 end
 

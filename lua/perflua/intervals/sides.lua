@@ -3,20 +3,19 @@
 -- A side is { filters, untyped, scope, types, events, text }: the records for which all filters hold, those in
 -- `untyped` and one that asks their type; scope knows their fields.
 
-local blame = require("perflua.errors").blame
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
+local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
 local filter = require "perflua.filter"
 local suggest = require "perflua.errors.suggest"
 local types = require("perflua.recording").types
+local blame = errors.blame
 
 local sides = {}
 
 local SAMPLE = 9 -- PERF_RECORD_SAMPLE
-
-local known = { event = true, type = true, where = true }
 
 -- { event, type, where }, in whatever form it was given.
 local function parts_of(name, wanted)
@@ -28,12 +27,7 @@ local function parts_of(name, wanted)
   end
   if #wanted > 0 then return { event = wanted } end
   if next(wanted) == nil then blame("pair: %s is an empty table", name) end
-  for key in pairs(wanted) do
-    if not known[key] then
-      local text = tostring(key)
-      blame(suggest.message(("pair: %s has no '%s'"):format(name, text), text, suggest.names(known)))
-    end
-  end
+  errors.check_options(wanted, "PairSide", ("pair: %s has no '%%s'"):format(name))
   return wanted
 end
 

@@ -8,6 +8,7 @@
 -- A name is an event's, or a glob, unless it is that of a field of samples. any: one of them is enough. A string that
 -- is no list of names is for people to read.
 
+local api = require "perflua.api"
 local blame = require("perflua.errors").blame
 local core = require "perflua.core"
 local events = require "perflua.recording.events"
@@ -67,11 +68,9 @@ local function names_in(text)
   return names
 end
 
-local known = { events = true, fields = true, any = true }
-
 local function check_keys(value)
   for key in pairs(value) do
-    if math.type(key) ~= "integer" and not known[key] then
+    if math.type(key) ~= "integer" and not api.members("Needs")[key] then
       blame("meta.needs: '%s' is none of events, fields and any", tostring(key))
     end
   end

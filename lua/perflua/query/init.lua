@@ -230,7 +230,7 @@ extend(Query)
 
 -- What else is taken for a list of records.
 local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
-local method = errors.named(Query, "Query", {})
+local method = errors.named(Query, "Query")
 
 function meta:__index(key)
   if key == "counts" then return spec_of(self).counts end

@@ -148,7 +148,8 @@ end
 function events.is_event(value)
   local kind = type(value)
   if kind == "table" then return math.type(rawget(value, "index")) == "integer" and type(value.name) == "string" end
-  return kind == "userdata" and math.type(value.index) == "integer" and type(value.name) == "string"
+  local meta = kind == "userdata" and getmetatable(value)
+  return type(meta) == "table" and meta.__name == "perflua.event"
 end
 
 ---@param list perflua.Event[]

@@ -264,7 +264,7 @@ local function load(from)
   return new(data, show)
 end
 
-local method = errors.named(Table, "Table", { counts = true })
+local method = errors.named(Table, "Table")
 
 function meta:__index(key)
   if math.type(key) ~= "integer" then return method(self, key) end
@@ -306,4 +306,4 @@ errors.checked(Table, meta, "Table")
 ---@return boolean
 local function is(value) return getmetatable(value) == meta end
 
-return { new = new, load = load, is = is }
+return { new = new, load = load, is = is, methods = Table }

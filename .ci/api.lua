@@ -1,0 +1,179 @@
+-- api.lua: checks that lua/perflua/api describes what perflua registers, and nothing else. Run from the top folder.
+--
+-- Methods are compared with the tables they are looked up in. Options are compared with the names that perflua looks up
+-- in a table of options; tables that scripts get, with the names in those that fixtures give.
+
+local api = require "perflua.api"
+local core = require "perflua.core"
+local perflua = require "perflua"
+
+local DEMO = "spec/fixtures/demo.perf.data"
+local failed = false
+
+local function complain(format, ...)
+  failed = true
+  print(format:format(...))
+end
+
+local function set_of(list)
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  return set
+end
+
+local function keys_of(...)
+  local set = {}
+  for _, one in ipairs { ... } do
+    for name in pairs(one) do set[name] = true end
+  end
+  return set
+end
+
+local function described(class, part)
+  local set = {}
+  for _, row in ipairs(api.class(class)[part] or {}) do set[row[1]] = true end
+  return set
+end
+
+local function compare(what, there, said)
+  for name in pairs(there) do
+    if not said[name] then complain("%s: '%s' is not described in lua/perflua/api", what, name) end
+  end
+  for name in pairs(said) do
+    if not there[name] then complain("%s: '%s' is described, but perflua has none", what, name) end
+  end
+end
+
+local function check_methods()
+  local functions, values = {}, {}
+  for name, value in pairs(perflua) do (type(value) == "function" and functions or values)[name] = true end
+  values.intervals = perflua.intervals ~= nil or nil -- loaded when it is asked for
+  compare("perflua", functions, described("perflua", "methods"))
+  compare("perflua", values, described("perflua", "fields"))
+  compare("File", keys_of(core.methods "file"), described("File", "methods"))
+  compare("File", set_of(core.members "file"), described("File", "fields"))
+  compare("Query", keys_of(require("perflua.query").methods), described("Query", "methods"))
+  compare("Table", keys_of(require("perflua.table").methods), described("Table", "methods"))
+  compare("Record", set_of(core.record_methods()), described("AnyRecord", "methods"))
+end
+
+-- A table that has the given values and remembers the names that are looked up, to compare with a class.
+local function asked(given)
+  local seen = {}
+  local options = setmetatable({}, { __index = function(_, name)
+    if type(name) == "string" then seen[name] = true end
+    return given[name]
+  end })
+  return options, seen
+end
+
+local function check_options(file)
+  local samples = file:samples()
+  local spans = samples:pair { open = "cpu-clock", close = "page-faults" }
+  local function check(class, given, use)
+    local options, seen = asked(given)
+    use(options)
+    compare(class, seen, described(class, "fields"))
+  end
+  check("OpenOptions", {}, function(options) assert(perflua.open(DEMO, options)):close() end)
+  check("RecordsOptions", {}, function(options) file:records(options) end)
+  check("PairOptions", { open = "cpu-clock", close = "page-faults" }, function(options) samples:pair(options) end)
+  check("BinariesOptions", {}, function(options) file:binaries(options) end)
+  check("WithinOptions", {}, function(options) samples:within(spans, options) end)
+  check("CsvOptions", {}, function(options)
+    local out <close> = assert(io.open("/dev/null", "w"))
+    samples:group_by("comm"):count():sort():csv(out, options)
+  end)
+  check("Handlers", { interval = print, interval_ms = 1e9 }, function(options) file:run(options) end)
+end
+
+-- Tables are seen by pairs(), so that they cannot be asked for names: each described one is taken, others are not.
+local function check_taken(class, values, use)
+  for name in pairs(described(class, "fields")) do
+    local ok, message = pcall(use, { [name] = values[name] })
+    if not ok then complain("%s: '%s' is described, but: %s", class, name, message) end
+  end
+  if pcall(use, { nonsense = values.where or values.any }) then complain("%s: any name is taken", class) end
+end
+
+local function check_others(file)
+  local needs = require "perflua.meta.needs"
+  check_taken("PairSide", { event = "cpu-clock", type = "comm", where = "pid == 1" }, function(side)
+    file:records():pair { open = side, close = "page-faults" }
+  end)
+  check_taken("Needs", { events = "cpu-clock", fields = "callchain", any = { "cpu-clock" } }, function(value)
+    assert(not needs.check(file, { needs = value }))
+  end)
+  local meta, seen = asked { description = "what", needs = "cpu-clock" }
+  needs.record(meta)
+  needs.lines(meta)
+  seen.description = require("perflua.meta.returned").meta({ meta = { description = "what" } }) and true
+  compare("Meta", seen, described("Meta", "fields"))
+end
+
+-- Names in tables that scripts get: what fixtures show is described; what they cannot show is said here.
+local function check_results(file)
+  local words <close> = assert(perflua.open("spec/fixtures/words/perf.data", { symfs = "spec/fixtures/words" }))
+  local function check(class, lists, never)
+    local seen = set_of(never or {})
+    for _, list in ipairs(lists) do
+      for _, one in ipairs(list) do
+        for name in pairs(one) do seen[name] = true end
+      end
+    end
+    compare(class, seen, described(class, "fields"))
+  end
+  local calls <close> = assert(perflua.open "spec/fixtures/calls.perf.data")
+  check("Thread", { file:threads(), words:threads(), calls:threads() }, { "source" }) -- of several systems in one
+  local function check_shown(class, one) -- fixtures do not show all of it
+    for name in pairs(one) do
+      if not api.members(class)[name] then complain("%s: '%s' is not described in lua/perflua/api", class, name) end
+    end
+  end
+  for _, binary in ipairs(words:binaries { load = "all" }) do
+    check_shown("Binary", binary)
+    for _, tried in ipairs(binary.tried or {}) do check_shown("Tried", tried) end
+  end
+  local sample = words:samples():first()
+  for _, stay in ipairs((words:history(sample.pid, sample.ip))) do
+    check_shown("Stay", stay)
+    if stay.covered then check_shown("Symbol", stay.covered) end
+  end
+  local resolved = {}
+  for _, recording in ipairs { file, words } do
+    for s in recording:samples():each() do resolved[#resolved + 1] = recording:resolve(s.pid, s.ip, s.time) end
+  end
+  check("Resolved", { resolved })
+  check("Missing", { (file:missing()), (words:missing()) })
+  local spans = file:samples():pair { open = "cpu-clock", close = "page-faults" }
+  check("Span", { spans:collect() })
+  check("PairCounts", { { spans.counts } })
+  check("HistogramBucket", { file:samples():hist("period") })
+  local path = os.tmpname()
+  local whole <close> = assert(io.open(DEMO, "rb"))
+  local part <close> = assert(io.open(path, "wb"))
+  part:write(whole:read(60000))
+  part:close()
+  local cut <close> = assert(perflua.open(path))
+  cut:records():count()
+  os.remove(path)
+  check("Damage", { cut.damage })
+end
+
+-- Globals that Lua has not, which it names itself in a state of its own.
+local function check_globals()
+  local lua <close> = assert(io.popen("lua5.4 -e 'for name in pairs(_G) do print(name) end'"))
+  local own, standard = { file = true }, {} -- `file` is there behind -e
+  for name in lua:lines() do standard[name] = true end
+  for name in pairs(_G) do own[name] = not standard[name] or name == "arg" or nil end
+  compare("globals", own, described("globals", "fields"))
+end
+
+warn "@off"
+local demo <close> = assert(perflua.open(DEMO))
+check_methods()
+check_options(demo)
+check_others(demo)
+check_results(demo)
+check_globals()
+os.exit(not failed)

@@ -1,0 +1,146 @@
+-- File, and the tables that its fields and methods give: see init.lua for the form.
+
+local EVENT = "string|Event|(string|Event)[]?"
+local TIME = { "time", "integer?", "a time, in ns", default = "the end of the recording" }
+local CLOSED = "a closed file"
+
+return {
+  File = {
+    name = "File", kind = "object", prefix = "file:",
+    doc = "An open recording. It is closed by close(), `local file <close>`, or when it is collected.",
+    fields = {
+      { "path", "string|string[]", "As it was given to open()." },
+      { "size", "integer?", "Its size; nil of a stream.", unit = "bytes" },
+      { "mode", "\"file\"|\"directory\"|\"pipe\"", "\"pipe\": what `perf record -o -` wrote, also in a file." },
+      { "as", "string", "The version of perf whose text is printed: \"7.3\"." },
+      { "version", "integer", "Of the format: 1 is PERFFILE, 2 is PERFILE2." },
+      { "byte_order", "\"little\"|\"big\"", "Of the machine that recorded." },
+      { "complete", "boolean", "False when it is known that something is missing: cut off, never finished, or in part "
+        .. "not readable." },
+      { "damage", "Damage[]", "What the passes so far found, each place once." },
+      { "features", "Features", "The header features, decoded when they are read." },
+      { "events", "Events", "The events, by number and by name." },
+      { "first_time", "integer?", "Time of the first sample; nil without times.", unit = "ns" },
+      { "last_time", "integer?", "Time of the last sample; nil without times.", unit = "ns" },
+      { "out_of_order", "integer", "Records that came too late for their place in the order, in the last pass." },
+    },
+    methods = {
+      { "records", "Starts a query of the recording's records, as they lie in it.",
+        params = { { "options", "string|RecordsOptions?", "a record type's name is short for { type = name }" } },
+        returns = { { "Query" } }, errors = CLOSED .. ", an unknown type, event or option" },
+      { "samples", "Starts a query of samples, delivered for each counter value that moved.",
+        params = { { "event", "string|Event|(string|Event)[]|RecordsOptions?",
+          "a name, a glob, an Event, several of them, or options without `type`", default = "every event" } },
+        returns = { { "Query" } }, errors = CLOSED .. ", an unknown event or option" },
+      { "run", "Calls a handler for each record, in the order of time.",
+        params = { { "handlers", "Handlers", "functions by record types and events" } },
+        errors = CLOSED .. ", a key that is no handler, and what a handler raises" },
+      { "thread", "Looks up the thread that had an id at a time.",
+        params = { { "tid", "integer", "id of a thread" }, TIME },
+        returns = { { "Thread?", "nil if the recording says nothing of it" } }, errors = CLOSED },
+      { "threads", "Lists all threads of the recording: of an id that was used again, one for each.",
+        returns = { { "Thread[]" } }, errors = CLOSED },
+      { "resolve", "Says what is known of an address.",
+        params = { { "pid", "integer", "id of a process" }, { "addr", "integer", "an address in it" }, TIME },
+        returns = { { "Resolved?", "nil if nothing was mapped there" } }, errors = CLOSED },
+      { "missing", "Looks for the symbols of all binaries that were mapped.",
+        returns = { { "Missing[]", "those that have none" },
+          { "Unproven[]", "those that were used so far without a recorded build-id" } }, errors = CLOSED },
+      { "binaries", "Lists every binary of the recording, and where its symbols and lines come from.",
+        params = { { "options", "BinariesOptions?", "whose symbols are looked for" } },
+        returns = { { "Binary[]", "as they were first mapped" } },
+        errors = CLOSED .. ", an unknown option or a value that it cannot have" },
+      { "history", "Says what was at an address over time: one item for each time range, without gaps.",
+        params = {
+          { "pid", "integer?", "id of a process; nil: only what the kernel had there" },
+          { "address", "integer", "an address in it" },
+          { "time", "integer?", "a time, in ns: only the range with this time" },
+          { "guest", "integer?", "the pid of a guest: an address of its kernel, or of its process `pid`" },
+        },
+        returns = {
+          { "Stay[]", "in the order of time" },
+          { "\"kernel\"|\"user\"|\"either\"", "whose address it is, by itself; either: on machines where both have "
+            .. "all" },
+        }, errors = CLOSED },
+      { "close", "Closes the recording, also twice: its records, views and queries raise then; tables, copies and "
+        .. "collected values stay." },
+    },
+  },
+
+  RecordsOptions = {
+    name = "RecordsOptions", kind = "options",
+    doc = "Options of `file:records(options)`, and without `type` of `file:samples(options)`.",
+    fields = {
+      { "type", "string|integer|(string|integer)[]?", "Record types by name or number.", default = "all" },
+      { "event", EVENT, "Only records that belong to it: a name, a glob, an Event, or several.", default = "all" },
+      { "order", "\"time\"|\"file\"?", "The order of the records' times, or as they lie in the file.",
+        default = "\"time\"; of results that are the same in any order \"file\"" },
+      { "reuse", "boolean?", "The loop hands out one record object again and again: fast; copy() keeps one.",
+        default = "false" },
+      { "container", "boolean?", "The container's own records, too.", default = "false" },
+      { "expand", "boolean?", "Samples with counter values are delivered for each value that moved.",
+        default = "true for samples(), false for records()" },
+    },
+  },
+
+  Events = {
+    name = "Events", kind = "object", doc = "The events of a recording.",
+    index = {
+      { "[integer]", "Event", "By number, from 1." },
+      { "[string]", "Event", "The first of that name; modifiers and PMU may be left away." },
+    },
+  },
+
+  Damage = {
+    name = "Damage", kind = "result", doc = "Something wrong with a recording, which was stepped over.",
+    fields = {
+      { "path", "string", "Of the file that it is in." },
+      { "offset", "integer", "Where it is in the file.", unit = "bytes" },
+      { "size", "integer", "How much was stepped over.", unit = "bytes" },
+      { "reason", "string", "What was found and what was expected." },
+    },
+  },
+
+  Thread = {
+    name = "Thread", kind = "result", doc = "A thread of the recorded system.",
+    fields = {
+      { "pid", "integer", "Its process." },
+      { "tid", "integer", "Its id." },
+      { "comm", "string", "Its name at the time that was asked for, else its last." },
+      { "start", "integer?", "When it began; nil if that is not known, or was before the recording.", unit = "ns" },
+      { "exit", "integer?", "When it ended; nil if that is not known, or was after the recording.", unit = "ns" },
+      { "source", "integer?", "The recording it is of, from 1, where several are systems of their own." },
+      { "maps", "fun(): View.map[]", "What was mapped into its process at the time that was asked for, else last." },
+    },
+  },
+
+  Resolved = {
+    name = "Resolved", kind = "result", doc = "What is known of an address.",
+    fields = {
+      { "symbol", "string?", "The function." },
+      { "symoff", "integer?", "How far the address is from its start.", unit = "bytes" },
+      { "dso", "string", "The binary, as perf names it." },
+      { "map", "View.map", "What was mapped there." },
+      { "srcline", "string?", "Source file and line." },
+    },
+  },
+
+  Missing = {
+    name = "Missing", kind = "result", doc = "A binary whose symbols could not be used.",
+    fields = {
+      { "filename", "string", "As it was recorded." },
+      { "build_id", "string?", "In hex." },
+      { "reason", "string", "Why its symbols cannot be used." },
+      { "tried", "string[]", "Where they were looked for, and what was found there." },
+    },
+  },
+
+  Unproven = {
+    name = "Unproven", kind = "result", doc = "A binary that was used for symbols though no build-id proves that it is "
+      .. "the recorded one.",
+    fields = {
+      { "filename", "string", "As it was recorded." },
+      { "path", "string", "The file that was used." },
+    },
+  },
+}
