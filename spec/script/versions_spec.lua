@@ -154,6 +154,11 @@ describe("the text of a version of perf", function()
     assert.matches((" :%d \n"):format(last), printed(path, "comm", "7.3"), 1, true)
   end)
 
+  it("names a thread that no record speaks of by its number", function()
+    local path = recording({}, { { tid = 9 } })
+    assert.matches(" :9 \n", printed(path, "comm", "7.3"), 1, true)
+  end)
+
   it("is that of the version before, between those that are known", function()
     local path = recording({}, { {} })
     assert.are.equal(printed(path, "pid", "6.1"), printed(path, "pid", "6.11"))

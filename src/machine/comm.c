@@ -165,7 +165,7 @@ void pm_comm_of(const struct pm_machine *m, const struct pd_record *rec, bool fo
 	thread = pm_thread_find(&m->threads, pm_system_of(m, rec), (int32_t)tid);
 	if (thread)
 		at = moment_of(m, thread, rec, time);
-	forgets = forgets && time != PM_NO_TIME && is_forgotten(m, thread, at, time);
+	forgets = forgets && thread && time != PM_NO_TIME && is_forgotten(m, thread, at, time);
 	if (thread && !forgets)
 		name = pm_thread_name(&m->threads, thread, at);
 	pm_set_name(m, (int32_t)tid, name, out);
