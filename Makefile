@@ -135,7 +135,8 @@ bench: all $(B)/obj/measure $(B)/obj/limit ## measure, side by side with perf (Q
 FUZZ_DIR := build/fuzz$(if $(AFL),-afl)
 FUZZ_CC := $(if $(AFL),env AFL_QUIET=1 afl-clang-fast,clang)
 FUZZ_CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined
-FUZZ_GUIDE := fuzzer-no-link,
+# Without checks of NULL: AddressSanitizer reports such reads and writes itself.
+FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=null
 FUZZ_SHARED := common consume lines
 FUZZ_LUA := filter script table
 FUZZ_ALL := $(filter-out $(FUZZ_SHARED) state,$(basename $(notdir $(wildcard spec/fuzz/*.c))))
@@ -161,14 +162,23 @@ build/fuzz.deps: .ci/deps
 $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 	@mkdir -p $(@D)
 	@echo "  FUZZ  $<"
-	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) -fsanitize=$(FUZZ_GUIDE)address,undefined -MMD -MP -c -o $@ $<
+	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) $(FUZZ_SANITIZE) -MMD -MP -c -o $@ $<
 
 # Inputs are small, and threads shall share them.
 $(FUZZ_DIR)/obj/perfdata/order/pieces.o: FUZZ_CFLAGS += -DPD_PIECES_SMALLEST=256
 
-# No input decides what happens there, or too little, and there is much of it whenever a file is opened.
-$(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o: FUZZ_GUIDE :=
-$(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o: FUZZ_CFLAGS += -include spec/fuzz/plain.h
+# Inputs decide little there, and there is much of it whenever a file is opened: a thousand names are looked up.
+FUZZ_PLAIN := $(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o
+$(FUZZ_PLAIN): FUZZ_SANITIZE :=
+$(FUZZ_PLAIN): FUZZ_CFLAGS += -O2 -include spec/fuzz/plain.h
+
+# A search compares every byte: its comparisons would fill the table of those that guide mutations.
+$(FUZZ_DIR)/obj/perfdata/stream/resync.o: FUZZ_CFLAGS += -fno-sanitize-coverage=trace-cmp
+
+# AddressSanitizer maps blocks of more than 128 KB anew for each input.
+$(FUZZ_DIR)/obj/machine/%.o: FUZZ_CFLAGS += -DPM_KNOWN=64
+$(FUZZ_DIR)/obj/perfdata/container/file.o: FUZZ_CFLAGS += -DMAX_DAMAGE=100
+$(FUZZ_DIR)/obj/perfdata/input/decompress.o: FUZZ_CFLAGS += -DBLOCK=98304
 
 # What is kept of a thread's chains is made anew for each input, and few are met.
 $(FUZZ_DIR)/obj/query/expr/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16

@@ -472,7 +472,7 @@ static bool ask(const char *path, const struct fuzz_part *part, unsigned threads
 	}
 	scope.order = PD_ORDER_FILE;
 	count(&scope, answer);
-	answer->shared = q.grouping.n_measures % 2;
+	answer->shared = q.grouping.n_measures == 1;
 	*n_damages = damages(session);
 	pm_machine_destroy(machine);
 	free(q.events[0]);

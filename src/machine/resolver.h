@@ -9,7 +9,9 @@
 #include "unwind.h"
 
 /* Symbols that were looked up, by dso and address: a power of two. */
+#ifndef PM_KNOWN
 #define PM_KNOWN 16384
+#endif
 
 struct pm_known {
 	const struct ps_dso *dso; /* NULL: free */

@@ -178,7 +178,9 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 	return event;
 }
 
+#ifndef MAX_DAMAGE
 #define MAX_DAMAGE 1000 /* more says no more */
+#endif
 
 static bool add_damage(struct pd_file *file, const char *path, struct pd_section at,
 		       const char *format, va_list args)

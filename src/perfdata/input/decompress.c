@@ -4,7 +4,9 @@
 #include <string.h>
 #include <zstd.h>
 
-#define BLOCK	    (256 * 1024)
+#ifndef BLOCK
+#define BLOCK (256 * 1024)
+#endif
 #define FRAME_START "\x28\xb5\x2f\xfd"
 #define HEADER	    3 /* of a block */
 
