@@ -94,7 +94,7 @@ describe("a table that was interrupted", function()
     assert.equal("0\tpid  count\ninterrupted at 0 % of the recording\n", got.out)
   end)
 
-  it("shows the first 10000 rows, if there are more", function()
+  it("shows the first 1000 rows, if there are more", function()
     local path = many_groups(25000):write()
     for how, first in pairs { ["sort()"] = 25000, ["sort('sum', 'asc')"] = 1, ["sort('addr')"] = 25000 } do
       local step = first == 1 and 1 or -1
@@ -102,16 +102,16 @@ describe("a table that was interrupted", function()
         .. "interrupt() print(t) print(#t)"):format(how), path)
       local lines = {}
       for line in got.out:gmatch "[^\n]+" do lines[#lines + 1] = line end
-      assert.equal("interrupted at 100 % of the recording: 10000 of 25000 rows", lines[10002])
-      assert.equal("10000", lines[10003])
-      for i = 1, 10000 do
+      assert.equal("interrupted at 100 % of the recording: 1000 of 25000 rows", lines[1002])
+      assert.equal("1000", lines[1003])
+      for i = 1, 1000 do
         local sum = tonumber(lines[i + 1]:match "(%d+)$")
         if sum ~= first + step * (i - 1) then assert.equal(first + step * (i - 1), sum, how) end
       end
     end
   end)
 
-  it("ends to write rows, behind 10000 of them", function()
+  it("ends to write rows, behind 1000 of them", function()
     local script = [[
       local t = perflua.open(arg[1]):samples():group_by("addr"):count():sort()
       local _ = t[1]
@@ -119,7 +119,7 @@ describe("a table that was interrupted", function()
       t:csv()]]
     local got = interrupted(script, many_groups(25000):write())
     local _, lines = got.out:gsub("\n", "\n")
-    assert.is_true(lines >= 10001 and lines < 13000, lines)
+    assert.is_true(lines >= 1001 and lines < 4000, lines)
     assert.matches("^# interrupted while writing: %d+ of 25000 rows\n$", got.err)
   end)
 
@@ -141,12 +141,12 @@ describe("a table that was interrupted", function()
       exit $status]]):format(written, err, written), b:write(), fifo, script)
     assert.same({ 130, "ready\n" }, { got.status, files.read(err) })
     local rows, last = rows_of(got.out)
-    local n = tonumber(last:match "^interrupted before the end of the recording: 10000 of (%d+) rows$")
+    local n = tonumber(last:match "^interrupted before the end of the recording: 1000 of (%d+) rows$")
     assert.is_true(n and n > 50000, last)
-    assert.equal(10000, #rows)
+    assert.equal(1000, #rows)
     -- periods are 1 … n
     assert.equal(n, rows[1][2])
-    assert.equal(n - 9999, rows[10000][2])
+    assert.equal(n - 999, rows[1000][2])
     assert.near(100 * n / (n * (n + 1) / 2), rows[1][3], 0.006)
   end)
 end)
@@ -207,7 +207,7 @@ describe("a tool that was interrupted", function()
     return rows, last
   end
 
-  it("shows the first 10000 rows of a report that the core gives no time for more", function()
+  it("shows the first 1000 rows of a report that the core gives no time for more", function()
     local fifo, written = files.temporary(), files.temporary()
     local b = many_groups(70000)
     b.container = "pipe"
@@ -223,12 +223,12 @@ describe("a tool that was interrupted", function()
     assert.same({ 130, "" }, { got.status, got.err })
     local rows, last = shown(got.out)
     -- the interrupt may also come while the core puts the rows together
-    local n = tonumber(last:match "^interrupted .* recording: 10000 of (%d+) rows$")
+    local n = tonumber(last:match "^interrupted .* recording: 1000 of (%d+) rows$")
     assert.is_true(n and n > 10000, last)
-    assert.same({ 10000, n, n - 9999 }, { #rows, rows[1], rows[10000] })
+    assert.same({ 1000, n, n - 999 }, { #rows, rows[1], rows[1000] })
   end)
 
-  it("ends to write a report, behind 10000 rows of an event", function()
+  it("ends to write a report, behind 1000 rows of an event", function()
     local hook = INTERRUPT .. [[
       local engine = require "perflua.plan.engine"
       local groups = engine.groups
@@ -244,12 +244,12 @@ describe("a tool that was interrupted", function()
       return got
     end
     local rows, last = shown(report().out)
-    assert.equal("interrupted at 100 % of the recording: 10000 of 25000 rows", last)
-    assert.same({ 10000, 25000, 15001 }, { #rows, rows[1], rows[10000] })
+    assert.equal("interrupted at 100 % of the recording: 1000 of 25000 rows", last)
+    assert.same({ 1000, 25000, 24001 }, { #rows, rows[1], rows[1000] })
     for _, how in ipairs { "--csv", "--json" } do
       local got = report(how)
       local n = tonumber(got.err:match "^# interrupted while writing: (%d+) of 25000 rows\n$")
-      assert.is_true(n and n >= 10000 and n < 13000, got.err)
+      assert.is_true(n and n >= 1000 and n < 4000, got.err)
       if how == "--json" then
         assert.equal(n, #dkjson.decode(got.out).events[1].rows)
       else

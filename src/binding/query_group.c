@@ -370,7 +370,7 @@ static int count_places(const struct pl_job *job, bool *has_event)
 }
 
 #define AT_ONCE	    4096  /* groups between two looks at the interrupt */
-#define MOST_PUSHED 50000 /* groups when it is there: that many take a moment */
+#define MOST_PUSHED 10000 /* groups when it is there: that many take a moment */
 
 /* A group as a table. [-0, +1] */
 static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_shown,

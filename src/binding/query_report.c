@@ -20,7 +20,7 @@
 #include "perfdata/format/views.h"
 
 #define MAX_COLUMNS 100
-#define MOST_ROWS   10000 /* of an event, after an interrupt */
+#define MOST_ROWS   1000 /* of an event, after an interrupt */
 
 /* A number of a key in the field of that name of the table on top; SIZE_MAX: there is none. */
 static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
