@@ -94,10 +94,10 @@ void *heap_alloc(void *ud, void *p, size_t old_size, size_t size)
 			return p;
 		return move(heap, p, old_size, size);
 	}
-	if (old_size <= SMALL)
-		give(heap, p, steps(old_size));
-	else
+	if (old_size > SMALL)
 		free(p);
+	else if (!heap->is_closing)
+		give(heap, p, steps(old_size));
 	return NULL;
 }
 

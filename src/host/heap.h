@@ -8,6 +8,7 @@
 #ifndef PERFLUA_HEAP_H
 #define PERFLUA_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HEAP_STEP  16  /* sizes are rounded up to multiples of it */
@@ -18,6 +19,7 @@ struct heap {
 	struct heap_piece *free[HEAP_LARGE / HEAP_STEP + 1]; /* by size in steps */
 	struct heap_block *blocks;			     /* where pieces are cut from */
 	char *next, *end;				     /* what is left of the last one */
+	bool is_closing; /* pieces are not given back one by one: heap_deinit frees them all */
 };
 
 /* A lua_Alloc, for one state; ud is the heap. */

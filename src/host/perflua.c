@@ -350,6 +350,7 @@ int main(int argc, char **argv)
 	else
 		fprintf(stderr, "perflua: %s\n", luaL_tolstring(L, -1, NULL));
 	signal(SIGINT, SIG_DFL);
+	heap.is_closing = true;
 	lua_close(L);
 	heap_deinit(&heap);
 	free(line);

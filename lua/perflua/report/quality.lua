@@ -21,21 +21,32 @@ function quality.lost(event, health)
   return event.index and health.events[event.index] and health.events[event.index].lost_samples or 0
 end
 
----An event's line, escaped: samples, lost, unresolved.
----@param event table of report.read
----@param health table?
----@return string
-function quality.event(event, health)
-  local lost, unresolved, losses, functions = health and quality.lost(event, health), event.unresolved, "", ""
+-- What a line says before and behind the event's name.
+local function counts(samples, lost, unresolved)
+  local losses, functions = "", ""
   if lost then
     losses = lost == 0 and ", none lost"
-      or (", %s lost (%s)"):format(count(lost, "sample"), percent(words.lost_share(lost, event.samples)))
+      or (", %s lost (%s)"):format(count(lost, "sample"), percent(words.lost_share(lost, samples)))
   end
   if unresolved then
     functions = unresolved == 0 and ", all have a function"
-      or (", %s without a function"):format(percent(share(unresolved, event.samples)))
+      or (", %s without a function"):format(percent(share(unresolved, samples)))
   end
-  return ("%s of event '%s'%s%s"):format(count(event.samples, "sample"), fmt.escape(event.event), losses, functions)
+  return count(samples, "sample") .. " of event '", "'" .. losses .. functions
+end
+
+---@param health table?
+---@return fun(event: table): string # an event's line, escaped: samples, lost, unresolved
+function quality.events(health)
+  local samples, lost, unresolved, before, behind -- of thousands of events most have the same
+  return function(event)
+    local now_lost = health and quality.lost(event, health)
+    if event.samples ~= samples or now_lost ~= lost or event.unresolved ~= unresolved then
+      samples, lost, unresolved = event.samples, now_lost, event.unresolved
+      before, behind = counts(samples, lost, unresolved)
+    end
+    return before .. fmt.escape(event.event) .. behind
+  end
 end
 
 ---What is to be known of the whole file, as lines.

@@ -90,10 +90,10 @@ local function write_text(result, file, health, out)
     out:write("# ", text, "\n")
   end
   local function write(text) out:write(text) end
-  local write_section = show.sections(result)
+  local write_section, line_of = show.sections(result), quality.events(health)
   for i, event in ipairs(result.events) do
     write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
-      quality.event(event, health), fmt.unsigned(event.period)))
+      line_of(event), fmt.unsigned(event.period)))
     write_section(event, write)
   end
   if #result.events == 0 then
@@ -198,12 +198,17 @@ function tool.run(args, out)
     return nil, message
   end
   local health
-  settings.query.any = true -- at first: what no recording has is refused before this one is read
-  local ok, prepared = pcall(report.prepare, file, settings.query)
+  local query = settings.query
+  -- what no recording has is refused before this one is read
+  query.any = true
+  local ok, prepared = true, nil
+  if query.sort or query.children ~= nil or query.event or query.where[1] then
+    ok, prepared = pcall(report.prepare, file, query)
+  end
   if ok then
     health = quality.of(file)
-    settings.query.any, settings.query.health = nil, health
-    ok, prepared = pcall(report.prepare, file, settings.query)
+    query.any, query.health = nil, health
+    ok, prepared = pcall(report.prepare, file, query)
   end
   if not ok then
     return prepared ~= "not enough memory" and USAGE or nil, placeless(prepared)
