@@ -263,10 +263,8 @@ static uint64_t hash_state(const struct pq_groups *groups, const struct pq_state
 
 	h = mix(mix(h, (uint64_t)s->high), hash_value(groups, &s->other));
 	h = mix(mix(h, hash_value(groups, &s->least)), hash_value(groups, &s->greatest));
-	for (uint32_t i = 0; s->sketch && i < s->sketch->capacity; i++)
-		if (s->sketch->slots[i].count)
-			sum += mix(s->sketch->slots[i].count,
-				   (uint32_t)s->sketch->slots[i].bucket);
+	for (size_t i = 0; s->sketch && i < s->sketch->n; i++)
+		sum += mix(s->sketch->counts[i].count, (uint32_t)s->sketch->counts[i].bucket);
 	for (size_t i = 0; i < s->n_set; i++)
 		sum += mix(1, hash_value(groups, &s->set[i]));
 	return mix(h, sum);
