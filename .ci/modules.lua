@@ -18,7 +18,7 @@ local modules = {
     "attr cursor error event feature feature_decode fields format layout names perf_text print print_scalar record "
     .. "regs rows sample value views" },
   { "perfdata/format/views", "perfdata/format", "" },
-  { "perfdata/tracepoint", "base perfdata/format", "tracepoint tracing syscalls" },
+  { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },
   { "perfdata/container", "base perfdata/format perfdata/tracepoint perfdata/input", "file prologue session" },
   { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container", "batches counters reader stamp" },

@@ -1,0 +1,104 @@
+#include "fields_text.h"
+
+#include <inttypes.h>
+
+/*
+ * What its declared type says of how a field is printed: libtraceevent looks for these words,
+ * too.
+ */
+static bool says(const struct pd_tracepoint_field *field, const char *what)
+{
+	return strstr(field->type, what) != NULL;
+}
+
+static bool is_characters(const struct pd_tracepoint_field *field)
+{
+	return says(field, "char") || says(field, "u8") || says(field, "s8");
+}
+
+/* How long the text is that these bytes are; false: they are none. */
+static bool is_text(const uint8_t *p, uint32_t n, uint32_t *length)
+{
+	for (*length = 0; *length < n && p[*length]; ++*length) {
+		uint8_t c = p[*length];
+
+		if ((c < ' ' && (c < '\t' || c > '\r')) || c > '~')
+			return false;
+	}
+	return true;
+}
+
+static void print_array(struct pd_line *out, const struct pd_tracepoint_field *field,
+			const uint8_t *p, uint32_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t length;
+
+	if (is_characters(field) && is_text(p, n, &length)) {
+		pd_line_add(out, (const char *)p, length);
+		return;
+	}
+	pd_line_put(out, "ARRAY[");
+	for (uint32_t i = 0; i < n; i++) {
+		const char byte[] = { ',', ' ', digits[p[i] >> 4], digits[p[i] & 15] };
+
+		pd_line_add(out, i ? byte : byte + 2, i ? 4 : 2);
+	}
+	pd_line_put(out, "]");
+}
+
+static void print_number(struct pd_line *out, const struct pd_tracepoint_field *field,
+			 uint64_t v)
+{
+	bool is_long = says(field, "long");
+
+	if (says(field, "*"))
+		pd_line_format(out, "0x%" PRIx64, v);
+	else if (!field->is_signed)
+		pd_line_format(out, is_long ? "0x%" PRIx64 : "%" PRIu64, v);
+	else if (field->size == 4 && is_long)
+		pd_line_format(out, "0x%x", (unsigned)v);
+	else if (field->size == 4)
+		pd_line_format(out, "%d", (int)v);
+	else if (field->size == 2)
+		pd_line_format(out, "%2d", (int16_t)v);
+	else if (field->size == 1)
+		pd_line_format(out, "%d", (int8_t)v);
+	else
+		pd_line_format(out, "%" PRId64, (int64_t)v);
+}
+
+/*
+ * Where what is printed of a field lies: of a descriptor without [] behind it, the number that
+ * it is.
+ */
+static bool find_bytes(const struct pd_tracepoint *tracepoint,
+		       const struct pd_tracepoint_field *field, const uint8_t *raw, uint32_t n,
+		       uint32_t *at, uint32_t *size)
+{
+	if (says(field, "["))
+		return pd_args_place(tracepoint, field, raw, n, at, size);
+	*at = field->offset;
+	*size = field->size;
+	return *at <= n && *size <= n - *at;
+}
+
+void pd_fields_print(struct pd_line *out, const struct pd_tracepoint *tracepoint,
+		     const uint8_t *raw, uint32_t n)
+{
+	for (uint32_t i = tracepoint->n_common; i < tracepoint->n_fields; i++) {
+		const struct pd_tracepoint_field *field = &tracepoint->fields[i];
+		uint32_t at, size;
+
+		if (!find_bytes(tracepoint, field, raw, n, &at, &size))
+			continue;
+		pd_line_put(out, " ");
+		pd_line_put(out, field->name);
+		pd_line_put(out, "=");
+		if (says(field, "["))
+			print_array(out, field, raw + at, size);
+		else
+			print_number(out, field,
+				     pd_load_bytes(raw + at, size, tracepoint->swap));
+	}
+}

@@ -1,0 +1,242 @@
+#include "message.h"
+
+#include <stdlib.h>
+
+#include "fields_text.h"
+#include "message_internal.h"
+
+static uint64_t read_hex(const char *p, const char *end)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64_t v = 0;
+
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x')
+		p += 2;
+	for (; p < end && *p && strchr(digits, *p); p++)
+		v = v << 4 | (uint64_t)(strchr(digits, *p) - digits);
+	return v;
+}
+
+/* `"text\n"`, without quotes and a line feed. */
+static struct pd_text bare_text(struct pd_text text)
+{
+	if (text.n && *text.p == '"') {
+		text.p++;
+		text.n--;
+	}
+	if (text.n && text.p[text.n - 1] == '"')
+		text.n--;
+	if (text.n >= 2 && text.p[text.n - 2] == '\\' && text.p[text.n - 1] == 'n')
+		text.n -= 2;
+	return text;
+}
+
+static int compare_printk(const void *a, const void *b)
+{
+	const struct pd_printk *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/*
+ * Reads the strings of the recorded kernel that tracepoints name by their address, lines
+ * `0xADDRESS : "text"` of the file printk_formats of tracefs.
+ */
+static bool read_printk(struct pd_printer *printer)
+{
+	struct pd_text lines = printer->tracing->printk;
+	const char *p = lines.p, *end = lines.n ? lines.p + lines.n : p;
+	size_t n = 1;
+
+	for (size_t i = 0; i < lines.n; i++)
+		n += lines.p[i] == '\n';
+	printer->printk = calloc(n, sizeof(*printer->printk));
+	if (!printer->printk)
+		return false;
+	while (p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+		const char *colon;
+
+		stop = stop ? stop : end;
+		colon = memchr(p, ':', (size_t)(stop - p));
+		if (colon && stop - colon >= 2 && !memchr(p, 0, (size_t)(stop - p)))
+			printer->printk[printer->n_printk++] = (struct pd_printk){
+				read_hex(p, colon),
+				bare_text((struct pd_text){ colon + 2,
+							    (size_t)(stop - colon) - 2 })
+			};
+		p = stop + 1;
+	}
+	qsort(printer->printk, printer->n_printk, sizeof(*printer->printk), compare_printk);
+	return true;
+}
+
+struct pd_printer *pd_printer_create(const struct pd_tracing *tracing, unsigned text,
+				     pd_function_fn *function, void *arg)
+{
+	struct pd_printer *printer = calloc(1, sizeof(*printer));
+
+	if (!printer)
+		return NULL;
+	printer->tracing = tracing;
+	printer->text = text;
+	printer->function = function;
+	printer->arg = arg;
+	if (!read_printk(printer)) {
+		pd_printer_destroy(printer);
+		return NULL;
+	}
+	return printer;
+}
+
+void pd_printer_destroy(struct pd_printer *printer)
+{
+	if (!printer)
+		return;
+	pb_arena_deinit(&printer->arena);
+	pd_line_deinit(&printer->line);
+	free(printer->programs);
+	free(printer->printk);
+	free(printer);
+}
+
+/* Programs have a place by their id, of which samples have but 16 bits. */
+static bool make_room(struct pd_printer *printer, size_t id)
+{
+	const struct pd_program **programs;
+	size_t n = printer->n_programs;
+
+	if (id < n)
+		return true;
+	programs = realloc(printer->programs, (id + 1) * sizeof(*programs));
+	if (!programs)
+		return false;
+	memset(programs + n, 0, (id + 1 - n) * sizeof(*programs));
+	printer->programs = programs;
+	printer->n_programs = id + 1;
+	return true;
+}
+
+/* NULL: no memory. */
+static const struct pd_program *find_program(struct pd_printer *printer,
+					     const struct pd_tracepoint *tracepoint)
+{
+	static const struct pd_program none = { .wrong = "two tracepoints have one id" };
+	const struct pd_program **program;
+	size_t id = (size_t)tracepoint->id;
+
+	if (tracepoint->id > UINT16_MAX)
+		return &none;
+	if (!make_room(printer, id))
+		return NULL;
+	program = &printer->programs[id];
+	if (!*program)
+		*program = pd_program_compile(&printer->arena, tracepoint, printer->text);
+	return *program && (*program)->tracepoint != tracepoint ? &none : *program;
+}
+
+/* Returns true if a sample has all fields, wherever they say that they lie. */
+static bool has_fields(const struct pd_program *program, const uint8_t *raw, uint32_t n)
+{
+	const struct pd_tracepoint *tracepoint = program->tracepoint;
+	uint32_t at, size;
+
+	if (n < program->extent || n < 2 || pd_load16(raw, tracepoint->swap) != tracepoint->id)
+		return false;
+	for (size_t i = 0; i < program->n_moving; i++)
+		if (!pd_args_place(tracepoint, program->moving[i], raw, n, &at, &size))
+			return false;
+	return true;
+}
+
+/* A conversion whose width or precision an argument says. */
+static const struct pd_conversion *resolve_star(struct pd_printed *s,
+						const struct pd_step *step,
+						struct pd_conversion *c)
+{
+	uint64_t v;
+
+	if (!step->star)
+		return &step->conversion;
+	*c = step->conversion;
+	v = pd_node_number(s, step->star);
+	if (v > PD_MAX_STAR) {
+		s->failed = true;
+		v = 0;
+	}
+	if (c->star_width)
+		c->width = (int)v;
+	else
+		c->precision = (int)v;
+	return c;
+}
+
+static void print_step(struct pd_printed *s, const struct pd_step *step)
+{
+	struct pd_conversion resolved;
+	const struct pd_conversion *c;
+
+	if (!step->conversion.type) {
+		pd_line_add(s->out, step->text.p, step->text.n);
+		return;
+	}
+	c = resolve_star(s, step, &resolved);
+	if (c->type == 's')
+		pd_print_node_string(s, c, step->node);
+	else if (c->type == 'p')
+		pd_print_node_pointer(s, c, step->node);
+	else
+		pd_print_node_number(s, c, pd_node_number(s, step->node));
+}
+
+/* Returns false if the sample's data does not hold what is asked for. */
+static bool print_steps(struct pd_printer *printer, const struct pd_program *program,
+			const uint8_t *raw, uint32_t n)
+{
+	struct pd_printed s = { .printer = printer,
+				.tracepoint = program->tracepoint,
+				.raw = raw,
+				.n = n,
+				.out = &printer->line };
+
+	if (!has_fields(program, raw, n))
+		return false;
+	for (size_t i = 0; i < program->n && !s.failed; i++)
+		print_step(&s, &program->steps[i]);
+	return !s.failed && !s.out->failed;
+}
+
+bool pd_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoint,
+		const uint8_t *raw, uint32_t n, struct pd_text *out)
+{
+	const struct pd_program *program = find_program(printer, tracepoint);
+	struct pd_line *line = &printer->line;
+
+	if (!program)
+		return false;
+	pd_line_clear(line);
+	if (program->wrong || !print_steps(printer, program, raw, n)) {
+		pd_line_clear(line);
+		pd_line_put(line,
+			    program->wrong ? "[FAILED TO PARSE]" : ""); /* as perf has it */
+		pd_fields_print(line, tracepoint, raw, n);
+		line->failed = false; /* too long: it is cut */
+	}
+	if (!pd_line_reserve(line, 0))
+		return false;
+	line->p[line->n] = 0;
+	/* a text of C ends at a NUL, which only %c prints */
+	*out = (struct pd_text){ line->p, program->has_char ? strlen(line->p) : line->n };
+	return true;
+}
+
+const char *pd_message_wrong(struct pd_printer *printer, const struct pd_tracepoint *tracepoint,
+			     size_t *at)
+{
+	const struct pd_program *program = find_program(printer, tracepoint);
+
+	if (!program)
+		return "no memory";
+	*at = program->wrong_at;
+	return program->wrong;
+}

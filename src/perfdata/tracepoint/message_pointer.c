@@ -1,0 +1,284 @@
+/*
+ * What %p and its extensions print of a node. See print_arg_pointer, event-parse.c of
+ * libtraceevent.
+ */
+#include "message_internal.h"
+
+static const struct pd_node *below_casts(const struct pd_node *x)
+{
+	while (x->kind == PD_NODE_CAST)
+		x = x->left;
+	return x;
+}
+
+static void print_function(struct pd_printed *s, const char *how, uint64_t v)
+{
+	uint64_t start = v;
+	const char *name = s->printer->function(s->printer->arg, v, &start);
+
+	if (!name) {
+		pd_line_format(s->out, "0x%llx", (unsigned long long)v);
+		return;
+	}
+	pd_line_put(s->out, name);
+	if (*how == 'F' || *how == 'S')
+		pd_line_format(s->out, "+0x%llx", (unsigned long long)(v - start));
+}
+
+/* The bytes of a field of that size; NULL: it is printed that it is none. */
+static const uint8_t *find_bytes(struct pd_printed *s, const struct pd_node *x, uint32_t size,
+				 const char *invalid)
+{
+	x = below_casts(x);
+	if (x->kind != PD_NODE_FIELD) {
+		pd_line_format(s->out, "ARG TYPE NOT FIELD BUT %d", x->kind);
+		return NULL;
+	}
+	if (x->field->size != size) {
+		pd_line_put(s->out, invalid);
+		return NULL;
+	}
+	return s->raw + x->field->offset;
+}
+
+/* n bytes as two hex digits each, with a delimiter between them; 0: none. */
+static void print_bytes(struct pd_printed *s, const uint8_t *p, uint32_t n, char delimiter,
+			bool reverse)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t byte = p[reverse ? n - 1 - i : i];
+		const char text[] = { delimiter, digits[byte >> 4], digits[byte & 15] };
+
+		pd_line_add(s->out, i && delimiter ? text : text + 1, i && delimiter ? 3 : 2);
+	}
+}
+
+static void print_mac(struct pd_printed *s, const char *how, const struct pd_node *x)
+{
+	const uint8_t *p;
+	char delimiter = ':';
+
+	p = find_bytes(s, x, 6, "INVALIDMAC");
+	if (how[0] == 'm')
+		delimiter = 0;
+	else if (how[1] == 'F')
+		delimiter = '-';
+	if (p)
+		print_bytes(s, p, 6, delimiter, how[1] == 'R');
+}
+
+static void print_ip4(struct pd_printed *s, char how, bool reverse, const uint8_t *p)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		pd_line_put(s->out, i ? "." : "");
+		pd_line_format(s->out, how == 'i' ? "%03d" : "%d", p[reverse ? 3 - i : i]);
+	}
+}
+
+static void print_ip6(struct pd_printed *s, char how, const uint8_t *p)
+{
+	for (unsigned i = 0; i < 16; i += 2) {
+		print_bytes(s, p + i, 2, 0, false);
+		if (how == 'I' && i < 14)
+			pd_line_put(s->out, ":");
+	}
+}
+
+/* Does it end with an IPv4 address, as ::ffff:1.2.3.4 and those of ISATAP do? */
+static bool has_ip4(const uint8_t *p)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t isatap[4] = { 0x02, 0x00, 0x5e, 0xfe };
+
+	return memcmp(p, mapped, 12) == 0 ||
+	       ((p[8] | 0x02) == isatap[0] && memcmp(p + 9, isatap + 1, 3) == 0);
+}
+
+/* The longest run of zero words, the first of them; at least two, else *length is 1. */
+static unsigned find_zeros(const uint8_t *p, unsigned words, unsigned *length)
+{
+	unsigned found = words;
+
+	*length = 1;
+	for (unsigned i = 0; i < words; i++) {
+		unsigned n = 0;
+
+		while (i + n < words && !p[2 * (i + n)] && !p[2 * (i + n) + 1])
+			n++;
+		if (n > *length) {
+			*length = n;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* "fe80::1" */
+static void print_ip6_short(struct pd_printed *s, const uint8_t *p)
+{
+	bool ip4 = has_ip4(p), colon = false;
+	unsigned words = ip4 ? 6 : 8, length;
+	unsigned zeros = find_zeros(p, words, &length);
+
+	for (unsigned i = 0; i < words; i++) {
+		if (i == zeros) {
+			pd_line_put(s->out, colon || i == 0 ? "::" : ":");
+			colon = false;
+			i += length - 1;
+			continue;
+		}
+		if (colon)
+			pd_line_put(s->out, ":");
+		pd_line_format(s->out, "%x", (unsigned)p[2 * i] << 8 | p[2 * i + 1]);
+		colon = true;
+	}
+	if (!ip4)
+		return;
+	if (colon)
+		pd_line_put(s->out, ":");
+	print_ip4(s, 'I', false, p + 12);
+}
+
+/* h: the recorded machine's byte order; l: little-endian. */
+static bool is_reversed(const struct pd_printed *s, char order)
+{
+	return order == 'l' || (order == 'h' && !s->tracepoint->tracing->big);
+}
+
+/* A socket's address, with its port if `how` has a p. */
+static void print_socket(struct pd_printed *s, const char *how, const struct pd_node *x)
+{
+	enum {
+		INET = 2,
+		INET6 = 10
+	};
+	const char *at = how + 2;
+	bool port = *how == 'I' && *at == 'p', compact;
+	uint32_t start, n;
+	unsigned family, number;
+	const uint8_t *p;
+
+	at += port;
+	compact = *how == 'I' && *at == 'c';
+	at += compact;
+	x = below_casts(x);
+	if (x->kind != PD_NODE_FIELD && x->kind != PD_NODE_DYNAMIC) {
+		pd_line_format(s->out, "ARG NOT FIELD NOR DYNAMIC ARRAY BUT TYPE %d", x->kind);
+		return;
+	}
+	start = x->field->offset;
+	n = x->field->size;
+	if (x->kind == PD_NODE_DYNAMIC && !pd_node_place(s, x, &start, &n))
+		return;
+	p = s->raw + start;
+	family = s->n - start >= 2 ? pd_load16(p, false) : 0;
+	if (family != INET && family != INET6)
+		return;
+	if (n < (family == INET ? 16 : 28)) {
+		pd_line_put(s->out, family == INET ? "INVALIDIPv4" : "INVALIDIPv6");
+		return;
+	}
+	number = (unsigned)p[2] << 8 | p[3];
+	if (family == INET) {
+		print_ip4(s, *how, is_reversed(s, *at), p + 4);
+		if (port)
+			pd_line_format(s->out, ":%u", number);
+		return;
+	}
+	if (port)
+		pd_line_put(s->out, "[");
+	if (compact)
+		print_ip6_short(s, p + 8);
+	else
+		print_ip6(s, *how, p + 8);
+	if (port)
+		pd_line_format(s->out, "]:%u", number);
+}
+
+static void print_ip(struct pd_printed *s, const char *how, const struct pd_node *x)
+{
+	const uint8_t *p;
+
+	if (how[1] == 'S') {
+		print_socket(s, how, x);
+	} else if (how[1] == '4') {
+		p = find_bytes(s, x, 4, "INVALIDIPv4");
+		if (p)
+			print_ip4(s, *how, is_reversed(s, how[2]), p);
+	} else if (how[1] == '6') {
+		p = find_bytes(s, x, 16, "INVALIDIPv6");
+		if (p && *how == 'I' && how[2] == 'c')
+			print_ip6_short(s, p);
+		else if (p)
+			print_ip6(s, *how, p);
+	}
+}
+
+static void print_uuid(struct pd_printed *s, const char *how, const struct pd_node *x)
+{
+	static const uint8_t guid[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+	const uint8_t *p = find_bytes(s, x, 16, "INVALIDUUID");
+	bool little = how[1] == 'L' || how[1] == 'l', upper = how[1] == 'L' || how[1] == 'B';
+
+	for (unsigned i = 0; p && i < 16; i++) {
+		pd_line_format(s->out, upper ? "%02X" : "%02x", p[little ? guid[i] : i]);
+		if (i == 3 || i == 5 || i == 7 || i == 9)
+			pd_line_put(s->out, "-");
+	}
+}
+
+/* %*ph: as many bytes as the argument says; else one. */
+static void print_buffer(struct pd_printed *s, const struct pd_conversion *c,
+			 const struct pd_node *x)
+{
+	char how = c->pointer[1];
+	uint32_t at, n, wanted = 1;
+
+	if (x->kind != PD_NODE_DYNAMIC) {
+		pd_line_format(s->out, "ARG TYPE NOT FIELD BUT %d", x->kind);
+		return;
+	}
+	if (c->star_width || c->star_precision)
+		wanted = (uint32_t)(c->star_width ? c->width : c->precision);
+	if (pd_node_place(s, x, &at, &n))
+		print_bytes(s, s->raw + at, n < wanted ? n : wanted,
+			    (char)(how == 'C' ? ':' :
+				   how == 'D' ? '-' :
+				   how == 'N' ? 0 :
+						' '),
+			    false);
+}
+
+void pd_print_node_pointer(struct pd_printed *s, const struct pd_conversion *c,
+			   const struct pd_node *x)
+{
+	uint64_t v;
+
+	switch (c->pointer[0]) {
+	case 'F':
+	case 'f':
+	case 'S':
+	case 's':
+		print_function(s, c->pointer, pd_node_number(s, x));
+		break;
+	case 'M':
+	case 'm':
+		print_mac(s, c->pointer, x);
+		break;
+	case 'I':
+	case 'i':
+		print_ip(s, c->pointer, x);
+		break;
+	case 'U':
+		print_uuid(s, c->pointer, x);
+		break;
+	case 'h':
+		print_buffer(s, c, x);
+		break;
+	default:
+		v = pd_node_number(s, x);
+		pd_line_format(s->out, v ? "0x%llx" : "(nil)", (unsigned long long)v);
+	}
+}

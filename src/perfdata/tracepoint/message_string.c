@@ -1,0 +1,282 @@
+/* What %s prints of a node. See print_str_arg, event-parse.c of libtraceevent. */
+#include "message_internal.h"
+
+#include <stdlib.h>
+
+static const char hex_digits[] = "0123456789abcdef";
+
+static void print_text(struct pd_printed *s, const struct pd_conversion *c, const char *p,
+		       size_t n)
+{
+	size_t width = (size_t)c->width;
+
+	if (c->precision >= 0 && (size_t)c->precision < n)
+		n = (size_t)c->precision;
+	if (width > n && !c->minus)
+		pd_line_fill(s->out, ' ', width - n);
+	pd_line_add(s->out, p, n);
+	if (width > n && c->minus)
+		pd_line_fill(s->out, ' ', width - n);
+}
+
+/* Raw data up to a NUL. */
+static void print_raw(struct pd_printed *s, const struct pd_conversion *c, uint32_t at,
+		      uint32_t n)
+{
+	const char *p = (const char *)s->raw + at;
+	const char *end = memchr(p, 0, n);
+
+	print_text(s, c, p, end ? (size_t)(end - p) : n);
+}
+
+static int compare_printk(const void *key, const void *item)
+{
+	uint64_t a = *(const uint64_t *)key, b = ((const struct pd_printk *)item)->address;
+
+	return (a > b) - (a < b);
+}
+
+/*
+ * An address of a string of the kernel's; others are hex, in the byte order of this machine, as
+ * there.
+ */
+static void print_address(struct pd_printed *s, const struct pd_tracepoint_field *field)
+{
+	const struct pd_printer *printer = s->printer;
+	uint64_t address = pd_load_bytes(s->raw + field->offset, field->size,
+					 s->tracepoint->swap);
+	const struct pd_printk *found = NULL;
+
+	if (printer->n_printk)
+		found = bsearch(&address, printer->printk, printer->n_printk,
+				sizeof(*printer->printk), compare_printk);
+	if (found)
+		pd_line_add(s->out, found->text.p, found->text.n);
+	else
+		pd_line_format(s->out, "%llx",
+			       (unsigned long long)pd_load_bytes(s->raw + field->offset,
+								 field->size, false));
+}
+
+static void print_field(struct pd_printed *s, const struct pd_conversion *c,
+			const struct pd_node *x)
+{
+	const struct pd_tracepoint_field *field = x->field;
+	bool is_array = x->n;
+
+	if (!is_array && field->size == s->tracepoint->tracing->long_size)
+		print_address(s, field);
+	else
+		print_raw(s, c, field->offset,
+			  field->size ? field->size : s->n - field->offset);
+}
+
+static void print_flags(struct pd_printed *s, const struct pd_conversion *c,
+			const struct pd_node *x)
+{
+	uint64_t v = pd_node_number(s, x->left);
+	bool printed = false;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct pd_entry *entry = &x->entries[i];
+		uint64_t flag = (uint64_t)entry->value;
+
+		if (!v && entry->value < 0) {
+			print_text(s, c, entry->text.p, entry->text.n);
+			break;
+		}
+		if (entry->value <= 0 || (v & flag) != flag)
+			continue;
+		if (printed)
+			pd_line_add(s->out, x->text.p, x->text.n);
+		print_text(s, c, entry->text.p, entry->text.n);
+		printed = true;
+		v &= ~flag;
+	}
+	if (v && printed)
+		pd_line_add(s->out, x->text.p, x->text.n);
+	if (v)
+		pd_line_format(s->out, "0x%llx", (unsigned long long)v);
+}
+
+static void print_symbol(struct pd_printed *s, const struct pd_conversion *c,
+			 const struct pd_node *x)
+{
+	int64_t v = (int64_t)pd_node_number(s, x->left);
+
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->entries[i].value == v) {
+			print_text(s, c, x->entries[i].text.p, x->entries[i].text.n);
+			return;
+		}
+	pd_line_format(s->out, "0x%llx", (unsigned long long)v);
+}
+
+static void print_hex(struct pd_printed *s, const struct pd_node *x)
+{
+	uint64_t count = pd_node_number(s, x->right);
+	uint32_t at, n;
+	char *p;
+
+	if (!pd_node_place(s, x->left, &at, &n))
+		return;
+	if (count > n) {
+		s->failed = true;
+		return;
+	}
+	if (!pd_line_reserve(s->out, 3 * (size_t)count))
+		return;
+	p = s->out->p + s->out->n;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && x->kind == PD_NODE_HEX)
+			*p++ = ' ';
+		*p++ = hex_digits[s->raw[at + i] >> 4];
+		*p++ = hex_digits[s->raw[at + i] & 15];
+	}
+	s->out->n = (size_t)(p - s->out->p);
+}
+
+/* Items are read in the byte order of this machine, as there. */
+static void print_array(struct pd_printed *s, const struct pd_node *x)
+{
+	uint64_t count = pd_node_number(s, x->right), size = pd_node_number(s, x->first);
+	bool braces = s->printer->text & PD_TEXT_ARRAY_AS_KERNEL;
+	uint32_t at, n;
+
+	if (!pd_node_place(s, x->left, &at, &n))
+		return;
+	if ((size != 1 && size != 2 && size != 4 && size != 8) || count > n / size) {
+		s->failed = true;
+		return;
+	}
+	pd_line_put(s->out, braces ? "{" : "");
+	for (uint32_t i = 0; i < count; i++, at += (uint32_t)size) {
+		pd_line_put(s->out, !i ? "" : braces ? "," : " ");
+		pd_line_format(s->out, braces ? "0x%llx" : "%llu",
+			       (unsigned long long)pd_load_bytes(s->raw + at, (uint32_t)size,
+								 false));
+	}
+	pd_line_put(s->out, braces ? "}" : "");
+}
+
+/* Byte i of a bitmask, from the one of the lowest bits. */
+static uint8_t mask_byte(const struct pd_printed *s, uint32_t at, uint32_t n, uint32_t i)
+{
+	return s->raw[s->tracepoint->tracing->big ? at + n - 1 - i : at + i];
+}
+
+/* Text that is made in the line, and then padded. */
+static void pad_text(struct pd_printed *s, const struct pd_conversion *c, size_t start)
+{
+	struct pd_line *out = s->out;
+	size_t n = out->n - start, width = (size_t)c->width;
+
+	if (c->precision >= 0 && (size_t)c->precision < n) {
+		n = (size_t)c->precision;
+		out->n = start + n;
+	}
+	if (width <= n)
+		return;
+	pd_line_fill(out, ' ', width - n);
+	if (!c->minus && !out->failed) {
+		memmove(out->p + start + width - n, out->p + start, n);
+		memset(out->p + start, ' ', width - n);
+	}
+}
+
+/* Hex, with a comma between each 32 bits. */
+static void print_bitmask(struct pd_printed *s, const struct pd_conversion *c,
+			  const struct pd_node *x)
+{
+	size_t start = s->out->n;
+	uint32_t at, n;
+
+	if (!pd_node_place(s, x, &at, &n))
+		return;
+	for (uint32_t i = n; i-- > 0;) {
+		uint8_t byte = mask_byte(s, at, n, i);
+		const char digits[] = { hex_digits[byte >> 4], hex_digits[byte & 15], ',' };
+
+		pd_line_add(s->out, digits, i && i % 4 == 0 ? 3 : 2);
+	}
+	pad_text(s, c, start);
+}
+
+/* Ranges of bits: "0,2,4-7" */
+static void print_cpumask(struct pd_printed *s, const struct pd_conversion *c,
+			  const struct pd_node *x)
+{
+	size_t start = s->out->n;
+	uint32_t at, n, bits, first = UINT32_MAX;
+
+	if (!pd_node_place(s, x, &at, &n) || !n) {
+		s->failed = true;
+		return;
+	}
+	bits = 8 * n;
+	for (uint32_t i = 0; i <= bits; i++) {
+		bool set = i < bits && (mask_byte(s, at, n, i / 8) >> i % 8 & 1);
+
+		if (set && first == UINT32_MAX) {
+			first = i;
+		} else if (!set && first != UINT32_MAX) {
+			pd_line_format(s->out, s->out->n > start ? ",%u" : "%u", first);
+			if (i > first + 1)
+				pd_line_format(s->out, "-%u", i - 1);
+			first = UINT32_MAX;
+		}
+	}
+	pad_text(s, c, start);
+}
+
+/*
+ * Text of which the descriptor says where it begins; that it is longer than that says does not
+ * matter.
+ */
+static void print_dynamic(struct pd_printed *s, const struct pd_conversion *c,
+			  const struct pd_node *x)
+{
+	uint32_t at, n;
+
+	if (pd_node_place(s, x, &at, &n) && n)
+		print_raw(s, c, at, s->n - at);
+}
+
+void pd_print_node_string(struct pd_printed *s, const struct pd_conversion *c,
+			  const struct pd_node *x)
+{
+	while (x->kind == PD_NODE_OP && x->op == PD_OP_CONDITION)
+		x = pd_node_number(s, x->left) ? x->first : x->right;
+	switch ((enum pd_node_kind)x->kind) {
+	case PD_NODE_ATOM:
+		print_text(s, c, x->text.p, x->text.n);
+		break;
+	case PD_NODE_FIELD:
+		print_field(s, c, x);
+		break;
+	case PD_NODE_FLAGS:
+		print_flags(s, c, x);
+		break;
+	case PD_NODE_SYMBOL:
+		print_symbol(s, c, x);
+		break;
+	case PD_NODE_HEX:
+	case PD_NODE_HEX_STRING:
+		print_hex(s, x);
+		break;
+	case PD_NODE_ARRAY:
+		print_array(s, x);
+		break;
+	case PD_NODE_STRING:
+		print_dynamic(s, c, x);
+		break;
+	case PD_NODE_BITMASK:
+		print_bitmask(s, c, x);
+		break;
+	case PD_NODE_CPUMASK:
+		print_cpumask(s, c, x);
+		break;
+	default: /* nothing, as there */
+		break;
+	}
+}
