@@ -27,7 +27,7 @@ ifneq ($(filter-out help clean matrix test-foreign,$(or $(MAKECMDGOALS),all)),)
 include $(CONFIG)
 endif
 
-COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) -Isrc $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS) $(TRACE_CFLAGS)
+COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) -Isrc $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS)
 SOURCES := $(sort $(shell find src -name '*.c'))
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out src/host/%,$(SOURCES)))
 MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(B)/obj/library.o
@@ -62,12 +62,12 @@ $(CONFIG): src/config $(DEPS)
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS) $(EDIT_LIBS) -lm -ldl
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(EDIT_LIBS) -lm -ldl
 
 $(B)/lib/perflua/core.so: $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS)
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS)
 
 $(B)/obj/host/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
 
@@ -196,7 +196,7 @@ $(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out
 	$(FUZZ_DIR)/obj/fuzz/state.o $(B)/obj/library.o
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): FUZZ_LIBS := $(LUA_LIBS)
 $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE)
-	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(TRACE_LIBS) -lm -ldl
+	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) -lm -ldl
 
 -include $(shell find $(FUZZ_DIR)/obj -name '*.d' 2>/dev/null)
 

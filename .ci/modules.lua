@@ -29,9 +29,8 @@ local modules = {
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
   { "symbols", "base symbols/elf symbols/jit", "dso find inside load memo symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
-  { "trace", "base perfdata/tracepoint", "trace" },
   { "machine",
-    "base perfdata/format perfdata/container perfdata/stream perfdata/order symbols symbols/lines trace",
+    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream perfdata/order symbols symbols/lines",
     "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
     "expr fields scope strings value wide" },
@@ -39,7 +38,7 @@ local modules = {
   { "query/rows", "base query/expr", "rows" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows", "query" },
   { "script", "base perfdata/format machine", "script" },
-  { "binding", "base perfdata/format perfdata/tracepoint analysis trace machine query script", "" },
+  { "binding", "base perfdata/format perfdata/tracepoint analysis machine query script", "" },
   { "host", "", "" },
 }
 local knows_lua = words "binding host"

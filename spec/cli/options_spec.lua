@@ -32,7 +32,7 @@ describe("the options of perflua", function()
     local got = run.perflua { "--version" }
     assert.are.equal(0, got.status)
     assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith elfutils %d[^\n]*\n", got.out)
-    assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libtraceevent[^\n]*\nwith%a* libedit", got.out)
+    assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libedit", got.out)
   end)
 
   it("are explained by --help", function()

@@ -1,13 +1,12 @@
 /*
  * Messages of tracepoints: a byte (1: big-endian, 2: longs of four bytes, 4: the text is a print fmt for the fields below, else
- * a format file), the size of the text (u32), the text, then raw data, of which a last line is a printk format.
- *
- * What libtraceevent does with its input ASan sees only if that was built with it, too.
+ * a format file; 8: as perf 6.1 prints it), the size of the text (u32), the text, then raw data, of which a last line is a
+ * printk format.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/trace.h"
+#include "perfdata/tracepoint/message.h"
 #include "common.h"
 
 #define ID 7
@@ -39,7 +38,7 @@ static const char *find_function(void *arg, uint64_t address, uint64_t *start)
 	return address & 1 ? "function" : NULL;
 }
 
-static void check_message(struct pt_printer *printer, const struct pd_tracepoint *tracepoint,
+static void check_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoint,
 			  const uint8_t *raw, uint32_t n)
 {
 	uint8_t *copy = malloc(n ? n : 1); /* so that what is read beyond is seen */
@@ -52,15 +51,15 @@ static void check_message(struct pt_printer *printer, const struct pd_tracepoint
 		copy[tracepoint->tracing->big] = (uint8_t)tracepoint->id;
 		copy[!tracepoint->tracing->big] = 0;
 	}
-	if (pt_message(printer, tracepoint, copy, n, &text))
-		FUZZ_CHECK(text.p && !text.p[text.n]);
+	if (pd_message(printer, tracepoint, copy, n, &text))
+		FUZZ_CHECK(text.p && !text.p[text.n] && text.n <= 1 << 20);
 	free(copy);
 }
 
 static void print_all(const struct pd_tracing *tracing, struct pd_format *format,
-		      struct fuzz_part raw)
+		      struct fuzz_part raw, unsigned as)
 {
-	struct pt_printer *printer = pt_printer_create(tracing, find_function, NULL);
+	struct pd_printer *printer = pd_printer_create(tracing, as, find_function, NULL);
 	const struct pd_tracepoint *tracepoint = pd_tracepoint_of(tracing, format);
 	uint32_t n = (uint32_t)raw.n;
 
@@ -70,7 +69,7 @@ static void print_all(const struct pd_tracing *tracing, struct pd_format *format
 		if (!size)
 			break;
 	}
-	pt_printer_destroy(printer);
+	pd_printer_destroy(printer);
 	pd_tracepoint_destroy(format->parsed);
 }
 
@@ -100,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	tracing.swap = flags & 1;
 	tracing.long_size = flags & 2 ? 4 : 8;
 	tracing.printk = (struct pd_text){ (const char *)parts[1].bytes, parts[1].n };
-	print_all(&tracing, &format, parts[1]);
+	print_all(&tracing, &format, parts[1], flags & 8 ? 0 : ~0u);
 	free(text);
 	return 0;
 }

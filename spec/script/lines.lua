@@ -69,7 +69,6 @@ local of_texts = { unread_formats = true, plugin_texts = true }
 
 -- The name of the difference that explains why two lines differ; nil: none does.
 local function explanation(theirs, ours, version)
-  if not core.traceevent and same_before_text(theirs, ours) then return "unread_formats" end
   for _, difference in ipairs(core.perf_differences(version)) do
     local same = known[difference.name]
     if same and same(theirs, ours) then return difference.name end

@@ -3,6 +3,7 @@ local builder = require "spec.support.builder"
 local core = require "perflua.core"
 local files = require "spec.support.files"
 local perflua = require "perflua"
+local messages = require "spec.support.messages"
 local run = require "spec.cli.run"
 
 local USER, KERNEL = -512, -128
@@ -103,6 +104,12 @@ local cases = {
     "\n\t          40014e leaf (inlined)\n\t          40014e middle (inlined)\n\t          40014e outer\n"
       .. "\t          40018a _start\n\n",
     "\n\t          40014e outer\n\t          40018a _start\n\n", inlined },
+  array_as_kernel = { "trace", "{0x1,0x2,0x3}\n", "1 2 3\n",
+    function() return messages.recording { { [["%s", __print_array(REC->mac, 3, 1)]] } } end },
+  conversions = { "trace", "A 4886718345 4886718345\n", ">c< 0 591751049\n",
+    function()
+      return messages.recording { { [["%c %zu %zd", 'A', REC->v, REC->v]], values = { v = 0x123456789 } } }
+    end },
 }
 
 local function printed(path, fields, version)

@@ -43,10 +43,7 @@ local attempts = {
   ["perf with Python"] = {
     "perf cannot run Python", "perf version --build-options | grep -q 'libpython: *. *on'", "perf",
   },
-  libtraceevent = {
-    "perflua was built without libtraceevent",
-    "${PERFLUA_LUA:-lua5.4} -e 'assert(require(\"perflua.core\").traceevent)'",
-  },
+  tracefs = { "/sys/kernel/tracing cannot be read here", "cat /sys/kernel/tracing/events/sched/sched_switch/format" },
   corpus = { "PERFLUA_CORPUS names no collection of recordings", 'test -d "$PERFLUA_CORPUS"' },
   libdebuginfod = {
     "libdebuginfod is not installed", "ls /usr/lib*/libdebuginfod.so.1 /usr/lib/*/libdebuginfod.so.1 | grep .",

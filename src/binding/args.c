@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 #define MAGIC 0x61726773u
 

@@ -10,7 +10,6 @@
 #include <signal.h>
 
 #include "machine/machine.h"
-#include "trace/trace.h"
 
 #define PL_FILE	    "perflua.file"
 #define PL_EVENT    "perflua.event"

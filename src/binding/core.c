@@ -111,8 +111,6 @@ int luaopen_perflua_core(lua_State *L)
 	lua_setfield(L, -2, "zstd");
 	lua_pushstring(L, ps_elfutils_version());
 	lua_setfield(L, -2, "elfutils");
-	lua_pushstring(L, pt_version());
-	lua_setfield(L, -2, "traceevent");
 	lua_pushboolean(L, ps_can_demangle());
 	lua_setfield(L, -2, "demangles");
 	return 1;

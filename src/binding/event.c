@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "perfdata/tracepoint/tracepoint.h"
 
 /* User value 1: the File. */
 struct pl_event {

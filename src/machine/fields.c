@@ -4,6 +4,7 @@
 
 #include "inside.h"
 #include "resolver.h"
+#include "perfdata/format/perf_text.h"
 #include "perfdata/format/views.h"
 
 static bool is_data(const struct pd_asked *asked)
@@ -258,10 +259,12 @@ static void guest_of(struct pm_resolver *r, const struct pd_record *rec,
 static void message_of(struct pm_resolver *r, const struct pd_record *rec,
 		       const struct pd_asked *asked, struct pd_value *out)
 {
+	/* as the newest perf has it */
+	unsigned as = PD_TEXT_ARRAY_AS_KERNEL | PD_TEXT_CONVERSIONS;
 	struct pd_text text;
 
 	(void)asked;
-	if (!pm_message(r, rec, &text))
+	if (!pm_message(r, rec, as, &text))
 		return;
 	out->type = PD_STR;
 	out->s.p = text.p;

@@ -58,10 +58,12 @@ bool pm_chain_text(struct pm_resolver *resolver, const struct pd_record *rec,
 		   enum pd_machine_field field, struct pd_text *out);
 
 /*
- * What a tracepoint's sample says, as perf script shows it. Ends with a NUL; the resolver's until the next one. False: it is
- * none whose format is known, or no memory.
+ * Makes the text of a tracepoint's sample as perf script shows it, in the version of perf that `text` (enum pd_perf_text) is
+ * of. It ends with a NUL and is the resolver's until the next one. Returns false if the sample is of no tracepoint whose
+ * format is known, or without memory.
  */
-bool pm_message(struct pm_resolver *resolver, const struct pd_record *rec, struct pd_text *out);
+bool pm_message(struct pm_resolver *resolver, const struct pd_record *rec, unsigned text,
+		struct pd_text *out);
 
 /* The letter that a frame is annotated with; '\0': with none. */
 char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode);

@@ -65,9 +65,10 @@ struct pm_resolver {
 		struct pm_spot spot;
 	} own;
 	struct { /* of message.c */
-		struct pt_printer **
+		struct pd_printer **
 			printers; /* [n]: by the number of the recording; NULL: not needed yet */
 		size_t n;
+		unsigned text;		     /* of a version of perf: enum pd_perf_text */
 		const struct pd_record *rec; /* that is looked at */
 	} messages;
 	struct pm_called called[PM_CALLED];

@@ -123,7 +123,7 @@ void px_trace(struct px_line *line)
 {
 	struct pd_text text;
 
-	if (!pm_message(line->script->options.resolver, line->rec, &text))
+	if (!pm_message(line->script->options.resolver, line->rec, line->script->text, &text))
 		return;
 	while (text.n && text.p[text.n - 1] == '\n')
 		text.n--;

@@ -18,8 +18,6 @@ function version.text(host)
     "with zstd " .. core.zstd,
     "with elfutils " .. core.elfutils,
     core.demangles and "with libiberty" or "without libiberty: names of C++ and Rust stay mangled",
-    core.traceevent and "with libtraceevent " .. core.traceevent
-      or "without libtraceevent: messages of tracepoints are their fields, name=value",
     host.libedit and "with libedit " .. host.libedit
       or "without libedit: the prompt has no line editing and no history",
   }, "\n") .. "\n"

@@ -42,6 +42,12 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	  "the line of an address outside call chains is that of the function that others were "
 	  "inlined into",
 	  PD_TEXT_OUTERMOST_LINE, PD_PERF(7, 2), STILL },
+	{ "array_as_kernel",
+	  "__print_array() of a tracepoint's text is {0x1,0x2}, as the kernel prints it, not 1 2",
+	  PD_TEXT_ARRAY_AS_KERNEL, PD_PERF(6, 12), STILL },
+	{ "conversions",
+	  "%c of a tracepoint's text is a character, not \">c<\", and %zu has 64 bits, not 32",
+	  PD_TEXT_CONVERSIONS, PD_PERF(6, 12), STILL },
 	{ "plugin_texts",
 	  "texts of some tracepoints are those of libtraceevent's plugins, if it has them", 0,
 	  PD_PERF(6, 12), STILL },

@@ -24,7 +24,7 @@ enum pd_perf_text {
 	PD_TEXT_INLINED_ALWAYS = 1 << 11,
 	PD_TEXT_OUTERMOST_LINE = 1 << 12,
 	PD_TEXT_ARRAY_AS_KERNEL = 1 << 13,
-	PD_TEXT_CHARACTERS = 1 << 14,
+	PD_TEXT_CONVERSIONS = 1 << 14,
 };
 
 /* Versions are PD_PERF(6, 12). */

@@ -188,6 +188,10 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 	if (!v->size || !f->n || !*f->p || !strchr("diuxXospc", *f->p))
 		return pd_parse_refuse(&c->p, "a conversion that is not known");
 	v->type = *f->p == 'i' ? 'd' : *f->p;
+	if ((f->p[-1] == 'z' || f->p[-1] == 'Z') && !(c->p.text & PD_TEXT_CONVERSIONS)) {
+		v->size = 4;
+		v->type = v->type == 'd' ? 'u' : v->type;
+	}
 	f->p++;
 	f->n--;
 	if (v->type == 'p') {
@@ -198,7 +202,7 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 		f->p += n;
 		f->n -= n;
 	}
-	if (v->type == 'c' && !(c->p.text & PD_TEXT_CHARACTERS)) {
+	if (v->type == 'c' && !(c->p.text & PD_TEXT_CONVERSIONS)) {
 		/* libtraceevent that perf 6.1 has does not know it: it takes no argument */
 		*v = (struct pd_conversion){ .type = 0 };
 		step->text = (struct pd_text){ ">c<", 3 };
@@ -245,7 +249,7 @@ static bool make_steps(struct compiler *c)
 	size_t n = 2;
 
 	for (size_t i = 0; i < f.n; i++)
-		n += 2 * (f.p[i] == '%');
+		n += f.p[i] == '%' ? 2 : 0;
 	c->steps = pd_parse_get(&c->p, n * sizeof(*c->steps));
 	if (!room || !c->steps)
 		return false;

@@ -481,7 +481,7 @@ static bool parse_character(struct pd_parser *p, struct pd_node *x)
 	const char *c = p->t.p + 1;
 
 	pd_token_next(&p->t);
-	if (p->text & PD_TEXT_CHARACTERS)
+	if (p->text & PD_TEXT_CONVERSIONS)
 		return pd_parse_number(p, x, (unsigned char)*c);
 	*x = (struct pd_node){ .kind = PD_NODE_ATOM,
 			       .value = *c >= '0' && *c <= '9' ? (uint64_t)(*c - '0') : 0,

@@ -1,17 +1,15 @@
--- Print fmts and raw data that libtraceevent would read beyond its input, divide by zero or not end with.
-local core = require "perflua.core"
+-- Print fmts and raw data that ask for what is not there, divide by zero or nest without an end.
 local messages = require "spec.support.messages"
 local run = require "spec.cli.run"
 
-local failed = core.traceevent and "[FAILED TO PARSE]" or ""
+local failed = "[FAILED TO PARSE]"
 
 -- what is wrong with the format itself
 local refused = {
-  [["%d", 1 / 0]], [["%d", 4 / 2 * 0]], [["%d", 4 % (2 - 2)]], [["%d", REC->i / (REC->i - 5)]],
-  [["%d", REC->i / -REC->b]], [["%d", 7 / 0x0UL]], [["%d", 7 / 08]], [["%d", 7 % NONE]], [["%d", REC->none]],
+  [["%d", 1 / 0]], [["%d", 4 / 2 * 0]], [["%d", 7 / 0x0UL]], [["%d", 7 / 08]], [["%d", 7 % NONE]], [["%d", REC->none]],
   [["%s", __print_flags(REC->none, "|", { 1, "A" })]], [["%s", __print_symbolic(REC->i)]],
   [["%s", __print_symbolic(REC->i, { 1 })]], [["%d", REC->a[0][1] ]], [["%d", (REC->a[0])[1] ]],
-  [["%d", REC->i[REC->a + 1] ]], [["%d", __get_rel_dynamic_array_len(r)]], [["%d", __get_dynamic_array_len(i)]],
+  [["%d", REC->i[REC->a + 1] ]], [["%d", __get_dynamic_array_len(i)]],
   [["%s", __get_str(c)]], [["%s", __get_str(none)]], [["%s", __get_cpumask(l)]], [["%d", sizeof(none)]],
   [["%d", sizeof(REC->none)]], [["%d", sizeof(]], [["%d", REC->]], [["%d", REC]], [["%d"]], [["%d %d", REC->i]],
   [["%1000000d", REC->i]], [["%*.*d", 1, 2, REC->i]], [["%n", REC->i]], [["%ld%]], [["%]], [[]], [[REC->i]],
@@ -21,7 +19,7 @@ local refused = {
   [["%s", __print_hex(REC->d, 4)]],
   [["%s", __print_array((u8 *)REC->mac, 1, 1)]], [["%d", ({ int x = 1; x; })]], [["%s", LOCAL_PR_FMT]],
   [["%d", REC->i,]],
-  [["%*c", 3, REC->i]], "\"\1\"", "\"\255\"", "\"%d\", \1",
+  "\"\1\"", "\"\255\"", "\"%d\", \1",
   '"%d", ' .. ("("):rep(60000) .. "1", '"%d", ' .. ("("):rep(20000) .. "1" .. (")"):rep(20000),
   '"%d", ' .. ("-"):rep(3, " ") .. ("! "):rep(30000) .. "1", '"%d", 1' .. (" + 1"):rep(15000),
   '"' .. ("%d"):rep(1000) .. '"' .. (", 1"):rep(1000), '"' .. ("x"):rep(70000) .. '"',
@@ -39,6 +37,7 @@ local wrong = {
   { [["%s", __get_str(s)]], values = { s = { descriptor = 0xffff | 1 << 16 } } },
   { [["%s", __get_str(s)]], values = { s = { descriptor = 8 | 0xffff << 16 } } },
   { [["%s", __get_rel_str(r)]], values = { r = { descriptor = 0xffff } } },
+  { [["%d", REC->i / -REC->b]] }, { [["%d", REC->v % REC->i]], values = { i = 0 } },
   { [["%d", REC->i]], cut = 40 },
 }
 
