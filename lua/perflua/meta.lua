@@ -637,6 +637,7 @@ function PayloadRecord:data() end
 ---@field system string # Of a tracepoint: the subsystem, `sched`.
 ---@field fields any[] # Of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed, dynamic, common}`.
 ---@field print_fmt string # Of a tracepoint: how its text is formatted, as the kernel says it.
+---@field print_fmt_error string? # Of a tracepoint: where and why its `print_fmt` cannot be read; nil if it can.
 ---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
 ---@field size integer # Bytes of the attr as the recorder knew it.
 ---@field config integer # Which event of the PMU.

@@ -1,5 +1,6 @@
 -- Print fmts and raw data that ask for what is not there, divide by zero or nest without an end.
 local messages = require "spec.support.messages"
+local perflua = require "perflua"
 local run = require "spec.cli.run"
 
 local failed = "[FAILED TO PARSE]"
@@ -57,6 +58,21 @@ describe("the message of a sample", function()
       local got = messages.one(one)
       assert.are.equal(one[1] .. " b=", one[1] .. got:sub(1, 3))
     end
+  end)
+
+  it("has a reason, with its place in the print fmt, when the print fmt is none that can be", function()
+    for _, one in ipairs {
+      { [["%d", unknown(REC->i)]], "byte 7: a function that is not known" },
+      { [["%d", REC->i + REC->none]], "byte 21: there is no such field" },
+      { [["%d" " %n", REC->i, 2]], "byte 8: a conversion that is not known" },
+      { [["%d %u", REC->i]], "byte 5: a conversion has no argument" },
+      { [["%d", REC->i / 0]], "byte 17: a division by zero" },
+    } do
+      local file <close> = assert(perflua.open(messages.recording { { one[1] } }))
+      assert.are.equal("test:e1: print fmt, " .. one[2], file.events[1].print_fmt_error)
+    end
+    local file <close> = assert(perflua.open(messages.recording { { [["%d", REC->i]] } }))
+    assert.is_nil(file.events[1].print_fmt_error)
   end)
 
   it("says nothing beside", function()

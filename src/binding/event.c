@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "binding.h"
-#include "perfdata/tracepoint/tracepoint.h"
+#include "perfdata/tracepoint/message.h"
 
 /* User value 1: the File. */
 struct pl_event {
@@ -184,6 +184,17 @@ static int push_print_fmt(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
+static int push_print_fmt_error(lua_State *L, const struct pd_event *e)
+{
+	char why[512];
+
+	if (e->tracepoint && !pd_print_fmt_check(e->tracepoint, why, sizeof(why)))
+		lua_pushstring(L, why);
+	else
+		lua_pushnil(L);
+	return 1;
+}
+
 static const struct {
 	const char *name;
 	int (*push)(lua_State *L, const struct pd_event *e);
@@ -207,6 +218,8 @@ static const struct {
 	  "of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed, dynamic, common}`" },
 	{ "print_fmt", push_print_fmt, PD_STR,
 	  "of a tracepoint: how its text is formatted, as the kernel says it" },
+	{ "print_fmt_error", push_print_fmt_error, PD_STR,
+	  "of a tracepoint: where and why its `print_fmt` cannot be read; nil if it can" },
 };
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))

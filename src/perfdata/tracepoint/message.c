@@ -1,5 +1,6 @@
 #include "message.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fields_text.h"
@@ -230,13 +231,16 @@ bool pd_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoi
 	return true;
 }
 
-const char *pd_message_wrong(struct pd_printer *printer, const struct pd_tracepoint *tracepoint,
-			     size_t *at)
+bool pd_print_fmt_check(const struct pd_tracepoint *tracepoint, char *why, size_t size)
 {
-	const struct pd_program *program = find_program(printer, tracepoint);
+	struct pb_arena arena = { 0 };
+	const struct pd_program *program = pd_program_compile(&arena, tracepoint, ~0u);
+	bool ok = program && !program->wrong;
 
-	if (!program)
-		return "no memory";
-	*at = program->wrong_at;
-	return program->wrong;
+	if (!ok)
+		snprintf(why, size, "%s:%s: print fmt, byte %zu: %s", tracepoint->system,
+			 tracepoint->name, program ? program->wrong_at + 1 : 0,
+			 program ? program->wrong : "no memory");
+	pb_arena_deinit(&arena);
+	return ok;
 }

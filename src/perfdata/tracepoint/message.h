@@ -49,10 +49,9 @@ bool pd_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoi
 		const uint8_t *raw, uint32_t n, struct pd_text *out);
 
 /*
- * Says why a tracepoint's print format cannot be compiled, in a few words, and in *at which of
- * its bytes that is. NULL: it can be.
+ * Returns true if a tracepoint's print format can be compiled. Otherwise says in `why`, of `size` bytes, which tracepoint it
+ * is of, at which of its bytes, counted from 1, it is wrong, and what is.
  */
-const char *pd_message_wrong(struct pd_printer *printer, const struct pd_tracepoint *tracepoint,
-			     size_t *at);
+bool pd_print_fmt_check(const struct pd_tracepoint *tracepoint, char *why, size_t size);
 
 #endif

@@ -242,6 +242,16 @@ static char *take_text(struct compiler *c, struct pd_text *f, char *room)
 	return room;
 }
 
+/* Where in the print format a character of the format is, whose literals were put together. */
+static size_t find_place(const struct pd_parser *p, size_t at)
+{
+	struct pd_tokens t = { .next = p->tracepoint->print_fmt, .end = p->t.end };
+
+	for (pd_token_next(&t); t.type == PD_TOKEN_STRING && at >= t.n - 2; pd_token_next(&t))
+		at -= t.n - 2;
+	return (size_t)(t.p - p->tracepoint->print_fmt) + 1 + at;
+}
+
 static bool make_steps(struct compiler *c)
 {
 	struct pd_text f = c->format;
@@ -255,8 +265,12 @@ static bool make_steps(struct compiler *c)
 		return false;
 	while (f.n) {
 		if (*f.p == '%' && !(f.n > 1 && f.p[1] == '%')) {
-			if (!take_conversion(c, &f))
+			size_t at = (size_t)(f.p - c->format.p);
+
+			if (!take_conversion(c, &f)) {
+				c->p.why_at = find_place(&c->p, at);
 				return false;
+			}
 		} else {
 			room = take_text(c, &f, room);
 		}
