@@ -33,8 +33,11 @@ bool pd_parse_strings(struct pd_parser *p, struct pd_text *text);
 /* REC->field, from the name on. */
 bool pd_parse_field(struct pd_parser *p, struct pd_node *x);
 
-/* An operand; an operand and what operators follow it. */
+#define PD_MAX_NESTING 500 /* operands and operators inside one another */
+
+/* An operand; the operators that follow x, with their other operands; both. */
 bool pd_parse_operand(struct pd_parser *p, struct pd_node *x);
+bool pd_parse_operators(struct pd_parser *p, struct pd_node *x);
 bool pd_parse_expression(struct pd_parser *p, struct pd_node *x);
 
 /* Makes x an atom of this number, whose text is its digits. */
