@@ -13,10 +13,10 @@ end
 
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
-  { "base", "", "arena id_map map outcome producer progress vector" },
+  { "base", "", "arena cursor id_map map outcome producer progress vector" },
   { "perfdata/format", "base",
-    "attr cursor error event feature feature_decode fields format layout names perf_text print print_scalar record "
-    .. "regs rows sample value views" },
+    "attr error event feature feature_decode fields format layout names perf_text print print_scalar record "
+    .. "regs rows sample text value views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },

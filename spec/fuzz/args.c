@@ -25,9 +25,9 @@ static void put_attr(struct image *image)
 	put64(image, 0);
 }
 
-static void put_sample(struct image *image, struct pd_cursor *c)
+static void put_sample(struct image *image, struct pb_cursor *c)
 {
-	size_t n = pd_take8(c), left = pd_cursor_left(c);
+	size_t n = pb_take8(c), left = pb_cursor_left(c);
 	static const uint8_t zeros[8];
 	uint32_t fill;
 
@@ -39,7 +39,7 @@ static void put_sample(struct image *image, struct pd_cursor *c)
 	put16(image, (uint16_t)(8 + 4 + n + fill));
 	put32(image, (uint32_t)n);
 	if (n)
-		put(image, pd_take(c, n), n);
+		put(image, pb_take(c, n), n);
 	put(image, zeros, fill);
 }
 
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct image image = { .room = ROOM };
 	struct pd_text format;
 	char path[FUZZ_PATH];
-	struct pd_cursor c;
+	struct pb_cursor c;
 	size_t data_end, end;
 	int fd;
 
@@ -97,8 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	image.swap = bytes[0] & 1;
 	put_header(&image, ATTR, 0, PD_FEATURE_TRACING_DATA);
 	put_attr(&image);
-	pd_cursor_init(&c, bytes + 2 + format.n, n - 2 - format.n, false);
-	while (pd_cursor_left(&c))
+	pb_cursor_init(&c, bytes + 2 + format.n, n - 2 - format.n, false);
+	while (pb_cursor_left(&c))
 		put_sample(&image, &c);
 	data_end = image.n;
 	put_tracing(&image, bytes[0] & 2 ? 4 : 8, format);

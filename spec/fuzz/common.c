@@ -50,18 +50,18 @@ int fuzz_file(const uint8_t *bytes, size_t n, char path[FUZZ_PATH])
 
 void fuzz_split(const uint8_t *bytes, size_t n, struct fuzz_part *parts, size_t n_parts)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 
-	pd_cursor_init(&c, bytes, n, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	pb_cursor_init(&c, bytes, n, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	for (size_t i = 0; i + 1 < n_parts; i++)
-		parts[i].n = pd_take32(&c);
+		parts[i].n = pb_take32(&c);
 	parts[n_parts - 1].n = SIZE_MAX;
 	for (size_t i = 0; i < n_parts; i++) {
-		size_t left = pd_cursor_left(&c);
+		size_t left = pb_cursor_left(&c);
 
 		if (parts[i].n > left)
 			parts[i].n = left;
-		parts[i].bytes = pd_take(&c, parts[i].n);
+		parts[i].bytes = pb_take(&c, parts[i].n);
 	}
 }
 
@@ -153,7 +153,7 @@ static void count(struct pass *pass, const struct pd_session *session,
 	uint64_t sum = mix(rec->offset, rec->chunk_offset), time;
 
 	for (uint32_t i = 0; i + 8 <= rec->size; i += 8)
-		sum = mix(sum, pd_load64(rec->bytes + i, false));
+		sum = mix(sum, pb_load64(rec->bytes + i, false));
 	pass->records++;
 	pass->bytes += rec->size;
 	pass->samples += rec->type == PD_RECORD_SAMPLE;
@@ -217,7 +217,7 @@ static void read_features(struct pd_file *file)
 	for (size_t i = 0; i < file->n_features; i++) {
 		const struct pd_feature_section *section = &file->features[i];
 		const struct pd_feature *feature = pd_feature_by_bit(section->bit);
-		struct pd_cursor c;
+		struct pb_cursor c;
 		uint8_t *bytes = pd_file_feature_bytes(file, section->bit, &c);
 
 		if (bytes && feature)

@@ -90,13 +90,13 @@ void fuzz_feature(const struct pd_feature *feature, const uint8_t *bytes, size_t
 {
 	struct fuzz_output out = { .left = FUZZ_BUDGET };
 	struct reading_sink s;
-	struct pd_cursor c;
+	struct pb_cursor c;
 
 	sink_init(&s, &out);
-	pd_cursor_init(&c, bytes, n, context->swap);
+	pb_cursor_init(&c, bytes, n, context->swap);
 	if (feature->decode(&c, context, &s.sink))
 		FUZZ_CHECK(!s.depth && s.values == 1);
-	FUZZ_CHECK(pd_cursor_offset(&c) <= n);
+	FUZZ_CHECK(pb_cursor_offset(&c) <= n);
 }
 
 static void read_view(struct fuzz_output *out, const struct pd_view *view)

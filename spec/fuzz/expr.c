@@ -14,7 +14,7 @@ struct operand {
 };
 
 struct tree {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	const struct pd_names *names;
 	struct pq_node **all; /* every node that was made */
 	size_t n_all;
@@ -34,7 +34,7 @@ static struct pq_node *new_node(struct tree *tree, uint8_t op)
 	struct pq_node *node = calloc(1, sizeof(*node));
 
 	node->op = (enum pq_op)op;
-	node->kind = (enum pq_kind)(pd_take8(&tree->c) % (PQ_K_NIL + 1));
+	node->kind = (enum pq_kind)(pb_take8(&tree->c) % (PQ_K_NIL + 1));
 	tree->all[tree->n_all++] = node;
 	return node;
 }
@@ -54,43 +54,43 @@ static const struct pq_node *pop(struct tree *tree)
 	return operand->node;
 }
 
-static void take_text(struct pd_cursor *c, struct pq_value *out)
+static void take_text(struct pb_cursor *c, struct pq_value *out)
 {
-	size_t n = pd_take8(c), left = pd_cursor_left(c);
+	size_t n = pb_take8(c), left = pb_cursor_left(c);
 
 	out->type = PQ_TEXT;
 	out->size = (uint32_t)(n < left ? n : left);
-	out->p = (const char *)pd_take(c, out->size);
+	out->p = (const char *)pb_take(c, out->size);
 }
 
-static void take_value(struct pd_cursor *c, struct pq_value *out)
+static void take_value(struct pb_cursor *c, struct pq_value *out)
 {
-	switch (pd_take8(c) % 7) {
+	switch (pb_take8(c) % 7) {
 	case 0:
 		out->type = PQ_NIL;
 		break;
 	case 1:
 		out->type = PQ_BOOL;
-		out->u = pd_take8(c) & 1;
+		out->u = pb_take8(c) & 1;
 		break;
 	case 2:
 		out->type = PQ_INT;
-		out->i = (int8_t)pd_take8(c);
+		out->i = (int8_t)pb_take8(c);
 		break;
 	case 3:
 		out->type = PQ_INT;
-		out->u = pd_take64(c);
+		out->u = pb_take64(c);
 		break;
 	case 4:
 		out->type = PQ_FLOAT;
-		out->u = pd_take64(c);
+		out->u = pb_take64(c);
 		break;
 	default:
 		take_text(c, out);
 	}
 }
 
-static struct pq_value *take_values(struct pd_cursor *c, size_t n)
+static struct pq_value *take_values(struct pb_cursor *c, size_t n)
 {
 	struct pq_value *values = calloc(n + 1, sizeof(*values));
 
@@ -104,11 +104,11 @@ static struct pq_field *take_field(struct tree *tree)
 	struct pq_field *field = calloc(1, sizeof(*field));
 	uint8_t how;
 
-	field->name = pd_take16(&tree->c) % (tree->names->n + 1);
-	how = pd_take8(&tree->c);
+	field->name = pb_take16(&tree->c) % (tree->names->n + 1);
+	how = pb_take8(&tree->c);
 	field->n_steps = how % (PQ_MAX_STEPS + 1);
 	for (unsigned i = 0; i < field->n_steps; i++) {
-		uint8_t step = pd_take8(&tree->c);
+		uint8_t step = pb_take8(&tree->c);
 
 		field->steps[i].index = step % 16;
 		if (step >= 64)
@@ -122,9 +122,9 @@ static struct pq_field *take_field(struct tree *tree)
 	return field;
 }
 
-static uint8_t *take_events(struct pd_cursor *c)
+static uint8_t *take_events(struct pb_cursor *c)
 {
-	uint8_t *events = calloc(N_EVENTS, 1), mask = pd_take8(c);
+	uint8_t *events = calloc(N_EVENTS, 1), mask = pb_take8(c);
 
 	for (size_t i = 0; i < N_EVENTS; i++)
 		events[i] = mask >> i & 1;
@@ -133,7 +133,7 @@ static uint8_t *take_events(struct pd_cursor *c)
 
 static void take_node(struct tree *tree)
 {
-	uint8_t how = pd_take8(&tree->c);
+	uint8_t how = pb_take8(&tree->c);
 	struct pq_node *node = new_node(tree, how % (PQ_COUNT + 1));
 
 	tree->depth = 0;
@@ -151,7 +151,7 @@ static void take_node(struct tree *tree)
 		node->left = pop(tree);
 		break;
 	case PQ_IN:
-		node->n_set = pd_take8(&tree->c) % 16;
+		node->n_set = pb_take8(&tree->c) % 16;
 		node->set = take_values(&tree->c, node->n_set);
 		node->left = pop(tree);
 		break;
@@ -233,14 +233,14 @@ static uint8_t *record_of(const struct fuzz_part *body, struct pd_record *rec)
 	return bytes;
 }
 
-static void take_shape(struct pd_cursor *c, struct pd_shape *shape)
+static void take_shape(struct pb_cursor *c, struct pd_shape *shape)
 {
-	uint8_t how = pd_take8(c);
+	uint8_t how = pb_take8(c);
 
-	shape->sample_type = pd_take64(c);
-	shape->read_format = pd_take8(c);
-	shape->branch_sample_type = pd_take32(c);
-	shape->regs_user = shape->regs_intr = pd_take64(c);
+	shape->sample_type = pb_take64(c);
+	shape->read_format = pb_take8(c);
+	shape->branch_sample_type = pb_take32(c);
+	shape->regs_user = shape->regs_intr = pb_take64(c);
 	shape->swap = shape->big = how & 1;
 	shape->sample_id_all = how & 2;
 	shape->counters = how & 4;
@@ -258,25 +258,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct fuzz_part parts[3];
 	struct pd_layout *layout;
 	struct tree tree = { .names = &file.names };
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *body;
 
 	if (n < 8)
 		return 0;
 	fuzz_split(bytes, n, parts, 3);
-	pd_cursor_init(&c, parts[0].bytes, parts[0].n, false);
-	desc = pd_record_desc(pd_take8(&c) % PD_RECORD_TYPES);
+	pb_cursor_init(&c, parts[0].bytes, parts[0].n, false);
+	desc = pd_record_desc(pb_take8(&c) % PD_RECORD_TYPES);
 	take_shape(&c, &event.shape);
-	rec.misc = pd_take16(&c);
+	rec.misc = pb_take16(&c);
 	rec.type = desc ? desc->type : 0;
 	pd_names_init(&file.names);
 	layout = pd_layout_create(&file.names, &event.shape, desc);
 	rec.layout = layout;
 	body = record_of(&parts[2], &rec);
-	pd_cursor_init(&tree.c, parts[1].bytes, parts[1].n, false);
+	pb_cursor_init(&tree.c, parts[1].bytes, parts[1].n, false);
 	tree.all = calloc(MAX_NODES, sizeof(*tree.all));
 	tree.stack = calloc(MAX_NODES, sizeof(*tree.stack));
-	while (pd_cursor_left(&tree.c) && tree.n_all < MAX_NODES)
+	while (pb_cursor_left(&tree.c) && tree.n_all < MAX_NODES)
 		take_node(&tree);
 	run(tree.n ? tree.stack[tree.n - 1].node : NULL, &session, &rec);
 	destroy_tree(&tree);

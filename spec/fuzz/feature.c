@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct pd_feature_context context = { .tracing = NULL };
 	const struct pd_feature *table;
-	struct pd_cursor c;
+	struct pb_cursor c;
 	size_t rows, used = 0;
 
 	if (n < 2)
@@ -34,11 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	context.nr_cpus_avail = bytes[1] >> 1;
 	context.nr_cpus_online = context.nr_cpus_avail / 2;
 	fuzz_feature(&table[bytes[0] % rows], bytes + 2, n - 2, &context);
-	pd_cursor_init(&c, bytes + 2, n - 2, context.swap);
+	pb_cursor_init(&c, bytes + 2, n - 2, context.swap);
 	pd_feature_event_desc(&c, on_event, &used);
-	pd_cursor_init(&c, bytes + 2, n - 2, context.swap);
+	pb_cursor_init(&c, bytes + 2, n - 2, context.swap);
 	pd_feature_pmu_mappings(&c, on_pmu, &used);
-	pd_cursor_init(&c, bytes + 2, n - 2, context.swap);
+	pb_cursor_init(&c, bytes + 2, n - 2, context.swap);
 	pd_feature_group_desc(&c, on_group, &used);
 	return 0;
 }

@@ -29,19 +29,19 @@ static inline void put(struct image *image, const void *bytes, size_t n)
 
 static inline void put16(struct image *image, uint16_t v)
 {
-	v = pd_load16((const uint8_t *)&v, image->swap);
+	v = pb_load16((const uint8_t *)&v, image->swap);
 	put(image, &v, sizeof(v));
 }
 
 static inline void put32(struct image *image, uint32_t v)
 {
-	v = pd_load32((const uint8_t *)&v, image->swap);
+	v = pb_load32((const uint8_t *)&v, image->swap);
 	put(image, &v, sizeof(v));
 }
 
 static inline void put64(struct image *image, uint64_t v)
 {
-	v = pd_load64((const uint8_t *)&v, image->swap);
+	v = pb_load64((const uint8_t *)&v, image->swap);
 	put(image, &v, sizeof(v));
 }
 

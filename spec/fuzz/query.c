@@ -60,7 +60,7 @@ static const struct {
 
 /* What is asked, of a session. */
 struct query {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	const struct pd_session *session;
 	struct pq_field fields[MAX_NODES];
 	struct pq_node nodes[MAX_NODES];
@@ -86,7 +86,7 @@ static struct pq_node *new_node(struct query *q, enum pq_op op, enum pq_kind kin
 
 static struct pq_node *take_field(struct query *q)
 {
-	size_t i = pd_take8(&q->c) % N_FIELDS;
+	size_t i = pb_take8(&q->c) % N_FIELDS;
 	struct pq_field *field = &q->fields[q->n_nodes];
 	struct pq_node *node = new_node(q, PQ_FIELD, fields[i].kind);
 
@@ -121,13 +121,13 @@ static struct pq_node *text(struct query *q, const char *p)
 /* A field, or something of one. */
 static const struct pq_node *take_value(struct query *q)
 {
-	uint8_t how = pd_take8(&q->c) % 16;
+	uint8_t how = pb_take8(&q->c) % 16;
 	struct pq_node *left = take_field(q), *node = left;
 
 	if (how == 1) {
 		node = new_node(q, PQ_BUCKET, left->kind);
 		node->left = left;
-		node->right = constant(q, 1 + pd_take8(&q->c));
+		node->right = constant(q, 1 + pb_take8(&q->c));
 	} else if (how == 2) {
 		node = new_node(q, PQ_COUNT, PQ_K_UNSIGNED);
 		node->left = left;
@@ -146,16 +146,16 @@ static const struct pq_node *take_filter(struct query *q)
 {
 	struct pq_node *node = NULL, *left;
 
-	switch (pd_take8(&q->c) % 6) {
+	switch (pb_take8(&q->c) % 6) {
 	case 0:
 		node = new_node(q, PQ_PRESENT, PQ_K_BOOLEAN);
 		node->left = take_field(q);
-		node->negated = pd_take8(&q->c) & 1;
+		node->negated = pb_take8(&q->c) & 1;
 		break;
 	case 1:
 		node = new_node(q, PQ_GT, PQ_K_BOOLEAN);
 		node->left = take_field(q);
-		node->right = constant(q, pd_take8(&q->c));
+		node->right = constant(q, pb_take8(&q->c));
 		break;
 	case 2:
 		node = new_node(q, PQ_FIND, PQ_K_BOOLEAN);
@@ -176,7 +176,7 @@ static const struct pq_node *take_filter(struct query *q)
 
 static void take_measure(struct query *q, struct pq_measure *m)
 {
-	uint8_t how = pd_take8(&q->c);
+	uint8_t how = pb_take8(&q->c);
 
 	m->kind = how % (PQ_M_RATIO + 1);
 	if (m->kind != PQ_M_COUNT)
@@ -195,23 +195,23 @@ static void take_query(struct query *q, const struct fuzz_part *part,
 		       const struct pd_session *session)
 {
 	*q = (struct query){ .session = session };
-	pd_cursor_init(&q->c, part->bytes, part->n, false);
+	pb_cursor_init(&q->c, part->bytes, part->n, false);
 	for (int i = 0; i < 2; i++) {
-		uint8_t mask = pd_take8(&q->c);
+		uint8_t mask = pb_take8(&q->c);
 
 		q->events[i] = calloc(session->n_events + 1, 1);
 		for (size_t k = 0; k < session->n_events; k++)
 			q->events[i][k] = mask >> k % 8 & 1;
 	}
-	q->how = pd_take8(&q->c);
-	q->grouping.n_keys = pd_take8(&q->c) % (MAX_KEYS + 1);
-	q->grouping.n_measures = 1 + pd_take8(&q->c) % MAX_MEASURES;
+	q->how = pb_take8(&q->c);
+	q->grouping.n_keys = pb_take8(&q->c) % (MAX_KEYS + 1);
+	q->grouping.n_measures = 1 + pb_take8(&q->c) % MAX_MEASURES;
 	q->grouping.keys = q->keys;
 	q->grouping.measures = q->measures;
 	q->grouping.most = q->how & 32 ? 100 : 0;
 	for (size_t i = 0; i < q->grouping.n_keys; i++) {
 		q->keys[i].value = take_value(q);
-		if (pd_take8(&q->c) % 4 == 1)
+		if (pb_take8(&q->c) % 4 == 1)
 			q->keys[i].other = take_value(q);
 	}
 	for (size_t i = 0; i < q->grouping.n_measures; i++)

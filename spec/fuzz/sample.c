@@ -15,10 +15,10 @@
 static const char *const archs[] = { "x86_64",	"aarch64", "armv7l",	  "s390x",
 				     "ppc64le", "riscv64", "loongarch64", "none" };
 
-static void put_sample(struct image *image, struct pd_cursor *c)
+static void put_sample(struct image *image, struct pb_cursor *c)
 {
-	uint16_t how = pd_take16(c);
-	size_t left = pd_cursor_left(c), n = how & MAX_BODY;
+	uint16_t how = pb_take16(c);
+	size_t left = pb_cursor_left(c), n = how & MAX_BODY;
 
 	if (n > left)
 		n = left;
@@ -26,7 +26,7 @@ static void put_sample(struct image *image, struct pd_cursor *c)
 	put16(image, (uint16_t)(how >> 12));
 	put16(image, (uint16_t)(8 + n));
 	if (n)
-		put(image, pd_take(c, n), n);
+		put(image, pb_take(c, n), n);
 }
 
 static void put_arch(struct image *image, const char *arch)
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct image image = { .room = ROOM };
 	char path[FUZZ_PATH];
 	const char *paths[] = { path };
-	struct pd_cursor c;
+	struct pb_cursor c;
 	size_t end;
 	int fd;
 
@@ -54,9 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	put(&image, bytes + 1, ATTR);
 	put64(&image, 0);
 	put64(&image, 0);
-	pd_cursor_init(&c, bytes + 1 + ATTR, n - 1 - ATTR,
+	pb_cursor_init(&c, bytes + 1 + ATTR, n - 1 - ATTR,
 		       __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	while (pd_cursor_left(&c) >= 2)
+	while (pb_cursor_left(&c) >= 2)
 		put_sample(&image, &c);
 	end = image.n;
 	put_arch(&image, archs[bytes[0] >> 1 & 7]);

@@ -169,7 +169,7 @@ static inline const struct pd_event *find_event(struct counted *c, struct pd_rec
 
 	if (!at || at + 8 > rec->size)
 		return NULL;
-	id = pd_load64(rec->bytes + at, c->binder->file->swap);
+	id = pb_load64(rec->bytes + at, c->binder->file->swap);
 	met = &c->met[id % MET];
 	if (!met->event || met->id != id)
 		*met = (struct pd_met){ id, pd_event_at(c->binder, rec, at) };
@@ -189,7 +189,7 @@ static inline __attribute__((always_inline)) void add_one(struct pd_stat *stat,
 
 	rec->event = only || !sample ? only : find_event(c, rec);
 	if (sample && rec->event && rec->event->number < stat->n_events) {
-		uint64_t time = pd_load64(rec->bytes + c->time_at, swap);
+		uint64_t time = pb_load64(rec->bytes + c->time_at, swap);
 
 		t->times.first = time < t->times.first ? time : t->times.first;
 		t->times.last = time > t->times.last ? time : t->times.last;

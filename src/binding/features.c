@@ -17,7 +17,7 @@ static void push_decoded(lua_State *L, const struct decode *d)
 	struct pd_file *file = d->f->file;
 	struct pd_section at = d->section.at;
 	struct pd_error err;
-	struct pd_cursor c;
+	struct pb_cursor c;
 	struct pl_sink sink;
 	int top = lua_gettop(L);
 	uint8_t *bytes;
@@ -42,14 +42,15 @@ static void push_decoded(lua_State *L, const struct decode *d)
 	} else if (!d->feature) {
 		lua_pushlstring(L, (const char *)bytes, (size_t)at.size);
 	} else {
-		pd_cursor_init(&c, bytes, (size_t)at.size, file->swap);
+		pb_cursor_init(&c, bytes, (size_t)at.size, file->swap);
 		pl_sink_init(&sink, L);
 		if (!d->feature->decode(&c, &file->context, &sink.sink)) {
 			lua_settop(L, top + 1);
 			pd_file_damaged(
 				file, at.offset, at.size,
-				"feature %s: found bytes that are not one, after %zu of %zu",
-				d->feature->name, pd_cursor_offset(&c), (size_t)at.size);
+				"feature %s: found bytes that are not one: %s after %zu of %zu",
+				d->feature->name, c.reason ? c.reason : "another value",
+				pb_cursor_offset(&c), (size_t)at.size);
 			lua_pushnil(L);
 		}
 	}

@@ -62,7 +62,7 @@ void pm_binaries_deinit(struct pm_binaries *b)
 /* A feature that is a string, to be freed; NULL: the recording does not have it. */
 static char *feature_text(struct pd_file *file, unsigned bit)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
 	const uint8_t *text;
 	char *copy = NULL;
@@ -70,8 +70,8 @@ static char *feature_text(struct pd_file *file, unsigned bit)
 
 	if (!bytes)
 		return NULL;
-	n = pd_take32(&c);
-	text = pd_take(&c, n);
+	n = pb_take32(&c);
+	text = pb_take(&c, n);
 	if (text && n)
 		copy = strndup((const char *)text, n);
 	free(bytes);

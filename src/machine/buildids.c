@@ -202,7 +202,7 @@ bool pm_buildids_read(struct pm_buildids *ids, struct pd_file *file, uint32_t sy
 		.ids = ids,
 		.system = system,
 	};
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_BUILD_ID, &c);
 
 	if (!bytes)

@@ -6,7 +6,7 @@
 #define PERFLUA_MACHINE_NAMES_H
 
 #include "base/map.h"
-#include "perfdata/format/cursor.h"
+#include "perfdata/format/text.h"
 
 struct pm_names {
 	struct pb_map by_text; /* of texts */

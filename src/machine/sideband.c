@@ -79,9 +79,9 @@ static inline __attribute__((always_inline)) void skip_row(struct pd_run *run, b
 {
 	struct pd_run r = *run;
 
-	while (pd_run_has(&r, swap) && pd_load32(r.at, swap) == PD_RECORD_SAMPLE) {
+	while (pd_run_has(&r, swap) && pb_load32(r.at, swap) == PD_RECORD_SAMPLE) {
 		last->bytes = r.at;
-		pd_run_skip(&r, pd_load16(r.at + 6, swap));
+		pd_run_skip(&r, pb_load16(r.at + 6, swap));
 	}
 	*run = r;
 	if (last->bytes)

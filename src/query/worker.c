@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) bool enter(struct pq_worker *w,
 		pd_bind(binder, rec);
 		return pq_fields_enter(&w->fields, rec);
 	}
-	id = pd_load64(rec->bytes + at, binder->file->swap);
+	id = pb_load64(rec->bytes + at, binder->file->swap);
 	met = &w->met[id % PQ_MET];
 	if (met->id == id && met->bound) {
 		rec->event = met->bound->event;
@@ -86,10 +86,10 @@ static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w
 
 	pd_run_begin(&run, reader);
 	while (ok && pd_run_has(&run, swap)) {
-		rec.type = pd_load32(run.at, swap);
-		rec.size = pd_load16(run.at + 6, swap);
+		rec.type = pb_load32(run.at, swap);
+		rec.size = pb_load16(run.at + 6, swap);
 		if (pd_types_has(&want, rec.type)) {
-			rec.misc = pd_load16(run.at + 4, swap);
+			rec.misc = pb_load16(run.at + 4, swap);
 			rec.bytes = run.at;
 			ok = enter(w, binder, &rec) && pq_worker_take_entered(w, &rec);
 		}

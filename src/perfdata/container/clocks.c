@@ -23,16 +23,16 @@ static int64_t clock_of(const struct pd_file *file)
 /* ns between the epoch and the zero of the clock, from CLOCK_DATA: {u32 version, clockid; u64 wall, clock}. */
 static bool zero_of(struct pd_file *file, int64_t *zero)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_CLOCK_DATA, &c);
 	uint64_t wall, time;
 
 	if (!bytes)
 		return false;
-	pd_take32(&c);
-	pd_take32(&c);
-	wall = pd_take64(&c);
-	time = pd_take64(&c);
+	pb_take32(&c);
+	pb_take32(&c);
+	wall = pb_take64(&c);
+	time = pb_take64(&c);
 	*zero = (int64_t)(wall - time);
 	free(bytes);
 	return !c.failed;
@@ -41,15 +41,15 @@ static bool zero_of(struct pd_file *file, int64_t *zero)
 /* Text of a feature, NULL if absent: u32 length, then as many bytes. In memory of the caller's. */
 static char *text_of(struct pd_file *file, unsigned bit)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
 	char *text = NULL;
 
 	if (bytes) {
 		struct pd_text t;
 
-		pd_take32(&c);
-		t = pd_text_in(c.pos, pd_cursor_left(&c));
+		pb_take32(&c);
+		t = pd_text_in(c.pos, pb_cursor_left(&c));
 		text = strndup(t.p, t.n);
 	}
 	free(bytes);

@@ -35,19 +35,19 @@ static void on_group(void *arg, uint32_t leader, uint32_t members, struct pd_tex
 
 static void read_machine(struct pd_file *file)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_NRCPUS, &c);
 	uint32_t e_machine = 0;
 	char arch[32] = "";
 
 	if (bytes) {
-		file->context.nr_cpus_avail = pd_take32(&c);
-		file->context.nr_cpus_online = pd_take32(&c);
+		file->context.nr_cpus_avail = pb_take32(&c);
+		file->context.nr_cpus_online = pb_take32(&c);
 		free(bytes);
 	}
 	bytes = pd_file_feature_bytes(file, PD_FEATURE_E_MACHINE, &c);
 	if (bytes) {
-		e_machine = pd_take32(&c);
+		e_machine = pb_take32(&c);
 		free(bytes);
 	}
 	bytes = pd_file_feature_bytes(file, PD_FEATURE_ARCH, &c);
@@ -66,13 +66,13 @@ static void read_machine(struct pd_file *file)
 
 static void read_times(struct pd_file *file)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_SAMPLE_TIME, &c);
 
 	if (!bytes)
 		return;
-	file->times.first = pd_take64(&c);
-	file->times.last = pd_take64(&c);
+	file->times.first = pb_take64(&c);
+	file->times.last = pb_take64(&c);
 	/* both zero: the recorder made no pass of its own over the samples */
 	file->times.known = !c.failed && file->times.last != 0;
 	free(bytes);
@@ -212,7 +212,7 @@ static bool make_layouts(struct pd_file *file)
 
 bool pd_describe(struct pd_file *file, struct pd_error *err)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes;
 	bool ok = true;
 

@@ -95,12 +95,12 @@ static bool list(struct pd_file *file, struct pd_error *err)
 
 bool pd_directory_read(struct pd_file *file, struct pd_error *err)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_DIR_FORMAT, &c);
 	uint64_t version = 0;
 
 	if (bytes)
-		version = pd_take64(&c);
+		version = pb_take64(&c);
 	else if (!file->complete || pd_file_feature(file, PD_FEATURE_DIR_FORMAT))
 		version = DIR_VERSION; /* what says so was never written, or is lost */
 	free(bytes);

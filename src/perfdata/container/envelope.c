@@ -34,7 +34,7 @@ static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_erro
 	static const uint8_t sizes[] = { 80, 88, 96, 112, 120 };
 
 	for (unsigned swap = 0; swap < 2; swap++) {
-		uint64_t stride = pd_load64(header + 16, swap);
+		uint64_t stride = pb_load64(header + 16, swap);
 
 		for (size_t i = 0; i < sizeof(sizes); i++) {
 			if (stride != sizes[i])
@@ -45,7 +45,7 @@ static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_erro
 		}
 	}
 	return unread(file, err, 16, "size of an attr in a PERFFILE",
-		      pd_load64(header + 16, false), sizes[0]);
+		      pb_load64(header + 16, false), sizes[0]);
 }
 
 /* What people give instead of a recording, by its first bytes. */
@@ -168,7 +168,7 @@ static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_sec
 	if (event->ids && pd_file_read(file, ids, event->ids, NULL))
 		n = (size_t)ids.size / 8;
 	for (; event->n_ids < n; event->n_ids++)
-		event->ids[event->n_ids] = pd_load64((const uint8_t *)&event->ids[event->n_ids],
+		event->ids[event->n_ids] = pb_load64((const uint8_t *)&event->ids[event->n_ids],
 						     file->swap);
 }
 
@@ -177,12 +177,12 @@ static void add_event(struct pd_file *file, const uint8_t *entry, size_t stride,
 {
 	struct pd_event *event = &file->events[file->n_events];
 	struct pd_section ids;
-	struct pd_cursor c;
+	struct pb_cursor c;
 
 	pd_attr_parse(&event->attr, entry, stride - IDS_ENTRY, file->swap, file->big);
-	pd_cursor_init(&c, entry + stride - IDS_ENTRY, IDS_ENTRY, file->swap);
-	ids.offset = pd_take64(&c);
-	ids.size = pd_take64(&c);
+	pb_cursor_init(&c, entry + stride - IDS_ENTRY, IDS_ENTRY, file->swap);
+	ids.offset = pb_take64(&c);
+	ids.size = pb_take64(&c);
 	event->recorded_with = &file->ids;
 	event->index = event->leader = (uint32_t)file->n_events++;
 	event->n_members = 1;
@@ -272,7 +272,7 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 	uint64_t at = file->data.offset + file->data.size;
 	size_t n = 0, got;
 	uint8_t table[PD_FEATURES * 16];
-	struct pd_cursor c;
+	struct pb_cursor c;
 
 	for (unsigned bit = 0; bit < PD_FEATURES; bit++)
 		n += feature_bit(file, bitmap, bit, width);
@@ -289,15 +289,15 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 			"%zu for %zu features",
 			got, n * 16, n);
 	}
-	pd_cursor_init(&c, table, got, file->swap);
-	for (unsigned bit = 0; bit < PD_FEATURES && pd_cursor_left(&c) >= 16; bit++) {
+	pb_cursor_init(&c, table, got, file->swap);
+	for (unsigned bit = 0; bit < PD_FEATURES && pb_cursor_left(&c) >= 16; bit++) {
 		struct pd_feature_section *s = &file->features[file->n_features];
 
 		if (!feature_bit(file, bitmap, bit, width))
 			continue;
 		s->bit = bit;
-		s->at.offset = pd_take64(&c);
-		s->at.size = pd_take64(&c);
+		s->at.offset = pb_take64(&c);
+		s->at.size = pb_take64(&c);
 		/* a writer that failed leaves zeros; sections that only say "yes" are empty too */
 		file->n_features++;
 	}
@@ -308,18 +308,18 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 static bool read_sections(struct pd_file *file, const uint8_t *header, size_t size,
 			  struct pd_error *err)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	struct pd_section attrs;
 	uint64_t stride;
 
-	pd_cursor_init(&c, header + 16, size - 16, file->swap);
-	stride = pd_take64(&c);
-	attrs.offset = pd_take64(&c);
-	attrs.size = pd_take64(&c);
-	file->data.offset = pd_take64(&c);
-	file->data.size = pd_take64(&c);
-	file->event_types.offset = pd_take64(&c);
-	file->event_types.size = pd_take64(&c);
+	pb_cursor_init(&c, header + 16, size - 16, file->swap);
+	stride = pb_take64(&c);
+	attrs.offset = pb_take64(&c);
+	attrs.size = pb_take64(&c);
+	file->data.offset = pb_take64(&c);
+	file->data.size = pb_take64(&c);
+	file->event_types.offset = pb_take64(&c);
+	file->event_types.size = pb_take64(&c);
 
 	if (stride < PD_ATTR_MIN + IDS_ENTRY || stride > MAX_ATTR_STRIDE)
 		return unread(file, err, 16, "size of an attr entry (at least)", stride,
@@ -358,10 +358,10 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 static bool is_pipe(struct pd_file *file, const uint8_t *header)
 {
 	if (file->version == 1) {
-		file->swap = pd_load64(header + 8, true) == PIPE_HEADER_SIZE;
+		file->swap = pb_load64(header + 8, true) == PIPE_HEADER_SIZE;
 		file->big = file->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	}
-	return pd_load64(header + 8, file->swap) == PIPE_HEADER_SIZE;
+	return pb_load64(header + 8, file->swap) == PIPE_HEADER_SIZE;
 }
 
 bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
@@ -391,11 +391,11 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 				   &got, err))
 			return false;
 	}
-	size = pd_load64(header + 8, file->swap);
+	size = pb_load64(header + 8, file->swap);
 	if (file->version == 1) {
 		if (!v1_order(file, header, err))
 			return false;
-		size = pd_load64(header + 8, file->swap);
+		size = pb_load64(header + 8, file->swap);
 	}
 	if (size != HEADER_SIZE && size != HEADER_SIZE_BARE)
 		return unread(file, err, 8, "header size", size, HEADER_SIZE);

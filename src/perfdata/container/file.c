@@ -139,7 +139,7 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
 	return true;
 }
 
-uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cursor *c)
+uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cursor *c)
 {
 	const struct pd_feature_section *s = pd_file_feature(file, bit);
 	uint8_t *bytes = NULL;
@@ -153,7 +153,7 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cur
 		}
 	}
 	if (bytes)
-		pd_cursor_init(c, bytes, (size_t)s->at.size, file->swap);
+		pb_cursor_init(c, bytes, (size_t)s->at.size, file->swap);
 	return bytes;
 }
 

@@ -142,7 +142,7 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
  * What a feature holds, in memory of the caller's, and a cursor over it; NULL if it is absent or cannot
  * be read.
  */
-uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pd_cursor *c);
+uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cursor *c);
 
 /* Sets the array of the file's events, which its table of ids points to as well. */
 static inline void pd_file_set_events(struct pd_file *file, struct pd_event *events)

@@ -84,7 +84,7 @@ static void name_from_event_types(struct pd_file *file)
 {
 	struct pd_section at = file->event_types;
 	struct namings names = { 0 };
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes;
 
 	if (!at.size || at.offset > file->input.size || at.size > file->input.size - at.offset)
@@ -98,11 +98,11 @@ static void name_from_event_types(struct pd_file *file)
 	bytes = pd_section_alloc(at);
 	names.list = calloc((size_t)(at.size / EVENT_TYPE_ENTRY) + 1, sizeof(*names.list));
 	if (bytes && pd_file_read(file, at, bytes, NULL)) {
-		pd_cursor_init(&c, bytes, (size_t)at.size, file->swap);
-		while (pd_cursor_left(&c) >= EVENT_TYPE_ENTRY) {
-			uint64_t id = pd_take64(&c);
+		pb_cursor_init(&c, bytes, (size_t)at.size, file->swap);
+		while (pb_cursor_left(&c) >= EVENT_TYPE_ENTRY) {
+			uint64_t id = pb_take64(&c);
 
-			add_naming(&names, id, pd_text_in(pd_take(&c, 64), 64));
+			add_naming(&names, id, pd_text_in(pb_take(&c, 64), 64));
 		}
 		sort_names(&names);
 		for (size_t i = 0; i < file->n_events; i++)
@@ -142,14 +142,14 @@ static void name_from_formats(struct pd_file *file)
 /* Names what is left as perf does when it has only the attr. */
 static bool name_from_attrs(struct pd_file *file)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	struct namings pmus = { 0 };
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_PMU_MAPPINGS, &c);
 	bool ok = true;
 
 	if (bytes) {
 		/* an entry is at least 8 bytes: a type and the length of its name */
-		pmus.list = calloc(pd_cursor_left(&c) / 8 + 1, sizeof(*pmus.list));
+		pmus.list = calloc(pb_cursor_left(&c) / 8 + 1, sizeof(*pmus.list));
 		pd_feature_pmu_mappings(&c, on_pmu, &pmus);
 		sort_names(&pmus);
 	}
@@ -174,7 +174,7 @@ static bool name_from_attrs(struct pd_file *file)
 
 bool pd_events_name(struct pd_file *file)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_EVENT_DESC, &c);
 
 	if (bytes)

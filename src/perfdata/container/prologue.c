@@ -45,7 +45,7 @@ static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
  * struct perf_record_header_attr: the attr, then its ids up to the end of the record. False: no memory.
  * *out stays NULL where there is no attr.
  */
-static bool take_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset,
+static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset,
 		      struct pd_event **out)
 {
 	struct pd_event *event;
@@ -54,13 +54,13 @@ static bool take_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset
 	size_t n;
 
 	if (file->n_events >= MAX_EVENTS || (file->session && file->n_events == file->room) ||
-	    !pd_attr_parse(&attr, c->pos, pd_cursor_left(c), file->swap, file->big)) {
+	    !pd_attr_parse(&attr, c->pos, pb_cursor_left(c), file->swap, file->big)) {
 		pd_file_damaged(file, offset, 0,
 				"header_attr: found no attr or too many, expected one");
 		return true;
 	}
-	pd_take(c, attr.size);
-	n = pd_cursor_left(c) / 8;
+	pb_take(c, attr.size);
+	n = pb_cursor_left(c) / 8;
 	ids = n ? malloc(n * 8) : NULL;
 	event = n && !ids ? NULL : pd_file_add_event(file);
 	if (!event) {
@@ -71,7 +71,7 @@ static bool take_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset
 	event->offset = offset;
 	event->ids = ids;
 	while (event->n_ids < n)
-		ids[event->n_ids++] = pd_take64(c);
+		ids[event->n_ids++] = pb_take64(c);
 	*out = event;
 	return true;
 }
@@ -84,7 +84,7 @@ static bool enter_ids(struct pd_file *file, const struct pd_event *event)
 	return true;
 }
 
-static bool on_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+static bool on_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
 	struct pd_event *event = NULL;
 
@@ -92,10 +92,10 @@ static bool on_attr(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
 }
 
 /* A record of size 16, without data, ends the features; its number is the writer's last one. */
-static bool on_feature(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+static bool on_feature(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
-	uint64_t bit = pd_take64(c);
-	size_t n = pd_cursor_left(c);
+	uint64_t bit = pb_take64(c);
+	size_t n = pb_cursor_left(c);
 
 	return n == 0 || keep_feature(file, bit, offset + HEADER + 8, c->pos, n);
 }
@@ -116,10 +116,10 @@ static bool set_text(char **to, struct pd_text text)
 	return true;
 }
 
-static bool on_event_update(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+static bool on_event_update(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
-	uint64_t type = pd_take64(c), id = pd_take64(c);
-	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
+	uint64_t type = pb_take64(c), id = pb_take64(c);
+	struct pd_text text = pd_text_in(c->pos, pb_cursor_left(c));
 	uint32_t index = pb_id_map_find(&file->ids.map, id);
 	struct pd_event *event;
 	double scale;
@@ -134,8 +134,8 @@ static bool on_event_update(struct pd_file *file, struct pd_cursor *c, uint64_t 
 	}
 	if (type == UPDATE_UNIT && text.n)
 		return set_text(&event->unit, text);
-	if (type == UPDATE_SCALE && pd_cursor_left(c) >= 8) {
-		uint64_t bits = pd_take64(c);
+	if (type == UPDATE_SCALE && pb_cursor_left(c) >= 8) {
+		uint64_t bits = pb_take64(c);
 
 		memcpy(&scale, &bits, sizeof(scale));
 		event->scale = scale;
@@ -144,10 +144,10 @@ static bool on_event_update(struct pd_file *file, struct pd_cursor *c, uint64_t 
 }
 
 /* Recorders before Linux 3.4: names of tracepoints by config. */
-static bool on_event_type(struct pd_file *file, struct pd_cursor *c, uint64_t offset)
+static bool on_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
-	uint64_t config = pd_take64(c);
-	struct pd_text name = pd_text_in(c->pos, pd_cursor_left(c));
+	uint64_t config = pb_take64(c);
+	struct pd_text name = pd_text_in(c->pos, pb_cursor_left(c));
 
 	(void)offset;
 	for (size_t i = 0; i < file->n_events && name.n; i++) {
@@ -167,7 +167,7 @@ static bool on_event_type(struct pd_file *file, struct pd_cursor *c, uint64_t of
 static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
 			   struct pd_error *err)
 {
-	uint32_t n = size >= 12 ? pd_load32(b->pos + HEADER, file->swap) : 0;
+	uint32_t n = size >= 12 ? pb_load32(b->pos + HEADER, file->swap) : 0;
 	int got;
 
 	if (n > pd_blocks_left(b) - size)
@@ -230,7 +230,7 @@ static void forget_last_event(struct pd_file *file)
 }
 
 /* An attr that is met again, by another pass, is an event already. */
-static bool late_attr(struct pd_file *file, struct pd_cursor *c, const struct pd_record *rec)
+static bool late_attr(struct pd_file *file, struct pb_cursor *c, const struct pd_record *rec)
 {
 	size_t n = file->n_events;
 	struct pd_event *event = NULL;
@@ -256,7 +256,7 @@ static bool late_attr(struct pd_file *file, struct pd_cursor *c, const struct pd
 	return false;
 }
 
-static bool late_feature(struct pd_file *file, struct pd_cursor *c, const struct pd_record *rec)
+static bool late_feature(struct pd_file *file, struct pb_cursor *c, const struct pd_record *rec)
 {
 	size_t n = file->n_features;
 
@@ -268,7 +268,7 @@ static bool late_feature(struct pd_file *file, struct pd_cursor *c, const struct
 }
 
 /* The table of build-ids in a file holds the very records that a pipe has one by one. */
-static bool late_build_id(struct pd_file *file, struct pd_cursor *c,
+static bool late_build_id(struct pd_file *file, struct pb_cursor *c,
 			  const struct pd_record *rec)
 {
 	struct pd_feature_section *s;
@@ -290,7 +290,7 @@ static bool late_build_id(struct pd_file *file, struct pd_cursor *c,
 	return true;
 }
 
-static bool late_event_update(struct pd_file *file, struct pd_cursor *c,
+static bool late_event_update(struct pd_file *file, struct pb_cursor *c,
 			      const struct pd_record *rec)
 {
 	return on_event_update(file, c, rec->offset);
@@ -301,27 +301,27 @@ static bool same_text(const char *text, struct pd_text other)
 	return text && strlen(text) == other.n && memcmp(text, other.p, other.n) == 0;
 }
 
-static bool knows_attr(const struct pd_file *file, struct pd_cursor *c,
+static bool knows_attr(const struct pd_file *file, struct pb_cursor *c,
 		       const struct pd_record *rec)
 {
 	(void)c;
 	return file->n_events && file->events[file->n_events - 1].offset >= rec->offset;
 }
 
-static bool knows_feature(const struct pd_file *file, struct pd_cursor *c,
+static bool knows_feature(const struct pd_file *file, struct pb_cursor *c,
 			  const struct pd_record *rec)
 {
-	uint64_t bit = pd_take64(c);
+	uint64_t bit = pb_take64(c);
 
 	(void)rec;
-	return !pd_cursor_left(c) || bit >= PD_FEATURES || pd_file_feature(file, (unsigned)bit);
+	return !pb_cursor_left(c) || bit >= PD_FEATURES || pd_file_feature(file, (unsigned)bit);
 }
 
-static bool knows_event_update(const struct pd_file *file, struct pd_cursor *c,
+static bool knows_event_update(const struct pd_file *file, struct pb_cursor *c,
 			       const struct pd_record *rec)
 {
-	uint64_t type = pd_take64(c), id = pd_take64(c);
-	struct pd_text text = pd_text_in(c->pos, pd_cursor_left(c));
+	uint64_t type = pb_take64(c), id = pb_take64(c);
+	struct pd_text text = pd_text_in(c->pos, pb_cursor_left(c));
 	uint32_t index = pb_id_map_find(&file->ids.map, id);
 	const struct pd_event *event;
 	uint64_t bits;
@@ -336,16 +336,16 @@ static bool knows_event_update(const struct pd_file *file, struct pd_cursor *c,
 	case UPDATE_UNIT:
 		return !text.n || same_text(event->unit, text);
 	case UPDATE_SCALE:
-		if (pd_cursor_left(c) < 8)
+		if (pb_cursor_left(c) < 8)
 			return true;
-		bits = pd_take64(c);
+		bits = pb_take64(c);
 		return memcmp(&event->scale, &bits, sizeof(bits)) == 0;
 	default:
 		return true;
 	}
 }
 
-static bool knows_build_id(const struct pd_file *file, struct pd_cursor *c,
+static bool knows_build_id(const struct pd_file *file, struct pb_cursor *c,
 			   const struct pd_record *rec)
 {
 	const struct pd_feature_section *s = pd_file_feature(file, PD_FEATURE_BUILD_ID);
@@ -363,13 +363,13 @@ static bool knows_build_id(const struct pd_file *file, struct pd_cursor *c,
 static const struct taker {
 	uint32_t type;
 	bool in_files; /* not only in pipe mode do late ones count */
-	bool (*take)(struct pd_file *file, struct pd_cursor *c, uint64_t offset);
+	bool (*take)(struct pd_file *file, struct pb_cursor *c, uint64_t offset);
 	/* the same for one whose payload lies behind it: as take_next() */
 	int (*take_payload)(struct pd_file *file, struct pd_blocks *b, uint32_t size,
 			    struct pd_error *err);
-	bool (*take_late)(struct pd_file *file, struct pd_cursor *c,
+	bool (*take_late)(struct pd_file *file, struct pb_cursor *c,
 			  const struct pd_record *rec);
-	bool (*knows)(const struct pd_file *file, struct pd_cursor *c,
+	bool (*knows)(const struct pd_file *file, struct pb_cursor *c,
 		      const struct pd_record *rec);
 } takers[] = {
 	{ PD_RECORD_HEADER_ATTR, false, on_attr, NULL, late_attr, knows_attr },
@@ -394,13 +394,13 @@ static int take_next(struct pd_file *file, struct pd_blocks *b, struct pd_error 
 {
 	const struct taker *taker;
 	int got = pd_blocks_fill(b, HEADER, err);
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint32_t size;
 
 	if (got <= 0)
 		return got;
-	taker = taker_of(pd_load32(b->pos, file->swap));
-	size = pd_load16(b->pos + 6, file->swap);
+	taker = taker_of(pb_load32(b->pos, file->swap));
+	size = pb_load16(b->pos + 6, file->swap);
 	if (!taker || (!taker->take && !taker->take_payload) || size < HEADER)
 		return 0;
 	got = pd_blocks_fill(b, size, err);
@@ -408,7 +408,7 @@ static int take_next(struct pd_file *file, struct pd_blocks *b, struct pd_error 
 		return got;
 	if (taker->take_payload)
 		return taker->take_payload(file, b, size, err);
-	pd_cursor_init(&c, b->pos + HEADER, size - HEADER, file->swap);
+	pb_cursor_init(&c, b->pos + HEADER, size - HEADER, file->swap);
 	if (!taker->take(file, &c, b->offset)) {
 		pd_error_set(err, "ENOMEM", file->path, b->offset, "no memory");
 		return -1;
@@ -434,19 +434,19 @@ bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
 
 /* Returns who takes a record behind the prologue, and a cursor on its body; NULL: nobody. */
 static const struct taker *late_taker(const struct pd_file *file, const struct pd_record *rec,
-				      struct pd_cursor *c)
+				      struct pb_cursor *c)
 {
 	const struct taker *taker = taker_of(rec->type);
 
 	if (!taker || !taker->take_late || !(file->pipe || taker->in_files))
 		return NULL;
-	pd_cursor_init(c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
+	pb_cursor_init(c, rec->bytes + HEADER, rec->size - HEADER, file->swap);
 	return taker;
 }
 
 bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	const struct taker *taker = late_taker(file, rec, &c);
 
 	return !taker || taker->take_late(file, &c, rec);
@@ -454,7 +454,7 @@ bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
 
 bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	const struct taker *taker = late_taker(file, rec, &c);
 
 	return !taker || taker->knows(file, &c, rec);

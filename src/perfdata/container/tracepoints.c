@@ -22,7 +22,7 @@ static struct pd_section of_simpleperf(struct pd_file *file)
 	if (file->pipe || file->data.size < HEAD || !pd_file_read(file, head, bytes, NULL))
 		return none;
 	pd_record_header(&rec, bytes, file->swap, file->simpleperf);
-	n = pd_load32(bytes + 8, file->swap);
+	n = pb_load32(bytes + 8, file->swap);
 	if ((rec.type != SIMPLEPERF_TRACING_DATA && rec.type != PD_RECORD_TRACING_DATA) ||
 	    rec.size < HEAD || rec.size > file->data.size || n > rec.size - HEAD)
 		return none;
@@ -33,7 +33,7 @@ static struct pd_section of_simpleperf(struct pd_file *file)
 static uint8_t *bytes_of(struct pd_file *file, const struct pd_feature_section *section,
 			 struct pd_section at)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 	uint8_t *bytes;
 
 	if (section)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cursor.h"
+#include "text.h"
 #include "format.h"
 
 /* When a script sees a member: several share a place, and what it means depends on the event. */
@@ -137,11 +137,11 @@ static uint64_t load(const uint8_t *p, unsigned width, bool swap)
 {
 	switch (width) {
 	case 2:
-		return pd_load16(p, swap);
+		return pb_load16(p, swap);
 	case 4:
-		return pd_load32(p, swap);
+		return pb_load32(p, swap);
 	default:
-		return pd_load64(p, swap);
+		return pb_load64(p, swap);
 	}
 }
 
@@ -194,14 +194,14 @@ bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool
 
 	if (size < PD_ATTR_MIN)
 		return false;
-	own = pd_load32(bytes + 4, swap);
+	own = pb_load32(bytes + 4, swap);
 	if (size > own) /* every version has the first 64 bytes, whatever this one says */
 		size = own < PD_ATTR_MIN ? PD_ATTR_MIN : own;
 	for (const struct attr_row *row = rows; row < rows + N_ROWS; row++)
 		if (!row->bits && row->at + (size_t)row->width <= size)
 			set(&parsed, row->member, row->width,
 			    load(bytes + row->at, row->width, swap));
-	parsed.flags = pd_load64(bytes + FLAGS_AT, swap);
+	parsed.flags = pb_load64(bytes + FLAGS_AT, swap);
 	if (!own)
 		parsed.size = PD_ATTR_MIN;
 	if (big) {

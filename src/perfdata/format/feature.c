@@ -116,7 +116,7 @@ LAYOUT e_machine = { NULL, PD_L_STRUCT, e_machine_members };
 
 /* A decoder that is its layout and nothing else. */
 #define REGULAR(feature, layout)                                           \
-	static bool decode_##feature(struct pd_cursor *c,                  \
+	static bool decode_##feature(struct pb_cursor *c,                  \
 				     const struct pd_feature_context *ctx, \
 				     struct pd_sink *sink)                 \
 	{                                                                  \
@@ -126,12 +126,12 @@ LAYOUT e_machine = { NULL, PD_L_STRUCT, e_machine_members };
 
 /* The same after a u32 that must be 1: a layout this version does not know is not guessed at. */
 #define VERSIONED(feature, layout)                                                   \
-	static bool decode_##feature(struct pd_cursor *c,                            \
+	static bool decode_##feature(struct pb_cursor *c,                            \
 				     const struct pd_feature_context *ctx,           \
 				     struct pd_sink *sink)                           \
 	{                                                                            \
 		(void)ctx;                                                           \
-		return pd_take32(c) == 1 && pd_decode_row(c, sink, NULL, &(layout)); \
+		return pb_take32(c) == 1 && pd_decode_row(c, sink, NULL, &(layout)); \
 	}
 
 REGULAR(string, string)
@@ -151,13 +151,13 @@ REGULAR(pmu_caps, pmu_caps)
 REGULAR(e_machine, e_machine)
 
 /* A list; but hiperf writes one string, whose size is all that is left: too many for a count. */
-static bool decode_cmdline(struct pd_cursor *c, const struct pd_feature_context *ctx,
+static bool decode_cmdline(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			   struct pd_sink *sink)
 {
-	size_t left = pd_cursor_left(c);
+	size_t left = pb_cursor_left(c);
 
 	(void)ctx;
-	if (left <= 4 || pd_load32(c->pos, c->swap) != left - 4)
+	if (left <= 4 || pb_load32(c->pos, c->swap) != left - 4)
 		return pd_decode_row(c, sink, NULL, &strings);
 	pd_sink_begin(sink, NULL, true);
 	pd_decode_row(c, sink, NULL, &string);
@@ -166,21 +166,21 @@ static bool decode_cmdline(struct pd_cursor *c, const struct pd_feature_context 
 }
 
 /* A list; but simpleperf leaves its count out: then the size is a multiple of an entry's. */
-static bool decode_auxtrace(struct pd_cursor *c, const struct pd_feature_context *ctx,
+static bool decode_auxtrace(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)
 {
 	(void)ctx;
-	if (pd_cursor_left(c) % 16)
+	if (pb_cursor_left(c) % 16)
 		return pd_decode_row(c, sink, NULL, &auxtrace_index);
 	pd_sink_begin(sink, NULL, true);
-	while (pd_cursor_left(c))
+	while (pb_cursor_left(c))
 		pd_decode_row(c, sink, NULL, &auxtrace_entry);
 	pd_sink_end(sink);
 	return !c->failed;
 }
 
 /* BRANCH_STACK and STAT have no bytes: that they are there is all they say. */
-static bool decode_flag(struct pd_cursor *c, const struct pd_feature_context *ctx,
+static bool decode_flag(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			struct pd_sink *sink)
 {
 	(void)c;

@@ -5,7 +5,7 @@
 #ifndef PERFLUA_PERFDATA_FEATURE_H
 #define PERFLUA_PERFDATA_FEATURE_H
 
-#include "cursor.h"
+#include "text.h"
 #include "error.h"
 #include "value.h"
 
@@ -24,7 +24,7 @@ struct pd_feature {
 	const char *name; /* lower-case kernel name: "cpu_topology" */
 	const char *doc;  /* one sentence: what it holds, with units */
 	/* Feeds one value to the sink. False: the bytes are not what the feature should be. */
-	bool (*decode)(struct pd_cursor *c, const struct pd_feature_context *ctx,
+	bool (*decode)(struct pb_cursor *c, const struct pd_feature_context *ctx,
 		       struct pd_sink *sink);
 };
 
@@ -40,12 +40,12 @@ const struct pd_feature *pd_feature_table(size_t *n);
  * false when the section ended early (entries before that were delivered).
  */
 typedef void pd_event_desc_fn(void *arg, uint32_t index, struct pd_text name);
-bool pd_feature_event_desc(struct pd_cursor *c, pd_event_desc_fn *fn, void *arg);
+bool pd_feature_event_desc(struct pb_cursor *c, pd_event_desc_fn *fn, void *arg);
 
 typedef void pd_pmu_fn(void *arg, uint32_t type, struct pd_text name);
-bool pd_feature_pmu_mappings(struct pd_cursor *c, pd_pmu_fn *fn, void *arg);
+bool pd_feature_pmu_mappings(struct pb_cursor *c, pd_pmu_fn *fn, void *arg);
 
 typedef void pd_group_fn(void *arg, uint32_t leader, uint32_t members, struct pd_text name);
-bool pd_feature_group_desc(struct pd_cursor *c, pd_group_fn *fn, void *arg);
+bool pd_feature_group_desc(struct pb_cursor *c, pd_group_fn *fn, void *arg);
 
 #endif

@@ -75,8 +75,8 @@ static uint64_t number_at(const struct prog_info *prog, unsigned at, unsigned by
 {
 	if (at + bytes > prog->info_size)
 		return 0;
-	return bytes == 8 ? pd_load64(prog->info + at, prog->swap) :
-			    pd_load32(prog->info + at, prog->swap);
+	return bytes == 8 ? pb_load64(prog->info + at, prog->swap) :
+			    pb_load32(prog->info + at, prog->swap);
 }
 
 static void feed_member(struct pd_sink *sink, const struct prog_info *prog,
@@ -105,9 +105,9 @@ static void feed_item(struct pd_sink *sink, const struct info_array *a, const ui
 	if (a->type == PD_HEX)
 		pd_sink_hex(sink, NULL, at, a->size);
 	else if (a->type == PD_ADDR)
-		pd_sink_addr(sink, NULL, pd_load64(at, swap));
+		pd_sink_addr(sink, NULL, pb_load64(at, swap));
 	else
-		pd_sink_uint(sink, NULL, pd_load32(at, swap));
+		pd_sink_uint(sink, NULL, pb_load32(at, swap));
 }
 
 static bool feed_array(struct pd_sink *sink, const struct prog_info *prog,
@@ -130,7 +130,7 @@ static bool feed_array(struct pd_sink *sink, const struct prog_info *prog,
 	return true;
 }
 
-bool pd_decode_bpf_prog_info(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_bpf_prog_info(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			     struct pd_sink *sink)
 {
 	uint32_t n = pd_take_count(c, 16);
@@ -141,11 +141,11 @@ bool pd_decode_bpf_prog_info(struct pd_cursor *c, const struct pd_feature_contex
 		struct prog_info prog = { .swap = c->swap };
 		uint64_t recorded;
 
-		prog.info_size = pd_take32(c);
-		prog.data_size = pd_take32(c);
-		recorded = pd_take64(c);
-		prog.info = pd_take(c, prog.info_size);
-		prog.data = pd_take(c, prog.data_size);
+		prog.info_size = pb_take32(c);
+		prog.data_size = pb_take32(c);
+		recorded = pb_take64(c);
+		prog.info = pb_take(c, prog.info_size);
+		prog.data = pb_take(c, prog.data_size);
 		if (c->failed)
 			break;
 		pd_sink_begin(sink, NULL, false);
@@ -153,7 +153,7 @@ bool pd_decode_bpf_prog_info(struct pd_cursor *c, const struct pd_feature_contex
 			feed_member(sink, &prog, &members[m]);
 		for (size_t a = 0; a < COUNT(arrays); a++)
 			if ((recorded >> a & 1) && !feed_array(sink, &prog, &arrays[a]))
-				c->failed = true;
+				pb_cursor_fail(c, "an array that does not fit");
 		pd_sink_end(sink);
 	}
 	pd_sink_end(sink);

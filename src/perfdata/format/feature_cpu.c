@@ -20,11 +20,11 @@ static void feed_cpus(struct pd_sink *sink, const uint8_t *ids, const uint8_t *d
 
 		pd_sink_begin(sink, NULL, false);
 		pd_sink_uint(sink, "cpu", i);
-		pd_sink_int(sink, "core_id", (int32_t)pd_load32(at, swap));
+		pd_sink_int(sink, "core_id", (int32_t)pb_load32(at, swap));
 		if (dies)
 			pd_sink_int(sink, "die_id",
-				    (int32_t)pd_load32(dies + 4 * (size_t)i, swap));
-		pd_sink_int(sink, "socket_id", (int32_t)pd_load32(at + 4, swap));
+				    (int32_t)pb_load32(dies + 4 * (size_t)i, swap));
+		pd_sink_int(sink, "socket_id", (int32_t)pb_load32(at + 4, swap));
 		pd_sink_end(sink);
 	}
 	pd_sink_end(sink);
@@ -34,7 +34,7 @@ static void feed_cpus(struct pd_sink *sink, const uint8_t *ids, const uint8_t *d
  * Three revisions, told apart by the bytes left: lists of CPUs per socket and per core; then core
  * and socket of each available CPU; then a list of CPUs per die and the die of each CPU.
  */
-bool pd_decode_cpu_topology(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_cpu_topology(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)
 {
 	const uint8_t *ids = NULL, *dies = NULL;
@@ -43,11 +43,11 @@ bool pd_decode_cpu_topology(struct pd_cursor *c, const struct pd_feature_context
 	pd_sink_begin(sink, NULL, false);
 	pd_decode_row(c, sink, "cores", &strings);
 	pd_decode_row(c, sink, "threads", &strings);
-	if (n && pd_cursor_left(c)) {
-		ids = pd_take(c, n * 8);
-		if (pd_cursor_left(c)) {
+	if (n && pb_cursor_left(c)) {
+		ids = pb_take(c, n * 8);
+		if (pb_cursor_left(c)) {
 			pd_decode_row(c, sink, "dies", &strings);
-			dies = pd_take(c, n * 4);
+			dies = pb_take(c, n * 4);
 		}
 	}
 	if (ids && !c->failed)
@@ -57,48 +57,48 @@ bool pd_decode_cpu_topology(struct pd_cursor *c, const struct pd_feature_context
 }
 
 /* The numbers of the set bits, counted against the budget. */
-static void feed_blocks(struct pd_cursor *c, struct pd_sink *sink, uint64_t bits,
+static void feed_blocks(struct pb_cursor *c, struct pd_sink *sink, uint64_t bits,
 			uint64_t *budget)
 {
 	uint64_t n_words = bits / 64 + (bits % 64 != 0);
 	const uint8_t *words = NULL;
 
-	if (n_words <= pd_cursor_left(c) / 8)
-		words = pd_take(c, n_words * 8);
+	if (n_words <= pb_cursor_left(c) / 8)
+		words = pb_take(c, n_words * 8);
 	if (!words) {
-		c->failed = true;
+		pb_cursor_fail(c, "a bitmap that does not fit");
 		return;
 	}
 	pd_sink_begin(sink, "blocks", true);
 	for (uint64_t i = 0; i < n_words; i++) {
-		uint64_t word = pd_load64(words + 8 * i, c->swap);
+		uint64_t word = pb_load64(words + 8 * i, c->swap);
 
 		for (; word && *budget; word &= word - 1, --*budget)
 			pd_sink_uint(sink, NULL, 64 * i + (uint64_t)__builtin_ctzll(word));
 		if (word)
-			c->failed = true;
+			pb_cursor_fail(c, "more blocks than memory can have");
 	}
 	pd_sink_end(sink);
 }
 
-bool pd_decode_mem_topology(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_mem_topology(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)
 {
-	uint64_t version = pd_take64(c), block_size = pd_take64(c), n = pd_take64(c);
+	uint64_t version = pb_take64(c), block_size = pb_take64(c), n = pb_take64(c);
 	uint64_t budget = MAX_BLOCKS;
 
 	(void)ctx;
-	if (version != 1 || n > pd_cursor_left(c) / 24)
+	if (version != 1 || n > pb_cursor_left(c) / 24)
 		return false;
 	pd_sink_begin(sink, NULL, false);
 	pd_sink_uint(sink, "block_size", block_size);
 	pd_sink_begin(sink, "nodes", true);
 	for (uint64_t i = 0; i < n && !c->failed; i++) {
-		uint64_t node = pd_take64(c), bits;
+		uint64_t node = pb_take64(c), bits;
 
 		/* the size of the bitmap is there twice: the node's, and the bitmap's own */
-		pd_take64(c);
-		bits = pd_take64(c);
+		pb_take64(c);
+		bits = pb_take64(c);
 		pd_sink_begin(sink, NULL, false);
 		pd_sink_uint(sink, "node", node);
 		feed_blocks(c, sink, bits, &budget);
@@ -133,19 +133,19 @@ static const struct pd_layout_row domain_cpu_members[2][3] = {
 	{ { "cpu", PD_L_U32, NULL }, { "domains", PD_L_LIST32, &named_domain }, { 0 } },
 };
 
-bool pd_decode_cpu_domain_info(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_cpu_domain_info(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			       struct pd_sink *sink)
 {
-	uint32_t version = pd_take32(c), n = ctx->nr_cpus_online;
+	uint32_t version = pb_take32(c), n = ctx->nr_cpus_online;
 	struct pd_layout_row cpu = { NULL, PD_L_STRUCT,
 				     domain_cpu_members[version >= NAMED_DOMAINS_SINCE] };
 
 	pd_sink_begin(sink, NULL, false);
 	pd_sink_uint(sink, "schedstat_version", version);
-	pd_sink_uint(sink, "max_domains", pd_take32(c));
+	pd_sink_uint(sink, "max_domains", pb_take32(c));
 	pd_sink_begin(sink, "cpus", true);
 	/* the number of CPUs is not stored: that of NRCPUS, or all there are */
-	for (uint32_t i = 0; n ? i < n : pd_cursor_left(c) > 0; i++)
+	for (uint32_t i = 0; n ? i < n : pb_cursor_left(c) > 0; i++)
 		if (!pd_decode_row(c, sink, NULL, &cpu))
 			break;
 	pd_sink_end(sink);

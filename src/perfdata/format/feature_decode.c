@@ -20,20 +20,20 @@ static size_t min_size(const struct pd_layout_row *row)
 	}
 }
 
-static uint64_t checked_count(struct pd_cursor *c, uint64_t n, size_t size)
+static uint64_t checked_count(struct pb_cursor *c, uint64_t n, size_t size)
 {
-	if (n <= pd_cursor_left(c) / size)
+	if (n <= pb_cursor_left(c) / size)
 		return n;
-	c->failed = true;
+	pb_cursor_fail(c, "a count that does not fit");
 	return 0;
 }
 
-uint32_t pd_take_count(struct pd_cursor *c, size_t size)
+uint32_t pd_take_count(struct pb_cursor *c, size_t size)
 {
-	return (uint32_t)checked_count(c, pd_take32(c), size);
+	return (uint32_t)checked_count(c, pb_take32(c), size);
 }
 
-static void decode_struct(struct pd_cursor *c, struct pd_sink *sink, const char *key,
+static void decode_struct(struct pb_cursor *c, struct pd_sink *sink, const char *key,
 			  const struct pd_layout_row *members)
 {
 	pd_sink_begin(sink, key, false);
@@ -42,7 +42,7 @@ static void decode_struct(struct pd_cursor *c, struct pd_sink *sink, const char 
 	pd_sink_end(sink);
 }
 
-static void decode_list(struct pd_cursor *c, struct pd_sink *sink, const char *key,
+static void decode_list(struct pb_cursor *c, struct pd_sink *sink, const char *key,
 			const struct pd_layout_row *item, uint64_t n)
 {
 	n = checked_count(c, n, min_size(item));
@@ -52,7 +52,7 @@ static void decode_list(struct pd_cursor *c, struct pd_sink *sink, const char *k
 	pd_sink_end(sink);
 }
 
-static void decode_pairs(struct pd_cursor *c, struct pd_sink *sink, const char *key)
+static void decode_pairs(struct pb_cursor *c, struct pd_sink *sink, const char *key)
 {
 	uint32_t n = pd_take_count(c, 8);
 
@@ -68,7 +68,7 @@ static void decode_pairs(struct pd_cursor *c, struct pd_sink *sink, const char *
 	pd_sink_end(sink);
 }
 
-bool pd_decode_row(struct pd_cursor *c, struct pd_sink *sink, const char *key,
+bool pd_decode_row(struct pb_cursor *c, struct pd_sink *sink, const char *key,
 		   const struct pd_layout_row *row)
 {
 	struct pd_text text;
@@ -77,16 +77,16 @@ bool pd_decode_row(struct pd_cursor *c, struct pd_sink *sink, const char *key,
 
 	switch (row->kind) {
 	case PD_L_U32:
-		pd_sink_uint(sink, key, pd_take32(c));
+		pd_sink_uint(sink, key, pb_take32(c));
 		break;
 	case PD_L_S32:
-		pd_sink_int(sink, key, (int32_t)pd_take32(c));
+		pd_sink_int(sink, key, (int32_t)pb_take32(c));
 		break;
 	case PD_L_U64:
-		pd_sink_uint(sink, key, pd_take64(c));
+		pd_sink_uint(sink, key, pb_take64(c));
 		break;
 	case PD_L_INDEX:
-		pd_sink_uint(sink, key, (uint64_t)pd_take32(c) + 1);
+		pd_sink_uint(sink, key, (uint64_t)pb_take32(c) + 1);
 		break;
 	case PD_L_STRING:
 		text = pd_take_string(c);
@@ -96,26 +96,26 @@ bool pd_decode_row(struct pd_cursor *c, struct pd_sink *sink, const char *key,
 		decode_struct(c, sink, key, row->of);
 		break;
 	case PD_L_LIST32:
-		decode_list(c, sink, key, row->of, pd_take32(c));
+		decode_list(c, sink, key, row->of, pb_take32(c));
 		break;
 	case PD_L_LIST64:
-		decode_list(c, sink, key, row->of, pd_take64(c));
+		decode_list(c, sink, key, row->of, pb_take64(c));
 		break;
 	case PD_L_PAIRS:
 		decode_pairs(c, sink, key);
 		break;
 	case PD_L_SIZE:
-		pd_sink_uint(sink, key, pd_take32(c));
+		pd_sink_uint(sink, key, pb_take32(c));
 		if (!c->failed)
 			c->pos -= 4;
 		break;
 	case PD_L_BLOB:
-		size = pd_take32(c);
-		bytes = pd_take(c, size);
+		size = pb_take32(c);
+		bytes = pb_take(c, size);
 		pd_sink_blob(sink, key, bytes ? bytes : (const uint8_t *)"", bytes ? size : 0);
 		break;
 	case PD_L_END:
-		c->failed = true;
+		pb_cursor_fail(c, "an unknown layout");
 		break;
 	}
 	return !c->failed;

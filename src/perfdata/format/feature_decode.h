@@ -31,11 +31,11 @@ struct pd_layout_row {
 };
 
 /* Feeds the value of one row under key (NULL: it is an item, or the whole). False: cut short. */
-bool pd_decode_row(struct pd_cursor *c, struct pd_sink *sink, const char *key,
+bool pd_decode_row(struct pb_cursor *c, struct pd_sink *sink, const char *key,
 		   const struct pd_layout_row *row);
 
 /* Reads a count; the cursor fails unless that many things of at least min_size bytes can follow. */
-uint32_t pd_take_count(struct pd_cursor *c, size_t min_size);
+uint32_t pd_take_count(struct pb_cursor *c, size_t min_size);
 
 /* True if the file's byte order is big-endian. */
 static inline bool pd_is_big(bool swap)
@@ -44,7 +44,7 @@ static inline bool pd_is_big(bool swap)
 }
 
 /* Decoders as struct pd_feature wants them. */
-typedef bool pd_feature_decoder(struct pd_cursor *c, const struct pd_feature_context *ctx,
+typedef bool pd_feature_decoder(struct pb_cursor *c, const struct pd_feature_context *ctx,
 				struct pd_sink *sink);
 
 pd_feature_decoder pd_decode_tracing_data; /* feature_tracing.c */

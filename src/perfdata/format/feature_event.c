@@ -16,22 +16,22 @@ struct event_desc {
 #define EVENT_DESC_MIN(attr_size) ((size_t)(attr_size) + 4 + 4)
 
 /* Number of entries; *attr_size becomes the size of each one's attr. */
-static uint32_t begin_event_desc(struct pd_cursor *c, uint32_t *attr_size)
+static uint32_t begin_event_desc(struct pb_cursor *c, uint32_t *attr_size)
 {
-	uint32_t n = pd_take32(c);
+	uint32_t n = pb_take32(c);
 
-	*attr_size = pd_take32(c);
-	if (*attr_size < PD_ATTR_MIN || n > pd_cursor_left(c) / EVENT_DESC_MIN(*attr_size))
-		c->failed = true;
+	*attr_size = pb_take32(c);
+	if (*attr_size < PD_ATTR_MIN || n > pb_cursor_left(c) / EVENT_DESC_MIN(*attr_size))
+		pb_cursor_fail(c, "a count or attr size that cannot be");
 	return n;
 }
 
-static bool take_event_desc(struct pd_cursor *c, uint32_t attr_size, struct event_desc *desc)
+static bool take_event_desc(struct pb_cursor *c, uint32_t attr_size, struct event_desc *desc)
 {
-	desc->attr = pd_take(c, attr_size);
-	desc->n_ids = pd_take32(c);
+	desc->attr = pb_take(c, attr_size);
+	desc->n_ids = pb_take32(c);
 	desc->name = pd_take_string(c);
-	desc->ids = pd_take(c, (uint64_t)desc->n_ids * 8);
+	desc->ids = pb_take(c, (uint64_t)desc->n_ids * 8);
 	return !c->failed;
 }
 
@@ -50,7 +50,7 @@ static void feed_attr(struct pd_sink *sink, const struct pd_attr *attr)
 	pd_sink_end(sink);
 }
 
-bool pd_decode_event_desc(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_event_desc(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			  struct pd_sink *sink)
 {
 	uint32_t attr_size, n = begin_event_desc(c, &attr_size);
@@ -60,12 +60,12 @@ bool pd_decode_event_desc(struct pd_cursor *c, const struct pd_feature_context *
 	pd_sink_begin(sink, NULL, true);
 	for (uint32_t i = 0; i < n && take_event_desc(c, attr_size, &desc); i++) {
 		if (!pd_attr_parse(&attr, desc.attr, attr_size, c->swap, pd_is_big(ctx->swap)))
-			c->failed = true;
+			pb_cursor_fail(c, "no attr");
 		pd_sink_begin(sink, NULL, false);
 		pd_sink_str(sink, "name", desc.name.p, desc.name.n);
 		pd_sink_begin(sink, "ids", true);
 		for (uint32_t k = 0; k < desc.n_ids; k++)
-			pd_sink_uint(sink, NULL, pd_load64(desc.ids + 8 * (size_t)k, c->swap));
+			pd_sink_uint(sink, NULL, pb_load64(desc.ids + 8 * (size_t)k, c->swap));
 		pd_sink_end(sink);
 		feed_attr(sink, &attr);
 		pd_sink_end(sink);
@@ -74,7 +74,7 @@ bool pd_decode_event_desc(struct pd_cursor *c, const struct pd_feature_context *
 	return !c->failed;
 }
 
-bool pd_feature_event_desc(struct pd_cursor *c, pd_event_desc_fn *fn, void *arg)
+bool pd_feature_event_desc(struct pb_cursor *c, pd_event_desc_fn *fn, void *arg)
 {
 	uint32_t attr_size, n = begin_event_desc(c, &attr_size);
 	struct event_desc desc;
@@ -92,7 +92,7 @@ static void feed_pmu(void *arg, uint32_t type, struct pd_text name)
 	pd_sink_uint(sink, NULL, type);
 }
 
-bool pd_decode_pmu_mappings(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_pmu_mappings(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)
 {
 	(void)ctx;
@@ -102,12 +102,12 @@ bool pd_decode_pmu_mappings(struct pd_cursor *c, const struct pd_feature_context
 	return !c->failed;
 }
 
-bool pd_feature_pmu_mappings(struct pd_cursor *c, pd_pmu_fn *fn, void *arg)
+bool pd_feature_pmu_mappings(struct pb_cursor *c, pd_pmu_fn *fn, void *arg)
 {
 	uint32_t n = pd_take_count(c, 8);
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t type = pd_take32(c);
+		uint32_t type = pb_take32(c);
 		struct pd_text name = pd_take_string(c);
 
 		if (c->failed)
@@ -117,13 +117,13 @@ bool pd_feature_pmu_mappings(struct pd_cursor *c, pd_pmu_fn *fn, void *arg)
 	return !c->failed;
 }
 
-bool pd_feature_group_desc(struct pd_cursor *c, pd_group_fn *fn, void *arg)
+bool pd_feature_group_desc(struct pb_cursor *c, pd_group_fn *fn, void *arg)
 {
 	uint32_t n = pd_take_count(c, 12);
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct pd_text name = pd_take_string(c);
-		uint32_t leader = pd_take32(c), members = pd_take32(c);
+		uint32_t leader = pb_take32(c), members = pb_take32(c);
 
 		if (c->failed)
 			break;

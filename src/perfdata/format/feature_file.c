@@ -26,30 +26,30 @@ static const char *const cpumode_names[] = {
 };
 
 /* The next entry's bytes; its size is in its header. */
-static const uint8_t *take_build_id(struct pd_cursor *c, uint32_t at_least, uint32_t *size)
+static const uint8_t *take_build_id(struct pb_cursor *c, uint32_t at_least, uint32_t *size)
 {
 	const uint8_t *entry = c->pos;
 
-	if (pd_cursor_left(c) < 8) {
-		c->failed = true;
+	if (pb_cursor_left(c) < 8) {
+		pb_cursor_fail(c, "the end");
 		return NULL;
 	}
-	*size = pd_load16(entry + 6, c->swap);
+	*size = pb_load16(entry + 6, c->swap);
 	if (*size <= at_least)
-		c->failed = true;
-	return pd_take(c, *size);
+		pb_cursor_fail(c, "an entry that is too short");
+	return pb_take(c, *size);
 }
 
 /*
  * The old layout has no pid, so its names read as if they began four bytes late: that is how perf
  * tells it, too. See perf_header__read_build_ids_abi_quirk.
  */
-static bool is_old_layout(struct pd_cursor c)
+static bool is_old_layout(struct pb_cursor c)
 {
 	static const char late[] = "nel.kallsyms]";
 	uint32_t at = build_id_layout.filename, size;
 
-	while (pd_cursor_left(&c)) {
+	while (pb_cursor_left(&c)) {
 		const uint8_t *entry = take_build_id(&c, at, &size);
 
 		if (entry && size - at >= sizeof(late) &&
@@ -62,7 +62,7 @@ static bool is_old_layout(struct pd_cursor c)
 static void feed_build_id(struct pd_sink *sink, const uint8_t *entry, uint32_t size,
 			  const struct build_id_layout *at, bool swap)
 {
-	unsigned misc = pd_load16(entry + 4, swap), mode = misc & PD_MISC_CPUMODE;
+	unsigned misc = pb_load16(entry + 4, swap), mode = misc & PD_MISC_CPUMODE;
 	uint32_t id_size = BUILD_ID_SIZE;
 	struct pd_text name = pd_text_in(entry + at->filename, size - at->filename);
 	const char *cpumode = "unknown";
@@ -73,7 +73,7 @@ static void feed_build_id(struct pd_sink *sink, const uint8_t *entry, uint32_t s
 	if (at->size && (misc & PD_MISC_BUILD_ID_SIZE) && entry[at->size] < BUILD_ID_SIZE)
 		id_size = entry[at->size];
 	if (at->pid)
-		pid = (int32_t)pd_load32(entry + at->pid, swap);
+		pid = (int32_t)pb_load32(entry + at->pid, swap);
 	else
 		pid = mode == PD_CPUMODE_GUEST_KERNEL || mode == PD_CPUMODE_GUEST_USER ? 0 : -1;
 
@@ -85,7 +85,7 @@ static void feed_build_id(struct pd_sink *sink, const uint8_t *entry, uint32_t s
 	pd_sink_end(sink);
 }
 
-bool pd_decode_build_id(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_build_id(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			struct pd_sink *sink)
 {
 	const struct build_id_layout *at = &build_id_layout;
@@ -96,7 +96,7 @@ bool pd_decode_build_id(struct pd_cursor *c, const struct pd_feature_context *ct
 	if (is_old_layout(*c))
 		at = &old_build_id_layout;
 	pd_sink_begin(sink, NULL, true);
-	while (pd_cursor_left(c)) {
+	while (pb_cursor_left(c)) {
 		entry = take_build_id(c, at->filename, &size);
 		if (entry)
 			feed_build_id(sink, entry, size, at, c->swap);

@@ -65,25 +65,25 @@ static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t
 
 	switch ((enum pd_kind)b->kind) {
 	case PD_K_U64:
-		set_uint(out, PD_UINT, pd_load64(p, swap));
+		set_uint(out, PD_UINT, pb_load64(p, swap));
 		break;
 	case PD_K_X64:
-		set_uint(out, PD_ADDR, pd_load64(p, swap));
+		set_uint(out, PD_ADDR, pb_load64(p, swap));
 		break;
 	case PD_K_S64:
-		set_int(out, (int64_t)pd_load64(p, swap));
+		set_int(out, (int64_t)pb_load64(p, swap));
 		break;
 	case PD_K_S32:
-		set_int(out, (int32_t)pd_load32(p, swap));
+		set_int(out, (int32_t)pb_load32(p, swap));
 		break;
 	case PD_K_U32:
-		set_uint(out, PD_UINT, pd_load32(p, swap));
+		set_uint(out, PD_UINT, pb_load32(p, swap));
 		break;
 	case PD_K_X32:
-		set_uint(out, PD_ADDR, pd_load32(p, swap));
+		set_uint(out, PD_ADDR, pb_load32(p, swap));
 		break;
 	case PD_K_U16:
-		set_uint(out, PD_UINT, pd_load16(p, swap));
+		set_uint(out, PD_UINT, pb_load16(p, swap));
 		break;
 	case PD_K_U8:
 		set_uint(out, PD_UINT, *p);
@@ -92,7 +92,7 @@ static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t
 		set_uint(out, PD_BOOL, *p != 0);
 		break;
 	case PD_K_F64:
-		bits = pd_load64(p, swap);
+		bits = pb_load64(p, swap);
 		out->type = PD_FLOAT;
 		memcpy(&out->f, &bits, sizeof(out->f));
 		break;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cursor.h"
+#include "text.h"
 #include "format.h"
 #include "layout.h"
 #include "value.h"
@@ -53,8 +53,8 @@ static inline const struct pd_event *pd_recorded_event(const struct pd_record *r
 static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, bool swap,
 				    bool simpleperf)
 {
-	uint32_t type = pd_load32(p, swap), size = pd_load16(p + 6, swap);
-	uint16_t misc = pd_load16(p + 4, swap);
+	uint32_t type = pb_load32(p, swap), size = pb_load16(p + 6, swap);
+	uint16_t misc = pb_load16(p + 4, swap);
 
 	if (simpleperf && type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES)
 		size |= (uint32_t)misc << 16;
@@ -74,17 +74,17 @@ static inline uint32_t pd_body_end(const struct pd_record *rec)
 /* Loads at an offset of the record, without a check of their own. */
 static inline uint16_t pd_rec16(const struct pd_record *rec, uint32_t at)
 {
-	return pd_load16(rec->bytes + at, rec->layout->swap);
+	return pb_load16(rec->bytes + at, rec->layout->swap);
 }
 
 static inline uint32_t pd_rec32(const struct pd_record *rec, uint32_t at)
 {
-	return pd_load32(rec->bytes + at, rec->layout->swap);
+	return pb_load32(rec->bytes + at, rec->layout->swap);
 }
 
 static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
 {
-	return pd_load64(rec->bytes + at, rec->layout->swap);
+	return pb_load64(rec->bytes + at, rec->layout->swap);
 }
 
 /* What pd_record_get does for fields that are not a plain load. */
@@ -103,11 +103,11 @@ static inline bool pd_record_integer(const struct pd_record *rec, unsigned index
 	if (!b->direct || (uint32_t)b->at + b->width > rec->size)
 		return false;
 	if (b->width == 8)
-		*out = (int64_t)pd_load64(p, swap);
+		*out = (int64_t)pb_load64(p, swap);
 	else if (b->kind == PD_K_S32)
-		*out = (int32_t)pd_load32(p, swap);
+		*out = (int32_t)pb_load32(p, swap);
 	else
-		*out = pd_load32(p, swap);
+		*out = pb_load32(p, swap);
 	return true;
 }
 

@@ -32,13 +32,13 @@ static void add_run(struct pd_run *run, const struct pd_stamp *stamp, struct pd_
 	struct pd_run r = *run;
 
 	while (pd_run_has(&r, swap)) {
-		uint32_t type = pd_load32(r.at, swap), size = pd_load16(r.at + 6, swap);
+		uint32_t type = pb_load32(r.at, swap), size = pb_load16(r.at + 6, swap);
 		int at = type < PD_RECORD_USER ? stamp->at[type] : 0;
 		uint64_t time;
 
 		if (at <= 0 || (uint32_t)at + 8 > size || (size_t)(r.at - start) + size > room)
 			break;
-		time = pd_load64(r.at + at, swap);
+		time = pb_load64(r.at + at, swap);
 		if (time < last || time == 0 || time == UINT64_MAX)
 			break;
 		types |= pd_chunk_type(type);

@@ -110,7 +110,7 @@ static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 
 		if (pd_blocks_fill(b, at + 8, &err) <= 0)
 			break;
-		size = pd_load16(b->pos + at + 6, swap);
+		size = pb_load16(b->pos + at + 6, swap);
 		if (size >= 8 && pd_blocks_fill(b, at + size, &err) <= 0)
 			break;
 		if (size < 8 || pd_record_trust(binder, b->pos + at, (uint32_t)size) == PD_ODD)

@@ -44,7 +44,7 @@ static const struct pd_event *event_of(const struct pd_binder *b, const struct p
 	 * Of a record too short for its trailer, at has wrapped around. An id of 0 is what perf
 	 * wrote itself: as good as of the first event.
 	 */
-	if (at < HEADER || at > rec->size - 8 || !pd_load64(rec->bytes + at, b->file->swap))
+	if (at < HEADER || at > rec->size - 8 || !pb_load64(rec->bytes + at, b->file->swap))
 		return events;
 	return pd_event_at(b, rec, at);
 }

@@ -27,7 +27,7 @@ static inline const struct pd_event *pd_event_at(const struct pd_binder *binder,
 						 const struct pd_record *rec, uint32_t at)
 {
 	const struct pd_file *file = binder->file;
-	uint32_t index = pb_id_map_find(&file->ids.map, pd_load64(rec->bytes + at, file->swap));
+	uint32_t index = pb_id_map_find(&file->ids.map, pb_load64(rec->bytes + at, file->swap));
 
 	return index == UINT32_MAX ? NULL : &file->events[index];
 }

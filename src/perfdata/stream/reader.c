@@ -392,8 +392,8 @@ static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_er
 		return pd_error_set(err, "ENOMEM", r->stream->input->path, rec->offset,
 				    "no memory to decompress");
 	/* COMPRESSED2 is padded: it says how much of it is payload */
-	if (n && at > HEADER && pd_load64(rec->bytes + HEADER, r->swap) < n)
-		n = pd_load64(rec->bytes + HEADER, r->swap);
+	if (n && at > HEADER && pb_load64(rec->bytes + HEADER, r->swap) < n)
+		n = pb_load64(rec->bytes + HEADER, r->swap);
 	if (r->inside->at >= 0) { /* else it began before that one already */
 		r->carried = r->outer;
 		r->carried_at = (uint64_t)r->inside->at;

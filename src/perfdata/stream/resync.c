@@ -48,11 +48,11 @@ static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_trust tru
 
 	if (!c->strict)
 		return true;
-	if (c->compressed && !pd_is_compressed(pd_load32(p, swap)) &&
-	    pd_load32(p, swap) != PD_RECORD_FINISHED_ROUND)
+	if (c->compressed && !pd_is_compressed(pb_load32(p, swap)) &&
+	    pb_load32(p, swap) != PD_RECORD_FINISHED_ROUND)
 		return false;
 	if (c->unaligned && !c->compressed)
-		return trust == PD_SOUND && pd_load32(p, swap) < PD_RECORD_TYPES;
+		return trust == PD_SOUND && pb_load32(p, swap) < PD_RECORD_TYPES;
 	return trust >= PD_KNOWN;
 }
 
@@ -155,7 +155,7 @@ static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
 
 		if (got <= 0)
 			return got;
-		size = pd_load16(b->pos + at + 6, swap);
+		size = pb_load16(b->pos + at + 6, swap);
 		if (size < HEADER)
 			return 0;
 		at += size;
@@ -172,7 +172,7 @@ static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_e
 {
 	bool aligned = is_aligned(c.b, c.binder);
 	/* a kernel's record is as aligned as those within it can be */
-	bool kernel = pd_load32(c.b->pos, c.binder->file->swap) < PD_RECORD_USER;
+	bool kernel = pb_load32(c.b->pos, c.binder->file->swap) < PD_RECORD_USER;
 	unsigned step = aligned && kernel ? 8 : 1;
 	uint64_t end = size < UINT16_MAX ? size : UINT16_MAX;
 	int got = 0;
@@ -208,7 +208,7 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 		       bool open_end, struct pd_error *err)
 {
 	bool swap = binder->file->swap;
-	uint32_t type = pd_load32(b->pos, swap);
+	uint32_t type = pb_load32(b->pos, swap);
 	enum pd_trust trust = pd_record_trust(binder, b->pos, size);
 	struct chain chain = {
 		.b = b,
@@ -246,7 +246,7 @@ int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool op
 		    struct pd_error *err)
 {
 	struct chain chain = { .b = b, .binder = binder, .open_end = open_end, .strict = true };
-	uint16_t size = pd_load16(b->pos + 6, binder->file->swap);
+	uint16_t size = pb_load16(b->pos + 6, binder->file->swap);
 
 	return size < HEADER ? 0 : goes_on(&chain, size, err);
 }
@@ -262,7 +262,7 @@ int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t 
 	if (!pd_input_read(b->input, b->offset + size, next, HEADER, HEADER, &got, err))
 		return -1;
 	return got < HEADER || pd_header_fits(next, file->swap) ||
-	       pd_is_simpleperf(file, pd_load32(next, file->swap));
+	       pd_is_simpleperf(file, pb_load32(next, file->swap));
 }
 
 #define ZEROS 64 /* bytes that are looked at together */

@@ -32,9 +32,9 @@ static inline bool pd_stamp_of(const struct pd_stamp *stamp, struct pd_record *r
 	uint64_t t;
 
 	if (at > 0 && (uint32_t)at + 8 <= rec->size)
-		t = pd_load64(rec->bytes + at, stamp->swap);
+		t = pb_load64(rec->bytes + at, stamp->swap);
 	else if (at < 0 && rec->size >= stamp->trailer_end)
-		t = pd_load64(rec->bytes + rec->size + at, stamp->swap);
+		t = pb_load64(rec->bytes + rec->size + at, stamp->swap);
 	else if (at || rec->type >= PD_RECORD_USER || !pd_stamp_ask(stamp, rec, &t))
 		return false;
 	if (t == 0 || t == UINT64_MAX)

@@ -15,8 +15,8 @@ bool pd_is_simpleperf(const struct pd_file *file, uint32_t type)
 /* Returns whether perf, the kernel or, in its files, simpleperf writes this type and flags. */
 static bool header_is_known(const uint8_t *p, const struct pd_file *file)
 {
-	uint32_t type = pd_load32(p, file->swap);
-	uint16_t misc = pd_load16(p + 4, file->swap);
+	uint32_t type = pb_load32(p, file->swap);
+	uint16_t misc = pb_load16(p + 4, file->swap);
 
 	if (type > LAST_USER && !pd_is_simpleperf(file, type))
 		return false;
@@ -73,8 +73,8 @@ enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *byt
 	bool swap = binder->file->swap, known;
 	struct pd_record rec = {
 		.bytes = bytes,
-		.type = pd_load32(bytes, swap),
-		.misc = pd_load16(bytes + 4, swap),
+		.type = pb_load32(bytes, swap),
+		.misc = pb_load16(bytes + 4, swap),
 		.size = size,
 	};
 
@@ -88,7 +88,7 @@ enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *byt
 
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)
 {
-	uint32_t type = pd_load32(bytes, binder->file->swap);
+	uint32_t type = pb_load32(bytes, binder->file->swap);
 	uint32_t low = pd_low_type(binder->file, type);
 	struct pd_record rec = { .bytes = bytes, .type = low, .size = size };
 

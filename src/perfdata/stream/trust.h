@@ -50,9 +50,9 @@ enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *byt
 /* Returns whether a header could begin at `p`: the same as PD_FITS of a header, quickly. */
 static inline bool pd_header_fits(const uint8_t *p, bool swap)
 {
-	uint32_t type = pd_load32(p, swap);
+	uint32_t type = pb_load32(p, swap);
 
-	return type - 1 < UINT16_MAX && pd_load16(p + 6, swap) >= 8;
+	return type - 1 < UINT16_MAX && pb_load16(p + 6, swap) >= 8;
 }
 
 /*
@@ -80,7 +80,7 @@ bool pd_is_simpleperf(const struct pd_file *file, uint32_t type);
  */
 static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *last, bool swap)
 {
-	uint32_t type = pd_load32(p, swap), size = pd_load16(p + 6, swap), more = size - 8;
+	uint32_t type = pb_load32(p, swap), size = pb_load16(p + 6, swap), more = size - 8;
 
 	if ((type - 1 >= PD_RECORD_USER - 1 && type != PD_RECORD_FINISHED_ROUND) ||
 	    (more >> 3 | more << 29) > (PD_LARGE - 8) / 8 || size > (size_t)(last - p))

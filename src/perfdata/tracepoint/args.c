@@ -33,7 +33,7 @@ static bool find_dynamic(const struct pd_tracepoint_field *field, const uint8_t 
 
 	if (field->offset > size || size - field->offset < 4)
 		return false;
-	word = pd_load32(raw + field->offset, swap);
+	word = pb_load32(raw + field->offset, swap);
 	start = word & 0xffff;
 	if (field->place == PD_ARG_REL)
 		start += field->offset + 4;
@@ -47,7 +47,7 @@ static bool find_short(const struct pd_tracepoint_field *field, const uint8_t *r
 {
 	if (field->offset > size || size - field->offset < 2)
 		return false;
-	*at = pd_load16(raw + field->offset, swap);
+	*at = pb_load16(raw + field->offset, swap);
 	*n = *at <= size ? size - *at : 0;
 	return *at <= size;
 }
@@ -76,7 +76,7 @@ bool pd_args_place(const struct pd_tracepoint *tracepoint,
 static void set_integer(const struct pd_tracepoint_field *field, const uint8_t *p, uint32_t n,
 			bool swap, struct pd_value *out)
 {
-	uint64_t v = pd_load_bytes(p, n, swap);
+	uint64_t v = pb_load_bytes(p, n, swap);
 	unsigned unused = 64 - 8 * n;
 
 	if (field->is_signed)
@@ -93,7 +93,7 @@ static void set_sockaddr(const uint8_t *p, uint32_t n, bool swap, struct pd_valu
 		INET = 2,
 		INET6 = 10
 	}; /* AF_…, on all but a few architectures */
-	unsigned family = n >= 2 ? pd_load16(p, swap) : 0;
+	unsigned family = n >= 2 ? pb_load16(p, swap) : 0;
 	char address[INET6_ADDRSTRLEN];
 	unsigned port = n >= 4 ? (unsigned)p[2] << 8 | p[3] : 0;
 	int length = -1;
@@ -116,7 +116,7 @@ static uint64_t long_at(const struct pd_view *view, uint32_t i)
 {
 	const struct pd_tracepoint_field *field = (const void *)(uintptr_t)view->extra;
 
-	return pd_load_bytes(view->rec->bytes + view->at + i * field->element, field->element,
+	return pb_load_bytes(view->rec->bytes + view->at + i * field->element, field->element,
 			     pd_tracepoint_of_record(view->rec)->swap);
 }
 

@@ -22,7 +22,7 @@ static void feed_systems(const struct pd_tracing *tracing, struct pd_sink *sink)
 	pd_sink_end(sink);
 }
 
-bool pd_decode_tracing_data(struct pd_cursor *c, const struct pd_feature_context *ctx,
+bool pd_decode_tracing_data(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)
 {
 	const struct pd_tracing *tracing = ctx->tracing;
@@ -30,7 +30,7 @@ bool pd_decode_tracing_data(struct pd_cursor *c, const struct pd_feature_context
 
 	if (!tracing || !tracing->complete)
 		return false;
-	pd_take(c, pd_cursor_left(c));
+	pb_take(c, pb_cursor_left(c));
 	pd_sink_begin(sink, NULL, false);
 	pd_sink_str(sink, "version", tracing->version, strlen(tracing->version));
 	pd_sink_str(sink, "byte_order", order, strlen(order));

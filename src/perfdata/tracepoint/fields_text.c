@@ -99,6 +99,6 @@ void pd_fields_print(struct pd_line *out, const struct pd_tracepoint *tracepoint
 			print_array(out, field, raw + at, size);
 		else
 			print_number(out, field,
-				     pd_load_bytes(raw + at, size, tracepoint->swap));
+				     pb_load_bytes(raw + at, size, tracepoint->swap));
 	}
 }

@@ -142,7 +142,7 @@ static bool has_fields(const struct pd_program *program, const uint8_t *raw, uin
 	const struct pd_tracepoint *tracepoint = program->tracepoint;
 	uint32_t at, size;
 
-	if (n < program->extent || n < 2 || pd_load16(raw, tracepoint->swap) != tracepoint->id)
+	if (n < program->extent || n < 2 || pb_load16(raw, tracepoint->swap) != tracepoint->id)
 		return false;
 	for (size_t i = 0; i < program->n_moving; i++)
 		if (!pd_args_place(tracepoint, program->moving[i], raw, n, &at, &size))

@@ -95,11 +95,11 @@ static inline uint64_t load(const struct pd_printed *s, uint64_t at, uint32_t si
 	case 1:
 		return *p;
 	case 2:
-		return pd_load16(p, swap);
+		return pb_load16(p, swap);
 	case 4:
-		return pd_load32(p, swap);
+		return pb_load32(p, swap);
 	case 8:
-		return pd_load64(p, swap);
+		return pb_load64(p, swap);
 	default:
 		return 0;
 	}

@@ -173,7 +173,7 @@ static void print_socket(struct pd_printed *s, const char *how, const struct pd_
 	if (x->kind == PD_NODE_DYNAMIC && !pd_node_place(s, x, &start, &n))
 		return;
 	p = s->raw + start;
-	family = s->n - start >= 2 ? pd_load16(p, false) : 0;
+	family = s->n - start >= 2 ? pb_load16(p, false) : 0;
 	if (family != INET && family != INET6)
 		return;
 	if (n < (family == INET ? 16 : 28)) {

@@ -43,7 +43,7 @@ static int compare_printk(const void *key, const void *item)
 static void print_address(struct pd_printed *s, const struct pd_tracepoint_field *field)
 {
 	const struct pd_printer *printer = s->printer;
-	uint64_t address = pd_load_bytes(s->raw + field->offset, field->size,
+	uint64_t address = pb_load_bytes(s->raw + field->offset, field->size,
 					 s->tracepoint->swap);
 	const struct pd_printk *found = NULL;
 
@@ -54,7 +54,7 @@ static void print_address(struct pd_printed *s, const struct pd_tracepoint_field
 		pd_line_add(s->out, found->text.p, found->text.n);
 	else
 		pd_line_format(s->out, "%llx",
-			       (unsigned long long)pd_load_bytes(s->raw + field->offset,
+			       (unsigned long long)pb_load_bytes(s->raw + field->offset,
 								 field->size, false));
 }
 
@@ -153,7 +153,7 @@ static void print_array(struct pd_printed *s, const struct pd_node *x)
 	for (uint32_t i = 0; i < count; i++, at += (uint32_t)size) {
 		pd_line_put(s->out, !i ? "" : braces ? "," : " ");
 		pd_line_format(s->out, braces ? "0x%llx" : "%llu",
-			       (unsigned long long)pd_load_bytes(s->raw + at, (uint32_t)size,
+			       (unsigned long long)pb_load_bytes(s->raw + at, (uint32_t)size,
 								 false));
 	}
 	pd_line_put(s->out, braces ? "}" : "");

@@ -92,11 +92,11 @@ static inline bool pd_args_integer(const struct pd_tracepoint *tracepoint,
 		return false;
 	p = raw + field->offset;
 	if (field->size == 8)
-		*out = (int64_t)pd_load64(p, swap);
+		*out = (int64_t)pb_load64(p, swap);
 	else if (field->size == 4)
-		*out = is_signed ? (int64_t)(int32_t)pd_load32(p, swap) : pd_load32(p, swap);
+		*out = is_signed ? (int64_t)(int32_t)pb_load32(p, swap) : pb_load32(p, swap);
 	else if (field->size == 2)
-		*out = is_signed ? (int16_t)pd_load16(p, swap) : pd_load16(p, swap);
+		*out = is_signed ? (int16_t)pb_load16(p, swap) : pb_load16(p, swap);
 	else
 		*out = is_signed ? (int8_t)*p : *p;
 	return true;

@@ -9,33 +9,33 @@
 #define MAX_FORMATS (1u << 20) /* a kernel has some thousand tracepoints */
 
 /* Text up to its NUL. */
-static struct pd_text take_name(struct pd_cursor *c)
+static struct pd_text take_name(struct pb_cursor *c)
 {
-	size_t left = pd_cursor_left(c);
+	size_t left = pb_cursor_left(c);
 	struct pd_text text = pd_text_in(c->pos, left);
 
 	if (text.n == left) {
-		c->failed = true;
+		pb_cursor_fail(c, "a name without an end");
 		return (struct pd_text){ "", 0 };
 	}
-	pd_take(c, text.n + 1);
+	pb_take(c, text.n + 1);
 	return text;
 }
 
-static struct pd_text take_text(struct pd_cursor *c, uint64_t n)
+static struct pd_text take_text(struct pb_cursor *c, uint64_t n)
 {
-	const uint8_t *p = pd_take(c, n);
+	const uint8_t *p = pb_take(c, n);
 
 	return p ? pd_text_in(p, (size_t)n) : (struct pd_text){ "", 0 };
 }
 
-static struct pd_text take_headed(struct pd_cursor *c, const char *name, size_t n)
+static struct pd_text take_headed(struct pb_cursor *c, const char *name, size_t n)
 {
-	const uint8_t *p = pd_take(c, n);
+	const uint8_t *p = pb_take(c, n);
 
 	if (!p || memcmp(p, name, n) != 0)
-		c->failed = true;
-	return take_text(c, pd_take64(c));
+		pb_cursor_fail(c, "another heading");
+	return take_text(c, pb_take64(c));
 }
 
 /* The first place of a word in a text; NULL: it has none. */
@@ -90,21 +90,21 @@ static bool add_format(struct pd_tracing *t, struct pd_text system, struct pd_te
 	return true;
 }
 
-static void take_systems(struct pd_tracing *t, struct pd_cursor *c)
+static void take_systems(struct pd_tracing *t, struct pb_cursor *c)
 {
-	uint32_t n = pd_take32(c);
+	uint32_t n = pb_take32(c);
 	size_t capacity = 0;
 
 	for (uint32_t i = 0; i < n && !c->failed; i++) {
 		struct pd_text system = take_name(c);
-		uint32_t events = pd_take32(c);
+		uint32_t events = pb_take32(c);
 
 		for (uint32_t k = 0; k < events && !c->failed; k++) {
-			struct pd_text text = take_text(c, pd_take64(c));
+			struct pd_text text = take_text(c, pb_take64(c));
 
 			if (!c->failed && (t->n_formats == MAX_FORMATS ||
 					   !add_format(t, system, text, &capacity)))
-				c->failed = true;
+				pb_cursor_fail(c, "more formats than memory has room for");
 		}
 	}
 }
@@ -145,46 +145,46 @@ static void correct_long(struct pd_tracing *t)
 }
 
 /* The parts in their order: see trace_report, tools/perf/util/trace-event-read.c. */
-static void take_parts(struct pd_tracing *t, struct pd_cursor *c)
+static void take_parts(struct pd_tracing *t, struct pb_cursor *c)
 {
 	static const char magic[] = "\x17\x08\x44tracing";
-	const uint8_t *p = pd_take(c, sizeof(magic) - 1);
+	const uint8_t *p = pb_take(c, sizeof(magic) - 1);
 	struct pd_text version;
 	uint8_t big;
 
 	if (!p || memcmp(p, magic, sizeof(magic) - 1) != 0)
-		c->failed = true;
+		pb_cursor_fail(c, "other magic bytes");
 	version = take_name(c);
 	memcpy(t->version, version.p,
 	       version.n < sizeof(t->version) ? version.n : sizeof(t->version) - 1);
-	big = pd_take8(c);
+	big = pb_take8(c);
 	t->big = big == 1;
 	t->swap = t->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	c->swap = t->swap;
-	t->long_size = pd_take8(c);
+	t->long_size = pb_take8(c);
 	if (big > 1 || (t->long_size != 4 && t->long_size != 8))
-		c->failed = true;
-	t->page_size = pd_take32(c);
+		pb_cursor_fail(c, "an unknown byte order or size of long");
+	t->page_size = pb_take32(c);
 	t->header_page = take_headed(c, "header_page", sizeof("header_page"));
 	correct_long(t);
 	t->header_event = take_headed(c, "header_event", sizeof("header_event"));
-	for (uint32_t i = pd_take32(c); i && !c->failed; i--) /* ftrace's own events */
-		take_text(c, pd_take64(c));
+	for (uint32_t i = pb_take32(c); i && !c->failed; i--) /* ftrace's own events */
+		take_text(c, pb_take64(c));
 	take_systems(t, c);
-	t->kallsyms = take_text(c, pd_take32(c));
-	t->printk = take_text(c, pd_take32(c));
+	t->kallsyms = take_text(c, pb_take32(c));
+	t->printk = take_text(c, pb_take32(c));
 	if (strcmp(t->version, "0.6") >= 0)
-		t->cmdlines = take_text(c, pd_take64(c));
+		t->cmdlines = take_text(c, pb_take64(c));
 }
 
 bool pd_tracing_parse(struct pd_tracing *tracing, uint8_t *bytes, size_t size, size_t *offset)
 {
-	struct pd_cursor c;
+	struct pb_cursor c;
 
 	*tracing = (struct pd_tracing){ .bytes = bytes, .size = size };
-	pd_cursor_init(&c, bytes, size, false);
+	pb_cursor_init(&c, bytes, size, false);
 	take_parts(tracing, &c);
-	*offset = pd_cursor_offset(&c);
+	*offset = pb_cursor_offset(&c);
 	tracing->complete = sort_ids(tracing) && !c.failed;
 	return tracing->complete;
 }

@@ -5,7 +5,7 @@
 #ifndef PERFLUA_PERFDATA_TRACING_H
 #define PERFLUA_PERFDATA_TRACING_H
 
-#include "perfdata/format/cursor.h"
+#include "perfdata/format/text.h"
 
 struct pd_abi;
 struct pd_tracepoint;

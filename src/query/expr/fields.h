@@ -109,7 +109,7 @@ bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, s
 /* An integer of one byte, or of two. */
 static inline int64_t pq_load_narrow(const uint8_t *p, unsigned n, bool is_signed, bool swap)
 {
-	uint16_t v = n == 1 ? *p : pd_load16(p, swap);
+	uint16_t v = n == 1 ? *p : pb_load16(p, swap);
 
 	if (!is_signed)
 		return v;
@@ -120,7 +120,7 @@ static inline int64_t pq_load_narrow(const uint8_t *p, unsigned n, bool is_signe
 static inline bool pq_raw_holds(const struct pd_record *rec, uint32_t at, uint32_t least,
 				bool swap)
 {
-	uint32_t n = pd_load32(rec->bytes + at, swap);
+	uint32_t n = pb_load32(rec->bytes + at, swap);
 
 	return n >= least && n <= rec->size - at - 4;
 }
@@ -137,16 +137,16 @@ static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t fi
 	if (load->raw_at && !pq_raw_holds(rec, load->raw_at, load->raw_least, load->swap))
 		return false;
 	if (load->wide)
-		*out = (int64_t)pd_load64(rec->bytes + load->at, load->swap);
+		*out = (int64_t)pb_load64(rec->bytes + load->at, load->swap);
 	else if (load->is_constant)
 		*out = load->constant.i;
 	else if (load->narrow)
 		*out = pq_load_narrow(rec->bytes + load->at, load->narrow, load->is_signed,
 				      load->swap);
 	else if (load->is_signed)
-		*out = (int32_t)pd_load32(rec->bytes + load->at, load->swap);
+		*out = (int32_t)pb_load32(rec->bytes + load->at, load->swap);
 	else
-		*out = pd_load32(rec->bytes + load->at, load->swap);
+		*out = pb_load32(rec->bytes + load->at, load->swap);
 	return true;
 }
 
@@ -156,9 +156,9 @@ static inline const struct pq_called *pq_fields_called(const struct pq_fields *f
 {
 	const struct pq_called *called = &fields->called;
 	const struct pd_record *rec = fields->rec;
-	bool holds = (int32_t)pd_load32(rec->bytes + load->tid_at, load->swap) == called->tid;
+	bool holds = (int32_t)pb_load32(rec->bytes + load->tid_at, load->swap) == called->tid;
 
-	holds = holds && pd_load64(rec->bytes + load->time_at, load->swap) - called->from <=
+	holds = holds && pb_load64(rec->bytes + load->time_at, load->swap) - called->from <=
 				 called->span;
 	holds = holds && rec->source == called->source && *fields->taken == called->taken;
 	return holds ? called : NULL;

@@ -76,8 +76,8 @@ void pq_read_comm(struct pq_fields *fields, uint32_t field, struct pq_value *out
 	}
 	called = pq_fields_called(fields, load);
 	if (!called) {
-		find_name_at(fields, (int32_t)pd_load32(rec->bytes + load->tid_at, load->swap),
-			     pd_load64(rec->bytes + load->time_at, load->swap), out);
+		find_name_at(fields, (int32_t)pb_load32(rec->bytes + load->tid_at, load->swap),
+			     pb_load64(rec->bytes + load->time_at, load->swap), out);
 		return;
 	}
 	out->type = PQ_TEXT;

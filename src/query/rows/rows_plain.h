@@ -57,15 +57,15 @@ static inline bool pq_plain_row(struct pq_plain_rows *plain, const struct pq_fie
 
 		values[i].type = load->type;
 		if (load->wide)
-			values[i].i = (int64_t)pd_load64(p, false);
+			values[i].i = (int64_t)pb_load64(p, false);
 		else if (load->is_constant)
 			values[i].i = load->constant;
 		else if (load->narrow)
 			values[i].i = pq_load_narrow(p, load->narrow, load->is_signed, false);
 		else if (load->is_signed)
-			values[i].i = (int32_t)pd_load32(p, false);
+			values[i].i = (int32_t)pb_load32(p, false);
 		else
-			values[i].i = pd_load32(p, false);
+			values[i].i = pb_load32(p, false);
 	}
 	return true;
 }

@@ -1,12 +1,12 @@
 #define _GNU_SOURCE
 #include "jitdump.h"
 
-#include <byteswap.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "base/vector.h"
 
 #define MAGIC	    0x4a695444u /* "JiTD" */
@@ -29,22 +29,6 @@ struct reading {
 	size_t capacity; /* of the dump's spans */
 	char *name;	 /* [MAX_NAME] */
 };
-
-static uint32_t load32(const struct reading *reading, const unsigned char *bytes)
-{
-	uint32_t v;
-
-	memcpy(&v, bytes, sizeof(v));
-	return reading->swapped ? bswap_32(v) : v;
-}
-
-static uint64_t load64(const struct reading *reading, const unsigned char *bytes)
-{
-	uint64_t v;
-
-	memcpy(&v, bytes, sizeof(v));
-	return reading->swapped ? bswap_64(v) : v;
-}
 
 static struct ps_jit_span *add_span(struct reading *reading, uint64_t start, uint64_t size,
 				    uint64_t stamp)
@@ -96,8 +80,8 @@ static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 	if (left < LOAD_BODY || fread(body, sizeof(body), 1, reading->file) != 1)
 		return false;
 	left -= LOAD_BODY;
-	start = load64(reading, body + 16);
-	size = load64(reading, body + 24);
+	start = pb_load64(body + 16, reading->swapped);
+	size = pb_load64(body + 24, reading->swapped);
 	left -= size < left ? size : left;
 	n = left < MAX_NAME ? (size_t)left : MAX_NAME;
 	n = fread(reading->name, 1, n, reading->file);
@@ -107,7 +91,7 @@ static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 	span = add_span(reading, start, size, stamp);
 	if (!span)
 		return false;
-	span->code = load64(reading, body + 32);
+	span->code = pb_load64(body + 32, reading->swapped);
 	return add_symbol(reading, span, reading->name, (uint32_t)strlen(reading->name));
 }
 
@@ -120,14 +104,14 @@ static bool read_move(struct reading *reading, uint64_t left, uint64_t stamp)
 
 	if (left < MOVE_BODY || fread(body, sizeof(body), 1, reading->file) != 1)
 		return false;
-	start = load64(reading, body + 24);
-	size = load64(reading, body + 32);
+	start = pb_load64(body + 24, reading->swapped);
+	size = pb_load64(body + 32, reading->swapped);
 	if (!is_span(start, size))
 		return true;
 	span = add_span(reading, start, size, stamp);
 	if (!span)
 		return false;
-	span->code = load64(reading, body + 40);
+	span->code = pb_load64(body + 40, reading->swapped);
 	span->symbol = PS_JIT_MOVED;
 	return true;
 }
@@ -143,9 +127,9 @@ static bool read_record(struct reading *reading)
 	if (fread(prefix, sizeof(prefix), 1, reading->file) != 1)
 		return false;
 	at = ftello(reading->file);
-	id = load32(reading, prefix);
-	size = load32(reading, prefix + 4);
-	stamp = load64(reading, prefix + 8);
+	id = pb_load32(prefix, reading->swapped);
+	size = pb_load32(prefix + 4, reading->swapped);
+	stamp = pb_load64(prefix + 8, reading->swapped);
 	if (at < 0 || size < PREFIX)
 		return false;
 	size -= PREFIX;
@@ -163,13 +147,13 @@ static const char *read_header(struct reading *reading)
 
 	if (fread(header, sizeof(header), 1, reading->file) != 1)
 		return "shorter than its header";
-	if (load32(reading, header) != MAGIC) {
+	if (pb_load32(header, reading->swapped) != MAGIC) {
 		reading->swapped = true;
-		if (load32(reading, header) != MAGIC)
+		if (pb_load32(header, reading->swapped) != MAGIC)
 			return "no jitdump";
 	}
-	size = load32(reading, header + 8);
-	flags = load64(reading, header + 32);
+	size = pb_load32(header + 8, reading->swapped);
+	flags = pb_load64(header + 32, reading->swapped);
 	reading->cycles = flags & CYCLES;
 	if (flags & ~(uint64_t)KNOWN_FLAGS)
 		return "has flags that are not known";

@@ -4,6 +4,7 @@
 #include <gelf.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "symbols/elf/elf_parts.h"
 
 #define MAX_PROGRAM (16u << 20) /* bytes; the largest of one unit have some MB */
@@ -45,78 +46,64 @@ void ps_table_budget(struct ps_table_budget *budget, const struct ps_table_secti
 	budget->names = budget->bytes * NAMES_PER_BYTE + NAMES_ALWAYS;
 }
 
-/* Reading, from first to last: once something is missing, all that follows is 0. */
-struct cursor {
+/* A table that is read from first to last. */
+struct table_cursor {
+	struct pb_cursor bytes;
 	const struct ps_table_sections *sections;
-	const uint8_t *at, *end;
 	size_t offset_size;
-	bool failed;
 };
 
-static bool has(struct cursor *c, uint64_t n)
+static void skip(struct table_cursor *c, uint64_t n)
 {
-	if (n > (size_t)(c->end - c->at))
-		c->failed = true;
-	return !c->failed;
+	pb_take(&c->bytes, n);
 }
 
-static void skip(struct cursor *c, uint64_t n)
+static uint64_t fixed(struct table_cursor *c, uint32_t size)
 {
-	if (has(c, n))
-		c->at += n;
+	const uint8_t *p = pb_take(&c->bytes, size);
+
+	return p ? pb_load_bytes(p, size, c->bytes.swap) : 0;
 }
 
-static uint64_t fixed(struct cursor *c, size_t size)
-{
-	uint64_t value = 0;
-
-	if (!has(c, size))
-		return 0;
-	for (size_t i = 0; i < size; i++)
-		value |= (uint64_t)c->at[i] << 8 * (c->sections->big ? size - 1 - i : i);
-	c->at += size;
-	return value;
-}
-
-static uint64_t leb128(struct cursor *c)
+static uint64_t leb128(struct table_cursor *c)
 {
 	uint64_t value = 0;
 
 	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		uint64_t byte = fixed(c, 1);
+		uint64_t byte = pb_take8(&c->bytes);
 
 		value |= (byte & 0x7f) << shift;
 		if (byte < 0x80)
 			return value;
 	}
-	c->failed = true;
+	pb_cursor_fail(&c->bytes, "a number of more than 64 bits");
 	return 0;
 }
 
 /* The length of a name that begins there. */
-static size_t name_length(struct cursor *c, const uint8_t *at, size_t room)
+static size_t name_length(struct table_cursor *c, const uint8_t *at, size_t room)
 {
 	size_t n = strnlen((const char *)at, room < MAX_NAME ? room : MAX_NAME);
 
 	if (n == room || n == MAX_NAME)
-		c->failed = true;
+		pb_cursor_fail(&c->bytes, "a name without an end");
 	return n;
 }
 
-static size_t name_here(struct cursor *c)
+static size_t name_here(struct table_cursor *c)
 {
-	size_t n = name_length(c, c->at, (size_t)(c->end - c->at));
+	size_t n = name_length(c, c->bytes.pos, pb_cursor_left(&c->bytes));
 
 	skip(c, n + 1);
 	return n;
 }
 
-static size_t name_in(struct cursor *c, const Elf_Data *strings)
+static size_t name_in(struct table_cursor *c, const Elf_Data *strings)
 {
-	uint64_t offset = fixed(c, c->offset_size);
+	uint64_t offset = fixed(c, (uint32_t)c->offset_size);
 
 	if (!strings || offset >= strings->d_size) {
-		c->failed = true;
+		pb_cursor_fail(&c->bytes, "a name outside of its section");
 		return 0;
 	}
 	return name_length(c, (const uint8_t *)strings->d_buf + offset,
@@ -124,7 +111,7 @@ static size_t name_in(struct cursor *c, const Elf_Data *strings)
 }
 
 /* Steps over a value; gives the length of a name, else 0. */
-static size_t value(struct cursor *c, uint64_t form)
+static size_t value(struct table_cursor *c, uint64_t form)
 {
 	static const uint8_t sizes[] = { [DW_FORM_data1] = 1,
 					 [DW_FORM_data2] = 2,
@@ -145,7 +132,7 @@ static size_t value(struct cursor *c, uint64_t form)
 	else if (form < sizeof(sizes) && sizes[form])
 		skip(c, sizes[form]);
 	else
-		c->failed = true;
+		pb_cursor_fail(&c->bytes, "an unknown form");
 	return 0;
 }
 
@@ -163,34 +150,34 @@ static void count(struct names *names, size_t length)
 }
 
 /* As DWARF 5 has them: which values there are of each, then these. */
-static void names_by_forms(struct cursor *c, struct names *names)
+static void names_by_forms(struct table_cursor *c, struct names *names)
 {
 	uint64_t forms[MAX_FORMS], n_forms = fixed(c, 1), n;
 
 	if (n_forms > MAX_FORMS)
-		c->failed = true;
-	for (size_t i = 0; i < n_forms && !c->failed; i++) {
+		pb_cursor_fail(&c->bytes, "too many forms");
+	for (size_t i = 0; i < n_forms && !c->bytes.failed; i++) {
 		leb128(c);
 		forms[i] = leb128(c);
 	}
 	n = leb128(c);
 	if (!n_forms && n)
-		c->failed = true;
-	for (; n && !c->failed; n--) {
+		pb_cursor_fail(&c->bytes, "names without a form");
+	for (; n && !c->bytes.failed; n--) {
 		size_t length = 0;
 
-		for (size_t i = 0; i < n_forms && !c->failed; i++)
+		for (size_t i = 0; i < n_forms && !c->bytes.failed; i++)
 			length += value(c, forms[i]);
 		count(names, length);
 	}
 }
 
 /* As older ones do: names, each with so many numbers; an empty name ends them. */
-static void names_in_line(struct cursor *c, struct names *names, int numbers)
+static void names_in_line(struct table_cursor *c, struct names *names, int numbers)
 {
 	size_t length;
 
-	while ((length = name_here(c)) && !c->failed) {
+	while ((length = name_here(c)) && !c->bytes.failed) {
 		count(names, length);
 		for (int i = 0; i < numbers; i++)
 			leb128(c);
@@ -198,17 +185,17 @@ static void names_in_line(struct cursor *c, struct names *names, int numbers)
 }
 
 /* At most so many files are added by the program: see DW_LNE_define_file. */
-static uint64_t files_defined(const struct cursor *c)
+static uint64_t files_defined(const struct table_cursor *c)
 {
 	uint64_t n = 0;
 
-	for (const uint8_t *at = c->at; c->end - at > 2; at++)
+	for (const uint8_t *at = c->bytes.pos; c->bytes.end - at > 2; at++)
 		n += at[0] == 0 && at[2] == DW_LNE_define_file;
 	return n;
 }
 
 /* The head up to the names. Gives the version, and where the program begins. */
-static uint64_t head(struct cursor *c, const uint8_t **program)
+static uint64_t head(struct table_cursor *c, const uint8_t **program)
 {
 	uint64_t length = fixed(c, 4), version;
 
@@ -217,17 +204,21 @@ static uint64_t head(struct cursor *c, const uint8_t **program)
 		length = fixed(c, 8);
 		c->offset_size = 8;
 	}
-	if (!has(c, length))
+	if (length > pb_cursor_left(&c->bytes)) {
+		pb_cursor_fail(&c->bytes, "the end");
 		return 0;
-	c->end = c->at + length;
+	}
+	c->bytes.end = c->bytes.pos + length;
 	version = fixed(c, 2);
 	if (version < 2 || version > 5)
-		c->failed = true;
+		pb_cursor_fail(&c->bytes, "an unknown version");
 	skip(c, version >= 5 ? 2 : 0); /* sizes of addresses */
-	length = fixed(c, c->offset_size);
-	if (!has(c, length))
+	length = fixed(c, (uint32_t)c->offset_size);
+	if (length > pb_cursor_left(&c->bytes)) {
+		pb_cursor_fail(&c->bytes, "the end");
 		return 0;
-	*program = c->at + length;
+	}
+	*program = c->bytes.pos + length;
 	skip(c, version >= 4 ? 5 : 4);
 	skip(c, fixed(c, 1) - 1); /* how many operands each opcode has */
 	return version;
@@ -236,15 +227,16 @@ static uint64_t head(struct cursor *c, const uint8_t **program)
 bool ps_table_fits(const struct ps_table_sections *sections, uint64_t offset, size_t comp_dir,
 		   struct ps_table_budget *budget)
 {
-	struct cursor c = { .sections = sections };
+	struct table_cursor c = { .sections = sections };
 	struct names dirs = { .longest = comp_dir }, files = { 0 };
 	const uint8_t *program = NULL;
 	uint64_t version, cost, bytes;
 
 	if (!sections->line || offset >= sections->line->d_size || comp_dir > MAX_NAME)
 		return false;
-	c.at = (const uint8_t *)sections->line->d_buf + offset;
-	c.end = (const uint8_t *)sections->line->d_buf + sections->line->d_size;
+	pb_cursor_init(&c.bytes, (const uint8_t *)sections->line->d_buf + offset,
+		       sections->line->d_size - (size_t)offset,
+		       sections->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
 	version = head(&c, &program);
 	if (version >= 5) {
 		names_by_forms(&c, &dirs);
@@ -253,10 +245,10 @@ bool ps_table_fits(const struct ps_table_sections *sections, uint64_t offset, si
 		names_in_line(&c, &dirs, 0);
 		names_in_line(&c, &files, 3);
 	}
-	if (c.failed)
+	if (c.bytes.failed)
 		return false;
-	c.at = program;
-	bytes = (uint64_t)(c.end - c.at);
+	c.bytes.pos = program;
+	bytes = pb_cursor_left(&c.bytes);
 	cost = (files.n + files_defined(&c)) * (dirs.longest + 2) + files.total + bytes;
 	if (bytes > MAX_PROGRAM || bytes > budget->bytes || cost > budget->names)
 		return false;
