@@ -56,6 +56,18 @@ describe("a table that was interrupted", function()
     assert.equal(480, sum)
   end)
 
+  it("has its first rows where it is interrupted while it becomes text", function()
+    local got = interrupted([[
+      local t = perflua.open(arg[1]):samples():group_by("addr"):sum("period"):sort()
+      assert(t[1].addr == 5000)
+      interrupt()
+      print(t)]], many_groups(5000):write())
+    local rows, last = rows_of(got.out)
+    assert.equal("interrupted at 100 % of the recording: 1000 of 5000 rows", last)
+    assert.equal(1000, #rows)
+    assert.are.same({ 5000, 4001 }, { rows[1][2], rows[1000][2] })
+  end)
+
   it("says so beside CSV on standard error, and in the last element of JSON", function()
     local text = interrupted(COUNTING:format "print(t)", run.demo).out:match "([^\n]*)\n$"
     local got = interrupted(COUNTING:format "t:csv()", run.demo)

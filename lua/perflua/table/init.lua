@@ -277,9 +277,20 @@ function meta:__len()
   return (self.show.top or interrupted.now()) and #shown(self) or #self.data.groups
 end
 
+-- The lines of a table as text; the first of them, if an interrupt ends that.
+local function lines_of_text(self)
+  local lines = shown(self)
+  local text = fmt.lines(self.columns, lines, #lines > interrupted.MOST and interrupted.now or nil)
+  if text then return text end
+  collectgarbage "stop" -- it would look through all lines; the prompt starts it again
+  self.lines = table.move(lines, 1, interrupted.MOST, 1, {})
+  self.left_out = not self.show.top or nil
+  return fmt.lines(self.columns, self.lines)
+end
+
 local function text_of(self)
   local lines = shown(self)
-  if not several_events(self) then return table.concat(fmt.lines(self.columns, lines), "\n") end
+  if not several_events(self) then return table.concat(lines_of_text(self), "\n") end
   local sections, from = {}, 1
   while from <= #lines do
     local event, section = lines[from].event, {}

@@ -116,8 +116,9 @@ local function width(text) return utf8.len(text) or #text end
 
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][] # by column
----@return string[] # lines: the names, then the rows
-function fmt.lines(columns, rows)
+---@param stops (fun(): boolean)? asked now and then: true ends it
+---@return string[]? # lines: the names, then the rows; nil: it was ended
+function fmt.lines(columns, rows, stops)
   local cells, widths, right = { {} }, {}, {}
   for i, column in ipairs(columns) do
     right[i] = is_right(column.kind, rows, i)
@@ -125,6 +126,7 @@ function fmt.lines(columns, rows)
     widths[i] = width(cells[1][i])
   end
   for r, row in ipairs(rows) do
+    if stops and r % 4096 == 1 and stops() then return nil end
     local line = {}
     for i, column in ipairs(columns) do
       line[i] = fmt.cell(row[i], column.kind)
@@ -134,6 +136,7 @@ function fmt.lines(columns, rows)
   end
   local lines = {}
   for l, line in ipairs(cells) do
+    if stops and l % 4096 == 1 and stops() then return nil end
     for i = 1, #columns do
       local pad = (" "):rep(widths[i] - width(line[i]))
       line[i] = right[i] and pad .. line[i] or line[i] .. pad
