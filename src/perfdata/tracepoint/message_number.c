@@ -83,26 +83,12 @@ bool pd_op_apply(unsigned op, uint64_t left, uint64_t right, uint64_t *v)
 	return apply(op, left, right, v);
 }
 
-/* A number of 1, 2, 4 or 8 bytes in the raw data; of others, and what lies beyond it: 0. */
-static inline uint64_t load(const struct pd_printed *s, uint64_t at, uint32_t size)
+/* Returns a number of 1, 2, 4 or 8 bytes in the raw data, or 0 where it is not there. */
+static inline uint64_t load_number(const struct pd_printed *s, uint64_t at, uint32_t size)
 {
-	const uint8_t *p = s->raw + at;
-	bool swap = s->tracepoint->swap;
-
 	if (at > s->n || size > s->n - at)
 		return 0;
-	switch (size) {
-	case 1:
-		return *p;
-	case 2:
-		return pb_load16(p, swap);
-	case 4:
-		return pb_load32(p, swap);
-	case 8:
-		return pb_load64(p, swap);
-	default:
-		return 0;
-	}
+	return pb_load_bytes(s->raw + at, size, s->tracepoint->swap);
 }
 
 bool pd_node_place(struct pd_printed *s, const struct pd_node *node, uint32_t *at, uint32_t *n)
@@ -128,7 +114,7 @@ static uint64_t evaluate_index(struct pd_printed *s, const struct pd_node *x)
 	} else {
 		at += index * x->n;
 	}
-	return load(s, at, x->n) & x->pointed;
+	return load_number(s, at, x->n) & x->pointed;
 }
 
 static uint64_t evaluate_operator(struct pd_printed *s, const struct pd_node *x)
@@ -154,7 +140,7 @@ uint64_t pd_node_number(struct pd_printed *s, const struct pd_node *x)
 	case PD_NODE_ATOM:
 		return x->value;
 	case PD_NODE_FIELD:
-		return load(s, x->field->offset, x->field->size);
+		return load_number(s, x->field->offset, x->field->size);
 	case PD_NODE_CAST:
 		return pd_node_number(s, x->left) & x->value;
 	case PD_NODE_OP:
