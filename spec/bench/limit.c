@@ -1,9 +1,11 @@
 /*
- * limit types|comm FILE: what the questions cost a loop that does nothing beyond them, as a measure for perflua's.
+ * limit types|comm FILE: what the questions cost a loop that does nothing beyond them, as a
+ * measure for perflua's.
  *
- * It believes everything: a whole, plain file of this machine's byte order, all of whose events record what the first one
- * does, but perhaps for the period, which is the last of it. `comm` takes names as they come in the file, which is not always right. Prints the counts by
- * type, or the periods by name.
+ * It believes everything: a whole, plain file of this machine's byte order, all of whose events
+ * record what the first one does, but perhaps for the period, which is the last of it. `comm`
+ * takes names as they come in the file, which is not always right. Prints the counts by type,
+ * or the periods by name.
  */
 #include <fcntl.h>
 #include <stdbool.h>

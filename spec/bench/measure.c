@@ -1,7 +1,7 @@
 /*
- * measure OUT COMMAND...: runs a command once, its standard output to the file OUT, and prints what it
- * took: nanoseconds of wall clock from fork to exit, microseconds of user and of system time, peak
- * resident kilobytes (getrusage of the child), exit status.
+ * measure OUT COMMAND...: runs a command once, its standard output to the file OUT, and prints
+ * what it took: nanoseconds of wall clock from fork to exit, microseconds of user and of system
+ * time, peak resident kilobytes (getrusage of the child), exit status.
  */
 #include <fcntl.h>
 #include <stdint.h>

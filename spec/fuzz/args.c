@@ -1,6 +1,7 @@
 /*
- * A format and raw data of samples: a byte for byte order and long, then the format, a NUL, and samples, each a byte
- * that says how many bytes its raw data has, and they. Around them a recording is made.
+ * A format and raw data of samples: a byte for byte order and long, then the format, a NUL, and
+ * samples, each a byte that says how many bytes its raw data has, and they. Around them a
+ * recording is made.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -71,7 +71,8 @@ struct pass {
 	bool only_samples;
 	uint64_t from, to;	 /* ns: what is wanted; to 0: all */
 	uint64_t since, until;	 /* ns: of which samples are counted as inside */
-	struct fuzz_output *out; /* reads all of each record; NULL: only the records themselves */
+	/* reads all of each record; NULL: only the records themselves */
+	struct fuzz_output *out;
 	uint64_t records, samples, inside, bytes;
 	uint64_t sum;	       /* of all records, whatever their order */
 	uint64_t back;	       /* records before the time or the place of the one before them */
@@ -115,8 +116,8 @@ static bool time_of(const struct pd_session *session, const struct pd_record *re
 }
 
 /*
- * Did an event record times when the pass began? Else those that records have in their body order nothing, nor do
- * events that come later.
+ * Did an event record times when the pass began? Else those that records have in their body
+ * order nothing, nor do events that come later.
  */
 static bool is_ordered(const struct pass *pass, const struct pd_session *session,
 		       const struct pd_record *rec)

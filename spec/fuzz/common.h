@@ -1,6 +1,7 @@
 /*
- * What the fuzz targets share: inputs made of bytes, and reading all there is of a recording. What is read
- * is checked as far as it can be without knowing the input; what does not hold aborts.
+ * What the fuzz targets share: inputs made of bytes, and reading all there is of a recording.
+ * What is read is checked as far as it can be without knowing the input; what does not hold
+ * aborts.
  */
 #ifndef PERFLUA_FUZZ_COMMON_H
 #define PERFLUA_FUZZ_COMMON_H

@@ -8,8 +8,8 @@
 #include "perfdata/format/print.h"
 
 /*
- * A few bytes can stand for very many values (a range of processors), so values and text are read until
- * as many bytes came out of one input; then only what is in a record itself.
+ * A few bytes can stand for very many values (a range of processors), so values and text are
+ * read until as many bytes came out of one input; then only what is in a record itself.
  */
 #define FUZZ_BUDGET ((size_t)2 << 20)
 

@@ -1,7 +1,7 @@
 /*
- * An expression, compiled and run on a record: sizes of the first two parts (u32), the shape of the record, a tree, and
- * the record's body. The tree is written as a stack machine would have it, operands first, so that few bytes make a
- * deep one.
+ * An expression, compiled and run on a record: sizes of the first two parts (u32), the shape of
+ * the record, a tree, and the record's body. The tree is written as a stack machine would have
+ * it, operands first, so that few bytes make a deep one.
  */
 #include <stdlib.h>
 
@@ -39,7 +39,10 @@ static struct pq_node *new_node(struct tree *tree, uint8_t op)
 	return node;
 }
 
-/* The last operand, which is left out if a node above it, turned around by `not`, would be too deep. */
+/*
+ * The last operand, which is left out if a node above it, turned around by `not`, would be too
+ * deep.
+ */
 static const struct pq_node *pop(struct tree *tree)
 {
 	const struct operand *operand;
@@ -196,7 +199,10 @@ static void touch(const struct pq_value *value)
 	(void)c;
 }
 
-/* What is asked twice is answered alike, as a condition and as a value, and turned around by `not`. */
+/*
+ * What is asked twice is answered alike, as a condition and as a value, and turned around by
+ * `not`.
+ */
 static void run(const struct pq_node *root, const struct pd_session *session,
 		const struct pd_record *rec)
 {
@@ -221,7 +227,10 @@ static void run(const struct pq_node *root, const struct pd_session *session,
 	pq_fields_deinit(&fields);
 }
 
-/* A record of so many bytes with a header: in memory of just its size, where reading beyond it shows. */
+/*
+ * A record of so many bytes with a header: in memory of just its size, where reading beyond it
+ * shows.
+ */
 static uint8_t *record_of(const struct fuzz_part *body, struct pd_record *rec)
 {
 	uint8_t *bytes = calloc(8 + body->n, 1);

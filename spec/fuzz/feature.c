@@ -1,6 +1,6 @@
 /*
- * One feature: a byte that chooses it, one for byte order and number of processors, then what the feature
- * holds.
+ * One feature: a byte that chooses it, one for byte order and number of processors, then what
+ * the feature holds.
  */
 #include "common.h"
 

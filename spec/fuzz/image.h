@@ -1,6 +1,6 @@
 /*
- * A recording that is written around what a target is given: the header of a PERFILE2 file, one attr behind it, then the
- * records.
+ * A recording that is written around what a target is given: the header of a PERFILE2 file, one
+ * attr behind it, then the records.
  */
 #ifndef PERFLUA_FUZZ_IMAGE_H
 #define PERFLUA_FUZZ_IMAGE_H

@@ -1,7 +1,7 @@
 /*
- * Messages of tracepoints: a byte (1: big-endian, 2: longs of four bytes, 4: the text is a print fmt for the fields below, else
- * a format file; 8: as perf 6.1 prints it), the size of the text (u32), the text, then raw data, of which a last line is a
- * printk format.
+ * Messages of tracepoints: a byte (1: big-endian, 2: longs of four bytes, 4: the text is a
+ * print fmt for the fields below, else a format file; 8: as perf 6.1 prints it), the size of
+ * the text (u32), the text, then raw data, of which a last line is a printk format.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * A whole recording for which there is no memory: after so many allocations (the last two bytes) one fails, or
- * from then on each. What was begun ends with an error or less is read, and nothing is lost or used twice.
+ * A whole recording for which there is no memory: after so many allocations (the last two
+ * bytes) one fails, or from then on each. What was begun ends with an error or less is read,
+ * and nothing is lost or used twice.
  */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * A recording that comes through a pipe, a few bytes with each read: how many, the input decides. A file in
- * file mode is spooled.
+ * A recording that comes through a pipe, a few bytes with each read: how many, the input
+ * decides. A file in file mode is spooled.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,7 +17,10 @@ static size_t at_once; /* bytes a read of it gives at most */
 ssize_t __real_read(int fd, void *bytes, size_t n);
 ssize_t __wrap_read(int fd, void *bytes, size_t n);
 
-/* The pipe is opened by its path, so its descriptor there is another one: all reads are short alike. */
+/*
+ * The pipe is opened by its path, so its descriptor there is another one: all reads are short
+ * alike.
+ */
 ssize_t __wrap_read(int fd, void *bytes, size_t n)
 {
 	return __real_read(fd, bytes, piped >= 0 && n > at_once ? at_once : n);

@@ -1,8 +1,8 @@
 /*
  * A query over a recording: the size of its description (u32), the description, the recording.
- * By one thread and by several (which takes twice the time, and so only some descriptions ask for
- * it), in the order of the file and in that of time it has the same answer, and the recording
- * the same damage.
+ * By one thread and by several (which takes twice the time, and so only some descriptions ask
+ * for it), in the order of the file and in that of time it has the same answer, and the
+ * recording the same damage.
  */
 #include <stdio.h>
 #include <stdlib.h>

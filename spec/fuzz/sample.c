@@ -1,6 +1,6 @@
 /*
- * Samples of one event: a byte for byte order and architecture, the event's attr, then samples, each a u16
- * (misc and size, little-endian) and its bytes. Around them a recording is made.
+ * Samples of one event: a byte for byte order and architecture, the event's attr, then samples,
+ * each a u16 (misc and size, little-endian) and its bytes. Around them a recording is made.
  */
 #include <stdlib.h>
 #include <string.h>

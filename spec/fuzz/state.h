@@ -1,6 +1,6 @@
 /*
- * A Lua state with the library for the targets in Lua. Which lines of Lua an input reaches guides libFuzzer as
- * its own counters do.
+ * A Lua state with the library for the targets in Lua. Which lines of Lua an input reaches
+ * guides libFuzzer as its own counters do.
  */
 #ifndef PERFLUA_FUZZ_STATE_H
 #define PERFLUA_FUZZ_STATE_H

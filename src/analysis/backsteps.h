@@ -1,6 +1,6 @@
 /*
- * Does a clock go back? It does where many samples in a row of one buffer are earlier than one before
- * them: a few are when something was held up between looking at the clock and writing.
+ * Does a clock go back? It does where many samples in a row of one buffer are earlier than one
+ * before them: a few are when something was held up between looking at the clock and writing.
  */
 #ifndef PERFLUA_PERFDATA_BACKSTEPS_H
 #define PERFLUA_PERFDATA_BACKSTEPS_H

@@ -107,7 +107,10 @@ static const struct pd_gaps_slice *slice_number(const struct pd_gaps *gaps, uint
 	return &gaps->slices[at % PD_GAPS_SLICES];
 }
 
-/* What is a gap where samples came as often as here? Returns the time between the first and the last. */
+/*
+ * What is a gap where samples came as often as here? Returns the time between the first and the
+ * last.
+ */
 static uint64_t set_least(const struct pd_gaps *gaps, struct pd_gaps_found *found)
 {
 	uint64_t from = gaps->from, to = gaps->to, span;
@@ -148,7 +151,8 @@ void pd_gaps_find(const struct pd_gaps *gaps, struct pd_gaps_found *found)
 			continue;
 		if (before)
 			gap = (struct pd_gap){ before->last, ~slice->not_first, lost };
-		lost = slice->lost; /* what is lost in the slice where a gap begins counts, too */
+		/* what is lost in the slice where a gap begins counts, too */
+		lost = slice->lost;
 		before = slice;
 		if (length(&gap) < found->least)
 			continue;

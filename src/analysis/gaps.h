@@ -1,8 +1,9 @@
 /*
  * Spans of time without samples, of times that come in any order.
  *
- * Time is cut into slices, of each of which the first and last sample's times are kept. The slices grow
- * with the span that they cover, so memory does not. What is longer than a slice is found exactly.
+ * Time is cut into slices, of each of which the first and last sample's times are kept. The
+ * slices grow with the span that they cover, so memory does not. What is longer than a slice is
+ * found exactly.
  */
 #ifndef PERFLUA_PERFDATA_GAPS_H
 #define PERFLUA_PERFDATA_GAPS_H
@@ -31,7 +32,8 @@ struct pd_gap {
 };
 
 struct pd_gaps_found {
-	uint64_t interval; /* ns between two samples on average, without gaps; 0: less than two */
+	/* ns between two samples on average, without gaps; 0: less than two */
+	uint64_t interval;
 	uint64_t least;	   /* what is shorter is none, ns */
 	uint64_t n, total; /* all gaps, and the sum of their lengths */
 	struct pd_gap longest[PD_GAPS_TOP];

@@ -168,7 +168,10 @@ static void look_at_branches(struct pd_health_event *event, const struct pd_reco
 	lengthen(&event->branch, branches.count);
 }
 
-/* A size, so many bytes, and how many of them there were to copy: see perf_output_sample_ustack. */
+/*
+ * A size, so many bytes, and how many of them there were to copy: see
+ * perf_output_sample_ustack.
+ */
 static void look_at_stack(struct pd_health_event *event, const struct pd_record *rec)
 {
 	uint32_t at, size;
@@ -183,8 +186,8 @@ static void look_at_stack(struct pd_health_event *event, const struct pd_record 
 }
 
 /*
- * Samples of one id come from one buffer, in order. Without ids samples of one cpu can be of several
- * buffers, which rounds keep in order: then only those are believed that are late.
+ * Samples of one id come from one buffer, in order. Without ids samples of one cpu can be of
+ * several buffers, which rounds keep in order: then only those are believed that are late.
  */
 static void look_at_clock(struct pass *p, const struct pd_record *rec, uint64_t time, bool late)
 {
@@ -296,7 +299,10 @@ static struct pd_throttled *throttled_cpu(struct pass *p, const struct pd_record
 	return &h->cpus[cpu];
 }
 
-/* THROTTLE and UNTHROTTLE have their own time, id and stream id, which is the event's on that cpu. */
+/*
+ * THROTTLE and UNTHROTTLE have their own time, id and stream id, which is the event's on that
+ * cpu.
+ */
 static struct pd_recent_slot *find_throttled(struct pass *p, const struct pd_record *rec,
 					     uint64_t *time, size_t *event)
 {

@@ -1,6 +1,6 @@
 /*
- * How good a session's recordings are, counted in one pass: what was lost, throttled, cut, came late, is
- * of no use. What that means to somebody is not decided here.
+ * How good a session's recordings are, counted in one pass: what was lost, throttled, cut, came
+ * late, is of no use. What that means to somebody is not decided here.
  */
 #ifndef PERFLUA_PERFDATA_HEALTH_H
 #define PERFLUA_PERFDATA_HEALTH_H

@@ -1,11 +1,11 @@
 /*
  * Which records perf counts as "out of order events".
  *
- * perf sorts records by their times in a queue. Where the recorder went round all of its buffers it left
- * a FINISHED_ROUND; that delivers what is not later than the latest record of the rounds before. A
- * record earlier than one that was delivered comes too late. Only a few maxima of the queue decide that,
- * so none is built. See ordered_events__queue and __ordered_events__flush, tools/perf/util/
- * ordered-events.c.
+ * perf sorts records by their times in a queue. Where the recorder went round all of its
+ * buffers it left a FINISHED_ROUND; that delivers what is not later than the latest record of
+ * the rounds before. A record earlier than one that was delivered comes too late. Only a few
+ * maxima of the queue decide that, so none is built. See ordered_events__queue and
+ * __ordered_events__flush, tools/perf/util/ ordered-events.c.
  */
 #ifndef PERFLUA_PERFDATA_ROUNDS_H
 #define PERFLUA_PERFDATA_ROUNDS_H

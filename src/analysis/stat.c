@@ -147,7 +147,10 @@ static void add_tally(struct pd_stat *stat, const struct pd_event *event,
 	pd_span_widen(&stat->times, tally->times.first, tally->times.last);
 }
 
-/* Records that are counted: where all samples have their time (0: ask), and of which file they are. */
+/*
+ * Records that are counted: where all samples have their time (0: ask), and of which file they
+ * are.
+ */
 struct counted {
 	const struct pd_session *session;
 	const struct pd_binder *binder;
@@ -323,7 +326,9 @@ int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 	return got;
 }
 
-/* Counts the samples that a record of the event is delivered as. Returns false without memory. */
+/*
+ * Counts the samples that a record of the event is delivered as. Returns false without memory.
+ */
 static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
 			  struct pd_counters *counters, const struct pd_record *rec)
 {

@@ -1,6 +1,6 @@
 /*
- * What a session holds, counted in one pass: records and bytes by type and by event, what was lost,
- * when it was.
+ * What a session holds, counted in one pass: records and bytes by type and by event, what was
+ * lost, when it was.
  */
 #ifndef PERFLUA_PERFDATA_STAT_H
 #define PERFLUA_PERFDATA_STAT_H
@@ -41,8 +41,8 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session,
 void pd_stat_deinit(struct pd_stat *stat);
 
 /*
- * The same in parts: a stat of nothing; all records of a reader added to it, as pd_reader_next says; that of another
- * part of the session added, whose own it was. False: no memory.
+ * The same in parts: a stat of nothing; all records of a reader added to it, as pd_reader_next
+ * says; that of another part of the session added, whose own it was. False: no memory.
  */
 bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session);
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,

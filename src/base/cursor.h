@@ -1,9 +1,9 @@
 /*
- * Reading from a byte range: bounds-checked, endian-aware, fails once and stays failed. The only way
- * bytes of a file are read, but for the fixed offsets that a layout has checked.
+ * Reading from a byte range: bounds-checked, endian-aware, fails once and stays failed. The
+ * only way bytes of a file are read, but for the fixed offsets that a layout has checked.
  *
- * A failed cursor reads zeros, so a decoder reads on and asks once, at its end. It says where it
- * failed (pb_cursor_offset()) and why (`reason`).
+ * A failed cursor reads zeros, so a decoder reads on and asks once, at its end. It says where
+ * it failed (pb_cursor_offset()) and why (`reason`).
  */
 #ifndef PERFLUA_BASE_CURSOR_H
 #define PERFLUA_BASE_CURSOR_H

@@ -1,8 +1,10 @@
 /*
- * A map from 64-bit numbers to 32-bit ones: from ids of events, threads or processes to indices.
+ * A map from 64-bit numbers to 32-bit ones: from ids of events, threads or processes to
+ * indices.
  *
- * The keys are the recording's choice, so they are multiplied with a random factor of this map alone,
- * and the upper bits of the product are the hash: few factors give two keys the same slot.
+ * The keys are the recording's choice, so they are multiplied with a random factor of this map
+ * alone, and the upper bits of the product are the hash: few factors give two keys the same
+ * slot.
  */
 #ifndef PERFLUA_BASE_ID_MAP_H
 #define PERFLUA_BASE_ID_MAP_H

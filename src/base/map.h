@@ -1,7 +1,8 @@
 /*
- * A hash map of items that lie in an array of the caller's: a slot keeps 32 bits of an item's hash
- * and the item's index. The caller hashes keys and says which item has a key, so that one map
- * serves keys of any kind. Open addressing with linear probing; a quarter of the slots stays free.
+ * A hash map of items that lie in an array of the caller's: a slot keeps 32 bits of an item's
+ * hash and the item's index. The caller hashes keys and says which item has a key, so that one
+ * map serves keys of any kind. Open addressing with linear probing; a quarter of the slots
+ * stays free.
  *
  *	static bool has_name(const void *arg, uint32_t item) { … }
  *
@@ -13,7 +14,8 @@
  *	if (!pb_map_add(&map, hash, n))
  *		…no memory…
  *
- * Keys that a recording chooses must be hashed with a secret, else it can make all of them collide.
+ * Keys that a recording chooses must be hashed with a secret, else it can make all of them
+ * collide.
  */
 #ifndef PERFLUA_BASE_MAP_H
 #define PERFLUA_BASE_MAP_H
@@ -48,7 +50,10 @@ static inline bool pb_map_reserve(struct pb_map *map)
 	return 4 * (map->n + 1) <= 3 * map->n_slots || pb_map_grow(map);
 }
 
-/* Adds an item whose key is not in the map yet. Returns false, with the map unchanged, without memory. */
+/*
+ * Adds an item whose key is not in the map yet. Returns false, with the map unchanged, without
+ * memory.
+ */
 bool pb_map_add(struct pb_map *map, uint32_t hash, uint32_t item);
 
 /* Removes the item of an occupied slot that pb_map_find() returned. Other slots may move. */
@@ -58,9 +63,9 @@ void pb_map_remove(struct pb_map *map, struct pb_slot *slot);
 void pb_map_clear(struct pb_map *map);
 
 /*
- * Returns the slot of the item with that hash for which `has_key(arg, index)` is true, or else the
- * free slot where it would be added, which the caller of pb_map_reserve() may fill by pb_map_fill().
- * NULL: the map has no slots.
+ * Returns the slot of the item with that hash for which `has_key(arg, index)` is true, or else
+ * the free slot where it would be added, which the caller of pb_map_reserve() may fill by
+ * pb_map_fill(). NULL: the map has no slots.
  */
 static inline __attribute__((always_inline)) struct pb_slot *pb_map_find(
 	const struct pb_map *map, uint32_t hash,
@@ -87,8 +92,8 @@ static inline void pb_map_fill(struct pb_map *map, struct pb_slot *slot, uint32_
 }
 
 /*
- * Returns the index of the item with that hash for which `has_key(arg, index)` is true; if there is
- * none, adds `item` and returns it. UINT32_MAX: no memory.
+ * Returns the index of the item with that hash for which `has_key(arg, index)` is true; if
+ * there is none, adds `item` and returns it. UINT32_MAX: no memory.
  */
 static inline __attribute__((always_inline)) uint32_t pb_map_intern(
 	struct pb_map *map, uint32_t hash, bool (*has_key)(const void *arg, uint32_t item),

@@ -6,9 +6,10 @@
 
 enum pb_outcome {
 	PB_OK,
-	PB_STOPPED,	 /* progress said no: what was done until then counts */
-	PB_RETRY_SERIAL, /* it cannot be done in this way: nothing counts, one thread is to do it */
-	PB_FAILED,	 /* see err */
+	PB_STOPPED, /* progress said no: what was done until then counts */
+	/* it cannot be done in this way: nothing counts, one thread is to do it */
+	PB_RETRY_SERIAL,
+	PB_FAILED, /* see err */
 };
 
 #endif

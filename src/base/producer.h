@@ -1,5 +1,6 @@
 /*
- * A thread that makes items before they are asked for, in order, while the caller uses earlier ones.
+ * A thread that makes items before they are asked for, in order, while the caller uses earlier
+ * ones.
  */
 #ifndef PERFLUA_BASE_PRODUCER_H
 #define PERFLUA_BASE_PRODUCER_H
@@ -10,8 +11,8 @@
 
 struct pb_producing {
 	/*
-	 * Makes item number `i`, in the producer's thread. NULL: there are no more; what `make` wrote
-	 * to *arg by then, as why, may be read once pb_producer_next() returned NULL.
+	 * Makes item number `i`, in the producer's thread. NULL: there are no more; what `make`
+	 * wrote to *arg by then, as why, may be read once pb_producer_next() returned NULL.
 	 */
 	void *(*make)(void *arg, size_t i);
 	void (*drop)(void *item); /* destroys an item that nobody asked for; NULL: no need */
@@ -24,7 +25,9 @@ struct pb_producer;
 /* Starts the thread, which gets no signals. NULL: there can be none. */
 struct pb_producer *pb_producer_start(struct pb_producing producing);
 
-/* Ends the thread, after the item that it is making, and drops items that wait. NULL: nothing. */
+/*
+ * Ends the thread, after the item that it is making, and drops items that wait. NULL: nothing.
+ */
 void pb_producer_stop(struct pb_producer *producer);
 
 /* Waits for the next item and returns it: it is the caller's. NULL: there are no more. */

@@ -1,6 +1,6 @@
 /*
- * Progress of work that may take long: the code that does it reports now and then how far it is, and
- * asks whether to go on.
+ * Progress of work that may take long: the code that does it reports now and then how far it
+ * is, and asks whether to go on.
  */
 #ifndef PERFLUA_BASE_PROGRESS_H
 #define PERFLUA_BASE_PROGRESS_H
@@ -12,7 +12,10 @@
 
 /* Zero-initialised: nobody is asked. */
 struct pb_progress {
-	/* Returns whether to go on. `done` of `size` bytes were read; a size of 0: it is not known. */
+	/*
+	 * Returns whether to go on. `done` of `size` bytes were read; a size of 0: it is not
+	 * known.
+	 */
 	bool (*goes_on)(void *arg, uint64_t done, uint64_t size);
 	void *arg;
 };

@@ -13,8 +13,8 @@
 	(UINT32_MAX / 4) /* so that 32 bits number the items, and what is made of them */
 
 /*
- * Makes room for one more item in an `array` of `n` items, which may move. Returns false, with the
- * array unchanged, without memory or if there are PB_MAX_ITEMS.
+ * Makes room for one more item in an `array` of `n` items, which may move. Returns false, with
+ * the array unchanged, without memory or if there are PB_MAX_ITEMS.
  */
 #define pb_reserve(array, n, capacity) pb_reserve_more(array, n, 1, capacity)
 

@@ -1,6 +1,6 @@
 /*
- * The fields of a tracepoint's sample, by name. They keep their record, and find a field by the address of its interned
- * name, as records do.
+ * The fields of a tracepoint's sample, by name. They keep their record, and find a field by the
+ * address of its interned name, as records do.
  */
 #include <string.h>
 
@@ -239,7 +239,8 @@ void pl_push_args(lua_State *L, struct pl_record *r, int record, int meta)
 		return;
 	}
 	at = (uint32_t)(raw -
-			r->rec.bytes); /* now: a step of the collector may have the record used again */
+			/* now: a step of the collector may have the record used again */
+			r->rec.bytes);
 	a = lua_newuserdatauv(L, sizeof(*a), 1);
 	*a = (struct args){ MAGIC, generation, r, tracepoint, at, n };
 	lua_pushvalue(L, record);

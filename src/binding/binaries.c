@@ -94,8 +94,8 @@ static void push_binary(lua_State *L, struct pl_file *f, struct ps_dso *dso, boo
 }
 
 /*
- * Are symbols of `dso` to be looked for? By the value at 2: true, or a table that has its name, a
- * line feed and its build-id, if there is one, as a key. [-0, +0]
+ * Are symbols of `dso` to be looked for? By the value at 2: true, or a table that has its name,
+ * a line feed and its build-id, if there is one, as a key. [-0, +0]
  */
 static bool is_chosen(lua_State *L, const struct ps_dso *dso)
 {
@@ -264,7 +264,10 @@ static void push_stay(lua_State *L, struct pl_file *f, const struct pm_stay *sta
 		set_place(L, f, &stay->place);
 }
 
-/* Adds what was at an address of one system to the array on top; `time` if `one` is true. [-0, +0] */
+/*
+ * Adds what was at an address of one system to the array on top; `time` if `one` is true. [-0,
+ * +0]
+ */
 static void add_stays(lua_State *L, struct pl_file *f, struct pm_where *where, uint64_t address,
 		      bool one, uint64_t time)
 {

@@ -1,6 +1,7 @@
 /*
- * The Lua types of perflua and what they share. Values are decoded by perfdata; here they only become
- * Lua values. Anything Lua calls may longjmp: whatever must be freed is owned by a userdata.
+ * The Lua types of perflua and what they share. Values are decoded by perfdata; here they only
+ * become Lua values. Anything Lua calls may longjmp: whatever must be freed is owned by a
+ * userdata.
  */
 #ifndef PERFLUA_BINDING_BINDING_H
 #define PERFLUA_BINDING_BINDING_H
@@ -24,18 +25,27 @@
 /* Registry key of the table of a File's methods, to which the Lua library adds its own. */
 #define PL_FILE_METHODS "perflua.file.methods"
 
-/* Registry key of a light userdata: the volatile sig_atomic_t an interpreter sets to end all loops. */
+/*
+ * Registry key of a light userdata: the volatile sig_atomic_t an interpreter sets to end all
+ * loops.
+ */
 #define PL_INTERRUPT "perflua.interrupt"
 
-/* Registry key of a boolean, which an interpreter sets: passes that take long may say so on a terminal. */
+/*
+ * Registry key of a boolean, which an interpreter sets: passes that take long may say so on a
+ * terminal.
+ */
 #define PL_PROGRESS "perflua.progress"
 
-/* Registry key of an integer, which an interpreter sets: the threads of files that are opened without saying it. */
+/*
+ * Registry key of an integer, which an interpreter sets: the threads of files that are opened
+ * without saying it.
+ */
 #define PL_THREADS "perflua.threads"
 
 /*
- * Field names by the address of their interned Lua string: one per Lua state, in the registry, which
- * keeps the strings too. An id above PL_METHODS is a method of Record.
+ * Field names by the address of their interned Lua string: one per Lua state, in the registry,
+ * which keeps the strings too. An id above PL_METHODS is a method of Record.
  */
 #define PL_NAME_SLOTS 2048 /* a power of two, several times PD_MAX_NAMES */
 #define PL_METHODS    0x8000
@@ -73,14 +83,15 @@ int pl_record_methods(lua_State *L);
 /* The flag at PL_INTERRUPT, NULL if there is none; for loops in C: is it unset? */
 void *pl_interrupt(lua_State *L);
 /*
- * A pass begins, which nothing has interrupted yet; it was, when that part of the recording had been read
- * (negative: it is not known which).
+ * A pass begins, which nothing has interrupted yet; it was, when that part of the recording had
+ * been read (negative: it is not known which).
  */
 void pl_begin_pass(lua_State *L);
 void pl_cut_pass(lua_State *L, double part);
 /*
- * core.interrupted() -> boolean, number | true | nil: is the flag set, and which part of the recording had the last
- * pass read when that ended it (true: it is not known which; nil: the pass came to its end)?
+ * core.interrupted() -> boolean, number | true | nil: is the flag set, and which part of the
+ * recording had the last pass read when that ended it (true: it is not known which; nil: the
+ * pass came to its end)?
  */
 int pl_interrupted(lua_State *L);
 static inline bool pl_goes_on(void *flag)
@@ -92,7 +103,9 @@ static inline bool pl_goes_on(void *flag)
 void pl_set_integer(lua_State *L, const char *name, uint64_t value);
 void pl_set_string(lua_State *L, const char *name, const char *text); /* NULL: nothing */
 
-/* A userdata of zeros, with a finalizer of its own, to own what a longjmp would lose. [-0, +1] */
+/*
+ * A userdata of zeros, with a finalizer of its own, to own what a longjmp would lose. [-0, +1]
+ */
 void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc);
 
 /* For errors about a name that there is not: of the names tried, the closest. */
@@ -109,7 +122,10 @@ int pl_closest_raise(lua_State *L, const struct pl_closest *closest, const char 
 /* Raises: no record type has a field of that name; names the closest. */
 int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
 
-/* File; user values: its events, its features, the metatable of its records, the options of open. */
+/*
+ * File; user values: its events, its features, the metatable of its records, the options of
+ * open.
+ */
 enum {
 	PL_FILE_EVENTS = 1,
 	PL_FILE_FEATURES,
@@ -133,13 +149,17 @@ struct pl_file {
 	struct pm_resolver *resolver;  /* made with it */
 	struct ps_interrupt interrupt; /* of the reading of symbols */
 	struct ps_options
-		symbols; /* as given to open; its strings are kept by user value PL_FILE_SYMBOLS */
-	bool copied;	 /* there may be records that outlive close() */
+		/* as given to open; its strings are kept by user value PL_FILE_SYMBOLS */
+		symbols;
+	bool copied; /* there may be records that outlive close() */
 	const struct pl_names *names;
 	void *args; /* likewise of tracepoints' fields: user value PL_FILE_ARGS, or NULL */
 };
 
-/* A number of threads in a field of a table, 0 if it has none. Raises if it is no such number. [-0, +0] */
+/*
+ * A number of threads in a field of a table, 0 if it has none. Raises if it is no such number.
+ * [-0, +0]
+ */
 unsigned pl_threads_option(lua_State *L, int table, const char *name);
 /* perf's version as text. [-0, +1] */
 void pl_push_perf(lua_State *L, unsigned perf);
@@ -165,7 +185,9 @@ static inline void pl_check_names(lua_State *L, struct pl_file *f)
 	luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
 }
 
-/* Is an error to be told? Not if a stream was waited for when the flag was set: it ends there. */
+/*
+ * Is an error to be told? Not if a stream was waited for when the flag was set: it ends there.
+ */
 static inline bool pl_tells(void *flag, const struct pd_error *err)
 {
 	return pl_goes_on(flag) || !pd_error_interrupted(err);
@@ -175,10 +197,15 @@ static inline bool pl_tells(void *flag, const struct pd_error *err)
 bool pl_file_passes(const struct pl_file *file);
 /* The recorded system, as far as it is known. Raises on errors; calls no Lua. */
 struct pm_machine *pl_machine(lua_State *L, struct pl_file *file);
-/* The same for whoever must not raise: makes f->machine; false: see err. The file must be open. */
+/*
+ * The same for whoever must not raise: makes f->machine; false: see err. The file must be open.
+ */
 bool pl_machine_make(struct pl_file *file, struct pd_error *err);
 void pl_machine_free(struct pl_file *file);
-/* Makes a machine that was read the file's, which has none. False: no memory; it stays the caller's. */
+/*
+ * Makes a machine that was read the file's, which has none. False: no memory; it stays the
+ * caller's.
+ */
 bool pl_machine_take(struct pl_file *file, struct pm_machine *machine);
 int pl_file_thread(lua_State *L);   /* file:thread(tid [, time]) -> table | nil */
 int pl_file_threads(lua_State *L);  /* file:threads() -> array of tables */
@@ -190,18 +217,21 @@ struct pm_map;
 /* {start, len, pgoff, filename, build_id, prot} [-0, +1] */
 void pl_push_map(lua_State *L, const struct pm_map *map);
 /*
- * Pushes what the recorded system knows of a record: v is of PD_MACHINE. `record` is the Record at that index of the
- * stack, 0 if there is none: then views cannot be. [-0, +1]
+ * Pushes what the recorded system knows of a record: v is of PD_MACHINE. `record` is the Record
+ * at that index of the stack, 0 if there is none: then views cannot be. [-0, +1]
  */
 void pl_push_machine(lua_State *L, struct pl_file *file, int record,
 		     const struct pd_record *rec, const struct pd_value *v);
-/* The frames of a sample as the recorded system knows them, the resolver's. Raises as pl_machine. */
+/*
+ * The frames of a sample as the recorded system knows them, the resolver's. Raises as
+ * pl_machine.
+ */
 const struct pd_frame *pl_frames(lua_State *L, struct pl_file *file,
 				 const struct pd_record *rec, size_t *n);
 
 /*
- * Says new damage by warn(), once each; raises instead if the file is strict. And how many records came too
- * late for their place in time.
+ * Says new damage by warn(), once each; raises instead if the file is strict. And how many
+ * records came too late for their place in time.
  */
 void pl_file_report(lua_State *L, struct pl_file *file);
 void pl_push_features(lua_State *L, int file); /* [-0, +1] */
@@ -210,9 +240,9 @@ void pl_push_events(lua_State *L, int file);   /* [-0, +1] */
 void pl_push_event(lua_State *L, int file, const struct pd_event *event);
 
 /*
- * Record. Each File has a metatable of its own for them, whose [PL_OWNER] is the File: so a record keeps
- * its file without a user value, which would double what making one costs. The one user value of a
- * reused record is the chunk for bytes that do not fit.
+ * Record. Each File has a metatable of its own for them, whose [PL_OWNER] is the File: so a
+ * record keeps its file without a user value, which would double what making one costs. The one
+ * user value of a reused record is the chunk for bytes that do not fit.
  */
 enum {
 	PL_OWNER = 1,
@@ -232,11 +262,15 @@ struct pl_record {
 };
 
 /*
- * Whatever makes a Lua object may run finalizers, and those any Lua: they may close the file, and move the
- * loop whose record is being reused. So bytes of a record are not used across that.
+ * Whatever makes a Lua object may run finalizers, and those any Lua: they may close the file,
+ * and move the loop whose record is being reused. So bytes of a record are not used across
+ * that.
  */
 
-/* Can it be read? Its file is open; or it is a copy, and finalizers have left it the file's description. */
+/*
+ * Can it be read? Its file is open; or it is a copy, and finalizers have left it the file's
+ * description.
+ */
 static inline bool pl_readable(const struct pl_record *r)
 {
 	return !r->file->closed || (r->kept && r->file->file);
@@ -244,10 +278,16 @@ static inline bool pl_readable(const struct pl_record *r)
 
 /* Copies a record of a file into a userdata of its own. [-0, +1] */
 struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec);
-/* The same where it counts: user value n of `holder` is the metatable for records of f. [-0, +1] */
+/*
+ * The same where it counts: user value n of `holder` is the metatable for records of f. [-0,
+ * +1]
+ */
 struct pl_record *pl_push_record_of(lua_State *L, struct pl_file *f, int holder, int n,
 				    const struct pd_record *rec);
-/* A record to be used again and again [-0, +1]; copies the next one into that, at `index` [-0, +0]. */
+/*
+ * A record to be used again and again [-0, +1]; copies the next one into that, at `index` [-0,
+ * +0].
+ */
 struct pl_record *pl_push_reusable(lua_State *L, int file);
 void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec);
 struct pl_record *pl_check_record(lua_State *L, int index); /* raises if its file is closed */

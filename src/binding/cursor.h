@@ -1,9 +1,9 @@
 /*
- * A cursor walks the records of a File that pass its filters. What it looks for is decided in Lua and
- * given as options; here is the loop.
+ * A cursor walks the records of a File that pass its filters. What it looks for is decided in
+ * Lua and given as options; here is the loop.
  *
- * Options (a table): those of a scope (query_scope.h), reuse, and what it yields, unless it is records: values {tree, …},
- * or fields {name, …}.
+ * Options (a table): those of a scope (query_scope.h), reuse, and what it yields, unless it is
+ * records: values {tree, …}, or fields {name, …}.
  */
 #ifndef PERFLUA_BINDING_CURSOR_H
 #define PERFLUA_BINDING_CURSOR_H
@@ -13,8 +13,8 @@
 #define PL_MAX_FIELDS 32
 
 /*
- * User values: its File; the record it reuses; the metatable of the records it makes; what its trees are
- * made of; Lua's objects for values that come again and again, see values.c.
+ * User values: its File; the record it reuses; the metatable of the records it makes; what its
+ * trees are made of; Lua's objects for values that come again and again, see values.c.
  */
 enum {
 	PL_CURSOR_FILE = 1,
@@ -65,7 +65,10 @@ struct pl_cursor {
 	uint16_t names[PL_MAX_FIELDS];
 };
 
-/* NULL: it is none. Asked at every step of a loop: a mark is found faster than a metatable by name. */
+/*
+ * NULL: it is none. Asked at every step of a loop: a mark is found faster than a metatable by
+ * name.
+ */
 static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
 {
 	struct pl_cursor *c = lua_touserdata(L, index);
@@ -73,7 +76,9 @@ static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
 	return c && c->magic == PL_CURSOR_MAGIC ? c : NULL;
 }
 
-/* A step: pushes the values of the next record, or the record, and counts them; 0 at the end. */
+/*
+ * A step: pushes the values of the next record, or the record, and counts them; 0 at the end.
+ */
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index);
 
 /* Makes a cursor of a File and a table of options. [-0, +1] */
@@ -83,8 +88,9 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec);
 
 /*
- * Returns what the Lua function at `keep` answers for a record: whether it is wanted. The function
- * is given the Record at `reused`, and *rec becomes that one's: a copy that finalizers leave alone.
+ * Returns what the Lua function at `keep` answers for a record: whether it is wanted. The
+ * function is given the Record at `reused`, and *rec becomes that one's: a copy that finalizers
+ * leave alone.
  */
 bool pl_cursor_asks(lua_State *L, struct pl_cursor *c, int keep, int reused,
 		    struct pd_record *rec);
@@ -92,12 +98,15 @@ bool pl_cursor_asks(lua_State *L, struct pl_cursor *c, int keep, int reused,
 /* The id of the name of a field at `index`. Raises on others. */
 uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index);
 
-/* Field names at `table`, up to `max` strings from 1 on, as ids; returns how many. Raises on others. */
+/*
+ * Field names at `table`, up to `max` strings from 1 on, as ids; returns how many. Raises on
+ * others.
+ */
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids);
 
 /*
- * Pushes the fields' values of a record, false for absent ones. User value 1 of `cursor` is its File.
- * [-0, +n]
+ * Pushes the fields' values of a record, false for absent ones. User value 1 of `cursor` is its
+ * File. [-0, +n]
  */
 void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const uint16_t *ids,
 		    unsigned n);
@@ -108,8 +117,8 @@ void pl_cursor_close(struct pl_cursor *c);
 bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err);
 
 /*
- * The values of one record after another (values.c): rows of those that `options` name, if they can be; false: they
- * are to be read from records.
+ * The values of one record after another (values.c): rows of those that `options` name, if they
+ * can be; false: they are to be read from records.
  */
 bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options);
 void pl_close_values(struct pl_cursor *c);
@@ -120,7 +129,9 @@ int pl_cursor_counts(lua_State *L);
 /* Has more rows ready; false: there are none. Raises as pl_cursor_next. */
 bool pl_more_values(lua_State *L, struct pl_cursor *c);
 
-/* Pushes the values before c->next, whatever they are; `cursor` is no relative index. [-0, +n] */
+/*
+ * Pushes the values before c->next, whatever they are; `cursor` is no relative index. [-0, +n]
+ */
 void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor);
 
 /* Yields the next of the rows that are left; most rows are a few integers. */
@@ -128,7 +139,10 @@ static inline int pl_next_values(lua_State *L, struct pl_cursor *c, int cursor)
 {
 	const struct pq_value *v = c->next, *end = v + c->n_values;
 
-	/* another thread made them, on another processor: some rows ahead they are asked for before they are needed */
+	/*
+	 * another thread made them, on another processor: some rows ahead they are asked for
+	 * before they are needed
+	 */
 	__builtin_prefetch(v + 64);
 	c->next = end;
 	c->left--;

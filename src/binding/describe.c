@@ -1,6 +1,6 @@
 /*
- * What records, views, events and features hold, from the tables of perfdata: for the manual, the
- * editor stubs and the checks of queries.
+ * What records, views, events and features hold, from the tables of perfdata: for the manual,
+ * the editor stubs and the checks of queries.
  */
 #include "binding.h"
 
@@ -61,7 +61,9 @@ static void push_fields(lua_State *L, const struct pd_field *field)
 	}
 }
 
-/* core.types() -> array of {id, name, doc, container, trailer, fields}; [0] is of every record */
+/*
+ * core.types() -> array of {id, name, doc, container, trailer, fields}; [0] is of every record
+ */
 int pl_types(lua_State *L)
 {
 	lua_Integer n = 0;

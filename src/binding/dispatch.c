@@ -6,12 +6,15 @@
 #include "cursor.h"
 #include "query.h"
 
-/* Behind ids of names: by its number, a field of the cursor's that is a part of one, "args.prev_pid". */
+/*
+ * Behind ids of names: by its number, a field of the cursor's that is a part of one,
+ * "args.prev_pid".
+ */
 #define PART PL_METHODS
 
 /*
- * A handler: function number `fn` of the table of functions, given a record or, with n fields, their
- * values. 0: none.
+ * A handler: function number `fn` of the table of functions, given a record or, with n fields,
+ * their values. 0: none.
  */
 struct handler {
 	uint32_t fn;
@@ -60,7 +63,10 @@ static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 	return number;
 }
 
-/* Takes the handler on top of the stack: a function or { field, …, function }, a field being its name or tree. [-1, +0] */
+/*
+ * Takes the handler on top of the stack: a function or { field, …, function }, a field being
+ * its name or tree. [-1, +0]
+ */
 static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
 {
 	int table = lua_gettop(L);
@@ -151,8 +157,9 @@ static bool stops(lua_State *L)
 }
 
 /*
- * Calls interval(time) for each boundary the record's time has passed, true if one returned `stop`; but a time that
- * jumps further than any recording lasts is damage, and its boundaries are passed over.
+ * Calls interval(time) for each boundary the record's time has passed, true if one returned
+ * `stop`; but a time that jumps further than any recording lasts is damage, and its boundaries
+ * are passed over.
  */
 #define MAX_TICKS 1000000
 
@@ -219,10 +226,10 @@ static bool call(lua_State *L, const struct dispatch *d, const struct handler *h
 }
 
 /*
- * core.dispatch(file, {types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h, interval=fn,
- * interval_ns=n, stop=value, late=fn}): h is a function or {field, …, function} where a field is a name, or the tree of
- * an argument of a tracepoint (query.h), late(index) gives that of an
- * event that comes when the loop has begun, or nil
+ * core.dispatch(file, {types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h,
+ * interval=fn, interval_ns=n, stop=value, late=fn}): h is a function or {field, …, function}
+ * where a field is a name, or the tree of an argument of a tracepoint (query.h), late(index)
+ * gives that of an event that comes when the loop has begun, or nil
  */
 int pl_file_dispatch(lua_State *L)
 {

@@ -50,8 +50,9 @@ static void print_names(struct pl_writer *w, const struct pl_file *f, const stru
 }
 
 /*
- * core.dump(file, out, options): options are a cursor's (cursor.h), keep (function(record) -> boolean; needs
- * reuse), json, and names ({name, …}: fields of the recorded system that a line has, too)
+ * core.dump(file, out, options): options are a cursor's (cursor.h), keep (function(record) ->
+ * boolean; needs reuse), json, and names ({name, …}: fields of the recorded system that a line
+ * has, too)
  */
 int pl_file_dump(lua_State *L)
 {

@@ -79,7 +79,9 @@ static int push_ids(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
-/* Names of the sample's fields as recorded: not those of all records or computed from others. */
+/*
+ * Names of the sample's fields as recorded: not those of all records or computed from others.
+ */
 static int push_sample_fields(lua_State *L, const struct pd_event *e)
 {
 	lua_Integer n = 0;

@@ -60,7 +60,10 @@ void pl_file_report(lua_State *L, struct pl_file *f)
 	}
 }
 
-/* The paths at index 1, as strings that the stack keeps alive: n of them in a userdata. [-0, +1] */
+/*
+ * The paths at index 1, as strings that the stack keeps alive: n of them in a userdata. [-0,
+ * +1]
+ */
 static const char **check_paths(lua_State *L, size_t *n)
 {
 	const char **paths;
@@ -408,7 +411,10 @@ static int file_tostring(lua_State *L)
 	return 1;
 }
 
-/* core.fields_of(file, type_id [, event_index]) -> array of {name, kind, doc} a record of these can have */
+/*
+ * core.fields_of(file, type_id [, event_index]) -> array of {name, kind, doc} a record of these
+ * can have
+ */
 int pl_file_fields(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);

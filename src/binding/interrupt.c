@@ -3,7 +3,9 @@
  */
 #include "binding.h"
 
-/* Registry key: the part of the recording that the last pass had read when it was interrupted. */
+/*
+ * Registry key: the part of the recording that the last pass had read when it was interrupted.
+ */
 #define PART "perflua.part"
 
 void *pl_interrupt(lua_State *L)

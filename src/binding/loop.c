@@ -1,11 +1,12 @@
 /*
- * Query: what the library knows of it, and `for x in query do`, which calls it for each step of the loop.
+ * Query: what the library knows of it, and `for x in query do`, which calls it for each step of
+ * the loop.
  */
 #include "cursor.h"
 
 /*
- * User values: the library's description; the loop's step, a cursor or a function; the control value of a
- * function's last step; the cursor to close, also of a function.
+ * User values: the library's description; the loop's step, a cursor or a function; the control
+ * value of a function's last step; the cursor to close, also of a function.
  */
 enum {
 	SPEC = 1,
@@ -155,9 +156,10 @@ static int step(lua_State *L)
 }
 
 /*
- * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the same Query
- * may have taken its cursor: what was yielded last tells. That is remembered only where it can have
- * happened, when a loop began while another was unfinished; for a Lua function it is user value CONTROL.
+ * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the
+ * same Query may have taken its cursor: what was yielded last tells. That is remembered only
+ * where it can have happened, when a loop began while another was unfinished; for a Lua
+ * function it is user value CONTROL.
  *
  * Most steps find values that are ready: these are to cost next to nothing.
  */

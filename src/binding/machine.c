@@ -26,7 +26,10 @@ bool pl_machine_make(struct pl_file *f, struct pd_error *err)
 		return pd_error_set(err, "ENOMEM", f->file->path, PD_NO_OFFSET,
 				    "no memory for the recorded system");
 	}
-	/* all of it or nothing: what is known in part gives wrong names. So an interrupt is an error */
+	/*
+	 * all of it or nothing: what is known in part gives wrong names. So an interrupt is an
+	 * error
+	 */
 	if (!pl_file_passes(f) && !pm_machine_read(machine, pl_threads(f), err)) {
 		pm_resolver_destroy(resolver);
 		pm_machine_destroy(machine);
@@ -111,7 +114,10 @@ void pl_push_machine(lua_State *L, struct pl_file *f, int record, const struct p
 	}
 	pm_field(f->resolver, rec, &v->asked, &value);
 	pl_check_names(L, f);
-	/* Lua knows strings by their addresses, if they come often: it need not hash them each time */
+	/*
+	 * Lua knows strings by their addresses, if they come often: it need not hash them each
+	 * time
+	 */
 	if (value.type == PD_STR && value.s.p != value.text)
 		lua_pushstring(L, value.s.p);
 	else
@@ -152,7 +158,10 @@ static void add_map(void *arg, const struct pm_map *map)
 	lua_rawseti(list->L, -2, ++list->n);
 }
 
-/* maps() -> array of {start, len, pgoff, filename, build_id, prot}; upvalues: File, system, pid, time */
+/*
+ * maps() -> array of {start, len, pgoff, filename, build_id, prot}; upvalues: File, system,
+ * pid, time
+ */
 static int life_maps(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, lua_upvalueindex(1));
@@ -167,7 +176,10 @@ static int life_maps(lua_State *L)
 	return 1;
 }
 
-/* {pid, tid, comm, start, exit, maps} of a thread of the File at 1; its maps are those at `time`. [-0, +1] */
+/*
+ * {pid, tid, comm, start, exit, maps} of a thread of the File at 1; its maps are those at
+ * `time`. [-0, +1]
+ */
 static void push_life(lua_State *L, const struct pm_life *life, uint32_t system, uint64_t time)
 {
 	lua_createtable(L, 0, 7);
@@ -191,7 +203,10 @@ static void push_life(lua_State *L, const struct pm_life *life, uint32_t system,
 	}
 }
 
-/* file:thread(tid [, time]) -> {pid, tid, comm, start, exit, maps} | nil: as it was then, or last */
+/*
+ * file:thread(tid [, time]) -> {pid, tid, comm, start, exit, maps} | nil: as it was then, or
+ * last
+ */
 int pl_file_thread(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -239,7 +254,10 @@ int pl_file_threads(lua_State *L)
 	return 1;
 }
 
-/* file:resolve(pid, addr [, time]) -> {symbol, symoff, dso, map, srcline} | nil: what was there then, or last */
+/*
+ * file:resolve(pid, addr [, time]) -> {symbol, symoff, dso, map, srcline} | nil: what was there
+ * then, or last
+ */
 int pl_file_resolve(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);

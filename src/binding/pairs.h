@@ -6,7 +6,10 @@
 
 #include "cursor.h"
 
-/* Of a table `pairs` in options, of places among n values of records; NULL: there is none. [-0, +0] */
+/*
+ * Of a table `pairs` in options, of places among n values of records; NULL: there is none. [-0,
+ * +0]
+ */
 const struct pq_pairing *pl_to_pairing(lua_State *L, int keep, int options, size_t n);
 
 /* What of the records was paired, and what not, by name. [-0, +1] */

@@ -221,7 +221,10 @@ static enum pq_kind to_kind(lua_State *L, int index)
 	return PQ_K_ANY;
 }
 
-/* The field of a row of values, by its place on top, which is popped: who runs the query knows how long rows are. */
+/*
+ * The field of a row of values, by its place on top, which is popped: who runs the query knows
+ * how long rows are.
+ */
 static struct pq_field *row_field(lua_State *L, struct pq_field *field)
 {
 	lua_Integer row = lua_tointeger(L, -1);
@@ -269,7 +272,9 @@ static struct pq_field *make_field(struct maker *m, int index)
 	return field;
 }
 
-/* The table of a field on top, which is popped: what is one table is one field, and read once. */
+/*
+ * The table of a field on top, which is popped: what is one table is one field, and read once.
+ */
 static const struct pq_field *to_field(struct maker *m)
 {
 	lua_State *L = m->L;

@@ -1,5 +1,6 @@
 /*
- * Which groups become tables when an interrupt leaves no time for all of them: the first ones by a measure.
+ * Which groups become tables when an interrupt leaves no time for all of them: the first ones
+ * by a measure.
  */
 #include "query_group.h"
 

@@ -58,9 +58,9 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 }
 
 /*
- * core.count(file) -> {types, events, unknown_event, split, lost_records, lost_samples, first_time, last_time}: of types and
- * events {count, bytes}; of events `count` is of samples as they are delivered, and `records` as they lie, which
- * differ only if `split` is true
+ * core.count(file) -> {types, events, unknown_event, split, lost_records, lost_samples,
+ * first_time, last_time}: of types and events {count, bytes}; of events `count` is of samples
+ * as they are delivered, and `records` as they lie, which differ only if `split` is true
  */
 int pl_file_count(lua_State *L)
 {

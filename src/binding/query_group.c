@@ -1,5 +1,6 @@
 /*
- * Grouped queries: from their description to the groups, as lua/perflua/group/aggregate.lua makes them of records.
+ * Grouped queries: from their description to the groups, as lua/perflua/group/aggregate.lua
+ * makes them of records.
  */
 #include "query_group.h"
 
@@ -168,7 +169,10 @@ static bool asks_machine(const struct pl_job *job)
 	return asks;
 }
 
-/* From (file, description): a job at PL_JOB_AT that is ready to run. What allocates may have closed the file. */
+/*
+ * From (file, description): a job at PL_JOB_AT that is ready to run. What allocates may have
+ * closed the file.
+ */
 static struct pl_job *prepare(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, PL_FILE_AT);
@@ -388,7 +392,10 @@ static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_s
 	}
 }
 
-/* Returns true if the sums of groups that are left out are asked for, by the option or for shares. */
+/*
+ * Returns true if the sums of groups that are left out are asked for, by the option or for
+ * shares.
+ */
 static bool wants_rest(lua_State *L, const struct pl_job *job)
 {
 	bool wants;
@@ -420,7 +427,10 @@ static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, boo
 	lua_settop(L, keep - 1);
 }
 
-/* All groups, as an array at PL_RESULT_AT; the first of them, if an interrupt leaves no time for all. */
+/*
+ * All groups, as an array at PL_RESULT_AT; the first of them, if an interrupt leaves no time
+ * for all.
+ */
 static void push_groups(lua_State *L, const struct pl_job *job)
 {
 	size_t n = pq_groups_size(job->groups);
@@ -431,8 +441,10 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 	for (size_t g = 0; g < n; g++) {
 		if (g % AT_ONCE == 0 && n - g > MOST_PUSHED &&
 		    !pl_goes_on(job->progress.interrupt)) {
-			/* to look through millions of groups for garbage takes longer than what is
-			 * left to do; the prompt starts the collector again */
+			/*
+			 * to look through millions of groups for garbage takes longer than what
+			 * is left to do; the prompt starts the collector again
+			 */
 			lua_gc(L, LUA_GCSTOP);
 			pl_push_result(L, MOST_PUSHED);
 			push_chosen(L, job, n_shown, has_event);
@@ -444,7 +456,10 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 	lua_settop(L, PL_RESULT_AT);
 }
 
-/* Gives the job's scope the machine, if it asks one: the file's, or one that is read by the query itself. */
+/*
+ * Gives the job's scope the machine, if it asks one: the file's, or one that is read by the
+ * query itself.
+ */
 static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	bool asks = asks_machine(job);
@@ -476,15 +491,17 @@ static const char *const wrong_names[] = {
 };
 
 /*
- * core.group(file, description) -> groups | nil, what is wrong: see wrong_names. If an interrupt leaves no time for all
- * groups these are some of `total`, the first by measure number `first` of the description (its greatest values; if
- * `first` is negative, its least), and `rest` has the sums of the others (pl_push_left_out) if there is a
- * share, or the description has `rest`. The description is a scope's (query_scope.h) with
- * keys {{value = tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and
- * measures {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and perhaps report,
- * see query_report.c, or pairs and values, see pairs.c: then the trees of keys and measures, and `kept`, are of fields
- * {row = place} of their rows, and `counts` is set in the description. With `most` records that measure more are set
- * aside (group.h), and `aside` is set in the description: how many were.
+ * core.group(file, description) -> groups | nil, what is wrong: see wrong_names. If an
+ * interrupt leaves no time for all groups these are some of `total`, the first by measure
+ * number `first` of the description (its greatest values; if `first` is negative, its least),
+ * and `rest` has the sums of the others (pl_push_left_out) if there is a share, or the
+ * description has `rest`. The description is a scope's (query_scope.h) with keys {{value =
+ * tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and measures
+ * {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and
+ * perhaps report, see query_report.c, or pairs and values, see pairs.c: then the trees of keys
+ * and measures, and `kept`, are of fields {row = place} of their rows, and `counts` is set in
+ * the description. With `most` records that measure more are set aside (group.h), and `aside`
+ * is set in the description: how many were.
  */
 int pl_file_group(lua_State *L)
 {
@@ -531,7 +548,10 @@ int pl_file_group(lua_State *L)
 	return 1;
 }
 
-/* core.group_workers(file, description) -> how many threads would work, and what is in the way of more or nil */
+/*
+ * core.group_workers(file, description) -> how many threads would work, and what is in the way
+ * of more or nil
+ */
 int pl_file_group_threads(lua_State *L)
 {
 	const struct pl_job *job = prepare(L);

@@ -12,7 +12,11 @@ struct pl_job {
 	struct pq_grouping grouping;
 	struct pq_groups *groups;
 	struct pm_machine *
-		machine; /* read while the query ran, and not the file's yet: texts of the groups are its; or NULL */
+		/*
+		 * read while the query ran, and not the file's yet: texts of the groups are
+		 * its; or NULL
+		 */
+		machine;
 	bool unread; /* it was not, to the end */
 	struct pl_progress progress;
 	struct {
@@ -23,8 +27,10 @@ struct pl_job {
 		const struct pq_node *kept; /* a condition on a row; NULL: all of them */
 	} pairs;
 	lua_Integer
-		first; /* the measure, from 1, whose greatest values come first; negative: the least */
-	int *at; /* by key: its place among those of a group, 0: it is the group's event, or not shown */
+		/* the measure, from 1, whose greatest values come first; negative: the least */
+		first;
+	/* by key: its place among those of a group, 0: it is the group's event, or not shown */
+	int *at;
 	struct pl_report {
 		bool is_asked;
 		struct pq_report_asked asked;
@@ -52,17 +58,20 @@ void pl_push_result(lua_State *L, size_t n);
 /* A key or a value as groups show it: events by their names. [-0, +1] */
 void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v);
 
-/* The keys of group g, into the table on top: `keys`, with room for so many, and its `event`. [-0, +0] */
+/*
+ * The keys of group g, into the table on top: `keys`, with room for so many, and its `event`.
+ * [-0, +0]
+ */
 void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
 
 /*
- * The numbers, ascending, of the k groups that come first by job->first, and SIZE_MAX behind them; k is at most the
- * number of groups. Userdata. [-0, +1]
+ * The numbers, ascending, of the k groups that come first by job->first, and SIZE_MAX behind
+ * them; k is at most the number of groups. Userdata. [-0, +1]
  */
 size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k);
 /*
- * For each event a group with the sums of those that were not chosen, in an array: of counts, sums, shares, and what was
- * averaged, as floats; 0 for other measures. [-0, +1]
+ * For each event a group with the sums of those that were not chosen, in an array: of counts,
+ * sums, shares, and what was averaged, as floats; 0 for other measures. [-0, +1]
  */
 void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen,
 		      int n_shown);
@@ -77,8 +86,8 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
 void pl_report_free(struct pl_job *job);
 
 /*
- * Groups of rows of pairs of records instead of records (query_pairs.c): what the options say of them; as pq_run, and what
- * was counted is left in the options.
+ * Groups of rows of pairs of records instead of records (query_pairs.c): what the options say
+ * of them; as pq_run, and what was counted is left in the options.
  */
 void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job);
 enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);

@@ -7,10 +7,11 @@
  * callers = true | nil}: the measures are a count and a sum; with callers the last key is the
  * field frames, and only those from a key have one. The result has for each event with samples,
  * in their order {index, samples, period, unresolved, n, all, first}: n rows of it are to show,
- * from number `first` on (after an interrupt the first, of `all`). Unresolved are the samples without a function, if functions are asked for,
- * which are shown as addresses. A function beside it, rows(from, to), gives for each column,
- * then for samples, period and, with callers, children, an array of these rows' values: rows
- * stay in the core, as there may be millions of them.
+ * from number `first` on (after an interrupt the first, of `all`). Unresolved are the samples
+ * without a function, if functions are asked for, which are shown as addresses. A function
+ * beside it, rows(from, to), gives for each column, then for samples, period and, with callers,
+ * children, an array of these rows' values: rows stay in the core, as there may be millions of
+ * them.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -337,8 +338,8 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 }
 
 /*
- * core.short_names(file) -> {[name] = short name} of the binaries that were met, of which it is not
- * the end of their path
+ * core.short_names(file) -> {[name] = short name} of the binaries that were met, of which it is
+ * not the end of their path
  */
 int pl_file_short_names(lua_State *L)
 {

@@ -1,7 +1,8 @@
 /*
- * What a query in C looks at, from a table: types, container, events, event_nil, from, to as a cursor has them (cursor.h),
- * filter (a tree, see query.h), threads (at most; nil: as the file was opened), order: "time", "file", or "any" where the
- * answer does not depend on it; expand: samples with counter values are split.
+ * What a query in C looks at, from a table: types, container, events, event_nil, from, to as a
+ * cursor has them (cursor.h), filter (a tree, see query.h), threads (at most; nil: as the file
+ * was opened), order: "time", "file", or "any" where the answer does not depend on it; expand:
+ * samples with counter values are split.
  */
 #ifndef PERFLUA_BINDING_QUERY_SCOPE_H
 #define PERFLUA_BINDING_QUERY_SCOPE_H
@@ -25,18 +26,23 @@ struct pb_progress pl_progress_shown(struct pl_progress *progress);
 /* Clears the line. */
 void pl_progress_end(struct pl_progress *progress);
 
-/* At most so many threads work for a file: as open was told, else one for each processor that we may use. */
+/*
+ * At most so many threads work for a file: as open was told, else one for each processor that
+ * we may use.
+ */
 unsigned pl_threads(const struct pl_file *file);
 
 /*
- * The scope of the table at `options`, but for its machine. The progress and what `keep` keeps must stay as long. [-0, +0]
+ * The scope of the table at `options`, but for its machine. The progress and what `keep` keeps
+ * must stay as long. [-0, +0]
  */
 void pl_to_scope(lua_State *L, int keep, const struct pl_file *file, int options,
 		 struct pl_progress *progress, struct pq_scope *scope);
 
 /*
- * Gives it the machine, if its filter needs it, or `asks`: what else is read of its records does. What passes once tells
- * it to whoever asks later; who asks now must wait for what comes late, in the order of time. Raises as pl_machine.
+ * Gives it the machine, if its filter needs it, or `asks`: what else is read of its records
+ * does. What passes once tells it to whoever asks later; who asks now must wait for what comes
+ * late, in the order of time. Raises as pl_machine.
  */
 void pl_scope_machine(lua_State *L, struct pl_file *file, int options, bool asks,
 		      struct pq_scope *scope);

@@ -11,7 +11,10 @@ static struct pl_record *to_record(lua_State *L, int index)
 {
 	struct pl_record *r = lua_touserdata(L, index);
 
-	/* the metatable is hidden, so only records come here: a mark is enough, and a fifth of the time */
+	/*
+	 * the metatable is hidden, so only records come here: a mark is enough, and a fifth of
+	 * the time
+	 */
 	if (!r || r->magic != PL_RECORD_MAGIC)
 		luaL_typeerror(L, index, PL_RECORD);
 	return r;
@@ -97,7 +100,10 @@ void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec)
 	r->rec.bytes = memcpy(bytes, rec->bytes, rec->size);
 }
 
-/* Upvalues of record_index: the methods in the order of their ids, then data(), and the metatable of `args`. */
+/*
+ * Upvalues of record_index: the methods in the order of their ids, then data(), and the
+ * metatable of `args`.
+ */
 enum {
 	UP_METHODS = 1,
 	UP_DATA = 3,

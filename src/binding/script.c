@@ -73,7 +73,10 @@ static bool flag(lua_State *L, const char *name)
 	return set;
 }
 
-/* Pushes the option `sampled` = {[index] = true} as an array for n events; NULL: it is not given. [-0, +1] */
+/*
+ * Pushes the option `sampled` = {[index] = true} as an array for n events; NULL: it is not
+ * given. [-0, +1]
+ */
 static const uint8_t *push_sampled(lua_State *L, size_t n)
 {
 	uint8_t *events = lua_newuserdatauv(L, n + 1, 0);
@@ -124,7 +127,10 @@ static void take_options(lua_State *L, struct px_options *options)
 	lua_pop(L, 1);
 }
 
-/* Returns true if all fields that were asked for were recorded. Else pushes nil and a message. [-0, +0 or +2] */
+/*
+ * Returns true if all fields that were asked for were recorded. Else pushes nil and a message.
+ * [-0, +0 or +2]
+ */
 static bool check_fields(lua_State *L, const struct lines *lines)
 {
 	const struct pd_event *event;
@@ -157,9 +163,10 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 }
 
 /*
- * core.script(file, out, options) -> true | nil, message: options are a cursor's (cursor.h), of samples that are split and in the order
- * of time, with keep (function(record) → boolean; needs reuse), sampled ({[index] = true}: the events that have samples), classes,
- * ns, callchains, inlined, inlined_unwound, max_stack (script.h)
+ * core.script(file, out, options) -> true | nil, message: options are a cursor's (cursor.h), of
+ * samples that are split and in the order of time, with keep (function(record) → boolean; needs
+ * reuse), sampled ({[index] = true}: the events that have samples), classes, ns, callchains,
+ * inlined, inlined_unwound, max_stack (script.h)
  */
 int pl_file_script(lua_State *L)
 {
@@ -203,7 +210,10 @@ static void push_classes(lua_State *L, unsigned classes)
 	}
 }
 
-/* core.script_fields() -> array of {name, doc, by_default = {hw = true …}, invalid = {…}}, and of classes */
+/*
+ * core.script_fields() -> array of {name, doc, by_default = {hw = true …}, invalid = {…}}, and
+ * of classes
+ */
 int pl_script_fields(lua_State *L)
 {
 	lua_newtable(L);

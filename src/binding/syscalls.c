@@ -2,7 +2,10 @@
 #include "binding.h"
 #include "perfdata/tracepoint/syscalls.h"
 
-/* The numbers of the machine named by an argument; without one, of that this runs on. Raises if there is none. */
+/*
+ * The numbers of the machine named by an argument; without one, of that this runs on. Raises if
+ * there is none.
+ */
 static const struct pd_abi *check_abi(lua_State *L, int arg)
 {
 	const char *machine = luaL_optstring(L, arg, NULL);

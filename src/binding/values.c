@@ -60,7 +60,10 @@ static bool asks_machine(const struct pl_cursor *c, const struct pq_node *const 
 	return asks;
 }
 
-/* The Events of the File, behind which come the strings of texts that have a number: an array, which is found fast. */
+/*
+ * The Events of the File, behind which come the strings of texts that have a number: an array,
+ * which is found fast.
+ */
 static void make_objects(lua_State *L, const struct pl_cursor *c, int cursor)
 {
 	lua_Integer n = (lua_Integer)c->scope.n_events;
@@ -202,7 +205,10 @@ void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 	c->busy = false;
 }
 
-/* core.loop_workers(file, options of a cursor) -> how many threads a loop over values has, and why; see pq_rows_threads */
+/*
+ * core.loop_workers(file, options of a cursor) -> how many threads a loop over values has, and
+ * why; see pq_rows_threads
+ */
 int pl_file_loop_threads(lua_State *L)
 {
 	const struct pl_file *f = pl_check_open_file(L, 1);

@@ -1,6 +1,6 @@
 /*
- * Views of parts of a record (call chain, registers …) and their items. A view keeps its record and
- * decodes an item when it is asked for.
+ * Views of parts of a record (call chain, registers …) and their items. A view keeps its record
+ * and decodes an item when it is asked for.
  */
 #include <string.h>
 
@@ -44,7 +44,10 @@ void pl_push_list(lua_State *L, int record, const struct pd_view *view)
 	uint32_t generation = r->generation;
 	struct pd_value value;
 
-	/* items of what is no record's part need none, and the table has room for all: nothing is made from here on */
+	/*
+	 * items of what is no record's part need none, and the table has room for all: nothing
+	 * is made from here on
+	 */
 	lua_createtable(L, (int)view->count, 0);
 	if (r->generation != generation)
 		luaL_error(L, "a record was used again while it was read, by a finalizer");

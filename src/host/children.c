@@ -1,6 +1,6 @@
 /*
- * Other processes of this program. Each writes to a file without a name, which is read when it has ended: so
- * none waits for its reader, and any that ends makes room for the next.
+ * Other processes of this program. Each writes to a file without a name, which is read when it
+ * has ended: so none waits for its reader, and any that ends makes room for the next.
  */
 #define _GNU_SOURCE /* asprintf, mkostemp */
 #include "children.h"
@@ -84,8 +84,8 @@ static int spawn(char *const argv[], int out, pid_t *pid)
 }
 
 /*
- * host.start({word…}) -> pid, file | nil, message: this program with these words, the first of them its name.
- * What it prints is in the file when it has ended.
+ * host.start({word…}) -> pid, file | nil, message: this program with these words, the first of
+ * them its name. What it prints is in the file when it has ended.
  */
 int perflua_start(lua_State *L)
 {
@@ -118,7 +118,10 @@ int perflua_start(lua_State *L)
 	return 2;
 }
 
-/* host.wait() -> pid, exit status (negative: the signal that ended it) | nil if there is none to wait for */
+/*
+ * host.wait() -> pid, exit status (negative: the signal that ended it) | nil if there is none
+ * to wait for
+ */
 int perflua_wait(lua_State *L)
 {
 	int status;

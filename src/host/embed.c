@@ -1,7 +1,7 @@
 /*
- * A tool of the build: compiles the files of the Lua library and prints them as the C that embed.h
- * declares. Compiled they load ten times faster than as text; names and line numbers stay in.
- * Of any other file it makes a module that returns the file's text.
+ * A tool of the build: compiles the files of the Lua library and prints them as the C that
+ * embed.h declares. Compiled they load ten times faster than as text; names and line numbers
+ * stay in. Of any other file it makes a module that returns the file's text.
  *
  *     embed lua/perflua/init.lua lua/perflua/flame/js/draw.js …
  */
@@ -31,7 +31,10 @@ static bool is_lua(const char *path)
 	return length > 4 && strcmp(path + length - 4, ".lua") == 0;
 }
 
-/* Loads a chunk that returns the text of a file, on top of its source; or a message. [-0, +1 or 2] */
+/*
+ * Loads a chunk that returns the text of a file, on top of its source; or a message. [-0, +1 or
+ * 2]
+ */
 static int load_text(lua_State *L, const char *path)
 {
 	FILE *file = fopen(path, "rb");
@@ -69,8 +72,8 @@ static bool print_code(lua_State *L, int n, const char *path)
 }
 
 /*
- * "lua/perflua/tools/stat.lua" is the module perflua.tools.stat, "lua/perflua/init.lua" perflua,
- * and "lua/perflua/flame/style.css" perflua/flame/style.css.
+ * "lua/perflua/tools/stat.lua" is the module perflua.tools.stat, "lua/perflua/init.lua"
+ * perflua, and "lua/perflua/flame/style.css" perflua/flame/style.css.
  */
 static void print_module(lua_State *L, const char *path)
 {

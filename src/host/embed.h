@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 struct embedded {
-	const char *module; /* as require knows it: "perflua.query", "perflua/flame/style.css" */
+	/* as require knows it: "perflua.query", "perflua/flame/style.css" */
+	const char *module;
 	const unsigned char *code;
 	size_t size;
 };

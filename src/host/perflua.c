@@ -1,7 +1,7 @@
 /*
- * The interpreter: a Lua state with the core and the Lua library inside. What to do with the command
- * line is lua/perflua/cli/'s concern; here is what Lua cannot do by itself: signals, the terminal,
- * the state's life.
+ * The interpreter: a Lua state with the core and the Lua library inside. What to do with the
+ * command line is lua/perflua/cli/'s concern; here is what Lua cannot do by itself: signals,
+ * the terminal, the state's life.
  */
 #include <errno.h>
 #include <locale.h>
@@ -38,9 +38,9 @@ int luaopen_perflua_core(lua_State *L);
 #define HISTORY_LINES 1000
 
 /*
- * The first SIGINT only sets this: loops over a recording see it and end as if the recording had
- * ended, so a script still says what it found. The second raises an error wherever Lua is; a third,
- * when even that does not help, ends the process.
+ * The first SIGINT only sets this: loops over a recording see it and end as if the recording
+ * had ended, so a script still says what it found. The second raises an error wherever Lua is;
+ * a third, when even that does not help, ends the process.
  */
 static volatile sig_atomic_t interrupted;
 static lua_State *main_state;
@@ -88,7 +88,10 @@ static int host_is_terminal(lua_State *L)
 	return 1;
 }
 
-/* host.stat(path) -> "file", its size in bytes | "directory" | "stream" (read once) | "other" | nil */
+/*
+ * host.stat(path) -> "file", its size in bytes | "directory" | "stream" (read once) | "other" |
+ * nil
+ */
 static int host_stat(lua_State *L)
 {
 	struct stat st;
@@ -182,7 +185,9 @@ static bool read_line(const char *prompt)
 }
 #endif
 
-/* host.read_line(prompt) -> string | nil at the end of input | false when ^C abandoned the line */
+/*
+ * host.read_line(prompt) -> string | nil at the end of input | false when ^C abandoned the line
+ */
 static int host_read_line(lua_State *L)
 {
 	const char *prompt = luaL_checkstring(L, 1);
@@ -272,7 +277,9 @@ static int load_embedded(lua_State *L)
 	return 1;
 }
 
-/* package.preload is what require asks first, so the library is always the one of this binary. */
+/*
+ * package.preload is what require asks first, so the library is always the one of this binary.
+ */
 static void preload_library(lua_State *L)
 {
 	luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);

@@ -219,7 +219,10 @@ static bool map_of_process(struct pm_binaries *b, const struct pm_mapped *mapped
 #define KERNEL	     "[kernel.kallsyms"
 #define GUEST_KERNEL "[guest.kernel.kallsyms"
 
-/* What follows the name of the kernel: "[kernel.kallsyms]_text", before Linux 2.6.36 "[kernel.kallsyms._text]". */
+/*
+ * What follows the name of the kernel: "[kernel.kallsyms]_text", before Linux 2.6.36
+ * "[kernel.kallsyms._text]".
+ */
 static void set_reference(const char *name, struct ps_dso_id *id, char text[NAME_MAX + 1])
 {
 	const char *end = strchr(name, ']');
@@ -245,7 +248,9 @@ static void map_of_entry(const struct pm_binaries *b, const struct pm_mapped *ma
 	map->bias = map->pgoff - map->start;
 }
 
-/* See machine__get_kernel_start, tools/perf/util/machine.c, and perf_env__single_address_space. */
+/*
+ * See machine__get_kernel_start, tools/perf/util/machine.c, and perf_env__single_address_space.
+ */
 static void note_kernel(struct pm_binaries *b, uint32_t system, const struct pm_map *map)
 {
 	struct pm_kernel *kernel = &b->kernels[system];

@@ -1,5 +1,6 @@
 /*
- * The binaries of the recorded systems: which one a record maps, as perf tells them apart and names them.
+ * The binaries of the recorded systems: which one a record maps, as perf tells them apart and
+ * names them.
  */
 #ifndef PERFLUA_MACHINE_BINARIES_H
 #define PERFLUA_MACHINE_BINARIES_H
@@ -10,7 +11,10 @@
 struct pm_kernel {
 	struct ps_dso *dso; /* NULL: none was mapped */
 	uint64_t start;
-	/* addresses from here on are the kernel's, the others of processes; UINT64_MAX: both have their own */
+	/*
+	 * addresses from here on are the kernel's, the others of processes; UINT64_MAX: both
+	 * have their own
+	 */
 	uint64_t border;
 };
 
@@ -40,8 +44,9 @@ struct pm_mapped {
 };
 
 /*
- * Makes the map of a record of type MMAP, MMAP2 or KSYMBOL, but for its time. Where the record makes none its dso is
- * NULL, and *removed says whether it ends what is mapped there. Returns false when there is no memory.
+ * Makes the map of a record of type MMAP, MMAP2 or KSYMBOL, but for its time. Where the record
+ * makes none its dso is NULL, and *removed says whether it ends what is mapped there. Returns
+ * false when there is no memory.
  */
 bool pm_binaries_map(struct pm_binaries *binaries, const struct pd_record *rec,
 		     const struct pm_mapped *mapped, struct pm_map *map, bool *removed);

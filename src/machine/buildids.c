@@ -44,7 +44,10 @@ static uint64_t key_of(uint32_t system, enum of of, uint32_t name)
 	return (uint64_t)system << 34 | (uint64_t)of << 32 | name;
 }
 
-/* By what a binary is found in the table: the kernel is one, whatever its file, and modules go by their names. */
+/*
+ * By what a binary is found in the table: the kernel is one, whatever its file, and modules go
+ * by their names.
+ */
 static uint64_t key_of_path(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
 			    const char *path)
 {

@@ -1,5 +1,6 @@
 /*
- * The build-ids that a recording has in a table, by the names of files: those of maps that do not say their own.
+ * The build-ids that a recording has in a table, by the names of files: those of maps that do
+ * not say their own.
  */
 #ifndef PERFLUA_MACHINE_BUILDIDS_H
 #define PERFLUA_MACHINE_BUILDIDS_H
@@ -30,8 +31,8 @@ void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
 void pm_buildids_deinit(struct pm_buildids *ids);
 
 /*
- * What is known of a binary by the name that a record maps it by, made if it is new; valid until the next one is
- * made. NULL: no memory.
+ * What is known of a binary by the name that a record maps it by, made if it is new; valid
+ * until the next one is made. NULL: no memory.
  */
 struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
 				const char *path);
@@ -42,7 +43,10 @@ struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum p
  */
 void pm_named_note_inode(struct pm_named *named, uint64_t inode);
 
-/* Takes in the table of a recording, and a record that stands for a row of it. False: no memory. */
+/*
+ * Takes in the table of a recording, and a record that stands for a row of it. False: no
+ * memory.
+ */
 bool pm_buildids_read(struct pm_buildids *ids, struct pd_file *file, uint32_t system);
 bool pm_buildids_add(struct pm_buildids *ids, const struct pd_record *rec, uint32_t system);
 

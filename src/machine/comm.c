@@ -51,8 +51,9 @@ static ptrdiff_t moment_of(const struct pm_machine *m, const struct pm_thread *t
 	if (time != PM_NO_TIME)
 		return pm_thread_at(thread, time);
 	/*
-	 * perf wrote it itself: at the beginning, if the thread was there then, else at the end. A sample
-	 * whose event has no times may be of any; most of them are when the thread has its last name.
+	 * perf wrote it itself: at the beginning, if the thread was there then, else at the
+	 * end. A sample whose event has no times may be of any; most of them are when the
+	 * thread has its last name.
 	 */
 	time = rec->type == PD_RECORD_SAMPLE ? PM_NO_TIME :
 					       pm_source_of(&m->sources, rec)->floor;

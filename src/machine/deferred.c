@@ -46,7 +46,9 @@ struct wanted {
 	const struct pm_deferred_chain *key;
 };
 
-/* Reading n bytes where a shorter chain lies last is no error: reserve() leaves room for them. */
+/*
+ * Reading n bytes where a shorter chain lies last is no error: reserve() leaves room for them.
+ */
 static bool has_bytes(const void *arg, uint32_t item)
 {
 	const struct wanted *wanted = arg;

@@ -1,8 +1,10 @@
 /*
- * The user parts of call chains that were recorded later than their samples: by thread, and by the cookie that both
- * have. See PERF_RECORD_CALLCHAIN_DEFERRED, include/uapi/linux/perf_event.h.
+ * The user parts of call chains that were recorded later than their samples: by thread, and by
+ * the cookie that both have. See PERF_RECORD_CALLCHAIN_DEFERRED,
+ * include/uapi/linux/perf_event.h.
  *
- * A chain that many samples have is kept once, each address as what it differs from the one before.
+ * A chain that many samples have is kept once, each address as what it differs from the one
+ * before.
  */
 #ifndef PERFLUA_MACHINE_DEFERRED_H
 #define PERFLUA_MACHINE_DEFERRED_H

@@ -12,7 +12,10 @@ static bool is_data(const struct pd_asked *asked)
 	return asked->field == PD_M_SYMBOL_DADDR || asked->field == PD_M_DSO_DADDR;
 }
 
-/* Where an address is that is asked for: of the record's ip, unless one is named. False: there is none. */
+/*
+ * Where an address is that is asked for: of the record's ip, unless one is named. False: there
+ * is none.
+ */
 static bool where_of(const struct pm_resolver *r, const struct pd_record *rec,
 		     const struct pd_asked *asked, struct pm_where *where, uint64_t *address)
 {
@@ -145,7 +148,10 @@ static void srcline_of(struct pm_resolver *r, const struct pd_record *rec,
 	const struct ps_line *lines;
 	struct pm_spot spot;
 
-	/* of a call chain the line is that of the function itself, not of what was inlined there */
+	/*
+	 * of a call chain the line is that of the function itself, not of what was inlined
+	 * there
+	 */
 	if (spot_of(r, rec, asked, &spot) && spot.dso) {
 		size_t n = ps_dso_lines(spot.dso, spot.address, &lines);
 

@@ -8,16 +8,18 @@
 #include "places.h"
 
 /*
- * What is asked of a record; PD_NIL if it is not known. Its text ends with a NUL; it is the machine's or the
- * binary's, the same of the same name; or the value's own; or the resolver's until it is asked again (PD_M_STACK …).
- * PD_M_MAP becomes a view of the record. PD_M_INLINED is for pm_inlined.
+ * What is asked of a record; PD_NIL if it is not known. Its text ends with a NUL; it is the
+ * machine's or the binary's, the same of the same name; or the value's own; or the resolver's
+ * until it is asked again (PD_M_STACK …). PD_M_MAP becomes a view of the record. PD_M_INLINED
+ * is for pm_inlined.
  */
 void pm_field(struct pm_resolver *resolver, const struct pd_record *rec,
 	      const struct pd_asked *asked, struct pd_value *out);
 
 /*
- * What pm_field says of PD_M_COMM, by the shortest way: a resolver keeps the names of the threads it met, and from when
- * to when they hold. `out` is untouched if the record has no thread.
+ * What pm_field says of PD_M_COMM, by the shortest way: a resolver keeps the names of the
+ * threads it met, and from when to when they hold. `out` is untouched if the record has no
+ * thread.
  */
 void pm_comm(struct pm_resolver *resolver, const struct pd_record *rec, struct pd_value *out);
 
@@ -30,8 +32,9 @@ struct pm_called {
 };
 
 /*
- * The same for whoever has read tid and time of the record. NULL: pm_comm says it. It is the resolver's until it is asked
- * for another thread's; as long as the machine takes nothing in it holds for records of the same recording.
+ * The same for whoever has read tid and time of the record. NULL: pm_comm says it. It is the
+ * resolver's until it is asked for another thread's; as long as the machine takes nothing in it
+ * holds for records of the same recording.
  */
 const struct pm_called *pm_comm_then(struct pm_resolver *resolver, const struct pd_record *rec,
 				     int32_t tid, uint64_t time);
@@ -44,23 +47,24 @@ size_t pm_inlined(struct pm_resolver *resolver, const struct pd_record *rec,
 void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *out);
 
 /*
- * The call chain of a sample in one string, as one of these fields has it. Ends with a NUL; the resolver's until the next
- * one. False: it has no ip, or no memory.
+ * The call chain of a sample in one string, as one of these fields has it. Ends with a NUL; the
+ * resolver's until the next one. False: it has no ip, or no memory.
  *
- * PD_M_STACK: caller first, joined by ";". A frame without a symbol is the name of its binary in brackets, or [unknown].
- * PD_M_ANNOTATED_STACK: the same with _[k] behind the names of the kernel's frames, a guest's and a hypervisor's too, and
- * _[j] behind those of code made at run time.
- * PD_M_FRAMES: with binaries, callee first: for each frame perf's letter for its cpumode, the binary's name, a tab, the
- * function or else another tab and the address in the binary, a line feed. The first is that of ip, also where the call
- * chain does not begin with it.
+ * PD_M_STACK: caller first, joined by ";". A frame without a symbol is the name of its binary
+ * in brackets, or [unknown]. PD_M_ANNOTATED_STACK: the same with _[k] behind the names of the
+ * kernel's frames, a guest's and a hypervisor's too, and _[j] behind those of code made at run
+ * time. PD_M_FRAMES: with binaries, callee first: for each frame perf's letter for its cpumode,
+ * the binary's name, a tab, the function or else another tab and the address in the binary, a
+ * line feed. The first is that of ip, also where the call chain does not begin with it.
  */
 bool pm_chain_text(struct pm_resolver *resolver, const struct pd_record *rec,
 		   enum pd_machine_field field, struct pd_text *out);
 
 /*
- * Makes the text of a tracepoint's sample as perf script shows it, in the version of perf that `text` (enum pd_perf_text) is
- * of. It ends with a NUL and is the resolver's until the next one. Returns false if the sample is of no tracepoint whose
- * format is known, or without memory.
+ * Makes the text of a tracepoint's sample as perf script shows it, in the version of perf that
+ * `text` (enum pd_perf_text) is of. It ends with a NUL and is the resolver's until the next
+ * one. Returns false if the sample is of no tracepoint whose format is known, or without
+ * memory.
  */
 bool pm_message(struct pm_resolver *resolver, const struct pd_record *rec, unsigned text,
 		struct pd_text *out);
@@ -69,8 +73,8 @@ bool pm_message(struct pm_resolver *resolver, const struct pd_record *rec, unsig
 char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode);
 
 /*
- * What one frame is in these: its name, with a letter unless that is '\0', and its line. The resolver's until it is asked
- * again for anything. False: no memory.
+ * What one frame is in these: its name, with a letter unless that is '\0', and its line. The
+ * resolver's until it is asked again for anything. False: no memory.
  */
 bool pm_stack_name(struct pm_resolver *resolver, const struct pm_place *place, char letter,
 		   struct pd_text *out);
@@ -81,8 +85,8 @@ bool pm_frames_line(struct pm_resolver *resolver, const struct pm_place *place,
 char pm_frames_level(enum pd_cpumode mode);
 
 /*
- * The line of an address of a binary that has no symbol, written to `to` without a NUL. Returns its size;
- * with `to` NULL nothing else is done.
+ * The line of an address of a binary that has no symbol, written to `to` without a NUL. Returns
+ * its size; with `to` NULL nothing else is done.
  */
 size_t pm_frames_address(char *to, const char *dso, uint64_t address, enum pd_cpumode mode);
 

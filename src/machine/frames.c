@@ -55,7 +55,10 @@ static struct pm_unwinder *unwinder_of(struct pm_resolver *r, const struct pd_re
 	return r->unwinder;
 }
 
-/* The caller of a leaf that the frame pointers of its callers, of which the next is `next`, leave out. */
+/*
+ * The caller of a leaf that the frame pointers of its callers, of which the next is `next`,
+ * leave out.
+ */
 static void add_leaf(struct pm_resolver *r, const struct pd_record *rec, uint64_t ip,
 		     uint64_t next, size_t *n)
 {

@@ -1,8 +1,9 @@
 /*
- * The call chain of a sample as the recorded system knows it: as recorded, or put together from what was recorded
- * beside it.
+ * The call chain of a sample as the recorded system knows it: as recorded, or put together from
+ * what was recorded beside it.
  *
- * - user registers and a piece of the stack (--call-graph dwarf) are unwound and follow the kernel's part;
+ * - user registers and a piece of the stack (--call-graph dwarf) are unwound and follow the
+ *   kernel's part;
  * - a call stack of branches (LBR) takes the place of the user's part;
  * - a deferred user part (CALLCHAIN_DEFERRED) is looked up by its cookie.
  */
@@ -19,8 +20,8 @@
 bool pm_frames_beside(const struct pd_record *rec);
 
 /*
- * All frames of a sample, callee first, at most PM_MAX_FRAMES, and their number, 0 if it has no call chain. The
- * resolver's, until the next sample.
+ * All frames of a sample, callee first, at most PM_MAX_FRAMES, and their number, 0 if it has no
+ * call chain. The resolver's, until the next sample.
  */
 const struct pd_frame *pm_frames_of(struct pm_resolver *resolver, const struct pd_record *rec,
 				    size_t *n);

@@ -1,6 +1,6 @@
 /*
- * The guests of the recorded systems, as far as events were opened for them. A guest is a system of its own to the
- * address spaces, numbered behind those of the recordings.
+ * The guests of the recorded systems, as far as events were opened for them. A guest is a
+ * system of its own to the address spaces, numbered behind those of the recordings.
  */
 #ifndef PERFLUA_MACHINE_GUESTS_H
 #define PERFLUA_MACHINE_GUESTS_H
@@ -33,8 +33,8 @@ const struct pm_guest_cpu *pm_guests_of(const struct pm_guests *guests,
 					const struct pd_record *rec);
 
 /*
- * The system that the spaces of a guest are of; one that is not known is the one without a pid. PM_NO_SYSTEM: there
- * is none. See machines__find_guest, tools/perf/util/machine.c.
+ * The system that the spaces of a guest are of; one that is not known is the one without a pid.
+ * PM_NO_SYSTEM: there is none. See machines__find_guest, tools/perf/util/machine.c.
  */
 uint32_t pm_guests_system(const struct pm_guests *guests, uint32_t system, int32_t pid);
 /* The same, made if it is new; PM_NO_SYSTEM: no memory. */

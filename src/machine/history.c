@@ -12,7 +12,10 @@ enum pd_cpumode pm_address_mode(const struct pm_machine *m, uint32_t system, uin
 	return address >= border ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
 }
 
-/* Returns the last time up to which the maps that an address is looked for in are those of where->time. */
+/*
+ * Returns the last time up to which the maps that an address is looked for in are those of
+ * where->time.
+ */
 static uint64_t same_until(const struct pm_machine *m, const struct pm_where *where,
 			   uint64_t address)
 {

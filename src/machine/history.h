@@ -13,9 +13,9 @@ struct pm_stay {
 };
 
 /*
- * Finds what was at an address from where->time on, and stores it in *stay, whose `from` is that
- * time. The next one begins at stay->last + 1. Opens the binary that was mapped, as pm_place_at()
- * does. Returns false when there is no memory.
+ * Finds what was at an address from where->time on, and stores it in *stay, whose `from` is
+ * that time. The next one begins at stay->last + 1. Opens the binary that was mapped, as
+ * pm_place_at() does. Returns false when there is no memory.
  */
 bool pm_history_at(struct pm_resolver *resolver, const struct pm_where *where, uint64_t address,
 		   struct pm_stay *stay);

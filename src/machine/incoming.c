@@ -19,7 +19,10 @@ struct pm_incoming {
 	struct pm_machine *machine;
 	struct pd_stamp stamp;
 	struct waiting *
-		list; /* [n]: those from `first` on wait, of which those before `sorted` are in order */
+		/*
+		 * [n]: those from `first` on wait, of which those before `sorted` are in order
+		 */
+		list;
 	size_t first, sorted, n, capacity;
 	size_t number, bytes;
 	uint64_t until; /* samples up to this time may have asked; */
@@ -34,7 +37,10 @@ bool pm_can_come(const struct pd_session *session)
 
 	if (session->n_files > 1 || file->n_streams > 1)
 		return false;
-	/* chains that come later are of no time; where records have no place for one nothing says when they were */
+	/*
+	 * chains that come later are of no time; where records have no place for one nothing
+	 * says when they were
+	 */
 	for (size_t i = 0; i < file->n_events; i++)
 		if (file->events[i].shape.defer || !file->events[i].shape.sample_id_all)
 			return false;
@@ -77,7 +83,10 @@ static bool make_room(struct pm_incoming *in)
 	return pb_reserve(in->list, in->n, in->capacity);
 }
 
-/* Is it known when it was? What has no time, not even 0, is of the beginning if it is the first, else perhaps of the end. */
+/*
+ * Is it known when it was? What has no time, not even 0, is of the beginning if it is the
+ * first, else perhaps of the end.
+ */
 static bool is_placed(struct pm_incoming *in, const struct pd_record *rec, uint64_t last)
 {
 	if (pm_time_of(&in->machine->sources, rec) != PM_NO_TIME)

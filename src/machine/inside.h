@@ -28,7 +28,9 @@ static inline uint32_t pm_system_of(const struct pm_machine *m, const struct pd_
 	return pm_source_of(&m->sources, rec)->system;
 }
 
-/* Sets the name of a thread: what has none is called as perf does; the idle threads need none. */
+/*
+ * Sets the name of a thread: what has none is called as perf does; the idle threads need none.
+ */
 void pm_set_name(const struct pm_machine *m, int32_t tid, uint32_t name, struct pd_value *out);
 
 #endif

@@ -13,8 +13,8 @@
 void pm_jit_id(int32_t pid, struct ps_dso_id *id, char name[PM_JIT_NAME]);
 
 /*
- * Takes in that a process of a recording has mapped a file: if that says that it describes the code which the process
- * makes, it is `id`, which becomes data. False: no memory.
+ * Takes in that a process of a recording has mapped a file: if that says that it describes the
+ * code which the process makes, it is `id`, which becomes data. False: no memory.
  */
 bool pm_jit_mapped(struct ps_store *store, const struct pd_file *file, int32_t pid,
 		   struct ps_dso_id *id);

@@ -157,7 +157,10 @@ static bool take_walked(struct pm_machine *m, const struct pb_progress *progress
 	return got == 0 && pb_goes_on(progress, 0, 0);
 }
 
-/* Is the order of time of the whole session known? Then it is but a few records that are to be read. */
+/*
+ * Is the order of time of the whole session known? Then it is but a few records that are to be
+ * read.
+ */
 static bool has_order(const struct pd_session *session)
 {
 	for (size_t i = 0; i < session->n_files; i++)
@@ -202,8 +205,8 @@ static bool add_cgroup(struct pm_machine *m, const struct pd_record *rec)
 }
 
 /*
- * When it was what a record says. Of what perf wrote itself it is known only that it was so then: *found. What
- * it wrote at the end (--tail-synthesize) has no time at all.
+ * When it was what a record says. Of what perf wrote itself it is known only that it was so
+ * then: *found. What it wrote at the end (--tail-synthesize) has no time at all.
  */
 static uint64_t time_said(struct pm_machine *m, const struct pd_record *rec, bool *found)
 {
@@ -218,7 +221,10 @@ static uint64_t time_said(struct pm_machine *m, const struct pd_record *rec, boo
 	return time;
 }
 
-/* The system whose spaces a record speaks of; *pid becomes that of the guest for what is of a guest's kernel. */
+/*
+ * The system whose spaces a record speaks of; *pid becomes that of the guest for what is of a
+ * guest's kernel.
+ */
 static uint32_t space_system(struct pm_machine *m, const struct pd_record *rec, int32_t *pid)
 {
 	const struct pm_guest_cpu *cpu = pm_guests_of(&m->guests, rec);
@@ -268,8 +274,8 @@ static bool add_map(struct pm_machine *m, const struct pd_record *rec)
 }
 
 /*
- * What perf wrote for a process that it found inherits nothing: its maps follow. Before Linux 4.20 only its time, 0,
- * tells that.
+ * What perf wrote for a process that it found inherits nothing: its maps follow. Before Linux
+ * 4.20 only its time, 0, tells that.
  */
 static bool fork_space(struct pm_machine *m, const struct pd_record *rec, int32_t pid,
 		       const struct pm_moment *fork)
@@ -440,7 +446,10 @@ void pm_machine_life_of(const struct pm_machine *m, const struct pm_thread *thre
 		.start = PM_NO_TIME,
 		.exit = PM_NO_TIME,
 	};
-	/* a first moment that is no FORK is but the first that is known; after an end it is an exec */
+	/*
+	 * a first moment that is no FORK is but the first that is known; after an end it is an
+	 * exec
+	 */
 	if (source->timed && !first->found &&
 	    (first->kind == PM_FORK || first > thread->moments))
 		life->start = first->time;

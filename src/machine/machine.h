@@ -1,6 +1,6 @@
 /*
- * The public header of machine: records → the recorded system. Who ran, and by what name, is indexed by time, so any
- * record may ask for its own, in any order.
+ * The public header of machine: records → the recorded system. Who ran, and by what name, is
+ * indexed by time, so any record may ask for its own, in any order.
  *
  *	struct pm_machine *machine = pm_machine_create(session);
  *
@@ -9,8 +9,8 @@
  *
  * Of a stream, which passes once, each record is given to pm_machine_add as it comes.
  *
- * The recordings of a session are of one system if their clocks agree, else each is of a system of its own. So is one
- * without times, where the order of its records is taken for theirs.
+ * The recordings of a session are of one system if their clocks agree, else each is of a system
+ * of its own. So is one without times, where the order of its records is taken for theirs.
  */
 #ifndef PERFLUA_MACHINE_MACHINE_H
 #define PERFLUA_MACHINE_MACHINE_H
@@ -28,14 +28,17 @@ struct pm_machine;
 struct pm_resolver;
 
 /*
- * NULL: no memory. The session and the options' strings must outlive it. Of the options what the recording says
- * itself (release, host, arch, kcore_dir) is filled in.
+ * NULL: no memory. The session and the options' strings must outlive it. Of the options what
+ * the recording says itself (release, host, arch, kcore_dir) is filled in.
  */
 struct pm_machine *pm_machine_create(const struct pd_session *session,
 				     const struct ps_options *options);
 void pm_machine_destroy(struct pm_machine *machine);
 
-/* Forgets all that it took in; nothing that it gave may be used any more. False: no memory; it can but be destroyed. */
+/*
+ * Forgets all that it took in; nothing that it gave may be used any more. False: no memory; it
+ * can but be destroyed.
+ */
 bool pm_machine_clear(struct pm_machine *machine);
 
 /* Adds to a set of types those of the records that say something of the system. */
@@ -45,8 +48,9 @@ void pm_machine_types(struct pd_types *types);
 #define PM_INTERRUPTED "interrupted while reading names"
 
 /*
- * Takes in what all records of the session say, which at most so many threads look for. False: see err,
- * also where the session's interrupt ends it: names from a part of the records would be wrong.
+ * Takes in what all records of the session say, which at most so many threads look for. False:
+ * see err, also where the session's interrupt ends it: names from a part of the records would
+ * be wrong.
  */
 bool pm_machine_read(struct pm_machine *machine, unsigned threads, struct pd_error *err);
 
@@ -54,9 +58,10 @@ bool pm_machine_read(struct pm_machine *machine, unsigned threads, struct pd_err
 bool pm_machine_add(struct pm_machine *machine, const struct pd_record *rec);
 
 /*
- * Makes now what is made when it is first asked for: after that any number of threads may ask, each with a resolver of
- * its own, as long as nothing is added. Binaries are opened as they are needed all the same: those and what is kept of
- * their lines have locks of their own. False: no memory.
+ * Makes now what is made when it is first asked for: after that any number of threads may ask,
+ * each with a resolver of its own, as long as nothing is added. Binaries are opened as they are
+ * needed all the same: those and what is kept of their lines have locks of their own. False: no
+ * memory.
  */
 bool pm_machine_prepare(struct pm_machine *machine);
 
@@ -90,12 +95,13 @@ bool pm_guest_of(const struct pm_machine *machine, const struct pd_record *rec,
 		 int32_t *machine_pid, int32_t *vcpu);
 
 /*
- * The life of thread tid of a system at a time (PM_NO_TIME: its last); false if it is not known. Times are in ns;
- * PM_NO_TIME: before the recording began, after it ended, or not known.
+ * The life of thread tid of a system at a time (PM_NO_TIME: its last); false if it is not
+ * known. Times are in ns; PM_NO_TIME: before the recording began, after it ended, or not known.
  */
 struct pm_life {
 	int32_t tid, pid;
-	uint32_t source; /* the number of the recording that it is of; 0: the only one, or several */
+	/* the number of the recording that it is of; 0: the only one, or several */
+	uint32_t source;
 	struct pd_value comm;
 	uint64_t start, exit;
 };
@@ -116,8 +122,8 @@ struct pm_spaces *pm_machine_spaces(const struct pm_machine *machine);
 const struct pm_threads *pm_machine_threads(const struct pm_machine *machine);
 
 /*
- * A resolver answers questions about addresses and keeps what it found. It belongs to one thread. NULL:
- * no memory.
+ * A resolver answers questions about addresses and keeps what it found. It belongs to one
+ * thread. NULL: no memory.
  */
 struct pm_resolver *pm_resolver_create(struct pm_machine *machine);
 void pm_resolver_destroy(struct pm_resolver *resolver);

@@ -42,7 +42,10 @@ static size_t free_from(uint32_t *next, size_t i)
 	return end;
 }
 
-/* The last map of each cell, from the last map on; *overlap becomes true if some cell has several. */
+/*
+ * The last map of each cell, from the last map on; *overlap becomes true if some cell has
+ * several.
+ */
 static bool find_top(struct pm_mapindex *index, const struct pm_map *maps, size_t n,
 		     bool *overlap)
 {

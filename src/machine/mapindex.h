@@ -1,10 +1,11 @@
 /*
  * An index of maps in ascending order of time: which was the last that covered an address.
  *
- * The edges of all maps cut the addresses into cells. `top` knows the last map of each cell: nearly always that is
- * the answer, as most maps are made before the first sample. Where maps overlap, a tree over the cells knows the
- * earlier ones, too: each of its nodes has the maps that cover all of its cells but not all of its parent's, so each
- * map is in O(log n) of them, and the maps of a cell are those of its O(log n) nodes.
+ * The edges of all maps cut the addresses into cells. `top` knows the last map of each cell:
+ * nearly always that is the answer, as most maps are made before the first sample. Where maps
+ * overlap, a tree over the cells knows the earlier ones, too: each of its nodes has the maps
+ * that cover all of its cells but not all of its parent's, so each map is in O(log n) of them,
+ * and the maps of a cell are those of its O(log n) nodes.
  */
 #ifndef PERFLUA_MACHINE_MAPINDEX_H
 #define PERFLUA_MACHINE_MAPINDEX_H
@@ -16,7 +17,8 @@
 struct pm_mapindex {
 	size_t n; /* so many maps are in it */
 	size_t n_edges;
-	uint64_t *edges; /* ascending; cell i begins at edge i, and what the last one begins is empty */
+	/* ascending; cell i begins at edge i, and what the last one begins is empty */
+	uint64_t *edges;
 	uint32_t *top;	 /* of a cell: its last map; PM_NO_MAP: it has none */
 	uint32_t leaves; /* of the tree: a power of two; 0: no maps overlap */
 	uint32_t *nodes; /* [2 * leaves + 1]: where in `lists` that of a node begins */
@@ -48,7 +50,10 @@ static inline size_t pm_mapindex_cell(const struct pm_mapindex *index, uint64_t 
 	return (size_t)(base - index->edges);
 }
 
-/* The last map that covers an address and is not later than time; NULL: there is none in the index. */
+/*
+ * The last map that covers an address and is not later than time; NULL: there is none in the
+ * index.
+ */
 static inline const struct pm_map *pm_mapindex_find(const struct pm_mapindex *index,
 						    const struct pm_map *maps, uint64_t address,
 						    uint64_t time)

@@ -25,10 +25,12 @@ struct life {
 struct space {
 	uint32_t system;
 	struct pm_map *
-		maps; /* [n]: what is indexed, ascending by time; then what came since, as it came */
+		/* [n]: what is indexed, ascending by time; then what came since, as it came */
+		maps;
 	size_t n, capacity;
 	struct life *
-		lives; /* [n_lives], ascending by time; before the first one it was there already */
+		/* [n_lives], ascending by time; before the first one it was there already */
+		lives;
 	size_t n_lives, lives_capacity;
 	struct pm_mapindex index;
 	size_t scanned;	 /* so many of the others were looked at since the index was made */
@@ -56,7 +58,9 @@ struct pm_spaces {
 	size_t n_inherited, inherited_capacity;
 };
 
-/* In place of the system: maps that perf wrote when it ended. When they were made is not known. */
+/*
+ * In place of the system: maps that perf wrote when it ended. When they were made is not known.
+ */
 #define FOUND (UINT32_C(1) << 31)
 
 struct pm_spaces *pm_spaces_create(void)
@@ -252,7 +256,10 @@ static bool has_maps(const struct space *space, const struct life *life, uint64_
 	return false;
 }
 
-/* Returns the life that `life` was forked from, in *space; NULL: the first one, or none is known. */
+/*
+ * Returns the life that `life` was forked from, in *space; NULL: the first one, or none is
+ * known.
+ */
 static struct life *parent_of(const struct pm_spaces *s, uint32_t system,
 			      const struct life *life, struct space **space)
 {
@@ -263,9 +270,9 @@ static struct life *parent_of(const struct pm_spaces *s, uint32_t system,
 #define SHORT 64 /* steps of a walk that are always allowed */
 
 /*
- * Finds the nearest ancestor of a forked life that had maps of its own, and remembers it for all
- * lives on the way, so that a chain of forks is walked once. Late records may make it be walked
- * again: then only so far as their number allows.
+ * Finds the nearest ancestor of a forked life that had maps of its own, and remembers it for
+ * all lives on the way, so that a chain of forks is walked once. Late records may make it be
+ * walked again: then only so far as their number allows.
  */
 static void find_origin(struct pm_spaces *s, uint32_t system, struct life *first)
 {
@@ -296,7 +303,10 @@ static void find_origin(struct pm_spaces *s, uint32_t system, struct life *first
 		life->origin = origin;
 }
 
-/* Returns the nearest ancestor with maps of its own, and sets *time to that of the fork from it. */
+/*
+ * Returns the nearest ancestor with maps of its own, and sets *time to that of the fork from
+ * it.
+ */
 static inline struct space *origin_of(struct pm_spaces *s, uint32_t system, struct life *life,
 				      uint64_t *time)
 {
@@ -321,7 +331,9 @@ bool pm_spaces_settle(struct pm_spaces *s)
 
 #define GENERATIONS 1024 /* ancestors with maps of their own: more are damage */
 
-/* Finds the map, or the removal of one (its dso is NULL), that says what is at an address then. */
+/*
+ * Finds the map, or the removal of one (its dso is NULL), that says what is at an address then.
+ */
 static const struct pm_map *find_entry(struct pm_spaces *s, uint32_t system, int32_t pid,
 				       uint64_t address, uint64_t time)
 {
@@ -367,7 +379,10 @@ static inline void bound(struct pm_epoch *epoch, uint64_t at, uint64_t time)
 		epoch->last = at - 1;
 }
 
-/* How many maps of a space are not later than a time, of those that are in order; those around it bound the epoch. */
+/*
+ * How many maps of a space are not later than a time, of those that are in order; those around
+ * it bound the epoch.
+ */
 static size_t settled_until(const struct space *space, uint64_t time, struct pm_epoch *epoch)
 {
 	size_t low = 0, high = space->index.n;
@@ -389,7 +404,9 @@ static size_t settled_until(const struct space *space, uint64_t time, struct pm_
 
 #define LOOSE 64 /* maps that came since are looked at one by one, up to an eighth of all */
 
-/* Adds what of a space holds at a time: its own maps, and those that its life then inherited. */
+/*
+ * Adds what of a space holds at a time: its own maps, and those that its life then inherited.
+ */
 static void say_space(const struct pm_spaces *s, struct space *space, uint64_t time,
 		      struct pm_epoch *epoch)
 {
@@ -424,7 +441,10 @@ void pm_spaces_epoch(struct pm_spaces *s, uint32_t system, int32_t pid, uint64_t
 		say_space(s, space, time, epoch);
 }
 
-/* Maps of a space, of a life that began at `from`, up to a time: on top of what is there. False: no memory. */
+/*
+ * Maps of a space, of a life that began at `from`, up to a time: on top of what is there.
+ * False: no memory.
+ */
 static bool add_layers(struct pm_spaces *s, struct space *space, uint64_t from, uint64_t time)
 {
 	if (space->index.n < space->n && !settle(space))

@@ -1,6 +1,6 @@
 /*
- * Strings that are kept once each, where they stay: names of threads, paths. They end with a NUL and have no
- * other.
+ * Strings that are kept once each, where they stay: names of threads, paths. They end with a
+ * NUL and have no other.
  */
 #ifndef PERFLUA_MACHINE_NAMES_H
 #define PERFLUA_MACHINE_NAMES_H

@@ -22,14 +22,18 @@ void pm_where_of(const struct pm_machine *m, const struct pd_record *rec,
 		cpu = pm_guests_of(&m->guests, rec);
 		where->machine_pid = cpu ? cpu->machine_pid : where->pid;
 	}
-	/* a sample without a time may be of any; what perf wrote itself it wrote at the beginning */
+	/*
+	 * a sample without a time may be of any; what perf wrote itself it wrote at the
+	 * beginning
+	 */
 	if (where->time == PM_NO_TIME && rec->type != PD_RECORD_SAMPLE)
 		where->time = source->floor;
 }
 
 /*
- * What is recorded of the kernel ends with its code, but its symbols may go on: of what runs once, of data. They say
- * how far it goes. See map__fixup_end in dso__load_kernel_sym, tools/perf/util/symbol.c.
+ * What is recorded of the kernel ends with its code, but its symbols may go on: of what runs
+ * once, of data. They say how far it goes. See map__fixup_end in dso__load_kernel_sym,
+ * tools/perf/util/symbol.c.
  */
 static const struct pm_map *kernel_beyond(const struct pm_machine *m,
 					  const struct pm_where *where, uint64_t address)

@@ -66,7 +66,8 @@ struct pm_resolver {
 	} own;
 	struct { /* of message.c */
 		struct pd_printer **
-			printers; /* [n]: by the number of the recording; NULL: not needed yet */
+			/* [n]: by the number of the recording; NULL: not needed yet */
+			printers;
 		size_t n;
 		unsigned text;		     /* of a version of perf: enum pd_perf_text */
 		const struct pd_record *rec; /* that is looked at */

@@ -98,9 +98,9 @@ static void skip_samples(struct pd_run *run, bool swap, struct pd_record *last)
 }
 
 /*
- * Meets the records of the reader's block, as long as nothing about them is unusual. Of samples in a row only the last
- * one's time is needed, which the next record may have to take; if it has none, so that it is that of one before it, this
- * fails.
+ * Meets the records of the reader's block, as long as nothing about them is unusual. Of samples
+ * in a row only the last one's time is needed, which the next record may have to take; if it
+ * has none, so that it is that of one before it, this fails.
  */
 static bool meet_block(struct place *p)
 {
@@ -167,7 +167,10 @@ static bool search_piece(void *arg, const struct pd_piece *piece)
 	return true;
 }
 
-/* Puts what was found in a row, as it lies. What a piece begins with has the time of the piece before it. */
+/*
+ * Puts what was found in a row, as it lies. What a piece begins with has the time of the piece
+ * before it.
+ */
 static void put_in_row(struct pm_sideband *sideband, const struct found *const *pieces,
 		       size_t n)
 {

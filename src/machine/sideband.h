@@ -1,5 +1,6 @@
 /*
- * The records of a session that say something of the system: few, which threads look for among all.
+ * The records of a session that say something of the system: few, which threads look for among
+ * all.
  */
 #ifndef PERFLUA_MACHINE_SIDEBAND_H
 #define PERFLUA_MACHINE_SIDEBAND_H

@@ -1,5 +1,6 @@
 /*
- * The recordings of a session: which system each is of, and what stands for the times of its records.
+ * The recordings of a session: which system each is of, and what stands for the times of its
+ * records.
  */
 #ifndef PERFLUA_MACHINE_SOURCES_H
 #define PERFLUA_MACHINE_SOURCES_H
@@ -10,7 +11,8 @@
 #define PM_NO_TIME UINT64_MAX
 
 struct pm_source {
-	uint32_t system; /* recordings whose times can be compared are of one; the number of its first */
+	/* recordings whose times can be compared are of one; the number of its first */
+	uint32_t system;
 	bool timed;	/* else the order of the file is that of time */
 	bool alone;	/* among several: its system is its own */
 	bool begun;	/* a record with a time was met: what perf wrote itself comes behind */
@@ -33,11 +35,17 @@ static inline uint64_t pm_key_of(uint32_t system, int32_t pid)
 bool pm_sources_init(struct pm_sources *sources, const struct pd_session *session);
 void pm_sources_deinit(struct pm_sources *sources);
 
-/* Finds the floors of recordings that can be read again; wanted are the records that the machine takes in. */
+/*
+ * Finds the floors of recordings that can be read again; wanted are the records that the
+ * machine takes in.
+ */
 bool pm_sources_find_floors(struct pm_sources *sources, struct pd_session *session,
 			    const struct pd_wanted *wanted, struct pd_error *err);
 
-/* The same of records that are at hand. Is there need to? Begins; is told of each of them; ends. */
+/*
+ * The same of records that are at hand. Is there need to? Begins; is told of each of them;
+ * ends.
+ */
 bool pm_sources_need_floors(const struct pm_sources *sources, const struct pd_session *session);
 bool pm_sources_begin_floors(struct pm_sources *sources, struct pd_session *session,
 			     struct pd_error *err);
@@ -71,10 +79,15 @@ static inline void pm_get(const struct pd_record *rec, unsigned name_id, struct 
 		pd_record_get(rec, index, out);
 }
 
-/* Have all of them times? Without, forks and exits are the only records with one: in the order of time they come early. */
+/*
+ * Have all of them times? Without, forks and exits are the only records with one: in the order
+ * of time they come early.
+ */
 bool pm_sources_are_timed(const struct pm_sources *sources);
 
-/* Where a record of a source without times lies, as a number that grows from record to record. */
+/*
+ * Where a record of a source without times lies, as a number that grows from record to record.
+ */
 uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec);
 
 /* What stands for the time of a record; PM_NO_TIME: nothing does. */

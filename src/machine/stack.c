@@ -50,7 +50,10 @@ static size_t before_digits(const char *name, size_t n)
 	return n;
 }
 
-/* Without this at the end of its first n bytes, and without digits before; 0: it does not end so. */
+/*
+ * Without this at the end of its first n bytes, and without digits before; 0: it does not end
+ * so.
+ */
 static size_t before_number(const char *name, size_t n, const char *end)
 {
 	size_t size = strlen(end), at;
@@ -68,7 +71,10 @@ static bool ends_with(const char *name, size_t n, const char *end)
 	return n >= size && memcmp(name + n - size, end, size) == 0;
 }
 
-/* Does a binary stand for code made at run time: perf's map files, and what `perf inject --jit` writes. */
+/*
+ * Does a binary stand for code made at run time: perf's map files, and what `perf inject --jit`
+ * writes.
+ */
 static bool is_made(const char *name)
 {
 	size_t n = strlen(name), at = before_number(name, n, ".map");

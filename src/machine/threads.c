@@ -33,7 +33,10 @@ static bool insert(struct pm_thread *thread, const struct pm_moment *moment)
 
 	if (!pb_reserve(thread->moments, thread->n, thread->capacity))
 		return false;
-	/* nearly always it is the last one; so far back as this would take long is nothing but damage */
+	/*
+	 * nearly always it is the last one; so far back as this would take long is nothing but
+	 * damage
+	 */
 	while (at && thread->moments[at - 1].time > moment->time && thread->n - at < MAX_BACK)
 		at--;
 	memmove(&thread->moments[at + 1], &thread->moments[at],

@@ -1,8 +1,8 @@
 /*
  * The threads of the recorded system: what became of each, and when.
  *
- * A thread is all that a tid was in the recording, one life after another. Its moments are in the order of
- * time; what is asked for a time is answered by the last one that is not later.
+ * A thread is all that a tid was in the recording, one life after another. Its moments are in
+ * the order of time; what is asked for a time is answered by the last one that is not later.
  */
 #ifndef PERFLUA_MACHINE_THREADS_H
 #define PERFLUA_MACHINE_THREADS_H
@@ -46,7 +46,8 @@ struct pm_threads {
 	size_t n, capacity;
 	struct pm_names *names;
 	uint32_t idle; /* the name of tid 0 */
-	bool in_order; /* moments are added in the order of time: a parent's name is known at once */
+	/* moments are added in the order of time: a parent's name is known at once */
+	bool in_order;
 	uint32_t version; /* grows when what was inherited may have changed */
 	size_t credit;	  /* steps of long walks: see pm_threads_limit */
 };
@@ -64,8 +65,8 @@ void pm_threads_settle(struct pm_threads *threads);
 
 /*
  * Returns how many steps a walk through ancestors may take; pm_threads_walked says how many it
- * took. What it finds is remembered on the way, so a chain of forks is walked once. Late records may
- * make it be walked again: then only so far as their number allows.
+ * took. What it finds is remembered on the way, so a chain of forks is walked once. Late
+ * records may make it be walked again: then only so far as their number allows.
  */
 size_t pm_threads_limit(const struct pm_threads *threads);
 void pm_threads_walked(const struct pm_threads *threads, size_t steps);
@@ -75,13 +76,16 @@ const struct pm_thread *pm_thread_find(const struct pm_threads *threads, uint32_
 				       int32_t tid);
 
 /*
- * Adds a moment; `text` is the name it brings, of PM_COMM only. A time of PM_NO_TIME is that of the thread's last
- * moment, or before the recording began. False: no memory.
+ * Adds a moment; `text` is the name it brings, of PM_COMM only. A time of PM_NO_TIME is that of
+ * the thread's last moment, or before the recording began. False: no memory.
  */
 bool pm_threads_add(struct pm_threads *threads, uint32_t system, int32_t tid,
 		    struct pm_moment moment, struct pd_text text);
 
-/* Does a life of the thread begin with this moment? A tid that goes on after its end was taken over by exec. */
+/*
+ * Does a life of the thread begin with this moment? A tid that goes on after its end was taken
+ * over by exec.
+ */
 static inline bool pm_life_begins(const struct pm_thread *thread,
 				  const struct pm_moment *moment)
 {

@@ -10,7 +10,10 @@
 #define LINK_REGISTER 30  /* of arm64, in perf's mask as in DWARF's numbers */
 #define MAX_OPEN      512 /* files; then all are closed */
 
-/* The largest distance that a guessed frame pointer is believed: see unw_step, src/x86_64/Gstep.c of libunwind. */
+/*
+ * The largest distance that a guessed frame pointer is believed: see unw_step,
+ * src/x86_64/Gstep.c of libunwind.
+ */
 #define MAX_GUESS 0x4000
 
 struct pm_unwinder {
@@ -85,7 +88,9 @@ static uint64_t number(const uint8_t *bytes, unsigned n)
 	return v;
 }
 
-/* The stack as recorded, then what files say; those are of machines with the lower byte first. */
+/*
+ * The stack as recorded, then what files say; those are of machines with the lower byte first.
+ */
 static bool memory(void *arg, uint64_t address, unsigned n, uint64_t *out)
 {
 	struct walk *w = arg;
@@ -157,7 +162,10 @@ static bool step(struct walk *w, const struct ps_row *row)
 	/* so the first frame of a thread is marked: see the AMD64 ABI, 3.4.1 */
 	if (row->lost >> w->arch->fp & 1)
 		return false;
-	/* on x86 a return address is no register, but has a number, by which expressions ask for the pc */
+	/*
+	 * on x86 a return address is no register, but has a number, by which expressions ask
+	 * for the pc
+	 */
 	if (row->ra >= w->arch->n)
 		pm_regs_set(regs, row->ra, regs->pc);
 	if (!value_of(w, row, &row->cfa, 0, &cfa))
@@ -196,8 +204,8 @@ static bool is_plt(struct walk *w)
 }
 
 /*
- * Of code that nothing is known of it is guessed that it keeps a frame pointer, as code made at run time mostly
- * does; false: what is there cannot be one.
+ * Of code that nothing is known of it is guessed that it keeps a frame pointer, as code made at
+ * run time mostly does; false: what is there cannot be one.
  */
 static bool guess(struct walk *w)
 {

@@ -9,7 +9,10 @@
 /* Reads n ≤ 8 bytes of the process's memory as a number; false: they are not known. */
 typedef bool pm_memory_fn(void *arg, uint64_t address, unsigned n, uint64_t *out);
 
-/* What an expression is about: a frame's registers, its address (0 while that is looked for), memory. */
+/*
+ * What an expression is about: a frame's registers, its address (0 while that is looked for),
+ * memory.
+ */
 struct pm_context {
 	const struct pm_regs *regs;
 	uint64_t cfa;

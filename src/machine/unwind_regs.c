@@ -58,7 +58,10 @@ static const struct {
 
 #define ARCHS (sizeof(archs) / sizeof(archs[0]))
 
-/* What is piped may lack the machine's name: then the registers that perf asks for to unwind tell it. */
+/*
+ * What is piped may lack the machine's name: then the registers that perf asks for to unwind
+ * tell it.
+ */
 static const char *name_of(const struct pd_shape *shape)
 {
 	if (shape->arch)

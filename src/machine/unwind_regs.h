@@ -1,6 +1,6 @@
 /*
- * Registers of samples, per architecture, by the numbers that DWARF gives them: see the ABI supplements, and
- * arch/…/include/uapi/asm/perf_regs.h for the numbers that perf gives them.
+ * Registers of samples, per architecture, by the numbers that DWARF gives them: see the ABI
+ * supplements, and arch/…/include/uapi/asm/perf_regs.h for the numbers that perf gives them.
  */
 #ifndef PERFLUA_MACHINE_UNWIND_REGS_H
 #define PERFLUA_MACHINE_UNWIND_REGS_H
@@ -27,7 +27,10 @@ struct pm_regs {
 	uint64_t pc;
 };
 
-/* Reads what a sample has, whose registers start at `at`; false: not the instruction and stack pointers. */
+/*
+ * Reads what a sample has, whose registers start at `at`; false: not the instruction and stack
+ * pointers.
+ */
 bool pm_regs_read(struct pm_regs *regs, const struct pm_unwind_arch *arch,
 		  const struct pd_record *rec, uint32_t at);
 

@@ -78,7 +78,9 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 	if (!split && pq_pipeline_fits(scope) && count_batches(scope, stat))
 		return true;
 	if (!split && !pq_scope_passes(scope) && count_pieces(&counting, stat)) {
-		/* in pipe mode the first event with counter values may have been met just now */
+		/*
+		 * in pipe mode the first event with counter values may have been met just now
+		 */
 		if (!pd_session_has_counters(scope->session))
 			return true;
 		pd_stat_deinit(stat);

@@ -28,7 +28,10 @@ struct team {
 	atomic_bool no_memory;
 };
 
-/* Is what is added up not the same in any order? Sums of floats are not, and others may be of floats. */
+/*
+ * Is what is added up not the same in any order? Sums of floats are not, and others may be of
+ * floats.
+ */
 static bool is_rounded(const struct pq_measure *m)
 {
 	switch (m->kind) {

@@ -6,7 +6,10 @@
 
 #include "worker.h"
 
-/* For how many threads it is; *why says why not for more, in a word or two, or is NULL: nothing is in the way. */
+/*
+ * For how many threads it is; *why says why not for more, in a word or two, or is NULL: nothing
+ * is in the way.
+ */
 unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
 			     const char **why);
 

@@ -167,7 +167,9 @@ enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *g
 	bool split = pq_scope_splits(scope);
 	enum pb_outcome ran = run_once(scope, grouping, groups, err);
 
-	/* in pipe mode the pass itself may meet the first event whose samples are to be split */
+	/*
+	 * in pipe mode the pass itself may meet the first event whose samples are to be split
+	 */
 	if (ran != PB_OK || split || pq_scope_passes(scope) || !pq_scope_splits(scope))
 		return ran;
 	pq_groups_destroy(*groups);

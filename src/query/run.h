@@ -1,10 +1,10 @@
 /*
  * Running a grouped query: one pass over the records, by as many threads as do any good.
  *
- * How it is read: what can be read again is cut into pieces, which threads share (perfdata's pieces.h); what cannot be
- * cut, or must be in the order of time, is walked by one thread. What is compressed is decompressed by one and added up by another
- * (pipeline.h). What
- * passes once is walked as it comes, and tells the machine of it.
+ * How it is read: what can be read again is cut into pieces, which threads share (perfdata's
+ * pieces.h); what cannot be cut, or must be in the order of time, is walked by one thread. What
+ * is compressed is decompressed by one and added up by another (pipeline.h). What passes once
+ * is walked as it comes, and tells the machine of it.
  */
 #ifndef PERFLUA_QUERY_RUN_H
 #define PERFLUA_QUERY_RUN_H
@@ -24,7 +24,10 @@ enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *g
 /* May it read the machine itself, at less cost than before it: see scope.unread. */
 bool pq_run_reads(const struct pq_scope *scope);
 
-/* How many threads pq_run would use, and why not more: a word or two for explain(); NULL: nothing is in the way. */
+/*
+ * How many threads pq_run would use, and why not more: a word or two for explain(); NULL:
+ * nothing is in the way.
+ */
 unsigned pq_run_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
 			const char **why);
 

@@ -1,5 +1,6 @@
 /*
- * Running a grouped query over pairs of records: rows (rows.h) are made by a thread, and added up by the caller.
+ * Running a grouped query over pairs of records: rows (rows.h) are made by a thread, and added
+ * up by the caller.
  */
 #ifndef PERFLUA_QUERY_RUN_PAIRS_H
 #define PERFLUA_QUERY_RUN_PAIRS_H
@@ -16,8 +17,8 @@ struct pq_paired {
 };
 
 /*
- * As pq_run; the fields of `grouping` and `kept` are those of rows. The counts are set unless it fails.
- * *part becomes the part of the session that was read (pd_session_part).
+ * As pq_run; the fields of `grouping` and `kept` are those of rows. The counts are set unless
+ * it fails. *part becomes the part of the session that was read (pd_session_part).
  */
 enum pb_outcome pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
 			     const struct pq_grouping *grouping, struct pq_groups **groups,

@@ -29,7 +29,9 @@ struct pq_worker {
 	bool picks; /* not all records of its types are in the scope */
 };
 
-/* False: no memory; then, too, pq_worker_deinit is to be called. Scope and grouping must stay. */
+/*
+ * False: no memory; then, too, pq_worker_deinit is to be called. Scope and grouping must stay.
+ */
 bool pq_worker_init(struct pq_worker *worker, const struct pq_scope *scope,
 		    const struct pq_grouping *grouping);
 void pq_worker_deinit(struct pq_worker *worker);
@@ -51,8 +53,8 @@ static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *r
 }
 
 /*
- * Takes a row of a stream's records in; *unknown becomes true if the event of one is not known, else it stays. False: no
- * memory.
+ * Takes a row of a stream's records in; *unknown becomes true if the event of one is not known,
+ * else it stays. False: no memory.
  */
 bool pq_worker_take_row(struct pq_worker *worker, const struct pd_stream *stream,
 			const struct pd_binder *binder, const struct pd_row *row,

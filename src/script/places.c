@@ -85,8 +85,8 @@ void px_print_dso(struct pd_print *out, const struct pm_place *place)
 }
 
 /*
- * The line in the source on a line of its own; where there is no file to ask, the place in the binary. See
- * map__fprintf_srcline, tools/perf/util/map.c.
+ * The line in the source on a line of its own; where there is no file to ask, the place in the
+ * binary. See map__fprintf_srcline, tools/perf/util/map.c.
  */
 static void print_srcline(struct pd_print *out, const struct pm_place *place,
 			  const char *srcline)
@@ -229,8 +229,8 @@ static void print_frame(struct px_line *line, uint64_t ip, enum pd_cpumode mode)
 }
 
 /*
- * Are all context markers of a chain known? What has others is not believed at all, as perf has it: see
- * add_callchain_ip, tools/perf/util/machine.c.
+ * Are all context markers of a chain known? What has others is not believed at all, as perf has
+ * it: see add_callchain_ip, tools/perf/util/machine.c.
  */
 static bool is_sound(const struct pd_view *view)
 {

@@ -98,13 +98,18 @@ static enum px_class class_of(const struct pd_event *event)
 						    PX_OTHER;
 }
 
-/* See evsel__is_dummy_event, tools/perf/util/evsel.h: it stands for side-band records, and is never sampled. */
+/*
+ * See evsel__is_dummy_event, tools/perf/util/evsel.h: it stands for side-band records, and is
+ * never sampled.
+ */
 static bool is_dummy(const struct pd_event *event)
 {
 	return event->attr.type == PD_TYPE_SOFTWARE && event->attr.config == SW_DUMMY;
 }
 
-/* As perf has it the first event of a class decides what lines of that class have by default. */
+/*
+ * As perf has it the first event of a class decides what lines of that class have by default.
+ */
 static const struct pd_event *first_of(const struct pd_session *session, enum px_class class)
 {
 	for (size_t i = 0; i < session->n_events; i++)
@@ -132,7 +137,10 @@ static bool may_have_samples(const struct px_options *options, const struct pd_e
 				    options->sampled[event->number]);
 }
 
-/* Returns the fields of a class that were asked for and that none of its samples has; *first is one of its events. */
+/*
+ * Returns the fields of a class that were asked for and that none of its samples has; *first is
+ * one of its events.
+ */
 static uint64_t refused_fields(const struct px_options *options, enum px_class class,
 			       const struct pd_event **first)
 {
@@ -172,7 +180,10 @@ static bool has_callchain(const struct pd_event *event)
 	return (event->attr.sample_type & PD_SAMPLE_CALLCHAIN) != 0;
 }
 
-/* Decides what holds for all lines. In pipe mode the events have come by the time of the first sample. */
+/*
+ * Decides what holds for all lines. In pipe mode the events have come by the time of the first
+ * sample.
+ */
 static void begin(struct px_script *script)
 {
 	const uint64_t place = PX_BIT(PX_IP) | PX_BIT(PX_SYM) | PX_BIT(PX_SYMOFF) |

@@ -30,7 +30,10 @@ enum px_class {
 };
 extern const char *const px_class_names[PX_CLASSES]; /* "hw", "sw" … */
 
-/* A field that can be asked for; which are in lines where nothing is said, and which make no sense. */
+/*
+ * A field that can be asked for; which are in lines where nothing is said, and which make no
+ * sense.
+ */
 struct px_field {
 	const char *name; /* perf's */
 	const char *doc;
@@ -72,15 +75,16 @@ struct px_script *px_script_create(const struct px_options *options);
 void px_script_destroy(struct px_script *script);
 
 /*
- * Returns false, and says which, if a field was asked for that no samples of a class have. Events
- * without samples refuse nothing.
+ * Returns false, and says which, if a field was asked for that no samples of a class have.
+ * Events without samples refuse nothing.
  */
 bool px_script_check(const struct px_script *script, const char **field,
 		     const struct pd_event **event);
 
 /*
- * Writes a sample, in the order of time and split by counter value (perfdata's counters.h); nothing
- * if its event is not known. False: no memory, or the event came late and px_script_check is false now.
+ * Writes a sample, in the order of time and split by counter value (perfdata's counters.h);
+ * nothing if its event is not known. False: no memory, or the event came late and
+ * px_script_check is false now.
  */
 bool px_script_sample(struct px_script *script, const struct pd_record *rec);
 

@@ -1,6 +1,6 @@
 /*
- * The fields that stand before the address, and other plain ones. Values are what perf takes for those that were not
- * recorded: see evsel__parse_sample, tools/perf/util/evsel.c.
+ * The fields that stand before the address, and other plain ones. Values are what perf takes
+ * for those that were not recorded: see evsel__parse_sample, tools/perf/util/evsel.c.
  */
 #include "line.h"
 #include "text.h"

@@ -9,7 +9,9 @@ static bool plain8(const char *p)
 
 	memcpy(&v, p, 8);
 	low = v & EACH(0x7f);
-	/* the top bit of a byte is set by + 0x60 if it is not below 0x20, by + 1 if it is 0x7f */
+	/*
+	 * the top bit of a byte is set by + 0x60 if it is not below 0x20, by + 1 if it is 0x7f
+	 */
 	return !((v | ~(low + EACH(0x60)) | (low + EACH(1))) & EACH(0x80));
 }
 

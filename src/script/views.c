@@ -193,7 +193,10 @@ static void print_bpf_row(struct pd_print *out, const char *p, size_t at, size_t
 	pd_print_char(out, '\n');
 }
 
-/* See sample__fprintf_bpf_output. A string that fills the data up to its NULs is shown once more. */
+/*
+ * See sample__fprintf_bpf_output. A string that fills the data up to its NULs is shown once
+ * more.
+ */
 void px_bpf_output(struct px_line *line)
 {
 	const struct pd_attr *attr = &line->event->event->attr;

@@ -63,8 +63,8 @@ static bool own_vdso(struct ps_store *store, char *path, size_t size)
 }
 
 /*
- * The kernel that runs here has the recorded one's vdso if the build-ids are equal, or if it is that kernel. Those for
- * programs of 32 bits it does not show.
+ * The kernel that runs here has the recorded one's vdso if the build-ids are equal, or if it is
+ * that kernel. Those for programs of 32 bits it does not show.
  */
 bool ps_load_vdso(struct ps_dso *dso)
 {

@@ -131,8 +131,8 @@ static bool has_debug_frame(Elf *elf)
 }
 
 /*
- * .debug_frame is looked for when .eh_frame does not know an address. Without one nothing is asked of libdw, which
- * would unpack all debug information.
+ * .debug_frame is looked for when .eh_frame does not know an address. Without one nothing is
+ * asked of libdw, which would unpack all debug information.
  */
 static void open_debug(struct ps_cfi *cfi)
 {
@@ -324,7 +324,10 @@ const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
 
 	if (row)
 		return row == &nothing ? NULL : row;
-	/* what is not of the file is not kept: a recording could ask for any number of addresses */
+	/*
+	 * what is not of the file is not kept: a recording could ask for any number of
+	 * addresses
+	 */
 	if (!ps_elf_address(&cfi->file, address, &in_file))
 		return NULL;
 	if (cfi->known.n >= MAX_KEPT)

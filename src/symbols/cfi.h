@@ -1,6 +1,7 @@
 /*
- * Call frame information of a binary: how the registers of a function's caller are found, at each address of it.
- * Read by libdw from .eh_frame, else from .debug_frame; what it says of an address is kept.
+ * Call frame information of a binary: how the registers of a function's caller are found, at
+ * each address of it. Read by libdw from .eh_frame, else from .debug_frame; what it says of an
+ * address is kept.
  *
  * Registers have their DWARF numbers.
  */
@@ -52,17 +53,26 @@ static inline const struct ps_op *ps_row_ops(const struct ps_row *row)
 
 struct ps_cfi;
 
-/* Opens the file that was mapped; one whose build-id differs is not used. NULL: there is none, or no memory. */
+/*
+ * Opens the file that was mapped; one whose build-id differs is not used. NULL: there is none,
+ * or no memory.
+ */
 struct ps_cfi *ps_cfi_create(struct ps_dso *dso);
 void ps_cfi_destroy(struct ps_cfi *cfi);
 
 /* What it is for: EM_… of elf.h. */
 uint16_t ps_cfi_machine(const struct ps_cfi *cfi);
 
-/* What holds at an address of the dso; NULL: nothing is known. The cfi's, until it is asked again. */
+/*
+ * What holds at an address of the dso; NULL: nothing is known. The cfi's, until it is asked
+ * again.
+ */
 const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address);
 
-/* Reads n bytes of the file that was mapped at an address of the dso; false: it has not so many there. */
+/*
+ * Reads n bytes of the file that was mapped at an address of the dso; false: it has not so many
+ * there.
+ */
 bool ps_cfi_bytes(const struct ps_cfi *cfi, uint64_t address, void *bytes, size_t n);
 
 #endif

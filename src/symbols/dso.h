@@ -1,8 +1,8 @@
 /*
  * A binary that was mapped: a file, the kernel, a module, code made at run time.
  *
- * Its addresses are those of its kind: an offset in the file (PS_USER, PS_VDSO), in the module (PS_MODULE), or what
- * the processor saw (the others). See ps_dso_is_absolute.
+ * Its addresses are those of its kind: an offset in the file (PS_USER, PS_VDSO), in the module
+ * (PS_MODULE), or what the processor saw (the others). See ps_dso_is_absolute.
  */
 #ifndef PERFLUA_SYMBOLS_DSO_H
 #define PERFLUA_SYMBOLS_DSO_H
@@ -23,7 +23,8 @@ enum ps_kind {
 	PS_VDSO,   /* [vdso], [vdso32], [vdsox32] */
 	PS_JIT,	   /* /tmp/perf-PID.map: code made at run time */
 	PS_BPF,	   /* what a KSYMBOL record names: it is its only symbol */
-	PS_DATA, /* memory that is no file, without code: [stack], [heap], //anon. Has no symbols */
+	/* memory that is no file, without code: [stack], [heap], //anon. Has no symbols */
+	PS_DATA,
 };
 
 /* A file that was mapped, as the kernel knows it. */
@@ -40,11 +41,17 @@ struct ps_dso_id {
 	bool guest;
 	const char *name; /* as it was recorded; of PS_JIT "/tmp/perf-PID.map" */
 	const char *
-		shown; /* NULL: by the kind's rule; else what perf calls it, after its build-id table */
+		/*
+		 * NULL: by the kind's rule; else what perf calls it, after its build-id table
+		 */
+		shown;
 	struct ps_build_id build_id;
 	struct ps_file_id file; /* of PS_USER without a build-id */
 	uint64_t start, len;	/* of PS_KERNEL, PS_MODULE and PS_BPF: where it was */
-	/* of PS_KERNEL: a symbol and where it was then, 0 if that was hidden ("_text", "_stext") */
+	/*
+	 * of PS_KERNEL: a symbol and where it was then, 0 if that was hidden ("_text",
+	 * "_stext")
+	 */
 	const char *reference;
 	uint64_t reference_address;
 	int32_t pid; /* of PS_JIT: in the namespace that the recording was made in */
@@ -69,14 +76,16 @@ struct ps_dso {
 	struct ps_store *store;
 	struct ps_dso_id id; /* its strings are the store's */
 	const char *
-		name; /* as perf names it: "/usr/bin/ls", "[kernel.kallsyms]", "[ext4]", "[vdso]" */
+		/* as perf names it: "/usr/bin/ls", "[kernel.kallsyms]", "[ext4]", "[vdso]" */
+		name;
 	const char *short_name; /* as perf report does: "ls", "[ext4]", "[JIT] tid 12" */
 	enum ps_state state;
 	struct ps_table table;
 	/* what the symbols are of, when they are of a file; the store's */
 	const char *path; /* has the table; of debug files too */
 	const char *
-		runtime; /* what was mapped: its program headers say where it lay; may be path */
+		/* what was mapped: its program headers say where it lay; may be path */
+		runtime;
 	const char
 		*list; /* of PS_MODULE: the kernel's symbols, which have its own; may be NULL */
 	/*
@@ -132,10 +141,10 @@ static inline bool ps_dso_is_unproven(const struct ps_dso *dso)
 }
 
 /*
- * A process that mapped the file jit-PID.dump has the code it makes described there: `path` as it was recorded, for
- * a dso of kind PS_JIT of which no symbol was asked for yet. `monotonic`: the recording's clock is CLOCK_MONOTONIC,
- * which is that of most dumps; where times cannot be compared what was made last holds all the time. False: no
- * memory.
+ * A process that mapped the file jit-PID.dump has the code it makes described there: `path` as
+ * it was recorded, for a dso of kind PS_JIT of which no symbol was asked for yet. `monotonic`:
+ * the recording's clock is CLOCK_MONOTONIC, which is that of most dumps; where times cannot be
+ * compared what was made last holds all the time. False: no memory.
  */
 bool ps_dso_set_jitdump(struct ps_dso *dso, const char *path, bool monotonic);
 
@@ -148,12 +157,15 @@ static inline const char *ps_base_name(const char *path)
 }
 
 /*
- * The name of a module by its path: "/lib/modules/6.1/kernel/fs/my-fs.ko.xz" is [my_fs], what is in brackets stays.
- * False: the path is that of something else. See __kmod_path__parse, tools/perf/util/dso.c.
+ * The name of a module by its path: "/lib/modules/6.1/kernel/fs/my-fs.ko.xz" is [my_fs], what
+ * is in brackets stays. False: the path is that of something else. See __kmod_path__parse,
+ * tools/perf/util/dso.c.
  */
 bool ps_module_name(const char *path, char *name, size_t size);
 
-/* Is a mapped file the mark that a process leaves for its jitdump: "/any/where/jit-PID.dump"? */
+/*
+ * Is a mapped file the mark that a process leaves for its jitdump: "/any/where/jit-PID.dump"?
+ */
 bool ps_is_jitdump(const char *path, int32_t pid);
 
 #endif

@@ -47,7 +47,10 @@ static const char *module_name(const struct ps_dso *dso, char *text, size_t size
 	return text;
 }
 
-/* As it was recorded, or as a table of build-ids has it: see machine__process_kernel_mmap_event. */
+/*
+ * As it was recorded, or as a table of build-ids has it: see
+ * machine__process_kernel_mmap_event.
+ */
 static const char *kernel_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	(void)text, (void)size;

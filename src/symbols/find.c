@@ -41,8 +41,9 @@ __attribute__((format(printf, 3, 4))) static bool try_path(const struct search *
 }
 
 /*
- * The file itself names the one that has its symbols: see debuglink_paths, tools/perf/util/dso.c. A name without a
- * directory is not looked for in the working directory, as perf does first.
+ * The file itself names the one that has its symbols: see debuglink_paths,
+ * tools/perf/util/dso.c. A name without a directory is not looked for in the working directory,
+ * as perf does first.
  */
 static bool try_debuglink(const struct search *search)
 {
@@ -66,7 +67,10 @@ static bool try_debuglink(const struct search *search)
 	       try_path(search, PS_EXTRACT, "%s/usr/lib/debug%.*s/%s", symfs, dir, name, link);
 }
 
-/* Older perfs wrote all build-ids as 20 bytes; shorter ones have zeros behind them, which files lack. */
+/*
+ * Older perfs wrote all build-ids as 20 bytes; shorter ones have zeros behind them, which files
+ * lack.
+ */
 static struct ps_build_id trimmed(const struct ps_build_id *id)
 {
 	struct ps_build_id trimmed = *id;
@@ -76,7 +80,9 @@ static struct ps_build_id trimmed(const struct ps_build_id *id)
 	return trimmed.size == 16 ? trimmed : *id;
 }
 
-/* In ~/.debug a link leads to a directory of files; in that of older perfs, to the file itself. */
+/*
+ * In ~/.debug a link leads to a directory of files; in that of older perfs, to the file itself.
+ */
 static bool try_cached(const struct search *search, enum ps_found found, const char *file)
 {
 	const struct ps_build_id *recorded = &search->id;
@@ -153,8 +159,8 @@ static bool try_elsewhere(const struct search *search)
 }
 
 /*
- * Only with the build-id that was recorded, unless the caller has named the file: see vmlinux_paths,
- * tools/perf/util/symbol.c.
+ * Only with the build-id that was recorded, unless the caller has named the file: see
+ * vmlinux_paths, tools/perf/util/symbol.c.
  */
 static bool try_vmlinux(const struct search *search)
 {

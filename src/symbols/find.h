@@ -24,7 +24,8 @@ typedef bool ps_try_fn(void *arg, const struct ps_candidate *candidate);
 typedef bool ps_find_fn(struct ps_dso *dso, ps_try_fn *fn, void *arg);
 
 /*
- * The build-id that those files must have: the recorded one, else that of the file in its place; size 0: any will do.
+ * The build-id that those files must have: the recorded one, else that of the file in its
+ * place; size 0: any will do.
  */
 struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso);
 

@@ -1,5 +1,6 @@
 /*
- * What the files that look for symbols share: the inside of the store, and how the search for one binary goes.
+ * What the files that look for symbols share: the inside of the store, and how the search for
+ * one binary goes.
  */
 #ifndef PERFLUA_SYMBOLS_INSIDE_H
 #define PERFLUA_SYMBOLS_INSIDE_H
@@ -23,7 +24,9 @@ struct ps_store {
 	int vdso_fd; /* this process's own vdso as a file; -1: not needed yet */
 };
 
-/* A copy of a string that lives as long as the store; NULL: no memory. The caller has the lock. */
+/*
+ * A copy of a string that lives as long as the store; NULL: no memory. The caller has the lock.
+ */
 const char *ps_store_text(struct ps_store *store, const char *text);
 
 /* Where a path of the recorded machine is here; false: it is too long, or relative. */
@@ -48,7 +51,9 @@ bool ps_kernel_runs(struct ps_store *store);
 void ps_dso_tried(struct ps_dso *dso, const char *path, const char *where, const char *verdict);
 void ps_dso_judge(struct ps_dso *dso, size_t i, const char *verdict);
 
-/* The names of a binary for people: as perf script and perf report have them. False: no memory. */
+/*
+ * The names of a binary for people: as perf script and perf report have them. False: no memory.
+ */
 bool ps_dso_name(struct ps_dso *dso);
 
 #endif

@@ -80,7 +80,9 @@ static bool load_map(struct ps_dso *dso)
 	       load_map_file(dso, dso->store->options.symfs, path);
 }
 
-/* The id that a process has in the innermost namespace it is in; 0: there is no such process. */
+/*
+ * The id that a process has in the innermost namespace it is in; 0: there is no such process.
+ */
 static long inner_pid(int32_t pid)
 {
 	char path[64], line[256], *last = NULL;
@@ -100,8 +102,8 @@ static long inner_pid(int32_t pid)
 }
 
 /*
- * In a container a program writes its map there, by the id that it has there. As long as it runs it can be asked for
- * both: see nsinfo__init, tools/perf/util/namespaces.c.
+ * In a container a program writes its map there, by the id that it has there. As long as it
+ * runs it can be asked for both: see nsinfo__init, tools/perf/util/namespaces.c.
  */
 static bool load_inner_map(struct ps_dso *dso)
 {

@@ -1,8 +1,8 @@
 /*
  * Symbols of a running kernel as it tells them itself: /proc/kallsyms, and copies of it.
  *
- * A line is an address, a type as nm has it and a name; that of a module has a tab and its name in brackets behind
- * it. See kallsyms__parse, tools/lib/symbol/kallsyms.c.
+ * A line is an address, a type as nm has it and a name; that of a module has a tab and its name
+ * in brackets behind it. See kallsyms__parse, tools/lib/symbol/kallsyms.c.
  */
 #ifndef PERFLUA_SYMBOLS_KALLSYMS_H
 #define PERFLUA_SYMBOLS_KALLSYMS_H
@@ -25,7 +25,10 @@ struct ps_reference {
 	uint64_t address;
 };
 
-/* Reads a text; `interrupt` may end that. False: *reason says why not, and there is nothing to free. */
+/*
+ * Reads a text; `interrupt` may end that. False: *reason says why not, and there is nothing to
+ * free.
+ */
 bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t size,
 		       struct ps_reference reference, struct ps_interrupt *interrupt,
 		       const char **reason);
@@ -36,7 +39,10 @@ struct ps_kallsyms *ps_kallsyms_read(int fd, const struct stat *status,
 				     struct ps_interrupt *interrupt, const char **reason);
 void ps_kallsyms_destroy(struct ps_kallsyms *kallsyms);
 
-/* Adds the symbols of a module "[name]" that lie in a range, as offsets from its start. False: no memory. */
+/*
+ * Adds the symbols of a module "[name]" that lie in a range, as offsets from its start. False:
+ * no memory.
+ */
 bool ps_kallsyms_module(const struct ps_kallsyms *kallsyms, const char *name, uint64_t start,
 			uint64_t len, struct ps_table *table);
 

@@ -70,7 +70,10 @@ static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 	return ps_table_finish(&dso->table, PS_FILE);
 }
 
-/* Notes of this machine's kernel, as those of ELF files: the one of type 3 of "GNU" is its build-id. */
+/*
+ * Notes of this machine's kernel, as those of ELF files: the one of type 3 of "GNU" is its
+ * build-id.
+ */
 static bool running_build_id(struct ps_build_id *id)
 {
 	const char *reason;
@@ -101,9 +104,10 @@ static bool running_build_id(struct ps_build_id *id)
 }
 
 /*
- * Recordings of pipes, and those that are compressed, have no build-ids. Then it is the kernel that runs if machine and
- * release have the recorded names, and its code begins and ends where the recorded one's did: this differs from build
- * to build, and where addresses are random from boot to boot.
+ * Recordings of pipes, and those that are compressed, have no build-ids. Then it is the kernel
+ * that runs if machine and release have the recorded names, and its code begins and ends where
+ * the recorded one's did: this differs from build to build, and where addresses are random from
+ * boot to boot.
  */
 static bool load_running_as_placed(struct ps_dso *dso)
 {

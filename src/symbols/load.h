@@ -7,8 +7,8 @@
 #include "dso.h"
 
 /*
- * Looks for the symbols of `dso`, if nobody has. Returns true if it has some. Returns false, and the
- * state stays, if that is interrupted.
+ * Looks for the symbols of `dso`, if nobody has. Returns true if it has some. Returns false,
+ * and the state stays, if that is interrupted.
  */
 bool ps_dso_load(struct ps_dso *dso);
 
@@ -23,8 +23,9 @@ static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t
 }
 
 /*
- * Returns the symbol that covers an address at a time (ns of the recording's clock), or NULL. Only
- * symbols of jitdump files are valid from a time on; for all others the time does not matter.
+ * Returns the symbol that covers an address at a time (ns of the recording's clock), or NULL.
+ * Only symbols of jitdump files are valid from a time on; for all others the time does not
+ * matter.
  */
 const struct ps_symbol *ps_dso_symbol_at(struct ps_dso *dso, uint64_t address, uint64_t time);
 

@@ -20,8 +20,8 @@ struct ps_memo {
 const void *ps_memo_get(const struct ps_memo *memo, uint64_t a, uint64_t b);
 
 /*
- * Stores a value, not NULL, for two numbers that have none. The memo does not own it. Returns false
- * without memory.
+ * Stores a value, not NULL, for two numbers that have none. The memo does not own it. Returns
+ * false without memory.
  */
 bool ps_memo_put(struct ps_memo *memo, uint64_t a, uint64_t b, const void *value);
 

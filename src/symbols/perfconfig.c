@@ -23,7 +23,9 @@ static bool is(const struct ps_line_text *text, const char *word)
 	return (size_t)(text->end - text->at) == n && strncasecmp(text->at, word, n) == 0;
 }
 
-/* A value goes to the end of the line, without the quotes around it or the comment behind it. */
+/*
+ * A value goes to the end of the line, without the quotes around it or the comment behind it.
+ */
 static bool take_value(struct ps_line_text value, char *dir, size_t size)
 {
 	const char *end;
@@ -47,7 +49,10 @@ static bool take_value(struct ps_line_text value, char *dir, size_t size)
 	return true;
 }
 
-/* Sections "[name]" of lines "key = value"; what "#" or ";" begins is a comment. See perf-config(1). */
+/*
+ * Sections "[name]" of lines "key = value"; what "#" or ";" begins is a comment. See
+ * perf-config(1).
+ */
 bool ps_perfconfig_buildid_dir(const char *path, char *dir, size_t size)
 {
 	bool inside = false, found = false;

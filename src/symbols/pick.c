@@ -54,8 +54,8 @@ static const char *verdict_of(const struct ps_pick *pick, bool syms, bool runtim
 }
 
 /*
- * What was mapped is told by its dynamic symbols, as perf does, or by its place: a program that is linked statically
- * and stripped has none.
+ * What was mapped is told by its dynamic symbols, as perf does, or by its place: a program that
+ * is linked statically and stripped has none.
  */
 bool ps_pick_try(void *arg, const struct ps_candidate *candidate)
 {
@@ -113,7 +113,10 @@ static bool place_segments(struct ps_dso *dso, Elf *elf)
 				 &dso->segments, &dso->n_segments);
 }
 
-/* A stripped file may hold a small table of symbols, compressed: of those that its dynamic ones lack. */
+/*
+ * A stripped file may hold a small table of symbols, compressed: of those that its dynamic ones
+ * lack.
+ */
 static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
 {
 	struct ps_elf inner;

@@ -15,8 +15,8 @@
 #include "perfconfig.h"
 
 /*
- * Where perf keeps files by their build-ids: see perf_buildid_config and set_buildid_dir, tools/perf/util/config.c, and
- * for symfs symbol__config_symfs, tools/perf/util/symbol.c.
+ * Where perf keeps files by their build-ids: see perf_buildid_config and set_buildid_dir,
+ * tools/perf/util/config.c, and for symfs symbol__config_symfs, tools/perf/util/symbol.c.
  */
 static const char *default_cache(struct ps_store *store)
 {

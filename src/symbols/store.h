@@ -37,7 +37,10 @@ void ps_store_destroy(struct ps_store *store);
 /* The binary of that description, made when it is new; the store's. NULL: no memory. */
 struct ps_dso *ps_store_dso(struct ps_store *store, const struct ps_dso_id *id);
 
-/* What a table says of a binary after it was met; where symbols were looked for by then, it comes too late. */
+/*
+ * What a table says of a binary after it was met; where symbols were looked for by then, it
+ * comes too late.
+ */
 void ps_dso_set_build_id(struct ps_dso *dso, const struct ps_build_id *id);
 
 /* All of them, as they were met. */

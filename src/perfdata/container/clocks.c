@@ -1,6 +1,7 @@
 /*
- * Can the times of several recordings be compared? They can if they were taken from the same clock since
- * the same boot. No recording says which boot that was: here is what tells two apart.
+ * Can the times of several recordings be compared? They can if they were taken from the same
+ * clock since the same boot. No recording says which boot that was: here is what tells two
+ * apart.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,10 @@ static int64_t clock_of(const struct pd_file *file)
 	return file->events[0].attr.clockid;
 }
 
-/* ns between the epoch and the zero of the clock, from CLOCK_DATA: {u32 version, clockid; u64 wall, clock}. */
+/*
+ * ns between the epoch and the zero of the clock, from CLOCK_DATA: {u32 version, clockid; u64
+ * wall, clock}.
+ */
 static bool zero_of(struct pd_file *file, int64_t *zero)
 {
 	struct pb_cursor c;
@@ -38,7 +42,9 @@ static bool zero_of(struct pd_file *file, int64_t *zero)
 	return !c.failed;
 }
 
-/* Text of a feature, NULL if absent: u32 length, then as many bytes. In memory of the caller's. */
+/*
+ * Text of a feature, NULL if absent: u32 length, then as many bytes. In memory of the caller's.
+ */
 static char *text_of(struct pd_file *file, unsigned bit)
 {
 	struct pb_cursor c;

@@ -1,6 +1,6 @@
 /*
- * What the header features say of the events: their names, groups and architecture; from that the
- * layouts of their records.
+ * What the header features say of the events: their names, groups and architecture; from that
+ * the layouts of their records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +79,8 @@ static void read_times(struct pd_file *file)
 }
 
 /*
- * Branch counters are in every sample of a group if any of its events asks for them. The leader comes
- * first, so its shape knows for the others.
+ * Branch counters are in every sample of a group if any of its events asks for them. The leader
+ * comes first, so its shape knows for the others.
  */
 static bool counters_in_group(const struct pd_file *file, const struct pd_event *event)
 {
@@ -118,7 +118,9 @@ static void set_shape(const struct pd_file *file, struct pd_event *event)
 	shape->arch = file->arch;
 }
 
-/* Which sample_id trailer: what else an event has does not change the layout of other records. */
+/*
+ * Which sample_id trailer: what else an event has does not change the layout of other records.
+ */
 static unsigned trailer_kind(const struct pd_shape *shape)
 {
 	uint64_t t = shape->sample_type;
@@ -183,8 +185,8 @@ static bool event_layouts(struct pd_file *file, size_t i)
 }
 
 /*
- * A sample of an unknown event can be read all the same if all events agree on the layout; else only its
- * header can.
+ * A sample of an unknown event can be read all the same if all events agree on the layout; else
+ * only its header can.
  */
 static void choose_unknown_sample(struct pd_file *file)
 {

@@ -1,7 +1,7 @@
 /*
- * The directory that `perf record --threads` writes: "data" is a whole recording, and beside it lie the
- * records of each ring buffer in data.0, data.1 …, without a header.
- * See perf_data__open_dir, tools/perf/util/data.c.
+ * The directory that `perf record --threads` writes: "data" is a whole recording, and beside it
+ * lie the records of each ring buffer in data.0, data.1 …, without a header. See
+ * perf_data__open_dir, tools/perf/util/data.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -50,7 +50,9 @@ static int by_number(const void *a, const void *b)
 	return m < n ? -1 : m > n;
 }
 
-/* Opens one of the files; what cannot be read is missing from the recording. False: no memory. */
+/*
+ * Opens one of the files; what cannot be read is missing from the recording. False: no memory.
+ */
 static bool add(struct pd_file *file, const char *name, struct pd_error *err)
 {
 	struct pd_input *grown = realloc(file->more, (file->n_more + 1) * sizeof(*file->more));

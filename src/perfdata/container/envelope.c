@@ -28,7 +28,10 @@ static bool unread(const struct pd_file *file, struct pd_error *err, uint64_t of
 			    what, (unsigned long long)found, (unsigned long long)expected);
 }
 
-/* PERFFILE does not tell its byte order; the size of an attr entry is one of a few, either way round. */
+/*
+ * PERFFILE does not tell its byte order; the size of an attr entry is one of a few, either way
+ * round.
+ */
 static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_error *err)
 {
 	static const uint8_t sizes[] = { 80, 88, 96, 112, 120 };
@@ -144,8 +147,8 @@ static void clip(struct pd_file *file, struct pd_section *s, const char *what)
 }
 
 /*
- * Takes the bytes of an event's ids from *left, which are those of all events: no byte of a file
- * is of two of them.
+ * Takes the bytes of an event's ids from *left, which are those of all events: no byte of a
+ * file is of two of them.
  */
 static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_section ids,
 		     uint64_t *left)
@@ -221,9 +224,9 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t str
 }
 
 /*
- * The bitmap is an array of the writer's longs: a big-endian 32-bit writer orders its words otherwise
- * than a 64-bit one. HOSTNAME, which perf always writes, tells them apart.
- * See perf_file_header__read, tools/perf/util/header.c.
+ * The bitmap is an array of the writer's longs: a big-endian 32-bit writer orders its words
+ * otherwise than a 64-bit one. HOSTNAME, which perf always writes, tells them apart. See
+ * perf_file_header__read, tools/perf/util/header.c.
  */
 static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsigned bit,
 			unsigned width)
@@ -236,9 +239,9 @@ static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsig
 }
 
 /*
- * Returns whether Android's simpleperf wrote the file: it has features of simpleperf's own or, of
- * before there were any, its name is the first word of the command line.
- * See record_file_format.h of simpleperf.
+ * Returns whether Android's simpleperf wrote the file: it has features of simpleperf's own or,
+ * of before there were any, its name is the first word of the command line. See
+ * record_file_format.h of simpleperf.
  */
 static bool is_simpleperf(struct pd_file *file)
 {
@@ -298,7 +301,9 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 		s->bit = bit;
 		s->at.offset = pb_take64(&c);
 		s->at.size = pb_take64(&c);
-		/* a writer that failed leaves zeros; sections that only say "yes" are empty too */
+		/*
+		 * a writer that failed leaves zeros; sections that only say "yes" are empty too
+		 */
 		file->n_features++;
 	}
 	file->simpleperf = is_simpleperf(file);
@@ -338,7 +343,9 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 		return unread(file, err, 40, "offset of the data (at least)", file->data.offset,
 			      size);
 	if (file->data.size == 0) {
-		/* a recorder that was killed: its bits are set but nothing follows the records */
+		/*
+		 * a recorder that was killed: its bits are set but nothing follows the records
+		 */
 		file->unfinished = true;
 		file->complete = false;
 		if (file->data.offset <= file->input.size)
@@ -370,7 +377,10 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 	uint64_t size;
 	size_t got;
 
-	/* of a stream no more than a pipe's header, behind which there may be nothing for a while */
+	/*
+	 * of a stream no more than a pipe's header, behind which there may be nothing for a
+	 * while
+	 */
 	if (!pd_input_read(&file->input, 0, header, PIPE_HEADER_SIZE,
 			   file->input.stream ? PIPE_HEADER_SIZE : sizeof(header), &got, err))
 		return false;

@@ -18,7 +18,10 @@ void pd_file_close(struct pd_file *file)
 
 static void destroy_layouts(struct pd_file *file)
 {
-	/* a shared layout belongs to the first event that has it, whose shape is its: so backwards */
+	/*
+	 * a shared layout belongs to the first event that has it, whose shape is its: so
+	 * backwards
+	 */
 	for (size_t i = file->n_events; i-- > 0;) {
 		const struct pd_event *event = &file->events[i];
 
@@ -194,7 +197,9 @@ static bool add_damage(struct pd_file *file, const char *path, struct pd_section
 		if (d->path == path && d->offset == at.offset && d->size == at.size)
 			return false;
 	}
-	/* all of them at once: who reads the list in another thread sees those that are counted */
+	/*
+	 * all of them at once: who reads the list in another thread sees those that are counted
+	 */
 	if (!file->damage)
 		file->damage = calloc(MAX_DAMAGE, sizeof(*file->damage));
 	if (!file->damage || n == MAX_DAMAGE)

@@ -1,8 +1,9 @@
 /*
- * An open recording: what its envelope says (header, sections, events, features), where its records lie,
- * and what was found wrong with it. Readers have their own state, so several walk one file side by side. After
- * pd_file_open the damage list changes, and what a pass finds that describes the recording and comes late
- * is added: events, which stay where they are, features, units.
+ * An open recording: what its envelope says (header, sections, events, features), where its
+ * records lie, and what was found wrong with it. Readers have their own state, so several walk
+ * one file side by side. After pd_file_open the damage list changes, and what a pass finds that
+ * describes the recording and comes late is added: events, which stay where they are, features,
+ * units.
  */
 #ifndef PERFLUA_PERFDATA_FILE_H
 #define PERFLUA_PERFDATA_FILE_H
@@ -21,8 +22,8 @@ struct pd_section {
 };
 
 /*
- * Where records lie in a row: in the file itself, and in a directory in each of the files beside it, which
- * have no header.
+ * Where records lie in a row: in the file itself, and in a directory in each of the files
+ * beside it, which have no header.
  */
 struct pd_stream {
 	struct pd_file *file;
@@ -72,7 +73,8 @@ struct pd_file {
 	size_t n_more;
 	struct pd_stream *streams; /* the first is the file's own */
 	size_t n_streams;
-	uint16_t source; /* its number among several that are read as one, from 1 on; 0: it is alone */
+	/* its number among several that are read as one, from 1 on; 0: it is alone */
+	uint16_t source;
 	unsigned text;	  /* enum pd_perf_text */
 	unsigned version; /* 1: PERFFILE, 2: PERFILE2 */
 	bool big, swap;	  /* big-endian; not this host's byte order */
@@ -125,13 +127,19 @@ static inline bool pd_stream_holds(const struct pd_stream *stream, struct pd_sec
 /* Allocates memory for the bytes of a section, at most PD_SECTION_MOST; the caller frees it. */
 void *pd_section_alloc(struct pd_section at);
 
-/* Reads a section of the file or of a stream's data; short reads are failures, and so are streams. */
+/*
+ * Reads a section of the file or of a stream's data; short reads are failures, and so are
+ * streams.
+ */
 bool pd_file_read(struct pd_file *file, struct pd_section at, void *bytes,
 		  struct pd_error *err);
 bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
 		    struct pd_error *err);
 
-/* Returns whether a feature's section may be read into memory; notes it as damage if it is too large. */
+/*
+ * Returns whether a feature's section may be read into memory; notes it as damage if it is too
+ * large.
+ */
 bool pd_file_feature_fits(struct pd_file *file, const struct pd_feature_section *section);
 
 /* Reads what a feature holds, section->at.size bytes. */
@@ -139,8 +147,8 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
 			  void *bytes, struct pd_error *err);
 
 /*
- * What a feature holds, in memory of the caller's, and a cursor over it; NULL if it is absent or cannot
- * be read.
+ * What a feature holds, in memory of the caller's, and a cursor over it; NULL if it is absent
+ * or cannot be read.
  */
 uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cursor *c);
 
@@ -155,7 +163,10 @@ static inline void pd_file_set_events(struct pd_file *file, struct pd_event *eve
  * memory or room. While the file is opened earlier ones may move. */
 struct pd_event *pd_file_add_event(struct pd_file *file);
 
-/* Notes damage of the file, or of a stream of it; each place once. True if it is new. Any thread may. */
+/*
+ * Notes damage of the file, or of a stream of it; each place once. True if it is new. Any
+ * thread may.
+ */
 bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t size,

@@ -1,6 +1,6 @@
 /*
- * The names of a recording's events: as EVENT_DESC has them, else as old recorders kept those of
- * tracepoints, else as perf makes them up from the attr.
+ * The names of a recording's events: as EVENT_DESC has them, else as old recorders kept those
+ * of tracepoints, else as perf makes them up from the attr.
  */
 #define _GNU_SOURCE /* asprintf */
 #include <stdio.h>
@@ -29,7 +29,9 @@ static void on_event_desc(void *arg, uint32_t index, struct pd_text name)
 		set_name(&file->events[index], name);
 }
 
-/* Names by number, of PMUs or of tracepoints: many events look for theirs, so they are sorted. */
+/*
+ * Names by number, of PMUs or of tracepoints: many events look for theirs, so they are sorted.
+ */
 struct named {
 	uint64_t number;
 	struct pd_text name;

@@ -1,5 +1,6 @@
 /*
- * Opening a recording: its envelope, what its features say of the events, and where its records lie.
+ * Opening a recording: its envelope, what its features say of the events, and where its records
+ * lie.
  */
 #include <stdio.h>
 #include <stdlib.h>

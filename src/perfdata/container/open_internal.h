@@ -16,8 +16,8 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 
 /*
  * A file is opened in these steps: read its header and sections (envelope.c), in pipe mode the
- * records that stand for them (prologue.c); apply the features to the events (describe.c), their
- * names first (naming.c); open the other files of a directory (directory.c).
+ * records that stand for them (prologue.c); apply the features to the events (describe.c),
+ * their names first (naming.c); open the other files of a directory (directory.c).
  */
 bool pd_envelope_read(struct pd_file *file, struct pd_error *err);
 bool pd_prologue_read(struct pd_file *file, struct pd_error *err);
@@ -26,15 +26,16 @@ bool pd_directory_read(struct pd_file *file, struct pd_error *err);
 bool pd_events_name(struct pd_file *file); /* false: no memory */
 
 /*
- * Reads the tracepoints' formats (tracepoints.c), before events are named; binds them to events as
- * they are named. A format that cannot be read is noted as damage. Returns false without memory.
+ * Reads the tracepoints' formats (tracepoints.c), before events are named; binds them to events
+ * as they are named. A format that cannot be read is noted as damage. Returns false without
+ * memory.
  */
 bool pd_tracing_read(struct pd_file *file);
 void pd_tracepoint_bind(struct pd_file *file, struct pd_event *event);
 
 /*
- * Describes the last event, which came late in pipe mode: its layouts, names and tracepoint. Returns
- * false without memory.
+ * Describes the last event, which came late in pipe mode: its layouts, names and tracepoint.
+ * Returns false without memory.
  */
 bool pd_describe_late_event(struct pd_file *file);
 

@@ -42,8 +42,8 @@ static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
 }
 
 /*
- * struct perf_record_header_attr: the attr, then its ids up to the end of the record. False: no memory.
- * *out stays NULL where there is no attr.
+ * struct perf_record_header_attr: the attr, then its ids up to the end of the record. False: no
+ * memory. *out stays NULL where there is no attr.
  */
 static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset,
 		      struct pd_event **out)
@@ -161,8 +161,9 @@ static bool on_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t of
 }
 
 /*
- * Keeps the payload behind the record (see perf_event__process_tracing_data). Returns 1; 0 if there
- * is not as much, or too much to be kept: the pass over the records steps over that; -1 on an error.
+ * Keeps the payload behind the record (see perf_event__process_tracing_data). Returns 1; 0 if
+ * there is not as much, or too much to be kept: the pass over the records steps over that; -1
+ * on an error.
  */
 static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
 			   struct pd_error *err)
@@ -208,8 +209,9 @@ static bool make_room(struct pd_file *file)
 	 PD_SAMPLE_ADDR | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU)
 
 /*
- * Are their records told apart by ids, which lie where those of the first event do, and the time, too? Passes
- * that have begun rely on that, and perf asks for it in any recording: see evlist__valid_sample_type.
+ * Are their records told apart by ids, which lie where those of the first event do, and the
+ * time, too? Passes that have begun rely on that, and perf asks for it in any recording: see
+ * evlist__valid_sample_type.
  */
 static bool fits_in(const struct pd_file *file, const struct pd_event *event)
 {

@@ -15,7 +15,10 @@ struct pd_record;
  */
 bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec);
 
-/* Returns whether pd_prologue_late() would change nothing, as all that the record says is known. */
+/*
+ * Returns whether pd_prologue_late() would change nothing, as all that the record says is
+ * known.
+ */
 bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * One or several recordings that are read as one.
  *
- * What two recordings call by one name and recorded alike is one event here: events[rec->event->number].
- * Their times are compared when nothing says that their clocks differ; else the recordings follow one
- * another as they were given.
+ * What two recordings call by one name and recorded alike is one event here:
+ * events[rec->event->number]. Their times are compared when nothing says that their clocks
+ * differ; else the recordings follow one another as they were given.
  */
 #ifndef PERFLUA_PERFDATA_SESSION_H
 #define PERFLUA_PERFDATA_SESSION_H
@@ -63,8 +63,8 @@ static inline struct pd_stream *pd_session_stream(const struct pd_session *sessi
 }
 
 /*
- * Returns which part of a session, from 0 to 1, lies before a record in file order. Negative: that is
- * not known, of a stream.
+ * Returns which part of a session, from 0 to 1, lies before a record in file order. Negative:
+ * that is not known, of a stream.
  */
 double pd_session_part(const struct pd_session *session, const struct pd_record *rec);
 

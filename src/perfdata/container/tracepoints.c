@@ -1,5 +1,6 @@
 /*
- * The formats of a file's tracepoints: found in its tracing data when it is opened, and parsed for the events it has.
+ * The formats of a file's tracepoints: found in its tracing data when it is opened, and parsed
+ * for the events it has.
  */
 #include <stdlib.h>
 
@@ -8,7 +9,10 @@
 #include "perfdata/format/record.h"
 #include "perfdata/format/format.h"
 
-/* Android's simpleperf has tracing data in its first record: its own SIMPLE_PERF_RECORD_TRACING_DATA, or perf's. */
+/*
+ * Android's simpleperf has tracing data in its first record: its own
+ * SIMPLE_PERF_RECORD_TRACING_DATA, or perf's.
+ */
 #define SIMPLEPERF_TRACING_DATA 0x8009
 #define HEAD			12 /* the record's header and a u32: bytes of the data */
 

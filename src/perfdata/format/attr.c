@@ -6,7 +6,9 @@
 #include "text.h"
 #include "format.h"
 
-/* When a script sees a member: several share a place, and what it means depends on the event. */
+/*
+ * When a script sees a member: several share a place, and what it means depends on the event.
+ */
 enum presence {
 	ALWAYS,
 	IF_PERIOD,

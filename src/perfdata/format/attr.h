@@ -1,7 +1,7 @@
 /*
- * One event's perf_event_attr, of whatever size the recorder wrote: shorter ones read zero in what
- * they lack, longer ones are read as far as known. Held in host byte order, its flags at their
- * little-endian bit numbers whatever the recorder's byte order.
+ * One event's perf_event_attr, of whatever size the recorder wrote: shorter ones read zero in
+ * what they lack, longer ones are read as far as known. Held in host byte order, its flags at
+ * their little-endian bit numbers whatever the recorder's byte order.
  */
 #ifndef PERFLUA_PERFDATA_ATTR_H
 #define PERFLUA_PERFDATA_ATTR_H
@@ -48,17 +48,23 @@ struct pd_attr {
 #define PD_ATTR_BUILD_ID	(UINT64_C(1) << 34)
 #define PD_ATTR_DEFER_CALLCHAIN (UINT64_C(1) << 38)
 
-/* Reads an attr from at most size bytes; false if there are fewer than PD_ATTR_MIN. big: see flags. */
+/*
+ * Reads an attr from at most size bytes; false if there are fewer than PD_ATTR_MIN. big: see
+ * flags.
+ */
 bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool swap,
 		   bool big);
 
-/* What scripts see of an attr: names and documentation (ends with a NULL name), and values by index. */
+/*
+ * What scripts see of an attr: names and documentation (ends with a NULL name), and values by
+ * index.
+ */
 extern const struct pd_member pd_attr_members[];
 void pd_attr_member(const struct pd_attr *attr, unsigned m, struct pd_value *out);
 
 /*
- * The PMU that counts an event: of a hardware event on a hybrid machine the one of a kind of core, in the
- * high half of config (PERF_PMU_TYPE_SHIFT), else attr->type.
+ * The PMU that counts an event: of a hardware event on a hybrid machine the one of a kind of
+ * core, in the high half of config (PERF_PMU_TYPE_SHIFT), else attr->type.
  */
 uint32_t pd_event_pmu(const struct pd_attr *attr);
 

@@ -1,6 +1,6 @@
 /*
- * What went wrong, for people: a code a program can compare and one line that names the path, the
- * file offset, what was found there and what was expected.
+ * What went wrong, for people: a code a program can compare and one line that names the path,
+ * the file offset, what was found there and what was expected.
  */
 #ifndef PERFLUA_PERFDATA_ERROR_H
 #define PERFLUA_PERFDATA_ERROR_H
@@ -16,13 +16,17 @@ struct pd_error {
 };
 
 /*
- * Fills err (which may be NULL) with a message about path at offset (PD_NO_OFFSET: about the file as
- * a whole). Always returns false, so a failing function can end with `return pd_error_set(…)`.
+ * Fills err (which may be NULL) with a message about path at offset (PD_NO_OFFSET: about the
+ * file as a whole). Always returns false, so a failing function can end with `return
+ * pd_error_set(…)`.
  */
 bool pd_error_set(struct pd_error *err, const char *code, const char *path, uint64_t offset,
 		  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The same for a failed system call, from errno; `what` says what was tried. Always returns false. */
+/*
+ * The same for a failed system call, from errno; `what` says what was tried. Always returns
+ * false.
+ */
 bool pd_error_errno(struct pd_error *err, const char *path, const char *what);
 
 /* Is it that the wait for a stream was interrupted? What was read until then is good. */

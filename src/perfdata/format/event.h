@@ -28,11 +28,16 @@ struct pd_event {
 	uint32_t leader; /* index of its group's leader; its own if it leads or has no group */
 	uint32_t n_members; /* of a leader: events in the group, itself included; else 1 */
 	char *group_name;   /* of a leader whose group has a name; else NULL */
-	/* what its samples' raw data holds; NULL: it is no tracepoint, or its format is not known */
+	/*
+	 * what its samples' raw data holds; NULL: it is no tracepoint, or its format is not
+	 * known
+	 */
 	const struct pd_tracepoint *tracepoint;
 	struct pd_shape shape;
 	const struct pd_layout *sample; /* of its samples */
-	/* of its samples, split by counter value (counters.h); NULL: they carry none with ids */
+	/*
+	 * of its samples, split by counter value (counters.h); NULL: they carry none with ids
+	 */
 	const struct pd_layout *split;
 	atomic_uint
 		counters_noted; /* what of its counter values was noted as damage: counters.c */

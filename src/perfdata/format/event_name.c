@@ -172,8 +172,8 @@ static bool shows_guests(unsigned as, uint64_t flags, bool asked)
 }
 
 /*
- * Letters for the modes that are counted, if any is not; "p" for each level of precision; "HG" for
- * host and guests.
+ * Letters for the modes that are counted, if any is not; "p" for each level of precision; "HG"
+ * for host and guests.
  */
 static void add_modifiers(struct text *t, uint64_t flags, const char *colon)
 {

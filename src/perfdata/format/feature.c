@@ -124,7 +124,9 @@ LAYOUT e_machine = { NULL, PD_L_STRUCT, e_machine_members };
 		return pd_decode_row(c, sink, NULL, &(layout));            \
 	}
 
-/* The same after a u32 that must be 1: a layout this version does not know is not guessed at. */
+/*
+ * The same after a u32 that must be 1: a layout this version does not know is not guessed at.
+ */
 #define VERSIONED(feature, layout)                                                   \
 	static bool decode_##feature(struct pb_cursor *c,                            \
 				     const struct pd_feature_context *ctx,           \
@@ -150,7 +152,9 @@ REGULAR(hybrid_topology, hybrid_topology)
 REGULAR(pmu_caps, pmu_caps)
 REGULAR(e_machine, e_machine)
 
-/* A list; but hiperf writes one string, whose size is all that is left: too many for a count. */
+/*
+ * A list; but hiperf writes one string, whose size is all that is left: too many for a count.
+ */
 static bool decode_cmdline(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			   struct pd_sink *sink)
 {

@@ -1,6 +1,6 @@
 /*
- * The header features: optional sections that describe the machine and the recording. One row of a
- * table per feature: bit, name, documentation, decoder.
+ * The header features: optional sections that describe the machine and the recording. One row
+ * of a table per feature: bit, name, documentation, decoder.
  */
 #ifndef PERFLUA_PERFDATA_FEATURE_H
 #define PERFLUA_PERFDATA_FEATURE_H
@@ -36,8 +36,8 @@ const struct pd_feature *pd_feature_by_name(const char *name);
 const struct pd_feature *pd_feature_table(size_t *n);
 
 /*
- * What the file itself needs of its features. Each walks a section's bytes and calls back per entry;
- * false when the section ended early (entries before that were delivered).
+ * What the file itself needs of its features. Each walks a section's bytes and calls back per
+ * entry; false when the section ended early (entries before that were delivered).
  */
 typedef void pd_event_desc_fn(void *arg, uint32_t index, struct pd_text name);
 bool pd_feature_event_desc(struct pb_cursor *c, pd_event_desc_fn *fn, void *arg);

@@ -1,6 +1,6 @@
 /*
- * BPF_PROG_INFO: the kernel's struct bpf_prog_info of each program, and the arrays it points to.
- * See struct bpf_prog_info, include/uapi/linux/bpf.h; struct perf_bpil and bpil_array_desc,
+ * BPF_PROG_INFO: the kernel's struct bpf_prog_info of each program, and the arrays it points
+ * to. See struct bpf_prog_info, include/uapi/linux/bpf.h; struct perf_bpil and bpil_array_desc,
  * tools/perf/util/bpf-utils.c.
  */
 #include "feature_decode.h"
@@ -40,7 +40,9 @@ static const struct info_member members[] = {
 	{ "attach_btf_id", 224, 4, PD_UINT },
 };
 
-/* An array beside it; the bit of `arrays` that says it was recorded is its place in this table. */
+/*
+ * An array beside it; the bit of `arrays` that says it was recorded is its place in this table.
+ */
 struct info_array {
 	const char *name;
 	uint16_t at; /* offset of the pointer, which the recorder made an offset in the data */

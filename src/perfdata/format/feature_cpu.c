@@ -31,8 +31,8 @@ static void feed_cpus(struct pd_sink *sink, const uint8_t *ids, const uint8_t *d
 }
 
 /*
- * Three revisions, told apart by the bytes left: lists of CPUs per socket and per core; then core
- * and socket of each available CPU; then a list of CPUs per die and the die of each CPU.
+ * Three revisions, told apart by the bytes left: lists of CPUs per socket and per core; then
+ * core and socket of each available CPU; then a list of CPUs per die and the die of each CPU.
  */
 bool pd_decode_cpu_topology(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)

@@ -1,8 +1,10 @@
 /*
- * What the feature decoders share: layouts as data, and the decoders that need code of their own.
+ * What the feature decoders share: layouts as data, and the decoders that need code of their
+ * own.
  *
- * A layout is a small tree of rows. One row says how a value is stored: a number, a string, a struct
- * (`of`: its members in order, ended by PD_L_END), a list (`of`: one row for all its items).
+ * A layout is a small tree of rows. One row says how a value is stored: a number, a string, a
+ * struct (`of`: its members in order, ended by PD_L_END), a list (`of`: one row for all its
+ * items).
  */
 #ifndef PERFLUA_PERFDATA_FEATURE_DECODE_H
 #define PERFLUA_PERFDATA_FEATURE_DECODE_H
@@ -30,11 +32,16 @@ struct pd_layout_row {
 	const struct pd_layout_row *of;
 };
 
-/* Feeds the value of one row under key (NULL: it is an item, or the whole). False: cut short. */
+/*
+ * Feeds the value of one row under key (NULL: it is an item, or the whole). False: cut short.
+ */
 bool pd_decode_row(struct pb_cursor *c, struct pd_sink *sink, const char *key,
 		   const struct pd_layout_row *row);
 
-/* Reads a count; the cursor fails unless that many things of at least min_size bytes can follow. */
+/*
+ * Reads a count; the cursor fails unless that many things of at least min_size bytes can
+ * follow.
+ */
 uint32_t pd_take_count(struct pb_cursor *c, size_t min_size);
 
 /* True if the file's byte order is big-endian. */

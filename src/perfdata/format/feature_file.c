@@ -1,6 +1,7 @@
 /*
- * Features about files: the build-ids of binaries, and the tracepoint formats.
- * See perf_header__read_build_ids, tools/perf/util/header.c, and tools/perf/util/trace-event-read.c.
+ * Features about files: the build-ids of binaries, and the tracepoint formats. See
+ * perf_header__read_build_ids, tools/perf/util/header.c, and
+ * tools/perf/util/trace-event-read.c.
  */
 #include "feature_decode.h"
 #include "format.h"
@@ -41,8 +42,8 @@ static const uint8_t *take_build_id(struct pb_cursor *c, uint32_t at_least, uint
 }
 
 /*
- * The old layout has no pid, so its names read as if they began four bytes late: that is how perf
- * tells it, too. See perf_header__read_build_ids_abi_quirk.
+ * The old layout has no pid, so its names read as if they began four bytes late: that is how
+ * perf tells it, too. See perf_header__read_build_ids_abi_quirk.
  */
 static bool is_old_layout(struct pb_cursor c)
 {

@@ -26,7 +26,8 @@ enum pd_kind {
 	PD_K_HEX,     /* `arg` bytes, read as a string of hex digits */
 	PD_K_VIEW,    /* a composite that starts here: .view */
 	PD_K_COMPUTE, /* .compute */
-	PD_K_MACHINE, /* of the recorded system: `arg` is an enum pd_machine_field, .type its type */
+	/* of the recorded system: `arg` is an enum pd_machine_field, .type its type */
+	PD_K_MACHINE,
 };
 
 /* What the recorded system knows of a record. */
@@ -73,15 +74,17 @@ struct pd_field {
 	uint16_t at;	   /* offset in the record, or in the part */
 	const char *doc;   /* one sentence, with units */
 	enum pd_type type; /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
-	bool of_layout; /* PD_K_COMPUTE: the same in all records of a known layout and an event */
-	bool stays;	/* PD_K_COMPUTE of text: where one lies, another never will */
-	bool header;	/* part of every line's head, so it has no column of its own */
-	bool is_time;	/* nanoseconds: text shows seconds */
+	/* PD_K_COMPUTE: the same in all records of a known layout and an event */
+	bool of_layout;
+	bool stays;	     /* PD_K_COMPUTE of text: where one lies, another never will */
+	bool header;	     /* part of every line's head, so it has no column of its own */
+	bool is_time;	     /* nanoseconds: text shows seconds */
 	bool zero_is_absent; /* perf writes 0 where it knows no value, in records of its own */
 	const struct pd_view_desc *view;
 	/*
-	 * PD_K_COMPUTE: `at` as for the other kinds, but from the record's start; out is PD_NIL already.
-	 * PD_K_VIEW: fills in count and extra, or makes out PD_NIL. Bounds what it reads itself.
+	 * PD_K_COMPUTE: `at` as for the other kinds, but from the record's start; out is PD_NIL
+	 * already. PD_K_VIEW: fills in count and extra, or makes out PD_NIL. Bounds what it
+	 * reads itself.
 	 */
 	void (*compute)(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 };
@@ -135,7 +138,9 @@ extern const struct pd_field pd_common_fields[];
 /* Fields of samples, by part; ends with a NULL name. */
 extern const struct pd_field pd_sample_fields[];
 
-/* Fields that samples split by counter value (counters.h) have instead of those of these names. */
+/*
+ * Fields that samples split by counter value (counters.h) have instead of those of these names.
+ */
 extern const struct pd_field pd_split_fields[];
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * On-disk constants of perf.data. Our own, since system headers are older than the files we read.
- * See include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h, tools/perf/util/header.h.
+ * On-disk constants of perf.data. Our own, since system headers are older than the files we
+ * read. See include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h,
+ * tools/perf/util/header.h.
  */
 #ifndef PERFLUA_PERFDATA_FORMAT_H
 #define PERFLUA_PERFDATA_FORMAT_H

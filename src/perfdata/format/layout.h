@@ -1,9 +1,10 @@
 /*
- * Where the fields of a record lie: computed once per file for each shape of event and record type,
- * immutable afterwards.
+ * Where the fields of a record lie: computed once per file for each shape of event and record
+ * type, immutable afterwards.
  *
- * A sample is a sequence of parts (format: see perf_output_sample, kernel/events/core.c). Those up to the
- * first of variable size are at fixed offsets; the others are found by walking when asked for.
+ * A sample is a sequence of parts (format: see perf_output_sample, kernel/events/core.c). Those
+ * up to the first of variable size are at fixed offsets; the others are found by walking when
+ * asked for.
  */
 #ifndef PERFLUA_PERFDATA_LAYOUT_H
 #define PERFLUA_PERFDATA_LAYOUT_H
@@ -75,7 +76,8 @@ struct pd_bound {
 
 /* A field as a line of a dump shows it. */
 struct pd_column {
-	char label[PD_MAX_NAME + 2]; /* " name=": copied whole, which is shorter than counting */
+	/* " name=": copied whole, which is shorter than counting */
+	char label[PD_MAX_NAME + 2];
 	uint8_t label_size;
 	uint8_t index; /* in bound */
 	bool time;     /* nanoseconds: a line has seconds */
@@ -89,10 +91,11 @@ struct pd_layout {
 	bool swap;  /* as the shape's */
 	bool split; /* of samples that stand for one counter value: see counters.h */
 	uint32_t trailer_size;
-	uint16_t parts[PD_PARTS]; /* fixed offset of each part; 0: absent or after a variable one */
-	uint16_t parts_from;	  /* offset where walking starts */
-	uint8_t first_var;	  /* the first part of variable size, else the last */
-	uint8_t last;		  /* the last part of all */
+	/* fixed offset of each part; 0: absent or after a variable one */
+	uint16_t parts[PD_PARTS];
+	uint16_t parts_from; /* offset where walking starts */
+	uint8_t first_var;   /* the first part of variable size, else the last */
+	uint8_t last;	     /* the last part of all */
 	uint16_t n_bound;
 	const struct pd_bound *bound;	 /* [n_bound]; [0] is unused */
 	const struct pd_column *columns; /* [n_columns]; not the header's fields */
@@ -103,15 +106,16 @@ struct pd_layout {
 struct pd_names;
 
 /*
- * The layout of the records of one type (desc NULL: of unknown types) of events of that shape, which
- * must outlive it; NULL without memory. pd_layout_destroy frees it.
+ * The layout of the records of one type (desc NULL: of unknown types) of events of that shape,
+ * which must outlive it; NULL without memory. pd_layout_destroy frees it.
  */
 struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
 				   const struct pd_record_desc *desc);
 
 /*
- * Creates the layout of samples that stand for one counter value each: `id` and `period` are those
- * of the value, all else lies where a sample of the shape has it. Returns NULL without memory.
+ * Creates the layout of samples that stand for one counter value each: `id` and `period` are
+ * those of the value, all else lies where a sample of the shape has it. Returns NULL without
+ * memory.
  */
 struct pd_layout *pd_split_layout_create(const struct pd_names *names,
 					 const struct pd_shape *shape);

@@ -1,6 +1,7 @@
 /*
- * The field names of all record types, numbered: a layout finds a field by its name's number. The
- * numbers follow from the tables alone, so they are the same for every file and every Lua state.
+ * The field names of all record types, numbered: a layout finds a field by its name's number.
+ * The numbers follow from the tables alone, so they are the same for every file and every Lua
+ * state.
  */
 #ifndef PERFLUA_PERFDATA_NAMES_H
 #define PERFLUA_PERFDATA_NAMES_H

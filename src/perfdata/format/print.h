@@ -45,8 +45,8 @@ void pd_print_flush(struct pd_print *out);
 void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json);
 
 /*
- * These print such a line in parts: what was recorded; any number of further fields, of which one
- * without a value is left out; the end.
+ * These print such a line in parts: what was recorded; any number of further fields, of which
+ * one without a value is left out; the end.
  */
 void pd_print_recorded(struct pd_print *out, const struct pd_record *rec, bool json);
 void pd_print_field(struct pd_print *out, const char *name, const struct pd_value *value,

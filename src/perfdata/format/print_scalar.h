@@ -54,12 +54,15 @@ static inline void pd_print_name(struct pd_print *out, const char *s)
 /* Returns how many bytes the UTF-8 character at p has, of n bytes; 0: it is none. */
 size_t pd_utf8_length(const char *p, size_t n);
 
-/* Returns true if a character of that length is one of U+0080 … U+009F: they drive terminals as ESC does. */
+/*
+ * Returns true if a character of that length is one of U+0080 … U+009F: they drive terminals as
+ * ESC does.
+ */
 bool pd_is_c1_control(const char *p, size_t length);
 
 /*
- * Escapes what may drive a terminal, control characters and what is no UTF-8, as \x1b in text[size],
- * a string that is cut where it gets too long. Without memory it stays as it is.
+ * Escapes what may drive a terminal, control characters and what is no UTF-8, as \x1b in
+ * text[size], a string that is cut where it gets too long. Without memory it stays as it is.
  */
 void pd_escape(char *text, size_t size);
 

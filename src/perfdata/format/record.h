@@ -1,8 +1,9 @@
 /*
  * One record as the reader hands it out, and the values of its fields.
  *
- * A record points at its own bytes, its layout and its event and holds nothing else: whoever copies
- * the bytes and the struct has a record of his own, valid while the file's description lives.
+ * A record points at its own bytes, its layout and its event and holds nothing else: whoever
+ * copies the bytes and the struct has a record of his own, valid while the file's description
+ * lives.
  */
 #ifndef PERFLUA_PERFDATA_RECORD_H
 #define PERFLUA_PERFDATA_RECORD_H
@@ -20,7 +21,8 @@
 struct pd_record {
 	const uint8_t *bytes;		/* `size` of them, the header first */
 	const struct pd_layout *layout; /* never NULL */
-	const struct pd_event *event; /* it is delivered as; NULL: the file has none for its id */
+	/* it is delivered as; NULL: the file has none for its id */
+	const struct pd_event *event;
 	uint64_t offset; /* of the header in the file; of what is compressed: its record's */
 	uint64_t chunk_offset; /* of what is compressed: in what that holds; else PD_NO_CHUNK */
 	uint32_t type;
@@ -91,8 +93,8 @@ static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
 void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_value *out);
 
 /*
- * Field `index` of the record's layout (its slot of the field's name) if it is a plain load of an
- * integer: the shortest way to a value. False: pd_record_get says what it is.
+ * Field `index` of the record's layout (its slot of the field's name) if it is a plain load of
+ * an integer: the shortest way to a value. False: pd_record_get says what it is.
  */
 static inline bool pd_record_integer(const struct pd_record *rec, unsigned index, int64_t *out)
 {
@@ -123,7 +125,10 @@ static inline void pd_record_get(const struct pd_record *rec, unsigned index,
 		out->type = kind == PD_K_X64 ? PD_ADDR : kind == PD_K_S32 ? PD_INT : PD_UINT;
 }
 
-/* Where a part of a sample lies: bytes [*at, *at + *size) of the record; false if absent or cut. */
+/*
+ * Where a part of a sample lies: bytes [*at, *at + *size) of the record; false if absent or
+ * cut.
+ */
 bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, uint32_t *size);
 
 /* Return the traits of the record's type; those of an unknown type are none. */
@@ -137,7 +142,10 @@ static inline enum pd_loss pd_record_loss(const struct pd_record *rec)
 	return rec->layout->desc ? rec->layout->desc->loss : PD_LOSS_NONE;
 }
 
-/* True for what perf wrote itself with an empty sample_id: its zero time, id and cpu mean nothing. */
+/*
+ * True for what perf wrote itself with an empty sample_id: its zero time, id and cpu mean
+ * nothing.
+ */
 bool pd_record_synthesised(const struct pd_record *rec);
 
 #endif

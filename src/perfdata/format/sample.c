@@ -8,8 +8,8 @@ static uint32_t count_bits(uint64_t mask)
 }
 
 /*
- * A count at `at`, followed by count × each bytes, of which `fixed` more come before: the whole size,
- * FAILED if it does not fit the record.
+ * A count at `at`, followed by count × each bytes, of which `fixed` more come before: the whole
+ * size, FAILED if it does not fit the record.
  */
 static uint32_t counted(const struct pd_record *rec, uint32_t at, uint32_t fixed, uint32_t each)
 {
@@ -144,8 +144,8 @@ uint32_t pd_part_fixed(const struct pd_shape *shape, enum pd_part part)
 }
 
 /*
- * Walks on from `part`, which starts at *at, to `target` (PD_PARTS: to the end): false if the record
- * ends before. Then *at is where the target starts.
+ * Walks on from `part`, which starts at *at, to `target` (PD_PARTS: to the end): false if the
+ * record ends before. Then *at is where the target starts.
  */
 static bool walk(const struct pd_record *rec, enum pd_part part, enum pd_part target,
 		 uint32_t *at)
@@ -186,7 +186,10 @@ bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, 
 	return true;
 }
 
-/* Does the sample end exactly at its record's end if what follows the branch stack starts at `at`? */
+/*
+ * Does the sample end exactly at its record's end if what follows the branch stack starts at
+ * `at`?
+ */
 static bool ends_well(const struct pd_record *rec, uint32_t at)
 {
 	return walk(rec, PD_PART_BRANCH_STACK + 1, PD_PARTS, &at) && at == rec->size;
@@ -204,9 +207,9 @@ bool pd_branches_read(const struct pd_record *rec, uint32_t at, struct pd_branch
 	at += 8;
 	out->has_hw_idx = (shape->branch_sample_type & PD_BRANCH_HW_INDEX) != 0;
 	/*
-	 * A kernel without branch data writes a zero count and no hw_idx, though the event asks for
-	 * one; an empty stack has it. Only the end of the record tells which it is.
-	 * See perf_output_sample, kernel/events/core.c.
+	 * A kernel without branch data writes a zero count and no hw_idx, though the event asks
+	 * for one; an empty stack has it. Only the end of the record tells which it is. See
+	 * perf_output_sample, kernel/events/core.c.
 	 */
 	if (n == 0 && out->has_hw_idx && !(rec->size - at >= 8 && ends_well(rec, at + 8)) &&
 	    ends_well(rec, at))

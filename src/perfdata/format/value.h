@@ -1,9 +1,10 @@
 /*
  * Decoded values, and the ways composite ones are handed on.
  *
- * A value is a scalar, a string that points into the bytes it was decoded from, or a view: a part of
- * a record (call chain, registers …) that is decoded item by item when asked. A sink takes values one
- * after another: the binding's makes Lua tables of them, the printer's text or JSON.
+ * A value is a scalar, a string that points into the bytes it was decoded from, or a view: a
+ * part of a record (call chain, registers …) that is decoded item by item when asked. A sink
+ * takes values one after another: the binding's makes Lua tables of them, the printer's text or
+ * JSON.
  */
 #ifndef PERFLUA_PERFDATA_VALUE_H
 #define PERFLUA_PERFDATA_VALUE_H
@@ -44,9 +45,9 @@ struct pd_member {
 #define PD_MEMBER(t, n, text) .name = (n), .type = PD_##t, .doc = (text)
 
 /*
- * A view: members of its own, then items, which are an array (key is NULL) or named (key gives the
- * name of item i). An item is a scalar (items is NULL) or has members itself.
- * The view points at its record and is valid as long as that is.
+ * A view: members of its own, then items, which are an array (key is NULL) or named (key gives
+ * the name of item i). An item is a scalar (items is NULL) or has members itself. The view
+ * points at its record and is valid as long as that is.
  */
 struct pd_view {
 	const struct pd_view_desc *desc;
@@ -54,7 +55,10 @@ struct pd_view {
 	uint32_t at;	/* offset of the part in the record */
 	uint32_t count; /* items */
 	uint64_t extra; /* the view's own: a mask, a layout, an offset */
-	/* of a call chain: its frames, when they are not those that were recorded; whoever holds the view owns them */
+	/*
+	 * of a call chain: its frames, when they are not those that were recorded; whoever
+	 * holds the view owns them
+	 */
 	const struct pd_frame *frames;
 };
 
@@ -83,7 +87,10 @@ struct pd_view_desc {
 	void (*item)(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out);
 	/* Name of item i, for views whose items are named; else NULL. */
 	const char *(*key)(const struct pd_view *view, uint32_t i);
-	/* Writes the view as perf prints it into text[size] (NUL-terminated); NULL: no such form. */
+	/*
+	 * Writes the view as perf prints it into text[size] (NUL-terminated); NULL: no such
+	 * form.
+	 */
 	void (*print)(const struct pd_view *view, char *text, size_t size);
 };
 
@@ -105,9 +112,9 @@ struct pd_value {
 };
 
 /*
- * Receives a composite value. Between begin and end come, in a table, pairs of key() and a value (or
- * a nested begin … end); in an array only values. A sink may leave by longjmp: whoever feeds one holds
- * nothing that would be lost.
+ * Receives a composite value. Between begin and end come, in a table, pairs of key() and a
+ * value (or a nested begin … end); in an array only values. A sink may leave by longjmp:
+ * whoever feeds one holds nothing that would be lost.
  */
 struct pd_sink {
 	void (*begin)(struct pd_sink *sink, bool array);

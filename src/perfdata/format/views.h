@@ -111,7 +111,10 @@ void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size
 /* "kernel", "user" … of the header's misc. */
 const char *pd_cpumode_name(unsigned mode);
 
-/* What the recorded system knows of an address of the record; `field` is an enum pd_machine_field. */
+/*
+ * What the recorded system knows of an address of the record; `field` is an enum
+ * pd_machine_field.
+ */
 static inline void pd_ask(struct pd_value *out, uint32_t field, uint64_t address, unsigned mode)
 {
 	out->type = PD_MACHINE;

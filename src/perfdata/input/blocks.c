@@ -96,8 +96,8 @@ static void stop_ahead(struct pd_blocks *b)
 }
 
 /*
- * Goes on in the block that was read ahead, with what is left of this one before it. False if that does not
- * do, as something was skipped, or is too large: then nothing more is read ahead.
+ * Goes on in the block that was read ahead, with what is left of this one before it. False if
+ * that does not do, as something was skipped, or is too large: then nothing more is read ahead.
  */
 static bool take_ahead(struct pd_blocks *b, size_t n)
 {

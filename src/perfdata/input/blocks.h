@@ -1,8 +1,8 @@
 /*
  * Walks the bytes of an input in blocks. What is at pos stays where it is until the next fill.
  *
- * One pass is fastest in blocks that stay in the L2 cache: page faults of a mapping cost more than
- * decoding does.
+ * One pass is fastest in blocks that stay in the L2 cache: page faults of a mapping cost more
+ * than decoding does.
  */
 #ifndef PERFLUA_PERFDATA_BLOCKS_H
 #define PERFLUA_PERFDATA_BLOCKS_H
@@ -25,7 +25,10 @@ bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset
 		    uint64_t limit, struct pd_error *err);
 void pd_blocks_deinit(struct pd_blocks *b);
 
-/* Has blocks read ahead by a thread, if they are many. Worth it for whoever does little with each of them. */
+/*
+ * Has blocks read ahead by a thread, if they are many. Worth it for whoever does little with
+ * each of them.
+ */
 void pd_blocks_read_ahead(struct pd_blocks *b);
 
 int pd_blocks_refill(struct pd_blocks *b, size_t n, struct pd_error *err);

@@ -72,7 +72,9 @@ bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t 
 	return true;
 }
 
-/* A recorder whose compressor failed began a new frame, which is an error in the one it was in. */
+/*
+ * A recorder whose compressor failed began a new frame, which is an error in the one it was in.
+ */
 static bool begin_again(struct pd_decompress *d)
 {
 	if (!d->restart)
@@ -85,7 +87,10 @@ static bool begin_again(struct pd_decompress *d)
 	return true;
 }
 
-/* Decompresses up to the end of a block of zstd's, behind what is available: as pd_decompress_append. */
+/*
+ * Decompresses up to the end of a block of zstd's, behind what is available: as
+ * pd_decompress_append.
+ */
 static int decompress(struct pd_decompress *d)
 {
 	size_t have = (size_t)(d->end - d->block), left = (size_t)(d->in_end - d->in);

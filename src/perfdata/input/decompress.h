@@ -1,7 +1,8 @@
 /*
- * The records inside compressed records: one zstd frame that is flushed for each of them and never
- * ended, so a stream is decompressed from its first payload on, in order, and a record may begin in one
- * payload and end in the next. See perf_session__process_compressed_event, tools/perf/util/session.c.
+ * The records inside compressed records: one zstd frame that is flushed for each of them and
+ * never ended, so a stream is decompressed from its first payload on, in order, and a record
+ * may begin in one payload and end in the next. See perf_session__process_compressed_event,
+ * tools/perf/util/session.c.
  */
 #ifndef PERFLUA_PERFDATA_DECOMPRESS_H
 #define PERFLUA_PERFDATA_DECOMPRESS_H
@@ -14,14 +15,16 @@ struct pd_decompress {
 	void *stream; /* ZSTD_DStream */
 	bool running; /* within a frame; else only the start of one can be fed */
 	bool restart; /* the payload begins with the start of a frame, within one: see below */
-	size_t step; /* up to the end of a block or header: what is before a damaged one is not lost */
+	/* up to the end of a block or header: what is before a damaged one is not lost */
+	size_t step;
 	uint8_t *block;
 	size_t capacity;	    /* of the block */
 	bool lent;		    /* it is the caller's: see pd_decompress_into */
 	const uint8_t *pos, *end;   /* decompressed and not taken yet */
 	const uint8_t *in, *in_end; /* of the payload: not decompressed yet */
 	bool full;		    /* the block was, so there may be more without more input */
-	int64_t at; /* of pos in what the payload holds; negative: in what the one before held */
+	/* of pos in what the payload holds; negative: in what the one before held */
+	int64_t at;
 	const char *error; /* what is wrong, after a failure */
 };
 
@@ -33,16 +36,16 @@ struct pd_decompress *pd_decompress_create(void);
 void pd_decompress_destroy(struct pd_decompress *d);
 
 /*
- * Goes on with the next payload, whose bytes must stay until it is used up. False if the stream cannot
- * be decompressed from here: error says why.
+ * Goes on with the next payload, whose bytes must stay until it is used up. False if the stream
+ * cannot be decompressed from here: error says why.
  */
 bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t n);
 
 int pd_decompress_refill(struct pd_decompress *d, size_t n);
 
 /*
- * Makes n ≤ 64 KB bytes available at pos: 1; 0 if the payload is used up before (what there is goes on in
- * the next); -1 if it is damaged: error says how.
+ * Makes n ≤ 64 KB bytes available at pos: 1; 0 if the payload is used up before (what there is
+ * goes on in the next); -1 if it is damaged: error says how.
  */
 static inline int pd_decompress_fill(struct pd_decompress *d, size_t n)
 {
@@ -50,14 +53,15 @@ static inline int pd_decompress_fill(struct pd_decompress *d, size_t n)
 }
 
 /*
- * For whoever takes many records at once: decompresses into memory of his, of at least 128 KB, what is available first.
- * It must stay until this is called again, or all is at its end.
+ * For whoever takes many records at once: decompresses into memory of his, of at least 128 KB,
+ * what is available first. It must stay until this is called again, or all is at its end.
  */
 void pd_decompress_into(struct pd_decompress *d, uint8_t *block, size_t capacity);
 
 /*
- * Decompresses some more behind what is available, which stays where it is: as pd_decompress_fill; 1, too, when the block
- * is full. A frame that begins anew within one is damage here.
+ * Decompresses some more behind what is available, which stays where it is: as
+ * pd_decompress_fill; 1, too, when the block is full. A frame that begins anew within one is
+ * damage here.
  */
 int pd_decompress_append(struct pd_decompress *d);
 

@@ -15,7 +15,10 @@
 
 #define COPY_BLOCK (256 * 1024)
 
-/* Who can be interrupted waits for a FIFO's writer when reading, not here, where no signal would end it. */
+/*
+ * Who can be interrupted waits for a FIFO's writer when reading, not here, where no signal
+ * would end it.
+ */
 static int open_path(const char *path, bool interruptible)
 {
 	int fd;
@@ -64,7 +67,10 @@ void pd_input_close(struct pd_input *in)
 {
 	int fd = atomic_exchange(&in->fd, -1);
 
-	/* whoever reads has the number, which may be another file's as soon as this one is closed */
+	/*
+	 * whoever reads has the number, which may be another file's as soon as this one is
+	 * closed
+	 */
 	while (atomic_load(&in->reads))
 		sched_yield();
 	if (fd >= 0)
@@ -73,8 +79,9 @@ void pd_input_close(struct pd_input *in)
 }
 
 /*
- * Waits until a stream has something to read; false if the interrupt came first. A signal that came between
- * the look at the flag and the wait would be slept through, so they are let in only while it waits.
+ * Waits until a stream has something to read; false if the interrupt came first. A signal that
+ * came between the look at the flag and the wait would be slept through, so they are let in
+ * only while it waits.
  */
 static bool wait_for(const struct pd_input *in)
 {

@@ -1,6 +1,6 @@
 /*
- * Where bytes come from: a regular file, read at any offset by as many readers as like, or a stream,
- * read once from front to end.
+ * Where bytes come from: a regular file, read at any offset by as many readers as like, or a
+ * stream, read once from front to end.
  */
 #ifndef PERFLUA_PERFDATA_INPUT_H
 #define PERFLUA_PERFDATA_INPUT_H
@@ -16,7 +16,8 @@
 struct pd_input {
 	atomic_int fd; /* -1: closed */
 	atomic_int
-		reads; /* of a file that are under way: also by threads, which close() waits for */
+		/* of a file that are under way: also by threads, which close() waits for */
+		reads;
 	uint64_t size;	  /* of a stream PD_UNKNOWN_SIZE */
 	const char *path; /* owned by whoever opened it */
 	bool stream;
@@ -29,8 +30,9 @@ struct pd_input {
 };
 
 /*
- * Opens a file, a FIFO, or standard input for "-"; fd is -1 on failure. A stream is kept at first. Nobody
- * waits for bytes of a stream once a signal handler has set `interrupt`: that fails, with the code EINTR.
+ * Opens a file, a FIFO, or standard input for "-"; fd is -1 on failure. A stream is kept at
+ * first. Nobody waits for bytes of a stream once a signal handler has set `interrupt`: that
+ * fails, with the code EINTR.
  */
 bool pd_input_open(struct pd_input *in, const char *path,
 		   const volatile sig_atomic_t *interrupt, struct pd_error *err);
@@ -40,9 +42,9 @@ void pd_input_close(struct pd_input *in);
 bool pd_input_spool(struct pd_input *in, struct pd_error *err);
 
 /*
- * Reads at least `least` and at most `most` bytes at offset; *got is what there was: fewer than least
- * only at the end, also if a file shrank since it was opened. A stream gives what it has at once, goes
- * only forward, and passes over what lies before offset. False on a read error.
+ * Reads at least `least` and at most `most` bytes at offset; *got is what there was: fewer than
+ * least only at the end, also if a file shrank since it was opened. A stream gives what it has
+ * at once, goes only forward, and passes over what lies before offset. False on a read error.
  */
 bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t least, size_t most,
 		   size_t *got, struct pd_error *err);

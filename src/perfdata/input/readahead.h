@@ -1,5 +1,6 @@
 /*
- * Reads a part of a file ahead by a thread, block after block, while the one before is looked at.
+ * Reads a part of a file ahead by a thread, block after block, while the one before is looked
+ * at.
  */
 #ifndef PERFLUA_PERFDATA_READAHEAD_H
 #define PERFLUA_PERFDATA_READAHEAD_H
@@ -17,8 +18,8 @@ struct pd_readahead *pd_readahead_start(struct pd_input *input, uint64_t offset,
 void pd_readahead_stop(struct pd_readahead *ahead);
 
 /*
- * The next block and its size, which is less than usual at the end; it stays until the call after the next.
- * NULL: it could not be read, err says why, or there is none.
+ * The next block and its size, which is less than usual at the end; it stays until the call
+ * after the next. NULL: it could not be read, err says why, or there is none.
  */
 uint8_t *pd_readahead_next(struct pd_readahead *ahead, size_t *size, struct pd_error *err);
 

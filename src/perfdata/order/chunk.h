@@ -1,7 +1,7 @@
 /*
- * Records that lie in a row, as time order handles them: some tens of kilobytes whose times ascend, or
- * fewer that are in no order. A recording is a sequence of such runs, for each processor's buffer was
- * written out in one piece; here and there a record is out of place.
+ * Records that lie in a row, as time order handles them: some tens of kilobytes whose times
+ * ascend, or fewer that are in no order. A recording is a sequence of such runs, for each
+ * processor's buffer was written out in one piece; here and there a record is out of place.
  */
 #ifndef PERFLUA_PERFDATA_CHUNK_H
 #define PERFLUA_PERFDATA_CHUNK_H
@@ -30,15 +30,18 @@ static inline uint64_t pd_chunk_type(uint32_t type)
 }
 
 /*
- * A chunk is read at once when its first record is due, so it is neither so large that many of them fill
- * the memory, nor so small that reading it costs more than its records. Runs shorter than the least are put
- * together, to be sorted when they are read.
+ * A chunk is read at once when its first record is due, so it is neither so large that many of
+ * them fill the memory, nor so small that reading it costs more than its records. Runs shorter
+ * than the least are put together, to be sorted when they are read.
  */
 #define PD_CHUNK_MOST	(64 * 1024)
 #define PD_CHUNK_LEAST	(4 * 1024)
 #define PD_CHUNK_JUMBLE (48 * 1024)
 
-/* Cuts a stream into chunks. A record without a time keeps its place: it has that of the one before it. */
+/*
+ * Cuts a stream into chunks. A record without a time keeps its place: it has that of the one
+ * before it.
+ */
 struct pd_cutter {
 	struct pd_chunk chunk; /* size 0: none was begun */
 	uint64_t last;	       /* time of the last record */
@@ -53,8 +56,8 @@ static inline bool pd_chunk_goes_on(const struct pd_chunk *c, const struct pd_re
 }
 
 /*
- * Does the record belong to the chunk that was begun? Else the caller takes cutter->chunk away, and begins
- * a new one by adding the record.
+ * Does the record belong to the chunk that was begun? Else the caller takes cutter->chunk away,
+ * and begins a new one by adding the record.
  */
 static inline bool pd_cutter_fits(const struct pd_cutter *k, const struct pd_record *rec,
 				  uint64_t time)

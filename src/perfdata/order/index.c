@@ -54,8 +54,8 @@ static void add_run(struct pd_run *run, const struct pd_stamp *stamp, struct pd_
 }
 
 /*
- * Adds the records of the reader's block to the chunk that was begun, as long as nothing about them is
- * unusual: so the index costs a fraction of what it would with pd_reader_advance alone.
+ * Adds the records of the reader's block to the chunk that was begun, as long as nothing about
+ * them is unusual: so the index costs a fraction of what it would with pd_reader_advance alone.
  */
 static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
 		      struct pd_cutter *k)

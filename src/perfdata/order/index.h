@@ -1,6 +1,6 @@
 /*
- * The chunks of a stream that can be read again: made by one pass over its record headers and times, kept
- * with the stream, and never changed.
+ * The chunks of a stream that can be read again: made by one pass over its record headers and
+ * times, kept with the stream, and never changed.
  */
 #ifndef PERFLUA_PERFDATA_INDEX_H
 #define PERFLUA_PERFDATA_INDEX_H
@@ -38,7 +38,10 @@ struct pd_cutting {
 	struct pd_index index;
 	size_t capacity;
 	struct pd_cutter cutter;
-	/* the time of the first records is unknown, as nothing is before them: they are in n_leading chunks */
+	/*
+	 * the time of the first records is unknown, as nothing is before them: they are in
+	 * n_leading chunks
+	 */
 	bool leading;
 	size_t n_leading;
 };

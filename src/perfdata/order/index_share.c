@@ -1,8 +1,9 @@
 /*
- * Indexes by several threads: each cuts the pieces it takes, and they are put together at the end.
+ * Indexes by several threads: each cuts the pieces it takes, and they are put together at the
+ * end.
  *
- * A chunk ends with its piece, so there are some more of them than in an index by one thread; what is merged from them
- * comes in the same order.
+ * A chunk ends with its piece, so there are some more of them than in an index by one thread;
+ * what is merged from them comes in the same order.
  */
 #include <pthread.h>
 #include <stdlib.h>

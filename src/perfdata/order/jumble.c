@@ -17,8 +17,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Deals places out to lanes, each of which is in order; how many there are, or 0 if LANES do not do. ends[i]
- * becomes the number of places in lanes 0 … i.
+ * Deals places out to lanes, each of which is in order; how many there are, or 0 if LANES do
+ * not do. ends[i] becomes the number of places in lanes 0 … i.
  */
 static size_t deal(const struct pd_place *places, size_t n, uint8_t *lane, size_t *ends)
 {

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the heap: the time of an item's next record is apart from the item, for it is all that is compared. */
+/*
+ * Of the heap: the time of an item's next record is apart from the item, for it is all that is
+ * compared.
+ */
 struct pd_merge_node {
 	uint64_t time;
 	uint32_t item;
@@ -39,8 +42,8 @@ static inline void sift_down(struct pd_merge *m, size_t i, uint64_t time, uint32
 }
 
 /*
- * The same for the top. Where the buffers of two processors take turns no guess of whether the other one's
- * turn has come is right: so the first step is one without a branch.
+ * The same for the top. Where the buffers of two processors take turns no guess of whether the
+ * other one's turn has come is right: so the first step is one without a branch.
  */
 static inline void sift_top(struct pd_merge *m, uint64_t time, uint32_t item)
 {
@@ -78,7 +81,10 @@ static void sift_up(struct pd_merge *m, size_t i, uint64_t time, uint32_t item)
 	m->heap[i] = (struct pd_merge_node){ time, item };
 }
 
-/* Room for another item; there are as many items as nodes, and those that are in use come first. */
+/*
+ * Room for another item; there are as many items as nodes, and those that are in use come
+ * first.
+ */
 static bool grow(struct pd_merge *m)
 {
 	size_t capacity = m->capacity ? m->capacity * 2 : 64;
@@ -208,7 +214,10 @@ static void changed(struct pd_stream *stream, uint64_t offset, uint64_t missing,
 			  found);
 }
 
-/* Reads the record at item->next of a chunk whose bytes were let go: 1; 0: it is gone; -1: see err. */
+/*
+ * Reads the record at item->next of a chunk whose bytes were let go: 1; 0: it is gone; -1: see
+ * err.
+ */
 static int fetch(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
 	const struct pd_place *place = &item->open->places[item->next];
@@ -275,8 +284,8 @@ static void remove_top(struct pd_merge *m)
 }
 
 /*
- * Makes the top's next record the one to come; leaves the earliest of all on top. False: its chunk has no more, but what
- * is ready may lie in it.
+ * Makes the top's next record the one to come; leaves the earliest of all on top. False: its
+ * chunk has no more, but what is ready may lie in it.
  */
 static inline bool go_on(struct pd_merge *m)
 {
@@ -312,15 +321,19 @@ static int take_top(struct pd_merge *m, struct pd_error *err)
 }
 
 /*
- * Of the two chunks that are first in the heap many records mostly come before those of all others: they are merged
- * without the heap. That of two buffers which take turns is picked without a branch, for no guess would be right.
+ * Of the two chunks that are first in the heap many records mostly come before those of all
+ * others: they are merged without the heap. That of two buffers which take turns is picked
+ * without a branch, for no guess would be right.
  */
 struct lane {
 	const struct pd_place *next;
 	uint32_t item;
 };
 
-/* Makes records of two lanes ready that come before `bound`; of equal times the second's if second_first. */
+/*
+ * Makes records of two lanes ready that come before `bound`; of equal times the second's if
+ * second_first.
+ */
 static size_t merge_lanes(struct pd_merge *m, struct lane lanes[2], bool second_first,
 			  uint64_t bound)
 {
@@ -360,8 +373,8 @@ static struct lane lane_of(const struct pd_merge *m, size_t i)
 }
 
 /*
- * Puts a lane back, at i in the heap, below which all is in order. At its end it is there with the time of its last
- * record, so that it soon comes to the top, to be removed.
+ * Puts a lane back, at i in the heap, below which all is in order. At its end it is there with
+ * the time of its last record, so that it soon comes to the top, to be removed.
  */
 static void end_lane(struct pd_merge *m, const struct lane *l, size_t i)
 {
@@ -376,8 +389,8 @@ static void end_lane(struct pd_merge *m, const struct lane *l, size_t i)
 #define ONE_BY_ONE 64 /* nor will they for the next ones */
 
 /*
- * Makes records of the first two chunks of the heap ready. False: there is none that surely comes next. A lane that is
- * at its end has UINT64_MAX as its next time, which no record has.
+ * Makes records of the first two chunks of the heap ready. False: there is none that surely
+ * comes next. A lane that is at its end has UINT64_MAX as its next time, which no record has.
  */
 static bool take_lanes(struct pd_merge *m)
 {

@@ -1,8 +1,9 @@
 /*
  * Merges chunks into the order of time; of equal times the record that lies first comes first.
  *
- * A chunk's bytes are read when its first record is due and let go after its last one. If those of too many
- * are needed at once, some are let go before, and each of their records is read when it is due.
+ * A chunk's bytes are read when its first record is due and let go after its last one. If those
+ * of too many are needed at once, some are let go before, and each of their records is read
+ * when it is due.
  */
 #ifndef PERFLUA_PERFDATA_MERGE_H
 #define PERFLUA_PERFDATA_MERGE_H
@@ -57,15 +58,18 @@ void pd_merge_deinit(struct pd_merge *merge);
 /* Adds a chunk of streams[stream]. It must stay until it is used up. False: no memory. */
 bool pd_merge_add(struct pd_merge *merge, const struct pd_chunk *chunk, size_t stream);
 
-/* When all chunks were added: has them read ahead of time, if they are many. Then none can be added. */
+/*
+ * When all chunks were added: has them read ahead of time, if they are many. Then none can be
+ * added.
+ */
 void pd_merge_start(struct pd_merge *merge);
 
 /* Has records ready, when all that were are handed out: as pd_merge_next. */
 int pd_merge_fill(struct pd_merge *merge, struct pd_error *err);
 
 /*
- * 1: the next record that is due, valid until the next call; 0: there is none; -1: see err. Only when there was none may
- * chunks be added, or the limit change.
+ * 1: the next record that is due, valid until the next call; 0: there is none; -1: see err.
+ * Only when there was none may chunks be added, or the limit change.
  */
 static inline int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struct pd_error *err)
 {

@@ -17,12 +17,17 @@ struct pd_merge_stream {
 };
 
 struct pd_opened {
-	const uint8_t *bytes; /* NULL: they were let go, and each record is read when it is due */
-	uint8_t *own;	      /* the same, unless the chunk holds them */
+	/* NULL: they were let go, and each record is read when it is due */
+	const uint8_t *bytes;
+	uint8_t *own;  /* the same, unless the chunk holds them */
 	uint32_t size; /* may be less than the chunk's: of a file that was cut under us */
 	uint32_t n;    /* of places */
 	struct pd_place *
-		places; /* of the records that are wanted, in the order of time; [n] is later than all times */
+		/*
+		 * of the records that are wanted, in the order of time; [n] is later than all
+		 * times
+		 */
+		places;
 };
 
 /* What listing and sorting need, kept from chunk to chunk; all zero at first. */
@@ -31,7 +36,10 @@ struct pd_scratch {
 	size_t n;
 };
 
-/* Reads a chunk of a stream, and lists its records, sorted if they are in no order. NULL: see err. */
+/*
+ * Reads a chunk of a stream, and lists its records, sorted if they are in no order. NULL: see
+ * err.
+ */
 struct pd_opened *pd_chunk_open(const struct pd_chunk *chunk, const struct pd_merge_stream *s,
 				struct pd_scratch *scratch, struct pd_error *err);
 void pd_opened_destroy(struct pd_opened *opened);

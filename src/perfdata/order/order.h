@@ -1,8 +1,8 @@
 /*
  * The records of some of a session's recordings in the order of their times.
  *
- * Where all can be read again the order is exact: by an index of each stream's chunks. Else, of a pipe or
- * of compressed records, it is as good as the queue's window.
+ * Where all can be read again the order is exact: by an index of each stream's chunks. Else, of
+ * a pipe or of compressed records, it is as good as the queue's window.
  */
 #ifndef PERFLUA_PERFDATA_ORDER_H
 #define PERFLUA_PERFDATA_ORDER_H
@@ -27,7 +27,11 @@ struct pd_wanted {
 	uint64_t from, to;
 	unsigned threads; /* that may make an index; 0: only the caller's */
 	bool split; /* samples with counter values are delivered value by value: counters.h */
-	bool ahead; /* in the order of files: blocks are read ahead, for whoever does little with each record */
+	/*
+	 * in the order of files: blocks are read ahead, for whoever does little with each
+	 * record
+	 */
+	bool ahead;
 	struct pb_progress progress; /* of making an index */
 	struct pd_meets meets;	     /* of streams and compressed records only */
 };

@@ -96,8 +96,9 @@ unsigned pd_pieces_threads(const struct pd_session *session, unsigned most)
 	(64 * 1024) /* or so many bytes: stacks are full of what looks like a few records */
 
 /*
- * Bytes of so many records that begin at the blocks' place, as far as these go; 0: what follows there cannot all be
- * records. Where they end records begin even if they were none: sooner or later what looks like one leads to one.
+ * Bytes of so many records that begin at the blocks' place, as far as these go; 0: what follows
+ * there cannot all be records. Where they end records begin even if they were none: sooner or
+ * later what looks like one leads to one.
  */
 static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 {
@@ -120,7 +121,10 @@ static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 	return at;
 }
 
-/* Where records could begin from `nominal` on, in a part of the stream of that size; 0: nowhere. */
+/*
+ * Where records could begin from `nominal` on, in a part of the stream of that size; 0:
+ * nowhere.
+ */
 static uint64_t guess_in(const struct pd_stream *stream, uint64_t nominal, uint64_t size)
 {
 	uint64_t found;
@@ -140,7 +144,10 @@ static uint64_t guess_in(const struct pd_stream *stream, uint64_t nominal, uint6
 	return found;
 }
 
-/* The same of the rest of the stream, whose end it is if it is nowhere. Mostly the next few kilobytes tell. */
+/*
+ * The same of the rest of the stream, whose end it is if it is nowhere. Mostly the next few
+ * kilobytes tell.
+ */
 static uint64_t guess(const struct pd_stream *stream, uint64_t from, uint64_t size)
 {
 	uint64_t end = stream->data.offset + stream->data.size;
@@ -334,8 +341,8 @@ static void wait_for_others(struct pd_sharing *s)
 #define HEAD (64 * 1024) /* bytes */
 
 /*
- * Most recordings begin with a few records that describe them. These are read before there are threads, which could not
- * go on where something is new.
+ * Most recordings begin with a few records that describe them. These are read before there are
+ * threads, which could not go on where something is new.
  */
 static void learn_heads(const struct pd_session *session)
 {

@@ -1,10 +1,12 @@
 /*
- * A session in pieces that threads share: pieces of its streams, and whole streams that cannot be cut.
+ * A session in pieces that threads share: pieces of its streams, and whole streams that cannot
+ * be cut.
  *
- * Where a piece begins is guessed: a place where several records in a row could have been written (resync.h). The
- * guess is proved when the piece before ends just there. Until then nothing is believed: if a piece does not end where
- * the next one begins, or meets anything unusual, all that was read is to be thrown away, and the session walked by one
- * thread, which says what is wrong with it.
+ * Where a piece begins is guessed: a place where several records in a row could have been
+ * written (resync.h). The guess is proved when the piece before ends just there. Until then
+ * nothing is believed: if a piece does not end where the next one begins, or meets anything
+ * unusual, all that was read is to be thrown away, and the session walked by one thread, which
+ * says what is wrong with it.
  */
 #ifndef PERFLUA_PERFDATA_PIECES_H
 #define PERFLUA_PERFDATA_PIECES_H
@@ -28,15 +30,18 @@ struct pd_piece {
 struct pd_pieces_work {
 	unsigned threads; /* at most; number 0 is the caller's */
 	/*
-	 * In a thread, for each piece it takes: reads all of the reader's records, which never fails: what does is
-	 * PB_RETRY_SERIAL. False: no more, of any thread.
+	 * In a thread, for each piece it takes: reads all of the reader's records, which never
+	 * fails: what does is PB_RETRY_SERIAL. False: no more, of any thread.
 	 */
 	bool (*read)(void *arg, const struct pd_piece *piece);
 	void *arg;
 	const struct pb_progress *progress; /* in the caller's thread; NULL: nobody is asked */
 };
 
-/* For how many threads there is work, at most `most`; 1: what comes once, or is little, is not shared. */
+/*
+ * For how many threads there is work, at most `most`; 1: what comes once, or is little, is not
+ * shared.
+ */
 unsigned pd_pieces_threads(const struct pd_session *session, unsigned most);
 
 /*

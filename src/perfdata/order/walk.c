@@ -61,8 +61,8 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
 }
 
 /*
- * As pd_order_init for the next n files. Where samples are split none is left out for its time; the
- * first pass over a recording in pipe mode may find out that it has such samples.
+ * As pd_order_init for the next n files. Where samples are split none is left out for its time;
+ * the first pass over a recording in pipe mode may find out that it has such samples.
  */
 static enum pb_outcome init_order(struct pd_walk *w, size_t n, struct pd_error *err)
 {

@@ -1,5 +1,6 @@
 /*
- * Walks all records of a session: in the order they lie in its files, or in the order of their times.
+ * Walks all records of a session: in the order they lie in its files, or in the order of their
+ * times.
  *
  *	struct pd_walk walk;
  *
@@ -8,7 +9,8 @@
  *	while ((got = pd_walk_next(&walk, &rec, &err)) > 0) …
  *	pd_walk_deinit(&walk);
  *
- * A record is valid until the next call. Files whose times cannot be compared follow one another.
+ * A record is valid until the next call. Files whose times cannot be compared follow one
+ * another.
  */
 #ifndef PERFLUA_PERFDATA_WALK_H
 #define PERFLUA_PERFDATA_WALK_H
@@ -32,7 +34,8 @@ struct pd_walk {
 	 * its time.
 	 */
 	struct pd_wanted wanted;
-	uint64_t late; /* records that came too late for their place, of what was walked to its end */
+	/* records that came too late for their place, of what was walked to its end */
+	uint64_t late;
 	/* its own */
 	enum pd_order_kind kind;
 	enum {
@@ -41,7 +44,8 @@ struct pd_walk {
 		PD_WALK_ORDERED,
 	} state;
 	size_t file, stream; /* the next to be walked */
-	size_t file_order; /* files before this one are walked in file order whatever the kind */
+	/* files before this one are walked in file order whatever the kind */
+	size_t file_order;
 	struct pd_reader reader;
 	struct pd_order order;
 	struct pd_counters *counters; /* NULL: no sample with counter values was met */
@@ -80,8 +84,8 @@ static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
 int pd_walk_split(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /*
- * Returns which part of all that is walked was, from 0 to 1, when `rec` was delivered: in the order of
- * time, of the time; else as pd_session_part.
+ * Returns which part of all that is walked was, from 0 to 1, when `rec` was delivered: in the
+ * order of time, of the time; else as pd_session_part.
  */
 double pd_walk_part(const struct pd_walk *walk, const struct pd_record *rec);
 

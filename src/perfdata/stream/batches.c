@@ -92,7 +92,10 @@ static bool is_full(const struct pd_batch *batch)
 	return batch->n_rows >= MANY || batch->n_picked >= MANY;
 }
 
-/* Takes note of a record that begins at p: its time, and whether it is picked. False: no memory. */
+/*
+ * Takes note of a record that begins at p: its time, and whether it is picked. False: no
+ * memory.
+ */
 static inline bool note(struct pd_batches *b, struct pd_batch *batch, struct pd_record *rec)
 {
 	uint64_t before = b->last;
@@ -141,8 +144,8 @@ static bool take_outer(struct pd_batches *b, struct pd_batch *batch, struct pd_r
 }
 
 /*
- * Takes all records that are decompressed, but at most one of those that began in the payload before: as
- * frame_inside of the reader. False: they cannot be records, or no memory.
+ * Takes all records that are decompressed, but at most one of those that began in the payload
+ * before: as frame_inside of the reader. False: they cannot be records, or no memory.
  */
 static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
 {
@@ -180,7 +183,10 @@ static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
 	return add_row(batch, row);
 }
 
-/* Takes from the compressed record that the reader is in: 1, or 0: the batch is full. -1: see b->unusual. */
+/*
+ * Takes from the compressed record that the reader is in: 1, or 0: the batch is full. -1: see
+ * b->unusual.
+ */
 static int read_inside(struct pd_batches *b, struct pd_batch *batch)
 {
 	struct pd_decompress *d = b->reader.inside;

@@ -1,8 +1,10 @@
 /*
- * The records of a compressed stream in batches, which a thread decompresses while others are looked at.
+ * The records of a compressed stream in batches, which a thread decompresses while others are
+ * looked at.
  *
- * A batch owns its bytes, so several may be kept. The stream is read as by a careful reader: nothing is noted, and
- * where it is unusual or damaged there are no more batches; then whoever reads it alone says what is wrong.
+ * A batch owns its bytes, so several may be kept. The stream is read as by a careful reader:
+ * nothing is noted, and where it is unusual or damaged there are no more batches; then whoever
+ * reads it alone says what is wrong.
  */
 #ifndef PERFLUA_PERFDATA_BATCHES_H
 #define PERFLUA_PERFDATA_BATCHES_H
@@ -10,7 +12,10 @@
 #include "reader.h"
 #include "stamp.h"
 
-/* Records in a row: as they lie in a compressed record, or (chunk_offset PD_NO_CHUNK) outside of them. */
+/*
+ * Records in a row: as they lie in a compressed record, or (chunk_offset PD_NO_CHUNK) outside
+ * of them.
+ */
 struct pd_row {
 	const uint8_t *bytes;
 	size_t size;
@@ -29,7 +34,10 @@ struct pd_batch {
 	struct pd_picked *picked; /* [n_picked], likewise */
 	size_t n_picked;
 	uint64_t latest; /* of the times of its samples; 0: there are none */
-	bool untimed; /* there are samples whose time is not where those of all events are, or which have none */
+	/*
+	 * there are samples whose time is not where those of all events are, or which have none
+	 */
+	bool untimed;
 	uint64_t rounds; /* FINISHED_ROUND records in the stream up to its end */
 	uint64_t done;	 /* bytes of the stream up to its end */
 	/* the maker's: */
@@ -43,9 +51,9 @@ struct pd_batch {
 struct pd_batches;
 
 /*
- * Batches of a stream that can be read again. Of the records outside of compressed ones only those of the types of
- * `outside` are in them; those of the types of `pick` are picked. `threads` 1: they are made when they are asked for.
- * NULL: no memory.
+ * Batches of a stream that can be read again. Of the records outside of compressed ones only
+ * those of the types of `outside` are in them; those of the types of `pick` are picked.
+ * `threads` 1: they are made when they are asked for. NULL: no memory.
  */
 struct pd_batches *pd_batches_start(struct pd_stream *stream, const struct pd_types *outside,
 				    const struct pd_types *pick, unsigned threads);
@@ -54,7 +62,10 @@ void pd_batches_stop(struct pd_batches *batches);
 /* Of the thread's reader: what never changes. */
 const struct pd_binder *pd_batches_binder(const struct pd_batches *batches);
 
-/* The next batch, to be given back before the end. NULL: there is none, or (*unusual) it is not known how to go on. */
+/*
+ * The next batch, to be given back before the end. NULL: there is none, or (*unusual) it is not
+ * known how to go on.
+ */
 struct pd_batch *pd_batches_next(struct pd_batches *batches, bool *unusual);
 void pd_batches_give_back(struct pd_batches *batches, struct pd_batch *batch);
 

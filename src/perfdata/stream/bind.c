@@ -4,7 +4,10 @@
 
 #define HEADER 8
 
-/* Where the id that selects a record's event lies: see evlist__id2evsel, tools/perf/util/evlist.c. */
+/*
+ * Where the id that selects a record's event lies: see evlist__id2evsel,
+ * tools/perf/util/evlist.c.
+ */
 static void place_ids(struct pd_binder *b)
 {
 	const struct pd_shape *shape = &b->file->events[0].shape;

@@ -9,12 +9,15 @@
 
 struct pd_binder {
 	const struct pd_file *file;
-	const struct pd_event *first; /* event, the only one of many files; NULL: there is none */
-	uint16_t sample_id_at;	      /* offset of a sample's id; 0: it has none */
-	uint16_t other_id_at;	      /* of another record's, from its end; 0: none */
+	/* event, the only one of many files; NULL: there is none */
+	const struct pd_event *first;
+	uint16_t sample_id_at; /* offset of a sample's id; 0: it has none */
+	uint16_t other_id_at;  /* of another record's, from its end; 0: none */
 };
 
-/* Of a file with several events, of which some may come late, each record is asked for its own. */
+/*
+ * Of a file with several events, of which some may come late, each record is asked for its own.
+ */
 static inline bool pd_binds_by_id(const struct pd_binder *binder)
 {
 	return binder->file->n_events > 1;
@@ -34,7 +37,10 @@ static inline const struct pd_event *pd_event_at(const struct pd_binder *binder,
 
 void pd_bind_other(const struct pd_binder *binder, struct pd_record *rec);
 
-/* Sets rec->event and rec->layout by its type and bytes. Samples, nearly all of a file, are inline. */
+/*
+ * Sets rec->event and rec->layout by its type and bytes. Samples, nearly all of a file, are
+ * inline.
+ */
 static inline void pd_bind(const struct pd_binder *binder, struct pd_record *rec)
 {
 	uint32_t at = binder->sample_id_at;

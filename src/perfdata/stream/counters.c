@@ -158,7 +158,9 @@ static void note_unknown_id(const struct pd_counters *c, uint64_t id)
 				  rec->event->name, id);
 }
 
-/* Stores the sample of a value in `out`. Returns 1, 0 if it gives none, and -1 without memory. */
+/*
+ * Stores the sample of a value in `out`. Returns 1, 0 if it gives none, and -1 without memory.
+ */
 static int split_value(struct pd_counters *c, uint64_t id, uint64_t value,
 		       struct pd_record *out)
 {

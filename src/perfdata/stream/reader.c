@@ -56,7 +56,10 @@ static int end_unusual(struct pd_reader *r)
 	return 0;
 }
 
-/* Notes what is wrong with the compressed record at r->outer; the stream is lost up to a new frame. */
+/*
+ * Notes what is wrong with the compressed record at r->outer; the stream is lost up to a new
+ * frame.
+ */
 static void lose_stream(struct pd_reader *r, const char *what)
 {
 	r->is_inside = false;
@@ -202,8 +205,8 @@ static int step_over(struct pd_reader *r, const struct pd_record *rec, enum prob
 }
 
 /*
- * Steps over something that cannot be a record to where the records go on; notes what was skipped and
- * why. As pd_reader_next: 0 if they do not go on.
+ * Steps over something that cannot be a record to where the records go on; notes what was
+ * skipped and why. As pd_reader_next: 0 if they do not go on.
  */
 static int recover(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
 		   struct pd_error *err)
@@ -408,8 +411,9 @@ static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_er
 }
 
 /*
- * The recording was cut in a compressed record: what is there of it is decompressed, unless records go on
- * behind it, so that its size is damaged. As pd_reader_next: 0 if there is no record outside of it.
+ * The recording was cut in a compressed record: what is there of it is decompressed, unless
+ * records go on behind it, so that its size is damaged. As pd_reader_next: 0 if there is no
+ * record outside of it.
  */
 static int end_inside(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
@@ -432,7 +436,10 @@ static int end_inside(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	return 0;
 }
 
-/* Steps over a payload of which not all is there: to where records go on, if the size is damaged. */
+/*
+ * Steps over a payload of which not all is there: to where records go on, if the size is
+ * damaged.
+ */
 static int lose_payload(struct pd_reader *r, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
@@ -514,7 +521,9 @@ static inline int frame_inside(struct pd_reader *r, struct pd_record *rec)
 			return 0;
 		}
 		got = pd_decompress_fill(d, rec->size);
-		/* else a new frame began, and what was begun before it is gone with its header */
+		/*
+		 * else a new frame began, and what was begun before it is gone with its header
+		 */
 		if (got <= 0 || d->at == at)
 			break;
 	}
@@ -550,7 +559,10 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 	return none;
 }
 
-/* Steps over what lies behind a record's own bytes; what cannot be there is left to the next step. */
+/*
+ * Steps over what lies behind a record's own bytes; what cannot be there is left to the next
+ * step.
+ */
 static void skip_payload(struct pd_reader *r, struct pd_record *rec)
 {
 	uint64_t left = pd_blocks_left(&r->blocks), payload;

@@ -1,9 +1,9 @@
 /*
  * Walks the records of a stream in the order they lie in it.
  *
- * It reads blocks that stay in the processor's cache and hands out records that point into them: a
- * record is valid until the next call. The records inside compressed ones come in their place. What
- * cannot be a record is noted as damage of the file.
+ * It reads blocks that stay in the processor's cache and hands out records that point into
+ * them: a record is valid until the next call. The records inside compressed ones come in their
+ * place. What cannot be a record is noted as damage of the file.
  */
 #ifndef PERFLUA_PERFDATA_READER_H
 #define PERFLUA_PERFDATA_READER_H
@@ -43,8 +43,9 @@ struct pd_reader {
 	struct pd_decompress *inside; /* NULL until a compressed record is met */
 	bool is_inside;		      /* the next record is one of a compressed record */
 	bool cut;		      /* the recording ended within a compressed record: said */
-	uint64_t missing; /* size of the last record's payload, if not all of it is there; else 0 */
-	bool lost;	  /* the compressed stream is, up to the start of a new frame */
+	/* size of the last record's payload, if not all of it is there; else 0 */
+	uint64_t missing;
+	bool lost; /* the compressed stream is, up to the start of a new frame */
 	/*
 	 * What was seen ahead: from the offset lead_at on, PD_CHAIN_LENGTH plain records have
 	 * lead_size bytes; up to no_lead there are fewer
@@ -55,8 +56,8 @@ struct pd_reader {
 	uint64_t carried, carried_at; /* of the one where a record that goes on in it begins,
 				       * and where in that */
 	/*
-	 * Set by the caller: where it would note damage, learn something of the recording or fail, it ends instead,
-	 * as if there were no more records, and says so
+	 * Set by the caller: where it would note damage, learn something of the recording or
+	 * fail, it ends instead, as if there were no more records, and says so
 	 */
 	bool careful;
 	bool learns;  /* but this it does learn */
@@ -70,7 +71,9 @@ void pd_reader_deinit(struct pd_reader *reader);
 /* 1: the next record; 0: there is none; -1: the file could not be read, err says why. */
 int pd_reader_next(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
 
-/* The same for all types; without event and layout, which pd_bind(&reader->binder, rec) finds. */
+/*
+ * The same for all types; without event and layout, which pd_bind(&reader->binder, rec) finds.
+ */
 int pd_reader_advance(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
 
 static inline bool pd_is_compressed(uint32_t type)
@@ -78,7 +81,10 @@ static inline bool pd_is_compressed(uint32_t type)
 	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;
 }
 
-/* Is it of the kernel's types, or the end of a round: a record that is its bytes, from which nothing is learnt? */
+/*
+ * Is it of the kernel's types, or the end of a round: a record that is its bytes, from which
+ * nothing is learnt?
+ */
 static inline bool pd_is_plain(uint32_t type)
 {
 	return type < PD_RECORD_USER || type == PD_RECORD_FINISHED_ROUND;
@@ -131,8 +137,8 @@ void pd_run_end(const struct pd_run *run, struct pd_reader *reader);
 bool pd_has_payload(uint32_t type);
 
 /*
- * Payload that lies behind a record (AUXTRACE, TRACING_DATA): its section, size 0 if there is none. The
- * size is what the record says: not all of it may be there.
+ * Payload that lies behind a record (AUXTRACE, TRACING_DATA): its section, size 0 if there is
+ * none. The size is what the record says: not all of it may be there.
  */
 struct pd_section pd_record_payload(const struct pd_record *rec);
 

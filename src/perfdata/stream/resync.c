@@ -267,7 +267,9 @@ int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t 
 
 #define ZEROS 64 /* bytes that are looked at together */
 
-/* Steps over positions where only zeros can be seen, as in the holes of a file: no type is 0. */
+/*
+ * Steps over positions where only zeros can be seen, as in the holes of a file: no type is 0.
+ */
 static void skip_zeros(struct pd_blocks *b)
 {
 	const uint8_t *p = b->pos;

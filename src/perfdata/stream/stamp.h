@@ -1,6 +1,6 @@
 /*
- * The time of a record, before it is known of which event it is: nearly all events of a recording have it
- * in the same place.
+ * The time of a record, before it is known of which event it is: nearly all events of a
+ * recording have it in the same place.
  */
 #ifndef PERFLUA_PERFDATA_STAMP_H
 #define PERFLUA_PERFDATA_STAMP_H
@@ -22,8 +22,8 @@ void pd_stamp_init(struct pd_stamp *stamp, const struct pd_file *file);
 bool pd_stamp_ask(const struct pd_stamp *stamp, struct pd_record *rec, uint64_t *time);
 
 /*
- * Sets *time; false if the record has none. perf's own records have none that says when they are to be seen,
- * and what it wrote for the kernel has zero.
+ * Sets *time; false if the record has none. perf's own records have none that says when they
+ * are to be seen, and what it wrote for the kernel has zero.
  */
 static inline bool pd_stamp_of(const struct pd_stamp *stamp, struct pd_record *rec,
 			       uint64_t *time)
@@ -44,9 +44,9 @@ static inline bool pd_stamp_of(const struct pd_stamp *stamp, struct pd_record *r
 }
 
 /*
- * Sets *times to the times of the first and the last sample (ns): those of the headers, else those
- * that one pass over the samples finds, once per file. times->known is false if no sample has a
- * time. Returns false if the pass failed.
+ * Sets *times to the times of the first and the last sample (ns): those of the headers, else
+ * those that one pass over the samples finds, once per file. times->known is false if no sample
+ * has a time. Returns false if the pass failed.
  */
 bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err);
 

@@ -31,13 +31,15 @@
 /* What the bytes of a record say of it, each more than the one before. */
 enum pd_trust {
 	/*
-	 * It is none: a type of more than 16 bits, or a size of less than a header; or its parts do
-	 * not add up to its size, or no event has its id.
+	 * It is none: a type of more than 16 bits, or a size of less than a header; or its
+	 * parts do not add up to its size, or no event has its id.
 	 */
 	PD_ODD,
 	PD_FITS, /* nothing of it speaks against it; asked by partitions */
-	PD_KNOWN, /* and somebody writes its type and flags; asked where chains begin or are cut */
-	PD_SOUND, /* and all of it is as it should be; asked in rows of three, and of single records */
+	/* and somebody writes its type and flags; asked where chains begin or are cut */
+	PD_KNOWN,
+	/* and all of it is as it should be; asked in rows of three, and of single records */
+	PD_SOUND,
 };
 
 /*

@@ -85,7 +85,10 @@ static void set_integer(const struct pd_tracepoint_field *field, const uint8_t *
 		pd_set_uint(out, field->kind == PD_ARG_POINTER ? PD_ADDR : PD_UINT, v);
 }
 
-/* As "%pISpc" of the kernel's printk prints it (Documentation/core-api/printk-formats.rst); else its bytes. */
+/*
+ * As "%pISpc" of the kernel's printk prints it (Documentation/core-api/printk-formats.rst);
+ * else its bytes.
+ */
 static void set_sockaddr(const uint8_t *p, uint32_t n, bool swap, struct pd_value *out)
 {
 	enum {

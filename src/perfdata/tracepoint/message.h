@@ -49,8 +49,9 @@ bool pd_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoi
 		const uint8_t *raw, uint32_t n, struct pd_text *out);
 
 /*
- * Returns true if a tracepoint's print format can be compiled. Otherwise says in `why`, of `size` bytes, which tracepoint it
- * is of, at which of its bytes, counted from 1, it is wrong, and what is.
+ * Returns true if a tracepoint's print format can be compiled. Otherwise says in `why`, of
+ * `size` bytes, which tracepoint it is of, at which of its bytes, counted from 1, it is wrong,
+ * and what is.
  */
 bool pd_print_fmt_check(const struct pd_tracepoint *tracepoint, char *why, size_t size);
 

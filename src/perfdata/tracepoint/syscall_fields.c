@@ -1,6 +1,6 @@
 /*
- * The system call of a sample of raw_syscalls:* and syscalls:*, see include/trace/events/syscalls.h and
- * kernel/trace/trace_syscalls.c.
+ * The system call of a sample of raw_syscalls:* and syscalls:*, see
+ * include/trace/events/syscalls.h and kernel/trace/trace_syscalls.c.
  */
 #include <string.h>
 
@@ -20,7 +20,10 @@ static const char *after(const char *name, const char *prefix)
 	return strncmp(name, prefix, n) == 0 ? name + n : NULL;
 }
 
-/* Older kernels call the number "nr", as some calls do one of their arguments; but it is the first field. */
+/*
+ * Older kernels call the number "nr", as some calls do one of their arguments; but it is the
+ * first field.
+ */
 static uint32_t find_number(const struct pd_tracepoint *tracepoint)
 {
 	uint32_t at = pd_tracepoint_find(tracepoint, "__syscall_nr", 12);
@@ -54,7 +57,10 @@ void pd_tracepoint_call(struct pd_tracepoint *tracepoint)
 		tracepoint->arg_ret = pd_tracepoint_find(tracepoint, "ret", 3);
 }
 
-/* Makes out the integer of a sample that its tracepoint has at that place; false: it is not there. */
+/*
+ * Makes out the integer of a sample that its tracepoint has at that place; false: it is not
+ * there.
+ */
 static bool get(const struct pd_record *rec, uint32_t arg, struct pd_value *out)
 {
 	const uint8_t *raw;

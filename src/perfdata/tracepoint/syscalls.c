@@ -19,8 +19,9 @@ struct pd_abi {
 };
 
 /*
- * What of two is more common goes first for an e_machine that both have. A process may call by other numbers
- * than its kernel's own, as 32-bit programs on a 64-bit kernel do: only those of x32 and MIPS cannot be mistaken.
+ * What of two is more common goes first for an e_machine that both have. A process may call by
+ * other numbers than its kernel's own, as 32-bit programs on a 64-bit kernel do: only those of
+ * x32 and MIPS cannot be mistaken.
  */
 static const struct pd_abi abis[] = {
 	{ { "x86_64", "amd64" }, { 62 }, x86_64_calls, generic_errors },

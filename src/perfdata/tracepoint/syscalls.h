@@ -1,6 +1,6 @@
 /*
- * Names of system calls and of errors by their numbers, which are an architecture's. What is newer than the
- * tables has no name.
+ * Names of system calls and of errors by their numbers, which are an architecture's. What is
+ * newer than the tables has no name.
  */
 #ifndef PERFLUA_PERFDATA_SYSCALLS_H
 #define PERFLUA_PERFDATA_SYSCALLS_H
@@ -10,8 +10,8 @@
 struct pd_abi;
 
 /*
- * The numbers of that uname machine ("x86_64"; NULL or empty: unknown), else of that ELF e_machine (0: unknown);
- * NULL: not known.
+ * The numbers of that uname machine ("x86_64"; NULL or empty: unknown), else of that ELF
+ * e_machine (0: unknown); NULL: not known.
  */
 const struct pd_abi *pd_abi_find(const char *machine, uint32_t e_machine);
 

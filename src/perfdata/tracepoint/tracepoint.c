@@ -5,7 +5,10 @@
 #include "perfdata/format/event.h"
 #include "tracepoint_type.h"
 
-/* What a format file is taken apart with: what is found is written behind one another in `room`. */
+/*
+ * What a format file is taken apart with: what is found is written behind one another in
+ * `room`.
+ */
 struct parser {
 	const struct pd_tracing *tracing;
 	struct pd_tracepoint *made;
@@ -14,7 +17,10 @@ struct parser {
 	const char *why; /* NULL: all is well so far */
 };
 
-/* A copy of a text that ends with a NUL. There is room: the texts together are no longer than the format. */
+/*
+ * A copy of a text that ends with a NUL. There is room: the texts together are no longer than
+ * the format.
+ */
 static const char *keep(struct parser *p, struct pd_text text)
 {
 	char *kept = memcpy(p->room, text.p, text.n);
@@ -191,7 +197,10 @@ static size_t count_lines(struct pd_text text)
 	return n < PD_MAX_ARGS ? n : PD_MAX_ARGS;
 }
 
-/* Room for what the format says: names, types and the print fmt, each with a NUL; of a field two. */
+/*
+ * Room for what the format says: names, types and the print fmt, each with a NUL; of a field
+ * two.
+ */
 static struct pd_tracepoint *create(struct parser *p, const struct pd_format *format)
 {
 	size_t n_fields = count_lines(format->text) + 1;

@@ -21,9 +21,13 @@ enum pd_arg_kind {
 /* Where it lies in the raw data. */
 enum pd_arg_place {
 	PD_ARG_FIXED, /* `size` bytes at `offset` */
-	PD_ARG_DATA, /* there lies a u32: offset in the raw data, and the size in the high half (__data_loc) */
+	/*
+	 * there lies a u32: offset in the raw data, and the size in the high half (__data_loc)
+	 */
+	PD_ARG_DATA,
 	PD_ARG_REL, /* the same, but from the end of that u32 (__rel_loc) */
-	PD_ARG_SHORT, /* there lies a u16: offset of a text that ends with a NUL (kernels before 2.6.33) */
+	/* there lies a u16: offset of a text that ends with a NUL (kernels before 2.6.33) */
+	PD_ARG_SHORT,
 	PD_ARG_REST, /* from `offset` to the end */
 };
 
@@ -52,7 +56,10 @@ struct pd_tracepoint {
 	const struct pd_tracepoint_field *fields; /* [n_fields], the common ones first */
 	uint32_t n_fields, n_common;
 	bool swap; /* raw data is of the other byte order */
-	/* of raw_syscalls:* and syscalls:*: places of the call's number and of what it returns; else PD_NO_ARG */
+	/*
+	 * of raw_syscalls:* and syscalls:*: places of the call's number and of what it returns;
+	 * else PD_NO_ARG
+	 */
 	uint32_t arg_syscall, arg_ret;
 	const char *syscall; /* of syscalls:sys_enter_openat: "openat"; else NULL */
 };
@@ -78,7 +85,8 @@ enum pd_type pd_arg_type(const struct pd_tracepoint_field *field);
 bool pd_args_raw(const struct pd_record *rec, const uint8_t **p, uint32_t *n);
 
 /*
- * A field that is an integer at a fixed place, as most are: the shortest way to it. False: pd_args_get says what it is.
+ * A field that is an integer at a fixed place, as most are: the shortest way to it. False:
+ * pd_args_get says what it is.
  */
 static inline bool pd_args_integer(const struct pd_tracepoint *tracepoint,
 				   const struct pd_tracepoint_field *field, const uint8_t *raw,
@@ -103,8 +111,8 @@ static inline bool pd_args_integer(const struct pd_tracepoint *tracepoint,
 }
 
 /*
- * A field's value in raw data; PD_NIL: it is not (wholly) there. Of several items it is a view (pd_view_array) of the
- * record that the data is of, of an address text.
+ * A field's value in raw data; PD_NIL: it is not (wholly) there. Of several items it is a view
+ * (pd_view_array) of the record that the data is of, of an address text.
  */
 void pd_args_get(const struct pd_record *rec, const struct pd_tracepoint_field *field,
 		 const uint8_t *raw, uint32_t size, struct pd_value *out);

@@ -145,8 +145,8 @@ static bool is_integer(uint32_t size)
 }
 
 /*
- * Bytes of an item of an array of fixed size: as many as its brackets say share the size, if they say a number ("32 + 1"
- * is none), or what the type says.
+ * Bytes of an item of an array of fixed size: as many as its brackets say share the size, if
+ * they say a number ("32 + 1" is none), or what the type says.
  */
 static uint32_t item_size(const struct pd_tracepoint_field *field, const struct declared *d,
 			  uint32_t declared_size)

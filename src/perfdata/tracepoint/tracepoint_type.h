@@ -1,6 +1,7 @@
 /*
- * What the type that a tracepoint's field is declared with says of its values. Offset and size are what the format file
- * says, not the type: the kernel writes an `int` of a system call as 8 bytes.
+ * What the type that a tracepoint's field is declared with says of its values. Offset and size
+ * are what the format file says, not the type: the kernel writes an `int` of a system call as 8
+ * bytes.
  */
 #ifndef PERFLUA_PERFDATA_TRACEPOINT_TYPE_H
 #define PERFLUA_PERFDATA_TRACEPOINT_TYPE_H
@@ -13,7 +14,10 @@ static inline bool pd_is_word(char c)
 	       c == '_';
 }
 
-/* Fills in kind, place, element and count, and whether it is signed: `sign` is the format's, UINT64_MAX if it says none. */
+/*
+ * Fills in kind, place, element and count, and whether it is signed: `sign` is the format's,
+ * UINT64_MAX if it says none.
+ */
 void pd_tracepoint_type(struct pd_tracepoint_field *field, unsigned long_size, uint64_t sign);
 
 /* What the print fmt makes of arrays among n fields: bitmasks, sockets' addresses. */

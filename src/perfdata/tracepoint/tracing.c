@@ -130,7 +130,10 @@ static bool sort_ids(struct pd_tracing *t)
 	return true;
 }
 
-/* A user's perf of 32 bits writes its own long's size: the kernel's is that of a page's count of bytes. */
+/*
+ * A user's perf of 32 bits writes its own long's size: the kernel's is that of a page's count
+ * of bytes.
+ */
 static void correct_long(struct pd_tracing *t)
 {
 	const char *commit = find_in(t->header_page, " commit;");

@@ -1,6 +1,7 @@
 /*
- * The tracing data of a recording: what the recorded kernel's tracefs said of the tracepoints, in a blob that has a byte
- * order of its own. See tracing_data_get, tools/perf/util/trace-event-info.c.
+ * The tracing data of a recording: what the recorded kernel's tracefs said of the tracepoints,
+ * in a blob that has a byte order of its own. See tracing_data_get,
+ * tools/perf/util/trace-event-info.c.
  */
 #ifndef PERFLUA_PERFDATA_TRACING_H
 #define PERFLUA_PERFDATA_TRACING_H
@@ -36,13 +37,15 @@ struct pd_tracing {
 	size_t n_formats;
 	uint32_t *by_id;	 /* [n_formats]: their places, in the order of their ids */
 	struct pd_text kallsyms; /* lines of an address and a function's name */
-	struct pd_text printk; /* lines of an address and a format string, as `0xADDR : "text"` */
+	/* lines of an address and a format string, as `0xADDR : "text"` */
+	struct pd_text printk;
 	struct pd_text cmdlines; /* lines of a thread's id and its name */
 };
 
 /*
- * Takes a blob in, of which it owns the bytes (of malloc) from now on, also if it fails. False: the blob ends too early,
- * or is none; *offset is where. What was read until then is there all the same.
+ * Takes a blob in, of which it owns the bytes (of malloc) from now on, also if it fails. False:
+ * the blob ends too early, or is none; *offset is where. What was read until then is there all
+ * the same.
  */
 bool pd_tracing_parse(struct pd_tracing *tracing, uint8_t *bytes, size_t size, size_t *offset);
 void pd_tracing_destroy(struct pd_tracing *tracing); /* NULL: nothing */

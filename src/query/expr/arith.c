@@ -140,7 +140,8 @@ BITWISE(right_shift, shifted_right(x, y))
 BITWISE(wide_left_shift, y < 64 ? x << y : 0)
 BITWISE(wide_right_shift, y < 64 ? x >> y : 0)
 /*
- * Rounded down to a multiple of a width above 0: towards minus infinity, where there may be none that is an integer.
+ * Rounded down to a multiple of a width above 0: towards minus infinity, where there may be
+ * none that is an integer.
  */
 static void bucket(struct pq_value *a, const struct pq_value *b)
 {
@@ -195,7 +196,9 @@ static pq_operation *const operations[] = {
 	[PQ_NEG] = negate, [PQ_BNOT] = invert,	[PQ_BUCKET] = bucket,
 };
 
-/* Of integers, of kinds that are no floats: what is not as above where there are unsigned ones. */
+/*
+ * Of integers, of kinds that are no floats: what is not as above where there are unsigned ones.
+ */
 static pq_operation *of_unsigned(enum pq_op op, enum pq_kind a, enum pq_kind b)
 {
 	bool left = pq_is_unsigned(a), right = pq_is_unsigned(b);

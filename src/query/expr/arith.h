@@ -1,6 +1,7 @@
 /*
- * Arithmetic and order of values, exact for every mix of signed, unsigned and float, as lua/perflua/filter/arith.lua
- * has them: what an operator does follows from the kinds of its operands, which are known before there is a record.
+ * Arithmetic and order of values, exact for every mix of signed, unsigned and float, as
+ * lua/perflua/filter/arith.lua has them: what an operator does follows from the kinds of its
+ * operands, which are known before there is a record.
  */
 #ifndef PERFLUA_QUERY_ARITH_H
 #define PERFLUA_QUERY_ARITH_H
@@ -32,7 +33,10 @@ struct pq_arith {
 	unsigned floats; /* PQ_…_UNSIGNED: these operands are made floats before */
 };
 
-/* An operator of node.h from PQ_ADD to PQ_COUNT's predecessor, by the kinds of its operands (of unary ones b is any). */
+/*
+ * An operator of node.h from PQ_ADD to PQ_COUNT's predecessor, by the kinds of its operands (of
+ * unary ones b is any).
+ */
 void pq_arith_of(enum pq_op op, enum pq_kind a, enum pq_kind b, struct pq_arith *out);
 
 /* An unsigned integer as a float. */

@@ -90,7 +90,10 @@ uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *fra
 	return (uint32_t)c->n++;
 }
 
-/* The frames of a stack, of which those that are called first and have empty names leave nothing in its text. */
+/*
+ * The frames of a stack, of which those that are called first and have empty names leave
+ * nothing in its text.
+ */
 static size_t stack_size(const struct pq_chains *c, unsigned kind, const uint32_t *frames,
 			 size_t n)
 {
@@ -170,7 +173,10 @@ static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
 	size_t n = 0;
 
 	walk_init(&walk, raw, rec);
-	/* of whole lines the first is that of ip, also where the call chain does not begin with it */
+	/*
+	 * of whole lines the first is that of ip, also where the call chain does not begin with
+	 * it
+	 */
 	if (looked->kind == PQ_CHAIN_FRAMES)
 		numbers[n++] = pq_frame_at(c, looked, &looked->own);
 	while (walk_next(&walk, &frame)) {
@@ -194,7 +200,10 @@ static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
 
 #define FEW 4 /* words: as soon resolved as looked up */
 
-/* The hash of a raw chain and all that decides what it is; false: it cannot be told, or is not worth it. */
+/*
+ * The hash of a raw chain and all that decides what it is; false: it cannot be told, or is not
+ * worth it.
+ */
 static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 		     const struct pd_record *rec, const struct raw *raw, struct pq_hash *hash)
 {

@@ -6,7 +6,10 @@
 
 #include "chains_inside.h"
 
-/* What is mapped of a process, or of the kernel, as a number; false: it is not known how long that holds. */
+/*
+ * What is mapped of a process, or of the kernel, as a number; false: it is not known how long
+ * that holds.
+ */
 static bool tag_of(struct pq_chains *c, const struct pq_looked *looked, bool kernel,
 		   uint64_t *tag)
 {
@@ -124,7 +127,9 @@ uint32_t pq_frame_of_address(struct pq_chains *c, const struct pq_frame *frame)
 	return found;
 }
 
-/* What a frame is told apart by, before its text: a stack says nothing of addresses and modes. */
+/*
+ * What a frame is told apart by, before its text: a stack says nothing of addresses and modes.
+ */
 static struct pq_alias alias_of(const struct pq_looked *looked, const struct pm_place *place,
 				const struct pq_frame *frame)
 {

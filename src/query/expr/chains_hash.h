@@ -1,7 +1,7 @@
 /*
- * Hashes of 128 bits of call chains: the sum of products of pairs of words, each plus a random number of its place (NH,
- * the hash of UMAC: see RFC 4418, 5.2). Whoever does not know the numbers makes two chains equal with a chance of
- * 2^-64.
+ * Hashes of 128 bits of call chains: the sum of products of pairs of words, each plus a random
+ * number of its place (NH, the hash of UMAC: see RFC 4418, 5.2). Whoever does not know the
+ * numbers makes two chains equal with a chance of 2^-64.
  */
 #ifndef PERFLUA_QUERY_CHAINS_HASH_H
 #define PERFLUA_QUERY_CHAINS_HASH_H
@@ -63,7 +63,10 @@ static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 		pq_wide_add(&sum, pq_wide_product(pq_word(bytes, i) + k[i], second + k[i + 1]));
 	}
 	pq_wide_add(&sum, other);
-	/* the lower half alone is no good hash: each half into the other, so that nothing is lost */
+	/*
+	 * the lower half alone is no good hash: each half into the other, so that nothing is
+	 * lost
+	 */
 	hash.low = sum.low;
 	hash.high = sum.high;
 	hash.high += (hash.low ^ hash.low >> 32) * keys->factors[0];

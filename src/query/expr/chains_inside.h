@@ -15,7 +15,10 @@
 #define PQ_KINDS     4
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* the number of those without a function */
 
-/* A frame that was met once, by what decides it: a function, or an address of a binary, and the cpumode. */
+/*
+ * A frame that was met once, by what decides it: a function, or an address of a binary, and the
+ * cpumode.
+ */
 struct pq_alias {
 	const void *place;  /* the symbol; without one the dso, or NULL */
 	uint64_t address;   /* of what has no symbol */
@@ -52,7 +55,9 @@ struct pq_seen_epoch {
 #define PQ_SEEN_EPOCHS 256
 #endif
 
-/* The raw chains that were met, as far as there is room: a line of the processor's cache each. */
+/*
+ * The raw chains that were met, as far as there is room: a line of the processor's cache each.
+ */
 struct pq_raw_line {
 	struct pq_hash hash[3];
 	uint32_t chain[3]; /* from 1 on; 0: free */
@@ -84,7 +89,8 @@ struct pq_chains {
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
 	size_t by_text_room[PQ_KINDS];
 	struct pq_frame *
-		frames; /* [n_frames]: by their texts in texts[kind], of which no two have the same */
+		/* [n_frames]: by their texts in texts[kind], of which no two have the same */
+		frames;
 	size_t n_frames, frames_room;
 	struct pb_map addresses;  /* of frames: those without a text */
 	struct pq_secret secret;  /* of their hashes */
@@ -120,7 +126,10 @@ void pq_look_when(struct pq_chains *chains, struct pq_looked *looked);
 uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 		     const struct pd_frame *at);
 
-/* The number of the frame of that text, which is made as `frame` if there is none; UINT32_MAX: no memory. */
+/*
+ * The number of the frame of that text, which is made as `frame` if there is none; UINT32_MAX:
+ * no memory.
+ */
 uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_text text,
 			  const struct pq_frame *frame);
 

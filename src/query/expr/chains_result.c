@@ -35,7 +35,10 @@ uint32_t pq_chains_n_frames(const struct pq_chains *c)
 	return (uint32_t)c->n_frames;
 }
 
-/* Writes the text of a frame to `to` without a NUL. Returns its size; with `to` NULL nothing else is done. */
+/*
+ * Writes the text of a frame to `to` without a NUL. Returns its size; with `to` NULL nothing
+ * else is done.
+ */
 static size_t add_text(const struct pq_chains *c, unsigned kind, uint32_t number, char *to)
 {
 	const struct pq_frame *frame = &c->frames[number];

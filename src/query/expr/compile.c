@@ -1,6 +1,6 @@
 /*
- * Compiles trees to programs. The functions call themselves for the parts of a tree, which is at most
- * PQ_MAX_DEPTH deep.
+ * Compiles trees to programs. The functions call themselves for the parts of a tree, which is
+ * at most PQ_MAX_DEPTH deep.
  */
 #include <stdlib.h>
 
@@ -8,10 +8,16 @@
 
 #define MAX_CODE (1u << 20)
 
-/* The label of the instruction that is next, whichever that is. Those of the ends are their places. */
+/*
+ * The label of the instruction that is next, whichever that is. Those of the ends are their
+ * places.
+ */
 #define LABEL_NEXT UINT32_MAX
 
-/* Where a test goes on: an absent condition (a value that is none, not an operand of a comparison) is neither. */
+/*
+ * Where a test goes on: an absent condition (a value that is none, not an operand of a
+ * comparison) is neither.
+ */
 struct ways {
 	uint32_t yes, no, absent; /* labels */
 };
@@ -96,8 +102,9 @@ static uint32_t number_of(struct compiler *c, const struct pq_node *node)
 static void compile_value(struct compiler *c, const struct pq_node *node, uint32_t reg);
 
 /*
- * Compiles the operands of an instruction, then emits it. A left operand that is a field and a right one that is a
- * constant need no instructions of their own. `right` is NULL if there is one operand.
+ * Compiles the operands of an instruction, then emits it. A left operand that is a field and a
+ * right one that is a constant need no instructions of their own. `right` is NULL if there is
+ * one operand.
  */
 static void compile_insn(struct compiler *c, struct pq_insn *insn, const struct pq_node *left,
 			 const struct pq_node *right)
@@ -138,8 +145,9 @@ static bool is_integer(enum pq_kind kind)
 }
 
 /*
- * The integers that stand so to a constant are a range: from the lowest or from the constant up to it or the highest.
- * The highest and lowest ones are of the side that is not constant, whose order it is then.
+ * The integers that stand so to a constant are a range: from the lowest or from the constant up
+ * to it or the highest. The highest and lowest ones are of the side that is not constant, whose
+ * order it is then.
  */
 static void set_range(struct pq_insn *insn, uint64_t constant)
 {

@@ -302,7 +302,10 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 	return load;
 }
 
-/* What of a layout and an event is the same in all their records is read of one of them, which was entered. */
+/*
+ * What of a layout and an event is the same in all their records is read of one of them, which
+ * was entered.
+ */
 static void find_constant(struct pq_fields *fields, uint32_t field, struct pq_load *load)
 {
 	const struct pq_field *f = fields->inside->list[field];

@@ -1,8 +1,10 @@
 /*
- * Fields of records for queries: each field of a query is bound to the layouts and events it meets, once for each, so
- * that what lies at a fixed place is a load, and what is the same in all their records is known.
+ * Fields of records for queries: each field of a query is bound to the layouts and events it
+ * meets, once for each, so that what lies at a fixed place is a load, and what is the same in
+ * all their records is known.
  *
- * A pq_fields is what one thread reads fields with. Fields are numbered as they are added, before the first record.
+ * A pq_fields is what one thread reads fields with. Fields are numbered as they are added,
+ * before the first record.
  */
 #ifndef PERFLUA_QUERY_FIELDS_H
 #define PERFLUA_QUERY_FIELDS_H
@@ -23,12 +25,17 @@ struct pq_load {
 		constant; /* what it is in all of them, if it is; of a plain load PQ_NIL */
 	const struct pd_bound *bound; /* NULL: they do not have it, or it is the event's */
 	const struct pd_tracepoint_field *
-		arg; /* of "args.x": x in the event's tracepoint; NULL: it is to be found by name */
+		/* of "args.x": x in the event's tracepoint; NULL: it is to be found by name */
+		arg;
 	uint16_t index; /* of bound in the layout */
 	uint16_t at;
-	uint16_t raw_at; /* of an argument: where the size of the raw data is that it lies in; else 0 */
+	/* of an argument: where the size of the raw data is that it lies in; else 0 */
+	uint16_t raw_at;
 	uint32_t raw_least; /* and the size needed */
-	uint32_t end; /* of a plain load: the bytes a record needs for it; UINT32_MAX: `read` says what it is */
+	/*
+	 * of a plain load: the bytes a record needs for it; UINT32_MAX: `read` says what it is
+	 */
+	uint32_t end;
 	bool wide;	/* of 8 bytes */
 	uint8_t narrow; /* 1, 2: of so many bytes; 0: of 8 or 4 */
 	bool is_signed; /* of less than 8 bytes */
@@ -36,7 +43,10 @@ struct pq_load {
 	bool is_constant;
 	bool is_chain; /* `stack`, `frames` */
 	bool stays;    /* where a text lies another one never will: it is known by its place */
-	/* of `comm`, where thread and time are plain loads: the bytes a record needs for both; else UINT32_MAX */
+	/*
+	 * of `comm`, where thread and time are plain loads: the bytes a record needs for both;
+	 * else UINT32_MAX
+	 */
 	uint32_t called_end;
 	uint16_t tid_at, time_at;
 };
@@ -48,7 +58,10 @@ struct pq_bound {
 	struct pq_load loads[]; /* by a field's number */
 };
 
-/* The name of the thread that was asked for last, and when it has it: in a row they are mostly the same. */
+/*
+ * The name of the thread that was asked for last, and when it has it: in a row they are mostly
+ * the same.
+ */
 struct pq_called {
 	const char *text; /* stays */
 	uint32_t size;
@@ -65,7 +78,11 @@ struct pq_fields {
 	const struct pq_bound *bound; /* of the record that is looked at */
 	const struct pd_record *rec;  /* that record */
 	const struct pq_value *
-		row; /* [n_row], for fields of rows; their records are all one, without bytes or layout */
+		/*
+		 * [n_row], for fields of rows; their records are all one, without bytes or
+		 * layout
+		 */
+		row;
 	size_t n_row;
 	struct pq_called called;
 	const uint64_t *taken; /* the machine's, now; NULL without a resolver */
@@ -79,10 +96,16 @@ bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		    struct pm_resolver *resolver);
 void pq_fields_deinit(struct pq_fields *fields);
 
-/* The number of a field, the same for the same pointer; UINT32_MAX: no memory. The field must stay. */
+/*
+ * The number of a field, the same for the same pointer; UINT32_MAX: no memory. The field must
+ * stay.
+ */
 uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field);
 
-/* As pq_fields_enter, of a record whose layout and event are not the last one's. False: no memory. */
+/*
+ * As pq_fields_enter, of a record whose layout and event are not the last one's. False: no
+ * memory.
+ */
 bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec);
 
 /* The record whose fields are asked for from now on. False: no memory. */
@@ -95,7 +118,10 @@ static inline bool pq_fields_enter(struct pq_fields *fields, const struct pd_rec
 	       pq_fields_bind(fields, rec);
 }
 
-/* The same, of a record that is of the same layout and event as one for which `bound` was fields->bound. */
+/*
+ * The same, of a record that is of the same layout and event as one for which `bound` was
+ * fields->bound.
+ */
 static inline void pq_fields_enter_again(struct pq_fields *fields, const struct pd_record *rec,
 					 const struct pq_bound *bound)
 {
@@ -103,7 +129,10 @@ static inline void pq_fields_enter_again(struct pq_fields *fields, const struct 
 	fields->bound = bound;
 }
 
-/* A row of values whose fields are asked for from now on: all that were added are of rows. False: no memory. */
+/*
+ * A row of values whose fields are asked for from now on: all that were added are of rows.
+ * False: no memory.
+ */
 bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n);
 
 /* An integer of one byte, or of two. */
@@ -125,7 +154,10 @@ static inline bool pq_raw_holds(const struct pd_record *rec, uint32_t at, uint32
 	return n >= least && n <= rec->size - at - 4;
 }
 
-/* A field that is a plain load of an integer: the shortest way to it. False: pq_fields_get says what it is. */
+/*
+ * A field that is a plain load of an integer: the shortest way to it. False: pq_fields_get says
+ * what it is.
+ */
 static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t field,
 				     int64_t *out)
 {
@@ -165,9 +197,10 @@ static inline const struct pq_called *pq_fields_called(const struct pq_fields *f
 }
 
 /*
- * A field's value in the record that was entered, as a script gets it; PQ_NIL: it has none. Text is valid until the same
- * field is asked for again, or another record entered. A whole composite, or an item that has members, is PQ_BOOL 1:
- * that it is there. What a script would raise an error for, as a part that there is not, is PQ_NIL.
+ * A field's value in the record that was entered, as a script gets it; PQ_NIL: it has none.
+ * Text is valid until the same field is asked for again, or another record entered. A whole
+ * composite, or an item that has members, is PQ_BOOL 1: that it is there. What a script would
+ * raise an error for, as a part that there is not, is PQ_NIL.
  */
 static inline void pq_fields_get(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
@@ -184,7 +217,10 @@ static inline void pq_fields_get(struct pq_fields *fields, uint32_t field, struc
 /* The same as a key: `stack` and `frames` are PQ_CHAIN, of fields->chains. False: no memory. */
 bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
-/* Items of a composite field, bytes of a text; PQ_NIL: the record does not have it, or it has neither. */
+/*
+ * Items of a composite field, bytes of a text; PQ_NIL: the record does not have it, or it has
+ * neither.
+ */
 void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
 /* Has a function of the record's call chain (without one: of its ip) that name? */

@@ -1,6 +1,6 @@
 /*
- * Arguments of tracepoints, "args.prev_comm": found by their names once for each event. Integers at a fixed place are
- * plain loads.
+ * Arguments of tracepoints, "args.prev_comm": found by their names once for each event.
+ * Integers at a fixed place are plain loads.
  */
 #include "fields_inside.h"
 
@@ -43,7 +43,10 @@ static void read_arg(struct pq_fields *fields, uint32_t field, struct pq_value *
 		pq_from_decoded(fields, field, &value, out);
 }
 
-/* An integer that lies where it lies in all samples: of raw data, too, the place must be the same. */
+/*
+ * An integer that lies where it lies in all samples: of raw data, too, the place must be the
+ * same.
+ */
 static bool is_plain(const struct pd_tracepoint *tracepoint,
 		     const struct pd_tracepoint_field *arg, const struct pd_layout *layout)
 {

@@ -1,5 +1,6 @@
 /*
- * The field `comm`, of which no text moves: the machine keeps each name once, and what stands for one is kept here.
+ * The field `comm`, of which no text moves: the machine keeps each name once, and what stands
+ * for one is kept here.
  */
 #include "fields_inside.h"
 

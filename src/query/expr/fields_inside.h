@@ -36,26 +36,32 @@ void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layou
 		   struct pq_load *load);
 
 /*
- * Binds an argument of a tracepoint, "args.x", to the event of the record that was entered. Of an event whose tracepoint
- * is not known (yet) it stays what pq_follow finds.
+ * Binds an argument of a tracepoint, "args.x", to the event of the record that was entered. Of
+ * an event whose tracepoint is not known (yet) it stays what pq_follow finds.
  */
 void pq_bind_arg(const struct pq_fields *fields, const struct pq_field *field,
 		 struct pq_load *load);
 
-/* Is a value what the query took the field for when it was made? See kind in struct pq_field. */
+/*
+ * Is a value what the query took the field for when it was made? See kind in struct pq_field.
+ */
 bool pq_fits(const struct pq_field *field, const struct pd_value *value);
 
 /* Makes room for n bytes of a field's text; NULL: no memory, which is noted. */
 char *pq_room(struct pq_fields *fields, uint32_t field, size_t n);
 
-/* What a decoded value is to a query. A composite is true, by which it is told from an absent one. */
+/*
+ * What a decoded value is to a query. A composite is true, by which it is told from an absent
+ * one.
+ */
 void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_value *value,
 		     struct pq_value *out);
 
 /*
- * Goes a field's steps from its root, and asks the recorded system where they need it. PD_NIL: there is no such part.
- * What has items that are no values, and of inlined functions the whole, is left as PD_BOOL; *count is then
- * the number of its items, and of any other composite the view says it.
+ * Goes a field's steps from its root, and asks the recorded system where they need it. PD_NIL:
+ * there is no such part. What has items that are no values, and of inlined functions the whole,
+ * is left as PD_BOOL; *count is then the number of its items, and of any other composite the
+ * view says it.
  */
 void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
 	       uint32_t *count);

@@ -61,7 +61,9 @@ static void follow_inlined(struct walk *w)
 		set_text(w->value, lines[step->index - 1].srcline);
 }
 
-/* Whatever was come to, as far as it is asked for further: no question to the recorded system. */
+/*
+ * Whatever was come to, as far as it is asked for further: no question to the recorded system.
+ */
 static void settle(struct walk *w)
 {
 	struct pd_value *value = w->value;

@@ -2,7 +2,10 @@
 
 #include "node.h"
 
-/* Returns whether the steps lead to a member of an item that the recorded system says: "[1].symbol". */
+/*
+ * Returns whether the steps lead to a member of an item that the recorded system says:
+ * "[1].symbol".
+ */
 static bool steps_ask(const struct pd_view_desc *view, const struct pq_field *field)
 {
 	const struct pd_member *items = view->items;

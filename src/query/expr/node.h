@@ -1,6 +1,6 @@
 /*
- * An expression as a tree: what filters, keys and measures are given as. It was parsed, checked and typed before
- * (lua/perflua/filter); here nothing is checked again but what would harm.
+ * An expression as a tree: what filters, keys and measures are given as. It was parsed, checked
+ * and typed before (lua/perflua/filter); here nothing is checked again but what would harm.
  */
 #ifndef PERFLUA_QUERY_NODE_H
 #define PERFLUA_QUERY_NODE_H
@@ -16,17 +16,26 @@ enum pq_op {
 	PQ_OR,
 	PQ_NOT,	    /* .left */
 	PQ_PRESENT, /* is .left there? `negated`: is it absent? */
-	/* comparisons: false if an operand is absent; `negated` turns the answer of operands that are there */
+	/*
+	 * comparisons: false if an operand is absent; `negated` turns the answer of operands
+	 * that are there
+	 */
 	PQ_EQ,
 	PQ_LT,
 	PQ_LE,
 	PQ_GT,
 	PQ_GE,
-	PQ_EVENT_IN, /* is the event of .left, a field, in .events? Negated likewise; false without an event */
+	/*
+	 * is the event of .left, a field, in .events? Negated likewise; false without an event
+	 */
+	PQ_EVENT_IN,
 	PQ_IN,	   /* is .left one of .set? */
 	PQ_FIND,   /* does the text .left contain the text .right? Plainly, no patterns */
 	PQ_STARTS, /* does it start with it? */
-	PQ_UNDER, /* has a function of the call chain the name .right, a constant? .left is not looked at */
+	/*
+	 * has a function of the call chain the name .right, a constant? .left is not looked at
+	 */
+	PQ_UNDER,
 	/* arithmetic: no value if an operand is absent, or of integer division by zero */
 	PQ_ADD,
 	PQ_SUB,
@@ -57,23 +66,34 @@ struct pq_step {
 #define PQ_MAX_DEPTH 256 /* levels of a tree; the makers of trees see to it */
 
 /*
- * A field as a query names it, "callchain[1].symbol": the field of that name's number, and steps into it. The steps of
- * "event" are none: what an event is by itself is in `by_event`.
+ * A field as a query names it, "callchain[1].symbol": the field of that name's number, and
+ * steps into it. The steps of "event" are none: what an event is by itself is in `by_event`.
  */
 struct pq_field {
 	unsigned name; /* see names.h of perfdata */
-	uint32_t row; /* of a row of values (pq_fields_enter_row) its place there, from 1 on, and no more; 0: of records */
+	/*
+	 * of a row of values (pq_fields_enter_row) its place there, from 1 on, and no more; 0:
+	 * of records
+	 */
+	uint32_t row;
 	unsigned n_steps;
 	struct pq_step steps[PQ_MAX_STEPS];
-	/* "event.config": by the number of the event, of so many; PQ_NIL of others. NULL: it is no such field */
+	/*
+	 * "event.config": by the number of the event, of so many; PQ_NIL of others. NULL: it is
+	 * no such field
+	 */
 	const struct pq_value *by_event;
 	size_t n_by_event;
 	/*
-	 * What was known of its values when the query was made, if there may be others since: of an event that came late,
-	 * or of another recording. Those are absent. PQ_K_ANY: there are none.
+	 * What was known of its values when the query was made, if there may be others since:
+	 * of an event that came late, or of another recording. Those are absent. PQ_K_ANY:
+	 * there are none.
 	 */
 	enum pq_kind kind;
-	/* only records of these types have the part that the steps name; NULL: all that have the field */
+	/*
+	 * only records of these types have the part that the steps name; NULL: all that have
+	 * the field
+	 */
 	const struct pd_types *types;
 };
 
@@ -87,7 +107,8 @@ struct pq_node {
 		const struct pq_field *field;
 		struct {
 			const uint8_t *
-				events; /* [n_events] by number: is it one? Later ones are not */
+				/* [n_events] by number: is it one? Later ones are not */
+				events;
 			size_t n_events;
 		};
 		struct {

@@ -45,7 +45,9 @@ static enum pq_order float_order(double a, double b)
 	return a == b ? PQ_IS_EQUAL : PQ_UNORDERED;
 }
 
-/* An integer against a float: against its whole part, which is an integer, then its fraction. */
+/*
+ * An integer against a float: against its whole part, which is an integer, then its fraction.
+ */
 static enum pq_order mixed_order(const struct pq_value *a, bool is_unsigned, double f)
 {
 	double whole = floor(f);

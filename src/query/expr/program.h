@@ -1,8 +1,9 @@
 /*
  * What expr.c runs and compile.c makes: instructions, each of which says which one is next.
  *
- * Conditions are jumps: a test has an instruction to go on with if it holds, if it does not, and if its operand is
- * absent, so `and`, `or` and `not` cost nothing. Values are made in registers, of which a tree's depth is the number.
+ * Conditions are jumps: a test has an instruction to go on with if it holds, if it does not,
+ * and if its operand is absent, so `and`, `or` and `not` cost nothing. Values are made in
+ * registers, of which a tree's depth is the number.
  */
 #ifndef PERFLUA_QUERY_PROGRAM_H
 #define PERFLUA_QUERY_PROGRAM_H
@@ -57,7 +58,8 @@ pq_run pq_run_jump, pq_run_truth, pq_run_present, pq_run_range, pq_run_range_of,
 
 struct pq_expr {
 	struct pq_insn *
-		code; /* the first two are ends: of what is false, or a value; of what is true */
+		/* the first two are ends: of what is false, or a value; of what is true */
+		code;
 	size_t n_code;
 	struct pq_value *regs;
 	uint32_t field;	   /* it is this field alone; else PQ_NO_FIELD */
@@ -70,7 +72,10 @@ struct pq_expr {
 #define PQ_CODE_ABSENT 2 /* of `and` and `or`, whose operands may be more than true or false */
 #define PQ_CODE_START  3
 
-/* Fills in a program that is all zero. False: no memory; what is there by then is the program's. */
+/*
+ * Fills in a program that is all zero. False: no memory; what is there by then is the
+ * program's.
+ */
 bool pq_compile(struct pq_expr *expr, const struct pq_node *node, struct pq_fields *fields);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Which records a query looks at, and what it works with: the part of its description that all ways to run it share.
+ * Which records a query looks at, and what it works with: the part of its description that all
+ * ways to run it share.
  */
 #ifndef PERFLUA_QUERY_SCOPE_H
 #define PERFLUA_QUERY_SCOPE_H
@@ -11,7 +12,11 @@
 struct pq_scope {
 	struct pd_session *session;
 	struct pm_machine *machine; /* NULL: nothing in the query asks it (pq_asks_machine) */
-	bool *unread; /* NULL, or whether nothing was added to the machine yet: pq_run reads it, and clears this */
+	/*
+	 * NULL, or whether nothing was added to the machine yet: pq_run reads it, and clears
+	 * this
+	 */
+	bool *unread;
 	struct pd_types types;
 	const uint8_t *
 		events; /* [n_events + 1] by number, the last for records without an event; NULL: all.
@@ -20,14 +25,19 @@ struct pq_scope {
 	bool by_time; /* only records with a time from `from` on, and before `to` */
 	uint64_t from, to;
 	enum pd_order_kind order;
-	bool split; /* samples with counter values are looked at value by value: perfdata's counters.h */
+	/* samples with counter values are looked at value by value: perfdata's counters.h */
+	bool split;
 	const struct pq_node *filter; /* NULL: all records */
 	unsigned threads;	      /* at most; 1: only the caller's */
 	struct pb_progress progress;  /* asked in the caller's thread, but for rows.h */
-	uint64_t *late; /* NULL, or where to add up the records that came too late for their place in time */
+	/* NULL, or where to add up the records that came too late for their place in time */
+	uint64_t *late;
 };
 
-/* Is a record in the scope? All but the filter is looked at. `time_id` is the number of the name "time". */
+/*
+ * Is a record in the scope? All but the filter is looked at. `time_id` is the number of the
+ * name "time".
+ */
 bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsigned time_id);
 
 /*

@@ -1,5 +1,6 @@
 /*
- * A set of constants, to be asked whether it has a value: equal is what is one key of a Lua table.
+ * A set of constants, to be asked whether it has a value: equal is what is one key of a Lua
+ * table.
  */
 #ifndef PERFLUA_QUERY_SET_H
 #define PERFLUA_QUERY_SET_H

@@ -52,7 +52,10 @@ uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n)
 	return (uint32_t)pq_mix(first ^ secret->a, last ^ h);
 }
 
-/* Room for a text of a size; a large one has a block of its own, behind the one that is being filled. */
+/*
+ * Room for a text of a size; a large one has a block of its own, behind the one that is being
+ * filled.
+ */
 static struct pq_text *take(struct pq_texts *texts, uint32_t size)
 {
 	size_t align = _Alignof(struct pq_text);

@@ -1,7 +1,8 @@
 /*
  * Texts that are kept once each, so that equal ones are one pointer.
  *
- * What texts there are is the recording's choice, and so they are hashed with a secret of this table alone.
+ * What texts there are is the recording's choice, and so they are hashed with a secret of this
+ * table alone.
  */
 #ifndef PERFLUA_QUERY_STRINGS_H
 #define PERFLUA_QUERY_STRINGS_H
@@ -16,7 +17,8 @@
 
 struct pq_text {
 	struct pq_text *
-		moved; /* while its table is merged into another: the same text there, once known */
+		/* while its table is merged into another: the same text there, once known */
+		moved;
 	uint32_t size;
 	char bytes[]; /* [size] */
 };
@@ -51,7 +53,10 @@ static inline uint32_t pq_load4(const char *p)
 	return word;
 }
 
-/* Up to 16 bytes as two words, which overlap when there are fewer: with the size they are the text. */
+/*
+ * Up to 16 bytes as two words, which overlap when there are fewer: with the size they are the
+ * text.
+ */
 static inline void pq_ends(const char *p, size_t n, uint64_t *first, uint64_t *last)
 {
 	if (n >= 8) {
@@ -90,7 +95,10 @@ struct pq_texts {
 	size_t n, capacity;
 	struct pb_map map;	      /* of the list, by bytes */
 	struct pq_text_block *blocks; /* where texts lie */
-	/* by where a text lay when it was asked for: what it was then, which is compared with what it is */
+	/*
+	 * by where a text lay when it was asked for: what it was then, which is compared with
+	 * what it is
+	 */
 	struct pq_text_hint {
 		const char *p;
 		struct pq_text *text;

@@ -1,8 +1,8 @@
 /*
  * Values as queries handle them.
  *
- * They are what Lua would see: integers of 64 bits, of which the kind of what made them says how they are read, floats,
- * strings, booleans, events. What is absent is PQ_NIL.
+ * They are what Lua would see: integers of 64 bits, of which the kind of what made them says
+ * how they are read, floats, strings, booleans, events. What is absent is PQ_NIL.
  */
 #ifndef PERFLUA_QUERY_VALUE_H
 #define PERFLUA_QUERY_VALUE_H
@@ -16,13 +16,15 @@ enum pq_type {
 	PQ_FLOAT, /* .f */
 	PQ_TEXT,  /* .p: `size` bytes, of any kind; not NUL-terminated */
 	PQ_EVENT, /* .event */
-	PQ_CHAIN, /* .u: a call chain, by its number in the chains of a result (chains.h); of keys only */
+	/* .u: a call chain, by its number in the chains of a result (chains.h); of keys only */
+	PQ_CHAIN,
 	PQ_TYPES,
 };
 
 struct pq_value {
 	uint8_t type; /* enum pq_type */
-	uint16_t id; /* of PQ_TEXT, in a row (rows.h): a number that only this text has; 0: none */
+	/* of PQ_TEXT, in a row (rows.h): a number that only this text has; 0: none */
+	uint16_t id;
 	uint32_t size; /* of PQ_TEXT */
 	union {
 		int64_t i;
@@ -46,7 +48,9 @@ static inline uint64_t pq_bits(const struct pq_value *value)
 	return value->u;
 }
 
-/* What is known of a value before there is a record: as lua/perflua/filter/arith.lua has them. */
+/*
+ * What is known of a value before there is a record: as lua/perflua/filter/arith.lua has them.
+ */
 enum pq_kind {
 	PQ_K_ANY, /* only the record tells */
 	PQ_K_SIGNED,
@@ -69,12 +73,15 @@ static inline bool pq_is_unsigned(enum pq_kind kind)
 }
 
 /*
- * Equal as keys of a Lua table are: an integer and a float of its value are one key. Not for PQ_NIL and NaN, which are
- * no keys: both are absent.
+ * Equal as keys of a Lua table are: an integer and a float of its value are one key. Not for
+ * PQ_NIL and NaN, which are no keys: both are absent.
  */
 bool pq_same(const struct pq_value *a, const struct pq_value *b);
 
-/* The form of a value that only its equals have: floats that are integers become them, NaN becomes PQ_NIL. */
+/*
+ * The form of a value that only its equals have: floats that are integers become them, NaN
+ * becomes PQ_NIL.
+ */
 void pq_normalise(struct pq_value *value);
 
 #endif

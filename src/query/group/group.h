@@ -1,8 +1,9 @@
 /*
- * Groups of records by their keys, and what is measured of each: a hash table of keys, whose texts are numbers.
+ * Groups of records by their keys, and what is measured of each: a hash table of keys, whose
+ * texts are numbers.
  *
- * A table is of one thread. Tables of the same description add up (pq_groups_merge), in any order, but for `first` and
- * `last`: there the later one is merged into the earlier.
+ * A table is of one thread. Tables of the same description add up (pq_groups_merge), in any
+ * order, but for `first` and `last`: there the later one is merged into the earlier.
  */
 #ifndef PERFLUA_QUERY_GROUP_H
 #define PERFLUA_QUERY_GROUP_H
@@ -34,7 +35,8 @@ struct pq_measure {
 	enum pq_measure_kind kind;
 	const struct pq_node *value; /* NULL: of PQ_M_COUNT */
 	const struct pq_node *
-		weight; /* each record counts so often (AVG, QUANTILE, HIST, COUNT); NULL: once */
+		/* each record counts so often (AVG, QUANTILE, HIST, COUNT); NULL: once */
+		weight;
 	const uint8_t *events[2]; /* of PQ_M_RATIO, by number: [n_events] */
 	size_t n_events;
 };
@@ -44,13 +46,19 @@ struct pq_grouping {
 	size_t n_keys; /* 0: all records are one group, which is there without records, too */
 	const struct pq_measure *measures;
 	size_t n_measures;
-	/* records of which the first sum or average is of an integer above it are set aside; 0: none are */
+	/*
+	 * records of which the first sum or average is of an integer above it are set aside; 0:
+	 * none are
+	 */
 	uint64_t most;
 };
 
 struct pq_groups;
 
-/* NULL: no memory. The description must stay. It adds its fields to `fields`, which must outlive its use. */
+/*
+ * NULL: no memory. The description must stay. It adds its fields to `fields`, which must
+ * outlive its use.
+ */
 struct pq_groups *pq_groups_create(const struct pq_grouping *grouping,
 				   struct pq_fields *fields);
 void pq_groups_destroy(struct pq_groups *groups);
@@ -87,13 +95,19 @@ void pq_groups_seal(struct pq_groups *groups);
 /* The chains that keys of PQ_CHAIN are of; NULL: there are none. */
 struct pq_chains *pq_groups_chains(const struct pq_groups *groups);
 
-/* Key k of group g; of what is a float PQ_FLOAT, else floats that are integers are PQ_INT. Text is the groups'. */
+/*
+ * Key k of group g; of what is a float PQ_FLOAT, else floats that are integers are PQ_INT. Text
+ * is the groups'.
+ */
 void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq_value *out);
 
 /* What was measured, by kind; the pointers are the groups'. */
 struct pq_state {
 	struct pq_value
-		value; /* COUNT, SUM, SHARE: a number; MIN, MAX, FIRST, LAST: PQ_NIL if there was none */
+		/*
+		 * COUNT, SUM, SHARE: a number; MIN, MAX, FIRST, LAST: PQ_NIL if there was none
+		 */
+		value;
 	uint64_t n;   /* AVG: so many; RATIO: nothing */
 	int64_t high; /* AVG, of integers: the sum is high * 2^32 + value, 0 <= value < 2^32 */
 	struct pq_value other;		 /* RATIO: the sum of the second events */

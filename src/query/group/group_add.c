@@ -88,7 +88,10 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 	if (*word == bits && *tag == value->type)
 		return true;
 	*word = bits;
-	/* a byte that is stored makes the word that it is of slow to load, and most keys are of one type */
+	/*
+	 * a byte that is stored makes the word that it is of slow to load, and most keys are of
+	 * one type
+	 */
 	if (*tag != value->type)
 		*tag = value->type;
 	return *changed = true;
@@ -125,7 +128,10 @@ static size_t find_group(struct pq_groups *groups)
 	return groups->last;
 }
 
-/* Is a key sure to be what it was in the record before? Most are, and what most are read as needs no value made. */
+/*
+ * Is a key sure to be what it was in the record before? Most are, and what most are read as
+ * needs no value made.
+ */
 static inline bool is_same(const struct pq_fields *fields, const struct pq_group_key *key)
 {
 	const struct pq_load *load;
@@ -221,7 +227,10 @@ static inline bool is_too_large(const struct pq_groups *groups)
 	return is_value_too_large(groups);
 }
 
-/* Most records are of the group of the one before, and most measures need no call: then none is made. */
+/*
+ * Most records are of the group of the one before, and most measures need no call: then none is
+ * made.
+ */
 bool pq_groups_add(struct pq_groups *groups)
 {
 	const struct pq_fields *fields = groups->fields;

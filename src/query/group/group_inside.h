@@ -1,5 +1,6 @@
 /*
- * What the files of groups share: a table of keys, and how keys and measures are read from records.
+ * What the files of groups share: a table of keys, and how keys and measures are read from
+ * records.
  */
 #ifndef PERFLUA_QUERY_GROUP_INSIDE_H
 #define PERFLUA_QUERY_GROUP_INSIDE_H

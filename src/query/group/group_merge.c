@@ -43,7 +43,10 @@ static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t
 	return true;
 }
 
-/* A table of many groups does not fit the caches: what is fetched from memory is asked for before. */
+/*
+ * A table of many groups does not fit the caches: what is fetched from memory is asked for
+ * before.
+ */
 static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
 			 const uint32_t *chains, const struct pb_progress *progress)
 {

@@ -1,8 +1,8 @@
 /*
  * The hash table of groups: keys, as words of 64 bits, and behind each what is measured of it.
  *
- * A group is its number, from 0 on in the order in which they came, and lies at its number in one array: words of keys,
- * words of tags (a byte for each key, its enum pq_type), states.
+ * A group is its number, from 0 on in the order in which they came, and lies at its number in
+ * one array: words of keys, words of tags (a byte for each key, its enum pq_type), states.
  */
 #ifndef PERFLUA_QUERY_GROUP_TABLE_H
 #define PERFLUA_QUERY_GROUP_TABLE_H
@@ -67,7 +67,10 @@ static inline void pq_table_expect_group(const struct pq_table *table, uint32_t 
 		__builtin_prefetch(pq_table_group(table, slot->item - 1));
 }
 
-/* The group of these keys and tags, a new one with states of zeros if there was none; PQ_NO_GROUP: no memory. */
+/*
+ * The group of these keys and tags, a new one with states of zeros if there was none;
+ * PQ_NO_GROUP: no memory.
+ */
 size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash);
 
 #endif

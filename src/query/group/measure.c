@@ -35,7 +35,10 @@ const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure, en
 	return rows[measure->kind][!integers];
 }
 
-/* i < f, exactly: the bounds of integers are floats, and between them the next whole number is an integer. */
+/*
+ * i < f, exactly: the bounds of integers are floats, and between them the next whole number is
+ * an integer.
+ */
 static bool integer_less(int64_t i, double f)
 {
 	if (f >= 0x1p63)

@@ -1,6 +1,6 @@
 /*
- * What is measured of a group: a state of a few bytes for each measure, which begins as zeros. One row of functions for
- * each kind of measure and of what it is a measure of.
+ * What is measured of a group: a state of a few bytes for each measure, which begins as zeros.
+ * One row of functions for each kind of measure and of what it is a measure of.
  */
 #ifndef PERFLUA_QUERY_MEASURE_H
 #define PERFLUA_QUERY_MEASURE_H
@@ -38,7 +38,9 @@ struct pq_measured {
 
 struct pq_measure_ops {
 	size_t size; /* of a state; a multiple of 8 */
-	/* Takes in a value (of a count: any) `weight` times, at least once. False: no memory. */
+	/*
+	 * Takes in a value (of a count: any) `weight` times, at least once. False: no memory.
+	 */
 	bool (*step)(const struct pq_measured *m, void *state, const struct pq_value *value,
 		     uint64_t weight);
 	/* Takes in a later state of another table, and may leave it empty. False: no memory. */

@@ -85,7 +85,10 @@ static enum pq_wrong integer_wrong(const void *state)
 	return wrong(avg->n, pq_wide_shift_right(avg->sum, LOW_BITS));
 }
 
-/* Of whatever comes: from the first float on the sum is in two parts, of which the lower has all floats. */
+/*
+ * Of whatever comes: from the first float on the sum is in two parts, of which the lower has
+ * all floats.
+ */
 struct any_average {
 	struct average integers; /* the sum: in units of 2^32 once there was a float */
 	double low;

@@ -86,7 +86,10 @@ static void hist_get(const struct pq_measured *m, const void *state, struct pq_s
 	out->sketch = state;
 }
 
-/* The sketch is the first, or all, of a state. With a weight, more may be counted than an integer says. */
+/*
+ * The sketch is the first, or all, of a state. With a weight, more may be counted than an
+ * integer says.
+ */
 static enum pq_wrong wrong(const void *state)
 {
 	const struct pq_sketch *sketch = state;

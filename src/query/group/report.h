@@ -35,10 +35,12 @@ struct pq_report_asked {
 };
 
 struct pq_report_row {
-	size_t group; /* whose keys the row has, but for those of binary, function and cpumode */
+	/* whose keys the row has, but for those of binary, function and cpumode */
+	size_t group;
 	const char *dso; /* NULL: not asked for */
 	struct pd_text
-		symbol; /* p is NULL: not asked for, or not known: then it is `address` in the binary */
+		/* p is NULL: not asked for, or not known: then it is `address` in the binary */
+		symbol;
 	uint64_t address;
 	bool placed;	   /* false: the samples have no address */
 	uint8_t mode;	   /* enum pd_cpumode */

@@ -12,7 +12,10 @@
 /* What is shown of a frame: no two are the same. */
 struct pq_report_part {
 	const char *
-		symbol; /* NULL: not asked for, or not known; else the same text is at the same address */
+		/*
+		 * NULL: not asked for, or not known; else the same text is at the same address
+		 */
+		symbol;
 	uint64_t address;
 	uint32_t dso; /* the number of a name; PM_NO_NAME: not asked for */
 	uint8_t mode;

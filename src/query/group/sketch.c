@@ -85,7 +85,10 @@ static int32_t signed_bucket(int64_t x)
 	return x >= 0 ? bucket_of((uint64_t)x) : -bucket_of(0 - (uint64_t)x);
 }
 
-/* A double's exponent and the first six bits of its fraction; +1 keeps zero apart from the smallest. */
+/*
+ * A double's exponent and the first six bits of its fraction; +1 keeps zero apart from the
+ * smallest.
+ */
 static int32_t float_bucket(double x)
 {
 	double magnitude = fabs(x);

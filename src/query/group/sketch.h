@@ -25,7 +25,10 @@ bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count);
 bool pq_sketch_merge(struct pq_sketch *sketch, const struct pq_sketch *from);
 void pq_sketch_deinit(struct pq_sketch *sketch);
 
-/* The bucket of a number for quantiles, by the kind of what it is a value of; false: it is in none. */
+/*
+ * The bucket of a number for quantiles, by the kind of what it is a value of; false: it is in
+ * none.
+ */
 bool pq_quantile_bucket(const struct pq_value *value, enum pq_kind kind, int32_t *bucket);
 
 /* And for histograms, in powers of two. */

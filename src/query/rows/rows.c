@@ -197,7 +197,10 @@ uint64_t pq_rows_late(const struct pq_rows *rows)
 	return rows->walk.late;
 }
 
-/* A pair's row, if the record that was entered makes one. False: no memory, also for a value before. */
+/*
+ * A pair's row, if the record that was entered makes one. False: no memory, also for a value
+ * before.
+ */
 static bool add_pair(struct pq_rows *rows, struct batch *b)
 {
 	struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts, &rows->known,
@@ -209,7 +212,10 @@ static bool add_pair(struct pq_rows *rows, struct batch *b)
 	return true;
 }
 
-/* The values of the record that was entered. False: no memory, also for a value or the filter before. */
+/*
+ * The values of the record that was entered. False: no memory, also for a value or the filter
+ * before.
+ */
 static bool add_row(struct pq_rows *rows, struct batch *b)
 {
 	struct pq_value *row = &b->values[b->n_rows * rows->n];
@@ -309,7 +315,10 @@ static void *make(void *arg, size_t number)
 	return b;
 }
 
-/* Why no thread makes rows; NULL: one does. What adds to the description of a recording is left to the caller's. */
+/*
+ * Why no thread makes rows; NULL: one does. What adds to the description of a recording is left
+ * to the caller's.
+ */
 static const char *why_alone(const struct pq_scope *scope)
 {
 	const struct pd_session *session = scope->session;
@@ -334,7 +343,10 @@ unsigned pq_rows_threads(const struct pq_scope *scope, const char **why)
 	return 2;
 }
 
-/* Is a thread worth it, and can there be one? What makes an index is left to the caller's thread. */
+/*
+ * Is a thread worth it, and can there be one? What makes an index is left to the caller's
+ * thread.
+ */
 static bool wants_thread(const struct pq_rows *rows)
 {
 	const struct pq_scope *scope = rows->scope;

@@ -1,6 +1,7 @@
 /*
- * Values of fields, record after record: what a loop over selected fields reads. Rows are made in batches, where it is
- * worth it by a thread of their own while the caller looks at the batch before.
+ * Values of fields, record after record: what a loop over selected fields reads. Rows are made
+ * in batches, where it is worth it by a thread of their own while the caller looks at the batch
+ * before.
  *
  *	struct pq_rows *rows = pq_rows_open(&scope, nodes, n, &err);
  *
@@ -26,21 +27,27 @@ struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node 
 void pq_rows_close(struct pq_rows *rows);
 
 /*
- * How records are paired: places among the nodes of conditions, the time, the fields of keys. Who opens and closes does
- * first the latter.
+ * How records are paired: places among the nodes of conditions, the time, the fields of keys.
+ * Who opens and closes does first the latter.
  */
 struct pq_pairing {
 	uint32_t opens, closes, time;
-	bool pairs_lost; /* may records that tell of lost ones open or close, too? Else they are not asked */
+	/* may records that tell of lost ones open or close, too? Else they are not asked */
+	bool pairs_lost;
 	size_t n_keys, n_values;
 	const struct pq_pair_key {
 		uint32_t of_open, of_close;
-		bool loses; /* only spans with what of_open is in the record that tells of lost ones, if it is there */
+		/*
+		 * only spans with what of_open is in the record that tells of lost ones, if it
+		 * is there
+		 */
+		bool loses;
 	} * keys;
 	const struct pq_pair_value {
 		uint32_t place;
-		bool of_open; /* of the record that opened the span; else of the one that closes it */
-	} * values;	      /* of a row */
+		/* of the record that opened the span; else of the one that closes it */
+		bool of_open;
+	} * values; /* of a row */
 };
 
 struct pq_pair_counts {
@@ -65,12 +72,15 @@ struct pq_batch {
 	double part; /* of the session that was read for the rows up to here: pd_session_part */
 };
 
-/* 1: the next batch, which has rows, and is valid until the call after this; 0: there is none; -1: see err. */
+/*
+ * 1: the next batch, which has rows, and is valid until the call after this; 0: there is none;
+ * -1: see err.
+ */
 int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err);
 
 /*
- * How many threads a loop would have at work while it goes on, the caller's too, and what they do, or why there is but
- * one: a few words for explain(); NULL: that is what was asked for.
+ * How many threads a loop would have at work while it goes on, the caller's too, and what they
+ * do, or why there is but one: a few words for explain(); NULL: that is what was asked for.
  */
 unsigned pq_rows_threads(const struct pq_scope *scope, const char **why);
 

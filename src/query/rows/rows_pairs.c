@@ -152,7 +152,9 @@ static bool read_key(struct pq_pairs *pairs, bool of_open, uint32_t *hash)
 	return true;
 }
 
-/* A span of the key that was read, without what is kept of the record; UINT32_MAX: no memory. */
+/*
+ * A span of the key that was read, without what is kept of the record; UINT32_MAX: no memory.
+ */
 static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_row *row)
 {
 	struct pq_value *values;
@@ -253,7 +255,10 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 	return true;
 }
 
-/* Does the record that tells of lost ones say which spans are meant? Reads what these have in their keys. */
+/*
+ * Does the record that tells of lost ones say which spans are meant? Reads what these have in
+ * their keys.
+ */
 static bool read_lost(struct pq_pairs *pairs)
 {
 	const struct pq_pairing *how = pairs->how;
@@ -288,7 +293,10 @@ static void drop(struct pq_pairs *pairs)
 		pq_spans_clear(spans);
 		return;
 	}
-	/* some slots move up when one is freed, from the last ones to the first, too: these come again */
+	/*
+	 * some slots move up when one is freed, from the last ones to the first, too: these
+	 * come again
+	 */
 	for (size_t at = 0; at < 2 * spans->map.n_slots && pq_spans_n_open(spans);) {
 		struct pb_slot *slot = &spans->map.slots[at & (spans->map.n_slots - 1)];
 

@@ -1,6 +1,7 @@
 /*
- * Rows of pairs: for each record that closes a span a row with values of it, and of the record that opened the span,
- * which is the last one with the same key. Records are met in the order of time. Only open spans are held.
+ * Rows of pairs: for each record that closes a span a row with values of it, and of the record
+ * that opened the span, which is the last one with the same key. Records are met in the order
+ * of time. Only open spans are held.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
@@ -11,7 +12,10 @@
 
 struct pq_pairs;
 
-/* Values of the record that was entered: fields by their numbers, or what else is in their place. */
+/*
+ * Values of the record that was entered: fields by their numbers, or what else is in their
+ * place.
+ */
 struct pq_columns {
 	struct pq_fields *fields;
 	const struct pq_node *const *nodes;

@@ -1,5 +1,6 @@
 /*
- * Rows whose values are plain loads, as most are: what is known of a layout's fields, as short as can be.
+ * Rows whose values are plain loads, as most are: what is known of a layout's fields, as short
+ * as can be.
  */
 #ifndef PERFLUA_QUERY_ROWS_PLAIN_H
 #define PERFLUA_QUERY_ROWS_PLAIN_H
@@ -9,12 +10,14 @@
 /* Of the records of one layout and event. */
 struct pq_plain_row {
 	const struct pq_bound *bound; /* NULL: of none */
-	uint32_t end; /* the bytes that a record needs for all of them; UINT32_MAX: some are no plain loads */
+	/* the bytes that a record needs for all of them; UINT32_MAX: some are no plain loads */
+	uint32_t end;
 	uint16_t raw_at;    /* some are arguments, in raw data whose size is there; else 0 */
 	uint32_t raw_least; /* the size needed for all of them */
 	struct pq_plain_load {
 		int64_t constant;
-		uint8_t type; /* PQ_INT; PQ_NIL: the records do not have it, which is a constant, too */
+		/* PQ_INT; PQ_NIL: the records do not have it, which is a constant, too */
+		uint8_t type;
 		uint16_t at;
 		uint8_t narrow;
 		bool wide, is_constant, is_signed; /* as of pq_load */
@@ -32,11 +35,17 @@ struct pq_plain_rows {
 bool pq_plain_rows_init(struct pq_plain_rows *plain, size_t n);
 void pq_plain_rows_deinit(struct pq_plain_rows *plain);
 
-/* Finds out what is known of the records of a layout: fields by their numbers, UINT32_MAX for what is no field. */
+/*
+ * Finds out what is known of the records of a layout: fields by their numbers, UINT32_MAX for
+ * what is no field.
+ */
 void pq_plain_row_bind(struct pq_plain_row *row, const struct pq_bound *bound,
 		       const uint32_t *numbers, size_t n);
 
-/* The values of the record that was entered; false: they are not all plain loads, and none was made. */
+/*
+ * The values of the record that was entered; false: they are not all plain loads, and none was
+ * made.
+ */
 static inline bool pq_plain_row(struct pq_plain_rows *plain, const struct pq_fields *fields,
 				const uint32_t *numbers, size_t n, struct pq_value *values)
 {

@@ -122,7 +122,10 @@ static bool find(struct pq_known_texts *texts, const struct pq_value *value, uns
 	return true;
 }
 
-/* Finds a short text among those that are kept, or keeps it; value->id: its number. False: no memory. */
+/*
+ * Finds a short text among those that are kept, or keeps it; value->id: its number. False: no
+ * memory.
+ */
 static bool keep(struct pq_known_texts *texts, struct pq_value *value)
 {
 	struct pq_known *known = texts->known;

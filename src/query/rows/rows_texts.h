@@ -1,6 +1,6 @@
 /*
- * Texts of rows. Short ones that may come again are kept as long as the rows, once each, and have a number; others
- * are copied into their batch.
+ * Texts of rows. Short ones that may come again are kept as long as the rows, once each, and
+ * have a number; others are copied into their batch.
  */
 #ifndef PERFLUA_QUERY_ROWS_TEXTS_H
 #define PERFLUA_QUERY_ROWS_TEXTS_H

@@ -1,6 +1,7 @@
 /*
- * Spans that are open, by their keys: an array of values, in which each has its key's and those that are kept of the
- * record that opened it, found by slots with open addressing. Closed ones make room for others.
+ * Spans that are open, by their keys: an array of values, in which each has its key's and those
+ * that are kept of the record that opened it, found by slots with open addressing. Closed ones
+ * make room for others.
  */
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
@@ -29,17 +30,26 @@ static inline struct pq_value *pq_spans_at(const struct pq_spans *spans, uint32_
 	return &spans->values[span * spans->stride];
 }
 
-/* Makes values absent. Those of a span own their texts, but for those that have a number: these stay. */
+/*
+ * Makes values absent. Those of a span own their texts, but for those that have a number: these
+ * stay.
+ */
 void pq_span_forget(struct pq_value *values, size_t n);
 
 /* Of a key without PQ_NIL whose values have one form (pq_normalise). */
 uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key);
 
-/* The slot of the key's span, or the free one where it would be: until a span is opened or closed. */
+/*
+ * The slot of the key's span, or the free one where it would be: until a span is opened or
+ * closed.
+ */
 struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_value *key,
 			      uint32_t hash);
 
-/* Opens a span of a key that has none; all its values are absent yet, the key's, too. UINT32_MAX: no memory. */
+/*
+ * Opens a span of a key that has none; all its values are absent yet, the key's, too.
+ * UINT32_MAX: no memory.
+ */
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash);
 
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot);

@@ -15,7 +15,10 @@ static int hex(char c)
 	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* camlModule__name_123: "__" is a dot, $xx another character. See tools/perf/util/demangle-ocaml.c. */
+/*
+ * camlModule__name_123: "__" is a dot, $xx another character. See
+ * tools/perf/util/demangle-ocaml.c.
+ */
 static char *demangle_ocaml(const char *name, size_t *length)
 {
 	char *result, *to;
@@ -72,7 +75,9 @@ static void collect(const char *piece, size_t n, void *arg)
 	output->n += n;
 }
 
-/* Those of the older kind are names of C++ too, which end with a hash: "17h", 16 digits, "E". */
+/*
+ * Those of the older kind are names of C++ too, which end with a hash: "17h", 16 digits, "E".
+ */
 static bool may_be_rust(const char *name)
 {
 	return name[1] == 'R' || strstr(name, "17h");

@@ -1,5 +1,6 @@
 /*
- * ELF files, as far as their symbols go: through libelf. Files are hostile too; one that cannot be read is said so.
+ * ELF files, as far as their symbols go: through libelf. Files are hostile too; one that cannot
+ * be read is said so.
  */
 #ifndef PERFLUA_SYMBOLS_ELF_H
 #define PERFLUA_SYMBOLS_ELF_H
@@ -21,11 +22,14 @@ struct ps_elf {
 };
 
 /*
- * Opens a file as ps_file_open does, with the same `root`. False: *reason says why ("No such file or directory", "not
- * an ELF file" …): a constant string.
+ * Opens a file as ps_file_open does, with the same `root`. False: *reason says why ("No such
+ * file or directory", "not an ELF file" …): a constant string.
  */
 bool ps_elf_open(struct ps_elf *elf, const char *root, const char *path, const char **reason);
-/* What its section .gnu_debugdata holds, an ELF file of its own; false: it has none that can be read. */
+/*
+ * What its section .gnu_debugdata holds, an ELF file of its own; false: it has none that can be
+ * read.
+ */
 bool ps_elf_open_debugdata(struct ps_elf *inner, struct ps_elf *elf);
 void ps_elf_close(struct ps_elf *elf);
 
@@ -34,9 +38,10 @@ bool ps_elf_debuglink(struct ps_elf *elf, char *path, size_t size);
 
 /* How addresses of symbols become those of the table. */
 enum ps_addresses {
-	PS_FILE_OFFSETS,   /* of programs and libraries: by the segments of what was mapped */
-	PS_MODULE_OFFSETS, /* of modules: from the start of their code, as they lie once loaded */
-	PS_VIRTUAL,	   /* as they stand in the file: vmlinux */
+	PS_FILE_OFFSETS, /* of programs and libraries: by the segments of what was mapped */
+	/* of modules: from the start of their code, as they lie once loaded */
+	PS_MODULE_OFFSETS,
+	PS_VIRTUAL, /* as they stand in the file: vmlinux */
 };
 
 /* Where symbols of an ELF file go. */
@@ -50,10 +55,10 @@ struct ps_target {
 };
 
 /*
- * Adds the symbols of functions and data that perf takes to target->table. `syms` has the symbol
- * table, `runtime` is the file that was mapped; they may be the same. For PS_FILE_OFFSETS
- * `runtime` gives the segments and the entries of its .plt (name@plt); if it is a debug file, the
- * segments are the target's. Returns false without memory.
+ * Adds the symbols of functions and data that perf takes to target->table. `syms` has the
+ * symbol table, `runtime` is the file that was mapped; they may be the same. For
+ * PS_FILE_OFFSETS `runtime` gives the segments and the entries of its .plt (name@plt); if it is
+ * a debug file, the segments are the target's. Returns false without memory.
  */
 bool ps_elf_add_symbols(const struct ps_target *target, struct ps_elf *syms,
 			struct ps_elf *runtime);
@@ -61,7 +66,10 @@ bool ps_elf_add_symbols(const struct ps_target *target, struct ps_elf *syms,
 /* The address of a symbol of that name, in the file; false: it has none. */
 bool ps_elf_symbol_address(struct ps_elf *elf, const char *name, uint64_t *address);
 
-/* Turns an offset in the file that was mapped into the address that its headers give it; false: no segment holds it. */
+/*
+ * Turns an offset in the file that was mapped into the address that its headers give it; false:
+ * no segment holds it.
+ */
 bool ps_elf_address(struct ps_elf *elf, uint64_t offset, uint64_t *address);
 
 #endif

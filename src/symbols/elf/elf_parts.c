@@ -12,8 +12,8 @@ static uint64_t align(uint64_t value, uint64_t to)
 }
 
 /*
- * The kernel puts a module's sections with code one behind another, but for those that it frees after its start. See
- * layout_sections, kernel/module/main.c.
+ * The kernel puts a module's sections with code one behind another, but for those that it frees
+ * after its start. See layout_sections, kernel/module/main.c.
  */
 static void place(struct ps_section *section, const GElf_Shdr *header, const char *name,
 		  uint64_t *end)

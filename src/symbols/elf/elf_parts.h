@@ -46,7 +46,10 @@ bool ps_segments_address(const struct ps_segment *segments, size_t n, uint64_t o
 /* Returns whether `elf` has sections with code, but not their bytes: it is a debug file. */
 bool ps_elf_lacks_code(Elf *elf);
 
-/* The header of a section, of type SHT_NULL if it cannot be read; and its name, "" if it has none. */
+/*
+ * The header of a section, of type SHT_NULL if it cannot be read; and its name, "" if it has
+ * none.
+ */
 const char *ps_elf_header(Elf *elf, Elf_Scn *section, GElf_Shdr *header);
 
 /* The first section of that type, and of that name unless it is NULL; NULL: there is none. */
@@ -55,7 +58,10 @@ Elf_Scn *ps_elf_section(Elf *elf, uint32_t type, const char *name, GElf_Shdr *he
 /* What a section holds, whole; NULL: nothing that can be read. */
 const Elf_Data *ps_elf_data(Elf_Scn *section);
 
-/* A string of a table that holds `strings`, and its length; NULL: not a whole one, or too long to be a name. */
+/*
+ * A string of a table that holds `strings`, and its length; NULL: not a whole one, or too long
+ * to be a name.
+ */
 const char *ps_elf_string(const Elf_Data *strings, size_t at, size_t *length);
 
 #endif

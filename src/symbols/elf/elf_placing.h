@@ -20,12 +20,12 @@ struct ps_mapping {
 };
 
 /*
- * Finds the segments of `elf`, a debug file, that one of `n_mappings` recorded mappings fits, and
- * stores them with their offsets in the mapped file in *segments, which the caller frees, and their
- * number in *n_segments. A segment is left out where no mapping fits it, or two at different
- * offsets, or where the mapping fits another segment, too. So are writable ones: nothing says how
- * much of them is in the file. `arch` is the architecture of the machine; NULL: not known. Returns
- * false without memory.
+ * Finds the segments of `elf`, a debug file, that one of `n_mappings` recorded mappings fits,
+ * and stores them with their offsets in the mapped file in *segments, which the caller frees,
+ * and their number in *n_segments. A segment is left out where no mapping fits it, or two at
+ * different offsets, or where the mapping fits another segment, too. So are writable ones:
+ * nothing says how much of them is in the file. `arch` is the architecture of the machine;
+ * NULL: not known. Returns false without memory.
  */
 bool ps_place_segments(Elf *elf, const struct ps_mapping *mappings, size_t n_mappings,
 		       const char *arch, struct ps_segment **segments, size_t *n_segments);

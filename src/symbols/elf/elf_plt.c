@@ -28,7 +28,10 @@ struct entries {
 	bool is_first; /* .plt, which begins with code for all of them */
 };
 
-/* The word that an entry at bytes[at] takes its address from, and how long the entry is; false: this is none. */
+/*
+ * The word that an entry at bytes[at] takes its address from, and how long the entry is; false:
+ * this is none.
+ */
 typedef bool decode_fn(const struct plt *plt, const struct entries *in, size_t at, size_t *size,
 		       uint64_t *slot);
 

@@ -1,5 +1,6 @@
 /*
- * The words of a file that the dynamic linker fills with addresses of functions, as its relocations name them.
+ * The words of a file that the dynamic linker fills with addresses of functions, as its
+ * relocations name them.
  */
 #ifndef PERFLUA_SYMBOLS_ELF_SLOTS_H
 #define PERFLUA_SYMBOLS_ELF_SLOTS_H
@@ -11,7 +12,8 @@
 
 struct ps_slot {
 	uint64_t address;
-	uint64_t target; /* without a name: the address of what chooses the function; 0: not known */
+	/* without a name: the address of what chooses the function; 0: not known */
+	uint64_t target;
 	const char *name; /* of the file, while it is open; NULL: none */
 };
 

@@ -45,7 +45,10 @@ static bool is_telling(const struct ps_section *section, const char *name)
 	return (section->named_text || section->named_data) && strncmp(name, ".L", 2) != 0;
 }
 
-/* ABI v1 of PowerPC: the symbol of a function is that of its descriptor, which begins with its address. */
+/*
+ * ABI v1 of PowerPC: the symbol of a function is that of its descriptor, which begins with its
+ * address.
+ */
 static bool follow_descriptor(const struct filler *filler, GElf_Sym *symbol)
 {
 	uint64_t at = symbol->st_value - filler->opd_address, word;
@@ -215,7 +218,10 @@ static void find_descriptors(struct filler *filler, struct ps_elf *runtime)
 			  (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* See dso__load_sym, tools/perf/util/symbol-elf.c: both tables, and what the first has is in order before. */
+/*
+ * See dso__load_sym, tools/perf/util/symbol-elf.c: both tables, and what the first has is in
+ * order before.
+ */
 static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runtime)
 {
 	Elf *second = syms->dynsym ? syms->elf : runtime->elf;

@@ -111,8 +111,8 @@ static int find(const char *root, const char *path, struct stat *status, const c
 }
 
 /*
- * Opens the file that find() found, and closes `found`. Where /proc is not mounted the path is opened
- * once more, and must lead to the same file.
+ * Opens the file that find() found, and closes `found`. Where /proc is not mounted the path is
+ * opened once more, and must lead to the same file.
  */
 static int open_found(int found, const char *root, const char *path, struct stat *status,
 		      const char **reason)

@@ -1,8 +1,8 @@
 /*
  * What lets a signal end the loading of symbols and lines, which may take seconds for one file.
  *
- * Loading goes on for a moment after the signal, so that a result which lacks but the names of a few
- * small files is not lost.
+ * Loading goes on for a moment after the signal, so that a result which lacks but the names of
+ * a few small files is not lost.
  */
 #ifndef PERFLUA_SYMBOLS_INTERRUPT_H
 #define PERFLUA_SYMBOLS_INTERRUPT_H
@@ -13,15 +13,17 @@
 #include <stdint.h>
 
 struct ps_interrupt {
-	const volatile sig_atomic_t *flag; /* set by a signal handler; NULL: nobody interrupts */
+	/* set by a signal handler; NULL: nobody interrupts */
+	const volatile sig_atomic_t *flag;
 	atomic_uint_least64_t
-		until;	 /* ns: loading may go on till then; 0: no signal was met yet */
-	atomic_bool cut; /* something was not loaded: its names are unknown for no other reason */
+		until; /* ns: loading may go on till then; 0: no signal was met yet */
+	/* something was not loaded: its names are unknown for no other reason */
+	atomic_bool cut;
 };
 
 /*
- * Returns true if loading must end, and notes that in `interrupt->cut`, which the caller that reports
- * it clears. `interrupt` may be NULL. Any number of threads may ask.
+ * Returns true if loading must end, and notes that in `interrupt->cut`, which the caller that
+ * reports it clears. `interrupt` may be NULL. Any number of threads may ask.
  */
 bool ps_interrupted(struct ps_interrupt *interrupt);
 

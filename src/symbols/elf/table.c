@@ -30,7 +30,10 @@ bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64
 #define DIGIT_BITS 11
 #define DIGITS	   (1u << DIGIT_BITS)
 
-/* One round of a radix sort: by one digit of the addresses, of equal ones the first stays first. */
+/*
+ * One round of a radix sort: by one digit of the addresses, of equal ones the first stays
+ * first.
+ */
 static void sort_by_digit(struct ps_symbol *to, const struct ps_symbol *from, size_t n,
 			  uint64_t base, unsigned shift)
 {
@@ -119,7 +122,10 @@ static bool begins(const struct ps_symbol *symbol, const char *with)
 	return strncmp(symbol->name, with, strlen(with)) == 0;
 }
 
-/* Of two at one address: is the later one kept? See choose_best_symbol, tools/perf/util/symbol.c. */
+/*
+ * Of two at one address: is the later one kept? See choose_best_symbol,
+ * tools/perf/util/symbol.c.
+ */
 static bool is_better(const struct ps_symbol *later, const struct ps_symbol *sooner)
 {
 	bool empty = sooner->end == sooner->start;
@@ -160,8 +166,8 @@ static void keep_one(struct ps_table *table, enum ps_of of)
 }
 
 /*
- * Symbols may lie within others, and overlap. What began last is meant, and where it ends what it lies in, so a stack
- * holds what has begun.
+ * Symbols may lie within others, and overlap. What began last is meant, and where it ends what
+ * it lies in, so a stack holds what has begun.
  */
 static void lay_spans(struct ps_table *table, uint32_t *stack)
 {
@@ -211,7 +217,10 @@ static bool make_spans(struct ps_table *table)
 	return true;
 }
 
-/* About one span for each bucket, if they are spread evenly; where they are not, a bucket is searched. */
+/*
+ * About one span for each bucket, if they are spread evenly; where they are not, a bucket is
+ * searched.
+ */
 static bool make_buckets(struct ps_table *table)
 {
 	uint64_t low = table->starts[0], range = table->starts[table->n_spans - 1] - low;
@@ -282,7 +291,10 @@ const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t add
 	bucket = (address - table->starts[0]) >> table->shift;
 	if (bucket >= table->n_buckets)
 		bucket = table->n_buckets - 1;
-	/* the last one that begins at the address or before it: maybe the last of an earlier bucket */
+	/*
+	 * the last one that begins at the address or before it: maybe the last of an earlier
+	 * bucket
+	 */
 	low = table->buckets[bucket];
 	high = table->buckets[bucket + 1];
 	while (low < high) {

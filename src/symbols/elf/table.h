@@ -1,8 +1,9 @@
 /*
  * Symbols in the order of their addresses.
  *
- * Filled by ps_table_add in any order, then put in order by ps_table_finish, before anything is looked up. More may
- * be added afterwards, and have to be finished in turn. Names stay where they are.
+ * Filled by ps_table_add in any order, then put in order by ps_table_finish, before anything is
+ * looked up. More may be added afterwards, and have to be finished in turn. Names stay where
+ * they are.
  */
 #ifndef PERFLUA_SYMBOLS_TABLE_H
 #define PERFLUA_SYMBOLS_TABLE_H
@@ -27,7 +28,8 @@ struct ps_symbol {
 	uint32_t length;     /* of the name */
 	uint8_t binding;
 	bool function; /* else data */
-	bool label; /* its file does not say what it is: anything else at its address is preferred */
+	/* its file does not say what it is: anything else at its address is preferred */
+	bool label;
 };
 
 struct ps_table {
@@ -36,8 +38,8 @@ struct ps_table {
 	size_t finished; /* so many there were then */
 	struct pb_arena names;
 	/*
-	 * From starts[i] on the symbol owners[i] is meant, to its end or starts[i + 1]: of nested ones the inner. NULL:
-	 * as none is nested, it is symbols[i].
+	 * From starts[i] on the symbol owners[i] is meant, to its end or starts[i + 1]: of
+	 * nested ones the inner. NULL: as none is nested, it is symbols[i].
 	 */
 	uint64_t *starts;
 	uint32_t *owners;
@@ -50,21 +52,26 @@ struct ps_table {
 };
 
 /*
- * Adds a symbol of `size` bytes from `start` on, 0: up to the next one (`end` is not looked at); `length` bytes of
- * `name` are copied. False: no memory, or the loading was interrupted.
+ * Adds a symbol of `size` bytes from `start` on, 0: up to the next one (`end` is not looked
+ * at); `length` bytes of `name` are copied. False: no memory, or the loading was interrupted.
  */
 bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64_t size);
 
 /* What the symbols are of: which of several at one address is kept. */
 enum ps_of {
-	PS_FILE,   /* the best one, as perf chooses */
-	PS_SYSTEM, /* likewise; names may end with a module's in brackets, and what is between modules is of none */
+	PS_FILE, /* the best one, as perf chooses */
+	/*
+	 * likewise; names may end with a module's in brackets, and what is between modules is
+	 * of none
+	 */
+	PS_SYSTEM,
 	PS_NEWEST, /* the one that was added last */
 };
 
 /*
- * Puts the symbols in order; of those at one address one is kept, and those without a size get one. See
- * symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. False: no memory, the table is empty.
+ * Puts the symbols in order; of those at one address one is kept, and those without a size get
+ * one. See symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. False: no
+ * memory, the table is empty.
  */
 bool ps_table_finish(struct ps_table *table, enum ps_of of);
 

@@ -15,11 +15,15 @@ struct ps_line_text {
 };
 
 /*
- * Reads a file that perflua or its user chose. Returns its bytes, to be freed; or NULL, and *reason says why.
+ * Reads a file that perflua or its user chose. Returns its bytes, to be freed; or NULL, and
+ * *reason says why.
  */
 char *ps_text_read(const char *path, size_t *size, const char **reason);
 
-/* Reads a file that was opened, and closes it. A descriptor of -1 gives NULL and leaves *reason. */
+/*
+ * Reads a file that was opened, and closes it. A descriptor of -1 gives NULL and leaves
+ * *reason.
+ */
 char *ps_text_take(int fd, const struct stat *status, size_t *size, const char **reason);
 
 /* The next line of a text; false: there is none. */

@@ -13,8 +13,8 @@
 #include <zstd.h>
 
 /*
- * So much may come of n bytes: ELF files become a tenth by the best of compressors, while a few bytes can also stand
- * for zeros without end.
+ * So much may come of n bytes: ELF files become a tenth by the best of compressors, while a few
+ * bytes can also stand for zeros without end.
  */
 #define ROOM(n)	   ((UINT64_C(64) << 20) + 32 * (uint64_t)(n))
 #define XZ_MEMORY  (UINT64_C(256) << 20)

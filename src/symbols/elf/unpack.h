@@ -7,8 +7,9 @@
 #include <stddef.h>
 
 /*
- * Unpacks what a file descriptor has from its start on, by gzip, xz or Zstandard, to a file without a name: its
- * descriptor, to be closed. -1: it is none of these, is damaged, or holds far more than such files do.
+ * Unpacks what a file descriptor has from its start on, by gzip, xz or Zstandard, to a file
+ * without a name: its descriptor, to be closed. -1: it is none of these, is damaged, or holds
+ * far more than such files do.
  */
 int ps_unpack(int fd);
 

@@ -69,7 +69,10 @@ static bool is_span(uint64_t start, uint64_t size)
 	return size && start + size > start;
 }
 
-/* pid, tid, vma, address, size, number; then the name, and the code. False: there is no more to read. */
+/*
+ * pid, tid, vma, address, size, number; then the name, and the code. False: there is no more to
+ * read.
+ */
 static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 {
 	unsigned char body[LOAD_BODY];

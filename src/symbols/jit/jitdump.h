@@ -1,6 +1,6 @@
 /*
- * The files jit-PID.dump in which programs that make code at run time say what they made, and when. See
- * tools/perf/Documentation/jitdump-specification.txt.
+ * The files jit-PID.dump in which programs that make code at run time say what they made, and
+ * when. See tools/perf/Documentation/jitdump-specification.txt.
  */
 #ifndef PERFLUA_SYMBOLS_JITDUMP_H
 #define PERFLUA_SYMBOLS_JITDUMP_H

@@ -115,7 +115,10 @@ static void address_place(struct ps_lines *lines, struct ps_unit *unit, uint64_t
 	place(lines, line, dwarf_linesrc(at, NULL, NULL), (uint32_t)n);
 }
 
-/* The first of `found` is where the address is; then where each was called that the one before was inlined into. */
+/*
+ * The first of `found` is where the address is; then where each was called that the one before
+ * was inlined into.
+ */
 static size_t functions_at(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
 			   struct ps_line found[MAX_INLINED])
 {
@@ -189,7 +192,10 @@ static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso
 	return answer;
 }
 
-/* Gives the binary new lines instead of `before`, unless it has others; returns what it has then. */
+/*
+ * Gives the binary new lines instead of `before`, unless it has others; returns what it has
+ * then.
+ */
 static struct ps_lines *renew_lines(struct ps_dso *dso, struct ps_lines *before)
 {
 	struct ps_lines *lines = calloc(1, sizeof(*lines)), *there = before;

@@ -1,6 +1,6 @@
 /*
- * Source lines of addresses, and the functions that were inlined there: DWARF, through libdw. Read when it is
- * asked for; what was asked once is kept.
+ * Source lines of addresses, and the functions that were inlined there: DWARF, through libdw.
+ * Read when it is asked for; what was asked once is kept.
  */
 #ifndef PERFLUA_SYMBOLS_LINES_H
 #define PERFLUA_SYMBOLS_LINES_H
@@ -12,7 +12,10 @@
 struct ps_dso;
 struct ps_lines;
 
-/* A function at an address. Strings stay as long as the dso, end with a NUL, and may be NULL: not known. */
+/*
+ * A function at an address. Strings stay as long as the dso, end with a NUL, and may be NULL:
+ * not known.
+ */
 struct ps_line {
 	const char *function; /* demangled as the store says */
 	const char *file;     /* its whole path, as the compiler wrote it */
@@ -21,8 +24,8 @@ struct ps_line {
 };
 
 /*
- * The functions at an address of a dso, the innermost first, the last one the one that has code of its own; the
- * dso's. Their number; 0: there is no debug information for it.
+ * The functions at an address of a dso, the innermost first, the last one the one that has code
+ * of its own; the dso's. Their number; 0: there is no debug information for it.
  */
 size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line **lines);
 

@@ -41,7 +41,10 @@ static bool by_build_id(const char *symfs, const struct ps_build_id *id, char fu
 	return n > 0 && n < PATH_MAX;
 }
 
-/* Opens the file that dwz made of what several debug files share; without it some names are not known. */
+/*
+ * Opens the file that dwz made of what several debug files share; without it some names are not
+ * known.
+ */
 static void open_shared(struct ps_debug *debug, const char *symfs)
 {
 	const struct ps_image *image = &debug->image;
@@ -60,8 +63,8 @@ static void open_shared(struct ps_debug *debug, const char *symfs)
 }
 
 /*
- * With a list of symbols (kallsyms) it is known where the kernel lay, but not where the file has it: the symbol that
- * the recording names tells.
+ * With a list of symbols (kallsyms) it is known where the kernel lay, but not where the file
+ * has it: the symbol that the recording names tells.
  */
 static bool find_bias(struct search *search, const char *path)
 {

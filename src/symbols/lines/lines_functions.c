@@ -115,7 +115,10 @@ static bool step_into(struct walk *walk, uint32_t owner)
 	return true;
 }
 
-/* Where it is not noted what follows an entry, libdw goes over all entries in it: that is done here, with the clock. */
+/*
+ * Where it is not noted what follows an entry, libdw goes over all entries in it: that is done
+ * here, with the clock.
+ */
 static bool is_opaque(Dwarf_Die *die, int tag)
 {
 	return !has_functions(tag) && dwarf_hasattr(die, DW_AT_sibling);

@@ -29,8 +29,8 @@ bool ps_spans_add_die(struct ps_spans *spans, Dwarf_Die *die, uint32_t owner,
 		      struct ps_budget *budget);
 
 /*
- * The name of a function, its linkage name if it has one, also when its entry only refers to the one that has it.
- * NULL: it has none.
+ * The name of a function, its linkage name if it has one, also when its entry only refers to
+ * the one that has it. NULL: it has none.
  */
 const char *ps_function_name(Dwarf_Die *die);
 

@@ -173,7 +173,10 @@ static bool unpack_all(struct ps_image *image)
 	return true;
 }
 
-/* Returns whether a section of that name has the path of a file that libdw would open by itself. */
+/*
+ * Returns whether a section of that name has the path of a file that libdw would open by
+ * itself.
+ */
 static bool names_another(const char *name)
 {
 	return strstr(name, &SHARED[1]);
@@ -301,8 +304,8 @@ void ps_image_close(struct ps_image *image)
 }
 
 /*
- * Returns whether names end at the end of their section, where they end nowhere else, and no other
- * file is named.
+ * Returns whether names end at the end of their section, where they end nowhere else, and no
+ * other file is named.
  */
 static bool names_end(Elf *elf)
 {

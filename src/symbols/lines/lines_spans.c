@@ -97,7 +97,9 @@ static void emit(struct ps_spans *out, uint64_t low, uint64_t high, uint32_t own
 		out->spans[out->n++] = (struct ps_span){ low, high, owner };
 }
 
-/* From left to right, from each place where a span begins or the one on top ends to the next. */
+/*
+ * From left to right, from each place where a span begins or the one on top ends to the next.
+ */
 static void sweep(const struct ps_spans *in, struct ps_spans *out, struct heap *heap)
 {
 	uint64_t at = 0;

@@ -1,5 +1,6 @@
 /*
- * Which of many ranges of addresses is the innermost at an address: of units, and of functions in each other.
+ * Which of many ranges of addresses is the innermost at an address: of units, and of functions
+ * in each other.
  */
 #ifndef PERFLUA_SYMBOLS_LINES_SPANS_H
 #define PERFLUA_SYMBOLS_LINES_SPANS_H
@@ -23,8 +24,8 @@ struct ps_spans {
 };
 
 /*
- * What reading the debug information of a file may cost: it may say that every function lies everywhere. Honest
- * files need a small part.
+ * What reading the debug information of a file may cost: it may say that every function lies
+ * everywhere. Honest files need a small part.
  */
 struct ps_budget {
 	size_t spans;			/* that may still be added */
@@ -35,7 +36,9 @@ struct ps_budget {
 
 void ps_budget_start(struct ps_budget *budget);
 void ps_budget_stop(struct ps_budget *budget);
-/* Is the time used up, or the reading interrupted? Costs a call of the system, or little less. */
+/*
+ * Is the time used up, or the reading interrupted? Costs a call of the system, or little less.
+ */
 bool ps_budget_late(const struct ps_budget *budget);
 
 /* An empty one is left out. False: no memory, or the budget does not allow it. */

@@ -9,7 +9,10 @@
 #include "base/vector.h"
 #include "lines_file.h"
 
-/* An honest file has a range for some tens of bytes, and is read in ten or twenty ns for each byte. */
+/*
+ * An honest file has a range for some tens of bytes, and is read in ten or twenty ns for each
+ * byte.
+ */
 #define BYTES_PER_SPAN 4
 #define NS_PER_BYTE    200
 #define NS_AT_LEAST    1000000000
@@ -68,7 +71,10 @@ static const char *string(Dwarf_Die *die, unsigned int first, unsigned int secon
 	return dwarf_formstring(&attr);
 }
 
-/* libdw opens the .dwo file of a unit, there or beside the file; only one that would do for ourselves. */
+/*
+ * libdw opens the .dwo file of a unit, there or beside the file; only one that would do for
+ * ourselves.
+ */
 static bool has_split_file(Dwarf_Die *die)
 {
 	const char *name = string(die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);

@@ -43,7 +43,10 @@ struct ps_unit *ps_units_find(struct ps_units *units, uint64_t address);
 /* The line of an address; NULL: it is not known. */
 Dwarf_Line *ps_unit_line(struct ps_units *units, struct ps_unit *unit, uint64_t address);
 
-/* The path of a file, by the number that entries of functions have for it; NULL: it is not known. */
+/*
+ * The path of a file, by the number that entries of functions have for it; NULL: it is not
+ * known.
+ */
 const char *ps_unit_file(struct ps_units *units, struct ps_unit *unit, uint32_t file);
 
 #endif
