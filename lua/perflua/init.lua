@@ -64,7 +64,7 @@ local function check_version(version)
   if not known then blame("open: as: %s", message) end
 end
 
--- What the options for symbols must name.
+-- The kind of file that each option for symbols must name.
 local sources = { "symfs", "buildid_dir", "vmlinux", "kallsyms" }
 local is = { symfs = "directory", buildid_dir = "directory", vmlinux = "ELF", kallsyms = "kallsyms" }
 
@@ -80,7 +80,7 @@ local function check_options(options)
   check_workers(options)
 end
 
--- What is wrong with the first source of symbols that does not exist, or is something else.
+-- Says what is wrong with the first source of symbols that does not exist, or is something else.
 local function wrong_source(options)
   for _, name in ipairs(sources) do
     local message, code

@@ -1,9 +1,9 @@
--- What tools cost for what is large: memory for each row of a report, time for each event of a
+-- Tools cost little for large inputs: memory for each row of a report, time for each event of a
 -- recording.
 local builder = require "spec.support.builder"
 local run = require "spec.cli.run"
 
--- Of the sanitizers' memory and time nothing is asserted.
+-- The sanitizers take memory and time of their own: nothing is asserted of them.
 local sanitized = run.binary:find("/san/", 1, true) ~= nil
 
 -- Runs a tool; says what it took: kB of memory, seconds of the processor, and how many lines it

@@ -1,4 +1,4 @@
--- What an interrupt (^C) leaves of a result, and what is said of it. The interrupt comes from the run
+-- An interrupt (^C) leaves a part of a result, which says so. The interrupt comes from the run
 -- itself, at a known moment: in the middle of a loop, before names are read, before a table is sorted.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"

@@ -8,7 +8,7 @@ local WITHOUT = { help = true, map = true, reduce = true }
 local WORDS = { flame = { "-o", "-" } }
 local BEHIND = { symbol = { "401000" } } -- that path
 
--- What the options of a tool choose samples by, and the tools that have them.
+-- Options that choose samples, and the tools that have them.
 local WHERE = { dump = true, flame = true, fold = true, report = true, script = true }
 local EVENT = { flame = true, fold = true, report = true, script = true }
 

@@ -10,7 +10,7 @@ local SECOND = 1000000000
 local KERNEL = 0xffffffff81000000
 local ID = ("5a"):rep(20)
 
--- What the tool prints of the words.
+-- Runs the tool with these words and returns its output.
 local function symbol(...)
   local got = run.perflua { "symbol", ... }
   assert.same({ 0, "" }, { got.status, got.err })

@@ -1,4 +1,4 @@
--- What script.c does with a recording: one of the things that scripts do, with its own errors
+-- Does one of the things that scripts do with a recording, for script.c, with its own errors
 -- told from ours.
 local core = require "perflua.core"
 local perflua = require "perflua"

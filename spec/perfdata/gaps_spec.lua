@@ -1,4 +1,4 @@
--- What core.health() says of times without samples.
+-- core.health() finds times without samples.
 local helper = require "spec.support.health"
 
 local health, one_event, samples_at = helper.of, helper.one_event, helper.samples_at

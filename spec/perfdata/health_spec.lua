@@ -1,4 +1,4 @@
--- What core.health() counts; the tool that tells it is in spec/cli/doctor_spec.lua.
+-- core.health() counts what is wrong with a recording; the tool that tells it is in spec/cli/doctor_spec.lua.
 local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"

@@ -39,7 +39,7 @@ local function random_bytes(n, kind)
   return table.concat(list)
 end
 
--- What a field holds; characters are printable, for perf script escapes nothing.
+-- A random value for a field; characters are printable, for perf script escapes nothing.
 local function field_bytes(declaration, n)
   if declaration:find "len$" and n > 0 then return ("<I" .. n):pack(math.random(0, 6)) end -- perf believes it
   if declaration:find "char" or declaration:find "u8" or declaration:find "%[" then

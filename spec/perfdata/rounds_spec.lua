@@ -1,4 +1,4 @@
--- What core.health() says of records that came too late for their round.
+-- core.health() counts records that came too late for their round.
 local core = require "perflua.core"
 local files = require "spec.support.files"
 local helper = require "spec.support.health"

@@ -1,4 +1,4 @@
--- What format/fields.c says of a record type is all that has to be said of it.
+-- A row of format/fields.c is all that a record type needs.
 local builder = require "spec.support.builder"
 local everything = require "spec.support.everything"
 local extended = require "spec.support.extended"

@@ -6,7 +6,7 @@
 local files = require "spec.support.files"
 local tools = require "perflua.tools"
 
--- Of each tool the command lines, which end with the recording unless they say FILE; map and reduce start other
+-- The command lines of each tool, which end with the recording unless they say FILE; map and reduce start other
 -- processes, help reads no recording.
 local lines = {
   "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json", "faults", "fields",

@@ -1,4 +1,5 @@
--- What recordings name is looked at before it is opened: devices, FIFOs and files that the kernel makes never are.
+-- Files that recordings name are looked at before they are opened. Devices, FIFOs and files that the kernel makes are
+-- never opened.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"

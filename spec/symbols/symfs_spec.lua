@@ -3,7 +3,7 @@ local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 
--- What is done with the program outside/prog, whose symbols it has, or outside/stripped; root is the symfs.
+-- Layouts of the program outside/prog, which has symbols, or outside/stripped; root is the symfs.
 local found = {
   { "an absolute link", "mv outside real; mv real root; mkdir root/app; ln -s /real/prog root/app/prog" },
   { "a link with more .. than there are directories", [[

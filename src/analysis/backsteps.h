@@ -1,9 +1,9 @@
 /*
- * Does a clock go back? It does where many samples in a row of one buffer are earlier than one
- * before them: a few are when something was held up between looking at the clock and writing.
+ * Finds clocks that go back: many samples in a row of one buffer are earlier than one before
+ * them. A few are earlier when something was held up between reading the clock and writing.
  */
-#ifndef PERFLUA_PERFDATA_BACKSTEPS_H
-#define PERFLUA_PERFDATA_BACKSTEPS_H
+#ifndef PERFLUA_ANALYSIS_BACKSTEPS_H
+#define PERFLUA_ANALYSIS_BACKSTEPS_H
 
 #include "recent.h"
 

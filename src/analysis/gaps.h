@@ -5,8 +5,8 @@
  * slices grow with the span that they cover, so memory does not. What is longer than a slice is
  * found exactly.
  */
-#ifndef PERFLUA_PERFDATA_GAPS_H
-#define PERFLUA_PERFDATA_GAPS_H
+#ifndef PERFLUA_ANALYSIS_GAPS_H
+#define PERFLUA_ANALYSIS_GAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * How good a session's recordings are, counted in one pass: what was lost, throttled, cut, came
  * late, is of no use. What that means to somebody is not decided here.
  */
-#ifndef PERFLUA_PERFDATA_HEALTH_H
-#define PERFLUA_PERFDATA_HEALTH_H
+#ifndef PERFLUA_ANALYSIS_HEALTH_H
+#define PERFLUA_ANALYSIS_HEALTH_H
 
 #include "backsteps.h"
 #include "gaps.h"

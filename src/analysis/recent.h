@@ -2,8 +2,8 @@
  * Times kept for each of some keys, in a table of fixed size. When keys crowd, one that was
  * there is forgotten, so that no recording makes it grow.
  */
-#ifndef PERFLUA_PERFDATA_RECENT_H
-#define PERFLUA_PERFDATA_RECENT_H
+#ifndef PERFLUA_ANALYSIS_RECENT_H
+#define PERFLUA_ANALYSIS_RECENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

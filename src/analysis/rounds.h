@@ -7,8 +7,8 @@
  * maxima of the queue decide that, so none is built. See ordered_events__queue and
  * __ordered_events__flush, tools/perf/util/ ordered-events.c.
  */
-#ifndef PERFLUA_PERFDATA_ROUNDS_H
-#define PERFLUA_PERFDATA_ROUNDS_H
+#ifndef PERFLUA_ANALYSIS_ROUNDS_H
+#define PERFLUA_ANALYSIS_ROUNDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

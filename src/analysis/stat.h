@@ -1,9 +1,9 @@
 /*
- * What a session holds, counted in one pass: records and bytes by type and by event, what was
+ * Counts what a session holds, in one pass: records and bytes by type and by event, what was
  * lost, when it was.
  */
-#ifndef PERFLUA_PERFDATA_STAT_H
-#define PERFLUA_PERFDATA_STAT_H
+#ifndef PERFLUA_ANALYSIS_STAT_H
+#define PERFLUA_ANALYSIS_STAT_H
 
 #include "base/outcome.h"
 #include "base/progress.h"

@@ -1,5 +1,5 @@
 /*
- * What an interrupt ends, and what is told of that: how far the last pass came.
+ * Ends passes at an interrupt, and tells how far the last one came.
  */
 #include "binding.h"
 

@@ -87,7 +87,7 @@ size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k)
 	return chosen;
 }
 
-/* What of a measure can be added up over groups: 0 of others. */
+/* Returns the value of a measure that can be added up over groups, 0 for other measures. */
 static double sum_of(const struct pl_job *job, size_t g, size_t m)
 {
 	struct pq_state state;
@@ -105,7 +105,7 @@ static double sum_of(const struct pl_job *job, size_t g, size_t m)
 	}
 }
 
-/* What the groups of an event that are left out have together. */
+/* The sums of the groups of an event that are left out. */
 struct left_out {
 	bool any;
 	size_t g; /* one of them */

@@ -1,5 +1,5 @@
 /*
- * What was at an address over time, step by step.
+ * The history of an address: what was mapped there over time.
  */
 #ifndef PERFLUA_MACHINE_HISTORY_H
 #define PERFLUA_MACHINE_HISTORY_H

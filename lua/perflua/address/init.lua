@@ -1,4 +1,4 @@
--- What `perflua symbol` knows of an address: step by step, as one table of stable keys.
+-- Describes an address for `perflua symbol`, step by step, as one table of stable keys.
 
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
@@ -32,7 +32,7 @@ local function records_of(file, ip)
   return list
 end
 
--- Of a recording without times the order of records stands for them.
+-- In a recording without times the order of records stands for them.
 local function is_timed(file, records)
   local timed = file.first_time ~= nil
   for _, record in ipairs(records) do timed = timed or record.time ~= nil end
@@ -88,7 +88,7 @@ local function complete(stay, asked, records, pid)
   end
 end
 
--- What was there over time, of one process or of the kernel.
+-- Returns the history of the address, in one process or in the kernel.
 local function walk(asked, records, pid)
   local list, kind = asked.file:history(pid, asked.address, asked.time, asked.guest)
   local kept = json.array()

@@ -1,4 +1,4 @@
--- What is known of an address, as lines for the eye: one step below the other.
+-- Shows what is known of an address as lines, one step below the other.
 
 local advice = require "perflua.address.advice"
 local core = require "perflua.core"
@@ -143,7 +143,7 @@ local function process_lines(add, report, process)
   end
 end
 
--- Of several processes a line for each time range that something was mapped in.
+-- Several processes have a line for each time range in which something was mapped.
 local function list_lines(add, report)
   local n = #report.processes + (report.not_looked_at or 0)
   add("processes", "%d had it mapped; --pid PID shows each step of one", n)

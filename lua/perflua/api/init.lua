@@ -11,7 +11,7 @@
 --
 -- TYPE is written as in annotations of the Lua language server, where a capital begins one of these classes; ? at its
 -- end: it may be left out, or nil. `old` says that the name is kept for scripts that have it, and which is the new one.
--- Of a Query `step` says on which side of group_by a method stands; one that stands on both has `column`, the name of
+-- In a Query, `step` says on which side of group_by a method stands; one that stands on both has `column`, the name of
 -- its column, and `grouped`, what it does after group_by.
 --
 -- Record types, views, events and header features are described by the core's own tables (core.types() …).

@@ -1,4 +1,4 @@
--- What a script gives: handlers and meta; and the globals that it finds. See init.lua for the form.
+-- Handlers and meta, which a script gives, and the globals that it finds. See init.lua for the form.
 
 return {
   Handlers = {

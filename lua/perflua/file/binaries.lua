@@ -21,7 +21,7 @@ local function load_of(options)
   return load
 end
 
--- As the core knows a binary in this list.
+-- A key that tells the binaries of this list apart, as the core does.
 local function key(name, build_id) return name .. "\n" .. (build_id or "") end
 
 -- The samples whose ip lies in each binary.
@@ -35,7 +35,7 @@ local function hits(file)
   return counts
 end
 
--- Of a stream nothing tells which binaries its samples hit: the symbols of all are looked for, and `samples` is nil.
+-- Nothing tells which binaries the samples of a stream hit: the symbols of all are looked for, and `samples` is nil.
 ---@param file perflua.File
 ---@param options table? { load }: the binaries whose symbols are looked for: "hit" by a sample's ip, "all", "none"
 ---@return perflua.Binary[] # as they were first mapped

@@ -6,7 +6,7 @@ local returned = require "perflua.meta.returned"
 
 local run = {}
 
--- What the script prints is none of its result.
+-- The result of a script does not include what it prints.
 local function quiet_output()
   local err = io.stderr
   io.output(err)

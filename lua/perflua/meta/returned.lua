@@ -35,7 +35,7 @@ local function described(value)
   return "a " .. (class_of(value) or kind == "userdata" and tostring(getmetatable(value)) or kind)
 end
 
--- What a function makes of the recordings; without a result it did all itself.
+-- Uses the value that a function returned for the recordings; without one it did all itself.
 local function made_by(fn, open, meta)
   local file <close>, message = open(meta)
   if not file then return nil, message end

@@ -228,7 +228,7 @@ end
 
 extend(Query)
 
--- What else is taken for a list of records.
+-- Names that scripts try as if a query were a list of records.
 local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
 local method = errors.named(Query, "Query")
 

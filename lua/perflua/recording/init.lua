@@ -1,4 +1,4 @@
--- What can be asked of a File without reading its records.
+-- Questions about a File that need none of its records.
 
 local core = require "perflua.core"
 local guard = require("perflua.errors").guard

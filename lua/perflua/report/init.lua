@@ -118,7 +118,7 @@ local function shown_keys(prepared)
   return keys
 end
 
--- What rows are made of, column by column, for the core; and how many of them are to show.
+-- Describes the rows to the core, column by column, and how many of them are to show.
 local function described(prepared, keys, shown)
   local place, columns, children = prepared.place, {}, prepared.children
   -- the event is the first key; without callers the cpumode is the second

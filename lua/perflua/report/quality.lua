@@ -21,7 +21,7 @@ function quality.lost(event, health)
   return event.index and health.events[event.index] and health.events[event.index].lost_samples or 0
 end
 
--- What a line says before and behind the event's name.
+-- The parts of a line before and behind the event's name.
 local function counts(samples, lost, unresolved)
   local losses, functions = "", ""
   if lost then

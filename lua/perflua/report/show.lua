@@ -169,7 +169,7 @@ local function heads()
   end
 end
 
--- What stands between cells stays in `parts`: each batch fills the places of these.
+-- The text between cells stays in `parts`: each batch fills the places of these.
 local function write_batch(columns, values, n, parts, write)
   local step = 2 * #columns + 1
   for r = #parts // step, n - 1 do

@@ -138,7 +138,7 @@ local function shown(self)
   return lines
 end
 
--- What an interrupt did to it: a text, and in JSON; nil: nothing.
+-- Says what an interrupt did to a table: as text, and in JSON; nil: nothing.
 local function interruption(self)
   local data, n = self.data, #shown(self)
   if not (data.interrupted or rawget(self, "left_out")) then return nil end

@@ -1,4 +1,4 @@
--- What a result says that an interrupt (^C) ended early.
+-- The words of a result that an interrupt (^C) ended early.
 
 local core = require "perflua.core"
 

@@ -75,7 +75,7 @@ end
 
 local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
--- What an interrupt did to the report; nil: nothing.
+-- Says what an interrupt did to the report; nil: nothing.
 local function interruption(result)
   local part, shown, all = interrupted.part(), 0, 0
   for _, event in ipairs(result.events) do

@@ -12,7 +12,7 @@ local function raises(message, fn)
   assert.are.equal(message, (tostring(raised):gsub("^[^:]+:%d+: ", "")))
 end
 
--- What fn says through warn().
+-- Returns the warnings of fn.
 local function warned(fn)
   local said = {}
   local got = run.perflua { run.script(('local path = ...\n%s'):format(fn)), path }

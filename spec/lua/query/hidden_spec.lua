@@ -1,4 +1,4 @@
--- What a Query does not show of itself.
+-- A Query hides its description.
 local perflua = require "perflua"
 
 describe("a Query", function()

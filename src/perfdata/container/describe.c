@@ -1,5 +1,5 @@
 /*
- * What the header features say of the events: their names, groups and architecture; from that
+ * Applies the header features to the events: their names, groups and architecture; from that
  * the layouts of their records.
  */
 #include <stdlib.h>

@@ -51,7 +51,7 @@ static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_erro
 		      pb_load64(header + 16, false), sizes[0]);
 }
 
-/* What people give instead of a recording, by its first bytes. */
+/* Files that people give instead of a recording, by their first bytes. */
 static const struct {
 	const char *magic;
 	uint8_t size;

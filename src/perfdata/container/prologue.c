@@ -358,7 +358,7 @@ static bool knows_build_id(const struct pd_file *file, struct pb_cursor *c,
 }
 
 /*
- * What becomes of the records that describe a recording: at its beginning in pipe mode, and
+ * Takes in the records that describe a recording: at its beginning in pipe mode, and
  * among the records behind that, where fields.h calls them metadata. A NULL function leaves the
  * records to be delivered only.
  */

@@ -1,5 +1,5 @@
 /*
- * What went wrong, for people: a code a program can compare and one line that names the path,
+ * An error, for people: a code a program can compare and one line that names the path,
  * the file offset, what was found there and what was expected.
  */
 #ifndef PERFLUA_PERFDATA_ERROR_H
@@ -24,7 +24,7 @@ bool pd_error_set(struct pd_error *err, const char *code, const char *path, uint
 		  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /*
- * The same for a failed system call, from errno; `what` says what was tried. Always returns
+ * Fills err for a failed system call, from errno; `what` says what was tried. Always returns
  * false.
  */
 bool pd_error_errno(struct pd_error *err, const char *path, const char *what);

@@ -405,7 +405,7 @@ static const struct pd_field callchain_deferred_fields[] = {
 	END_OF_FIELDS,
 };
 
-/* What else the row has comes last: its traits. */
+/* The traits of the row come last. */
 #define RECORD(id, n, table, text, ...)  \
 	[id] = { .type = (id),           \
 		 .name = (n),            \

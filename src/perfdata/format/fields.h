@@ -89,7 +89,7 @@ struct pd_field {
 	void (*compute)(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 };
 
-/* What a record says of the recorded system. */
+/* Facts of the recorded system that a record states. */
 enum pd_sideband {
 	PD_SB_NONE,
 	/* of a thread, from the record's time on */
@@ -104,7 +104,7 @@ enum pd_sideband {
 	PD_SB_CALLCHAIN, /* the rest of earlier ones */
 };
 
-/* What the field `lost` of a record counts. */
+/* The things that the field `lost` of a record counts. */
 enum pd_loss {
 	PD_LOSS_NONE,
 	PD_LOSS_RECORDS,

@@ -324,7 +324,7 @@ static const struct pd_field bpf_metadata_fields[] = {
 	END_OF_FIELDS,
 };
 
-/* What else the row has comes last: its traits. */
+/* The traits of the row come last. */
 #define USER(id, n, table, text, ...)                                                         \
 	[(id)-PD_RECORD_USER] = {                                                             \
 		.type = (id), .name = (n), .doc = (text), .fields = TABLE(table), __VA_ARGS__ \

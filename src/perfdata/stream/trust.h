@@ -28,7 +28,7 @@
 #define PD_CHAIN_LENGTH \
 	16 /* records: a chain of sizes that leads over so many is no accident */
 
-/* What the bytes of a record say of it, each more than the one before. */
+/* How far the bytes of a record prove it, each more than the one before. */
 enum pd_trust {
 	/*
 	 * It is none: a type of more than 16 bits, or a size of less than a header; or its

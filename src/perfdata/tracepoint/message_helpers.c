@@ -1,4 +1,6 @@
-/* What the kernel's helpers in a print format take: __print_flags() and its like. */
+/*
+ * Parses the arguments of the kernel's helpers in a print format: __print_flags() and its like.
+ */
 #include "message_parse.h"
 
 #include <stdio.h>

@@ -182,7 +182,7 @@ static void print_padded(struct pd_line *out, const struct pd_conversion *c, con
 		pd_line_fill(out, ' ', pad);
 }
 
-/* What stands in front of a number's digits. */
+/* The characters in front of a number's digits. */
 static const char *find_prefix(const struct pd_conversion *c, uint64_t v, bool negative)
 {
 	if (c->type == 'd')

@@ -1,5 +1,5 @@
 /*
- * What %p and its extensions print of a node. See print_arg_pointer, event-parse.c of
+ * Prints a node as %p and its extensions do. See print_arg_pointer, event-parse.c of
  * libtraceevent.
  */
 #include "message_internal.h"
@@ -86,7 +86,7 @@ static void print_ip6(struct pd_printed *s, char how, const uint8_t *p)
 	}
 }
 
-/* Does it end with an IPv4 address, as ::ffff:1.2.3.4 and those of ISATAP do? */
+/* Returns true if it ends with an IPv4 address, as ::ffff:1.2.3.4 and those of ISATAP do. */
 static bool has_ip4(const uint8_t *p)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };

@@ -1,4 +1,4 @@
-/* What %s prints of a node. See print_str_arg, event-parse.c of libtraceevent. */
+/* Prints a node as %s does. See print_str_arg, event-parse.c of libtraceevent. */
 #include "message_internal.h"
 
 #include <stdlib.h>

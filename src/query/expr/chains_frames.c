@@ -102,7 +102,7 @@ static uint32_t hash_address(const struct pq_chains *c, const struct pq_frame *f
 				pq_text_hash(&c->secret, name, strlen(name)) ^ c->secret.b);
 }
 
-/* Is a frame at the same address as the one behind the last? */
+/* Returns true if a frame is at the address of the new one, which lies behind the last. */
 static bool is_new_address(const void *arg, uint32_t item)
 {
 	const struct pq_chains *c = arg;

@@ -133,7 +133,7 @@ uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_text text,
 			  const struct pq_frame *frame);
 
-/* The same of a frame of PQ_CHAIN_FRAMES without a symbol. */
+/* Returns the number of a frame of PQ_CHAIN_FRAMES without a symbol, as pq_frame_of_text(). */
 uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *frame);
 
 /* The number of the chain of these frames; PQ_CHAIN_NO_MEMORY. */

@@ -23,7 +23,7 @@ static uint32_t hash_part(const struct pq_report *r, const struct pq_report_part
 				rest ^ r->secret.a);
 }
 
-/* Is a part the same as the one behind the last? */
+/* Returns true if a part is the same as the new one, which lies behind the last. */
 static bool is_new_part(const void *arg, uint32_t item)
 {
 	const struct pq_report *r = arg;
@@ -47,7 +47,9 @@ static uint32_t add_part(struct pq_report *r, const struct pq_report_part *part)
 	return found;
 }
 
-/* Are they shown by one letter? What is not known is shown as the hypervisor. */
+/*
+ * Returns the mode whose letter is shown for a mode: an unknown one is shown as the hypervisor.
+ */
 static uint8_t level_of(uint8_t mode)
 {
 	return mode == PD_CPUMODE_UNKNOWN || mode > PD_CPUMODE_GUEST_USER ?
@@ -258,7 +260,7 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 	return found;
 }
 
-/* Of what is at most PQ_TOO_LARGE, which stands for all that is more. */
+/* Adds numbers of at most PQ_TOO_LARGE, which stands for all that is larger. */
 static uint64_t sum(uint64_t a, uint64_t b)
 {
 	return a >= PQ_TOO_LARGE || b >= PQ_TOO_LARGE - a ? PQ_TOO_LARGE : a + b;

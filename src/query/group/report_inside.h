@@ -1,5 +1,5 @@
 /*
- * What the files of reports share.
+ * Shared by the files of reports.
  */
 #ifndef PERFLUA_QUERY_REPORT_INSIDE_H
 #define PERFLUA_QUERY_REPORT_INSIDE_H
