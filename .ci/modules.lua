@@ -27,7 +27,7 @@ local modules = {
   { "symbols/elf", "base",
     "beneath build_id demangle elf elf_parts elf_placing file interrupt table text unpack" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
-  { "symbols", "base symbols/elf symbols/jit", "dso find inside load memo symbols" },
+  { "symbols", "base symbols/elf symbols/jit", "dso find internal load memo symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "machine",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream perfdata/order symbols symbols/lines",

@@ -55,7 +55,7 @@ static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 
 	if (node->op != PQ_FIELD)
 		luaL_error(L, "a handler is given fields");
-	if (c->fields.inside || pq_fields_init(&c->fields, c->file->session, NULL))
+	if (c->fields.internal || pq_fields_init(&c->fields, c->file->session, NULL))
 		number = pq_fields_add(&c->fields, node->field);
 	if (number >= PART)
 		luaL_error(L, "no room for a handler's fields");

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "inside.h"
+#include "internal.h"
 #include "resolver.h"
 
 /* ":12", as perf calls what has no name. */

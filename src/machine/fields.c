@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "inside.h"
+#include "internal.h"
 #include "resolver.h"
 #include "perfdata/format/perf_text.h"
 #include "perfdata/format/views.h"

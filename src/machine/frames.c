@@ -1,6 +1,6 @@
 #include "frames.h"
 
-#include "inside.h"
+#include "internal.h"
 #include "lbr.h"
 #include "resolver.h"
 #include "perfdata/format/views.h"

@@ -1,6 +1,6 @@
 #include "history.h"
 
-#include "inside.h"
+#include "internal.h"
 #include "resolver.h"
 
 enum pd_cpumode pm_address_mode(const struct pm_machine *m, uint32_t system, uint64_t address)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inside.h"
+#include "internal.h"
 
 #define MOST_BYTES  ((size_t)16 << 20) /* of records that wait */
 #define MOST_SORTED 65536	       /* records that came out of order */

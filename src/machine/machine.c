@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "inside.h"
+#include "internal.h"
 #include "sideband.h"
 #include "perfdata/format/views.h"
 #include "perfdata/order/walk.h"

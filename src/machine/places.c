@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "inside.h"
+#include "internal.h"
 #include "resolver.h"
 
 void pm_where_of(const struct pm_machine *m, const struct pd_record *rec,

@@ -10,7 +10,7 @@
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_parts.h"
 #include "find.h"
-#include "inside.h"
+#include "internal.h"
 #include "load.h"
 #include "memo.h"
 #include "proof.h"

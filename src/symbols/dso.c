@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "inside.h"
+#include "internal.h"
 #include "symbols/elf/elf.h"
 #include "symbols/jit/jitdump.h"
 

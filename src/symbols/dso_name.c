@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inside.h"
+#include "internal.h"
 
 static const char *recorded_name(const struct ps_dso *dso, char *text, size_t size)
 {

@@ -8,7 +8,7 @@
 #include "debuginfod.h"
 #include "symbols/elf/elf.h"
 #include "symbols/elf/file.h"
-#include "inside.h"
+#include "internal.h"
 #include "module.h"
 
 /* One search: who is told of the paths, and what they are made of. */

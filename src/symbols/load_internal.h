@@ -5,7 +5,7 @@
 #ifndef PERFLUA_SYMBOLS_LOAD_INTERNAL_H
 #define PERFLUA_SYMBOLS_LOAD_INTERNAL_H
 
-#include "inside.h"
+#include "internal.h"
 
 /*
  * How symbols are looked for, by kind. False: there are none, and why is in reason and tried.

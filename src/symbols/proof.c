@@ -14,7 +14,7 @@
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_placing.h"
 #include "symbols/elf/file.h"
-#include "inside.h"
+#include "internal.h"
 #include "symbols/elf/text.h"
 
 #define OTHER_SYSTEM                                                                       \

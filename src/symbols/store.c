@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
-#include "inside.h"
+#include "internal.h"
 #include "symbols/jit/jitdump.h"
 #include "kallsyms.h"
 #include "perfconfig.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "inside.h"
+#include "internal.h"
 
 const char *ps_store_text(struct ps_store *store, const char *text)
 {

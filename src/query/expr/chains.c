@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chains_inside.h"
+#include "chains_internal.h"
 #include "perfdata/format/views.h"
 
 struct pq_chains *pq_chains_create(void)

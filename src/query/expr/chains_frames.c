@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chains_inside.h"
+#include "chains_internal.h"
 
 /*
  * What is mapped of a process, or of the kernel, as a number; false: it is not known how long

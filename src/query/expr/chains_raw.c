@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "chains_inside.h"
+#include "chains_internal.h"
 
 bool pq_hash_keys_init(struct pq_hash_keys *keys)
 {

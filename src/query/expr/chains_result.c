@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "chains_inside.h"
+#include "chains_internal.h"
 
 #define ASK_EVERY 4096 /* chains between two reports of progress */
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields_inside.h"
+#include "fields_internal.h"
 
 bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		    struct pm_resolver *resolver)
@@ -9,21 +9,21 @@ bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 	*fields = (struct pq_fields){
 		.session = session,
 		.resolver = resolver,
-		.inside = calloc(1, sizeof(*fields->inside)),
+		.internal = calloc(1, sizeof(*fields->internal)),
 	};
-	if (!fields->inside)
+	if (!fields->internal)
 		return false;
 	fields->called.taken = UINT64_MAX;
 	if (resolver)
 		fields->taken = pm_machine_takes(pm_resolver_machine(resolver));
-	fields->inside->time = pd_name_id(&session->files[0]->names, "time", 4);
-	pq_texts_init(&fields->inside->numbers);
+	fields->internal->time = pd_name_id(&session->files[0]->names, "time", 4);
+	pq_texts_init(&fields->internal->numbers);
 	return true;
 }
 
 static void forget_bounds(struct pq_fields *fields)
 {
-	struct pq_fields_inside *in = fields->inside;
+	struct pq_fields_internal *in = fields->internal;
 
 	for (size_t i = 0; i < in->n_bounds; i++)
 		free(in->bounds[i]);
@@ -36,7 +36,7 @@ static void forget_bounds(struct pq_fields *fields)
 
 void pq_fields_deinit(struct pq_fields *fields)
 {
-	struct pq_fields_inside *in = fields->inside;
+	struct pq_fields_internal *in = fields->internal;
 
 	if (!in)
 		return;
@@ -48,12 +48,12 @@ void pq_fields_deinit(struct pq_fields *fields)
 	free(in->rooms);
 	free(in->list);
 	free(in);
-	fields->inside = NULL;
+	fields->internal = NULL;
 }
 
 uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field)
 {
-	struct pq_fields_inside *in = fields->inside;
+	struct pq_fields_internal *in = fields->internal;
 
 	for (size_t i = 0; i < in->n; i++)
 		if (in->list[i] == field)
@@ -67,7 +67,7 @@ uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field)
 
 char *pq_room(struct pq_fields *fields, uint32_t field, size_t n)
 {
-	struct pq_room *room = &fields->inside->rooms[field];
+	struct pq_room *room = &fields->internal->rooms[field];
 	char *grown;
 
 	if (n <= room->capacity)
@@ -212,7 +212,7 @@ static void read_part(struct pq_fields *fields, uint32_t field, struct pq_value 
 
 static void read_of_event(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
-	const struct pq_field *f = fields->inside->list[field];
+	const struct pq_field *f = fields->internal->list[field];
 	const struct pd_event *event = fields->rec->event;
 
 	out->type = PQ_NIL;
@@ -254,7 +254,7 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 
 static void read_of_row(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
-	uint32_t place = fields->inside->list[field]->row;
+	uint32_t place = fields->internal->list[field]->row;
 
 	if (place <= fields->n_row)
 		*out = fields->row[place - 1];
@@ -308,7 +308,7 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
  */
 static void find_constant(struct pq_fields *fields, uint32_t field, struct pq_load *load)
 {
-	const struct pq_field *f = fields->inside->list[field];
+	const struct pq_field *f = fields->internal->list[field];
 	struct pd_value value;
 
 	if (f->by_event) {
@@ -336,12 +336,12 @@ static uint32_t hash_layout(const struct pd_layout *layout, const struct pd_even
 static bool has_layout(const void *arg, uint32_t item)
 {
 	const struct pq_fields *fields = arg;
-	const struct pq_bound *bound = fields->inside->bounds[item];
+	const struct pq_bound *bound = fields->internal->bounds[item];
 
 	return bound->layout == fields->rec->layout && bound->event == fields->rec->event;
 }
 
-static bool make_rooms(struct pq_fields_inside *in)
+static bool make_rooms(struct pq_fields_internal *in)
 {
 	struct pq_room *rooms = realloc(in->rooms, (in->n + 1) * sizeof(*rooms));
 
@@ -357,7 +357,7 @@ static bool make_rooms(struct pq_fields_inside *in)
 static struct pq_bound *make_bound(struct pq_fields *fields)
 {
 	const struct pd_record *rec = fields->rec;
-	struct pq_fields_inside *in = fields->inside;
+	struct pq_fields_internal *in = fields->internal;
 	struct pq_bound *made = malloc(sizeof(*made) + in->n * sizeof(*made->loads));
 
 	if (!made || (in->n_rooms < in->n && !make_rooms(in))) {
@@ -379,7 +379,7 @@ static struct pq_bound *make_bound(struct pq_fields *fields)
 
 bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 {
-	struct pq_fields_inside *in = fields->inside;
+	struct pq_fields_internal *in = fields->internal;
 	uint32_t hash = hash_layout(rec->layout, rec->event);
 	struct pq_bound *made;
 	struct pb_slot *slot;
@@ -416,7 +416,7 @@ void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *
 	uint32_t count;
 
 	out->type = PQ_NIL;
-	if (fields->inside->list[field]->by_event) {
+	if (fields->internal->list[field]->by_event) {
 		struct pq_value text;
 
 		read_of_event(fields, field, &text);

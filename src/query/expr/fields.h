@@ -88,7 +88,7 @@ struct pq_fields {
 	const uint64_t *taken; /* the machine's, now; NULL without a resolver */
 	bool failed; /* there was no memory for a value, which is absent then: all is in vain */
 	/* its own: the fields that were added, what was bound by now, room for texts */
-	struct pq_fields_inside *inside;
+	struct pq_fields_internal *internal;
 };
 
 /* False: no memory. The session, and the machine's resolver, must outlive it. */

@@ -2,7 +2,7 @@
  * Arguments of tracepoints, "args.prev_comm": found by their names once for each event.
  * Integers at a fixed place are plain loads.
  */
-#include "fields_inside.h"
+#include "fields_internal.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void read_arg(struct pq_fields *fields, uint32_t field, struct pq_value *
 	if (!pd_args_raw(fields->rec, &raw, &n))
 		return;
 	pd_args_get(fields->rec, load->arg, raw, n, &value);
-	if (pq_fits(fields->inside->list[field], &value))
+	if (pq_fits(fields->internal->list[field], &value))
 		pq_from_decoded(fields, field, &value, out);
 }
 

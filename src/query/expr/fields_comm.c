@@ -2,7 +2,7 @@
  * The field `comm`, of which no text moves: the machine keeps each name once, and what stands
  * for one is kept here.
  */
-#include "fields_inside.h"
+#include "fields_internal.h"
 
 void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layout,
 		   struct pq_load *load)
@@ -10,7 +10,7 @@ void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layou
 	const struct pd_bound *tid =
 		&layout->bound[layout->slot[pm_machine_ids(pm_resolver_machine(fields->resolver))
 						    ->tid]];
-	const struct pd_bound *time = &layout->bound[layout->slot[fields->inside->time]];
+	const struct pd_bound *time = &layout->bound[layout->slot[fields->internal->time]];
 	uint32_t tid_end, time_end;
 
 	load->stays = true;
@@ -37,7 +37,7 @@ static void find_name(struct pq_fields *fields, struct pq_value *out)
 	out->size = (uint32_t)value.s.n;
 	out->p = value.s.p;
 	if (value.s.p == value.text) {
-		text = pq_texts_add(&fields->inside->numbers, value.text, out->size);
+		text = pq_texts_add(&fields->internal->numbers, value.text, out->size);
 		fields->failed = fields->failed || !text;
 		if (!text)
 			return;

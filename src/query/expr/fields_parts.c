@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "fields_inside.h"
+#include "fields_internal.h"
 
 /* Where the steps have come to. */
 struct walk {
@@ -148,7 +148,7 @@ void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
 	       uint32_t *count)
 {
 	const struct pq_load *load = &fields->bound->loads[field];
-	const struct pq_field *f = fields->inside->list[field];
+	const struct pq_field *f = fields->internal->list[field];
 	struct walk w = { fields, value, UINT32_MAX, f->steps, f->steps + f->n_steps };
 
 	if (load->arg)

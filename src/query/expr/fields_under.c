@@ -1,11 +1,11 @@
 /*
  * The condition under("symbol"): whose work a sample is, near or far.
  */
-#include "fields_inside.h"
+#include "fields_internal.h"
 
 bool pq_fields_under(struct pq_fields *fields, const char *name, size_t n)
 {
-	struct pq_fields_inside *in = fields->inside;
+	struct pq_fields_internal *in = fields->internal;
 	bool is = false;
 
 	if (!fields->resolver)

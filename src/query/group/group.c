@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "group_inside.h"
+#include "group_internal.h"
 
 static bool prepare_read(struct pq_read *read, const struct pq_node *node,
 			 struct pq_fields *fields)

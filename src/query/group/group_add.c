@@ -2,7 +2,7 @@
 
 #include "group.h"
 
-#include "group_inside.h"
+#include "group_internal.h"
 
 /* What recordings of a session recorded alike is one event. */
 static void same_event(const struct pq_fields *fields, struct pq_value *value)

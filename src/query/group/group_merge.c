@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "group_inside.h"
+#include "group_internal.h"
 
 #define AHEAD 32 /* groups whose places are looked for before they are needed */
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "report_inside.h"
+#include "report_internal.h"
 #include "perfdata/format/views.h"
 
 #define BY_DSO	  1u

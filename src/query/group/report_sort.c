@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report_inside.h"
+#include "report_internal.h"
 
 /*
  * A value that is ranked: an integer, or text; `behind` all others if it is an address, or

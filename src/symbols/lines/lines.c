@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "symbols/elf/demangle.h"
-#include "symbols/inside.h"
+#include "symbols/internal.h"
 #include "symbols/memo.h"
 #include "lines_file.h"
 #include "lines_units.h"

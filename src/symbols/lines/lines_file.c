@@ -7,7 +7,7 @@
 
 #include "symbols/elf/elf_parts.h"
 #include "symbols/find.h"
-#include "symbols/inside.h"
+#include "symbols/internal.h"
 #include "symbols/load.h"
 #include "lines.h"
 #include "lines_relocate.h"

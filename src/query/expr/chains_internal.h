@@ -1,8 +1,8 @@
 /*
  * What the files of chains share.
  */
-#ifndef PERFLUA_QUERY_CHAINS_INSIDE_H
-#define PERFLUA_QUERY_CHAINS_INSIDE_H
+#ifndef PERFLUA_QUERY_CHAINS_INTERNAL_H
+#define PERFLUA_QUERY_CHAINS_INTERNAL_H
 
 #include "base/map.h"
 #include "base/vector.h"

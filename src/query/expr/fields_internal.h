@@ -1,8 +1,8 @@
 /*
  * What the files of fields share: how a field is read that is no plain load.
  */
-#ifndef PERFLUA_QUERY_FIELDS_INSIDE_H
-#define PERFLUA_QUERY_FIELDS_INSIDE_H
+#ifndef PERFLUA_QUERY_FIELDS_INTERNAL_H
+#define PERFLUA_QUERY_FIELDS_INTERNAL_H
 
 #include "base/map.h"
 #include "base/vector.h"
@@ -15,7 +15,7 @@ struct pq_room {
 	size_t capacity;
 };
 
-struct pq_fields_inside {
+struct pq_fields_internal {
 	const struct pq_field **list; /* [n]: by number */
 	size_t n, capacity;
 	unsigned time;	       /* the number of that name */

@@ -2,8 +2,8 @@
  * What the files of groups share: a table of keys, and how keys and measures are read from
  * records.
  */
-#ifndef PERFLUA_QUERY_GROUP_INSIDE_H
-#define PERFLUA_QUERY_GROUP_INSIDE_H
+#ifndef PERFLUA_QUERY_GROUP_INTERNAL_H
+#define PERFLUA_QUERY_GROUP_INTERNAL_H
 
 #include "group_table.h"
 #include "measure.h"

@@ -1,8 +1,8 @@
 /*
  * What the files of this room share: the inside of the recorded system.
  */
-#ifndef PERFLUA_MACHINE_INSIDE_H
-#define PERFLUA_MACHINE_INSIDE_H
+#ifndef PERFLUA_MACHINE_INTERNAL_H
+#define PERFLUA_MACHINE_INTERNAL_H
 
 #include "binaries.h"
 #include "deferred.h"

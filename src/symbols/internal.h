@@ -2,8 +2,8 @@
  * What the files that look for symbols share: the inside of the store, and how the search for
  * one binary goes.
  */
-#ifndef PERFLUA_SYMBOLS_INSIDE_H
-#define PERFLUA_SYMBOLS_INSIDE_H
+#ifndef PERFLUA_SYMBOLS_INTERNAL_H
+#define PERFLUA_SYMBOLS_INTERNAL_H
 
 #include <limits.h>
 #include <pthread.h>

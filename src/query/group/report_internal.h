@@ -1,10 +1,10 @@
 /*
  * Shared by the files of reports.
  */
-#ifndef PERFLUA_QUERY_REPORT_INSIDE_H
-#define PERFLUA_QUERY_REPORT_INSIDE_H
+#ifndef PERFLUA_QUERY_REPORT_INTERNAL_H
+#define PERFLUA_QUERY_REPORT_INTERNAL_H
 
-#include "group_inside.h"
+#include "group_internal.h"
 #include "base/map.h"
 #include "base/vector.h"
 #include "report.h"
