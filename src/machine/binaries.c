@@ -4,9 +4,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "jit.h"
+#define JIT_NAME 40 /* bytes of a name at most */
 
 #define PROT_EXECUTE 4u
 #define MAP_HUGE     0x40000u /* MAP_HUGETLB */
@@ -195,23 +196,66 @@ static bool find_file(struct pm_binaries *b, const struct pm_mapped *mapped,
 	return true;
 }
 
+/*
+ * Makes *id the binary that stands for code which process `pid` makes while it runs: the symbols
+ * of that code are in files named after the pid. `name` receives the name of the binary.
+ */
+static void set_jit_id(int32_t pid, struct ps_dso_id *id, char name[JIT_NAME])
+{
+	snprintf(name, JIT_NAME, "/tmp/perf-%" PRId32 ".map", pid);
+	id->kind = PS_JIT;
+	id->pid = pid;
+	id->name = name;
+}
+
+static bool has_monotonic_clock(const struct pd_file *file)
+{
+	for (size_t i = 0; i < file->n_events; i++) {
+		const struct pd_attr *attr = &file->events[i].attr;
+
+		if (!(attr->flags & PD_ATTR_USE_CLOCKID) || attr->clockid != CLOCK_MONOTONIC)
+			return false;
+	}
+	return file->n_events;
+}
+
+/*
+ * Notes the file *id that process `pid` has mapped: when it is a jitdump, which describes the code
+ * that the process makes, its symbols are read with that code, and *id becomes data. Returns false
+ * when there is no memory.
+ */
+static bool take_jitdump(struct ps_store *store, const struct pd_file *file, int32_t pid,
+			 struct ps_dso_id *id)
+{
+	struct ps_dso_id code = { .guest = id->guest };
+	char name[JIT_NAME];
+	struct ps_dso *dso;
+
+	if (id->kind != PS_USER || !ps_is_jitdump(id->name, pid))
+		return true;
+	id->kind = PS_DATA;
+	set_jit_id(pid, &code, name);
+	dso = store ? ps_store_dso(store, &code) : NULL;
+	return dso && ps_dso_set_jitdump(dso, id->name, has_monotonic_clock(file));
+}
+
 static bool map_of_process(struct pm_binaries *b, const struct pm_mapped *mapped,
 			   struct ps_dso_id *id, struct pm_map *map)
 {
-	char path[PM_JIT_NAME];
+	char path[JIT_NAME];
 
 	id->kind = user_kind(map);
 	id->name = map->filename;
 	if (id->kind == PS_VDSO)
 		map->pgoff = 0;
 	id->guest = pm_is_guest(mapped->mode);
-	if (!pm_jit_mapped(store_of(b, mapped->system), b->session->files[mapped->system],
-			   mapped->pid, id))
+	if (!take_jitdump(store_of(b, mapped->system), b->session->files[mapped->system],
+			  mapped->pid, id))
 		return false;
 	if (id->kind == PS_USER || id->kind == PS_VDSO)
 		return find_file(b, mapped, id, map);
 	if (id->kind == PS_JIT)
-		pm_jit_id(mapped->pid, id, path);
+		set_jit_id(mapped->pid, id, path);
 	id->build_id.size = 0;
 	return find_dso(b, mapped, id, map);
 }

@@ -1,9 +1,11 @@
 #include "frames.h"
 
 #include "internal.h"
-#include "lbr.h"
 #include "resolver.h"
+#include "perfdata/format/sample.h"
 #include "perfdata/format/views.h"
+
+#define BRANCH_CALL_STACK (UINT64_C(1) << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK */
 
 /* The call chain of a sample as recorded; false: it has none. */
 static bool open_chain(const struct pd_record *rec, struct pd_view *chain)
@@ -26,6 +28,62 @@ static bool has_stack(const struct pd_shape *shape)
 	       shape->sample_type & PD_SAMPLE_STACK_USER;
 }
 
+/* Returns whether samples of that shape recorded their branches as a call stack. */
+static bool has_lbr_stack(const struct pd_shape *shape)
+{
+	return shape->branch_sample_type & BRANCH_CALL_STACK;
+}
+
+/*
+ * Reads the frames of `chain` that precede its user part into frames[n] and adds their number
+ * to *got. Returns false when the chain has no user part.
+ */
+static bool read_kernel_part(const struct pd_view *chain, struct pd_frame *frames, size_t n,
+			     size_t *got)
+{
+	struct pd_frames walk;
+	uint64_t ip;
+
+	pd_frames_init(&walk, chain);
+	walk.mode = PD_CPUMODE_UNKNOWN; /* no marker yet */
+	while (pd_frames_next(&walk, &ip) && walk.mode != PD_CPUMODE_USER) {
+		enum pd_cpumode mode = walk.mode;
+
+		if (mode == PD_CPUMODE_UNKNOWN)
+			mode = PD_CPUMODE_USER;
+		if (*got < n)
+			frames[(*got)++] = (struct pd_frame){ ip, mode };
+	}
+	return walk.mode == PD_CPUMODE_USER;
+}
+
+/*
+ * Reads the frames of a sample whose branches are a call stack, at most n, and stores their
+ * number in *got: the kernel's of its call chain, then the target of the latest call and the
+ * source of each. Returns false when the chain has no user part, which they would replace, or
+ * there are no branches. See resolve_lbr_callchain_sample, tools/perf/util/machine.c; as there
+ * by default, samples are not stitched.
+ */
+static bool read_lbr_frames(const struct pd_view *chain, struct pd_frame *frames, size_t n,
+			    size_t *got)
+{
+	const struct pd_record *rec = chain->rec;
+	struct pd_branches branches;
+	uint32_t at, size;
+
+	*got = 0;
+	if (!pd_part_find(rec, PD_PART_BRANCH_STACK, &at, &size) ||
+	    !pd_branches_read(rec, at, &branches) || !branches.count ||
+	    !read_kernel_part(chain, frames, n, got))
+		return false;
+	at = branches.entries;
+	if (*got < n)
+		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at + 8), PD_CPUMODE_USER };
+	for (uint32_t i = 0; i < branches.count && *got < n; i++, at += 24)
+		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at), PD_CPUMODE_USER };
+	return true;
+}
+
 bool pm_frames_beside(const struct pd_record *rec)
 {
 	const struct pd_shape *shape = rec->layout->shape;
@@ -35,7 +93,7 @@ bool pm_frames_beside(const struct pd_record *rec)
 	if (rec->type != PD_RECORD_SAMPLE || !(shape->sample_type & PD_SAMPLE_CALLCHAIN))
 		return false;
 	return pm_unwinder_knows_leaf(shape) || (has_stack(shape) && pm_unwinder_knows(rec)) ||
-	       pm_lbr_recorded(shape) ||
+	       has_lbr_stack(shape) ||
 	       (shape->defer && open_chain(rec, &chain) && pd_frames_cookie(&chain, &cookie));
 }
 
@@ -132,8 +190,8 @@ const struct pd_frame *pm_frames_of(struct pm_resolver *r, const struct pd_recor
 	r->latest.seen.known = false;
 	if (!open_chain(rec, &chain))
 		return r->frames;
-	if (!pm_lbr_recorded(rec->layout->shape) ||
-	    !pm_lbr_frames(&chain, r->frames, PM_MAX_FRAMES, &got)) {
+	if (!has_lbr_stack(rec->layout->shape) ||
+	    !read_lbr_frames(&chain, r->frames, PM_MAX_FRAMES, &got)) {
 		got = 0;
 		add_recorded(r, &chain, &got);
 	}
