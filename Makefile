@@ -46,7 +46,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser sweep lint bench fuzz fuzz-all fuzz-minimize fuzz-seeds docs install install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser sweep model lint bench fuzz fuzz-all fuzz-minimize fuzz-seeds docs install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -117,6 +117,12 @@ sweep: all ## many random queries; cut and damage recordings at every place (min
 	@.ci/deps test
 	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/query/property_spec.lua spec/perfdata/cut_spec.lua \
 		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
+
+# A shard asks 10 000 queries of a hundred recordings of its own.
+model: all ## ask the engine and its model in Lua 100 000 random queries (minutes)
+	@.ci/deps test
+	@seq 0 9 | $(TEST_ENV) xargs -P $$(nproc) -I{} env QUERY_SEED={}01 QUERIES=10000 \
+		$(RUN_BUSTED) spec/query/model_spec.lua
 
 lint: all ## check format, warnings of gcc and clang, luacheck, modules, API, exports, generated files
 	@.ci/deps lint

@@ -3,6 +3,7 @@ local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
+require "spec.support.model"
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
 local spec_of = require("perflua.core").query_spec

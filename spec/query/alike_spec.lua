@@ -1,5 +1,6 @@
 -- Records in a row are mostly alike: what is known of one is not read of the next. Here it changes in every way.
 local perflua = require "perflua"
+require "spec.support.model"
 local builder = require "spec.support.builder"
 local tracing = require "spec.support.builder_tracing"
 local spec_of = require("perflua.core").query_spec

@@ -1,5 +1,6 @@
 -- Arguments of tracepoints in where, select, group_by and measures: the core and the interpreter read them alike.
 local perflua = require "perflua"
+require "spec.support.model"
 local args_recording = require "spec.support.args_recording"
 local exact = require "spec.support.exact"
 local reading = require "spec.support.reading"

@@ -1,5 +1,6 @@
 -- What a script describes has one answer, whether the core runs it or Lua does.
 local perflua = require "perflua"
+require "spec.support.model"
 local builder = require "spec.support.builder"
 local containers = require "spec.support.containers"
 local finalizers = require "spec.support.finalizers"

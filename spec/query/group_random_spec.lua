@@ -1,6 +1,7 @@
 -- Any keys and measures: the core, by one thread or several, has the answer that Lua has record by record.
 local core = require "perflua.core"
 local perflua = require "perflua"
+require "spec.support.model"
 local builder = require "spec.support.builder"
 local engine = require "perflua.plan.engine"
 local exact = require "spec.support.exact"

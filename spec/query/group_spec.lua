@@ -1,5 +1,6 @@
 -- Groups as the core makes them: what they measure, and that it is what Lua gets record by record.
 local perflua = require "perflua"
+require "spec.support.model"
 local builder = require "spec.support.builder"
 local engine = require "perflua.plan.engine"
 local exact = require "spec.support.exact"

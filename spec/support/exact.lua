@@ -2,7 +2,7 @@
 
 local function exact(value)
   if math.type(value) == "float" then return value == value and ("%a"):format(value) or "nan" end
-  if type(value) == "userdata" then return tostring(value.name) end
+  if type(value) == "userdata" then return tostring(value.name or value.offset) end
   if type(value) == "string" then return ("%q"):format(value) end
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}

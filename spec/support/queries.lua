@@ -1,14 +1,9 @@
 -- Random queries over a recording: a list of steps, each { method, argument, … }, from a seed.
-local queries = {}
+local functions = require "spec.support.random_functions"
+local intervals = require "spec.support.random_spans"
+local random_from = require("spec.support.random_recording").random_from
 
---- Numbers from 0 to n - 1, the same for the same seed.
-local function random_from(seed)
-  local state = seed * 2862933555777941757 + 3037000493
-  return function(n)
-    state = state * 6364136223846793005 + 1442695040888963407
-    return (state >> 33) % n
-  end
-end
+local queries = {}
 
 local number = { signed = true, unsigned = true, address = true, float = true, any = true }
 local text = { string = true, bytes = true, any = true }
@@ -168,8 +163,24 @@ function Maker:measure(known)
   return step
 end
 
+-- A field that functions can read: no composite, and no expression of one.
+function Maker:readable()
+  local field
+  for _ = 1, 5 do
+    field = self:one_of(self.pool)
+    if scalar[field.kind] and not field.text:find "^#" and not field.text:find "^stack" then return field.text end
+  end
+  return self.arguments == "span" and "start" or "offset"
+end
+
 function Maker:filters(steps)
-  for _ = 1, self:one_of { 0, 1, 1, 2 } do steps[#steps + 1] = { "where", self:condition(2) } end
+  for _ = 1, self:one_of { 0, 1, 1, 2 } do
+    if self.calls and self:chance(25) then
+      steps[#steps + 1] = { "where", functions.condition(self.random, self:readable(), self.arguments) }
+    else
+      steps[#steps + 1] = { "where", self:condition(2) }
+    end
+  end
   if self:chance(10) then
     steps[#steps + 1] = { "between", self:one_of { "10%", "0%" }, self:one_of { "60%", "100%" } }
   end
@@ -179,7 +190,11 @@ function Maker:grouped(steps)
   local keys, seen = { "group_by" }, {}
   for _ = 1, self:one_of { 1, 1, 1, 2, 2, 3 } do
     local key = self:value(scalar)
-    if not seen[key] then keys[#keys + 1] = key end
+    if self.calls and self:chance(25) then
+      keys[#keys + 1] = { [("fn%d"):format(#keys)] = functions.value(self.random, self:readable(), self.arguments) }
+    elseif not seen[key] then
+      keys[#keys + 1] = key
+    end
     seen[key] = true
   end
   steps[#steps + 1] = keys
@@ -196,22 +211,10 @@ function Maker:grouped(steps)
   if self:chance(25) then steps[#steps + 1] = { "all_events" } end
 end
 
----@param seed integer
----@param about table what can be asked: { fields, events = names }
----@return table[] steps the last decides what is compared: rows of a table, values, or one
-function queries.steps(seed, about)
-  local self = setmetatable({ random = random_from(seed), events = about.events, pool = {} }, Maker)
-  local of_events, of_args, others = {}, {}, {}
-  for _, field in ipairs(about.fields) do
-    local list = field.text:find "^event%." and of_events or field.text:find "^#?args%." and of_args or others
-    list[#list + 1] = field
-    if field.text == "symbol" then self.symbols = field end
-  end
-  for i = 1, 7 do
-    self.pool[i] = self:one_of(i == 1 and of_events or i < 5 and #of_args > 0 and of_args or others)
-  end
-  local steps, how = {}, self.random(100)
-  self:filters(steps)
+-- What a query ends in: groups, selected values, or a measure; or it is looped over.
+function Maker:ending(steps)
+  local how = self.random(100)
+  if self.calls and self:chance(10) then return end
   if how < 60 then
     self:grouped(steps)
   elseif how < 80 then
@@ -221,7 +224,42 @@ function queries.steps(seed, about)
   else
     steps[#steps + 1] = self:measure(names)
   end
+end
+
+---@param seed integer
+---@param about table what can be asked: { fields, events = names, calls = functions of Lua, spans = those, too }
+---@return table[] steps the last decides what is compared: rows of a table, values, or one
+function queries.steps(seed, about)
+  local self = setmetatable({
+    random = random_from(seed), events = about.events, pool = {}, calls = about.calls, arguments = "record",
+  }, Maker)
+  local of_events, of_args, others = {}, {}, {}
+  for _, field in ipairs(about.fields) do
+    local list = field.text:find "^event%." and of_events or field.text:find "^#?args%." and of_args or others
+    list[#list + 1] = field
+    if field.text == "symbol" then self.symbols = field end
+  end
+  for i = 1, 7 do
+    self.pool[i] = self:one_of(i == 1 and of_events or i < 5 and #of_args > 0 and of_args or others)
+  end
+  self.records = self.pool
+  local steps = {}
+  self:filters(steps)
+  if about.spans and self:chance(50) then intervals(self, steps) end
+  self:ending(steps)
   return steps
+end
+
+local function spelled_value(value)
+  if type(value) == "function" then return functions.texts[value] end
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for key, one in pairs(value) do
+    parts[#parts + 1] = math.type(key) and spelled_value(one) or ("%s = %s"):format(key, spelled_value(one))
+  end
+  table.sort(parts)
+  return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
 ---@param steps table[]
@@ -230,9 +268,8 @@ function queries.spelled(steps)
   local parts = {}
   for i, step in ipairs(steps) do
     local arguments = {}
-    for k = 2, #step do
-      arguments[k - 1] = type(step[k]) == "string" and ("%q"):format(step[k]) or tostring(step[k])
-    end
+    for k = 2, #step do arguments[k - 1] = spelled_value(step[k]) end
+    if step[1] == "within" then arguments[1] = "records" .. queries.spelled(step[2]) end
     parts[i] = (":%s(%s)"):format(step[1], table.concat(arguments, ", "))
   end
   return table.concat(parts)

@@ -1,5 +1,6 @@
 -- What a query answers, in a form that can be compared with another way to ask it.
 local exact = require "spec.support.exact"
+require "spec.support.model"
 local spec_of = require("perflua.core").query_spec
 
 local query_answers = {}
@@ -34,11 +35,26 @@ local function selected(query)
   return rows
 end
 
+-- The columns of a group_by's keys.
+local function keys_of(step)
+  local keys = { "event" }
+  for i = 2, #step do keys[i] = type(step[i]) == "table" and next(step[i]) or step[i] end
+  return keys
+end
+
+local function built(query, steps)
+  for _, step in ipairs(steps) do query = query[step[1]](query, table.unpack(step, 2)) end
+  return query
+end
+
 local function asked(query, steps)
   local keys
+  local begun = query
   for _, step in ipairs(steps) do
-    if step[1] == "group_by" then keys = table.move(step, 2, #step, 2, { "event" }) end
-    local got = query[step[1]](query, table.unpack(step, 2))
+    if step[1] == "group_by" then keys = keys_of(step) end
+    local arguments = table.move(step, 2, #step, 1, {})
+    if step[1] == "within" then arguments[1] = built(begun, step[2]) end
+    local got = query[step[1]](query, table.unpack(arguments))
     if measured[step[1]] and not keys then
       return { { key = "", values = { { name = step[1], value = got } } } }
     end

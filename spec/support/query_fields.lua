@@ -1,5 +1,6 @@
 -- The fields that queries over a recording can name, and values that occur in them.
 local core = require "perflua.core"
+require "spec.support.model"
 local spec_of = core.query_spec
 
 local query_fields = {}

@@ -2,6 +2,7 @@
 local core = require "perflua.core"
 local files = require "spec.support.files"
 local perflua = require "perflua"
+require "spec.support.model"
 local spec_of = core.query_spec
 
 local shared = {}

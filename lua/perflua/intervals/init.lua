@@ -118,7 +118,7 @@ end
 
 -- A side with its condition, as a filter and as a column.
 local function conditioned(side, filters)
-  side.condition = conditions.all(filters)
+  side.filters, side.condition = filters, conditions.all(filters)
   side.ref = conditions.ref(side.condition)
   return side
 end
@@ -146,7 +146,7 @@ function intervals.pair(on, options)
     side.quick = are_all and conditions.ref(conditions.all(side.untyped)) or side.ref
   end
   local pairing = {
-    file = spec.file, events = set, open = open, close = close, reading = reading, scope = all, counts = {},
+    on = spec, file = spec.file, events = set, open = open, close = close, reading = reading, scope = all, counts = {},
     several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
     lost = conditions.types(all, { [LOST] = true, [LOST_SAMPLES] = true }), pairs_lost = pairs_lost(spec),
   }
@@ -235,7 +235,8 @@ function intervals.within(on, spans, options)
   if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
   filters[#filters + 1] = conditions.times(spec.scope, spec)
   local inner = conditioned({
-    pairing = pairing, spans = spec_of(spans), keys = inner_keys(spec, pairing, options.key), closed = options.closed,
+    on = spec, pairing = pairing, spans = spec_of(spans), keys = inner_keys(spec, pairing, options.key),
+    closed = options.closed,
   }, filters)
   local said = ("%s inside of %s"):format(description.records(spec), spec_of(spans).reader.reads)
   return query.new {

@@ -2,6 +2,7 @@ local builder = require "spec.support.builder"
 local folded = require "perflua.flame.folded"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
+require "spec.support.model"
 local stacks = require "perflua.flame.stacks"
 local spec_of = require("perflua.core").query_spec
 

@@ -1,29 +1,10 @@
 -- Spans of many records: what is held of them, and that core and Lua say the same.
 local perflua = require "perflua"
+require "spec.support.model"
 local spanned = require "spec.support.spanned"
 local spec_of = require("perflua.core").query_spec
 
 describe("pair() of many records", function()
-  it("holds in Lua the open spans only", function()
-    local rows = {}
-    for i = 1, 30000 do
-      rows[2 * i - 1], rows[2 * i] = { "open", i, 2 * i, i }, { "close", i, 2 * i + 1, i }
-    end
-    local states = require "perflua.intervals.states"
-    local sweep, most = states.sweep, 0
-    states.sweep = function(...) -- luacheck: ignore 122
-      local kept, limit = sweep(...)
-      most = math.max(most, limit)
-      return kept, limit
-    end
-    local query = assert(perflua.open(spanned.write(rows))):samples()
-    spec_of(query).interpreted = true
-    local spans = query:pair { open = "open", close = "close", key = { "tid", "addr" } }
-    assert.equal(30000, spans:count())
-    states.sweep = sweep -- luacheck: ignore 122
-    assert.equal(states.FIRST_LIMIT + 2, most)
-  end)
-
   it("gives the same in the core and in Lua, of many keys, texts, and lost records", function()
     local b, events = spanned.builder()
     local state, open = 99, 0

@@ -1,5 +1,6 @@
 -- Spans of time between records: what is paired, and what is counted instead.
 local perflua = require "perflua"
+require "spec.support.model"
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
 local spec_of = require("perflua.core").query_spec

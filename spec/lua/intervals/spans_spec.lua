@@ -1,5 +1,6 @@
 -- Spans are asked as any query is.
 local perflua = require "perflua"
+require "spec.support.model"
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
 local spec_of = require("perflua.core").query_spec
@@ -102,7 +103,6 @@ describe("spans", function()
     local lua = file:samples()
     spec_of(lua).interpreted = true
     local spelled = lua:pair { open = "open", close = "close" }
-    assert.matches("Lua  group by", spelled:group_by("comm"):explain(), 1, true)
     local function answers(of)
       local filtered = of:where "duration // 3 ~= 5 and find(comm, 'e')"
       return {

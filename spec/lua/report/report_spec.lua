@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
+require "spec.support.model"
 local report = require "perflua.report"
 local spec_of = require("perflua.core").query_spec
 

@@ -1,0 +1,124 @@
+-- The oracle of queries: what a query describes, asked record by record in plain Lua that shares nothing with the core
+-- but how a record's fields are read. A query whose spec says `interpreted` is answered by it:
+--
+--   require "spec.support.model"
+--   core.query_spec(query).interpreted = true
+
+local core = require "perflua.core"
+local closures = require "spec.support.model.closures"
+local engine = require "perflua.plan.engine"
+local group = require "spec.support.model.groups"
+local plan = require "perflua.plan"
+local spans = require "spec.support.model.spans"
+local of_record = spans.of_record
+
+local function of_filter(filter) return filter.node and closures(filter.node, of_record) or filter.bind() end
+
+-- The records that a spec, or what a pass over spans reads, names; without filters.
+local function cursor_of(spec, order, reuse)
+  return core.cursor(spec.file, {
+    types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container, order = order,
+    from = spec.from, to = spec.to, expand = spec.expand, reuse = reuse,
+  })
+end
+
+-- Contexts for a query over records: the records that pass all filters.
+local function records(spec, order)
+  local cursor, tests = cursor_of(spec, order, spec.reuse), {}
+  for i, filter in ipairs(spec.filters) do tests[i] = of_filter(filter) end
+  local function passes(record)
+    for i = 1, #tests do
+      if not tests[i](record) then return false end
+    end
+    return true
+  end
+  return function()
+    local record = cursor()
+    while record ~= nil and not passes(record) do record = cursor() end
+    return record
+  end, of_record, cursor
+end
+
+-- next_context, reader, cursor; and of spans a function that gives the span of a context.
+local function opened(spec, order, refs)
+  if not spec.reader then return records(spec, order) end
+  local made = spec.reader.made
+  local is_inner = made.pairing ~= nil
+  local cursor = cursor_of(is_inner and made.pairing.reading or made.reading, "time")
+  local step, reader, span
+  if is_inner then
+    step, reader, span = spans.within(made, spec, refs, cursor)
+  else
+    step, reader, span = spans.pair(made, spec, cursor)
+  end
+  return step, reader, cursor, span, is_inner
+end
+
+local function values_of(spec, refs)
+  local step, reader, cursor = opened(spec, spec.order or "time", refs)
+  local reads = {}
+  for i, ref in ipairs(refs) do reads[i] = reader(ref) end
+  return function()
+    local context = step()
+    if context == nil then return nil end
+    local values = {}
+    for i, read in ipairs(reads) do
+      local value = read(context)
+      if value == nil then value = false end
+      values[i] = value
+    end
+    return table.unpack(values, 1, #reads)
+  end, cursor
+end
+
+local function objects_of(spec)
+  local step, _, cursor, span, is_inner = opened(spec, spec.order or "time")
+  if not span then return step, cursor end
+  return function()
+    local context = step()
+    if context == nil then return nil end
+    if is_inner then return context.record, span(context) end
+    return span(context)
+  end, cursor
+end
+
+local function groups_of(spec, keys, columns)
+  local order, refs = engine.order(spec, keys, columns), {}
+  if order == "any" then order = spec.file.size and "file" or "time" end
+  for _, key in ipairs(keys) do refs[#refs + 1] = key.ref end
+  for _, column in ipairs(columns) do refs[#refs + 1] = column.ref or nil end
+  for _, column in ipairs(columns) do refs[#refs + 1] = column.weight end
+  local step, reader, cursor <close> = opened(spec, order, refs)
+  local _ = cursor
+  return group(spec, keys, columns, step, reader)
+end
+
+-- Spans of interpreted records are so, too.
+local function is_interpreted(spec)
+  return spec.interpreted or spec.reader and is_interpreted(spec.reader.made.on)
+end
+
+local lib = { grouping = engine.grouping, groups = engine.groups, values = plan.values, records = plan.records }
+
+-- Each of the library's that is replaced is used by queries that are not interpreted.
+function engine.grouping(spec, keys, columns) -- luacheck: ignore 122
+  if is_interpreted(spec) then return { model = true, keys = keys, columns = columns } end
+  return lib.grouping(spec, keys, columns)
+end
+
+function engine.groups(spec, description) -- luacheck: ignore 122
+  if description.model then return groups_of(spec, description.keys, description.columns) end
+  return lib.groups(spec, description)
+end
+
+function plan.values(spec, refs) -- luacheck: ignore 122
+  if is_interpreted(spec) then return values_of(spec, refs) end
+  return lib.values(spec, refs)
+end
+
+function plan.records(spec) -- luacheck: ignore 122
+  if is_interpreted(spec) then return objects_of(spec) end
+  return lib.records(spec)
+end
+
+return { closures = closures, of_record = of_record }

@@ -1,0 +1,370 @@
+-- Spans, and the records inside of them, in plain Lua: one pass over the records in the order of time, with the open
+-- spans in tables of tables by the fields of their keys.
+--
+-- A context is what values are read from: { start, stop, opened, closed, record, span, state }: the opening and the
+-- closing record, the record inside, and the span as functions of a script see it.
+
+local core = require "perflua.core"
+local closures = require "spec.support.model.closures"
+local expr = require "perflua.filter.expr"
+
+local spans = {}
+
+local LOST = { [2] = true, [13] = true } -- PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES
+local MOST_LOST = 1024
+
+local span_meta = { __name = "perflua.Span" }
+
+function span_meta:__tostring()
+  local till = self.stop and core.seconds(self.stop) or "?"
+  return ("span %s - %s (%s ns)"):format(core.seconds(self.start), till, self.duration or "?")
+end
+
+-- Reads of a record what a Ref of records names.
+local function of_record(ref)
+  if ref.kind == "function" or ref.path then return ref.get end
+  return closures(ref.node, of_record)
+end
+spans.of_record = of_record
+
+local function condition(filter) return filter.node and closures(filter.node, of_record) or filter.bind() end
+
+local function all_of(filters)
+  local tests = {}
+  for i, filter in ipairs(filters) do tests[i] = condition(filter) end
+  return function(record)
+    for i = 1, #tests do
+      if not tests[i](record) then return false end
+    end
+    return true
+  end
+end
+
+-- The fields of a key as functions, the recording first where there are several.
+local function key_of(pairing, refs)
+  local reads = {}
+  if pairing.several then reads[1] = of_record(pairing.source) end
+  for _, ref in ipairs(refs) do reads[#reads + 1] = of_record(ref) end
+  return function(record)
+    local key = {}
+    for i, read in ipairs(reads) do
+      local value = read(record)
+      if value == nil or value == false or value ~= value then return nil end
+      key[i] = value
+    end
+    return key
+  end
+end
+
+local function find(root, key)
+  local node = root
+  for i = 1, #key do
+    node = node and node[key[i]]
+  end
+  return node
+end
+
+local function put(root, key, state)
+  local node = root
+  for i = 1, #key - 1 do
+    node[key[i]] = node[key[i]] or {}
+    node = node[key[i]]
+  end
+  node[key[#key]] = state
+end
+
+-- Where records may say which spans lost ones are about: places in a key, and the fields.
+local function told_of_lost(pairing)
+  local places, before = {}, pairing.several and 1 or 0
+  if pairing.several then places[1] = of_record(pairing.source) end
+  for i, ref in ipairs(pairing.open.keys) do
+    if ref.text == "cpu" and pairing.close.keys[i].text == "cpu" then places[before + i] = of_record(ref) end
+  end
+  return places
+end
+
+local Pass = {}
+Pass.__index = Pass
+
+-- Drops open spans: all, or those that a record of lost ones may be about.
+function Pass:lose(record)
+  local only, says, candidates = {}, false, next(self.lost_places) ~= nil
+  for place, read in pairs(self.lost_places) do
+    only[place] = read(record) or nil
+    says = says or only[place] ~= nil
+  end
+  if candidates then self.n_lost = self.n_lost + 1 end
+  if not says or self.n_lost > MOST_LOST then only = {} end
+  for state in pairs(self.open) do
+    local meant = true
+    for place, value in pairs(only) do meant = meant and state.key[place] == value end
+    if meant then
+      put(self.root, state.key, nil)
+      self.open[state], self.counts.lost = nil, self.counts.lost + 1
+    end
+  end
+end
+
+function Pass:close(record, time)
+  local counts, key = self.counts, self.close_key(record)
+  local state = key and find(self.root, key)
+  if state and time and time - state.start >= 0 then
+    put(self.root, state.key, nil)
+    self.open[state], counts.pairs = nil, counts.pairs + 1
+    return state
+  end
+  local name = time and key and "unopened" or "unkeyed"
+  counts[name] = counts[name] + 1
+end
+
+function Pass:begin(record, time)
+  local counts, key = self.counts, self.open_key(record)
+  if not (time and key) then
+    counts.unkeyed = counts.unkeyed + 1
+    return
+  end
+  local before = find(self.root, key)
+  if before then
+    counts.restarted = counts.restarted + 1
+    self.open[before] = nil
+  end
+  local state = { start = time, opened = record, key = key }
+  put(self.root, key, state)
+  self.open[state] = true
+end
+
+local function fields_of(refs, record)
+  local values = {}
+  for _, ref in ipairs(refs) do values[ref.span.ref.text] = of_record(ref.span.ref)(record) end
+  return values
+end
+
+local function shown_record(pairing, side, record)
+  return pairing.fields and fields_of(pairing.fields[side], record) or record
+end
+
+local function shown_key(refs, record)
+  local key = {}
+  for i, ref in ipairs(refs) do key[i] = of_record(ref)(record) end
+  if #refs == 1 then return key[1] end
+  return key
+end
+
+-- The end of a span becomes known.
+local function end_span(pairing, span, context)
+  span.stop, span.duration = context.stop, context.stop - context.start
+  span.close = shown_record(pairing, "close", context.closed)
+end
+
+local function new_span(pairing, context)
+  local span = setmetatable({
+    start = context.start, key = shown_key(context.key_refs, context.key_record),
+    open = shown_record(pairing, "open", context.opened),
+  }, span_meta)
+  if context.closed then end_span(pairing, span, context) end
+  return span
+end
+
+-- The span of a context, one for all that lie in it.
+local function span_of(pairing, context)
+  local state = context.state
+  state.span = state.span or new_span(pairing, context)
+  return state.span
+end
+
+local own = {
+  start = function(context) return context.start end,
+  stop = function(context) return context.stop end,
+  duration = function(context) return context.stop and context.stop - context.start end,
+}
+
+-- Reads a field of a span, or of a record inside, of a context.
+local function of_context(ref)
+  local span = ref.span
+  if not span then
+    local get = of_record(ref)
+    return function(context) return get(context.record) end
+  elseif span.own then
+    return own[span.own]
+  elseif span.key then
+    return function(context) return of_record(context.key_refs[span.key])(context.key_record) end
+  end
+  local get = of_record(span.ref)
+  local place = span.side == "open" and "opened" or "closed"
+  return function(context)
+    local record = context[place]
+    if record ~= nil then return get(record) end
+  end
+end
+
+-- What reads a Ref of a query over spans (or of records inside of them); calls(fn) -> how functions are called.
+local function reader_of(calls)
+  return function(ref)
+    if ref.kind == "function" then return calls(ref.get) end
+    if ref.path then return of_context(ref) end
+    return closures(ref.node, of_context)
+  end
+end
+
+local function times_of(spec, name)
+  return function(context)
+    local t = context[name]
+    if not spec.from and not spec.to then return true end
+    return t and not (spec.from and math.ult(t, spec.from)) and (not spec.to or math.ult(t, spec.to))
+  end
+end
+
+-- Filters of a query as one test of a context.
+local function kept_by(filters, calls, first)
+  local tests = { first }
+  for _, filter in ipairs(filters) do
+    tests[#tests + 1] = filter.node and closures(filter.node, of_context) or calls(filter.bind())
+  end
+  return function(context)
+    for i = 1, #tests do
+      if not tests[i](context) then return false end
+    end
+    return true
+  end
+end
+
+local function begun(pairing)
+  local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0 }
+  return setmetatable({
+    counts = counts, root = {}, open = {}, n_lost = 0,
+    closes = all_of(pairing.close.filters), opens = all_of(pairing.open.filters),
+    close_key = key_of(pairing, pairing.close.keys), open_key = key_of(pairing, pairing.open.keys),
+    lost_places = told_of_lost(pairing),
+  }, Pass)
+end
+
+-- What a pass counted becomes the query's.
+function Pass:finish(pairing)
+  local counts, n = pairing.counts, 0
+  for name, count in pairs(self.counts) do counts[name] = count end
+  for _ in pairs(self.open) do n = n + 1 end
+  counts.unclosed = n
+end
+
+---@param pairing table of intervals.pair
+---@param spec table of the query over the spans
+---@param next_record fun(): perflua.Record?
+---@return fun(): table? next_context
+---@return function reader
+---@return function span of a context
+function spans.pair(pairing, spec, next_record)
+  local pass = begun(pairing)
+  local function span(context) return span_of(pairing, context) end
+  local function calls(fn) return function(context) return fn(span(context)) end end
+  local keeps = kept_by(spec.filters, calls, times_of(spec, "start"))
+  local time_of = of_record(pairing.time)
+  local function step()
+    for record in next_record do
+      local is_lost, time, state = LOST[record.type_id], time_of(record), nil
+      local asks = not is_lost or pairing.pairs_lost
+      local closes, opens = asks and pass.closes(record), asks and pass.opens(record)
+      if closes then state = pass:close(record, time) end
+      if opens then pass:begin(record, time) end
+      if is_lost and time and not closes and not opens then pass:lose(record) end
+      local context = state and {
+        start = state.start, stop = time, opened = state.opened, closed = record, record = record, state = state,
+        key_refs = pairing.close.keys, key_record = record,
+      }
+      if context and keeps(context) then return context end
+    end
+    pass:finish(pairing)
+  end
+  return step, reader_of(calls), span
+end
+
+local function of_end(ref)
+  local span = ref.span
+  return span and (span.side == "close" or span.own == "stop" or span.own == "duration")
+end
+
+local function any_of_end(refs)
+  for _, ref in ipairs(refs or {}) do
+    for _, one in ipairs(ref.node and expr.refs(ref.node) or {}) do
+      if of_end(one) then return true end
+    end
+  end
+  return false
+end
+
+-- Do records wait for the end of their span? For a function that judges spans, too: it may ask for all of one.
+local function waits(inner, spec, refs)
+  if inner.closed or any_of_end(refs) then return true end
+  for _, filter in ipairs(inner.spans.filters) do
+    if not filter.node or any_of_end(filter.refs) then return true end
+  end
+  for _, filter in ipairs(spec.filters) do
+    if filter.node and any_of_end(filter.refs) then return true end
+  end
+  return false
+end
+
+---@param inner table of intervals.within
+---@param spec table of the query over the records inside
+---@param refs table[]? what is read of them
+---@param next_record fun(): perflua.Record?
+---@return fun(): table? next_context
+---@return function reader
+---@return function span of a context
+function spans.within(inner, spec, refs, next_record)
+  local pairing, waiting = inner.pairing, waits(inner, spec, refs)
+  local pass, queue = begun(pairing), {}
+  local is_inner, inner_key = all_of(inner.filters), key_of(pairing, inner.keys)
+  local function span(context) return span_of(pairing, context) end
+  local function of_span(fn) return function(context) return fn(span(context)) end end
+  local function of_both(fn) return function(context) return fn(context.record, span(context)) end end
+  local keeps_span = kept_by(inner.spans.filters, of_span, times_of(inner.spans, "start"))
+  local keeps = kept_by(spec.filters, of_both, times_of(spec, "time"))
+  local time_of = of_record(pairing.time)
+
+  local function meet(record)
+    local key = inner_key(record)
+    local state = key and find(pass.root, key)
+    if not state then return end
+    local context = {
+      start = state.start, opened = state.opened, record = record, state = state, key_refs = inner.keys,
+      key_record = record, time = time_of(record),
+    }
+    if not waiting then queue[1] = context return end
+    state.rows = state.rows or {}
+    table.insert(state.rows, context)
+  end
+
+  local function ended(state, record, time)
+    local known = { start = state.start, stop = time, closed = record }
+    if state.span then end_span(pairing, state.span, known) end
+    for _, context in ipairs(state.rows or {}) do
+      context.stop, context.closed = time, record
+      context.key_refs, context.key_record = pairing.close.keys, record
+      queue[#queue + 1] = context
+    end
+  end
+
+  local function step()
+    while true do
+      while #queue > 0 do
+        local context = table.remove(queue, 1)
+        if keeps_span(context) and keeps(context) then return context end
+      end
+      local record = next_record()
+      if record == nil then return pass:finish(pairing) end
+      local is_lost, time = LOST[record.type_id], time_of(record)
+      local closes, opens = pass.closes(record), pass.opens(record)
+      local state = closes and pass:close(record, time)
+      if state then ended(state, record, time) end
+      if opens then pass:begin(record, time) end
+      if is_inner(record) then
+        meet(record)
+      elseif is_lost and time and not closes and not opens then
+        pass:lose(record)
+      end
+    end
+  end
+  return step, reader_of(of_both), span
+end
+
+return spans
