@@ -17,7 +17,7 @@ struct waiting {
 
 struct pm_incoming {
 	struct pm_machine *machine;
-	struct pd_stamp stamp;
+	struct pd_timestamp_locator locator;
 	struct waiting *
 		/*
 		 * [n]: those from `first` on wait, of which those before `sorted` are in order
@@ -33,7 +33,7 @@ struct pm_incoming {
 bool pm_can_come(const struct pd_session *session)
 {
 	const struct pd_file *file = session->files[0];
-	struct pd_stamp stamp;
+	struct pd_timestamp_locator locator;
 
 	if (session->n_files > 1 || file->n_streams > 1)
 		return false;
@@ -44,8 +44,8 @@ bool pm_can_come(const struct pd_session *session)
 	for (size_t i = 0; i < file->n_events; i++)
 		if (file->events[i].shape.defer || !file->events[i].shape.sample_id_all)
 			return false;
-	pd_stamp_init(&stamp, file);
-	return stamp.at[PD_RECORD_SAMPLE] > 0;
+	pd_timestamp_locator_init(&locator, file);
+	return locator.at[PD_RECORD_SAMPLE] > 0;
 }
 
 struct pm_incoming *pm_incoming_create(struct pm_machine *machine)
@@ -55,7 +55,7 @@ struct pm_incoming *pm_incoming_create(struct pm_machine *machine)
 	if (!in)
 		return NULL;
 	in->machine = machine;
-	pd_stamp_init(&in->stamp, machine->session->files[0]);
+	pd_timestamp_locator_init(&in->locator, machine->session->files[0]);
 	machine->threads.in_order = pm_sources_are_timed(&machine->sources);
 	return in;
 }
@@ -103,7 +103,7 @@ bool pm_incoming_meet(struct pm_incoming *in, const struct pd_record *rec, uint6
 
 	if (rec->type < PD_RECORD_USER && !is_placed(in, rec, last))
 		return false;
-	w.timed = pd_stamp_of(&in->stamp, &w.rec, &w.time);
+	w.timed = pd_timestamp_of(&in->locator, &w.rec, &w.time);
 	/* what says nothing of its time is of the beginning, or of all times */
 	if (in->asked && (!w.timed || w.time <= in->until))
 		return false;

@@ -25,8 +25,8 @@ struct pm_finder {
 	struct found *pieces;
 	size_t n_pieces, pieces_capacity;
 	struct pb_arena bytes;
-	const struct pd_file *file; /* that it searched last; NULL: none */
-	struct pd_stamp stamp;	    /* its */
+	const struct pd_file *file;	     /* that it searched last; NULL: none */
+	struct pd_timestamp_locator locator; /* its */
 };
 
 struct search {
@@ -40,7 +40,7 @@ struct place {
 	struct search *search;
 	struct pm_finder *finder;
 	struct pd_reader *reader;
-	const struct pd_stamp *stamp;
+	const struct pd_timestamp_locator *locator;
 	uint64_t last; /* time */
 	bool timed;    /* it is one of this piece */
 };
@@ -68,7 +68,7 @@ static bool keep(struct place *p, const struct pd_record *rec)
 
 static bool meet(struct place *p, struct pd_record *rec)
 {
-	if (pd_stamp_of(p->stamp, rec, &p->last))
+	if (pd_timestamp_of(p->locator, rec, &p->last))
 		p->timed = true;
 	return !pd_types_has(&p->search->types, rec->type) || keep(p, rec);
 }
@@ -106,7 +106,7 @@ static bool meet_block(struct place *p)
 {
 	struct pd_reader *reader = p->reader;
 	const struct pd_blocks *b = &reader->blocks;
-	bool samples = p->stamp->at[PD_RECORD_SAMPLE] > 0, ok = true;
+	bool samples = p->locator->at[PD_RECORD_SAMPLE] > 0, ok = true;
 	struct pd_run run;
 	struct pd_record rec = {
 		.chunk_offset = PD_NO_CHUNK,
@@ -120,7 +120,7 @@ static bool meet_block(struct place *p)
 
 		if (samples)
 			skip_samples(&run, reader->swap, &sample);
-		if (sample.bytes && !pd_stamp_of(p->stamp, &sample, &p->last))
+		if (sample.bytes && !pd_timestamp_of(p->locator, &sample, &p->last))
 			ok = false;
 		p->timed = p->timed || sample.bytes;
 		if (!ok || !pd_run_has(&run, reader->swap))
@@ -139,14 +139,14 @@ static bool search_piece(void *arg, const struct pd_piece *piece)
 {
 	struct search *s = arg;
 	struct pm_finder *f = &s->finders[piece->worker];
-	struct place p = { s, f, piece->reader, &f->stamp, 0, false };
+	struct place p = { s, f, piece->reader, &f->locator, 0, false };
 	size_t first = f->n;
 	struct pd_record rec;
 	struct pd_error err;
 	bool ok = true;
 
 	if (f->file != piece->reader->file)
-		pd_stamp_init(&f->stamp, piece->reader->file);
+		pd_timestamp_locator_init(&f->locator, piece->reader->file);
 	f->file = piece->reader->file;
 	while (ok && pb_goes_on(&piece->progress, 0, 0) &&
 	       pd_reader_advance(piece->reader, &rec, &err) > 0)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "perfdata/order/walk.h"
-#include "perfdata/stream/stamp.h"
+#include "perfdata/stream/timestamp.h"
 
 static bool has_times(const struct pd_file *file)
 {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "perfdata/format/record.h"
-#include "perfdata/stream/stamp.h"
+#include "perfdata/stream/timestamp.h"
 
 struct pd_chunk {
 	uint64_t offset;	  /* of the first record, as it says itself */

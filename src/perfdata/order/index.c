@@ -22,18 +22,19 @@ static bool keep(struct pd_cutting *cutting)
  * Adds the records of the run that go on in the chunk that was begun, whose times ascend:
  * nearly all of a recording come along here.
  */
-static void add_run(struct pd_run *run, const struct pd_stamp *stamp, struct pd_cutter *cutter)
+static void add_run(struct pd_run *run, const struct pd_timestamp_locator *locator,
+		    struct pd_cutter *cutter)
 {
 	struct pd_chunk *c = &cutter->chunk;
 	const uint8_t *start = run->at;
 	uint64_t last = cutter->last, types = 0;
 	size_t room = c->sorted && c->size < PD_CHUNK_MOST ? PD_CHUNK_MOST - c->size : 0;
-	bool swap = stamp->swap;
+	bool swap = locator->swap;
 	struct pd_run r = *run;
 
 	while (pd_run_has(&r, swap)) {
 		uint32_t type = pb_load32(r.at, swap), size = pb_load16(r.at + 6, swap);
-		int at = type < PD_RECORD_USER ? stamp->at[type] : 0;
+		int at = type < PD_RECORD_USER ? locator->at[type] : 0;
 		uint64_t time;
 
 		if (at <= 0 || (uint32_t)at + 8 > size || (size_t)(r.at - start) + size > room)
@@ -57,7 +58,7 @@ static void add_run(struct pd_run *run, const struct pd_stamp *stamp, struct pd_
  * Adds the records of the reader's block to the chunk that was begun, as long as nothing about
  * them is unusual: so the index costs a fraction of what it would with pd_reader_advance alone.
  */
-static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
+static void add_block(struct pd_reader *reader, const struct pd_timestamp_locator *locator,
 		      struct pd_cutter *k)
 {
 	const struct pd_blocks *b = &reader->blocks;
@@ -71,14 +72,14 @@ static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
 		/* a payload may be in between */
 		if (rec.offset == k->chunk.offset + k->chunk.size)
-			add_run(&run, stamp, k);
-		if (!pd_run_has(&run, stamp->swap))
+			add_run(&run, locator, k);
+		if (!pd_run_has(&run, locator->swap))
 			break;
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
 		rec.bytes = run.at;
-		pd_record_header(&rec, run.at, stamp->swap, false);
+		pd_record_header(&rec, run.at, locator->swap, false);
 		time = k->last;
-		pd_stamp_of(stamp, &rec, &time);
+		pd_timestamp_of(locator, &rec, &time);
 		if (!pd_cutter_fits(k, &rec, time))
 			break;
 		pd_cutter_add(k, &rec, time);
@@ -88,8 +89,8 @@ static void add_block(struct pd_reader *reader, const struct pd_stamp *stamp,
 }
 
 enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
-		       const struct pd_stamp *stamp, const struct pb_progress *progress,
-		       struct pd_error *err)
+		       const struct pd_timestamp_locator *locator,
+		       const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_cutter *cutter = &cutting->cutter;
 	const struct pd_blocks *b = &reader->blocks;
@@ -103,7 +104,7 @@ enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 
 		if (pd_is_compressed(rec.type) || rec.chunk_offset != PD_NO_CHUNK)
 			return PB_RETRY_SERIAL;
-		found = pd_stamp_of(stamp, &rec, &time) && cutting->leading;
+		found = pd_timestamp_of(locator, &rec, &time) && cutting->leading;
 		ends = !pd_cutter_fits(cutter, &rec, time) || (found && cutter->chunk.size);
 		if (ends && !keep(cutting))
 			goto no_memory;
@@ -113,7 +114,7 @@ enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
 		}
 		pd_cutter_add(cutter, &rec, time);
 		if (!cutting->leading)
-			add_block(reader, stamp, cutter);
+			add_block(reader, locator, cutter);
 		if (++asked % ASK_EVERY == 0 &&
 		    !pb_goes_on(progress, b->offset - b->start, b->limit - b->start))
 			return PB_STOPPED;
@@ -131,7 +132,8 @@ no_memory:
 	return PB_FAILED;
 }
 
-enum pb_outcome pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
+enum pb_outcome pd_index_make(struct pd_stream *stream,
+			      const struct pd_timestamp_locator *locator,
 			      const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_cutting cutting = { .leading = false };
@@ -150,7 +152,7 @@ enum pb_outcome pd_index_make(struct pd_stream *stream, const struct pd_stamp *s
 	}
 	if (pd_reader_init(&reader, stream, err)) {
 		pd_blocks_read_ahead(&reader.blocks);
-		made = pd_cut(&cutting, &reader, stamp, progress, err);
+		made = pd_cut(&cutting, &reader, locator, progress, err);
 		*index = cutting.index;
 		pd_reader_deinit(&reader);
 	}

@@ -22,7 +22,8 @@ struct pd_index {
  * stream's, which depends on what it is merged with. PB_RETRY_SERIAL: there cannot be one, as
  * the records are compressed, or come but once: their order is a queue's.
  */
-enum pb_outcome pd_index_make(struct pd_stream *stream, const struct pd_stamp *stamp,
+enum pb_outcome pd_index_make(struct pd_stream *stream,
+			      const struct pd_timestamp_locator *locator,
 			      const struct pb_progress *progress, struct pd_error *err);
 
 /*
@@ -48,8 +49,8 @@ struct pd_cutting {
 
 /* Cuts the records of a reader into chunks. PB_RETRY_SERIAL: some are compressed. */
 enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
-		       const struct pd_stamp *stamp, const struct pb_progress *progress,
-		       struct pd_error *err);
+		       const struct pd_timestamp_locator *locator,
+		       const struct pb_progress *progress, struct pd_error *err);
 
 /* Frees an index. NULL: nothing. */
 void pd_index_destroy(struct pd_index *index);

@@ -29,11 +29,12 @@ struct sharing {
 	bool failed;
 };
 
-static const struct pd_stamp *stamp_of(const struct sharing *s, const struct pd_stream *stream)
+static const struct pd_timestamp_locator *locator_of_stream(const struct sharing *s,
+							    const struct pd_stream *stream)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->streams[i].stream == stream)
-			return &s->streams[i].stamp;
+			return &s->streams[i].locator;
 	return NULL;
 }
 
@@ -49,12 +50,12 @@ static bool cut_piece(void *arg, const struct pd_piece *piece)
 {
 	struct sharing *s = arg;
 	struct pd_reader *reader = piece->reader;
-	const struct pd_stamp *stamp = stamp_of(s, reader->stream);
+	const struct pd_timestamp_locator *locator = locator_of_stream(s, reader->stream);
 	struct part *part = calloc(1, sizeof(*part));
 	enum pb_outcome made;
 	struct pd_error err;
 
-	if (!part || !stamp) {
+	if (!part || !locator) {
 		free(part);
 		fail(s);
 		return false;
@@ -67,7 +68,7 @@ static bool cut_piece(void *arg, const struct pd_piece *piece)
 	s->parts = part;
 	s->n_parts++;
 	pthread_mutex_unlock(&s->lock);
-	made = pd_cut(&part->cutting, reader, stamp, &piece->progress, &err);
+	made = pd_cut(&part->cutting, reader, locator, &piece->progress, &err);
 	if (made == PB_OK || made == PB_STOPPED)
 		return true;
 	fail(s);

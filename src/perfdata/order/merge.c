@@ -242,8 +242,8 @@ static int fetch(struct pd_merge *m, struct pd_merge_item *item, struct pd_error
 	if (got < place->size) {
 		changed(stream, offset + got, place->size - got, "the end of the file");
 	} else {
-		pd_record_header(&rec, m->record, item->stream->stamp.swap,
-				 item->stream->stamp.simpleperf);
+		pd_record_header(&rec, m->record, item->stream->locator.swap,
+				 item->stream->locator.simpleperf);
 		if (rec.size == place->size)
 			return 1;
 		changed(stream, offset, place->size, "other bytes");

@@ -87,8 +87,8 @@ static inline int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struc
 	item = &m->items[ready->item];
 	chunk = item->chunk;
 	rec->bytes = item->open->bytes ? item->open->bytes + ready->at : m->record;
-	pd_record_header(rec, rec->bytes, item->stream->stamp.swap,
-			 item->stream->stamp.simpleperf);
+	pd_record_header(rec, rec->bytes, item->stream->locator.swap,
+			 item->stream->locator.simpleperf);
 	rec->source = item->source;
 	rec->stream = item->number_there;
 	rec->offset = chunk->offset;
@@ -97,7 +97,7 @@ static inline int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struc
 		rec->offset += ready->at;
 	else
 		rec->chunk_offset += ready->at;
-	pd_bind(&item->stream->stamp.binder, rec);
+	pd_bind(&item->stream->locator.binder, rec);
 	return 1;
 }
 

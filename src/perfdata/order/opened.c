@@ -23,10 +23,10 @@ static size_t list(const struct pd_opened *opened, const struct pd_merge_stream 
 
 	for (uint32_t at = 0; opened->size - at >= 8; at += rec.size) {
 		rec.bytes = opened->bytes + at;
-		pd_record_header(&rec, rec.bytes, s->stamp.swap, s->stamp.simpleperf);
+		pd_record_header(&rec, rec.bytes, s->locator.swap, s->locator.simpleperf);
 		if (rec.size < 8 || rec.size > opened->size - at)
 			break;
-		pd_stamp_of(&s->stamp, &rec, &time);
+		pd_timestamp_of(&s->locator, &rec, &time);
 		places[n] = (struct pd_place){ time, at, rec.size };
 		n += pd_types_has(&s->want, rec.type);
 	}

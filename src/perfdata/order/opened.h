@@ -12,7 +12,7 @@
 
 struct pd_merge_stream {
 	struct pd_stream *stream;
-	struct pd_stamp stamp;
+	struct pd_timestamp_locator locator;
 	struct pd_types want; /* of its records */
 };
 

@@ -22,7 +22,7 @@ static bool list_streams(struct pd_order *o, const struct pd_session *session, s
 		for (size_t k = 0; k < file->n_streams; k++) {
 			o->streams[o->n].stream = &file->streams[k];
 			o->streams[o->n].want = *types;
-			pd_stamp_init(&o->streams[o->n++].stamp, file);
+			pd_timestamp_locator_init(&o->streams[o->n++].locator, file);
 		}
 	}
 	return o->streams != NULL;
@@ -31,7 +31,7 @@ static bool list_streams(struct pd_order *o, const struct pd_session *session, s
 static bool any_time(const struct pd_order *o)
 {
 	for (size_t i = 0; i < o->n; i++)
-		if (o->streams[i].stamp.any)
+		if (o->streams[i].locator.any)
 			return true;
 	return false;
 }
@@ -49,8 +49,9 @@ static enum pb_outcome make_indexes(struct pd_order *o, struct pd_session *files
 	if (shared != PB_RETRY_SERIAL)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {
-		enum pb_outcome made = pd_index_make(o->streams[i].stream, &o->streams[i].stamp,
-						     &wanted->progress, err);
+		enum pb_outcome made = pd_index_make(o->streams[i].stream,
+						     &o->streams[i].locator, &wanted->progress,
+						     err);
 
 		if (made != PB_OK)
 			return made;

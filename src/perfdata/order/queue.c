@@ -162,7 +162,7 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 
 	if (got <= 0)
 		return got;
-	if (pd_stamp_of(&q->merge.streams[i].stamp, rec, &time)) {
+	if (pd_timestamp_of(&q->merge.streams[i].locator, rec, &time)) {
 		q->late += time < q->merge.time;
 		if (time > s->latest)
 			s->latest = time;
@@ -172,7 +172,7 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 	else if (!put(q, i, rec, time))
 		ok = false;
 	if (q->meets.meet && pd_types_has(&q->meets.types, rec->type)) {
-		pd_bind(&q->merge.streams[i].stamp.binder, rec);
+		pd_bind(&q->merge.streams[i].locator.binder, rec);
 		ok = q->meets.meet(q->meets.arg, rec) && ok;
 	}
 	if (!ok) {

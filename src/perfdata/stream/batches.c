@@ -19,7 +19,7 @@ struct pd_batches {
 	struct pb_producer *producer; /* NULL: there is no thread */
 	/* the thread's: */
 	struct pd_reader reader;
-	struct pd_stamp stamp;
+	struct pd_timestamp_locator locator;
 	struct pd_types outside, pick;
 	uint64_t rounds, last;
 	bool unusual; /* known to others when there are no more batches */
@@ -103,9 +103,9 @@ static inline bool note(struct pd_batches *b, struct pd_batch *batch, struct pd_
 
 	if (rec->type == PD_RECORD_FINISHED_ROUND)
 		b->rounds++;
-	timed = pd_stamp_of(&b->stamp, rec, &b->last);
+	timed = pd_timestamp_of(&b->locator, rec, &b->last);
 	if (rec->type == PD_RECORD_SAMPLE) {
-		if (!timed || b->stamp.at[PD_RECORD_SAMPLE] <= 0)
+		if (!timed || b->locator.at[PD_RECORD_SAMPLE] <= 0)
 			batch->untimed = true;
 		else if (b->last > batch->latest)
 			batch->latest = b->last;
@@ -284,7 +284,7 @@ static bool init(struct pd_batches *b, struct pd_stream *stream)
 		return false;
 	b->reader.careful = true;
 	b->reader.inside = pd_decompress_create();
-	pd_stamp_init(&b->stamp, stream->file);
+	pd_timestamp_locator_init(&b->locator, stream->file);
 	return b->reader.inside != NULL;
 }
 

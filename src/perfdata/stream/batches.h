@@ -10,7 +10,7 @@
 #define PERFLUA_PERFDATA_BATCHES_H
 
 #include "reader.h"
-#include "stamp.h"
+#include "timestamp.h"
 
 /*
  * Records in a row: as they lie in a compressed record, or (chunk_offset PD_NO_CHUNK) outside

@@ -1,4 +1,4 @@
-#include "stamp.h"
+#include "timestamp.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static const struct pd_layout *layout_of(const struct pd_event *event, uint32_t 
 	return type == PD_RECORD_SAMPLE ? event->sample : event->others[type];
 }
 
-/* The place of the time in records of one event, as in pd_stamp.at. */
+/* The place of the time in records of one event, as in pd_timestamp_locator.at. */
 static int16_t place_in(const struct pd_layout *layout, unsigned time_id)
 {
 	const struct pd_bound *b;
@@ -20,9 +20,9 @@ static int16_t place_in(const struct pd_layout *layout, unsigned time_id)
 	return b->direct || (b->trailer && b->kind == PD_K_U64) ? b->at : 0;
 }
 
-void pd_stamp_init(struct pd_stamp *s, const struct pd_file *file)
+void pd_timestamp_locator_init(struct pd_timestamp_locator *s, const struct pd_file *file)
 {
-	*s = (struct pd_stamp){
+	*s = (struct pd_timestamp_locator){
 		.swap = file->swap,
 		.simpleperf = file->simpleperf,
 		.time_id = pd_name_id(&file->names, "time", strlen("time")),
@@ -46,7 +46,8 @@ void pd_stamp_init(struct pd_stamp *s, const struct pd_file *file)
 	}
 }
 
-bool pd_stamp_ask(const struct pd_stamp *s, struct pd_record *rec, uint64_t *time)
+bool pd_timestamp_decode(const struct pd_timestamp_locator *s, struct pd_record *rec,
+			 uint64_t *time)
 {
 	unsigned index;
 	struct pd_value v;
