@@ -171,7 +171,7 @@ $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) $(FUZZ_SANITIZE) -MMD -MP -c -o $@ $<
 
 # Inputs are small, and threads shall share them.
-$(FUZZ_DIR)/obj/perfdata/order/pieces.o: FUZZ_CFLAGS += -DPD_PIECES_SMALLEST=256
+$(FUZZ_DIR)/obj/perfdata/order/partitions.o: FUZZ_CFLAGS += -DPD_PARTITION_SMALLEST=256
 
 # Inputs decide little there, and there is much of it whenever a file is opened: a thousand names are looked up.
 FUZZ_PLAIN := $(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o

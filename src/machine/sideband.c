@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfdata/order/pieces.h"
+#include "perfdata/order/partitions.h"
 #include "symbols/symbols.h"
 
 #define MOST_BYTES ((size_t)64 << 20) /* of what is found: then it is read in order instead */
 
-/* What a piece has, of a worker's records. */
+/* What a partition has, of a worker's records. */
 struct found {
 	const struct pm_finder *of; /* the worker's */
-	size_t piece, first, n;
+	size_t partition, first, n;
 	const struct pd_stream *stream;
 	uint64_t last; /* time in it, if it has any */
 	bool timed;
@@ -22,8 +22,8 @@ struct found {
 struct pm_finder {
 	struct pm_sideband_record *records;
 	size_t n, capacity;
-	struct found *pieces;
-	size_t n_pieces, pieces_capacity;
+	struct found *partitions;
+	size_t n_partitions, partitions_capacity;
 	struct pb_arena bytes;
 	const struct pd_file *file;	     /* that it searched last; NULL: none */
 	struct pd_timestamp_locator locator; /* its */
@@ -35,17 +35,17 @@ struct search {
 	atomic_size_t bytes;
 };
 
-/* A piece that is searched. */
+/* A partition that is searched. */
 struct place {
 	struct search *search;
 	struct pm_finder *finder;
 	struct pd_reader *reader;
 	const struct pd_timestamp_locator *locator;
 	uint64_t last; /* time */
-	bool timed;    /* it is one of this piece */
+	bool timed;    /* it is one of this partition */
 };
 
-/* Keeps a record; its number is for now whether its time is of this piece. */
+/* Keeps a record; its number is for now whether its time is of this partition. */
 static bool keep(struct place *p, const struct pd_record *rec)
 {
 	struct pm_finder *f = p->finder;
@@ -135,32 +135,32 @@ static bool meet_block(struct place *p)
 	return ok;
 }
 
-static bool search_piece(void *arg, const struct pd_piece *piece)
+static bool search_partition(void *arg, const struct pd_partition *partition)
 {
 	struct search *s = arg;
-	struct pm_finder *f = &s->finders[piece->worker];
-	struct place p = { s, f, piece->reader, &f->locator, 0, false };
+	struct pm_finder *f = &s->finders[partition->worker];
+	struct place p = { s, f, partition->reader, &f->locator, 0, false };
 	size_t first = f->n;
 	struct pd_record rec;
 	struct pd_error err;
 	bool ok = true;
 
-	if (f->file != piece->reader->file)
-		pd_timestamp_locator_init(&f->locator, piece->reader->file);
-	f->file = piece->reader->file;
-	while (ok && pb_goes_on(&piece->progress, 0, 0) &&
-	       pd_reader_advance(piece->reader, &rec, &err) > 0)
+	if (f->file != partition->reader->file)
+		pd_timestamp_locator_init(&f->locator, partition->reader->file);
+	f->file = partition->reader->file;
+	while (ok && pb_goes_on(&partition->progress, 0, 0) &&
+	       pd_reader_advance(partition->reader, &rec, &err) > 0)
 		ok = meet(&p, &rec) && meet_block(&p);
-	if (!ok || !pb_reserve(f->pieces, f->n_pieces, f->pieces_capacity)) {
-		piece->reader->unusual = true;
+	if (!ok || !pb_reserve(f->partitions, f->n_partitions, f->partitions_capacity)) {
+		partition->reader->unusual = true;
 		return true;
 	}
-	f->pieces[f->n_pieces++] = (struct found){
+	f->partitions[f->n_partitions++] = (struct found){
 		.of = f,
-		.piece = piece->number,
+		.partition = partition->number,
 		.first = first,
 		.n = f->n - first,
-		.stream = piece->reader->stream,
+		.stream = partition->reader->stream,
 		.last = p.last,
 		.timed = p.timed,
 	};
@@ -168,18 +168,18 @@ static bool search_piece(void *arg, const struct pd_piece *piece)
 }
 
 /*
- * Puts what was found in a row, as it lies. What a piece begins with has the time of the piece
- * before it.
+ * Puts what was found in a row, as it lies. What a partition begins with has the time of the
+ * partition before it.
  */
-static void put_in_row(struct pm_sideband *sideband, const struct found *const *pieces,
+static void put_in_row(struct pm_sideband *sideband, const struct found *const *partitions,
 		       size_t n)
 {
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct found *f = pieces[i];
+		const struct found *f = partitions[i];
 
-		if (i && f->stream != pieces[i - 1]->stream)
+		if (i && f->stream != partitions[i - 1]->stream)
 			last = 0;
 		for (size_t k = 0; k < f->n; k++) {
 			struct pm_sideband_record *r = &sideband->records[sideband->n];
@@ -224,41 +224,42 @@ static void sort(struct pm_sideband *s, bool one_clock)
 /* Puts what all threads found together; false: no memory. */
 static bool gather(struct pm_sideband *s, const struct pd_session *session)
 {
-	const struct found **pieces;
-	size_t n = 0, n_pieces = 0;
+	const struct found **partitions;
+	size_t n = 0, n_partitions = 0;
 
 	for (unsigned i = 0; i < s->n_finders; i++) {
 		n += s->finders[i].n;
-		n_pieces += s->finders[i].n_pieces;
+		n_partitions += s->finders[i].n_partitions;
 	}
-	pieces = calloc(n_pieces + 1, sizeof(struct found *));
+	partitions = calloc(n_partitions + 1, sizeof(struct found *));
 	s->records = calloc(n + 1, sizeof(*s->records));
-	for (unsigned i = 0; pieces && i < s->n_finders; i++)
-		for (size_t k = 0; k < s->finders[i].n_pieces; k++)
-			pieces[s->finders[i].pieces[k].piece] = &s->finders[i].pieces[k];
-	if (pieces && s->records) {
-		put_in_row(s, pieces, n_pieces);
+	for (unsigned i = 0; partitions && i < s->n_finders; i++)
+		for (size_t k = 0; k < s->finders[i].n_partitions; k++)
+			partitions[s->finders[i].partitions[k].partition] =
+				&s->finders[i].partitions[k];
+	if (partitions && s->records) {
+		put_in_row(s, partitions, n_partitions);
 		sort(s, session->one_clock);
 	}
-	free(pieces);
-	return pieces && s->records;
+	free(partitions);
+	return partitions && s->records;
 }
 
 bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigned threads,
 		      const struct pb_progress *progress)
 {
 	struct search search = { .bytes = 0 };
-	struct pd_pieces_work work = {
-		.threads = pd_pieces_threads(session, threads),
-		.read = search_piece,
+	struct pd_partition_work work = {
+		.workers = pd_partitions_workers(session, threads),
+		.read = search_partition,
 		.arg = &search,
 		.progress = progress,
 	};
 
-	*s = (struct pm_sideband){ .n_finders = work.threads };
-	s->finders = search.finders = calloc(work.threads, sizeof(*s->finders));
+	*s = (struct pm_sideband){ .n_finders = work.workers };
+	s->finders = search.finders = calloc(work.workers, sizeof(*s->finders));
 	pm_machine_types(&search.types);
-	if (s->finders && pd_pieces_read(session, &work) == PB_OK && gather(s, session))
+	if (s->finders && pd_partitions_read(session, &work) == PB_OK && gather(s, session))
 		return true;
 	pm_sideband_deinit(s);
 	return false;
@@ -269,7 +270,7 @@ void pm_sideband_deinit(struct pm_sideband *s)
 	for (unsigned i = 0; s->finders && i < s->n_finders; i++) {
 		pb_arena_deinit(&s->finders[i].bytes);
 		free(s->finders[i].records);
-		free(s->finders[i].pieces);
+		free(s->finders[i].partitions);
 	}
 	free(s->finders);
 	free(s->records);

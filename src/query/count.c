@@ -3,22 +3,22 @@
 #include <stdlib.h>
 
 #include "pipeline.h"
-#include "perfdata/order/pieces.h"
+#include "perfdata/order/partitions.h"
 
 struct counting {
 	const struct pq_scope *scope;
 	struct pd_stat *stats; /* one for each thread */
 };
 
-static bool read_piece(void *arg, const struct pd_piece *piece)
+static bool count_partition(void *arg, const struct pd_partition *partition)
 {
 	struct counting *c = arg;
-	struct pd_stat *stat = &c->stats[piece->worker];
+	struct pd_stat *stat = &c->stats[partition->worker];
 	struct pd_error err;
 
-	pd_stat_read(stat, c->scope->session, piece->reader, &piece->progress, &err);
-	/* kinds that are not known are listed as they are met, which pieces do not tell */
-	piece->reader->unusual = piece->reader->unusual || stat->n_unknown;
+	pd_stat_read(stat, c->scope->session, partition->reader, &partition->progress, &err);
+	/* kinds that are not known are listed as they are met, which partitions do not tell */
+	partition->reader->unusual = partition->reader->unusual || stat->n_unknown;
 	return true;
 }
 
@@ -26,22 +26,22 @@ static bool read_piece(void *arg, const struct pd_piece *piece)
  * Counts what can be read again. True: *stat has it all, or as much as was read when progress
  * said no.
  */
-static bool count_pieces(struct counting *c, struct pd_stat *stat)
+static bool count_partitions(struct counting *c, struct pd_stat *stat)
 {
 	const struct pd_session *session = c->scope->session;
-	struct pd_pieces_work work = {
-		.threads = pd_pieces_threads(session, c->scope->threads),
-		.read = read_piece,
+	struct pd_partition_work work = {
+		.workers = pd_partitions_workers(session, c->scope->threads),
+		.read = count_partition,
 		.arg = c,
 		.progress = &c->scope->progress,
 	};
 	bool ok = pd_stat_init(stat, session);
 
-	c->stats = calloc(work.threads, sizeof(*c->stats));
-	for (unsigned i = 0; ok && i < work.threads; i++)
+	c->stats = calloc(work.workers, sizeof(*c->stats));
+	for (unsigned i = 0; ok && i < work.workers; i++)
 		ok = c->stats && pd_stat_init(&c->stats[i], session);
-	ok = ok && pd_pieces_read(c->scope->session, &work) != PB_RETRY_SERIAL;
-	for (unsigned i = 0; c->stats && i < work.threads; i++) {
+	ok = ok && pd_partitions_read(c->scope->session, &work) != PB_RETRY_SERIAL;
+	for (unsigned i = 0; c->stats && i < work.workers; i++) {
 		if (ok)
 			pd_stat_merge(stat, &c->stats[i]);
 		pd_stat_deinit(&c->stats[i]);
@@ -77,7 +77,7 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 
 	if (!split && pq_pipeline_fits(scope) && count_batches(scope, stat))
 		return true;
-	if (!split && !pq_scope_passes(scope) && count_pieces(&counting, stat)) {
+	if (!split && !pq_scope_passes(scope) && count_partitions(&counting, stat)) {
 		/*
 		 * in pipe mode the first event with counter values may have been met just now
 		 */

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "perfdata/order/pieces.h"
+#include "perfdata/order/partitions.h"
 
 #define MOMENT 50000000 /* ns: so long groups are put together once progress said no */
 #define APART  128	/* bytes: what two threads write to shares no line of a cache */
 
-/* A thread's: made when it takes its first piece, so that its memory is its own. */
+/* A thread's: made when it takes its first partition, so that its memory is its own. */
 struct member {
 	_Alignas(APART) struct pq_worker worker;
 	bool made;
@@ -76,14 +76,14 @@ unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_group
 	*why = why_alone(scope, grouping);
 	if (*why)
 		return 1;
-	n = pd_pieces_threads(scope->session, scope->threads);
+	n = pd_partitions_workers(scope->session, scope->threads);
 	if (n < scope->threads)
 		*why = n == 1 ? "it is small" : "it is in few pieces";
 	return n;
 }
 
 /* The progress of reading. */
-static bool continue_pieces(void *arg, uint64_t done, uint64_t size)
+static bool continue_partitions(void *arg, uint64_t done, uint64_t size)
 {
 	struct team *team = arg;
 
@@ -128,14 +128,14 @@ static bool make(struct team *team, struct member *member)
 	return member->made;
 }
 
-static bool read_piece(void *arg, const struct pd_piece *piece)
+static bool group_partition(void *arg, const struct pd_partition *partition)
 {
 	struct team *team = arg;
-	struct member *member = &team->members[piece->worker];
+	struct member *member = &team->members[partition->worker];
 	struct pd_error err;
 
-	if (make(team, member) &&
-	    pq_worker_read(&member->worker, piece->reader, &piece->progress, &err) != PB_FAILED)
+	if (make(team, member) && pq_worker_read(&member->worker, partition->reader,
+						 &partition->progress, &err) != PB_FAILED)
 		return true;
 	atomic_store(&team->no_memory, true);
 	return false;
@@ -163,7 +163,7 @@ static bool put_together(struct team *team, unsigned n)
 	}
 	/* what was ended before was put together after all: that much was read */
 	if (team->until && !team->cut)
-		continue_pieces(team, team->done, team->size);
+		continue_partitions(team, team->done, team->size);
 	return !first->worker.fields.failed;
 }
 
@@ -184,10 +184,10 @@ enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
 		.members = aligned_alloc(APART, threads * sizeof(*team.members)),
 		.size = pq_scope_size(scope),
 	};
-	const struct pb_progress progress = { continue_pieces, &team };
-	struct pd_pieces_work work = {
-		.threads = threads,
-		.read = read_piece,
+	const struct pb_progress progress = { continue_partitions, &team };
+	struct pd_partition_work work = {
+		.workers = threads,
+		.read = group_partition,
 		.arg = &team,
 		.progress = &progress,
 	};
@@ -196,7 +196,7 @@ enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
 	if (team.members)
 		memset(team.members, 0, threads * sizeof(*team.members));
 	if (team.members && (!scope->machine || pm_machine_prepare(scope->machine)))
-		ran = pd_pieces_read(scope->session, &work);
+		ran = pd_partitions_read(scope->session, &work);
 	if (ran == PB_OK)
 		team.done = team.size;
 	if ((ran == PB_OK || ran == PB_STOPPED) &&

@@ -1,5 +1,5 @@
 /*
- * A grouped query by several threads, which share what it reads in pieces.
+ * A grouped query by several threads, which share what it reads in partitions.
  */
 #ifndef PERFLUA_QUERY_PARALLEL_H
 #define PERFLUA_QUERY_PARALLEL_H

@@ -1,10 +1,10 @@
 /*
  * Running a grouped query: one pass over the records, by as many threads as do any good.
  *
- * How it is read: what can be read again is cut into pieces, which threads share (perfdata's
- * pieces.h); what cannot be cut, or must be in the order of time, is walked by one thread. What
- * is compressed is decompressed by one and added up by another (pipeline.h). What passes once
- * is walked as it comes, and tells the machine of it.
+ * How it is read: what can be read again is cut into partitions, which threads share
+ * (perfdata's partitions.h); what cannot be cut, or must be in the order of time, is walked by
+ * one thread. What is compressed is decompressed by one and added up by another (pipeline.h).
+ * What passes once is walked as it comes, and tells the machine of it.
  */
 #ifndef PERFLUA_QUERY_RUN_H
 #define PERFLUA_QUERY_RUN_H

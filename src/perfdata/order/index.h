@@ -30,9 +30,9 @@ enum pb_outcome pd_index_make(struct pd_stream *stream,
  * Makes the indexes of all streams of a session at once, by several threads. It never fails:
  * where it cannot, or it would make no haste, pd_index_make says what is in the way.
  */
-enum pb_outcome pd_index_share(struct pd_session *session,
-			       const struct pd_merge_stream *streams, size_t n,
-			       unsigned threads, const struct pb_progress *progress);
+enum pb_outcome pd_index_make_parallel(struct pd_session *session,
+				       const struct pd_merge_stream *streams, size_t n,
+				       unsigned workers, const struct pb_progress *progress);
 
 /* Chunks of records that follow one another, while they are cut. All zero at first. */
 struct pd_cutting {

@@ -45,7 +45,8 @@ static enum pb_outcome make_indexes(struct pd_order *o, struct pd_session *files
 	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].stream->input->stream)
 			return PB_RETRY_SERIAL;
-	shared = pd_index_share(files, o->streams, o->n, wanted->threads, &wanted->progress);
+	shared = pd_index_make_parallel(files, o->streams, o->n, wanted->threads,
+					&wanted->progress);
 	if (shared != PB_RETRY_SERIAL)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {

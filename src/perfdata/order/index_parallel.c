@@ -1,25 +1,25 @@
 /*
- * Indexes by several threads: each cuts the pieces it takes, and they are put together at the
+ * Indexes by several threads: each cuts the partitions it takes, and they are put together at the
  * end.
  *
- * A chunk ends with its piece, so there are some more of them than in an index by one thread;
+ * A chunk ends with its partition, so there are some more of them than in an index by one thread;
  * what is merged from them comes in the same order.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "index.h"
-#include "pieces.h"
+#include "partitions.h"
 
-/* The chunks of a piece. */
+/* The chunks of a partition. */
 struct part {
 	struct part *next;
 	struct pd_stream *stream;
-	size_t number; /* of the piece */
+	size_t number; /* of the partition */
 	struct pd_cutting cutting;
 };
 
-struct sharing {
+struct parallel_index {
 	const struct pd_merge_stream *streams;
 	size_t n;
 	/* with the lock held: */
@@ -29,7 +29,7 @@ struct sharing {
 	bool failed;
 };
 
-static const struct pd_timestamp_locator *locator_of_stream(const struct sharing *s,
+static const struct pd_timestamp_locator *locator_of_stream(const struct parallel_index *s,
 							    const struct pd_stream *stream)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -38,18 +38,18 @@ static const struct pd_timestamp_locator *locator_of_stream(const struct sharing
 	return NULL;
 }
 
-static void fail(struct sharing *s)
+static void fail(struct parallel_index *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->failed = true;
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* For pd_pieces_work: false where one thread is to say what is in the way. */
-static bool cut_piece(void *arg, const struct pd_piece *piece)
+/* For pd_partition_work: false where one thread is to say what is in the way. */
+static bool cut_partition(void *arg, const struct pd_partition *partition)
 {
-	struct sharing *s = arg;
-	struct pd_reader *reader = piece->reader;
+	struct parallel_index *s = arg;
+	struct pd_reader *reader = partition->reader;
 	const struct pd_timestamp_locator *locator = locator_of_stream(s, reader->stream);
 	struct part *part = calloc(1, sizeof(*part));
 	enum pb_outcome made;
@@ -61,14 +61,14 @@ static bool cut_piece(void *arg, const struct pd_piece *piece)
 		return false;
 	}
 	part->stream = reader->stream;
-	part->number = piece->number;
+	part->number = partition->number;
 	part->cutting.leading = reader->blocks.start != reader->stream->data.offset;
 	pthread_mutex_lock(&s->lock);
 	part->next = s->parts;
 	s->parts = part;
 	s->n_parts++;
 	pthread_mutex_unlock(&s->lock);
-	made = pd_cut(&part->cutting, reader, locator, &piece->progress, &err);
+	made = pd_cut(&part->cutting, reader, locator, &partition->progress, &err);
 	if (made == PB_OK || made == PB_STOPPED)
 		return true;
 	fail(s);
@@ -114,7 +114,7 @@ static bool join_stream(struct part *const *parts, size_t n)
 }
 
 /* Takes back the indexes that were made. */
-static void forget(const struct sharing *s)
+static void forget(const struct parallel_index *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		pd_index_destroy(s->streams[i].stream->index);
@@ -122,8 +122,8 @@ static void forget(const struct sharing *s)
 	}
 }
 
-/* A stream without a piece has nothing in it. */
-static bool add_empty(const struct sharing *s)
+/* A stream without a partition has nothing in it. */
+static bool add_empty(const struct parallel_index *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct pd_stream *stream = s->streams[i].stream;
@@ -136,7 +136,7 @@ static bool add_empty(const struct sharing *s)
 	return true;
 }
 
-static bool join(const struct sharing *s)
+static bool join(const struct parallel_index *s)
 {
 	struct part **parts = malloc((s->n_parts + 1) * sizeof(*parts));
 	bool done = parts;
@@ -158,7 +158,7 @@ static bool join(const struct sharing *s)
 	return done;
 }
 
-static void drop_parts(struct sharing *s)
+static void drop_parts(struct parallel_index *s)
 {
 	while (s->parts) {
 		struct part *part = s->parts;
@@ -182,23 +182,23 @@ static bool can_share(const struct pd_session *session, const struct pd_merge_st
 	return true;
 }
 
-enum pb_outcome pd_index_share(struct pd_session *session,
-			       const struct pd_merge_stream *streams, size_t n,
-			       unsigned threads, const struct pb_progress *progress)
+enum pb_outcome pd_index_make_parallel(struct pd_session *session,
+				       const struct pd_merge_stream *streams, size_t n,
+				       unsigned workers, const struct pb_progress *progress)
 {
-	struct sharing s = {
+	struct parallel_index s = {
 		.streams = streams,
 		.n = n,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	struct pd_pieces_work work = {
-		.threads = threads, .progress = progress, .read = cut_piece, .arg = &s
+	struct pd_partition_work work = {
+		.workers = workers, .progress = progress, .read = cut_partition, .arg = &s
 	};
 	enum pb_outcome made;
 
-	if (!can_share(session, streams, n) || pd_pieces_threads(session, threads) < 2)
+	if (!can_share(session, streams, n) || pd_partitions_workers(session, workers) < 2)
 		return PB_RETRY_SERIAL;
-	made = pd_pieces_read(session, &work);
+	made = pd_partitions_read(session, &work);
 	if (made == PB_OK ? !join(&s) : s.failed)
 		made = PB_RETRY_SERIAL;
 	drop_parts(&s);

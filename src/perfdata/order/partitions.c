@@ -1,4 +1,4 @@
-#include "pieces.h"
+#include "partitions.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,35 +8,35 @@
 #include <time.h>
 
 /* What is fuzzed is small, and is to be cut. */
-#ifdef PD_PIECES_SMALLEST
-#define LEAST	 PD_PIECES_SMALLEST
-#define SMALLEST PD_PIECES_SMALLEST
+#ifdef PD_PARTITION_SMALLEST
+#define SHARED_LEAST PD_PARTITION_SMALLEST
+#define SMALLEST     PD_PARTITION_SMALLEST
 #else
-#define LEAST	 (1024 * 1024) /* bytes: of less threads make no haste */
-#define SMALLEST (128 * 1024)  /* pieces */
+#define SHARED_LEAST (1024 * 1024) /* bytes: of less threads make no haste */
+#define SMALLEST     (128 * 1024)  /* partitions */
 #endif
 #define LARGEST	   (4 * 1024 * 1024)
-#define PER_THREAD 8   /* pieces, so that no thread has much to do when the others are done */
+#define PER_THREAD 8 /* partitions, so that no thread has much to do when the others are done */
 #define APART	   128 /* bytes: what two threads write to shares no line of a cache */
 #define MOST	   64  /* threads */
 
-struct pd_sharing {
+struct partition_queue {
 	struct pd_session *session;
-	const struct pd_pieces_work *work;
-	uint64_t size, all; /* of a piece; of all of them */
-	atomic_bool unusual, stop;
-	atomic_uint_least64_t done; /* bytes of the pieces that were read */
+	const struct pd_partition_work *work;
+	uint64_t size, all; /* of a partition; of all of them */
+	atomic_bool bailed_out, stop;
+	atomic_uint_least64_t done; /* bytes of the partitions that were read */
 	/* with the lock held: */
 	pthread_mutex_t lock;
 	pthread_cond_t left; /* a thread has no more to do */
 	unsigned running;    /* threads beside the caller's */
-	size_t file, stream; /* the next piece: of this stream, */
-	uint64_t at;	     /* from here on; 0: from its start */
+	size_t file, stream; /* the next partition: of this stream, */
+	uint64_t at;	     /* from here on; 0: from its start_partition_workers */
 	size_t number;
 };
 
 /* What a thread takes. */
-struct taken {
+struct partition_bounds {
 	struct pd_stream *stream;
 	uint64_t from, to;
 	bool part; /* of a stream that is cut */
@@ -44,9 +44,9 @@ struct taken {
 
 /* What a thread reads with. */
 struct worker {
-	_Alignas(APART) struct pd_sharing *sharing;
+	_Alignas(APART) struct partition_queue *queue;
 	unsigned number;
-	struct pd_piece piece;
+	struct pd_partition partition;
 	struct pd_reader reader; /* of the stream that it read last */
 	bool open;
 	pthread_t thread;
@@ -60,7 +60,7 @@ static bool can_be_cut(const struct pd_stream *stream)
 }
 
 /* Is there a stream that comes but once? */
-static bool passes(const struct pd_session *session)
+static bool session_is_one_shot(const struct pd_session *session)
 {
 	for (size_t i = 0; i < session->n_files; i++)
 		if (session->files[i]->input.stream)
@@ -68,11 +68,11 @@ static bool passes(const struct pd_session *session)
 	return false;
 }
 
-unsigned pd_pieces_threads(const struct pd_session *session, unsigned most)
+unsigned pd_partitions_workers(const struct pd_session *session, unsigned most)
 {
 	uint64_t units = 0, size = 0;
 
-	if (passes(session))
+	if (session_is_one_shot(session))
 		return 1;
 	for (size_t i = 0; i < session->n_files; i++) {
 		const struct pd_file *file = session->files[i];
@@ -86,12 +86,13 @@ unsigned pd_pieces_threads(const struct pd_session *session, unsigned most)
 	}
 	if (most > MOST)
 		most = MOST;
-	if (size < LEAST || most < 1)
+	if (size < SHARED_LEAST || most < 1)
 		return 1;
 	return units < most ? (unsigned)units : most;
 }
 
-#define IN_A_ROW 32 /* records, within which a wrong guess is found out, or comes right, */
+#define IN_A_ROW \
+	32 /* records, within which a wrong find_boundary is found out, or comes right, */
 #define ROW_BYTES \
 	(64 * 1024) /* or so many bytes: stacks are full of what looks like a few records */
 
@@ -125,7 +126,8 @@ static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
  * Where records could begin from `nominal` on, in a part of the stream of that size; 0:
  * nowhere.
  */
-static uint64_t guess_in(const struct pd_stream *stream, uint64_t nominal, uint64_t size)
+static uint64_t find_boundary_in(const struct pd_stream *stream, uint64_t nominal,
+				 uint64_t size)
 {
 	uint64_t found;
 	struct pd_blocks blocks;
@@ -148,7 +150,7 @@ static uint64_t guess_in(const struct pd_stream *stream, uint64_t nominal, uint6
  * The same of the rest of the stream, whose end it is if it is nowhere. Mostly the next few
  * kilobytes tell.
  */
-static uint64_t guess(const struct pd_stream *stream, uint64_t from, uint64_t size)
+static uint64_t find_boundary(const struct pd_stream *stream, uint64_t from, uint64_t size)
 {
 	uint64_t end = stream->data.offset + stream->data.size;
 	uint64_t nominal = from + size / 8 * 8;
@@ -158,7 +160,7 @@ static uint64_t guess(const struct pd_stream *stream, uint64_t from, uint64_t si
 
 		if (part > end - nominal)
 			part = end - nominal;
-		found = guess_in(stream, nominal, part);
+		found = find_boundary_in(stream, nominal, part);
 		if (found)
 			return found;
 		if (part > LARGEST || part == end - nominal)
@@ -167,8 +169,9 @@ static uint64_t guess(const struct pd_stream *stream, uint64_t from, uint64_t si
 	return end;
 }
 
-/* Takes the next piece; false: there is none. */
-static bool take(struct pd_sharing *s, struct taken *t, size_t *number)
+/* Takes the next partition; false: there is none. */
+static bool take_next_partition(struct partition_queue *s, struct partition_bounds *t,
+				size_t *number)
 {
 	bool got = false;
 
@@ -176,12 +179,13 @@ static bool take(struct pd_sharing *s, struct taken *t, size_t *number)
 	while (!got && s->file < s->session->n_files) {
 		struct pd_file *file = s->session->files[s->file];
 		struct pd_stream *stream = &file->streams[s->stream];
-		uint64_t start = stream->data.offset, end = start + stream->data.size;
+		uint64_t start_partition_workers = stream->data.offset,
+			 end = start_partition_workers + stream->data.size;
 
 		t->stream = stream;
-		t->from = s->at ? s->at : start;
-		t->to = can_be_cut(stream) ? guess(stream, t->from, s->size) : end;
-		t->part = t->from != start || t->to != end;
+		t->from = s->at ? s->at : start_partition_workers;
+		t->to = can_be_cut(stream) ? find_boundary(stream, t->from, s->size) : end;
+		t->part = t->from != start_partition_workers || t->to != end;
 		got = t->from < t->to;
 		*number = s->number;
 		s->number += got;
@@ -198,8 +202,8 @@ static bool take(struct pd_sharing *s, struct taken *t, size_t *number)
 	return got;
 }
 
-/* Sets the worker's reader on what was taken; false: no memory. */
-static bool set_reader(struct worker *w, const struct taken *t)
+/* Sets the worker's reader on what was partition_bounds; false: no memory. */
+static bool set_reader_bounds(struct worker *w, const struct partition_bounds *t)
 {
 	struct pd_reader *r = &w->reader;
 	struct pd_error err;
@@ -220,24 +224,24 @@ static bool set_reader(struct worker *w, const struct taken *t)
 	return true;
 }
 
-/* Reads what was taken; false: no more is to be read. */
-static bool read_piece(struct worker *w, const struct taken *t)
+/* Reads what was partition_bounds; false: no more is to be read. */
+static bool read_partition(struct worker *w, const struct partition_bounds *t)
 {
-	struct pd_sharing *s = w->sharing;
+	struct partition_queue *s = w->queue;
 	const struct pd_blocks *b = &w->reader.blocks;
 
-	if (!set_reader(w, t)) {
-		atomic_store(&s->unusual, true);
+	if (!set_reader_bounds(w, t)) {
+		atomic_store(&s->bailed_out, true);
 		return false;
 	}
-	if (!s->work->read(s->work->arg, &w->piece)) {
+	if (!s->work->read(s->work->arg, &w->partition)) {
 		atomic_store(&s->stop, true);
 		return false;
 	}
 	if (atomic_load(&s->stop))
 		return false;
 	if (w->reader.unusual || b->limit != t->to || b->offset != t->to) {
-		atomic_store(&s->unusual, true);
+		atomic_store(&s->bailed_out, true);
 		return false;
 	}
 	atomic_fetch_add(&s->done, t->to - t->from);
@@ -245,48 +249,48 @@ static bool read_piece(struct worker *w, const struct taken *t)
 }
 
 /* Asked in the caller's thread. */
-static bool ask(struct pd_sharing *s, uint64_t more)
+static bool report_progress(struct partition_queue *s, uint64_t more)
 {
 	if (!atomic_load(&s->stop) &&
 	    !pb_goes_on(s->work->progress, atomic_load(&s->done) + more, s->all))
 		atomic_store(&s->stop, true);
-	return !atomic_load(&s->stop) && !atomic_load(&s->unusual);
+	return !atomic_load(&s->stop) && !atomic_load(&s->bailed_out);
 }
 
 /* A worker's progress: its reader tells how far it is. */
-static bool continue_piece(void *arg, uint64_t done, uint64_t size)
+static bool continue_partition(void *arg, uint64_t done, uint64_t size)
 {
 	struct worker *w = arg;
-	struct pd_sharing *s = w->sharing;
+	struct partition_queue *s = w->queue;
 	const struct pd_blocks *b = &w->reader.blocks;
 
 	(void)done;
 	(void)size;
 	if (w->number == 0)
-		return ask(s, b->offset - b->start);
-	return !atomic_load(&s->stop) && !atomic_load(&s->unusual);
+		return report_progress(s, b->offset - b->start);
+	return !atomic_load(&s->stop) && !atomic_load(&s->bailed_out);
 }
 
-static void work_on(struct worker *w)
+static void read_partitions(struct worker *w)
 {
-	struct taken t;
+	struct partition_bounds t;
 
-	w->piece = (struct pd_piece){ .reader = &w->reader,
-				      .worker = w->number,
-				      .progress = { continue_piece, w } };
-	while (continue_piece(w, 0, 0) && take(w->sharing, &t, &w->piece.number) &&
-	       read_piece(w, &t))
+	w->partition = (struct pd_partition){ .reader = &w->reader,
+					      .worker = w->number,
+					      .progress = { continue_partition, w } };
+	while (continue_partition(w, 0, 0) &&
+	       take_next_partition(w->queue, &t, &w->partition.number) && read_partition(w, &t))
 		;
 	if (w->open)
 		pd_reader_deinit(&w->reader);
 }
 
-static void *run(void *arg)
+static void *run_partition_worker(void *arg)
 {
 	struct worker *w = arg;
-	struct pd_sharing *s = w->sharing;
+	struct partition_queue *s = w->queue;
 
-	work_on(w);
+	read_partitions(w);
 	pthread_mutex_lock(&s->lock);
 	s->running--;
 	pthread_cond_signal(&s->left);
@@ -295,9 +299,9 @@ static void *run(void *arg)
 }
 
 /* Starts threads for workers 1 … n - 1; returns how many workers there are. */
-static unsigned start(struct worker *workers, unsigned n)
+static unsigned start_partition_workers(struct worker *workers, unsigned n)
 {
-	struct pd_sharing *s = workers->sharing;
+	struct partition_queue *s = workers->queue;
 	sigset_t all, before;
 	unsigned i;
 
@@ -306,7 +310,7 @@ static unsigned start(struct worker *workers, unsigned n)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_mutex_lock(&s->lock);
 	for (i = 1; i < n; i++) {
-		if (pthread_create(&workers[i].thread, NULL, run, &workers[i]))
+		if (pthread_create(&workers[i].thread, NULL, run_partition_worker, &workers[i]))
 			break;
 		s->running++;
 	}
@@ -318,7 +322,7 @@ static unsigned start(struct worker *workers, unsigned n)
 #define NS_BETWEEN 50000000 /* two reports of progress while others work */
 
 /* Waits for the other threads. */
-static void wait_for_others(struct pd_sharing *s)
+static void wait_for_workers(struct partition_queue *s)
 {
 	pthread_mutex_lock(&s->lock);
 	while (s->running) {
@@ -332,7 +336,7 @@ static void wait_for_others(struct pd_sharing *s)
 		if (!s->running)
 			break;
 		pthread_mutex_unlock(&s->lock);
-		ask(s, 0);
+		report_progress(s, 0);
 		pthread_mutex_lock(&s->lock);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -344,7 +348,7 @@ static void wait_for_others(struct pd_sharing *s)
  * Most recordings begin with a few records that describe them. These are read before there are
  * threads, which could not go on where something is new.
  */
-static void learn_heads(const struct pd_session *session)
+static void learn_stream_heads(const struct pd_session *session)
 {
 	for (size_t i = 0; i < session->n_files; i++) {
 		struct pd_stream *stream = session->files[i]->streams;
@@ -363,47 +367,48 @@ static void learn_heads(const struct pd_session *session)
 	}
 }
 
-static uint64_t size_of_piece(uint64_t size, unsigned threads)
+static uint64_t choose_partition_size(uint64_t size, unsigned threads)
 {
 	size /= (uint64_t)threads * PER_THREAD;
 	return size < SMALLEST ? SMALLEST : size > LARGEST ? LARGEST : size;
 }
 
-enum pb_outcome pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work)
+enum pb_outcome pd_partitions_read(struct pd_session *session,
+				   const struct pd_partition_work *work)
 {
-	unsigned threads = pd_pieces_threads(session, work->threads), n;
+	unsigned threads = pd_partitions_workers(session, work->workers), n;
 	uint64_t all = pd_session_size(session);
-	struct pd_sharing s = {
+	struct partition_queue s = {
 		.session = session,
 		.work = work,
 		.all = all,
-		/* alone, nobody needs to guess */
-		.size = threads == 1 ? UINT64_MAX / 2 : size_of_piece(all, threads),
+		/* alone, nobody needs to find_boundary */
+		.size = threads == 1 ? UINT64_MAX / 2 : choose_partition_size(all, threads),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.left = PTHREAD_COND_INITIALIZER,
 	};
 	struct worker *workers;
 
-	if (passes(session))
+	if (session_is_one_shot(session))
 		return PB_RETRY_SERIAL;
-	learn_heads(session);
+	learn_stream_heads(session);
 	workers = aligned_alloc(APART, threads * sizeof(*workers));
 	if (!workers)
 		return PB_RETRY_SERIAL;
 	memset(workers, 0, threads * sizeof(*workers));
 	for (unsigned i = 0; i < threads; i++) {
-		workers[i].sharing = &s;
+		workers[i].queue = &s;
 		workers[i].number = i;
 	}
-	n = start(workers, threads);
-	work_on(&workers[0]);
-	wait_for_others(&s);
+	n = start_partition_workers(workers, threads);
+	read_partitions(&workers[0]);
+	wait_for_workers(&s);
 	for (unsigned i = 1; i < n; i++)
 		pthread_join(workers[i].thread, NULL);
 	free(workers);
 	pthread_mutex_destroy(&s.lock);
 	pthread_cond_destroy(&s.left);
-	if (atomic_load(&s.unusual))
+	if (atomic_load(&s.bailed_out))
 		return PB_RETRY_SERIAL;
 	return atomic_load(&s.stop) ? PB_STOPPED : PB_OK;
 }

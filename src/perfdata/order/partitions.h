@@ -8,15 +8,15 @@
  * unusual, all that was read is to be thrown away, and the session walked by one thread, which
  * says what is wrong with it.
  */
-#ifndef PERFLUA_PERFDATA_PIECES_H
-#define PERFLUA_PERFDATA_PIECES_H
+#ifndef PERFLUA_PERFDATA_PARTITIONS_H
+#define PERFLUA_PERFDATA_PARTITIONS_H
 
 #include "base/outcome.h"
 #include "base/progress.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/container/session.h"
 
-struct pd_piece {
+struct pd_partition {
 	struct pd_reader *reader;
 	unsigned worker; /* the number of the thread */
 	size_t number; /* of the piece: they ascend in the session, and of one thread in time */
@@ -27,13 +27,13 @@ struct pd_piece {
 	struct pb_progress progress;
 };
 
-struct pd_pieces_work {
-	unsigned threads; /* at most; number 0 is the caller's */
+struct pd_partition_work {
+	unsigned workers; /* at most; number 0 is the caller's */
 	/*
 	 * In a thread, for each piece it takes: reads all of the reader's records, which never
 	 * fails: what does is PB_RETRY_SERIAL. False: no more, of any thread.
 	 */
-	bool (*read)(void *arg, const struct pd_piece *piece);
+	bool (*read)(void *arg, const struct pd_partition *piece);
 	void *arg;
 	const struct pb_progress *progress; /* in the caller's thread; NULL: nobody is asked */
 };
@@ -42,12 +42,13 @@ struct pd_pieces_work {
  * For how many threads there is work, at most `most`; 1: what comes once, or is little, is not
  * shared.
  */
-unsigned pd_pieces_threads(const struct pd_session *session, unsigned most);
+unsigned pd_partitions_workers(const struct pd_session *session, unsigned most);
 
 /*
  * Has each record read once. PB_STOPPED: progress, or `read`, said no. PB_RETRY_SERIAL: the
  * session cannot be shared, or something about it is unusual. It never fails.
  */
-enum pb_outcome pd_pieces_read(struct pd_session *session, const struct pd_pieces_work *work);
+enum pb_outcome pd_partitions_read(struct pd_session *session,
+				   const struct pd_partition_work *work);
 
 #endif
