@@ -292,16 +292,16 @@ enum pb_outcome pd_stat_read_batches(struct pd_stat *stat, const struct pd_sessi
 				     const struct pb_progress *progress)
 {
 	struct counted counted = counted_of(session, pd_batches_binder(batches));
-	bool unusual = false, goes_on = true;
+	bool bailed_out = false, goes_on = true;
 	struct pd_batch *batch;
 
-	while (goes_on && (batch = pd_batches_next(batches, &unusual))) {
+	while (goes_on && (batch = pd_batches_next(batches, &bailed_out))) {
 		for (size_t i = 0; i < batch->n_rows; i++)
 			add_row(stat, &counted, &batch->rows[i]);
 		goes_on = pb_goes_on(progress, batch->done, pd_session_size(session));
 		pd_batches_give_back(batches, batch);
 	}
-	return unusual ? PB_RETRY_SERIAL : goes_on ? PB_OK : PB_STOPPED;
+	return bailed_out ? PB_RETRY_SERIAL : goes_on ? PB_OK : PB_STOPPED;
 }
 
 int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,

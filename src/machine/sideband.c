@@ -152,7 +152,7 @@ static bool search_partition(void *arg, const struct pd_partition *partition)
 	       pd_reader_advance(partition->reader, &rec, &err) > 0)
 		ok = meet(&p, &rec) && meet_block(&p);
 	if (!ok || !pb_reserve(f->partitions, f->n_partitions, f->partitions_capacity)) {
-		partition->reader->unusual = true;
+		partition->reader->bailed_out = true;
 		return true;
 	}
 	f->partitions[f->n_partitions++] = (struct found){

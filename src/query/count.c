@@ -18,7 +18,7 @@ static bool count_partition(void *arg, const struct pd_partition *partition)
 
 	pd_stat_read(stat, c->scope->session, partition->reader, &partition->progress, &err);
 	/* kinds that are not known are listed as they are met, which partitions do not tell */
-	partition->reader->unusual = partition->reader->unusual || stat->n_unknown;
+	partition->reader->bailed_out = partition->reader->bailed_out || stat->n_unknown;
 	return true;
 }
 

@@ -82,9 +82,9 @@ static enum pb_outcome take_all(struct pipeline *p)
 {
 	enum pb_outcome piped = PB_OK;
 	struct pd_batch *batch;
-	bool unusual = false;
+	bool bailed_out = false;
 
-	while (piped == PB_OK && (batch = pd_batches_next(p->batches, &unusual))) {
+	while (piped == PB_OK && (batch = pd_batches_next(p->batches, &bailed_out))) {
 		uint64_t done = batch->done;
 
 		piped = take(p, batch);
@@ -92,7 +92,7 @@ static enum pb_outcome take_all(struct pipeline *p)
 		    !pb_goes_on(&p->scope->progress, done, p->stream->data.size))
 			piped = PB_STOPPED;
 	}
-	if (unusual)
+	if (bailed_out)
 		return PB_RETRY_SERIAL;
 	while (piped == PB_OK && p->n)
 		piped = take_first(p);

@@ -215,8 +215,8 @@ static bool set_reader_bounds(struct worker *w, const struct partition_bounds *t
 	if (!w->open && !pd_reader_init(r, t->stream, &err))
 		return false;
 	w->open = true;
-	r->careful = true;
-	r->plain = t->part;
+	r->speculative = true;
+	r->uncompressed_only = t->part;
 	r->blocks.pos = r->blocks.end = r->blocks.block;
 	r->blocks.offset = r->blocks.start = t->from;
 	r->blocks.limit = t->to;
@@ -240,7 +240,7 @@ static bool read_partition(struct worker *w, const struct partition_bounds *t)
 	}
 	if (atomic_load(&s->stop))
 		return false;
-	if (w->reader.unusual || b->limit != t->to || b->offset != t->to) {
+	if (w->reader.bailed_out || b->limit != t->to || b->offset != t->to) {
 		atomic_store(&s->bailed_out, true);
 		return false;
 	}
@@ -358,7 +358,7 @@ static void learn_stream_heads(const struct pd_session *session)
 
 		if (!pd_reader_init(&reader, stream, &err))
 			continue;
-		reader.careful = reader.learns = reader.plain = true;
+		reader.speculative = reader.accepts_metadata = reader.uncompressed_only = true;
 		while (rec.type != PD_RECORD_SAMPLE &&
 		       reader.blocks.offset - stream->data.offset < HEAD &&
 		       pd_reader_advance(&reader, &rec, &err) > 0)

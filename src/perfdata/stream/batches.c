@@ -22,7 +22,7 @@ struct pd_batches {
 	struct pd_timestamp_locator locator;
 	struct pd_types outside, pick;
 	uint64_t rounds, last;
-	bool unusual; /* known to others when there are no more batches */
+	bool bailed_out; /* known to others when there are no more batches */
 	pthread_mutex_t lock;
 	struct pd_batch *spare; /* with the lock held */
 };
@@ -185,7 +185,7 @@ static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
 
 /*
  * Takes from the compressed record that the reader is in: 1, or 0: the batch is full. -1: see
- * b->unusual.
+ * b->bailed_out.
  */
 static int read_inside(struct pd_batches *b, struct pd_batch *batch)
 {
@@ -252,7 +252,7 @@ static int fill(struct pd_batches *b, struct pd_batch *batch)
 		if (got > 0 && !take_outer(b, batch, &rec))
 			got = -1;
 	}
-	return r->unusual ? -1 : got;
+	return r->bailed_out ? -1 : got;
 }
 
 static void *make(void *arg, size_t i)
@@ -262,7 +262,7 @@ static void *make(void *arg, size_t i)
 	int got = batch ? fill(b, batch) : -1;
 
 	(void)i;
-	b->unusual = got < 0;
+	b->bailed_out = got < 0;
 	if (batch && (got < 0 || (got == 0 && !batch->n_rows))) {
 		pd_batches_give_back(b, batch);
 		batch = NULL;
@@ -282,7 +282,7 @@ static bool init(struct pd_batches *b, struct pd_stream *stream)
 	pthread_mutex_init(&b->lock, NULL);
 	if (!pd_reader_init(&b->reader, stream, &err))
 		return false;
-	b->reader.careful = true;
+	b->reader.speculative = true;
 	b->reader.inside = pd_decompress_create();
 	pd_timestamp_locator_init(&b->locator, stream->file);
 	return b->reader.inside != NULL;
@@ -329,10 +329,10 @@ const struct pd_binder *pd_batches_binder(const struct pd_batches *b)
 	return &b->reader.binder;
 }
 
-struct pd_batch *pd_batches_next(struct pd_batches *b, bool *unusual)
+struct pd_batch *pd_batches_next(struct pd_batches *b, bool *bailed_out)
 {
 	struct pd_batch *batch = b->producer ? pb_producer_next(b->producer) : make(b, 0);
 
-	*unusual = !batch && b->unusual;
+	*bailed_out = !batch && b->bailed_out;
 	return batch;
 }

@@ -2,7 +2,7 @@
  * The records of a compressed stream in batches, which a thread decompresses while others are
  * looked at.
  *
- * A batch owns its bytes, so several may be kept. The stream is read as by a careful reader:
+ * A batch owns its bytes, so several may be kept. The stream is read by a speculative reader:
  * nothing is noted, and where it is unusual or damaged there are no more batches; then whoever
  * reads it alone says what is wrong.
  */
@@ -63,10 +63,10 @@ void pd_batches_stop(struct pd_batches *batches);
 const struct pd_binder *pd_batches_binder(const struct pd_batches *batches);
 
 /*
- * The next batch, to be given back before the end. NULL: there is none, or (*unusual) it is not
- * known how to go on.
+ * The next batch, to be given back before the end. NULL: there is none, or (*bailed_out) it is
+ * not known how to go on.
  */
-struct pd_batch *pd_batches_next(struct pd_batches *batches, bool *unusual);
+struct pd_batch *pd_batches_next(struct pd_batches *batches, bool *bailed_out);
 void pd_batches_give_back(struct pd_batches *batches, struct pd_batch *batch);
 
 #endif

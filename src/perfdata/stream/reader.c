@@ -47,10 +47,10 @@ void pd_reader_deinit(struct pd_reader *r)
 	r->is_inside = false;
 }
 
-/* Ends the walk of a careful reader. */
-static int end_unusual(struct pd_reader *r)
+/* Ends the walk of a speculative reader. */
+static int bail_out(struct pd_reader *r)
 {
-	r->unusual = true;
+	r->bailed_out = true;
 	r->missing = 0;
 	pd_blocks_skip(&r->blocks, pd_blocks_left(&r->blocks));
 	return 0;
@@ -63,8 +63,8 @@ static int end_unusual(struct pd_reader *r)
 static void lose_stream(struct pd_reader *r, const char *what)
 {
 	r->is_inside = false;
-	if (r->careful) {
-		end_unusual(r);
+	if (r->speculative) {
+		bail_out(r);
 		return;
 	}
 	r->file->complete = false;
@@ -91,8 +91,8 @@ static int finish(struct pd_reader *r)
 	const struct pd_input *input = r->stream->input;
 	const struct pd_decompress *d = r->inside;
 
-	if (r->careful) { /* whoever made it so knows how far it should have come */
-		r->unusual = r->unusual || (d && d->pos < d->end);
+	if (r->speculative) { /* whoever made it so knows how far it should have come */
+		r->bailed_out = r->bailed_out || (d && d->pos < d->end);
 		return 0;
 	}
 	if (d && d->pos < d->end && !r->cut) {
@@ -215,8 +215,8 @@ static int recover(struct pd_reader *r, const struct pd_record *rec, enum proble
 	uint64_t from = b->offset, left = pd_blocks_left(b);
 	int got;
 
-	if (r->careful)
-		return end_unusual(r);
+	if (r->speculative)
+		return bail_out(r);
 	got = step_over(r, rec, problem, err);
 	if (got < 0)
 		return got;
@@ -229,8 +229,8 @@ static int end_in_header(struct pd_reader *r)
 {
 	uint64_t left = pd_blocks_left(&r->blocks);
 
-	if (r->careful)
-		return end_unusual(r);
+	if (r->speculative)
+		return bail_out(r);
 	r->file->complete = false;
 	pd_stream_damaged(r->stream, r->blocks.offset, left,
 			  "found %llu bytes behind the last record, expected none or a header "
@@ -446,8 +446,8 @@ static int lose_payload(struct pd_reader *r, struct pd_error *err)
 	uint64_t from = b->offset, left = pd_blocks_left(b);
 	int got;
 
-	if (r->careful)
-		return end_unusual(r);
+	if (r->speculative)
+		return bail_out(r);
 	got = pd_resync(b, &r->binder, PD_IN_PAYLOAD, r->stream->open_end, err);
 	if (got < 0)
 		return got;
@@ -592,12 +592,12 @@ static bool learn(struct pd_reader *r, const struct pd_record *rec, struct pd_er
 	return true;
 }
 
-/* Can a careful reader go on behind a record of perf's? */
-static bool is_usual(const struct pd_reader *r, const struct pd_record *rec)
+/* Can a speculative reader go on behind a record of perf's? */
+static bool can_speculate_on(const struct pd_reader *r, const struct pd_record *rec)
 {
-	if (r->plain && pd_is_compressed(rec->type))
+	if (r->uncompressed_only && pd_is_compressed(rec->type))
 		return false;
-	return r->learns || !describes(rec->type) || pd_prologue_knows(r->file, rec);
+	return r->accepts_metadata || !describes(rec->type) || pd_prologue_knows(r->file, rec);
 }
 
 int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
@@ -612,16 +612,17 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 		return frame_inside(r, rec);
 	if (got > 0 && pd_is_plain(rec->type))
 		return got;
-	if (r->careful && (got < 0 || (got > 0 && !is_usual(r, rec))))
-		return end_unusual(r);
+	if (r->speculative && (got < 0 || (got > 0 && !can_speculate_on(r, rec))))
+		return bail_out(r);
 	if (got <= 0)
 		return got;
 	if (pd_is_compressed(rec->type) && !enter(r, rec, err))
-		return r->careful ? end_unusual(r) : -1;
+		return r->speculative ? bail_out(r) : -1;
 	if (pd_has_payload(rec->type))
 		skip_payload(r, rec);
-	if ((!r->careful || r->learns) && describes(rec->type) && !learn(r, rec, err))
-		return r->careful ? end_unusual(r) : -1;
+	if ((!r->speculative || r->accepts_metadata) && describes(rec->type) &&
+	    !learn(r, rec, err))
+		return r->speculative ? bail_out(r) : -1;
 	return got;
 }
 

@@ -59,10 +59,10 @@ struct pd_reader {
 	 * Set by the caller: where it would note damage, learn something of the recording or
 	 * fail, it ends instead, as if there were no more records, and says so
 	 */
-	bool careful;
-	bool learns;  /* but this it does learn */
-	bool plain;   /* and it ends so at compressed records */
-	bool unusual; /* it ended so */
+	bool speculative;
+	bool accepts_metadata;	/* but this it does learn */
+	bool uncompressed_only; /* and it ends so at compressed records */
+	bool bailed_out;	/* it ended so */
 };
 
 bool pd_reader_init(struct pd_reader *reader, struct pd_stream *stream, struct pd_error *err);
