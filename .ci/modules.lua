@@ -22,7 +22,7 @@ local modules = {
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },
   { "perfdata/container", "base perfdata/format perfdata/tracepoint perfdata/input", "file prologue session" },
   { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container", "batches counters reader timestamp" },
-  { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream", "order partitions walk" },
+  { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream", "partitions time_order walk" },
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
   { "symbols/elf", "base",
     "beneath build_id demangle elf elf_parts elf_placing file interrupt table text unpack" },

@@ -69,8 +69,8 @@ void fuzz_split(const uint8_t *bytes, size_t n, struct fuzz_part *parts, size_t 
 struct pass {
 	enum pd_order_kind kind;
 	bool only_samples;
-	uint64_t from, to;	 /* ns: what is wanted; to 0: all */
-	uint64_t since, until;	 /* ns: of which samples are counted as inside */
+	uint64_t from, to;     /* ns: what is wanted; to 0: all */
+	uint64_t since, until; /* ns: of which samples are counted as inside */
 	/* reads all of each record; NULL: only the records themselves */
 	struct fuzz_output *out;
 	uint64_t records, samples, inside, bytes;
@@ -192,12 +192,12 @@ static bool walk(struct pd_session *session, struct pass *pass)
 	for (size_t i = 0; i < session->n_files; i++)
 		pass->n_events[i] = session->files[i]->n_events;
 	if (pass->only_samples) {
-		walk.wanted.types = (struct pd_types){ 0 };
-		pd_types_add(&walk.wanted.types, PD_RECORD_SAMPLE);
+		walk.options.types = (struct pd_types){ 0 };
+		pd_types_add(&walk.options.types, PD_RECORD_SAMPLE);
 	}
 	if (pass->to) {
-		walk.wanted.from = pass->from;
-		walk.wanted.to = pass->to;
+		walk.options.from = pass->from;
+		walk.options.to = pass->to;
 	}
 	while ((got = pd_walk_next(&walk, &rec, &err)) > 0) {
 		check_record(session, &rec);

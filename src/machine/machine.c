@@ -136,16 +136,16 @@ static bool take_walked(struct pm_machine *m, const struct pb_progress *progress
 			struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)m->session;
-	struct pd_wanted wanted = { .to = UINT64_MAX, .progress = *progress };
+	struct pd_walk_options options = { .to = UINT64_MAX, .progress = *progress };
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;
 
-	pm_machine_types(&wanted.types);
-	if (!pm_sources_find_floors(&m->sources, session, &wanted, err) ||
+	pm_machine_types(&options.types);
+	if (!pm_sources_find_floors(&m->sources, session, &options, err) ||
 	    !pd_walk_init(&walk, session, PD_ORDER_TIME, err))
 		return false;
-	walk.wanted = wanted;
+	walk.options = options;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0 && pb_goes_on(progress, 0, 0)) {
 		if (!pm_machine_add(m, &rec)) {
 			no_memory(m, err);

@@ -135,7 +135,7 @@ void pm_sources_end_floors(struct pm_sources *s)
 }
 
 bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
-			    const struct pd_wanted *wanted, struct pd_error *err)
+			    const struct pd_walk_options *options, struct pd_error *err)
 {
 	struct pd_walk walk;
 	struct pd_record rec;
@@ -146,9 +146,9 @@ bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
 	if (!pm_sources_begin_floors(s, session, err) ||
 	    !pd_walk_init(&walk, session, PD_ORDER_FILE, err))
 		return false;
-	walk.wanted = *wanted;
+	walk.options = *options;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0 &&
-	       pb_goes_on(&wanted->progress, 0, 0))
+	       pb_goes_on(&options->progress, 0, 0))
 		pm_sources_lower_floor(s, &rec);
 	pd_walk_deinit(&walk);
 	pm_sources_end_floors(s);

@@ -5,7 +5,7 @@
 #ifndef PERFLUA_MACHINE_SOURCES_H
 #define PERFLUA_MACHINE_SOURCES_H
 
-#include "perfdata/order/order.h"
+#include "perfdata/order/time_order.h"
 
 /* Of a record: it has no time, though others of its recording do. */
 #define PM_NO_TIME UINT64_MAX
@@ -36,11 +36,11 @@ bool pm_sources_init(struct pm_sources *sources, const struct pd_session *sessio
 void pm_sources_deinit(struct pm_sources *sources);
 
 /*
- * Finds the floors of recordings that can be read again; wanted are the records that the
+ * Finds the floors of recordings that can be read again; `options` name the records that the
  * machine takes in.
  */
 bool pm_sources_find_floors(struct pm_sources *sources, struct pd_session *session,
-			    const struct pd_wanted *wanted, struct pd_error *err);
+			    const struct pd_walk_options *options, struct pd_error *err);
 
 /*
  * The same of records that are at hand. Is there need to? Begins; is told of each of them;

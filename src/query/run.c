@@ -74,7 +74,7 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	if (!pq_scope_open_walk(scope, false, &walk, err))
 		return PB_FAILED;
 	/* not the scope's: records tell how far the pass is, the making of an index does not */
-	walk.wanted.progress = (struct pb_progress){ continue_walk, p };
+	walk.options.progress = (struct pb_progress){ continue_walk, p };
 	p->walk = &walk;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
 		p->rec = &rec;

@@ -171,9 +171,9 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 		s->cutter.last = time;
 	else if (!put(q, i, rec, time))
 		ok = false;
-	if (q->meets.meet && pd_types_has(&q->meets.types, rec->type)) {
+	if (q->on_sideband.call && pd_types_has(&q->on_sideband.types, rec->type)) {
 		pd_bind(&q->merge.streams[i].locator.binder, rec);
-		ok = q->meets.meet(q->meets.arg, rec) && ok;
+		ok = q->on_sideband.call(q->on_sideband.arg, rec) && ok;
 	}
 	if (!ok) {
 		pd_error_set(err, "ENOMEM", q->merge.streams[i].stream->input->path,

@@ -19,9 +19,9 @@
  * may ask for what they say, as nothing that is still to come is earlier. NULL: nobody. It
  * returns false without memory.
  */
-struct pd_meets {
+struct pd_sideband_callback {
 	struct pd_types types;
-	bool (*meet)(void *arg, const struct pd_record *rec);
+	bool (*call)(void *arg, const struct pd_record *rec);
 	void *arg;
 };
 
@@ -29,14 +29,15 @@ struct pd_queue {
 	struct pd_merge merge;
 	struct pd_queue_stream *streams; /* beside merge.streams */
 	size_t n;
-	struct pd_meets meets;
+	struct pd_sideband_callback on_sideband;
 	size_t waiting, window; /* bytes that wait, and may */
 	uint64_t late;		/* records that came too late */
 	struct pd_slab *slab;	/* that is being filled */
 };
 
 /*
- * *queue with merge.streams (n of them), meets and window set, all else zero. False: see err.
+ * *queue with merge.streams (n of them), on_sideband and window set, all else zero. False: see
+ * err.
  */
 bool pd_queue_init(struct pd_queue *queue, struct pd_error *err);
 void pd_queue_deinit(struct pd_queue *queue);

@@ -5,7 +5,7 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_k
 {
 	*w = (struct pd_walk){
 		.session = session,
-		.wanted = { .types = PD_ALL_TYPES, .to = UINT64_MAX },
+		.options = { .types = PD_ALL_TYPES, .to = UINT64_MAX },
 		.kind = kind,
 	};
 	for (size_t i = 0; i < session->n_files; i++) {
@@ -25,8 +25,8 @@ static void leave(struct pd_walk *w)
 	if (w->state == PD_WALK_READING)
 		pd_reader_deinit(&w->reader);
 	if (w->state == PD_WALK_ORDERED) {
-		w->late += pd_order_late(&w->order);
-		pd_order_deinit(&w->order);
+		w->late += pd_time_order_late(&w->order);
+		pd_time_order_deinit(&w->order);
 	}
 	w->state = PD_WALK_NEXT;
 }
@@ -48,11 +48,11 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
 	if (!pd_reader_init(&w->reader, &file->streams[w->stream], err))
 		return -1;
 	w->state = PD_WALK_READING;
-	if (w->wanted.ahead)
+	if (w->options.read_ahead)
 		pd_blocks_read_ahead(&w->reader.blocks);
-	w->reader.want = w->wanted.types;
-	for (size_t i = 0; w->wanted.meets.meet && i < 2; i++)
-		w->reader.want.bits[i] |= w->wanted.meets.types.bits[i];
+	w->reader.want = w->options.types;
+	for (size_t i = 0; w->options.on_sideband.call && i < 2; i++)
+		w->reader.want.bits[i] |= w->options.on_sideband.types.bits[i];
 	if (++w->stream == file->n_streams) {
 		w->file++;
 		w->stream = 0;
@@ -61,26 +61,27 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
 }
 
 /*
- * As pd_order_init for the next n files. Where samples are split none is left out for its time;
+ * As pd_time_order_init for the next n files. Where samples are split none is left out for its
+ * time;
  * the first pass over a recording in pipe mode may find out that it has such samples.
  */
 static enum pb_outcome init_order(struct pd_walk *w, size_t n, struct pd_error *err)
 {
-	struct pd_wanted wanted = w->wanted;
+	struct pd_walk_options options = w->options;
 
 	for (;;) {
-		bool split = wanted.split && pd_session_has_counters(w->session);
+		bool split = options.split && pd_session_has_counters(w->session);
 		enum pb_outcome ordered;
 
 		if (split) {
-			wanted.from = 0;
-			wanted.to = UINT64_MAX;
+			options.from = 0;
+			options.to = UINT64_MAX;
 		}
-		ordered = pd_order_init(&w->order, w->session, w->file, n, &wanted, err);
-		if (ordered != PB_OK || split || !wanted.split ||
+		ordered = pd_time_order_init(&w->order, w->session, w->file, n, &options, err);
+		if (ordered != PB_OK || split || !options.split ||
 		    !pd_session_has_counters(w->session))
 			return ordered;
-		pd_order_deinit(&w->order);
+		pd_time_order_deinit(&w->order);
 	}
 }
 
@@ -106,18 +107,19 @@ static int next_files(struct pd_walk *w, struct pd_error *err)
 	return -1;
 }
 
-int pd_walk_meet(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
+int pd_walk_call_back(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 {
-	const struct pd_meets *meets = &w->wanted.meets;
+	const struct pd_sideband_callback *callback = &w->options.on_sideband;
 	int got;
 
 	while ((got = pd_reader_next(&w->reader, rec, err)) > 0) {
-		if (pd_types_has(&meets->types, rec->type) && !meets->meet(meets->arg, rec)) {
+		if (pd_types_has(&callback->types, rec->type) &&
+		    !callback->call(callback->arg, rec)) {
 			pd_error_set(err, "ENOMEM", w->reader.stream->input->path, rec->offset,
 				     "no memory for what a record says");
 			return -1;
 		}
-		if (pd_types_has(&w->wanted.types, rec->type))
+		if (pd_types_has(&w->options.types, rec->type))
 			return got;
 	}
 	return got;
@@ -136,8 +138,8 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 			      next_stream(w, err);
 		if (got <= 0)
 			return got;
-		got = w->state == PD_WALK_ORDERED ? pd_order_next(&w->order, rec, err) :
-		      w->wanted.meets.meet	  ? pd_walk_meet(w, rec, err) :
+		got = w->state == PD_WALK_ORDERED ? pd_time_order_next(&w->order, rec, err) :
+		      w->options.on_sideband.call ? pd_walk_call_back(w, rec, err) :
 						    pd_reader_next(&w->reader, rec, err);
 		if (got)
 			return got;
@@ -176,7 +178,7 @@ int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err
 
 double pd_walk_part(const struct pd_walk *w, const struct pd_record *rec)
 {
-	const struct pd_order *o = &w->order;
+	const struct pd_time_order *o = &w->order;
 	size_t n = w->session->n_files;
 	double part;
 

@@ -5,7 +5,7 @@
  *	struct pd_walk walk;
  *
  *	if (!pd_walk_init(&walk, session, PD_ORDER_TIME, &err)) …
- *	walk.wanted.types = …
+ *	walk.options.types = …
  *	while ((got = pd_walk_next(&walk, &rec, &err)) > 0) …
  *	pd_walk_deinit(&walk);
  *
@@ -16,7 +16,7 @@
 #define PERFLUA_PERFDATA_WALK_H
 
 #include "perfdata/stream/counters.h"
-#include "order.h"
+#include "time_order.h"
 
 enum pd_order_kind {
 	PD_ORDER_FILE,
@@ -29,11 +29,11 @@ struct pd_walk {
 	 * The caller may change before the first record: the types that are delivered (all);
 	 * the times, in ns, outside of which nothing needs to be delivered but may be (all);
 	 * how many threads may make an index (one); whether to read ahead (no); the progress of
-	 * making an index (nobody is asked); who meets records of which types as they are read;
-	 * whether samples with counter values are split (no): then none of them is left out for
+	 * making an index (nobody is asked); who is called for records of which types as they
+	 * are read; whether samples with counter values are split (no): then none of them is left out for
 	 * its time.
 	 */
-	struct pd_wanted wanted;
+	struct pd_walk_options options;
 	/* records that came too late for their place, of what was walked to its end */
 	uint64_t late;
 	/* its own */
@@ -47,7 +47,7 @@ struct pd_walk {
 	/* files before this one are walked in file order whatever the kind */
 	size_t file_order;
 	struct pd_reader reader;
-	struct pd_order order;
+	struct pd_time_order order;
 	struct pd_counters *counters; /* NULL: no sample with counter values was met */
 	bool splitting;		      /* the last record may have more samples */
 };
@@ -57,8 +57,8 @@ bool pd_walk_init(struct pd_walk *walk, struct pd_session *session, enum pd_orde
 		  struct pd_error *err);
 void pd_walk_deinit(struct pd_walk *walk);
 
-/* As pd_reader_next, for walk->wanted.meets. */
-int pd_walk_meet(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
+/* As pd_reader_next, with calls of walk->options.on_sideband. */
+int pd_walk_call_back(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /* As pd_walk_next, when what was walked is at its end. */
 int pd_walk_step(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
@@ -70,10 +70,10 @@ static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
 	int got = 0;
 
 	if (walk->state == PD_WALK_READING)
-		got = walk->wanted.meets.meet ? pd_walk_meet(walk, rec, err) :
-						pd_reader_next(&walk->reader, rec, err);
+		got = walk->options.on_sideband.call ? pd_walk_call_back(walk, rec, err) :
+						       pd_reader_next(&walk->reader, rec, err);
 	else if (walk->state == PD_WALK_ORDERED)
-		got = pd_order_next(&walk->order, rec, err);
+		got = pd_time_order_next(&walk->order, rec, err);
 	return got ? got : pd_walk_step(walk, rec, err);
 }
 
@@ -98,7 +98,7 @@ static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
 	if (walk->splitting)
 		return pd_walk_split(walk, rec, err);
 	got = pd_walk_record(walk, rec, err);
-	if (got > 0 && walk->wanted.split && pd_has_counters(rec))
+	if (got > 0 && walk->options.split && pd_has_counters(rec))
 		return pd_walk_split(walk, rec, err);
 	return got;
 }

@@ -34,23 +34,23 @@ static bool tell_machine(void *machine, const struct pd_record *rec)
 bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk *walk,
 			struct pd_error *err)
 {
-	struct pd_wanted *wanted = &walk->wanted;
+	struct pd_walk_options *options = &walk->options;
 
 	if (!pd_walk_init(walk, scope->session, scope->order, err))
 		return false;
-	wanted->types = scope->types;
-	wanted->threads = scope->threads;
-	wanted->split = scope->split;
-	wanted->ahead = ahead && scope->threads > 1;
-	wanted->progress = scope->progress;
+	options->types = scope->types;
+	options->workers = scope->threads;
+	options->split = scope->split;
+	options->read_ahead = ahead && scope->threads > 1;
+	options->progress = scope->progress;
 	if (scope->by_time) {
-		wanted->from = scope->from;
-		wanted->to = scope->to;
+		options->from = scope->from;
+		options->to = scope->to;
 	}
 	if (scope->machine && pq_scope_passes(scope)) {
-		wanted->meets.meet = tell_machine;
-		wanted->meets.arg = scope->machine;
-		pm_machine_types(&wanted->meets.types);
+		options->on_sideband.call = tell_machine;
+		options->on_sideband.arg = scope->machine;
+		pm_machine_types(&options->on_sideband.types);
 	}
 	return true;
 }

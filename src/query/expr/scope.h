@@ -47,7 +47,7 @@ bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsi
  *
  * Of several threads one reads ahead if `ahead` is true and the records come in the order of
  * files: for callers who spend little time on most records, so that they would wait for them.
- * The caller may change walk->wanted before the first record. On failure there is nothing to
+ * The caller may change walk->options before the first record. On failure there is nothing to
  * close.
  */
 bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk *walk,

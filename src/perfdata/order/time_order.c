@@ -1,4 +1,4 @@
-#include "order.h"
+#include "time_order.h"
 
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 #define MOST_PART   16		      /* the same, as a part of all */
 
 /* Lists the streams of the files; false: no memory. */
-static bool list_streams(struct pd_order *o, const struct pd_session *session, size_t first,
-			 size_t n, const struct pd_types *types)
+static bool list_streams(struct pd_time_order *o, const struct pd_session *session,
+			 size_t first, size_t n, const struct pd_types *types)
 {
 	size_t all = 0;
 
@@ -28,7 +28,7 @@ static bool list_streams(struct pd_order *o, const struct pd_session *session, s
 	return o->streams != NULL;
 }
 
-static bool any_time(const struct pd_order *o)
+static bool any_time(const struct pd_time_order *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].locator.any)
@@ -37,21 +37,21 @@ static bool any_time(const struct pd_order *o)
 }
 
 /* Makes the indexes of all streams, or finds that there cannot be one. */
-static enum pb_outcome make_indexes(struct pd_order *o, struct pd_session *files,
-				    const struct pd_wanted *wanted, struct pd_error *err)
+static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
+				    const struct pd_walk_options *options, struct pd_error *err)
 {
 	enum pb_outcome shared;
 
 	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].stream->input->stream)
 			return PB_RETRY_SERIAL;
-	shared = pd_index_make_parallel(files, o->streams, o->n, wanted->threads,
-					&wanted->progress);
+	shared = pd_index_make_parallel(files, o->streams, o->n, options->workers,
+					&options->progress);
 	if (shared != PB_RETRY_SERIAL)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {
 		enum pb_outcome made = pd_index_make(o->streams[i].stream,
-						     &o->streams[i].locator, &wanted->progress,
+						     &o->streams[i].locator, &options->progress,
 						     err);
 
 		if (made != PB_OK)
@@ -71,10 +71,11 @@ static uint64_t type_bits(const struct pd_types *types)
 }
 
 /* Merges all chunks that may hold something that is wanted. */
-static enum pb_outcome merge(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
-			     struct pd_error *err)
+static enum pb_outcome merge_chunks(struct pd_time_order *o,
+				    const struct pd_walk_options *options, size_t window,
+				    struct pd_error *err)
 {
-	uint64_t types = type_bits(&wanted->types), all = 0;
+	uint64_t types = type_bits(&options->types), all = 0;
 
 	o->merge = (struct pd_merge){
 		.streams = o->streams,
@@ -87,8 +88,8 @@ static enum pb_outcome merge(struct pd_order *o, const struct pd_wanted *wanted,
 		for (size_t k = 0; k < index->n; k++) {
 			const struct pd_chunk *chunk = &index->chunks[k];
 
-			if (!(chunk->types & types) || chunk->max < wanted->from ||
-			    chunk->min >= wanted->to)
+			if (!(chunk->types & types) || chunk->max < options->from ||
+			    chunk->min >= options->to)
 				continue;
 			/* what has no time has 0 */
 			if (chunk->min && (!o->first || chunk->min < o->first))
@@ -110,46 +111,47 @@ static enum pb_outcome merge(struct pd_order *o, const struct pd_wanted *wanted,
 	return PB_OK;
 }
 
-static enum pb_outcome queue(struct pd_order *o, const struct pd_wanted *wanted, size_t window,
-			     struct pd_error *err)
+static enum pb_outcome queue_records(struct pd_time_order *o,
+				     const struct pd_walk_options *options, size_t window,
+				     struct pd_error *err)
 {
 	o->queued = true;
 	o->queue = (struct pd_queue){
 		.merge = { .streams = o->streams },
 		.n = o->n,
-		.meets = wanted->meets,
+		.on_sideband = options->on_sideband,
 		.window = window,
 	};
 	return pd_queue_init(&o->queue, err) ? PB_OK : PB_FAILED;
 }
 
-enum pb_outcome pd_order_init(struct pd_order *o, const struct pd_session *session,
-			      size_t first, size_t n, const struct pd_wanted *wanted,
-			      struct pd_error *err)
+enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_session *session,
+				   size_t first, size_t n,
+				   const struct pd_walk_options *options, struct pd_error *err)
 {
 	enum pb_outcome ordered = PB_RETRY_SERIAL;
 	struct pd_session files = *session;
 
 	files.files += first;
 	files.n_files = n;
-	*o = (struct pd_order){ 0 };
-	if (!list_streams(o, session, first, n, &wanted->types)) {
+	*o = (struct pd_time_order){ 0 };
+	if (!list_streams(o, session, first, n, &options->types)) {
 		pd_error_set(err, "ENOMEM", session->files[first]->path, PD_NO_OFFSET,
 			     "no memory");
 		ordered = PB_FAILED;
 	} else if (any_time(o)) {
-		ordered = make_indexes(o, &files, wanted, err);
+		ordered = make_indexes(o, &files, options, err);
 		if (ordered == PB_OK)
-			ordered = merge(o, wanted, session->window, err);
+			ordered = merge_chunks(o, options, session->window, err);
 		else if (ordered == PB_RETRY_SERIAL)
-			ordered = queue(o, wanted, session->window, err);
+			ordered = queue_records(o, options, session->window, err);
 	}
 	if (ordered != PB_OK)
-		pd_order_deinit(o);
+		pd_time_order_deinit(o);
 	return ordered;
 }
 
-void pd_order_deinit(struct pd_order *o)
+void pd_time_order_deinit(struct pd_time_order *o)
 {
 	if (o->queued)
 		pd_queue_deinit(&o->queue);
@@ -159,7 +161,7 @@ void pd_order_deinit(struct pd_order *o)
 	o->streams = NULL;
 }
 
-uint64_t pd_order_late(const struct pd_order *o)
+uint64_t pd_time_order_late(const struct pd_time_order *o)
 {
 	return o->queued ? o->queue.late : 0;
 }
