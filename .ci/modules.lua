@@ -21,7 +21,7 @@ local modules = {
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },
   { "perfdata/container", "base perfdata/format perfdata/tracepoint perfdata/input", "file prologue session" },
-  { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container", "batches counters reader timestamp" },
+  { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container", "counters reader record_batches timestamp" },
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream", "partitions time_order walk" },
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
   { "symbols/elf", "base",

@@ -125,7 +125,7 @@ bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session)
 	return make_room(stat, session->n_events);
 }
 
-/* What samples that lie in a row add up to. */
+/* What samples that lie in a range add up to. */
 struct tally {
 	struct pd_count count;
 	struct pd_span times;
@@ -235,16 +235,17 @@ static void add_block(struct pd_stat *stat, struct counted *c, struct pd_reader 
 	add_tally(stat, only, &t);
 }
 
-/* Adds the records of a row. */
-static void add_row(struct pd_stat *stat, struct counted *c, const struct pd_row *row)
+/* Adds the records of a range. */
+static void add_range(struct pd_stat *stat, struct counted *c,
+		      const struct pd_record_range *range)
 {
 	const struct pd_event *only = only_event(c->binder);
 	const struct pd_file *file = c->binder->file;
-	const uint8_t *p = row->bytes, *end = p + row->size;
+	const uint8_t *p = range->bytes, *end = p + range->size;
 	struct tally t = { .times = { .first = UINT64_MAX } };
 	struct pd_record rec = {
-		.offset = row->offset,
-		.chunk_offset = row->chunk_offset,
+		.offset = range->offset,
+		.chunk_offset = range->chunk_offset,
 		.source = file->source,
 	};
 
@@ -253,7 +254,7 @@ static void add_row(struct pd_stat *stat, struct counted *c, const struct pd_row
 		rec.bytes = p;
 		add_one(stat, c, &rec, only, &t);
 		/* whose payload is looked for lies alone, outside */
-		rec.offset += row->chunk_offset == PD_NO_CHUNK ? rec.size : 0;
+		rec.offset += range->chunk_offset == PD_NO_CHUNK ? rec.size : 0;
 	}
 	add_tally(stat, only, &t);
 }
@@ -288,18 +289,18 @@ static struct counted counted_of(const struct pd_session *session,
 }
 
 enum pb_outcome pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
-				     struct pd_batches *batches,
+				     struct pd_record_batches *batches,
 				     const struct pb_progress *progress)
 {
-	struct counted counted = counted_of(session, pd_batches_binder(batches));
+	struct counted counted = counted_of(session, pd_record_batches_binder(batches));
 	bool bailed_out = false, goes_on = true;
-	struct pd_batch *batch;
+	struct pd_record_batch *batch;
 
-	while (goes_on && (batch = pd_batches_next(batches, &bailed_out))) {
-		for (size_t i = 0; i < batch->n_rows; i++)
-			add_row(stat, &counted, &batch->rows[i]);
+	while (goes_on && (batch = pd_record_batches_next(batches, &bailed_out))) {
+		for (size_t i = 0; i < batch->n_ranges; i++)
+			add_range(stat, &counted, &batch->ranges[i]);
 		goes_on = pb_goes_on(progress, batch->done, pd_session_size(session));
-		pd_batches_give_back(batches, batch);
+		pd_record_batches_give_back(batches, batch);
 	}
 	return bailed_out ? PB_RETRY_SERIAL : goes_on ? PB_OK : PB_STOPPED;
 }

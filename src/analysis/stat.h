@@ -7,7 +7,7 @@
 
 #include "base/outcome.h"
 #include "base/progress.h"
-#include "perfdata/stream/batches.h"
+#include "perfdata/stream/record_batches.h"
 #include "perfdata/order/walk.h"
 
 struct pd_count {
@@ -49,7 +49,7 @@ int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 		 struct pd_reader *reader, const struct pb_progress *progress,
 		 struct pd_error *err);
 enum pb_outcome pd_stat_read_batches(struct pd_stat *stat, const struct pd_session *session,
-				     struct pd_batches *batches,
+				     struct pd_record_batches *batches,
 				     const struct pb_progress *progress);
 void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from);
 

@@ -57,8 +57,9 @@ static bool count_batches(const struct pq_scope *scope, struct pd_stat *stat)
 {
 	struct pd_session *session = scope->session;
 	struct pd_types all = PD_ALL_TYPES, none = { .unknown = false };
-	struct pd_batches *batches = pd_batches_start(&session->files[0]->streams[0], &all,
-						      &none, scope->threads);
+	struct pd_record_batches *batches =
+		pd_record_batches_start(&session->files[0]->streams[0], &all, &none,
+					scope->threads);
 	bool ok = batches && pd_stat_init(stat, session);
 
 	if (ok &&
@@ -66,7 +67,7 @@ static bool count_batches(const struct pq_scope *scope, struct pd_stat *stat)
 		pd_stat_deinit(stat);
 		ok = false;
 	}
-	pd_batches_stop(batches);
+	pd_record_batches_stop(batches);
 	return ok;
 }
 

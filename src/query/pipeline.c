@@ -7,11 +7,11 @@
 struct pipeline {
 	const struct pq_scope *scope;
 	struct pd_stream *stream;
-	struct pd_batches *batches;
+	struct pd_record_batches *batches;
 	const struct pd_binder *binder;
 	struct pm_incoming *incoming; /* NULL: there is no machine, or it was read */
 	struct pq_worker worker;
-	struct pd_batch *waiting[WAITS]; /* [n] from `first` on, around */
+	struct pd_record_batch *waiting[WAITS]; /* [n] from `first` on, around */
 	size_t first, n;
 	uint64_t latest; /* time of what was taken */
 };
@@ -29,7 +29,7 @@ bool pq_pipeline_fits(const struct pq_scope *scope)
 /* Adds up the batch that waits longest. */
 static enum pb_outcome take_first(struct pipeline *p)
 {
-	struct pd_batch *batch = p->waiting[p->first];
+	struct pd_record_batch *batch = p->waiting[p->first];
 	bool unknown = false, ok = true;
 
 	p->first = (p->first + 1) % WAITS;
@@ -37,13 +37,13 @@ static enum pb_outcome take_first(struct pipeline *p)
 	if (batch->latest > p->latest)
 		p->latest = batch->latest;
 	if (p->incoming && (batch->untimed || !pm_incoming_until(p->incoming, p->latest))) {
-		pd_batches_give_back(p->batches, batch);
+		pd_record_batches_give_back(p->batches, batch);
 		return PB_RETRY_SERIAL;
 	}
-	for (size_t i = 0; ok && i < batch->n_rows; i++)
-		ok = pq_worker_take_row(&p->worker, p->stream, p->binder, &batch->rows[i],
-					&unknown);
-	pd_batches_give_back(p->batches, batch);
+	for (size_t i = 0; ok && i < batch->n_ranges; i++)
+		ok = pq_worker_take_range(&p->worker, p->stream, p->binder, &batch->ranges[i],
+					  &unknown);
+	pd_record_batches_give_back(p->batches, batch);
 	if (!ok)
 		return PB_FAILED;
 	/* an event that is not known is of no known time */
@@ -58,7 +58,7 @@ static bool is_due(const struct pipeline *p, uint64_t rounds)
 }
 
 /* Takes a batch in, and adds up what is due. */
-static enum pb_outcome take(struct pipeline *p, struct pd_batch *batch)
+static enum pb_outcome take(struct pipeline *p, struct pd_record_batch *batch)
 {
 	enum pb_outcome piped = PB_OK;
 	bool ok = true;
@@ -81,10 +81,10 @@ static enum pb_outcome take(struct pipeline *p, struct pd_batch *batch)
 static enum pb_outcome take_all(struct pipeline *p)
 {
 	enum pb_outcome piped = PB_OK;
-	struct pd_batch *batch;
+	struct pd_record_batch *batch;
 	bool bailed_out = false;
 
-	while (piped == PB_OK && (batch = pd_batches_next(p->batches, &bailed_out))) {
+	while (piped == PB_OK && (batch = pd_record_batches_next(p->batches, &bailed_out))) {
 		uint64_t done = batch->done;
 
 		piped = take(p, batch);
@@ -110,10 +110,10 @@ static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
 		pm_machine_types(&pick);
 	if (!pq_worker_init(&p->worker, scope, grouping))
 		return false;
-	p->batches = pd_batches_start(p->stream, &scope->types, &pick,
-				      p->stream->data.size < SMALL ? 1 : scope->threads);
+	p->batches = pd_record_batches_start(p->stream, &scope->types, &pick,
+					     p->stream->data.size < SMALL ? 1 : scope->threads);
 	if (p->batches)
-		p->binder = pd_batches_binder(p->batches);
+		p->binder = pd_record_batches_binder(p->batches);
 	return p->batches != NULL;
 }
 
@@ -129,8 +129,8 @@ static enum pb_outcome run(const struct pq_scope *scope, const struct pq_groupin
 	enum pb_outcome piped = begin(&p, grouping) ? take_all(&p) : PB_FAILED;
 
 	for (; p.n; p.n--, p.first = (p.first + 1) % WAITS)
-		pd_batches_give_back(p.batches, p.waiting[p.first]);
-	pd_batches_stop(p.batches);
+		pd_record_batches_give_back(p.batches, p.waiting[p.first]);
+	pd_record_batches_stop(p.batches);
 	if ((piped == PB_OK || piped == PB_STOPPED) && p.worker.fields.failed)
 		piped = PB_FAILED;
 	if (piped == PB_OK || piped == PB_STOPPED) {

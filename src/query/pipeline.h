@@ -1,7 +1,7 @@
 /*
  * A grouped query over one compressed stream, which is decompressed once, by a thread of its
- * own, while the caller's adds up what is in it (perfdata's batches.h). What the machine must
- * know is read on the way (machine's incoming.h): batches wait until two more rounds of the
+ * own, while the caller's adds up what is in it (perfdata's record_batches.h). What the machine
+ * must know is read on the way (machine's incoming.h): batches wait until two more rounds of the
  * recorder's have come, behind which nothing is as early as they are.
  */
 #ifndef PERFLUA_QUERY_PIPELINE_H

@@ -106,16 +106,17 @@ static bool take_block(struct pq_worker *w, struct pd_reader *reader)
 	return reader->swap ? take_plain(w, reader, true) : take_plain(w, reader, false);
 }
 
-bool pq_worker_take_row(struct pq_worker *w, const struct pd_stream *stream,
-			const struct pd_binder *binder, const struct pd_row *row, bool *unknown)
+bool pq_worker_take_range(struct pq_worker *w, const struct pd_stream *stream,
+			  const struct pd_binder *binder, const struct pd_record_range *range,
+			  bool *unknown)
 {
-	const uint8_t *p = row->bytes, *end = p + row->size;
+	const uint8_t *p = range->bytes, *end = p + range->size;
 	struct pd_types want = w->scope->types;
-	bool swap = binder->file->swap, outside = row->chunk_offset == PD_NO_CHUNK;
+	bool swap = binder->file->swap, outside = range->chunk_offset == PD_NO_CHUNK;
 	bool ok = true;
 	struct pd_record rec = {
-		.offset = row->offset,
-		.chunk_offset = row->chunk_offset,
+		.offset = range->offset,
+		.chunk_offset = range->chunk_offset,
 		.source = binder->file->source,
 		.stream = stream->number,
 	};

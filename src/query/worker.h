@@ -7,7 +7,7 @@
 #include "base/outcome.h"
 #include "query/group/group.h"
 #include "query/expr/scope.h"
-#include "perfdata/stream/batches.h"
+#include "perfdata/stream/record_batches.h"
 
 /* What the samples of an id are, by its last bits: in a row they are mostly of the same few. */
 #define PQ_MET 16
@@ -53,12 +53,12 @@ static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *r
 }
 
 /*
- * Takes a row of a stream's records in; *unknown becomes true if the event of one is not known,
+ * Takes a range of a stream's records in; *unknown becomes true if the event of one is not known,
  * else it stays. False: no memory.
  */
-bool pq_worker_take_row(struct pq_worker *worker, const struct pd_stream *stream,
-			const struct pd_binder *binder, const struct pd_row *row,
-			bool *unknown);
+bool pq_worker_take_range(struct pq_worker *worker, const struct pd_stream *stream,
+			  const struct pd_binder *binder, const struct pd_record_range *range,
+			  bool *unknown);
 
 /* Takes all records of a reader in; progress is of what that reads. */
 enum pb_outcome pq_worker_read(struct pq_worker *worker, struct pd_reader *reader,

@@ -1,4 +1,4 @@
-#include "batches.h"
+#include "record_batches.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 #include "base/vector.h"
 #include "base/producer.h"
 
-#define MOST 8	  /* batches that wait to be asked for */
-#define MANY 4096 /* rows, and picked records, of a batch */
-#define FAR \
+#define BATCHES_WAITING 8    /* batches that wait to be asked for */
+#define BATCH_RECORDS	4096 /* ranges, and picked records, of a batch */
+#define BATCH_REACH \
 	((uint64_t)4 << 20) /* bytes of the stream for a batch: of what is stepped over, say */
-#define LEAST          \
+#define BLOCK_LEAST    \
 	((size_t)192 * \
 	 1024) /* bytes of a block: what zstd makes at once, and the longest record */
 
-struct pd_batches {
+struct pd_record_batches {
 	struct pb_producer *producer; /* NULL: there is no thread */
 	/* the thread's: */
 	struct pd_reader reader;
@@ -24,36 +24,36 @@ struct pd_batches {
 	uint64_t rounds, last;
 	bool bailed_out; /* known to others when there are no more batches */
 	pthread_mutex_t lock;
-	struct pd_batch *spare; /* with the lock held */
+	struct pd_record_batch *spare; /* with the lock held */
 };
 
 static void destroy_batch(void *arg)
 {
-	struct pd_batch *batch = arg;
+	struct pd_record_batch *batch = arg;
 
-	free(batch->rows);
+	free(batch->ranges);
 	free(batch->picked);
 	free(batch->block);
 	free(batch->outer);
 	free(batch);
 }
 
-static struct pd_batch *create_batch(void)
+static struct pd_record_batch *create_batch(void)
 {
-	struct pd_batch *batch = calloc(1, sizeof(*batch));
+	struct pd_record_batch *batch = calloc(1, sizeof(*batch));
 
 	if (!batch)
 		return NULL;
-	batch->block = malloc(PD_BATCH);
+	batch->block = malloc(PD_RECORD_BATCH_SIZE);
 	if (batch->block)
 		return batch;
 	free(batch);
 	return NULL;
 }
 
-static struct pd_batch *take_spare(struct pd_batches *b)
+static struct pd_record_batch *take_spare_batch(struct pd_record_batches *b)
 {
-	struct pd_batch *batch;
+	struct pd_record_batch *batch;
 
 	pthread_mutex_lock(&b->lock);
 	batch = b->spare;
@@ -62,13 +62,13 @@ static struct pd_batch *take_spare(struct pd_batches *b)
 	pthread_mutex_unlock(&b->lock);
 	if (!batch)
 		return create_batch();
-	batch->n_rows = batch->n_picked = batch->outer_size = 0;
+	batch->n_ranges = batch->n_picked = batch->outer_size = 0;
 	batch->latest = 0;
 	batch->untimed = false;
 	return batch;
 }
 
-void pd_batches_give_back(struct pd_batches *b, struct pd_batch *batch)
+void pd_record_batches_give_back(struct pd_record_batches *b, struct pd_record_batch *batch)
 {
 	pthread_mutex_lock(&b->lock);
 	batch->next = b->spare;
@@ -76,27 +76,28 @@ void pd_batches_give_back(struct pd_batches *b, struct pd_batch *batch)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* A row of so many bytes; of what is outside, their place is known when the batch is done. */
-static bool add_row(struct pd_batch *batch, struct pd_row row)
+/* A range of so many bytes; of what is outside, their place is known when the batch is done. */
+static bool add_range(struct pd_record_batch *batch, struct pd_record_range range)
 {
-	if (!row.size)
+	if (!range.size)
 		return true;
-	if (!pb_reserve(batch->rows, batch->n_rows, batch->rows_capacity))
+	if (!pb_reserve(batch->ranges, batch->n_ranges, batch->ranges_capacity))
 		return false;
-	batch->rows[batch->n_rows++] = row;
+	batch->ranges[batch->n_ranges++] = range;
 	return true;
 }
 
-static bool is_full(const struct pd_batch *batch)
+static bool batch_is_full(const struct pd_record_batch *batch)
 {
-	return batch->n_rows >= MANY || batch->n_picked >= MANY;
+	return batch->n_ranges >= BATCH_RECORDS || batch->n_picked >= BATCH_RECORDS;
 }
 
 /*
- * Takes note of a record that begins at p: its time, and whether it is picked. False: no
+ * Takes note_record of a record that begins at p: its time, and whether it is picked. False: no
  * memory.
  */
-static inline bool note(struct pd_batches *b, struct pd_batch *batch, struct pd_record *rec)
+static inline bool note_record(struct pd_record_batches *b, struct pd_record_batch *batch,
+			       struct pd_record *rec)
 {
 	uint64_t before = b->last;
 	bool timed;
@@ -119,15 +120,17 @@ static inline bool note(struct pd_batches *b, struct pd_batch *batch, struct pd_
 }
 
 /* Takes a record that is not compressed; false: no memory. */
-static bool take_outer(struct pd_batches *b, struct pd_batch *batch, struct pd_record *rec)
+static bool take_uncompressed(struct pd_record_batches *b, struct pd_record_batch *batch,
+			      struct pd_record *rec)
 {
-	struct pd_row row = { .size = rec->size,
-			      .offset = rec->offset,
-			      .chunk_offset = PD_NO_CHUNK };
-	struct pd_row *last = batch->n_rows ? &batch->rows[batch->n_rows - 1] : NULL;
+	struct pd_record_range range = { .size = rec->size,
+					 .offset = rec->offset,
+					 .chunk_offset = PD_NO_CHUNK };
+	struct pd_record_range *last = batch->n_ranges ? &batch->ranges[batch->n_ranges - 1] :
+							 NULL;
 	size_t size = batch->outer_size + rec->size;
 
-	if (!note(b, batch, rec))
+	if (!note_record(b, batch, rec))
 		return false;
 	if (!pd_types_has(&b->outside, rec->type) && !pd_types_has(&b->pick, rec->type))
 		return true;
@@ -140,32 +143,32 @@ static bool take_outer(struct pd_batches *b, struct pd_batch *batch, struct pd_r
 		last->size += rec->size;
 		return true;
 	}
-	return add_row(batch, row);
+	return add_range(batch, range);
 }
 
 /*
  * Takes all records that are decompressed, but at most one of those that began in the payload
  * before: as frame_inside of the reader. False: they cannot be records, or no memory.
  */
-static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
+static bool take_decompressed(struct pd_record_batches *b, struct pd_record_batch *batch)
 {
 	const struct pd_reader *r = &b->reader;
 	struct pd_decompress *d = r->inside;
 	const uint8_t *p = d->pos, *end = d->end;
 	bool before = d->at < 0;
-	struct pd_row row = {
+	struct pd_record_range range = {
 		.bytes = p,
 		.offset = before ? r->carried : r->outer,
 		.chunk_offset = before ? r->carried_at : (uint64_t)d->at,
 	};
 	struct pd_record rec = {
-		.offset = row.offset,
-		.chunk_offset = row.chunk_offset,
+		.offset = range.offset,
+		.chunk_offset = range.chunk_offset,
 		.source = r->file->source,
 		.stream = r->stream->number,
 	};
 
-	while (end - p >= 8 && !(before && p > d->pos) && !is_full(batch)) {
+	while (end - p >= 8 && !(before && p > d->pos) && !batch_is_full(batch)) {
 		pd_record_header(&rec, p, r->swap, r->file->simpleperf);
 		/* damage can claim simpleperf's larger sizes, for which a block has no room */
 		if (rec.size < 8 || rec.size > UINT16_MAX)
@@ -173,21 +176,21 @@ static bool take_inside(struct pd_batches *b, struct pd_batch *batch)
 		if ((size_t)(end - p) < rec.size)
 			break;
 		rec.bytes = p;
-		if (!note(b, batch, &rec))
+		if (!note_record(b, batch, &rec))
 			return false;
 		p += rec.size;
 		rec.chunk_offset += rec.size;
 	}
-	row.size = (size_t)(p - d->pos);
-	pd_decompress_skip(d, row.size);
-	return add_row(batch, row);
+	range.size = (size_t)(p - d->pos);
+	pd_decompress_skip(d, range.size);
+	return add_range(batch, range);
 }
 
 /*
  * Takes from the compressed record that the reader is in: 1, or 0: the batch is full. -1: see
  * b->bailed_out.
  */
-static int read_inside(struct pd_batches *b, struct pd_batch *batch)
+static int read_decompressed(struct pd_record_batches *b, struct pd_record_batch *batch)
 {
 	struct pd_decompress *d = b->reader.inside;
 	int got;
@@ -197,10 +200,11 @@ static int read_inside(struct pd_batches *b, struct pd_batch *batch)
 
 		do {
 			pos = d->pos;
-			if (!take_inside(b, batch))
+			if (!take_decompressed(b, batch))
 				return -1;
 		} while (d->pos > pos);
-		if ((size_t)(batch->block + PD_BATCH - d->end) < LEAST || is_full(batch))
+		if ((size_t)(batch->block + PD_RECORD_BATCH_SIZE - d->end) < BLOCK_LEAST ||
+		    batch_is_full(batch))
 			return 0;
 		got = pd_decompress_append(d);
 	} while (got > 0);
@@ -208,74 +212,74 @@ static int read_inside(struct pd_batches *b, struct pd_batch *batch)
 	return got < 0 ? -1 : 1;
 }
 
-/* Where the bytes of rows and records outside are is known now. */
-static void place_outer(struct pd_batch *batch)
+/* Where the bytes of ranges and records outside are is known now. */
+static void place_uncompressed(struct pd_record_batch *batch)
 {
 	const uint8_t *at = batch->outer;
 	size_t k = 0;
 
-	for (size_t i = 0; i < batch->n_rows; i++) {
-		struct pd_row *row = &batch->rows[i];
+	for (size_t i = 0; i < batch->n_ranges; i++) {
+		struct pd_record_range *range = &batch->ranges[i];
 
-		if (row->chunk_offset != PD_NO_CHUNK)
+		if (range->chunk_offset != PD_NO_CHUNK)
 			continue;
-		row->bytes = at;
+		range->bytes = at;
 		for (; k < batch->n_picked &&
-		       batch->picked[k].rec.offset < row->offset + row->size;
+		       batch->picked[k].rec.offset < range->offset + range->size;
 		     k++)
 			if (batch->picked[k].rec.chunk_offset == PD_NO_CHUNK)
 				batch->picked[k].rec.bytes = at + (batch->picked[k].rec.offset -
-								   row->offset);
-		at += row->size;
+								   range->offset);
+		at += range->size;
 	}
 }
 
 /* Fills a batch: 1; 0: that was the end; -1: it is unusual. */
-static int fill(struct pd_batches *b, struct pd_batch *batch)
+static int fill_batch(struct pd_record_batches *b, struct pd_record_batch *batch)
 {
 	struct pd_reader *r = &b->reader;
-	uint64_t far = r->blocks.offset + FAR;
+	uint64_t far = r->blocks.offset + BATCH_REACH;
 	struct pd_record rec;
 	struct pd_error err;
 	int got = 1;
 
-	pd_decompress_into(r->inside, batch->block, PD_BATCH);
-	while (got > 0 && batch->outer_size < PD_BATCH && !is_full(batch) &&
+	pd_decompress_into(r->inside, batch->block, PD_RECORD_BATCH_SIZE);
+	while (got > 0 && batch->outer_size < PD_RECORD_BATCH_SIZE && !batch_is_full(batch) &&
 	       r->blocks.offset < far) {
 		if (r->is_inside) {
-			got = read_inside(b, batch);
+			got = read_decompressed(b, batch);
 			if (!got)
 				return 1; /* full */
 			continue;
 		}
 		got = pd_reader_advance(r, &rec, &err);
-		if (got > 0 && !take_outer(b, batch, &rec))
+		if (got > 0 && !take_uncompressed(b, batch, &rec))
 			got = -1;
 	}
 	return r->bailed_out ? -1 : got;
 }
 
-static void *make(void *arg, size_t i)
+static void *make_batch(void *arg, size_t i)
 {
-	struct pd_batches *b = arg;
-	struct pd_batch *batch = take_spare(b);
-	int got = batch ? fill(b, batch) : -1;
+	struct pd_record_batches *b = arg;
+	struct pd_record_batch *batch = take_spare_batch(b);
+	int got = batch ? fill_batch(b, batch) : -1;
 
 	(void)i;
 	b->bailed_out = got < 0;
-	if (batch && (got < 0 || (got == 0 && !batch->n_rows))) {
-		pd_batches_give_back(b, batch);
+	if (batch && (got < 0 || (got == 0 && !batch->n_ranges))) {
+		pd_record_batches_give_back(b, batch);
 		batch = NULL;
 	}
 	if (!batch)
 		return NULL;
-	place_outer(batch);
+	place_uncompressed(batch);
 	batch->rounds = b->rounds;
 	batch->done = b->reader.blocks.offset - b->reader.stream->data.offset;
 	return batch;
 }
 
-static bool init(struct pd_batches *b, struct pd_stream *stream)
+static bool init_batches(struct pd_record_batches *b, struct pd_stream *stream)
 {
 	struct pd_error err;
 
@@ -288,34 +292,35 @@ static bool init(struct pd_batches *b, struct pd_stream *stream)
 	return b->reader.inside != NULL;
 }
 
-struct pd_batches *pd_batches_start(struct pd_stream *stream, const struct pd_types *outside,
-				    const struct pd_types *pick, unsigned threads)
+struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
+						  const struct pd_types *outside,
+						  const struct pd_types *pick, unsigned threads)
 {
-	struct pd_batches *b = calloc(1, sizeof(*b));
+	struct pd_record_batches *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
 	b->outside = *outside;
 	b->pick = *pick;
-	if (!init(b, stream)) {
-		pd_batches_stop(b);
+	if (!init_batches(b, stream)) {
+		pd_record_batches_stop(b);
 		return NULL;
 	}
 	/* without a thread it is done by the caller's */
 	if (threads > 1)
 		b->producer = pb_producer_start(
-			(struct pb_producing){ make, destroy_batch, b, MOST });
+			(struct pb_producing){ make_batch, destroy_batch, b, BATCHES_WAITING });
 	return b;
 }
 
-void pd_batches_stop(struct pd_batches *b)
+void pd_record_batches_stop(struct pd_record_batches *b)
 {
 	if (!b)
 		return;
 	pb_producer_stop(b->producer);
 	pd_reader_deinit(&b->reader);
 	while (b->spare) {
-		struct pd_batch *batch = b->spare;
+		struct pd_record_batch *batch = b->spare;
 
 		b->spare = batch->next;
 		destroy_batch(batch);
@@ -324,14 +329,15 @@ void pd_batches_stop(struct pd_batches *b)
 	free(b);
 }
 
-const struct pd_binder *pd_batches_binder(const struct pd_batches *b)
+const struct pd_binder *pd_record_batches_binder(const struct pd_record_batches *b)
 {
 	return &b->reader.binder;
 }
 
-struct pd_batch *pd_batches_next(struct pd_batches *b, bool *bailed_out)
+struct pd_record_batch *pd_record_batches_next(struct pd_record_batches *b, bool *bailed_out)
 {
-	struct pd_batch *batch = b->producer ? pb_producer_next(b->producer) : make(b, 0);
+	struct pd_record_batch *batch = b->producer ? pb_producer_next(b->producer) :
+						      make_batch(b, 0);
 
 	*bailed_out = !batch && b->bailed_out;
 	return batch;
