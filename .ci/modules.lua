@@ -15,7 +15,7 @@ end
 local modules = {
   { "base", "", "arena cursor id_map map outcome producer progress vector" },
   { "perfdata/format", "base",
-    "attr error event feature feature_decode fields format layout names perf_text print print_scalar record "
+    "attr error event feature feature_decode fields format field_names layout perf_text print print_scalar record "
     .. "regs rows sample text value views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },

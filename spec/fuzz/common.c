@@ -105,8 +105,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 static bool time_of(const struct pd_session *session, const struct pd_record *rec,
 		    uint64_t *time)
 {
-	const struct pd_names *names = &session->files[0]->names;
-	unsigned index = rec->layout->slot[pd_name_id(names, "time", strlen("time"))];
+	const struct pd_field_names *names = &session->files[0]->field_names;
+	unsigned index = rec->layout->slot[pd_field_name_id(names, "time", strlen("time"))];
 	struct pd_value v = { .type = PD_NIL };
 
 	if (index && rec->type < PD_RECORD_USER)

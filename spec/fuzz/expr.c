@@ -15,7 +15,7 @@ struct operand {
 
 struct tree {
 	struct pb_cursor c;
-	const struct pd_names *names;
+	const struct pd_field_names *names;
 	struct pq_node **all; /* every node that was made */
 	size_t n_all;
 	struct operand *stack;
@@ -266,7 +266,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	const struct pd_record_desc *desc;
 	struct fuzz_part parts[3];
 	struct pd_layout *layout;
-	struct tree tree = { .names = &file.names };
+	struct tree tree = { .names = &file.field_names };
 	struct pb_cursor c;
 	uint8_t *body;
 
@@ -278,8 +278,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	take_shape(&c, &event.shape);
 	rec.misc = pb_take16(&c);
 	rec.type = desc ? desc->type : 0;
-	pd_names_init(&file.names);
-	layout = pd_layout_create(&file.names, &event.shape, desc);
+	pd_field_names_init(&file.field_names);
+	layout = pd_layout_create(&file.field_names, &event.shape, desc);
 	rec.layout = layout;
 	body = record_of(&parts[2], &rec);
 	pb_cursor_init(&tree.c, parts[1].bytes, parts[1].n, false);

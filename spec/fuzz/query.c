@@ -90,8 +90,8 @@ static struct pq_node *take_field(struct query *q)
 	struct pq_field *field = &q->fields[q->n_nodes];
 	struct pq_node *node = new_node(q, PQ_FIELD, fields[i].kind);
 
-	field->name = pd_name_id(&q->session->files[0]->names, fields[i].name,
-				 strlen(fields[i].name));
+	field->name = pd_field_name_id(&q->session->files[0]->field_names, fields[i].name,
+				       strlen(fields[i].name));
 	memcpy(field->steps, fields[i].steps, sizeof(fields[i].steps));
 	while (field->n_steps < 2 &&
 	       (field->steps[field->n_steps].name || field->steps[field->n_steps].index))

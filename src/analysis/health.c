@@ -451,8 +451,8 @@ static void look_at_events(struct pass *p)
 	for (size_t i = 0; i < session->n_files; i++)
 		h->unfinished |= session->files[i]->unfinished;
 	for (unsigned i = 0; i < N_FIELDS; i++)
-		p->fields[i] = pd_name_id(&session->files[0]->names, field_names[i],
-					  strlen(field_names[i]));
+		p->fields[i] = pd_field_name_id(&session->files[0]->field_names, field_names[i],
+						strlen(field_names[i]));
 }
 
 static bool no_memory(const struct pd_session *session, struct pd_error *err)

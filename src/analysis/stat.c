@@ -46,10 +46,10 @@ static void add_time(struct pd_span *span, const struct pd_record *rec, unsigned
 		pd_span_widen(span, v.u, v.u);
 }
 
-static uint64_t lost_count(const struct pd_record *rec, const struct pd_names *names)
+static uint64_t lost_count(const struct pd_record *rec, const struct pd_field_names *names)
 {
 	struct pd_value v = { .type = PD_NIL };
-	unsigned index = rec->layout->slot[pd_name_id(names, "lost", 4)];
+	unsigned index = rec->layout->slot[pd_field_name_id(names, "lost", 4)];
 
 	if (index)
 		pd_record_get(rec, index, &v);
@@ -114,7 +114,7 @@ static void add_record(struct pd_stat *stat, const struct pd_session *session,
 		return;
 	}
 	if (desc && desc->loss)
-		add_loss(stat, event, rec, lost_count(rec, &session->files[0]->names));
+		add_loss(stat, event, rec, lost_count(rec, &session->files[0]->field_names));
 	if (desc && desc->payload)
 		add_payload(stat, session, rec);
 }
@@ -278,7 +278,7 @@ static uint32_t sample_time_at(const struct pd_file *file, unsigned time_id)
 static struct counted counted_of(const struct pd_session *session,
 				 const struct pd_binder *binder)
 {
-	unsigned time_id = pd_name_id(&binder->file->names, "time", 4);
+	unsigned time_id = pd_field_name_id(&binder->file->field_names, "time", 4);
 
 	return (struct counted){
 		.session = session,
@@ -355,7 +355,8 @@ static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
 bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session,
 		     const struct pb_progress *progress, struct pd_error *err)
 {
-	unsigned time_id = pd_name_id(&session->files[0]->names, "time", 4), asked = 0;
+	unsigned time_id = pd_field_name_id(&session->files[0]->field_names, "time", 4),
+		 asked = 0;
 	struct pd_counters *counters = pd_counters_create(session);
 	bool enough = counters != NULL;
 	struct pd_walk walk;

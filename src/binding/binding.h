@@ -47,11 +47,11 @@
  * Field names by the address of their interned Lua string: one per Lua state, in the registry,
  * which keeps the strings too. An id above PL_METHODS is a method of Record.
  */
-#define PL_NAME_SLOTS 2048 /* a power of two, several times PD_MAX_NAMES */
+#define PL_NAME_SLOTS 2048 /* a power of two, several times PD_MAX_FIELD_NAMES */
 #define PL_METHODS    0x8000
 
 struct pl_names {
-	struct pd_names names;
+	struct pd_field_names names;
 	const char *key[PL_NAME_SLOTS];
 	uint16_t id[PL_NAME_SLOTS];
 };

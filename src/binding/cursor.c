@@ -292,7 +292,7 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	lua_setiuservalue(L, index, PL_CURSOR_FILE);
 	lua_getiuservalue(L, file, PL_FILE_RECORD);
 	lua_setiuservalue(L, index, PL_CURSOR_META);
-	c->time_id = pd_name_id(&f->names->names, "time", 4);
+	c->time_id = pd_field_name_id(&f->names->names, "time", 4);
 	c->interrupt = pl_interrupt(L);
 	pl_begin_pass(L);
 	set_scope(L, c, index, options);

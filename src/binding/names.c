@@ -42,7 +42,7 @@ const struct pl_names *pl_names_get(lua_State *L)
 	lua_pop(L, 1);
 	names = lua_newuserdatauv(L, sizeof(*names), 1);
 	memset(names, 0, sizeof(*names));
-	pd_names_init(&names->names);
+	pd_field_names_init(&names->names);
 	lua_createtable(L, (int)names->names.n, 0);
 	for (unsigned id = 1; id <= names->names.n; id++)
 		add(L, names, names->names.name[id], id);

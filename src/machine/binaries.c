@@ -24,24 +24,24 @@ static uint64_t integer(const struct pd_record *rec, unsigned id)
 bool pm_binaries_init(struct pm_binaries *b, const struct pd_session *session,
 		      const struct ps_options *options, struct pm_names *names)
 {
-	const struct pd_names *fields = &session->files[0]->names;
+	const struct pd_field_names *fields = &session->files[0]->field_names;
 
 	*b = (struct pm_binaries){ .session = session, .names = names };
 	if (options)
 		b->options = *options;
-	b->ids.addr = pd_name_id(fields, "addr", 4);
-	b->ids.len = pd_name_id(fields, "len", 3);
-	b->ids.pgoff = pd_name_id(fields, "pgoff", 5);
-	b->ids.prot = pd_name_id(fields, "prot", 4);
-	b->ids.flags = pd_name_id(fields, "flags", 5);
-	b->ids.filename = pd_name_id(fields, "filename", 8);
-	b->ids.build_id = pd_name_id(fields, "build_id", 8);
-	b->ids.name = pd_name_id(fields, "name", 4);
-	b->ids.unregister = pd_name_id(fields, "unregister", 10);
-	b->ids.maj = pd_name_id(fields, "maj", 3);
-	b->ids.min = pd_name_id(fields, "min", 3);
-	b->ids.ino = pd_name_id(fields, "ino", 3);
-	b->ids.ino_generation = pd_name_id(fields, "ino_generation", 14);
+	b->ids.addr = pd_field_name_id(fields, "addr", 4);
+	b->ids.len = pd_field_name_id(fields, "len", 3);
+	b->ids.pgoff = pd_field_name_id(fields, "pgoff", 5);
+	b->ids.prot = pd_field_name_id(fields, "prot", 4);
+	b->ids.flags = pd_field_name_id(fields, "flags", 5);
+	b->ids.filename = pd_field_name_id(fields, "filename", 8);
+	b->ids.build_id = pd_field_name_id(fields, "build_id", 8);
+	b->ids.name = pd_field_name_id(fields, "name", 4);
+	b->ids.unregister = pd_field_name_id(fields, "unregister", 10);
+	b->ids.maj = pd_field_name_id(fields, "maj", 3);
+	b->ids.min = pd_field_name_id(fields, "min", 3);
+	b->ids.ino = pd_field_name_id(fields, "ino", 3);
+	b->ids.ino_generation = pd_field_name_id(fields, "ino_generation", 14);
 	pm_buildids_init(&b->build_ids, session, names);
 	b->stores = calloc(session->n_files, sizeof(*b->stores));
 	b->kernels = calloc(session->n_files, sizeof(*b->kernels));

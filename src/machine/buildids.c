@@ -16,12 +16,12 @@ static bool module_name(const char *path, char name[NAME_MAX + 1])
 void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
 		      struct pm_names *names)
 {
-	const struct pd_names *fields = &session->files[0]->names;
+	const struct pd_field_names *fields = &session->files[0]->field_names;
 
 	*ids = (struct pm_buildids){
 		.names = names,
-		.filename = pd_name_id(fields, "filename", 8),
-		.build_id = pd_name_id(fields, "build_id", 8),
+		.filename = pd_field_name_id(fields, "filename", 8),
+		.build_id = pd_field_name_id(fields, "build_id", 8),
 	};
 }
 

@@ -7,12 +7,12 @@
 
 bool pm_guests_init(struct pm_guests *g, const struct pd_session *session)
 {
-	const struct pd_names *names = &session->files[0]->names;
+	const struct pd_field_names *names = &session->files[0]->field_names;
 
 	*g = (struct pm_guests){
 		.n_files = (uint32_t)session->n_files,
-		.id = pd_name_id(names, "id", 2),
-		.entries = pd_name_id(names, "entries", 7),
+		.id = pd_field_name_id(names, "id", 2),
+		.entries = pd_field_name_id(names, "entries", 7),
 		.by_id = calloc(session->n_files, sizeof(*g->by_id)),
 	};
 	return g->by_id != NULL;

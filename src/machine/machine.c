@@ -7,20 +7,20 @@
 
 #define ASK_EVERY 1024 /* records between two looks at the interrupt */
 
-static void set_ids(struct pm_ids *ids, const struct pd_names *names)
+static void set_ids(struct pm_ids *ids, const struct pd_field_names *names)
 {
 	*ids = (struct pm_ids){
-		.pid = pd_name_id(names, "pid", 3),
-		.tid = pd_name_id(names, "tid", 3),
-		.ppid = pd_name_id(names, "ppid", 4),
-		.ptid = pd_name_id(names, "ptid", 4),
-		.comm = pd_name_id(names, "comm", 4),
-		.cgroup = pd_name_id(names, "cgroup", 6),
-		.cgroup_id = pd_name_id(names, "cgroup_id", 9),
-		.path = pd_name_id(names, "path", 4),
-		.ip = pd_name_id(names, "ip", 2),
-		.addr = pd_name_id(names, "addr", 4),
-		.sample_id = pd_name_id(names, "sample_id", 9),
+		.pid = pd_field_name_id(names, "pid", 3),
+		.tid = pd_field_name_id(names, "tid", 3),
+		.ppid = pd_field_name_id(names, "ppid", 4),
+		.ptid = pd_field_name_id(names, "ptid", 4),
+		.comm = pd_field_name_id(names, "comm", 4),
+		.cgroup = pd_field_name_id(names, "cgroup", 6),
+		.cgroup_id = pd_field_name_id(names, "cgroup_id", 9),
+		.path = pd_field_name_id(names, "path", 4),
+		.ip = pd_field_name_id(names, "ip", 2),
+		.addr = pd_field_name_id(names, "addr", 4),
+		.sample_id = pd_field_name_id(names, "sample_id", 9),
 	};
 }
 
@@ -38,7 +38,7 @@ static bool init(struct pm_machine *m, const struct pd_session *session,
 	    !pm_binaries_init(&m->binaries, session, options, &m->names) ||
 	    !pm_guests_init(&m->guests, session) || m->threads.idle == PM_NO_NAME)
 		return false;
-	set_ids(&m->ids, &session->files[0]->names);
+	set_ids(&m->ids, &session->files[0]->field_names);
 	for (size_t i = 0; i < session->n_files; i++)
 		if (!pm_buildids_read(&m->binaries.build_ids, session->files[i],
 				      m->sources.list[i].system))

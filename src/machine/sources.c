@@ -32,7 +32,7 @@ bool pm_sources_init(struct pm_sources *s, const struct pd_session *session)
 	size_t first = SIZE_MAX, timed = 0; /* with times */
 
 	*s = (struct pm_sources){ .n = session->n_files };
-	s->time_id = pd_name_id(&session->files[0]->names, "time", 4);
+	s->time_id = pd_field_name_id(&session->files[0]->field_names, "time", 4);
 	s->list = calloc(s->n, sizeof(*s->list));
 	if (!s->list)
 		return false;

@@ -9,7 +9,7 @@ bool pq_worker_init(struct pq_worker *w, const struct pq_scope *scope,
 {
 	*w = (struct pq_worker){
 		.scope = scope,
-		.time_id = pd_name_id(&scope->session->files[0]->names, "time", 4),
+		.time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4),
 		.picks = scope->events || scope->by_time,
 	};
 	if (scope->machine && !(w->resolver = pm_resolver_create(scope->machine)))

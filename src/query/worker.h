@@ -53,8 +53,8 @@ static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *r
 }
 
 /*
- * Takes a range of a stream's records in; *unknown becomes true if the event of one is not known,
- * else it stays. False: no memory.
+ * Takes a range of a stream's records in; *unknown becomes true if the event of one is not
+ * known, else it stays. False: no memory.
  */
 bool pq_worker_take_range(struct pq_worker *worker, const struct pd_stream *stream,
 			  const struct pd_binder *binder, const struct pd_record_range *range,

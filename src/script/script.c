@@ -10,9 +10,9 @@
 #define SW_PAGE_FAULTS_MIN 5
 #define SW_PAGE_FAULTS_MAJ 6
 
-static struct px_ids find_ids(const struct pd_names *names)
+static struct px_ids find_ids(const struct pd_field_names *names)
 {
-#define ID(name) pd_name_id(names, name, sizeof(name) - 1)
+#define ID(name) pd_field_name_id(names, name, sizeof(name) - 1)
 	return (struct px_ids){
 		.pid = ID("pid"),
 		.tid = ID("tid"),
@@ -58,7 +58,7 @@ struct px_script *px_script_create(const struct px_options *options)
 	if (!script)
 		return NULL;
 	script->options = *options;
-	script->ids = find_ids(&options->session->files[0]->names);
+	script->ids = find_ids(&options->session->files[0]->field_names);
 	script->text = text_of(options->session);
 	/* older perfs have no such field: it is there if it was asked for */
 	for (enum px_class class = 0;

@@ -146,7 +146,7 @@ static const struct pd_layout *const *other_layouts(struct pd_file *file,
 
 		if (type && !desc)
 			continue;
-		(*table)[type] = pd_layout_create(&file->names, shape, desc);
+		(*table)[type] = pd_layout_create(&file->field_names, shape, desc);
 		if (!(*table)[type])
 			return NULL;
 	}
@@ -174,10 +174,10 @@ static bool event_layouts(struct pd_file *file, size_t i)
 		event->split = file->events[k].split;
 	}
 	if (!event->sample) {
-		event->sample = pd_layout_create(&file->names, &event->shape,
+		event->sample = pd_layout_create(&file->field_names, &event->shape,
 						 pd_record_desc(PD_RECORD_SAMPLE));
 		if (has_counters(&event->shape) &&
-		    !(event->split = pd_split_layout_create(&file->names, &event->shape)))
+		    !(event->split = pd_split_layout_create(&file->field_names, &event->shape)))
 			return false;
 	}
 	event->others = other_layouts(file, &event->shape);

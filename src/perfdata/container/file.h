@@ -14,7 +14,7 @@
 #include "perfdata/format/event.h"
 #include "perfdata/format/feature.h"
 #include "perfdata/input/input.h"
-#include "perfdata/format/names.h"
+#include "perfdata/format/field_names.h"
 #include "perfdata/format/perf_text.h"
 
 struct pd_section {
@@ -95,7 +95,7 @@ struct pd_file {
 	size_t n_events, room;	    /* of room for so many: full, it grows only while opening */
 	struct pd_session *session; /* it is part of; NULL while it is opened */
 	struct pd_events_by_id ids;
-	struct pd_names names;
+	struct pd_field_names field_names;
 	struct pd_shape bare;			/* of records of a file without events */
 	const struct pd_layout *unknown_sample; /* of samples whose event is not known */
 	const struct pd_layout *const *bare_layouts;

@@ -72,7 +72,7 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 	file->complete = true;
 	pthread_mutex_init(&file->noting, NULL);
 	file->path = path_of(path, &file->directory);
-	pd_names_init(&file->names);
+	pd_field_names_init(&file->field_names);
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	} else if (open_input(file, path, interrupt, err) && pd_envelope_read(file, err) &&

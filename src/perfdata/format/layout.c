@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format.h"
-#include "names.h"
+#include "field_names.h"
 #include "rows.h"
 #include "sample.h"
 
@@ -113,10 +113,10 @@ static bool is_direct(const struct pd_layout *layout, const struct pd_bound *b)
 
 /* Adds the fields of a table; of several with one name the first that a record has stays. */
 static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot,
-		 const struct pd_names *names, const struct pd_field *field)
+		 const struct pd_field_names *names, const struct pd_field *field)
 {
 	for (; field->name; field++) {
-		unsigned id = pd_name_id(names, field->name, strlen(field->name));
+		unsigned id = pd_field_name_id(names, field->name, strlen(field->name));
 		struct pd_bound *b = &bound[layout->n_bound];
 
 		if (slot[id] || !place(layout, field, b))
@@ -147,13 +147,13 @@ static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 	}
 }
 
-static struct pd_layout *create_layout(const struct pd_names *names,
+static struct pd_layout *create_layout(const struct pd_field_names *names,
 				       const struct pd_shape *shape,
 				       const struct pd_record_desc *desc, bool split)
 {
 	struct {
 		struct pd_bound bound[PD_MAX_BOUND];
-		uint8_t slot[PD_MAX_NAMES + 1];
+		uint8_t slot[PD_MAX_FIELD_NAMES + 1];
 		struct pd_column columns[PD_MAX_BOUND];
 	} work;
 	struct pd_layout layout = {
@@ -192,13 +192,14 @@ static struct pd_layout *create_layout(const struct pd_names *names,
 	return made;
 }
 
-struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
+struct pd_layout *pd_layout_create(const struct pd_field_names *names,
+				   const struct pd_shape *shape,
 				   const struct pd_record_desc *desc)
 {
 	return create_layout(names, shape, desc, false);
 }
 
-struct pd_layout *pd_split_layout_create(const struct pd_names *names,
+struct pd_layout *pd_split_layout_create(const struct pd_field_names *names,
 					 const struct pd_shape *shape)
 {
 	return create_layout(names, shape, pd_record_desc(PD_RECORD_SAMPLE), true);

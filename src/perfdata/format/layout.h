@@ -103,13 +103,14 @@ struct pd_layout {
 	const uint8_t *slot; /* name id → index in bound, 0: this record does not have it */
 };
 
-struct pd_names;
+struct pd_field_names;
 
 /*
  * The layout of the records of one type (desc NULL: of unknown types) of events of that shape,
  * which must outlive it; NULL without memory. pd_layout_destroy frees it.
  */
-struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd_shape *shape,
+struct pd_layout *pd_layout_create(const struct pd_field_names *names,
+				   const struct pd_shape *shape,
 				   const struct pd_record_desc *desc);
 
 /*
@@ -117,7 +118,7 @@ struct pd_layout *pd_layout_create(const struct pd_names *names, const struct pd
  * those of the value, all else lies where a sample of the shape has it. Returns NULL without
  * memory.
  */
-struct pd_layout *pd_split_layout_create(const struct pd_names *names,
+struct pd_layout *pd_split_layout_create(const struct pd_field_names *names,
 					 const struct pd_shape *shape);
 void pd_layout_destroy(struct pd_layout *layout);
 

@@ -32,7 +32,7 @@ bool pd_session_has_counters(const struct pd_session *session)
 
 struct pd_counters *pd_counters_create(struct pd_session *session)
 {
-	const struct pd_names *names = &session->files[0]->names;
+	const struct pd_field_names *names = &session->files[0]->field_names;
 	struct pd_counters *c = calloc(1, sizeof(*c));
 
 	if (!c)
@@ -43,8 +43,8 @@ struct pd_counters *pd_counters_create(struct pd_session *session)
 		return NULL;
 	}
 	c->session = session;
-	c->read_name = pd_name_id(names, "read", 4);
-	c->tid_name = pd_name_id(names, "tid", 3);
+	c->read_name = pd_field_name_id(names, "read", 4);
+	c->tid_name = pd_field_name_id(names, "tid", 3);
 	c->id = pd_member_find(pd_view_read.members, "id");
 	c->value = pd_member_find(pd_view_read.members, "value");
 	c->item_id = pd_member_find(pd_view_read.items, "id");

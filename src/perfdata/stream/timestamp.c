@@ -25,7 +25,7 @@ void pd_timestamp_locator_init(struct pd_timestamp_locator *s, const struct pd_f
 	*s = (struct pd_timestamp_locator){
 		.swap = file->swap,
 		.simpleperf = file->simpleperf,
-		.time_id = pd_name_id(&file->names, "time", strlen("time")),
+		.time_id = pd_field_name_id(&file->field_names, "time", strlen("time")),
 	};
 	pd_binder_init(&s->binder, file);
 	for (size_t i = 0; i < file->n_events; i++) {
@@ -65,7 +65,7 @@ bool pd_timestamp_decode(const struct pd_timestamp_locator *s, struct pd_record 
 
 static bool stream_times(struct pd_stream *stream, struct pd_span *times, struct pd_error *err)
 {
-	unsigned index, time_id = pd_name_id(&stream->file->names, "time", 4);
+	unsigned index, time_id = pd_field_name_id(&stream->file->field_names, "time", 4);
 	struct pd_value v = { .type = PD_NIL };
 	struct pd_reader reader;
 	struct pd_record rec;

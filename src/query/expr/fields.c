@@ -16,7 +16,7 @@ bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 	fields->called.taken = UINT64_MAX;
 	if (resolver)
 		fields->taken = pm_machine_takes(pm_resolver_machine(resolver));
-	fields->internal->time = pd_name_id(&session->files[0]->names, "time", 4);
+	fields->internal->time = pd_field_name_id(&session->files[0]->field_names, "time", 4);
 	pq_texts_init(&fields->internal->numbers);
 	return true;
 }

@@ -46,7 +46,7 @@ static bool layouts_ask(const struct pd_layout *const *layouts, const struct pq_
 /* Events of a stream may come late: then any sample may have the field. */
 static bool late_ones_ask(const struct pd_file *file, const struct pq_field *field)
 {
-	const char *name = file->names.name[field->name];
+	const char *name = file->field_names.name[field->name];
 
 	for (const struct pd_field *f = pd_sample_fields; f->name; f++)
 		if (strcmp(f->name, name) == 0 &&
@@ -73,7 +73,7 @@ static bool field_asks(const struct pq_field *field, const struct pd_session *se
 	for (size_t i = 0; i < session->n_files; i++) {
 		const struct pd_file *file = session->files[i];
 
-		if (field->name && field->name <= file->names.n && file_asks(file, field))
+		if (field->name && field->name <= file->field_names.n && file_asks(file, field))
 			return true;
 	}
 	return false;

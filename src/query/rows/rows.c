@@ -129,7 +129,7 @@ static struct pq_rows *open_rows(const struct pq_scope *scope,
 	rows->most = 1;
 	rows->passes = pq_scope_passes(scope);
 	rows->looks = scope->events || scope->by_time;
-	rows->time_id = pd_name_id(&scope->session->files[0]->names, "time", 4);
+	rows->time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4);
 	if (!compile(rows, nodes) || !open_pairs(rows, nodes, how))
 		no_memory(rows, err);
 	else /* ahead: a filter drops records faster than they are read; rows take longer */

@@ -53,7 +53,7 @@ static bool asks_event(const struct pq_columns *columns, uint32_t place)
 {
 	const struct pq_node *node = columns->nodes[place];
 	const struct pd_session *session = columns->fields->session;
-	unsigned event = pd_name_id(&session->files[0]->names, "event", 5);
+	unsigned event = pd_field_name_id(&session->files[0]->field_names, "event", 5);
 
 	return node->op == PQ_EVENT_IN && node->left->op == PQ_FIELD &&
 	       node->left->field->name == event && !node->left->field->n_steps;

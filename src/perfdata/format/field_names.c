@@ -1,4 +1,4 @@
-#include "names.h"
+#include "field_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,40 +6,40 @@
 #include "fields.h"
 #include "format.h"
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 #define MAX_ROWS (PD_MAX_COMMON + PD_RECORD_TYPES * PD_MAX_FIELDS) /* of all tables together */
 
-static size_t collect(const char **rows, size_t n, const struct pd_field *f)
+static size_t collect_names(const char **rows, size_t n, const struct pd_field *f)
 {
 	for (; f->name; f++)
 		rows[n++] = f->name;
 	return n;
 }
 
-void pd_names_init(struct pd_names *names)
+void pd_field_names_init(struct pd_field_names *names)
 {
 	const char *rows[MAX_ROWS];
-	size_t n = collect(rows, 0, pd_common_fields);
+	size_t n = collect_names(rows, 0, pd_common_fields);
 
 	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
 		const struct pd_record_desc *desc = pd_record_desc(type);
 
 		if (desc)
-			n = collect(rows, n, desc->fields);
+			n = collect_names(rows, n, desc->fields);
 	}
-	qsort(rows, n, sizeof(rows[0]), compare);
+	qsort(rows, n, sizeof(rows[0]), compare_names);
 	names->n = 0;
 	names->name[0] = "";
-	for (size_t i = 0; i < n && names->n < PD_MAX_NAMES; i++)
+	for (size_t i = 0; i < n && names->n < PD_MAX_FIELD_NAMES; i++)
 		if (strcmp(names->name[names->n], rows[i]) != 0)
 			names->name[++names->n] = rows[i];
 }
 
-unsigned pd_name_id(const struct pd_names *names, const char *name, size_t n)
+unsigned pd_field_name_id(const struct pd_field_names *names, const char *name, size_t n)
 {
 	unsigned low = 1, high = names->n;
 
