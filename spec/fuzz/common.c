@@ -332,7 +332,7 @@ static void read_ordered(struct pd_session *session, const struct pass *first)
 /* However a session is passed over, its records are the same, and so is its damage. */
 static void read_again(struct pd_session *session, const struct pass *first)
 {
-	struct pd_span times;
+	struct pd_time_range times;
 	size_t n = damages(session);
 	struct pass pass;
 

@@ -237,7 +237,7 @@ static void on_sample(struct pass *p, const struct pd_record *rec)
 		bool late = pd_rounds_add(&p->health->rounds, time);
 
 		look_at_clock(p, rec, time, late);
-		pd_span_widen(&p->health->times, time, time);
+		pd_time_range_widen(&p->health->times, time, time);
 		p->no_memory |= !pd_gaps_add(&p->gaps, time);
 	} else {
 		event->untimed++;

@@ -69,7 +69,7 @@ struct pd_health {
 	bool unfinished;	/* some recorder never came to its end */
 	double part;		/* of the session that was read, see pd_session_part; 1: all */
 	struct pd_rounds rounds;
-	struct pd_span times; /* of samples */
+	struct pd_time_range times; /* of samples */
 	struct pd_backsteps backsteps;
 	struct pd_gaps_found gaps;
 };

@@ -33,8 +33,8 @@ static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
 	return &grown->count;
 }
 
-/* Widens a span of time by a record's; time_id is the number of the name "time". */
-static void add_time(struct pd_span *span, const struct pd_record *rec, unsigned time_id)
+/* Widens a range of time by a record's; time_id is the number of the name "time". */
+static void add_time(struct pd_time_range *range, const struct pd_record *rec, unsigned time_id)
 {
 	unsigned index = rec->layout->slot[time_id];
 	struct pd_value v;
@@ -43,7 +43,7 @@ static void add_time(struct pd_span *span, const struct pd_record *rec, unsigned
 	if (index)
 		pd_record_get(rec, index, &v);
 	if (v.type != PD_NIL)
-		pd_span_widen(span, v.u, v.u);
+		pd_time_range_widen(range, v.u, v.u);
 }
 
 static uint64_t lost_count(const struct pd_record *rec, const struct pd_field_names *names)
@@ -128,7 +128,7 @@ bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session)
 /* What samples that lie in a range add up to. */
 struct tally {
 	struct pd_count count;
-	struct pd_span times;
+	struct pd_time_range times;
 };
 
 static void add_tally(struct pd_stat *stat, const struct pd_event *event,
@@ -144,7 +144,7 @@ static void add_tally(struct pd_stat *stat, const struct pd_event *event,
 		stat->events[event->number].samples.records += tally->count.records;
 		stat->events[event->number].samples.bytes += tally->count.bytes;
 	}
-	pd_span_widen(&stat->times, tally->times.first, tally->times.last);
+	pd_time_range_widen(&stat->times, tally->times.first, tally->times.last);
 }
 
 /*
@@ -414,7 +414,7 @@ void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from)
 	stat->lost_samples += from->lost_samples;
 	stat->payload += from->payload;
 	if (from->times.known)
-		pd_span_widen(&stat->times, from->times.first, from->times.last);
+		pd_time_range_widen(&stat->times, from->times.first, from->times.last);
 }
 
 void pd_stat_deinit(struct pd_stat *stat)

@@ -31,8 +31,8 @@ struct pd_stat {
 	uint64_t lost_records;	       /* sum of LOST: records the kernel could not store */
 	uint64_t lost_samples;	       /* sum of LOST_SAMPLES */
 	uint64_t payload;	       /* bytes behind AUXTRACE and TRACING_DATA records */
-	bool split;	      /* some samples carry counter values: `delivered` is counted */
-	struct pd_span times; /* of samples */
+	bool split; /* some samples carry counter values: `delivered` is counted */
+	struct pd_time_range times; /* of samples */
 };
 
 /* Counts all records, or those before `progress` said no; it is not told how far that is. */

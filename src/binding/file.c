@@ -322,7 +322,7 @@ static void push_events(lua_State *L, struct pl_file *f)
 
 static void push_times(lua_State *L, struct pl_file *f, bool last)
 {
-	struct pd_span times;
+	struct pd_time_range times;
 	struct pd_error err;
 
 	if (!f->file->times.known && f->closed)

@@ -101,7 +101,7 @@ bool pm_sources_need_floors(const struct pm_sources *s, const struct pd_session 
 bool pm_sources_begin_floors(struct pm_sources *s, struct pd_session *session,
 			     struct pd_error *err)
 {
-	struct pd_span all;
+	struct pd_time_range all;
 
 	if (!pd_session_times(session, &all, err))
 		return false;

@@ -35,19 +35,20 @@ struct pd_stream {
 	bool open_end;	 /* nothing says where the records end: they may have been cut off */
 };
 
-struct pd_span {
+struct pd_time_range {
 	bool known;
 	uint64_t first, last; /* ns */
 };
 
 /* Makes it hold these times, too. */
-static inline void pd_span_widen(struct pd_span *span, uint64_t first, uint64_t last)
+static inline void pd_time_range_widen(struct pd_time_range *range, uint64_t first,
+				       uint64_t last)
 {
-	if (!span->known || first < span->first)
-		span->first = first;
-	if (!span->known || last > span->last)
-		span->last = last;
-	span->known = true;
+	if (!range->known || first < range->first)
+		range->first = first;
+	if (!range->known || last > range->last)
+		range->last = last;
+	range->known = true;
 }
 
 struct pd_feature_section {
@@ -100,9 +101,9 @@ struct pd_file {
 	const struct pd_layout *unknown_sample; /* of samples whose event is not known */
 	const struct pd_layout *const *bare_layouts;
 	const struct pd_layout **trailers[PD_TRAILER_KINDS]; /* [PD_RECORD_TYPES] each */
-	struct pd_span times;	  /* of samples: the header's, or found when asked for */
-	pthread_mutex_t noting;	  /* of who adds damage: readers may be in several threads */
-	struct pd_damage *damage; /* stays where it is once it is there */
+	struct pd_time_range times; /* of samples: the header's, or found when asked for */
+	pthread_mutex_t noting;	    /* of who adds damage: readers may be in several threads */
+	struct pd_damage *damage;   /* stays where it is once it is there */
 	atomic_size_t n_damage;
 };
 

@@ -63,7 +63,8 @@ bool pd_timestamp_decode(const struct pd_timestamp_locator *s, struct pd_record 
 	return true;
 }
 
-static bool stream_times(struct pd_stream *stream, struct pd_span *times, struct pd_error *err)
+static bool stream_times(struct pd_stream *stream, struct pd_time_range *times,
+			 struct pd_error *err)
 {
 	unsigned index, time_id = pd_field_name_id(&stream->file->field_names, "time", 4);
 	struct pd_value v = { .type = PD_NIL };
@@ -81,7 +82,7 @@ static bool stream_times(struct pd_stream *stream, struct pd_span *times, struct
 		if (index)
 			pd_record_get(&rec, index, &v);
 		if (v.type != PD_NIL)
-			pd_span_widen(times, v.u, v.u);
+			pd_time_range_widen(times, v.u, v.u);
 	}
 	pd_reader_deinit(&reader);
 	return got == 0;
@@ -89,7 +90,7 @@ static bool stream_times(struct pd_stream *stream, struct pd_span *times, struct
 
 static bool file_times(struct pd_file *file, struct pd_error *err)
 {
-	struct pd_span times = { 0 };
+	struct pd_time_range times = { 0 };
 
 	if (file->times.known || file->input.stream)
 		return true;
@@ -100,16 +101,17 @@ static bool file_times(struct pd_file *file, struct pd_error *err)
 	return true;
 }
 
-bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err)
+bool pd_session_times(struct pd_session *session, struct pd_time_range *times,
+		      struct pd_error *err)
 {
-	*times = (struct pd_span){ 0 };
+	*times = (struct pd_time_range){ 0 };
 	for (size_t i = 0; i < session->n_files; i++) {
-		const struct pd_span *of = &session->files[i]->times;
+		const struct pd_time_range *of = &session->files[i]->times;
 
 		if (!file_times(session->files[i], err))
 			return false;
 		if (of->known)
-			pd_span_widen(times, of->first, of->last);
+			pd_time_range_widen(times, of->first, of->last);
 	}
 	return true;
 }

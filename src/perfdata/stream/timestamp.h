@@ -50,6 +50,7 @@ static inline bool pd_timestamp_of(const struct pd_timestamp_locator *locator,
  * those that one pass over the samples finds, once per file. times->known is false if no sample
  * has a time. Returns false if the pass failed.
  */
-bool pd_session_times(struct pd_session *session, struct pd_span *times, struct pd_error *err);
+bool pd_session_times(struct pd_session *session, struct pd_time_range *times,
+		      struct pd_error *err);
 
 #endif
