@@ -1,10 +1,10 @@
 #include "chunk.h"
 
-void pd_cutter_begin(struct pd_cutter *k, const struct pd_record *rec, uint64_t time)
+void pd_chunker_begin(struct pd_chunker *k, const struct pd_record *rec, uint64_t time)
 {
 	k->chunk = (struct pd_chunk){
 		.offset = rec->offset,
-		.inside = rec->chunk_offset,
+		.chunk_offset = rec->chunk_offset,
 		.first = time,
 		.min = time,
 		.max = time,

@@ -4,30 +4,30 @@
 
 #include "base/vector.h"
 
-#define ASK_EVERY 256 /* rounds of the loop between two reports of progress */
+#define ASK_EVERY 256 /* turns of the loop between two reports of progress */
 
-/* Ends the chunk that was begun; false: no memory. */
-static bool keep(struct pd_cutting *cutting)
+/* Appends the chunk that is begun to the index. Returns false without memory. */
+static bool end_listed_chunk(struct pd_chunk_list *list)
 {
-	struct pd_index *index = &cutting->index;
+	struct pd_index *index = &list->index;
 
-	if (!pb_reserve(index->chunks, index->n, cutting->capacity))
+	if (!pb_reserve(index->chunks, index->n, list->capacity))
 		return false;
-	index->chunks[index->n++] = cutting->cutter.chunk;
-	cutting->cutter.chunk.size = 0;
+	index->chunks[index->n++] = list->chunker.chunk;
+	list->chunker.chunk.size = 0;
 	return true;
 }
 
 /*
- * Adds the records of the run that go on in the chunk that was begun, whose times ascend:
- * nearly all of a recording come along here.
+ * Adds records of `run` to the chunk that is begun while they continue it with ascending times.
+ * This is the fast path: nearly all records of a recording take it.
  */
-static void add_run(struct pd_run *run, const struct pd_timestamp_locator *locator,
-		    struct pd_cutter *cutter)
+static void add_run_to_chunk(struct pd_run *run, const struct pd_timestamp_locator *locator,
+			     struct pd_chunker *chunker)
 {
-	struct pd_chunk *c = &cutter->chunk;
+	struct pd_chunk *c = &chunker->chunk;
 	const uint8_t *start = run->at;
-	uint64_t last = cutter->last, types = 0;
+	uint64_t last = chunker->last, types = 0;
 	size_t room = c->sorted && c->size < PD_CHUNK_MOST ? PD_CHUNK_MOST - c->size : 0;
 	bool swap = locator->swap;
 	struct pd_run r = *run;
@@ -51,15 +51,15 @@ static void add_run(struct pd_run *run, const struct pd_timestamp_locator *locat
 		return;
 	c->types |= types;
 	c->size += (uint32_t)(r.at - start);
-	c->max = cutter->last = last;
+	c->max = chunker->last = last;
 }
 
 /*
- * Adds the records of the reader's block to the chunk that was begun, as long as nothing about
- * them is unusual: so the index costs a fraction of what it would with pd_reader_advance alone.
+ * Adds the records of the reader's block while nothing about them is unusual. That makes an
+ * index for a fraction of what pd_reader_advance() alone would cost.
  */
-static void add_block(struct pd_reader *reader, const struct pd_timestamp_locator *locator,
-		      struct pd_cutter *k)
+static void add_block_to_chunk(struct pd_reader *reader,
+			       const struct pd_timestamp_locator *locator, struct pd_chunker *k)
 {
 	const struct pd_blocks *b = &reader->blocks;
 	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
@@ -70,9 +70,9 @@ static void add_block(struct pd_reader *reader, const struct pd_timestamp_locato
 		uint64_t time;
 
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
-		/* a payload may be in between */
+		/* The payload of a record may lie in between. */
 		if (rec.offset == k->chunk.offset + k->chunk.size)
-			add_run(&run, locator, k);
+			add_run_to_chunk(&run, locator, k);
 		if (!pd_run_has(&run, locator->swap))
 			break;
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
@@ -80,51 +80,51 @@ static void add_block(struct pd_reader *reader, const struct pd_timestamp_locato
 		pd_record_header(&rec, run.at, locator->swap, false);
 		time = k->last;
 		pd_timestamp_of(locator, &rec, &time);
-		if (!pd_cutter_fits(k, &rec, time))
+		if (!pd_chunker_fits(k, &rec, time))
 			break;
-		pd_cutter_add(k, &rec, time);
+		pd_chunker_add(k, &rec, time);
 		pd_run_skip(&run, rec.size);
 	}
 	pd_run_end(&run, reader);
 }
 
-enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
-		       const struct pd_timestamp_locator *locator,
-		       const struct pb_progress *progress, struct pd_error *err)
+enum pb_outcome pd_chunk_list_read(struct pd_chunk_list *list, struct pd_reader *reader,
+				   const struct pd_timestamp_locator *locator,
+				   const struct pb_progress *progress, struct pd_error *err)
 {
-	struct pd_cutter *cutter = &cutting->cutter;
+	struct pd_chunker *chunker = &list->chunker;
 	const struct pd_blocks *b = &reader->blocks;
 	struct pd_record rec;
 	size_t asked = 0;
 	int got;
 
 	while ((got = pd_reader_advance(reader, &rec, err)) > 0) {
-		uint64_t time = cutter->last;
+		uint64_t time = chunker->last;
 		bool found, ends;
 
 		if (pd_is_compressed(rec.type) || rec.chunk_offset != PD_NO_CHUNK)
 			return PB_RETRY_SERIAL;
-		found = pd_timestamp_of(locator, &rec, &time) && cutting->leading;
-		ends = !pd_cutter_fits(cutter, &rec, time) || (found && cutter->chunk.size);
-		if (ends && !keep(cutting))
+		found = pd_timestamp_of(locator, &rec, &time) && list->leading;
+		ends = !pd_chunker_fits(chunker, &rec, time) || (found && chunker->chunk.size);
+		if (ends && !end_listed_chunk(list))
 			goto no_memory;
 		if (found) {
-			cutting->leading = false;
-			cutting->n_leading = cutting->index.n;
+			list->leading = false;
+			list->n_leading = list->index.n;
 		}
-		pd_cutter_add(cutter, &rec, time);
-		if (!cutting->leading)
-			add_block(reader, locator, cutter);
+		pd_chunker_add(chunker, &rec, time);
+		if (!list->leading)
+			add_block_to_chunk(reader, locator, chunker);
 		if (++asked % ASK_EVERY == 0 &&
 		    !pb_goes_on(progress, b->offset - b->start, b->limit - b->start))
 			return PB_STOPPED;
 	}
 	if (got < 0)
 		return PB_FAILED;
-	if (cutter->chunk.size && !keep(cutting))
+	if (chunker->chunk.size && !end_listed_chunk(list))
 		goto no_memory;
-	if (cutting->leading)
-		cutting->n_leading = cutting->index.n;
+	if (list->leading)
+		list->n_leading = list->index.n;
 	return PB_OK;
 no_memory:
 	pd_error_set(err, "ENOMEM", reader->stream->input->path, PD_NO_OFFSET,
@@ -136,7 +136,7 @@ enum pb_outcome pd_index_make(struct pd_stream *stream,
 			      const struct pd_timestamp_locator *locator,
 			      const struct pb_progress *progress, struct pd_error *err)
 {
-	struct pd_cutting cutting = { .leading = false };
+	struct pd_chunk_list list = { .leading = false };
 	struct pd_index *index;
 	struct pd_reader reader;
 	enum pb_outcome made = PB_FAILED;
@@ -152,8 +152,8 @@ enum pb_outcome pd_index_make(struct pd_stream *stream,
 	}
 	if (pd_reader_init(&reader, stream, err)) {
 		pd_blocks_read_ahead(&reader.blocks);
-		made = pd_cut(&cutting, &reader, locator, progress, err);
-		*index = cutting.index;
+		made = pd_chunk_list_read(&list, &reader, locator, progress, err);
+		*index = list.index;
 		pd_reader_deinit(&reader);
 	}
 	if (made == PB_OK)

@@ -1,6 +1,6 @@
 /*
- * The chunks of a stream that can be read again: made by one pass over its record headers and
- * times, kept with the stream, and never changed.
+ * Time index of a stream that can be read again: its chunks with their times and record types.
+ * One pass over record headers and times makes it; it stays with the stream and never changes.
  */
 #ifndef PERFLUA_PERFDATA_INDEX_H
 #define PERFLUA_PERFDATA_INDEX_H
@@ -8,7 +8,7 @@
 #include "base/outcome.h"
 #include "base/progress.h"
 #include "chunk.h"
-#include "opened.h"
+#include "loaded_chunk.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/container/session.h"
 
@@ -18,44 +18,53 @@ struct pd_index {
 };
 
 /*
- * Makes the index of a stream, unless it has one. The numbers of its chunks are without the
- * stream's, which depends on what it is merged with. PB_RETRY_SERIAL: there cannot be one, as
- * the records are compressed, or come but once: their order is a queue's.
+ * Makes the index of `stream`, unless it has one. `locator` is for the stream's file.
+ *
+ * Chunks are numbered within the stream. Returns PB_OK; PB_STOPPED if `progress` said no;
+ * PB_RETRY_SERIAL if the records are compressed or the stream is one-shot, so that they need a
+ * queue; PB_FAILED with *err.
  */
 enum pb_outcome pd_index_make(struct pd_stream *stream,
 			      const struct pd_timestamp_locator *locator,
 			      const struct pb_progress *progress, struct pd_error *err);
 
 /*
- * Makes the indexes of all streams of a session at once, by several threads. It never fails:
- * where it cannot, or it would make no haste, pd_index_make says what is in the way.
+ * Makes the indexes of all `n` streams of a session at once, with at most `workers` threads.
+ *
+ * Returns PB_OK; PB_STOPPED if `progress` said no; PB_RETRY_SERIAL if that is not possible or
+ * not worth it: then pd_index_make() does it or says what is wrong.
  */
 enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 				       const struct pd_merge_stream *streams, size_t n,
 				       unsigned workers, const struct pb_progress *progress);
 
-/* Chunks of records that follow one another, while they are cut. All zero at first. */
-struct pd_cutting {
+/* Chunks of consecutive records that are being listed. Zero-initialised: empty. */
+struct pd_chunk_list {
 	struct pd_index index;
 	size_t capacity;
-	struct pd_cutter cutter;
+	struct pd_chunker chunker;
 	/*
-	 * the time of the first records is unknown, as nothing is before them: they are in
-	 * n_leading chunks
+	 * The first n_leading chunks hold records whose time is unknown, as no record before
+	 * them has one. `leading` is true until a record with a time is met.
 	 */
 	bool leading;
 	size_t n_leading;
 };
 
-/* Cuts the records of a reader into chunks. PB_RETRY_SERIAL: some are compressed. */
-enum pb_outcome pd_cut(struct pd_cutting *cutting, struct pd_reader *reader,
-		       const struct pd_timestamp_locator *locator,
-		       const struct pb_progress *progress, struct pd_error *err);
+/*
+ * Appends the chunks of all records of `reader` to *list.
+ *
+ * Returns PB_OK; PB_STOPPED if `progress` said no; PB_RETRY_SERIAL at a compressed record;
+ * PB_FAILED with *err. In any case the caller frees list->index.chunks.
+ */
+enum pb_outcome pd_chunk_list_read(struct pd_chunk_list *list, struct pd_reader *reader,
+				   const struct pd_timestamp_locator *locator,
+				   const struct pb_progress *progress, struct pd_error *err);
 
-/* Frees an index. NULL: nothing. */
+/* Frees an index and its chunks; NULL is ignored. */
 void pd_index_destroy(struct pd_index *index);
 
-/* Gives an index to a stream, which frees it with itself. */
+/* Makes `stream` the owner of `index`, which is destroyed with it. */
 static inline void pd_stream_set_index(struct pd_stream *stream, struct pd_index *index)
 {
 	stream->index = index;

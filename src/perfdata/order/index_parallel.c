@@ -1,9 +1,9 @@
 /*
- * Indexes by several threads: each cuts the partitions it takes, and they are put together at the
- * end.
+ * Makes indexes with several workers: each lists the chunks of the partitions it takes, and at
+ * the end the lists are joined.
  *
- * A chunk ends with its partition, so there are some more of them than in an index by one thread;
- * what is merged from them comes in the same order.
+ * A chunk ends with its partition, so there are a few more chunks than in an index made by one
+ * thread. The records are delivered in the same order.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,20 +11,20 @@
 #include "index.h"
 #include "partitions.h"
 
-/* The chunks of a partition. */
+/* The chunks of one partition. */
 struct part {
 	struct part *next;
 	struct pd_stream *stream;
-	size_t number; /* of the partition */
-	struct pd_cutting cutting;
+	size_t number; /* the partition's */
+	struct pd_chunk_list list;
 };
 
 struct parallel_index {
 	const struct pd_merge_stream *streams;
 	size_t n;
-	/* with the lock held: */
+	/* protected by `lock`: */
 	pthread_mutex_t lock;
-	struct part *parts; /* in any order */
+	struct part *parts; /* unordered */
 	size_t n_parts;
 	bool failed;
 };
@@ -38,14 +38,17 @@ static const struct pd_timestamp_locator *locator_of_stream(const struct paralle
 	return NULL;
 }
 
-static void fail(struct parallel_index *s)
+static void fail_index(struct parallel_index *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->failed = true;
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* For pd_partition_work: false where one thread is to say what is in the way. */
+/*
+ * Callback of pd_partition_work. Returns false if one thread must make the index and report
+ * errors.
+ */
 static bool cut_partition(void *arg, const struct pd_partition *partition)
 {
 	struct parallel_index *s = arg;
@@ -57,32 +60,35 @@ static bool cut_partition(void *arg, const struct pd_partition *partition)
 
 	if (!part || !locator) {
 		free(part);
-		fail(s);
+		fail_index(s);
 		return false;
 	}
 	part->stream = reader->stream;
 	part->number = partition->number;
-	part->cutting.leading = reader->blocks.start != reader->stream->data.offset;
+	part->list.leading = reader->blocks.start != reader->stream->data.offset;
 	pthread_mutex_lock(&s->lock);
 	part->next = s->parts;
 	s->parts = part;
 	s->n_parts++;
 	pthread_mutex_unlock(&s->lock);
-	made = pd_cut(&part->cutting, reader, locator, &partition->progress, &err);
+	made = pd_chunk_list_read(&part->list, reader, locator, &partition->progress, &err);
 	if (made == PB_OK || made == PB_STOPPED)
 		return true;
-	fail(s);
+	fail_index(s);
 	return false;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_parts(const void *a, const void *b)
 {
 	const struct part *const *x = a, *const *y = b;
 
 	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
 }
 
-/* Puts together the chunks of the n parts of one stream; false: no memory. */
+/*
+ * Joins the chunks of `n` parts of one stream to its index. Chunks without a known time take
+ * the last time of the part before. Returns false without memory.
+ */
 static bool join_stream(struct part *const *parts, size_t n)
 {
 	struct pd_index *index = calloc(1, sizeof(*index));
@@ -90,31 +96,31 @@ static bool join_stream(struct part *const *parts, size_t n)
 	size_t all = 0;
 
 	for (size_t i = 0; i < n; i++)
-		all += parts[i]->cutting.index.n;
+		all += parts[i]->list.index.n;
 	if (!index || (all && !(index->chunks = malloc(all * sizeof(*index->chunks))))) {
 		free(index);
 		return false;
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct pd_cutting *cutting = &parts[i]->cutting;
+		const struct pd_chunk_list *list = &parts[i]->list;
 
-		for (size_t k = 0; k < cutting->index.n; k++) {
+		for (size_t k = 0; k < list->index.n; k++) {
 			struct pd_chunk *chunk = &index->chunks[index->n];
 
-			*chunk = cutting->index.chunks[k];
+			*chunk = list->index.chunks[k];
 			chunk->number = index->n++;
-			if (k < cutting->n_leading)
+			if (k < list->n_leading)
 				chunk->first = chunk->min = chunk->max = last;
 		}
-		if (cutting->n_leading < cutting->index.n)
-			last = cutting->cutter.last;
+		if (list->n_leading < list->index.n)
+			last = list->chunker.last;
 	}
 	pd_stream_set_index(parts[0]->stream, index);
 	return true;
 }
 
-/* Takes back the indexes that were made. */
-static void forget(const struct parallel_index *s)
+/* Destroys the indexes that were made. */
+static void drop_indexes(const struct parallel_index *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		pd_index_destroy(s->streams[i].stream->index);
@@ -122,8 +128,11 @@ static void forget(const struct parallel_index *s)
 	}
 }
 
-/* A stream without a partition has nothing in it. */
-static bool add_empty(const struct parallel_index *s)
+/*
+ * Gives an empty index to each stream without a partition, as it has no records. Returns false
+ * without memory.
+ */
+static bool add_empty_indexes(const struct parallel_index *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct pd_stream *stream = s->streams[i].stream;
@@ -136,7 +145,7 @@ static bool add_empty(const struct parallel_index *s)
 	return true;
 }
 
-static bool join(const struct parallel_index *s)
+static bool join_parts(const struct parallel_index *s)
 {
 	struct part **parts = malloc((s->n_parts + 1) * sizeof(*parts));
 	bool done = parts;
@@ -145,16 +154,16 @@ static bool join(const struct parallel_index *s)
 	for (struct part *part = s->parts; done && part; part = part->next)
 		parts[n++] = part;
 	if (done)
-		qsort(parts, n, sizeof(*parts), by_number);
+		qsort(parts, n, sizeof(*parts), compare_parts);
 	for (size_t i = 0, end; done && i < n; i = end) {
 		for (end = i + 1; end < n && parts[end]->stream == parts[i]->stream; end++)
 			;
 		done = join_stream(parts + i, end - i);
 	}
 	free(parts);
-	done = done && add_empty(s);
+	done = done && add_empty_indexes(s);
 	if (!done)
-		forget(s);
+		drop_indexes(s);
 	return done;
 }
 
@@ -164,14 +173,14 @@ static void drop_parts(struct parallel_index *s)
 		struct part *part = s->parts;
 
 		s->parts = part->next;
-		free(part->cutting.index.chunks);
+		free(part->list.index.chunks);
 		free(part);
 	}
 }
 
-/* Is there nothing to be made yet that one thread would make otherwise? */
-static bool can_share(const struct pd_session *session, const struct pd_merge_stream *streams,
-		      size_t n)
+/* Returns whether no stream has an index or compressed records. */
+static bool can_index_in_parallel(const struct pd_session *session,
+				  const struct pd_merge_stream *streams, size_t n)
 {
 	for (size_t i = 0; i < session->n_files; i++)
 		if (pd_file_feature(session->files[i], PD_FEATURE_COMPRESSED))
@@ -196,10 +205,11 @@ enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 	};
 	enum pb_outcome made;
 
-	if (!can_share(session, streams, n) || pd_partitions_workers(session, workers) < 2)
+	if (!can_index_in_parallel(session, streams, n) ||
+	    pd_partitions_workers(session, workers) < 2)
 		return PB_RETRY_SERIAL;
 	made = pd_partitions_read(session, &work);
-	if (made == PB_OK ? !join(&s) : s.failed)
+	if (made == PB_OK ? !join_parts(&s) : s.failed)
 		made = PB_RETRY_SERIAL;
 	drop_parts(&s);
 	pthread_mutex_destroy(&s.lock);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /*
- * Of the heap: the time of an item's next record is apart from the item, for it is all that is
+ * A node of the heap. The time of the item's next record is copied here, as it is all that is
  * compared.
  */
 struct pd_merge_node {
@@ -12,16 +12,16 @@ struct pd_merge_node {
 	uint32_t item;
 };
 
-#define STREAM 40 /* bits of number below the stream's */
+#define STREAM_SHIFT 40 /* bits of pd_merge_item.number below the stream's */
 
-static inline bool before(const struct pd_merge *m, const struct pd_merge_node *a,
-			  uint64_t time, uint32_t item)
+static inline bool node_is_before(const struct pd_merge *m, const struct pd_merge_node *a,
+				  uint64_t time, uint32_t item)
 {
 	return a->time < time ||
 	       (a->time == time && m->items[a->item].number < m->items[item].number);
 }
 
-/* Puts an item that is not in the heap in its place, from i on down. */
+/* Puts `item`, which is not in the heap, at position `i` or below. */
 static inline void sift_down(struct pd_merge *m, size_t i, uint64_t time, uint32_t item)
 {
 	struct pd_merge_node *heap = m->heap;
@@ -29,9 +29,9 @@ static inline void sift_down(struct pd_merge *m, size_t i, uint64_t time, uint32
 
 	while ((child = 2 * i + 1) < m->n) {
 		if (child + 1 < m->n &&
-		    before(m, &heap[child + 1], heap[child].time, heap[child].item))
+		    node_is_before(m, &heap[child + 1], heap[child].time, heap[child].item))
 			child++;
-		if (!before(m, &heap[child], time, item))
+		if (!node_is_before(m, &heap[child], time, item))
 			break;
 		heap[i].time = heap[child].time;
 		heap[i].item = heap[child].item;
@@ -42,8 +42,8 @@ static inline void sift_down(struct pd_merge *m, size_t i, uint64_t time, uint32
 }
 
 /*
- * The same for the top. Where the buffers of two processors take turns no guess of whether the
- * other one's turn has come is right: so the first step is one without a branch.
+ * Puts `item` at the top of the heap or below. The first step has no branch: where the buffers
+ * of two processors alternate, branch prediction fails.
  */
 static inline void sift_top(struct pd_merge *m, uint64_t time, uint32_t item)
 {
@@ -58,7 +58,7 @@ static inline void sift_top(struct pd_merge *m, uint64_t time, uint32_t item)
 		heap[0].item = item;
 		return;
 	}
-	if (m->n > 2 && before(m, &heap[2], heap[1].time, heap[1].item))
+	if (m->n > 2 && node_is_before(m, &heap[2], heap[1].time, heap[1].item))
 		child = 2;
 	other_time = heap[child].time;
 	other = heap[child].item;
@@ -74,7 +74,7 @@ static void sift_up(struct pd_merge *m, size_t i, uint64_t time, uint32_t item)
 {
 	size_t parent;
 
-	while (i && (parent = (i - 1) / 2, !before(m, &m->heap[parent], time, item))) {
+	while (i && (parent = (i - 1) / 2, !node_is_before(m, &m->heap[parent], time, item))) {
 		m->heap[i] = m->heap[parent];
 		i = parent;
 	}
@@ -82,10 +82,10 @@ static void sift_up(struct pd_merge *m, size_t i, uint64_t time, uint32_t item)
 }
 
 /*
- * Room for another item; there are as many items as nodes, and those that are in use come
- * first.
+ * Doubles the items and nodes. There are as many nodes as items; those in use come first.
+ * Returns false without memory.
  */
-static bool grow(struct pd_merge *m)
+static bool grow_merge(struct pd_merge *m)
 {
 	size_t capacity = m->capacity ? m->capacity * 2 : 64;
 	struct pd_merge_item *items = realloc(m->items, capacity * sizeof(*items));
@@ -106,13 +106,13 @@ bool pd_merge_add(struct pd_merge *m, const struct pd_chunk *chunk, size_t strea
 {
 	uint32_t item;
 
-	if (m->n == m->capacity && !grow(m))
+	if (m->n == m->capacity && !grow_merge(m))
 		return false;
-	item = m->heap[m->n].item; /* a node behind the last keeps a free one */
+	item = m->heap[m->n].item; /* nodes behind the last one keep the unused items */
 	m->items[item] = (struct pd_merge_item){
 		.stream = &m->streams[stream],
 		.chunk = chunk,
-		.number = (uint64_t)stream << STREAM | chunk->number,
+		.number = (uint64_t)stream << STREAM_SHIFT | chunk->number,
 		.source = m->streams[stream].stream->file->source,
 		.number_there = m->streams[stream].stream->number,
 	};
@@ -120,57 +120,58 @@ bool pd_merge_add(struct pd_merge *m, const struct pd_chunk *chunk, size_t strea
 	return true;
 }
 
-/* Done with a chunk. */
-static void finish(struct pd_merge *m, struct pd_merge_item *item)
+/* Frees what an item loaded, and tells the caller that the chunk is used up. */
+static void finish_chunk(struct pd_merge *m, struct pd_merge_item *item)
 {
 	const struct pd_chunk *chunk = item->chunk;
 
-	if (item->open && item->open->own)
+	if (item->loaded && item->loaded->own)
 		m->bytes -= chunk->size;
-	pd_opened_destroy(item->open);
+	pd_loaded_chunk_destroy(item->loaded);
 	if (m->used)
 		m->used(m->arg, chunk);
 }
 
-#define MANY 64 /* chunks: for fewer no thread is worth starting */
+#define PREFETCH_LEAST 64 /* chunks; a thread does not pay for fewer */
 
 void pd_merge_start(struct pd_merge *m)
 {
-	struct pd_opening *due;
+	struct pd_chunk_request *requests;
 
-	if (m->n < MANY)
+	if (m->n < PREFETCH_LEAST)
 		return;
-	due = malloc(m->n * sizeof(*due));
-	if (!due)
-		return; /* each is opened when it is due */
+	requests = malloc(m->n * sizeof(*requests));
+	if (!requests)
+		return; /* chunks are loaded when they are due */
 	for (size_t i = 0; i < m->n; i++) {
 		const struct pd_merge_item *item = &m->items[m->heap[i].item];
 
-		due[i] = (struct pd_opening){ item->chunk, item->stream, item->number };
+		requests[i] = (struct pd_chunk_request){ item->chunk, item->stream,
+							 item->number };
 	}
-	m->openings = pd_openings_start(due, m->n);
+	m->prefetch = pd_chunk_prefetch_start(requests, m->n);
 }
 
 void pd_merge_deinit(struct pd_merge *m)
 {
-	pd_openings_stop(m->openings);
-	m->openings = NULL;
+	pd_chunk_prefetch_stop(m->prefetch);
+	m->prefetch = NULL;
 	for (size_t i = 0; i < m->n; i++)
-		finish(m, &m->items[m->heap[i].item]);
+		finish_chunk(m, &m->items[m->heap[i].item]);
 	free(m->heap);
 	free(m->items);
-	free(m->scratch.places);
+	free(m->scratch.positions);
 	free(m->record);
 	m->record = NULL;
 	m->record_size = 0;
 	m->heap = NULL;
 	m->items = NULL;
-	m->scratch = (struct pd_scratch){ NULL, 0 };
+	m->scratch = (struct pd_sort_scratch){ NULL, 0 };
 	m->n = m->capacity = 0;
 }
 
-/* Lets go of the bytes of the chunk that is needed last. */
-static void make_room(struct pd_merge *m)
+/* Frees the bytes of the loaded chunk whose next record is due last. */
+static void release_last_needed(struct pd_merge *m)
 {
 	const struct pd_merge_node *last = NULL;
 	struct pd_merge_item *item;
@@ -179,34 +180,34 @@ static void make_room(struct pd_merge *m)
 		const struct pd_merge_node *node = &m->heap[i];
 
 		item = &m->items[node->item];
-		if (item->open && item->open->own &&
-		    (!last || before(m, last, node->time, node->item)))
+		if (item->loaded && item->loaded->own &&
+		    (!last || node_is_before(m, last, node->time, node->item)))
 			last = node;
 	}
 	if (!last)
 		return;
 	item = &m->items[last->item];
-	pd_opened_let_go(item->open);
+	pd_loaded_chunk_release(item->loaded);
 	m->bytes -= item->chunk->size;
 }
 
-static inline bool at_end(const struct pd_merge_item *item)
+static inline bool item_is_at_end(const struct pd_merge_item *item)
 {
-	return item->next >= item->open->n;
+	return item->next >= item->loaded->n;
 }
 
-/* The time of the record at item->next; false: there is no more record. */
-static inline bool look(const struct pd_merge_item *item, uint64_t *time)
+/* Sets *time to that of the item's next record. Returns false if there is none. */
+static inline bool next_time(const struct pd_merge_item *item, uint64_t *time)
 {
-	if (at_end(item))
+	if (item_is_at_end(item))
 		return false;
-	*time = item->open->places[item->next].time;
+	*time = item->loaded->positions[item->next].time;
 	return true;
 }
 
-/* Notes that a file is not what it was when its index was made. */
-static void changed(struct pd_stream *stream, uint64_t offset, uint64_t missing,
-		    const char *found)
+/* Notes as damage that the file changed since its index was made. */
+static void note_changed_file(struct pd_stream *stream, uint64_t offset, uint64_t missing,
+			      const char *found)
 {
 	stream->file->complete = false;
 	pd_stream_damaged(stream, offset, missing,
@@ -215,12 +216,12 @@ static void changed(struct pd_stream *stream, uint64_t offset, uint64_t missing,
 }
 
 /*
- * Reads the record at item->next of a chunk whose bytes were let go: 1; 0: it is gone; -1: see
- * err.
+ * Reads the next record of an item whose bytes were freed into m->record. Returns 1; 0 if the
+ * record is gone, which is noted as damage; -1 with *err.
  */
-static int fetch(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
+static int read_due_record(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
-	const struct pd_place *place = &item->open->places[item->next];
+	const struct pd_position *place = &item->loaded->positions[item->next];
 	struct pd_stream *stream = item->stream->stream;
 	uint64_t offset = item->chunk->offset + place->at;
 	struct pd_record rec;
@@ -240,35 +241,36 @@ static int fetch(struct pd_merge *m, struct pd_merge_item *item, struct pd_error
 			   err))
 		return -1;
 	if (got < place->size) {
-		changed(stream, offset + got, place->size - got, "the end of the file");
+		note_changed_file(stream, offset + got, place->size - got,
+				  "the end of the file");
 	} else {
 		pd_record_header(&rec, m->record, item->stream->locator.swap,
 				 item->stream->locator.simpleperf);
 		if (rec.size == place->size)
 			return 1;
-		changed(stream, offset, place->size, "other bytes");
+		note_changed_file(stream, offset, place->size, "other bytes");
 	}
-	item->open->n = item->next;
+	item->loaded->n = item->next;
 	return 0;
 }
 
-/* Reads the chunk of an item; false: see err. */
-static bool open_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
+/* Loads the chunk of an item. Returns false with *err. */
+static bool load_chunk(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
 	const struct pd_chunk *chunk = item->chunk;
 
 	if (m->bytes && !chunk->held && m->bytes + chunk->size > m->most)
-		make_room(m);
-	if (m->openings)
-		item->open = pd_openings_next(m->openings, err);
+		release_last_needed(m);
+	if (m->prefetch)
+		item->loaded = pd_chunk_prefetch_next(m->prefetch, err);
 	else
-		item->open = pd_chunk_open(chunk, item->stream, &m->scratch, err);
-	if (!item->open)
+		item->loaded = pd_chunk_load(chunk, item->stream, &m->scratch, err);
+	if (!item->loaded)
 		return false;
-	m->bytes += item->open->own ? chunk->size : 0;
-	if (item->open->size < chunk->size)
-		changed(item->stream->stream, chunk->offset + item->open->size,
-			chunk->size - item->open->size, "the end of the file");
+	m->bytes += item->loaded->own ? chunk->size : 0;
+	if (item->loaded->size < chunk->size)
+		note_changed_file(item->stream->stream, chunk->offset + item->loaded->size,
+				  chunk->size - item->loaded->size, "the end of the file");
 	return true;
 }
 
@@ -277,22 +279,22 @@ static void remove_top(struct pd_merge *m)
 	uint32_t item = m->heap[0].item;
 	struct pd_merge_node last = m->heap[--m->n];
 
-	finish(m, &m->items[item]);
+	finish_chunk(m, &m->items[item]);
 	m->heap[m->n].item = item;
 	if (m->n)
 		sift_down(m, 0, last.time, last.item);
 }
 
 /*
- * Makes the top's next record the one to come; leaves the earliest of all on top. False: its
- * chunk has no more, but what is ready may lie in it.
+ * Moves the top on to its next record and restores the heap. Returns false, and changes
+ * nothing, if its chunk has no more records but `ready` may refer to it.
  */
-static inline bool go_on(struct pd_merge *m)
+static inline bool advance_top(struct pd_merge *m)
 {
 	uint64_t time = m->heap[0].time;
 	uint32_t item = m->heap[0].item;
 
-	if (look(&m->items[item], &time))
+	if (next_time(&m->items[item], &time))
 		sift_top(m, time, item);
 	else if (m->n_ready)
 		return false;
@@ -302,48 +304,51 @@ static inline bool go_on(struct pd_merge *m)
 	return true;
 }
 
-/* Makes the top's record ready: 1; 0: it is gone; -1: see err. */
+/* Makes the top's next record ready. Returns 1; 0 if the record is gone; -1 with *err. */
 static int take_top(struct pd_merge *m, struct pd_error *err)
 {
 	struct pd_merge_item *top = &m->items[m->heap[0].item];
-	int got = top->open->bytes ? 1 : fetch(m, top, err);
+	int got = top->loaded->bytes ? 1 : read_due_record(m, top, err);
 
 	if (got < 0)
 		return got;
-	m->handed = true; /* or gone: then go_on finds no more of its chunk */
+	/* also if it is gone: advance_top() then finds the end of its chunk */
+	m->handed = true;
 	if (!got)
 		return got;
-	m->ready[m->n_ready++] = (struct pd_merge_ready){ m->heap[0].item,
-							  top->open->places[top->next++].at };
+	m->ready[m->n_ready++] = (struct pd_merge_ready){
+		m->heap[0].item, top->loaded->positions[top->next++].at
+	};
 	if (m->heap[0].time > m->time)
 		m->time = m->heap[0].time;
 	return 1;
 }
 
 /*
- * Of the two chunks that are first in the heap many records mostly come before those of all
- * others: they are merged without the heap. That of two buffers which take turns is picked
- * without a branch, for no guess would be right.
+ * The rest of a chunk's sorted records. Mostly the two chunks that are first in the heap hold
+ * many records before those of all others: these two runs are merged without the heap, and
+ * without a branch, as prediction fails where two buffers alternate.
  */
-struct lane {
-	const struct pd_place *next;
+struct run {
+	const struct pd_position *next;
 	uint32_t item;
 };
 
 /*
- * Makes records of two lanes ready that come before `bound`; of equal times the second's if
- * second_first.
+ * Makes records of two runs ready that come before `bound` (ns), at most up to PD_MERGE_READY.
+ * Among equal times the second run's come first if `second_first`. Returns how many were made
+ * ready.
  */
-static size_t merge_lanes(struct pd_merge *m, struct lane lanes[2], bool second_first,
-			  uint64_t bound)
+static size_t merge_first_runs(struct pd_merge *m, struct run runs[2], bool second_first,
+			       uint64_t bound)
 {
-	const struct pd_place *a = lanes[0].next, *b = lanes[1].next;
+	const struct pd_position *a = runs[0].next, *b = runs[1].next;
 	size_t begun = m->n_ready, n = begun;
-	uint32_t items[2] = { lanes[0].item, lanes[1].item };
+	uint32_t items[2] = { runs[0].item, runs[1].item };
 
 	while (n < PD_MERGE_READY) {
 		size_t turn = (b->time < a->time) | ((b->time == a->time) & second_first);
-		const struct pd_place *p = turn ? b : a;
+		const struct pd_position *p = turn ? b : a;
 
 		if (p->time >= bound)
 			break;
@@ -352,59 +357,60 @@ static size_t merge_lanes(struct pd_merge *m, struct lane lanes[2], bool second_
 		b += turn;
 		a += 1 - turn;
 	}
-	lanes[0].next = a;
-	lanes[1].next = b;
+	runs[0].next = a;
+	runs[1].next = b;
 	m->n_ready = n;
 	return n - begun;
 }
 
-static bool is_open(const struct pd_merge *m, size_t i)
+static bool is_loaded(const struct pd_merge *m, size_t i)
 {
-	const struct pd_opened *open = m->items[m->heap[i].item].open;
+	const struct pd_loaded_chunk *loaded = m->items[m->heap[i].item].loaded;
 
-	return open && open->bytes;
+	return loaded && loaded->bytes;
 }
 
-static struct lane lane_of(const struct pd_merge *m, size_t i)
+static struct run run_of(const struct pd_merge *m, size_t i)
 {
 	const struct pd_merge_item *item = &m->items[m->heap[i].item];
 
-	return (struct lane){ &item->open->places[item->next], m->heap[i].item };
+	return (struct run){ &item->loaded->positions[item->next], m->heap[i].item };
 }
 
 /*
- * Puts a lane back, at i in the heap, below which all is in order. At its end it is there with
- * the time of its last record, so that it soon comes to the top, to be removed.
+ * Puts the item of a run back at position `i` of the heap, whose subtrees are in order. An item
+ * without more records keeps the time of its last one, so that it soon comes to the top and is
+ * removed.
  */
-static void end_lane(struct pd_merge *m, const struct lane *l, size_t i)
+static void put_run_back(struct pd_merge *m, const struct run *l, size_t i)
 {
 	struct pd_merge_item *item = &m->items[l->item];
-	const struct pd_opened *open = item->open;
+	const struct pd_loaded_chunk *loaded = item->loaded;
 
-	item->next = (uint32_t)(l->next - open->places);
-	sift_down(m, i, open->places[item->next - at_end(item)].time, l->item);
+	item->next = (uint32_t)(l->next - loaded->positions);
+	sift_down(m, i, loaded->positions[item->next - item_is_at_end(item)].time, l->item);
 }
 
-#define FEW	   8  /* records: for less, lanes make no haste, */
-#define ONE_BY_ONE 64 /* nor will they for the next ones */
+#define FEW_RECORDS 8  /* records; merging runs does not pay for fewer, */
+#define ONE_BY_ONE  64 /* nor, it is assumed, for the next ones */
 
 /*
- * Makes records of the first two chunks of the heap ready. False: there is none that surely
- * comes next. A lane that is at its end has UINT64_MAX as its next time, which no record has.
+ * Makes records of the first two chunks of the heap ready. Returns false if none surely comes
+ * next. A run at its end has UINT64_MAX as its next time, which no record has.
  */
-static bool take_lanes(struct pd_merge *m)
+static bool take_from_runs(struct pd_merge *m)
 {
-	static const struct pd_place none = { .time = UINT64_MAX };
-	struct lane lanes[2] = { lane_of(m, 0), { &none, 0 } };
+	static const struct pd_position none = { .time = UINT64_MAX };
+	struct run runs[2] = { run_of(m, 0), { &none, 0 } };
 	size_t second = m->n < 2 ? 0 : 1, taken;
 	uint64_t bound = m->limit < UINT64_MAX ? m->limit + 1 : UINT64_MAX;
 
-	if (m->n > 2 && before(m, &m->heap[2], m->heap[1].time, m->heap[1].item))
+	if (m->n > 2 && node_is_before(m, &m->heap[2], m->heap[1].time, m->heap[1].item))
 		second = 2;
-	if (second && is_open(m, second)) {
+	if (second && is_loaded(m, second)) {
 		const size_t others[] = { 3 - second, 2 * second + 1, 2 * second + 2 };
 
-		lanes[1] = lane_of(m, second);
+		runs[1] = run_of(m, second);
 		for (size_t i = 0; i < 3; i++)
 			if (others[i] < m->n && m->heap[others[i]].time < bound)
 				bound = m->heap[others[i]].time;
@@ -412,17 +418,17 @@ static bool take_lanes(struct pd_merge *m)
 		bound = m->heap[second].time < bound ? m->heap[second].time : bound;
 		second = 0;
 	}
-	taken = merge_lanes(m, lanes,
-			    second && m->items[lanes[1].item].number <
-					      m->items[lanes[0].item].number,
-			    bound);
-	if (taken < FEW)
+	taken = merge_first_runs(m, runs,
+				 second && m->items[runs[1].item].number <
+						   m->items[runs[0].item].number,
+				 bound);
+	if (taken < FEW_RECORDS)
 		m->one_by_one = ONE_BY_ONE;
 	if (!taken)
 		return false;
 	if (second)
-		end_lane(m, &lanes[1], second);
-	end_lane(m, &lanes[0], 0);
+		put_run_back(m, &runs[1], second);
+	put_run_back(m, &runs[0], 0);
 	return true;
 }
 
@@ -432,21 +438,21 @@ int pd_merge_fill(struct pd_merge *m, struct pd_error *err)
 	while (m->n_ready < PD_MERGE_READY) {
 		struct pd_merge_item *top;
 
-		if (m->handed && !go_on(m))
+		if (m->handed && !advance_top(m))
 			break;
 		if (!m->n || m->heap[0].time > m->limit)
 			break;
 		top = &m->items[m->heap[0].item];
-		/* what is read now may take the place of what is ready */
-		if (m->n_ready && (!top->open || !top->open->bytes))
+		/* loading or reading may free what `ready` refers to */
+		if (m->n_ready && (!top->loaded || !top->loaded->bytes))
 			break;
-		if (!top->open) {
-			if (!open_chunk(m, top, err))
+		if (!top->loaded) {
+			if (!load_chunk(m, top, err))
 				return -1;
-			m->handed = true; /* so that its first record is looked for */
-		} else if (at_end(top)) {
-			m->handed = true; /* go_on removes it */
-		} else if (m->one_by_one || !top->open->bytes || !take_lanes(m)) {
+			m->handed = true; /* so that advance_top() looks for its first record */
+		} else if (item_is_at_end(top)) {
+			m->handed = true; /* so that advance_top() removes it */
+		} else if (m->one_by_one || !top->loaded->bytes || !take_from_runs(m)) {
 			m->one_by_one -= m->one_by_one > 0;
 			if (take_top(m, err) < 0)
 				return -1;

@@ -1,27 +1,28 @@
 /*
- * Merges chunks into the order of time; of equal times the record that lies first comes first.
+ * Merges chunks into the order of time. Records with equal times come in the order of their
+ * streams and positions.
  *
- * A chunk's bytes are read when its first record is due and let go after its last one. If those
- * of too many are needed at once, some are let go before, and each of their records is read
- * when it is due.
+ * A chunk is loaded when its first record is due and freed after its last one. If too many
+ * bytes are loaded at once, those of some chunks are freed early; then each of their records is
+ * read from the file when it is due.
  */
 #ifndef PERFLUA_PERFDATA_MERGE_H
 #define PERFLUA_PERFDATA_MERGE_H
 
-#include "openings.h"
+#include "chunk_prefetch.h"
 #include "perfdata/stream/reader.h"
 
 /* A chunk that is being merged. */
 struct pd_merge_item {
 	const struct pd_merge_stream *stream;
 	const struct pd_chunk *chunk;
-	uint64_t number;	       /* of the chunk, its stream's on top */
-	struct pd_opened *open;	       /* NULL: not read yet */
-	uint32_t next;		       /* the next record: of its places */
-	uint16_t source, number_there; /* of the stream: its file's, and its own */
+	uint64_t number; /* order among equal times: the stream's number above the chunk's */
+	struct pd_loaded_chunk *loaded; /* NULL until it is loaded */
+	uint32_t next;			/* index in loaded->positions of the next record */
+	uint16_t source, number_there;	/* of the stream: its file's, and its own number */
 };
 
-/* A record that is due: of which item it is, and where it lies in its chunk. */
+/* A record that is due: its item and its offset in the chunk. */
 struct pd_merge_ready {
 	uint32_t item, at;
 };
@@ -29,47 +30,60 @@ struct pd_merge_ready {
 #define PD_MERGE_READY 256 /* records that are merged at once */
 
 struct pd_merge {
-	struct pd_merge_stream *streams; /* the caller's */
-	uint64_t limit;			 /* ns: what is later is not due yet */
-	size_t most; /* bytes that may be read at once, if it can be helped */
-	/* called when a chunk is needed no more, unless NULL */
+	struct pd_merge_stream *streams; /* owned by the caller */
+	uint64_t limit;			 /* ns: later records are not due yet */
+	size_t most; /* bytes that may be loaded at once; exceeded if a single chunk needs it */
+	/* called when a chunk is used up; may be NULL */
 	void (*used)(void *arg, const struct pd_chunk *chunk);
 	void *arg;
-	uint64_t time; /* ns: the latest that was handed out */
-	/* its own */
-	struct pd_merge_ready ready[PD_MERGE_READY]; /* the next records: */
-	size_t n_ready, n_taken;		     /* of these, so many were handed out */
-	size_t one_by_one;	    /* records that are taken so, as lanes were not worth it */
-	struct pd_merge_node *heap; /* that of the record after those is on top */
+	uint64_t time; /* ns: latest time of a record that is ready or was delivered */
+	/* private: */
+	struct pd_merge_ready ready[PD_MERGE_READY]; /* the next records */
+	size_t n_ready, n_taken; /* how many are ready, and how many of these were delivered */
+	/* records still to be taken one by one, as merging runs did not pay */
+	size_t one_by_one;
+	/* its top is the item of the first record behind those in `ready` */
+	struct pd_merge_node *heap;
 	struct pd_merge_item *items;
 	size_t n, capacity;
-	struct pd_scratch scratch;
-	uint8_t *record; /* of a chunk whose bytes were let go */
+	struct pd_sort_scratch scratch;
+	uint8_t *record; /* a record of a chunk whose bytes were freed */
 	size_t record_size;
-	struct pd_openings
-		*openings; /* of chunks ahead of time; NULL: each is read when it is due */
-	size_t bytes;	   /* that are read */
-	bool handed; /* the top's record is ready or handed out: its next one is to be found */
+	/* loads chunks in a thread; NULL: each is loaded when it is due */
+	struct pd_chunk_prefetch *prefetch;
+	size_t bytes; /* that are loaded */
+	/*
+	 * the top's record is in `ready` or delivered, so advance_top() must find the next one
+	 */
+	bool handed;
 };
 
-/* *merge with streams and limit set, all else zero. */
+/*
+ * The caller sets streams and limit (and most, used and arg if it needs them) and zeroes the
+ * rest; pd_merge_deinit() frees what the merge allocated.
+ */
 void pd_merge_deinit(struct pd_merge *merge);
 
-/* Adds a chunk of streams[stream]. It must stay until it is used up. False: no memory. */
+/*
+ * Adds a chunk of merge->streams[stream]; *chunk must stay valid until it is used up. Returns
+ * false without memory.
+ */
 bool pd_merge_add(struct pd_merge *merge, const struct pd_chunk *chunk, size_t stream);
 
 /*
- * When all chunks were added: has them read ahead of time, if they are many. Then none can be
- * added.
+ * Starts loading chunks ahead of time in a thread, if there are many. Call it after the last
+ * pd_merge_add().
  */
 void pd_merge_start(struct pd_merge *merge);
 
-/* Has records ready, when all that were are handed out: as pd_merge_next. */
+/* Makes the next records ready when all before are delivered. Returns as pd_merge_next(). */
 int pd_merge_fill(struct pd_merge *merge, struct pd_error *err);
 
 /*
- * 1: the next record that is due, valid until the next call; 0: there is none; -1: see err.
- * Only when there was none may chunks be added, or the limit change.
+ * Reads the next record that is due into *rec, whose bytes are valid until the next call.
+ *
+ * Returns 1; 0 if no record is due; -1 with *err. Chunks may be added, and the limit changed,
+ * only after it returned 0.
  */
 static inline int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struct pd_error *err)
 {
@@ -86,14 +100,14 @@ static inline int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struc
 	ready = &m->ready[m->n_taken++];
 	item = &m->items[ready->item];
 	chunk = item->chunk;
-	rec->bytes = item->open->bytes ? item->open->bytes + ready->at : m->record;
+	rec->bytes = item->loaded->bytes ? item->loaded->bytes + ready->at : m->record;
 	pd_record_header(rec, rec->bytes, item->stream->locator.swap,
 			 item->stream->locator.simpleperf);
 	rec->source = item->source;
 	rec->stream = item->number_there;
 	rec->offset = chunk->offset;
-	rec->chunk_offset = chunk->inside;
-	if (chunk->inside == PD_NO_CHUNK)
+	rec->chunk_offset = chunk->chunk_offset;
+	if (chunk->chunk_offset == PD_NO_CHUNK)
 		rec->offset += ready->at;
 	else
 		rec->chunk_offset += ready->at;
@@ -101,7 +115,7 @@ static inline int pd_merge_next(struct pd_merge *m, struct pd_record *rec, struc
 	return 1;
 }
 
-/* The time of the next record, due or not; UINT64_MAX: there is none. */
+/* Returns the time (ns) of the next record, due or not; UINT64_MAX if there is none. */
 uint64_t pd_merge_time(const struct pd_merge *merge);
 
 #endif

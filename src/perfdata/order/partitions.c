@@ -7,59 +7,63 @@
 #include <string.h>
 #include <time.h>
 
-/* What is fuzzed is small, and is to be cut. */
+/* Fuzzing inputs are small, and must be cut, too. */
 #ifdef PD_PARTITION_SMALLEST
 #define SHARED_LEAST PD_PARTITION_SMALLEST
 #define SMALLEST     PD_PARTITION_SMALLEST
 #else
-#define SHARED_LEAST (1024 * 1024) /* bytes: of less threads make no haste */
-#define SMALLEST     (128 * 1024)  /* partitions */
+/* bytes of a session; more workers do not make a smaller one faster */
+#define SHARED_LEAST (1024 * 1024)
+#define SMALLEST     (128 * 1024) /* bytes of a partition */
 #endif
 #define LARGEST	   (4 * 1024 * 1024)
-#define PER_THREAD 8 /* partitions, so that no thread has much to do when the others are done */
-#define APART	   128 /* bytes: what two threads write to shares no line of a cache */
-#define MOST	   64  /* threads */
+#define PER_WORKER 8   /* partitions for each worker, so that all end at nearly the same time */
+#define APART	   128 /* bytes: no two workers write to one cache line */
+#define MOST	   64  /* workers */
 
 struct partition_queue {
 	struct pd_session *session;
 	const struct pd_partition_work *work;
-	uint64_t size, all; /* of a partition; of all of them */
+	uint64_t size, all; /* bytes of a partition, about; bytes of the session */
 	atomic_bool bailed_out, stop;
 	atomic_uint_least64_t done; /* bytes of the partitions that were read */
-	/* with the lock held: */
+	/* protected by `lock`: */
 	pthread_mutex_t lock;
-	pthread_cond_t left; /* a thread has no more to do */
-	unsigned running;    /* threads beside the caller's */
-	size_t file, stream; /* the next partition: of this stream, */
-	uint64_t at;	     /* from here on; 0: from its start_partition_workers */
+	pthread_cond_t left; /* signalled when a worker ends */
+	unsigned running;    /* workers beside the calling thread */
+	size_t file, stream; /* where the next partition begins: its stream */
+	uint64_t at;	     /* its offset; 0: at the start of the stream */
 	size_t number;
 };
 
-/* What a thread takes. */
+/* The bytes of a partition. */
 struct partition_bounds {
 	struct pd_stream *stream;
 	uint64_t from, to;
-	bool part; /* of a stream that is cut */
+	bool part; /* not a whole stream */
 };
 
-/* What a thread reads with. */
+/* A worker's thread and its reader. */
 struct worker {
 	_Alignas(APART) struct partition_queue *queue;
 	unsigned number;
 	struct pd_partition partition;
-	struct pd_reader reader; /* of the stream that it read last */
+	struct pd_reader reader; /* of the stream it read last, if `open` */
 	bool open;
 	pthread_t thread;
 };
 
-/* Has it only records that are but their bytes, as far as it says? */
+/*
+ * Returns whether the stream's records, as the file's features say, are not compressed and have
+ * no payload behind them.
+ */
 static bool can_be_cut(const struct pd_stream *stream)
 {
 	return !pd_file_feature(stream->file, PD_FEATURE_COMPRESSED) &&
 	       !pd_file_feature(stream->file, PD_FEATURE_AUXTRACE);
 }
 
-/* Is there a stream that comes but once? */
+/* Returns whether some stream of the session can be read only once. */
 static bool session_is_one_shot(const struct pd_session *session)
 {
 	for (size_t i = 0; i < session->n_files; i++)
@@ -91,15 +95,16 @@ unsigned pd_partitions_workers(const struct pd_session *session, unsigned most)
 	return units < most ? (unsigned)units : most;
 }
 
-#define IN_A_ROW \
-	32 /* records, within which a wrong find_boundary is found out, or comes right, */
-#define ROW_BYTES \
-	(64 * 1024) /* or so many bytes: stacks are full of what looks like a few records */
+/* records of a row: a wrong guess is found out, or leads to real records, within so many */
+#define RECORDS_IN_ROW 32
+/* bytes of a row, at most: copies of stacks hold bytes that look like a few records */
+#define ROW_BYTES (64 * 1024)
 
 /*
- * Bytes of so many records that begin at the blocks' place, as far as these go; 0: what follows
- * there cannot all be records. Where they end records begin even if they were none: sooner or
- * later what looks like one leads to one.
+ * Returns the size in bytes of a row of RECORDS_IN_ROW records, or fewer at the end or with
+ * ROW_BYTES, that begins at the blocks' position; 0 if the bytes there cannot all be records.
+ * Records begin where the row ends even if those in it are none, as sooner or later what looks
+ * like a record leads to one.
  */
 static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 {
@@ -107,7 +112,7 @@ static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 	size_t at = 0;
 	struct pd_error err;
 
-	for (int i = 0; i < IN_A_ROW && at < ROW_BYTES; i++) {
+	for (int i = 0; i < RECORDS_IN_ROW && at < ROW_BYTES; i++) {
 		size_t size;
 
 		if (pd_blocks_fill(b, at + 8, &err) <= 0)
@@ -123,8 +128,8 @@ static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
 }
 
 /*
- * Where records could begin from `nominal` on, in a part of the stream of that size; 0:
- * nowhere.
+ * Returns the offset of the first position from `nominal` on, within `size` bytes, where
+ * records could begin; 0 if there is none.
  */
 static uint64_t find_boundary_in(const struct pd_stream *stream, uint64_t nominal,
 				 uint64_t size)
@@ -135,7 +140,7 @@ static uint64_t find_boundary_in(const struct pd_stream *stream, uint64_t nomina
 	struct pd_error err;
 	size_t row = 0;
 
-	/* the search begins a step further */
+	/* pd_resync() starts at the next position */
 	if (!pd_blocks_init(&blocks, stream->input, nominal - 8, nominal + size, &err))
 		return 0;
 	pd_binder_init(&binder, stream->file);
@@ -147,8 +152,9 @@ static uint64_t find_boundary_in(const struct pd_stream *stream, uint64_t nomina
 }
 
 /*
- * The same of the rest of the stream, whose end it is if it is nowhere. Mostly the next few
- * kilobytes tell.
+ * Returns where a partition that begins at `from` should end: about `size` bytes behind, at a
+ * position where records could begin, or at the end of the stream. Mostly the first few
+ * kilobytes are enough.
  */
 static uint64_t find_boundary(const struct pd_stream *stream, uint64_t from, uint64_t size)
 {
@@ -169,7 +175,7 @@ static uint64_t find_boundary(const struct pd_stream *stream, uint64_t from, uin
 	return end;
 }
 
-/* Takes the next partition; false: there is none. */
+/* Sets *t and *number to the next partition. Returns false if there is none. */
 static bool take_next_partition(struct partition_queue *s, struct partition_bounds *t,
 				size_t *number)
 {
@@ -202,7 +208,7 @@ static bool take_next_partition(struct partition_queue *s, struct partition_boun
 	return got;
 }
 
-/* Sets the worker's reader on what was partition_bounds; false: no memory. */
+/* Sets the worker's reader to the bytes of a partition. Returns false without memory. */
 static bool set_reader_bounds(struct worker *w, const struct partition_bounds *t)
 {
 	struct pd_reader *r = &w->reader;
@@ -224,7 +230,7 @@ static bool set_reader_bounds(struct worker *w, const struct partition_bounds *t
 	return true;
 }
 
-/* Reads what was partition_bounds; false: no more is to be read. */
+/* Reads a partition. Returns false if the worker is to end. */
 static bool read_partition(struct worker *w, const struct partition_bounds *t)
 {
 	struct partition_queue *s = w->queue;
@@ -248,7 +254,10 @@ static bool read_partition(struct worker *w, const struct partition_bounds *t)
 	return true;
 }
 
-/* Asked in the caller's thread. */
+/*
+ * Reports progress in the calling thread, with `more` bytes of the current partition. Returns
+ * whether to continue.
+ */
 static bool report_progress(struct partition_queue *s, uint64_t more)
 {
 	if (!atomic_load(&s->stop) &&
@@ -257,7 +266,7 @@ static bool report_progress(struct partition_queue *s, uint64_t more)
 	return !atomic_load(&s->stop) && !atomic_load(&s->bailed_out);
 }
 
-/* A worker's progress: its reader tells how far it is. */
+/* The progress that a partition's `read` asks. How far it is the worker's reader tells. */
 static bool continue_partition(void *arg, uint64_t done, uint64_t size)
 {
 	struct worker *w = arg;
@@ -298,14 +307,17 @@ static void *run_partition_worker(void *arg)
 	return NULL;
 }
 
-/* Starts threads for workers 1 … n - 1; returns how many workers there are. */
+/*
+ * Starts threads for workers 1 … n - 1. Returns how many workers there are; fewer if threads
+ * cannot be created.
+ */
 static unsigned start_partition_workers(struct worker *workers, unsigned n)
 {
 	struct partition_queue *s = workers->queue;
 	sigset_t all, before;
 	unsigned i;
 
-	/* signals are for the threads of the program */
+	/* signals are for the program's own threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_mutex_lock(&s->lock);
@@ -319,9 +331,9 @@ static unsigned start_partition_workers(struct worker *workers, unsigned n)
 	return i;
 }
 
-#define NS_BETWEEN 50000000 /* two reports of progress while others work */
+#define NS_BETWEEN 50000000 /* between two reports of progress while the others still work */
 
-/* Waits for the other threads. */
+/* Waits until the other workers end, reporting progress. */
 static void wait_for_workers(struct partition_queue *s)
 {
 	pthread_mutex_lock(&s->lock);
@@ -345,8 +357,8 @@ static void wait_for_workers(struct partition_queue *s)
 #define HEAD (64 * 1024) /* bytes */
 
 /*
- * Most recordings begin with a few records that describe them. These are read before there are
- * threads, which could not go on where something is new.
+ * Reads the first few records of each file, which describe most recordings, before there are
+ * workers: a speculative reader bails out at metadata that is new to the file.
  */
 static void learn_stream_heads(const struct pd_session *session)
 {
@@ -367,23 +379,23 @@ static void learn_stream_heads(const struct pd_session *session)
 	}
 }
 
-static uint64_t choose_partition_size(uint64_t size, unsigned threads)
+static uint64_t choose_partition_size(uint64_t size, unsigned n_workers)
 {
-	size /= (uint64_t)threads * PER_THREAD;
+	size /= (uint64_t)n_workers * PER_WORKER;
 	return size < SMALLEST ? SMALLEST : size > LARGEST ? LARGEST : size;
 }
 
 enum pb_outcome pd_partitions_read(struct pd_session *session,
 				   const struct pd_partition_work *work)
 {
-	unsigned threads = pd_partitions_workers(session, work->workers), n;
+	unsigned n_workers = pd_partitions_workers(session, work->workers), n;
 	uint64_t all = pd_session_size(session);
 	struct partition_queue s = {
 		.session = session,
 		.work = work,
 		.all = all,
-		/* alone, nobody needs to find_boundary */
-		.size = threads == 1 ? UINT64_MAX / 2 : choose_partition_size(all, threads),
+		/* a single worker reads whole streams */
+		.size = n_workers == 1 ? UINT64_MAX / 2 : choose_partition_size(all, n_workers),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.left = PTHREAD_COND_INITIALIZER,
 	};
@@ -392,15 +404,15 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	if (session_is_one_shot(session))
 		return PB_RETRY_SERIAL;
 	learn_stream_heads(session);
-	workers = aligned_alloc(APART, threads * sizeof(*workers));
+	workers = aligned_alloc(APART, n_workers * sizeof(*workers));
 	if (!workers)
 		return PB_RETRY_SERIAL;
-	memset(workers, 0, threads * sizeof(*workers));
-	for (unsigned i = 0; i < threads; i++) {
+	memset(workers, 0, n_workers * sizeof(*workers));
+	for (unsigned i = 0; i < n_workers; i++) {
 		workers[i].queue = &s;
 		workers[i].number = i;
 	}
-	n = start_partition_workers(workers, threads);
+	n = start_partition_workers(workers, n_workers);
 	read_partitions(&workers[0]);
 	wait_for_workers(&s);
 	for (unsigned i = 1; i < n; i++)

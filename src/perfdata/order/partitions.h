@@ -1,12 +1,12 @@
 /*
- * A session in pieces that threads share: pieces of its streams, and whole streams that cannot
- * be cut.
+ * Partitions of a session, which workers read in parallel: parts of its streams, or a whole
+ * stream where it cannot be cut.
  *
- * Where a piece begins is guessed: a place where several records in a row could have been
- * written (resync.h). The guess is proved when the piece before ends just there. Until then
- * nothing is believed: if a piece does not end where the next one begins, or meets anything
- * unusual, all that was read is to be thrown away, and the session walked by one thread, which
- * says what is wrong with it.
+ * The start of a partition is a guess: a position where several records in a row could begin
+ * (resync.h). The guess holds if the partition before ends exactly there. Until then nothing
+ * that was read counts: if a partition does not end where the next one begins, or a reader
+ * bails out, all results must be thrown away and one thread must read the session, which
+ * reports what is wrong.
  */
 #ifndef PERFLUA_PERFDATA_PARTITIONS_H
 #define PERFLUA_PERFDATA_PARTITIONS_H
@@ -18,35 +18,40 @@
 
 struct pd_partition {
 	struct pd_reader *reader;
-	unsigned worker; /* the number of the thread */
-	size_t number; /* of the piece: they ascend in the session, and of one thread in time */
+	unsigned worker; /* number of the worker, from 0 on */
+	size_t number;	 /* ordinal in the session; those of one worker ascend */
 	/*
-	 * To be asked now and then while the piece is read; the reader tells how far that is.
-	 * When it says no, leave the rest, and return true.
+	 * The callback `read` asks it now and then, without saying how far it is: the reader's
+	 * position is used. If it says no, `read` leaves the rest of the partition and returns
+	 * true.
 	 */
 	struct pb_progress progress;
 };
 
 struct pd_partition_work {
-	unsigned workers; /* at most; number 0 is the caller's */
+	unsigned workers; /* at most; worker 0 is the calling thread */
 	/*
-	 * In a thread, for each piece it takes: reads all of the reader's records, which never
-	 * fails: what does is PB_RETRY_SERIAL. False: no more, of any thread.
+	 * Called in a worker for each partition that the worker takes: reads all records of
+	 * partition->reader. Returning false stops all workers. Errors are not reported here:
+	 * the reader bails out, and pd_partitions_read() returns PB_RETRY_SERIAL.
 	 */
 	bool (*read)(void *arg, const struct pd_partition *piece);
 	void *arg;
-	const struct pb_progress *progress; /* in the caller's thread; NULL: nobody is asked */
+	/* asked in the calling thread; NULL: nobody is asked */
+	const struct pb_progress *progress;
 };
 
 /*
- * For how many threads there is work, at most `most`; 1: what comes once, or is little, is not
- * shared.
+ * Returns how many workers have work to do, at most `most`. It is 1 if a stream is one-shot or
+ * the session is too small to be shared.
  */
 unsigned pd_partitions_workers(const struct pd_session *session, unsigned most);
 
 /*
- * Has each record read once. PB_STOPPED: progress, or `read`, said no. PB_RETRY_SERIAL: the
- * session cannot be shared, or something about it is unusual. It never fails.
+ * Calls work->read for partitions that together hold each record of the session once.
+ *
+ * Returns PB_OK; PB_STOPPED if progress or `read` said no; PB_RETRY_SERIAL if the session
+ * cannot be shared or a reader bailed out. It never returns PB_FAILED.
  */
 enum pb_outcome pd_partitions_read(struct pd_session *session,
 				   const struct pd_partition_work *work);

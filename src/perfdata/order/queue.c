@@ -3,34 +3,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLAB	 (128 * 1024) /* of a large enough window */
-#define PIECE	 (64 * 1024)  /* of a stream of one buffer, read at once */
-#define OVERHEAD 192	      /* of a chunk, at most: what it takes beside its records */
+#define SLAB_SIZE  (128 * 1024) /* bytes of a slab, unless the window is small */
+#define ROUND_SIZE (64 * 1024)	/* bytes of a single ring buffer that count as a round */
+#define OVERHEAD   192		/* bytes a chunk takes beside its records, at most */
 
-/* Bytes of chunks, one behind the other. */
+/* Bytes of consecutive chunks. */
 struct pd_slab {
-	size_t chunks; /* that are in use, and one while it is filled */
+	size_t chunks; /* chunks in use, plus one while the slab is filled */
 	size_t used, size;
 	uint8_t bytes[];
 };
 
 /* A chunk that waits. */
 struct waiting {
-	struct pd_chunk chunk; /* first: what the merge knows of it */
+	struct pd_chunk chunk; /* the first member: the merge knows its address only */
 	struct pd_slab *slab;
 };
 
 struct pd_queue_stream {
 	struct pd_reader reader;
-	struct pd_cutter cutter;
+	struct pd_chunker chunker;
 	bool reading;
-	bool one_buffer; /* its records are almost in order */
+	bool one_buffer; /* its records are those of one ring buffer, nearly in order */
 	bool ended;
-	/* ns: the latest of all; that when the last round ended, when the one before it did */
+	/*
+	 * ns: the latest of all times; the same at the end of the last round, and of the one
+	 * before it
+	 */
 	uint64_t latest, last_round, due;
 };
 
-static void drop(struct pd_queue *q, struct pd_slab *slab)
+static void release_slab(struct pd_queue *q, struct pd_slab *slab)
 {
 	if (!slab || --slab->chunks)
 		return;
@@ -38,13 +41,13 @@ static void drop(struct pd_queue *q, struct pd_slab *slab)
 	free(slab);
 }
 
-static void used(void *arg, const struct pd_chunk *chunk)
+static void release_waiting(void *arg, const struct pd_chunk *chunk)
 {
 	struct waiting *w = (struct waiting *)chunk;
 	struct pd_queue *q = arg;
 
 	q->waiting -= OVERHEAD;
-	drop(q, w->slab);
+	release_slab(q, w->slab);
 	free(w);
 }
 
@@ -54,7 +57,7 @@ bool pd_queue_init(struct pd_queue *q, struct pd_error *err)
 	if (!q->streams)
 		return pd_error_set(err, "ENOMEM", q->merge.streams[0].stream->input->path,
 				    PD_NO_OFFSET, "no memory");
-	q->merge.used = used;
+	q->merge.used = release_waiting;
 	q->merge.arg = q;
 	for (size_t i = 0; i < q->n; i++) {
 		struct pd_stream *stream = q->merge.streams[i].stream;
@@ -73,24 +76,24 @@ void pd_queue_deinit(struct pd_queue *q)
 		if (q->streams[i].reading)
 			pd_reader_deinit(&q->streams[i].reader);
 	pd_merge_deinit(&q->merge);
-	drop(q, q->slab);
+	release_slab(q, q->slab);
 	free(q->streams);
 	q->streams = NULL;
 	q->slab = NULL;
 }
 
-/* Hands the chunk that was begun over to the merge. */
-static bool end_chunk(struct pd_queue *q, size_t i)
+/* Adds the chunk that is begun to the merge. Returns false without memory. */
+static bool end_waiting_chunk(struct pd_queue *q, size_t i)
 {
-	struct pd_cutter *cutter = &q->streams[i].cutter;
+	struct pd_chunker *chunker = &q->streams[i].chunker;
 	struct waiting *w;
 
-	if (!cutter->chunk.size)
+	if (!chunker->chunk.size)
 		return true;
 	w = malloc(sizeof(*w));
 	if (!w)
 		return false;
-	w->chunk = cutter->chunk;
+	w->chunk = chunker->chunk;
 	w->slab = q->slab;
 	if (!pd_merge_add(&q->merge, &w->chunk, i)) {
 		free(w);
@@ -98,22 +101,25 @@ static bool end_chunk(struct pd_queue *q, size_t i)
 	}
 	q->slab->chunks++;
 	q->waiting += OVERHEAD;
-	cutter->chunk.size = 0;
+	chunker->chunk.size = 0;
 	return true;
 }
 
-/* Room for n bytes behind what is in the slab; what was begun there ends. */
-static bool make_room(struct pd_queue *q, size_t i, size_t n)
+/*
+ * Makes room for `n` bytes in the slab. A new slab ends the chunk that is begun, whose bytes
+ * must be contiguous. Returns false without memory.
+ */
+static bool reserve_slab(struct pd_queue *q, size_t i, size_t n)
 {
-	size_t size = q->window / 16 < SLAB ? q->window / 16 : SLAB;
+	size_t size = q->window / 16 < SLAB_SIZE ? q->window / 16 : SLAB_SIZE;
 
 	if (size < n)
 		size = n;
 	if (q->slab && q->slab->size - q->slab->used >= n)
 		return true;
-	if (!end_chunk(q, i))
+	if (!end_waiting_chunk(q, i))
 		return false;
-	drop(q, q->slab);
+	release_slab(q, q->slab);
 	q->slab = malloc(sizeof(*q->slab) + size);
 	if (!q->slab)
 		return false;
@@ -122,22 +128,23 @@ static bool make_room(struct pd_queue *q, size_t i, size_t n)
 	return true;
 }
 
-/* Lets a record wait. */
-static bool put(struct pd_queue *q, size_t i, const struct pd_record *rec, uint64_t time)
+/* Copies a record into the slab, to wait there. Returns false without memory. */
+static bool add_to_queue(struct pd_queue *q, size_t i, const struct pd_record *rec,
+			 uint64_t time)
 {
-	struct pd_cutter *cutter = &q->streams[i].cutter;
+	struct pd_chunker *chunker = &q->streams[i].chunker;
 	uint8_t *at;
 	bool begins;
 
-	if (!pd_cutter_fits(cutter, rec, time) && !end_chunk(q, i))
+	if (!pd_chunker_fits(chunker, rec, time) && !end_waiting_chunk(q, i))
 		return false;
-	if (!make_room(q, i, rec->size))
+	if (!reserve_slab(q, i, rec->size))
 		return false;
-	begins = !cutter->chunk.size;
-	pd_cutter_add(cutter, rec, time);
+	begins = !chunker->chunk.size;
+	pd_chunker_add(chunker, rec, time);
 	at = q->slab->bytes + q->slab->used;
 	if (begins)
-		cutter->chunk.held = at;
+		chunker->chunk.held = at;
 	memcpy(at, rec->bytes, rec->size);
 	q->slab->used += rec->size;
 	return true;
@@ -145,18 +152,19 @@ static bool put(struct pd_queue *q, size_t i, const struct pd_record *rec, uint6
 
 static void end_round(const struct pd_queue *q, struct pd_queue_stream *s)
 {
-	/* perf, too, does not count a round while nothing waits */
+	/* perf does not count a round either while nothing waits */
 	if (!q->merge.n)
 		return;
 	s->due = s->last_round;
 	s->last_round = s->latest;
 }
 
-/* Takes the next record of a stream in: as pd_reader_next. */
-static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_error *err)
+/* Reads the next record of stream `i` and lets it wait. Returns as pd_reader_next(). */
+static int take_next_record(struct pd_queue *q, size_t i, struct pd_record *rec,
+			    struct pd_error *err)
 {
 	struct pd_queue_stream *s = &q->streams[i];
-	uint64_t time = s->cutter.last;
+	uint64_t time = s->chunker.last;
 	bool ok = true;
 	int got = pd_reader_advance(&s->reader, rec, err);
 
@@ -168,8 +176,8 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 			s->latest = time;
 	}
 	if (!pd_types_has(&q->merge.streams[i].want, rec->type))
-		s->cutter.last = time;
-	else if (!put(q, i, rec, time))
+		s->chunker.last = time;
+	else if (!add_to_queue(q, i, rec, time))
 		ok = false;
 	if (q->on_sideband.call && pd_types_has(&q->on_sideband.types, rec->type)) {
 		pd_bind(&q->merge.streams[i].locator.binder, rec);
@@ -183,8 +191,11 @@ static int take(struct pd_queue *q, size_t i, struct pd_record *rec, struct pd_e
 	return 1;
 }
 
-/* Reads a stream up to the end of a round, or until too much waits; false: see err. */
-static bool read_on(struct pd_queue *q, size_t i, struct pd_error *err)
+/*
+ * Reads stream `i` up to the end of a round, or until more bytes wait than may. Returns false
+ * with *err.
+ */
+static bool read_round(struct pd_queue *q, size_t i, struct pd_error *err)
 {
 	struct pd_queue_stream *s = &q->streams[i];
 	struct pd_record rec;
@@ -193,15 +204,15 @@ static bool read_on(struct pd_queue *q, size_t i, struct pd_error *err)
 	int got;
 
 	do {
-		got = take(q, i, &rec, err);
+		got = take_next_record(q, i, &rec, err);
 		if (got <= 0)
 			break;
 		read += rec.size;
 		round = rec.type == PD_RECORD_FINISHED_ROUND ||
-			(s->one_buffer && read >= PIECE);
+			(s->one_buffer && read >= ROUND_SIZE);
 	} while (!round && q->waiting <= q->window);
 	s->ended = got == 0;
-	if (!end_chunk(q, i))
+	if (!end_waiting_chunk(q, i))
 		return pd_error_set(err, "ENOMEM", s->reader.stream->input->path, PD_NO_OFFSET,
 				    "no memory");
 	if (round)
@@ -209,8 +220,11 @@ static bool read_on(struct pd_queue *q, size_t i, struct pd_error *err)
 	return got >= 0;
 }
 
-/* The stream that holds up the others most; n: all are at their end. */
-static size_t slowest(const struct pd_queue *q)
+/*
+ * Returns the stream that holds back the others most, as its records are due up to the earliest
+ * time; q->n if all are at their end.
+ */
+static size_t find_slowest_stream(const struct pd_queue *q)
 {
 	size_t found = q->n;
 
@@ -229,7 +243,7 @@ int pd_queue_next(struct pd_queue *q, struct pd_record *rec, struct pd_error *er
 
 		if (got)
 			return got;
-		i = slowest(q);
+		i = find_slowest_stream(q);
 		if (i == q->n && !q->merge.n)
 			return 0;
 		if (i == q->n) {
@@ -240,9 +254,9 @@ int pd_queue_next(struct pd_queue *q, struct pd_record *rec, struct pd_error *er
 			q->merge.limit = pd_merge_time(&q->merge);
 			continue;
 		}
-		if (!read_on(q, i, err))
+		if (!read_round(q, i, err))
 			return -1;
-		i = slowest(q);
+		i = find_slowest_stream(q);
 		if (i < q->n && q->streams[i].due > q->merge.limit)
 			q->merge.limit = q->streams[i].due;
 	}

@@ -4,10 +4,10 @@
 
 #include "index.h"
 
-#define LEAST_BYTES ((size_t)8 << 20) /* of chunks that are read at once */
-#define MOST_PART   16		      /* the same, as a part of all */
+#define LEAST_BYTES ((size_t)8 << 20) /* bytes that may always be loaded at once */
+#define MOST_PART   16 /* 1 / this part of all bytes may be loaded at once, if that is more */
 
-/* Lists the streams of the files; false: no memory. */
+/* Lists the streams of `n` files from number `first` on. Returns false without memory. */
 static bool list_streams(struct pd_time_order *o, const struct pd_session *session,
 			 size_t first, size_t n, const struct pd_types *types)
 {
@@ -36,7 +36,7 @@ static bool any_time(const struct pd_time_order *o)
 	return false;
 }
 
-/* Makes the indexes of all streams, or finds that there cannot be one. */
+/* Makes the indexes of all streams. Returns as pd_index_make(). */
 static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
 				    const struct pd_walk_options *options, struct pd_error *err)
 {
@@ -70,7 +70,7 @@ static uint64_t type_bits(const struct pd_types *types)
 	return bits;
 }
 
-/* Merges all chunks that may hold something that is wanted. */
+/* Merges the chunks that hold records of the types and times of `options`. */
 static enum pb_outcome merge_chunks(struct pd_time_order *o,
 				    const struct pd_walk_options *options, size_t window,
 				    struct pd_error *err)
@@ -91,7 +91,7 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 			if (!(chunk->types & types) || chunk->max < options->from ||
 			    chunk->min >= options->to)
 				continue;
-			/* what has no time has 0 */
+			/* records without a time have 0 */
 			if (chunk->min && (!o->first || chunk->min < o->first))
 				o->first = chunk->min;
 			if (chunk->max > o->last)

@@ -1,8 +1,9 @@
 /*
- * The records of some of a session's recordings in the order of their times.
+ * Delivers the records of some of a session's recordings in the order of their times.
  *
- * Where all can be read again the order is exact: by an index of each stream's chunks. Else, of
- * a pipe or of compressed records, it is as good as the queue's window.
+ * If all streams can be read again the order is exact: it follows an index of each stream's
+ * chunks (index.h). Records of pipes and compressed records go through a queue (queue.h), so
+ * they are in order as far as the queue's window reaches.
  */
 #ifndef PERFLUA_PERFDATA_TIME_ORDER_H
 #define PERFLUA_PERFDATA_TIME_ORDER_H
@@ -16,37 +17,46 @@ struct pd_time_order {
 	struct pd_merge_stream *streams;
 	size_t n;
 	bool queued;
-	struct pd_merge merge; /* else, of records from and to these times, in ns: */
-	uint64_t first, last;
-	struct pd_queue queue;
+	struct pd_merge merge; /* unless queued */
+	uint64_t first, last;  /* ns: the range of times of the merged chunks */
+	struct pd_queue queue; /* if queued */
 };
 
-/* Options of a walk; see struct pd_walk. */
+/* Options of a walk. pd_walk_init() sets the defaults given here in brackets. */
 struct pd_walk_options {
-	struct pd_types types;
-	uint64_t from, to;
-	unsigned workers; /* that may make an index; 0: only the caller's */
-	bool split; /* samples with counter values are delivered value by value: counters.h */
+	struct pd_types types; /* to be delivered (all) */
 	/*
-	 * in the order of files: blocks are read ahead, for whoever does little with each
-	 * record
+	 * ns: records earlier than `from`, or not earlier than `to`, may be left out; none is
+	 * if samples are split (all times)
+	 */
+	uint64_t from, to;
+	/* at most, for making an index; 0 or 1: the calling thread makes it (0) */
+	unsigned workers;
+	/* deliver samples with counter values value by value, see counters.h (false) */
+	bool split;
+	/*
+	 * in file order, read blocks ahead in a thread: pays if each record takes little work
+	 * (false)
 	 */
 	bool read_ahead;
-	struct pb_progress progress;		 /* of making an index */
-	struct pd_sideband_callback on_sideband; /* of streams and compressed records only */
+	struct pb_progress progress; /* reports while an index is made (nobody is asked) */
+	/* for one-shot streams and compressed records only (none) */
+	struct pd_sideband_callback on_sideband;
 };
 
 /*
- * Orders the records of the files first … first + n - 1. PB_STOPPED: options->progress said
- * no, and there are none. PB_RETRY_SERIAL: no record has a time, so they are to be read as they
- * lie.
+ * Prepares *order for the n files of `session` from number `first` on.
+ *
+ * Returns PB_OK; PB_STOPPED if options->progress said no; PB_RETRY_SERIAL if no record has a
+ * time, so that the records must be read in file order; PB_FAILED with *err. Unless it returns
+ * PB_OK there is nothing to deinit. `session` must outlive *order.
  */
 enum pb_outcome pd_time_order_init(struct pd_time_order *order,
 				   const struct pd_session *session, size_t first, size_t n,
 				   const struct pd_walk_options *options, struct pd_error *err);
 void pd_time_order_deinit(struct pd_time_order *order);
 
-/* As pd_walk_next. */
+/* Returns the next record, as pd_walk_next() does. */
 static inline int pd_time_order_next(struct pd_time_order *o, struct pd_record *rec,
 				     struct pd_error *err)
 {
@@ -54,7 +64,10 @@ static inline int pd_time_order_next(struct pd_time_order *o, struct pd_record *
 			   pd_merge_next(&o->merge, rec, err);
 }
 
-/* The records that came too late to be handed out in order, so far. */
+/*
+ * Returns how many records so far came too late to be delivered in order; 0 if the order is
+ * exact.
+ */
 uint64_t pd_time_order_late(const struct pd_time_order *order);
 
 #endif

@@ -19,8 +19,8 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_k
 	return true;
 }
 
-/* Leaves what is walked now. */
-static void leave(struct pd_walk *w)
+/* Frees what belongs to the stream or files being walked. */
+static void leave_stream(struct pd_walk *w)
 {
 	if (w->state == PD_WALK_READING)
 		pd_reader_deinit(&w->reader);
@@ -33,15 +33,15 @@ static void leave(struct pd_walk *w)
 
 void pd_walk_deinit(struct pd_walk *w)
 {
-	leave(w);
+	leave_stream(w);
 	w->file = w->session->n_files;
 	pd_counters_destroy(w->counters);
 	w->counters = NULL;
 	w->splitting = false;
 }
 
-/* Starts with the next stream in the order of files: as pd_walk_next, 1 if there is one. */
-static int next_stream(struct pd_walk *w, struct pd_error *err)
+/* Starts with the next stream in file order. Returns 1, or -1 with *err. */
+static int start_next_stream(struct pd_walk *w, struct pd_error *err)
 {
 	struct pd_file *file = w->session->files[w->file];
 
@@ -61,11 +61,11 @@ static int next_stream(struct pd_walk *w, struct pd_error *err)
 }
 
 /*
- * As pd_time_order_init for the next n files. Where samples are split none is left out for its
- * time;
- * the first pass over a recording in pipe mode may find out that it has such samples.
+ * Calls pd_time_order_init() for the next `n` files. If samples are split, records of all times
+ * are needed. The first pass over a recording in pipe mode may find events with such samples
+ * only while it makes the index: then the order is initialised again.
  */
-static enum pb_outcome init_order(struct pd_walk *w, size_t n, struct pd_error *err)
+static enum pb_outcome init_time_order(struct pd_walk *w, size_t n, struct pd_error *err)
 {
 	struct pd_walk_options options = w->options;
 
@@ -85,19 +85,22 @@ static enum pb_outcome init_order(struct pd_walk *w, size_t n, struct pd_error *
 	}
 }
 
-/* Starts with the files that are merged next, if they have times: as next_stream. */
-static int next_files(struct pd_walk *w, struct pd_error *err)
+/*
+ * Starts with the files that are merged next. Files without times are walked in file order
+ * instead. Returns 1; 0 if progress said no; -1 with *err.
+ */
+static int start_next_files(struct pd_walk *w, struct pd_error *err)
 {
 	size_t n = w->session->one_clock ? w->session->n_files : 1;
 
-	switch (init_order(w, n, err)) {
+	switch (init_time_order(w, n, err)) {
 	case PB_OK:
 		w->state = PD_WALK_ORDERED;
 		w->file += n;
 		return 1;
 	case PB_RETRY_SERIAL:
 		w->file_order = w->file + n;
-		return next_stream(w, err);
+		return start_next_stream(w, err);
 	case PB_STOPPED:
 		w->file = w->session->n_files;
 		return 0;
@@ -130,12 +133,12 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 	for (;;) {
 		int got;
 
-		leave(w);
+		leave_stream(w);
 		if (w->file == w->session->n_files)
 			return 0;
 		got = w->kind == PD_ORDER_TIME && w->file >= w->file_order ?
-			      next_files(w, err) :
-			      next_stream(w, err);
+			      start_next_files(w, err) :
+			      start_next_stream(w, err);
 		if (got <= 0)
 			return got;
 		got = w->state == PD_WALK_ORDERED ? pd_time_order_next(&w->order, rec, err) :
@@ -146,7 +149,8 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 	}
 }
 
-static int no_memory(const struct pd_walk *w, const struct pd_record *rec, struct pd_error *err)
+static int set_no_memory(const struct pd_walk *w, const struct pd_record *rec,
+			 struct pd_error *err)
 {
 	pd_error_set(err, "ENOMEM", pd_session_stream(w->session, rec)->input->path,
 		     rec->offset, "no memory for counter values");
@@ -160,7 +164,7 @@ int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err
 
 		if (!w->splitting) {
 			if (!w->counters && !(w->counters = pd_counters_create(w->session)))
-				return no_memory(w, rec, err);
+				return set_no_memory(w, rec, err);
 			pd_counters_split(w->counters, rec);
 			w->splitting = true;
 		}
@@ -169,7 +173,7 @@ int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err
 			return got;
 		w->splitting = false;
 		if (got < 0)
-			return no_memory(w, rec, err);
+			return set_no_memory(w, rec, err);
 		got = pd_walk_record(w, rec, err);
 		if (got <= 0 || !pd_has_counters(rec))
 			return got;

@@ -1,6 +1,5 @@
 /*
- * Walks all records of a session: in the order they lie in its files, or in the order of their
- * times.
+ * Walks all records of a session, in file order or in the order of their times.
  *
  *	struct pd_walk walk;
  *
@@ -9,8 +8,8 @@
  *	while ((got = pd_walk_next(&walk, &rec, &err)) > 0) …
  *	pd_walk_deinit(&walk);
  *
- * A record is valid until the next call. Files whose times cannot be compared follow one
- * another.
+ * A record is valid until the next call. Files whose clocks cannot be compared are walked one
+ * after another.
  */
 #ifndef PERFLUA_PERFDATA_WALK_H
 #define PERFLUA_PERFDATA_WALK_H
@@ -25,45 +24,55 @@ enum pd_order_kind {
 
 struct pd_walk {
 	struct pd_session *session;
-	/*
-	 * The caller may change before the first record: the types that are delivered (all);
-	 * the times, in ns, outside of which nothing needs to be delivered but may be (all);
-	 * how many threads may make an index (one); whether to read ahead (no); the progress of
-	 * making an index (nobody is asked); who is called for records of which types as they
-	 * are read; whether samples with counter values are split (no): then none of them is left out for
-	 * its time.
-	 */
+	/* The caller may change them between pd_walk_init() and the first record. */
 	struct pd_walk_options options;
-	/* records that came too late for their place, of what was walked to its end */
+	/*
+	 * records that came too late for their position in time, in the files that were walked
+	 * to their end
+	 */
 	uint64_t late;
-	/* its own */
+	/* private: */
 	enum pd_order_kind kind;
 	enum {
-		PD_WALK_NEXT, /* goes on with the next stream or file */
+		PD_WALK_NEXT, /* the next stream or files are to be started */
 		PD_WALK_READING,
 		PD_WALK_ORDERED,
 	} state;
-	size_t file, stream; /* the next to be walked */
-	/* files before this one are walked in file order whatever the kind */
+	size_t file, stream; /* the next to be started */
+	/*
+	 * Files below this number have no times and are walked in file order even if `kind` is
+	 * PD_ORDER_TIME.
+	 */
 	size_t file_order;
 	struct pd_reader reader;
 	struct pd_time_order order;
-	struct pd_counters *counters; /* NULL: no sample with counter values was met */
-	bool splitting;		      /* the last record may have more samples */
+	struct pd_counters *counters; /* NULL until a sample with counter values is met */
+	bool splitting;		      /* more samples of the last record may follow */
 };
 
-/* A stream can be passed over once: a second walk fails. */
+/*
+ * Prepares a walk over `session`, which must outlive it.
+ *
+ * Returns false with *err if a file of the session is a one-shot stream (a pipe) that was
+ * walked before. A walk that was initialised must be deinitialised.
+ */
 bool pd_walk_init(struct pd_walk *walk, struct pd_session *session, enum pd_order_kind kind,
 		  struct pd_error *err);
 void pd_walk_deinit(struct pd_walk *walk);
 
-/* As pd_reader_next, with calls of walk->options.on_sideband. */
+/*
+ * Returns the next record of walk->reader, as pd_reader_next(), and calls
+ * walk->options.on_sideband for each record of its types that is read on the way.
+ */
 int pd_walk_call_back(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
-/* As pd_walk_next, when what was walked is at its end. */
+/*
+ * Starts with the next stream or files, as those before are at their end, and returns the first
+ * record, as pd_walk_next().
+ */
 int pd_walk_step(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
-/* As pd_walk_next, without splitting. */
+/* Returns the next record, as pd_walk_next(), without splitting samples. */
 static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
 				 struct pd_error *err)
 {
@@ -78,18 +87,22 @@ static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
 }
 
 /*
- * Goes on where a record has counter values, or the one before had: as pd_walk_next. `rec` was
- * read, unless walk->splitting.
+ * Returns the next sample that *rec is split into, or else the next record, as pd_walk_next().
+ * `rec` is a record with counter values that was just read, unless walk->splitting: then the
+ * samples of the last such record continue.
  */
 int pd_walk_split(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /*
- * Returns which part of all that is walked was, from 0 to 1, when `rec` was delivered: in the
- * order of time, of the time; else as pd_session_part.
+ * Returns how much of the walk is done, from 0 to 1, when `rec` was delivered: a part of the
+ * walk's time range if the time order is exact, else as pd_session_part().
  */
 double pd_walk_part(const struct pd_walk *walk, const struct pd_record *rec);
 
-/* 1: the next record; 0: there is none; -1: a file could not be read, err says why. */
+/*
+ * Reads the next record into *rec. Returns 1; 0 at the end; -1 with *err if a file could not be
+ * read.
+ */
 static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
 			       struct pd_error *err)
 {

@@ -1,0 +1,56 @@
+/*
+ * A chunk in memory with a list of its records, so that they can be taken in the order of time.
+ */
+#ifndef PERFLUA_PERFDATA_LOADED_CHUNK_H
+#define PERFLUA_PERFDATA_LOADED_CHUNK_H
+
+#include "chunk.h"
+#include "perfdata/format/error.h"
+#include "perfdata/container/file.h"
+#include "chunk_sort.h"
+#include "perfdata/stream/reader.h"
+
+struct pd_merge_stream {
+	struct pd_stream *stream;
+	struct pd_timestamp_locator locator;
+	struct pd_types want; /* types of the records to be delivered */
+};
+
+struct pd_loaded_chunk {
+	/* NULL once pd_loaded_chunk_release() freed them */
+	const uint8_t *bytes;
+	uint8_t *own;  /* the same if they were read; NULL if the chunk holds them */
+	uint32_t size; /* less than the chunk's if the file was truncated meanwhile */
+	uint32_t n;    /* number of positions */
+	/*
+	 * of the records to be delivered, in the order of time; [n] is a sentinel with a time
+	 * above all others
+	 */
+	struct pd_position *positions;
+};
+
+/*
+ * Memory for listing and sorting, reused from chunk to chunk. Zero-initialised: empty. The
+ * owner frees `positions`.
+ */
+struct pd_sort_scratch {
+	struct pd_position *positions;
+	size_t n;
+};
+
+/*
+ * Loads `chunk` of stream `s`: reads its bytes, unless it holds them, and lists its records by
+ * time.
+ *
+ * Returns NULL with *err on failure. Frees nothing of the chunk; `chunk` must outlive the
+ * result if it holds bytes.
+ */
+struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
+				      const struct pd_merge_stream *s,
+				      struct pd_sort_scratch *scratch, struct pd_error *err);
+void pd_loaded_chunk_destroy(struct pd_loaded_chunk *loaded);
+
+/* Frees the bytes that were read and keeps the positions of the records. */
+void pd_loaded_chunk_release(struct pd_loaded_chunk *loaded);
+
+#endif
