@@ -137,7 +137,7 @@ end
 local function read_events(prepared, keys, shown)
   local make, spec = prepared.children and callers or rows, spec_of(prepared.query)
   local wanted, columns = query_keys(prepared.query, make.fields(prepared))
-  local description = engine.grouping(spec, wanted, columns)
+  local description = not spec.interpreted and engine.grouping(spec, wanted, columns)
   if not description then return sections(make.rows(prepared, wanted, columns), prepared, keys, shown) end
   description.report = described(prepared, keys, shown)
   local list, get = engine.groups(spec, description)
