@@ -8,7 +8,7 @@ local file <const> = perflua.open(two_events.write())
 local ops = {
   "const", "field", "and", "or", "not", "present", "eq", "lt", "le", "gt", "ge", "event_in", "in", "find", "starts",
   "under", "add", "sub", "mul", "div", "idiv", "mod", "pow", "band", "bor", "bxor", "shl", "shr", "neg", "bnot",
-  "bucket", "count",
+  "bucket", "count", "call",
 }
 local kinds = {
   "any", "signed", "unsigned", "address", "natural", "bits", "float", "string", "bytes", "boolean", "event", "view",
@@ -40,7 +40,8 @@ describe("a description for the core", function()
     for _ = 1, 40 do wide = { op = "add", kind = "signed", left = wide, right = wide } end
     for _ = 1, 300 do deep = { op = "neg", kind = "signed", left = deep } end
     for why, tree in pairs {
-      ["no such op"] = { op = "call", kind = "any" }, ["no such kind"] = { op = "not", kind = "odd", left = one },
+      ["no such op"] = { op = "calls", kind = "any" }, ["what is called"] = { op = "call", kind = "any" },
+      ["no such kind"] = { op = "not", kind = "odd", left = one },
       ["a part is missing"] = { op = "add", kind = "signed", left = one },
       ["no such field"] = { op = "field", kind = "any", field = { "bytes" } },
       ["a field is a table"] = { op = "field", kind = "any", field = "pid" },
@@ -77,7 +78,7 @@ describe("a description for the core", function()
   it("whose keys or measures are none raises", function()
     for why, more in pairs {
       ["no keys"] = { keys = 1 }, ["no measures"] = { measures = false }, ["a key is a table"] = { keys = { 1 } },
-      ["a key has no value"] = { keys = { {} } }, ["no such place"] = { keys = { { value = pid, at = 65 } } },
+      ["a key has no value"] = { keys = { {} } }, ["no such place"] = { keys = { { value = pid, at = 4097 } } },
       ["no measure 'mean'"] = { measures = { { measure = "mean", value = pid } } },
       ["of what is measured"] = { measures = { { measure = "sum" } } },
       ["a ratio is of two events"] = { measures = { { measure = "ratio", value = pid, events = { {} } } } },
@@ -119,6 +120,10 @@ describe("a description for the core", function()
       if depth > 0 then node.left, node.right = tree(depth - 1), tree(depth - 1) end
       if op == "bucket" then node.right = { op = "const", kind = "natural", value = random(1 << 20) } end
       if op == "under" then node.right = text end
+      if op == "call" then
+        node.fn, node.is = value, ({ "key", "condition" })[random(3)]
+        if random(2) == 1 then node.args = { node.left, node.right } end
+      end
       if op == "event_in" or op == "count" then node.left = { op = "field", kind = node.kind, field = field() } end
       return node
     end

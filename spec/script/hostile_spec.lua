@@ -81,7 +81,8 @@ describe("the lines of a recording", function()
     local file = assert(perflua.open(path))
     local out <close> = assert(io.open(printed, "wb"))
     local ok, message = pcall(core.script, file, out, {
-      classes = classes, types = { [9] = true }, reuse = true, keep = function() file:close() return true end,
+      classes = classes, types = { [9] = true },
+      filter = { op = "call", kind = "boolean", is = "condition", fn = function() file:close() return true end },
     })
     assert.is_false(ok)
     assert.matches("closed file", message)

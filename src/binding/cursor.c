@@ -141,6 +141,10 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 /* Raises if it cannot go on. */
 static void check(lua_State *L, struct pl_cursor *c)
 {
+	if (c->busy && c->calls)
+		luaL_error(L,
+			   "a loop cannot go on inside of a function that it calls, or after "
+			   "an error of one");
 	if (c->busy)
 		luaL_error(L, "a loop cannot go on in a finalizer inside of it");
 	if (c->open && c->file->closed) {
@@ -150,15 +154,15 @@ static void check(lua_State *L, struct pl_cursor *c)
 	}
 }
 
-int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
+/* As pl_cursor_next, where a record is left by what it is checked for; -1: see err. */
+static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record *rec,
+			    struct pd_error *err)
 {
 	bool looks = c->scope.events || c->scope.by_time;
-	struct pd_error err;
 	int got = 0;
 
-	check(L, c);
 	while (c->open && pl_goes_on(c->interrupt)) {
-		got = pd_walk_next(&c->walk, rec, &err);
+		got = pd_walk_next(&c->walk, rec, err);
 		if (got <= 0)
 			break;
 		c->last_met.offset = rec->offset;
@@ -166,28 +170,54 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec)
 		c->last_met.stream = rec->stream;
 		if (looks && !pq_in_scope(&c->scope, rec, c->time_id))
 			continue;
+		if (c->calls)
+			c->calls->calls.is_new = true;
 		if (c->filter && !passes_filter(L, c, rec))
 			continue;
 		return 1;
 	}
-	return pl_cursor_end(L, c, got < 0 ? &err : NULL);
+	return got < 0 ? got : 0;
 }
 
-bool pl_cursor_asks(lua_State *L, struct pl_cursor *c, int keep, int reused,
-		    struct pd_record *rec)
+/* Has functions ready to be called. [-0, +n] */
+static void enter_calls(lua_State *L, struct pl_cursor *c, int index)
 {
-	bool wanted;
-
+	luaL_checkstack(L, LUA_MINSTACK, "functions");
+	lua_getiuservalue(L, index, PL_CURSOR_FILE);
+	lua_getiuservalue(L, index, PL_CURSOR_TREES);
+	pl_calls_enter(L, c->calls, -2, -1);
+	if (c->reuse) {
+		lua_getiuservalue(L, index, PL_CURSOR_RECORD);
+		pl_calls_reuse(L, c->calls);
+	}
 	c->busy = true;
-	pl_reuse_record(L, reused, rec);
-	lua_pushvalue(L, keep);
-	lua_pushvalue(L, reused);
-	lua_call(L, 1, 1);
-	wanted = lua_toboolean(L, -1);
-	lua_pop(L, 1);
+}
+
+/* What enter_calls pushed is popped again; the record that functions were given stays. */
+static void leave_calls(lua_State *L, struct pl_cursor *c, int index, int top)
+{
+	bool has = pl_calls_push_record(L, c->calls);
+
+	if (!has && !c->reuse)
+		lua_pushnil(L);
+	if (has || !c->reuse)
+		lua_setiuservalue(L, index, PL_CURSOR_RECORD);
+	lua_settop(L, top);
 	c->busy = false;
-	*rec = pl_check_record(L, reused)->rec;
-	return wanted;
+}
+
+int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec)
+{
+	int top = lua_gettop(L), got;
+	struct pd_error err;
+
+	check(L, c);
+	if (c->calls)
+		enter_calls(L, c, index);
+	got = next_that_passes(L, c, rec, &err);
+	if (c->calls)
+		leave_calls(L, c, index, top);
+	return got > 0 ? 1 : pl_cursor_end(L, c, got < 0 ? &err : NULL);
 }
 
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
@@ -195,15 +225,25 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 	struct pd_record rec;
 
 	if (c->n_values) {
+		int n = 0;
+
 		check(L, c);
-		return pl_has_values(c) || pl_more_values(L, c) ? pl_next_values(L, c, index) :
-								  0;
+		if (c->calls)
+			enter_calls(L, c, index);
+		if (pl_has_values(c) || pl_more_values(L, c))
+			n = pl_next_values(L, c, index);
+		c->busy = false;
+		return n;
 	}
 	/* a C function has 20 places on the stack without asking */
 	if (c->n_names > 8)
 		luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
-	if (!pl_cursor_next(L, c, &rec))
+	if (!pl_cursor_next(L, c, index, &rec))
 		return 0;
+	if (c->calls && !c->n_names && !c->calls->calls.is_new) {
+		lua_getiuservalue(L, index, PL_CURSOR_RECORD);
+		return 1; /* as functions were given it */
+	}
 	c->busy = true;
 	if (c->n_names) {
 		pl_push_fields(L, index, &rec, c->names, c->n_names);
@@ -242,11 +282,18 @@ static int cursor_gc(lua_State *L)
 	return 0;
 }
 
+void pl_cursor_take_calls(lua_State *L, struct pl_cursor *c, int keep)
+{
+	c->calls = pl_calls_of(L, keep);
+	c->scope.calls = c->calls ? &c->calls->calls : NULL;
+}
+
 /* Which records, in which order. */
 static void set_scope(lua_State *L, struct pl_cursor *c, int cursor, int options)
 {
 	lua_newtable(L);
 	pl_to_scope(L, lua_gettop(L), c->file, options, NULL, &c->scope);
+	pl_cursor_take_calls(L, c, lua_gettop(L));
 	lua_setiuservalue(L, cursor, PL_CURSOR_TREES);
 	c->scope.progress = pb_until_set(c->interrupt);
 	if (pl_file_passes(c->file))
@@ -303,15 +350,14 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 		c->reuse = false;
 	}
 	lua_settop(L, index);
-	if (pl_open_values(L, c, index, options)) {
-		c->open = true;
-		return c;
-	}
-	open_walk(L, c);
 	if (c->reuse) {
 		pl_push_reusable(L, file);
 		lua_setiuservalue(L, index, PL_CURSOR_RECORD);
 	}
+	if (pl_open_values(L, c, index, options))
+		c->open = true;
+	else
+		open_walk(L, c);
 	return c;
 }
 

@@ -8,6 +8,7 @@
 #ifndef PERFLUA_BINDING_CURSOR_H
 #define PERFLUA_BINDING_CURSOR_H
 
+#include "query_calls.h"
 #include "query_scope.h"
 
 #define PL_MAX_FIELDS 32
@@ -54,6 +55,7 @@ struct pl_cursor {
 	struct pq_rows *rows;
 	struct pq_pair_counts counts; /* of rows of pairs, once they are closed */
 	struct pq_scope scope;	      /* what is wanted */
+	struct pl_calls *calls;	      /* functions that its trees call; NULL: none */
 	struct pd_walk walk;	      /* of records */
 	struct pq_fields fields;
 	struct pq_expr *filter;	   /* of records; NULL: all of them */
@@ -84,16 +86,14 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index);
 /* Makes a cursor of a File and a table of options. [-0, +1] */
 struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
 
-/* 1: the next record that passes; 0: there is none. Raises when the file cannot be read. */
-int pl_cursor_next(lua_State *L, struct pl_cursor *c, struct pd_record *rec);
-
 /*
- * Returns what the Lua function at `keep` answers for a record: whether it is wanted. The
- * function is given the Record at `reused`, and *rec becomes that one's: a copy that finalizers
- * leave alone.
+ * 1: the next record that passes; 0: there is none. Raises when the file cannot be read. The
+ * cursor is at `index`.
  */
-bool pl_cursor_asks(lua_State *L, struct pl_cursor *c, int keep, int reused,
-		    struct pd_record *rec);
+int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec);
+
+/* Takes the functions of the trees that `keep` keeps. [-0, +0] */
+void pl_cursor_take_calls(lua_State *L, struct pl_cursor *c, int keep);
 
 /* The id of the name of a field at `index`. Raises on others. */
 uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index);

@@ -263,7 +263,7 @@ int pl_file_dispatch(lua_State *L)
 			      "interval_ns must be positive");
 	}
 	lua_settop(L, AT_TOP);
-	while (pl_cursor_next(L, d->cursor, &rec)) {
+	while (pl_cursor_next(L, d->cursor, AT_CURSOR, &rec)) {
 		const struct handler *h;
 
 		if (rec.event && rec.event->number >= d->n_events)

@@ -9,10 +9,7 @@ enum {
 	AT_FILE = 1,
 	AT_OUT,
 	AT_OPTIONS,
-	AT_KEEP,
 	AT_CURSOR,
-	AT_WRITER,
-	AT_REUSED,
 };
 
 /* The fields that a line has beside the recorded ones. */
@@ -50,9 +47,8 @@ static void print_names(struct pl_writer *w, const struct pl_file *f, const stru
 }
 
 /*
- * core.dump(file, out, options): options are a cursor's (cursor.h), keep (function(record) ->
- * boolean; needs reuse), json, and names ({name, …}: fields of the recorded system that a line
- * has, too)
+ * core.dump(file, out, options): options are a cursor's (cursor.h), json, and names ({name, …}:
+ * fields of the recorded system that a line has, too)
  */
 int pl_file_dump(lua_State *L)
 {
@@ -62,23 +58,18 @@ int pl_file_dump(lua_State *L)
 	struct pl_writer *w;
 	struct names names;
 	struct pd_record rec;
-	bool json, filtered;
+	bool json;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
-	filtered = lua_getfield(L, AT_OPTIONS, "keep") == LUA_TFUNCTION;
 	lua_getfield(L, AT_OPTIONS, "json");
 	json = lua_toboolean(L, -1);
 	lua_pop(L, 1);
 	take_names(L, f, &names);
 	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS);
-	luaL_argcheck(L, !filtered || cursor->reuse, AT_OPTIONS, "keep needs reuse");
 	w = lua_newuserdatauv(L, sizeof(*w), 0);
 	pl_writer_init(w, stream);
-	lua_getiuservalue(L, AT_CURSOR, PL_CURSOR_RECORD);
-	while (!w->error && pl_cursor_next(L, cursor, &rec)) {
-		if (filtered && !pl_cursor_asks(L, cursor, AT_KEEP, AT_REUSED, &rec))
-			continue;
+	while (!w->error && pl_cursor_next(L, cursor, AT_CURSOR, &rec)) {
 		pd_print_recorded(&w->print, &rec, json);
 		print_names(w, f, &names, &rec, json);
 		pd_print_end(&w->print, json);

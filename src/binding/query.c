@@ -1,5 +1,7 @@
 #include "query.h"
 
+#include "query_calls.h"
+
 #include <string.h>
 
 #define MAX_NODES (1u << 18) /* of one tree: a filter has fewer */
@@ -13,6 +15,7 @@ enum {
 	FIELD = 8,
 	EVENTS = 16,
 	SET = 32,
+	CALL = 64,
 };
 
 static const struct op {
@@ -36,6 +39,7 @@ static const struct op {
 	{ "shl", PQ_SHL, BOTH },       { "shr", PQ_SHR, BOTH },
 	{ "neg", PQ_NEG, LEFT },       { "bnot", PQ_BNOT, LEFT },
 	{ "bucket", PQ_BUCKET, BOTH }, { "count", PQ_COUNT, LEFT },
+	{ "call", PQ_CALL, CALL },
 };
 
 static const struct kind {
@@ -375,6 +379,31 @@ static void check(lua_State *L, const struct pq_node *node)
 
 static const struct pq_node *make(struct maker *m, int index);
 
+/* The call of the table at `index`, with its arguments. */
+static const struct pq_call *make_call(struct maker *m, int index)
+{
+	lua_State *L = m->L;
+	struct pq_call *call = pl_to_call(L, m->keep, index);
+	const struct pq_node **args;
+	size_t n;
+
+	if (lua_getfield(L, index, "args") == LUA_TTABLE) {
+		n = (size_t)lua_rawlen(L, -1);
+		if (!n || n > PQ_MAX_ROW)
+			no_tree(L, "a function has no arguments, or too many");
+		args = keep_array(L, m->keep, n, sizeof(const struct pq_node *));
+		for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+			lua_rawgeti(L, -1, (lua_Integer)i + 1);
+			args[i] = make(m, lua_gettop(L));
+		}
+		call->args = args;
+		call->n_args = n;
+		pl_calls_of(L, m->keep)->most_args = PQ_MAX_ROW;
+	}
+	lua_pop(L, 1);
+	return call;
+}
+
 static const struct pq_node *make_part(struct maker *m, int index, const char *name)
 {
 	const struct pq_node *part;
@@ -423,6 +452,8 @@ static const struct pq_node *make(struct maker *m, int index)
 	} else if (op->needs & SET) {
 		lua_getfield(L, index, "set");
 		to_set(m, node);
+	} else if (op->needs & CALL) {
+		node->call = make_call(m, index);
 	}
 	check(L, node);
 	m->depth--;

@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
-#define MAX_KEYS     64
-#define MAX_MEASURES 256
+#define MAX_KEYS     4096
+#define MAX_MEASURES 4096
 #define LONG_TEXT    40 /* Lua keeps longer ones as often as they are pushed */
 
 static const char *const measure_names[] = {
@@ -20,6 +20,9 @@ static const char *const measure_names[] = {
 
 static void free_job(struct pl_job *job)
 {
+	if (job->calls)
+		pq_calls_release(&job->calls->calls);
+	pl_progress_end(&job->progress);
 	pl_report_free(job);
 	pq_groups_destroy(job->groups);
 	pm_machine_destroy(job->machine);
@@ -169,6 +172,28 @@ static bool asks_machine(const struct pl_job *job)
 	return asks;
 }
 
+/* The functions that its trees call. */
+static void read_calls(lua_State *L, struct pl_job *job)
+{
+	job->calls = pl_calls_of(L, PL_KEEP_AT);
+	if (job->calls)
+		job->scope.calls = &job->calls->calls;
+}
+
+/* Has them ready to be called. */
+static void enter_calls(lua_State *L, struct pl_job *job)
+{
+	pl_calls_enter(L, job->calls, PL_FILE_AT, PL_KEEP_AT);
+	lua_getfield(L, PL_OPTIONS_AT, "reuse");
+	if (lua_toboolean(L, -1)) {
+		pl_push_reusable(L, PL_FILE_AT);
+		pl_calls_reuse(L, job->calls);
+	}
+	lua_pop(L, 1);
+	if (!job->report.is_asked) /* whose rows keep it */
+		lua_toclose(L, PL_JOB_AT);
+}
+
 /*
  * From (file, description): a job at PL_JOB_AT that is ready to run. What allocates may have
  * closed the file.
@@ -182,6 +207,8 @@ static struct pl_job *prepare(lua_State *L)
 	lua_settop(L, PL_OPTIONS_AT);
 	lua_newtable(L);
 	job = pl_push_finalized(L, sizeof(*job), job_gc);
+	lua_pushvalue(L, PL_KEEP_AT); /* what an error leaves is given back with it */
+	lua_setiuservalue(L, PL_JOB_AT, 1);
 	pl_progress_init(L, &job->progress);
 	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
 	read_keys(L, f, job);
@@ -192,6 +219,7 @@ static struct pl_job *prepare(lua_State *L)
 	job->first = get_first(L, job);
 	pl_report_read(L, job);
 	pl_pairs_read(L, f, job);
+	read_calls(L, job);
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
 }
@@ -237,6 +265,9 @@ void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value
 		break;
 	case PQ_CHAIN:
 		push_chain(L, job, (uint32_t)v->u);
+		break;
+	case PQ_OBJECT:
+		pl_calls_push_object(L, job->calls, v);
 		break;
 	default:
 		pl_push_answer(L, PL_FILE_AT, v);
@@ -351,7 +382,7 @@ void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown)
 void pl_push_result(lua_State *L, size_t n)
 {
 	luaL_checkstack(L, 20, "groups");
-	lua_settop(L, PL_JOB_AT);
+	lua_settop(L, PL_RESULT_AT - 1);
 	lua_createtable(L, n < INT_MAX ? (int)n : INT_MAX, 0);
 	lua_newtable(L);
 	lua_newtable(L);
@@ -464,7 +495,9 @@ static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	bool asks = asks_machine(job);
 
-	if (!asks || f->machine || job->pairs.how || !pq_run_reads(&job->scope)) {
+	if (!asks || f->machine || job->pairs.how || job->calls || !pq_run_reads(&job->scope)) {
+		/* what a function asks of a stream comes with its records */
+		asks = asks || (job->calls && pl_file_passes(f));
 		pl_scope_machine(L, f, PL_OPTIONS_AT, asks, &job->scope);
 		return;
 	}
@@ -512,6 +545,8 @@ int pl_file_group(lua_State *L)
 	enum pq_wrong wrong;
 
 	set_machine(L, f, job);
+	if (job->calls)
+		enter_calls(L, job);
 	f->late = 0;
 	job->scope.late = &f->late;
 	ran = job->pairs.how ? pl_pairs_run(L, job, &err) :

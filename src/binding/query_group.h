@@ -4,11 +4,13 @@
 #ifndef PERFLUA_BINDING_QUERY_GROUP_H
 #define PERFLUA_BINDING_QUERY_GROUP_H
 
+#include "query_calls.h"
 #include "query_scope.h"
 
 /* What is run, and what it makes; the userdata that owns it. */
 struct pl_job {
 	struct pq_scope scope;
+	struct pl_calls *calls; /* NULL: no function is called */
 	struct pq_grouping grouping;
 	struct pq_groups *groups;
 	struct pm_machine *
@@ -46,7 +48,8 @@ enum {
 	PL_OPTIONS_AT,
 	PL_KEEP_AT,
 	PL_JOB_AT,
-	PL_RESULT_AT,
+	PL_CALLS_AT, /* of pl_calls_enter, if functions are called */
+	PL_RESULT_AT = PL_CALLS_AT + PL_CALLS_PLACES,
 	PL_CHAINS_AT, /* texts of chains by their numbers */
 	PL_TEXTS_AT,  /* long texts by their addresses */
 	PL_WORDS_AT,  /* "keys", "event" */

@@ -17,12 +17,10 @@ enum {
 	AT_FILE = 1,
 	AT_OUT,
 	AT_OPTIONS,
-	AT_KEEP,
 	AT_LINES,
 	AT_SAMPLED,
 	AT_CURSOR,
-	AT_REUSED,
-	AT_TOP = AT_REUSED
+	AT_TOP = AT_CURSOR
 };
 
 static int lines_gc(lua_State *L)
@@ -164,9 +162,8 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 
 /*
  * core.script(file, out, options) -> true | nil, message: options are a cursor's (cursor.h), of
- * samples that are split and in the order of time, with keep (function(record) → boolean; needs
- * reuse), sampled ({[index] = true}: the events that have samples), classes, ns, callchains,
- * inlined, inlined_unwound, max_stack (script.h)
+ * samples that are split and in the order of time, with sampled ({[index] = true}: the events
+ * that have samples), classes, ns, callchains, inlined, inlined_unwound, max_stack (script.h)
  */
 int pl_file_script(lua_State *L)
 {
@@ -175,20 +172,16 @@ int pl_file_script(lua_State *L)
 	struct pl_cursor *cursor;
 	struct pd_record rec;
 	struct lines *lines;
-	bool filtered, enough = true;
+	bool enough = true;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
-	filtered = lua_getfield(L, AT_OPTIONS, "keep") == LUA_TFUNCTION;
 	lines = push_lines(L, stream);
 	if (!make_script(L, f, lines))
 		return 2;
 	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS);
-	luaL_argcheck(L, !filtered || cursor->reuse, AT_OPTIONS, "keep needs reuse");
-	lua_getiuservalue(L, AT_CURSOR, PL_CURSOR_RECORD);
-	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, &rec))
-		if (!filtered || pl_cursor_asks(L, cursor, AT_KEEP, AT_REUSED, &rec))
-			enough = px_script_sample(lines->script, &rec);
+	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, AT_CURSOR, &rec))
+		enough = px_script_sample(lines->script, &rec);
 	pl_cursor_close(cursor);
 	pl_writer_finish(L, &lines->writer);
 	if (!enough && !check_fields(L, lines))

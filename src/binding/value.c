@@ -31,11 +31,13 @@ void pl_set_string(lua_State *L, const char *name, const char *text)
 
 void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc)
 {
-	void *p = memset(lua_newuserdatauv(L, size, 0), 0, size);
+	void *p = memset(lua_newuserdatauv(L, size, 1), 0, size);
 
-	lua_createtable(L, 0, 1);
+	lua_createtable(L, 0, 2);
 	lua_pushcfunction(L, gc);
 	lua_setfield(L, -2, "__gc");
+	lua_pushcfunction(L, gc);
+	lua_setfield(L, -2, "__close");
 	lua_setmetatable(L, -2);
 	return p;
 }

@@ -96,6 +96,7 @@ bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
 		nodes = named(L, c, keep);
 		c->n_values = c->n_names;
 	}
+	pl_cursor_take_calls(L, c, keep);
 	lua_settop(L, keep - 1);
 	if (!c->n_values)
 		return false;
@@ -196,6 +197,9 @@ void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 			break;
 		case PQ_EVENT:
 			push_event(L, c, cursor, objects, v->event);
+			break;
+		case PQ_OBJECT:
+			pl_calls_push_object(L, c->calls, v);
 			break;
 		default:
 			lua_pushboolean(L, 0);

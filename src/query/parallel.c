@@ -52,6 +52,8 @@ static const char *why_alone(const struct pq_scope *scope, const struct pq_group
 		return "it passes once";
 	if (pq_scope_splits(scope))
 		return "samples carry counter values, and each period is the difference to the one before";
+	if (scope->calls)
+		return "a function of the script's sees one record after another";
 	if (scope->order == PD_ORDER_TIME)
 		return "the order of time";
 	for (size_t i = 0; i < grouping->n_measures; i++) {

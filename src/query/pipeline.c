@@ -22,7 +22,7 @@ bool pq_pipeline_fits(const struct pq_scope *scope)
 	const struct pd_file *file = session->files[0];
 
 	return session->n_files == 1 && file->n_streams == 1 && !file->input.stream &&
-	       scope->order == PD_ORDER_FILE && !pq_scope_splits(scope) &&
+	       scope->order == PD_ORDER_FILE && !scope->calls && !pq_scope_splits(scope) &&
 	       pd_file_feature(file, PD_FEATURE_COMPRESSED) != NULL;
 }
 

@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include <stdlib.h>
+
 #include "parallel.h"
 #include "pipeline.h"
 
@@ -7,9 +9,10 @@
 struct pass {
 	const struct pq_scope *scope;
 	struct pq_worker worker;
-	uint64_t size;		     /* of all that is read; 0: not known */
-	uint64_t before;	     /* bytes of the streams, or records, that were read */
-	const struct pd_walk *walk;  /* NULL: it reads stream after stream */
+	uint64_t size;	 /* of all that is read; 0: not known */
+	uint64_t before; /* bytes of the streams, or records, that were read */
+	struct pd_walk walk;
+	bool walking;		     /* else it reads stream after stream, or has not begun */
 	const struct pd_record *rec; /* the last one of the walk; NULL: none was read */
 	bool ended;		     /* progress said no */
 };
@@ -31,7 +34,7 @@ static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 	(void)size;
 	done = p->before;
 	if (p->rec && p->size)
-		done = (uint64_t)(pd_walk_part(p->walk, p->rec) * (double)p->size);
+		done = (uint64_t)(pd_walk_part(&p->walk, p->rec) * (double)p->size);
 	p->ended = !pb_goes_on(&p->scope->progress, done, p->size);
 	return !p->ended;
 }
@@ -65,19 +68,24 @@ static enum pb_outcome read_streams(struct pass *p, struct pd_error *err)
 static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
-	struct pd_walk walk;
+	struct pd_walk *walk = &p->walk;
 	struct pd_record rec;
 	size_t asked = 0;
 	int got;
 
-	/* streams and the order of time are never read ahead; split samples could be */
-	if (!pq_scope_open_walk(scope, false, &walk, err))
+	/*
+	 * streams and the order of time are never read ahead; split samples could be, and what
+	 * functions look at
+	 */
+	if (!pq_scope_open_walk(scope, scope->calls, walk, err))
 		return PB_FAILED;
 	/* not the scope's: records tell how far the pass is, the making of an index does not */
-	walk.options.progress = (struct pb_progress){ continue_walk, p };
-	p->walk = &walk;
-	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
+	walk->options.progress = (struct pb_progress){ continue_walk, p };
+	p->walking = true;
+	while ((got = pd_walk_next(walk, &rec, err)) > 0) {
 		p->rec = &rec;
+		if (scope->calls)
+			scope->calls->is_new = true;
 		if (asked++ % ASK_EVERY == 0 && !continue_walk(p, 0, 0))
 			break;
 		p->before += rec.size;
@@ -90,9 +98,10 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 		}
 	}
 	p->rec = NULL;
-	pd_walk_deinit(&walk);
+	p->walking = false;
+	pd_walk_deinit(walk);
 	if (scope->late)
-		*scope->late += walk.late;
+		*scope->late += walk->late;
 	/* nobody waits for a stream once there is an interrupt */
 	if (got < 0 && !pd_error_interrupted(err))
 		return PB_FAILED;
@@ -103,7 +112,8 @@ static enum pb_outcome read_alone(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
 
-	if (scope->order == PD_ORDER_TIME || pq_scope_passes(scope) || pq_scope_splits(scope))
+	if (scope->order == PD_ORDER_TIME || scope->calls || pq_scope_passes(scope) ||
+	    pq_scope_splits(scope))
 		return read_walk(p, err);
 	return read_streams(p, err);
 }
@@ -114,27 +124,49 @@ static void no_memory(const struct pq_scope *scope, struct pd_error *err)
 		     "no memory for the groups of records");
 }
 
+static void destroy_pass(void *arg)
+{
+	struct pass *p = arg;
+
+	if (p->walking)
+		pd_walk_deinit(&p->walk);
+	pq_worker_deinit(&p->worker);
+	free(p);
+}
+
 /* By the caller's thread alone: as pq_run. */
 static enum pb_outcome run_alone(const struct pq_scope *scope,
 				 const struct pq_grouping *grouping, struct pq_groups **groups,
 				 struct pd_error *err)
 {
-	struct pass pass = { .scope = scope, .size = pq_scope_size(scope) };
+	struct pass *pass = calloc(1, sizeof(*pass));
 	enum pb_outcome read = PB_FAILED;
 
-	if (pq_worker_init(&pass.worker, scope, grouping))
-		read = read_alone(&pass, err);
+	if (!pass) {
+		no_memory(scope, err);
+		return PB_FAILED;
+	}
+	pass->scope = scope;
+	pass->size = pq_scope_size(scope);
+	if (scope->calls) {
+		scope->calls->held = pass;
+		scope->calls->release = destroy_pass;
+	}
+	if (pq_worker_init(&pass->worker, scope, grouping))
+		read = read_alone(pass, err);
 	else
 		no_memory(scope, err);
-	if (read != PB_FAILED && pass.worker.fields.failed) {
+	if (read != PB_FAILED && pass->worker.fields.failed) {
 		no_memory(scope, err);
 		read = PB_FAILED;
 	}
 	if (read != PB_FAILED) {
-		*groups = pass.worker.groups;
-		pass.worker.groups = NULL;
+		*groups = pass->worker.groups;
+		pass->worker.groups = NULL;
 	}
-	pq_worker_deinit(&pass.worker);
+	if (scope->calls)
+		scope->calls->held = NULL;
+	destroy_pass(pass);
 	return read;
 }
 

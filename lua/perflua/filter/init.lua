@@ -111,7 +111,8 @@ local makes = {
   end,
   ["function"] = function(condition)
     local info = debug.getinfo(condition, "S")
-    return { bind = function() return condition end }, ("a function (%s:%d)"):format(info.short_src, info.linedefined)
+    local made = { fn = condition, bind = function() return condition end }
+    return made, ("a function (%s:%d)"):format(info.short_src, info.linedefined)
   end,
   table = function(wanted, scope)
     return of_table(wanted, scope), spelled(wanted)

@@ -55,7 +55,7 @@ local function combined(op, filters)
   local tests = {}
   for i, one in ipairs(filters) do tests[i] = one.bind(by_record) end
   local test = lua_of[op](tests)
-  return { bind = function() return test end, shown = "functions of Lua" }
+  return { fn = test, bind = function() return test end, shown = "functions of Lua" }
 end
 
 ---@param filters perflua.Filter[]

@@ -12,6 +12,25 @@ local grouped = {}
 local RowLowering = setmetatable({}, { __index = lower.class })
 RowLowering.__index = RowLowering
 
+local function fail(...) error({ why = (...):format(select(2, ...)) }, 0) end
+
+RowLowering.call = function(_, _, _, _, why) fail("%s", why) end
+
+-- What asks the record itself is refused.
+function RowLowering:node(node)
+  if node.op == "under" then fail("under() asks records") end
+  if node.op == "count" then fail("#%s asks records", node.left.text) end
+  return lower.class.node(self, node)
+end
+
+-- Calls fn; nil and why, if what it lowers is refused.
+local function tried(fn, ...)
+  local ok, result, more = pcall(fn, ...)
+  if ok then return result, more end
+  if type(result) ~= "table" then error(result, 0) end
+  return nil, result.why
+end
+
 -- The place in the row of a column, of the record that opened the span or of the one that closed it.
 function RowLowering:place(place, of_open)
   local known = self.places[of_open]
@@ -39,23 +58,20 @@ local own = {
   end,
 }
 
-function RowLowering:leaf(node)
-  local span = node.ref.span
-  if node.kind == "view" then lower.fail("%s is a composite", node.text) end
+function RowLowering:leaf(ref)
+  local span = ref.span
+  local node = ref
+  if node.kind == "view" then fail("%s is a composite", node.text) end
   if span.own then return own[span.own](self) end
   if span.key then return self:column(self.columns:add(self.keys[span.key]), false, node.kind) end
   return self:column(self.columns:add(span.ref), span.side == "open", node.kind)
 end
 
--- What needs the record itself.
-RowLowering.under = function() lower.fail("under() asks records") end
-RowLowering.length = function(_, node) lower.fail("#%s asks records", node.left.text) end
-
 -- The filters of the query, and its times, which are those of starts.
 local function kept(spec, lowering)
   local conditions = {}
   local function add(filter)
-    local tree, why = lowering:condition(filter.node)
+    local tree, why = tried(lowering.condition, lowering, filter)
     conditions[#conditions + 1] = tree
     return tree, why
   end
@@ -82,7 +98,7 @@ function grouped.describe(pairing, all, spec, description)
     file = spec.file, fields = {}, columns = all, time = time, keys = pairing.close.keys,
     row = { { time, true } }, places = { [true] = { [time] = 1 }, [false] = {} },
   }, RowLowering)
-  local described, why = description(lowering)
+  local described, why = tried(description, lowering)
   if not described then return nil, why end
   for _, one in ipairs(described.measures) do
     if one.events then return nil, "a ratio asks the events of records" end

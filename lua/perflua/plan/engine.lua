@@ -1,5 +1,4 @@
--- Queries as the core runs them: descriptions in trees instead of functions of Lua. What Lua alone can answer is
--- run by group/aggregate.lua, record by record, with the same answer.
+-- Queries as the core runs them: their filters, keys and measures in trees, whose leaves may be functions of Lua.
 
 local core = require "perflua.core"
 local errors = require "perflua.errors"
@@ -11,60 +10,65 @@ local blame, guard = errors.blame, errors.guard
 
 local engine = {}
 
-local MAX_KEYS, MAX_MEASURES = 64, 256 -- as the core has them
+local MAX_KEYS, MAX_MEASURES = 4096, 4096 -- as the core has them
 
 -- What all ways to read in the core share.
 local function scope_of(spec, order)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
-    from = spec.from, to = spec.to, expand = spec.expand, order = order,
+    from = spec.from, to = spec.to, expand = spec.expand, order = order, reuse = spec.reuse,
   }
 end
 
----The filters of a query that the core can ask, as one tree; and what is left to Lua.
+---Lowers each filter of a query.
+---@param filters perflua.Filter[]
+---@param lowering perflua.Lowering
+---@return { filter: perflua.Filter, tree: table, why: string? }[] # in the order in which they are asked: those that
+--- call functions come last; why: they do
+function engine.lowered_filters(filters, lowering)
+  local described, calling = {}, {}
+  local before = lowering.calls
+  for _, filter in ipairs(filters) do
+    lowering.calls = nil
+    local one = { filter = filter, tree = lowering:condition(filter), why = nil }
+    one.why = lowering.calls
+    before = before or one.why
+    local list = one.why and calling or described
+    list[#list + 1] = one
+  end
+  lowering.calls = before
+  return table.move(calling, 1, #calling, #described + 1, described)
+end
+
+---The filters of a query as one tree.
 ---@param spec table
 ---@param lowering perflua.Lowering
 ---@return table? tree nil: none
----@return table[] rest
 function engine.filters(spec, lowering)
-  local trees, rest = {}, {}
-  for _, filter in ipairs(spec.filters) do
-    local tree = not spec.interpreted and lowering:condition(filter.node)
-    if tree then trees[#trees + 1] = tree else rest[#rest + 1] = filter end
-  end
-  return lower.all(trees), rest
+  local trees = {}
+  for i, one in ipairs(engine.lowered_filters(spec.filters, lowering)) do trees[i] = one.tree end
+  return lower.all(trees)
 end
 
-local function key_of(key, lowering)
-  local value, why = lowering:value(key.ref)
-  if not value then return nil, why end
-  local other
-  if key.other then
-    other, why = lowering:value(key.other)
-    if not other then return nil, why end
+local function keys_of(keys, lowering)
+  local list = {}
+  for i, key in ipairs(keys) do
+    list[i] = {
+      value = lowering:value(key.ref, "key"), other = key.other and lowering:value(key.other, "key"), at = key.at,
+    }
   end
-  return { value = value, other = other, at = key.at }
+  return list
 end
 
-local function measure_of(column, lowering)
-  local one = { measure = column.measure, events = column.events }
-  for part, ref in pairs { value = column.ref or nil, weight = column.weight or nil } do
-    local tree, why = lowering:value(ref)
-    if not tree then return nil, why end
-    one[part] = tree
+local function measures_of(columns, lowering)
+  local list = {}
+  for i, column in ipairs(columns) do
+    list[i] = {
+      measure = column.measure, events = column.events, value = column.ref and lowering:value(column.ref, "key"),
+      weight = column.weight and lowering:value(column.weight),
+    }
   end
-  return one
-end
-
--- Each of a list, lowered; nil and why not.
-local function each(list, lowered, lowering)
-  local result = {}
-  for i, one in ipairs(list) do
-    local got, why = lowered(one, lowering)
-    if not got then return nil, why end
-    result[i] = got
-  end
-  return result
+  return list
 end
 
 ---@param spec table
@@ -102,45 +106,53 @@ function engine.order(spec, keys, columns)
   return "any", "the answer is the same in any order"
 end
 
--- The description with keys and measures; nil and why not.
+-- The description with keys and measures; keys_call, measures_call, calls: why these, or any part of it, call
+-- functions.
 local function described(description, keys, columns, lowering)
-  local why
-  description.keys, why = each(keys, key_of, lowering)
-  if not description.keys then return nil, why end
-  description.measures, why = each(columns, measure_of, lowering)
-  if not description.measures then return nil, why end
+  local before = lowering.calls
+  lowering.calls = nil
+  description.keys = keys_of(keys, lowering)
+  description.keys_call, lowering.calls = lowering.calls, nil
+  description.measures = measures_of(columns, lowering)
+  description.measures_call = lowering.calls
+  description.calls = before or description.keys_call or description.measures_call
   return description
 end
 
----What the core is told of a grouped query; nil and why it cannot run it.
+---What the core is told of a grouped query.
 ---@param spec table
----@param keys {ref: table, other: table?, at: integer?}[] as group/aggregate.lua has them
----@param columns table[]
----@return table? description
----@return string? why
+---@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref, never false, is absent;
+--- at: its place among a group's keys
+---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
+---@return table? description; calls, keys_call, measures_call: why it, or a part of it, calls functions, if it does
+---@return string? why not
 function engine.grouping(spec, keys, columns)
-  if spec.interpreted then return nil, "that was asked for" end
-  if #keys > MAX_KEYS then return nil, ("there are more than %d keys"):format(MAX_KEYS) end
-  if #columns > MAX_MEASURES then return nil, ("there are more than %d measures"):format(MAX_MEASURES) end
+  if #keys > MAX_KEYS then blame("group_by: at most %d keys make a group; here are %d", MAX_KEYS, #keys) end
+  if #columns > MAX_MEASURES then blame("at most %d measures; here are %d", MAX_MEASURES, #columns) end
   if spec.reader then
     return spec.reader:grouping(spec, function(lowering) return described({}, keys, columns, lowering) end)
   end
   local lowering = lower.of(spec.file)
-  local description, why = described(scope_of(spec, (engine.order(spec, keys, columns))), keys, columns, lowering)
-  if not description then return nil, why end
-  local filter, rest = engine.filters(spec, lowering)
-  if #rest > 0 then return nil, "Lua asks what comes before" end
-  description.filter = filter
+  local description = scope_of(spec, (engine.order(spec, keys, columns)))
+  description.filter = engine.filters(spec, lowering)
   description.most = spec.aside and spec.aside.most
-  return description
+  return described(description, keys, columns, lowering)
 end
 
 ---@param spec table
----@param description table from engine.grouping
----@return table[] groups # as group/aggregate.lua gives them; of a report its sections
+---@param description table from engine.grouping; first: after an interrupt, of groups that are too many those that are
+--- first by this measure, its greatest values, or if it is negative its least; then, if there is a share or `rest` is
+--- true, the result has `rest`: sums of the others by event
+---@return table[] groups # { keys = {…}, state, state … } in the order in which they were met, and `total`, how many
+--- there are; a key without a place is its `event`, the event's index or nil; of a report its sections
 ---@return function? rows # of a report: see src/binding/query_report.c
 function engine.groups(spec, description)
-  local groups, rows = guard(core.group, spec.file, description)
+  local groups, rows
+  if description.calls then
+    groups, rows = core.group(spec.file, description)
+  else
+    groups, rows = guard(core.group, spec.file, description)
+  end
   if not groups then blame(sums.wrong[rows]) end
   if spec.aside then spec.aside.n = description.aside or 0 end
   if spec.reader then spec.reader:counted(description.counts) end

@@ -1,10 +1,10 @@
 -- Checked trees (filter/expr.lua) to plain tables, of which the core makes programs: see src/binding/query.h
--- for their form. What only Lua can answer says so.
+-- for their form. What the core cannot read itself is a call: of a function of the script's, or of the function that
+-- reads a field of a record in Lua.
 
 local lower = {}
 
--- As the core has them, with room for what holds several filters together.
-local MAX_DEPTH, MAX_NODES, MAX_STEPS = 240, 1 << 16, 8
+local MAX_STEPS = 8 -- as the core has them
 
 local binary = {
   ["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "div", ["//"] = "idiv", ["%"] = "mod", ["^"] = "pow",
@@ -14,19 +14,17 @@ local binary = {
 local unary = { ["not"] = "not", neg = "neg", bnot = "bnot" }
 local constant = { number = true, string = true, boolean = true }
 
-local function fail(...) error({ why = (...):format(select(2, ...)) }, 0) end
-
 -- What is known of an event by records that are met while others are read.
 local late = { unit = true, scale = true }
 
--- What a member of events is: it does not change while records are read, unless events come late.
+-- What a member of events is: it does not change while records are read, unless events come late. nil and why not.
 local function by_event(ref, file)
-  if file.mode == "pipe" then fail("%s: events may come late in a stream", ref.text) end
-  if late[ref.path[2]] then fail("%s is read among the records", ref.text) end
+  if file.mode == "pipe" then return nil, ("%s: events may come late in a stream"):format(ref.text) end
+  if late[ref.path[2]] then return nil, ("%s is read among the records"):format(ref.text) end
   local values = {}
   for i, event in ipairs(file.events) do
     local value = event[ref.path[2]]
-    if value ~= nil and not constant[type(value)] then fail("%s is a composite", ref.text) end
+    if value ~= nil and not constant[type(value)] then return nil, ("%s is a composite"):format(ref.text) end
     values[i] = value
   end
   return values
@@ -41,38 +39,55 @@ end
 ---@class perflua.Lowering
 ---@field file perflua.File
 ---@field fields table<string, table> by their text: the core reads what is one table once
+---@field calls string? why a function is called, if one is
 local Lowering = {}
 Lowering.__index = Lowering
 
-function Lowering:field(ref)
-  if not ref.root then fail("%s is a function of Lua", ref.text) end
-  local field = self.fields[ref.text]
-  if field then return field end
-  if #ref.path > MAX_STEPS + 1 then fail("%s has more than %d parts", ref.text, MAX_STEPS) end
-  if ref.mixed then fail("%s is a composite in some events", ref.text) end
-  field = table.move(ref.path, 2, #ref.path, 2, { ref.root, types = ref.types, kind = ref.checks })
-  if ref.root == "event" and #ref.path > 1 then
-    field.by_event = by_event(ref, self.file)
-  end
-  self.fields[ref.text] = field
-  return field
+-- Why the core does not read a field itself, as a value or only whether it is there; nil: it does.
+local function why_called(ref, as_value)
+  if not ref.root then return ("%s is a function of Lua"):format(ref.text) end
+  if #ref.path > MAX_STEPS + 1 then return ("%s has more than %d parts"):format(ref.text, MAX_STEPS) end
+  if as_value and is_composite(ref) then return ("%s is a composite"):format(ref.text) end
+  if as_value and ref.mixed then return ("%s is a composite in some events"):format(ref.text) end
 end
 
----@return table # of a field's node, lowered
-function Lowering:leaf(node) return { op = "field", kind = node.kind, field = self:field(node.ref) } end
+---@param fn function
+---@param kind string
+---@param is "condition"|"key"|nil
+---@param why string
+---@param args table[]? trees; nil: the function is given the record
+---@return table
+function Lowering:call(fn, kind, is, why, args)
+  self.calls = self.calls or why
+  return { op = "call", kind = kind, fn = fn, is = is, args = args }
+end
 
--- For who lowers trees over other things than records, and has to refuse what asks these.
-lower.fail = fail
-Lowering.under, Lowering.length = function() end, function() end
+---@param ref table
+---@param as_value boolean else it is asked whether it is there, or how many items it has
+---@return table # of a field's node, lowered
+function Lowering:leaf(ref, kind, as_value)
+  local why = why_called(ref, as_value)
+  if why then return self:call(ref.get, kind, nil, why) end
+  local field = self.fields[ref.text]
+  if not field then
+    field = table.move(ref.path, 2, #ref.path, 2, { ref.root, types = ref.types, kind = ref.checks })
+    if ref.root == "event" and #ref.path > 1 then
+      field.by_event, why = by_event(ref, self.file)
+      if why then return self:call(ref.get, kind, nil, why) end
+    end
+    self.fields[ref.text] = field
+  end
+  return { op = "field", kind = kind, field = field }
+end
 
 local visit -- [op](lowering, node) -> table
 
-function Lowering:node(node)
-  self.depth, self.nodes = self.depth + 1, self.nodes + 1
-  if self.depth > MAX_DEPTH or self.nodes > MAX_NODES then fail("it is too large") end
-  local lowered = visit[node.op](self, node)
-  self.depth = self.depth - 1
-  return lowered
+function Lowering:node(node) return visit[node.op](self, node) end
+
+-- A field of which it matters whether it is there, or how many items it has, or any other node.
+local function operand(self, node)
+  if node.op == "field" then return self:leaf(node.ref, node.kind, false) end
+  return self:node(node)
 end
 
 local function list_of(set)
@@ -81,11 +96,22 @@ local function list_of(set)
   return list
 end
 
+-- How many items a value that Lua has has: as the core counts them.
+local function count_of(get)
+  return function(record)
+    local value = get(record)
+    local kind, meta = type(value), getmetatable(value)
+    local has = kind == "string" or kind == "table" or meta == "perflua.args"
+      or kind == "userdata" and type(meta) == "table" and meta.__len ~= nil
+    if has then return #value end
+  end
+end
+
 visit = {
   const = function(_, node) return { op = "const", kind = node.kind, value = node.value } end,
-  field = function(self, node) return self:leaf(node) end,
+  field = function(self, node) return self:leaf(node.ref, node.kind, true) end,
   ["nil-test"] = function(self, node)
-    return { op = "present", kind = "boolean", negated = not node.present, left = self:node(node.left) }
+    return { op = "present", kind = "boolean", negated = not node.present, left = operand(self, node.left) }
   end,
   compare = function(self, node)
     return { op = node.comparison, kind = "boolean", negated = node.negated,
@@ -98,9 +124,13 @@ visit = {
   ["in"] = function(self, node)
     return { op = "in", kind = "boolean", negated = node.negated, left = self:node(node.left), set = list_of(node.set) }
   end,
-  under = function(self, node)
-    self:under()
+  under = function(_, node)
     return { op = "under", kind = "boolean", right = { op = "const", kind = "string", value = node.value } }
+  end,
+  count = function(self, node)
+    local left = operand(self, node.left)
+    if left.op == "call" then return self:call(count_of(left.fn), node.kind, nil, self.calls) end
+    return { op = "count", kind = node.kind, left = left }
   end,
 }
 for spelling, op in pairs(binary) do
@@ -108,44 +138,32 @@ for spelling, op in pairs(binary) do
     return { op = op, kind = node.kind, left = self:node(node.left), right = self:node(node.right) }
   end
 end
-visit.count = function(self, node)
-  self:length(node)
-  return { op = "count", kind = node.kind, left = self:node(node.left) }
-end
 for spelling, op in pairs(unary) do
   visit[spelling] = function(self, node) return { op = op, kind = node.kind, left = self:node(node.left) } end
-end
-
--- nil and why not, if it cannot be lowered.
-local function tried(self, fn, ...)
-  self.depth, self.nodes = 0, 0
-  local ok, result = pcall(fn, ...)
-  if ok then return result end
-  if type(result) ~= "table" then error(result, 0) end
-  return nil, result.why
 end
 
 ---@param file perflua.File
 ---@return perflua.Lowering # for the trees of one query
 function lower.of(file) return setmetatable({ file = file, fields = {} }, Lowering) end
 
----A condition.
----@param node table?
----@return table?, string? why
-function Lowering:condition(node)
-  if not node then return nil, "a function of Lua" end
-  return tried(self, self.node, self, node)
+---A condition: of a filter.
+---@param filter perflua.Filter
+---@return table
+function Lowering:condition(filter)
+  if filter.node then return self:node(filter.node) end
+  return self:call(filter.fn, "boolean", "condition", "a function of Lua")
 end
 
 ---A value: of a key, of a measure, of a column.
 ---@param ref table
----@return table?, string? why
-function Lowering:value(ref)
-  if not ref.node then return nil, ("%s is a function of Lua"):format(ref.text) end
-  if ref.root and is_composite(ref) then return nil, ("%s is a composite"):format(ref.text) end
-  local tree, why = tried(self, self.node, self, ref.node)
-  if tree and tree.op == "const" then tree.kind = ref.kind end -- which alone is not what it would be beside another
-  return tree, why
+---@param is "key"? objects are told apart by their identity
+---@return table
+function Lowering:value(ref, is)
+  if not ref.node then return self:call(ref.get, "any", is, ("%s is a function of Lua"):format(ref.text)) end
+  local tree = self:node(ref.node)
+  if tree.op == "const" then tree.kind = ref.kind end -- which alone is not what it would be beside another
+  if tree.op == "call" then tree.is = is end
+  return tree
 end
 
 local function all(list, from, to)

@@ -59,25 +59,23 @@ local function order_of(spec, in_core)
   return ("%s: %s"):format(orders[order], why)
 end
 
--- The tree of a filter that the core asks; nil and why it does not.
-local function lowered(spec, filter, lowering)
-  if spec.interpreted then return nil end
-  if spec.reader then return nil, spec.reader.why end
-  return lowering:condition(filter.node)
+-- Do the filters call functions?
+local function lowered_calls(spec)
+  local lowering = lower.of(spec.file)
+  engine.filters(spec, lowering)
+  return lowering.calls
 end
 
--- Filters in the order in which they are asked: the core's come first.
+-- Filters in the order in which they are asked: those that call functions of Lua come last.
 local function add_filters(spec, lowering, add)
-  local rest = {}
-  for _, filter in ipairs(spec.filters) do
-    local tree, why = lowered(spec, filter, lowering)
-    if tree then
-      add("C", "where " .. filter.shown)
-    else
-      rest[#rest + 1] = { filter.shown, filter.node and (why or "that was asked for") }
-    end
+  if spec.reader then
+    for _, filter in ipairs(spec.filters) do add("Lua", "where " .. filter.shown, filter.node and spec.reader.why) end
+    return
   end
-  for _, one in ipairs(rest) do add("Lua", "where " .. one[1], one[2]) end
+  for _, one in ipairs(engine.lowered_filters(spec.filters, lowering)) do
+    local filter = one.filter
+    add(filter.node and "C" or "Lua", "where " .. filter.shown, filter.node and one.why)
+  end
 end
 
 local function texts_of(refs)
@@ -110,14 +108,14 @@ local function grouping_of(spec)
   return engine.grouping(spec, spec.keys, columns)
 end
 
--- Grouping runs as a whole: what one part of it cannot, all of it does not. Does the core do it, by how many workers,
--- and why not more?
+-- Does the core do the grouping without functions of Lua, by how many workers, and why not more?
 local function add_grouping(spec, add)
   local grouping, why = grouping_of(spec)
   local where = grouping and "C" or "Lua"
-  add(where, "group by " .. keys_of(spec), why)
-  add(where, columns_of(spec))
+  add(where, "group by " .. keys_of(spec), why or grouping.keys_call)
+  add(where, columns_of(spec), grouping and grouping.measures_call)
   if not grouping then return false, 1, ALONE end
+  if grouping.calls then return false, 1, ALONE end
   return true, guard(core.group_workers, spec.file, grouping)
 end
 
@@ -129,10 +127,13 @@ local function add_loop(spec, add)
   elseif not spec.refs then
     add("C", "records, made for the loop")
     return false, 1, ALONE
+  elseif spec.reader then
+    add("Lua", "values of " .. texts_of(spec.refs), spec.reader.why)
+    return false, 1, ALONE
   end
-  local values, _, why = plan.lowered(spec, spec.refs)
-  add(values and "C" or "Lua", "values of " .. texts_of(spec.refs), why)
-  if not values then return false, 1, ALONE end
+  local why = plan.calls(spec, spec.refs)
+  add("C", "values of " .. texts_of(spec.refs), why)
+  if why or lowered_calls(spec) then return false, 1, ALONE end
   return true, plan.workers(spec)
 end
 

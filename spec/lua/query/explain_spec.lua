@@ -42,8 +42,8 @@ describe("explain()", function()
       "workers  1: Lua sees one record after another",
       "  1  C    where comm in { 'sh' } and cpu in { 0, 1 }",
       "  2  Lua  where a function (spec/lua/query/explain_spec.lua:37)",
-      "  3  Lua  group by pid, name (name is a function of Lua)",
-      "  4  Lua  avg(ip) weighted by period",
+      "  3  C    group by pid, name (name is a function of Lua)",
+      "  4  C    avg(ip) weighted by period",
     }, lines(q))
   end)
 
@@ -57,10 +57,10 @@ describe("explain()", function()
       "  1  C    records, made for the loop",
     }, lines(records))
     assert.equal("  1  C    values of ip, period * 2", lines(file:samples():select("ip", "period * 2"))[4])
-    assert.equal("  1  Lua  values of ip, callchain (callchain is a composite)",
+    assert.equal("  1  C    values of ip, callchain (callchain is a composite)",
       lines(file:samples():select("ip", "callchain"))[4])
     local after = file:samples():where(function() return true end):select("ip")
-    assert.equal("  2  Lua  values of ip (Lua asks what comes before)", lines(after)[5])
+    assert.equal("  2  C    values of ip", lines(after)[5])
   end)
 
   it("says why an order is not another", function()
@@ -77,7 +77,7 @@ describe("explain()", function()
     assert.matches("which passes once$", line(q, "reads"))
     assert.equal("of time: what a stream says of names comes with its records", line(q, "order"))
     assert.equal("1: Lua sees one record after another", line(q, "workers"))
-    assert.equal("  1  Lua  where event.config == 0 (event.config: events may come late in a stream)", lines(q)[4])
+    assert.equal("  1  C    where event.config == 0 (event.config: events may come late in a stream)", lines(q)[4])
     assert.equal("of the stream, or of time if names are asked for: the answer is the same in both",
       line(stream:samples():group_by("pid"):count(), "order"))
     assert.equal(5, stream:samples():where "event.config ~= 2 or cpu == 0":count()) -- nothing was read before

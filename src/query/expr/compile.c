@@ -343,6 +343,15 @@ static bool is_condition(enum pq_op op)
 	return op >= PQ_AND && op <= PQ_UNDER;
 }
 
+static void compile_call(struct compiler *c, struct pq_insn *insn, const struct pq_call *call)
+{
+	for (size_t i = 0; i < call->n_args; i++)
+		compile_value(c, part(call->args[i]), insn->reg + (uint32_t)i);
+	insn->run = pq_run_call;
+	insn->call = call;
+	emit(c, insn);
+}
+
 static void compile_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
 {
 	struct pq_insn insn = { .yes.label = LABEL_NEXT, .field = PQ_NO_FIELD, .reg = reg };
@@ -361,7 +370,9 @@ static void compile_value(struct compiler *c, const struct pq_node *node, uint32
 	} else if (node->op == PQ_COUNT) {
 		insn.run = left->op == PQ_FIELD ? pq_run_count : pq_run_length;
 		compile_insn(c, &insn, left, NULL);
-	} else if (node->op > PQ_COUNT) {
+	} else if (node->op == PQ_CALL) {
+		compile_call(c, &insn, node->call);
+	} else if (node->op > PQ_CALL) {
 		c->failed = true;
 	} else {
 		pq_arith_of(node->op, left->kind, right->kind, &insn.arith);

@@ -157,6 +157,16 @@ const struct pq_insn *pq_run_length(const struct pq_insn *in, struct pq_fields *
 	return in->yes.to;
 }
 
+const struct pq_insn *pq_run_call(const struct pq_insn *in, struct pq_fields *fields,
+				  struct pq_value *regs)
+{
+	struct pq_value value = { .type = PQ_NIL };
+
+	in->call->run(in->call, fields, &regs[in->reg], &value);
+	regs[in->reg] = value;
+	return in->yes.to;
+}
+
 const struct pq_insn *pq_run_jump(const struct pq_insn *in, struct pq_fields *fields,
 				  struct pq_value *regs)
 {

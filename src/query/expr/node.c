@@ -86,5 +86,8 @@ bool pq_asks_machine(const struct pq_node *node, const struct pd_session *sessio
 	if (node->op == PQ_UNDER ||
 	    (node->op == PQ_FIELD && node->field && field_asks(node->field, session)))
 		return true;
+	for (size_t i = 0; node->op == PQ_CALL && i < node->call->n_args; i++)
+		if (pq_asks_machine(node->call->args[i], session))
+			return true;
 	return pq_asks_machine(node->left, session) || pq_asks_machine(node->right, session);
 }

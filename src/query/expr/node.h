@@ -53,6 +53,7 @@ enum pq_op {
 	PQ_BNOT,   /* .left */
 	PQ_BUCKET, /* .left rounded down to a multiple of .right, a constant above 0 */
 	PQ_COUNT,  /* of a composite field .left: its items; of a text: its bytes */
+	PQ_CALL,   /* .call, a function of the caller's */
 };
 
 /* A step into a composite field: a member, or an item. */
@@ -97,6 +98,24 @@ struct pq_field {
 	const struct pd_types *types;
 };
 
+struct pq_fields;
+struct pq_node;
+
+/*
+ * A function of the caller's as a leaf of a tree. `run` sets *out to its value for the record
+ * or row that was entered; `args` are the values of the nodes below. A text of *out is valid
+ * until the function is called again. It is called in the caller's thread only, and may leave
+ * the query by a longjmp: see struct pq_calls.
+ */
+struct pq_call {
+	void (*run)(const struct pq_call *call, struct pq_fields *fields,
+		    const struct pq_value *args, struct pq_value *out);
+	void *arg;
+	uint32_t number; /* for the caller: which function it is */
+	size_t n_args;
+	const struct pq_node *const *args; /* [n_args] */
+};
+
 struct pq_node {
 	enum pq_op op;
 	enum pq_kind kind; /* of its value */
@@ -105,6 +124,7 @@ struct pq_node {
 	union {
 		struct pq_value constant;
 		const struct pq_field *field;
+		const struct pq_call *call;
 		struct {
 			const uint8_t *
 				/* [n_events] by number: is it one? Later ones are not */

@@ -106,6 +106,7 @@ enum pq_order pq_order(const struct pq_value *a, const struct pq_value *b, unsig
 		return text_order(a, b);
 	case PQ_BOOL:
 	case PQ_CHAIN:
+	case PQ_OBJECT:
 		return a->u == b->u ? PQ_IS_SAME : PQ_UNORDERED;
 	case PQ_EVENT:
 		return a->event == b->event ? PQ_IS_SAME : PQ_UNORDERED;

@@ -42,7 +42,8 @@ struct pq_insn {
 			uint8_t signs;
 		};
 		struct pq_arith arith;
-		struct pq_set *set; /* owned */
+		struct pq_set *set;	    /* owned */
+		const struct pq_call *call; /* its arguments are in reg and behind */
 		struct {
 			const uint8_t *events;
 			size_t n_events;
@@ -52,7 +53,7 @@ struct pq_insn {
 
 /* What instructions do (expr.c). */
 pq_run pq_run_load, pq_run_constant, pq_run_arith, pq_run_float_arith, pq_run_count,
-	pq_run_length;
+	pq_run_length, pq_run_call;
 pq_run pq_run_jump, pq_run_truth, pq_run_present, pq_run_range, pq_run_range_of, pq_run_compare,
 	pq_run_is_text, pq_run_event_in, pq_run_in, pq_run_find, pq_run_starts, pq_run_under;
 

@@ -9,6 +9,25 @@
 #include "expr.h"
 #include "perfdata/order/walk.h"
 
+/*
+ * The functions of the caller's that a query calls (struct pq_call). One of them may leave the
+ * query by a longjmp; what a pass holds then lies here, and pq_calls_release gives it back.
+ */
+struct pq_calls {
+	bool is_new; /* set for each record before it is looked at; the caller's to clear */
+	void *held;  /* NULL: nothing */
+	void (*release)(void *held);
+};
+
+static inline void pq_calls_release(struct pq_calls *calls)
+{
+	void *held = calls->held;
+
+	calls->held = NULL;
+	if (held)
+		calls->release(held);
+}
+
 struct pq_scope {
 	struct pd_session *session;
 	struct pm_machine *machine; /* NULL: nothing in the query asks it (pq_asks_machine) */
@@ -28,8 +47,10 @@ struct pq_scope {
 	/* samples with counter values are looked at value by value: perfdata's counters.h */
 	bool split;
 	const struct pq_node *filter; /* NULL: all records */
-	unsigned threads;	      /* at most; 1: only the caller's */
-	struct pb_progress progress;  /* asked in the caller's thread, but for rows.h */
+	/* NULL: no function is called. Else the caller's thread alone looks at records */
+	struct pq_calls *calls;
+	unsigned threads;	     /* at most; 1: only the caller's */
+	struct pb_progress progress; /* asked in the caller's thread, but for rows.h */
 	/* NULL, or where to add up the records that came too late for their place in time */
 	uint64_t *late;
 };

@@ -18,6 +18,8 @@ enum pq_type {
 	PQ_EVENT, /* .event */
 	/* .u: a call chain, by its number in the chains of a result (chains.h); of keys only */
 	PQ_CHAIN,
+	/* .u: a value of the caller's, by the number that he knows it by; of calls only */
+	PQ_OBJECT,
 	PQ_TYPES,
 };
 

@@ -10,6 +10,7 @@
 
 #define LEAST_BYTES ((uint64_t)1 << 20) /* of records: for less no thread is worth starting */
 #define MOST_ROWS   1024		/* of a batch */
+#define MOST_VALUES (255 * MOST_ROWS)
 #define MOST_LOOKED \
 	65536 /* records a batch is made of: somebody waits for it, who may be interrupted */
 #define MOST_TEXT ((size_t)256 << 10) /* bytes of it in a batch */
@@ -51,6 +52,7 @@ struct pq_rows {
 	bool walking;
 	size_t n_batches; /* that were made */
 	size_t most;	  /* rows of the next one */
+	size_t most_rows; /* of any */
 	bool ended;	  /* the last one was made */
 	/* one is the caller's, AHEAD wait, one is being made */
 	struct batch batches[AHEAD + 2];
@@ -127,6 +129,7 @@ static struct pq_rows *open_rows(const struct pq_scope *scope,
 	rows->n = how ? how->n_values : n;
 	rows->n_nodes = n;
 	rows->most = 1;
+	rows->most_rows = rows->n * MOST_ROWS > MOST_VALUES ? MOST_VALUES / rows->n : MOST_ROWS;
 	rows->passes = pq_scope_passes(scope);
 	rows->looks = scope->events || scope->by_time;
 	rows->time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4);
@@ -262,6 +265,8 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 		}
 		if (rows->looks && !pq_in_scope(rows->scope, &rec, rows->time_id))
 			continue;
+		if (rows->scope->calls)
+			rows->scope->calls->is_new = true;
 		if (!pq_fields_enter(&rows->fields, &rec))
 			return no_memory(rows, err);
 		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
@@ -305,8 +310,11 @@ static void *make(void *arg, size_t number)
 	b->part = 0;
 	b->end = BATCH_ROWS;
 	pq_row_texts_clear(&b->texts);
-	/* a record of a stream that is still being written is not to wait for the next one */
-	if (!rows->passes && rows->most < MOST_ROWS)
+	/*
+	 * a record of a stream that is still being written is not to wait for the next one, and
+	 * functions see no record before the caller has the row of the one before
+	 */
+	if (!rows->passes && !rows->scope->calls && rows->most < rows->most_rows)
 		rows->most *= GROWTH;
 	if (!(reserve(rows, b, most) ? fill(rows, b, most, &rows->error) :
 				       no_memory(rows, &rows->error)))
@@ -325,6 +333,8 @@ static const char *why_alone(const struct pq_scope *scope)
 
 	if (pq_scope_passes(scope))
 		return "it passes once";
+	if (scope->calls)
+		return "a function of the script's sees one record after another";
 	for (size_t i = 0; i < session->n_files; i++)
 		if (session->files[i]->pipe)
 			return "it describes itself as it goes on";
@@ -351,7 +361,7 @@ static bool wants_thread(const struct pq_rows *rows)
 {
 	const struct pq_scope *scope = rows->scope;
 
-	return scope->threads > 1 && rows->most >= MOST_ROWS && !why_alone(scope) &&
+	return scope->threads > 1 && rows->most >= rows->most_rows && !why_alone(scope) &&
 	       (scope->order != PD_ORDER_TIME || rows->walk.file >= scope->session->n_files);
 }
 

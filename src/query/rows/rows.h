@@ -15,7 +15,7 @@
 
 struct pq_rows;
 
-#define PQ_MAX_ROW 255 /* values: as many as Lua's functions have parameters */
+#define PQ_MAX_ROW 4096 /* values */
 
 /*
  * Rows of n values, in scope->order. The scope and the nodes must stay. NULL: see err. Its
