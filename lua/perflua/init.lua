@@ -9,7 +9,7 @@ local query = require "perflua.query"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
 local Table = require "perflua.table"
-local blame, guard = errors.blame, errors.guard
+local usage_error, guard = errors.usage_error, errors.guard
 
 ---@class perflua
 local perflua = {
@@ -42,7 +42,7 @@ local MOST_WORKERS = 16
 local function check_window(window)
   if window == nil then return end
   if math.type(window) ~= "integer" or window < MIN_WINDOW then
-    blame("open: window is a number of bytes, at least %d", MIN_WINDOW)
+    usage_error("open: window is a number of bytes, at least %d", MIN_WINDOW)
   end
 end
 
@@ -51,17 +51,17 @@ local function check_workers(options)
   for _, name in ipairs { "jobs", "threads" } do
     local n = options[name]
     if n ~= nil and (math.type(n) ~= "integer" or n < 1 or n > MOST_WORKERS) then
-      blame("open: %s is a number of workers, from 1 to %d", name, MOST_WORKERS)
+      usage_error("open: %s is a number of workers, from 1 to %d", name, MOST_WORKERS)
     end
   end
-  if options.jobs and options.threads then blame("open: threads is the old name of jobs; give jobs alone") end
+  if options.jobs and options.threads then usage_error("open: threads is the old name of jobs; give jobs alone") end
 end
 
 -- Raises if `version` names no perf whose text can be printed.
 local function check_version(version)
-  if type(version) ~= "string" then blame("open: as is a version of perf, '6.12', got a %s", type(version)) end
+  if type(version) ~= "string" then usage_error("open: as is a version of perf, '6.12', got a %s", type(version)) end
   local known, message = core.perf_version(version)
-  if not known then blame("open: as: %s", message) end
+  if not known then usage_error("open: as: %s", message) end
 end
 
 -- The kind of file that each option for symbols must name.
@@ -72,7 +72,7 @@ local function check_options(options)
   errors.check_options(options, "OpenOptions", "open: unknown option '%s'")
   for _, name in ipairs(sources) do
     if options[name] ~= nil and type(options[name]) ~= "string" then
-      blame("open: option '%s' is a path, got a %s", name, type(options[name]))
+      usage_error("open: option '%s' is a path, got a %s", name, type(options[name]))
     end
   end
   if options.as ~= nil then check_version(options.as) end
@@ -91,10 +91,10 @@ end
 
 local function check_path(path)
   if type(path) == "string" then return end
-  if type(path) ~= "table" then blame("open: a path or an array of paths expected, got a %s", type(path)) end
-  if #path == 0 then blame("open: an empty list of paths") end
+  if type(path) ~= "table" then usage_error("open: a path or an array of paths expected, got a %s", type(path)) end
+  if #path == 0 then usage_error("open: an empty list of paths") end
   for i = 1, #path do
-    if type(path[i]) ~= "string" then blame("open: paths are strings, [%d] is a %s", i, type(path[i])) end
+    if type(path[i]) ~= "string" then usage_error("open: paths are strings, [%d] is a %s", i, type(path[i])) end
   end
 end
 
@@ -109,7 +109,7 @@ end
 function perflua.open(path, options)
   if path ~= nil then check_path(path) end
   if options ~= nil and type(options) ~= "table" then
-    blame("open: a table of options expected, got a %s", type(options))
+    usage_error("open: a table of options expected, got a %s", type(options))
   end
   options = options or {}
   check_options(options)

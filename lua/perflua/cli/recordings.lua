@@ -1,6 +1,6 @@
 -- The recordings among the arguments of the interpreter.
 
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local needs = require "perflua.meta.needs"
 
 local recordings = {}
@@ -47,7 +47,7 @@ function recordings.define_file()
     end
     local file, message = recordings.open {}
     if not file then
-      blame("%s%s", message, #_G.arg > 1 and "; the global 'file' opens all arguments" or "")
+      usage_error("%s%s", message, #_G.arg > 1 and "; the global 'file' opens all arguments" or "")
     end
     rawset(_G, "file", file)
     return file

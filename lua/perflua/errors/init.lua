@@ -20,7 +20,7 @@ end
 ---the script's line whatever depth it was found at.
 ---@param format string
 ---@param ... any for string.format; without any the text is taken as it is
-local function blame(format, ...)
+local function usage_error(format, ...)
   local message = select("#", ...) > 0 and format:format(...) or format
   local level = 2
   local info = debug.getinfo(level, "S")
@@ -31,11 +31,11 @@ local function blame(format, ...)
   error(fmt.escape(message), info and level or 0)
 end
 
-errors.blame = blame
+errors.usage_error = usage_error
 
 local function result(ok, first, ...)
   if ok then return first, ... end
-  return blame("%s", (tostring(first):gsub("^perflua: ", "")))
+  return usage_error("%s", (tostring(first):gsub("^perflua: ", "")))
 end
 
 ---Calls the core for a script: what the core raises there is the script's error, at the script's line.
@@ -78,7 +78,7 @@ local function check_arguments(name, most, ...)
     if select(i, ...) ~= nil then
       local takes = most == 0 and "no argument" or most == 1 and "one argument" or ("at most %d arguments"):format(most)
       local hint = advice[name] and "; " .. advice[name] or ""
-      blame("%s takes %s, got %d%s", name, takes, i, hint)
+      usage_error("%s takes %s, got %d%s", name, takes, i, hint)
     end
   end
 end
@@ -94,7 +94,7 @@ function errors.checked(list, metatable, class)
     local most = info.isvararg and math.huge or info.nparams - 1
     list[name] = function(self, ...)
       if getmetatable(self) ~= metatable then
-        blame("%s: a %s expected, got a %s; use %s:%s(…)", name, class, type(self), class:lower(), name)
+        usage_error("%s: a %s expected, got a %s; use %s:%s(…)", name, class, type(self), class:lower(), name)
       end
       if select("#", ...) > most then check_arguments(name, most, ...) end
       return method(self, ...)
@@ -112,7 +112,7 @@ function errors.named(list, class)
     local method = list[key]
     if method ~= nil or api.members(class)[key] then return method end
     local name = tostring(key)
-    return blame(suggest.message(("a %s has no method '%s'"):format(class, name), name, api.names(class)))
+    return usage_error(suggest.message(("a %s has no method '%s'"):format(class, name), name, api.names(class)))
   end
 end
 
@@ -126,7 +126,7 @@ function errors.check_options(options, class, message)
   for key in pairs(options) do
     if not known[key] then
       local name = tostring(key)
-      blame(suggest.message(message:format(name), name, api.names(class)))
+      usage_error(suggest.message(message:format(name), name, api.names(class)))
     end
   end
 end

@@ -15,7 +15,7 @@ local expr = require "perflua.filter.expr"
 local suggest = require "perflua.errors.suggest"
 local members = require "perflua.fields.members"
 local fail = require("perflua.filter.lexer").fail
-local blame, guard = errors.blame, errors.guard
+local usage_error, guard = errors.usage_error, errors.guard
 
 local fields = {}
 
@@ -214,13 +214,13 @@ end
 ---@param text string a field, or an expression of fields
 ---@return table ref
 function Scope:ref(text)
-  if type(text) ~= "string" then blame("a field's name expected, got %s", suggest.kind(text)) end
+  if type(text) ~= "string" then usage_error("a field's name expected, got %s", suggest.kind(text)) end
   local node, message = expr.value(text, self)
-  if not node then blame("%s", message) end
+  if not node then usage_error("%s", message) end
   if node.op ~= "field" then return of_expression(text, node) end
   local ref
   ref, message = self:resolve(node.path, text)
-  return ref or blame("%s", message)
+  return ref or usage_error("%s", message)
 end
 
 fields.class = Scope -- for scopes of other things than records

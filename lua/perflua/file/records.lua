@@ -7,7 +7,7 @@ local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
 local query = require "perflua.query"
 local suggest = require "perflua.errors.suggest"
-local blame, check_open, types = errors.blame, recording.check_open, recording.types
+local usage_error, check_open, types = errors.usage_error, recording.check_open, recording.types
 
 local records = {}
 
@@ -15,16 +15,16 @@ local function check_options(options)
   errors.check_options(options, "RecordsOptions", "unknown option '%s'")
   local order = options.order
   if order ~= nil and order ~= "time" and order ~= "file" then
-    blame("order is \"time\" or \"file\", not %s", tostring(order))
+    usage_error("order is \"time\" or \"file\", not %s", tostring(order))
   end
 end
 
 local function type_id(name)
   local desc = types()[name]
   if math.type(name) == "integer" then return name end
-  if type(name) ~= "string" then blame("a record type is a name, not a %s", type(name)) end
+  if type(name) ~= "string" then usage_error("a record type is a name, not a %s", type(name)) end
   if not desc then
-    blame(suggest.message(("unknown record type '%s'"):format(name), name, suggest.names(types())))
+    usage_error(suggest.message(("unknown record type '%s'"):format(name), name, suggest.names(types())))
   end
   return desc.id
 end
@@ -34,7 +34,7 @@ local function type_ids(wanted)
   if wanted == nil then return nil end
   local ids = {}
   if type(wanted) ~= "table" then wanted = { wanted } end
-  if #wanted == 0 then blame("an empty list of record types") end
+  if #wanted == 0 then usage_error("an empty list of record types") end
   for _, one in ipairs(wanted) do ids[type_id(one)] = true end
   return ids
 end
@@ -42,7 +42,7 @@ end
 local function start(file, options, split, expand)
   check_options(options)
   if options.expand ~= nil then expand = options.expand end
-  if type(expand) ~= "boolean" then blame("expand is true or false, not %s", tostring(expand)) end
+  if type(expand) ~= "boolean" then usage_error("expand is true or false, not %s", tostring(expand)) end
   local wanted = type_ids(options.type)
   local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
   return query.new {
@@ -61,7 +61,7 @@ function records.records(file, options)
   check_open(file)
   if type(options) == "string" then options = { type = options } end
   if options ~= nil and type(options) ~= "table" then
-    blame("records: a table of options or a record type expected, got a %s", type(options))
+    usage_error("records: a table of options or a record type expected, got a %s", type(options))
   end
   return start(file, options or {}, false, false)
 end
@@ -75,7 +75,7 @@ function records.samples(file, event)
   check_open(file)
   local options = { event = event }
   if type(event) == "table" and #event == 0 and not events.is_event(event) then
-    if event.type ~= nil then blame("samples are of one type; records() takes `type`") end
+    if event.type ~= nil then usage_error("samples are of one type; records() takes `type`") end
     options = {}
     for name, value in pairs(event) do options[name] = value end
   end

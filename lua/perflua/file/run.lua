@@ -10,7 +10,7 @@ local plan = require "perflua.plan"
 local suggest = require "perflua.errors.suggest"
 local unmatched = require "perflua.recording.unmatched"
 local check_open, types = recording.check_open, recording.types
-local blame = errors.blame
+local usage_error = errors.usage_error
 
 local run = {}
 
@@ -57,10 +57,10 @@ end
 local function check_handler(key, handler)
   if type(handler) == "table" then
     if type(handler[#handler]) ~= "function" then
-      blame("handler '%s': a list of fields ends with a function", tostring(key))
+      usage_error("handler '%s': a list of fields ends with a function", tostring(key))
     end
   elseif type(handler) ~= "function" then
-    blame("handler '%s': a function or { fields…, function } expected, got a %s", tostring(key), type(handler))
+    usage_error("handler '%s': a function or { fields…, function } expected, got a %s", tostring(key), type(handler))
   end
 end
 
@@ -92,14 +92,14 @@ end
 local function claim_key(claims, key, file)
   if type(key) ~= "string" then
     if not (type(key) == "userdata" or type(key) == "table") or not events.is_event(key) then
-      blame("a handler's key is a name or an Event, not a %s", type(key))
+      usage_error("a handler's key is a name or an Event, not a %s", type(key))
     end
     local index = next(events.resolve(file.events, key))
     return claim(claims, file.events[index], key, EVENT_KEY)
   end
   local found, rank = events.lookup(file.events, key)
   if #found == 0 and not key:find("[:/*]") then
-    blame(suggest.message(("handler '%s' is no record type and no event"):format(key), key, known_keys(file)))
+    usage_error(suggest.message(("handler '%s' is no record type and no event"):format(key), key, known_keys(file)))
   end
   for _, event in ipairs(found) do claim(claims, event, key, rank) end
 end
@@ -107,7 +107,7 @@ end
 local function interval_of(handlers)
   local ms = handlers.interval_ms
   if not handlers.interval then return nil end
-  if not math.type(ms) or not (ms > 0 and ms < 1e12) then blame("interval needs interval_ms, a number above 0") end
+  if not math.type(ms) or not (ms > 0 and ms < 1e12) then usage_error("interval needs interval_ms, a number above 0") end
   return math.max(1, math.floor(ms * 1000000))
 end
 
@@ -115,7 +115,7 @@ local function check_special(handlers)
   for name, wanted in pairs(special) do
     local value = handlers[name]
     if value ~= nil and type(value) ~= wanted then
-      blame("handler '%s': a %s expected, got a %s", name, wanted, type(value))
+      usage_error("handler '%s': a %s expected, got a %s", name, wanted, type(value))
     end
   end
 end
@@ -139,7 +139,7 @@ local function of_events(file, handlers)
   local claims = claims_of(file, handlers)
   for index, best in pairs(claims) do
     if best.tie then
-      blame("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
+      usage_error("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
     end
     sets[best.key] = sets[best.key] or {}
     sets[best.key][index] = true
@@ -230,7 +230,7 @@ end
 ---@param handlers table
 function run.run(file, handlers)
   check_open(file)
-  if type(handlers) ~= "table" then blame("run: a table of handlers expected, got a %s", type(handlers)) end
+  if type(handlers) ~= "table" then usage_error("run: a table of handlers expected, got a %s", type(handlers)) end
   check_special(handlers)
   local by_type, by_event = plan_of(file, handlers)
   local other = handlers.other and handler_of(handlers.other, file)

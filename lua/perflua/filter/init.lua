@@ -5,7 +5,7 @@ local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
 local suggest = require "perflua.errors.suggest"
-local blame, warning = errors.blame, errors.warning
+local usage_error, warning = errors.usage_error, errors.warning
 
 local filter = {}
 
@@ -19,13 +19,13 @@ local comparable = { string = true, number = true, boolean = true }
 local function check(ref, value)
   local wanted, got = accepts[ref.kind], type(value)
   if ref.kind == "view" then
-    blame("where: %s is a composite; name a member", ref.text)
+    usage_error("where: %s is a composite; name a member", ref.text)
   elseif wanted and got ~= wanted then
-    blame("where: %s is a %s, not a %s", ref.text, wanted, got)
+    usage_error("where: %s is a %s, not a %s", ref.text, wanted, got)
   elseif not comparable[got] then
-    blame("where: %s equals a number, a string or a boolean, not a %s", ref.text, got)
+    usage_error("where: %s equals a number, a string or a boolean, not a %s", ref.text, got)
   elseif value ~= value then
-    blame("where: nothing equals a number that is none")
+    usage_error("where: nothing equals a number that is none")
   end
 end
 
@@ -53,7 +53,7 @@ end
 local function of_table(wanted, scope)
   local all
   for name in pairs(wanted) do
-    if type(name) ~= "string" then blame("where: a table names fields: { comm = \"gcc\", cpu = { 0, 1 } }") end
+    if type(name) ~= "string" then usage_error("where: a table names fields: { comm = \"gcc\", cpu = { 0, 1 } }") end
   end
   for _, name in ipairs(suggest.names(wanted)) do
     local one = test(scope:ref(name), wanted[name], scope)
@@ -104,7 +104,7 @@ end
 local makes = {
   string = function(condition, scope)
     local compiled, message = expr.compile(condition, scope)
-    if not compiled then blame("%s", message) end
+    if not compiled then usage_error("%s", message) end
     local first = scope.file and between.known_times(scope.file)
     if first and first > 0 then check_times(compiled.node, condition, first) end
     return compiled, condition
@@ -124,7 +124,7 @@ local makes = {
 ---@return perflua.Filter # without refs and node if it is a function: it sees the record; `shown` says what it is
 function filter.of(condition, scope)
   local make = makes[type(condition)]
-  if not make then blame("where: a string, a function or a table expected, got a %s", type(condition)) end
+  if not make then usage_error("where: a string, a function or a table expected, got a %s", type(condition)) end
   local made, text = make(condition, scope)
   made.shown = text
   return made

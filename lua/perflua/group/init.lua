@@ -1,6 +1,6 @@
 -- The grouped half of a Query's description: its keys, its columns, and the Table it ends in.
 
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local aggregate = require "perflua.group.aggregate"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
@@ -27,13 +27,13 @@ end
 
 local function check_name(spec, keys, columns, name)
   if taken(spec, keys, columns, name) then
-    blame("two columns named '%s': give the first another name with as(), before the second", name)
+    usage_error("two columns named '%s': give the first another name with as(), before the second", name)
   end
 end
 
 local function function_key(name, fn)
   if type(name) ~= "string" or type(fn) ~= "function" then
-    blame("group_by: a table names functions of a record: { name = function(record) … end }")
+    usage_error("group_by: a table names functions of a record: { name = function(record) … end }")
   end
   return { name = name, ref = { text = name, kind = "function", plain = false, get = fn } }
 end
@@ -41,7 +41,7 @@ end
 local function field_key(spec, text)
   local ref = spec.scope:ref(text)
   if ref.kind == "view" then
-    blame("group_by: %s is a composite; name a member, or give a function: { name = fn }", text)
+    usage_error("group_by: %s is a composite; name a member, or give a function: { name = fn }", text)
   end
   return { name = text, ref = ref }
 end
@@ -63,12 +63,12 @@ function group.by(spec, ...)
     local one = select(i, ...)
     if type(one) == "table" then
       local named = suggest.names(one)
-      if #named == 0 then blame("group_by: an empty table names no key") end
+      if #named == 0 then usage_error("group_by: an empty table names no key") end
       for _, name in ipairs(named) do add(function_key(name, one[name])) end
     elseif type(one) == "string" then
       add(field_key(spec, one))
     else
-      blame("group_by: a field's name or { name = function } expected, got %s", suggest.kind(one))
+      usage_error("group_by: a field's name or { name = function } expected, got %s", suggest.kind(one))
     end
   end
   return changed
@@ -84,7 +84,7 @@ function group.column(spec, name, field, option)
   if not takes then return { name = name, measure = name } end
   local ref = spec.scope:ref(field)
   if not takes[ref.kind] then
-    blame("%s: %s is not something it can measure (%s)", name, field, ref.kind)
+    usage_error("%s: %s is not something it can measure (%s)", name, field, ref.kind)
   end
   local prefix = measures[name].prefix or name .. "_"
   return { name = prefix .. field, measure = name, ref = ref, kind = ref.kind, option = option }
@@ -94,13 +94,13 @@ end
 local function side(spec, wanted)
   local is_event = events.is_event(wanted)
   if type(wanted) ~= "string" and not is_event then
-    blame("ratio: an event's name expected, got a %s", type(wanted))
+    usage_error("ratio: an event's name expected, got a %s", type(wanted))
   end
   local set, name, read = events.resolve(spec.scope.file.events, wanted), is_event and wanted.name or wanted, {}
   for index in pairs(set) do
     if not spec.scope.event_set or spec.scope.event_set[index] then read[index] = true end
   end
-  if next(read) == nil then blame("ratio: this query does not read event '%s'", name) end
+  if next(read) == nil then usage_error("ratio: this query does not read event '%s'", name) end
   return read, name
 end
 
@@ -123,16 +123,16 @@ end
 ---@return {columns: table[]} # the changes: the last measure is weighted
 function group.weighted(spec, field)
   local columns, last = table.move(spec.columns, 1, #spec.columns, 1, {}), {}
-  if #columns == 0 then blame("weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first") end
+  if #columns == 0 then usage_error("weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first") end
   for key, value in pairs(columns[#columns]) do last[key] = value end
   if not measures[last.measure].weighted then
-    blame("weight: %s takes no weight; count, avg, quantile and hist do", last.measure)
+    usage_error("weight: %s takes no weight; count, avg, quantile and hist do", last.measure)
   elseif last.weight then
-    blame("weight: '%s' is weighted by %s already", last.name, last.weight.text)
+    usage_error("weight: '%s' is weighted by %s already", last.name, last.weight.text)
   end
   last.weight = spec.scope:ref(field)
   if not weights[last.weight.kind] then
-    blame("weight: a weight is an integer; %s is none (%s)", field, last.weight.kind)
+    usage_error("weight: a weight is an integer; %s is none (%s)", field, last.weight.kind)
   end
   columns[#columns] = last
   return { columns = columns }
@@ -152,11 +152,11 @@ end
 ---@param name string
 ---@return table # the changes: keys or columns with the last one renamed
 function group.renamed(spec, name)
-  if type(name) ~= "string" then blame("as: a name expected, got a %s", type(name)) end
+  if type(name) ~= "string" then usage_error("as: a name expected, got a %s", type(name)) end
   local part = #spec.columns > 0 and "columns" or "keys"
   local list = table.move(spec[part], 1, #spec[part], 1, {})
   local last = {}
-  if #list == 0 then blame("as: there is no column to name yet") end
+  if #list == 0 then usage_error("as: there is no column to name yet") end
   for key, value in pairs(list[#list]) do last[key] = value end
   list[#list] = nil
   check_name(spec, part == "keys" and list or spec.keys, part == "columns" and list or spec.columns, name)

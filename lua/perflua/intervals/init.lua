@@ -19,26 +19,26 @@ local intervals = {}
 
 local LOST, LOST_SAMPLES = 2, 13 -- PERF_RECORD_…
 
-local blame = errors.blame
+local usage_error = errors.usage_error
 
 local function check_query(spec, name)
   if spec.keys then
-    blame("%s comes before group_by", name)
+    usage_error("%s comes before group_by", name)
   elseif spec.refs then
-    blame("%s: a query that selects fields has no records to pair", name)
+    usage_error("%s: a query that selects fields has no records to pair", name)
   elseif spec.reader then
-    blame("%s takes a query over records, not one over spans", name)
+    usage_error("%s takes a query over records, not one over spans", name)
   elseif spec.order == "file" then
-    blame("%s needs the order of time; this query reads in that of the file", name)
+    usage_error("%s needs the order of time; this query reads in that of the file", name)
   end
   check_open(spec.file)
 end
 
 local function check_options(options)
-  if type(options) ~= "table" then blame("pair: a table { open, close, key } expected, got a %s", type(options)) end
+  if type(options) ~= "table" then usage_error("pair: a table { open, close, key } expected, got a %s", type(options)) end
   errors.check_options(options, "PairOptions", "pair: unknown option '%s'")
   for _, name in ipairs { "open", "close" } do
-    if options[name] == nil then blame("pair: what %ss a span?", name) end
+    if options[name] == nil then usage_error("pair: what %ss a span?", name) end
   end
 end
 
@@ -63,14 +63,14 @@ end
 
 -- The fields that spans are to have instead of records: of both sides, or of the one that is named.
 local function fields_of(names, spans)
-  if type(names) ~= "table" then blame("pair: fields is a list of fields, not a %s", type(names)) end
+  if type(names) ~= "table" then usage_error("pair: fields is a list of fields, not a %s", type(names)) end
   local lists = { open = {}, close = {} }
   for _, name in ipairs(names) do
     local own = type(name) == "string" and name:match("^(%a+)%.")
     if own == "open" or own == "close" then
       table.insert(lists[own], spans:ref(name))
     else
-      if type(name) ~= "string" then blame("pair: fields are named by texts, not by a %s", type(name)) end
+      if type(name) ~= "string" then usage_error("pair: fields are named by texts, not by a %s", type(name)) end
       for side, list in pairs(lists) do
         local ok, ref = pcall(spans.ref, spans, side .. "." .. name)
         if ok then list[#list + 1] = ref end
@@ -130,7 +130,7 @@ local function pairs_lost(spec) return not spec.types or spec.types[LOST] or spe
 ---@param options { open: any, close: any, key: any, fields: string[]? }
 ---@return perflua.Query # of spans; its counts are set by each pass
 function intervals.pair(on, options)
-  if not query.is(on) then blame("pair: a Query expected, got a %s", type(on)) end
+  if not query.is(on) then usage_error("pair: a Query expected, got a %s", type(on)) end
   local spec = spec_of(on)
   check_query(spec, "pair")
   check_options(options)
@@ -165,15 +165,15 @@ local function check_within(spec, spans, options)
   local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.open == pass.spans
     and spec_of(spans).reader.made
   if not pairing then
-    blame("within: spans expected, as pair() gives them, got a %s", query.is(spans) and "Query" or type(spans))
+    usage_error("within: spans expected, as pair() gives them, got a %s", query.is(spans) and "Query" or type(spans))
   elseif spec_of(spans).keys or spec_of(spans).refs then
-    blame("within: these are no spans any more, but what was made of them")
+    usage_error("within: these are no spans any more, but what was made of them")
   elseif pairing.file ~= spec.file then
-    blame("within: the spans are of another File")
+    usage_error("within: the spans are of another File")
   elseif spec.expand ~= pairing.reading.expand and events.any_counters(spec.file) then
-    blame("within: the records and the spans need the same `expand`: samples of this recording carry counter values")
+    usage_error("within: the records and the spans need the same `expand`: samples of this recording carry counter values")
   end
-  if type(options) ~= "table" then blame("within: a table { key, closed } expected, got a %s", type(options)) end
+  if type(options) ~= "table" then usage_error("within: a table { key, closed } expected, got a %s", type(options)) end
   errors.check_options(options, "WithinOptions", "within: unknown option '%s'")
   return pairing
 end
@@ -182,7 +182,7 @@ end
 local function inner_keys(spec, pairing, wanted)
   local open, close = text_of(pairing.open.keys), text_of(pairing.close.keys)
   if wanted == nil and open ~= close and #pairing.open.keys > 1 then
-    blame("within: which fields of a record are the spans' key? { key = … } says so")
+    usage_error("within: which fields of a record are the spans' key? { key = … } says so")
   elseif wanted == nil and open == close then
     wanted = {}
     for i, ref in ipairs(pairing.open.keys) do wanted[i] = ref.text end
@@ -226,7 +226,7 @@ end
 ---@param options { key: string|string[]|nil, closed: boolean? }? closed: records wait for the end of their span
 ---@return perflua.Query # of the records inside of the spans, which have the fields of these as span.FIELD
 function intervals.within(on, spans, options)
-  if not query.is(on) then blame("within: a Query expected, got a %s", type(on)) end
+  if not query.is(on) then usage_error("within: a Query expected, got a %s", type(on)) end
   local spec = spec_of(on)
   options = options or {}
   local pairing = joined(spec, check_within(spec, spans, options))

@@ -3,7 +3,7 @@
 -- A span is known when it begins, not yet where it ends. So records are given as they are met, unless their span's end,
 -- or the record that closes it, is asked for: then they wait for it.
 
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local conditions = require "perflua.intervals.conditions"
 local expr = require "perflua.filter.expr"
 local pass = require "perflua.intervals.pass"
@@ -98,7 +98,7 @@ local HOLD = [[
 ]]
 
 local function too_many()
-  blame("within: more than %d records wait for the ends of their spans; ask for what is known when a span begins, "
+  usage_error("within: more than %d records wait for the ends of their spans; ask for what is known when a span begins, "
     .. "or for fewer records", MOST_HELD)
 end
 

@@ -1,7 +1,7 @@
 -- What tells which close belongs to which open: fields of both, compared one by one.
 
 local arith = require "perflua.filter.arith"
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local kinds = require "perflua.filter.kinds"
 
 local keys = {}
@@ -11,11 +11,11 @@ local MAX_KEYS = 8
 local function list_of(wanted, what)
   if type(wanted) == "string" then return { wanted } end
   if type(wanted) ~= "table" then
-    blame("%s: a field's name or a list of them expected, got a %s", what, type(wanted))
+    usage_error("%s: a field's name or a list of them expected, got a %s", what, type(wanted))
   elseif #wanted == 0 then
-    blame("%s: an empty list of fields", what)
+    usage_error("%s: an empty list of fields", what)
   elseif #wanted > MAX_KEYS then
-    blame("%s: at most %d fields make a key", what, MAX_KEYS)
+    usage_error("%s: at most %d fields make a key", what, MAX_KEYS)
   end
   return wanted
 end
@@ -29,7 +29,7 @@ function keys.refs(scope, wanted, what)
   for i, text in ipairs(list_of(wanted, what)) do
     local ref = scope:ref(text)
     if ref.kind == "view" or ref.kind == "boolean" or ref.kind == "event" then
-      blame("%s: %s is no number and no text (%s)", what, text, ref.kind)
+      usage_error("%s: %s is no number and no text (%s)", what, text, ref.kind)
     end
     refs[i] = ref
   end
@@ -48,11 +48,11 @@ end
 ---@param b_name string
 function keys.check(a, b, a_name, b_name)
   if #a ~= #b then
-    blame("key: %s and %s have keys of as many fields; here are %d and %d", a_name, b_name, #a, #b)
+    usage_error("key: %s and %s have keys of as many fields; here are %d and %d", a_name, b_name, #a, #b)
   end
   for i = 1, #a do
     if not comparable(a[i], b[i]) then
-      blame("key: %s of %s (%s) never equals %s of %s (%s)", a[i].text, a_name, a[i].kind, b[i].text, b_name, b[i].kind)
+      usage_error("key: %s of %s (%s) never equals %s of %s (%s)", a[i].text, a_name, a[i].kind, b[i].text, b_name, b[i].kind)
     end
   end
 end
@@ -66,7 +66,7 @@ function keys.of(open, close, wanted)
   local each = { open = wanted, close = wanted }
   if type(wanted) == "table" and #wanted == 0 then
     if wanted.open == nil or wanted.close == nil then
-      blame("pair: key is a field, a list of fields, or { open = …, close = … } with those of both")
+      usage_error("pair: key is a field, a list of fields, or { open = …, close = … } with those of both")
     end
     each = wanted
   end

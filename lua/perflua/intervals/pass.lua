@@ -1,6 +1,6 @@
 -- One pass over the records that open spans, close them, or tell that records were lost, in the order of their times.
 
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local columns = require "perflua.intervals.columns"
 local conditions = require "perflua.intervals.conditions"
 local paired = require "perflua.intervals.paired"
@@ -152,7 +152,7 @@ end
 ---@return function step, table cursor
 function pass.run(pairing, all, v, words, filter)
   local n = #all.refs
-  if n + #v.opened + #v.sampled > MAX_LOCALS then blame("pair: too many fields of records are read") end
+  if n + #v.opened + #v.sampled > MAX_LOCALS then usage_error("pair: too many fields of records are read") end
   local spec = setmetatable({ filters = { filter } }, { __index = pairing.reading })
   local read, cursor, direct = plan.source(spec, all.refs)
   local places, tells = {}, {}

@@ -11,7 +11,7 @@ local fields = require "perflua.fields"
 local filter = require "perflua.filter"
 local suggest = require "perflua.errors.suggest"
 local types = require("perflua.recording").types
-local blame = errors.blame
+local usage_error = errors.usage_error
 
 local sides = {}
 
@@ -23,10 +23,10 @@ local function parts_of(name, wanted)
   if kind == "function" then return { where = wanted } end
   if kind == "string" or events.is_event(wanted) then return { event = wanted } end
   if kind ~= "table" then
-    blame("pair: %s is an event, a list of them, { event, where } or a function, not a %s", name, kind)
+    usage_error("pair: %s is an event, a list of them, { event, where } or a function, not a %s", name, kind)
   end
   if #wanted > 0 then return { event = wanted } end
-  if next(wanted) == nil then blame("pair: %s is an empty table", name) end
+  if next(wanted) == nil then usage_error("pair: %s is an empty table", name) end
   errors.check_options(wanted, "PairSide", ("pair: %s has no '%%s'"):format(name))
   return wanted
 end
@@ -37,7 +37,7 @@ local function events_of(spec, name, wanted)
     if not spec.events or spec.events[index] then read[index] = true end
   end
   if next(read) == nil then
-    blame("pair: %s: this query does not read event '%s'", name, description.events(wanted))
+    usage_error("pair: %s: this query does not read event '%s'", name, description.events(wanted))
   end
   return read
 end
@@ -46,9 +46,9 @@ local function type_of(spec, name, wanted)
   local desc = types()[wanted]
   if not desc then
     local text = tostring(wanted)
-    blame(suggest.message(("pair: %s: unknown record type '%s'"):format(name, text), text, suggest.names(types())))
+    usage_error(suggest.message(("pair: %s: unknown record type '%s'"):format(name, text), text, suggest.names(types())))
   elseif spec.types and not spec.types[desc.id] then
-    blame("pair: %s: this query does not read records of type '%s'", name, desc.name)
+    usage_error("pair: %s: this query does not read records of type '%s'", name, desc.name)
   end
   return { [desc.id] = true }
 end

@@ -2,7 +2,7 @@
 -- and raising then; floats are in `low`, which is one from the first of them on.
 
 local arith = require "perflua.filter.arith"
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local sums = require "perflua.measures.sums"
 
 local average = {}
@@ -10,7 +10,7 @@ local average = {}
 local MASK = 0xffffffff
 local MOST = 0x1p94 -- of a product: the sum of two is still told from what does not fit
 
-local function overflow() blame(sums.wrong.average) end
+local function overflow() usage_error(sums.wrong.average) end
 
 local function add_parts(state, high, low)
   low = state[3] + low

@@ -1,7 +1,7 @@
 -- Adding up without ever being wrong: what does not fit raises.
 
 local arith = require "perflua.filter.arith"
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 
 local sums = {}
 
@@ -13,7 +13,7 @@ sums.wrong = {
   average = "what is averaged adds up to more than 2^94",
 }
 
-local function overflow() blame(sums.wrong.sum) end
+local function overflow() usage_error(sums.wrong.sum) end
 
 -- a + x of integers, or raises; unsigned ones are never negative here.
 local function add_unsigned(a, x)
@@ -45,7 +45,7 @@ end
 ---@return integer
 function sums.counted(a, n)
   local sum = a + n
-  if sum < 0 then blame(sums.wrong.weights) end
+  if sum < 0 then usage_error(sums.wrong.weights) end
   return sum
 end
 
@@ -54,7 +54,7 @@ end
 function sums.times(weight)
   if weight == 0 or not math.type(weight) then return nil end
   if math.type(weight) == "float" or weight < 0 then
-    blame(sums.wrong.weight)
+    usage_error(sums.wrong.weight)
   end
   return weight
 end

@@ -9,7 +9,7 @@
 -- is no list of names is for people to read.
 
 local api = require "perflua.api"
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local core = require "perflua.core"
 local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
@@ -31,10 +31,10 @@ local function is_field(name)
 end
 
 local function alternative(name, field)
-  if type(name) ~= "string" or name == "" then blame("meta.needs: a name expected, got a %s", type(name)) end
+  if type(name) ~= "string" or name == "" then usage_error("meta.needs: a name expected, got a %s", type(name)) end
   if field == nil then field = is_field(name) end
   if field and not is_field(name) then
-    blame(suggest.message(("meta.needs: unknown field '%s'"):format(name), name, suggest.names(core.field_names())))
+    usage_error(suggest.message(("meta.needs: unknown field '%s'"):format(name), name, suggest.names(core.field_names())))
   end
   return { name = name, is_field = field }
 end
@@ -48,13 +48,13 @@ local function add(list, value, field)
   for _, name in ipairs(type(value.any) == "table" and value.any or {}) do
     need[#need + 1] = alternative(name, field)
   end
-  if #need == 0 then blame("meta.needs: a table in a list is { any = { names } }") end
+  if #need == 0 then usage_error("meta.needs: a table in a list is { any = { names } }") end
   list[#list + 1] = need
 end
 
 local function add_all(list, values, field)
   if type(values) == "string" or type(values) == "table" and values.any then values = { values } end
-  if type(values) ~= "table" then blame("meta.needs: a list of names expected, got a %s", type(values)) end
+  if type(values) ~= "table" then usage_error("meta.needs: a list of names expected, got a %s", type(values)) end
   for _, value in ipairs(values) do add(list, value, field) end
 end
 
@@ -71,7 +71,7 @@ end
 local function check_keys(value)
   for key in pairs(value) do
     if math.type(key) ~= "integer" and not api.members("Needs")[key] then
-      blame("meta.needs: '%s' is none of events, fields and any", tostring(key))
+      usage_error("meta.needs: '%s' is none of events, fields and any", tostring(key))
     end
   end
 end
@@ -81,7 +81,7 @@ local function parse(value)
   local list = {}
   if type(value) == "string" then value = names_in(value) end
   if value == nil then return list end
-  if type(value) ~= "table" then blame("meta.needs: a table or a string expected, got a %s", type(value)) end
+  if type(value) ~= "table" then usage_error("meta.needs: a table or a string expected, got a %s", type(value)) end
   check_keys(value)
   add_all(list, value, nil)
   if value.events ~= nil then add_all(list, value.events, false) end
@@ -145,7 +145,7 @@ end
 
 local function check_meta(meta)
   if meta.record ~= nil and type(meta.record) ~= "string" then
-    blame("meta.record: a string expected, got a %s", type(meta.record))
+    usage_error("meta.record: a string expected, got a %s", type(meta.record))
   end
 end
 

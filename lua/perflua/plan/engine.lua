@@ -6,7 +6,7 @@ local events = require "perflua.recording.events"
 local lower = require "perflua.plan.lower"
 local measures = require "perflua.measures"
 local sums = require "perflua.measures.sums"
-local blame, guard = errors.blame, errors.guard
+local usage_error, guard = errors.usage_error, errors.guard
 
 local engine = {}
 
@@ -127,8 +127,8 @@ end
 ---@return table? description; calls, keys_call, measures_call: why it, or a part of it, calls functions, if it does
 ---@return string? why not
 function engine.grouping(spec, keys, columns)
-  if #keys > MAX_KEYS then blame("group_by: at most %d keys make a group; here are %d", MAX_KEYS, #keys) end
-  if #columns > MAX_MEASURES then blame("at most %d measures; here are %d", MAX_MEASURES, #columns) end
+  if #keys > MAX_KEYS then usage_error("group_by: at most %d keys make a group; here are %d", MAX_KEYS, #keys) end
+  if #columns > MAX_MEASURES then usage_error("at most %d measures; here are %d", MAX_MEASURES, #columns) end
   if spec.reader then
     return spec.reader:grouping(spec, function(lowering) return described({}, keys, columns, lowering) end)
   end
@@ -153,7 +153,7 @@ function engine.groups(spec, description)
   else
     groups, rows = guard(core.group, spec.file, description)
   end
-  if not groups then blame(sums.wrong[rows]) end
+  if not groups then usage_error(sums.wrong[rows]) end
   if spec.aside then spec.aside.n = description.aside or 0 end
   if spec.reader then spec.reader:counted(description.counts) end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain

@@ -12,7 +12,7 @@ local group = require "perflua.group"
 local measures = require "perflua.measures"
 local plan = require "perflua.plan"
 local spec_of = core.query_spec
-local blame = errors.blame
+local usage_error = errors.usage_error
 
 ---@class perflua.Query
 local Query = {}
@@ -36,7 +36,7 @@ local function appended(list, ...)
 end
 
 local function not_grouped(query, step)
-  if spec_of(query).keys then blame("%s comes before group_by", step) end
+  if spec_of(query).keys then usage_error("%s comes before group_by", step) end
 end
 
 ---@param condition string|function|table
@@ -69,7 +69,7 @@ end
 function Query:select(...)
   not_grouped(self, "select")
   local names, refs = table.pack(...), {}
-  if names.n == 0 then blame("select: which fields?") end
+  if names.n == 0 then usage_error("select: which fields?") end
   for i = 1, names.n do refs[i] = spec_of(self).scope:ref(names[i]) end
   return derive(self, { refs = refs })
 end
@@ -78,7 +78,7 @@ end
 ---@return perflua.Query
 function Query:group_by(...)
   not_grouped(self, "a second group_by")
-  if select("#", ...) == 0 then blame("group_by: which keys?") end
+  if select("#", ...) == 0 then usage_error("group_by: which keys?") end
   return derive(self, group.by(spec_of(self), ...))
 end
 
@@ -88,7 +88,7 @@ function Query:all_events() return derive(self, { split = false }) end
 ---@param name string for the last key or measure
 ---@return perflua.Query
 function Query:as(name)
-  if not spec_of(self).keys then blame("as: names a key or a measure, after group_by") end
+  if not spec_of(self).keys then usage_error("as: names a key or a measure, after group_by") end
   return derive(self, group.renamed(spec_of(self), name))
 end
 
@@ -122,7 +122,7 @@ function Query:each(fn)
   local step, cursor = open(self)
   local closing = plan.closing(cursor)
   if fn == nil then return step, nil, nil, closing end
-  if type(fn) ~= "function" then blame("each: a function expected, got a %s", type(fn)) end
+  if type(fn) ~= "function" then usage_error("each: a function expected, got a %s", type(fn)) end
   local _ <close> = closing
   local function pass(first, ...)
     if first == nil then return false end
@@ -147,12 +147,12 @@ end
 
 -- A measure is a column after group_by, else it ends the query and is a value.
 local function measure(query, name, field, option)
-  if spec_of(query).refs then blame("%s: a query that selects fields is not measured", name) end
+  if spec_of(query).refs then usage_error("%s: a query that selects fields is not measured", name) end
   local column = group.column(spec_of(query), name, field, option)
   if spec_of(query).keys then
     return derive(query, { columns = group.added(spec_of(query), column) })
   elseif name == "first" or name == "last" or name == "share" then
-    blame("%s comes after group_by", name)
+    usage_error("%s comes after group_by", name)
   end
   local g = aggregate(spec_of(query), {}, { column })[1]
   return measures[name].finish(g[1], column.kind, option)
@@ -167,7 +167,7 @@ function Query:first(field)
 end
 
 function Query:quantile(field, q)
-  if not math.type(q) or q < 0 or q > 1 then blame("quantile: the second argument is from 0 to 1") end
+  if not math.type(q) or q < 0 or q > 1 then usage_error("quantile: the second argument is from 0 to 1") end
   return measure(self, "quantile", field, q)
 end
 
@@ -178,7 +178,7 @@ function Query:count() return measure(self, "count") end
 ---@param field string? default: "period"
 ---@return perflua.Query # with the sum of a field over the records of one event divided by that of another's
 function Query:ratio(over, under, field)
-  if not spec_of(self).keys then blame("ratio comes after group_by") end
+  if not spec_of(self).keys then usage_error("ratio comes after group_by") end
   local column = group.ratio(spec_of(self), over, under, field)
   return derive(self, { columns = group.added(spec_of(self), column), split = false })
 end
@@ -186,13 +186,13 @@ end
 ---@param field string how often each record counts
 ---@return perflua.Query # whose last measure is weighted
 function Query:weight(field)
-  if not spec_of(self).keys then blame("weight comes after group_by and a measure") end
+  if not spec_of(self).keys then usage_error("weight comes after group_by and a measure") end
   return derive(self, group.weighted(spec_of(self), field))
 end
 
 for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "last", "share" } do
   Query[name] = function(self, field)
-    if field == nil then blame("%s: of which field?", name) end
+    if field == nil then usage_error("%s: of which field?", name) end
     return measure(self, name, field)
   end
 end
@@ -201,7 +201,7 @@ end
 ---@param column string? default: the first measure
 ---@return perflua.Table
 function Query:top(n, column)
-  if not spec_of(self).keys then blame("top comes after group_by") end
+  if not spec_of(self).keys then usage_error("top comes after group_by") end
   return group.table(spec_of(self), "top", n, column)
 end
 
@@ -209,7 +209,7 @@ end
 ---@param direction "asc"|"desc"|nil
 ---@return perflua.Table
 function Query:sort(column, direction)
-  if not spec_of(self).keys then blame("sort comes after group_by") end
+  if not spec_of(self).keys then usage_error("sort comes after group_by") end
   return group.table(spec_of(self), "sort", column, direction)
 end
 
@@ -234,13 +234,13 @@ local method = errors.named(Query, "Query")
 
 function meta:__index(key)
   if key == "counts" then return spec_of(self).counts end
-  if math.type(key) == "integer" then blame(NO_ARRAY) end
+  if math.type(key) == "integer" then usage_error(NO_ARRAY) end
   return method(self, key)
 end
 
-function meta.__len() blame("%s, count() counts its records", NO_ARRAY) end
+function meta.__len() usage_error("%s, count() counts its records", NO_ARRAY) end
 
-function meta.__pairs() blame(NO_ARRAY) end
+function meta.__pairs() usage_error(NO_ARRAY) end
 
 ---@param value any
 ---@return boolean

@@ -3,7 +3,7 @@
 local errors = require "perflua.errors"
 local core = require "perflua.core"
 local duration = require "perflua.text.duration"
-local blame, warning = errors.blame, errors.warning
+local usage_error, warning = errors.usage_error, errors.warning
 
 local between = {}
 
@@ -12,10 +12,10 @@ local MAX_PERCENT_DIGITS = 6
 local function first_time(file, text)
   local time = file.first_time
   if not time and not file.size then
-    blame("between \"%s\": a stream's first time is not known before it is read; \"@8590.143543\" is a time of its "
+    usage_error("between \"%s\": a stream's first time is not known before it is read; \"@8590.143543\" is a time of its "
       .. "own", text)
   end
-  if not time then blame("between \"%s\": this recording has no times", text) end
+  if not time then usage_error("between \"%s\": this recording has no times", text) end
   return time
 end
 
@@ -24,7 +24,7 @@ local function percent(file, number, text, is_end)
   local amount = duration.scaled(number, MAX_PERCENT_DIGITS)
   local unit = math.tointeger(10 ^ (2 + MAX_PERCENT_DIGITS))
   if not amount or amount > unit then
-    blame("between \"%s\": a percentage is from 0 to 100, with up to %d decimals", text, MAX_PERCENT_DIGITS)
+    usage_error("between \"%s\": a percentage is from 0 to 100, with up to %d decimals", text, MAX_PERCENT_DIGITS)
   end
   local first, last = first_time(file, text), file.last_time
   if amount == unit then return is_end and last + 1 or last end
@@ -36,13 +36,13 @@ local function parse(file, text, is_end)
   local number = text:match("^@(.*)$")
   if number then
     local time = duration.scaled(number, 9)
-    return time or blame("between \"%s\": seconds are written as perf prints them, \"@8590.143543\"", text)
+    return time or usage_error("between \"%s\": seconds are written as perf prints them, \"@8590.143543\"", text)
   end
   number = text:match("^(.*)%%$")
   if number then return percent(file, number, text, is_end) end
   local after = duration.nanoseconds(text)
   if after then return first_time(file, text) + after end
-  return blame("between \"%s\": a time is nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
+  return usage_error("between \"%s\": a time is nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
     .. "\"3us\" or \"10%%\"", text)
 end
 
@@ -54,7 +54,7 @@ function between.time(file, time, is_end)
   if time == nil then return nil end
   if type(time) == "string" then return parse(file, time, is_end) end
   local ns = math.type(time) and math.tointeger(time)
-  return ns or blame("between: a time is an integer (ns) or a string, not %s", tostring(time))
+  return ns or usage_error("between: a time is an integer (ns) or a string, not %s", tostring(time))
 end
 
 ---The times of the recording where its header has them: of others it would take a pass.

@@ -1,6 +1,6 @@
 -- Events by name: exactly, then without modifiers and PMU, or by glob.
 
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local suggest = require "perflua.errors.suggest"
 
 local events = {}
@@ -124,7 +124,7 @@ end
 ---@return perflua.Event[] # raises if there is none
 local function find(list, name)
   local found = events.lookup(list, name)
-  if #found == 0 then blame(events.unknown(list, name)) end
+  if #found == 0 then usage_error(events.unknown(list, name)) end
   return found
 end
 
@@ -163,15 +163,15 @@ function events.resolve(list, wanted)
     elseif (type(one) == "userdata" or type(one) == "table") and events.is_event(one) then
       local own = list[one.index]
       if not own or own.name ~= one.name then
-        blame("event '%s' is of another recording", one.name)
+        usage_error("event '%s' is of another recording", one.name)
       end
       set[one.index] = true
     else
-      blame("an event is given by name, glob or Event, not by a %s", type(one))
+      usage_error("an event is given by name, glob or Event, not by a %s", type(one))
     end
   end
   if type(wanted) == "table" and not events.is_event(wanted) then
-    if #wanted == 0 then blame("an empty list of events") end
+    if #wanted == 0 then usage_error("an empty list of events") end
     for _, one in ipairs(wanted) do add(one) end
   else
     add(wanted)

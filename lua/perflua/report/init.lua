@@ -17,7 +17,7 @@
 -- report.table of that has the rows as a perflua.Table.
 
 local aside = require "perflua.group.aside"
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local callers = require "perflua.report.callers"
 local engine = require "perflua.plan.engine"
 local rows = require "perflua.report.rows"
@@ -73,11 +73,11 @@ local function fields_of(query, sort)
   for i, name in ipairs(sort) do
     name = aliases[name] or name
     local ref = spec_of(query).scope:ref(name)
-    if ref.kind == "view" then blame("%s is a composite: name a part of it, as in %s[1].x", name, name) end
-    if seen[name] then blame("field '%s' is named twice", name) end
+    if ref.kind == "view" then usage_error("%s is a composite: name a part of it, as in %s[1].x", name, name) end
+    if seen[name] then usage_error("field '%s' is named twice", name) end
     fields[i], seen[name] = { name = name, kind = ref.kind }, i
   end
-  if seen.symbol and seen.cpumode then blame("cpumode is shown with the symbol") end
+  if seen.symbol and seen.cpumode then usage_error("cpumode is shown with the symbol") end
   return fields, seen
 end
 
@@ -94,7 +94,7 @@ function report.prepare(file, options)
   if children == nil then
     children = not hindered and has_chains(query)
   elseif children and hindered then
-    blame("callers are known by dso and symbol only, not by %s", hindered)
+    usage_error("callers are known by dso and symbol only, not by %s", hindered)
   end
   return {
     query = query, fields = fields, place = place,

@@ -22,7 +22,7 @@ local output = require "perflua.table.output"
 local saved = require "perflua.table.saved"
 local sort = require "perflua.table.sort"
 local suggest = require "perflua.errors.suggest"
-local blame = errors.blame
+local usage_error = errors.usage_error
 
 ---@class perflua.Table
 local Table = {}
@@ -166,10 +166,10 @@ local function present(self, show)
   if column ~= nil and not place_of(self.columns, column) then
     local names = {}
     for i, one in ipairs(self.columns) do names[i] = one.name end
-    blame(suggest.message(("no column '%s'"):format(tostring(column)), tostring(column), names))
+    usage_error(suggest.message(("no column '%s'"):format(tostring(column)), tostring(column), names))
   end
   local place = place_of(self.columns, column)
-  if place and self.columns[place].kind == "histogram" then blame("histograms are in no order") end
+  if place and self.columns[place].kind == "histogram" then usage_error("histograms are in no order") end
   return new(self.data, show)
 end
 
@@ -177,7 +177,7 @@ end
 ---@param column string? default: the first measure
 ---@return perflua.Table
 function Table:top(n, column)
-  if math.type(n) ~= "integer" or n < 0 then blame("top: how many rows? got %s", tostring(n)) end
+  if math.type(n) ~= "integer" or n < 0 then usage_error("top: how many rows? got %s", tostring(n)) end
   return present(self, { top = n, column = column })
 end
 
@@ -186,7 +186,7 @@ end
 ---@return perflua.Table
 function Table:sort(column, direction)
   if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
-    blame("sort: the direction is \"asc\" or \"desc\"")
+    usage_error("sort: the direction is \"asc\" or \"desc\"")
   end
   return present(self, { column = column, ascending = direction == "asc" })
 end
@@ -229,26 +229,26 @@ end
 ---@param other perflua.Table of the same keys and measures; filters, times and events may differ, as of parts
 ---@return perflua.Table # a new one, shown as this one is
 function Table:merge(other)
-  if getmetatable(other) ~= meta then blame("merge: a Table expected, got a %s", type(other)) end
+  if getmetatable(other) ~= meta then usage_error("merge: a Table expected, got a %s", type(other)) end
   local data, message = merge.both(self.data, other.data, true)
-  return new(data or blame("merge: these are of different queries: %s", message), self.show)
+  return new(data or usage_error("merge: these are of different queries: %s", message), self.show)
 end
 
 ---@param out file*|string an open file, a path, or "-" for standard output
 ---@return true? ok, string? message, string? code # nil and why if it cannot be written
 function Table:save(out)
   if type(out) ~= "string" and not io.type(out) then
-    blame("save: a path or an open file expected, got a %s", type(out))
+    usage_error("save: a path or an open file expected, got a %s", type(out))
   end
   if self.data.interrupted then
     return nil, interrupted.text(self.data.interrupted) .. ": not saved, for it would be taken for all of it"
   end
   local ok, message = true, description.unsaved(self.data) -- before a file is made
-  if message then blame("save: %s", message) end
+  if message then usage_error("save: %s", message) end
   local done, why, code = output.to(out == "-" and io.stdout or out, function(write)
     ok, message = saved.encode(self.data, self.show, write)
   end)
-  if not ok then blame("save: %s", message) end
+  if not ok then usage_error("save: %s", message) end
   return done, why, code
 end
 
@@ -257,7 +257,7 @@ end
 ---@return perflua.Table? table, string? message, string? code
 local function load(from)
   if type(from) ~= "string" and not io.type(from) then
-    blame("load: a path or an open file expected, got a %s", type(from))
+    usage_error("load: a path or an open file expected, got a %s", type(from))
   end
   local data, show, code = read.all(from)
   if not data then return nil, show, code end

@@ -1,16 +1,16 @@
 local errors = require "perflua.errors"
-local blame, errno, guard = errors.blame, errors.errno, errors.guard
+local usage_error, errno, guard = errors.usage_error, errors.errno, errors.guard
 
 describe("an error of the caller", function()
   local function message_of(fn) return select(2, pcall(fn)) end
 
   it("names the line of the first function that is not the library's", function()
-    local function deep() blame("no %s", "luck") end
+    local function deep() usage_error("no %s", "luck") end
     assert.matches("^spec/lua/errors/errors_spec.lua:8: no luck$", message_of(deep))
   end)
 
   it("is escaped, and is no format without arguments", function()
-    assert.matches(": a\\x1b%[2J%%s$", message_of(function() blame("a\27[2J%s") end))
+    assert.matches(": a\\x1b%[2J%%s$", message_of(function() usage_error("a\27[2J%s") end))
   end)
 
   it("is what the core raises in a guarded call, once with a line", function()
