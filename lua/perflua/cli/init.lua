@@ -3,7 +3,7 @@
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.meta.returned"
 local suggest = require "perflua.errors.suggest"
@@ -142,7 +142,7 @@ local faults = { "^attempt to ", "^bad argument ", "^table index is ", "^number 
 
 -- Says what a tool raised to the user who runs it. Errors of Lua itself are faults of ours, and keep their place.
 local function raised_by(name, raised)
-  local message = placeless(raised)
+  local message = strip_position(raised)
   for _, fault in ipairs(faults) do
     if message:find(fault) then
       return ("%s: this is a fault in perflua, please report it: %s"):format(name, raised)

@@ -1,6 +1,6 @@
 -- The message of an error with where the script was.
 
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 
 -- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above it, when they
 -- only found the script's own mistake.
@@ -36,7 +36,7 @@ end
 ---@return string
 local function traceback(message)
   -- where the script was when names were not read to the end tells nothing
-  if type(message) == "string" and message:find "interrupted while reading names$" then return placeless(message) end
+  if type(message) == "string" and message:find "interrupted while reading names$" then return strip_position(message) end
   if type(message) ~= "string" then
     local meta = getmetatable(message)
     message = meta and meta.__tostring and tostring(message)

@@ -47,7 +47,7 @@ function errors.guard(fn, ...) return result(pcall(fn, ...)) end
 ---What was raised, for who runs a query with options of a command line: there is no line of a script to name.
 ---@param raised any
 ---@return string # its message
-function errors.placeless(raised) return (tostring(raised):gsub("^[^:\n]+:%d+: ", "")) end
+function errors.strip_position(raised) return (tostring(raised):gsub("^[^:\n]+:%d+: ", "")) end
 
 ---Says through warn(), as damage is said, what a script should know and that stops nothing.
 ---@param format string for string.format

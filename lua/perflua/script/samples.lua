@@ -1,7 +1,7 @@
 -- Which samples `perflua script` shows: what its options say, as a Query.
 
 local between = require "perflua.recording.between"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 
 local samples = {}
 
@@ -51,7 +51,7 @@ end
 function samples.select(file, args)
   local ok, query, wrong = pcall(select_samples, file, args)
   if ok then return query, wrong end
-  return nil, placeless(query)
+  return nil, strip_position(query)
 end
 
 return samples

@@ -5,7 +5,7 @@ local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local perflua = require "perflua"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.toolkit.symbols"
@@ -48,7 +48,7 @@ local function samples_of(file, args, events)
   if not args.where then return query end
   local ok, filtered = pcall(query.where, query, args.where)
   if ok then return filtered end
-  return nil, "--where: " .. placeless(filtered)
+  return nil, "--where: " .. strip_position(filtered)
 end
 
 -- Events are never added together unless they were asked for by one name.

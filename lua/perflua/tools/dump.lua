@@ -2,7 +2,7 @@
 
 local core = require "perflua.core"
 local perflua = require "perflua"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 local plan = require "perflua.plan"
 local symbols = require "perflua.toolkit.symbols"
 local spec_of = core.query_spec
@@ -61,7 +61,7 @@ function tool.run(args, out)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
   local ok, query = pcall(query_of, file, args)
-  if not ok then return USAGE, "dump: " .. placeless(query) end
+  if not ok then return USAGE, "dump: " .. strip_position(query) end
   local options = plan.walk(spec_of(query))
   options.json, options.names = args.json, args.names and NAMES
   core.dump(file, out, options)

@@ -5,7 +5,7 @@ local folded = require "perflua.flame.folded"
 local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local palette = require "perflua.flame.palette"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 local read = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
@@ -58,7 +58,7 @@ local function read_folded(path)
   if not file then return nil, message end
   local ok, set
   ok, set, message = pcall(folded.read, file:lines()) -- which raises what reading raises
-  if not ok then message = placeless(set) end
+  if not ok then message = strip_position(set) end
   if message then return nil, ("%s: %s"):format(path, message) end
   return set
 end

@@ -2,7 +2,7 @@
 
 local handlers = require "perflua.map.handlers"
 local interrupted = require "perflua.table.interrupted"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 local read = require "perflua.table.read"
 local result = require "perflua.map.result"
 local run = require "perflua.map.run"
@@ -44,7 +44,7 @@ local function run_one(chunk, args, out, host)
   local raised, ok
   raised, ok, message = pcall(result.write, made, args, out)
   if raised and ok then return 0 end
-  say("map", args[2], raised and message or placeless(ok))
+  say("map", args[2], raised and message or strip_position(ok))
   return FAILED
 end
 
@@ -59,7 +59,7 @@ end
 -- Adds a result to those before; nil and why it cannot be one of them.
 local function add(all, i, data)
   local ok, added, message = pcall(all.add, all, i, data)
-  if not ok then return nil, placeless(added) end
+  if not ok then return nil, strip_position(added) end
   return added, message
 end
 

@@ -1,7 +1,7 @@
 -- perflua reduce [FILE…]: partial results, merged.
 
 local merge = require "perflua.table.merge"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 local read = require "perflua.table.read"
 local result = require "perflua.map.result"
 local Table = require "perflua.table"
@@ -50,7 +50,7 @@ function tool.run(args, out)
   local state = { failed = false }
   for _, path in ipairs(#args > 0 and args or { "-" }) do
     local ok, added, message = pcall(add_file, state, path, args.parts)
-    if not ok then return nil, "reduce: " .. placeless(added) end
+    if not ok then return nil, "reduce: " .. strip_position(added) end
     if not added then return nil, "reduce: " .. message end
   end
   if not state.all then

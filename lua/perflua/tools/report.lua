@@ -6,7 +6,7 @@ local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
-local placeless = require("perflua.errors").placeless
+local strip_position = require("perflua.errors").strip_position
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local show = require "perflua.report.show"
@@ -211,7 +211,7 @@ function tool.run(args, out)
     ok, prepared = pcall(report.prepare, file, query)
   end
   if not ok then
-    return prepared ~= "not enough memory" and USAGE or nil, placeless(prepared)
+    return prepared ~= "not enough memory" and USAGE or nil, strip_position(prepared)
   end
   local result = report.read(prepared, settings)
   local write = args.json and write_json or args.csv and write_csv or write_text
