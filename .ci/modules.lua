@@ -63,7 +63,7 @@ local lua_modules = {
   { "group", "core errors filter measures plan recording table", "init aggregate aside" },
   { "query", "core errors filter group measures plan recording table text", "init" },
   { "intervals", "core errors fields filter plan query recording table", "init" },
-  { "file", "core errors fields filter plan query recording table", "binaries paths records run some" },
+  { "file", "core errors fields filter plan query recording table", "binaries paths records run samples_with_losses" },
   { "perflua", "core errors file intervals query recording table", "init" },
   { "meta", "api core errors fields filter perflua recording table text", "needs returned starter survey" },
   { "waits", "file group", "interrupts live locks off page_faults requests totals wakes" },

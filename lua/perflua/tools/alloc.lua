@@ -5,7 +5,7 @@ local listed = require "perflua.table.listed"
 local live = require "perflua.waits.live"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 local symbols = require "perflua.toolkit.symbols"
 
 local known = { "site", "function", "cache", "comm" }
@@ -36,10 +36,10 @@ local kinds = {
 }
 
 local function query_of(file, by)
-  local kind_of = some.events(file, function(event) return kinds[event.name] end)
-  local query = some.query(file, kind_of)
-  local function integer(name) return some.field(query, "integer", name) end
-  local function text(is, name) return is and some.field(query, "string", name) or "lost" end
+  local kind_of = samples_with_losses.index_events(file, function(event) return kinds[event.name] end)
+  local query = samples_with_losses.of_events(file, kind_of)
+  local function integer(name) return samples_with_losses.pick_field(query, "integer", name) end
+  local function text(is, name) return is and samples_with_losses.pick_field(query, "string", name) or "lost" end
   return kind_of, query:select("event.index", "lost", "type_id", "cpu", integer "args.ptr", integer "args.bytes_req",
     integer "args.bytes_alloc", integer "args.call_site", text(by.cache, "args.name"), text(by.comm, "comm")):each()
 end
@@ -94,7 +94,7 @@ function tool.run(args, out)
   if wrong then return 2, "alloc: " .. wrong end
   local file <close>, message = needs.open(args[1], tool, symbols.of(args))
   if not file then return nil, message end
-  if by.site or by["function"] then some.read_names(file) end
+  if by.site or by["function"] then samples_with_losses.read_names(file) end
   local rows, memory, lost, unreadable = read(file, by)
   local list = listed.new({
     { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" }, { "waste", "percent" },
@@ -110,7 +110,7 @@ function tool.run(args, out)
   end
   note_sums(list, rows)
   memory:note(list)
-  some.note(list, lost, unreadable)
+  samples_with_losses.add_notes(list, lost, unreadable)
   return list:write(args, out)
 end
 

@@ -6,7 +6,7 @@ local keyed = require "perflua.table.keyed"
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 local adders = require "perflua.measures.sums"
 
 local add = adders.adder "unsigned"
@@ -47,7 +47,7 @@ local function read(file, by)
     types[4], group, dev, ino = "namespaces", "lost", "namespaces.cgroup.dev", "namespaces.cgroup.ino"
   end
   local query = file:records { type = types, expand = true }
-  local tid_field, period_field = some.field(query, "integer", "tid"), some.field(query, "integer", "period")
+  local tid_field, period_field = samples_with_losses.pick_field(query, "integer", "tid"), samples_with_losses.pick_field(query, "integer", "period")
   for type_id, n_lost, index, tid, comm, period, path, ns_dev, ns_ino in query:select("type_id", "lost", "event.index",
       tid_field, by.comm and "comm" or "lost", period_field, group, dev, ino) do
     if type_id == SAMPLE and aside.is(period) then
@@ -145,7 +145,7 @@ function tool.run(args, out)
       nested = args.nested and share(row.nested, whole), samples = row.samples, period = row.period, cgroup = name,
       container = name, namespace = name, comm = row[3] or "[unknown]" }
   end
-  some.note(list, lost)
+  samples_with_losses.add_notes(list, lost)
   aside.note(list, n_aside)
   return list:write(args, out)
 end

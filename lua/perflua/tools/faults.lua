@@ -4,7 +4,7 @@ local aside = require "perflua.group.aside"
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local page_faults = require "perflua.waits.page_faults"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 local sums = require "perflua.measures.sums"
 local symbols = require "perflua.toolkit.symbols"
 
@@ -79,7 +79,7 @@ function tool.run(args, out)
     row.percent = total > 0 and 100 * row.faults / total or 0.0
     list:add(row)
   end
-  some.note(list, lost)
+  samples_with_losses.add_notes(list, lost)
   aside.note(list, n_aside)
   return list:write(args, out)
 end

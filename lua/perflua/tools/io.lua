@@ -4,7 +4,7 @@ local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local requests = require "perflua.waits.requests"
 local sketch = require "perflua.measures.sketch"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 local sums = require "perflua.measures.sums"
 local totals = require "perflua.waits.totals"
 
@@ -85,7 +85,7 @@ function tool.run(args, out)
     row.queue_avg_us, row.queue_max_us = row.queue.avg_us, row.queue.avg_us and row.queue.max_us
     list:add(row)
   end
-  some.note(list, lost, unreadable)
+  samples_with_losses.add_notes(list, lost, unreadable)
   open:tell(list, "requests", texts)
   return list:write(args, out)
 end

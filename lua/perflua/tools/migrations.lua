@@ -2,7 +2,7 @@
 
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
   description = "threads that were moved to another processor: how often, from where to where, across what",
@@ -63,7 +63,7 @@ function tool.run(args, out)
   if not file then return nil, message end
   local keys = by.thread and { "args.pid" } or {}
   if by.cpus then table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys) end
-  if by.thread then some.read_names(file) end
+  if by.thread then samples_with_losses.read_names(file) end
   local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count():collect()
   local places = places_of(file.features)
   local list = listed.new({

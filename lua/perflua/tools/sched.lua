@@ -3,7 +3,7 @@
 local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
   description = "threads: how long they ran, how long they were off the processor, and were ready but had to wait",
@@ -45,7 +45,7 @@ local function records_of(file)
   for _, name in ipairs { wakes, "sched:sched_wakeup_new" } do
     if file.events[name] then names[#names + 1] = name end
   end
-  return some.samples(file, names)
+  return samples_with_losses.named(file, names)
     :select("args.prev_pid", "args.prev_state", "args.next_pid", "time", "cpu", names[2] and "args.pid"):each()
 end
 
@@ -119,7 +119,7 @@ function tool.run(args, out)
     { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" }, { "preempted_ms", "float" },
     { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
   }, "max_us")
-  some.read_names(file)
+  samples_with_losses.read_names(file)
   local threads, broken, unwoken, lost, unreadable = read(file)
   for tid, t in pairs(threads) do
     if tid ~= 0 and t[IN] > 0 then

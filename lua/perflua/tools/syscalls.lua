@@ -4,7 +4,7 @@ local listed = require "perflua.table.listed"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local sketch = require "perflua.measures.sketch"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
   description = "system calls: how many, how many failed, how long they took; by call, by thread",
@@ -46,7 +46,7 @@ local NO_NUMBER <const> = -1
 -- Samples of system calls, and records that tell of lost ones; those have no id.
 local function records_of(file)
   local raw = file.events["raw_syscalls:sys_exit"] ~= nil
-  return some.samples(file, { raw and "raw_syscalls:*" or "syscalls:*" })
+  return samples_with_losses.named(file, { raw and "raw_syscalls:*" or "syscalls:*" })
     :select("tid", raw and "args.id" or "args.__syscall_nr", "time", "args.ret"):each()
 end
 
@@ -159,7 +159,7 @@ function tool.run(args, out)
   if wrong then return 2, "syscalls: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
-  if by.thread then some.read_names(file) end
+  if by.thread then samples_with_losses.read_names(file) end
   local threads, restarted, lost, unfinished = read(file, args.hist and sketch.power("signed"))
   local arch, untimed = file.features.arch, 0
   local list = listed.new({

@@ -5,7 +5,7 @@ local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
   description = "how much of each slice of time each thread ran, as CSV",
@@ -74,7 +74,7 @@ end
 -- Returns how many records told of lost ones, and how many samples lacked a field.
 local function read_switches(file, line)
   local running, since, stop, last, lost, unreadable = line.running, line.since, 0, 0, 0, 0
-  local q = some.samples(file, { "sched:sched_switch" }):select("args.prev_pid", "args.next_pid", "time", "cpu")
+  local q = samples_with_losses.named(file, { "sched:sched_switch" }):select("args.prev_pid", "args.next_pid", "time", "cpu")
   for prev, next_tid, time, cpu in q:each() do
     if not (prev and next_tid and time and cpu) then
       for of in pairs(line.running) do line.running[of] = nil end
@@ -115,7 +115,7 @@ function tool.run(args, out)
   if not length or length == 0 then return 2, "timeline: --slice: a time such as 10ms expected, got " .. args.slice end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
-  some.read_names(file)
+  samples_with_losses.read_names(file)
   out:write("time,comm,tid,share\r\n")
   local line = new_line(length, function(start, stop, ran)
     local tids = {}

@@ -1,7 +1,7 @@
 -- Interrupts and softirqs: from the entry of a handler to its exit, and from a softirq's raise to its entry.
 
 local pending = require "perflua.waits.pending"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local interrupts = {}
 
@@ -34,7 +34,7 @@ local function values_of(file)
     if family and not has[family] then has[family], tests[#tests + 1] = true, ("event == '%s*'"):format(family) end
   end
   local names = file.events["irq:irq_handler_entry"]
-  return some.beside_losses(file, tests)
+  return samples_with_losses.matching(file, tests)
     :select("type_id", "time", "cpu", "event.name", has["irq:irq_"] and "args.irq" or "false",
       names and "args.name" or "false", has["irq:softirq_"] and "args.vec" or "false")
 end

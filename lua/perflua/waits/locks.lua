@@ -2,7 +2,7 @@
 
 local lock_types = require "perflua.waits.lock_types"
 local pending = require "perflua.waits.pending"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local locks = {}
 
@@ -25,7 +25,7 @@ end
 ---@return table # waits/pending.lua: what was not taken
 function locks.each(file, callers, take)
   local open = pending.new(true)
-  local query = some.beside_losses(file, { "event == 'lock:contention_begin'", "event == 'lock:contention_end'" })
+  local query = samples_with_losses.matching(file, { "event == 'lock:contention_begin'", "event == 'lock:contention_end'" })
   for type_id, time, tid, cpu, comm, lock, flags, chain in query:select("type_id", "time", "tid", "cpu", "comm",
       "args.lock_addr", "args.flags", callers and "callchain" or "false") do
     local thread = tid == 0 and cpu and -1 - cpu or tid -- the idle threads of all processors are 0

@@ -3,7 +3,7 @@
 -- names the one that comes.
 
 local pending = require "perflua.waits.pending"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local off = {}
 
@@ -29,7 +29,7 @@ end
 
 -- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
 local function by_samples(file, stack, leave, come, lose, skip)
-  local query = some.beside_losses(file, { "event == 'sched:sched_switch'" })
+  local query = samples_with_losses.matching(file, { "event == 'sched:sched_switch'" })
   for type_id, time, tid, comm, pid, name, prev, next_pid, state, chain in query:select("type_id", "time", "tid",
       "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state", stack or "false") do
     if type_id ~= SAMPLE then

@@ -1,7 +1,7 @@
 -- Page faults of a recording: from software events, or from the tracepoints of exceptions.
 
 local aside = require "perflua.group.aside"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local page_faults = {}
 
@@ -18,7 +18,7 @@ end
 ---@return table<integer, string> kinds by index of an event: faults, minor, major; or user, kernel
 ---@return table<string, boolean> has which there are, and traps: they are those of tracepoints
 function page_faults.kinds(file)
-  local kinds, has = some.events(file, kind_of), {}
+  local kinds, has = samples_with_losses.index_events(file, kind_of), {}
   for _, kind in pairs(kinds) do has[kind] = true end
   has.traps = not (has.faults or has.minor or has.major)
   for index, kind in pairs(kinds) do
@@ -30,11 +30,11 @@ end
 -- What is read of each record: index, lost, type_id, period, pid, time, cpumode, object or address, function or its
 -- address, comm, tid, stack.
 local function records_of(file, kinds, by, traps)
-  local query = some.query(file, kinds)
-  local function field(wanted, class, name) return wanted and some.field(query, class, name) or "lost" end
+  local query = samples_with_losses.of_events(file, kinds)
+  local function field(wanted, class, name) return wanted and samples_with_losses.pick_field(query, class, name) or "lost" end
   local object = traps and { "integer", "args.address" } or { "string", "dso_daddr" }
   local code = traps and { "integer", "args.ip" } or { "string", "symbol" }
-  local addressed = some.field(query, "integer", "addr") ~= "lost"
+  local addressed = samples_with_losses.pick_field(query, "integer", "addr") ~= "lost"
   return addressed, query:select("event.index", "lost", "type_id", field(true, "integer", "period"),
     field(traps, "integer", "pid"), field(traps, "integer", "time"), "cpumode",
     field(by.object, table.unpack(object)), field(by["function"], table.unpack(code)),

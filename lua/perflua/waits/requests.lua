@@ -2,7 +2,7 @@
 
 local aside = require "perflua.group.aside"
 local pending = require "perflua.waits.pending"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local requests = {}
 
@@ -24,10 +24,10 @@ local function name_of(event) return event.name:match "^block:block_rq_(%a+)$" e
 
 -- The names of events by index, and what is read of each record.
 local function query_of(file)
-  local names = some.events(file, name_of)
-  local query = some.query(file, names)
-  local function integer(...) return some.field(query, "integer", ...) end
-  local function text(...) return some.field(query, "string", ...) end
+  local names = samples_with_losses.index_events(file, name_of)
+  local query = samples_with_losses.of_events(file, names)
+  local function integer(...) return samples_with_losses.pick_field(query, "integer", ...) end
+  local function text(...) return samples_with_losses.pick_field(query, "string", ...) end
   return names, query:select("event.index", "lost", "type_id", "time", integer "args.dev", integer "args.sector",
     integer "args.nr_sector", text "args.rwbs", text "args.comm", integer "args.bytes",
     integer("args.error", "args.errors")):each() -- errors before Linux 4.14

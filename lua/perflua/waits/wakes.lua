@@ -1,7 +1,7 @@
 -- Wakes: from sched:sched_waking of a thread that sleeps to its next run; and who had woken who woke it.
 
 local pending = require "perflua.waits.pending"
-local some = require "perflua.file.some"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local wakes = {}
 
@@ -19,7 +19,7 @@ local function values_of(file)
     "sched:sched_wakeup_new" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
   end
-  return some.beside_losses(file, tests)
+  return samples_with_losses.matching(file, tests)
     :select("type_id", "time", "comm", "args.common_pid", "args.common_flags", "args.comm", "args.pid",
       "args.prev_pid", "args.next_pid")
 end

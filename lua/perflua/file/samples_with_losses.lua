@@ -4,13 +4,13 @@
 local expr = require "perflua.filter.expr"
 local spec_of = require("perflua.core").query_spec
 
-local some = {}
+local samples_with_losses = {}
 
 ---Indexes of events.
 ---@param file perflua.File
 ---@param is fun(event: table): any what an event is taken for; nil: not at all
 ---@return table<integer, any> # by index
-function some.events(file, is)
+function samples_with_losses.index_events(file, is)
   local taken = {}
   for _, event in ipairs(file.events) do taken[event.index] = is(event) end
   return taken
@@ -19,7 +19,7 @@ end
 ---Has names of threads and maps read now, for who asks for them when all samples were read: after an interrupt they
 ---would not be read, and there would be no result.
 ---@param file perflua.File
-function some.read_names(file) file:thread(0) end
+function samples_with_losses.read_names(file) file:thread(0) end
 
 local LOST = { "lost", "lost_samples" }
 
@@ -27,7 +27,7 @@ local LOST = { "lost", "lost_samples" }
 ---@param terms string[] filters
 ---@param options table? as of file:records
 ---@return perflua.Query # of samples for which one of the terms is true, and of records that tell of lost ones
-function some.beside_losses(file, terms, options)
+function samples_with_losses.matching(file, terms, options)
   options = options or {}
   options.type, options.expand = { "sample", table.unpack(LOST) }, true
   local test = "type_id ~= 9" -- PERF_RECORD_SAMPLE
@@ -39,21 +39,21 @@ end
 ---@param taken table<integer, any> indexes of events
 ---@param options table? as of file:records
 ---@return perflua.Query # of their samples, and of records that tell of lost ones; only these have a field `lost`
-function some.query(file, taken, options)
+function samples_with_losses.of_events(file, taken, options)
   local terms = {}
   for index in pairs(taken) do terms[#terms + 1] = "event.index == " .. index end
-  return some.beside_losses(file, terms, options)
+  return samples_with_losses.matching(file, terms, options)
 end
 
 ---The same by names. Where nothing was lost it has the samples only, and is faster for it.
 ---@param file perflua.File
 ---@param names string[] events or globs that the recording has
 ---@return perflua.Query
-function some.samples(file, names)
+function samples_with_losses.named(file, names)
   if file.mode ~= "pipe" and not file:records({ type = LOST }):first() then return file:samples(names) end
   local terms = {}
   for _, name in ipairs(names) do terms[#terms + 1] = ("event == '%s'"):format(name) end
-  return some.beside_losses(file, terms)
+  return samples_with_losses.matching(file, terms)
 end
 
 local classes = {
@@ -66,7 +66,7 @@ local classes = {
 ---@param class "integer"|"string" what its values must be
 ---@param ... string fields
 ---@return string # the first of them that a record can have; else one that samples do not have
-function some.field(query, class, ...)
+function samples_with_losses.pick_field(query, class, ...)
   for _, name in ipairs { ... } do
     local scope, node = spec_of(query).scope, assert(expr.value(name))
     local ref = scope:resolve(node.path, name)
@@ -78,10 +78,10 @@ end
 ---@param list table of table/listed.lua
 ---@param lost table<integer, integer> by type_id
 ---@param unreadable integer? samples without what is needed
-function some.note(list, lost, unreadable)
+function samples_with_losses.add_notes(list, lost, unreadable)
   list:note("lost_records", lost[2] or 0, "records that were lost") -- PERF_RECORD_LOST
   list:note("lost_samples", lost[13] or 0, "samples that were lost") -- PERF_RECORD_LOST_SAMPLES
   if unreadable then list:note("unreadable", unreadable, "samples that lack a field that is needed") end
 end
 
-return some
+return samples_with_losses
