@@ -58,7 +58,7 @@ local lua_modules = {
   { "fields", "core errors filter recording", "init members" },
   { "measures", "errors filter", "init sums" },
   { "table", "core errors filter measures recording text",
-    "init description interrupted keyed listed merge output pair_counts read sort" },
+    "init description interrupted keyed merge output pair_counts read result_table sort" },
   { "plan", "core errors measures recording", "init engine lower" },
   { "group", "core errors filter measures plan recording table", "init aggregate aside" },
   { "query", "core errors filter group measures plan recording table text", "init" },

@@ -75,7 +75,7 @@ function samples_with_losses.pick_field(query, class, ...)
   return "lost"
 end
 
----@param list table of table/listed.lua
+---@param list table of table/result_table.lua
 ---@param lost table<integer, integer> by type_id
 ---@param unreadable integer? samples without what is needed
 function samples_with_losses.add_notes(list, lost, unreadable)

@@ -32,7 +32,7 @@ function aside.filter(counted)
   end }
 end
 
----@param list table of table/listed.lua
+---@param list table of table/result_table.lua
 ---@param n integer
 function aside.note(list, n)
   list:note("set_aside", n, "samples that are set aside, for a period of 2^56 or more is damage")

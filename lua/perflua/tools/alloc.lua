@@ -1,7 +1,7 @@
 -- perflua alloc FILE: the kernel's memory, by who asked for it.
 
 local keyed = require "perflua.table.keyed"
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local live = require "perflua.waits.live"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
@@ -15,7 +15,7 @@ local tool = {
   usage = "alloc [options] FILE",
   needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
   record = "perf kmem record -- COMMAND",
-  options = symbols.with_options(listed.with_options {
+  options = symbols.with_options(result_table.with_options {
     by = { "WHAT", "rows by site (default: where it was allocated), function, cache, comm, or several" },
   }),
   help = [[
@@ -89,14 +89,14 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "site", known)
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "site", known)
+  wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "alloc: " .. wrong end
   local file <close>, message = needs.open(args[1], tool, symbols.of(args))
   if not file then return nil, message end
   if by.site or by["function"] then samples_with_losses.read_names(file) end
   local rows, memory, lost, unreadable = read(file, by)
-  local list = listed.new({
+  local list = result_table.new({
     { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" }, { "waste", "percent" },
     { "frees", "unsigned" }, { "moved", "unsigned" }, { "left", "unsigned" }, { "left_bytes", "unsigned" },
     { "site", "string", not by.site }, { "function", "string", by.site or not by["function"] },

@@ -3,7 +3,7 @@
 local aside = require "perflua.group.aside"
 local cgroups = require "perflua.text.cgroups"
 local keyed = require "perflua.table.keyed"
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -18,7 +18,7 @@ local tool = {
   usage = "cgroups [options] FILE",
   needs = { fields = { "cgroup_path" } },
   record = "perf record -a --all-cgroups -- COMMAND",
-  options = listed.with_options {
+  options = result_table.with_options {
     by = { "WHAT", "rows by cgroup (default), container, namespace, comm, or several: container,comm" },
     nested = "with the groups that others are in, and what they have together",
     full = "ids of containers and pods in full, as CSV and JSON have them",
@@ -118,8 +118,8 @@ local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "cgroup", known)
-  wrong = wrong or listed.wrong(args) or wrong_of(by, args)
+  local by, wrong = result_table.parse_by(args.by or "cgroup", known)
+  wrong = wrong or result_table.check_options(args) or wrong_of(by, args)
   if wrong then return 2, "cgroups: " .. wrong end
   local file <close>, message = perflua.open(args[1])
   if not file then return nil, message end
@@ -132,7 +132,7 @@ function tool.run(args, out)
   sums = grouped(sums, by)
   local periods, several = periods_of(sums.rows)
   if args.nested then nest(sums) end
-  local list = listed.new({
+  local list = result_table.new({
     { "event", "string", not several }, { "nested", "percent", not args.nested }, { "percent", "percent" },
     { "samples", "unsigned" }, { "period", "unsigned" }, { "comm", "string", not by.comm },
     { by.namespace and "namespace" or by.container and "container" or "cgroup", "string" },

@@ -1,7 +1,7 @@
 -- perflua faults FILE: page faults, by what is mapped where they were, by the code that met them.
 
 local aside = require "perflua.group.aside"
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local page_faults = require "perflua.waits.page_faults"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -19,7 +19,7 @@ local tool = {
     events = { { any = { "page-faults", "faults", "minor-faults", "major-faults", "exceptions:page_fault_*" } } },
   },
   record = "perf record -e page-faults -c 1 -d -g -- COMMAND",
-  options = symbols.with_options(listed.with_options {
+  options = symbols.with_options(result_table.with_options {
     by = { "WHAT", "rows by object (default), function, stack, comm, thread, or several: object,function" },
   }),
   help = [[
@@ -61,8 +61,8 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "object", known)
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "object", known)
+  wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "faults: " .. wrong end
   local file <close>, message = needs.open(args[1], tool, symbols.of(args))
   if not file then return nil, message end
@@ -74,7 +74,7 @@ function tool.run(args, out)
   local shown = { { "faults", "unsigned" }, { "percent", "percent" }, { "kernel", "unsigned" },
     { "minor", "unsigned", not has.minor }, { "major", "unsigned", not has.major } }
   for _, name in ipairs(columns) do shown[#shown + 1] = { name, name == "tid" and "signed" or "string" } end
-  local list = listed.new(shown, "faults")
+  local list = result_table.new(shown, "faults")
   for _, row in ipairs(rows) do
     row.percent = total > 0 and 100 * row.faults / total or 0.0
     list:add(row)

@@ -1,6 +1,6 @@
 -- perflua io FILE: how long block devices took for requests, by device and operation.
 
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local requests = require "perflua.waits.requests"
 local sketch = require "perflua.measures.sketch"
@@ -15,7 +15,7 @@ local tool = {
   usage = "io [options] FILE",
   needs = { events = { "block:block_rq_issue", "block:block_rq_complete" }, fields = { "time" } },
   record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
-  options = listed.with_options {
+  options = result_table.with_options {
     by = { "WHAT", "rows by device, operation (default: both), flags, comm, or several: device,comm" },
     hist = "how many requests took how long: nanoseconds, in powers of two",
   },
@@ -66,8 +66,8 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "device,operation", known)
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "device,operation", known)
+  wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "io: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
@@ -79,7 +79,7 @@ function tool.run(args, out)
     columns[#columns + 1] = column
   end
   local rows, open, lost, unreadable = read(file, by, args.hist)
-  local list = listed.new(columns, "total_ms")
+  local list = result_table.new(columns, "total_ms")
   for _, row in ipairs(rows) do
     row.requests, row.queued, row.hist = row.count, row.queue.count, sketch.histogram(row.hist)
     row.queue_avg_us, row.queue_max_us = row.queue.avg_us, row.queue.avg_us and row.queue.max_us

@@ -1,7 +1,7 @@
 -- perflua irqs FILE: how long the processors served interrupts and softirqs, and how long softirqs had to wait.
 
 local interrupts = require "perflua.waits.interrupts"
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local totals = require "perflua.waits.totals"
 
@@ -13,7 +13,7 @@ local tool = {
     fields = { "cpu", "time" },
   },
   record = "perf record -a -e 'irq:*' -- COMMAND",
-  options = listed.with_options { by = { "WHAT", "rows by vector, cpu, or vector,cpu (default)" } },
+  options = result_table.with_options { by = { "WHAT", "rows by vector, cpu, or vector,cpu (default)" } },
   help = [[
 Delays are those of softirqs from the first raise on; perf kwork latency takes the last one. The time
 of a handler has that of those that interrupt it. The processor's own vectors, too:
@@ -37,8 +37,8 @@ local raise_notes = {
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "vector,cpu", { "vector", "cpu" })
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "vector,cpu", { "vector", "cpu" })
+  wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "irqs: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
@@ -51,7 +51,7 @@ function tool.run(args, out)
     row.type, row.number, row.name, row.cpu = run.kind, run.number, run.name, run.cpu
     totals.add(row, duration)
   end, function(run, duration) totals.add(delays:row(key_of(run)), duration) end)
-  local list = listed.new({
+  local list = result_table.new({
     { "type", "string", not by.vector }, { "number", "signed", not by.vector }, { "name", "string", not by.vector },
     { "cpu", "signed", not by.cpu }, { "count", "unsigned" }, { "total_ms", "float" }, { "avg_us", "float" },
     { "max_us", "float" }, { "delays", "unsigned" }, { "avg_delay_us", "float" }, { "max_delay_us", "float" },

@@ -1,6 +1,6 @@
 -- perflua locks FILE: for which locks of the kernel threads waited, who asked for them, how long it took.
 
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local locks = require "perflua.waits.locks"
 local needs = require "perflua.meta.needs"
 local symbols = require "perflua.toolkit.symbols"
@@ -11,7 +11,7 @@ local tool = {
   usage = "locks [options] FILE",
   needs = { events = { "lock:contention_begin", "lock:contention_end" }, fields = { "tid", "time" } },
   record = "perf lock record -- COMMAND",
-  options = symbols.with_options(listed.with_options {
+  options = symbols.with_options(result_table.with_options {
     by = { "WHAT", "rows by caller (default), lock (its address), thread, or several: caller,thread" },
   }),
   help = [[
@@ -31,8 +31,8 @@ perf lock contention leaves out three frames before it looks for one, unless tol
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "caller", { "caller", "lock", "thread" })
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "caller", { "caller", "lock", "thread" })
+  wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "locks: " .. wrong end
   local needed = { needs = { by.caller and "callchain", events = tool.needs.events }, record = tool.record }
   local file <close>, message = needs.open(args[1], needed, symbols.of(args))
@@ -43,7 +43,7 @@ function tool.run(args, out)
     row.type, row.caller, row.lock, row.tid, row.comm = wait.type, wait.caller, wait.lock, wait.tid, wait.comm
     totals.add(row, duration)
   end)
-  local list = listed.new({
+  local list = result_table.new({
     { "count", "unsigned" }, { "total_ms", "float" }, { "max_us", "float" }, { "avg_us", "float" },
     { "type", "string" }, { "lock", "address", not by.lock }, { "comm", "string", not by.thread },
     { "tid", "signed", not by.thread }, { "caller", "string", not by.caller },

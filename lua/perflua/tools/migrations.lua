@@ -1,6 +1,6 @@
 -- perflua migrations FILE: which threads were moved from processor to processor.
 
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
@@ -9,7 +9,7 @@ local tool = {
   usage = "migrations [options] FILE",
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
-  options = listed.with_options { by = { "WHAT", "rows by thread, cpus or both; default: thread,cpus" } },
+  options = result_table.with_options { by = { "WHAT", "rows by thread, cpus or both; default: thread,cpus" } },
   help = [[
 across is what both processors are not in together: node, socket, die or core; cpu if they are of one
 core. It needs the topology that perf record writes into files, and is left out for two processors of
@@ -56,8 +56,8 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "thread,cpus", { "thread", "cpus" })
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "thread,cpus", { "thread", "cpus" })
+  wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "migrations: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
@@ -66,7 +66,7 @@ function tool.run(args, out)
   if by.thread then samples_with_losses.read_names(file) end
   local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count():collect()
   local places = places_of(file.features)
-  local list = listed.new({
+  local list = result_table.new({
     { "comm", "string", not by.thread }, { "tid", "signed", not by.thread }, { "from", "signed", not by.cpus },
     { "to", "signed", not by.cpus }, { "across", "string", not by.cpus }, { "migrations", "unsigned" },
   }, "migrations")

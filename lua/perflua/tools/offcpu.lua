@@ -5,7 +5,7 @@ local flame = require "perflua.flame"
 local folded = require "perflua.flame.folded"
 local interrupted = require "perflua.table.interrupted"
 local kinds = require "perflua.flame.kinds"
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local off = require "perflua.waits.off"
 local output = require "perflua.table.output"
@@ -19,7 +19,7 @@ local tool = {
   usage = "offcpu [options] FILE",
   needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } }, fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
-  options = symbols.with_options(listed.with_options {
+  options = symbols.with_options(result_table.with_options {
     folded = "call chains folded, as perflua fold has them; weights are nanoseconds",
     svg = "a flame graph of them, as perflua flame draws it",
     o = { "FILE", "where to write these; default: standard output" },
@@ -50,13 +50,13 @@ local function wrong_of(args)
   if (args.folded or args.svg) and of_table then return "--csv, --json, --count and --sort are of the table" end
   if not (args.folded or args.svg) and (args.o or args.by) then return "-o and --by are of --folded and --svg" end
   return read.wrong("by", args.by, stacks.heads) or read.wrong("state", args.state, states)
-    or listed.wrong(args)
+    or result_table.check_options(args)
 end
 
 -- A table of threads and states.
 local function list_of(file, args)
   local rows = totals.new()
-  local list = listed.new({ { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
+  local list = result_table.new({ { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
     { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" } }, "total_ms")
   local open = off.each(file, nil, function(wait, duration)
     if args.state and wait.state ~= args.state then return end

@@ -1,6 +1,6 @@
 -- perflua sched FILE: how long threads ran, and how long they waited for a processor.
 
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -10,7 +10,7 @@ local tool = {
   usage = "sched [options] FILE",
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
-  options = listed.with_options {},
+  options = result_table.with_options {},
   help = [[
 run        from being switched in to being switched out
 wait       from being switched out to being switched in again, asleep or not
@@ -110,11 +110,11 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local wrong = listed.wrong(args)
+  local wrong = result_table.check_options(args)
   if wrong then return 2, "sched: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
-  local list = listed.new({
+  local list = result_table.new({
     { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" }, { "run_ms", "float" },
     { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" }, { "preempted_ms", "float" },
     { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },

@@ -1,6 +1,6 @@
 -- perflua syscalls FILE: which system calls were made, how often they failed, how long they took.
 
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local sketch = require "perflua.measures.sketch"
@@ -15,7 +15,7 @@ local tool = {
     fields = { "tid", "time" },
   },
   record = "perf record -e 'raw_syscalls:*' -- COMMAND",
-  options = listed.with_options {
+  options = result_table.with_options {
     by = { "WHAT", "rows by syscall (default), thread, or thread,syscall" },
     errno = "which errors, and how often",
     hist = "how many calls took how long: nanoseconds, in powers of two",
@@ -154,15 +154,15 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local by, wrong = listed.by(args.by or "syscall", { "thread", "syscall" })
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "syscall", { "thread", "syscall" })
+  wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "syscalls: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
   if by.thread then samples_with_losses.read_names(file) end
   local threads, restarted, lost, unfinished = read(file, args.hist and sketch.power("signed"))
   local arch, untimed = file.features.arch, 0
-  local list = listed.new({
+  local list = result_table.new({
     { "comm", "string", not by.thread }, { "tid", "signed", not by.thread }, { "syscall", "string", not by.syscall },
     { "calls", "unsigned" }, { "errors", "unsigned" }, { "untimed", "unsigned", not args.json },
     { "total_ms", "float" }, { "min_us", "float" },

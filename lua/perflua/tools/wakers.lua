@@ -1,6 +1,6 @@
 -- perflua wakers FILE: which threads woke which, and how long it took until these ran.
 
-local listed = require "perflua.table.listed"
+local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local totals = require "perflua.waits.totals"
 local wakes = require "perflua.waits.wakes"
@@ -13,7 +13,7 @@ local tool = {
     fields = { "tid", "time" },
   },
   record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- COMMAND",
-  options = listed.with_options {
+  options = result_table.with_options {
     by = { "WHAT", "wakers and woken by comm (default), or by thread" },
     comm = { "NAME", "chains of the wakers of threads of this name" },
     tid = { "TID", "chains of the wakers of this thread" },
@@ -35,8 +35,8 @@ local MAX_DEPTH = 64
 
 -- What is asked for; nil and what is wrong with it.
 local function options_of(args)
-  local by, wrong = listed.by(args.by or "comm", { "comm", "thread" })
-  wrong = wrong or listed.wrong(args)
+  local by, wrong = result_table.parse_by(args.by or "comm", { "comm", "thread" })
+  wrong = wrong or result_table.check_options(args)
   if wrong then return nil, wrong end
   local tid, depth = math.tointeger(tonumber(args.tid)), math.tointeger(tonumber(args.depth or 4))
   if args.tid and not tid then return nil, "--tid: a thread's number expected, got " .. args.tid end
@@ -65,7 +65,7 @@ function tool.run(args, out)
     for _, name in ipairs { "woken", "tid", "waker", "waker_tid", "context", "chain" } do row[name] = wake[name] end
     totals.add(row, duration)
   end)
-  local list = listed.new({
+  local list = result_table.new({
     { "woken", "string" }, { "tid", "signed", not (asked.tids or chains) }, { "waker", "string", chains },
     { "waker_tid", "signed", chains or not asked.tids }, { "context", "string", chains }, { "count", "unsigned" },
     { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" }, { "chain", "string", not chains },

@@ -83,7 +83,7 @@ function Live:finish()
   end
 end
 
----@param list table of table/listed.lua
+---@param list table of table/result_table.lua
 function Live:note(list)
   list:note("failed", self.failed, "allocations that failed, which do not count")
   list:note("unseen", self.unseen, "allocations whose end was not recorded: the same address was allocated again")

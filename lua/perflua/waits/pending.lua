@@ -122,7 +122,7 @@ local function notes(self, what, texts)
   return list
 end
 
----Notes for a list (table/listed.lua) of what could not be paired.
+---Notes for a list (table/result_table.lua) of what could not be paired.
 ---@param list table
 ---@param what string one of those: "waits"
 ---@param texts table<string, string>? what is to be said instead, by the name of a note; prefix: of these names

@@ -7,9 +7,9 @@ local output = require "perflua.table.output"
 local sorting = require "perflua.table.sort"
 local suggest = require "perflua.errors.suggest"
 
-local listed = {}
-local List = {}
-List.__index = List
+local result_table = {}
+local ResultTable = {}
+ResultTable.__index = ResultTable
 
 local options = {
   csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
@@ -19,7 +19,7 @@ local options = {
 
 ---@param more table options of the tool
 ---@return table # with those that this module knows
-function listed.with_options(more)
+function result_table.with_options(more)
   for name, option in pairs(options) do more[name] = option end
   return more
 end
@@ -27,7 +27,7 @@ end
 ---What is wrong with the options.
 ---@param args table of the command line
 ---@return string?
-function listed.wrong(args)
+function result_table.check_options(args)
   if args.csv and args.json then return "--csv and --json" end
   local n = math.tointeger(tonumber(args.count or 0))
   if not n or n < 0 then return "--count: a number of rows expected, got " .. args.count end
@@ -37,7 +37,7 @@ end
 ---@param text string "thread,syscall"
 ---@param known string[] the names that can be
 ---@return table<string, boolean>? by, string? wrong
-function listed.by(text, known)
+function result_table.parse_by(text, known)
   local by = {}
   for _, name in ipairs(known) do by[name] = ("," .. text .. ","):find("," .. name .. ",", 1, true) and true or nil end
   local left = text:gsub("[^,]+", function(name) return by[name] and "" end)
@@ -50,8 +50,8 @@ end
 ---@param columns any[][] # { name, kind, is it left out? }
 ---@param sort string the column rows are sorted by, unless another is asked for
 ---@return table
-function listed.new(columns, sort)
-  local self = setmetatable({ columns = {}, rows = {}, notes = {}, sort = sort }, List)
+function result_table.new(columns, sort)
+  local self = setmetatable({ columns = {}, rows = {}, notes = {}, sort = sort }, ResultTable)
   for _, column in ipairs(columns) do
     if not column[3] then table.insert(self.columns, { name = column[1], kind = column[2] }) end
   end
@@ -59,7 +59,7 @@ function listed.new(columns, sort)
 end
 
 ---@param values table<string, any> by the names of columns
-function List:add(values)
+function ResultTable:add(values)
   local row = {}
   for i, column in ipairs(self.columns) do row[i] = values[column.name] end
   table.insert(self.rows, row)
@@ -69,7 +69,7 @@ end
 ---@param name string in JSON, where it is told in any case
 ---@param n integer
 ---@param text string what so many were
-function List:note(name, n, text) table.insert(self.notes, { name = name, n = n, text = text }) end
+function ResultTable:note(name, n, text) table.insert(self.notes, { name = name, n = n, text = text }) end
 
 local function write_json(out, columns, rows, notes, part)
   out:write("{", part and ('"interrupted":%s,'):format(json.encode(interrupted.value(part))) or "")
@@ -113,7 +113,7 @@ end
 ---@param args table of the command line
 ---@param out file*
 ---@return integer? status, string? message
-function List:write(args, out)
+function ResultTable:write(args, out)
   local rows, places = self.rows, {}
   for i, column in ipairs(self.columns) do
     if column.kind ~= "histogram" then places[column.name] = i end
@@ -142,4 +142,4 @@ function List:write(args, out)
   return 0
 end
 
-return listed
+return result_table
