@@ -66,7 +66,7 @@ local lua_modules = {
   { "file", "core errors fields filter plan query recording table", "binaries paths records run samples_with_losses" },
   { "perflua", "core errors file intervals query recording table", "init" },
   { "meta", "api core errors fields filter perflua recording table text", "needs returned starter survey" },
-  { "waits", "file group", "interrupts live locks off page_faults requests totals wakes" },
+  { "waits", "file group", "interrupts live locks off_cpu page_faults requests totals wakes" },
   { "header", "core text", "init json" },
   { "script", "core errors recording", "fields samples" },
   { "doctor", "core perflua recording table text", "init show words" },

@@ -7,7 +7,7 @@ local interrupted = require "perflua.table.interrupted"
 local kinds = require "perflua.flame.kinds"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
-local off = require "perflua.waits.off"
+local off_cpu = require "perflua.waits.off_cpu"
 local output = require "perflua.table.output"
 local read = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
@@ -58,7 +58,7 @@ local function list_of(file, args)
   local rows = totals.new()
   local list = result_table.new({ { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
     { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" } }, "total_ms")
-  local open = off.each(file, nil, function(wait, duration)
+  local open = off_cpu.each(file, nil, function(wait, duration)
     if args.state and wait.state ~= args.state then return end
     local row = rows:row(wait.tid, wait.state)
     row.comm, row.tid, row.state = wait.comm or nil, wait.tid, wait.state
@@ -71,7 +71,7 @@ end
 -- Folded stacks and their nanoseconds: { stack, value, kinds }, by their names.
 local function stacks_of(file, args)
   local head, values, list = stacks.heads[args.by or "comm"], {}, {}
-  local open = off.each(file, args.svg and "annotated_stack" or "stack", function(wait, duration)
+  local open = off_cpu.each(file, args.svg and "annotated_stack" or "stack", function(wait, duration)
     if args.state and wait.state ~= args.state then return end
     local parts = { clean.name(head.text(wait)), clean.stack(wait.stack or "") }
     if wait.state == "preempted" then parts[3] = "[preempted]" end
@@ -112,7 +112,7 @@ function tool.run(args, out)
   if args.folded or args.svg then needed.needs = { "callchain", events = tool.needs.events } end
   local file <close>, message = needs.open(args[1], needed, symbols.of(args))
   if not file then return nil, message end
-  message = off.lacks(file)
+  message = off_cpu.check_recording(file)
   if message then return nil, message end
   if args.folded or args.svg then
     local ok

@@ -5,7 +5,7 @@
 local pending = require "perflua.waits.pending"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
-local off = {}
+local off_cpu = {}
 
 local SAMPLE <const>, SWITCH <const>, SWITCH_CPU_WIDE <const> = 9, 14, 15 -- PERF_RECORD_…
 
@@ -22,7 +22,7 @@ end
 
 ---@param file perflua.File
 ---@return string? message # nil: it tells when threads came back
-function off.lacks(file)
+function off_cpu.check_recording(file)
   if file.events["sched:sched_switch"] or has_switches(file) then return nil end
   return file.path .. ": this recording does not tell when threads came back; --switch-events of perf record does"
 end
@@ -77,7 +77,7 @@ end
 ---@param stack string? a field for the call chain: "stack" or "annotated_stack"
 ---@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, stack, state }
 ---@return table # waits/pending.lua: what was not taken
-function off.each(file, stack, take)
+function off_cpu.each(file, stack, take)
   local open = pending.new()
   local function come(tid, time)
     local wait = open:finish(tid, 0)
@@ -89,4 +89,4 @@ function off.each(file, stack, take)
   return open
 end
 
-return off
+return off_cpu
