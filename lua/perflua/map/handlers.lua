@@ -48,7 +48,7 @@ end
 
 ---Says for each how many recordings lack its event.
 ---@param total integer recordings
-function Handlers:say(total)
+function Handlers:log_totals(total)
   local keys = {}
   for key in pairs(self) do keys[#keys + 1] = key end
   table.sort(keys)

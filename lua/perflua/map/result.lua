@@ -36,7 +36,7 @@ end
 ---@param tool string its name
 ---@param path string? the file that is meant: named once
 ---@param message string
-function result.say(tool, path, message)
+function result.log(tool, path, message)
   if path and not message:find(path, 1, true) then message = path .. ": " .. message end
   io.stderr:write("perflua: ", tool, ": ", fmt.escape(message), "\n")
 end

@@ -215,7 +215,7 @@ end
 function Table:csv(out, options)
   local columns, rows = written(self)
   local text = interruption(self)
-  if text then interrupted.say(text) end
+  if text then interrupted.log(text) end
   return output.csv(out, columns, rows, options and options.safe)
 end
 

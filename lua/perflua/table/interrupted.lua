@@ -36,7 +36,7 @@ end
 
 ---Says it on standard error, beside what other programs read.
 ---@param text string
-function interrupted.say(text) io.stderr:write("# ", text, "\n") end
+function interrupted.log(text) io.stderr:write("# ", text, "\n") end
 
 ---@param a number|true|nil
 ---@param b number|true|nil

@@ -39,7 +39,7 @@ end
 ---@return boolean # is it not to be written? Then that was said.
 function output.ends_at(r, n)
   if r <= interrupted.MOST or r % 1024 ~= 0 or not interrupted.now() then return false end
-  interrupted.say(("interrupted while writing: %d of %d rows"):format(r - 1, n))
+  interrupted.log(("interrupted while writing: %d of %d rows"):format(r - 1, n))
   return true
 end
 

@@ -134,7 +134,7 @@ function ResultTable:write(args, out)
     if note.n ~= 0 then said:write(("# %s: %s\n"):format(note.text, fmt.unsigned(note.n))) end
   end
   if args.csv then
-    if text then interrupted.say(text) end
+    if text then interrupted.log(text) end
     local ok, message = output.csv(out, self.columns, rows, args.csv == "safe")
     return ok and 0 or nil, message
   end

@@ -10,11 +10,11 @@ local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.toolkit.symbols"
 
-local read = {}
+local folding = {}
 
 local USAGE = 2
 
-read.options = {
+folding.options = {
   event = { "EVENT", "samples of this event; default: of the first that has any" },
   where = { "EXPR", "samples for which this holds: \"pid == 12 and cpu ~= 0\"" },
   by = { "comm|pid|tid|none", "what stands before the callers; default: comm" },
@@ -24,21 +24,21 @@ read.options = {
 
 ---@param own table<string, string|string[]> a tool's own options
 ---@return table<string, string|string[]> # with these
-function read.with_options(own)
-  for name, option in pairs(read.options) do own[name] = option end
+function folding.with_options(own)
+  for name, option in pairs(folding.options) do own[name] = option end
   return symbols.with_options(own)
 end
 
 ---@param tool string
 ---@param format string
 ---@param ... any for string.format; escaped, for it may come from a recording
-function read.say(tool, format, ...)
+function folding.log(tool, format, ...)
   io.stderr:write("perflua: ", tool, ": ", fmt.escape(format:format(...)), "\n")
 end
 
 ---@param options table<string, any> what is allowed, by its name
 ---@return string? message what is wrong with this value
-function read.wrong(option, value, options)
+function folding.wrong(option, value, options)
   if value == nil or options[value] then return nil end
   return suggest.message(("--%s: no '%s'"):format(option, value), value, suggest.names(options))
 end
@@ -54,7 +54,7 @@ end
 -- Events are never added together unless they were asked for by one name.
 local function tell_others(tool, file, args, events, counts, sets)
   if args.event then
-    if events[2] then read.say(tool, "'%s' names %d events, which are added together", args.event, #events) end
+    if events[2] then folding.log(tool, "'%s' names %d events, which are added together", args.event, #events) end
     return
   end
   local others = {}
@@ -63,7 +63,7 @@ local function tell_others(tool, file, args, events, counts, sets)
   end
   for i = 2, #sets do others[#others + 1] = sets[i].event and sets[i].event.name or "(event unknown)" end
   if others[1] then
-    read.say(tool, "samples of %s; --event chooses another: %s", events[1].name, table.concat(others, ", "))
+    folding.log(tool, "samples of %s; --event chooses another: %s", events[1].name, table.concat(others, ", "))
   end
 end
 
@@ -73,7 +73,7 @@ end
 ---@return table? set of stacks.collect, with event_name, events, lost, cmdline; without samples its list is empty
 ---@return string? message
 ---@return integer? status of the tool, if it is not 1
-function read.recording(tool, args, kinds)
+function folding.recording(tool, args, kinds)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
   local counts = file.size and core.count(file) or nil
@@ -87,12 +87,12 @@ function read.recording(tool, args, kinds)
     by = by, count = args.count, inline = args.inline, kinds = kinds, split = not events,
   })
   if not sets then return nil, message end
-  if n_aside > 0 then read.say(tool, "%s", aside.said(n_aside)) end
+  if n_aside > 0 then folding.log(tool, "%s", aside.said(n_aside)) end
   local set = sets[1]
   if not set then
     set = { samples = 0, total = 0, list = {} }
     if not interrupted.part() then
-      read.say(tool, "%s: no samples%s", file.path, args.where and " for which --where holds" or "")
+      folding.log(tool, "%s: no samples%s", file.path, args.where and " for which --where holds" or "")
     end
   end
   events = events or { set.event }
@@ -103,4 +103,4 @@ function read.recording(tool, args, kinds)
   return set
 end
 
-return read
+return folding

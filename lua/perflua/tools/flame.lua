@@ -6,13 +6,13 @@ local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local palette = require "perflua.flame.palette"
 local strip_position = require("perflua.errors").strip_position
-local read = require "perflua.toolkit.folding"
+local folding = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
 local tool = {
   description = "a flame graph: an SVG to zoom and search in, in any browser",
   usage = "flame [options] FILE -o FILE.svg",
-  options = read.with_options {
+  options = folding.with_options {
     o = { "FILE", "the SVG; - is standard output" },
     folded = "FILE holds folded stacks, from perflua fold or others; - is standard input",
     title = { "TEXT", "the heading" },
@@ -32,7 +32,7 @@ local USAGE = 2
 -- Options that are numbers become numbers; what is wrong with one.
 local function check(args)
   if not args.o then return "-o FILE.svg says where to write it; -o - is standard output" end
-  local message = read.wrong("by", args.by, stacks.heads) or read.wrong("colors", args.colors, palette.schemes)
+  local message = folding.wrong("by", args.by, stacks.heads) or folding.wrong("colors", args.colors, palette.schemes)
   if message then return message end
   local width, share = args.width, args["min-share"]
   args.width = width and math.tointeger(tonumber(width))
@@ -43,7 +43,7 @@ local function check(args)
   if share and not (args.min_share and args.min_share >= 0 and args.min_share <= 100) then
     return ("--min-share: from 0 to 100 %%, not '%s'"):format(share)
   end
-  for name in pairs(read.options) do
+  for name in pairs(folding.options) do
     if args.folded and args[name] then return ("--%s is of recordings, not of folded stacks"):format(name) end
   end
 end
@@ -109,11 +109,11 @@ end
 local function read_set(args)
   if args.folded then
     local set, message = read_folded(args[1])
-    if set and set.skipped > 0 then read.say("flame", "%d lines are no folded stacks", set.skipped) end
+    if set and set.skipped > 0 then folding.log("flame", "%d lines are no folded stacks", set.skipped) end
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
   end
-  local set, message, status = read.recording("flame", args, true)
+  local set, message, status = folding.recording("flame", args, true)
   if set and set.samples > 0 and set.total <= 0 then
     return nil, args[1] .. ": all periods are 0: --count counts samples instead"
   end

@@ -2,13 +2,13 @@
 
 local folded = require "perflua.flame.folded"
 local output = require "perflua.table.output"
-local read = require "perflua.toolkit.folding"
+local folding = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
 local tool = {
   description = "call chains folded: one line for each distinct one, with its weight",
   usage = "fold [options] FILE",
-  options = read.with_options {
+  options = folding.with_options {
     annotate = "mark kernel frames with _[k], inlined ones with _[i], those made at run time with _[j]",
     o = { "FILE", "where to write it; default: standard output" },
   },
@@ -24,10 +24,10 @@ local USAGE = 2
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local message = read.wrong("by", args.by, stacks.heads)
+  local message = folding.wrong("by", args.by, stacks.heads)
   if message then return USAGE, "fold: " .. message end
   local set, status, ok
-  set, message, status = read.recording("fold", args, args.annotate)
+  set, message, status = folding.recording("fold", args, args.annotate)
   if not set then return status, message end
   ok, message = output.to(args.o or out, function(write)
     folded.write(write, set.list, args.annotate)

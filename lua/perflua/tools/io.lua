@@ -86,7 +86,7 @@ function tool.run(args, out)
     list:add(row)
   end
   samples_with_losses.add_notes(list, lost, unreadable)
-  open:tell(list, "requests", texts)
+  open:add_notes(list, "requests", texts)
   return list:write(args, out)
 end
 

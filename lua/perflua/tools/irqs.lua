@@ -62,8 +62,8 @@ function tool.run(args, out)
     if delay then row.delays, row.avg_delay_us, row.max_delay_us = delay.count, delay.avg_us, delay.max_us end
     list:add(row)
   end
-  runs:tell(list, "handlers")
-  raises:tell(list, "raises", raise_notes)
+  runs:add_notes(list, "handlers")
+  raises:add_notes(list, "raises", raise_notes)
   return list:write(args, out)
 end
 

@@ -49,7 +49,7 @@ function tool.run(args, out)
     { "tid", "signed", not by.thread }, { "caller", "string", not by.caller },
   }, "total_ms")
   for _, row in ipairs(rows:sorted()) do list:add(row) end
-  open:tell(list, "waits")
+  open:add_notes(list, "waits")
   return list:write(args, out)
 end
 

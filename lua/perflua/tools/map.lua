@@ -9,7 +9,7 @@ local run = require "perflua.map.run"
 local segments = require "perflua.map.segments"
 local Table = require "perflua.table"
 
-local say = result.say
+local log = result.log
 
 local tool = {
   description = "a query script over many recordings, and the result of all",
@@ -37,14 +37,14 @@ local function run_one(chunk, args, out, host)
   if made and args.partial and host.interrupted() then return FAILED end -- it is not that of all records
   if not made then
     handlers.warn()
-    say("map", args[2], message)
+    log("map", args[2], message)
     return FAILED
   end
   handlers.write(out)
   local raised, ok
   raised, ok, message = pcall(result.write, made, args, out)
   if raised and ok then return 0 end
-  say("map", args[2], raised and message or strip_position(ok))
+  log("map", args[2], raised and message or strip_position(ok))
   return FAILED
 end
 
@@ -72,15 +72,15 @@ local function run_many(args, out, host, at_a_time)
       data, shown = table_in(file, missing)
       message = not data and shown or nil
     end
-    if message then say("map", paths[i], message) end
+    if message then log("map", paths[i], message) end
     if data then n, show = n + 1, show or shown else failed = failed + 1 end
     local ok, why = add(all, i, data)
     if not ok then wrong = ("%s: %s"):format(paths[i], why) end
     return ok and true or false
   end)
-  missing:say(#paths)
+  missing:log_totals(#paths)
   if wrong then return nil, "map: these results cannot be merged: " .. wrong end
-  if n < #paths then say("map", nil, ("%d of %d recordings are not in the result"):format(#paths - n, #paths)) end
+  if n < #paths then log("map", nil, ("%d of %d recordings are not in the result"):format(#paths - n, #paths)) end
   local data = all:result()
   if not data then return FAILED end
   if n < #paths and host.interrupted() then data.interrupted = interrupted.least(data.interrupted, n / #paths) end

@@ -9,7 +9,7 @@ local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local off_cpu = require "perflua.waits.off_cpu"
 local output = require "perflua.table.output"
-local read = require "perflua.toolkit.folding"
+local folding = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
@@ -49,7 +49,7 @@ local function wrong_of(args)
   local of_table = args.csv or args.json or args.count or args.sort
   if (args.folded or args.svg) and of_table then return "--csv, --json, --count and --sort are of the table" end
   if not (args.folded or args.svg) and (args.o or args.by) then return "-o and --by are of --folded and --svg" end
-  return read.wrong("by", args.by, stacks.heads) or read.wrong("state", args.state, states)
+  return folding.wrong("by", args.by, stacks.heads) or folding.wrong("state", args.state, states)
     or result_table.check_options(args)
 end
 
@@ -91,9 +91,9 @@ end
 local function write_stacks(file, args, out)
   local list, open = stacks_of(file, args)
   if #list == 0 and not interrupted.part() then
-    read.say("offcpu", "%s: no thread left its processor and came back", args[1])
+    folding.log("offcpu", "%s: no thread left its processor and came back", args[1])
   end
-  open:say("offcpu", "times")
+  open:log_notes("offcpu", "times")
   return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end
     local about = "time off the processors" .. (args.state and ", " .. args.state or "")
@@ -120,7 +120,7 @@ function tool.run(args, out)
     return ok and 0 or nil, message
   end
   local list, open = list_of(file, args)
-  open:tell(list, "times")
+  open:add_notes(list, "times")
   return list:write(args, out)
 end
 

@@ -6,7 +6,7 @@ local read = require "perflua.table.read"
 local result = require "perflua.map.result"
 local Table = require "perflua.table"
 
-local say = result.say
+local log = result.log
 
 local tool = {
   description = "the merged result of what perflua map --partial wrote",
@@ -28,7 +28,7 @@ local USAGE, FAILED = 2, 1
 local function add_file(state, path, are_parts)
   for _, data, show in read.each(path) do
     if not data then
-      say("reduce", nil, show)
+      log("reduce", nil, show)
       state.failed = true
     elseif not state.all then
       state.all, state.show = merge.start(data), show

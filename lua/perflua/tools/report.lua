@@ -134,7 +134,7 @@ end
 local function write_csv(result, _, _, out, safe)
   local said, ended, n_rows = aside.said(result.aside), interruption(result), 0
   if said then io.stderr:write("perflua: report: ", said, "\n") end
-  if ended then interrupted.say(ended) end
+  if ended then interrupted.log(ended) end
   for _, event in ipairs(result.events) do n_rows = n_rows + event.n end
   local columns, values_of = columns_of(result)
   table.insert(columns, 1, { name = "event", kind = "string" })

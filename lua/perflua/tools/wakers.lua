@@ -72,7 +72,7 @@ function tool.run(args, out)
   }, "total_ms")
   for _, row in ipairs(rows:sorted()) do list:add(row) end
   list:note("awake", awake, "wakes not counted, for the thread ran, or its way to a processor was not recorded")
-  open:tell(list, "wakes", { restarted = "wakes not counted, for the thread had been woken before" })
+  open:add_notes(list, "wakes", { restarted = "wakes not counted, for the thread had been woken before" })
   return list:write(args, out)
 end
 

@@ -126,7 +126,7 @@ end
 ---@param list table
 ---@param what string one of those: "waits"
 ---@param texts table<string, string>? what is to be said instead, by the name of a note; prefix: of these names
-function Pending:tell(list, what, texts)
+function Pending:add_notes(list, what, texts)
   for _, note in ipairs(notes(self, what, texts)) do
     list:note((texts and texts.prefix or "") .. note[1], note[2], note[3])
   end
@@ -135,7 +135,7 @@ end
 ---The same to standard error.
 ---@param tool string
 ---@param what string
-function Pending:say(tool, what)
+function Pending:log_notes(tool, what)
   for _, note in ipairs(notes(self, what)) do
     if note[2] > 0 then io.stderr:write(("perflua: %s: %s: %d\n"):format(tool, note[3], note[2])) end
   end
