@@ -119,19 +119,19 @@ function perflua.open(path, options)
 end
 
 -- Intervals are loaded when they are asked for.
-local function intervals() return require "perflua.intervals" end
+local function load_intervals() return require "perflua.intervals" end
 
 query.extend {
   ---@param options table { open, close, key, fields }
   ---@return perflua.Query # of spans, from a record that opens one to the record that closes it
-  pair = function(self, options) return intervals().pair(self, options) end,
+  pair = function(self, options) return load_intervals().pair(self, options) end,
 
   ---@param spans perflua.Query of pair()
   ---@param options table? { key, closed }
   ---@return perflua.Query # of the records inside of these spans
-  within = function(self, spans, options) return intervals().within(self, spans, options) end,
+  within = function(self, spans, options) return load_intervals().within(self, spans, options) end,
 }
 
 return setmetatable(perflua, { __index = function(_, name)
-  if name == "intervals" then return intervals() end
+  if name == "intervals" then return load_intervals() end
 end })

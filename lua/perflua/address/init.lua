@@ -54,7 +54,7 @@ local function made_by(stay, list, pid)
 end
 
 -- The maps around an address where nothing is mapped.
-local function neighbours(thread, ip)
+local function find_neighbours(thread, ip)
   local below, above
   for _, map in ipairs(thread and thread.maps() or {}) do
     if math.ult(map.start, ip) then
@@ -74,7 +74,7 @@ local function is_prologue(stay, file, pid)
     and (not first or not math.ult(first, stay.to) or pid and not file:thread(pid, stay.to - 1))
 end
 
-local function complete(stay, asked, records, pid)
+local function complete_stay(stay, asked, records, pid)
   local time = asked.time or stay.to and stay.to - 1
   local thread = pid and asked.file:thread(pid, time)
   if thread then stay.comm, stay.began, stay.ended = thread.comm, thread.start, thread.exit end
@@ -84,17 +84,17 @@ local function complete(stay, asked, records, pid)
     local from = stay.record and stay.record.pid
     stay.inherited_from = pid and from and from >= 0 and from ~= pid and from or nil
   else
-    stay.below, stay.above = neighbours(thread, asked.address)
+    stay.below, stay.above = find_neighbours(thread, asked.address)
   end
 end
 
 -- Returns the history of the address, in one process or in the kernel.
-local function walk(asked, records, pid)
+local function walk_history(asked, records, pid)
   local list, kind = asked.file:history(pid, asked.address, asked.time, asked.guest)
   local kept = json.array()
   for i, stay in ipairs(list) do
     if #list == 1 or asked.time or i == #list or not is_prologue(stay, asked.file, pid) then
-      complete(stay, asked, records, pid)
+      complete_stay(stay, asked, records, pid)
       table.insert(kept, stay)
     end
   end
@@ -117,7 +117,7 @@ local function processes_with(asked, records)
       if #list >= MOST then
         more = more + 1
       else
-        local process = walk(asked, records, pid)
+        local process = walk_history(asked, records, pid)
         if has_map(process) then table.insert(list, process) end
       end
     end
@@ -136,14 +136,14 @@ function address.explain(file, ip, options)
   if interrupted.now() then -- there is no time to read names
     return { path = file.path, address = ip, pid = options.pid, processes = json.array() }
   end
-  local one, kind = walk(asked, records, options.pid)
+  local one, kind = walk_history(asked, records, options.pid)
   local report = { path = file.path, address = ip, kind = kind, pid = options.pid, time = options.time,
     guest = options.guest, timed = is_timed(file, records), processes = json.array { one } }
   if not options.pid and kind ~= "kernel" and not options.guest then
     report.processes, report.not_looked_at = processes_with(asked, records)
     if has_map(one) then table.insert(report.processes, 1, one) end
   elseif options.pid and kind ~= "kernel" and not has_map(one) then
-    local kernel = walk(asked, records)
+    local kernel = walk_history(asked, records)
     if has_map(kernel) then table.insert(report.processes, kernel) end
   end
   return report

@@ -9,14 +9,14 @@ local UNNAMED = "(no name recorded)"
 
 local hex, seconds = core.hex, core.seconds
 
-local function access(prot)
+local function format_access(prot)
   if not prot then return "" end
   local text = ""
   for i, letter in ipairs { "r", "w", "x" } do text = text .. (prot & 1 << (i - 1) ~= 0 and letter or "-") end
   return " " .. text
 end
 
-local function span(report, stay)
+local function format_span(report, stay)
   if not report.timed then return "the whole recording" end
   local from = stay.from and stay.record and stay.record.time and "from " .. seconds(stay.from)
   if not from and stay.from and not stay.map then from = "from " .. seconds(stay.from) end
@@ -27,7 +27,7 @@ end
 
 local function map_lines(add, report, stay)
   local map, record = stay.map, stay.record
-  add("map", "%s-%s%s, offset %s of %s", hex(map.start), hex(map.start + map.len), access(map.prot), hex(map.pgoff),
+  add("map", "%s-%s%s, offset %s of %s", hex(map.start), hex(map.start + map.len), format_access(map.prot), hex(map.pgoff),
     map.filename)
   if not record then
     add(nil, "the record that made it is not known: the kernel's symbols go on behind its map")
@@ -38,7 +38,7 @@ local function map_lines(add, report, stay)
       record.offset)
   end
   if stay.inherited_from then add(nil, "inherited from process %d by a fork", stay.inherited_from) end
-  add("holds", "%s", span(report, stay))
+  add("holds", "%s", format_span(report, stay))
 end
 
 local places = {
@@ -64,15 +64,15 @@ local function source_lines(add, binary)
   if binary.symbols == 0 and advice.symbols(binary) then add(nil, "-> %s", advice.symbols(binary)) end
 end
 
-local function named(symbol, at)
+local function describe_symbol(symbol, at)
   if math.ult(at, symbol.start) then return ("%s-0x%x"):format(symbol.symbol, symbol.start - at) end
   return ("%s+0x%x"):format(symbol.symbol, at - symbol.start)
 end
 
 local function symbol_lines(add, stay)
-  local function range(symbol) return ("%s to %s"):format(hex(symbol.start), hex(symbol.stop)) end
+  local function format_range(symbol) return ("%s to %s"):format(hex(symbol.start), hex(symbol.stop)) end
   if stay.covered then
-    add("symbol", "%s, %s", named(stay.covered, stay.address), range(stay.covered))
+    add("symbol", "%s, %s", describe_symbol(stay.covered, stay.address), format_range(stay.covered))
     if stay.binary.found == "perf map" then
       add(nil, "a perf map has no times: of code that was made anew there it has the last name")
     end
@@ -83,7 +83,7 @@ local function symbol_lines(add, stay)
     end
     for _, key in ipairs(stay.binary.kind == "jit" and {} or { "before", "after" }) do
       local one = stay[key]
-      add(nil, "%s: %s", key, one and ("%s, %s"):format(named(one, stay.address), range(one)) or "none")
+      add(nil, "%s: %s", key, one and ("%s, %s"):format(describe_symbol(one, stay.address), format_range(one)) or "none")
     end
   end
 end
@@ -104,12 +104,12 @@ local function line_lines(add, stay)
 end
 
 local function unmapped_lines(add, report, stay, is_only)
-  add("map", "none, %s", span(report, stay))
+  add("map", "none, %s", format_span(report, stay))
   if not is_only then return end
   for _, key in ipairs { "below", "above" } do
     local map = stay[key]
     if map then
-      add(nil, "next %s: %s-%s%s, %s", key, hex(map.start), hex(map.start + map.len), access(map.prot), map.filename)
+      add(nil, "next %s: %s-%s%s, %s", key, hex(map.start), hex(map.start + map.len), format_access(map.prot), map.filename)
     end
   end
   add(nil, "-> %s", advice.unmapped(report, stay))
@@ -155,8 +155,8 @@ local function list_lines(add, report)
     for _, stay in ipairs(process.ranges) do
       if stay.map then
         local who = process.pid and ("%d %s"):format(process.pid, stay.comm or UNNAMED) or "the kernel"
-        local name = stay.covered and named(stay.covered, stay.address) or "[unknown]"
-        add(nil, "%s: %s of %s, %s", who, name, stay.binary.name, span(report, stay))
+        local name = stay.covered and describe_symbol(stay.covered, stay.address) or "[unknown]"
+        add(nil, "%s: %s of %s, %s", who, name, stay.binary.name, format_span(report, stay))
       end
     end
   end

@@ -8,7 +8,7 @@ local GROUPED = "a query that is grouped already, "
 local UNGROUPED = "a query without group_by"
 
 -- A measure: its value without group_by, and its column after it.
-local function measure(name, returns, doc, column, grouped, errors)
+local function describe_measure(name, returns, doc, column, grouped, errors)
   return {
     name, doc, params = name ~= "count" and { FIELD } or nil, returns = { { "Query|" .. returns } }, step = "both",
     column = column, grouped = grouped,
@@ -16,11 +16,11 @@ local function measure(name, returns, doc, column, grouped, errors)
   }
 end
 
-local quantile = measure("quantile", "number?", "The value below or at which the share `q` of all lies, within 1 %.",
+local quantile = describe_measure("quantile", "number?", "The value below or at which the share `q` of all lies, within 1 %.",
   "quantile_FIELD", "That value of each group.")
 quantile.params = { FIELD, { "q", "number", "from 0 to 1" } }
 
-local first = measure("first", "any", "The first record, row or selected values; nil if there is none.", "first_FIELD",
+local first = describe_measure("first", "any", "The first record, row or selected values; nil if there is none.", "first_FIELD",
   "The field of the first record of each group; without a field the first row.")
 first.params = { { "field", "string?", "a field, after group_by" } }
 
@@ -63,18 +63,18 @@ return {
       { "all_events", "Has groups of samples hold those of all events together.", returns = QUERY },
       { "as", "Names the last key or measure.", step = "after", params = { { "name", "string", "of its column" } },
         returns = QUERY, errors = UNGROUPED .. ", two columns of one name" },
-      measure("count", "integer", "How many records.", "count", "How many records each group has."),
-      measure("sum", "number", "The sum of a field.", "FIELD", "The sum of each group.",
+      describe_measure("count", "integer", "How many records.", "count", "How many records each group has."),
+      describe_measure("sum", "number", "The sum of a field.", "FIELD", "The sum of each group.",
         "a sum above 2^63-1; " .. UNKNOWN),
-      measure("avg", "number?", "The average of a field; nil without values.", "avg_FIELD",
+      describe_measure("avg", "number?", "The average of a field; nil without values.", "avg_FIELD",
         "The average of each group."),
-      measure("min", "any", "The least value; nil without values.", "min_FIELD", "The least value of each group."),
-      measure("max", "any", "The greatest value; nil without values.", "max_FIELD",
+      describe_measure("min", "any", "The least value; nil without values.", "min_FIELD", "The least value of each group."),
+      describe_measure("max", "any", "The greatest value; nil without values.", "max_FIELD",
         "The greatest value of each group."),
       quantile,
-      measure("hist", "HistogramBucket[]", "The values counted by powers of two.", "hist_FIELD",
+      describe_measure("hist", "HistogramBucket[]", "The values counted by powers of two.", "hist_FIELD",
         "The values of each group, counted."),
-      measure("distinct", "integer", "How many different values.", "distinct_FIELD",
+      describe_measure("distinct", "integer", "How many different values.", "distinct_FIELD",
         "How many different values each group has."),
       first,
       { "last", "Adds the field of the last record of each group.", step = "after", column = "last_FIELD", params = {

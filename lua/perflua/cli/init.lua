@@ -51,13 +51,13 @@ local flags = {
   ["--version"] = "version",
 }
 
-local function complain(message)
+local function print_error(message)
   io.stdout:flush()
   io.stderr:write("perflua: ", message, "\n")
 end
 
 -- argv → options, index of the script or tool; or nil and what is wrong.
-local function parse(argv)
+local function parse_options(argv)
   local options = { actions = {} }
   local i = 1
   while argv[i] and argv[i]:find("^%-.") do
@@ -93,16 +93,16 @@ end
 
 -- Runs fn(...) → status nil and what it returned, or FAILED after the error was reported. fn is called
 -- by xpcall itself: so a traceback says "main chunk" where there is one.
-local function protected(fn, ...)
+local function call_protected(fn, ...)
   local ok, result, more = xpcall(fn, traceback, ...)
   if ok then
     return nil, result, more
   end
-  complain(result)
+  print_error(result)
   return FAILED
 end
 
-local function exists(path)
+local function file_exists(path)
   local file = io.open(path)
   return file and file:close()
 end
@@ -119,7 +119,7 @@ local function use_returned(value, second)
     if result then print(result) else message = message or returned.useless(value) end
   end
   if message then
-    complain(fmt.escape(message))
+    print_error(fmt.escape(message))
     return FAILED
   end
 end
@@ -127,13 +127,13 @@ end
 -- Runs a script, or complains about why there is none.
 local function run_script(chunk, message)
   if not chunk then
-    complain(message)
+    print_error(message)
     return FAILED
   end
-  local status, result, second = protected(chunk, table.unpack(arg))
+  local status, result, second = call_protected(chunk, table.unpack(arg))
   if status or result == nil then return status end
   local failed
-  failed, status = protected(use_returned, result, second)
+  failed, status = call_protected(use_returned, result, second)
   return failed or status
 end
 
@@ -158,18 +158,18 @@ local function run_tool(name, tool, host)
   end
   local args, wrong = tools.parse(tool, arg)
   if not args then
-    complain(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
+    print_error(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
     return USAGE
   end
   local ok, status, message = pcall(tool.run, args, io.stdout, host)
   local part = ok and not interrupted.told and interrupted.part()
-  if part then complain(interrupted.text(part)) end
+  if part then print_error(interrupted.text(part)) end
   if part and message then message = nil end -- what there was not may be in what was not read
   if not ok then
     status, message = nil, raised_by(name, status)
   end
   if message then
-    complain(fmt.escape(message))
+    print_error(fmt.escape(message))
     status = status or FAILED
   end
   return status
@@ -177,31 +177,31 @@ end
 
 -- Returns a function that runs the script or tool that an argument names; or complains, and returns nil
 -- and a status. The script is loaded at once, so that no chunk of -e runs if the argument is mistaken.
-local function prepare(word, host)
+local function prepare_action(word, host)
   if word == "-" then return function() return run_script(loadfile()) end end
   local tool = not word:find("[/.]") and tools.find(word)
   if tool then
     return function() return run_tool(word, tool, host) end
-  elseif not word:find("[/.]") and not exists(word) then
+  elseif not word:find("[/.]") and not file_exists(word) then
     local closest = suggest.closest(word, tools.names())
     local hint = closest and ("did you mean '%s'? "):format(closest) or ""
-    complain(("'%s' is neither a tool nor a script file; %sperflua help lists the tools")
+    print_error(("'%s' is neither a tool nor a script file; %sperflua help lists the tools")
       :format(fmt.escape(word), hint))
     return nil, USAGE
   end
   local chunk, message = loadfile(word)
   if chunk then return function() return run_script(chunk) end end
   local is_recording = recordings.is(word)
-  complain(fmt.escape(is_recording and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word)
+  print_error(fmt.escape(is_recording and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word)
     or message))
   return nil, is_recording and USAGE or FAILED
 end
 
 local function run_chunk(chunk, message)
   if chunk then
-    return (protected(chunk))
+    return (call_protected(chunk))
   end
-  complain(message)
+  print_error(message)
   return FAILED
 end
 
@@ -226,7 +226,7 @@ end
 
 function actions.l(text)
   local global, module = text:match("^([^=]+)=(.+)")
-  local status, result = protected(require, module or text)
+  local status, result = call_protected(require, module or text)
   _G[global or text] = result
   return status
 end
@@ -262,19 +262,19 @@ local function is_of_chunk(argv, host, options, first)
 end
 
 -- Runs what the options name, the script or tool, and the prompt.
-local function run(argv, host, options, first)
+local function run_program(argv, host, options, first)
   local of_chunk = is_of_chunk(argv, host, options, first)
   _G.perflua = require "perflua"
   _G.arg = make_arg(argv, first, of_chunk)
   for _, argument in ipairs(of_chunk and options.interactive and arg or {}) do
     if argument == "-" then
-      complain("'-' cannot be a recording beside -i: the prompt reads standard input")
+      print_error("'-' cannot be a recording beside -i: the prompt reads standard input")
       return USAGE
     end
   end
   local status = not options.no_environment and run_init() or nil
   local job
-  if argv[first] and not of_chunk and not status then job, status = prepare(argv[first], host) end
+  if argv[first] and not of_chunk and not status then job, status = prepare_action(argv[first], host) end
   if of_chunk then recordings.define_file() end
   status = status or run_actions(options, of_chunk)
   if status then
@@ -302,9 +302,9 @@ end
 ---@return integer exit status
 function cli.main(argv, host)
   warn("@on")
-  local options, script = parse(argv)
+  local options, script = parse_options(argv)
   if not options then
-    complain(script .. "\n" .. usage .. "perflua --help tells more")
+    print_error(script .. "\n" .. usage .. "perflua --help tells more")
     return USAGE
   elseif options.help then
     io.stdout:write(help)
@@ -317,7 +317,7 @@ function cli.main(argv, host)
   end
   if not options.quiet then host.show_progress() end
   if options.workers then host.set_threads(options.workers) end
-  local status = run(argv, host, options, script) or 0
+  local status = run_program(argv, host, options, script) or 0
   return host.interrupted() and INTERRUPTED or status
 end
 

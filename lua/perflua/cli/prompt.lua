@@ -12,35 +12,35 @@ local function history_path(environment)
   return home and home .. "/.perflua_history"
 end
 
-local function incomplete(message)
+local function is_incomplete(message)
   return message and message:find("<eof>$") ~= nil
 end
 
 -- A whole statement or expression as a chunk, or false and what is wrong with it; nil at the end of input.
-local function read_chunk(host, remember)
+local function read_chunk(host, remember_line)
   local text = host.read_line(tostring(_G._PROMPT or "> "))
   if not text then
     return text
   end
-  remember(text)
+  remember_line(text)
   local chunk = load("return " .. text, "=stdin", "t")
   local message
   while not chunk do
     chunk, message = load(text, "=stdin", "t")
-    if not incomplete(message) then
+    if not is_incomplete(message) then
       break
     end
     local more = host.read_line(tostring(_G._PROMPT2 or ">> "))
     if not more then
       return false
     end
-    remember(more)
+    remember_line(more)
     text = text .. "\n" .. more
   end
   return chunk or false, message
 end
 
-local function show(ok, ...)
+local function show_results(ok, ...)
   if not ok then
     io.stderr:write("perflua: ", (...), "\n")
   elseif select("#", ...) > 0 then
@@ -58,7 +58,7 @@ end
 function prompt.run(host, environment, traceback)
   local path = history_path(environment) or nil
   local last
-  local function remember(line)
+  local function remember_line(line)
     if host.remember and line:find("%S") and line ~= last then
       host.remember(line, path)
       last = line
@@ -68,13 +68,13 @@ function prompt.run(host, environment, traceback)
     host.history(path)
   end
   while true do
-    local chunk, message = read_chunk(host, remember)
+    local chunk, message = read_chunk(host, remember_line)
     if chunk == nil then
       break
     elseif chunk then
-      show(xpcall(chunk, traceback))
+      show_results(xpcall(chunk, traceback))
     elseif message then
-      show(false, message)
+      show_results(false, message)
     end
     io.stdout:flush()
     collectgarbage "restart" -- an interrupted table stops it

@@ -34,7 +34,7 @@ end
 ---The message handler of everything that is run here.
 ---@param message any
 ---@return string
-local function traceback(message)
+local function format_traceback(message)
   -- where the script was when names were not read to the end tells nothing
   if type(message) == "string" and message:find "interrupted while reading names$" then return strip_position(message) end
   if type(message) ~= "string" then
@@ -45,4 +45,4 @@ local function traceback(message)
   return message .. "\n" .. frames_of_script()
 end
 
-return traceback
+return format_traceback

@@ -11,10 +11,10 @@ local binaries = {}
 local whole = { order = "file", expand = false }
 
 -- Asks for the function of each frame: no function has that name, so none ends the search.
-local function name_all(file) file:samples(whole):where("under('\\n')"):count() end
+local function name_all_frames(file) file:samples(whole):where("under('\\n')"):count() end
 
 -- Those that samples hit, most samples first. Two of one name and build-id are one: their samples are not told apart.
-local function hit(all)
+local function list_hit(all)
   local list, seen = {}, {}
   for _, one in ipairs(all) do
     local key = one.name .. "\n" .. (one.build_id or "")
@@ -32,7 +32,7 @@ local function hit(all)
   return list
 end
 
-local function missing_of(list, samples)
+local function list_missing(list, samples)
   local missing = json.array()
   for _, one in ipairs(list) do
     if one.loaded and one.symbols == 0 and one.kind ~= "memory" then
@@ -45,7 +45,7 @@ local function missing_of(list, samples)
   return missing
 end
 
-local function sources_of(list, samples)
+local function list_sources(list, samples)
   local sources = json.array()
   for i, one in ipairs(list) do
     sources[i] = { name = one.name, build_id = one.build_id, kind = one.kind, samples = one.samples,
@@ -56,7 +56,7 @@ local function sources_of(list, samples)
 end
 
 -- Used although no build-id was recorded, by samples or by call chains.
-local function unproven_of(all)
+local function list_unproven(all)
   local list = json.array()
   for _, one in ipairs(all) do
     if one.unproven then table.insert(list, { filename = one.name, path = one.symbol_file }) end
@@ -74,10 +74,10 @@ end
 ---@return table[] sources # { name, build_id, kind, samples, samples_percent, symbols, symbol_file, found, reason }
 function binaries.of(file, samples, chains)
   if not file.size or samples == 0 then return json.array(), json.array(), json.array() end
-  if chains then name_all(file) end
+  if chains then name_all_frames(file) end
   local all = file:binaries()
-  local list = hit(all)
-  return missing_of(list, samples), unproven_of(all), sources_of(list, samples)
+  local list = list_hit(all)
+  return list_missing(list, samples), list_unproven(all), list_sources(list, samples)
 end
 
 -- "/usr/bin/words 61.2 %: 27 symbols of /usr/bin/words (recorded path)"
@@ -95,7 +95,7 @@ local function is_kernel(one)
 end
 
 -- What can be done depends on which they are.
-local function advice(list)
+local function write_advice(list)
   local kernel, others = false, false
   for _, one in ipairs(list) do
     kernel, others = kernel or is_kernel(one), others or not is_kernel(one)
@@ -110,31 +110,31 @@ local function advice(list)
   return table.concat(parts, "; ")
 end
 
-local function line(one)
+local function describe_binary(one)
   local id = one.build_id and (" (build-id %s)"):format(one.build_id) or ""
   local looked = one.tried[1] and ("; looked for first: %s"):format(one.tried[1]) or ""
   return ("%s%s: %s, %s%s"):format(one.filename, id, percent(one.samples_percent), one.reason, looked)
 end
 
-local function finding(report)
+local function check_symbols(report)
   local list, lines, samples = report.binaries, {}, 0
   if #list == 0 then
     return nil
   end
   for i, one in ipairs(list) do
-    lines[i], samples = line(one), samples + one.samples
+    lines[i], samples = describe_binary(one), samples + one.samples
   end
   return {
     level = "note",
     text = ("%s without symbols here, with %s of the samples"):format(count(#list, "binary", "binaries"),
       percent(share(samples, report.samples))),
     details = common.first(lines),
-    advice = advice(list),
+    advice = write_advice(list),
   }
 end
 
 -- A file that was mapped may have been replaced since; a build-id says so.
-local function unproven(report)
+local function check_unproven(report)
   local list, lines = report.unproven, {}
   if #list == 0 then return nil end
   for i, one in ipairs(list) do lines[i] = one.filename end
@@ -147,6 +147,6 @@ local function unproven(report)
   }
 end
 
-binaries.checks = { { "symbols", finding }, { "unproven", unproven } }
+binaries.checks = { { "symbols", check_symbols }, { "unproven", check_unproven } }
 
 return binaries

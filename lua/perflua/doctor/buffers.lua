@@ -8,7 +8,7 @@ local words = require "perflua.doctor.words"
 local count, duration, percent, share = words.count, words.duration, words.percent, words.share
 
 -- How to get fewer samples of what was recorded.
-local function slower(report)
+local function advise_slower(report)
   local event = common.any(report, function(e) return e.records > 0 and (e.sample_freq or 0) > 0 end)
   if event then
     return ("a lower frequency (-F; it was %s)"):format(fmt.unsigned(event.sample_freq))
@@ -23,7 +23,7 @@ local function lost_of(event)
   end
 end
 
-local function lost(report)
+local function check_losses(report)
   local l, parts = report.lost, {}
   if l.records ~= 0 then
     table.insert(parts, ("%s lost (%s of all)"):format(count(l.records, "record"), percent(l.records_percent)))
@@ -36,7 +36,7 @@ local function lost(report)
       level = common.level(math.max(l.records_percent or 0, l.samples_percent or 0), 0.1),
       text = table.concat(parts, "; "), details = common.by_event(report, lost_of),
       advice = ("larger buffers (perf record -m 16M%s), or %s"):format(common.was(report, "-m", "--mmap-pages"),
-        slower(report)),
+        advise_slower(report)),
     }
   end
 end
@@ -58,7 +58,7 @@ local function throttled_cpus(report)
   return common.first(lines)
 end
 
-local function throttled(report)
+local function check_throttling(report)
   local t = report.throttling
   if t.count == 0 then
     return nil
@@ -70,13 +70,13 @@ local function throttled(report)
     level = common.level(share(t.time, whole), 1), details = details,
     text = ("throttled %s: for %s in all an event took no samples on a cpu"):format(count(t.count, "time"),
       duration(t.time)),
-    advice = slower(report) .. ", or raise kernel.perf_event_max_sample_rate",
+    advice = advise_slower(report) .. ", or raise kernel.perf_event_max_sample_rate",
   }
 end
 
 local REALTIME = 0
 
-local function backsteps(report)
+local function check_backsteps(report)
   local o = report.order
   if o.backsteps > 0 then
     return {
@@ -89,7 +89,7 @@ local function backsteps(report)
 end
 
 -- What else there is to do about it; perflua puts in order what it can read again.
-local function late_advice(report)
+local function advise_late(report)
   local o, c = report.order, report.container
   local advice = {}
   if not c.stream and not c.compressed then
@@ -101,14 +101,14 @@ local function late_advice(report)
   return advice[1] and table.concat(advice, "; ")
 end
 
-local function late(report)
+local function check_late_records(report)
   local o = report.order
   if o.late > 0 and not o.newest_first then -- of those perf expects nothing else
     return {
       level = common.level(o.late_percent, 0.1),
       text = ("%s (%s) came too late for perf to put them in order: by up to %s, the first at %s"):format(
         count(o.late, "record"), percent(o.late_percent), duration(o.worst), perflua.seconds(o.first_late)),
-      advice = late_advice(report),
+      advice = advise_late(report),
     }
   end
 end
@@ -127,7 +127,7 @@ local function gap_line(gap)
   return ("%s for %s%s"):format(perflua.seconds(gap.from), duration(gap.to - gap.from), lost_then)
 end
 
-local function gaps(report)
+local function check_gaps(report)
   local g, lines = report.gaps, {}
   if g.count == 0 then
     return nil
@@ -149,7 +149,7 @@ local aux_flags = {
   { "collided", "collided %s" },
 }
 
-local function aux(report)
+local function check_aux(report)
   local lines = {}
   for _, flag in ipairs(aux_flags) do
     local n = report.aux[flag[1]]
@@ -166,11 +166,11 @@ local function aux(report)
 end
 
 return {
-  { "lost", lost },
-  { "throttled", throttled },
-  { "clock", backsteps },
-  { "late", late },
-  { "aux", aux },
+  { "lost", check_losses },
+  { "throttled", check_throttling },
+  { "clock", check_backsteps },
+  { "late", check_late_records },
+  { "aux", check_aux },
   { "overwrite", newest_first },
-  { "gaps", gaps },
+  { "gaps", check_gaps },
 }

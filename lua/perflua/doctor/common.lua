@@ -60,7 +60,7 @@ function common.any(report, predicate)
 end
 
 -- An option of perf record as it stands in the command line, nil if it does not.
-local function given(report, short, long)
+local function find_option(report, short, long)
   for i, word in ipairs(report.command) do
     if word == short or word == long then
       return short .. " " .. (report.command[i + 1] or "")
@@ -72,7 +72,7 @@ end
 
 ---@return string # "; it was -m 1", or nothing
 function common.was(report, short, long)
-  local option = given(report, short, long)
+  local option = find_option(report, short, long)
   return option and ("; it was %s"):format(option) or ""
 end
 

@@ -8,7 +8,7 @@ local count, percent, share = words.count, words.percent, words.share
 
 local LARGE = 1 << 30 -- bytes: compressing is worth while
 
-local function unfinished(report)
+local function check_unfinished(report)
   if report.unfinished then
     return {
       level = "damage",
@@ -23,7 +23,7 @@ local function damage_line(report, item)
   return ("%soffset %s: %s"):format(path, fmt.unsigned(item.offset), item.reason)
 end
 
-local function damage(report)
+local function check_damage(report)
   local lines, compressed = {}, false
   for i, item in ipairs(report.damage) do
     lines[i] = damage_line(report, item)
@@ -54,7 +54,7 @@ local tracers = {
   "Intel PT", "Intel BTS", "CoreSight ETM", "Arm SPE", "s390 CPU-measurement sampling", "HiSilicon PTT", "VPA DTL",
 }
 
-local function aux_only(report)
+local function check_aux_only(report)
   if report.samples == 0 and has_type(report, "auxtrace") then
     local tracer = tracers[report.aux.auxtrace_type]
     return {
@@ -66,7 +66,7 @@ local function aux_only(report)
   end
 end
 
-local function no_samples(report)
+local function check_no_samples(report)
   local counts = has_type(report, "stat") or has_type(report, "auxtrace") or has_type(report, "schedstat_cpu")
   if report.sample_records == 0 and not counts then
     return {
@@ -77,7 +77,7 @@ local function no_samples(report)
   end
 end
 
-local function unknown_events(report)
+local function check_unknown_events(report)
   local n = report.samples_of_unknown_event
   local part = share(n, report.sample_records)
   if n > 0 then
@@ -91,7 +91,7 @@ end
 -- simpleperf's own types, with nothing in them that others need
 local SIMPLEPERF, SIMPLEPERF_END = 32768, 32832
 
-local function unknown_types(report)
+local function check_unknown_types(report)
   local lines, total = {}, 0
   for _, row in ipairs(report.unknown_types) do
     if row.type_id < SIMPLEPERF or row.type_id >= SIMPLEPERF_END then
@@ -107,7 +107,7 @@ local function unknown_types(report)
   end
 end
 
-local function untimed_samples(report)
+local function check_untimed_samples(report)
   local n = common.sum(report, "untimed")
   if n > 0 then
     return {
@@ -117,7 +117,7 @@ local function untimed_samples(report)
   end
 end
 
-local function odd_samples(report)
+local function check_odd_samples(report)
   local n = common.sum(report, "odd")
   if n > 0 then
     return {
@@ -130,7 +130,7 @@ local function odd_samples(report)
 end
 
 -- simpleperf and the like, and perf before Linux 2.6.38.
-local function untimed_records(report)
+local function check_untimed_records(report)
   local n = report.records_without_time
   if n > 0 and report.sample_records > common.sum(report, "untimed") then
     return {
@@ -141,7 +141,7 @@ local function untimed_records(report)
   end
 end
 
-local function maps_cut(report)
+local function check_maps_cut(report)
   local n = report.maps.cut
   if n > 0 then
     return {
@@ -153,7 +153,7 @@ local function maps_cut(report)
   end
 end
 
-local function missing(report)
+local function check_missing(report)
   local first = report.missing[1]
   if first then
     local lines = {}
@@ -167,7 +167,7 @@ local function missing(report)
   end
 end
 
-local function large(report)
+local function check_size(report)
   local c = report.container
   if (c.size or 0) >= LARGE and not c.compressed then
     return { level = "note", text = words.bytes(c.size) .. ", not compressed", advice = "perf record -z" }
@@ -175,16 +175,16 @@ local function large(report)
 end
 
 return {
-  { "unfinished", unfinished },
-  { "damage", damage },
-  { "aux_only", aux_only },
-  { "no_samples", no_samples },
-  { "unknown_events", unknown_events },
-  { "unknown_types", unknown_types },
-  { "odd_samples", odd_samples },
-  { "untimed_samples", untimed_samples },
-  { "untimed_records", untimed_records },
-  { "maps_cut", maps_cut },
-  { "missing", missing },
-  { "large", large },
+  { "unfinished", check_unfinished },
+  { "damage", check_damage },
+  { "aux_only", check_aux_only },
+  { "no_samples", check_no_samples },
+  { "unknown_events", check_unknown_events },
+  { "unknown_types", check_unknown_types },
+  { "odd_samples", check_odd_samples },
+  { "untimed_samples", check_untimed_samples },
+  { "untimed_records", check_untimed_records },
+  { "maps_cut", check_maps_cut },
+  { "missing", check_missing },
+  { "large", check_size },
 }

@@ -18,7 +18,7 @@ local doctor = {}
 
 local share = words.share
 
-local function container(file, health)
+local function describe_container(file, health)
   local compressed = (health.types[81] or 0) + (health.types[83] or 0) > 0
   local feature = compressed and file.features.compressed
   return {
@@ -33,7 +33,7 @@ local function container(file, health)
 end
 
 -- The records by type, most first.
-local function records(health)
+local function count_records_by_type(health)
   local list, total = json.array(), 0
   for id, count in pairs(health.types) do
     table.insert(list, { type = types()[id].name, type_id = id, records = count })
@@ -53,7 +53,7 @@ local function records(health)
 end
 
 -- What came of an event, with what it was asked for.
-local function event_report(event, counts)
+local function report_event(event, counts)
   local report = {
     event = event.name,
     lost_percent = words.lost_share(counts.lost_samples, counts.records),
@@ -85,18 +85,18 @@ local function doubt_limits(list)
   end
 end
 
-local function events(file, health)
+local function report_events(file, health)
   local unknown = health.unknown_event
   local list, samples, sample_records = json.array(), unknown.samples, unknown.records
   for i, counts in ipairs(health.events) do
-    list[i] = event_report(file.events[i], counts)
+    list[i] = report_event(file.events[i], counts)
     samples, sample_records = samples + counts.samples, sample_records + counts.records
   end
   doubt_limits(list)
   return list, samples, sample_records
 end
 
-local function throttling(list, health)
+local function sum_throttling(list, health)
   local count, time = 0, 0
   table.insert(list, health.unknown_event)
   for _, event in ipairs(list) do
@@ -106,7 +106,7 @@ local function throttling(list, health)
   return { count = count, unthrottled = health.unthrottled, time = time, cpus = json.array(health.cpus) }
 end
 
-local function lost(health, samples)
+local function report_losses(health, samples)
   return {
     records = health.lost_records,
     records_percent = words.lost_share(health.lost_records, health.kernel),
@@ -116,7 +116,7 @@ local function lost(health, samples)
   }
 end
 
-local function order(file, health)
+local function describe_order(file, health)
   local clock = file.events[1]
   return {
     sorted_by_perf = health.ordered,
@@ -133,14 +133,14 @@ local function order(file, health)
   }
 end
 
-local function gaps(health)
+local function describe_gaps(health)
   local of = health.gaps
   return { interval = of.interval, least = of.least, count = of.count, total = of.total,
     longest = json.array(of.longest) }
 end
 
 -- What happened to AUX data and, of what can be read again, which kind of it there is.
-local function aux(file, health)
+local function describe_aux(file, health)
   local info = file.size and health.types[70] and file:records({ type = "auxtrace_info", order = "file" }):first()
   return { truncated = health.aux_truncated, partial = health.aux_partial, collided = health.aux_collided,
     auxtrace_type = info and info.auxtrace_type or nil }
@@ -150,7 +150,7 @@ local levels = { "damage", "problem", "note" }
 local verdicts = { damage = "damaged", problem = "problems", note = "notes" }
 
 -- What the checks find, the worst first, and what that makes of the recording.
-local function findings(report)
+local function run_checks(report)
   local by_level, list = { damage = {}, problem = {}, note = {} }, json.array()
   for _, group in ipairs(checks) do
     for _, check in ipairs(group) do
@@ -172,11 +172,11 @@ end
 ---@return table
 function doctor.examine(file)
   local health = core.health(file)
-  local by_event, samples, sample_records = events(file, health)
+  local by_event, samples, sample_records = report_events(file, health)
   local report = {
     path = file.path,
     interrupted = interrupted.value(),
-    container = container(file, health),
+    container = describe_container(file, health),
     complete = file.complete,
     unfinished = health.unfinished,
     damage = json.array(file.damage),
@@ -186,14 +186,14 @@ function doctor.examine(file)
     sample_records = sample_records, -- as they lie in the recording
     samples_of_unknown_event = health.unknown_event.samples,
     events = by_event,
-    records = records(health),
+    records = count_records_by_type(health),
     unknown_types = json.array(health.unknown_types),
-    lost = lost(health, sample_records),
-    throttling = throttling(by_event, health),
-    order = order(file, health),
-    gaps = gaps(health),
+    lost = report_losses(health, sample_records),
+    throttling = sum_throttling(by_event, health),
+    order = describe_order(file, health),
+    gaps = describe_gaps(health),
     records_without_time = health.untimed,
-    aux = aux(file, health),
+    aux = describe_aux(file, health),
     maps = { cut = health.maps_cut, with_build_ids = health.maps_with_ids },
     command = json.array(file.features.cmdline),
   }
@@ -205,7 +205,7 @@ function doctor.examine(file)
     report.binaries, report.unproven, report.sources = binaries.of(file, sample_records, chains)
     report.interrupted = interrupted.value()
   end
-  report.findings, report.verdict = findings(report)
+  report.findings, report.verdict = run_checks(report)
   report.damaged = not report.complete or #report.damage > 0
   return report
 end

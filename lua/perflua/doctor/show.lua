@@ -13,7 +13,7 @@ local SHOWN = 6 -- events, types
 local formats = { "PERFFILE", "PERFILE2" }
 
 -- What a line has room for of a list.
-local function some(list, noun, text)
+local function list_first(list, noun, text)
   local parts = {}
   for i, item in ipairs(list) do
     if i > SHOWN then
@@ -25,7 +25,7 @@ local function some(list, noun, text)
   return #parts > 0 and table.concat(parts, ", ") or "none"
 end
 
-local function container(report)
+local function show_container(report)
   local c = report.container
   local from = report.path == "-" and " on standard input" or c.stream and " (a stream)" or ""
   local parts = { c.mode .. from, formats[c.version], c.byte_order .. "-endian" }
@@ -38,7 +38,7 @@ local function container(report)
   return table.concat(parts, ", ")
 end
 
-local function time(report)
+local function show_time(report)
   if not report.first_time then
     return report.samples > 0 and "no sample has one" or "-"
   end
@@ -47,21 +47,21 @@ local function time(report)
     duration(report.last_time - report.first_time), every)
 end
 
-local function events(report)
-  return some(report.events, "event", function(e)
+local function show_events(report)
+  return list_first(report.events, "event", function(e)
     if report.sample_records == 0 then return e.event end -- perf stat only counts
     local lie = e.records ~= e.samples and (" (%s)"):format(count(e.records, "record")) or ""
     return ("%s %d%s"):format(e.event, e.samples, lie)
   end)
 end
 
-local function records(report)
-  return ("%d: %s"):format(report.records.total, some(report.records.by_type, "type", function(row)
+local function show_records(report)
+  return ("%d: %s"):format(report.records.total, list_first(report.records.by_type, "type", function(row)
     return ("%s %d"):format(row.type == "unknown" and "type " .. row.type_id or row.type, row.records)
   end))
 end
 
-local function lost(report)
+local function show_losses(report)
   local l = report.lost
   local filtered = l.filtered ~= 0 and ("; %s filtered out by BPF"):format(count(l.filtered, "sample")) or ""
   if l.records == 0 and l.samples == 0 then
@@ -70,12 +70,12 @@ local function lost(report)
   return ("%s, %s%s"):format(count(l.records, "record"), count(l.samples, "sample"), filtered)
 end
 
-local function throttled(report)
+local function show_throttling(report)
   local t = report.throttling
   return t.count == 0 and "never" or ("%s, for %s"):format(count(t.count, "time"), duration(t.time))
 end
 
-local function order(report)
+local function show_order(report)
   local o = report.order
   if not o.sorted_by_perf then
     return "as it lies in the file: not all that perf sorts has a time"
@@ -86,7 +86,7 @@ local function order(report)
   return ("%s, %s too late for perf"):format(rounds, o.late == 0 and "nothing" or count(o.late, "record"))
 end
 
-local function gaps(report)
+local function show_gaps(report)
   local g = report.gaps
   if g.interval == 0 then
     return "-"
@@ -96,7 +96,7 @@ local function gaps(report)
 end
 
 -- By kind: how many there are, how many of them are cut.
-local function stacks(report)
+local function show_stacks(report)
   local function sum(name) return common.sum(report, name) end
   local longest, parts = 0, {}
   for _, e in ipairs(report.events) do
@@ -118,7 +118,7 @@ local function stacks(report)
 end
 
 -- A line for each binary that samples hit.
-local function sources(report)
+local function show_sources(report)
   local lines = {}
   for i, one in ipairs(report.sources) do
     if i > SHOWN then
@@ -131,19 +131,19 @@ local function sources(report)
 end
 
 local facts = {
-  { "recording", container },
-  { "time", time },
-  { "events", events },
-  { "records", records },
-  { "lost", lost },
-  { "throttled", throttled },
-  { "order", order },
-  { "gaps", gaps },
-  { "stacks", stacks },
+  { "recording", show_container },
+  { "time", show_time },
+  { "events", show_events },
+  { "records", show_records },
+  { "lost", show_losses },
+  { "throttled", show_throttling },
+  { "order", show_order },
+  { "gaps", show_gaps },
+  { "stacks", show_stacks },
 }
 
 -- "damaged; 1 problem, 2 notes"
-local function verdict(report)
+local function show_verdict(report)
   local numbers, parts = { damage = 0, problem = 0, note = 0 }, {}
   for _, finding in ipairs(report.findings) do
     numbers[finding.level] = numbers[finding.level] + 1
@@ -163,7 +163,7 @@ end
 ---@param report table
 ---@return string[]
 return function(report)
-  local lines = { report.path .. ": " .. verdict(report) }
+  local lines = { report.path .. ": " .. show_verdict(report) }
   for _, finding in ipairs(report.findings) do
     table.insert(lines, ("  %-9s  %s"):format(finding.level, finding.text))
     for _, detail in ipairs(finding.details or {}) do
@@ -176,7 +176,7 @@ return function(report)
   for _, fact in ipairs(facts) do
     table.insert(lines, ("  %-9s  %s"):format(fact[1], fact[2](report)))
   end
-  for i, line in ipairs(sources(report)) do
+  for i, line in ipairs(show_sources(report)) do
     table.insert(lines, ("  %-9s  %s"):format(i == 1 and "binaries" or "", line))
   end
   for i, line in ipairs(lines) do

@@ -10,7 +10,7 @@ local count, percent, share = words.count, words.percent, words.share
 local DEFAULT_DUMP, MAX_DUMP = 8192, 65528
 
 -- A finding about `part` of `whole` of the events' samples, nil if there is none.
-local function finding(report, part, whole, about)
+local function describe_share(report, part, whole, about)
   local n, of = common.sum(report, part), common.sum(report, whole)
   if n == 0 then
     return nil
@@ -26,9 +26,9 @@ local function finding(report, part, whole, about)
   }
 end
 
-local function chains(report)
+local function check_chains(report)
   local event = common.any(report, function(e) return (e.chains_cut or 0) > 0 end)
-  return event and finding(report, "chains_cut", "chains", {
+  return event and describe_share(report, "chains_cut", "chains", {
     text = ("%%s of the call chains are cut: they have %s, the most allowed"):format(
       count(event.chain_limit, "frame")),
     advice = event.chain_limit_recorded and "a larger max-stack of the event, kernel.perf_event_max_stack permitting"
@@ -37,7 +37,7 @@ local function chains(report)
 end
 
 -- Where the limit is another one than by default, and nothing tells which.
-local function long_chains(report)
+local function check_long_chains(report)
   local event = common.any(report, function(e) return not e.chain_limit end)
   local part = event and share(event.chains_longest, event.chains)
   if part and part >= 1 then
@@ -49,13 +49,13 @@ local function long_chains(report)
   end
 end
 
-local function dumps(report)
+local function check_dumps(report)
   local event = common.any(report, function(e) return e.stacks_full > 0 end)
   if not event then
     return nil
   end
   local asked = event.sample_stack_user
-  return finding(report, "stacks_full", "stacks", {
+  return describe_share(report, "stacks_full", "stacks", {
     text = ("%%s of the copied stacks are cut: there was more than the %s, and outer callers are missing")
       :format(count(event.stack_size, "byte")),
     advice = asked < MAX_DUMP
@@ -64,7 +64,7 @@ local function dumps(report)
   })
 end
 
-local function branches(report)
+local function check_branches(report)
   local event = common.any(report, function(e)
     return e.lbr_callstack and e.branch_longest >= 8 and share(e.branches_longest, e.branches) >= 1
   end)
@@ -78,7 +78,7 @@ local function branches(report)
   end
 end
 
-local function deferred(report)
+local function check_deferred(report)
   local n, records = common.sum(report, "deferred"), 0
   for _, row in ipairs(report.records.by_type) do
     records = row.type == "callchain_deferred" and row.records or records
@@ -93,9 +93,9 @@ local function deferred(report)
 end
 
 return {
-  { "chains", chains },
-  { "long_chains", long_chains },
-  { "stacks", dumps },
-  { "lbr", branches },
-  { "deferred", deferred },
+  { "chains", check_chains },
+  { "long_chains", check_long_chains },
+  { "stacks", check_dumps },
+  { "lbr", check_branches },
+  { "deferred", check_deferred },
 }

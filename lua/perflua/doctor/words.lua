@@ -4,7 +4,7 @@ local fmt = require "perflua.text.fmt"
 
 local words = {}
 
-local function float(x) return x >= 0 and x + 0.0 or x + 2.0 ^ 64 end
+local function to_float(x) return x >= 0 and x + 0.0 or x + 2.0 ^ 64 end
 
 local units = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } }
 local sizes = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } }
@@ -12,7 +12,7 @@ local sizes = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } }
 ---@param ns integer
 ---@return string
 function words.duration(ns)
-  local value = float(ns)
+  local value = to_float(ns)
   for _, unit in ipairs(units) do
     if value >= unit[1] then
       return (value < 1e12 and "%.3g %s" or "%.0f %s"):format(value / unit[1], unit[2])
@@ -36,7 +36,7 @@ end
 ---@param whole integer
 ---@return number # nil of nothing
 function words.share(part, whole)
-  return whole ~= 0 and 100 * float(part) / float(whole) or nil
+  return whole ~= 0 and 100 * to_float(part) / to_float(whole) or nil
 end
 
 ---What was lost, in % of that and what was seen.
@@ -44,7 +44,7 @@ end
 ---@param seen integer
 ---@return number?
 function words.lost_share(lost, seen)
-  return (lost ~= 0 or seen ~= 0) and 100 * float(lost) / (float(lost) + float(seen)) or nil
+  return (lost ~= 0 or seen ~= 0) and 100 * to_float(lost) / (to_float(lost) + to_float(seen)) or nil
 end
 
 ---@param percent number?

@@ -10,7 +10,7 @@ local errors = {}
 
 local library = debug.getinfo(1, "S").source:match("^(.*)errors/init") or ""
 
-local function own(info)
+local function is_own(info)
   local source = info.source
   return info.what == "C"
     or source:sub(1, #library) == library and not source:find("^tools/", #library + 1)
@@ -24,7 +24,7 @@ local function usage_error(format, ...)
   local message = select("#", ...) > 0 and format:format(...) or format
   local level = 2
   local info = debug.getinfo(level, "S")
-  while info and own(info) do
+  while info and is_own(info) do
     level = level + 1
     info = debug.getinfo(level, "S")
   end
@@ -33,7 +33,7 @@ end
 
 errors.usage_error = usage_error
 
-local function result(ok, first, ...)
+local function return_or_raise(ok, first, ...)
   if ok then return first, ... end
   return usage_error("%s", (tostring(first):gsub("^perflua: ", "")))
 end
@@ -42,7 +42,7 @@ end
 ---@param fn function of the core, in C: called by pcall itself, so that its message names no line
 ---@param ... any
 ---@return any ... # what it returns
-function errors.guard(fn, ...) return result(pcall(fn, ...)) end
+function errors.guard(fn, ...) return return_or_raise(pcall(fn, ...)) end
 
 ---What was raised, for who runs a query with options of a command line: there is no line of a script to name.
 ---@param raised any

@@ -3,7 +3,7 @@
 local suggest = {}
 
 -- Edits (insertion, deletion, substitution, transposition of neighbours) from a to b.
-local function distance(a, b)
+local function count_edits(a, b)
   local before, previous, current = {}, {}, {}
   for j = 0, #b do previous[j] = j end
   for i = 1, #a do
@@ -29,7 +29,7 @@ function suggest.closest(name, candidates)
   local best, best_cost = nil, math.max(1, #name // 3) + 1
   local wanted = name:sub(1, 64):lower()
   for _, candidate in ipairs(candidates) do
-    local cost = distance(wanted, candidate:sub(1, 64):lower())
+    local cost = count_edits(wanted, candidate:sub(1, 64):lower())
     if cost < best_cost or best and cost == best_cost and candidate < best then
       best, best_cost = candidate, cost
     end

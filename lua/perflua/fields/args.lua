@@ -19,7 +19,7 @@ local function fields_of(event)
 end
 
 -- The fields of that name, one of each event that has it; and the kinds of all names there are.
-local function find(list, name)
+local function find_event(list, name)
   local found, kinds = {}, {}
   for _, event in ipairs(list) do
     local own
@@ -39,7 +39,7 @@ local function has_kind(found, kind)
   return false
 end
 
-local function joined(found)
+local function join_kinds(found)
   local signs, kind = has_kind(found, "signed"), nil
   for _, field in ipairs(found) do
     local fits = signs and is_integer[field.kind] and field.size < 8
@@ -63,10 +63,10 @@ end
 ---@return string? message
 ---@return boolean? mixed # it is a composite in some events and none in others
 function args.kind(list, path)
-  local found, kinds = find(list, path[2])
+  local found, kinds = find_event(list, path[2])
   if #found == 0 then return members.unknown(parser.spell(path), path[2], kinds) end
   if #path == 2 then
-    local kind = joined(found)
+    local kind = join_kinds(found)
     return kind, nil, kind == "any" and has_kind(found, "view")
   end
   local kind = #path == 3 and math.type(path[3]) and item_kind(found)
@@ -81,7 +81,7 @@ local types = { signed = "number", unsigned = "number", address = "number", stri
 
 -- Of an event that is not known yet, or of another recording, a field of that name may be of another kind: it is
 -- absent, as in the core.
-local function checked(get, wanted)
+local function check_type(get, wanted)
   return function(record)
     local value = get(record)
     if type(value) == wanted then return value end
@@ -103,7 +103,7 @@ function args.getter(path, kind)
       if type(list) == "table" then return list[item] end
     end
   end
-  return types[kind] and checked(get, types[kind]) or get
+  return types[kind] and check_type(get, types[kind]) or get
 end
 
 return args

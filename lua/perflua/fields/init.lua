@@ -28,7 +28,7 @@ local scalar = {
   signed = true, unsigned = true, address = true, float = true, string = true, bytes = true, event = true,
 }
 
-local function add(known, row, type_id)
+local function add_row(known, row, type_id)
   local entry = known[row.name]
   if not entry then
     entry = { plain = true, types = {} }
@@ -78,7 +78,7 @@ end
 
 -- One event for each shape, which decides what fields a record can have; { nil } if there are none. Many events in a
 -- row have the same one.
-local function shapes(list)
+local function collect_shapes(list)
   local seen, one_each, sample_type, id_all, branches, read = {}, {}, nil, nil, nil, nil
   for _, event in ipairs(list) do
     local own_type, own_id_all = event.sample_type, event.sample_id_all
@@ -99,13 +99,13 @@ end
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
-  local event_indexes, types = shapes(self:recorded()), core.types()
+  local event_indexes, types = collect_shapes(self:recorded()), core.types()
   local any = self.any or file.mode == "pipe" and #file.events == 0
   local function add_type(desc)
     for i = 1, math.max(1, #event_indexes) do
-      for _, row in ipairs(guard(core.fields_of, file, desc.id, event_indexes[i])) do add(known, row, desc.id) end
+      for _, row in ipairs(guard(core.fields_of, file, desc.id, event_indexes[i])) do add_row(known, row, desc.id) end
     end
-    for _, row in ipairs(any and desc.fields or {}) do add(known, row, desc.id) end
+    for _, row in ipairs(any and desc.fields or {}) do add_row(known, row, desc.id) end
   end
   for _, desc in ipairs(types) do
     local asked = self.type_ids and self.type_ids[desc.id]
@@ -139,7 +139,7 @@ end
 -- Are there events that the query does not know yet, or formats that it did not look at?
 local function may_have_others(file) return file.mode == "pipe" or type(file.path) == "table" end
 
-local function getter(root, path)
+local function make_getter(root, path)
   local first, second = path[2], path[3]
   if not first then return function(record) return record[root] end end
   if not second then
@@ -167,7 +167,7 @@ local function only_of(having, get)
 end
 
 local function of_field(text, kind, path, plain, types)
-  local get = getter(path[1], path)
+  local get = make_getter(path[1], path)
   if types then get = only_of(types, get) end
   local ref = { text = text, kind = kind, root = path[1], path = path, plain = plain, types = types, get = get }
   ref.node = { op = "field", kind = kind, ref = ref, path = path, text = text }

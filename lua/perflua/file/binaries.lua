@@ -22,15 +22,15 @@ local function load_of(options)
 end
 
 -- A key that tells the binaries of this list apart, as the core does.
-local function key(name, build_id) return name .. "\n" .. (build_id or "") end
+local function make_key(name, build_id) return name .. "\n" .. (build_id or "") end
 
 -- The samples whose ip lies in each binary.
-local function hits(file)
+local function count_samples(file)
   local counts = {}
   local samples = records.samples(file, { order = "file", expand = false })
   if not core.query_spec(samples).scope:root "dso" then return counts end -- no sample has an ip
   for row in samples:group_by("dso", "map.build_id"):all_events():count():each() do
-    if row.dso then counts[key(row.dso, row["map.build_id"])] = row.count end
+    if row.dso then counts[make_key(row.dso, row["map.build_id"])] = row.count end
   end
   return counts
 end
@@ -42,11 +42,11 @@ end
 function binaries.binaries(file, options)
   recording.check_open(file)
   local load = load_of(options)
-  local counts = file.size and load ~= "none" and hits(file)
+  local counts = file.size and load ~= "none" and count_samples(file)
   if load == "none" then return list(file, false) end
   local rows = list(file, load == "all" or counts or true)
   for _, row in ipairs(rows) do
-    row.samples = counts and (counts[key(row.name, row.build_id)] or 0) or nil
+    row.samples = counts and (counts[make_key(row.name, row.build_id)] or 0) or nil
   end
   return rows
 end

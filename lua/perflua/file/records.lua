@@ -39,7 +39,7 @@ local function type_ids(wanted)
   return ids
 end
 
-local function start(file, options, split, expand)
+local function open_cursor(file, options, split, expand)
   check_options(options)
   if options.expand ~= nil then expand = options.expand end
   if type(expand) ~= "boolean" then usage_error("expand is true or false, not %s", tostring(expand)) end
@@ -63,7 +63,7 @@ function records.records(file, options)
   if options ~= nil and type(options) ~= "table" then
     usage_error("records: a table of options or a record type expected, got a %s", type(options))
   end
-  return start(file, options or {}, false, false)
+  return open_cursor(file, options or {}, false, false)
 end
 
 -- Samples that carry counter values are delivered for each value that moved, unless `expand` is false.
@@ -80,7 +80,7 @@ function records.samples(file, event)
     for name, value in pairs(event) do options[name] = value end
   end
   options.type = "sample"
-  return start(file, options, true, true)
+  return open_cursor(file, options, true, true)
 end
 
 return records

@@ -76,7 +76,7 @@ end
 local GLOB, EVENT_KEY = events.GLOB, events.EXACT + 1
 
 -- Which key an event goes to, as claims come in any order.
-local function claim(claims, event, key, rank)
+local function claim_event(claims, event, key, rank)
   local best = claims[event.index]
   if best and best.rank == GLOB and rank == GLOB and #best.key == #key then
     local one, two = best.key, key
@@ -95,13 +95,13 @@ local function claim_key(claims, key, file)
       usage_error("a handler's key is a name or an Event, not a %s", type(key))
     end
     local index = next(events.resolve(file.events, key))
-    return claim(claims, file.events[index], key, EVENT_KEY)
+    return claim_event(claims, file.events[index], key, EVENT_KEY)
   end
   local found, rank = events.lookup(file.events, key)
   if #found == 0 and not key:find("[:/*]") then
     usage_error(suggest.message(("handler '%s' is no record type and no event"):format(key), key, known_keys(file)))
   end
-  for _, event in ipairs(found) do claim(claims, event, key, rank) end
+  for _, event in ipairs(found) do claim_event(claims, event, key, rank) end
 end
 
 local function interval_of(handlers)
@@ -164,7 +164,7 @@ end
 local function system_of(key) return key:match("^([^:]+):") end
 
 -- Names that meta.needs lists as alternatives: some of them are expected to be absent.
-local function alternatives(handlers)
+local function split_alternatives(handlers)
   local names, meta = {}, handlers.meta
   local function add(list)
     if type(list) ~= "table" then return end
@@ -178,7 +178,7 @@ end
 
 -- Warns of handlers whose event is none of the recording's, unless another one of its tracepoint system is.
 local function warn_unmatched(list, handlers)
-  local expected, missing, matched = alternatives(handlers), {}, {}
+  local expected, missing, matched = split_alternatives(handlers), {}, {}
   for key in pairs(handlers) do
     if type(key) == "string" and names_event(key) then
       if #events.lookup(list, key) == 0 then

@@ -5,7 +5,7 @@ local kinds = require "perflua.flame.kinds"
 
 local folded = {}
 
-local function annotated(entry)
+local function annotate_entry(entry)
   local i = 0
   return (entry.stack:gsub("[^;]+", function(name)
     i = i + 1
@@ -18,7 +18,7 @@ end
 ---@param annotate boolean?
 function folded.write(write, list, annotate)
   for _, entry in ipairs(list) do
-    write(("%s %s\n"):format(annotate and annotated(entry) or entry.stack, entry.value))
+    write(("%s %s\n"):format(annotate and annotate_entry(entry) or entry.stack, entry.value))
   end
 end
 

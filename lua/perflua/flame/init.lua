@@ -9,7 +9,7 @@ local flame = {}
 flame.WIDTH = 1200 -- pixels, of the picture as it is drawn; the script fits it to the window
 flame.MIN_SHARE = 0.01 -- %: about a tenth of a pixel of that
 
-local function percent(part, whole)
+local function format_percent(part, whole)
   return (("%.3g"):format(100 * part / whole)) .. " %"
 end
 
@@ -17,7 +17,7 @@ local function note_of(graph, left)
   local notes = {}
   if left.frames > 0 then
     notes[#notes + 1] = ("frames of less than %s are left out, which hold %s"):format(
-      percent(graph.min_share, 100), percent(left.total, graph.tree.total[1]))
+      format_percent(graph.min_share, 100), format_percent(left.total, graph.tree.total[1]))
   end
   if graph.tree.cut > 0 then notes[#notes + 1] = ("%d stacks are cut off"):format(graph.tree.cut) end
   return table.concat(notes, "; ")

@@ -15,7 +15,7 @@ local function name_of(symbol, dso)
 end
 
 -- The names of a sample's functions, callers first, and a letter for each; nil without a call chain.
-local function walk(record)
+local function walk_chain(record)
   local chain = record.callchain
   if not chain or #chain == 0 then return nil end
   local names, letters = {}, {}
@@ -33,7 +33,7 @@ end
 ---@param record perflua.Record
 ---@return string? # its `stack` with inlined functions
 function inlined.stack(record)
-  local names = walk(record)
+  local names = walk_chain(record)
   if not names then return record.stack end
   return table.concat(names, ";")
 end
@@ -41,7 +41,7 @@ end
 ---@param record perflua.Record
 ---@return string # a letter for each function of it, see kinds.lua
 function inlined.kinds(record)
-  local names, letters = walk(record)
+  local names, letters = walk_chain(record)
   return names and table.concat(letters) or kinds.alone(record)
 end
 

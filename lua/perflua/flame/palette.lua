@@ -12,31 +12,31 @@ local green = { light = { 140, 168, 48, 64, 74 }, dark = { 146, 168, 42, 25, 31 
 local violet = { light = { 280, 306, 48, 77, 83 }, dark = { 284, 304, 30, 40, 46 } }
 local neutral = { light = { 220, 230, 14, 86, 90 }, dark = { 220, 230, 10, 25, 29 } }
 
-local function all(range) return { n = neutral, u = range, k = range, j = range, i = range } end
+local function repeat_range(range) return { n = neutral, u = range, k = range, j = range, i = range } end
 
 palette.schemes = {
   kind = { n = neutral, u = warm, k = blue, j = green, i = violet },
-  warm = all(warm),
-  cool = all(blue),
-  gray = all(gray),
+  warm = repeat_range(warm),
+  cool = repeat_range(blue),
+  gray = repeat_range(gray),
 }
 
-local function channel(hue, saturation, lightness, n)
+local function compute_channel(hue, saturation, lightness, n)
   local k = (n + hue / 30) % 12
   local value = lightness - saturation * math.min(lightness, 1 - lightness) * math.max(-1, math.min(k - 3, 9 - k, 1))
   return math.floor(value * 255 + 0.5)
 end
 
-local function hex(hue, saturation, lightness)
+local function format_hex(hue, saturation, lightness)
   local s, l = saturation / 100, lightness / 100
-  return ("#%02x%02x%02x"):format(channel(hue, s, l, 0), channel(hue, s, l, 8), channel(hue, s, l, 4))
+  return ("#%02x%02x%02x"):format(compute_channel(hue, s, l, 0), compute_channel(hue, s, l, 8), compute_channel(hue, s, l, 4))
 end
 
 -- Shades run through the hues while lightness goes to and fro, so that neighbours differ.
-local function shade(range, i)
+local function pick_shade(range, i)
   local hue = range[1] + (range[2] - range[1]) * i / (palette.SHADES - 1)
   local lightness = range[4] + (range[5] - range[4]) * (i * 3 % palette.SHADES) / (palette.SHADES - 1)
-  return hex(hue, range[3], lightness)
+  return format_hex(hue, range[3], lightness)
 end
 
 ---@param scheme table one of palette.schemes
@@ -46,7 +46,7 @@ function palette.css(scheme, mode)
   local rules = {}
   for _, kind in ipairs { "n", "u", "k", "j", "i" } do
     for i = 0, palette.SHADES - 1 do
-      rules[#rules + 1] = (".%s%d{fill:%s}"):format(kind, i, shade(scheme[kind][mode], i))
+      rules[#rules + 1] = (".%s%d{fill:%s}"):format(kind, i, pick_shade(scheme[kind][mode], i))
     end
   end
   return rules

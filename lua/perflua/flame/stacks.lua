@@ -14,19 +14,19 @@ local spec_of = require("perflua.core").query_spec
 
 local stacks = {}
 
-local function command(of) return of.comm or "[unknown]" end
+local function name_command(of) return of.comm or "[unknown]" end
 
 -- What stands before the frames of a stack: by its name, the fields that it is made of, and how.
 stacks.heads = {
   none = { fields = {}, text = function() return "" end },
-  comm = { fields = { "comm" }, text = command },
+  comm = { fields = { "comm" }, text = name_command },
   pid = {
     fields = { "comm", "pid" },
-    text = function(of) return ("%s-%s"):format(command(of), of.pid or "?") end,
+    text = function(of) return ("%s-%s"):format(name_command(of), of.pid or "?") end,
   },
   tid = {
     fields = { "comm", "pid", "tid" },
-    text = function(of) return ("%s-%s/%s"):format(command(of), of.pid or "?", of.tid or "?") end,
+    text = function(of) return ("%s-%s/%s"):format(name_command(of), of.pid or "?", of.tid or "?") end,
   },
 }
 
@@ -52,7 +52,7 @@ function stacks.choose(file, name, counts)
 end
 
 -- The sum of periods of a group's average, and 1 for each sample without one; nil: more than an integer holds.
-local function periods(g)
+local function sum_periods(g)
   local n, high, low = table.unpack(g[2])
   if high < 0 or high > 0x7fffffff then return nil end
   local sum = (high << 32 | low) + (g[1] - n)
@@ -61,7 +61,7 @@ end
 
 -- The keys and columns of a query for groups by event, what the head is made of, and the stack, which is `at` among the
 -- keys. What no record has is no key.
-local function description(query, options)
+local function describe_query(query, options)
   local scope, head = spec_of(query).scope, stacks.heads[options.by]
   local keys, columns, at = { { ref = scope:ref "event" } }, { { measure = "count" } }, #head.fields + 1
   local names = table.move(head.fields, 1, #head.fields, 1, {})
@@ -75,8 +75,8 @@ end
 
 -- Takes each group as one = { event, head, stack, kinds, samples, value }, the same table every time. Returns how many
 -- samples were set aside; nil if it is not taken.
-local function each_group(query, options, take)
-  local keys, columns, at = description(query, options)
+local function each_group(query, options, add_group)
+  local keys, columns, at = describe_query(query, options)
   local counted = columns[2] and aside.from(query) or { n = 0 }
   local groups, split, of, one = aggregate(spec_of(query), keys, columns, 1, true), kinds.splitter(), {}, {}
   local head = stacks.heads[options.by]
@@ -84,15 +84,15 @@ local function each_group(query, options, take)
     for k, name in ipairs(head.fields) do of[name] = g.keys[k] end
     one.event, one.head, one.stack, one.kinds = g.event, head.text(of), clean.stack(g.keys[at] or ""), ""
     if options.kinds and one.stack ~= "" then one.stack, one.kinds = split(one.stack) end
-    one.samples, one.value = g[1], g[2] and periods(g) or not g[2] and g[1] or nil
+    one.samples, one.value = g[1], g[2] and sum_periods(g) or not g[2] and g[1] or nil
     groups[i] = false -- there may be very many
-    if not take(one) then return nil end
+    if not add_group(one) then return nil end
   end
   return counted.n, groups.rest
 end
 
 -- The same of each record, with inlined functions.
-local function each_record(query, options, take)
+local function each_record(query, options, add_group)
   local head, one, n_aside = stacks.heads[options.by], { samples = 1 }, 0
   for record in query do
     local value = options.count and 1 or record.period or 1
@@ -103,7 +103,7 @@ local function each_record(query, options, take)
       one.event, one.head, one.stack = event and event.index, head.text(record), clean.stack(stack or "")
       one.kinds = options.kinds and one.stack ~= "" and inlined.kinds(record) or ""
       one.value = value
-      if not take(one) then return nil end
+      if not add_group(one) then return nil end
     end
   end
   return n_aside
@@ -112,7 +112,7 @@ end
 local function new_set(event) return { event = event, samples = 0, total = 0, by_head = {} } end
 
 -- Adds to a set what has this head and stack; false if the sum is too large.
-local function add(set, one)
+local function add_entry(set, one)
   local known = set.by_head[one.head]
   if not known then
     known = {}
@@ -131,7 +131,7 @@ local function add(set, one)
 end
 
 -- Head and stack joined, the head cleaned; what is the same then becomes one.
-local function listed(set)
+local function sort_entries(set)
   local by_stack, list = {}, {}
   for head, entries in pairs(set.by_head) do
     head = clean.name(head)
@@ -162,16 +162,16 @@ end
 ---@return integer? # how many samples were set aside
 function stacks.collect(query, options)
   local sets, found, indexes, split = {}, {}, {}, options.split
-  local function take(one)
+  local function add_group(one)
     local index = split and one.event or 0
     local set = sets[index]
     if not set then
       set = new_set(split and one.event and spec_of(query).file.events[one.event] or nil)
       sets[index], indexes[#indexes + 1] = set, index
     end
-    return add(set, one)
+    return add_entry(set, one)
   end
-  local n_aside, rest = (options.inline and each_record or each_group)(query, options, take)
+  local n_aside, rest = (options.inline and each_record or each_group)(query, options, add_group)
   if not n_aside then
     return nil, "the periods add up to more than 2^63: --count counts samples instead"
   end
@@ -181,7 +181,7 @@ function stacks.collect(query, options)
   end
   table.sort(indexes)
   for i, index in ipairs(indexes) do found[i] = sets[index] end
-  if found[1] then listed(found[1]) end
+  if found[1] then sort_entries(found[1]) end
   return found, nil, n_aside
 end
 

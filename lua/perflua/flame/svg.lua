@@ -18,14 +18,14 @@ local LEAST_LABEL = 28 -- pixels of a frame with its name in it
 
 local labels = { { "u", "user" }, { "k", "kernel" }, { "j", "JIT" }, { "i", "inlined" } }
 
-local function number(value)
+local function format_number(value)
   return math.type(value) == "integer" and ("%d"):format(value) or ("%.17g"):format(value)
 end
 
-local function fixed(value) return (("%.2f"):format(value):gsub("%.?0+$", "")) end
+local function format_fixed(value) return (("%.2f"):format(value):gsub("%.?0+$", "")) end
 
 -- As much of a text as about fits.
-local function fit(text, width)
+local function fit_text(text, width)
   local room = width // LETTER
   local length = utf8.len(text)
   if not length then return "" end -- the script will tell
@@ -45,10 +45,10 @@ local function add_frames(out, graph)
       local row = graph.inverted and frame.depth or graph.rows - 1 - frame.depth
       local x, y = PAD + frame.start / whole * width, HEAD + row * ROW
       out(('<rect class="%s%d" x="%s" y="%d" width="%s" height="%d" rx="2"/>\n'):format(
-        t.kind[frame.node], palette.shade(name), fixed(x), y, fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
-      local label = pixels >= LEAST_LABEL and fit(name, pixels - 8) or ""
+        t.kind[frame.node], palette.shade(name), format_fixed(x), y, format_fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
+      local label = pixels >= LEAST_LABEL and fit_text(name, pixels - 8) or ""
       if label ~= "" then
-        out(('<text x="%s" y="%d">%s</text>\n'):format(fixed(x + 4), y + 13, xml.escape(label)))
+        out(('<text x="%s" y="%d">%s</text>\n'):format(format_fixed(x + 4), y + 13, xml.escape(label)))
       end
     end
   end
@@ -96,7 +96,7 @@ local function add_data(out, graph)
       ids[name] = #names - 1
     end
     flat[#flat + 1] = ("%d,%d,%s"):format(frame.depth - depth, ids[name] << 3 | kind_of[t.kind[frame.node]],
-      number(t.total[frame.node]))
+      format_number(t.total[frame.node]))
     depth = frame.depth
   end
   out(("const ROW = %d, HEAD = %d, FOOT = %d, PAD = %d, ROWS = %d;\n"):format(ROW, HEAD, FOOT, PAD, graph.rows))
@@ -106,7 +106,7 @@ local function add_data(out, graph)
   write_list(out, "FRAMES", flat)
 end
 
-local function read(path)
+local function read_asset(path)
   local file <close> = assert(io.open(path, "rb"))
   return assert(file:read "a")
 end
@@ -115,7 +115,7 @@ end
 -- module of that name.
 local function text_of(name)
   local embedded = "perflua/flame/" .. name
-  local text = package.preload[embedded] and require(embedded) or read(directory .. name)
+  local text = package.preload[embedded] and require(embedded) or read_asset(directory .. name)
   return (text:gsub("^.-\n\n", "", 1))
 end
 

@@ -17,7 +17,7 @@ local ROOT = 1
 ---@field cut integer stacks that were cut off
 
 -- The frames of an entry from the root on: their names to `frames`, their number.
-local function split(entry, reverse, frames)
+local function split_stack(entry, reverse, frames)
   local n = 0
   for frame in entry.stack:gmatch("[^;]+") do
     n = n + 1
@@ -31,7 +31,7 @@ local function split(entry, reverse, frames)
   return n, letters
 end
 
-local function named(t, name)
+local function name_index(t, name)
   local id = t.ids[name]
   if not id then
     id = #t.names + 1
@@ -41,7 +41,7 @@ local function named(t, name)
 end
 
 local function child_of(t, node, name, letter)
-  local id = named(t, name)
+  local id = name_index(t, name)
   local key = node << 32 | id
   local child = t.child[key]
   if not child then
@@ -59,10 +59,10 @@ end
 ---@return perflua.flame.Tree
 function tree.build(list, reverse)
   local t = { names = {}, ids = {}, child = {}, cut = 0, name = {}, kind = {}, total = {}, first = {}, next = {} }
-  t.name[ROOT], t.kind[ROOT], t.total[ROOT], t.first[ROOT], t.next[ROOT] = named(t, "all"), "n", 0, 0, 0
+  t.name[ROOT], t.kind[ROOT], t.total[ROOT], t.first[ROOT], t.next[ROOT] = name_index(t, "all"), "n", 0, 0, 0
   local frames, total = {}, t.total
   for _, entry in ipairs(list) do
-    local n, letters = split(entry, reverse, frames)
+    local n, letters = split_stack(entry, reverse, frames)
     local node, value = ROOT, entry.value
     total[ROOT] = total[ROOT] + value
     if n > MAX_DEPTH then n, t.cut = MAX_DEPTH, t.cut + 1 end

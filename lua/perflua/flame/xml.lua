@@ -9,7 +9,7 @@ local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&qu
 local REPLACEMENT = "\u{fffd}"
 
 -- What is no UTF-8, and what XML 1.0 has no place for: controls, U+FFFE, U+FFFF.
-local function valid(text)
+local function drop_invalid(text)
   local parts, at = {}, 1
   while at <= #text do
     local length, bad = utf8.len(text, at)
@@ -25,17 +25,17 @@ end
 ---@param text string
 ---@return string # for content and attributes
 function xml.escape(text)
-  if text:find("[^\n !#$%%(-;=?-~]") then text = valid(text):gsub("[&<>\"']", entities) end
+  if text:find("[^\n !#$%%(-;=?-~]") then text = drop_invalid(text):gsub("[&<>\"']", entities) end
   return text
 end
 
-local function unicode(c) return ("\\u%04x"):format(utf8.codepoint(c)) end
+local function escape_unicode(c) return ("\\u%04x"):format(utf8.codepoint(c)) end
 
 ---@param text string
 ---@return string # a literal of JavaScript inside a script of XML or HTML
 function xml.script_string(text)
-  local quoted = json.string(text):gsub("[<>&%]\127]", unicode)
-  return (quoted:gsub("\u{2028}", unicode):gsub("\u{2029}", unicode):gsub("\xef\xbf[\xbe\xbf]", unicode))
+  local quoted = json.string(text):gsub("[<>&%]\127]", escape_unicode)
+  return (quoted:gsub("\u{2028}", escape_unicode):gsub("\u{2029}", escape_unicode):gsub("\xef\xbf[\xbe\xbf]", escape_unicode))
 end
 
 return xml

@@ -5,7 +5,7 @@ local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 
 -- names of bits, in perf's order; a dot: the bit is named later
-local function bits(names)
+local function list_bits(names)
   local list = {}
   for bit, name in names:gmatch("(%d+):(%S+)") do
     table.insert(list, { 1 << math.tointeger(bit), name })
@@ -23,14 +23,14 @@ end
 
 local hex, unsigned = core.hex, fmt.unsigned
 
-local sample_type = bits [[
+local sample_type = list_bits [[
   0:IP 1:TID 2:TIME 3:ADDR 4:READ 5:CALLCHAIN 6:ID 7:CPU 8:PERIOD 9:STREAM_ID 10:RAW 11:BRANCH_STACK 12:REGS_USER
   13:STACK_USER 16:IDENTIFIER 18:REGS_INTR 15:DATA_SRC 14:WEIGHT 19:PHYS_ADDR 20:AUX 21:CGROUP 22:DATA_PAGE_SIZE
   23:CODE_PAGE_SIZE 24:WEIGHT_STRUCT 17:TRANSACTION ]]
 
-local read_format = bits "0:TOTAL_TIME_ENABLED 1:TOTAL_TIME_RUNNING 2:ID 3:GROUP 4:LOST"
+local read_format = list_bits "0:TOTAL_TIME_ENABLED 1:TOTAL_TIME_RUNNING 2:ID 3:GROUP 4:LOST"
 
-local branch_sample_type = bits [[
+local branch_sample_type = list_bits [[
   0:USER 1:KERNEL 2:HV 3:ANY 4:ANY_CALL 5:ANY_RETURN 6:IND_CALL 7:ABORT_TX 8:IN_TX 9:NO_TX 10:COND 11:CALL_STACK
   12:IND_JUMP 13:CALL 14:NO_FLAGS 15:NO_CYCLES 16:TYPE_SAVE 17:HW_INDEX 18:PRIV_SAVE 19:COUNTERS ]]
 

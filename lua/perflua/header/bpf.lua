@@ -8,7 +8,7 @@ local bpf_text = {}
 -- What a program has of which the recorded struct bpf_prog_info ends before it.
 local ABSENT = { id = 0, name = "", func_info_rec_size = 0 }
 
-local function completed(program)
+local function complete_program(program)
   local copy = {}
   for name, value in pairs(ABSENT) do copy[name] = value end
   for name, value in pairs(program) do copy[name] = value end
@@ -16,7 +16,7 @@ local function completed(program)
 end
 
 -- The name of sub-program i (from 1): of its function, by the program's BTF, or as perf makes it up.
-local function symbol(program, types, i, byte_order)
+local function make_symbol(program, types, i, byte_order)
   local name
   if types then
     local at = (i - 1) * program.func_info_rec_size + 4 -- struct bpf_func_info: insn_off, type_id
@@ -36,12 +36,12 @@ local function program_lines(program, types, add, byte_order)
   if not (starts and sizes and tags and #starts == #sizes and #starts == #tags) then
     add("# bpf_prog_info %d: %s not compiled", program.id, program.name)
   elseif #starts == 1 then
-    add("# bpf_prog_info %d: %s addr 0x%x size %d", program.id, symbol(program, types, 1, byte_order), starts[1],
+    add("# bpf_prog_info %d: %s addr 0x%x size %d", program.id, make_symbol(program, types, 1, byte_order), starts[1],
       sizes[1])
   else
     add("# bpf_prog_info %d:", program.id)
     for i in ipairs(starts) do
-      add("# \tsub_prog %d: %s addr 0x%x size %d", i - 1, symbol(program, types, i, byte_order), starts[i], sizes[i])
+      add("# \tsub_prog %d: %s addr 0x%x size %d", i - 1, make_symbol(program, types, i, byte_order), starts[i], sizes[i])
     end
   end
 end
@@ -70,7 +70,7 @@ function bpf_text.programs(programs, add, file)
     add("# bpf_prog_info empty")
   end
   local list = {}
-  for i, program in ipairs(programs) do list[i] = completed(program) end
+  for i, program in ipairs(programs) do list[i] = complete_program(program) end
   for _, program in ipairs(bpf_text.by_id(list)) do
     local id = program.btf_id
     if blobs[id] and not names[id] then

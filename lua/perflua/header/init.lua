@@ -85,7 +85,7 @@ local function size_text(bytes)
   return ("%d%s"):format(bytes, units:sub(unit, unit))
 end
 
-local function seconds(ns, digits)
+local function format_seconds(ns, digits)
   return ("%d.%0" .. digits .. "d"):format(ns // 1000000000, ns % 1000000000 // math.tointeger(10 ^ (9 - digits)))
 end
 
@@ -172,8 +172,8 @@ function printers.cache(caches, add)
 end
 
 function printers.sample_time(time, add)
-  add("# time of first sample : %s", seconds(time.first, 6))
-  add("# time of last sample : %s", seconds(time.last, 6))
+  add("# time of first sample : %s", format_seconds(time.first, 6))
+  add("# time of last sample : %s", format_seconds(time.last, 6))
   add("# sample duration : %10.3f ms", (time.last - time.first) / 1000000)
 end
 
@@ -224,11 +224,11 @@ end
 
 function printers.clock_data(clock, add)
   local name = CLOCKS[clock.clockid] or "(not found)"
-  local wall = seconds(clock.wall_clock, 6)
+  local wall = format_seconds(clock.wall_clock, 6)
   add("# clockid: %s (%d)", name, clock.clockid)
   add("# reference time: %s%s = %s (TOD) = %s (%s)",
     os.date("%Y-%m-%d %H:%M:%S", clock.wall_clock // 1000000000), wall:match("%..*"), wall,
-    seconds(clock.clock_time, 9), name)
+    format_seconds(clock.clock_time, 9), name)
 end
 
 function printers.hybrid_topology(pmus, add)

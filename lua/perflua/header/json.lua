@@ -23,7 +23,7 @@ local function hex_digits(bytes)
 end
 
 -- key: of the value, or of the array it is an item of
-local function convert(value, key)
+local function convert_value(value, key)
   if math.type(value) == "integer" then
     if ADDRESS[key] then
       return json.address(value)
@@ -37,7 +37,7 @@ local function convert(value, key)
   local converted = NAMES[key] and json.object() or {}
   for name, item in pairs(value) do
     -- names that come from the file say nothing about their values
-    converted[name] = convert(item, type(name) == "integer" and key or not NAMES[key] and name or nil)
+    converted[name] = convert_value(item, type(name) == "integer" and key or not NAMES[key] and name or nil)
   end
   return converted
 end
@@ -50,7 +50,7 @@ return function(features)
     if math.type(name) == "integer" then
       values[tostring(name)] = hex_digits(value)
     else
-      values[name] = convert(value, name)
+      values[name] = convert_value(value, name)
     end
   end
   return values

@@ -29,8 +29,8 @@ function run.script(chunk, path, recording)
   quiet_output()
   local ok, result, message = xpcall(function()
     local value, second = chunk(recording)
-    local function open(meta) return needs.open(recording, meta) end
-    return returned.table(value, open, returned.meta(value, second))
+    local function open_file(meta) return needs.open(recording, meta) end
+    return returned.table(value, open_file, returned.meta(value, second))
   end, function(err)
     return type(err) == "string" and err or tostring(err)
   end)
@@ -63,7 +63,7 @@ local function words_for(options, script, path)
   return table.move({ "map", "--partial", "--", script, path }, 1, 5, #words + 1, words)
 end
 
-local function why(status)
+local function describe_status(status)
   if status < 0 then return ("its process was ended by signal %d"):format(-status) end
 end
 
@@ -77,19 +77,19 @@ function run.children(host, script, paths, at_a_time, done)
   local options, running, n, next_one, going = own_options(), {}, 0, 1, true
   add_workers(options, at_a_time, #paths)
   at_a_time = at_a_time or core.processors()
-  local function ended(i, out, message)
+  local function end_child(i, out, message)
     if done(i, out, message) == false then going = false end
     if out then out:close() end
   end
-  local function start(i)
+  local function start_child(i)
     local pid, out = host.start(words_for(options, script, paths[i]))
-    if not pid then return ended(i, nil, out) end
+    if not pid then return end_child(i, nil, out) end
     running[pid], n = { i = i, out = out }, n + 1
   end
   while true do
     going = going and not host.interrupted()
     while going and n < at_a_time and paths[next_one] do
-      start(next_one)
+      start_child(next_one)
       next_one = next_one + 1
     end
     if n == 0 then return end
@@ -98,7 +98,7 @@ function run.children(host, script, paths, at_a_time, done)
     if child then
       running[pid], n = nil, n - 1
       if status ~= 0 then child.out:close() end
-      ended(child.i, status == 0 and child.out or nil, why(status))
+      end_child(child.i, status == 0 and child.out or nil, describe_status(status))
     end
   end
 end

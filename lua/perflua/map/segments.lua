@@ -7,7 +7,7 @@ local Segments = {}
 Segments.__index = Segments
 
 -- Adds the groups of data, or of nothing, to an accumulator, or to none yet.
-local function added(all, data)
+local function add_to(all, data)
   if not data then return all end
   if not all then return merge.start(data) end
   local ok, message = all:add(data)
@@ -15,8 +15,8 @@ local function added(all, data)
 end
 
 -- b, which follows a, becomes part of it.
-local function join(self, a, b)
-  local all, message = added(a.all, b.all and b.all.data)
+local function join_tables(self, a, b)
+  local all, message = add_to(a.all, b.all and b.all.data)
   if message then return nil, message end
   self.by_first[b.first], self.by_last[a.last] = nil, nil
   a.all, a.last = all, b.last
@@ -30,7 +30,7 @@ end
 function Segments:add(i, data)
   local before, after = self.by_last[i - 1], self.by_first[i + 1]
   if before then
-    local all, message = added(before.all, data)
+    local all, message = add_to(before.all, data)
     if message then return nil, message end
     self.by_last[i - 1], before.all, before.last = nil, all, i
   else
@@ -38,7 +38,7 @@ function Segments:add(i, data)
     self.by_first[i] = before
   end
   self.by_last[i] = before
-  if after then return join(self, before, after) end
+  if after then return join_tables(self, before, after) end
   return true
 end
 

@@ -30,7 +30,7 @@ local function is_field(name)
   return root ~= nil and (part == "" or part == "." or part == "[") and fields.is_known(root)
 end
 
-local function alternative(name, field)
+local function parse_alternative(name, field)
   if type(name) ~= "string" or name == "" then usage_error("meta.needs: a name expected, got a %s", type(name)) end
   if field == nil then field = is_field(name) end
   if field and not is_field(name) then
@@ -39,14 +39,14 @@ local function alternative(name, field)
   return { name = name, is_field = field }
 end
 
-local function add(list, value, field)
+local function add_need(list, value, field)
   if type(value) ~= "table" then
-    list[#list + 1] = { alternative(value, field) }
+    list[#list + 1] = { parse_alternative(value, field) }
     return
   end
   local need = {}
   for _, name in ipairs(type(value.any) == "table" and value.any or {}) do
-    need[#need + 1] = alternative(name, field)
+    need[#need + 1] = parse_alternative(name, field)
   end
   if #need == 0 then usage_error("meta.needs: a table in a list is { any = { names } }") end
   list[#list + 1] = need
@@ -55,7 +55,7 @@ end
 local function add_all(list, values, field)
   if type(values) == "string" or type(values) == "table" and values.any then values = { values } end
   if type(values) ~= "table" then usage_error("meta.needs: a list of names expected, got a %s", type(values)) end
-  for _, value in ipairs(values) do add(list, value, field) end
+  for _, value in ipairs(values) do add_need(list, value, field) end
 end
 
 -- "sched:*, callchain" → its names; nil if it is a text.
@@ -77,7 +77,7 @@ local function check_keys(value)
 end
 
 -- meta.needs → its needs.
-local function parse(value)
+local function parse_needs(value)
   local list = {}
   if type(value) == "string" then value = names_in(value) end
   if value == nil then return list end
@@ -89,7 +89,7 @@ local function parse(value)
   return list
 end
 
-local function spell(need, form)
+local function spell_need(need, form)
   local names = {}
   for i, one in ipairs(need) do names[i] = form:format(one.name) end
   return table.concat(names, " or ")
@@ -155,7 +155,7 @@ end
 function needs.record(meta)
   check_meta(meta)
   if meta.record then return meta.record end
-  local list = parse(meta.needs)
+  local list = parse_needs(meta.needs)
   return #list > 0 and recipe(list) or nil
 end
 
@@ -165,7 +165,7 @@ end
 function needs.text(meta)
   if type(meta.needs) == "string" and not names_in(meta.needs) then return meta.needs end
   local parts, words = {}, { event = {}, field = {} }
-  for _, need in ipairs(parse(meta.needs)) do table.insert(words[kind_of(need)], spell(need, "%s")) end
+  for _, need in ipairs(parse_needs(meta.needs)) do table.insert(words[kind_of(need)], spell_need(need, "%s")) end
   for _, kind in ipairs { "event", "field" } do
     local names = words[kind]
     if #names > 0 then parts[#parts + 1] = kind .. (#names > 1 and "s " or " ") .. table.concat(names, ", ") end
@@ -196,8 +196,8 @@ end
 function needs.check(file, meta)
   local words = {}
   if #file.events == 0 and file.mode == "pipe" and file.size then core.count(file) end
-  for i, need in ipairs(missing_of(file, parse(meta.needs))) do
-    words[i] = ("no %s %s"):format(kind_of(need), spell(need, "'%s'"))
+  for i, need in ipairs(missing_of(file, parse_needs(meta.needs))) do
+    words[i] = ("no %s %s"):format(kind_of(need), spell_need(need, "'%s'"))
   end
   if #words == 0 then return nil end
   local list = table.concat(words, ", ", 1, #words - 1)

@@ -13,7 +13,7 @@ local options = {
 }
 
 -- As a shell reads it.
-local function quote(word)
+local function quote_word(word)
   return word:find("^[%w_:./,@%%+=-]+$") and word or "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
@@ -34,7 +34,7 @@ return function(list)
   if #events > 0 then
     words[#words + 1] = "-e"
     local all = table.concat(events, ",")
-    words[#words + 1] = quote(reads and "{" .. all .. "}:S" or all)
+    words[#words + 1] = quote_word(reads and "{" .. all .. "}:S" or all)
   end
   words[#words + 1] = "-- COMMAND"
   return table.concat(words, " ")

@@ -29,7 +29,7 @@ end
 local USABLE = "a table of handlers, a grouped query, a Table or a function of a File can be used"
 
 -- "the number 5", "a string", "a perflua.file".
-local function described(value)
+local function describe_value(value)
   local kind = type(value)
   if kind == "number" or kind == "boolean" then return ("the %s %s"):format(kind, tostring(value)) end
   return "a " .. (class_of(value) or kind == "userdata" and tostring(getmetatable(value)) or kind)
@@ -45,14 +45,14 @@ local function made_by(fn, open, meta)
   local made
   made, message = returned.table(value, open)
   return made, message or not made and ("the script's function returned %s: a grouped query or a Table can be used")
-    :format(described(value)) or nil
+    :format(describe_value(value)) or nil
 end
 
 ---@param value any that a script returned and that returned.table makes nothing of
 ---@return string? # why it is of no use; nil: it is fine
 function returned.useless(value)
   if value == nil or type(value) == "function" then return nil end
-  return ("the script returned %s: %s"):format(described(value), USABLE)
+  return ("the script returned %s: %s"):format(describe_value(value), USABLE)
 end
 
 ---The Table that a script's value is or makes.

@@ -11,7 +11,7 @@ local SAMPLE = 9
 -- Keys of handlers that are no events.
 local reserved = { begin = true, finish = true, other = true, interval = true, interval_ms = true, meta = true }
 
-local function quote(text)
+local function quote_text(text)
   return '"' .. text:gsub('["\\\0-\x1f\x7f-\xff]', function(c)
     return (c == '"' or c == "\\") and "\\" .. c or ("\\%03d"):format(c:byte())
   end) .. '"'
@@ -38,17 +38,17 @@ local function key_of(name, names)
 end
 
 -- Samples' fields are read as s.NAME, a tracepoint's as s.args.NAME or s.args["NAME"].
-local function reading(field)
+local function read_expression(field)
   if not field.arg then return "s." .. field.name end
   local plain = field.arg:find("^[%a_][%w_]*$") and load(("local %s"):format(field.arg))
-  return plain and "s.args." .. field.arg or "s.args[" .. quote(field.arg) .. "]"
+  return plain and "s.args." .. field.arg or "s.args[" .. quote_text(field.arg) .. "]"
 end
 
 -- Lines of comments, a field each, aligned.
-local function listed(out, indent, fields)
+local function write_fields(out, indent, fields)
   local rows, width, kinds = {}, 0, 0
   for _, field in ipairs(fields) do
-    local row = { reading(field), field.arg and field.doc or field.kind, field.example or "-" }
+    local row = { read_expression(field), field.arg and field.doc or field.kind, field.example or "-" }
     width, kinds = math.max(width, math.min(#row[1], 40)), math.max(kinds, math.min(#row[2], 24))
     rows[#rows + 1] = row
   end
@@ -104,7 +104,7 @@ local function events_of(parts)
   return list
 end
 
-local function plural(n, what) return ("%d %s%s"):format(n, what, n == 1 and "" or "s") end
+local function format_count(n, what) return ("%d %s%s"):format(n, what, n == 1 and "" or "s") end
 
 local function add_meta(out, events, file)
   out[#out + 1] = "  meta = {"
@@ -112,27 +112,27 @@ local function add_meta(out, events, file)
   if events[1] then
     out[#out + 1] = "    needs = { events = {"
     for _, event in ipairs(events) do
-      if event.name ~= "" then out[#out + 1] = ("      %s,"):format(quote(event.name)) end
+      if event.name ~= "" then out[#out + 1] = ("      %s,"):format(quote_text(event.name)) end
     end
     out[#out + 1] = "    } },"
   end
   local command = command_of(file)
-  if command then out[#out + 1] = ("    record = %s,"):format(quote(command)) end
+  if command then out[#out + 1] = ("    record = %s,"):format(quote_text(command)) end
   out[#out + 1] = "  },"
   out[#out + 1] = ""
 end
 
 local function add_handler(out, key, label, count, fields)
-  out[#out + 1] = ("  -- %s"):format(plural(count, "sample"))
-  out[#out + 1] = ("  [%s] = function(s)"):format(quote(key))
-  listed(out, "    ", fields)
-  out[#out + 1] = ("    count(%s)"):format(quote(label))
+  out[#out + 1] = ("  -- %s"):format(format_count(count, "sample"))
+  out[#out + 1] = ("  [%s] = function(s)"):format(quote_text(key))
+  write_fields(out, "    ", fields)
+  out[#out + 1] = ("    count(%s)"):format(quote_text(label))
   out[#out + 1] = "  end,"
   out[#out + 1] = ""
 end
 
 -- Words in lines of comments, of some 100 columns.
-local function wrapped(out, words)
+local function wrap_words(out, words)
   local line = "  --  "
   for i, word in ipairs(words) do
     if #line + #word > 100 then
@@ -151,8 +151,8 @@ local function add_types(out, parts)
       for i, field in ipairs(desc and desc.fields or {}) do words[i] = "r." .. field.name end
       out[#out + 1], title = title, nil
       out[#out + 1] = ("  -- %s = function(r) end, -- %s"):format(desc and desc.name or "other",
-        plural(part.count, "record"))
-      wrapped(out, words)
+        format_count(part.count, "record"))
+      wrap_words(out, words)
     end
   end
 end
@@ -190,7 +190,7 @@ function starter.text(file, parts)
   local common, list = common_fields(parts)
   if list[1] then
     out[#out + 1] = "-- What every sample has, with an example:"
-    listed(out, "", list)
+    write_fields(out, "", list)
     out[#out + 1] = ""
   end
   out[#out + 1] = "return {"

@@ -12,7 +12,7 @@ local WIDTH = 40 -- of an example
 local ITEMS = 10 -- of a list in it
 
 -- On one line, and short enough for a column.
-local function short(text, width)
+local function shorten_text(text, width)
   text = fmt.escape(#text > 8 * width and text:sub(1, 8 * width) or text)
   local cut = utf8.offset(text, width)
   return cut and cut <= #text and text:sub(1, cut - 1) .. "…" or text
@@ -28,7 +28,7 @@ local function fields_of(file, type_id, event)
   local list = core.fields_of(file, type_id, event and event.index)
   for _, field in ipairs(event and event.fields or {}) do
     list[#list + 1] = {
-      name = "args." .. short(field.name, 2 * WIDTH), kind = field.kind, doc = short(field.type, 2 * WIDTH),
+      name = "args." .. shorten_text(field.name, 2 * WIDTH), kind = field.kind, doc = shorten_text(field.type, 2 * WIDTH),
       arg = field.name, common = field.common,
     }
   end
@@ -78,7 +78,7 @@ local function text_of(value, kind)
   return "{" .. table.concat(items, ", ") .. "}"
 end
 
-local function example(value, kind) return short(text_of(value, kind), WIDTH) end
+local function format_example(value, kind) return shorten_text(text_of(value, kind), WIDTH) end
 
 local function value_of(record, field)
   if not field.arg then return record[field.name] end
@@ -93,7 +93,7 @@ local function look_at(part, record)
     if not field.example then
       local value = value_of(record, field)
       if value ~= nil then
-        field.example = example(value, field.kind)
+        field.example = format_example(value, field.kind)
       else
         lacking = true
       end

@@ -20,7 +20,7 @@ local function first_time(file, text)
 end
 
 -- span * percent / 100 in integers: what is divided stays below 10^16.
-local function percent(file, number, text, is_end)
+local function resolve_percent(file, number, text, is_end)
   local amount = duration.scaled(number, MAX_PERCENT_DIGITS)
   local unit = math.tointeger(10 ^ (2 + MAX_PERCENT_DIGITS))
   if not amount or amount > unit then
@@ -32,14 +32,14 @@ local function percent(file, number, text, is_end)
   return first + span // unit * amount + span % unit * amount // unit
 end
 
-local function parse(file, text, is_end)
+local function parse_time(file, text, is_end)
   local number = text:match("^@(.*)$")
   if number then
     local time = duration.scaled(number, 9)
     return time or usage_error("between \"%s\": seconds are written as perf prints them, \"@8590.143543\"", text)
   end
   number = text:match("^(.*)%%$")
-  if number then return percent(file, number, text, is_end) end
+  if number then return resolve_percent(file, number, text, is_end) end
   local after = duration.nanoseconds(text)
   if after then return first_time(file, text) + after end
   return usage_error("between \"%s\": a time is nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
@@ -52,7 +52,7 @@ end
 ---@return integer? # nanoseconds as recorded
 function between.time(file, time, is_end)
   if time == nil then return nil end
-  if type(time) == "string" then return parse(file, time, is_end) end
+  if type(time) == "string" then return parse_time(file, time, is_end) end
   local ns = math.type(time) and math.tointeger(time)
   return ns or usage_error("between: a time is an integer (ns) or a string, not %s", tostring(time))
 end
@@ -66,7 +66,7 @@ function between.known_times(file)
 end
 
 -- A time as perf prints it, or what was taken for seconds.
-local function shown(ns) return ns >= 0 and ns < 1000000 and ns .. " ns" or core.seconds(ns) end
+local function format_time(ns) return ns >= 0 and ns < 1000000 and ns .. " ns" or core.seconds(ns) end
 
 ---Warns of times that leave nothing of a recording.
 ---@param file perflua.File
@@ -74,12 +74,12 @@ local function shown(ns) return ns >= 0 and ns < 1000000 and ns .. " ns" or core
 ---@param to integer? ns
 function between.check(file, from, to)
   if to and not math.ult(from, to) then
-    return warning("between: from %s is not before to %s: there is nothing in between", shown(from), shown(to))
+    return warning("between: from %s is not before to %s: there is nothing in between", format_time(from), format_time(to))
   end
   local first, last = between.known_times(file)
   if first and (math.ult(last, from) or to and not math.ult(first, to)) then
-    local times = to and ("%s to %s"):format(shown(from), shown(to)) or "from " .. shown(from) .. " on"
-    warning("between: %s is outside of the recording, which is from %s to %s", times, shown(first), shown(last))
+    local times = to and ("%s to %s"):format(format_time(from), format_time(to)) or "from " .. format_time(from) .. " on"
+    warning("between: %s is outside of the recording, which is from %s to %s", times, format_time(first), format_time(last))
   end
 end
 

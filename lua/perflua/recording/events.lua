@@ -9,7 +9,7 @@ local TRACEPOINT = 2 -- PERF_TYPE_TRACEPOINT
 local SAMPLE_READ, FORMAT_ID = 1 << 4, 1 << 2 -- PERF_SAMPLE_READ, PERF_FORMAT_ID
 
 -- "cpu_core/cycles/ku" and "cycles:P" are both "cycles"; a tracepoint's "system:name" is one name.
-local function base(event)
+local function strip_modifiers(event)
   local name = event.name
   local inner = name:match("^[^/]+/(.*)/[^/]*$")
   if inner then name = inner end
@@ -42,7 +42,7 @@ local function pattern_of(glob)
   return table.concat(parts)
 end
 
-local function matching(list, glob)
+local function match_glob(list, glob)
   local found, pattern = {}, pattern_of(glob)
   for i = 1, #list do
     if list[i].name:find(pattern) then found[#found + 1] = list[i] end
@@ -67,7 +67,7 @@ end
 function events.loosely(list, name)
   local found = {}
   for i = 1, #list do
-    if base(list[i]) == name then found[#found + 1] = list[i] end
+    if strip_modifiers(list[i]) == name then found[#found + 1] = list[i] end
   end
   return found
 end
@@ -92,7 +92,7 @@ function events.lookup(list, name)
   if #found > 0 then return found, events.EXACT end
   found = events.loosely(list, name)
   if #found > 0 then return found, events.LOOSE end
-  return is_glob(name) and matching(list, name) or {}, events.GLOB
+  return is_glob(name) and match_glob(list, name) or {}, events.GLOB
 end
 
 ---@param list perflua.Event[]
@@ -100,7 +100,7 @@ end
 ---@return string? # the closest of their names, if one is close
 function events.closest(list, name)
   local candidates = events.names(list)
-  for _, event in ipairs(list) do candidates[#candidates + 1] = base(event) end
+  for _, event in ipairs(list) do candidates[#candidates + 1] = strip_modifiers(event) end
   return suggest.closest(name, candidates)
 end
 
@@ -122,7 +122,7 @@ end
 ---@param list perflua.Event[]
 ---@param name string a name or glob
 ---@return perflua.Event[] # raises if there is none
-local function find(list, name)
+local function find_events(list, name)
   local found = events.lookup(list, name)
   if #found == 0 then usage_error(events.unknown(list, name)) end
   return found
@@ -159,7 +159,7 @@ function events.resolve(list, wanted)
   local set = {}
   local function add(one)
     if type(one) == "string" then
-      for _, event in ipairs(find(list, one)) do set[event.index] = true end
+      for _, event in ipairs(find_events(list, one)) do set[event.index] = true end
     elseif (type(one) == "userdata" or type(one) == "table") and events.is_event(one) then
       local own = list[one.index]
       if not own or own.name ~= one.name then

@@ -38,7 +38,7 @@ end
 
 -- From lines of frames to rows, of samples that are alike in all other fields. Lines that differ may be of one row:
 -- it is found by `id`, which is the line itself if all of that is shown.
-local function finder(g, prepared, list, short)
+local function make_finder(g, prepared, list, short)
   local place, event = prepared.place, g.event
   local others, at, n = {}, 0, #prepared.fields
   for i = 1, n do
@@ -78,7 +78,7 @@ local function next_node(node, value)
 end
 
 -- The finder of a group, the same for all that differ in their frames only.
-local function finders(prepared, list)
+local function make_finders(prepared, list)
   local root, n, name_of = {}, frames_at(prepared) - 1, names.dsos(core.short_names(spec_of(prepared.query).file))
   local short = setmetatable({}, { __index = function(known, dso)
     known[dso] = name_of(dso)
@@ -87,7 +87,7 @@ local function finders(prepared, list)
   return function(g)
     local node = next_node(root, g.event)
     for i = 1, n do node = next_node(node, g.keys[i]) end
-    node[FINDER] = node[FINDER] or finder(g, prepared, list, short)
+    node[FINDER] = node[FINDER] or make_finder(g, prepared, list, short)
     return node[FINDER]
   end
 end
@@ -95,9 +95,9 @@ end
 local NOWHERE = "H[unknown]\t\t[unknown]\n" -- without an address
 
 -- Groups by callers.fields to rows; there may be very many, which are let go.
-local function expanded(groups, prepared)
+local function expand_groups(groups, prepared)
   local list, at = {}, frames_at(prepared)
-  local finder_of = finders(prepared, list)
+  local finder_of = make_finders(prepared, list)
   for i, g in ipairs(groups) do
     groups[i] = false
     local rows_by_line, samples, period, frames = finder_of(g), g[1], g[2], g.keys[at] or NOWHERE
@@ -119,7 +119,7 @@ end
 ---@param columns table[] count and sum
 ---@return table[] # rows as report/sections.lua takes them
 function callers.rows(prepared, keys, columns)
-  return expanded(aggregate(spec_of(prepared.query), keys, columns), prepared)
+  return expand_groups(aggregate(spec_of(prepared.query), keys, columns), prepared)
 end
 
 return callers

@@ -119,7 +119,7 @@ local function shown_keys(prepared)
 end
 
 -- Describes the rows to the core, column by column, and how many of them are to show.
-local function described(prepared, keys, shown)
+local function describe_report(prepared, keys, shown)
   local place, columns, children = prepared.place, {}, prepared.children
   -- the event is the first key; without callers the cpumode is the second
   local key = not children and place.symbol and 2 or 1
@@ -139,7 +139,7 @@ local function read_events(prepared, keys, shown)
   local wanted, columns = query_keys(prepared.query, make.fields(prepared))
   local description = not spec.interpreted and engine.grouping(spec, wanted, columns)
   if not description then return sections(make.rows(prepared, wanted, columns), prepared, keys, shown) end
-  description.report = described(prepared, keys, shown)
+  description.report = describe_report(prepared, keys, shown)
   local list, get = engine.groups(spec, description)
   for _, section in ipairs(list) do
     local before = section.first - 1

@@ -9,11 +9,11 @@ local ZERO, X = ("0x"):byte(1, 2)
 -- Behind every name: addresses, and what is absent.
 local LAST = "\xff"
 
-local function hex(x) return ("%016x"):format(x) end
+local function format_hex(x) return ("%016x"):format(x) end
 
-local function text(value, kind)
+local function encode_key(value, kind)
   if value == nil then return LAST end
-  if math.type(value) == "integer" then return hex(kind == "signed" and value ~ math.mininteger or value) end
+  if math.type(value) == "integer" then return format_hex(kind == "signed" and value ~ math.mininteger or value) end
   return tostring(value)
 end
 
@@ -23,9 +23,9 @@ local function symbol_text(value)
 end
 
 -- Of a measure: the greatest is the first. Many rows have the same.
-local function descending()
+local function make_descending()
   return setmetatable({}, { __index = function(known, value)
-    known[value] = hex(~value)
+    known[value] = format_hex(~value)
     return known[value]
   end })
 end
@@ -36,14 +36,14 @@ end
 ---@param symbol integer? the place of the symbol among the keys
 ---@return table[]? # nil: an interrupt ended that
 return function(list, measure, keys, symbol)
-  local lines, rows, parts, first = {}, {}, {}, descending()
+  local lines, rows, parts, first = {}, {}, {}, make_descending()
   local are_many = #list > interrupted.MOST
   for r, row in ipairs(list) do
     if are_many and r % 8192 == 1 and interrupted.now() then return nil end
     local values = row.keys
     parts[1] = first[row[measure]]
     for i, key in ipairs(keys) do
-      parts[i + 1] = i == symbol and symbol_text(values[i]) or text(values[i], key.kind)
+      parts[i + 1] = i == symbol and symbol_text(values[i]) or encode_key(values[i], key.kind)
     end
     local line = table.concat(parts, "\0")
     while rows[line] do line = line .. "\0" end

@@ -22,7 +22,7 @@ function quality.lost(event, health)
 end
 
 -- The parts of a line before and behind the event's name.
-local function counts(samples, lost, unresolved)
+local function describe_counts(samples, lost, unresolved)
   local losses, functions = "", ""
   if lost then
     losses = lost == 0 and ", none lost"
@@ -43,7 +43,7 @@ function quality.events(health)
     local now_lost = health and quality.lost(event, health)
     if event.samples ~= samples or now_lost ~= lost or event.unresolved ~= unresolved then
       samples, lost, unresolved = event.samples, now_lost, event.unresolved
-      before, behind = counts(samples, lost, unresolved)
+      before, behind = describe_counts(samples, lost, unresolved)
     end
     return before .. fmt.escape(event.event) .. behind
   end

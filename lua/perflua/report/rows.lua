@@ -9,7 +9,7 @@ local spec_of = core.query_spec
 local rows = {}
 
 -- A string that is the same for the same values only; absent ones are nil.
-local function identity(values, n)
+local function encode_values(values, n)
   local parts = {}
   for i = 1, n do
     local text = tostring(values[i])
@@ -19,12 +19,12 @@ local function identity(values, n)
 end
 
 -- Rows that are found by their event and keys; new ones are added to the list.
-local function finder(list)
+local function make_finder(list)
   local known = {}
   return function(event, keys, n)
     local of_event = known[event or 0] or {}
     known[event or 0] = of_event
-    local id = identity(keys, n)
+    local id = encode_values(keys, n)
     local row = of_event[id]
     if not row then
       row = { 0, 0, event = event, keys = keys }
@@ -67,7 +67,7 @@ end
 -- Groups by raw fields become rows, or are added to one.
 local function put_together(groups, prepared)
   local list, n, symbol, dso = {}, #prepared.fields, prepared.place.symbol, prepared.place.dso
-  local row_of = finder(list)
+  local row_of = make_finder(list)
   local short, shared = {}, {}
   if dso then short, shared = short_names(groups, dso, spec_of(prepared.query).file) end
   for _, g in ipairs(groups) do

@@ -13,7 +13,7 @@ local plus = sums.adder "unsigned"
 local UNKNOWN = math.maxinteger -- of an event: behind all others
 
 -- The events of the samples, in their order.
-local function totals(rows, prepared)
+local function sum_totals(rows, prepared)
   local list, by_event = {}, {}
   for _, row in ipairs(rows) do
     local index = row.event or UNKNOWN
@@ -62,7 +62,7 @@ end
 ---@return table[]
 return function(rows, prepared, keys, shown)
   local measure = prepared.children and CHILDREN or PERIOD
-  local list = totals(rows, prepared)
+  local list = sum_totals(rows, prepared)
   for _, section in ipairs(list) do
     local sorted = order(section.rows, measure, keys, prepared.place.symbol)
     if not sorted then

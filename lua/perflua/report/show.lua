@@ -6,7 +6,7 @@ local names = require "perflua.report.names"
 
 local show = {}
 
-local function width(text) return utf8.len(text) or #text end
+local function count_columns(text) return utf8.len(text) or #text end
 
 local right = { signed = true, unsigned = true, address = true, float = true }
 
@@ -26,7 +26,7 @@ end
 -- width of the title beside a mark's.
 local function column_of(title, at, is_right, before)
   return {
-    title = title, at = at, right = is_right, before = before or 0, least = width(title) - (before or 0),
+    title = title, at = at, right = is_right, before = before or 0, least = count_columns(title) - (before or 0),
     texts = {}, n = 0, now = {},
   }
 end
@@ -74,7 +74,7 @@ local function text_of(column, value)
     if column.n == MOST then column.texts, column.n = {}, 0 end
     text = value == ABSENT and "-" or column.cell(value)
     column.texts[value], column.n = text, column.n + 1
-    column.wide = column.wide or width(text) ~= #text
+    column.wide = column.wide or count_columns(text) ~= #text
   end
   return text
 end
@@ -91,7 +91,7 @@ end
 
 -- Walks the rows of an event in batches: values by column, and how many. An interrupt ends that behind those that an
 -- interrupted table has in any case.
-local function batches(event)
+local function each_batch(event)
   local from, most = 1, interrupted.MOST
   return function()
     if from > most and from <= event.n and interrupted.now() then
@@ -112,35 +112,35 @@ local function fit_batch(columns, values, n, event)
     make_texts(column, values, n, event)
     for r = 1, n do
       local text = now[r]
-      if #text > most then most = math.max(most, width(text)) end
+      if #text > most then most = math.max(most, count_columns(text)) end
     end
     column.room = most
   end
 end
 
 -- Makes columns wide enough for the titles and for all rows of an event. Gives the values of the only batch.
-local function fit(columns, event)
+local function fit_columns(columns, event)
   for c = 1, #columns do columns[c].room = columns[c].least end
   if event.n <= BATCH then
     local values = event.rows(1, event.n)
     fit_batch(columns, values, event.n, event)
     return values
   end
-  for values, n in batches(event) do fit_batch(columns, values, n, event) end
+  for values, n in each_batch(event) do fit_batch(columns, values, n, event) end
 end
 
-local function pad(text, room, at_right, wide)
-  local blanks = room - (wide and width(text) or #text)
+local function pad_text(text, room, at_right, wide)
+  local blanks = room - (wide and count_columns(text) or #text)
   if blanks == 0 then return text end
   return at_right and (" "):rep(blanks) .. text or text .. (" "):rep(blanks)
 end
 
 -- A column's cells into `parts`: the first at parts[at], the next `step` behind.
-local function put(column, values, n, parts, at, step)
+local function format_cells(column, values, n, parts, at, step)
   local now, room, at_right, last = column.now, column.room, column.right, column.last
   local marks, modes, wide = column.marks, values[column.mark_at], column.wide
   for r = 1, n do
-    local text = last and now[r] or pad(now[r], room, at_right, wide)
+    local text = last and now[r] or pad_text(now[r], room, at_right, wide)
     parts[at] = marks and marks[modes[r]] .. text or text
     at = at + step
   end
@@ -151,14 +151,14 @@ local function head_of(columns)
   local titles, dots = {}, {}
   for c, column in ipairs(columns) do
     local room = column.room + column.before
-    titles[c] = column.last and column.title or pad(column.title, room, column.right, true)
+    titles[c] = column.last and column.title or pad_text(column.title, room, column.right, true)
     dots[c] = ("."):rep(room)
   end
   return "# " .. table.concat(titles, "  ") .. "\n# " .. table.concat(dots, "  ") .. "\n#\n"
 end
 
 -- head_of, made anew where a column's room is another than that of the event before.
-local function heads()
+local function make_head_cache()
   local rooms, head = {}, nil
   return function(columns)
     for c, column in ipairs(columns) do
@@ -176,22 +176,22 @@ local function write_batch(columns, values, n, parts, write)
     for c = 1, #columns do parts[r * step + 2 * c - 1], parts[r * step + 2 * c] = "  ", "" end
     parts[(r + 1) * step] = "\n"
   end
-  for c = 1, #columns do put(columns[c], values, n, parts, 2 * c, step) end
+  for c = 1, #columns do format_cells(columns[c], values, n, parts, 2 * c, step) end
   write(table.concat(parts, "", 1, n * step))
 end
 
 ---@param report table of report.read
 ---@return fun(event: table, write: fun(text: string)) # writes one of its events
 function show.sections(report)
-  local columns, parts, head = columns_of(report), {}, heads()
+  local columns, parts, head = columns_of(report), {}, make_head_cache()
   return function(event, write)
-    local only = fit(columns, event)
+    local only = fit_columns(columns, event)
     write(head(columns))
     if event.n <= BATCH then -- their texts are there
       if event.n > 0 then write_batch(columns, only, event.n, parts, write) end
       return
     end
-    for values, n in batches(event) do
+    for values, n in each_batch(event) do
       for _, column in ipairs(columns) do make_texts(column, values, n, event) end
       write_batch(columns, values, n, parts, write)
     end

@@ -23,7 +23,7 @@ end
 function fields.all() return (core.script_fields()) end
 
 -- What lines have where nothing is said: class → {fields, asked, chosen}, sets of names.
-local function defaults(all, classes)
+local function list_defaults(all, classes)
   local chosen = {}
   for _, class in ipairs(classes) do
     local set = {}
@@ -35,7 +35,7 @@ local function defaults(all, classes)
   return chosen
 end
 
-local function unknown(name, known)
+local function describe_unknown(name, known)
   if perf_only[name] then
     return ("field '%s' of perf script is not among those of perflua"):format(name)
   end
@@ -53,7 +53,7 @@ local function split_class(text, classes)
 end
 
 -- Adds a field to a class or takes it away; false if it makes no sense there.
-local function apply(class, field, sign, name)
+local function apply_field(class, field, sign, name)
   if field.invalid[name] then return false end
   class.fields[field.name] = sign ~= "-" or nil
   class.asked[field.name] = sign ~= "-" or nil
@@ -64,10 +64,10 @@ local function apply_all(wanted, known, chosen, classes, only)
   for _, word in ipairs(wanted) do
     local sign, name = word:match "^([+-]?)(.*)$"
     local field = known[aliases[name] or name]
-    if not field then return nil, unknown(name, known) end
+    if not field then return nil, describe_unknown(name, known) end
     local fits = false
     for _, class in ipairs(classes) do
-      fits = apply(chosen[class], field, sign, class) or fits
+      fits = apply_field(chosen[class], field, sign, class) or fits
     end
     if only and not fits then return nil, ("'%s' is no field of %s events"):format(name, classes[1]) end
   end
@@ -87,7 +87,7 @@ local function split_words(text)
 end
 
 -- Changes the fields of some classes as one -F says; nil and what is wrong.
-local function change(chosen, known, text, all_classes)
+local function change_fields(chosen, known, text, all_classes)
   local classes, only, rest = split_class(text, all_classes)
   if not classes then return nil, only end
   local words, changes = split_words(rest)
@@ -105,10 +105,10 @@ end
 ---@return string? message
 function fields.parse(texts)
   local all, classes = core.script_fields()
-  local chosen, known = defaults(all, classes), {}
+  local chosen, known = list_defaults(all, classes), {}
   for _, field in ipairs(all) do known[field.name] = field end
   for _, text in ipairs(texts or {}) do
-    local ok, message = change(chosen, known, text, classes)
+    local ok, message = change_fields(chosen, known, text, classes)
     if not ok then return nil, message end
   end
   local any = false

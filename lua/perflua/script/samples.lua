@@ -5,15 +5,15 @@ local strip_position = require("perflua.errors").strip_position
 
 local samples = {}
 
-local function split(text)
+local function split_list(text)
   local list = {}
   for one in text:gmatch "[^,]+" do list[#list + 1] = one end
   return list
 end
 
-local function integers(text)
+local function parse_integers(text)
   local list = {}
-  for _, one in ipairs(split(text)) do
+  for _, one in ipairs(split_list(text)) do
     local first, last = one:match "^(%d+)%-(%d+)$"
     first, last = math.tointeger(tonumber(first or one)), math.tointeger(tonumber(last or one))
     if not first or not last or last - first > 65536 then return nil, ("'%s' is no number"):format(one) end
@@ -25,12 +25,12 @@ end
 
 -- May raise what a Query raises.
 local function select_samples(file, args)
-  local query = file:samples { event = args.event and split(args.event) }
+  local query = file:samples { event = args.event and split_list(args.event) }
   if args.where then query = query:where(args.where) end
-  if args.comms then query = query:where { comm = split(args.comms) } end
+  if args.comms then query = query:where { comm = split_list(args.comms) } end
   for _, name in ipairs { "pid", "tid", "cpu" } do
     if args[name] then
-      local list, message = integers(args[name])
+      local list, message = parse_integers(args[name])
       if not list then return nil, ("--%s: %s"):format(name, message) end
       query = query:where { [name] = list }
     end

@@ -29,7 +29,7 @@ function description.type_names(ids)
 end
 
 -- The records a query starts from.
-local function reads(spec)
+local function describe_reads(spec)
   if spec.reader then return spec.reader.reads end
   if not spec.types then return spec.container and "records with the container's own" or "records" end
   return "records of type " .. table.concat(description.type_names(spec.types), ", ")
@@ -74,7 +74,7 @@ function description.span(from, to)
   return ("%s to %s"):format(from == nil and "the beginning" or tostring(from), to == nil and "the end" or tostring(to))
 end
 
-local function where(spec)
+local function describe_where(spec)
   if #spec.filters == 0 then return nil end
   local texts = {}
   for i, filter in ipairs(spec.filters) do
@@ -84,13 +84,13 @@ local function where(spec)
   return table.concat(texts, " and ")
 end
 
-description.records = reads
+description.records = describe_reads
 
 ---@param spec table of a query
 ---@return table<string, string>
 function description.of(spec)
   return {
-    reads = reads(spec), events = spec.asked, where = where(spec),
+    reads = describe_reads(spec), events = spec.asked, where = describe_where(spec),
     between = spec.spans and table.concat(spec.spans, " and "),
     groups = spec.split and "each event by itself" or "all events together",
   }

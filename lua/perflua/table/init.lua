@@ -42,7 +42,7 @@ end
 ---@param data table
 ---@param show table
 ---@return perflua.Table
-local function new(data, show)
+local function new_table(data, show)
   return setmetatable({ data = data, show = show or {}, columns = columns_of(data), counts = data.counts }, meta)
 end
 
@@ -121,7 +121,7 @@ local function first_groups(self, place)
 end
 
 -- The lines that are shown, in order: computed once.
-local function shown(self)
+local function select_lines(self)
   if rawget(self, "lines") then return self.lines end
   local columns, show, data = self.columns, self.show, self.data
   local place = place_of(columns, show.column)
@@ -139,15 +139,15 @@ local function shown(self)
 end
 
 -- Says what an interrupt did to a table: as text, and in JSON; nil: nothing.
-local function interruption(self)
-  local data, n = self.data, #shown(self)
+local function describe_interruption(self)
+  local data, n = self.data, #select_lines(self)
   if not (data.interrupted or rawget(self, "left_out")) then return nil end
   local text, all = interrupted.text(data.interrupted or 1), data.total or #data.groups
   if not self.show.top and n < all then text = ("%s: %d of %d rows"):format(text, n, all) end
   return text, json.encode { interrupted = interrupted.value(data.interrupted or 1) }
 end
 
-local function row(self, line)
+local function make_row(self, line)
   local result = {}
   for i, column in ipairs(self.columns) do result[column.name] = line[i] end
   if self.data.events then result.event = self.data.events[line.event] end
@@ -157,11 +157,11 @@ end
 -- Whether the result holds more than one event, so that the event must be told.
 local function several_events(self)
   if not self.data.events then return false end
-  local lines = shown(self)
+  local lines = select_lines(self)
   return #lines > 0 and lines[1].event ~= lines[#lines].event
 end
 
-local function present(self, show)
+local function with_order(self, show)
   local column = show.column
   if column ~= nil and not place_of(self.columns, column) then
     local names = {}
@@ -170,7 +170,7 @@ local function present(self, show)
   end
   local place = place_of(self.columns, column)
   if place and self.columns[place].kind == "histogram" then usage_error("histograms are in no order") end
-  return new(self.data, show)
+  return new_table(self.data, show)
 end
 
 ---@param n integer rows to show, for each event
@@ -178,7 +178,7 @@ end
 ---@return perflua.Table
 function Table:top(n, column)
   if math.type(n) ~= "integer" or n < 0 then usage_error("top: how many rows? got %s", tostring(n)) end
-  return present(self, { top = n, column = column })
+  return with_order(self, { top = n, column = column })
 end
 
 ---@param column string? default: the first measure
@@ -188,21 +188,21 @@ function Table:sort(column, direction)
   if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
     usage_error("sort: the direction is \"asc\" or \"desc\"")
   end
-  return present(self, { column = column, ascending = direction == "asc" })
+  return with_order(self, { column = column, ascending = direction == "asc" })
 end
 
 ---@return fun(): table? # row by row
 function Table:rows()
-  local lines, i = shown(self), 0
+  local lines, i = select_lines(self), 0
   return function()
     i = i + 1
-    return lines[i] and row(self, lines[i])
+    return lines[i] and make_row(self, lines[i])
   end
 end
 
 -- Columns and rows as they are written: with the event, where it must be told.
-local function written(self)
-  local lines = shown(self)
+local function collect_rows(self)
+  local lines = select_lines(self)
   if not several_events(self) then return self.columns, lines end
   local n, rows = #self.columns, {}
   for l, line in ipairs(lines) do rows[l] = table.move(line, 1, n, 2, { self.data.events[line.event] }) end
@@ -213,8 +213,8 @@ end
 ---@param options { safe: boolean? }? safe: cells that a spreadsheet would take for formulas begin with a '
 ---@return true? ok, string? message, string? code
 function Table:csv(out, options)
-  local columns, rows = written(self)
-  local text = interruption(self)
+  local columns, rows = collect_rows(self)
+  local text = describe_interruption(self)
   if text then interrupted.log(text) end
   return output.csv(out, columns, rows, options and options.safe)
 end
@@ -222,8 +222,8 @@ end
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
 function Table:json(out)
-  local columns, rows = written(self)
-  return output.json(out, columns, rows, select(2, interruption(self)))
+  local columns, rows = collect_rows(self)
+  return output.json(out, columns, rows, select(2, describe_interruption(self)))
 end
 
 ---@param other perflua.Table of the same keys and measures; filters, times and events may differ, as of parts
@@ -231,7 +231,7 @@ end
 function Table:merge(other)
   if getmetatable(other) ~= meta then usage_error("merge: a Table expected, got a %s", type(other)) end
   local data, message = merge.both(self.data, other.data, true)
-  return new(data or usage_error("merge: these are of different queries: %s", message), self.show)
+  return new_table(data or usage_error("merge: these are of different queries: %s", message), self.show)
 end
 
 ---@param out file*|string an open file, a path, or "-" for standard output
@@ -255,31 +255,31 @@ end
 -- What save wrote; several tables that follow one another are merged.
 ---@param from file*|string an open file, a path, or "-" for standard input
 ---@return perflua.Table? table, string? message, string? code
-local function load(from)
+local function load_table(from)
   if type(from) ~= "string" and not io.type(from) then
     usage_error("load: a path or an open file expected, got a %s", type(from))
   end
   local data, show, code = read.all(from)
   if not data then return nil, show, code end
-  return new(data, show)
+  return new_table(data, show)
 end
 
 local method = errors.named(Table, "Table")
 
 function meta:__index(key)
   if math.type(key) ~= "integer" then return method(self, key) end
-  local line = shown(self)[key]
-  return line and row(self, line)
+  local line = select_lines(self)[key]
+  return line and make_row(self, line)
 end
 
 -- Many lines take long to be put in order, which decides only which of them are shown.
 function meta:__len()
-  return (self.show.top or interrupted.now()) and #shown(self) or #self.data.groups
+  return (self.show.top or interrupted.now()) and #select_lines(self) or #self.data.groups
 end
 
 -- The lines of a table as text; the first of them, if an interrupt ends that.
 local function lines_of_text(self)
-  local lines = shown(self)
+  local lines = select_lines(self)
   local text = fmt.lines(self.columns, lines, #lines > interrupted.MOST and interrupted.now or nil)
   if text then return text end
   collectgarbage "stop" -- it would look through all lines; the prompt starts it again
@@ -289,7 +289,7 @@ local function lines_of_text(self)
 end
 
 local function text_of(self)
-  local lines = shown(self)
+  local lines = select_lines(self)
   if not several_events(self) then return table.concat(lines_of_text(self), "\n") end
   local sections, from = {}, 1
   while from <= #lines do
@@ -307,7 +307,7 @@ end
 function meta:__tostring()
   local parts = { text_of(self) }
   parts[2] = rawget(self, "counts") and counts.text(self.counts)
-  parts[#parts + 1] = (interruption(self))
+  parts[#parts + 1] = (describe_interruption(self))
   return table.concat(parts, "\n")
 end
 
@@ -315,6 +315,6 @@ errors.checked(Table, meta, "Table")
 
 ---@param value any
 ---@return boolean
-local function is(value) return getmetatable(value) == meta end
+local function is_table(value) return getmetatable(value) == meta end
 
-return { new = new, load = load, is = is, methods = Table }
+return { new = new_table, load = load_table, is = is_table, methods = Table }

@@ -10,15 +10,15 @@ Keyed.__index = Keyed
 ---@return table # { rows }
 function keyed.new(columns) return setmetatable({ rows = {}, by = {}, columns = columns }, Keyed) end
 
-local function part(of, key)
+local function get_child(of, key)
   if not of[key] then of[key] = {} end
   return of[key]
 end
 
-local function new(self, a, b, c)
+local function add_row(self, a, b, c)
   local row = { a, b, c }
   for _, name in ipairs(self.columns) do row[name] = 0 end
-  part(part(self.by, a), b)[c] = row
+  get_child(get_child(self.by, a), b)[c] = row
   self.rows[#self.rows + 1] = row
   return row
 end
@@ -30,7 +30,7 @@ end
 function Keyed:row(a, b, c)
   local of = self.by[a]
   of = of and of[b]
-  return of and of[c] or new(self, a, b, c)
+  return of and of[c] or add_row(self, a, b, c)
 end
 
 local add = sums.adder "unsigned"

@@ -22,7 +22,7 @@ local function node_key(value)
   return value -- 1 and 1.0 are one key, as they are while a recording is read
 end
 
-local function child(node, key)
+local function get_child(node, key)
   local next_node = node[key]
   if not next_node then
     next_node = {}
@@ -51,7 +51,7 @@ end
 local function joined_events(a, b)
   local all, known = {}, {}
   local function add(event)
-    local same = child(known, event.name)
+    local same = get_child(known, event.name)
     local one = same[event.nth]
     if not one then
       one = { name = event.name, place = event.place }
@@ -68,15 +68,15 @@ local function joined_events(a, b)
   local of_a, of_b, at = added(a), added(b), {}
   table.sort(all, by_place)
   for i, one in ipairs(all) do at[one] = i end
-  local function places(entries)
+  local function map_indexes(entries)
     local list = { [0] = 0 }
     for i, one in ipairs(entries) do list[i] = at[one] end
     return list
   end
-  return all, places(of_a), places(of_b)
+  return all, map_indexes(of_a), map_indexes(of_b)
 end
 
-local function moves(places)
+local function has_moves(places)
   for i, place in pairs(places) do
     if place ~= i then return true end
   end
@@ -88,7 +88,7 @@ local function take_events(self, other)
   local data = self.data
   if not data.events then return { [0] = 0 } end
   local all, ours, theirs = joined_events(events_of(data), events_of(other))
-  if moves(ours) then
+  if has_moves(ours) then
     for _, g in ipairs(data.groups) do g.event = ours[g.event or 0] end
     local tree = {}
     for event, node in pairs(self.tree) do tree[ours[event]] = node end
@@ -100,8 +100,8 @@ local function take_events(self, other)
 end
 
 local function add_group(self, g, event)
-  local columns, n_keys, node = self.data.measures, #self.data.keys, child(self.tree, event)
-  for i = 1, n_keys - 1 do node = child(node, node_key(g.keys[i])) end
+  local columns, n_keys, node = self.data.measures, #self.data.keys, get_child(self.tree, event)
+  for i = 1, n_keys - 1 do node = get_child(node, node_key(g.keys[i])) end
   local last = node_key(g.keys[n_keys])
   local mine = node[last]
   if mine then

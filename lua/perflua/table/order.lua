@@ -12,7 +12,7 @@ local LOOK_EVERY = 16384 -- lines between two looks at the interrupt: what is be
 local number_type, ult, unsigned = math.type, math.ult, arith.is_unsigned
 
 -- -1, 0, 1; absent (and not a number) after everything else, of which the second result tells.
-local function compare(a, b, kind)
+local function compare_values(a, b, kind)
   if a == b then return 0 end
   if number_type(a) == "integer" and number_type(b) == "integer" then
     if unsigned[kind] then return ult(a, b) and -1 or 1 end
@@ -42,12 +42,12 @@ function order.by(columns, by, ascending)
   return function(a, b)
     if a.event ~= b.event then return a.event < b.event end
     if by and a[by] ~= b[by] then
-      local c, absent = compare(a[by], b[by], kinds[by])
+      local c, absent = compare_values(a[by], b[by], kinds[by])
       if c ~= 0 then return ((ascending or absent) and c or -c) < 0 end
     end
     for k = 1, #keys do
       local i = keys[k]
-      local c = compare(a[i], b[i], kinds[i])
+      local c = compare_values(a[i], b[i], kinds[i])
       if c ~= 0 then return c < 0 end
     end
     return false
@@ -55,7 +55,7 @@ function order.by(columns, by, ascending)
 end
 
 -- Puts a line at its place among the first n.
-local function insert(list, line, less, n)
+local function insert_line(list, line, less, n)
   local count = #list
   if count == n and not less(line, list[n]) then return end
   local low, high = 1, count + 1
@@ -67,7 +67,7 @@ local function insert(list, line, less, n)
   list[n + 1] = nil
 end
 
-local function few(lines, less, n)
+local function select_few(lines, less, n)
   local of_event, first = {}, {}
   for l, line in ipairs(lines) do
     if l % LOOK_EVERY == 0 and interrupted.now() then return nil end
@@ -76,7 +76,7 @@ local function few(lines, less, n)
       list = {}
       of_event[line.event] = list
     end
-    insert(list, line, less, n)
+    insert_line(list, line, less, n)
   end
   for _, list in pairs(of_event) do table.move(list, 1, #list, #first + 1, first) end
   table.sort(first, less)
@@ -89,7 +89,7 @@ end
 ---@return table[]? # in order; lines itself may be sorted for it; nil: an interrupt ended that
 function order.first(lines, less, n)
   if n == 0 then return {} end
-  if n and n <= FEW then return few(lines, less, n) end
+  if n and n <= FEW then return select_few(lines, less, n) end
   local sorted = sort.all(lines, less)
   if not (sorted and n) then return sorted end
   local first, taken = {}, {}

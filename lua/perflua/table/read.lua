@@ -22,7 +22,7 @@ end
 
 ---@param from file*|string an open file, a path, or "-" for standard input
 ---@return file*? file, string name, string? code # nil, message and code if it cannot be opened
-local function open(from)
+local function open_source(from)
   if from == "-" then return io.stdin, "standard input" end
   if type(from) ~= "string" then return from, "the file" end
   local file, message, code = errno(io.open(from, "rb"))
@@ -35,12 +35,12 @@ end
 ---@return fun(): true?, table?, table|string?, string?
 ---@return nil, nil, file*? closing
 function read.each(from)
-  local file, name, code = open(from)
+  local file, name, code = open_source(from)
   local n, ended = 0, false
-  local function failed(message, why)
+  local function describe_failure(message, why)
     return true, nil, ("%s: table %d: %s"):format(name, n, message), why
   end
-  local function step()
+  local function read_next()
     if ended then return nil end
     if not file then
       ended = true
@@ -56,13 +56,13 @@ function read.each(from)
     local message = saved.refused(head)
     if message then
       ended = true
-      return failed(message, "FORMAT")
+      return describe_failure(message, "FORMAT")
     end
     local data, show = saved.decode(body)
     if data then return true, data, show end
-    return failed(show, "FORMAT")
+    return describe_failure(show, "FORMAT")
   end
-  return step, nil, nil, type(from) == "string" and from ~= "-" and file or nil
+  return read_next, nil, nil, type(from) == "string" and from ~= "-" and file or nil
 end
 
 ---All tables of a file, merged.

@@ -82,7 +82,7 @@ local function write_json(out, columns, rows, notes, part)
 end
 
 -- Nothing is last.
-local function compare(a, b)
+local function compare_values(a, b)
   if a == b then return 0 end
   if a == nil or b == nil then return a == nil and 1 or -1 end
   return a < b and -1 or 1
@@ -96,10 +96,10 @@ local is_amount = { unsigned = true, float = true, percent = true }
 local function sorted_rows(rows, place, columns)
   local function order_of(a, b, i, down)
     if type(a[i]) == "table" then return 0 end
-    local order = compare(a[i], b[i])
+    local order = compare_values(a[i], b[i])
     return down and a[i] ~= nil and b[i] ~= nil and -order or order
   end
-  local function less(a, b)
+  local function is_less(a, b)
     local order, i = order_of(a, b, place, type(a[place]) == "number"), 1
     while order == 0 and i <= #columns do
       order, i = order_of(a, b, i, is_amount[columns[i].kind]), i + 1
@@ -107,7 +107,7 @@ local function sorted_rows(rows, place, columns)
     return order < 0
   end
   local function value_of(row) return sorting.number(row[place]) end
-  return sorting.all(rows, less) or sorting.all(sorting.first(rows, value_of), less)
+  return sorting.all(rows, is_less) or sorting.all(sorting.first(rows, value_of), is_less)
 end
 
 ---@param args table of the command line

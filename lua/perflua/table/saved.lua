@@ -23,18 +23,18 @@ saved.MAGIC = MAGIC
 -- All but what is printed as it is, and what has a meaning here: \ and |.
 local ESCAPED = "[^ -[%]^-{}-~]"
 
-local function escape(text)
+local function escape_text(text)
   if not text:find(ESCAPED) then return text end
   return (text:gsub(ESCAPED, function(c) return ("\\%02x"):format(c:byte()) end))
 end
 
-local function unescape(text)
+local function unescape_text(text)
   if not text:find("\\", 1, true) then return text end
   return (text:gsub("\\(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
 -- value_token(value) → token, for one line.
-local function writer()
+local function make_writer()
   local known, n = {}, 0
   local constants = { ["nil"] = "~", ["true"] = "t", ["false"] = "f" }
   return function(value)
@@ -48,7 +48,7 @@ local function writer()
     if token then return token end
     n = n + 1
     known[value] = "$" .. n
-    return '"' .. escape(value)
+    return '"' .. escape_text(value)
   end
 end
 
@@ -84,7 +84,7 @@ function saved.encode(data, show, write)
   }
   local ok
   ok, message = pcall(function()
-    local value_token = writer()
+    local value_token = make_writer()
     write(MAGIC .. value_token(values.encode(head)) .. "\t" .. #data.groups)
     write_groups(data, value_token, write)
     write(END .. "\n")
@@ -147,23 +147,23 @@ local function is_head(head)
     and (head.places == nil or head.events and list_of(head.places, is_place) and #head.places == #head.events)
 end
 
-local function fail(at, expected) error(("byte %d: %s expected"):format(at, expected), 0) end
+local function fail_at(at, expected) error(("byte %d: %s expected"):format(at, expected), 0) end
 
 -- next_token(expected) → token, or raises; place() → where the next one is. The text ends in END, so no search
 -- for a tab goes far in vain.
-local function tokens(body)
+local function make_tokenizer(body)
   local next_one, at = body:gmatch("([^\t]*)\t()"), 1
   local function place() return #MAGIC + at end
   return function(expected)
     local token, after = next_one()
-    if not token then fail(place(), expected) end
+    if not token then fail_at(place(), expected) end
     at = after
     return token
   end, place
 end
 
 -- value_of(token) → value; raises if it is none. Strings are known by their tokens from then on.
-local function reader(fail_here)
+local function make_reader(fail_here)
   local known, n = { t = true, f = false }, 0
   for text, float in pairs(values.floats) do known[text] = float end
   return function(token)
@@ -173,7 +173,7 @@ local function reader(fail_here)
     value = tonumber(token)
     if value then return value end
     if token:byte() ~= 34 then fail_here("a value") end
-    value = unescape(token:sub(2))
+    value = unescape_text(token:sub(2))
     n = n + 1
     known["$" .. n] = value
     return value
@@ -205,15 +205,15 @@ local function group_reader(next_token, value_of, data)
   end
 end
 
-local function decode(body)
-  local next_token, place = tokens(body)
-  local value_of = reader(function(expected) fail(place(), expected .. " before here") end)
+local function decode_body(body)
+  local next_token, place = make_tokenizer(body)
+  local value_of = make_reader(function(expected) fail_at(place(), expected .. " before here") end)
   local head = value_of(next_token("a description"))
   head = type(head) == "string" and values.decode(head)
-  if not is_head(head) then fail(#MAGIC + 1, "the description of a table") end
+  if not is_head(head) then fail_at(#MAGIC + 1, "the description of a table") end
   local at = place()
   local n = tonumber(next_token("a number of groups"))
-  if math.type(n) ~= "integer" or n < 0 then fail(at, "a number of groups") end
+  if math.type(n) ~= "integer" or n < 0 then fail_at(at, "a number of groups") end
   local data = {
     description = head.description, keys = head.keys, measures = head.measures, events = head.events,
     places = head.places, groups = {},
@@ -221,9 +221,9 @@ local function decode(body)
   local read_group = group_reader(next_token, value_of, data)
   for i = 1, n do
     at = place()
-    data.groups[i] = read_group() or fail(at, "a group")
+    data.groups[i] = read_group() or fail_at(at, "a group")
   end
-  if place() ~= #MAGIC + #body - #END + 2 then fail(place(), "the end") end
+  if place() ~= #MAGIC + #body - #END + 2 then fail_at(place(), "the end") end
   return data, head.show
 end
 
@@ -241,7 +241,7 @@ end
 function saved.decode(body)
   body = body:sub(1, -1 - #body:match("\r?\n?$", -2))
   if body:sub(-#END) ~= END then return nil, "damaged: it is cut off" end
-  local ok, data, show = pcall(decode, body)
+  local ok, data, show = pcall(decode_body, body)
   if not ok then return nil, "damaged: " .. data end
   return data, show
 end

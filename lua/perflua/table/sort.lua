@@ -7,7 +7,7 @@ local sort = {}
 local CHUNK <const> = 8192 -- sorted or merged between two looks at the interrupt
 
 -- The lists a[from…] and a[middle…] up to last, each in order, become b[from…last].
-local function merge(a, b, from, middle, last, less)
+local function merge_runs(a, b, from, middle, last, less)
   local i, k = from, middle
   for at = from, last do
     if k > last or i < middle and not less(a[k], a[i]) then
@@ -49,7 +49,7 @@ function sort.all(list, less)
   while size < n do
     for from = 1, n, 2 * size do
       local middle = math.min(from + size, n + 1)
-      if not merge(list, other, from, middle, math.min(from + 2 * size - 1, n), less) then return nil end
+      if not merge_runs(list, other, from, middle, math.min(from + 2 * size - 1, n), less) then return nil end
     end
     list, other, size = other, list, 2 * size
   end

@@ -12,13 +12,13 @@ local states = {}
 local MAX_BUCKET = 1 << 17 -- of floats: their 11 bits of exponent and 6 of fraction
 local MAX_POWER = 64       -- buckets of a histogram: all between the least and the greatest are shown
 
-local function parts(token) return token:gmatch("[^|]+") end
+local function split_parts(token) return token:gmatch("[^|]+") end
 
 -- The number of a text; nil if it is none.
-local function number(text) return text and (tonumber(text) or values.floats[text]) end
+local function parse_number(text) return text and (tonumber(text) or values.floats[text]) end
 
-local function count(text)
-  local n = number(text)
+local function parse_count(text)
+  local n = parse_number(text)
   return math.type(n) == "integer" and n >= 0 and n or nil
 end
 
@@ -38,13 +38,13 @@ end
 
 local function bucket_of(part, limit)
   local b, n = part:match("^(-?%d+):(%d+)$")
-  b, n = number(b), count(n)
+  b, n = parse_number(b), parse_count(n)
   if n and math.type(b) == "integer" and b >= -limit and b <= limit then return b, n end
 end
 
 local function read_counts(token, limit)
   local counts = {}
-  for part in parts(token) do
+  for part in split_parts(token) do
     local b, n = bucket_of(part, limit)
     if not b or counts[b] then return nil end
     counts[b] = n
@@ -54,13 +54,13 @@ end
 
 states.count = {
   write = function(n) return n end,
-  read = function(token) return count(token) end,
+  read = function(token) return parse_count(token) end,
 }
 
 states.sum = {
   write = function(sum, value_token) return value_token(sum) end,
   read = function(token, _, column)
-    local sum = number(token)
+    local sum = parse_number(token)
     return is_sum(sum, column.kind) and sum or nil
   end,
 }
@@ -72,7 +72,7 @@ states.ratio = {
   write = function(s, value_token) return ("%s|%s"):format(value_token(s[1]), value_token(s[2])) end,
   read = function(token, _, column)
     local a, b = token:match("^([^|]+)|([^|]+)$")
-    a, b = number(a), number(b)
+    a, b = parse_number(a), parse_number(b)
     return is_sum(a, column.kind) and is_sum(b, column.kind) and { a, b } or nil
   end,
 }
@@ -84,7 +84,7 @@ states.avg = {
   end,
   read = function(token)
     local n, high, low = token:match("^([^|]+)|([^|]+)|([^|]+)$")
-    n, high, low = count(n), number(high), number(low)
+    n, high, low = parse_count(n), parse_number(high), parse_number(low)
     local is_low = math.type(low) == "float" or low and low >= 0 and low < 1 << 32
     return n and math.type(high) == "integer" and is_low and { n, high, low } or nil
   end,
@@ -130,7 +130,7 @@ states.quantile = {
   read = function(token, _, column)
     if token == "" then return { {} } end
     local least, greatest, rest = token:match("^([^|]+)|([^|]+)|(.+)$")
-    least, greatest = number(least), number(greatest)
+    least, greatest = parse_number(least), parse_number(greatest)
     if not (least and greatest and has[column.kind](least) and has[column.kind](greatest)) then return nil end
     local counts = read_counts(rest, MAX_BUCKET)
     return counts and { counts, least, greatest }
@@ -147,7 +147,7 @@ states.distinct = {
   end,
   read = function(token, value_of, column)
     local set, valid = {}, has[column.kind]
-    for part in parts(token) do
+    for part in split_parts(token) do
       local value = value_of(part)
       if value == nil or value ~= value or not valid(value) then return nil end
       set[value] = true

@@ -64,7 +64,7 @@ end
 
 local read
 
-local function fail(at, expected)
+local function fail_at(at, expected)
   error(("at byte %d: %s expected"):format(at, expected), 0)
 end
 
@@ -75,28 +75,28 @@ local readers = {
   I = function(text, at)
     local digits, stop = text:match("^(-?%d+);()", at)
     local value = digits and math.tointeger(tonumber(digits))
-    if not value or ("%d"):format(value) ~= digits then fail(at, "an integer") end
+    if not value or ("%d"):format(value) ~= digits then fail_at(at, "an integer") end
     return value, stop
   end,
   D = function(text, at)
     local digits, stop = text:match("^([-+%w.]+);()", at)
     local value = digits and (values.floats[digits] or tonumber(digits))
-    if not value then fail(at, "a number") end
+    if not value then fail_at(at, "a number") end
     return value + 0.0, stop
   end,
   S = function(text, at)
     local digits, start = text:match("^(%d+):()", at)
     local length = digits and math.tointeger(tonumber(digits))
-    if not length or length > #text - start + 1 then fail(at, "a string") end
+    if not length or length > #text - start + 1 then fail_at(at, "a string") end
     return text:sub(start, start + length - 1), start + length
   end,
   ["{"] = function(text, at, depth)
-    if depth > MAX_DEPTH then fail(at, "less nesting") end
+    if depth > MAX_DEPTH then fail_at(at, "less nesting") end
     local t = {}
     while text:sub(at, at) ~= "}" do
       local key, value
       key, at = read(text, at, depth + 1)
-      if key == nil or key ~= key then fail(at, "a key") end
+      if key == nil or key ~= key then fail_at(at, "a key") end
       value, at = read(text, at, depth + 1)
       t[key] = value
     end
@@ -106,7 +106,7 @@ local readers = {
 
 function read(text, at, depth)
   local reader = readers[text:sub(at, at)]
-  if not reader then fail(at, "a value") end
+  if not reader then fail_at(at, "a value") end
   return reader(text, at + 1, depth)
 end
 
@@ -114,7 +114,7 @@ end
 ---@return any value # raises a message with the place if text is not what encode wrote
 function values.decode(text)
   local value, at = read(text, 1, 1)
-  if at ~= #text + 1 then fail(at, "the end") end
+  if at ~= #text + 1 then fail_at(at, "the end") end
   return value
 end
 

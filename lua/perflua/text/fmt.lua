@@ -51,13 +51,13 @@ function fmt.unsigned(x)
   return ("%d%d"):format(tens, x - tens * 10)
 end
 
-local function range(x) return math.type(x) == "integer" and ("%d"):format(x) or ("%.0f"):format(x) end
+local function format_bound(x) return math.type(x) == "integer" and ("%d"):format(x) or ("%.0f"):format(x) end
 
-local function histogram(list)
+local function format_histogram(list)
   local parts = {}
   for _, bucket in ipairs(list) do
     if bucket.count > 0 then
-      parts[#parts + 1] = ("%s-%s:%d"):format(range(bucket.from), range(bucket.to), bucket.count)
+      parts[#parts + 1] = ("%s-%s:%d"):format(format_bound(bucket.from), format_bound(bucket.to), bucket.count)
     end
   end
   return table.concat(parts, " ")
@@ -66,7 +66,7 @@ end
 local by_kind = {
   unsigned = fmt.unsigned,
   address = core.hex,
-  histogram = histogram,
+  histogram = format_histogram,
 }
 
 ---Spells a float so that it reads back as the same number.
@@ -94,7 +94,7 @@ function fmt.exact(value, kind)
 end
 
 -- Two decimals, or three significant digits where those say more: 12.35, 0.50, 0.0032.
-local function rounded(value)
+local function round_float(value)
   local decimals, digits = ("%.2f"):format(value), ("%.3g"):format(value)
   if value > -1 and value < 1 and tonumber(digits) ~= tonumber(decimals) then return digits end
   return decimals
@@ -107,12 +107,12 @@ end
 function fmt.cell(value, kind)
   if value == nil then return "-" end
   if math.type(value) == "float" then
-    return kind == "percent" and ("%.2f%%"):format(value) or rounded(value)
+    return kind == "percent" and ("%.2f%%"):format(value) or round_float(value)
   end
   return fmt.escape(fmt.exact(value, kind))
 end
 
-local function width(text) return utf8.len(text) or #text end
+local function count_columns(text) return utf8.len(text) or #text end
 
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][] # by column
@@ -123,14 +123,14 @@ function fmt.lines(columns, rows, stops)
   for i, column in ipairs(columns) do
     right[i] = is_right(column.kind, rows, i)
     cells[1][i] = fmt.escape(column.name)
-    widths[i] = width(cells[1][i])
+    widths[i] = count_columns(cells[1][i])
   end
   for r, row in ipairs(rows) do
     if stops and r % 4096 == 1 and stops() then return nil end
     local line = {}
     for i, column in ipairs(columns) do
       line[i] = fmt.cell(row[i], column.kind)
-      widths[i] = math.max(widths[i], width(line[i]))
+      widths[i] = math.max(widths[i], count_columns(line[i]))
     end
     cells[r + 1] = line
   end
@@ -138,7 +138,7 @@ function fmt.lines(columns, rows, stops)
   for l, line in ipairs(cells) do
     if stops and l % 4096 == 1 and stops() then return nil end
     for i = 1, #columns do
-      local pad = (" "):rep(widths[i] - width(line[i]))
+      local pad = (" "):rep(widths[i] - count_columns(line[i]))
       line[i] = right[i] and pad .. line[i] or line[i] .. pad
     end
     lines[l] = table.concat(line, "  "):gsub(" +$", "")

@@ -39,10 +39,10 @@ local escapes = {
   ["\t"] = "\\t",
 }
 
-local function escape(c) return escapes[c] or ("\\u%04x"):format(utf8.codepoint(c)) end
+local function escape_char(c) return escapes[c] or ("\\u%04x"):format(utf8.codepoint(c)) end
 
 -- Valid UTF-8 of whatever bytes: what is none becomes U+FFFD.
-local function valid(text)
+local function replace_invalid(text)
   if utf8.len(text) then return text end
   local parts, at = {}, 1
   while at <= #text do
@@ -58,12 +58,12 @@ end
 ---@return string # with its quotes
 function json.string(text)
   if text:find('[%c"\\\x80-\xff]') then
-    text = valid(text):gsub('[%c"\\]', escape):gsub("\xc2[\x80-\x9f]", escape) -- controls of two bytes, too
+    text = replace_invalid(text):gsub('[%c"\\]', escape_char):gsub("\xc2[\x80-\x9f]", escape_char) -- controls of two bytes, too
   end
   return '"' .. text .. '"'
 end
 
-local function number(x)
+local function encode_number(x)
   if math.type(x) == "integer" then return ("%d"):format(x) end
   if x ~= x or x == math.huge or x == -math.huge then return "null" end
   local text = fmt.shortest(x)
@@ -81,11 +81,11 @@ local function encode_array(list, n, depth)
 end
 
 -- Returns the map with names for all keys: itself where these are strings.
-local function named(map)
+local function with_named_keys(map)
   for key in pairs(map) do
     if type(key) ~= "string" then
       local values = {}
-      for other, value in pairs(map) do values[math.type(other) and number(other) or tostring(other)] = value end
+      for other, value in pairs(map) do values[math.type(other) and encode_number(other) or tostring(other)] = value end
       return values
     end
   end
@@ -103,7 +103,7 @@ end
 local function encode_object(map, n, depth, keys)
   keys = keys or {}
   if not has_keys(map, n, keys) then
-    map = named(map)
+    map = with_named_keys(map)
     for i = 1, #keys do keys[i] = nil end
     for name in pairs(map) do keys[#keys + 1] = name end
     table.sort(keys)
@@ -150,7 +150,7 @@ end
 local encoders = {
   ["nil"] = function() return "null" end,
   boolean = tostring,
-  number = number,
+  number = encode_number,
   string = json.string,
   table = encode_composite,
   userdata = encode_composite,

@@ -38,10 +38,10 @@ local kinds = {
 local function query_of(file, by)
   local kind_of = samples_with_losses.index_events(file, function(event) return kinds[event.name] end)
   local query = samples_with_losses.of_events(file, kind_of)
-  local function integer(name) return samples_with_losses.pick_field(query, "integer", name) end
-  local function text(is, name) return is and samples_with_losses.pick_field(query, "string", name) or "lost" end
-  return kind_of, query:select("event.index", "lost", "type_id", "cpu", integer "args.ptr", integer "args.bytes_req",
-    integer "args.bytes_alloc", integer "args.call_site", text(by.cache, "args.name"), text(by.comm, "comm")):each()
+  local function integer_field(name) return samples_with_losses.pick_field(query, "integer", name) end
+  local function text_field(is, name) return is and samples_with_losses.pick_field(query, "string", name) or "lost" end
+  return kind_of, query:select("event.index", "lost", "type_id", "cpu", integer_field "args.ptr", integer_field "args.bytes_req",
+    integer_field "args.bytes_alloc", integer_field "args.call_site", text_field(by.cache, "args.name"), text_field(by.comm, "comm")):each()
 end
 
 local MOST <const> = 1 << 32 -- bytes at once, far more than the kernel gives: what says so is no allocation
@@ -49,7 +49,7 @@ local MOST <const> = 1 << 32 -- bytes at once, far more than the kernel gives: w
 local columns = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left", "left_bytes" }
 
 -- Rows by call site, cache and command, what is live, what was lost, and samples that do not say what is needed.
-local function read(file, by)
+local function read_allocations(file, by)
   local rows, memory, lost, unreadable = keyed.new(columns), live.new(), {}, 0
   local by_site, by_cache = by.site or by["function"] or false, by.cache
   local kind_of, records = query_of(file, by)
@@ -95,7 +95,7 @@ function tool.run(args, out)
   local file <close>, message = needs.open(args[1], tool, symbols.of(args))
   if not file then return nil, message end
   if by.site or by["function"] then samples_with_losses.read_names(file) end
-  local rows, memory, lost, unreadable = read(file, by)
+  local rows, memory, lost, unreadable = read_allocations(file, by)
   local list = result_table.new({
     { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" }, { "waste", "percent" },
     { "frees", "unsigned" }, { "moved", "unsigned" }, { "left", "unsigned" }, { "left_bytes", "unsigned" },

@@ -40,7 +40,7 @@ local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
 -- Samples and periods by event, group or namespace, and command; a namespace as perf names it: device/inode. What was
 -- lost, and how many samples were set aside.
-local function read(file, by)
+local function read_samples(file, by)
   local sums, lost, namespaces, n_aside = keyed.new { "samples", "period" }, {}, {}, 0
   local types, group, dev, ino = { "sample", "lost", "lost_samples" }, "cgroup_path", "lost", "lost"
   if by.namespace then
@@ -65,7 +65,7 @@ local function read(file, by)
 end
 
 -- What the rows of paths are of.
-local function grouped(sums, by)
+local function group_sums(sums, by)
   if not by.container then return sums end
   return sums:regrouped(function(row)
     return row[1], row[2] and (cgroups.container(row[2]) or "[host]"), row[3]
@@ -73,7 +73,7 @@ local function grouped(sums, by)
 end
 
 -- Adds to each row what is nested in it, and rows of groups that have nothing else.
-local function nest(sums)
+local function nest_sums(sums)
   local own = table.move(sums.rows, 1, #sums.rows, 1, {})
   local all = keyed.new { "period" }
   for _, row in ipairs(own) do
@@ -111,7 +111,7 @@ local function has_namespaces(file)
   return false
 end
 
-local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
+local function percent_of(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
 ---@param args table
 ---@param out file*
@@ -128,10 +128,10 @@ function tool.run(args, out)
     if lacking and (args.by or not has_namespaces(file)) then return nil, lacking end
     if lacking then by = { namespace = true } end
   end
-  local sums, lost, n_aside = read(file, by)
-  sums = grouped(sums, by)
+  local sums, lost, n_aside = read_samples(file, by)
+  sums = group_sums(sums, by)
   local periods, several = periods_of(sums.rows)
-  if args.nested then nest(sums) end
+  if args.nested then nest_sums(sums) end
   local list = result_table.new({
     { "event", "string", not several }, { "nested", "percent", not args.nested }, { "percent", "percent" },
     { "samples", "unsigned" }, { "period", "unsigned" }, { "comm", "string", not by.comm },
@@ -141,8 +141,8 @@ function tool.run(args, out)
   for _, row in ipairs(sums.rows) do
     local event, whole = file.events[row[1]], periods[row[1]]
     local name = name_of(row[2])
-    list:add { event = event and event.name or "(event unknown)", percent = share(row.period, whole),
-      nested = args.nested and share(row.nested, whole), samples = row.samples, period = row.period, cgroup = name,
+    list:add { event = event and event.name or "(event unknown)", percent = percent_of(row.period, whole),
+      nested = args.nested and percent_of(row.nested, whole), samples = row.samples, period = row.period, cgroup = name,
       container = name, namespace = name, comm = row[3] or "[unknown]" }
   end
   samples_with_losses.add_notes(list, lost)

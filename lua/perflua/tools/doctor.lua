@@ -23,18 +23,18 @@ Exit status: 3 if a recording is damaged or not complete; 1 if one could not be 
 local FAILED, DAMAGED = 1, 3
 
 -- Integers of a recording have no sign.
-local function unsigned(value)
+local function convert_unsigned(value)
   if math.type(value) == "integer" and value < 0 then
     return json.unsigned(value)
   elseif type(value) == "table" then
     for key, member in pairs(value) do
-      value[key] = unsigned(member)
+      value[key] = convert_unsigned(member)
     end
   end
   return value
 end
 
-local function examine(path, args)
+local function examine_file(path, args)
   local file <close>, message = perflua.open(path, symbols.of(args))
   if not file then
     return nil, message
@@ -50,12 +50,12 @@ function tool.run(args, out)
   warn "@off" -- what it would say of damage is in the report
   for i, path in ipairs(args) do
     if i > 1 and interrupted.now() then break end
-    local report, message = examine(path, args)
+    local report, message = examine_file(path, args)
     if not report then
       io.stderr:write("perflua: ", fmt.escape(message), "\n")
       failed = true
     elseif args.json then
-      out:write(json.encode(unsigned(report)), "\n")
+      out:write(json.encode(convert_unsigned(report)), "\n")
     else
       out:write(separator, table.concat(show(report), "\n"), "\n")
       if report.interrupted then out:write("  ", interrupted.text(report.interrupted), "\n") end

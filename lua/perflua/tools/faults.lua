@@ -36,7 +36,7 @@ A flame graph of them: perflua flame --event page-faults FILE -o faults.svg]],
 }
 
 -- Rows by what they are of, faults in all, what was lost, what the events tell, and how many samples were set aside.
-local function read(file, by)
+local function read_faults(file, by)
   local kinds, has = page_faults.kinds(file)
   local whole, rows, by_key, total = has.faults, {}, {}, 0
   local lost, n_aside = page_faults.each(file, kinds, has, by, function(n, kind, kernel, object, code, comm, tid, stack)
@@ -70,7 +70,7 @@ function tool.run(args, out)
   for _, name in ipairs { "comm", "tid", "object", "function", "stack" } do
     if by[name] or by.thread and (name == "comm" or name == "tid") then columns[#columns + 1] = name end
   end
-  local rows, total, lost, has, n_aside = read(file, by)
+  local rows, total, lost, has, n_aside = read_faults(file, by)
   local shown = { { "faults", "unsigned" }, { "percent", "percent" }, { "kernel", "unsigned" },
     { "minor", "unsigned", not has.minor }, { "major", "unsigned", not has.major } }
   for _, name in ipairs(columns) do shown[#shown + 1] = { name, name == "tid" and "signed" or "string" } end

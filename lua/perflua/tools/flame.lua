@@ -30,7 +30,7 @@ or a regular expression, Enter, n and N go through what was found; arrows move.]
 local USAGE = 2
 
 -- Options that are numbers become numbers; what is wrong with one.
-local function check(args)
+local function check_options(args)
   if not args.o then return "-o FILE.svg says where to write it; -o - is standard output" end
   local message = folding.wrong("by", args.by, stacks.heads) or folding.wrong("colors", args.colors, palette.schemes)
   if message then return message end
@@ -48,13 +48,13 @@ local function check(args)
   end
 end
 
-local function open(path)
+local function open_input(path)
   if path == "-" then return io.stdin end -- /dev/stdin cannot be opened where it is a socket
   return io.open(path, "rb")
 end
 
 local function read_folded(path)
-  local file <close>, message = open(path)
+  local file <close>, message = open_input(path)
   if not file then return nil, message end
   local ok, set
   ok, set, message = pcall(folded.read, file:lines()) -- which raises what reading raises
@@ -63,12 +63,12 @@ local function read_folded(path)
   return set
 end
 
-local function thousands(n)
+local function group_thousands(n)
   return (("%d"):format(n):reverse():gsub("%d%d%d", "%0,"):reverse():gsub("^,", ""))
 end
 
 -- What share of the samples ends in a frame whose function is not known.
-local function unresolved(set)
+local function count_unresolved(set)
   local sum = 0
   for _, entry in ipairs(set.list) do
     if entry.stack:find("^%[[^;]*%]$") or entry.stack:find(";%[[^;]*%]$") then sum = sum + entry.value end
@@ -77,16 +77,16 @@ local function unresolved(set)
 end
 
 -- The line below the title: what was measured, and how well.
-local function about(set, args)
+local function describe_graph(set, args)
   local parts = {}
   local function add(format, ...) parts[#parts + 1] = format:format(...) end
   if args.folded then
-    add("%s folded stacks", thousands(#set.list))
+    add("%s folded stacks", group_thousands(#set.list))
   else
     add("%s", set.event_name)
-    add("%s samples", thousands(set.samples))
-    if set.lost then add("%s lost", thousands(set.lost)) end
-    add("%s", unresolved(set))
+    add("%s samples", group_thousands(set.samples))
+    if set.lost then add("%s lost", group_thousands(set.lost)) end
+    add("%s", count_unresolved(set))
     if set.cmdline then add("%s", table.concat(set.cmdline, " ")) end
   end
   if args.where then add("where %s", args.where) end
@@ -125,7 +125,7 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local message = check(args)
+  local message = check_options(args)
   if message then return USAGE, "flame: " .. message end
   local set, status, ok
   set, message, status = read_set(args)
@@ -133,7 +133,7 @@ function tool.run(args, out)
   local graph = flame.graph(set.list, {
     reverse = args.reverse, inverted = args.inverted, min_share = args.min_share, width = args.width,
     colors = args.colors, unit = unit_of(set, args), title = args.title or "Flame graph",
-    about = about(set, args),
+    about = describe_graph(set, args),
   })
   ok, message = output.to(args.o == "-" and out or args.o, function(write)
     flame.write(write, graph)

@@ -38,7 +38,7 @@ local function add_unknown(file, add)
 end
 
 -- Strings come from the recording.
-local function escaped(...)
+local function escape_values(...)
   local values = table.pack(...)
   for i = 1, values.n do
     if type(values[i]) == "string" then
@@ -51,7 +51,7 @@ end
 local function print_text(file, out)
   local missing = {}
   local function add(format, ...)
-    out:write(format:format(escaped(...)), "\n")
+    out:write(format:format(escape_values(...)), "\n")
   end
   add("# ========")
   add("# header version : %d", file.version - 1) -- perf counts from 0

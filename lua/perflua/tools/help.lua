@@ -14,7 +14,7 @@ handlers, by the table's meta = { description = …, needs = …, record = … }
 returns a function, or a query with groups, may return such a table behind it.]],
 }
 
-local function list(out)
+local function list_tools(out)
   out:write("usage: perflua [options] script.lua [perf.data [args…]]\n",
     "       perflua [options] tool [args…]\n       perflua [options] -e STAT [perf.data…]\n\ntools:\n")
   local names, width = tools.names(), 7
@@ -77,7 +77,7 @@ end
 function help.run(args, out)
   local name = args[1]
   if not name then
-    return list(out)
+    return list_tools(out)
   end
   local tool = not name:find("[/.]") and tools.find(name)
   if tool then

@@ -41,7 +41,7 @@ local texts = {
 
 local known = { "device", "operation", "flags", "comm" }
 
-local function read(file, by, hist)
+local function read_requests(file, by, hist)
   local rows, queues, bucket = totals.new(), totals.new(), sketch.power("signed")
   local open, lost, unreadable = requests.each(file, function(request, time)
     local parts = {}
@@ -78,7 +78,7 @@ function tool.run(args, out)
     { "queue_avg_us", "float" }, { "queue_max_us", "float" }, { "hist", "histogram", not args.hist } } do
     columns[#columns + 1] = column
   end
-  local rows, open, lost, unreadable = read(file, by, args.hist)
+  local rows, open, lost, unreadable = read_requests(file, by, args.hist)
   local list = result_table.new(columns, "total_ms")
   for _, row in ipairs(rows) do
     row.requests, row.queued, row.hist = row.count, row.queue.count, sketch.histogram(row.hist)

@@ -57,7 +57,7 @@ local function table_in(out, missing)
 end
 
 -- Adds a result to those before; nil and why it cannot be one of them.
-local function add(all, i, data)
+local function add_result(all, i, data)
   local ok, added, message = pcall(all.add, all, i, data)
   if not ok then return nil, strip_position(added) end
   return added, message
@@ -74,7 +74,7 @@ local function run_many(args, out, host, at_a_time)
     end
     if message then log("map", paths[i], message) end
     if data then n, show = n + 1, show or shown else failed = failed + 1 end
-    local ok, why = add(all, i, data)
+    local ok, why = add_result(all, i, data)
     if not ok then wrong = ("%s: %s"):format(paths[i], why) end
     return ok and true or false
   end)

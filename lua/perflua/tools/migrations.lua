@@ -43,7 +43,7 @@ local function places_of(features)
   return places
 end
 
-local function across(a, b)
+local function find_boundary(a, b)
   if not a or not b then return nil end
   for _, what in ipairs { "node", "socket", "die", "core" } do
     if a[what] ~= b[what] then return what end
@@ -75,7 +75,7 @@ function tool.run(args, out)
     local thread = tid and file:thread(tid)
     list:add {
       comm = thread and thread.comm, tid = tid, from = from, to = to, migrations = row.count,
-      across = by.cpus and across(places[from], places[to]) or nil,
+      across = by.cpus and find_boundary(places[from], places[to]) or nil,
     }
   end
   return list:write(args, out)

@@ -37,7 +37,7 @@ of each caller, as perf report has it, unless rows are by srcline or what else o
 
 local USAGE = 2
 
-local function number(text, least, integer)
+local function parse_number(text, least, integer)
   local value = tonumber(text)
   value = integer and value and math.tointeger(value) or not integer and value
   return value and value == value and value >= least and value or nil
@@ -60,10 +60,10 @@ local function settings_of(args)
     settings.query.children = args.children or false
   end
   if args["percent-limit"] then
-    settings.limit = number(args["percent-limit"], 0)
+    settings.limit = parse_number(args["percent-limit"], 0)
   end
   if args.count then
-    settings.count = number(args.count, 0, true)
+    settings.count = parse_number(args.count, 0, true)
   end
   if not settings.limit then
     return nil, "--percent-limit: a percentage expected, got " .. args["percent-limit"]
@@ -73,10 +73,10 @@ local function settings_of(args)
   return settings
 end
 
-local function share(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
+local function percent_of(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
 -- Says what an interrupt did to the report; nil: nothing.
-local function interruption(result)
+local function describe_interruption(result)
   local part, shown, all = interrupted.part(), 0, 0
   for _, event in ipairs(result.events) do
     shown, all = shown + event.n, all + (event.all or event.n)
@@ -99,7 +99,7 @@ local function write_text(result, file, health, out)
   if #result.events == 0 then
     out:write("# no samples\n")
   end
-  local said = interruption(result) -- also of what ended while rows were written
+  local said = describe_interruption(result) -- also of what ended while rows were written
   if said then out:write("# ", said, "\n") end
 end
 
@@ -121,9 +121,9 @@ local function columns_of(result)
         first, values = r, event.rows(r, math.min(event.n, r + BATCH - 1))
       end
       local row, at = {}, r - first + 1
-      row[shares] = share(values[n + 2][at], event.period)
+      row[shares] = percent_of(values[n + 2][at], event.period)
       if result.children then
-        row[1] = share(values[n + 3][at], event.period)
+        row[1] = percent_of(values[n + 3][at], event.period)
       end
       for c, column in ipairs(values) do row[shares + c] = column[at] end
       return row
@@ -132,7 +132,7 @@ local function columns_of(result)
 end
 
 local function write_csv(result, _, _, out, safe)
-  local said, ended, n_rows = aside.said(result.aside), interruption(result), 0
+  local said, ended, n_rows = aside.said(result.aside), describe_interruption(result), 0
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   if ended then interrupted.log(ended) end
   for _, event in ipairs(result.events) do n_rows = n_rows + event.n end
@@ -154,7 +154,7 @@ local function write_csv(result, _, _, out, safe)
 end
 
 -- Integers of a recording have no sign unless their kind says so.
-local function typed(value, kind)
+local function type_value(value, kind)
   if math.type(value) ~= "integer" or kind == "signed" then
     return value
   end
@@ -169,7 +169,7 @@ local function write_json(result, file, health, out)
       if output.ends_at(r, event.n) then return nil end
       local values, object = row_of(r), {}
       for c, column in ipairs(columns) do
-        object[column.name] = typed(values[c], column.kind)
+        object[column.name] = type_value(values[c], column.kind)
       end
       return object
     end)

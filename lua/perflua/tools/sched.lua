@@ -36,7 +36,7 @@ local DELAY <const>, MAX <const>, MAX_AT <const>, PREEMPTED <const> = 8, 9, 10, 
 
 local DEAD <const>, STATE <const> = 0x30, 0xff -- bits of prev_state; those above tell that it was preempted
 
-local function new(tid) return { false, false, tid, 0, 0, 0, 0, 0, -1, 0, 0 } end
+local function new_row(tid) return { false, false, tid, 0, 0, 0, 0, 0, -1, 0, 0 } end
 
 -- Switches, wake-ups, and records that tell of lost ones; those have no pid.
 local function records_of(file)
@@ -49,14 +49,14 @@ local function records_of(file)
     :select("args.prev_pid", "args.prev_state", "args.next_pid", "time", "cpu", names[2] and "args.pid"):each()
 end
 
-local function forget(threads)
+local function forget_states(threads)
   for _, t in pairs(threads) do t[OFF], t[READY] = false, false end
   return {}
 end
 
 -- Threads by tid; how many switches do not follow on the one before, wake-ups were not seen, records tell of losses,
 -- samples lack a field.
-local function read(file)
+local function read_threads(file)
   local threads, running, since, broken, unwoken, lost, unreadable = {}, {}, {}, 0, 0, 0, 0
   for prev, state, next_tid, time, cpu, pid in records_of(file) do
     if (prev or pid) and not (time and (pid or state and next_tid and cpu)) then
@@ -67,14 +67,14 @@ local function read(file)
         t[RUN] = t[RUN] + time - since[cpu]
       else
         broken = broken + (t and 1 or 0)
-        t = threads[prev] or new(prev)
+        t = threads[prev] or new_row(prev)
         threads[prev] = t
       end
       t[OFF] = state & DEAD == 0 and time
       t[READY] = state & STATE == 0 and time
       t = threads[next_tid]
       if not t then
-        t = new(next_tid)
+        t = new_row(next_tid)
         threads[next_tid] = t
       end
       local off, ready = t[OFF], t[READY]
@@ -94,12 +94,12 @@ local function read(file)
     elseif pid then
       local t = threads[pid]
       if not t then
-        t = new(pid)
+        t = new_row(pid)
         threads[pid] = t
       end
       if not t[READY] then t[READY] = time end
     else
-      lost, running = lost + 1, forget(threads)
+      lost, running = lost + 1, forget_states(threads)
     end
   end
   return threads, broken, unwoken, lost, unreadable
@@ -120,7 +120,7 @@ function tool.run(args, out)
     { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
   }, "max_us")
   samples_with_losses.read_names(file)
-  local threads, broken, unwoken, lost, unreadable = read(file)
+  local threads, broken, unwoken, lost, unreadable = read_threads(file)
   for tid, t in pairs(threads) do
     if tid ~= 0 and t[IN] > 0 then
       local thread, delayed = file:thread(tid), t[DELAYS] > 0

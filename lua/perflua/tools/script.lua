@@ -11,7 +11,7 @@ local spec_of = core.query_spec
 local USAGE = 2
 local MAX_STACK = 127 -- as perf has it: PERF_MAX_STACK_DEPTH
 
-local function documentation()
+local function document_fields()
   local lines = {}
   for _, field in ipairs(fields.all()) do
     lines[#lines + 1] = ("  %-16s%s"):format(field.name, field.doc)
@@ -53,7 +53,7 @@ itself; some texts of tracepoints are shown that older perfs cannot format.
 Fields:
 %s
 
-Types of events are hw, sw, trace, cache, raw, break and other.]]):format((core.perf_version()), documentation())
+Types of events are hw, sw, trace, cache, raw, break and other.]]):format((core.perf_version()), document_fields())
 end })
 
 local function options_of(query, classes, max_stack, args)
@@ -64,7 +64,7 @@ local function options_of(query, classes, max_stack, args)
 end
 
 -- The events that have samples, by index; nil of a stream, which passes once.
-local function sampled(file)
+local function find_sampled(file)
   if not file.size then return nil end
   local set = {}
   for i, count in ipairs(core.count(file).events) do set[i] = count.count > 0 or nil end
@@ -92,10 +92,10 @@ function tool.run(args, out)
   if not query then return USAGE, "script: " .. wrong end
   local options = options_of(query, classes, max_stack, args)
   -- events may come late in a pipe: lines of those before them are written only if none refuses a field
-  if args.F and file.mode == "pipe" then options.sampled = sampled(file) end
+  if args.F and file.mode == "pipe" then options.sampled = find_sampled(file) end
   local ok, missing = core.script(file, out, options)
   if not ok and not options.sampled then
-    options.sampled = sampled(file)
+    options.sampled = find_sampled(file)
     if options.sampled then ok, missing = core.script(file, out, options) end
   end
   return not ok and USAGE or nil, missing and "script: " .. missing

@@ -48,7 +48,7 @@ local function event_rows(file, counts)
   return rows
 end
 
-local function total(rows, column)
+local function sum_column(rows, column)
   local sum = 0
   for _, row in ipairs(rows) do
     sum = sum + row[column]
@@ -62,7 +62,7 @@ end
 
 local function print_text(file, counts, out)
   local by_type, by_event = type_rows(counts), event_rows(file, counts)
-  table.insert(by_type, { "total", nil, total(by_type, 3), total(by_type, 4) })
+  table.insert(by_type, { "total", nil, sum_column(by_type, 3), sum_column(by_type, 4) })
   for _, row in ipairs(by_type) do
     row[2] = row[1] == "unknown" and row[2] or ""
   end
@@ -92,7 +92,7 @@ local function print_text(file, counts, out)
   if part then out:write(interrupted.text(part), "\n") end
 end
 
-local function objects(rows, ...)
+local function make_objects(rows, ...)
   local list = json.array()
   for i, row in ipairs(rows) do
     list[i] = {}
@@ -108,8 +108,8 @@ local function print_json(file, counts, out)
     path = file.path,
     size = file.size,
     interrupted = interrupted.value(),
-    types = objects(type_rows(counts), "type", "type_id", "records", "bytes"),
-    events = objects(event_rows(file, counts), "event", "records", "samples", "bytes", "lost_samples"),
+    types = make_objects(type_rows(counts), "type", "type_id", "records", "bytes"),
+    events = make_objects(event_rows(file, counts), "event", "records", "samples", "bytes", "lost_samples"),
     lost_records = counts.lost_records,
     lost_samples = counts.lost_samples,
     payload = counts.payload,

@@ -53,13 +53,13 @@ local addresses = {
   address = true, elf_address = true, start = true, stop = true, pgoff = true, addr = true,
 }
 
-local function plain(value, key)
+local function make_plain(value, key)
   if math.type(value) == "integer" then
     return addresses[key] and json.address(value) or value < 0 and key ~= "pid" and json.unsigned(value) or value
   elseif type(value) ~= "table" then
     return value
   end
-  for name, member in pairs(value) do value[name] = plain(member, name) end
+  for name, member in pairs(value) do value[name] = make_plain(member, name) end
   return value
 end
 
@@ -83,7 +83,7 @@ function tool.run(args, out)
   local report = address.explain(file, ip, { pid = pid, time = time, guest = guest })
   report.interrupted = interrupted.value()
   if args.json then
-    out:write(json.encode(plain(report)), "\n")
+    out:write(json.encode(make_plain(report)), "\n")
   else
     out:write(table.concat(show(report), "\n"), "\n")
     if report.interrupted then out:write(interrupted.text(report.interrupted), "\n") end

@@ -38,7 +38,7 @@ is known, the call is [unknown].
 -- The places of what is counted of the calls of one number in one thread.
 local TIMED <const>, TOTAL <const>, MIN <const>, MAX <const>, UNTIMED <const>, FAILED <const> = 1, 2, 3, 4, 5, 6
 
-local function new() return { 0, 0, math.maxinteger, 0, 0, 0, errno = {}, hist = {} } end
+local function new_row() return { 0, 0, math.maxinteger, 0, 0, 0, errno = {}, hist = {} } end
 
 -- The number that a call's return carries when a signal's handler has ended: the kernel has set it to -1.
 local NO_NUMBER <const> = -1
@@ -87,7 +87,7 @@ end
 
 -- Returns threads by tid, each with its calls by number; how many calls have no return because the
 -- next record of their thread is of another call, because records were lost, because it ended.
-local function read(file, hist)
+local function read_calls(file, hist)
   local threads, restarted, lost, thread, thread_tid = {}, 0, 0, nil, nil
   local arch = file.features.arch
   for tid, id, time, ret in records_of(file) do
@@ -105,7 +105,7 @@ local function read(file, hist)
       local returned = is_return(open, id, ret, arch)
       if open and not returned then restarted = restarted + 1 end
       local number = returned and open or id
-      local s = thread.calls[number] or new()
+      local s = thread.calls[number] or new_row()
       thread.calls[number], thread.open = s, nil
       count_return(s, returned and thread.start, time, hist)
       if id ~= NO_NUMBER and ret < 0 and ret >= -4095 then -- without a number, ret is a register of the program
@@ -117,7 +117,7 @@ local function read(file, hist)
   return threads, restarted, lost, drop_open(threads)
 end
 
-local function add(row, s)
+local function add_call(row, s)
   for _, i in ipairs { TIMED, TOTAL, UNTIMED, FAILED } do row[i] = row[i] + s[i] end
   row[MIN], row[MAX] = math.min(row[MIN], s[MIN]), math.max(row[MAX], s[MAX])
   for _, counts in ipairs { "errno", "hist" } do
@@ -132,11 +132,11 @@ local function rows_of(threads, by)
     for id, s in pairs(thread.calls) do
       local place = ("%s %s"):format(by.thread and tid, by.syscall and id)
       if not places[place] then
-        places[place] = new()
+        places[place] = new_row()
         places[place].tid, places[place].id = tid, id
         rows[#rows + 1] = places[place]
       end
-      add(places[place], s)
+      add_call(places[place], s)
     end
   end
   return rows
@@ -160,7 +160,7 @@ function tool.run(args, out)
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
   if by.thread then samples_with_losses.read_names(file) end
-  local threads, restarted, lost, unfinished = read(file, args.hist and sketch.power("signed"))
+  local threads, restarted, lost, unfinished = read_calls(file, args.hist and sketch.power("signed"))
   local arch, untimed = file.features.arch, 0
   local list = result_table.new({
     { "comm", "string", not by.thread }, { "tid", "signed", not by.thread }, { "syscall", "string", not by.syscall },

@@ -8,7 +8,7 @@ local interrupts = {}
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
 -- What the name of an event says: "irq", "softirq" or "vector"; what it does; the name of a vector.
-local function parse(event)
+local function parse_event(event)
   event = event:match "^[^:]+:[^:]+" -- without modifiers
   local kind, does = event:match "^irq:(%a+)_.-(%a+)$"
   if kind then return kind, does end
@@ -54,7 +54,7 @@ function interrupts.each(file, take, waited)
     elseif not (cpu and time) then
       runs:skip()
     else
-      if not events[event] then events[event] = { parse(event) } end
+      if not events[event] then events[event] = { parse_event(event) } end
       local kind, does, vector = table.unpack(events[event])
       local number = irq or vec or nil
       local key = does and kind .. (vector or number or "?")

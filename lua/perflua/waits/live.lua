@@ -19,7 +19,7 @@ function live.new()
   }, Live)
 end
 
-local function sweep(self)
+local function sweep_table(self)
   local place_of, owner, bytes, cpu, n = {}, {}, {}, {}, 0
   for ptr, i in pairs(self.place_of) do
     if self.owner[i] then
@@ -32,8 +32,8 @@ local function sweep(self)
 end
 
 -- A new place, nil if there are too many.
-local function place(self, ptr)
-  if self.places >= self.limit then sweep(self) end
+local function find_slot(self, ptr)
+  if self.places >= self.limit then sweep_table(self) end
   if self.live >= MOST then return nil end
   local i = self.places + 1
   self.places, self.place_of[ptr], self.owner[i] = i, i, false
@@ -52,7 +52,7 @@ function Live:alloc(row, ptr, requested, allocated, cpu)
   end
   row.allocs = row.allocs + 1
   row.requested, row.allocated = row.requested + requested, row.allocated + allocated
-  local i = self.place_of[ptr] or place(self, ptr)
+  local i = self.place_of[ptr] or find_slot(self, ptr)
   if not i then
     self.unfollowed = self.unfollowed + 1
   else

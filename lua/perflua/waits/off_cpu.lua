@@ -28,7 +28,7 @@ function off_cpu.check_recording(file)
 end
 
 -- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
-local function by_samples(file, stack, leave, come, lose, skip)
+local function by_samples(file, stack, leave, end_wait, lose, skip)
   local query = samples_with_losses.matching(file, { "event == 'sched:sched_switch'" })
   for type_id, time, tid, comm, pid, name, prev, next_pid, state, chain in query:select("type_id", "time", "tid",
       "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state", stack or "false") do
@@ -37,7 +37,7 @@ local function by_samples(file, stack, leave, come, lose, skip)
     elseif not (prev and next_pid and state and time) then
       skip()
     else
-      if next_pid ~= 0 then come(next_pid, time) end
+      if next_pid ~= 0 then end_wait(next_pid, time) end
       if prev ~= 0 and state & ENDED == 0 then
         leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name, start = time,
           stack = chain or nil, state = state & WAITS == 0 and "preempted" or "blocked" })
@@ -47,7 +47,7 @@ local function by_samples(file, stack, leave, come, lose, skip)
 end
 
 -- The same by switch records.
-local function by_switches(file, stack, leave, come, lose)
+local function by_switches(file, stack, leave, end_wait, lose)
   local tests, chains = { "type_id ~= 9" }, {}
   for _, name in ipairs { "sched:sched_switch", "context-switches", "cs" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
@@ -65,7 +65,7 @@ local function by_switches(file, stack, leave, come, lose)
         leave(tid, { tid = tid, pid = pid, comm = comm, start = time, stack = chains[tid] or nil,
           state = preempt and "preempted" or "blocked" })
       else
-        come(tid, time)
+        end_wait(tid, time)
       end
       chains[tid] = nil
     end
@@ -79,12 +79,12 @@ end
 ---@return table # waits/pending.lua: what was not taken
 function off_cpu.each(file, stack, take)
   local open = pending.new()
-  local function come(tid, time)
+  local function end_wait(tid, time)
     local wait = open:finish(tid, 0)
     if wait then open:pass(take, wait, time - wait.start) end
   end
   local read = has_switches(file) and by_switches or by_samples
-  read(file, stack, function(tid, wait) open:begin(tid, 0, wait) end, come, function() open:drop() end,
+  read(file, stack, function(tid, wait) open:begin(tid, 0, wait) end, end_wait, function() open:drop() end,
     function() open:skip() end)
   return open
 end

@@ -31,19 +31,19 @@ end
 -- address, comm, tid, stack.
 local function records_of(file, kinds, by, traps)
   local query = samples_with_losses.of_events(file, kinds)
-  local function field(wanted, class, name) return wanted and samples_with_losses.pick_field(query, class, name) or "lost" end
+  local function pick_field(wanted, class, name) return wanted and samples_with_losses.pick_field(query, class, name) or "lost" end
   local object = traps and { "integer", "args.address" } or { "string", "dso_daddr" }
   local code = traps and { "integer", "args.ip" } or { "string", "symbol" }
   local addressed = samples_with_losses.pick_field(query, "integer", "addr") ~= "lost"
-  return addressed, query:select("event.index", "lost", "type_id", field(true, "integer", "period"),
-    field(traps, "integer", "pid"), field(traps, "integer", "time"), "cpumode",
-    field(by.object, table.unpack(object)), field(by["function"], table.unpack(code)),
-    field(by.comm or by.thread, "string", "comm"), field(by.thread, "integer", "tid"),
-    field(by.stack, "string", "stack")):each()
+  return addressed, query:select("event.index", "lost", "type_id", pick_field(true, "integer", "period"),
+    pick_field(traps, "integer", "pid"), pick_field(traps, "integer", "time"), "cpumode",
+    pick_field(by.object, table.unpack(object)), pick_field(by["function"], table.unpack(code)),
+    pick_field(by.comm or by.thread, "string", "comm"), pick_field(by.thread, "integer", "tid"),
+    pick_field(by.stack, "string", "stack")):each()
 end
 
 -- The names of what is at two addresses of a process.
-local function places(file, pid, time, address, ip)
+local function resolve_names(file, pid, time, address, ip)
   local object = address and pid and file:resolve(pid, address, time or nil)
   local code = ip and pid and file:resolve(pid, ip, time or nil)
   return object and object.dso, code and code.symbol
@@ -70,7 +70,7 @@ function page_faults.each(file, kinds, has, by, take)
       local address = addressed
       if traps then
         address = object
-        object, code = places(file, pid, time, object, code)
+        object, code = resolve_names(file, pid, time, object, code)
         mode = kind
       end
       take(n or 1, kind, mode == "kernel", object or address and "[unknown]" or "[no address]", code or "[unknown]",

@@ -111,7 +111,7 @@ local said = {
   unreadable = "samples of %s that lack a field that is needed, or have it damaged",
 }
 
-local function notes(self, what, texts)
+local function list_notes(self, what, texts)
   local restarted = self.keeps_first and "restarted_first" or "restarted"
   local list = { { "unopened", self.unopened }, { "restarted", self.restarted, restarted }, { "lost", self.lost },
     { "unclosed", self:unclosed() } }
@@ -127,7 +127,7 @@ end
 ---@param what string one of those: "waits"
 ---@param texts table<string, string>? what is to be said instead, by the name of a note; prefix: of these names
 function Pending:add_notes(list, what, texts)
-  for _, note in ipairs(notes(self, what, texts)) do
+  for _, note in ipairs(list_notes(self, what, texts)) do
     list:note((texts and texts.prefix or "") .. note[1], note[2], note[3])
   end
 end
@@ -136,7 +136,7 @@ end
 ---@param tool string
 ---@param what string
 function Pending:log_notes(tool, what)
-  for _, note in ipairs(notes(self, what)) do
+  for _, note in ipairs(list_notes(self, what)) do
     if note[2] > 0 then io.stderr:write(("perflua: %s: %s: %d\n"):format(tool, note[3], note[2])) end
   end
 end

@@ -26,14 +26,14 @@ local function name_of(event) return event.name:match "^block:block_rq_(%a+)$" e
 local function query_of(file)
   local names = samples_with_losses.index_events(file, name_of)
   local query = samples_with_losses.of_events(file, names)
-  local function integer(...) return samples_with_losses.pick_field(query, "integer", ...) end
-  local function text(...) return samples_with_losses.pick_field(query, "string", ...) end
-  return names, query:select("event.index", "lost", "type_id", "time", integer "args.dev", integer "args.sector",
-    integer "args.nr_sector", text "args.rwbs", text "args.comm", integer "args.bytes",
-    integer("args.error", "args.errors")):each() -- errors before Linux 4.14
+  local function integer_field(...) return samples_with_losses.pick_field(query, "integer", ...) end
+  local function text_field(...) return samples_with_losses.pick_field(query, "string", ...) end
+  return names, query:select("event.index", "lost", "type_id", "time", integer_field "args.dev", integer_field "args.sector",
+    integer_field "args.nr_sector", text_field "args.rwbs", text_field "args.comm", integer_field "args.bytes",
+    integer_field("args.error", "args.errors")):each() -- errors before Linux 4.14
 end
 
-local function new(time, dev, sectors, rwbs, comm, bytes, queued)
+local function new_request(time, dev, sectors, rwbs, comm, bytes, queued)
   return {
     start = time, device = device_of(dev), flags = rwbs or "", operation = operation_of(rwbs or ""),
     comm = queued and queued.comm or comm or "[unknown]", queued = queued and time - queued.time or nil,
@@ -70,7 +70,7 @@ function requests.each(file, take)
     elseif name == "requeue" then
       open:forget(dev, at)
     elseif name == "issue" then
-      open:begin(dev, at, new(time, dev, sectors, rwbs, comm, bytes, queued:finish(dev, at)))
+      open:begin(dev, at, new_request(time, dev, sectors, rwbs, comm, bytes, queued:finish(dev, at)))
     elseif name == "complete" then
       local request = open:finish(dev, at)
       if request then
