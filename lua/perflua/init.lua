@@ -24,8 +24,11 @@ local perflua = {
 }
 
 local file_methods = core.methods("file")
-local methods = { records = records.records, samples = records.samples, run = run.run, binaries = binaries.binaries }
-for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do file_methods[name] = method end
+local methods = { records = records.records, samples = records.samples, run = run.run,
+  binaries = binaries.binaries }
+for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do
+  file_methods[name] = method
+end
 
 -- file.events[name]: the first event of that name.
 core.metatable("events").__index = function(list, name)
@@ -54,19 +57,24 @@ local function check_workers(options)
       usage_error("open: %s is a number of workers, from 1 to %d", name, MOST_WORKERS)
     end
   end
-  if options.jobs and options.threads then usage_error("open: threads is the old name of jobs; give jobs alone") end
+  if options.jobs and options.threads then
+    usage_error("open: threads is the old name of jobs; give jobs alone")
+  end
 end
 
 -- Raises if `version` names no perf whose text can be printed.
 local function check_version(version)
-  if type(version) ~= "string" then usage_error("open: as is a version of perf, '6.12', got a %s", type(version)) end
+  if type(version) ~= "string" then
+    usage_error("open: as is a version of perf, '6.12', got a %s", type(version))
+  end
   local known, message = core.perf_version(version)
   if not known then usage_error("open: as: %s", message) end
 end
 
 -- The kind of file that each option for symbols must name.
 local sources = { "symfs", "buildid_dir", "vmlinux", "kallsyms" }
-local is = { symfs = "directory", buildid_dir = "directory", vmlinux = "ELF", kallsyms = "kallsyms" }
+local is = { symfs = "directory", buildid_dir = "directory", vmlinux = "ELF",
+  kallsyms = "kallsyms" }
 
 local function check_options(options)
   errors.check_options(options, "OpenOptions", "open: unknown option '%s'")
@@ -91,10 +99,14 @@ end
 
 local function check_path(path)
   if type(path) == "string" then return end
-  if type(path) ~= "table" then usage_error("open: a path or an array of paths expected, got a %s", type(path)) end
+  if type(path) ~= "table" then
+    usage_error("open: a path or an array of paths expected, got a %s", type(path))
+  end
   if #path == 0 then usage_error("open: an empty list of paths") end
   for i = 1, #path do
-    if type(path[i]) ~= "string" then usage_error("open: paths are strings, [%d] is a %s", i, type(path[i])) end
+    if type(path[i]) ~= "string" then
+      usage_error("open: paths are strings, [%d] is a %s", i, type(path[i]))
+    end
   end
 end
 
@@ -129,7 +141,9 @@ query.extend {
   ---@param spans perflua.Query of pair()
   ---@param options table? { key, closed }
   ---@return perflua.Query # of the records inside of these spans
-  within = function(self, spans, options) return load_intervals().within(self, spans, options) end,
+  within = function(self, spans, options)
+    return load_intervals().within(self, spans, options)
+  end,
 }
 
 return setmetatable(perflua, { __index = function(_, name)

@@ -137,7 +137,8 @@ function address.explain(file, ip, options)
     return { path = file.path, address = ip, pid = options.pid, processes = json.array() }
   end
   local one, kind = walk_history(asked, records, options.pid)
-  local report = { path = file.path, address = ip, kind = kind, pid = options.pid, time = options.time,
+  local report = { path = file.path, address = ip, kind = kind, pid = options.pid,
+    time = options.time,
     guest = options.guest, timed = is_timed(file, records), processes = json.array { one } }
   if not options.pid and kind ~= "kernel" and not options.guest then
     report.processes, report.not_looked_at = processes_with(asked, records)

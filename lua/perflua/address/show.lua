@@ -12,7 +12,9 @@ local hex, seconds = core.hex, core.seconds
 local function format_access(prot)
   if not prot then return "" end
   local text = ""
-  for i, letter in ipairs { "r", "w", "x" } do text = text .. (prot & 1 << (i - 1) ~= 0 and letter or "-") end
+  for i, letter in ipairs { "r", "w", "x" } do
+    text = text .. (prot & 1 << (i - 1) ~= 0 and letter or "-")
+  end
   return " " .. text
 end
 
@@ -27,27 +29,35 @@ end
 
 local function map_lines(add, report, stay)
   local map, record = stay.map, stay.record
-  add("map", "%s-%s%s, offset %s of %s", hex(map.start), hex(map.start + map.len), format_access(map.prot), hex(map.pgoff),
+  add("map", "%s-%s%s, offset %s of %s", hex(map.start), hex(map.start + map.len),
+    format_access(map.prot), hex(map.pgoff),
     map.filename)
   if not record then
     add(nil, "the record that made it is not known: the kernel's symbols go on behind its map")
   elseif record.time then
-    add(nil, "made by the %s record at offset %d, at %s", record.type, record.offset, seconds(record.time))
+    add(nil, "made by the %s record at offset %d, at %s", record.type, record.offset,
+      seconds(record.time))
   else
-    add(nil, "made by the %s record at offset %d, in which perf wrote what was there already", record.type,
+    add(nil, "made by the %s record at offset %d, in which perf wrote what was there already",
+      record.type,
       record.offset)
   end
-  if stay.inherited_from then add(nil, "inherited from process %d by a fork", stay.inherited_from) end
+  if stay.inherited_from then
+    add(nil, "inherited from process %d by a fork", stay.inherited_from)
+  end
   add("holds", "%s", format_span(report, stay))
 end
 
 local places = {
-  file = "offset %s in the file", vdso = "offset %s in the vdso", module = "offset %s in the module",
+  file = "offset %s in the file", vdso = "offset %s in the vdso",
+  module = "offset %s in the module",
 }
 
 local function address_line(add, stay)
-  local place = (places[stay.binary.kind] or "%s, as the processor saw it"):format(hex(stay.address))
-  local elf = stay.elf_address and (", %s for nm and addr2line"):format(hex(stay.elf_address)) or ""
+  local place = (places[stay.binary.kind] or "%s, as the processor saw it"):format(
+    hex(stay.address))
+  local elf = stay.elf_address and (", %s for nm and addr2line"):format(hex(stay.elf_address))
+    or ""
   add("address", "%s%s", place, elf)
 end
 
@@ -61,18 +71,25 @@ local function source_lines(add, binary)
   for _, one in ipairs(binary.tried) do
     add(nil, "%s: %s%s", one.path, one.verdict, one.where and (" (%s)"):format(one.where) or "")
   end
-  if binary.symbols == 0 and advice.symbols(binary) then add(nil, "-> %s", advice.symbols(binary)) end
+  if binary.symbols == 0 and advice.symbols(binary) then
+    add(nil, "-> %s", advice.symbols(binary))
+  end
 end
 
 local function describe_symbol(symbol, at)
-  if math.ult(at, symbol.start) then return ("%s-0x%x"):format(symbol.symbol, symbol.start - at) end
+  if math.ult(at, symbol.start) then
+    return ("%s-0x%x"):format(symbol.symbol, symbol.start - at)
+  end
   return ("%s+0x%x"):format(symbol.symbol, at - symbol.start)
 end
 
 local function symbol_lines(add, stay)
-  local function format_range(symbol) return ("%s to %s"):format(hex(symbol.start), hex(symbol.stop)) end
+  local function format_range(symbol)
+    return ("%s to %s"):format(hex(symbol.start), hex(symbol.stop))
+  end
   if stay.covered then
-    add("symbol", "%s, %s", describe_symbol(stay.covered, stay.address), format_range(stay.covered))
+    add("symbol", "%s, %s", describe_symbol(stay.covered, stay.address),
+      format_range(stay.covered))
     if stay.binary.found == "perf map" then
       add(nil, "a perf map has no times: of code that was made anew there it has the last name")
     end
@@ -83,7 +100,8 @@ local function symbol_lines(add, stay)
     end
     for _, key in ipairs(stay.binary.kind == "jit" and {} or { "before", "after" }) do
       local one = stay[key]
-      add(nil, "%s: %s", key, one and ("%s, %s"):format(describe_symbol(one, stay.address), format_range(one)) or "none")
+      add(nil, "%s: %s", key, one and ("%s, %s"):format(describe_symbol(one, stay.address),
+        format_range(one)) or "none")
     end
   end
 end
@@ -95,7 +113,8 @@ local function line_lines(add, stay)
     if why then add("line", "none: %s", why) end
     return
   end
-  add("line", "%s%s", lines[1].srcline or "not known", lines[1].file and (", %s"):format(lines[1].file) or "")
+  add("line", "%s%s", lines[1].srcline or "not known", lines[1].file
+    and (", %s"):format(lines[1].file) or "")
   add(nil, "debug information of %s", stay.binary.debug_file or "a file that is gone")
   for i = 1, #lines - 1 do
     add(i == 1 and "inlined" or nil, "%s into %s at %s", lines[i].symbol or "[unknown]",
@@ -109,7 +128,8 @@ local function unmapped_lines(add, report, stay, is_only)
   for _, key in ipairs { "below", "above" } do
     local map = stay[key]
     if map then
-      add(nil, "next %s: %s-%s%s, %s", key, hex(map.start), hex(map.start + map.len), format_access(map.prot), map.filename)
+      add(nil, "next %s: %s-%s%s, %s", key, hex(map.start), hex(map.start + map.len),
+        format_access(map.prot), map.filename)
     end
   end
   add(nil, "-> %s", advice.unmapped(report, stay))
@@ -154,7 +174,8 @@ local function list_lines(add, report)
     end
     for _, stay in ipairs(process.ranges) do
       if stay.map then
-        local who = process.pid and ("%d %s"):format(process.pid, stay.comm or UNNAMED) or "the kernel"
+        local who = process.pid and ("%d %s"):format(process.pid, stay.comm or UNNAMED)
+          or "the kernel"
         local name = stay.covered and describe_symbol(stay.covered, stay.address) or "[unknown]"
         add(nil, "%s: %s of %s, %s", who, name, stay.binary.name, format_span(report, stay))
       end

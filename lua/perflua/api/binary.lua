@@ -4,29 +4,37 @@ return {
   BinariesOptions = {
     name = "BinariesOptions", kind = "options", doc = "Options of `file:binaries(options)`.",
     fields = {
-      { "load", "\"hit\"|\"all\"|\"none\"?", "Whose symbols are looked for: of binaries that a sample's ip hit; of a "
+      { "load", "\"hit\"|\"all\"|\"none\"?",
+        "Whose symbols are looked for: of binaries that a sample's ip hit; of a "
         .. "stream "
         .. "that was read, of all.", default = "\"hit\"" },
     },
   },
 
   Binary = {
-    name = "Binary", kind = "result", doc = "A binary of the recording. From `symbols` on fields are nil if it is "
+    name = "Binary", kind = "result",
+    doc = "A binary of the recording. From `symbols` on fields are nil if it is "
       .. "not `loaded`.",
     fields = {
       { "name", "string", "As `dso` has it." },
       { "build_id", "string?", "In hex; nil if it was not recorded." },
-      { "kind", "\"file\"|\"kernel\"|\"module\"|\"vdso\"|\"jit\"|\"bpf\"|\"memory\"", "Of what kind it is." },
+      { "kind", "\"file\"|\"kernel\"|\"module\"|\"vdso\"|\"jit\"|\"bpf\"|\"memory\"",
+        "Of what kind it is." },
       { "guest", "boolean?", "True of a guest's." },
-      { "source", "integer?", "The recording it is of, from 1, where several are systems of their own." },
-      { "samples", "integer?", "Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not "
+      { "source", "integer?",
+        "The recording it is of, from 1, where several are systems of their own." },
+      { "samples", "integer?",
+        "Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not "
         .. "counted." },
       { "loaded", "boolean", "Its symbols were looked for." },
       { "symbols", "integer?", "How many it has." },
       { "symbol_file", "string?", "The file they were read from." },
-      { "found", "string?", "Where that file was found: \"recorded path\", \"build-id cache\", \"debug link\" …." },
-      { "mapped_file", "string?", "The file that was mapped: its program headers place symbols and lines." },
-      { "debug_file", "string?", "The file with its debug information: source lines, inlined functions." },
+      { "found", "string?",
+        "Where that file was found: \"recorded path\", \"build-id cache\", \"debug link\" …." },
+      { "mapped_file", "string?",
+        "The file that was mapped: its program headers place symbols and lines." },
+      { "debug_file", "string?",
+        "The file with its debug information: source lines, inlined functions." },
       { "unproven", "boolean?", "True if no build-id was recorded that proves the file." },
       { "reason", "string?", "Why it has no symbols." },
       { "tried", "Tried[]?", "Each file that was looked at, in the order of the search." },
@@ -47,11 +55,14 @@ return {
     fields = {
       { "from", "integer?", "Its start; nil: since before the recording.", unit = "ns" },
       { "to", "integer?", "Its end, not included; nil: to the recording's end.", unit = "ns" },
-      { "source", "integer?", "The recording it is of, from 1, where several are systems of their own." },
-      { "map", "View.map?", "What covered the address; nil: nothing was mapped, and all fields below are nil." },
+      { "source", "integer?",
+        "The recording it is of, from 1, where several are systems of their own." },
+      { "map", "View.map?",
+        "What covered the address; nil: nothing was mapped, and all fields below are nil." },
       { "made", "integer?", "When the map was made.", unit = "ns" },
       { "binary", "Binary?", "The binary that was mapped." },
-      { "address", "integer?", "In the binary: the offset in the file of a program; the address itself of the "
+      { "address", "integer?",
+        "In the binary: the offset in the file of a program; the address itself of the "
         .. "kernel." },
       { "elf_address", "integer?", "As nm and addr2line show it; nil if no file tells." },
       { "covered", "Symbol?", "The symbol that covers it; nil: none does." },

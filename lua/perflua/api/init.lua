@@ -23,9 +23,11 @@ local FOLDER = "perflua.api."
 -- Files of this folder, in the order of the reference, and the classes in each.
 local files = {
   { "module", "perflua", "OpenOptions" },
-  { "file", "File", "RecordsOptions", "Events", "Damage", "Thread", "Resolved", "Missing", "Unproven" },
+  { "file", "File", "RecordsOptions", "Events", "Damage", "Thread", "Resolved", "Missing",
+    "Unproven" },
   { "binary", "BinariesOptions", "Binary", "Tried", "Stay", "Symbol" },
-  { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "Span", "PairCounts", "HistogramBucket" },
+  { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "Span", "PairCounts",
+    "HistogramBucket" },
   { "table", "Table", "CsvOptions" },
   { "record", "AnyRecord", "PayloadRecord" },
   { "script", "Handlers", "Meta", "Needs", "globals" },

@@ -1,27 +1,34 @@
 -- perflua, and the options of perflua.open(): see init.lua for the form.
 
 local CODE = { "string?", "a code such as \"ENOENT\" or \"FORMAT\"" }
-local MACHINE = { "machine", "string?", "as uname and `file.features.arch` call it: \"aarch64\"",
+local MACHINE = { "machine", "string?",
+  "as uname and `file.features.arch` call it: \"aarch64\"",
   default = "this machine" }
 
 return {
   perflua = {
     name = "perflua", kind = "module", prefix = "perflua.",
-    doc = "Recordings of Linux perf, asked from Lua: `require \"perflua\"`, in the interpreter also a global.",
+    doc = "Recordings of Linux perf, asked from Lua: `require \"perflua\"`, in the "
+      .. "interpreter also a global.",
     fields = {
       { "version", "string", "The version of perflua." },
       { "stop", "any", "A handler that returns this ends the run." },
-      { "intervals", "table", "The functions `pair(query, options)` and `within(query, spans, options)`, which queries "
+      { "intervals", "table",
+        "The functions `pair(query, options)` and `within(query, spans, options)`, which "
+          .. "queries "
         .. "have as methods." },
     },
     methods = {
       { "open", "Opens a recording, or several as one File whose records carry `source`.",
         params = {
-          { "path", "string|string[]?", "a file, a directory, or \"-\" for standard input", default = "\"perf.data\"" },
+          { "path", "string|string[]?", "a file, a directory, or \"-\" for standard input",
+            default = "\"perf.data\"" },
           { "options", "OpenOptions?", "how to read it" },
         },
-        returns = { { "File?", "the recording; nil if it cannot be read" }, { "string?", "what is wrong" }, CODE },
-        errors = "a path that is no string, an empty array, an unknown option or a value that it cannot have" },
+        returns = { { "File?", "the recording; nil if it cannot be read" },
+          { "string?", "what is wrong" }, CODE },
+        errors = "a path that is no string, an empty array, an unknown option or a value that "
+          .. "it cannot have" },
       { "hex", "Writes an integer as 0x…, without a sign.",
         params = { { "x", "integer", "any integer" } }, returns = { { "string" } },
           errors = "anything but an integer" },
@@ -29,14 +36,17 @@ return {
         params = { { "ns", "integer", "nanoseconds" } }, returns = { { "string" } },
           errors = "anything but an integer" },
       { "syscall", "Looks up the name of a system call: \"openat\".",
-        params = { { "number", "integer", "as recorded" }, MACHINE }, returns = { { "string?", "nil if it has none" } },
+        params = { { "number", "integer", "as recorded" }, MACHINE },
+        returns = { { "string?", "nil if it has none" } },
         errors = "anything but an integer" },
       { "errno", "Looks up the name of an error: \"ENOENT\" of 2 and of -2.",
         params = { { "number", "integer", "a system call's result or an errno" }, MACHINE },
         returns = { { "string?", "nil if it has none" } }, errors = "anything but an integer" },
       { "load", "Reads a Table that was saved; several that follow one another are merged.",
-        params = { { "from", "file*|string", "an open file, a path, or \"-\" for standard input" } },
-        returns = { { "Table?", "nil if it cannot be read" }, { "string?", "what is wrong" }, CODE },
+        params = { { "from", "file*|string",
+          "an open file, a path, or \"-\" for standard input" } },
+        returns = { { "Table?", "nil if it cannot be read" }, { "string?", "what is wrong" },
+          CODE },
         errors = "anything but a path or an open file" },
     },
   },
@@ -44,21 +54,29 @@ return {
   OpenOptions = {
     name = "OpenOptions", kind = "options", doc = "Options of `perflua.open(path, options)`.",
     fields = {
-      { "jobs", "integer?", "Workers that read in one pass at most, 1 to 16.", default = "one for each processor" },
+      { "jobs", "integer?", "Workers that read in one pass at most, 1 to 16.",
+        default = "one for each processor" },
       { "threads", "integer?", "As `jobs`.", old = "jobs" },
-      { "strict", "boolean?", "Damage raises an error instead of being stepped over.", default = "false" },
-      { "window", "integer?", "How much may wait for earlier records, of what can be read only once; at least 65536.",
+      { "strict", "boolean?", "Damage raises an error instead of being stepped over.",
+        default = "false" },
+      { "window", "integer?",
+        "How much may wait for earlier records, of what can be read only once; at least 65536.",
         unit = "bytes", default = "256 MB" },
-      { "as", "string?", "The version of perf whose text is printed: \"6.1\".", default = "the newest" },
-      { "symfs", "string?", "A directory in which binaries are looked for by their recorded paths." },
+      { "as", "string?", "The version of perf whose text is printed: \"6.1\".",
+        default = "the newest" },
+      { "symfs", "string?",
+        "A directory in which binaries are looked for by their recorded paths." },
       { "buildid_dir", "string?", "The build-id cache.", default = "~/.debug" },
       { "vmlinux", "string?", "The kernel with its symbols, an ELF file." },
       { "kallsyms", "string?", "A copy of /proc/kallsyms." },
-      { "debuginfod", "boolean?", "Servers named by DEBUGINFOD_URLS are asked.", default = "false" },
-      { "any_binary", "boolean?", "Binaries of this machine are believed to be the recorded ones also without a "
+      { "debuginfod", "boolean?", "Servers named by DEBUGINFOD_URLS are asked.",
+        default = "false" },
+      { "any_binary", "boolean?",
+        "Binaries of this machine are believed to be the recorded ones also without a "
         .. "build-id.",
         default = "false" },
-      { "demangle", "boolean?", "Names of C++, Rust and OCaml are demangled.", default = "true" },
+      { "demangle", "boolean?", "Names of C++, Rust and OCaml are demangled.",
+        default = "true" },
     },
   },
 }

@@ -1,7 +1,8 @@
 -- Query, spans, and the options of pair() and within(): see init.lua for the form.
 
 local FIELD = { "field", "string", "a field, or an expression of fields" }
-local COLUMN = { "column", "string?", "a key's or measure's name", default = "the first measure" }
+local COLUMN = { "column", "string?", "a key's or measure's name",
+  default = "the first measure" }
 local QUERY = { { "Query" } }
 local UNKNOWN = "a name that no record of the query can have"
 local GROUPED = "a query that is grouped already, "
@@ -10,24 +11,29 @@ local UNGROUPED = "a query without group_by"
 -- A measure: its value without group_by, and its column after it.
 local function describe_measure(name, returns, doc, column, grouped, errors)
   return {
-    name, doc, params = name ~= "count" and { FIELD } or nil, returns = { { "Query|" .. returns } }, step = "both",
+    name, doc, params = name ~= "count" and { FIELD } or nil,
+    returns = { { "Query|" .. returns } }, step = "both",
     column = column, grouped = grouped,
-    errors = name ~= "count" and (errors or UNKNOWN .. ", or whose values it cannot measure") or nil,
+    errors = name ~= "count" and (errors or UNKNOWN .. ", or whose values it cannot measure")
+      or nil,
   }
 end
 
-local quantile = describe_measure("quantile", "number?", "The value below or at which the share `q` of all lies, within 1 %.",
+local quantile = describe_measure("quantile", "number?",
+  "The value below or at which the share `q` of all lies, within 1 %.",
   "quantile_FIELD", "That value of each group.")
 quantile.params = { FIELD, { "q", "number", "from 0 to 1" } }
 
-local first = describe_measure("first", "any", "The first record, row or selected values; nil if there is none.", "first_FIELD",
+local first = describe_measure("first", "any",
+  "The first record, row or selected values; nil if there is none.", "first_FIELD",
   "The field of the first record of each group; without a field the first row.")
 first.params = { { "field", "string?", "a field, after group_by" } }
 
 return {
   Query = {
     name = "Query", kind = "object", prefix = "query:", call = "fun(): Record",
-    doc = "Which records to read and what of them. Each step makes a new Query; nothing is read until it is looped "
+    doc = "Which records to read and what of them. Each step makes a new Query; nothing is "
+      .. "read until it is looped "
       .. "over (`for record in query do`) or asked for a result.",
     fields = {
       { "counts", "PairCounts?", "Of spans: what the last pass could not pair." },
@@ -39,56 +45,80 @@ return {
         returns = QUERY, errors = GROUPED .. "a text that is no expression, " .. UNKNOWN },
       { "between", "Keeps the records of a span of time.", step = "before",
         params = {
-          { "from", "integer|string?", "included: ns as recorded, \"@8590.143543\", \"1.5s\" after the start, \"10%\"",
+          { "from", "integer|string?",
+            "included: ns as recorded, \"@8590.143543\", \"1.5s\" after the start, \"10%\"",
             default = "the start" },
           { "to", "integer|string?", "excluded", default = "the end" },
         }, returns = QUERY, errors = GROUPED .. "a text that is no time" },
-      { "select", "Has loops get these values instead of a record; an absent one is false.", step = "before",
+      { "select", "Has loops get these values instead of a record; an absent one is false.",
+        step = "before",
         params = { { "...", "string", "fields, or expressions of fields" } }, returns = QUERY,
         errors = GROUPED .. UNKNOWN },
-      { "pair", "Makes spans, from a record that opens one to the record that closes it.", step = "before",
-        params = { { "options", "PairOptions", "what opens and closes spans" } }, returns = { { "Query", "of spans" } },
-        errors = GROUPED .. "one that selects fields, is of spans or in file order; an unknown name" },
-      { "within", "Keeps the records inside of spans; the span's fields are named `span.FIELD`.",
+      { "pair", "Makes spans, from a record that opens one to the record that closes it.",
         step = "before",
-        params = { { "spans", "Query", "of pair()" }, { "options", "WithinOptions?", "how records and spans meet" } },
+        params = { { "options", "PairOptions", "what opens and closes spans" } },
+        returns = { { "Query", "of spans" } },
+        errors = GROUPED
+          .. "one that selects fields, is of spans or in file order; an unknown name" },
+      { "within",
+        "Keeps the records inside of spans; the span's fields are named `span.FIELD`.",
+        step = "before",
+        params = { { "spans", "Query", "of pair()" },
+          { "options", "WithinOptions?", "how records and spans meet" } },
         returns = { { "Query", "whose loops give the record and its Span" } },
         errors = GROUPED .. "spans that are none, or of another File; an unknown option" },
-      { "group_by", "Puts records with the same values together; groups of samples are split by event.",
+      { "group_by",
+        "Puts records with the same values together; groups of samples are split by event.",
         step = "before",
         params = { { "...", "string|table<string, fun(record: Record): any>",
-          "fields, expressions such as \"bucket(time, '10ms')\", or functions by their columns' names" } },
-        returns = QUERY, errors = GROUPED .. "a call without a key, two columns of one name, a composite field, "
+          "fields, expressions such as \"bucket(time, '10ms')\", or functions by their "
+            .. "columns' names" } },
+        returns = QUERY, errors = GROUPED
+          .. "a call without a key, two columns of one name, a composite field, "
           .. "" .. UNKNOWN },
-      { "all_events", "Has groups of samples hold those of all events together.", returns = QUERY },
-      { "as", "Names the last key or measure.", step = "after", params = { { "name", "string", "of its column" } },
+      { "all_events", "Has groups of samples hold those of all events together.",
+        returns = QUERY },
+      { "as", "Names the last key or measure.", step = "after",
+        params = { { "name", "string", "of its column" } },
         returns = QUERY, errors = UNGROUPED .. ", two columns of one name" },
-      describe_measure("count", "integer", "How many records.", "count", "How many records each group has."),
-      describe_measure("sum", "number", "The sum of a field.", "FIELD", "The sum of each group.",
+      describe_measure("count", "integer", "How many records.", "count",
+        "How many records each group has."),
+      describe_measure("sum", "number", "The sum of a field.", "FIELD",
+        "The sum of each group.",
         "a sum above 2^63-1; " .. UNKNOWN),
-      describe_measure("avg", "number?", "The average of a field; nil without values.", "avg_FIELD",
+      describe_measure("avg", "number?", "The average of a field; nil without values.",
+        "avg_FIELD",
         "The average of each group."),
-      describe_measure("min", "any", "The least value; nil without values.", "min_FIELD", "The least value of each group."),
+      describe_measure("min", "any", "The least value; nil without values.", "min_FIELD",
+        "The least value of each group."),
       describe_measure("max", "any", "The greatest value; nil without values.", "max_FIELD",
         "The greatest value of each group."),
       quantile,
-      describe_measure("hist", "HistogramBucket[]", "The values counted by powers of two.", "hist_FIELD",
+      describe_measure("hist", "HistogramBucket[]", "The values counted by powers of two.",
+        "hist_FIELD",
         "The values of each group, counted."),
       describe_measure("distinct", "integer", "How many different values.", "distinct_FIELD",
         "How many different values each group has."),
       first,
-      { "last", "Adds the field of the last record of each group.", step = "after", column = "last_FIELD", params = {
+      { "last", "Adds the field of the last record of each group.", step = "after",
+        column = "last_FIELD", params = {
         FIELD },
         returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN },
-      { "share", "Adds the sum of a field as % of its event's.", step = "after", column = "share_FIELD", params = {
+      { "share", "Adds the sum of a field as % of its event's.", step = "after",
+        column = "share_FIELD", params = {
         FIELD },
         returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN },
-      { "ratio", "Adds the sum of a field over the records of one event, divided by that of another's; groups hold all "
+      { "ratio",
+        "Adds the sum of a field over the records of one event, divided by that of another's; "
+          .. "groups hold all "
         .. "events together then.", step = "after", column = "OVER/UNDER",
-        params = { { "over", "string|Event", "an event" }, { "under", "string|Event", "an event" },
+        params = { { "over", "string|Event", "an event" },
+          { "under", "string|Event", "an event" },
           { "field", "string?", "what is added up", default = "\"period\"" } },
         returns = QUERY, errors = UNGROUPED .. ", an event that the query does not read" },
-      { "weight", "Has each record count as often as the field says, in the last measure: count, avg, quantile or "
+      { "weight",
+        "Has each record count as often as the field says, in the last measure: count, avg, "
+          .. "quantile or "
         .. "hist.",
         step = "after", params = { FIELD }, returns = QUERY,
         errors = "another measure before it, a weight that is no integer or below 0" },
@@ -96,15 +126,24 @@ return {
         params = { { "n", "integer", "rows to show" }, COLUMN }, returns = { { "Table" } },
         errors = UNGROUPED .. ", a column that there is not, and what reading raises" },
       { "sort", "Reads, and shows all rows in order.", step = "after",
-        params = { COLUMN, { "direction", "\"asc\"|\"desc\"?", "which come first", default = "\"desc\"" } },
-        returns = { { "Table" } }, errors = UNGROUPED .. ", a column that there is not, and what reading raises" },
-      { "each", "Calls a function for each record, row, or with the selected values; without one it gives an iterator "
+        params = { COLUMN, { "direction", "\"asc\"|\"desc\"?", "which come first",
+          default = "\"desc\"" } },
+        returns = { { "Table" } }, errors = UNGROUPED
+          .. ", a column that there is not, and what reading raises" },
+      { "each",
+        "Calls a function for each record, row, or with the selected values; without one it "
+          .. "gives an iterator "
         .. "for `for`, which may be nested and lets go when the loop is left.",
-        params = { { "fn", "function?", "called for each" } }, returns = { { "function?", "the iterator" } },
+        params = { { "fn", "function?", "called for each" } },
+        returns = { { "function?", "the iterator" } },
         errors = "a closed file, a second pass over a stream, and what the function raises" },
-      { "collect", "Reads all into an array: records, rows, or selected values, those of several fields as arrays.",
+      { "collect",
+        "Reads all into an array: records, rows, or selected values, those of several fields "
+          .. "as arrays.",
         returns = { { "any[]" } }, errors = "a closed file, a second pass over a stream" },
-      { "explain", "Says what is read and in which order, by how many workers, and where each step runs. Reads "
+      { "explain",
+        "Says what is read and in which order, by how many workers, and where each step runs. "
+          .. "Reads "
         .. "nothing.",
         returns = { { "string" } }, errors = "a closed file" },
     },
@@ -113,29 +152,38 @@ return {
   PairOptions = {
     name = "PairOptions", kind = "options", doc = "Options of `query:pair(options)`.",
     fields = {
-      { "open", "string|Event|(string|Event)[]|PairSide|fun(record: Record): any", "The records that open a span." },
-      { "close", "string|Event|(string|Event)[]|PairSide|fun(record: Record): any", "The records that close it." },
-      { "key", "string|string[]|table<string, any>?", "The fields that both have in common; { open =, close = } where "
+      { "open", "string|Event|(string|Event)[]|PairSide|fun(record: Record): any",
+        "The records that open a span." },
+      { "close", "string|Event|(string|Event)[]|PairSide|fun(record: Record): any",
+        "The records that close it." },
+      { "key", "string|string[]|table<string, any>?",
+        "The fields that both have in common; { open =, close = } where "
         .. "they are called differently.", default = "\"tid\"" },
-      { "fields", "string[]?", "Spans that are looped over have tables of these fields instead of records: faster." },
+      { "fields", "string[]?",
+        "Spans that are looped over have tables of these fields instead of records: faster." },
     },
   },
 
   PairSide = {
-    name = "PairSide", kind = "options", doc = "Records that open or close a span, in `open` and `close` of pair().",
+    name = "PairSide", kind = "options",
+    doc = "Records that open or close a span, in `open` and `close` of pair().",
     fields = {
       { "event", "string|Event|(string|Event)[]?", "Their event." },
       { "type", "string?", "Their record type." },
-      { "where", "string|table<string, any>|fun(record: Record): any?", "A filter, as where() takes it." },
+      { "where", "string|table<string, any>|fun(record: Record): any?",
+        "A filter, as where() takes it." },
     },
   },
 
   WithinOptions = {
-    name = "WithinOptions", kind = "options", doc = "Options of `query:within(spans, options)`.",
+    name = "WithinOptions", kind = "options",
+    doc = "Options of `query:within(spans, options)`.",
     fields = {
       { "key", "string|string[]?", "The fields of a record that are the spans' key.",
         default = "those of the spans, if both ends have the same, else \"tid\"" },
-      { "closed", "boolean?", "Records wait for the end of their span, and those of spans without an end are left out.",
+      { "closed", "boolean?",
+        "Records wait for the end of their span, and those of spans without an end are left "
+          .. "out.",
         default = "true if the end is asked for" },
     },
   },
@@ -148,7 +196,8 @@ return {
       { "duration", "integer?", "How long it took; nil: it has not ended yet.", unit = "ns" },
       { "key", "any", "What both records have in common; an array if it is several fields." },
       { "open", "Record|table<string, any>", "The record that opened it." },
-      { "close", "Record|table<string, any>?", "The record that closed it; nil: it has not ended yet." },
+      { "close", "Record|table<string, any>?",
+        "The record that closed it; nil: it has not ended yet." },
     },
   },
 
@@ -165,7 +214,8 @@ return {
   },
 
   HistogramBucket = {
-    name = "HistogramBucket", kind = "result", doc = "Values from one power of two to the next.",
+    name = "HistogramBucket", kind = "result",
+    doc = "Values from one power of two to the next.",
     fields = {
       { "from", "number", "Included." },
       { "to", "number", "Excluded." },

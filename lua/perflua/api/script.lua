@@ -3,14 +3,18 @@
 return {
   Handlers = {
     name = "Handlers", kind = "options",
-    doc = "Handlers of `file:run(handlers)`, and what a script may return. A handler is a function of a record, or a "
-      .. "list of fields and a function of their values: `{ \"pid\", \"period\", fn }`. A record goes to one; record "
+    doc = "Handlers of `file:run(handlers)`, and what a script may return. A handler is a "
+      .. "function of a record, or a "
+      .. "list of fields and a function of their values: `{ \"pid\", \"period\", fn }`. A "
+      .. "record goes to one; record "
       .. "types are keys, too.",
     fields = {
       { "begin", "(fun(file: File): any)?", "Called first, with the file." },
       { "finish", "(fun(file: File))?", "Called last, with the file." },
-      { "other", "(fun(record: Record): any)|any[]?", "Called for the records that no other handler takes." },
-      { "interval", "(fun(time: integer): any)?", "Called with each time at which interval_ms have passed in the "
+      { "other", "(fun(record: Record): any)|any[]?",
+        "Called for the records that no other handler takes." },
+      { "interval", "(fun(time: integer): any)?",
+        "Called with each time at which interval_ms have passed in the "
         .. "recording.",
         unit = "ns" },
       { "interval_ms", "number?", "The step of interval.", unit = "ms" },
@@ -23,11 +27,13 @@ return {
 
   Meta = {
     name = "Meta", kind = "options",
-    doc = "What a script says of itself, to `perflua help SCRIPT` and before it is run over a recording. A script that "
+    doc = "What a script says of itself, to `perflua help SCRIPT` and before it is run over a "
+      .. "recording. A script that "
       .. "opens recordings itself calls `open(path, meta)` of the module `perflua.meta.needs`.",
     fields = {
       { "description", "string?", "One line." },
-      { "needs", "string|(string|table)[]|Needs?", "Events and fields without which it is not run; { any = { … } }: "
+      { "needs", "string|(string|table)[]|Needs?",
+        "Events and fields without which it is not run; { any = { … } }: "
         .. "one of them is enough." },
       { "record", "string?", "The command that records them.", default = "made from needs" },
     },
@@ -37,18 +43,23 @@ return {
     name = "Needs", kind = "options", doc = "The field `needs` of a script's meta.",
     fields = {
       { "events", "string|(string|table)[]?", "Names or globs of events." },
-      { "fields", "string|(string|table)[]?", "Fields of the samples of these events: \"callchain\", "
+      { "fields", "string|(string|table)[]?",
+        "Fields of the samples of these events: \"callchain\", "
         .. "\"args.prev_state\"." },
       { "any", "string[]?", "In place of a name: one of these is enough." },
     },
   },
 
   globals = {
-    name = "globals", kind = "globals", doc = "Globals that scripts of the interpreter find beside those of Lua.",
+    name = "globals", kind = "globals",
+    doc = "Globals that scripts of the interpreter find beside those of Lua.",
     fields = {
       { "perflua", "perflua", "The module." },
-      { "arg", "string[]", "The arguments; the script's path is at 0, the words before it are below." },
-      { "file", "File", "In statements of -e, and at a prompt behind them: the recordings on the command line, opened "
+      { "arg", "string[]",
+        "The arguments; the script's path is at 0, the words before it are below." },
+      { "file", "File",
+        "In statements of -e, and at a prompt behind them: the recordings on the command "
+          .. "line, opened "
         .. "when first read.", default = "perf.data" },
     },
   },

@@ -1,6 +1,7 @@
 -- Table: see init.lua for the form.
 
-local COLUMN = { "column", "string?", "a key's or measure's name", default = "the first measure" }
+local COLUMN = { "column", "string?", "a key's or measure's name",
+  default = "the first measure" }
 local OUT = { "out", "file*|string?", "an open file or a path", default = "standard output" }
 local WRITTEN = { { "true?", "nil if it could not be written" }, { "string?", "what is wrong" },
   { "string?", "a code such as \"ENOENT\"" } }
@@ -8,33 +9,44 @@ local WRITTEN = { { "true?", "nil if it could not be written" }, { "string?", "w
 return {
   Table = {
     name = "Table", kind = "object", prefix = "table:", len = true,
-    doc = "The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. All groups are kept, "
+    doc = "The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned "
+      .. "text. All groups are kept, "
       .. "whatever is shown.",
     index = {
-      { "[integer]", "table<string, any>", "A row that is shown, by its columns' names; `row.event` is the event's "
+      { "[integer]", "table<string, any>",
+        "A row that is shown, by its columns' names; `row.event` is the event's "
         .. "name." },
     },
     fields = {
       { "counts", "PairCounts?", "Of spans: what could not be paired." },
     },
     methods = {
-      { "rows", "Walks over the rows that are shown.", returns = { { "(fun(): table<string, any>?)",
+      { "rows", "Walks over the rows that are shown.",
+        returns = { { "(fun(): table<string, any>?)",
         "an iterator" } } },
-      { "top", "Shows the first rows of each event.", params = { { "n", "integer", "rows to show" }, COLUMN },
-        returns = { { "Table", "a new one of the same groups" } }, errors = "a column that there is not, or a "
+      { "top", "Shows the first rows of each event.",
+        params = { { "n", "integer", "rows to show" }, COLUMN },
+        returns = { { "Table", "a new one of the same groups" } },
+        errors = "a column that there is not, or a "
           .. "histogram" },
       { "sort", "Shows all rows in order.",
-        params = { COLUMN, { "direction", "\"asc\"|\"desc\"?", "which come first", default = "\"desc\"" } },
-        returns = { { "Table", "a new one of the same groups" } }, errors = "a column that there is not, or a "
+        params = { COLUMN, { "direction", "\"asc\"|\"desc\"?", "which come first",
+          default = "\"desc\"" } },
+        returns = { { "Table", "a new one of the same groups" } },
+        errors = "a column that there is not, or a "
           .. "histogram" },
       { "csv", "Writes the rows that are shown as CSV.",
-        params = { OUT, { "options", "CsvOptions?", "how to write cells" } }, returns = WRITTEN },
-      { "json", "Writes the rows that are shown as JSON.", params = { OUT }, returns = WRITTEN },
+        params = { OUT, { "options", "CsvOptions?", "how to write cells" } },
+        returns = WRITTEN },
+      { "json", "Writes the rows that are shown as JSON.", params = { OUT },
+        returns = WRITTEN },
       { "merge", "Puts the groups of both together.",
-        params = { { "other", "Table", "of the same keys and measures" } }, returns = { { "Table", "a new one" } },
+        params = { { "other", "Table", "of the same keys and measures" } },
+        returns = { { "Table", "a new one" } },
         errors = "a table of other keys or measures" },
       { "save", "Writes all groups as one line of text, for perflua.load and perflua reduce.",
-        params = { { "out", "file*|string", "an open file, a path, or \"-\" for standard output" } }, returns = WRITTEN,
+        params = { { "out", "file*|string",
+          "an open file, a path, or \"-\" for standard output" } }, returns = WRITTEN,
         errors = "columns that a Lua function makes" },
     },
   },
@@ -42,7 +54,8 @@ return {
   CsvOptions = {
     name = "CsvOptions", kind = "options", doc = "Options of `table:csv(out, options)`.",
     fields = {
-      { "safe", "boolean?", "Cells that a spreadsheet would run (=, +, -, @) begin with an apostrophe.",
+      { "safe", "boolean?",
+        "Cells that a spreadsheet would run (=, +, -, @) begin with an apostrophe.",
         default = "false" },
     },
   },

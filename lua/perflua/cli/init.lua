@@ -73,7 +73,8 @@ local function parse_options(argv)
       if not text then text, i = argv[i], i + 1 end
       options.workers = math.tointeger(tonumber(text))
       if not options.workers or options.workers < 1 or options.workers > 16 then
-        return nil, ("'%s' needs a number from 1 to 16"):format(word:sub(1, 2) == "-j" and "-j" or word)
+        return nil, ("'%s' needs a number from 1 to 16"):format(word:sub(1, 2) == "-j" and "-j"
+          or word)
       end
     elseif letter then
       if value == "" then
@@ -138,7 +139,8 @@ local function run_script(chunk, message)
 end
 
 -- How Lua's own errors begin.
-local faults = { "^attempt to ", "^bad argument ", "^table index is ", "^number has no integer ", "^invalid " }
+local faults = { "^attempt to ", "^bad argument ", "^table index is ",
+  "^number has no integer ", "^invalid " }
 
 -- Says what a tool raised to the user who runs it. Errors of Lua itself are faults of ours, and keep their place.
 local function raised_by(name, raised)
@@ -192,7 +194,8 @@ local function prepare_action(word, host)
   local chunk, message = loadfile(word)
   if chunk then return function() return run_script(chunk) end end
   local is_recording = recordings.is(word)
-  print_error(fmt.escape(is_recording and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word)
+  print_error(fmt.escape(is_recording
+    and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word)
     or message))
   return nil, is_recording and USAGE or FAILED
 end
@@ -256,7 +259,9 @@ end
 -- are its arguments.
 local function is_of_chunk(argv, host, options, first)
   for _, action in ipairs(options.actions) do
-    if action.letter == "e" then return not argv[first] or recordings.is_for_chunk(argv[first], host) end
+    if action.letter == "e" then
+      return not argv[first] or recordings.is_for_chunk(argv[first], host)
+    end
   end
   return false
 end
@@ -274,7 +279,9 @@ local function run_program(argv, host, options, first)
   end
   local status = not options.no_environment and run_init() or nil
   local job
-  if argv[first] and not of_chunk and not status then job, status = prepare_action(argv[first], host) end
+  if argv[first] and not of_chunk and not status then
+    job, status = prepare_action(argv[first], host)
+  end
   if of_chunk then recordings.define_file() end
   status = status or run_actions(options, of_chunk)
   if status then

@@ -47,7 +47,8 @@ function recordings.define_file()
     end
     local file, message = recordings.open {}
     if not file then
-      usage_error("%s%s", message, #_G.arg > 1 and "; the global 'file' opens all arguments" or "")
+      usage_error("%s%s", message, #_G.arg > 1 and "; the global 'file' opens all arguments"
+        or "")
     end
     rawset(_G, "file", file)
     return file

@@ -13,7 +13,8 @@ local function is_below(line)
 end
 
 local function is_above(line)
-  return is_glue(line) or line:find("^\tlua/perflua/") and not line:find("^\tlua/perflua/tools/")
+  return is_glue(line) or line:find("^\tlua/perflua/")
+    and not line:find("^\tlua/perflua/tools/")
 end
 
 local function frames_of_script()
@@ -24,7 +25,8 @@ local function frames_of_script()
   while is_below(frames[#frames]) do
     table.remove(frames)
   end
-  local blamed = frames[3] and frames[3]:find("^\tlua/perflua/errors/init%.lua:") -- below [C]: in function 'error'
+  -- below [C]: in function 'error'
+  local blamed = frames[3] and frames[3]:find("^\tlua/perflua/errors/init%.lua:")
   while blamed and frames[2] and is_above(frames[2]) do
     table.remove(frames, 2)
   end
@@ -36,7 +38,9 @@ end
 ---@return string
 local function format_traceback(message)
   -- where the script was when names were not read to the end tells nothing
-  if type(message) == "string" and message:find "interrupted while reading names$" then return strip_position(message) end
+  if type(message) == "string" and message:find "interrupted while reading names$" then
+    return strip_position(message)
+  end
   if type(message) ~= "string" then
     local meta = getmetatable(message)
     message = meta and meta.__tostring and tostring(message)

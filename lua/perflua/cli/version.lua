@@ -17,7 +17,8 @@ function version.text(host)
     version.line(host),
     "with zstd " .. core.zstd,
     "with elfutils " .. core.elfutils,
-    core.demangles and "with libiberty" or "without libiberty: names of C++ and Rust stay mangled",
+    core.demangles and "with libiberty"
+      or "without libiberty: names of C++ and Rust stay mangled",
     host.libedit and "with libedit " .. host.libedit
       or "without libedit: the prompt has no line editing and no history",
   }, "\n") .. "\n"

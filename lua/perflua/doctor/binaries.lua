@@ -37,8 +37,11 @@ local function list_missing(list, samples)
   for _, one in ipairs(list) do
     if one.loaded and one.symbols == 0 and one.kind ~= "memory" then
       local tried = json.array()
-      for i, file in ipairs(one.tried) do tried[i] = ("%s: %s"):format(file.path, file.verdict) end
-      table.insert(missing, { filename = one.name, build_id = one.build_id, reason = one.reason, tried = tried,
+      for i, file in ipairs(one.tried) do
+        tried[i] = ("%s: %s"):format(file.path, file.verdict)
+      end
+      table.insert(missing, { filename = one.name, build_id = one.build_id, reason = one.reason,
+        tried = tried,
         samples = one.samples, samples_percent = share(one.samples, samples) })
     end
   end
@@ -48,8 +51,10 @@ end
 local function list_sources(list, samples)
   local sources = json.array()
   for i, one in ipairs(list) do
-    sources[i] = { name = one.name, build_id = one.build_id, kind = one.kind, samples = one.samples,
-      samples_percent = share(one.samples, samples), symbols = one.symbols, symbol_file = one.symbol_file,
+    sources[i] = { name = one.name, build_id = one.build_id, kind = one.kind,
+      samples = one.samples,
+      samples_percent = share(one.samples, samples), symbols = one.symbols,
+      symbol_file = one.symbol_file,
       found = one.found, reason = one.reason }
   end
   return sources
@@ -84,14 +89,18 @@ end
 ---@param one table # of report.sources
 ---@return string
 function binaries.source(one)
-  local from = not one.symbols and "not looked for" or one.symbols == 0 and "no symbols: " .. (one.reason or "")
-    or ("%s of %s"):format(count(one.symbols, "symbol"), one.symbol_file or one.found or "the recording")
+  local from = not one.symbols and "not looked for" or one.symbols == 0 and "no symbols: "
+    .. (one.reason or "")
+    or ("%s of %s"):format(count(one.symbols, "symbol"), one.symbol_file or one.found
+      or "the recording")
   local found = one.symbol_file and one.found and (" (%s)"):format(one.found) or ""
-  return ("%s of the samples in %s: %s%s"):format(percent(one.samples_percent), one.name, from, found)
+  return ("%s of the samples in %s: %s%s"):format(percent(one.samples_percent), one.name, from,
+    found)
 end
 
 local function is_kernel(one)
-  return one.filename:find("^%[kernel") or one.filename:find("^%[guest%.kernel") or one.filename:find("vmlinux")
+  return one.filename:find("^%[kernel") or one.filename:find("^%[guest%.kernel")
+    or one.filename:find("vmlinux")
 end
 
 -- What can be done depends on which they are.
@@ -102,10 +111,13 @@ local function write_advice(list)
   end
   local parts = {}
   if others then
-    parts[1] = "install their debug symbols, or take the binaries along: perf archive, or --symfs and a copy of them"
+    parts[1] =
+      "install their debug symbols, or take the binaries along: perf archive, or --symfs and "
+        .. "a copy of them"
   end
   if kernel then
-    table.insert(parts, "the kernel's: --kallsyms and a copy of /proc/kallsyms made by root, or --vmlinux")
+    table.insert(parts,
+      "the kernel's: --kallsyms and a copy of /proc/kallsyms made by root, or --vmlinux")
   end
   return table.concat(parts, "; ")
 end
@@ -113,7 +125,8 @@ end
 local function describe_binary(one)
   local id = one.build_id and (" (build-id %s)"):format(one.build_id) or ""
   local looked = one.tried[1] and ("; looked for first: %s"):format(one.tried[1]) or ""
-  return ("%s%s: %s, %s%s"):format(one.filename, id, percent(one.samples_percent), one.reason, looked)
+  return ("%s%s: %s, %s%s"):format(one.filename, id, percent(one.samples_percent), one.reason,
+    looked)
 end
 
 local function check_symbols(report)
@@ -126,7 +139,8 @@ local function check_symbols(report)
   end
   return {
     level = "note",
-    text = ("%s without symbols here, with %s of the samples"):format(count(#list, "binary", "binaries"),
+    text = ("%s without symbols here, with %s of the samples"):format(
+      count(#list, "binary", "binaries"),
       percent(share(samples, report.samples))),
     details = common.first(lines),
     advice = write_advice(list),

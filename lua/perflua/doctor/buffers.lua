@@ -9,7 +9,9 @@ local count, duration, percent, share = words.count, words.duration, words.perce
 
 -- How to get fewer samples of what was recorded.
 local function advise_slower(report)
-  local event = common.any(report, function(e) return e.records > 0 and (e.sample_freq or 0) > 0 end)
+  local event = common.any(report, function(e)
+    return e.records > 0 and (e.sample_freq or 0) > 0
+  end)
   if event then
     return ("a lower frequency (-F; it was %s)"):format(fmt.unsigned(event.sample_freq))
   end
@@ -19,23 +21,27 @@ end
 
 local function lost_of(event)
   if event.lost_samples ~= 0 then
-    return ("%s, %s of it"):format(count(event.lost_samples, "sample"), percent(event.lost_percent))
+    return ("%s, %s of it"):format(count(event.lost_samples, "sample"),
+      percent(event.lost_percent))
   end
 end
 
 local function check_losses(report)
   local l, parts = report.lost, {}
   if l.records ~= 0 then
-    table.insert(parts, ("%s lost (%s of all)"):format(count(l.records, "record"), percent(l.records_percent)))
+    table.insert(parts, ("%s lost (%s of all)"):format(count(l.records, "record"),
+      percent(l.records_percent)))
   end
   if l.samples ~= 0 then
-    table.insert(parts, ("%s lost (%s of them)"):format(count(l.samples, "sample"), percent(l.samples_percent)))
+    table.insert(parts, ("%s lost (%s of them)"):format(count(l.samples, "sample"),
+      percent(l.samples_percent)))
   end
   if #parts > 0 then
     return {
       level = common.level(math.max(l.records_percent or 0, l.samples_percent or 0), 0.1),
       text = table.concat(parts, "; "), details = common.by_event(report, lost_of),
-      advice = ("larger buffers (perf record -m 16M%s), or %s"):format(common.was(report, "-m", "--mmap-pages"),
+      advice = ("larger buffers (perf record -m 16M%s), or %s"):format(
+        common.was(report, "-m", "--mmap-pages"),
         advise_slower(report)),
     }
   end
@@ -68,7 +74,8 @@ local function check_throttling(report)
   local whole = report.first_time and report.last_time - report.first_time or 0
   return {
     level = common.level(share(t.time, whole), 1), details = details,
-    text = ("throttled %s: for %s in all an event took no samples on a cpu"):format(count(t.count, "time"),
+    text = ("throttled %s: for %s in all an event took no samples on a cpu"):format(
+      count(t.count, "time"),
       duration(t.time)),
     advice = advise_slower(report) .. ", or raise kernel.perf_event_max_sample_rate",
   }
@@ -81,7 +88,8 @@ local function check_backsteps(report)
   if o.backsteps > 0 then
     return {
       level = "problem",
-      text = ("the clock goes back %s, by up to %s, first to %s"):format(count(o.backsteps, "time"),
+      text = ("the clock goes back %s, by up to %s, first to %s"):format(
+        count(o.backsteps, "time"),
         duration(o.backstep_worst), perflua.seconds(o.backstep_first)),
       advice = (o.clockid or REALTIME) == REALTIME and "perf record -k CLOCK_MONOTONIC" or nil,
     }
@@ -107,7 +115,8 @@ local function check_late_records(report)
     return {
       level = common.level(o.late_percent, 0.1),
       text = ("%s (%s) came too late for perf to put them in order: by up to %s, the first at %s"):format(
-        count(o.late, "record"), percent(o.late_percent), duration(o.worst), perflua.seconds(o.first_late)),
+        count(o.late, "record"), percent(o.late_percent), duration(o.worst),
+        perflua.seconds(o.first_late)),
       advice = advise_late(report),
     }
   end
@@ -117,14 +126,16 @@ local function newest_first(report)
   if report.order.newest_first then
     return {
       level = "note",
-      text = "recorded with --overwrite: in each buffer the newest comes first, and what it had no room for is gone",
+      text = "recorded with --overwrite: in each buffer the newest comes first, and what it "
+        .. "had no room for is gone",
     }
   end
 end
 
 local function gap_line(gap)
   local lost_then = gap.lost ~= 0 and ("; %s lost then"):format(count(gap.lost, "record")) or ""
-  return ("%s for %s%s"):format(perflua.seconds(gap.from), duration(gap.to - gap.from), lost_then)
+  return ("%s for %s%s"):format(perflua.seconds(gap.from), duration(gap.to - gap.from),
+    lost_then)
 end
 
 local function check_gaps(report)
@@ -137,7 +148,8 @@ local function check_gaps(report)
   end
   return {
     level = "note", details = common.first(lines, g.count),
-    text = ("%s of %s or more without a sample, %s in all; else one comes every %s"):format(count(g.count, "gap"),
+    text = ("%s of %s or more without a sample, %s in all; else one comes every %s"):format(
+      count(g.count, "gap"),
       duration(g.least), duration(g.total), duration(g.interval)),
     advice = "if that was not idleness: --switch-events shows who waited",
   }

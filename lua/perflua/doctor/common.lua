@@ -9,7 +9,9 @@ local SHOWN = 5 -- details of one kind
 ---@param percent number?
 ---@param least number
 ---@return string
-function common.level(percent, least) return (percent or 100) >= least and "problem" or "note" end
+function common.level(percent, least)
+  return (percent or 100) >= least and "problem" or "note"
+end
 
 ---The first lines of a list, and how many more there are.
 ---@param lines string[]
@@ -64,7 +66,8 @@ local function find_option(report, short, long)
   for i, word in ipairs(report.command) do
     if word == short or word == long then
       return short .. " " .. (report.command[i + 1] or "")
-    elseif word:sub(1, #long + 1) == long .. "=" or word:match("^" .. short:gsub("%p", "%%%0") .. "%w") then
+    elseif word:sub(1, #long + 1) == long .. "="
+        or word:match("^" .. short:gsub("%p", "%%%0") .. "%w") then
       return word
     end
   end

@@ -12,7 +12,8 @@ local function check_unfinished(report)
   if report.unfinished then
     return {
       level = "damage",
-      text = "perf record did not finish it: there are no header features, and its last records may be missing",
+      text = "perf record did not finish it: there are no header features, and its last "
+        .. "records may be missing",
       advice = "stop perf record by ^C, SIGINT or SIGTERM and let it write; not by SIGKILL",
     }
   end
@@ -30,13 +31,17 @@ local function check_damage(report)
     compressed = compressed or item.reason:find "^compressed record" ~= nil
   end
   if #lines == 0 or report.unfinished and #lines == 1 then -- that it is not finished is said
-    return not report.complete and not report.unfinished and { level = "damage", text = "something is missing" } or nil
+    return not report.complete and not report.unfinished
+      and { level = "damage", text = "something is missing" } or nil
   end
-  local advice = not report.unfinished and "was it copied whole? What is not damaged is read all the same" or nil
+  local advice = not report.unfinished
+    and "was it copied whole? What is not damaged is read all the same" or nil
   if compressed then
-    advice = "compressed records are read up to the damage; with --switch-output record without -z"
+    advice = "compressed records are read up to the damage; with --switch-output record "
+      .. "without -z"
   end
-  return { level = "damage", text = "damaged in " .. count(#lines, "place"), details = common.first(lines),
+  return { level = "damage", text = "damaged in " .. count(#lines, "place"),
+    details = common.first(lines),
     advice = advice }
 end
 
@@ -51,7 +56,8 @@ end
 
 -- By auxtrace_type: what traced.
 local tracers = {
-  "Intel PT", "Intel BTS", "CoreSight ETM", "Arm SPE", "s390 CPU-measurement sampling", "HiSilicon PTT", "VPA DTL",
+  "Intel PT", "Intel BTS", "CoreSight ETM", "Arm SPE", "s390 CPU-measurement sampling",
+  "HiSilicon PTT", "VPA DTL",
 }
 
 local function check_aux_only(report)
@@ -61,17 +67,20 @@ local function check_aux_only(report)
       level = "note",
       text = ("there are no samples, only AUX data%s, which perflua does not decode"):format(
         tracer and (" (%s)"):format(tracer) or ""),
-      advice = "perf inject --itrace=i100us -i FILE -o NEW makes samples of it, which perflua reads",
+      advice = "perf inject --itrace=i100us -i FILE -o NEW makes samples of it, which perflua "
+        .. "reads",
     }
   end
 end
 
 local function check_no_samples(report)
-  local counts = has_type(report, "stat") or has_type(report, "auxtrace") or has_type(report, "schedstat_cpu")
+  local counts = has_type(report, "stat") or has_type(report, "auxtrace")
+    or has_type(report, "schedstat_cpu")
   if report.sample_records == 0 and not counts then
     return {
       level = "problem", text = "there are no samples",
-      advice = not report.unfinished and "did it run for long enough, does the event occur, may this user count "
+      advice = not report.unfinished
+        and "did it run for long enough, does the event occur, may this user count "
         .. "it (kernel.perf_event_paranoid)?" or nil,
     }
   end
@@ -83,7 +92,8 @@ local function check_unknown_events(report)
   if n > 0 then
     return {
       level = common.level(part, 0.1),
-      text = ("%s (%s) of no event that the recording describes"):format(count(n, "sample"), percent(part)),
+      text = ("%s (%s) of no event that the recording describes"):format(count(n, "sample"),
+        percent(part)),
     }
   end
 end
@@ -111,7 +121,8 @@ local function check_untimed_samples(report)
   local n = common.sum(report, "untimed")
   if n > 0 then
     return {
-      level = "note", text = count(n, "sample") .. " without a time: of no order and in no span of time",
+      level = "note", text = count(n, "sample")
+        .. " without a time: of no order and in no span of time",
       advice = "perf record -T",
     }
   end
@@ -122,7 +133,8 @@ local function check_odd_samples(report)
   if n > 0 then
     return {
       level = "note",
-      text = count(n, "sample") .. " whose parts do not add up to the record's size: fields whose bytes are not there "
+      text = count(n, "sample")
+        .. " whose parts do not add up to the record's size: fields whose bytes are not there "
         .. "are nil",
       advice = "perf inject -s writes such samples",
     }
@@ -135,7 +147,8 @@ local function check_untimed_records(report)
   if n > 0 and report.sample_records > common.sum(report, "untimed") then
     return {
       level = "note",
-      text = count(n, "record") .. " of maps, names and threads without a time (no sample_id_all): which of them "
+      text = count(n, "record")
+        .. " of maps, names and threads without a time (no sample_id_all): which of them "
         .. "held when a sample was taken is a guess",
     }
   end
@@ -170,7 +183,8 @@ end
 local function check_size(report)
   local c = report.container
   if (c.size or 0) >= LARGE and not c.compressed then
-    return { level = "note", text = words.bytes(c.size) .. ", not compressed", advice = "perf record -z" }
+    return { level = "note", text = words.bytes(c.size) .. ", not compressed",
+      advice = "perf record -z" }
   end
 end
 

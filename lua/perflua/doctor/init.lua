@@ -10,7 +10,8 @@ local types = require("perflua.recording").types
 local words = require "perflua.doctor.words"
 
 local checks = {
-  require "perflua.doctor.container", require "perflua.doctor.buffers", require "perflua.doctor.stacks",
+  require "perflua.doctor.container", require "perflua.doctor.buffers",
+  require "perflua.doctor.stacks",
   binaries.checks,
 }
 
@@ -28,7 +29,8 @@ local function describe_container(file, health)
     byte_order = file.byte_order,
     size = file.size,
     compressed = compressed,
-    compression_ratio = feature and feature.ratio > 0 and feature.ratio or nil, -- 0 as it begins, which is a pipe's
+    -- 0 as it begins, which is a pipe's
+    compression_ratio = feature and feature.ratio > 0 and feature.ratio or nil,
   }
 end
 
@@ -40,7 +42,8 @@ local function count_records_by_type(health)
     total = total + count
   end
   for _, unknown in ipairs(health.unknown_types) do
-    table.insert(list, { type = "unknown", type_id = unknown.type_id, records = unknown.records })
+    table.insert(list, { type = "unknown", type_id = unknown.type_id,
+      records = unknown.records })
     total = total + unknown.records
   end
   table.sort(list, function(a, b)
@@ -103,7 +106,8 @@ local function sum_throttling(list, health)
     count, time = count + event.throttles, time + event.throttled_time
   end
   table.remove(list)
-  return { count = count, unthrottled = health.unthrottled, time = time, cpus = json.array(health.cpus) }
+  return { count = count, unthrottled = health.unthrottled, time = time,
+    cpus = json.array(health.cpus) }
 end
 
 local function report_losses(health, samples)
@@ -141,8 +145,10 @@ end
 
 -- What happened to AUX data and, of what can be read again, which kind of it there is.
 local function describe_aux(file, health)
-  local info = file.size and health.types[70] and file:records({ type = "auxtrace_info", order = "file" }):first()
-  return { truncated = health.aux_truncated, partial = health.aux_partial, collided = health.aux_collided,
+  local info = file.size and health.types[70]
+    and file:records({ type = "auxtrace_info", order = "file" }):first()
+  return { truncated = health.aux_truncated, partial = health.aux_partial,
+    collided = health.aux_collided,
     auxtrace_type = info and info.auxtrace_type or nil }
 end
 

@@ -34,7 +34,8 @@ end
 
 -- feature, when it matters, why, what to do
 local wanted = {
-  { "build_id", has_maps, "no build-ids: binaries here are used only if they are provably those that were recorded",
+  { "build_id", has_maps,
+    "no build-ids: binaries here are used only if they are provably those that were recorded",
     "perf record --buildid-mmap; or perf inject -b, where it was recorded" },
   { "tracing_data", has_tracepoints, "no formats of tracepoints: their fields cannot be read" },
   { "arch", has_registers, "no architecture: registers have no names" },

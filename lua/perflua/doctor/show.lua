@@ -33,7 +33,8 @@ local function show_container(report)
     table.insert(parts, words.bytes(c.size))
   end
   if c.compressed then
-    table.insert(parts, "compressed" .. (c.compression_ratio and (" to 1/%d"):format(c.compression_ratio) or ""))
+    table.insert(parts, "compressed"
+      .. (c.compression_ratio and (" to 1/%d"):format(c.compression_ratio) or ""))
   end
   return table.concat(parts, ", ")
 end
@@ -42,8 +43,10 @@ local function show_time(report)
   if not report.first_time then
     return report.samples > 0 and "no sample has one" or "-"
   end
-  local every = report.gaps.interval ~= 0 and ", a sample every " .. duration(report.gaps.interval) or ""
-  return ("%s to %s: %s%s"):format(perflua.seconds(report.first_time), perflua.seconds(report.last_time),
+  local every = report.gaps.interval ~= 0 and ", a sample every "
+    .. duration(report.gaps.interval) or ""
+  return ("%s to %s: %s%s"):format(perflua.seconds(report.first_time),
+    perflua.seconds(report.last_time),
     duration(report.last_time - report.first_time), every)
 end
 
@@ -56,14 +59,17 @@ local function show_events(report)
 end
 
 local function show_records(report)
-  return ("%d: %s"):format(report.records.total, list_first(report.records.by_type, "type", function(row)
-    return ("%s %d"):format(row.type == "unknown" and "type " .. row.type_id or row.type, row.records)
+  return ("%d: %s"):format(report.records.total,
+    list_first(report.records.by_type, "type", function(row)
+    return ("%s %d"):format(row.type == "unknown" and "type " .. row.type_id or row.type,
+      row.records)
   end))
 end
 
 local function show_losses(report)
   local l = report.lost
-  local filtered = l.filtered ~= 0 and ("; %s filtered out by BPF"):format(count(l.filtered, "sample")) or ""
+  local filtered = l.filtered ~= 0
+    and ("; %s filtered out by BPF"):format(count(l.filtered, "sample")) or ""
   if l.records == 0 and l.samples == 0 then
     return "nothing" .. filtered
   end
@@ -72,7 +78,8 @@ end
 
 local function show_throttling(report)
   local t = report.throttling
-  return t.count == 0 and "never" or ("%s, for %s"):format(count(t.count, "time"), duration(t.time))
+  return t.count == 0 and "never"
+    or ("%s, for %s"):format(count(t.count, "time"), duration(t.time))
 end
 
 local function show_order(report)
@@ -83,7 +90,8 @@ local function show_order(report)
     return "newest first in each buffer"
   end
   local rounds = o.rounds == 0 and "no rounds" or count(o.rounds, "round")
-  return ("%s, %s too late for perf"):format(rounds, o.late == 0 and "nothing" or count(o.late, "record"))
+  return ("%s, %s too late for perf"):format(rounds, o.late == 0 and "nothing"
+    or count(o.late, "record"))
 end
 
 local function show_gaps(report)
@@ -104,8 +112,10 @@ local function show_stacks(report)
   end
   local chains, dumps, branches = sum "chains", sum "stacks", sum "branches"
   if chains > 0 then
-    local deferred = sum "deferred" > 0 and (", the user part of %d deferred"):format(sum "deferred") or ""
-    table.insert(parts, ("%s (%d frames at most, %d cut%s)"):format(count(chains, "call chain"), longest,
+    local deferred = sum "deferred" > 0
+      and (", the user part of %d deferred"):format(sum "deferred") or ""
+    table.insert(parts, ("%s (%d frames at most, %d cut%s)"):format(count(chains, "call chain"),
+      longest,
       sum "chains_cut", deferred))
   end
   if dumps > 0 then
@@ -122,7 +132,8 @@ local function show_sources(report)
   local lines = {}
   for i, one in ipairs(report.sources) do
     if i > SHOWN then
-      table.insert(lines, ("and %s"):format(count(#report.sources - SHOWN, "more binary", "more binaries")))
+      table.insert(lines, ("and %s"):format(
+        count(#report.sources - SHOWN, "more binary", "more binaries")))
       break
     end
     table.insert(lines, binaries.source(one))

@@ -19,7 +19,8 @@ local function describe_share(report, part, whole, about)
     level = common.level(share(n, of), 1),
     text = about.text:format(percent(share(n, of))),
     details = common.by_event(report, function(event)
-      return (event[part] or 0) > 0 and ("%s of %s"):format(percent(share(event[part], event[whole])),
+      return (event[part] or 0) > 0 and ("%s of %s"):format(
+        percent(share(event[part], event[whole])),
         count(event[whole], "sample")) or nil
     end),
     advice = about.advice,
@@ -31,7 +32,8 @@ local function check_chains(report)
   return event and describe_share(report, "chains_cut", "chains", {
     text = ("%%s of the call chains are cut: they have %s, the most allowed"):format(
       count(event.chain_limit, "frame")),
-    advice = event.chain_limit_recorded and "a larger max-stack of the event, kernel.perf_event_max_stack permitting"
+    advice = event.chain_limit_recorded
+      and "a larger max-stack of the event, kernel.perf_event_max_stack permitting"
       or "sysctl kernel.perf_event_max_stack=512 while recording",
   })
 end
@@ -44,7 +46,8 @@ local function check_long_chains(report)
     return {
       level = "note",
       text = ("%s of the call chains of %s have %d frames, and none has more: cut, if that was "
-        .. "kernel.perf_event_max_stack"):format(percent(part), event.event, event.chain_longest),
+        .. "kernel.perf_event_max_stack"):format(percent(part), event.event,
+        event.chain_longest),
     }
   end
 end
@@ -56,23 +59,28 @@ local function check_dumps(report)
   end
   local asked = event.sample_stack_user
   return describe_share(report, "stacks_full", "stacks", {
-    text = ("%%s of the copied stacks are cut: there was more than the %s, and outer callers are missing")
+    text = ("%%s of the copied stacks are cut: there was more than the %s, and outer callers "
+      .. "are missing")
       :format(count(event.stack_size, "byte")),
     advice = asked < MAX_DUMP
-      and ("--call-graph dwarf,%d"):format(math.min(math.max(2 * asked, DEFAULT_DUMP), MAX_DUMP))
+      and ("--call-graph dwarf,%d"):format(
+        math.min(math.max(2 * asked, DEFAULT_DUMP), MAX_DUMP))
       or "--call-graph fp or lbr; the copies cannot be larger",
   })
 end
 
 local function check_branches(report)
   local event = common.any(report, function(e)
-    return e.lbr_callstack and e.branch_longest >= 8 and share(e.branches_longest, e.branches) >= 1
+    return e.lbr_callstack and e.branch_longest >= 8 and share(e.branches_longest, e.branches)
+      >= 1
   end)
   if event then
     return {
       level = "note",
-      text = ("%s of the LBR call stacks of %s are full: %d calls, the outer ones are missing"):format(
-        percent(share(event.branches_longest, event.branches)), event.event, event.branch_longest),
+      text = ("%s of the LBR call stacks of %s are full: %d calls, the outer ones are missing")
+        :format(
+        percent(share(event.branches_longest, event.branches)), event.event,
+        event.branch_longest),
       advice = "--call-graph fp or dwarf reach further",
     }
   end

@@ -44,7 +44,8 @@ end
 ---@param seen integer
 ---@return number?
 function words.lost_share(lost, seen)
-  return (lost ~= 0 or seen ~= 0) and 100 * to_float(lost) / (to_float(lost) + to_float(seen)) or nil
+  return (lost ~= 0 or seen ~= 0) and 100 * to_float(lost) / (to_float(lost) + to_float(seen))
+    or nil
 end
 
 ---@param percent number?

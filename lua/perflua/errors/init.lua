@@ -56,9 +56,12 @@ function errors.warning(format, ...) warn("perflua: " .. fmt.escape(format:forma
 
 -- Numbers that io functions give with their message, as the codes that open() gives.
 local codes = {
-  [1] = "EPERM", [2] = "ENOENT", [12] = "ENOMEM", [13] = "EACCES", [17] = "EEXIST", [20] = "ENOTDIR",
-  [21] = "EISDIR", [22] = "EINVAL", [23] = "ENFILE", [24] = "EMFILE", [26] = "ETXTBSY", [27] = "EFBIG",
-  [28] = "ENOSPC", [30] = "EROFS", [32] = "EPIPE", [36] = "ENAMETOOLONG", [40] = "ELOOP", [122] = "EDQUOT",
+  [1] = "EPERM", [2] = "ENOENT", [12] = "ENOMEM", [13] = "EACCES", [17] = "EEXIST",
+  [20] = "ENOTDIR",
+  [21] = "EISDIR", [22] = "EINVAL", [23] = "ENFILE", [24] = "EMFILE", [26] = "ETXTBSY",
+  [27] = "EFBIG",
+  [28] = "ENOSPC", [30] = "EROFS", [32] = "EPIPE", [36] = "ENAMETOOLONG", [40] = "ELOOP",
+  [122] = "EDQUOT",
 }
 
 ---Takes what an io function returned: nil, message, number become nil, message, code.
@@ -76,7 +79,8 @@ local advice = {
 local function check_arguments(name, most, ...)
   for i = select("#", ...), most + 1, -1 do
     if select(i, ...) ~= nil then
-      local takes = most == 0 and "no argument" or most == 1 and "one argument" or ("at most %d arguments"):format(most)
+      local takes = most == 0 and "no argument" or most == 1 and "one argument"
+        or ("at most %d arguments"):format(most)
       local hint = advice[name] and "; " .. advice[name] or ""
       usage_error("%s takes %s, got %d%s", name, takes, i, hint)
     end
@@ -94,7 +98,8 @@ function errors.checked(list, metatable, class)
     local most = info.isvararg and math.huge or info.nparams - 1
     list[name] = function(self, ...)
       if getmetatable(self) ~= metatable then
-        usage_error("%s: a %s expected, got a %s; use %s:%s(…)", name, class, type(self), class:lower(), name)
+        usage_error("%s: a %s expected, got a %s; use %s:%s(…)", name, class, type(self),
+          class:lower(), name)
       end
       if select("#", ...) > most then check_arguments(name, most, ...) end
       return method(self, ...)
@@ -112,7 +117,8 @@ function errors.named(list, class)
     local method = list[key]
     if method ~= nil or api.members(class)[key] then return method end
     local name = tostring(key)
-    return usage_error(suggest.message(("a %s has no method '%s'"):format(class, name), name, api.names(class)))
+    return usage_error(suggest.message(("a %s has no method '%s'"):format(class, name), name,
+      api.names(class)))
   end
 end
 

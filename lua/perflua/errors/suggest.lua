@@ -10,7 +10,8 @@ local function count_edits(a, b)
     current[0] = i
     for j = 1, #b do
       local same = a:byte(i) == b:byte(j)
-      local cost = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (same and 0 or 1))
+      local cost = math.min(previous[j] + 1, current[j - 1] + 1,
+        previous[j - 1] + (same and 0 or 1))
       if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
         cost = math.min(cost, before[j - 2] + 1)
       end
@@ -49,7 +50,9 @@ end
 
 ---@param value any that is not what was expected
 ---@return string # "a table"; "nil: a misspelt global?"
-function suggest.kind(value) return value == nil and "nil: a misspelt global?" or "a " .. type(value) end
+function suggest.kind(value)
+  return value == nil and "nil: a misspelt global?" or "a " .. type(value)
+end
 
 ---@param set table<string, any>
 ---@return string[] # its string keys, sorted

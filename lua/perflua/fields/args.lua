@@ -11,7 +11,8 @@ local args = {}
 
 local is_integer = { signed = true, unsigned = true, address = true }
 
-local known = setmetatable({}, { __mode = "k" }) -- event → its fields: of system calls there are hundreds
+-- event → its fields: of system calls there are hundreds
+local known = setmetatable({}, { __mode = "k" })
 
 local function fields_of(event)
   if not known[event] then known[event] = event.fields end
@@ -52,7 +53,9 @@ end
 local function item_kind(found)
   local kind
   for _, field in ipairs(found) do
-    if field.kind == "view" then kind = members.joined(kind, field.signed and "signed" or "unsigned") end
+    if field.kind == "view" then
+      kind = members.joined(kind, field.signed and "signed" or "unsigned")
+    end
   end
   return kind
 end
@@ -72,11 +75,14 @@ function args.kind(list, path)
   local kind = #path == 3 and math.type(path[3]) and item_kind(found)
   if kind then return kind end
   local whole = parser.spell { path[1], path[2] }
-  if #path > 3 or not has_kind(found, "view") then return nil, ("field '%s' has no parts"):format(whole) end
+  if #path > 3 or not has_kind(found, "view") then
+    return nil, ("field '%s' has no parts"):format(whole)
+  end
   return nil, ("field '%s' has items, %s[1] and so on, and no other parts"):format(whole, whole)
 end
 
-local types = { signed = "number", unsigned = "number", address = "number", string = "string", bytes = "string",
+local types = { signed = "number", unsigned = "number", address = "number", string = "string",
+  bytes = "string",
   view = "table" }
 
 -- Of an event that is not known yet, or of another recording, a field of that name may be of another kind: it is

@@ -21,11 +21,13 @@ local fields = {}
 
 -- perf's spelling of names that differ from the kernel's.
 local aliases = {
-  sym = "symbol", trace = "message", brstack = "branch_stack", uregs = "regs_user", iregs = "regs_intr",
+  sym = "symbol", trace = "message", brstack = "branch_stack", uregs = "regs_user",
+  iregs = "regs_intr",
 }
 
 local scalar = {
-  signed = true, unsigned = true, address = true, float = true, string = true, bytes = true, event = true,
+  signed = true, unsigned = true, address = true, float = true, string = true, bytes = true,
+  event = true,
 }
 
 local function add_row(known, row, type_id)
@@ -52,7 +54,8 @@ function fields.is_known(name) return core.field_names()[aliases[name] or name] 
 ---@param container boolean? the container's own types, too
 ---@return table scope
 function fields.scope(file, type_ids, event_set, container)
-  return setmetatable({ file = file, type_ids = type_ids, event_set = event_set, container = container }, Scope)
+  return setmetatable({ file = file, type_ids = type_ids, event_set = event_set,
+    container = container }, Scope)
 end
 
 function Scope:events()
@@ -68,7 +71,9 @@ end
 function Scope:recorded()
   local list, chosen = self:events(), self.event_set
   local counted = false
-  for _, event in ipairs(chosen and list or {}) do counted = counted or events.has_counters(event) end
+  for _, event in ipairs(chosen and list or {}) do
+    counted = counted or events.has_counters(event)
+  end
   if not counted then return list end
   for _, event in ipairs(self.file.events) do
     if not chosen[event.index] and events.has_counters(event) then list[#list + 1] = event end
@@ -83,7 +88,8 @@ local function collect_shapes(list)
   for _, event in ipairs(list) do
     local own_type, own_id_all = event.sample_type, event.sample_id_all
     local own_branches, own_read = event.branch_sample_type, event.read_format
-    if own_type ~= sample_type or own_id_all ~= id_all or own_branches ~= branches or own_read ~= read then
+    if own_type ~= sample_type or own_id_all ~= id_all or own_branches ~= branches
+        or own_read ~= read then
       sample_type, id_all, branches, read = own_type, own_id_all, own_branches, own_read
       local shape = ("%s %s %s %s"):format(sample_type, id_all, branches, read)
       if not seen[shape] then one_each[#one_each + 1] = event.index end
@@ -103,13 +109,17 @@ function Scope:known()
   local any = self.any or file.mode == "pipe" and #file.events == 0
   local function add_type(desc)
     for i = 1, math.max(1, #event_indexes) do
-      for _, row in ipairs(guard(core.fields_of, file, desc.id, event_indexes[i])) do add_row(known, row, desc.id) end
+      for _, row in ipairs(guard(core.fields_of, file, desc.id, event_indexes[i])) do
+        add_row(known, row, desc.id)
+      end
     end
     for _, row in ipairs(any and desc.fields or {}) do add_row(known, row, desc.id) end
   end
   for _, desc in ipairs(types) do
     local asked = self.type_ids and self.type_ids[desc.id]
-    if asked or not self.type_ids and (self.container or not desc.container) then add_type(desc) end
+    if asked or not self.type_ids and (self.container or not desc.container) then
+      add_type(desc)
+    end
   end
   self.table = known
   return known
@@ -121,7 +131,9 @@ function Scope:root(name)
   if not known[name] and aliases[name] then name = aliases[name] end
   local entry = known[name]
   if not entry then
-    if core.field_names()[name] then return nil, ("no record of this query has a field '%s'"):format(name) end
+    if core.field_names()[name] then
+      return nil, ("no record of this query has a field '%s'"):format(name)
+    end
     local kinds = {}
     for candidate, one in pairs(known) do kinds[candidate] = one.kind end
     for alias, meant in pairs(aliases) do kinds[alias] = kinds[meant] end
@@ -137,7 +149,9 @@ local function member_kind(root, entry, path)
 end
 
 -- Are there events that the query does not know yet, or formats that it did not look at?
-local function may_have_others(file) return file.mode == "pipe" or type(file.path) == "table" end
+local function may_have_others(file)
+  return file.mode == "pipe" or type(file.path) == "table"
+end
 
 local function make_getter(root, path)
   local first, second = path[2], path[3]
@@ -169,7 +183,8 @@ end
 local function of_field(text, kind, path, plain, types)
   local get = make_getter(path[1], path)
   if types then get = only_of(types, get) end
-  local ref = { text = text, kind = kind, root = path[1], path = path, plain = plain, types = types, get = get }
+  local ref = { text = text, kind = kind, root = path[1], path = path, plain = plain,
+    types = types, get = get }
   ref.node = { op = "field", kind = kind, ref = ref, path = path, text = text }
   return ref
 end
@@ -207,14 +222,17 @@ local function by_record(ref) return ref.get end
 
 local function of_expression(text, node)
   local kind = arith.is_constant[node.kind] and "unsigned" or node.kind
-  return { text = text, kind = kind, plain = false, get = expr.bind(node, by_record), node = node }
+  return { text = text, kind = kind, plain = false, get = expr.bind(node, by_record),
+    node = node }
 end
 
 -- For select, group_by and measures: raises the caller's error.
 ---@param text string a field, or an expression of fields
 ---@return table ref
 function Scope:ref(text)
-  if type(text) ~= "string" then usage_error("a field's name expected, got %s", suggest.kind(text)) end
+  if type(text) ~= "string" then
+    usage_error("a field's name expected, got %s", suggest.kind(text))
+  end
   local node, message = expr.value(text, self)
   if not node then usage_error("%s", message) end
   if node.op ~= "field" then return of_expression(text, node) end

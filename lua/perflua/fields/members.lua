@@ -20,7 +20,8 @@ end
 ---@param kinds table<string, string> by the names there are
 ---@return nil, string message
 function members.unknown(text, name, kinds)
-  return nil, suggest.message(("unknown field '%s'"):format(text), tostring(name), suggest.names(kinds))
+  return nil, suggest.message(("unknown field '%s'"):format(text), tostring(name),
+    suggest.names(kinds))
 end
 
 ---@param a string? kind of a field in some records; nil: in none
@@ -62,7 +63,9 @@ local function of_view(view, path)
   local kind
   if math.type(step) and view.named then return no_member(path, 2, view.members) end
   if is_item then
-    if not view.items then return #path == 2 and (view.named and "unsigned" or "any") or no_member(path, 3) end
+    if not view.items then
+      return #path == 2 and (view.named and "unsigned" or "any") or no_member(path, 3)
+    end
     if #path == 2 then return "view" end
     kind = kinds_of(view.items)[path[3]]
     if not kind then return no_member(path, 3, view.items) end

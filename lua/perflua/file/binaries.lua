@@ -14,10 +14,14 @@ local loads = { hit = true, all = true, none = true }
 
 local function load_of(options)
   if options == nil then return "hit" end
-  if type(options) ~= "table" then usage_error("binaries: a table of options expected, got a %s", type(options)) end
+  if type(options) ~= "table" then
+    usage_error("binaries: a table of options expected, got a %s", type(options))
+  end
   errors.check_options(options, "BinariesOptions", "binaries: unknown option '%s'")
   local load = options.load == nil and "hit" or options.load
-  if not loads[load] then usage_error("binaries: load is \"hit\", \"all\" or \"none\", not %s", tostring(load)) end
+  if not loads[load] then
+    usage_error("binaries: load is \"hit\", \"all\" or \"none\", not %s", tostring(load))
+  end
   return load
 end
 

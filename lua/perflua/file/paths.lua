@@ -9,7 +9,8 @@ local LOOK = 256 -- bytes that tell what a file is
 local says = {
   ELF = function(head) return head:sub(1, 4) == "\x7fELF" or "is no ELF file" end,
   kallsyms = function(head)
-    return head == "" or head:find("^%s*%x+ %a %S") ~= nil or "is no list of symbols like /proc/kallsyms"
+    return head == "" or head:find("^%s*%x+ %a %S") ~= nil
+      or "is no list of symbols like /proc/kallsyms"
   end,
 }
 

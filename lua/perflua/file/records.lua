@@ -22,9 +22,12 @@ end
 local function type_id(name)
   local desc = types()[name]
   if math.type(name) == "integer" then return name end
-  if type(name) ~= "string" then usage_error("a record type is a name, not a %s", type(name)) end
+  if type(name) ~= "string" then
+    usage_error("a record type is a name, not a %s", type(name))
+  end
   if not desc then
-    usage_error(suggest.message(("unknown record type '%s'"):format(name), name, suggest.names(types())))
+    usage_error(suggest.message(("unknown record type '%s'"):format(name), name,
+      suggest.names(types())))
   end
   return desc.id
 end
@@ -42,13 +45,17 @@ end
 local function open_cursor(file, options, split, expand)
   check_options(options)
   if options.expand ~= nil then expand = options.expand end
-  if type(expand) ~= "boolean" then usage_error("expand is true or false, not %s", tostring(expand)) end
+  if type(expand) ~= "boolean" then
+    usage_error("expand is true or false, not %s", tostring(expand))
+  end
   local wanted = type_ids(options.type)
   local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
   return query.new {
     file = file, types = wanted, events = event_set, event_nil = event_set == nil,
-    order = options.order, container = options.container and true or nil, reuse = options.reuse and true or nil,
-    scope = fields.scope(file, wanted, event_set, options.container), split = split, filters = {},
+    order = options.order, container = options.container and true or nil, reuse = options.reuse
+    and true or nil,
+    scope = fields.scope(file, wanted, event_set, options.container), split = split,
+    filters = {},
     asked = description.events(options.event), expand = expand,
   }
 end
@@ -61,7 +68,8 @@ function records.records(file, options)
   check_open(file)
   if type(options) == "string" then options = { type = options } end
   if options ~= nil and type(options) ~= "table" then
-    usage_error("records: a table of options or a record type expected, got a %s", type(options))
+    usage_error("records: a table of options or a record type expected, got a %s",
+      type(options))
   end
   return open_cursor(file, options or {}, false, false)
 end

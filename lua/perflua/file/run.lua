@@ -17,11 +17,14 @@ local run = {}
 local SAMPLE = 9
 
 -- A handler that returns this ends the run.
-run.stop = setmetatable({}, { __name = "perflua.stop", __tostring = function() return "perflua.stop" end })
+run.stop = setmetatable({}, { __name = "perflua.stop", __tostring = function()
+  return "perflua.stop"
+end })
 
 -- Keys that are no handlers of records, and the type of their values.
 local special = {
-  begin = "function", finish = "function", interval = "function", interval_ms = "number", meta = "table",
+  begin = "function", finish = "function", interval = "function", interval_ms = "number",
+  meta = "table",
 }
 
 -- { "pid", "args.id", fn }: the fields' values instead of a record. The core reads plain ones itself, and arguments of
@@ -60,7 +63,8 @@ local function check_handler(key, handler)
       usage_error("handler '%s': a list of fields ends with a function", tostring(key))
     end
   elseif type(handler) ~= "function" then
-    usage_error("handler '%s': a function or { fields…, function } expected, got a %s", tostring(key), type(handler))
+    usage_error("handler '%s': a function or { fields…, function } expected, got a %s",
+      tostring(key), type(handler))
   end
 end
 
@@ -84,7 +88,8 @@ local function claim_event(claims, event, key, rank)
     if not best.tie then best.tie = { one, two } end
     return
   end
-  if not best or rank > best.rank or rank == best.rank and rank == GLOB and #key > #best.key then
+  if not best or rank > best.rank or rank == best.rank and rank == GLOB
+      and #key > #best.key then
     claims[event.index] = { key = key, rank = rank }
   end
 end
@@ -99,7 +104,8 @@ local function claim_key(claims, key, file)
   end
   local found, rank = events.lookup(file.events, key)
   if #found == 0 and not key:find("[:/*]") then
-    usage_error(suggest.message(("handler '%s' is no record type and no event"):format(key), key, known_keys(file)))
+    usage_error(suggest.message(("handler '%s' is no record type and no event"):format(key),
+      key, known_keys(file)))
   end
   for _, event in ipairs(found) do claim_event(claims, event, key, rank) end
 end
@@ -107,7 +113,9 @@ end
 local function interval_of(handlers)
   local ms = handlers.interval_ms
   if not handlers.interval then return nil end
-  if not math.type(ms) or not (ms > 0 and ms < 1e12) then usage_error("interval needs interval_ms, a number above 0") end
+  if not math.type(ms) or not (ms > 0 and ms < 1e12) then
+    usage_error("interval needs interval_ms, a number above 0")
+  end
   return math.max(1, math.floor(ms * 1000000))
 end
 
@@ -122,7 +130,9 @@ end
 
 local function desc_of(key) return type(key) == "string" and types()[key] end
 
-local function names_event(key) return not desc_of(key) and not special[key] and key ~= "other" end
+local function names_event(key)
+  return not desc_of(key) and not special[key] and key ~= "other"
+end
 
 -- What each event goes to.
 local function claims_of(file, handlers)
@@ -139,12 +149,15 @@ local function of_events(file, handlers)
   local claims = claims_of(file, handlers)
   for index, best in pairs(claims) do
     if best.tie then
-      usage_error("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1], best.tie[2])
+      usage_error("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1],
+        best.tie[2])
     end
     sets[best.key] = sets[best.key] or {}
     sets[best.key][index] = true
   end
-  for key, set in pairs(sets) do by_key[key] = handler_of(handlers[key], file, { [SAMPLE] = true }, set) end
+  for key, set in pairs(sets) do
+    by_key[key] = handler_of(handlers[key], file, { [SAMPLE] = true }, set)
+  end
   for index, best in pairs(claims) do by_event[index] = by_key[best.key] end
   return by_event
 end
@@ -168,7 +181,9 @@ local function split_alternatives(handlers)
   local names, meta = {}, handlers.meta
   local function add(list)
     if type(list) ~= "table" then return end
-    for _, name in ipairs(type(list.any) == "table" and list.any or {}) do names[name] = true end
+    for _, name in ipairs(type(list.any) == "table" and list.any or {}) do
+      names[name] = true
+    end
     for _, one in ipairs(list) do add(one) end
     add(list.events)
   end
@@ -212,7 +227,9 @@ local function ignore_container(by_type)
   local wanted = false
   for id in pairs(by_type) do wanted = wanted or types()[id].container end
   for id, desc in pairs(types()) do
-    if wanted and math.type(id) and desc.container and not by_type[id] then by_type[id] = function() end end
+    if wanted and math.type(id) and desc.container and not by_type[id] then
+      by_type[id] = function() end
+    end
   end
   return wanted
 end
@@ -230,14 +247,17 @@ end
 ---@param handlers table
 function run.run(file, handlers)
   check_open(file)
-  if type(handlers) ~= "table" then usage_error("run: a table of handlers expected, got a %s", type(handlers)) end
+  if type(handlers) ~= "table" then
+    usage_error("run: a table of handlers expected, got a %s", type(handlers))
+  end
   check_special(handlers)
   local by_type, by_event = plan_of(file, handlers)
   local other = handlers.other and handler_of(handlers.other, file)
   local late = late_handler(file, handlers)
   local wanted = types_of(by_type, by_event, handlers, late)
   local options = {
-    types = wanted, order = "time", expand = true, container = not wanted and ignore_container(by_type),
+    types = wanted, order = "time", expand = true, container = not wanted
+      and ignore_container(by_type),
     handlers = by_type, event_handlers = by_event, other = other, late = late,
     interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
   }

@@ -50,7 +50,9 @@ end
 ---@param names string[] events or globs that the recording has
 ---@return perflua.Query
 function samples_with_losses.named(file, names)
-  if file.mode ~= "pipe" and not file:records({ type = LOST }):first() then return file:samples(names) end
+  if file.mode ~= "pipe" and not file:records({ type = LOST }):first() then
+    return file:samples(names)
+  end
   local terms = {}
   for _, name in ipairs(names) do terms[#terms + 1] = ("event == '%s'"):format(name) end
   return samples_with_losses.matching(file, terms)
@@ -81,7 +83,9 @@ end
 function samples_with_losses.add_notes(list, lost, unreadable)
   list:note("lost_records", lost[2] or 0, "records that were lost") -- PERF_RECORD_LOST
   list:note("lost_samples", lost[13] or 0, "samples that were lost") -- PERF_RECORD_LOST_SAMPLES
-  if unreadable then list:note("unreadable", unreadable, "samples that lack a field that is needed") end
+  if unreadable then
+    list:note("unreadable", unreadable, "samples that lack a field that is needed")
+  end
 end
 
 return samples_with_losses

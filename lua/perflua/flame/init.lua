@@ -19,7 +19,9 @@ local function note_of(graph, left)
     notes[#notes + 1] = ("frames of less than %s are left out, which hold %s"):format(
       format_percent(graph.min_share, 100), format_percent(left.total, graph.tree.total[1]))
   end
-  if graph.tree.cut > 0 then notes[#notes + 1] = ("%d stacks are cut off"):format(graph.tree.cut) end
+  if graph.tree.cut > 0 then
+    notes[#notes + 1] = ("%d stacks are cut off"):format(graph.tree.cut)
+  end
   return table.concat(notes, "; ")
 end
 

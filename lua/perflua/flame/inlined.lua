@@ -21,7 +21,8 @@ local function walk_chain(record)
   local names, letters = {}, {}
   for i = #chain, 1, -1 do
     local frame = chain[i]
-    names[#names + 1], letters[#letters + 1] = name_of(frame.symbol, frame.dso), kinds.of_frame(frame)
+    names[#names + 1], letters[#letters + 1] = name_of(frame.symbol, frame.dso),
+      kinds.of_frame(frame)
     local inside = frame.inlined
     for j = inside and #inside or 0, 1, -1 do
       names[#names + 1], letters[#letters + 1] = name_of(inside[j].symbol), "i"

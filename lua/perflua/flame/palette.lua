@@ -12,7 +12,9 @@ local green = { light = { 140, 168, 48, 64, 74 }, dark = { 146, 168, 42, 25, 31 
 local violet = { light = { 280, 306, 48, 77, 83 }, dark = { 284, 304, 30, 40, 46 } }
 local neutral = { light = { 220, 230, 14, 86, 90 }, dark = { 220, 230, 10, 25, 29 } }
 
-local function repeat_range(range) return { n = neutral, u = range, k = range, j = range, i = range } end
+local function repeat_range(range)
+  return { n = neutral, u = range, k = range, j = range, i = range }
+end
 
 palette.schemes = {
   kind = { n = neutral, u = warm, k = blue, j = green, i = violet },
@@ -23,19 +25,22 @@ palette.schemes = {
 
 local function compute_channel(hue, saturation, lightness, n)
   local k = (n + hue / 30) % 12
-  local value = lightness - saturation * math.min(lightness, 1 - lightness) * math.max(-1, math.min(k - 3, 9 - k, 1))
+  local value = lightness - saturation * math.min(lightness, 1 - lightness)
+    * math.max(-1, math.min(k - 3, 9 - k, 1))
   return math.floor(value * 255 + 0.5)
 end
 
 local function format_hex(hue, saturation, lightness)
   local s, l = saturation / 100, lightness / 100
-  return ("#%02x%02x%02x"):format(compute_channel(hue, s, l, 0), compute_channel(hue, s, l, 8), compute_channel(hue, s, l, 4))
+  return ("#%02x%02x%02x"):format(compute_channel(hue, s, l, 0), compute_channel(hue, s, l, 8),
+    compute_channel(hue, s, l, 4))
 end
 
 -- Shades run through the hues while lightness goes to and fro, so that neighbours differ.
 local function pick_shade(range, i)
   local hue = range[1] + (range[2] - range[1]) * i / (palette.SHADES - 1)
-  local lightness = range[4] + (range[5] - range[4]) * (i * 3 % palette.SHADES) / (palette.SHADES - 1)
+  local lightness = range[4] + (range[5] - range[4]) * (i * 3 % palette.SHADES)
+    / (palette.SHADES - 1)
   return format_hex(hue, range[3], lightness)
 end
 

@@ -26,7 +26,9 @@ stacks.heads = {
   },
   tid = {
     fields = { "comm", "pid", "tid" },
-    text = function(of) return ("%s-%s/%s"):format(name_command(of), of.pid or "?", of.tid or "?") end,
+    text = function(of)
+      return ("%s-%s/%s"):format(name_command(of), of.pid or "?", of.tid or "?")
+    end,
   },
 }
 
@@ -63,13 +65,16 @@ end
 -- keys. What no record has is no key.
 local function describe_query(query, options)
   local scope, head = spec_of(query).scope, stacks.heads[options.by]
-  local keys, columns, at = { { ref = scope:ref "event" } }, { { measure = "count" } }, #head.fields + 1
+  local keys, columns, at = { { ref = scope:ref "event" } }, { { measure = "count" } },
+    #head.fields + 1
   local names = table.move(head.fields, 1, #head.fields, 1, {})
   names[at] = options.kinds and "annotated_stack" or "stack"
   for i, name in ipairs(names) do
     if scope:root(name) then keys[#keys + 1] = { ref = scope:ref(name), at = i } end
   end
-  if not options.count and scope:root "period" then columns[2] = { measure = "avg", ref = scope:ref "period" } end
+  if not options.count and scope:root "period" then
+    columns[2] = { measure = "avg", ref = scope:ref "period" }
+  end
   return keys, columns, at
 end
 
@@ -78,11 +83,13 @@ end
 local function each_group(query, options, add_group)
   local keys, columns, at = describe_query(query, options)
   local counted = columns[2] and aside.from(query) or { n = 0 }
-  local groups, split, of, one = aggregate(spec_of(query), keys, columns, 1, true), kinds.splitter(), {}, {}
+  local groups, split, of, one = aggregate(spec_of(query), keys, columns, 1, true),
+    kinds.splitter(), {}, {}
   local head = stacks.heads[options.by]
   for i, g in ipairs(groups) do
     for k, name in ipairs(head.fields) do of[name] = g.keys[k] end
-    one.event, one.head, one.stack, one.kinds = g.event, head.text(of), clean.stack(g.keys[at] or ""), ""
+    one.event, one.head, one.stack, one.kinds = g.event, head.text(of),
+      clean.stack(g.keys[at] or ""), ""
     if options.kinds and one.stack ~= "" then one.stack, one.kinds = split(one.stack) end
     one.samples, one.value = g[1], g[2] and sum_periods(g) or not g[2] and g[1] or nil
     groups[i] = false -- there may be very many
@@ -100,7 +107,8 @@ local function each_record(query, options, add_group)
       n_aside = n_aside + 1
     else
       local event, stack = record.event, inlined.stack(record)
-      one.event, one.head, one.stack = event and event.index, head.text(record), clean.stack(stack or "")
+      one.event, one.head, one.stack = event and event.index, head.text(record),
+        clean.stack(stack or "")
       one.kinds = options.kinds and one.stack ~= "" and inlined.kinds(record) or ""
       one.value = value
       if not add_group(one) then return nil end
@@ -171,13 +179,16 @@ function stacks.collect(query, options)
     end
     return add_entry(set, one)
   end
-  local n_aside, rest = (options.inline and each_record or each_group)(query, options, add_group)
+  local n_aside, rest = (options.inline and each_record or each_group)(query, options,
+    add_group)
   if not n_aside then
     return nil, "the periods add up to more than 2^63: --count counts samples instead"
   end
   for _, g in ipairs(rest or {}) do -- stacks that an interrupt left no time for
     local set = sets[split and g.event or 0]
-    if set then set.samples, set.total = set.samples + g[1] // 1 | 0, set.total + (g[2] or g[1]) // 1 | 0 end
+    if set then
+      set.samples, set.total = set.samples + g[1] // 1 | 0, set.total + (g[2] or g[1]) // 1 | 0
+    end
   end
   table.sort(indexes)
   for i, index in ipairs(indexes) do found[i] = sets[index] end

@@ -45,10 +45,12 @@ local function add_frames(out, graph)
       local row = graph.inverted and frame.depth or graph.rows - 1 - frame.depth
       local x, y = PAD + frame.start / whole * width, HEAD + row * ROW
       out(('<rect class="%s%d" x="%s" y="%d" width="%s" height="%d" rx="2"/>\n'):format(
-        t.kind[frame.node], palette.shade(name), format_fixed(x), y, format_fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
+        t.kind[frame.node], palette.shade(name), format_fixed(x), y,
+        format_fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
       local label = pixels >= LEAST_LABEL and fit_text(name, pixels - 8) or ""
       if label ~= "" then
-        out(('<text x="%s" y="%d">%s</text>\n'):format(format_fixed(x + 4), y + 13, xml.escape(label)))
+        out(('<text x="%s" y="%d">%s</text>\n'):format(format_fixed(x + 4), y + 13,
+          xml.escape(label)))
       end
     end
   end
@@ -71,8 +73,10 @@ end
 -- The head comes after the frames, which pass under it when the page is scrolled.
 local function add_head(out, graph)
   out(('<g id="head">\n<rect class="paper" width="100%%" height="%d"/>\n'):format(HEAD - 4))
-  out(('<text class="title" id="title" x="%d" y="27">%s</text>\n'):format(PAD, xml.escape(graph.title)))
-  out(('<text class="about" id="about" x="%d" y="47">%s</text>\n'):format(PAD, xml.escape(graph.about)))
+  out(('<text class="title" id="title" x="%d" y="27">%s</text>\n'):format(PAD,
+    xml.escape(graph.title)))
+  out(('<text class="about" id="about" x="%d" y="47">%s</text>\n'):format(PAD,
+    xml.escape(graph.about)))
   add_legend(out, graph)
   out "</g>\n"
 end
@@ -95,12 +99,15 @@ local function add_data(out, graph)
       shades[#names] = palette.shade(t.names[name])
       ids[name] = #names - 1
     end
-    flat[#flat + 1] = ("%d,%d,%s"):format(frame.depth - depth, ids[name] << 3 | kind_of[t.kind[frame.node]],
+    flat[#flat + 1] = ("%d,%d,%s"):format(frame.depth - depth,
+      ids[name] << 3 | kind_of[t.kind[frame.node]],
       format_number(t.total[frame.node]))
     depth = frame.depth
   end
-  out(("const ROW = %d, HEAD = %d, FOOT = %d, PAD = %d, ROWS = %d;\n"):format(ROW, HEAD, FOOT, PAD, graph.rows))
-  out(("const INVERTED = %s, UNIT = %s;\n"):format(graph.inverted or false, xml.script_string(graph.unit)))
+  out(("const ROW = %d, HEAD = %d, FOOT = %d, PAD = %d, ROWS = %d;\n"):format(ROW, HEAD, FOOT,
+    PAD, graph.rows))
+  out(("const INVERTED = %s, UNIT = %s;\n"):format(graph.inverted or false,
+    xml.script_string(graph.unit)))
   out(("const SHADES = \"%s\";\n"):format(table.concat(shades)))
   write_list(out, "NAMES", names)
   write_list(out, "FRAMES", flat)
@@ -127,8 +134,10 @@ function svg.write(out, graph)
   local height = HEAD + graph.rows * ROW + FOOT
   out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"%s>\n'):format(
     graph.width, height, graph.width, height, graph.fixed and ' data-fixed=""' or ""))
-  out(("<title>%s</title>\n<desc>%s</desc>\n"):format(xml.escape(graph.title), xml.escape(graph.about)))
-  out(("<style>\n%s%s\n"):format(text_of "style.css", table.concat(palette.css(graph.scheme, "light"), "\n")))
+  out(("<title>%s</title>\n<desc>%s</desc>\n"):format(xml.escape(graph.title),
+    xml.escape(graph.about)))
+  out(("<style>\n%s%s\n"):format(text_of "style.css",
+    table.concat(palette.css(graph.scheme, "light"), "\n")))
   out(("@media (prefers-color-scheme: dark) {\n%s\n}\n</style>\n"):format(
     table.concat(palette.css(graph.scheme, "dark"), "\n")))
   out '<rect class="paper" width="100%" height="100%"/>\n<g id="frames">\n'

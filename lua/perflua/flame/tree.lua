@@ -58,8 +58,10 @@ end
 ---@param reverse boolean? callees first
 ---@return perflua.flame.Tree
 function tree.build(list, reverse)
-  local t = { names = {}, ids = {}, child = {}, cut = 0, name = {}, kind = {}, total = {}, first = {}, next = {} }
-  t.name[ROOT], t.kind[ROOT], t.total[ROOT], t.first[ROOT], t.next[ROOT] = name_index(t, "all"), "n", 0, 0, 0
+  local t = { names = {}, ids = {}, child = {}, cut = 0, name = {}, kind = {}, total = {},
+    first = {}, next = {} }
+  t.name[ROOT], t.kind[ROOT], t.total[ROOT], t.first[ROOT], t.next[ROOT] = name_index(t, "all"),
+    "n", 0, 0, 0
   local frames, total = {}, t.total
   for _, entry in ipairs(list) do
     local n, letters = split_stack(entry, reverse, frames)

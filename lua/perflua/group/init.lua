@@ -123,7 +123,9 @@ end
 ---@return {columns: table[]} # the changes: the last measure is weighted
 function group.weighted(spec, field)
   local columns, last = table.move(spec.columns, 1, #spec.columns, 1, {}), {}
-  if #columns == 0 then usage_error("weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first") end
+  if #columns == 0 then
+    usage_error("weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first")
+  end
   for key, value in pairs(columns[#columns]) do last[key] = value end
   if not measures[last.measure].weighted then
     usage_error("weight: %s takes no weight; count, avg, quantile and hist do", last.measure)

@@ -19,9 +19,11 @@ end
 local function make_symbol(program, types, i, byte_order)
   local name
   if types then
-    local at = (i - 1) * program.func_info_rec_size + 4 -- struct bpf_func_info: insn_off, type_id
+    -- struct bpf_func_info: insn_off, type_id
+    local at = (i - 1) * program.func_info_rec_size + 4
     if program.func_info and at + 4 <= #program.func_info then
-      name = types[string.unpack(byte_order == "big" and ">I4" or "<I4", program.func_info, at + 1)]
+      name = types[string.unpack(byte_order == "big" and ">I4" or "<I4", program.func_info,
+        at + 1)]
     end
   elseif #program.jited_ksyms > 1 then
     name = "F"
@@ -36,12 +38,14 @@ local function program_lines(program, types, add, byte_order)
   if not (starts and sizes and tags and #starts == #sizes and #starts == #tags) then
     add("# bpf_prog_info %d: %s not compiled", program.id, program.name)
   elseif #starts == 1 then
-    add("# bpf_prog_info %d: %s addr 0x%x size %d", program.id, make_symbol(program, types, 1, byte_order), starts[1],
+    add("# bpf_prog_info %d: %s addr 0x%x size %d", program.id,
+      make_symbol(program, types, 1, byte_order), starts[1],
       sizes[1])
   else
     add("# bpf_prog_info %d:", program.id)
     for i in ipairs(starts) do
-      add("# \tsub_prog %d: %s addr 0x%x size %d", i - 1, make_symbol(program, types, i, byte_order), starts[i], sizes[i])
+      add("# \tsub_prog %d: %s addr 0x%x size %d", i - 1,
+        make_symbol(program, types, i, byte_order), starts[i], sizes[i])
     end
   end
 end

@@ -29,7 +29,8 @@ function btf.names(data, byte_order)
   if #data < 24 or string.unpack(endian .. "I2", data) ~= MAGIC then
     return names
   end
-  local head, type_off, type_len, str_off, str_len = string.unpack(endian .. "I4I4I4I4I4", data, 5)
+  local head, type_off, type_len, str_off,
+    str_len = string.unpack(endian .. "I4I4I4I4I4", data, 5)
   local at, last = head + type_off, math.min(head + type_off + type_len, #data)
   local strings = head + str_off
   local id = 0

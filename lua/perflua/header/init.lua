@@ -40,7 +40,8 @@ for name, format in pairs(lines) do
 end
 
 local CLOCKS = {
-  [0] = "realtime", "monotonic", nil, nil, "monotonic_raw", nil, nil, "boottime", nil, nil, nil, "tai",
+  [0] = "realtime", "monotonic", nil, nil, "monotonic_raw", nil, nil, "boottime", nil, nil, nil,
+  "tai",
 }
 
 local function sorted_keys(map)
@@ -86,11 +87,13 @@ local function size_text(bytes)
 end
 
 local function format_seconds(ns, digits)
-  return ("%d.%0" .. digits .. "d"):format(ns // 1000000000, ns % 1000000000 // math.tointeger(10 ^ (9 - digits)))
+  return ("%d.%0" .. digits .. "d"):format(ns // 1000000000,
+    ns % 1000000000 // math.tointeger(10 ^ (9 - digits)))
 end
 
 function printers.tracing_data(data, add)
-  add("# tracing data : version %s, %s endian, long %d bytes, page %d bytes, events: %s", data.version,
+  add("# tracing data : version %s, %s endian, long %d bytes, page %d bytes, events: %s",
+    data.version,
     data.byte_order, data.long_size, data.page_size, pairs_text(data.systems, " = "))
 end
 
@@ -124,7 +127,8 @@ function printers.event_desc(events, add)
 end
 
 function printers.cpu_topology(topology, add)
-  for _, list in ipairs { { "sockets", "cores" }, { "dies   ", "dies" }, { "threads", "threads" } } do
+  for _, list in ipairs { { "sockets", "cores" }, { "dies   ", "dies" },
+      { "threads", "threads" } } do
     for _, cpus in ipairs(topology[list[2]] or {}) do
       add("# sibling %s : %s", list[1], cpus)
     end
@@ -140,7 +144,8 @@ end
 
 function printers.numa_topology(nodes, add)
   for _, node in ipairs(nodes) do
-    add("# node%d meminfo  : total = %d kB, free = %d kB", node.node, node.mem_total, node.mem_free)
+    add("# node%d meminfo  : total = %d kB, free = %d kB", node.node, node.mem_total,
+      node.mem_free)
     add("# node%d cpu list : %s", node.node, node.cpus)
   end
 end
@@ -155,7 +160,8 @@ function printers.group_desc(groups, add, file)
     for i = group.leader, math.min(group.leader + group.members - 1, #file.events) do
       table.insert(names, file.events[i].name)
     end
-    add("# group: %s{%s}", group.name == "{anon_group}" and "" or group.name, table.concat(names, ","))
+    add("# group: %s{%s}", group.name == "{anon_group}" and "" or group.name,
+      table.concat(names, ","))
   end
 end
 
@@ -180,7 +186,8 @@ end
 function printers.mem_topology(memory, add)
   add("# memory nodes (nr %d, block size 0x%x):", #memory.nodes, memory.block_size)
   for _, node in ipairs(memory.nodes) do
-    add("#  %3d [%s]: %s", node.node, size_text(#node.blocks * memory.block_size), ranges_text(node.blocks))
+    add("#  %3d [%s]: %s", node.node, size_text(#node.blocks * memory.block_size),
+      ranges_text(node.blocks))
   end
 end
 

@@ -4,7 +4,8 @@ local core = require "perflua.core"
 local json = require "perflua.text.json"
 
 local BYTES = {
-  data = true, jited_prog_insns = true, xlated_prog_insns = true, func_info = true, line_info = true,
+  data = true, jited_prog_insns = true, xlated_prog_insns = true, func_info = true,
+  line_info = true,
   jited_line_info = true,
 }
 local SIGNED = { pid = true, core_id = true, die_id = true, socket_id = true }
@@ -37,7 +38,8 @@ local function convert_value(value, key)
   local converted = NAMES[key] and json.object() or {}
   for name, item in pairs(value) do
     -- names that come from the file say nothing about their values
-    converted[name] = convert_value(item, type(name) == "integer" and key or not NAMES[key] and name or nil)
+    converted[name] = convert_value(item, type(name) == "integer" and key or not NAMES[key]
+      and name or nil)
   end
   return converted
 end

@@ -35,7 +35,9 @@ local function check_query(spec, name)
 end
 
 local function check_options(options)
-  if type(options) ~= "table" then usage_error("pair: a table { open, close, key } expected, got a %s", type(options)) end
+  if type(options) ~= "table" then
+    usage_error("pair: a table { open, close, key } expected, got a %s", type(options))
+  end
   errors.check_options(options, "PairOptions", "pair: unknown option '%s'")
   for _, name in ipairs { "open", "close" } do
     if options[name] == nil then usage_error("pair: what %ss a span?", name) end
@@ -171,7 +173,8 @@ local function check_within(spec, spans, options)
   elseif pairing.file ~= spec.file then
     usage_error("within: the spans are of another File")
   elseif spec.expand ~= pairing.reading.expand and events.any_counters(spec.file) then
-    usage_error("within: the records and the spans need the same `expand`: samples of this recording carry counter values")
+    usage_error(
+      "within: the records and the spans need the same `expand`: samples of this recording carry counter values")
   end
   if type(options) ~= "table" then usage_error("within: a table { key, closed } expected, got a %s", type(options)) end
   errors.check_options(options, "WithinOptions", "within: unknown option '%s'")

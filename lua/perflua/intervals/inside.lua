@@ -98,7 +98,8 @@ local HOLD = [[
 ]]
 
 local function too_many()
-  usage_error("within: more than %d records wait for the ends of their spans; ask for what is known when a span begins, "
+  usage_error(
+    "within: more than %d records wait for the ends of their spans; ask for what is known when a span begins, "
     .. "or for fewer records", MOST_HELD)
 end
 

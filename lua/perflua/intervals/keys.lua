@@ -52,7 +52,8 @@ function keys.check(a, b, a_name, b_name)
   end
   for i = 1, #a do
     if not comparable(a[i], b[i]) then
-      usage_error("key: %s of %s (%s) never equals %s of %s (%s)", a[i].text, a_name, a[i].kind, b[i].text, b_name, b[i].kind)
+      usage_error("key: %s of %s (%s) never equals %s of %s (%s)", a[i].text, a_name, a[i].kind, b[i].text, b_name,
+        b[i].kind)
     end
   end
 end

@@ -46,7 +46,8 @@ local function type_of(spec, name, wanted)
   local desc = types()[wanted]
   if not desc then
     local text = tostring(wanted)
-    usage_error(suggest.message(("pair: %s: unknown record type '%s'"):format(name, text), text, suggest.names(types())))
+    usage_error(suggest.message(("pair: %s: unknown record type '%s'"):format(name, text), text,
+      suggest.names(types())))
   elseif spec.types and not spec.types[desc.id] then
     usage_error("pair: %s: this query does not read records of type '%s'", name, desc.name)
   end

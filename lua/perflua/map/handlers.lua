@@ -41,7 +41,9 @@ end
 local function closest_of(counts)
   local best
   for name, n in pairs(counts) do
-    if name ~= "" and (not best or n > counts[best] or n == counts[best] and name < best) then best = name end
+    if name ~= "" and (not best or n > counts[best] or n == counts[best] and name < best) then
+      best = name
+    end
   end
   return best
 end
@@ -54,7 +56,8 @@ function Handlers:log_totals(total)
   table.sort(keys)
   for _, key in ipairs(keys) do
     local closest = closest_of(self[key].closest)
-    warning("map: %d of %d recordings have no event for handler '%s'%s", self[key].n, total, key,
+    warning("map: %d of %d recordings have no event for handler '%s'%s", self[key].n, total,
+      key,
       closest and ("; the closest is '%s'"):format(closest) or "")
   end
 end

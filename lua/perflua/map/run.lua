@@ -18,7 +18,8 @@ local function quiet_output()
   end
 end
 
-local NOTHING = "the script returned no table: it is to end in return file:samples():group_by(…) and measures"
+local NOTHING =
+  "the script returned no table: it is to end in return file:samples():group_by(…) and measures"
 
 ---@param chunk function the script
 ---@param path string of the script

@@ -31,10 +31,13 @@ local function is_field(name)
 end
 
 local function parse_alternative(name, field)
-  if type(name) ~= "string" or name == "" then usage_error("meta.needs: a name expected, got a %s", type(name)) end
+  if type(name) ~= "string" or name == "" then
+    usage_error("meta.needs: a name expected, got a %s", type(name))
+  end
   if field == nil then field = is_field(name) end
   if field and not is_field(name) then
-    usage_error(suggest.message(("meta.needs: unknown field '%s'"):format(name), name, suggest.names(core.field_names())))
+    usage_error(suggest.message(("meta.needs: unknown field '%s'"):format(name), name,
+      suggest.names(core.field_names())))
   end
   return { name = name, is_field = field }
 end
@@ -53,8 +56,12 @@ local function add_need(list, value, field)
 end
 
 local function add_all(list, values, field)
-  if type(values) == "string" or type(values) == "table" and values.any then values = { values } end
-  if type(values) ~= "table" then usage_error("meta.needs: a list of names expected, got a %s", type(values)) end
+  if type(values) == "string" or type(values) == "table" and values.any then
+    values = { values }
+  end
+  if type(values) ~= "table" then
+    usage_error("meta.needs: a list of names expected, got a %s", type(values))
+  end
   for _, value in ipairs(values) do add_need(list, value, field) end
 end
 
@@ -81,7 +88,9 @@ local function parse_needs(value)
   local list = {}
   if type(value) == "string" then value = names_in(value) end
   if value == nil then return list end
-  if type(value) ~= "table" then usage_error("meta.needs: a table or a string expected, got a %s", type(value)) end
+  if type(value) ~= "table" then
+    usage_error("meta.needs: a table or a string expected, got a %s", type(value))
+  end
   check_keys(value)
   add_all(list, value, nil)
   if value.events ~= nil then add_all(list, value.events, false) end
@@ -136,7 +145,8 @@ local function missing_of(file, list)
   local scope = fields.scope(file, { [SAMPLE] = true }, next(set) and set or nil)
   local looked_for = not of_events or next(set)
   for _, need in ipairs(list) do
-    if not need.met and not (need.of_fields and not looked_for) and not has_field(scope, need) then
+    if not need.met and not (need.of_fields and not looked_for)
+        and not has_field(scope, need) then
       missing[#missing + 1] = need
     end
   end
@@ -165,10 +175,14 @@ end
 function needs.text(meta)
   if type(meta.needs) == "string" and not names_in(meta.needs) then return meta.needs end
   local parts, words = {}, { event = {}, field = {} }
-  for _, need in ipairs(parse_needs(meta.needs)) do table.insert(words[kind_of(need)], spell_need(need, "%s")) end
+  for _, need in ipairs(parse_needs(meta.needs)) do
+    table.insert(words[kind_of(need)], spell_need(need, "%s"))
+  end
   for _, kind in ipairs { "event", "field" } do
     local names = words[kind]
-    if #names > 0 then parts[#parts + 1] = kind .. (#names > 1 and "s " or " ") .. table.concat(names, ", ") end
+    if #names > 0 then
+      parts[#parts + 1] = kind .. (#names > 1 and "s " or " ") .. table.concat(names, ", ")
+    end
   end
   return parts[1] and table.concat(parts, "; ")
 end
@@ -202,7 +216,8 @@ function needs.check(file, meta)
   if #words == 0 then return nil end
   local list = table.concat(words, ", ", 1, #words - 1)
   if list ~= "" then list = list .. " and " end
-  return ("%s: this recording has %s; record it with: %s"):format(said_path(file), list .. words[#words],
+  return ("%s: this recording has %s; record it with: %s"):format(said_path(file),
+    list .. words[#words],
     needs.record(meta))
 end
 

@@ -3,8 +3,10 @@
 -- A field's option of perf record; of those that are always recorded, or that follow from others, there is none.
 -- See perf-record(1). Counters are read with the samples of groups with :S, see perf-list(1).
 local options = {
-  callchain = "-g", stack = "-g", branch_stack = "-b", brstack = "-b", addr = "-d", data_src = "-d", weight = "-W",
-  phys_addr = "--phys-data", data_page_size = "--data-page-size", code_page_size = "--code-page-size",
+  callchain = "-g", stack = "-g", branch_stack = "-b", brstack = "-b", addr = "-d",
+  data_src = "-d", weight = "-W",
+  phys_addr = "--phys-data", data_page_size = "--data-page-size",
+  code_page_size = "--code-page-size",
   regs_intr = "-I", iregs = "-I", regs_user = "--user-regs", uregs = "--user-regs",
   stack_user = "--call-graph dwarf", transaction = "--transaction", cgroup = "--all-cgroups",
   cgroup_path = "--all-cgroups", symbol_daddr = "-d", dso_daddr = "-d",

@@ -14,7 +14,9 @@ end
 
 ---@param value any
 ---@return boolean
-function returned.is_handlers(value) return type(value) == "table" and getmetatable(value) == nil end
+function returned.is_handlers(value)
+  return type(value) == "table" and getmetatable(value) == nil
+end
 
 ---What a script says of itself: in its handlers, or behind another value.
 ---@param value any what it returned first
@@ -26,13 +28,17 @@ function returned.meta(value, second)
   return type(meta) == "table" and getmetatable(meta) == nil and meta or nil
 end
 
-local USABLE = "a table of handlers, a grouped query, a Table or a function of a File can be used"
+local USABLE =
+  "a table of handlers, a grouped query, a Table or a function of a File can be used"
 
 -- "the number 5", "a string", "a perflua.file".
 local function describe_value(value)
   local kind = type(value)
-  if kind == "number" or kind == "boolean" then return ("the %s %s"):format(kind, tostring(value)) end
-  return "a " .. (class_of(value) or kind == "userdata" and tostring(getmetatable(value)) or kind)
+  if kind == "number" or kind == "boolean" then
+    return ("the %s %s"):format(kind, tostring(value))
+  end
+  return "a " .. (class_of(value) or kind == "userdata" and tostring(getmetatable(value))
+    or kind)
 end
 
 -- Uses the value that a function returned for the recordings; without one it did all itself.
@@ -44,7 +50,8 @@ local function made_by(fn, open, meta)
   if type(value) == "function" then return nil, "the script's function returned a function" end
   local made
   made, message = returned.table(value, open)
-  return made, message or not made and ("the script's function returned %s: a grouped query or a Table can be used")
+  return made, message or not made
+    and ("the script's function returned %s: a grouped query or a Table can be used")
     :format(describe_value(value)) or nil
 end
 
@@ -66,7 +73,8 @@ function returned.table(value, open, meta)
   if Table.is(value) then return value end
   if class_of(value) ~= "perflua.Query" then return nil end
   if not spec_of(value).keys then
-    return nil, "the script returned a query without groups: it is to end in group_by(…) and measures"
+    return nil,
+      "the script returned a query without groups: it is to end in group_by(…) and measures"
   end
   local lacking = needs.check(spec_of(value).file, meta)
   if lacking then return nil, lacking end

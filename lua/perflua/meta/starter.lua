@@ -9,7 +9,8 @@ local starter = {}
 local SAMPLE = 9
 
 -- Keys of handlers that are no events.
-local reserved = { begin = true, finish = true, other = true, interval = true, interval_ms = true, meta = true }
+local reserved = { begin = true, finish = true, other = true, interval = true,
+  interval_ms = true, meta = true }
 
 local function quote_text(text)
   return '"' .. text:gsub('["\\\0-\x1f\x7f-\xff]', function(c)
@@ -48,12 +49,15 @@ end
 local function write_fields(out, indent, fields)
   local rows, width, kinds = {}, 0, 0
   for _, field in ipairs(fields) do
-    local row = { read_expression(field), field.arg and field.doc or field.kind, field.example or "-" }
-    width, kinds = math.max(width, math.min(#row[1], 40)), math.max(kinds, math.min(#row[2], 24))
+    local row = { read_expression(field), field.arg and field.doc or field.kind, field.example
+      or "-" }
+    width, kinds = math.max(width, math.min(#row[1], 40)),
+      math.max(kinds, math.min(#row[2], 24))
     rows[#rows + 1] = row
   end
   for _, row in ipairs(rows) do
-    out[#out + 1] = (("%s-- %-" .. width .. "s  %-" .. kinds .. "s  %s"):format(indent, table.unpack(row)))
+    out[#out + 1] = (("%s-- %-" .. width .. "s  %-" .. kinds .. "s  %s"):format(indent,
+      table.unpack(row)))
       :gsub(" +$", "")
   end
 end
@@ -104,7 +108,9 @@ local function events_of(parts)
   return list
 end
 
-local function format_count(n, what) return ("%d %s%s"):format(n, what, n == 1 and "" or "s") end
+local function format_count(n, what)
+  return ("%d %s%s"):format(n, what, n == 1 and "" or "s")
+end
 
 local function add_meta(out, events, file)
   out[#out + 1] = "  meta = {"
@@ -199,11 +205,14 @@ function starter.text(file, parts)
   out[#out + 1] = ""
   for _, event in ipairs(events) do
     local key = key_of(event.name, names)
-    if key then add_handler(out, key, fmt.escape(event.name), event.count, own_fields(event.part, common)) end
+    if key then
+      add_handler(out, key, fmt.escape(event.name), event.count, own_fields(event.part, common))
+    end
   end
   for _, part in ipairs(parts) do
     if part.type_id == SAMPLE and not part.event then
-      add_handler(out, "sample", "(of an event that is not known)", part.count, own_fields(part, common))
+      add_handler(out, "sample", "(of an event that is not known)", part.count,
+        own_fields(part, common))
     end
   end
   add_types(out, parts)

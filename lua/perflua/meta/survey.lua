@@ -28,7 +28,8 @@ local function fields_of(file, type_id, event)
   local list = core.fields_of(file, type_id, event and event.index)
   for _, field in ipairs(event and event.fields or {}) do
     list[#list + 1] = {
-      name = "args." .. shorten_text(field.name, 2 * WIDTH), kind = field.kind, doc = shorten_text(field.type, 2 * WIDTH),
+      name = "args." .. shorten_text(field.name, 2 * WIDTH), kind = field.kind,
+      doc = shorten_text(field.type, 2 * WIDTH),
       arg = field.name, common = field.common,
     }
   end
@@ -57,7 +58,8 @@ local function parts_of(file, counts, most)
     end
   end
   if counts.unknown_event.count > 0 then
-    add_part(parts, file, SAMPLE, nil, "sample whose event is not known", counts.unknown_event.count)
+    add_part(parts, file, SAMPLE, nil, "sample whose event is not known",
+      counts.unknown_event.count)
   end
   local ids = {}
   for id in pairs(counts.types) do
@@ -66,7 +68,8 @@ local function parts_of(file, counts, most)
   table.sort(ids)
   for _, id in ipairs(ids) do
     local desc = types()[id]
-    add_part(parts, file, id, nil, desc and desc.name or "unknown, type " .. id, counts.types[id].count)
+    add_part(parts, file, id, nil, desc and desc.name or "unknown, type " .. id,
+      counts.types[id].count)
   end
   return parts
 end
@@ -74,7 +77,9 @@ end
 local function text_of(value, kind)
   if type(value) ~= "table" then return fmt.exact(value, kind) end
   local items = {}
-  for i = 1, math.min(#value, ITEMS + 1) do items[i] = i > ITEMS and "…" or fmt.exact(value[i], "any") end
+  for i = 1, math.min(#value, ITEMS + 1) do
+    items[i] = i > ITEMS and "…" or fmt.exact(value[i], "any")
+  end
   return "{" .. table.concat(items, ", ") .. "}"
 end
 
@@ -105,7 +110,8 @@ end
 
 local function find_examples(file, parts)
   local open = #parts
-  for record in file:records { order = "file", reuse = true, container = true, expand = true } do
+  for record in file:records { order = "file", reuse = true, container = true,
+      expand = true } do
     local type_id = record.type_id
     local part = parts.by_key[key_of(type_id, type_id == SAMPLE and record.event)]
     if part and not part.done and look_at(part, record) then
@@ -124,7 +130,8 @@ end
 ---@return string? message
 function survey.of(file, most)
   if not file.size then
-    return nil, ("%s: a stream can be passed over once, and this takes two passes: write it to a file")
+    return nil,
+      ("%s: a stream can be passed over once, and this takes two passes: write it to a file")
       :format(file.path)
   end
   local parts = parts_of(file, core.count(file), most or math.maxinteger)

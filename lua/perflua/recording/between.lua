@@ -12,7 +12,9 @@ local MAX_PERCENT_DIGITS = 6
 local function first_time(file, text)
   local time = file.first_time
   if not time and not file.size then
-    usage_error("between \"%s\": a stream's first time is not known before it is read; \"@8590.143543\" is a time of its "
+    usage_error(
+      "between \"%s\": a stream's first time is not known before it is read; \"@8590.143543\" "
+        .. "is a time of its "
       .. "own", text)
   end
   if not time then usage_error("between \"%s\": this recording has no times", text) end
@@ -24,7 +26,8 @@ local function resolve_percent(file, number, text, is_end)
   local amount = duration.scaled(number, MAX_PERCENT_DIGITS)
   local unit = math.tointeger(10 ^ (2 + MAX_PERCENT_DIGITS))
   if not amount or amount > unit then
-    usage_error("between \"%s\": a percentage is from 0 to 100, with up to %d decimals", text, MAX_PERCENT_DIGITS)
+    usage_error("between \"%s\": a percentage is from 0 to 100, with up to %d decimals", text,
+      MAX_PERCENT_DIGITS)
   end
   local first, last = first_time(file, text), file.last_time
   if amount == unit then return is_end and last + 1 or last end
@@ -36,13 +39,16 @@ local function parse_time(file, text, is_end)
   local number = text:match("^@(.*)$")
   if number then
     local time = duration.scaled(number, 9)
-    return time or usage_error("between \"%s\": seconds are written as perf prints them, \"@8590.143543\"", text)
+    return time
+      or usage_error(
+        "between \"%s\": seconds are written as perf prints them, \"@8590.143543\"", text)
   end
   number = text:match("^(.*)%%$")
   if number then return resolve_percent(file, number, text, is_end) end
   local after = duration.nanoseconds(text)
   if after then return first_time(file, text) + after end
-  return usage_error("between \"%s\": a time is nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
+  return usage_error(
+    "between \"%s\": a time is nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
     .. "\"3us\" or \"10%%\"", text)
 end
 
@@ -54,7 +60,8 @@ function between.time(file, time, is_end)
   if time == nil then return nil end
   if type(time) == "string" then return parse_time(file, time, is_end) end
   local ns = math.type(time) and math.tointeger(time)
-  return ns or usage_error("between: a time is an integer (ns) or a string, not %s", tostring(time))
+  return ns or usage_error("between: a time is an integer (ns) or a string, not %s",
+    tostring(time))
 end
 
 ---The times of the recording where its header has them: of others it would take a pass.
@@ -66,7 +73,9 @@ function between.known_times(file)
 end
 
 -- A time as perf prints it, or what was taken for seconds.
-local function format_time(ns) return ns >= 0 and ns < 1000000 and ns .. " ns" or core.seconds(ns) end
+local function format_time(ns)
+  return ns >= 0 and ns < 1000000 and ns .. " ns" or core.seconds(ns)
+end
 
 ---Warns of times that leave nothing of a recording.
 ---@param file perflua.File
@@ -74,12 +83,15 @@ local function format_time(ns) return ns >= 0 and ns < 1000000 and ns .. " ns" o
 ---@param to integer? ns
 function between.check(file, from, to)
   if to and not math.ult(from, to) then
-    return warning("between: from %s is not before to %s: there is nothing in between", format_time(from), format_time(to))
+    return warning("between: from %s is not before to %s: there is nothing in between",
+      format_time(from), format_time(to))
   end
   local first, last = between.known_times(file)
   if first and (math.ult(last, from) or to and not math.ult(first, to)) then
-    local times = to and ("%s to %s"):format(format_time(from), format_time(to)) or "from " .. format_time(from) .. " on"
-    warning("between: %s is outside of the recording, which is from %s to %s", times, format_time(first), format_time(last))
+    local times = to and ("%s to %s"):format(format_time(from), format_time(to))
+      or "from " .. format_time(from) .. " on"
+    warning("between: %s is outside of the recording, which is from %s to %s", times,
+      format_time(first), format_time(last))
   end
 end
 

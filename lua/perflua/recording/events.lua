@@ -14,7 +14,9 @@ local function strip_modifiers(event)
   local inner = name:match("^[^/]+/(.*)/[^/]*$")
   if inner then name = inner end
   local without = name:match("^(.+):[ukhvHGpPSDIWeb]+$")
-  if without and (event.type ~= TRACEPOINT or without:find(":", 1, true)) then name = without end
+  if without and (event.type ~= TRACEPOINT or without:find(":", 1, true)) then
+    name = without
+  end
   return name
 end
 
@@ -31,7 +33,8 @@ local function pattern_of(glob)
     elseif c == "?" then
       parts[#parts + 1] = "."
     elseif c == "[" and set and set ~= "" then
-      parts[#parts + 1] = (negated ~= "" and "[^" or "[") .. set:gsub("[%%%]%[^]", "%%%0") .. "]"
+      parts[#parts + 1] = (negated ~= "" and "[^" or "[") .. set:gsub("[%%%]%[^]", "%%%0")
+        .. "]"
       at = after - 1
     else
       parts[#parts + 1] = c:gsub("%W", "%%%0")
@@ -116,7 +119,8 @@ function events.unknown(list, name)
   if closest then return ("%s; the closest is '%s'"):format(message, closest) end
   local more = #names > SHOWN and ("and %d more"):format(#names - SHOWN) or nil
   local shown = table.move(names, 1, math.min(#names, SHOWN), 1, {})
-  return ("%s; it has %s"):format(message, table.concat(shown, ", ") .. (more and " " .. more or ""))
+  return ("%s; it has %s"):format(message, table.concat(shown, ", ")
+    .. (more and " " .. more or ""))
 end
 
 ---@param list perflua.Event[]
@@ -147,7 +151,9 @@ end
 ---@return boolean # whether it can be an Event
 function events.is_event(value)
   local kind = type(value)
-  if kind == "table" then return math.type(rawget(value, "index")) == "integer" and type(value.name) == "string" end
+  if kind == "table" then
+    return math.type(rawget(value, "index")) == "integer" and type(value.name) == "string"
+  end
   local meta = kind == "userdata" and getmetatable(value)
   return type(meta) == "table" and meta.__name == "perflua.event"
 end

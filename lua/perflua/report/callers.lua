@@ -23,7 +23,9 @@ end
 function callers.fields(prepared)
   local list, place = {}, prepared.place
   for i, field in ipairs(prepared.fields) do
-    if i ~= place.dso and i ~= place.symbol then list[#list + 1] = { name = field.name, at = #list + 1 } end
+    if i ~= place.dso and i ~= place.symbol then
+      list[#list + 1] = { name = field.name, at = #list + 1 }
+    end
   end
   list[#list + 1] = { name = "frames", at = #list + 1 }
   return list
@@ -51,13 +53,15 @@ local function make_finder(g, prepared, list, short)
   local function row_of(line)
     local level, dso, symbol = parts_of(line)
     local name = place.dso and short[dso] or ""
-    local id = place.symbol and (name == dso and line or level .. name .. "\t" .. symbol) or name
+    local id = place.symbol and (name == dso and line or level .. name .. "\t" .. symbol)
+      or name
     local row = rawget(known, id)
     if not row then
       local keys = table.move(others, 1, n, 1, {})
       if place.dso then keys[place.dso] = name end
       if place.symbol then keys[place.symbol], keys[n + 1] = symbol, names.cpumodes[level] end
-      row = { 0, 0, 0, event = event, keys = keys, unresolved = line:find("\t\t", 1, true) ~= nil }
+      row = { 0, 0, 0, event = event, keys = keys, unresolved = line:find("\t\t", 1, true)
+        ~= nil }
       known[id], list[#list + 1] = row, row
     end
     return row
@@ -79,7 +83,8 @@ end
 
 -- The finder of a group, the same for all that differ in their frames only.
 local function make_finders(prepared, list)
-  local root, n, name_of = {}, frames_at(prepared) - 1, names.dsos(core.short_names(spec_of(prepared.query).file))
+  local root, n, name_of = {}, frames_at(prepared) - 1,
+    names.dsos(core.short_names(spec_of(prepared.query).file))
   local short = setmetatable({}, { __index = function(known, dso)
     known[dso] = name_of(dso)
     return known[dso]
@@ -100,7 +105,8 @@ local function expand_groups(groups, prepared)
   local finder_of = make_finders(prepared, list)
   for i, g in ipairs(groups) do
     groups[i] = false
-    local rows_by_line, samples, period, frames = finder_of(g), g[1], g[2], g.keys[at] or NOWHERE
+    local rows_by_line, samples, period, frames = finder_of(g), g[1], g[2], g.keys[at]
+      or NOWHERE
     local from, stop = 1, find(frames, "\n", 1, true) -- a pattern takes twice the time
     while stop do
       local row = rows_by_line[sub(frames, from, stop - 1)]

@@ -45,7 +45,8 @@ end
 local function query_of(file, options)
   local query = file:samples { event = options.event, order = file.size and "file" or nil }
   -- what nobody asked for may be absent; and where there are no samples, every field
-  spec_of(query).scope.any = options.any or not options.sort or not has_samples(query, options.health)
+  spec_of(query).scope.any = options.any or not options.sort
+    or not has_samples(query, options.health)
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
   return query
 end
@@ -73,7 +74,9 @@ local function fields_of(query, sort)
   for i, name in ipairs(sort) do
     name = aliases[name] or name
     local ref = spec_of(query).scope:ref(name)
-    if ref.kind == "view" then usage_error("%s is a composite: name a part of it, as in %s[1].x", name, name) end
+    if ref.kind == "view" then
+      usage_error("%s is a composite: name a part of it, as in %s[1].x", name, name)
+    end
     if seen[name] then usage_error("field '%s' is named twice", name) end
     fields[i], seen[name] = { name = name, kind = ref.kind }, i
   end
@@ -106,7 +109,8 @@ local function query_keys(query, fields)
   local scope = spec_of(query).scope
   local keys = { { ref = scope:ref "event" } }
   for i, field in ipairs(fields) do
-    keys[i + 1] = { ref = scope:ref(field.name), other = field.other and scope:ref(field.other), at = field.at }
+    keys[i + 1] = { ref = scope:ref(field.name), other = field.other and scope:ref(field.other),
+      at = field.at }
   end
   return keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } }
 end
@@ -129,8 +133,11 @@ local function describe_report(prepared, keys, shown)
     if is_key then key = key + 1 end
     columns[i] = { from = from, key = is_key and key or nil, signed = keys[i].kind == "signed" }
   end
-  if place.symbol then columns[#columns + 1] = { from = "cpumode", key = not children and 2 or nil } end
-  return { columns = columns, event = 1, callers = children, limit = shown.limit, count = shown.count }
+  if place.symbol then
+    columns[#columns + 1] = { from = "cpumode", key = not children and 2 or nil }
+  end
+  return { columns = columns, event = 1, callers = children, limit = shown.limit,
+    count = shown.count }
 end
 
 -- The events with their rows.
@@ -138,12 +145,16 @@ local function read_events(prepared, keys, shown)
   local make, spec = prepared.children and callers or rows, spec_of(prepared.query)
   local wanted, columns = query_keys(prepared.query, make.fields(prepared))
   local description = not spec.interpreted and engine.grouping(spec, wanted, columns)
-  if not description then return sections(make.rows(prepared, wanted, columns), prepared, keys, shown) end
+  if not description then
+    return sections(make.rows(prepared, wanted, columns), prepared, keys, shown)
+  end
   description.report = describe_report(prepared, keys, shown)
   local list, get = engine.groups(spec, description)
   for _, section in ipairs(list) do
     local before = section.first - 1
-    section.first, section.rows = nil, function(from, to) return get(before + from, before + to) end
+    section.first, section.rows = nil, function(from, to)
+      return get(before + from, before + to)
+    end
   end
   return list
 end
@@ -158,7 +169,8 @@ function report.read(prepared, shown)
   shown = shown or ALL
   local keys, counted = shown_keys(prepared), aside.from(prepared.query)
   local list = read_events(prepared, keys, shown)
-  local events = spec_of(prepared.query).file.events -- in a stream they may have come among the samples
+  -- in a stream they may have come among the samples
+  local events = spec_of(prepared.query).file.events
   for _, section in ipairs(list) do
     section.event = section.index and events[section.index].name or "unknown event"
   end
@@ -167,7 +179,8 @@ function report.read(prepared, shown)
     all[#all + 1] = { name = name, kind = "unsigned" }
   end
   return {
-    events = list, keys = keys, columns = all, children = prepared.children, symbols = prepared.place.symbol ~= nil,
+    events = list, keys = keys, columns = all, children = prepared.children,
+    symbols = prepared.place.symbol ~= nil,
     aside = counted.n,
   }
 end
@@ -180,7 +193,8 @@ function report.table(result)
   for m, column in ipairs(table.move(columns, n + 1, #columns, 1, {})) do
     local is_count = column.name == "samples"
     data.measures[m] = {
-      name = column.name, measure = is_count and "count" or "sum", kind = not is_count and column.kind or nil,
+      name = column.name, measure = is_count and "count" or "sum", kind = not is_count
+        and column.kind or nil,
     }
   end
   for i, event in ipairs(result.events) do

@@ -4,9 +4,11 @@ local names = {}
 
 -- By cpumode: see thread__find_map, tools/perf/util/event.c.
 names.levels = {
-  kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g", guest_user = "u", unknown = "H",
+  kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g", guest_user = "u",
+  unknown = "H",
 }
-names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_kernel", u = "guest_user" }
+names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_kernel",
+  u = "guest_user" }
 
 ---Short names of binaries: see dso__set_basename, tools/perf/util/dso.c.
 ---@param known table<string, string> what core.short_names() gave of a File that was read
@@ -26,7 +28,8 @@ function names.symbol(symbol)
 end
 
 local titles = {
-  comm = "Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU", cgroup_path = "Cgroup",
+  comm = "Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU",
+  cgroup_path = "Cgroup",
   symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
 }
 

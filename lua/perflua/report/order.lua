@@ -13,7 +13,9 @@ local function format_hex(x) return ("%016x"):format(x) end
 
 local function encode_key(value, kind)
   if value == nil then return LAST end
-  if math.type(value) == "integer" then return format_hex(kind == "signed" and value ~ math.mininteger or value) end
+  if math.type(value) == "integer" then
+    return format_hex(kind == "signed" and value ~ math.mininteger or value)
+  end
   return tostring(value)
 end
 

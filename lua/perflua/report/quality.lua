@@ -18,7 +18,8 @@ function quality.of(file) return file.size and core.health(file) or nil end
 ---@param health table
 ---@return integer # samples that the kernel had no room for
 function quality.lost(event, health)
-  return event.index and health.events[event.index] and health.events[event.index].lost_samples or 0
+  return event.index and health.events[event.index] and health.events[event.index].lost_samples
+    or 0
 end
 
 -- The parts of a line before and behind the event's name.
@@ -26,7 +27,8 @@ local function describe_counts(samples, lost, unresolved)
   local losses, functions = "", ""
   if lost then
     losses = lost == 0 and ", none lost"
-      or (", %s lost (%s)"):format(count(lost, "sample"), percent(words.lost_share(lost, samples)))
+      or (", %s lost (%s)"):format(count(lost, "sample"),
+        percent(words.lost_share(lost, samples)))
   end
   if unresolved then
     functions = unresolved == 0 and ", all have a function"
@@ -60,11 +62,13 @@ function quality.file(result, file, health)
     lines[#lines + 1] = count(health.lost_records, "record") .. " lost"
   end
   if health and health.order.late ~= 0 then
-    lines[#lines + 1] = count(health.order.late, "record") .. " too late for perf, whose report may differ"
+    lines[#lines + 1] = count(health.order.late, "record")
+      .. " too late for perf, whose report may differ"
   end
   local places = #file.damage
   if places > 0 or not file.complete then
-    lines[#lines + 1] = (places > 0 and "damaged in " .. count(places, "place") or "not complete")
+    lines[#lines + 1] = (places > 0 and "damaged in " .. count(places, "place")
+      or "not complete")
       .. ": perflua doctor tells more"
   end
   return lines

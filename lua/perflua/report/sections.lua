@@ -19,7 +19,8 @@ local function sum_totals(rows, prepared)
     local index = row.event or UNKNOWN
     local total = by_event[index]
     if not total then
-      total = { index = row.event, samples = 0, period = 0, rows = {}, unresolved = prepared.place.symbol and 0 or nil }
+      total = { index = row.event, samples = 0, period = 0, rows = {},
+        unresolved = prepared.place.symbol and 0 or nil }
       by_event[index], list[#list + 1] = total, total
     end
     total.rows[#total.rows + 1] = row

@@ -26,7 +26,8 @@ end
 -- width of the title beside a mark's.
 local function column_of(title, at, is_right, before)
   return {
-    title = title, at = at, right = is_right, before = before or 0, least = count_columns(title) - (before or 0),
+    title = title, at = at, right = is_right, before = before or 0,
+    least = count_columns(title) - (before or 0),
     texts = {}, n = 0, now = {},
   }
 end
@@ -40,7 +41,9 @@ end
 local function symbol_column(at, mark_at)
   local column = column_of(names.title("symbol"), at, false, 4)
   column.cell, column.mark_at, column.marks = fmt.escape, mark_at, {}
-  for cpumode, letter in pairs(names.levels) do column.marks[cpumode] = "[" .. letter .. "] " end
+  for cpumode, letter in pairs(names.levels) do
+    column.marks[cpumode] = "[" .. letter .. "] "
+  end
   return column
 end
 

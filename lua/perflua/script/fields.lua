@@ -8,7 +8,8 @@ local fields = {}
 
 -- perflua's own names of what perf calls otherwise
 local aliases = {
-  branch_stack = "brstack", cgroup_path = "cgroup", message = "trace", regs_intr = "iregs", regs_user = "uregs",
+  branch_stack = "brstack", cgroup_path = "cgroup", message = "trace", regs_intr = "iregs",
+  regs_user = "uregs",
   symbol = "sym",
 }
 
@@ -69,7 +70,9 @@ local function apply_all(wanted, known, chosen, classes, only)
     for _, class in ipairs(classes) do
       fits = apply_field(chosen[class], field, sign, class) or fits
     end
-    if only and not fits then return nil, ("'%s' is no field of %s events"):format(name, classes[1]) end
+    if only and not fits then
+      return nil, ("'%s' is no field of %s events"):format(name, classes[1])
+    end
   end
   return chosen
 end

@@ -16,7 +16,9 @@ local function parse_integers(text)
   for _, one in ipairs(split_list(text)) do
     local first, last = one:match "^(%d+)%-(%d+)$"
     first, last = math.tointeger(tonumber(first or one)), math.tointeger(tonumber(last or one))
-    if not first or not last or last - first > 65536 then return nil, ("'%s' is no number"):format(one) end
+    if not first or not last or last - first > 65536 then
+      return nil, ("'%s' is no number"):format(one)
+    end
     for i = first, last do list[#list + 1] = i end
   end
   if #list == 0 then return nil, "a list of numbers is empty" end

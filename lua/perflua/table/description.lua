@@ -23,7 +23,9 @@ end
 ---@return string[] # their names, in order
 function description.type_names(ids)
   local names = {}
-  for id in pairs(ids) do names[#names + 1] = types()[id] and types()[id].name or tostring(id) end
+  for id in pairs(ids) do
+    names[#names + 1] = types()[id] and types()[id].name or tostring(id)
+  end
   table.sort(names)
   return names
 end
@@ -31,7 +33,9 @@ end
 -- The records a query starts from.
 local function describe_reads(spec)
   if spec.reader then return spec.reader.reads end
-  if not spec.types then return spec.container and "records with the container's own" or "records" end
+  if not spec.types then
+    return spec.container and "records with the container's own" or "records"
+  end
   return "records of type " .. table.concat(description.type_names(spec.types), ", ")
 end
 
@@ -51,7 +55,9 @@ local function value_text(value)
     for i, one in ipairs(value) do texts[i] = value_text(one) end
     return "{ " .. table.concat(texts, ", ") .. " }"
   end
-  if type(value) == "table" or type(value) == "userdata" then return ("%q"):format(value.name) end
+  if type(value) == "table" or type(value) == "userdata" then
+    return ("%q"):format(value.name)
+  end
   return tostring(value)
 end
 
@@ -71,7 +77,8 @@ end
 ---@param to integer|string|nil
 ---@return string
 function description.span(from, to)
-  return ("%s to %s"):format(from == nil and "the beginning" or tostring(from), to == nil and "the end" or tostring(to))
+  return ("%s to %s"):format(from == nil and "the beginning" or tostring(from),
+    to == nil and "the end" or tostring(to))
 end
 
 local function describe_where(spec)
@@ -118,7 +125,9 @@ local MIXED = "several parts"
 local function lines_of(data, are_parts)
   local said, lines = data.description or {}, {}
   local function add(what, text) lines[#lines + 1] = { what, text } end
-  for _, what in ipairs(are_parts and {} or PARTS) do add(what, said[what] or "nothing said") end
+  for _, what in ipairs(are_parts and {} or PARTS) do
+    add(what, said[what] or "nothing said")
+  end
   add("groups", said.groups or "nothing said")
   for i, key in ipairs(data.keys) do
     add("key " .. i, key_text(key))
@@ -137,12 +146,15 @@ end
 ---@return string? # the first thing that they do not have in common; nil if they belong together
 function description.difference(a, b, are_parts)
   if #a.keys ~= #b.keys or #a.measures ~= #b.measures then
-    return ("%d keys and %d measures here, %d and %d there"):format(#a.keys, #a.measures, #b.keys, #b.measures)
+    return ("%d keys and %d measures here, %d and %d there"):format(#a.keys, #a.measures,
+      #b.keys, #b.measures)
   end
   local here, there = lines_of(a, are_parts), lines_of(b, are_parts)
   for i, line in ipairs(here) do
     local other = there[i]
-    if line[2] ~= other[2] then return ("%s: \"%s\" here, \"%s\" there"):format(line[1], line[2], other[2]) end
+    if line[2] ~= other[2] then
+      return ("%s: \"%s\" here, \"%s\" there"):format(line[1], line[2], other[2])
+    end
   end
 end
 
@@ -163,7 +175,8 @@ end
 function description.unsaved(data)
   for _, key in ipairs(data.keys) do
     if key.kind == "function" then
-      return ("column '%s' is made by a Lua function, which a file cannot hold"):format(key.name)
+      return ("column '%s' is made by a Lua function, which a file cannot hold")
+        :format(key.name)
     end
   end
 end

@@ -34,7 +34,8 @@ local function columns_of(data)
   for i, key in ipairs(data.keys) do columns[i] = { name = key.name, kind = key.kind } end
   for _, one in ipairs(data.measures) do
     local shows = measures[one.measure].shows
-    columns[#columns + 1] = { name = one.name, kind = shows and shows(one.kind) or "unsigned", measured = true }
+    columns[#columns + 1] = { name = one.name, kind = shows and shows(one.kind) or "unsigned",
+      measured = true }
   end
   return columns
 end
@@ -43,7 +44,8 @@ end
 ---@param show table
 ---@return perflua.Table
 local function new_table(data, show)
-  return setmetatable({ data = data, show = show or {}, columns = columns_of(data), counts = data.counts }, meta)
+  return setmetatable({ data = data, show = show or {}, columns = columns_of(data),
+    counts = data.counts }, meta)
 end
 
 -- What the shares of a group are shares of: its event's, be that the section or a key.
@@ -85,7 +87,8 @@ end
 
 -- Groups as { event = …, value of each column … }; nil: an interrupt ended that.
 local function lines_of(data, groups)
-  local totals, lines, n_keys, are_many = totals_of(data), {}, #data.keys, #groups > interrupted.MOST
+  local totals, lines, n_keys, are_many = totals_of(data), {}, #data.keys,
+    #groups > interrupted.MOST
   for l, g in ipairs(groups) do
     if are_many and l % 8192 == 1 and interrupted.now() then return nil end
     local line = { event = g.event or 0 }
@@ -111,10 +114,15 @@ end
 local function first_groups(self, place)
   local data, show, m = self.data, self.show, place - #self.data.keys
   local one = data.measures[m]
-  local is_unsigned = self.columns[place].kind == "unsigned" or self.columns[place].kind == "address"
+  local is_unsigned = self.columns[place].kind == "unsigned"
+    or self.columns[place].kind == "address"
   return sort.first(data.groups, function(g)
     local value
-    if one then value = measures[one.measure].finish(g[m], one.kind, one.option) else value = g.keys[place] end
+    if one then
+      value = measures[one.measure].finish(g[m], one.kind, one.option)
+    else
+      value = g.keys[place]
+    end
     value = sort.number(value, is_unsigned)
     return show.ascending and -value or value
   end)
@@ -130,7 +138,8 @@ local function select_lines(self)
   lines = lines and order.first(lines, less, show.top)
   if not lines then
     collectgarbage "stop" -- it would look through all groups; the prompt starts it again
-    local groups = place and first_groups(self, place) or table.move(data.groups, 1, interrupted.MOST, 1, {})
+    local groups = place and first_groups(self, place)
+      or table.move(data.groups, 1, interrupted.MOST, 1, {})
     lines = order.first(lines_of(data, groups), less, show.top)
     self.left_out = not show.top or nil
   end
@@ -166,10 +175,13 @@ local function with_order(self, show)
   if column ~= nil and not place_of(self.columns, column) then
     local names = {}
     for i, one in ipairs(self.columns) do names[i] = one.name end
-    usage_error(suggest.message(("no column '%s'"):format(tostring(column)), tostring(column), names))
+    usage_error(suggest.message(("no column '%s'"):format(tostring(column)), tostring(column),
+      names))
   end
   local place = place_of(self.columns, column)
-  if place and self.columns[place].kind == "histogram" then usage_error("histograms are in no order") end
+  if place and self.columns[place].kind == "histogram" then
+    usage_error("histograms are in no order")
+  end
   return new_table(self.data, show)
 end
 
@@ -177,7 +189,9 @@ end
 ---@param column string? default: the first measure
 ---@return perflua.Table
 function Table:top(n, column)
-  if math.type(n) ~= "integer" or n < 0 then usage_error("top: how many rows? got %s", tostring(n)) end
+  if math.type(n) ~= "integer" or n < 0 then
+    usage_error("top: how many rows? got %s", tostring(n))
+  end
   return with_order(self, { top = n, column = column })
 end
 
@@ -205,7 +219,9 @@ local function collect_rows(self)
   local lines = select_lines(self)
   if not several_events(self) then return self.columns, lines end
   local n, rows = #self.columns, {}
-  for l, line in ipairs(lines) do rows[l] = table.move(line, 1, n, 2, { self.data.events[line.event] }) end
+  for l, line in ipairs(lines) do
+    rows[l] = table.move(line, 1, n, 2, { self.data.events[line.event] })
+  end
   return table.move(self.columns, 1, n, 2, { { name = "event", kind = "string" } }), rows
 end
 
@@ -229,9 +245,12 @@ end
 ---@param other perflua.Table of the same keys and measures; filters, times and events may differ, as of parts
 ---@return perflua.Table # a new one, shown as this one is
 function Table:merge(other)
-  if getmetatable(other) ~= meta then usage_error("merge: a Table expected, got a %s", type(other)) end
+  if getmetatable(other) ~= meta then
+    usage_error("merge: a Table expected, got a %s", type(other))
+  end
   local data, message = merge.both(self.data, other.data, true)
-  return new_table(data or usage_error("merge: these are of different queries: %s", message), self.show)
+  return new_table(data or usage_error("merge: these are of different queries: %s", message),
+    self.show)
 end
 
 ---@param out file*|string an open file, a path, or "-" for standard output
@@ -241,7 +260,8 @@ function Table:save(out)
     usage_error("save: a path or an open file expected, got a %s", type(out))
   end
   if self.data.interrupted then
-    return nil, interrupted.text(self.data.interrupted) .. ": not saved, for it would be taken for all of it"
+    return nil, interrupted.text(self.data.interrupted)
+      .. ": not saved, for it would be taken for all of it"
   end
   local ok, message = true, description.unsaved(self.data) -- before a file is made
   if message then usage_error("save: %s", message) end
@@ -280,7 +300,8 @@ end
 -- The lines of a table as text; the first of them, if an interrupt ends that.
 local function lines_of_text(self)
   local lines = select_lines(self)
-  local text = fmt.lines(self.columns, lines, #lines > interrupted.MOST and interrupted.now or nil)
+  local text = fmt.lines(self.columns, lines, #lines > interrupted.MOST and interrupted.now
+    or nil)
   if text then return text end
   collectgarbage "stop" -- it would look through all lines; the prompt starts it again
   self.lines = table.move(lines, 1, interrupted.MOST, 1, {})
@@ -298,7 +319,8 @@ local function text_of(self)
       section[#section + 1] = lines[from]
       from = from + 1
     end
-    sections[#sections + 1] = "# " .. fmt.escape(self.data.events[event] or "unknown event") .. "\n"
+    sections[#sections + 1] = "# " .. fmt.escape(self.data.events[event] or "unknown event")
+      .. "\n"
       .. table.concat(fmt.lines(self.columns, section), "\n")
   end
   return table.concat(sections, "\n\n")

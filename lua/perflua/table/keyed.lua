@@ -8,7 +8,9 @@ Keyed.__index = Keyed
 
 ---@param columns string[] of what starts at 0
 ---@return table # { rows }
-function keyed.new(columns) return setmetatable({ rows = {}, by = {}, columns = columns }, Keyed) end
+function keyed.new(columns)
+  return setmetatable({ rows = {}, by = {}, columns = columns }, Keyed)
+end
 
 local function get_child(of, key)
   if not of[key] then of[key] = {} end

@@ -105,7 +105,9 @@ local function add_group(self, g, event)
   local last = node_key(g.keys[n_keys])
   local mine = node[last]
   if mine then
-    for m, one in ipairs(columns) do mine[m] = measures[one.measure].merge(mine[m], g[m], one.kind) end
+    for m, one in ipairs(columns) do
+      mine[m] = measures[one.measure].merge(mine[m], g[m], one.kind)
+    end
     return
   end
   mine = table.move(g, 1, #columns, 1, { event = event, keys = g.keys })

@@ -7,7 +7,8 @@ local sort = require "perflua.table.sort"
 local order = {}
 
 local FEW = 200 -- lines of an event that are found without sorting all
-local LOOK_EVERY = 16384 -- lines between two looks at the interrupt: what is below takes no time
+-- lines between two looks at the interrupt: what is below takes no time
+local LOOK_EVERY = 16384
 
 local number_type, ult, unsigned = math.type, math.ult, arith.is_unsigned
 

@@ -55,7 +55,9 @@ function output.csv(out, columns, rows, safe)
     write(table.concat(fields, ",") .. "\r\n")
     for r, row in ipairs(rows) do
       if output.ends_at(r, #rows) then break end
-      for i, column in ipairs(columns) do fields[i] = fmt.csv(fmt.exact(row[i], column.kind), safe) end
+      for i, column in ipairs(columns) do
+        fields[i] = fmt.csv(fmt.exact(row[i], column.kind), safe)
+      end
       write(table.concat(fields, ",") .. "\r\n")
     end
   end)

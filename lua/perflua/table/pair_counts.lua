@@ -3,7 +3,8 @@
 local counts = {}
 
 local rows = { -- by name, what is said of one
-  { "unopened", "closed without an open" }, { "unclosed", "left open" }, { "restarted", "opened again before a close" },
+  { "unopened", "closed without an open" }, { "unclosed", "left open" },
+  { "restarted", "opened again before a close" },
   { "lost", "dropped as records were lost" }, { "unkeyed", "without a key or a time" },
 }
 

@@ -77,10 +77,15 @@ function read.all(from)
     else
       all = all or merge.start(first)
       local ok, message = all:add(data)
-      if not ok then return nil, ("tables of different queries follow one another: %s"):format(message), "FORMAT" end
+      if not ok then
+        return nil, ("tables of different queries follow one another: %s"):format(message),
+          "FORMAT"
+      end
     end
   end
-  if not first then return nil, ("%s: empty: no table was saved there"):format(tostring(from)), "FORMAT" end
+  if not first then
+    return nil, ("%s: empty: no table was saved there"):format(tostring(from)), "FORMAT"
+  end
   return all and all.data or first, show
 end
 

@@ -39,7 +39,9 @@ end
 ---@return table<string, boolean>? by, string? wrong
 function result_table.parse_by(text, known)
   local by = {}
-  for _, name in ipairs(known) do by[name] = ("," .. text .. ","):find("," .. name .. ",", 1, true) and true or nil end
+  for _, name in ipairs(known) do
+    by[name] = ("," .. text .. ","):find("," .. name .. ",", 1, true) and true or nil
+  end
   local left = text:gsub("[^,]+", function(name) return by[name] and "" end)
   if left:find("[^,]") or next(by) == nil then
     return nil, ("--by: %s expected, got '%s'"):format(table.concat(known, ", "), text)
@@ -69,11 +71,16 @@ end
 ---@param name string in JSON, where it is told in any case
 ---@param n integer
 ---@param text string what so many were
-function ResultTable:note(name, n, text) table.insert(self.notes, { name = name, n = n, text = text }) end
+function ResultTable:note(name, n, text)
+  table.insert(self.notes, { name = name, n = n, text = text })
+end
 
 local function write_json(out, columns, rows, notes, part)
-  out:write("{", part and ('"interrupted":%s,'):format(json.encode(interrupted.value(part))) or "")
-  for _, note in ipairs(notes) do out:write(json.encode(note.name), ":", fmt.unsigned(note.n), ",") end
+  out:write("{", part and ('"interrupted":%s,'):format(json.encode(interrupted.value(part)))
+    or "")
+  for _, note in ipairs(notes) do
+    out:write(json.encode(note.name), ":", fmt.unsigned(note.n), ",")
+  end
   out:write('"rows":')
   local ok, message = output.json(out, columns, rows)
   if not ok then return nil, message end
@@ -125,9 +132,12 @@ function ResultTable:write(args, out)
   rows = sorted_rows(rows, places[by], self.columns)
   local part, text = interrupted.part() or #rows < #self.rows and 1 or nil, nil
   if part then
-    text = interrupted.text(part) .. (#rows < #self.rows and (": %d of %d rows"):format(#rows, #self.rows) or "")
+    text = interrupted.text(part) .. (#rows < #self.rows
+      and (": %d of %d rows"):format(#rows, #self.rows) or "")
   end
-  if args.count then rows = table.move(rows, 1, math.min(#rows, math.tointeger(tonumber(args.count))), 1, {}) end
+  if args.count then
+    rows = table.move(rows, 1, math.min(#rows, math.tointeger(tonumber(args.count))), 1, {})
+  end
   if args.json then return write_json(out, self.columns, rows, self.notes, part) end
   local said = args.csv and io.stderr or out
   for _, note in ipairs(self.notes) do
@@ -138,7 +148,8 @@ function ResultTable:write(args, out)
     local ok, message = output.csv(out, self.columns, rows, args.csv == "safe")
     return ok and 0 or nil, message
   end
-  out:write(table.concat(fmt.lines(self.columns, rows), "\n"), "\n", text and text .. "\n" or "")
+  out:write(table.concat(fmt.lines(self.columns, rows), "\n"), "\n", text and text .. "\n"
+    or "")
   return 0
 end
 

@@ -79,7 +79,8 @@ function saved.encode(data, show, write)
   local message = description.unsaved(data)
   if message then return nil, message end
   local head = {
-    description = data.description, keys = data.keys, measures = data.measures, events = data.events,
+    description = data.description, keys = data.keys, measures = data.measures,
+    events = data.events,
     places = data.places, show = show,
   }
   local ok
@@ -108,16 +109,21 @@ local function list_of(list, valid)
 end
 
 local function is_key(key)
-  return type(key) == "table" and is_text(key.name) and has[key.kind] ~= nil and is_text_or_nil(key.text)
+  return type(key) == "table" and is_text(key.name) and has[key.kind] ~= nil
+    and is_text_or_nil(key.text)
 end
 
 local function is_option(measure, option)
-  if measure == "quantile" then return math.type(option) ~= nil and option >= 0 and option <= 1 end
+  if measure == "quantile" then
+    return math.type(option) ~= nil and option >= 0 and option <= 1
+  end
   return option == nil or type(option) == "number" or type(option) == "string"
 end
 
 local function is_measure(one)
-  if type(one) ~= "table" or not is_text(one.name) or not is_text(one.measure) then return false end
+  if type(one) ~= "table" or not is_text(one.name) or not is_text(one.measure) then
+    return false
+  end
   local measure = states[one.measure] and measures[one.measure]
   return measure and (one.kind == nil or has[one.kind] ~= nil) and is_text_or_nil(one.field)
     and is_text_or_nil(one.weight) and is_option(one.measure, one.option)
@@ -142,9 +148,11 @@ local function is_place(place) return math.type(place) == "integer" and place > 
 
 local function is_head(head)
   return type(head) == "table" and is_description(head.description) and is_show(head.show)
-    and list_of(head.keys, is_key) and #head.keys > 0 and list_of(head.measures, is_measure) and #head.measures > 0
+    and list_of(head.keys, is_key) and #head.keys > 0 and list_of(head.measures, is_measure)
+    and #head.measures > 0
     and (head.events == nil or list_of(head.events, is_text))
-    and (head.places == nil or head.events and list_of(head.places, is_place) and #head.places == #head.events)
+    and (head.places == nil or head.events and list_of(head.places, is_place)
+      and #head.places == #head.events)
 end
 
 local function fail_at(at, expected) error(("byte %d: %s expected"):format(at, expected), 0) end
@@ -183,7 +191,8 @@ end
 -- read() → the next group, or nil if it is none.
 local function group_reader(next_token, value_of, data)
   local readers, columns, n_keys, n_measures = {}, data.measures, #data.keys, #data.measures
-  local keys, group, unpack = {}, {}, table.unpack -- filled, then copied to tables of the right size
+  -- filled, then copied to tables of the right size
+  local keys, group, unpack = {}, {}, table.unpack
   local last_event = data.events and #data.events or 0
   local valid = {}
   for k, key in ipairs(data.keys) do valid[k] = has[key.kind] end
@@ -207,7 +216,9 @@ end
 
 local function decode_body(body)
   local next_token, place = make_tokenizer(body)
-  local value_of = make_reader(function(expected) fail_at(place(), expected .. " before here") end)
+  local value_of = make_reader(function(expected)
+    fail_at(place(), expected .. " before here")
+  end)
   local head = value_of(next_token("a description"))
   head = type(head) == "string" and values.decode(head)
   if not is_head(head) then fail_at(#MAGIC + 1, "the description of a table") end
@@ -215,7 +226,8 @@ local function decode_body(body)
   local n = tonumber(next_token("a number of groups"))
   if math.type(n) ~= "integer" or n < 0 then fail_at(at, "a number of groups") end
   local data = {
-    description = head.description, keys = head.keys, measures = head.measures, events = head.events,
+    description = head.description, keys = head.keys, measures = head.measures,
+    events = head.events,
     places = head.places, groups = {},
   }
   local read_group = group_reader(next_token, value_of, data)
@@ -232,7 +244,8 @@ end
 function saved.refused(head)
   if head == MAGIC then return nil end
   local version = head:match("^perflua table (%d+)%s")
-  return version and ("a table of version %s; this perflua reads version %d"):format(version, VERSION)
+  return version and ("a table of version %s; this perflua reads version %d"):format(version,
+    VERSION)
     or "not a table saved by perflua"
 end
 

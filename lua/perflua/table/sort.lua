@@ -49,7 +49,9 @@ function sort.all(list, less)
   while size < n do
     for from = 1, n, 2 * size do
       local middle = math.min(from + size, n + 1)
-      if not merge_runs(list, other, from, middle, math.min(from + 2 * size - 1, n), less) then return nil end
+      if not merge_runs(list, other, from, middle, math.min(from + 2 * size - 1, n), less) then
+        return nil
+      end
     end
     list, other, size = other, list, 2 * size
   end

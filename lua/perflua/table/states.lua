@@ -10,7 +10,8 @@ local values = require "perflua.table.values"
 local states = {}
 
 local MAX_BUCKET = 1 << 17 -- of floats: their 11 bits of exponent and 6 of fraction
-local MAX_POWER = 64       -- buckets of a histogram: all between the least and the greatest are shown
+-- buckets of a histogram: all between the least and the greatest are shown
+local MAX_POWER = 64
 
 local function split_parts(token) return token:gmatch("[^|]+") end
 
@@ -69,7 +70,9 @@ states.share = states.sum
 
 -- Sums of two events' records.
 states.ratio = {
-  write = function(s, value_token) return ("%s|%s"):format(value_token(s[1]), value_token(s[2])) end,
+  write = function(s, value_token)
+    return ("%s|%s"):format(value_token(s[1]), value_token(s[2]))
+  end,
   read = function(token, _, column)
     local a, b = token:match("^([^|]+)|([^|]+)$")
     a, b = parse_number(a), parse_number(b)
@@ -131,7 +134,9 @@ states.quantile = {
     if token == "" then return { {} } end
     local least, greatest, rest = token:match("^([^|]+)|([^|]+)|(.+)$")
     least, greatest = parse_number(least), parse_number(greatest)
-    if not (least and greatest and has[column.kind](least) and has[column.kind](greatest)) then return nil end
+    if not (least and greatest and has[column.kind](least) and has[column.kind](greatest)) then
+      return nil
+    end
     local counts = read_counts(rest, MAX_BUCKET)
     return counts and { counts, least, greatest }
   end,

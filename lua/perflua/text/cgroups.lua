@@ -3,7 +3,9 @@
 local cgroups = {}
 
 local ID <const> = ("%x"):rep(64) -- of a container
-local UUID <const> = "(%x%x%x%x%x%x%x%x)[-_]%x%x%x%x[-_]%x%x%x%x[-_]%x%x%x%x[-_]" .. ("%x"):rep(12) -- of a pod
+-- of a pod
+local UUID <const> = "(%x%x%x%x%x%x%x%x)[-_]%x%x%x%x[-_]%x%x%x%x[-_]%x%x%x%x[-_]" .. ("%x")
+  :rep(12)
 
 ---@param path string
 ---@return string # ids as short as docker ps and others show them
@@ -41,7 +43,9 @@ function cgroups.names(rows, full)
   local path_of = {}
   for _, row in ipairs(rows) do
     local short = row[2] and cgroups.short(row[2])
-    if short then path_of[short] = (path_of[short] == nil or path_of[short] == row[2]) and row[2] end
+    if short then
+      path_of[short] = (path_of[short] == nil or path_of[short] == row[2]) and row[2]
+    end
   end
   return function(path)
     if not path then return "[unknown]" end

@@ -10,7 +10,9 @@ local units = { s = 9, ms = 6, us = 3, ns = 0 } -- powers of ten to nanoseconds
 function duration.scaled(number, places)
   local whole, fraction = number:match("^(%d+)%.?(%d*)$")
   if not whole then whole, fraction = "0", number:match("^%.(%d+)$") end
-  if not fraction or #fraction > places and fraction:sub(places + 1):find("[^0]") then return nil end
+  if not fraction or #fraction > places and fraction:sub(places + 1):find("[^0]") then
+    return nil
+  end
   local digits = whole .. fraction:sub(1, places) .. ("0"):rep(places - #fraction)
   digits = digits:gsub("^0+(%d)", "%1")
   return math.tointeger(tonumber(digits))

@@ -51,13 +51,16 @@ function fmt.unsigned(x)
   return ("%d%d"):format(tens, x - tens * 10)
 end
 
-local function format_bound(x) return math.type(x) == "integer" and ("%d"):format(x) or ("%.0f"):format(x) end
+local function format_bound(x)
+  return math.type(x) == "integer" and ("%d"):format(x) or ("%.0f"):format(x)
+end
 
 local function format_histogram(list)
   local parts = {}
   for _, bucket in ipairs(list) do
     if bucket.count > 0 then
-      parts[#parts + 1] = ("%s-%s:%d"):format(format_bound(bucket.from), format_bound(bucket.to), bucket.count)
+      parts[#parts + 1] = ("%s-%s:%d"):format(format_bound(bucket.from),
+        format_bound(bucket.to), bucket.count)
     end
   end
   return table.concat(parts, " ")

@@ -35,7 +35,8 @@ function json.lazy(n, item) return setmetatable({ n = n, item = item }, Lazy) en
 function json.object(t) return setmetatable(t or {}, Object) end
 
 local escapes = {
-  ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r",
+  ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n",
+  ["\r"] = "\\r",
   ["\t"] = "\\t",
 }
 
@@ -58,7 +59,9 @@ end
 ---@return string # with its quotes
 function json.string(text)
   if text:find('[%c"\\\x80-\xff]') then
-    text = replace_invalid(text):gsub('[%c"\\]', escape_char):gsub("\xc2[\x80-\x9f]", escape_char) -- controls of two bytes, too
+    -- controls of two bytes, too
+    text = replace_invalid(text):gsub('[%c"\\]', escape_char):gsub("\xc2[\x80-\x9f]",
+      escape_char)
   end
   return '"' .. text .. '"'
 end
@@ -85,7 +88,9 @@ local function with_named_keys(map)
   for key in pairs(map) do
     if type(key) ~= "string" then
       local values = {}
-      for other, value in pairs(map) do values[math.type(other) and encode_number(other) or tostring(other)] = value end
+      for other, value in pairs(map) do
+        values[math.type(other) and encode_number(other) or tostring(other)] = value
+      end
       return values
     end
   end
@@ -112,7 +117,8 @@ local function encode_object(map, n, depth, keys)
   end
   local parts, texts = {}, keys.texts
   for i, name in ipairs(keys) do
-    parts[2 * i - 1], parts[2 * i] = i > 1 and "," .. texts[i] or texts[i], encode(map[name], depth)
+    parts[2 * i - 1], parts[2 * i] = i > 1 and "," .. texts[i] or texts[i],
+      encode(map[name], depth)
   end
   return "{" .. table.concat(parts) .. "}"
 end
@@ -120,7 +126,8 @@ end
 -- Returns what pairs() gives of a value as a table that has nothing else, and how many keys
 -- these are.
 local function members_of(value, meta)
-  local map, n = type(value) == "table" and (not meta or meta == Array or meta == Object) and value, 0
+  local map, n = type(value) == "table" and (not meta or meta == Array or meta == Object)
+    and value, 0
   if map then
     for _ in next, map do n = n + 1 end
     return map, n

@@ -44,7 +44,8 @@ function folding.wrong(option, value, options)
 end
 
 local function samples_of(file, args, events)
-  local query = file:samples { event = events, order = file.size and "file" or nil, reuse = true }
+  local query = file:samples { event = events, order = file.size and "file" or nil,
+    reuse = true }
   if not args.where then return query end
   local ok, filtered = pcall(query.where, query, args.where)
   if ok then return filtered end
@@ -54,16 +55,23 @@ end
 -- Events are never added together unless they were asked for by one name.
 local function tell_others(tool, file, args, events, counts, sets)
   if args.event then
-    if events[2] then folding.log(tool, "'%s' names %d events, which are added together", args.event, #events) end
+    if events[2] then
+      folding.log(tool, "'%s' names %d events, which are added together", args.event, #events)
+    end
     return
   end
   local others = {}
   for i, count in ipairs(counts and counts.events or {}) do
-    if count.count > 0 and file.events[i].name ~= events[1].name then others[#others + 1] = file.events[i].name end
+    if count.count > 0 and file.events[i].name ~= events[1].name then
+      others[#others + 1] = file.events[i].name
+    end
   end
-  for i = 2, #sets do others[#others + 1] = sets[i].event and sets[i].event.name or "(event unknown)" end
+  for i = 2, #sets do
+    others[#others + 1] = sets[i].event and sets[i].event.name or "(event unknown)"
+  end
   if others[1] then
-    folding.log(tool, "samples of %s; --event chooses another: %s", events[1].name, table.concat(others, ", "))
+    folding.log(tool, "samples of %s; --event chooses another: %s", events[1].name,
+      table.concat(others, ", "))
   end
 end
 
@@ -92,12 +100,14 @@ function folding.recording(tool, args, kinds)
   if not set then
     set = { samples = 0, total = 0, list = {} }
     if not interrupted.part() then
-      folding.log(tool, "%s: no samples%s", file.path, args.where and " for which --where holds" or "")
+      folding.log(tool, "%s: no samples%s", file.path, args.where and " for which --where holds"
+        or "")
     end
   end
   events = events or { set.event }
   tell_others(tool, file, args, events, counts, sets)
-  set.events, set.event_name = events, #events > 1 and args.event or events[1] and events[1].name or "unknown event"
+  set.events, set.event_name = events, #events > 1 and args.event or events[1]
+    and events[1].name or "unknown event"
   set.lost = counts and counts.lost_records + counts.lost_samples
   set.cmdline = file.features.cmdline
   return set

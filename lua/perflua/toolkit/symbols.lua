@@ -24,7 +24,8 @@ end
 local newest, oldest = core.perf_version()
 
 --- The option of tools that print what perf prints.
-symbols.as = { "VERSION", ("print as that perf does: %s to %s (default)"):format(oldest, newest) }
+symbols.as = { "VERSION", ("print as that perf does: %s to %s (default)"):format(oldest,
+  newest) }
 
 ---@param tool string its name
 ---@param args table what tools.parse gave
@@ -39,8 +40,10 @@ end
 function symbols.of(args)
   return {
     as = args.as,
-    symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux, buildid_dir = args["buildid-dir"],
-    debuginfod = args.debuginfod, demangle = not args["no-demangle"], any_binary = args["any-binary"],
+    symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux,
+    buildid_dir = args["buildid-dir"],
+    debuginfod = args.debuginfod, demangle = not args["no-demangle"],
+    any_binary = args["any-binary"],
   }
 end
 

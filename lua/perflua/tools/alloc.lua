@@ -11,12 +11,14 @@ local symbols = require "perflua.toolkit.symbols"
 local known = { "site", "function", "cache", "comm" }
 
 local tool = {
-  description = "memory that the kernel allocated, wasted and did not free; by caller, cache, command",
+  description =
+    "memory that the kernel allocated, wasted and did not free; by caller, cache, command",
   usage = "alloc [options] FILE",
   needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
   record = "perf kmem record -- COMMAND",
   options = symbols.with_options(result_table.with_options {
-    by = { "WHAT", "rows by site (default: where it was allocated), function, cache, comm, or several" },
+    by = { "WHAT",
+      "rows by site (default: where it was allocated), function, cache, comm, or several" },
   }),
   help = [[
 waste is the share of what was allocated beyond what was asked for. moved was freed on another CPU than
@@ -36,17 +38,27 @@ local kinds = {
 }
 
 local function query_of(file, by)
-  local kind_of = samples_with_losses.index_events(file, function(event) return kinds[event.name] end)
+  local kind_of = samples_with_losses.index_events(file, function(event)
+    return kinds[event.name]
+  end)
   local query = samples_with_losses.of_events(file, kind_of)
-  local function integer_field(name) return samples_with_losses.pick_field(query, "integer", name) end
-  local function text_field(is, name) return is and samples_with_losses.pick_field(query, "string", name) or "lost" end
-  return kind_of, query:select("event.index", "lost", "type_id", "cpu", integer_field "args.ptr", integer_field "args.bytes_req",
-    integer_field "args.bytes_alloc", integer_field "args.call_site", text_field(by.cache, "args.name"), text_field(by.comm, "comm")):each()
+  local function integer_field(name)
+    return samples_with_losses.pick_field(query, "integer", name)
+  end
+  local function text_field(is, name)
+    return is and samples_with_losses.pick_field(query, "string", name) or "lost"
+  end
+  return kind_of, query:select("event.index", "lost", "type_id", "cpu",
+    integer_field "args.ptr", integer_field "args.bytes_req",
+    integer_field "args.bytes_alloc", integer_field "args.call_site",
+    text_field(by.cache, "args.name"), text_field(by.comm, "comm")):each()
 end
 
-local MOST <const> = 1 << 32 -- bytes at once, far more than the kernel gives: what says so is no allocation
+-- bytes at once, far more than the kernel gives: what says so is no allocation
+local MOST <const> = 1 << 32
 
-local columns = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left", "left_bytes" }
+local columns = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left",
+  "left_bytes" }
 
 -- Rows by call site, cache and command, what is live, what was lost, and samples that do not say what is needed.
 local function read_allocations(file, by)
@@ -58,7 +70,8 @@ local function read_allocations(file, by)
       lost[type_id] = (lost[type_id] or 0) + n_lost
     elseif ptr and kind_of[index] == "free" then
       memory:free(ptr, cpu)
-    elseif ptr and site and requested and math.ult(requested, MOST) and allocated and math.ult(allocated, MOST) then
+    elseif ptr and site and requested and math.ult(requested, MOST) and allocated
+        and math.ult(allocated, MOST) then
       if by_cache then cache = cache or ("kmalloc-%d"):format(allocated) end
       memory:alloc(rows:row(by_site and site, cache, comm), ptr, requested, allocated, cpu)
     else
@@ -97,15 +110,19 @@ function tool.run(args, out)
   if by.site or by["function"] then samples_with_losses.read_names(file) end
   local rows, memory, lost, unreadable = read_allocations(file, by)
   local list = result_table.new({
-    { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" }, { "waste", "percent" },
-    { "frees", "unsigned" }, { "moved", "unsigned" }, { "left", "unsigned" }, { "left_bytes", "unsigned" },
+    { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" },
+    { "waste", "percent" },
+    { "frees", "unsigned" }, { "moved", "unsigned" }, { "left", "unsigned" },
+    { "left_bytes", "unsigned" },
     { "site", "string", not by.site }, { "function", "string", by.site or not by["function"] },
     { "cache", "string", not by.cache }, { "comm", "string", not by.comm },
   }, "allocated")
   rows = rows:regrouped(function(row) return site_of(file, row[1], by), row[2], row[3] end)
   for _, row in ipairs(rows.rows) do
-    row.site, row["function"], row.cache, row.comm = row[1], row[1], row[2] or nil, row[3] or nil
-    row.waste = row.allocated > 0 and 100 * (row.allocated - row.requested) / row.allocated or 0.0
+    row.site, row["function"], row.cache, row.comm = row[1], row[1], row[2] or nil, row[3]
+      or nil
+    row.waste = row.allocated > 0 and 100 * (row.allocated - row.requested) / row.allocated
+      or 0.0
     list:add(row)
   end
   note_sums(list, rows)

@@ -19,7 +19,8 @@ local tool = {
   needs = { fields = { "cgroup_path" } },
   record = "perf record -a --all-cgroups -- COMMAND",
   options = result_table.with_options {
-    by = { "WHAT", "rows by cgroup (default), container, namespace, comm, or several: container,comm" },
+    by = { "WHAT",
+      "rows by cgroup (default), container, namespace, comm, or several: container,comm" },
     nested = "with the groups that others are in, and what they have together",
     full = "ids of containers and pods in full, as CSV and JSON have them",
   },
@@ -42,13 +43,17 @@ local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 -- lost, and how many samples were set aside.
 local function read_samples(file, by)
   local sums, lost, namespaces, n_aside = keyed.new { "samples", "period" }, {}, {}, 0
-  local types, group, dev, ino = { "sample", "lost", "lost_samples" }, "cgroup_path", "lost", "lost"
+  local types, group, dev, ino = { "sample", "lost", "lost_samples" }, "cgroup_path", "lost",
+    "lost"
   if by.namespace then
-    types[4], group, dev, ino = "namespaces", "lost", "namespaces.cgroup.dev", "namespaces.cgroup.ino"
+    types[4], group, dev, ino = "namespaces", "lost", "namespaces.cgroup.dev",
+      "namespaces.cgroup.ino"
   end
   local query = file:records { type = types, expand = true }
-  local tid_field, period_field = samples_with_losses.pick_field(query, "integer", "tid"), samples_with_losses.pick_field(query, "integer", "period")
-  for type_id, n_lost, index, tid, comm, period, path, ns_dev, ns_ino in query:select("type_id", "lost", "event.index",
+  local tid_field, period_field = samples_with_losses.pick_field(query, "integer", "tid"),
+    samples_with_losses.pick_field(query, "integer", "period")
+  for type_id, n_lost, index, tid, comm, period, path, ns_dev,
+      ns_ino in query:select("type_id", "lost", "event.index",
       tid_field, by.comm and "comm" or "lost", period_field, group, dev, ino) do
     if type_id == SAMPLE and aside.is(period) then
       n_aside = n_aside + 1
@@ -58,7 +63,8 @@ local function read_samples(file, by)
     elseif n_lost then
       lost[type_id] = (lost[type_id] or 0) + n_lost
     elseif tid and ns_ino then
-      namespaces[tid] = ns_ino ~= 0 and ("%d/0x%x"):format(ns_dev, ns_ino) or false -- 0: not known then
+      -- 0: not known then
+      namespaces[tid] = ns_ino ~= 0 and ("%d/0x%x"):format(ns_dev, ns_ino) or false
     end
   end
   return sums, lost, n_aside
@@ -133,7 +139,8 @@ function tool.run(args, out)
   local periods, several = periods_of(sums.rows)
   if args.nested then nest_sums(sums) end
   local list = result_table.new({
-    { "event", "string", not several }, { "nested", "percent", not args.nested }, { "percent", "percent" },
+    { "event", "string", not several }, { "nested", "percent", not args.nested },
+    { "percent", "percent" },
     { "samples", "unsigned" }, { "period", "unsigned" }, { "comm", "string", not by.comm },
     { by.namespace and "namespace" or by.container and "container" or "cgroup", "string" },
   }, several and "event" or args.nested and "nested" or "percent")
@@ -141,8 +148,10 @@ function tool.run(args, out)
   for _, row in ipairs(sums.rows) do
     local event, whole = file.events[row[1]], periods[row[1]]
     local name = name_of(row[2])
-    list:add { event = event and event.name or "(event unknown)", percent = percent_of(row.period, whole),
-      nested = args.nested and percent_of(row.nested, whole), samples = row.samples, period = row.period, cgroup = name,
+    list:add { event = event and event.name or "(event unknown)",
+      percent = percent_of(row.period, whole),
+      nested = args.nested and percent_of(row.nested, whole), samples = row.samples,
+      period = row.period, cgroup = name,
       container = name, namespace = name, comm = row[3] or "[unknown]" }
   end
   samples_with_losses.add_notes(list, lost)

@@ -11,7 +11,8 @@ local symbols = require "perflua.toolkit.symbols"
 local tool = {
   description = "is a recording whole and good: damage, losses, gaps; what to record better",
   usage = "doctor [options] FILE...",
-  options = symbols.with_options { json = "one JSON object for each file, on a line of its own" },
+  options = symbols.with_options {
+    json = "one JSON object for each file, on a line of its own" },
   operands = { 1, math.huge },
   help = [[
 Reads each recording once and says what is wrong with it, what that means, and which

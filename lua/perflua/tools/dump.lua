@@ -20,7 +20,9 @@ local tool = {
     names = "beside what was recorded " .. table.concat(NAMES, ", "),
     type = { "TYPE,…", "only records of these types, by name or number" },
     where = { "EXPR", "only records for which a filter is true" },
-    between = { "FROM,TO", "only records from the first time on and before the second; one may be empty" },
+    between =
+      { "FROM,TO",
+        "only records from the first time on and before the second; one may be empty" },
   },
   help = [[
 Records come in file order, the container's own among them, each as it lies in the file. With --names
@@ -41,9 +43,12 @@ end
 -- May raise what a Query raises.
 local function query_of(file, args)
   local types = args.type and {}
-  for name in (args.type or ""):gmatch "[^,]+" do types[#types + 1] = math.tointeger(tonumber(name)) or name end
+  for name in (args.type or ""):gmatch "[^,]+" do
+    types[#types + 1] = math.tointeger(tonumber(name)) or name
+  end
   local waits = not file.size and (args.names or args.where)
-  local query = file:records { type = types, container = true, order = waits and "time" or "file" }
+  local query = file:records { type = types, container = true, order = waits and "time"
+    or "file" }
   if args.where then query = query:where(args.where) end
   if args.between then
     local from, to = args.between:match "^([^,]*),([^,]*)$"

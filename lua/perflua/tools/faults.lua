@@ -16,11 +16,13 @@ local tool = {
   description = "page faults: by mapped object, function, call chain, thread",
   usage = "faults [options] FILE",
   needs = {
-    events = { { any = { "page-faults", "faults", "minor-faults", "major-faults", "exceptions:page_fault_*" } } },
+    events = { { any = { "page-faults", "faults", "minor-faults", "major-faults",
+      "exceptions:page_fault_*" } } },
   },
   record = "perf record -e page-faults -c 1 -d -g -- COMMAND",
   options = symbols.with_options(result_table.with_options {
-    by = { "WHAT", "rows by object (default), function, stack, comm, thread, or several: object,function" },
+    by = { "WHAT",
+      "rows by object (default), function, stack, comm, thread, or several: object,function" },
   }),
   help = [[
 An object is the file that is mapped at the address, or [heap], [stack], //anon. It takes perf record -d,
@@ -39,7 +41,8 @@ A flame graph of them: perflua flame --event page-faults FILE -o faults.svg]],
 local function read_faults(file, by)
   local kinds, has = page_faults.kinds(file)
   local whole, rows, by_key, total = has.faults, {}, {}, 0
-  local lost, n_aside = page_faults.each(file, kinds, has, by, function(n, kind, kernel, object, code, comm, tid, stack)
+  local lost, n_aside = page_faults.each(file, kinds, has,
+    by, function(n, kind, kernel, object, code, comm, tid, stack)
     local key = object .. "\0" .. code .. "\0" .. comm .. "\0" .. (tid or "") .. "\0" .. stack
     local row = by_key[key]
     if not row then
@@ -68,12 +71,16 @@ function tool.run(args, out)
   if not file then return nil, message end
   local columns = {}
   for _, name in ipairs { "comm", "tid", "object", "function", "stack" } do
-    if by[name] or by.thread and (name == "comm" or name == "tid") then columns[#columns + 1] = name end
+    if by[name] or by.thread and (name == "comm" or name == "tid") then
+      columns[#columns + 1] = name
+    end
   end
   local rows, total, lost, has, n_aside = read_faults(file, by)
   local shown = { { "faults", "unsigned" }, { "percent", "percent" }, { "kernel", "unsigned" },
     { "minor", "unsigned", not has.minor }, { "major", "unsigned", not has.major } }
-  for _, name in ipairs(columns) do shown[#shown + 1] = { name, name == "tid" and "signed" or "string" } end
+  for _, name in ipairs(columns) do
+    shown[#shown + 1] = { name, name == "tid" and "signed" or "string" }
+  end
   local list = result_table.new(shown, "faults")
   for _, row in ipairs(rows) do
     row.percent = total > 0 and 100 * row.faults / total or 0.0

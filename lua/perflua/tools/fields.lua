@@ -53,7 +53,8 @@ end
 
 -- The events that are only counted.
 local function print_more(out, more)
-  out:write(("and %d more event%s, which perflua stat lists: %d record%s\n\n"):format(more.events,
+  out:write(("and %d more event%s, which perflua stat lists: %d record%s\n\n"):format(
+    more.events,
     more.events == 1 and "" or "s", more.records, more.records == 1 and "" or "s"))
 end
 

@@ -18,9 +18,11 @@ local tool = {
     title = { "TEXT", "the heading" },
     inverted = "callers at the top, callees hang from them (icicles)",
     reverse = "callees first: who calls what takes long",
-    colors = { "kind|warm|cool|gray", "by kind of frame: user, kernel, JIT (default); or all alike" },
+    colors = { "kind|warm|cool|gray",
+      "by kind of frame: user, kernel, JIT (default); or all alike" },
     width = { "PIXELS", "a fixed width; default: the window's" },
-    ["min-share"] = { "PERCENT", ("leave out frames of less than that; default: %s"):format(flame.MIN_SHARE) },
+    ["min-share"] = { "PERCENT", ("leave out frames of less than that; default: %s"):format(
+      flame.MIN_SHARE) },
   },
   help = [[
 In the graph: a click or Enter zooms in, Escape goes back; / or Ctrl-F searches for a text
@@ -32,7 +34,8 @@ local USAGE = 2
 -- Options that are numbers become numbers; what is wrong with one.
 local function check_options(args)
   if not args.o then return "-o FILE.svg says where to write it; -o - is standard output" end
-  local message = folding.wrong("by", args.by, stacks.heads) or folding.wrong("colors", args.colors, palette.schemes)
+  local message = folding.wrong("by", args.by, stacks.heads)
+    or folding.wrong("colors", args.colors, palette.schemes)
   if message then return message end
   local width, share = args.width, args["min-share"]
   args.width = width and math.tointeger(tonumber(width))
@@ -44,7 +47,9 @@ local function check_options(args)
     return ("--min-share: from 0 to 100 %%, not '%s'"):format(share)
   end
   for name in pairs(folding.options) do
-    if args.folded and args[name] then return ("--%s is of recordings, not of folded stacks"):format(name) end
+    if args.folded and args[name] then
+      return ("--%s is of recordings, not of folded stacks"):format(name)
+    end
   end
 end
 
@@ -71,7 +76,9 @@ end
 local function count_unresolved(set)
   local sum = 0
   for _, entry in ipairs(set.list) do
-    if entry.stack:find("^%[[^;]*%]$") or entry.stack:find(";%[[^;]*%]$") then sum = sum + entry.value end
+    if entry.stack:find("^%[[^;]*%]$") or entry.stack:find(";%[[^;]*%]$") then
+      sum = sum + entry.value
+    end
   end
   return ("%.3g %% unresolved"):format(set.total > 0 and 100 * sum / set.total or 0)
 end
@@ -109,7 +116,9 @@ end
 local function read_set(args)
   if args.folded then
     local set, message = read_folded(args[1])
-    if set and set.skipped > 0 then folding.log("flame", "%d lines are no folded stacks", set.skipped) end
+    if set and set.skipped > 0 then
+      folding.log("flame", "%d lines are no folded stacks", set.skipped)
+    end
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
   end
@@ -131,7 +140,8 @@ function tool.run(args, out)
   set, message, status = read_set(args)
   if not set then return status, message end
   local graph = flame.graph(set.list, {
-    reverse = args.reverse, inverted = args.inverted, min_share = args.min_share, width = args.width,
+    reverse = args.reverse, inverted = args.inverted, min_share = args.min_share,
+    width = args.width,
     colors = args.colors, unit = unit_of(set, args), title = args.title or "Flame graph",
     about = describe_graph(set, args),
   })

@@ -9,7 +9,8 @@ local tool = {
   description = "call chains folded: one line for each distinct one, with its weight",
   usage = "fold [options] FILE",
   options = folding.with_options {
-    annotate = "mark kernel frames with _[k], inlined ones with _[i], those made at run time with _[j]",
+    annotate =
+      "mark kernel frames with _[k], inlined ones with _[i], those made at run time with _[j]",
     o = { "FILE", "where to write it; default: standard output" },
   },
   help = [[

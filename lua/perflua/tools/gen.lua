@@ -27,7 +27,9 @@ function tool.run(args, out)
   if path then
     local there, _, code = io.open(path)
     if there then there:close() end
-    if there or code ~= ENOENT then return nil, ("gen: %s is there already, and is left as it is"):format(path) end
+    if there or code ~= ENOENT then
+      return nil, ("gen: %s is there already, and is left as it is"):format(path)
+    end
   end
   local file <close>, message = perflua.open(args[1])
   if not file then return nil, message end

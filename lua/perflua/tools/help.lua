@@ -16,13 +16,15 @@ returns a function, or a query with groups, may return such a table behind it.]]
 
 local function list_tools(out)
   out:write("usage: perflua [options] script.lua [perf.data [args…]]\n",
-    "       perflua [options] tool [args…]\n       perflua [options] -e STAT [perf.data…]\n\ntools:\n")
+    "       perflua [options] tool [args…]\n       perflua [options] -e STAT [perf.data…]\n\n"
+      .. "tools:\n")
   local names, width = tools.names(), 7
   for _, name in ipairs(names) do
     width = math.max(width, #name)
   end
   for _, name in ipairs(names) do
-    out:write(("  %s%s  %s\n"):format(name, (" "):rep(width - #name), tools.find(name).description))
+    out:write(("  %s%s  %s\n"):format(name, (" "):rep(width - #name),
+      tools.find(name).description))
   end
   out:write("\nperflua help TOOL explains one, perflua --help the options.\n")
 end
@@ -63,7 +65,8 @@ local function explain_script(path, out)
   local meta = meta_of(path, source)
   local text = top_comment(source)
   if meta then
-    out:write(("%s: %s\nusage: perflua %s perf.data\n"):format(path, tostring(meta.description), path))
+    out:write(("%s: %s\nusage: perflua %s perf.data\n"):format(path, tostring(meta.description),
+      path))
     for _, line in ipairs(needs.lines(meta)) do
       out:write(line, "\n")
     end

@@ -108,7 +108,8 @@ end
 ---The text of `perflua help NAME`.
 ---@return string
 function tools.help(name, tool)
-  local text = { ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description, tool.usage) }
+  local text = { ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description,
+    tool.usage) }
   if tool.help then
     table.insert(text, "\n" .. tool.help:gsub("\n*$", "\n"))
   end
@@ -132,7 +133,8 @@ function tools.help(name, tool)
     table.insert(text, "\n")
   end
   for _, line in ipairs(lines) do
-    table.insert(text, ("  %s%s  %s\n"):format(line[1], (" "):rep(width - utf8.len(line[1])), line[2]))
+    table.insert(text, ("  %s%s  %s\n"):format(line[1], (" "):rep(width - utf8.len(line[1])),
+      line[2]))
   end
   return table.concat(text)
 end

@@ -11,12 +11,15 @@ local totals = require "perflua.waits.totals"
 local add = sums.adder "unsigned"
 
 local tool = {
-  description = "block requests: how many, how large, how long they waited and took; by device, operation",
+  description =
+    "block requests: how many, how large, how long they waited and took; by device, operation",
   usage = "io [options] FILE",
-  needs = { events = { "block:block_rq_issue", "block:block_rq_complete" }, fields = { "time" } },
+  needs = { events = { "block:block_rq_issue", "block:block_rq_complete" },
+    fields = { "time" } },
   record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
   options = result_table.with_options {
-    by = { "WHAT", "rows by device, operation (default: both), flags, comm, or several: device,comm" },
+    by = { "WHAT",
+      "rows by device, operation (default: both), flags, comm, or several: device,comm" },
     hist = "how many requests took how long: nanoseconds, in powers of two",
   },
   help = [[
@@ -34,7 +37,8 @@ and queue_avg_us and queue_max_us how long. flags are the letters of the tracepo
 -- Of requests that are not counted.
 local texts = {
   unopened = "requests that do not count: their start was not recorded",
-  restarted = "requests that were given to the device again before they completed: the last time counts",
+  restarted =
+    "requests that were given to the device again before they completed: the last time counts",
   lost = "requests that do not count: records were lost before they completed",
   unclosed = "requests that do not count: they had not completed at the end",
 }
@@ -53,7 +57,8 @@ local function read_requests(file, by, hist)
       for _, name in ipairs(known) do row[name] = request[name] end
     end
     totals.add(row, took)
-    row.bytes, row.errors = add(row.bytes, request.bytes), row.errors + (request.failed and 1 or 0)
+    row.bytes, row.errors = add(row.bytes, request.bytes),
+      row.errors + (request.failed and 1 or 0)
     if hist then row.hist[bucket(took)] = (row.hist[bucket(took)] or 0) + 1 end
     if request.queued then totals.add(queue, request.queued) end
   end)
@@ -73,9 +78,12 @@ function tool.run(args, out)
   if not file then return nil, message end
   local columns = {}
   for i, name in ipairs(known) do columns[i] = { name, "string", not by[name] } end
-  for _, column in ipairs { { "requests", "unsigned" }, { "errors", "unsigned" }, { "bytes", "unsigned" },
-    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" }, { "queued", "unsigned" },
-    { "queue_avg_us", "float" }, { "queue_max_us", "float" }, { "hist", "histogram", not args.hist } } do
+  for _, column in ipairs { { "requests", "unsigned" }, { "errors", "unsigned" },
+      { "bytes", "unsigned" },
+    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" },
+    { "queued", "unsigned" },
+    { "queue_avg_us", "float" }, { "queue_max_us", "float" },
+    { "hist", "histogram", not args.hist } } do
     columns[#columns + 1] = column
   end
   local rows, open, lost, unreadable = read_requests(file, by, args.hist)

@@ -6,14 +6,17 @@ local needs = require "perflua.meta.needs"
 local totals = require "perflua.waits.totals"
 
 local tool = {
-  description = "time in interrupts and softirqs, and until softirqs began: by vector, by processor",
+  description =
+    "time in interrupts and softirqs, and until softirqs began: by vector, by processor",
   usage = "irqs [options] FILE",
   needs = {
-    events = { { any = { "irq:irq_handler_entry", "irq:softirq_entry", "irq_vectors:*_entry" } } },
+    events = {
+      { any = { "irq:irq_handler_entry", "irq:softirq_entry", "irq_vectors:*_entry" } } },
     fields = { "cpu", "time" },
   },
   record = "perf record -a -e 'irq:*' -- COMMAND",
-  options = result_table.with_options { by = { "WHAT", "rows by vector, cpu, or vector,cpu (default)" } },
+  options = result_table.with_options {
+    by = { "WHAT", "rows by vector, cpu, or vector,cpu (default)" } },
   help = [[
 Delays are those of softirqs from the first raise on; perf kwork latency takes the last one. The time
 of a handler has that of those that interrupt it. The processor's own vectors, too:
@@ -52,14 +55,19 @@ function tool.run(args, out)
     totals.add(row, duration)
   end, function(run, duration) totals.add(delays:row(key_of(run)), duration) end)
   local list = result_table.new({
-    { "type", "string", not by.vector }, { "number", "signed", not by.vector }, { "name", "string", not by.vector },
-    { "cpu", "signed", not by.cpu }, { "count", "unsigned" }, { "total_ms", "float" }, { "avg_us", "float" },
-    { "max_us", "float" }, { "delays", "unsigned" }, { "avg_delay_us", "float" }, { "max_delay_us", "float" },
+    { "type", "string", not by.vector }, { "number", "signed", not by.vector },
+    { "name", "string", not by.vector },
+    { "cpu", "signed", not by.cpu }, { "count", "unsigned" }, { "total_ms", "float" },
+    { "avg_us", "float" },
+    { "max_us", "float" }, { "delays", "unsigned" }, { "avg_delay_us", "float" },
+    { "max_delay_us", "float" },
   }, "total_ms")
   delays:sorted()
   for _, row in ipairs(rows:sorted()) do
     local delay = delays.by_key[row.key]
-    if delay then row.delays, row.avg_delay_us, row.max_delay_us = delay.count, delay.avg_us, delay.max_us end
+    if delay then
+      row.delays, row.avg_delay_us, row.max_delay_us = delay.count, delay.avg_us, delay.max_us
+    end
     list:add(row)
   end
   runs:add_notes(list, "handlers")

@@ -9,10 +9,12 @@ local totals = require "perflua.waits.totals"
 local tool = {
   description = "waits for the kernel's locks: by who asked for them, by lock, by thread",
   usage = "locks [options] FILE",
-  needs = { events = { "lock:contention_begin", "lock:contention_end" }, fields = { "tid", "time" } },
+  needs = { events = { "lock:contention_begin", "lock:contention_end" },
+    fields = { "tid", "time" } },
   record = "perf lock record -- COMMAND",
   options = symbols.with_options(result_table.with_options {
-    by = { "WHAT", "rows by caller (default), lock (its address), thread, or several: caller,thread" },
+    by = { "WHAT",
+      "rows by caller (default), lock (its address), thread, or several: caller,thread" },
   }),
   help = [[
 A caller is the first function that is none of the kernel's for locks and for giving up the processor;
@@ -34,18 +36,23 @@ function tool.run(args, out)
   local by, wrong = result_table.parse_by(args.by or "caller", { "caller", "lock", "thread" })
   wrong = wrong or result_table.check_options(args)
   if wrong then return 2, "locks: " .. wrong end
-  local needed = { needs = { by.caller and "callchain", events = tool.needs.events }, record = tool.record }
+  local needed = { needs = { by.caller and "callchain", events = tool.needs.events },
+    record = tool.record }
   local file <close>, message = needs.open(args[1], needed, symbols.of(args))
   if not file then return nil, message end
   local rows = totals.new()
   local open = locks.each(file, by.caller, function(wait, duration)
-    local row = rows:row(wait.type, by.caller and wait.caller, by.lock and wait.lock, by.thread and wait.tid)
-    row.type, row.caller, row.lock, row.tid, row.comm = wait.type, wait.caller, wait.lock, wait.tid, wait.comm
+    local row = rows:row(wait.type, by.caller and wait.caller, by.lock and wait.lock,
+      by.thread and wait.tid)
+    row.type, row.caller, row.lock, row.tid, row.comm = wait.type, wait.caller, wait.lock,
+      wait.tid, wait.comm
     totals.add(row, duration)
   end)
   local list = result_table.new({
-    { "count", "unsigned" }, { "total_ms", "float" }, { "max_us", "float" }, { "avg_us", "float" },
-    { "type", "string" }, { "lock", "address", not by.lock }, { "comm", "string", not by.thread },
+    { "count", "unsigned" }, { "total_ms", "float" }, { "max_us", "float" },
+    { "avg_us", "float" },
+    { "type", "string" }, { "lock", "address", not by.lock },
+    { "comm", "string", not by.thread },
     { "tid", "signed", not by.thread }, { "caller", "string", not by.caller },
   }, "total_ms")
   for _, row in ipairs(rows:sorted()) do list:add(row) end

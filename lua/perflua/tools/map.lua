@@ -15,7 +15,9 @@ local tool = {
   description = "a query script over many recordings, and the result of all",
   usage = "map [options] QUERY.lua FILE…",
   operands = { 2, math.huge },
-  options = { j = { "N", "recordings that are read at a time, each by one worker; default: one for each processor" } },
+  options =
+    { j = { "N",
+      "recordings that are read at a time, each by one worker; default: one for each processor" } },
   help = [[
 QUERY.lua is a script that returns its result, a Table or a query with groups, or a function
 of a File that returns one. perflua QUERY.lua FILE prints the same of one recording:
@@ -34,7 +36,8 @@ local USAGE, FAILED = 2, 1
 -- The result of one recording, read here.
 local function run_one(chunk, args, out, host)
   local made, message = run.script(chunk, args[1], args[2])
-  if made and args.partial and host.interrupted() then return FAILED end -- it is not that of all records
+  -- it is not that of all records
+  if made and args.partial and host.interrupted() then return FAILED end
   if not made then
     handlers.warn()
     log("map", args[2], message)
@@ -80,10 +83,14 @@ local function run_many(args, out, host, at_a_time)
   end)
   missing:log_totals(#paths)
   if wrong then return nil, "map: these results cannot be merged: " .. wrong end
-  if n < #paths then log("map", nil, ("%d of %d recordings are not in the result"):format(#paths - n, #paths)) end
+  if n < #paths then
+    log("map", nil, ("%d of %d recordings are not in the result"):format(#paths - n, #paths))
+  end
   local data = all:result()
   if not data then return FAILED end
-  if n < #paths and host.interrupted() then data.interrupted = interrupted.least(data.interrupted, n / #paths) end
+  if n < #paths and host.interrupted() then
+    data.interrupted = interrupted.least(data.interrupted, n / #paths)
+  end
   local ok, message = result.write(Table.new(data, show), args, out)
   if not ok then return nil, message end
   return failed > 0 and FAILED or 0
@@ -97,13 +104,16 @@ end
 function tool.run(args, out, host)
   local at_a_time = math.tointeger(tonumber(args.j))
   local wrong = result.wrong(args)
-    or args.j and not (at_a_time and at_a_time > 0) and ("-j: a number of processes, not '%s'"):format(args.j)
+    or args.j and not (at_a_time and at_a_time > 0)
+    and ("-j: a number of processes, not '%s'"):format(args.j)
   if wrong then return USAGE, "map: " .. wrong end
   local chunk, message = loadfile(args[1])
   if not chunk then return nil, message end
   if #args == 2 then return run_one(chunk, args, out, host) end
   for i = 2, #args do
-    if args[i] == "-" then return USAGE, "map: standard input is one recording, to be read alone" end
+    if args[i] == "-" then
+      return USAGE, "map: standard input is one recording, to be read alone"
+    end
   end
   return run_many(args, out, host, at_a_time)
 end

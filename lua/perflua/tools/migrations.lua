@@ -5,11 +5,13 @@ local needs = require "perflua.meta.needs"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
-  description = "threads that were moved to another processor: how often, from where to where, across what",
+  description =
+    "threads that were moved to another processor: how often, from where to where, across what",
   usage = "migrations [options] FILE",
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
-  options = result_table.with_options { by = { "WHAT", "rows by thread, cpus or both; default: thread,cpus" } },
+  options = result_table.with_options {
+    by = { "WHAT", "rows by thread, cpus or both; default: thread,cpus" } },
   help = [[
 across is what both processors are not in together: node, socket, die or core; cpu if they are of one
 core. It needs the topology that perf record writes into files, and is left out for two processors of
@@ -64,11 +66,14 @@ function tool.run(args, out)
   local keys = by.thread and { "args.pid" } or {}
   if by.cpus then table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys) end
   if by.thread then samples_with_losses.read_names(file) end
-  local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count():collect()
+  local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count()
+    :collect()
   local places = places_of(file.features)
   local list = result_table.new({
-    { "comm", "string", not by.thread }, { "tid", "signed", not by.thread }, { "from", "signed", not by.cpus },
-    { "to", "signed", not by.cpus }, { "across", "string", not by.cpus }, { "migrations", "unsigned" },
+    { "comm", "string", not by.thread }, { "tid", "signed", not by.thread },
+    { "from", "signed", not by.cpus },
+    { "to", "signed", not by.cpus }, { "across", "string", not by.cpus },
+    { "migrations", "unsigned" },
   }, "migrations")
   for _, row in ipairs(rows) do
     local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]

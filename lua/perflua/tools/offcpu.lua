@@ -15,9 +15,11 @@ local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
 
 local tool = {
-  description = "time off the processors, blocked or preempted: by thread, folded stacks, flame graph",
+  description =
+    "time off the processors, blocked or preempted: by thread, folded stacks, flame graph",
   usage = "offcpu [options] FILE",
-  needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } }, fields = { "tid", "time" } },
+  needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } },
+    fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
   options = symbols.with_options(result_table.with_options {
     folded = "call chains folded, as perflua fold has them; weights are nanoseconds",
@@ -47,16 +49,22 @@ local states = { blocked = true, preempted = true }
 local function wrong_of(args)
   if args.folded and args.svg then return "--folded and --svg" end
   local of_table = args.csv or args.json or args.count or args.sort
-  if (args.folded or args.svg) and of_table then return "--csv, --json, --count and --sort are of the table" end
-  if not (args.folded or args.svg) and (args.o or args.by) then return "-o and --by are of --folded and --svg" end
-  return folding.wrong("by", args.by, stacks.heads) or folding.wrong("state", args.state, states)
+  if (args.folded or args.svg) and of_table then
+    return "--csv, --json, --count and --sort are of the table"
+  end
+  if not (args.folded or args.svg) and (args.o or args.by) then
+    return "-o and --by are of --folded and --svg"
+  end
+  return folding.wrong("by", args.by, stacks.heads)
+    or folding.wrong("state", args.state, states)
     or result_table.check_options(args)
 end
 
 -- A table of threads and states.
 local function list_of(file, args)
   local rows = totals.new()
-  local list = result_table.new({ { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
+  local list = result_table.new(
+    { { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
     { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" } }, "total_ms")
   local open = off_cpu.each(file, nil, function(wait, duration)
     if args.state and wait.state ~= args.state then return end
@@ -71,7 +79,8 @@ end
 -- Folded stacks and their nanoseconds: { stack, value, kinds }, by their names.
 local function stacks_of(file, args)
   local head, values, list = stacks.heads[args.by or "comm"], {}, {}
-  local open = off_cpu.each(file, args.svg and "annotated_stack" or "stack", function(wait, duration)
+  local open = off_cpu.each(file, args.svg and "annotated_stack"
+    or "stack", function(wait, duration)
     if args.state and wait.state ~= args.state then return end
     local parts = { clean.name(head.text(wait)), clean.stack(wait.stack or "") }
     if wait.state == "preempted" then parts[3] = "[preempted]" end
@@ -97,7 +106,8 @@ local function write_stacks(file, args, out)
   return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end
     local about = "time off the processors" .. (args.state and ", " .. args.state or "")
-    flame.write(write, flame.graph(list, { title = "Off-CPU time", about = about, unit = "ns" }))
+    flame.write(write, flame.graph(list,
+      { title = "Off-CPU time", about = about, unit = "ns" }))
   end)
 end
 

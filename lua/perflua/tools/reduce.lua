@@ -12,7 +12,8 @@ local tool = {
   description = "the merged result of what perflua map --partial wrote",
   usage = "reduce [options] [FILE… | -]",
   operands = { 0, math.huge },
-  options = { parts = "filters, times and events may differ: what is merged are parts of one whole" },
+  options =
+    { parts = "filters, times and events may differ: what is merged are parts of one whole" },
   help = [[
 Reads partial results, from files or from standard input, where each is a line: any number of
 them may follow one another. In whatever order and grouping they are merged the result is that of
@@ -54,7 +55,8 @@ function tool.run(args, out)
     if not added then return nil, "reduce: " .. message end
   end
   if not state.all then
-    if state.failed or args.partial then return state.failed and FAILED or 0 end -- nothing and nothing is nothing
+    -- nothing and nothing is nothing
+    if state.failed or args.partial then return state.failed and FAILED or 0 end
     return nil, "reduce: there are no partial results"
   end
   local ok, message = result.write(Table.new(state.all.data, state.show), args, out)

@@ -16,8 +16,10 @@ local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
   usage = "report [options] FILE",
   options = symbols.with_options {
-    sort = { "FIELDS", "rows by these fields, default comm,dso,symbol; names as in perf or the manual" },
-    children = "count a sample in all functions of its call chain; default, where there are call chains",
+    sort = { "FIELDS",
+      "rows by these fields, default comm,dso,symbol; names as in perf or the manual" },
+    children =
+      "count a sample in all functions of its call chain; default, where there are call chains",
     ["no-children"] = "count a sample in its own function only",
     as = symbols.as,
     event = { "EVENT", "of this event only; a name or glob" },
@@ -45,7 +47,8 @@ end
 
 -- What the options say, or nil and what is wrong with them.
 local function settings_of(args)
-  local settings = { limit = 0, count = math.maxinteger, query = { event = args.event, where = { args.where } } }
+  local settings = { limit = 0, count = math.maxinteger,
+    query = { event = args.event, where = { args.where } } }
   if args.sort then
     settings.query.sort = {}
     for name in args.sort:gmatch("[^,%s]+") do table.insert(settings.query.sort, name) end
@@ -158,7 +161,8 @@ local function type_value(value, kind)
   if math.type(value) ~= "integer" or kind == "signed" then
     return value
   end
-  return kind == "address" and json.address(value) or value < 0 and json.unsigned(value) or value
+  return kind == "address" and json.address(value) or value < 0 and json.unsigned(value)
+    or value
 end
 
 local function write_json(result, file, health, out)
@@ -173,11 +177,13 @@ local function write_json(result, file, health, out)
       end
       return object
     end)
-    events[i] = json.object { event = event.event, samples = event.samples, period = event.period, rows = rows,
+    events[i] = json.object { event = event.event, samples = event.samples,
+      period = event.period, rows = rows,
       lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
   end
   json.write(function(text) out:write(text) end, json.object {
-    path = file.path, interrupted = interrupted.value(), complete = file.complete, damage = #file.damage,
+    path = file.path, interrupted = interrupted.value(), complete = file.complete,
+    damage = #file.damage,
     lost_records = health and health.lost_records, set_aside = result.aside, events = events,
   })
   out:write("\n")

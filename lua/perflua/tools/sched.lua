@@ -6,7 +6,9 @@ local perflua = require "perflua"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
-  description = "threads: how long they ran, how long they were off the processor, and were ready but had to wait",
+  description =
+    "threads: how long they ran, how long they were off the processor, and were ready but had "
+      .. "to wait",
   usage = "sched [options] FILE",
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
@@ -34,19 +36,22 @@ local OFF <const>, READY <const> = 1, 2
 local TID <const>, IN <const>, RUN <const>, WAIT <const>, DELAYS <const> = 3, 4, 5, 6, 7
 local DELAY <const>, MAX <const>, MAX_AT <const>, PREEMPTED <const> = 8, 9, 10, 11
 
-local DEAD <const>, STATE <const> = 0x30, 0xff -- bits of prev_state; those above tell that it was preempted
+-- bits of prev_state; those above tell that it was preempted
+local DEAD <const>, STATE <const> = 0x30, 0xff
 
 local function new_row(tid) return { false, false, tid, 0, 0, 0, 0, 0, -1, 0, 0 } end
 
 -- Switches, wake-ups, and records that tell of lost ones; those have no pid.
 local function records_of(file)
-  local wakes = file.events["sched:sched_waking"] and "sched:sched_waking" or "sched:sched_wakeup"
+  local wakes = file.events["sched:sched_waking"] and "sched:sched_waking"
+    or "sched:sched_wakeup"
   local names = { "sched:sched_switch" }
   for _, name in ipairs { wakes, "sched:sched_wakeup_new" } do
     if file.events[name] then names[#names + 1] = name end
   end
   return samples_with_losses.named(file, names)
-    :select("args.prev_pid", "args.prev_state", "args.next_pid", "time", "cpu", names[2] and "args.pid"):each()
+    :select("args.prev_pid", "args.prev_state", "args.next_pid", "time", "cpu",
+      names[2] and "args.pid"):each()
 end
 
 local function forget_states(threads)
@@ -115,8 +120,10 @@ function tool.run(args, out)
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
   local list = result_table.new({
-    { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" }, { "run_ms", "float" },
-    { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" }, { "preempted_ms", "float" },
+    { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" },
+    { "run_ms", "float" },
+    { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" },
+    { "preempted_ms", "float" },
     { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
   }, "max_us")
   samples_with_losses.read_names(file)
@@ -125,16 +132,21 @@ function tool.run(args, out)
     if tid ~= 0 and t[IN] > 0 then
       local thread, delayed = file:thread(tid), t[DELAYS] > 0
       list:add {
-        comm = thread and thread.comm, tid = tid, switches = t[IN], run_ms = t[RUN] / 1e6, wait_ms = t[WAIT] / 1e6,
+        comm = thread and thread.comm, tid = tid, switches = t[IN], run_ms = t[RUN] / 1e6,
+        wait_ms = t[WAIT] / 1e6,
         delays = t[DELAYS], delay_ms = t[DELAY] / 1e6, preempted_ms = t[PREEMPTED] / 1e6,
         avg_us = delayed and t[DELAY] / t[DELAYS] / 1e3 or nil,
-        max_us = delayed and t[MAX] / 1e3 or nil, max_at = delayed and perflua.seconds(t[MAX_AT]) or nil,
+        max_us = delayed and t[MAX] / 1e3 or nil, max_at = delayed
+          and perflua.seconds(t[MAX_AT]) or nil,
       }
     end
   end
-  list:note("broken", broken, "switches that do not follow on the one before on their processor")
-  list:note("unwoken", unwoken, "threads switched in after they slept, but no wake-up was recorded")
-  list:note("lost", lost, "records that tell of lost ones: what was under way then is not counted")
+  list:note("broken", broken,
+    "switches that do not follow on the one before on their processor")
+  list:note("unwoken", unwoken,
+    "threads switched in after they slept, but no wake-up was recorded")
+  list:note("lost", lost,
+    "records that tell of lost ones: what was under way then is not counted")
   list:note("unreadable", unreadable, "samples that lack a field that is needed")
   return list:write(args, out)
 end

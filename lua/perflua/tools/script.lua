@@ -23,7 +23,8 @@ local tool = {
   description = "samples as perf script writes them",
   usage = "script [-F FIELDS] [-G] [--event E] [--where EXPR] [OPTION]… FILE",
   options = symbols.with_options {
-    F = { "FIELDS", "what a line shows: comm,ip,sym or +addr,-dso; of one type of events: sw:comm,ip",
+    F = { "FIELDS",
+      "what a line shows: comm,ip,sym or +addr,-dso; of one type of events: sw:comm,ip",
       many = true },
     G = "no call chains",
     event = { "E", "only events of that name or glob; several with commas" },
@@ -59,7 +60,8 @@ end })
 local function options_of(query, classes, max_stack, args)
   local options = plan.walk(spec_of(query))
   options.classes, options.ns, options.callchains = classes, args.ns, not args.G
-  options.inlined, options.inlined_unwound, options.max_stack = args.inline, not args["no-inline"], max_stack
+  options.inlined, options.inlined_unwound, options.max_stack = args.inline,
+    not args["no-inline"], max_stack
   return options
 end
 

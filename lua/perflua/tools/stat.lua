@@ -39,7 +39,8 @@ end
 local function event_rows(file, counts)
   local rows = {}
   for i, count in ipairs(counts.events) do
-    rows[i] = { file.events[i].name, count.records, count.count, count.bytes, count.lost_samples }
+    rows[i] = { file.events[i].name, count.records, count.count, count.bytes,
+      count.lost_samples }
   end
   if counts.unknown_event.count > 0 then
     local unknown = counts.unknown_event
@@ -80,7 +81,8 @@ local function print_text(file, counts, out)
     for _, row in ipairs(by_event) do table.remove(row, 2) end
   end
   print_table(out, columns, by_event)
-  out:write(("lost records  %d\nlost samples  %d\n"):format(counts.lost_records, counts.lost_samples))
+  out:write(("lost records  %d\nlost samples  %d\n"):format(counts.lost_records,
+    counts.lost_samples))
   if counts.payload > 0 then
     out:write(("payload       %d bytes\n"):format(counts.payload))
   end
@@ -109,7 +111,8 @@ local function print_json(file, counts, out)
     size = file.size,
     interrupted = interrupted.value(),
     types = make_objects(type_rows(counts), "type", "type_id", "records", "bytes"),
-    events = make_objects(event_rows(file, counts), "event", "records", "samples", "bytes", "lost_samples"),
+    events = make_objects(event_rows(file, counts), "event", "records", "samples", "bytes",
+      "lost_samples"),
     lost_records = counts.lost_records,
     lost_samples = counts.lost_samples,
     payload = counts.payload,

@@ -9,11 +9,14 @@ local show = require "perflua.address.show"
 local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
-  description = "where the name of an address comes from: map, binary, symbol file, line, step by step",
+  description =
+    "where the name of an address comes from: map, binary, symbol file, line, step by step",
   usage = "symbol [--pid PID] [--time TIME] [options] FILE ADDRESS",
   options = symbols.with_options {
     pid = { "PID", "the process whose address it is; not needed for the kernel's" },
-    time = { "TIME", "only what was there then: seconds as perf prints them, or after the first sample: 1.5s, 20ms" },
+    time = { "TIME",
+      "only what was there then: seconds as perf prints them, or after the first sample: "
+        .. "1.5s, 20ms" },
     guest = { "PID", "an address of the guest that this process of the host runs" },
     json = "one JSON object",
   },
@@ -42,9 +45,12 @@ end
 
 local function time_of(file, text)
   if not text then return nil end
-  local ok, time = pcall(between.time, file, text:find "^%d+%.?%d*$" and "@" .. text or text, false)
+  local ok, time = pcall(between.time, file, text:find "^%d+%.?%d*$" and "@" .. text or text,
+    false)
   if ok then return time end
-  return nil, ("symbol: --time: '%s' is no time of it: seconds as perf prints them, 8590.143543%s"):format(text,
+  return nil,
+    ("symbol: --time: '%s' is no time of it: seconds as perf prints them, 8590.143543%s")
+      :format(text,
     file.first_time and ", or after the first sample, 1.5s 20ms 3us, or 10%" or "")
 end
 
@@ -55,7 +61,8 @@ local addresses = {
 
 local function make_plain(value, key)
   if math.type(value) == "integer" then
-    return addresses[key] and json.address(value) or value < 0 and key ~= "pid" and json.unsigned(value) or value
+    return addresses[key] and json.address(value) or value < 0 and key ~= "pid"
+      and json.unsigned(value) or value
   elseif type(value) ~= "table" then
     return value
   end
@@ -70,7 +77,8 @@ end
 function tool.run(args, out)
   local ip = address.parse(args[2])
   if not ip then
-    return USAGE, ("symbol: '%s' is no address: hexadecimal digits, with or without 0x"):format(args[2])
+    return USAGE, ("symbol: '%s' is no address: hexadecimal digits, with or without 0x")
+      :format(args[2])
   end
   local pid, message = process_of(args, "pid")
   local guest, more = process_of(args, "guest")

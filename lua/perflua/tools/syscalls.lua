@@ -7,7 +7,8 @@ local sketch = require "perflua.measures.sketch"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
-  description = "system calls: how many, how many failed, how long they took; by call, by thread",
+  description =
+    "system calls: how many, how many failed, how long they took; by call, by thread",
   usage = "syscalls [options] FILE",
   needs = {
     events = { { any = { "raw_syscalls:sys_enter", "syscalls:sys_enter_*" } },
@@ -36,7 +37,8 @@ is known, the call is [unknown].
 }
 
 -- The places of what is counted of the calls of one number in one thread.
-local TIMED <const>, TOTAL <const>, MIN <const>, MAX <const>, UNTIMED <const>, FAILED <const> = 1, 2, 3, 4, 5, 6
+local TIMED <const>, TOTAL <const>, MIN <const>, MAX <const>, UNTIMED <const>,
+  FAILED <const> = 1, 2, 3, 4, 5, 6
 
 local function new_row() return { 0, 0, math.maxinteger, 0, 0, 0, errno = {}, hist = {} } end
 
@@ -69,7 +71,8 @@ end
 local function is_return(open, id, ret, arch)
   if open == id or id == NO_NUMBER then return open ~= nil end
   if not open or ret ~= 0 then return false end
-  return name_of(perflua.syscall, open, arch):find "^execve" ~= nil or name_of(perflua.syscall, id, arch) == "execve"
+  return name_of(perflua.syscall, open, arch):find "^execve" ~= nil
+    or name_of(perflua.syscall, id, arch) == "execve"
 end
 
 -- Counts a return of a call of this number, which began at start (nil: nobody knows).
@@ -108,7 +111,8 @@ local function read_calls(file, hist)
       local s = thread.calls[number] or new_row()
       thread.calls[number], thread.open = s, nil
       count_return(s, returned and thread.start, time, hist)
-      if id ~= NO_NUMBER and ret < 0 and ret >= -4095 then -- without a number, ret is a register of the program
+      -- without a number, ret is a register of the program
+      if id ~= NO_NUMBER and ret < 0 and ret >= -4095 then
         s[FAILED] = s[FAILED] + 1
         s.errno[ret] = (s.errno[ret] or 0) + 1
       end
@@ -144,7 +148,9 @@ end
 
 local function errors_of(row, arch)
   local list = {}
-  for code, n in pairs(row.errno) do list[#list + 1] = ("%s:%d"):format(name_of(perflua.errno, -code, arch), n) end
+  for code, n in pairs(row.errno) do
+    list[#list + 1] = ("%s:%d"):format(name_of(perflua.errno, -code, arch), n)
+  end
   table.sort(list)
   return table.concat(list, " ")
 end
@@ -160,10 +166,12 @@ function tool.run(args, out)
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
   if by.thread then samples_with_losses.read_names(file) end
-  local threads, restarted, lost, unfinished = read_calls(file, args.hist and sketch.power("signed"))
+  local threads, restarted, lost,
+    unfinished = read_calls(file, args.hist and sketch.power("signed"))
   local arch, untimed = file.features.arch, 0
   local list = result_table.new({
-    { "comm", "string", not by.thread }, { "tid", "signed", not by.thread }, { "syscall", "string", not by.syscall },
+    { "comm", "string", not by.thread }, { "tid", "signed", not by.thread },
+    { "syscall", "string", not by.syscall },
     { "calls", "unsigned" }, { "errors", "unsigned" }, { "untimed", "unsigned", not args.json },
     { "total_ms", "float" }, { "min_us", "float" },
     { "avg_us", "float" }, { "max_us", "float" }, { "errno", "string", not args.errno },
@@ -175,14 +183,18 @@ function tool.run(args, out)
     list:add {
       comm = thread and thread.comm, tid = row.tid,
       syscall = row.id == NO_NUMBER and "[unknown]" or name_of(perflua.syscall, row.id, arch),
-      calls = row[TIMED] + row[UNTIMED], errors = row[FAILED], untimed = row[UNTIMED], total_ms = row[TOTAL] / 1e6,
-      min_us = timed and row[MIN] / 1e3 or nil, avg_us = timed and row[TOTAL] / row[TIMED] / 1e3 or nil,
-      max_us = timed and row[MAX] / 1e3 or nil, errno = errors_of(row, arch), hist = sketch.histogram(row.hist),
+      calls = row[TIMED] + row[UNTIMED], errors = row[FAILED], untimed = row[UNTIMED],
+      total_ms = row[TOTAL] / 1e6,
+      min_us = timed and row[MIN] / 1e3 or nil, avg_us = timed and row[TOTAL] / row[TIMED] / 1e3
+        or nil,
+      max_us = timed and row[MAX] / 1e3 or nil, errno = errors_of(row, arch),
+      hist = sketch.histogram(row.hist),
     }
   end
   list:note("untimed", untimed, "calls without a time, for their start was not recorded")
   list:note("restarted", restarted, "calls not counted, for their return was not recorded")
-  list:note("lost", lost, "calls without a time or not counted, for records were lost before they returned")
+  list:note("lost", lost,
+    "calls without a time or not counted, for records were lost before they returned")
   list:note("unfinished", unfinished, "calls not counted, for they had not returned at the end")
   return list:write(args, out)
 end

@@ -10,7 +10,8 @@ local samples_with_losses = require "perflua.file.samples_with_losses"
 local tool = {
   description = "how much of each slice of time each thread ran, as CSV",
   usage = "timeline [--slice TIME] FILE",
-  needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } }, fields = { "time" } },
+  needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
+    fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
   options = {
     slice = { "TIME", "length of a slice, such as 1ms or 2s; default: 10ms" },
@@ -37,7 +38,8 @@ local Line = {}
 Line.__index = Line
 
 local function new_line(length, write)
-  return setmetatable({ length = length, write = write, ran = {}, running = {}, since = {}, skipped = 0 }, Line)
+  return setmetatable({ length = length, write = write, ran = {}, running = {}, since = {},
+    skipped = 0 }, Line)
 end
 
 function Line:add(tid, ns)
@@ -74,7 +76,8 @@ end
 -- Returns how many records told of lost ones, and how many samples lacked a field.
 local function read_switches(file, line)
   local running, since, stop, last, lost, unreadable = line.running, line.since, 0, 0, 0, 0
-  local q = samples_with_losses.named(file, { "sched:sched_switch" }):select("args.prev_pid", "args.next_pid", "time", "cpu")
+  local q = samples_with_losses.named(file, { "sched:sched_switch" })
+    :select("args.prev_pid", "args.next_pid", "time", "cpu")
   for prev, next_tid, time, cpu in q:each() do
     if not (prev and next_tid and time and cpu) then
       for of in pairs(line.running) do line.running[of] = nil end
@@ -112,7 +115,9 @@ end
 ---@return string | nil message
 function tool.run(args, out)
   local length = duration.nanoseconds(args.slice or "10ms")
-  if not length or length == 0 then return 2, "timeline: --slice: a time such as 10ms expected, got " .. args.slice end
+  if not length or length == 0 then
+    return 2, "timeline: --slice: a time such as 10ms expected, got " .. args.slice
+  end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
   samples_with_losses.read_names(file)
@@ -124,7 +129,8 @@ function tool.run(args, out)
     for _, tid in ipairs(tids) do
       local thread = file:thread(tid, stop)
       local comm = fmt.csv(thread and thread.comm or "", args["csv-safe"])
-      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), comm, tid, 100 * ran[tid] / length))
+      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), comm, tid,
+        100 * ran[tid] / length))
     end
   end)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples

@@ -12,7 +12,8 @@ local tool = {
     events = { "sched:sched_switch", { any = { "sched:sched_waking", "sched:sched_wakeup" } } },
     fields = { "tid", "time" },
   },
-  record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- COMMAND",
+  record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- "
+    .. "COMMAND",
   options = result_table.with_options {
     by = { "WHAT", "wakers and woken by comm (default), or by thread" },
     comm = { "NAME", "chains of the wakers of threads of this name" },
@@ -38,10 +39,14 @@ local function options_of(args)
   local by, wrong = result_table.parse_by(args.by or "comm", { "comm", "thread" })
   wrong = wrong or result_table.check_options(args)
   if wrong then return nil, wrong end
-  local tid, depth = math.tointeger(tonumber(args.tid)), math.tointeger(tonumber(args.depth or 4))
-  if args.tid and not tid then return nil, "--tid: a thread's number expected, got " .. args.tid end
+  local tid, depth = math.tointeger(tonumber(args.tid)),
+    math.tointeger(tonumber(args.depth or 4))
+  if args.tid and not tid then
+    return nil, "--tid: a thread's number expected, got " .. args.tid
+  end
   if not depth or depth < 1 or depth > MAX_DEPTH then
-    return nil, ("--depth: a number from 1 to %d expected, got %s"):format(MAX_DEPTH, args.depth)
+    return nil, ("--depth: a number from 1 to %d expected, got %s"):format(MAX_DEPTH,
+      args.depth)
   end
   local chains = (args.comm or args.tid or args.depth) and { depth = depth, tids = by.thread }
   return { tids = by.thread, tid = tid, comm = args.comm, chains = chains or nil }
@@ -58,21 +63,31 @@ function tool.run(args, out)
   if not file then return nil, message end
   local rows, chains = totals.new(), asked.chains
   local open, awake = wakes.each(file, chains, function(wake, duration)
-    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken then return end
+    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken then
+      return
+    end
     wake.chain = chains and table.concat(wake.chain, " <- ")
-    local row = rows:row(wake.woken, (chains or asked.tids) and wake.tid, wake.chain or wake.waker, wake.context,
+    local row = rows:row(wake.woken, (chains or asked.tids) and wake.tid, wake.chain
+      or wake.waker, wake.context,
       asked.tids and wake.waker_tid)
-    for _, name in ipairs { "woken", "tid", "waker", "waker_tid", "context", "chain" } do row[name] = wake[name] end
+    for _, name in ipairs { "woken", "tid", "waker", "waker_tid", "context", "chain" } do
+      row[name] = wake[name]
+    end
     totals.add(row, duration)
   end)
   local list = result_table.new({
-    { "woken", "string" }, { "tid", "signed", not (asked.tids or chains) }, { "waker", "string", chains },
-    { "waker_tid", "signed", chains or not asked.tids }, { "context", "string", chains }, { "count", "unsigned" },
-    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" }, { "chain", "string", not chains },
+    { "woken", "string" }, { "tid", "signed", not (asked.tids or chains) },
+    { "waker", "string", chains },
+    { "waker_tid", "signed", chains or not asked.tids }, { "context", "string", chains },
+    { "count", "unsigned" },
+    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" },
+    { "chain", "string", not chains },
   }, "total_ms")
   for _, row in ipairs(rows:sorted()) do list:add(row) end
-  list:note("awake", awake, "wakes not counted, for the thread ran, or its way to a processor was not recorded")
-  open:add_notes(list, "wakes", { restarted = "wakes not counted, for the thread had been woken before" })
+  list:note("awake", awake,
+    "wakes not counted, for the thread ran, or its way to a processor was not recorded")
+  open:add_notes(list, "wakes", {
+    restarted = "wakes not counted, for the thread had been woken before" })
   return list:write(args, out)
 end
 

@@ -30,8 +30,11 @@ end
 local function values_of(file)
   local has, tests = {}, {}
   for _, event in ipairs(file.events) do
-    local family = event.name:match "^irq:irq_" or event.name:match "^irq:softirq_" or event.name:match "^irq_vectors:"
-    if family and not has[family] then has[family], tests[#tests + 1] = true, ("event == '%s*'"):format(family) end
+    local family = event.name:match "^irq:irq_" or event.name:match "^irq:softirq_"
+      or event.name:match "^irq_vectors:"
+    if family and not has[family] then
+      has[family], tests[#tests + 1] = true, ("event == '%s*'"):format(family)
+    end
   end
   local names = file.events["irq:irq_handler_entry"]
   return samples_with_losses.matching(file, tests)
@@ -61,7 +64,8 @@ function interrupts.each(file, take, waited)
       if does == "raise" then
         raises:begin(cpu, key, time)
       elseif does == "entry" then
-        local run = { kind = kind, number = number, name = vector or name or names[vec] or vec, cpu = cpu, time = time }
+        local run = { kind = kind, number = number, name = vector or name or names[vec] or vec,
+          cpu = cpu, time = time }
         runs:begin(cpu, key, run)
         local raised = kind == "softirq" and raises:finish(cpu, key)
         if raised then raises:pass(waited, run, time - raised) end

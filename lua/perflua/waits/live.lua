@@ -7,7 +7,8 @@ Live.__index = Live
 
 local MOST <const> = 1 << 20 -- pointers that are followed at once
 local FIRST <const> = 4096 -- places before they are swept for the first time
-local ZERO_SIZE <const> = 16 -- what the kernel gives for no bytes (ZERO_SIZE_PTR) is never freed
+-- what the kernel gives for no bytes (ZERO_SIZE_PTR) is never freed
+local ZERO_SIZE <const> = 16
 
 -- Of each pointer that is or was live a place, at which are its row while it is live, its bytes and CPU. Places of
 -- those that are not live are kept for a while: allocators give the same addresses again and again.
@@ -86,9 +87,11 @@ end
 ---@param list table of table/result_table.lua
 function Live:note(list)
   list:note("failed", self.failed, "allocations that failed, which do not count")
-  list:note("unseen", self.unseen, "allocations whose end was not recorded: the same address was allocated again")
+  list:note("unseen", self.unseen,
+    "allocations whose end was not recorded: the same address was allocated again")
   list:note("unknown", self.unknown, "frees of memory that was allocated before the recording")
-  list:note("unfollowed", self.unfollowed, "allocations that were not followed, for too many were live")
+  list:note("unfollowed", self.unfollowed,
+    "allocations that were not followed, for too many were live")
 end
 
 return live

@@ -13,7 +13,9 @@ local function caller_of(chain)
   for i = 1, chain and #chain or 0 do
     local frame = chain[i]
     local symbol = frame.symbol
-    if symbol and not lock_types.is_locking(symbol) then return ("%s+0x%x"):format(symbol, frame.symoff or 0) end
+    if symbol and not lock_types.is_locking(symbol) then
+      return ("%s+0x%x"):format(symbol, frame.symoff or 0)
+    end
   end
   return "[unknown]"
 end
@@ -25,10 +27,13 @@ end
 ---@return table # waits/pending.lua: what was not taken
 function locks.each(file, callers, take)
   local open = pending.new(true)
-  local query = samples_with_losses.matching(file, { "event == 'lock:contention_begin'", "event == 'lock:contention_end'" })
-  for type_id, time, tid, cpu, comm, lock, flags, chain in query:select("type_id", "time", "tid", "cpu", "comm",
+  local query = samples_with_losses.matching(file,
+    { "event == 'lock:contention_begin'", "event == 'lock:contention_end'" })
+  for type_id, time, tid, cpu, comm, lock, flags,
+      chain in query:select("type_id", "time", "tid", "cpu", "comm",
       "args.lock_addr", "args.flags", callers and "callchain" or "false") do
-    local thread = tid == 0 and cpu and -1 - cpu or tid -- the idle threads of all processors are 0
+    -- the idle threads of all processors are 0
+    local thread = tid == 0 and cpu and -1 - cpu or tid
     if type_id ~= SAMPLE then
       open:drop()
     elseif not (lock and thread and time) then

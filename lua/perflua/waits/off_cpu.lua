@@ -24,14 +24,18 @@ end
 ---@return string? message # nil: it tells when threads came back
 function off_cpu.check_recording(file)
   if file.events["sched:sched_switch"] or has_switches(file) then return nil end
-  return file.path .. ": this recording does not tell when threads came back; --switch-events of perf record does"
+  return file.path
+    .. ": this recording does not tell when threads came back; --switch-events of perf record "
+    .. "does"
 end
 
 -- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
 local function by_samples(file, stack, leave, end_wait, lose, skip)
   local query = samples_with_losses.matching(file, { "event == 'sched:sched_switch'" })
-  for type_id, time, tid, comm, pid, name, prev, next_pid, state, chain in query:select("type_id", "time", "tid",
-      "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state", stack or "false") do
+  for type_id, time, tid, comm, pid, name, prev, next_pid, state,
+      chain in query:select("type_id", "time", "tid",
+      "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state",
+      stack or "false") do
     if type_id ~= SAMPLE then
       lose()
     elseif not (prev and next_pid and state and time) then
@@ -39,7 +43,8 @@ local function by_samples(file, stack, leave, end_wait, lose, skip)
     else
       if next_pid ~= 0 then end_wait(next_pid, time) end
       if prev ~= 0 and state & ENDED == 0 then
-        leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name, start = time,
+        leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name,
+          start = time,
           stack = chain or nil, state = state & WAITS == 0 and "preempted" or "blocked" })
       end
     end
@@ -52,9 +57,11 @@ local function by_switches(file, stack, leave, end_wait, lose)
   for _, name in ipairs { "sched:sched_switch", "context-switches", "cs" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
   end
-  local query = file:records { type = { "sample", "lost", "lost_samples", "switch", "switch_cpu_wide" }, expand = true }
+  local query = file:records { type = { "sample", "lost", "lost_samples", "switch",
+    "switch_cpu_wide" }, expand = true }
     :where(table.concat(tests, " or "))
-  for type_id, time, comm, pid, tid, out, preempt, chain in query:select("type_id", "time", "comm", "pid", "tid", "out",
+  for type_id, time, comm, pid, tid, out, preempt,
+      chain in query:select("type_id", "time", "comm", "pid", "tid", "out",
       "preempt", stack or "false") do
     if type_id == SAMPLE then
       if tid then chains[tid] = chain end
@@ -62,7 +69,8 @@ local function by_switches(file, stack, leave, end_wait, lose)
       lose()
     elseif tid and tid > 0 and time then
       if out then
-        leave(tid, { tid = tid, pid = pid, comm = comm, start = time, stack = chains[tid] or nil,
+        leave(tid, { tid = tid, pid = pid, comm = comm, start = time, stack = chains[tid]
+          or nil,
           state = preempt and "preempted" or "blocked" })
       else
         end_wait(tid, time)
@@ -84,7 +92,9 @@ function off_cpu.each(file, stack, take)
     if wait then open:pass(take, wait, time - wait.start) end
   end
   local read = has_switches(file) and by_switches or by_samples
-  read(file, stack, function(tid, wait) open:begin(tid, 0, wait) end, end_wait, function() open:drop() end,
+  read(file, stack, function(tid, wait)
+    open:begin(tid, 0, wait)
+  end, end_wait, function() open:drop() end,
     function() open:skip() end)
   return open
 end

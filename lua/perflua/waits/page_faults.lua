@@ -31,11 +31,14 @@ end
 -- address, comm, tid, stack.
 local function records_of(file, kinds, by, traps)
   local query = samples_with_losses.of_events(file, kinds)
-  local function pick_field(wanted, class, name) return wanted and samples_with_losses.pick_field(query, class, name) or "lost" end
+  local function pick_field(wanted, class, name)
+    return wanted and samples_with_losses.pick_field(query, class, name) or "lost"
+  end
   local object = traps and { "integer", "args.address" } or { "string", "dso_daddr" }
   local code = traps and { "integer", "args.ip" } or { "string", "symbol" }
   local addressed = samples_with_losses.pick_field(query, "integer", "addr") ~= "lost"
-  return addressed, query:select("event.index", "lost", "type_id", pick_field(true, "integer", "period"),
+  return addressed, query:select("event.index", "lost", "type_id",
+    pick_field(true, "integer", "period"),
     pick_field(traps, "integer", "pid"), pick_field(traps, "integer", "time"), "cpumode",
     pick_field(by.object, table.unpack(object)), pick_field(by["function"], table.unpack(code)),
     pick_field(by.comm or by.thread, "string", "comm"), pick_field(by.thread, "integer", "tid"),
@@ -73,7 +76,8 @@ function page_faults.each(file, kinds, has, by, take)
         object, code = resolve_names(file, pid, time, object, code)
         mode = kind
       end
-      take(n or 1, kind, mode == "kernel", object or address and "[unknown]" or "[no address]", code or "[unknown]",
+      take(n or 1, kind, mode == "kernel", object or address and "[unknown]" or "[no address]",
+        code or "[unknown]",
         comm or "[unknown]", tid or nil, stack or "[unknown]")
     end
   end

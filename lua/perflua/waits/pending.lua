@@ -12,7 +12,8 @@ Pending.__index = Pending
 ---@return table # { open, pairs, unopened, restarted, lost, unreadable }; counts are those of table/pair_counts.lua
 function pending.new(keeps_first)
   return setmetatable({
-    open = {}, pairs = 0, unopened = 0, restarted = 0, lost = 0, unreadable = 0, keeps_first = keeps_first or false,
+    open = {}, pairs = 0, unopened = 0, restarted = 0, lost = 0, unreadable = 0,
+    keeps_first = keeps_first or false,
   }, Pending)
 end
 
@@ -113,7 +114,8 @@ local said = {
 
 local function list_notes(self, what, texts)
   local restarted = self.keeps_first and "restarted_first" or "restarted"
-  local list = { { "unopened", self.unopened }, { "restarted", self.restarted, restarted }, { "lost", self.lost },
+  local list = { { "unopened", self.unopened }, { "restarted", self.restarted, restarted },
+    { "lost", self.lost },
     { "unclosed", self:unclosed() } }
   if self.unreadable > 0 then list[#list + 1] = { "unreadable", self.unreadable } end
   for _, note in ipairs(list) do
@@ -137,7 +139,9 @@ end
 ---@param what string
 function Pending:log_notes(tool, what)
   for _, note in ipairs(list_notes(self, what)) do
-    if note[2] > 0 then io.stderr:write(("perflua: %s: %s: %d\n"):format(tool, note[3], note[2])) end
+    if note[2] > 0 then
+      io.stderr:write(("perflua: %s: %s: %d\n"):format(tool, note[3], note[2]))
+    end
   end
 end
 

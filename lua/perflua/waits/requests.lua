@@ -8,11 +8,14 @@ local requests = {}
 
 -- The letters of rwbs that say what is done (blk_fill_rwbs of the kernel). F before another is a flush before it.
 local operations = {
-  R = "read", W = "write", D = "discard", DE = "erase", F = "flush", N = "other", Z = "zone", FR = "read", FW = "write",
+  R = "read", W = "write", D = "discard", DE = "erase", F = "flush", N = "other", Z = "zone",
+  FR = "read", FW = "write",
   FD = "discard",
 }
 
-local function operation_of(rwbs) return operations[rwbs:sub(1, 2)] or operations[rwbs:sub(1, 1)] or "other" end
+local function operation_of(rwbs)
+  return operations[rwbs:sub(1, 2)] or operations[rwbs:sub(1, 1)] or "other"
+end
 
 -- dev_t as the kernel has it inside: 12 bits and 20.
 local function device_of(dev) return ("%d:%d"):format(dev >> 20, dev & 0xfffff) end
@@ -26,17 +29,23 @@ local function name_of(event) return event.name:match "^block:block_rq_(%a+)$" e
 local function query_of(file)
   local names = samples_with_losses.index_events(file, name_of)
   local query = samples_with_losses.of_events(file, names)
-  local function integer_field(...) return samples_with_losses.pick_field(query, "integer", ...) end
+  local function integer_field(...)
+    return samples_with_losses.pick_field(query, "integer", ...)
+  end
   local function text_field(...) return samples_with_losses.pick_field(query, "string", ...) end
-  return names, query:select("event.index", "lost", "type_id", "time", integer_field "args.dev", integer_field "args.sector",
-    integer_field "args.nr_sector", text_field "args.rwbs", text_field "args.comm", integer_field "args.bytes",
+  return names, query:select("event.index", "lost", "type_id", "time", integer_field "args.dev",
+    integer_field "args.sector",
+    integer_field "args.nr_sector", text_field "args.rwbs", text_field "args.comm",
+    integer_field "args.bytes",
     integer_field("args.error", "args.errors")):each() -- errors before Linux 4.14
 end
 
 local function new_request(time, dev, sectors, rwbs, comm, bytes, queued)
   return {
-    start = time, device = device_of(dev), flags = rwbs or "", operation = operation_of(rwbs or ""),
-    comm = queued and queued.comm or comm or "[unknown]", queued = queued and time - queued.time or nil,
+    start = time, device = device_of(dev), flags = rwbs or "",
+    operation = operation_of(rwbs or ""),
+    comm = queued and queued.comm or comm or "[unknown]", queued = queued and time - queued.time
+      or nil,
     bytes = bytes or sectors * 512, left = sectors, failed = false,
   }
 end
@@ -55,7 +64,8 @@ end
 function requests.each(file, take)
   local queued, open, lost, unreadable = pending.new(), pending.new(), {}, 0
   local names, records = query_of(file)
-  for index, n_lost, type_id, time, dev, sector, sectors, rwbs, comm, bytes, failed in records do
+  for index, n_lost, type_id, time, dev, sector, sectors, rwbs, comm, bytes,
+      failed in records do
     local name, at = names[index], sector and sectors and place_of(sector, sectors)
     if n_lost then
       lost[type_id] = (lost[type_id] or 0) + n_lost
@@ -70,7 +80,8 @@ function requests.each(file, take)
     elseif name == "requeue" then
       open:forget(dev, at)
     elseif name == "issue" then
-      open:begin(dev, at, new_request(time, dev, sectors, rwbs, comm, bytes, queued:finish(dev, at)))
+      open:begin(dev, at, new_request(time, dev, sectors, rwbs, comm, bytes,
+        queued:finish(dev, at)))
     elseif name == "complete" then
       local request = open:finish(dev, at)
       if request then

@@ -15,12 +15,14 @@ end
 -- sched_wakeup says the same as sched_waking, later and on the other processor.
 local function values_of(file)
   local tests = { "event == 'sched:sched_switch'" }
-  for _, name in ipairs { file.events["sched:sched_waking"] and "sched:sched_waking" or "sched:sched_wakeup",
+  for _, name in ipairs { file.events["sched:sched_waking"] and "sched:sched_waking"
+      or "sched:sched_wakeup",
     "sched:sched_wakeup_new" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
   end
   return samples_with_losses.matching(file, tests)
-    :select("type_id", "time", "comm", "args.common_pid", "args.common_flags", "args.comm", "args.pid",
+    :select("type_id", "time", "comm", "args.common_pid", "args.common_flags", "args.comm",
+      "args.pid",
       "args.prev_pid", "args.next_pid")
 end
 
@@ -28,7 +30,8 @@ end
 local function chain_of(wake, last, chains)
   local by_task = wake.context == "task"
   local name = chains.tids and ("%s/%d"):format(wake.waker, wake.waker_tid) or wake.waker
-  local chain, before = { by_task and name or ("%s (%s)"):format(name, wake.context) }, by_task and last[wake.waker_tid]
+  local chain, before = { by_task and name or ("%s (%s)"):format(name, wake.context) },
+    by_task and last[wake.waker_tid]
   if before then table.move(before, 1, math.min(#before, chains.depth - 1), 2, chain) end
   return chain
 end
@@ -47,7 +50,8 @@ function wakes.each(file, chains, take)
     elseif not (time and (tid and flags or not tid and prev and next_tid)) then
       open:skip()
     elseif tid then
-      local wake = { time = time, waker = comm or "[unknown]", waker_tid = waker_tid, context = context_of(flags),
+      local wake = { time = time, waker = comm or "[unknown]", waker_tid = waker_tid,
+        context = context_of(flags),
         woken = woken, tid = tid }
       if chains then wake.chain = chain_of(wake, last, chains) end
       open:begin(tid, 0, wake)
