@@ -16,7 +16,8 @@ local perflua = {
   version = "0.1.0",
   hex = core.hex,
   seconds = core.seconds,
-  -- Names of a number, "openat", and "ENOENT" of 2 or -2; the machine is as uname calls it ("aarch64"), else this one.
+  -- Names of a number, "openat", and "ENOENT" of 2 or -2; the machine is as uname calls it
+  -- ("aarch64"), else this one.
   syscall = core.syscall,
   errno = core.errno,
   stop = run.stop,
@@ -41,7 +42,8 @@ local MIN_WINDOW = 1 << 16 -- one record
 
 local MOST_WORKERS = 16
 
--- Bytes of records that may wait for earlier ones, of what cannot be read again; default 256 MB.
+-- Bytes of records that may wait for earlier ones, of what cannot be read again; default 256
+-- MB.
 local function check_window(window)
   if window == nil then return end
   if math.type(window) ~= "integer" or window < MIN_WINDOW then
@@ -49,7 +51,8 @@ local function check_window(window)
   end
 end
 
--- Workers of one pass; default: one for each processor that the process may use, up to 16. `threads` is the old name.
+-- Workers of one pass; default: one for each processor that the process may use, up to 16.
+-- `threads` is the old name.
 local function check_workers(options)
   for _, name in ipairs { "jobs", "threads" } do
     local n = options[name]
@@ -88,7 +91,8 @@ local function check_options(options)
   check_workers(options)
 end
 
--- Says what is wrong with the first source of symbols that does not exist, or is something else.
+-- Says what is wrong with the first source of symbols that does not exist, or is something
+-- else.
 local function wrong_source(options)
   for _, name in ipairs(sources) do
     local message, code
@@ -110,11 +114,11 @@ local function check_path(path)
   end
 end
 
--- Several paths are one File: its records carry `source`, and are in the order of their times if the
--- recordings' clocks agree; else the recordings follow one another.
+-- Several paths are one File: its records carry `source`, and are in the order of their times
+-- if the recordings' clocks agree; else the recordings follow one another.
 ---@param path string|string[]|nil default: "perf.data"
----@param options table? { strict, window, jobs, as, symfs, kallsyms, vmlinux, buildid_dir, debuginfod, demangle,
---- any_binary }
+---@param options table? { strict, window, jobs, as, symfs, kallsyms, vmlinux, buildid_dir,
+--- debuginfod, demangle, any_binary }
 ---@return perflua.File? file
 ---@return string? message
 ---@return string? code # "ENOENT", "FORMAT", …

@@ -39,8 +39,8 @@ local function is_timed(file, records)
   return timed
 end
 
--- The record that made the map of a time range: the last one with its start and length that is of this time; one that
--- perf wrote for what it found has none.
+-- The record that made the map of a time range: the last one with its start and length that is
+-- of this time; one that perf wrote for what it found has none.
 local function made_by(stay, list, pid)
   local best, points = nil, -1
   for _, record in ipairs(list) do
@@ -66,8 +66,8 @@ local function find_neighbours(thread, ip)
   return below, above
 end
 
--- A time range with nothing mapped that ends before the recording's first sample, when perf had not written the maps
--- yet, or before the process began.
+-- A time range with nothing mapped that ends before the recording's first sample, when perf had
+-- not written the maps yet, or before the process began.
 local function is_prologue(stay, file, pid)
   local first = file.first_time
   return not stay.map and stay.to
@@ -129,7 +129,8 @@ end
 ---@param file perflua.File
 ---@param ip integer
 ---@param options table # { pid, time, guest }
----@return table # { address, kind, pid, time, guest, processes: { pid, ranges }[] }, without a pid: the kernel
+---@return table # { address, kind, pid, time, guest, processes: { pid, ranges }[] }, without a
+--- pid: the kernel
 function address.explain(file, ip, options)
   local asked = { file = file, address = ip, time = options.time, guest = options.guest }
   local records = records_of(file, ip)

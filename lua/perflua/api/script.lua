@@ -1,4 +1,5 @@
--- Handlers and meta, which a script gives, and the globals that it finds. See init.lua for the form.
+-- Handlers and meta, which a script gives, and the globals that it finds. See init.lua for the
+-- form.
 
 return {
   Handlers = {

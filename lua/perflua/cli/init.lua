@@ -1,5 +1,5 @@
--- The command line of the interpreter: options, scripts, tools, exit statuses.
--- main() is called by src/host/perflua.c with what Lua cannot do by itself (see push_host there).
+-- The command line of the interpreter: options, scripts, tools, exit statuses. main() is called
+-- by src/host/perflua.c with what Lua cannot do by itself (see push_host there).
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -92,8 +92,8 @@ local function parse_options(argv)
   return options, i
 end
 
--- Runs fn(...) → status nil and what it returned, or FAILED after the error was reported. fn is called
--- by xpcall itself: so a traceback says "main chunk" where there is one.
+-- Runs fn(...) → status nil and what it returned, or FAILED after the error was reported. fn is
+-- called by xpcall itself: so a traceback says "main chunk" where there is one.
 local function call_protected(fn, ...)
   local ok, result, more = xpcall(fn, traceback, ...)
   if ok then
@@ -142,7 +142,8 @@ end
 local faults = { "^attempt to ", "^bad argument ", "^table index is ",
   "^number has no integer ", "^invalid " }
 
--- Says what a tool raised to the user who runs it. Errors of Lua itself are faults of ours, and keep their place.
+-- Says what a tool raised to the user who runs it. Errors of Lua itself are faults of ours, and
+-- keep their place.
 local function raised_by(name, raised)
   local message = strip_position(raised)
   for _, fault in ipairs(faults) do
@@ -177,8 +178,9 @@ local function run_tool(name, tool, host)
   return status
 end
 
--- Returns a function that runs the script or tool that an argument names; or complains, and returns nil
--- and a status. The script is loaded at once, so that no chunk of -e runs if the argument is mistaken.
+-- Returns a function that runs the script or tool that an argument names; or complains, and
+-- returns nil and a status. The script is loaded at once, so that no chunk of -e runs if the
+-- argument is mistaken.
 local function prepare_action(word, host)
   if word == "-" then return function() return run_script(loadfile()) end end
   local tool = not word:find("[/.]") and tools.find(word)
@@ -222,7 +224,8 @@ end
 
 local actions = {}
 
--- Runs a chunk as a script, with arguments and a result that is used, unless a script or tool follows.
+-- Runs a chunk as a script, with arguments and a result that is used, unless a script or tool
+-- follows.
 function actions.e(text, is_script)
   return (is_script and run_script or run_chunk)(load(text, "=(command line)", "t"))
 end
@@ -243,8 +246,8 @@ local function run_actions(options, are_scripts)
   end
 end
 
--- Returns `arg`: the script at 0, its arguments above, the words before it below. A chunk's arguments
--- follow the program, which is at 0.
+-- Returns `arg`: the script at 0, its arguments above, the words before it below. A chunk's
+-- arguments follow the program, which is at 0.
 local function make_arg(argv, first, of_chunk)
   if of_chunk then return table.move(argv, first, #argv, 1, { [0] = argv[0] }) end
   local args = {}
@@ -255,8 +258,8 @@ local function make_arg(argv, first, of_chunk)
   return args
 end
 
--- Returns true if there is a chunk of -e, and neither a script nor a tool: the words behind the options
--- are its arguments.
+-- Returns true if there is a chunk of -e, and neither a script nor a tool: the words behind the
+-- options are its arguments.
 local function is_of_chunk(argv, host, options, first)
   for _, action in ipairs(options.actions) do
     if action.letter == "e" then

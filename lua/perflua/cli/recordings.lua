@@ -17,8 +17,8 @@ function recordings.is(path)
   return false
 end
 
----Tells whether an argument is for the chunk of -e: a recording, or what may be one: standard input,
----a pipe (which is not opened, as that cannot be done twice), an empty file.
+---Tells whether an argument is for the chunk of -e: a recording, or what may be one: standard
+---input, a pipe (which is not opened, as that cannot be done twice), an empty file.
 ---@param argument string
 ---@param host table what src/host/perflua.c gives
 ---@return boolean

@@ -2,8 +2,8 @@
 
 local strip_position = require("perflua.errors").strip_position
 
--- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above it, when they
--- only found the script's own mistake.
+-- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above
+-- it, when they only found the script's own mistake.
 local function is_glue(line)
   return line:find("^\t%[C%]: ") or line:find("^\t%(%.%.%.tail calls")
 end

@@ -1,4 +1,5 @@
--- Binaries whose functions have no names, as no file here is theirs; and those that were named without a proof.
+-- Binaries whose functions have no names, as no file here is theirs; and those that were named
+-- without a proof.
 
 local common = require "perflua.doctor.common"
 local json = require "perflua.text.json"
@@ -13,7 +14,8 @@ local whole = { order = "file", expand = false }
 -- Asks for the function of each frame: no function has that name, so none ends the search.
 local function name_all_frames(file) file:samples(whole):where("under('\\n')"):count() end
 
--- Those that samples hit, most samples first. Two of one name and build-id are one: their samples are not told apart.
+-- Those that samples hit, most samples first. Two of one name and build-id are one: their
+-- samples are not told apart.
 local function list_hit(all)
   local list, seen = {}, {}
   for _, one in ipairs(all) do
@@ -70,13 +72,16 @@ local function list_unproven(all)
   return list
 end
 
----Reads the samples once more, and call chains a second time. Of a stream nothing is known any more.
+---Reads the samples once more, and call chains a second time. Of a stream nothing is known any
+---more.
 ---@param file perflua.File
 ---@param samples integer
 ---@param chains boolean # some samples have call chains
----@return table[] missing # { filename, build_id, reason, tried, samples, samples_percent }, most samples first
+---@return table[] missing # { filename, build_id, reason, tried, samples, samples_percent },
+--- most samples first
 ---@return table[] unproven # { filename, path }: used though no build-id was recorded
----@return table[] sources # { name, build_id, kind, samples, samples_percent, symbols, symbol_file, found, reason }
+---@return table[] sources # { name, build_id, kind, samples, samples_percent, symbols,
+--- symbol_file, found, reason }
 function binaries.of(file, samples, chains)
   if not file.size or samples == 0 then return json.array(), json.array(), json.array() end
   if chains then name_all_frames(file) end

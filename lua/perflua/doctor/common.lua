@@ -1,5 +1,6 @@
--- What the checks share. A check is a function of the report (see doctor/init.lua) that gives nil, or what it
--- found: {level = "damage" | "problem" | "note", text =, details = lines or nil, advice = or nil}.
+-- What the checks share. A check is a function of the report (see doctor/init.lua) that gives
+-- nil, or what it found: {level = "damage" | "problem" | "note", text =, details = lines or
+-- nil, advice = or nil}.
 
 local common = {}
 

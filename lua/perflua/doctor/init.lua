@@ -1,4 +1,5 @@
--- What `perflua doctor` finds in a recording: facts as one table of stable keys, and what follows from them.
+-- What `perflua doctor` finds in a recording: facts as one table of stable keys, and what
+-- follows from them.
 
 local core = require "perflua.core"
 local binaries = require "perflua.doctor.binaries"
@@ -75,7 +76,8 @@ local function report_event(event, counts)
   return report
 end
 
--- The default limit of call chains is a setting of the machine: where any chain is longer, it was another one.
+-- The default limit of call chains is a setting of the machine: where any chain is longer, it
+-- was another one.
 local function doubt_limits(list)
   local doubt = false
   for _, event in ipairs(list) do

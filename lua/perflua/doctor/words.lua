@@ -1,4 +1,5 @@
--- Numbers as the doctor says them. Times and counts are unsigned, whatever a recording makes of them.
+-- Numbers as the doctor says them. Times and counts are unsigned, whatever a recording makes of
+-- them.
 
 local fmt = require "perflua.text.fmt"
 

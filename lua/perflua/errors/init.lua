@@ -1,4 +1,5 @@
--- Errors of the caller, codes of io functions, warnings; and classes whose methods tell what is wrong with a call.
+-- Errors of the caller, codes of io functions, warnings; and classes whose methods tell what is
+-- wrong with a call.
 --
 -- Names in a message may come from a recording: it is escaped as all that may go to a terminal.
 
@@ -16,8 +17,8 @@ local function is_own(info)
     or source:sub(1, #library) == library and not source:find("^tools/", #library + 1)
 end
 
----Raises with the position of the first function on the stack that is not the library's own, so that a message names
----the script's line whatever depth it was found at.
+---Raises with the position of the first function on the stack that is not the library's own, so
+---that a message names the script's line whatever depth it was found at.
 ---@param format string
 ---@param ... any for string.format; without any the text is taken as it is
 local function usage_error(format, ...)
@@ -38,13 +39,16 @@ local function return_or_raise(ok, first, ...)
   return usage_error("%s", (tostring(first):gsub("^perflua: ", "")))
 end
 
----Calls the core for a script: what the core raises there is the script's error, at the script's line.
----@param fn function of the core, in C: called by pcall itself, so that its message names no line
+---Calls the core for a script: what the core raises there is the script's error, at the
+---script's line.
+---@param fn function of the core, in C: called by pcall itself, so that its message names no
+--- line
 ---@param ... any
 ---@return any ... # what it returns
 function errors.guard(fn, ...) return return_or_raise(pcall(fn, ...)) end
 
----What was raised, for who runs a query with options of a command line: there is no line of a script to name.
+---What was raised, for who runs a query with options of a command line: there is no line of a
+---script to name.
 ---@param raised any
 ---@return string # its message
 function errors.strip_position(raised) return (tostring(raised):gsub("^[^:\n]+:%d+: ", "")) end
@@ -87,7 +91,8 @@ local function check_arguments(name, most, ...)
   end
 end
 
----Wraps the methods of a class, in place, so that they check their object and the number of their arguments.
+---Wraps the methods of a class, in place, so that they check their object and the number of
+---their arguments.
 ---@param list table<string, function> methods in Lua
 ---@param metatable any what getmetatable gives of its objects
 ---@param class string what they are called: "Query"
@@ -108,7 +113,8 @@ function errors.checked(list, metatable, class)
   return list
 end
 
----Returns the __index of a class: it finds the methods, and raises for names that the API has not.
+---Returns the __index of a class: it finds the methods, and raises for names that the API has
+---not.
 ---@param list table<string, function>
 ---@param class string as the API calls it
 ---@return fun(self: any, key: any): any

@@ -25,7 +25,8 @@ end
 ---Finds the candidate with the fewest edits, the first in the alphabet among equals.
 ---@param name string
 ---@param candidates string[]
----@return string? # nil if none is close: within a third of the name's length, and one edit of a short name
+---@return string? # nil if none is close: within a third of the name's length, and one edit of
+--- a short name
 function suggest.closest(name, candidates)
   local best, best_cost = nil, math.max(1, #name // 3) + 1
   local wanted = name:sub(1, 64):lower()

@@ -1,8 +1,9 @@
--- Arguments of tracepoints, as "args.prev_comm" and "args.args[1]" name them: what kind they are in the events of a
--- query, and how they are read.
+-- Arguments of tracepoints, as "args.prev_comm" and "args.args[1]" name them: what kind they
+-- are in the events of a query, and how they are read.
 --
--- Each event reads its own field, with that field's size and sign. Where events disagree, integers of less than 8 bytes
--- are the same with a sign and without, so they are signed beside signed ones; all else is of kind "any".
+-- Each event reads its own field, with that field's size and sign. Where events disagree,
+-- integers of less than 8 bytes are the same with a sign and without, so they are signed beside
+-- signed ones; all else is of kind "any".
 
 local members = require "perflua.fields.members"
 local parser = require "perflua.filter.parser"
@@ -85,8 +86,8 @@ local types = { signed = "number", unsigned = "number", address = "number", stri
   bytes = "string",
   view = "table" }
 
--- Of an event that is not known yet, or of another recording, a field of that name may be of another kind: it is
--- absent, as in the core.
+-- Of an event that is not known yet, or of another recording, a field of that name may be of
+-- another kind: it is absent, as in the core.
 local function check_type(get, wanted)
   return function(record)
     local value = get(record)

@@ -1,9 +1,10 @@
 -- The fields that the records of a query can have, and how each is read.
 --
--- A Ref is what a query names, a field or an expression: { text, kind, root, path, plain, get, node }. plain: the C
--- cursor can yield it by its root name, and an absent value is told from a present one there. get(record) reads it
--- otherwise; nil if absent. node is its checked tree (filter/check.lua); an expression has neither root nor path.
--- types: the ids of the record types that have it, if not all that have its root do. Arguments of tracepoints also have
+-- A Ref is what a query names, a field or an expression: { text, kind, root, path, plain, get,
+-- node }. plain: the C cursor can yield it by its root name, and an absent value is told from a
+-- present one there. get(record) reads it otherwise; nil if absent. node is its checked tree
+-- (filter/check.lua); an expression has neither root nor path. types: the ids of the record
+-- types that have it, if not all that have its root do. Arguments of tracepoints also have
 -- checks and mixed, see Scope:argument.
 
 local core = require "perflua.core"
@@ -67,7 +68,8 @@ function Scope:events()
   return list
 end
 
--- The events whose records are read: a sample with counter values is delivered as any event of its group.
+-- The events whose records are read: a sample with counter values is delivered as any event of
+-- its group.
 function Scope:recorded()
   local list, chosen = self:events(), self.event_set
   local counted = false
@@ -81,8 +83,8 @@ function Scope:recorded()
   return list
 end
 
--- One event for each shape, which decides what fields a record can have; { nil } if there are none. Many events in a
--- row have the same one.
+-- One event for each shape, which decides what fields a record can have; { nil } if there are
+-- none. Many events in a row have the same one.
 local function collect_shapes(list)
   local seen, one_each, sample_type, id_all, branches, read = {}, {}, nil, nil, nil, nil
   for _, event in ipairs(list) do
@@ -99,9 +101,10 @@ local function collect_shapes(list)
   return one_each
 end
 
--- name → { kind, plain, types }; made once, when the first name is looked up. types: by the ids of those that
--- have it the name of the view it is, or false. With `any`, and in a stream whose events are yet to come, records
--- may have every field of their type; one that none of them has is absent.
+-- name → { kind, plain, types }; made once, when the first name is looked up. types: by the ids
+-- of those that have it the name of the view it is, or false. With `any`, and in a stream whose
+-- events are yet to come, records may have every field of their type; one that none of them has
+-- is absent.
 function Scope:known()
   if self.table then return self.table end
   local known, file = {}, self.file
@@ -142,7 +145,8 @@ function Scope:root(name)
   return name, entry
 end
 
--- The kind of a part; and the types that have it, if some of those that have the field have not.
+-- The kind of a part; and the types that have it, if some of those that have the field have
+-- not.
 local function member_kind(root, entry, path)
   if root == "event" then return members.of_event(path) end
   return members.of_views(entry.types, path)
@@ -189,7 +193,8 @@ local function of_field(text, kind, path, plain, types)
   return ref
 end
 
--- An argument of a tracepoint. checks: the kind that its values must be of to be there; mixed: see args.kind.
+-- An argument of a tracepoint. checks: the kind that its values must be of to be there; mixed:
+-- see args.kind.
 function Scope:argument(path, text)
   local kind, message, mixed = args.kind(self:recorded(), path)
   if not kind then return nil, message end
@@ -200,7 +205,8 @@ function Scope:argument(path, text)
   return ref
 end
 
--- The Ref of a parsed path, or nil and what is wrong with it. Its path starts with the name as it is known here.
+-- The Ref of a parsed path, or nil and what is wrong with it. Its path starts with the name as
+-- it is known here.
 function Scope:resolve(path, text)
   local root, entry = self:root(path[1])
   if not root then return nil, entry end

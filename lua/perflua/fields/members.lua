@@ -1,5 +1,5 @@
--- The parts of fields, as "callchain[1].ip" and "event.type" name them: what kind they are, and in which
--- records they can be.
+-- The parts of fields, as "callchain[1].ip" and "event.type" name them: what kind they are, and
+-- in which records they can be.
 
 local core = require "perflua.core"
 local parser = require "perflua.filter.parser"
@@ -78,10 +78,12 @@ local function of_view(view, path)
   return no_member(path, #path)
 end
 
----@param types table<integer, string|false> the name of the view that the field is, by record type
+---@param types table<integer, string|false> the name of the view that the field is, by record
+--- type
 ---@param path (string|integer)[]
 ---@return string? kind
----@return string|table<integer, boolean>|nil # what is wrong; or the types that have the part, if some have not
+---@return string|table<integer, boolean>|nil # what is wrong; or the types that have the part,
+--- if some have not
 function members.of_views(types, path)
   local kind, message, missing
   local having = {}

@@ -39,9 +39,11 @@ local function count_samples(file)
   return counts
 end
 
--- Nothing tells which binaries the samples of a stream hit: the symbols of all are looked for, and `samples` is nil.
+-- Nothing tells which binaries the samples of a stream hit: the symbols of all are looked for,
+-- and `samples` is nil.
 ---@param file perflua.File
----@param options table? { load }: the binaries whose symbols are looked for: "hit" by a sample's ip, "all", "none"
+---@param options table? { load }: the binaries whose symbols are looked for: "hit" by a
+--- sample's ip, "all", "none"
 ---@return perflua.Binary[] # as they were first mapped
 function binaries.binaries(file, options)
   recording.check_open(file)

@@ -15,7 +15,8 @@ local says = {
 }
 
 ---@param path string
----@param kind "directory"|"ELF"|"kallsyms" what it should be; an empty file is a list of no symbols
+---@param kind "directory"|"ELF"|"kallsyms" what it should be; an empty file is a list of no
+--- symbols
 ---@return string? message, string? code # what is wrong with it; nil: nothing is
 function paths.wrong(path, kind)
   local file <close>, message, code = errno(io.open(path, "rb"))

@@ -62,7 +62,8 @@ end
 
 ---@param file perflua.File
 -- Records are delivered as they lie in the file, unless `expand` is true.
----@param options string|table|nil # { type, event, order, reuse, container, expand }, or a type's name
+---@param options string|table|nil # { type, event, order, reuse, container, expand }, or a
+--- type's name
 ---@return perflua.Query
 function records.records(file, options)
   check_open(file)
@@ -74,8 +75,9 @@ function records.records(file, options)
   return open_cursor(file, options or {}, false, false)
 end
 
--- Samples that carry counter values are delivered for each value that moved, unless `expand` is false.
--- A table with `event`, `order`, `reuse` or `expand` instead of an event gives these options.
+-- Samples that carry counter values are delivered for each value that moved, unless `expand` is
+-- false. A table with `event`, `order`, `reuse` or `expand` instead of an event gives these
+-- options.
 ---@param file perflua.File
 ---@param event string|perflua.Event|table|nil a name, a glob, an Event, or an array of them
 ---@return perflua.Query

@@ -27,8 +27,8 @@ local special = {
   meta = "table",
 }
 
--- { "pid", "args.id", fn }: the fields' values instead of a record. The core reads plain ones itself, and arguments of
--- tracepoints.
+-- { "pid", "args.id", fn }: the fields' values instead of a record. The core reads plain ones
+-- itself, and arguments of tracepoints.
 local function with_fields(handler, scope)
   local fn, refs, names, plain = handler[#handler], {}, {}, #handler - 1 <= plan.MAX_FIELDS
   local lowering = lower.of(scope.file)
@@ -143,7 +143,8 @@ local function claims_of(file, handlers)
   return claims
 end
 
--- The handlers of events by index. A key's fields are looked for in all the events that go to it.
+-- The handlers of events by index. A key's fields are looked for in all the events that go to
+-- it.
 local function of_events(file, handlers)
   local sets, by_key, by_event = {}, {}, {}
   local claims = claims_of(file, handlers)
@@ -191,7 +192,8 @@ local function split_alternatives(handlers)
   return names
 end
 
--- Warns of handlers whose event is none of the recording's, unless another one of its tracepoint system is.
+-- Warns of handlers whose event is none of the recording's, unless another one of its
+-- tracepoint system is.
 local function warn_unmatched(list, handlers)
   local expected, missing, matched = split_alternatives(handlers), {}, {}
   for key in pairs(handlers) do
@@ -221,8 +223,8 @@ local function late_handler(file, handlers)
   end
 end
 
--- The container's own records come only to handlers of their names: once one is asked for, the others are
--- kept from `other`.
+-- The container's own records come only to handlers of their names: once one is asked for, the
+-- others are kept from `other`.
 local function ignore_container(by_type)
   local wanted = false
   for id in pairs(by_type) do wanted = wanted or types()[id].container end

@@ -1,5 +1,5 @@
--- Samples of some events of a recording, and the records that tell of lost ones beside them: for tools that read a
--- recording once, in the order of time.
+-- Samples of some events of a recording, and the records that tell of lost ones beside them:
+-- for tools that read a recording once, in the order of time.
 
 local expr = require "perflua.filter.expr"
 local spec_of = require("perflua.core").query_spec
@@ -16,8 +16,8 @@ function samples_with_losses.index_events(file, is)
   return taken
 end
 
----Has names of threads and maps read now, for who asks for them when all samples were read: after an interrupt they
----would not be read, and there would be no result.
+---Has names of threads and maps read now, for who asks for them when all samples were read:
+---after an interrupt they would not be read, and there would be no result.
 ---@param file perflua.File
 function samples_with_losses.read_names(file) file:thread(0) end
 
@@ -26,7 +26,8 @@ local LOST = { "lost", "lost_samples" }
 ---@param file perflua.File
 ---@param terms string[] filters
 ---@param options table? as of file:records
----@return perflua.Query # of samples for which one of the terms is true, and of records that tell of lost ones
+---@return perflua.Query # of samples for which one of the terms is true, and of records that
+--- tell of lost ones
 function samples_with_losses.matching(file, terms, options)
   options = options or {}
   options.type, options.expand = { "sample", table.unpack(LOST) }, true
@@ -38,7 +39,8 @@ end
 ---@param file perflua.File
 ---@param taken table<integer, any> indexes of events
 ---@param options table? as of file:records
----@return perflua.Query # of their samples, and of records that tell of lost ones; only these have a field `lost`
+---@return perflua.Query # of their samples, and of records that tell of lost ones; only these
+--- have a field `lost`
 function samples_with_losses.of_events(file, taken, options)
   local terms = {}
   for index in pairs(taken) do terms[#terms + 1] = "event.index == " .. index end

@@ -1,5 +1,5 @@
--- Names for folded stacks: nothing that separates frames or lines, or could move a terminal's cursor.
--- In a call chain's own names the core has done so already (src/machine/stack.c).
+-- Names for folded stacks: nothing that separates frames or lines, or could move a terminal's
+-- cursor. In a call chain's own names the core has done so already (src/machine/stack.c).
 
 local clean = {}
 

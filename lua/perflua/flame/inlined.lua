@@ -1,4 +1,5 @@
--- Call chains with the functions that were inlined: each is called by the function whose code it became.
+-- Call chains with the functions that were inlined: each is called by the function whose code
+-- it became.
 
 local kinds = require "perflua.flame.kinds"
 
@@ -14,7 +15,8 @@ local function name_of(symbol, dso)
   return name:sub(1, 1) == "[" and name or "[" .. name .. "]"
 end
 
--- The names of a sample's functions, callers first, and a letter for each; nil without a call chain.
+-- The names of a sample's functions, callers first, and a letter for each; nil without a call
+-- chain.
 local function walk_chain(record)
   local chain = record.callchain
   if not chain or #chain == 0 then return nil end

@@ -9,7 +9,8 @@ local annotated = { k = true, j = true, i = true }
 
 local U = ("u"):byte()
 
--- Binaries that stand for code made at run time: perf's map files, and what `perf inject --jit` writes.
+-- Binaries that stand for code made at run time: perf's map files, and what `perf inject --jit`
+-- writes.
 local function is_jit(dso)
   return dso ~= nil and (dso:find("perf%-%d+%.map$") or dso:find("^%[JIT%]")
     or dso:find("jitted%-%d+%-%d+%.so$"))

@@ -1,4 +1,5 @@
--- Colours: each kind of frame has a range of hues, from which the hash of a name takes its shade.
+-- Colours: each kind of frame has a range of hues, from which the hash of a name takes its
+-- shade.
 
 local palette = {}
 

@@ -1,8 +1,8 @@
--- The distinct stacks of a recording and what each weighs. The core adds them up; those with inlined functions are made
--- of records one by one (flame/inlined.lua).
+-- The distinct stacks of a recording and what each weighs. The core adds them up; those with
+-- inlined functions are made of records one by one (flame/inlined.lua).
 --
--- A set is { event, samples, total, list } where list holds { stack, value, kinds }: stack as a folded
--- line has it, kinds one letter a frame (see kinds.lua) if they were asked for.
+-- A set is { event, samples, total, list } where list holds { stack, value, kinds }: stack as a
+-- folded line has it, kinds one letter a frame (see kinds.lua) if they were asked for.
 
 local aggregate = require "perflua.group.aggregate"
 local aside = require "perflua.group.aside"
@@ -16,7 +16,8 @@ local stacks = {}
 
 local function name_command(of) return of.comm or "[unknown]" end
 
--- What stands before the frames of a stack: by its name, the fields that it is made of, and how.
+-- What stands before the frames of a stack: by its name, the fields that it is made of, and
+-- how.
 stacks.heads = {
   none = { fields = {}, text = function() return "" end },
   comm = { fields = { "comm" }, text = name_command },
@@ -53,7 +54,8 @@ function stacks.choose(file, name, counts)
   return nil
 end
 
--- The sum of periods of a group's average, and 1 for each sample without one; nil: more than an integer holds.
+-- The sum of periods of a group's average, and 1 for each sample without one; nil: more than an
+-- integer holds.
 local function sum_periods(g)
   local n, high, low = table.unpack(g[2])
   if high < 0 or high > 0x7fffffff then return nil end
@@ -61,8 +63,8 @@ local function sum_periods(g)
   return sum >= 0 and sum or nil
 end
 
--- The keys and columns of a query for groups by event, what the head is made of, and the stack, which is `at` among the
--- keys. What no record has is no key.
+-- The keys and columns of a query for groups by event, what the head is made of, and the stack,
+-- which is `at` among the keys. What no record has is no key.
 local function describe_query(query, options)
   local scope, head = spec_of(query).scope, stacks.heads[options.by]
   local keys, columns, at = { { ref = scope:ref "event" } }, { { measure = "count" } },
@@ -78,8 +80,8 @@ local function describe_query(query, options)
   return keys, columns, at
 end
 
--- Takes each group as one = { event, head, stack, kinds, samples, value }, the same table every time. Returns how many
--- samples were set aside; nil if it is not taken.
+-- Takes each group as one = { event, head, stack, kinds, samples, value }, the same table every
+-- time. Returns how many samples were set aside; nil if it is not taken.
 local function each_group(query, options, add_group)
   local keys, columns, at = describe_query(query, options)
   local counted = columns[2] and aside.from(query) or { n = 0 }
@@ -165,7 +167,8 @@ end
 
 ---@param query perflua.Query samples, in any order; with `inline` one record again and again
 ---@param options table { by, count, kinds, inline, split } split: a set for each event
----@return table[]? sets those with samples, in the order of the events; only the first has its list
+---@return table[]? sets those with samples, in the order of the events; only the first has its
+--- list
 ---@return string? message
 ---@return integer? # how many samples were set aside
 function stacks.collect(query, options)

@@ -1,5 +1,5 @@
--- A flame graph as an SVG document of its own: drawn, so that it can be seen and printed as it is, and
--- with a script that draws it anew as wide as the window, and lets one zoom and search.
+-- A flame graph as an SVG document of its own: drawn, so that it can be seen and printed as it
+-- is, and with a script that draws it anew as wide as the window, and lets one zoom and search.
 
 local palette = require "perflua.flame.palette"
 local xml = require "perflua.flame.xml"
@@ -34,7 +34,8 @@ local function fit_text(text, width)
   return text:sub(1, utf8.offset(text, room) - 1) .. "…"
 end
 
--- Frames that are large enough to be seen, in percents of the width, so that any width suits them.
+-- Frames that are large enough to be seen, in percents of the width, so that any width suits
+-- them.
 local function add_frames(out, graph)
   local t, width, whole = graph.tree, graph.width - 2 * PAD, graph.tree.total[1]
   for _, frame in ipairs(graph.frames) do
@@ -87,7 +88,8 @@ local function write_list(out, name, list)
   out "];\n"
 end
 
--- Names once each; of a frame how much deeper it is than the one before, name * 8 + kind, total.
+-- Names once each; of a frame how much deeper it is than the one before, name * 8 + kind,
+-- total.
 local function add_data(out, graph)
   local t, ids, names, shades, flat = graph.tree, {}, {}, {}, {}
   local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4 }
@@ -118,8 +120,8 @@ local function read_asset(path)
   return assert(file:read "a")
 end
 
--- The text of a file beside this one, without the comment that it begins with. In the interpreter it is embedded, as a
--- module of that name.
+-- The text of a file beside this one, without the comment that it begins with. In the
+-- interpreter it is embedded, as a module of that name.
 local function text_of(name)
   local embedded = "perflua/flame/" .. name
   local text = package.preload[embedded] and require(embedded) or read_asset(directory .. name)
@@ -129,7 +131,8 @@ end
 local scripts = { "frames", "text", "draw", "status", "search", "keys", "start" }
 
 ---@param out fun(text: string)
----@param graph table { tree, frames, rows, inverted, width, fixed, scheme, by_kind, title, about, note, unit }
+---@param graph table { tree, frames, rows, inverted, width, fixed, scheme, by_kind, title,
+--- about, note, unit }
 function svg.write(out, graph)
   local height = HEAD + graph.rows * ROW + FOOT
   out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"%s>\n'):format(

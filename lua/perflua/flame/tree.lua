@@ -1,7 +1,8 @@
--- Stacks put together by what they have in common, caller by caller: the frames of a flame graph.
+-- Stacks put together by what they have in common, caller by caller: the frames of a flame
+-- graph.
 --
--- Nodes are numbers; what is known of them lies in one array for each property, which takes a quarter of
--- what a table for each node would.
+-- Nodes are numbers; what is known of them lies in one array for each property, which takes a
+-- quarter of what a table for each node would.
 
 local tree = {}
 
@@ -78,7 +79,8 @@ function tree.build(list, reverse)
   return t
 end
 
--- The children of a node that are large enough, by name, largest total of all that are not to `left`.
+-- The children of a node that are large enough, by name, largest total of all that are not to
+-- `left`.
 local function kept_children(t, node, least, left)
   local kept, child = {}, t.first[node]
   while child ~= 0 do
@@ -94,8 +96,8 @@ local function kept_children(t, node, least, left)
   return kept
 end
 
----The frames as they are drawn: a caller before what it calls, siblings by name and from its left edge on, without
----those of less than `least` and what these call.
+---The frames as they are drawn: a caller before what it calls, siblings by name and from its
+---left edge on, without those of less than `least` and what these call.
 ---@param t perflua.flame.Tree
 ---@param least number
 ---@return table[] frames { node, depth from 0, start }

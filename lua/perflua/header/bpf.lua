@@ -15,7 +15,8 @@ local function complete_program(program)
   return copy
 end
 
--- The name of sub-program i (from 1): of its function, by the program's BTF, or as perf makes it up.
+-- The name of sub-program i (from 1): of its function, by the program's BTF, or as perf makes
+-- it up.
 local function make_symbol(program, types, i, byte_order)
   local name
   if types then

@@ -1,4 +1,5 @@
--- The header features as a value for JSON: addresses and masks as "0x…", unsigned numbers exact, bytes as hex digits.
+-- The header features as a value for JSON: addresses and masks as "0x…", unsigned numbers
+-- exact, bytes as hex digits.
 
 local core = require "perflua.core"
 local json = require "perflua.text.json"

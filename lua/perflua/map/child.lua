@@ -1,5 +1,5 @@
--- Loaded into each process of perflua map for many recordings: handlers without an event are not warned of there, but
--- counted by the process that merges the results.
+-- Loaded into each process of perflua map for many recordings: handlers without an event are
+-- not warned of there, but counted by the process that merges the results.
 
 local unmatched = require "perflua.recording.unmatched"
 

@@ -1,5 +1,5 @@
--- Handlers whose event some of many recordings do not have: a line for each before a recording's result, and one
--- warning for all recordings.
+-- Handlers whose event some of many recordings do not have: a line for each before a
+-- recording's result, and one warning for all recordings.
 
 local fmt = require "perflua.text.fmt"
 local unmatched = require "perflua.recording.unmatched"

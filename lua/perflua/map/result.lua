@@ -1,5 +1,5 @@
--- How map and reduce give their result, as a table for the eye, as CSV or JSON, or as a partial result; and what they
--- say of recordings on standard error.
+-- How map and reduce give their result, as a table for the eye, as CSV or JSON, or as a partial
+-- result; and what they say of recordings on standard error.
 
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"

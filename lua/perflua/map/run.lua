@@ -1,4 +1,5 @@
--- Runs a query script: over one recording in this process, over several in a process for each, some of them at a time.
+-- Runs a query script: over one recording in this process, over several in a process for each,
+-- some of them at a time.
 
 local core = require "perflua.core"
 local needs = require "perflua.meta.needs"
@@ -40,7 +41,8 @@ function run.script(chunk, path, recording)
   return result
 end
 
--- What came before the tool on our own command line, but for a prompt; and what makes a process one of many.
+-- What came before the tool on our own command line, but for a prompt; and what makes a process
+-- one of many.
 local function own_options()
   local words, first = {}, 0
   while arg[first - 1] do first = first - 1 end
@@ -51,8 +53,9 @@ local function own_options()
   return words
 end
 
--- How many workers each process has: one where it was said how many recordings are read at a time, else its share of
--- the processors. What the user said for each stands behind that, and counts.
+-- How many workers each process has: one where it was said how many recordings are read at a
+-- time, else its share of the processors. What the user said for each stands behind that, and
+-- counts.
 local function add_workers(words, at_a_time, n)
   local workers = at_a_time and 1 or core.processors() // math.min(core.processors(), n)
   table.insert(words, 2, "-j")
@@ -72,8 +75,9 @@ end
 ---@param script string
 ---@param paths string[]
 ---@param at_a_time integer? default: one for each processor
----@param done fun(i: integer, out: file*?, message: string?): boolean? for each as it ends, with what it wrote; or
---- without if it failed, and why if it did not say so itself. false: no others are to be started
+---@param done fun(i: integer, out: file*?, message: string?): boolean? for each as it ends,
+--- with what it wrote; or without if it failed, and why if it did not say so itself. false: no
+--- others are to be started
 function run.children(host, script, paths, at_a_time, done)
   local options, running, n, next_one, going = own_options(), {}, 0, 1, true
   add_workers(options, at_a_time, #paths)

@@ -1,5 +1,5 @@
--- Results that come in any order, put together in the order of their recordings: neighbours are merged as soon as
--- both are there, so that few wait.
+-- Results that come in any order, put together in the order of their recordings: neighbours are
+-- merged as soon as both are there, so that few wait.
 
 local merge = require "perflua.table.merge"
 
@@ -26,7 +26,8 @@ end
 
 ---@param i integer place of the recording among all
 ---@param data table? of a Table; nil if there is no result
----@return boolean? ok, string? message # nil if tables do not belong together; raises if a sum grows too large
+---@return boolean? ok, string? message # nil if tables do not belong together; raises if a sum
+--- grows too large
 function Segments:add(i, data)
   local before, after = self.by_last[i - 1], self.by_first[i + 1]
   if before then

@@ -1,12 +1,12 @@
--- What a script or tool says of itself in meta = { description, needs, record }: the events and fields that it
--- needs, and the command that records them.
+-- What a script or tool says of itself in meta = { description, needs, record }: the events and
+-- fields that it needs, and the command that records them.
 --
 --   needs = { events = { "sched:sched_switch", { any = { "a:*", "b:*" } } }, fields = { "callchain", "args.pid" } }
 --   needs = { "sched:*", "callchain" }
 --   needs = "sched:*, callchain"
 --
--- A name is an event's, or a glob, unless it is that of a field of samples. any: one of them is enough. A string that
--- is no list of names is for people to read.
+-- A name is an event's, or a glob, unless it is that of a field of samples. any: one of them is
+-- enough. A string that is no list of names is for people to read.
 
 local api = require "perflua.api"
 local usage_error = require("perflua.errors").usage_error
@@ -133,7 +133,8 @@ local function has_field(scope, need)
   return false
 end
 
--- The needs that a recording does not meet. Fields are looked for in the events that are needed, in all if none is.
+-- The needs that a recording does not meet. Fields are looked for in the events that are
+-- needed, in all if none is.
 local function missing_of(file, list)
   local missing, set, of_events = {}, {}, false
   for _, need in ipairs(list) do
@@ -203,7 +204,8 @@ local function said_path(file)
   return type(path) == "table" and ("%s and %d more"):format(path[1], #path - 1) or path
 end
 
----What a recording lacks. Reads records only of a pipe whose events all come late, if it can be read again.
+---What a recording lacks. Reads records only of a pipe whose events all come late, if it can be
+---read again.
 ---@param file perflua.File
 ---@param meta { needs: any, record: string? }
 ---@return string? message # nil if it lacks nothing

@@ -1,7 +1,8 @@
 -- The perf record command for what a script needs and does not say how to record.
 
--- A field's option of perf record; of those that are always recorded, or that follow from others, there is none.
--- See perf-record(1). Counters are read with the samples of groups with :S, see perf-list(1).
+-- A field's option of perf record; of those that are always recorded, or that follow from
+-- others, there is none. See perf-record(1). Counters are read with the samples of groups with
+-- :S, see perf-list(1).
 local options = {
   callchain = "-g", stack = "-g", branch_stack = "-b", brstack = "-b", addr = "-d",
   data_src = "-d", weight = "-W",

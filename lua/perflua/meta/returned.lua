@@ -1,5 +1,5 @@
--- What scripts return to be done with the recordings that they were given: a table of handlers is run over them, a
--- result is shown, a function makes one of them.
+-- What scripts return to be done with the recordings that they were given: a table of handlers
+-- is run over them, a result is shown, a function makes one of them.
 
 local needs = require "perflua.meta.needs"
 local Table = require "perflua.table"
@@ -64,7 +64,8 @@ end
 
 ---The Table that a script's value is or makes.
 ---@param value any a Table, a grouped Query, or a function of a File that returns one of these
----@param open fun(meta: table): perflua.File?, string? opens the recordings the script was given, for this meta
+---@param open fun(meta: table): perflua.File?, string? opens the recordings the script was
+--- given, for this meta
 ---@param meta? table what the script needs: see perflua.meta.needs
 ---@return perflua.Table? table, string? message # nil alone: the value is nothing of these
 function returned.table(value, open, meta)

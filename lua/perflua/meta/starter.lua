@@ -1,5 +1,6 @@
--- The script that `perflua gen` writes: a handler for each event of a recording, with what there is to read in it.
--- Names come from the recording and may be anything: in code they are quoted, in comments escaped.
+-- The script that `perflua gen` writes: a handler for each event of a recording, with what
+-- there is to read in it. Names come from the recording and may be anything: in code they are
+-- quoted, in comments escaped.
 
 local fmt = require "perflua.text.fmt"
 local types = require("perflua.recording").types

@@ -1,4 +1,5 @@
--- What a recording holds: samples by event and records by type, how many, their fields, an example of each.
+-- What a recording holds: samples by event and records by type, how many, their fields, an
+-- example of each.
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
@@ -125,8 +126,8 @@ end
 ---Takes two passes.
 ---@param file perflua.File
 ---@param most integer? events with samples that become a part; default: all
----@return table[]? parts # { title, count, type_id, event, fields }, fields: { name, kind, doc, example, arg, common };
---- `more`: the { events, records } beyond `most`
+---@return table[]? parts # { title, count, type_id, event, fields }, fields: { name, kind, doc,
+--- example, arg, common }; `more`: the { events, records } beyond `most`
 ---@return string? message
 function survey.of(file, most)
   if not file.size then

@@ -8,7 +8,8 @@ local events = {}
 local TRACEPOINT = 2 -- PERF_TYPE_TRACEPOINT
 local SAMPLE_READ, FORMAT_ID = 1 << 4, 1 << 2 -- PERF_SAMPLE_READ, PERF_FORMAT_ID
 
--- "cpu_core/cycles/ku" and "cycles:P" are both "cycles"; a tracepoint's "system:name" is one name.
+-- "cpu_core/cycles/ku" and "cycles:P" are both "cycles"; a tracepoint's "system:name" is one
+-- name.
 local function strip_modifiers(event)
   local name = event.name
   local inner = name:match("^[^/]+/(.*)/[^/]*$")
@@ -133,7 +134,8 @@ local function find_events(list, name)
 end
 
 ---@param event perflua.Event
----@return boolean # whether its samples carry counter values, and so are delivered for each that moved
+---@return boolean # whether its samples carry counter values, and so are delivered for each
+--- that moved
 function events.has_counters(event)
   return event.sample_type & SAMPLE_READ ~= 0 and event.read_format & FORMAT_ID ~= 0
 end

@@ -7,7 +7,8 @@ local recording = {}
 
 local types -- made when first asked for
 
----@return table # descriptions { id, name, doc, container, trailer, fields } of the record types, by id and by name
+---@return table # descriptions { id, name, doc, container, trailer, fields } of the record
+--- types, by id and by name
 function recording.types()
   if not types then
     types = {}

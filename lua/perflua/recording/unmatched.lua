@@ -1,4 +1,5 @@
--- Handlers whose event a recording does not have: each is a warning, unless they are collected to be counted.
+-- Handlers whose event a recording does not have: each is a warning, unless they are collected
+-- to be counted.
 
 local events = require "perflua.recording.events"
 local warning = require("perflua.errors").warning

@@ -1,5 +1,6 @@
--- Rows of a report with callers: a sample is in the row of its own function, and in `children` of each that its call
--- chain names, once. The core makes them; where a filter of it is for Lua they are made here.
+-- Rows of a report with callers: a sample is in the row of its own function, and in `children`
+-- of each that its call chain names, once. The core makes them; where a filter of it is for Lua
+-- they are made here.
 
 local core = require "perflua.core"
 local aggregate = require "perflua.group.aggregate"
@@ -31,15 +32,17 @@ function callers.fields(prepared)
   return list
 end
 
--- Level, binary, function or address, as text, of a line "kBINARY\tFUNCTION" or "kBINARY\t\tADDRESS".
+-- Level, binary, function or address, as text, of a line "kBINARY\tFUNCTION" or
+-- "kBINARY\t\tADDRESS".
 local function parts_of(line)
   local tab = line:find("\t", 2, true)
   local from = line:byte(tab + 1) == 9 and tab + 2 or tab + 1
   return line:sub(1, 1), line:sub(2, tab - 1), line:sub(from)
 end
 
--- From lines of frames to rows, of samples that are alike in all other fields. Lines that differ may be of one row:
--- it is found by `id`, which is the line itself if all of that is shown.
+-- From lines of frames to rows, of samples that are alike in all other fields. Lines that
+-- differ may be of one row: it is found by `id`, which is the line itself if all of that is
+-- shown.
 local function make_finder(g, prepared, list, short)
   local place, event = prepared.place, g.event
   local others, at, n = {}, 0, #prepared.fields

@@ -1,6 +1,8 @@
--- What perf report makes of a recording: samples added up by command, binary, function or whatever field.
+-- What perf report makes of a recording: samples added up by command, binary, function or
+-- whatever field.
 --
--- report.prepare(file, options) checks what is asked for; report.read of what it returns reads the file and gives
+-- report.prepare(file, options) checks what is asked for; report.read of what it returns reads
+-- the file and gives
 --
 --   events    of each event with samples { event, index, samples, period, unresolved, n, all, rows }:
 --             n rows are to show, the greatest first (if an interrupt left no time for all, of
@@ -85,9 +87,9 @@ local function fields_of(query, sort)
 end
 
 ---@param file perflua.File
----@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any: boolean?, health: table? }
---- children: nil does as perf, which adds up callers where there are call chains; any: fields may be absent from all
---- samples; health: of core.health()
+---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
+--- boolean?, health: table? } children: nil does as perf, which adds up callers where there are
+--- call chains; any: fields may be absent from all samples; health: of core.health()
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)
@@ -115,7 +117,8 @@ local function query_keys(query, fields)
   return keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } }
 end
 
--- What a row is told apart by, as it is shown; the kernel's functions may have names that others have.
+-- What a row is told apart by, as it is shown; the kernel's functions may have names that
+-- others have.
 local function shown_keys(prepared)
   local keys = table.move(prepared.fields, 1, #prepared.fields, 1, {})
   if prepared.place.symbol then keys[#keys + 1] = { name = "cpumode", kind = "string" } end
@@ -162,8 +165,8 @@ end
 local ALL = { limit = 0, count = math.maxinteger }
 
 ---@param prepared table
----@param shown { limit: number, count: integer }? rows of that share at least, in percent, and so many at most;
---- default: all
+---@param shown { limit: number, count: integer }? rows of that share at least, in percent, and
+--- so many at most; default: all
 ---@return table
 function report.read(prepared, shown)
   shown = shown or ALL

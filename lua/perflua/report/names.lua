@@ -20,7 +20,8 @@ function names.dsos(known)
   end
 end
 
----@param symbol string | integer | false | nil or its address in its binary, where it is not known
+---@param symbol string | integer | false | nil or its address in its binary, where it is not
+--- known
 ---@return string
 function names.symbol(symbol)
   if type(symbol) == "string" then return symbol end

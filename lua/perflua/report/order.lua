@@ -1,5 +1,5 @@
--- The order of rows: the greatest first, equal ones by their keys. Rows are sorted by strings that compare as they
--- do, which is much faster than a function that compares them.
+-- The order of rows: the greatest first, equal ones by their keys. Rows are sorted by strings
+-- that compare as they do, which is much faster than a function that compares them.
 
 local interrupted = require "perflua.table.interrupted"
 local sort = require "perflua.table.sort"

@@ -1,4 +1,5 @@
--- Rows of a report where each sample is in one: what was added up by raw fields, by the names that are shown.
+-- Rows of a report where each sample is in one: what was added up by raw fields, by the names
+-- that are shown.
 
 local core = require "perflua.core"
 local aggregate = require "perflua.group.aggregate"

@@ -92,8 +92,8 @@ local function make_texts(column, values, n, event)
   end
 end
 
--- Walks the rows of an event in batches: values by column, and how many. An interrupt ends that behind those that an
--- interrupted table has in any case.
+-- Walks the rows of an event in batches: values by column, and how many. An interrupt ends that
+-- behind those that an interrupted table has in any case.
 local function each_batch(event)
   local from, most = 1, interrupted.MOST
   return function()
@@ -121,7 +121,8 @@ local function fit_batch(columns, values, n, event)
   end
 end
 
--- Makes columns wide enough for the titles and for all rows of an event. Gives the values of the only batch.
+-- Makes columns wide enough for the titles and for all rows of an event. Gives the values of
+-- the only batch.
 local function fit_columns(columns, event)
   for c = 1, #columns do columns[c].room = columns[c].least end
   if event.n <= BATCH then

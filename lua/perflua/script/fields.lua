@@ -20,7 +20,8 @@ for name in ([[brcntr brstackdisasm brstackinsn brstackinsnlen brstackoff callin
   perf_only[name] = true
 end
 
----@return table[] # array of {name, doc, by_default, invalid}, the last two sets of classes of events
+---@return table[] # array of {name, doc, by_default, invalid}, the last two sets of classes of
+--- events
 function fields.all() return (core.script_fields()) end
 
 -- What lines have where nothing is said: class → {fields, asked, chosen}, sets of names.
@@ -43,7 +44,8 @@ local function describe_unknown(name, known)
   return suggest.message(("unknown field '%s'"):format(name), name, suggest.names(known))
 end
 
--- "sw:+addr" → the classes it is about, whether that was said, the rest; or nil and what is wrong.
+-- "sw:+addr" → the classes it is about, whether that was said, the rest; or nil and what is
+-- wrong.
 local function split_class(text, classes)
   local class, rest = text:match "^([%w_]*):(.*)$"
   if not class then return classes, false, text end
@@ -104,7 +106,8 @@ end
 
 --- Reads lists of fields, each as -F has it; none: the default.
 ---@param texts string[]?
----@return table<string, table>? # class → {fields, asked: arrays of names; chosen: is it not the default}
+---@return table<string, table>? # class → {fields, asked: arrays of names; chosen: is it not
+--- the default}
 ---@return string? message
 function fields.parse(texts)
   local all, classes = core.script_fields()

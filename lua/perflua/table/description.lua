@@ -1,9 +1,9 @@
--- What a Table is the answer to, in words that can be kept in a file and compared: tables are put together
--- only when they answer the same question of different records.
+-- What a Table is the answer to, in words that can be kept in a file and compared: tables are
+-- put together only when they answer the same question of different records.
 --
--- data.description = { reads, events, where, between, groups }: texts, nil for what the query does not
--- say.
--- data.keys and data.measures say the rest: { name, kind, text }, { name, measure, kind, option, field, … }.
+-- data.description = { reads, events, where, between, groups }: texts, nil for what the query
+-- does not say. data.keys and data.measures say the rest: { name, kind, text }, { name,
+-- measure, kind, option, field, … }.
 
 local types = require("perflua.recording").types
 
@@ -39,7 +39,8 @@ local function describe_reads(spec)
   return "records of type " .. table.concat(description.type_names(spec.types), ", ")
 end
 
----@param wanted string|perflua.Event|(string|perflua.Event)[]|nil as samples() and records() take them
+---@param wanted string|perflua.Event|(string|perflua.Event)[]|nil as samples() and records()
+--- take them
 ---@return string?
 function description.events(wanted)
   if wanted == nil then return nil end
@@ -121,7 +122,8 @@ end
 local PARTS = { "reads", "events", "where", "between" } -- what says which records are looked at
 local MIXED = "several parts"
 
--- All that two tables must have in common, as { what, text }; of parts which records each looked at is left out.
+-- All that two tables must have in common, as { what, text }; of parts which records each
+-- looked at is left out.
 local function lines_of(data, are_parts)
   local said, lines = data.description or {}, {}
   local function add(what, text) lines[#lines + 1] = { what, text } end
@@ -143,7 +145,8 @@ end
 ---@param a table data of a Table
 ---@param b table
 ---@param are_parts boolean? they need not have looked at the same kinds of records
----@return string? # the first thing that they do not have in common; nil if they belong together
+---@return string? # the first thing that they do not have in common; nil if they belong
+--- together
 function description.difference(a, b, are_parts)
   if #a.keys ~= #b.keys or #a.measures ~= #b.measures then
     return ("%d keys and %d measures here, %d and %d there"):format(#a.keys, #a.measures,

@@ -1,12 +1,14 @@
--- Table: the groups of a query, and how they are shown. All groups are kept, as states that can still be
--- merged; order and top are presentation.
+-- Table: the groups of a query, and how they are shown. All groups are kept, as states that can
+-- still be merged; order and top are presentation.
 --
--- self.data = { description, events, places, keys, measures, groups }: description is of description.lua; events names
--- the sections, in order (nil: not split), places is of merge.lua; keys { name, kind, text }; measures { name, measure,
--- kind (of the field), option, field, weight }; a group is { event = place in events, keys = {…}, state, state … }.
--- If an interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all groups
--- are there, data.total is how many there were, and data.rest has the sums that shares are of besides.
--- self.show = { column, ascending, top }. Of spans, self.counts says what could not be paired (table/pair_counts.lua).
+-- self.data = { description, events, places, keys, measures, groups }: description is of
+-- description.lua; events names the sections, in order (nil: not split), places is of
+-- merge.lua; keys { name, kind, text }; measures { name, measure, kind (of the field), option,
+-- field, weight }; a group is { event = place in events, keys = {…}, state, state … }. If an
+-- interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all
+-- groups are there, data.total is how many there were, and data.rest has the sums that shares
+-- are of besides. self.show = { column, ascending, top }. Of spans, self.counts says what could
+-- not be paired (table/pair_counts.lua).
 
 local errors = require "perflua.errors"
 local counts = require "perflua.table.pair_counts"
@@ -56,7 +58,8 @@ local function whole_of(data, g)
   return g.event or 0
 end
 
--- The sums of states by event, exact for integers: so they do not depend on the order of the groups.
+-- The sums of states by event, exact for integers: so they do not depend on the order of the
+-- groups.
 local function totals_by_event(data, m)
   local high, low, totals = {}, {}, {}
   for _, list in ipairs { data.groups, data.rest } do
@@ -226,7 +229,8 @@ local function collect_rows(self)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
----@param options { safe: boolean? }? safe: cells that a spreadsheet would take for formulas begin with a '
+---@param options { safe: boolean? }? safe: cells that a spreadsheet would take for formulas
+--- begin with a '
 ---@return true? ok, string? message, string? code
 function Table:csv(out, options)
   local columns, rows = collect_rows(self)
@@ -242,7 +246,8 @@ function Table:json(out)
   return output.json(out, columns, rows, select(2, describe_interruption(self)))
 end
 
----@param other perflua.Table of the same keys and measures; filters, times and events may differ, as of parts
+---@param other perflua.Table of the same keys and measures; filters, times and events may
+--- differ, as of parts
 ---@return perflua.Table # a new one, shown as this one is
 function Table:merge(other)
   if getmetatable(other) ~= meta then

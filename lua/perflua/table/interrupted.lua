@@ -10,8 +10,8 @@ interrupted.MOST = 1000
 ---@return boolean # has there been an interrupt?
 function interrupted.now() return (core.interrupted()) end
 
----@return number|true|nil # the part of the recording that the last pass read, if an interrupt ended it;
---- true: it is not known
+---@return number|true|nil # the part of the recording that the last pass read, if an interrupt
+--- ended it; true: it is not known
 function interrupted.part()
   local _, part = core.interrupted()
   return part

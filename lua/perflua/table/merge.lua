@@ -1,5 +1,5 @@
--- The groups of Tables put together. In whatever order and grouping tables are merged the groups are the same;
--- first and last values alone are those of the tables in the order given.
+-- The groups of Tables put together. In whatever order and grouping tables are merged the
+-- groups are the same; first and last values alone are those of the tables in the order given.
 --
 -- An accumulator owns its groups and finds them by a tree: event, then the values of the keys.
 
@@ -31,7 +31,8 @@ local function get_child(node, key)
   return next_node
 end
 
--- Events have a place for their section: the least that they had in any recording. Equal places go by name.
+-- Events have a place for their section: the least that they had in any recording. Equal places
+-- go by name.
 local function by_place(a, b)
   if a.place ~= b.place then return a.place < b.place end
   return a.name < b.name
@@ -46,8 +47,8 @@ local function events_of(data)
   return list
 end
 
--- The events of both, each name as often as in the one that has it more often; for the events of each the places
--- in the list of all.
+-- The events of both, each name as often as in the one that has it more often; for the events
+-- of each the places in the list of all.
 local function joined_events(a, b)
   local all, known = {}, {}
   local function add(event)
@@ -117,7 +118,8 @@ end
 ---Adds the groups of another table, which stays as it is. A sum that grows too large raises.
 ---@param other table data of a Table
 ---@param are_parts boolean? they need not have looked at the same kinds of records
----@return boolean? ok, string? message # nil and the first difference if they do not belong together
+---@return boolean? ok, string? message # nil and the first difference if they do not belong
+--- together
 function Accumulator:add(other, are_parts)
   local difference = description.difference(self.data, other, are_parts)
   if difference then return nil, difference end

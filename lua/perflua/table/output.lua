@@ -33,7 +33,8 @@ function output.to(out, produce)
   return errno(file:close())
 end
 
----An interrupt while rows are written ends that, behind those that an interrupted table has in any case.
+---An interrupt while rows are written ends that, behind those that an interrupted table has in
+---any case.
 ---@param r integer number of the row that is next
 ---@param n integer
 ---@return boolean # is it not to be written? Then that was said.

@@ -6,8 +6,9 @@ local saved = require "perflua.table.saved"
 
 local read = {}
 
--- The next line that is not empty: its first bytes, and the rest if they begin a saved table. What is none is not
--- read further, for it may have no end. nil at the end, or nil, message, code.
+-- The next line that is not empty: its first bytes, and the rest if they begin a saved table.
+-- What is none is not read further, for it may have no end. nil at the end, or nil, message,
+-- code.
 local function next_line(file)
   local first, message, code
   repeat first, message, code = errno(file:read(1)) until first ~= "\n" and first ~= "\r"
@@ -29,8 +30,9 @@ local function open_source(from)
   return file, file and from or message, code
 end
 
----An iterator over the tables of a file: data, show; or nil, message, code of one that is damaged, after which those
----that follow are read, if that is possible. The loop's control value comes first: true.
+---An iterator over the tables of a file: data, show; or nil, message, code of one that is
+---damaged, after which those that follow are read, if that is possible. The loop's control
+---value comes first: true.
 ---@param from file*|string
 ---@return fun(): true?, table?, table|string?, string?
 ---@return nil, nil, file*? closing
@@ -67,7 +69,8 @@ end
 
 ---All tables of a file, merged.
 ---@param from file*|string
----@return table? data, table|string? show, string? code # nil, message and code if one cannot be read
+---@return table? data, table|string? show, string? code # nil, message and code if one cannot
+--- be read
 function read.all(from)
   local first, all, show
   for _, data, one_show, code in read.each(from) do

@@ -1,4 +1,5 @@
--- Rows that a tool makes, and what it counted besides, in the form it was asked for: aligned text, CSV, or JSON.
+-- Rows that a tool makes, and what it counted besides, in the form it was asked for: aligned
+-- text, CSV, or JSON.
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -98,8 +99,8 @@ end
 -- What is counted or measured, not a thread or a processor.
 local is_amount = { unsigned = true, float = true, percent = true }
 
--- Rows in the order of one column, numbers from the largest; then of all from the left, amounts from the largest. After
--- an interrupt the first of them.
+-- Rows in the order of one column, numbers from the largest; then of all from the left, amounts
+-- from the largest. After an interrupt the first of them.
 local function sorted_rows(rows, place, columns)
   local function order_of(a, b, i, down)
     if type(a[i]) == "table" then return 0 end

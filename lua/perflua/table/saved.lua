@@ -1,9 +1,11 @@
--- A Table's groups as a line of text, and back, exactly. One line of printable ASCII, so that it passes through
--- whatever passes lines, and several can follow one another in any order: what engines for many machines give.
+-- A Table's groups as a line of text, and back, exactly. One line of printable ASCII, so that
+-- it passes through whatever passes lines, and several can follow one another in any order:
+-- what engines for many machines give.
 --
--- Tokens are separated by tabs: MAGIC, the columns and the description (a string, see values.lua), the number of
--- groups, and for each group its event, its keys and its states (see states.lua); then "end". A value is ~ (nil), t or
--- f, a number, "TEXT, or $N for the Nth TEXT of the line.
+-- Tokens are separated by tabs: MAGIC, the columns and the description (a string, see
+-- values.lua), the number of groups, and for each group its event, its keys and its states (see
+-- states.lua); then "end". A value is ~ (nil), t or f, a number, "TEXT, or $N for the Nth TEXT
+-- of the line.
 
 local description = require "perflua.table.description"
 local has = require("perflua.filter.kinds").has
@@ -157,8 +159,8 @@ end
 
 local function fail_at(at, expected) error(("byte %d: %s expected"):format(at, expected), 0) end
 
--- next_token(expected) → token, or raises; place() → where the next one is. The text ends in END, so no search
--- for a tab goes far in vain.
+-- next_token(expected) → token, or raises; place() → where the next one is. The text ends in
+-- END, so no search for a tab goes far in vain.
 local function make_tokenizer(body)
   local next_one, at = body:gmatch("([^\t]*)\t()"), 1
   local function place() return #MAGIC + at end
@@ -170,7 +172,8 @@ local function make_tokenizer(body)
   end, place
 end
 
--- value_of(token) → value; raises if it is none. Strings are known by their tokens from then on.
+-- value_of(token) → value; raises if it is none. Strings are known by their tokens from then
+-- on.
 local function make_reader(fail_here)
   local known, n = { t = true, f = false }, 0
   for text, float in pairs(values.floats) do known[text] = float end

@@ -58,7 +58,8 @@ function sort.all(list, less)
   return list
 end
 
--- Of candidates { values, list } with their values keeps the n of the greatest; returns the least value of these.
+-- Of candidates { values, list } with their values keeps the n of the greatest; returns the
+-- least value of these.
 local function keep_first(candidates, n)
   local values, list = candidates.values, candidates.list
   local sorted = table.move(values, 1, #values, 1, {})
@@ -80,7 +81,8 @@ local function keep_first(candidates, n)
   return least
 end
 
----Finds what an interrupted table shows in one pass: interrupted.MOST of a list with the greatest values.
+---Finds what an interrupted table shows in one pass: interrupted.MOST of a list with the
+---greatest values.
 ---@param list any[]
 ---@param value_of fun(one: any): number what is greater comes first
 ---@return any[] # in any order

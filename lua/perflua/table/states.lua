@@ -1,5 +1,6 @@
--- What measures keep of a group, as one token each in a file, and back: { write(state, value_token) → token,
--- read(token, value_of, column) → state, or nil if it is none }, by measure.
+-- What measures keep of a group, as one token each in a file, and back: { write(state,
+-- value_token) → token, read(token, value_of, column) → state, or nil if it is none }, by
+-- measure.
 --
 -- Within a token | separates; a bucket of a sketch is BUCKET:COUNT.
 

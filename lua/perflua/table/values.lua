@@ -1,5 +1,5 @@
--- Plain Lua values as text and back, exactly, for Tables that are saved. Reading runs nothing and
--- believes nothing: a damaged text is an error, never a wrong value.
+-- Plain Lua values as text and back, exactly, for Tables that are saved. Reading runs nothing
+-- and believes nothing: a damaged text is an error, never a wrong value.
 --
 -- Each value is one letter and what it needs: N nil, T true, F false, I<decimal>; D<hex float>;
 -- S<length>:<bytes>, and {<key><value>…} for tables.

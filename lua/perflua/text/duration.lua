@@ -1,4 +1,5 @@
--- Lengths of time as people write them, "1.5s" or "20ms": in whole nanoseconds, without rounding.
+-- Lengths of time as people write them, "1.5s" or "20ms": in whole nanoseconds, without
+-- rounding.
 
 local duration = {}
 

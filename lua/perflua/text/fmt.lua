@@ -1,10 +1,12 @@
--- Values as text: for the eyes (aligned, nothing of a file can move the cursor), for CSV and for JSON.
+-- Values as text: for the eyes (aligned, nothing of a file can move the cursor), for CSV and
+-- for JSON.
 
 local core = require "perflua.core"
 
 local fmt = {}
 
--- Kinds whose columns are aligned to the right; of those that can be anything, columns of numbers are.
+-- Kinds whose columns are aligned to the right; of those that can be anything, columns of
+-- numbers are.
 local numbers = {
   signed = true, unsigned = true, address = true, float = true, percent = true,
 }
@@ -151,7 +153,8 @@ end
 
 -- One field of CSV, as RFC 4180 quotes it.
 ---@param text string
----@param safe boolean? a spreadsheet is not to take it for a formula: a ' comes before =, +, -, @ and a tab
+---@param safe boolean? a spreadsheet is not to take it for a formula: a ' comes before =, +, -,
+--- @ and a tab
 ---@return string
 function fmt.csv(text, safe)
   if safe and text:find("^[=+@\t\r-]") and not tonumber(text) then text = "'" .. text end

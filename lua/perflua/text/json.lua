@@ -1,5 +1,5 @@
--- JSON with exact 64-bit integers (most writers round them to doubles). Keys are sorted, so the same
--- value always gives the same text.
+-- JSON with exact 64-bit integers (most writers round them to doubles). Keys are sorted, so the
+-- same value always gives the same text.
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
@@ -205,8 +205,8 @@ local function write_value(write, value, depth)
   end
 end
 
----Writes the text of json.encode in parts. Of what is large only these are in memory: the items of json.array and
----json.object, and those of json.lazy, which are made one by one.
+---Writes the text of json.encode in parts. Of what is large only these are in memory: the items
+---of json.array and json.object, and those of json.lazy, which are made one by one.
 ---@param write fun(text: string)
 ---@param value any
 function json.write(write, value) write_value(write, value, 1) end

@@ -1,4 +1,5 @@
--- What the tools that fold stacks have in common: options, the events of a recording, its stacks.
+-- What the tools that fold stacks have in common: options, the events of a recording, its
+-- stacks.
 
 local core = require "perflua.core"
 local aside = require "perflua.group.aside"
@@ -78,7 +79,8 @@ end
 ---@param tool string its name
 ---@param args table what tools.parse gave
 ---@param kinds boolean? with the kinds of frames
----@return table? set of stacks.collect, with event_name, events, lost, cmdline; without samples its list is empty
+---@return table? set of stacks.collect, with event_name, events, lost, cmdline; without samples
+--- its list is empty
 ---@return string? message
 ---@return integer? status of the tool, if it is not 1
 function folding.recording(tool, args, kinds)

@@ -1,4 +1,5 @@
--- Options that tools take for perflua.open: where symbols are looked for, and whose text is printed.
+-- Options that tools take for perflua.open: where symbols are looked for, and whose text is
+-- printed.
 
 local core = require "perflua.core"
 

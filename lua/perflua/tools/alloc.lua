@@ -60,7 +60,8 @@ local MOST <const> = 1 << 32
 local columns = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left",
   "left_bytes" }
 
--- Rows by call site, cache and command, what is live, what was lost, and samples that do not say what is needed.
+-- Rows by call site, cache and command, what is live, what was lost, and samples that do not
+-- say what is needed.
 local function read_allocations(file, by)
   local rows, memory, lost, unreadable = keyed.new(columns), live.new(), {}, 0
   local by_site, by_cache = by.site or by["function"] or false, by.cache

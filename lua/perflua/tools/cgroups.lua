@@ -39,8 +39,8 @@ has rows by the cgroup namespace, device/inode.
 
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
--- Samples and periods by event, group or namespace, and command; a namespace as perf names it: device/inode. What was
--- lost, and how many samples were set aside.
+-- Samples and periods by event, group or namespace, and command; a namespace as perf names it:
+-- device/inode. What was lost, and how many samples were set aside.
 local function read_samples(file, by)
   local sums, lost, namespaces, n_aside = keyed.new { "samples", "period" }, {}, {}, 0
   local types, group, dev, ino = { "sample", "lost", "lost_samples" }, "cgroup_path", "lost",

@@ -1,4 +1,5 @@
--- perflua dump FILE: every record with its recorded fields, as text or JSON. Lines are made by the core.
+-- perflua dump FILE: every record with its recorded fields, as text or JSON. Lines are made by
+-- the core.
 
 local core = require "perflua.core"
 local perflua = require "perflua"
@@ -9,7 +10,8 @@ local spec_of = core.query_spec
 
 local USAGE = 2
 
--- Fields that are not recorded, but known of a record from others: each where the record has it.
+-- Fields that are not recorded, but known of a record from others: each where the record has
+-- it.
 local NAMES = { "comm", "dso", "symbol", "symoff", "stack" }
 
 local tool = {

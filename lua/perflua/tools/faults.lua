@@ -1,4 +1,5 @@
--- perflua faults FILE: page faults, by what is mapped where they were, by the code that met them.
+-- perflua faults FILE: page faults, by what is mapped where they were, by the code that met
+-- them.
 
 local aside = require "perflua.group.aside"
 local result_table = require "perflua.table.result_table"
@@ -37,7 +38,8 @@ With -e page-faults,minor-faults,major-faults it tells these apart.
 A flame graph of them: perflua flame --event page-faults FILE -o faults.svg]],
 }
 
--- Rows by what they are of, faults in all, what was lost, what the events tell, and how many samples were set aside.
+-- Rows by what they are of, faults in all, what was lost, what the events tell, and how many
+-- samples were set aside.
 local function read_faults(file, by)
   local kinds, has = page_faults.kinds(file)
   local whole, rows, by_key, total = has.faults, {}, {}, 0

@@ -1,5 +1,5 @@
--- perflua fields FILE: what a script can read of this recording: each event and record type in it,
--- its fields, an example of each.
+-- perflua fields FILE: what a script can read of this recording: each event and record type in
+-- it, its fields, an example of each.
 
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"

@@ -1,4 +1,5 @@
--- perflua header FILE: what the recording's header says, as `perf report --header-only -I` prints it.
+-- perflua header FILE: what the recording's header says, as `perf report --header-only -I`
+-- prints it.
 
 local fmt = require "perflua.text.fmt"
 local header = require "perflua.header"

@@ -42,7 +42,8 @@ local function top_comment(source)
   return table.concat(lines, "\n")
 end
 
--- The meta that a script returns. Scripts that set none, beside their comments, are not run for it.
+-- The meta that a script returns. Scripts that set none, beside their comments, are not run for
+-- it.
 local function meta_of(path, source)
   if not source:gsub("%-%-[^\n]*", ""):find("%f[%w_]meta%s*=[^=]") then
     return nil

@@ -10,9 +10,9 @@
 --   record       tool opens its recordings by needs.open(path, tool), which says what they lack; or nil
 --   run          function(args, out, host) → exit status (nil: 0); or nil, message; host: see src/host/perflua.c
 --
--- run gets its operands as the array part of args, `args.json = true` for --json, `args.event = "x"` for
--- --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have one dash. `args.csv` is "safe" for
--- --csv-safe.
+-- run gets its operands as the array part of args, `args.json = true` for --json, `args.event =
+-- "x"` for --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have
+-- one dash. `args.csv` is "safe" for --csv-safe.
 
 local needs = require "perflua.meta.needs"
 
@@ -44,7 +44,8 @@ function tools.names()
   return names
 end
 
--- An option as it was written: its name, its place in the tool's options, and a value joined to it.
+-- An option as it was written: its name, its place in the tool's options, and a value joined to
+-- it.
 local function option_of(options, word)
   local name, value = word:match("^%-%-([^=]+)=(.*)$")
   if not name then

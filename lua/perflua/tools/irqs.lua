@@ -1,4 +1,5 @@
--- perflua irqs FILE: how long the processors served interrupts and softirqs, and how long softirqs had to wait.
+-- perflua irqs FILE: how long the processors served interrupts and softirqs, and how long
+-- softirqs had to wait.
 
 local interrupts = require "perflua.waits.interrupts"
 local result_table = require "perflua.table.result_table"

@@ -1,4 +1,5 @@
--- perflua locks FILE: for which locks of the kernel threads waited, who asked for them, how long it took.
+-- perflua locks FILE: for which locks of the kernel threads waited, who asked for them, how
+-- long it took.
 
 local result_table = require "perflua.table.result_table"
 local locks = require "perflua.waits.locks"

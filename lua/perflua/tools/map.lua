@@ -1,4 +1,5 @@
--- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged result.
+-- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged
+-- result.
 
 local handlers = require "perflua.map.handlers"
 local interrupted = require "perflua.table.interrupted"
@@ -51,7 +52,8 @@ local function run_one(chunk, args, out, host)
   return FAILED
 end
 
--- The only table in the file that a process wrote, behind the handlers that it had no event for.
+-- The only table in the file that a process wrote, behind the handlers that it had no event
+-- for.
 local function table_in(out, missing)
   missing:read(out)
   local data, show = read.all(out)

@@ -31,7 +31,8 @@ Threads that were not switched in are left out, and so is the idle thread.
   lua5.4   28152       269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
 }
 
--- Of a thread: since when it is off the processor; since when it could run. False: not known; it runs: true.
+-- Of a thread: since when it is off the processor; since when it could run. False: not known;
+-- it runs: true.
 local OFF <const>, READY <const> = 1, 2
 local TID <const>, IN <const>, RUN <const>, WAIT <const>, DELAYS <const> = 3, 4, 5, 6, 7
 local DELAY <const>, MAX <const>, MAX_AT <const>, PREEMPTED <const> = 8, 9, 10, 11
@@ -59,8 +60,8 @@ local function forget_states(threads)
   return {}
 end
 
--- Threads by tid; how many switches do not follow on the one before, wake-ups were not seen, records tell of losses,
--- samples lack a field.
+-- Threads by tid; how many switches do not follow on the one before, wake-ups were not seen,
+-- records tell of losses, samples lack a field.
 local function read_threads(file)
   local threads, running, since, broken, unwoken, lost, unreadable = {}, {}, {}, 0, 0, 0, 0
   for prev, state, next_tid, time, cpu, pid in records_of(file) do

@@ -93,7 +93,8 @@ function tool.run(args, out)
   query, wrong = samples.select(file, args)
   if not query then return USAGE, "script: " .. wrong end
   local options = options_of(query, classes, max_stack, args)
-  -- events may come late in a pipe: lines of those before them are written only if none refuses a field
+  -- events may come late in a pipe: lines of those before them are written only if none refuses
+  -- a field
   if args.F and file.mode == "pipe" then options.sampled = find_sampled(file) end
   local ok, missing = core.script(file, out, options)
   if not ok and not options.sampled then

@@ -1,4 +1,5 @@
--- perflua stat FILE: how many records of each type and event, how many bytes, what was lost, when.
+-- perflua stat FILE: how many records of each type and event, how many bytes, what was lost,
+-- when.
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"

@@ -1,4 +1,5 @@
--- perflua syscalls FILE: which system calls were made, how often they failed, how long they took.
+-- perflua syscalls FILE: which system calls were made, how often they failed, how long they
+-- took.
 
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
@@ -42,7 +43,8 @@ local TIMED <const>, TOTAL <const>, MIN <const>, MAX <const>, UNTIMED <const>,
 
 local function new_row() return { 0, 0, math.maxinteger, 0, 0, 0, errno = {}, hist = {} } end
 
--- The number that a call's return carries when a signal's handler has ended: the kernel has set it to -1.
+-- The number that a call's return carries when a signal's handler has ended: the kernel has set
+-- it to -1.
 local NO_NUMBER <const> = -1
 
 -- Samples of system calls, and records that tell of lost ones; those have no id.
@@ -88,8 +90,9 @@ local function count_return(s, start, time, hist)
   if hist then s.hist[hist(d)] = (s.hist[hist(d)] or 0) + 1 end
 end
 
--- Returns threads by tid, each with its calls by number; how many calls have no return because the
--- next record of their thread is of another call, because records were lost, because it ended.
+-- Returns threads by tid, each with its calls by number; how many calls have no return because
+-- the next record of their thread is of another call, because records were lost, because it
+-- ended.
 local function read_calls(file, hist)
   local threads, restarted, lost, thread, thread_tid = {}, 0, 0, nil, nil
   local arch = file.features.arch

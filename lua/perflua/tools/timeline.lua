@@ -33,7 +33,8 @@ of which each stands for the time since the one before.
 
 local MOST <const> = 1000000 -- slices between two records; what ran over more is not known
 
--- What ran is added to the slice from start to stop; write(start, stop, nanoseconds by tid) gets those that are over.
+-- What ran is added to the slice from start to stop; write(start, stop, nanoseconds by tid)
+-- gets those that are over.
 local Line = {}
 Line.__index = Line
 

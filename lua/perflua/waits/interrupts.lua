@@ -1,4 +1,5 @@
--- Interrupts and softirqs: from the entry of a handler to its exit, and from a softirq's raise to its entry.
+-- Interrupts and softirqs: from the entry of a handler to its exit, and from a softirq's raise
+-- to its entry.
 
 local pending = require "perflua.waits.pending"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -7,7 +8,8 @@ local interrupts = {}
 
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
--- What the name of an event says: "irq", "softirq" or "vector"; what it does; the name of a vector.
+-- What the name of an event says: "irq", "softirq" or "vector"; what it does; the name of a
+-- vector.
 local function parse_event(event)
   event = event:match "^[^:]+:[^:]+" -- without modifiers
   local kind, does = event:match "^irq:(%a+)_.-(%a+)$"
@@ -17,7 +19,8 @@ local function parse_event(event)
   return "vector", does, vector
 end
 
--- The names of softirqs in the kernel that recorded, from how their events are printed: { 1, "TIMER" }.
+-- The names of softirqs in the kernel that recorded, from how their events are printed: { 1,
+-- "TIMER" }.
 local function softirq_names(file)
   local names, event = {}, file.events["irq:softirq_entry"] or file.events["irq:softirq_raise"]
   for number, name in (event and event.print_fmt or ""):gmatch '{%s*(%d+),%s*"([^"]*)"%s*}' do
@@ -42,8 +45,9 @@ local function values_of(file)
       names and "args.name" or "false", has["irq:softirq_"] and "args.vec" or "false")
 end
 
----Takes each run of a handler that ended, and each softirq that began after it was raised: since the first raise.
----Both are { kind, number, name, cpu, time }; kind is "irq", "softirq" or "vector", which has no number.
+---Takes each run of a handler that ended, and each softirq that began after it was raised:
+---since the first raise. Both are { kind, number, name, cpu, time }; kind is "irq", "softirq"
+---or "vector", which has no number.
 ---@param file perflua.File
 ---@param take fun(run: table, duration: integer)
 ---@param waited fun(run: table, duration: integer)

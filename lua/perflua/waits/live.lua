@@ -1,4 +1,5 @@
--- Memory that was allocated and has not been freed: which pointers are live, and whose they are.
+-- Memory that was allocated and has not been freed: which pointers are live, and whose they
+-- are.
 
 local live = {}
 
@@ -10,8 +11,9 @@ local FIRST <const> = 4096 -- places before they are swept for the first time
 -- what the kernel gives for no bytes (ZERO_SIZE_PTR) is never freed
 local ZERO_SIZE <const> = 16
 
--- Of each pointer that is or was live a place, at which are its row while it is live, its bytes and CPU. Places of
--- those that are not live are kept for a while: allocators give the same addresses again and again.
+-- Of each pointer that is or was live a place, at which are its row while it is live, its bytes
+-- and CPU. Places of those that are not live are kept for a while: allocators give the same
+-- addresses again and again.
 ---@return table # { live, failed, unfollowed, unseen, unknown }
 function live.new()
   return setmetatable({

@@ -20,8 +20,8 @@ local names = {
 ---@return string
 function lock_types.name(flags) return names[flags] or ("0x%x"):format(flags) end
 
--- The kernel's functions that take locks or give up the processor: those of its sections .spinlock.text and
--- .sched.text which may stand between a wait and who asked for the lock.
+-- The kernel's functions that take locks or give up the processor: those of its sections
+-- .spinlock.text and .sched.text which may stand between a wait and who asked for the lock.
 local patterns = {
   "^_raw_%a+_%a*lock", "queued_%a+_%a*lock", "^resilient_%a+_spin_lock",
   "^_*w?w?_?mutex_%a*lock", "rt_mutex",

@@ -1,4 +1,5 @@
--- Waits for the kernel's locks: lock:contention_begin to lock:contention_end of a thread and a lock.
+-- Waits for the kernel's locks: lock:contention_begin to lock:contention_end of a thread and a
+-- lock.
 
 local lock_types = require "perflua.waits.lock_types"
 local pending = require "perflua.waits.pending"
@@ -20,10 +21,12 @@ local function caller_of(chain)
   return "[unknown]"
 end
 
----Takes each wait that ended. A mutex that spins begins again when it sleeps: that is one wait, from the first on.
+---Takes each wait that ended. A mutex that spins begins again when it sleeps: that is one wait,
+---from the first on.
 ---@param file perflua.File
 ---@param callers boolean? are they wanted?
----@param take fun(wait: table, duration: integer) wait is { time, tid, comm, lock, type, caller }
+---@param take fun(wait: table, duration: integer) wait is { time, tid, comm, lock, type, caller
+--- }
 ---@return table # waits/pending.lua: what was not taken
 function locks.each(file, callers, take)
   local open = pending.new(true)

@@ -1,6 +1,6 @@
--- The times that threads were off the processors: by switch records, where there are any, with the call chains of the
--- samples before them; else by sched:sched_switch, whose sample has the call chain of the thread that leaves, and
--- names the one that comes.
+-- The times that threads were off the processors: by switch records, where there are any, with
+-- the call chains of the samples before them; else by sched:sched_switch, whose sample has the
+-- call chain of the thread that leaves, and names the one that comes.
 
 local pending = require "perflua.waits.pending"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -9,8 +9,8 @@ local off_cpu = {}
 
 local SAMPLE <const>, SWITCH <const>, SWITCH_CPU_WIDE <const> = 9, 14, 15 -- PERF_RECORD_…
 
--- The low bits of prev_state (include/trace/events/sched.h): none is set of a thread that can go on. 0x200 was parked
--- before Linux 4.14; 0x30 ends a thread.
+-- The low bits of prev_state (include/trace/events/sched.h): none is set of a thread that can
+-- go on. 0x200 was parked before Linux 4.14; 0x30 ends a thread.
 local WAITS <const>, ENDED <const> = 0x2ff, 0x30
 
 local function has_switches(file)
@@ -83,7 +83,8 @@ end
 ---Takes each time that ended.
 ---@param file perflua.File
 ---@param stack string? a field for the call chain: "stack" or "annotated_stack"
----@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, stack, state }
+---@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, stack, state
+--- }
 ---@return table # waits/pending.lua: what was not taken
 function off_cpu.each(file, stack, take)
   local open = pending.new()

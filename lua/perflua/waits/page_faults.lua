@@ -15,7 +15,8 @@ end
 
 ---What the events tell, those of one source: the software events, or else the tracepoints.
 ---@param file perflua.File
----@return table<integer, string> kinds by index of an event: faults, minor, major; or user, kernel
+---@return table<integer, string> kinds by index of an event: faults, minor, major; or user,
+--- kernel
 ---@return table<string, boolean> has which there are, and traps: they are those of tracepoints
 function page_faults.kinds(file)
   local kinds, has = samples_with_losses.index_events(file, kind_of), {}
@@ -27,8 +28,8 @@ function page_faults.kinds(file)
   return kinds, has
 end
 
--- What is read of each record: index, lost, type_id, period, pid, time, cpumode, object or address, function or its
--- address, comm, tid, stack.
+-- What is read of each record: index, lost, type_id, period, pid, time, cpumode, object or
+-- address, function or its address, comm, tid, stack.
 local function records_of(file, kinds, by, traps)
   local query = samples_with_losses.of_events(file, kinds)
   local function pick_field(wanted, class, name)
@@ -57,7 +58,8 @@ end
 ---@param kinds table<integer, string>
 ---@param has table<string, boolean>
 ---@param by table<string, boolean> which of object, function, comm, thread and stack are wanted
----@param take fun(n: integer, kind: string, kernel: boolean, object: string, code: string, comm: string, tid, stack)
+---@param take fun(n: integer, kind: string, kernel: boolean, object: string, code: string,
+--- comm: string, tid, stack)
 ---@return table<integer, integer> lost by type_id
 ---@return integer # how many samples were set aside
 function page_faults.each(file, kinds, has, by, take)

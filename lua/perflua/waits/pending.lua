@@ -1,5 +1,5 @@
--- What has begun and not ended yet, by two keys, and what of it could not be paired: for passes in which pair()
--- (perflua.intervals) cannot say which record belongs to which.
+-- What has begun and not ended yet, by two keys, and what of it could not be paired: for passes
+-- in which pair() (perflua.intervals) cannot say which record belongs to which.
 
 local aside = require "perflua.group.aside"
 
@@ -8,8 +8,10 @@ local pending = {}
 local Pending = {}
 Pending.__index = Pending
 
----@param keeps_first boolean? of two that begin before an end the first goes on; else the second
----@return table # { open, pairs, unopened, restarted, lost, unreadable }; counts are those of table/pair_counts.lua
+---@param keeps_first boolean? of two that begin before an end the first goes on; else the
+--- second
+---@return table # { open, pairs, unopened, restarted, lost, unreadable }; counts are those of
+--- table/pair_counts.lua
 function pending.new(keeps_first)
   return setmetatable({
     open = {}, pairs = 0, unopened = 0, restarted = 0, lost = 0, unreadable = 0,
@@ -127,7 +129,8 @@ end
 ---Notes for a list (table/result_table.lua) of what could not be paired.
 ---@param list table
 ---@param what string one of those: "waits"
----@param texts table<string, string>? what is to be said instead, by the name of a note; prefix: of these names
+---@param texts table<string, string>? what is to be said instead, by the name of a note;
+--- prefix: of these names
 function Pending:add_notes(list, what, texts)
   for _, note in ipairs(list_notes(self, what, texts)) do
     list:note((texts and texts.prefix or "") .. note[1], note[2], note[3])

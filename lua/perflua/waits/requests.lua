@@ -6,7 +6,8 @@ local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local requests = {}
 
--- The letters of rwbs that say what is done (blk_fill_rwbs of the kernel). F before another is a flush before it.
+-- The letters of rwbs that say what is done (blk_fill_rwbs of the kernel). F before another is
+-- a flush before it.
 local operations = {
   R = "read", W = "write", D = "discard", DE = "erase", F = "flush", N = "other", Z = "zone",
   FR = "read", FW = "write",
@@ -55,9 +56,11 @@ local function is_damaged(request, time)
   return aside.is(time - request.start) or aside.is(request.bytes) or aside.is(request.queued)
 end
 
----Takes each request that completed. Its time begins when the device gets it, the last time if that is more than once.
+---Takes each request that completed. Its time begins when the device gets it, the last time if
+---that is more than once.
 ---@param file perflua.File
----@param take fun(request: table, time: integer) { start, device, flags, operation, comm, queued (ns), bytes, failed }
+---@param take fun(request: table, time: integer) { start, device, flags, operation, comm,
+--- queued (ns), bytes, failed }
 ---@return table open what could not be paired (waits/pending.lua)
 ---@return table<integer, integer> lost by type_id
 ---@return integer unreadable samples without what is needed

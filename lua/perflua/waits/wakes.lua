@@ -1,4 +1,5 @@
--- Wakes: from sched:sched_waking of a thread that sleeps to its next run; and who had woken who woke it.
+-- Wakes: from sched:sched_waking of a thread that sleeps to its next run; and who had woken who
+-- woke it.
 
 local pending = require "perflua.waits.pending"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -26,7 +27,8 @@ local function values_of(file)
       "args.prev_pid", "args.next_pid")
 end
 
--- The waker, and before it those that had woken it when it last slept, unless an interrupt woke: last is by tid.
+-- The waker, and before it those that had woken it when it last slept, unless an interrupt
+-- woke: last is by tid.
 local function chain_of(wake, last, chains)
   local by_task = wake.context == "task"
   local name = chains.tids and ("%s/%d"):format(wake.waker, wake.waker_tid) or wake.waker
@@ -38,9 +40,12 @@ end
 
 ---Takes each wake of a thread that slept and then ran.
 ---@param file perflua.File
----@param chains { depth: integer, tids: boolean? }? are chains wanted? tids: with threads' numbers
----@param take fun(wake: table, duration: integer) wake is { woken, tid, waker, waker_tid, context, time, chain }
----@return table open, integer awake # waits/pending.lua: what was not taken; how many were of threads that ran
+---@param chains { depth: integer, tids: boolean? }? are chains wanted? tids: with threads'
+--- numbers
+---@param take fun(wake: table, duration: integer) wake is { woken, tid, waker, waker_tid,
+--- context, time, chain }
+---@return table open, integer awake # waits/pending.lua: what was not taken; how many were of
+--- threads that ran
 function wakes.each(file, chains, take)
   local open, last, awake = pending.new(true), {}, 0
   for type_id, time, comm, waker_tid, flags, woken, tid, prev, next_tid in values_of(file) do
