@@ -1,0 +1,139 @@
+-- words.lua FILE...: checks how comments, lines and titles of specs are written.
+--
+-- The first sentence of a comment that has lines of its own opens neither with Of, What, As (but
+-- As of, As in) nor with The same, and is no question. A line has at most 96 columns; long strings
+-- of Lua, which may be expected output, are exempt. The title of a spec reads as a sentence whose
+-- subject is the program or the title around it, so no word in it refers to another title.
+
+local COLUMNS <const>, TAB <const> = 96, 8
+
+local failed = false
+
+local function report(path, number, message)
+  failed = true
+  print(("%s:%d: %s"):format(path, number, message))
+end
+
+local function count_columns(line)
+  local n = 0
+  for _, code in utf8.codes(utf8.len(line) and line or line:gsub("[\x80-\xff]", "?")) do
+    n = code == 9 and n - n % TAB + TAB or n + 1
+  end
+  return n
+end
+
+local function check_width(path, number, line)
+  local n = count_columns(line)
+  if n > COLUMNS then report(path, number, ("%d columns, at most %d"):format(n, COLUMNS)) end
+end
+
+local function check_comment(path, number, text)
+  local plain = text:gsub("`[^`]*`", "x"):gsub("\"[^\"]*\"", "x"):gsub("'[^' ]*'", "x")
+  local sentence = plain:match("^(.-[.?!])%f[%s\0]") or plain
+  local first, second = sentence:match("^(%a+)%s*(%a*)")
+  local why = sentence:sub(-1) == "?" and "is a question"
+    or (first == "Of" or first == "What") and "opens with " .. first
+    or first == "As" and second ~= "of" and second ~= "in" and "opens with As"
+    or first == "The" and second == "same" and "opens with The same"
+  if why then report(path, number, ("a comment %s: %s"):format(why, sentence:sub(1, 60))) end
+end
+
+-- Words that join a title to another one, or whose noun stands in another one.
+local joining = {}
+for word in ([[about after also among and as at because before beside besides but by except for from
+  if in like nor of on or so than that therefore to unless what when where which while who whom whose
+  why with within without]]):gmatch("%S+") do
+  joining[word] = true
+end
+
+local titles = {
+  "^%s*it%s*%(?%s*\"(.*)\"", "^%s*it%s*%(?%s*'(.*)'", "^%s*pending%s*%(?%s*\"(.*)\"",
+  "^%s*needs%.it%s*%(%s*\"[^\"]*\"%s*,%s*\"(.*)\"",
+}
+
+local function check_title(path, number, line)
+  for _, pattern in ipairs(titles) do
+    local title = line:match(pattern)
+    local first = title and title:match("^[%a']+") or ""
+    if joining[first:lower()] then
+      report(path, number, ("a title opens with %s: %s"):format(first, title))
+    elseif first:find("^%u%l") then
+      report(path, number, "a title opens with a capital: " .. title)
+    end
+  end
+end
+
+-- Returns how the long string ends that is open behind a line of Lua; nil if none is.
+local function find_long_string(line, closing)
+  local rest = line
+  if closing then
+    local _, last = line:find(closing, 1, true)
+    if not last then return closing end
+    rest = line:sub(last + 1)
+  end
+  rest = rest:gsub("\\.", ""):gsub("\"[^\"]*\"", ""):gsub("'[^']*'", "")
+  local before, level, after = rest:match("^(.-)%[(=*)%[(.*)$")
+  while level and not before:find("%-%-") do
+    closing = "]" .. level .. "]"
+    local _, last = after:find(closing, 1, true)
+    if not last then return closing end
+    before, level, after = after:sub(last + 1):match("^(.-)%[(=*)%[(.*)$")
+  end
+end
+
+-- Calls take(number, text) for each comment of lines that begin with the mark, joined by spaces.
+local function read_line_comments(path, mark, take)
+  local number, start, words, closing = 0, 0, nil, nil
+  for line in io.lines(path) do
+    number = number + 1
+    local inside = closing
+    if mark == "%-%-" then closing = find_long_string(line, closing) end
+    if not inside then
+      if not closing then check_width(path, number, (line:gsub("%[(=*)%[.-%]%1%]", "[[]]"))) end
+      if path:find("_spec%.lua$") then check_title(path, number, line) end
+    end
+    local text = not inside and line:match("^%s*" .. mark .. "+%s*(.*)$")
+    if not text or text:find("^[@!]") then
+      if words then take(start, table.concat(words, " ")) end
+      words = nil
+    else
+      if not words then start, words = number, {} end
+      words[#words + 1] = text
+    end
+  end
+  if words then take(start, table.concat(words, " ")) end
+end
+
+-- Calls take(number, text) for each comment of C or JavaScript that begins its line.
+local function read_block_comments(path, take)
+  local number, start, words = 0, 0, nil
+  for line in io.lines(path) do
+    number = number + 1
+    check_width(path, number, line)
+    local text = line:match("^%s*/%*+%s*(.*)$")
+    if text then
+      start, words = number, {}
+    elseif words then
+      text = line:match("^%s*%*?%s*(.*)$")
+    end
+    if words then
+      local last = text:match("^(.-)%s*%*/")
+      words[#words + 1] = (last or text) ~= "" and (last or text) or nil
+      if last or text == "/" then
+        take(start, table.concat(words, " "))
+        words = nil
+      end
+    end
+  end
+end
+
+for _, path in ipairs(arg) do
+  local function take(number, text) check_comment(path, number, text) end
+  local ending = path:match("%.(%w+)$")
+  if ending == "c" or ending == "h" or ending == "js" then
+    read_block_comments(path, take)
+  else
+    read_line_comments(path, ending == "lua" and "%-%-" or "#", take)
+  end
+end
+os.exit(not failed)
