@@ -137,7 +137,8 @@ bench: all $(B)/obj/measure $(B)/obj/limit ## measure, side by side with perf (Q
 	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" BENCH_LIMIT="$(CURDIR)/$(B)/obj/limit" \
 		spec/bench/run $(if $(QUICK),--quick)
 
-# The targets of spec/fuzz, over the sources compiled for them with clang, or for AFL++ with its own clang.
+# The targets of spec/fuzz, over the sources compiled for them with clang, or for AFL++ with its
+# own clang.
 FUZZ_DIR := build/fuzz$(if $(AFL),-afl)
 FUZZ_CC := $(if $(AFL),env AFL_QUIET=1 afl-clang-fast,clang)
 FUZZ_CFLAGS := -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined
@@ -173,12 +174,14 @@ $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 # Inputs are small, and threads shall share them.
 $(FUZZ_DIR)/obj/perfdata/order/partitions.o: FUZZ_CFLAGS += -DPD_PARTITION_SMALLEST=256
 
-# Inputs decide little there, and there is much of it whenever a file is opened: a thousand names are looked up.
+# Inputs decide little there, and there is much of it whenever a file is opened: a thousand
+# names are looked up.
 FUZZ_PLAIN := $(FUZZ_DIR)/obj/perfdata/format/names.o $(FUZZ_DIR)/obj/perfdata/format/layout.o
 $(FUZZ_PLAIN): FUZZ_SANITIZE :=
 $(FUZZ_PLAIN): FUZZ_CFLAGS += -O2 -include spec/fuzz/plain.h
 
-# A search compares every byte: its comparisons would fill the table of those that guide mutations.
+# A search compares every byte: its comparisons would fill the table of those that guide
+# mutations.
 $(FUZZ_DIR)/obj/perfdata/stream/resync.o: FUZZ_CFLAGS += -fno-sanitize-coverage=trace-cmp
 
 # AddressSanitizer maps blocks of more than 128 KB anew for each input.

@@ -1,7 +1,9 @@
--- api.lua: checks that lua/perflua/api describes what perflua registers, and nothing else. Run from the top folder.
+-- api.lua: checks that lua/perflua/api describes what perflua registers, and nothing else. Run
+-- from the top folder.
 --
--- Methods are compared with the tables they are looked up in. Options are compared with the names that perflua looks up
--- in a table of options; tables that scripts get, with the names in those that fixtures give.
+-- Methods are compared with the tables they are looked up in. Options are compared with the
+-- names that perflua looks up in a table of options; tables that scripts get, with the names in
+-- those that fixtures give.
 
 local api = require "perflua.api"
 local core = require "perflua.core"
@@ -37,16 +39,22 @@ end
 
 local function compare(what, there, said)
   for name in pairs(there) do
-    if not said[name] then complain("%s: '%s' is not described in lua/perflua/api", what, name) end
+    if not said[name] then
+      complain("%s: '%s' is not described in lua/perflua/api", what, name)
+    end
   end
   for name in pairs(said) do
-    if not there[name] then complain("%s: '%s' is described, but perflua has none", what, name) end
+    if not there[name] then
+      complain("%s: '%s' is described, but perflua has none", what, name)
+    end
   end
 end
 
 local function check_methods()
   local functions, values = {}, {}
-  for name, value in pairs(perflua) do (type(value) == "function" and functions or values)[name] = true end
+  for name, value in pairs(perflua) do
+    (type(value) == "function" and functions or values)[name] = true
+  end
   values.intervals = perflua.intervals ~= nil or nil -- loaded when it is asked for
   compare("perflua", functions, described("perflua", "methods"))
   compare("perflua", values, described("perflua", "fields"))
@@ -57,7 +65,8 @@ local function check_methods()
   compare("Record", set_of(core.record_methods()), described("AnyRecord", "methods"))
 end
 
--- A table that has the given values and remembers the names that are looked up, to compare with a class.
+-- A table that has the given values and remembers the names that are looked up, to compare with
+-- a class.
 local function asked(given)
   local seen = {}
   local options = setmetatable({}, { __index = function(_, name)
@@ -77,43 +86,55 @@ local function check_options(file)
   end
   check("OpenOptions", {}, function(options) assert(perflua.open(DEMO, options)):close() end)
   check("RecordsOptions", {}, function(options) file:records(options) end)
-  check("PairOptions", { open = "cpu-clock", close = "page-faults" }, function(options) samples:pair(options) end)
+  check("PairOptions", { open = "cpu-clock", close = "page-faults" }, function(options)
+    samples:pair(options)
+  end)
   check("BinariesOptions", {}, function(options) file:binaries(options) end)
   check("WithinOptions", {}, function(options) samples:within(spans, options) end)
   check("CsvOptions", {}, function(options)
     local out <close> = assert(io.open("/dev/null", "w"))
     samples:group_by("comm"):count():sort():csv(out, options)
   end)
-  check("Handlers", { interval = print, interval_ms = 1e9 }, function(options) file:run(options) end)
+  check("Handlers", { interval = print, interval_ms = 1e9 }, function(options)
+    file:run(options)
+  end)
 end
 
--- Tables are seen by pairs(), so that they cannot be asked for names: each described one is taken, others are not.
+-- Tables are seen by pairs(), so that they cannot be asked for names: each described one is
+-- taken, others are not.
 local function check_taken(class, values, use)
   for name in pairs(described(class, "fields")) do
     local ok, message = pcall(use, { [name] = values[name] })
     if not ok then complain("%s: '%s' is described, but: %s", class, name, message) end
   end
-  if pcall(use, { nonsense = values.where or values.any }) then complain("%s: any name is taken", class) end
+  if pcall(use, { nonsense = values.where or values.any }) then
+    complain("%s: any name is taken", class)
+  end
 end
 
 local function check_others(file)
   local needs = require "perflua.meta.needs"
-  check_taken("PairSide", { event = "cpu-clock", type = "comm", where = "pid == 1" }, function(side)
+  check_taken("PairSide", { event = "cpu-clock", type = "comm",
+    where = "pid == 1" }, function(side)
     file:records():pair { open = side, close = "page-faults" }
   end)
-  check_taken("Needs", { events = "cpu-clock", fields = "callchain", any = { "cpu-clock" } }, function(value)
+  check_taken("Needs", { events = "cpu-clock", fields = "callchain",
+    any = { "cpu-clock" } }, function(value)
     assert(not needs.check(file, { needs = value }))
   end)
   local meta, seen = asked { description = "what", needs = "cpu-clock" }
   needs.record(meta)
   needs.lines(meta)
-  seen.description = require("perflua.meta.returned").meta({ meta = { description = "what" } }) and true
+  seen.description = require("perflua.meta.returned").meta({ meta = { description = "what" } })
+    and true
   compare("Meta", seen, described("Meta", "fields"))
 end
 
--- Names in tables that scripts get: what fixtures show is described; what they cannot show is said here.
+-- Names in tables that scripts get: what fixtures show is described; what they cannot show is
+-- said here.
 local function check_results(file)
-  local words <close> = assert(perflua.open("spec/fixtures/words/perf.data", { symfs = "spec/fixtures/words" }))
+  local words <close> = assert(perflua.open("spec/fixtures/words/perf.data",
+    { symfs = "spec/fixtures/words" }))
   local function check(class, lists, never)
     local seen = set_of(never or {})
     for _, list in ipairs(lists) do
@@ -124,10 +145,13 @@ local function check_results(file)
     compare(class, seen, described(class, "fields"))
   end
   local calls <close> = assert(perflua.open "spec/fixtures/calls.perf.data")
-  check("Thread", { file:threads(), words:threads(), calls:threads() }, { "source" }) -- of several systems in one
+  -- of several systems in one
+  check("Thread", { file:threads(), words:threads(), calls:threads() }, { "source" })
   local function check_shown(class, one) -- fixtures do not show all of it
     for name in pairs(one) do
-      if not api.members(class)[name] then complain("%s: '%s' is not described in lua/perflua/api", class, name) end
+      if not api.members(class)[name] then
+        complain("%s: '%s' is not described in lua/perflua/api", class, name)
+      end
     end
   end
   for _, binary in ipairs(words:binaries { load = "all" }) do
@@ -141,7 +165,9 @@ local function check_results(file)
   end
   local resolved = {}
   for _, recording in ipairs { file, words } do
-    for s in recording:samples():each() do resolved[#resolved + 1] = recording:resolve(s.pid, s.ip, s.time) end
+    for s in recording:samples():each() do
+      resolved[#resolved + 1] = recording:resolve(s.pid, s.ip, s.time)
+    end
   end
   check("Resolved", { resolved })
   check("Missing", { (file:missing()), (words:missing()) })

@@ -1,9 +1,10 @@
 -- words.lua FILE...: checks how comments, lines and titles of specs are written.
 --
--- The first sentence of a comment that has lines of its own opens neither with Of, What, As (but
--- As of, As in) nor with The same, and is no question. A line has at most 96 columns; long strings
--- of Lua, which may be expected output, are exempt. The title of a spec reads as a sentence whose
--- subject is the program or the title around it, so no word in it refers to another title.
+-- The first sentence of a comment that has lines of its own opens neither with Of, What, As
+-- (but As of, As in) nor with The same, and is no question. A line has at most 96 columns; long
+-- strings of Lua, which may be expected output, are exempt. The title of a spec reads as a
+-- sentence whose subject is the program or the title around it, so no word in it refers to
+-- another title.
 
 local COLUMNS <const>, TAB <const> = 96, 8
 
@@ -81,7 +82,8 @@ local function find_long_string(line, closing)
   end
 end
 
--- Calls take(number, text) for each comment of lines that begin with the mark, joined by spaces.
+-- Calls take(number, text) for each comment of lines that begin with the mark, joined by
+-- spaces.
 local function read_line_comments(path, mark, take)
   local number, start, words, closing = 0, 0, nil, nil
   for line in io.lines(path) do

@@ -1,5 +1,6 @@
--- generate.lua FIELDS.md REFERENCE.md META.lua: writes the field reference, from the tables of the core; the reference
--- of the API, from those of lua/perflua/api; and the stubs for editors, from both. `make docs` runs it.
+-- generate.lua FIELDS.md REFERENCE.md META.lua: writes the field reference, from the tables of
+-- the core; the reference of the API, from those of lua/perflua/api; and the stubs for editors,
+-- from both. `make docs` runs it.
 
 local here = arg[0]:match("^(.*/)") or ""
 package.path = here .. "?.lua;" .. package.path

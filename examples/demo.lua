@@ -1,4 +1,5 @@
--- A tour of a recording: who used the processor, faulted and switched, who started whom, and when.
+-- A tour of a recording: who used the processor, faulted and switched, who started whom, and
+-- when.
 --
 -- usage: perflua examples/demo.lua [perf.data]     (make demo runs it on the recording below)
 --

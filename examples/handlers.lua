@@ -44,7 +44,8 @@ return {
     table.sort(runs, function(a, b) return a.start < b.start end)
     print("time           pid        ran  command")
     for _, run in ipairs(runs) do
-      local ran = ended[run.pid] and ("%.1f ms"):format((ended[run.pid] - run.start) / 1e6) or "-"
+      local ran = ended[run.pid] and ("%.1f ms"):format((ended[run.pid] - run.start) / 1e6)
+        or "-"
       print(("%s  %6d  %9s  %s"):format(perflua.seconds(run.start), run.pid, ran, run.comm))
     end
   end,

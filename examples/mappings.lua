@@ -23,9 +23,11 @@ local function protection(prot)
   if not prot then
     return "?"
   end
-  return (prot & 1 ~= 0 and "r" or "-") .. (prot & 2 ~= 0 and "w" or "-") .. (prot & 4 ~= 0 and "x" or "-")
+  return (prot & 1 ~= 0 and "r" or "-") .. (prot & 2 ~= 0 and "w" or "-")
+    .. (prot & 4 ~= 0 and "x" or "-")
 end
 
 for _, map in ipairs(maps) do
-  print(("%012x-%012x %s %8x %s"):format(map.addr, map.addr + map.len, protection(map.prot), map.pgoff, map.filename))
+  print(("%012x-%012x %s %8x %s"):format(map.addr, map.addr + map.len, protection(map.prot),
+    map.pgoff, map.filename))
 end

@@ -30,7 +30,8 @@ local function find(pid)
   return processes[pid] or add(pid, roots)
 end
 
-for r in file:records({ type = { "fork", "comm", "exit" } }):where("pid == tid") do -- not their other threads
+-- not their other threads
+for r in file:records({ type = { "fork", "comm", "exit" } }):where("pid == tid") do
   if r.type == "fork" then
     add(r.pid, find(r.ppid).children, r.time)
   elseif r.type == "comm" then
@@ -41,8 +42,10 @@ for r in file:records({ type = { "fork", "comm", "exit" } }):where("pid == tid")
 end
 
 local function show(process, indent)
-  local life = process.start and process.stop and (" %.1f ms"):format((process.stop - process.start) / 1e6)
-  print(("%s%d %s%s"):format(indent, process.pid, table.concat(process.names, " > "), life or ""))
+  local life = process.start and process.stop
+    and (" %.1f ms"):format((process.stop - process.start) / 1e6)
+  print(("%s%d %s%s"):format(indent, process.pid, table.concat(process.names, " > "),
+    life or ""))
   for _, child in ipairs(process.children) do
     show(child, indent .. "  ")
   end

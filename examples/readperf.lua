@@ -1,22 +1,23 @@
--- What readperf did, the program of the first report on this format (Urs Fässler, "perf file format", CERN openlab,
--- 2011): four tables of what a recording holds. Of any number of events, with symbols found in the same process, and
--- without the whole file in memory.
+-- Writes the four tables of readperf, the program of the first report on this format (Urs
+-- Fässler, "perf file format", CERN openlab, 2011). It handles any number of events, finds
+-- symbols in the same process, and never holds the whole file in memory.
 --
 -- usage: perflua examples/readperf.lua [perf.data [directory [symfs]]]
 --
 -- It writes into the directory, by default the current one:
 --
---   stat.csv       record, count: how many records of each type there are
---   overview.csv   nr, type, pid, tid, time, info: the records sorted by time; nr is the index in the file, the
---                  number of records before it (as perflua dump lists them: perf's own count, too)
+--   stat.csv       record, count: the number of records of each type
+--   overview.csv   nr, type, pid, tid, time, info: the records sorted by time; nr is the index
+--                  in the file, the number of records before it (as perflua dump lists them)
 --   processes.csv  pid, comm, #mmap, fork, exit, samples, period, event: the processes
---   results.csv    period, samples, filename, function, event: the functions, and the source files they are in
+--   results.csv    period, samples, filename, function, event: the functions and source files
 --
--- Times are nanoseconds. Info is of a mapping its file, address, size and offset, of a COMM the name, of a FORK the
--- parent, of a sample ip, period and event, with spaces between. Addresses are hexadecimal. What two events counted is
--- in two lines. The recording is read in the order of time and in that of the file, which a stream cannot.
+-- Times are nanoseconds, addresses hexadecimal. Info has these fields, separated by spaces:
+-- file, address, size and offset of a mapping, the name of a COMM, the parent of a FORK, ip,
+-- period and event of a sample. A value of two events takes two lines. The recording is read in
+-- time order and in file order, so it cannot be a stream.
 --
--- $ perflua examples/readperf.lua spec/fixtures/words/perf.data "$(mktemp -d)" spec/fixtures/words
+-- $ W=spec/fixtures/words; perflua examples/readperf.lua $W/perf.data "$(mktemp -d)" $W
 -- cpu-clock:u
 --    per       period samples function
 --  48.56    355065186     354 compare
@@ -57,9 +58,10 @@ local function sorted(map)
   return keys
 end
 
--- A second pass, in the order of the file, finds the index of each record. It goes as far as it has to:
--- `ahead` has the indexes of records that it met and the pass in the order of time did not yet. In a
--- directory each file has offsets of its own, so several records may have one key.
+-- A second pass, in the order of the file, finds the index of each record. It goes as far as it
+-- has to: `ahead` has the indexes of records that it met and the pass in the order of time did
+-- not yet. In a directory each file has offsets of its own, so several records may have one
+-- key.
 local in_file = file:records({ order = "file", container = true })
   :select("offset", "chunk_offset", "time", "type"):each()
 local ahead, n_met = {}, 0
@@ -82,8 +84,8 @@ end
 
 local last_key, last_index
 
--- Returns a record's index, and whether it is another record than the one before: a record of a group of
--- events may be delivered as several samples.
+-- Returns a record's index, and whether it is another record than the one before: a record of a
+-- group of events may be delivered as several samples.
 local function index_of(r)
   local key = key_of(r.offset, r.chunk_offset, r.time)
   if key == last_key then return last_index, false end
@@ -125,7 +127,8 @@ local function log(r, index)
   overview(index, r.type:upper(), r.pid, r.tid, r.time, of_type and of_type(r))
 end
 
--- processes.csv: a process is known from its fork on, or from the first record that names it, until it exits.
+-- processes.csv: a process is known from its fork on, or from the first record that names it,
+-- until it exits.
 local processes, living = {}, {}
 
 local function process_of(r)
@@ -203,12 +206,14 @@ for _, p in ipairs(processes) do
   end
 end
 
--- The functions by event, greatest period first: to results.csv, and the first of each to the terminal.
+-- The functions by event, greatest period first: to results.csv, and the first of each to the
+-- terminal.
 local results, whole = {}, {}
 for _, of_dso in pairs(functions) do
   for symbol, f in pairs(of_dso) do
     for event, total in pairs(f.events) do
-      table.insert(results, { event = event, total = total, name = symbol, filename = f.filename })
+      table.insert(results, { event = event, total = total, name = symbol,
+        filename = f.filename })
       whole[event] = (whole[event] or 0) + total.period
     end
   end
@@ -228,7 +233,8 @@ for _, f in ipairs(results) do
   write(f.total.period, f.total.samples, f.filename or "", f.name, f.event)
   if f.event ~= section then
     section = f.event
-    print((section == "" and "[unknown]" or section) .. "\n   per       period samples function")
+    print((section == "" and "[unknown]" or section)
+      .. "\n   per       period samples function")
   end
   local percent = 100 * f.total.period / whole[f.event]
   if percent >= 1 then

@@ -3,7 +3,8 @@
 local core = require "perflua.core"
 local tables = require "generator.tables"
 
-local kinds, sentence, sorted_names, each_once = tables.kinds, tables.sentence, tables.sorted_names, tables.each_once
+local kinds, sentence, sorted_names, each_once = tables.kinds, tables.sentence,
+  tables.sorted_names, tables.each_once
 
 local page = {}
 
@@ -56,7 +57,8 @@ end
 
 local function items_text(view)
   if not view.items then
-    return view.named and "By name: integers." or not view.members and "An array of integers." or nil
+    return view.named and "By name: integers." or not view.members and "An array of integers."
+      or nil
   end
   return view.named and "By name, each with:" or "An array, each item with:"
 end
@@ -134,14 +136,18 @@ local function reference()
   local PERF = 64 -- from here on perf writes the records, not the kernel
   add(intro)
   add_table(each_once(core.types()[0].fields))
-  add_types("Samples", "A sample has the fields its event asked for: `event.sample_fields` lists them.",
+  add_types("Samples",
+    "A sample has the fields its event asked for: `event.sample_fields` lists them.",
     function(desc) return desc.name == "sample" end)
   add_types("The kernel's records", "Each has the fields of every record, too.",
     function(desc) return desc.id < PERF and desc.name ~= "sample" end)
-  add_types("perf's records", "Written by perf itself, before, between and after what the kernel recorded.",
+  add_types("perf's records",
+    "Written by perf itself, before, between and after what the kernel recorded.",
     function(desc) return desc.id >= PERF and not desc.container end)
-  add_types("The container's records", "They hold the recording together and say nothing about what was recorded: "
-    .. "`records` leaves them out unless\nthey are named in `type` or asked for with `container = true`.",
+  add_types("The container's records",
+    "They hold the recording together and say nothing about what was recorded: "
+    .. "`records` leaves them out unless\n"
+    .. "they are named in `type` or asked for with `container = true`.",
     function(desc) return desc.container end)
   add_views()
   add "## Events"

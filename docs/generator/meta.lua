@@ -1,10 +1,12 @@
--- lua/perflua/meta.lua: what editors know of perflua, from the tables of the core and those of lua/perflua/api.
+-- lua/perflua/meta.lua: what editors know of perflua, from the tables of the core and those of
+-- lua/perflua/api.
 
 local api = require "perflua.api"
 local core = require "perflua.core"
 local tables = require "generator.tables"
 
-local kinds, sentence, sorted_names, each_once = tables.kinds, tables.sentence, tables.sorted_names, tables.each_once
+local kinds, sentence, sorted_names, each_once = tables.kinds, tables.sentence,
+  tables.sorted_names, tables.each_once
 
 local stubs = {}
 
@@ -84,10 +86,13 @@ end
 
 local function stub_record_types()
   local payload = {}
-  for _, name in ipairs(api.class("PayloadRecord").types) do payload[name] = ", perflua.PayloadRecord" end
+  for _, name in ipairs(api.class("PayloadRecord").types) do
+    payload[name] = ", perflua.PayloadRecord"
+  end
   for _, desc in ipairs(core.types()) do
     stub("---%s", sentence(desc.doc))
-    stub("---@class perflua.Record.%s: perflua.AnyRecord%s", desc.name, payload[desc.name] or "")
+    stub("---@class perflua.Record.%s: perflua.AnyRecord%s", desc.name, payload[desc.name]
+      or "")
     stub_fields(desc.fields)
     stub ""
   end

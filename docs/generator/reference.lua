@@ -22,7 +22,8 @@ end
 
 -- Classes that are described by the core's tables, and where.
 local elsewhere = {
-  Record = "fields.md#every-record", Event = "fields.md#events", Features = "fields.md#header-features",
+  Record = "fields.md#every-record", Event = "fields.md#events",
+  Features = "fields.md#header-features",
 }
 
 local title_of = { perflua = "The module perflua", globals = "Globals", AnyRecord = "Record",
@@ -77,12 +78,14 @@ local function signature(class, row)
   for i, param in ipairs(row.params or {}) do
     local comma = i > 1 and ", " or ""
     local skip = is_optional(param[2])
-    text = text .. (skip and (i > 1 and " [%s%s]" or "[%s%s]") or "%s%s"):format(comma, param[1])
+    text = text .. (skip and (i > 1 and " [%s%s]" or "[%s%s]") or "%s%s"):format(comma,
+      param[1])
   end
   return ("%s%s(%s)"):format(class.prefix, row[1], text)
 end
 
-local steps = { before = "Before group_by.", after = "After group_by.", both = "Before and after group_by." }
+local steps = { before = "Before group_by.", after = "After group_by.",
+  both = "Before and after group_by." }
 
 local function add_method(class, row)
   add("### `%s`", signature(class, row))
@@ -90,15 +93,18 @@ local function add_method(class, row)
   add("%s%s", escape(row[2]), row.step and " *" .. steps[row.step] .. "*" or "")
   if row.column then
     local what = row.grouped and " " .. escape(row.grouped) or ""
-    add("%s `%s`.%s", row.grouped and "After group_by it adds the column" or "Its column is", row.column, what)
+    add("%s `%s`.%s", row.grouped and "After group_by it adds the column" or "Its column is",
+      row.column, what)
   end
   add ""
   for _, param in ipairs(row.params or {}) do
-    add("- `%s`: %s%s. %s", param[1], type_text(param[2]), is_optional(param[2]) and ", optional" or "", details(param))
+    add("- `%s`: %s%s. %s", param[1], type_text(param[2]), is_optional(param[2])
+      and ", optional" or "", details(param))
   end
   for i, value in ipairs(row.returns or {}) do
     local type = type_text(value[1]) .. (is_optional(value[1]) and " or nil" or "")
-    add("- %s %s%s", i == 1 and "Returns" or "and", type, value[2] and ": " .. escape(value[2]) .. "." or ".")
+    add("- %s %s%s", i == 1 and "Returns" or "and", type, value[2] and ": " .. escape(value[2])
+      .. "." or ".")
   end
   if row.errors then add("- Raises on %s", escape(row.errors .. ".")) end
   if (row.params or row.returns or row.errors) then add "" end
@@ -119,7 +125,8 @@ local function add_both_sides(class)
   add "| | without group_by: a value | after group_by: a column | |"
   add "|---|---|---|---|"
   for _, row in ipairs(rows) do
-    add("| `%s` | %s | `%s` | %s |", signature({ prefix = "" }, row), escape(row[2]), row.column, escape(row.grouped))
+    add("| `%s` | %s | `%s` | %s |", signature({ prefix = "" }, row), escape(row[2]),
+      row.column, escape(row.grouped))
   end
   add ""
 end
@@ -150,7 +157,9 @@ raises and names the closest. Methods raise as well what damage raises with `str
 local function reference()
   add(intro)
   local contents = {}
-  for i, class in ipairs(api.classes()) do contents[i] = ("[%s](%s)"):format(title(class), anchor(title(class))) end
+  for i, class in ipairs(api.classes()) do
+    contents[i] = ("[%s](%s)"):format(title(class), anchor(title(class)))
+  end
   add("Contents: %s", table.concat(contents, " · "))
   add ""
   for _, class in ipairs(api.classes()) do add_class(class) end

@@ -1,8 +1,8 @@
--- syscalls.lua HEADERS ERRNO_H SOURCE: writes src/perfdata/tracepoint/syscalls.inc, the names of system calls and of
--- errors, to standard output.
+-- syscalls.lua HEADERS ERRNO_H SOURCE: writes src/perfdata/tracepoint/syscalls.inc, the names
+-- of system calls and of errors, to standard output.
 --
--- HEADERS is where Debian's package linux-libc-dev was unpacked, ERRNO_H is include/linux/errno.h out of
--- linux-headers-…-common, SOURCE says their versions:
+-- HEADERS is where Debian's package linux-libc-dev was unpacked, ERRNO_H is
+-- include/linux/errno.h out of linux-headers-…-common, SOURCE says their versions:
 --
 --   apt-get download linux-libc-dev linux-headers-7.2.12+deb14-common
 --   for p in *.deb; do dpkg -x $p h; done
@@ -27,7 +27,8 @@ local calls = {
   { "powerpc64", { "powerpc/asm/unistd_64.h" } },
   { "powerpc", { "powerpc/asm/unistd_32.h" } },
   { "s390x", { "s390/asm/unistd_64.h" } },
-  { "mips", { "mips/asm/unistd_o32.h", 4000 }, { "mips/asm/unistd_n64.h", 5000 }, { "mips/asm/unistd_n32.h", 6000 } },
+  { "mips", { "mips/asm/unistd_o32.h", 4000 }, { "mips/asm/unistd_n64.h", 5000 },
+    { "mips/asm/unistd_n32.h", 6000 } },
   { "sparc64", { "sparc/asm/unistd_64.h" } },
   { "sparc", { "sparc/asm/unistd_32.h" } },
   { "loongarch64", { "loongarch/asm/unistd_64.h" } },
@@ -63,7 +64,8 @@ local function read_calls(numbers, path, base)
       add(numbers, number + (base or 0), name, path)
     end
   end
-  for name, number in read(UAPI .. path):gmatch "#define%s+__ARM_NR_(%w+)%s+%(__ARM_NR_BASE%+(%d+)%)" do
+  for name, number in read(UAPI .. path)
+      :gmatch "#define%s+__ARM_NR_(%w+)%s+%(__ARM_NR_BASE%+(%d+)%)" do
     add(numbers, number + ARM_PRIVATE, name, path)
   end
 end
@@ -82,7 +84,8 @@ local function read_errors(of, path)
 end
 
 local function errors_of(arch)
-  local path = arch == "generic" and headers .. "/usr/include/asm-generic/errno.h" or UAPI .. arch .. "/asm/errno.h"
+  local path = arch == "generic" and headers .. "/usr/include/asm-generic/errno.h"
+    or UAPI .. arch .. "/asm/errno.h"
   local numbers = {}
   for name, number in pairs(read_errors({}, path)) do
     add(numbers, number, name, path)

@@ -1,5 +1,6 @@
--- bench.lua DIR NAMES [--quick] [--rounds N] [--only TEXT]: perflua and perf over these recordings in DIR, side
--- by side in one run. Each command runs as a process of its own, from start to exit; nothing is subtracted.
+-- bench.lua DIR NAMES [--quick] [--rounds N] [--only TEXT]: perflua and perf over these
+-- recordings in DIR, side by side in one run. Each command runs as a process of its own, from
+-- start to exit; nothing is subtracted.
 
 local perflua = require "perflua"
 local plan = require "spec.bench.rows"

@@ -1,4 +1,5 @@
--- frames.lua RECORDING OUT: what the compressed records of a recording hold, as a file for zstd.
+-- frames.lua RECORDING OUT: what the compressed records of a recording hold, as a file for
+-- zstd.
 
 local perflua = require "perflua"
 
@@ -12,7 +13,8 @@ local bytes <close> = assert(io.open(path, "rb"))
 local part = out .. ".part"
 local frames <close> = assert(io.open(part, "wb"))
 
-for r in file:records { type = { "compressed", "compressed2" }, order = "file", container = true, reuse = true } do
+for r in file:records { type = { "compressed", "compressed2" }, order = "file",
+    container = true, reuse = true } do
   bytes:seek("set", r.offset + HEAD[r.type])
   frames:write(bytes:read(r.data_size))
 end

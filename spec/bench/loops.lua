@@ -1,5 +1,5 @@
--- loops.lua LOOP FILE: one way through all samples of a recording; prints how many there were. In the
--- order of time, unless said.
+-- loops.lua LOOP FILE: one way through all samples of a recording; prints how many there were.
+-- In the order of time, unless said.
 
 local perflua = require "perflua"
 
@@ -34,7 +34,9 @@ end
 
 function loops.select(file) return select_three(file:samples { order = "file" }) end
 
-function loops.select_recorded(file) return select_three(file:samples { order = "file", expand = false }) end
+function loops.select_recorded(file)
+  return select_three(file:samples { order = "file", expand = false })
+end
 
 function loops.select_by_time(file) return select_three(file:samples()) end
 
@@ -113,15 +115,21 @@ local function summed(values)
   return n, sum
 end
 
-function loops.select_arg(file) return summed(file:samples { order = "file" }:select "args.id") end
+function loops.select_arg(file)
+  return summed(file:samples { order = "file" }:select "args.id")
+end
 
-function loops.select_field(file) return summed(file:samples { order = "file" }:select "pid") end
+function loops.select_field(file)
+  return summed(file:samples { order = "file" }:select "pid")
+end
 
 function loops.where_arg(file) return file:samples():where("args.id > 0"):count() end
 
 function loops.where_field(file) return file:samples():where("pid > 0"):count() end
 
-function loops.group_call(file) return #file:samples():all_events():group_by("args.id"):count():sort() end
+function loops.group_call(file)
+  return #file:samples():all_events():group_by("args.id"):count():sort()
+end
 
 local file <close> = assert(perflua.open(arg[2]))
 print(loops[arg[1]](file))

@@ -1,4 +1,5 @@
--- queries.lua QUESTION FILE [THREADS]: a question about all samples of a recording, and its answer.
+-- queries.lua QUESTION FILE [THREADS]: a question about all samples of a recording, and its
+-- answer.
 
 local perflua = require "perflua"
 
@@ -6,7 +7,9 @@ local questions = {}
 
 function questions.types(file) return file:records():group_by("type"):count():sort() end
 
-function questions.comm(file) return file:samples():all_events():group_by("comm"):sum("period"):sort() end
+function questions.comm(file)
+  return file:samples():all_events():group_by("comm"):sum("period"):sort()
+end
 
 function questions.symbol(file)
   return file:samples():all_events():group_by("comm", "dso", "symbol"):sum("period"):top(20)

@@ -1,5 +1,5 @@
--- Described queries against a loop in C that does no more than it must, perf, and themselves on one thread: what is
--- compared, as rows.lua has it.
+-- Described queries against a loop in C that does no more than it must, perf, and themselves on
+-- one thread: what is compared, as rows.lua has it.
 
 local perflua = assert(os.getenv "PERFLUA", "start the benchmark by make bench")
 local limit = os.getenv "BENCH_LIMIT"
@@ -13,27 +13,33 @@ end
 local function against_limit(add, recording, path, name, what)
   for _, one in ipairs { { "1", 0.5, "one thread" }, { "2", 1 / 1.3, "two threads" } } do
     add {
-      ("query: %s, %s"):format(what, one[3]), "a loop in C", recording = recording, faster = one[2], memory = 1,
+      ("query: %s, %s"):format(what, one[3]), "a loop in C", recording = recording,
+      faster = one[2], memory = 1,
       ours = question(name, path, one[1]),
       theirs = { limit, name, path }, absent = not limit and "not built",
     }
   end
 end
 
-function query.types(add, recording, path) against_limit(add, recording, path, "types", "count by type") end
+function query.types(add, recording, path)
+  against_limit(add, recording, path, "types", "count by type")
+end
 
 function query.comm(add, recording, path)
   against_limit(add, recording, path, "comm", "period by comm")
   add {
-    "query: period by comm", "perf report --sort comm", recording = recording, faster = 5, memory = 1,
+    "query: period by comm", "perf report --sort comm", recording = recording, faster = 5,
+    memory = 1,
     ours = question("comm", path),
-    theirs = { "perf", "report", "--stdio", "--no-children", "-g", "none", "--sort", "comm", "-i", path },
+    theirs = { "perf", "report", "--stdio", "--no-children", "-g", "none", "--sort", "comm",
+      "-i", path },
   }
 end
 
 function query.compressed(add, recording, path)
   add {
-    "query: period by comm", "zstd: only decompresses", recording = recording, faster = 1 / 1.5, memory = 1,
+    "query: period by comm", "zstd: only decompresses", recording = recording, faster = 1 / 1.5,
+    memory = 1,
     ours = question("comm", path),
     theirs = { "zstd", "-dcq", (path:gsub("%.data$", ".zst")) },
   }
@@ -41,7 +47,8 @@ end
 
 function query.symbol(add, recording, path)
   add {
-    "query: period by comm, dso, symbol", "perf report", recording = recording, faster = 4, memory = 1,
+    "query: period by comm, dso, symbol", "perf report", recording = recording, faster = 4,
+    memory = 1,
     ours = question("symbol", path),
     theirs = { "perf", "report", "--stdio", "--no-children", "-g", "none", "-i", path },
   }
@@ -50,7 +57,8 @@ end
 function query.threads(add, recording, path)
   for _, name in ipairs { "comm", "symbol" } do
     add {
-      ("query: %s, two threads"):format(name), "the same, one thread", recording = recording, faster = 1.7, memory = 1,
+      ("query: %s, two threads"):format(name), "the same, one thread", recording = recording,
+      faster = 1.7, memory = 1,
       ours = question(name, path, "2"),
       theirs = question(name, path, "1"),
     }
@@ -66,7 +74,8 @@ function query.stack(add, recording, path)
 end
 
 function query.filter(add, recording, path)
-  add { "query: filter of three fields, count", recording = recording, limit = 15, ours = question("filter", path) }
+  add { "query: filter of three fields, count", recording = recording, limit = 15,
+    ours = question("filter", path) }
 end
 
 return query

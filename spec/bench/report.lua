@@ -6,14 +6,16 @@ local perflua = assert(os.getenv "PERFLUA", "start the benchmark by make bench")
 
 local MEMORY_AIM = 64 -- MB, for rows without an aim of their own
 
--- A row's aims: their texts, and whether what was measured meets them (nil: there is no figure of theirs).
--- m has the medians `ours` and `theirs` in ns, our `peak` in bytes, `samples` and `size` of the recording.
+-- A row's aims: their texts, and whether what was measured meets them (nil: there is no figure
+-- of theirs). m has the medians `ours` and `theirs` in ns, our `peak` in bytes, `samples` and
+-- `size` of the recording.
 local aims = {
   {
     "faster",
     text = function(aim)
       if aim == 1 then return "no slower" end
-      return aim > 1 and ("%d times faster"):format(aim) or (">= %.0f %% of its speed"):format(aim * 100)
+      return aim > 1 and ("%d times faster"):format(aim)
+        or (">= %.0f %% of its speed"):format(aim * 100)
     end,
     met = function(aim, m)
       if m.theirs then return m.theirs / m.ours >= aim end
@@ -93,16 +95,19 @@ local function cells(row, recordings)
     their, theirs = figures(row.their_runs, row, recording)
   end
   local aim, met = verdict(row, {
-    ours = ours, theirs = theirs, peak = peak, samples = recording.samples, size = recording.size,
+    ours = ours, theirs = theirs, peak = peak, samples = recording.samples,
+    size = recording.size,
   })
   return {
     row[1], row.recording or "", our[1], our[2], our[3], our[4], row[2] or "",
-    their[1], their[2], their[3], their[4], theirs and ("%.2f"):format(theirs / ours) or "", aim, met,
+    their[1], their[2], their[3], their[4], theirs and ("%.2f"):format(theirs / ours) or "",
+    aim, met,
   }, peak
 end
 
 local columns = {
-  "what", "recording", "median", "least", "cpu", "MB", "against", "median", "least", "cpu", "MB", "ratio", "aim", "",
+  "what", "recording", "median", "least", "cpu", "MB", "against", "median", "least", "cpu",
+  "MB", "ratio", "aim", "",
 }
 local to_the_left = { [1] = true, [2] = true, [7] = true, [13] = true, [14] = true }
 
@@ -123,17 +128,21 @@ local function print_table(lines)
 end
 
 local function print_setting(recordings, rounds)
-  local cpu = stopwatch.output("grep -m 1 '^model name' /proc/cpuinfo"):match ":%s*(.-)%s*$" or "?"
+  local cpu = stopwatch.output("grep -m 1 '^model name' /proc/cpuinfo"):match ":%s*(.-)%s*$"
+    or "?"
   local version = stopwatch.output(stopwatch.quote(perflua) .. " --version")
   print(("%s, %s processors, %s, %s"):format(cpu, stopwatch.output("nproc"):match "%d+",
     stopwatch.output("perf version"):match "[^\n]*", version:match "[^\n]*"))
-  print(("%d rounds of whole processes, per sample of the recording (start-up: per run; GB/s: the recording's bytes):")
+  print(("%d rounds of whole processes, per sample of the recording (start-up: per run; GB/s: "
+    .. "the recording's bytes):")
     :format(rounds))
-  print("median and least wall clock, least user and system time, peak resident memory (of what maps its input, with "
+  print("median and least wall clock, least user and system time, peak resident memory (of "
+    .. "what maps its input, with "
     .. "the mapped pages)")
   local names = {}
   for name, recording in pairs(recordings) do
-    table.insert(names, ("%s %d (%.0f MB)"):format(name, recording.samples, recording.size / 1048576))
+    table.insert(names, ("%s %d (%.0f MB)"):format(name, recording.samples,
+      recording.size / 1048576))
   end
   table.sort(names)
   print("samples: " .. table.concat(names, ", ") .. "\n")
@@ -151,6 +160,7 @@ return function(rows, recordings, rounds)
     if not row.memory then most = math.max(most, peak) end
   end
   print_table(lines)
-  print(("\npeak memory of perflua where it has no aim of its own: %.1f MB, aim <= %d MB: %s"):format(
+  print(("\npeak memory of perflua where it has no aim of its own: %.1f MB, aim <= %d MB: %s")
+    :format(
     most / 1048576, MEMORY_AIM, most <= MEMORY_AIM * 1048576 and "met" or "missed"))
 end

@@ -20,7 +20,8 @@ local TIME_MEMORY = 0.1 -- of the recording's size, for what runs in the order o
 local function has(command) return os.execute(("command -v %s >/dev/null"):format(command)) end
 
 local function perf_has_python()
-  return stopwatch.output("perf version --build-options 2>/dev/null"):find "libpython: %[ on" ~= nil
+  return stopwatch.output("perf version --build-options 2>/dev/null")
+    :find "libpython: %[ on" ~= nil
 end
 
 local function loop(name, path) return { perflua, "spec/bench/loops.lua", name, path } end
@@ -90,7 +91,8 @@ for name, kind in pairs(query) do kinds["query_" .. name] = kind end
 
 function kinds.report(add, recording, path)
   add {
-    "perflua report --no-children", "perf report --no-children", recording = recording, faster = 1, memory = 1,
+    "perflua report --no-children", "perf report --no-children", recording = recording,
+    faster = 1, memory = 1,
     ours = { perflua, "report", "--no-children", path },
     theirs = { "perf", "report", "--stdio", "--no-children", "-g", "none", "-i", path },
   }
@@ -125,7 +127,8 @@ local loops = {
 
 function kinds.loops(add, recording, path)
   for _, one in ipairs(loops) do
-    add { one[2], recording = recording, limit = one.limit, memory = one.memory, ours = loop(one[1], path) }
+    add { one[2], recording = recording, limit = one.limit, memory = one.memory,
+      ours = loop(one[1], path) }
   end
   -- without events that carry counter values nothing is paid for delivering them
   add {
@@ -137,7 +140,8 @@ end
 
 function kinds.order(add, recording, path)
   add {
-    "select of 3 fields, in the order of time", "the same, order = \"file\"", recording = recording,
+    "select of 3 fields, in the order of time", "the same, order = \"file\"",
+    recording = recording,
     over = 25, memory = TIME_MEMORY,
     ours = loop("select_by_time", path),
     theirs = loop("select", path),
@@ -162,7 +166,8 @@ function kinds.args(add, recording, path)
     { "select_call", "loop: select of args.id, counted", faster = 15 },
   } do
     add {
-      one[2], "perf script's Python", recording = recording, faster = one.faster, ours = loop(one[1], path),
+      one[2], "perf script's Python", recording = recording, faster = one.faster,
+      ours = loop(one[1], path),
       theirs = python, absent = absent,
     }
   end
@@ -194,8 +199,8 @@ function kinds.sched(add, recording, path)
   }
 end
 
--- Which of them over which recordings. perf report --stats fails on tracing data in a pipe's recording,
--- so that one with perf is without tracepoints.
+-- Which of them over which recordings. perf report --stats fails on tracing data in a pipe's
+-- recording, so that one with perf is without tracepoints.
 local all = {
   { "stat", "sys", "flat", "cg", "flat-pipe", "sys-z", "cg-z" },
   { "only_reading", "sys", "flat", "cg" },
@@ -236,7 +241,8 @@ return function(dir, made)
     end
   end
   add {
-    "start-up: perflua -e ''", "lua5.4 -e ''", times = 10, limit = 3e6, ours = { perflua, "-e", "" },
+    "start-up: perflua -e ''", "lua5.4 -e ''", times = 10, limit = 3e6,
+    ours = { perflua, "-e", "" },
     theirs = { "lua5.4", "-e", "" }, absent = not has "lua5.4" and "no lua5.4",
   }
   return rows

@@ -22,9 +22,11 @@ function stopwatch.output(line)
   return text
 end
 
---- One run, its output thrown away: {wall, cpu (ns; cpu is user and system time), peak (bytes)}; raises if it fails.
+--- One run, its output thrown away: {wall, cpu (ns; cpu is user and system time), peak
+--- (bytes)}; raises if it fails.
 function stopwatch.run(words)
-  local text = stopwatch.output(("%s /dev/null %s 2>/dev/null"):format(stopwatch.quote(helper), line_of(words)))
+  local text = stopwatch.output(("%s /dev/null %s 2>/dev/null"):format(stopwatch.quote(helper),
+    line_of(words)))
   local wall, user, sys, peak, status = text:match "^(%d+) (%d+) (%d+) (%d+) (%d+)"
   if status ~= "0" then
     error(("status %s of: %s"):format(status or "?", line_of(words)), 0)
@@ -40,7 +42,8 @@ function stopwatch.median(runs, figure)
   end
   table.sort(list)
   local middle = (#list + 1) // 2
-  return #list % 2 == 1 and list[middle] or (list[middle] + list[middle + 1]) / 2, list[1], list[#list]
+  return #list % 2 == 1 and list[middle] or (list[middle] + list[middle + 1]) / 2, list[1],
+    list[#list]
 end
 
 return stopwatch

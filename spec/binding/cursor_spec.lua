@@ -157,7 +157,8 @@ describe("what makes loops", function()
     for _, options in ipairs {
       { types = { [-1] = true } }, { types = { [1 << 32] = true } }, { types = { x = true } },
       { types = { [1.5] = true } }, { events = { [0] = true } }, { events = { [3] = true } },
-      { events = { x = true } }, { from = "x" }, { to = 1.5 }, { from = 0 / 0 }, { fields = { "nope" } },
+      { events = { x = true } }, { from = "x" }, { to = 1.5 }, { from = 0 / 0 },
+      { fields = { "nope" } },
       { fields = { "bytes" } },
     } do
       assert.has_error(function() core.cursor(file, options) end)
@@ -172,9 +173,12 @@ describe("what makes loops", function()
     for i = 1, 32 do
       fields[i] = "callchain"
     end
-    assert.are.equal(32, select("#", core.cursor(file, { types = { [9] = true }, fields = fields })()))
+    assert.are.equal(32, select("#",
+      core.cursor(file, { types = { [9] = true }, fields = fields })()))
     fields[33] = "ip"
-    assert.error_matches(function() core.cursor(file, { fields = fields }) end, "more than 32 fields")
+    assert.error_matches(function()
+      core.cursor(file, { fields = fields })
+    end, "more than 32 fields")
   end)
 
   it("is no step of anything but a Query", function()
@@ -209,8 +213,12 @@ describe("a loop that a finalizer meddles with", function()
   local queries = {
     ["of records"] = function(file) return file:samples() end,
     ["of one record used again"] = function(file) return file:samples { reuse = true } end,
-    ["of values"] = function(file) return file:samples():select("time", "raw", "comm", "event") end,
-    ["of composite values"] = function(file) return file:samples():select("time", "raw", "callchain", "event") end,
+    ["of values"] = function(file)
+      return file:samples():select("time", "raw", "comm", "event")
+    end,
+    ["of composite values"] = function(file)
+      return file:samples():select("time", "raw", "callchain", "event")
+    end,
   }
   for what, query in pairs(queries) do
     it("is not moved from under the step it makes, " .. what, function()

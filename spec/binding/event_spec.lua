@@ -18,7 +18,8 @@ describe("the events of a file", function()
   end)
 
   it("are nil where there is none", function()
-    local keys = { 0, -1, 3, 1.5, 0 / 0, math.huge, math.maxinteger, "nope", "", "faults\0", true, {}, print }
+    local keys = { 0, -1, 3, 1.5, 0 / 0, math.huge, math.maxinteger, "nope", "", "faults\0",
+      true, {}, print }
     for _, key in ipairs(keys) do
       assert.is_nil(file.events[key])
     end
@@ -43,7 +44,8 @@ end)
 describe("an event", function()
   it("says how it was counted, by the names of its attribute", function()
     local b = builder.new()
-    b:event { name = "x", type = 1, config = 2, freq = true, sample_period = 99, ids = { 5, 6 }, precise_ip = 2,
+    b:event { name = "x", type = 1, config = 2, freq = true, sample_period = 99, ids = { 5, 6 },
+      precise_ip = 2,
       exclude_kernel = true, sample_type = { "ip", "tid" } }
     b:record("comm", { comm = "sh" })
     local event = reading.open(b).events[1]

@@ -23,7 +23,9 @@ describe("the header features of a file", function()
     local bare = reading.open(b)
     assert.is_nil(bare.features.hostname)
     assert.is_nil(bare.features[200])
-    assert.error_matches(function() return bare.features.hostnam end, "no header feature 'hostnam'")
+    assert.error_matches(function()
+      return bare.features.hostnam
+    end, "no header feature 'hostnam'")
     assert.is_nil(next(bare.features))
   end)
 
@@ -97,7 +99,8 @@ describe("a feature that cannot be decoded", function()
 
   it("is nil when its section lies outside of the file", function()
     local file = damaged {
-      [3] = { offset = 1 << 40 }, [4] = { size = 1 << 40 }, [5] = { offset = -8, size = 16 }, [200] = { size = -1 },
+      [3] = { offset = 1 << 40 }, [4] = { size = 1 << 40 }, [5] = { offset = -8, size = 16 },
+      [200] = { size = -1 },
     }
     for _, name in ipairs { "hostname", "osrelease", "version", 200 } do
       assert.is_nil(file.features[name])

@@ -126,7 +126,9 @@ describe("a closed file", function()
       end, "loop over a closed file")
       assert.are.equal(7, #q:collect())
     end
-    assert.error_matches(function() file:run { sample = function() file:close() end } end, "closed file")
+    assert.error_matches(function()
+      file:run { sample = function() file:close() end }
+    end, "closed file")
   end)
 
   it("does not mind being closed by what is called last", function()
@@ -184,9 +186,12 @@ end)
 describe("a File", function()
   it("has no methods that only the library calls", function()
     local file <close> = assert(perflua.open("spec/fixtures/demo.perf.data"))
-    for _, name in ipairs { "cursor", "dispatch", "fields", "count", "group", "group_threads", "short_names",
+    for _, name in ipairs { "cursor", "dispatch", "fields", "count", "group", "group_threads",
+        "short_names",
       "loop_threads", "health", "dump", "script" } do
-      assert.error_matches(function() return file[name] end, "a file has no field '" .. name .. "'", 1, true)
+      assert.error_matches(function()
+        return file[name]
+      end, "a file has no field '" .. name .. "'", 1, true)
     end
   end)
 end)
@@ -219,7 +224,9 @@ describe("core.dump", function()
     local file = assert(perflua.open(two_events.write()))
     local full <close> = assert(io.open("/dev/full", "w"))
     full:setvbuf("no")
-    assert.error_matches(function() core.dump(file, full, {}) end, "cannot write: No space left")
+    assert.error_matches(function()
+      core.dump(file, full, {})
+    end, "cannot write: No space left")
     local read_only <close> = assert(io.open("/dev/null", "r"))
     assert.error_matches(function() core.dump(file, read_only, {}) end, "cannot write")
   end)

@@ -45,7 +45,8 @@ describe("file:threads()", function()
 
   it("tells two lives of an id where an exec takes the place of a leader", function()
     local file <close> = opened {
-      "10 fork 7/7 from 1/1", "20 comm 7/7 java", "30 exit 7/7", "31 exec 7/7 cat", "40 exit 7/7",
+      "10 fork 7/7 from 1/1", "20 comm 7/7 java", "30 exit 7/7", "31 exec 7/7 cat",
+      "40 exit 7/7",
     }
     assert.are.same({
       { pid = 7, tid = 7, comm = "java", start = 10, exit = 30 },
@@ -86,16 +87,21 @@ describe("file:thread()", function()
   it("tells of a thread as it was at a time", function()
     local file <close> = opened(lines)
     assert.is_nil(file:thread(8, 9))
-    assert.are.same({ pid = 8, tid = 8, comm = "sh", start = 10, exit = 30 }, system.plain(file:thread(8, 10)))
-    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 }, system.plain(file:thread(8, 20)))
-    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 }, system.plain(file:thread(8, 35)))
-    assert.are.same({ pid = 7, tid = 8, comm = "sh", start = 40 }, system.plain(file:thread(8, 40)))
+    assert.are.same({ pid = 8, tid = 8, comm = "sh", start = 10, exit = 30 },
+      system.plain(file:thread(8, 10)))
+    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 },
+      system.plain(file:thread(8, 20)))
+    assert.are.same({ pid = 8, tid = 8, comm = "cat", start = 10, exit = 30 },
+      system.plain(file:thread(8, 35)))
+    assert.are.same({ pid = 7, tid = 8, comm = "sh", start = 40 },
+      system.plain(file:thread(8, 40)))
     assert.are.same({ pid = 7, tid = 7, comm = "sh" }, system.plain(file:thread(7, 0)))
   end)
 
   it("tells of its last life without a time", function()
     local file <close> = opened(lines)
-    assert.are.same({ pid = 7, tid = 8, comm = "worker", start = 40 }, system.plain(file:thread(8)))
+    assert.are.same({ pid = 7, tid = 8, comm = "worker", start = 40 },
+      system.plain(file:thread(8)))
     assert.are.same(system.plain(file:thread(8)), system.plain(file:thread(8, nil)))
   end)
 
@@ -136,7 +142,8 @@ describe("names", function()
       names[#names + 1] = thread.comm
     end
     table.sort(names)
-    assert.are.equal("awk find gzip gzip head md5sum seq sh sleep sort sort wc", table.concat(names, " "))
+    assert.are.equal("awk find gzip gzip head md5sum seq sh sleep sort sort wc",
+      table.concat(names, " "))
   end)
 
   it("are what could be read of a file that became shorter", function()

@@ -28,10 +28,14 @@ describe("a record", function()
 
   it("raises for a name no record has, and names the closest", function()
     local comm = file:records("comm"):first()
-    assert.error_matches(function() return comm.pidd end, "no record type has a field 'pidd'; did you mean 'pid'")
+    assert.error_matches(function()
+      return comm.pidd
+    end, "no record type has a field 'pidd'; did you mean 'pid'")
     assert.error_matches(function() return comm[""] end, "no record type has a field")
     assert.error_matches(function() return comm["pid\0"] end, "no record type has a field")
-    assert.error_matches(function() return comm[("x"):rep(100000)] end, "no record type has a field")
+    assert.error_matches(function()
+      return comm[("x"):rep(100000)]
+    end, "no record type has a field")
     for _, key in ipairs { 1, -1, 0 / 0, math.huge, math.mininteger, true, {}, print } do
       assert.error_matches(function() return comm[key] end, "field")
     end
@@ -106,7 +110,8 @@ describe("a record", function()
     local comm = file:records("comm"):first()
     local bytes, copy, step = comm.bytes, comm.copy, pairs(comm)
     file:close()
-    for _, read in ipairs { function() return comm.pid end, function() return comm.filename end, pairs, tostring, bytes,
+    for _, read in ipairs { function() return comm.pid end, function() return comm.filename end,
+        pairs, tostring, bytes,
       copy, step } do
       assert.error_matches(function() return read(comm) end, "closed file")
     end
@@ -206,8 +211,12 @@ describe("a record that is used again", function()
       local chain, branches, regs = r.callchain, r.branch_stack, r.regs_user
       local item, step = branches[1], pairs(regs)
       old = {
-        function() return chain[1] end, function() return #chain end, function() return chain.ips end,
-        function() return item.to end, function() pairs(item) end, function() return regs.abi end, step,
+        function()
+          return chain[1]
+        end, function() return #chain end, function() return chain.ips end,
+        function()
+          return item.to
+        end, function() pairs(item) end, function() return regs.abi end, step,
         function() return tostring(branches) end,
       }
       for _, read in ipairs(old) do read() end

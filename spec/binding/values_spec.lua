@@ -8,15 +8,16 @@ local N = 24000 -- samples: enough for a thread to be worth it
 
 local written
 
--- Samples of two processors, each in the order of its times, in pieces as perf copies its buffers; their raw data
--- are texts of all kinds.
+-- Samples of two processors, each in the order of its times, in pieces as perf copies its
+-- buffers; their raw data are texts of all kinds.
 local function recording()
   if written then return written end
   local b = builder.new()
   local parts = { "identifier", "ip", "tid", "time", "cpu", "period" }
   local one = b:event { name = "one", sample_type = parts, ids = { 1 } }
   local two = b:event {
-    name = "two", type = 1, sample_type = table.move(parts, 1, #parts, 1, { [7] = "raw" }), ids = { 2 },
+    name = "two", type = 1, sample_type = table.move(parts, 1, #parts, 1, { [7] = "raw" }),
+    ids = { 2 },
   }
   b:record("comm", { pid = 7, tid = 7, comm = "first" }, { time = 1 })
   b:record("comm", { pid = 7, tid = 7, comm = "second" }, { time = N // 2 })
@@ -26,7 +27,8 @@ local function recording()
       local k = piece * 100 + i
       local event = k % 5 == 0 and two or one
       b:sample(event, {
-        identifier = event.ids[1], ip = 0x1000 + k, pid = k % 3 == 0 and -1 or 7, tid = 7, cpu = piece % 2,
+        identifier = event.ids[1], ip = 0x1000 + k, pid = k % 3 == 0 and -1 or 7, tid = 7,
+        cpu = piece % 2,
         time = 10 + (piece // 2 * 100 + i) * 2 + piece % 2, period = k % 7 == 0 and -1 or k,
         raw = event == two and (k % 10 == 0 and texts[k // 10 % #texts + 1] or tostring(k)),
       })
@@ -91,7 +93,8 @@ describe("values of records", function()
       same(lines, values)
     end)
 
-    it("of some events, between two times, are those of their records, in the order of " .. order, function()
+    it("of some events, between two times, are those of their records, in the order of "
+      .. order, function()
       local q = file:samples { event = "two", order = order }:between(N // 4, N // 2)
       local lines, n = by_records(q, 1)
       assert.is_true(n > 1000)
@@ -228,7 +231,8 @@ describe("a cursor", function()
   end)
 
   it("asks the recorded system for a filter", function()
-    local second = { op = "eq", kind = "boolean", left = { op = "field", kind = "string", field = { "comm" } },
+    local second = { op = "eq", kind = "boolean",
+      left = { op = "field", kind = "string", field = { "comm" } },
       right = { op = "const", kind = "string", value = "second" } }
     local n = 0
     for s in file:samples() do
@@ -240,8 +244,10 @@ describe("a cursor", function()
   end)
 
   it("yields what is computed", function()
-    local sum = { op = "add", kind = "address", left = ip, right = { op = "const", kind = "natural", value = 2 } }
-    local step = core.cursor(file, { types = { [9] = true }, order = "file", values = { sum, ip, sum } })
+    local sum = { op = "add", kind = "address", left = ip,
+      right = { op = "const", kind = "natural", value = 2 } }
+    local step = core.cursor(file,
+      { types = { [9] = true }, order = "file", values = { sum, ip, sum } })
     assert.are.same({ 0x1002, 0x1000, 0x1002 }, { step() })
     assert.are.same({ 0x1003, 0x1001, 0x1003 }, { step() })
   end)

@@ -15,7 +15,8 @@ describe("a view of a part of a record", function()
     assert.are.equal(2, #chain)
     assert.are.equal(1, chain[1].ip)
     assert.are.equal("user", chain[2].cpumode)
-    for _, i in ipairs { 0, -1, 3, 1.5, 0 / 0, math.huge, 2 ^ 53, math.maxinteger, math.mininteger, 1 << 32 } do
+    for _, i in ipairs { 0, -1, 3, 1.5, 0 / 0, math.huge, 2 ^ 53, math.maxinteger,
+        math.mininteger, 1 << 32 } do
       assert.is_nil(chain[i], tostring(i))
     end
     assert.are.equal(1, chain[1.0].ip)
@@ -73,7 +74,8 @@ describe("a view of a part of a record", function()
   it("keeps its record, and an item its view", function()
     local item
     do
-      item = assert(perflua.open(everything.builder("little"):write())):samples():first().branch_stack[1]
+      item = assert(perflua.open(everything.builder("little"):write())):samples()
+        :first().branch_stack[1]
     end
     collectgarbage()
     collectgarbage()
@@ -86,9 +88,15 @@ describe("a view of a part of a record", function()
     local next_member = pairs(frame)
     file:close()
     local reads = {
-      function() return chain[1] end, function() return #chain end, function() return chain.ips end,
-      function() return frame.ip end, function() return regs.ax end, function() pairs(chain) end,
-      function() pairs(frame) end, step, function() next_member(frame) end, function() tostring(chain) end,
+      function()
+        return chain[1]
+      end, function() return #chain end, function() return chain.ips end,
+      function()
+        return frame.ip
+      end, function() return regs.ax end, function() pairs(chain) end,
+      function()
+        pairs(frame)
+      end, step, function() next_member(frame) end, function() tostring(chain) end,
     }
     for i, read in ipairs(reads) do
       assert.error_matches(read, "closed file", 1, false, "read " .. i)

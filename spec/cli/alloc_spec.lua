@@ -7,7 +7,8 @@ local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
 local tracing = require "spec.support.builder_tracing"
 
-local events = "-a -c 1 -m 2048 -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
+local events =
+  "-a -c 1 -m 2048 -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
 local workload = "sh -c 'i=0; while [ $i -lt 100 ]; do cat /dev/null; i=$((i + 1)); done'"
 local NEEDS = "tracepoints,cpus"
 local path = not needs.missing(NEEDS) and oracle.record(events, workload)
@@ -18,11 +19,12 @@ local function json(...)
   return dkjson.decode(got.out)
 end
 
--- perf kmem's rows by their first column, those of the same name added: { hits, requested, allocated, ping-pong }; and
--- its summary.
+-- perf kmem's rows by their first column, those of the same name added: { hits, requested,
+-- allocated, ping-pong }; and its summary.
 local function of_perf(options)
   local rows, summary = {}, {}
-  for line in files.lines(("perf kmem -i %s %s stat 2>/dev/null"):format(files.quote(path), options)) do
+  for line in files.lines(("perf kmem -i %s %s stat 2>/dev/null"):format(files.quote(path),
+      options)) do
     local name, allocated, requested, hits, pingpong =
       line:match "^ (%S+)%s+|%s*(%d+)/%d+%s*|%s*(%d+)/%d+%s*|%s*(%d+)%s*|%s*(%d+)%s*|"
     local what, n = line:match "^(Total bytes %a+): +(%d+)$"
@@ -35,7 +37,8 @@ local function of_perf(options)
   return rows, summary
 end
 
--- Of perf script's text: bytes that are freed, those of second frees of what was allocated once, how often that was.
+-- Of perf script's text: bytes that are freed, those of second frees of what was allocated
+-- once, how often that was.
 local function freed()
   local bytes_of, once, again, times = {}, 0, 0, 0
   for line in files.lines("perf script -F trace -i " .. files.quote(path) .. " 2>/dev/null") do
@@ -44,7 +47,11 @@ local function freed()
       bytes_of[ptr] = { tonumber(bytes) }
     elseif ptr and bytes_of[ptr] then
       local of = bytes_of[ptr]
-      if of.freed then again, times = again + of[1], times + 1 else once, of.freed = once + of[1], true end
+      if of.freed then
+        again, times = again + of[1], times + 1
+      else
+        once, of.freed = once + of[1], true
+      end
     end
   end
   return once, again, times
@@ -64,14 +71,17 @@ needs.describe(NEEDS, "perflua alloc, of a recording made now", function()
     assert.is_true(n > 5000)
     assert.are.same(perf, got)
     local _, _, times = freed()
-    assert.is_true(moved <= pingpong and pingpong <= moved + times, ("%d %d %d"):format(moved, pingpong, times))
+    assert.is_true(moved <= pingpong and pingpong <= moved + times,
+      ("%d %d %d"):format(moved, pingpong, times))
   end)
 
-  -- Of two frees of an address, between which its allocation was not recorded, perf takes both for one of the first.
+  -- Of two frees of an address, between which its allocation was not recorded, perf takes both
+  -- for one of the first.
   it("has the sums of perf kmem, of which each allocation is freed but once", function()
     local _, perf = of_perf "--caller"
     local got, once, again = json(path), freed()
-    assert.are.same({ perf["Total bytes requested"], perf["Total bytes allocated"], perf["Total bytes freed"] },
+    assert.are.same({ perf["Total bytes requested"], perf["Total bytes allocated"],
+      perf["Total bytes freed"] },
       { got.requested, got.allocated, got.freed + again })
     assert.are.equal(once, got.freed)
     local sums = { frees = 0, left = 0, allocs = 0 }
@@ -107,12 +117,15 @@ needs.describe(NEEDS, "perflua alloc, of a recording made now", function()
       local name = row.site:match "^(.*)%+0x" or row.site
       sums[name] = (sums[name] or 0) + row.allocs
     end
-    for _, row in ipairs(json(path, "--by", "function").rows) do by_function[row["function"]] = row.allocs end
+    for _, row in ipairs(json(path, "--by", "function").rows) do
+      by_function[row["function"]] = row.allocs
+    end
     assert.are.same(sums, by_function)
     for row in tool_rows(run.perflua({ "alloc", "--csv", "--by", "cache", path }).out) do
       if row.cache == "dentry" then of_cache = row.allocs end
     end
-    local _, n = files.output("perf script -F trace -i " .. files.quote(path) .. " 2>/dev/null"):gsub(
+    local _, n = files.output("perf script -F trace -i " .. files.quote(path) .. " 2>/dev/null")
+      :gsub(
       " name=dentry bytes_req", "")
     assert.are.equal(n, of_cache)
   end)
@@ -134,9 +147,11 @@ local function built(list)
     if name == "lost" then
       b:record("lost", { id = 101, lost = 2 }, { time = 10 * i, id = 101 })
     else
-      local raw = one.raw or t:raw(made[name], { ptr = address, bytes_req = requested, bytes_alloc = allocated,
+      local raw = one.raw or t:raw(made[name],
+        { ptr = address, bytes_req = requested, bytes_alloc = allocated,
         call_site = from or 0x1000 })
-      b:sample(own[names[name]], { time = 10 * i, pid = 7, tid = 7, cpu = cpu, period = 1, raw = raw })
+      b:sample(own[names[name]], { time = 10 * i, pid = 7, tid = 7, cpu = cpu, period = 1,
+        raw = raw })
     end
   end
   return b:write()
@@ -145,7 +160,8 @@ end
 describe("perflua alloc", function()
   it("tells what was wasted, freed on another CPU, and is left", function()
     local got = run.perflua { "alloc", built {
-      { "kmalloc_node", 0, 0x100, 60, 64 }, { "kmem_cache_alloc", 0, 0x200, 30, 64 }, { "kfree", 1, 0x100 },
+      { "kmalloc_node", 0, 0x100, 60, 64 }, { "kmem_cache_alloc", 0, 0x200, 30, 64 },
+      { "kfree", 1, 0x100 },
       { "kmem_cache_alloc", 0, 0x300, 96, 96, 0x2000 }, { "kmem_cache_free", 0, 0x300 },
     } }
     assert.are.equal([[
@@ -160,15 +176,21 @@ allocs  requested  allocated   waste  frees  moved  left  left_bytes  site
 
   it("counts what it cannot tell: an end that was not recorded, frees of what is older, losses", function()
     local got = json(built {
-      { "kmalloc_node", 0, 0x100, 64, 64 }, { "kmalloc_node", 0, 0x100, 64, 64, 0x2000 }, { "kfree", 0, 0x100 },
-      { "kfree", 0, 0x100 }, { "kfree", 0, 0 }, { "kfree", 0, 16 }, { "kmalloc_node", 0, 0, 4096, 4096 }, { "lost" },
+      { "kmalloc_node", 0, 0x100, 64, 64 }, { "kmalloc_node", 0, 0x100, 64, 64, 0x2000 },
+      { "kfree", 0, 0x100 },
+      { "kfree", 0, 0x100 }, { "kfree", 0, 0 }, { "kfree", 0, 16 },
+      { "kmalloc_node", 0, 0, 4096, 4096 }, { "lost" },
       { "kmalloc_node", 0, 0x200, 1, 1, raw = "\0\0\0\0\0\0\0\0" },
     })
-    assert.are.same({ unseen = 1, unknown = 1, failed = 1, lost = 2, unreadable = 1, freed = 64 },
-      { unseen = got.unseen, unknown = got.unknown, failed = got.failed, lost = got.lost_records,
+    assert.are.same({ unseen = 1, unknown = 1, failed = 1, lost = 2, unreadable = 1,
+      freed = 64 },
+      { unseen = got.unseen, unknown = got.unknown, failed = got.failed,
+        lost = got.lost_records,
         unreadable = got.unreadable, freed = got.freed })
     local rows = {}
-    for _, row in ipairs(got.rows) do rows[row.site] = { row.allocs, row.frees, row.left, row.left_bytes } end
+    for _, row in ipairs(got.rows) do
+      rows[row.site] = { row.allocs, row.frees, row.left, row.left_bytes }
+    end
     assert.are.same({ ["0x1000"] = { 1, 0, 0, 0 }, ["0x2000"] = { 1, 1, 0, 0 } }, rows)
   end)
 

@@ -1,4 +1,5 @@
--- perflua cgroups: shares of control groups and namespaces are perf report's; what it makes of containers' names.
+-- perflua cgroups: shares of control groups and namespaces are perf report's; what it makes of
+-- containers' names.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
@@ -6,11 +7,14 @@ local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 
-local function busy(rounds) return ("i=0; while [ $i -lt %d ]; do i=$((i+1)); done"):format(rounds) end
+local function busy(rounds)
+  return ("i=0; while [ $i -lt %d ]; do i=$((i+1)); done"):format(rounds)
+end
 
 -- A new control group.
 local function new_group()
-  local root = files.output("awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts"):match "%S+"
+  local root = files.output("awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts")
+    :match "%S+"
   local path = ("%s/perflua-spec-%s"):format(root, files.temporary(""):match "[^/]+$")
   assert(select(2, files.output("mkdir " .. path)))
   return path
@@ -42,7 +46,8 @@ end
 -- name → { samples, period } of perf report.
 local function of_perf(path, key)
   local rows = {}
-  for line in files.lines(("perf report --stdio --sort %s -F sample,period,%s -i %s 2>/dev/null"):format(key, key,
+  for line in files.lines(
+      ("perf report --stdio --sort %s -F sample,period,%s -i %s 2>/dev/null"):format(key, key,
       files.quote(path))) do
     local samples, period, name = line:match "^%s+(%d+)%s+(%d+)%s+(%S+)%s*$"
     if samples then rows[name] = { tonumber(samples), tonumber(period) } end
@@ -65,11 +70,15 @@ needs.describe(NEEDS, "perflua cgroups, of a recording made now", function()
 
   it("adds up what is nested, and is short for people", function()
     local own, nested = {}, {}
-    for _, row in ipairs(rows_of("--nested", path)) do own[row.cgroup], nested[row.cgroup] = row.percent, row.nested end
+    for _, row in ipairs(rows_of("--nested", path)) do
+      own[row.cgroup], nested[row.cgroup] = row.percent, row.nested
+    end
     for group, share in pairs(nested) do
       local sum = 0
       for other, percent in pairs(own) do
-        if other == group or group == "/" or other:sub(1, #group + 1) == group .. "/" then sum = sum + percent end
+        if other == group or group == "/" or other:sub(1, #group + 1) == group .. "/" then
+          sum = sum + percent
+        end
       end
       assert.is_true(math.abs(share - sum) < 1e-9)
     end
@@ -84,14 +93,16 @@ end)
 
 local UNSHARED = "cpus,cgroup namespaces"
 local unshared = not needs.missing(UNSHARED) and
-  oracle.record("-a --namespaces -e cpu-clock -F 2000", ("sh -c \"unshare -C sh -c '%s'; %s\""):format(
+  oracle.record("-a --namespaces -e cpu-clock -F 2000",
+    ("sh -c \"unshare -C sh -c '%s'; %s\""):format(
     busy(60000):gsub("%$", "\\$"), busy(30000):gsub("%$", "\\$")))
 
 needs.describe(UNSHARED, "of a recording with namespaces alone", function()
   it("has those of each cgroup namespace that perf report --sort cgroup_id has", function()
     local perf, got, n = of_perf(unshared, "cgroup_id"), {}, 0
     for _, row in ipairs(rows_of(unshared)) do
-      got[row.namespace == "[unknown]" and "0/0x0" or row.namespace] = { row.samples, row.period }
+      got[row.namespace == "[unknown]" and "0/0x0" or row.namespace] =
+        { row.samples, row.period }
       n = n + 1
     end
     assert.is_true(n >= 2)
@@ -101,12 +112,14 @@ end)
 
 local POD <const> = "11111111-2222-3333-4444-555555555555"
 
--- A recording of samples { path or nil, period, tid } of the groups' paths, of an event for each name.
+-- A recording of samples { path or nil, period, tid } of the groups' paths, of an event for
+-- each name.
 local function built(list, names)
   local b, ids = builder.new(), {}
   local events = {}
   for i, name in ipairs(names or { "cycles" }) do
-    events[i] = b:event { name = name, sample_type = { "ip", "tid", "time", "period", "cgroup", "identifier" },
+    events[i] = b:event { name = name,
+      sample_type = { "ip", "tid", "time", "period", "cgroup", "identifier" },
       ids = { i }, cgroup = true }
   end
   b:record("comm", { pid = 7, tid = 7, comm = "a\27b" }, { time = 1, identifier = 1 })
@@ -125,7 +138,9 @@ end
 
 local function shown(...)
   local names = {}
-  for line in run.perflua({ "cgroups", ... }).out:gmatch "[^\n]+" do names[#names + 1] = line:match "(%S+)$" end
+  for line in run.perflua({ "cgroups", ... }).out:gmatch "[^\n]+" do
+    names[#names + 1] = line:match "(%S+)$"
+  end
   table.remove(names, 1)
   return names
 end
@@ -136,12 +151,15 @@ describe("perflua cgroups", function()
     assert.are.same({
       "/system.slice/docker-0123456789ab.scope", "/docker/0123456789ab/init.scope",
       "/kubepods/burstable/pod11111111/ffffffffffff",
-      "/kubepods.slice/kubepods-pod11111111.slice/cri-containerd-0123456789ab.scope", "/user.slice/a\\x1bb",
+      "/kubepods.slice/kubepods-pod11111111.slice/cri-containerd-0123456789ab.scope",
+      "/user.slice/a\\x1bb",
       "[unknown]",
     }, shown(built {
-      { "/system.slice/docker-" .. ID .. ".scope", 60 }, { "/docker/" .. ID .. "/init.scope", 50 },
+      { "/system.slice/docker-" .. ID .. ".scope", 60 },
+      { "/docker/" .. ID .. "/init.scope", 50 },
       { "/kubepods/burstable/pod" .. POD .. "/" .. other, 40 },
-      { "/kubepods.slice/kubepods-pod" .. POD:gsub("-", "_") .. ".slice/cri-containerd-" .. ID .. ".scope", 30 },
+      { "/kubepods.slice/kubepods-pod" .. POD:gsub("-", "_") .. ".slice/cri-containerd-" .. ID
+        .. ".scope", 30 },
       { "/user.slice/a\27b", 20 }, { nil, 10 },
     }))
   end)
@@ -153,13 +171,16 @@ describe("perflua cgroups", function()
   end)
 
   it("has the innermost container of a group, and the rest as the host", function()
-    assert.are.same({ "/docker/0123456789ab", "[host]", "/docker/0123456789ab/docker/ffffffffffff" },
-      shown("--by", "container", built { { "/docker/" .. ID, 2 }, { "/docker/" .. ID .. "/a/b", 4 }, { "/", 5 },
+    assert.are.same({ "/docker/0123456789ab", "[host]",
+      "/docker/0123456789ab/docker/ffffffffffff" },
+      shown("--by", "container", built { { "/docker/" .. ID, 2 },
+        { "/docker/" .. ID .. "/a/b", 4 }, { "/", 5 },
         { "/docker/" .. ID .. "/docker/" .. ("f"):rep(64), 1 } }))
   end)
 
   it("has rows of each event and command apart", function()
-    local got = run.perflua { "cgroups", "--by", "cgroup,comm", "--nested", built({ { "/a/b", 1 }, { "/a", 3 },
+    local got = run.perflua { "cgroups", "--by", "cgroup,comm", "--nested",
+      built({ { "/a/b", 1 }, { "/a", 3 },
       { "/a/b", 7, event = 2 } }, { "cycles", "instructions" }) }
     assert.are.equal([[
 event          nested  percent  samples  period  comm    cgroup

@@ -4,7 +4,8 @@ local run = require "spec.cli.run"
 
 local calls = files.fixture "calls.perf.data"
 
--- Runs words where ./perf.data is a recording that nobody asks for: calls. $demo is the one that is asked for.
+-- Runs words where ./perf.data is a recording that nobody asks for: calls. $demo is the one
+-- that is asked for.
 local function where_another_lies(words)
   return run.shell_with([[
     case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
@@ -32,7 +33,8 @@ describe("a chunk of -e", function()
     succeeds("demo.data\n", path_of_first .. "demo.data")
     succeeds("1\tdemo.data\ttrue\tdemo.data\n",
       [["$perflua" -e 'print(#arg, arg[1], arg[0]:find "perflua" ~= nil, ...)' demo.data]])
-    succeeds("demo.data\tperf.data\t--x\n", [["$perflua" -e 'print(...)' demo.data perf.data --x]])
+    succeeds("demo.data\tperf.data\t--x\n",
+      [["$perflua" -e 'print(...)' demo.data perf.data --x]])
   end)
 
   it("has the global file, which opens them when it is first read", function()
@@ -55,7 +57,8 @@ describe("a chunk of -e", function()
       mkdir dir && cp demo.data dir/data
       "$perflua" -e 'print(file.path, file:samples():count())' dir]])
     succeeds("-\t672\n", [["$perflua" -e 'print(arg[1], file:samples():count())' - <demo.data]])
-    succeeds("-\t672\n", [[cat demo.data | "$perflua" -e 'print(arg[1], file:samples():count())' -]])
+    succeeds("-\t672\n",
+      [[cat demo.data | "$perflua" -e 'print(arg[1], file:samples():count())' -]])
     succeeds("fifo\t672\n", [[
       mkfifo fifo && { cat demo.data >fifo & } && "$perflua" -e 'print(arg[1], file:samples():count())' fifo]])
   end)
@@ -73,32 +76,41 @@ describe("a chunk of -e", function()
   end)
 
   it("is followed by a prompt that has them, too", function()
-    local got = where_another_lies [[echo 'file.path, arg[1]' | "$perflua" -i -e 'print "ran"' demo.data]]
+    local got =
+      where_another_lies [[echo 'file.path, arg[1]' | "$perflua" -i -e 'print "ran"' demo.data]]
     assert.are.equal(0, got.status)
     assert.matches("^ran\n.-demo.data\tdemo.data\n", got.out)
-    fails(2, "'-' cannot be a recording beside -i", [["$perflua" -i -e 'print(1)' - <demo.data]])
+    fails(2, "'-' cannot be a recording beside -i",
+      [["$perflua" -i -e 'print(1)' - <demo.data]])
   end)
 
   it("is not run if the argument is neither a recording nor a script", function()
-    fails(1, "cannot open missing.data: No such file or directory", path_of_first .. "missing.data")
+    fails(1, "cannot open missing.data: No such file or directory",
+      path_of_first .. "missing.data")
     fails(2, "'missing' is neither a tool nor a script file", path_of_first .. "missing")
     fails(1, "demo.data.gz:1: ", "gzip demo.data; " .. path_of_first .. "demo.data.gz")
     fails(1, "cannot read ./dir", "mkdir dir; " .. path_of_first .. "./dir")
-    fails(1, "empty.data: offset 0: found an empty file", ": >empty.data; " .. path_of_first .. "empty.data")
+    fails(1, "empty.data: offset 0: found an empty file", ": >empty.data; " .. path_of_first
+      .. "empty.data")
     fails(1, "unexpected symbol", "echo 'x = = 1' >bad.lua; " .. path_of_first .. "bad.lua")
   end)
 
   it("opens all its arguments or none as its file", function()
     for _, second in ipairs { "missing.data", "--min" } do
-      fails(1, second .. ": cannot open: No such file or directory; the global 'file' opens all arguments\n",
+      fails(1, second
+        .. ": cannot open: No such file or directory; the global 'file' opens all arguments\n",
         path_of_file .. "demo.data " .. second)
     end
   end)
 
   it("may return what scripts may", function()
-    local rows = "event             count\ncpu-clock           457\ncontext-switches    176\npage-faults          39\n"
-    succeeds(rows, [["$perflua" -e 'return file:samples():group_by("event"):count()' demo.data]])
-    succeeds(rows, [["$perflua" -e 'return function(f) return f:samples():group_by("event"):count() end' demo.data]])
+    local rows =
+      "event             count\ncpu-clock           457\ncontext-switches    176\n"
+        .. "page-faults          39\n"
+    succeeds(rows,
+      [["$perflua" -e 'return file:samples():group_by("event"):count()' demo.data]])
+    succeeds(rows,
+      [["$perflua" -e 'return function(f) return f:samples():group_by("event"):count() end' demo.data]])
     succeeds("672\n", [["$perflua" -e 'local n = 0
       return { sample = function() n = n + 1 end, finish = function() print(n) end }' demo.data]])
     fails(1, "demo.data: this recording has no event 'sched:*'", [["$perflua" -e 'return function(f)

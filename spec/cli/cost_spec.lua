@@ -42,14 +42,16 @@ local function of_rows(callers)
   local b = builder.new()
   local parts = { "ip", "tid", "time", "id", "period", callers and "callchain" or nil }
   b:event { name = "cycles", sample_type = parts, ids = { 100 } }
-  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x40000000, prot = 5, filename = "/nowhere/a.out" },
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x40000000, prot = 5,
+    filename = "/nowhere/a.out" },
     { time = 2 })
   local format = "<I4I2I2 I8I4I4I8I8I8" .. (callers and "I8I8I8I8" or "")
   local size, list = string.packsize(format), {}
   for i = 1, ROWS do
     local ip = 0x400000 + i * 7919 % ROWS * 64
     list[i] = callers
-      and format:pack(9, 2, size, ip, 7, 7, 1000 + i, 100, 1 + i % 1000, 3, -512, ip, 0x400008 + i % 1000 * 16)
+      and format:pack(9, 2, size, ip, 7, 7, 1000 + i, 100, 1 + i % 1000, 3, -512, ip,
+        0x400008 + i % 1000 * 16)
       or format:pack(9, 2, size, ip, 7, 7, 1000 + i, 100, 1 + i % 1000)
   end
   b.stream[#b.stream + 1] = { bytes = table.concat(list), extra = "" }
@@ -59,7 +61,8 @@ end
 describe("a report of very many rows", function()
   for _, callers in ipairs { false, true } do
     local path = of_rows(callers)
-    for _, options in ipairs { { "percent-limit=0" }, { "csv" }, { "json" }, { "sort=time,pid,ip" } } do
+    for _, options in ipairs { { "percent-limit=0" }, { "csv" }, { "json" },
+        { "sort=time,pid,ip" } } do
       local title = table.concat(options, " ") .. (callers and " with callers" or "")
       it("needs 300 MB for a million: " .. title, function()
         local kb, _, lines = cost_of("report", path, table.unpack(options))
@@ -76,15 +79,18 @@ describe("a recording of 65 000 events", function()
   local EVENTS, SECONDS = 65000, 3 -- at most one, where nothing else runs
 
   local function recording(container)
-    local b, events = builder.new { container = container, event_desc = container == "file" }, {}
+    local b, events = builder.new { container = container, event_desc = container == "file" },
+      {}
     for i = 1, EVENTS do
       events[i] = b:event {
-        name = "event" .. i, type = 1, config = i, ids = { i }, sample_type = { "ip", "tid", "time", "id", "period" },
+        name = "event" .. i, type = 1, config = i, ids = { i },
+        sample_type = { "ip", "tid", "time", "id", "period" },
       }
     end
     b:record("comm", { pid = 7, tid = 7, comm = "task" }, { time = 1, event = events[1] })
     for i = 1, EVENTS do
-      b:sample(events[i], { ip = 0x400000 + i, pid = 7, tid = 7, time = 1000 + i, id = i, period = 1 })
+      b:sample(events[i], { ip = 0x400000 + i, pid = 7, tid = 7, time = 1000 + i, id = i,
+        period = 1 })
     end
     return b:write()
   end
@@ -103,7 +109,8 @@ describe("a recording of 65 000 events", function()
   it("shows the fields of the first thousand with samples, and counts the others", function()
     local b = builder.new()
     for i = 1, 1003 do
-      local event = b:event { name = "event" .. i, ids = { i }, sample_type = { "ip", "tid", "time", "id" } }
+      local event = b:event { name = "event" .. i, ids = { i },
+        sample_type = { "ip", "tid", "time", "id" } }
       b:sample(event, { ip = i, pid = 7, tid = 7, time = i, id = i })
     end
     local got = run.perflua { "fields", b:write() }

@@ -16,12 +16,15 @@ end
 
 describe("a cell of CSV", function()
   it("that a spreadsheet would run begins with a ', if that is asked for", function()
-    local cells = { ["=1"] = "'=1", ["+x"] = "'+x", ["@a,b"] = [["'@a,b"]], ["\tx"] = "'\tx", ["-x"] = "'-x" }
+    local cells = { ["=1"] = "'=1", ["+x"] = "'+x", ["@a,b"] = [["'@a,b"]], ["\tx"] = "'\tx",
+      ["-x"] = "'-x" }
     for text, safe in pairs(cells) do
       assert.are.equal(safe, fmt.csv(text, true))
       assert.are_not.equal(safe, fmt.csv(text))
     end
-    for _, text in ipairs { "-1", "-1.5", "+3", "sh", "a=b", "" } do assert.are.equal(text, fmt.csv(text, true)) end
+    for _, text in ipairs { "-1", "-1.5", "+3", "sh", "a=b", "" } do
+      assert.are.equal(text, fmt.csv(text, true))
+    end
   end)
 
   it("is made safe by --csv-safe of the tools", function()
@@ -34,8 +37,10 @@ describe("a cell of CSV", function()
       assert.matches(",'" .. comm .. ",1,1\r\n", safe.out, 1, true)
     end
     assert.matches(",sh,1,1\r\n", safe.out, 1, true)
-    local script = run.script "return function(file) return file:samples():group_by('comm'):count() end"
-    assert.matches("\n'=1+1,1\r\n", run.perflua({ "map", "--csv-safe", script, path }).out, 1, true)
+    local script =
+      run.script "return function(file) return file:samples():group_by('comm'):count() end"
+    assert.matches("\n'=1+1,1\r\n", run.perflua({ "map", "--csv-safe", script, path }).out, 1,
+      true)
   end)
 
   it("is made safe by an option of Table:csv", function()

@@ -26,7 +26,8 @@ function doctor.find(report, code)
   end
 end
 
---- A builder with one event of these parts, of which `change` may make more, with samples each millisecond.
+--- A builder with one event of these parts, of which `change` may make more, with samples each
+--- millisecond.
 function doctor.ailing(change, parts, members)
   local b = builder.new()
   local event = {
@@ -48,7 +49,8 @@ end
 function doctor.finding(code, change, parts, members)
   local got, report = doctor.examine(doctor.ailing(change, parts, members):write())
   local found = assert(doctor.find(report, code), got.out)
-  assert.matches("\n  " .. found.level .. " +" .. found.text:gsub("%p", "%%%0") .. "\n", got.out)
+  assert.matches("\n  " .. found.level .. " +" .. found.text:gsub("%p", "%%%0") .. "\n",
+    got.out)
   for _, line in ipairs(found.details or {}) do
     assert.matches("\n             " .. line .. "\n", got.out, 1, true)
   end

@@ -9,14 +9,16 @@ local doctor, find = helper.examine, helper.find
 
 local ID = ("5a"):rep(20)
 
--- A recording of maps { filename, at, build_id } of a process, and of samples at these addresses.
+-- A recording of maps { filename, at, build_id } of a process, and of samples at these
+-- addresses.
 local function recording(maps, addresses)
   local b = builder.new()
   local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
   for _, map in ipairs(maps) do
     local kernel = map[2] < 0
     b:record("mmap2", {
-      pid = kernel and -1 or 7, tid = kernel and 0 or 7, addr = map[2], len = 0x1000, pgoff = kernel and map[2] or 0,
+      pid = kernel and -1 or 7, tid = kernel and 0 or 7, addr = map[2], len = 0x1000,
+      pgoff = kernel and map[2] or 0,
       prot = 5, flags = 2, filename = map[1], build_id = map[3],
       misc = kernel and 1 or 2,
     }, { pid = 7, tid = 7, time = 1 })
@@ -28,7 +30,8 @@ local function recording(maps, addresses)
 end
 
 describe("a binary without symbols", function()
-  local path = recording({ { "/nowhere/a", 0x1000, ID }, { "/nowhere/b", 0x8000 }, { "/nowhere/c", 0x20000 } },
+  local path = recording({ { "/nowhere/a", 0x1000, ID }, { "/nowhere/b", 0x8000 },
+    { "/nowhere/c", 0x20000 } },
     { 0x1100, 0x1200, 0x1300, 0x8100 })
 
   it("is named with its build-id, why, and where it was looked for first, if samples hit it", function()
@@ -37,7 +40,8 @@ describe("a binary without symbols", function()
     assert.are.equal("note", found.level)
     assert.are.equal("2 binaries without symbols here, with 100 % of the samples", found.text)
     assert.are.equal(2, #found.details)
-    assert.matches("^/nowhere/a %(build%-id " .. ID .. "%): 75 %%, no [^;]+; looked for first: /", found.details[1])
+    assert.matches("^/nowhere/a %(build%-id " .. ID
+      .. "%): 75 %%, no [^;]+; looked for first: /", found.details[1])
     assert.matches("^/nowhere/b: 25 %%, ", found.details[2])
     assert.matches("%-%-symfs", found.advice)
     assert.is_nil(found.advice:find("kallsyms", 1, true))
@@ -46,7 +50,8 @@ describe("a binary without symbols", function()
   it("is a row for machines, with all the paths", function()
     local _, report = doctor(path)
     local one, two = table.unpack(report.binaries)
-    assert.are.same({ "/nowhere/a", ID, 3, 75 }, { one.filename, one.build_id, one.samples, one.samples_percent })
+    assert.are.same({ "/nowhere/a", ID, 3, 75 },
+      { one.filename, one.build_id, one.samples, one.samples_percent })
     assert.are.same({ "/nowhere/b", 1 }, { two.filename, two.samples })
     assert.is_true(#one.tried > 1)
   end)
@@ -54,12 +59,14 @@ describe("a binary without symbols", function()
   it("is said to be a device where it is one, which is not opened", function()
     local _, report = doctor(recording({ { "/dev/null", 0x1000, ID } }, { 0x1100 }))
     local details = find(report, "symbols").details
-    assert.matches("^/dev/null %(build%-id " .. ID .. "%): 100 %%, is a device, not a file; looked", details[1])
+    assert.matches("^/dev/null %(build%-id " .. ID
+      .. "%): 100 %%, is a device, not a file; looked", details[1])
   end)
 
   it("is among the binaries that samples hit, with the source of their symbols", function()
     local got, report = doctor(path)
-    assert.matches("\n  binaries   75 % of the samples in /nowhere/a: no symbols: no file was found\n"
+    assert.matches(
+      "\n  binaries   75 % of the samples in /nowhere/a: no symbols: no file was found\n"
       .. "             25 % of the samples in /nowhere/b: no symbols: ", got.out, 1, true)
     local one = report.sources[1]
     assert.are.same({ "/nowhere/a", ID, "file", 3, 75, 0 },
@@ -76,7 +83,8 @@ describe("a binary without symbols", function()
 
   it("may be the kernel, which has options of its own", function()
     local kernel = -0x7f000000 -- 0xffffffff81000000
-    local _, report = doctor(recording({ { "[kernel.kallsyms]_text", kernel, ID } }, { kernel + 0x10 }))
+    local _, report = doctor(recording({ { "[kernel.kallsyms]_text", kernel, ID } },
+      { kernel + 0x10 }))
     local found = find(report, "symbols")
     assert.matches("^1 binary without symbols here", found.text)
     assert.matches("^%[kernel%.kallsyms%]", found.details[1])
@@ -95,16 +103,19 @@ describe("a binary without a build-id", function()
   local first = 0x1000 + program:program("app/prog").first % 0x1000
   local name = program.path .. "/app/prog"
 
-  -- Its samples, or samples elsewhere whose call chains lead there; of another host unless `here`.
+  -- Its samples, or samples elsewhere whose call chains lead there; of another host unless
+  -- `here`.
   local function unproven(here, build_id, chain)
     local b = builder.new()
     local event = b:event { name = "cycles",
       sample_type = { "ip", "tid", "time", table.unpack(chain and { "callchain" } or {}) } }
     if here then binaries.of_here(b) end
     local at = { pid = 7, tid = 7, time = 1 }
-    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, pgoff = 0x1000, prot = 5, flags = 2,
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, pgoff = 0x1000, prot = 5,
+      flags = 2,
       filename = name, build_id = build_id, misc = 2 }, at)
-    b:record("mmap2", { pid = 7, tid = 7, addr = 0x9000, len = 0x1000, prot = 5, flags = 2, filename = "/nowhere/a",
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x9000, len = 0x1000, prot = 5, flags = 2,
+      filename = "/nowhere/a",
       build_id = ID, misc = 2 }, at)
     b:sample(event, { ip = chain and 0x9000 or first, pid = 7, tid = 7, time = 2, misc = 2,
       callchain = chain and { -512, 0x9000, first } })
@@ -116,7 +127,9 @@ describe("a binary without a build-id", function()
       local got, report = doctor(unproven(true, nil, chain))
       local found = find(report, "unproven")
       assert.are.equal("note", found.level)
-      assert.are.equal("1 binary was used without a recorded build-id: names are those of the files here", found.text)
+      assert.are.equal(
+        "1 binary was used without a recorded build-id: names are those of the files here",
+        found.text)
       assert.are.same({ name }, found.details)
       assert.matches("%-%-buildid%-mmap", found.advice)
       assert.are.same({ { filename = name, path = name } }, report.unproven)
@@ -126,7 +139,8 @@ describe("a binary without a build-id", function()
 
   it("is not when it is proven, or not used, or not named at all", function()
     for _, path in ipairs {
-      unproven(true, program:build_id "app/prog"), unproven(false), recording({ { name, 0x1000 } }, { 0x70000 }),
+      unproven(true, program:build_id "app/prog"), unproven(false),
+      recording({ { name, 0x1000 } }, { 0x70000 }),
     } do
       local _, report = doctor(path)
       assert.is_nil(find(report, "unproven"))
@@ -138,7 +152,8 @@ describe("a binary without a build-id", function()
     local path = unproven(false)
     local _, report = doctor(path)
     local found = find(report, "symbols")
-    assert.matches("prog: 100 %%, its build%-id was not recorded, and nothing proves", found.details[1])
+    assert.matches("prog: 100 %%, its build%-id was not recorded, and nothing proves",
+      found.details[1])
     local got = run.perflua { "doctor", "--any-binary", path }
     assert.matches("1 binary was used without a recorded build%-id", got.out)
   end)
@@ -152,16 +167,19 @@ describe("a recording whose binaries are all here", function()
   end)
 
   it("nor has one whose binaries are in the directory that is named", function()
-    local got = run.perflua { "doctor", "--symfs", files.fixture "words", files.fixture "words/perf.data" }
+    local got = run.perflua { "doctor", "--symfs", files.fixture "words",
+      files.fixture "words/perf.data" }
     assert.matches("^[^\n]*: healthy\n", got.out)
-    assert.matches("\n  binaries   100 %% of the samples in /usr/local/bin/words: 27 symbols of [^\n]*"
+    assert.matches(
+      "\n  binaries   100 %% of the samples in /usr/local/bin/words: 27 symbols of [^\n]*"
       .. "words/usr/local/bin/words %(recorded path%)\n", got.out)
   end)
 
   it("nor has one without samples", function()
     local b = builder.new()
     b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
-    b:record("mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096, prot = 5, filename = "/nowhere/a" })
+    b:record("mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096, prot = 5,
+      filename = "/nowhere/a" })
     local _, report = doctor(b:write())
     assert.are.same({}, report.binaries)
   end)

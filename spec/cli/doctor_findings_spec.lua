@@ -14,14 +14,18 @@ describe("the doctor", function()
       b:record("lost_samples", { lost = 25 }, { event = event, time = 0 })
     end)
     assert.are.equal("problem", found.level)
-    assert.are.equal("25 records lost (19.7 % of all); 25 samples lost (20 % of them)", found.text)
-    assert.are.equal("larger buffers (perf record -m 16M; it was -m 1), or a lower frequency (-F; it was 4000)",
+    assert.are.equal("25 records lost (19.7 % of all); 25 samples lost (20 % of them)",
+      found.text)
+    assert.are.equal(
+      "larger buffers (perf record -m 16M; it was -m 1), or a lower frequency (-F; it was "
+        .. "4000)",
       found.advice)
   end)
 
   it("names the events whose samples were lost", function()
     local found = finding("lost", function(b)
-      local other = b:event { name = "faults", sample_type = { "ip", "tid", "time", "id", "cpu" } }
+      local other = b:event { name = "faults",
+        sample_type = { "ip", "tid", "time", "id", "cpu" } }
       b:sample(other, { time = START })
       b:record("lost_samples", { lost = 1 }, { event = other, time = 0 })
     end)
@@ -31,11 +35,14 @@ describe("the doctor", function()
   it("adds up what was throttled", function()
     local found = finding("throttled", function(b)
       for cpu = 0, 1 do
-        b:record("throttle", { time = START, id = 100, stream_id = cpu }, { time = START, cpu = cpu })
-        b:record("unthrottle", { time = START + 3 * MS, id = 100, stream_id = cpu }, { time = START, cpu = cpu })
+        b:record("throttle", { time = START, id = 100, stream_id = cpu },
+          { time = START, cpu = cpu })
+        b:record("unthrottle", { time = START + 3 * MS, id = 100, stream_id = cpu },
+          { time = START, cpu = cpu })
       end
     end)
-    assert.are.equal("throttled 2 times: for 6 ms in all an event took no samples on a cpu", found.text)
+    assert.are.equal("throttled 2 times: for 6 ms in all an event took no samples on a cpu",
+      found.text)
     assert.are.same({ "cpu 0: 1 time, for 3 ms", "cpu 1: 1 time, for 3 ms" }, found.details)
     assert.matches("kernel.perf_event_max_sample_rate", found.advice, 1, true)
   end)
@@ -47,7 +54,9 @@ describe("the doctor", function()
       b:record "finished_round"
       b:sample(event, { time = START + 60 * MS })
     end)
-    assert.are.equal("1 record (0.98 %) came too late for perf to put them in order: by up to 40 ms, the first at "
+    assert.are.equal(
+      "1 record (0.98 %) came too late for perf to put them in order: by up to 40 ms, the "
+        .. "first at "
       .. "1.060000", found.text)
   end)
 
@@ -57,7 +66,8 @@ describe("the doctor", function()
         b:sample(event, { time = START + i * MS })
       end
     end)
-    assert.are.equal("the clock goes back 1 time, by up to 99 ms, first to 1.001000", found.text)
+    assert.are.equal("the clock goes back 1 time, by up to 99 ms, first to 1.001000",
+      found.text)
     assert.matches("CLOCK_MONOTONIC", found.advice, 1, true)
   end)
 
@@ -67,7 +77,9 @@ describe("the doctor", function()
       b:sample(event, { time = START + 1500 * MS })
     end)
     assert.are.equal("note", found.level)
-    assert.are.equal("1 gap of 300 ms or more without a sample, 1.4 s in all; else one comes every 1 ms", found.text)
+    assert.are.equal(
+      "1 gap of 300 ms or more without a sample, 1.4 s in all; else one comes every 1 ms",
+      found.text)
     assert.are.same({ "1.100000 for 1.4 s; 1 record lost then" }, found.details)
   end)
 
@@ -84,7 +96,8 @@ describe("the doctor", function()
       end
     end
     local found = finding("chains", chains { 127, 3, 4, 127 }, { "callchain" })
-    assert.are.equal("50 % of the call chains are cut: they have 127 frames, the most allowed", found.text)
+    assert.are.equal("50 % of the call chains are cut: they have 127 frames, the most allowed",
+      found.text)
     assert.matches("sysctl kernel.perf_event_max_stack", found.advice, 1, true)
     found = finding("chains", chains { 8, 3 }, { "callchain" }, { sample_max_stack = 8 })
     assert.matches("have 8 frames, the most allowed", found.text, 1, true)
@@ -93,7 +106,8 @@ describe("the doctor", function()
     local _, report = doctor(ailing(chains { 127, 300, 300 }, { "callchain" }):write())
     assert.is_nil(find(report, "chains"))
     assert.is_nil(report.events[1].chain_limit)
-    assert.matches("66.7 % of the call chains of cycles have 300 frames", find(report, "long_chains").text, 1, true)
+    assert.matches("66.7 % of the call chains of cycles have 300 frames",
+      find(report, "long_chains").text, 1, true)
   end)
 
   it("finds copies of stacks that were full, and names a larger size while there is one", function()
@@ -103,7 +117,9 @@ describe("the doctor", function()
         b:sample(event, { time = START, stack_user = ("s"):rep(64), dyn_size = 8 })
       end, { "stack_user" }, { sample_stack_user = size })
     end
-    assert.are.equal("50 % of the copied stacks are cut: there was more than the 64 bytes, and outer callers are "
+    assert.are.equal(
+      "50 % of the copied stacks are cut: there was more than the 64 bytes, and outer callers "
+        .. "are "
       .. "missing", copies(8192).text)
     assert.are.equal("--call-graph dwarf,16384", copies(8192).advice)
     assert.are.equal("--call-graph dwarf,8192", copies(64).advice)
@@ -144,15 +160,20 @@ describe("the doctor", function()
   end)
 
   it("finds samples that have no event, no time, records of no known type", function()
-    assert.are.equal("1 sample (0.99 %) of no event that the recording describes", finding("unknown_events",
+    assert.are.equal("1 sample (0.99 %) of no event that the recording describes",
+      finding("unknown_events",
       function(b, event)
         b:event { sample_type = { "ip", "tid", "time", "id", "cpu" } }
         b:sample(event, { time = START, id = 4711 })
       end).text)
     finding("untimed_samples", function(b, event) b:sample(event, { time = 0 }) end)
-    finding("untimed_records", function(b) b:record("comm", { pid = 1, tid = 1, comm = "x" }) end, nil,
+    finding("untimed_records", function(b)
+      b:record("comm", { pid = 1, tid = 1, comm = "x" })
+    end, nil,
       { sample_id_all = false })
-    assert.are.same({ "type 200: 1 record" }, finding("unknown_types", function(b) b:raw(200, 0, "") end).details)
+    assert.are.same({ "type 200: 1 record" }, finding("unknown_types", function(b)
+      b:raw(200, 0, "")
+    end).details)
   end)
 
   it("finds what the header lacks, if it matters", function()
@@ -165,7 +186,8 @@ describe("the doctor", function()
     assert.is_nil(find(report, "missing"))
     local found = finding("missing", mapped, nil, { type = 2 })
     assert.are.equal(2, #found.details)
-    assert.matches("registers", finding("missing", function() end, { "regs_user" }).text, 1, true)
+    assert.matches("registers", finding("missing", function() end, { "regs_user" }).text, 1,
+      true)
   end)
 
   it("says that there are no samples", function()
@@ -186,12 +208,14 @@ describe("the doctor", function()
     b:record("auxtrace", { data = "trace!!!", idx = 1, tid = 2, cpu = 3 })
     local got, report = doctor(b:write())
     assert.are.equal(0, got.status)
-    assert.are.equal("there are no samples, only AUX data (Intel PT), which perflua does not decode",
+    assert.are.equal(
+      "there are no samples, only AUX data (Intel PT), which perflua does not decode",
       find(report, "aux_only").text)
     assert.is_nil(find(report, "no_samples"))
     b.container = "pipe"
     got = run.shell_with('cat "$1" | "$perflua" doctor -', b:write())
-    assert.matches("there are no samples, only AUX data, which perflua does not decode", got.out, 1, true)
+    assert.matches("there are no samples, only AUX data, which perflua does not decode",
+      got.out, 1, true)
     b.container = "file"
     b:sample(b.events[1], { time = START })
     assert.is_nil(find(select(2, doctor(b:write())), "aux_only"))
@@ -201,8 +225,10 @@ describe("the doctor", function()
     for _, part in ipairs { "callchain", "addr" } do
       local b = builder.new()
       local event = b:event { name = "ev", sample_type = { "tid", "time", part } }
-      b:record("mmap2", { pid = 1, tid = 1, addr = 0x400000, len = 4096, prot = 5, filename = "/nosuch" }, { time = 1 })
-      b:sample(event, { pid = 1, tid = 1, time = START, addr = 0x400010, callchain = { -512, 0x400010 } })
+      b:record("mmap2", { pid = 1, tid = 1, addr = 0x400000, len = 4096, prot = 5,
+        filename = "/nosuch" }, { time = 1 })
+      b:sample(event, { pid = 1, tid = 1, time = START, addr = 0x400010,
+        callchain = { -512, 0x400010 } })
       local got, report = doctor(b:write())
       assert.are.equal(0, got.status)
       assert.are.equal(1, report.samples)

@@ -20,25 +20,30 @@ describe("a healthy recording", function()
     for name in got.out:gmatch "\n  (%l+) +[^\n]" do
       table.insert(names, name)
     end
-    assert.are.same({ "recording", "time", "events", "records", "lost", "throttled", "order", "gaps", "stacks",
+    assert.are.same({ "recording", "time", "events", "records", "lost", "throttled", "order",
+      "gaps", "stacks",
       "binaries" }, { table.unpack(names, #names - 9) })
-    assert.matches("\n  events     cpu-clock 457, page-faults 39, context-switches 176\n", got.out, 1, true)
+    assert.matches("\n  events     cpu-clock 457, page-faults 39, context-switches 176\n",
+      got.out, 1, true)
     assert.matches("\n  lost       nothing\n", got.out, 1, true)
     assert.is_true(report.complete)
     assert.are.equal(672, report.samples)
     assert.are.equal(768, report.records.total)
-    assert.are.same({ mode = "file", stream = false, version = 2, byte_order = "little", size = 83040,
+    assert.are.same({ mode = "file", stream = false, version = 2, byte_order = "little",
+      size = 83040,
       compressed = false }, report.container)
   end)
 
   it("says where it comes from", function()
     local got = run.shell_with('cat "$1" | "$perflua" doctor -', run.demo)
     assert.are.equal(0, got.status)
-    assert.matches("^%-: healthy.*\n  recording  file on standard input, PERFILE2, little%-endian", got.out)
+    assert.matches(
+      "^%-: healthy.*\n  recording  file on standard input, PERFILE2, little%-endian", got.out)
     local b = builder.new { container = "pipe", endian = "big" }
     b:sample(b:event { name = "e" }, { time = START })
     got = run.shell_with('cat "$1" | "$perflua" doctor -', b:write())
-    assert.matches("\n  recording  pipe on standard input, PERFILE2, big-endian\n", got.out, 1, true)
+    assert.matches("\n  recording  pipe on standard input, PERFILE2, big-endian\n", got.out, 1,
+      true)
   end)
 end)
 
@@ -73,7 +78,8 @@ describe("a damaged recording", function()
   end)
 
   it("that was not finished says so once, and how to end a recording", function()
-    local got, report = doctor(ailing(function() end):write { data = { size = 0 }, no_features = true })
+    local got, report = doctor(ailing(function() end)
+      :write { data = { size = 0 }, no_features = true })
     assert.are.equal(3, got.status)
     assert.is_true(report.unfinished)
     assert.matches("SIGINT", find(report, "unfinished").advice, 1, true)
@@ -82,7 +88,8 @@ describe("a damaged recording", function()
   end)
 
   it("among several has status 3, and all are reported", function()
-    local good, bad = ailing(function() end):write(), ailing(function() end):write { truncate = 3000 }
+    local good, bad = ailing(function() end):write(), ailing(function() end)
+      :write { truncate = 3000 }
     local got = run.perflua { "doctor", good, bad, good }
     assert.are.equal(3, got.status)
     local verdicts = {}
@@ -110,7 +117,8 @@ describe("a damaged recording", function()
 end)
 
 describe("a recording made now", function()
-  needs.it("tracepoints,cpus", "whose buffers were too small has lost what perf says", function()
+  needs.it("tracepoints,cpus",
+    "whose buffers were too small has lost what perf says", function()
     local calls, path, records, samples = 30000
     repeat -- how many records are lost is a matter of luck
       path, records, samples = oracle.record("-a -m 1 -e raw_syscalls:sys_enter",
@@ -129,7 +137,9 @@ describe("a recording made now", function()
 
   needs.it("record", "that was killed is not finished", function()
     local path = files.temporary()
-    files.output(("perf record -q -e cpu-clock -o %s -- sh -c 'kill -9 $PPID; sleep 0.1' 2>/dev/null"):format(path))
+    files.output(
+      ("perf record -q -e cpu-clock -o %s -- sh -c 'kill -9 $PPID; sleep 0.1' 2>/dev/null")
+        :format(path))
     local got = run.perflua { "doctor", path }
     assert.are.equal(3, got.status)
     assert.matches("did not finish it", got.out, 1, true)

@@ -71,16 +71,21 @@ describe("perflua dump --names", function()
 
   it("says of a stream what it says of the file", function()
     local of_file, of_stream = lines_of("--names", "--symfs", symfs, words), {}
-    local got = run.shell_with('cat "$1" | "$perflua" dump --names --symfs "$2" -', words, symfs)
+    local got = run.shell_with('cat "$1" | "$perflua" dump --names --symfs "$2" -', words,
+      symfs)
     for line in got.out:gmatch "[^\n]+" do of_stream[#of_stream + 1] = line end
     table.sort(of_file)
     table.sort(of_stream)
     assert.are.same(of_file, of_stream)
   end)
 
-  needs.it("record", "gives the names that perf script prints, also of a stream in the order of time", function()
-    -- perf 6.1 takes entries of procedure linkage tables by their order, also where that is not theirs
-    local function is_compared(symbol) return symbol and symbol ~= "[unknown]" and not symbol:find "[@.]plt$" end
+  needs.it("record",
+    "gives the names that perf script prints, also of a stream in the order of time", function()
+    -- perf 6.1 takes entries of procedure linkage tables by their order, also where that is not
+    -- theirs
+    local function is_compared(symbol)
+      return symbol and symbol ~= "[unknown]" and not symbol:find "[@.]plt$"
+    end
     local path, theirs = files.temporary(), {}
     local got = run.shell_with([[
       perf record -q -N -m 64 --no-bpf-event -o - -F 2000 -g -e cpu-clock:u -- \
@@ -88,7 +93,9 @@ describe("perflua dump --names", function()
       perf script -i "$1" -F comm,tid,ip,sym,dso -G 2>/dev/null]], path)
     for line in got.out:gmatch "[^\n]+" do
       local comm, tid, ip, symbol, dso = line:match "^%s*(.-)%s+(%d+)%s+(%x+) (.-) %((.*)%)$"
-      if is_compared(symbol) then theirs[#theirs + 1] = table.concat({ comm, tid, ip, symbol, dso }, " ") end
+      if is_compared(symbol) then
+        theirs[#theirs + 1] = table.concat({ comm, tid, ip, symbol, dso }, " ")
+      end
     end
     local ours = {}
     got = run.shell_with('cat "$1" | "$perflua" dump --json --names --type sample -', path)
@@ -110,11 +117,16 @@ describe("perflua dump", function()
   end)
 
   for option, wanted in pairs {
-    ["--type sample"] = function(file) return file:records { type = "sample", order = "file" } end,
-    ["--type exit,finished_round"] = function(file)
-      return file:records { type = { "exit", "finished_round" }, container = true, order = "file" }
+    ["--type sample"] = function(file)
+      return file:records { type = "sample", order = "file" }
     end,
-    ["--type 4,68"] = function(file) return file:records { type = { 4, 68 }, container = true, order = "file" } end,
+    ["--type exit,finished_round"] = function(file)
+      return file:records { type = { "exit", "finished_round" }, container = true,
+        order = "file" }
+    end,
+    ["--type 4,68"] = function(file)
+      return file:records { type = { 4, 68 }, container = true, order = "file" }
+    end,
     ["--where 'tid == 5160'"] = function(file) return all(file):where "tid == 5160" end,
     ["--where 'symbol == \"compare\" and comm ~= \"list\"'"] = function(file)
       return all(file):where "symbol == 'compare' and comm ~= 'list'"
@@ -134,11 +146,13 @@ describe("perflua dump", function()
       local expected = offsets_in(words, wanted)
       assert.is_true(#expected > 0 and #expected < 751, #expected)
       for _, form in ipairs { "", "--names", "--json" } do
-        local got = run.shell_with(('"$perflua" dump %s %s --symfs "$2" "$1"'):format(option, form), words, symfs)
+        local got = run.shell_with(('"$perflua" dump %s %s --symfs "$2" "$1"'):format(option,
+          form), words, symfs)
         assert.are.same({ 0, "" }, { got.status, got.err })
         local offsets = {}
         for line in got.out:gmatch "[^\n]+" do
-          offsets[#offsets + 1] = math.tointeger(tonumber(line:match '^{"offset":(%d+)' or line:match "^0x%x+"))
+          offsets[#offsets + 1] = math.tointeger(
+            tonumber(line:match '^{"offset":(%d+)' or line:match "^0x%x+"))
         end
         assert.are.same(expected, offsets)
       end
@@ -152,7 +166,8 @@ describe("perflua dump", function()
     end)
     assert.are.equal(1, #expected)
     assert.are.same(expected, offsets_of(lines_of("--where", where, path)))
-    assert.are.same(expected, offsets_of(lines_of("--names", "--where", where, "--type", "sample", path)))
+    assert.are.same(expected,
+      offsets_of(lines_of("--names", "--where", where, "--type", "sample", path)))
     assert.are.same({}, lines_of("--where", "event.name == 'none'", path))
   end)
 
@@ -173,6 +188,7 @@ describe("perflua dump", function()
   it("cannot count from the first time of a stream", function()
     local got = run.shell_with('cat "$1" | "$perflua" dump --between 1ms, -', small():write())
     assert.are.same({ 2, "" }, { got.status, got.out })
-    assert.matches("between \"1ms\": a stream's first time is not known before it is read", got.err, 1, true)
+    assert.matches("between \"1ms\": a stream's first time is not known before it is read",
+      got.err, 1, true)
   end)
 end)

@@ -1,4 +1,5 @@
--- Every tool over every recording: it ends by itself, and what it cannot do it says in a line of its own.
+-- Every tool over every recording: it ends by itself, and what it cannot do it says in a line
+-- of its own.
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local everything = require "spec.support.everything"
@@ -6,11 +7,15 @@ local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
 -- What Lua says of its own errors: see spec/fuzz/internal.lua.
-local faults = { "attempt to", "bad argument", "traceback", "table index is", "number has no integer", "overflow" }
+local faults = { "attempt to", "bad argument", "traceback", "table index is",
+  "number has no integer", "overflow" }
 
---- Runs every tool over these recordings in one process, as they are or damaged in so many ways.
+--- Runs every tool over these recordings in one process, as they are or damaged in so many
+--- ways.
 local function every_tool(paths, mutations, seed)
-  local got = run.shell_with(("LUA_PATH='./?.lua;;' \"$perflua\" spec/support/every_tool.lua %d %d \"$@\""):format(
+  local got =
+    run.shell_with(
+      ("LUA_PATH='./?.lua;;' \"$perflua\" spec/support/every_tool.lua %d %d \"$@\""):format(
     seed or 0, mutations), table.unpack(paths))
   local last = got.out:match "(run[^\n]*)\n[^\n]*$" or got.out
   assert(got.status == 0, ("status %s: %s %s"):format(got.status, last, got.err:sub(-500)))
@@ -31,7 +36,9 @@ describe("every tool", function()
 
   it("reads everything that there can be, in every container", function()
     local list = {}
-    for _, endian in ipairs { "little", "big" } do list[#list + 1] = everything.builder(endian):write() end
+    for _, endian in ipairs { "little", "big" } do
+      list[#list + 1] = everything.builder(endian):write()
+    end
     local b = builder.new { container = "pipe" }
     list[#list + 1] = b:write()
     b:record("finished_round")
@@ -41,10 +48,13 @@ describe("every tool", function()
 
   it("reads damaged recordings", function()
     local list = {}
-    for _, endian in ipairs { "little", "big" } do list[#list + 1] = everything.builder(endian):write() end
+    for _, endian in ipairs { "little", "big" } do
+      list[#list + 1] = everything.builder(endian):write()
+    end
     every_tool(list, 25, 1)
     every_tool({ "spec/fixtures/perf-7.3/dwarf.data" }, 10, 100)
-    every_tool({ "spec/fixtures/perf-7.3/pipe.data", "spec/fixtures/perf-7.3/switches.data" }, 3, 200)
+    every_tool({ "spec/fixtures/perf-7.3/pipe.data", "spec/fixtures/perf-7.3/switches.data" },
+      3, 200)
   end)
 
   if corpus.root then
@@ -52,7 +62,9 @@ describe("every tool", function()
       local list, small = {}, {}
       for i, recording in ipairs(corpus.recordings()) do
         list[#list + 1] = recording.path
-        if i % 8 == 0 and #files.read(recording.path) < 200000 then small[#small + 1] = recording.path end
+        if i % 8 == 0 and #files.read(recording.path) < 200000 then
+          small[#small + 1] = recording.path
+        end
       end
       every_tool(list, 0)
       every_tool(small, 2, 300)

@@ -1,4 +1,5 @@
--- perflua faults: page faults by object and by function are perf's, and what it makes of other events.
+-- perflua faults: page faults by object and by function are perf's, and what it makes of other
+-- events.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
@@ -8,9 +9,13 @@ local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
 local tracing = require "spec.support.builder_tracing"
 
-local workload = "sh -c 'for i in 1 2 3; do ls -la / >/dev/null; done; dd if=/dev/zero of=/dev/null bs=2M count=1 2>&1'"
+local workload =
+  "sh -c 'for i in 1 2 3; do ls -la / >/dev/null; done; dd if=/dev/zero of=/dev/null bs=2M "
+    .. "count=1 2>&1'"
 
-local function recorded(names, options) return not needs.missing(names) and oracle.record(options, workload) end
+local function recorded(names, options)
+  return not needs.missing(names) and oracle.record(options, workload)
+end
 
 -- name → a column's value.
 local function column(path, by, name)
@@ -23,7 +28,8 @@ end
 
 local function perf_script(path, fields, pattern)
   local counts = {}
-  for line in files.lines(("perf script -G -F %s -i %s 2>/dev/null"):format(fields, files.quote(path))) do
+  for line in files.lines(("perf script -G -F %s -i %s 2>/dev/null"):format(fields,
+      files.quote(path))) do
     local name = assert(line:match(pattern), line)
     counts[name] = (counts[name] or 0) + 1
   end
@@ -41,11 +47,13 @@ needs.describe("kernel", "perflua faults, of a recording made now", function()
     assert.are.same(perf, column(path, "object", "faults"))
   end)
 
-  -- perf report looks up the address where the code is: of the kernel's code it is in no map of the kernel. It shows
-  -- the last part of a path.
-  it("has the objects of perf report --sort dso_daddr, and those of the faults that the kernel met", function()
+  -- perf report looks up the address where the code is: of the kernel's code it is in no map of
+  -- the kernel. It shows the last part of a path.
+  it("has the objects of perf report --sort dso_daddr, and those of the faults that the "
+    .. "kernel met", function()
     local perf, ours, total = {}, { ["[unknown]"] = 0 }, 0
-    for line in files.lines("perf report --stdio --no-children -g none --mem-mode --sort dso_daddr -n -i "
+    for line in files.lines(
+        "perf report --stdio --no-children -g none --mem-mode --sort dso_daddr -n -i "
       .. files.quote(path) .. " 2>/dev/null") do
       local n, name = line:match "^%s+[%d.]+%%%s+(%d+)%s+(.-)%s*$"
       if n then perf[name], total = (perf[name] or 0) + tonumber(n), total + tonumber(n) end
@@ -60,19 +68,22 @@ needs.describe("kernel", "perflua faults, of a recording made now", function()
     assert.are.same(perf, ours)
   end)
 
-  -- perf has no name for the entries of some procedure linkage tables; some perfs have none for functions of the vdso.
+  -- perf has no name for the entries of some procedure linkage tables; some perfs have none for
+  -- functions of the vdso.
   it("has as many faults of each function as perf report and perf script", function()
     local function nameless(counts)
       local list = {}
       for name, n in pairs(counts) do
-        name = name:match "@plt$" or (name:find "^0x%x+$" or name:find "^__vdso_") and "[unknown]" or name
+        name = name:match "@plt$" or (name:find "^0x%x+$" or name:find "^__vdso_")
+          and "[unknown]" or name
         list[name] = (list[name] or 0) + n
       end
       return list
     end
     local ours, named = nameless(column(path, "function", "faults")), {}
     assert.are.same(nameless(perf_script(path, "ip,sym", "^%s*%x+ (.-)%s*$")), ours)
-    for line in files.lines("perf report --stdio --no-children -g none --sort sym -F sample,sym -i "
+    for line in files.lines(
+        "perf report --stdio --no-children -g none --sort sym -F sample,sym -i "
       .. files.quote(path) .. " 2>/dev/null") do
       local n, name = line:match "^%s+(%d+)%s+%[.%] (.-)%s*$"
       if n then named[name] = (named[name] or 0) + tonumber(n) end
@@ -83,7 +94,9 @@ needs.describe("kernel", "perflua faults, of a recording made now", function()
   it("has the call chains that perflua fold has", function()
     local folded = run.perflua { "fold", "--by", "none", path }
     for stack, n in pairs(column(path, "stack", "faults")) do
-      if stack ~= "[unknown]" then assert.matches(("\n%s %d\n"):format(stack, n), "\n" .. folded.out, 1, true) end
+      if stack ~= "[unknown]" then
+        assert.matches(("\n%s %d\n"):format(stack, n), "\n" .. folded.out, 1, true)
+      end
     end
   end)
 end)
@@ -100,7 +113,8 @@ needs.describe("record", "of faults that are told apart", function()
     for name in pairs(sums) do
       for _, n in pairs(column(split, "object", name)) do sums[name] = sums[name] + n end
     end
-    assert.are.same({ faults = perfs "page-faults", minor = perfs "minor-faults", major = perfs "major-faults" or 0 },
+    assert.are.same({ faults = perfs "page-faults", minor = perfs "minor-faults",
+      major = perfs "major-faults" or 0 },
       sums)
   end)
 end)
@@ -114,24 +128,28 @@ needs.describe(TRAPS, "of the tracepoints of exceptions", function()
     local all, of_kernel = 0, 0
     for _, n in pairs(column(traps, "object", "faults")) do all = all + n end
     for _, n in pairs(column(traps, "function", "kernel")) do of_kernel = of_kernel + n end
-    assert.are.same({ events["exceptions:page_fault_user"] + of_kernel, events["exceptions:page_fault_kernel"] },
+    assert.are.same({ events["exceptions:page_fault_user"] + of_kernel,
+      events["exceptions:page_fault_kernel"] },
       { all, of_kernel })
     assert.is_true((column(traps, "object", "faults")["[unknown]"] or 0) < all / 2)
   end)
 end)
 
 local function map_data(b, addr, filename)
-  b:record("mmap", { pid = 7, tid = 7, addr = addr, len = 0x10000, pgoff = 0, filename = filename, data = true },
+  b:record("mmap", { pid = 7, tid = 7, addr = addr, len = 0x10000, pgoff = 0,
+    filename = filename, data = true },
     { time = 2 })
 end
 
--- A recording of software faults { config, ip, addr } in a process with a file, a heap and a library.
+-- A recording of software faults { config, ip, addr } in a process with a file, a heap and a
+-- library.
 local function built(list, name)
   local b = builder.new()
   local fields = { "ip", "tid", "time", "addr", "period", "identifier" }
   local events = {}
   for i, config in ipairs { 2, 5, 6 } do
-    events[config] = b:event { name = ({ name or "page-faults:u", "minor-faults", "major-faults" })[i], type = 1,
+    events[config] = b:event { name =
+      ({ name or "page-faults:u", "minor-faults", "major-faults" })[i], type = 1,
       config = config, sample_period = 1, sample_type = fields, ids = { i } }
   end
   b:record("comm", { pid = 7, tid = 7, comm = "a\27b" }, { time = 1 })
@@ -142,7 +160,8 @@ local function built(list, name)
     if one[1] == "lost" then
       b:record("lost", { id = 1, lost = one[2] }, { time = 10 * i, id = 1 })
     else
-      b:sample(events[one[1]], { ip = one[2], pid = 7, tid = 7, time = 10 * i, addr = one[3], period = one[4] or 1,
+      b:sample(events[one[1]], { ip = one[2], pid = 7, tid = 7, time = 10 * i, addr = one[3],
+        period = one[4] or 1,
         identifier = ({ [2] = 1, [5] = 2, [6] = 3 })[one[1]] }, { misc = 2 })
     end
   end
@@ -151,8 +170,10 @@ end
 
 describe("perflua faults", function()
   it("adds up periods, tells minor from major, and says what was lost", function()
-    local got = run.perflua { "faults", built { { 2, 0x10010, 0x20010, 3 }, { 6, 0x10010, 0x20010 },
-      { 2, 0x10010, 0x30010 }, { 5, 0x10010, 0x30010 }, { "lost", 4 }, { 2, 0x10010, 0x90000 } } }
+    local got = run.perflua { "faults",
+      built { { 2, 0x10010, 0x20010, 3 }, { 6, 0x10010, 0x20010 },
+      { 2, 0x10010, 0x30010 }, { 5, 0x10010, 0x30010 }, { "lost", 4 },
+      { 2, 0x10010, 0x90000 } } }
     assert.are.equal([[
 # records that were lost: 4
 faults  percent  kernel  minor  major  object
@@ -167,14 +188,16 @@ faults  percent  kernel  minor  major  object
     local got = run.perflua { "faults", "--by", "thread,object", "--count", "1", path_of }
     assert.matches("\n +1 +50.00%% +0 +0 +0 +a\\x1bb +7 +/lib/b\\x1b.so\n$", got.out)
     got = run.perflua { "faults", "--json", "--by", "comm", path_of }
-    assert.are.same({ { faults = 2, percent = 100, kernel = 0, minor = 0, major = 0, comm = "a\27b" } },
+    assert.are.same({ { faults = 2, percent = 100, kernel = 0, minor = 0, major = 0,
+      comm = "a\27b" } },
       dkjson.decode(got.out).rows)
   end)
 
   it("takes address and code of the tracepoints from their arguments", function()
     local t = tracing.new()
     local user = t:event("exceptions", "page_fault_user", {
-      fields = { { "unsigned long", "address" }, { "unsigned long", "ip" }, { "unsigned long", "error_code" } },
+      fields = { { "unsigned long", "address" }, { "unsigned long", "ip" },
+        { "unsigned long", "error_code" } },
     })
     local b, events = t:recording()
     for i, map in ipairs { "/bin/a", "[heap]" } do
@@ -192,13 +215,15 @@ faults  percent  kernel  minor  major  object
   it("says what it needs, and what is wrong with its options", function()
     local got = run.perflua { "faults", "--by", "page", built {} }
     assert.are.equal(2, got.status)
-    assert.matches("--by: object, function, stack, comm, thread expected, got 'page'", got.err, 1, true)
+    assert.matches("--by: object, function, stack, comm, thread expected, got 'page'", got.err,
+      1, true)
     got = run.perflua { "faults", built({}, "cycles") }
     assert.are.equal(0, got.status) -- minor and major ones are enough
     local b = builder.new()
     b:event { name = "cycles", sample_type = { "ip" }, ids = { 1 } }
     got = run.perflua { "faults", b:write() }
     assert.are.equal(1, got.status)
-    assert.matches("record it with: perf record -e page-faults -c 1 -d -g -- COMMAND", got.err, 1, true)
+    assert.matches("record it with: perf record -e page-faults -c 1 -d -g -- COMMAND", got.err,
+      1, true)
   end)
 end)

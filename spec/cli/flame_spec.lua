@@ -14,17 +14,22 @@ describe("perflua flame", function()
     assert.are.same({ 0, "" }, { got.status, got.out })
     local svg = files.read(path)
     assert.matches("^<svg xmlns=\"http://www.w3.org/2000/svg\" ", svg)
-    assert.matches("cpu%-clock  ·  457 samples  ·  0 lost  ·  [%d.]+ %% unresolved  ·  /usr/bin/perf record ", svg)
+    assert.matches(
+      "cpu%-clock  ·  457 samples  ·  0 lost  ·  [%d.]+ %% unresolved  ·  /usr/bin/perf "
+        .. "record ", svg)
     assert.matches(">gzip</text>", svg, 1, true)
     assert.matches("UNIT = \"ns\"", svg, 1, true)
-    assert.matches("UNIT = \"samples\"", run.perflua({ "flame", run.demo, "--count", "-o", "-" }).out, 1, true)
+    assert.matches("UNIT = \"samples\"",
+      run.perflua({ "flame", run.demo, "--count", "-o", "-" }).out, 1, true)
     local faults = run.perflua { "flame", run.demo, "--event", "page-faults", "-o", "-" }
     assert.matches("UNIT = \"page-faults\"", faults.out, 1, true)
   end)
 
   it("says what it leaves out of a recording", function()
-    local svg = run.perflua({ "flame", run.demo, "--where", "comm ~= 'sort' and pid < 99999999", "-o", "-" }).out
-    assert.matches("  ·  where comm ~= &#39;sort&#39; and pid &lt; 99999999</text>", svg, 1, true)
+    local svg = run.perflua({ "flame", run.demo, "--where", "comm ~= 'sort' and pid < 99999999",
+      "-o", "-" }).out
+    assert.matches("  ·  where comm ~= &#39;sort&#39; and pid &lt; 99999999</text>", svg, 1,
+      true)
     assert.is_nil(svg:find(">sort</text>", 1, true))
   end)
 
@@ -40,13 +45,18 @@ describe("perflua flame", function()
     end
     assert.matches(">kernel</text>", svg, 1, true)
     assert.matches(">3 folded stacks</text>", svg, 1, true)
-    assert.are.equal(svg, run.perflua({ "flame", "--folded", files.temporary(text), "-o", "-" }).out)
+    assert.are.equal(svg, run.perflua({ "flame", "--folded", files.temporary(text), "-o",
+      "-" }).out)
   end)
 
   it("draws what perflua fold folded as the recording itself", function()
-    local folded = run.shell(("\"$perflua\" fold --annotate %s | \"$perflua\" flame --folded - -o -"):format(run.demo))
+    local folded =
+      run.shell(("\"$perflua\" fold --annotate %s | \"$perflua\" flame --folded - -o -")
+        :format(run.demo))
     local whole = run.perflua { "flame", run.demo, "-o", "-" }
-    local function frames(svg) return svg:match '<g id="frames">(.-)</g>', svg:match "const FRAMES = (%b[])" end
+    local function frames(svg)
+      return svg:match '<g id="frames">(.-)</g>', svg:match "const FRAMES = (%b[])"
+    end
     assert.are.same({ frames(whole.out) }, { frames(folded.out) })
   end)
 
@@ -54,7 +64,8 @@ describe("perflua flame", function()
     local plain = flame().out
     assert.matches("<title>Flame graph</title>", plain, 1, true)
     assert.matches("<title>A &amp; B</title>", flame("--title", "A & B").out, 1, true)
-    for _, words in ipairs { { "--inverted" }, { "--reverse" }, { "--colors", "gray" }, { "--width", "800" } } do
+    for _, words in ipairs { { "--inverted" }, { "--reverse" }, { "--colors", "gray" },
+        { "--width", "800" } } do
       local got = flame(table.unpack(words))
       assert.are.same({ 0, "" }, { got.status, got.err })
       assert.are_not.equal(plain, got.out)
@@ -63,7 +74,8 @@ describe("perflua flame", function()
   end)
 
   it("leaves out small frames and tells it", function()
-    assert.matches("frames of less than 20 % are left out, which hold 12.5 %", flame("--min-share", "20").out, 1, true)
+    assert.matches("frames of less than 20 % are left out, which hold 12.5 %",
+      flame("--min-share", "20").out, 1, true)
     assert.is_nil(flame("--min-share", "0").out:find("left out", 1, true))
   end)
 
@@ -83,10 +95,13 @@ describe("perflua flame", function()
   end)
 
   it("says when there is nothing to draw, in a line", function()
-    local got = run.perflua({ "flame", "--folded", "-", "-o", "-" }, { stdin = "no stacks here\n" })
+    local got = run.perflua({ "flame", "--folded", "-", "-o", "-" },
+      { stdin = "no stacks here\n" })
     assert.are.equal(1, got.status)
-    assert.matches("1 lines are no folded stacks\nperflua: -: no folded stacks\n", got.err, 1, true)
-    got = run.perflua({ "flame", "--folded", "-", "-o", "-" }, { stdin = ("a 9223372036854775807\n"):rep(2) })
+    assert.matches("1 lines are no folded stacks\nperflua: -: no folded stacks\n", got.err, 1,
+      true)
+    got = run.perflua({ "flame", "--folded", "-", "-o", "-" },
+      { stdin = ("a 9223372036854775807\n"):rep(2) })
     assert.are.equal("perflua: -: the weights add up to more than 2^63\n", got.err)
     for _, path in ipairs { "/no/such/file", "/" } do
       got = run.perflua { "flame", "--folded", path, "-o", "-" }

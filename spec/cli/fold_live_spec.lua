@@ -18,7 +18,9 @@ int main(void) { for (int i = 0; i < 60; i++) { often(); seldom(); again(i % 3);
 local function record()
   local dir = files.directory { ["program.c"] = program }
   local binary, path = dir .. "/a;b", files.temporary()
-  local _, ok = files.output(("gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o %s %s/program.c && "
+  local _, ok =
+    files.output(
+      ("gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o %s %s/program.c && "
     .. "perf record -q -F 2000 -g -e cpu-clock:u -o %s %s 2>&1"):format(
     files.quote(binary), dir, path, files.quote(binary)))
   assert.is_true(ok)
@@ -35,12 +37,15 @@ local function of_perf(path)
     end
     comm, frames = nil, {}
   end
-  local command = "perf script --no-inline -F comm,tid,period,ip,sym,dso -i " .. files.quote(path) .. " 2>/dev/null"
+  local command = "perf script --no-inline -F comm,tid,period,ip,sym,dso -i "
+    .. files.quote(path) .. " 2>/dev/null"
   for line in files.lines(command) do
     local name, weight = line:match "^%s*(%S.-)%s+%d+%s+(%d+)%s*$"
     local symbol, dso = line:match "^%s+%x+ (.*) %((.*)%)$"
     if symbol then
-      if symbol == "[unknown]" and dso:find "^/" then symbol = "[" .. dso:match "[^/]+$" .. "]" end
+      if symbol == "[unknown]" and dso:find "^/" then
+        symbol = "[" .. dso:match "[^/]+$" .. "]"
+      end
       table.insert(frames, 1, (symbol:gsub(";", ":")))
     elseif line == "" then
       finish()
@@ -89,7 +94,8 @@ needs.describe("record,gcc", "the stacks of a recording made now", function()
   end)
 
   it("have the functions that were inlined on request", function()
-    local plain, inlined = of_fold { "fold", path }, of_fold { "fold", "--inline", "--annotate", path }
+    local plain, inlined = of_fold { "fold", path },
+      of_fold { "fold", "--inline", "--annotate", path }
     local inside, without = 0, {}
     for stack, weight in pairs(inlined) do
       if stack:find ";leaf;mix_%[i%]$" then inside = inside + weight end

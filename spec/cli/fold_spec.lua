@@ -19,7 +19,8 @@ local function recording()
   local b = builder.new()
   local sample_type = { "ip", "tid", "time", "period", "id" }
   local cycles = b:event { name = "cycles", sample_type = sample_type, ids = { 1 } }
-  local faults = b:event { name = "faults", sample_type = sample_type, ids = { 2 }, type = 1, config = 2 }
+  local faults = b:event { name = "faults", sample_type = sample_type, ids = { 2 }, type = 1,
+    config = 2 }
   b:record("comm", { pid = 7, tid = 7, comm = "a;b\27[2J" }, { time = 1 })
   b:record("comm", { pid = 8, tid = 9, comm = "Web Content" }, { time = 1 })
   for i = 1, 3 do
@@ -34,9 +35,12 @@ describe("perflua fold", function()
   it("weighs a recording's call chains by their periods", function()
     local got = run.perflua { "fold", run.demo }
     assert.are.equal(0, got.status)
-    local script = ("print(perflua.open(%q):samples('cpu-clock'):sum('period'))"):format(run.demo)
+    local script = ("print(perflua.open(%q):samples('cpu-clock'):sum('period'))")
+      :format(run.demo)
     assert.are.equal(run.perflua({ "-e", script }).out, sum(got.out) .. "\n")
-    assert.are.equal("perflua: fold: samples of cpu-clock; --event chooses another: page-faults, context-switches\n",
+    assert.are.equal(
+      "perflua: fold: samples of cpu-clock; --event chooses another: page-faults, "
+        .. "context-switches\n",
       got.err)
   end)
 
@@ -49,7 +53,8 @@ describe("perflua fold", function()
 
   it("never adds events together unasked", function()
     local path = recording()
-    local one, other = run.perflua { "fold", path }, run.perflua { "fold", path, "--event", "faults" }
+    local one, other = run.perflua { "fold", path },
+      run.perflua { "fold", path, "--event", "faults" }
     assert.are.equal(605, sum(one.out))
     assert.matches("samples of cycles; --event chooses another: faults", one.err, 1, true)
     assert.are.equal(3, sum(other.out))
@@ -77,7 +82,8 @@ describe("perflua fold", function()
 
   it("takes the samples for which --where holds", function()
     local path = recording()
-    assert.are.equal(500, sum(run.perflua({ "fold", "--where", "pid == 7 and period > 100", path }).out))
+    assert.are.equal(500,
+      sum(run.perflua({ "fold", "--where", "pid == 7 and period > 100", path }).out))
     local got = run.perflua { "fold", "--where", "pid == 77", path }
     assert.are.equal(0, got.status)
     assert.matches("no samples for which --where holds", got.err, 1, true)
@@ -107,7 +113,8 @@ describe("perflua fold", function()
     end
     local got = run.perflua { "fold", "--event", "page-fault", run.demo }
     assert.are.equal(2, got.status)
-    assert.matches("this recording has no event 'page-fault'; the closest is 'page-faults'", got.err, 1, true)
+    assert.matches("this recording has no event 'page-fault'; the closest is 'page-faults'",
+      got.err, 1, true)
     got = run.perflua { "fold", "--where", "comm = 'x'", run.demo }
     assert.are.equal(2, got.status)
     assert.matches("^perflua: %-%-where: [^\n]*column 6[^\n]*\n$", got.err)

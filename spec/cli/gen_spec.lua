@@ -20,7 +20,9 @@ end
 local function counts_in(out)
   local counts = {}
   assert.matches("^   samples  event\n", out)
-  for n, name in out:gmatch "\n *(%d+)  ([^\n]*)" do counts[name] = math.tointeger(tonumber(n)) end
+  for n, name in out:gmatch "\n *(%d+)  ([^\n]*)" do
+    counts[name] = math.tointeger(tonumber(n))
+  end
   return counts
 end
 
@@ -30,8 +32,12 @@ local kinds = { "identifier", "ip", "tid", "time" }
 local function named(names)
   local b = builder.new()
   for i, name in ipairs(names) do
-    local event = b:event { name = name, type = 1, config = i, ids = { 10 + i }, sample_type = kinds }
-    for k = 1, i do b:sample(event, { identifier = 10 + i, ip = 0x1000, pid = 1, tid = 1, time = 100 * k + i }) end
+    local event = b:event { name = name, type = 1, config = i, ids = { 10 + i },
+      sample_type = kinds }
+    for k = 1, i do
+      b:sample(event, { identifier = 10 + i, ip = 0x1000, pid = 1, tid = 1,
+        time = 100 * k + i })
+    end
   end
   return b:write()
 end
@@ -43,16 +49,21 @@ describe("perflua gen", function()
       .. "       176  context-switches\n        39  page-faults\n" }, got)
     assert.matches('\n  %["page%-faults"%] = function%(s%)\n', text)
     assert.matches("\n%-%- s%.pid +signed +%d+\n", text)
-    assert.matches("\n  %-%- fork = function%(r%) end, %-%- 11 records\n  %-%-   r%.pid, r%.ppid", text)
+    assert.matches(
+      "\n  %-%- fork = function%(r%) end, %-%- 11 records\n  %-%-   r%.pid, r%.ppid", text)
   end)
 
   it("fills in what the script needs and how it was recorded", function()
     local _, _, script = generated(run.demo)
     local help = run.perflua({ "help", script }).out
-    assert.matches("\nneeds: events cpu%-clock, page%-faults, context%-switches\nrecord: %S*perf record ", help)
+    assert.matches(
+      "\nneeds: events cpu%-clock, page%-faults, context%-switches\nrecord: %S*perf record ",
+      help)
     local got = run.perflua { script, named { "other" } }
     assert.equal(1, got.status)
-    assert.matches("no event 'cpu-clock', no event 'page-faults' and no event 'context-switches'; record it with: ",
+    assert.matches(
+      "no event 'cpu-clock', no event 'page-faults' and no event 'context-switches'; record "
+        .. "it with: ",
       got.err, 1, true)
   end)
 
@@ -62,11 +73,13 @@ describe("perflua gen", function()
     assert.same({ status = 0, out = "", err = "" }, run.perflua { "gen", "-o", path, run.demo })
     assert.equal(run.perflua({ "gen", run.demo }).out, files.read(path))
     local got = run.perflua { "gen", "-o", path, named { "other" } }
-    assert.same({ status = 1, out = "", err = "perflua: gen: " .. path .. " is there already, and is left as it is\n" },
+    assert.same({ status = 1, out = "", err = "perflua: gen: " .. path
+      .. " is there already, and is left as it is\n" },
       got)
     assert.equal(run.perflua({ "gen", run.demo }).out, files.read(path))
     assert.equal(1, run.perflua({ "gen", "-o", "/", run.demo }).status)
-    assert.matches("/no/such/dir/x: No such file", run.perflua({ "gen", "-o", "/no/such/dir/x", run.demo }).err)
+    assert.matches("/no/such/dir/x: No such file",
+      run.perflua({ "gen", "-o", "/no/such/dir/x", run.demo }).err)
   end)
 
   it("says why it cannot", function()
@@ -87,8 +100,10 @@ describe("perflua gen", function()
 
   it("writes names of any characters so that they are no code", function()
     local names = {
-      "comm", "begin", "sample", "[c]omm", "meta", "other", "finish", 'a"]=os.exit(7)--', "]]os.exit(7)--[[",
-      "two\nlines\r\nos.exit(7)", "back\\", "tab\t\27[2J\127", "h\195\169\255", "%s%d%", "a:b*", "*", "?", "end",
+      "comm", "begin", "sample", "[c]omm", "meta", "other", "finish", 'a"]=os.exit(7)--',
+      "]]os.exit(7)--[[",
+      "two\nlines\r\nos.exit(7)", "back\\", "tab\t\27[2J\127", "h\195\169\255", "%s%d%", "a:b*",
+      "*", "?", "end",
     }
     local _, got = generated(named(names))
     local text = table.concat(names, "|"):gsub("\\", "\\")
@@ -105,15 +120,19 @@ describe("perflua gen", function()
   end)
 
   it("writes fields of tracepoints with any names, types and values so that they are no code", function()
-    local hostile = { "plain", "end", "a b", 'q"]]', "nl\nos.exit(7)", "\0", "z\\", "]]", ("x"):rep(3000) }
+    local hostile = { "plain", "end", "a b", 'q"]]', "nl\nos.exit(7)", "\0", "z\\", "]]",
+      ("x"):rep(3000) }
     local fields, path = {}, "a\n]]os.exit(7)"
     for i, name in ipairs(hostile) do
-      fields[i] = { name = "args." .. i, arg = name, kind = "unsigned", doc = "char[" .. i .. "]", example = "1" }
+      fields[i] = { name = "args." .. i, arg = name, kind = "unsigned", doc = "char[" .. i
+        .. "]", example = "1" }
     end
     local event = { name = "s:e", index = 1 }
-    local text = starter.text({ path = path, features = { cmdline = { "perf", "it's\n\"x\"\\" } }, events = { event } },
+    local text = starter.text({ path = path,
+      features = { cmdline = { "perf", "it's\n\"x\"\\" } }, events = { event } },
       { { title = "sample of s:e", type_id = 9, count = 1, event = event, fields = fields } })
-    local handlers = assert(load(text, "=generated", "t", { print = print, pairs = pairs, ipairs = ipairs,
+    local handlers = assert(load(text, "=generated", "t",
+      { print = print, pairs = pairs, ipairs = ipairs,
       table = table }))()
     assert.equal("perf 'it'\\''s\n\"x\"\\'", handlers.meta.record)
     local lines = {}
@@ -126,11 +145,14 @@ describe("perflua gen", function()
     end
   end)
 
-  local written = "writes tracepoints' fields with types and examples, and what it writes counts as perf does"
+  local written =
+    "writes tracepoints' fields with types and examples, and what it writes counts as perf does"
 
   needs.it("tracepoints,cpus", written, function()
-    local events = "-e sched:sched_switch -e sched:sched_wakeup -e irq:softirq_entry -e page-faults"
-    local path = oracle.record("-a -c 1 " .. events, "sh -c 'for i in 1 2 3 4; do sleep 0.01; done'")
+    local events =
+      "-e sched:sched_switch -e sched:sched_wakeup -e irq:softirq_entry -e page-faults"
+    local path = oracle.record("-a -c 1 " .. events,
+      "sh -c 'for i in 1 2 3 4; do sleep 0.01; done'")
     local text, got = generated(path)
     assert.same({ 0, "" }, { got.status, got.err })
     local wanted = {}

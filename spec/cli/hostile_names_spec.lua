@@ -10,7 +10,8 @@ describe("a name with control characters", function()
 
   it("is escaped in what tools and the interpreter say of a path", function()
     for _, words in ipairs {
-      { "stat", name .. ".data" }, { "./" .. name .. ".lua" }, { "report", name .. ".data" }, { name },
+      { "stat", name .. ".data" }, { "./" .. name .. ".lua" }, { "report", name .. ".data" },
+      { name },
     } do
       local got = run.perflua(words)
       assert.is_true(got.status ~= 0)

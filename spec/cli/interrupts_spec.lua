@@ -1,5 +1,6 @@
 -- An interrupt (^C) leaves a part of a result, which says so. The interrupt comes from the run
--- itself, at a known moment: in the middle of a loop, before names are read, before a table is sorted.
+-- itself, at a known moment: in the middle of a loop, before names are read, before a table is
+-- sorted.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
@@ -16,7 +17,8 @@ local function interrupted(text, path, options)
   return got
 end
 
--- Groups the demo's samples, and is interrupted at the 480th of 672; %s is what is done with the Table.
+-- Groups the demo's samples, and is interrupted at the 480th of 672; %s is what is done with
+-- the Table.
 local COUNTING = [[
   local n = 0
   local function count() n = n + 1 if n == 480 then interrupt() end return true end
@@ -85,8 +87,10 @@ describe("a table that was interrupted", function()
     local got = interrupted(COUNTING:format(("print(t:save %q)"):format(path)), run.demo)
     assert.matches("^nil\tinterrupted at %d+ %% of the recording: not saved", got.out)
     assert.is_false(files.exists(path))
-    got = interrupted(("local whole = perflua.open(arg[1]):samples():where(function() return true end)"
-      .. ":group_by('pid'):count():sort()\n" .. COUNTING):format "print(whole:merge(t))", run.demo)
+    got = interrupted(
+      ("local whole = perflua.open(arg[1]):samples():where(function() return true end)"
+      .. ":group_by('pid'):count():sort()\n" .. COUNTING):format "print(whole:merge(t))",
+        run.demo)
     assert.matches("\ninterrupted at %d+ %% of the recording\n$", got.out)
   end)
 
@@ -108,9 +112,13 @@ describe("a table that was interrupted", function()
 
   it("shows the first 1000 rows, if there are more", function()
     local path = many_groups(25000):write()
-    for how, first in pairs { ["sort()"] = 25000, ["sort('sum', 'asc')"] = 1, ["sort('addr')"] = 25000 } do
+    for how, first in pairs { ["sort()"] = 25000, ["sort('sum', 'asc')"] = 1,
+        ["sort('addr')"] = 25000 } do
       local step = first == 1 and 1 or -1
-      local got = interrupted(("local t = perflua.open(arg[1]):samples():group_by('addr'):sum('period'):as 'sum':%s "
+      local got =
+        interrupted(
+          ("local t = perflua.open(arg[1]):samples():group_by('addr'):sum('period'):as "
+            .. "'sum':%s "
         .. "interrupt() print(t) print(#t)"):format(how), path)
       local lines = {}
       for line in got.out:gmatch "[^\n]+" do lines[#lines + 1] = line end
@@ -153,7 +161,8 @@ describe("a table that was interrupted", function()
       exit $status]]):format(written, err, written), b:write(), fifo, script)
     assert.same({ 130, "ready\n" }, { got.status, files.read(err) })
     local rows, last = rows_of(got.out)
-    local n = tonumber(last:match "^interrupted before the end of the recording: 1000 of (%d+) rows$")
+    local n =
+      tonumber(last:match "^interrupted before the end of the recording: 1000 of (%d+) rows$")
     assert.is_true(n and n > 50000, last)
     assert.equal(1000, #rows)
     -- periods are 1 … n
@@ -177,7 +186,8 @@ describe("a tool that was interrupted", function()
       local totals, n = require "perflua.waits.totals", 0
       local add = totals.add
       function totals.add(...) n = n + 1 if n == 100 then interrupt() end return add(...) end]]
-    local got = run.perflua { "-e", hook, "locks", "--by", "lock", ..., traced.write(LOCKS, rows) }
+    local got = run.perflua { "-e", hook, "locks", "--by", "lock", ...,
+      traced.write(LOCKS, rows) }
     assert.equal(130, got.status)
     return got
   end
@@ -192,22 +202,26 @@ describe("a tool that was interrupted", function()
     assert.equal(percent / 100, dkjson.decode(locks("--json").out).interrupted)
     got = locks "--csv"
     assert.not_matches("interrupted", got.out)
-    assert.matches(("# interrupted at %d %% of the recording\n"):format(percent):gsub("%%", "%%%%"), got.err)
+    assert.matches(("# interrupted at %d %% of the recording\n"):format(percent):gsub("%%",
+      "%%%%"), got.err)
   end)
 
   local path = for_all_tools.builder(100):write()
 
   -- A tool on a recording that it must not read any more, after names were read or not.
   local function at_once(words)
-    return run.shell_with([["$perflua" -e 'io.popen("kill -INT $PPID"):close()' ]] .. words, path)
+    return run.shell_with([["$perflua" -e 'io.popen("kill -INT $PPID"):close()' ]] .. words,
+      path)
   end
 
   it("says so in report and stat, as text, CSV and JSON", function()
     assert.matches("\ninterrupted at 0 %% of the recording\n$", at_once('stat "$1"').out)
     assert.equal(0, dkjson.decode(at_once('stat --json "$1"').out).interrupted)
-    assert.equal("# no samples\n# interrupted at 0 % of the recording\n", at_once('report --sort addr "$1"').out)
+    assert.equal("# no samples\n# interrupted at 0 % of the recording\n",
+      at_once('report --sort addr "$1"').out)
     assert.equal(0, dkjson.decode(at_once('report --sort addr --json "$1"').out).interrupted)
-    assert.equal("# interrupted at 0 % of the recording\n", at_once('report --sort addr --csv "$1"').err)
+    assert.equal("# interrupted at 0 % of the recording\n",
+      at_once('report --sort addr --csv "$1"').err)
     assert.matches("\n  interrupted at 0 %% of the recording\n$", at_once('doctor "$1"').out)
     assert.equal(0, dkjson.decode(at_once('doctor --json "$1"').out).interrupted)
   end)
@@ -272,13 +286,16 @@ describe("a tool that was interrupted", function()
 
   it("says so on standard error where programs read what it writes", function()
     for _, words in ipairs { 'dump "$1"', 'dump --json "$1"' } do
-      assert.same({ status = 130, out = "", err = "perflua: interrupted at 0 % of the recording\n" }, at_once(words))
+      assert.same({ status = 130, out = "",
+        err = "perflua: interrupted at 0 % of the recording\n" }, at_once(words))
     end
   end)
 
   it("has no result where names were not read", function()
-    for _, words in ipairs { 'report "$1"', 'script "$1"', 'fold "$1"', 'dump --names "$1"', 'sched "$1"' } do
-      local err = ("perflua: %s: %s: interrupted while reading names\n"):format(words:match "%l+", path)
+    for _, words in ipairs { 'report "$1"', 'script "$1"', 'fold "$1"', 'dump --names "$1"',
+        'sched "$1"' } do
+      local err = ("perflua: %s: %s: interrupted while reading names\n"):format(
+        words:match "%l+", path)
       assert.same({ status = 130, out = "", err = err }, at_once(words), words)
     end
   end)
@@ -295,7 +312,8 @@ describe("an interrupt while names are read", function()
     b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
     for pid = 7, 8 do
       b:record("comm", { pid = pid, tid = pid, comm = "task" .. pid }, { time = 1 })
-      b:record("mmap2", { pid = pid, tid = pid, addr = 0x10000, len = 0x10000000, prot = 5, filename = "//anon" },
+      b:record("mmap2", { pid = pid, tid = pid, addr = 0x10000, len = 0x10000000, prot = 5,
+        filename = "//anon" },
         { time = 2 })
     end
     return b:write(), dir, function() os.execute("rm -r " .. dir) end
@@ -303,10 +321,12 @@ describe("an interrupt while names are read", function()
 
   it("is an error without a result, as if nobody had asked", function()
     local path, dir, remove = jitted "10000 100 one\n"
-    local got = run.shell_with(([[printf '%s\n' "$2" "$3" "$4" "$5" "$5" | "$perflua" -i -E]]), "",
+    local got = run.shell_with(([[printf '%s\n' "$2" "$3" "$4" "$5" "$5" | "$perflua" -i -E]]),
+      "",
       ("file = perflua.open(%q, { symfs = %q })"):format(path, dir),
       "function interrupt() io.popen('kill -INT $PPID'):close() end",
-      "interrupt() print(file:thread(7))", "print(file:thread(7).comm, file:resolve(7, 0x10010).symbol)")
+      "interrupt() print(file:thread(7))",
+      "print(file:thread(7).comm, file:resolve(7, 0x10010).symbol)")
     remove()
     assert.equal(("perflua: %s: interrupted while reading names\n"):format(path), got.err)
     local _, times = got.out:gsub("task7\tone\n", "")
@@ -318,7 +338,8 @@ describe("an interrupt while names are read", function()
     for i = 1, 3000 do lines[i] = ("%x 10 function%d\n"):format(0x10000 + 16 * i, i) end
     local text = table.concat(lines)
     local path, dir, remove = jitted(text:rep(1000)) -- 3 million symbols
-    local got = run.shell_with([[printf '%s\n' "$2" "$3" "$4" "$5" "$6" | "$perflua" -i -E]], "",
+    local got = run.shell_with([[printf '%s\n' "$2" "$3" "$4" "$5" "$6" | "$perflua" -i -E]],
+      "",
       ("file = perflua.open(%q, { symfs = %q }) file:thread(7)"):format(path, dir),
       "function interrupt() io.popen('kill -INT $PPID'):close() end",
       "interrupt() print(file:resolve(7, 0x10010).symbol)",

@@ -1,4 +1,5 @@
--- perflua io: times of requests are those of perf script's text, and what it makes of requests that do not fit.
+-- perflua io: times of requests are those of perf script's text, and what it makes of requests
+-- that do not fit.
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
@@ -16,12 +17,15 @@ local workload = switch_text.never_idle [[
   sync $f; rm $f]]
 
 local NEEDS = "tracepoints,cpus,block requests"
-local path = not needs.missing(NEEDS) and oracle.record("-a -m 2048 -e 'block:block_rq_*'", workload)
+local path = not needs.missing(NEEDS) and oracle.record("-a -m 2048 -e 'block:block_rq_*'",
+  workload)
 
--- "device flags" → { requests, bytes, total, max, queued, total and max in the queue }, in ns, of perf's text.
+-- "device flags" → { requests, bytes, total, max, queued, total and max in the queue }, in ns,
+-- of perf's text.
 local function of_perf()
   local rows, queue, given = {}, {}, {}
-  for line in files.lines("perf script --ns -F time,event,trace -i " .. files.quote(path) .. " 2>/dev/null") do
+  for line in files.lines("perf script --ns -F time,event,trace -i " .. files.quote(path)
+      .. " 2>/dev/null") do
     local s, ns, event, device, flags, rest =
       line:match "^%s*(%d+)%.(%d+):%s+block:block_rq_(%a+): (%d+,%d+) (%u+) (.*)$"
     if s then
@@ -33,7 +37,8 @@ local function of_perf()
       elseif event == "merge" then
         queue[key] = nil
       elseif event == "issue" then
-        given[key] = { time = time, flags = flags, bytes = tonumber(rest:match "^%d+"), left = tonumber(sectors),
+        given[key] = { time = time, flags = flags, bytes = tonumber(rest:match "^%d+"),
+          left = tonumber(sectors),
           queued = queue[key] and time - queue[key] }
         queue[key] = nil
       elseif event == "requeue" then
@@ -63,7 +68,8 @@ needs.describe(NEEDS, "perflua io, of a recording made now", function()
     local got, n = {}, 0
     for row in tool_rows(run.perflua({ "io", "--csv", "--by", "device,flags", path }).out) do
       n = n + row.requests
-      got[row.device .. " " .. row.flags] = { row.requests, row.bytes, ns(row.total_ms, 1e6), ns(row.max_us, 1e3),
+      got[row.device .. " " .. row.flags] = { row.requests, row.bytes, ns(row.total_ms, 1e6),
+        ns(row.max_us, 1e3),
         row.queued, ns(row.queue_avg_us, 1e3 * row.queued), ns(row.queue_max_us, 1e3) }
     end
     assert.is_true(n >= 100)
@@ -90,26 +96,31 @@ local function built(list, options)
   local made, names = {}, { "insert", "issue", "complete", "requeue", "merge" }
   for i, name in ipairs(names) do
     local fields = { dev, where, size, { "unsigned int", "bytes" }, rwbs, comm }
-    if name == "complete" then fields = { dev, where, size, { "int", options.error or "error" }, rwbs } end
+    if name == "complete" then
+      fields = { dev, where, size, { "int", options.error or "error" }, rwbs }
+    end
     made[name], names[name] = t:event("block", "block_rq_" .. name, { fields = fields }), i
   end
   local b, events = t:recording()
   for _, one in ipairs(list) do
     local name, time, device, sector, sectors, more = table.unpack(one)
-    local values = setmetatable(more or {}, { __index = { dev = device, sector = sector, nr_sector = sectors,
+    local values = setmetatable(more or {},
+      { __index = { dev = device, sector = sector, nr_sector = sectors,
       bytes = sectors and sectors * 512, rwbs = "WS", comm = "dd" } })
     if name == "lost" then
       b:record("lost", { id = 101, lost = 2 }, { time = time, id = 101 })
     else
       local raw = t:raw(made[name], values)
-      b:sample(events[names[name]], { time = time, pid = 7, tid = 7, period = 1, raw = more and more.raw or raw })
+      b:sample(events[names[name]], { time = time, pid = 7, tid = 7, period = 1,
+        raw = more and more.raw or raw })
     end
   end
   return b:write()
 end
 
 local function rows_of(list, options)
-  local got = run.perflua { "io", "--json", "--by", options and options.by or "device,operation", built(list, options) }
+  local got = run.perflua { "io", "--json", "--by", options and options.by
+    or "device,operation", built(list, options) }
   assert.are.equal("", got.err)
   return dkjson.decode(got.out)
 end
@@ -119,8 +130,10 @@ local SDB <const>, NVME <const> = 8 << 20 | 16, 259 << 20 | 300000
 describe("perflua io", function()
   it("is a row for each device and operation", function()
     local list = {
-      { "insert", 1000, SDB, 64, 8 }, { "issue", 3000, SDB, 64, 8 }, { "issue", 4000, NVME, 64, 16, { rwbs = "RA" } },
-      { "complete", 9000, NVME, 64, 16 }, { "complete", 10000, SDB, 64, 8 }, { "issue", 11000, SDB, 0, 8 },
+      { "insert", 1000, SDB, 64, 8 }, { "issue", 3000, SDB, 64, 8 },
+      { "issue", 4000, NVME, 64, 16, { rwbs = "RA" } },
+      { "complete", 9000, NVME, 64, 16 }, { "complete", 10000, SDB, 64, 8 },
+      { "issue", 11000, SDB, 0, 8 },
       { "complete", 12000, SDB, 0, 8, { error = -5 } },
     }
     local expected = [[
@@ -138,15 +151,20 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
     local got = rows_of { { "issue", 1000, SDB, 64, 24 }, { "complete", 2000, SDB, 64, 8 },
       { "complete", 3000, SDB, 72, 8, { error = -5 } }, { "complete", 6000, SDB, 80, 8 } }
     assert.are.equal(1, #got.rows)
-    assert.are.same({ 1, 1, 24 * 512, 5, 0 }, { got.rows[1].requests, got.rows[1].errors, got.rows[1].bytes,
+    assert.are.same({ 1, 1, 24 * 512, 5, 0 },
+      { got.rows[1].requests, got.rows[1].errors, got.rows[1].bytes,
       got.rows[1].max_us, got.unopened })
   end)
 
   it("begins anew with a request that was given back, and leaves a merged one out of the queue", function()
-    local got = rows_of { { "insert", 1000, SDB, 64, 8 }, { "insert", 1500, SDB, 72, 8 }, { "merge", 1600, SDB, 72, 8 },
-      { "issue", 2000, SDB, 64, 16 }, { "requeue", 3000, SDB, 64, 16 }, { "issue", 5000, SDB, 64, 16 },
-      { "complete", 6000, SDB, 64, 16 }, { "issue", 7000, SDB, 72, 8 }, { "complete", 8000, SDB, 72, 8 } }
-    assert.are.same({ 2, 1, 0, 0 }, { got.rows[1].requests, got.rows[1].max_us, got.rows[1].queued, got.unclosed })
+    local got = rows_of { { "insert", 1000, SDB, 64, 8 }, { "insert", 1500, SDB, 72, 8 },
+      { "merge", 1600, SDB, 72, 8 },
+      { "issue", 2000, SDB, 64, 16 }, { "requeue", 3000, SDB, 64, 16 },
+      { "issue", 5000, SDB, 64, 16 },
+      { "complete", 6000, SDB, 64, 16 }, { "issue", 7000, SDB, 72, 8 },
+      { "complete", 8000, SDB, 72, 8 } }
+    assert.are.same({ 2, 1, 0, 0 },
+      { got.rows[1].requests, got.rows[1].max_us, got.rows[1].queued, got.unclosed })
   end)
 
   it("knows a flush, which is nowhere, and names operations and who asked", function()
@@ -155,16 +173,21 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
       { "complete", 2000, SDB, none, 0, { rwbs = "FF" } },
       { "insert", 2000, SDB, 8, 8, { comm = "a\27b" } },
       { "issue", 2500, SDB, 8, 8, { rwbs = "FWFS", comm = "kworker" } },
-      { "complete", 3000, SDB, 8, 8 }, { "issue", 4000, SDB, 8, 8, { rwbs = "DE" } }, { "complete", 5000, SDB, 8, 8 },
-      { "issue", 6000, SDB, 8, 8, { rwbs = "?" } }, { "complete", 7000, SDB, 8, 8 } }, { by = "operation,comm" })
+      { "complete", 3000, SDB, 8, 8 }, { "issue", 4000, SDB, 8, 8, { rwbs = "DE" } },
+      { "complete", 5000, SDB, 8, 8 },
+      { "issue", 6000, SDB, 8, 8, { rwbs = "?" } }, { "complete", 7000, SDB, 8, 8 } },
+        { by = "operation,comm" })
     local names = {}
     for _, row in ipairs(got.rows) do names[row.operation .. " " .. row.comm] = row.requests end
-    assert.are.same({ ["flush kworker"] = 1, ["write a\27b"] = 1, ["erase dd"] = 1, ["other dd"] = 1 }, names)
+    assert.are.same({ ["flush kworker"] = 1, ["write a\27b"] = 1, ["erase dd"] = 1,
+      ["other dd"] = 1 }, names)
   end)
 
   it("says what it could not pair, what was lost, and what lacks a field", function()
-    local got = rows_of { { "complete", 500, SDB, 8, 8 }, { "issue", 1000, SDB, 8, 8 }, { "lost", 1500 },
-      { "complete", 2000, SDB, 8, 8 }, { "issue", 3000, SDB, 8, 8 }, { "issue", 3500, SDB, 8, 8 },
+    local got = rows_of { { "complete", 500, SDB, 8, 8 }, { "issue", 1000, SDB, 8, 8 },
+      { "lost", 1500 },
+      { "complete", 2000, SDB, 8, 8 }, { "issue", 3000, SDB, 8, 8 },
+      { "issue", 3500, SDB, 8, 8 },
       { "complete", 4000, SDB, 8, 8 }, { "issue", 5000, SDB, 8, 8 },
       { "issue", 6000, SDB, 8, 8, { raw = "\0\0\0\0" } } }
     assert.are.same({ 1, 0.5 }, { got.rows[1].requests, got.rows[1].max_us })
@@ -177,9 +200,11 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
   it("says what it needs, and what is wrong with its options", function()
     local got = run.perflua { "io", run.demo }
     assert.are.equal(1, got.status)
-    assert.matches("record it with: perf record -a -e 'block:block_rq_*' -- COMMAND", got.err, 1, true)
+    assert.matches("record it with: perf record -a -e 'block:block_rq_*' -- COMMAND", got.err,
+      1, true)
     got = run.perflua { "io", "--by", "disk", built {} }
     assert.are.equal(2, got.status)
-    assert.matches("--by: device, operation, flags, comm expected, got 'disk'", got.err, 1, true)
+    assert.matches("--by: device, operation, flags, comm expected, got 'disk'", got.err, 1,
+      true)
   end)
 end)

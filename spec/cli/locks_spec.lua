@@ -8,7 +8,8 @@ local tool_rows = require "spec.support.tool_rows"
 local EVENTS = "-m 2048 --call-graph=fp,8 -e lock:contention_begin,lock:contention_end"
 local NEEDS = "lock:contention_begin"
 local path = not needs.missing(NEEDS) and oracle.record(EVENTS,
-  "sh -c 'perf bench futex hash -r 1 -t 8 >/dev/null 2>&1; perf bench sched messaging -g 4 -l 60 >/dev/null'")
+  "sh -c 'perf bench futex hash -r 1 -t 8 >/dev/null 2>&1; perf bench sched messaging -g 4 -l "
+    .. "60 >/dev/null'")
 
 local function locks(...)
   local got = run.perflua { "locks", ... }
@@ -21,7 +22,8 @@ local units = { ns = 1, us = 1e3, ms = 1e6, s = 1e9, m = 60e9 }
 -- perf lock contention's rows: { count, total and max in ns, what follows }.
 local function of_perf(options)
   local rows = {}
-  for line in files.lines(("perf lock contention %s -i %s 2>&1"):format(options, files.quote(path))) do
+  for line in files.lines(("perf lock contention %s -i %s 2>&1"):format(options,
+      files.quote(path))) do
     local count, total, unit, max, max_unit, rest =
       line:match "^%s*(%d+)%s+(%d+%.%d+) (%a+)%s+(%d+%.%d+) (%a+)%s+%d+%.%d+ %a+%s+(%S.-)%s*$"
     if count then
@@ -37,7 +39,8 @@ local function compare(theirs, ours)
   for key, perf in pairs(theirs) do
     local own = assert(ours[key], key)
     assert.are.equal(perf.count, own.count, key)
-    local said = ("%s: %s and %s, perf: %s and %s"):format(key, own.total, own.max, perf.total, perf.max)
+    local said = ("%s: %s and %s, perf: %s and %s"):format(key, own.total, own.max, perf.total,
+      perf.max)
     assert.is_true(math.abs(perf.total - own.total) <= perf.error, said)
     assert.is_true(math.abs(perf.max - own.max) <= perf.max / 100 + 10, said)
     ours[key] = nil
@@ -73,27 +76,34 @@ local function in_ns(next_row)
 end
 
 needs.describe(NEEDS, "perflua locks, of a recording made now", function()
-  -- perf leaves out three frames, whatever they are, before it looks for one outside of .sched.text and .spinlock.text;
-  -- --stack-skip 0 has it look at all. It has a row for each call chain behind that, which are added up here.
+  -- perf leaves out three frames, whatever they are, before it looks for one outside of
+  -- .sched.text and .spinlock.text; --stack-skip 0 has it look at all. It has a row for each
+  -- call chain behind that, which are added up here.
   it("has the waits of each caller and type that perf lock contention --stack-skip 0 has", function()
     local perf = of_perf "--stack-skip 0"
     local total = 0
     for _, row in ipairs(perf) do total = total + row.count end
     assert.is_true(total > 1000)
     compare(added(each(perf), function(row) return (row.text:gsub("%s+", " ")) end),
-      added(in_ns(tool_rows(locks("--csv", path))), function(row) return row.type .. " " .. row.caller end))
+      added(in_ns(tool_rows(locks("--csv", path))), function(row)
+        return row.type .. " " .. row.caller
+      end))
   end)
 
   it("has those of each thread", function()
     compare(added(each(of_perf "-t"), function(row) return row.text:match "^%d+" end),
-      added(in_ns(tool_rows(locks("--csv", "--by", "thread", path))), function(row) return ("%d"):format(row.tid) end))
+      added(in_ns(tool_rows(locks("--csv", "--by", "thread", path))), function(row)
+        return ("%d"):format(row.tid)
+      end))
   end)
 
   it("has those of each lock in perf script's text", function()
     local expected, begun, got = {}, {}, {}
-    local command = "perf script --ns -G -F tid,time,event,trace -i " .. files.quote(path) .. " 2>/dev/null"
+    local command = "perf script --ns -G -F tid,time,event,trace -i " .. files.quote(path)
+      .. " 2>/dev/null"
     for line in files.lines(command) do
-      local tid, s, ns, event, lock = line:match "^%s*(%d+)%s+(%d+)%.(%d+):%s+lock:contention_(%a+): (0x%x+)"
+      local tid, s, ns, event, lock =
+        line:match "^%s*(%d+)%s+(%d+)%.(%d+):%s+lock:contention_(%a+): (0x%x+)"
       local time, key = math.tointeger(tonumber((s or 0) .. (ns or 0))), tid and tid .. lock
       if event == "begin" then begun[key] = begun[key] or time end
       if event == "end" and begun[key] then

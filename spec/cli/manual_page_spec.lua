@@ -5,7 +5,8 @@ local user = require "spec.examples.user"
 
 local PAGE = "docs/perflua.1"
 
--- What stands for characters that roff would change: "\-" is a minus sign, "-" may become a hyphen.
+-- What stands for characters that roff would change: "\-" is a minus sign, "-" may become a
+-- hyphen.
 local escapes = { ["\\-"] = "-", ["\\(aq"] = "'", ["\\e"] = "\\" }
 
 -- The examples in the page's source: what is between .Bd -literal and .Ed.
@@ -15,8 +16,8 @@ for block in files.read(PAGE):gmatch "\n%.Bd %-literal[^\n]*\n(.-)\n%.Ed" do
   examples[#examples + 1] = text .. "\n"
 end
 
--- The text of a page without its indentation, by a program that reads it from standard input. Characters that some
--- systems' roff changes are changed here, too.
+-- The text of a page without its indentation, by a program that reads it from standard input.
+-- Characters that some systems' roff changes are changed here, too.
 local function rendered(program)
   local text = files.output(([[
     printf '.char - \\[hy]\n.char \047 \\[cq]\n' | cat - %s | %s | sed 's/.\x08//g' | expand]]):format(PAGE, program))
@@ -37,7 +38,8 @@ describe("the man page", function()
     needs.it(name, "shows each example as it is typed, with " .. name, function()
       local page = rendered(program)
       for _, example in ipairs(examples) do
-        assert.is_truthy(page:find(unindented(example), 1, true), example .. " is not in\n" .. page)
+        assert.is_truthy(page:find(unindented(example), 1, true), example .. " is not in\n"
+          .. page)
       end
     end)
   end
@@ -49,7 +51,8 @@ describe("the man page", function()
     it(("has an example %d that works: %s"):format(i, example:match "[^\n]*"), function()
       local run, scripts = perf .. "set -e\n" .. example, nil
       if example:find "^return" then
-        run, scripts = "set -e\nperflua script.lua perf.data\n", { ["script.lua"] = files.temporary(example) }
+        run, scripts = "set -e\nperflua script.lua perf.data\n",
+          { ["script.lua"] = files.temporary(example) }
       end
       local shown = user.run_beside_recording(run .. "echo status $?", scripts)
       assert.matches("^[^\n]+\n.*status 0\n$", shown)

@@ -8,10 +8,14 @@ local many = {}
 --- A recording of n samples of two commands, by an event of this name (cycles).
 function many.recording(seed, n, name)
   local b = builder.new()
-  local event = b:event { name = name or "cycles", sample_type = { "ip", "tid", "time", "period", "id" }, ids = { 1 } }
-  for pid = 7, 8 do b:record("comm", { pid = pid, tid = pid, comm = "c" .. pid }, { time = 1 }) end
+  local event = b:event { name = name or "cycles",
+    sample_type = { "ip", "tid", "time", "period", "id" }, ids = { 1 } }
+  for pid = 7, 8 do
+    b:record("comm", { pid = pid, tid = pid, comm = "c" .. pid }, { time = 1 })
+  end
   for i = 1, n or 9 do
-    b:sample(event, { ip = 4096, pid = 7 + i % 2, tid = 7 + i % 2, time = 10 * i, period = i * seed, id = 1 })
+    b:sample(event, { ip = 4096, pid = 7 + i % 2, tid = 7 + i % 2, time = 10 * i,
+      period = i * seed, id = 1 })
   end
   return b:write()
 end

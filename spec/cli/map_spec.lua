@@ -30,7 +30,9 @@ describe("a script that returns a table", function()
   end)
 
   it("has its function called with all recordings as one", function()
-    local got = printed("return function(file) return file:samples():group_by('comm'):count() end", path, path)
+    local got =
+      printed("return function(file) return file:samples():group_by('comm'):count() end", path,
+        path)
     assert.are.equal("comm  count\nc8       10\nc7        8\n", got.out)
   end)
 
@@ -88,14 +90,18 @@ describe("perflua map", function()
   it("tells which recordings failed and why, and merges the rest", function()
     local good = many.recordings(3)
     local no_such_event, empty = many.recording(1, 9, "faults"), many.recording(1, 0)
-    local script = [[return function(file) return file:samples("cycles"):group_by("comm"):count() end]]
-    local paths = { "/none", good[1], run.script "no recording", good[2], no_such_event, empty, good[3] }
+    local script =
+      [[return function(file) return file:samples("cycles"):group_by("comm"):count() end]]
+    local paths = { "/none", good[1], run.script "no recording", good[2], no_such_event, empty,
+      good[3] }
     local got = many.map(script, {}, paths)
     assert.are.equal(1, got.status)
     assert.are.equal(many.map(script, {}, good).out, got.out)
-    assert.matches("perflua: map: /none: cannot open: No such file or directory\n", got.err, 1, true)
+    assert.matches("perflua: map: /none: cannot open: No such file or directory\n", got.err, 1,
+      true)
     assert.matches("perflua: map: " .. paths[3] .. ": offset 0: found text", got.err, 1, true)
-    assert.matches("perflua: map: " .. no_such_event .. ": [^\n]*this recording has no event 'cycles'", got.err)
+    assert.matches("perflua: map: " .. no_such_event
+      .. ": [^\n]*this recording has no event 'cycles'", got.err)
     assert.matches("perflua: map: 3 of 7 recordings are not in the result\n$", got.err)
     local none = many.map(script, {}, { "/none", "/nothing" })
     assert.are.same({ 1, "" }, { none.status, none.out })
@@ -119,18 +125,22 @@ perflua: map: 4 of 4 recordings have no event for handler 'fault:s'; the closest
 perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
 ]], got.err)
       got = many.map(FAULTS:gsub("fault:s", "a:b") .. many.QUERY, {}, paths)
-      assert.matches("map: 3 of 4 recordings have no event for handler 'a:b'\n", got.err, 1, true)
+      assert.matches("map: 3 of 4 recordings have no event for handler 'a:b'\n", got.err, 1,
+        true)
     end)
 
     it("says so of a recording that fails", function()
       local got = many.map(FAULTS .. " error 'later'", {}, { many.recording(1), "/none" })
-      assert.matches("perflua: handler 'fault:s': this recording has no event 'fault:s'; it has cycles\n", got.err,
+      assert.matches(
+        "perflua: handler 'fault:s': this recording has no event 'fault:s'; it has cycles\n",
+        got.err,
         1, true)
       assert.are.equal(1, select(2, got.err:gsub("'fault:s':", "")))
     end)
 
     it("says nothing if the script turns warnings off", function()
-      local got = many.map("warn '@off'\n" .. FAULTS .. many.QUERY, {}, { many.recording(1), many.recording(2) })
+      local got = many.map("warn '@off'\n" .. FAULTS .. many.QUERY, {},
+        { many.recording(1), many.recording(2) })
       assert.are.same({ 0, "" }, { got.status, got.err })
     end)
   end)
@@ -147,7 +157,9 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
 
   it("starts no others when it is interrupted, and gives the result of those that are whole", function()
     local script = files.temporary('os.execute "sleep 0.4"\n' .. many.FUNCTION)
-    local got = run.shell_with([["$perflua" map -j 1 "$@" & pid=$!; sleep 0.6; kill -INT $pid; wait $pid]], script,
+    local got =
+      run.shell_with(
+        [["$perflua" map -j 1 "$@" & pid=$!; sleep 0.6; kill -INT $pid; wait $pid]], script,
       table.unpack(many.recordings(9)))
     assert.are.equal(130, got.status)
     assert.matches("^comm  period  count[^\n]*\nc8", got.out)
@@ -158,19 +170,25 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     local script = [[return function(file)
       return file:samples():where(("time > %d"):format(#file.path)):group_by("comm"):count()
     end]]
-    local directory = files.directory { a = files.read(many.recording(1)), bb = files.read(many.recording(2)) }
+    local directory = files.directory { a = files.read(many.recording(1)),
+      bb = files.read(many.recording(2)) }
     local got = many.map(script, {}, { directory .. "/a", directory .. "/bb" })
     assert.are.same({ 1, "" }, { got.status, got.out })
-    assert.matches('these results cannot be merged: [^\n]*where: "time > %d+" here, "time > %d+" there', got.err)
+    assert.matches(
+      'these results cannot be merged: [^\n]*where: "time > %d+" here, "time > %d+" there',
+      got.err)
   end)
 
   it("raises a sum that grows too large", function()
     local paths = { many.recording(math.maxinteger, 1), many.recording(math.maxinteger, 1) }
-    local script = [[return function(file) return file:samples():group_by("comm"):sum("period") end]]
+    local script =
+      [[return function(file) return file:samples():group_by("comm"):sum("period") end]]
     assert.are.equal(0, many.map(script, {}, { paths[1] }).status)
     local got = many.map(script, {}, paths)
     assert.are.same({ 1, "" }, { got.status, got.out })
-    assert.matches("^perflua: map: these results cannot be merged: [^\n]*a sum passes 2^63%-1[^\n]*\n$", got.err)
+    assert.matches(
+      "^perflua: map: these results cannot be merged: [^\n]*a sum passes 2^63%-1[^\n]*\n$",
+      got.err)
   end)
 
   it("keeps what the script prints out of the result", function()
@@ -184,14 +202,17 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
   end)
 
   it("passes on the interpreter's options, and any names of files", function()
-    local directory = files.directory { ["-j it's\n$HOME;.data"] = files.read(many.recording(2)) }
+    local directory = files.directory {
+      ["-j it's\n$HOME;.data"] = files.read(many.recording(2)) }
     local path = directory .. "/-j it's\n$HOME;.data"
-    local script = files.temporary "return function(f) return f:samples():group_by('pid'):count():top(N) end"
+    local script =
+      files.temporary "return function(f) return f:samples():group_by('pid'):count():top(N) end"
     local got = run.perflua { "-e", "N = 1", "map", script, path, path }
     assert.are.same({ 0, "pid  count\n  8     10\n", "" }, { got.status, got.out, got.err })
   end)
 
-  it("has a worker for each recording with -j, else its processes share the processors; -j before map wins", function()
+  it("has a worker for each recording with -j, else its processes share the processors; -j "
+    .. "before map wins", function()
     local paths = many.recordings(3)
     local script = files.temporary([[
       local words = io.open("/proc/self/cmdline"):read "a"
@@ -199,7 +220,8 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
       return function(file) return file:samples():group_by(n):count():top(1) end]])
     local function workers_of(...)
       local words = { ... }
-      local got = run.perflua(table.move({ script, table.unpack(paths) }, 1, 4, #words + 1, words))
+      local got = run.perflua(table.move({ script, table.unpack(paths) }, 1, 4, #words + 1,
+        words))
       assert.are.same({ 0, "" }, { got.status, got.err })
       return math.tointeger(tonumber(got.out:match "^%s*(%d+)"))
     end
@@ -247,15 +269,18 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     assert.are.equal(1, got.status)
     assert.are.equal(1, select(2, got.err:gsub("\n", "")))
     got = many.map("print 'x'", {}, { path })
-    assert.matches(path .. ": the script returned no table: it is to end in return", got.err, 1, true)
-    got = many.map("return function(f) return f:samples():group_by({ x = print }):count() end", {}, { path, path })
+    assert.matches(path .. ": the script returned no table: it is to end in return", got.err, 1,
+      true)
+    got = many.map("return function(f) return f:samples():group_by({ x = print }):count() end",
+      {}, { path, path })
     assert.matches("column 'x' is made by a Lua function", got.err, 1, true)
   end)
 
   it("reads one recording from standard input", function()
     local path = many.recording(4)
     local got = run.shell_with([["$perflua" map --partial "$1" - <"$2" | "$perflua" reduce]],
-      files.temporary "return function(f) return f:samples():group_by('comm'):count() end", path)
+      files.temporary "return function(f) return f:samples():group_by('comm'):count() end",
+        path)
     assert.are.same({ 0, "comm  count\nc8        5\nc7        4\n" }, { got.status, got.out })
   end)
 
@@ -270,7 +295,8 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
       return { filename = filename, build_id = of.build_id, addr = addr }
     end
     local paths = {
-      binaries.recorded({ map("/usr/bin/app", app) }, { 0x400000 + app.first, 0x400000 + app.second }),
+      binaries.recorded({ map("/usr/bin/app", app) },
+        { 0x400000 + app.first, 0x400000 + app.second }),
       binaries.recorded({ map("/opt/app", app), map("/usr/bin/app", other, 0x800000) },
         { 0x400000 + app.first, 0x800000 + other.first, 0x800000 + other.first }),
     }
@@ -281,7 +307,9 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
       :format(paths[1], one.path, paths[2], two.path)
     for _, order in ipairs { paths, { paths[2], paths[1] } } do
       local rows = {}
-      for line in many.map(script, {}, order).out:gmatch "[^\n]+" do rows[line:gsub(" +", " ")] = true end
+      for line in many.map(script, {}, order).out:gmatch "[^\n]+" do
+        rows[line:gsub(" +", " ")] = true
+      end
       assert.are.same({
         ["map.build_id symbol count dso"] = true,
         [app.build_id .. " first 2 /opt/app"] = true,
@@ -303,7 +331,9 @@ describe("map and reduce over real recordings", function()
     for _, recording in ipairs(corpus.recordings()) do
       local file <close> = perflua.open(recording.path)
       if file and #file.events > 0 and (file.size or 0) < 200000
-        and pcall(function() return file:samples():group_by("comm"):distinct("tid"):sum("period"):max("time") end) then
+        and pcall(function()
+          return file:samples():group_by("comm"):distinct("tid"):sum("period"):max("time")
+        end) then
         paths[#paths + 1] = recording.path
       end
       if #paths == 50 then break end
@@ -316,7 +346,9 @@ describe("map and reduce over real recordings", function()
       local list = table.move(partials, 1, #partials, 1, {})
       while #list > 1 do -- some of them, anywhere, become one
         local some = {}
-        for i = 1, math.random(2, 20) do some[i] = table.remove(list, math.random(math.max(1, #list))) end
+        for i = 1, math.random(2, 20) do
+          some[i] = table.remove(list, math.random(math.max(1, #list)))
+        end
         local got = many.run("reduce", { "--partial" }, nil, some)
         assert.are.same({ 0, "" }, { got.status, got.err })
         list[#list + 1] = files.temporary(got.out)

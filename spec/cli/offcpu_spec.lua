@@ -1,4 +1,5 @@
--- Times off the processors are those that perf's text of the switches gives, and perf sched timehist.
+-- Times off the processors are those that perf's text of the switches gives, and perf sched
+-- timehist.
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
@@ -6,7 +7,8 @@ local switches = require "spec.support.switch_text"
 local tool_rows = require "spec.support.tool_rows"
 
 local NEEDS = "tracepoints,cpus"
-local path = not needs.missing(NEEDS) and oracle.record("-a -m 1024 -g -e sched:sched_switch", switches.workload)
+local path = not needs.missing(NEEDS) and oracle.record("-a -m 1024 -g -e sched:sched_switch",
+  switches.workload)
 
 local function offcpu(...)
   local got = run.perflua { "offcpu", ... }
@@ -33,14 +35,19 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
     assert.are.same(expected, got)
   end)
 
-  -- timehist tells of a time when the thread next leaves, and gives the last time of a thread that ended to thread -1.
-  it("has the wait times of perf sched timehist, for threads that neither ended nor ran on at the end", function()
+  -- timehist tells of a time when the thread next leaves, and gives the last time of a thread
+  -- that ended to thread -1.
+  it("has the wait times of perf sched timehist, for threads that neither ended nor ran on at "
+    .. "the end", function()
     local theirs, off, compared = switches.timehist(path), switches.off(list), 0
     local ours = {}
-    for row in tool_rows(offcpu("--csv", path).out) do ours[row.tid] = (ours[row.tid] or 0) + row.total_ms end
+    for row in tool_rows(offcpu("--csv", path).out) do
+      ours[row.tid] = (ours[row.tid] or 0) + row.total_ms
+    end
     for tid, thread in pairs(theirs) do
       local known = off[tid]
-      if known and known.again == 0 and not known.ended and not switches.forgotten(thread, known) then
+      if known and known.again == 0 and not known.ended
+          and not switches.forgotten(thread, known) then
         compared = compared + 1
         local mine = (ours[tid] or 0) - known.last / 1e6
         local said = ("%d: %s, perf: %s"):format(tid, mine, thread.wait)
@@ -53,25 +60,31 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
   it("says what is not counted", function()
     local again = 0
     for _, thread in pairs(switches.off(list)) do again = again + thread.again end
-    assert.matches(('"restarted":%d,"lost":0,'):format(again), offcpu("--json", path).out, 1, true)
+    assert.matches(('"restarted":%d,"lost":0,'):format(again), offcpu("--json", path).out, 1,
+      true)
   end)
 
-  -- Of other programs: perf has no call chain where one has an impossible address. Only the kernel's functions are
-  -- known, as perf confuses libraries here with those of processes of other containers.
+  -- Of other programs: perf has no call chain where one has an impossible address. Only the
+  -- kernel's functions are known, as perf confuses libraries here with those of processes of
+  -- other containers.
   it("folds the call chains that perf script has, of the programs that were run for it", function()
-    local expected = switches.stacks(path, "--symfs=spec/fixtures/empty --kallsyms=/proc/kallsyms")
+    local expected = switches.stacks(path,
+      "--symfs=spec/fixtures/empty --kallsyms=/proc/kallsyms")
     local got, programs = {}, {}
-    local folded = offcpu("--folded", "--symfs", "spec/fixtures/empty", "--kallsyms", "/proc/kallsyms", path)
+    local folded = offcpu("--folded", "--symfs", "spec/fixtures/empty", "--kallsyms",
+      "/proc/kallsyms", path)
     for stack, total in folded.out:gmatch "([^\n]+) (%d+)\n" do
       got[stack] = math.tointeger(tonumber(total))
     end
     for _, stacks in ipairs { expected, got } do
       for stack in pairs(stacks) do
-        local program = stack:match "^sched%-pipe;" and "pipe" or stack:match "^sleep;.*nanosleep" and "sleep"
+        local program = stack:match "^sched%-pipe;" and "pipe"
+          or stack:match "^sleep;.*nanosleep" and "sleep"
         if program then programs[program] = true else stacks[stack] = nil end
       end
     end
-    assert.are.same({ pipe = true, sleep = true }, programs) -- others depend on when they were preempted
+    -- others depend on when they were preempted
+    assert.are.same({ pipe = true, sleep = true }, programs)
     assert.are.same(expected, got)
   end)
 

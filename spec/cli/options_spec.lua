@@ -31,14 +31,17 @@ describe("the options of perflua", function()
   it("say with --version what was built in", function()
     local got = run.perflua { "--version" }
     assert.are.equal(0, got.status)
-    assert.matches("^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith elfutils %d[^\n]*\n", got.out)
+    assert.matches(
+      "^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith elfutils %d[^\n]*\n",
+      got.out)
     assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libedit", got.out)
   end)
 
   it("are explained by --help", function()
     local got = run.perflua { "--help" }
     assert.are.equal(0, got.status)
-    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--quiet", "-j", "--", "--help",
+    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--quiet", "-j", "--",
+        "--help",
       "--version" } do
       assert.truthy(got.out:find("\n  " .. option .. " ", 1, true), option)
     end
@@ -69,7 +72,8 @@ describe("the options of perflua", function()
       assert.are.equal("perflua: warning: look\n", run.perflua(words).err)
     end
     assert.are.equal("perflua: warning: a b\nperflua: warning: d\n",
-      run.perflua({ "-e", "warn('a ', 'b') warn '@off' warn 'c' warn '@on' warn '@what' warn 'd'" }).err)
+      run.perflua(
+        { "-e", "warn('a ', 'b') warn '@off' warn 'c' warn '@on' warn '@what' warn 'd'" }).err)
   end)
 
   it("say with -j how many workers read what is opened without a number of its own", function()
@@ -97,7 +101,8 @@ describe("the options of perflua", function()
       for _, option in ipairs { "-j", "--threads" } do
         local got = run.perflua { option, n, "-e", "print(1)" }
         assert.are.same({ 2, "" }, { got.status, got.out })
-        assert.matches("^perflua: '" .. option:gsub("%-", "%%-") .. "' needs a number from 1 to 16\nusage: ", got.err)
+        assert.matches("^perflua: '" .. option:gsub("%-", "%%-")
+          .. "' needs a number from 1 to 16\nusage: ", got.err)
       end
     end)
   end

@@ -8,11 +8,14 @@ local HALF = 100000 -- bytes of the recording, more or less
 -- Samples enough to ask, in between, how far it is.
 local function recording()
   local b = small()
-  for i = 1, 10000 do b:sample(b.events[1], { identifier = 11, ip = 1, pid = 5, time = 3 + i }) end
+  for i = 1, 10000 do
+    b:sample(b.events[1], { identifier = 11, ip = 1, pid = 5, time = 3 + i })
+  end
   return b:write()
 end
 
--- What a terminal shows while a query waits for the second half of a recording, and then what it prints.
+-- What a terminal shows while a query waits for the second half of a recording, and then what
+-- it prints.
 local function shown(options, seconds)
   local got = run.shell_with(([[
     export TERM=dumb
@@ -20,7 +23,8 @@ local function shown(options, seconds)
     timeout 30 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$dir/fifo" &
     timeout 30 script -qec "$perflua %s $2 $dir/fifo" /dev/null </dev/null
     rm -r "$dir"]]):format(HALF, seconds, HALF + 1, options),
-    recording(), run.script "print(perflua.open(arg[1]):samples('one'):group_by('pid'):count():top(1)[1].count)")
+    recording(),
+    run.script "print(perflua.open(arg[1]):samples('one'):group_by('pid'):count():top(1)[1].count)")
   return got.out
 end
 
@@ -48,6 +52,7 @@ needs.describe("terminal", "progress", function()
       TERM=dumb timeout 30 script -qec "%s $2 $dir/other" /dev/null </dev/null
       wait
       rm -r "$dir"]]):format(HALF, HALF + 1, os.getenv "PERFLUA_LUA" or "lua5.4"), recording(), script)
-    assert.same({ "10002\n10002\r\n", "" }, { got.out:gsub("^10002\r\n10002\n$", "10002\n10002\r\n"), got.err })
+    assert.same({ "10002\n10002\r\n", "" },
+      { got.out:gsub("^10002\r\n10002\n$", "10002\n10002\r\n"), got.err })
   end)
 end)

@@ -16,7 +16,8 @@ END
 end
 
 describe("the prompt", function()
-  needs.it("terminal", "comes without arguments, prints values and keeps its lines for next time", function()
+  needs.it("terminal",
+    "comes without arguments, prints values and keeps its lines for next time", function()
     local shown = typed { "1 + 1", "x = 40", "x + 2, 'two'" }
     assert.matches("perflua %d+%.%d+%.%d+, Lua 5%.4", shown)
     assert.matches("\n2\n", shown)

@@ -15,7 +15,8 @@ describe("perflua reduce", function()
   local function reduce(list, options) return many.run("reduce", options or {}, nil, list) end
 
   it("merges files and what follows one another in a stream", function()
-    assert.are.same({ 0, whole, "" }, { reduce(partials).status, reduce(partials).out, reduce(partials).err })
+    assert.are.same({ 0, whole, "" },
+      { reduce(partials).status, reduce(partials).out, reduce(partials).err })
     for _, command in ipairs {
       [[cat "$@" | "$perflua" reduce]], [[cat "$@" | "$perflua" reduce -]],
       [[f=$1; shift; cat "$@" | "$perflua" reduce "$f" -]],
@@ -34,34 +35,42 @@ describe("perflua reduce", function()
     assert.are.equal(whole, reduce({ out }).out)
   end)
 
-  it("gives nothing for nothing where the result is partial, and else says that there is nothing", function()
+  it("gives nothing for nothing where the result is partial, and else says that there is "
+    .. "nothing", function()
     local got = run.perflua { "reduce", "--partial" }
     assert.are.same({ 0, "", "" }, { got.status, got.out, got.err })
     got = run.perflua { "reduce" }
-    assert.are.same({ 1, "", "perflua: reduce: there are no partial results\n" }, { got.status, got.out, got.err })
+    assert.are.same({ 1, "", "perflua: reduce: there are no partial results\n" },
+      { got.status, got.out, got.err })
     assert.are.equal(whole, reduce({ files.temporary "", table.unpack(partials) }).out)
   end)
 
   it("tells what is damaged, and where, and merges the rest", function()
     local text = files.read(partials[2])
-    local cut, none = files.temporary(text:sub(1, -20)), files.temporary(text .. "hello\n" .. text)
+    local cut, none = files.temporary(text:sub(1, -20)),
+      files.temporary(text .. "hello\n" .. text)
     local got = reduce({ partials[1], cut, none, "/none", partials[3] })
     assert.are.equal(1, got.status)
     assert.are.equal(reduce({ partials[1], partials[2], partials[3] }).out, got.out)
-    assert.matches("perflua: reduce: " .. cut .. ": table 1: damaged: it is cut off\n", got.err, 1, true)
-    assert.matches("perflua: reduce: " .. none .. ": table 2: not a table saved by perflua\n", got.err, 1, true)
+    assert.matches("perflua: reduce: " .. cut .. ": table 1: damaged: it is cut off\n", got.err,
+      1, true)
+    assert.matches("perflua: reduce: " .. none .. ": table 2: not a table saved by perflua\n",
+      got.err, 1, true)
     assert.matches("perflua: reduce: /none: No such file or directory\n", got.err, 1, true)
     assert.are.same({ 1, "" }, { reduce({ cut }).status, reduce({ cut }).out })
-    assert.are.same({ 1, "" }, { reduce({ cut }, { "--partial" }).status, reduce({ cut }, { "--partial" }).out })
+    assert.are.same({ 1, "" }, { reduce({ cut }, { "--partial" }).status,
+      reduce({ cut }, { "--partial" }).out })
   end)
 
   it("refuses results of other queries, unless they are parts of one whole", function()
-    local script = "return function(f) return f:samples():where(%q):group_by('comm'):count() end"
+    local script =
+      "return function(f) return f:samples():where(%q):group_by('comm'):count() end"
     local one = many.partials(script:format "pid == 7", paths)
     local two = many.partials(script:format "pid ~= 7", paths)
     local got = reduce({ one[1], two[1] })
     assert.are.same({ 1, "" }, { got.status, got.out })
-    assert.are.equal("perflua: reduce: " .. two[1] .. ": a result of another query: where: \"pid == 7\" here, "
+    assert.are.equal("perflua: reduce: " .. two[1]
+      .. ": a result of another query: where: \"pid == 7\" here, "
       .. "\"pid ~= 7\" there\n", got.err)
     got = reduce({ one[1], two[1] }, { "--parts" })
     assert.are.same({ 0, "comm  count\nc8        5\nc7        4\n" }, { got.status, got.out })
@@ -74,7 +83,8 @@ describe("perflua reduce", function()
     local script = "return function(f) return f:samples():group_by('comm'):count() end"
     local list = many.partials(script, { paths[1], paths[2] })
     assert.are.equal("comm,count\r\nc8,10\r\nc7,8\r\n", reduce(list, { "--csv" }).out)
-    assert.are.equal('[\n{"comm":"c8","count":10},\n{"comm":"c7","count":8}\n]\n', reduce(list, { "--json" }).out)
+    assert.are.equal('[\n{"comm":"c8","count":10},\n{"comm":"c7","count":8}\n]\n',
+      reduce(list, { "--json" }).out)
     assert.are.equal(2, reduce(list, { "--csv", "--partial" }).status)
   end)
 end)

@@ -48,7 +48,8 @@ describe("perflua report", function()
     for _, row in ipairs(rows) do
       by_name[row[3] .. " " .. row[5]] = { row[1], row[2] }
     end
-    assert.are.same({ "55.01%", "26.06%" }, by_name["tree [.] find_in_tree"]) -- which calls itself
+    -- which calls itself
+    assert.are.same({ "55.01%", "26.06%" }, by_name["tree [.] find_in_tree"])
     assert.are.same({ "62.55%", "0.00%" }, by_name["tree [.] main"])
     assert.are.same({ "30.18%", "30.18%" }, by_name["tree [.] compare"])
   end)
@@ -59,14 +60,16 @@ describe("perflua report", function()
     for n, event in out:gmatch "# (%d+) samples of event '([^']+)'" do
       events[event] = tonumber(n)
     end
-    assert.are.same({ ["cpu-clock"] = 457, ["page-faults"] = 39, ["context-switches"] = 176 }, events)
+    assert.are.same({ ["cpu-clock"] = 457, ["page-faults"] = 39, ["context-switches"] = 176 },
+      events)
     out = run.perflua({ "report", "--sort=comm", "--event", "page*", run.demo }).out
     assert.is_nil(out:find("cpu-clock", 1, true))
     assert.matches("\n    89.21%%  find\n", out)
   end)
 
   it("takes any field, conditions and a least share", function()
-    local text = report("--sort", "comm,srcline", "--where", "comm == 'list'", "--percent-limit", "20")
+    local text = report("--sort", "comm,srcline", "--where", "comm == 'list'",
+      "--percent-limit", "20")
     assert.matches("\n# Overhead  Command  Source:Line\n.*%%  list     words%.c:%d+\n", text)
     assert.matches("^# 152 samples of event 'cpu%-clock:u'", text)
     for share in text:gmatch "([%d.]+)%%  list" do
@@ -76,29 +79,35 @@ describe("perflua report", function()
 
   it("writes exact numbers for machines", function()
     local lines = {}
-    for line in report("--csv", "--no-children", "--sort", "comm", "--count", "1"):gmatch "[^\r\n]+" do
+    for line in report("--csv", "--no-children", "--sort", "comm", "--count", "1")
+        :gmatch "[^\r\n]+" do
       table.insert(lines, line)
     end
     assert.are.equal("event,percent,comm,samples,period", lines[1])
     assert.matches("^cpu%-clock:u,62%.551%d+,tree,456,457372104$", lines[2])
     local decoded = dkjson.decode(report("--json", "--count", "1"))
-    assert.are.same({ 729, 731193561, 0, 0 }, { decoded.events[1].samples, decoded.events[1].period,
+    assert.are.same({ 729, 731193561, 0, 0 },
+      { decoded.events[1].samples, decoded.events[1].period,
       decoded.events[1].lost_samples, decoded.events[1].unresolved })
     assert.are.equal("_start", decoded.events[1].rows[1].symbol)
   end)
 
   it("reads a stream", function()
-    local got = run.shell_with('cat "$1" | "$perflua" report --no-children --symfs "$2" --count 1 -', words, symfs[2])
+    local got =
+      run.shell_with('cat "$1" | "$perflua" report --no-children --symfs "$2" --count 1 -',
+        words, symfs[2])
     assert.matches("^# 729 samples of event 'cpu%-clock:u'.-30.18%%  tree", got.out)
     local b = builder.new { container = "pipe" }
     b:sample(b:event { name = "cycles" }, { time = 1, pid = 1, tid = 1, ip = 1 })
     got = run.shell_with('cat "$1" | "$perflua" report --sort pid -', b:write())
-    assert.matches("^# 1 sample of event 'cycles'\n.-\n   100.00%%    1\n$", got.out) -- of losses it says nothing
+    -- of losses it says nothing
+    assert.matches("^# 1 sample of event 'cycles'\n.-\n   100.00%%    1\n$", got.out)
   end)
 
   it("says that there are no samples, whatever the fields and conditions, status 0", function()
     local empty = { status = 0, out = "# no samples\n", err = "" }
-    local counted, dummy, pipe = builder.new(), builder.new(), builder.new { container = "pipe" }
+    local counted, dummy, pipe = builder.new(), builder.new(),
+      builder.new { container = "pipe" }
     counted:event { name = "instructions", sample_type = { "identifier" } }
     counted:record("stat", { id = 100 })
     dummy:event { name = "dummy:u", type = 1, config = 9 }
@@ -106,7 +115,8 @@ describe("perflua report", function()
     pipe:record("finished_round")
     for _, b in ipairs { counted, dummy, pipe } do
       local path = b:write()
-      for _, words_of in ipairs { {}, { "--sort=addr,dso" }, { "--where=cpu == 1 and ip > 0" }, { "--children" },
+      for _, words_of in ipairs { {}, { "--sort=addr,dso" }, { "--where=cpu == 1 and ip > 0" },
+          { "--children" },
         { "--no-children", "--sort=regs_user.ax" } } do
         assert.are.same(empty, run.perflua { "report", path, table.unpack(words_of) })
       end
@@ -117,14 +127,18 @@ describe("perflua report", function()
 
   it("does not refuse fields that only events without samples lack", function()
     local b = builder.new()
-    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "id", "addr" }, ids = { 1 } }
-    b:event { name = "dummy:u", type = 1, config = 9, sample_type = { "ip", "tid", "time", "id" }, ids = { 2 } }
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "id", "addr" }, ids = { 1 } }
+    b:event { name = "dummy:u", type = 1, config = 9,
+      sample_type = { "ip", "tid", "time", "id" }, ids = { 2 } }
     b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1, id = 1, addr = 0x1234 })
     local path = b:write()
     assert.matches("   100.00%%  0x1234\n$", run.perflua({ "report", "--sort=addr", path }).out)
-    assert.are.equal("# no samples\n", run.perflua({ "report", "--sort=addr", "--event=dummy:u", path }).out)
+    assert.are.equal("# no samples\n",
+      run.perflua({ "report", "--sort=addr", "--event=dummy:u", path }).out)
     local got = run.perflua { "report", "--sort=phys_addr", path }
-    assert.are.same({ 2, "perflua: no record of this query has a field 'phys_addr'\n" }, { got.status, got.err })
+    assert.are.same({ 2, "perflua: no record of this query has a field 'phys_addr'\n" },
+      { got.status, got.err })
   end)
 
   it("shows samples without an address as those of none", function()
@@ -132,7 +146,8 @@ describe("perflua report", function()
     local event = b:event { name = "cycles", sample_type = { "tid", "time", "period" } }
     b:record("comm", { pid = 1, tid = 1, comm = "x" })
     b:sample(event, { pid = 1, tid = 1, time = 1, period = 5 })
-    assert.matches("   100.00%%  x +%[unknown%] +%[%.%] %[unknown%]\n$", run.perflua({ "report", b:write() }).out)
+    assert.matches("   100.00%%  x +%[unknown%] +%[%.%] %[unknown%]\n$",
+      run.perflua({ "report", b:write() }).out)
   end)
 
   it("has the events of a pipe whose attrs come late", function()
@@ -143,32 +158,40 @@ describe("perflua report", function()
         sample_type = { "identifier", "ip", "tid", "time", "period" } }
       table.remove(b.events)
       b:record("header_attr", { event = event })
-      b:sample(event, { identifier = i, ip = 0x1000 * i, pid = 1, tid = 1, time = i, period = 5 * i })
+      b:sample(event, { identifier = i, ip = 0x1000 * i, pid = 1, tid = 1, time = i,
+        period = 5 * i })
     end
     for _, words_of in ipairs { "", "--sort comm,ip", "--children" } do
-      local got = run.shell_with(('"$perflua" report %s "$1"; cat "$1" | "$perflua" report %s -'):format(words_of,
+      local got =
+        run.shell_with(('"$perflua" report %s "$1"; cat "$1" | "$perflua" report %s -')
+          :format(words_of,
         words_of), b:write())
       assert.are.same({ 0, "" }, { got.status, got.err })
       local events = {}
-      for event, period in got.out:gmatch "# 1 sample of event '([^']+)'.-# Event count: (%d+)" do
+      for event,
+          period in got.out:gmatch "# 1 sample of event '([^']+)'.-# Event count: (%d+)" do
         events[#events + 1] = event .. " " .. period
       end
-      assert.are.same({ "page-faults 5", "context-switches 10", "page-faults 5", "context-switches 10" }, events)
+      assert.are.same({ "page-faults 5", "context-switches 10", "page-faults 5",
+        "context-switches 10" }, events)
     end
     assert.matches("^faults ", run.perflua({ "faults", b:write() }).out)
-    assert.matches("has no field 'cgroup_path'", run.perflua({ "cgroups", b:write() }).err, 1, true)
+    assert.matches("has no field 'cgroup_path'", run.perflua({ "cgroups", b:write() }).err, 1,
+      true)
   end)
 
   it("sets samples aside whose period is damage, and says so", function()
     local b = builder.new()
     local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period" } }
     for i = 1, 3 do
-      b:sample(event, { ip = i, pid = 1, tid = 1, time = i, period = i == 2 and math.maxinteger - 15 or 1000 })
+      b:sample(event, { ip = i, pid = 1, tid = 1, time = i, period = i == 2 and math.maxinteger
+        - 15 or 1000 })
     end
     local path, said = b:write(), "1 sample set aside: a period of 2^56 or more is damage\n"
     local got = run.perflua { "report", path }
     assert.are.same({ 0, "" }, { got.status, got.err })
-    assert.are.equal("# " .. said .. "# 2 samples of event 'cycles'", got.out:match "^.-'cycles'")
+    assert.are.equal("# " .. said .. "# 2 samples of event 'cycles'",
+      got.out:match "^.-'cycles'")
     assert.are.same(got, run.shell_with('cat "$1" | "$perflua" report -', path))
     assert.are.equal(1, dkjson.decode(run.perflua({ "report", "--json", path }).out).set_aside)
     got = run.perflua { "report", "--csv", path }
@@ -176,7 +199,8 @@ describe("perflua report", function()
     assert.is_nil(got.out:find "9223")
     for _, tool in ipairs { "fold", "fold --inline", "flame -o /dev/null" } do
       got = run.shell_with('"$perflua" ' .. tool .. ' "$1"', path)
-      assert.are.same({ 0, ("perflua: %s: %s"):format(tool:match "%a+", said) }, { got.status, got.err })
+      assert.are.same({ 0, ("perflua: %s: %s"):format(tool:match "%a+", said) },
+        { got.status, got.err })
     end
     assert.are.equal(":1;[unknown] 2000\n", run.perflua({ "fold", path }).out)
     assert.are.equal(":1;[unknown] 3\n", run.perflua({ "fold", "--count", path }).out)
@@ -188,9 +212,12 @@ describe("perflua report", function()
 
   it("says what is wrong with its options", function()
     for words_of, message in pairs {
-      ["--sort=com"] = "unknown field 'com'; the closest is 'comm'", ["--sort="] = "no field is named",
-      ["--where=pid =="] = "filter \"pid ==\", column 7", ["--event=x"] = "this recording has no event 'x'",
-      ["--percent-limit=x"] = "a percentage expected", ["--count=1.5"] = "a number of rows expected",
+      ["--sort=com"] = "unknown field 'com'; the closest is 'comm'",
+      ["--sort="] = "no field is named",
+      ["--where=pid =="] = "filter \"pid ==\", column 7",
+      ["--event=x"] = "this recording has no event 'x'",
+      ["--percent-limit=x"] = "a percentage expected",
+      ["--count=1.5"] = "a number of rows expected",
     } do
       local got = run.perflua { "report", words_of, run.demo }
       assert.are.equal(2, got.status)
@@ -207,7 +234,8 @@ needs.describe("perf", "its rows are those of perf report", function()
     local ours = report_rows.of_ours(words, "--children", symfs[1], symfs[2])
     assert.are.equal(count(theirs), count(ours))
     for key, row in pairs(theirs) do
-      assert.are.same({ key, row.samples, row.period }, { key, ours[key].samples, ours[key].period })
+      assert.are.same({ key, row.samples, row.period },
+        { key, ours[key].samples, ours[key].period })
       assert.is_true(math.abs(row.children - ours[key].children_percent) <= 0.0051, key)
       assert.is_true(math.abs(row.share - ours[key].percent) <= 0.0051, key)
     end
@@ -226,7 +254,8 @@ needs.describe("perf", "its rows are those of perf report", function()
       end
     end
     assert.is_true(whole > 0)
-    assert.is_true(same / whole > 0.97, ("%.1f %% of the periods are in the same rows"):format(100 * same / whole))
+    assert.is_true(same / whole > 0.97,
+      ("%.1f %% of the periods are in the same rows"):format(100 * same / whole))
   end
 
   needs.it("record", "of a recording made here", function()

@@ -1,4 +1,5 @@
--- Runs the interpreter under test as a user would: words, standard input, environment in; status, output out.
+-- Runs the interpreter under test as a user would: words, standard input, environment in;
+-- status, output out.
 local files = require "spec.support.files"
 
 local run = {}
@@ -31,7 +32,8 @@ function run.perflua(words, options)
     quoted[i] = files.quote(word)
   end
   local stdin = options.stdin and files.temporary(options.stdin) or "/dev/null"
-  return run.shell(("env %s \"$perflua\" %s <%s"):format(options.env or "", table.concat(quoted, " "), stdin))
+  return run.shell(("env %s \"$perflua\" %s <%s"):format(options.env or "",
+    table.concat(quoted, " "), stdin))
 end
 
 --- A temporary script; its path has no dot, but slashes.

@@ -27,9 +27,12 @@ local names = { [7] = "a\27b", [8] = "b" }
 describe("perflua sched", function()
   it("tells how long threads ran, were off the processor, and could not run though they could", function()
     local path = switches.recording({
-      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "waking", 8 }, { 4000, 0, "switch", 7, RUNNABLE, 8 },
-      { 9000, 0, "switch", 8, SLEEPS, 7 }, { 9500, 0, "switch", 7, SLEEPS, 0 }, { 10000, 1, "waking", 7 },
-      { 10700, 1, "switch", 0, RUNNABLE, 7 }, { 12000, 1, "switch", 7, PREEMPTED, 0 }, { 15000, 0, "switch", 0, 0, 7 },
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "waking", 8 },
+      { 4000, 0, "switch", 7, RUNNABLE, 8 },
+      { 9000, 0, "switch", 8, SLEEPS, 7 }, { 9500, 0, "switch", 7, SLEEPS, 0 },
+      { 10000, 1, "waking", 7 },
+      { 10700, 1, "switch", 0, RUNNABLE, 7 }, { 12000, 1, "switch", 7, PREEMPTED, 0 },
+      { 15000, 0, "switch", 0, 0, 7 },
     }, names)
     assert.are.equal([[
 comm    tid  switches  run_ms  wait_ms  delays  delay_ms  preempted_ms  avg_us  max_us  max_at
@@ -41,12 +44,15 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
       { a.switches, a.run_ms * 1e6, a.wait_ms * 1e6, a.delay_ms * 1e6, a.preempted_ms * 1e6 })
   end)
 
-  it("ignores wake-ups of what can run, and begins anew with a thread that has the number of a dead one", function()
+  it("ignores wake-ups of what can run, and begins anew with a thread that has the number of "
+    .. "a dead one", function()
     local got = rows_of(switches.recording({
-      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 1500, 1, "waking", 7 }, { 2000, 0, "switch", 7, DEAD, 0 },
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 1500, 1, "waking", 7 },
+      { 2000, 0, "switch", 7, DEAD, 0 },
       { 9000, 1, "waking", 7 }, { 9100, 1, "waking", 7 }, { 9300, 0, "switch", 0, RUNNABLE, 7 },
     }))
-    assert.are.same({ 2, 0, 1, 300 }, { got[7].switches, got[7].wait_ms, got[7].delays, got[7].max_us * 1e3 })
+    assert.are.same({ 2, 0, 1, 300 },
+      { got[7].switches, got[7].wait_ms, got[7].delays, got[7].max_us * 1e3 })
   end)
 
   it("counts what does not fit together, and takes nothing of it for a time", function()
@@ -60,13 +66,16 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
     for _, row in ipairs(got.rows) do
       of[row.tid] = { row.switches, row.run_ms * 1e6, row.wait_ms * 1e6, row.delays }
     end
-    assert.are.same({ [7] = { 1, 0, 0, 0 }, [8] = { 1, 0, 1000, 0 }, [9] = { 2, 1000, 0, 0 } }, of)
+    assert.are.same({ [7] = { 1, 0, 0, 0 }, [8] = { 1, 0, 1000, 0 }, [9] = { 2, 1000, 0, 0 } },
+      of)
   end)
 
   it("says what it needs", function()
     local got = run.perflua { "sched", run.demo }
     assert.are.equal(1, got.status)
-    assert.matches("no event 'sched:sched_switch'; record it with: perf sched record -- COMMAND", got.err, 1, true)
+    assert.matches(
+      "no event 'sched:sched_switch'; record it with: perf sched record -- COMMAND", got.err, 1,
+      true)
   end)
 end)
 
@@ -75,14 +84,17 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
 
   local function recorded(events) return oracle.record("-a -m 1024 -e " .. events, work) end
 
-  -- This version of perf looks at sched_wakeup only, which perf sched record leaves out where there is sched_waking;
-  -- and takes the first sched_stat_runtime of a thread for its being switched out.
+  -- This version of perf looks at sched_wakeup only, which perf sched record leaves out where
+  -- there is sched_waking; and takes the first sched_stat_runtime of a thread for its being
+  -- switched out.
   it("latency: how many delays, the average, the longest and when it began", function()
     local path = recorded "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new"
     local ours, preempted, n = rows_of(path), switches.preempted(path), 0
-    for line in files.lines("perf sched latency -p -i " .. files.quote(path) .. " 2>/dev/null") do
+    for line in files.lines("perf sched latency -p -i " .. files.quote(path)
+        .. " 2>/dev/null") do
       local tid, count, average, longest, at =
-        line:gsub("[%a ]+: ", " "):match ":?(%d+) +| +[%d.]+ [mn]s | +(%d+) | +([%d.]+) ms | +([%d.]+) ms | +([%d.]+) s"
+        line:gsub("[%a ]+: ", " ")
+          :match ":?(%d+) +| +[%d.]+ [mn]s | +(%d+) | +([%d.]+) ms | +([%d.]+) ms | +([%d.]+) s"
       local own = ours[tonumber(tid)]
       if own and not preempted[own.tid] then -- whose state it does not know
         n = n + 1
@@ -92,14 +104,17 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
         local mean = own.delay_ms / math.max(1, tonumber(count))
         assert.is_true(math.abs(mean - tonumber(average)) <= 0.00051, line)
         assert.is_true(math.abs((own.max_us or 0) / 1e3 - tonumber(longest)) <= 0.00051, line)
-        if tonumber(longest) > 0.01 then assert.is_true(math.abs(own.max_at - tonumber(at)) < 2e-6, line) end
+        if tonumber(longest) > 0.01 then
+          assert.is_true(math.abs(own.max_at - tonumber(at)) < 2e-6, line)
+        end
       end
     end
     assert.is_true(n > 60, n .. " threads")
   end)
 
   -- Its delays are those after wake-ups; from perf 6.12 on those of preempted threads, too.
-  it("timehist: the times of all runs, waits and delays, of threads all of whose runs are there", function()
+  it("timehist: the times of all runs, waits and delays, of threads all of whose runs are "
+    .. "there", function()
     local path = recorded "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
     local ours, n, theirs = rows_of(path), 0, switch_text.timehist(path)
     local list = switch_text.of_perf(path)
@@ -111,10 +126,12 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
       local forgotten = off[tid] and switch_text.forgotten(sum, off[tid])
       local unseen = forgotten and off[tid].times[forgotten - 1] / 1e6 or 0
       local delay = own.delay_ms - (oracle.does.preempted_delays and 0 or own.preempted_ms)
-      for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen, delay = delay } do
+      for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen,
+          delay = delay } do
         local more = value - sum[name] -- it cuts digits off
         -- the delay before the first run of what perf takes for a new thread is not known to it
-        local unknown = name == "delay" and (forgotten or runs == 1 and oracle.does.forgets_exited)
+        local unknown = name == "delay"
+          and (forgotten or runs == 1 and oracle.does.forgets_exited)
         local most = unknown and math.huge or 0.001 * runs
         assert.is_true(more > -1e-6 and more < most,
           ("%d, %s: %g, %g in %d runs"):format(tid, name, value, sum[name], runs))

@@ -3,13 +3,15 @@ local run = require "spec.cli.run"
 
 describe("a script", function()
   it("finds its name in arg[0], what follows above it and what is before it below", function()
-    local script = run.script "print(arg[0], arg[1], arg[2], arg[3], arg[-1], arg[-2] ~= nil, #arg, ...)"
+    local script =
+      run.script "print(arg[0], arg[1], arg[2], arg[3], arg[-1], arg[-2] ~= nil, #arg, ...)"
     local got = run.perflua { "-W", script, "x", "y" }
     assert.are.equal(script .. "\tx\ty\tnil\t-W\ttrue\t2\tx\ty\n", got.out)
   end)
 
   it("has the library in the global perflua", function()
-    local got = run.perflua { run.script "print(perflua == require 'perflua', type(perflua.open))" }
+    local got = run.perflua {
+      run.script "print(perflua == require 'perflua', type(perflua.open))" }
     assert.are.equal("true\tfunction\n", got.out)
   end)
 
@@ -39,14 +41,18 @@ describe("a script", function()
     assert.are.equal(1, got.status)
     assert.are.equal("", got.out)
     assert.are.equal(("perflua: %s:2: bad\nstack traceback:\n\t[C]: in function 'error'\n"
-      .. "\t%s:2: in local 'inner'\n\t%s:4: in main chunk\n\t[C]: in ?\n"):format(script, script, script), got.err)
+      .. "\t%s:2: in local 'inner'\n\t%s:4: in main chunk\n\t[C]: in ?\n"):format(script,
+      script, script), got.err)
   end)
 
   it("may raise any value", function()
-    local tostring_error = "error(setmetatable({}, { __tostring = function() return 'an object' end }))"
+    local tostring_error =
+      "error(setmetatable({}, { __tostring = function() return 'an object' end }))"
     assert.matches("^perflua: an object\nstack", run.perflua { "-e", tostring_error }.err)
-    assert.matches("^perflua: %(error object is a table value%)", run.perflua { "-e", "error {}" }.err)
-    assert.matches("^perflua: %(error object is a nil value%)", run.perflua { "-e", "error(nil)" }.err)
+    assert.matches("^perflua: %(error object is a table value%)",
+      run.perflua { "-e", "error {}" }.err)
+    assert.matches("^perflua: %(error object is a nil value%)",
+      run.perflua { "-e", "error(nil)" }.err)
   end)
 
   it("that does not compile or is not there is an error, status 1", function()
@@ -82,7 +88,8 @@ stack traceback:
   it("that is a recording is told apart", function()
     local got = run.perflua { run.demo }
     assert.are.equal(2, got.status)
-    assert.matches("is a recording, not a script; try: perflua stat " .. run.demo, got.err, 1, true)
+    assert.matches("is a recording, not a script; try: perflua stat " .. run.demo, got.err, 1,
+      true)
   end)
 
   it("ends with the status it exits with", function()
@@ -126,7 +133,8 @@ describe("a script that returns handlers", function()
   end)
 
   it("fails with its handler's error and a traceback", function()
-    local got = run.perflua { run.script "return { sample = function() error 'in a handler' end }", run.demo }
+    local got = run.perflua {
+      run.script "return { sample = function() error 'in a handler' end }", run.demo }
     assert.are.equal(1, got.status)
     assert.matches("^perflua: [^\n]*:1: in a handler\nstack traceback:\n", got.err)
   end)

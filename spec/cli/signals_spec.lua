@@ -37,7 +37,8 @@ describe("SIGINT", function()
         n = n + 1
       end
       print(n > 0 and n < 672)]])
-    assert.are.same({ status = 130, out = "ready\ntrue\n", err = "" }, interrupted(1, script .. " " .. run.demo))
+    assert.are.same({ status = 130, out = "ready\ntrue\n", err = "" },
+      interrupted(1, script .. " " .. run.demo))
   end)
 
   it("ends run() and calls finish", function()
@@ -52,10 +53,12 @@ describe("SIGINT", function()
   end)
 
   it("raises an error when it comes twice", function()
-    local script = run.script "io.write('ready\\n') io.flush() local function spin() while true do end end spin()"
+    local script =
+      run.script "io.write('ready\\n') io.flush() local function spin() while true do end end spin()"
     local got = interrupted(2, script)
     assert.are.equal(130, got.status)
-    assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n.*in local 'spin'", got.err)
+    assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n.*in local 'spin'",
+      got.err)
   end)
 
   it("ends the process when it comes three times and the script does not yield to the error", function()
@@ -66,8 +69,9 @@ describe("SIGINT", function()
   end)
 end)
 
--- Starts the interpreter on what a pipe gives, which then falls silent but stays open; sends SIGINT once there is
--- a line of output, and a silent writer's end is never what ends it. mark: where standard input comes from.
+-- Starts the interpreter on what a pipe gives, which then falls silent but stays open; sends
+-- SIGINT once there is a line of output, and a silent writer's end is never what ends it. mark:
+-- where standard input comes from.
 local function silenced(bytes, words, how)
   local out, fifo, late = files.temporary(), files.temporary(), files.temporary()
   local command = how and how:format(words) or words .. ' - <"$2"'
@@ -103,7 +107,8 @@ describe("SIGINT while a stream is silent", function()
   end)
 
   it("ends a script's loop at once, as if the recording had ended", function()
-    for _, n in ipairs { #bytes, #bytes - 20 } do -- waiting for a record, or for the rest of one
+    -- waiting for a record, or for the rest of one
+    for _, n in ipairs { #bytes, #bytes - 20 } do
       for _, of in ipairs { "", ":select 'type_id'" } do
         local script = run.script(([[
           local n = 0
@@ -170,8 +175,10 @@ end)
 
 describe("SIGPIPE", function()
   it("ends perflua quietly", function()
-    local got = run.shell [[{ "$perflua" -e 'for i = 1, 1e6 do print(i) end'; echo $? >&2; } | head -n 1]]
+    local got =
+      run.shell [[{ "$perflua" -e 'for i = 1, 1e6 do print(i) end'; echo $? >&2; } | head -n 1]]
     assert.are.equal("1\n", got.out)
-    assert.are.equal("141\n", got.err:match("^%s*[^\n]*\n$")) -- nothing but the status: 128 + SIGPIPE
+    -- nothing but the status: 128 + SIGPIPE
+    assert.are.equal("141\n", got.err:match("^%s*[^\n]*\n$"))
   end)
 end)

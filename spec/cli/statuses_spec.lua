@@ -13,11 +13,14 @@ local WHERE = { dump = true, flame = true, fold = true, report = true, script = 
 local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that no recording can lack anything for.
-local FOR_ANY = { doctor = true, dump = true, fields = true, flame = true, fold = true, gen = true, header = true,
-  report = true, script = true, stat = true, symbol = true, faults = true, offcpu = true, timeline = true }
+local FOR_ANY = { doctor = true, dump = true, fields = true, flame = true, fold = true,
+  gen = true, header = true,
+  report = true, script = true, stat = true, symbol = true, faults = true, offcpu = true,
+  timeline = true }
 
 local tools = {}
-for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n":gmatch "%f[^\n%z]  (%l[%w-]*) " do
+for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n"
+    :gmatch "%f[^\n%z]  (%l[%w-]*) " do
   if not WITHOUT[name] then tools[#tools + 1] = name end
 end
 
@@ -41,24 +44,33 @@ describe("the exit status of a tool", function()
   local whole, empty = for_all_tools.builder(50):write(), for_all_tools.builder(0):write()
   local harmed = damaged(whole)
 
-  it("is looked at for all tools", function() assert.is_true(#tools >= 22, table.concat(tools, " ")) end)
+  it("is looked at for all tools", function()
+    assert.is_true(#tools >= 22, table.concat(tools, " "))
+  end)
 
   for _, name in ipairs(tools) do
     local function is(status, got, what)
       assert.equal(status, got.status, ("%s: %s: %s"):format(name, what, got.err))
     end
 
-    it("of " .. name .. " is 0 when there is a result, also without samples, or none that match", function()
+    it("of " .. name
+      .. " is 0 when there is a result, also without samples, or none that match", function()
       is(0, status_of(name, whole), "a whole recording")
       is(0, status_of(name, empty), "a recording without samples")
-      if WHERE[name] then is(0, status_of(name, whole, "--where", "pid == 99"), "no samples match") end
-      if EVENT[name] then is(0, status_of(name, whole, "--event", "page-faults"), "no samples of an event") end
+      if WHERE[name] then
+        is(0, status_of(name, whole, "--where", "pid == 99"), "no samples match")
+      end
+      if EVENT[name] then
+        is(0, status_of(name, whole, "--event", "page-faults"), "no samples of an event")
+      end
     end)
 
     it("of " .. name .. " is 0 for a damaged recording, with a warning; 3 of doctor", function()
       local got = status_of(name, harmed)
       is(name == "doctor" and 3 or 0, got, "damaged")
-      if name ~= "doctor" and name ~= "header" then assert.matches("size of a record: found 3", got.err, 1, true) end
+      if name ~= "doctor" and name ~= "header" then
+        assert.matches("size of a record: found 3", got.err, 1, true)
+      end
     end)
 
     it("of " .. name .. " is 1 if there is no recording, or it lacks what is needed", function()
@@ -69,18 +81,26 @@ describe("the exit status of a tool", function()
 
     it("of " .. name .. " is 2 for what it does not know", function()
       is(2, status_of(name, whole, "--no-such-option"), "an option")
-      if name ~= "doctor" then is(2, status_of(name, whole, "a second recording"), "operands") end
-      if WHERE[name] then is(2, status_of(name, whole, "--where", "no_such_field == 1"), "a field") end
-      if EVENT[name] then is(2, status_of(name, whole, "--event", "no-such-event"), "an event") end
+      if name ~= "doctor" then
+        is(2, status_of(name, whole, "a second recording"), "operands")
+      end
+      if WHERE[name] then
+        is(2, status_of(name, whole, "--where", "no_such_field == 1"), "a field")
+      end
+      if EVENT[name] then
+        is(2, status_of(name, whole, "--event", "no-such-event"), "an event")
+      end
     end)
 
     it("of " .. name .. " is 130 when it was interrupted, which it says", function()
-      local words = { "-e", 'io.popen("kill -INT $PPID"):close()', name, table.unpack(WORDS[name] or {}) }
+      local words = { "-e", 'io.popen("kill -INT $PPID"):close()', name,
+        table.unpack(WORDS[name] or {}) }
       words[#words + 1] = whole
       for _, word in ipairs(BEHIND[name] or {}) do words[#words + 1] = word end
       local got = run.perflua(words)
       is(130, got, "interrupted")
-      if name ~= "header" then assert.matches("interrupted ", got.out .. got.err, 1, true) end -- reads no records
+      -- reads no records
+      if name ~= "header" then assert.matches("interrupted ", got.out .. got.err, 1, true) end
     end)
   end
 end)

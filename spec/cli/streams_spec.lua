@@ -8,7 +8,8 @@ end
 
 -- What a stream does not know of itself.
 local function but_size_and_path(text)
-  return (text:gsub('"path":"[^"]*",', ""):gsub('"size":%d+,', ""):gsub("# file size[^\n]*\n", ""))
+  return (text:gsub('"path":"[^"]*",', ""):gsub('"size":%d+,', ""):gsub("# file size[^\n]*\n",
+    ""))
 end
 
 describe("a tool", function()
@@ -21,8 +22,10 @@ describe("a tool", function()
       assert.is_true(#of_file.out > 100)
     end)
 
-    it("says of a seekable file on standard input what it says of the file: " .. words, function()
-      local of_file, of_stream = tool(words .. ' "$1"', run.demo, ""), tool(words .. " -", run.demo)
+    it("says of a seekable file on standard input what it says of the file: "
+      .. words, function()
+      local of_file, of_stream = tool(words .. ' "$1"', run.demo, ""),
+        tool(words .. " -", run.demo)
       assert.are.same({ 0, "" }, { of_stream.status, of_stream.err })
       assert.are.equal(but_size_and_path(of_file.out), but_size_and_path(of_stream.out))
     end)
@@ -54,7 +57,8 @@ describe("a tool", function()
 
   it("warns of a stream that was cut, and says what there is", function()
     local b = small()
-    local got = run.shell_with(('head -c %d "$1" | "$perflua" stat -'):format(#b:bytes() - 1), b:write())
+    local got = run.shell_with(('head -c %d "$1" | "$perflua" stat -'):format(#b:bytes() - 1),
+      b:write())
     assert.are.equal(0, got.status)
     assert.matches("^perflua: %-: offset %d+: ", got.err)
     assert.matches("sample +1 ", got.out)

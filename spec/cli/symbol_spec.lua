@@ -18,11 +18,15 @@ local function symbol(...)
 end
 
 local function has(text, ...)
-  for _, part in ipairs { ... } do assert(text:find(part, 1, true), ("%q is not in\n%s"):format(part, text)) end
+  for _, part in ipairs { ... } do
+    assert(text:find(part, 1, true), ("%q is not in\n%s"):format(part, text))
+  end
 end
 
 local function lacks(text, ...)
-  for _, part in ipairs { ... } do assert(not text:find(part, 1, true), ("%q is in\n%s"):format(part, text)) end
+  for _, part in ipairs { ... } do
+    assert(not text:find(part, 1, true), ("%q is in\n%s"):format(part, text))
+  end
 end
 
 -- A recording of records { type, fields, time in s } and of samples of process 7 at addresses.
@@ -33,13 +37,15 @@ local function recording(records, ips)
     b:record(r[1], r[2], { pid = r[2].pid or 7, tid = r[2].tid or 7, time = r[3] * SECOND })
   end
   for i, ip in ipairs(ips or { 0x1 }) do
-    b:sample(event, { ip = ip, pid = 7, tid = 7, time = 10 * SECOND + i, misc = ip < 0 and 1 or 2 })
+    b:sample(event, { ip = ip, pid = 7, tid = 7, time = 10 * SECOND + i, misc = ip < 0 and 1
+      or 2 })
   end
   return b:write()
 end
 
 local function map(fields)
-  local record = { pid = 7, tid = 7, addr = 0x400000, len = 0x10000, prot = 5, flags = 2, misc = 2 }
+  local record = { pid = 7, tid = 7, addr = 0x400000, len = 0x10000, prot = 5, flags = 2,
+    misc = 2 }
   for name, value in pairs(fields) do record[name] = value end
   return record
 end
@@ -64,17 +70,23 @@ describe("perflua symbol", function()
 
   it("walks from an address of a program to its line", function()
     local text = symbol("--pid", "7", path, address)
-    has(text, "asked      0x" .. address .. ", an address of a process\n", "process    7 second\n",
-      "map        0x400000-0x410000 r-x, offset 0x0 of " .. name .. "\n", "made by the mmap2 record at offset ",
+    has(text, "asked      0x" .. address .. ", an address of a process\n",
+      "process    7 second\n",
+      "map        0x400000-0x410000 r-x, offset 0x0 of " .. name .. "\n",
+      "made by the mmap2 record at offset ",
       ", at 2.000000\n", "holds      from 2.000000 to the end\n",
       ("binary     %s (file), build-id %s\n"):format(name, program.build_id),
-      ("address    offset 0x%x in the file, 0x%s for nm and addr2line\n"):format(program.wide, address),
-      " of " .. name .. " (recorded path)\n", name .. ": has the symbols, and is what was mapped (recorded path)\n",
-      ("symbol     wide+0x0, 0x%x to "):format(program.wide), "line       prog.c:", "debug information of " .. name)
+      ("address    offset 0x%x in the file, 0x%s for nm and addr2line\n"):format(program.wide,
+        address),
+      " of " .. name .. " (recorded path)\n",
+      name .. ": has the symbols, and is what was mapped (recorded path)\n",
+      ("symbol     wide+0x0, 0x%x to "):format(program.wide), "line       prog.c:",
+      "debug information of " .. name)
   end)
 
   it("agrees with nm and addr2line", function()
-    local file <close> = assert(io.popen(("addr2line -f -i -e %s 0x%x"):format(name, 0x400000 + program.wide + 2)))
+    local file <close> =
+      assert(io.popen(("addr2line -f -i -e %s 0x%x"):format(name, 0x400000 + program.wide + 2)))
     local functions, places = {}, {}
     for line in file:lines() do
       local list = #functions == #places and functions or places
@@ -95,7 +107,8 @@ describe("perflua symbol", function()
 
   it("says the name that the process had at a time", function()
     has(symbol("--pid", "7", "--time", "4", path, address), "process    7 first at 4.000000\n")
-    has(symbol("--pid", "7", "--time", "6.5", path, address), "process    7 second at 6.500000\n")
+    has(symbol("--pid", "7", "--time", "6.5", path, address),
+      "process    7 second at 6.500000\n")
   end)
 
   it("says what was before and after an address that no symbol covers", function()
@@ -107,14 +120,17 @@ describe("perflua symbol", function()
     local other = recording { { "mmap2", map { filename = name, build_id = ID }, 2 } }
     local text = symbol("--pid", "7", other, address)
     has(text, "symbols    none: no file has its build-id\n", "-> install its debug symbols",
-      ("%s: build-id differs: found %s, recorded %s (recorded path)\n"):format(name, program.build_id, ID))
+      ("%s: build-id differs: found %s, recorded %s (recorded path)\n"):format(name,
+        program.build_id, ID))
     lacks(text, "\nsymbol ", "\nline ")
   end)
 
   it("says that there are no lines without debug information", function()
     tree:sh "cp app/prog app/bare && strip -g app/bare"
-    local bare = recording { { "mmap2", map { filename = tree.path .. "/app/bare", build_id = program.build_id }, 2 } }
-    has(symbol("--pid", "7", bare, address), "line       none: no file with its debug information was found")
+    local bare = recording { { "mmap2",
+      map { filename = tree.path .. "/app/bare", build_id = program.build_id }, 2 } }
+    has(symbol("--pid", "7", bare, address),
+      "line       none: no file with its debug information was found")
   end)
 
   it("shows each time range in which something else was there", function()
@@ -153,9 +169,11 @@ describe("perflua symbol", function()
 
   it("says what lies around an address that was never mapped", function()
     local text = symbol("--pid", "7", path, "1000")
-    has(text, "map        none, the whole recording\n", "next above: 0x400000-0x410000 r-x, " .. name .. "\n",
+    has(text, "map        none, the whole recording\n", "next above: 0x400000-0x410000 r-x, "
+      .. name .. "\n",
       "-> no record maps it: ")
-    has(symbol(path, "1000"), "processes  none: no process had it mapped at a time that is recorded")
+    has(symbol(path, "1000"),
+      "processes  none: no process had it mapped at a time that is recorded")
     has(symbol("--pid", "12345", path, "1000"), "-> nothing is recorded of a process 12345: ")
   end)
 
@@ -165,30 +183,39 @@ describe("perflua symbol", function()
     local kernel = recording({
       { "mmap", { pid = -1, tid = 0, addr = KERNEL, len = 0x1000000, pgoff = KERNEL, misc = 1,
         filename = "[kernel.kallsyms]_text" }, 0 },
-      { "mmap", { pid = -1, tid = 0, addr = module, len = 0x1000, misc = 1, filename = "[mod]" }, 0 },
+      { "mmap", { pid = -1, tid = 0, addr = module, len = 0x1000, misc = 1,
+        filename = "[mod]" }, 0 },
     }, { at })
-    local list = files.temporary(("%x T _text\n%x t work\n%x t inside\t[mod]\n"):format(KERNEL, at - 16, module))
+    local list = files.temporary(("%x T _text\n%x t work\n%x t inside\t[mod]\n"):format(KERNEL,
+      at - 16, module))
     local text = symbol("--kallsyms", list, kernel, ("%x"):format(at))
     has(text, "an address of the kernel\n", "made by the mmap record at offset ",
-      "binary     [kernel.kallsyms] (kernel), no build-id recorded\n", list .. ": has the symbols (option kallsyms)\n",
+      "binary     [kernel.kallsyms] (kernel), no build-id recorded\n",
+      list .. ": has the symbols (option kallsyms)\n",
       "symbol     work+0x10,", "line       none: no vmlinux")
-    has(symbol("--kallsyms", list, kernel, ("%x"):format(module + 4)), "binary     [mod] (module)",
-      "offset 0x4 in the module\n", list .. ": has the symbols (symbols of the kernel)\n", "symbol     inside+0x4,")
+    has(symbol("--kallsyms", list, kernel, ("%x"):format(module + 4)),
+      "binary     [mod] (module)",
+      "offset 0x4 in the module\n", list .. ": has the symbols (symbols of the kernel)\n",
+      "symbol     inside+0x4,")
     has(symbol("--symfs", tree.path, kernel, ("%x"):format(at)), "symbols    none: ",
       "-> --kallsyms and a copy of /proc/kallsyms made by root, or --vmlinux\n")
-    has(symbol(path, ("%x"):format(at)), "map        none", "-> no map of the kernel covers it: ")
+    has(symbol(path, ("%x"):format(at)), "map        none",
+      "-> no map of the kernel covers it: ")
   end)
 
   it("follows a BPF program that is loaded and unloaded", function()
     local at = KERNEL + 0x50000000
     local function ksymbol(symbol_name, flags)
-      return { pid = -1, tid = -1, addr = at, len = 0x100, ksym_type = 1, flags = flags, name = symbol_name }
+      return { pid = -1, tid = -1, addr = at, len = 0x100, ksym_type = 1, flags = flags,
+        name = symbol_name }
     end
     local text = symbol(recording({
-      { "ksymbol", ksymbol("bpf_prog_one", 0), 2 }, { "ksymbol", ksymbol("bpf_prog_one", 1), 12 },
+      { "ksymbol", ksymbol("bpf_prog_one", 0), 2 },
+      { "ksymbol", ksymbol("bpf_prog_one", 1), 12 },
       { "ksymbol", ksymbol("bpf_prog_two", 0), 14 },
     }, { at + 8 }), ("%x"):format(at + 8))
-    has(text, "made by the ksymbol record at offset ", "holds      from 2.000000 to 12.000000\n",
+    has(text, "made by the ksymbol record at offset ",
+      "holds      from 2.000000 to 12.000000\n",
       "symbols    1 of the KSYMBOL record\n", "symbol     bpf_prog_one+0x8,",
       "map        none, from 12.000000 to 14.000000\n", "symbol     bpf_prog_two+0x8,",
       "line       none: code without a file has no lines here\n")
@@ -201,17 +228,21 @@ describe("perflua symbol", function()
     jit:write("tmp/perf-7.map", ("%x 40 last\n"):format(code + 0x40))
     local mapped = recording({ { "mmap2", anon, 2 } }, { code + 0x44 })
     local text = symbol("--symfs", jit.path, "--pid", "7", mapped, ("%x"):format(code + 0x44))
-    has(text, "binary     /tmp/perf-7.map (jit)", "tmp/perf-7.map (perf map)\n", "symbol     last+0x4,",
+    has(text, "binary     /tmp/perf-7.map (jit)", "tmp/perf-7.map (perf map)\n",
+      "symbol     last+0x4,",
       "a perf map has no times: ")
     has(symbol("--symfs", tree.path, "--pid", "7", mapped, ("%x"):format(code + 0x44)),
-      "symbols    none: the program left no names of the code that it made\n", "-> have the program write ")
+      "symbols    none: the program left no names of the code that it made\n",
+      "-> have the program write ")
 
     jit:sh "rm tmp/perf-7.map"
     jit:write("tmp/jit-7.dump", jitdump {
-      { "load", 3 * SECOND, "old", code + 0x40, 0x40, 1 }, { "load", 11 * SECOND, "new", code + 0x40, 0x40, 2 },
+      { "load", 3 * SECOND, "old", code + 0x40, 0x40, 1 },
+      { "load", 11 * SECOND, "new", code + 0x40, 0x40, 2 },
     })
     local b = binaries.of_here(builder.new())
-    local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" }, use_clockid = true,
+    local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" },
+      use_clockid = true,
       clockid = 1 }
     for _, one in ipairs { anon, map { addr = 0x10000, filename = "/tmp/jit-7.dump" } } do
       b:record("mmap2", one, { pid = 7, tid = 7, time = 2 * SECOND })
@@ -220,21 +251,26 @@ describe("perflua symbol", function()
     text = symbol("--symfs", jit.path, "--pid", "7", b:write(), ("%x"):format(code + 0x44))
     has(text, "holds      from 2.000000 to 3.000000\n",
       "a jitdump's name holds from the time on that its code was made\n",
-      "holds      from 3.000000 to 11.000000\n", "symbol     old+0x4,", "holds      from 11.000000 to the end\n",
+      "holds      from 3.000000 to 11.000000\n", "symbol     old+0x4,",
+      "holds      from 11.000000 to the end\n",
       "symbol     new+0x4,")
   end)
 
   it("finds the vdso, memory without code, and the kernel of a guest", function()
-    local text = symbol("--pid", "7", recording { { "mmap2", map { filename = "[heap]", prot = 3 }, 2 } }, address)
-    has(text, "(memory)", "symbols    none: memory that is no file\n", "-> this memory has no code of a file")
+    local text = symbol("--pid", "7",
+      recording { { "mmap2", map { filename = "[heap]", prot = 3 }, 2 } }, address)
+    has(text, "(memory)", "symbols    none: memory that is no file\n",
+      "-> this memory has no code of a file")
     local vdso = { { "mmap2", map { filename = "[vdso]", build_id = ID }, 2 } }
     text = symbol("--pid", "7", recording(vdso), address)
     has(text, "binary     [vdso] (vdso)", "symbols    none: no file has its build-id\n")
-    local guest = recording { { "mmap2", { pid = 99, tid = 99, addr = KERNEL, len = 0x1000, prot = 5, pgoff = KERNEL,
+    local guest = recording { { "mmap2",
+      { pid = 99, tid = 99, addr = KERNEL, len = 0x1000, prot = 5, pgoff = KERNEL,
       filename = "[guest.kernel.kallsyms]_text", misc = 4 }, 2 } }
     local at = ("%x"):format(KERNEL + 8)
     has(symbol("--guest", "99", guest, at), "an address of the kernel of guest 99\n",
-      "binary     [guest.kernel.kallsyms.99] (guest, kernel)", "-> symbols of a guest's kernel are ")
+      "binary     [guest.kernel.kallsyms.99] (guest, kernel)",
+      "-> symbols of a guest's kernel are ")
     has(symbol("--guest", "98", guest, at), "map        none", "-> guest 98 has no map there: ")
   end)
 
@@ -242,7 +278,8 @@ describe("perflua symbol", function()
     local words = { "symbol", "--json", "--pid", "7", path, address }
     local text = run.perflua(words).out
     has(text, ('"address":"0x%s"'):format(address), '"kind":"user"', '"pid":7', '"ranges":[{',
-      ('"elf_address":"0x%s"'):format(address), '"verdict":"has the symbols, and is what was mapped"',
+      ('"elf_address":"0x%s"'):format(address),
+      '"verdict":"has the symbols, and is what was mapped"',
       '"from":2000000000', '"type":"mmap2"', '"covered":{"start":"0x')
     assert.equal(1, select(2, text:gsub("\n", "")))
   end)
@@ -255,11 +292,13 @@ describe("perflua symbol", function()
 
   it("says what is wrong with its words", function()
     for _, case in ipairs {
-      { { path, "wide" }, "symbol: 'wide' is no address: hexadecimal digits, with or without 0x" },
+      { { path, "wide" },
+        "symbol: 'wide' is no address: hexadecimal digits, with or without 0x" },
       { { path, "11112222333344445" }, "is no address" },
       { { "--pid", "x", path, "1" }, "symbol: --pid: 'x' is no id of a process" },
       { { "--time", "noon", path, "1" },
-        "symbol: --time: 'noon' is no time of it: seconds as perf prints them, 8590.143543, or after" },
+        "symbol: --time: 'noon' is no time of it: seconds as perf prints them, 8590.143543, "
+          .. "or after" },
       { { path }, "an argument is missing" },
     } do
       local got = run.perflua { "symbol", table.unpack(case[1]) }

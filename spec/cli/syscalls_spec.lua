@@ -7,13 +7,15 @@ local perflua = require "perflua"
 local run = require "spec.cli.run"
 local tracing = require "spec.support.builder_tracing"
 
--- A recording of { time, tid, number of the call, its result (nil: its start) }, or { time } where records were lost.
+-- A recording of { time, tid, number of the call, its result (nil: its start) }, or { time }
+-- where records were lost.
 local function recording(list)
   local t = tracing.new()
   local enter = t:event("raw_syscalls", "sys_enter", {
     fields = { { "long", "id" }, { "unsigned long", "args", count = 6 } },
   })
-  local exit = t:event("raw_syscalls", "sys_exit", { fields = { { "long", "id" }, { "long", "ret" } } })
+  local exit = t:event("raw_syscalls", "sys_exit",
+    { fields = { { "long", "id" }, { "long", "ret" } } })
   local b, events = t:recording()
   b:feature("arch", "x86_64")
   b:record("comm", { pid = 7, tid = 7, comm = "a\27b" }, { time = 1 })
@@ -39,12 +41,15 @@ end
 -- "thread syscall" → row.
 local function rows_of(path)
   local rows = {}
-  for _, row in ipairs(json(path, "--by", "thread,syscall").rows) do rows[row.tid .. " " .. row.syscall] = row end
+  for _, row in ipairs(json(path, "--by", "thread,syscall").rows) do
+    rows[row.tid .. " " .. row.syscall] = row
+  end
   return rows
 end
 
 local plain = {
-  { 1000, 7, 0 }, { 1100, 8, 0 }, { 3000, 7, 0, 5 }, { 4000, 7, 1 }, { 4500, 8, 0, -4 }, { 5000, 7, 1, 9 },
+  { 1000, 7, 0 }, { 1100, 8, 0 }, { 3000, 7, 0, 5 }, { 4000, 7, 1 }, { 4500, 8, 0, -4 },
+  { 5000, 7, 1, 9 },
   { 6000, 7, 0 }, { 6500, 7, 0, -2 },
 }
 
@@ -60,9 +65,12 @@ write        1       0     0.001    1.00    1.00    1.00
 
   it("is a row for each thread, or each call of each thread", function()
     local got = run.perflua { "syscalls", "--by", "thread", "--errno", recording(plain) }
-    assert.matches("\na\\x1bb    7      3       1 .- ENOENT:1\n%-         8      1       1 .- EINTR:1\n", got.out)
+    assert.matches(
+      "\na\\x1bb    7      3       1 .- ENOENT:1\n%-         8      1       1 .- EINTR:1\n",
+      got.out)
     got = run.perflua {
-      "syscalls", "--by", "syscall,thread", "--csv", "--count", "2", "--sort", "calls", recording(plain),
+      "syscalls", "--by", "syscall,thread", "--csv", "--count", "2", "--sort", "calls",
+      recording(plain),
     }
     assert.are.equal("comm,tid,syscall,calls,errors,total_ms,min_us,avg_us,max_us\r\n"
       .. "a\27b,7,read,2,1,0.0025,0.5,1.25,2\r\na\27b,7,write,1,0,0.001,1,1,1\r\n", got.out)
@@ -70,7 +78,8 @@ write        1       0     0.001    1.00    1.00    1.00
 
   it("tells how many calls took how long", function()
     local read = json(recording(plain), "--hist").rows[1]
-    assert.are.same({ [256] = 1, [1024] = 1, [2048] = 1 }, { [256] = read.hist[1].count, [1024] = read.hist[3].count,
+    assert.are.same({ [256] = 1, [1024] = 1, [2048] = 1 },
+      { [256] = read.hist[1].count, [1024] = read.hist[3].count,
       [2048] = read.hist[4].count })
     assert.are.equal(256, read.hist[1].from)
   end)
@@ -89,13 +98,15 @@ write        1       0     0.001    1.00    1.00    1.00
 
   it("takes a return without a number for that of the call that its thread has open", function()
     local path = recording {
-      { 1000, 7, 15 }, { 1100, 8, 0 }, { 1200, 7, -1, -4 }, { 1300, 8, -1, 5 }, { 1400, 8, -1, -4 },
+      { 1000, 7, 15 }, { 1100, 8, 0 }, { 1200, 7, -1, -4 }, { 1300, 8, -1, 5 },
+      { 1400, 8, -1, -4 },
     }
     local got = json(path, "--by", "thread,syscall", "--errno")
     assert.are.same({ 1, 0, 0, 0 }, { got.untimed, got.restarted, got.lost, got.unfinished })
     local rows = {}
     for _, row in ipairs(got.rows) do
-      rows[row.tid .. " " .. row.syscall] = { row.calls, row.errors, row.errno, math.floor(row.total_ms * 1e6 + 0.5) }
+      rows[row.tid .. " " .. row.syscall] = { row.calls, row.errors, row.errno,
+        math.floor(row.total_ms * 1e6 + 0.5) }
     end
     -- what it returned is a register that the program had: no error
     assert.are.same({ ["7 rt_sigreturn"] = { 1, 0, "", 200 }, ["8 read"] = { 1, 0, "", 200 },
@@ -103,17 +114,20 @@ write        1       0     0.001    1.00    1.00    1.00
   end)
 
   it("does not take a return of another call for that of the open one, but after an exec", function()
-    local rows = rows_of(recording { { 1000, 7, 322 }, { 1100, 7, 59, 0 }, { 1200, 7, 203 }, { 1300, 7, 16, 0 } })
+    local rows = rows_of(recording { { 1000, 7, 322 }, { 1100, 7, 59, 0 }, { 1200, 7, 203 },
+      { 1300, 7, 16, 0 } })
     assert.are.same({ 1, 0 }, { rows["7 execveat"].calls, rows["7 execveat"].untimed or 0 })
     assert.are.same({ nil, nil }, { rows["7 execve"], rows["7 sched_setaffinity"] })
-    local got = json(recording { { 1200, 7, 203 }, { 1300, 7, 16, 0 }, { 1400, 7, 322 }, { 1500, 7, 59, -2 } })
+    local got = json(recording { { 1200, 7, 203 }, { 1300, 7, 16, 0 }, { 1400, 7, 322 },
+      { 1500, 7, 59, -2 } })
     assert.are.same({ 2, 2, 0, 0 }, { got.untimed, got.restarted, got.lost, got.unfinished })
   end)
 
   it("counts the calls that pair() counts", function()
     local path = files.fixture "calls.perf.data"
     local file <close> = assert(perflua.open(path))
-    local spans = file:samples():pair { open = "raw_syscalls:sys_enter", close = "raw_syscalls:sys_exit" }
+    local spans = file:samples():pair { open = "raw_syscalls:sys_enter",
+      close = "raw_syscalls:sys_exit" }
     local theirs = {}
     for row in spans:group_by("open.syscall"):count():sum("duration"):sort():rows() do
       theirs[row["open.syscall"]] = { row.count, row.duration }
@@ -121,7 +135,8 @@ write        1       0     0.001    1.00    1.00    1.00
     local got = json(path)
     local ours = {}
     for _, row in ipairs(got.rows) do
-      ours[row.syscall] = row.min_us and { row.calls - row.untimed, math.floor(row.total_ms * 1e6 + 0.5) }
+      ours[row.syscall] = row.min_us
+        and { row.calls - row.untimed, math.floor(row.total_ms * 1e6 + 0.5) }
     end
     assert.are.same(theirs, ours)
     assert.are.equal(7, ours.rt_sigreturn[1])
@@ -130,17 +145,21 @@ write        1       0     0.001    1.00    1.00    1.00
   end)
 
   it("does not take for a pair what is on both sides of lost records", function()
-    local got = json(recording { { 1000, 7, 0 }, { 1500 }, { 2000, 7, 0, 1 }, { 3000, 7, 0 }, { 3200, 7, 0, 1 } })
-    assert.are.same({ 1, 1, 2, 200 }, { got.lost, got.untimed, got.rows[1].calls, got.rows[1].total_ms * 1e6 })
+    local got = json(recording { { 1000, 7, 0 }, { 1500 }, { 2000, 7, 0, 1 }, { 3000, 7, 0 },
+      { 3200, 7, 0, 1 } })
+    assert.are.same({ 1, 1, 2, 200 },
+      { got.lost, got.untimed, got.rows[1].calls, got.rows[1].total_ms * 1e6 })
   end)
 
   it("says what it needs, and what is wrong with its options", function()
     local got = run.perflua { "syscalls", run.demo }
     assert.are.equal(1, got.status)
-    assert.matches("record it with: perf record -e 'raw_syscalls:*' -- COMMAND", got.err, 1, true)
+    assert.matches("record it with: perf record -e 'raw_syscalls:*' -- COMMAND", got.err, 1,
+      true)
     for words, message in pairs {
       ["--by=cpu"] = "--by: thread, syscall expected, got 'cpu'",
-      ["--sort=calsl"] = "no column 'calsl'; the closest is 'calls'", ["--count=x"] = "a number of rows expected",
+      ["--sort=calsl"] = "no column 'calsl'; the closest is 'calls'",
+      ["--count=x"] = "a number of rows expected",
     } do
       got = run.perflua { "syscalls", words, recording(plain) }
       assert.are.equal(2, got.status)
@@ -171,11 +190,14 @@ needs.describe("perf trace", "its numbers are those of perf trace -s", function(
       local own = assert(ours[key], key)
       n = n + 1
       assert.are.same({ key, row[1], row[2] }, { key, own.calls, own.errors })
-      -- perf counts a return without a start as one that took no time, or the time since an older start
+      -- perf counts a return without a start as one that took no time, or the time since an
+      -- older start
       if own.untimed == 0 then
         timed = timed + 1
-        for i, value in ipairs { own.total_ms, own.min_us / 1e3, own.avg_us / 1e3, own.max_us / 1e3 } do
-          assert.is_true(math.abs(value - row[i + 2]) <= 0.00051, ("%s: %g, %g"):format(key, value, row[i + 2]))
+        for i, value in ipairs { own.total_ms, own.min_us / 1e3, own.avg_us / 1e3,
+            own.max_us / 1e3 } do
+          assert.is_true(math.abs(value - row[i + 2]) <= 0.00051,
+            ("%s: %g, %g"):format(key, value, row[i + 2]))
         end
       end
     end
@@ -189,7 +211,9 @@ needs.describe("perf trace", "its numbers are those of perf trace -s", function(
 
   local work = "sh -c 'ls -l /usr/include | sort | wc -c; ls /nonexistent; sleep 0.05'"
 
-  local function recorded(options) return oracle.record(options .. " -m 1024 -e 'raw_syscalls:*'", work) end
+  local function recorded(options)
+    return oracle.record(options .. " -m 1024 -e 'raw_syscalls:*'", work)
+  end
 
   it("of a command", function()
     assert.is_true(check(recorded "") > 40)
@@ -203,7 +227,9 @@ needs.describe("perf trace", "its numbers are those of perf trace -s", function(
       if line:find "sys_exit: NR %-1 " then printed = printed + 1 end
     end
     for _, row in ipairs(json(path).rows) do
-      if row.syscall == "rt_sigreturn" or row.syscall == "[unknown]" then counted = counted + row.calls end
+      if row.syscall == "rt_sigreturn" or row.syscall == "[unknown]" then
+        counted = counted + row.calls
+      end
     end
     assert.is_true(printed >= 3)
     assert.are.equal(printed, counted)
@@ -224,7 +250,9 @@ events=syscalls:sys_enter_openat,syscalls:sys_exit_openat
 perf record -q -N -o "$1" -e $events -- ls /usr >/dev/null 2>&1
 "$perflua" syscalls --json "$1"; perf script -F event -i "$1" | grep -c exit_]], path)
     local rows, calls = {}, 0
-    for _, row in ipairs(dkjson.decode(single.out).rows) do rows[row.syscall], calls = true, calls + row.calls end
+    for _, row in ipairs(dkjson.decode(single.out).rows) do
+      rows[row.syscall], calls = true, calls + row.calls
+    end
     local n = tonumber(single.out:match "(%d+)%s*$")
     assert.are.same({ { openat = true }, n }, { rows, calls })
     assert.is_true(n > 4)

@@ -16,8 +16,10 @@ end
 describe("perflua timeline", function()
   it("is a line for each thread that ran in a slice, with its share of it", function()
     local out, err = timeline(switches.recording({
-      { 5 * MS, 0, "switch", 0, 0, 7 }, { 12 * MS, 1, "switch", 0, 0, 8 }, { 13 * MS, 1, "switch", 8, 1, 7 },
-      { 14 * MS, 0, "switch", 7, 1, 0 }, { 36 * MS, 1, "switch", 7, 1, 0 }, { 40 * MS, 0, "switch", 0, 1, 8 },
+      { 5 * MS, 0, "switch", 0, 0, 7 }, { 12 * MS, 1, "switch", 0, 0, 8 },
+      { 13 * MS, 1, "switch", 8, 1, 7 },
+      { 14 * MS, 0, "switch", 7, 1, 0 }, { 36 * MS, 1, "switch", 7, 1, 0 },
+      { 40 * MS, 0, "switch", 0, 1, 8 },
     }, { [7] = "a, b", [8] = "c" }))
     assert.are.equal("", err)
     assert.are.equal([[
@@ -32,13 +34,17 @@ time,comm,tid,share
 
   it("takes slices of other lengths, and long pauses in one step", function()
     local path = switches.recording {
-      { 1000, 0, "switch", 0, 0, 7 }, { 3000, 0, "switch", 7, 0, 0 }, { 1 << 61, 0, "switch", 0, 0, 7 },
+      { 1000, 0, "switch", 0, 0, 7 }, { 3000, 0, "switch", 7, 0, 0 },
+      { 1 << 61, 0, "switch", 0, 0, 7 },
       { (1 << 61) + 500, 0, "switch", 7, 0, 8 }, { (1 << 62), 0, "switch", 8, 0, 0 },
     }
     local out, err = timeline("--slice", "1us", path)
-    assert.are.same({ 5, "# pauses too long to be shown, after which what ran is not known: 1\n" },
+    assert.are.same(
+      { 5, "# pauses too long to be shown, after which what ran is not known: 1\n" },
       { select(2, out:gsub("\n", "")), (err:gsub("^.*(# pauses)", "%1")) })
-    for _, wrong in ipairs { "0s", "10", "x" } do assert.are.equal(2, select(3, timeline("--slice", wrong, path))) end
+    for _, wrong in ipairs { "0s", "10", "x" } do
+      assert.are.equal(2, select(3, timeline("--slice", wrong, path)))
+    end
   end)
 
   it("begins anew after lost records", function()
@@ -54,13 +60,15 @@ time,comm,tid,share
     local b = builder.new()
     local clock = b:event { name = "cpu-clock", type = 1, config = 0, sample_period = MS }
     for i = 0, 11 do
-      b:sample(clock, { time = (5 + i) * MS, pid = 7, tid = i % 3 == 0 and 0 or 7, ip = 1, period = MS })
+      b:sample(clock, { time = (5 + i) * MS, pid = 7, tid = i % 3 == 0 and 0 or 7, ip = 1,
+        period = MS })
     end
     local out = timeline(b:write())
     assert.are.equal("time,comm,tid,share\n0.005000,,7,60.000\n0.015000,,7,20.000\n", out)
   end)
 
-  local summed = "adds up to the run times of perf sched timehist, of threads all of whose runs are there"
+  local summed =
+    "adds up to the run times of perf sched timehist, of threads all of whose runs are there"
 
   needs.it("tracepoints,cpus", summed, function()
     local work = switch_text.never_idle "perf bench sched messaging -g 1 -l 40"
@@ -75,7 +83,8 @@ time,comm,tid,share
       -- perf cuts each run to microseconds; a share is rounded to 0.001 % of a slice
       local more, rounded = ours[tid] - theirs[tid].run, 0.5e-5 * 3 * lines[tid] + 1e-6
       assert.is_true(more > -rounded and more < 0.001 * runs + rounded,
-        ("%d: %g, %g in %d runs, %d slices"):format(tid, ours[tid], theirs[tid].run, runs, lines[tid]))
+        ("%d: %g, %g in %d runs, %d slices"):format(tid, ours[tid], theirs[tid].run, runs,
+          lines[tid]))
     end
     assert.is_true(n > 20, n .. " threads")
   end)

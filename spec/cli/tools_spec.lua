@@ -6,7 +6,8 @@ local run = require "spec.cli.run"
 
 -- What perf counts in the demo's recording, see spec/fixtures/README.md.
 local records = {
-  mmap = 1, mmap2 = 52, comm = 13, fork = 11, exit = 12, sample = 672, id_index = 1, thread_map = 1,
+  mmap = 1, mmap2 = 52, comm = 13, fork = 11, exit = 12, sample = 672, id_index = 1,
+  thread_map = 1,
   cpu_map = 1, event_update = 2, finished_init = 1, finished_round = 1,
 }
 local samples = { ["cpu-clock"] = 457, ["page-faults"] = 39, ["context-switches"] = 176 }
@@ -45,7 +46,8 @@ end)
 describe("every tool", function()
   for _, tool in ipairs { "stat", "dump", "fields", "header" } do
     it("refuses a wrong command line with its usage and status 2: " .. tool, function()
-      for _, words in ipairs { { tool }, { tool, "--bogus", run.demo }, { tool, "-x" }, { tool, "a", "b" } } do
+      for _, words in ipairs { { tool }, { tool, "--bogus", run.demo }, { tool, "-x" },
+          { tool, "a", "b" } } do
         local got = run.perflua(words)
         assert.are.equal(2, got.status)
         assert.are.equal("", got.out)
@@ -54,7 +56,8 @@ describe("every tool", function()
     end)
 
     it("says what is wrong with a file in one line, status 1: " .. tool, function()
-      for _, path in ipairs { "/no/such.data", "/", files.temporary "not a recording at all" } do
+      for _, path in ipairs { "/no/such.data", "/",
+          files.temporary "not a recording at all" } do
         local got = run.perflua { tool, path }
         assert.are.equal(1, got.status)
         assert.matches("^perflua[^\n]*: [^\n]*" .. path .. "[^\n]*\n$", got.err)
@@ -69,24 +72,30 @@ describe("a tool that raises an error", function()
     return run.shell_with([[
       dir=$(mktemp -d) && mkdir -p $dir/perflua/tools && cp "$1" $dir/perflua/tools/raises.lua
       LUA_PATH="$dir/?.lua" "$perflua" raises x; status=$?; rm -r $dir; exit $status]], files.temporary(
-        "return { description = '', usage = 'raises FILE', run = function() " .. body .. " end }"))
+        "return { description = '', usage = 'raises FILE', run = function() " .. body
+          .. " end }"))
   end
 
   it("says what is wrong in one line, without a traceback, status 1", function()
-    assert.are.same({ status = 1, out = "", err = "perflua: raises: no such thing\n" }, raising "error 'no such thing'")
-    assert.are.same({ status = 1, out = "", err = "perflua: raises: a\\x1b[1m\n" }, raising "error('a\\27[1m', 0)")
+    assert.are.same({ status = 1, out = "", err = "perflua: raises: no such thing\n" },
+      raising "error 'no such thing'")
+    assert.are.same({ status = 1, out = "", err = "perflua: raises: a\\x1b[1m\n" },
+      raising "error('a\\27[1m', 0)")
     assert.are.same({ status = 1, out = "", err = "perflua: raises: nil\n" }, raising "error()")
   end)
 
   it("tells errors of Lua from others", function()
     local got = raising "return nil + 1"
     assert.are.same({ 1, "" }, { got.status, got.out })
-    assert.matches("^perflua: raises: this is a fault in perflua, please report it: [^\n]*raises.lua:1: attempt to "
+    assert.matches(
+      "^perflua: raises: this is a fault in perflua, please report it: [^\n"
+        .. "]*raises.lua:1: attempt to "
       .. "perform arithmetic on a nil value\n$", got.err)
   end)
 
   it("says so when there is no memory", function()
-    if run.binary:find("/san/", 1, true) then return end -- sanitizers need more of it than there is
+    -- sanitizers need more of it than there is
+    if run.binary:find("/san/", 1, true) then return end
     local function limited(kilobytes, words)
       return run.shell(("ulimit -v %d; exec \"$perflua\" %s"):format(kilobytes, words))
     end
@@ -121,7 +130,8 @@ describe("perflua stat", function()
       end
     end
     assert.are.same(expected, found)
-    assert.matches("\nlost records +0\nlost samples +0\ntime +%d+%.%d+ to %d+%.%d+, %d+%.%d+ s\n$", got.out)
+    assert.matches(
+      "\nlost records +0\nlost samples +0\ntime +%d+%.%d+ to %d+%.%d+, %d+%.%d+ s\n$", got.out)
   end)
 
   it("says the same as JSON", function()
@@ -169,7 +179,8 @@ describe("perflua header", function()
     b:sample(b:event { name = "cycles" }, { time = 1 })
     local list = {}
     for i, n in ipairs { 0, 4, 8, 70, 132, 232 } do
-      local info = bpf_info(b.w, { id = 10 - i, type = 1, name = "prog", btf_id = 3, func_info_rec_size = 8,
+      local info = bpf_info(b.w, { id = 10 - i, type = 1, name = "prog", btf_id = 3,
+        func_info_rec_size = 8,
         nr_jited_ksyms = 1, nr_jited_func_lens = 1, nr_prog_tags = 1, nr_func_info = 1 })
       list[i] = { info = info:sub(1, n), arrays = 0xffff, data = ("\1"):rep(64) }
     end
@@ -204,7 +215,8 @@ describe("perflua header", function()
       assert.is_nil(text:find("[\0-\8\11-\31]"), words[1])
       assert.is_nil(text:find("\u{9b}", 1, true), words[1])
     end
-    assert.matches("\n# hostname : hostname\\x1b[2J\\x0a\\u{9b}31m\n", run.perflua({ "header", path }).out, 1, true)
+    assert.matches("\n# hostname : hostname\\x1b[2J\\x0a\\u{9b}31m\n",
+      run.perflua({ "header", path }).out, 1, true)
   end)
 end)
 

@@ -1,4 +1,5 @@
--- What offcpu, wakers, locks and irqs make of records that do not fit together, and of names that would harm.
+-- What offcpu, wakers, locks and irqs make of records that do not fit together, and of names
+-- that would harm.
 local builder = require "spec.support.builder"
 local run = require "spec.cli.run"
 local traced = require "spec.support.traced"
@@ -16,11 +17,14 @@ local function begin(time, tid, cpu, lock, flags)
   return { LOCKS[1], time, tid, cpu, { lock_addr = lock, flags = flags } }
 end
 
-local function finish(time, tid, cpu, lock) return { LOCKS[2], time, tid, cpu, { lock_addr = lock } } end
+local function finish(time, tid, cpu, lock)
+  return { LOCKS[2], time, tid, cpu, { lock_addr = lock } }
+end
 
 describe("perflua locks", function()
   it("takes a mutex that spins and then sleeps as one wait", function()
-    local path = traced.write(LOCKS, { begin(1000, 7, 0, 0x100, MUTEX | SPIN), begin(3000, 7, 0, 0x100, MUTEX),
+    local path = traced.write(LOCKS,
+      { begin(1000, 7, 0, 0x100, MUTEX | SPIN), begin(3000, 7, 0, 0x100, MUTEX),
       finish(6000, 7, 1, 0x100) })
     assert.are.equal("count,total_ms,max_us,avg_us,type,comm,tid\r\n1,0.005,5,5,mutex,:7,7\r\n",
       output("locks", "--by", "thread", "--csv", path))
@@ -36,43 +40,54 @@ describe("perflua locks", function()
       finish(20000, 7, 0, 0x100),
     })
     assert.are.equal("count,total_ms,max_us,avg_us,type,lock\r\n2,0.01,7,5,spinlock,0x100\r\n"
-      .. "1,0.01,10,10,rwsem:R,0x100\r\n1,0.001,1,1,spinlock,0x200\r\n", output("locks", "--by", "lock", "--csv", path))
+      .. "1,0.01,10,10,rwsem:R,0x100\r\n1,0.001,1,1,spinlock,0x200\r\n",
+      output("locks", "--by", "lock", "--csv", path))
   end)
 
   it("drops waits during which records were lost, and says so", function()
-    local path = traced.write(LOCKS, { begin(1000, 7, 0, 0x100, SPIN), { "lost", 2000, 7, 0, { id = 101, lost = 3 } },
+    local path = traced.write(LOCKS,
+      { begin(1000, 7, 0, 0x100, SPIN), { "lost", 2000, 7, 0, { id = 101, lost = 3 } },
       finish(3000, 7, 0, 0x100), begin(4000, 7, 0, 0x100, SPIN) })
     assert.are.equal('{"unopened":1,"restarted":0,"lost":1,"unclosed":1,"rows":[]\n}\n',
       output("locks", "--by=thread", "--json", path))
   end)
 
   it("does not count waits with a time that is damage, and says so", function()
-    local path = traced.write(LOCKS, { begin(1000, 7, 0, 0x100, SPIN), finish(3000, 7, 0, 0x100),
+    local path = traced.write(LOCKS,
+      { begin(1000, 7, 0, 0x100, SPIN), finish(3000, 7, 0, 0x100),
       begin(4000, 7, 0, 0x100, SPIN), finish(1 << 60, 7, 0, 0x100) })
     local got = output("locks", "--by=thread", path)
-    assert.matches("# samples of waits that lack a field that is needed, or have it damaged: 1\n", got, 1, true)
+    assert.matches(
+      "# samples of waits that lack a field that is needed, or have it damaged: 1\n", got, 1,
+      true)
     assert.matches("\n +1 +0.002 +2.00 +2.00 ", got)
   end)
 
   it("names what a recording lacks, and how it is recorded", function()
-    assert.same({ status = 1, out = "", err = "perflua: " .. run.demo .. ": this recording has no event "
-      .. "'lock:contention_begin' and no event 'lock:contention_end'; record it with: perf lock record -- COMMAND\n" },
+    assert.same({ status = 1, out = "", err = "perflua: " .. run.demo
+      .. ": this recording has no event "
+      .. "'lock:contention_begin' and no event 'lock:contention_end'; record it with: perf "
+      .. "lock record -- COMMAND\n" },
       run.perflua { "locks", run.demo })
   end)
 end)
 
 describe("perflua irqs", function()
-  local events = { "irq:irq_handler_entry", "irq:irq_handler_exit", "irq:softirq_entry", "irq:softirq_exit",
+  local events = { "irq:irq_handler_entry", "irq:irq_handler_exit", "irq:softirq_entry",
+    "irq:softirq_exit",
     "irq:softirq_raise" }
   local function irq(what, time, cpu, number, name)
     return { "irq:irq_handler_" .. what, time, 7, cpu, { irq = number, name = name } }
   end
-  local function softirq(what, time, cpu, vec) return { "irq:softirq_" .. what, time, 7, cpu, { vec = vec } } end
+  local function softirq(what, time, cpu, vec)
+    return { "irq:softirq_" .. what, time, 7, cpu, { vec = vec } }
+  end
 
   it("tells interrupts inside of softirqs, names, and the delay since the first raise", function()
     local path = traced.write(events, {
       softirq("raise", 1000, 0, 1), softirq("raise", 2000, 0, 1), softirq("entry", 4000, 0, 1),
-      irq("entry", 5000, 0, 9, "net\27;1"), irq("exit", 6000, 0, 9), softirq("exit", 9000, 0, 1),
+      irq("entry", 5000, 0, 9, "net\27;1"), irq("exit", 6000, 0, 9),
+      softirq("exit", 9000, 0, 1),
       softirq("entry", 9000, 1, 77), softirq("exit", 9500, 1, 77),
     })
     assert.are.equal([[
@@ -86,8 +101,10 @@ softirq      77  77           1      1    0.0005    0.50    0.50       -        
   end)
 
   it("drops what a processor was at when it lost records, and nothing of the others", function()
-    local path = traced.write(events, { irq("entry", 1000, 0, 9, "a"), irq("entry", 1000, 1, 9, "a"),
-      { "lost", 2000, 7, 1, { id = 101, lost = 3 } }, irq("exit", 3000, 0, 9), irq("exit", 3000, 1, 9) })
+    local path = traced.write(events,
+      { irq("entry", 1000, 0, 9, "a"), irq("entry", 1000, 1, 9, "a"),
+      { "lost", 2000, 7, 1, { id = 101, lost = 3 } }, irq("exit", 3000, 0, 9),
+      irq("exit", 3000, 1, 9) })
     local out = output("irqs", "--json", path)
     assert.matches('"unopened":1,"restarted":0,"lost":1,"unclosed":0,', out, 1, true)
     assert.matches('"cpu":0,"count":1,"total_ms":0.002,', out, 1, true)
@@ -98,13 +115,15 @@ end)
 local SWITCH, WAKING = "sched:sched_switch", "sched:sched_waking"
 
 local function switch(time, cpu, prev, state, following)
-  return { SWITCH, time, prev, cpu, { prev_pid = prev, prev_state = state, next_pid = following } }
+  return { SWITCH, time, prev, cpu,
+    { prev_pid = prev, prev_state = state, next_pid = following } }
 end
 
 describe("perflua offcpu", function()
   it("knows who was blocked, preempted, or ended, in old kernels and new", function()
     local path = traced.write({ SWITCH }, {
-      switch(1000, 0, 7, 1, 8), switch(2000, 0, 8, 0x100, 7), switch(5000, 0, 7, 1024, 8), switch(5500, 0, 8, 0x10, 9),
+      switch(1000, 0, 7, 1, 8), switch(2000, 0, 8, 0x100, 7), switch(5000, 0, 7, 1024, 8),
+      switch(5500, 0, 8, 0x10, 9),
       switch(6000, 0, 9, 0x20, 7), switch(7000, 0, 7, 2, 0),
     }, { [7] = "a;b", [8] = "c\27d" })
     assert.are.equal([[
@@ -122,16 +141,19 @@ a;b       7  preempted      1     0.001    1.00    1.00
   it("needs call chains to fold them, and says so", function()
     local path = traced.write({ SWITCH }, { switch(1000, 0, 7, 1, 8) })
     local got = run.perflua { "offcpu", "--folded", path }
-    assert.same({ status = 1, out = "", err = "perflua: " .. path .. ": this recording has no field 'callchain'; "
+    assert.same({ status = 1, out = "", err = "perflua: " .. path
+      .. ": this recording has no field 'callchain'; "
       .. "record it with: perf record -a -g -e sched:sched_switch -- COMMAND\n" }, got)
   end)
 
   it("takes times from switch records, and call chains from the samples before them", function()
     local b = builder.new()
-    local cs = b:event { name = "context-switches", type = 1, config = 3, context_switch = true, ids = { 1 },
+    local cs = b:event { name = "context-switches", type = 1, config = 3, context_switch = true,
+      ids = { 1 },
       sample_type = { "identifier", "ip", "tid", "time", "callchain" } }
     local function record(time, out, preempt)
-      b:record("switch", { out = out, preempt = preempt }, { time = time, pid = 7, tid = 7, identifier = 1 })
+      b:record("switch", { out = out, preempt = preempt },
+        { time = time, pid = 7, tid = 7, identifier = 1 })
     end
     b:sample(cs, { identifier = 1, ip = 1, pid = 7, tid = 7, time = 1000,
       callchain = { 0xfffffffffffffe00, 0x10, 0x20 } })
@@ -139,12 +161,15 @@ a;b       7  preempted      1     0.001    1.00    1.00
     record(1500, false)
     record(2000, true, true)
     record(2700, false)
-    b:record("comm", { pid = 7, tid = 7, comm = "a;\27b" }, { time = 900, pid = 7, tid = 7, identifier = 1 })
-    assert.are.equal("a:?b;[preempted] 700\na:?b;[unknown];[unknown] 400\n", output("offcpu", "--folded", b:write()))
+    b:record("comm", { pid = 7, tid = 7, comm = "a;\27b" },
+      { time = 900, pid = 7, tid = 7, identifier = 1 })
+    assert.are.equal("a:?b;[preempted] 700\na:?b;[unknown];[unknown] 400\n",
+      output("offcpu", "--folded", b:write()))
   end)
 
   it("is told what is wrong with options", function()
-    local wrong = { { "--svg", "--folded" }, { "--folded", "--csv" }, { "--by", "pid" }, { "--state", "bloked" } }
+    local wrong = { { "--svg", "--folded" }, { "--folded", "--csv" }, { "--by", "pid" },
+      { "--state", "bloked" } }
     for _, words in ipairs(wrong) do
       local got = run.perflua { "offcpu", run.demo, table.unpack(words) }
       assert.are.equal(2, got.status)
@@ -161,7 +186,8 @@ describe("perflua wakers", function()
   it("counts wakes of threads that sleep, from the first, in tasks and interrupts", function()
     local path = traced.write({ SWITCH, WAKING }, {
       wake(1000, 7, 0, 8, "eight"), wake(1500, 9, 0, 8, "eight"), switch(2000, 0, 7, 1, 8),
-      wake(2500, 7, 0, 8, "eight"), switch(3000, 0, 8, 1, 0), wake(4000, 0, 8, 8, "eight"), switch(4500, 0, 0, 0, 8),
+      wake(2500, 7, 0, 8, "eight"), switch(3000, 0, 8, 1, 0), wake(4000, 0, 8, 8, "eight"),
+      switch(4500, 0, 0, 0, 8),
     }, { [7] = "se\27ven" })
     assert.are.equal([[
 # wakes not counted, for the thread ran, or its way to a processor was not recorded: 1
@@ -174,10 +200,13 @@ eight  swapper    hardirq      1    0.0005    0.50    0.50
 
   it("tells chains of wakers, from the last on, until an interrupt", function()
     local path = traced.write({ SWITCH, WAKING }, {
-      wake(1000, 9, 16, 7, "seven"), switch(2000, 0, 1, 1, 7), wake(3000, 7, 0, 8, "eight"), switch(4000, 0, 7, 1, 8),
+      wake(1000, 9, 16, 7, "seven"), switch(2000, 0, 1, 1, 7), wake(3000, 7, 0, 8, "eight"),
+      switch(4000, 0, 7, 1, 8),
       wake(5000, 8, 0, 6, "six"), switch(6000, 0, 8, 1, 6),
     }, { [6] = "six", [7] = "seven", [8] = "eight", [9] = "nine" })
-    assert.matches("\nsix +6 +1 .* eight <%- seven <%- nine %(softirq%)\n", output("wakers", "--tid", "6", path))
-    assert.matches("eight/8 <%- seven/7\n", output("wakers", "--comm=six", "--depth=2", "--by=thread", path))
+    assert.matches("\nsix +6 +1 .* eight <%- seven <%- nine %(softirq%)\n",
+      output("wakers", "--tid", "6", path))
+    assert.matches("eight/8 <%- seven/7\n",
+      output("wakers", "--comm=six", "--depth=2", "--by=thread", path))
   end)
 end)

@@ -1,4 +1,5 @@
--- Who woke whom is what perf's text of wakes and switches gives, and waits for a processor are perf sched timehist's.
+-- Who woke whom is what perf's text of wakes and switches gives, and waits for a processor are
+-- perf sched timehist's.
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
@@ -22,7 +23,9 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
     local expected, got, contexts = {}, {}, {}
     for tid, thread in pairs(switches.wakes(list)) do
       for waker, one in pairs(thread.by) do
-        if waker >= 0 then expected[waker .. " woke " .. tid] = ("%d %d"):format(one.count, one.total) end
+        if waker >= 0 then
+          expected[waker .. " woke " .. tid] = ("%d %d"):format(one.count, one.total)
+        end
       end
     end
     local sums = {}
@@ -52,7 +55,8 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
       local known = off[tid]
       local whole = known and known.again == 0 and not unseen[tid] and not (newer and both[tid])
       local over = known and (known.ended or switches.forgotten(thread, known))
-      if whole and not over and known.last == 0 then -- timehist tells of a time when the thread next leaves
+      -- timehist tells of a time when the thread next leaves
+      if whole and not over and known.last == 0 then
         compared = compared + 1
         local delay = (ours[tid] or 0) + (newer and known.preempted[2] / 1e6 or 0)
         assert.is_true(math.abs(thread.delay - delay) <= 0.001 * thread.n,
@@ -71,6 +75,7 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
   it("is told what is wrong with an option", function()
     local got = run.perflua { "wakers", "--depth", "0", path }
     assert.are.equal(2, got.status)
-    assert.are.equal("perflua: wakers: --depth: a number from 1 to 64 expected, got 0\n", got.err)
+    assert.are.equal("perflua: wakers: --depth: a number from 1 to 64 expected, got 0\n",
+      got.err)
   end)
 end)

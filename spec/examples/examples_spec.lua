@@ -28,7 +28,8 @@ describe("examples/", function()
     it(path:match("[^/]+$") .. " prints what it says", function()
       local command, expected = promise(path)
       assert.is_truthy(command, path .. " does not say how it is run")
-      assert.is_truthy(command:find(path, 1, true), "the command runs something else: " .. command)
+      assert.is_truthy(command:find(path, 1, true), "the command runs something else: "
+        .. command)
       assert.are.equal(expected, user.run(SCRATCH .. command))
     end)
   end

@@ -1,14 +1,17 @@
--- What README.md and the manual show is true: their code runs, prints what they say, and their links lead somewhere.
+-- What README.md and the manual show is true: their code runs, prints what they say, and their
+-- links lead somewhere.
 --
--- A ```lua block is a script; a ```text block right behind it is what it prints. If its first line is "-- NAME.lua",
--- the ```console blocks of the page, commands and what they print, run it by that name. Blocks that open no `file`
--- find the demo's recording there. Everything runs in a directory that has this recording as perf.data.
+-- A ```lua block is a script; a ```text block right behind it is what it prints. If its first
+-- line is "-- NAME.lua", the ```console blocks of the page, commands and what they print, run
+-- it by that name. Blocks that open no `file` find the demo's recording there. Everything runs
+-- in a directory that has this recording as perf.data.
 local files = require "spec.support.files"
 local user = require "spec.examples.user"
 
 local PRELUDE = "local file = assert(perflua.open()) "
 
--- The fenced blocks of a page: { language, body, line }, and of a text block the script it follows.
+-- The fenced blocks of a page: { language, body, line }, and of a text block the script it
+-- follows.
 local function blocks_of(path)
   local blocks, block, last, number = {}, nil, nil, 0
   for line in io.lines(path) do
@@ -19,7 +22,8 @@ local function blocks_of(path)
       blocks[#blocks + 1] = block
       last, block = block.language == "lua" and block or nil, nil
     elseif language then
-      block = { language = language, line = number, script = language == "text" and last or nil }
+      block = { language = language, line = number, script = language == "text" and last
+        or nil }
     elseif block then
       block[#block + 1] = line
     elseif line ~= "" then
@@ -53,7 +57,8 @@ end
 local function check_block(block, scripts)
   if block.language == "text" and block.script then
     local script = files.temporary(script_of(block.script))
-    assert.are.equal(block.body, user.run_beside_recording("perflua script.lua", { ["script.lua"] = script }))
+    assert.are.equal(block.body, user.run_beside_recording("perflua script.lua",
+      { ["script.lua"] = script }))
   elseif block.language == "console" then
     for _, session in ipairs(sessions(block.body)) do
       assert.are.equal(session.out, user.run_beside_recording(session.command, scripts))
@@ -81,7 +86,8 @@ local function check_links(path)
       local full = file == "" and path or base .. file
       assert.is_true(files.exists(full), ("%s: no such file: %s"):format(path, target))
       if anchor ~= "" then
-        assert.is_true(anchors_of(full)[anchor] or false, ("%s: no such heading: %s"):format(path, target))
+        assert.is_true(anchors_of(full)[anchor] or false,
+          ("%s: no such heading: %s"):format(path, target))
       end
     end
   end
@@ -111,7 +117,8 @@ for _, path in ipairs { "README.md", "docs/manual.md", "docs/many-recordings.md"
 end
 
 describe("the links of", function()
-  for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md", "docs/fields.md",
+  for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md",
+      "docs/fields.md",
     "docs/reference.md", "docs/many-recordings.md" } do
     it(path .. " lead somewhere", function()
       check_links(path)

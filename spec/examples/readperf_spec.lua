@@ -19,7 +19,8 @@ end
 -- The tables by their names: the header and the rows, arrays of texts; and what was printed.
 local function readperf(path, symfs)
   local dir = files.directory {}
-  local printed = user.run(("perflua examples/readperf.lua %s %s %s"):format(files.quote(path), dir, symfs or ""))
+  local printed = user.run(("perflua examples/readperf.lua %s %s %s"):format(files.quote(path),
+    dir, symfs or ""))
   local tables = { printed = printed }
   for _, name in ipairs(names) do
     local csv = dir .. "/" .. name .. ".csv"
@@ -36,7 +37,9 @@ end
 -- The index, type and time of each row of overview.csv, in the order of the file.
 local function in_file_order(rows)
   local list = {}
-  for _, row in ipairs(rows) do table.insert(list, { tonumber(row[1]), row[2], tonumber(row[5]) }) end
+  for _, row in ipairs(rows) do
+    table.insert(list, { tonumber(row[1]), row[2], tonumber(row[5]) })
+  end
   table.sort(list, function(a, b) return a[1] < b[1] end)
   return list
 end
@@ -66,7 +69,8 @@ end
 
 -- What perf counts in the demo's recording, see spec/fixtures/README.md.
 local records = {
-  MMAP = 1, MMAP2 = 52, COMM = 13, FORK = 11, EXIT = 12, SAMPLE = 672, ID_INDEX = 1, THREAD_MAP = 1, CPU_MAP = 1,
+  MMAP = 1, MMAP2 = 52, COMM = 13, FORK = 11, EXIT = 12, SAMPLE = 672, ID_INDEX = 1,
+  THREAD_MAP = 1, CPU_MAP = 1,
   EVENT_UPDATE = 2,
 }
 local samples = { ["cpu-clock"] = 457, ["page-faults"] = 39, ["context-switches"] = 176 }
@@ -86,7 +90,9 @@ describe("examples/readperf.lua", function()
     for _, tables in ipairs { demo, words } do
       for _, name in ipairs(names) do
         local n = #values_of(tables[name].header)
-        for _, row in ipairs(tables[name].rows) do assert.are.equal(n, #row, table.concat(row, ",")) end
+        for _, row in ipairs(tables[name].rows) do
+          assert.are.equal(n, #row, table.concat(row, ","))
+        end
       end
     end
   end)
@@ -97,17 +103,20 @@ describe("examples/readperf.lua", function()
 
   it("prints the functions of each event below its name", function()
     local events = {}
-    for name, heading in demo.printed:gmatch "([%g]+)\n(   per       period samples function)\n" do
+    for name,
+        heading in demo.printed:gmatch "([%g]+)\n(   per       period samples function)\n" do
       table.insert(events, name)
       assert.is_truthy(heading)
     end
     assert.are.same({ "context-switches", "cpu-clock", "page-faults" }, events)
   end)
 
-  needs.it("cpus", "knows the index of records that are compressed, and of those in a directory", function()
+  needs.it("cpus",
+    "knows the index of records that are compressed, and of those in a directory", function()
     for _, options in ipairs { "-z", "--threads=cpu" } do
       local path = files.directory {} .. "/recording"
-      local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -F 2000 -e cpu-clock -a -o " .. path .. " "
+      local text, ok = files.output(
+        "perf record -q -N -m 64 --no-bpf-event -F 2000 -e cpu-clock -a -o " .. path .. " "
         .. options .. " -- sh -c 'ls -R /usr/include | sort' 2>&1 >/dev/null")
       assert(ok, text)
       local ours = in_file_order(readperf(path).overview.rows)
@@ -117,8 +126,10 @@ describe("examples/readperf.lua", function()
     end
   end)
 
-  needs.it("record", "lists the samples of a group's record with one index, and counts the record once", function()
-    local path = oracle.record("-F 2000 -e '{cpu-clock,page-faults}:S'", "sh -c 'ls -R /usr/include | sort'")
+  needs.it("record",
+    "lists the samples of a group's record with one index, and counts the record once", function()
+    local path = oracle.record("-F 2000 -e '{cpu-clock,page-faults}:S'",
+      "sh -c 'ls -R /usr/include | sort'")
     local tables, indexes, n = readperf(path), {}, 0
     for _, row in ipairs(tables.overview.rows) do
       if row[2] == "SAMPLE" then indexes[row[1]], n = (indexes[row[1]] or 0) + 1, n + 1 end
@@ -156,7 +167,8 @@ describe("examples/readperf.lua", function()
     assert.are.equal(1718686464754, last)
   end)
 
-  it("has every sample once in processes and in functions, those of each event by themselves", function()
+  it("has every sample once in processes and in functions, those of each event by themselves",
+    function()
     for event, n in pairs(samples) do
       assert.are.equal(n, sum(demo.processes.rows, 6, 8, event))
       assert.are.equal(n, sum(demo.results.rows, 2, 5, event))
@@ -178,7 +190,8 @@ describe("examples/readperf.lua", function()
       rows[row[4]] = row
     end
     assert.are.same({ "355065186", "354", "words.c", "compare", "cpu-clock:u" }, rows.compare)
-    assert.are.same({ "190571710", "190", "words.c", "find_in_tree", "cpu-clock:u" }, rows.find_in_tree)
+    assert.are.same({ "190571710", "190", "words.c", "find_in_tree", "cpu-clock:u" },
+      rows.find_in_tree)
   end)
 
   needs.it("record", "agrees with perf about a recording made here", function()
@@ -192,13 +205,15 @@ describe("examples/readperf.lua", function()
     local lines = {}
     for _, row in ipairs(tables.overview.rows) do
       if row[2] == "SAMPLE" then
-        table.insert(lines, ("%s %s/%s %s"):format(row[1], row[3], row[4], row[6]:match "^%g+ %g+"))
+        table.insert(lines, ("%s %s/%s %s"):format(row[1], row[3], row[4],
+          row[6]:match "^%g+ %g+"))
       end
     end
     local theirs = {}
     for i, r in ipairs(oracle.dump(path)) do
       if r.pid then
-        table.insert(theirs, { r.time, r.offset, ("%d %s/%s %s %s"):format(i - 1, r.pid, r.tid, r.ip, r.period) })
+        table.insert(theirs, { r.time, r.offset,
+          ("%d %s/%s %s %s"):format(i - 1, r.pid, r.tid, r.ip, r.period) })
       end
     end
     table.sort(theirs, function(a, b)

@@ -1,4 +1,5 @@
--- A user's shell: `perflua` is the interpreter under test, `lua5.4` finds the module, perf.data is the demo recording.
+-- A user's shell: `perflua` is the interpreter under test, `lua5.4` finds the module, perf.data
+-- is the demo recording.
 local files = require "spec.support.files"
 
 local user = {}
@@ -20,14 +21,16 @@ perflua() { %s "$@"; }
 export LUA_PATH=%s LUA_CPATH=%s
 ]]):format(files.quote(binary), files.quote(lua_path), files.quote(lua_cpath))
 
---- What a shell command prints, errors included, when it is run in the project's directory. Line ends are \n.
+--- What a shell command prints, errors included, when it is run in the project's directory.
+--- Line ends are \n.
 function user.run(command)
   command = command:gsub("%f[^\n\0]lua5%.4%f[%s]", function() return lua end)
   return (files.output(("{ %s%s\n} 2>&1"):format(prelude, command)):gsub("\r\n", "\n"))
 end
 
---- The same in an empty directory that holds the demo's recording as perf.data, the one whose binary comes with it as
---- words/perf.data, that of system calls as calls.data, and these files by their names.
+--- The same in an empty directory that holds the demo's recording as perf.data, the one whose
+--- binary comes with it as words/perf.data, that of system calls as calls.data, and these files
+--- by their names.
 function user.run_beside_recording(command, scripts)
   local lines = {
     "dir=$(mktemp -d) && trap 'rm -rf \"$dir\"' EXIT && cd \"$dir\" || exit 1",

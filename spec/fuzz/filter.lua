@@ -1,6 +1,6 @@
--- What filter.c asks of a filter string: it is compiled or refused with a message for people, never one of
--- Lua's own; with its fields as values or from records, in C or record by record it says the same. As an expression,
--- too, of which the values are selected and made keys.
+-- What filter.c asks of a filter string: it is compiled or refused with a message for people,
+-- never one of Lua's own; with its fields as values or from records, in C or record by record
+-- it says the same. As an expression, too, of which the values are selected and made keys.
 local perflua = require "perflua"
 local spec_of = require("perflua.core").query_spec
 
@@ -32,10 +32,12 @@ local function check_filter(all, query, text)
   local fine, offsets = pcall(first, query)
   local same, again = pcall(first, query:where(yes))
   local counted, n = pcall(function() return query:select("offset"):first() end)
-  assert(fine == same and fine == counted, "one way raises: " .. tostring(offsets) .. " / " .. tostring(again))
+  assert(fine == same and fine == counted, "one way raises: " .. tostring(offsets) .. " / "
+    .. tostring(again))
   if not fine then return check_message(offsets, text) end
   assert(offsets == again, "by values and by records: " .. offsets .. " / " .. again)
-  assert(tostring(n or ""):match "^%d*" == offsets:match "^%d*", "select gives another first record")
+  assert(tostring(n or ""):match "^%d*" == offsets:match "^%d*",
+    "select gives another first record")
   local one, other = query:count(), interpreted(all:where(text)):count()
   assert(one == other, "counted in C and record by record: " .. one .. " / " .. other)
 end
@@ -56,6 +58,7 @@ return function(text)
   if not ok then return check_message(query, text) end
   local value = query:first()
   local again = all:where(yes):select(text):first()
-  assert(tostring(value):match "^[^:]*" == tostring(again):match "^[^:]*", "selected in two ways")
+  assert(tostring(value):match "^[^:]*" == tostring(again):match "^[^:]*",
+    "selected in two ways")
   check_key(all, text)
 end

@@ -1,6 +1,7 @@
 -- Errors that the library did not mean to raise, by what Lua says of them.
 local patterns = {
-  "attempt to", "bad argument", "stack overflow", "number has no integer", "C stack", "invalid value",
+  "attempt to", "bad argument", "stack overflow", "number has no integer", "C stack",
+  "invalid value",
   "too many", "memory", "lua:%d+: .-lua:%d+:", "bad 'for'", "nested too deeply",
 }
 

@@ -13,7 +13,9 @@ local DEEP = 16 -- records that are read wholly, of each kind of pass
 local function read(value, depth)
   depth = depth or 0
   local kind = type(value)
-  if depth > 4 or kind ~= "table" and (kind ~= "userdata" or pairs(value) == next) then return end
+  if depth > 4 or kind ~= "table" and (kind ~= "userdata" or pairs(value) == next) then
+    return
+  end
   for key, v in pairs(value) do
     if key ~= "event" then read(v, depth + 1) end
   end
@@ -46,7 +48,8 @@ end
 local function run(file)
   local n = 0
   local function count() n = n + 1 end
-  file:run { sample = { "time", "pid", count }, comm = count, other = count, compressed = count }
+  file:run { sample = { "time", "pid", count }, comm = count, other = count,
+    compressed = count }
   return n
 end
 
@@ -55,8 +58,12 @@ local function queries(file)
   local n = 0
   for _ in samples:select("time", "ip", "event", "callchain"):each() do n = n + 1 end
   assert(n == samples:count(), "select and count")
-  try(function() tostring(samples:group_by("pid", "event"):count():sum("period"):hist("period"):top(5)) end)
-  try(function() tostring(samples:group_by { f = function(s) return s.cpu end }:quantile("period", 0.5)) end)
+  try(function()
+    tostring(samples:group_by("pid", "event"):count():sum("period"):hist("period"):top(5))
+  end)
+  try(function()
+    tostring(samples:group_by { f = function(s) return s.cpu end }:quantile("period", 0.5))
+  end)
   try(function() samples:where("period > 2 and time ~= nil"):between("10%", "60%"):first() end)
   try(function() samples:distinct "ip" end)
 end
@@ -77,7 +84,8 @@ local function dump(file)
 end
 
 local of_record = {
-  "comm", "cgroup_path", "symbol", "symoff", "dso", "srcline", "map", "symbol_daddr", "dso_daddr", "stack",
+  "comm", "cgroup_path", "symbol", "symoff", "dso", "srcline", "map", "symbol_daddr",
+  "dso_daddr", "stack",
   "machine_pid", "vcpu", "inlined",
 }
 local of_frame = { "ip", "cpumode", "symbol", "symoff", "dso", "srcline", "inlined" }
@@ -118,12 +126,14 @@ local function resolve(file)
     if i > DEEP then break end
     local last
     for _, map in ipairs(thread.maps()) do
-      assert(not last or math.ult(last, map.start) or last == map.start, "maps lie over each other")
+      assert(not last or math.ult(last, map.start) or last == map.start,
+        "maps lie over each other")
       last = map.start + map.len
     end
   end
   for _, binary in ipairs(file:missing()) do
-    assert(type(binary.filename) == "string" and type(binary.reason) == "string" and #binary.tried >= 0)
+    assert(type(binary.filename) == "string" and type(binary.reason) == "string"
+      and #binary.tried >= 0)
   end
 end
 
@@ -140,7 +150,8 @@ local function lines(file)
       end
     end
     core.script(file, out, {
-      classes = classes, order = "time", types = { [9] = true }, callchains = true, inlined = unwound,
+      classes = classes, order = "time", types = { [9] = true }, callchains = true,
+      inlined = unwound,
     })
   end
 end
@@ -170,7 +181,8 @@ local function passes(file)
   local ordered = try(read_records, file, { order = "time", reuse = true })
   local counted = try(function() return file:records({ order = "file" }):count() end)
   -- what events there are decides what is damage
-  assert(known ~= #file.events or n == ordered and n == counted, "not each pass has the same records")
+  assert(known ~= #file.events or n == ordered and n == counted,
+    "not each pass has the same records")
 end
 
 local function containers(file) read_records(file, { order = "file", container = true }) end

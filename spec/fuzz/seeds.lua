@@ -1,5 +1,6 @@
--- Writes inputs to begin with: seeds.lua DIRECTORY makes a directory for each target, with small recordings of
--- everything the builder knows, and those of $PERFLUA_CORPUS that are small enough.
+-- Writes inputs to begin with: seeds.lua DIRECTORY makes a directory for each target, with
+-- small recordings of everything the builder knows, and those of $PERFLUA_CORPUS that are small
+-- enough.
 local builder = require "spec.support.builder"
 local everything = require "spec.support.everything"
 local features = require "spec.support.builder_features"
@@ -19,7 +20,9 @@ local function write(target, name, bytes)
   end
 end
 
-local targets = "file nomem pipe directory several script feature sample tracing args message filter expr query "
+local targets =
+  "file nomem pipe directory several script feature sample tracing args message filter expr "
+    .. "query "
   .. "table kallsyms perfmap jitdump elf"
 for target in targets:gmatch "%S+" do
   os.execute("rm -rf " .. files.quote(root .. "/" .. target))
@@ -46,7 +49,8 @@ end
 --- Records of two cpus, in rounds, whose times are out of order between them.
 local function rounds(b, event, n)
   for i = 1, n do
-    b:sample(event, { ip = i, pid = 7, time = 100 * (i // 4) + (i % 4 < 2 and i or 50 - i), cpu = i % 2 })
+    b:sample(event, { ip = i, pid = 7, time = 100 * (i // 4) + (i % 4 < 2 and i or 50 - i),
+      cpu = i % 2 })
     if i % 8 == 0 then b:record("finished_round") end
   end
 end
@@ -68,7 +72,8 @@ end
 local function ordered(container, overwrite)
   local b = builder.new { container = container }
   local event = b:event {
-    sample_type = { "ip", "tid", "time", "cpu" }, write_backward = overwrite, sample_id_all = true,
+    sample_type = { "ip", "tid", "time", "cpu" }, write_backward = overwrite,
+    sample_id_all = true,
   }
   b:record("comm", { pid = 7, tid = 7, comm = "sh" })
   rounds(b, event, 24)
@@ -103,34 +108,46 @@ for _, endian in ipairs { "little", "big" } do
   old:record("comm", { comm = "sh" })
   recordings["version1-" .. endian] = old:bytes()
 end
---- Samples in what root.lua has: user code, a kernel, code made at run time, each with a call chain.
--- times: "found" (its maps have none, as they were there before), "late" (nor have they any, and they
--- come behind a record with a time), "none" (nothing has a time).
+--- Samples in what root.lua has: user code, a kernel, code made at run time, each with a call
+--- chain.
+-- times: "found" (its maps have none, as they were there before), "late" (nor have they any,
+-- and they come behind a record with a time), "none" (nothing has a time).
 local function mapped(container, times)
   local b = builder.new { container = container }
   local event = b:event {
-    sample_type = { "ip", "tid", times == "none" and "ip" or "time", "addr", "callchain", "branch_stack" },
+    sample_type = { "ip", "tid", times == "none" and "ip" or "time", "addr", "callchain",
+      "branch_stack" },
     sample_id_all = times ~= "none",
   }
   local KERNEL, USER, TEXT = -128 & -1, -512 & -1, 0xffffffff81000000
   local function kernel(addr, pgoff, name)
-    b:record("mmap", { pid = -1, tid = 0, addr = addr, len = 4096, pgoff = pgoff, filename = name, misc = 1 })
+    b:record("mmap", { pid = -1, tid = 0, addr = addr, len = 4096, pgoff = pgoff,
+      filename = name, misc = 1 })
   end
   if times == "late" then b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 1 }) end
   kernel(TEXT, TEXT, "[kernel.kallsyms]_text")
   kernel(0xffffffffc0000000, 0, "[ext4]")
-  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 4096, prot = 5, filename = "/bin/sh" })
-  b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 4096, prot = 7, filename = "//anon" })
-  b:record("ksymbol", { addr = 0xffffffffc0001000, len = 16, ksym_type = 1, name = "bpf_prog_x" })
-  b:record("ksymbol", { addr = 0xffffffffc0002000, len = 16, ksym_type = 1, name = "bpf_prog_y" })
-  b:record("ksymbol", { addr = 0xffffffffc0002000, len = 16, ksym_type = 1, name = "bpf_prog_y", unregister = true })
-  b:record("fork", { pid = 8, ppid = 7, tid = 8, ptid = 7, time = 5 }, times ~= "late" and { time = 5 } or nil)
-  local ips = { 0x400100, 0x400200, 0x1010, TEXT + 0x110, 0xffffffffc0000004, 0xffffffffc0001004, 0xffffffffc0002004,
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 4096, prot = 5,
+    filename = "/bin/sh" })
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 4096, prot = 7,
+    filename = "//anon" })
+  b:record("ksymbol", { addr = 0xffffffffc0001000, len = 16, ksym_type = 1,
+    name = "bpf_prog_x" })
+  b:record("ksymbol", { addr = 0xffffffffc0002000, len = 16, ksym_type = 1,
+    name = "bpf_prog_y" })
+  b:record("ksymbol", { addr = 0xffffffffc0002000, len = 16, ksym_type = 1, name = "bpf_prog_y",
+    unregister = true })
+  b:record("fork", { pid = 8, ppid = 7, tid = 8, ptid = 7, time = 5 }, times ~= "late"
+    and { time = 5 } or nil)
+  local ips = { 0x400100, 0x400200, 0x1010, TEXT + 0x110, 0xffffffffc0000004,
+    0xffffffffc0001004, 0xffffffffc0002004,
     0x500000 }
   for i, ip in ipairs(ips) do
     local pid = 7 + i % 2
-    b:sample(event, { ip = ip, pid = pid, tid = pid, time = 10 + i, addr = 0x400180, misc = ip < 0 and 1 or 2,
-      callchain = { KERNEL, TEXT + 0x120, USER, ip, 0x400210 }, branch_stack = { { from = 0x400110, to = ip } } })
+    b:sample(event, { ip = ip, pid = pid, tid = pid, time = 10 + i, addr = 0x400180,
+      misc = ip < 0 and 1 or 2,
+      callchain = { KERNEL, TEXT + 0x120, USER, ip, 0x400210 },
+      branch_stack = { { from = 0x400110, to = ip } } })
   end
   return b:bytes()
 end
@@ -146,20 +163,26 @@ recordings.pieces = pieces(80)
 recordings.overwrite = ordered("file", true)
 recordings["two-events"] = files.read(two_events.write())
 
---- Questions for query.c: two sets of events, flags, how many keys and measures, the keys, the measures.
+--- Questions for query.c: two sets of events, flags, how many keys and measures, the keys, the
+--- measures.
 local questions = {
-  string.pack("BBBBB BBB BBB BBB B BBB", 1, 2, 0, 3, 1, 0, 10, 0, 0, 11, 0, 0, 12, 0, 0, 1, 0, 3),
+  string.pack("BBBBB BBB BBB BBB B BBB", 1, 2, 0, 3, 1, 0, 10, 0, 0, 11, 0, 0, 12, 0, 0, 1, 0,
+    3),
   string.pack("BBBBB BBB BBB BBB", 1, 2, 12, 1, 1, 0, 20, 0, 0, 1, 0, 3, 0, 0),
-  string.pack("BBBBB BBB BBB BBB BBB BBB", 1, 2, 13, 2, 3, 0, 19, 1, 0, 1, 0, 21, 0, 5, 0, 7, 6, 0, 3, 7, 0, 12, 0, 1),
-  string.pack("BBBBB BBB BBB BBB BBB", 1, 2, 15, 1, 3, 1, 4, 0, 11, 0, 3, 3, 0, 4, 4, 0, 10, 130, 0, 3, 2),
+  string.pack("BBBBB BBB BBB BBB BBB BBB", 1, 2, 13, 2, 3, 0, 19, 1, 0, 1, 0, 21, 0, 5, 0, 7, 6,
+    0, 3, 7, 0, 12, 0, 1),
+  string.pack("BBBBB BBB BBB BBB BBB", 1, 2, 15, 1, 3, 1, 4, 0, 11, 0, 3, 3, 0, 4, 4, 0, 10,
+    130, 0, 3, 2),
   string.pack("BBBBB BBB BBB", 1, 2, 0, 1, 1, 2, 22, 0, 8, 0, 16, 9, 0, 4),
 }
 
---- What is slow to ask gets small recordings: those of few records, and of all kinds of records these in parts.
+--- What is slow to ask gets small recordings: those of few records, and of all kinds of records
+--- these in parts.
 local SMALL, PARTS, THINGS = 2048, 8, 8
 
 local function write_small(name, bytes)
-  for i = 1, THINGS do write("script", name .. i, string.char(i - 1) .. bytes) end -- see script.lua
+  -- see script.lua
+  for i = 1, THINGS do write("script", name .. i, string.char(i - 1) .. bytes) end
   for i, question in ipairs(questions) do
     write("query", name .. i, string.pack("<I4", #question) .. question .. bytes)
   end
@@ -199,7 +222,8 @@ local function both(first, second)
     b:event { name = "own" .. i, sample_type = members.sample_type, ids = { 9 } }
     b:feature("clockid", 1)
     b:feature("clock_data", { clockid = members.clockid or 4 })
-    for name, value in pairs { hostname = members.hostname or "here", osrelease = "6.1", cpudesc = "c" } do
+    for name, value in pairs { hostname = members.hostname or "here", osrelease = "6.1",
+        cpudesc = "c" } do
       b:feature(name, value)
     end
     rounds(b, event, 12)
@@ -210,14 +234,16 @@ end
 
 write("several", "alike", both({ name = "a" }, { name = "a" }))
 write("several", "other-host", both({ name = "a" }, { name = "a", hostname = "there" }))
-write("several", "other-clock", both({ name = "a", use_clockid = true }, { name = "a", clockid = 1 }))
+write("several", "other-clock",
+  both({ name = "a", use_clockid = true }, { name = "a", clockid = 1 }))
 write("several", "other-order", both({ name = "a" }, { name = "b", endian = "big" }))
 write("several", "piped", both({ name = "a" }, { name = "a", container = "pipe" }))
 
 -- Directories: sizes, the recording, and what its other files hold.
 local function directory(name, data, ...)
   local more = { ... }
-  write("directory", name, string.pack("<I4I4", #data, #(more[1] or "")) .. data .. table.concat(more))
+  write("directory", name, string.pack("<I4I4", #data, #(more[1] or "")) .. data
+    .. table.concat(more))
 end
 
 for _, endian in ipairs { "little", "big" } do
@@ -246,7 +272,8 @@ for name, value in pairs(everything.features) do
   local bit = features.bits[name]
   for swap = 0, bit and 1 or -1, 1 do
     local b = everything.empty(swap == 1 and "big" or "little")
-    write("feature", name .. swap, string.pack("BB", bit - 1, swap | 2 << 1) .. features.pack(b.w, name, value, b))
+    write("feature", name .. swap, string.pack("BB", bit - 1, swap | 2 << 1)
+      .. features.pack(b.w, name, value, b))
   end
 end
 
@@ -263,7 +290,8 @@ for i, endian in ipairs { "little", "big" } do
   end
 end
 
--- Expressions: the shape of a sample, a tree (each operator after two fields and a constant), the sample.
+-- Expressions: the shape of a sample, a tree (each operator after two fields and a constant),
+-- the sample.
 for i, endian in ipairs { "little", "big" } do
   local b, one = everything.empty(endian)
   local body = sample.body(b.w, one, everything.sample)
@@ -271,7 +299,8 @@ for i, endian in ipairs { "little", "big" } do
   for op = 0, 31 do
     local tree = {}
     for name = op, 300, 32 do
-      tree[#tree + 1] = string.pack("<BBI2B BBBb BBI2BB B", 1, 0, name, 0, 0, 1, 2, op, 1, 2, name + 5, 1, op % 3, op)
+      tree[#tree + 1] = string.pack("<BBI2B BBBb BBI2BB B", 1, 0, name, 0, 0, 1, 2, op, 1, 2,
+        name + 5, 1, op % 3, op)
     end
     tree = table.concat(tree)
     write("expr", endian .. op, string.pack("<I4I4", #shape, #tree) .. shape .. tree .. body)
@@ -285,10 +314,14 @@ require "spec.fuzz.seeds_tracing" (write)
 
 local filters = {
   "pid == 7 and cpumode ~= 'kernel'", "period > 1e3 or not (ip >= 0xffff)", "comm == [[x]]",
-  "callchain[1].ip // 3 == 1", "time << 2 & ~5 | tid ~= nil", "event == 'cycles'", "#callchain > 2",
-  "(period % 7) * 2 ^ 3 / 1 - -1 == +1", "exec", "cpumode == \"us\\x65r\" and type == 'sample'", "offset",
-  "not (pid in {7, -1, 0xffffffffffffffff}) or comm in {'sh', 'seq'}", "find(comm, 'e') and starts(filename, '/')",
-  "under('main')", "bucket(time, '10ms') == 0 and bucket(ip, 'page') ~= bucket(pid, 1e3)", "bucket(-pid, 7)",
+  "callchain[1].ip // 3 == 1", "time << 2 & ~5 | tid ~= nil", "event == 'cycles'",
+  "#callchain > 2",
+  "(period % 7) * 2 ^ 3 / 1 - -1 == +1", "exec", "cpumode == \"us\\x65r\" and type == 'sample'",
+  "offset",
+  "not (pid in {7, -1, 0xffffffffffffffff}) or comm in {'sh', 'seq'}",
+  "find(comm, 'e') and starts(filename, '/')",
+  "under('main')", "bucket(time, '10ms') == 0 and bucket(ip, 'page') ~= bucket(pid, 1e3)",
+  "bucket(-pid, 7)",
 }
 for i, filter in ipairs(filters) do
   write("filter", tostring(i), filter)
@@ -299,12 +332,16 @@ do
   local perflua = require "perflua"
   local path = os.tmpname()
   local file <close> = assert(perflua.open("spec/fixtures/demo.perf.data"))
-  local q = file:samples():where("comm in {'sort', 'sh'}"):group_by("comm", "event.exclude_kernel")
-  local full = q:count():sum("period"):avg("period"):min("time"):max("comm"):quantile("period", 0.5):hist("period")
+  local q = file:samples():where("comm in {'sort', 'sh'}")
+    :group_by("comm", "event.exclude_kernel")
+  local full = q:count():sum("period"):avg("period"):min("time"):max("comm")
+    :quantile("period", 0.5):hist("period")
     :distinct("comm"):first("tid"):last("time"):share("period"):top(2, "count")
   for name, t in pairs {
-    full = full, few = file:samples():group_by("comm"):count():share("period"):sort("comm", "asc"),
-    mixed = file:records():where("pid == 10673"):group_by("event", "cpumode", "pid"):distinct("tid"):as("d")
+    full = full, few = file:samples():group_by("comm"):count():share("period")
+      :sort("comm", "asc"),
+    mixed = file:records():where("pid == 10673"):group_by("event", "cpumode", "pid")
+      :distinct("tid"):as("d")
       :avg("pid"):sort(),
     ratio = file:samples():group_by("pid"):ratio("cpu-clock", "page-faults"):sort(),
   } do
@@ -317,12 +354,16 @@ do
 end
 
 -- Where names of symbols come from, but for ELF files.
-write("kallsyms", "lines", "ffffffff81000000 T _text\nffffffff81000010 t _stext\nffffffff81000010 W weak\n"
-  .. "ffffffff81000020 d data\nffffffff81000030 A abs\nffffffffa0000010 t work\t[m]\nffffffffa0000020 T x\t[n]\n")
+write("kallsyms", "lines",
+  "ffffffff81000000 T _text\nffffffff81000010 t _stext\nffffffff81000010 W weak\n"
+  .. "ffffffff81000020 d data\nffffffff81000030 A abs\nffffffffa0000010 t work\t[m]\n"
+  .. "ffffffffa0000020 T x\t[n]\n")
 write("kallsyms", "hidden", "0000000000000000 T _text\n0000000000000000 t a\n")
-write("perfmap", "lines", "7f00 10 one\n0x7f10 0x20 two words\n7f00 8 three\n7f20 0 none\nffffffffffffffff 2 end\n")
+write("perfmap", "lines",
+  "7f00 10 one\n0x7f10 0x20 two words\n7f00 8 three\n7f20 0 none\nffffffffffffffff 2 end\n")
 for _, endian in ipairs { "little", "big" } do
-  local records = { { "load", 5, "first", 0x1000, 32, 1 }, { "load", 15, "second", 0x1010, 32, 2 },
+  local records = { { "load", 5, "first", 0x1000, 32, 1 },
+    { "load", 15, "second", 0x1010, 32, 2 },
     { "move", 25, 1, 0x1000, 0x1100, 32 }, { "load", 35, "third", 0x1000, 8, 3 } }
   write("jitdump", endian, jitdump(records, { endian = endian }))
   write("jitdump", endian .. "cycles", jitdump(records, { endian = endian, flags = 1 }))
@@ -333,8 +374,10 @@ for _, endian in ipairs { "little", "big" } do
   for _, class in ipairs { 32, 64 } do
     -- 386, ARM, x86-64, arm64, PowerPC with descriptors
     for _, machine in ipairs { 3, 40, 62, 183, 21 } do
-      local symbols = { { name = "f", section = ".text", size = 8 }, { name = "_ZN1AIiE1fES_", section = ".text" },
-        { name = "$t", section = ".text", type = "notype" }, { name = "d", section = ".opd", type = "object" } }
+      local symbols = { { name = "f", section = ".text", size = 8 },
+        { name = "_ZN1AIiE1fES_", section = ".text" },
+        { name = "$t", section = ".text", type = "notype" },
+        { name = "d", section = ".opd", type = "object" } }
       local slot = class == 64 and string.pack("<I8I8I8", 0x10000, 1 << 32 | 7, 0)
         or string.pack("<I4I4", 0x10000, 0x107)
       -- itself, and a debug file: its code is NOBITS
@@ -343,8 +386,10 @@ for _, endian in ipairs { "little", "big" } do
           machine = machine, endian = endian, class = class, symbols = symbols, sections = {
             { name = ".text", type = type, data = ("\x90"):rep(32), flags = 6 },
             { name = ".opd", data = ("\0"):rep(24), flags = 3 },
-            { name = ".plt", type = type, data = ("\xff\x25" .. ("\0"):rep(14)):rep(2), flags = 6, entsize = 16 },
-            { name = class == 64 and ".rela.plt" or ".rel.plt", type = class == 64 and 4 or 9, data = slot, flags = 2,
+            { name = ".plt", type = type, data = ("\xff\x25" .. ("\0"):rep(14)):rep(2),
+              flags = 6, entsize = 16 },
+            { name = class == 64 and ".rela.plt" or ".rel.plt", type = class == 64 and 4 or 9,
+              data = slot, flags = 2,
               link = 6, entsize = #slot },
           } }))
       end
@@ -354,7 +399,8 @@ end
 
 local corpus = os.getenv "PERFLUA_CORPUS"
 if corpus and corpus ~= "" then
-  local find = "find " .. files.quote(corpus) .. " -type f -size -65k -not -path '*/expected/*' -exec grep -laE "
+  local find = "find " .. files.quote(corpus)
+    .. " -type f -size -65k -not -path '*/expected/*' -exec grep -laE "
     .. "'^(PERFILE2|PERFFILE|2ELIFREP)' {} +"
   local n = 0
   for path in files.lines(find) do

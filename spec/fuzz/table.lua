@@ -1,5 +1,5 @@
--- What table.c asks of saved tables: they are refused with a message for people, never one of Lua's own, or they can be
--- shown, saved and merged, and come back as they were.
+-- What table.c asks of saved tables: they are refused with a message for people, never one of
+-- Lua's own, or they can be shown, saved and merged, and come back as they were.
 local check_message = dofile "spec/fuzz/internal.lua"
 local read = require "perflua.table.read"
 local saved = require "perflua.table.saved"

@@ -7,7 +7,9 @@ local run = require "spec.cli.run"
 local function each_row(visit)
   for _, class in ipairs(api.classes()) do
     for _, part in ipairs { "fields", "methods", "index" } do
-      for _, row in ipairs(class[part] or {}) do visit(class.name .. "." .. row[1], row, part) end
+      for _, row in ipairs(class[part] or {}) do
+        visit(class.name .. "." .. row[1], row, part)
+      end
     end
   end
 end
@@ -29,7 +31,9 @@ describe("the description of the API", function()
     local known = { Record = true, Event = true, Features = true, ["View.map"] = true }
     for _, class in ipairs(api.classes()) do known[class.name] = true end
     local function check(name, type)
-      for class in type:gmatch "%f[%w_\"]%u[%w_.]*" do assert.is_true(known[class], name .. ": " .. class) end
+      for class in type:gmatch "%f[%w_\"]%u[%w_.]*" do
+        assert.is_true(known[class], name .. ": " .. class)
+      end
     end
     each_row(function(name, row, part)
       if part ~= "methods" then check(name, row[2]) end
@@ -54,31 +58,46 @@ end)
 
 describe("make lint", function()
   local function check(change)
-    local got = run.perflua { "-e", "local api = require 'perflua.api' local core = require 'perflua.core' " .. change,
+    local got = run.perflua { "-e",
+      "local api = require 'perflua.api' local core = require 'perflua.core' " .. change,
       ".ci/api.lua" }
     assert.are.equal("", got.err)
     return got.status, got.out
   end
 
-  it("finds that the API is as it is described", function() assert.are.same({ 0, "" }, { check "" }) end)
+  it("finds that the API is as it is described", function()
+    assert.are.same({ 0, "" }, { check "" })
+  end)
 
   for change, complaint in pairs {
-    ["core.methods('file').extra = print"] = "File: 'extra' is not described in lua/perflua/api",
-    ["require('perflua.query').methods.extra = print"] = "Query: 'extra' is not described in lua/perflua/api",
-    ["require('perflua.table').methods.extra = print"] = "Table: 'extra' is not described in lua/perflua/api",
+    ["core.methods('file').extra = print"] =
+      "File: 'extra' is not described in lua/perflua/api",
+    ["require('perflua.query').methods.extra = print"] =
+      "Query: 'extra' is not described in lua/perflua/api",
+    ["require('perflua.table').methods.extra = print"] =
+      "Table: 'extra' is not described in lua/perflua/api",
     ["perflua.extra = 1"] = "perflua: 'extra' is not described in lua/perflua/api",
     ["extra = 1"] = "globals: 'extra' is not described in lua/perflua/api",
-    ["table.remove(api.class('OpenOptions').fields, 1)"] = "OpenOptions: 'jobs' is not described in lua/perflua/api",
-    ["table.remove(api.class('Handlers').fields)"] = "Handlers: 'meta' is not described in lua/perflua/api",
-    ["table.remove(api.class('Thread').fields, 1)"] = "Thread: 'pid' is not described in lua/perflua/api",
-    ["table.remove(api.class('Damage').fields, 1)"] = "Damage: 'path' is not described in lua/perflua/api",
-    ["table.remove(api.class('AnyRecord').methods)"] = "Record: 'copy' is not described in lua/perflua/api",
-    ["table.insert(api.class('Query').methods, { 'extra' })"] = "Query: 'extra' is described, but perflua has none",
-    ["table.insert(api.class('File').fields, { 'extra' })"] = "File: 'extra' is described, but perflua has none",
+    ["table.remove(api.class('OpenOptions').fields, 1)"] =
+      "OpenOptions: 'jobs' is not described in lua/perflua/api",
+    ["table.remove(api.class('Handlers').fields)"] =
+      "Handlers: 'meta' is not described in lua/perflua/api",
+    ["table.remove(api.class('Thread').fields, 1)"] =
+      "Thread: 'pid' is not described in lua/perflua/api",
+    ["table.remove(api.class('Damage').fields, 1)"] =
+      "Damage: 'path' is not described in lua/perflua/api",
+    ["table.remove(api.class('AnyRecord').methods)"] =
+      "Record: 'copy' is not described in lua/perflua/api",
+    ["table.insert(api.class('Query').methods, { 'extra' })"] =
+      "Query: 'extra' is described, but perflua has none",
+    ["table.insert(api.class('File').fields, { 'extra' })"] =
+      "File: 'extra' is described, but perflua has none",
     ["table.insert(api.class('PairOptions').fields, { 'extra' })"] =
       "PairOptions: 'extra' is described, but perflua has none",
-    ["table.insert(api.class('PairSide').fields, { 'extra' })"] = "PairSide: 'extra' is described, but: ",
-    ["table.insert(api.class('Span').fields, { 'extra' })"] = "Span: 'extra' is described, but perflua has none",
+    ["table.insert(api.class('PairSide').fields, { 'extra' })"] =
+      "PairSide: 'extra' is described, but: ",
+    ["table.insert(api.class('Span').fields, { 'extra' })"] =
+      "Span: 'extra' is described, but perflua has none",
   } do
     it(("finds: %s"):format(complaint), function()
       local status, out = check(change)
@@ -92,16 +111,27 @@ describe("a name that there is not", function()
   local file <const> = assert(perflua.open(files.fixture "demo.perf.data"))
 
   for name, call in pairs {
-    ["a Query has no method 'gruop_by'; the closest is 'group_by'"] = function(q) return q.gruop_by end,
+    ["a Query has no method 'gruop_by'; the closest is 'group_by'"] = function(q)
+      return q.gruop_by
+    end,
     ["a Query has no method 'meausre'"] = function(q) return q.meausre end,
     ["a Table has no method 'jsno'; the closest is 'json'"] = function(q)
       return q:group_by("pid"):count():top(1).jsno
     end,
-    ["open: unknown option 'job'; the closest is 'jobs'"] = function() perflua.open("x", { job = 1 }) end,
-    ["open: unknown option 'thread'"] = function() perflua.open("x", { thread = 1 }) end, -- not the old name
-    ["unknown option 'revse'; the closest is 'reuse'"] = function() file:records { revse = true } end,
-    ["pair: unknown option 'cloze'; the closest is 'close'"] = function(q) q:pair { cloze = 1 } end,
-    ["pair: open has no 'evnt'; the closest is 'event'"] = function(q) q:pair { open = { evnt = 1 }, close = "x" } end,
+    ["open: unknown option 'job'; the closest is 'jobs'"] = function()
+      perflua.open("x", { job = 1 })
+    end,
+    -- not the old name
+    ["open: unknown option 'thread'"] = function() perflua.open("x", { thread = 1 }) end,
+    ["unknown option 'revse'; the closest is 'reuse'"] = function()
+      file:records { revse = true }
+    end,
+    ["pair: unknown option 'cloze'; the closest is 'close'"] = function(q)
+      q:pair { cloze = 1 }
+    end,
+    ["pair: open has no 'evnt'; the closest is 'event'"] = function(q)
+      q:pair { open = { evnt = 1 }, close = "x" }
+    end,
   } do
     it(("raises: %s"):format(name), function()
       local ok, message = pcall(call, file:samples())

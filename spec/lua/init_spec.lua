@@ -15,7 +15,9 @@ describe("require \"perflua\"", function()
       print "done"]]
     local lua = os.getenv "PERFLUA_LUA" or "lua5.4"
     local printed = {}
-    for line in files.lines(lua .. " -e " .. files.quote(script)) do printed[#printed + 1] = line end
+    for line in files.lines(lua .. " -e " .. files.quote(script)) do
+      printed[#printed + 1] = line
+    end
     assert.same({ "done" }, printed)
   end)
 
@@ -40,14 +42,21 @@ describe("perflua.open", function()
   it("raises when the caller erred", function()
     assert.error_matches(function() perflua.open(5) end, "a path or an array of paths expected")
     assert.error_matches(function() perflua.open {} end, "an empty list of paths")
-    assert.error_matches(function() perflua.open { "a", 5 } end, "paths are strings, %[2%] is a number")
-    assert.error_matches(function() perflua.open("x", { window = 5 }) end, "window is a number of bytes")
-    assert.error_matches(function() perflua.open("x", { strct = true }) end, "'strct'; the closest is 'strict'")
+    assert.error_matches(function()
+      perflua.open { "a", 5 }
+    end, "paths are strings, %[2%] is a number")
+    assert.error_matches(function()
+      perflua.open("x", { window = 5 })
+    end, "window is a number of bytes")
+    assert.error_matches(function()
+      perflua.open("x", { strct = true })
+    end, "'strct'; the closest is 'strict'")
     assert.error_matches(function() perflua.open("x", 5) end, "a table of options")
   end)
 
   it("says which of several recordings cannot be opened", function()
-    local file, message, code = perflua.open { "spec/fixtures/demo.perf.data", "/nonexistent/b" }
+    local file, message, code = perflua.open { "spec/fixtures/demo.perf.data",
+      "/nonexistent/b" }
     assert.is_nil(file)
     assert.matches("^/nonexistent/b: cannot open", message)
     assert.equal("ENOENT", code)
@@ -56,14 +65,17 @@ describe("perflua.open", function()
   it("raises for options that are no paths, at the script's line", function()
     for _, name in ipairs { "symfs", "kallsyms", "vmlinux", "buildid_dir" } do
       local _, message = pcall(function() print(perflua.open(run.demo, { [name] = 5 })) end)
-      assert.matches(("^spec/lua/init_spec.lua:%%d+: open: option '%s' is a path, got a number$"):format(name), message)
+      assert.matches(
+        ("^spec/lua/init_spec.lua:%%d+: open: option '%s' is a path, got a number$"):format(
+          name), message)
     end
   end)
 
   it("raises for damage when strict, at the script's line", function()
     local path = two_events.write()
     local bytes = files.read(path)
-    files.write(path, bytes:sub(1, 48) .. ("\0"):rep(8) .. bytes:sub(57)) -- no data size: it was never finished
+    -- no data size: it was never finished
+    files.write(path, bytes:sub(1, 48) .. ("\0"):rep(8) .. bytes:sub(57))
     local ok, message = pcall(function()
       local file = perflua.open(path, { strict = true })
       file:close()
@@ -83,7 +95,9 @@ describe("a File's methods", function()
     for _, method in ipairs { "records", "samples", "run" } do
       for _, value in ipairs { "x", {}, 5 } do
         local _, message = pcall(function() print(file[method](value)) end)
-        assert.matches(("^spec/lua/init_spec.lua:%%d+: %s: a File expected, got a %s; use file:%s"):format(method,
+        assert.matches(
+          ("^spec/lua/init_spec.lua:%%d+: %s: a File expected, got a %s; use file:%s")
+            :format(method,
           type(value), method), message)
       end
     end
@@ -92,10 +106,13 @@ describe("a File's methods", function()
   it("and those of Queries and Tables, too", function()
     local query = file:samples()
     local grouped = query:group_by("pid"):count():sort()
-    for _, fn in ipairs { function() print(query.where("x")) end, function() print(query.count()) end,
+    for _, fn in ipairs { function() print(query.where("x")) end,
+        function() print(query.count()) end,
       function() print(grouped.csv("x")) end, function() print(grouped.rows()) end } do
       local _, message = pcall(fn)
-      assert.matches("^spec/lua/init_spec.lua:%d+: %l+: a %u%l+ expected, got a %l+; use %l+:%l+%(…%)$", message)
+      assert.matches(
+        "^spec/lua/init_spec.lua:%d+: %l+: a %u%l+ expected, got a %l+; use %l+:%l+%(…%)$",
+        message)
     end
   end)
 

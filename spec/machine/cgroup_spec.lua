@@ -23,7 +23,8 @@ local function typical(options)
   local b = with_cgroups(options)
   b:record("cgroup", { cgroup_id = 1, path = "/" })
   sample(b, 10, 1)
-  b:record("cgroup", { cgroup_id = 1 << 40 | 5, path = "/system.slice/a b.service" }, { time = 20 })
+  b:record("cgroup", { cgroup_id = 1 << 40 | 5, path = "/system.slice/a b.service" },
+    { time = 20 })
   sample(b, 30, 1 << 40 | 5)
   sample(b, 40, 5)
   return b

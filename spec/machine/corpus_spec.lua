@@ -1,4 +1,5 @@
--- The names of samples are those that perf script prints, for all kept recordings that the installed perf can read.
+-- The names of samples are those that perf script prints, for all kept recordings that the
+-- installed perf can read.
 local corpus = require "spec.support.corpus"
 local names = require "spec.support.names"
 local needs = require "spec.support.needs"
@@ -21,7 +22,9 @@ end
 corpus.each_file(it_needs_perf, "names are perf's", function(recording)
   local file <close> = perflua.open(recording.path)
   -- without threads or times there is nothing to compare
-  if file and not named_late(file) and pcall(function() file:samples():select("time", "tid", "comm") end) then
+  if file and not named_late(file) and pcall(function()
+    file:samples():select("time", "tid", "comm")
+  end) then
     local theirs, ours, ended = names.of_perf(recording.path), names.of_file(file)
     local n = names.agree(theirs, ours, ended)
     assert.is_true(n > 0 or #theirs == 0 or #ours == 0, "no sample at the same time")

@@ -27,7 +27,8 @@ end
 --- A builder and a function that adds a sample of a thread whose chain ends with a cookie.
 local function recording(options)
   local b = builder.new(options)
-  local event = b:event { sample_type = { "ip", "tid", "time", "callchain" }, defer_callchain = true }
+  local event = b:event { sample_type = { "ip", "tid", "time", "callchain" },
+    defer_callchain = true }
   return b, function(tid, time, cookie)
     b:sample(event, { ip = 0xffff1000, pid = 7, tid = tid, time = time,
       callchain = { KERNEL, 0xffff1000, DEFERRED, cookie } })
@@ -35,7 +36,8 @@ local function recording(options)
 end
 
 local function later(b, tid, time, cookie, ips)
-  b:record("callchain_deferred", { cookie = cookie, ips = ips }, { pid = 7, tid = tid, time = time })
+  b:record("callchain_deferred", { cookie = cookie, ips = ips },
+    { pid = 7, tid = tid, time = time })
 end
 
 describe("a call chain whose user part comes later", function()
@@ -110,7 +112,8 @@ describe("a call chain whose user part comes later", function()
     local root = corpus.root .. "/recorded/amd64-7.2/"
     for _, name in ipairs { "defer.data", "defer-z.data" } do
       local perfs, ours, key = {}, {}, nil
-      for line in files.lines("gzip -dc " .. files.quote(root .. "expected/" .. name .. ".script.txt.gz")) do
+      for line in files.lines("gzip -dc "
+          .. files.quote(root .. "expected/" .. name .. ".script.txt.gz")) do
         local tid, time = line:match "^%S.-%s(%d+)%s[%s%d%[%]]-%s(%d+%.%d+):"
         if tid then
           key = tid .. " " .. time
@@ -121,7 +124,8 @@ describe("a call chain whose user part comes later", function()
       end
       local file <close> = assert(perflua.open(root .. name))
       for s in file:samples() do
-        ours[("%d %d.%06d"):format(s.tid, s.time // 1000000000, s.time % 1000000000 // 1000)] = chain_of(s)
+        ours[("%d %d.%06d"):format(s.tid, s.time // 1000000000, s.time % 1000000000 // 1000)] =
+          chain_of(s)
       end
       assert.same(perfs, ours)
     end

@@ -8,10 +8,12 @@ local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local system = require "spec.support.system"
 
-local KERNEL = "- kernel ffffffff81000000-ffffffff82000000@ffffffff81000000 [kernel.kallsyms]_text"
+local KERNEL =
+  "- kernel ffffffff81000000-ffffffff82000000@ffffffff81000000 [kernel.kallsyms]_text"
 
 local cases = {
-  { "a file is named by its path", { "10 map 7 1000-2000 /usr/bin/a b", "20 sample 7 1000 in /usr/bin/a b" } },
+  { "a file is named by its path",
+    { "10 map 7 1000-2000 /usr/bin/a b", "20 sample 7 1000 in /usr/bin/a b" } },
   { "memory that is executable is the perf map of its process", {
     "10 map 7 1000-2000 //anon", "11 sample 7 1000 in /tmp/perf-7.map",
     "20 map 7 1000-2000 [heap]", "21 sample 7 1000 in /tmp/perf-7.map",
@@ -88,14 +90,16 @@ describe("of the binary at an address", function()
     it(case[1], function()
       for _, options in ipairs { {}, { endian = "big" }, { container = "pipe" } } do
         local path, dsos = mapped.written(case[2], options)
-        local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
+        local file <close> = assert(perflua.open(path,
+          { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
         assert.are.same(dsos, mapped.dsos(file))
       end
     end)
 
     needs.it("perf", case[1] .. ", as perf says", function()
       local path = mapped.written(case[2])
-      local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
+      local file <close> = assert(perflua.open(path,
+        { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
       assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
     end)
   end
@@ -104,7 +108,8 @@ describe("of the binary at an address", function()
     local b = system.builder()
     b:feature("build_id", {
       { build_id = ("ab"):rep(20), filename = "/boot/vmlinux-6.1", cpumode = "kernel" },
-      { build_id = ("cd"):rep(20), filename = "/lib/modules/6.1/kernel/ext4.ko", cpumode = "kernel" },
+      { build_id = ("cd"):rep(20), filename = "/lib/modules/6.1/kernel/ext4.ko",
+        cpumode = "kernel" },
     })
     mapped.add(b, {
       KERNEL,
@@ -113,8 +118,10 @@ describe("of the binary at an address", function()
       "11 ksample 7 ffffffffa0000000",
     })
     local path = b:write()
-    local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
-    assert.are.same({ "/boot/vmlinux-6.1", "/lib/modules/6.1/kernel/ext4.ko" }, mapped.dsos(file))
+    local file <close> = assert(perflua.open(path,
+      { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
+    assert.are.same({ "/boot/vmlinux-6.1", "/lib/modules/6.1/kernel/ext4.ko" },
+      mapped.dsos(file))
     if needs.missing "perf" then return pending(needs.missing "perf") end
     assert.are.same(mapped.of_perf(path), file:samples():select("time", "dso"):collect())
     local ids = {}
@@ -132,18 +139,22 @@ describe("of the binary at an address", function()
       { id = 8, idx = 1, cpu = 1, tid = -1, machine_pid = 99, vcpu = 3 },
     } })
     local function map(id, misc, pid, addr, name)
-      b:record("mmap2", { pid = pid, tid = pid, addr = addr, len = 0x1000, prot = 5, filename = name, misc = misc },
+      b:record("mmap2", { pid = pid, tid = pid, addr = addr, len = 0x1000, prot = 5,
+        filename = name, misc = misc },
         { identifier = id, time = 5 })
     end
     map(7, 2, 20, 0x1000, "/bin/host")
     map(8, 5, 20, 0x1000, "/bin/guest")
     map(8, 4, -1, 0x9000, "[guest.kernel.kallsyms]_text")
     map(7, 1, -1, 0x9000, "[kernel.kallsyms]_text")
-    for i, s in ipairs { { 7, 2, 0x1000 }, { 8, 5, 0x1000 }, { 8, 4, 0x9000 }, { 7, 1, 0x9000 } } do
-      b:sample(b.events[1], { identifier = s[1], ip = s[3], pid = 20, tid = 20, time = 10 + i, misc = s[2] })
+    for i, s in ipairs { { 7, 2, 0x1000 }, { 8, 5, 0x1000 }, { 8, 4, 0x9000 },
+        { 7, 1, 0x9000 } } do
+      b:sample(b.events[1], { identifier = s[1], ip = s[3], pid = 20, tid = 20, time = 10 + i,
+        misc = s[2] })
     end
     local file <close> = assert(perflua.open(b:write()))
-    assert.are.same({ "/bin/host", "/bin/guest", "[guest.kernel.kallsyms.99]", "[kernel.kallsyms]" }, mapped.dsos(file))
+    assert.are.same({ "/bin/host", "/bin/guest", "[guest.kernel.kallsyms.99]",
+      "[kernel.kallsyms]" }, mapped.dsos(file))
     local guests = {}
     for s in file:samples() do
       guests[#guests + 1] = { s.machine_pid or "host", s.vcpu or "" }
@@ -167,8 +178,10 @@ describe("the build-id of a mapping", function()
 
   it("is its own, else that of the file's name in the table", function()
     local b = system.builder()
-    b:feature("build_id", { { build_id = A, filename = "/bin/a" }, { build_id = A, filename = "/bin/b" } })
-    b:record("mmap2", { pid = 7, tid = 7, addr = 0x3000, len = 4096, prot = 5, filename = "/bin/b", build_id = B })
+    b:feature("build_id", { { build_id = A, filename = "/bin/a" },
+      { build_id = A, filename = "/bin/b" } })
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x3000, len = 4096, prot = 5,
+      filename = "/bin/b", build_id = B })
     assert.are.same({ A, B, "none" }, ids(b, {
       "- map 7 1000-2000 /bin/a", "- map 7 5000-6000 /bin/c",
       "10 sample 7 1000", "11 sample 7 3000", "12 sample 7 5000",
@@ -201,14 +214,16 @@ local function of_perf(path)
   for _, line in ipairs(oracle.script(path, "tid,time,ip,dso -G")) do
     local tid, sec, ns, ip, dso = line:match "^%s*(%-?%d+)%s+(%d+)%.(%d+):%s+(%x+) %((.*)%)%s*$"
     if tid then
-      list[#list + 1] = ("%d %s %s %s"):format(math.tointeger(tonumber(sec .. ns)), tid, ip, dso)
+      list[#list + 1] = ("%d %s %s %s"):format(math.tointeger(tonumber(sec .. ns)), tid, ip,
+        dso)
     end
   end
   return list
 end
 
 local function of_file(path)
-  local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
+  local file <close> = assert(perflua.open(path,
+    { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
   local list = {}
   for time, tid, ip, dso in file:samples():select("time", "tid", "ip", "dso"):each() do
     list[#list + 1] = ("%d %d %x %s"):format(time, tid, ip, dso)
@@ -243,15 +258,19 @@ int main(void)
 }
 ]]
 
-local library = "static volatile long x; void work(void) { for (int i = 0; i < 2000000; i++) x += i; }\n"
+local library =
+  "static volatile long x; void work(void) { for (int i = 0; i < 2000000; i++) x += i; }\n"
 
 needs.describe("perf", "the binary of a sample", function()
-  needs.it("kernel,cpus", "is perf's where libraries come and go, processes are forked and programs run", function()
+  needs.it("kernel,cpus",
+    "is perf's where libraries come and go, processes are forked and programs run", function()
     local dir = files.directory { ["main.c"] = source, ["lib.c"] = library }
-    local _, built = files.output(("cd %s && gcc -o main main.c -ldl && gcc -shared -fPIC -o one.so lib.c && "
+    local _, built = files.output(
+      ("cd %s && gcc -o main main.c -ldl && gcc -shared -fPIC -o one.so lib.c && "
       .. "gcc -shared -fPIC -O1 -o two.so lib.c"):format(dir))
     assert.is_true(built)
-    for _, options in ipairs { "-e cpu-clock -F 15000", "-a -e cpu-clock -F 5000", "-d -c 1 -e page-faults" } do
+    for _, options in ipairs { "-e cpu-clock -F 15000", "-a -e cpu-clock -F 5000",
+        "-d -c 1 -e page-faults" } do
       local path = names.record(options, "cd " .. dir .. " && ./main")
       local theirs, ours = of_perf(path), of_file(path)
       assert.is_true(#theirs > 50, #theirs .. " samples")
@@ -260,7 +279,8 @@ needs.describe("perf", "the binary of a sample", function()
     os.execute("rm -r " .. dir)
   end)
 
-  -- perf 6.1 reads the name of a mapping eight bytes late where Linux 3.12 to 3.15 wrote no protection
+  -- perf 6.1 reads the name of a mapping eight bytes late where Linux 3.12 to 3.15 wrote no
+  -- protection
   local misread = { ["perf.data.true.v2"] = true }
 
   corpus.each_file(it, "is perf's", function(recording)

@@ -1,25 +1,31 @@
--- Recordings nobody's kernel writes: names are found in them, too, and cost no more than others.
+-- Recordings nobody's kernel writes: names are found in them, too, and cost no more than
+-- others.
 local containers = require "spec.support.containers"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 local system = require "spec.support.system"
 
-local SECONDS = 10 -- far more than it takes; what takes as much as the square of its size takes minutes
+-- far more than it takes; what takes as much as the square of its size takes minutes
+local SECONDS = 10
 
 -- Records of system.builder's event; the builder takes too long for so many.
 local pack = {
   comm = function(time, tid, name)
     name = name .. ("\0"):rep(8 - #name % 8)
-    return string.pack("<I4I2I2I4I4", 3, 0, 32 + #name, tid, tid) .. name .. string.pack("<I4I4I8", tid, tid, time)
+    return string.pack("<I4I2I2I4I4", 3, 0, 32 + #name, tid, tid) .. name
+      .. string.pack("<I4I4I8", tid, tid, time)
   end,
   fork = function(time, tid, ptid)
-    return string.pack("<I4I2I2I4I4I4I4I8I4I4I8", 7, 0, 48, tid, ptid, tid, ptid, time, tid, tid, time)
+    return string.pack("<I4I2I2I4I4I4I4I8I4I4I8", 7, 0, 48, tid, ptid, tid, ptid, time, tid,
+      tid, time)
   end,
   exit = function(time, tid)
-    return string.pack("<I4I2I2I4I4I4I4I8I4I4I8", 4, 0, 48, tid, tid, tid, tid, time, tid, tid, time)
+    return string.pack("<I4I2I2I4I4I4I4I8I4I4I8", 4, 0, 48, tid, tid, tid, tid, time, tid, tid,
+      time)
   end,
   ksymbol = function(time, addr, len)
-    return string.pack("<I4I2I2I8I4I2I2c8I4I4I8", 17, 0, 48, addr, len, 1, 0, "program", 0, 0, time)
+    return string.pack("<I4I2I2I8I4I2I2c8I4I4I8", 17, 0, 48, addr, len, 1, 0, "program", 0, 0,
+      time)
   end,
   sample = function(time, tid)
     return string.pack("<I4I2I2I8I4I4I8", 9, 2, 32, 4096, tid, tid, time)
@@ -38,7 +44,8 @@ local function records(n, fn)
   return list
 end
 
---- Opens records and calls fn(names, file, way), within the time; in every way there is to read them.
+--- Opens records and calls fn(names, file, way), within the time; in every way there is to read
+--- them.
 local function quickly(list, fn)
   local b = system.builder { container = "pipe" }
   b:raw(68, 0, "", nil, table.concat(list)) -- behind a record that ends a round
@@ -46,7 +53,8 @@ local function quickly(list, fn)
   for _, way in ipairs { "file", "time", "file order" } do
     local file <close> = assert(perflua.open(way == "file" and path or containers.stream(path)))
     local before = os.clock()
-    local found = file:samples({ order = way == "file order" and "file" or "time" }):select("comm"):collect()
+    local found = file:samples({ order = way == "file order" and "file" or "time" })
+      :select("comm"):collect()
     fn(found, file, way)
     assert.is_true(os.clock() - before < SECONDS, way)
   end
@@ -90,7 +98,9 @@ describe("names of threads are found", function()
 
   it("in a ring of forks", function()
     local list = records(N, function(i) return "fork", 10, 1 + i % 9, 1 + (i + 1) % 9 end)
-    list[#list + 1] = table.concat(records(2000, function(i) return "sample", 20 + i, 1 + i % 9 end))
+    list[#list + 1] = table.concat(records(2000, function(i)
+      return "sample", 20 + i, 1 + i % 9
+    end))
     quickly(list, function(found)
       assert.are.equal(2000, #found)
       assert.are.equal(":2", found[1])
@@ -104,7 +114,9 @@ describe("names of threads are found", function()
 
     it(("where one thread has very many %ss, their times descending"):format(kind), function()
       local list = records(N, function(i) return record(2 * N - 2 * i + 2, i) end)
-      list[#list + 1] = table.concat(records(2000, function(i) return "sample", 2 * (i * 50 % N) + 3, 7 end))
+      list[#list + 1] = table.concat(records(2000, function(i)
+        return "sample", 2 * (i * 50 % N) + 3, 7
+      end))
       quickly(list, function(found, file, way)
         assert.are.equal(2000, #found)
         if kind == "comm" and way == "file" then
@@ -115,9 +127,12 @@ describe("names of threads are found", function()
 
     it(("where one thread has very many %ss at one time"):format(kind), function()
       local list = records(N, function(i) return record(10, i) end)
-      list[#list + 1] = table.concat(records(2000, function(i) return "sample", 10 - i % 2, 7 end))
+      list[#list + 1] = table.concat(records(2000, function(i)
+        return "sample", 10 - i % 2, 7
+      end))
       quickly(list, function(found)
-        assert.are.same({ ":7", kind == "comm" and "name " .. N or ":7" }, { found[1], found[2000] })
+        assert.are.same({ ":7", kind == "comm" and "name " .. N or ":7" },
+          { found[1], found[2000] })
       end)
     end)
   end

@@ -76,7 +76,8 @@ describe("a call chain with a call stack of branches", function()
     local b = builder.new()
     local types = { "ip", "tid", "time", "callchain", "branch_stack" }
     local event = b:event { sample_type = types, branch_sample_type = { "user", "call_stack" } }
-    b:sample(event, { ip = 1, pid = 7, callchain = { USER, 0x1111, 0x2222 }, branch_stack = {} })
+    b:sample(event, { ip = 1, pid = 7, callchain = { USER, 0x1111, 0x2222 },
+      branch_stack = {} })
     assert.same({ { 0x1111, 0x2222 } }, chains_of(b:write()))
     local plain = chains_of(recorded { "user", "any_call" })
     assert.same({ 0xffff1000, 0xffff2000, 0x1111, 0x2222 }, plain[1])

@@ -5,7 +5,8 @@ local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
 
--- Short processes, subshells without exec, threads of one that names them, names that are taken again.
+-- Short processes, subshells without exec, threads of one that names them, names that are taken
+-- again.
 local work = [[
   for i in 1 2 3 4 5 6 7 8; do
     (echo $i | cat; true) | sort | wc -l
@@ -14,7 +15,8 @@ local work = [[
   done
   seq 3000 | sort --parallel=4 -S 1M -R | md5sum]]
 
-local scheduling = "-e sched:sched_switch -e sched:sched_process_fork -e sched:sched_process_exec "
+local scheduling =
+  "-e sched:sched_switch -e sched:sched_process_fork -e sched:sched_process_exec "
   .. "-e sched:sched_process_exit -F 3000 -e cpu-clock "
 
 local recordings = {
@@ -29,8 +31,10 @@ local recordings = {
 
 describe("names in a recording made now", function()
   for _, recording in ipairs(recordings) do
-    needs.it(recording[2]:find "^%-a" and "tracepoints,cpus" or "kernel", recording[1] .. " are perf's", function()
-      local path, tail = names.record(recording[2], work), recording[2]:find("--tail", 1, true) ~= nil
+    needs.it(recording[2]:find "^%-a" and "tracepoints,cpus" or "kernel",
+      recording[1] .. " are perf's", function()
+      local path, tail = names.record(recording[2], work), recording[2]:find("--tail", 1, true)
+        ~= nil
       local theirs = names.of_perf(path)
       assert.is_true(#theirs > 10, #theirs .. " samples")
       local file <close> = assert(perflua.open(path))
@@ -54,9 +58,11 @@ describe("names in a recording made now", function()
       assert.are.same(theirs, ours)
     end)
 
-    needs.it("tracepoints,cpus", ("by a thread for each cpu %sare perf's"):format(option), function()
+    needs.it("tracepoints,cpus", ("by a thread for each cpu %sare perf's"):format(
+      option), function()
       local dir = files.output "mktemp -d":match "%S+"
-      local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -a --threads=cpu " .. option .. scheduling
+      local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -a --threads=cpu "
+        .. option .. scheduling
         .. "-o " .. dir .. "/d -- sh -c " .. files.quote(work) .. " 2>&1 >/dev/null")
       local theirs, file = ok and names.of_perf(dir .. "/d"), ok and perflua.open(dir .. "/d")
       local ours, ended
@@ -69,7 +75,8 @@ describe("names in a recording made now", function()
 
     needs.it("tracepoints,cpus", ("through a pipe %sare perf's"):format(option), function()
       local path = files.temporary()
-      local got = run.shell_with("perf record -q -N -m 64 --no-bpf-event -a " .. option .. scheduling
+      local got = run.shell_with("perf record -q -N -m 64 --no-bpf-event -a " .. option
+        .. scheduling
         .. "-o - -- sh -c " .. files.quote(work) .. [[ 2>/dev/null | tee "$1" | "$perflua" "$2" -]], path, run.script [[
           for time, tid, comm in perflua.open("-"):samples():select("time", "tid", "comm") do
             print(time .. " " .. tid .. " " .. comm)

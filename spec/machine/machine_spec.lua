@@ -28,7 +28,9 @@ describe("names of threads", function()
   it("are right where records are compressed, with times or without", function()
     for _, sample_type in ipairs { false, UNTIMED } do
       local b, names = system.builder({}, sample_type or nil), nil
-      local bytes, payload = b:apart(function() names = system.add(b, pipeline) end), zstd.frame()
+      local bytes, payload = b:apart(function()
+        names = system.add(b, pipeline)
+      end), zstd.frame()
       b:record("compressed2", { data = payload(bytes:sub(1, 150)) })
       b:record("compressed", { data = payload(bytes:sub(151)) })
       local file <close> = assert(perflua.open(b:write()))
@@ -54,8 +56,12 @@ describe("names of threads", function()
       system.add(b, { "- comm 9/9 number " .. i })
     end
     system.add(b, { "- comm 7/7 sh" })
-    b:beside(0, function() system.add(b, { "- sample 7/7", "- comm 7/7 cat", "- sample 7/7" }) end)
-    b:beside(1, function() system.add(b, { "- sample 7/7", "- comm 7/7 dog", "- sample 7/7" }) end)
+    b:beside(0, function()
+      system.add(b, { "- sample 7/7", "- comm 7/7 cat", "- sample 7/7" })
+    end)
+    b:beside(1, function()
+      system.add(b, { "- sample 7/7", "- comm 7/7 dog", "- sample 7/7" })
+    end)
     local file <close> = assert(perflua.open(b:write()))
     assert.are.same({ "sh", "cat", "cat", "dog" }, system.names(file))
   end)
@@ -65,7 +71,8 @@ describe("names of threads", function()
     local other = b:event { name = "other", sample_type = { "ip", "tid" }, ids = { 8 } }
     local apart = builder.new()
     apart:event { sample_type = { "ip", "tid", "identifier", "time" } }
-    b.events[1].sample_type, other.sample_type = apart.events[1].sample_type, apart.events[1].sample_type & ~4
+    b.events[1].sample_type, other.sample_type = apart.events[1].sample_type,
+      apart.events[1].sample_type & ~4
     b:sample(other, { identifier = 8, pid = 7 })
     b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { identifier = 7, time = 10 })
     b:record("comm", { pid = 7, tid = 7, comm = "cat" }, { identifier = 7, time = 20 })
@@ -77,7 +84,8 @@ describe("names of threads", function()
   it("are also those of perf's own records at the end", function()
     local b = system.builder()
     b:record("mmap2", { pid = 9, tid = 9, filename = "/a" })
-    system.add(b, { "- comm 9/9 sh", "10 exec 9/9 make", "20 fork 8/8 from 9/9", "30 exec 8/8 cat" })
+    system.add(b, { "- comm 9/9 sh", "10 exec 9/9 make", "20 fork 8/8 from 9/9",
+      "30 exec 8/8 cat" })
     b:record("mmap2", { pid = 8, tid = 8, filename = "/b" })
     local file <close> = assert(perflua.open(b:write()))
     assert.are.same({ "sh", "cat" }, file:records("mmap2"):select("comm"):collect())
@@ -86,7 +94,8 @@ end)
 
 describe("names of threads in several recordings", function()
   local one = { "- comm 7/7 sh", "10 sample 7/7", "20 exec 7/7 cat", "30 sample 7/7" }
-  local other = { "- fork 7/7 from 1/1", "- comm 7/7 dog", "105 exec 7/7 cow", "110 sample 7/7", "- comm 6/6 end" }
+  local other = { "- fork 7/7 from 1/1", "- comm 7/7 dog", "105 exec 7/7 cow", "110 sample 7/7",
+    "- comm 6/6 end" }
 
   local function names(...)
     local paths = {}
@@ -100,13 +109,15 @@ describe("names of threads in several recordings", function()
   it("hold from one recording to the next, and what perf found then does not hold before", function()
     assert.are.same({ "sh", "cat", "cow" }, (names(one, other)))
     assert.are.same({ "cow", "sh", "cat" }, (names(other, one)))
-    assert.are.same({ "sh", "cat", "dog" }, (names(one, { "- comm 7/7 dog", "110 sample 7/7" })))
+    assert.are.same({ "sh", "cat", "dog" },
+      (names(one, { "- comm 7/7 dog", "110 sample 7/7" })))
     assert.are.same({ "sh", "cat", "cat" }, (names(one, { "110 sample 7/7" })))
   end)
 
   it("are of lives that go on", function()
     local _, threads = names(one, other)
-    assert.are.same({ { pid = 7, tid = 7, comm = "cow" }, { pid = 6, tid = 6, comm = "end" } }, threads)
+    assert.are.same({ { pid = 7, tid = 7, comm = "cow" }, { pid = 6, tid = 6, comm = "end" } },
+      threads)
   end)
 
   it("are each recording's own if their clocks differ", function()
@@ -115,7 +126,8 @@ describe("names of threads in several recordings", function()
     for i, name in ipairs { "sh", "cat" } do
       local b = system.builder()
       b:feature("hostname", "host " .. i)
-      system.add(b, { "10 fork 7/7 from 1/1", "11 comm 7/7 " .. name, "20 sample 7/7", "30 sample 9/9" })
+      system.add(b, { "10 fork 7/7 from 1/1", "11 comm 7/7 " .. name, "20 sample 7/7",
+        "30 sample 9/9" })
       paths[i] = b:write()
     end
     local file <close> = assert(perflua.open(paths))
@@ -166,7 +178,8 @@ describe("the name of a record's thread", function()
       by_reuse[#by_reuse + 1] = r.comm
     end
     file:run { sample = function(r) in_run[#in_run + 1] = r.comm end }
-    assert.are.same({ names, names, names, names, names }, { by_record, by_pairs, by_reuse, in_run, nested })
+    assert.are.same({ names, names, names, names, names },
+      { by_record, by_pairs, by_reuse, in_run, nested })
     assert.are.same({ { "sh", 7 }, { "sh", 8 }, { "cat", 8 }, { "sh", 8 } },
       file:samples():select("comm", "tid"):collect())
   end)
@@ -184,7 +197,8 @@ describe("the name of a record's thread", function()
   it("is the new one on a COMM record, and the inherited one on a FORK", function()
     local file <close> = opened(pipeline)
     assert.are.same({
-      { "comm", "sh" }, { "fork", "sh" }, { "comm", "cat" }, { "exit", "cat" }, { "fork", "sh" },
+      { "comm", "sh" }, { "fork", "sh" }, { "comm", "cat" }, { "exit", "cat" },
+      { "fork", "sh" },
     }, file:records { type = { "comm", "fork", "exit" } }:select("type", "comm"):collect())
   end)
 
@@ -253,7 +267,8 @@ describe("a stream's names", function()
   it("are grouped by as those of a file are", function()
     local path = system.written(pipeline, { container = "pipe" })
     local file <close> = assert(perflua.open(containers.stream(path)))
-    assert.are.equal("comm  count\nsh        3\ncat       1", tostring(file:samples():group_by("comm"):count():sort()))
+    assert.are.equal("comm  count\nsh        3\ncat       1",
+      tostring(file:samples():group_by("comm"):count():sort()))
   end)
 
   it("are all that its records said so far", function()
@@ -270,7 +285,8 @@ describe("a stream's names", function()
   end)
 
   it("are right for what comes earlier than their records, where it waits for them", function()
-    local path = system.written({ "50 exec 8/8 cat", "40 fork 8/8 from 7/7", "60 sample 8/8", "10 comm 7/7 sh",
+    local path = system.written({ "50 exec 8/8 cat", "40 fork 8/8 from 7/7", "60 sample 8/8",
+      "10 comm 7/7 sh",
       "45 sample 8/8", "30 comm 7/7 dog" }, { container = "pipe" })
     local file <close> = assert(perflua.open(containers.stream(path)))
     assert.are.same({ "dog", "cat" }, file:samples():select("comm"):collect())

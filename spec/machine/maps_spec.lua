@@ -6,7 +6,8 @@ local system = require "spec.support.system"
 
 local UNTIMED = { "ip", "tid" }
 
--- What was mapped, and the binaries that samples have by that; as perf says, too, but for `unlike_perf`.
+-- What was mapped, and the binaries that samples have by that; as perf says, too, but for
+-- `unlike_perf`.
 local cases = {
   { "is the one that covers it, from its first byte to its last", {
     "- map 7 1000-3000 /bin/a",
@@ -136,15 +137,20 @@ local function chain(own)
   for pid = 2, 1000 do
     local time = 10 * pid
     lines[#lines + 1] = ("%d fork %d from %d"):format(time, pid, pid - 1)
-    if own then lines[#lines + 1] = ("%d map %d 3000-4000 /lib/%d"):format(time + 1, pid, pid) end
+    if own then
+      lines[#lines + 1] = ("%d map %d 3000-4000 /lib/%d"):format(time + 1, pid, pid)
+    end
     lines[#lines + 1] = ("%d sample %d 1000 in /bin/first"):format(time + 2, pid)
-    if own then lines[#lines + 1] = ("%d sample %d 3000 in /lib/%d"):format(time + 3, pid, pid) end
+    if own then
+      lines[#lines + 1] = ("%d sample %d 3000 in /lib/%d"):format(time + 3, pid, pid)
+    end
   end
   return lines
 end
 
 table.insert(cases, { "is inherited down a chain of a thousand forks", chain(false) })
-table.insert(cases, { "is inherited down a chain of a thousand forks with maps of their own", chain(true) })
+table.insert(cases, { "is inherited down a chain of a thousand forks with maps of their own",
+  chain(true) })
 table.insert(cases, { "is not known where processes forked each other at one time", {
   "10 map 7 1000-2000 /bin/a",
   "20 fork 8 from 7",
@@ -210,8 +216,8 @@ describe("what was mapped at an address", function()
   end)
 end)
 
--- Maps, forks and samples of `processes` (4) at random, and the binary of each sample by a replay
--- of them. With `deep` most processes are forked from the last one that was.
+-- Maps, forks and samples of `processes` (4) at random, and the binary of each sample by a
+-- replay of them. With `deep` most processes are forked from the last one that was.
 local function at_random(n, processes, deep)
   local lines, spaces, latest = {}, {}, 1
   processes = processes or 4
@@ -306,9 +312,11 @@ describe("maps() of a thread", function()
 
   it("are those that hold then, by address, as later ones left them", function()
     local file <close> = assert(perflua.open(path))
-    assert.are.same({ "1000-2000@100 /bin/a", "2000-3000@0 /bin/b", "3000-5000@2100 /bin/a", "7000-8000@0 [heap]" },
+    assert.are.same({ "1000-2000@100 /bin/a", "2000-3000@0 /bin/b", "3000-5000@2100 /bin/a",
+      "7000-8000@0 [heap]" },
       listed(file:thread(8, 25).maps()))
-    assert.are.same({ "1000-5000@100 /bin/a", "7000-8000@0 [heap]" }, listed(file:thread(8, 15).maps()))
+    assert.are.same({ "1000-5000@100 /bin/a", "7000-8000@0 [heap]" },
+      listed(file:thread(8, 15).maps()))
     assert.are.same({}, listed(file:thread(8).maps()))
     assert.are.same({ "0-9000@0 /bin/all" }, listed(file:thread(7).maps()))
   end)

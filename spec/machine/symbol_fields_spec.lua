@@ -1,4 +1,5 @@
--- The fields of a sample that say where it was: symbol, symoff, dso, map, those of addr, and the whole stack.
+-- The fields of a sample that say where it was: symbol, symoff, dso, map, those of addr, and
+-- the whole stack.
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local names = require "spec.support.names"
@@ -47,13 +48,16 @@ describe("where a sample was without symbols", function()
     })
     for i, misc in ipairs { 1, 2 } do
       for k, addr in ipairs { 0x1000, 0xffffffff81000000, 0x5000 } do
-        b:sample(b.events[1], { ip = addr, addr = addr, pid = 7, tid = 7, time = 10 * i + k, misc = misc })
+        b:sample(b.events[1], { ip = addr, addr = addr, pid = 7, tid = 7, time = 10 * i + k,
+          misc = misc })
       end
     end
     local file <close> = assert(perflua.open(b:write(), without))
-    assert.are.same({ "[heap]", "[kernel.kallsyms]", "[unknown]", "[heap]", "[kernel.kallsyms]", "[unknown]" },
+    assert.are.same({ "[heap]", "[kernel.kallsyms]", "[unknown]", "[heap]", "[kernel.kallsyms]",
+      "[unknown]" },
       file:samples():select("dso_daddr"):collect())
-    assert.are.same({ "[unknown]", "[kernel.kallsyms]", "[unknown]", "[heap]", "[unknown]", "[unknown]" },
+    assert.are.same({ "[unknown]", "[kernel.kallsyms]", "[unknown]", "[heap]", "[unknown]",
+      "[unknown]" },
       file:samples():select("dso"):collect())
   end)
 end)
@@ -63,11 +67,13 @@ describe("where a sample of the kernel was", function()
     .. "ffffffff81fff000 T last\nffffffff82000800 t once\nffffffff82001000 T _end\n"
   local lines = {
     "- kernel ffffffff81000000-ffffffff82000000@ffffffff81000000 [kernel.kallsyms]_text",
-    "10 ksample 7 ffffffff81000110", "11 ksample 7 ffffffff82000010", "12 ksample 7 ffffffff82000810",
+    "10 ksample 7 ffffffff81000110", "11 ksample 7 ffffffff82000010",
+    "12 ksample 7 ffffffff82000810",
     "13 ksample 7 ffffffff90000000",
   }
   local expected = {
-    "first [kernel.kallsyms]", "last [kernel.kallsyms]", "once [kernel.kallsyms]", "nil [unknown]",
+    "first [kernel.kallsyms]", "last [kernel.kallsyms]", "once [kernel.kallsyms]",
+    "nil [unknown]",
   }
 
   local function places(path, options)
@@ -84,7 +90,8 @@ describe("where a sample of the kernel was", function()
     assert.are.same(expected, places(path, { kallsyms = kallsyms }))
     if needs.missing "perf" then return pending(needs.missing "perf") end
     local theirs = {}
-    for line in files.lines("perf script -F ip,sym,dso --kallsyms=" .. kallsyms .. " -f -i " .. path .. " 2>&1") do
+    for line in files.lines("perf script -F ip,sym,dso --kallsyms=" .. kallsyms .. " -f -i "
+        .. path .. " 2>&1") do
       local symbol, dso = line:match "^%s*%x+ (%S+) %((%S+)%)$"
       theirs[#theirs + 1] = symbol and symbol:gsub("%[unknown%]", "nil") .. " " .. dso
     end
@@ -108,7 +115,8 @@ describe("the stack of a sample", function()
   local function record(lines, chain)
     local b = system.builder({}, { "ip", "tid", "time", "callchain" })
     mapped.add(b, lines)
-    b:sample(b.events[1], { ip = 0x1000, pid = 7, tid = 7, time = 10, misc = 2, callchain = chain })
+    b:sample(b.events[1], { ip = 0x1000, pid = 7, tid = 7, time = 10, misc = 2,
+      callchain = chain })
     return b:write()
   end
 
@@ -126,7 +134,8 @@ describe("the stack of a sample", function()
 
   it("holds nothing that separates frames or moves a cursor but what is between them", function()
     for name, shown in pairs {
-      ["a;b\27c"] = "a:b?c", ["a\u{9b}31mb"] = "a?31mb", ["a\x9b\xc2b\xff"] = "a??b?", ["\u{a0}ü\u{10ffff}"] = false,
+      ["a;b\27c"] = "a:b?c", ["a\u{9b}31mb"] = "a?31mb", ["a\x9b\xc2b\xff"] = "a??b?",
+      ["\u{a0}ü\u{10ffff}"] = false,
       ["\xed\xa0\x80\xc0\x80"] = "?????",
     } do
       local path = record({ "- map 7 1000-2000 /bin/" .. name }, { USER, 0x1000, 0x9000 })
@@ -134,8 +143,10 @@ describe("the stack of a sample", function()
       local expected = ("[unknown];[%s]"):format(shown or name)
       assert.are.equal(expected, file:samples():first().stack)
       assert.are.equal(expected, file:samples():group_by("stack"):count():sort():rows()().stack)
-      assert.are.equal(".[unknown]\t\t0x0000000000009000\n", file:samples():first().frames:match "[^\n]*\n$")
-      assert.matches("./bin/" .. (shown or name) .. "\t\t0x", file:samples():first().frames, 1, true)
+      assert.are.equal(".[unknown]\t\t0x0000000000009000\n", file:samples()
+        :first().frames:match "[^\n]*\n$")
+      assert.matches("./bin/" .. (shown or name) .. "\t\t0x", file:samples():first().frames, 1,
+        true)
     end
   end)
 
@@ -157,16 +168,19 @@ needs.describe("record,kernel", "the fields of samples of a program", function()
   local program = dir .. "/main"
 
   setup(function()
-    local text, built = files.output(("gcc -g -O1 -fno-omit-frame-pointer -o %s %s/main.c 2>&1"):format(program, dir))
+    local text, built = files.output(
+      ("gcc -g -O1 -fno-omit-frame-pointer -o %s %s/main.c 2>&1"):format(program, dir))
     assert(built, text)
   end)
 
   teardown(function() os.execute("rm -r " .. dir) end)
 
-  --- What perf prints of samples, with this machine's symbols: what `pattern` finds in its lines.
+  --- What perf prints of samples, with this machine's symbols: what `pattern` finds in its
+  --- lines.
   local function of_perf(path, fields, pattern)
     local list = {}
-    for line in files.lines("perf script -f -F " .. fields .. " -i " .. path .. " 2>/dev/null") do
+    for line in files.lines("perf script -f -F " .. fields .. " -i " .. path
+        .. " 2>/dev/null") do
       list[#list + 1] = line:match(pattern)
     end
     return list

@@ -6,7 +6,8 @@ local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local system = require "spec.support.system"
 
--- What threads did, and the names their samples have by that; as perf says, too, but for `unlike_perf`.
+-- What threads did, and the names their samples have by that; as perf says, too, but for
+-- `unlike_perf`.
 local cases = {
   { "is the last it was given, from that time on", {
     "- comm 7/7 sh",
@@ -58,7 +59,8 @@ local cases = {
     "70 sample 8/8 is outside",
     "80 sample 9/9 is swapper",
   } },
-  { "is :-1 of what has ended for good", { "10 comm 7/7 sh", "20 exit 7/7", "30 sample -1/-1 is :-1" } },
+  { "is :-1 of what has ended for good",
+    { "10 comm 7/7 sh", "20 exit 7/7", "30 sample -1/-1 is :-1" } },
   { "is inherited when the thread is forked", {
     "- comm 7/7 sh",
     "10 fork 8/8 from 7/7",
@@ -245,9 +247,11 @@ describe("the name of a thread in a recording without times", function()
     local b = builder.new { container = "file" }
     local event = b:event { sample_type = { "ip", "tid" }, sample_id_all = true }
     b:record("comm", { pid = 10, tid = 10, comm = "before" }, { pid = 10, tid = 10 })
-    b:record("fork", { pid = 12, ppid = 9, tid = 12, ptid = 9, time = 100 }, { pid = 9, tid = 9 })
+    b:record("fork", { pid = 12, ppid = 9, tid = 12, ptid = 9, time = 100 },
+      { pid = 9, tid = 9 })
     b:record("comm", { pid = 10, tid = 10, comm = "after" }, { pid = 10, tid = 10 })
-    b:record("fork", { pid = 11, ppid = 10, tid = 11, ptid = 10, time = 50 }, { pid = 10, tid = 10 })
+    b:record("fork", { pid = 11, ppid = 10, tid = 11, ptid = 10, time = 50 },
+      { pid = 10, tid = 10 })
     b:sample(event, { ip = 1, pid = 11, tid = 11 })
     local file <close> = assert(perflua.open(files.temporary(b:bytes())))
     assert.are.equal("after", file:samples():first().comm)

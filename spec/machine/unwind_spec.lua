@@ -55,7 +55,8 @@ end
 -- perf with libunwind shows an address of -1 for a caller beyond what was copied of the stack.
 local function chains_of_perf(path)
   local list, chain = {}, nil
-  for line in files.lines("perf script --no-inline -f -F tid,time,ip,sym,symoff -i " .. path .. " 2>/dev/null") do
+  for line in files.lines("perf script --no-inline -f -F tid,time,ip,sym,symoff -i " .. path
+      .. " 2>/dev/null") do
     local ip, symbol = line:match "^%s+(%x+) (.*)$"
     if line:find "^%s*%d+%s+%d+%.%d+:" then
       chain = {}
@@ -68,7 +69,9 @@ local function chains_of_perf(path)
   return list
 end
 
-local function is_plt(frame) return frame:find "@plt%+" or frame:find "^%.plt" or frame:find "^_init%+" end
+local function is_plt(frame)
+  return frame:find "@plt%+" or frame:find "^%.plt" or frame:find "^_init%+"
+end
 
 local function frames_of(chain)
   local list = {}
@@ -76,8 +79,9 @@ local function frames_of(chain)
   return list
 end
 
--- perf also does not read the last word of the copy, where one more return address may be. Which names entries of .plt
--- have is not asked here. Some versions of perf read nothing of the vdso.
+-- perf also does not read the last word of the copy, where one more return address may be.
+-- Which names entries of .plt have is not asked here. Some versions of perf read nothing of the
+-- vdso.
 local function agrees(ours, perfs)
   if ours:find "^__vdso_" and perfs == "[unknown]" then return true end
   local own, theirs = frames_of(ours), frames_of(perfs)
@@ -106,31 +110,37 @@ local function registers(sp, ip, bp)
   return regs
 end
 
---- A recording of one sample with a stack of words at 0x7ffe0000, of the program that was mapped at 0x400000.
+--- A recording of one sample with a stack of words at 0x7ffe0000, of the program that was
+--- mapped at 0x400000.
 local function recorded(tree, build_id, sample)
   local b = builder.new()
-  local event = b:event { sample_type = { "ip", "tid", "time", "callchain", "regs_user", "stack_user" },
+  local event = b:event { sample_type = { "ip", "tid", "time", "callchain", "regs_user",
+    "stack_user" },
     sample_regs_user = MASK, sample_stack_user = 8192 }
   b:feature("arch", "x86_64")
-  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2 | 1 << 14,
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2,
+    misc = 2 | 1 << 14,
     build_id = build_id, filename = tree.path .. "/a" })
   for k, v in pairs { ip = sample.regs_user[IP], pid = 7, time = 1, callchain = {} } do
     sample[k] = sample[k] or v
   end
   if type(sample.stack_user) == "table" then
-    sample.stack_user = string.pack("<" .. ("I8"):rep(#sample.stack_user), table.unpack(sample.stack_user))
+    sample.stack_user = string.pack("<" .. ("I8"):rep(#sample.stack_user),
+      table.unpack(sample.stack_user))
   end
   b:sample(event, sample)
   return b:write()
 end
 
 describe("a call chain unwound from a sample's stack", function()
-  for name, flags in pairs { ["position-independent"] = "-O2", ["of fixed addresses"] = "-O2 -no-pie" } do
+  for name, flags in pairs { ["position-independent"] = "-O2",
+      ["of fixed addresses"] = "-O2 -no-pie" } do
     needs.it("record", "is as perf script has it, of a program " .. name, function()
       local tree = binaries.tree()
       tree:write("busy.c", busy)
       tree:sh("gcc " .. flags .. " -fomit-frame-pointer -o busy busy.c -lpthread")
-      local path = oracle.record("-F 1999 -e cpu-clock:u --call-graph dwarf", tree.path .. "/busy")
+      local path = oracle.record("-F 1999 -e cpu-clock:u --call-graph dwarf",
+        tree.path .. "/busy")
       local ours, perfs = chains_of(path), chains_of_perf(path)
       assert.is_true(#perfs > 20)
       assert.equal(#perfs, #ours)
@@ -169,7 +179,8 @@ describe("a call chain unwound from a sample's stack", function()
       for i = 1, 500 do
         stack[i] = address("bottom", 7)
       end
-      assert.equal(127, #chain { regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = stack })
+      assert.equal(127, #chain { regs_user = registers(0x7ffe0000, address("bottom", 1)),
+        stack_user = stack })
     end)
 
     it("ends where the return address is said to be undefined", function()
@@ -182,13 +193,16 @@ describe("a call chain unwound from a sample's stack", function()
     it("follows the frame pointer through code that nothing is known of", function()
       local ret = address("bottom", 7)
       assert.same({ address("bare", 1), ret - 1, ret - 1 }, chain {
-        regs_user = registers(0x7ffe0000, address("bare", 1), 0x7ffe0010), stack_user = { 1, 2, 3, ret, ret },
+        regs_user = registers(0x7ffe0000, address("bare", 1), 0x7ffe0010),
+        stack_user = { 1, 2, 3, ret, ret },
       })
       assert.same({ address("bare", 1) }, chain { -- it is not in the stack
-        regs_user = registers(0x7ffe0000, address("bare", 1), 0x10), stack_user = { 1, 2, 3, ret, ret },
+        regs_user = registers(0x7ffe0000, address("bare", 1), 0x10),
+        stack_user = { 1, 2, 3, ret, ret },
       })
       assert.same({ address("bare", 1) }, chain { -- nothing was mapped where it leads
-        regs_user = registers(0x7ffe0000, address("bare", 1), 0x7ffe0010), stack_user = { 1, 2, 3, 4, ret },
+        regs_user = registers(0x7ffe0000, address("bare", 1), 0x7ffe0010),
+        stack_user = { 1, 2, 3, 4, ret },
       })
     end)
 
@@ -196,7 +210,8 @@ describe("a call chain unwound from a sample's stack", function()
       local ret = address("bottom", 7)
       local regs = registers(0x7ffe0000, address("bottom", 1))
       assert.equal(2, #chain { regs_user = regs, stack_user = { ret, ret, ret }, dyn_size = 8 })
-      assert.equal(4, #chain { regs_user = regs, stack_user = { ret, ret, ret }, dyn_size = -1 & -1 })
+      assert.equal(4, #chain { regs_user = regs, stack_user = { ret, ret, ret },
+        dyn_size = -1 & -1 })
       regs = registers(-8, address("bottom", 1)) -- the stack goes on at address 0
       assert.equal(2, #chain { regs_user = regs, stack_user = { ret, ret, ret } })
     end)
@@ -206,7 +221,8 @@ describe("a call chain unwound from a sample's stack", function()
       sample.regs_user, sample.ip = { abi = 0 }, 0x1234
       assert.same({ 0x1234 }, chain(sample))
       assert.same({ 0x1234 }, chain {
-        callchain = { USER, 0x1234 }, regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = "",
+        callchain = { USER, 0x1234 }, regs_user = registers(0x7ffe0000, address("bottom", 1)),
+        stack_user = "",
       })
     end)
 

@@ -1,4 +1,5 @@
--- Tracepoints' fields by name: of any record, from any container, as long as their record lives.
+-- Tracepoints' fields by name: of any record, from any container, as long as their record
+-- lives.
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
@@ -6,10 +7,13 @@ local tracing = require "spec.support.builder_tracing"
 --- A recording of two tracepoints and an event that is none.
 local function two(container)
   local t = tracing.new()
-  local one = t:event("sys", "one", { fields = { { "u32", "a" }, { "char", "text", count = 8 } } })
-  local other = t:event("sys", "other", { fields = { { "u64", "b" }, { "__data_loc char[]", "name" } } })
+  local one = t:event("sys", "one",
+    { fields = { { "u32", "a" }, { "char", "text", count = 8 } } })
+  local other = t:event("sys", "other",
+    { fields = { { "u64", "b" }, { "__data_loc char[]", "name" } } })
   local b, events = t:recording { container = container }
-  local cycles = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "cpu", "period", "raw", "identifier" },
+  local cycles = b:event { name = "cycles",
+    sample_type = { "ip", "tid", "time", "cpu", "period", "raw", "identifier" },
     ids = { 7 } }
   for i = 1, 3 do
     b:sample(events[1], { time = 10 * i, raw = t:raw(one, { a = i, text = "t" .. i }) })
@@ -77,7 +81,8 @@ describe("s.args can be read", function()
     b:sample(events[2], { time = 2, raw = t:raw(late, { z = 6 }) })
     local got = {}
     for s in reading.open(b):samples() do
-      got[#got + 1] = s.event.name .. " " .. (s.event.name == "sys:early" and s.args.a or s.args.z)
+      got[#got + 1] = s.event.name .. " "
+        .. (s.event.name == "sys:early" and s.args.a or s.args.z)
     end
     assert.are.same({ "sys:early 5", "sys:late 6" }, got)
   end)

@@ -1,4 +1,5 @@
--- Tracepoints' fields of real recordings, and of ones made now, are what perf decodes and prints.
+-- Tracepoints' fields of real recordings, and of ones made now, are what perf decodes and
+-- prints.
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
@@ -51,7 +52,8 @@ needs.describe("corpus", "the fields of a real recording's tracepoints", functio
     if kept and has_tracing(recording) then
       it("are what its own perf printed: " .. recording.name, function()
         local file <close> = open(recording.path)
-        local result = trace_texts.compare(file, trace_texts.kept(kept), 1000, 8 * machine_of(file).long)
+        local result = trace_texts.compare(file, trace_texts.kept(kept), 1000,
+          8 * machine_of(file).long)
         if result.theirs > 0 then -- perf could read it
           is_alike(result)
           add(result)
@@ -60,7 +62,8 @@ needs.describe("corpus", "the fields of a real recording's tracepoints", functio
     end
   end
 
-  for _, name in ipairs { "recorded/s390x/tp.data", "recorded/s390x/sched.data", "recorded/armhf/sched.data",
+  for _, name in ipairs { "recorded/s390x/tp.data", "recorded/s390x/sched.data",
+      "recorded/armhf/sched.data",
     "recorded/i386/pipe-tp.data", "recorded/arm64/trace.data", "recorded/arm64/kprobe.data" } do
     needs.it("perf with Python", "are what perf's decoder has: " .. name, function()
       local file <close> = open(corpus.root .. "/" .. name)
@@ -99,9 +102,11 @@ needs.describe("tracepoints,cpus", "the fields of tracepoints recorded now", fun
   local path
 
   setup(function()
-    local events = "sched:*,irq:softirq*,block:block_rq_*,kmem:kmalloc,raw_syscalls:*,syscalls:*openat*,syscalls:*exec*"
+    local events =
+      "sched:*,irq:softirq*,block:block_rq_*,kmem:kmalloc,raw_syscalls:*,syscalls:*openat*,syscalls:*exec*"
     path = oracle.record("-a -e '" .. events .. "'",
-      "sh -c 'seq 40 | sort -R | wc -c; ls -l /usr >/dev/null; echo 1 >/tmp/$$; rm /tmp/$$; sleep 0.01'")
+      "sh -c 'seq 40 | sort -R | wc -c; ls -l /usr >/dev/null; echo 1 >/tmp/$$; rm /tmp/$$; "
+        .. "sleep 0.01'")
   end)
 
   needs.it("perf with Python", "are what perf decodes", function()

@@ -11,15 +11,18 @@ reading.either_order(describe, function(endian)
   it("reads every member of an attr by its kernel name", function()
     local members = {
       type = 4, config = 0xfedcba9876543210, sample_period = 4000, wakeup_events = 3,
-      config1 = 0x1111111111111111, config2 = 0x2222222222222222, branch_sample_type = { "any", "user" },
-      sample_regs_user = 0xff0fff, sample_stack_user = 8192, clockid = 1, sample_regs_intr = 0xff,
+      config1 = 0x1111111111111111, config2 = 0x2222222222222222,
+      branch_sample_type = { "any", "user" },
+      sample_regs_user = 0xff0fff, sample_stack_user = 8192, clockid = 1,
+      sample_regs_intr = 0xff,
       aux_watermark = 4096, sample_max_stack = 127, aux_sample_size = 256, sig_data = 77,
       config3 = 0x3333333333333333, config4 = 0x4444444444444444,
       read_format = { "id", "lost" }, sample_type = { "ip", "period" },
     }
     local event = event_of(endian, members, { attr_size = 144 })
     local expected = setmetatable({
-      branch_sample_type = 9, read_format = 1 << 2 | 1 << 4, sample_type = 1 | 1 << 8, size = 144,
+      branch_sample_type = 9, read_format = 1 << 2 | 1 << 4, sample_type = 1 | 1 << 8,
+      size = 144,
     }, { __index = members })
     for name in pairs(members) do
       assert.are.equal(expected[name], event[name], name)
@@ -34,7 +37,8 @@ reading.either_order(describe, function(endian)
         local event = event_of(endian, { [name] = true, sample_id_all = false })
         for other in pairs(attr.flags) do
           if other ~= "precise_ip" then
-            assert.are.equal(other == name, event[other], other .. " when bit " .. place[1] .. " is set")
+            assert.are.equal(other == name, event[other], other .. " when bit " .. place[1]
+              .. " is set")
           end
         end
         assert.are.equal(0, event.precise_ip, "precise_ip when " .. name .. " is set")

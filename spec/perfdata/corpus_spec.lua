@@ -4,12 +4,14 @@ local everything = require "spec.support.everything"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 
---- Opens a recording; nil where nobody else finds a record in it either, and the message says why.
+--- Opens a recording; nil where nobody else finds a record in it either, and the message says
+--- why.
 local function open(recording)
   local file, message, code = perflua.open(recording.path)
   if not file then
     local dumps = recording.expected.dump
-    assert(not recording.records and (not dumps or #oracle.expected_dump(dumps[1]) == 0), message)
+    assert(not recording.records and (not dumps or #oracle.expected_dump(dumps[1]) == 0),
+      message)
     assert.are.equal("FORMAT", code)
     assert.truthy(message:find(recording.path .. ": offset ", 1, true), message)
   end
@@ -37,14 +39,17 @@ local PERIOD = 1 << 8 -- in sample_type; perf shows other periods where there is
 local unnamed = { __index = function() return 0 end }
 
 --- What stands for a record where perf gives no offset of its own: inside compressed records.
-local function likeness(r) return ("type %d size %d time %d"):format(r.type_id, r.size, r.time or 0) end
+local function likeness(r)
+  return ("type %d size %d time %d"):format(r.type_id, r.size, r.time or 0)
+end
 
 local function by_offset(file)
   local found, by_id, by_name, inside = {}, {}, {}, {}
   for r in file:records({ order = "file", container = true }):each() do
     local id = r.type_id < 64 and r.sample_id
     local ours = {
-      type_id = r.type_id, size = r.size, time = r.type_id < 64 and (id and id.time or r.time) or 0,
+      type_id = r.type_id, size = r.size, time = r.type_id < 64 and (id and id.time or r.time)
+        or 0,
     }
     if r.type == "sample" then
       ours.pid, ours.tid, ours.ip, ours.addr = r.pid, r.tid, r.ip, r.addr
@@ -62,9 +67,12 @@ local function by_offset(file)
   return found, by_id, by_name, inside
 end
 
---- Asserts that a part of a record is perf's; there are very many of them, and words for an assertion take longer.
+--- Asserts that a part of a record is perf's; there are very many of them, and words for an
+--- assertion take longer.
 local function assert_same(theirs, ours, what, record)
-  if theirs ~= ours then assert.are.equal(theirs, ours, ("%s at 0x%x"):format(what, record.offset)) end
+  if theirs ~= ours then
+    assert.are.equal(theirs, ours, ("%s at 0x%x"):format(what, record.offset))
+  end
 end
 
 --- Every record perf saw is there, with perf's size, type and time.
@@ -111,7 +119,8 @@ local function compare_with_counts(counts, by_name, file)
   end
   -- the inspector stops at damage, perflua goes on behind it
   for name, n in pairs(expected) do
-    assert.is_true((by_name[name] or 0) >= n, ("%d records %s expected, found %d"):format(n, name, by_name[name] or 0))
+    assert.is_true((by_name[name] or 0) >= n,
+      ("%d records %s expected, found %d"):format(n, name, by_name[name] or 0))
   end
 end
 

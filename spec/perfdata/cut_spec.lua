@@ -8,11 +8,13 @@ local files = require "spec.support.files"
 local seen = require "spec.support.seen"
 
 local SWEEP = os.getenv "SWEEP"
-local CUTS, FLIPS = SWEEP and 1 or 89, SWEEP and 4 or 4 * 79 -- steps between the places that are tried
+-- steps between the places that are tried
+local CUTS, FLIPS = SWEEP and 1 or 89, SWEEP and 4 or 4 * 79
 
 warn "@off"
 
---- Calls fn(subject, number of a part, the part) for the parts of a container with that recording.
+--- Calls fn(subject, number of a part, the part) for the parts of a container with that
+--- recording.
 local function each_part(container, recording, fn)
   local subject = harmed.subject(container, recording)
   for i, part in ipairs(subject.parts) do
@@ -37,7 +39,8 @@ local function check_cut(subject, i, part, at)
     whole = whole or r.to == at
   end
   assert(n == #keys, tostring(keys[n + 1]) .. " is not there")
-  assert(whole or at < from or at > to or not complete and damages > 0, "nothing says that something is missing")
+  assert(whole or at < from or at > to or not complete and damages > 0,
+    "nothing says that something is missing")
 end
 
 --- The record whose own bytes the byte at `at` is one of, or its payload's.
@@ -51,13 +54,15 @@ end
 
 local function check_flip(subject, i, part, at)
   local flipped = string.char(part.bytes:byte(at + 1) ~ 0xff)
-  local keys = assert(subject:with(i, part.bytes:sub(1, at) .. flipped .. part.bytes:sub(at + 2)), "refused")
+  local keys = assert(subject:with(i, part.bytes:sub(1, at) .. flipped
+    .. part.bytes:sub(at + 2)), "refused")
   local found, hit = {}, damaged_record(part, at)
   for _, key in ipairs(keys) do
     found[key] = true
   end
   for _, r in ipairs(part.records) do
-    local reached = r.inside or r.from <= hit.to + harmed.SEARCHED -- a compressed stream is lost from there on
+    -- a compressed stream is lost from there on
+    local reached = r.inside or r.from <= hit.to + harmed.SEARCHED
     assert(found[r.key] or r.to > at and reached, r.key .. " is lost")
   end
 end
@@ -105,7 +110,8 @@ for number, container in ipairs(harmed.containers()) do
         end
         for k, r in ipairs(part.records) do
           for byte = 0, 7 do -- of the headers, on which the others depend
-            if not r.inside and r.from < from + 3500 and (SWEEP or (k + byte) % 17 == number % 17) then
+            if not r.inside and r.from < from + 3500
+                and (SWEEP or (k + byte) % 17 == number % 17) then
               places[#places + 1] = r.from + byte
             end
           end
@@ -161,7 +167,8 @@ describe("a stream", function()
   end
 
   for number, container in ipairs(list) do
-    it("that was cut, or damaged, is what the same bytes in a file are: " .. container.name, function()
+    it("that was cut, or damaged, is what the same bytes in a file are: "
+      .. container.name, function()
       local bytes = files.read(container.write(harmed.recording()))
       local step = SWEEP and 7 or 499
       -- where a payload ends a stream can only believe
@@ -169,7 +176,8 @@ describe("a stream", function()
       for at = number * 7 % step, #bytes - 1, step do
         local variants = { bytes:sub(1, at) }
         if at < payload or at >= payload + 8 then
-          variants[2] = bytes:sub(1, at) .. string.char(bytes:byte(at + 1) ~ 0xff) .. bytes:sub(at + 2)
+          variants[2] = bytes:sub(1, at) .. string.char(bytes:byte(at + 1) ~ 0xff)
+            .. bytes:sub(at + 2)
         end
         for _, other in ipairs(variants) do
           assert.is_nil(seen.difference(through(other), through(other, true)), "at byte " .. at)

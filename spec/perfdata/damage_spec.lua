@@ -5,7 +5,8 @@ local reading = require "spec.support.reading"
 
 local path = files.temporary()
 
---- Opens these bytes and reads all that can be read; the number of records delivered, nil if refused.
+--- Opens these bytes and reads all that can be read; the number of records delivered, nil if
+--- refused.
 local function read_all(bytes, deep)
   files.write(path, bytes)
   local file, message, code = perflua.open(path)
@@ -39,7 +40,8 @@ if os.getenv "SWEEP" then STEP, TIMES = 1, 400 end
 
 describe("a recording that was cut", function()
   for endian, step in pairs { little = STEP, big = 3 * STEP } do
-    it("at any byte delivers the records before the cut, whose payload may be cut, " .. endian .. "-endian", function()
+    it("at any byte delivers the records before the cut, whose payload may be cut, " .. endian
+      .. "-endian", function()
       warn "@off"
       local b = everything.builder(endian)
       local bytes, offsets = b:bytes(), b:offsets()
@@ -157,7 +159,8 @@ describe("random damage", function()
         local damaged = bytes
         for _ = 0, random(6) do
           local at = 1 + random(#damaged)
-          local noise = random(3) == 0 and ("\255"):rep(1 + random(8)) or string.char(random(256))
+          local noise = random(3) == 0 and ("\255"):rep(1 + random(8))
+            or string.char(random(256))
           damaged = damaged:sub(1, at - 1) .. noise .. damaged:sub(at + #noise)
         end
         read_all(damaged, true)

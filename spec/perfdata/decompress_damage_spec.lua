@@ -5,7 +5,8 @@ local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local zstd = require "spec.support.builder_zstd"
 
-local start, records, pids, SIZE = compressed.start, compressed.records, compressed.pids, compressed.SIZE
+local start, records, pids, SIZE = compressed.start, compressed.records, compressed.pids,
+  compressed.SIZE
 
 describe("a stream of compressed records", function()
   local function file_of(fill)
@@ -25,14 +26,16 @@ describe("a stream of compressed records", function()
     assert.are.same({ 3, 6 }, pids(file))
     assert.is_false(file.complete)
     assert.are.equal(b:offsets()[2], file.damage[1].offset)
-    assert.matches("it begins in the file recorded before this one; what follows in its stream is lost$",
+    assert.matches(
+      "it begins in the file recorded before this one; what follows in its stream is lost$",
       reading.reasons(file))
   end)
 
   it("is delivered up to its damage, and what lies outside after it", function()
     local file, b = file_of(function(b, payload)
       b:record("compressed2", { data = payload(records(b, 1, 2)) })
-      b:record("compressed2", { data = payload(records(b, 3, 4)) .. zstd.damage(records(b, 90, 91)) })
+      b:record("compressed2", { data = payload(records(b, 3, 4))
+        .. zstd.damage(records(b, 90, 91)) })
       b:record("comm", { pid = 5, tid = 5, comm = "outside" })
       b:record("compressed2", { data = payload(records(b, 92, 93)) })
       b:record("comm", { pid = 6, tid = 6, comm = "outside" })
@@ -40,7 +43,8 @@ describe("a stream of compressed records", function()
     assert.are.same({ 1, 2, 3, 4, 5, 6 }, pids(file))
     assert.is_false(file.complete)
     assert.are.equal(b:offsets()[2], file.damage[1].offset)
-    assert.matches("^compressed record: .*what follows in its stream is lost", reading.reasons(file))
+    assert.matches("^compressed record: .*what follows in its stream is lost",
+      reading.reasons(file))
   end)
 
   it("notes its damage once, however often it is passed", function()
@@ -89,14 +93,16 @@ describe("a stream of compressed records", function()
     end)
     assert.are.same({ 1, 3 }, pids(file))
     assert.is_false(file.complete)
-    assert.matches("found the end of the recording after %d+ bytes of a record", reading.reasons(file))
+    assert.matches("found the end of the recording after %d+ bytes of a record",
+      reading.reasons(file))
   end)
 
   it("that holds what cannot be a record says so", function()
     for _, size in ipairs { 0, 7 } do
       local file = file_of(function(b, payload)
         local bad = b:apart(function() b:raw(3, 0, ("x"):rep(32), size) end)
-        b:record("compressed2", { data = payload(records(b, 1, 2) .. bad .. records(b, 90, 91)) })
+        b:record("compressed2",
+          { data = payload(records(b, 1, 2) .. bad .. records(b, 90, 91)) })
         b:record("comm", { pid = 3, tid = 3, comm = "outside" })
       end)
       assert.are.same({ 1, 2, 3 }, pids(file))
@@ -145,7 +151,8 @@ describe("a stream of compressed records", function()
         assert.are.same(expected, pids(file), "cut at " .. n)
         assert.is_false(file.complete)
         local inside = n ~= offsets[2] and n ~= offsets[3]
-        assert.are.equal(inside and 2 or 1, #file.damage) -- the first is that it was never finished
+        -- the first is that it was never finished
+        assert.are.equal(inside and 2 or 1, #file.damage)
       end
     end
   end)

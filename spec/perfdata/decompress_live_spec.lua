@@ -1,4 +1,5 @@
--- Compressed recordings made on the spot, whole, damaged and cut, compared with what perf finds in them.
+-- Compressed recordings made on the spot, whole, damaged and cut, compared with what perf finds
+-- in them.
 local everything = require "spec.support.everything"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
@@ -59,7 +60,8 @@ local function compressed(path)
   return compressed_of(file)
 end
 
---- How many of these lines are of records before, at, and behind an offset but outside of compressed records.
+--- How many of these lines are of records before, at, and behind an offset but outside of
+--- compressed records.
 local function split(list, offset, inside)
   local before, at, outside = 0, 0, 0
   for _, text in ipairs(list) do
@@ -100,7 +102,8 @@ needs.describe("tracepoints", "a recording made now with -z", function()
     for i, theirs in ipairs(all) do
       if theirs ~= ours[i] then
         assert.are.equal(theirs:match " .*", ours[i]:match " .*")
-        assert.is_true(offset_of(theirs) > offset_of(ours[i]) and inside[offset_of(ours[i])], ours[i])
+        assert.is_true(offset_of(theirs) > offset_of(ours[i]) and inside[offset_of(ours[i])],
+          ours[i])
         straddling = straddling + 1
       end
     end
@@ -137,8 +140,11 @@ needs.describe("tracepoints", "a recording made now with -z", function()
 
   it("comes through a pipe as it lies in a file", function()
     local binary = os.getenv "PERFLUA" or "build/perflua"
-    local got = files.output(("perf record -q -N -m 64 -z -c 1 -e raw_syscalls:sys_enter -o - -- %s 2>/dev/null | "
-      .. "tee %s | %s dump - 2>&1 | cksum"):format(workload:format(3000), path .. ".pipe", binary))
+    local got =
+      files.output(
+        ("perf record -q -N -m 64 -z -c 1 -e raw_syscalls:sys_enter -o - -- %s 2>/dev/null | "
+      .. "tee %s | %s dump - 2>&1 | cksum"):format(workload:format(3000), path .. ".pipe",
+      binary))
     local again = files.output(("%s dump %s.pipe 2>&1 | cksum"):format(binary, path))
     local file <close> = assert(perflua.open(path .. ".pipe"))
     local n = #lines(file)
@@ -154,7 +160,8 @@ needs.describe("tracepoints", "a recording made now with -z", function()
     warn "@off"
     local whole = files.read(path)
     local kept = bytes and whole:sub(offset + #bytes + 1) or ""
-    local file = assert(perflua.open(files.temporary(whole:sub(1, offset) .. (bytes or "") .. kept)))
+    local file =
+      assert(perflua.open(files.temporary(whole:sub(1, offset) .. (bytes or "") .. kept)))
     return lines(file), file
   end
 
@@ -205,7 +212,8 @@ needs.describe("tracepoints", "a recording made now with -z", function()
       end
       -- one that begins in the record before may end here
       local across = #got - before - inside_it
-      assert.is_true(across == 0 or across == 1, across .. " records too many, cut behind " .. at)
+      assert.is_true(across == 0 or across == 1, across .. " records too many, cut behind "
+        .. at)
       assert.is_false(file.complete)
       file:close()
     end
@@ -217,7 +225,8 @@ needs.describe("tracepoints", "a recording made now with -z", function()
     local size = string.unpack("<I2", whole, offsets[1] + 7)
     local data, data_size = string.unpack("<I8I8", whole, 41)
     -- neither that record nor the features behind the data, whose places would be others
-    local rest = whole:sub(1, 48) .. string.pack("<I8", data_size - size) .. whole:sub(57, 72) .. ("\0"):rep(32)
+    local rest = whole:sub(1, 48) .. string.pack("<I8", data_size - size) .. whole:sub(57, 72)
+      .. ("\0"):rep(32)
       .. whole:sub(105, offsets[1]) .. whole:sub(offsets[1] + size + 1, data + data_size)
     local file <close> = assert(perflua.open(files.temporary(rest)))
     local before, _, outside = split(all, offsets[1], inside)
@@ -229,7 +238,8 @@ needs.describe("tracepoints", "a recording made now with -z", function()
   end)
 end)
 
-needs.describe("tracepoints", "the second file of a recording made now with -z --switch-output", function()
+needs.describe("tracepoints",
+  "the second file of a recording made now with -z --switch-output", function()
   --- The two recordings; fewer if perf was not quick enough to switch.
   local function record()
     local dir = files.output "mktemp -d":match "%S+"

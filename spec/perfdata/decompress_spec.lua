@@ -1,10 +1,12 @@
--- Records inside compressed ones: frames made by hand, so that any split and any damage is possible.
+-- Records inside compressed ones: frames made by hand, so that any split and any damage is
+-- possible.
 local compressed = require "spec.support.compressed"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local zstd = require "spec.support.builder_zstd"
 
-local start, records, pids, SIZE = compressed.start, compressed.records, compressed.pids, compressed.SIZE
+local start, records, pids, SIZE = compressed.start, compressed.records, compressed.pids,
+  compressed.SIZE
 
 --- Of each record its pid and where it is.
 local function places(b)
@@ -26,10 +28,12 @@ for _, kind in ipairs { "compressed", "compressed2" } do
         it("records are like those outside", function()
           local plain, b, payload = new(), new(), zstd.frame()
           for _, of in ipairs { plain, b } do
-            of:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3, mmap_len = 4096 })
+            of:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3,
+              mmap_len = 4096 })
           end
           local function fill(of)
-            of:record("mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096, filename = "/bin/sh" }, { time = 3 })
+            of:record("mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096,
+              filename = "/bin/sh" }, { time = 3 })
             of:sample(of.events[1], { ip = 0x1000, pid = 7, tid = 7, time = 4 })
           end
           fill(plain)
@@ -82,7 +86,8 @@ describe("a record inside a compressed one", function()
     b:record("compressed2", { data = payload(records(b, 4, 5)) })
     local offsets = b:offsets()
     assert.are.same({
-      { 1, offsets[1] }, { 2, offsets[2], 0 }, { 3, offsets[2], SIZE }, { 4, offsets[3], 0 }, { 5, offsets[3], SIZE },
+      { 1, offsets[1] }, { 2, offsets[2], 0 }, { 3, offsets[2], SIZE }, { 4, offsets[3], 0 },
+      { 5, offsets[3], SIZE },
     }, places(b))
   end)
 
@@ -96,7 +101,8 @@ describe("a record inside a compressed one", function()
       at = cut + 1
     end
     local offsets = b:offsets()
-    assert.are.same({ { 1, offsets[1], 0 }, { 2, offsets[1], SIZE }, { 3, offsets[4], 2 * SIZE - cuts[3] } }, places(b))
+    assert.are.same({ { 1, offsets[1], 0 }, { 2, offsets[1], SIZE },
+      { 3, offsets[4], 2 * SIZE - cuts[3] } }, places(b))
   end)
 
   it("comes after the compressed one to who asks for the container's records", function()

@@ -19,7 +19,8 @@ describe("the demo recording", function()
       counts[r.type] = (counts[r.type] or 0) + 1
     end
     assert.are.same({
-      mmap = 1, mmap2 = 52, comm = 13, fork = 11, exit = 12, sample = 672, id_index = 1, thread_map = 1,
+      mmap = 1, mmap2 = 52, comm = 13, fork = 11, exit = 12, sample = 672, id_index = 1,
+      thread_map = 1,
       cpu_map = 1, event_update = 2, finished_init = 1, finished_round = 1,
     }, counts)
   end)

@@ -9,7 +9,8 @@ local seen = require "spec.support.seen"
 local workload = "sh -c 'for i in 1 2 3; do seq 3000 | sort -R | wc -c; done'"
 local events = "-a -F 900 -e cpu-clock -e context-switches"
 
--- Without symbols: those of processes that another container runs beside are not known by their build-ids.
+-- Without symbols: those of processes that another container runs beside are not known by their
+-- build-ids.
 local OPTIONS = { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }
 
 local function lines(path)
@@ -19,7 +20,8 @@ local function lines(path)
   return list
 end
 
---- The same lines from a recording that this command pipes to a script. What follows are its words from $2 on.
+--- The same lines from a recording that this command pipes to a script. What follows are its
+--- words from $2 on.
 local function streamed(command, ...)
   local got = run.shell_with(command .. ' | "$perflua" "$1" -', run.script [[
     local seen = require "spec.support.seen"
@@ -42,7 +44,8 @@ local function same_lines(expected, found)
   end
 end
 
-for how, option in pairs { ["a recording made now"] = "", ["a compressed recording made now"] = "-z " } do
+for how, option in pairs { ["a recording made now"] = "",
+    ["a compressed recording made now"] = "-z " } do
   needs.describe("cpus", how, function()
     local path, expected
 
@@ -53,7 +56,8 @@ for how, option in pairs { ["a recording made now"] = "", ["a compressed recordi
 
     local function injected(options)
       local out = files.temporary()
-      local text, ok = files.output(("perf inject %s -i %s -o - 2>&1 >%s"):format(options, path, out))
+      local text, ok = files.output(("perf inject %s -i %s -o - 2>&1 >%s"):format(options, path,
+        out))
       assert.is_true(ok, text)
       return out
     end
@@ -78,7 +82,8 @@ for how, option in pairs { ["a recording made now"] = "", ["a compressed recordi
 
     it("is the same as a file that perf inject wrote", function()
       local out = files.temporary()
-      assert.is_true(select(2, files.output(("perf inject -i %s -o %s 2>&1"):format(path, out))))
+      assert.is_true(
+        select(2, files.output(("perf inject -i %s -o %s 2>&1"):format(path, out))))
       same_lines(expected, lines(out))
     end)
 
@@ -97,7 +102,9 @@ for how, option in pairs { ["a recording made now"] = "", ["a compressed recordi
   needs.describe("cpus", how .. " to a pipe", function()
     it("is the same while it is made and afterwards", function()
       local path = files.temporary()
-      local found = streamed(('perf record -q -N -m 64 --no-bpf-event %s%s -o - -- %s 2>/dev/null | tee "$2"')
+      local found =
+        streamed(
+          ('perf record -q -N -m 64 --no-bpf-event %s%s -o - -- %s 2>/dev/null | tee "$2"')
         :format(option, events, workload), path)
       assert.is_true(#found > 100)
       same_lines(lines(path), found)

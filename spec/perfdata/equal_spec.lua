@@ -15,7 +15,8 @@ local recordings = { [false] = busy.recording(false), [true] = busy.recording(tr
 local function model(recording)
   local stream = {}
   local function add(r)
-    local id = containers.is_kernels(r) and r[3] -- a sample's values; perf's own records have no time
+    -- a sample's values; perf's own records have no time
+    local id = containers.is_kernels(r) and r[3]
     stream[#stream + 1] = { time = id and id.time, type = r[1] }
   end
   for _, r in ipairs(recording.head) do
@@ -38,7 +39,8 @@ local function handled(file)
     return function(r) list[#list + 1] = name .. " " .. r.type .. " " .. tostring(r.time) end
   end
   file:run {
-    comm = named "comm", faults = named "faults", sample = named "sample", other = named "other", fork = named "fork",
+    comm = named "comm", faults = named "faults", sample = named "sample",
+    other = named "other", fork = named "fork",
     ["cyc*"] = { "time", "cpu", "ip", function(time, cpu, ip)
       list[#list + 1] = ("%d %d %x"):format(time, cpu, ip)
     end },
@@ -73,11 +75,17 @@ local questions = {
   { "records", function(file) return seen.each(file:records()) end },
   { "records in brief", function(file) return brief(file:records()) end },
   { "samples", function(file) return brief(file:samples()) end },
-  { "samples of an event", function(file) return brief(file:samples "faults":where "period > 100") end },
+  { "samples of an event", function(file)
+    return brief(file:samples "faults":where "period > 100")
+  end },
   { "handlers' calls", handled },
   { "selected fields", selected },
-  { "records between two times", function(file) return brief(file:records():between(FROM, TO)) end },
-  { "first record of a type", function(file) return { seen.of(file:records("mmap2"):first()) } end },
+  { "records between two times", function(file)
+    return brief(file:records():between(FROM, TO))
+  end },
+  { "first record of a type", function(file)
+    return { seen.of(file:records("mmap2"):first()) }
+  end },
   { "count", function(file) return { file:records():count() } end },
   { "count of what a filter finds", function(file)
     return { file:samples():where "cpu ~= 1 and (tid == 8 or callchain[1].ip == ip)":count() }
@@ -92,10 +100,13 @@ local questions = {
     return brief(file:records():where(function(r) return r.size % 24 == 0 end))
   end },
   { "groups", function(file)
-    return rows(file:samples():group_by("comm", "tid", "cpu"):count():sum("period"):max("ip"):distinct("addr"))
+    return rows(file:samples():group_by("comm", "tid", "cpu"):count():sum("period"):max("ip")
+      :distinct("addr"))
   end },
   { "groups by a function, with their first and last", function(file)
-    return rows(file:records():group_by { kind = function(r) return r.type .. r.cpumode end }:count()
+    return rows(file:records():group_by { kind = function(r)
+      return r.type .. r.cpumode
+    end }:count()
       :first("time"):last("time"))
   end },
 }
@@ -107,7 +118,8 @@ local function description(file)
     list[#list + 1] = name .. "=" .. seen.of(file.features[name])
   end
   for _, event in ipairs(file.events) do
-    list[#list + 1] = ("%s %d %s %s"):format(event.name, event.config, seen.of(event.ids), seen.of(event.sample_fields))
+    list[#list + 1] = ("%s %d %s %s"):format(event.name, event.config, seen.of(event.ids),
+      seen.of(event.sample_fields))
   end
   table.sort(list)
   return list
@@ -215,7 +227,8 @@ describe("the same recording through the interpreter", function()
 
   for _, container in ipairs(containers.list) do
     local name = container.name
-    if not container.old and not name:find "pieces" and not name:find "stream" and not name:find "directory" then
+    if not container.old and not name:find "pieces" and not name:find "stream"
+        and not name:find "directory" then
       it("is the same from standard input: " .. name, function()
         local path = container.write(recordings[false])
         for _, how in ipairs { 'cat "$1" |', '<"$1"' } do
@@ -232,8 +245,11 @@ describe("the same recording through the interpreter", function()
     for _, container in ipairs(containers.list) do
       list[container.name] = container
     end
-    for _, name in ipairs { "stream, big-endian", "stream of compressed records, little-endian" } do
-      local got = run.shell_with([[dd if="$1" bs=13 status=none | dd bs=7 status=none | "$perflua" "$2" -]],
+    for _, name in ipairs { "stream, big-endian",
+        "stream of compressed records, little-endian" } do
+      local got =
+        run.shell_with(
+          [[dd if="$1" bs=13 status=none | dd bs=7 status=none | "$perflua" "$2" -]],
         list[name].write(recordings[false]), script)
       assert.are.equal(text, got.out, got.err)
     end

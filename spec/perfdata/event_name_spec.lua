@@ -2,7 +2,8 @@ local builder = require "spec.support.builder"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
 
---- The name of an event that the recording gives no name, as the newest perf calls it or the one of a version.
+--- The name of an event that the recording gives no name, as the newest perf calls it or the
+--- one of a version.
 local function name_of(members, pmus, endian, version)
   local b = builder.new { endian = endian }
   b:event(members)
@@ -15,7 +16,8 @@ end
 
 describe("an event without a name of its own", function()
   local hardware = {
-    [0] = "cycles", "instructions", "cache-references", "cache-misses", "branches", "branch-misses",
+    [0] = "cycles", "instructions", "cache-references", "cache-misses", "branches",
+    "branch-misses",
     "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles",
   }
   for config, name in pairs(hardware) do
@@ -25,8 +27,10 @@ describe("an event without a name of its own", function()
   end
 
   local software = {
-    [0] = "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations", "minor-faults",
-    "major-faults", "alignment-faults", "emulation-faults", "dummy", "bpf-output", "cgroup-switches",
+    [0] = "cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
+    "minor-faults",
+    "major-faults", "alignment-faults", "emulation-faults", "dummy", "bpf-output",
+    "cgroup-switches",
   }
   for config, name in pairs(software) do
     it("is " .. name .. " by its software number", function()
@@ -38,7 +42,8 @@ describe("an event without a name of its own", function()
     ["L1-dcache-loads"] = 0, ["L1-dcache-load-misses"] = 0 | 1 << 16,
     ["L1-dcache-stores"] = 0 | 1 << 8, ["L1-dcache-prefetch-misses"] = 0 | 2 << 8 | 1 << 16,
     ["L1-icache-loads"] = 1, ["L1-icache-load-misses"] = 1 | 1 << 16,
-    ["LLC-loads"] = 2, ["LLC-store-misses"] = 2 | 1 << 8 | 1 << 16, ["LLC-prefetches"] = 2 | 2 << 8,
+    ["LLC-loads"] = 2, ["LLC-store-misses"] = 2 | 1 << 8 | 1 << 16,
+    ["LLC-prefetches"] = 2 | 2 << 8,
     ["dTLB-load-misses"] = 3 | 1 << 16, ["iTLB-load-misses"] = 4 | 1 << 16,
     ["branch-loads"] = 5, ["branch-load-misses"] = 5 | 1 << 16, ["node-stores"] = 6 | 1 << 8,
   }
@@ -53,8 +58,10 @@ describe("an event without a name of its own", function()
   end)
 
   it("is address and access when a breakpoint", function()
-    assert.are.equal("mem:0x601040:rw", name_of { type = 5, bp_type = 3, bp_addr = 0x601040, bp_len = 4 })
-    assert.are.equal("mem:0x400500:x", name_of { type = 5, bp_type = 4, bp_addr = 0x400500, bp_len = 8 })
+    assert.are.equal("mem:0x601040:rw",
+      name_of { type = 5, bp_type = 3, bp_addr = 0x601040, bp_len = 4 })
+    assert.are.equal("mem:0x400500:x",
+      name_of { type = 5, bp_type = 4, bp_addr = 0x400500, bp_len = 8 })
   end)
 
   it("is the number of its tracepoint, which older perfs do not say", function()
@@ -79,7 +86,8 @@ describe("an event without a name of its own", function()
     local cycles = { type = 0, config = 4 << 32 }
     assert.are.equal("cpu_atom/cycles/", name_of(cycles, { cpu_atom = 4 }))
     assert.are.equal("cpu_atom/LLC-load-misses/u",
-      name_of({ type = 3, config = 4 << 32 | 0x10002, exclude_kernel = true, exclude_hv = true },
+      name_of({ type = 3, config = 4 << 32 | 0x10002, exclude_kernel = true,
+        exclude_hv = true },
         { cpu_core = 8, cpu_atom = 4 }))
   end)
 
@@ -98,8 +106,10 @@ describe("an event without a name of its own", function()
     { "cycles:uh", "cycles:uh", { exclude_kernel = true } },
     { "cycles:p", "cycles:p", { precise_ip = 1 } },
     { "cycles:ppp", "cycles:ppp", { precise_ip = 3 } },
-    { "cycles:upp", "cycles:upp", { exclude_kernel = true, exclude_hv = true, precise_ip = 2 } },
-    { "cycles:uH", "cycles:uH", { exclude_kernel = true, exclude_hv = true, exclude_guest = true } },
+    { "cycles:upp", "cycles:upp", { exclude_kernel = true, exclude_hv = true,
+      precise_ip = 2 } },
+    { "cycles:uH", "cycles:uH", { exclude_kernel = true, exclude_hv = true,
+      exclude_guest = true } },
     { "cycles:ppH", "cycles:ppH", { precise_ip = 2, exclude_guest = true } },
   }
   for _, m in ipairs(modifiers) do

@@ -24,8 +24,10 @@ local same = {
   },
   pmu_mappings = { software = 1, cpu = 4, tracepoint = 2, tool = 4294967294 },
   cache = {
-    { level = 1, line_size = 64, sets = 64, ways = 8, type = "Data", size = "32K", map = "0,4" },
-    { level = 3, line_size = 64, sets = 8192, ways = 16, type = "Unified", size = "8192K", map = "0-7" },
+    { level = 1, line_size = 64, sets = 64, ways = 8, type = "Data", size = "32K",
+      map = "0,4" },
+    { level = 3, line_size = 64, sets = 8192, ways = 16, type = "Unified", size = "8192K",
+      map = "0-7" },
   },
   sample_time = { first = 8590143543210, last = 8599999999999 },
   clockid = 1, dir_format = 1, cln_size = 64,
@@ -33,7 +35,8 @@ local same = {
   compressed = { version = 0, type = 1, level = 3, ratio = 5, mmap_len = 528384 },
   cpu_pmu_caps = { branches = "32", max_precise = "3", pmu_name = "skylake" },
   clock_data = { clockid = 4, wall_clock = 1700000000123456789, clock_time = 8590143543210 },
-  hybrid_topology = { { pmu = "cpu_core", cpus = "0-15" }, { pmu = "cpu_atom", cpus = "16-23" } },
+  hybrid_topology = { { pmu = "cpu_core", cpus = "0-15" },
+    { pmu = "cpu_atom", cpus = "16-23" } },
   pmu_caps = {
     { pmu = "cpu_core", caps = { branches = "32", max_precise = "3" } },
     { pmu = "cpu_atom", caps = {} },
@@ -57,7 +60,8 @@ reading.either_order(describe, function(endian)
   end
 
   it("tells a group's leader by the place of its event, from 1", function()
-    local groups = { { name = "mine", leader = 0, members = 3 }, { name = "{anon_group}", leader = 4, members = 2 } }
+    local groups = { { name = "mine", leader = 0, members = 3 },
+      { name = "{anon_group}", leader = 4, members = 2 } }
     local read = features_of(endian, { group_desc = groups }).group_desc
     assert.are.same({ { name = "mine", leader = 1, members = 3 },
       { name = "{anon_group}", leader = 5, members = 2 } }, read)
@@ -72,7 +76,8 @@ reading.either_order(describe, function(endian)
   end)
 
   it("reads unaligned, differently long strings in their places", function()
-    local read = features_of(endian, { cmdline = { "a", ("b"):rep(63), ("c"):rep(64) }, hostname = ("h"):rep(63) })
+    local read = features_of(endian,
+      { cmdline = { "a", ("b"):rep(63), ("c"):rep(64) }, hostname = ("h"):rep(63) })
     assert.are.same({ "a", ("b"):rep(63), ("c"):rep(64) }, read.cmdline)
     assert.are.equal(("h"):rep(63), read.hostname)
   end)
@@ -80,7 +85,8 @@ reading.either_order(describe, function(endian)
   describe("cpu_topology", function()
     local cpus = { { core_id = 0, socket_id = 0 }, { core_id = 0xffffffff, socket_id = 1 } }
     local function read(topology)
-      return features_of(endian, { nrcpus = { available = 2, online = 2 }, cpu_topology = topology })
+      return features_of(endian, { nrcpus = { available = 2, online = 2 },
+        cpu_topology = topology })
         .cpu_topology
     end
 
@@ -105,7 +111,8 @@ reading.either_order(describe, function(endian)
       for i, cpu in ipairs(cpus) do
         with_dies[i] = { core_id = cpu.core_id, socket_id = cpu.socket_id, die_id = 10 + i }
       end
-      local t = read { cores = { "0-1" }, threads = { "0", "1" }, cpus = with_dies, dies = { "0-1" } }
+      local t = read { cores = { "0-1" }, threads = { "0", "1" }, cpus = with_dies,
+        dies = { "0-1" } }
       assert.are.same({ "0-1" }, t.dies)
       assert.are.equal(11, t.cpus[1].die_id)
       assert.are.equal(12, t.cpus[2].die_id)
@@ -115,7 +122,8 @@ reading.either_order(describe, function(endian)
   it("lists the memory blocks of each node", function()
     local t = features_of(endian, { mem_topology = {
       block_size = 0x8000000, nodes = {
-        { node = 0, bits = 200, blocks = { 0, 1, 63, 64, 199 } }, { node = 1, bits = 64, blocks = {} },
+        { node = 0, bits = 200, blocks = { 0, 1, 63, 64, 199 } },
+        { node = 1, bits = 64, blocks = {} },
       },
     } }).mem_topology
     assert.are.equal(0x8000000, t.block_size)
@@ -128,7 +136,8 @@ reading.either_order(describe, function(endian)
   for _, version in ipairs { 15, 17 } do
     it("has the scheduling domains of a kernel with schedstat " .. version, function()
       local function domain(n, name, list)
-        return { domain = n, name = version >= 17 and name or nil, cpumask = "0003", cpulist = list }
+        return { domain = n, name = version >= 17 and name or nil, cpumask = "0003",
+          cpulist = list }
       end
       local info = {
         schedstat_version = version, max_domains = 2,
@@ -137,7 +146,8 @@ reading.either_order(describe, function(endian)
           { cpu = 1, domains = {} },
         },
       }
-      local read = features_of(endian, { nrcpus = { available = 4, online = 2 }, cpu_domain_info = info })
+      local read = features_of(endian,
+        { nrcpus = { available = 4, online = 2 }, cpu_domain_info = info })
       assert.are.same(info, read.cpu_domain_info)
     end)
   end

@@ -11,28 +11,37 @@ end
 
 local cases = {
   { "event_type", 65, { event_id = 314, name = "sched:sched_switch" } },
-  { "build_id", 67, { pid = -1, build_id = "00112233445566778899aabbccddeeff00112233", filename = "/bin/sh" } },
-  { "build_id", 67, { pid = 5, build_id = "0f1e2d3c4b5a69788796a5b4c3d2e1f0", filename = "[kernel.kallsyms]" } },
+  { "build_id", 67, { pid = -1, build_id = "00112233445566778899aabbccddeeff00112233",
+    filename = "/bin/sh" } },
+  { "build_id", 67, { pid = 5, build_id = "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+    filename = "[kernel.kallsyms]" } },
   { "finished_round", 68, {} },
   { "stat", 76, { id = 77, cpu = 3, thread = 1, val = 1 << 40, ena = 20, run = 10 } },
   { "stat", 76, { id = 77, cpu = -1, thread = 0, val = 1, ena = 2, run = 3 } },
   { "stat_round", 77, { round_type = 1, time = 1000000000 } },
   { "event_update", 78, { id = 78, unit = "msec" }, { update_type = 0, scale = "nil" } },
-  { "event_update", 78, { id = 78, scale = 0.000001 }, { update_type = 1, unit = "nil", name = "nil" } },
+  { "event_update", 78, { id = 78, scale = 0.000001 },
+    { update_type = 1, unit = "nil", name = "nil" } },
   { "event_update", 78, { id = 78, name = "cycles:u" }, { update_type = 2, cpus = "nil" } },
-  { "time_conv", 79, { time_shift = 31, time_mult = 1234567, time_zero = -5, time_cycles = 99, time_mask = -1,
+  { "time_conv", 79, { time_shift = 31, time_mult = 1234567, time_zero = -5, time_cycles = 99,
+    time_mask = -1,
     cap_user_time_zero = true, cap_user_time_short = false } },
   { "time_conv", 79, { time_shift = 31, time_mult = 1234567, time_zero = 5, short = true },
     { time_cycles = "nil", short = "unread" } },
-  { "auxtrace_error", 72, { error_type = 1, code = 7, cpu = 3, pid = 5, tid = 6, ip = 0x401000, msg = "lost sync" },
+  { "auxtrace_error", 72, { error_type = 1, code = 7, cpu = 3, pid = 5, tid = 6, ip = 0x401000,
+    msg = "lost sync" },
     { fmt = 0, time = "nil", machine_pid = "nil" } },
-  { "auxtrace_error", 72, { error_type = 1, code = 7, cpu = 3, pid = 5, tid = 6, fmt = 1, ip = 0x401000,
+  { "auxtrace_error", 72, { error_type = 1, code = 7, cpu = 3, pid = 5, tid = 6, fmt = 1,
+    ip = 0x401000,
     time = 12345, msg = "lost sync" } },
-  { "auxtrace_error", 72, { error_type = 1, code = 7, cpu = -1, pid = 5, tid = 6, fmt = 2, ip = 0x401000,
+  { "auxtrace_error", 72, { error_type = 1, code = 7, cpu = -1, pid = 5, tid = 6, fmt = 2,
+    ip = 0x401000,
     time = 12345, msg = "lost sync", machine_pid = 400, vcpu = 2 } },
   { "finished_init", 82, {} },
-  { "schedstat_cpu", 85, { timestamp = 4294937296, cpu = 1, version = 17, yld_count = 1, array_exp = 2,
-    sched_count = 3, sched_goidle = 4, ttwu_count = 5, ttwu_local = 6, rq_cpu_time = 1 << 40, run_delay = 8,
+  { "schedstat_cpu", 85, { timestamp = 4294937296, cpu = 1, version = 17, yld_count = 1,
+    array_exp = 2,
+    sched_count = 3, sched_goidle = 4, ttwu_count = 5, ttwu_local = 6, rq_cpu_time = 1 << 40,
+    run_delay = 8,
     pcount = 9 } },
 }
 
@@ -79,11 +88,13 @@ reading.either_order(describe, function(endian)
   it("shows a feature a pipe would carry", function()
     local r = record_of(endian, "header_feature", { feature = 3, data = "\0" })
     assert.are.equal("hostname", r.feature)
-    assert.are.equal(250, record_of(endian, "header_feature", { feature = 250, data = "xyz" }).feature)
+    assert.are.equal(250, record_of(endian, "header_feature",
+      { feature = 250, data = "xyz" }).feature)
   end)
 
   it("shows the places of an id_index, and of guests when it has them", function()
-    local entries = { { id = 77, idx = 0, cpu = 0, tid = -1 }, { id = 78, idx = 1, cpu = -1, tid = 4321 } }
+    local entries = { { id = 77, idx = 0, cpu = 0, tid = -1 },
+      { id = 78, idx = 1, cpu = -1, tid = 4321 } }
     local r = record_of(endian, "id_index", { entries = entries })
     assert.are.equal(2, #r.entries)
     for i, e in ipairs(entries) do
@@ -114,7 +125,8 @@ reading.either_order(describe, function(endian)
     { "as a list with any cpu", { 0xffff }, { -1 } },
     { "as a range", { type = "range", 2, 5 }, { 2, 3, 4, 5 } },
     { "as a mask of 32-bit words", { type = "mask", 0, 31, 32, 70 }, { 0, 31, 32, 70 } },
-    { "as a mask of 64-bit words", { type = "mask", long_size = 8, 1, 63, 64, 127 }, { 1, 63, 64, 127 } },
+    { "as a mask of 64-bit words", { type = "mask", long_size = 8, 1, 63, 64, 127 },
+      { 1, 63, 64, 127 } },
   }
   for _, map in ipairs(maps) do
     it("shows the cpus of a cpu_map " .. map[1], function()
@@ -133,7 +145,8 @@ reading.either_order(describe, function(endian)
   end
 
   it("shows the settings of perf stat by name", function()
-    local r = record_of(endian, "stat_config", { aggr_mode = 1, interval = 1000, scale = 1, aggr_level = 4 })
+    local r = record_of(endian, "stat_config",
+      { aggr_mode = 1, interval = 1000, scale = 1, aggr_level = 4 })
     assert.are.equal(1, r.aggr_mode)
     assert.are.equal(1000, r.interval)
     assert.are.equal(1, r.scale)
@@ -142,7 +155,8 @@ reading.either_order(describe, function(endian)
   end)
 
   it("shows what set up an AUX area", function()
-    local r = record_of(endian, "auxtrace_info", { auxtrace_type = 3, priv = { 1, 1 << 40, 3 } })
+    local r = record_of(endian, "auxtrace_info",
+      { auxtrace_type = 3, priv = { 1, 1 << 40, 3 } })
     assert.are.equal(3, r.auxtrace_type)
     assert.are.equal(3, #r.priv)
     assert.are.equal(1 << 40, r.priv[2])
@@ -151,7 +165,8 @@ reading.either_order(describe, function(endian)
   it("hands out the AUX data that follows its record, and goes on behind it", function()
     local b = builder.new { endian = endian }
     b:event {}
-    b:record("auxtrace", { data_offset = 64, reference = 5, idx = 1, tid = 7, cpu = -1, data = ("trace!!!"):rep(1000) })
+    b:record("auxtrace", { data_offset = 64, reference = 5, idx = 1, tid = 7, cpu = -1,
+      data = ("trace!!!"):rep(1000) })
     b:record("tracing_data", { data = "not parsed when met here" })
     b:record("finished_round")
     local records = reading.all(reading.open(b))
@@ -169,7 +184,8 @@ reading.either_order(describe, function(endian)
 
   it("shows what BPF programs said of themselves", function()
     local r = record_of(endian, "bpf_metadata", { prog_name = "my_prog",
-      entries = { { key = "version", value = "1.2" }, { key = "author", value = ("x"):rep(255) } } })
+      entries = { { key = "version", value = "1.2" },
+        { key = "author", value = ("x"):rep(255) } } })
     assert.are.equal("my_prog", r.prog_name)
     assert.are.equal(2, #r.entries)
     assert.are.equal("version", r.entries[1].key)

@@ -23,9 +23,11 @@ describe("gaps", function()
     local found = gaps(every(1, 451, 600, every(1, 0, 250)))
     assert.are.equal(1, found.count)
     assert.are.equal(MS, found.interval)
-    assert.are.same({ { from = START + 250 * MS, to = START + 451 * MS, lost = 0 } }, found.longest)
+    assert.are.same({ { from = START + 250 * MS, to = START + 451 * MS, lost = 0 } },
+      found.longest)
     assert.are.equal(0, gaps(every(1, 349, 600, every(1, 0, 250))).count) -- shorter than 100 ms
-    assert.are.equal(0, gaps(every(50, 1000, 2000, every(50, 0, 500))).count) -- as long as ten intervals
+    -- as long as ten intervals
+    assert.are.equal(0, gaps(every(50, 1000, 2000, every(50, 0, 500))).count)
   end)
 
   it("are found in whatever order the samples lie", function()
@@ -34,7 +36,8 @@ describe("gaps", function()
       local j = i * 7919 % #times + 1
       times[i], times[j] = times[j], times[i]
     end
-    assert.are.same({ { from = START + 250 * MS, to = START + 451 * MS, lost = 0 } }, gaps(times).longest)
+    assert.are.same({ { from = START + 250 * MS, to = START + 451 * MS, lost = 0 } },
+      gaps(times).longest)
   end)
 
   it("are the five longest, and all are counted", function()
@@ -68,7 +71,8 @@ describe("gaps", function()
     local times = every(100, 0, 3600 * 1000)
     every(100, 3605 * 1000, 7200 * 1000, times)
     local found = gaps(times)
-    assert.are.same({ { from = START + 3600000 * MS, to = START + 3605000 * MS, lost = 0 } }, found.longest)
+    assert.are.same({ { from = START + 3600000 * MS, to = START + 3605000 * MS, lost = 0 } },
+      found.longest)
   end)
 
   it("end wherever a time is, up to the largest there is", function()
@@ -80,6 +84,7 @@ describe("gaps", function()
     assert.is_true(found.count <= 5)
     b, event = one_event()
     b:sample(event, { time = 5 })
-    assert.are.same({ interval = 0, least = 100 * MS, count = 0, total = 0, longest = {} }, health(b).gaps)
+    assert.are.same({ interval = 0, least = 100 * MS, count = 0, total = 0, longest = {} },
+      health(b).gaps)
   end)
 end)

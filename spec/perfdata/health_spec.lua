@@ -1,4 +1,5 @@
--- core.health() counts what is wrong with a recording; the tool that tells it is in spec/cli/doctor_spec.lua.
+-- core.health() counts what is wrong with a recording; the tool that tells it is in
+-- spec/cli/doctor_spec.lua.
 local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
@@ -44,12 +45,16 @@ describe("throttling", function()
   it("lasts from a THROTTLE to the UNTHROTTLE of the same event on the same cpu", function()
     local found = throttling {
       { "throttle", 1 }, { "throttle", 2, event = 2, stream = 2, cpu = 3 }, { "unthrottle", 5 },
-      { "throttle", 6 }, { "unthrottle", 9, event = 2, stream = 2, cpu = 3 }, { "unthrottle", 7 },
+      { "throttle", 6 }, { "unthrottle", 9, event = 2, stream = 2, cpu = 3 },
+      { "unthrottle", 7 },
     }
-    assert.are.same({ 2, 5 * MS }, { found.events[1].throttles, found.events[1].throttled_time })
-    assert.are.same({ 1, 7 * MS }, { found.events[2].throttles, found.events[2].throttled_time })
+    assert.are.same({ 2, 5 * MS },
+      { found.events[1].throttles, found.events[1].throttled_time })
+    assert.are.same({ 1, 7 * MS },
+      { found.events[2].throttles, found.events[2].throttled_time })
     assert.are.same({
-      { cpu = 0, throttles = 2, throttled_time = 5 * MS }, { cpu = 3, throttles = 1, throttled_time = 7 * MS },
+      { cpu = 0, throttles = 2, throttled_time = 5 * MS },
+      { cpu = 3, throttles = 1, throttled_time = 7 * MS },
     }, found.cpus)
     assert.are.equal(3, found.unthrottled)
   end)
@@ -80,7 +85,8 @@ describe("a stack", function()
   end
 
   it("is cut when its chain has as many frames as there may be, not counting markers", function()
-    local found = with_chains { chain(127, { -128 }), chain(126, { -128, -512 }), chain(127), chain(3), {} }
+    local found = with_chains { chain(127, { -128 }), chain(126, { -128, -512 }), chain(127),
+      chain(3), {} }
     assert.are.same({ 4, 2, 127, 2 },
       { found.chains, found.chains_cut, found.chain_longest, found.chains_longest })
     found = with_chains({ chain(16, { -128 }), chain(15, { -512 }) }, { sample_max_stack = 16 })
@@ -93,7 +99,8 @@ describe("a stack", function()
   end)
 
   it("waits for its user part when it ends with a marker and a cookie", function()
-    local found = with_chains({ chain(2, { -128 }), { -128, 5, -640, 77 }, { -640, 78 } }, { defer_callchain = true })
+    local found = with_chains({ chain(2, { -128 }), { -128, 5, -640, 77 }, { -640, 78 } },
+      { defer_callchain = true })
     assert.are.same({ 3, 2, 2 }, { found.chains, found.deferred, found.chain_longest })
   end)
 
@@ -108,7 +115,8 @@ describe("a stack", function()
   end)
 
   it("of branches has a length, too", function()
-    local b, event = one_event({ "branch_stack" }, { branch_sample_type = { "user", "call_stack" } })
+    local b, event = one_event({ "branch_stack" },
+      { branch_sample_type = { "user", "call_stack" } })
     for i, n in ipairs { 3, 32, 0, 32 } do
       local branches = {}
       for k = 1, n do
@@ -117,7 +125,8 @@ describe("a stack", function()
       b:sample(event, { time = START + i, branch_stack = branches })
     end
     local found = health(b).events[1]
-    assert.are.same({ 3, 32, 2 }, { found.branches, found.branch_longest, found.branches_longest })
+    assert.are.same({ 3, 32, 2 }, { found.branches, found.branch_longest,
+      found.branches_longest })
   end)
 end)
 
@@ -135,7 +144,8 @@ describe("a clock", function()
   end)
 
   it("does not where a few were held up", function()
-    assert.are.equal(0, backsteps({ 1, 2, 500, 30, 501, 31, 32, 33, 502, 503, 504, 505, 506 }).count)
+    assert.are.equal(0, backsteps({ 1, 2, 500, 30, 501, 31, 32, 33, 502, 503, 504, 505,
+      506 }).count)
   end)
 
   it("is not blamed for buffers that follow one another", function()
@@ -147,7 +157,8 @@ describe("a clock", function()
       end
     end
     assert.are.equal(0, health(b).backsteps.count)
-    local times = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100 }
+    local times = { 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 10, 20, 30, 40, 50, 60, 70, 80, 90,
+      100 }
     assert.are.equal(0, backsteps(times, { "ip", "tid", "time", "cpu" }).count)
   end)
 end)

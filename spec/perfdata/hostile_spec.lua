@@ -1,12 +1,13 @@
--- Files nobody's recorder writes: what is in them is believed as far as it can be, and costs no more than
--- a file of its size may.
+-- Files nobody's recorder writes: what is in them is believed as far as it can be, and costs no
+-- more than a file of its size may.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local run = require "spec.cli.run"
 
---- Opens what a builder holds, without its warnings, and walks it all: the file and its records.
+--- Opens what a builder holds, without its warnings, and walks it all: the file and its
+--- records.
 local function walk(b, wrong)
   warn "@off"
   local file = reading.open(b, wrong)
@@ -29,7 +30,8 @@ end
 describe("a record too short for the id that names its event", function()
   for _, endian in ipairs { "little", "big" } do
     it("belongs to the first event, " .. endian .. "-endian", function()
-      for _, parts in ipairs { { "id" }, { "id", "cpu" }, { "id", "stream_id" }, { "id", "cpu", "stream_id" } } do
+      for _, parts in ipairs { { "id" }, { "id", "cpu" }, { "id", "stream_id" },
+          { "id", "cpu", "stream_id" } } do
         local b = with_events(2, { sample_type = parts }, { endian = endian })
         local trailer = 8 * #parts
         for n = 0, trailer do
@@ -74,13 +76,16 @@ describe("ids of events", function()
   end)
 
   it("find their events however they were chosen", function()
-    -- multiples of the inverse of a factor that hashes multiply with: all in one place of their table
+    -- multiples of the inverse of a factor that hashes multiply with: all in one place of their
+    -- table
     local factor, inverse = 0x9e3779b97f4a7c15, 1
     for _ = 1, 6 do
       inverse = inverse * (2 - factor * inverse)
     end
     local chosen = {
-      function(i) return (i << 32 | i) * inverse end, function(i) return i << 40 end, function(i) return ~i end,
+      function(i)
+        return (i << 32 | i) * inverse
+      end, function(i) return i << 40 end, function(i) return ~i end,
       function(i) return i * inverse end,
     }
     for _, choose in ipairs(chosen) do
@@ -139,7 +144,8 @@ describe("groups of events", function()
   it("are left out that reach beyond the events or have none", function()
     local list = leaders {
       { name = "a", leader = 0, members = 0 }, { name = "b", leader = 5, members = 2 },
-      { name = "c", leader = 6, members = 1 }, { name = "d", leader = 0xffffffff, members = 0xffffffff },
+      { name = "c", leader = 6, members = 1 },
+      { name = "d", leader = 0xffffffff, members = 0xffffffff },
     }
     assert.are.same({ 1, 2, 3, 4, 5, 6 }, list)
   end)
@@ -151,11 +157,13 @@ describe("groups of events", function()
   end)
 
   it("give all their samples branch counters when the last event asks for them", function()
-    local b = with_events(3, { sample_type = { "identifier", "branch_stack" }, branch_sample_type = { "any" } })
+    local b = with_events(3, { sample_type = { "identifier", "branch_stack" },
+      branch_sample_type = { "any" } })
     b.events[3].branch_sample_type = b.events[3].branch_sample_type | 1 << 19
     b:feature("group_desc", { { name = "", leader = 0, members = 3 } })
     for i = 1, 3 do
-      b:raw(9, 2, b.w:u64(i) .. b.w:u64(1) .. b.w:u64(0x10) .. b.w:u64(0x20) .. b.w:u64(0) .. b.w:u64(5))
+      b:raw(9, 2, b.w:u64(i) .. b.w:u64(1) .. b.w:u64(0x10) .. b.w:u64(0x20) .. b.w:u64(0)
+        .. b.w:u64(5))
     end
     local _, records = walk(b)
     for i = 1, 3 do
@@ -185,7 +193,8 @@ describe("names of events", function()
       event.config = i % 100
     end
     for i = 1, 5000 do
-      b.event_types[i] = { id = (5000 - i) % 100, name = i > 100 and "a:late" or "a:" .. (5000 - i) % 100 }
+      b.event_types[i] = { id = (5000 - i) % 100, name = i > 100 and "a:late"
+        or "a:" .. (5000 - i) % 100 }
     end
     b:record("comm", { comm = "sh" })
     local file = walk(b)
@@ -250,8 +259,10 @@ describe("clocks of two recordings", function()
   it("are as far apart as they say, however far that is", function()
     assert.are.equal("", warned(5, 5))
     assert.matches("began 9223372036 s apart", warned(0, math.maxinteger), 1, true)
-    assert.matches("began 18446744073 s apart", warned(math.maxinteger, math.mininteger), 1, true)
-    assert.matches("began 18446744073 s apart", warned(math.mininteger, math.maxinteger), 1, true)
+    assert.matches("began 18446744073 s apart", warned(math.maxinteger, math.mininteger), 1,
+      true)
+    assert.matches("began 18446744073 s apart", warned(math.mininteger, math.maxinteger), 1,
+      true)
   end)
 end)
 

@@ -1,4 +1,5 @@
--- Streams nobody's recorder writes: what they claim costs nothing before it came, and nothing waits for ever.
+-- Streams nobody's recorder writes: what they claim costs nothing before it came, and nothing
+-- waits for ever.
 local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
@@ -8,7 +9,8 @@ local zstd = require "spec.support.builder_zstd"
 
 --- Runs a script over what a builder holds, through a pipe.
 local function piped(b, script)
-  return run.shell_with('cat "$1" | timeout 20 "$perflua" "$2" -', files.temporary(b:bytes()), run.script(script))
+  return run.shell_with('cat "$1" | timeout 20 "$perflua" "$2" -', files.temporary(b:bytes()),
+    run.script(script))
 end
 
 local function recording()
@@ -42,7 +44,9 @@ describe("a compressed frame that begins within a record of the one before", fun
       local b = builder.new { endian = endian }
       b:event { sample_type = { "ip", "tid", "time" } }
       local function comm(name)
-        return b:apart(function(own) own:record("comm", { pid = 1, tid = 1, comm = name }, { time = 1 }) end)
+        return b:apart(function(own)
+          own:record("comm", { pid = 1, tid = 1, comm = name }, { time = 1 })
+        end)
       end
       local first, cut, other = comm "first", comm "a name that was cut off", comm "new"
       b:record("compressed", { data = zstd.frame()(first .. cut:sub(1, 20)) })
@@ -89,7 +93,8 @@ describe("times that are in no order at all", function()
     end
     local all = table.concat(samples)
     -- the size of its data comes after their offset
-    local path = files.temporary(head:sub(1, 48) .. string.pack("<I8", #all) .. head:sub(57) .. all)
+    local path = files.temporary(head:sub(1, 48) .. string.pack("<I8", #all) .. head:sub(57)
+      .. all)
     local script = run.script [[
       local file, took = assert(require "perflua".open(arg[1])), {}
       for i, order in ipairs { "file", "time" } do
@@ -100,6 +105,7 @@ describe("times that are in no order at all", function()
       end
       print(took[2] / took[1] < 40 and "cheap" or took[2] / took[1])
     ]]
-    assert.are.equal("cheap\n", run.shell_with('timeout 60 "$perflua" "$1" "$2"', script, path).out)
+    assert.are.equal("cheap\n", run.shell_with('timeout 60 "$perflua" "$1" "$2"', script,
+      path).out)
   end)
 end)

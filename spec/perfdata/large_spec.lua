@@ -1,4 +1,5 @@
--- Records of more than 64 KB, which Android's simpleperf alone writes: their types are from 32768 on.
+-- Records of more than 64 KB, which Android's simpleperf alone writes: their types are from
+-- 32768 on.
 local builder = require "spec.support.builder"
 local reading = require "spec.support.reading"
 
@@ -13,7 +14,8 @@ local function recording(container)
   end
 end
 
---- A record of type 32769 as simpleperf writes it: n bytes behind its header, a size that may be a lie.
+--- A record of type 32769 as simpleperf writes it: n bytes behind its header, a size that may
+--- be a lie.
 local function large(b, n, claimed)
   local size = claimed or 8 + n
   b:raw(0x8001, size >> 16, ("\0"):rep(n), size & 0xffff)
@@ -43,11 +45,14 @@ describe("a record of a type from 32768 on", function()
 
   local recorders = {
     { "by a feature of its own", function(b) b:feature(META_INFO, VERSION) end },
-    { "by the command line", function(b) b:feature("cmdline", { "/system/bin/simpleperf64", "record" }) end },
+    { "by the command line", function(b)
+      b:feature("cmdline", { "/system/bin/simpleperf64", "record" })
+    end },
   }
   for _, known in ipairs(recorders) do
     for _, endian in ipairs { "little", "big" } do
-      it(("has one of 32 bits in a file of simpleperf's, which is known %s, %s-endian"):format(known[1], endian),
+      it(("has one of 32 bits in a file of simpleperf's, which is known %s, %s-endian"):format(
+        known[1], endian),
         function()
           local b = builder.new { endian = endian, event_desc = false }
           local event = b:event { sample_type = { "ip", "tid", "time" } }
@@ -97,7 +102,8 @@ describe("a size that cannot be", function()
     assert.are.equal(12, file:records():count())
     local said = "size of a record: found %d (type 32769), expected at most 67108864; "
       .. "the next record is behind what was skipped"
-    assert.are.equal(said:format(67110912) .. "\n" .. said:format(68157256), reading.reasons(file))
+    assert.are.equal(said:format(67110912) .. "\n" .. said:format(68157256),
+      reading.reasons(file))
   end)
 
   it("leads to nothing that could be a record", function()
@@ -109,7 +115,9 @@ describe("a size that cannot be", function()
     samples(4, 9)
     local file = reading.open(b)
     assert.are.equal(9, file:records():count())
-    assert.are.equal("size of a record: found 90000 (type 32769), expected another record behind so many bytes; "
+    assert.are.equal(
+      "size of a record: found 90000 (type 32769), expected another record behind so many "
+        .. "bytes; "
       .. "the next record is behind what was skipped", reading.reasons(file))
   end)
 end)

@@ -64,7 +64,8 @@ reading.either_order(describe, function(endian)
       assert.are.equal(0, #file.damage)
     end)
 
-    it("may be the first with counter values, whose periods are differences from the first sample on", function()
+    it("may be the first with counter values, whose periods are differences from the first "
+      .. "sample on", function()
       local function recording()
         local b = small { endian = endian }
         local late = late_event(b, {
@@ -72,12 +73,15 @@ reading.either_order(describe, function(endian)
           sample_type = { "identifier", "ip", "tid", "time", "read" },
         })
         for time, value in ipairs { 10, 30, 31 } do
-          b:sample(late, { identifier = 31, pid = 5, time = 3 + time, read = { value = value, id = 31 } })
+          b:sample(late, { identifier = 31, pid = 5, time = 3 + time,
+            read = { value = value, id = 31 } })
         end
         return b
       end
       local questions = {
-        function(file) return file:samples():all_events():group_by("type"):sum("period"):sort()[1].period end,
+        function(file)
+          return file:samples():all_events():group_by("type"):sum("period"):sort()[1].period
+        end,
         function(file)
           local sum = 0
           for s in file:samples():each() do sum = sum + s.period end
@@ -131,11 +135,13 @@ reading.either_order(describe, function(endian)
       local alone = builder.new { endian = endian, container = "pipe" }
       local one = alone:event { name = "one", sample_type = kinds, ids = { 11 } }
       alone:sample(one, { identifier = 11, time = 1 })
-      alone:sample(late_event(alone, { type = 1, config = 0, ids = { 31 } }), { identifier = 31, time = 2 })
+      alone:sample(late_event(alone, { type = 1, config = 0, ids = { 31 } }),
+        { identifier = 31, time = 2 })
       assert.are.equal(2, #reading.open(alone):samples():group_by("pid"):count():top(10))
       local counts = core.count(reading.open(b))
       assert.are.equal(0, counts.unknown_event.count)
-      assert.are.same({ 2, 1, 2 }, { counts.events[1].count, counts.events[2].count, counts.events[3].count })
+      assert.are.same({ 2, 1, 2 }, { counts.events[1].count, counts.events[2].count,
+        counts.events[3].count })
       local groups = {}
       for row in reading.open(b):samples():group_by("pid"):count():top(10):rows() do
         groups[row.event] = row.count
@@ -151,15 +157,21 @@ reading.either_order(describe, function(endian)
 
     it("goes to the handler that names it, else to sample's", function()
       local seen = {}
-      local function to(name) return function(s) seen[#seen + 1] = name .. " " .. s.event.name end end
-      reading.open(build(endian)):run { ["late:event"] = to "exact", ["l*"] = to "glob", one = to "one" }
+      local function to(name)
+        return function(s) seen[#seen + 1] = name .. " " .. s.event.name end
+      end
+      reading.open(build(endian)):run { ["late:event"] = to "exact", ["l*"] = to "glob",
+        one = to "one" }
       assert.are.same({ "one one", "exact late:event", "one one", "exact late:event" }, seen)
       seen = {}
-      reading.open(build(endian)):run { ["late:*"] = { "ip", function(ip) seen[#seen + 1] = ip end } }
+      reading.open(build(endian)):run { ["late:*"] = { "ip", function(ip)
+        seen[#seen + 1] = ip
+      end } }
       assert.are.same({ 0x3000, 0x5000 }, seen)
       seen = {}
       reading.open(build(endian)):run { sample = to "sample", two = to "two" }
-      assert.are.same({ "two two", "sample one", "sample late:event", "sample one", "sample late:event" }, seen)
+      assert.are.same({ "two two", "sample one", "sample late:event", "sample one",
+        "sample late:event" }, seen)
     end)
 
     it("is refused where its records could not be told from the others", function()
@@ -176,7 +188,8 @@ reading.either_order(describe, function(endian)
         assert.are.same({ "comm", "two", "one", "comm" }, names(file))
         assert.are.equal(2, #file.events)
         assert.are.equal(1, #file.damage)
-        assert.matches("found an event behind the first records whose records differ", file.damage[1].reason)
+        assert.matches("found an event behind the first records whose records differ",
+          file.damage[1].reason)
       end
     end)
 
@@ -199,7 +212,8 @@ reading.either_order(describe, function(endian)
       local w = b.w
       b:record("header_feature", { feature = 7, data = w:u32(4) .. w:u32(8) }) -- nrcpus
       b:record("header_feature", { feature = 21, data = w:u64(2) .. w:u64(3) }) -- sample_time
-      b:record("header_feature", { feature = 3, data = w:u32(4) .. "new\0" }) -- the first hostname stays
+      -- the first hostname stays
+      b:record("header_feature", { feature = 3, data = w:u32(4) .. "new\0" })
       local file = reading.open(b)
       assert.is_nil(file.features.nrcpus)
       assert.are.equal(3, file:records():count())
@@ -213,7 +227,8 @@ reading.either_order(describe, function(endian)
       local b = small { endian = endian }
       local ids = { ("12"):rep(20), ("ab"):rep(20) }
       b:record("build_id", { pid = -1, build_id = ids[1], filename = "/bin/sh", misc = 2 })
-      b:record("build_id", { pid = -1, build_id = ids[2], filename = "[kernel.kallsyms]", misc = 1 })
+      b:record("build_id", { pid = -1, build_id = ids[2], filename = "[kernel.kallsyms]",
+        misc = 1 })
       local file, seen = reading.open(b), {}
       assert.is_nil(file.features.build_id)
       for _ = 1, 2 do
@@ -225,13 +240,15 @@ reading.either_order(describe, function(endian)
       assert.is_true(seen[1] >= 1)
       local list = file.features.build_id
       assert.are.equal(2, #list)
-      assert.are.same({ build_id = ids[2], filename = "[kernel.kallsyms]", pid = -1, cpumode = "kernel" }, list[2])
+      assert.are.same({ build_id = ids[2], filename = "[kernel.kallsyms]", pid = -1,
+        cpumode = "kernel" }, list[2])
       assert.are.same({ ids[1], "/bin/sh" }, { list[1].build_id, list[1].filename })
     end)
   end)
 
   for _, container in ipairs { "file", "pipe" } do
-    it("an event's unit and scale are known when their updates were read, in a " .. container, function()
+    it("an event's unit and scale are known when their updates were read, in a "
+      .. container, function()
       local b = builder.new { endian = endian, container = container }
       b:event { name = "power/energy-pkg/", sample_type = kinds, ids = { 11 } }
       b:event { name = "two", sample_type = kinds, ids = { 21 } }

@@ -1,4 +1,5 @@
--- What a small input may cost, whatever it claims: 1 KB never takes more than 16 MB of memory or 100 ms.
+-- What a small input may cost, whatever it claims: 1 KB never takes more than 16 MB of memory
+-- or 100 ms.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
@@ -9,8 +10,8 @@ local KB, MB, MS = 1024, 16, 100
 -- The sanitizers' own memory and time are not what is limited here.
 local sanitized = run.binary:find("/san/", 1, true) ~= nil
 
--- Reads all there is of each file, or of the stream "-", in both orders; says what it took: kB of memory, ms of
--- the processor, records.
+-- Reads all there is of each file, or of the stream "-", in both orders; says what it took: kB
+-- of memory, ms of the processor, records.
 local script = run.script [[
 local perflua = require "perflua"
 warn "@off"
@@ -49,8 +50,9 @@ for path; do "$perflua" "$script" - <"$path"; done
 for path; do cat "$path" | "$perflua" "$script" -; done
 ]]
 
---- Asserts that each of these inputs, at most 1 KB of bytes, is cheap: as a file, on standard input, through a pipe.
---- Returns how many records the last one gave, as a file and through a pipe.
+--- Asserts that each of these inputs, at most 1 KB of bytes, is cheap: as a file, on standard
+--- input, through a pipe. Returns how many records the last one gave, as a file and through a
+--- pipe.
 local function are_cheap(inputs)
   local paths, counts = {}, {}
   for i, bytes in ipairs(inputs) do
@@ -77,7 +79,8 @@ end
 --- A builder with one event of the smallest attr; no feature of its own.
 local function small(container, parts)
   local b = builder.new { attr_size = 64, container = container, event_desc = false }
-  return b, b:event { sample_type = parts or { "ip", "tid", "time" }, sample_id_all = false, ids = {} }
+  return b, b:event { sample_type = parts or { "ip", "tid", "time" }, sample_id_all = false,
+    ids = {} }
 end
 
 describe("a compressed record of 1 KB costs little", function()
@@ -166,11 +169,13 @@ describe("a count or size that is a lie costs nothing:", function()
     local t = tracing.new { header_page = "", header_event = "" }
     t:event("s", "e", { format = "name: e\nID: 1\nformat:\n" })
     local wrong = ({ "systems", "events", "ftrace" })[n & 3]
-    b:feature("tracing_data", t:bytes { counts = { [wrong or "ftrace"] = n & 0xffffffff }, sizes = { format = n } })
+    b:feature("tracing_data", t:bytes { counts = { [wrong or "ftrace"] = n & 0xffffffff },
+      sizes = { format = n } })
   end)
   lie("the places of a tracepoint's fields", { "raw" }, function(b, n, event)
     local t = tracing.new { header_page = "", header_event = "" }
-    t:event("s", "e", { id = 1, format = ("name: e\nID: 1\nformat:\n\tfield:u8 a[%u];\toffset:%u;\tsize:%u;\n")
+    t:event("s", "e",
+      { id = 1, format = ("name: e\nID: 1\nformat:\n\tfield:u8 a[%u];\toffset:%u;\tsize:%u;\n")
       :format(n & 0xffffffff, n & 0xffffffff, n & 0xffffffff) })
     event.type, event.config = 2, 1
     b:feature("tracing_data", t:bytes())
@@ -198,8 +203,10 @@ describe("a count or size that is a lie costs nothing:", function()
       b:feature("hostname", "x")
       b:record("comm", { comm = "sh" })
       for _, wrong in ipairs {
-        { attrs = { size = n } }, { attrs = { offset = n } }, { data = { size = n } }, { data = { offset = n } },
-        { event_types = { size = n } }, { event_types = { offset = n } }, { sections = { [3] = { size = n } } },
+        { attrs = { size = n } }, { attrs = { offset = n } }, { data = { size = n } },
+        { data = { offset = n } },
+        { event_types = { size = n } }, { event_types = { offset = n } },
+        { sections = { [3] = { size = n } } },
         { sections = { [3] = { offset = n } } }, { attr_size = n }, { header_size = n },
       } do
         bytes[#bytes + 1] = b:bytes(wrong)

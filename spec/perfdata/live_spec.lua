@@ -8,24 +8,29 @@ local reading = require "spec.support.reading"
 local workload = "sh -c 'for i in 1 2 3; do seq 8000 | sort -R | wc -c; sleep 0.01; done'"
 
 local recordings = {
-  { "samples of several events with call chains", "-F 900 -g --sample-cpu -e cpu-clock,page-faults,context-switches" },
+  { "samples of several events with call chains",
+    "-F 900 -g --sample-cpu -e cpu-clock,page-faults,context-switches" },
   { "counter groups", "-c 300000 --sample-cpu -e '{cpu-clock,task-clock,page-faults}:S'" },
   { "user registers and stacks", "-F 300 --sample-cpu --call-graph dwarf,512 -e cpu-clock" },
   { "data addresses and weights", "-d --phys-data -W --sample-cpu -e page-faults -c 3" },
-  { "registers at the interrupt", "-F 300 --sample-cpu --user-regs=ax,sp --intr-regs=ip,r15 -e cpu-clock" },
+  { "registers at the interrupt",
+    "-F 300 --sample-cpu --user-regs=ax,sp --intr-regs=ip,r15 -e cpu-clock" },
   { "namespaces, cgroups and context switches",
     "-F 300 --sample-cpu --namespaces --all-cgroups --switch-events -e cpu-clock" },
-  { "a fixed period and transactions", "-c 1000000 --sample-cpu --transaction -e cpu-clock -e task-clock:u" },
+  { "a fixed period and transactions",
+    "-c 1000000 --sample-cpu --transaction -e cpu-clock -e task-clock:u" },
 }
 
 --- Canonical lines of what `perf script` says of each sample, sorted.
 local function perf_lines(path)
   local list = {}
-  for _, line in ipairs(oracle.script(path, "pid,tid,cpu,time,period,event,ip --hide-call-graph")) do
+  for _, line in ipairs(oracle.script(path,
+      "pid,tid,cpu,time,period,event,ip --hide-call-graph")) do
     local pid, tid, cpu, sec, ns, period, event, ip =
       line:match "^%s*(%-?%d+)/(%-?%d+)%s+%[(%d+)%]%s+(%d+)%.(%d+):%s+(%d+)%s+(%S+):%s+(%x+)"
     if pid then
-      list[#list + 1] = table.concat({ pid, tid, tonumber(cpu), sec .. ns, period, event, ip }, " ")
+      list[#list + 1] = table.concat({ pid, tid, tonumber(cpu), sec .. ns, period, event, ip },
+        " ")
     end
   end
   table.sort(list)
@@ -36,7 +41,8 @@ local function our_lines(file)
   local list = {}
   for s in file:samples():each() do
     list[#list + 1] = table.concat({
-      s.pid, s.tid, s.cpu, ("%d%09d"):format(s.time // 1000000000, s.time % 1000000000), s.period, s.event.name,
+      s.pid, s.tid, s.cpu, ("%d%09d"):format(s.time // 1000000000, s.time % 1000000000),
+      s.period, s.event.name,
       ("%x"):format(s.ip),
     }, " ")
   end
@@ -100,7 +106,8 @@ for _, recording in ipairs(recordings) do
 end
 
 needs.describe("kernel", "the parts of samples recorded now", function()
-  --- What perf script prints per sample: time → the rest of its lines; false where two samples have the same time.
+  --- What perf script prints per sample: time → the rest of its lines; false where two samples
+  --- have the same time.
   local function by_time(path, fields)
     local found, last = {}, nil
     for _, line in ipairs(oracle.script(path, fields)) do
@@ -128,7 +135,8 @@ needs.describe("kernel", "the parts of samples recorded now", function()
         local ip = tonumber(line:match "^%x+" or "", 16)
         if ip then
           i = i + 1
-          -- perf shows an address of a mapped file as the offset in it: the place in its page stays
+          -- perf shows an address of a mapped file as the offset in it: the place in its page
+          -- stays
           local mask = ip < 0 and -1 or 0xfff
           assert.are.equal(ip & mask, s.callchain[i].ip & mask)
         end
@@ -184,7 +192,8 @@ needs.describe("perf", "a recording that the builder wrote", function()
     local dump = oracle.dump(file.path)
     for r in file:records({ order = "file", container = true }):each() do
       n = n + 1
-      assert.are.same({ r.offset, r.size, r.type_id }, { dump[n].offset, dump[n].size, dump[n].type_id })
+      assert.are.same({ r.offset, r.size, r.type_id },
+        { dump[n].offset, dump[n].size, dump[n].type_id })
       assert.are.equal(dump[n].time, r.sample_id and r.sample_id.time or r.time)
     end
     assert.are.equal(#dump, n)

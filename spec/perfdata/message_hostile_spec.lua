@@ -1,4 +1,5 @@
--- Print fmts and raw data that ask for what is not there, divide by zero or nest without an end.
+-- Print fmts and raw data that ask for what is not there, divide by zero or nest without an
+-- end.
 local messages = require "spec.support.messages"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
@@ -7,18 +8,24 @@ local failed = "[FAILED TO PARSE]"
 
 -- what is wrong with the format itself
 local refused = {
-  [["%d", 1 / 0]], [["%d", 4 / 2 * 0]], [["%d", 7 / 0x0UL]], [["%d", 7 / 08]], [["%d", 7 % NONE]], [["%d", REC->none]],
+  [["%d", 1 / 0]], [["%d", 4 / 2 * 0]], [["%d", 7 / 0x0UL]], [["%d", 7 / 08]],
+  [["%d", 7 % NONE]], [["%d", REC->none]],
   [["%s", __print_flags(REC->none, "|", { 1, "A" })]], [["%s", __print_symbolic(REC->i)]],
   [["%s", __print_symbolic(REC->i, { 1 })]], [["%d", REC->a[0][1] ]], [["%d", (REC->a[0])[1] ]],
   [["%d", REC->i[REC->a + 1] ]], [["%d", __get_dynamic_array_len(i)]],
-  [["%s", __get_str(c)]], [["%s", __get_str(none)]], [["%s", __get_cpumask(l)]], [["%d", sizeof(none)]],
-  [["%d", sizeof(REC->none)]], [["%d", sizeof(]], [["%d", REC->]], [["%d", REC]], [["%d"]], [["%d %d", REC->i]],
-  [["%1000000d", REC->i]], [["%*.*d", 1, 2, REC->i]], [["%n", REC->i]], [["%ld%]], [["%]], [[]], [[REC->i]],
-  [["open]], [["\\" , REC->i]], [["%d", REC->i REC->b]], [["%d", REC->i ? 1]], [["%d", REC->i ? : 2]],
+  [["%s", __get_str(c)]], [["%s", __get_str(none)]], [["%s", __get_cpumask(l)]],
+  [["%d", sizeof(none)]],
+  [["%d", sizeof(REC->none)]], [["%d", sizeof(]], [["%d", REC->]], [["%d", REC]], [["%d"]],
+  [["%d %d", REC->i]],
+  [["%1000000d", REC->i]], [["%*.*d", 1, 2, REC->i]], [["%n", REC->i]], [["%ld%]], [["%]], [[]],
+  [[REC->i]],
+  [["open]], [["\\" , REC->i]], [["%d", REC->i REC->b]], [["%d", REC->i ? 1]],
+  [["%d", REC->i ? : 2]],
   [["%d", (((REC->i]],
   [["%d", )]], [["%d", REC->i++]], [["%d", __print_hex(REC->mac)]], [["%s", __print_hex(1, 2)]],
   [["%s", __print_hex(REC->d, 4)]],
-  [["%s", __print_array((u8 *)REC->mac, 1, 1)]], [["%d", ({ int x = 1; x; })]], [["%s", LOCAL_PR_FMT]],
+  [["%s", __print_array((u8 *)REC->mac, 1, 1)]], [["%d", ({ int x = 1; x; })]],
+  [["%s", LOCAL_PR_FMT]],
   [["%d", REC->i,]],
   "\"\1\"", "\"\255\"", "\"%d\", \1",
   '"%d", ' .. ("("):rep(60000) .. "1", '"%d", ' .. ("("):rep(20000) .. "1" .. (")"):rep(20000),
@@ -28,11 +35,14 @@ local refused = {
 
 -- what is wrong with a sample alone
 local wrong = {
-  { [["%d", REC->a[REC->l] ]], values = { l = 1 << 20 } }, { [["%d", REC->a[REC->l] ]], values = { l = -1 } },
-  { [["%.*s", REC->i, REC->c]], values = { i = -1 } }, { [["%*d", REC->i, REC->b]], values = { i = 0x7fffffff } },
+  { [["%d", REC->a[REC->l] ]], values = { l = 1 << 20 } },
+  { [["%d", REC->a[REC->l] ]], values = { l = -1 } },
+  { [["%.*s", REC->i, REC->c]], values = { i = -1 } },
+  { [["%*d", REC->i, REC->b]], values = { i = 0x7fffffff } },
   { [["%s", __print_hex(REC->mac, REC->l)]], values = { l = 1 << 40 } },
   { [["%s", __print_hex(__get_dynamic_array(d), REC->b)]], values = { b = 255 } },
-  { [["%s", __print_hex(REC->mac, 7)]] }, { [["%s", __print_array(REC->a, REC->b, 4)]], values = { b = 5 } },
+  { [["%s", __print_hex(REC->mac, 7)]] },
+  { [["%s", __print_array(REC->a, REC->b, 4)]], values = { b = 5 } },
   { [["%s", __print_array(REC->a, 4, REC->b)]], values = { b = 0 } },
   { [["%s", __get_cpumask(mask)]], values = { mask = { descriptor = 0 } } },
   { [["%s", __get_str(s)]], values = { s = { descriptor = 0xffff | 1 << 16 } } },

@@ -4,21 +4,27 @@ local needs = require "spec.support.needs"
 local messages = require "spec.support.messages"
 local perflua = require "perflua"
 
--- print fmt, what it makes of these values; newer: perf 6.1 cannot read it, or goes wrong with it
+-- print fmt, what it makes of these values; newer: perf 6.1 cannot read it, or goes wrong with
+-- it
 local formats = {
   { [["b=%u h=%d i=%d v=%llu", REC->b, REC->i, -REC->i, REC->v]], "b=3 h=5 i=-5 v=77" },
-  { [["%08x|%#x|%5d|%-5d|%o", REC->i, REC->i, REC->i, REC->i, 8]], "00000005|0x5|    5|5    |10" },
+  { [["%08x|%#x|%5d|%-5d|%o", REC->i, REC->i, REC->i, REC->i, 8]],
+    "00000005|0x5|    5|5    |10" },
   { [["%s %s %s", REC->c, __get_str(s), __get_rel_str(r)]], "text dynamic relative" },
   { [["%.*s|%-9s|%.2s", (int)REC->b, __get_str(s), REC->c, REC->c]], "dyn|text     |te" },
   { [["%s", REC->p]], "printk" },
   { [["%pM %pI4 %pI6c", REC->mac, REC->ip, REC->ip6]], "01:02:03:0a:0b:0c 127.0.0.1 fe80::1" },
-  { [["%s", __print_flags(REC->i, "|", { 1, "A" }, { (1UL << 1), "B" }, {( u64)4, "C" "D" })]], "A|CD" },
+  { [["%s", __print_flags(REC->i, "|", { 1, "A" }, { (1UL << 1), "B" }, {( u64)4, "C" "D" })]],
+    "A|CD" },
   { [["%s", __print_flags(REC->i, "", { 1, "A" }, { 0, ((void *)0) })]], "A0x4" },
   { [["%s %s", __print_symbolic(REC->i, { 5, "five" }), __print_symbolic(REC->b, { 5, "five" })]], "five 0x3" },
-  { [["%s", __print_symbolic(REC->b, { BLOCK_SOFTIRQ, "block" }, { NET_RX_SOFTIRQ, "rx" })]], "rx" },
-  { [["%s %s", __print_hex(REC->mac, 3), __print_hex_str(REC->mac, REC->b)]], "01 02 03 010203" },
+  { [["%s", __print_symbolic(REC->b, { BLOCK_SOFTIRQ, "block" }, { NET_RX_SOFTIRQ, "rx" })]],
+    "rx" },
+  { [["%s %s", __print_hex(REC->mac, 3), __print_hex_str(REC->mac, REC->b)]],
+    "01 02 03 010203" },
   { [["%s", __get_cpumask(mask)]], "0,2,4-7", newer = true },
-  { [["%u %u %u", REC->a[0], REC->a[REC->b], REC->i ? REC->a[1] : REC->a[2] ]], "11 44 22", newer = true },
+  { [["%u %u %u", REC->a[0], REC->a[REC->b], REC->i ? REC->a[1] : REC->a[2] ]], "11 44 22",
+    newer = true },
   { [["%s", REC->b ? "yes" : "no"]], "yes" },
   { [["%d %d %d", REC->v / 10, (REC->v >> 2) & 3, REC->v % 10 + 1]], "7 3 8" },
   { [["%d", __builtin_expect(!!(REC->i), 0)]], "1" },
@@ -39,9 +45,11 @@ local formats = {
   { [["%s|%s|%s", __print_symbolic(REC->b, { 1 + 2, 7 }), (char *)__get_str(s), REC->b & 1 ? REC->c : "x"]],
     "7||text" },
   { [["%pm %pMF %pMR %pI4l %pi4 %pi6", REC->mac, REC->mac, REC->mac, REC->ip, REC->ip, REC->ip6]],
-    "0102030a0b0c 01-02-03-0a-0b-0c 0c:0b:0a:03:02:01 1.0.0.127 127.000.000.001 fe800000000000000000000000000001" },
+    "0102030a0b0c 01-02-03-0a-0b-0c 0c:0b:0a:03:02:01 1.0.0.127 127.000.000.001 "
+      .. "fe800000000000000000000000000001" },
   { [["%pU %pUL %pM %pI6", REC->ip6, REC->ip6, REC->ip, REC->i]],
-    "fe800000-0000-0000-0000-000000000001 000080FE-0000-0000-0000-000000000001 INVALIDMAC INVALIDIPv6" },
+    "fe800000-0000-0000-0000-000000000001 000080FE-0000-0000-0000-000000000001 INVALIDMAC "
+      .. "INVALIDIPv6" },
   { [["%pS %ps %p %p", REC->v, REC->v, REC->v, 0]], "0x4d 0x4d 0x4d (nil)" },
   { [["%s", __get_bitmask(mask)]], "00000000,000000f5" },
   { [["%*phC|%ph", __get_dynamic_array_len(s), __get_dynamic_array(s), __get_dynamic_array(s)]],
@@ -63,7 +71,8 @@ describe("the message of a sample", function()
   end
 
   it("knows longs of four bytes", function()
-    local list = { { [["%lx %s %ld %lld", REC->l, REC->c, -REC->l, -REC->v]] }, { [["%s", REC->p]] } }
+    local list = { { [["%lx %s %ld %lld", REC->l, REC->c, -REC->l, -REC->v]] },
+      { [["%s", REC->p]] } }
     local got = messages.of(messages.recording(list, { endian = "little", long_size = 4 }))
     assert.are.same({ "1001 text -4097 -77", "printk" }, got)
   end)
@@ -86,7 +95,8 @@ describe("the message of a sample", function()
   end)
 
   it("can be asked for in queries", function()
-    local list = { { [["one %s", REC->c]] }, { [["two %s", REC->c]] }, { [["one %s", REC->c]] } }
+    local list = { { [["one %s", REC->c]] }, { [["two %s", REC->c]] },
+      { [["one %s", REC->c]] } }
     local file <close> = assert(perflua.open(messages.recording(list)))
     assert.are.equal(2, file:samples():where("find(message, 'one text')"):count())
     local seen = {}
@@ -98,7 +108,8 @@ end)
 
 local function of_perf(path)
   local list = {}
-  for line in files.lines(("perf script -F trace -f -i %s 2>/dev/null"):format(files.quote(path))) do
+  for line in files.lines(("perf script -F trace -f -i %s 2>/dev/null"):format(
+      files.quote(path))) do
     list[#list + 1] = line
   end
   return list

@@ -1,5 +1,6 @@
--- Messages of all tracepoints of this machine's kernel, with raw data made at random: perf script prints the same.
--- MESSAGE_SEED=n begins with that seed instead of 1; MESSAGE_ROUNDS=n makes that many samples of each tracepoint.
+-- Messages of all tracepoints of this machine's kernel, with raw data made at random: perf
+-- script prints the same. MESSAGE_SEED=n begins with that seed instead of 1; MESSAGE_ROUNDS=n
+-- makes that many samples of each tracepoint.
 local files = require "spec.support.files"
 local lines = require "spec.script.lines"
 local needs = require "spec.support.needs"
@@ -41,7 +42,8 @@ end
 
 -- A random value for a field; characters are printable, for perf script escapes nothing.
 local function field_bytes(declaration, n)
-  if declaration:find "len$" and n > 0 then return ("<I" .. n):pack(math.random(0, 6)) end -- perf believes it
+  -- perf believes it
+  if declaration:find "len$" and n > 0 then return ("<I" .. n):pack(math.random(0, 6)) end
   if declaration:find "char" or declaration:find "u8" or declaration:find "%[" then
     return n > 0 and random_bytes(n - 1, 1) .. "\0" or ""
   end
@@ -79,13 +81,16 @@ needs.describe("perf,tracefs", "messages of all tracepoints of this kernel", fun
     local b, events = t:recording()
     for round = 1, ROUNDS do
       for i, event in ipairs(events) do
-        b:sample(event, { ip = 0, pid = 7, tid = 7, time = round * 100000 + i, cpu = 0, period = 1,
+        b:sample(event, { ip = 0, pid = 7, tid = 7, time = round * 100000 + i, cpu = 0,
+          period = 1,
           raw = random_raw(t.events[i].id, t.events[i].format) })
       end
     end
     local path = files.temporary(b:bytes())
-    local theirs, ours = lines.of_perf(path, "-F event,trace"), lines.of_ours(path, "-F event,trace")
-    assert.is_true(#theirs >= ROUNDS * #events, ("%d lines, MESSAGE_SEED=%d"):format(#theirs, SEED))
+    local theirs, ours = lines.of_perf(path, "-F event,trace"),
+      lines.of_ours(path, "-F event,trace")
+    assert.is_true(#theirs >= ROUNDS * #events,
+      ("%d lines, MESSAGE_SEED=%d"):format(#theirs, SEED))
     lines.same(theirs, ours)
   end)
 end)

@@ -1,4 +1,5 @@
--- Recordings made on the spot: their samples come in the order in which perf script prints them.
+-- Recordings made on the spot: their samples come in the order in which perf script prints
+-- them.
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
@@ -8,7 +9,8 @@ local run = require "spec.cli.run"
 local record = "perf record -q -N -m 64 --no-bpf-event -a "
 local workload = " -- sh -c 'for i in 1 2 3 4 5 6 7 8; do seq 4000 | sort -R | wc -c; done' "
 local aside = "2>&1 >/dev/null"
-local scheduling = "-e sched:sched_switch -e sched:sched_wakeup -e sched:sched_process_exec -F 900 -e cpu-clock"
+local scheduling =
+  "-e sched:sched_switch -e sched:sched_wakeup -e sched:sched_process_exec -F 900 -e cpu-clock"
 
 --- Lines "time cpu event" of the samples as perf script prints them.
 local function perf_order(path)
@@ -16,7 +18,8 @@ local function perf_order(path)
   for _, line in ipairs(oracle.script(path, "time,cpu,event")) do
     local cpu, sec, ns, event = line:match "^%s*%[(%d+)%]%s+(%d+)%.(%d+):%s+(%S+):%s*$"
     if cpu then
-      list[#list + 1] = ("%d %d %s"):format(math.tointeger(tonumber(sec .. ns)), tonumber(cpu), event)
+      list[#list + 1] = ("%d %d %s"):format(math.tointeger(tonumber(sec .. ns)), tonumber(cpu),
+        event)
     end
   end
   return list
@@ -75,7 +78,8 @@ local recordings = {
 }
 
 for _, recording in ipairs(recordings) do
-  needs.it("tracepoints,cpus", "a recording made now " .. recording[1] .. " is in perf's order", function()
+  needs.it("tracepoints,cpus", "a recording made now " .. recording[1]
+    .. " is in perf's order", function()
     local path = recorded(recording[2])
     local file <close> = assert(perflua.open(path))
     same_order(path, our_order(file))
@@ -92,10 +96,12 @@ for _, option in ipairs { "", "-z " } do
     ("a directory of a thread for each cpu made now, %srecorded with --threads"):format(option)
     .. " is in perf's order", function()
     local path = files.output "mktemp -d":match "%S+"
-    local text, ok = files.output(record .. option .. "--threads=cpu " .. scheduling .. " -o " .. path .. "/d"
+    local text, ok = files.output(record .. option .. "--threads=cpu " .. scheduling .. " -o "
+      .. path .. "/d"
       .. workload .. aside)
     local file = ok and perflua.open(path .. "/d")
-    local mode, complete, found = file and file.mode, file and file.complete, file and our_order(file)
+    local mode, complete, found = file and file.mode, file and file.complete,
+      file and our_order(file)
     local good, problem = pcall(same_order, path .. "/d", found or {})
     os.execute("rm -r " .. path)
     assert.is_true(ok, text)
@@ -103,7 +109,8 @@ for _, option in ipairs { "", "-z " } do
     assert.is_true(good, problem)
   end)
 
-  needs.it("tracepoints,cpus", ("a pipe that perf %swrites now is in perf's order"):format(option), function()
+  needs.it("tracepoints,cpus", ("a pipe that perf %swrites now is in perf's order"):format(
+    option), function()
     local path = files.temporary()
     local got = run.shell_with(record .. option .. scheduling .. " -o -" .. workload
       .. '2>/dev/null | tee "$1" | "$perflua" "$2" -', path, run.script [[
@@ -120,7 +127,8 @@ for _, option in ipairs { "", "-z " } do
   end)
 end
 
-needs.it("tracepoints,cpus", "two recordings made at the same time are in the order of time together", function()
+needs.it("tracepoints,cpus",
+  "two recordings made at the same time are in the order of time together", function()
   local one, other = files.temporary(), files.temporary()
   -- each recorder's command waits for the other's
   local text, ok = files.output(([[
@@ -133,7 +141,9 @@ needs.it("tracepoints,cpus", "two recordings made at the same time are in the or
   assert.is_true(ok, text)
   local lines, more = perf_order(one), perf_order(other)
   table.move(more, 1, #more, #lines + 1, lines)
-  table.sort(lines, function(a, b) return tonumber(a:match "^%d+") < tonumber(b:match "^%d+") end)
+  table.sort(lines, function(a, b)
+    return tonumber(a:match "^%d+") < tonumber(b:match "^%d+")
+  end)
   local file <close> = assert(perflua.open { other, one })
   same_lines(lines, our_order(file))
   local runs, last = 0, nil

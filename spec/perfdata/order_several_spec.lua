@@ -1,4 +1,5 @@
--- The order of time over several files: those of a directory, and recordings that are opened together.
+-- The order of time over several files: those of a directory, and recordings that are opened
+-- together.
 local in_order = require "spec.support.in_order"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
@@ -44,22 +45,26 @@ describe("a directory's records are in the order of time", function()
 
   it("of all its files, whatever their shape", function()
     local found, expected = directory {
-      [""] = timed.rounds(2000, true), [0] = timed.range(3000, 1, -1), [2] = timed.jumbled(3000),
+      [""] = timed.rounds(2000, true), [0] = timed.range(3000, 1, -1),
+      [2] = timed.jumbled(3000),
       [10] = timed.almost(3000, 30),
     }
     timed.same(expected, found)
   end)
 
   it("and equal times in that of its files' numbers", function()
-    assert.are.same({ 1, 2, 4, 5, 6, 3 }, (directory { [""] = { NONE, 5, 6 }, [0] = { 5 }, [2] = { 5 }, [10] = { 5 } }))
+    assert.are.same({ 1, 2, 4, 5, 6, 3 },
+      (directory { [""] = { NONE, 5, 6 }, [0] = { 5 }, [2] = { 5 }, [10] = { 5 } }))
   end)
 
   it("and what has no time stays in its file", function()
-    assert.are.same({ 1, 3, 5, 6, 4, 2 }, (directory { [""] = { NONE, 9 }, [0] = { NONE, 7 }, [1] = { 5, NONE } }))
+    assert.are.same({ 1, 3, 5, 6, 4, 2 },
+      (directory { [""] = { NONE, 9 }, [0] = { NONE, 7 }, [1] = { 5, NONE } }))
   end)
 
   it("also when some of its files are empty", function()
-    assert.are.same({ 3, 2, 1 }, (directory { [""] = { 9 }, [0] = {}, [1] = { 7, 5 }, [2] = {} }))
+    assert.are.same({ 3, 2, 1 },
+      (directory { [""] = { 9 }, [0] = {}, [1] = { 7, 5 }, [2] = {} }))
   end)
 end)
 
@@ -97,7 +102,8 @@ describe("several recordings", function()
 
   it("may be the same one twice", function()
     local paths = recordings { { 5, 7, 6 } }
-    assert.are.same({ 1, 1, 3, 3, 2, 2 }, timed.read(assert(perflua.open { paths[1], paths[1] })))
+    assert.are.same({ 1, 1, 3, 3, 2, 2 },
+      timed.read(assert(perflua.open { paths[1], paths[1] })))
   end)
 
   it("tell by `source` which of them a record is of, from 1 on", function()
@@ -126,7 +132,9 @@ describe("several recordings", function()
     { "clocks of different kinds", function(b, i)
       b.events[1].use_clockid, b.events[1].clockid = i == 2, i == 2 and 1 or 0
     end, "clockid" },
-    { "hosts of different names", function(b, i) b:feature("hostname", "host " .. i) end, "hostname" },
+    { "hosts of different names", function(b, i)
+      b:feature("hostname", "host " .. i)
+    end, "hostname" },
     { "different kernels", function(b, i) b:feature("osrelease", "6." .. i) end, "osrelease" },
     { "clocks that began at different times", function(b, i)
       b.events[1].use_clockid, b.events[1].clockid = true, 1
@@ -134,15 +142,18 @@ describe("several recordings", function()
     end, "100 s apart" },
   }
   for _, clock in ipairs(clocks) do
-    it("with " .. clock[1] .. " follow one another, each in the order of time, and a warning says why", function()
+    it("with " .. clock[1]
+      .. " follow one another, each in the order of time, and a warning says why", function()
       local paths = recordings({ { 9, 3, 5 }, { 4, 2, 8 } }, clock[2])
       warn "@off"
       assert.are.same({ 2, 3, 1, 5, 4, 6 }, timed.read(assert(perflua.open(paths))))
-      assert.are.same({ 5, 4, 6, 2, 3, 1 }, timed.read(assert(perflua.open { paths[2], paths[1] })))
+      assert.are.same({ 5, 4, 6, 2, 3, 1 },
+        timed.read(assert(perflua.open { paths[2], paths[1] })))
       local got = run.shell_with('"$perflua" "$1" "$2" "$3"', run.script [[
         for r in perflua.open { arg[1], arg[2] }:records() do io.write(r.pid, " ") end]], paths[1], paths[2])
       assert.are.equal("2 3 1 5 4 6 ", got.out)
-      assert.matches("^perflua: [^\n]*follow one another[^\n]*" .. clock[3] .. "[^\n]*\n$", got.err)
+      assert.matches("^perflua: [^\n]*follow one another[^\n]*" .. clock[3] .. "[^\n]*\n$",
+        got.err)
     end)
   end
 

@@ -18,7 +18,8 @@ end
 describe("a file's records are in the order of time", function()
   for i, shape in ipairs(timed.shapes) do
     it("with " .. shape[1], function()
-      for _, options in ipairs { {}, { endian = "big", container = i % 2 == 0 and "pipe" or nil } } do
+      for _, options in ipairs { {},
+          { endian = "big", container = i % 2 == 0 and "pipe" or nil } } do
         local found, expected = of_file(shape[2], options)
         timed.same(expected, found)
       end
@@ -31,7 +32,8 @@ describe("a file's records are in the order of time", function()
   end)
 
   it("and what has no time stays behind the record before it", function()
-    assert.are.same({ 1, 2, 6, 7, 8, 3, 4, 5 }, (of_file { NONE, PERFS, 30, NEVER, NONE, 10, NONE, PERFS }))
+    assert.are.same({ 1, 2, 6, 7, 8, 3, 4, 5 },
+      (of_file { NONE, PERFS, 30, NEVER, NONE, 10, NONE, PERFS }))
   end)
 
   it("and equal times in that of the file", function()
@@ -42,7 +44,8 @@ describe("a file's records are in the order of time", function()
     local b = builder.new()
     local event = b:event { name = "x", sample_type = { "tid", "time", "raw" } }
     for i = 200, 1, -1 do
-      b:sample(event, { pid = i, time = 1000 + i // 2, raw = ("x"):rep(i % 3 == 0 and 65484 or 4) })
+      b:sample(event, { pid = i, time = 1000 + i // 2,
+        raw = ("x"):rep(i % 3 == 0 and 65484 or 4) })
     end
     local expected = { 1 }
     for i = 2, 200, 2 do
@@ -96,7 +99,8 @@ describe("a file's records are in the order of time", function()
     local b = scattered(9000)
     local path = b:write()
     local whole = files.read(path)
-    for _, now in ipairs { whole:sub(1, #whole // 2), whole:sub(1, #whole // 2) .. ("\255"):rep(#whole // 2) } do
+    for _, now in ipairs { whole:sub(1, #whole // 2), whole:sub(1, #whole // 2) .. ("\255")
+        :rep(#whole // 2) } do
       files.write(path, whole)
       local file <close> = assert(perflua.open(path, { window = 1 << 16 }))
       local n = 0
@@ -133,14 +137,16 @@ describe("a file's records are in the order of time", function()
     local b = builder.new()
     local kinds = {
       b:event { name = "a", sample_type = { "identifier", "ip", "tid", "time" }, ids = { 11 } },
-      b:event { name = "b", sample_type = { "identifier", "time", "cpu", "stream_id" }, ids = { 12 } },
+      b:event { name = "b", sample_type = { "identifier", "time", "cpu", "stream_id" },
+        ids = { 12 } },
       b:event { name = "c", sample_type = { "identifier", "ip", "tid", "cpu" }, ids = { 13 } },
     }
     local random, stream = timed.random(8), {}
     for i = 1, 3000 do
       local event = 1 + random(3)
       local time = 1 + random(1000)
-      local id = { event = kinds[event], identifier = 10 + event, time = time, pid = 7, cpu = i, ip = i }
+      local id = { event = kinds[event], identifier = 10 + event, time = time, pid = 7, cpu = i,
+        ip = i }
       if random(2) == 0 then
         b:sample(kinds[event], id)
       else
@@ -180,7 +186,9 @@ describe("a file's records are in the order of time", function()
   it("also when they are compressed", function()
     for _, shape in ipairs(timed.shapes) do
       local b, stream = timed.builder(), nil
-      local bytes, payload = b:apart(function() stream = timed.add(b, shape[2]) end), zstd.frame()
+      local bytes, payload = b:apart(function()
+        stream = timed.add(b, shape[2])
+      end), zstd.frame()
       for at = 1, #bytes, 30011 do
         b:record("compressed2", { data = payload(bytes:sub(at, at + 30010)) })
       end

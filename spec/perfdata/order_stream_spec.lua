@@ -27,7 +27,8 @@ describe("a stream's records", function()
   end)
 
   for _, shape in ipairs(timed.shapes) do
-    it("are in the order of time when all of them can wait for the end: " .. shape[1], function()
+    it("are in the order of time when all of them can wait for the end: "
+      .. shape[1], function()
       local found, late, stream = streamed(shape[2])
       timed.same(timed.pids_of(in_order.exactly { stream }), found)
       assert.are.equal(0, late)
@@ -51,7 +52,8 @@ describe("a stream's records", function()
   end)
 
   it("that came too late are told of once", function()
-    local path = select(4, streamed { 10, "round", 20, "round", 30, "round", 5, 6, 7, "round", 40 })
+    local path = select(4, streamed { 10, "round", 20, "round", 30, "round", 5, 6, 7, "round",
+      40 })
     local got = run.shell_with('cat "$1" | "$perflua" "$2" -', path, run.script [[
       local file = perflua.open(arg[1])
       for r in file:records() do io.write(r.time, " ") end
@@ -129,17 +131,21 @@ describe("a stream's records", function()
     end)
 
     it("that a record may be larger than", function()
-      local b = builder.new() -- what is compressed waits, too, and only simpleperf has records as large
+      -- what is compressed waits, too, and only simpleperf has records as large
+      local b = builder.new()
       local event = b:event { sample_type = { "tid", "time" } }
       b:feature(129, "")
-      local function pack(time) return b:apart(function() b:sample(event, { pid = time, time = time }) end) end
+      local function pack(time)
+        return b:apart(function() b:sample(event, { pid = time, time = time }) end)
+      end
       b:record("compressed", { data = zstd.frame()(pack(1) .. pack(2)) })
       for _ = 1, 3 do b:raw(0x8005, 3, ("x"):rep(200000), 200008 & 0xffff) end
       b:sample(event, { pid = 3, time = 3 })
       local path, found = b:write(), {}
       local file <close> = assert(perflua.open(path, { window = 1 << 16 }))
       for r in file:records() do found[#found + 1] = r.type_id .. " " .. r.size end
-      assert.are.same({ "9 24", "9 24", "32773 200008", "32773 200008", "32773 200008", "9 24" }, found)
+      assert.are.same({ "9 24", "9 24", "32773 200008", "32773 200008", "32773 200008",
+        "9 24" }, found)
       assert.are.equal(0, #file.damage)
     end)
 

@@ -6,13 +6,16 @@ local timed = require "spec.support.timed"
 
 local NONE, NEVER, PERFS = timed.NONE, timed.NEVER, timed.PERFS
 
--- Of all kinds of order: long enough for many pieces, some of which begin, and one of which is all, without a time.
+-- Of all kinds of order: long enough for many pieces, some of which begin, and one of which is
+-- all, without a time.
 local function mixed(seed)
   local random, times = timed.random(seed), timed.rounds(7000)
   local function add(n, fn)
     for i = 1, n do times[#times + 1] = fn(i) end
   end
-  add(4000, function() return ({ [0] = NONE, PERFS, NEVER })[random(5)] or 1 + random(2000000000) end)
+  add(4000, function()
+    return ({ [0] = NONE, PERFS, NEVER })[random(5)] or 1 + random(2000000000)
+  end)
   add(5000, function() return random(2) == 0 and NONE or PERFS end)
   add(4000, function(i) return 1000000000 + i // 100 end)
   add(3000, function() return 1 + random(20000) end)
@@ -47,7 +50,9 @@ describe("a large recording", function()
   it("is so beside another one", function()
     local second, other = written(mixed(2), #stream)
     local expected = timed.pids_of(in_order.exactly { stream, other })
-    for _, threads in ipairs { 1, 4 } do timed.same(expected, (read({ path, second }, threads))) end
+    for _, threads in ipairs { 1, 4 } do
+      timed.same(expected, (read({ path, second }, threads)))
+    end
   end)
 
   it("is read by one thread if it is damaged", function()

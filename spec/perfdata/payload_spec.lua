@@ -48,18 +48,21 @@ for _, container in ipairs { "file", "pipe" } do
           local b = build(container, size, after)
           local offsets = b:offsets()
           local file <close> = assert(perflua.open(b:write()))
-          assert.are.same({ "before", "auxtrace", table.unpack({ "after 1", "after 2", "after 3" }, 1, after) },
+          assert.are.same({ "before", "auxtrace",
+            table.unpack({ "after 1", "after 2", "after 3" }, 1, after) },
             comms(file))
           assert.is_false(file.complete)
           assert.are.equal(1, #file.damage)
           assert.are.equal(offsets[2] + 48, file.damage[1].offset)
           assert.are.equal(#TRACE, file.damage[1].size)
-          assert.matches(("found a size of %s, expected at most %%d+; records go on"):format(unsigned(size)),
+          assert.matches(("found a size of %s, expected at most %%d+; records go on"):format(
+            unsigned(size)),
             file.damage[1].reason)
           local record = file:records("auxtrace"):first()
           assert.are.equal(3, record.idx)
           assert.error_matches(function() record:data() end,
-            ("offset %d: found %%d+ bytes up to the end of the recording, expected"):format(offsets[2] + 48))
+            ("offset %d: found %%d+ bytes up to the end of the recording, expected"):format(
+              offsets[2] + 48))
           assert.are.equal(0, core.count(file).payload)
         end
       end
@@ -78,10 +81,12 @@ for _, container in ipairs { "file", "pipe" } do
           damage = d.reason:find "payload" and d or damage
         end
         assert.are.same({ from, n - from }, { damage.offset, damage.size })
-        assert.matches(("found %d bytes up to the end of the recording, expected %d$"):format(n - from, #TRACE),
+        assert.matches(("found %d bytes up to the end of the recording, expected %d$"):format(
+          n - from, #TRACE),
           damage.reason)
         assert.error_matches(function() file:records("auxtrace"):first():data() end,
-          ("found %d bytes up to the end of the recording, expected %d"):format(n - from, #TRACE))
+          ("found %d bytes up to the end of the recording, expected %d"):format(n - from,
+            #TRACE))
       end
     end)
   end)
@@ -96,13 +101,16 @@ describe("the payload of an AUXTRACE record on a stream", function()
   it("that was cut costs not the record", function()
     local b = build "pipe"
     local n = b:offsets()[2] + 48 + 8
-    local got = run.shell_with(('head -c %d "$1" | "$perflua" "$2" -'):format(n), b:write(), script)
+    local got = run.shell_with(('head -c %d "$1" | "$perflua" "$2" -'):format(n), b:write(),
+      script)
     assert.are.equal("before\nauxtrace\nfalse\n", got.out)
-    assert.matches(("found the end of the stream, expected %d more bytes"):format(#TRACE - 8), got.err)
+    assert.matches(("found the end of the stream, expected %d more bytes"):format(#TRACE - 8),
+      got.err)
   end)
 
   it("that cannot be as large as the record says costs no other record", function()
-    local got = run.shell_with('cat "$1" | "$perflua" "$2" -', build("pipe", -8):write(), script)
+    local got = run.shell_with('cat "$1" | "$perflua" "$2" -', build("pipe", -8):write(),
+      script)
     assert.are.equal("before\nauxtrace\nafter 1\nafter 2\nafter 3\nfalse\n", got.out)
     assert.matches("records go on behind what was skipped", got.err)
   end)
@@ -112,7 +120,9 @@ describe("an AUXTRACE record inside a compressed one", function()
   it("has no payload", function()
     local zstd = require "spec.support.builder_zstd"
     local b = build "file"
-    b:record("compressed2", { data = zstd.frame()(b:apart(function() b:record("auxtrace", { data_size = 64 }) end)) })
+    b:record("compressed2", { data = zstd.frame()(b:apart(function()
+      b:record("auxtrace", { data_size = 64 })
+    end)) })
     local file <close> = assert(perflua.open(b:write()))
     local inside = file:records("auxtrace"):collect()[2]
     assert.are.equal(0, inside.chunk_offset)

@@ -7,7 +7,8 @@ local small = require "spec.support.small_pipe"
 
 local HEADER = 16
 
---- Where each of a pipe's records ends by itself and with its payload, told from the bytes alone.
+--- Where each of a pipe's records ends by itself and with its payload, told from the bytes
+--- alone.
 local function places(bytes, endian)
   local order = endian == "big" and ">" or "<"
   local list, at = {}, HEADER
@@ -22,7 +23,8 @@ local function places(bytes, endian)
 end
 
 reading.either_order(describe, function(endian)
-  it("in pipe mode cut at any byte delivers the records before the cut, whose payload may be cut", function()
+  it("in pipe mode cut at any byte delivers the records before the cut, whose payload may be "
+    .. "cut", function()
     warn "@off"
     local b = endian == "little" and small { endian = endian } or everything.builder(endian)
     b.container = "pipe"
@@ -41,7 +43,8 @@ reading.either_order(describe, function(endian)
       local at_end = n == HEADER or whole > 0 and list[whole].finish == n
       local got = file:records({ container = true }):count()
       if got ~= whole or file.complete ~= at_end or (#file.damage == 0) ~= at_end then
-        wrong[#wrong + 1] = ("cut at byte %d: %d of %d records, complete %s, expected %s, %d damaged")
+        wrong[#wrong + 1] =
+          ("cut at byte %d: %d of %d records, complete %s, expected %s, %d damaged")
           :format(n, got, whole, file.complete, at_end, #file.damage)
       end
     end
@@ -55,7 +58,8 @@ reading.either_order(describe, function(endian)
       assert.is_nil(file)
       assert.are.equal("FORMAT", code, message)
     end
-    assert.are.equal(0, assert(perflua.open(files.temporary(bytes:sub(1, HEADER)))):records():count())
+    assert.are.equal(0, assert(perflua.open(files.temporary(bytes:sub(1, HEADER)))):records()
+      :count())
   end)
 
   it("in pipe mode damaged anywhere is survived", function()

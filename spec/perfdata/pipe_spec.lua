@@ -8,7 +8,8 @@ local small = require "spec.support.small_pipe"
 local function lines(file, options)
   local list = {}
   for r in file:records(options):each() do
-    list[#list + 1] = tostring(r):gsub("^0x%x+ ", "") .. (" event=%s"):format(r.event and r.event.name)
+    list[#list + 1] = tostring(r):gsub("^0x%x+ ", "")
+      .. (" event=%s"):format(r.event and r.event.name)
   end
   return list
 end
@@ -61,7 +62,8 @@ reading.either_order(describe, function(endian)
         end
       end
       assert.is_true(n > 25)
-      for _, name in ipairs { "hostname", "cmdline", "nrcpus", "cpu_topology", "pmu_caps", "e_machine", 200 } do
+      for _, name in ipairs { "hostname", "cmdline", "nrcpus", "cpu_topology", "pmu_caps",
+          "e_machine", 200 } do
         assert.are.same(as_file.features[name], as_pipe.features[name])
       end
     end)
@@ -72,7 +74,8 @@ reading.either_order(describe, function(endian)
       for i, event in ipairs(as_file.events) do
         local other = as_pipe.events[i]
         for _, field in ipairs {
-          "name", "index", "ids", "type", "config", "sample_type", "read_format", "sample_fields", "sample_id_all",
+          "name", "index", "ids", "type", "config", "sample_type", "read_format",
+          "sample_fields", "sample_id_all",
           "branch_sample_type", "sample_regs_user", "sample_stack_user",
         } do
           assert.are.same(event[field], other[field], field)
@@ -143,7 +146,8 @@ reading.either_order(describe, function(endian)
       local b = builder.new { endian = endian, container = "pipe" }
       b:event { type = 2, config = 7, name = "a:b" }
       local function text(s) return b.w:u64(#s) .. s end
-      local blob = "\x17\x08\x44tracing0.6\0" .. (endian == "big" and "\1" or "\0") .. "\8" .. b.w:u32(4096)
+      local blob = "\x17\x08\x44tracing0.6\0" .. (endian == "big" and "\1" or "\0") .. "\8"
+        .. b.w:u32(4096)
         .. "header_page\0" .. text("page") .. "header_event\0" .. text(("event"):rep(20000))
         .. b.w:u32(0) .. b.w:u32(0) .. b.w:u32(0) .. b.w:u32(0) .. text("7 sh\n")
       b:feature("tracing_data", blob)
@@ -202,11 +206,13 @@ reading.either_order(describe, function(endian)
 
       it("as old recorders' event types do, by the config of a tracepoint", function()
         assert.are.same({ "dummy", "sched:sched_switch" }, named(function(b)
-          b.event_types = { { id = 0, name = "not this" }, { id = 77, name = "sched:sched_switch" } }
+          b.event_types = { { id = 0, name = "not this" },
+            { id = 77, name = "sched:sched_switch" } }
         end))
       end)
 
-      it("as their attrs say where nothing else does, and updates of other kinds or ids change nothing", function()
+      it("as their attrs say where nothing else does, and updates of other kinds or ids "
+        .. "change nothing", function()
         assert.are.equal("dummy", named(function(b)
           b:record("event_update", { id = 99, name = "y" })
           b:record("event_update", { id = 11, unit = "ms" })
@@ -219,7 +225,8 @@ reading.either_order(describe, function(endian)
     it("reads attrs of any age", function()
       for _, size in ipairs { 64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 256 } do
         local file = reading.open(small { endian = endian, attr_size = size })
-        assert.are.same({ 11, 12 }, { file.events[1].ids[1], file.events[1].ids[2] }, "attrs of " .. size)
+        assert.are.same({ 11, 12 }, { file.events[1].ids[1], file.events[1].ids[2] },
+          "attrs of " .. size)
         assert.are.equal(1, #file.events[2].ids)
         assert.are.equal("one", file:records():first().event.name)
       end

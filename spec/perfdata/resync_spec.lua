@@ -54,7 +54,8 @@ describe("damage in the middle of a recording", function()
 
   it("of zeros costs the records they cover, however many they are", function()
     for n = 8, 160 do
-      assert.are.same(outside(middle, middle + n), (offsets_in(damaged(middle, ("\0"):rep(n)))), n .. " zeros")
+      assert.are.same(outside(middle, middle + n), (offsets_in(damaged(middle, ("\0"):rep(n)))),
+        n .. " zeros")
     end
   end)
 
@@ -105,7 +106,9 @@ describe("damage in the middle of a recording", function()
         local flipped = string.char(whole:byte(at + 1) ~ 0xff)
         local got = set_of(offsets_in(damaged(at, flipped)))
         for _, offset in ipairs(expected) do
-          if not got[offset] then error(("byte %d: the record at %d is lost"):format(at, offset)) end
+          if not got[offset] then
+            error(("byte %d: the record at %d is lost"):format(at, offset))
+          end
         end
       end
     end
@@ -118,7 +121,8 @@ local function samples(n, members, more, container)
   b:event(members)
   for _, other in ipairs(more or {}) do b:event(other) end
   for i = 1, n do
-    b:sample(b.events[1], { ip = i, pid = 1, tid = 1, time = 10 + i, addr = 5, cpu = 1, period = 1, stream_id = 7 })
+    b:sample(b.events[1], { ip = i, pid = 1, tid = 1, time = 10 + i, addr = 5, cpu = 1,
+      period = 1, stream_id = 7 })
   end
   return b
 end
@@ -128,7 +132,8 @@ local function with(bytes, at, others)
   return bytes:sub(1, at) .. others .. bytes:sub(at + #others + 1)
 end
 
---- Offsets of what is read of a builder's records, but for those that describe a pipe, and the damage.
+--- Offsets of what is read of a builder's records, but for those that describe a pipe, and the
+--- damage.
 local function read_with(b, at, others)
   local offsets, damage, complete = offsets_in(with(b:bytes(), at, others))
   local first, list = b:offsets()[1], {}
@@ -161,7 +166,8 @@ end
 print(n .. " " .. #file.damage)
 ]]
 
-local UNIFORM = { sample_type = { "ip", "tid", "time", "addr", "cpu", "period", "stream_id" }, ids = { 7 } }
+local UNIFORM = { sample_type = { "ip", "tid", "time", "addr", "cpu", "period", "stream_id" },
+  ids = { 7 } }
 local TOO_SMALL = string.pack("<I2", 4)
 
 describe("behind a damaged record", function()
@@ -199,7 +205,8 @@ describe("behind a damaged record", function()
       local piped = run.shell_with('cat "$1" | "$perflua" "$2" -', path, counting)
       assert.are.equal(("%d %d\n"):format(#b:offsets() - 1, #damage), piped.out)
       assert.are.equal(at, damage[1].offset)
-      assert.matches("found 65528, expected at most the %d+ bytes that are left; the next record is behind",
+      assert.matches(
+        "found 65528, expected at most the %d+ bytes that are left; the next record is behind",
         damage[1].reason)
     end
   end)
@@ -208,14 +215,17 @@ describe("behind a damaged record", function()
     local b = samples(300, UNIFORM, nil, "pipe")
     local offsets, damage = offsets_in(b:bytes():sub(1, b:offsets()[300] + 30))
     assert.are.equal(b:offsets()[299], offsets[#offsets])
-    assert.matches("found 64, expected at most the 30 bytes that are left; it was cut off$", damage[1].reason)
+    assert.matches("found 64, expected at most the 30 bytes that are left; it was cut off$",
+      damage[1].reason)
   end)
 end)
 
 describe("a bit of a type", function()
   local cases = {
-    { "in a file", "file", nil, "type of a record: found 32777, expected 9, whose form it has;" },
-    { "in a pipe", "pipe", nil, "type of a record: found 32777, expected 9, whose form it has;" },
+    { "in a file", "file", nil,
+      "type of a record: found 32777, expected 9, whose form it has;" },
+    { "in a pipe", "pipe", nil,
+      "type of a record: found 32777, expected 9, whose form it has;" },
     { "in a file of simpleperf's, where it makes the size one of 32 bits,", "file", 129,
       "type of a record: found 32777 and so a size of %d+, expected one whose size is 64;" },
   }
@@ -242,7 +252,8 @@ describe("a bit of a type", function()
     local at = b:offsets()[50]
     local list, damage = read_with(b, at, string.pack("<I4", 9 | 1 << 20))
     is_all_but(at, b, list)
-    assert.matches("type of a record: found 1048585, expected 9, whose form it has", damage[1].reason)
+    assert.matches("type of a record: found 1048585, expected 9, whose form it has",
+      damage[1].reason)
   end)
 end)
 
@@ -271,8 +282,10 @@ describe("damage behind a whole record", function()
   end)
 
   it("that leaves less than a header at the end is said so", function()
-    local offsets, damage = offsets_in(samples(20, UNIFORM, nil, "pipe"):bytes() .. "\1\2\3\4\5")
+    local offsets, damage = offsets_in(samples(20, UNIFORM, nil, "pipe"):bytes()
+      .. "\1\2\3\4\5")
     assert.is_true(#offsets >= 20)
-    assert.are.equal("found 5 bytes behind the last record, expected none or a header of 8", damage[1].reason)
+    assert.are.equal("found 5 bytes behind the last record, expected none or a header of 8",
+      damage[1].reason)
   end)
 end)

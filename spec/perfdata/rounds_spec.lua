@@ -31,8 +31,10 @@ describe("records that come too late for perf", function()
   end)
 
   it("are judged by what was delivered, which can be earlier than the limit", function()
-    -- round 3 delivers the 8; the late 2 alone is what round 4 delivers, and 7 is not late any more
-    assert.are.equal(2, late({ 5, "round", 8, "round", "round", 2, 7, "round", "round", 7 }).late)
+    -- round 3 delivers the 8; the late 2 alone is what round 4 delivers, and 7 is not late any
+    -- more
+    assert.are.equal(2, late({ 5, "round", 8, "round", "round", 2, 7, "round", "round",
+      7 }).late)
     assert.are.equal(1, late({ 5, "round", 8, "round", "round", 2, "round", 7 }).late)
   end)
 
@@ -71,7 +73,9 @@ describe("records that come too late for perf", function()
         samples_at(b, event, random(5) == 0 and { "round" } or { base + random(12) })
       end
       local path = b:write()
-      local text = files.output("perf script -f -F time --symfs=spec/fixtures/empty --kallsyms=/dev/null -i " .. path
+      local text =
+        files.output(
+          "perf script -f -F time --symfs=spec/fixtures/empty --kallsyms=/dev/null -i " .. path
         .. " 2>&1 >/dev/null")
       local theirs = tonumber(text:match "(%d+) out of order events" or 0)
       local file <close> = assert(perflua.open(path))

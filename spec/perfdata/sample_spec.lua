@@ -2,24 +2,29 @@ local builder = require "spec.support.builder"
 local builder_attr = require "spec.support.builder_attr"
 local reading = require "spec.support.reading"
 
---- Everything a sample can have, so that what stands before a part moves it. See each part below.
+--- Everything a sample can have, so that what stands before a part moves it. See each part
+--- below.
 local everything = {
-  identifier = 77, ip = 0xffffffff81234567, pid = 7, tid = 9, time = 8590143543210, addr = 0x7ffe00001000,
+  identifier = 77, ip = 0xffffffff81234567, pid = 7, tid = 9, time = 8590143543210,
+  addr = 0x7ffe00001000,
   id = 77, stream_id = 79, cpu = 3, period = 1 << 33,
   read = { value = 5, time_enabled = 20, time_running = 10, id = 77, lost = 1 },
   callchain = { -128, 0xffffffff81234567, -512, 0x401000, 0x402000 },
   raw = "raw bytes of 20 chars",
-  branch_stack = { hw_idx = 6, { from = 1, to = 2, predicted = true }, { from = 3, to = 4, mispred = true } },
+  branch_stack = { hw_idx = 6, { from = 1, to = 2, predicted = true },
+    { from = 3, to = 4, mispred = true } },
   regs_user = { abi = 2, 100, 101, 102 },
   stack_user = ("s"):rep(64), dyn_size = 40,
   weight = 250, data_src = 0x68100142, transaction = 3 | 5 << 32,
   regs_intr = { abi = 2, 200, 201 },
-  phys_addr = 0x123456000, cgroup = 0x100000003, data_page_size = 4096, code_page_size = 2 << 20,
+  phys_addr = 0x123456000, cgroup = 0x100000003, data_page_size = 4096,
+  code_page_size = 2 << 20,
   aux = "auxauxau",
 }
 
 local scalars = {
-  "ip", "pid", "tid", "time", "addr", "stream_id", "cpu", "period", "weight", "transaction", "phys_addr",
+  "ip", "pid", "tid", "time", "addr", "stream_id", "cpu", "period", "weight", "transaction",
+  "phys_addr",
   "cgroup", "data_page_size", "code_page_size",
 }
 
@@ -27,7 +32,8 @@ local function event_members(names)
   return {
     sample_type = names, ids = { 77 }, branch_sample_type = { "any", "hw_index" },
     read_format = { "time_enabled", "time_running", "id", "lost" },
-    sample_regs_user = 1 << 0 | 1 << 7 | 1 << 8, sample_regs_intr = 1 << 0 | 1 << 16, sample_stack_user = 64,
+    sample_regs_user = 1 << 0 | 1 << 7 | 1 << 8, sample_regs_intr = 1 << 0 | 1 << 16,
+    sample_stack_user = 64,
   }
 end
 
@@ -139,9 +145,12 @@ reading.either_order(describe, function(endian)
   end)
 
   it("has the event's period where it records none, and 1 where the event has a frequency", function()
-    assert.are.equal(5000, sample_of(endian, { "ip" }, { ip = 1 }, { sample_period = 5000 }).period)
-    assert.are.equal(1, sample_of(endian, { "ip" }, { ip = 1 }, { freq = true, sample_freq = 4000 }).period)
-    assert.are.equal(9, sample_of(endian, { "period" }, { period = 9 }, { sample_period = 5000 }).period)
+    assert.are.equal(5000, sample_of(endian, { "ip" }, { ip = 1 },
+      { sample_period = 5000 }).period)
+    assert.are.equal(1, sample_of(endian, { "ip" }, { ip = 1 },
+      { freq = true, sample_freq = 4000 }).period)
+    assert.are.equal(9, sample_of(endian, { "period" }, { period = 9 },
+      { sample_period = 5000 }).period)
   end)
 
   it("shows unset processes and cpus as -1", function()
@@ -157,7 +166,8 @@ reading.either_order(describe, function(endian)
   end)
 
   it("has empty parts", function()
-    local s = sample_of(endian, { "callchain", "raw", "stack_user", "aux", "cgroup" }, { cgroup = 3 })
+    local s = sample_of(endian, { "callchain", "raw", "stack_user", "aux", "cgroup" },
+      { cgroup = 3 })
     assert.are.equal(0, #s.callchain)
     assert.are.equal("\0\0\0\0", s.raw)
     assert.are.equal("", s.stack_user)
@@ -182,10 +192,13 @@ reading.either_order(describe, function(endian)
       { { "callchain", "cgroup" }, { callchain = { nr = -1, 1, 2 }, cgroup = 3 } },
       { { "callchain", "cgroup" }, { callchain = { nr = 1 << 61, 1, 2 }, cgroup = 3 } },
       { { "raw", "cgroup" }, { raw = "abcd", raw_size = 0xfffffffc, cgroup = 3 } },
-      { { "branch_stack", "cgroup" }, { branch_stack = { nr = 1 << 60, { from = 1 } }, cgroup = 3 } },
-      { { "branch_stack", "cgroup" }, { branch_stack = { nr = -1, { from = 1 } }, cgroup = 3 } },
+      { { "branch_stack", "cgroup" },
+        { branch_stack = { nr = 1 << 60, { from = 1 } }, cgroup = 3 } },
+      { { "branch_stack", "cgroup" },
+        { branch_stack = { nr = -1, { from = 1 } }, cgroup = 3 } },
       { { "stack_user", "cgroup" }, { stack_user = "12345678", stack_size = -8, cgroup = 3 } },
-      { { "stack_user", "cgroup" }, { stack_user = "12345678", stack_size = 1 << 32, cgroup = 3 } },
+      { { "stack_user", "cgroup" }, { stack_user = "12345678", stack_size = 1 << 32,
+        cgroup = 3 } },
       { { "aux", "ip" }, { aux = "12345678", aux_size = 1 << 63 } },
       { { "regs_user", "cgroup" }, { regs_user = { abi = 2, 1 }, cgroup = 3 } },
     }
@@ -197,7 +210,8 @@ reading.either_order(describe, function(endian)
     local group = event_members {}
     group.read_format = { "id", "group" }
     for _, nr in ipairs { 1 << 40, -1, 1 << 60, 1 << 63 } do
-      local s = sample_of(endian, { "read", "cgroup" }, { read = { nr = nr, { value = 1, id = 2 } } }, group)
+      local s = sample_of(endian, { "read", "cgroup" },
+        { read = { nr = nr, { value = 1, id = 2 } } }, group)
       assert.is_nil(s.read)
       assert.is_nil(s.cgroup)
     end

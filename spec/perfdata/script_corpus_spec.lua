@@ -1,4 +1,5 @@
--- What perf's script printed for real recordings, in every container: the same samples, names and order.
+-- What perf's script printed for real recordings, in every container: the same samples, names
+-- and order.
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
@@ -12,10 +13,12 @@ local others = {
 
 --- What a line says of its sample; nil for a line of something else, as of a call chain.
 local function of_line(line)
-  local before, seconds, micros, event = line:match "^%s*(%S.-)%s+(%d+)%.(%d%d%d%d%d%d):%s+%d*%s*(%S+):"
+  local before, seconds, micros,
+    event = line:match "^%s*(%S.-)%s+(%d+)%.(%d%d%d%d%d%d):%s+%d*%s*(%S+):"
   local comm, tid = (before or ""):gsub("%s+%[%d+%]$", ""):match "^(.-)%s+(%-?%d+)$"
   return comm and {
-    comm = comm, tid = math.tointeger(tid), event = event, time = math.tointeger(seconds) * 1000000 + tonumber(micros),
+    comm = comm, tid = math.tointeger(tid), event = event, time = math.tointeger(seconds)
+      * 1000000 + tonumber(micros),
   }
 end
 
@@ -29,7 +32,9 @@ local function printed(path)
       list[#list + 1] = sample
     end
   end
-  table.sort(list, function(a, b) return a.time < b.time or a.time == b.time and a.place < b.place end)
+  table.sort(list, function(a, b)
+    return a.time < b.time or a.time == b.time and a.place < b.place
+  end)
   return list
 end
 
@@ -37,7 +42,8 @@ local function read(path)
   local list = {}
   local file <close> = assert(perflua.open(path))
   for s in file:samples() do
-    list[#list + 1] = s.time and { comm = s.comm, tid = s.tid, event = s.event.name, time = s.time // 1000 }
+    list[#list + 1] = s.time and { comm = s.comm, tid = s.tid, event = s.event.name,
+      time = s.time // 1000 }
   end
   return list
 end
@@ -49,7 +55,8 @@ end
 --- perf's script of each recording that was kept: { path, script }.
 local function scripts()
   local list = {}
-  local found = ("ls %s/recorded/*/expected/*.script.txt* 2>/dev/null"):format(files.quote(corpus.root))
+  local found = ("ls %s/recorded/*/expected/*.script.txt* 2>/dev/null"):format(
+    files.quote(corpus.root))
   for script in files.lines(found) do
     local folder, name = script:match "^(.*)/expected/(.*)%.script%.txt"
     if not others[name] then list[#list + 1] = { folder .. "/" .. name, script } end
@@ -62,13 +69,16 @@ needs.describe("corpus", "a real recording", function()
 
   for _, one in ipairs(corpus.root and scripts() or {}) do
     local path, script = one[1], one[2]
-    it("has the samples that perf script prints, in the order of time: " .. path:match "[^/]+/[^/]+$", function()
+    it("has the samples that perf script prints, in the order of time: "
+      .. path:match "[^/]+/[^/]+$", function()
       local theirs = printed(script)
       if #theirs == 0 then return end -- perf could not read it, or prints another format
       local ours = read(path)
       for i = 1, math.max(#theirs, #ours) do
         -- perf 7 forgets a thread that has ended
-        if theirs[i] and theirs[i].comm == ":" .. theirs[i].tid then theirs[i].comm = ours[i].comm end
+        if theirs[i] and theirs[i].comm == ":" .. theirs[i].tid then
+          theirs[i].comm = ours[i].comm
+        end
         assert.are.same({ i, shown(theirs[i]) }, { i, shown(ours[i]) })
       end
       compared = compared + 1

@@ -47,7 +47,8 @@ local function sparse(bytes, tail)
   return path
 end
 
---- Reads a file in both orders with less than so many MB; returns how many records there were, and the damage.
+--- Reads a file in both orders with less than so many MB; returns how many records there were,
+--- and the damage.
 local function read(path, most, command)
   local found
   for _, order in ipairs { "file", "time" } do
@@ -62,7 +63,8 @@ local function read(path, most, command)
 end
 
 describe("a record that claims what a sparse file has takes no memory:", function()
-  --- The data go on to the end of the sparse file, where a feature says that it is simpleperf's, or none does.
+  --- The data go on to the end of the sparse file, where a feature says that it is
+  --- simpleperf's, or none does.
   local function stretched(size, simpleperf)
     local bytes = claiming("file", size):bytes {
       bitmap = simpleperf and ("\0"):rep(16) .. "\2" .. ("\0"):rep(15) or ("\0"):rep(32),
@@ -80,18 +82,22 @@ describe("a record that claims what a sparse file has takes no memory:", functio
   for _, claim in ipairs(claims) do
     local size, expected = table.unpack(claim)
     it(("%d bytes in a file of simpleperf's"):format(size), function()
-      assert.are.equal(("1\nsize of a record: found %d (type 32769), %s there is none behind it\n")
+      assert.are.equal(
+        ("1\nsize of a record: found %d (type 32769), %s there is none behind it\n")
         :format(size, expected), read(stretched(size, true), 4))
     end)
     it(("%d bytes in any other"):format(size), function()
       local found = read(stretched(size), 4)
-      assert.is_truthy(found:find("1\nsize of a record: found " .. (size & 0xffff), 1, true), found)
+      assert.is_truthy(found:find("1\nsize of a record: found " .. (size & 0xffff), 1, true),
+        found)
     end)
   end
 
   it("of a pipe", function()
     local path = sparse(claiming("pipe", 0xf0f0f0f0):bytes())
-    local found = "1\nsize of a record: found 61680 (type 32769), expected another record behind so many bytes; "
+    local found =
+      "1\nsize of a record: found 61680 (type 32769), expected another record behind so many "
+        .. "bytes; "
       .. "there is none behind it\n"
     assert.are.equal(found, read(path, 4))
     assert.are.equal(found, read(path, 4, 'cat "$2" | "$perflua" "$1" - $3'))
@@ -108,12 +114,15 @@ describe("a section that claims what a sparse file has takes little memory:", fu
     return b, event
   end
 
-  for _, name in ipairs { "hostname", "build_id", "event_desc", "pmu_mappings", "tracing_data", "bpf_btf" } do
+  for _, name in ipairs { "hostname", "build_id", "event_desc", "pmu_mappings", "tracing_data",
+      "bpf_btf" } do
     it("the feature " .. name, function()
       local b = recording()
-      b:feature(name, ({ build_id = {}, event_desc = {}, pmu_mappings = {}, bpf_btf = {} })[name] or "x")
+      b:feature(name,
+        ({ build_id = {}, event_desc = {}, pmu_mappings = {}, bpf_btf = {} })[name] or "x")
       local bit = next(b.sections)
-      local found = read(sparse(b:bytes { sections = { [bit] = { offset = 4096, size = CLAIM } } }), 4)
+      local found =
+        read(sparse(b:bytes { sections = { [bit] = { offset = 4096, size = CLAIM } } }), 4)
       assert.is_truthy(found:find("^1\n[^\n]*expected at most 67108864\n$"), found)
     end)
   end
@@ -121,7 +130,8 @@ describe("a section that claims what a sparse file has takes little memory:", fu
   it("a feature that nobody knows", function()
     local b = recording()
     b:feature(200, "x")
-    assert.are.equal("1\nfeature unknown (bit 200): found " .. CLAIM .. " bytes, expected at most 67108864\n",
+    assert.are.equal("1\nfeature unknown (bit 200): found " .. CLAIM
+      .. " bytes, expected at most 67108864\n",
       read(sparse(b:bytes { sections = { [200] = { offset = 4096, size = CLAIM } } }), 4))
   end)
 
@@ -134,7 +144,8 @@ describe("a section that claims what a sparse file has takes little memory:", fu
   it("the ids of an event", function()
     local b, event = recording()
     event.ids_offset, event.ids_size = 4096, CLAIM
-    assert.are.equal("1\nids of event 1: found " .. CLAIM .. " bytes from 4096 on, expected u64s within the file, "
+    assert.are.equal("1\nids of event 1: found " .. CLAIM
+      .. " bytes from 4096 on, expected u64s within the file, "
       .. "of this event alone, at most 67108864 bytes\n", read(sparse(b:bytes()), 4))
   end)
 
@@ -143,16 +154,20 @@ describe("a section that claims what a sparse file has takes little memory:", fu
     local event = b:event { sample_type = { "ip", "tid", "time" } }
     local start = #b:bytes()
     b:raw(66, 0, b.w:u32(SPARSE - start - 12))
-    local samples = b:apart(function() for time = 1, 20 do b:sample(event, { time = time }) end end)
+    local samples = b:apart(function()
+      for time = 1, 20 do b:sample(event, { time = time }) end
+    end)
     local path = sparse(b:bytes(), samples)
-    local found = ("20\ntracing data: found %d bytes, expected at most 67108864\n"):format(SPARSE - start - 12)
+    local found = ("20\ntracing data: found %d bytes, expected at most 67108864\n"):format(
+      SPARSE - start - 12)
     assert.are.equal(found, read(path, 4))
     assert.are.equal(found, read(path, 4, 'cat "$2" | "$perflua" "$1" - $3'))
   end)
 
   it("65536 attrs", function()
     local b = recording()
-    local bytes = sparse(b:bytes { attr_size = 4096, attrs = { offset = 4096, size = 65536 * 4096 } })
+    local bytes = sparse(b:bytes { attr_size = 4096,
+      attrs = { offset = 4096, size = 65536 * 4096 } })
     assert.are.equal("1\n", read(bytes, 64))
   end)
 end)

@@ -9,7 +9,8 @@ local shell = run.shell_with
 
 describe("a recorder that still runs", function()
   -- Lets the shell wait for a file that the script makes, but not for ever.
-  local wait = [[wait_for() { for i in $(seq 200); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }]]
+  local wait =
+    [[wait_for() { for i in $(seq 200); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }]]
 
   it("has its first records in the script before it writes the next", function()
     local b = small()
@@ -75,7 +76,8 @@ describe("a recorder that still runs", function()
     assert.is_nil(got.err:find("late", 1, true), got.err)
   end)
 
-  needs.it("tracepoints", "is perf with tracepoints, whose records perf itself finds, too", function()
+  needs.it("tracepoints",
+    "is perf with tracepoints, whose records perf itself finds, too", function()
     local path = files.temporary()
     local got = shell([[
       perf record -q -N -m 64 -c 1 -e sched:sched_switch -e cpu-clock -o - -- sh -c 'sleep 0.01 | cat' |

@@ -22,7 +22,8 @@ end
 describe("a pipe-mode recording on standard input", function()
   it("is the recording that it is in a file", function()
     local path = many(30000):write()
-    local got = shell('"$perflua" dump "$1" | cksum; cat "$1" | "$perflua" dump - | cksum', path)
+    local got = shell('"$perflua" dump "$1" | cksum; cat "$1" | "$perflua" dump - | cksum',
+      path)
     assert.are.equal("", got.err)
     local one, other = got.out:match "^([^\n]+)\n([^\n]+)\n$"
     assert.are.equal(one, other)
@@ -31,7 +32,8 @@ describe("a pipe-mode recording on standard input", function()
 
   it("may come byte by byte", function()
     local path = small():write()
-    local got = shell('"$perflua" dump "$1"; dd bs=1 status=none if="$1" | "$perflua" dump -', path)
+    local got = shell('"$perflua" dump "$1"; dd bs=1 status=none if="$1" | "$perflua" dump -',
+      path)
     assert.are.equal("", got.err)
     assert.are.equal(16, select(2, got.out:gsub("\n", "")))
     assert.are.equal(got.out:sub(1, #got.out // 2), got.out:sub(#got.out // 2 + 1))
@@ -70,7 +72,9 @@ describe("a pipe-mode recording on standard input", function()
       print(select(2, pcall(function() for _ in file:records() do end end)))
       print(select(2, pcall(file.run, file, { comm = print })))
       file:close()]], small():write())
-    assert.matches("^3\n[^\n]*%-: a stream can be passed over once, and it was\n[^\n]*a stream can be passed over once",
+    assert.matches(
+      "^3\n[^\n]*%-: a stream can be passed over once, and it was\n[^\n"
+        .. "]*a stream can be passed over once",
       got.out .. got.err)
   end)
 
@@ -116,9 +120,11 @@ describe("a pipe-mode recording on standard input", function()
         warn "@off"
         local file = perflua.open("-")
         print(file:records():count(), file.complete, #file.damage, file.damage[1] and file.damage[1].offset)]])
-      -- of a record whose own bytes are whole a stream can only tell later that the payload is not
+      -- of a record whose own bytes are whole a stream can only tell later that the payload is
+      -- not
       local whole = n < at and 2 or n < at + 48 and 3 or 4
-      assert.matches(("^%d\tfalse\t1\t%%d+\n$"):format(whole), got.out, nil, got.err .. " at " .. n - at)
+      assert.matches(("^%d\tfalse\t1\t%%d+\n$"):format(whole), got.out, nil,
+        got.err .. " at " .. n - at)
     end
   end)
 
@@ -174,7 +180,8 @@ end)
 describe("a seekable recording on standard input", function()
   for what, how in pairs { ["through a pipe"] = 'cat "$1" | ', ["as a file"] = '<"$1" ' } do
     it("is the file, " .. what, function()
-      local got = shell('"$perflua" dump "$1" | cksum; ' .. how .. '"$perflua" dump - | cksum', run.demo)
+      local got = shell('"$perflua" dump "$1" | cksum; ' .. how .. '"$perflua" dump - | cksum',
+        run.demo)
       local one, other = got.out:match "^([^\n]+)\n([^\n]+)\n$"
       assert.are.equal(one, other, got.err)
       assert.are_not.equal("4294967295 0", one)
@@ -185,7 +192,8 @@ describe("a seekable recording on standard input", function()
         local file = perflua.open("-")
         print(file.mode, file.size, file:records():count() == file:records():count())
         print(file.first_time ~= nil, file.features.hostname ~= nil)]])
-      assert.are.equal(("file\t%d\ttrue\ntrue\ttrue\n"):format(#files.read(run.demo)), got.out .. got.err)
+      assert.are.equal(("file\t%d\ttrue\ntrue\ttrue\n"):format(#files.read(run.demo)),
+        got.out .. got.err)
     end)
   end
 
@@ -198,7 +206,8 @@ describe("a seekable recording on standard input", function()
   end)
 
   it("is an error where it cannot be kept", function()
-    local got = shell([[cat "$1" | TMPDIR=/no/such "$perflua" -e 'print(perflua.open("-"))']], run.demo)
+    local got = shell([[cat "$1" | TMPDIR=/no/such "$perflua" -e 'print(perflua.open("-"))']],
+      run.demo)
     assert.matches("^nil\t/no/such/[^\n]*: [^\n]*\tENOENT\n$", got.out)
   end)
 

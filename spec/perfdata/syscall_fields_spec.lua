@@ -8,7 +8,8 @@ local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
 local spec_of = require("perflua.core").query_spec
 
---- { syscall, errno } of a sample of a tracepoint with these fields and values; machine: as uname calls it.
+--- { syscall, errno } of a sample of a tracepoint with these fields and values; machine: as
+--- uname calls it.
 local function named(machine, options, system, name, fields, values)
   local t = tracing.new(options)
   local event = t:event(system, name, { fields = fields })
@@ -34,13 +35,16 @@ end
 describe("sample.syscall", function()
   it("names the call of raw_syscalls by its number and the recorded machine", function()
     for _, case in ipairs {
-      { "x86_64", 257, "openat" }, { "x86_64", (1 << 30) + 512, "rt_sigaction" }, { "aarch64", 56, "openat" },
-      { "riscv64", 259, "riscv_flush_icache" }, { "mips64", 5247, "openat" }, { "x86_64", 9999, false },
+      { "x86_64", 257, "openat" }, { "x86_64", (1 << 30) + 512, "rt_sigaction" },
+      { "aarch64", 56, "openat" },
+      { "riscv64", 259, "riscv_flush_icache" }, { "mips64", 5247, "openat" },
+      { "x86_64", 9999, false },
       { "x86_64", -1, false }, { "vax", 1, false }, { false, 1, false },
     } do
       local machine, number, name = table.unpack(case)
       assert.same({ name, false },
-        named(machine, nil, "raw_syscalls", "sys_enter", enter, { id = number }), tostring(machine) .. number)
+        named(machine, nil, "raw_syscalls", "sys_enter", enter, { id = number }),
+        tostring(machine) .. number)
     end
   end)
 
@@ -51,7 +55,8 @@ describe("sample.syscall", function()
       local event = t:event("raw_syscalls", "sys_enter", { fields = enter })
       local b, events = t:recording()
       b:feature("arch", machine)
-      b:sample(events[1], { time = i, raw = t:raw(event, { id = machine == "x86_64" and 257 or 56 }) })
+      b:sample(events[1], { time = i,
+        raw = t:raw(event, { id = machine == "x86_64" and 257 or 56 }) })
       b:sample(events[1], { time = i, raw = t:raw(event, { id = 0 }) })
       paths[i] = b:write()
     end
@@ -63,7 +68,8 @@ describe("sample.syscall", function()
 
   it("reads numbers of either byte order, of 4 and of 8 bytes", function()
     assert.same({ "openat", "ENOENT" }, raw_exit("s390x", { endian = "big" }, 288, -2))
-    assert.same({ "openat", "ENOENT" }, raw_exit("ppc", { endian = "big", long_size = 4 }, 286, -2))
+    assert.same({ "openat", "ENOENT" },
+      raw_exit("ppc", { endian = "big", long_size = 4 }, 286, -2))
     assert.same({ "openat", "ENOENT" }, raw_exit("armv7l", { long_size = 4 }, 322, -2))
   end)
 
@@ -72,17 +78,25 @@ describe("sample.syscall", function()
   end)
 
   it("is of syscalls:* the name of its number, else that of the event", function()
-    local function of(machine, name, fields, values) return named(machine, nil, "syscalls", name, fields, values)[1] end
-    assert.equal("fstat", of("x86_64", "sys_enter_newfstat", enter_one, { __syscall_nr = 5, nr = 7 }))
+    local function of(machine, name, fields, values)
+      return named(machine, nil, "syscalls", name, fields, values)[1]
+    end
+    assert.equal("fstat", of("x86_64", "sys_enter_newfstat", enter_one,
+      { __syscall_nr = 5, nr = 7 }))
     assert.equal("newfstat", of(nil, "sys_enter_newfstat", enter_one, { __syscall_nr = 5 }))
-    assert.equal("of_tomorrow", of("x86_64", "sys_exit_of_tomorrow", exit_one, { __syscall_nr = 4711 }))
-    assert.equal("close", of("x86_64", "sys_enter_close", { { "int", "nr" }, { "int", "fd" } }, { nr = 3, fd = 1 }))
-    assert.equal("io_submit", of("x86_64", "sys_enter_io_submit", { { "int", "ctx" }, { "int", "nr" } }, { nr = 3 }))
+    assert.equal("of_tomorrow", of("x86_64", "sys_exit_of_tomorrow", exit_one,
+      { __syscall_nr = 4711 }))
+    assert.equal("close", of("x86_64", "sys_enter_close", { { "int", "nr" }, { "int", "fd" } },
+      { nr = 3, fd = 1 }))
+    assert.equal("io_submit", of("x86_64", "sys_enter_io_submit",
+      { { "int", "ctx" }, { "int", "nr" } }, { nr = 3 }))
   end)
 
   it("is nil in samples of other events, and where the raw data ends before the number", function()
-    assert.same({ false, false }, named("x86_64", nil, "sched", "sys_exit", exit, { id = 1, ret = -1 }))
-    assert.same({ false, false }, named("x86_64", nil, "raw_syscalls", "other", exit, { id = 1, ret = -1 }))
+    assert.same({ false, false }, named("x86_64", nil, "sched", "sys_exit", exit,
+      { id = 1, ret = -1 }))
+    assert.same({ false, false }, named("x86_64", nil, "raw_syscalls", "other", exit,
+      { id = 1, ret = -1 }))
     local t = tracing.new()
     t:event("raw_syscalls", "sys_exit", { fields = exit })
     local b, events = t:recording()
@@ -99,12 +113,14 @@ end)
 describe("sample.errno", function()
   it("names the error that a call returned, as the recorded machine numbers it", function()
     for _, case in ipairs {
-      { "x86_64", -2, "ENOENT" }, { "x86_64", -110, "ETIMEDOUT" }, { "mips64", -145, "ETIMEDOUT" },
+      { "x86_64", -2, "ENOENT" }, { "x86_64", -110, "ETIMEDOUT" },
+      { "mips64", -145, "ETIMEDOUT" },
       { "x86_64", -512, "ERESTARTSYS" }, { "sparc64", -60, "ETIMEDOUT" },
     } do
       assert.same(case[3], raw_exit(case[1], nil, 1, case[2])[2])
     end
-    assert.equal("EBADF", named("x86_64", nil, "syscalls", "sys_exit_close", exit_one, { ret = -9 })[2])
+    assert.equal("EBADF", named("x86_64", nil, "syscalls", "sys_exit_close", exit_one,
+      { ret = -9 })[2])
   end)
 
   it("is nil for what is no error, or none that has a name", function()
@@ -112,7 +128,8 @@ describe("sample.errno", function()
       assert.is_false(raw_exit("x86_64", nil, 1, ret)[2])
     end
     assert.is_false(raw_exit("vax", nil, 1, -2)[2])
-    assert.is_false(named("x86_64", nil, "syscalls", "sys_enter_close", exit_one, { ret = -9 })[2])
+    assert.is_false(named("x86_64", nil, "syscalls", "sys_enter_close", exit_one,
+      { ret = -9 })[2])
   end)
 end)
 
@@ -126,8 +143,10 @@ describe("a recording of system calls", function()
     b, events = t:recording()
     b:feature("arch", "x86_64")
     for i = 0, 999 do
-      b:sample(events[1], { time = 2 * i, raw = t:raw(raw, { id = i % 3 == 0 and 257 or i % 500, ret = -(i % 4) }) })
-      b:sample(events[2], { time = 2 * i + 1, raw = t:raw(one, { __syscall_nr = 257, ret = i % 2 - 1 }) })
+      b:sample(events[1], { time = 2 * i,
+        raw = t:raw(raw, { id = i % 3 == 0 and 257 or i % 500, ret = -(i % 4) }) })
+      b:sample(events[2], { time = 2 * i + 1,
+        raw = t:raw(one, { __syscall_nr = 257, ret = i % 2 - 1 }) })
     end
   end)
 
@@ -151,7 +170,8 @@ describe("a recording of system calls", function()
   it("is grouped by their names, whatever event they are of", function()
     local rows = both(function(file, how)
       local list = {}
-      for row in how(file:samples():group_by("syscall", "errno")):count():sort("count"):rows() do
+      for row in how(file:samples():group_by("syscall", "errno")):count():sort("count")
+          :rows() do
         list[#list + 1] = ("%s %s %d"):format(row.syscall, row.errno, row.count)
       end
       table.sort(list)
@@ -163,7 +183,8 @@ describe("a recording of system calls", function()
 
   it("gives them to loops over selected values", function()
     local n = 0
-    for syscall, errno in reading.open(b):samples("syscalls:sys_exit_openat"):select("syscall", "errno"):each() do
+    for syscall, errno in reading.open(b):samples("syscalls:sys_exit_openat")
+        :select("syscall", "errno"):each() do
       assert.equal("openat", syscall)
       n = n + (errno == "EPERM" and 1 or 0)
     end
@@ -175,17 +196,22 @@ needs.describe("tracepoints", "a recording of system calls made now", function()
   local path
 
   setup(function()
-    local tracepoints = "raw_syscalls:*,syscalls:sys_*_newfstat*,syscalls:sys_*_openat,syscalls:sys_*_read"
+    local tracepoints =
+      "raw_syscalls:*,syscalls:sys_*_newfstat*,syscalls:sys_*_openat,syscalls:sys_*_read"
     path = oracle.record("-m 1024 -e '" .. tracepoints .. "'",
-      "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do cat /nonexistent; ls -l / | sort; done; timeout 0.05 sleep 1; true'")
+      "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do cat /nonexistent; ls -l / | sort; done; "
+        .. "timeout 0.05 sleep 1; true'")
   end)
 
-  needs.it("this architecture", "has in raw_syscalls the names that syscalls has at the same time", function()
-    -- Which is first is not said: it depends on who else traces. A thread enters and leaves in turn.
+  needs.it("this architecture",
+    "has in raw_syscalls the names that syscalls has at the same time", function()
+    -- Which is first is not said: it depends on who else traces. A thread enters and leaves in
+    -- turn.
     local last, n, errors = {}, 0, 0
     for s in assert(perflua.open(path)):samples():each() do
       local raw, way, name = s.event.name:match "^(%l-)_?syscalls:sys_(%a+)_?(.*)$"
-      local one = { raw = raw == "raw", way = way, name = name, syscall = s.syscall, errno = s.errno }
+      local one = { raw = raw == "raw", way = way, name = name, syscall = s.syscall,
+        errno = s.errno }
       local other = last[s.tid]
       last[s.tid] = one
       if other and other.way == way and other.raw ~= one.raw then
@@ -210,21 +236,26 @@ needs.describe("tracepoints", "a recording of system calls made now", function()
   needs.it("perf trace", "has the names and errors that perf trace shows", function()
     local theirs, ours = {}, {}
     local function count(list, name, err)
-      local key = name .. " " .. (err and (oracle.does.unnamed_errors and "failed" or err) or "ok")
+      local key = name .. " " .. (err and (oracle.does.unnamed_errors and "failed" or err)
+        or "ok")
       list[key] = (list[key] or 0) + 1
     end
     for line in files.lines("perf trace -i " .. path .. " 2>&1") do
-      local name = line:match "%): %S+ ([%l_][%w_]*)%(" or line:match "%[continued%]: ([%w_]+)%("
+      local name = line:match "%): %S+ ([%l_][%w_]*)%("
+        or line:match "%[continued%]: ([%w_]+)%("
       -- what no program gets to see perf has no name for
-      local err = line:match " = %-1 (E%w+)" or perflua.errno(tonumber(line:match "strerror_r%((%d+)" or 0))
+      local err = line:match " = %-1 (E%w+)"
+        or perflua.errno(tonumber(line:match "strerror_r%((%d+)" or 0))
         or oracle.does.unnamed_errors and line:match " = %-1 "
       if name and line:find " = " and not line:find " = %?" then count(theirs, name, err) end
     end
     assert.is_not_nil(next(theirs), "perf trace says nothing")
     for s in assert(perflua.open(path)):samples("raw_syscalls:sys_exit"):each() do
-      if s.syscall then count(ours, s.syscall, s.errno) end -- a signal's handler returns by no call: -1
+      -- a signal's handler returns by no call: -1
+      if s.syscall then count(ours, s.syscall, s.errno) end
     end
     assert.same(theirs, ours)
-    assert.equal(1, ours["clock_nanosleep " .. (oracle.does.unnamed_errors and "failed" or "ERESTART_RESTARTBLOCK")])
+    assert.equal(1, ours["clock_nanosleep "
+      .. (oracle.does.unnamed_errors and "failed" or "ERESTART_RESTARTBLOCK")])
   end)
 end)

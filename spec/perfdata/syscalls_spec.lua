@@ -2,7 +2,8 @@ local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
---- What the headers of this machine define: { name, value as text }, of names that begin like that.
+--- What the headers of this machine define: { name, value as text }, of names that begin like
+--- that.
 local function defined(header, begin)
   local list = {}
   local command = ("echo '#include <%s>' | gcc -E -dM - 2>/dev/null"):format(header)
@@ -17,7 +18,8 @@ end
 local function other_names(header, machine)
   local others, n = {}, 0
   for _, call in ipairs(defined(header, "__NR_")) do
-    local name, number = call[1], tonumber(call[2]:match "^%d+$" or call[2]:match "__X32_SYSCALL_BIT %+ (%d+)")
+    local name, number = call[1], tonumber(call[2]:match "^%d+$"
+      or call[2]:match "__X32_SYSCALL_BIT %+ (%d+)")
     if number then
       number = call[2]:find "X32" and number + (1 << 30) or number
       n = n + 1
@@ -44,17 +46,22 @@ describe("perflua.syscall", function()
 
   it("knows the numbers of other architectures", function()
     for machine, calls in pairs {
-      aarch64 = { [56] = "openat", [63] = "read", [38] = "renameat", [258] = false, [439] = "faccessat2" },
-      riscv64 = { [56] = "openat", [38] = false, [258] = "riscv_hwprobe", [259] = "riscv_flush_icache" },
+      aarch64 = { [56] = "openat", [63] = "read", [38] = "renameat", [258] = false,
+        [439] = "faccessat2" },
+      riscv64 = { [56] = "openat", [38] = false, [258] = "riscv_hwprobe",
+        [259] = "riscv_flush_icache" },
       riscv32 = { [403] = "clock_gettime64", [113] = false },
       loongarch64 = { [38] = false, [83] = "fdatasync", [291] = "statx", [71] = "sendfile" },
       armv7l = { [5] = "open", [195] = "stat64", [322] = "openat", [0xf0002] = "cacheflush" },
-      i386 = { [5] = "open", [102] = "socketcall", [142] = "_newselect", [295] = "openat", [404] = "clock_settime64" },
-      x86_64 = { [0] = "read", [257] = "openat", [335] = "uretprobe", [(1 << 30) + 512] = "rt_sigaction" },
+      i386 = { [5] = "open", [102] = "socketcall", [142] = "_newselect", [295] = "openat",
+        [404] = "clock_settime64" },
+      x86_64 = { [0] = "read", [257] = "openat", [335] = "uretprobe",
+        [(1 << 30) + 512] = "rt_sigaction" },
       ppc64le = { [286] = "openat", [363] = "switch_endian", [403] = false },
       ppc = { [403] = "clock_gettime64" },
       s390x = { [288] = "openat", [352] = "s390_pci_mmio_write", [0] = false },
-      mips64 = { [4005] = "open", [5000] = "read", [5247] = "openat", [6251] = "openat", [0] = false },
+      mips64 = { [4005] = "open", [5000] = "read", [5247] = "openat", [6251] = "openat",
+        [0] = false },
       sparc64 = { [5] = "open", [284] = "openat" },
       alpha = { [45] = "open", [450] = "openat", [20] = "getxpid" },
       parisc64 = { [275] = "openat" },
@@ -67,18 +74,23 @@ describe("perflua.syscall", function()
   end)
 
   it("has no name for numbers that are none", function()
-    for _, number in ipairs { -1, 400, 1 << 29, (1 << 30) + 400, math.maxinteger, math.mininteger } do
+    for _, number in ipairs { -1, 400, 1 << 29, (1 << 30) + 400, math.maxinteger,
+        math.mininteger } do
       assert.is_nil(perflua.syscall(number, "x86_64"))
     end
   end)
 
   needs.it("this architecture", "takes the machine it runs on, if none is named", function()
     local machine = files.output "uname -m":match "%S+"
-    for number = 0, 500 do assert.equal(perflua.syscall(number, machine), perflua.syscall(number)) end
+    for number = 0, 500 do
+      assert.equal(perflua.syscall(number, machine), perflua.syscall(number))
+    end
   end)
 
   it("raises for a machine it has no numbers of, and for what is no number", function()
-    assert.error_matches(function() perflua.syscall(0, "vax") end, "the numbers of 'vax' are not known")
+    assert.error_matches(function()
+      perflua.syscall(0, "vax")
+    end, "the numbers of 'vax' are not known")
     assert.error_matches(function() perflua.syscall "openat" end, "number expected")
   end)
 end)

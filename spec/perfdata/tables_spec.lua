@@ -44,7 +44,8 @@ print("lost", require("perflua.core").count(file).lost_records)
 print("damage", #file.damage)
 ]]
 
--- Records of three types that nobody knows, among samples; one is larger than the kernel's records are.
+-- Records of three types that nobody knows, among samples; one is larger than the kernel's
+-- records are.
 local function recording()
   local b = builder.new()
   local event = b:event { sample_type = { "ip", "tid", "time" } }
@@ -83,14 +84,17 @@ describe("the tables of record types", function()
     local perflua_of_more = build(dir, TABLES, ROWS)
     local path = recording()
     local script = files.temporary(SCRIPT)
-    assert.equal("samples\tbefore after after\nrenamed\t3\tafter\npage\t6\t2748\nlost\t5\ndamage\t0\n",
+    assert.equal(
+      "samples\tbefore after after\nrenamed\t3\tafter\npage\t6\t2748\nlost\t5\ndamage\t0\n",
       (files.output(("%s %s %s 2>&1"):format(perflua_of_more, script, path))))
     local dump = files.output(("%s dump %s"):format(perflua_of_more, path))
-    assert.matches('renamed size=40 misc=0x2 cpumode=user pid=7 tid=7 comm=after time=0.000000003', dump)
+    assert.matches(
+      'renamed size=40 misc=0x2 cpumode=user pid=7 tid=7 comm=after time=0.000000003', dump)
     assert.matches("page size=4128 misc=0x2 cpumode=user checksum=0xabc", dump)
   end)
 
-  needs.it("this architecture", "are not compiled when they hold more than there is room for", function()
+  needs.it("this architecture",
+    "are not compiled when they hold more than there is room for", function()
     local dir <close> = scratch()
     local field = '{ FIELD(U64, "%s", 8, "Nothing.") },\n'
     local tables = ("static const struct pd_field %s_fields[] = {\n%sEND_OF_FIELDS };\n")

@@ -1,11 +1,12 @@
--- Tracing data nobody's kernel wrote: what can be read of them is, the rest is said to be damage, raw data stay, and
--- nothing costs more than its bytes.
+-- Tracing data nobody's kernel wrote: what can be read of them is, the rest is said to be
+-- damage, raw data stay, and nothing costs more than its bytes.
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
 
 local RAW = "\44\1\0\0\0\0\0\0\1\0\0\0\2\0\0\0rawrawrawrawrawr"
 
---- A file whose one tracepoint has this format text, or is made of these fields; its sample has RAW as raw data.
+--- A file whose one tracepoint has this format text, or is made of these fields; its sample has
+--- RAW as raw data.
 local function file_of(how, wrong)
   local t = tracing.new()
   t:event("sys", "ev", type(how) == "string" and { format = how } or how)
@@ -45,19 +46,25 @@ describe("a format that cannot be read", function()
     ["is no format"] = "hello",
     ["has no fields"] = head .. "\nprint fmt: \"\"\n",
     ["has a field without a name"] = head .. "\tfield:;\toffset:0;\tsize:4;\tsigned:1;\n",
-    ["has a field of nothing but brackets"] = head .. "\tfield:[4];\toffset:0;\tsize:4;\tsigned:1;\n",
+    ["has a field of nothing but brackets"] = head
+      .. "\tfield:[4];\toffset:0;\tsize:4;\tsigned:1;\n",
     ["has a field without an offset"] = head .. "\tfield:int a;\tsize:4;\tsigned:1;\n",
     ["has a field without a size"] = head .. "\tfield:int a;\toffset:0;\tsigned:1;\n",
-    ["has an offset that is no number"] = head .. "\tfield:int a;\toffset:x;\tsize:4;\tsigned:1;\n",
-    ["has an offset beyond all numbers"] = head .. "\tfield:int a;\toffset:99999999999999999999;\tsize:4;\tsigned:1;\n",
+    ["has an offset that is no number"] = head
+      .. "\tfield:int a;\toffset:x;\tsize:4;\tsigned:1;\n",
+    ["has an offset beyond all numbers"] = head
+      .. "\tfield:int a;\toffset:99999999999999999999;\tsize:4;\tsigned:1;\n",
     ["ends in a field"] = head .. "\tfield:int a;\toff",
-    ["has brackets that do not end"] = head .. "\tfield:int a[;\toffset:0;\tsize:4;\tsigned:1;\n",
+    ["has brackets that do not end"] = head
+      .. "\tfield:int a[;\toffset:0;\tsize:4;\tsigned:1;\n",
     ["has an attribute that does not end"] = head
       .. "\tfield:int __attribute__((user a;\toffset:0;\tsize:4;\tsigned:1;\n",
-    ["has a type of 3000 words"] = head .. "\tfield:" .. ("int "):rep(3000) .. "a;\toffset:0;\tsize:4;\tsigned:1;\n",
+    ["has a type of 3000 words"] = head .. "\tfield:" .. ("int "):rep(3000)
+      .. "a;\toffset:0;\tsize:4;\tsigned:1;\n",
   }
   for what, format in pairs(formats) do
-    it("because it " .. what .. " leaves raw data readable, and says why unless it could be read", function()
+    it("because it " .. what
+      .. " leaves raw data readable, and says why unless it could be read", function()
       local file = file_of(format)
       assert.are.equal(RAW, read_all(file).raw)
       if not file.events[1].fields then
@@ -99,11 +106,14 @@ describe("a format that lies", function()
     { "a negative size", { size = -4 } },
   }
   local kinds = {
-    { "int", "a" }, { "char", "a", count = 8 }, { "u32", "a", count = 4 }, { "__data_loc char[]", "a" },
-    { "__rel_loc u32[]", "a", kind = "u32" }, { "__data_loc cpumask_t", "a" }, { "unsigned long", "a", rest = true },
+    { "int", "a" }, { "char", "a", count = 8 }, { "u32", "a", count = 4 },
+    { "__data_loc char[]", "a" },
+    { "__rel_loc u32[]", "a", kind = "u32" }, { "__data_loc cpumask_t", "a" },
+    { "unsigned long", "a", rest = true },
   }
   for _, lie in ipairs(lies) do
-    it("about a field with " .. lie[1] .. " has no value of it, and those of the others", function()
+    it("about a field with " .. lie[1]
+      .. " has no value of it, and those of the others", function()
       for _, kind in ipairs(kinds) do
         local field = { lie = lie[2] }
         for k, v in pairs(kind) do
@@ -132,7 +142,8 @@ describe("a format that lies", function()
 
   it("about sizes of descriptors has no value", function()
     for _, size in ipairs { 0, 1, 3, 8, 16 } do
-      for _, decl in ipairs { "__data_loc char[]", "__rel_loc u32[]", "__data_loc cpumask_t" } do
+      for _, decl in ipairs { "__data_loc char[]", "__rel_loc u32[]",
+          "__data_loc cpumask_t" } do
         local s = read_all(file_of { fields = { { decl, "a", lie = { size = size } } } })
         assert.is_true(not s.args or type(s.args.a) ~= "userdata" and #(s.args.a or "") <= size)
       end
@@ -140,8 +151,10 @@ describe("a format that lies", function()
   end)
 
   it("about counts of arrays has items that are there", function()
-    for _, brackets in ipairs { "[0]", "[3]", "[4294967295]", "[99999999999999999999]", "[-1]", "[]", "[x]", "[[4]" } do
-      local s = read_all(file_of { fields = { { "u32", "a", count = 2, brackets = brackets } } })
+    for _, brackets in ipairs { "[0]", "[3]", "[4294967295]", "[99999999999999999999]", "[-1]",
+        "[]", "[x]", "[[4]" } do
+      local s =
+        read_all(file_of { fields = { { "u32", "a", count = 2, brackets = brackets } } })
       local a = s.args and s.args.a
       if type(a) == "table" or type(a) == "userdata" then
         assert.is_true(#a <= 8, brackets)
@@ -151,7 +164,8 @@ describe("a format that lies", function()
 
   it("about common fields has them where they are said to be", function()
     local s = read_all(file_of { fields = { { "u32", "a" } }, common = {
-      { "unsigned short", "common_type", lie = { offset = 9999 } }, { "int", "common_pid", lie = { size = 0 } },
+      { "unsigned short", "common_type", lie = { offset = 9999 } },
+      { "int", "common_pid", lie = { size = 0 } },
     } })
     assert.is_nil(s.args.common_type)
   end)
@@ -173,7 +187,8 @@ describe("an odd format", function()
   end)
 
   it("may have NULs anywhere", function()
-    local whole = tracing.new():event("sys", "ev", { fields = { { "u32", "a" }, { "char", "c", count = 4 } } }).format
+    local whole = tracing.new():event("sys", "ev",
+      { fields = { { "u32", "a" }, { "char", "c", count = 4 } } }).format
     for at = 1, #whole, 3 do
       local s = read_all(file_of(whole:sub(1, at - 1) .. "\0" .. whole:sub(at + 1)))
       assert.are.equal(RAW, s.raw)
@@ -182,7 +197,8 @@ describe("an odd format", function()
 
   it("may end at any byte", function()
     local whole = tracing.new():event("sys", "ev", {
-      fields = { { "u32", "a" }, { "__data_loc char[]", "c" } }, print_fmt = '"%s", __get_str(c)',
+      fields = { { "u32", "a" }, { "__data_loc char[]", "c" } },
+      print_fmt = '"%s", __get_str(c)',
     }).format
     for n = 0, #whole do
       assert.are.equal(RAW, read_all(file_of(whole:sub(1, n))).raw)
@@ -210,8 +226,10 @@ describe("an odd format", function()
     local deep = 200000
     for _, text in ipairs {
       "\tfield:int a" .. ("["):rep(deep) .. ";\toffset:8;\tsize:4;\tsigned:1;\n",
-      "\tfield:int " .. ("__attribute__(("):rep(deep // 10) .. " a;\toffset:8;\tsize:4;\tsigned:1;\n",
-      "\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", " .. ("("):rep(deep) .. "REC->a\n",
+      "\tfield:int " .. ("__attribute__(("):rep(deep // 10)
+        .. " a;\toffset:8;\tsize:4;\tsigned:1;\n",
+      "\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", " .. ("("):rep(deep)
+        .. "REC->a\n",
       "\tfield:__data_loc u8[] a;\toffset:8;\tsize:4;\tsigned:0;\n\nprint fmt: \"%s\", "
         .. ("__get_sockaddr("):rep(deep // 10) .. "a\n",
     } do
@@ -230,7 +248,8 @@ describe("an odd format", function()
 end)
 
 local function small(endian)
-  local t = tracing.new { endian = endian, kallsyms = "1 T a\n", printk_formats = '0x1 : "a"\n', cmdlines = "7 sh\n",
+  local t = tracing.new { endian = endian, kallsyms = "1 T a\n", printk_formats = '0x1 : "a"\n',
+    cmdlines = "7 sh\n",
     ftrace = { "name: f\n" } }
   local one = t:event("sys", "one", { fields = { { "u32", "a" } } })
   t:event("other", "two", { fields = { { "char", "text", count = 8 } } })
@@ -284,7 +303,8 @@ reading.either_order(describe, function(endian)
       for _, wrong in ipairs {
         { counts = { systems = n } }, { counts = { events = n } }, { counts = { ftrace = n } },
         { sizes = { format = n } }, { sizes = { format = -1 } }, { sizes = { kallsyms = n } },
-        { sizes = { printk_formats = n } }, { sizes = { cmdlines = -n } }, { sizes = { header_page = -1 } },
+        { sizes = { printk_formats = n } }, { sizes = { cmdlines = -n } },
+        { sizes = { header_page = -1 } },
         { sizes = { header_event = 1 << 63 } },
       } do
         local t, one = small(endian)

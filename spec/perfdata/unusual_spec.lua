@@ -1,4 +1,5 @@
--- Records that are valid, though nobody here knows them: of later kernels, of other writers, of perf inject.
+-- Records that are valid, though nobody here knows them: of later kernels, of other writers, of
+-- perf inject.
 local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local doctor = require "spec.cli.doctor"
@@ -12,14 +13,16 @@ local zstd = require "spec.support.builder_zstd"
 local IP, TID, TIME, READ, RAW, BRANCH = 1 << 0, 1 << 1, 1 << 2, 1 << 4, 1 << 10, 1 << 11
 
 local function event(members)
-  local whole = { type = 1, sample_period = 1, sample_type = { "ip", "tid", "time", "raw" }, name = "ev", ids = { 7 } }
+  local whole = { type = 1, sample_period = 1, sample_type = { "ip", "tid", "time", "raw" },
+    name = "ev", ids = { 7 } }
   for name, value in pairs(members or {}) do whole[name] = value end
   return whole
 end
 
 local function add_samples(b, n)
   for i = 1, n do
-    b:sample(b.events[1], { identifier = 7, id = 7, ip = i, pid = 1, tid = 1, time = 10 + i, raw = ("x"):rep(12) })
+    b:sample(b.events[1], { identifier = 7, id = 7, ip = i, pid = 1, tid = 1, time = 10 + i,
+      raw = ("x"):rep(12) })
   end
 end
 
@@ -34,7 +37,8 @@ local function around(options, add, members, n)
   return b
 end
 
---- What a file delivers in file order: the offsets of its records, and how much damage it says there is.
+--- What a file delivers in file order: the offsets of its records, and how much damage it says
+--- there is.
 local function offsets_in(path, options)
   local file <close> = assert(perflua.open(path, options))
   local list = {}
@@ -54,7 +58,8 @@ end
 print(n, #file.damage)
 ]]
 
---- Asserts that all records of a recording are delivered, however it is read, and nothing is damaged.
+--- Asserts that all records of a recording are delivered, however it is read, and nothing is
+--- damaged.
 local function is_whole(b, name)
   local path, expected = b:write(), b:offsets()
   local found, damages, complete = offsets_in(path)
@@ -80,29 +85,34 @@ end
 
 local function sample_of(n, misc)
   return function(b)
-    b:sample(b.events[1], { misc = misc, identifier = 7, ip = 1, pid = 1, tid = 1, time = 50, raw = ("y"):rep(n) })
+    b:sample(b.events[1], { misc = misc, identifier = 7, ip = 1, pid = 1, tid = 1, time = 50,
+      raw = ("y"):rep(n) })
   end
 end
 
 local head = string.pack("<I8I4I4I8", 1, 1, 1, 50)
 local two = { sample_type = { "identifier", "ip", "tid", "time", "raw" }, ids = { 7 },
-  more = { { config = 1, sample_type = { "identifier", "ip", "tid", "time", "raw" }, ids = { 8 }, name = "two" } } }
+  more = { { config = 1, sample_type = { "identifier", "ip", "tid", "time", "raw" },
+    ids = { 8 }, name = "two" } } }
 local NO_IDS = { ids = {}, more = { { config = 1, ids = {}, name = "two" } } }
 local function mmap2(id)
   return function(b)
-    b:record("mmap2", { pid = 1, tid = 1, addr = 1, len = 1, filename = "/" .. ("p"):rep(3000) }, id)
+    b:record("mmap2", { pid = 1, tid = 1, addr = 1, len = 1, filename = "/" .. ("p")
+      :rep(3000) }, id)
   end
 end
 
 local cases = {}
 for _, size in ipairs { 24, 2048, 2056, 4096, 60000 } do
-  for _, type_id in ipairs { 17, 23, 63, 100, 127, 128, 1000, 32768 + 3, 32768 + 100, 65535, 65536, 70000, 0 } do
+  for _, type_id in ipairs { 17, 23, 63, 100, 127, 128, 1000, 32768 + 3, 32768 + 100, 65535,
+      65536, 70000, 0 } do
     cases[("type %d of %d bytes"):format(type_id, size)] = { filled(type_id, size) }
   end
   cases[("type 100 of %d bytes"):format(size + 3)] = { filled(100, size + 3) }
 end
 cases["a large sample of an unknown id"] = { function(b)
-  b:sample(b.events[1], { identifier = 99, ip = 1, pid = 1, tid = 1, time = 50, raw = ("y"):rep(3004) })
+  b:sample(b.events[1], { identifier = 99, ip = 1, pid = 1, tid = 1, time = 50,
+    raw = ("y"):rep(3004) })
 end, two }
 cases["a long path, id 0"] = { mmap2(), two }
 cases["a long path, an unknown id"] = { mmap2 { identifier = 99 }, two }
@@ -114,15 +124,25 @@ end
 cases["padding behind the raw data"] = { function(b)
   b:raw(9, 2, head .. string.pack("<I4", 3004) .. ("y"):rep(3004) .. ("\0"):rep(8))
 end }
-cases["type 200 behind a large record"] = { function(b) mmap2 { id = 7 } (b) filled(200, 16) (b) end }
-cases["type 200 behind an unaligned record"] = { function(b) filled(100, 21) (b) filled(200, 16) (b) end }
-cases["unaligned records of type 200"] = { function(b) for _, n in ipairs { 21, 23, 17 } do filled(200, n) (b) end end }
-cases["unaligned records of type 23"] = { function(b) for _ = 1, 3 do filled(23, 21) (b) end end }
+cases["type 200 behind a large record"] = { function(b)
+  mmap2 { id = 7 } (b) filled(200, 16) (b)
+end }
+cases["type 200 behind an unaligned record"] = { function(b)
+  filled(100, 21) (b) filled(200, 16) (b)
+end }
+cases["unaligned records of type 200"] = { function(b)
+  for _, n in ipairs { 21, 23, 17 } do filled(200, n) (b) end
+end }
+cases["unaligned records of type 23"] = { function(b)
+  for _ = 1, 3 do filled(23, 21) (b) end
+end }
 cases["type 70000 behind a sample that does not add up"] = { function(b)
   filled(9, 48, "q") (b)
   filled(70000, 24) (b)
 end }
-cases["ten large records of type 1000"] = { function(b) for _ = 1, 10 do filled(1000, 4096) (b) end end }
+cases["ten large records of type 1000"] = { function(b)
+  for _ = 1, 10 do filled(1000, 4096) (b) end
+end }
 
 describe("a valid record that nobody here knows", function()
   for _, container in ipairs { "file", "pipe" } do
@@ -147,8 +167,10 @@ describe("a valid record that nobody here knows", function()
     end)
 
     it("is delivered however the " .. container .. " is read", function()
-      for _, name in ipairs { "type 23 of 2056 bytes", "type 1000 of 60000 bytes", "type 70000 of 24 bytes",
-        "a long path, an unknown id", "padding behind the raw data", "unaligned records of type 200" } do
+      for _, name in ipairs { "type 23 of 2056 bytes", "type 1000 of 60000 bytes",
+          "type 70000 of 24 bytes",
+        "a long path, an unknown id", "padding behind the raw data",
+        "unaligned records of type 200" } do
         is_whole(around({ container = container }, cases[name][1], cases[name][2]), name)
       end
     end)
@@ -199,7 +221,9 @@ describe("a valid record that nobody here knows", function()
     for i = 1, 400 do
       add_samples(b, 40)
       filled(({ 23, 100, 1000, 70000 })[i % 4 + 1], ({ 24, 2056, 6000 })[i % 3 + 1]) (b)
-      if i % 5 == 0 then b:raw(9, 2, string.pack("<I8", 7) .. head .. string.pack("<I4", 12) .. ("q"):rep(24)) end
+      if i % 5 == 0 then
+        b:raw(9, 2, string.pack("<I8", 7) .. head .. string.pack("<I4", 12) .. ("q"):rep(24))
+      end
     end
     local path, expected = b:write(), b:offsets()
     assert.is_true(#files.read(path) > 1 << 20)
@@ -221,7 +245,8 @@ describe("a sample of an event that asks for more than is known here", function(
       function(raw) return raw .. ("w"):rep(8) end },
     ["read_format"] = { { sample_type = IP | TID | TIME | READ | RAW, read_format = 1 << 5 },
       function(raw) return ("r"):rep(16) .. raw end },
-    ["branch_sample_type"] = { { sample_type = IP | TID | TIME | RAW | BRANCH, branch_sample_type = 1 << 25 },
+    ["branch_sample_type"] = { { sample_type = IP | TID | TIME | RAW | BRANCH,
+      branch_sample_type = 1 << 25 },
       function(raw) return raw .. string.pack("<I8I8I8I8I8", 1, 1, 2, 3, 99) end },
   }
 
@@ -249,7 +274,8 @@ describe("a sample of an event that asks for more than is known here", function(
       b:event(event(kind[1]))
       samples(b, kind[2], 1000, 12)
       local bytes, at = b:bytes(), b:offsets()[500]
-      local found, damages = offsets_in(files.temporary(bytes:sub(1, at + 6) .. "\4\0" .. bytes:sub(at + 9)))
+      local found, damages = offsets_in(
+        files.temporary(bytes:sub(1, at + 6) .. "\4\0" .. bytes:sub(at + 9)))
       assert.are.equal(999, #found)
       assert.are.equal(1, damages)
     end)
@@ -275,7 +301,9 @@ describe("a sample whose parts do not add up to its size", function()
   end)
 
   it("has nil for the fields whose bytes are not there", function()
-    local b = around({}, function(b) b:raw(9, 2, head .. string.pack("<I4", 4000) .. ("y"):rep(60)) end, nil, 20)
+    local b = around({}, function(b)
+      b:raw(9, 2, head .. string.pack("<I4", 4000) .. ("y"):rep(60))
+    end, nil, 20)
     local file <close> = reading.open(b)
     local r = file:samples({ order = "file" }):collect()[21]
     assert.are.equal(1, r.ip)
@@ -286,12 +314,14 @@ describe("a sample whose parts do not add up to its size", function()
   it("is damage if the sizes break off behind it", function()
     warn "@off"
     for breaks = 1, 12 do
-      -- a size that leads into the record's own raw data, where it looks as if records went on for a while
+      -- a size that leads into the record's own raw data, where it looks as if records went on
+      -- for a while
       local b = builder.new()
       b:event(event())
       add_samples(b, 30)
       local fake = string.pack("<I4I2I2", 3, 0, 8):rep(breaks)
-      b:sample(b.events[1], { ip = 1, pid = 1, tid = 1, time = 50, raw = fake .. ("\255"):rep(400 - #fake + 4) })
+      b:sample(b.events[1], { ip = 1, pid = 1, tid = 1, time = 50, raw = fake .. ("\255")
+        :rep(400 - #fake + 4) })
       add_samples(b, 30)
       local bytes, at = b:bytes(), b:offsets()[31]
       -- raw begins at 36 of the record; its first multiple of eight is 4 bytes in

@@ -13,7 +13,8 @@ end
 reading.either_order(describe, function(endian)
   describe("the call chain", function()
     local function chain_of(ips, misc)
-      return sample_of(endian, { sample_type = { "ip", "callchain" } }, { callchain = ips, misc = misc }).callchain
+      return sample_of(endian, { sample_type = { "ip", "callchain" } },
+        { callchain = ips, misc = misc }).callchain
     end
 
     it("has frames with the mode their context marker says", function()
@@ -49,7 +50,8 @@ reading.either_order(describe, function(endian)
     end)
 
     it("does not take the cookie of a deferred one for a frame", function()
-      local s = sample_of(endian, { sample_type = { "ip", "callchain" }, defer_callchain = true },
+      local s = sample_of(endian, { sample_type = { "ip", "callchain" },
+        defer_callchain = true },
         { callchain = { -128, 0xffffffff81000001, -640, 0x12345 } })
       assert.are.equal(1, #s.callchain)
       assert.are.equal(0x12345, s.callchain.cookie)
@@ -76,11 +78,13 @@ reading.either_order(describe, function(endian)
         assert.are.equal(3, s.cgroup)
       end)
 
-      it("of a group have what read_format asks for: values " .. table.concat(formats, " "), function()
+      it("of a group have what read_format asks for: values "
+        .. table.concat(formats, " "), function()
         local group = { time_enabled = 20, time_running = 10, { value = 5, id = 100, lost = 1 },
           { value = 6, id = 101, lost = 2 },
           { value = 7, id = 102, lost = 3 } }
-        local members = { sample_type = { "ip", "read", "cgroup" }, read_format = { "group", table.unpack(formats) },
+        local members = { sample_type = { "ip", "read", "cgroup" },
+          read_format = { "group", table.unpack(formats) },
           ids = { 100 }, name = "leader" }
         local s = sample_of(endian, members, { read = group, cgroup = 3 })
         assert.are.equal(3, #s.read)
@@ -91,7 +95,8 @@ reading.either_order(describe, function(endian)
         end
         assert.are.equal(mask & 1 ~= 0 and 20 or nil, s.read.time_enabled)
         assert.are.equal(mask & 2 ~= 0 and 10 or nil, s.read.time_running)
-        assert.are.equal(mask & 4 ~= 0 and "leader" or nil, s.read[1].event and s.read[1].event.name)
+        assert.are.equal(mask & 4 ~= 0 and "leader" or nil, s.read[1].event
+          and s.read[1].event.name)
         assert.is_nil(s.read[4])
         assert.are.equal(3, s.cgroup)
       end)
@@ -100,7 +105,8 @@ reading.either_order(describe, function(endian)
 
   describe("the branch stack", function()
     local function stack_of(branches, kinds)
-      local s = sample_of(endian, { sample_type = { "ip", "branch_stack", "cgroup" }, branch_sample_type = kinds },
+      local s = sample_of(endian, { sample_type = { "ip", "branch_stack", "cgroup" },
+        branch_sample_type = kinds },
         { branch_stack = branches, cgroup = 3 })
       assert.are.equal(3, s.cgroup)
       return s.branch_stack
@@ -109,7 +115,8 @@ reading.either_order(describe, function(endian)
     it("has every flag of a branch", function()
       local flags = { "mispred", "predicted", "in_tx", "abort" }
       for _, set in ipairs(flags) do
-        local branch = stack_of({ { from = 0x401000, to = 0x402000, [set] = true } }, { "any" })[1]
+        local branch = stack_of({ { from = 0x401000, to = 0x402000, [set] = true } },
+          { "any" })[1]
         for _, name in ipairs(flags) do
           assert.are.equal(name == set, branch[name], name)
         end
@@ -137,7 +144,8 @@ reading.either_order(describe, function(endian)
     end)
 
     it("tells speculation and privilege", function()
-      local stack = stack_of({ { spec = 1 }, { spec = 2 }, { spec = 3 }, { priv = 1 }, { priv = 2 }, { priv = 3 } },
+      local stack = stack_of({ { spec = 1 }, { spec = 2 }, { spec = 3 }, { priv = 1 },
+        { priv = 2 }, { priv = 3 } },
         { "any", "priv_save" })
       assert.are_not.equal(stack[1].spec, stack[2].spec)
       assert.are_not.equal(stack[2].spec, stack[3].spec)
@@ -160,7 +168,8 @@ reading.either_order(describe, function(endian)
     end)
 
     it("has the counters that follow it", function()
-      local stack = stack_of({ hw_idx = 1, { from = 1, counters = 0x21 }, { from = 2, counters = 0x43 } },
+      local stack = stack_of({ hw_idx = 1, { from = 1, counters = 0x21 },
+        { from = 2, counters = 0x43 } },
         { "any", "hw_index", "counters" })
       assert.are.equal(0x21, stack[1].counters)
       assert.are.equal(0x43, stack[2].counters)
@@ -170,10 +179,13 @@ reading.either_order(describe, function(endian)
     it("has counters when only another member of its group asked for them", function()
       local b = builder.new { endian = endian }
       local kinds = { "identifier", "ip", "branch_stack", "cgroup" }
-      local leader = b:event { name = "leader", sample_type = kinds, branch_sample_type = { "any" }, ids = { 1 } }
-      b:event { name = "member", sample_type = kinds, branch_sample_type = { "any", "counters" }, ids = { 2 } }
+      local leader = b:event { name = "leader", sample_type = kinds,
+        branch_sample_type = { "any" }, ids = { 1 } }
+      b:event { name = "member", sample_type = kinds,
+        branch_sample_type = { "any", "counters" }, ids = { 2 } }
       b:feature("group_desc", { { name = "{anon_group}", leader = 0, members = 2 } })
-      b:sample(leader, { branch_stack = { counters = true, { from = 1, to = 2, counters = 9 } }, cgroup = 3 })
+      b:sample(leader, { branch_stack = { counters = true, { from = 1, to = 2, counters = 9 } },
+        cgroup = 3 })
       local s = reading.first(b)
       assert.are.equal(9, s.branch_stack[1].counters)
       assert.are.equal(3, s.cgroup)
@@ -185,14 +197,16 @@ reading.either_order(describe, function(endian)
     local texts = {
       "68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A",
       "184 |OP STORE|LVL L1 miss|SNP N/A|TLB N/A|LCK No|BLK  N/A",
-      "183200000002 |OP LOAD|LVL Remote socket, same board CXL |SNP N/A|TLB N/A|LCK No|BLK  N/A",
+      "183200000002 |OP LOAD|LVL Remote socket, same board CXL |SNP N/A|TLB N/A|LCK No|BLK  "
+        .. "N/A",
       "4000200002 |OP LOAD|LVL N/A|SNP Hit or Fwd|TLB N/A|LCK No|BLK  N/A",
       "0 |OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A",
     }
     for _, text in ipairs(texts) do
       it("reads as perf prints it: " .. text, function()
         local value = tonumber(text:match "^%x+", 16)
-        local src = sample_of(endian, { sample_type = { "data_src" } }, { data_src = value }).data_src
+        local src = sample_of(endian, { sample_type = { "data_src" } },
+          { data_src = value }).data_src
         assert.are.equal(value, src.value)
         assert.are.equal(text, tostring(src))
         assert.are.equal(text:match "OP ([^|]*)", src.op)

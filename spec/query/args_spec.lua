@@ -1,4 +1,5 @@
--- Arguments of tracepoints in where, select, group_by and measures: the core and the interpreter read them alike.
+-- Arguments of tracepoints in where, select, group_by and measures: the core and the
+-- interpreter read them alike.
 local perflua = require "perflua"
 require "spec.support.model"
 local args_recording = require "spec.support.args_recording"
@@ -22,33 +23,48 @@ end
 
 -- What is asked, of all samples.
 local filters = {
-  "args.id == 3", "args.id ~= 3", "args.id < 0", "args.id == nil", "args.ret ~= nil", "args.ret == -2",
-  "args.id in { 1, 2, -1 }", "args.flags > 202", "args.level < -3", "args.port >= 65030", "args.delta == -4",
-  "args.len > 0x80000000", "args.fd < 0", "args.big > 5", "args.big == 0x8000000000000001", "args.small < 0",
+  "args.id == 3", "args.id ~= 3", "args.id < 0", "args.id == nil", "args.ret ~= nil",
+  "args.ret == -2",
+  "args.id in { 1, 2, -1 }", "args.flags > 202", "args.level < -3", "args.port >= 65030",
+  "args.delta == -4",
+  "args.len > 0x80000000", "args.fd < 0", "args.big > 5", "args.big == 0x8000000000000001",
+  "args.small < 0",
   "args.ptr > 0xff", "args.comm == 'thread1'", "args.comm < 'thread2'", "find(args.name, 'nn')",
-  "starts(args.comm, 'thr')", "args.comm in { 'thread0', 'thread3' }", "#args.name == 3", "#args.comm > 3",
-  "args.args[1] == 4", "args.args[2] > 5", "args.args[4] == nil", "args.args[3] == 9 or args.ret == 1",
+  "starts(args.comm, 'thr')", "args.comm in { 'thread0', 'thread3' }", "#args.name == 3",
+  "#args.comm > 3",
+  "args.args[1] == 4", "args.args[2] > 5", "args.args[4] == nil",
+  "args.args[3] == 9 or args.ret == 1",
   "#args.args == 3",
-  "args.args ~= nil", "args.args == nil", "args.mixed > 5", "args.mixed < 0", "args.mixed == -5", "args.fits == -1",
-  "args.fits == 0xffffffff", "args.fits > 0", "args.either == 'e5'", "args.either == 5", "args.either ~= nil",
-  "args.fd + args.level == 2 * args.small", "args.big - args.ptr < 0", "bucket(args.port, 10) == 65010",
-  "args.common_type == 300", "args.common_pid == 0", "not (args.id == 1)", "args ~= nil", "args == nil",
-  "event == 'sys:leave' and args.ret > 10", "args.list == nil", "#args.list == 2", "args.list[2] > 5",
+  "args.args ~= nil", "args.args == nil", "args.mixed > 5", "args.mixed < 0",
+  "args.mixed == -5", "args.fits == -1",
+  "args.fits == 0xffffffff", "args.fits > 0", "args.either == 'e5'", "args.either == 5",
+  "args.either ~= nil",
+  "args.fd + args.level == 2 * args.small", "args.big - args.ptr < 0",
+  "bucket(args.port, 10) == 65010",
+  "args.common_type == 300", "args.common_pid == 0", "not (args.id == 1)", "args ~= nil",
+  "args == nil",
+  "event == 'sys:leave' and args.ret > 10", "args.list == nil", "#args.list == 2",
+  "args.list[2] > 5",
 }
 local keys = {
-  "args.id", "args.ret", "args.flags", "args.level", "args.port", "args.delta", "args.len", "args.fd", "args.big",
-  "args.small", "args.ptr", "args.comm", "args.name", "args.mixed", "args.fits", "args.either", "args.args[2]",
-  "#args.name", "#args.args", "#args", "bucket(args.len, 16)", "bucket(args.fd, 5)", "args.id & 1", "args.common_type",
+  "args.id", "args.ret", "args.flags", "args.level", "args.port", "args.delta", "args.len",
+  "args.fd", "args.big",
+  "args.small", "args.ptr", "args.comm", "args.name", "args.mixed", "args.fits", "args.either",
+  "args.args[2]",
+  "#args.name", "#args.args", "#args", "bucket(args.len, 16)", "bucket(args.fd, 5)",
+  "args.id & 1", "args.common_type",
   "#args.comm", "args.list[1]", "#args.list",
 }
 local measured = {
-  sum = { "args.fd", "args.small", "args.len", "args.args[1]", "#args.name", "args.ret", "args.fits" },
+  sum = { "args.fd", "args.small", "args.len", "args.args[1]", "#args.name", "args.ret",
+    "args.fits" },
   avg = { "args.fd", "args.level", "args.ret", "args.port" },
   min = { "args.fd", "args.big", "args.comm", "args.mixed", "args.ptr" },
   max = { "args.small", "args.big", "args.name", "args.mixed", "args.len" },
   quantile = { "args.len", "args.ret" }, hist = { "args.port", "args.fd" },
   distinct = { "args.comm", "args.id", "args.either", "args.mixed" },
-  first = { "args.comm", "args.ret" }, last = { "args.name", "args.big" }, share = { "args.flags" },
+  first = { "args.comm", "args.ret" }, last = { "args.name", "args.big" },
+  share = { "args.flags" },
 }
 
 -- Everything above, asked of a File in one way.
@@ -68,7 +84,8 @@ local function answers(file, interpreted)
   for measure, fields in pairs(measured) do
     for _, field in ipairs(fields) do
       local query = file:samples():all_events():group_by("args.id")
-      ask(measure .. " " .. field, rows_of, query[measure](query, field, measure == "quantile" and 0.5 or nil))
+      ask(measure .. " " .. field, rows_of,
+        query[measure](query, field, measure == "quantile" and 0.5 or nil))
     end
   end
   table.sort(list, function(a, b) return a.text < b.text end)
@@ -76,14 +93,16 @@ local function answers(file, interpreted)
 end
 
 local function same_answers(path)
-  local lua, core = answers(assert(perflua.open(path)), true), answers(assert(perflua.open(path)))
+  local lua, core = answers(assert(perflua.open(path)), true),
+    answers(assert(perflua.open(path)))
   for i, one in ipairs(lua) do assert.same(one, core[i]) end
 end
 
 local raw_first = { "identifier", "tid", "time", "raw" }
 local behind_chain = { "identifier", "ip", "tid", "time", "cpu", "period", "callchain", "raw" }
 local recordings = {
-  ["little-endian"] = {}, ["big-endian"] = { endian = "big" }, ["of a kernel of 32 bits"] = { long_size = 4 },
+  ["little-endian"] = {}, ["big-endian"] = { endian = "big" },
+  ["of a kernel of 32 bits"] = { long_size = 4 },
   ["big-endian, of a kernel of 32 bits"] = { endian = "big", long_size = 4 },
   ["without much before the raw data"] = { sample_type = raw_first },
   ["with call chains before the raw data"] = { sample_type = behind_chain },
@@ -105,23 +124,30 @@ describe("a query of tracepoints' arguments", function()
   before_each(function() file = reading.open(args_recording.of()) end)
 
   it("runs in C, all of it", function()
-    local lines = file:samples():where("args.id > 1 and starts(args.comm, 'th')"):where("args.args[1] == 1")
-      :where("#args.name > 0"):group_by("args.fd", "bucket(args.len, 16)"):sum("args.small"):explain()
+    local lines = file:samples():where("args.id > 1 and starts(args.comm, 'th')")
+      :where("args.args[1] == 1")
+      :where("#args.name > 0"):group_by("args.fd", "bucket(args.len, 16)"):sum("args.small")
+        :explain()
     assert.not_matches("Lua", lines)
-    assert.not_matches("Lua", file:samples():select("args.id", "args.comm", "args.args[3]"):explain())
+    assert.not_matches("Lua", file:samples():select("args.id", "args.comm", "args.args[3]")
+      :explain())
   end)
 
   it("reads each event's own field", function()
     local got = {}
-    local query = file:samples():all_events():where("args.fits ~= nil"):group_by("event.name", "args.fits"):count()
-    for row in query:sort():rows() do got[#got + 1] = ("%s %s"):format(row["event.name"], row["args.fits"]) end
+    local query = file:samples():all_events():where("args.fits ~= nil")
+      :group_by("event.name", "args.fits"):count()
+    for row in query:sort():rows() do
+      got[#got + 1] = ("%s %s"):format(row["event.name"], row["args.fits"])
+    end
     table.sort(got)
     assert.same({ "sys:enter 0", "sys:enter 4294967295", "sys:leave -1" }, got)
   end)
 
   it("reads numbers without a sign as such where no event says otherwise", function()
     assert.equal(24, file:samples():where("args.big > 0x7fffffffffffffff"):count())
-    assert.equal(0, file:samples():where("args.mixed > 0x7fffffff and event == 'sys:leave'"):count())
+    assert.equal(0, file:samples():where("args.mixed > 0x7fffffff and event == 'sys:leave'")
+      :count())
   end)
 
   it("gives nothing of what raw data are too short for", function()
@@ -140,12 +166,18 @@ describe("a query of tracepoints' arguments", function()
       assert.is_false(ok)
       assert.matches(pattern, message)
     end
-    refused("unknown field 'args.comn'; the closest is 'comm'", function() file:samples():where "args.comn == 'x'" end)
-    refused("unknown field 'args.ret'", function() file:samples("sys:enter"):where "args.ret == 1" end)
+    refused("unknown field 'args.comn'; the closest is 'comm'", function()
+      file:samples():where "args.comn == 'x'"
+    end)
+    refused("unknown field 'args.ret'", function()
+      file:samples("sys:enter"):where "args.ret == 1"
+    end)
     refused("unknown field 'args.id'", function() file:samples("cycles"):select "args.id" end)
     refused("'args.id' has no parts", function() file:samples():where "args.id.x == 1" end)
     refused("'args.id' has no parts", function() file:samples():where "args.id[1] == 1" end)
-    refused("'args.args' has items, args.args%[1%]", function() file:samples():where "args.args.x == 1" end)
+    refused("'args.args' has items, args.args%[1%]", function()
+      file:samples():where "args.args.x == 1"
+    end)
     refused("args.args is a composite", function() file:samples():where "args.args == 1" end)
     refused("do not compare", function() file:samples():where "args.comm == 1" end)
   end)
@@ -153,7 +185,8 @@ describe("a query of tracepoints' arguments", function()
   it("is given to handlers as values", function()
     local got, want = {}, {}
     file:run {
-      ["sys:enter"] = { "args.id", "time", "args.comm", "args.args[1]", "args.big", function(...)
+      ["sys:enter"] = { "args.id", "time", "args.comm", "args.args[1]",
+        "args.big", function(...)
         got[#got + 1] = exact { ... }
       end },
       ["sys:leave"] = { "args.ret", function(ret) got[#got + 1] = exact { ret } end },
@@ -162,7 +195,8 @@ describe("a query of tracepoints' arguments", function()
       local a = s.args
       if s.event.name == "sys:enter" then
         local first = a.args and a.args[1]
-        want[#want + 1] = exact { a.id or false, s.time, a.comm or false, first or false, a.big or false }
+        want[#want + 1] = exact { a.id or false, s.time, a.comm or false, first or false,
+          a.big or false }
       elseif a then
         want[#want + 1] = exact { a.ret }
       end
@@ -175,8 +209,10 @@ end)
 describe("an argument of an event that comes late", function()
   local function open()
     local t = tracing.new()
-    local early = t:event("sys", "early", { fields = { { "u32", "a" }, { "char", "b", count = 8 } } })
-    local late = t:event("sys", "late", { fields = { { "char", "a", count = 8 }, { "int", "b" }, { "int", "c" } } })
+    local early = t:event("sys", "early",
+      { fields = { { "u32", "a" }, { "char", "b", count = 8 } } })
+    local late = t:event("sys", "late",
+      { fields = { { "char", "a", count = 8 }, { "int", "b" }, { "int", "c" } } })
     local b, events = t:recording { container = "pipe", event_desc = false }
     table.remove(b.events)
     b:sample(events[1], { time = 1, raw = t:raw(early, { a = 5, b = "five" }) })
@@ -212,7 +248,8 @@ describe("tracepoints of several recordings", function()
       return b:write()
     end
     local narrow, wide = { { "int", "a" } }, { { "u32", "pad" }, { "u64", "a" } }
-    local file <close> = assert(perflua.open { one(narrow, { a = -1 }), one(narrow, { a = 1 }), one(wide, { a = -1 }) })
+    local file <close> = assert(perflua.open { one(narrow, { a = -1 }), one(narrow, { a = 1 }),
+      one(wide, { a = -1 }) })
     assert.equal(2, #file.events)
     local got = {}
     for a in file:samples { order = "file" }:select "args.a" do got[#got + 1] = a end

@@ -27,43 +27,62 @@ end
 local questions = {
   ["counts and sums"] = function(q) return q:group_by("pid", "cpu"):count():sum("period") end,
   ["absent keys"] = function(q) return q:group_by("callchain[1].ip", "comm"):count() end,
-  ["names"] = function(q) return q:group_by("comm", "dso", "symbol"):count():share("period") end,
+  ["names"] = function(q)
+    return q:group_by("comm", "dso", "symbol"):count():share("period")
+  end,
   ["call chains"] = function(q) return q:group_by("stack"):count():sum("period") end,
   ["frames"] = function(q) return q:group_by("frames"):count() end,
   ["averages"] = function(q) return q:group_by("pid"):avg("ip"):avg("period"):avg("cpu") end,
   ["extremes"] = function(q)
-    return q:group_by("cpu"):min("ip"):max("ip"):min("comm"):max("callchain[2].ip"):max("event.name")
+    return q:group_by("cpu"):min("ip"):max("ip"):min("comm"):max("callchain[2].ip")
+      :max("event.name")
   end,
   ["spreads"] = function(q)
-    return q:group_by("tid"):quantile("ip", 0.5):quantile("callchain[1].ip", 0.9):hist("period"):hist("pid")
+    return q:group_by("tid"):quantile("ip", 0.5):quantile("callchain[1].ip", 0.9):hist("period")
+      :hist("pid")
   end,
-  ["sets"] = function(q) return q:group_by("pid"):distinct("event"):distinct("comm"):distinct("callchain[1].ip") end,
+  ["sets"] = function(q)
+    return q:group_by("pid"):distinct("event"):distinct("comm"):distinct("callchain[1].ip")
+  end,
   ["the first and the last"] = function(q)
-    return q:group_by("pid"):first("ip"):last("time"):first("comm"):last("callchain[1].ip"):first("event")
+    return q:group_by("pid"):first("ip"):last("time"):first("comm"):last("callchain[1].ip")
+      :first("event")
   end,
   ["all events"] = function(q) return q:group_by("pid"):all_events():count():sum("period") end,
-  ["ratios"] = function(q) return q:group_by("pid"):ratio("cycles:P", "faults"):ratio("faults", "cycles:P", "cpu") end,
-  ["weights"] = function(q)
-    return q:group_by("cpu"):count():weight("period"):avg("ip"):weight("period"):hist("ip"):weight("period")
+  ["ratios"] = function(q)
+    return q:group_by("pid"):ratio("cycles:P", "faults"):ratio("faults", "cycles:P", "cpu")
   end,
-  ["the event as a key"] = function(q) return q:group_by("event", "cpu"):count():share("period") end,
-  ["members of events"] = function(q) return q:group_by("event.name", "event.config", "event.index"):count() end,
+  ["weights"] = function(q)
+    return q:group_by("cpu"):count():weight("period"):avg("ip"):weight("period"):hist("ip")
+      :weight("period")
+  end,
+  ["the event as a key"] = function(q)
+    return q:group_by("event", "cpu"):count():share("period")
+  end,
+  ["members of events"] = function(q)
+    return q:group_by("event.name", "event.config", "event.index"):count()
+  end,
   ["expressions"] = function(q)
-    return q:group_by("bucket(time, '1ms')", "ip % 16", "comm == 'sh'"):sum("period * 2 + 1"):max("-period")
+    return q:group_by("bucket(time, '1ms')", "ip % 16", "comm == 'sh'"):sum("period * 2 + 1")
+      :max("-period")
   end,
   ["conditions"] = function(q)
-    return q:where "cpu in { 0, 3 } or comm == 'sh'":where "not (period < 2) and event ~= 'faults' or tid == -1"
+    return q:where "cpu in { 0, 3 } or comm == 'sh'"
+      :where "not (period < 2) and event ~= 'faults' or tid == -1"
       :group_by("tid"):count()
   end,
   ["absent operands"] = function(q)
-    return q:where "callchain[1].ip ~= 1 or callchain == nil":where "#callchain > 0 or not (callchain[9].ip == 1)"
+    return q:where "callchain[1].ip ~= 1 or callchain == nil"
+      :where "#callchain > 0 or not (callchain[9].ip == 1)"
       :group_by("ip"):count()
   end,
   ["texts"] = function(q)
-    return q:where "starts(comm, 's') or find(dso, 'known') or under('nothing')":group_by("comm"):count()
+    return q:where "starts(comm, 's') or find(dso, 'known') or under('nothing')"
+      :group_by("comm"):count()
   end,
   ["tables of values"] = function(q)
-    return q:where { cpu = { 0, 1, 3 }, event = "cycles:P" }:where { pid = 9 }:group_by("cpu"):count()
+    return q:where { cpu = { 0, 1, 3 }, event = "cycles:P" }:where { pid = 9 }:group_by("cpu")
+      :count()
   end,
   ["times"] = function(q) return q:between(1000000500, 1900000000):group_by("cpu"):count() end,
   ["the order of the file"] = function(q) return q:group_by("pid"):last("cpu") end,
@@ -88,7 +107,9 @@ describe("a described query", function()
   end
 
   it("is of all records, or of some types", function()
-    agreed(function() return file:records():group_by("type", "pid"):count():distinct("comm") end)
+    agreed(function()
+      return file:records():group_by("type", "pid"):count():distinct("comm")
+    end)
     local some = { type = { "comm", "mmap2" } }
     agreed(function() return file:records(some):group_by("type"):first("pid"):last("addr") end)
     local all = { container = true, order = "file" }
@@ -114,10 +135,12 @@ describe("a described query", function()
 
   it("selects the same values in loops", function()
     local function collected(q)
-      return q:select("ip", "comm", "event", "callchain[1].ip", "period * 2", "cpu == 0"):collect()
+      return q:select("ip", "comm", "event", "callchain[1].ip", "period * 2", "cpu == 0")
+        :collect()
     end
     for _, filter in ipairs { "true", "cpu == 3", "callchain[1].ip == nil", "comm == 'sh'" } do
-      assert.same(collected(interpreted(file:samples():where(filter))), collected(file:samples():where(filter)))
+      assert.same(collected(interpreted(file:samples():where(filter))),
+        collected(file:samples():where(filter)))
     end
   end)
 
@@ -130,14 +153,18 @@ describe("a described query", function()
     assert.equal(3, file:samples():where(odd):where "period >= 200":count())
     assert.same({ 300, 200, 400 }, seen)
     seen = {}
-    local halves = file:samples("cycles:P"):where "pid == 9":group_by({ half = function(s) return s.cpu // 2 end })
+    local halves = file:samples("cycles:P"):where "pid == 9":group_by({ half = function(s)
+      return s.cpu // 2
+    end })
     assert.same({ { event = "cycles:P", half = 1, count = 2 } }, rows(halves:count():sort()))
   end)
 
   it("raises what Lua would raise", function()
     local b = builder.new()
     local event = b:event { name = "big", sample_type = { "tid", "period", "addr" } }
-    for _ = 1, 2 do b:sample(event, { pid = 1, tid = 1, period = math.maxinteger, addr = -5 }) end
+    for _ = 1, 2 do
+      b:sample(event, { pid = 1, tid = 1, period = math.maxinteger, addr = -5 })
+    end
     local big <close> = perflua.open(b:write())
     local function raised(ask, q)
       local ok, message = pcall(ask, q)
@@ -151,7 +178,8 @@ describe("a described query", function()
       function(q) return q:group_by("pid"):count():weight("period"):top(1) end,
       function(q) return q:group_by("pid"):avg("pid"):weight("pid - 2"):top(1) end,
     } do
-      assert.equal(raised(ask, interpreted(big:samples():where "true")), raised(ask, big:samples()))
+      assert.equal(raised(ask, interpreted(big:samples():where "true")),
+        raised(ask, big:samples()))
     end
     assert.equal(9.2233720368547758e18, big:samples():avg("period"))
   end)
@@ -196,7 +224,8 @@ describe("a described query", function()
     for _, n in ipairs { 64, 65, 300 } do
       local keys = {}
       for i = 1, n do keys[i] = "pid + " .. i end
-      local t = file:samples():group_by(table.unpack(keys)):all_events():count():sort("count", "asc")
+      local t = file:samples():group_by(table.unpack(keys)):all_events():count()
+        :sort("count", "asc")
       assert.same({ 3, n - 1, 1 }, { #t, t[1]["pid + " .. n], t[1].count })
     end
   end)
@@ -207,7 +236,8 @@ describe("a described query", function()
       for _ = 1, 30 do
         victim = perflua.open(path)
         local ok, message = pcall(function()
-          return #victim:samples():where "comm ~= 'x'":group_by("comm", "stack"):count():distinct("comm"):top(1)
+          return #victim:samples():where "comm ~= 'x'":group_by("comm", "stack"):count()
+            :distinct("comm"):top(1)
         end)
         assert.is_true(ok or message:find("closed", 1, true) ~= nil)
       end

@@ -1,4 +1,5 @@
--- Groups as the core makes them: what they measure, and that it is what Lua gets record by record.
+-- Groups as the core makes them: what they measure, and that it is what Lua gets record by
+-- record.
 local perflua = require "perflua"
 require "spec.support.model"
 local builder = require "spec.support.builder"
@@ -33,18 +34,21 @@ local function write(fill)
   local b = builder.new()
   local parts = { "identifier", "ip", "tid", "time", "addr", "stream_id" }
   local one = b:event { name = "one", sample_type = parts, ids = { 1 } }
-  local two = b:event { name = "two", sample_type = { "identifier", "ip", "tid", "time" }, ids = { 2 } }
+  local two = b:event { name = "two", sample_type = { "identifier", "ip", "tid", "time" },
+    ids = { 2 } }
   fill(b, one, two)
   return b:write()
 end
 
 local function opened(fill, options) return assert(perflua.open(write(fill), options)) end
 
--- Samples of pid 1, one after the other, with these values as their stream_id and addr; false: of the event without.
+-- Samples of pid 1, one after the other, with these values as their stream_id and addr; false:
+-- of the event without.
 local function of_values(values)
   return opened(function(b, one, two)
     for i, value in ipairs(values) do
-      b:sample(value and one or two, { identifier = value and 1 or 2, pid = 1, time = i, addr = value or 0,
+      b:sample(value and one or two,
+        { identifier = value and 1 or 2, pid = 1, time = i, addr = value or 0,
         stream_id = value or nil })
     end
   end)
@@ -57,7 +61,8 @@ local function measured(values, add)
   return row
 end
 
--- Values of a kind that only the record tells: `scale` is an integer of some records, and a float of others.
+-- Values of a kind that only the record tells: `scale` is an integer of some records, and a
+-- float of others.
 local function of_scales(scales)
   return opened(function(b)
     for _, scale in ipairs(scales) do
@@ -72,7 +77,8 @@ end
 
 local function scaled(scales, add)
   local file <close> = of_scales(scales)
-  return rows(add(file:records { type = { "stat_config", "event_update" } }:group_by("type < 'z'"):as("all")))[1]
+  return rows(add(file:records { type = { "stat_config", "event_update" } }
+    :group_by("type < 'z'"):as("all")))[1]
 end
 
 describe("measures in the core", function()
@@ -89,10 +95,14 @@ describe("measures in the core", function()
       local file <close> = of_values(values)
       for _, measure in ipairs { "sum", "share" } do
         local query = file:samples():group_by("pid")
-        two_events.raises("a sum passes 2%^63%-1", function() query[measure](query, "stream_id"):sort() end)
+        two_events.raises("a sum passes 2%^63%-1", function()
+          query[measure](query, "stream_id"):sort()
+        end)
       end
     end
-    assert.equal(0x1p63, measured({ TOP, TOP }, function(q) return q:avg("stream_id") end).avg_stream_id)
+    assert.equal(0x1p63, measured({ TOP, TOP }, function(q)
+      return q:avg("stream_id")
+    end).avg_stream_id)
   end)
 
   it("read 64 bits with or without a sign as their field has it", function()
@@ -105,7 +115,8 @@ describe("measures in the core", function()
 
   it("have no answer without a value, but sums and counts do", function()
     local row = measured({ false }, function(q)
-      return q:count():sum("stream_id"):avg("stream_id"):min("stream_id"):max("stream_id"):quantile("stream_id", 0.5)
+      return q:count():sum("stream_id"):avg("stream_id"):min("stream_id"):max("stream_id")
+        :quantile("stream_id", 0.5)
         :hist("stream_id"):distinct("stream_id"):first("stream_id"):last("stream_id")
     end)
     assert.same({ count = 1, stream_id = 0, hist_stream_id = {}, distinct_stream_id = 0 }, row)
@@ -115,14 +126,17 @@ describe("measures in the core", function()
     local row = measured({ 1, 2, false, 4 }, function(q)
       return q:sum("stream_id / 2"):as("sum"):avg("stream_id / 2"):as("avg")
         :min("stream_id / 2"):as("min"):max("stream_id / 2"):as("max")
-        :distinct("stream_id / 2"):as("distinct"):first("stream_id / 2"):as("first"):last("stream_id / 2"):as("last")
+        :distinct("stream_id / 2"):as("distinct"):first("stream_id / 2"):as("first")
+          :last("stream_id / 2"):as("last")
     end)
-    assert.same({ sum = 3.5, avg = 3.5 / 3, min = 0.5, max = 2.0, distinct = 3, first = 0.5, last = 2.0 }, row)
+    assert.same({ sum = 3.5, avg = 3.5 / 3, min = 0.5, max = 2.0, distinct = 3, first = 0.5,
+      last = 2.0 }, row)
   end)
 
   it("take integers and floats as they come where only the record tells", function()
     local row = scaled({ 1, 2.5, 1, -0.5, 1.0, 7e300 }, function(q)
-      return q:sum("scale"):as("sum"):avg("scale"):as("avg"):min("scale"):as("min"):max("scale"):as("max")
+      return q:sum("scale"):as("sum"):avg("scale"):as("avg"):min("scale"):as("min"):max("scale")
+        :as("max")
         :distinct("scale"):as("distinct"):first("scale"):as("first"):last("scale"):as("last")
         :hist("scale"):as("hist"):quantile("scale", 0.5):as("median")
     end)
@@ -132,10 +146,12 @@ describe("measures in the core", function()
 
   it("leave NaN out where it is no answer", function()
     local row = scaled({ NAN, 1, NAN, 2.5, NAN }, function(q)
-      return q:min("scale"):as("min"):max("scale"):as("max"):first("scale"):as("first"):last("scale"):as("last")
+      return q:min("scale"):as("min"):max("scale"):as("max"):first("scale"):as("first")
+        :last("scale"):as("last")
         :distinct("scale"):as("distinct"):quantile("scale", 1):as("most"):sum("scale"):as("sum")
     end)
-    assert.same({ 1, 2.5, 1, 2.5, 2, 2 }, { row.min, row.max, row.first, row.last, row.distinct, row.most })
+    assert.same({ 1, 2.5, 1, 2.5, 2, 2 },
+      { row.min, row.max, row.first, row.last, row.distinct, row.most })
     assert.not_equal(row.sum, row.sum)
   end)
 
@@ -143,13 +159,15 @@ describe("measures in the core", function()
     local names = { "b", "a rather long name", "", "bb", "a" }
     local file <close> = opened(function(b, one)
       for i, name in ipairs(names) do
-        b:record("comm", { pid = i, tid = i, comm = name }, { pid = i, tid = i, time = i, identifier = 1 })
+        b:record("comm", { pid = i, tid = i, comm = name },
+          { pid = i, tid = i, time = i, identifier = 1 })
       end
       b:sample(one, { identifier = 1, pid = 1, time = 9 })
     end)
     local row = rows(file:records { type = { "comm" } }:group_by("type"):min("comm"):max("comm")
       :first("comm"):last("comm"):distinct("comm"))[1]
-    assert.same({ type = "comm", min_comm = "", max_comm = "bb", first_comm = "b", last_comm = "a",
+    assert.same({ type = "comm", min_comm = "", max_comm = "bb", first_comm = "b",
+      last_comm = "a",
       distinct_comm = 5 }, row)
   end)
 
@@ -171,7 +189,8 @@ describe("measures in the core", function()
 
   it("count powers of two, and what lies between", function()
     local row = measured({ 0, 1, 2, 3, 4, 1000, TOP, -1 }, function(q)
-      return q:hist("stream_id"):quantile("stream_id", 0.5):as("median"):quantile("stream_id", 1):as("most")
+      return q:hist("stream_id"):quantile("stream_id", 0.5):as("median")
+        :quantile("stream_id", 1):as("most")
         :hist("stream_id - addr - stream_id"):as("negative")
     end)
     local function part(histogram, from)
@@ -180,7 +199,8 @@ describe("measures in the core", function()
       end
     end
     local hist = row.hist_stream_id
-    assert.same({ 1, 1, 2, 1, 1, 2 }, { part(hist, 0), part(hist, 1), part(hist, 2), part(hist, 4), part(hist, 512),
+    assert.same({ 1, 1, 2, 1, 1, 2 },
+      { part(hist, 0), part(hist, 1), part(hist, 2), part(hist, 4), part(hist, 512),
       part(hist, 0x1p63) })
     assert.same({ 3, -1 << 56 }, { row.median, row.most }) -- the middle of a bucket
     assert.equal(1, part(row.negative, -1023))
@@ -188,7 +208,8 @@ describe("measures in the core", function()
 
   it("are weighted by an integer; records without one, or of none, are not there", function()
     local row = measured({ 3, false, 0, 2 }, function(q)
-      return q:count():weight("stream_id"):avg("addr"):weight("stream_id"):hist("addr"):weight("stream_id")
+      return q:count():weight("stream_id"):avg("addr"):weight("stream_id"):hist("addr")
+        :weight("stream_id")
         :quantile("addr", 0.5):weight("stream_id"):as("median")
     end)
     assert.same({ 5, 13 / 5, 3 }, { row.count, row.avg_addr, row.median })
@@ -217,15 +238,18 @@ describe("measures in the core", function()
 
   it("relate the sums of two events", function()
     local file <close> = assert(perflua.open(two_events.write()))
-    assert.same({ { pid = 7, ["cycles:P/faults"] = 400.0 }, { pid = 9, ["cycles:P/faults"] = 300.0 },
-      { pid = -1, ["cycles:P/faults"] = 0.0 } }, rows(file:samples():group_by("pid"):ratio("cycles:P", "faults")))
+    assert.same({ { pid = 7, ["cycles:P/faults"] = 400.0 },
+      { pid = 9, ["cycles:P/faults"] = 300.0 },
+      { pid = -1, ["cycles:P/faults"] = 0.0 } },
+        rows(file:samples():group_by("pid"):ratio("cycles:P", "faults")))
   end)
 end)
 
 describe("keys in the core", function()
   it("are absent, or of any type, and an integer is the float that it equals", function()
     local file <close> = of_scales { 1, 1.0, 2.5, NAN, 0, -0.0 }
-    assert.same({ { scale = 0, count = 2 }, { scale = 1, count = 2 }, { scale = 2.5, count = 1 }, { count = 1 } },
+    assert.same({ { scale = 0, count = 2 }, { scale = 1, count = 2 },
+      { scale = 2.5, count = 1 }, { count = 1 } },
       rows(file:records { type = { "stat_config", "event_update" } }:group_by("scale"):count()))
   end)
 
@@ -233,7 +257,8 @@ describe("keys in the core", function()
     local file <close> = of_values { 1, false, 1, 2, false }
     assert.same({ { pid = 1, stream_id = 1, bit = 1, count = 2 }, { pid = 1, count = 2 },
       { pid = 1, stream_id = 2, bit = 0, count = 1 } },
-      rows(file:samples():group_by("pid", "stream_id", "stream_id & 1"):as("bit"):all_events():count()))
+      rows(file:samples():group_by("pid", "stream_id", "stream_id & 1"):as("bit"):all_events()
+        :count()))
   end)
 
   it("are one group without any, also without records", function()
@@ -249,12 +274,15 @@ describe("keys in the core", function()
     local file <close> = opened(function(b, one)
       local names = { "same", "a name of 15 ch", "same", "", "sam\u{e9}" }
       for i, name in ipairs(names) do
-        b:record("comm", { pid = i, tid = i, comm = name }, { pid = i, tid = i, time = i, identifier = 1 })
+        b:record("comm", { pid = i, tid = i, comm = name },
+          { pid = i, tid = i, time = i, identifier = 1 })
         b:sample(one, { identifier = 1, pid = i, time = 10 + i, stream_id = i })
       end
     end)
-    local want = { { comm = "", count = 1, stream_id = 4 }, { comm = "a name of 15 ch", count = 1, stream_id = 2 },
-      { comm = "same", count = 2, stream_id = 4 }, { comm = "sam\u{e9}", count = 1, stream_id = 5 } }
+    local want = { { comm = "", count = 1, stream_id = 4 },
+      { comm = "a name of 15 ch", count = 1, stream_id = 2 },
+      { comm = "same", count = 2, stream_id = 4 },
+      { comm = "sam\u{e9}", count = 1, stream_id = 5 } }
     local got = rows(file:samples("one"):group_by("comm"):count():sum("stream_id"))
     for _, row in ipairs(got) do row.event = nil end
     table.sort(got, function(a, b) return a.comm < b.comm end)

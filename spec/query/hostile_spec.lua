@@ -16,7 +16,9 @@ local questions = {
   count = function(f) return f:records { order = "file" }:count() end,
   filter = function(f) return f:records():where("pid >= 0 and comm ~= 'nobody'"):count() end,
   types = function(f) return core.count(f).first_time end,
-  groups = function(f) return tostring(f:records():group_by("pid", "comm"):count():min("time"):sort()) end,
+  groups = function(f)
+    return tostring(f:records():group_by("pid", "comm"):count():min("time"):sort())
+  end,
   last = function(f) return tostring(f:records():group_by("pid"):last("time"):sort()) end,
   rows = function(f)
     local n = 0
@@ -25,7 +27,8 @@ local questions = {
   end,
 }
 
---- All questions of a recording that change(path) changes when it is open: what each answers, and its damage.
+--- All questions of a recording that change(path) changes when it is open: what each answers,
+--- and its damage.
 local function changed(change, check)
   local path = os.tmpname()
   for _, threads in ipairs { 1, 3 } do
@@ -44,7 +47,9 @@ describe("a recording that changes while it is open", function()
 
   it("and has shrunk is damaged, or no answer", function()
     for _, part in ipairs { 0.1, 0.5, 0.999 } do
-      changed(function(path) files.write(path, bytes:sub(1, math.floor(#bytes * part))) end, function(name, file, ok)
+      changed(function(path)
+        files.write(path, bytes:sub(1, math.floor(#bytes * part)))
+      end, function(name, file, ok)
         assert.is_true(not ok or #file.damage > 0, name)
       end)
     end
@@ -75,7 +80,8 @@ describe("a grouped query", function()
     local answered, refused = 0, 0
     for i = 1, 6 do
       local file = assert(perflua.open(path, { threads = i % 3 + 1 }))
-      local query = file:records():group_by("comm", "event", "stack"):count():distinct("pid"):quantile("time", 0.5)
+      local query = file:records():group_by("comm", "event", "stack"):count():distinct("pid")
+        :quantile("time", 0.5)
       local left = i * i * i
       finalizers.during(function()
         local ok, got = pcall(function() return #query:sort() end)
@@ -97,10 +103,12 @@ describe("a grouped query", function()
 
   it("whose description closes the file raises", function()
     local path = containers.list[1].write(recording)
-    for _, name in ipairs { "threads", "types", "events", "from", "filter", "keys", "measures", "report" } do
+    for _, name in ipairs { "threads", "types", "events", "from", "filter", "keys", "measures",
+        "report" } do
       local file = assert(perflua.open(path))
       local description = setmetatable({ keys = name ~= "keys" and {} or nil,
-        measures = name ~= "measures" and { { measure = "count" } } or nil }, { __index = function(_, key)
+        measures = name ~= "measures" and { { measure = "count" } } or nil },
+          { __index = function(_, key)
         if key ~= name then return nil end
         file:close()
         collectgarbage()
@@ -114,7 +122,8 @@ describe("a grouped query", function()
 
   it("of long filters is refused soon", function()
     local file <close> = assert(perflua.open(run.demo))
-    local ok, message = pcall(file.samples(file).where, file:samples(), ("pid == 1 or "):rep(100000) .. "pid == 2")
+    local ok, message = pcall(file.samples(file).where, file:samples(), ("pid == 1 or ")
+      :rep(100000) .. "pid == 2")
     assert.is_false(ok)
     assert.matches("more than 50000 operands and operators", message)
     assert.is_true(#message < 1000)

@@ -35,7 +35,8 @@ describe("a recording that several threads read", function()
   it("is answered alike in every container", function()
     local expected = shared.answers(plain, 1).rows
     for _, c in ipairs(containers.list) do
-      local tried = c.name:find "little" and not c.name:find "compressed2" and not c.name:find "directory of"
+      local tried = c.name:find "little" and not c.name:find "compressed2"
+        and not c.name:find "directory of"
       if tried or c.name:find "^file, big" then
         local path = c.write(recording)
         if c.seekable then
@@ -109,7 +110,8 @@ end)
 describe("the recordings of the corpus", function()
   it("are answered by four threads as by one", function()
     if not corpus.root then return end
-    for path in files.lines("find " .. files.quote(corpus.root) .. " -size +1000k -size -8000k -name '*.data*'") do
+    for path in files.lines("find " .. files.quote(corpus.root)
+        .. " -size +1000k -size -8000k -name '*.data*'") do
       agreed(path)
     end
   end)
@@ -145,7 +147,9 @@ describe("a recording that is larger than memory may be", function()
     local offset, size = string.unpack("<I8I8", bytes, 41)
     local times, path = 120, files.temporary()
     local out = assert(io.open(path, "wb"))
-    out:write(bytes:sub(1, 48), string.pack("<I8", size * times), bytes:sub(57, 72), ("\0"):rep(32)) -- no features
+    -- no features
+    out:write(bytes:sub(1, 48), string.pack("<I8", size * times), bytes:sub(57, 72),
+      ("\0"):rep(32))
     out:write(bytes:sub(105, offset))
     for _ = 1, times do out:write(bytes:sub(offset + 1, offset + size)) end
     out:close()

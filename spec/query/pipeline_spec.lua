@@ -1,5 +1,6 @@
--- What is compressed is decompressed once, by a thread of its own, and what it says of the system is read on the
--- way. No answer is another for that: they are compared with those of the interpreter, which reads the system before.
+-- What is compressed is decompressed once, by a thread of its own, and what it says of the
+-- system is read on the way. No answer is another for that: they are compared with those of the
+-- interpreter, which reads the system before.
 local core = require "perflua.core"
 local answers = require "spec.support.query_answers"
 local compressed = require "spec.support.compressed"
@@ -26,7 +27,8 @@ end
 -- Questions that ask for what changes while it is recorded.
 local questions = {
   { { "group_by", "comm" }, { "count" }, { "sum", "period" } },
-  { { "where", "starts(comm, 'name')" }, { "group_by", "pid", "comm" }, { "first", "time" }, { "last", "time" } },
+  { { "where", "starts(comm, 'name')" }, { "group_by", "pid", "comm" }, { "first", "time" },
+    { "last", "time" } },
   { { "group_by", "dso", "map.filename", "comm" }, { "count" }, { "distinct", "tid" } },
   { { "group_by", "bucket(ip, 4096)", "map.start" }, { "avg", "period" } },
   { { "where", "symbol == nil" }, { "group_by", "map.len", "dso" }, { "count" } },
@@ -50,7 +52,8 @@ local function agreed(path, steps)
     local got, harmed = answer(path, threads, steps)
     local difference = answers.difference(expected, got, true)
     if difference then
-      error(("%s: %s: %d threads: %s"):format(path, queries.spelled(steps), threads, difference), 0)
+      error(("%s: %s: %d threads: %s"):format(path, queries.spelled(steps), threads,
+        difference), 0)
     end
     assert.are.equal(#damage, #harmed)
   end
@@ -70,20 +73,24 @@ local function random_agreed(path, n)
   for seed = SEED, SEED + n - 1 do agreed(path, queries.steps(seed, about)) end
 end
 
--- Three samples, the header of a record of this size, as simpleperf writes them, and n payloads of 64 KB of samples,
--- of 32 bytes each.
+-- Three samples, the header of a record of this size, as simpleperf writes them, and n payloads
+-- of 64 KB of samples, of 32 bytes each.
 local function claiming(size, n)
   local b, payload = compressed.start(), zstd.frame()
   local function samples(from, to)
     return b:apart(function()
-      for i = from, to do b:sample(b.events[1], { ip = 4096 * i, pid = i % 5, tid = i % 5, time = i }) end
+      for i = from, to do
+        b:sample(b.events[1], { ip = 4096 * i, pid = i % 5, tid = i % 5, time = i })
+      end
     end)
   end
   b:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3, mmap_len = 4096 })
   b:feature(129, "") -- simpleperf's
   local header = b:apart(function() b:raw(0x8000, size >> 16, "", size & 0xffff) end)
   b:record("compressed2", { data = payload(samples(1, 3) .. header) })
-  for i = 1, n do b:record("compressed2", { data = payload(samples(2000 * i, 2000 * i + 1999)) }) end
+  for i = 1, n do
+    b:record("compressed2", { data = payload(samples(2000 * i, 2000 * i + 1999)) })
+  end
   return b:write()
 end
 
@@ -103,7 +110,9 @@ describe("a compressed recording", function()
     end
   end)
 
-  it("has one answer to random questions", function() random_agreed(kinds[1].write(recording), 25) end)
+  it("has one answer to random questions", function()
+    random_agreed(kinds[1].write(recording), 25)
+  end)
 
   it("is counted as it is read", function()
     local path = kinds[2].write(recording)
@@ -161,7 +170,8 @@ describe("a compressed recording", function()
   end)
 
   it("that claims a record larger than a payload's can be has the same answers, and ends", function()
-    for _, n in ipairs { 0x7fffffe, 16384, 12000, 2048 } do -- behind so many samples it would end
+    -- behind so many samples it would end
+    for _, n in ipairs { 0x7fffffe, 16384, 12000, 2048 } do
       local path = claiming(8 + 32 * n, 20)
       assert.are.equal(3, #agreed(path, { { "group_by", "ip" }, { "count" } }).rows)
       agreed(path, questions[1])
@@ -176,7 +186,9 @@ describe("a compressed recording", function()
   end)
 
   needs.it("cpus,kernel", "made now has the same answers", function()
-    local load = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ls / >/dev/null & cat /proc/self/maps >/dev/null & wait; done"
+    local load =
+      "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ls / >/dev/null & cat /proc/self/maps "
+        .. ">/dev/null & wait; done"
     local path = oracle.record("-z -g -a -e cpu-clock -F 9000", "sh -c " .. files.quote(load))
     all_agreed(path)
     random_agreed(path, 8)

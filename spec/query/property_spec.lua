@@ -1,6 +1,6 @@
--- Random queries have one answer, whoever gives it: the core with one thread, with several, and the interpreter, which
--- asks record by record in Lua. QUERY_SEED=n begins with that seed instead of 1, SWEEP=1 asks many more queries of all
--- recordings.
+-- Random queries have one answer, whoever gives it: the core with one thread, with several, and
+-- the interpreter, which asks record by record in Lua. QUERY_SEED=n begins with that seed
+-- instead of 1, SWEEP=1 asks many more queries of all recordings.
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local args_recording = require "spec.support.args_recording"
@@ -31,7 +31,8 @@ local function asked(path, type, type_id)
   local one, many = open(path, 1), open(path, 4)
   if not one then return nil end
   local self = setmetatable({ path = path, one = one, many = many, type = type }, Asked)
-  self.about = { fields = query_fields.of(one, self:records(one), type_id and { type_id }), events = {} }
+  self.about = { fields = query_fields.of(one, self:records(one), type_id and { type_id }),
+    events = {} }
   for i, event in ipairs(one.events) do self.about.events[i] = event.name end
   return #self.about.fields > 8 and self or nil
 end
@@ -42,8 +43,10 @@ function Asked:records(file) return self.type and file:records(self.type) or fil
 function Asked:check(seed)
   local steps = queries.steps(seed, self.about)
   local function fail(how, difference)
-    error(("%s: the interpreter and the core with %s differ:\n  %s\n  QUERY_SEED=%d perflua.open(%q):%s%s"):format(
-      self.path, how, difference, seed, self.path, self.type and ("records(%q)"):format(self.type) or "samples()",
+    error(("%s: the interpreter and the core with %s differ:\n  %s\n"
+      .. "  QUERY_SEED=%d perflua.open(%q):%s%s"):format(
+      self.path, how, difference, seed, self.path,
+      self.type and ("records(%q)"):format(self.type) or "samples()",
       queries.spelled(steps)), 0)
   end
   local lua = answers.of(self:records(self.one), steps, true)
@@ -74,10 +77,14 @@ local function chosen()
   local list, turn = {}, {}
   for _, recording in ipairs(corpus.recordings()) do
     local size = size_of(recording.path)
-    if recording.mode == "file" and size > 4096 and size <= LARGEST then list[#list + 1] = recording end
+    if recording.mode == "file" and size > 4096 and size <= LARGEST then
+      list[#list + 1] = recording
+    end
   end
   if SWEEP then return list end
-  for i = 1, math.min(RECORDINGS, #list) do turn[i] = list[(SEED * RECORDINGS + i) % #list + 1] end
+  for i = 1, math.min(RECORDINGS, #list) do
+    turn[i] = list[(SEED * RECORDINGS + i) % #list + 1]
+  end
   return turn
 end
 
@@ -97,7 +104,8 @@ describe("a random query", function()
   end)
 
   needs.it("tracepoints", "has one answer of tracepoints as the kernel has them", function()
-    local events = "-e sched:sched_switch,sched:sched_wakeup,irq:softirq_entry -e 'raw_syscalls:*'"
+    local events =
+      "-e sched:sched_switch,sched:sched_wakeup,irq:softirq_entry -e 'raw_syscalls:*'"
     check(oracle.record(events, "ls / /usr"), 20)
   end)
 

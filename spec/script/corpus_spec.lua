@@ -1,4 +1,5 @@
--- perflua script prints what perf 6.1 and 7.2 printed of real recordings, without symbols of the machine.
+-- perflua script prints what perf 6.1 and 7.2 printed of real recordings, without symbols of
+-- the machine.
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local lines = require "spec.script.lines"
@@ -15,7 +16,8 @@ local differs = {
   ["vector_static_gcc/perf.data"] = "the same",
   ["perf.data.true.v2"] = "the same",
   ["perf_with_ip_zero_in_callchain.data"] = "the same",
-  ["perf.lbr.data"] = "where the branches say nothing perf shows the kernel's address as the user's",
+  ["perf.lbr.data"] =
+    "where the branches say nothing perf shows the kernel's address as the user's",
   ["perf-hypercount.data"] = "perf leaves samples of guests out",
   ["perf.data.intel_pt-4.14"] = "perf decodes what the processor traced",
   ["dwarf.uncompress.data"] = "names of events are those that the recorder gave",
@@ -41,26 +43,29 @@ local function is_compared(name)
   return true
 end
 
---- Without functions, which were known on the machine itself: "… ffff name+0x1 (dso)" → "… ffff (dso)". And a kernel
---- goes as far as its functions.
+--- Without functions, which were known on the machine itself: "… ffff name+0x1 (dso)" → "… ffff
+--- (dso)". And a kernel goes as far as its functions.
 local function without_function(line)
-  return (line:gsub("(%s%x+) %S+ (%b())$", "%1 %2"):gsub("%(%[kernel.kallsyms%]%)$", "([unknown])"))
+  return (line:gsub("(%s%x+) %S+ (%b())$", "%1 %2"):gsub("%(%[kernel.kallsyms%]%)$",
+    "([unknown])"))
 end
 
---- The version of the perf that printed what was kept: recordings made for the corpus name it by their machine.
+--- The version of the perf that printed what was kept: recordings made for the corpus name it
+--- by their machine.
 local function version_of(script)
   return script:find("[/-]7%.2") and "7.2" or "6.1"
 end
 
---- perf's and our lines: what was kept of collected recordings is all; of those that were made for the corpus it has
---- functions.
+--- perf's and our lines: what was kept of collected recordings is all; of those that were made
+--- for the corpus it has functions.
 local function kept_scripts()
   local list = {}
   for _, recording in ipairs(corpus.recordings()) do
     for _, script in ipairs(recording.expected.script or {}) do
       local recorded = recording.name:find "^recorded/" ~= nil
       if is_compared(recording.name) then
-        list[#list + 1] = { recording, script, recorded and without_function, version_of(script) }
+        list[#list + 1] = { recording, script, recorded and without_function,
+          version_of(script) }
       end
     end
   end
@@ -88,7 +93,8 @@ needs.describe("corpus", "the lines of a real recording", function()
     local name = "/collected/GrapheneOS__platform_system_extras/simpleperf/testdata/perf_b.data"
     local ours = lines.of_ours(corpus.root .. name, quiet .. " -F comm,brstack")
     assert.are.equal(150, #ours)
-    assert.matches("^             elf  0x400513/0x4004ed/P/%-/%-/0/  0x400523/0x400513/P/", ours[1])
+    assert.matches("^             elf  0x400513/0x4004ed/P/%-/%-/0/  0x400523/0x400513/P/",
+      ours[1])
     assert.is_true(files.exists(corpus.root .. name))
   end)
 end)

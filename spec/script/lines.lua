@@ -26,7 +26,8 @@ end
 
 --- Ours, as a version of perf has them (default: the installed one), and what was said besides.
 function lines.of_ours(path, arguments, version)
-  local got = run.shell(("\"$perflua\" script --as %s %s %s"):format(version or oracle.version, arguments,
+  local got = run.shell(("\"$perflua\" script --as %s %s %s"):format(version or oracle.version,
+    arguments,
     files.quote(path)))
   local list = {}
   for line in got.out:gmatch "([^\n]*)\n" do list[#list + 1] = line end
@@ -47,13 +48,15 @@ for name in ([[sched:sched_switch sched:sched_wakeup sched:sched_wakeup_new kmem
   plugin_events[name] = true
 end
 
--- Name of a difference that perflua does not follow (core.perf_differences) → whether two lines differ only in it.
+-- Name of a difference that perflua does not follow (core.perf_differences) → whether two lines
+-- differ only in it.
 local known = {
   unread_formats = function(theirs, ours)
     return theirs:find("[FAILED TO PARSE]", 1, true) and same_before_text(theirs, ours)
   end,
   plugin_texts = function(theirs, ours)
-    return oracle.plugins and plugin_events[ours:match "([%w_]+:[%w_]+): "] and same_before_text(theirs, ours)
+    return oracle.plugins and plugin_events[ours:match "([%w_]+:[%w_]+): "]
+      and same_before_text(theirs, ours)
   end,
   few_plt_names = function(theirs, ours)
     local function unnamed(line) return (line:gsub("%S*[@.]plt%S*", "[unknown]")) end
@@ -75,8 +78,9 @@ local function explanation(theirs, ours, version)
   end
 end
 
---- Asserts that they are the same; at most `share` of them (0.05) differ as is known of that version of perf (the
---- installed one). A tracepoint's text does not count. `change` prepares a line of perf's.
+--- Asserts that they are the same; at most `share` of them (0.05) differ as is known of that
+--- version of perf (the installed one). A tracepoint's text does not count. `change` prepares a
+--- line of perf's.
 function lines.same(theirs, ours, change, share, version)
   local differing = 0
   for i = 1, math.max(#theirs, #ours) do
@@ -88,7 +92,8 @@ function lines.same(theirs, ours, change, share, version)
       if not of_texts[why] then differing = differing + 1 end
     end
   end
-  assert.is_true(differing <= (share or 0.05) * #theirs, differing .. " lines differ as is known")
+  assert.is_true(differing <= (share or 0.05) * #theirs,
+    differing .. " lines differ as is known")
 end
 
 return lines

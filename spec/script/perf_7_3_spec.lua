@@ -8,7 +8,11 @@ local function sections(path)
   local list = {}
   for _, line in ipairs(lines.kept(path)) do
     local command = line:match "^%$ perf (.*)$"
-    if command then list[#list + 1] = { command, {} } else table.insert(list[#list][2], line) end
+    if command then
+      list[#list + 1] = { command, {} }
+    else
+      table.insert(list[#list][2], line)
+    end
   end
   return list
 end
@@ -22,7 +26,8 @@ describe("the text of perf 7.3", function()
       if not options then
         it(("has the rows of perflua: %s of %s"):format(command, one.name), function()
           local theirs = report_rows.parse(table.concat(kept[i][2], "\n"))
-          local ours = report_rows.of_ours(one.path(), command:match "%-%-.*", "--symfs", symfs, "--kallsyms",
+          local ours = report_rows.of_ours(one.path(), command:match "%-%-.*", "--symfs", symfs,
+            "--kallsyms",
             "/dev/null")
           -- its callers have no level
           assert.are.same(report_rows.without_levels(theirs), report_rows.without_levels(ours))

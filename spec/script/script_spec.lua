@@ -19,7 +19,8 @@ end
 
 local function one_sample(parts, values, change)
   local b = builder.new()
-  local event = b:event { name = values.name or "cycles", type = values.type or 0, config = values.config or 0,
+  local event = b:event { name = values.name or "cycles", type = values.type or 0,
+    config = values.config or 0,
     sample_type = parts, ids = { 1 } }
   if change then change(b, event) end
   b:sample(event, values)
@@ -41,25 +42,31 @@ describe("perflua script", function()
       "\t          401000 [unknown] (/bin/sh)",
       "\t            1234 [unknown] ([unknown])",
       "",
-      "              sh       7 [000]     1.000001:          1   faults:            401004 [unknown] (/bin/sh)",
+      "              sh       7 [000]     1.000001:          1   faults:            401004 "
+        .. "[unknown] (/bin/sh)",
       "",
     }, "\n"), out:match "^.-%(/bin/sh%)\n.-%(/bin/sh%)\n")
   end)
 
   it("hides call chains with -G", function()
     assert.are.equal(
-      "              sh       7 [000]     1.000000:        100 cycles:P:  ffffffff81000010 [unknown] ([unknown])\n",
+      "              sh       7 [000]     1.000000:        100 cycles:P:  ffffffff81000010 "
+        .. "[unknown] ([unknown])\n",
       (script(path, "-G"):match "^[^\n]*\n"))
   end)
 
   it("shows the fields that -F names, adds and takes away", function()
-    assert.are.equal("sh       7/7       [000] \n", (script(path, "-G", "-F", "cpu,tid,pid,comm"):match "[^ ].-\n"))
-    assert.are.equal(script(path, "-F", "comm,tid,cpu,time,period,event"), script(path, "-F", "-ip,-sym,-dso,-symoff"))
-    assert.are.equal("U         1.000000500:", script(path, "-F", "+misc", "--ns"):match "%[001%] (.-:)")
+    assert.are.equal("sh       7/7       [000] \n",
+      (script(path, "-G", "-F", "cpu,tid,pid,comm"):match "[^ ].-\n"))
+    assert.are.equal(script(path, "-F", "comm,tid,cpu,time,period,event"),
+      script(path, "-F", "-ip,-sym,-dso,-symoff"))
+    assert.are.equal("U         1.000000500:", script(path, "-F", "+misc", "--ns")
+      :match "%[001%] (.-:)")
     assert.matches("\n      9   faults: \n", (script(path, "-F", "sw:tid,event")))
     assert.are.equal(3, select(2, script(path, "-F", "hw:"):gsub("\n", "")))
     assert.are.equal("sh cycles:P: \n:8 cycles:P: \n      7 \n",
-      script(path, "-G", "-F", "sw:tid", "-F", "hw:comm,event"):gsub("\n +(%S+ cycles)", "\n%1"):match "(%S.-7 \n)")
+      script(path, "-G", "-F", "sw:tid", "-F", "hw:comm,event"):gsub("\n +(%S+ cycles)", "\n%1")
+        :match "(%S.-7 \n)")
   end)
 
   it("takes perflua's own names of fields, too", function()
@@ -83,7 +90,8 @@ describe("perflua script", function()
   end)
 
   describe("with fields that some events do not have", function()
-    local NOT_RECORDED = "perflua: script: samples of '%s' were recorded without what '%s' shows\n"
+    local NOT_RECORDED =
+      "perflua: script: samples of '%s' were recorded without what '%s' shows\n"
     local base = { "identifier", "ip", "tid", "time" }
     local with = { "identifier", "ip", "tid", "time", "addr" }
 
@@ -92,12 +100,15 @@ describe("perflua script", function()
       local b = builder.new(options)
       local list = {}
       for i, one in ipairs(events) do
-        list[i] = b:event { name = one[1], type = one[2], config = one[3], sample_type = one[4], ids = { i } }
+        list[i] = b:event { name = one[1], type = one[2], config = one[3], sample_type = one[4],
+          ids = { i } }
         if options and options.late then
           table.remove(b.events)
           b:record("header_attr", { event = list[i] })
         end
-        if one[5] then b:sample(list[i], { identifier = i, ip = 1, pid = 7, tid = 7, time = i, addr = 16 }) end
+        if one[5] then
+          b:sample(list[i], { identifier = i, ip = 1, pid = 7, tid = 7, time = i, addr = 16 })
+        end
       end
       b:record("finished_round")
       return b:write()
@@ -108,7 +119,8 @@ describe("perflua script", function()
     it("does not refuse those that only events without samples lack", function()
       for _, case in ipairs {
         { dummy, clock }, { clock, dummy }, -- perf skips dummies, too
-        { { "faults", 1, 2, base }, clock }, { { "cycles", 0, 0, base }, clock }, { { "a:b", 2, 1, base }, clock },
+        { { "faults", 1, 2, base }, clock }, { { "cycles", 0, 0, base }, clock },
+        { { "a:b", 2, 1, base }, clock },
       } do
         local out, got = script(recording(case), "-F", "event,addr")
         assert.are.same({ 0, "" }, { got.status, got.err })
@@ -119,7 +131,8 @@ describe("perflua script", function()
     end)
 
     it("shows them of the events that have them", function()
-      local out, got = script(recording { { "faults", 1, 2, base, true }, clock }, "-F", "event,addr")
+      local out, got = script(recording { { "faults", 1, 2, base, true }, clock }, "-F",
+        "event,addr")
       assert.are.same({ 0, "" }, { got.status, got.err })
       assert.matches("^faults: \n *clock: +10\n$", (out:gsub("^ +", "")))
     end)
@@ -130,7 +143,8 @@ describe("perflua script", function()
         { { { "cycles", 0, 0, base, true }, clock }, "cycles" },
       } do
         local out, got = script(recording(case[1]), "-F", "event,addr")
-        assert.are.same({ "", 2, NOT_RECORDED:format(case[2], "addr") }, { out, got.status, got.err })
+        assert.are.same({ "", 2, NOT_RECORDED:format(case[2], "addr") },
+          { out, got.status, got.err })
       end
     end)
 
@@ -138,12 +152,14 @@ describe("perflua script", function()
       local late = { container = "pipe", late = true }
       local good = recording({ dummy, clock }, late)
       local bad = recording({ dummy, clock, { "cycles", 0, 0, base, true } }, late)
-      for _, how in ipairs { '"$perflua" script -F event,addr "$1"', 'cat "$1" | "$perflua" script -F event,addr -' } do
+      for _, how in ipairs { '"$perflua" script -F event,addr "$1"',
+          'cat "$1" | "$perflua" script -F event,addr -' } do
         local got = run.shell_with(how, good)
         assert.are.same({ 0, "" }, { got.status, got.err })
         assert.matches(": +10\n$", got.out)
         got = run.shell_with(how, bad)
-        assert.are.same({ "", 2, NOT_RECORDED:format("cycles", "addr") }, { got.out, got.status, got.err })
+        assert.are.same({ "", 2, NOT_RECORDED:format("cycles", "addr") },
+          { got.out, got.status, got.err })
       end
     end)
   end)
@@ -167,7 +183,8 @@ describe("perflua script", function()
   it("says what is wrong with an option", function()
     for _, wrong in ipairs {
       { "--event", "fault", "this recording has no event 'fault'; the closest is 'faults'" },
-      { "--where", "perod > 3", "filter \"perod > 3\", column 1: unknown field 'perod'; the closest is 'period'" },
+      { "--where", "perod > 3",
+        "filter \"perod > 3\", column 1: unknown field 'perod'; the closest is 'period'" },
       { "--time", "abc", "between \"abc\": a time is nanoseconds" },
       { "--cpu", "0,x", "--cpu: 'x' is no number" },
       { "--max-stack", "x", "--max-stack: 'x' is no number of frames" },
@@ -189,17 +206,21 @@ describe("perflua script", function()
     local out = script(one_sample({ "ip", "tid", "time" },
       { name = "a\27[2Jb", pid = 5, tid = 5, time = 1, ip = 0x400010 }, function(b)
         b:record("comm", { pid = 5, tid = 5, comm = "x\7y \\é" })
-        b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 4096, filename = "/bin/\27]0;a b" })
+        b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 4096,
+          filename = "/bin/\27]0;a b" })
       end), "-F", "comm,event,ip,dso")
-    assert.are.equal("         x\\x07y \\é a\\x1b[2Jb:            400010 (/bin/\\x1b]0;a b)\n", out)
+    assert.are.equal("         x\\x07y \\é a\\x1b[2Jb:            400010 (/bin/\\x1b]0;a b)\n",
+      out)
   end)
 
   it("shows each event of a group, with what it counted since its last sample", function()
     local b = builder.new()
     local format = { "group", "id" }
-    local first = b:event { name = "one", type = 0, sample_type = { "identifier", "ip", "tid", "time", "read" },
+    local first = b:event { name = "one", type = 0,
+      sample_type = { "identifier", "ip", "tid", "time", "read" },
       read_format = format, ids = { 11 } }
-    b:event { name = "two", type = 0, config = 1, sample_type = { "identifier", "ip", "tid", "time", "read" },
+    b:event { name = "two", type = 0, config = 1,
+      sample_type = { "identifier", "ip", "tid", "time", "read" },
       read_format = format, ids = { 12 } }
     for i, values in ipairs { { 100, 7 }, { 150, 7 }, { 151, 9 } } do
       b:sample(first, { identifier = 11, ip = 1, pid = 1, tid = 1, time = i,
@@ -207,7 +228,8 @@ describe("perflua script", function()
     end
     local grouped = b:write()
     local out = script(grouped, "-F", "period,event")
-    assert.are.equal("100 one:\n7 two:\n50 one:\n1 one:\n2 two:\n", (out:gsub(" +(%d+) (%w+): ", "%1 %2:")))
+    assert.are.equal("100 one:\n7 two:\n50 one:\n1 one:\n2 two:\n",
+      (out:gsub(" +(%d+) (%w+): ", "%1 %2:")))
     out = script(grouped, "-F", "period,event", "--event", "two")
     assert.are.equal("7 two:\n2 two:\n", (out:gsub(" +(%d+) (%w+): ", "%1 %2:")))
   end)
@@ -216,11 +238,14 @@ describe("perflua script", function()
     local b = builder.new()
     local full = b:event { name = "a", type = 1, config = 0, ids = { 1 },
       sample_type = { "identifier", "ip", "tid", "time", "cpu", "weight", "addr", "period" } }
-    local bare = b:event { name = "b", type = 1, config = 1, sample_type = { "identifier", "ip" }, ids = { 2 } }
-    b:sample(full, { identifier = 1, ip = 1, pid = 2, tid = 3, time = 4, cpu = 5, weight = 6, addr = 7, period = 8 })
+    local bare = b:event { name = "b", type = 1, config = 1,
+      sample_type = { "identifier", "ip" }, ids = { 2 } }
+    b:sample(full, { identifier = 1, ip = 1, pid = 2, tid = 3, time = 4, cpu = 5, weight = 6,
+      addr = 7, period = 8 })
     b:sample(bare, { identifier = 2, ip = 1 })
     local out = script(b:write(), "-F", "comm,pid,tid,cpu,addr,weight,event")
-    assert.are.equal("             :-1      -1/-1      [-01] b:                0               0\n",
+    assert.are.equal(
+      "             :-1      -1/-1      [-01] b:                0               0\n",
       out:match "[^\n]*b:[^\n]*\n")
   end)
 
@@ -238,14 +263,17 @@ describe("perflua script", function()
     for i = 1, 200 do list[i + 1] = i end
     local long = one_sample({ "ip", "tid", "time", "callchain" },
       { pid = 5, tid = 5, time = 1, ip = 1, callchain = list })
-    for _, case in ipairs { { 127 }, { 3, "--max-stack", "3" }, { 200, "--max-stack", "1000" } } do
-      assert.are.equal(case[1], select(2, script(long, "-F", "ip", table.unpack(case, 2)):gsub("\t", "")))
+    for _, case in ipairs { { 127 }, { 3, "--max-stack", "3" },
+        { 200, "--max-stack", "1000" } } do
+      assert.are.equal(case[1], select(2,
+        script(long, "-F", "ip", table.unpack(case, 2)):gsub("\t", "")))
     end
   end)
 
   it("shows what a BPF program wrote", function()
     local out = script(one_sample({ "ip", "tid", "time", "raw" },
-      { name = "bpf", type = 1, config = 10, pid = 5, tid = 5, time = 1, ip = 1, raw = "Hello!\0\0\0\0\0\0" }),
+      { name = "bpf", type = 1, config = 10, pid = 5, tid = 5, time = 1, ip = 1,
+        raw = "Hello!\0\0\0\0\0\0" }),
       "-F", "event,bpf-output")
     assert.are.equal("bpf: \n"
       .. "      BPF output: 0000: 48 65 6c 6c 6f 21 00 00  Hello!..\n"

@@ -26,7 +26,8 @@ local function program()
 end
 
 local function busy()
-  return "sh -c 'seq 20000 | sort -r | gzip -1 | wc -c; ls -l /usr/bin | tail -n 1; " .. program() .. "'"
+  return "sh -c 'seq 20000 | sort -r | gzip -1 | wc -c; ls -l /usr/bin | tail -n 1; "
+    .. program() .. "'"
 end
 
 local every_field = "-F comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,addr"
@@ -34,20 +35,25 @@ local every_field = "-F comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,add
 -- what is recorded, and what is printed of it: nothing is perf's default
 local recordings = {
   { "of one command", "-F 5000 -e cpu-clock", { "", "--ns -F comm,pid,time,ip" } },
-  { "with call chains", "-F 3000 -e cpu-clock -g", { "", "-G", "-F comm,tid,ip,sym", "-F +pid,-time" } },
+  { "with call chains", "-F 3000 -e cpu-clock -g",
+    { "", "-G", "-F comm,tid,ip,sym", "-F +pid,-time" } },
   { "with unwound call chains", "-F 500 -e cpu-clock --call-graph dwarf,4096",
     { "", "--no-inline", "-G", "-F +srcline", "--no-inline -F ip,sym,srcline" }, program },
-  { "of several events", "--sample-cpu -d -F 2000 -e cpu-clock -e page-faults -e context-switches -g",
+  { "of several events",
+    "--sample-cpu -d -F 2000 -e cpu-clock -e page-faults -e context-switches -g",
     { "", every_field, "-F sw:comm,event,addr,sym,dso,misc", "-G " .. every_field } },
-  { "of a tracepoint", "--sample-cpu -e sched:sched_process_exec -e cpu-clock", { "", "-F trace:comm,tid,event" } },
+  { "of a tracepoint", "--sample-cpu -e sched:sched_process_exec -e cpu-clock",
+    { "", "-F trace:comm,tid,event" } },
   { "of a group", "-e '{cpu-clock,page-faults,task-clock}:S'", { "", "-F event,period,ip" } },
   -- of processes that others run here: binaries that may change
   { "of a group on all processors", "-a -g -e '{cpu-clock,context-switches,page-faults}:S'",
     { "-G -F comm,tid,cpu,time,event,period", "-F event,ip" } },
-  { "of a group of tracepoints", "-a -e '{sched:sched_switch,sched:sched_wakeup,page-faults}:S'",
+  { "of a group of tracepoints",
+    "-a -e '{sched:sched_switch,sched:sched_wakeup,page-faults}:S'",
     { "-F trace:comm,tid,time,event,trace -F sw:comm,tid,time,event,period" } },
   { "of one counted event", "-c 1000000 -e cpu-clock:S", { "", "-F event,period,ip" } },
-  { "with registers and more", "-F 1000 -W -T -P -d --phys-data --user-regs --intr-regs -e cpu-clock",
+  { "with registers and more",
+    "-F 1000 -W -T -P -d --phys-data --user-regs --intr-regs -e cpu-clock",
     { "-F comm,addr,weight,phys_addr,iregs,uregs" } },
   { "compressed", "-F 2000 -e cpu-clock -g -z", { "--kallsyms /proc/kallsyms" } },
 }
@@ -60,7 +66,8 @@ local function recorded(one)
   return kept[arguments]
 end
 
--- Counters that went back, as those of threads do for older perfs: they are damage, and no lines of ours.
+-- Counters that went back, as those of threads do for older perfs: they are damage, and no
+-- lines of ours.
 local function counted_on(list)
   local rest = {}
   for _, line in ipairs(list) do
@@ -69,7 +76,8 @@ local function counted_on(list)
   return rest
 end
 
--- perf asks addr2line, which may know no line, the line ":0", or a line of another file of libc.
+-- perf asks addr2line, which may know no line, the line ":0", or a line of another file of
+-- libc.
 local function of_program(list)
   local source = {}
   for _, line in ipairs(list) do
@@ -81,7 +89,8 @@ end
 needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", function()
   for _, one in ipairs(recordings) do
     for _, arguments in ipairs(one[3]) do
-      it(("%s are perf's: %s"):format(one[1], arguments == "" and "default" or arguments), function()
+      it(("%s are perf's: %s"):format(one[1], arguments == "" and "default"
+        or arguments), function()
         local path = recorded(one)
         local theirs, ours = lines.of_perf(path, arguments), lines.of_ours(path, arguments)
         if arguments:find "srcline" then theirs, ours = of_program(theirs), of_program(ours) end
@@ -95,12 +104,16 @@ needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", f
   it("are perf's, with the texts of all tracepoints that can be met", function()
     -- those of system calls are many hundreds, and closing each takes its time
     local events = {}
-    for one in ("sched:* irq:* kmem:* raw_syscalls:* task:* syscalls:sys_*_open* syscalls:sys_*_newf* "
+    for one in (
+        "sched:* irq:* kmem:* raw_syscalls:* task:* syscalls:sys_*_open* syscalls:sys_*_newf* "
       .. "syscalls:sys_*_write workqueue:* rcu:* writeback:*"):gmatch "%S+" do
-      if files.output("perf list '" .. one .. "' 2>/dev/null"):find "Tracepoint" then events[#events + 1] = one end
+      if files.output("perf list '" .. one .. "' 2>/dev/null"):find "Tracepoint" then
+        events[#events + 1] = one
+      end
     end
     local path = oracle.record("-a -e '" .. table.concat(events, ",") .. "'",
-      "sh -c 'seq 2000 | sort -r | wc -l; ls -lR /usr/include/linux | gzip -1 | wc -c; sync; sleep 0.05'")
+      "sh -c 'seq 2000 | sort -r | wc -l; ls -lR /usr/include/linux | gzip -1 | wc -c; sync; "
+        .. "sleep 0.05'")
     for _, arguments in ipairs { "", "-F event,trace" } do
       local theirs, ours = lines.of_perf(path, arguments), lines.of_ours(path, arguments)
       table.sort(theirs) -- of one time perf takes the ring buffers in another order
@@ -110,11 +123,14 @@ needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", f
     end
   end)
 
-  -- perf asks no registers of a dummy event: it comes first here. Fields that perf does not know, or refuses alone, are
-  -- left out; of bpf-output perf shows what it would by itself.
+  -- perf asks no registers of a dummy event: it comes first here. Fields that perf does not
+  -- know, or refuses alone, are left out; of bpf-output perf shows what it would by itself.
   it("have each field that only an event without samples lacks", function()
-    local path = oracle.record("-e dummy:u -e cpu-clock:u -e page-faults -e dummy:HGu -F 500 -W -T -P -d --phys-data "
-      .. "--data-page-size --code-page-size --all-cgroups --user-regs=ip,sp --intr-regs=ip,sp", busy())
+    local path =
+      oracle.record(
+        "-e dummy:u -e cpu-clock:u -e page-faults -e dummy:HGu -F 500 -W -T -P -d --phys-data "
+      .. "--data-page-size --code-page-size --all-cgroups --user-regs=ip,sp --intr-regs=ip,sp",
+      busy())
     local n = 0
     for _, field in ipairs(fields.all()) do
       local theirs = lines.of_perf(path, "-F " .. field.name)
@@ -140,7 +156,8 @@ needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", f
     local path = recorded(recordings[2])
     local whole = lines.of_ours(path, "")
     local stream = files.temporary()
-    assert.is_true(select(2, files.output(("perf inject -i %s -o - >%s 2>/dev/null"):format(path, stream))))
+    assert.is_true(
+      select(2, files.output(("perf inject -i %s -o - >%s 2>/dev/null"):format(path, stream))))
     local piped = lines.of_ours("-", "-G -F comm,tid,time,ip <" .. stream)
     assert.are.same(lines.of_ours(path, "-G -F comm,tid,time,ip"), piped)
     assert.is_true(#whole > #piped)

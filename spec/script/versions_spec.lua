@@ -16,7 +16,8 @@ local function recording(event, samples, more)
   if not event.unnamed then event.name = event.name or "it" end
   local it = b:event(event)
   b:record("comm", { pid = 5, tid = 5, comm = "prog" })
-  b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, pgoff = 0x1000, filename = "/bin/prog" })
+  b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, pgoff = 0x1000,
+    filename = "/bin/prog" })
   for i, sample in ipairs(samples) do
     if more then more(b, i) end
     sample.ip, sample.pid, sample.tid = sample.ip or 0x400010, 5, sample.tid or 5
@@ -28,7 +29,8 @@ end
 
 local function branches(flags)
   flags.from, flags.to = 0x400010, 0x400020
-  return recording({ sample_type = { "ip", "tid", "time", "branch_stack" } }, { { branch_stack = { flags } } })
+  return recording({ sample_type = { "ip", "tid", "time", "branch_stack" } },
+    { { branch_stack = { flags } } })
 end
 
 local function weighed()
@@ -52,70 +54,92 @@ local symfs = files.fixture "inlined"
 local function inlined()
   return recording({ sample_type = { "ip", "tid", "time", "callchain" } },
     { { callchain = { USER, 0x40014e, 0x40018a } } }, function(b)
-      b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, filename = "/inlined" })
+      b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000,
+        filename = "/inlined" })
     end)
 end
 
 local weight = "         0 it:                3               4"
 
--- By the name of a difference: -F, what the first version with it prints, what the last one without it does, and of
--- which recording.
+-- By the name of a difference: -F, what the first version with it prints, what the last one
+-- without it does, and of which recording.
 local cases = {
-  wide_ids = { "pid,tid", "      5/5       \n", "    5/5     \n", function() return recording({}, { {} }) end },
-  recorded_addresses = { "ip,dso", "\n\t          400010 (/bin/prog)\n\tffffffff81000000 ([unknown])\n\n",
+  wide_ids = { "pid,tid", "      5/5       \n", "    5/5     \n", function()
+    return recording({}, { {} })
+  end },
+  recorded_addresses = { "ip,dso",
+    "\n\t          400010 (/bin/prog)\n\tffffffff81000000 ([unknown])\n\n",
     "\n\t            1010 (/bin/prog)\n\tffffffff81000000 ([unknown])\n\n",
     function()
       return recording({ sample_type = { "ip", "tid", "time", "callchain" } },
         { { callchain = { USER, 0x400010, KERNEL, -0x7f000000 } } })
     end },
-  forgets_exited = { "comm,time", "            prog     0.000000: \n              :5     0.000000: \n",
+  forgets_exited = { "comm,time",
+    "            prog     0.000000: \n              :5     0.000000: \n",
     "            prog     0.000000: \n            prog     0.000000: \n",
     function()
       return recording({}, { {}, {} }, function(b, i)
-        if i == 2 then b:record("exit", { pid = 5, tid = 5, ppid = 5, ptid = 5, time = 15 }, { time = 15 }) end
+        if i == 2 then
+          b:record("exit", { pid = 5, tid = 5, ppid = 5, ptid = 5, time = 15 }, { time = 15 })
+        end
       end)
     end },
-  one_level = { "data_src", "       200000142 |OP LOAD|LVL L1 hit|SNP N/A|TLB N/A|LCK No|BLK  N/A\n",
+  one_level =
+    { "data_src", "       200000142 |OP LOAD|LVL L1 hit|SNP N/A|TLB N/A|LCK No|BLK  N/A\n",
     "       200000142 |OP LOAD|LVL L1 or L1 hit|SNP N/A|TLB N/A|LCK No|BLK  N/A\n",
     function()
-      return recording({ sample_type = { "ip", "tid", "time", "data_src" } }, { { data_src = 0x200000142 } })
+      return recording({ sample_type = { "ip", "tid", "time", "data_src" } },
+        { { data_src = 0x200000142 } })
     end },
-  retire_lat = { "-comm,-tid,-time", weight .. "               5           400010 [unknown] (/bin/prog)\n",
+  retire_lat = { "-comm,-tid,-time",
+    weight .. "               5           400010 [unknown] (/bin/prog)\n",
     weight .. "           400010 [unknown] (/bin/prog)\n", weighed },
   branch_speculation = { "brstack", " 0x400010/0x400020/P/-/-/0/COND/SPEC_CORRECT_PATH \n",
-    " 0x400010/0x400020/P/-/-/0/COND \n", function() return branches { predicted = 1, type = 1, spec = 3 } end },
-  branch_dso_apart = { "brstack,dso", " 0x400010 (/bin/prog)/0x400020 (/bin/prog)/-/-/-/0//- \n",
+    " 0x400010/0x400020/P/-/-/0/COND \n", function()
+      return branches { predicted = 1, type = 1, spec = 3 }
+    end },
+  branch_dso_apart = { "brstack,dso",
+    " 0x400010 (/bin/prog)/0x400020 (/bin/prog)/-/-/-/0//- \n",
     " 0x400010(/bin/prog)/0x400020(/bin/prog)/-/-/-/0/ \n", function() return branches {} end },
-  branch_not_taken = { "brstack", " 0x400010/0x400020/MN/-/-/0/COND/- \n", " 0x400010/0x400020/-/-/-/0/COND/- \n",
+  branch_not_taken = { "brstack", " 0x400010/0x400020/MN/-/-/0/COND/- \n",
+    " 0x400010/0x400020/-/-/-/0/COND/- \n",
     function() return branches { not_taken = 1, type = 1 } end },
   plain_modifiers = { "event", "cpu-clock: \n", "cpu-clock:HG: \n",
     function() return recording({ unnamed = true }, { {} }) end },
-  unknown_events = { "event", "unknown event PMU=77 config=0x5: \n", "unknown attr type: 77: \n",
+  unknown_events = { "event", "unknown event PMU=77 config=0x5: \n",
+    "unknown attr type: 77: \n",
     function() return recording({ unnamed = true, type = 77, config = 5 }, { {} }) end },
-  read_by_thread = { "tid,period", "      5        100 \n      6         30 \n      5         30 \n",
+  read_by_thread = { "tid,period",
+    "      5        100 \n      6         30 \n      5         30 \n",
     "      5        100 \n      5        100 \n", counters },
-  outermost_line = { "ip,srcline", "           40014e\n  inlined.c:17\n", "           40014e\n  inlined.c:6\n",
+  outermost_line = { "ip,srcline", "           40014e\n  inlined.c:17\n",
+    "           40014e\n  inlined.c:6\n",
     function()
       return recording({}, { { ip = 0x40014e } }, function(b)
-        b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000, filename = "/inlined" })
+        b:record("mmap2", { pid = 5, tid = 5, addr = 0x400000, len = 0x1000,
+          filename = "/inlined" })
       end)
     end },
   inlined_always = { "ip,sym",
-    "\n\t          40014e leaf (inlined)\n\t          40014e middle (inlined)\n\t          40014e outer\n"
+    "\n\t          40014e leaf (inlined)\n\t          40014e middle (inlined)\n"
+      .. "\t          40014e outer\n"
       .. "\t          40018a _start\n\n",
     "\n\t          40014e outer\n\t          40018a _start\n\n", inlined },
   array_as_kernel = { "trace", "{0x1,0x2,0x3}\n", "1 2 3\n",
     function() return messages.recording { { [["%s", __print_array(REC->mac, 3, 1)]] } } end },
   conversions = { "trace", "A 4886718345 4886718345\n", ">c< 0 591751049\n",
     function()
-      return messages.recording { { [["%c %zu %zd", 'A', REC->v, REC->v]], values = { v = 0x123456789 } } }
+      return messages.recording { { [["%c %zu %zd", 'A', REC->v, REC->v]],
+        values = { v = 0x123456789 } } }
     end },
 }
 
 local function printed(path, fields, version)
-  local got = run.perflua { "script", "--as", version, "--symfs", symfs, "--kallsyms", "/dev/null",
+  local got = run.perflua { "script", "--as", version, "--symfs", symfs, "--kallsyms",
+    "/dev/null",
     "-F", fields, path }
-  local err = got.err:gsub("[^\n]*counter values of 'it' go back: found 30, expected at least 100\n", "")
+  local err =
+    got.err:gsub("[^\n]*counter values of 'it' go back: found 30, expected at least 100\n", "")
   assert.are.same({ 0, "" }, { got.status, err })
   return got.out
 end
@@ -126,7 +150,8 @@ describe("the text of a version of perf", function()
   for _, difference in ipairs(core.perf_differences()) do
     it("has or has not: " .. difference.doc, function()
       local case = cases[difference.name]
-      assert.are.equal(difference.followed, case ~= nil, "a case for each difference that perflua follows")
+      assert.are.equal(difference.followed, case ~= nil,
+        "a case for each difference that perflua follows")
       if not case then return end
       for i, version in ipairs(versions) do
         if version == difference.since then
@@ -154,7 +179,8 @@ describe("the text of a version of perf", function()
       b:record("comm", { pid = 100, tid = 100, comm = "first" }, { time = 1 })
       b:record("exit", { pid = 100, tid = 100, ppid = 1, ptid = 1, time = 2 }, { time = 2 })
       for pid = 101, last do
-        b:record("fork", { pid = pid, tid = pid, ppid = pid - 1, ptid = pid - 1, time = pid - 98 }, { time = pid - 98 })
+        b:record("fork", { pid = pid, tid = pid, ppid = pid - 1, ptid = pid - 1,
+          time = pid - 98 }, { time = pid - 98 })
       end
       b:sample(b.events[1], { pid = last, tid = last, ip = 0, time = 1000 })
     end)
@@ -179,7 +205,8 @@ describe("the text of a version of perf", function()
     assert.are.same({ "7.3", "cpu-clock" }, { file.as, file.events[1].name })
     local old <close> = assert(perflua.open(path, { as = "6.12.3" }))
     assert.are.same({ "6.12", "cpu-clock:HG" }, { old.as, old.events[1].name })
-    assert.matches("of event 'cpu%-clock:HG'", run.perflua({ "report", "--as", "6.1", path }).out)
+    assert.matches("of event 'cpu%-clock:HG'",
+      run.perflua({ "report", "--as", "6.1", path }).out)
   end)
 
   it("is refused where it is not known", function()
@@ -195,8 +222,12 @@ describe("the text of a version of perf", function()
         assert.are.same({ "", 2 }, { got.out, got.status })
         assert.matches(("perflua: %s: --as: %s"):format(tool, message), got.err, 1, true)
       end
-      assert.error_matches(function() perflua.open(path, { as = version }) end, message, 1, true)
+      assert.error_matches(function()
+        perflua.open(path, { as = version })
+      end, message, 1, true)
     end
-    assert.error_matches(function() perflua.open(path, { as = 7.3 }) end, "as is a version of perf")
+    assert.error_matches(function()
+      perflua.open(path, { as = 7.3 })
+    end, "as is a version of perf")
   end)
 end)

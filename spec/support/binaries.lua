@@ -1,12 +1,13 @@
--- Binaries made for a spec, recordings that say they were mapped, and which symbols are found for them.
+-- Binaries made for a spec, recordings that say they were mapped, and which symbols are found
+-- for them.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 
 local binaries = {}
 
---- The id of a process that cannot run here, as pid_max is at most 1 << 22. perf opens files of a running process in
---- the namespaces of that process.
+--- The id of a process that cannot run here, as pid_max is at most 1 << 22. perf opens files of
+--- a running process in the namespaces of that process.
 binaries.PID = (1 << 22) + 7
 
 local here = {}
@@ -14,7 +15,8 @@ for name, option in pairs { hostname = "-n", osrelease = "-r" } do
   here[name] = files.output("uname " .. option):match "[^\n]*"
 end
 
---- Makes the recording of a builder one of this system, so that files here are those that were recorded.
+--- Makes the recording of a builder one of this system, so that files here are those that were
+--- recorded.
 function binaries.of_here(b)
   for name, value in pairs(here) do b:feature(name, value) end
   return b
@@ -33,7 +35,8 @@ end
 
 --- Runs a shell script in the directory; returns what it prints.
 function Tree:sh(script)
-  local text, ok = files.output(("cd %s && { set -e\n%s\n} 2>&1"):format(files.quote(self.path), script))
+  local text, ok = files.output(("cd %s && { set -e\n%s\n} 2>&1"):format(files.quote(self.path),
+    script))
   assert(ok, text)
   return text
 end
@@ -44,8 +47,8 @@ function Tree:write(name, bytes)
   return self.path .. "/" .. name
 end
 
---- A program "name" of two functions, one of them static; more: its code beside them. Returns {build_id, first,
---- second}: where these are in the file.
+--- A program "name" of two functions, one of them static; more: its code beside them. Returns
+--- {build_id, first, second}: where these are in the file.
 function Tree:program(name, options, more)
   self:write(name .. ".c", (more or "") .. [[
 
@@ -69,9 +72,9 @@ function Tree:build_id(name)
   return self:sh("readelf -n " .. name .. " 2>/dev/null"):match "Build ID: (%x+)"
 end
 
---- A recording of samples at ips {address…} after maps, each a record of mmap2. options: `features` by name (those of
---- this system), `misc` of the samples, their `pid`, `time` of the first (1: they follow one another), `monotonic`: the
---- clock.
+--- A recording of samples at ips {address…} after maps, each a record of mmap2. options:
+--- `features` by name (those of this system), `misc` of the samples, their `pid`, `time` of the
+--- first (1: they follow one another), `monotonic`: the clock.
 function binaries.recorded(maps, ips, options)
   options = options or {}
   local process = options.pid or binaries.PID
@@ -82,7 +85,8 @@ function binaries.recorded(maps, ips, options)
     b:feature(name, value)
   end
   for _, map in ipairs(maps) do
-    local record = { pid = process, tid = process, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2 }
+    local record = { pid = process, tid = process, addr = 0x400000, len = 0x100000, prot = 5,
+      flags = 2, misc = 2 }
     for k, v in pairs(map) do
       record[k] = v
     end
@@ -110,7 +114,8 @@ function binaries.of_perf(path, options)
   local list = {}
   local command = "perf %s script -f -F ip,sym,symoff,dso -i %s %s 2>/dev/null"
   options = options or {}
-  for line in files.lines(command:format(options.before or "", files.quote(path), options.after or "")) do
+  for line in files.lines(command:format(options.before or "", files.quote(path), options.after
+      or "")) do
     list[#list + 1] = line:match "^%s*%x+ (.-)%s*%([^()]*%)$"
   end
   return list

@@ -1,4 +1,5 @@
--- Writes perf.data files: any event, record, sample and feature, in either byte order, whole or wrong.
+-- Writes perf.data files: any event, record, sample and feature, in either byte order, whole or
+-- wrong.
 --
 --   local b = builder.new { endian = "big" }
 --   local cycles = b:event { name = "cycles", sample_type = { "ip", "tid", "time" }, ids = { 1 } }
@@ -7,7 +8,8 @@
 --   b:sample(cycles, { ip = 0x1000, pid = 7, time = 9 })
 --   local path = b:write()
 --
--- It is written from the kernel's and perf's own definitions and shares nothing with the reader it tests.
+-- It is written from the kernel's and perf's own definitions and shares nothing with the reader
+-- it tests.
 local attr = require "spec.support.builder_attr"
 local features = require "spec.support.builder_features"
 local files = require "spec.support.files"
@@ -22,10 +24,12 @@ Builder.__index = Builder
 
 local HEADER = 104
 
---- options: endian ("little"), attr_size (128; 64 in version 1), version (2, or 1 for PERFFILE), container ("file",
---- "pipe" or "directory"), long_size (8: words of the feature bitmap), event_desc (false: no such feature of its own).
+--- options: endian ("little"), attr_size (128; 64 in version 1), version (2, or 1 for
+--- PERFFILE), container ("file", "pipe" or "directory"), long_size (8: words of the feature
+--- bitmap), event_desc (false: no such feature of its own).
 function builder.new(options)
-  local b = setmetatable({ endian = "little", version = 2, container = "file", long_size = 8 }, Builder)
+  local b = setmetatable({ endian = "little", version = 2, container = "file", long_size = 8 },
+    Builder)
   for k, v in pairs(options or {}) do
     b[k] = v
   end
@@ -35,14 +39,15 @@ function builder.new(options)
   return b
 end
 
---- Adds an event: any member or flag of perf_event_attr by its kernel name; sample_type, read_format and
---- branch_sample_type may be lists of names. ids defaults to one of its own.
+--- Adds an event: any member or flag of perf_event_attr by its kernel name; sample_type,
+--- read_format and branch_sample_type may be lists of names. ids defaults to one of its own.
 function Builder:event(members)
   local event = {}
   for k, v in pairs(members) do
     event[k] = v
   end
-  event.sample_type = attr.mask(attr.sample_bits, members.sample_type or { "ip", "tid", "time" })
+  event.sample_type = attr.mask(attr.sample_bits, members.sample_type
+    or { "ip", "tid", "time" })
   event.read_format = attr.mask(attr.read_bits, members.read_format)
   event.branch_sample_type = attr.mask(attr.branch_bits, members.branch_sample_type)
   event.attr_size = members.attr_size or self.attr_size
@@ -70,8 +75,8 @@ function Builder:raw(type, misc, body, size, extra)
   return add(self, w:u32(type) .. w:u16(misc) .. w:u16(size or 8 + #body) .. body, extra)
 end
 
---- A record by name. id: the values of its sample_id trailer (of id.event, else the first event); nil
---- writes the zeros perf writes for records it makes itself.
+--- A record by name. id: the values of its sample_id trailer (of id.event, else the first
+--- event); nil writes the zeros perf writes for records it makes itself.
 function Builder:record(name, fields, id)
   fields = fields or {}
   local event = id and id.event or fields.event or self.events[1]
@@ -88,8 +93,8 @@ function Builder:sample(event, values)
   return self:raw(9, values and values.misc or 2, body)
 end
 
---- The bytes of the records that fill(b) adds, which the recording is without: for what goes into a
---- compressed record.
+--- The bytes of the records that fill(b) adds, which the recording is without: for what goes
+--- into a compressed record.
 function Builder:apart(fill)
   local own, out = self.stream, {}
   self.stream = {}
@@ -101,7 +106,8 @@ function Builder:apart(fill)
   return table.concat(out)
 end
 
---- Puts the records that fill(b) adds into the file data.n beside this one, which is then `data` of a directory.
+--- Puts the records that fill(b) adds into the file data.n beside this one, which is then
+--- `data` of a directory.
 function Builder:beside(n, fill)
   self.more[n] = (self.more[n] or "") .. self:apart(fill)
   return self
@@ -190,9 +196,9 @@ local function event_types(b)
     function() return "" end))
 end
 
---- What `wrong` may lie about: magic, header_size, attr_size, attrs, data, event_types ({offset=, size=}
---- each), bitmap (its 32 bytes), sections (by bit, {offset=, size=}), no_features (no table, as in a
---- recording that was killed), truncate (bytes kept).
+--- What `wrong` may lie about: magic, header_size, attr_size, attrs, data, event_types
+--- ({offset=, size=} each), bitmap (its 32 bytes), sections (by bit, {offset=, size=}),
+--- no_features (no table, as in a recording that was killed), truncate (bytes kept).
 local function seekable(b, wrong)
   local w = b.w
   local stride = wrong.stride or b.attr_size + 16
@@ -216,9 +222,9 @@ local function seekable(b, wrong)
   return header .. ids .. attrs .. types .. data .. tail
 end
 
--- A pipe has the same as records, in perf's order (see perf_event__synthesize_for_pipe, tools/perf/util/
--- synthetic-events.c), without what perf leaves out: build-ids and features that have no bytes. offsets() is
--- without the records of this head.
+-- A pipe has the same as records, in perf's order (see perf_event__synthesize_for_pipe,
+-- tools/perf/util/ synthetic-events.c), without what perf leaves out: build-ids and features
+-- that have no bytes. offsets() is without the records of this head.
 local function pipe(b)
   local own = b.stream
   b.stream = {}
@@ -237,7 +243,8 @@ local function pipe(b)
     end
   end
   if #sections > 0 then
-    b:record("header_feature", { feature = 35 }) -- the end mark has the number after the last one's
+    -- the end mark has the number after the last one's
+    b:record("header_feature", { feature = 35 })
   end
   if tracing then
     b:record("tracing_data", { data = tracing })
@@ -262,8 +269,8 @@ function Builder:offsets()
   return self.places
 end
 
---- Writes the file to a temporary path, which goes away with the run; returns the path. Of a directory
---- `data` is the file, wrong or not.
+--- Writes the file to a temporary path, which goes away with the run; returns the path. Of a
+--- directory `data` is the file, wrong or not.
 function Builder:write(wrong)
   if self.container ~= "directory" then
     return files.temporary(self:bytes(wrong))

@@ -14,7 +14,8 @@ attr.sample_bits = {
 attr.read_bits = { time_enabled = 0, time_running = 1, id = 2, group = 3, lost = 4 }
 
 attr.branch_bits = {
-  user = 0, kernel = 1, hv = 2, any = 3, any_call = 4, any_return = 5, ind_call = 6, abort_tx = 7,
+  user = 0, kernel = 1, hv = 2, any = 3, any_call = 4, any_return = 5, ind_call = 6,
+  abort_tx = 7,
   in_tx = 8, no_tx = 9, cond = 10, call_stack = 11, ind_jump = 12, call = 13, no_flags = 14,
   no_cycles = 15, type_save = 16, hw_index = 17, priv_save = 18, counters = 19,
 }
@@ -22,12 +23,14 @@ attr.branch_bits = {
 -- name = {position, width}
 attr.flags = { precise_ip = { 15, 2 } }
 local flag_names = {
-  [0] = "disabled", "inherit", "pinned", "exclusive", "exclude_user", "exclude_kernel", "exclude_hv",
+  [0] = "disabled", "inherit", "pinned", "exclusive", "exclude_user", "exclude_kernel",
+  "exclude_hv",
   "exclude_idle", "mmap", "comm", "freq", "inherit_stat", "enable_on_exec", "task", "watermark",
   [17] = "mmap_data", [18] = "sample_id_all", [19] = "exclude_host", [20] = "exclude_guest",
   [21] = "exclude_callchain_kernel", [22] = "exclude_callchain_user", [23] = "mmap2",
   [24] = "comm_exec", [25] = "use_clockid", [26] = "context_switch", [27] = "write_backward",
-  [28] = "namespaces", [29] = "ksymbol", [30] = "bpf_event", [31] = "aux_output", [32] = "cgroup",
+  [28] = "namespaces", [29] = "ksymbol", [30] = "bpf_event", [31] = "aux_output",
+  [32] = "cgroup",
   [33] = "text_poke", [34] = "build_id", [35] = "inherit_thread", [36] = "remove_on_exec",
   [37] = "sigtrap", [38] = "defer_callchain", [39] = "defer_output",
 }
@@ -42,7 +45,8 @@ local members = {
   { "u64", "flags" }, { "u32", "wakeup_events", "wakeup_watermark" }, { "u32", "bp_type" },
   { "u64", "config1", "bp_addr", "kprobe_func", "uprobe_path" },
   { "u64", "config2", "bp_len", "kprobe_addr", "probe_offset" },
-  { "u64", "branch_sample_type" }, { "u64", "sample_regs_user" }, { "u32", "sample_stack_user" },
+  { "u64", "branch_sample_type" }, { "u64", "sample_regs_user" },
+  { "u32", "sample_stack_user" },
   { "s32", "clockid" }, { "u64", "sample_regs_intr" }, { "u32", "aux_watermark" },
   { "u16", "sample_max_stack" }, { "u16", "reserved" }, { "u32", "aux_sample_size" },
   { "u32", "aux_action" }, { "u64", "sig_data" }, { "u64", "config3" }, { "u64", "config4" },
@@ -68,7 +72,8 @@ function attr.has(event, name)
   return event.sample_type >> attr.sample_bits[name] & 1 == 1
 end
 
---- The attr of an event in `size` bytes (default: event.attr_size); longer ones end in event.tail.
+--- The attr of an event in `size` bytes (default: event.attr_size); longer ones end in
+--- event.tail.
 function attr.pack(w, event, size)
   size = size or event.attr_size
   local values = setmetatable({

@@ -7,10 +7,13 @@ local records = require "spec.support.builder_records"
 local features = {}
 
 features.bits = {
-  tracing_data = 1, build_id = 2, hostname = 3, osrelease = 4, version = 5, arch = 6, nrcpus = 7,
+  tracing_data = 1, build_id = 2, hostname = 3, osrelease = 4, version = 5, arch = 6,
+  nrcpus = 7,
   cpudesc = 8, cpuid = 9, total_mem = 10, cmdline = 11, event_desc = 12, cpu_topology = 13,
-  numa_topology = 14, branch_stack = 15, pmu_mappings = 16, group_desc = 17, auxtrace = 18, stat = 19,
-  cache = 20, sample_time = 21, mem_topology = 22, clockid = 23, dir_format = 24, bpf_prog_info = 25,
+  numa_topology = 14, branch_stack = 15, pmu_mappings = 16, group_desc = 17, auxtrace = 18,
+  stat = 19,
+  cache = 20, sample_time = 21, mem_topology = 22, clockid = 23, dir_format = 24,
+  bpf_prog_info = 25,
   bpf_btf = 26, compressed = 27, cpu_pmu_caps = 28, clock_data = 29, hybrid_topology = 30,
   pmu_caps = 31, cpu_domain_info = 32, e_machine = 33, cln_size = 34,
 }
@@ -52,7 +55,8 @@ local function build_ids(w, list)
   for _, e in ipairs(list) do
     local modes = { kernel = 1, user = 2, guest_kernel = 4, guest_user = 5 }
     local misc = e.misc or modes[e.cpumode or "user"] | (e.sized == false and 0 or 1 << 15)
-    local body = e.old_abi and pack.chars(pack.unhex(e.build_id), 24) .. pack.text(e.filename, 64)
+    local body = e.old_abi and pack.chars(pack.unhex(e.build_id), 24)
+      .. pack.text(e.filename, 64)
       or records.build_id(w, e, e.pad or 64)
     out[#out + 1] = w:u32(0) .. w:u16(misc) .. w:u16(8 + #body) .. body
   end
@@ -63,7 +67,8 @@ local function event_desc(w, list, b)
   local size = b.attr_size
   local out = { w:u32(#list), w:u32(size) }
   for _, e in ipairs(list) do
-    out[#out + 1] = attr.pack(w, e, size) .. w:u32(#e.ids) .. w:str(e.name) .. w:array("u64", e.ids)
+    out[#out + 1] = attr.pack(w, e, size) .. w:u32(#e.ids) .. w:str(e.name)
+      .. w:array("u64", e.ids)
   end
   return table.concat(out)
 end
@@ -108,13 +113,16 @@ end
 --- The first fields of struct bpf_prog_info, for entries of bpf_prog_info.
 function features.bpf_info(w, p)
   return w:fields("type:u32 id:u32 tag:h8 jited_prog_len:u32 xlated_prog_len:u32 "
-    .. "jited_prog_insns:u64 xlated_prog_insns:u64 load_time:u64 uid:u32 nr_map_ids:u32 map_ids:u64 "
+    .. "jited_prog_insns:u64 xlated_prog_insns:u64 load_time:u64 uid:u32 nr_map_ids:u32 "
+    .. "map_ids:u64 "
     .. "name:c16 ifindex:u32 flags:u32 netns_dev:u64 netns_ino:u64 nr_jited_ksyms:u32 "
     .. "nr_jited_func_lens:u32 jited_ksyms:u64 jited_func_lens:u64 btf_id:u32 "
     .. "func_info_rec_size:u32 func_info:u64 nr_func_info:u32 nr_line_info:u32 line_info:u64 "
     .. "jited_line_info:u64 nr_jited_line_info:u32 line_info_rec_size:u32 "
-    .. "jited_line_info_rec_size:u32 nr_prog_tags:u32 prog_tags:u64 run_time_ns:u64 run_cnt:u64 "
-    .. "recursion_misses:u64 verified_insns:u32 attach_btf_obj_id:u32 attach_btf_id:u32 _:x4", p)
+    .. "jited_line_info_rec_size:u32 nr_prog_tags:u32 prog_tags:u64 run_time_ns:u64 "
+    .. "run_cnt:u64 "
+    .. "recursion_misses:u64 verified_insns:u32 attach_btf_obj_id:u32 attach_btf_id:u32 _:x4",
+    p)
 end
 
 local function cpu_domain_info(w, v)
@@ -148,7 +156,9 @@ local sections = {
     return w:list(pairs_of(v), function(_, pmu) return w:u32(pmu[2]) .. w:str(pmu[1]) end)
   end,
   group_desc = function(w, v)
-    return w:list(v, function(_, g) return w:str(g.name) .. w:fields("leader:u32 members:u32", g) end)
+    return w:list(v, function(_, g)
+      return w:str(g.name) .. w:fields("leader:u32 members:u32", g)
+    end)
   end,
   auxtrace = function(w, v)
     return w:list(v, function(_, e) return w:fields("offset:u64 size:u64", e) end, w.u64)
@@ -182,7 +192,8 @@ local sections = {
 
 --- The bit of a feature's name; numbers are their own.
 function features.bit(name)
-  return type(name) == "number" and name or assert(features.bits[name], "no feature is called " .. name)
+  return type(name) == "number" and name
+    or assert(features.bits[name], "no feature is called " .. name)
 end
 
 --- The section of that feature; a string for a feature that is not one is taken as its bytes.

@@ -1,8 +1,9 @@
 -- Numbers and strings as the builder writes them: a writer for one byte order.
 --
--- Fixed layouts are spelled as text: "pid:u32 tid:u32 filename:z8" packs these members of a table one
--- after another. Kinds: u8 u16 u32 u64 (and s…), f64; zN text with its NUL, padded with zeros to a
--- multiple of N; cN text in exactly N bytes; hN hex digits in exactly N bytes; xN N zero bytes.
+-- Fixed layouts are spelled as text: "pid:u32 tid:u32 filename:z8" packs these members of a
+-- table one after another. Kinds: u8 u16 u32 u64 (and s…), f64; zN text with its NUL, padded
+-- with zeros to a multiple of N; cN text in exactly N bytes; hN hex digits in exactly N bytes;
+-- xN N zero bytes.
 local pack = {}
 
 local Writer = {}
@@ -102,8 +103,9 @@ function Writer:fields(layout, values)
   return table.concat(out)
 end
 
---- A 64-bit word of bit-fields, each {position, width} counted as a little-endian compiler allocates
---- them. A big-endian one starts at the other end: the same field lies at 64 - position - width.
+--- A 64-bit word of bit-fields, each {position, width} counted as a little-endian compiler
+--- allocates them. A big-endian one starts at the other end: the same field lies at 64 -
+--- position - width.
 function Writer:bits(places, values)
   local word = 0
   for name, place in pairs(places) do

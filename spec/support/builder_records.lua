@@ -1,8 +1,9 @@
 -- Every record but the sample, as the kernel (types below 64) or perf (from 64 on) writes it.
 -- See include/uapi/linux/perf_event.h and tools/lib/perf/include/perf/event.h.
 --
--- A row is {type, body [, misc bits by field name]}. A body is a layout (see builder_pack) or a function
--- (writer, fields, event) → bytes of the record, bytes that follow it outside its size.
+-- A row is {type, body [, misc bits by field name]}. A body is a layout (see builder_pack) or a
+-- function (writer, fields, event) → bytes of the record, bytes that follow it outside its
+-- size.
 local attr = require "spec.support.builder_attr"
 local pack = require "spec.support.builder_pack"
 local sample = require "spec.support.builder_sample"
@@ -15,7 +16,9 @@ local throttle = "time:u64 id:u64 stream_id:u64"
 local function fixed_then_list(layout, member, each)
   return function(w, r)
     local list = r[member] or {}
-    return w:fields(layout, r) .. w:u64(r.nr or #list) .. w:list(list, each, function() return "" end)
+    return w:fields(layout, r) .. w:u64(r.nr or #list) .. w:list(list, each, function()
+      return ""
+    end)
   end
 end
 
@@ -110,7 +113,8 @@ local function with_data(layout)
   return function(w, r)
     local data = r.data or ""
     data = data .. pack.fill(#data, 8)
-    return w:fields(layout, setmetatable({ data_size = r.data_size or #data }, { __index = r })), data
+    return w:fields(layout, setmetatable({ data_size = r.data_size or #data },
+      { __index = r })), data
   end
 end
 
@@ -140,20 +144,25 @@ local function event_update(w, r, event)
   return w:u64(r.update_type or kind) .. w:u64(r.id or event.ids[1]) .. data
 end
 
-local schedstat_cpu = "yld_count:u32 array_exp:u32 sched_count:u32 sched_goidle:u32 ttwu_count:u32 "
+local schedstat_cpu =
+  "yld_count:u32 array_exp:u32 sched_count:u32 sched_goidle:u32 ttwu_count:u32 "
   .. "ttwu_local:u32 rq_cpu_time:u64 run_delay:u64 pcount:u64"
 
-local balance_15 = "lb_count lb_balanced lb_failed lb_imbalance lb_gained lb_hot_gained lb_nobusyq "
+local balance_15 =
+  "lb_count lb_balanced lb_failed lb_imbalance lb_gained lb_hot_gained lb_nobusyq "
   .. "lb_nobusyg"
 local balance_17 = "lb_count lb_balanced lb_failed lb_imbalance_load lb_imbalance_util "
   .. "lb_imbalance_task lb_imbalance_misfit lb_gained lb_hot_gained lb_nobusyq lb_nobusyg"
-local domain_tail = "alb_count alb_failed alb_pushed sbe_count sbe_balanced sbe_pushed sbf_count "
+local domain_tail =
+  "alb_count alb_failed alb_pushed sbe_count sbe_balanced sbe_pushed sbf_count "
   .. "sbf_balanced sbf_pushed ttwu_wake_remote ttwu_move_affine ttwu_move_balance"
 
---- Names of the fields of a schedstat domain in their order, for that version of /proc/schedstat.
+--- Names of the fields of a schedstat domain in their order, for that version of
+--- /proc/schedstat.
 function records.schedstat_domain_fields(version)
   local names = {}
-  local states = version == 15 and { "idle", "busy", "newidle" } or { "busy", "idle", "newidle" }
+  local states = version == 15 and { "idle", "busy", "newidle" }
+    or { "busy", "idle", "newidle" }
   for _, state in ipairs(states) do
     for name in (version == 17 and balance_17 or balance_15):gmatch "%S+" do
       names[#names + 1] = state .. "_" .. name
@@ -187,7 +196,8 @@ local function time_conv(w, r)
     .. "cap_user_time_short:u8 _:x6", r)
 end
 
---- The body of a build-id entry, here and in the feature's section; name_to: its name's alignment.
+--- The body of a build-id entry, here and in the feature's section; name_to: its name's
+--- alignment.
 function records.build_id(w, r, name_to)
   local id = pack.unhex(r.build_id)
   return w:s32(r.pid or -1) .. pack.chars(id, 20) .. w:u8(r.build_id_size or #id) .. "\0\0\0"
@@ -210,7 +220,8 @@ local user = {
   auxtrace_info = { 70, function(w, r)
     return w:u32(r.auxtrace_type) .. w:u32(0) .. w:array("u64", r.priv or {})
   end },
-  auxtrace = { 71, with_data "data_size:u64 data_offset:u64 reference:u64 idx:u32 tid:u32 cpu:u32 _:x4" },
+  auxtrace =
+    { 71, with_data "data_size:u64 data_offset:u64 reference:u64 idx:u32 tid:u32 cpu:u32 _:x4" },
   auxtrace_error = { 72, auxtrace_error },
   thread_map = { 73, function(w, r)
     return w:u64(r.nr or #r.threads) .. w:list(r.threads, function(_, t)
@@ -245,7 +256,8 @@ for name, row in pairs(user) do
   records.types[name] = { id = row[1], body = row[2], misc = row[3] or {}, kernel = false }
 end
 
---- The record's misc bits and its body without header and trailer; then what follows outside its size.
+--- The record's misc bits and its body without header and trailer; then what follows outside
+--- its size.
 function records.pack(w, name, fields, event)
   local how = assert(records.types[name], "no record is called " .. tostring(name))
   local misc = fields.misc or 0

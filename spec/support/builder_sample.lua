@@ -1,17 +1,19 @@
--- The body of a sample: its parts in their order on disk, and the blocks other records share with it.
--- See perf_output_sample and perf_output_read, kernel/events/core.c.
+-- The body of a sample: its parts in their order on disk, and the blocks other records share
+-- with it. See perf_output_sample and perf_output_read, kernel/events/core.c.
 local attr = require "spec.support.builder_attr"
 local pack = require "spec.support.builder_pack"
 
 local sample = {}
 
 local branch_flags = {
-  mispred = { 0, 1 }, predicted = { 1, 1 }, in_tx = { 2, 1 }, abort = { 3, 1 }, cycles = { 4, 16 },
-  type = { 20, 4 }, spec = { 24, 2 }, new_type = { 26, 4 }, priv = { 30, 3 }, not_taken = { 33, 1 },
+  mispred = { 0, 1 }, predicted = { 1, 1 }, in_tx = { 2, 1 }, abort = { 3, 1 },
+  cycles = { 4, 16 },
+  type = { 20, 4 }, spec = { 24, 2 }, new_type = { 26, 4 }, priv = { 30, 3 },
+  not_taken = { 33, 1 },
 }
 
---- A read_format block: {value=, time_enabled=, time_running=, id=, lost=}, or for a group the times
---- and an array of {value=, id=, lost=}.
+--- A read_format block: {value=, time_enabled=, time_running=, id=, lost=}, or for a group the
+--- times and an array of {value=, id=, lost=}.
 function sample.read(w, event, read)
   read = read or {}
   local function has(name)
@@ -88,7 +90,8 @@ local parts = {
   end },
   { "weight", function(w, v) return w:u64(v.weight) end },
   { "weight_struct", function(w, v)
-    return w:u64((v.weight or 0) & 0xffffffff | (v.ins_lat or 0) << 32 | (v.retire_lat or 0) << 48)
+    return w:u64((v.weight or 0) & 0xffffffff | (v.ins_lat or 0) << 32
+      | (v.retire_lat or 0) << 48)
   end },
   { "data_src", function(w, v) return w:u64(v.data_src) end },
   { "transaction", function(w, v) return w:u64(v.transaction) end },
@@ -103,7 +106,8 @@ local parts = {
   end },
 }
 
---- The body of a sample of `event`; what `values` lacks is zero or empty, the id is the event's first.
+--- The body of a sample of `event`; what `values` lacks is zero or empty, the id is the event's
+--- first.
 function sample.body(w, event, values)
   values = setmetatable({ id = values.id or event.ids[1] }, { __index = values })
   local out = {}
@@ -124,9 +128,11 @@ local trailer = {
   { "identifier", function(w, v) return w:u64(v.identifier or v.id) end },
 }
 
---- The sample_id that ends other records; nil values: all zero, as perf writes what it makes itself.
+--- The sample_id that ends other records; nil values: all zero, as perf writes what it makes
+--- itself.
 function sample.trailer(w, event, values)
-  values = values and setmetatable({ id = values.id or event.ids[1] }, { __index = values }) or {}
+  values = values and setmetatable({ id = values.id or event.ids[1] }, { __index = values })
+    or {}
   local out = {}
   for _, part in ipairs(trailer) do
     if attr.has(event, part[1]) then

@@ -1,4 +1,5 @@
--- Tracing data and the raw data of tracepoints' samples, in either byte order, with longs of 4 or 8 bytes.
+-- Tracing data and the raw data of tracepoints' samples, in either byte order, with longs of 4
+-- or 8 bytes.
 --
 --   local t = tracing.new { endian = "big", long_size = 4 }
 --   local switch = t:event("sched", "sched_switch", {
@@ -8,8 +9,9 @@
 --   t:raw(switch, { prev_comm = "sh", prev_pid = 7, name = "x" }) -- of a sample
 --   local b, events = t:recording { container = "pipe" }      -- a builder that has all of it
 --
--- Written from trace_event_read_header and what is around it in tools/perf/util/trace-event-info.c, and from
--- include/trace/stages/ of the kernel; it shares nothing with the reader it tests.
+-- Written from trace_event_read_header and what is around it in
+-- tools/perf/util/trace-event-info.c, and from include/trace/stages/ of the kernel; it shares
+-- nothing with the reader it tests.
 local builder = require "spec.support.builder"
 local pack = require "spec.support.builder_pack"
 
@@ -20,11 +22,14 @@ Tracing.__index = Tracing
 
 -- What C's types are: signed or not, and bytes; "l" is a long.
 local kinds = {
-  char = "s8", ["signed char"] = "s8", ["unsigned char"] = "u8", bool = "u8", u8 = "u8", s8 = "s8", __u8 = "u8",
+  char = "s8", ["signed char"] = "s8", ["unsigned char"] = "u8", bool = "u8", u8 = "u8",
+  s8 = "s8", __u8 = "u8",
   short = "s16", ["unsigned short"] = "u16", u16 = "u16", s16 = "s16",
-  int = "s32", pid_t = "s32", ["unsigned int"] = "u32", unsigned = "u32", u32 = "u32", s32 = "s32", dev_t = "u32",
+  int = "s32", pid_t = "s32", ["unsigned int"] = "u32", unsigned = "u32", u32 = "u32",
+  s32 = "s32", dev_t = "u32",
   long = "sl", ["unsigned long"] = "ul", size_t = "ul",
-  ["long long"] = "s64", ["unsigned long long"] = "u64", u64 = "u64", s64 = "s64", sector_t = "u64",
+  ["long long"] = "s64", ["unsigned long long"] = "u64", u64 = "u64", s64 = "s64",
+  sector_t = "u64",
   cpumask_t = "ul",
 }
 
@@ -38,13 +43,15 @@ local function header_page(long_size)
   return "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
     .. ("\tfield: local_t commit;\toffset:8;\tsize:%d;\tsigned:1;\n"):format(long_size)
     .. ("\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n")
-    .. ("\tfield: char data;\toffset:%d;\tsize:%d;\tsigned:1;\n"):format(8 + long_size, 4096 - 8 - long_size)
+    .. ("\tfield: char data;\toffset:%d;\tsize:%d;\tsigned:1;\n"):format(8 + long_size,
+      4096 - 8 - long_size)
 end
 
---- options: endian ("little"), long_size (8), page_size (4096), version ("0.6"), header_page, header_event,
---- ftrace (format texts), kallsyms, printk_formats, cmdlines (texts).
+--- options: endian ("little"), long_size (8), page_size (4096), version ("0.6"), header_page,
+--- header_event, ftrace (format texts), kallsyms, printk_formats, cmdlines (texts).
 function tracing.new(options)
-  local t = setmetatable({ endian = "little", long_size = 8, page_size = 4096, version = "0.6" }, Tracing)
+  local t = setmetatable({ endian = "little", long_size = 8, page_size = 4096,
+    version = "0.6" }, Tracing)
   for k, v in pairs(options or {}) do
     t[k] = v
   end
@@ -63,14 +70,16 @@ end
 
 -- One field with its place; `at` is where the field before ended.
 local function place(t, how, at)
-  local base = how[1]:gsub("^__data_loc ", ""):gsub("^__rel_loc ", ""):gsub("%[%]$", ""):gsub("^const ", "")
+  local base = how[1]:gsub("^__data_loc ", ""):gsub("^__rel_loc ", ""):gsub("%[%]$",
+    ""):gsub("^const ", "")
   local pointer = base:find("*", 1, true) ~= nil
   local kind, unit = t:kind(how.kind or pointer and "ul" or kinds[base] or "s32")
   local dynamic = how[1]:match "^__(%a+)_loc"
   local rest = how.rest or false
   local size = dynamic and (how.short and 2 or 4) or rest and 0 or unit * (how.count or 1)
   local align = dynamic and (how.short and 2 or 4) or unit
-  local f = { name = how[2], kind = kind, unit = unit, dynamic = dynamic, rest = rest, count = how.count }
+  local f = { name = how[2], kind = kind, unit = unit, dynamic = dynamic, rest = rest,
+    count = how.count }
   f.size = size
   f.at = how.packed and at or at + -at % align
   f.signed = how.signed
@@ -78,7 +87,8 @@ local function place(t, how, at)
     f.signed = not dynamic and kind:sub(1, 1) == "s" and not (base == "char" and how.count)
   end
   f.text = how.text or base == "char" and (dynamic ~= nil or how.count ~= nil or rest)
-  local brackets = how.brackets or how.count and ("[%s]"):format(how.symbol or how.count) or rest and "[]" or ""
+  local brackets = how.brackets or how.count and ("[%s]"):format(how.symbol or how.count)
+    or rest and "[]" or ""
   f.decl = how.decl or ("%s %s%s"):format(how[1], how[2], brackets)
   f.lie = how.lie or {}
   return f
@@ -88,7 +98,8 @@ end
 local function line(f)
   local offset, size = f.lie.offset or f.at, f.lie.size or f.size
   local signed = f.signed == "missing" and "" or ("\tsigned:%d;"):format(f.signed and 1 or 0)
-  return f.lie.line or ("\tfield:%s;\toffset:%s;\tsize:%s;%s\n"):format(f.decl, offset, size, signed)
+  return f.lie.line or ("\tfield:%s;\toffset:%s;\tsize:%s;%s\n"):format(f.decl, offset, size,
+    signed)
 end
 
 local function format_text(event, n_common)
@@ -100,10 +111,10 @@ local function format_text(event, n_common)
   return table.concat(out)
 end
 
---- Adds an event. how: id, fields (in order, each { type, name, count =, symbol = (of the count), kind = ("u32",
---- "sl" …), signed = (false, true or "missing"), brackets =, decl =, rest = (all that is left), short = (a
---- descriptor of 2 bytes), packed =, lie = { offset =, size =, line = } }), common (fields before them), print_fmt,
---- format (another text).
+--- Adds an event. how: id, fields (in order, each { type, name, count =, symbol = (of the
+--- count), kind = ("u32", "sl" …), signed = (false, true or "missing"), brackets =, decl =,
+--- rest = (all that is left), short = (a descriptor of 2 bytes), packed =, lie = { offset =,
+--- size =, line = } }), common (fields before them), print_fmt, format (another text).
 function Tracing:event(system, name, how)
   how = how or {}
   local event = { system = system, name = name, id = how.id or 300 + #self.events, fields = {} }
@@ -127,8 +138,9 @@ function Tracing:event(system, name, how)
   return event
 end
 
---- What the tracing data are; wrong: counts (of ftrace, systems, events), sizes (of header_page, header_event,
---- format, kallsyms, printk_formats, cmdlines), truncate (bytes kept).
+--- What the tracing data are; wrong: counts (of ftrace, systems, events), sizes (of
+--- header_page, header_event, format, kallsyms, printk_formats, cmdlines), truncate (bytes
+--- kept).
 function Tracing:bytes(wrong)
   wrong = wrong or {}
   local w, out = self.w, {}
@@ -138,7 +150,8 @@ function Tracing:bytes(wrong)
       out[#out + 1] = s
     end
   end
-  put("\x17\x08\x44tracing", self.version, "\0", string.char(self.endian == "big" and 1 or 0, self.long_size))
+  put("\x17\x08\x44tracing", self.version, "\0",
+    string.char(self.endian == "big" and 1 or 0, self.long_size))
   put(w:u32(self.page_size))
   put("header_page\0", w:u64(sizes.header_page or #self.header_page), self.header_page)
   put("header_event\0", w:u64(sizes.header_event or #self.header_event), self.header_event)
@@ -181,7 +194,8 @@ local function place_bytes(out, at, bytes)
   end
 end
 
---- The raw data of a sample. values: by name; of a dynamic field also { descriptor = n }, which is written as it is.
+--- The raw data of a sample. values: by name; of a dynamic field also { descriptor = n }, which
+--- is written as it is.
 function Tracing:raw(event, values)
   values = setmetatable({ common_type = event.id }, { __index = values or {} })
   local out, behind = {}, event.size
@@ -207,8 +221,8 @@ function Tracing:raw(event, values)
   return table.concat(out)
 end
 
---- A builder with the tracing data and an event of each of these tracepoints; options are the builder's.
---- Returns it, and the builder's events in the order of t.events.
+--- A builder with the tracing data and an event of each of these tracepoints; options are the
+--- builder's. Returns it, and the builder's events in the order of t.events.
 function Tracing:recording(options, wrong)
   local own = { endian = self.endian }
   for k, v in pairs(options or {}) do
@@ -218,8 +232,10 @@ function Tracing:recording(options, wrong)
   local list = {}
   for i, event in ipairs(self.events) do
     list[i] = b:event {
-      name = event.system .. ":" .. event.name, type = 2, config = event.config or event.id, sample_period = 1,
-      sample_type = { "ip", "tid", "time", "cpu", "period", "raw", "identifier" }, ids = { 100 + i },
+      name = event.system .. ":" .. event.name, type = 2, config = event.config or event.id,
+      sample_period = 1,
+      sample_type = { "ip", "tid", "time", "cpu", "period", "raw", "identifier" },
+      ids = { 100 + i },
     }
   end
   b:feature("tracing_data", self:bytes(wrong))

@@ -1,5 +1,6 @@
--- A zstd frame whose blocks hold their bytes as they are: any bytes can be split over any payloads, as
--- perf's flushes split them, without a compressor. See RFC 8878, sections 3.1.1.1 and 3.1.1.2.
+-- A zstd frame whose blocks hold their bytes as they are: any bytes can be split over any
+-- payloads, as perf's flushes split them, without a compressor. See RFC 8878, sections 3.1.1.1
+-- and 3.1.1.2.
 local zstd = {}
 
 zstd.magic = "\x28\xb5\x2f\xfd"
@@ -12,8 +13,9 @@ local function block(kind, bytes, last)
   return string.pack("<I3", (last and 1 or 0) | kind << 1 | #bytes << 3) .. bytes
 end
 
---- Payloads of one frame, as perf's recorder makes them: the first begins with its header, none ends it.
---- Each call of the function it returns makes one of these bytes; last: they end the frame after all.
+--- Payloads of one frame, as perf's recorder makes them: the first begins with its header, none
+--- ends it. Each call of the function it returns makes one of these bytes; last: they end the
+--- frame after all.
 function zstd.frame()
   local begun = false
   return function(bytes, last)

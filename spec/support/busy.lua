@@ -1,6 +1,6 @@
--- A recording of three cpus, for containers.lua: samples of two events, side-band records of many types, and what
--- time order meets in real ones. Written from a model of how perf reads buffers, so that rounds hold: each in turn,
--- while the others go on being filled.
+-- A recording of three cpus, for containers.lua: samples of two events, side-band records of
+-- many types, and what time order meets in real ones. Written from a model of how perf reads
+-- buffers, so that rounds hold: each in turn, while the others go on being filled.
 local everything = require "spec.support.everything"
 
 local busy = {}
@@ -26,24 +26,29 @@ end
 -- Attrs of 64 bytes are enough for these.
 local function old_events()
   return {
-    { name = "cycles", type = 0, config = 0, ids = { 11, 12, 13 }, sample_type = with { "callchain", "raw" } },
-    { name = "faults", type = 1, config = 2, ids = { 21, 22, 23 }, sample_type = with { "addr", "read", "data_src" },
+    { name = "cycles", type = 0, config = 0, ids = { 11, 12, 13 },
+      sample_type = with { "callchain", "raw" } },
+    { name = "faults", type = 1, config = 2, ids = { 21, 22, 23 },
+      sample_type = with { "addr", "read", "data_src" },
       read_format = { "group", "time_enabled" } }, -- without ids samples stay whole
   }
 end
 
 local function new_events()
   local events = old_events()
-  events[1].sample_type = with { "callchain", "raw", "branch_stack", "regs_user", "stack_user", "aux", "cgroup" }
+  events[1].sample_type = with { "callchain", "raw", "branch_stack", "regs_user", "stack_user",
+    "aux", "cgroup" }
   events[1].branch_sample_type = { "any", "hw_index" }
   events[1].sample_regs_user, events[1].sample_stack_user = 3, 8
-  events[2].sample_type = with { "addr", "read", "data_src", "regs_intr", "weight_struct", "phys_addr", "transaction" }
+  events[2].sample_type = with { "addr", "read", "data_src", "regs_intr", "weight_struct",
+    "phys_addr", "transaction" }
   events[2].sample_regs_intr = 1
   return events
 end
 
 local features = {
-  hostname = "here", osrelease = "6.1", version = "6.1", arch = "x86_64", nrcpus = { available = 3, online = 3 },
+  hostname = "here", osrelease = "6.1", version = "6.1", arch = "x86_64",
+  nrcpus = { available = 3, online = 3 },
   total_mem = 1000, cmdline = { "perf", "record" },
   pmu_mappings = { software = 1, cpu = 4 },
   sample_time = { first = busy.FIRST + 1, last = busy.FIRST + ROUNDS * ROUND + CPUS * TURN },
@@ -51,32 +56,42 @@ local features = {
 
 --- What says of itself that it is of the container.
 busy.container = {
-  header_attr = true, event_type = true, tracing_data = true, build_id = true, finished_round = true,
+  header_attr = true, event_type = true, tracing_data = true, build_id = true,
+  finished_round = true,
   header_feature = true, compressed = true, finished_init = true, compressed2 = true,
 }
 
 local head = {
   { "time_conv", { time_shift = 1, time_mult = 2, time_zero = 3 } },
-  { "id_index", { entries = { { id = 11, idx = 0, cpu = 0, tid = -1 }, { id = 21, idx = 1, cpu = 0, tid = -1 } } } },
-  { "mmap", { pid = -1, tid = 0, addr = -4096, len = 4096, filename = "[kernel.kallsyms]_text" } },
+  { "id_index",
+    { entries = { { id = 11, idx = 0, cpu = 0, tid = -1 },
+      { id = 21, idx = 1, cpu = 0, tid = -1 } } } },
+  { "mmap", { pid = -1, tid = 0, addr = -4096, len = 4096,
+    filename = "[kernel.kallsyms]_text" } },
   { "event_update", { id = 21, unit = "page" } },
   { "thread_map", { threads = { { pid = 7, comm = "sh" } } } },
   { "cpu_map", { cpus = { 0, 1, 2 } } },
   { "ksymbol", { addr = 1, len = 2, ksym_type = 1, name = "bpf_prog_x" } },
   { "fork", { pid = 7, ppid = 1, tid = 7, ptid = 1 } },
   { "comm", { pid = 7, tid = 7, comm = "sh" } },
-  { "mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096, maj = 8, ino = 9, filename = "/bin/sh" } },
+  { "mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096, maj = 8, ino = 9,
+    filename = "/bin/sh" } },
 }
 
 local function sample(event, cpu, time, random)
   local pid = 7 + random(2)
   return { "sample", event, {
-    identifier = event * 10 + 1 + cpu, ip = 0x400000 + 16 * random(8), pid = pid, tid = pid + random(3), time = time,
-    cpu = cpu, period = 1 + random(1000), callchain = { -512, 0x400000 + random(64), 0x400100 }, raw = "raw!",
-    addr = random(1 << 30), data_src = 0x68100142, phys_addr = random(1 << 20), transaction = 1, cgroup = 5,
+    identifier = event * 10 + 1 + cpu, ip = 0x400000 + 16 * random(8), pid = pid,
+    tid = pid + random(3), time = time,
+    cpu = cpu, period = 1 + random(1000), callchain = { -512, 0x400000 + random(64), 0x400100 },
+    raw = "raw!",
+    addr = random(1 << 30), data_src = 0x68100142, phys_addr = random(1 << 20), transaction = 1,
+    cgroup = 5,
     read = { time_enabled = time, { value = random(99) }, { value = 2 } },
-    branch_stack = { hw_idx = 1, { from = 1, to = 2, type = 3, mispred = true } }, stack_user = "stack...",
-    regs_user = { abi = 2, random(99), 2 }, regs_intr = { abi = 2, random(99) }, aux = "auxauxau",
+    branch_stack = { hw_idx = 1, { from = 1, to = 2, type = 3, mispred = true } },
+    stack_user = "stack...",
+    regs_user = { abi = 2, random(99), 2 }, regs_intr = { abi = 2, random(99) },
+    aux = "auxauxau",
     weight = random(99), ins_lat = 3, retire_lat = 4,
   } }
 end
@@ -91,14 +106,16 @@ local function side_band(time, cpu)
     end
     fields.time = fields.time and name ~= "auxtrace_error" and time or fields.time
     if not busy.container[name] and not (name == "event_update" and fields.name) then
-      list[#list + 1] = { name, fields, { identifier = 21 + cpu, pid = 7, tid = 8, time = time, cpu = cpu } }
+      list[#list + 1] = { name, fields,
+        { identifier = 21 + cpu, pid = 7, tid = 8, time = time, cpu = cpu } }
     end
   end
   return list
 end
 
 -- A cpu's run in a round: what happened between two looks at its buffer.
-local function run(cpu, round, random, types) -- types: places in side_band's list, each taken once
+-- types: places in side_band's list, each taken once
+local function run(cpu, round, random, types)
   local list, from = {}, busy.FIRST + (round - 1) * ROUND + cpu * TURN
   local time, last = from + 1, from + ROUND
   while time < last do
@@ -149,13 +166,15 @@ function busy.recording(old)
     local runs = {}
     for cpu = 0, CPUS - 1 do
       runs[cpu] = run(cpu, round, random, types)
-      add_in_place(runs[cpu], sample(1, cpu, busy.FIRST + round * ROUND - 1, random)) -- on all at the same time
+      -- on all at the same time
+      add_in_place(runs[cpu], sample(1, cpu, busy.FIRST + round * ROUND - 1, random))
       disorder(runs[cpu], random)
     end
     rounds[round] = runs
   end
   assert(#types == 0, "too short for one record of each type")
-  return { events = old and old_events() or new_events(), features = features, head = head, rounds = rounds }
+  return { events = old and old_events() or new_events(), features = features, head = head,
+    rounds = rounds }
 end
 
 return busy

@@ -3,9 +3,10 @@
 -- A recording is
 --   { events = { members of a builder's event, … }, features = { name = value }, head = { record, … },
 --     rounds = { { [cpu] = { record, … } }, … } }
--- and a record { name, fields, id } as builder:record takes them, or { "sample", number of the event, values }.
--- head is what perf writes by itself before it begins; a round is what it found in the buffers of all cpus,
--- one after another. In a directory each cpu's runs are a file of their own.
+-- and a record { name, fields, id } as builder:record takes them, or { "sample", number of the
+-- event, values }. head is what perf writes by itself before it begins; a round is what it
+-- found in the buffers of all cpus, one after another. In a directory each cpu's runs are a
+-- file of their own.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local records = require "spec.support.builder_records"
@@ -47,7 +48,8 @@ end
 -- Payloads end anywhere: within a header, between its members, within a field.
 local AWKWARD = { 1, 7, 8, 41, 2, 100, 3, 900, 5, 64, 13, 3000 }
 
---- Collects the kernel's records and writes them as compressed ones. perf's own lie outside, in their place.
+--- Collects the kernel's records and writes them as compressed ones. perf's own lie outside, in
+--- their place.
 local function compressed(b, kind)
   local payload, held, cut = zstd.frame(), "", 0
   local out = {}
@@ -183,19 +185,23 @@ for _, endian in ipairs { "little", "big" } do
     end)
     -- attrs end with bp_len here, and old readers knew no compression
     if not kind then
-      container("PERFFILE file" .. what, written(one_file, options { version = 1 }), { old = true })
-      container("PERFFILE stream" .. what, written(one_file, options { version = 1, container = "pipe" }),
+      container("PERFFILE file" .. what, written(one_file, options { version = 1 }),
+        { old = true })
+      container("PERFFILE stream" .. what,
+        written(one_file, options { version = 1, container = "pipe" }),
         { old = true, seekable = false })
     end
   end
 end
-container("file of two pieces, plain and compressed, of either byte order, the later one first", function(recording)
+container(
+  "file of two pieces, plain and compressed, of either byte order, the later one first", function(recording)
   local a, b = pieces(recording, { endian = "big" }, { compressed = "compressed2" })
   return { b, a }
 end)
 
---- Arrays of {name, write, seekable, old}: write(recording) gives a path, or paths to be opened together; what is
---- not seekable is to be opened through containers.through; an old one has attrs of 64 bytes.
+--- Arrays of {name, write, seekable, old}: write(recording) gives a path, or paths to be opened
+--- together; what is not seekable is to be opened through containers.through; an old one has
+--- attrs of 64 bytes.
 containers.list = list
 
 --- What to open for one pass over what a container wrote.

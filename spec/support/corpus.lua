@@ -1,4 +1,5 @@
--- The real recordings in $PERFLUA_CORPUS, with what perf printed for each. Without it there are none.
+-- The real recordings in $PERFLUA_CORPUS, with what perf printed for each. Without it there are
+-- none.
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 
@@ -21,7 +22,8 @@ local function envelope(path)
     return nil
   end
   local magic = head:sub(1, 8)
-  local version = magic == "PERFFILE" and 1 or (magic == "PERFILE2" or magic == "2ELIFREP") and 2
+  local version = magic == "PERFFILE" and 1 or (magic == "PERFILE2" or magic == "2ELIFREP")
+    and 2
   if not version then
     return nil
   end
@@ -61,10 +63,12 @@ end
 
 -- perf's own names of records that perflua calls without HEADER_.
 local not_of_header = {
-  HEADER_TRACING_DATA = "TRACING_DATA", HEADER_EVENT_TYPE = "EVENT_TYPE", HEADER_BUILD_ID = "BUILD_ID",
+  HEADER_TRACING_DATA = "TRACING_DATA", HEADER_EVENT_TYPE = "EVENT_TYPE",
+  HEADER_BUILD_ID = "BUILD_ID",
 }
 
---- The records an independent inspector found in each collected file, by type: name → {SAMPLE = n, …}.
+--- The records an independent inspector found in each collected file, by type: name → {SAMPLE =
+--- n, …}.
 local function inspected()
   local found = {}
   for line in io.lines(root .. "/README.md") do
@@ -82,8 +86,8 @@ end
 
 local known
 
---- All recordings that are single files, sorted by name: {name, path, version, byte_order, mode, expected,
---- records (counts by type, where the corpus tells them)}.
+--- All recordings that are single files, sorted by name: {name, path, version, byte_order,
+--- mode, expected, records (counts by type, where the corpus tells them)}.
 function corpus.recordings()
   if known or not root then
     return known or {}
@@ -103,8 +107,8 @@ function corpus.recordings()
   return known
 end
 
---- Declares one spec for each recording that is a single file, or one that is pending without a corpus. `it` is
---- busted's, body takes a recording.
+--- Declares one spec for each recording that is a single file, or one that is pending without a
+--- corpus. `it` is busted's, body takes a recording.
 function corpus.each_file(it, name, body)
   if not root then
     needs.it("corpus", name, body)

@@ -1,23 +1,30 @@
 -- Runs every tool over recordings in one process: perflua every_tool.lua SEED MUTATIONS PATH…
 --
--- Each recording is read as it is, or, of so many MUTATIONS, damaged in as many ways. Prints a line
--- before each run, so that the last one tells where the process ended, and below it what a tool raised.
--- Tools get their words from a command line, as users give them; what they print is thrown away.
+-- Each recording is read as it is, or, of so many MUTATIONS, damaged in as many ways. Prints a
+-- line before each run, so that the last one tells where the process ended, and below it what a
+-- tool raised. Tools get their words from a command line, as users give them; what they print
+-- is thrown away.
 local files = require "spec.support.files"
 local tools = require "perflua.tools"
 
--- The command lines of each tool, which end with the recording unless they say FILE; map and reduce start other
--- processes, help reads no recording.
+-- The command lines of each tool, which end with the recording unless they say FILE; map and
+-- reduce start other processes, help reads no recording.
 local lines = {
-  "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json", "faults", "fields",
-  "flame -o /dev/null", "fold", "fold --inline --annotate", "gen", "header", "header --json", "io", "irqs", "locks",
-  "migrations", "offcpu", "report", "report --no-children --csv", "report --sort comm,srcline --json",
-  "report --where not(pid==1)", "sched", "script", "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat",
-  "stat --json", "symbol FILE 401000", "symbol --json FILE ffffffff81000000", "syscalls", "timeline",
+  "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json",
+  "faults", "fields",
+  "flame -o /dev/null", "fold", "fold --inline --annotate", "gen", "header", "header --json",
+    "io", "irqs", "locks",
+  "migrations", "offcpu", "report", "report --no-children --csv",
+    "report --sort comm,srcline --json",
+  "report --where not(pid==1)", "sched", "script",
+    "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat",
+  "stat --json", "symbol FILE 401000", "symbol --json FILE ffffffff81000000", "syscalls",
+    "timeline",
   "timeline --slice 1s", "wakers",
 }
 
--- What bytes are replaced by: bits turned, and numbers that lengths and counts are compared with.
+-- What bytes are replaced by: bits turned, and numbers that lengths and counts are compared
+-- with.
 local numbers = {
   "\0", "\xff", "\x7f", "\x80", "\1", "\0\0\0\0\0\0\0\0", "\xff\xff\xff\xff\xff\xff\xff\xff",
   "\xff\xff\xff\xff\xff\xff\xff\x7f", "\0\0\0\x80", "\xff\xff", "\8\0", "\0\0\0\0",

@@ -5,13 +5,16 @@ local expr = require "perflua.filter.expr"
 local expressions = {}
 
 local kinds = {
-  s = "signed", t = "signed", u = "unsigned", v = "unsigned", a = "address", b = "address", f = "float",
-  g = "float", c = "string", d = "string", flag = "boolean", on = "boolean", raw = "bytes", what = "any",
+  s = "signed", t = "signed", u = "unsigned", v = "unsigned", a = "address", b = "address",
+  f = "float",
+  g = "float", c = "string", d = "string", flag = "boolean", on = "boolean", raw = "bytes",
+  what = "any",
   chain = "view", args = "any", event = "event", callchain = "view", symbol = "string",
 }
 
 expressions.file = {
-  events = { { name = "cycles:P", index = 1, type = 0 }, { name = "faults", index = 2, type = 1 } },
+  events = { { name = "cycles:P", index = 1, type = 0 },
+    { name = "faults", index = 2, type = 1 } },
 }
 
 local scope = { file = expressions.file }

@@ -22,7 +22,8 @@ local function run(command, ...)
   return text
 end
 
---- Builds perflua in a directory that the caller removes. An edit { path, text, more } puts more before the text.
+--- Builds perflua in a directory that the caller removes. An edit { path, text, more } puts
+--- more before the text.
 ---@return string # path of the program
 function extended.build(dir, edits)
   local perflua = os.getenv "PERFLUA"

@@ -1,4 +1,5 @@
--- Files of the specs: temporary ones that go away with the run, fixtures, and what commands print.
+-- Files of the specs: temporary ones that go away with the run, fixtures, and what commands
+-- print.
 local files = {}
 
 -- Holds the temporary paths; collecting it, at the latest when the run ends, removes them.

@@ -1,7 +1,8 @@
 -- Lua code at the worst moments: in finalizers, which run wherever something is allocated.
 local finalizers = {}
 
---- Calls body() while hostile() runs in finalizers again and again, wherever the collector gets to it.
+--- Calls body() while hostile() runs in finalizers again and again, wherever the collector gets
+--- to it.
 function finalizers.during(body, hostile)
   local on = true
   local function again()

@@ -1,4 +1,5 @@
--- A small recording for cutting and damaging it in every container, and which of its records are there afterwards.
+-- A small recording for cutting and damaging it in every container, and which of its records
+-- are there afterwards.
 local containers = require "spec.support.containers"
 local files = require "spec.support.files"
 local perflua = require "perflua"
@@ -9,7 +10,8 @@ harmed.SEARCHED = 65536 -- bytes behind damage that may be lost to it
 
 local function sample(event, cpu, time, raw)
   return { "sample", event,
-    { identifier = event * 10 + cpu, ip = time, pid = 7, tid = 7, time = time, cpu = cpu, raw = raw } }
+    { identifier = event * 10 + cpu, ip = time, pid = 7, tid = 7, time = time, cpu = cpu,
+      raw = raw } }
 end
 
 local function comm(cpu, time)
@@ -29,7 +31,8 @@ function harmed.recording(large)
   return {
     events = {
       { name = "one", ids = { 10, 11 }, sample_type = parts },
-      { name = "two", type = 1, ids = { 20, 21 }, sample_type = { "raw", table.unpack(parts) } },
+      { name = "two", type = 1, ids = { 20, 21 },
+        sample_type = { "raw", table.unpack(parts) } },
     },
     features = { hostname = "here", nrcpus = { available = 2, online = 2 } },
     head = {
@@ -37,8 +40,10 @@ function harmed.recording(large)
       { "mmap", { pid = 7, tid = 7, addr = 4096, len = 4096, filename = "/bin/sh" } },
     },
     rounds = {
-      { [0] = { sample(1, 0, 10), comm(0, 30) }, [1] = { sample(2, 1, 20, "raw!"), { "cpu_map", { cpus = { 0 } } } } },
-      { [0] = { sample(2, 0, 40, "raw?"), { "auxtrace", { data = "trace!!!" } }, comm(0, 60) }, [1] = { comm(1, 50) } },
+      { [0] = { sample(1, 0, 10), comm(0, 30) },
+        [1] = { sample(2, 1, 20, "raw!"), { "cpu_map", { cpus = { 0 } } } } },
+      { [0] = { sample(2, 0, 40, "raw?"), { "auxtrace", { data = "trace!!!" } }, comm(0, 60) },
+        [1] = { comm(1, 50) } },
       { [0] = last, [1] = { comm(1, 70), sample(1, 1, 90) } },
     },
   }
@@ -71,15 +76,17 @@ local function paths_in(path)
   return { path }
 end
 
--- Records of a part: each with the byte it begins at, that behind which its own bytes have been seen, and that behind
--- which all of it has. What lies in compressed ones has been seen with that in which it ends, which comes before it.
+-- Records of a part: each with the byte it begins at, that behind which its own bytes have been
+-- seen, and that behind which all of it has. What lies in compressed ones has been seen with
+-- that in which it ends, which comes before it.
 local function part_of(list, from, to)
   local part, outer = {}, nil
   for i = from, to do
     local r = list[i]
     local compressed = r.type:find "compressed"
     local payload = compressed and 0 or r.data_size or 0
-    local place = { key = key(r), from = r.offset, own = r.offset + r.size, to = r.offset + r.size + payload }
+    local place = { key = key(r), from = r.offset, own = r.offset + r.size,
+      to = r.offset + r.size + payload }
     if r.chunk_offset then
       place.own, place.to, place.inside = outer.own, outer.to, true
     elseif compressed then
@@ -104,8 +111,8 @@ local function count_of(path, paths, n)
   return all - #list
 end
 
---- What a container wrote of a recording: parts, an array of its files, each {path, bytes, records}, these an array
---- of {key, from, own, to}.
+--- What a container wrote of a recording: parts, an array of its files, each {path, bytes,
+--- records}, these an array of {key, from, own, to}.
 function harmed.subject(container, recording)
   local s = setmetatable({ path = container.write(recording), parts = {} }, Subject)
   local list, file = read(s.path)
@@ -118,7 +125,8 @@ function harmed.subject(container, recording)
     elseif i > 1 then
       n = #file:records({ order = "file", container = true }):where { source = i }:collect()
     end
-    s.parts[i] = { path = paths[i], bytes = files.read(paths[i]), records = part_of(list, left - n + 1, left) }
+    s.parts[i] = { path = paths[i], bytes = files.read(paths[i]),
+      records = part_of(list, left - n + 1, left) }
     left = left - n
   end
   file:close()
@@ -139,11 +147,13 @@ local function check_order(file, keys)
   end
   table.sort(timed)
   table.sort(sorted)
-  assert(table.concat(sorted, "\n") == table.concat(timed, "\n"), "in the order of time there are other records")
+  assert(table.concat(sorted, "\n") == table.concat(timed, "\n"),
+    "in the order of time there are other records")
 end
 
---- With other bytes as one of its parts: the keys of this part's records, whether nothing is said to be missing, and
---- how much damage is listed; nil if it is refused. Those of the other parts must be as they were.
+--- With other bytes as one of its parts: the keys of this part's records, whether nothing is
+--- said to be missing, and how much damage is listed; nil if it is refused. Those of the other
+--- parts must be as they were.
 function Subject:with(part, bytes)
   local own = self.parts[part]
   files.write(own.path, bytes)

@@ -24,7 +24,8 @@ local function process_map(type, prot, data)
   return function(b, rest, id)
     local pid, where, name = rest:match "^(%S+) (%S+) (.*)$"
     local r = range(where)
-    r.pid, r.tid, r.filename, r.prot, r.data, r.misc = tonumber(pid), tonumber(pid), name, prot, data, USER
+    r.pid, r.tid, r.filename, r.prot, r.data, r.misc = tonumber(pid), tonumber(pid), name, prot,
+      data, USER
     b:record(type, r, id)
   end
 end
@@ -33,7 +34,8 @@ local function ksymbol(unregister)
   return function(b, rest, id)
     local where, name = rest:match "^(%S+) (.*)$"
     local r = range(where)
-    b:record("ksymbol", { addr = r.addr, len = r.len, ksym_type = 1, name = name, unregister = unregister }, id)
+    b:record("ksymbol", { addr = r.addr, len = r.len, ksym_type = 1, name = name,
+      unregister = unregister }, id)
   end
 end
 
@@ -41,7 +43,8 @@ local function fork(exec)
   return function(b, rest, id)
     local pid, ppid = rest:match "^(%d+) from (%d+)$"
     pid, ppid = tonumber(pid), tonumber(ppid)
-    b:record("fork", { pid = pid, tid = pid, ppid = ppid, ptid = ppid, time = id and id.time or 0, exec = exec }, id)
+    b:record("fork", { pid = pid, tid = pid, ppid = ppid, ptid = ppid, time = id and id.time
+      or 0, exec = exec }, id)
   end
 end
 
@@ -57,7 +60,8 @@ local function sample(mode)
 end
 
 local kinds = {
-  map = process_map("mmap2", 5), data = process_map("mmap2", 3, true), mmap = process_map "mmap",
+  map = process_map("mmap2", 5), data = process_map("mmap2", 3, true),
+  mmap = process_map "mmap",
   fork = fork(), found = fork(true), ksymbol = ksymbol(), unksymbol = ksymbol(true),
   sample = sample(USER), ksample = sample(KERNEL),
   kernel = function(b, rest, id)

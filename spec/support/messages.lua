@@ -6,22 +6,28 @@ local tracing = require "spec.support.builder_tracing"
 local messages = {}
 
 messages.fields = {
-  { "u8", "b" }, { "short", "h" }, { "int", "i" }, { "unsigned long", "l" }, { "const char *", "p" },
-  { "u64", "v" }, { "char", "c", count = 16 }, { "u8", "mac", count = 6 }, { "u8", "ip", count = 4 },
+  { "u8", "b" }, { "short", "h" }, { "int", "i" }, { "unsigned long", "l" },
+  { "const char *", "p" },
+  { "u64", "v" }, { "char", "c", count = 16 }, { "u8", "mac", count = 6 },
+  { "u8", "ip", count = 4 },
   { "u8", "ip6", count = 16 }, { "u32", "a", count = 4 }, { "__data_loc char[]", "s" },
-  { "__rel_loc char[]", "r" }, { "__data_loc u32[]", "d", kind = "u32" }, { "__data_loc cpumask_t", "mask" },
+  { "__rel_loc char[]", "r" }, { "__data_loc u32[]", "d", kind = "u32" },
+  { "__data_loc cpumask_t", "mask" },
 }
 
 messages.values = {
-  b = 3, h = -2, i = 5, l = 0x1001, p = 0x55, v = 77, c = "text", mac = { 1, 2, 3, 0xa, 0xb, 0xc },
-  ip = { 127, 0, 0, 1 }, ip6 = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }, a = { 11, 22, 33, 44 },
+  b = 3, h = -2, i = 5, l = 0x1001, p = 0x55, v = 77, c = "text",
+  mac = { 1, 2, 3, 0xa, 0xb, 0xc },
+  ip = { 127, 0, 0, 1 }, ip6 = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 },
+  a = { 11, 22, 33, 44 },
   s = "dynamic", r = "relative", d = { 7, 9 }, mask = { 0xf5 },
 }
 
 --- What these values are without a print fmt, but for what follows the first fields.
 messages.plain = " b=3 h=-2 i=5 l=0x1001 p=0x55 v=77 c=text mac=ARRAY[01, 02, 03, 0a, 0b, 0c]"
 
---- A recording of one sample for each of a list: { print fmt, values = others than those, cut = bytes of raw data }.
+--- A recording of one sample for each of a list: { print fmt, values = others than those, cut =
+--- bytes of raw data }.
 function messages.recording(list, options)
   local t = tracing.new(options)
   t.printk_formats = '0x55 : "printk\\n"\n0x56 : ""\nnone\n0x57'
@@ -33,7 +39,8 @@ function messages.recording(list, options)
     local values = setmetatable(list[i].values or {}, { __index = messages.values })
     local raw = t:raw(t.events[i], values)
     if list[i].cut then raw = raw:sub(1, list[i].cut) end
-    b:sample(event, { ip = 0, pid = 7, tid = 7, time = 1000 + i, cpu = 0, period = 1, raw = raw })
+    b:sample(event, { ip = 0, pid = 7, tid = 7, time = 1000 + i, cpu = 0, period = 1,
+      raw = raw })
   end
   return files.temporary(b:bytes())
 end
@@ -49,6 +56,8 @@ function messages.of(path)
 end
 
 --- The message of one sample.
-function messages.one(one, options) return messages.of(messages.recording({ one }, options))[1] end
+function messages.one(one, options)
+  return messages.of(messages.recording({ one }, options))[1]
+end
 
 return messages

@@ -5,7 +5,8 @@ local oracle = require "spec.support.oracle"
 
 local names = {}
 
--- "comm tid sec.ns:" of a sample; what else there is in a line is not asked for, or is no sample's.
+-- "comm tid sec.ns:" of a sample; what else there is in a line is not asked for, or is no
+-- sample's.
 local LINE = "^%s*(.-)%s+(%-?%d+)%s+(%d+)%.(%d%d%d%d%d%d%d%d%d):%s*$"
 local WITHOUT_TIME = "^%s*(.-)%s+(%-?%d+)%s*$"
 
@@ -15,13 +16,15 @@ function names.of_perf(path, without_time)
   for _, line in ipairs(oracle.script(path, without_time and "comm,tid" or "comm,tid,time")) do
     local comm, tid, sec, ns = line:match(without_time and WITHOUT_TIME or LINE)
     if comm then
-      list[#list + 1] = (without_time and "" or math.tointeger(tonumber(sec .. ns)) .. " ") .. tid .. " " .. comm
+      list[#list + 1] = (without_time and "" or math.tointeger(tonumber(sec .. ns)) .. " ")
+        .. tid .. " " .. comm
     end
   end
   return list
 end
 
---- Returns these lines of our samples, and which of them are of a thread that had ended; order: of the query.
+--- Returns these lines of our samples, and which of them are of a thread that had ended; order:
+--- of the query.
 function names.of_file(file, order)
   local list, ended = {}, {}
   for tid, comm, time in file:samples({ order = order }):select("tid", "comm", "time"):each() do
@@ -61,17 +64,20 @@ function names.untimed(file)
   return found
 end
 
---- Raises if two lists differ in more than the order of what is of the same time. perf has no name of those of ours
---- that are in `ended`. With `untimed` names at the end of a recording it has no name before, or that one in the last
---- round, as it takes records without a time when it reads them.
+--- Raises if two lists differ in more than the order of what is of the same time. perf has no
+--- name of those of ours that are in `ended`. With `untimed` names at the end of a recording it
+--- has no name before, or that one in the last round, as it takes records without a time when
+--- it reads them.
 function names.same(theirs, ours, ended, untimed)
   table.sort(theirs)
   table.sort(ours)
   for i = 1, math.max(#theirs, #ours) do
     local may_lack = untimed or ended and ended[ours[i]]
     local is_late = untimed and theirs[i] and untimed[theirs[i]:match "^%d+ (.*)$"]
-    if theirs[i] ~= ours[i] and not is_late and not (may_lack and theirs[i] == unnamed(ours[i])) then
-      error(("%d and %d samples; perf has %s, we %s"):format(#theirs, #ours, theirs[i], ours[i]), 2)
+    if theirs[i] ~= ours[i] and not is_late
+        and not (may_lack and theirs[i] == unnamed(ours[i])) then
+      error(("%d and %d samples; perf has %s, we %s"):format(#theirs, #ours, theirs[i],
+        ours[i]), 2)
     end
   end
 end
@@ -87,8 +93,9 @@ local function by_moment(list, ended)
   return found
 end
 
---- Raises if a thread has another name at a time that both lists have; returns how many such times there are. perf
---- makes more samples of a group's counters and of traces, and drops those of guests. `ended` as in names.same.
+--- Raises if a thread has another name at a time that both lists have; returns how many such
+--- times there are. perf makes more samples of a group's counters and of traces, and drops
+--- those of guests. `ended` as in names.same.
 function names.agree(theirs, ours, ended)
   local other, n = by_moment(theirs), 0
   for moment, found in pairs(by_moment(ours, ended)) do
@@ -105,7 +112,8 @@ end
 --- Records with perf; returns the path, raises with what it said. `work` is a shell script.
 function names.record(options, work)
   local path = files.temporary()
-  local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event " .. options .. " -o " .. path .. " -- sh -c "
+  local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event " .. options .. " -o "
+    .. path .. " -- sh -c "
     .. files.quote(work) .. " 2>&1 >/dev/null")
   assert(ok, text)
   return path

@@ -1,25 +1,32 @@
--- Finds out what this machine allows, by trying it: may perf record tracepoints, is there a terminal, is root here?
+-- Finds out what this machine allows, by trying it: may perf record tracepoints, is there a
+-- terminal, is root here?
 --
 --   needs.it("tracepoints,cpus", "counts switches of all processors", function() … end)
 --   needs.describe("kernel", "perflua faults, of a recording made now", function() … end)
 --
--- A spec whose need is not met is pending, with the reason; a run ends with a line for each reason. Each need is tried
--- once in a run: .ci/specs calls needs.write, which keeps the answers for all its processes, in $PERFLUA_NEEDS.
+-- A spec whose need is not met is pending, with the reason; a run ends with a line for each
+-- reason. Each need is tried once in a run: .ci/specs calls needs.write, which keeps the
+-- answers for all its processes, in $PERFLUA_NEEDS.
 local files = require "spec.support.files"
 
 local needs = {}
 
--- name → { why a spec is pending, shell command that succeeds if the need is met, need that must be met before }
--- `record EVENT …` in a command is perf record of some events into $out, which succeeds if that has samples of EVENT:
--- some perfs record nothing, and succeed, where there is no /sys.
+-- name → { why a spec is pending, shell command that succeeds if the need is met, need that
+-- must be met before } `record EVENT …` in a command is perf record of some events into $out,
+-- which succeeds if that has samples of EVENT: some perfs record nothing, and succeed, where
+-- there is no /sys.
 local attempts = {
   perf = { "perf is not installed", "perf --version" },
   record = { "perf may not record here", "record page-faults:u -c 1 -- true", "perf" },
-  kernel = { "perf may not record the kernel here", "record page-faults:k -c 1 -- true", "record" },
-  tracepoints = { "perf may not record tracepoints here", "record sched:sched_process_exit -- true", "record" },
-  cpus = { "perf may not record all processors here", "record page-faults -c 1 -a -- true", "record" },
+  kernel = { "perf may not record the kernel here", "record page-faults:k -c 1 -- true",
+    "record" },
+  tracepoints = { "perf may not record tracepoints here",
+    "record sched:sched_process_exit -- true", "record" },
+  cpus = { "perf may not record all processors here", "record page-faults -c 1 -a -- true",
+    "record" },
   ["cgroup namespaces"] = { "no cgroup namespaces may be made here", "unshare -C true" },
-  ["mount namespaces"] = { "no mount namespaces may be made here", "unshare --pid --fork --mount true" },
+  ["mount namespaces"] = { "no mount namespaces may be made here",
+    "unshare --pid --fork --mount true" },
   cgroups = {
     "no control groups may be made here",
     "d=$(awk '$3 == \"cgroup2\" { print $2; exit }' /proc/mounts) && "
@@ -27,28 +34,35 @@ local attempts = {
   },
   ["cgroup paths"] = {
     "perf finds no paths of control groups here",
-    "record page-faults -c 1 -a --all-cgroups -- true && perf report --stdio -q -F cgroup -i $out | grep -q '^ */'",
+    "record page-faults -c 1 -a --all-cgroups -- true && perf report --stdio -q -F cgroup -i "
+      .. "$out | grep -q '^ */'",
     "cpus",
   },
   ["block requests"] = {
     "requests of block devices are not recorded here",
-    "f=$(mktemp ./io.XXXXXX); record block:block_rq_issue -a -- dd if=/dev/zero of=$f bs=16k count=9 oflag=direct; "
+    "f=$(mktemp ./io.XXXXXX); record block:block_rq_issue -a -- dd if=/dev/zero of=$f bs=16k "
+      .. "count=9 oflag=direct; "
       .. "found=$?; rm $f; test $found = 0", "tracepoints",
   },
   ["perf trace"] = {
     "perf trace cannot read a recording here",
-    "record raw_syscalls:sys_exit -e raw_syscalls:sys_enter -- true && perf trace -s -i $out 2>&1 | grep -q events",
+    "record raw_syscalls:sys_exit -e raw_syscalls:sys_enter -- true && perf trace -s -i $out "
+      .. "2>&1 | grep -q events",
     "tracepoints",
   },
   ["perf with Python"] = {
-    "perf cannot run Python", "perf version --build-options | grep -q 'libpython: *. *on'", "perf",
+    "perf cannot run Python", "perf version --build-options | grep -q 'libpython: *. *on'",
+    "perf",
   },
-  tracefs = { "/sys/kernel/tracing cannot be read here", "cat /sys/kernel/tracing/events/sched/sched_switch/format" },
+  tracefs = { "/sys/kernel/tracing cannot be read here",
+    "cat /sys/kernel/tracing/events/sched/sched_switch/format" },
   corpus = { "PERFLUA_CORPUS names no collection of recordings", 'test -d "$PERFLUA_CORPUS"' },
   libdebuginfod = {
-    "libdebuginfod is not installed", "ls /usr/lib*/libdebuginfod.so.1 /usr/lib/*/libdebuginfod.so.1 | grep .",
+    "libdebuginfod is not installed",
+    "ls /usr/lib*/libdebuginfod.so.1 /usr/lib/*/libdebuginfod.so.1 | grep .",
   },
-  ["this architecture"] = { "perflua is built for another architecture here", 'test -z "$PERFLUA_ARCHITECTURE"' },
+  ["this architecture"] = { "perflua is built for another architecture here",
+    'test -z "$PERFLUA_ARCHITECTURE"' },
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
   root = { "needs root", 'test "$(id -u)" = 0' },
   mknod = { "no device files may be made here", "mknod $out.b b 7 250 && rm $out.b" },
@@ -85,7 +99,8 @@ local function attempt_of(name)
     return { "gcc does not know " .. name:match " (.*)", compile:format(name), "gcc" }
   end
   if name:find ":" then
-    return { "the kernel has no tracepoint " .. name, "perf record -o $out -e " .. name .. " -- true", "tracepoints" }
+    return { "the kernel has no tracepoint " .. name, "perf record -o $out -e " .. name
+      .. " -- true", "tracepoints" }
   end
   return attempts[name] or { name .. " is not installed", "command -v " .. name }
 end
@@ -112,7 +127,8 @@ function needs.missing(names)
   end
 end
 
--- The globals of the spec file that called: busted's functions, some of which differ from group to group.
+-- The globals of the spec file that called: busted's functions, some of which differ from group
+-- to group.
 local function globals_of_caller()
   for level = 3, math.huge do
     local caller = debug.getinfo(level, "f")
@@ -134,7 +150,8 @@ function needs.it(names, title, body)
   globals.it(title, reason and function() globals.pending(reason) end or body)
 end
 
---- Declares a group of specs with needs. If they are not met each spec in it is pending, and setup is not run.
+--- Declares a group of specs with needs. If they are not met each spec in it is pending, and
+--- setup is not run.
 ---@param names string
 ---@param title string
 ---@param body function
@@ -146,7 +163,9 @@ function needs.describe(names, title, body)
     local function nothing() end
     -- what is assigned here holds in this group
     function globals.it(name) it(name, function() globals.pending(reason) end) end
-    for _, name in ipairs { "setup", "teardown", "before_each", "after_each" } do globals[name] = nothing end
+    for _, name in ipairs { "setup", "teardown", "before_each", "after_each" } do
+      globals[name] = nothing
+    end
     body()
   end)
 end
@@ -157,7 +176,9 @@ function needs.write(path)
   local names, lines = {}, {}
   for name in pairs(attempts) do names[#names + 1] = name end
   table.sort(names)
-  for i, name in ipairs(names) do lines[i] = ("%s: %s\n"):format(name, is_met(name) and "yes" or "no") end
+  for i, name in ipairs(names) do
+    lines[i] = ("%s: %s\n"):format(name, is_met(name) and "yes" or "no")
+  end
   files.write(path, table.concat(lines))
 end
 

@@ -1,33 +1,39 @@
--- What perf says of a recording: parsed from perf itself, when it is installed, or from its kept output.
+-- What perf says of a recording: parsed from perf itself, when it is installed, or from its
+-- kept output.
 local core = require "perflua.core"
 local files = require "spec.support.files"
 
 local oracle = {}
 
 --- The version to compare it with: its own, or the newest that is known.
-oracle.version = core.perf_version(files.output "perf --version 2>/dev/null":match "[%d.]+" or "")
+oracle.version = core.perf_version(files.output "perf --version 2>/dev/null":match "[%d.]+"
+  or "")
   or core.perf_version()
 
 --- The differences of that version: their names (core.perf_differences) → true.
 oracle.does = {}
-for _, difference in ipairs(core.perf_differences(oracle.version)) do oracle.does[difference.name] = true end
+for _, difference in ipairs(core.perf_differences(oracle.version)) do
+  oracle.does[difference.name] = true
+end
 
 --- Whether it loads plugins of libtraceevent.
-oracle.plugins = files.output "ls /usr/lib/*/traceevent/plugins/*.so ~/.local/lib/traceevent/plugins/*.so 2>/dev/null"
+oracle.plugins =
+  files.output "ls /usr/lib/*/traceevent/plugins/*.so ~/.local/lib/traceevent/plugins/*.so 2>/dev/null"
   ~= ""
 
 -- perf must neither resolve with this machine's binaries nor ask anything.
 local quiet = " --symfs=spec/fixtures/empty --kallsyms=/dev/null -f -i "
 
---- The records of `perf script -D` from an iterator over its lines: an array of {offset, size, type_id,
---- name, time} in file order; of samples also pid, tid, ip, period and addr, as the text perf prints.
---- time is perf's: 0, -1 or nil for records without one.
+--- The records of `perf script -D` from an iterator over its lines: an array of {offset, size,
+--- type_id, name, time} in file order; of samples also pid, tid, ip, period and addr, as the
+--- text perf prints. time is perf's: 0, -1 or nil for records without one.
 function oracle.parse_dump(lines)
   local list, by_offset = {}, {}
   for line in lines do
     local offset, size, type_id = line:match "^(%w+)@.* %[0x(%x+)%]: event: (%d+)$"
     if offset then
-      local record = { offset = tonumber(offset), size = tonumber(size, 16), type_id = tonumber(type_id) }
+      local record = { offset = tonumber(offset), size = tonumber(size, 16),
+        type_id = tonumber(type_id) }
       list[#list + 1] = record
       by_offset[record.offset] = record
     elseif line:find(": PERF_RECORD_", 1, true) then
@@ -47,7 +53,8 @@ end
 
 --- The records perf finds in the file.
 function oracle.dump(path)
-  return oracle.parse_dump(files.lines("perf script -D" .. quiet .. files.quote(path) .. " 2>/dev/null"))
+  return oracle.parse_dump(files.lines("perf script -D" .. quiet .. files.quote(path)
+    .. " 2>/dev/null"))
 end
 
 --- The records of a kept, compressed `perf script -D`.
@@ -55,10 +62,12 @@ function oracle.expected_dump(path)
   return oracle.parse_dump(files.lines("gzip -dc " .. files.quote(path)))
 end
 
---- `perf report --stats`: how many records by perf's name of the type, total; how many samples by event.
+--- `perf report --stats`: how many records by perf's name of the type, total; how many samples
+--- by event.
 function oracle.stats(path)
   local types, events, total, event = {}, {}, nil, nil
-  for line in files.lines("perf report --stats" .. quiet .. files.quote(path) .. " 2>/dev/null") do
+  for line in files.lines("perf report --stats" .. quiet .. files.quote(path)
+      .. " 2>/dev/null") do
     local name, n = line:match "^%s+([%w_]+) events:%s+(%d+)"
     event = line:match "^(%S.*) stats:$" or event
     if name == "TOTAL" then
@@ -75,18 +84,21 @@ end
 --- The lines of `perf script -F fields`, without symbols of this machine.
 function oracle.script(path, fields)
   local list = {}
-  local command = "perf script --ns -F " .. fields .. quiet .. files.quote(path) .. " 2>/dev/null"
+  local command = "perf script --ns -F " .. fields .. quiet .. files.quote(path)
+    .. " 2>/dev/null"
   for line in files.lines(command) do
     list[#list + 1] = line
   end
   return list
 end
 
---- Records a command with perf, quickly and without touching its build-id cache; returns the path. Raises what perf
---- said if it cannot: a spec that records says what it needs (see needs.lua).
+--- Records a command with perf, quickly and without touching its build-id cache; returns the
+--- path. Raises what perf said if it cannot: a spec that records says what it needs (see
+--- needs.lua).
 function oracle.record(arguments, command)
   local path = files.temporary()
-  local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -o " .. path .. " " .. arguments
+  local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -o " .. path .. " "
+    .. arguments
     .. " -- " .. command .. " 2>&1 >/dev/null")
   assert(ok, text)
   return path

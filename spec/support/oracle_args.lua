@@ -1,9 +1,12 @@
--- The fields of tracepoints as perf's own decoder has them, and how those of perflua compare with them.
+-- The fields of tracepoints as perf's own decoder has them, and how those of perflua compare
+-- with them.
 local files = require "spec.support.files"
 
 local oracle_args = {}
 
-local command = "perf script -f -s spec/support/oracle_args.py --symfs=spec/fixtures/empty --kallsyms=/dev/null -i %s"
+local command =
+  "perf script -f -s spec/support/oracle_args.py --symfs=spec/fixtures/empty "
+    .. "--kallsyms=/dev/null -i %s"
   .. " 2>/dev/null"
 
 --- perf's samples of tracepoints: { key, time, fields = name → text } for each line.
@@ -63,7 +66,8 @@ local function same_list(field, values, bytes, order)
     local out = {}
     for i = 1, #values do
       local v = values[i]
-      out[i] = math.type(v) == "integer" and string.pack(order .. "I" .. unit, bits(v, unit)) or ""
+      out[i] = math.type(v) == "integer" and string.pack(order .. "I" .. unit, bits(v, unit))
+        or ""
     end
     if unit == 8 then
       for i = 1, #values do
@@ -117,7 +121,8 @@ local function differs(field, ours, text, machine)
     end
     return (ours[#bytes + 1] or 0) ~= 0 and "list" or nil
   end
-  return not same_list(field, ours, bytes, machine.order) and not same_mask(ours, bytes, machine.order, machine.long)
+  return not same_list(field, ours, bytes, machine.order)
+    and not same_mask(ours, bytes, machine.order, machine.long)
     and "list" or nil
 end
 
@@ -153,7 +158,8 @@ local function compare_sample(result, s, fields, one)
       local why = differs(field, ours, text, result.machine)
       result.values = result.values + 1
       if why then
-        note(result, why .. " " .. s.event.name .. "." .. name, ("%s, perf %s"):format(shown(ours), text:sub(1, 80)))
+        note(result, why .. " " .. s.event.name .. "." .. name,
+          ("%s, perf %s"):format(shown(ours), text:sub(1, 80)))
       end
     end
   end
@@ -162,10 +168,12 @@ local function compare_sample(result, s, fields, one)
   end
 end
 
---- Compares all fields of all samples of tracepoints: { samples, values, theirs, unmatched, differences = class →
---- { n, example } }. machine: order ("<", ">") of raw data and size of a long.
+--- Compares all fields of all samples of tracepoints: { samples, values, theirs, unmatched,
+--- differences = class → { n, example } }. machine: order ("<", ">") of raw data and size of a
+--- long.
 function oracle_args.compare(file, path, machine)
-  local result = { samples = 0, values = 0, theirs = 0, unmatched = 0, differences = {}, machine = machine }
+  local result = { samples = 0, values = 0, theirs = 0, unmatched = 0, differences = {},
+    machine = machine }
   local waiting = {}
   local next_one = theirs(path)
   for one in next_one do

@@ -1,4 +1,5 @@
--- busted's plain output, then a line for each reason why specs are pending: "  41 pending: perf is not installed".
+-- busted's plain output, then a line for each reason why specs are pending: "  41 pending: perf
+-- is not installed".
 return function(options)
   local busted = require "busted"
   local handler = require "busted.outputHandlers.plainTerminal"(options)

@@ -6,7 +6,8 @@ local spec_of = require("perflua.core").query_spec
 local query_answers = {}
 
 local measured = {
-  count = true, sum = true, avg = true, min = true, max = true, quantile = true, hist = true, distinct = true,
+  count = true, sum = true, avg = true, min = true, max = true, quantile = true, hist = true,
+  distinct = true,
 }
 
 local function rows_of(result, keys)
@@ -81,12 +82,14 @@ local function row_differs(a, b)
   for i, one in ipairs(a.values) do
     local other = b.values[i]
     if one.name ~= other.name or exact(one.value) ~= exact(other.value) then
-      return ("%s: %s = %s and %s = %s"):format(a.key, one.name, exact(one.value), other.name, exact(other.value))
+      return ("%s: %s = %s and %s = %s"):format(a.key, one.name, exact(one.value), other.name,
+        exact(other.value))
     end
   end
 end
 
--- What is wrong with the values of some records. Where two things are, it is not said which is met first.
+-- What is wrong with the values of some records. Where two things are, it is not said which is
+-- met first.
 local of_values = { "^a sum passes 2%^63", "^a weight is an integer" }
 
 local function is_of_values(message)
@@ -102,10 +105,13 @@ end
 function query_answers.difference(a, b)
   if is_of_values(a.message) and is_of_values(b.message) then return nil end
   if a.message or b.message then
-    return a.message ~= b.message and ("%s and %s"):format(a.message or "rows", b.message or "rows") or nil
+    return a.message ~= b.message and ("%s and %s"):format(a.message or "rows", b.message
+      or "rows") or nil
   end
   for i = 1, math.max(#a.rows, #b.rows) do
-    if not a.rows[i] or not b.rows[i] then return ("%d rows and %d"):format(#a.rows, #b.rows) end
+    if not a.rows[i] or not b.rows[i] then
+      return ("%d rows and %d"):format(#a.rows, #b.rows)
+    end
     local how = row_differs(a.rows[i], b.rows[i])
     if how then return how end
   end

@@ -13,13 +13,19 @@ local registers = { "ax", "ip", "sp", "x0", "pc" }
 
 -- Paths into a composite field: { text, kind }.
 local function parts_of(name, view, add)
-  for _, member in ipairs(view.members or {}) do add(name .. "." .. member.name, member.kind) end
+  for _, member in ipairs(view.members or {}) do
+    add(name .. "." .. member.name, member.kind)
+  end
   for i = 1, view.named and 0 or ITEMS do
     local item = ("%s[%d]"):format(name, i)
     if not view.items or #view.items == 0 then add(item, "any") end
-    for _, member in ipairs(view.items or {}) do add(item .. "." .. member.name, member.kind) end
+    for _, member in ipairs(view.items or {}) do
+      add(item .. "." .. member.name, member.kind)
+    end
   end
-  for _, register in ipairs(view.named and registers or {}) do add(name .. "." .. register, "unsigned") end
+  for _, register in ipairs(view.named and registers or {}) do
+    add(name .. "." .. register, "unsigned")
+  end
   add("#" .. name, "unsigned")
 end
 
@@ -32,13 +38,15 @@ local function add_args(events, add)
       if field.kind == "view" then
         for i = 1, ITEMS do add(("%s[%d]"):format(text, i), "any") end
       end
-      if field.kind ~= "signed" and field.kind ~= "unsigned" then add("#" .. text, "unsigned") end
+      if field.kind ~= "signed" and field.kind ~= "unsigned" then
+        add("#" .. text, "unsigned")
+      end
     end
   end
 end
 
--- The names that records of these types can have, each once. A name of two types is of the kind that queries
--- tell, which may be none of both.
+-- The names that records of these types can have, each once. A name of two types is of the kind
+-- that queries tell, which may be none of both.
 local function names_of(file, type_ids)
   local list, seen, views = {}, {}, core.views()
   local function add(text, kind)
@@ -72,7 +80,8 @@ local function values_of(records, text)
   for value in query:each() do
     n = n + 1
     local of = type(value)
-    if (of == "number" or of == "string" or of == "boolean") and value == value and not seen[value] then
+    if (of == "number" or of == "string" or of == "boolean") and value == value
+        and not seen[value] then
       seen[value] = true
       list[#list + 1] = value
     end

@@ -29,16 +29,19 @@ function report_rows.of_text(text)
   return rows
 end
 
---- The rows of a text of perf by "command binary function": { share of children or nil, share, samples, period }.
+--- The rows of a text of perf by "command binary function": { share of children or nil, share,
+--- samples, period }.
 function report_rows.parse(text)
   local all = {}
   for _, row in ipairs(report_rows.of_text(text)) do
     local children = #row > 6 and table.remove(row, 1):gsub("%%", "") or nil
     local share, samples, period, comm, dso, symbol = table.unpack(row)
     local key = ("%s %s %s"):format(comm, dso, symbol)
-    local known = all[key] or { samples = 0, period = 0 } -- functions of one name are several rows there
+    -- functions of one name are several rows there
+    local known = all[key] or { samples = 0, period = 0 }
     all[key] = known
-    known.samples, known.period = known.samples + tonumber(samples), known.period + tonumber(period)
+    known.samples, known.period = known.samples + tonumber(samples),
+      known.period + tonumber(period)
     known.children, known.share = tonumber(children), tonumber((share:gsub("%%", "")))
   end
   return all
@@ -46,11 +49,14 @@ end
 
 --- Returns the rows of perf's report of a recording.
 function report_rows.of_perf(path, options)
-  return report_rows.parse((files.output(("perf report %s %s -f -i %s 2>/dev/null"):format(report_rows.options, options,
+  return report_rows.parse(
+    (files.output(("perf report %s %s -f -i %s 2>/dev/null"):format(report_rows.options,
+      options,
     files.quote(path)))))
 end
 
-local levels = { kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g", guest_user = "u", unknown = "H" }
+local levels = { kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g",
+  guest_user = "u", unknown = "H" }
 
 --- Rows of the same name but for the level, "[k]", as one.
 function report_rows.without_levels(rows)
@@ -58,7 +64,8 @@ function report_rows.without_levels(rows)
   for key, row in pairs(rows) do
     key = key:gsub("%[.%] ", "", 1)
     local known = all[key] or { samples = 0, period = 0 }
-    all[key], known.samples, known.period = known, known.samples + row.samples, known.period + row.period
+    all[key], known.samples, known.period = known, known.samples + row.samples,
+      known.period + row.period
   end
   return all
 end

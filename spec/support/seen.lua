@@ -1,4 +1,5 @@
--- What a script sees of a recording, as lines of text: for comparing recordings that should look alike.
+-- What a script sees of a recording, as lines of text: for comparing recordings that should
+-- look alike.
 local seen = {}
 
 -- Where a record lies is another matter in each container.
@@ -25,7 +26,8 @@ local function text_of_members(value, depth)
   return "{" .. table.concat(list, " ") .. "}"
 end
 
---- A value as text: records, views and tables by all they hold, an Event inside of these by its name.
+--- A value as text: records, views and tables by all they hold, an Event inside of these by its
+--- name.
 function text_of(value, depth)
   local kind = type(value)
   if kind == "string" then

@@ -1,4 +1,5 @@
--- What the specs of queries that threads share ask of a recording, and recordings that are worth sharing.
+-- What the specs of queries that threads share ask of a recording, and recordings that are
+-- worth sharing.
 local core = require "perflua.core"
 local files = require "spec.support.files"
 local perflua = require "perflua"
@@ -9,8 +10,13 @@ local shared = {}
 
 local questions = {
   function(q) return q:group_by("type", "comm", "misc"):count():min("time"):max("time") end,
-  function(q) return q:group_by("pid", "bucket(cpu, 2)"):sum("period"):avg("ip"):distinct("comm") end,
-  function(q) return q:where "comm ~= 'nobody' and time > 100":group_by("comm", "event"):quantile("ip", 0.5) end,
+  function(q)
+    return q:group_by("pid", "bucket(cpu, 2)"):sum("period"):avg("ip"):distinct("comm")
+  end,
+  function(q)
+    return q:where "comm ~= 'nobody' and time > 100":group_by("comm", "event")
+      :quantile("ip", 0.5)
+  end,
   function(q) return q:group_by("cpu"):all_events():first("time"):last("ip"):avg("ip / 3") end,
 }
 
@@ -59,7 +65,8 @@ function shared.recording(n, raw)
     list = list[cpu]
     time = time + 10
     local pid = i // 13 % 9 + 1
-    local values = { identifier = 10 + cpu, ip = i * 64, pid = pid, tid = pid, time = time, cpu = cpu, period = i % 5 }
+    local values = { identifier = 10 + cpu, ip = i * 64, pid = pid, tid = pid, time = time,
+      cpu = cpu, period = i % 5 }
     if i % 50 == 0 then
       list[#list + 1] = { "comm", { pid = pid, tid = pid, comm = "name " .. i // 50 % 7 },
         { identifier = 10 + cpu, pid = pid, tid = pid, time = time - 3, cpu = cpu } }
@@ -73,7 +80,8 @@ function shared.recording(n, raw)
   return {
     events = {
       { name = "one", ids = { 10, 11 }, sample_type = parts },
-      { name = "two", type = 1, ids = { 20, 21 }, sample_type = { "raw", table.unpack(parts) } },
+      { name = "two", type = 1, ids = { 20, 21 },
+        sample_type = { "raw", table.unpack(parts) } },
     },
     head = {
       { "event_update", { type = "unit", id = 10, unit = "bananas" } },

@@ -1,4 +1,5 @@
--- A small recording in pipe mode: two events, two features (hostname, event_desc), three records.
+-- A small recording in pipe mode: two events, two features (hostname, event_desc), three
+-- records.
 local builder = require "spec.support.builder"
 
 --- A builder with it; options: the builder's.

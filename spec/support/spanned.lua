@@ -1,4 +1,5 @@
--- Recordings of two events, one that opens spans of time and one that closes them, for the specs of intervals.
+-- Recordings of two events, one that opens spans of time and one that closes them, for the
+-- specs of intervals.
 local builder = require "spec.support.builder"
 
 local spanned = {}
@@ -10,22 +11,26 @@ function spanned.builder(options)
   local b = builder.new(options)
   local events = {}
   for i, name in ipairs { "open", "close", "tick" } do
-    events[name] = b:event { name = name, type = 1, config = i, sample_type = parts, ids = { 10 + i } }
+    events[name] = b:event { name = name, type = 1, config = i, sample_type = parts,
+      ids = { 10 + i } }
   end
   return b, events
 end
 
---- Adds samples: { event, tid, time, addr, cpu } each, or { "lost", cpu, time }, or { "comm", tid, time, name }.
+--- Adds samples: { event, tid, time, addr, cpu } each, or { "lost", cpu, time }, or { "comm",
+--- tid, time, name }.
 function spanned.add(b, events, rows)
   for _, row in ipairs(rows) do
     local name, tid, time, more, cpu = table.unpack(row)
     if name == "lost" then
       b:record("lost", { id = 11, lost = 5 }, { time = time, cpu = tid })
     elseif name == "comm" then
-      b:record("comm", { pid = tid, tid = tid, comm = more }, { time = time, pid = tid, tid = tid })
+      b:record("comm", { pid = tid, tid = tid, comm = more },
+        { time = time, pid = tid, tid = tid })
     else
       b:sample(events[name], {
-        identifier = events[name].ids[1], ip = 0x1000 + time, pid = tid, tid = tid, time = time, addr = more or 0,
+        identifier = events[name].ids[1], ip = 0x1000 + time, pid = tid, tid = tid, time = time,
+        addr = more or 0,
         cpu = cpu or 0, period = 1,
       })
     end

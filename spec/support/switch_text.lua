@@ -1,4 +1,5 @@
--- What perf script's text says of scheduling: the times that threads were off the processors, and their wakes.
+-- What perf script's text says of scheduling: the times that threads were off the processors,
+-- and their wakes.
 local files = require "spec.support.files"
 local oracle = require "spec.support.oracle"
 
@@ -6,8 +7,9 @@ local switches = {}
 
 local function integer(text) return math.tointeger(tonumber(text)) end
 
---- A shell script beside threads that never leave a processor idle, for perf record: some kernels do not record what
---- happens on an idle processor, neither switches from the idle thread nor interrupts.
+--- A shell script beside threads that never leave a processor idle, for perf record: some
+--- kernels do not record what happens on an idle processor, neither switches from the idle
+--- thread nor interrupts.
 function switches.never_idle(script)
   return "sh -c " .. files.quote([[
   for i in $(seq $(($(nproc) * 2))); do timeout 5 nice -n 19 sh -c "while :; do :; done" & busy="$busy $!"; done
@@ -21,29 +23,33 @@ switches.workload = switches.never_idle [[
   perf bench sched pipe -l 1000 >/dev/null 2>&1
   for i in 1 2 3; do sleep 0.01; done]]
 
---- Each switch { time, cpu, tid (of the sample), prev, state, next } and wake { time, waker, wakes } of perf script's
---- text, in its order.
+--- Each switch { time, cpu, tid (of the sample), prev, state, next } and wake { time, waker,
+--- wakes } of perf script's text, in its order.
 function switches.of_perf(path)
   local list = {}
-  local command = "perf script --ns -F tid,cpu,time,event,trace -i " .. files.quote(path) .. " 2>/dev/null"
+  local command = "perf script --ns -F tid,cpu,time,event,trace -i " .. files.quote(path)
+    .. " 2>/dev/null"
   for line in files.lines(command) do
     local tid, cpu, s, ns, event, text =
       line:match "^%s*(%-?%d+)%s+%[(%d+)%]%s+(%d+)%.(%d+):%s+sched:(%S+): (.*)$"
     local time = s and integer(s) * 1000000000 + integer(ns)
     if event == "sched_switch" then
-      local prev, state, following = text:match " prev_pid=(%d+) .-prev_state=(%S+) ==> .- next_pid=(%d+) "
-      list[#list + 1] = { time = time, cpu = integer(cpu), tid = integer(tid), prev = integer(prev), state = state,
+      local prev, state, following =
+        text:match " prev_pid=(%d+) .-prev_state=(%S+) ==> .- next_pid=(%d+) "
+      list[#list + 1] = { time = time, cpu = integer(cpu), tid = integer(tid),
+        prev = integer(prev), state = state,
         next = integer(following) }
     elseif event then
-      list[#list + 1] = { time = time, waker = integer(tid), wakes = integer(text:match " pid=(%d+) ") }
+      list[#list + 1] = { time = time, waker = integer(tid),
+        wakes = integer(text:match " pid=(%d+) ") }
     end
   end
   return list
 end
 
---- By tid how often it ran, of threads of which each run is seen whole: it leaves the processor that it came to, of
---- none is the begin or the end missing, and all samples of its leaving are its own (the last one of a thread that
---- ended is of thread -1).
+--- By tid how often it ran, of threads of which each run is seen whole: it leaves the processor
+--- that it came to, of none is the begin or the end missing, and all samples of its leaving are
+--- its own (the last one of a thread that ended is of thread -1).
 function switches.whole(list)
   local runs, broken, running, at = {}, {}, {}, {}
   for _, one in ipairs(list) do
@@ -67,13 +73,14 @@ end
 -- State letters of a thread that can go on.
 local function can_go_on(state) return state:find "^R" ~= nil end
 
---- By tid: { count, total, last (of the times off), again (left twice without a return), ended, times (off, each) }, of
---- both states { blocked, preempted } likewise count and total.
+--- By tid: { count, total, last (of the times off), again (left twice without a return), ended,
+--- times (off, each) }, of both states { blocked, preempted } likewise count and total.
 function switches.off(list)
   local threads, left = {}, {}
   local function of(tid)
     threads[tid] = threads[tid]
-      or { count = 0, total = 0, last = 0, again = 0, times = {}, blocked = { 0, 0 }, preempted = { 0, 0 } }
+      or { count = 0, total = 0, last = 0, again = 0, times = {}, blocked = { 0, 0 },
+        preempted = { 0, 0 } }
     return threads[tid]
   end
   for _, one in ipairs(list) do
@@ -82,7 +89,8 @@ function switches.off(list)
       local thread, duration = of(one.next), one.time - out.time
       local state = thread[can_go_on(out.state) and "preempted" or "blocked"]
       state[1], state[2] = state[1] + 1, state[2] + duration
-      thread.count, thread.total, thread.last = thread.count + 1, thread.total + duration, duration
+      thread.count, thread.total, thread.last = thread.count + 1, thread.total + duration,
+        duration
       thread.times[thread.count] = duration
       left[one.next] = nil
     end
@@ -100,8 +108,9 @@ function switches.off(list)
   return threads
 end
 
---- By tid that was woken: { by = tid of the waker → { count, total } } of the times from the first wake to the run;
---- and by tid how often a thread that had been woken left a processor that it had not come to.
+--- By tid that was woken: { by = tid of the waker → { count, total } } of the times from the
+--- first wake to the run; and by tid how often a thread that had been woken left a processor
+--- that it had not come to.
 function switches.wakes(list)
   local threads, first, unseen = {}, {}, {}
   for _, one in ipairs(list) do
@@ -135,10 +144,12 @@ function switches.woken_while_ready(list)
   return found
 end
 
--- Takes each sample with a call chain as perf script prints it: comm, the line, the folded chain.
+-- Takes each sample with a call chain as perf script prints it: comm, the line, the folded
+-- chain.
 local function each_sample(path, options, take)
   local comm, text, frames = nil, nil, {}
-  local command = "perf script --ns --no-inline -F comm,tid,time,event,trace,ip,sym,dso -i " .. files.quote(path)
+  local command = "perf script --ns --no-inline -F comm,tid,time,event,trace,ip,sym,dso -i "
+    .. files.quote(path)
   for line in files.lines(command .. " " .. (options or "") .. " 2>/dev/null") do
     local symbol, dso = line:match "^%s+%x+ (%[unknown%]) %((.*)%)$"
     if not symbol then symbol, dso = line:match "^%s+%x+ (.*) %((.*)%)$" end
@@ -146,7 +157,9 @@ local function each_sample(path, options, take)
     if name then
       comm, text, frames = name, rest, {}
     elseif symbol then
-      if symbol == "[unknown]" and dso:find "^/" then symbol = "[" .. dso:match "[^/]+$" .. "]" end
+      if symbol == "[unknown]" and dso:find "^/" then
+        symbol = "[" .. dso:match "[^/]+$" .. "]"
+      end
       table.insert(frames, 1, (symbol:gsub(";", ":")))
     elseif line == "" and comm then
       take(comm, text, table.concat(frames, ";"))
@@ -159,7 +172,8 @@ end
 function switches.stacks(path, options)
   local left, stacks = {}, {}
   each_sample(path, options, function(comm, text, stack)
-    if comm:find "^:%-?%d+$" then comm = text:match "prev_comm=(.-) prev_pid=" end -- it is about to end
+    -- it is about to end
+    if comm:find "^:%-?%d+$" then comm = text:match "prev_comm=(.-) prev_pid=" end
     local s, ns, prev, state, following =
       text:match "^(%d+)%.(%d+): .- prev_pid=(%d+) .-prev_state=(%S+) ==> .- next_pid=(%d+) "
     if not s then return end
@@ -182,9 +196,11 @@ end
 function switches.timehist(path)
   local threads = {}
   for line in files.lines("perf sched timehist -i " .. files.quote(path) .. " 2>/dev/null") do
-    local tid, wait, delay, run = line:match "%[(%d+)/?%d*%]%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
+    local tid, wait, delay,
+      run = line:match "%[(%d+)/?%d*%]%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
     if tid then
-      local thread = threads[integer(tid)] or { n = 0, wait = 0, delay = 0, run = 0, waits = {} }
+      local thread = threads[integer(tid)]
+        or { n = 0, wait = 0, delay = 0, run = 0, waits = {} }
       threads[integer(tid)] = thread
       thread.n, thread.run = thread.n + 1, thread.run + tonumber(run)
       thread.wait, thread.delay = thread.wait + tonumber(wait), thread.delay + tonumber(delay)
@@ -194,8 +210,9 @@ function switches.timehist(path)
   return threads
 end
 
---- The run of a thread, as timehist and switches.off have it, since which perf takes it for a new thread, which was not
---- off before: perf 6.12 and later forget a thread at its EXIT record. nil if there is none.
+--- The run of a thread, as timehist and switches.off have it, since which perf takes it for a
+--- new thread, which was not off before: perf 6.12 and later forget a thread at its EXIT
+--- record. nil if there is none.
 function switches.forgotten(thread, off)
   for run = 2, oracle.does.forgets_exited and thread.n or 0 do
     if thread.waits[run] == 0 and (off.times[run - 1] or 0) >= 1000 then return run end

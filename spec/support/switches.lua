@@ -8,15 +8,18 @@ local INT, COMM = "pid_t", { "char", "comm", count = 16 }
 
 local formats = {
   sched_switch = {
-    { "char", "prev_comm", count = 16 }, { INT, "prev_pid" }, { "int", "prev_prio" }, { "long", "prev_state" },
+    { "char", "prev_comm", count = 16 }, { INT, "prev_pid" }, { "int", "prev_prio" },
+    { "long", "prev_state" },
     { "char", "next_comm", count = 16 }, { INT, "next_pid" }, { "int", "next_prio" },
   },
   sched_waking = { COMM, { INT, "pid" }, { "int", "prio" }, { "int", "target_cpu" } },
-  sched_migrate_task = { COMM, { INT, "pid" }, { "int", "prio" }, { "int", "orig_cpu" }, { "int", "dest_cpu" } },
+  sched_migrate_task = { COMM, { INT, "pid" }, { "int", "prio" }, { "int", "orig_cpu" },
+    { "int", "dest_cpu" } },
 }
 
---- A recording of these: { time, cpu, "switch", prev, state, next }, { time, cpu, "waking", pid },
---- { time, cpu, "migrate", pid, from, to }, { time, cpu, "lost" }; threads: names by tid. Its path.
+--- A recording of these: { time, cpu, "switch", prev, state, next }, { time, cpu, "waking", pid
+--- }, { time, cpu, "migrate", pid, from, to }, { time, cpu, "lost" }; threads: names by tid.
+--- Its path.
 function switches.recording(list, threads, prepare)
   local t, events, of = tracing.new(), {}, {}
   for _, name in ipairs { "sched_switch", "sched_waking", "sched_migrate_task" } do
@@ -25,19 +28,24 @@ function switches.recording(list, threads, prepare)
   end
   local b, attrs = t:recording()
   if prepare then prepare(b) end
-  for tid, comm in pairs(threads or {}) do b:record("comm", { pid = tid, tid = tid, comm = comm }, { time = 1 }) end
+  for tid, comm in pairs(threads or {}) do
+    b:record("comm", { pid = tid, tid = tid, comm = comm }, { time = 1 })
+  end
   local function sample(time, cpu, name, tid, values)
     local i = of[name]
-    b:sample(attrs[i], { time = time, cpu = cpu, pid = tid, tid = tid, raw = t:raw(events[i], values) })
+    b:sample(attrs[i], { time = time, cpu = cpu, pid = tid, tid = tid,
+      raw = t:raw(events[i], values) })
   end
   for _, one in ipairs(list) do
     local time, cpu, what, pid, second, third = table.unpack(one)
     if what == "switch" then
-      sample(time, cpu, "sched_switch", pid, { prev_pid = pid, prev_state = second, next_pid = third })
+      sample(time, cpu, "sched_switch", pid,
+        { prev_pid = pid, prev_state = second, next_pid = third })
     elseif what == "waking" then
       sample(time, cpu, "sched_waking", 0, { pid = pid })
     elseif what == "migrate" then
-      sample(time, cpu, "sched_migrate_task", 0, { pid = pid, orig_cpu = second, dest_cpu = third })
+      sample(time, cpu, "sched_migrate_task", 0,
+        { pid = pid, orig_cpu = second, dest_cpu = third })
     else
       b:record("lost", { id = 101, lost = 3 }, { time = time, cpu = cpu, id = 101 })
     end
@@ -48,7 +56,8 @@ end
 --- Threads that were preempted in the kernel: perf of this version does not know their state.
 function switches.preempted(path)
   local set = {}
-  for line in files.lines("perf script -f -F trace -i " .. files.quote(path) .. " 2>/dev/null") do
+  for line in files.lines("perf script -f -F trace -i " .. files.quote(path)
+      .. " 2>/dev/null") do
     local tid = line:match "prev_pid=(%d+) .*prev_state=%u%+"
     if tid then set[tonumber(tid)] = true end
   end

@@ -36,7 +36,8 @@ function system.add(b, lines)
     else
       local ppid, ptid = rest:match "^from (%-?%d+)/(%-?%d+)$"
       b:record(kind, {
-        pid = pid, tid = tid, ppid = tonumber(ppid or 0), ptid = tonumber(ptid or 0), time = time,
+        pid = pid, tid = tid, ppid = tonumber(ppid or 0), ptid = tonumber(ptid or 0),
+        time = time,
       }, id)
     end
   end

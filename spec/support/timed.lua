@@ -14,8 +14,8 @@ function timed.builder(options)
   return b
 end
 
---- Adds records with these times; "round" ends a round. They say their places by their pid: from after + 1 on.
---- Returns them as in_order takes them.
+--- Adds records with these times; "round" ends a round. They say their places by their pid:
+--- from after + 1 on. Returns them as in_order takes them.
 function timed.add(b, times, after)
   local stream = {}
   for i, time in ipairs(times) do
@@ -28,7 +28,8 @@ function timed.add(b, times, after)
       stream[i] = { pid = pid }
     else
       local none = time == timed.NONE
-      b:record("comm", { pid = pid, tid = pid, comm = "c" }, not none and { time = time } or nil)
+      b:record("comm", { pid = pid, tid = pid, comm = "c" }, not none and { time = time }
+        or nil)
       stream[i] = { pid = pid, time = not none and time ~= timed.NEVER and time or nil }
     end
   end
@@ -92,7 +93,8 @@ function timed.each(n, fn)
   return times
 end
 
---- About n times in runs of several cpus, each round a buffer after the other; with or without their ends.
+--- About n times in runs of several cpus, each round a buffer after the other; with or without
+--- their ends.
 function timed.rounds(n, ends)
   local random, times, at = timed.random(3), {}, 1000000000
   while #times < n do
@@ -132,13 +134,17 @@ timed.shapes = {
   { "a few records out of place", timed.almost(4000, 40) },
   { "records far out of place", timed.almost(5000, 4000) },
   { "records in no order at all", timed.jumbled(4000) },
-  { "many records at the same times", timed.each(3000, function(random) return 1 + random(7) end) },
+  { "many records at the same times", timed.each(3000, function(random)
+    return 1 + random(7)
+  end) },
   { "all records at one time", timed.each(2000, function() return 77 end) },
   { "records without a time anywhere", timed.each(3000, function(random, i)
     local what = random(12)
-    return what == 0 and timed.NONE or what == 1 and timed.PERFS or what == 2 and timed.NEVER or 1 + (i * 7919) % 6000
+    return what == 0 and timed.NONE or what == 1 and timed.PERFS or what == 2 and timed.NEVER
+      or 1 + (i * 7919) % 6000
   end) },
-  { "times beyond 2^63", { 5, math.mininteger, 3, -2, math.maxinteger, math.mininteger + 1, 4 } },
+  { "times beyond 2^63", { 5, math.mininteger, 3, -2, math.maxinteger, math.mininteger + 1,
+    4 } },
   { "one record", { 5 } },
   { "one record without a time", { timed.NONE } },
   { "no record", {} },

@@ -12,7 +12,9 @@ return function(text)
   local names = split(assert(lines()))
   return function()
     local line, row = lines(), {}
-    for i, field in ipairs(line and split(line) or {}) do row[names[i]] = tonumber(field) or field end
+    for i, field in ipairs(line and split(line) or {}) do
+      row[names[i]] = tonumber(field) or field
+    end
     return line and row
   end
 end

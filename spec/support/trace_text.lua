@@ -1,5 +1,5 @@
--- What perf prints of a tracepoint's sample, compared with its fields: where a conversion of the print format is of a
--- field as it is, the text has the field's value.
+-- What perf prints of a tracepoint's sample, compared with its fields: where a conversion of
+-- the print format is of a field as it is, the text has the field's value.
 local trace_text = {}
 
 -- The parts of a print format between commas that are in no brackets and no string.
@@ -45,19 +45,25 @@ local function field_of(arg)
   local before
   repeat
     before = arg
-    arg = arg:gsub("^%((.*)%)$", function(inner) return not inner:find "[()]" and inner or nil end)
-    arg = arg:gsub("^%(unsignedlonglong%)", ""):gsub("^%(longlong%)", ""):gsub("^%(unsignedlong%)", "")
+    arg = arg:gsub("^%((.*)%)$", function(inner)
+      return not inner:find "[()]" and inner or nil
+    end)
+    arg = arg:gsub("^%(unsignedlonglong%)", ""):gsub("^%(longlong%)",
+      ""):gsub("^%(unsignedlong%)", "")
   until arg == before
-  return arg:match "^REC%->([%w_]+)$" or arg:match "^__get_str%(([%w_]+)%)$" or arg:match "^__get_rel_str%(([%w_]+)%)$"
+  return arg:match "^REC%->([%w_]+)$" or arg:match "^__get_str%(([%w_]+)%)$"
+    or arg:match "^__get_rel_str%(([%w_]+)%)$"
 end
 
-local widths = { hh = 8, h = 16, [""] = 32, l = "long", z = "long", t = "long", ll = 64, L = 64 }
+local widths = { hh = 8, h = 16, [""] = 32, l = "long", z = "long", t = "long", ll = 64,
+  L = 64 }
 
 local function escaped(s)
   return (s:gsub("%p", "%%%0"))
 end
 
---- A print format as { pattern (of a line), captures ({ field, letter, bits }) }; nil: nothing of it can be told.
+--- A print format as { pattern (of a line), captures ({ field, letter, bits }) }; nil: nothing
+--- of it can be told.
 function trace_text.parse(print_fmt)
   local parts = split(print_fmt)
   local text = literal(parts[1])
@@ -81,7 +87,8 @@ function trace_text.parse(print_fmt)
       end
       arg = arg + stars
       local field = letter ~= "p" and stars == 0 and parts[arg] and field_of(parts[arg])
-      pattern[#pattern + 1] = not field and ".-" or letter:match "[diuxXo]" and "(%s*[%-%+]?%w+)" or "(.-)"
+      pattern[#pattern + 1] = not field and ".-" or letter:match "[diuxXo]"
+        and "(%s*[%-%+]?%w+)" or "(.-)"
       if field then
         captures[#captures + 1] = { field = field, letter = letter, bits = widths[width] }
       end
@@ -91,7 +98,8 @@ function trace_text.parse(print_fmt)
   if #captures == 0 or #captures > 30 then
     return nil
   end
-  return { pattern = "^" .. table.concat(pattern):gsub("%s+$", "") .. "%s*$", captures = captures }
+  return { pattern = "^" .. table.concat(pattern):gsub("%s+$", "") .. "%s*$",
+    captures = captures }
 end
 
 local bases = { d = 10, i = 10, u = 10, x = 16, X = 16, o = 8 }
@@ -126,8 +134,8 @@ local function same(capture, printed, value, long_bits)
   return n ~= nil and low(n, bits) == low(value, bits)
 end
 
---- Compares a line with the fields of a sample: how many were compared; of a difference also the field and what was
---- printed; nil: the line is not of this format.
+--- Compares a line with the fields of a sample: how many were compared; of a difference also
+--- the field and what was printed; nil: the line is not of this format.
 function trace_text.compare(parsed, line, args, long_bits)
   local got = table.pack(line:match(parsed.pattern))
   if got.n == 0 or got[1] == nil then

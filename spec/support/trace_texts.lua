@@ -1,10 +1,13 @@
--- The lines of perf script of tracepoints' samples, made now or kept in the corpus, compared with the samples' fields.
+-- The lines of perf script of tracepoints' samples, made now or kept in the corpus, compared
+-- with the samples' fields.
 local files = require "spec.support.files"
 local trace_text = require "spec.support.trace_text"
 
 local trace_texts = {}
 
-local command = "perf script --ns -f --symfs=spec/fixtures/empty --kallsyms=/dev/null -F tid,cpu,time,event,trace -i %s"
+local command =
+  "perf script --ns -f --symfs=spec/fixtures/empty --kallsyms=/dev/null -F "
+    .. "tid,cpu,time,event,trace -i %s"
   .. " 2>/dev/null"
 
 --- perf's lines now: an iterator of { key, text }; times are of nanoseconds.
@@ -12,9 +15,11 @@ function trace_texts.live(path)
   local next_line, _, _, pipe = files.lines(command:format(files.quote(path)))
   return function()
     for line in next_line do
-      local tid, cpu, seconds, ns, event, text = line:match "^%s*(%-?%d+)%s+%[(%d+)%]%s+(%d+)%.(%d+):%s+(%S+): (.*)$"
+      local tid, cpu, seconds, ns, event,
+        text = line:match "^%s*(%-?%d+)%s+%[(%d+)%]%s+(%d+)%.(%d+):%s+(%S+): (.*)$"
       if tid then
-        return { key = ("%s %d %d %s"):format(tid, tonumber(cpu), tonumber(seconds .. ns), event), text = text }
+        return { key = ("%s %d %d %s"):format(tid, tonumber(cpu), tonumber(seconds .. ns),
+          event), text = text }
       end
     end
     pipe:close()
@@ -26,13 +31,15 @@ function trace_texts.kept(path)
   local next_line, _, _, pipe = files.lines("gzip -dcf " .. files.quote(path))
   return function()
     for line in next_line do
-      local before, seconds, us, event, text = line:match "^%s*(%S.-)%s+(%d+)%.(%d%d%d%d%d%d):%s+%d*%s*(%S+:%S+): (.*)$"
+      local before, seconds, us, event,
+        text = line:match "^%s*(%S.-)%s+(%d+)%.(%d%d%d%d%d%d):%s+%d*%s*(%S+:%S+): (.*)$"
       local tid, cpu
       if before then
         tid, cpu = before:match "(%-?%d+)%s+%[(%d+)%]$"
       end
       if tid then
-        return { key = ("%s %d %d %s"):format(tid, tonumber(cpu), tonumber(seconds .. us), event), text = text }
+        return { key = ("%s %d %d %s"):format(tid, tonumber(cpu), tonumber(seconds .. us),
+          event), text = text }
       end
     end
     pipe:close()
@@ -54,15 +61,17 @@ local function compare_line(result, s, parsed, text)
   end
   result.values = result.values + n
   if field then
-    note(result, "text " .. s.event.name .. "." .. field, ("%s, perf %s"):format(tostring(s.args[field]), printed))
+    note(result, "text " .. s.event.name .. "." .. field,
+      ("%s, perf %s"):format(tostring(s.args[field]), printed))
   end
 end
 
---- Compares what the lines say with the samples: { samples, values, theirs, unmatched, unparsed, foreign (an example of
---- each event whose text is not of its print format), differences = class → { n, example } }. unit: nanoseconds of the
---- lines' times.
+--- Compares what the lines say with the samples: { samples, values, theirs, unmatched,
+--- unparsed, foreign (an example of each event whose text is not of its print format),
+--- differences = class → { n, example } }. unit: nanoseconds of the lines' times.
 function trace_texts.compare(file, next_line, unit, long_bits)
-  local result = { samples = 0, values = 0, theirs = 0, unmatched = 0, unparsed = 0, foreign = {}, differences = {},
+  local result = { samples = 0, values = 0, theirs = 0, unmatched = 0, unparsed = 0,
+    foreign = {}, differences = {},
     long_bits = long_bits or 64 }
   local waiting = {}
   for one in next_line do
@@ -80,7 +89,8 @@ function trace_texts.compare(file, next_line, unit, long_bits)
         parsed = trace_text.parse(event.print_fmt or "") or false
         parsed_of[event.index] = parsed
       end
-      local queue = waiting[("%d %d %d %s"):format(s.tid, s.cpu or 0, s.time // unit, event.name)]
+      local queue = waiting[("%d %d %d %s"):format(s.tid, s.cpu or 0, s.time // unit,
+        event.name)]
       local text = queue and queue[queue.first]
       result.samples = result.samples + 1
       if not text then

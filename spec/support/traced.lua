@@ -1,4 +1,5 @@
--- Recordings of a few samples of the kernel's tracepoints, with what records around them, for the specs of tools.
+-- Recordings of a few samples of the kernel's tracepoints, with what records around them, for
+-- the specs of tools.
 local tracing = require "spec.support.builder_tracing"
 
 local traced = {}
@@ -6,7 +7,8 @@ local traced = {}
 local char16 = function(name) return { "char", name, count = 16 } end
 
 local formats = {
-  ["sched:sched_switch"] = { char16 "prev_comm", { "pid_t", "prev_pid" }, { "long", "prev_state" },
+  ["sched:sched_switch"] = { char16 "prev_comm", { "pid_t", "prev_pid" },
+    { "long", "prev_state" },
     char16 "next_comm", { "pid_t", "next_pid" } },
   ["sched:sched_waking"] = { char16 "comm", { "pid_t", "pid" } },
   ["lock:contention_begin"] = { { "void *", "lock_addr" }, { "unsigned int", "flags" } },
@@ -18,15 +20,17 @@ local formats = {
   ["irq:softirq_raise"] = { { "unsigned int", "vec" } },
 }
 
-local softirq = [["vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, { 0, "HI" }, { 1, "TIMER" })]]
+local softirq =
+  [["vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, { 0, "HI" }, { 1, "TIMER" })]]
 
---- Writes a recording of these events; rows are { event, time, tid, cpu, args }, or { type, time, tid, cpu, fields } of
---- another record; comms are names by tid. Returns its path.
+--- Writes a recording of these events; rows are { event, time, tid, cpu, args }, or { type,
+--- time, tid, cpu, fields } of another record; comms are names by tid. Returns its path.
 function traced.write(events, rows, comms)
   local t, made, by_name = tracing.new(), {}, {}
   for i, name in ipairs(events) do
     local system, event = name:match "^(.-):(.*)$"
-    made[i] = t:event(system, event, { fields = formats[name], print_fmt = event:find "softirq" and softirq or nil })
+    made[i] = t:event(system, event,
+      { fields = formats[name], print_fmt = event:find "softirq" and softirq or nil })
   end
   local b, list = t:recording()
   for i, name in ipairs(events) do by_name[name] = i end

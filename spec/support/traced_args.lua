@@ -4,8 +4,8 @@ local tracing = require "spec.support.builder_tracing"
 
 local traced_args = {}
 
---- A recording with a tracepoint of these fields and a sample with these values, or raw data; options are those of the
---- tracing data, `more` members of the event (print_fmt …).
+--- A recording with a tracepoint of these fields and a sample with these values, or raw data;
+--- options are those of the tracing data, `more` members of the event (print_fmt …).
 function traced_args.open(fields, values, options, more)
   local t = tracing.new(options)
   local how = { fields = fields }
@@ -14,7 +14,8 @@ function traced_args.open(fields, values, options, more)
   end
   local event = t:event("sys", "ev", how)
   local b, events = t:recording()
-  b:sample(events[1], { time = 1, raw = type(values) == "string" and values or t:raw(event, values) })
+  b:sample(events[1], { time = 1, raw = type(values) == "string" and values
+    or t:raw(event, values) })
   return reading.open(b)
 end
 

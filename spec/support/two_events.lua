@@ -1,5 +1,5 @@
--- A small recording of two events with a call chain, for the specs of queries. Its samples are also
--- given as plain tables, so that specs can compute what a query should say.
+-- A small recording of two events with a call chain, for the specs of queries. Its samples are
+-- also given as plain tables, so that specs can compute what a query should say.
 local assert = require "luassert"
 local builder = require "spec.support.builder"
 
@@ -25,29 +25,35 @@ function two_events.samples()
   local list = {}
   for i, row in ipairs(rows) do
     list[i] = {
-      event = row[1], ip = row[2], pid = row[3], tid = row[4], time = row[5], cpu = row[6], period = row[7],
+      event = row[1], ip = row[2], pid = row[3], tid = row[4], time = row[5], cpu = row[6],
+      period = row[7],
     }
   end
   return list
 end
 
---- Writes the recording; returns its path. change(b) may add to the builder before it is written.
+--- Writes the recording; returns its path. change(b) may add to the builder before it is
+--- written.
 function two_events.write(change)
   local b = builder.new()
   local parts = { "identifier", "ip", "tid", "time", "cpu", "period" }
   local more = table.move(parts, 1, #parts, 2, { "callchain" })
   local events = {
-    ["cycles:P"] = b:event { name = "cycles:P", type = 0, config = 0, sample_type = more, ids = { 11 } },
-    faults = b:event { name = "faults", type = 1, config = 2, sample_type = parts, ids = { 12 } },
+    ["cycles:P"] = b:event { name = "cycles:P", type = 0, config = 0, sample_type = more,
+      ids = { 11 } },
+    faults = b:event { name = "faults", type = 1, config = 2, sample_type = parts,
+      ids = { 12 } },
   }
-  b:record("comm", { pid = 7, tid = 7, comm = "sh", exec = true }, { pid = 7, tid = 7, time = 999999999 })
+  b:record("comm", { pid = 7, tid = 7, comm = "sh", exec = true },
+    { pid = 7, tid = 7, time = 999999999 })
   b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x2000, filename = "/bin/sh" })
   for _, s in ipairs(two_events.samples()) do
     local event = events[s.event]
     s.identifier, s.callchain = event.ids[1], { -512, s.ip, 0x1234 }
     b:sample(event, s)
   end
-  b:record("exit", { pid = 7, ppid = 1, tid = 7, ptid = 1, time = 2000000001 }, { pid = 7, time = 2000000001 })
+  b:record("exit", { pid = 7, ppid = 1, tid = 7, ptid = 1, time = 2000000001 },
+    { pid = 7, time = 2000000001 })
   b:record("finished_round")
   if change then change(b, events) end
   return b:write()

@@ -1,4 +1,5 @@
--- Symbols of programs whose separate debug file alone is there: its headers have other offsets than the program's.
+-- Symbols of programs whose separate debug file alone is there: its headers have other offsets
+-- than the program's.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local needs = require "spec.support.needs"
@@ -39,7 +40,9 @@ end
 -- The addresses of functions, as the file has them.
 local function addresses(tree)
   local found = {}
-  for address, symbol in tree:sh "nm prog":gmatch "(%x+) [Tt] (%S+)" do found[symbol] = tonumber(address, 16) end
+  for address, symbol in tree:sh "nm prog":gmatch "(%x+) [Tt] (%S+)" do
+    found[symbol] = tonumber(address, 16)
+  end
   return found
 end
 
@@ -50,15 +53,18 @@ local function up(n, page) return down(n + page - 1, page) end
 local function segments(tree)
   local list = {}
   for offset, address, size, flags in
-    tree:sh "readelf -lW prog 2>/dev/null":gmatch "LOAD +(0x%x+) (0x%x+) 0x%x+ 0x%x+ (0x%x+) ([RWE ]+) 0x" do
-    list[#list + 1] = { address = tonumber(address), offset = tonumber(offset), size = tonumber(size),
-      prot = (flags:find "R" and 1 or 0) | (flags:find "W" and 2 or 0) | (flags:find "E" and 4 or 0) }
+    tree:sh "readelf -lW prog 2>/dev/null"
+      :gmatch "LOAD +(0x%x+) (0x%x+) 0x%x+ 0x%x+ (0x%x+) ([RWE ]+) 0x" do
+    list[#list + 1] = { address = tonumber(address), offset = tonumber(offset),
+      size = tonumber(size),
+      prot = (flags:find "R" and 1 or 0) | (flags:find "W" and 2 or 0)
+        | (flags:find "E" and 4 or 0) }
   end
   return list
 end
 
---- The maps that a loader makes of the segments with code, at `base`. whole: the first one, if it has code, is as long
---- as all of them are.
+--- The maps that a loader makes of the segments with code, at `base`. whole: the first one, if
+--- it has code, is as long as all of them are.
 local function loaded(tree, base, whole, page)
   local maps, list = {}, segments(tree)
   page = page or PAGE
@@ -68,26 +74,31 @@ local function loaded(tree, base, whole, page)
     local to = up(segment.address + segment.size, page)
     if whole and i == 1 then to = up(last.address + last.size, page) end
     if segment.prot & 4 ~= 0 then
-      maps[#maps + 1] = { addr = base + from, len = to - from, pgoff = down(segment.offset, page), prot = segment.prot }
+      maps[#maps + 1] = { addr = base + from, len = to - from,
+        pgoff = down(segment.offset, page), prot = segment.prot }
     end
   end
   return maps
 end
 
---- A recording of samples in all functions of the program "prog" of a tree, which is at the path `app/prog` there.
+--- A recording of samples in all functions of the program "prog" of a tree, which is at the
+--- path `app/prog` there.
 local function recorded(tree, maps, base, arch)
   local found = addresses(tree)
   local b = builder.new()
   if arch then b:feature("arch", arch) end
-  local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" }, build_id = true }
+  local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" },
+    build_id = true }
   for _, map in ipairs(maps) do
-    local record = { pid = binaries.PID, tid = binaries.PID, flags = 2, misc = 2, filename = tree.path .. "/app/prog",
+    local record = { pid = binaries.PID, tid = binaries.PID, flags = 2, misc = 2,
+      filename = tree.path .. "/app/prog",
       build_id = tree:build_id "prog" }
     for k, v in pairs(map) do record[k] = v end
     b:record("mmap2", record)
   end
   for i, name in ipairs { "first", "second", "padding", "main" } do
-    b:sample(event, { ip = base + found[name] + i, pid = binaries.PID, tid = binaries.PID, time = i })
+    b:sample(event, { ip = base + found[name] + i, pid = binaries.PID, tid = binaries.PID,
+      time = i })
   end
   return b:write()
 end
@@ -106,7 +117,9 @@ local function in_cache(tree, id)
 end
 
 local function in_symfs(tree, id)
-  tree:sh(("mkdir -p root/usr/lib/debug/.build-id/%s; mv prog.debug root/usr/lib/debug/.build-id/%s/%s.debug")
+  tree:sh((
+    "mkdir -p root/usr/lib/debug/.build-id/%s; mv prog.debug "
+      .. "root/usr/lib/debug/.build-id/%s/%s.debug")
     :format(id:sub(1, 2), id:sub(1, 2), id:sub(3)))
   return { symfs = tree.path .. "/root" }
 end
@@ -119,7 +132,8 @@ end
 
 -- A server that has no executables.
 local function on_server(tree, id)
-  tree:sh(("mkdir -p server/buildid/%s; mv prog.debug server/buildid/%s/debuginfo"):format(id, id))
+  tree:sh(("mkdir -p server/buildid/%s; mv prog.debug server/buildid/%s/debuginfo"):format(id,
+    id))
   return { debuginfod = true }
 end
 
@@ -142,11 +156,13 @@ describe("a debug file without its program", function()
     local linker, flags = table.unpack(layout)
     for _, separation in ipairs(separations) do
       local needed = ("gcc -fuse-ld=%s %s,%s"):format(linker, flags, separation[1])
-      local title = ("names functions that %s %s linked and %s separated"):format(linker, flags, separation[1])
+      local title = ("names functions that %s %s linked and %s separated"):format(linker, flags,
+        separation[1])
       needs.it(needed, title, function()
         local tree, id = built(linker, flags)
         local base = base_of(flags)
-        local paths = { recorded(tree, loaded(tree, base), base), recorded(tree, loaded(tree, base, true), base) }
+        local paths = { recorded(tree, loaded(tree, base), base),
+          recorded(tree, loaded(tree, base, true), base) }
         tree:sh(separation[2])
         local options = in_symfs(tree, id)
         for _, path in ipairs(paths) do
@@ -172,7 +188,8 @@ describe("a debug file without its program", function()
   end
 
   for _, page in ipairs { 4096, 16384, 65536 } do
-    needs.it("gcc -fuse-ld=lld", ("names functions of a machine with pages of %d bytes"):format(page), function()
+    needs.it("gcc -fuse-ld=lld", ("names functions of a machine with pages of %d bytes"):format(
+      page), function()
       local tree, id = built("lld", "-pie -z max-page-size=65536")
       local path = recorded(tree, loaded(tree, 0x10000, false, page), 0x10000, "aarch64")
       tree:sh(separations[1][2])
@@ -193,13 +210,15 @@ describe("a debug file without its program", function()
     tree:write("ask.lua", [[
       local file = assert(perflua.open(arg[1], { debuginfod = true }))
       for s in file:samples() do print(s.symbol .. "+" .. s.symoff) end]])
-    local got = tree:sh(("DEBUGINFOD_URLS=file://%s/server DEBUGINFOD_CACHE_PATH=%s/cached %s ask.lua %s")
+    local got =
+      tree:sh(("DEBUGINFOD_URLS=file://%s/server DEBUGINFOD_CACHE_PATH=%s/cached %s ask.lua %s")
       :format(tree.path, tree.path, os.getenv "PERFLUA", path))
     assert.equal("first+1\nsecond+2\npadding+3\nmain+4\n", got)
   end)
 
   for _, separation in ipairs(separations) do
-    needs.it("gcc -fuse-ld=lld," .. separation[1], "names source lines, as separated by " .. separation[1], function()
+    needs.it("gcc -fuse-ld=lld," .. separation[1], "names source lines, as separated by "
+      .. separation[1], function()
       local tree, id, path = made(separation[2])
       local file <close> = assert(perflua.open(path, in_symfs(tree, id)))
       local lines = {}
@@ -217,14 +236,17 @@ describe("a debug file without its program", function()
     assert.same(nothing, list)
     assert.equal(1, #missing)
     assert.matches("^only a debug file was found", missing[1].reason)
-    assert.matches("%.debug: a debug file, and no recorded map fits", table.concat(missing[1].tried, "\n"))
+    assert.matches("%.debug: a debug file, and no recorded map fits",
+      table.concat(missing[1].tried, "\n"))
   end
 
-  needs.it("gcc -fuse-ld=lld", "names nothing when no segment has the length of the map", function()
+  needs.it("gcc -fuse-ld=lld",
+    "names nothing when no segment has the length of the map", function()
     is_missing { len = PAGE }
   end)
 
-  needs.it("gcc -fuse-ld=lld", "names nothing when no segment has the flags of the map", function()
+  needs.it("gcc -fuse-ld=lld",
+    "names nothing when no segment has the flags of the map", function()
     is_missing { prot = 2 }
   end)
 

@@ -13,14 +13,18 @@ needs.describe("libdebuginfod", "a debuginfod server", function()
       mv app/prog server/buildid/%s/executable
       objcopy --only-keep-debug server/buildid/%s/executable server/buildid/%s/debuginfo]])
       :gsub("%%s", program.build_id))
-    local path = binaries.recorded({ { filename = tree.path .. "/app/prog", build_id = program.build_id } },
+    local path = binaries.recorded(
+      { { filename = tree.path .. "/app/prog", build_id = program.build_id } },
       { 0x400000 + program.first })
     tree:write("ask.lua", [[
       local file = assert(perflua.open(arg[1], { debuginfod = arg[2] == "true" }))
       for s in file:samples() do print(s.symbol) end]])
-    tree:sh(("DEBUGINFOD_URLS=file://%s/server DEBUGINFOD_CACHE_PATH=%s/cache %s ask.lua %s %s >symbols")
+    tree:sh((
+      "DEBUGINFOD_URLS=file://%s/server DEBUGINFOD_CACHE_PATH=%s/cache %s ask.lua %s %s "
+        .. ">symbols")
       :format(tree.path, tree.path, os.getenv "PERFLUA", path, option))
-    return files.read(tree.path .. "/symbols"), select(2, files.output("test -d " .. tree.path .. "/cache"))
+    return files.read(tree.path .. "/symbols"),
+      select(2, files.output("test -d " .. tree.path .. "/cache"))
   end
 
   it("is asked with the option debuginfod", function()

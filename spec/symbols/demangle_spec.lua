@@ -11,7 +11,8 @@ local function called(names, options, as)
     symbols[i] = { name = name, value = (i - 1) * 16, size = 16, section = ".text" }
   end
   local bytes, sections = builder_elf.pack {
-    machine = 62, symbols = symbols, sections = { { name = ".text", data = ("\0"):rep(#names * 16), flags = 6 } },
+    machine = 62, symbols = symbols,
+    sections = { { name = ".text", data = ("\0"):rep(#names * 16), flags = 6 } },
   }
   for i in ipairs(names) do
     ips[i] = 0x400000 + sections[1].offset + (i - 1) * 16
@@ -27,9 +28,12 @@ local cases = {
   { "_ZN2ns5classILi7EE6methodEib", "ns::class<7>::method", "ns::class<7>::method(int, bool)" },
   { "_ZNK1AIiEplERKS0_", "A<int>::operator+", "A<int>::operator+(A<int> const&) const" },
   { "_ZN1AcvbEv", "A::operator bool", "A::operator bool()" },
-  { "_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()", "main::{lambda(int)#1}::operator()(int) const" },
-  { "_ZN12_GLOBAL__N_11XD1Ev", "(anonymous namespace)::X::~X", "(anonymous namespace)::X::~X()" },
-  { "_ZNSt6vectorISsSaISsEE9push_backERKSs", "std::vector<std::string, std::allocator<std::string> >::push_back",
+  { "_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()",
+    "main::{lambda(int)#1}::operator()(int) const" },
+  { "_ZN12_GLOBAL__N_11XD1Ev", "(anonymous namespace)::X::~X",
+    "(anonymous namespace)::X::~X()" },
+  { "_ZNSt6vectorISsSaISsEE9push_backERKSs",
+    "std::vector<std::string, std::allocator<std::string> >::push_back",
     "std::vector<std::string, std::allocator<std::string> >::push_back(std::string const&)" },
   { "_Z3foov.cold", "foo", "foo() [clone .cold]" },
   { "_Z3foov.constprop.0.isra.1", "foo", "foo() [clone .constprop.0] [clone .isra.1]" },
@@ -39,7 +43,8 @@ local cases = {
   { "_ZN1r4main28_$u7b$$u7b$closure$u7d$$u7d$17h60e6db987b046454E", "r::main::{{closure}}",
     "r::main::_$u7b$$u7b$closure$u7d$$u7d$::h60e6db987b046454", is_rust = true },
   { "_RNvCs1234_7mycrate3foo", "mycrate::foo", "_RNvCs1234_7mycrate3foo", is_rust = true },
-  { "_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of::<usize, f64>", "_RINvNtC3std3mem8align_ofjdE",
+  { "_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of::<usize, f64>",
+    "_RINvNtC3std3mem8align_ofjdE",
     is_rust = true },
   { "camlStdlib__anon_fn$5bstdlib$2eml$3a334$5d_1453", "Stdlib.anon_fn[stdlib.ml:334]_1453" },
   { "main", "main" },
@@ -54,7 +59,8 @@ local cases = {
 local function of_perf()
   local list = {}
   for k, case in ipairs(cases) do
-    local differs = case.is_rust and oracle.does.rust_as_cxx or not case.is_rust and oracle.does.parameters
+    local differs = case.is_rust and oracle.does.rust_as_cxx or not case.is_rust
+      and oracle.does.parameters
     list[k] = differs and case[3] or case[2]
   end
   return list

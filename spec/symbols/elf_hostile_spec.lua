@@ -12,7 +12,8 @@ local source = [[
 local function program(tree)
   tree:write("prog.cc", source)
   tree:sh("g++ -O1 -Wl,-z,noseparate-code -Wl,--build-id -o prog prog.cc")
-  return files.read(tree.path .. "/prog"), tonumber(tree:sh "nm prog | grep ' first$'":match "%x+", 16)
+  return files.read(tree.path .. "/prog"),
+    tonumber(tree:sh "nm prog | grep ' first$'":match "%x+", 16)
 end
 
 --- What is found for `at` in a file of these bytes.
@@ -22,7 +23,8 @@ local function found(tree, bytes, at)
 end
 
 local function small()
-  return builder_elf.pack { machine = 62, symbols = { { name = "f", section = ".text", size = 16 } },
+  return builder_elf.pack { machine = 62,
+    symbols = { { name = "f", section = ".text", size = 16 } },
     sections = { { name = ".text", data = ("\0"):rep(64), flags = 6 } } }
 end
 
@@ -43,7 +45,8 @@ describe("an ELF file", function()
     local names = {}
     for i = 1, #bytes do
       local byte = string.char(i % 2 == 0 and 0xff or 0x80)
-      local name = found(tree, bytes:sub(1, i - 1) .. byte .. bytes:sub(i + 1), sections[1].offset)
+      local name = found(tree, bytes:sub(1, i - 1) .. byte .. bytes:sub(i + 1),
+        sections[1].offset)
       names[name] = (names[name] or 0) + 1
     end
     -- most of the bytes say nothing of the symbol, some of them where it is
@@ -62,16 +65,19 @@ describe("an ELF file", function()
       sections = { { name = ".text", data = ("\0"):rep(4096), flags = 6 } } }
     local before = tonumber(files.read "/proc/self/statm":match "%d+") * 4
     assert.matches("^xxx", found(tree, bytes, sections[1].offset + 1))
-    assert.is_true(tonumber(files.read "/proc/self/statm":match "%d+") * 4 - before < 100 * 1024)
+    assert.is_true(tonumber(files.read "/proc/self/statm":match "%d+") * 4 - before < 100
+      * 1024)
   end)
 
   for _, strings in ipairs { "", "\0", "\0f", ("f"):rep(40000) } do
-    it(("whose table of names is of %d bytes has no name that is not there"):format(#strings), function()
+    it(("whose table of names is of %d bytes has no name that is not there"):format(
+      #strings), function()
       local symbols = {}
       for i, st_name in ipairs { 0, 1, 2, 39999, 1 << 31, (1 << 32) - 1 } do
         symbols[i] = { name = "", st_name = st_name, section = ".text", size = 64 }
       end
-      local bytes, sections = builder_elf.pack { machine = 62, symbols = symbols, strings = strings,
+      local bytes, sections = builder_elf.pack { machine = 62, symbols = symbols,
+        strings = strings,
         sections = { { name = ".text", data = ("\0"):rep(64), flags = 6 } } }
       assert.equal("[unknown]", found(binaries.tree(), bytes, sections[1].offset))
     end)

@@ -1,5 +1,5 @@
--- Files that recordings name are looked at before they are opened. Devices, FIFOs and files that the kernel makes are
--- never opened.
+-- Files that recordings name are looked at before they are opened. Devices, FIFOs and files
+-- that the kernel makes are never opened.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
@@ -51,7 +51,8 @@ describe("what a recording names", function()
 
   it("does not wake a program that waits to write into a FIFO", function()
     local name = tree.path .. "/fifo"
-    local writer = files.output(("sh -c ': >%s; echo >%s/woken' >/dev/null 2>&1 & echo $!"):format(
+    local writer = files.output(("sh -c ': >%s; echo >%s/woken' >/dev/null 2>&1 & echo $!")
+      :format(
       files.quote(name), tree.path)):match "%d+"
     files.output "sleep 0.2" -- it is in open() then
     reasons { name }
@@ -62,8 +63,11 @@ describe("what a recording names", function()
   needs.it("strace,this architecture", "is opened with O_PATH alone, by every tool", function()
     local _, path = reasons(names)
     for _, tool in ipairs { "report --sort symbol,srcline", "script", "doctor", "fold" } do
-      local trace = "ASAN_OPTIONS=detect_leaks=0 strace -f -e trace=open,openat,openat2 %s %s --any-binary %s"
-      local calls = tree:sh((trace .. " 2>&1 >/dev/null"):format(files.quote(os.getenv "PERFLUA"), tool, path))
+      local trace =
+        "ASAN_OPTIONS=detect_leaks=0 strace -f -e trace=open,openat,openat2 %s %s "
+          .. "--any-binary %s"
+      local calls = tree:sh((trace .. " 2>&1 >/dev/null"):format(
+        files.quote(os.getenv "PERFLUA"), tool, path))
       local looked = 0
       for line in calls:gmatch "[^\n]+" do
         local opened = line:match '"([^"]*)"'
@@ -94,7 +98,8 @@ needs.describe("mount namespaces,this architecture", "without /proc", function()
     local path = binaries.recorded(maps, { 0x400000 + program.first, 0x600020, 0x800020 })
     -- sanitizers, which look for leaks in /proc, end with a status of their own
     local inside = "mount -t tmpfs none /proc && { %s ask.lua %s 2>/dev/null || true; }"
-    local text = tree:sh(("unshare --mount sh -c %s"):format(files.quote(inside:format(os.getenv "PERFLUA", path))))
+    local text = tree:sh(("unshare --mount sh -c %s"):format(
+      files.quote(inside:format(os.getenv "PERFLUA", path))))
     assert.equal("first\nnil\nnil\nis a device, not a file\nis a FIFO, not a file\n", text)
   end)
 end)

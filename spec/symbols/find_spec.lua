@@ -2,7 +2,8 @@
 local binaries = require "spec.support.binaries"
 local needs = require "spec.support.needs"
 
--- What is done with the program below app/ of a directory, and whose symbols are found then; `other`: not perf's.
+-- What is done with the program below app/ of a directory, and whose symbols are found then;
+-- `other`: not perf's.
 local cases = {
   { "itself", "true" },
   { "a file beside it that its debug link names", [[
@@ -58,7 +59,8 @@ local function made(script)
   tree:sh "mkdir app"
   local program = tree:program "app/prog"
   local id = program.build_id
-  tree:sh(("dir=%s id=%s head=%s tail=%s\n%s"):format(tree.path, id, id:sub(1, 2), id:sub(3), script))
+  tree:sh(("dir=%s id=%s head=%s tail=%s\n%s"):format(tree.path, id, id:sub(1, 2), id:sub(3),
+    script))
   return tree, program
 end
 
@@ -77,7 +79,8 @@ describe("the symbols of a program", function()
       local options = { buildid_dir = cache_of(tree) }
       assert.same(expected, (binaries.found(path, options)))
       if needs.missing "perf" then return pending(needs.missing "perf") end
-      assert.same(expected, binaries.of_perf(path, { before = "--buildid-dir " .. options.buildid_dir }))
+      assert.same(expected, binaries.of_perf(path,
+        { before = "--buildid-dir " .. options.buildid_dir }))
     end)
   end
 
@@ -87,7 +90,8 @@ describe("the symbols of a program", function()
       local path = recorded(tree, program, program.build_id)
       assert.same(expected, (binaries.found(path, { symfs = tree.path .. "/root" })))
       if needs.missing "perf" then return pending(needs.missing "perf") end
-      assert.same(expected, binaries.of_perf(path, { after = "--symfs " .. tree.path .. "/root" }))
+      assert.same(expected, binaries.of_perf(path,
+        { after = "--symfs " .. tree.path .. "/root" }))
     end)
   end
 
@@ -96,7 +100,8 @@ describe("the symbols of a program", function()
     local path = recorded(tree, program, program.build_id)
     local config = "# perf\n[report]\n\tdir = no\n[buildid]\n  dir = %s/cache # mine\n"
     tree:write("home/.perfconfig", config:format(tree.path))
-    tree:write("ask.lua", "for s in assert(perflua.open(arg[1])):samples() do print(s.symbol) end")
+    tree:write("ask.lua",
+      "for s in assert(perflua.open(arg[1])):samples() do print(s.symbol) end")
     tree:sh "mkdir none"
     for environment, symbols in pairs {
       ["HOME=home"] = "first\nsecond\n",
@@ -140,7 +145,8 @@ local function without(script, change)
   if change then
     build_id = change
   end
-  local list, missing = binaries.found(recorded(tree, program, build_id), { buildid_dir = cache_of(tree) })
+  local list, missing = binaries.found(recorded(tree, program, build_id),
+    { buildid_dir = cache_of(tree) })
   assert.same({ "[unknown]", "[unknown]" }, list)
   assert.equal(1, #missing)
   assert.equal(tree.path .. "/app/prog", missing[1].filename)

@@ -1,4 +1,5 @@
--- Names of code that programs make while they run: perf maps and jitdumps; BPF programs; the vdso.
+-- Names of code that programs make while they run: perf maps and jitdumps; BPF programs; the
+-- vdso.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
@@ -34,13 +35,16 @@ describe("a perf map", function()
     return list, missing, path
   end
 
-  local ips = { CODE + 0x10, CODE + 0x1f, CODE + 0x20, CODE + 0x105, CODE + 0x205, CODE + 0x310, CODE + 0x400 }
+  local ips = { CODE + 0x10, CODE + 0x1f, CODE + 0x20, CODE + 0x105, CODE + 0x205, CODE + 0x310,
+    CODE + 0x400 }
 
   it("has a function on each line", function()
-    local text = ("%x 10 one\n%x 20 two words  and more \n0x%x 0x10 JS:~three /a b.js:1:2\n%x 100 last")
+    local text =
+      ("%x 10 one\n%x 20 two words  and more \n0x%x 0x10 JS:~three /a b.js:1:2\n%x 100 last")
       :format(CODE + 0x10, CODE + 0x100, CODE + 0x200, CODE + 0x300)
     local list, _, path = found(text, ips)
-    local expected = { "one+0x0", "one+0xf", "[unknown]", "two words  and more +0x5", "JS:~three /a b.js:1:2+0x5",
+    local expected = { "one+0x0", "one+0xf", "[unknown]", "two words  and more +0x5",
+      "JS:~three /a b.js:1:2+0x5",
       "last+0x10", "[unknown]" }
     assert.same(expected, list)
     if needs.missing "perf" then return pending(needs.missing "perf") end
@@ -54,9 +58,12 @@ describe("a perf map", function()
   end)
 
   it("may have lines that are none", function()
-    local text = ("\n\nzz 10 no\n%x\n%x 10\n%x  10 spaces\n%x 10 \n%x 10 one\n\0\0\0 10 x\n10000000000000000 1 big\n")
+    local text =
+      ("\n\nzz 10 no\n%x\n%x 10\n%x  10 spaces\n%x 10 \n%x 10 one\n\0\0\0 10 x\n"
+        .. "10000000000000000 1 big\n")
       :format(CODE, CODE, CODE, CODE, CODE + 0x10)
-    assert.same({ "one+0x0", "one+0xf", "[unknown]" }, (found(text, { ips[1], ips[2], ips[3] })))
+    assert.same({ "one+0x0", "one+0xf", "[unknown]" },
+      (found(text, { ips[1], ips[2], ips[3] })))
   end)
 
   it("may name what was at an address before: the last line holds", function()
@@ -68,7 +75,8 @@ describe("a perf map", function()
     local list, missing = binaries.found(recorded { CODE }, { symfs = "spec/fixtures/empty" })
     assert.same({ "[unknown]" }, list)
     assert.equal("the program left no names of the code that it made", missing[1].reason)
-    assert.same({ ("spec/fixtures/empty/tmp/perf-%d.map: No such file or directory"):format(pid) }, missing[1].tried)
+    assert.same({ ("spec/fixtures/empty/tmp/perf-%d.map: No such file or directory"):format(
+      pid) }, missing[1].tried)
   end)
 
   needs.it("root", "is not read when it is another user's, but by root", function()
@@ -77,8 +85,10 @@ describe("a perf map", function()
     tree:write("ask.lua", [[
       for s in assert(perflua.open(arg[1], { symfs = arg[2] })):samples() do print(s.symbol) end]])
     local path = recorded { CODE }
-    tree:sh(("cp %s data && cp %s perflua && chmod -R a+rX ."):format(path, os.getenv "PERFLUA"))
-    for _, case in ipairs { { 65534, 65534, "evil" }, { 0, 65534, "evil" }, { 1, 65534, "nil" }, { 1, 0, "evil" } } do
+    tree:sh(("cp %s data && cp %s perflua && chmod -R a+rX ."):format(path,
+      os.getenv "PERFLUA"))
+    for _, case in ipairs { { 65534, 65534, "evil" }, { 0, 65534, "evil" }, { 1, 65534, "nil" },
+        { 1, 0, "evil" } } do
       tree:sh(("chown %d tmp/*"):format(case[1]))
       local ask = "setpriv --reuid %d ./perflua ask.lua data %s"
       assert.equal(case[3] .. "\n", tree:sh(ask:format(case[2], tree.path)))
@@ -101,19 +111,23 @@ describe("a perf map", function()
     files.output("ln -s /proc/version " .. own)
     local _, missing = binaries.found(recorded { CODE })
     os.remove(own)
-    assert.same({ own .. ": is made by the kernel (of /proc, /sys or the like), not a file" }, missing[1].tried)
+    assert.same({ own .. ": is made by the kernel (of /proc, /sys or the like), not a file" },
+      missing[1].tried)
   end)
 end)
 
 describe("a perf map in a container", function()
-  needs.it("mount namespaces", "is found by the id that its process has there, while it runs", function()
+  needs.it("mount namespaces",
+    "is found by the id that its process has there, while it runs", function()
     local child = io.popen([[unshare --pid --fork --mount sh -c 'mount -t tmpfs none /tmp &&
       echo "7f0000000000 100 inner" >/tmp/perf-1.map && echo ready && exec sleep 30' 2>&1 & echo $!; wait]], "r")
     local outer, ready = child:read "l", child:read "l"
     assert.equal("ready", ready)
-    local inner_child = files.output("cat /proc/" .. outer .. "/task/" .. outer .. "/children"):match "%d+"
+    local inner_child = files.output("cat /proc/" .. outer .. "/task/" .. outer .. "/children")
+      :match "%d+"
     local function found(host)
-      local path = binaries.recorded({ anonymous }, { CODE + 5 }, { pid = math.tointeger(inner_child), features = {
+      local path = binaries.recorded({ anonymous }, { CODE + 5 },
+        { pid = math.tointeger(inner_child), features = {
         hostname = host, osrelease = files.output "uname -r":match "%S+" } })
       return (binaries.found(path))
     end
@@ -156,7 +170,8 @@ describe("a jitdump", function()
       }
       for _, case in ipairs(cases) do
         for i, ip in ipairs { at + 1, at + 0x11, at + 0x101 } do
-          assert.same({ case[i + 1] }, (found(bytes, { ip }, { monotonic = true, time = case[1] })))
+          assert.same({ case[i + 1] },
+            (found(bytes, { ip }, { monotonic = true, time = case[1] })))
         end
       end
     end)
@@ -168,7 +183,8 @@ describe("a jitdump", function()
   end)
 
   it("holds all the time when its times are cycles of which nothing is known", function()
-    assert.same({ "third+0x1" }, (found(jitdump(records, { flags = 1 }), { at + 1 }, { monotonic = true, time = 1 })))
+    assert.same({ "third+0x1" },
+      (found(jitdump(records, { flags = 1 }), { at + 1 }, { monotonic = true, time = 1 })))
   end)
 
   it("is not missing, but is when it has nothing to say", function()
@@ -193,7 +209,8 @@ describe("a jitdump", function()
     own:write("ask.lua", [[
       local file <close> = assert(perflua.open(arg[1], { symfs = "root" }))
       print(file:samples():first().symbol, (file:missing()[1] or { tried = {} }).tried[1])]])
-    local path = recorded({ at + 1 }, { { pid = pid, tid = pid, addr = CODE + 0x100000, len = 0x1000,
+    local path = recorded({ at + 1 },
+      { { pid = pid, tid = pid, addr = CODE + 0x100000, len = 0x1000,
       filename = ("/jit-%d.dump"):format(pid) } })
     own:sh(("cp %s data && cp %s perflua && chmod -R a+rX ."):format(path, os.getenv "PERFLUA"))
     local refused = ("nil\troot/jit-%d.dump: of another user\n"):format(pid)
@@ -212,7 +229,8 @@ describe("a jitdump", function()
       ["truncate -s 536870913 $f"] = "larger than 512 MB",
       ["mkfifo $f"] = "is a FIFO, not a file",
       ["ln -s /dev/zero $f"] = "is a device, not a file",
-      ["ln -s /proc/version $f"] = "is made by the kernel (of /proc, /sys or the like), not a file",
+      ["ln -s /proc/version $f"] =
+        "is made by the kernel (of /proc, /sys or the like), not a file",
     } do
       own:sh(("f=%s; rm -f $f; %s"):format(name, script))
       local _, missing = binaries.found(recorded({ at + 1 }, { mark }))
@@ -226,7 +244,8 @@ describe("a jitdump", function()
     for n = 0, #bytes, 7 do
       local list = found(bytes:sub(1, n), { at + 1 }, { monotonic = true, time = 40 })
       assert.is_true(names[list[1]])
-      found(bytes:sub(1, n) .. "\xff\xff\xff\xff" .. bytes:sub(n + 5), { at + 1 }, { monotonic = true, time = 40 })
+      found(bytes:sub(1, n) .. "\xff\xff\xff\xff" .. bytes:sub(n + 5), { at + 1 },
+        { monotonic = true, time = 40 })
     end
   end)
 
@@ -239,9 +258,11 @@ describe("a jitdump", function()
       perf record -N -m 64 -k mono -F 2000 -e cpu-clock:u -o data node --perf-prof busy.js
       perf inject --jit -i data -o jit.data]]
     local theirs, ours = {}, {}
-    local lines = "cd %s && perf script -f --ns -F ip,time,sym,symoff,dso -i jit.data 2>/dev/null"
+    local lines =
+      "cd %s && perf script -f --ns -F ip,time,sym,symoff,dso -i jit.data 2>/dev/null"
     for line in files.lines(lines:format(tree.path)) do
-      local time, ip, symbol = line:match "^%s*([%d.]+):%s+(%x+) (.-) %([^()]*jitted%-[%d%-]+%.so%)$"
+      local time, ip,
+        symbol = line:match "^%s*([%d.]+):%s+(%x+) (.-) %([^()]*jitted%-[%d%-]+%.so%)$"
       -- what is compiled into node itself is in both: its own names are those of its file
       if time and #ip > 9 then
         theirs[#theirs + 1] = ("%s %s %s"):format(time, ip, symbol)
@@ -250,7 +271,8 @@ describe("a jitdump", function()
     local file <close> = assert(require "perflua".open(tree.path .. "/data"))
     for s in file:samples() do
       if s.dso and s.dso:find "^/tmp/perf%-" and s.symbol then
-        ours[#ours + 1] = ("%d.%09d %x %s+0x%x"):format(s.time // 1000000000, s.time % 1000000000, s.ip, s.symbol,
+        ours[#ours + 1] = ("%d.%09d %x %s+0x%x"):format(s.time // 1000000000,
+          s.time % 1000000000, s.ip, s.symbol,
           s.symoff)
       end
     end
@@ -262,13 +284,16 @@ end)
 describe("a BPF program", function()
   it("is the symbol of its own code", function()
     local b = builder.new()
-    local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" } }
+    local event = b:event { name = "cpu-clock", type = 1,
+      sample_type = { "ip", "tid", "time" } }
     local from = 0xffffffffc0001000
-    b:record("ksymbol", { addr = from, len = 0x80, ksym_type = 1, name = "bpf_prog_1234_trace" }, { time = 1 })
+    b:record("ksymbol", { addr = from, len = 0x80, ksym_type = 1,
+      name = "bpf_prog_1234_trace" }, { time = 1 })
     for i, ip in ipairs { from, from + 0x7f, from + 0x80 } do
       b:sample(event, { ip = ip, pid = 7, tid = 7, time = 1 + i, misc = 1 })
     end
-    assert.same({ "bpf_prog_1234_trace+0x0", "bpf_prog_1234_trace+0x7f", "[unknown]" }, (binaries.found(b:write())))
+    assert.same({ "bpf_prog_1234_trace+0x0", "bpf_prog_1234_trace+0x7f", "[unknown]" },
+      (binaries.found(b:write())))
   end)
 end)
 
@@ -281,8 +306,11 @@ describe("the vdso", function()
     local memory <close> = assert(io.open("/proc/self/mem", "rb"))
     memory:seek("set", tonumber(from, 16))
     local bytes = memory:read(tonumber(to, 16) - tonumber(from, 16))
-    local _, behind = bytes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true) -- NT_GNU_BUILD_ID
-    return (bytes:sub(behind + 1, behind + 20):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
+    -- NT_GNU_BUILD_ID
+    local _, behind = bytes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true)
+    return (bytes:sub(behind + 1, behind + 20):gsub(".", function(c)
+      return ("%02x"):format(c:byte())
+    end))
   end
 
   needs.it("this architecture", "of this machine is that of the recorded build-id", function()

@@ -57,9 +57,12 @@ end
 -- Of several at one address perf takes the last.
 local ips, expected = {}, {}
 for _, pair in ipairs {
-  { TEXT + 0x40, "local_alias+0x40" }, { TEXT + 0x100, "weak_work+0x0" }, { TEXT + 0x2ff, "helper+0xff" },
-  { TEXT + 0x310, "table+0x10" }, { TEXT + 0x390, "table+0x90" }, { TEXT + 0x490, "zeros+0x90" },
-  { TEXT + 0x510, "zeros+0x110" }, { TEXT + 0x600, "sys_read+0x0" }, { TEXT + 0x17ff, "last+0x10ff" },
+  { TEXT + 0x40, "local_alias+0x40" }, { TEXT + 0x100, "weak_work+0x0" },
+  { TEXT + 0x2ff, "helper+0xff" },
+  { TEXT + 0x310, "table+0x10" }, { TEXT + 0x390, "table+0x90" },
+  { TEXT + 0x490, "zeros+0x90" },
+  { TEXT + 0x510, "zeros+0x110" }, { TEXT + 0x600, "sys_read+0x0" },
+  { TEXT + 0x17ff, "last+0x10ff" },
 } do
   ips[#ips + 1], expected[#expected + 1] = pair[1], pair[2]
 end
@@ -91,7 +94,8 @@ describe("the symbols of the kernel", function()
 
   it("are as they stand where the recording does not know its addresses", function()
     local path = recorded({ TEXT + 0x100 }, { pgoff = 0 })
-    assert.same({ "weak_work+0x0" }, (binaries.found(path, { kallsyms = files.temporary(kallsyms) })))
+    assert.same({ "weak_work+0x0" },
+      (binaries.found(path, { kallsyms = files.temporary(kallsyms) })))
   end)
 
   for name, case in pairs {
@@ -112,26 +116,34 @@ describe("the symbols of the kernel", function()
   local needed = "kallsyms,kernel notes,this architecture"
   needs.it(needed, "are those of this machine if it is the one that was recorded", function()
     local notes, at = files.read "/sys/kernel/notes", nil
-    local _, behind = notes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true) -- NT_GNU_BUILD_ID
-    local id = notes:sub(behind + 1, behind + 20):gsub(".", function(c) return ("%02x"):format(c:byte()) end)
+    -- NT_GNU_BUILD_ID
+    local _, behind = notes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true)
+    local id = notes:sub(behind + 1, behind + 20):gsub(".", function(c)
+      return ("%02x"):format(c:byte())
+    end)
     local f = io.open "/proc/kallsyms"
     for line in f and f:lines() or function() end do
       at = at or line:match "^(%x+) T _text$"
     end
     at = math.tointeger(tonumber(at, 16))
     for _, by in ipairs { 0, 0x2000000 } do
-      local path = recorded({ at + by }, { addr = at + by, pgoff = at + by }, { misc = 1, features = {
-        build_id = { { build_id = id, filename = "[kernel.kallsyms]", cpumode = "kernel" } } } })
+      local path = recorded({ at + by }, { addr = at + by, pgoff = at + by },
+        { misc = 1, features = {
+        build_id = { { build_id = id, filename = "[kernel.kallsyms]",
+          cpumode = "kernel" } } } })
       local list, missing = binaries.found(path, { buildid_dir = "spec/fixtures/empty" })
       assert.matches("%+0x0$", list[1])
       assert.same({}, missing)
-      list, missing = binaries.found(path, { buildid_dir = "spec/fixtures/empty", symfs = "spec/fixtures/empty" })
+      list, missing = binaries.found(path,
+        { buildid_dir = "spec/fixtures/empty", symfs = "spec/fixtures/empty" })
       assert.same({ "[unknown]" }, list)
       assert.equal(1, #missing)
     end
   end)
 
-  local placed = "are those of this machine, without build-ids, if its kernel lies where the recorded one did"
+  local placed =
+    "are those of this machine, without build-ids, if its kernel lies where the recorded one "
+      .. "did"
 
   needs.it("kallsyms", placed, function()
     local first, last
@@ -142,17 +154,21 @@ describe("the symbols of the kernel", function()
       last = name == "_etext" and at or last
     end
     first, last = math.tointeger(tonumber(first, 16)), math.tointeger(tonumber(last, 16))
-    local host, release = files.output "uname -n":match "%S+", files.output "uname -r":match "%S+"
+    local host, release = files.output "uname -n":match "%S+", files.output "uname -r"
+      :match "%S+"
     local function found(change)
       local is = { host = host, release = release, at = first, len = last - first }
       for k, v in pairs(change) do is[k] = v end
-      return binaries.found(recorded({ is.at }, { addr = is.at, pgoff = is.at, len = is.len }, { misc = 1,
-        features = { hostname = is.host, osrelease = is.release } }), { buildid_dir = "spec/fixtures/empty" })
+      return binaries.found(recorded({ is.at }, { addr = is.at, pgoff = is.at, len = is.len },
+        { misc = 1,
+        features = { hostname = is.host, osrelease = is.release } }),
+          { buildid_dir = "spec/fixtures/empty" })
     end
     local list, missing = found {}
     assert.matches("%+0x0$", list[1])
     assert.same({}, missing)
-    for _, other in ipairs { { host = "other" }, { release = "6.0.0" }, { len = last - first + 8 },
+    for _, other in ipairs { { host = "other" }, { release = "6.0.0" },
+        { len = last - first + 8 },
       { at = first + 0x2000000 } } do
       list, missing = found(other)
       assert.same({ "[unknown]" }, list)
@@ -170,7 +186,8 @@ local function missing(options, record_options, more)
 end
 
 describe("a kernel without symbols", function()
-  needs.it("kernel notes,this architecture", "is missing when its build-id is that of no kernel here", function()
+  needs.it("kernel notes,this architecture",
+    "is missing when its build-id is that of no kernel here", function()
     local reason, tried = missing {}
     assert.equal("no kernel has its build-id", reason)
     assert.matches("/proc/kallsyms: build%-id differs: found %x+, recorded c0ffee", tried)
@@ -198,7 +215,8 @@ describe("a kernel without symbols", function()
   it("cannot be asked for from what is no list of symbols", function()
     local path = recorded { TEXT + 0x100 }
     local wrong = {
-      ["/nonexistent/kallsyms"] = "ENOENT", ["/"] = "EISDIR", ["/dev/zero"] = "FORMAT", ["/etc/passwd"] = "FORMAT",
+      ["/nonexistent/kallsyms"] = "ENOENT", ["/"] = "EISDIR", ["/dev/zero"] = "FORMAT",
+      ["/etc/passwd"] = "FORMAT",
     }
     for source, code in pairs(wrong) do
       local file, message, got = perflua.open(path, { kallsyms = source })
@@ -211,12 +229,14 @@ end)
 
 describe("the symbols of a module", function()
   local at = 0xffffffffa0000000
-  local more = { modules = { module("[mine]", at), module("/lib/modules/6.1/kernel/other.ko.xz", at + 0x1000) } }
+  local more = { modules = { module("[mine]", at),
+    module("/lib/modules/6.1/kernel/other.ko.xz", at + 0x1000) } }
   local places = { at + 0x45, at + 0x1011, at + 0x1001 }
 
   it("are those that the kernel's kallsyms has of it", function()
     local path, text = recorded(places, more), files.temporary(kallsyms)
-    assert.same({ "mine_work+0x5", "other_work+0x1", "[unknown]" }, (binaries.found(path, { kallsyms = text })))
+    assert.same({ "mine_work+0x5", "other_work+0x1", "[unknown]" },
+      (binaries.found(path, { kallsyms = text })))
     -- perf fills a module's symbols in only once an address of the kernel itself was looked up
     if needs.missing "perf" then return pending(needs.missing "perf") end
     path = recorded({ TEXT, table.unpack(places) }, more)
@@ -226,7 +246,8 @@ describe("the symbols of a module", function()
 
   it("are not taken when it was elsewhere", function()
     local moved = { modules = { module("[mine]", at + 0x10000) } }
-    local list = binaries.found(recorded({ at + 0x10045 }, moved), { kallsyms = files.temporary(kallsyms) })
+    local list = binaries.found(recorded({ at + 0x10045 }, moved),
+      { kallsyms = files.temporary(kallsyms) })
     assert.same({ "[unknown]" }, list)
   end)
 
@@ -240,9 +261,12 @@ end)
 describe("a kernel's file", function()
   -- The smallest kernel: its code at an address of kernels.
   local function vmlinux(tree, address)
-    tree:write("vmlinux.c", "void _text(void) { } int do_work(int n) { return n * 3; } int table[9] = { 1 };")
-    tree:sh(("gcc -O1 -nostdlib -static -Wl,--build-id -Wl,-e,_text -mcmodel=kernel -fno-pie -no-pie "
-      .. "-Wl,-Ttext=0x%x -Wl,-Tdata=0x%x -o vmlinux vmlinux.c"):format(address, address + 0x100000))
+    tree:write("vmlinux.c",
+      "void _text(void) { } int do_work(int n) { return n * 3; } int table[9] = { 1 };")
+    tree:sh((
+      "gcc -O1 -nostdlib -static -Wl,--build-id -Wl,-e,_text -mcmodel=kernel -fno-pie -no-pie "
+      .. "-Wl,-Ttext=0x%x -Wl,-Tdata=0x%x -o vmlinux vmlinux.c"):format(address,
+      address + 0x100000))
     local found = {}
     for a, name in tree:sh "nm vmlinux":gmatch "(%x+) %a (%S+)" do
       found[name] = math.tointeger(tonumber(a, 16))
@@ -261,10 +285,13 @@ describe("a kernel's file", function()
     local tree = binaries.tree()
     local at, id = vmlinux(tree, TEXT)
     for _, by in ipairs { 0, 0x1000000 } do
-      local path = recorded({ at.do_work + by + 1 }, { addr = TEXT + by, pgoff = at._text + by }, with(id))
-      assert.same({ "do_work+0x1" }, (binaries.found(path, { vmlinux = tree.path .. "/vmlinux" })))
+      local path = recorded({ at.do_work + by + 1 },
+        { addr = TEXT + by, pgoff = at._text + by }, with(id))
+      assert.same({ "do_work+0x1" },
+        (binaries.found(path, { vmlinux = tree.path .. "/vmlinux" })))
       if needs.missing "perf" then return pending(needs.missing "perf") end
-      assert.same({ "do_work+0x1" }, binaries.of_perf(path, { after = "--vmlinux " .. tree.path .. "/vmlinux" }))
+      assert.same({ "do_work+0x1" },
+        binaries.of_perf(path, { after = "--vmlinux " .. tree.path .. "/vmlinux" }))
     end
   end)
 
@@ -277,7 +304,8 @@ describe("a kernel's file", function()
       cp vmlinux root/boot/vmlinux-6.1.0-mine
       cp vmlinux cache/vmlinux.d/elf
       ln -s ../../vmlinux.d cache/.build-id/%s/%s]]):format(id:sub(1, 2), id:sub(1, 2), id:sub(3)))
-    for _, options in ipairs { { symfs = tree.path .. "/root" }, { buildid_dir = tree.path .. "/cache" } } do
+    for _, options in ipairs { { symfs = tree.path .. "/root" },
+        { buildid_dir = tree.path .. "/cache" } } do
       assert.same({ "do_work+0x1" }, (binaries.found(path, options)))
     end
   end)

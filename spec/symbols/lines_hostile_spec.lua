@@ -1,4 +1,5 @@
--- Debug information that was made to harm: it costs little, and no more than some names are unknown.
+-- Debug information that was made to harm: it costs little, and no more than some names are
+-- unknown.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
@@ -66,8 +67,10 @@ local LINES = [[
 
 local function program(parts)
   local tree = binaries.tree()
-  local lines = LINES:format(parts.dirs or "", parts.files or '.asciz "x.c"; .byte 0, 0, 0', parts.rows or "")
-  tree:write("x.s", PROGRAM:format(parts.abbrev or "", parts.info or FUNCTION:format "f" .. "\n.byte 0",
+  local lines = LINES:format(parts.dirs or "", parts.files or '.asciz "x.c"; .byte 0, 0, 0',
+    parts.rows or "")
+  tree:write("x.s", PROGRAM:format(parts.abbrev or "", parts.info or FUNCTION:format "f"
+    .. "\n.byte 0",
     parts.ranges or "", parts.line or lines))
   tree:sh "gcc -nostdlib -static -no-pie -Wl,--build-id -o x x.s"
   return tree, tree:symbols "x"
@@ -75,10 +78,13 @@ end
 
 local function recorded(path, at)
   local b = binaries.of_here(builder.new())
-  local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" } }
-  b:record("mmap2", { pid = 7, tid = 7, addr = START, len = 0x1000000, prot = 5, flags = 2, misc = 2, filename = path })
+  local event = b:event { name = "cpu-clock", type = 1,
+    sample_type = { "ip", "tid", "time", "callchain" } }
+  b:record("mmap2", { pid = 7, tid = 7, addr = START, len = 0x1000000, prot = 5, flags = 2,
+    misc = 2, filename = path })
   for i = 0, 60, 20 do
-    b:sample(event, { ip = START + at + i, pid = 7, tid = 7, time = i + 1, callchain = { -512, START + at + i } })
+    b:sample(event, { ip = START + at + i, pid = 7, tid = 7, time = i + 1,
+      callchain = { -512, START + at + i } })
   end
   return b:write()
 end
@@ -132,16 +138,20 @@ local cases = {
   },
   ["entries of an unknown kind"] = { info = ".uleb128 9" },
   ["lines of a million files below a long directory"] = {
-    dirs = '.fill 4000, 1, 0x61\n.byte 0', files = '.rept 1000000\n.asciz "x"; .byte 1, 0, 0\n.endr',
+    dirs = '.fill 4000, 1, 0x61\n.byte 0',
+    files = '.rept 1000000\n.asciz "x"; .byte 1, 0, 0\n.endr',
     srcline = false,
   },
   ["lines of files that the program defines below a long directory"] = {
-    dirs = '.fill 4000, 1, 0x61\n.byte 0', rows = '.rept 300000\n.byte 0, 6, 3, 0x78, 0, 1, 0, 0\n.endr',
+    dirs = '.fill 4000, 1, 0x61\n.byte 0',
+    rows = '.rept 300000\n.byte 0, 6, 3, 0x78, 0, 1, 0, 0\n.endr',
     srcline = false,
   },
-  ["lines with a directory that has no end"] = { dirs = ".fill 100000, 1, 0x61", srcline = false },
+  ["lines with a directory that has no end"] = { dirs = ".fill 100000, 1, 0x61",
+    srcline = false },
   ["lines of twenty million rows"] = { rows = ".fill 20000000, 1, 0x0e", srcline = false },
-  ["lines longer than their section"] = { line = ".Lline: .long 0x7fffff00\n.short 4", srcline = false },
+  ["lines longer than their section"] = { line = ".Lline: .long 0x7fffff00\n.short 4",
+    srcline = false },
 }
 
 describe("debug information of", function()
@@ -173,7 +183,8 @@ describe("damaged debug information", function()
   --- Where the sections of debug information are in a file: {{offset, size}…}.
   local function sections(tree)
     local list = {}
-    for offset, size in tree:sh "readelf -SW x":gmatch "%.debug_[%w_]+ +PROGBITS +%x+ (%x+) (%x+)" do
+    for offset, size in tree:sh "readelf -SW x"
+        :gmatch "%.debug_[%w_]+ +PROGBITS +%x+ (%x+) (%x+)" do
       list[#list + 1] = { tonumber(offset, 16), tonumber(size, 16) }
     end
     return list

@@ -33,7 +33,8 @@ int counter;
 
 local function lines_of(maps, ips, options, features)
   local b = builder.new()
-  local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" } }
+  local event = b:event { name = "cpu-clock", type = 1,
+    sample_type = { "ip", "tid", "time", "callchain" } }
   for name, value in pairs(features or {}) do
     b:feature(name, value)
   end
@@ -47,14 +48,16 @@ local function lines_of(maps, ips, options, features)
   local list = {}
   for s in file:samples() do
     local frame = s.callchain[1]
-    local inlined = frame.inlined and ("%s %s < "):format(frame.inlined[1].symbol, frame.inlined[1].srcline) or ""
+    local inlined = frame.inlined and ("%s %s < "):format(frame.inlined[1].symbol,
+      frame.inlined[1].srcline) or ""
     list[#list + 1] = ("%s%s %s"):format(inlined, frame.symbol, frame.srcline)
   end
   return list
 end
 
 local function kernel_map(id)
-  return { pid = -1, tid = 0, addr = TEXT + SHIFT, len = 0x1000000, pgoff = TEXT + SHIFT, misc = 1, prot = 5,
+  return { pid = -1, tid = 0, addr = TEXT + SHIFT, len = 0x1000000, pgoff = TEXT + SHIFT,
+    misc = 1, prot = 5,
     filename = "[kernel.kallsyms]_text", build_id = id }
 end
 
@@ -74,7 +77,8 @@ describe("the source lines of the kernel", function()
   end
   tree:sh "objcopy -w -N 'in_*' vmlinux"
   local ips = { at.in_twice + SHIFT, at.in_second + SHIFT }
-  local expected = { "twice kernel.c:5 < kernel_first kernel.c:10", "kernel_second kernel.c:14" }
+  local expected = { "twice kernel.c:5 < kernel_first kernel.c:10",
+    "kernel_second kernel.c:14" }
 
   it("are those of the option vmlinux, wherever the kernel lay", function()
     local found = lines_of({ kernel_map() }, ips, { vmlinux = tree.path .. "/vmlinux" },
@@ -88,14 +92,16 @@ describe("the source lines of the kernel", function()
     tree:write("kallsyms", text)
     tree:sh "mkdir -p root/boot && cp vmlinux root/boot/vmlinux"
     local options = { kallsyms = tree.path .. "/kallsyms", symfs = tree.path .. "/root" }
-    assert.same(expected, lines_of({ kernel_map() }, ips, options, build_id("[kernel.kallsyms]", id)))
+    assert.same(expected, lines_of({ kernel_map() }, ips, options,
+      build_id("[kernel.kallsyms]", id)))
     assert.same({ "kernel_first nil", "kernel_second nil" },
       lines_of({ kernel_map() }, ips, options, build_id("[kernel.kallsyms]", ("ab"):rep(20))))
   end)
 end)
 
 describe("the source lines of a module", function()
-  local kinds = { ["DWARF 5"] = "-gdwarf-5", ["DWARF 4"] = "-gdwarf-4", ["compressed sections"] = "-g -gz" }
+  local kinds = { ["DWARF 5"] = "-gdwarf-5", ["DWARF 4"] = "-gdwarf-4",
+    ["compressed sections"] = "-g -gz" }
   for name, flags in pairs(kinds) do
     it("are known though its file has no addresses, with " .. name, function()
       local tree = binaries.tree()
@@ -108,9 +114,11 @@ describe("the source lines of a module", function()
         at[symbol] = tonumber(address, 16)
       end
       -- .text.unlikely lies behind .text, at the next place that is aligned
-      local size = (tonumber(tree:sh "size -A -x mine.ko":match "%.text%s+0x(%x+)", 16) + 15) & ~15
+      local size = (tonumber(tree:sh "size -A -x mine.ko":match "%.text%s+0x(%x+)", 16) + 15)
+        & ~15
       tree:sh "objcopy -w -N 'in_*' mine.ko"
-      local map = { pid = -1, tid = 0, addr = MODULE, len = 0x1000, pgoff = 0, misc = 1, prot = 5,
+      local map = { pid = -1, tid = 0, addr = MODULE, len = 0x1000, pgoff = 0, misc = 1,
+        prot = 5,
         filename = tree.path .. "/mine.ko", build_id = id }
       local ips = { MODULE + at.in_twice, MODULE + size + at.in_second }
       assert.same({ "twice mine.c:5 < mine_first mine.c:10", "mine_second mine.c:14" },

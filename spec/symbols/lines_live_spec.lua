@@ -35,7 +35,8 @@ local OURS = { inner = true, middle = true, outer = true, main = true }
 local function of_perf(path)
   local list, chain = {}, nil
   local name
-  for line in files.lines("perf script -f -F ip,sym,srcline -i " .. files.quote(path) .. " 2>/dev/null") do
+  for line in files.lines("perf script -f -F ip,sym,srcline -i " .. files.quote(path)
+      .. " 2>/dev/null") do
     local sym, srcline = line:match "^%s+%x+ (.*)$", line:match "^  (%S+)"
     if line == "" then
       chain = nil
@@ -75,7 +76,8 @@ describe("the functions inlined in a recording made now", function()
     tree:write("spin.c", SOURCE)
     -- perf asks addr2line, which does not know all that DWARF 5 of clang says
     tree:sh "gcc -gdwarf-4 -O2 -o spin spin.c"
-    local path = oracle.record("-e cpu-clock -F 500 --call-graph dwarf,4096", tree.path .. "/spin")
+    local path = oracle.record("-e cpu-clock -F 500 --call-graph dwarf,4096",
+      tree.path .. "/spin")
     local expected, found = of_perf(path), of_perflua(path)
     local deep = 0
     for i, chain in ipairs(expected) do

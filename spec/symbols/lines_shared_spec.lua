@@ -56,11 +56,14 @@ describe("debug information that files share", function()
       id = id:gsub("^0x%x%x", "0xff")
     end
     tree:write("x.s", PROGRAM:format(name:gsub("^/", tree.path .. "/"), id))
-    tree:sh("gcc -nostdlib -static -no-pie -Wl,--build-id -o x x.s\nmkdir -p sub\n" .. (place or "true"))
+    tree:sh("gcc -nostdlib -static -no-pie -Wl,--build-id -o x x.s\nmkdir -p sub\n"
+      .. (place or "true"))
     local b = binaries.of_here(builder.new())
-    local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" } }
+    local event = b:event { name = "cpu-clock", type = 1,
+      sample_type = { "ip", "tid", "time", "callchain" } }
     local ip = 0x400000 + tree:symbols "x"._start
-    b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2, misc = 2,
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2,
+      misc = 2,
       filename = tree.path .. "/x" })
     b:sample(event, { ip = ip, pid = 7, tid = 7, time = 1, callchain = { -512, ip } })
     local file <close> = assert(perflua.open(b:write()))

@@ -14,11 +14,14 @@ local PID <const>, START <const> = binaries.PID, 0x400000
 --- A recording of one sample for each place, with a call chain of that address alone.
 local function recorded(path, places, build_id)
   local b = builder.new()
-  local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" } }
-  b:record("mmap2", { pid = PID, tid = PID, addr = START, len = 0x100000, prot = 5, flags = 2, misc = 2,
+  local event = b:event { name = "cpu-clock", type = 1,
+    sample_type = { "ip", "tid", "time", "callchain" } }
+  b:record("mmap2", { pid = PID, tid = PID, addr = START, len = 0x100000, prot = 5, flags = 2,
+    misc = 2,
     filename = path, build_id = build_id })
   for i, place in ipairs(places) do
-    b:sample(event, { ip = START + place, pid = PID, tid = PID, time = i, callchain = { -512, START + place } })
+    b:sample(event, { ip = START + place, pid = PID, tid = PID, time = i,
+      callchain = { -512, START + place } })
   end
   return b:write()
 end
@@ -102,7 +105,8 @@ describe("the source lines of an address", function()
     [".dwo files of DWARF 4"] = "-gdwarf-4 -gsplit-dwarf",
     ["optimization by the linker"] = "-g -flto=1",
   } do
-    needs.it("gcc " .. flags, "are those of the functions inlined there, with " .. name, function()
+    needs.it("gcc " .. flags, "are those of the functions inlined there, with " .. name,
+      function()
       local tree, program = made(flags)
       local path = recorded(tree.path .. "/app/spin", places(program), program.build_id)
       assert.same(expected, chains(path))
@@ -124,7 +128,8 @@ describe("the source lines of an address", function()
     local tree, program = made "-g"
     local path = recorded(tree.path .. "/app/spin", places(program), program.build_id)
     local list = {}
-    for line in files.lines("perf script -f -F ip,sym,srcline -i " .. files.quote(path) .. " 2>/dev/null") do
+    for line in files.lines("perf script -f -F ip,sym,srcline -i " .. files.quote(path)
+        .. " 2>/dev/null") do
       list[#list + 1] = line:match "^  (%S+)$"
     end
     assert.same(oracle.does.outermost_line and outermost or innermost, list)
@@ -144,7 +149,8 @@ describe("the source lines of an address", function()
     local tree, program = made "-g0"
     unknown(chains(recorded(tree.path .. "/app/spin", places(program), program.build_id)))
     tree, program = made "-g"
-    assert.same({ "nil" }, srclines(recorded(tree.path .. "/app/spin", { 0xfff00 }, program.build_id)))
+    assert.same({ "nil" },
+      srclines(recorded(tree.path .. "/app/spin", { 0xfff00 }, program.build_id)))
   end)
 end)
 
@@ -152,7 +158,8 @@ describe("debug information", function()
   local function split(script)
     local tree, program = made "-g"
     local id = program.build_id
-    tree:sh(("cd app\nhead=%s tail=%s dir=%s/app\n%s"):format(id:sub(1, 2), id:sub(3), tree.path, script))
+    tree:sh(("cd app\nhead=%s tail=%s dir=%s/app\n%s"):format(id:sub(1, 2), id:sub(3),
+      tree.path, script))
     return tree, recorded(tree.path .. "/app/spin", places(program), id)
   end
 

@@ -3,11 +3,12 @@ local binaries = require "spec.support.binaries"
 local needs = require "spec.support.needs"
 
 local AT = 0xffffffffc0000000
-local KERNEL = { pid = -1, tid = 0, addr = 0xffffffff81000000, len = 0x1000000, pgoff = 0xffffffff81000000, misc = 1,
+local KERNEL = { pid = -1, tid = 0, addr = 0xffffffff81000000, len = 0x1000000,
+  pgoff = 0xffffffff81000000, misc = 1,
   filename = "[kernel.kallsyms]_text" }
 
---- A module root/lib/modules/6.1.0-mine/kernel/my-mod.ko of two functions, as the compiler makes one; returns
---- {build_id, name = offset}.
+--- A module root/lib/modules/6.1.0-mine/kernel/my-mod.ko of two functions, as the compiler
+--- makes one; returns {build_id, name = offset}.
 local function built(tree)
   tree:write("mod.c", "int first(int n) { return n * 3; } int second(int n) { return n ^ 5; }")
   tree:sh [[
@@ -22,12 +23,14 @@ local function built(tree)
 end
 
 local function recorded(module, filename, build_id)
-  local map = { pid = -1, tid = 0, addr = AT, len = 0x1000, pgoff = 0, misc = 1, filename = filename }
+  local map = { pid = -1, tid = 0, addr = AT, len = 0x1000, pgoff = 0, misc = 1,
+    filename = filename }
   return binaries.recorded({ KERNEL, map }, { AT + module.first, AT + module.second + 1 }, {
     misc = 1,
     features = {
       osrelease = "6.1.0-mine",
-      build_id = build_id and { { build_id = build_id, filename = filename, cpumode = "kernel" } } or {},
+      build_id = build_id and { { build_id = build_id, filename = filename,
+        cpumode = "kernel" } } or {},
     },
   })
 end
@@ -37,7 +40,8 @@ local FILE = "/lib/modules/6.1.0-mine/kernel/my-mod.ko"
 
 describe("the symbols of a module", function()
   for _, with in ipairs { true, false } do
-    it("are those of its file, with or without a recorded build-id: " .. tostring(with), function()
+    it("are those of its file, with or without a recorded build-id: "
+      .. tostring(with), function()
       local tree = binaries.tree()
       local module = built(tree)
       local path = recorded(module, FILE, with and module.build_id)
@@ -63,7 +67,8 @@ describe("the symbols of a module", function()
     local tree = binaries.tree()
     local module = built(tree)
     local id = module.build_id
-    tree:sh(("head=%s tail=%s\nmkdir -p cache/.build-id/$head cache/mod\nmv root%s cache/mod/elf\n"
+    tree:sh((
+      "head=%s tail=%s\nmkdir -p cache/.build-id/$head cache/mod\nmv root%s cache/mod/elf\n"
       .. "ln -s ../../mod cache/.build-id/$head/$tail"):format(id:sub(1, 2), id:sub(3), FILE))
     local path, cache = recorded(module, FILE, id), tree.path .. "/cache"
     assert.same(expected, (binaries.found(path, { buildid_dir = cache })))
@@ -77,7 +82,8 @@ describe("the symbols of a module", function()
     tree:write("root/lib/modules/6.1.0-mine/modules.dep",
       "kernel/other.ko: kernel/my-mod.ko\nkernel/my-mod.ko:\nkernel/my-mod-2.ko:\n")
     local options = { symfs = tree.path .. "/root" }
-    assert.same(expected, (binaries.found(recorded(module, "[my_mod]", module.build_id), options)))
+    assert.same(expected, (binaries.found(recorded(module, "[my_mod]", module.build_id),
+      options)))
     local list, missing = binaries.found(recorded(module, "[my_mod]", ("ab"):rep(20)), options)
     assert.same(none, list)
     local tried = {}
@@ -90,7 +96,8 @@ describe("the symbols of a module", function()
   it("are not those of another build", function()
     local tree = binaries.tree()
     local module = built(tree)
-    local list = binaries.found(recorded(module, FILE, ("ab"):rep(20)), { symfs = tree.path .. "/root" })
+    local list = binaries.found(recorded(module, FILE, ("ab"):rep(20)),
+      { symfs = tree.path .. "/root" })
     assert.same(none, list)
   end)
 end)
@@ -98,7 +105,8 @@ end)
 describe("a recording that is a directory", function()
   it("brings the kernel's symbols in its kcore_dir", function()
     local tree = binaries.tree()
-    local text = "ffffffff81000000 T _text\nffffffff81000100 T do_work\nffffffff81000200 T more\n"
+    local text =
+      "ffffffff81000000 T _text\nffffffff81000100 T do_work\nffffffff81000200 T more\n"
     local path = binaries.recorded({ KERNEL }, { 0xffffffff81000101 }, { misc = 1 })
     tree:sh(("mkdir -p data/kcore_dir && mv %s data/data"):format(path))
     tree:write("data/kcore_dir/kallsyms", text)
@@ -107,16 +115,19 @@ describe("a recording that is a directory", function()
     assert.same({ "do_work+0x1" }, binaries.of_perf(tree.path .. "/data"))
   end)
 
-  it("has no kernel's symbols if kallsyms in its kcore_dir leads to a device, or to a file of /proc", function()
+  it("has no kernel's symbols if kallsyms in its kcore_dir leads to a device, or to a file of "
+    .. "/proc", function()
     for target, why in pairs {
       ["/dev/zero"] = "is a device, not a file",
       ["/proc/version"] = "is made by the kernel (of /proc, /sys or the like), not a file",
     } do
       local tree = binaries.tree()
       local path = binaries.recorded({ KERNEL }, { 0xffffffff81000101 }, { misc = 1 })
-      tree:sh(("mkdir -p data/kcore_dir && mv %s data/data; ln -s %s data/kcore_dir/kallsyms"):format(path, target))
+      tree:sh(("mkdir -p data/kcore_dir && mv %s data/data; ln -s %s data/kcore_dir/kallsyms")
+        :format(path, target))
       local _, missing = binaries.found(tree.path .. "/data")
-      assert.equal(("%s/data/kcore_dir/kallsyms: %s"):format(tree.path, why), missing[1].tried[1])
+      assert.equal(("%s/data/kcore_dir/kallsyms: %s"):format(tree.path, why),
+        missing[1].tried[1])
     end
   end)
 end)

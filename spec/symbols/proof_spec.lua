@@ -23,10 +23,12 @@ end
 local function recorded(tree, symbols, features, change)
   local map = { filename = tree.path .. "/app/prog", len = 0x4000 }
   for k, v in pairs(change or {}) do map[k] = v end
-  return binaries.recorded({ map }, { 0x400000 + symbols.first, 0x400001 + symbols.second }, { features = features })
+  return binaries.recorded({ map }, { 0x400000 + symbols.first, 0x400001 + symbols.second },
+    { features = features })
 end
 
---- Device, inode and generation of tree's app/prog, as the kernel records them: {maj, min, ino, ino_generation}.
+--- Device, inode and generation of tree's app/prog, as the kernel records them: {maj, min, ino,
+--- ino_generation}.
 local function inode(tree)
   tree:sh "perf record -q -B -N -m 16 -c 1 -e page-faults:u -o inode app/prog || true"
   local file <close> = assert(perflua.open(tree.path .. "/inode"))
@@ -38,15 +40,20 @@ local function inode(tree)
 end
 
 local systems = {
-  { "is of this host, release and architecture", { hostname = HOST, osrelease = RELEASE, arch = ARCH }, expected },
+  { "is of this host, release and architecture",
+    { hostname = HOST, osrelease = RELEASE, arch = ARCH }, expected },
   { "is of another host", { hostname = "another", osrelease = RELEASE, arch = ARCH }, nothing },
-  { "is of another kernel", { hostname = HOST, osrelease = "6.1.0-other", arch = ARCH }, nothing },
-  { "is of another architecture", { hostname = HOST, osrelease = RELEASE, arch = "sparc64" }, nothing },
+  { "is of another kernel", { hostname = HOST, osrelease = "6.1.0-other", arch = ARCH },
+    nothing },
+  { "is of another architecture", { hostname = HOST, osrelease = RELEASE, arch = "sparc64" },
+    nothing },
   { "does not say what it is of", {}, nothing },
 }
 
-local UNPROVEN = "^its build%-id was not recorded, and nothing proves that the recording is of this system %("
-local REPLACED = "^its build%-id was not recorded, and the file here is not the one that was mapped %("
+local UNPROVEN =
+  "^its build%-id was not recorded, and nothing proves that the recording is of this system %("
+local REPLACED =
+  "^its build%-id was not recorded, and the file here is not the one that was mapped %("
 
 describe("a binary without a build-id, in a recording that", function()
   for _, system in ipairs(systems) do
@@ -77,9 +84,11 @@ describe("a binary without a build-id, in a recording that", function()
   end
 
   for tool, says in pairs {
-    report = "%] first\n", script = " first%+0x0 ", fold = "first 1\n", doctor = "used without a recorded",
+    report = "%] first\n", script = " first%+0x0 ", fold = "first 1\n",
+    doctor = "used without a recorded",
   } do
-    it("is of another host, has symbols in the tool " .. tool .. " with --any-binary", function()
+    it("is of another host, has symbols in the tool " .. tool
+      .. " with --any-binary", function()
       local tree, symbols = program()
       local path = recorded(tree, symbols, { hostname = "another", build_id = {} })
       assert.is_nil(run.perflua({ tool, path }).out:find(says))
@@ -94,16 +103,22 @@ describe("a binary without a build-id, in a recording that", function()
     { "of this system, with its inode", systems[1][2], {}, expected },
     { "of this system, with another inode", systems[1][2], { ino = 12 }, REPLACED },
     { "of this system, with another device", systems[1][2], { min = 0xfffff }, REPLACED },
-    { "of this system, with its inode of another generation", systems[1][2], { ino_generation = 77 }, REPLACED },
-    { "of this system, with its inode, as perf itself writes it", systems[1][2], { ino_generation = 0 }, expected },
+    { "of this system, with its inode of another generation", systems[1][2],
+      { ino_generation = 77 }, REPLACED },
+    { "of this system, with its inode, as perf itself writes it", systems[1][2],
+      { ino_generation = 0 }, expected },
     { "of any system, with its inode", {}, {}, expected },
-    { "of any system, with its inode, as perf itself writes it", {}, { ino_generation = 0 }, expected },
+    { "of any system, with its inode, as perf itself writes it", {}, { ino_generation = 0 },
+      expected },
     { "of any system, with another inode", {}, { ino = 12 }, UNPROVEN },
     { "of any system, with its inode, mapped beyond its end", {}, { len = 1 << 20 }, UNPROVEN },
     { "of another host, with its inode and generation", systems[2][2], {}, expected },
-    { "of another host, with its inode without a generation", systems[2][2], { ino_generation = 0 }, UNPROVEN },
-    { "of another host, with its inode of another generation", systems[2][2], { ino_generation = 77 }, UNPROVEN },
-    { "of another host, with its inode, mapped beyond its end", systems[2][2], { len = 1 << 20 }, UNPROVEN },
+    { "of another host, with its inode without a generation", systems[2][2],
+      { ino_generation = 0 }, UNPROVEN },
+    { "of another host, with its inode of another generation", systems[2][2],
+      { ino_generation = 77 }, UNPROVEN },
+    { "of another host, with its inode, mapped beyond its end", systems[2][2],
+      { len = 1 << 20 }, UNPROVEN },
   }
   for _, case in ipairs(inodes) do
     local title = "is " .. case[1] .. (case[4] == expected and ", has symbols" or ", has none")
@@ -119,7 +134,8 @@ describe("a binary without a build-id, in a recording that", function()
       assert.equal(case[4] == expected and 0 or 1, #missing)
       if missing[1] then assert.matches(case[4], missing[1].reason) end
       if case[4] == REPLACED then
-        assert.matches("/app/prog: found device %x+:%x+, inode %d+, recorded was ", missing[1].tried[1])
+        assert.matches("/app/prog: found device %x+:%x+, inode %d+, recorded was ",
+          missing[1].tried[1])
       end
     end)
   end
@@ -134,11 +150,13 @@ describe("code made at run time", function()
     local map = { pid = pid, tid = pid, addr = 0x7f0000000000, len = 4096, filename = "//anon" }
     local answers, missing = {}, nil
     for i, system in ipairs { systems[1], systems[2] } do
-      local path = binaries.recorded({ map }, { 0x7f0000000001 }, { pid = pid, features = system[2] })
+      local path = binaries.recorded({ map }, { 0x7f0000000001 },
+        { pid = pid, features = system[2] })
       answers[i], missing = binaries.found(path)
     end
     os.remove(own)
-    assert.matches("^names of code that it made may be those of another process", missing[1].reason)
+    assert.matches("^names of code that it made may be those of another process",
+      missing[1].reason)
     assert.same({ { "here+0x1" }, { "[unknown]" } }, answers)
   end)
 end)
@@ -148,14 +166,16 @@ describe("a name of several files", function()
 
   local function ids(rows, maps)
     local list = {}
-    local path = binaries.recorded(maps, { 0x400000, 0x800000 }, { features = { build_id = rows } })
+    local path = binaries.recorded(maps, { 0x400000, 0x800000 },
+      { features = { build_id = rows } })
     local file <close> = assert(perflua.open(path))
     for s in file:samples() do list[#list + 1] = s.map.build_id or "none" end
     return list
   end
 
   local row = { build_id = A, filename = "/bin/a" }
-  local one, other = { filename = "/bin/a", ino = 7 }, { filename = "/bin/a", ino = 8, addr = 0x800000 }
+  local one, other = { filename = "/bin/a", ino = 7 },
+    { filename = "/bin/a", ino = 8, addr = 0x800000 }
   local again = { filename = "/bin/a", ino = 7, addr = 0x800000 }
 
   it("has not the build-id of the table, which is that of one of them", function()
@@ -164,11 +184,13 @@ describe("a name of several files", function()
   end)
 
   it("has no build-id where the table has several", function()
-    assert.same({ "none", "none" }, ids({ row, { build_id = B, filename = "/bin/a" } }, { one, again }))
+    assert.same({ "none", "none" },
+      ids({ row, { build_id = B, filename = "/bin/a" } }, { one, again }))
     assert.same({ A, A }, ids({ row, row }, { one, again }))
   end)
 
-  needs.it("record,this architecture", "is each of them, of which the one that is here has symbols", function()
+  needs.it("record,this architecture",
+    "is each of them, of which the one that is here has symbols", function()
     local tree, symbols = program()
     tree:sh [[
       mv app/prog v2
@@ -195,9 +217,12 @@ end)
 
 -- Recordings of this machine that have no build-ids.
 local recordings = {
-  { "with -B", "perf record -q -B -N -m 64 -g -e cpu-clock -F 4000 -o data sh work.sh >/dev/null 2>log" },
-  { "compressed", "perf record -q -z -N -m 64 -g -e cpu-clock -F 4000 -o data sh work.sh >/dev/null 2>log" },
-  { "through a pipe", "perf record -q -m 64 -g -e cpu-clock -F 4000 -o - sh work.sh 2>log | cat >data", true },
+  { "with -B",
+    "perf record -q -B -N -m 64 -g -e cpu-clock -F 4000 -o data sh work.sh >/dev/null 2>log" },
+  { "compressed",
+    "perf record -q -z -N -m 64 -g -e cpu-clock -F 4000 -o data sh work.sh >/dev/null 2>log" },
+  { "through a pipe",
+    "perf record -q -m 64 -g -e cpu-clock -F 4000 -o - sh work.sh 2>log | cat >data", true },
 }
 
 local work = "ls -lR /usr/lib | sort | gzip | wc -c >&2\nseq 90000 | sort -R | md5sum >&2"
@@ -226,17 +251,22 @@ end
 
 describe("a recording of this machine without build-ids", function()
   for _, case in ipairs(recordings) do
-    needs.it("kernel,this architecture", case[1] .. " keeps its symbols, which are perf's", function()
+    needs.it("kernel,this architecture",
+      case[1] .. " keeps its symbols, which are perf's", function()
       local tree = binaries.tree()
       tree:write("work.sh", work)
       tree:sh(case[2] .. " || { cat log; exit 1; }")
       local path = tree.path .. "/data"
-      local theirs, ours = frames_of_perf(path), frames_of_file(path, { demangle = not oracle.does.parameters })
+      local theirs, ours = frames_of_perf(path),
+        frames_of_file(path, { demangle = not oracle.does.parameters })
       assert.is_true(#ours > 100, #ours .. " frames")
       local known = 0
       for i, line in ipairs(theirs) do
-        -- perf takes entries of procedure linkage tables by their order, also where that is not theirs
-        if not line:find "@plt" and not ours[i]:find "[@.]plt" then assert.equal(line, ours[i]) end
+        -- perf takes entries of procedure linkage tables by their order, also where that is not
+        -- theirs
+        if not line:find "@plt" and not ours[i]:find "[@.]plt" then
+          assert.equal(line, ours[i])
+        end
         if not ours[i]:find("[unknown]", 1, true) then known = known + 1 end
       end
       assert.equal(#theirs, #ours)
@@ -248,7 +278,8 @@ describe("a recording of this machine without build-ids", function()
   local function of_another_host(options)
     local tree = binaries.tree()
     tree:write("work.sh", work)
-    tree:sh("perf record -q -B -N -m 64 -F 2000 -o data " .. options .. " sh work.sh >/dev/null 2>log")
+    tree:sh("perf record -q -B -N -m 64 -F 2000 -o data " .. options
+      .. " sh work.sh >/dev/null 2>log")
     local path = tree.path .. "/data"
     local bytes = files.read(path)
     local name = string.pack("<I4", 64) .. HOST .. "\0"
@@ -258,14 +289,17 @@ describe("a recording of this machine without build-ids", function()
     return path, tree
   end
 
-  needs.it("record,this architecture", "is not unwound by the files here when it is of another host", function()
+  needs.it("record,this architecture",
+    "is not unwound by the files here when it is of another host", function()
     local path, _ = of_another_host "--call-graph dwarf,4096 -e cpu-clock:u"
     local function longest(options)
       local file <close> = assert(perflua.open(path, options))
       local most = 0
       for s in file:samples() do
         local n = 0
-        for _, frame in ipairs(s.callchain) do n = n + (frame.dso:sub(1, 1) == "/" and 1 or 0) end
+        for _, frame in ipairs(s.callchain) do
+          n = n + (frame.dso:sub(1, 1) == "/" and 1 or 0)
+        end
         most = math.max(most, n)
       end
       return most
@@ -274,7 +308,8 @@ describe("a recording of this machine without build-ids", function()
     assert.is_true(longest { any_binary = true } > 1)
   end)
 
-  needs.it("kernel,this architecture", "names no user frames when it is of another host", function()
+  needs.it("kernel,this architecture",
+    "names no user frames when it is of another host", function()
     local path, _ = of_another_host "-g -e cpu-clock"
     for _, line in ipairs(frames_of_file(path)) do assert.matches("^%[unknown%] ", line) end
     local known = 0
@@ -307,7 +342,9 @@ end)
 -- All of them were made elsewhere.
 corpus.each_file(it, "takes no binary of this machine without a build-id", function(recording)
   local file <close> = perflua.open(recording.path)
-  if not file or not pcall(function() file:samples():where("under('none')"):count() end) then return end
+  if not file or not pcall(function() file:samples():where("under('none')"):count() end) then
+    return
+  end
   local _, unproven = file:missing()
   assert.same({}, unproven)
 end)

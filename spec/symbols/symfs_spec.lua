@@ -1,18 +1,22 @@
--- symfs stands for the root of the recorded machine: paths and links are followed as if it were /.
+-- symfs stands for the root of the recorded machine: paths and links are followed as if it were
+-- /.
 local binaries = require "spec.support.binaries"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 
--- Layouts of the program outside/prog, which has symbols, or outside/stripped; root is the symfs.
+-- Layouts of the program outside/prog, which has symbols, or outside/stripped; root is the
+-- symfs.
 local found = {
-  { "an absolute link", "mv outside real; mv real root; mkdir root/app; ln -s /real/prog root/app/prog" },
+  { "an absolute link",
+    "mv outside real; mv real root; mkdir root/app; ln -s /real/prog root/app/prog" },
   { "a link with more .. than there are directories", [[
     mv outside root/real; mkdir root/app; ln -s ../../../../real/prog root/app/prog]] },
   { "an absolute link to a directory", "mv outside root/real; ln -s /real root/app" },
   { "a directory behind links to links", [[
     mv outside root/real; mkdir root/a; ln -s ../a/b root/app; ln -s ./c root/a/b; ln -s ../../real/ root/a/c]] },
   { "a path with ..", "mv outside root/real; mkdir root/app", "/app/../real/prog" },
-  { "a path with .. behind a link", "mkdir root/x root/app; mv outside root/x; ln -s /x/outside root/app/l",
+  { "a path with .. behind a link",
+    "mkdir root/x root/app; mv outside root/x; ln -s /x/outside root/app/l",
     "/app/l/../outside/prog" },
   { "a path that begins with ..", "mv outside root/real", "/../../real/prog" },
   { "an absolute debug link", [[
@@ -25,7 +29,8 @@ local kept_out = {
   { "a link with ..", "mkdir root/app; ln -s ../../outside/prog root/app/prog" },
   { "a link of a directory", "ln -s ../outside root/app" },
   { "a path with ..", "true", "/../outside/prog" },
-  { "a path with .. behind a link", "mkdir root/x; ln -s x root/app", "/app/../../outside/prog" },
+  { "a path with .. behind a link", "mkdir root/x; ln -s x root/app",
+    "/app/../../outside/prog" },
   { "a link of the build-id cache", [[
     mkdir -p root/.debug/.build-id/$head; ln -s $PWD/outside/prog root/.debug/.build-id/$head/$tail]] },
   { "an absolute debug link", [[
@@ -35,7 +40,8 @@ local kept_out = {
   { "a link to itself", "mkdir root/app; ln -s prog root/app/prog" },
 }
 
--- A library that has openat2() fail with ENOSYS, as old kernels do and some sandboxes, and says so.
+-- A library that has openat2() fail with ENOSYS, as old kernels do and some sandboxes, and says
+-- so.
 local REFUSE = [[
   #define _GNU_SOURCE
   #include <dlfcn.h>
@@ -82,8 +88,10 @@ local function symbols(case, environment)
   tree:write("ask.lua", ASK)
   tree:write("refuse.c", REFUSE)
   tree:sh "gcc -shared -fPIC -o refuse.so refuse.c -ldl"
-  local path = binaries.recorded({ { filename = case[3] or "/app/prog", build_id = id } }, { 0x400000 + program.first })
-  return tree:sh(("%s %s ask.lua %s root"):format(environment, files.quote(os.getenv "PERFLUA"), path))
+  local path = binaries.recorded({ { filename = case[3] or "/app/prog", build_id = id } },
+    { 0x400000 + program.first })
+  return tree:sh(("%s %s ask.lua %s root"):format(environment, files.quote(os.getenv "PERFLUA"),
+    path))
 end
 
 local function describe_all(environment, ask)
@@ -103,7 +111,8 @@ end
 describe("symfs", function() describe_all("", symbols) end)
 
 needs.describe("this architecture", "symfs, where the kernel has no openat2()", function()
-  describe_all("ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LD_PRELOAD=./refuse.so", function(...)
+  describe_all(
+    "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LD_PRELOAD=./refuse.so", function(...)
     local text, refused = symbols(...):gsub("refused\n", "")
     assert.is_true(refused > 0)
     return text

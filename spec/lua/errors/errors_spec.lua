@@ -22,7 +22,8 @@ end)
 
 describe("what an io function returned", function()
   it("has a code for a number", function()
-    assert.same({ nil, "/none: No such file or directory", "ENOENT" }, { errno(io.open("/none")) })
+    assert.same({ nil, "/none: No such file or directory", "ENOENT" },
+      { errno(io.open("/none")) })
     assert.same({ nil, "m", "EIO" }, { errno(nil, "m", 9999) })
   end)
 

@@ -34,8 +34,12 @@ describe("arguments", function()
 
   it("that a method does not take are refused", function()
     local grouped = file:samples():group_by("pid"):sum("period")
-    raises("top takes at most 2 arguments, got 3", function() grouped:top(3, "period", "asc") end)
-    raises("top takes at most 2 arguments, got 3", function() grouped:sort():top(3, "period", "asc") end)
+    raises("top takes at most 2 arguments, got 3", function()
+      grouped:top(3, "period", "asc")
+    end)
+    raises("top takes at most 2 arguments, got 3", function()
+      grouped:sort():top(3, "period", "asc")
+    end)
     raises('count takes no argument, got 1; group_by("field"):count() counts by field, distinct("field") counts its '
       .. "values", function() file:samples():count("comm") end)
     raises("quantile takes at most 2 arguments, got 3; one quantile for each call",
@@ -46,7 +50,8 @@ describe("arguments", function()
 end)
 
 describe("a Query", function()
-  local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
+  local NO_ARRAY =
+    "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
 
   it("is no array", function()
     local file <close> = assert(perflua.open(path))
@@ -61,7 +66,9 @@ describe("a Query", function()
 
   it("and a Table name the closest method, if one is close", function()
     local file <close> = assert(perflua.open(path))
-    raises("a Query has no method 'groupby'; the closest is 'group_by'", function() file:samples():groupby("comm") end)
+    raises("a Query has no method 'groupby'; the closest is 'group_by'", function()
+      file:samples():groupby("comm")
+    end)
     raises("a Query has no method 'p99'", function() file:samples():p99("period") end)
     raises("a Table has no method 'row'; the closest is 'rows'",
       function() file:samples():group_by("comm"):count():sort():row() end)
@@ -92,28 +99,37 @@ describe("times", function()
   end)
 
   local function said(text)
-    local got = run.perflua { run.script("local file = assert(perflua.open(...)) " .. text), timed }
+    local got = run.perflua { run.script("local file = assert(perflua.open(...)) " .. text),
+      timed }
     return (got.err:gsub("^perflua: ", ""):gsub("\n$", ""))
   end
 
   it("that leave nothing of a recording are told of", function()
-    assert.are.equal("between: from 3.000000 on is outside of the recording, which is from 1.000000 to 2.000000",
+    assert.are.equal(
+      "between: from 3.000000 on is outside of the recording, which is from 1.000000 to 2.000000",
       said [[file:samples():between("@3", nil):count()]])
-    assert.are.equal("between: 100 ns to 200 ns is outside of the recording, which is from 1.000000 to "
+    assert.are.equal(
+      "between: 100 ns to 200 ns is outside of the recording, which is from 1.000000 to "
       .. "2.000000", said [[file:samples():between(100, 200):count()]])
-    assert.are.equal("between: from 2.000000 is not before to 1.500000: there is nothing in between",
+    assert.are.equal(
+      "between: from 2.000000 is not before to 1.500000: there is nothing in between",
       said [[file:samples():between("@2", "@1.5"):count()]])
-    assert.are.equal("", said [[file:samples():between("@2", "@3"):count() file:samples():between(nil, "50%"):count()]])
+    assert.are.equal("",
+      said [[file:samples():between("@2", "@3"):count() file:samples():between(nil, "50%"):count()]])
   end)
 
   it("in seconds are no nanoseconds", function()
     local hint = "; between(\"@SECONDS\", …) takes seconds as perf prints them"
-    assert.are.equal('filter "pid == 7 and time >= 1.5": time is in nanoseconds, and the recording begins at '
+    assert.are.equal(
+      'filter "pid == 7 and time >= 1.5": time is in nanoseconds, and the recording begins at '
       .. "1000000000: the comparison with 1.5 is always true" .. hint,
       said [[file:samples():where "pid == 7 and time >= 1.5"]])
-    assert.are.equal('filter "not (2 > time)": time is in nanoseconds, and the recording begins at 1000000000: '
-      .. "the comparison with 2 is always false" .. hint, said [[file:samples():where "not (2 > time)"]])
-    assert.are.equal("", said [[file:samples():where "time > 0 and time < 1500000000 and period > 1"]])
+    assert.are.equal(
+      'filter "not (2 > time)": time is in nanoseconds, and the recording begins at 1000000000: '
+      .. "the comparison with 2 is always false" .. hint,
+      said [[file:samples():where "not (2 > time)"]])
+    assert.are.equal("",
+      said [[file:samples():where "time > 0 and time < 1500000000 and period > 1"]])
   end)
 end)
 
@@ -131,7 +147,8 @@ describe("numbers in a table", function()
   it("have two decimals, or three digits where those say more", function()
     local file <close> = assert(perflua.open(path))
     local t = file:samples("faults"):group_by("cpu"):avg("period / 300.0"):sort("cpu", "asc")
-    assert.are.equal("cpu  avg_period / 300.0\n  0             0.00333\n  1             0.00667\n"
+    assert.are.equal(
+      "cpu  avg_period / 300.0\n  0             0.00333\n  1             0.00667\n"
       .. "  2              0.0233", tostring(t))
     assert.matches("0.0033333333333333335", (function()
       local out = os.tmpname()
@@ -154,12 +171,16 @@ describe("sources of symbols", function()
     end
     assert.are.same({ "symfs: /nonexistent: No such file or directory", "ENOENT" },
       { wrong { symfs = "/nonexistent" } })
-    assert.are.same({ "symfs: /etc/passwd: is no directory", "ENOTDIR" }, { wrong { symfs = "/etc/passwd" } })
+    assert.are.same({ "symfs: /etc/passwd: is no directory", "ENOTDIR" },
+      { wrong { symfs = "/etc/passwd" } })
     assert.are.same({ "buildid_dir: /etc/passwd: is no directory", "ENOTDIR" },
       { wrong { buildid_dir = "/etc/passwd" } })
-    assert.are.same({ "vmlinux: /etc/passwd: is no ELF file", "FORMAT" }, { wrong { vmlinux = "/etc/passwd" } })
-    assert.are.same({ "vmlinux: /etc: Is a directory", "EISDIR" }, { wrong { vmlinux = "/etc" } })
-    assert.are.same({ "kallsyms: /etc/passwd: is no list of symbols like /proc/kallsyms", "FORMAT" },
+    assert.are.same({ "vmlinux: /etc/passwd: is no ELF file", "FORMAT" },
+      { wrong { vmlinux = "/etc/passwd" } })
+    assert.are.same({ "vmlinux: /etc: Is a directory", "EISDIR" },
+      { wrong { vmlinux = "/etc" } })
+    assert.are.same({ "kallsyms: /etc/passwd: is no list of symbols like /proc/kallsyms",
+      "FORMAT" },
       { wrong { kallsyms = "/etc/passwd" } })
     for _, tool in ipairs { "report", "script", "fold" } do
       local got = run.perflua { tool, "--symfs", "/nonexistent", path }
@@ -173,17 +194,21 @@ describe("the interpreter", function()
   it("names the closest tool, if one is close", function()
     local got = run.perflua { "repot", path }
     assert.are.equal(2, got.status)
-    assert.are.equal("perflua: 'repot' is neither a tool nor a script file; did you mean 'report'? "
+    assert.are.equal(
+      "perflua: 'repot' is neither a tool nor a script file; did you mean 'report'? "
       .. "perflua help lists the tools\n", got.err)
-    assert.are.equal("perflua: 'xyzzy' is neither a tool nor a script file; perflua help lists the tools\n",
+    assert.are.equal(
+      "perflua: 'xyzzy' is neither a tool nor a script file; perflua help lists the tools\n",
       run.perflua({ "xyzzy" }).err)
   end)
 
   it("says what a script returned, if that is of no use", function()
-    local useful = ": a table of handlers, a grouped query, a Table or a function of a File can be used\n"
+    local useful =
+      ": a table of handlers, a grouped query, a Table or a function of a File can be used\n"
     local cases = {
       ["return 5"] = "the script returned the number 5" .. useful,
-      ["return perflua.open(...):samples():count()"] = "the script returned the number 7" .. useful,
+      ["return perflua.open(...):samples():count()"] = "the script returned the number 7"
+        .. useful,
       ["return 'text'"] = "the script returned a string" .. useful,
       ["return perflua.open(...)"] = "the script returned a perflua.file" .. useful,
       ["return function() return 5 end"] =

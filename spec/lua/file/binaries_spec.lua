@@ -15,7 +15,8 @@ local function listed(path, options, open_options)
   return by_name, names
 end
 
--- A program below app/ of a tree after a shell script, recorded with a binary that no sample hits.
+-- A program below app/ of a tree after a shell script, recorded with a binary that no sample
+-- hits.
 local function made(script, build_id, builder_options)
   local tree = binaries.tree()
   tree:sh "mkdir app cache"
@@ -27,7 +28,8 @@ local function made(script, build_id, builder_options)
     { filename = name, build_id = build_id or id },
     { filename = "/nowhere/unused", build_id = ID, addr = 0x800000 },
   }, { 0x400000 + program.first, 0x400000 + program.second }, { builder = builder_options })
-  return { tree = tree, id = id, name = name, path = path, options = { buildid_dir = tree.path .. "/cache" } }
+  return { tree = tree, id = id, name = name, path = path,
+    options = { buildid_dir = tree.path .. "/cache" } }
 end
 
 -- The verdict on a path, and where the path comes from.
@@ -44,10 +46,12 @@ describe("file:binaries()", function()
     assert.same({ m.name, "/nowhere/unused" }, names)
     local row = rows[m.name]
     assert.same({ m.id, "file", true, 2 }, { row.build_id, row.kind, row.loaded, row.samples })
-    assert.same({ m.name, m.name, m.name }, { row.symbol_file, row.mapped_file, row.debug_file })
+    assert.same({ m.name, m.name, m.name },
+      { row.symbol_file, row.mapped_file, row.debug_file })
     assert.equal("recorded path", row.found)
     assert.is_true(row.symbols >= 3)
-    assert.same({ "has the symbols, and is what was mapped", "recorded path" }, { verdict(row, m.name) })
+    assert.same({ "has the symbols, and is what was mapped", "recorded path" },
+      { verdict(row, m.name) })
     assert.matches("No such file", (verdict(row, "/usr/lib/debug" .. m.name .. ".debug")))
     assert.is_nil(row.reason)
   end)
@@ -61,7 +65,8 @@ describe("file:binaries()", function()
     assert.same({ debug, debug, m.name }, { row.symbol_file, row.debug_file, row.mapped_file })
     assert.equal("debug link", row.found)
     assert.same({ "has the symbols", "debug link" }, { verdict(row, debug) })
-    assert.same({ "is what was mapped: its program headers are used", "recorded path" }, { verdict(row, m.name) })
+    assert.same({ "is what was mapped: its program headers are used", "recorded path" },
+      { verdict(row, m.name) })
   end)
 
   it("says of a stripped file that it has no debug information, and few symbols", function()
@@ -74,8 +79,10 @@ describe("file:binaries()", function()
   it("says of a file of another build that its build-id differs", function()
     local m = made("true", ID)
     local row = listed(m.path, nil, m.options)[m.name]
-    assert.same({ true, 0, "no file has its build-id" }, { row.loaded, row.symbols, row.reason })
-    assert.equal("build-id differs: found " .. m.id .. ", recorded " .. ID, (verdict(row, m.name)))
+    assert.same({ true, 0, "no file has its build-id" },
+      { row.loaded, row.symbols, row.reason })
+    assert.equal("build-id differs: found " .. m.id .. ", recorded " .. ID,
+      (verdict(row, m.name)))
     assert.is_nil(row.symbol_file)
   end)
 
@@ -89,9 +96,11 @@ describe("file:binaries()", function()
   it("leaves those alone that no sample hit, unless all are asked for", function()
     local m = made "true"
     local unused = listed(m.path, nil, m.options)["/nowhere/unused"]
-    assert.same({ name = "/nowhere/unused", kind = "file", build_id = ID, loaded = false, samples = 0 }, unused)
+    assert.same({ name = "/nowhere/unused", kind = "file", build_id = ID, loaded = false,
+      samples = 0 }, unused)
     unused = listed(m.path, { load = "all" }, m.options)["/nowhere/unused"]
-    assert.same({ true, "no file was found", 0 }, { unused.loaded, unused.reason, unused.samples })
+    assert.same({ true, "no file was found", 0 },
+      { unused.loaded, unused.reason, unused.samples })
     local row = listed(m.path, { load = "none" }, m.options)[m.name]
     assert.same({ name = m.name, kind = "file", build_id = m.id, loaded = false }, row)
   end)
@@ -101,7 +110,8 @@ describe("file:binaries()", function()
     local b = binaries.of_here(builder.new())
     local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
     local at = { pid = 7, tid = 7, time = 1 }
-    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, prot = 5, flags = 2, misc = 2,
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, prot = 5, flags = 2,
+      misc = 2,
       filename = "//anon" }, at)
     b:record("ksymbol", { addr = -0x1000, len = 0x100, ksym_type = 1, name = "bpf_prog_1" }, at)
     b:sample(event, { ip = 0x1010, pid = 7, tid = 7, time = 2, misc = 2 })
@@ -128,8 +138,12 @@ describe("file:binaries()", function()
   it("takes one option", function()
     local m = made "true"
     local file <close> = assert(perflua.open(m.path))
-    assert.error_matches(function() file:binaries { laod = "all" } end, "unknown option 'laod'; the closest is 'load'")
-    assert.error_matches(function() file:binaries { load = "some" } end, 'load is "hit", "all" or "none", not some')
+    assert.error_matches(function()
+      file:binaries { laod = "all" }
+    end, "unknown option 'laod'; the closest is 'load'")
+    assert.error_matches(function()
+      file:binaries { load = "some" }
+    end, 'load is "hit", "all" or "none", not some')
     file:close()
     assert.error_matches(function() file:binaries() end, "closed")
   end)

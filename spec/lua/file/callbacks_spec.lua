@@ -31,8 +31,10 @@ describe("a script of handlers", function()
   local script = run.script(said)
   local wanted = {
     "begin\t2", "comm\tcomm\t999999999\tnil", "cycles\t1000000000", "cycles\t1000000500",
-    "f*\tsample\t1000001000\tnil", "cycles\t1000002000", "interval\t1249999999", "interval\t1499999999",
-    "cycles\t1500000000", "interval\t1749999999", "f*\tsample\t1900000000\tnil", "interval\t1999999999",
+    "f*\tsample\t1000001000\tnil", "cycles\t1000002000", "interval\t1249999999",
+    "interval\t1499999999",
+    "cycles\t1500000000", "interval\t1749999999", "f*\tsample\t1900000000\tnil",
+    "interval\t1999999999",
     "f*\tsample\t2000000000\tnil", "other\texit\t2000000001\tnil", "finish\t2",
   }
 
@@ -66,15 +68,18 @@ describe("a script of handlers", function()
       local name = line:match "^%S+"
       n[name] = (n[name] or 0) + 1
     end
-    assert.same({ begin = 1, finish = 1, comm = 2, cycles = 8, ["f*"] = 6, interval = 4, other = 4 }, n)
+    assert.same({ begin = 1, finish = 1, comm = 2, cycles = 8, ["f*"] = 6, interval = 4,
+      other = 4 }, n)
     assert.matches("f%*\tsample\t1000001000\t1\nf%*\tsample\t1000001000\t2\n", got.out)
   end)
 
   it("is called for events that a stream tells of late", function()
     local b = small_pipe()
-    b:feature("event_desc", { { name = "one", ids = { 11, 12 } }, { name = "two", ids = { 21 } },
+    b:feature("event_desc", { { name = "one", ids = { 11, 12 } },
+      { name = "two", ids = { 21 } },
       { name = "late:event", ids = { 31 } } })
-    local late = b:event { type = 2, config = 7, ids = { 31 }, sample_type = { "identifier", "ip", "tid", "time" } }
+    local late = b:event { type = 2, config = 7, ids = { 31 },
+      sample_type = { "identifier", "ip", "tid", "time" } }
     table.remove(b.events)
     b:record("header_attr", { event = late })
     b:sample(late, { identifier = 31, ip = 0x3000, pid = 5, time = 4 })
@@ -82,12 +87,14 @@ describe("a script of handlers", function()
       local function fn(name) return { "ip", "time", function(ip, time) print(name, ip, time) end } end
       return { ["late:*"] = fn "late", sample = fn "sample", finish = function() print "finish" end }]]
     local got = run.shell_with([[cat "$2" | "$perflua" "$1" -]], late_script, b:write())
-    assert.same({ status = 0, err = "", out = "sample\t4096\t2\nsample\t8192\t3\nlate\t12288\t4\nfinish\n" }, got)
+    assert.same({ status = 0, err = "",
+      out = "sample\t4096\t2\nsample\t8192\t3\nlate\t12288\t4\nfinish\n" }, got)
   end)
 end)
 
 needs.describe("tracepoints", "a script of handlers over a recording made now", function()
-  -- Each handler's number of calls, each in the order of time; steps of 10 ms of recording time.
+  -- Each handler's number of calls, each in the order of time; steps of 10 ms of recording
+  -- time.
   local counting = run.script [[
     local n, last, from = {}, 0, nil
     local function count(name)
@@ -167,13 +174,16 @@ needs.describe("tracepoints", "a script of handlers over a recording made now", 
     assert.matches("false\t%d+\n", got.out)
     assert.matches("%d+\tfalse\n", got.out)
     script = run.script [[return { meta = { needs = { "args.nosuch", "callchain" } }, sample = error }]]
-    assert.matches("no field 'args.nosuch' and no field 'callchain'; record it with: perf record -g -- COMMAND",
+    assert.matches(
+      "no field 'args.nosuch' and no field 'callchain'; record it with: perf record -g -- "
+        .. "COMMAND",
       run.perflua({ script, path }).err, 1, true)
   end)
 
   it("counts what perf counts, in a file and in the stream as it is recorded", function()
     local path = files.temporary()
-    check(run.shell_with((record):format "-" .. [[ | tee "$2" | "$perflua" "$1" -]], counting, path), path)
+    check(run.shell_with((record):format "-" .. [[ | tee "$2" | "$perflua" "$1" -]], counting,
+      path), path)
     check(run.perflua { counting, path }, path)
   end)
 end)

@@ -31,9 +31,12 @@ describe("file:run", function()
     assert.same({ "comm:comm", "mmap2:mmap2", "exit:exit" }, log_of { "exit", "mmap2", "comm" })
   end)
 
-  it("gives a sample to one handler: Event, exact name, name without modifiers, longest glob, sample", function()
-    assert.same({ ["cycles:P:sample"] = 4, ["sample:sample"] = 3 }, count(log_of { "cycles:P", "cycles", "sample" }))
-    assert.same({ ["cycles:sample"] = 4, ["f*:sample"] = 3 }, count(log_of { "cycles", "*", "f*" }))
+  it("gives a sample to one handler: Event, exact name, name without modifiers, longest glob, "
+    .. "sample", function()
+    assert.same({ ["cycles:P:sample"] = 4, ["sample:sample"] = 3 },
+      count(log_of { "cycles:P", "cycles", "sample" }))
+    assert.same({ ["cycles:sample"] = 4, ["f*:sample"] = 3 },
+      count(log_of { "cycles", "*", "f*" }))
     assert.same({ ["*:sample"] = 7 }, count(log_of { "*", "sample" }))
     local calls = 0
     file:run { [file.events[1]] = function() calls = calls + 1 end, ["cycles:P"] = error }
@@ -41,7 +44,8 @@ describe("file:run", function()
   end)
 
   it("gives what nobody asked for to other", function()
-    assert.same({ ["comm:comm"] = 1, ["faults:sample"] = 3, ["other:sample"] = 4, ["other:mmap2"] = 1,
+    assert.same({ ["comm:comm"] = 1, ["faults:sample"] = 3, ["other:sample"] = 4,
+      ["other:mmap2"] = 1,
       ["other:exit"] = 1 }, count(log_of { "comm", "faults", "other" }))
   end)
 
@@ -103,7 +107,9 @@ describe("file:run", function()
 
   it("calls interval as time passes", function()
     local times = {}
-    file:run { interval = function(time) times[#times + 1] = time end, interval_ms = 250, sample = function() end }
+    file:run { interval = function(time)
+      times[#times + 1] = time
+    end, interval_ms = 250, sample = function() end }
     assert.is_true(#times >= 3)
     for i = 2, #times do assert.equal(250000000, times[i] - times[i - 1]) end
   end)
@@ -116,11 +122,13 @@ describe("file:run", function()
         return value
       end
     end
-    file:run { interval = note("interval", perflua.stop), interval_ms = 250, faults = note "faults",
+    file:run { interval = note("interval", perflua.stop), interval_ms = 250,
+      faults = note "faults",
       finish = note "finish" }
     assert.same({ "faults", "interval", "finish" }, log)
     log = {}
-    file:run { begin = note("begin", perflua.stop), other = note "other", finish = note "finish" }
+    file:run { begin = note("begin", perflua.stop), other = note "other",
+      finish = note "finish" }
     assert.same({ "begin", "finish" }, log)
   end)
 
@@ -130,24 +138,30 @@ describe("file:run", function()
       interval = function(time) log[#log + 1] = time end, interval_ms = 500,
       sample = { "time", function(time) log[#log + 1] = -time end },
     }
-    assert.same({ -1000000000, -1000000500, -1000001000, -1000002000, 1499999999, -1500000000, -1900000000,
+    assert.same({ -1000000000, -1000000500, -1000001000, -1000002000, 1499999999, -1500000000,
+      -1900000000,
       1999999999, -2000000000 }, log)
   end)
 
   it("passes over steps without end of a time that cannot be", function()
     file:close()
     file = assert(perflua.open(two_events.write(function(b, events)
-      b:sample(events.faults, { identifier = 12, ip = 1, pid = 1, tid = 1, time = 1 << 60, cpu = 0, period = 1 })
+      b:sample(events.faults, { identifier = 12, ip = 1, pid = 1, tid = 1, time = 1 << 60,
+        cpu = 0, period = 1 })
     end)))
     local n, last = 0, nil
-    file:run { interval = function(time) n, last = n + 1, time end, interval_ms = 1, sample = function() end }
+    file:run { interval = function(time)
+      n, last = n + 1, time
+    end, interval_ms = 1, sample = function() end }
     assert.equal(1001, n)
     assert.equal(1 << 60, last)
   end)
 
   it("reads listed fields of all events that a key stands for", function()
     local rows = {}
-    file:run { ["*"] = { "pid", "callchain[1].ip", function(...) rows[#rows + 1] = { ... } end } }
+    file:run { ["*"] = { "pid", "callchain[1].ip", function(...)
+      rows[#rows + 1] = { ... }
+    end } }
     assert.equal(7, #rows)
     assert.same({ 7, 0xffffffff81000010 }, rows[1])
     assert.same({ 7, false }, rows[3])
@@ -161,12 +175,15 @@ describe("file:run", function()
       for i, name in ipairs { "comm", "finish" } do
         local event = b:event { name = name, type = 1, config = i, ids = { 20 + i },
           sample_type = { "identifier", "ip", "tid", "time", "cpu", "period" } }
-        b:sample(event, { identifier = 20 + i, ip = 1, pid = 1, tid = 1, time = 2000000000 + i, cpu = 0, period = 1 })
+        b:sample(event, { identifier = 20 + i, ip = 1, pid = 1, tid = 1, time = 2000000000 + i,
+          cpu = 0, period = 1 })
       end
     end)))
-    assert.same({ "comm:comm", "sample:sample", "sample:sample" }, { table.unpack(log_of { "comm", "sample" }, 1, 3) })
+    assert.same({ "comm:comm", "sample:sample", "sample:sample" },
+      { table.unpack(log_of { "comm", "sample" }, 1, 3) })
     local log = log_of { "comm", "finish", "com*", "*" }
-    assert.same({ ["comm:comm"] = 1, ["com*:sample"] = 1, ["*:sample"] = 8, finish = 1 }, count(log))
+    assert.same({ ["comm:comm"] = 1, ["com*:sample"] = 1, ["*:sample"] = 8, finish = 1 },
+      count(log))
     assert.equal("finish", log[#log])
   end)
 
@@ -182,7 +199,8 @@ describe("file:run", function()
   end)
 
   it("allows events this recording lacks, and ignores meta", function()
-    file:run { ["sched:sched_switch"] = function() end, ["x*"] = function() end, meta = { description = "d" } }
+    file:run { ["sched:sched_switch"] = function() end, ["x*"] = function() end,
+      meta = { description = "d" } }
   end)
 
   it("raises at start for what it does not know", function()
@@ -190,7 +208,8 @@ describe("file:run", function()
       assert.error_matches(function() file:run(handlers) end, pattern)
     end
     local function fn() end
-    raises("handler 'smaple' is no record type and no event; the closest is 'sample'", { smaple = fn })
+    raises("handler 'smaple' is no record type and no event; the closest is 'sample'",
+      { smaple = fn })
     raises("handler 'begn'.*'begin'", { begn = fn })
     raises("matches both", { ["cyc*"] = fn, ["*les"] = fn, ["c*:P"] = fn })
     raises("interval_ms", { interval = fn })

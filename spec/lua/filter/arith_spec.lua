@@ -1,4 +1,5 @@
--- Filter arithmetic and comparison, held against an oracle that splits numbers into 32-bit halves.
+-- Filter arithmetic and comparison, held against an oracle that splits numbers into 32-bit
+-- halves.
 local arith = require "perflua.filter.arith"
 
 -- A number's value as (n, m) with value = n * 2^32 + m, 0 <= m < 2^32: exact for every kind.
@@ -17,12 +18,15 @@ local function oracle(a, kind_a, b, kind_b)
 end
 
 local integers = {
-  0, 1, -1, 2, 100, -100, 1 << 31, 1 << 32, (1 << 53) - 1, 1 << 53, (1 << 53) + 1, math.maxinteger,
-  math.maxinteger - 1, math.mininteger, math.mininteger + 1, -2, 0xffffffff80000000, 0x8000000000000400,
+  0, 1, -1, 2, 100, -100, 1 << 31, 1 << 32, (1 << 53) - 1, 1 << 53, (1 << 53) + 1,
+  math.maxinteger,
+  math.maxinteger - 1, math.mininteger, math.mininteger + 1, -2, 0xffffffff80000000,
+  0x8000000000000400,
   0xfffffffffffffbff, 0xfffffffffffff800,
 }
 local floats = {
-  0.0, -0.5, 0.5, 1.5, -1.5, 0x1p31, 0x1p53, 0x1p63, -0x1p63, 0x1p64, 0x1.8p63, 0x1.fffffffffffffp63, 0x1p62,
+  0.0, -0.5, 0.5, 1.5, -1.5, 0x1p31, 0x1p53, 0x1p63, -0x1p63, 0x1p64, 0x1.8p63,
+  0x1.fffffffffffffp63, 0x1p62,
   0x1.fffffffffffffp62, 1e300, -1e300, 0x1.0000000000001p63,
 }
 

@@ -77,18 +77,23 @@ describe("in", function()
   -- A negative float of an unknown type is left out: no field is one.
   it("compares as == does, whatever the kinds", function()
     local constants = {
-      "0", "1", "-1", "3.0", "2.5", "9223372036854775807", "9223372036854775808", "18446744073709551615",
-      "0xffffffffffffffff", "0x8000000000000000", "1e19", "9223372036854775808.0", "-1.0", "0/0", "1/0",
-      "9007199254740993", "9007199254740992.0", "-9223372036854775807 - 1", "18446744073709551616.0",
+      "0", "1", "-1", "3.0", "2.5", "9223372036854775807", "9223372036854775808",
+      "18446744073709551615",
+      "0xffffffffffffffff", "0x8000000000000000", "1e19", "9223372036854775808.0", "-1.0",
+      "0/0", "1/0",
+      "9007199254740993", "9007199254740992.0", "-9223372036854775807 - 1",
+      "18446744073709551616.0",
     }
     local values = {
-      0, 1, -1, 3, 3.0, 2.5, math.maxinteger, math.mininteger, 0x1p63, -0x1p63, 1e19, -1.0, 0 / 0, 1 / 0,
+      0, 1, -1, 3, 3.0, 2.5, math.maxinteger, math.mininteger, 0x1p63, -0x1p63, 1e19, -1.0,
+      0 / 0, 1 / 0,
       9007199254740993, 9007199254740992.0, 0x1p64, math.tointeger(1e19 - 0x1p64),
     }
     local function check(field, x)
       for _, constant in ipairs(constants) do
         local one, record = ("%s == %s"):format(field, constant), { [field] = x }
-        assert.equal(holds(one, record), holds(("%s in {77, %s}"):format(field, constant), record), one .. " of " .. x)
+        assert.equal(holds(one, record),
+          holds(("%s in {77, %s}"):format(field, constant), record), one .. " of " .. x)
       end
     end
     for _, x in ipairs(values) do
@@ -102,12 +107,14 @@ describe("in", function()
   end)
 
   it("refuses constants that could be taken for others where the type of a value is not known", function()
-    refused("args.x + 1 in {1, 0xffffffffffffffff}", "column 19: constants above 2%^63%-1 are compared with ==")
+    refused("args.x + 1 in {1, 0xffffffffffffffff}",
+      "column 19: constants above 2%^63%-1 are compared with ==")
     assert.is_true(holds("args.x in {1, 0xffffffffffffffff}", { args = { x = -1 } }))
   end)
 
   it("looks events up by their names", function()
-    local cycles, faults = { event = expressions.file.events[1] }, { event = expressions.file.events[2] }
+    local cycles, faults = { event = expressions.file.events[1] },
+      { event = expressions.file.events[2] }
     assert.is_true(holds("event in {'cycles'}", cycles))
     assert.is_false(holds("event in {'cycles'}", faults))
     assert.is_true(holds("event in {'cycles', 'faults'}", faults))
@@ -224,9 +231,11 @@ describe("bucket", function()
   end)
 
   it("knows lengths of time, cache lines and pages", function()
-    local widths = { ["10ms"] = 10000000, ["1s"] = 1000000000, ["5us"] = 5000, ["100ns"] = 100, ["1.5us"] = 1500 }
+    local widths = { ["10ms"] = 10000000, ["1s"] = 1000000000, ["5us"] = 5000, ["100ns"] = 100,
+      ["1.5us"] = 1500 }
     for text, width in pairs(widths) do
-      assert.equal(3 * width, (value(("bucket(u, '%s')"):format(text), { u = 3 * width + 1 })), text)
+      assert.equal(3 * width, (value(("bucket(u, '%s')"):format(text), { u = 3 * width + 1 })),
+        text)
     end
     assert.equal(0x1040, (value("bucket(a, 'line')", { a = 0x107f })))
     assert.equal(0x1000, (value("bucket(a, 'page')", { a = 0x1fff })))
@@ -242,13 +251,15 @@ describe("bucket", function()
         if want > x then want = nil end
         assert.equal(want, (value(("bucket(s, %d)"):format(n), { s = x })), x .. " " .. n)
         local unsigned = value(("bucket(u, %d)"):format(n), { u = x })
-        assert.is_true(math.ult(x - unsigned, n) and (value(("u %% %d"):format(n), { u = unsigned })) == 0)
+        assert.is_true(math.ult(x - unsigned, n)
+          and (value(("u %% %d"):format(n), { u = unsigned })) == 0)
       end
     end
   end)
 
   it("is refused where its width is no width", function()
-    refused("bucket(s, 0) == 1", "column 11: the width of a bucket is a constant integer from 1 on")
+    refused("bucket(s, 0) == 1",
+      "column 11: the width of a bucket is a constant integer from 1 on")
     refused("bucket(s, -1) == 1", "width of a bucket")
     refused("bucket(s, t) == 1", "width of a bucket")
     refused("bucket(s, 1.5) == 1", "width of a bucket")
@@ -256,7 +267,8 @@ describe("bucket", function()
     refused("bucket(s, 'week') == 1", "column 11: a bucket is as wide as .* not 'week'")
     refused("bucket(s, '0s') == 1", "width of a bucket")
     refused("bucket(s, '0.1ns') == 1", "not '0.1ns'")
-    refused("bucket(a, '10ms') == 1", "'10ms' is a length of time; addresses go into a 'line' or a 'page'")
+    refused("bucket(a, '10ms') == 1",
+      "'10ms' is a length of time; addresses go into a 'line' or a 'page'")
     refused("bucket(u, 'page') == 1", "only addresses go into a 'page'")
     refused("bucket(f, 2) == 1", "column 8: 'bucket' needs an integer, not f %(a number%)")
     refused("bucket(c, 2) == 1", "'bucket' needs an integer, not c %(a string%)")

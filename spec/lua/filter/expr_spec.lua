@@ -2,12 +2,15 @@
 local expr = require "perflua.filter.expr"
 local expressions = require "spec.support.expressions"
 
-local file, scope, holds, refused = expressions.file, expressions.scope, expressions.holds, expressions.refused
+local file, scope, holds, refused = expressions.file, expressions.scope, expressions.holds,
+  expressions.refused
 
 describe("a filter", function()
   it("compares fields", function()
-    assert.is_true(holds("s == 3 and not (c == 'swapper') and t ~= 0", { s = 3, c = "sh", t = 1 }))
-    assert.is_false(holds("s == 3 and not (c == 'swapper') and t ~= 0", { s = 3, c = "swapper", t = 1 }))
+    assert.is_true(holds("s == 3 and not (c == 'swapper') and t ~= 0",
+      { s = 3, c = "sh", t = 1 }))
+    assert.is_false(holds("s == 3 and not (c == 'swapper') and t ~= 0",
+      { s = 3, c = "swapper", t = 1 }))
   end)
 
   it("compares unsigned fields without a sign", function()
@@ -81,7 +84,8 @@ describe("a filter", function()
   end)
 
   it("follows dots to any word, and positions", function()
-    assert.is_true(holds("args.end == 1 and args.function == 'f'", { args = { ["end"] = 1, ["function"] = "f" } }))
+    assert.is_true(holds("args.end == 1 and args.function == 'f'",
+      { args = { ["end"] = 1, ["function"] = "f" } }))
     assert.is_true(holds("chain[2].ip == 7", { chain = { {}, { ip = 7 } } }))
     assert.is_false(holds("chain[3].ip == 7", { chain = { {}, { ip = 7 } } }))
   end)
@@ -97,14 +101,16 @@ describe("a filter", function()
 
   it("understands Lua's strings and numbers", function()
     local samples = {
-      [ [['a\nb']] ] = "a\nb", [ [["\x41\65\u{20ac}\z   x"]] ] = "AA\u{20ac}x", ["[[a\nb]]"] = "a\nb",
+      [ [['a\nb']] ] = "a\nb", [ [["\x41\65\u{20ac}\z   x"]] ] = "AA\u{20ac}x",
+      ["[[a\nb]]"] = "a\nb",
       ["[==[x]=]]==]"] = "x]=]", [ [['\\\'"']] ] = "\\'\"", ["''"] = "",
     }
     for text, value in pairs(samples) do
       assert.equal(value, load("return " .. text)())
       assert.is_true(holds("c == " .. text, { c = value }), text)
     end
-    for _, text in ipairs { "0x10", "1e3", ".5", "3.", "0x.8p1", "0xA", "1E-2", "007", "0x1p4" } do
+    for _, text in ipairs { "0x10", "1e3", ".5", "3.", "0x.8p1", "0xA", "1E-2", "007",
+        "0x1p4" } do
       assert.is_true(holds("f == " .. text, { f = load("return " .. text)() + 0.0 }), text)
     end
   end)
@@ -118,9 +124,14 @@ describe("a filter that is wrong", function()
     refused("s != 3", "use ~=")
     refused("s == 1 && t == 2", "use 'and'")
     refused("c .. 'x' == 'y'", "column 3: '%.%.'")
-    refused("#s == 1", "column 2: '#' counts items of a composite and bytes of a string, not of s %(an integer%)")
+    refused("#s == 1",
+      "column 2: '#' counts items of a composite and bytes of a string, not of s %(an "
+        .. "integer%)")
     refused("c:find('x')", "column 2: ':'")
-    message = refused("f(s)", "column 1: there is no function 'f'; the functions there are: bucket, find, starts and u")
+    message =
+      refused("f(s)",
+        "column 1: there is no function 'f'; the functions there are: bucket, find, starts "
+          .. "and u")
     assert.matches("where%(function", message)
     refused("args.f(s)", "column 7: .*cannot call functions")
     refused("(s == 1", "'%)' expected to close the '%(' at column 1")
@@ -160,7 +171,8 @@ describe("a filter that is wrong", function()
     assert.is_true(holds("s == 0" .. (" or s == 1"):rep(10000), { s = 1 }))
     refused("s" .. (" + s"):rep(20000) .. " == 1", "nested deeper than 200 levels")
     refused("s == 0" .. (" or s == 1"):rep(100000), "more than 50000 operands and operators")
-    refused("flag" .. (" or " .. ("not "):rep(150) .. "flag"):rep(1000), "more than 50000 operands and operators")
+    refused("flag" .. (" or " .. ("not "):rep(150) .. "flag"):rep(1000),
+      "more than 50000 operands and operators")
     assert.is_true(holds("s in { 1" .. (", 1"):rep(60000) .. " }", { s = 1 }))
     refused(("#"):rep(1000) .. "c == 1", "nested deeper")
     refused(("bucket("):rep(1000) .. "s", "nested deeper")
@@ -178,7 +190,8 @@ describe("filters and Lua", function()
 
   local function number(depth)
     if depth == 0 or random(4) == 1 then
-      return pick { "s", "t", "f", "g", tostring(random(-9, 9)), ("0x%x"):format(random(0, 0xffff)),
+      return pick { "s", "t", "f", "g", tostring(random(-9, 9)),
+        ("0x%x"):format(random(0, 0xffff)),
         tostring(random(0, 5)) .. ".5", "9223372036854775807", "1e300" }
     elseif random(6) == 1 then
       return "(" .. "-" .. " " .. number(depth - 1) .. ")"
@@ -186,16 +199,19 @@ describe("filters and Lua", function()
       return grow.integer(depth)
     end
     local form = random(2) == 1 and "(%s %s %s)" or "%s %s %s"
-    return form:format(number(depth - 1), pick { "+", "-", "*", "/", "//", "%", "^" }, number(depth - 1))
+    return form:format(number(depth - 1), pick { "+", "-", "*", "/", "//", "%", "^" },
+      number(depth - 1))
   end
 
   function grow.integer(depth)
     if depth == 0 or random(3) == 1 then
-      return pick { "s", "t", tostring(random(0, 70)), ("0x%x"):format(random(0)), "0xffffffffffffffff" }
+      return pick { "s", "t", tostring(random(0, 70)), ("0x%x"):format(random(0)),
+        "0xffffffffffffffff" }
     elseif random(6) == 1 then
       return "~" .. grow.integer(depth - 1)
     end
-    return ("(%s %s %s)"):format(grow.integer(depth - 1), pick { "&", "|", "~", "<<", ">>", "+", "*", "-" },
+    return ("(%s %s %s)"):format(grow.integer(depth - 1),
+      pick { "&", "|", "~", "<<", ">>", "+", "*", "-" },
       grow.integer(depth - 1))
   end
 
@@ -204,9 +220,11 @@ describe("filters and Lua", function()
     if depth == 0 or kind <= 2 then
       return number(2) .. " " .. pick { "==", "~=", "<", "<=", ">", ">=" } .. " " .. number(2)
     elseif kind == 3 then
-      return pick { "c", "d", "'a'", "'b'" } .. pick { "==", "~=", "<", "<=", ">", ">=" } .. pick { "c", "d", '"b"' }
+      return pick { "c", "d", "'a'", "'b'" } .. pick { "==", "~=", "<", "<=", ">", ">=" }
+        .. pick { "c", "d", '"b"' }
     elseif kind == 4 then
-      return pick { "flag", "on", "true", "false", "flag == on", "flag ~= true", "s ~= nil", "nil == c" }
+      return pick { "flag", "on", "true", "false", "flag == on", "flag ~= true", "s ~= nil",
+        "nil == c" }
     elseif kind == 5 then
       return "not (" .. condition(depth - 1) .. ")"
     elseif kind == 6 then
@@ -217,8 +235,10 @@ describe("filters and Lua", function()
 
   local function record()
     return {
-      s = pick { 0, 1, -1, 7, random(-1000, 1000), random(0), math.maxinteger, math.mininteger },
-      t = pick { 0, 1, -1, 3, random(0) }, f = pick { 0.0, 0.5, -1.5, 1e18, 0x1p63, 3.0, 0 / 0, 1 / 0 },
+      s = pick { 0, 1, -1, 7, random(-1000, 1000), random(0), math.maxinteger,
+        math.mininteger },
+      t = pick { 0, 1, -1, 3, random(0) },
+      f = pick { 0.0, 0.5, -1.5, 1e18, 0x1p63, 3.0, 0 / 0, 1 / 0 },
       g = random() * 10, c = pick { "", "a", "b", "ab" }, d = pick { "a", "b" },
       flag = random(2) == 1, on = random(2) == 1,
     }
@@ -231,7 +251,8 @@ describe("filters and Lua", function()
       local lua = assert(load("local s, t, f, g, c, d, flag, on = ... return " .. text, text))
       local ok, want = pcall(lua, r.s, r.t, r.f, r.g, r.c, r.d, r.flag, r.on)
       local filter = expr.compile(text, scope)
-      if ok and filter then -- Lua raises for n // 0; filters refuse bits of constants that are floats
+      -- Lua raises for n // 0; filters refuse bits of constants that are floats
+      if ok and filter then
         agreed = agreed + 1
         local got = filter.bind(function(ref) return ref.get end)(r)
         if got ~= want then

@@ -31,9 +31,11 @@ describe("folded stacks", function()
 
   it("keep the kinds of frames that others marked", function()
     local set = read "sh;main;sys_read_[k];read_page_[k] 3\nnode;~f x.js:1_[j];new_[i] 4\n"
-    assert.are.same({ "node;~f x.js:1;new", "sh;main;sys_read;read_page" }, { set.list[1].stack, set.list[2].stack })
+    assert.are.same({ "node;~f x.js:1;new", "sh;main;sys_read;read_page" },
+      { set.list[1].stack, set.list[2].stack })
     assert.are.same({ "nji", "nukk" }, { set.list[1].kinds, set.list[2].kinds })
-    assert.are.equal("node;~f x.js:1_[j];new_[i] 4\nsh;main;sys_read_[k];read_page_[k] 3\n", written(set, true))
+    assert.are.equal("node;~f x.js:1_[j];new_[i] 4\nsh;main;sys_read_[k];read_page_[k] 3\n",
+      written(set, true))
   end)
 
   it("have nothing that could move a terminal's cursor", function()

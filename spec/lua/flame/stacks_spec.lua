@@ -11,8 +11,10 @@ local KERNEL, USER = -128, -512
 
 local maps = {
   "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text",
-  "- map 7 1000-2000 /bin/sh", "- map 7 2000-3000 /lib/a\xff.so", "- map 7 3000-4000 /lib/a\xfe.so",
-  "- map 7 4000-5000 /tmp/perf-77.map", "- map 7 5000-6000 [JIT] tid 7", "- map 7 6000-7000 /x/jitted-7-12.so",
+  "- map 7 1000-2000 /bin/sh", "- map 7 2000-3000 /lib/a\xff.so",
+  "- map 7 3000-4000 /lib/a\xfe.so",
+  "- map 7 4000-5000 /tmp/perf-77.map", "- map 7 5000-6000 [JIT] tid 7",
+  "- map 7 6000-7000 /x/jitted-7-12.so",
   "- map 7 7000-8000 /x/jitted-7-.so", "- map 7 8000-9000 /x/perf-.map",
 }
 
@@ -21,24 +23,28 @@ local function query(samples)
   local b, events, named = builder.new(), {}, {}
   for i, name in ipairs { "cycles", "faults" } do
     events[i] = b:event {
-      name = name, ids = { i }, sample_type = { "ip", "tid", "time", "id", "period", "callchain" },
+      name = name, ids = { i }, sample_type = { "ip", "tid", "time", "id", "period",
+        "callchain" },
     }
   end
   mapped.add(b, maps)
   for i, s in ipairs(samples) do
     local pid, tid = s.pid or 7, s.tid or 7
     if s.comm and not named[tid] then
-      b:record("comm", { pid = pid, tid = tid, comm = s.comm }, { pid = pid, tid = tid, time = 1, id = 1 })
+      b:record("comm", { pid = pid, tid = tid, comm = s.comm },
+        { pid = pid, tid = tid, time = 1, id = 1 })
       named[tid] = true
     end
     local event = events[s.event or 1]
     local in_kernel = s.chain and s.chain[1] == KERNEL
     b:sample(event, {
-      ip = s.ip or s.chain and s.chain[2] or 0, pid = pid, tid = tid, time = 10 + i, id = event.ids[1],
+      ip = s.ip or s.chain and s.chain[2] or 0, pid = pid, tid = tid, time = 10 + i,
+      id = event.ids[1],
       callchain = s.chain or {}, period = s.period or 1, misc = in_kernel and 1 or 2,
     })
   end
-  local file = perflua.open(b:write(), { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" })
+  local file = perflua.open(b:write(),
+    { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" })
   return file:samples { order = "file" }
 end
 
@@ -76,7 +82,8 @@ local sample = { comm = "sh", pid = 7, tid = 8, chain = { USER, 0x1000, 0x1100 }
 
 describe("stacks of samples", function()
   it("are added up by command and call chain", function()
-    local sets = collect { sample, { comm = "cc", chain = { USER, 0x1000 }, period = 3 }, sample }
+    local sets = collect { sample, { comm = "cc", chain = { USER, 0x1000 }, period = 3 },
+      sample }
     assert.are.equal("cc;[sh] 3\nsh;[sh];[sh] 20\n", text(sets[1]))
     assert.are.equal(23, sets[1].total)
     assert.are.equal(3, sets[1].samples)
@@ -94,7 +101,8 @@ describe("stacks of samples", function()
 
   it("of several events are never added together", function()
     local sets = collect({
-      { event = 2, comm = "sh", period = 1 }, { event = 1, comm = "sh", period = 500 }, { event = 2, period = 1 },
+      { event = 2, comm = "sh", period = 1 }, { event = 1, comm = "sh", period = 500 },
+      { event = 2, period = 1 },
     }, { split = true })
     assert.are.same({ "cycles", "faults" }, { sets[1].event.name, sets[2].event.name })
     assert.are.equal("sh;[unknown] 500\n", text(sets[1]))
@@ -114,15 +122,20 @@ describe("stacks of samples", function()
     local event = b:event { name = "cycles", sample_type = { "time" }, sample_period = 4 }
     b:sample(event, { time = 1 })
     local file = perflua.open(b:write())
-    assert.are.equal("[unknown] 4\n", text(stacks.collect(file:samples { order = "file" }, { by = "tid" })[1]):gsub(
+    assert.are.equal("[unknown] 4\n",
+      text(stacks.collect(file:samples { order = "file" }, { by = "tid" })[1]):gsub(
       "%-%?/%?", ""))
   end)
 
   it("know kernel frames and those made at run time", function()
-    local chain = { KERNEL, 0xffffffff81000100, USER, 0x1000, 0x4000, 0x5000, 0x6000, 0x7000, 0x8000, 0x9000 }
-    local sets = collect({ { comm = "node", chain = chain }, { comm = "sh", tid = 8, chain = { KERNEL } } },
+    local chain = { KERNEL, 0xffffffff81000100, USER, 0x1000, 0x4000, 0x5000, 0x6000, 0x7000,
+      0x8000, 0x9000 }
+    local sets = collect({ { comm = "node", chain = chain },
+      { comm = "sh", tid = 8, chain = { KERNEL } } },
       { kinds = true })
-    assert.are.equal("node;[unknown];[perf-.map];[jitted-7-.so];[jitted-7-12.so]_[j];[JIT] tid 7_[j];[perf-77.map]_[j];"
+    assert.are.equal(
+      "node;[unknown];[perf-.map];[jitted-7-.so];[jitted-7-12.so]_[j];[JIT] tid "
+        .. "7_[j];[perf-77.map]_[j];"
       .. "[sh];[kernel.kallsyms]_[k] 1\nsh;[unknown]_[k] 1\n", text(sets[1], true))
   end)
 
@@ -136,7 +149,8 @@ describe("stacks of samples", function()
     }
     local alone = { comm = "sh", period = 1, stack = "idle", cpumode = kernel }
     local sets = collect({ record, alone }, { kinds = true, inline = true })
-    assert.are.equal("sh;[vdso];[lib?.so];work;outer_[i];inner:1_[i] 1\nsh;idle_[k] 1\n", text(sets[1], true))
+    assert.are.equal("sh;[vdso];[lib?.so];work;outer_[i];inner:1_[i] 1\nsh;idle_[k] 1\n",
+      text(sets[1], true))
   end)
 
   it("whose weights pass what an integer holds are refused", function()
@@ -152,7 +166,8 @@ describe("stacks of samples", function()
 
   it("are without samples whose period is damage, unless samples are counted", function()
     for _, huge in ipairs { 1 << 56, math.maxinteger, math.mininteger, -1 } do
-      local samples = { { comm = "sh", period = 7 }, { comm = "sh", period = huge }, { comm = "sh", period = huge } }
+      local samples = { { comm = "sh", period = 7 }, { comm = "sh", period = huge },
+        { comm = "sh", period = huge } }
       for _, options in ipairs { {}, { inline = true } } do
         local sets, _, n_aside = collect(samples, options)
         assert.are.same({ 7, 1, 2 }, { sets[1].total, sets[1].samples, n_aside })

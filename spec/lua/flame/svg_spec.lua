@@ -28,8 +28,10 @@ describe("the SVG of a flame graph", function()
       assert.matches((">%s</text>"):format(name), svg, 1, true)
     end
     -- a quarter and three quarters of 1200 - 2 * 16 pixels
-    assert.matches('<rect class="u%d" x="16" y="86" width="291.3" height="17" rx="2"/>\n<text[^>]*>a<', svg)
-    assert.matches('<rect class="u%d" x="308" y="86" width="875.3" height="17" rx="2"/>\n<text[^>]*>b<', svg)
+    assert.matches(
+      '<rect class="u%d" x="16" y="86" width="291.3" height="17" rx="2"/>\n<text[^>]*>a<', svg)
+    assert.matches(
+      '<rect class="u%d" x="308" y="86" width="875.3" height="17" rx="2"/>\n<text[^>]*>b<', svg)
   end)
 
   it("hangs from its callers when it is inverted", function()
@@ -70,7 +72,8 @@ describe("the SVG of a flame graph", function()
     for url in svg:gmatch "https?://[^\"' ]+" do
       assert.matches("^http://www.w3.org/[%w/]+$", url)
     end
-    for _, word in ipairs { "href", "@import", "url(", "innerHTML", "eval(", "outerHTML", "document.write" } do
+    for _, word in ipairs { "href", "@import", "url(", "innerHTML", "eval(", "outerHTML",
+        "document.write" } do
       assert.is_nil(svg:find(word, 1, true), word)
     end
   end)
@@ -92,7 +95,8 @@ describe("the colour of a frame", function()
     for shade = 0, palette.SHADES - 1 do assert.is_true(seen[shade]) end
     local svg = draw(read "sh;main;read_[k] 1\nsh;main;~f_[j] 1\n")
     for kind, name in pairs { n = "sh", u = "main", k = "read", j = "~f" } do
-      assert.matches(('<rect class="%s%d"[^\n]*\n<text[^>]*>%s<'):format(kind, palette.shade(name), name), svg)
+      assert.matches(('<rect class="%s%d"[^\n]*\n<text[^>]*>%s<'):format(kind,
+        palette.shade(name), name), svg)
     end
   end)
 
@@ -121,7 +125,8 @@ end)
 
 describe("text in XML", function()
   it("stays as it is or is escaped", function()
-    assert.are.equal("std::vector&lt;int&gt; &amp; caf\u{e9}", xml.escape "std::vector<int> & caf\u{e9}")
+    assert.are.equal("std::vector&lt;int&gt; &amp; caf\u{e9}",
+      xml.escape "std::vector<int> & caf\u{e9}")
     assert.are.equal("a\u{fffd}b\u{fffd}c\u{fffd}", xml.escape "a\0b\xffc\u{fffe}")
   end)
 

@@ -10,7 +10,8 @@ local function drawn(text, least, reverse)
   local frames, left = tree.frames(t, least or 0)
   local lines = {}
   for i, frame in ipairs(frames) do
-    lines[i] = ("%d %s %d from %d"):format(frame.depth, t.names[t.name[frame.node]], t.total[frame.node], frame.start)
+    lines[i] = ("%d %s %d from %d"):format(frame.depth, t.names[t.name[frame.node]],
+      t.total[frame.node], frame.start)
   end
   return lines, left, t
 end
@@ -28,14 +29,16 @@ describe("the frames of a flame graph", function()
 
   it("begin with the callees in reverse", function()
     assert.are.same({
-      "0 all 5 from 0", "1 g 5 from 0", "2 f 2 from 0", "3 sh 2 from 0", "2 main 3 from 2", "3 sh 3 from 2",
+      "0 all 5 from 0", "1 g 5 from 0", "2 f 2 from 0", "3 sh 2 from 0", "2 main 3 from 2",
+      "3 sh 3 from 2",
     }, (drawn("sh;main;g 3\nsh;f;g 2\n", 0, true)))
   end)
 
   it("are left out with what they call when they are too small, and what they hold is told", function()
     local lines, left = drawn(text, 2)
     assert.are.same({
-      "0 all 10 from 0", "1 cc 3 from 0", "2 main 3 from 0", "1 sh 7 from 3", "2 main 7 from 3", "3 a 4 from 3",
+      "0 all 10 from 0", "1 cc 3 from 0", "2 main 3 from 0", "1 sh 7 from 3", "2 main 7 from 3",
+      "3 a 4 from 3",
     }, lines)
     assert.are.same({ frames = 1, total = 1 }, left)
     local graph = flame.graph(list(text), { min_share = 20 })

@@ -25,20 +25,24 @@ describe("group_by", function()
   end)
 
   it("does not split what comes from records()", function()
-    assert.same({ { type = "sample", count = 7 }, { type = "comm", count = 1 }, { type = "exit", count = 1 },
+    assert.same({ { type = "sample", count = 7 }, { type = "comm", count = 1 },
+      { type = "exit", count = 1 },
       { type = "mmap2", count = 1 } }, rows(file:records():group_by("type"):count():sort()))
   end)
 
   it("has the event of a single one, too", function()
-    assert.same({ { event = "faults", cpu = 0, count = 1 } }, rows(file:samples("faults"):where("cpu == 0")
+    assert.same({ { event = "faults", cpu = 0, count = 1 } },
+      rows(file:samples("faults"):where("cpu == 0")
       :group_by("cpu"):count():sort()))
   end)
 
   it("groups by the event alone", function()
     assert.same({ { event = "cycles:P", count = 4 }, { event = "faults", count = 3 } },
       rows(file:samples():group_by("event"):count():sort()))
-    assert.same({ { event = "faults", count = 3 } }, rows(file:samples("faults"):group_by("event"):count():sort()))
-    assert.same({}, rows(file:samples("faults"):where("cpu == 99"):group_by("event"):count():sort()))
+    assert.same({ { event = "faults", count = 3 } },
+      rows(file:samples("faults"):group_by("event"):count():sort()))
+    assert.same({}, rows(file:samples("faults"):where("cpu == 99"):group_by("event"):count()
+      :sort()))
     assert.same({ { event = "cycles:P", count = 4 }, { event = "faults", count = 3 } },
       rows(file:records("sample"):group_by("event"):count():sort()))
     assert.equal("event     count\ncycles:P      4\nfaults        3",
@@ -57,12 +61,15 @@ describe("group_by", function()
   end)
 
   it("groups by functions of a record and by parts of views", function()
-    local by_function = rows(file:samples("cycles"):group_by({ kernel = function(s) return s.ip < 0 end })
+    local by_function = rows(file:samples("cycles"):group_by({ kernel = function(s)
+      return s.ip < 0
+    end })
       :sum("period"):sort())
     assert.same({ { event = "cycles:P", kernel = false, period = 500 },
       { event = "cycles:P", kernel = true, period = 500 } }, by_function)
     assert.equal(3, #file:samples("cycles"):group_by("callchain[1].ip"):count():sort())
-    assert.same({ { event = "faults", count = 3 } }, rows(file:samples():where("event == 'faults'")
+    assert.same({ { event = "faults", count = 3 } },
+      rows(file:samples():where("event == 'faults'")
       :group_by("callchain[1].ip"):count():sort()))
   end)
 
@@ -74,8 +81,10 @@ describe("group_by", function()
   end)
 
   it("has every measure", function()
-    local t = file:samples("cycles"):group_by("pid"):count():sum("period"):avg("period"):min("period")
-      :max("period"):quantile("period", 0.5):hist("period"):distinct("cpu"):first("time"):last("time")
+    local t = file:samples("cycles"):group_by("pid"):count():sum("period"):avg("period")
+      :min("period")
+      :max("period"):quantile("period", 0.5):hist("period"):distinct("cpu"):first("time")
+        :last("time")
       :share("period"):sort("pid", "asc")
     local row = t[1]
     assert.equal(2, row.count)
@@ -110,7 +119,8 @@ describe("group_by", function()
   end)
 
   it("names columns with as()", function()
-    local row = file:samples("cycles"):group_by("pid"):as("process"):quantile("period", 0.5):as("p50")
+    local row = file:samples("cycles"):group_by("pid"):as("process"):quantile("period", 0.5)
+      :as("p50")
       :quantile("period", 0.99):as("p99"):sort("p99"):rows()()
     assert.equal(9, row.process)
     assert.is_true(row.p50 < row.p99)
@@ -135,7 +145,8 @@ describe("group_by", function()
 
   it("gives the same whether the core reads the fields or Lua does", function()
     local function ask(q)
-      return rows(q:group_by("pid", "cpu"):count():sum("period"):min("ip"):max("time"):avg("period"):distinct("tid")
+      return rows(q:group_by("pid", "cpu"):count():sum("period"):min("ip"):max("time")
+        :avg("period"):distinct("tid")
         :sort("pid"))
     end
     assert.same(ask(file:samples():where(function() return true end)), ask(file:samples()))
@@ -149,7 +160,9 @@ describe("group_by", function()
     raises("two columns named 'pid'", function() q():sum("pid") end)
     raises("two columns named 'count'", function() q():count():count() end)
     raises("two columns named 'event'", function() q():count():as("event") end)
-    raises("no column 'perod'; the closest is 'period'", function() q():sum("period"):top(3, "perod") end)
+    raises("no column 'perod'; the closest is 'period'", function()
+      q():sum("period"):top(3, "perod")
+    end)
     raises("how many rows", function() q():count():top() end)
     raises("asc", function() q():count():sort("count", "up") end)
     raises("composite", function() file:samples():group_by("callchain") end)
@@ -157,7 +170,9 @@ describe("group_by", function()
     raises("unknown field 'pidd'", function() file:samples():group_by("pidd") end)
     raises("before group_by", function() q():where "pid == 1" end)
     raises("comes before group_by", function() q():select "pid" end)
-    raises("not something it can measure", function() file:records():group_by("type"):sum("filename") end)
+    raises("not something it can measure", function()
+      file:records():group_by("type"):sum("filename")
+    end)
     raises("function", function() file:samples():group_by({ x = "pid" }) end)
     raises("histograms are in no order", function() q():hist("period"):sort("hist_period") end)
   end)
@@ -175,7 +190,8 @@ describe("quantiles", function()
   it("lie between the least and the greatest value", function()
     local path = two_events.write(function(b, events)
       for i = 1, 3 do
-        b:sample(events.faults, { identifier = 12, ip = -4096, pid = 5, tid = i, time = 2100000000 + i, cpu = 0,
+        b:sample(events.faults, { identifier = 12, ip = -4096, pid = 5, tid = i,
+          time = 2100000000 + i, cpu = 0,
           period = 833333 })
       end
     end)
@@ -198,14 +214,17 @@ describe("sums", function()
   it("raise past 2^63-1, and averages do not", function()
     local path = two_events.write(function(b, events)
       for _ = 1, 2 do
-        b:sample(events.faults, { identifier = 12, ip = 1, pid = 5, tid = 5, time = 2100000000, cpu = 0,
+        b:sample(events.faults, { identifier = 12, ip = 1, pid = 5, tid = 5, time = 2100000000,
+          cpu = 0,
           period = math.maxinteger })
       end
     end)
     local file <close> = assert(perflua.open(path))
     local _, message = pcall(function() file:samples("faults"):sum("period") end)
     assert.matches("^spec/lua/group/group_spec.lua:%d+: a sum passes 2^63%-1", message)
-    _, message = pcall(function() file:samples("faults"):group_by("cpu"):sum("period"):sort() end)
+    _, message = pcall(function()
+      file:samples("faults"):group_by("cpu"):sum("period"):sort()
+    end)
     assert.matches("^spec/lua/group/group_spec.lua:%d+: a sum passes 2^63%-1", message)
     assert.equal((2 * 0x1p63 + 10) / 5, file:samples("faults"):avg("period"))
   end)

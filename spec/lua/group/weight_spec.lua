@@ -19,7 +19,8 @@ describe("weight", function()
   end)
 
   it("weights averages, quantiles and histograms", function()
-    local t = by_event():avg("cpu"):weight("period"):quantile("cpu", 0.5):weight("period"):hist("cpu"):weight("period")
+    local t = by_event():avg("cpu"):weight("period"):quantile("cpu", 0.5):weight("period")
+      :hist("cpu"):weight("period")
       :sort("avg_cpu")
     assert.equal((300 * 1 + 600 * 3) / 1000, t[1].avg_cpu)
     assert.equal(3, t[1].quantile_cpu)
@@ -33,7 +34,8 @@ describe("weight", function()
   it("is of the last measure alone, and leaves its name", function()
     local t = by_event():count():avg("cpu"):weight("period"):as("mean"):sort("count")
     assert.same({ event = "cycles:P", count = 4, mean = 2.1 }, t[1])
-    assert.same({ event = "cycles:P", mean = 2.1 }, by_event():avg("cpu"):as("mean"):weight("period"):sort()[1])
+    assert.same({ event = "cycles:P", mean = 2.1 }, by_event():avg("cpu"):as("mean")
+      :weight("period"):sort()[1])
   end)
 
   it("takes expressions", function()
@@ -41,7 +43,8 @@ describe("weight", function()
   end)
 
   it("leaves out records without a weight, and those of weight 0", function()
-    assert.equal(1000, file:samples():group_by("event"):count():weight("#callchain * period // 2"):sort()[1].count)
+    assert.equal(1000, file:samples():group_by("event"):count()
+      :weight("#callchain * period // 2"):sort()[1].count)
     local t = by_event():hist("cpu"):weight("#callchain"):avg("cpu"):weight("period - period")
       :quantile("cpu", 1):weight("period // 0"):count():weight("0"):sort("event", "desc")
     assert.same({ event = "faults", hist_cpu = {}, count = 0 }, t[1])
@@ -55,7 +58,8 @@ describe("weight", function()
 
   it("merges as without", function()
     local function of(filter)
-      return file:samples():where(filter):group_by("event"):count():weight("period"):avg("cpu"):weight("period")
+      return file:samples():where(filter):group_by("event"):count():weight("period"):avg("cpu")
+        :weight("period")
         :quantile("cpu", 0.5):weight("period"):hist("cpu"):weight("period"):sort()
     end
     assert.equal(tostring(of "true"), tostring(of("cpu == 3"):merge(of("cpu ~= 3"))))
@@ -88,7 +92,8 @@ describe("weight", function()
         q:weight("pid"):sort()
       end)
     end
-    local t = file:samples():where("pid == 7"):all_events():group_by("pid"):count():weight("pid"):sort()
+    local t = file:samples():where("pid == 7"):all_events():group_by("pid"):count()
+      :weight("pid"):sort()
     assert.equal(21, t[1].count)
   end)
 end)
@@ -97,7 +102,8 @@ describe("what is too much", function()
   local function of(periods, fn)
     local path = two_events.write(function(b, events)
       for i, period in ipairs(periods) do
-        b:sample(events.faults, { identifier = 12, ip = -1, pid = 5, tid = i, time = 2100000000 + i, cpu = 1,
+        b:sample(events.faults, { identifier = 12, ip = -1, pid = 5, tid = i,
+          time = 2100000000 + i, cpu = 1,
           period = period })
       end
     end)
@@ -108,18 +114,30 @@ describe("what is too much", function()
   local most = math.maxinteger
 
   it("is counted nowhere", function()
-    local function refused(pattern, fn) raises("^spec/lua/group/weight_spec.lua:%d+: " .. pattern, fn) end
+    local function refused(pattern, fn)
+      raises("^spec/lua/group/weight_spec.lua:%d+: " .. pattern, fn)
+    end
     of({ most, 1 }, function(q)
-      refused("weights add up to more than 2^63%-1", function() q:count():weight("period"):sort() end)
-      refused("weights add up to more than 2^63%-1", function() q:avg("cpu"):weight("period"):sort() end)
-      refused("weights add up to more than 2^63%-1", function() q:hist("cpu"):weight("period"):sort() end)
+      refused("weights add up to more than 2^63%-1", function()
+        q:count():weight("period"):sort()
+      end)
+      refused("weights add up to more than 2^63%-1", function()
+        q:avg("cpu"):weight("period"):sort()
+      end)
+      refused("weights add up to more than 2^63%-1", function()
+        q:hist("cpu"):weight("period"):sort()
+      end)
       refused("weights add up to more than 2^63%-1", function()
         return q:quantile("tid", 0.5):weight("period"):sort()[1]
       end)
-      refused("what is averaged adds up to more than 2^94", function() q:avg("ip"):weight("period"):sort() end)
+      refused("what is averaged adds up to more than 2^94", function()
+        q:avg("ip"):weight("period"):sort()
+      end)
     end)
     of({ -1 }, function(q)
-      refused("a weight is an integer from 0 to 2^63%-1", function() q:count():weight("period"):sort() end)
+      refused("a weight is an integer from 0 to 2^63%-1", function()
+        q:count():weight("period"):sort()
+      end)
     end)
     of({ 1 }, function(q)
       local t = q:count():weight("0x7fffffffffffffff"):sort()
@@ -130,7 +148,8 @@ describe("what is too much", function()
 
   it("is less than what fits", function()
     of({ most - 5, 5 }, function(q)
-      local t = q:count():weight("period"):avg("cpu"):weight("period"):avg("cpu * 0x7fffffff"):weight("period"):sort()
+      local t = q:count():weight("period"):avg("cpu"):weight("period"):avg("cpu * 0x7fffffff")
+        :weight("period"):sort()
       assert.equal(most, t[1].count)
       assert.equal(1.0, t[1].avg_cpu)
       assert.equal(0x7fffffff + 0.0, t[1]["avg_cpu * 0x7fffffff"])
@@ -154,13 +173,16 @@ describe("a weighted average", function()
     for _, kind in ipairs { "signed", "unsigned" } do
       for _ = 1, 300 do
         local list, mixed = {}, {}
-        for i = 1, 8 do list[i] = { random(0) >> random(0, 63), random(0) >> random(34, 63) } end
+        for i = 1, 8 do
+          list[i] = { random(0) >> random(0, 63), random(0) >> random(34, 63) }
+        end
         if kind == "signed" then
           for _, one in ipairs(list) do if random(2) == 1 then one[1] = ~one[1] end end
         end
         for i, one in ipairs(list) do table.insert(mixed, random(i), one) end
         local whole, at = add(kind, list), random(0, 8)
-        local a, b = add(kind, table.move(mixed, 1, at, 1, {})), add(kind, table.move(mixed, at + 1, 8, 1, {}))
+        local a, b = add(kind, table.move(mixed, 1, at, 1, {})),
+          add(kind, table.move(mixed, at + 1, 8, 1, {}))
         assert.same(whole, measures.avg.merge(a, b, kind))
         assert.is_true(whole[3] >= 0 and whole[3] < 1 << 32)
       end

@@ -4,11 +4,13 @@ local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 
-local WORK = "find /usr/share -maxdepth 2 -name '*x*' >/dev/null; ls -l /usr/bin >/dev/null; sleep 0.01"
+local WORK =
+  "find /usr/share -maxdepth 2 -name '*x*' >/dev/null; ls -l /usr/bin >/dev/null; sleep 0.01"
 
 -- Records these events, of the work alone or as options say.
 local function recorded(events, options)
-  return oracle.record(("-m 2048 %s -e '%s'"):format(options or "", events), "sh -c " .. files.quote(WORK))
+  return oracle.record(("-m 2048 %s -e '%s'"):format(options or "", events),
+    "sh -c " .. files.quote(WORK))
 end
 
 -- "calls total" of what `perf trace -s` says of system calls that were made often, by thread.
@@ -44,9 +46,11 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
   needs.it("perf trace", "of system calls are what perf trace -s adds up", function()
     local file <close> = assert(perflua.open(path))
     local sums = {}
-    for row in file:samples():pair(CALLS):group_by("tid", "args.id"):count():sum("duration"):sort("tid"):rows() do
+    for row in file:samples():pair(CALLS):group_by("tid", "args.id"):count():sum("duration")
+        :sort("tid"):rows() do
       if row.count > 20 then
-        sums[#sums + 1] = ("%d: %d calls, %.3f ms"):format(row.tid, row.count, row.duration / 1e6)
+        sums[#sums + 1] = ("%d: %d calls, %.3f ms"):format(row.tid, row.count,
+          row.duration / 1e6)
       end
     end
     table.sort(sums)
@@ -62,11 +66,13 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
         open[s.tid] = { s.time, s.args.id, s.comm }
       elseif open[s.tid] then
         local time, id, comm = table.unpack(open[s.tid])
-        byhand[#byhand + 1], open[s.tid] = { s.tid, time, s.time - time, id, comm, s.args.ret }, nil
+        byhand[#byhand + 1], open[s.tid] = { s.tid, time, s.time - time, id, comm, s.args.ret },
+          nil
       end
     end
     local spans = file:samples():pair(CALLS)
-    local rows = spans:select("tid", "start", "duration", "args.id", "comm", "close.args.ret"):collect()
+    local rows = spans:select("tid", "start", "duration", "args.id", "comm", "close.args.ret")
+      :collect()
     assert.equal(lines(byhand), lines(rows))
     assert.equal(0, spans.counts.lost)
     local errors = 0
@@ -81,15 +87,18 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
       local args = s.args
       local since = left[args.next_pid]
       if since then
-        byhand[#byhand + 1], left[args.next_pid] = { args.next_pid, since[1], s.time, since[2], args.next_comm }, nil
+        byhand[#byhand + 1], left[args.next_pid] = { args.next_pid, since[1], s.time, since[2],
+          args.next_comm }, nil
       end
       if args.prev_state ~= 0 then left[args.prev_pid] = { s.time, args.prev_state } end
     end
     local off = file:samples():pair {
-      open = { event = "sched:sched_switch", where = "args.prev_state ~= 0" }, close = "sched:sched_switch",
+      open = { event = "sched:sched_switch", where = "args.prev_state ~= 0" },
+      close = "sched:sched_switch",
       key = { open = "args.prev_pid", close = "args.next_pid" },
     }
-    local rows = off:select("key", "start", "stop", "args.prev_state", "close.args.next_comm"):collect()
+    local rows = off:select("key", "start", "stop", "args.prev_state", "close.args.next_comm")
+      :collect()
     assert.equal(lines(byhand), lines(rows))
     assert.is_true(#byhand > 0)
   end)
@@ -98,7 +107,8 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
     local file <close> = assert(perflua.open(path))
     local spans = file:samples():pair(CALLS)
     -- the record that opens a span is in it
-    local t = file:samples(CALLS.open):within(spans):group_by("args.id", "span.args.id"):count():sort("count")
+    local t = file:samples(CALLS.open):within(spans):group_by("args.id", "span.args.id"):count()
+      :sort("count")
     local n = 0
     for row in t:rows() do
       assert.equal(row["args.id"], row["span.args.id"])

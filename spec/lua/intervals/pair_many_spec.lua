@@ -20,23 +20,27 @@ describe("pair() of many records", function()
         spanned.add(b, events, { { "lost", random(4), i * 10 } })
       else
         open = kind < 55 and open + 1 or open
-        spanned.add(b, events, { { kind < 55 and "open" or "close", tid, i * 10, random(3), random(4) } })
+        spanned.add(b, events, { { kind < 55 and "open" or "close", tid, i * 10, random(3),
+          random(4) } })
       end
     end
     local file <close> = assert(perflua.open(b:write()))
-    for _, key in ipairs { "tid", { "addr", "cpu" }, { "comm", "tid" }, { "cpu", "comm" }, "tid / 2" } do
+    for _, key in ipairs { "tid", { "addr", "cpu" }, { "comm", "tid" }, { "cpu", "comm" },
+        "tid / 2" } do
       local answers, counts = {}, {}
       for i, interpreted in ipairs { false, true } do
         local query = file:samples()
         spec_of(query).interpreted = interpreted
         local spans = query:pair { open = "open", close = "close", key = key }
-        answers[i] = spans:select("start", "duration", "comm", "close.comm", "open.event.name", "close.addr"):collect()
+        answers[i] = spans:select("start", "duration", "comm", "close.comm", "open.event.name",
+          "close.addr"):collect()
         counts[i] = spans.counts
       end
       assert.same(answers[2], answers[1])
       assert.same(counts[2], counts[1])
       assert.is_true(#answers[1] > 100 and counts[1].lost > 0)
-      assert.equal(open, counts[1].pairs + counts[1].unclosed + counts[1].lost + counts[1].restarted)
+      assert.equal(open, counts[1].pairs + counts[1].unclosed + counts[1].lost
+        + counts[1].restarted)
     end
   end)
 
@@ -46,15 +50,19 @@ describe("pair() of many records", function()
       local path = ("/%d"):format(i % 7):rep(60)
       local map = { pid = i, tid = i, addr = i << 20, len = 4096, filename = path }
       b:record("mmap2", map, { pid = i, tid = i, time = i })
-      b:record("comm", { pid = i, tid = i, comm = "x" .. i }, { pid = i, tid = i, time = 100 + i })
+      b:record("comm", { pid = i, tid = i, comm = "x" .. i },
+        { pid = i, tid = i, time = 100 + i })
     end
     spanned.add(b, events, { { "tick", 1, 1000 } })
     local file <close> = assert(perflua.open(b:write()))
     local spans = file:records():pair { open = { type = "mmap2" }, close = { type = "comm" } }
     local list = spans:select("filename", "duration", "close.comm"):collect()
     assert.equal(40, #list)
-    for i, one in ipairs(list) do assert.same({ ("/%d"):format(i % 7):rep(60), 100, "x" .. i }, one) end
-    local by_name = file:records():pair { open = { type = "mmap2" }, close = { type = "mmap2" }, key = "filename" }
+    for i, one in ipairs(list) do
+      assert.same({ ("/%d"):format(i % 7):rep(60), 100, "x" .. i }, one)
+    end
+    local by_name = file:records():pair { open = { type = "mmap2" }, close = { type = "mmap2" },
+      key = "filename" }
     assert.equal(33, by_name:count())
     assert.equal(7, #by_name:group_by("key"):count():top(99))
   end)

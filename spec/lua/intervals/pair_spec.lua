@@ -9,7 +9,9 @@ local raises, rows_of = two_events.raises, two_events.rows
 
 local BOTH = { open = "open", close = "close" }
 
-local function opened(rows, options) return assert(perflua.open(spanned.write(rows, options))) end
+local function opened(rows, options)
+  return assert(perflua.open(spanned.write(rows, options)))
+end
 
 local in_lua -- as functions of Lua have it done
 
@@ -31,7 +33,8 @@ end
 
 local plain = {
   { "comm", 7, 1, "seven" }, { "comm", 8, 2, "eight" },
-  { "open", 7, 100, 0xa }, { "open", 8, 110, 0xb }, { "close", 7, 150, 0xc }, { "tick", 8, 155 },
+  { "open", 7, 100, 0xa }, { "open", 8, 110, 0xb }, { "close", 7, 150, 0xc },
+  { "tick", 8, 155 },
   { "close", 8, 160, 0xd }, { "open", 7, 200, 0xe }, { "close", 7, 300, 0xf },
 }
 
@@ -64,7 +67,8 @@ describe("pair() " .. where, function()
 
   it("counts what has no other end, and closes nothing twice", function()
     local spans = spans_of {
-      { "close", 7, 90 }, { "open", 7, 100 }, { "close", 7, 110 }, { "close", 7, 120 }, { "open", 8, 130 },
+      { "close", 7, 90 }, { "open", 7, 100 }, { "close", 7, 110 }, { "close", 7, 120 },
+      { "open", 8, 130 },
     }
     assert.same({ "7:100-110" }, spanned.texts(spans))
     counted(spans, { pairs = 1, unopened = 2, unclosed = 1 })
@@ -78,7 +82,8 @@ describe("pair() " .. where, function()
 
   it("drops what is open when records are lost", function()
     local spans = spans_of {
-      { "open", 7, 100, 0, 0 }, { "open", 8, 101, 0, 1 }, { "lost", 0, 120 }, { "close", 7, 150 }, { "close", 8, 151 },
+      { "open", 7, 100, 0, 0 }, { "open", 8, 101, 0, 1 }, { "lost", 0, 120 },
+      { "close", 7, 150 }, { "close", 8, 151 },
       { "open", 7, 160 }, { "close", 7, 170 },
     }
     assert.same({ "7:160-170" }, spanned.texts(spans))
@@ -87,7 +92,8 @@ describe("pair() " .. where, function()
 
   it("drops what is open on that cpu only, if spans are by cpu", function()
     local spans = spans_of({
-      { "open", 7, 100, 5, 0 }, { "open", 8, 101, 5, 1 }, { "lost", 0, 120 }, { "close", 9, 150, 5, 0 },
+      { "open", 7, 100, 5, 0 }, { "open", 8, 101, 5, 1 }, { "lost", 0, 120 },
+      { "close", 9, 150, 5, 0 },
       { "close", 9, 151, 5, 1 },
     }, { open = "open", close = "close", key = { "addr", "cpu" } })
     assert.same({ "5/1:101-151" }, spanned.texts(spans))
@@ -105,7 +111,8 @@ describe("pair() " .. where, function()
 
   it("takes fields of any number as the key, other ones for open and close", function()
     local rows = {
-      { "open", 7, 100, 8, 1 }, { "open", 7, 101, 9, 1 }, { "close", 8, 120, 7, 1 }, { "close", 9, 130, 7, 2 },
+      { "open", 7, 100, 8, 1 }, { "open", 7, 101, 9, 1 }, { "close", 8, 120, 7, 1 },
+      { "close", 9, 130, 7, 2 },
     }
     local key = { open = { "tid", "addr", "cpu" }, close = { "addr", "tid", "cpu" } }
     local spans = spans_of(rows, { open = "open", close = "close", key = key })
@@ -115,7 +122,8 @@ describe("pair() " .. where, function()
   end)
 
   it("lets one record close a span and open the next", function()
-    local rows = { { "tick", 7, 100, 1 }, { "tick", 7, 110, 2 }, { "tick", 8, 115, 3 }, { "tick", 7, 130, 4 } }
+    local rows = { { "tick", 7, 100, 1 }, { "tick", 7, 110, 2 }, { "tick", 8, 115, 3 },
+      { "tick", 7, 130, 4 } }
     local spans = spans_of(rows, { open = "tick", close = "tick" })
     assert.same({ "7:100-110", "7:110-130" }, spanned.texts(spans))
     assert.same({ { 1, 2 }, { 2, 4 } }, spans:select("open.addr", "close.addr"):collect())
@@ -126,12 +134,17 @@ describe("pair() " .. where, function()
     local file = opened(plain)
     local expected = { "7:100-150", "8:110-160", "7:200-300" }
     for _, open in ipairs {
-      "open", "op*", { "open" }, file.events.open, { event = "open" }, { where = "event == 'open'" },
-      { event = { "open", "tick" }, where = "addr ~= 0" }, { event = "open", where = { tid = { 7, 8 } } },
-      function(record) return record.event.name == "open" end, { type = "sample", event = "open" },
+      "open", "op*", { "open" }, file.events.open, { event = "open" },
+      { where = "event == 'open'" },
+      { event = { "open", "tick" }, where = "addr ~= 0" },
+      { event = "open", where = { tid = { 7, 8 } } },
+      function(record)
+        return record.event.name == "open"
+      end, { type = "sample", event = "open" },
       { event = "open", where = function(record) return record.addr > 0 end },
     } do
-      assert.same(expected, spanned.texts(by(file:samples()):pair { open = open, close = "close" }))
+      assert.same(expected, spanned.texts(by(file:samples())
+        :pair { open = open, close = "close" }))
     end
     assert.same({ "7:200-300" }, spanned.texts(by(file:samples()):pair {
       open = { event = "open", where = "addr == 0xe" }, close = "close",
@@ -143,9 +156,11 @@ describe("pair() " .. where, function()
     b:record("switch", { out = true }, { pid = 7, tid = 7, time = 100 })
     b:record("switch", {}, { pid = 7, tid = 7, time = 130 })
     b:record("lost", { id = 11, lost = 1 }, { time = 140 })
-    b:record("exit", { pid = 7, ppid = 1, tid = 7, ptid = 1, time = 200 }, { pid = 7, tid = 7, time = 200 })
+    b:record("exit", { pid = 7, ppid = 1, tid = 7, ptid = 1, time = 200 },
+      { pid = 7, tid = 7, time = 200 })
     local file <close> = assert(perflua.open(b:write()))
-    local off = { open = { type = "switch", where = "out" }, close = { type = "switch", where = "not out" } }
+    local off = { open = { type = "switch", where = "out" },
+      close = { type = "switch", where = "not out" } }
     assert.same({ "7:100-130" }, spanned.texts(by(file:records("switch")):pair(off)))
     assert.same({ "7:100-130" }, spanned.texts(by(file:records()):pair(off)))
     local till_exit = { open = { type = "switch", where = "out" }, close = { type = "exit" } }
@@ -155,7 +170,8 @@ describe("pair() " .. where, function()
   end)
 
   it("has only the fields that were asked for, where that is all", function()
-    local span = spans_of(plain, { open = "open", close = "close", fields = { "addr", "close.event", "open.comm" } })
+    local span = spans_of(plain, { open = "open", close = "close",
+      fields = { "addr", "close.event", "open.comm" } })
       :first()
     assert.same({ addr = 0xa, comm = "seven" }, span.open)
     assert.equal(0xc, span.close.addr)
@@ -165,7 +181,8 @@ describe("pair() " .. where, function()
 
   it("is of the query's records only, and of its times", function()
     local file = opened(plain)
-    assert.same({ "7:100-150", "7:200-300" }, spanned.texts(by(file:samples()):where("tid == 7"):pair(BOTH)))
+    assert.same({ "7:100-150", "7:200-300" },
+      spanned.texts(by(file:samples()):where("tid == 7"):pair(BOTH)))
     local late = by(file:samples()):between(105, nil):pair(BOTH)
     assert.same({ "8:110-160", "7:200-300" }, spanned.texts(late))
     counted(late, { pairs = 2, unopened = 1 })
@@ -187,7 +204,8 @@ describe("pair() " .. where, function()
 
   it("does not pair records of different recordings", function()
     local a = spanned.write { { "open", 7, 100 }, { "open", 8, 101 }, { "close", 8, 125 } }
-    local b = spanned.write { { "open", 7, 110 }, { "lost", 0, 115 }, { "close", 7, 120 }, { "close", 7, 130 } }
+    local b = spanned.write { { "open", 7, 110 }, { "lost", 0, 115 }, { "close", 7, 120 },
+      { "close", 7, 130 } }
     local file <close> = assert(perflua.open { a, b })
     local spans = by(file:samples()):pair(BOTH)
     assert.same({ "8:101-125" }, spanned.texts(spans))
@@ -196,7 +214,9 @@ describe("pair() " .. where, function()
 
   it("counts records that have no key", function()
     local file = opened(plain)
-    local spans = by(file:samples()):pair { open = "open", close = "close", key = "addr // cpu" } -- by zero
+    -- by zero
+    local spans = by(file:samples())
+      :pair { open = "open", close = "close", key = "addr // cpu" }
     assert.equal(0, spans:count())
     counted(spans, { unkeyed = 6 })
   end)
@@ -207,29 +227,36 @@ describe("pair() " .. where, function()
     teardown(function() file:close() end)
 
     local function fails(pattern, options, query)
-      raises("pair_spec.lua:%d+: .*" .. pattern, function() (query or file:samples()):pair(options) end)
+      raises("pair_spec.lua:%d+: .*" .. pattern, function()
+        (query or file:samples()):pair(options)
+      end)
     end
 
     it("for options that are none", function()
       fails("pair: a table", nil)
       fails("pair: what opens a span", {})
       fails("pair: what closes a span", { open = "open" })
-      fails("unknown option 'kye'; the closest is 'key'", { open = "open", close = "close", kye = "tid" })
+      fails("unknown option 'kye'; the closest is 'key'",
+        { open = "open", close = "close", kye = "tid" })
     end)
 
     it("for events there are not", function()
       fails("no event 'opne'; the closest is 'open'", { open = "opne", close = "close" })
       fails("does not read event 'close'", BOTH, file:samples("open"))
-      fails("open is an event, a list of them, { event, where } or a function, not a number", { open = 1, close = 1 })
+      fails("open is an event, a list of them, { event, where } or a function, not a number",
+        { open = 1, close = 1 })
       fails("open has no 'wher'", { open = { wher = "x" }, close = "close" })
       fails("unknown record type 'swich'", { open = { type = "swich" }, close = "close" })
-      fails("does not read records of type 'switch'", { open = { type = "switch" }, close = "close" })
+      fails("does not read records of type 'switch'",
+        { open = { type = "switch" }, close = "close" })
     end)
 
     it("for keys that are none", function()
       fails("unknown field 'tidd'", { open = "open", close = "close", key = "tidd" })
-      fails("as many fields", { open = "open", close = "close", key = { open = { "tid", "cpu" }, close = "tid" } })
-      fails("never equals", { open = "open", close = "close", key = { open = "tid", close = "comm" } })
+      fails("as many fields", { open = "open", close = "close",
+        key = { open = { "tid", "cpu" }, close = "tid" } })
+      fails("never equals", { open = "open", close = "close",
+        key = { open = "tid", close = "comm" } })
       fails("event is no number and no text", { open = "open", close = "close", key = "event" })
       fails("empty list", { open = "open", close = "close", key = { open = {}, close = {} } })
     end)
@@ -239,7 +266,9 @@ describe("pair() " .. where, function()
       fails("before group_by", BOTH, file:samples():group_by("tid"))
       fails("selects fields", BOTH, file:samples():select("tid"))
       fails("not one over spans", BOTH, by(file:samples()):pair(BOTH))
-      raises("pair_spec.lua:%d+: pair: a Query expected", function() perflua.intervals.pair(1, BOTH) end)
+      raises("pair_spec.lua:%d+: pair: a Query expected", function()
+        perflua.intervals.pair(1, BOTH)
+      end)
     end)
   end)
 end)

@@ -15,7 +15,8 @@ local function rows()
   for i = 1, 2000 do
     state = state * 6364136223846793005 + 1442695040888963407
     local tid, random = 1 + (state >> 40) % 4, (state >> 33) % 1000
-    list[#list + 1] = { random % 10 < 5 and "open" or random % 10 < 9 and "close" or "tick", tid, 10 + i * i,
+    list[#list + 1] = { random % 10 < 5 and "open" or random % 10 < 9 and "close" or "tick",
+      tid, 10 + i * i,
       random, random % 3 }
   end
   return list
@@ -33,7 +34,8 @@ local function by_hand(list)
       open[tid] = { start = time, tid = tid, comm = names[tid], addr = addr, cpu = cpu }
     elseif name == "close" and open[tid] then
       local span = open[tid]
-      span.stop, span.duration, span.close_addr, span.close_cpu, open[tid] = time, time - span.start, addr, cpu, nil
+      span.stop, span.duration, span.close_addr, span.close_cpu, open[tid] = time,
+        time - span.start, addr, cpu, nil
       spans[#spans + 1], counts.pairs = span, counts.pairs + 1
     elseif name == "close" then
       counts.unopened = counts.unopened + 1
@@ -79,14 +81,20 @@ describe("spans", function()
   it("are filtered by their fields, and those of both records", function()
     for text, test in pairs {
       ["duration > 5000"] = function(s) return s.duration > 5000 end,
-      ["open.cpu ~= close.cpu and comm == 'odd'"] = function(s) return s.cpu ~= s.close_cpu and s.comm == "odd" end,
+      ["open.cpu ~= close.cpu and comm == 'odd'"] = function(s)
+        return s.cpu ~= s.close_cpu and s.comm == "odd"
+      end,
       ["key == 2 or start < 1000"] = function(s) return s.tid == 2 or s.start < 1000 end,
-      ["event == 'open' and addr * 2 > close.addr"] = function(s) return s.addr * 2 > s.close_addr end,
+      ["event == 'open' and addr * 2 > close.addr"] = function(s)
+        return s.addr * 2 > s.close_addr
+      end,
     } do
       assert.same(values(where(test), "start"), spans:where(text):select("start"):collect())
     end
     local even = where(function(s) return s.tid % 2 == 0 and s.duration > 100 end)
-    local by_function = spans:where(function(span) return span.open.comm == "even" end):where "duration > 100"
+    local by_function = spans:where(function(span)
+      return span.open.comm == "even"
+    end):where "duration > 100"
     assert.same(values(even, "start"), by_function:select("start"):collect())
     assert.same(values(even, "start"), values(by_function:collect(), "start"))
     assert.same(values(where(function(s) return s.cpu == 1 end), "start"),
@@ -106,11 +114,15 @@ describe("spans", function()
     local function answers(of)
       local filtered = of:where "duration // 3 ~= 5 and find(comm, 'e')"
       return {
-        rows_of(of:group_by("comm", "event", "close.cpu", "key"):count():avg("duration"):hist("duration")
-          :share("duration"):min("comm"):last("close.addr"):distinct("comm"):sort("count", "asc"):sort("key", "asc")),
-        rows_of(filtered:group_by("bucket(start, 1000)", "cpu + close.cpu"):as("both"):max("stop"):avg("duration")
+        rows_of(of:group_by("comm", "event", "close.cpu", "key"):count():avg("duration")
+          :hist("duration")
+          :share("duration"):min("comm"):last("close.addr"):distinct("comm")
+            :sort("count", "asc"):sort("key", "asc")),
+        rows_of(filtered:group_by("bucket(start, 1000)", "cpu + close.cpu"):as("both")
+          :max("stop"):avg("duration")
           :weight("close.cpu"):quantile("duration", 0.9):sort("max_stop", "asc")),
-        rows_of(of:between(1000, 900000):group_by("close.event.name"):count():sum("stop - start"):as("all"):top(1)),
+        rows_of(of:between(1000, 900000):group_by("close.event.name"):count()
+          :sum("stop - start"):as("all"):top(1)),
         filtered:count(), of:max("duration"), of:distinct("addr"),
         rows_of(of:where("duration > (1 << 60)"):group_by("comm"):count():top(1)),
         rows_of(of:where("#comm == 4"):group_by("key"):count():sort("key")),
@@ -123,13 +135,15 @@ describe("spans", function()
   end)
 
   it("are grouped and measured as records are", function()
-    local t = spans:group_by("comm", "close.cpu"):count():sum("duration"):max("duration"):min("start")
+    local t = spans:group_by("comm", "close.cpu"):count():sum("duration"):max("duration")
+      :min("start")
       :distinct("key"):first("duration"):last("stop"):as("till"):sort("comm", "asc")
     local groups = {}
     for _, s in ipairs(expected) do
       local name = s.comm .. s.close_cpu
       local g = groups[name]
-        or { count = 0, duration = 0, max = 0, min = math.maxinteger, keys = {}, first = s.duration }
+        or { count = 0, duration = 0, max = 0, min = math.maxinteger, keys = {},
+          first = s.duration }
       groups[name] = g
       g.count, g.duration, g.till = g.count + 1, g.duration + s.duration, s.stop
       g.max, g.min, g.keys[s.tid] = math.max(g.max, s.duration), math.min(g.min, s.start), true
@@ -140,8 +154,10 @@ describe("spans", function()
       local distinct = 0
       for _ in pairs(g.keys) do distinct = distinct + 1 end
       assert.same({
-        comm = row.comm, ["close.cpu"] = row["close.cpu"], count = g.count, duration = g.duration,
-        max_duration = g.max, min_start = g.min, distinct_key = distinct, first_duration = g.first, till = g.till,
+        comm = row.comm, ["close.cpu"] = row["close.cpu"], count = g.count,
+        duration = g.duration,
+        max_duration = g.max, min_start = g.min, distinct_key = distinct,
+        first_duration = g.first, till = g.till,
       }, row)
       n = n + 1
     end
@@ -154,7 +170,8 @@ describe("spans", function()
     local median = durations[(#durations + 1) // 2]
     assert.near(median, spans:quantile("duration", 0.5), median // 50)
     local total = 0
-    for _, bucket in ipairs(spans:group_by("comm"):hist("duration"):sort("comm", "asc")[1].hist_duration) do
+    for _, bucket in ipairs(spans:group_by("comm"):hist("duration")
+        :sort("comm", "asc")[1].hist_duration) do
       total = total + bucket.count
     end
     assert.equal(#where(function(s) return s.comm == "even" end), total)
@@ -164,9 +181,12 @@ describe("spans", function()
   end)
 
   it("are grouped by functions of a span", function()
-    local t = spans:group_by({ long = function(span) return span.duration > 5000 end }):count():sort("long", "asc")
+    local t = spans:group_by({ long = function(span)
+      return span.duration > 5000
+    end }):count():sort("long", "asc")
     local long = #where(function(s) return s.duration > 5000 end)
-    assert.same({ { long = false, count = #expected - long }, { long = true, count = long } }, rows_of(t))
+    assert.same({ { long = false, count = #expected - long }, { long = true, count = long } },
+      rows_of(t))
   end)
 
   it("keep what is false apart from what is not there", function()
@@ -175,13 +195,16 @@ describe("spans", function()
     b:record("switch", { out = true }, { pid = 7, tid = 7, time = 20 })
     b:record("switch", {}, { pid = 7, tid = 7, time = 30 })
     local switches <close> = assert(perflua.open(b:write()))
-    local all = switches:records():pair { open = { where = "type ~= 'comm'" }, close = { where = "time > 0" } }
-    local t = all:group_by("open.out", "close.out"):count():sum("duration"):sort("open.out", "asc")
+    local all = switches:records()
+      :pair { open = { where = "type ~= 'comm'" }, close = { where = "time > 0" } }
+    local t = all:group_by("open.out", "close.out"):count():sum("duration")
+      :sort("open.out", "asc")
     assert.same({
       { ["open.out"] = true, ["close.out"] = false, count = 1, duration = 10 },
       { ["close.out"] = true, count = 1, duration = 10 },
     }, rows_of(t))
-    assert.same({ { false, true }, { true, false } }, all:select("open.out", "close.out"):collect())
+    assert.same({ { false, true }, { true, false } }, all:select("open.out", "close.out")
+      :collect())
     assert.equal(1, all:where("open.out == nil"):count())
     assert.equal(0, all:where("open.out == false"):count())
     assert.equal(1, all:where("close.out == false"):count())
@@ -192,7 +215,9 @@ describe("spans", function()
     local both = t:sort("comm", "asc"):merge(t:sort("comm", "asc"))
     assert.equal(2 * #expected, both[1].count + both[2].count)
     assert.equal(2 * counts.restarted, both.counts.restarted)
-    assert.matches(("\n# %d spans; not among them: %d closed without an open, .* %d opened again before a close$")
+    assert.matches(
+      ("\n# %d spans; not among them: %d closed without an open, .* %d opened again before a "
+        .. "close$")
       :format(counts.pairs, counts.unopened, counts.restarted), tostring(t:top(5)))
     local path = os.tmpname()
     assert(t:top(5):csv(path))
@@ -225,19 +250,31 @@ describe("spans", function()
 
   it("say what they are made of", function()
     local text = spans:where("duration > 5"):group_by("comm"):explain()
-    assert.matches("^reads    spans from open to close by tid, of records of type sample in ", text)
+    assert.matches("^reads    spans from open to close by tid, of records of type sample in ",
+      text)
     assert.matches("\norder    of time: spans are in it\n", text)
-    assert.matches("1  C    where duration > 5\n  2  C    group by comm\n  3  C    count()", text, 1, true)
-    assert.matches("1  Lua  where a function (", spans:where(function() return true end):explain(), 1, true)
+    assert.matches("1  C    where duration > 5\n  2  C    group by comm\n  3  C    count()",
+      text, 1, true)
+    assert.matches("1  Lua  where a function (", spans:where(function()
+      return true
+    end):explain(), 1, true)
   end)
 
   it("raise for what they have not, at the script's line", function()
     local function fails(pattern, fn) raises("spans_spec.lua:%d+: .*" .. pattern, fn) end
-    fails("unknown field 'duratoin'; the closest is 'duration'", function() spans:where "duratoin > 1" end)
-    fails("unknown field 'adr'; the closest is 'addr'", function() spans:group_by "open.adr" end)
-    fails("'open' is a record; name a field of it: 'open.comm'", function() spans:select "open" end)
+    fails("unknown field 'duratoin'; the closest is 'duration'", function()
+      spans:where "duratoin > 1"
+    end)
+    fails("unknown field 'adr'; the closest is 'addr'", function()
+      spans:group_by "open.adr"
+    end)
+    fails("'open' is a record; name a field of it: 'open.comm'", function()
+      spans:select "open"
+    end)
     fails("this key has 1 fields", function() spans:select "key[2]" end)
     fails("sum: comm is not something it can measure", function() spans:sum "comm" end)
-    fails("no record of this query has a field 'callchain'", function() spans:select "close.callchain" end)
+    fails("no record of this query has a field 'callchain'", function()
+      spans:select "close.callchain"
+    end)
   end)
 end)

@@ -7,9 +7,11 @@ local raises, rows_of = two_events.raises, two_events.rows
 
 local list = {
   { "comm", 7, 1, "seven" }, { "comm", 8, 2, "eight" },
-  { "tick", 7, 50, 1 }, { "open", 7, 100, 0xa }, { "tick", 7, 110, 2 }, { "tick", 8, 115, 3 }, { "open", 8, 120, 0xb },
+  { "tick", 7, 50, 1 }, { "open", 7, 100, 0xa }, { "tick", 7, 110, 2 }, { "tick", 8, 115, 3 },
+  { "open", 8, 120, 0xb },
   { "tick", 8, 130, 4 }, { "tick", 7, 140, 5 }, { "close", 7, 150, 0xc }, { "tick", 7, 155, 6 },
-  { "close", 8, 160, 0xd }, { "open", 7, 200, 0xe }, { "tick", 7, 210, 7 }, { "open", 8, 220 }, { "tick", 8, 230, 8 },
+  { "close", 8, 160, 0xd }, { "open", 7, 200, 0xe }, { "tick", 7, 210, 7 }, { "open", 8, 220 },
+  { "tick", 8, 230, 8 },
   { "close", 7, 300, 0xf },
 }
 
@@ -27,7 +29,8 @@ describe("within()", function()
   it("keeps the records that lie in a span of their thread", function()
     assert.same({ 2, 4, 5, 7, 8 }, addrs(ticks:within(spans)))
     assert.equal(5, ticks:within(spans):count())
-    assert.same({ pairs = 3, unopened = 0, unclosed = 1, restarted = 0, lost = 0, unkeyed = 0 }, spans.counts)
+    assert.same({ pairs = 3, unopened = 0, unclosed = 1, restarted = 0, lost = 0, unkeyed = 0 },
+      spans.counts)
   end)
 
   it("gives each with its span, which is told of its end when that comes", function()
@@ -36,14 +39,18 @@ describe("within()", function()
       seen[#seen + 1] = { tick.addr, span.open.addr, span.duration or 0 }
       last = tick.addr == 5 and span or last
     end
-    assert.same({ { 2, 0xa, 0 }, { 4, 0xb, 0 }, { 5, 0xa, 0 }, { 7, 0xe, 0 }, { 8, 0, 0 } }, seen)
-    assert.same({ 100, 150, 50, 0xc, 7 }, { last.start, last.stop, last.duration, last.close.addr, last.key })
+    assert.same({ { 2, 0xa, 0 }, { 4, 0xb, 0 }, { 5, 0xa, 0 }, { 7, 0xe, 0 }, { 8, 0, 0 } },
+      seen)
+    assert.same({ 100, 150, 50, 0xc, 7 },
+      { last.start, last.stop, last.duration, last.close.addr, last.key })
   end)
 
   it("gives the same span to all that lie in it", function()
     for _, closed in ipairs { false, true } do
       local of = {}
-      ticks:within(spans, { closed = closed }):each(function(tick, span) of[tick.addr] = span end)
+      ticks:within(spans, { closed = closed }):each(function(tick, span)
+        of[tick.addr] = span
+      end)
       assert.equal(of[2], of[5])
       assert.not_equal(of[2], of[7])
     end
@@ -57,7 +64,9 @@ describe("within()", function()
     assert.same({ { 2, 50, 0xc }, { 5, 50, 0xc }, { 4, 40, 0xd }, { 7, 100, 0xf } }, seen)
     assert.same({ 2, 5, 7 }, addrs(ticks:within(spans:where "duration >= 50")))
     assert.same({ 4 }, addrs(ticks:within(spans:where "close.addr == 0xd")))
-    assert.same({ 2, 5 }, addrs(ticks:within(spans:where(function(span) return span.stop == 150 end))))
+    assert.same({ 2, 5 }, addrs(ticks:within(spans:where(function(span)
+      return span.stop == 150
+    end))))
     assert.same({ { 2, 150 }, { 5, 150 }, { 4, 160 }, { 7, 300 } },
       ticks:within(spans):select("addr", "span.stop"):collect())
     assert.same({ 4 }, addrs(ticks:within(spans):where("span.stop == time + 30")))
@@ -79,24 +88,29 @@ describe("within()", function()
       { comm = "seven", ["span.open.addr"] = 0xe, count = 1, addr = 7 },
       { comm = "eight", ["span.open.addr"] = 0, count = 1, addr = 8 },
     }, rows_of(t))
-    local longest = ticks:within(spans):group_by("comm"):max("span.duration"):sort("comm", "asc")
+    local longest = ticks:within(spans):group_by("comm"):max("span.duration")
+      :sort("comm", "asc")
     assert.same({
       { comm = "eight", ["max_span.duration"] = 40, event = "tick" },
       { comm = "seven", ["max_span.duration"] = 100, event = "tick" },
     }, rows_of(longest))
     local since = { since = function(s, span) return s.time - span.start end }
-    local by_function = ticks:within(spans):group_by(since):all_events():count():sort("since", "asc")
+    local by_function = ticks:within(spans):group_by(since):all_events():count()
+      :sort("since", "asc")
     assert.same({ { since = 10, count = 4 }, { since = 40, count = 1 } }, rows_of(by_function))
   end)
 
   it("takes the records at the start of a span, not those at its end", function()
-    local all = file:samples():within(spans):where("tid == 7"):select("event.name", "time"):collect()
-    assert.same({ { "open", 100 }, { "tick", 110 }, { "tick", 140 }, { "open", 200 }, { "tick", 210 } }, all)
+    local all = file:samples():within(spans):where("tid == 7"):select("event.name", "time")
+      :collect()
+    assert.same({ { "open", 100 }, { "tick", 110 }, { "tick", 140 }, { "open", 200 },
+      { "tick", 210 } }, all)
   end)
 
   it("takes other keys than the thread", function()
     local by_ends = file:samples():pair {
-      open = "open", close = "close", key = { open = { "tid", "cpu" }, close = { "pid", "cpu" } },
+      open = "open", close = "close",
+      key = { open = { "tid", "cpu" }, close = { "pid", "cpu" } },
     }
     assert.same({ 2, 4, 5, 7, 8 }, addrs(ticks:within(by_ends, { key = { "tid", "cpu" } })))
     raises("within_spec.lua:%d+: within: which fields of a record are the spans' key", function()
@@ -122,7 +136,8 @@ describe("within()", function()
 
   it("forgets spans when records were lost", function()
     local lossy <close> = assert(perflua.open(spanned.write {
-      { "open", 7, 100 }, { "tick", 7, 110, 1 }, { "lost", 0, 120 }, { "tick", 7, 130, 2 }, { "close", 7, 140 },
+      { "open", 7, 100 }, { "tick", 7, 110, 1 }, { "lost", 0, 120 }, { "tick", 7, 130, 2 },
+      { "close", 7, 140 },
     }))
     local some = lossy:samples():pair { open = "open", close = "close" }
     assert.same({ 1 }, addrs(lossy:samples("tick"):within(some)))
@@ -138,12 +153,22 @@ describe("within()", function()
   it("raises at the script's line", function()
     local function fails(pattern, fn) raises("within_spec.lua:%d+: .*" .. pattern, fn) end
     local other <close> = assert(perflua.open(spanned.write(list)))
-    fails("within: spans expected, as pair%(%) gives them, got a Query", function() ticks:within(ticks) end)
-    fails("within: spans expected, as pair%(%) gives them, got a nil", function() ticks:within() end)
+    fails("within: spans expected, as pair%(%) gives them, got a Query", function()
+      ticks:within(ticks)
+    end)
+    fails("within: spans expected, as pair%(%) gives them, got a nil", function()
+      ticks:within()
+    end)
     fails("what was made of them", function() ticks:within(spans:group_by "comm") end)
     fails("of another File", function() other:samples():within(spans) end)
-    fails("unknown option 'close'; the closest is 'closed'", function() ticks:within(spans, { close = true }) end)
-    fails("needs the order of time", function() file:samples({ order = "file" }):within(spans) end)
-    fails("unknown field 'span.durration'", function() ticks:within(spans):group_by "span.durration" end)
+    fails("unknown option 'close'; the closest is 'closed'", function()
+      ticks:within(spans, { close = true })
+    end)
+    fails("needs the order of time", function()
+      file:samples({ order = "file" }):within(spans)
+    end)
+    fails("unknown field 'span.durration'", function()
+      ticks:within(spans):group_by "span.durration"
+    end)
   end)
 end)

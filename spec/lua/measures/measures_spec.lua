@@ -49,14 +49,17 @@ end)
 
 describe("an average", function()
   it("holds its sum exactly, in a form of its own", function()
-    assert.same({ 3, 3, 0xfffffffd }, (of("avg", "unsigned", { -1 >> 31, 0xffffffff, 0xffffffff })))
+    assert.same({ 3, 3, 0xfffffffd },
+      (of("avg", "unsigned", { -1 >> 31, 0xffffffff, 0xffffffff })))
     assert.same({ 1, -1, 0xffffffff }, (of("avg", "signed", { -1 })))
     assert.same({ 2, 0, 0 }, (of("avg", "signed", { -5, 5 })))
   end)
 
   it("raises when it passes what it can hold", function()
     local g = { { 1, math.maxinteger, 0xffffffff } }
-    assert.error_matches(function() measures.avg.step("unsigned", 1)(g, 1) end, "adds up to more than 2^94")
+    assert.error_matches(function()
+      measures.avg.step("unsigned", 1)(g, 1)
+    end, "adds up to more than 2^94")
     assert.error_matches(function()
       measures.avg.merge({ 1, math.maxinteger, 0 }, { 1, 1, 0 }, "unsigned")
     end, "adds up to more than 2^94")

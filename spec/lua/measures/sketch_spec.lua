@@ -18,7 +18,8 @@ local function check(values, kind)
   for _, q in ipairs { 0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 1 } do
     local exact = number(sorted[math.max(1, math.ceil(q * #sorted - 1e-9))], kind)
     local got = number(sketch.quantile(counts, q, kind), kind)
-    assert.is_true(math.abs(got - exact) <= 0.01 * math.abs(exact), ("%s %g: %s for %s"):format(kind, q, got, exact))
+    assert.is_true(math.abs(got - exact) <= 0.01 * math.abs(exact),
+      ("%s %g: %s for %s"):format(kind, q, got, exact))
   end
 end
 
@@ -39,7 +40,9 @@ describe("a quantile", function()
   end)
 
   it("is exact below 128", function()
-    for x = -127, 127 do assert.equal(x, sketch.quantile(counts_of({ x }, "signed"), 0.5, "signed")) end
+    for x = -127, 127 do
+      assert.equal(x, sketch.quantile(counts_of({ x }, "signed"), 0.5, "signed"))
+    end
   end)
 
   it("is within 1 % for floats", function()
@@ -62,7 +65,8 @@ describe("a histogram", function()
   end
 
   it("has powers of two, those without values between others, too", function()
-    assert.same({ { from = 0, to = 1, count = 1 }, { from = 1, to = 2, count = 2 }, { from = 2, to = 4, count = 0 },
+    assert.same({ { from = 0, to = 1, count = 1 }, { from = 1, to = 2, count = 2 },
+      { from = 2, to = 4, count = 0 },
       { from = 4, to = 8, count = 2 } }, histogram("unsigned", 0, 1, 1, 4, 7))
     assert.same({}, histogram("unsigned"))
   end)

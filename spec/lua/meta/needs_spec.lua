@@ -12,7 +12,8 @@ describe("what a script needs", function()
 
   local function lacks(what, wanted)
     local message = needs.check(file, { needs = what, record = "perf record X" })
-    assert.equal(("%s: this recording has %s; record it with: perf record X"):format(file.path, wanted), message)
+    assert.equal(("%s: this recording has %s; record it with: perf record X"):format(file.path,
+      wanted), message)
   end
 
   local function has(what) assert.is_nil(needs.check(file, { needs = what })) end
@@ -43,11 +44,13 @@ describe("what a script needs", function()
     has { events = { "faults", "cycles" }, fields = "callchain" }
     lacks({ events = { "faults" }, fields = { "callchain" } }, "no field 'callchain'")
     lacks({ "faults", "stack", "time" }, "no field 'stack'")
-    lacks({ "phys_addr", "args.prev_state" }, "no field 'phys_addr' and no field 'args.prev_state'")
+    lacks({ "phys_addr", "args.prev_state" },
+      "no field 'phys_addr' and no field 'args.prev_state'")
   end)
 
   it("is told without its fields where its events are lacking", function()
-    lacks({ events = "sched:sched_switch", fields = "args.prev_state" }, "no event 'sched:sched_switch'")
+    lacks({ events = "sched:sched_switch", fields = "args.prev_state" },
+      "no event 'sched:sched_switch'")
   end)
 
   it("is one of several where that is enough", function()
@@ -61,17 +64,21 @@ describe("what a script needs", function()
     local function recipe(what) return needs.record { needs = what } end
     assert.equal("perf record -g -e sched:sched_switch,cycles -- COMMAND",
       recipe { "sched:sched_switch", "callchain", "cycles", "stack" })
-    assert.equal("perf record -e 'sched:*,b'\\''c' -- COMMAND", recipe { events = { "sched:*", "b'c" } })
-    assert.equal("perf record -b -d --all-cgroups -- COMMAND", recipe { "branch_stack", "addr", "cgroup_path" })
+    assert.equal("perf record -e 'sched:*,b'\\''c' -- COMMAND",
+      recipe { events = { "sched:*", "b'c" } })
+    assert.equal("perf record -b -d --all-cgroups -- COMMAND",
+      recipe { "branch_stack", "addr", "cgroup_path" })
     assert.equal("perf record -e a:b -- COMMAND", recipe { { any = { "a:b", "c:d" } } })
     assert.same({ "needs: events a:b or c:d, e:*; field callchain", "record: perf record -a" },
-      needs.lines { needs = { { any = { "a:b", "c:d" } }, "e:*", "callchain" }, record = "perf record -a" })
+      needs.lines { needs = { { any = { "a:b", "c:d" } }, "e:*", "callchain" },
+        record = "perf record -a" })
   end)
 
   it("names several recordings by the first", function()
     file:close()
     file = assert(perflua.open { two_events.write(), two_events.write() })
-    assert.matches("^%S+ and 1 more: this recording has no event 'a'", needs.check(file, { needs = "a" }))
+    assert.matches("^%S+ and 1 more: this recording has no event 'a'",
+      needs.check(file, { needs = "a" }))
   end)
 
   it("raises what is no such thing", function()
@@ -79,7 +86,8 @@ describe("what a script needs", function()
       assert.error_matches(function() needs.check(file, { needs = what }) end, pattern)
     end
     raises("meta.needs: a table or a string expected, got a number", 5)
-    raises("meta.needs: unknown field 'callchian'; the closest is 'callchain'", { fields = { "callchian" } })
+    raises("meta.needs: unknown field 'callchian'; the closest is 'callchain'",
+      { fields = { "callchian" } })
     raises("meta.needs: a name expected, got a number", { 5 })
     raises("meta.needs: a list of names expected, got a number", { events = 5 })
     raises("{ any = { names } }", { {} })
@@ -94,13 +102,16 @@ describe("what a script needs", function()
     assert.equal(path, opened.path)
     local none, message = needs.open(path, { needs = "x:y" })
     assert.is_nil(none)
-    assert.equal(path .. ": this recording has no event 'x:y'; record it with: perf record -e x:y -- COMMAND", message)
+    assert.equal(
+      path .. ": this recording has no event 'x:y'; record it with: perf record -e x:y -- "
+        .. "COMMAND", message)
     local _, _, code = needs.open("/no/such/file", { needs = "x:y" })
     assert.equal("ENOENT", code)
   end)
 
   on_machine.it("kernel", "is recorded by the command that is told", function()
-    local names = { "stack", "addr", "phys_addr", "regs_user", "stack_user", "cgroup_path", "cpu", "read", "id" }
+    local names = { "stack", "addr", "phys_addr", "regs_user", "stack_user", "cgroup_path",
+      "cpu", "read", "id" }
     for _, field in ipairs(names) do
       local meta = { needs = { "page-faults", "minor-faults", field } }
       local options = needs.record(meta):match "^perf record (.*) %-%- COMMAND$"

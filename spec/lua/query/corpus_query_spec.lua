@@ -42,7 +42,8 @@ local function check(path)
     for i, name in ipairs(fields) do
       local value = record[name]
       if value == nil then value = false end
-      if value ~= row[i] then assert.equal(value, row[i]) end -- asserting all takes longer than reading them
+      -- asserting all takes longer than reading them
+      if value ~= row[i] then assert.equal(value, row[i]) end
     end
   end
   assert.is_nil(step())
@@ -59,11 +60,14 @@ local function check(path)
     local total = 0
     for row in t:rows() do total = total + row.count end
     assert.equal(file:records(SAMPLES):count(), total)
-    local lua = file:samples():where(function() return true end):group_by("pid", "cpu"):count():sum("period"):sort()
+    local lua = file:samples():where(function()
+      return true
+    end):group_by("pid", "cpu"):count():sum("period"):sort()
     assert.equal(tostring(lua), tostring(t))
   end
   local all = file:records(SAMPLES):count()
-  assert.equal(all, file:samples():where("period >= 2"):count() + file:samples():where("not (period >= 2)"):count())
+  assert.equal(all, file:samples():where("period >= 2"):count() + file:samples()
+    :where("not (period >= 2)"):count())
 end
 
 describe("queries over the corpus", function()

@@ -1,4 +1,5 @@
--- Samples that carry counter values are delivered for each value that moved (perf's {a,b}:S and a:S).
+-- Samples that carry counter values are delivered for each value that moved (perf's {a,b}:S and
+-- a:S).
 local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local containers = require "spec.support.containers"
@@ -31,15 +32,19 @@ local function events_of()
     }
   end
   local without = table.move(SAMPLE, 1, #SAMPLE - 1, 1, {})
-  events[#events + 1] = { name = "plain", type = 1, config = 9, sample_type = without, ids = { 90 } }
+  events[#events + 1] = { name = "plain", type = 1, config = 9, sample_type = without,
+    ids = { 90 } }
   return events
 end
 
 local function values_of(i)
   local row, read = rows[i], {}
-  for counter, value in ipairs(row[4]) do read[counter] = { value = value, id = id_of(counter, row[1]) } end
+  for counter, value in ipairs(row[4]) do
+    read[counter] = { value = value, id = id_of(counter, row[1]) }
+  end
   return {
-    identifier = id_of(1, row[1]), ip = 0x1000 + i, pid = row[2], tid = row[2], time = row[3], cpu = row[1],
+    identifier = id_of(1, row[1]), ip = 0x1000 + i, pid = row[2], tid = row[2], time = row[3],
+    cpu = row[1],
     period = 1000, read = read,
   }
 end
@@ -71,7 +76,8 @@ local function in_rounds()
   return { events = events_of(), head = {}, rounds = rounds }
 end
 
--- What is to be delivered of the rows: { event, time, tid, cpu, id, period }, in the order of time.
+-- What is to be delivered of the rows: { event, time, tid, cpu, id, period }, in the order of
+-- time.
 local function expected(wanted)
   local list, last = {}, {}
   for i, row in ipairs(rows) do
@@ -79,7 +85,9 @@ local function expected(wanted)
       local id = id_of(counter, row[1])
       local period = value - (last[id] or 0)
       last[id] = value
-      if period ~= 0 then list[#list + 1] = { names[counter], row[3], row[2], row[1], id, period } end
+      if period ~= 0 then
+        list[#list + 1] = { names[counter], row[3], row[2], row[1], id, period }
+      end
     end
     if i == 3 then list[#list + 1] = { "plain", 1250, 7, 0, 90, 77 } end
   end
@@ -171,7 +179,9 @@ describe("samples with counter values", function()
     local b = group { container = "pipe" }
     local path = b:write()
     local run = require "spec.cli.run"
-    local got = run.shell_with('cat "$1" | "$perflua" -e "print(perflua.open(\'-\'):samples(\'faults\'):count())"'
+    local got =
+      run.shell_with(
+        'cat "$1" | "$perflua" -e "print(perflua.open(\'-\'):samples(\'faults\'):count())"'
       .. '; cat "$1" | "$perflua" -e "for s in perflua.open(\'-\'):samples(\'faults\') do io.write(s.period, 32) end"',
       path)
     assert.are.equal("4\n33212321032132", got.out)
@@ -211,12 +221,15 @@ describe("samples with counter values", function()
     assert.are.same(expected()[1], of_record(file:samples():first()))
     local large = expected(function(_, _, _, _, _, period) return period > 100 end)
     assert.are.same(large, of_records(file:samples():where "period > 100"))
-    assert.are.same(large, of_records(file:samples():where(function(s) return s.period > 100 end)))
+    assert.are.same(large, of_records(file:samples():where(function(s)
+      return s.period > 100
+    end)))
   end)
 
   it("are as they lie with expand = false, and in records()", function()
     local file <close> = reading.open(group())
-    local queries = { file:samples { expand = false }, file:records "sample", file:records { type = "sample" } }
+    local queries = { file:samples { expand = false }, file:records "sample",
+      file:records { type = "sample" } }
     for _, query in ipairs(queries) do
       assert.are.equal(#rows + 1, query:count())
       local list = of_records(query)
@@ -226,7 +239,9 @@ describe("samples with counter values", function()
       end
     end
     assert.are.same(expected(), of_records(file:records { type = "sample", expand = true }))
-    assert.has_error(function() file:samples { expand = 1 } end, "expand is true or false, not 1")
+    assert.has_error(function()
+      file:samples { expand = 1 }
+    end, "expand is true or false, not 1")
   end)
 
   it("come to the handlers of their events", function()
@@ -234,11 +249,15 @@ describe("samples with counter values", function()
     local got, others, values = {}, {}, {}
     file:run {
       faults = function(s) got[#got + 1] = of_record(s) end,
-      misses = { "id", "period", function(id, period) values[#values + 1] = { id, period } end },
+      misses = { "id", "period", function(id, period)
+        values[#values + 1] = { id, period }
+      end },
       sample = function(s) others[#others + 1] = of_record(s) end,
     }
     assert.are.same(expected(function(event) return event == "faults" end), got)
-    assert.are.same(expected(function(event) return event == "cycles" or event == "plain" end), others)
+    assert.are.same(expected(function(event)
+      return event == "cycles" or event == "plain"
+    end), others)
     local of_misses = {}
     for _, one in ipairs(expected(function(event) return event == "misses" end)) do
       of_misses[#of_misses + 1] = { one[5], one[6] }
@@ -256,7 +275,9 @@ describe("samples with counter values", function()
     local file <close> = reading.open(group())
     local spans = file:samples():pair { open = "misses", close = "faults", key = "cpu" }
     local got = {}
-    for span in spans:each() do got[#got + 1] = { span.open.period, span.close.period, span.start, span.stop } end
+    for span in spans:each() do
+      got[#got + 1] = { span.open.period, span.close.period, span.start, span.stop }
+    end
     assert.are.same({ { 4, 12, 1200, 1400 } }, got)
     assert.are.equal(1, spans:group_by("cpu"):count():sort()[1].count)
     assert.has_error(function() file:records("sample"):within(spans) end,
@@ -267,7 +288,8 @@ describe("samples with counter values", function()
     local file <close> = reading.open(group(nil, function(b, events)
       -- later in the file, earlier in time
       b:sample(events[1], {
-        identifier = 10, ip = 1, pid = 7, tid = 7, time = 900, cpu = 0, read = { { value = 40, id = 10 } },
+        identifier = 10, ip = 1, pid = 7, tid = 7, time = 900, cpu = 0,
+        read = { { value = 40, id = 10 } },
       })
     end))
     local text = file:samples():group_by("event"):sum("period"):explain()
@@ -277,7 +299,8 @@ describe("samples with counter values", function()
     assert.are.same({ "cycles", 900, 7, 0, 10, 40 }, by_time[1])
     assert.are.same({ "cycles", 1000, 7, 0, 10, 60 }, by_time[2])
     assert.are.equal(301 + 500, file:samples("cycles"):sum("period"))
-    local in_file = reading.quietly(of_records, file:samples { event = "cycles", order = "file" })
+    local in_file = reading.quietly(of_records,
+      file:samples { event = "cycles", order = "file" })
     assert.are.same({ "cycles", 1000, 7, 0, 10, 100 }, in_file[1])
     assert.are.equal(301 + 500, reading.quietly(function()
       return file:samples({ event = "cycles", order = "file" }):sum("period")
@@ -288,7 +311,8 @@ describe("samples with counter values", function()
     local function back(b, events)
       for i, value in ipairs { 200, 250, 20, 21 } do
         b:sample(events[1], {
-          identifier = 10, ip = 1, pid = 7, tid = 7, time = 2000 + i, cpu = 0, read = { { value = value, id = 10 } },
+          identifier = 10, ip = 1, pid = 7, tid = 7, time = 2000 + i, cpu = 0,
+          read = { { value = value, id = 10 } },
         })
       end
     end
@@ -296,7 +320,8 @@ describe("samples with counter values", function()
     local got = reading.quietly(of_records, file:samples("cycles"):between(2000, nil))
     assert.are.same({ { "cycles", 2002, 7, 0, 10, 50 }, { "cycles", 2004, 7, 0, 10, 1 } }, got)
     reading.quietly(function() return file:samples { order = "file" }:count() end)
-    assert.are.equal("counter values of 'cycles' go back: found 200, expected at least 301", reading.reasons(file))
+    assert.are.equal("counter values of 'cycles' go back: found 200, expected at least 301",
+      reading.reasons(file))
   end)
 
   it("of ids that no event has give nothing, which is noted", function()
@@ -308,17 +333,20 @@ describe("samples with counter values", function()
     end))
     local got = reading.quietly(of_records, file:samples():between(3000, nil))
     assert.are.same({ { "cycles", 3000, 7, 0, 10, 1 } }, got)
-    assert.are.equal("counter values of 'cycles': found the id 4711, expected one of an event", reading.reasons(file))
+    assert.are.equal("counter values of 'cycles': found the id 4711, expected one of an event",
+      reading.reasons(file))
   end)
 
   it("of one event count by id, and by thread where the event is inherited", function()
     local b = builder.new()
     local one = b:event {
-      name = "cycles", sample_type = { "ip", "tid", "time", "id", "read" }, read_format = { "id" }, inherit = true,
+      name = "cycles", sample_type = { "ip", "tid", "time", "id", "read" },
+      read_format = { "id" }, inherit = true,
       sample_period = 1000, ids = { 5 },
     }
     for i, at in ipairs { { 7, 1000 }, { 8, 300 }, { 7, 1800 }, { 8, 900 } } do
-      b:sample(one, { ip = 1, pid = 7, tid = at[1], time = i, id = 5, read = { value = at[2], id = 5 } })
+      b:sample(one, { ip = 1, pid = 7, tid = at[1], time = i, id = 5,
+        read = { value = at[2], id = 5 } })
     end
     local path = b:write()
     local function periods(options)
@@ -330,7 +358,8 @@ describe("samples with counter values", function()
     assert.are.same({ 1000, 300, 800, 600 }, (periods()))
     local list, reasons = reading.quietly(periods, { as = "6.1" })
     assert.are.same({ 1000, 1500 }, list)
-    assert.are.equal("counter values of 'cycles' go back: found 300, expected at least 1000", reasons)
+    assert.are.equal("counter values of 'cycles' go back: found 300, expected at least 1000",
+      reasons)
   end)
 
   it("of several recordings count apart", function()
@@ -352,7 +381,9 @@ describe("samples with counter values", function()
     assert.matches("plain +1 +1 ", text)
     assert.matches("sample +8 ", text)
     text = run.perflua({ "doctor", path }).out
-    assert.matches("cycles 6 (7 records), faults 4 (0 records), misses 3 (0 records), plain 1\n", text, 1, true)
+    assert.matches(
+      "cycles 6 (7 records), faults 4 (0 records), misses 3 (0 records), plain 1\n", text, 1,
+      true)
     local file <close> = assert(perflua.open(path))
     assert.are.same({ 6, 4, 3, 1 }, (function()
       local list = {}

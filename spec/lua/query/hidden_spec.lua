@@ -6,7 +6,8 @@ describe("a Query", function()
 
   local function queries()
     local spans = file:samples():pair { open = "cpu-clock", close = "page-faults" }
-    return { file:samples(), file:records("comm"):select("pid"), file:samples():group_by("comm"):count(), spans }
+    return { file:samples(), file:records("comm"):select("pid"), file:samples():group_by("comm")
+      :count(), spans }
   end
 
   it("has no members of its own", function()
@@ -14,14 +15,18 @@ describe("a Query", function()
       query()
       assert.error_matches(function() return next(query) end, "table expected")
       assert.error_matches(function() return rawget(query, 0) end, "table expected")
-      assert.error_matches(function() query.spec = 1 end, "attempt to index a perflua.Query value")
+      assert.error_matches(function()
+        query.spec = 1
+      end, "attempt to index a perflua.Query value")
     end
   end)
 
   it("has the methods of the manual only", function()
     for _, query in ipairs(queries()) do
       for _, name in ipairs { "spec", "running", "start", "measure" } do
-        assert.error_matches(function() return query[name] end, "a Query has no method '" .. name .. "'", 1, true)
+        assert.error_matches(function()
+          return query[name]
+        end, "a Query has no method '" .. name .. "'", 1, true)
       end
     end
   end)

@@ -14,7 +14,8 @@ describe("in the order of time", function()
       elseif i % 100 == 1 then
         b:record("thread_map", { threads = { { pid = i, comm = "x" } } })
       else
-        b:record(i % 3 == 1 and "comm" or "switch_cpu_wide", { pid = i }, { pid = i, time = time, cpu = i % 4 })
+        b:record(i % 3 == 1 and "comm" or "switch_cpu_wide", { pid = i },
+          { pid = i, time = time, cpu = i % 4 })
       end
     end
     file = assert(perflua.open(b:write()))
@@ -25,7 +26,8 @@ describe("in the order of time", function()
   end
 
   it("some types come as they come among all", function()
-    for _, wanted in ipairs { { "sample" }, { "comm", "thread_map" }, { "thread_map" }, { "switch_cpu_wide" } } do
+    for _, wanted in ipairs { { "sample" }, { "comm", "thread_map" }, { "thread_map" },
+        { "switch_cpu_wide" } } do
       local set = {}
       for _, name in ipairs(wanted) do
         set[name] = true
@@ -41,7 +43,9 @@ describe("in the order of time", function()
 
   it("those between two times are what a filter finds", function()
     local from, to = 3000, 5000
-    local expected = offsets(file:records():where(function(r) return r.time and r.time >= from and r.time < to end))
+    local expected = offsets(file:records():where(function(r)
+      return r.time and r.time >= from and r.time < to
+    end))
     assert.is_true(#expected > 100)
     timed.same(expected, offsets(file:records():between(from, to)))
     assert.are.equal(#expected, file:records():between(from, to):count())

@@ -98,7 +98,8 @@ describe("a query", function()
 
     it("narrows when it is said again", function()
       assert.equal(2, file:samples():between(1000000500):between(nil, 1000002000):count())
-      assert.equal(2, file:samples():between(1000000500, 1000002000):between(0, 9999999999):count())
+      assert.equal(2, file:samples():between(1000000500, 1000002000):between(0, 9999999999)
+        :count())
     end)
 
     it("leaves out records without a time", function()
@@ -114,12 +115,15 @@ describe("a query", function()
       for ip, pid, frame in faults:select("ip", "pid", "callchain[1].ip") do
         got[#got + 1] = { ip, pid, frame }
       end
-      assert.same({ { 0x401004, 7, false }, { 0x402000, 9, false }, { 0x402000, -1, false } }, got)
+      assert.same({ { 0x401004, 7, false }, { 0x402000, 9, false }, { 0x402000, -1, false } },
+        got)
     end)
 
     it("yields the same whether the core reads the fields or Lua does", function()
-      for _, filter in ipairs { "cpu == 3 or period < 200", "event == 'faults'", "time > 1000002000" } do
-        local described = file:samples():where(filter):select("ip", "cpu", "period", "cpu"):collect()
+      for _, filter in ipairs { "cpu == 3 or period < 200", "event == 'faults'",
+          "time > 1000002000" } do
+        local described = file:samples():where(filter):select("ip", "cpu", "period", "cpu")
+          :collect()
         local by_function = file:samples():where(filter):where(function() return true end)
           :select("ip", "cpu", "period", "cpu"):collect()
         assert.same(by_function, described)
@@ -175,7 +179,9 @@ describe("a query", function()
     end)
   end)
 
-  it("says which file it reads", function() assert.matches(file.path, tostring(file:samples()), 1, true) end)
+  it("says which file it reads", function()
+    assert.matches(file.path, tostring(file:samples()), 1, true)
+  end)
 end)
 
 describe("records", function()

@@ -19,9 +19,11 @@ describe("under", function()
 
   setup(function()
     local b = system.builder({}, { "ip", "tid", "time", "callchain" })
-    mapped.add(b, { "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text" })
+    mapped.add(b,
+      { "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text" })
     local function sample(time, ip, chain)
-      b:sample(b.events[1], { ip = ip, pid = 7, tid = 7, time = time, misc = 1, callchain = chain })
+      b:sample(b.events[1], { ip = ip, pid = 7, tid = 7, time = time, misc = 1,
+        callchain = chain })
     end
     sample(10, READ, { KERNEL, READ, SYS_READ })
     sample(20, READ, { KERNEL, READ, SYS_WRITE })
@@ -54,9 +56,12 @@ describe("under", function()
   end)
 
   it("is a key", function()
-    local t = file:samples():group_by("under('sys_read')"):as("reads"):count():sort("reads", "asc")
-    assert.same({ { event = "cycles:u", reads = false, count = 2 }, { event = "cycles:u", reads = true, count = 2 } },
-      { { event = "cycles:u", reads = t[1].reads, count = t[1].count }, { event = "cycles:u", reads = t[2].reads,
+    local t = file:samples():group_by("under('sys_read')"):as("reads"):count()
+      :sort("reads", "asc")
+    assert.same({ { event = "cycles:u", reads = false, count = 2 },
+      { event = "cycles:u", reads = true, count = 2 } },
+      { { event = "cycles:u", reads = t[1].reads, count = t[1].count },
+        { event = "cycles:u", reads = t[2].reads,
         count = t[2].count } })
   end)
 end)

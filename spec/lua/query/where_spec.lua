@@ -15,7 +15,9 @@ describe("a query", function()
       assert.same({ 9, 9 }, pids(file:samples():where(function(s) return s.cpu == 3 end)))
       assert.same({ 7, 9, 9, 9 }, pids(file:samples():where { pid = { 7, 9 }, cpu = { 1, 3 } }))
       assert.same({ -1 }, pids(file:samples():where { pid = -1 }))
-      assert.same({ 9 }, pids(file:samples():where("pid == 9"):where(function(s) return s.cpu == 1 end)))
+      assert.same({ 9 }, pids(file:samples():where("pid == 9"):where(function(s)
+        return s.cpu == 1
+      end)))
     end)
 
     it("compares addresses without a sign", function()
@@ -39,8 +41,12 @@ describe("a query", function()
       raises("where_spec.lua:%d+: .*unknown field 'perid'; the closest is 'period'", function()
         file:samples():where "perid == 1"
       end)
-      raises("no record of this query has a field 'filename'", function() file:samples():where "filename == 'x'" end)
-      raises("no record of this query has a field 'message'", function() file:samples():where "message == 'x'" end)
+      raises("no record of this query has a field 'filename'", function()
+        file:samples():where "filename == 'x'"
+      end)
+      raises("no record of this query has a field 'message'", function()
+        file:samples():where "message == 'x'"
+      end)
       raises("column 5", function() file:samples():where "pid ! 1" end)
       raises("unknown field 'callchain%[1%]%.ipp'; the closest is 'ip'", function()
         file:samples():where "callchain[1].ipp == 1"
@@ -55,9 +61,15 @@ describe("a query", function()
     end)
 
     it("suggests only names that can be read", function()
-      raises("no record of this query has a field 'addr'$", function() file:samples():where "addr == 1" end)
-      raises("unknown field 'symbl'; the closest is 'symbol'", function() file:samples():where "symbl == 'x'" end)
-      raises("the closest is 'symbol'", function() file:samples():where "callchain[1].symbl == 'x'" end)
+      raises("no record of this query has a field 'addr'$", function()
+        file:samples():where "addr == 1"
+      end)
+      raises("unknown field 'symbl'; the closest is 'symbol'", function()
+        file:samples():where "symbl == 'x'"
+      end)
+      raises("the closest is 'symbol'", function()
+        file:samples():where "callchain[1].symbl == 'x'"
+      end)
       local _, message = pcall(function() file:samples():where "messag == 'x'" end)
       assert.is_nil(message:find("'message'", 1, true))
     end)
@@ -83,7 +95,8 @@ describe("a query", function()
         end
         sample(2)
         sample(0x4002)
-        b:record("comm", { pid = 5, tid = 5, comm = "x" }, { pid = 5, tid = 5, time = 1000000000 })
+        b:record("comm", { pid = 5, tid = 5, comm = "x" },
+          { pid = 5, tid = 5, time = 1000000000 })
       end)
       local flags <close> = assert(perflua.open(path))
       local function both(q, fn) -- the core filters, then Lua does
@@ -100,10 +113,14 @@ describe("a query", function()
       assert.equal(1, both(flags:records(), count "exec == true"))
       assert.equal(1, both(flags:records("comm"), count "exec == false"))
       assert.equal(flags:records():count() - 2, both(flags:records(), count "exec == nil"))
-      assert.same({ true, false }, both(flags:records("comm"), function(q) return q:select("exec"):collect() end))
+      assert.same({ true, false }, both(flags:records("comm"), function(q)
+        return q:select("exec"):collect()
+      end))
       local groups = both(flags:records(), function(q)
         local seen = {}
-        for row in q:group_by("exec"):count():sort():rows() do seen[tostring(row.exec)] = row.count end
+        for row in q:group_by("exec"):count():sort():rows() do
+          seen[tostring(row.exec)] = row.count
+        end
         return seen
       end)
       assert.equal(1, groups["true"])
@@ -112,11 +129,16 @@ describe("a query", function()
       local row = both(flags:records("comm"), function(q)
         return q:group_by("type"):first("exec"):last("exec"):distinct("exec"):first()
       end)
-      assert.same({ type = "comm", first_exec = true, last_exec = false, distinct_exec = 2 }, row)
-      assert.same({ type = "exit", distinct_exec = 0 }, both(flags:records { type = { "comm", "exit" } }, function(q)
-        return q:where("type == 'exit'"):group_by("type"):first("exec"):last("exec"):distinct("exec"):first()
+      assert.same({ type = "comm", first_exec = true, last_exec = false, distinct_exec = 2 },
+        row)
+      assert.same({ type = "exit", distinct_exec = 0 },
+        both(flags:records { type = { "comm", "exit" } }, function(q)
+        return q:where("type == 'exit'"):group_by("type"):first("exec"):last("exec")
+          :distinct("exec"):first()
       end))
-      raises("exec is not something it can measure", function() flags:records("comm"):min("exec") end)
+      raises("exec is not something it can measure", function()
+        flags:records("comm"):min("exec")
+      end)
     end)
   end)
 end)

@@ -45,7 +45,8 @@ describe("a time given to between()", function()
   end)
 
   it("is refused when it is anything else", function()
-    for _, wrong in ipairs { "", "5", "@", "@1.2.3", "@x", "1.5", "5m", "-1s", "101%", "-1%", "%", "1.00000001%",
+    for _, wrong in ipairs { "", "5", "@", "@1.2.3", "@x", "1.5", "5m", "-1s", "101%", "-1%",
+        "%", "1.00000001%",
       "1.5ns", "@99999999999", "s", "." } do
       assert.error_matches(function() time(wrong) end, "between \"", nil, nil)
     end
@@ -54,9 +55,15 @@ describe("a time given to between()", function()
   end)
 
   it("needs a recording with times for what is relative to them", function()
-    assert.error_matches(function() between.time({ size = 104 }, "10%", false) end, "has no times")
-    assert.error_matches(function() between.time({ size = 104 }, "10ms", false) end, "has no times")
-    assert.error_matches(function() between.time({}, "10ms", false) end, "a stream's first time is not known")
+    assert.error_matches(function()
+      between.time({ size = 104 }, "10%", false)
+    end, "has no times")
+    assert.error_matches(function()
+      between.time({ size = 104 }, "10ms", false)
+    end, "has no times")
+    assert.error_matches(function()
+      between.time({}, "10ms", false)
+    end, "a stream's first time is not known")
     assert.equal(10, between.time({}, 10, false))
   end)
 end)

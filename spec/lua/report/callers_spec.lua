@@ -35,7 +35,8 @@ local function recording()
   local b, random, events = builder.new(), random_from(7), {}
   for i, name in ipairs { "cycles", "faults" } do
     events[i] = b:event {
-      name = name, ids = { i }, sample_type = { "ip", "tid", "time", "id", "cpu", "period", "addr", "callchain" },
+      name = name, ids = { i }, sample_type = { "ip", "tid", "time", "id", "cpu", "period",
+        "addr", "callchain" },
     }
   end
   mapped.add(b, {
@@ -50,14 +51,18 @@ local function recording()
     local chain, pid = {}, 7 + random(3)
     if random(2) == 0 then
       chain[1] = KERNEL
-      for _ = 1, random(4) do chain[#chain + 1] = 0xffffffff81000100 + 256 * random(6) + random(2) end
+      for _ = 1, random(4) do
+        chain[#chain + 1] = 0xffffffff81000100 + 256 * random(6) + random(2)
+      end
     end
     chain[#chain + 1] = USER
     for _ = 1, random(5) do chain[#chain + 1] = 0x1000 + 32 * random(160) end
     local event = events[1 + random(2)]
     b:sample(event, {
-      ip = chain[2] ~= USER and chain[2] or 0, pid = pid, tid = pid, time = 10 + i, cpu = random(12), id = event.ids[1],
-      addr = random(3) == 0 and -random(5) or random(20), period = 1 + random(3), callchain = chain,
+      ip = chain[2] ~= USER and chain[2] or 0, pid = pid, tid = pid, time = 10 + i,
+      cpu = random(12), id = event.ids[1],
+      addr = random(3) == 0 and -random(5) or random(20), period = 1 + random(3),
+      callchain = chain,
       misc = chain[1] == KERNEL and 1 or 2,
     })
   end
@@ -85,7 +90,8 @@ local function same(file, asked, shown)
 end
 
 local sorts = {
-  { "comm", "dso", "symbol" }, { "symbol" }, { "dso" }, { "symbol", "pid", "dso" }, { "dso", "addr" },
+  { "comm", "dso", "symbol" }, { "symbol" }, { "dso" }, { "symbol", "pid", "dso" },
+  { "dso", "addr" },
   { "tid", "symbol" }, { "cpu", "event", "symbol" }, { "time", "dso" }, { "stack", "symbol" },
   { "addr % 2 / 3", "dso" }, { "addr > 5", "comm", "dso" }, { "machine_pid", "symbol" },
 }
@@ -94,7 +100,8 @@ describe("a report with callers", function()
   local path = recording()
 
   for _, sort in ipairs(sorts) do
-    it("has the rows that Lua makes of the records, in the same order: " .. table.concat(sort, ", "), function()
+    it("has the rows that Lua makes of the records, in the same order: "
+      .. table.concat(sort, ", "), function()
       local file <close> = assert(perflua.open(path, options))
       local got = same(file, { sort = sort, children = true })
       assert.are.equal(600, got.events[1].samples + got.events[2].samples)
@@ -113,28 +120,34 @@ describe("a report with callers", function()
     local file <close> = assert(perflua.open(path, options))
     local all = same(file, { children = true }).events[1]
     local cut = same(file, { children = true }, { count = 7, limit = 0 }).events[1]
-    local limited = same(file, { children = true }, { count = math.maxinteger, limit = 2.5 }).events[1]
+    local limited = same(file, { children = true },
+      { count = math.maxinteger, limit = 2.5 }).events[1]
     assert.are.equal(7, cut.n)
     assert.is_true(all.n > limited.n and limited.n > 0)
     for _, one in ipairs { cut, limited } do
-      assert.are.same({ all.samples, all.period, all.unresolved }, { one.samples, one.period, one.unresolved })
+      assert.are.same({ all.samples, all.period, all.unresolved },
+        { one.samples, one.period, one.unresolved })
       assert.are.same({ table.unpack(all.values[3], 1, one.n) }, one.values[3])
     end
     local children = all.values[#all.values]
-    assert.is_true(100 * children[limited.n] / all.period >= 2.5 and 100 * children[limited.n + 1] / all.period < 2.5)
+    assert.is_true(100 * children[limited.n] / all.period >= 2.5
+      and 100 * children[limited.n + 1] / all.period < 2.5)
   end)
 
   it("has the conditions and events that are asked for", function()
     local file <close> = assert(perflua.open(path, options))
-    local got = same(file, { event = "faults", where = { "pid == 8", "under('read')" }, children = true })
+    local got = same(file, { event = "faults", where = { "pid == 8", "under('read')" },
+      children = true })
     assert.are.same({ 1, "faults" }, { #got.events, got.events[1].event })
   end)
 
   it("raises periods that add up to more than an integer holds", function()
     local b = builder.new()
-    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "period", "callchain" } }
     for pid = 1, 129 do
-      b:sample(event, { ip = 1, pid = pid, tid = pid, time = 1, period = (1 << 56) - 1, callchain = { USER, 1 } })
+      b:sample(event, { ip = 1, pid = pid, tid = pid, time = 1, period = (1 << 56) - 1,
+        callchain = { USER, 1 } })
     end
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do
@@ -146,9 +159,11 @@ describe("a report with callers", function()
 
   it("sets samples aside whose period is damage", function()
     local b = builder.new()
-    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "period", "callchain" } }
     for i, period in ipairs { 3, -1, 4, 1 << 56 } do
-      b:sample(event, { ip = 1, pid = 1, tid = 1, time = i, period = period, callchain = { USER, i, 1 } })
+      b:sample(event, { ip = 1, pid = 1, tid = 1, time = i, period = period,
+        callchain = { USER, i, 1 } })
     end
     local file <close> = assert(perflua.open(b:write()))
     local got = same(file, { sort = { "dso" } })
@@ -157,9 +172,11 @@ describe("a report with callers", function()
 
   it("raises periods of one row that add up to more than twice that", function()
     local b = builder.new()
-    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "period", "callchain" } }
     for ip = 1, 288 do -- 2^61 is left of nearly 9 * 2^61 in 64 bits
-      b:sample(event, { ip = ip, pid = 1, tid = 1, time = ip, period = (1 << 56) - 1, callchain = { USER, ip } })
+      b:sample(event, { ip = ip, pid = 1, tid = 1, time = ip, period = (1 << 56) - 1,
+        callchain = { USER, ip } })
     end
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do
@@ -177,16 +194,20 @@ describe("a report with callers", function()
   for _, name in ipairs(recordings) do
     needs.it("corpus", "has the rows that Lua makes of a real recording: " .. name, function()
       local path_of_it = corpus.root .. "/" .. name
-      local file <close> = assert(perflua.open(path_of_it, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
+      local file <close> = assert(perflua.open(path_of_it,
+        { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
       same(file, {})
-      for _, sort in ipairs { { "comm", "dso", "symbol" }, { "dso" }, { "pid", "symbol", "ip" } } do
+      for _, sort in ipairs { { "comm", "dso", "symbol" }, { "dso" },
+          { "pid", "symbol", "ip" } } do
         same(file, { sort = sort, children = false })
       end
     end)
   end
 
-  needs.it("corpus", "names modules and the kernel as perf report does, as one without callers", function()
-    for name, binary in pairs { [recordings[4]] = "[sunrpc]", [recordings[5]] = "[kernel.vmlinux]" } do
+  needs.it("corpus",
+    "names modules and the kernel as perf report does, as one without callers", function()
+    for name, binary in pairs { [recordings[4]] = "[sunrpc]",
+        [recordings[5]] = "[kernel.vmlinux]" } do
       local file <close> = assert(perflua.open(corpus.root .. "/" .. name))
       for _, children in ipairs { true, false } do
         local result = read(report.prepare(file, { sort = { "dso" }, children = children }))

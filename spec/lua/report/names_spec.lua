@@ -1,7 +1,8 @@
 -- Names as perf report prints them.
 local names = require "perflua.report.names"
 
-local known = { ["/lib/modules/6.1/fs/ext4.ko"] = "[ext4]", ["/tmp/perf-4711.map"] = "[JIT] tid 4711" }
+local known = { ["/lib/modules/6.1/fs/ext4.ko"] = "[ext4]",
+  ["/tmp/perf-4711.map"] = "[JIT] tid 4711" }
 local name_of = names.dsos(known)
 
 describe("a binary's short name", function()
@@ -22,7 +23,9 @@ describe("a binary's short name", function()
     assert.are.equal("[JIT] tid 4711", name_of "/tmp/perf-4711.map")
   end)
 
-  it("is [unknown] where there is no binary", function() assert.are.equal("[unknown]", name_of(false)) end)
+  it("is [unknown] where there is no binary", function()
+    assert.are.equal("[unknown]", name_of(false))
+  end)
 end)
 
 describe("a function that is not known", function()

@@ -1,4 +1,5 @@
--- The report as a module: rows as a Table, events that are not added together, callers once in a sample.
+-- The report as a module: rows as a Table, events that are not added together, callers once in
+-- a sample.
 local builder = require "spec.support.builder"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
@@ -11,16 +12,19 @@ local function recording(samples)
   local b = builder.new()
   local events = {}
   for i, name in ipairs { "cycles", "faults" } do
-    events[name] = b:event { name = name, sample_type = { "ip", "tid", "time", "id", "cpu", "period" }, ids = { i } }
+    events[name] = b:event { name = name,
+      sample_type = { "ip", "tid", "time", "id", "cpu", "period" }, ids = { i } }
   end
   local named = {}
   for i, s in ipairs(samples) do
     local event, comm, pid, cpu, period = table.unpack(s)
     if not named[pid] then
-      b:record("comm", { pid = pid, tid = pid, comm = comm }, { pid = pid, tid = pid, time = 1, cpu = 0, id = 1 })
+      b:record("comm", { pid = pid, tid = pid, comm = comm },
+        { pid = pid, tid = pid, time = 1, cpu = 0, id = 1 })
       named[pid] = true
     end
-    b:sample(events[event], { ip = 4096, pid = pid, tid = pid, time = 10 + i, cpu = cpu, period = period })
+    b:sample(events[event], { ip = 4096, pid = pid, tid = pid, time = 10 + i, cpu = cpu,
+      period = period })
   end
   return perflua.open(b:write())
 end
@@ -69,14 +73,17 @@ describe("a report", function()
   end)
 
   it("has what the conditions let through", function()
-    local result = read(recording(samples), { sort = { "pid" }, where = { "cpu == 1", "period > 60" } })
-    assert.are.same({ 1, 2, { 2, 3 } }, { #result.events, result.events[1].n, result.events[1].values[1] })
+    local result = read(recording(samples),
+      { sort = { "pid" }, where = { "cpu == 1", "period > 60" } })
+    assert.are.same({ 1, 2, { 2, 3 } },
+      { #result.events, result.events[1].n, result.events[1].values[1] })
   end)
 
   it("does not add an event's samples to those of another of its name", function()
     local b = builder.new()
     for i = 1, 2 do
-      local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "id", "period" }, ids = { i } }
+      local event = b:event { name = "cycles",
+        sample_type = { "ip", "tid", "time", "id", "period" }, ids = { i } }
       b:sample(event, { ip = 1, pid = 1, tid = 1, time = i, period = 10 * i })
     end
     local result = read(perflua.open(b:write()), { sort = { "pid" } })
@@ -92,23 +99,28 @@ describe("a report", function()
   it("sets samples aside whose period is damage, and says how many", function()
     for _, huge in ipairs { 1 << 56, math.maxinteger, math.mininteger, -1 } do
       local file = recording {
-        { "cycles", "sh", 1, 0, huge }, { "cycles", "sh", 1, 0, 5 }, { "cycles", "a", 2, 0, huge },
+        { "cycles", "sh", 1, 0, huge }, { "cycles", "sh", 1, 0, 5 },
+        { "cycles", "a", 2, 0, huge },
       }
       for _, interpreted in ipairs { false, true } do
         local prepared = report.prepare(file, { sort = { "pid" } })
         spec_of(prepared.query).interpreted = interpreted
         local result = report.read(prepared)
-        assert.are.same({ 2, 1, 1, 5 }, { result.aside, #result.events, result.events[1].n, result.events[1].period })
+        assert.are.same({ 2, 1, 1, 5 },
+          { result.aside, #result.events, result.events[1].n, result.events[1].period })
       end
     end
     local file = recording { { "cycles", "sh", 1, 0, -1 } }
-    assert.error_matches(function() file:samples():group_by("event"):sum("period"):collect() end, "2%^63")
+    assert.error_matches(function()
+      file:samples():group_by("event"):sum("period"):collect()
+    end, "2%^63")
   end)
 
   it("raises periods of binaries of one name that add up to more than twice that", function()
     local b = builder.new()
     local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period" } }
-    mapped.add(b, { "- map 7 1000-2000 /a/x", "- map 8 1000-2000 /b/x", "- map 9 1000-2000 /c/x" })
+    mapped.add(b, { "- map 7 1000-2000 /a/x", "- map 8 1000-2000 /b/x",
+      "- map 9 1000-2000 /c/x" })
     local period = (1 << 56) - 1
     for i = 0, 287 do -- 2^61 is left of nearly 9 * 2^61 in 64 bits
       local pid = 7 + i % 3
@@ -116,13 +128,18 @@ describe("a report", function()
     end
     local file = perflua.open(b:write(), { symfs = "spec/fixtures/empty" })
     assert.error_matches(function() read(file, { sort = { "dso" } }) end, "2%^63")
-    assert.are.equal(96 * period, read(file, { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
+    assert.are.equal(96 * period, read(file,
+      { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
   end)
 
   it("raises fields that there are not, or twice, and says which", function()
     local file = recording(samples)
-    assert.error_matches(function() report.prepare(file, { sort = { "com" } }) end, "'com'; the closest is 'comm'")
-    assert.error_matches(function() report.prepare(file, { sort = { "sym", "symbol" } }) end, "'symbol' is named twice")
+    assert.error_matches(function()
+      report.prepare(file, { sort = { "com" } })
+    end, "'com'; the closest is 'comm'")
+    assert.error_matches(function()
+      report.prepare(file, { sort = { "sym", "symbol" } })
+    end, "'symbol' is named twice")
   end)
 
   it("shows what is not known of callers of the sample alone", function()
@@ -130,7 +147,8 @@ describe("a report", function()
     assert.error_matches(function()
       report.prepare(file, { sort = { "dso", "srcline" }, children = true })
     end, "callers are known by dso and symbol only, not by srcline")
-    assert.is_false(report.prepare(file, { sort = { "dso" } }).children) -- there are no call chains
+    -- there are no call chains
+    assert.is_false(report.prepare(file, { sort = { "dso" } }).children)
     assert.is_true(report.prepare(file, { sort = { "dso" }, children = true }).children)
   end)
 end)

@@ -16,7 +16,9 @@ describe("a saved table", function()
   setup(function() file = assert(perflua.open(two_events.write())) end)
   teardown(function() file:close() end)
 
-  local function counted() return file:samples():group_by("pid", "ip"):count():sum("period"):sort() end
+  local function counted()
+    return file:samples():group_by("pid", "ip"):count():sum("period"):sort()
+  end
 
   local function bytes_of(t)
     local path = files.temporary()
@@ -33,7 +35,8 @@ describe("a saved table", function()
       b:record("mmap2", { pid = i, tid = i, addr = 0x1000, len = 16, filename = filename })
     end
     local other <close> = assert(perflua.open(b:write()))
-    local t = other:records("mmap2"):group_by("filename"):count():distinct("filename"):first("filename"):sort()
+    local t = other:records("mmap2"):group_by("filename"):count():distinct("filename")
+      :first("filename"):sort()
     local bytes = bytes_of(t)
     assert.is_nil(bytes:sub(1, -2):find("[^ -~\t]"))
     assert.equal("\n", bytes:sub(-1))
@@ -48,7 +51,8 @@ describe("a saved table", function()
     assert.same(all(t:merge(t):merge(t)), all(assert(perflua.load(path))))
     local from <close> = assert(io.open(path, "rb"))
     assert.same(all(t:merge(t):merge(t)), all(assert(perflua.load(from))))
-    assert.same(all(t), all(assert(load_bytes("\n\r\n" .. bytes_of(t):gsub("\n", "\r\n") .. "\n"))))
+    assert.same(all(t),
+      all(assert(load_bytes("\n\r\n" .. bytes_of(t):gsub("\n", "\r\n") .. "\n"))))
     assert.same(all(t), all(assert(load_bytes((bytes_of(t):gsub("\n", ""))))))
   end)
 
@@ -63,10 +67,12 @@ describe("a saved table", function()
   end)
 
   it("keeps what the query asked: another is not merged with it", function()
-    local one = load_bytes(bytes_of(file:samples():where("cpu == 1"):group_by("pid"):count():sort()))
+    local one = load_bytes(bytes_of(file:samples():where("cpu == 1"):group_by("pid"):count()
+      :sort()))
     local two = file:samples():group_by("pid"):count():sort()
     local bytes = bytes_of(one) .. bytes_of(two)
-    assert.matches('different queries follow one another: where: "cpu == 1" here', select(2, load_bytes(bytes)))
+    assert.matches('different queries follow one another: where: "cpu == 1" here',
+      select(2, load_bytes(bytes)))
   end)
 
   it("holds no Lua functions", function()
@@ -108,8 +114,10 @@ describe("a saved table", function()
     local names = {}
     for i = 1, 20000 do names[i] = "\"" .. i end
     for _, rest in ipairs {
-      "9223372036854775807\tend", ("1"):rep(200000) .. "\tend", "1\t" .. ("\\"):rep(200000) .. "\tend",
-      "1\t0\t" .. ("x"):rep(200000) .. "\tend", "50000\t" .. table.concat(names, "\t") .. "\tend",
+      "9223372036854775807\tend", ("1"):rep(200000) .. "\tend", "1\t" .. ("\\"):rep(200000)
+        .. "\tend",
+      "1\t0\t" .. ("x"):rep(200000) .. "\tend", "50000\t" .. table.concat(names, "\t")
+        .. "\tend",
       ("\t"):rep(200000) .. "\tend", "1\t0\t1\t1\t" .. ("1|"):rep(100000) .. "\t1\tend",
     } do
       local start = os.clock()

@@ -1,4 +1,5 @@
--- Lists of any length come into the order that table.sort gives them; after an interrupt their first ones are found.
+-- Lists of any length come into the order that table.sort gives them; after an interrupt their
+-- first ones are found.
 local interrupted = require "perflua.table.interrupted"
 local sort = require "perflua.table.sort"
 
@@ -31,7 +32,9 @@ describe("sort", function()
     for _, n in ipairs { 100, interrupted.MOST + 1, 90000 } do
       for _, range in ipairs { 3, 1 << 30 } do
         local list = random_numbers(n, range)
-        local found = table.move(sort.first(list, function(one) return one end), 1, interrupted.MOST, 1, {})
+        local found = table.move(sort.first(list, function(one)
+          return one
+        end), 1, interrupted.MOST, 1, {})
         table.sort(list, descending)
         table.sort(found, descending)
         assert.same(table.move(list, 1, math.min(n, interrupted.MOST), 1, {}), found)

@@ -21,8 +21,10 @@ describe("a table", function()
   end
 
   local function full()
-    return file:samples():group_by("pid", "ip"):count():sum("period"):avg("period"):min("time"):max("cpu")
-      :quantile("period", 0.5):hist("period"):distinct("cpu"):first("cpu"):last("time"):share("period")
+    return file:samples():group_by("pid", "ip"):count():sum("period"):avg("period"):min("time")
+      :max("cpu")
+      :quantile("period", 0.5):hist("period"):distinct("cpu"):first("cpu"):last("time")
+        :share("period")
   end
 
   it("is printed in a section for each event", function()
@@ -132,7 +134,8 @@ pid  period  share_period
     end
     for _ = 1, 300 do
       local at = math.random(20, #text - 1)
-      files.write(path, text:sub(1, at - 1) .. string.char(math.random(32, 126)) .. text:sub(at + 1))
+      files.write(path, text:sub(1, at - 1) .. string.char(math.random(32, 126))
+        .. text:sub(at + 1))
       local damaged = perflua.load(path)
       if damaged then pcall(tostring, damaged) end
     end
@@ -140,9 +143,11 @@ pid  period  share_period
 
   it("does not let names move the cursor", function()
     local path = two_events.write(function(b)
-      b:record("comm", { pid = 1, tid = 1, comm = "\27[2Jx" }, { pid = 1, tid = 1, time = 3000000000 })
+      b:record("comm", { pid = 1, tid = 1, comm = "\27[2Jx" },
+        { pid = 1, tid = 1, time = 3000000000 })
     end)
     local other <close> = assert(perflua.open(path))
-    assert.matches("\\x1b[2Jx", tostring(other:records("comm"):group_by("comm"):count():sort()), 1, true)
+    assert.matches("\\x1b[2Jx", tostring(other:records("comm"):group_by("comm"):count():sort()),
+      1, true)
   end)
 end)

@@ -2,7 +2,8 @@ local values = require "perflua.table.values"
 
 describe("stored values", function()
   local all = {
-    true, false, 0, -1, math.mininteger, math.maxinteger, 0.1, -0.0, 1e300, 1 / 0, "", "a:b;{}\0\n", {},
+    true, false, 0, -1, math.mininteger, math.maxinteger, 0.1, -0.0, 1e300, 1 / 0, "",
+    "a:b;{}\0\n", {},
     { 1, 2, { x = "y" } }, { [1.5] = true, [-3] = "z", t = { t = {} } },
   }
 
@@ -26,7 +27,8 @@ describe("stored values", function()
   end)
 
   it("raise for lies", function()
-    for _, text in ipairs { "S99999999999999999999:x", "S-1:", "I1", "I9223372036854775808;", "I01;", "Dx;", "{NT}",
+    for _, text in ipairs { "S99999999999999999999:x", "S-1:", "I1", "I9223372036854775808;",
+        "I01;", "Dx;", "{NT}",
       "Z", "", ("{I1;"):rep(1000), "S5:abc" } do
       assert.is_false((pcall(values.decode, text)), text)
     end

@@ -25,7 +25,8 @@ describe("values as text", function()
     assert.equal("18446744073709551615", fmt.cell(-1, "unsigned"))
     assert.equal("12.35%", fmt.cell(12.3456, "percent"))
     assert.equal("-", fmt.cell(nil, "string"))
-    assert.equal("1-2:3 4-8:1", fmt.cell({ { from = 1, to = 2, count = 3 }, { from = 2, to = 4, count = 0 },
+    assert.equal("1-2:3 4-8:1",
+      fmt.cell({ { from = 1, to = 2, count = 3 }, { from = 2, to = 4, count = 0 },
       { from = 4, to = 8, count = 1 } }, "histogram"))
   end)
 
@@ -39,8 +40,11 @@ describe("values as text", function()
   end)
 
   it("stand in columns, numbers to the right", function()
-    local lines = fmt.lines({ { name = "comm", kind = "string" }, { name = "n", kind = "unsigned" },
-      { name = "x", kind = "function" } }, { { "sh", 5, 1 }, { "größe", 1234, 22 }, { nil, nil, nil } })
-    assert.same({ "comm      n   x", "sh        5   1", "größe  1234  22", "-         -   -" }, lines)
+    local lines = fmt.lines({ { name = "comm", kind = "string" },
+      { name = "n", kind = "unsigned" },
+      { name = "x", kind = "function" } },
+        { { "sh", 5, 1 }, { "größe", 1234, 22 }, { nil, nil, nil } })
+    assert.same({ "comm      n   x", "sh        5   1", "größe  1234  22", "-         -   -" },
+      lines)
   end)
 end)

@@ -12,7 +12,9 @@ describe("JSON", function()
   end)
 
   it("has floats that read back as they were, and null for what is no number", function()
-    for _, x in ipairs { 0.1, 1e300, -2.5, 1 / 3, 5e-324, 3.0 } do assert.equal(x, tonumber(encode(x))) end
+    for _, x in ipairs { 0.1, 1e300, -2.5, 1 / 3, 5e-324, 3.0 } do
+      assert.equal(x, tonumber(encode(x)))
+    end
     assert.equal("3.0", encode(3.0))
     assert.equal("null", encode(0 / 0))
     assert.equal("null", encode(1 / 0))

@@ -1,7 +1,8 @@
 -- Which memory is live: how much is remembered of it.
 local live = require "perflua.waits.live"
 
-local function row() return { allocs = 0, requested = 0, allocated = 0, frees = 0, freed = 0, moved = 0, left = 0,
+local function row() return { allocs = 0, requested = 0, allocated = 0, frees = 0, freed = 0,
+    moved = 0, left = 0,
   left_bytes = 0 } end
 
 describe("memory that is live", function()
