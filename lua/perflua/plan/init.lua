@@ -4,7 +4,7 @@
 -- What is made of records, as spans are, has a `reader` instead: it gives what plan.source and plan.records give, and
 -- says `why` the core does not.
 
-local blame = require("perflua.errors").blame
+local usage_error = require("perflua.errors").usage_error
 local core = require "perflua.core"
 local engine = require "perflua.plan.engine"
 local guard = require("perflua.errors").guard
@@ -60,7 +60,7 @@ end
 ---@param lowering perflua.Lowering
 ---@return table[] values trees
 local function values_of(refs, lowering)
-  if #refs > MAX_VALUES then blame("at most %d values are read of a record; here are %d", MAX_VALUES, #refs) end
+  if #refs > MAX_VALUES then usage_error("at most %d values are read of a record; here are %d", MAX_VALUES, #refs) end
   local values = {}
   for i, ref in ipairs(refs) do values[i] = lowering:value(ref) end
   return values
