@@ -158,6 +158,13 @@ local function check_results(file)
     check_shown("Binary", binary)
     for _, tried in ipairs(binary.tried or {}) do check_shown("Tried", tried) end
   end
+  local by_stack = words:samples():group_by("callchain"):count():sort()
+  check_shown("Frame", by_stack[1].callchain[1])
+  for _, field in ipairs(api.class("Frame").fields) do
+    if not pcall(function() return by_stack[1].callchain[1][field[1]] end) then
+      complain("Frame: '%s' is described, but perflua has none", field[1])
+    end
+  end
   local sample = words:samples():first()
   for _, stay in ipairs((words:history(sample.pid, sample.ip))) do
     check_shown("Stay", stay)

@@ -35,7 +35,7 @@ local modules = {
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream perfdata/order symbols symbols/lines",
     "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
-    "expr fields scope strings value wide" },
+    "expr fields scope stacks strings value wide" },
   { "query/group", "base perfdata/format query/expr", "group report" },
   { "query/rows", "base query/expr", "rows" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows", "query" },

@@ -284,7 +284,7 @@ function Query:pair(options) end
 function Query:within(spans, options) end
 
 ---Puts records with the same values together; groups of samples are split by event.
----@param ... string|table<string, fun(record: perflua.Record): any> # Fields, expressions such as "bucket(time, '10ms')", or functions by their columns' names.
+---@param ... string|table<string, fun(record: perflua.Record): any> # Fields, expressions such as "bucket(time, '10ms')", "callchain" (a Stack), or functions by their columns' names.
 ---@return perflua.Query
 ---Raises: A query that is grouped already, a call without a key, two columns of one name, a composite field, a name that no record of the query can have.
 function Query:group_by(...) end
@@ -516,6 +516,23 @@ function Table:save(out) end
 ---Options of `table:csv(out, options)`.
 ---@class perflua.CsvOptions
 ---@field safe? boolean # Cells that a spreadsheet would run (=, +, -, @) begin with an apostrophe. Default: false.
+
+---A call stack as a value: the key of `group_by("callchain")`. Equal stacks are one object in a Table; `==` compares those of different Tables. tostring() is the text of the field `stack`; pairs() walks over the frames. It stays when the file is closed.
+---@class perflua.Stack
+---@field [integer] perflua.Frame # A frame: the innermost is the first; nil beyond the last.
+---@operator len: integer
+
+---A frame of a Stack. Frames are equal by `kind`, binary (its build-id, else its name) and `address`; in code made at run time also by `symbol`. pairs() walks over what is known without a look into the binary.
+---@class perflua.Frame
+---@field ip? integer # The address in the first record that has the frame; nil if it was loaded from a file.
+---@field address integer # In the binary: the offset in the file of a program, the address itself of the kernel; without a binary `ip`.
+---@field symbol? string # The function.
+---@field symoff? integer # How far behind its start; nil if it was loaded from a file.
+---@field dso string # The binary; "[unknown]" if none was mapped there.
+---@field build_id? string # Its build-id, hexadecimal.
+---@field kind string # "kernel", "user", "jit" (made at run time), "hypervisor", "guest_kernel", "guest_user", "unknown".
+---@field srcline? string # Source file and line: looked up when it is read, which raises once the file is closed; nil if it was loaded from a file.
+---@field inlined? { symbol: string?, srcline: string? }[] # The functions inlined there, innermost first; as `srcline`.
 
 ---What every record has. pairs() walks over its fields; tostring() is the line that `perflua dump` prints.
 ---@class perflua.AnyRecord

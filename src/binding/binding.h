@@ -226,6 +226,8 @@ void pl_push_machine(lua_State *L, struct pl_file *file, int record,
  * The frames of a sample as the recorded system knows them, the resolver's. Raises as
  * pl_machine.
  */
+/* An array of {symbol, srcline} of n lines; nil if there are none. [-0, +1] */
+void pl_push_inlined(lua_State *L, const struct ps_line *lines, size_t n);
 const struct pd_frame *pl_frames(lua_State *L, struct pl_file *file,
 				 const struct pd_record *rec, size_t *n);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "binding.h"
+#include "stack.h"
 
 /* core.hex(x) -> "0x…" of an integer, unsigned */
 static int core_hex(lua_State *L)
@@ -95,6 +95,11 @@ int luaopen_perflua_core(lua_State *L)
 		{ "syscall", pl_syscall },
 		{ "errno", pl_errno },
 		{ "processors", pl_processors },
+		{ "stacks", pl_stacks },
+		{ "stacks_number", pl_stacks_number },
+		{ "stacks_frame", pl_stacks_add_frame },
+		{ "stacks_add", pl_stacks_add },
+		{ "stack_frames", pl_stacks_frames },
 		{ "interrupted", pl_interrupted },
 		{ NULL, NULL },
 	};
@@ -106,6 +111,7 @@ int luaopen_perflua_core(lua_State *L)
 	pl_view_register(L);
 	pl_args_register(L);
 	pl_cursor_register(L);
+	pl_stack_register(L);
 	luaL_newlib(L, functions);
 	lua_pushstring(L, pd_zstd_version());
 	lua_setfield(L, -2, "zstd");

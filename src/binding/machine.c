@@ -81,14 +81,8 @@ const struct pd_frame *pl_frames(lua_State *L, struct pl_file *f, const struct p
 	return frames;
 }
 
-/* Array of {symbol, srcline}; nil if there are none. [-0, +1] */
-static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record *rec,
-			 const struct pd_asked *asked)
+void pl_push_inlined(lua_State *L, const struct ps_line *lines, size_t n)
 {
-	const struct ps_line *lines;
-	size_t n = pm_inlined(f->resolver, rec, asked, &lines);
-
-	pl_check_names(L, f);
 	if (!n) {
 		lua_pushnil(L);
 		return;
@@ -100,6 +94,16 @@ static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record
 		pl_set_string(L, "srcline", lines[i].srcline);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
+}
+
+static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record *rec,
+			 const struct pd_asked *asked)
+{
+	const struct ps_line *lines;
+	size_t n = pm_inlined(f->resolver, rec, asked, &lines);
+
+	pl_check_names(L, f);
+	pl_push_inlined(L, lines, n);
 }
 
 void pl_push_machine(lua_State *L, struct pl_file *f, int record, const struct pd_record *rec,

@@ -50,7 +50,7 @@ static const struct kind {
 	{ "address", PQ_K_ADDRESS }, { "natural", PQ_K_NATURAL }, { "bits", PQ_K_BITS },
 	{ "float", PQ_K_FLOAT },     { "string", PQ_K_STRING },	  { "bytes", PQ_K_STRING },
 	{ "boolean", PQ_K_BOOLEAN }, { "event", PQ_K_EVENT },	  { "view", PQ_K_VIEW },
-	{ "nil", PQ_K_NIL },
+	{ "nil", PQ_K_NIL },	     { "stack", PQ_K_STACK },
 };
 
 /* A tree that is being made. */
@@ -259,6 +259,9 @@ static struct pq_field *make_field(struct maker *m, int index)
 		lua_rawgeti(L, index, i + 2);
 		to_step(L, m->keep, &field->steps[i]);
 	}
+	lua_getfield(L, index, "stack");
+	field->is_stack = lua_toboolean(L, -1);
+	lua_pop(L, 1);
 	if (lua_getfield(L, index, "types") == LUA_TTABLE) {
 		struct pd_types *types = pl_keep(L, m->keep, sizeof(*types));
 

@@ -3,6 +3,7 @@
  * makes them of records.
  */
 #include "query_group.h"
+#include "stack.h"
 
 #include <limits.h>
 #include <string.h>
@@ -134,6 +135,9 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 			read_ratio(L, job, &measures[i]);
 		if (!measures[i].value && measures[i].kind != PQ_M_COUNT)
 			luaL_error(L, "no description of a query: of what is measured");
+		if (measures[i].value && measures[i].value->kind == PQ_K_STACK &&
+		    (measures[i].kind != PQ_M_DISTINCT || measures[i].value->op != PQ_FIELD))
+			luaL_error(L, "no description of a query: stacks are only counted");
 	}
 	job->grouping.measures = measures;
 	job->grouping.n_measures = n;
@@ -239,13 +243,19 @@ static void push_text(lua_State *L, const char *p, size_t n)
 
 static void push_chain(lua_State *L, const struct pl_job *job, uint32_t chain)
 {
+	struct pq_chains *chains = pq_groups_chains(job->groups);
 	const char *text;
 	size_t n;
 
-	if (lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1) == LUA_TSTRING)
+	if (lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1) != LUA_TNIL)
 		return;
 	lua_pop(L, 1);
-	text = pq_chains_text(pq_groups_chains(job->groups), chain, &n);
+	if (pq_chains_kind(chains, chain) == PQ_CHAIN_VALUES) {
+		pl_push_chain_stacks(L, PL_FILE_AT, chains, job->scope.machine, PL_CHAINS_AT);
+		lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1);
+		return;
+	}
+	text = pq_chains_text(chains, chain, &n);
 	if (!text)
 		luaL_error(L, "no memory for a call chain");
 	lua_pushlstring(L, text, n);

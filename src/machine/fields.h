@@ -69,6 +69,19 @@ bool pm_chain_text(struct pm_resolver *resolver, const struct pd_record *rec,
 bool pm_message(struct pm_resolver *resolver, const struct pd_record *rec, unsigned text,
 		struct pd_text *out);
 
+/*
+ * Returns whether the binary of that name stands for code made at run time: a map file of
+ * perf's, or what `perf inject --jit` writes.
+ */
+bool pm_is_jit_name(const char *name);
+
+/*
+ * Writes the name that a frame has in PD_M_STACK to `to`, without a NUL: of `symbol`, or if
+ * that is not known (p is NULL) of the binary, or if nothing was mapped (NULL) PM_UNKNOWN.
+ * Returns its size; with `to` NULL nothing is written, and it is at most what is returned.
+ */
+size_t pm_frame_name(struct pd_text symbol, const char *binary, char *to);
+
 /* The letter that a frame is annotated with; '\0': with none. */
 char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode);
 

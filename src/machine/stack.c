@@ -71,11 +71,7 @@ static bool ends_with(const char *name, size_t n, const char *end)
 	return n >= size && memcmp(name + n - size, end, size) == 0;
 }
 
-/*
- * Does a binary stand for code made at run time: perf's map files, and what `perf inject --jit`
- * writes.
- */
-static bool is_made(const char *name)
+bool pm_is_jit_name(const char *name)
 {
 	size_t n = strlen(name), at = before_number(name, n, ".map");
 
@@ -90,32 +86,43 @@ char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode)
 	if (mode == PD_CPUMODE_KERNEL || mode == PD_CPUMODE_GUEST_KERNEL ||
 	    mode == PD_CPUMODE_HYPERVISOR)
 		return 'k';
-	return place->map && is_made(place->map->dso->name) ? 'j' : '\0';
+	return place->map && pm_is_jit_name(place->map->dso->name) ? 'j' : '\0';
+}
+
+size_t pm_frame_name(struct pd_text symbol, const char *binary, char *to)
+{
+	struct pd_text name = symbol;
+	bool bracket = false;
+
+	if (!symbol.p) {
+		name.p = binary ? ps_base_name(binary) : PM_UNKNOWN;
+		name.n = strlen(name.p);
+		bracket = name.p[0] != '[';
+	}
+	if (!to)
+		return name.n + 2 * bracket;
+	if (bracket)
+		*to++ = '[';
+	name.n = add(to, name.p, name.n);
+	if (bracket)
+		to[name.n] = ']';
+	return name.n + 2 * bracket;
 }
 
 /* Adds the name of a frame; false: no memory. */
 static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place *place,
 		     char letter)
 {
-	const char *name = PM_UNKNOWN;
-	size_t n = strlen(PM_UNKNOWN);
-	bool bracket = false;
+	const char *binary = place->map ? place->map->dso->name : NULL;
+	struct pd_text symbol = { 0 };
+	size_t n;
 
-	if (place->symbol) {
-		name = place->symbol->name;
-		n = place->symbol->length;
-	} else if (place->map) {
-		name = ps_base_name(place->map->dso->name);
-		n = strlen(name);
-		bracket = name[0] != '[';
-	}
-	if (!pb_reserve_more(r->text, *used, n + 7, r->capacity))
+	if (place->symbol)
+		symbol = (struct pd_text){ place->symbol->name, place->symbol->length };
+	n = pm_frame_name(symbol, binary, NULL);
+	if (!pb_reserve_more(r->text, *used, n + 5, r->capacity))
 		return false;
-	if (bracket)
-		r->text[(*used)++] = '[';
-	*used += add(r->text + *used, name, n);
-	if (bracket)
-		r->text[(*used)++] = ']';
+	*used += pm_frame_name(symbol, binary, r->text + *used);
 	if (letter && n) {
 		memcpy(r->text + *used, (char[]){ '_', '[', letter, ']' }, 4);
 		*used += 4;

@@ -9,6 +9,7 @@
 
 #include "query/group/report.h"
 #include "count.h"
+#include "query/expr/stacks.h"
 #include "query/rows/rows.h"
 #include "run.h"
 #include "run_pairs.h"

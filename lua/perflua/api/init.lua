@@ -33,6 +33,7 @@ local files = {
   { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "Span", "PairCounts",
     "HistogramBucket" },
   { "table", "Table", "CsvOptions" },
+  { "stack", "Stack", "Frame" },
   { "record", "AnyRecord", "PayloadRecord" },
   { "script", "Handlers", "Meta", "Needs", "globals" },
 }

@@ -71,8 +71,8 @@ return {
         "Puts records with the same values together; groups of samples are split by event.",
         step = "before",
         params = { { "...", "string|table<string, fun(record: Record): any>",
-          "fields, expressions such as \"bucket(time, '10ms')\", or functions by their "
-            .. "columns' names" } },
+          "fields, expressions such as \"bucket(time, '10ms')\", \"callchain\" (a Stack), or "
+            .. "functions by their columns' names" } },
         returns = QUERY, errors = GROUPED
           .. "a call without a key, two columns of one name, a composite field, "
           .. "" .. UNKNOWN },

@@ -6,7 +6,7 @@ local kinds = {}
 
 local by_kind = {
   boolean = "a condition", string = "a string", bytes = "a string", float = "a number", ["nil"] = "nil",
-  view = "a composite", event = "an event",
+  view = "a composite", event = "an event", stack = "a call chain",
 }
 
 ---@param node table that was checked
@@ -31,11 +31,15 @@ end
 local function is_integer(value) return math.type(value) == "integer" end
 local function is_number(value) return math.type(value) ~= nil end
 local function is_string(value) return type(value) == "string" end
+local function is_stack(value)
+  local meta = type(value) == "userdata" and getmetatable(value)
+  return type(meta) == "table" and meta.__name == "perflua.stack"
+end
 
 -- Which values a field of a kind can have: kinds.has[kind](value), for values that are not nil.
 kinds.has = {
   signed = is_integer, unsigned = is_integer, address = is_integer, float = is_number,
-  string = is_string, bytes = is_string, event = is_string,
+  string = is_string, bytes = is_string, event = is_string, stack = is_stack,
   boolean = function(value) return type(value) == "boolean" end,
   any = function() return true end,
 }

@@ -38,8 +38,16 @@ local function function_key(name, fn)
   return { name = name, ref = { text = name, kind = "function", plain = false, get = fn } }
 end
 
+-- The Ref of a call chain as a Stack, for keys and sets; other Refs stay.
+local function stack_ref(spec, ref)
+  if ref.kind ~= "view" or ref.root ~= "callchain" or #ref.path > 1 or spec.reader then return ref end
+  local stack = { text = ref.text, kind = "stack", root = "stack", path = { "stack" }, plain = false }
+  stack.node = { op = "field", kind = "stack", ref = stack, path = stack.path, text = ref.text }
+  return stack
+end
+
 local function field_key(spec, text)
-  local ref = spec.scope:ref(text)
+  local ref = stack_ref(spec, spec.scope:ref(text))
   if ref.kind == "view" then
     usage_error("group_by: %s is a composite; name a member, or give a function: { name = fn }", text)
   end
@@ -83,6 +91,7 @@ function group.column(spec, name, field, option)
   local takes = measures[name].takes
   if not takes then return { name = name, measure = name } end
   local ref = spec.scope:ref(field)
+  if takes.stack then ref = stack_ref(spec, ref) end
   if not takes[ref.kind] then
     usage_error("%s: %s is not something it can measure (%s)", name, field, ref.kind)
   end

@@ -23,6 +23,8 @@ local ordered = { string = true, bytes = true }
 local value = { boolean = true, event = true }
 for kind in pairs(numeric) do ordered[kind] = true end
 for kind in pairs(ordered) do value[kind] = true end
+local hashed = { stack = true }
+for kind in pairs(value) do hashed[kind] = true end
 
 local function same(kind) return kind end
 local function float() return "float" end
@@ -184,7 +186,7 @@ measures.hist = counting {
 }
 
 measures.distinct = {
-  takes = value, start = empty,
+  takes = hashed, start = empty,
   step = function(_, i, absent)
     return function(g, x)
       if x ~= absent then g[i][x] = true end

@@ -68,14 +68,17 @@ end
 function Lowering:leaf(ref, kind, as_value)
   local why = why_called(ref, as_value)
   if why then return self:call(ref.get, kind, nil, why) end
-  local field = self.fields[ref.text]
+  local is_stack = ref.kind == "stack"
+  local known = is_stack and "a Stack" or ref.text
+  local field = self.fields[known]
   if not field then
     field = table.move(ref.path, 2, #ref.path, 2, { ref.root, types = ref.types, kind = ref.checks })
+    field.stack = is_stack or nil
     if ref.root == "event" and #ref.path > 1 then
       field.by_event, why = by_event(ref, self.file)
       if why then return self:call(ref.get, kind, nil, why) end
     end
-    self.fields[ref.text] = field
+    self.fields[known] = field
   end
   return { op = "field", kind = kind, field = field }
 end

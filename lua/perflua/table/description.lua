@@ -173,6 +173,17 @@ function description.joined(a, b)
   return both
 end
 
+---@param data table of a Table
+---@return boolean # is a key a Stack, or does a measure keep Stacks?
+function description.has_stacks(data)
+  for _, list in ipairs { data.keys, data.measures } do
+    for _, one in ipairs(list) do
+      if one.kind == "stack" then return true end
+    end
+  end
+  return false
+end
+
 ---@param data table
 ---@return string? # what of the query a file cannot hold
 function description.unsaved(data)

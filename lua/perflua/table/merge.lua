@@ -2,7 +2,10 @@
 -- groups are the same; first and last values alone are those of the tables in the order given.
 --
 -- An accumulator owns its groups and finds them by a tree: event, then the values of the keys.
+-- Where these are Stacks, `stacks` has the one of equal ones that came first, by its number
+-- among those that are `numbered` in the core.
 
+local core = require "perflua.core"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local interrupted = require "perflua.table.interrupted"
@@ -100,8 +103,34 @@ local function take_events(self, other)
   return theirs
 end
 
+-- The one of equal Stacks that came first.
+local function same_stack(self, stack)
+  local n = core.stacks_number(self.numbered, stack)
+  self.stacks[n] = self.stacks[n] or stack
+  return self.stacks[n]
+end
+
+-- A group whose Stacks are those of the groups that came before.
+local function with_stacks(self, g)
+  local data = self.data
+  local one = table.move(g, 1, #data.measures, 1, { event = g.event, keys = {} })
+  for i, key in ipairs(data.keys) do
+    local value = g.keys[i]
+    one.keys[i] = key.kind == "stack" and value ~= nil and same_stack(self, value) or value
+  end
+  for m, column in ipairs(data.measures) do
+    if column.kind == "stack" then
+      local set = {}
+      for stack in pairs(g[m]) do set[same_stack(self, stack)] = true end
+      one[m] = set
+    end
+  end
+  return one
+end
+
 local function add_group(self, g, event)
   local columns, n_keys, node = self.data.measures, #self.data.keys, get_child(self.tree, event)
+  if self.stacks then g = with_stacks(self, g) end
   for i = 1, n_keys - 1 do node = get_child(node, node_key(g.keys[i])) end
   local last = node_key(g.keys[n_keys])
   local mine = node[last]
@@ -147,6 +176,9 @@ function merge.start(data)
     events = data.events and {}, groups = {},
   }
   local accumulator = setmetatable({ data = own, tree = {} }, Accumulator)
+  if description.has_stacks(data) then
+    accumulator.stacks, accumulator.numbered = {}, core.stacks()
+  end
   accumulator:add(data)
   own.counts = data.counts
   return accumulator

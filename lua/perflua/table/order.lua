@@ -24,6 +24,7 @@ local function compare_values(a, b, kind)
   if a == nil or b == nil then return a == b and 0 or a == nil and 1 or -1, true end
   local x, y = type(a), type(b)
   if x ~= y then return x < y and -1 or 1 end
+  if kind == "stack" then return a < b and -1 or b < a and 1 or 0 end
   if x ~= "number" and x ~= "string" then
     a, b = tostring(a), tostring(b)
   end

@@ -64,7 +64,20 @@ function output.csv(out, columns, rows, safe)
   end)
 end
 
+-- A Stack as an array of its frames.
+local function frames_of(stack)
+  local list = {}
+  for i = 1, #stack do
+    local frame = {}
+    for name, value in pairs(stack[i]) do frame[name] = value end
+    frame.address, frame.ip = json.address(frame.address), frame.ip and json.address(frame.ip)
+    list[i] = frame
+  end
+  return json.array(list)
+end
+
 local function json_value(value, kind)
+  if kind == "stack" and value ~= nil then return json.encode(frames_of(value)) end
   if math.type(value) == "integer" then
     if kind == "address" then return json.encode(json.address(value)) end
     if kind == "unsigned" then return fmt.unsigned(value) end

@@ -13,8 +13,8 @@ local function next_line(file)
   local first, message, code
   repeat first, message, code = errno(file:read(1)) until first ~= "\n" and first ~= "\r"
   if not first then return nil, message, code end
-  local head = first .. (file:read(#saved.MAGIC - 1) or "")
-  if head ~= saved.MAGIC then return head end
+  local head = first .. (file:read(saved.HEAD_SIZE - 1) or "")
+  if saved.refused(head) then return head end
   local body
   body, message, code = errno(file:read("L"))
   if message then return nil, message, code end

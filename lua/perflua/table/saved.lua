@@ -4,23 +4,25 @@
 --
 -- Tokens are separated by tabs: MAGIC, the columns and the description (a string, see
 -- values.lua), the number of groups, and for each group its event, its keys and its states (see
--- states.lua); then "end". A value is ~ (nil), t or f, a number, "TEXT, or $N for the Nth TEXT
--- of the line.
+-- states.lua); then "end". A value is ~ (nil), t or f, a number, "TEXT, @STACK (stack_tokens.lua),
+-- or $N for the Nth TEXT or STACK of the line.
 
 local description = require "perflua.table.description"
 local has = require("perflua.filter.kinds").has
 local measures = require "perflua.measures"
+local stack_tokens = require "perflua.table.stack_tokens"
 local states = require "perflua.table.states"
 local values = require "perflua.table.values"
 
 local saved = {}
 
-local VERSION = 2
-local MAGIC = ("perflua table %d\t"):format(VERSION)
+local VERSION, WITH_STACKS = 2, 3 -- tables without Stacks have the former
+local MAGIC = "perflua table %d\t"
+local HEAD_SIZE = #MAGIC:format(VERSION)
 local END = "\tend"
 local ROWS = 1000 -- that are written at a time
 
-saved.MAGIC = MAGIC
+saved.HEAD_SIZE = HEAD_SIZE -- of what refused() is given
 
 -- All but what is printed as it is, and what has a meaning here: \ and |.
 local ESCAPED = "[^ -[%]^-{}-~]"
@@ -37,20 +39,21 @@ end
 
 -- value_token(value) → token, for one line.
 local function make_writer()
-  local known, n = {}, 0
+  local known, n, stack_token = {}, 0, stack_tokens.make_writer(escape_text)
   local constants = { ["nil"] = "~", ["true"] = "t", ["false"] = "f" }
   return function(value)
     local kind = math.type(value)
     if kind == "integer" then return value end
     if kind then return ("%a"):format(value) end
-    if type(value) ~= "string" then
+    local is_stack = has.stack(value)
+    if type(value) ~= "string" and not is_stack then
       return constants[tostring(value)] or error("a " .. type(value) .. " cannot be saved", 0)
     end
     local token = known[value]
     if token then return token end
     n = n + 1
     known[value] = "$" .. n
-    return '"' .. escape_text(value)
+    return is_stack and stack_token(value) or '"' .. escape_text(value)
   end
 end
 
@@ -88,7 +91,8 @@ function saved.encode(data, show, write)
   local ok
   ok, message = pcall(function()
     local value_token = make_writer()
-    write(MAGIC .. value_token(values.encode(head)) .. "\t" .. #data.groups)
+    local version = description.has_stacks(data) and WITH_STACKS or VERSION
+    write(MAGIC:format(version) .. value_token(values.encode(head)) .. "\t" .. #data.groups)
     write_groups(data, value_token, write)
     write(END .. "\n")
   end)
@@ -163,7 +167,7 @@ local function fail_at(at, expected) error(("byte %d: %s expected"):format(at, e
 -- END, so no search for a tab goes far in vain.
 local function make_tokenizer(body)
   local next_one, at = body:gmatch("([^\t]*)\t()"), 1
-  local function place() return #MAGIC + at end
+  local function place() return HEAD_SIZE + at end
   return function(expected)
     local token, after = next_one()
     if not token then fail_at(place(), expected) end
@@ -172,9 +176,10 @@ local function make_tokenizer(body)
   end, place
 end
 
--- value_of(token) → value; raises if it is none. Strings are known by their tokens from then
--- on.
+-- value_of(token) → value; raises if it is none. Strings and Stacks are known by their tokens
+-- from then on.
 local function make_reader(fail_here)
+  local stack_of
   local known, n = { t = true, f = false }, 0
   for text, float in pairs(values.floats) do known[text] = float end
   return function(token)
@@ -183,8 +188,13 @@ local function make_reader(fail_here)
     if token == "~" then return nil end
     value = tonumber(token)
     if value then return value end
-    if token:byte() ~= 34 then fail_here("a value") end
-    value = unescape_text(token:sub(2))
+    if token:byte() == 64 then
+      stack_of = stack_of or stack_tokens.make_reader(unescape_text)
+      value = stack_of(token) or fail_here("a call stack")
+    else
+      if token:byte() ~= 34 then fail_here("a value") end
+      value = unescape_text(token:sub(2))
+    end
     n = n + 1
     known["$" .. n] = value
     return value
@@ -224,7 +234,7 @@ local function decode_body(body)
   end)
   local head = value_of(next_token("a description"))
   head = type(head) == "string" and values.decode(head)
-  if not is_head(head) then fail_at(#MAGIC + 1, "the description of a table") end
+  if not is_head(head) then fail_at(HEAD_SIZE + 1, "the description of a table") end
   local at = place()
   local n = tonumber(next_token("a number of groups"))
   if math.type(n) ~= "integer" or n < 0 then fail_at(at, "a number of groups") end
@@ -238,17 +248,17 @@ local function decode_body(body)
     at = place()
     data.groups[i] = read_group() or fail_at(at, "a group")
   end
-  if place() ~= #MAGIC + #body - #END + 2 then fail_at(place(), "the end") end
+  if place() ~= HEAD_SIZE + #body - #END + 2 then fail_at(place(), "the end") end
   return data, head.show
 end
 
----@param head string as many bytes as MAGIC has
+---@param head string HEAD_SIZE bytes
 ---@return string? # what is wrong with them
 function saved.refused(head)
-  if head == MAGIC then return nil end
+  if head == MAGIC:format(VERSION) or head == MAGIC:format(WITH_STACKS) then return nil end
   local version = head:match("^perflua table (%d+)%s")
   return version and ("a table of version %s; this perflua reads version %d"):format(version,
-    VERSION)
+    WITH_STACKS)
     or "not a table saved by perflua"
 end
 

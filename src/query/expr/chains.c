@@ -47,6 +47,7 @@ void pq_chains_seal(struct pq_chains *c)
 {
 	pq_chains_forget(c);
 	pb_map_deinit(&c->addresses);
+	pb_map_deinit(&c->values);
 	pb_map_deinit(&c->by_frames);
 }
 
@@ -193,7 +194,7 @@ static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
 	for (size_t i = 0; i < n; i++)
 		if (numbers[i] == UINT32_MAX)
 			return PQ_CHAIN_NO_MEMORY;
-	if (looked->kind != PQ_CHAIN_FRAMES)
+	if (looked->kind < PQ_CHAIN_FRAMES)
 		n = stack_size(c, looked->kind, numbers, n);
 	return pq_chain_intern(c, looked->kind, numbers, n);
 }
@@ -228,6 +229,7 @@ static void look(struct pq_chains *c, struct pm_resolver *resolver, const struct
 	int64_t ip;
 
 	looked->resolver = resolver;
+	looked->rec = rec;
 	looked->has_ip = pm_integer(rec, pm_machine_ids(machine)->ip, &ip);
 	pm_where_of(machine, rec, &looked->where);
 	looked->own = (struct pd_frame){ looked->has_ip ? (uint64_t)ip : 0,

@@ -15,21 +15,30 @@ struct pq_chains;
 
 /* A frame as chains tell them apart. */
 struct pq_frame {
-	const struct ps_dso *dso;	/* NULL: nothing was mapped there */
-	const struct ps_symbol *symbol; /* NULL: it is not known */
-	uint64_t address;		/* in the dso, of one without a symbol; else 0 */
-	uint32_t text;			/* the chains' own */
-	uint8_t mode;			/* enum pd_cpumode */
+	struct ps_dso *dso;		/* NULL: nothing was mapped there */
+	const struct ps_symbol *symbol; /* NULL: it is not known, or was not looked up */
+	/* in the dso, of one without a symbol, and in stacks; else 0 */
+	uint64_t address;
+	uint64_t ip;		 /* in stacks: of the first record that has the frame */
+	uint64_t offset;	 /* of that record */
+	uint32_t text;		 /* the chains' own */
+	uint16_t source, stream; /* of that record */
+	uint8_t mode;		 /* enum pd_cpumode */
 };
 
 /*
- * What of its frames tells chains apart: as the field `stack` does, `annotated_stack`, or
- * `frames`.
+ * What of its frames tells chains apart: as the fields `stack`, `annotated_stack` and `frames`
+ * do, or as the key `callchain`.
  */
 enum pq_chain_kind {
 	PQ_CHAIN_STACK,	    /* names, see pm_chain_text */
 	PQ_CHAIN_ANNOTATED, /* names and what they are of */
 	PQ_CHAIN_FRAMES,    /* functions and addresses of binaries */
+	/*
+	 * cpumodes and addresses of binaries (stacks.h). Symbols are not looked up, but of code
+	 * whose function depends on the time, which tells frames apart, too.
+	 */
+	PQ_CHAIN_VALUES,
 };
 
 /*

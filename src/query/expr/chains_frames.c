@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chains_internal.h"
+#include "stacks.h"
 
 /*
  * What is mapped of a process, or of the kernel, as a number; false: it is not known how long
@@ -127,6 +128,80 @@ uint32_t pq_frame_of_address(struct pq_chains *c, const struct pq_frame *frame)
 	return found;
 }
 
+/* Returns the hash of a binary: of its build-id, else of its name. */
+static uint64_t hash_binary(const struct pq_chains *c, const struct ps_dso *dso)
+{
+	if (!dso)
+		return 0;
+	return pq_binary_hash(&c->secret, &dso->id.build_id,
+			      (struct pd_text){ dso->name, strlen(dso->name) });
+}
+
+static bool is_same_binary(const struct ps_dso *a, const struct ps_dso *b)
+{
+	if (a == b || !a || !b)
+		return a == b;
+	return pq_binary_equal(&a->id.build_id, (struct pd_text){ a->name, strlen(a->name) },
+			       &b->id.build_id, (struct pd_text){ b->name, strlen(b->name) });
+}
+
+/* Returns true if a frame has the value of the new one, which lies behind the last. */
+static bool is_new_value(const void *arg, uint32_t item)
+{
+	const struct pq_chains *c = arg;
+	const struct pq_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
+
+	return a->address == b->address && a->mode == b->mode && a->symbol == b->symbol &&
+	       is_same_binary(a->dso, b->dso);
+}
+
+/* Returns true if frame a was recorded before b: it is the one whose ip is shown. */
+static bool is_earlier(const struct pq_frame *a, const struct pq_frame *b)
+{
+	if (a->source != b->source)
+		return a->source < b->source;
+	return a->stream != b->stream ? a->stream < b->stream : a->offset < b->offset;
+}
+
+uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
+{
+	uint32_t number = (uint32_t)c->n_frames, found;
+	uint64_t hash = pq_mix(frame->address ^ c->secret.a,
+			       hash_binary(c, frame->dso) ^ frame->mode ^ c->secret.b);
+
+	if (!pb_reserve(c->frames, c->n_frames, c->frames_room))
+		return UINT32_MAX;
+	c->frames[number] = *frame;
+	c->frames[number].text = PQ_NO_TEXT;
+	found = pb_map_intern(&c->values, (uint32_t)hash, is_new_value, c, number);
+	if (found == number)
+		c->n_frames++;
+	else if (found != UINT32_MAX && is_earlier(frame, &c->frames[found]))
+		c->frames[found] = c->frames[number];
+	return found;
+}
+
+/* Returns the number of the frame of an address as a value. */
+static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
+			 const struct pd_frame *at, const struct pm_map *map)
+{
+	const struct pd_record *rec = looked->rec;
+	struct pq_frame frame = {
+		.dso = map ? map->dso : NULL,
+		.address = map ? pm_map_address(map, at->ip) : at->ip,
+		.ip = at->ip,
+		.offset = rec->offset,
+		.source = rec->source,
+		.stream = rec->stream,
+		.mode = (uint8_t)at->mode,
+	};
+
+	if (frame.dso && frame.dso->jitdump)
+		frame.symbol = pm_symbol_at(looked->resolver, frame.dso, frame.address,
+					    looked->where.time);
+	return pq_frame_of_value(c, &frame);
+}
+
 /*
  * What a frame is told apart by, before its text: a stack says nothing of addresses and modes.
  */
@@ -211,8 +286,14 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	if (looked->known && seen->ip == at->ip && seen->tag == tag && seen->number)
 		return seen->number - 1;
 	looked->where.mode = (enum pd_cpumode)at->mode;
-	pm_place_at(looked->resolver, &looked->where, at->ip, &place);
-	number = frame_of(c, looked, &place, at->mode);
+	if (looked->kind == PQ_CHAIN_VALUES) {
+		place.map = pm_map_at(pm_resolver_machine(looked->resolver), &looked->where,
+				      at->ip);
+		number = value_at(c, looked, at, place.map);
+	} else {
+		pm_place_at(looked->resolver, &looked->where, at->ip, &place);
+		number = frame_of(c, looked, &place, at->mode);
+	}
 	if (place.map && place.map->dso->jitdump)
 		looked->by_time = true;
 	else if (looked->known && number != UINT32_MAX)

@@ -11,8 +11,8 @@
 #include "strings.h"
 
 /* Beside the kinds of chains: frames by the names of their functions, as they are. */
-#define PQ_SYMBOLS   3
-#define PQ_KINDS     4
+#define PQ_SYMBOLS   4
+#define PQ_KINDS     5
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* the number of those without a function */
 
 /*
@@ -27,8 +27,8 @@ struct pq_alias {
 };
 
 /*
- * The text of a frame that is an address in PQ_CHAIN_FRAMES, of which there may be very many:
- * it is made when it is asked for.
+ * The text of a frame that is an address, of which there may be very many: it is made when it
+ * is asked for.
  */
 #define PQ_NO_TEXT UINT32_MAX
 
@@ -92,7 +92,8 @@ struct pq_chains {
 		/* [n_frames]: by their texts in texts[kind], of which no two have the same */
 		frames;
 	size_t n_frames, frames_room;
-	struct pb_map addresses;  /* of frames: those without a text */
+	struct pb_map addresses;  /* of frames of PQ_CHAIN_FRAMES without a text */
+	struct pb_map values;	  /* of frames of PQ_CHAIN_VALUES */
 	struct pq_secret secret;  /* of their hashes */
 	struct pq_alias *aliases; /* [n_aliases] */
 	size_t n_aliases, aliases_room;
@@ -109,6 +110,7 @@ struct pq_chains {
 /* A chain that is looked for. */
 struct pq_looked {
 	struct pm_resolver *resolver;
+	const struct pd_record *rec;
 	struct pm_where where;
 	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
 	uint64_t tags[2]; /* of what was mapped: of the process, of the kernel */
@@ -135,6 +137,9 @@ uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_tex
 
 /* Returns the number of a frame of PQ_CHAIN_FRAMES without a symbol, as pq_frame_of_text(). */
 uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *frame);
+
+/* Returns the number of a frame of PQ_CHAIN_VALUES, as pq_frame_of_text(). */
+uint32_t pq_frame_of_value(struct pq_chains *chains, const struct pq_frame *frame);
 
 /* The number of the chain of these frames; PQ_CHAIN_NO_MEMORY. */
 uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t *frames,

@@ -84,9 +84,12 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 
 	if (known[number])
 		return known[number] - 1;
-	found = frame->text == PQ_NO_TEXT ?
-			pq_frame_of_address(c, frame) :
-			pq_frame_of_text(c, kind, from->texts[kind].texts[frame->text], frame);
+	if (kind == PQ_CHAIN_VALUES)
+		found = pq_frame_of_value(c, frame);
+	else if (frame->text == PQ_NO_TEXT)
+		found = pq_frame_of_address(c, frame);
+	else
+		found = pq_frame_of_text(c, kind, from->texts[kind].texts[frame->text], frame);
 	if (found != UINT32_MAX)
 		known[number] = found + 1;
 	return found;

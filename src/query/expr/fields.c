@@ -444,13 +444,16 @@ bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *ou
 		[PD_M_ANNOTATED_STACK] = PQ_CHAIN_ANNOTATED,
 		[PD_M_FRAMES] = PQ_CHAIN_FRAMES,
 	};
+	enum pq_chain_kind kind;
 
 	if (!fields->chains || !load->is_chain || !fields->resolver) {
 		pq_fields_get(fields, field, out);
 		return !fields->failed;
 	}
-	out->u = pq_chains_of(fields->chains, fields->resolver, fields->rec,
-			      (enum pq_chain_kind)kinds[load->bound->field->arg]);
+	kind = fields->internal->list[field]->is_stack ?
+		       PQ_CHAIN_VALUES :
+		       (enum pq_chain_kind)kinds[load->bound->field->arg];
+	out->u = pq_chains_of(fields->chains, fields->resolver, fields->rec, kind);
 	out->type = out->u == PQ_NO_CHAIN ? PQ_NIL : PQ_CHAIN;
 	return out->u != PQ_CHAIN_NO_MEMORY;
 }

@@ -41,7 +41,7 @@ struct pq_load {
 	bool is_signed; /* of less than 8 bytes */
 	bool swap;	/* the other byte order: as the layout's */
 	bool is_constant;
-	bool is_chain; /* `stack`, `frames` */
+	bool is_chain; /* `stack`, `frames`, `callchain` as a value */
 	bool stays;    /* where a text lies another one never will: it is known by its place */
 	/*
 	 * of `comm`, where thread and time are plain loads: the bytes a record needs for both;
@@ -214,7 +214,7 @@ static inline void pq_fields_get(struct pq_fields *fields, uint32_t field, struc
 	out->i = i;
 }
 
-/* The same as a key: `stack` and `frames` are PQ_CHAIN, of fields->chains. False: no memory. */
+/* The same as a key: call chains are PQ_CHAIN, of fields->chains. False: no memory. */
 bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
 /*

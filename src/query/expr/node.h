@@ -72,6 +72,7 @@ struct pq_step {
  */
 struct pq_field {
 	unsigned name; /* see names.h of perfdata */
+	bool is_stack; /* the call chain that `name` is made of, as a value (stacks.h) */
 	/*
 	 * of a row of values (pq_fields_enter_row) its place there, from 1 on, and no more; 0:
 	 * of records

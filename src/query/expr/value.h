@@ -64,7 +64,8 @@ enum pq_kind {
 	PQ_K_STRING, /* text or bytes */
 	PQ_K_BOOLEAN,
 	PQ_K_EVENT,
-	PQ_K_VIEW, /* a composite: only whether it is there */
+	PQ_K_VIEW,  /* a composite: only whether it is there */
+	PQ_K_STACK, /* the call chain as a value: of keys and sets */
 	PQ_K_NIL,
 };
 

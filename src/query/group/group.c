@@ -71,22 +71,31 @@ static bool prepare_measures(struct pq_groups *groups, size_t *states)
 	return true;
 }
 
-/* Call chains are numbers only as keys that are a field alone. */
-static bool prepare_chains(struct pq_groups *groups)
+/* Call chains are numbers only as keys that are a field alone, and in sets. */
+static bool has_chains(const struct pq_groups *groups)
 {
 	const struct pq_grouping *grouping = groups->grouping;
 
 	for (size_t i = 0; i < grouping->n_keys; i++) {
-		const struct pq_key *key = &grouping->keys[i];
+		enum pq_kind kind = grouping->keys[i].value->kind;
 
-		if (groups->keys[i].value.field == UINT32_MAX ||
-		    key->value->kind != PQ_K_STRING)
-			continue;
-		groups->chains = pq_chains_create();
-		groups->fields->chains = groups->chains;
-		return groups->chains != NULL;
+		if (groups->keys[i].value.field != UINT32_MAX &&
+		    (kind == PQ_K_STRING || kind == PQ_K_STACK))
+			return true;
 	}
-	return true;
+	for (size_t i = 0; i < grouping->n_measures; i++)
+		if (groups->measured[i].kind == PQ_K_STACK)
+			return true;
+	return false;
+}
+
+static bool prepare_chains(struct pq_groups *groups)
+{
+	if (!has_chains(groups))
+		return true;
+	groups->chains = pq_chains_create();
+	groups->fields->chains = groups->chains;
+	return groups->chains != NULL;
 }
 
 bool pq_groups_begin(struct pq_groups *groups)

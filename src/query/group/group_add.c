@@ -180,8 +180,12 @@ static bool step(struct pq_groups *groups, const struct pq_measured *m, void *st
 	struct pq_value value = { .type = PQ_INT };
 	uint64_t weight = 1;
 
-	if (m->value.expr)
+	if (m->kind == PQ_K_STACK) {
+		if (!pq_fields_key(groups->fields, m->value.field, &value))
+			return false;
+	} else if (m->value.expr) {
 		read_value(groups->fields, &m->value, &value);
+	}
 	if (value.type == PQ_EVENT)
 		same_event(groups->fields, &value);
 	/* what is not measured may have any weight */

@@ -89,6 +89,8 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 		ok = chains &&
 		     pq_chains_merge(groups->chains, from->chains, chains, progress, &ended);
 	}
+	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
+		m->chains = chains;
 	ok = ok && (ended || merge_groups(groups, from, chains, progress));
 	free(chains);
 	groups->bad_weight = groups->bad_weight || from->bad_weight;

@@ -32,7 +32,8 @@ struct pq_measured {
 	bool is_unsigned;  /* as the kind */
 	size_t at;	   /* the state, in a group */
 	struct pq_read value, weight;
-	struct pq_texts *texts;		/* the groups' */
+	struct pq_texts *texts; /* the groups' */
+	const uint32_t *chains; /* the numbers of another's chains, while it is merged */
 	const struct pq_fields *fields; /* for the record's event; only in a step */
 };
 

@@ -110,6 +110,8 @@ static bool distinct_merge(const struct pq_measured *m, void *state, void *from)
 			if (!text)
 				return false;
 			one.p = text->bytes;
+		} else if (one.type == PQ_CHAIN) {
+			one.u = m->chains[one.u];
 		}
 		if (!add(&m->texts->secret, state, &one))
 			return false;

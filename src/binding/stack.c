@@ -1,0 +1,574 @@
+/*
+ * Call stacks as Lua values: the objects Stack and Frame, and what the library needs to save
+ * and merge them.
+ */
+#include <string.h>
+
+#include "stack.h"
+
+#define PL_STACKS "perflua.stacks"
+#define PL_STACK  "perflua.stack"
+#define PL_FRAME  "perflua.frame"
+
+/* User values: the File, or nil; the Stacks by their numbers, from 1. */
+enum {
+	OF_FILE = 1,
+	OF_OBJECTS,
+	N_VALUES = OF_OBJECTS
+};
+
+struct pl_stacks {
+	struct pq_stacks *stacks;
+	struct pl_file *file; /* that binaries are of; NULL: they are not there any more */
+};
+
+/* Its user value 1 is the pl_stacks. */
+struct pl_stack {
+	struct pl_stacks *of;
+	uint32_t number;
+};
+
+/* Its user value 1 is the pl_stacks. */
+struct pl_frame {
+	struct pl_stacks *of;
+	uint32_t number;
+};
+
+static int stacks_gc(lua_State *L)
+{
+	struct pl_stacks *s = lua_touserdata(L, 1);
+
+	pq_stacks_destroy(s->stacks);
+	s->stacks = NULL;
+	return 0;
+}
+
+/* An empty set of stacks, whose binaries are of the File at `file` (0: none). [-0, +1] */
+static struct pl_stacks *push_stacks(lua_State *L, int file)
+{
+	struct pl_stacks *s;
+
+	s = lua_newuserdatauv(L, sizeof(*s), N_VALUES);
+	*s = (struct pl_stacks){ 0 };
+	luaL_setmetatable(L, PL_STACKS);
+	if (file) {
+		s->file = lua_touserdata(L, file);
+		lua_pushvalue(L, file);
+		lua_setiuservalue(L, -2, OF_FILE);
+	}
+	lua_newtable(L);
+	lua_setiuservalue(L, -2, OF_OBJECTS);
+	s->stacks = pq_stacks_create();
+	if (!s->stacks)
+		luaL_error(L, "no memory for call stacks");
+	return s;
+}
+
+/* Stack `number` of the stacks at `of`, always the same object. [-0, +1] */
+static void push_stack(lua_State *L, int of, uint32_t number)
+{
+	struct pl_stack *stack;
+
+	of = lua_absindex(L, of);
+	lua_getiuservalue(L, of, OF_OBJECTS);
+	if (lua_rawgeti(L, -1, (lua_Integer)number + 1) == LUA_TNIL) {
+		lua_pop(L, 1);
+		stack = lua_newuserdatauv(L, sizeof(*stack), 1);
+		stack->of = lua_touserdata(L, of);
+		stack->number = number;
+		luaL_setmetatable(L, PL_STACK);
+		lua_pushvalue(L, of);
+		lua_setiuservalue(L, -2, 1);
+		lua_pushvalue(L, -1);
+		lua_rawseti(L, -3, (lua_Integer)number + 1);
+	}
+	lua_remove(L, -2);
+}
+
+void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
+			  struct pm_machine *machine, int into)
+{
+	const struct pl_file *f = lua_touserdata(L, file);
+	bool is_of_file = f->machine == machine, ok;
+	uint32_t n = pq_chains_size(chains), *numbers;
+	struct pm_resolver *resolver;
+	struct pl_stacks *s;
+
+	into = lua_absindex(L, into);
+	luaL_checkstack(L, 8, "call stacks");
+	s = push_stacks(L, is_of_file ? file : 0);
+	numbers = lua_newuserdatauv(L, (n + (size_t)1) * sizeof(*numbers), 0);
+	if (is_of_file) /* a finalizer may have closed it, which frees the machine */
+		pl_check_open_file(L, file);
+	resolver = pm_resolver_create(machine);
+	ok = resolver && pq_stacks_add_chains(s->stacks, chains, resolver, numbers);
+	pm_resolver_destroy(resolver);
+	if (!ok)
+		luaL_error(L, "no memory for call stacks");
+	for (uint32_t i = 0; i < n; i++) {
+		if (pq_chains_kind(chains, i) != PQ_CHAIN_VALUES)
+			continue;
+		push_stack(L, -2, numbers[i]);
+		lua_rawseti(L, into, (lua_Integer)i + 1);
+	}
+	lua_pop(L, 2);
+}
+
+static const struct pl_stack *check_stack(lua_State *L, int index)
+{
+	return luaL_checkudata(L, index, PL_STACK);
+}
+
+static const uint32_t *frames_of(const struct pl_stack *stack, size_t *n)
+{
+	return pq_stacks_frames(stack->of->stacks, stack->number, n);
+}
+
+/* Frame `number` of the stacks of the object at 1. [-0, +1] */
+static void push_frame(lua_State *L, const struct pl_stack *stack, uint32_t number)
+{
+	struct pl_frame *frame = lua_newuserdatauv(L, sizeof(*frame), 1);
+
+	frame->of = stack->of;
+	frame->number = number;
+	luaL_setmetatable(L, PL_FRAME);
+	lua_getiuservalue(L, 1, 1);
+	lua_setiuservalue(L, -2, 1);
+}
+
+/* stack[i] -> Frame | nil */
+static int stack_index(lua_State *L)
+{
+	const struct pl_stack *stack = check_stack(L, 1);
+	size_t n;
+	const uint32_t *frames = frames_of(stack, &n);
+	lua_Integer i;
+
+	if (lua_type(L, 2) != LUA_TNUMBER)
+		return luaL_error(L,
+				  "a Stack has frames by number, stack[1] the innermost, "
+				  "and no field '%s'",
+				  luaL_tolstring(L, 2, NULL));
+	i = lua_tointeger(L, 2); /* 0 for no integer */
+	if (i < 1 || (lua_Unsigned)i > n)
+		lua_pushnil(L);
+	else
+		push_frame(L, stack, frames[i - 1]);
+	return 1;
+}
+
+static int stack_len(lua_State *L)
+{
+	size_t n;
+
+	frames_of(check_stack(L, 1), &n);
+	lua_pushinteger(L, (lua_Integer)n);
+	return 1;
+}
+
+static int stack_tostring(lua_State *L)
+{
+	const struct pl_stack *stack = check_stack(L, 1);
+	size_t n = pq_stacks_text(stack->of->stacks, stack->number, NULL);
+	luaL_Buffer buffer;
+	char *to = luaL_buffinitsize(L, &buffer, n);
+
+	luaL_pushresultsize(&buffer, pq_stacks_text(stack->of->stacks, stack->number, to));
+	return 1;
+}
+
+/* stack == other: all frames are equal */
+static int stack_eq(lua_State *L)
+{
+	const struct pl_stack *a = luaL_testudata(L, 1, PL_STACK);
+	const struct pl_stack *b = luaL_testudata(L, 2, PL_STACK);
+
+	lua_pushboolean(L, a && b &&
+				   pq_stacks_equal(a->of->stacks, a->number, b->of->stacks,
+						   b->number));
+	return 1;
+}
+
+/* stack < other: in the order of the names of their callers */
+static int stack_lt(lua_State *L)
+{
+	const struct pl_stack *a = check_stack(L, 1), *b = check_stack(L, 2);
+
+	lua_pushboolean(L, pq_stacks_compare(a->of->stacks, a->number, b->of->stacks,
+					     b->number) < 0);
+	return 1;
+}
+
+/* (stack, i) -> i + 1, Frame */
+static int stack_next(lua_State *L)
+{
+	const struct pl_stack *stack = check_stack(L, 1);
+	size_t n;
+	const uint32_t *frames = frames_of(stack, &n);
+	lua_Integer i = luaL_optinteger(L, 2, 0);
+
+	if (i < 0 || (lua_Unsigned)i >= n)
+		return 0;
+	lua_pushinteger(L, i + 1);
+	push_frame(L, stack, frames[i]);
+	return 2;
+}
+
+static int stack_pairs(lua_State *L)
+{
+	check_stack(L, 1);
+	lua_pushcfunction(L, stack_next);
+	lua_pushvalue(L, 1);
+	lua_pushnil(L);
+	return 3;
+}
+
+/* The fields of a Frame. */
+
+typedef void field_fn(lua_State *L, const struct pl_frame *frame,
+		      const struct pq_stack_frame *is);
+
+static void push_text(lua_State *L, struct pd_text text)
+{
+	if (text.p)
+		lua_pushlstring(L, text.p, text.n);
+	else
+		lua_pushnil(L);
+}
+
+static void push_if(lua_State *L, bool is_known, uint64_t value)
+{
+	if (is_known)
+		lua_pushinteger(L, (lua_Integer)value);
+	else
+		lua_pushnil(L);
+}
+
+static void push_kind(lua_State *L, const struct pl_frame *frame,
+		      const struct pq_stack_frame *is)
+{
+	(void)frame;
+	lua_pushstring(L, pq_frame_kind_name(is->kind));
+}
+
+static void push_symbol(lua_State *L, const struct pl_frame *frame,
+			const struct pq_stack_frame *is)
+{
+	(void)frame;
+	push_text(L, is->symbol);
+}
+
+static void push_symoff(lua_State *L, const struct pl_frame *frame,
+			const struct pq_stack_frame *is)
+{
+	(void)frame;
+	push_if(L, is->has_symoff, is->symoff);
+}
+
+static void push_dso(lua_State *L, const struct pl_frame *frame,
+		     const struct pq_stack_frame *is)
+{
+	(void)frame;
+	lua_pushstring(L, is->binary.p ? is->binary.p : PM_UNKNOWN);
+}
+
+static void push_build_id(lua_State *L, const struct pl_frame *frame,
+			  const struct pq_stack_frame *is)
+{
+	char text[PS_BUILD_ID_TEXT];
+
+	(void)frame;
+	lua_pushstring(L, is->build_id.size ? ps_build_id_text(&is->build_id, text) : NULL);
+}
+
+static void push_address(lua_State *L, const struct pl_frame *frame,
+			 const struct pq_stack_frame *is)
+{
+	(void)frame;
+	lua_pushinteger(L, (lua_Integer)is->address);
+}
+
+static void push_ip(lua_State *L, const struct pl_frame *frame, const struct pq_stack_frame *is)
+{
+	(void)frame;
+	push_if(L, is->has_ip, is->ip);
+}
+
+/* The lines of a frame, while its recording is open; 0: there are none. */
+static size_t lines_of(lua_State *L, const struct pl_frame *frame,
+		       const struct pq_stack_frame *is, const struct ps_line **lines)
+{
+	struct pl_file *f = frame->of->file;
+	size_t n;
+
+	if (!f || !is->dso)
+		return 0;
+	if (f->closed)
+		luaL_error(L,
+			   "%s: the file is closed, and source lines are looked up when they "
+			   "are read: read them before close()",
+			   f->file->path);
+	n = ps_dso_lines(is->dso, is->address, lines);
+	pl_check_names(L, f);
+	return n;
+}
+
+static void push_srcline(lua_State *L, const struct pl_frame *frame,
+			 const struct pq_stack_frame *is)
+{
+	const struct ps_line *lines;
+	size_t n = lines_of(L, frame, is, &lines);
+
+	/* that of the function itself, not of what was inlined there */
+	lua_pushstring(L, n ? lines[n - 1].srcline : NULL);
+}
+
+static void push_inlined(lua_State *L, const struct pl_frame *frame,
+			 const struct pq_stack_frame *is)
+{
+	const struct ps_line *lines;
+	size_t n = lines_of(L, frame, is, &lines);
+
+	pl_push_inlined(L, lines, n ? n - 1 : 0);
+}
+
+static const struct {
+	const char *name;
+	field_fn *push;
+} fields[] = {
+	{ "ip", push_ip },	   { "address", push_address }, { "symbol", push_symbol },
+	{ "symoff", push_symoff }, { "dso", push_dso },		{ "build_id", push_build_id },
+	{ "kind", push_kind },	   { "srcline", push_srcline }, { "inlined", push_inlined },
+};
+
+#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
+#define N_KNOWN	 (N_FIELDS - 2) /* are known without a look into the binary */
+
+static const struct pl_frame *check_frame(lua_State *L, int index,
+					  const struct pq_stack_frame **is)
+{
+	const struct pl_frame *frame = luaL_checkudata(L, index, PL_FRAME);
+
+	*is = pq_stacks_frame(frame->of->stacks, frame->number);
+	return frame;
+}
+
+static size_t find_field(const char *name)
+{
+	size_t i = 0;
+
+	while (i < N_FIELDS && strcmp(fields[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* frame.name -> value | nil */
+static int frame_index(lua_State *L)
+{
+	const struct pq_stack_frame *is;
+	const struct pl_frame *frame = check_frame(L, 1, &is);
+	const char *name = luaL_checkstring(L, 2);
+	size_t i = find_field(name);
+	struct pl_closest closest;
+
+	if (i < N_FIELDS) {
+		fields[i].push(L, frame, is);
+		return 1;
+	}
+	pl_closest_init(&closest, name);
+	for (i = 0; i < N_FIELDS; i++)
+		pl_closest_try(&closest, fields[i].name);
+	return pl_closest_raise(L, &closest, "a frame has no field");
+}
+
+/* (frame, name | nil) -> name, value: of fields that it has, but for those of source lines */
+static int frame_next(lua_State *L)
+{
+	const struct pq_stack_frame *is;
+	const struct pl_frame *frame = check_frame(L, 1, &is);
+
+	for (size_t i = lua_isnoneornil(L, 2) ? 0 : find_field(luaL_checkstring(L, 2)) + 1;
+	     i < N_KNOWN; i++) {
+		lua_pushstring(L, fields[i].name);
+		fields[i].push(L, frame, is);
+		if (!lua_isnil(L, -1))
+			return 2;
+		lua_pop(L, 2);
+	}
+	lua_pushnil(L);
+	return 1;
+}
+
+static int frame_pairs(lua_State *L)
+{
+	luaL_checkudata(L, 1, PL_FRAME);
+	lua_pushcfunction(L, frame_next);
+	lua_pushvalue(L, 1);
+	lua_pushnil(L);
+	return 3;
+}
+
+static int frame_eq(lua_State *L)
+{
+	const struct pq_stack_frame *a, *b;
+
+	if (!luaL_testudata(L, 1, PL_FRAME) || !luaL_testudata(L, 2, PL_FRAME)) {
+		lua_pushboolean(L, 0);
+		return 1;
+	}
+	check_frame(L, 1, &a);
+	check_frame(L, 2, &b);
+	lua_pushboolean(L, pq_stack_frame_equal(a, b));
+	return 1;
+}
+
+static struct pl_stacks *check_stacks(lua_State *L, int index)
+{
+	struct pl_stacks *s = luaL_checkudata(L, index, PL_STACKS);
+
+	luaL_argcheck(L, s->stacks, index, "no stacks");
+	return s;
+}
+
+int pl_stacks(lua_State *L)
+{
+	push_stacks(L, 0);
+	return 1;
+}
+
+static int no_memory(lua_State *L)
+{
+	return luaL_error(L, "no memory for call stacks");
+}
+
+int pl_stacks_number(lua_State *L)
+{
+	const struct pl_stacks *s = check_stacks(L, 1);
+	const struct pl_stack *stack = check_stack(L, 2);
+	uint32_t number;
+
+	number = pq_stacks_add_from(s->stacks, stack->of->stacks, stack->number);
+	if (number == UINT32_MAX)
+		return no_memory(L);
+	lua_pushinteger(L, (lua_Integer)number + 1);
+	return 1;
+}
+
+int pl_stacks_frames(lua_State *L)
+{
+	const struct pl_stack *stack = check_stack(L, 1);
+	size_t n;
+	const uint32_t *frames = frames_of(stack, &n);
+
+	lua_createtable(L, (int)n, 0);
+	for (size_t i = 0; i < n; i++) {
+		lua_pushinteger(L, (lua_Integer)frames[i] + 1);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_getiuservalue(L, 1, 1);
+	return 2;
+}
+
+/* The text at `index`, or none; false: it has a NUL. */
+static bool take_text(lua_State *L, int index, struct pd_text *text)
+{
+	*text = (struct pd_text){ 0 };
+	if (lua_isnoneornil(L, index))
+		return true;
+	text->p = luaL_checklstring(L, index, &text->n);
+	return strlen(text->p) == text->n;
+}
+
+static bool take_build_id(lua_State *L, int index, struct ps_build_id *id)
+{
+	struct pd_text text;
+
+	*id = (struct ps_build_id){ 0 };
+	if (!take_text(L, index, &text) || text.n % 2 || text.n > 2 * PS_MAX_BUILD_ID)
+		return false;
+	for (size_t i = 0; i < text.n; i++) {
+		const char *digits = "0123456789abcdef", *digit = strchr(digits, text.p[i]);
+
+		if (!digit)
+			return false;
+		id->bytes[i / 2] = (uint8_t)(id->bytes[i / 2] << 4 | (digit - digits));
+	}
+	id->size = (uint8_t)(text.n / 2);
+	return true;
+}
+
+int pl_stacks_add_frame(lua_State *L)
+{
+	const struct pl_stacks *s = check_stacks(L, 1);
+	const char *kind = luaL_checkstring(L, 2);
+	struct pq_stack_frame frame = { .address = (uint64_t)luaL_checkinteger(L, 5) };
+	uint32_t number;
+
+	while (frame.kind < PQ_FRAME_KINDS && strcmp(pq_frame_kind_name(frame.kind), kind) != 0)
+		frame.kind++;
+	if (frame.kind == PQ_FRAME_KINDS || !take_text(L, 3, &frame.binary) ||
+	    !take_build_id(L, 4, &frame.build_id) || !take_text(L, 6, &frame.symbol))
+		return 0;
+	number = pq_stacks_add_frame(s->stacks, &frame);
+	if (number == UINT32_MAX)
+		return no_memory(L);
+	lua_pushinteger(L, (lua_Integer)number + 1);
+	return 1;
+}
+
+int pl_stacks_add(lua_State *L)
+{
+	struct pl_stacks *s = check_stacks(L, 1);
+	uint32_t frames[PM_MAX_FRAMES + 1], number;
+	size_t n;
+
+	luaL_checktype(L, 2, LUA_TTABLE);
+	n = (size_t)lua_rawlen(L, 2);
+	if (n > PM_MAX_FRAMES)
+		return 0;
+	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+		lua_Integer frame;
+
+		lua_rawgeti(L, 2, (lua_Integer)i + 1);
+		frame = lua_tointeger(L, -1);
+		if (frame < 1 || (lua_Unsigned)frame > pq_stacks_n_frames(s->stacks))
+			return 0;
+		frames[i] = (uint32_t)(frame - 1);
+	}
+	number = pq_stacks_add(s->stacks, frames, n);
+	if (number == UINT32_MAX)
+		return no_memory(L);
+	push_stack(L, 1, number);
+	return 1;
+}
+
+void pl_stack_register(lua_State *L)
+{
+	static const luaL_Reg stack[] = {
+		{ "__index", stack_index },
+		{ "__len", stack_len },
+		{ "__eq", stack_eq },
+		{ "__lt", stack_lt },
+		{ "__pairs", stack_pairs },
+		{ "__tostring", stack_tostring },
+		{ NULL, NULL },
+	};
+	static const luaL_Reg frame[] = {
+		{ "__index", frame_index },
+		{ "__pairs", frame_pairs },
+		{ "__eq", frame_eq },
+		{ NULL, NULL },
+	};
+	static const luaL_Reg stacks[] = {
+		{ "__gc", stacks_gc },
+		{ NULL, NULL },
+	};
+
+	luaL_newmetatable(L, PL_STACK);
+	luaL_setfuncs(L, stack, 0);
+	luaL_newmetatable(L, PL_FRAME);
+	luaL_setfuncs(L, frame, 0);
+	luaL_newmetatable(L, PL_STACKS);
+	luaL_setfuncs(L, stacks, 0);
+	lua_pop(L, 3);
+}
