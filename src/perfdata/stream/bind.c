@@ -2,13 +2,13 @@
 
 #include "perfdata/format/sample.h"
 
-#define HEADER 8
+#define HEADER_SIZE 8
 
 /*
- * Where the id that selects a record's event lies: see evlist__id2evsel,
+ * Finds where the id lies that selects a record's event: see evlist__id2evsel,
  * tools/perf/util/evlist.c.
  */
-static void place_ids(struct pd_binder *b)
+static void find_id_offsets(struct pd_binder *b)
 {
 	const struct pd_shape *shape = &b->file->events[0].shape;
 	const struct pd_layout *sample = b->file->events[0].sample;
@@ -31,12 +31,12 @@ void pd_binder_init(struct pd_binder *b, const struct pd_file *file)
 	*b = (struct pd_binder){ .file = file };
 	b->first = file->n_events ? file->events : NULL;
 	if (b->first)
-		place_ids(b);
+		find_id_offsets(b);
 }
 
-/* The event of a record that is no sample, among several. */
-static const struct pd_event *event_of(const struct pd_binder *b, const struct pd_record *rec,
-				       uint32_t type)
+/* Returns the event of a record that is no sample, in a file with several events. */
+static const struct pd_event *event_of_other(const struct pd_binder *b,
+					     const struct pd_record *rec, uint32_t type)
 {
 	const struct pd_event *events = b->file->events;
 	uint32_t at = rec->size - b->other_id_at;
@@ -44,10 +44,11 @@ static const struct pd_event *event_of(const struct pd_binder *b, const struct p
 	if (!b->other_id_at || !events->others[type] || !events->others[type]->trailer_size)
 		return events;
 	/*
-	 * Of a record too short for its trailer, at has wrapped around. An id of 0 is what perf
-	 * wrote itself: as good as of the first event.
+	 * In a record too short for its trailer `at` has wrapped around. perf writes an id of 0
+	 * in its own records, which are treated as the first event's.
 	 */
-	if (at < HEADER || at > rec->size - 8 || !pb_load64(rec->bytes + at, b->file->swap))
+	if (at < HEADER_SIZE || at > rec->size - 8 ||
+	    !pb_load64(rec->bytes + at, b->file->swap))
 		return events;
 	return pd_event_at(b, rec, at);
 }
@@ -61,7 +62,7 @@ void pd_bind_other(const struct pd_binder *b, struct pd_record *rec)
 		rec->event = NULL;
 		rec->layout = file->bare_layouts[type];
 	} else {
-		rec->event = pd_binds_by_id(b) ? event_of(b, rec, type) : file->events;
+		rec->event = pd_binds_by_id(b) ? event_of_other(b, rec, type) : file->events;
 		rec->layout = (rec->event ? rec->event : file->events)->others[type];
 	}
 	if (!rec->layout)

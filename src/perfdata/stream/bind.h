@@ -1,5 +1,5 @@
 /*
- * Which event a record is of, and so how it is laid out.
+ * Finds the event of a record, and with it the record's layout.
  */
 #ifndef PERFLUA_PERFDATA_BIND_H
 #define PERFLUA_PERFDATA_BIND_H
@@ -9,23 +9,29 @@
 
 struct pd_binder {
 	const struct pd_file *file;
-	/* event, the only one of many files; NULL: there is none */
+	/* the only event of most files; NULL: the file has none */
 	const struct pd_event *first;
-	uint16_t sample_id_at; /* offset of a sample's id; 0: it has none */
-	uint16_t other_id_at;  /* of another record's, from its end; 0: none */
+	uint16_t sample_id_at; /* offset of the id in a sample; 0: samples have none */
+	/* distance of the id from the end of other records; 0: they have none */
+	uint16_t other_id_at;
 };
 
 /*
- * Of a file with several events, of which some may come late, each record is asked for its own.
+ * Returns whether each record's id must be looked up: the file has several events. Some may be
+ * added late.
  */
 static inline bool pd_binds_by_id(const struct pd_binder *binder)
 {
 	return binder->file->n_events > 1;
 }
 
+/* Prepares a binder for the records of `file`, which must outlive it. It needs no deinit. */
 void pd_binder_init(struct pd_binder *binder, const struct pd_file *file);
 
-/* The event whose id lies at `at`, which must be within the record; NULL: none has that id. */
+/*
+ * Returns the event whose id lies at offset `at`, which must be within the record; NULL if no
+ * event has that id.
+ */
 static inline const struct pd_event *pd_event_at(const struct pd_binder *binder,
 						 const struct pd_record *rec, uint32_t at)
 {
@@ -35,11 +41,12 @@ static inline const struct pd_event *pd_event_at(const struct pd_binder *binder,
 	return index == UINT32_MAX ? NULL : &file->events[index];
 }
 
+/* Binds a record that is no sample: see pd_bind(). */
 void pd_bind_other(const struct pd_binder *binder, struct pd_record *rec);
 
 /*
- * Sets rec->event and rec->layout by its type and bytes. Samples, nearly all of a file, are
- * inline.
+ * Sets rec->event and rec->layout from the record's type and bytes; rec->event becomes NULL if
+ * the event is not known. Inline for samples, which are nearly all records of a file.
  */
 static inline void pd_bind(const struct pd_binder *binder, struct pd_record *rec)
 {

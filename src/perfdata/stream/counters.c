@@ -64,7 +64,7 @@ void pd_counters_destroy(struct pd_counters *c)
 	free(c);
 }
 
-static size_t file_index(const struct pd_record *rec)
+static size_t counter_file_index(const struct pd_record *rec)
 {
 	return rec->source ? rec->source - 1u : 0;
 }
@@ -113,7 +113,7 @@ static bool find_counter(struct pd_counters *c, uint64_t id, uint32_t *index)
 	const struct pd_record *rec = &c->rec;
 	int64_t tid;
 
-	if (!find_value(c, &c->by_id[file_index(rec)], id, index))
+	if (!find_value(c, &c->by_id[counter_file_index(rec)], id, index))
 		return false;
 	if (!counts_by_thread(c, &rec->event->attr) ||
 	    !pd_record_integer(rec, rec->layout->slot[c->tid_name], &tid))
@@ -128,9 +128,10 @@ enum {
 };
 
 /* Returns true if that was not noted of the event before. */
-static bool is_first(const struct pd_counters *c, const struct pd_event *event, unsigned what)
+static bool is_first_note(const struct pd_counters *c, const struct pd_event *event,
+			  unsigned what)
 {
-	struct pd_file *file = c->session->files[file_index(&c->rec)];
+	struct pd_file *file = c->session->files[counter_file_index(&c->rec)];
 
 	return !(atomic_fetch_or(&file->events[event->index].counters_noted, what) & what);
 }
@@ -140,7 +141,7 @@ static void note_counted_back(const struct pd_counters *c, const struct pd_event
 {
 	const struct pd_record *rec = &c->rec;
 
-	if (is_first(c, event, COUNTED_BACK))
+	if (is_first_note(c, event, COUNTED_BACK))
 		pd_stream_damaged(pd_session_stream(c->session, rec), rec->offset, rec->size,
 				  "counter values of '%.60s' go back: found %" PRIu64
 				  ", expected at least %" PRIu64,
@@ -151,7 +152,7 @@ static void note_unknown_id(const struct pd_counters *c, uint64_t id)
 {
 	const struct pd_record *rec = &c->rec;
 
-	if (is_first(c, rec->event, UNKNOWN_ID))
+	if (is_first_note(c, rec->event, UNKNOWN_ID))
 		pd_stream_damaged(pd_session_stream(c->session, rec), rec->offset, rec->size,
 				  "counter values of '%.60s': found the id %" PRIu64
 				  ", expected one of an event",

@@ -21,11 +21,11 @@
 struct pd_counters;
 
 /*
- * Returns true if an event is known by now whose samples carry counter values with their ids.
+ * Returns whether an event is known by now whose samples carry counter values with their ids.
  */
 bool pd_session_has_counters(const struct pd_session *session);
 
-/* Returns true if the record is to be split: it is a sample of such an event. */
+/* Returns whether the record must be split: it is a sample of such an event. */
 static inline bool pd_has_counters(const struct pd_record *rec)
 {
 	return rec->type == PD_RECORD_SAMPLE && rec->event && rec->event->split;

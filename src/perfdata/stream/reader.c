@@ -6,9 +6,9 @@
 
 #include "resync.h"
 
-#define HEADER 8
-#define MAX_PAYLOAD \
-	(UINT64_C(1) << 40) /* more is damage, also of a stream, whose end is not known */
+#define HEADER_SIZE 8
+/* a larger payload is damage, even in a stream, whose end is not known */
+#define MAX_PAYLOAD (UINT64_C(1) << 40)
 
 void pd_types_add(struct pd_types *set, uint32_t type)
 {
@@ -42,12 +42,12 @@ bool pd_reader_init(struct pd_reader *r, struct pd_stream *stream, struct pd_err
 void pd_reader_deinit(struct pd_reader *r)
 {
 	pd_blocks_deinit(&r->blocks);
-	pd_decompress_destroy(r->inside);
-	r->inside = NULL;
-	r->is_inside = false;
+	pd_decompress_destroy(r->decompress);
+	r->decompress = NULL;
+	r->in_compressed = false;
 }
 
-/* Ends the walk of a speculative reader. */
+/* Ends a speculative reader: sets bailed_out and goes to the end of the blocks. Returns 0. */
 static int bail_out(struct pd_reader *r)
 {
 	r->bailed_out = true;
@@ -57,25 +57,28 @@ static int bail_out(struct pd_reader *r)
 }
 
 /*
- * Notes what is wrong with the compressed record at r->outer; the stream is lost up to a new
- * frame.
+ * Notes damage of the compressed record at r->compressed_at. The compressed stream is lost up
+ * to the next frame.
  */
 static void lose_stream(struct pd_reader *r, const char *what)
 {
-	r->is_inside = false;
+	r->in_compressed = false;
 	if (r->speculative) {
 		bail_out(r);
 		return;
 	}
 	r->file->complete = false;
 	if (!r->lost && !r->cut)
-		pd_stream_damaged(r->stream, r->outer, 0,
+		pd_stream_damaged(r->stream, r->compressed_at, 0,
 				  "compressed record: %s; what follows in its stream is lost",
 				  what);
 	r->lost = true;
 }
 
-/* The header at p, and where the record lies. */
+/*
+ * Parses the header at `p` and sets the record's source and stream, but neither offset nor
+ * bytes.
+ */
 static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
 				struct pd_record *rec)
 {
@@ -84,21 +87,22 @@ static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
 	rec->stream = r->stream->number;
 }
 
-/* Where the records end, notes what is missing there. */
-static int finish(struct pd_reader *r)
+/* Notes what is missing at the end of the records. Returns 0. */
+static int note_end(struct pd_reader *r)
 {
 	const struct pd_section *data = &r->stream->data;
 	const struct pd_input *input = r->stream->input;
-	const struct pd_decompress *d = r->inside;
+	const struct pd_decompress *d = r->decompress;
 
-	if (r->speculative) { /* whoever made it so knows how far it should have come */
+	/* the code that made the reader speculative compares where it ended */
+	if (r->speculative) {
 		r->bailed_out = r->bailed_out || (d && d->pos < d->end);
 		return 0;
 	}
 	if (d && d->pos < d->end && !r->cut) {
 		r->file->complete = false;
 		pd_stream_damaged(
-			r->stream, r->outer, 0,
+			r->stream, r->compressed_at, 0,
 			"compressed record: found the end of the recording after %zu bytes of "
 			"a record",
 			(size_t)(d->end - d->pos));
@@ -106,8 +110,8 @@ static int finish(struct pd_reader *r)
 	if (input->stream && input->at < r->blocks.offset) {
 		r->file->complete = false;
 		pd_stream_damaged(r->stream, input->at, 0,
-				  "found the end of the stream, expected %llu more bytes of what "
-				  "follows a record",
+				  "found the end of the stream, expected %llu more bytes of "
+				  "what follows a record",
 				  (unsigned long long)(r->blocks.offset - input->at));
 	}
 	if (r->blocks.limit < data->offset + data->size && !input->stream) {
@@ -120,23 +124,24 @@ static int finish(struct pd_reader *r)
 	return 0;
 }
 
-/* What is wrong where a record should begin. */
+/* Reasons why the bytes at a position are not accepted as a record. */
 enum problem {
 	NOTHING,
-	TOO_SMALL, /* its size is less than that of a header */
-	TOO_LARGE, /* and more than what is left */
-	TOO_LONG,  /* and more than any record's */
+	TOO_SMALL, /* its size is less than a header's */
+	TOO_LARGE, /* its size is more than the bytes that are left */
+	TOO_LONG,  /* its size is more than any record's */
 	NOT_FOLLOWED,
 	WRONG_TYPE,
-	DISGUISED, /* the upper half of its type hides what it is */
+	DISGUISED, /* it is known but for the upper bits of its type */
 };
 
 #define NEXT "the next record is behind what was skipped"
 #define NONE "there is none behind it"
 
 /*
- * Notes what is wrong with the record `rec` at `from`; `got`: whether records go on behind what
- * was skipped.
+ * Notes as damage the bytes from `from` to the blocks' position, where record `rec` was
+ * expected. `left` bytes were left there; `got` tells whether records continue behind what was
+ * skipped.
  */
 static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
 			 uint64_t from, uint64_t left, int got)
@@ -166,8 +171,8 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 		break;
 	case WRONG_TYPE:
 		pd_stream_damaged(r->stream, from, size,
-				  "type of a record: found %u and so a size of %u, expected one "
-				  "whose size is %u; %s",
+				  "type of a record: found %u and so a size of %u, expected "
+				  "one whose size is %u; %s",
 				  rec->type, rec->size, rec->size & UINT16_MAX, rest);
 		break;
 	case DISGUISED:
@@ -185,16 +190,16 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 	}
 }
 
-/* Steps over what cannot be a record to where records go on: as pd_resync. */
-static int step_over(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
-		     struct pd_error *err)
+/* Skips to the position where records continue. Returns as pd_resync(). */
+static int step_over_problem(struct pd_reader *r, const struct pd_record *rec,
+			     enum problem problem, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	bool cut = problem == TOO_LARGE && r->stream->open_end;
 
-	/* where only the type is damaged, the size says where */
+	/* if only the type is damaged, the size leads to the next record */
 	if ((problem == WRONG_TYPE || problem == DISGUISED) &&
-	    pd_blocks_fill(b, (rec->size & UINT16_MAX) + HEADER, err) > 0 &&
+	    pd_blocks_fill(b, (rec->size & UINT16_MAX) + HEADER_SIZE, err) > 0 &&
 	    pd_header_fits(b->pos + (rec->size & UINT16_MAX), r->swap)) {
 		pd_blocks_skip(b, rec->size & UINT16_MAX);
 		return 1;
@@ -205,11 +210,11 @@ static int step_over(struct pd_reader *r, const struct pd_record *rec, enum prob
 }
 
 /*
- * Steps over something that cannot be a record to where the records go on; notes what was
- * skipped and why. As pd_reader_next: 0 if they do not go on.
+ * Skips bytes that cannot be a record and notes them as damage. Returns 1 if records continue
+ * behind them; 0 if not, or the reader bailed out; -1 with *err.
  */
-static int recover(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
-		   struct pd_error *err)
+static int recover_from_problem(struct pd_reader *r, const struct pd_record *rec,
+				enum problem problem, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	uint64_t from = b->offset, left = pd_blocks_left(b);
@@ -217,14 +222,17 @@ static int recover(struct pd_reader *r, const struct pd_record *rec, enum proble
 
 	if (r->speculative)
 		return bail_out(r);
-	got = step_over(r, rec, problem, err);
+	got = step_over_problem(r, rec, problem, err);
 	if (got < 0)
 		return got;
 	note_problem(r, rec, problem, from, left, got);
 	return got;
 }
 
-/* Ends the walk where fewer bytes are left than a header has. */
+/*
+ * Ends the walk where fewer bytes are left than a header has, and notes them as damage. Returns
+ * 0.
+ */
 static int end_in_header(struct pd_reader *r)
 {
 	uint64_t left = pd_blocks_left(&r->blocks);
@@ -241,8 +249,8 @@ static int end_in_header(struct pd_reader *r)
 }
 
 /*
- * Looks ahead of the reader's position: lead_at and lead_size. Returns false if there are too
- * few plain records.
+ * Looks ahead from the reader's position and sets lead_at and lead_size. Returns false if too
+ * few plain records follow.
  */
 static bool look_ahead(struct pd_reader *r)
 {
@@ -251,10 +259,10 @@ static bool look_ahead(struct pd_reader *r)
 
 	if (r->lead_at == b->offset)
 		return true;
-	if (b->offset < r->no_lead || b->end - b->pos < HEADER)
+	if (b->offset < r->no_lead || b->end - b->pos < HEADER_SIZE)
 		return false;
 	for (unsigned i = 0; i < PD_CHAIN_LENGTH; i++) {
-		uint32_t size = pd_plain_size(front, b->end - HEADER, r->swap);
+		uint32_t size = pd_plain_size(front, b->end - HEADER_SIZE, r->swap);
 
 		if (!size) {
 			r->no_lead = b->offset + (uint64_t)(front - b->pos) + 1;
@@ -269,14 +277,14 @@ static bool look_ahead(struct pd_reader *r)
 
 void pd_run_begin(struct pd_run *run, struct pd_reader *r)
 {
-	static const uint8_t nothing[HEADER];
+	static const uint8_t nothing[HEADER_SIZE];
 	const struct pd_blocks *b = &r->blocks;
 
 	*run = (struct pd_run){ b->pos, nothing, nothing, 0 };
-	if (r->is_inside || r->missing || !look_ahead(r))
+	if (r->in_compressed || r->missing || !look_ahead(r))
 		return;
 	run->front = b->pos + r->lead_size;
-	run->last = b->end - HEADER;
+	run->last = b->end - HEADER_SIZE;
 }
 
 void pd_run_end(const struct pd_run *run, struct pd_reader *r)
@@ -289,39 +297,34 @@ void pd_run_end(const struct pd_run *run, struct pd_reader *r)
 }
 
 /*
- * Returns whether a header can follow the record, which is in the block: for what is no sample
- * that is enough. What it says no to, pd_record_believed() looks at.
+ * Returns whether a plausible header follows the record in the block, which is proof enough
+ * unless it is a sample. If not, pd_record_believed() decides.
  */
-static inline bool is_followed(const struct pd_reader *r, const struct pd_record *rec)
+static inline bool is_header_behind(const struct pd_reader *r, const struct pd_record *rec)
 {
 	const struct pd_blocks *b = &r->blocks;
 
-	return (size_t)(b->end - b->pos) >= (size_t)rec->size + HEADER && rec->size % 8 == 0 &&
-	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, r->swap);
+	return (size_t)(b->end - b->pos) >= (size_t)rec->size + HEADER_SIZE &&
+	       rec->size % 8 == 0 && rec->size <= PD_LARGE &&
+	       pd_header_fits(b->pos + rec->size, r->swap);
 }
 
-/*
- * Returns the size of the plain record at the front of those that were seen ahead; 0: there is
- * none.
- */
+/* Returns the size of the plain record at the end of the look-ahead; 0 if there is none. */
 static uint32_t front_size(struct pd_reader *r, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
-	size_t have = (size_t)(b->end - b->pos), need = r->lead_size + PD_LARGE + HEADER;
+	size_t have = (size_t)(b->end - b->pos), need = r->lead_size + PD_LARGE + HEADER_SIZE;
 
-	/*
-	 * the rest of a block goes on in the next one, unless who waits for that may wait for
-	 * long
-	 */
+	/* fills the block for the look-ahead, but not from a stream, where that may block */
 	if (have < need && !b->input->stream && pd_blocks_left(b) > need &&
 	    pd_blocks_fill(b, need, err) <= 0)
 		return 0;
-	return pd_plain_size(b->pos + r->lead_size, b->end - HEADER, r->swap);
+	return pd_plain_size(b->pos + r->lead_size, b->end - HEADER_SIZE, r->swap);
 }
 
 /*
- * Returns whether the record at the blocks' position, whose bytes are there, is believed; -1 on
- * an error.
+ * Returns 1 if the record at the blocks' position, whose bytes are available, is believed; 0;
+ * -1 with *err. Moves the look-ahead on.
  */
 static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 			      struct pd_error *err)
@@ -330,7 +333,7 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 	uint32_t ahead = 0;
 
 	if (r->lead_at == b->offset || look_ahead(r)) {
-		ahead = pd_plain_size(b->pos + r->lead_size, b->end - HEADER, r->swap);
+		ahead = pd_plain_size(b->pos + r->lead_size, b->end - HEADER_SIZE, r->swap);
 		ahead = ahead ? ahead : front_size(r, err);
 	}
 	if (ahead) {
@@ -338,14 +341,14 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 		r->lead_size = r->lead_size + ahead - rec->size;
 		return 1;
 	}
-	if (rec->type != PD_RECORD_SAMPLE && is_followed(r, rec))
+	if (rec->type != PD_RECORD_SAMPLE && is_header_behind(r, rec))
 		return 1;
 	return pd_record_believed(&r->blocks, &r->binder, rec->size, r->stream->open_end, err);
 }
 
 /*
- * Says what is wrong with a record of simpleperf's of more than 64 KB, before room is made for
- * it; -1 on an error.
+ * Checks a simpleperf record of more than 64 KB before memory is allocated for it. Returns an
+ * enum problem, or -1 with *err.
  */
 static int examine_large(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
 {
@@ -360,15 +363,15 @@ static int examine_large(struct pd_reader *r, const struct pd_record *rec, struc
 }
 
 /*
- * Makes the record at the blocks' position available, and says what is wrong with it; -1 on an
- * error.
+ * Makes the bytes of the record at the blocks' position available and checks it. Returns an
+ * enum problem, or -1 with *err.
  */
-static inline int examine(struct pd_reader *r, const struct pd_record *rec,
-			  struct pd_error *err)
+static inline int examine_record(struct pd_reader *r, const struct pd_record *rec,
+				 struct pd_error *err)
 {
 	int got;
 
-	if (rec->size < HEADER)
+	if (rec->size < HEADER_SIZE)
 		return TOO_SMALL;
 	if (rec->size > UINT16_MAX) {
 		got = examine_large(r, rec, err);
@@ -385,37 +388,42 @@ static inline int examine(struct pd_reader *r, const struct pd_record *rec,
 	return got < 0 ? got : got ? NOTHING : NOT_FOLLOWED;
 }
 
-/* Goes into a compressed record; false: no memory. */
-static bool enter(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
+/*
+ * Starts to decompress the compressed record `rec`. Returns false without memory; a damaged
+ * payload is noted.
+ */
+static bool enter_compressed(struct pd_reader *r, const struct pd_record *rec,
+			     struct pd_error *err)
 {
-	uint32_t at = rec->type == PD_RECORD_COMPRESSED ? HEADER : HEADER + 8;
+	uint32_t at = rec->type == PD_RECORD_COMPRESSED ? HEADER_SIZE : HEADER_SIZE + 8;
 	uint64_t n = rec->size > at ? rec->size - at : 0;
 
-	if (!r->inside && !(r->inside = pd_decompress_create()))
+	if (!r->decompress && !(r->decompress = pd_decompress_create()))
 		return pd_error_set(err, "ENOMEM", r->stream->input->path, rec->offset,
 				    "no memory to decompress");
-	/* COMPRESSED2 is padded: it says how much of it is payload */
-	if (n && at > HEADER && pb_load64(rec->bytes + HEADER, r->swap) < n)
-		n = pb_load64(rec->bytes + HEADER, r->swap);
-	if (r->inside->at >= 0) { /* else it began before that one already */
-		r->carried = r->outer;
-		r->carried_at = (uint64_t)r->inside->at;
+	/* COMPRESSED2 is padded; its field data_size is the size of the payload */
+	if (n && at > HEADER_SIZE && pb_load64(rec->bytes + HEADER_SIZE, r->swap) < n)
+		n = pb_load64(rec->bytes + HEADER_SIZE, r->swap);
+	if (r->decompress->at >=
+	    0) { /* if negative the unfinished record began in an earlier one */
+		r->began_offset = r->compressed_at;
+		r->began_chunk_offset = (uint64_t)r->decompress->at;
 	}
-	r->outer = rec->offset;
-	r->is_inside = pd_decompress_feed(r->inside, rec->bytes + at, (size_t)n);
-	if (r->is_inside)
+	r->compressed_at = rec->offset;
+	r->in_compressed = pd_decompress_feed(r->decompress, rec->bytes + at, (size_t)n);
+	if (r->in_compressed)
 		r->lost = false;
 	else
-		lose_stream(r, r->inside->error);
+		lose_stream(r, r->decompress->error);
 	return true;
 }
 
 /*
- * The recording was cut in a compressed record: what is there of it is decompressed, unless
- * records go on behind it, so that its size is damaged. As pd_reader_next: 0 if there is no
- * record outside of it.
+ * Handles a compressed record that the end of the recording cuts: decompresses the bytes that
+ * are there, unless records continue behind, which shows that its size is damaged. Returns 1 if
+ * they do; 0 if not; -1 with *err.
  */
-static int end_inside(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+static int end_in_compressed(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	const struct pd_record whole = *rec;
@@ -426,19 +434,20 @@ static int end_inside(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	got = pd_blocks_fill(b, rec->size, err);
 	if (got <= 0)
 		return got;
-	rec->bytes = b->pos; /* they stay there: the block has all that is left */
-	got = recover(r, &whole, TOO_LARGE, err);
+	rec->bytes =
+		b->pos; /* the block holds all that is left, so the bytes stay where they are */
+	got = recover_from_problem(r, &whole, TOO_LARGE, err);
 	if (got)
 		return got;
 	r->cut = true;
-	if (rec->size > HEADER + 8 && !enter(r, rec, err))
+	if (rec->size > HEADER_SIZE + 8 && !enter_compressed(r, rec, err))
 		return -1;
 	return 0;
 }
 
 /*
- * Steps over a payload of which not all is there: to where records go on, if the size is
- * damaged.
+ * Steps over a payload that is not all there. If records continue before its end the size is
+ * damaged. Returns 0, or -1 with *err.
  */
 static int lose_payload(struct pd_reader *r, struct pd_error *err)
 {
@@ -469,8 +478,8 @@ static int lose_payload(struct pd_reader *r, struct pd_error *err)
 	return 0;
 }
 
-/* Makes the next record's header and bytes available: as pd_reader_next. */
-static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+/* Makes the next record outside of compressed ones available. Returns as pd_reader_next(). */
+static inline int frame_record(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	int got;
@@ -480,21 +489,21 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 	for (;;) {
 		int problem;
 
-		if ((got = pd_blocks_fill(b, HEADER, err)) < 0)
+		if ((got = pd_blocks_fill(b, HEADER_SIZE, err)) < 0)
 			return got;
 		if (!got)
-			return pd_blocks_left(b) ? end_in_header(r) : finish(r);
+			return pd_blocks_left(b) ? end_in_header(r) : note_end(r);
 		parse_header(r, b->pos, rec);
-		problem = examine(r, rec, err);
+		problem = examine_record(r, rec, err);
 		if (problem == NOTHING)
 			break;
 		if (problem < 0)
 			return problem;
 		if (problem == TOO_LARGE && pd_is_compressed(rec->type) &&
 		    pd_record_trust(&r->binder, b->pos, 0) == PD_KNOWN)
-			got = end_inside(r, rec, err);
+			got = end_in_compressed(r, rec, err);
 		else
-			got = recover(r, rec, (enum problem)problem, err);
+			got = recover_from_problem(r, rec, (enum problem)problem, err);
 		if (got <= 0)
 			return got;
 	}
@@ -505,24 +514,28 @@ static inline int frame(struct pd_reader *r, struct pd_record *rec, struct pd_er
 	return 1;
 }
 
-/* The same within a compressed record: 0 where its payload is used up. */
-static inline int frame_inside(struct pd_reader *r, struct pd_record *rec)
+/*
+ * Reads the next record inside the compressed record. Returns 1, or 0 if its payload is used
+ * up.
+ */
+static inline int frame_decompressed(struct pd_reader *r, struct pd_record *rec)
 {
-	struct pd_decompress *d = r->inside;
+	struct pd_decompress *d = r->decompress;
 	int got;
 
-	while ((got = pd_decompress_fill(d, HEADER)) > 0) {
+	while ((got = pd_decompress_fill(d, HEADER_SIZE)) > 0) {
 		int64_t at = d->at;
 
 		parse_header(r, d->pos, rec);
-		if (rec->size < HEADER || rec->size > UINT16_MAX) {
+		if (rec->size < HEADER_SIZE || rec->size > UINT16_MAX) {
 			pd_decompress_abandon(d);
 			lose_stream(r, "it holds something that cannot be a record");
 			return 0;
 		}
 		got = pd_decompress_fill(d, rec->size);
 		/*
-		 * else a new frame began, and what was begun before it is gone with its header
+		 * else a new frame began while filling, and the unfinished record before it is
+		 * gone
 		 */
 		if (got <= 0 || d->at == at)
 			break;
@@ -532,8 +545,8 @@ static inline int frame_inside(struct pd_reader *r, struct pd_record *rec)
 	if (got <= 0)
 		return 0;
 	rec->bytes = d->pos;
-	rec->offset = d->at < 0 ? r->carried : r->outer;
-	rec->chunk_offset = d->at < 0 ? r->carried_at : (uint64_t)d->at;
+	rec->offset = d->at < 0 ? r->began_offset : r->compressed_at;
+	rec->chunk_offset = d->at < 0 ? r->began_chunk_offset : (uint64_t)d->at;
 	pd_decompress_skip(d, rec->size);
 	return 1;
 }
@@ -549,20 +562,19 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 {
 	struct pd_section none = { rec->offset + rec->size, 0 };
 
-	if (rec->chunk_offset != PD_NO_CHUNK) /* nobody writes that */
+	if (rec->chunk_offset !=
+	    PD_NO_CHUNK) /* no writer puts such a record into a compressed one */
 		return none;
 	if (rec->type == PD_RECORD_AUXTRACE && rec->size >= 16)
 		none.size = pd_rec64(rec, 8);
 	else if (rec->type == PD_RECORD_TRACING_DATA && rec->size >= 12 &&
-		 rec->size - 12 < pd_rec32(rec, 8)) /* simpleperf keeps it inside the record */
+		 rec->size - 12 <
+			 pd_rec32(rec, 8)) /* simpleperf keeps the data inside the record */
 		none.size = pd_rec32(rec, 8);
 	return none;
 }
 
-/*
- * Steps over what lies behind a record's own bytes; what cannot be there is left to the next
- * step.
- */
+/* Steps over the payload behind a record. One that is too large is left to lose_payload(). */
 static void skip_payload(struct pd_reader *r, struct pd_record *rec)
 {
 	uint64_t left = pd_blocks_left(&r->blocks), payload;
@@ -575,53 +587,55 @@ static void skip_payload(struct pd_reader *r, struct pd_record *rec)
 		pd_blocks_skip(&r->blocks, payload);
 }
 
-static bool describes(uint32_t type)
+static bool is_metadata(uint32_t type)
 {
 	const struct pd_record_desc *desc = pd_record_desc(type);
 
 	return desc && desc->metadata;
 }
 
-/* Takes what describes the recording; false: no memory. */
-static bool learn(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
+/* Takes over a record that describes the recording. Returns false without memory. */
+static bool learn_metadata(struct pd_reader *r, const struct pd_record *rec,
+			   struct pd_error *err)
 {
 	if (!pd_prologue_late(r->file, rec))
 		return pd_error_set(err, "ENOMEM", r->file->path, rec->offset, "no memory");
-	if (!r->binder.first) /* it may have been the first of all events */
+	if (!r->binder.first) /* it may have described the first event */
 		pd_binder_init(&r->binder, r->file);
 	return true;
 }
 
-/* Can a speculative reader go on behind a record of perf's? */
+/* Returns whether a speculative reader may continue behind this record. */
 static bool can_speculate_on(const struct pd_reader *r, const struct pd_record *rec)
 {
 	if (r->uncompressed_only && pd_is_compressed(rec->type))
 		return false;
-	return r->accepts_metadata || !describes(rec->type) || pd_prologue_knows(r->file, rec);
+	return r->accepts_metadata || !is_metadata(rec->type) ||
+	       pd_prologue_knows(r->file, rec);
 }
 
 int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	int got;
 
-	if (r->is_inside && frame_inside(r, rec))
+	if (r->in_compressed && frame_decompressed(r, rec))
 		return 1;
-	r->is_inside = false;
-	got = frame(r, rec, err);
-	if (got == 0 && r->is_inside) /* the recording was cut in a compressed record */
-		return frame_inside(r, rec);
+	r->in_compressed = false;
+	got = frame_record(r, rec, err);
+	if (got == 0 && r->in_compressed) /* the recording was cut in a compressed record */
+		return frame_decompressed(r, rec);
 	if (got > 0 && pd_is_plain(rec->type))
 		return got;
 	if (r->speculative && (got < 0 || (got > 0 && !can_speculate_on(r, rec))))
 		return bail_out(r);
 	if (got <= 0)
 		return got;
-	if (pd_is_compressed(rec->type) && !enter(r, rec, err))
+	if (pd_is_compressed(rec->type) && !enter_compressed(r, rec, err))
 		return r->speculative ? bail_out(r) : -1;
 	if (pd_has_payload(rec->type))
 		skip_payload(r, rec);
-	if ((!r->speculative || r->accepts_metadata) && describes(rec->type) &&
-	    !learn(r, rec, err))
+	if ((!r->speculative || r->accepts_metadata) && is_metadata(rec->type) &&
+	    !learn_metadata(r, rec, err))
 		return r->speculative ? bail_out(r) : -1;
 	return got;
 }

@@ -1,9 +1,10 @@
 /*
- * Walks the records of a stream in the order they lie in it.
+ * Walks the records of a stream in file order.
  *
- * It reads blocks that stay in the processor's cache and hands out records that point into
- * them: a record is valid until the next call. The records inside compressed ones come in their
- * place. What cannot be a record is noted as damage of the file.
+ * The reader reads blocks that fit the processor's cache and returns records that point into
+ * them: a record is valid until the next call. Records inside compressed records are delivered
+ * in the position of the compressed record. Bytes that cannot be a record are noted as damage
+ * of the file.
  */
 #ifndef PERFLUA_PERFDATA_READER_H
 #define PERFLUA_PERFDATA_READER_H
@@ -15,9 +16,9 @@
 #include "perfdata/format/record.h"
 #include "resync.h"
 
-/* A set of record types. Those from PD_RECORD_TYPES on are one: any of them stands for all. */
+/* A set of record types. `unknown` stands for all types from PD_RECORD_TYPES on. */
 struct pd_types {
-	uint64_t bits[2]; /* of the types below */
+	uint64_t bits[2]; /* bit n: type n */
 	bool unknown;
 };
 
@@ -35,44 +36,58 @@ void pd_types_remove(struct pd_types *set, uint32_t type);
 
 struct pd_reader {
 	struct pd_stream *stream;
-	struct pd_file *file; /* the stream's */
+	struct pd_file *file; /* stream->file */
 	struct pd_blocks blocks;
 	struct pd_binder binder;
-	struct pd_types want;	      /* what is delivered: all, unless the caller changes it */
-	bool swap;		      /* as the file's */
-	struct pd_decompress *inside; /* NULL until a compressed record is met */
-	bool is_inside;		      /* the next record is one of a compressed record */
-	bool cut;		      /* the recording ended within a compressed record: said */
-	/* size of the last record's payload, if not all of it is there; else 0 */
+	struct pd_types want; /* types to deliver; all, unless the caller changes it */
+	bool swap;	      /* copied from the file */
+	struct pd_decompress *decompress; /* NULL until a compressed record is met */
+	bool in_compressed; /* the next record is one inside a compressed record */
+	bool cut; /* the recording ends inside a compressed record, and that was noted */
+	/* bytes of the last record's payload, if not all of them are there; else 0 */
 	uint64_t missing;
-	bool lost; /* the compressed stream is, up to the start of a new frame */
+	/* the compressed stream is damaged; it continues at the start of a new frame */
+	bool lost;
 	/*
-	 * What was seen ahead: from the offset lead_at on, PD_CHAIN_LENGTH plain records have
-	 * lead_size bytes; up to no_lead there are fewer
+	 * Look-ahead: from offset lead_at on there are PD_CHAIN_LENGTH plain records of
+	 * lead_size bytes in all; before offset no_lead there are fewer.
 	 */
 	uint64_t lead_at, no_lead;
 	size_t lead_size;
-	uint64_t outer;		      /* offset of the compressed record */
-	uint64_t carried, carried_at; /* of the one where a record that goes on in it begins,
-				       * and where in that */
+	uint64_t compressed_at; /* offset of the compressed record */
 	/*
-	 * Set by the caller: where it would note damage, learn something of the recording or
-	 * fail, it ends instead, as if there were no more records, and says so
+	 * where an unfinished record begins: offset of the compressed record, and offset in its
+	 * decompressed payload
+	 */
+	uint64_t began_offset, began_chunk_offset;
+	/*
+	 * Set by the caller: stop early and set `bailed_out` on damage, metadata or error,
+	 * instead of noting damage, taking over metadata or returning -1. To the caller that
+	 * looks like the end.
 	 */
 	bool speculative;
-	bool accepts_metadata;	/* but this it does learn */
-	bool uncompressed_only; /* and it ends so at compressed records */
-	bool bailed_out;	/* it ended so */
+	bool accepts_metadata;	/* if speculative: take metadata over nevertheless */
+	bool uncompressed_only; /* if speculative: stop at compressed records, too */
+	bool bailed_out;	/* the reader stopped early */
 };
 
+/*
+ * Prepares a reader at the start of `stream`, which must outlive it. Returns false with *err;
+ * then there is nothing to deinit.
+ */
 bool pd_reader_init(struct pd_reader *reader, struct pd_stream *stream, struct pd_error *err);
 void pd_reader_deinit(struct pd_reader *reader);
 
-/* 1: the next record; 0: there is none; -1: the file could not be read, err says why. */
+/*
+ * Reads the next record of a type in reader->want, with its event and layout, into *rec.
+ *
+ * Returns 1; 0 at the end; -1 with *err if the stream could not be read.
+ */
 int pd_reader_next(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
 
 /*
- * The same for all types; without event and layout, which pd_bind(&reader->binder, rec) finds.
+ * Reads the next record of any type, as pd_reader_next(), but without event and layout, which
+ * pd_bind(&reader->binder, rec) finds.
  */
 int pd_reader_advance(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
 
@@ -82,8 +97,8 @@ static inline bool pd_is_compressed(uint32_t type)
 }
 
 /*
- * Is it of the kernel's types, or the end of a round: a record that is its bytes, from which
- * nothing is learnt?
+ * Returns whether a type is one of the kernel's or FINISHED_ROUND: such a record has no payload
+ * behind it and does not describe the recording.
  */
 static inline bool pd_is_plain(uint32_t type)
 {
@@ -91,8 +106,8 @@ static inline bool pd_is_plain(uint32_t type)
 }
 
 /*
- * Plain records of the reader's block that are beyond doubt, as PD_CHAIN_LENGTH others follow
- * each of them. For loops over them, which are nearly all of a recording:
+ * A run of plain records in the reader's block that are beyond doubt, as PD_CHAIN_LENGTH others
+ * follow each of them. It makes loops over nearly all records of a recording cheap:
  *
  *	struct pd_run run;
  *
@@ -101,44 +116,43 @@ static inline bool pd_is_plain(uint32_t type)
  *		… the record at run.at …
  *	pd_run_end(&run, reader);
  *
- * It looks ahead while the loop works: the two do not wait for each other's memory.
+ * The run looks PD_CHAIN_LENGTH records ahead, so that the loop rarely waits for memory.
  */
 struct pd_run {
 	const uint8_t *at;
-	const uint8_t *front; /* that many records ahead */
-	const uint8_t *last;  /* position of the block where a header can be */
-	uint32_t ahead;	      /* size of the record at the front */
+	const uint8_t *front; /* the record PD_CHAIN_LENGTH records behind `at` */
+	const uint8_t *last;  /* last position of the block where a header can be */
+	uint32_t ahead;	      /* size of the record at `front` */
 };
 
 /*
- * Begins where the reader is. The run is empty if it is not at plain records, or too few of
- * them.
+ * Begins a run at the reader's position. The run is empty if there are too few plain records.
  */
 void pd_run_begin(struct pd_run *run, struct pd_reader *reader);
 
-/* Returns whether there is a record at run->at. */
+/* Returns whether there is a record at run->at, and finds the size of the one at run->front. */
 static inline bool pd_run_has(struct pd_run *run, bool swap)
 {
 	run->ahead = pd_plain_size(run->front, run->last, swap);
 	return run->ahead != 0;
 }
 
-/* Steps over the record at run->at. */
+/* Steps over the record of `size` bytes at run->at. */
 static inline void pd_run_skip(struct pd_run *run, uint32_t size)
 {
 	run->at += size;
 	run->front += run->ahead;
 }
 
-/* Sets the reader to run->at. */
+/* Moves the reader to run->at. */
 void pd_run_end(const struct pd_run *run, struct pd_reader *reader);
 
-/* Can records of this type have a payload that header.size does not count? */
+/* Returns whether records of this type can have a payload that header.size does not count. */
 bool pd_has_payload(uint32_t type);
 
 /*
- * Payload that lies behind a record (AUXTRACE, TRACING_DATA): its section, size 0 if there is
- * none. The size is what the record says: not all of it may be there.
+ * Returns the section of the payload behind a record (AUXTRACE, TRACING_DATA), of size 0 if
+ * there is none. The size is the record's own word: the recording may end before.
  */
 struct pd_section pd_record_payload(const struct pd_record *rec);
 

@@ -7,24 +7,23 @@
 #include "base/vector.h"
 #include "base/producer.h"
 
-#define BATCHES_WAITING 8    /* batches that wait to be asked for */
+#define BATCHES_WAITING 8    /* batches made in advance, at most */
 #define BATCH_RECORDS	4096 /* ranges, and picked records, of a batch */
-#define BATCH_REACH \
-	((uint64_t)4 << 20) /* bytes of the stream for a batch: of what is stepped over, say */
-#define BLOCK_LEAST    \
-	((size_t)192 * \
-	 1024) /* bytes of a block: what zstd makes at once, and the longest record */
+/* bytes of the stream for a batch, at most: other types of records may lie between */
+#define BATCH_REACH ((uint64_t)4 << 20)
+/* bytes of a block that must be free: zstd's largest output, or the longest record */
+#define BLOCK_LEAST ((size_t)192 * 1024)
 
 struct pd_record_batches {
-	struct pb_producer *producer; /* NULL: there is no thread */
-	/* the thread's: */
+	struct pb_producer *producer; /* NULL: the caller's thread makes the batches */
+	/* used by the producer's thread: */
 	struct pd_reader reader;
 	struct pd_timestamp_locator locator;
-	struct pd_types outside, pick;
+	struct pd_types outer_types, pick;
 	uint64_t rounds, last;
-	bool bailed_out; /* known to others when there are no more batches */
+	bool bailed_out; /* read by others only after the last batch */
 	pthread_mutex_t lock;
-	struct pd_record_batch *spare; /* with the lock held */
+	struct pd_record_batch *spare; /* protected by `lock` */
 };
 
 static void destroy_batch(void *arg)
@@ -34,7 +33,7 @@ static void destroy_batch(void *arg)
 	free(batch->ranges);
 	free(batch->picked);
 	free(batch->block);
-	free(batch->outer);
+	free(batch->uncompressed);
 	free(batch);
 }
 
@@ -62,7 +61,7 @@ static struct pd_record_batch *take_spare_batch(struct pd_record_batches *b)
 	pthread_mutex_unlock(&b->lock);
 	if (!batch)
 		return create_batch();
-	batch->n_ranges = batch->n_picked = batch->outer_size = 0;
+	batch->n_ranges = batch->n_picked = batch->uncompressed_size = 0;
 	batch->latest = 0;
 	batch->untimed = false;
 	return batch;
@@ -76,7 +75,10 @@ void pd_record_batches_give_back(struct pd_record_batches *b, struct pd_record_b
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* A range of so many bytes; of what is outside, their place is known when the batch is done. */
+/*
+ * Appends a range, unless it is empty. The address of bytes outside of compressed records is
+ * set when the batch is complete. Returns false without memory.
+ */
 static bool add_range(struct pd_record_batch *batch, struct pd_record_range range)
 {
 	if (!range.size)
@@ -93,8 +95,8 @@ static bool batch_is_full(const struct pd_record_batch *batch)
 }
 
 /*
- * Takes note_record of a record that begins at p: its time, and whether it is picked. False: no
- * memory.
+ * Notes the time of the record at rec->bytes, and lists it if it is to be picked. Returns false
+ * without memory.
  */
 static inline bool note_record(struct pd_record_batches *b, struct pd_record_batch *batch,
 			       struct pd_record *rec)
@@ -119,7 +121,7 @@ static inline bool note_record(struct pd_record_batches *b, struct pd_record_bat
 	return true;
 }
 
-/* Takes a record that is not compressed; false: no memory. */
+/* Copies a record that lies outside of compressed ones. Returns false without memory. */
 static bool take_uncompressed(struct pd_record_batches *b, struct pd_record_batch *batch,
 			      struct pd_record *rec)
 {
@@ -128,16 +130,17 @@ static bool take_uncompressed(struct pd_record_batches *b, struct pd_record_batc
 					 .chunk_offset = PD_NO_CHUNK };
 	struct pd_record_range *last = batch->n_ranges ? &batch->ranges[batch->n_ranges - 1] :
 							 NULL;
-	size_t size = batch->outer_size + rec->size;
+	size_t size = batch->uncompressed_size + rec->size;
 
 	if (!note_record(b, batch, rec))
 		return false;
-	if (!pd_types_has(&b->outside, rec->type) && !pd_types_has(&b->pick, rec->type))
+	if (!pd_types_has(&b->outer_types, rec->type) && !pd_types_has(&b->pick, rec->type))
 		return true;
-	if (!pb_reserve_more(batch->outer, batch->outer_size, rec->size, batch->outer_capacity))
+	if (!pb_reserve_more(batch->uncompressed, batch->uncompressed_size, rec->size,
+			     batch->uncompressed_capacity))
 		return false;
-	memcpy(batch->outer + batch->outer_size, rec->bytes, rec->size);
-	batch->outer_size = size;
+	memcpy(batch->uncompressed + batch->uncompressed_size, rec->bytes, rec->size);
+	batch->uncompressed_size = size;
 	if (last && last->chunk_offset == PD_NO_CHUNK &&
 	    last->offset + last->size == rec->offset) {
 		last->size += rec->size;
@@ -147,19 +150,20 @@ static bool take_uncompressed(struct pd_record_batches *b, struct pd_record_batc
 }
 
 /*
- * Takes all records that are decompressed, but at most one of those that began in the payload
- * before: as frame_inside of the reader. False: they cannot be records, or no memory.
+ * Takes all records that are decompressed. A record that began in the compressed record before
+ * has a range of its own, as its offset differs. Returns false if the bytes cannot be records,
+ * or without memory.
  */
 static bool take_decompressed(struct pd_record_batches *b, struct pd_record_batch *batch)
 {
 	const struct pd_reader *r = &b->reader;
-	struct pd_decompress *d = r->inside;
+	struct pd_decompress *d = r->decompress;
 	const uint8_t *p = d->pos, *end = d->end;
 	bool before = d->at < 0;
 	struct pd_record_range range = {
 		.bytes = p,
-		.offset = before ? r->carried : r->outer,
-		.chunk_offset = before ? r->carried_at : (uint64_t)d->at,
+		.offset = before ? r->began_offset : r->compressed_at,
+		.chunk_offset = before ? r->began_chunk_offset : (uint64_t)d->at,
 	};
 	struct pd_record rec = {
 		.offset = range.offset,
@@ -170,7 +174,10 @@ static bool take_decompressed(struct pd_record_batches *b, struct pd_record_batc
 
 	while (end - p >= 8 && !(before && p > d->pos) && !batch_is_full(batch)) {
 		pd_record_header(&rec, p, r->swap, r->file->simpleperf);
-		/* damage can claim simpleperf's larger sizes, for which a block has no room */
+		/*
+		 * damage can claim a size as simpleperf's large records have, for which a block
+		 * is too small
+		 */
 		if (rec.size < 8 || rec.size > UINT16_MAX)
 			return false;
 		if ((size_t)(end - p) < rec.size)
@@ -187,12 +194,12 @@ static bool take_decompressed(struct pd_record_batches *b, struct pd_record_batc
 }
 
 /*
- * Takes from the compressed record that the reader is in: 1, or 0: the batch is full. -1: see
- * b->bailed_out.
+ * Takes records from the compressed record that the reader is in. Returns 1 at its end, 0 if
+ * the batch is full, -1 if the reader must bail out.
  */
 static int read_decompressed(struct pd_record_batches *b, struct pd_record_batch *batch)
 {
-	struct pd_decompress *d = b->reader.inside;
+	struct pd_decompress *d = b->reader.decompress;
 	int got;
 
 	do {
@@ -208,14 +215,17 @@ static int read_decompressed(struct pd_record_batches *b, struct pd_record_batch
 			return 0;
 		got = pd_decompress_append(d);
 	} while (got > 0);
-	b->reader.is_inside = false;
+	b->reader.in_compressed = false;
 	return got < 0 ? -1 : 1;
 }
 
-/* Where the bytes of ranges and records outside are is known now. */
+/*
+ * Sets the addresses of ranges and picked records outside of compressed ones, as their copies
+ * no longer move.
+ */
 static void place_uncompressed(struct pd_record_batch *batch)
 {
-	const uint8_t *at = batch->outer;
+	const uint8_t *at = batch->uncompressed;
 	size_t k = 0;
 
 	for (size_t i = 0; i < batch->n_ranges; i++) {
@@ -234,7 +244,7 @@ static void place_uncompressed(struct pd_record_batch *batch)
 	}
 }
 
-/* Fills a batch: 1; 0: that was the end; -1: it is unusual. */
+/* Fills a batch. Returns 1; 0 at the end of the stream; -1 if the reader bailed out. */
 static int fill_batch(struct pd_record_batches *b, struct pd_record_batch *batch)
 {
 	struct pd_reader *r = &b->reader;
@@ -243,13 +253,13 @@ static int fill_batch(struct pd_record_batches *b, struct pd_record_batch *batch
 	struct pd_error err;
 	int got = 1;
 
-	pd_decompress_into(r->inside, batch->block, PD_RECORD_BATCH_SIZE);
-	while (got > 0 && batch->outer_size < PD_RECORD_BATCH_SIZE && !batch_is_full(batch) &&
-	       r->blocks.offset < far) {
-		if (r->is_inside) {
+	pd_decompress_into(r->decompress, batch->block, PD_RECORD_BATCH_SIZE);
+	while (got > 0 && batch->uncompressed_size < PD_RECORD_BATCH_SIZE &&
+	       !batch_is_full(batch) && r->blocks.offset < far) {
+		if (r->in_compressed) {
 			got = read_decompressed(b, batch);
 			if (!got)
-				return 1; /* full */
+				return 1; /* the batch is full */
 			continue;
 		}
 		got = pd_reader_advance(r, &rec, &err);
@@ -287,26 +297,26 @@ static bool init_batches(struct pd_record_batches *b, struct pd_stream *stream)
 	if (!pd_reader_init(&b->reader, stream, &err))
 		return false;
 	b->reader.speculative = true;
-	b->reader.inside = pd_decompress_create();
+	b->reader.decompress = pd_decompress_create();
 	pd_timestamp_locator_init(&b->locator, stream->file);
-	return b->reader.inside != NULL;
+	return b->reader.decompress != NULL;
 }
 
 struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
-						  const struct pd_types *outside,
+						  const struct pd_types *outer_types,
 						  const struct pd_types *pick, unsigned threads)
 {
 	struct pd_record_batches *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
-	b->outside = *outside;
+	b->outer_types = *outer_types;
 	b->pick = *pick;
 	if (!init_batches(b, stream)) {
 		pd_record_batches_stop(b);
 		return NULL;
 	}
-	/* without a thread it is done by the caller's */
+	/* without a thread the caller's makes the batches */
 	if (threads > 1)
 		b->producer = pb_producer_start(
 			(struct pb_producing){ make_batch, destroy_batch, b, BATCHES_WAITING });

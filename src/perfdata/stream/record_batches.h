@@ -1,10 +1,10 @@
 /*
- * The records of a compressed stream in batches, which a thread decompresses while others are
- * looked at.
+ * Delivers the records of a compressed stream in batches. A thread decompresses the next
+ * batches while the caller works on earlier ones.
  *
- * A batch owns its bytes, so several may be kept. The stream is read by a speculative reader:
- * nothing is noted, and where it is unusual or damaged there are no more batches; then whoever
- * reads it alone says what is wrong.
+ * A batch owns its bytes, so several may be kept. The reader is speculative: nothing is noted
+ * as damage. If it bails out there are no more batches, and one thread must read the stream
+ * with a pd_reader, which reports what is wrong.
  */
 #ifndef PERFLUA_PERFDATA_RECORD_BATCHES_H
 #define PERFLUA_PERFDATA_RECORD_BATCHES_H
@@ -13,37 +13,37 @@
 #include "timestamp.h"
 
 /*
- * Records in a range: as they lie in a compressed record, or (chunk_offset PD_NO_CHUNK) outside
- * of them.
+ * Bytes of consecutive records: inside a compressed record, or outside of them if chunk_offset
+ * is PD_NO_CHUNK.
  */
 struct pd_record_range {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t offset, chunk_offset; /* of the first */
+	uint64_t offset, chunk_offset; /* of the first record */
 };
 
-/* A record that is looked for, among others in a range. */
+/* A record of a type the caller asked for, besides being in a range. */
 struct pd_picked {
 	struct pd_record rec; /* without event and layout */
-	uint64_t last; /* the time of the last record before it that has one; 0: none has */
+	/* ns: the time of the last record with one before it; 0: there is none */
+	uint64_t last;
 };
 
 struct pd_record_batch {
-	struct pd_record_range *ranges; /* [n_ranges], as they lie in the stream */
+	struct pd_record_range *ranges; /* [n_ranges], in file order */
 	size_t n_ranges;
-	struct pd_picked *picked; /* [n_picked], likewise */
+	struct pd_picked *picked; /* [n_picked], in file order */
 	size_t n_picked;
-	uint64_t latest; /* of the times of its samples; 0: there are none */
-	/*
-	 * there are samples whose time is not where those of all events are, or which have none
-	 */
+	uint64_t latest; /* ns: latest time of its samples; 0: it has none */
+	/* some samples have no time, or not at the offset common to all events */
 	bool untimed;
-	uint64_t rounds; /* FINISHED_ROUND records in the stream up to its end */
-	uint64_t done;	 /* bytes of the stream up to its end */
-	/* the maker's: */
+	uint64_t rounds; /* FINISHED_ROUND records in the stream up to the end of the batch */
+	uint64_t done;	 /* bytes of the stream up to the end of the batch */
+	/* private: */
 	struct pd_record_batch *next;
-	uint8_t *block, *outer; /* what was decompressed; what was not */
-	size_t ranges_capacity, picked_capacity, outer_size, outer_capacity;
+	/* decompressed bytes; copies of records outside of compressed ones */
+	uint8_t *block, *uncompressed;
+	size_t ranges_capacity, picked_capacity, uncompressed_size, uncompressed_capacity;
 };
 
 #define PD_RECORD_BATCH_SIZE ((size_t)512 * 1024) /* bytes of a batch, about */
@@ -51,22 +51,24 @@ struct pd_record_batch {
 struct pd_record_batches;
 
 /*
- * Batches of a stream that can be read again. Of the records outside of compressed ones only
- * those of the types of `outside` are in them; those of the types of `pick` are picked.
- * `threads` 1: they are made when they are asked for. NULL: no memory.
+ * Starts to read `stream`, which must be one that can be read again.
+ *
+ * Records outside of compressed ones are included if their type is in `outer_types`. Records of
+ * the types in `pick` are also listed as `picked`. With `threads` 1 there is no thread: a batch
+ * is made when it is asked for. Returns NULL without memory.
  */
 struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
-						  const struct pd_types *outside,
+						  const struct pd_types *outer_types,
 						  const struct pd_types *pick,
 						  unsigned threads);
 void pd_record_batches_stop(struct pd_record_batches *batches);
 
-/* Of the thread's reader: what never changes. */
+/* Returns the binder of the stream's file; it does not change while batches are read. */
 const struct pd_binder *pd_record_batches_binder(const struct pd_record_batches *batches);
 
 /*
- * The next batch, to be given back before the end. NULL: there is none, or (*bailed_out) it is
- * not known how to go on.
+ * Returns the next batch, which must be given back before pd_record_batches_stop(). Returns
+ * NULL at the end, or if the reader bailed out: then *bailed_out is true.
  */
 struct pd_record_batch *pd_record_batches_next(struct pd_record_batches *batches,
 					       bool *bailed_out);

@@ -4,23 +4,27 @@
 
 #include "reader.h"
 
-#define HEADER	  8
-#define SOUND_ROW 3 /* sound records in a row begin nowhere else than where records do */
+#define HEADER_SIZE 8
+#define SOUND_ROW   3 /* so many sound records in a row are no accident */
 
-/* How a chain of records is looked at. */
+/* A chain of records to be checked, each of which must lead to the next. */
 struct chain {
 	struct pd_blocks *b;
 	const struct pd_binder *binder;
 	bool open_end; /* the last record may be cut off */
-	bool strict;   /* nothing leads to it, so its first records must speak for themselves */
-	bool lone;     /* a single record at the very end will do */
-	bool compressed; /* it must begin with a compressed record, or the end of a round */
-	bool unaligned;	 /* it begins where hardly any record does: more is asked of it */
-	bool all; /* few records in a row are not enough: all of PD_CHAIN_LENGTH must follow */
-	bool tolerant; /* of types that nobody has if it leads to sound records */
+	/* no record leads to the first one, so its bytes must be evidence enough */
+	bool strict;
+	bool lone;	 /* a single record at the very end is enough */
+	bool compressed; /* the first must be a compressed record or FINISHED_ROUND */
+	/* it begins at an offset where hardly any record does, which needs more evidence */
+	bool unaligned;
+	bool all;      /* few sound records are not enough: PD_CHAIN_LENGTH must follow */
+	bool tolerant; /* allow unknown types if the chain leads to sound records */
 };
 
-/* Returns what lies behind the own bytes of a record, all of which are at `p`. */
+/*
+ * Returns the size of the payload behind the record at `p`, all of whose own bytes are there.
+ */
 static uint64_t payload_size(const struct chain *c, const uint8_t *p)
 {
 	struct pd_layout layout = { .swap = c->binder->file->swap };
@@ -31,8 +35,8 @@ static uint64_t payload_size(const struct chain *c, const uint8_t *p)
 }
 
 /*
- * Returns whether the chain may end behind i records where `left` bytes are left, too few for
- * the next.
+ * Returns whether the chain may end behind `i` records with `left` bytes left, too few for the
+ * next.
  */
 static bool may_end(const struct chain *c, unsigned i, uint64_t left)
 {
@@ -41,7 +45,7 @@ static bool may_end(const struct chain *c, unsigned i, uint64_t left)
 	return c->open_end && (!c->strict || i > 2);
 }
 
-/* Returns whether the record at `p` may be the first of the chain. */
+/* Returns whether the record at `p`, of that trust, may be the first of the chain. */
 static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_trust trust)
 {
 	bool swap = c->binder->file->swap;
@@ -56,27 +60,31 @@ static bool may_begin(const struct chain *c, const uint8_t *p, enum pd_trust tru
 	return trust >= PD_KNOWN;
 }
 
-/* Makes the record at `at` available: 1; 0: it is not there, or no record; -1 on an error. */
-static int take_link(const struct chain *c, uint64_t at, struct pd_record *rec,
+/*
+ * Reads the header at offset `at` from the blocks' position into *rec and makes the record's
+ * bytes available. Returns 1; 0 if they are not there; -1 with *err.
+ */
+static int read_link(const struct chain *c, uint64_t at, struct pd_record *rec,
 		     struct pd_error *err)
 {
 	struct pd_blocks *b = c->b;
-	int got = pd_blocks_fill(b, (size_t)at + HEADER, err);
+	int got = pd_blocks_fill(b, (size_t)at + HEADER_SIZE, err);
 
 	rec->size = 0;
 	if (got <= 0)
 		return got;
 	pd_record_header(rec, b->pos + at, c->binder->file->swap, c->binder->file->simpleperf);
-	/* the bytes of simpleperf's large records are not needed */
-	return pd_blocks_fill(b, (size_t)at + (rec->size > UINT16_MAX ? HEADER : rec->size),
+	/* the bytes of simpleperf's large records are not looked at */
+	return pd_blocks_fill(b,
+			      (size_t)at + (rec->size > UINT16_MAX ? HEADER_SIZE : rec->size),
 			      err);
 }
 
 /*
- * Returns 1 if a chain of records begins at `at`, counted from the blocks' position; 0; -1 on
- * an error.
+ * Returns 1 if a chain of records begins at offset `at` from the blocks' position, 0 if not, -1
+ * with *err.
  */
-static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
+static int chain_continues(const struct chain *c, uint64_t at, struct pd_error *err)
 {
 	bool swap = c->binder->file->swap, fits = true, leads = false;
 	unsigned sound = 0;
@@ -86,13 +94,14 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 		struct pd_record rec;
 		uint64_t left, payload;
 		enum pd_trust trust;
-		int got = take_link(c, at, &rec, err);
+		int got = read_link(c, at, &rec, err);
 
-		if (got < 0 || at > pd_blocks_left(c->b)) /* a stream may have ended before */
+		if (got < 0 ||
+		    at > pd_blocks_left(c->b)) /* a stream may have ended meanwhile */
 			return got;
 		p = c->b->pos + at;
 		left = pd_blocks_left(c->b) - at;
-		/* the bytes up to the next record may be more than are worth reading */
+		/* the bytes up to the next record may be too many to read */
 		if (rec.size > UINT16_MAX)
 			return (!c->strict || i > 1) && (fits || leads) &&
 			       rec.size <= PD_RECORD_MOST && rec.size <= left;
@@ -101,7 +110,7 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 			       (!rec.size || (rec.size > left &&
 					      pd_record_trust(c->binder, p, 0) == PD_KNOWN));
 		fits = fits && pd_header_fits(p, swap);
-		if (rec.size < HEADER || (!fits && !c->tolerant))
+		if (rec.size < HEADER_SIZE || (!fits && !c->tolerant))
 			return 0;
 		trust = pd_record_trust(c->binder, p, rec.size);
 		if (i == 0 && !may_begin(c, p, trust))
@@ -113,7 +122,7 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 			return 1;
 		left -= rec.size < left ? rec.size : left;
 		payload = payload_size(c, p);
-		if (payload) /* it may be longer than is worth reading */
+		if (payload) /* it may be too long to read */
 			return payload <= left || c->open_end;
 		at += rec.size;
 	}
@@ -121,42 +130,44 @@ static int goes_on(const struct chain *c, uint64_t at, struct pd_error *err)
 }
 
 /*
- * Returns 1 if records begin at `at`, counted from the blocks' position, where none leads to;
- * 0; -1 on an error.
+ * Returns 1 if records begin at offset `at` from the blocks' position, to which no record
+ * leads; 0 if not; -1 with *err.
  */
-static int begins_at(struct chain *c, uint64_t at, bool aligned, struct pd_error *err)
+static int records_begin_at(struct chain *c, uint64_t at, bool aligned, struct pd_error *err)
 {
 	struct pd_blocks *b = c->b;
 
 	if (!pd_header_fits(b->pos + at, c->binder->file->swap))
 		return 0;
 	c->unaligned = aligned && (b->offset + at - b->start) % 8;
-	return goes_on(c, at, err);
+	return chain_continues(c, at, err);
 }
 
 /*
- * Returns whether records are found from the blocks' position on: a file's lie at multiples of
- * 8 from its first, unless one before was unaligned; those of a pipe anywhere.
+ * Returns whether records from the blocks' position on are aligned: in a file they lie at
+ * multiples of 8 from the first one, unless an unaligned record came before. In a pipe they lie
+ * anywhere.
  */
-static bool is_aligned(const struct pd_blocks *b, const struct pd_binder *binder)
+static bool are_records_aligned(const struct pd_blocks *b, const struct pd_binder *binder)
 {
 	return !binder->file->pipe && (b->offset - b->start) % 8 == 0;
 }
 
 /*
- * Returns whether the sizes of records lead from `at` to `end` just so: 1; 0; -1 on an error.
+ * Returns 1 if the sizes of records lead from offset `at` exactly to `end`, 0 if not, -1 with
+ * *err.
  */
 static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
 		    struct pd_error *err)
 {
 	while (at < end) {
-		int got = pd_blocks_fill(b, (size_t)at + HEADER, err);
+		int got = pd_blocks_fill(b, (size_t)at + HEADER_SIZE, err);
 		uint16_t size;
 
 		if (got <= 0)
 			return got;
 		size = pb_load16(b->pos + at + 6, swap);
-		if (size < HEADER)
+		if (size < HEADER_SIZE)
 			return 0;
 		at += size;
 	}
@@ -164,25 +175,25 @@ static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
 }
 
 /*
- * Returns 1 if records begin within the record of `size` bytes at the blocks' position; 0; -1
- * on an error. `swallowed`: and they lead to its end. A copy of a stack may hold records that
- * its program made, which do not.
+ * Returns 1 if records begin inside the record of `size` bytes at the blocks' position, 0 if
+ * not, -1 with *err. `swallowed`: they must also lead to its end. A copy of a stack may hold
+ * records that its program made, which do not.
  */
-static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_error *err)
+static int holds_records(struct chain c, uint32_t size, bool swallowed, struct pd_error *err)
 {
-	bool aligned = is_aligned(c.b, c.binder);
-	/* a kernel's record is as aligned as those within it can be */
+	bool aligned = are_records_aligned(c.b, c.binder);
+	/* records inside a record of the kernel's are aligned as that is */
 	bool kernel = pb_load32(c.b->pos, c.binder->file->swap) < PD_RECORD_USER;
 	unsigned step = aligned && kernel ? 8 : 1;
 	uint64_t end = size < UINT16_MAX ? size : UINT16_MAX;
 	int got = 0;
 
 	c.strict = true;
-	for (uint64_t at = HEADER; got == 0 && at < end; at += step) {
-		got = pd_blocks_fill(c.b, (size_t)at + HEADER, err);
+	for (uint64_t at = HEADER_SIZE; got == 0 && at < end; at += step) {
+		got = pd_blocks_fill(c.b, (size_t)at + HEADER_SIZE, err);
 		if (got <= 0)
 			return got;
-		got = begins_at(&c, at, aligned, err);
+		got = records_begin_at(&c, at, aligned, err);
 		if (got > 0 && swallowed)
 			got = leads_to(c.b, at, size, c.binder->file->swap, err);
 	}
@@ -190,17 +201,17 @@ static int has_inside(struct chain c, uint32_t size, bool swallowed, struct pd_e
 }
 
 /*
- * Returns whether a record that is sound is believed, too, by what little can be seen behind
- * it: 1; 0; -1 on an error.
+ * Returns 1 if a sound record is believed by the little that is visible behind it, 0 if not, -1
+ * with *err.
  */
 static int is_followed(struct pd_blocks *b, uint32_t size, bool swap, struct pd_error *err)
 {
 	int got;
 
-	/* of a live stream what comes next may not be there yet */
-	if (b->input->stream && (size_t)(b->end - b->pos) < (size_t)size + HEADER)
+	/* the next bytes of a live stream may not be there yet */
+	if (b->input->stream && (size_t)(b->end - b->pos) < (size_t)size + HEADER_SIZE)
 		return 1;
-	got = pd_blocks_fill(b, (size_t)size + HEADER, err);
+	got = pd_blocks_fill(b, (size_t)size + HEADER_SIZE, err);
 	return got > 0 ? pd_header_fits(b->pos + size, swap) : got;
 }
 
@@ -215,31 +226,36 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 		.binder = binder,
 		.open_end = open_end,
 		.all = type == PD_RECORD_SAMPLE,
-		.compressed = pd_is_compressed(type), /* what could not be may be within it */
+		.compressed = pd_is_compressed(
+			/* inside its payload only records count that are never compressed */
+			type),
 	};
 	int got = 0;
 
-	if (pd_has_payload(type)) /* no header follows it */
+	if (pd_has_payload(type)) /* its payload follows it, not a header */
 		return 1;
 	if (trust == PD_SOUND)
 		got = is_followed(b, size, swap, err);
 	/* the parts of a sample fill no other size */
 	if (got || (trust == PD_SOUND && type == PD_RECORD_SAMPLE))
 		return got ? got : 1;
-	got = goes_on(&chain, size, err);
-	/* of what is small no more is seen by whoever looks ahead in a block */
+	got = chain_continues(&chain, size, err);
+	/*
+	 * a small plain record gets no closer look when the reader looks ahead in a block,
+	 * either
+	 */
 	if (got < 0 || (got > 0 && size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))
 		return got;
 	if (got > 0) {
-		got = has_inside(chain, size, true, err);
+		got = holds_records(chain, size, true, err);
 		return got < 0 ? got : !got;
 	}
-	got = has_inside(chain, size, false, err);
+	got = holds_records(chain, size, false, err);
 	if (got)
 		return got < 0 ? got : 0;
 	chain.tolerant = true;
-	/* what comes next may be damaged */
-	return trust >= PD_KNOWN ? 1 : goes_on(&chain, size, err);
+	/* the next record may be damaged */
+	return trust >= PD_KNOWN ? 1 : chain_continues(&chain, size, err);
 }
 
 int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
@@ -248,40 +264,40 @@ int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool op
 	struct chain chain = { .b = b, .binder = binder, .open_end = open_end, .strict = true };
 	uint16_t size = pb_load16(b->pos + 6, binder->file->swap);
 
-	return size < HEADER ? 0 : goes_on(&chain, size, err);
+	return size < HEADER_SIZE ? 0 : chain_continues(&chain, size, err);
 }
 
 int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t size,
 		      struct pd_error *err)
 {
-	uint8_t next[HEADER];
+	uint8_t next[HEADER_SIZE];
 	size_t got;
 
-	if (pd_blocks_left(b) < (uint64_t)size + HEADER)
+	if (pd_blocks_left(b) < (uint64_t)size + HEADER_SIZE)
 		return 1;
-	if (!pd_input_read(b->input, b->offset + size, next, HEADER, HEADER, &got, err))
+	if (!pd_input_read(b->input, b->offset + size, next, HEADER_SIZE, HEADER_SIZE, &got,
+			   err))
 		return -1;
-	return got < HEADER || pd_header_fits(next, file->swap) ||
+	return got < HEADER_SIZE || pd_header_fits(next, file->swap) ||
 	       pd_is_simpleperf(file, pb_load32(next, file->swap));
 }
 
-#define ZEROS 64 /* bytes that are looked at together */
+#define ZEROS_AT_ONCE 64 /* bytes that are checked together */
 
-/*
- * Steps over positions where only zeros can be seen, as in the holes of a file: no type is 0.
- */
+/* Skips positions where only zeros follow, as in the holes of a file: no record has type 0. */
 static void skip_zeros(struct pd_blocks *b)
 {
 	const uint8_t *p = b->pos;
-	uint64_t words[ZEROS / 8], any = 0;
+	uint64_t words[ZEROS_AT_ONCE / 8], any = 0;
 
-	while ((size_t)(b->end - p) >= ZEROS + HEADER) {
-		memcpy(words, p, ZEROS);
-		for (size_t i = 0; i < ZEROS / 8; i++)
+	while ((size_t)(b->end - p) >= ZEROS_AT_ONCE + HEADER_SIZE) {
+		memcpy(words, p, ZEROS_AT_ONCE);
+		for (size_t i = 0; i < ZEROS_AT_ONCE / 8; i++)
 			any |= words[i];
 		if (any)
 			break;
-		p += ZEROS - HEADER; /* of those behind not all of the type was seen */
+		p += ZEROS_AT_ONCE -
+		     HEADER_SIZE; /* behind these only a part of the type was checked */
 	}
 	pd_blocks_skip(b, (uint64_t)(p - b->pos));
 }
@@ -297,19 +313,19 @@ int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, enum pd_searc
 		.lone = searched == PD_IN_PAYLOAD,
 		.compressed = searched == PD_IN_COMPRESSED,
 	};
-	bool aligned = is_aligned(b, binder), first = searched == PD_IN_PAYLOAD;
+	bool aligned = are_records_aligned(b, binder), first = searched == PD_IN_PAYLOAD;
 	unsigned step = first && aligned ? 8 : 1; /* payload is padded */
 	int got;
 
 	do {
 		pd_blocks_skip(b, first ? 0 : step);
-		got = pd_blocks_fill(b, HEADER, err);
+		got = pd_blocks_fill(b, HEADER_SIZE, err);
 		if (got > 0) {
 			skip_zeros(b);
-			got = begins_at(&chain, 0, aligned, err);
+			got = records_begin_at(&chain, 0, aligned, err);
 		}
 		first = false;
-	} while (got == 0 && pd_blocks_left(b) > HEADER);
+	} while (got == 0 && pd_blocks_left(b) > HEADER_SIZE);
 	if (got == 0)
 		pd_blocks_skip(b, pd_blocks_left(b));
 	return got;

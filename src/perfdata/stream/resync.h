@@ -1,11 +1,11 @@
 /*
- * Which bytes are believed to be a record, and where records go on behind something that cannot
- * be one.
+ * Decides which bytes are believed to be a record, and finds where records continue behind
+ * damage.
  *
- * Two things speak for a record: what it says itself (its type, flags and size, the id of its
- * event, the parts of a sample, which fill it exactly), and the records that follow where it
- * ends. Either is enough at a position that the record before leads to, so that what nobody
- * here knows yet is read as well. Anywhere else more is asked for.
+ * Two things are evidence for a record: its own bytes (type, flags and size, the id of its
+ * event, the parts of a sample, which fill it exactly) and the records that follow it. Either
+ * is enough at a position to which the record before leads, so that record types nobody knows
+ * yet are read as well. At any other position both are needed.
  */
 #ifndef PERFLUA_PERFDATA_RESYNC_H
 #define PERFLUA_PERFDATA_RESYNC_H
@@ -14,41 +14,43 @@
 #include "trust.h"
 
 /*
- * Returns 1 if the record at the blocks' position, to which the one before leads, is believed:
- * all its `size` bytes are available. `open_end`: the recording may have been cut off anywhere.
- * 0: damage begins there; -1 on an error. Of a live stream only what is in doubt waits for the
- * bytes behind it.
+ * Returns 1 if the record at the blocks' position, to which the record before leads, is
+ * believed, 0 if damage begins there, -1 with *err. All its `size` bytes must be available.
+ * `open_end`: the recording may have been cut off anywhere. On a live stream only records in
+ * doubt wait for the bytes behind them.
  */
 int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint32_t size,
 		       bool open_end, struct pd_error *err);
 
 /*
- * Returns 1 if the type of the record at the blocks' position cannot be simpleperf's, whose
- * records alone are of 32-bit size: with the lower 16 bits as its size other records follow. 0:
- * it can; -1 on an error.
+ * Returns 1 if the type of the record at the blocks' position is damaged: it claims to be one
+ * of simpleperf's, which alone have 32-bit sizes, but other records follow if only the lower 16
+ * bits are its size. Returns 0 if not, -1 with *err.
  */
 int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
 		    struct pd_error *err);
 
 /*
- * Returns 1 if a header can begin behind the large record of simpleperf's at the blocks'
- * position, or nothing does; 0: neither; -1 on an error. Makes nothing of the record available:
- * that is for the caller to do once it is believed so far.
+ * Returns 1 if a header can begin behind the large simpleperf record of `size` bytes at the
+ * blocks' position, or the data ends there; 0 if not; -1 with *err. Does not make the record's
+ * bytes available, so that its size is checked before memory is allocated.
  */
 int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t size,
 		      struct pd_error *err);
 
-/* What lies at the blocks' position where records are searched for. */
+/* What lies at the blocks' position when a search for records begins. */
 enum pd_searched {
-	PD_IN_RECORD,  /* something that cannot be one */
-	PD_IN_PAYLOAD, /* what is one does not look like a record, not even like a lone one */
-	PD_IN_COMPRESSED, /* it may hold whole records, so only compressed ones count */
+	PD_IN_RECORD, /* bytes that cannot be a record */
+	/* a payload; its bytes do not look like a record, not even like a lone one */
+	PD_IN_PAYLOAD,
+	/* a compressed record; it may hold whole records, so only compressed ones count */
+	PD_IN_COMPRESSED,
 };
 
 /*
- * Steps on to the next position where records begin, at least one byte further unless it is
- * searched for in payload. Returns 1; 0: there is none, and the blocks are at their end; -1 on
- * an error.
+ * Moves the blocks to the next position where records begin, at least one byte further unless
+ * the search is in a payload. Returns 1; 0 if there is none, with the blocks at their end; -1
+ * with *err.
  */
 int pd_resync(struct pd_blocks *b, const struct pd_binder *binder, enum pd_searched searched,
 	      bool open_end, struct pd_error *err);

@@ -4,13 +4,13 @@
 
 #include "reader.h"
 
-static const struct pd_layout *layout_of(const struct pd_event *event, uint32_t type)
+static const struct pd_layout *layout_of_type(const struct pd_event *event, uint32_t type)
 {
 	return type == PD_RECORD_SAMPLE ? event->sample : event->others[type];
 }
 
-/* The place of the time in records of one event, as in pd_timestamp_locator.at. */
-static int16_t place_in(const struct pd_layout *layout, unsigned time_id)
+/* Returns the offset of the time in records of `layout`, as in pd_timestamp_locator.at. */
+static int16_t time_offset_in(const struct pd_layout *layout, unsigned time_id)
 {
 	const struct pd_bound *b;
 
@@ -35,7 +35,7 @@ void pd_timestamp_locator_init(struct pd_timestamp_locator *s, const struct pd_f
 
 		s->any = s->any || event->shape.sample_type & PD_SAMPLE_TIME;
 		for (uint32_t type = 1; type < PD_RECORD_USER; type++) {
-			int16_t at = place_in(layout_of(event, type), s->time_id);
+			int16_t at = time_offset_in(layout_of_type(event, type), s->time_id);
 
 			if (i && (at != s->at[type] || (at < 0 && !same_end)))
 				at = 0;

@@ -1,6 +1,6 @@
 /*
- * The time of a record, before it is known of which event it is: nearly all events of a
- * recording have it in the same place.
+ * Finds the time of a record before its event is known: nearly all events of a recording have
+ * it at the same offset.
  */
 #ifndef PERFLUA_PERFDATA_TIMESTAMP_H
 #define PERFLUA_PERFDATA_TIMESTAMP_H
@@ -10,22 +10,29 @@
 
 struct pd_timestamp_locator {
 	struct pd_binder binder;
-	bool swap, simpleperf; /* as the file's */
+	bool swap, simpleperf; /* copied from the file */
 	bool any;	       /* some event records times */
 	unsigned time_id;
-	uint32_t trailer_end;	    /* bytes of header and trailer */
-	int16_t at[PD_RECORD_USER]; /* by type: offset of the time, < 0: from the end; 0: ask */
+	uint32_t trailer_end; /* size of header and trailer together, in bytes */
+	/* by type: offset of the time, negative from the end; 0: it differs by event */
+	int16_t at[PD_RECORD_USER];
 };
 
+/* Prepares a locator for the records of `file`, which must outlive it. It needs no deinit. */
 void pd_timestamp_locator_init(struct pd_timestamp_locator *locator,
 			       const struct pd_file *file);
 
+/*
+ * Reads the time of a record through its layout, for types whose time differs by event. Binds
+ * `rec`. Returns false, with *time unchanged, if it has none.
+ */
 bool pd_timestamp_decode(const struct pd_timestamp_locator *locator, struct pd_record *rec,
 			 uint64_t *time);
 
 /*
- * Sets *time; false if the record has none. perf's own records have none that says when they
- * are to be seen, and what it wrote for the kernel has zero.
+ * Sets *time (ns) to the record's time. Returns false, with *time unchanged, if it has none.
+ * perf's own records have no time that tells when they are due, and those it wrote on behalf of
+ * the kernel have the time 0.
  */
 static inline bool pd_timestamp_of(const struct pd_timestamp_locator *locator,
 				   struct pd_record *rec, uint64_t *time)
@@ -46,9 +53,9 @@ static inline bool pd_timestamp_of(const struct pd_timestamp_locator *locator,
 }
 
 /*
- * Sets *times to the times of the first and the last sample (ns): those of the headers, else
- * those that one pass over the samples finds, once per file. times->known is false if no sample
- * has a time. Returns false if the pass failed.
+ * Sets *times to the times of the first and the last sample (ns): from the files' headers, or
+ * else by one pass over the samples of a file, whose result is kept. times->known is false if
+ * no sample has a time. Returns false with *err if the pass failed.
  */
 bool pd_session_times(struct pd_session *session, struct pd_time_range *times,
 		      struct pd_error *err);

@@ -3,16 +3,20 @@
 #include "reader.h"
 #include "perfdata/format/sample.h"
 
-#define LAST_USER   127	   /* perf's own types; today's last is 86 */
-#define NO_FLAGS    0x0ff8 /* bits of misc that no kernel sets today */
-#define MOST_SHAPES 64	   /* of events without ids that a sample is compared with */
+/* greatest type reserved for perf's own records; today's last is 86 */
+#define LAST_USER	 127
+#define UNUSED_MISC_BITS 0x0ff8 /* bits of misc that no kernel sets today */
+/* events without ids whose layouts a sample is compared with, at most */
+#define MOST_SHAPES 64
 
 bool pd_is_simpleperf(const struct pd_file *file, uint32_t type)
 {
 	return file->simpleperf && type - PD_RECORD_SIMPLEPERF < PD_SIMPLEPERF_TYPES;
 }
 
-/* Returns whether perf, the kernel or, in its files, simpleperf writes this type and flags. */
+/*
+ * Returns whether the kernel or perf writes this type and misc, or simpleperf in its own files.
+ */
 static bool header_is_known(const uint8_t *p, const struct pd_file *file)
 {
 	uint32_t type = pb_load32(p, file->swap);
@@ -20,11 +24,11 @@ static bool header_is_known(const uint8_t *p, const struct pd_file *file)
 
 	if (type > LAST_USER && !pd_is_simpleperf(file, type))
 		return false;
-	return type >= PD_RECORD_USER ||
-	       (!(misc & NO_FLAGS) && (misc & PD_MISC_CPUMODE) <= PD_CPUMODE_GUEST_USER);
+	return type >= PD_RECORD_USER || (!(misc & UNUSED_MISC_BITS) &&
+					  (misc & PD_MISC_CPUMODE) <= PD_CPUMODE_GUEST_USER);
 }
 
-/* Judges a sample by its parts; which event it is of may not be known. */
+/* Judges a sample by whether its parts fill its size; its event may not be known. */
 static enum pd_trust judge_parts(const struct pd_binder *binder, struct pd_record *rec)
 {
 	const struct pd_file *file = binder->file;
@@ -42,8 +46,8 @@ static enum pd_trust judge_parts(const struct pd_binder *binder, struct pd_recor
 }
 
 /*
- * Returns whether the size is one that a writer gives such a record: the kernel rounds up the
- * sizes of all its records, perf of most; few of the kernel's are large.
+ * Returns whether the size is usual for the type: the kernel rounds the sizes of all its
+ * records up to 8, and only few of them are large. perf's own records have any size.
  */
 static bool size_is_usual(const struct pd_record *rec)
 {
@@ -51,8 +55,11 @@ static bool size_is_usual(const struct pd_record *rec)
 	       (rec->size % 8 == 0 && (rec->size <= PD_LARGE || rec->type == PD_RECORD_SAMPLE));
 }
 
-/* Judges a record whose type, misc, size and bytes are set. */
-static enum pd_trust judge(const struct pd_binder *binder, struct pd_record *rec, bool known)
+/*
+ * Judges a record whose type, misc, size and bytes are set. `known`: header_is_known() of it.
+ */
+static enum pd_trust judge_record(const struct pd_binder *binder, struct pd_record *rec,
+				  bool known)
 {
 	bool sample = rec->type == PD_RECORD_SAMPLE;
 	enum pd_trust parts = PD_SOUND;
@@ -83,7 +90,7 @@ enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *byt
 	known = header_is_known(bytes, binder->file);
 	if (!size)
 		return known ? PD_KNOWN : PD_FITS;
-	return judge(binder, &rec, known);
+	return judge_record(binder, &rec, known);
 }
 
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)
@@ -94,5 +101,5 @@ uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes,
 
 	if (type == low || (low != PD_RECORD_SAMPLE && !pd_is_compressed(low)))
 		return 0;
-	return judge(binder, &rec, true) == PD_SOUND ? low : 0;
+	return judge_record(binder, &rec, true) == PD_SOUND ? low : 0;
 }

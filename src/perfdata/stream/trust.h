@@ -1,21 +1,21 @@
 /*
- * How sure one can be that a record begins at some bytes.
+ * Checks of several strengths whether a record begins at some bytes.
  *
- * Who asks for more than it needs loses records that nobody here knows yet, and time: these
- * questions are asked of each record of a recording. So there are several strengths:
+ * Each caller uses the weakest check that it can: a stronger one refuses record types that are
+ * not known yet, and these checks run for every record of a recording.
  *
- *   strength            what is looked at                 who asks
+ *   check               evidence                          callers
  *   pd_header_fits      8 bytes: PD_FITS, inline          the header behind each record; each
  *                                                         position where records are searched
- *   pd_plain_size       8 bytes: a kernel's type or the   runs of records, PD_CHAIN_LENGTH
- *                       end of a round, a usual size      ahead: nearly all of a recording
+ *   pd_plain_size       8 bytes: a kernel's type or       runs of records, PD_CHAIN_LENGTH
+ *                       FINISHED_ROUND, a usual size      ahead: nearly all of a recording
  *   pd_record_trust     8 bytes or the whole record       see enum pd_trust
- *   pd_record_believed  the record, to which the one      the reader, of a record outside of
- *                       before leads; and a header that   runs
+ *   pd_record_believed  the record, to which the one      the reader, for a record outside
+ *                       before leads; and a header that   of runs
  *                       fits behind it if it is sound,
  *                       else a chain of records
  *   pd_resync           a chain of records to which       the reader, behind damage;
- *                       nothing leads: known or sound     partitions
+ *                       no record leads: known or sound   partitions
  *
  * The last two are in resync.h.
  */
@@ -24,32 +24,37 @@
 
 #include "bind.h"
 
-#define PD_LARGE 2048 /* bytes: few records have more, and few types */
-#define PD_CHAIN_LENGTH \
-	16 /* records: a chain of sizes that leads over so many is no accident */
+#define PD_LARGE 2048 /* bytes; only few records, of few types, are larger */
+/* records; a chain of sizes that leads over so many is no accident */
+#define PD_CHAIN_LENGTH 16
 
-/* How far the bytes of a record prove it, each more than the one before. */
+/*
+ * How far the bytes of a record are evidence that it is one; each value is more than the one
+ * before.
+ */
 enum pd_trust {
 	/*
-	 * It is none: a type of more than 16 bits, or a size of less than a header; or its
-	 * parts do not add up to its size, or no event has its id.
+	 * It is no record: its type has more than 16 bits or its size is less than a header's,
+	 * or its parts do not add up to its size, or no event has its id.
 	 */
 	PD_ODD,
-	PD_FITS, /* nothing of it speaks against it; asked by partitions */
-	/* and somebody writes its type and flags; asked where chains begin or are cut */
+	PD_FITS, /* nothing speaks against it; partitions ask for it */
+	/* its type and flags are in use; asked where chains begin or are cut */
 	PD_KNOWN,
-	/* and all of it is as it should be; asked in rows of three, and of single records */
+	/* all of it is as it should be; asked for single records and for three in a row */
 	PD_SOUND,
 };
 
 /*
- * Returns what speaks for the record of `size` bytes at `bytes`, all of which are there. With a
- * size of 0 only its header is looked at, and it is at most PD_KNOWN.
+ * Returns how far the `size` bytes at `bytes` are evidence for a record; all of them must be
+ * there. With a size of 0 only the header is judged, as PD_KNOWN at most.
  */
 enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *bytes,
 			      uint32_t size);
 
-/* Returns whether a header could begin at `p`: the same as PD_FITS of a header, quickly. */
+/*
+ * Returns whether a header could begin at `p`. It is the check of PD_FITS for a header, inline.
+ */
 static inline bool pd_header_fits(const uint8_t *p, bool swap)
 {
 	uint32_t type = pb_load32(p, swap);
@@ -58,8 +63,8 @@ static inline bool pd_header_fits(const uint8_t *p, bool swap)
 }
 
 /*
- * Returns the type without the upper bits that nobody's types have, except simpleperf's in its
- * own files.
+ * Returns `type` without its upper bits, which no type in use has but simpleperf's in its own
+ * files.
  */
 static inline uint32_t pd_low_type(const struct pd_file *file, uint32_t type)
 {
@@ -67,18 +72,19 @@ static inline uint32_t pd_low_type(const struct pd_file *file, uint32_t type)
 }
 
 /*
- * Returns the type of the sound sample or compressed record that the one of `size` bytes at
- * `bytes` would be by pd_low_type; 0: it would be none, or has that type.
+ * Returns the type that the record of `size` bytes at `bytes` would have by pd_low_type(), if
+ * that makes it a sound sample or compressed record; else 0. It is 0, too, if pd_low_type()
+ * changes nothing.
  */
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size);
 
-/* Tells whether a type is one of simpleperf's own, in a file that simpleperf wrote. */
+/* Returns whether a type is one of simpleperf's own, in a file that simpleperf wrote. */
 bool pd_is_simpleperf(const struct pd_file *file, uint32_t type);
 
 /*
- * Returns the size of the plain record at p if nothing about it is unusual and it ends at
- * `last`, the last position of the block where a header can be, or before; else 0. Its own
- * header must not lie behind that.
+ * Returns the size of the plain record at `p` if its type and size are usual and it ends at
+ * `last` or before; else 0. `last` is the last position of the block where a header can be; `p`
+ * must not lie behind it.
  */
 static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *last, bool swap)
 {
