@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK	  (256 * 1024) /* the largest record of perf's, 64 KB, always fits */
+#define BLOCK	  (256 * 1024) /* bytes; it always holds perf's largest record, of 64 KB */
 #define MIN_BLOCK 64
 
 bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset,
@@ -20,19 +20,20 @@ bool pd_blocks_init(struct pd_blocks *b, struct pd_input *input, uint64_t offset
 	return true;
 }
 
-#define MANY (16 * 1024 * 1024) /* bytes */
+#define READ_AHEAD_LEAST (16 * 1024 * 1024) /* bytes */
 
 void pd_blocks_read_ahead(struct pd_blocks *b)
 {
-	if (!b->input->stream && !b->ahead && b->pos == b->end && pd_blocks_left(b) >= MANY)
-		b->ahead = pd_readahead_start(b->input, b->offset, b->limit);
-	b->ahead_at = b->offset;
+	if (!b->input->stream && !b->readahead && b->pos == b->end &&
+	    pd_blocks_left(b) >= READ_AHEAD_LEAST)
+		b->readahead = pd_readahead_start(b->input, b->offset, b->limit);
+	b->readahead_at = b->offset;
 }
 
 void pd_blocks_deinit(struct pd_blocks *b)
 {
-	pd_readahead_stop(b->ahead);
-	b->ahead = NULL;
+	pd_readahead_stop(b->readahead);
+	b->readahead = NULL;
 	free(b->block);
 	b->block = NULL;
 	b->pos = b->end = NULL;
@@ -40,10 +41,10 @@ void pd_blocks_deinit(struct pd_blocks *b)
 }
 
 /*
- * Moves what is left of the block to the start of one that holds n bytes. It has room for more
- * than that: whoever looks far ahead of every record must not move all of it for each.
+ * Moves the rest of the block to the front of a block of at least `n` bytes. A larger block
+ * gets BLOCK bytes more, so that not each record of a look-ahead moves the bytes again.
  */
-static bool make_room(struct pd_blocks *b, size_t n)
+static bool reserve_block(struct pd_blocks *b, size_t n)
 {
 	size_t have = (size_t)(b->end - b->pos);
 	uint8_t *block = b->block;
@@ -64,15 +65,18 @@ static bool make_room(struct pd_blocks *b, size_t n)
 	return true;
 }
 
-/* Room for n bytes; but what a stream claims may never come: there it grows as bytes do. */
-static size_t room_for(const struct pd_blocks *b, size_t n)
+/*
+ * Returns how many of `n` bytes to make room for. A stream may end before the bytes that a
+ * record claims, so its block grows only as bytes come.
+ */
+static size_t room_to_reserve(const struct pd_blocks *b, size_t n)
 {
 	size_t most = b->input->stream ? 2 * b->capacity : n;
 
 	return n < most ? n : most;
 }
 
-/* Reads until n bytes are there, which there is room for: as pd_blocks_fill. */
+/* Reads until `n` bytes are available, for which there is room. Returns as pd_blocks_fill(). */
 static int read_more(struct pd_blocks *b, size_t n, struct pd_error *err)
 {
 	size_t have = (size_t)(b->end - b->pos), got;
@@ -84,33 +88,34 @@ static int read_more(struct pd_blocks *b, size_t n, struct pd_error *err)
 			   &got, err))
 		return -1;
 	b->end += got;
-	if (have + got < n) /* the stream's end; or the file became shorter under us */
+	if (have + got < n) /* the stream ended, or the file was truncated meanwhile */
 		b->limit = b->offset + have + got;
 	return have + got >= n;
 }
 
-static void stop_ahead(struct pd_blocks *b)
+static void stop_readahead(struct pd_blocks *b)
 {
-	pd_readahead_stop(b->ahead);
-	b->ahead = NULL;
+	pd_readahead_stop(b->readahead);
+	b->readahead = NULL;
 }
 
 /*
- * Goes on in the block that was read ahead, with what is left of this one before it. False if
- * that does not do, as something was skipped, or is too large: then nothing more is read ahead.
+ * Continues in the next block that was read ahead, and copies the rest of the current one
+ * before it. Returns false if bytes were skipped or the rest is too large: the caller stops
+ * reading ahead.
  */
-static bool take_ahead(struct pd_blocks *b, size_t n)
+static bool take_readahead_block(struct pd_blocks *b, size_t n)
 {
 	size_t have = (size_t)(b->end - b->pos), size;
 	uint8_t *bytes = NULL;
 	struct pd_error err;
 
-	if (b->ahead_at == b->offset + have && have <= PD_AHEAD_ROOM)
-		bytes = pd_readahead_next(b->ahead, &size, &err);
+	if (b->readahead_at == b->offset + have && have <= PD_READAHEAD_ROOM)
+		bytes = pd_readahead_next(b->readahead, &size, &err);
 	if (bytes && have + size >= n) {
 		b->pos = memcpy(bytes - have, b->pos, have);
 		b->end = bytes + size;
-		b->ahead_at += size;
+		b->readahead_at += size;
 		return true;
 	}
 	return false;
@@ -122,17 +127,17 @@ int pd_blocks_refill(struct pd_blocks *b, size_t n, struct pd_error *err)
 
 	if (pd_blocks_left(b) < n)
 		return 0;
-	if (b->ahead && take_ahead(b, n))
+	if (b->readahead && take_readahead_block(b, n))
 		return 1;
 	do {
-		size_t room = room_for(b, n);
+		size_t room = room_to_reserve(b, n);
 
-		if (!make_room(b, room)) {
+		if (!reserve_block(b, room)) {
 			pd_error_set(err, "ENOMEM", b->input->path, b->offset,
 				     "no memory for a record of %zu bytes", n);
 			return -1;
 		}
-		stop_ahead(b);
+		stop_readahead(b);
 		got = read_more(b, room, err);
 	} while (got > 0 && (size_t)(b->end - b->pos) < n);
 	return got;

@@ -7,8 +7,8 @@
 #ifndef BLOCK
 #define BLOCK (256 * 1024)
 #endif
-#define FRAME_START "\x28\xb5\x2f\xfd"
-#define HEADER	    3 /* of a block */
+#define FRAME_START  "\x28\xb5\x2f\xfd"
+#define BLOCK_HEADER 3 /* bytes of a zstd block's header */
 
 const char *pd_zstd_version(void)
 {
@@ -53,11 +53,10 @@ bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t 
 	bool start = n >= 4 && memcmp(payload, FRAME_START, 4) == 0;
 
 	if (!d->running && !start) {
-		d->error =
-			d->error ?
-				d->error :
-				"found no start of a zstd frame, expected 28 b5 2f fd: it begins "
-				"in the file recorded before this one";
+		d->error = d->error ?
+				   d->error :
+				   "found no start of a zstd frame, expected 28 b5 2f fd: it "
+				   "begins in the file recorded before this one";
 		return false;
 	}
 	d->restart = d->running && start;
@@ -73,9 +72,10 @@ bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t 
 }
 
 /*
- * A recorder whose compressor failed began a new frame, which is an error in the one it was in.
+ * Starts a new frame after an error at its first bytes: a recorder whose compressor failed
+ * begins one inside the old frame.
  */
-static bool begin_again(struct pd_decompress *d)
+static bool restart_frame(struct pd_decompress *d)
 {
 	if (!d->restart)
 		return false;
@@ -88,10 +88,10 @@ static bool begin_again(struct pd_decompress *d)
 }
 
 /*
- * Decompresses up to the end of a block of zstd's, behind what is available: as
- * pd_decompress_append.
+ * Decompresses up to the end of a zstd block, behind the available bytes. Returns as
+ * pd_decompress_append().
  */
-static int decompress(struct pd_decompress *d)
+static int decompress_step(struct pd_decompress *d)
 {
 	size_t have = (size_t)(d->end - d->block), left = (size_t)(d->in_end - d->in);
 	ZSTD_inBuffer in = { d->in, d->step < left ? d->step : left, 0 };
@@ -106,12 +106,12 @@ static int decompress(struct pd_decompress *d)
 		return -1;
 	}
 	d->restart = false;
-	/* 0: a frame ended; a block's size counts the header of the next one, too */
-	d->step = !result ? SIZE_MAX : result > HEADER ? result - HEADER : result;
+	/* 0: a frame ended; zstd's hint for a block includes the next block's header */
+	d->step = !result ? SIZE_MAX : result > BLOCK_HEADER ? result - BLOCK_HEADER : result;
 	return 1;
 }
 
-static void move_to(struct pd_decompress *d, uint8_t *block)
+static void move_available_to(struct pd_decompress *d, uint8_t *block)
 {
 	size_t have = (size_t)(d->end - d->pos);
 
@@ -125,8 +125,8 @@ int pd_decompress_refill(struct pd_decompress *d, size_t n)
 	while ((size_t)(d->end - d->pos) < n) {
 		if (d->in == d->in_end && !d->full)
 			return 0;
-		move_to(d, d->block);
-		if (decompress(d) > 0 || begin_again(d))
+		move_available_to(d, d->block);
+		if (decompress_step(d) > 0 || restart_frame(d))
 			continue;
 		pd_decompress_abandon(d);
 		return -1;
@@ -138,7 +138,7 @@ void pd_decompress_into(struct pd_decompress *d, uint8_t *block, size_t capacity
 {
 	uint8_t *before = d->lent ? NULL : d->block;
 
-	move_to(d, block);
+	move_available_to(d, block);
 	free(before);
 	d->block = block;
 	d->capacity = capacity;
@@ -149,5 +149,5 @@ int pd_decompress_append(struct pd_decompress *d)
 {
 	if (d->in == d->in_end && !d->full)
 		return 0;
-	return (size_t)(d->end - d->block) == d->capacity ? 1 : decompress(d);
+	return (size_t)(d->end - d->block) == d->capacity ? 1 : decompress_step(d);
 }

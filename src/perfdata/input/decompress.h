@@ -1,7 +1,9 @@
 /*
- * The records inside compressed records: one zstd frame that is flushed for each of them and
- * never ended, so a stream is decompressed from its first payload on, in order, and a record
- * may begin in one payload and end in the next. See perf_session__process_compressed_event,
+ * Decompresses the records inside compressed records.
+ *
+ * perf writes a single zstd frame, which it flushes for each compressed record and never ends.
+ * So payloads must be decompressed in order from the first one on, and a record may begin in
+ * one payload and end in the next. See perf_session__process_compressed_event,
  * tools/perf/util/session.c.
  */
 #ifndef PERFLUA_PERFDATA_DECOMPRESS_H
@@ -13,39 +15,49 @@
 
 struct pd_decompress {
 	void *stream; /* ZSTD_DStream */
-	bool running; /* within a frame; else only the start of one can be fed */
-	bool restart; /* the payload begins with the start of a frame, within one: see below */
-	/* up to the end of a block or header: what is before a damaged one is not lost */
+	/* inside a frame; otherwise the next payload must begin with the start of one */
+	bool running;
+	/*
+	 * the payload begins with the start of a frame although one is running: see
+	 * pd_decompress_feed()
+	 */
+	bool restart;
+	/*
+	 * bytes up to the end of a zstd block or header: so the blocks before a damaged one are
+	 * not lost
+	 */
 	size_t step;
 	uint8_t *block;
-	size_t capacity;	    /* of the block */
-	bool lent;		    /* it is the caller's: see pd_decompress_into */
-	const uint8_t *pos, *end;   /* decompressed and not taken yet */
-	const uint8_t *in, *in_end; /* of the payload: not decompressed yet */
-	bool full;		    /* the block was, so there may be more without more input */
-	/* of pos in what the payload holds; negative: in what the one before held */
+	size_t capacity;	    /* of `block`, in bytes */
+	bool lent;		    /* `block` is the caller's: see pd_decompress_into() */
+	const uint8_t *pos, *end;   /* decompressed bytes that are not taken yet */
+	const uint8_t *in, *in_end; /* the rest of the payload, not decompressed yet */
+	/* the last step filled the block, so more may come without further input */
+	bool full;
+	/* offset of pos in the decompressed payload; negative: in that of the payload before */
 	int64_t at;
-	const char *error; /* what is wrong, after a failure */
+	const char *error; /* the reason after a failure */
 };
 
-/* The version of the zstd that was linked: "1.5.4". */
+/* Returns the version of the linked zstd, as "1.5.4". */
 const char *pd_zstd_version(void);
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct pd_decompress *pd_decompress_create(void);
 void pd_decompress_destroy(struct pd_decompress *d);
 
 /*
- * Goes on with the next payload, whose bytes must stay until it is used up. False if the stream
- * cannot be decompressed from here: error says why.
+ * Continues with the next payload, whose bytes must stay valid until it is used up. Returns
+ * false, with d->error, if the stream cannot be decompressed from here on. A payload may start
+ * a new frame although one is running, because the recorder's compressor failed.
  */
 bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t n);
 
 int pd_decompress_refill(struct pd_decompress *d, size_t n);
 
 /*
- * Makes n ≤ 64 KB bytes available at pos: 1; 0 if the payload is used up before (what there is
- * goes on in the next); -1 if it is damaged: error says how.
+ * Makes n ≤ 64 KB bytes available at pos. Returns 1; 0 if the payload is used up before, and
+ * its rest continues in the next one; -1, with d->error, if it is damaged.
  */
 static inline int pd_decompress_fill(struct pd_decompress *d, size_t n)
 {
@@ -53,26 +65,27 @@ static inline int pd_decompress_fill(struct pd_decompress *d, size_t n)
 }
 
 /*
- * For whoever takes many records at once: decompresses into memory of his, of at least 128 KB,
- * what is available first. It must stay until this is called again, or all is at its end.
+ * Makes the caller's `block`, of at least 128 KB, the memory to decompress into; available
+ * bytes move there. It must stay valid until the next call, or until the decompressor is
+ * destroyed.
  */
 void pd_decompress_into(struct pd_decompress *d, uint8_t *block, size_t capacity);
 
 /*
- * Decompresses some more behind what is available, which stays where it is: as
- * pd_decompress_fill; 1, too, when the block is full. A frame that begins anew within one is
- * damage here.
+ * Decompresses more bytes behind the available ones, which stay where they are. Returns as
+ * pd_decompress_fill(), and 1 if the block is full. A new frame inside a running one is damage
+ * here.
  */
 int pd_decompress_append(struct pd_decompress *d);
 
-/* Steps over n bytes that are available. */
+/* Steps over `n` available bytes. */
 static inline void pd_decompress_skip(struct pd_decompress *d, size_t n)
 {
 	d->pos += n;
 	d->at += (int64_t)n;
 }
 
-/* Gives up what is left of the payload; the stream goes on where a new frame begins. */
+/* Gives up the rest of the payload; the stream can continue at the start of a new frame. */
 void pd_decompress_abandon(struct pd_decompress *d);
 
 #endif

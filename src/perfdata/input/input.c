@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* ppoll */
+#define _GNU_SOURCE /* for ppoll() */
 #include "input.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 #define COPY_BLOCK (256 * 1024)
 
 /*
- * Who can be interrupted waits for a FIFO's writer when reading, not here, where no signal
- * would end it.
+ * Opens a path. An interruptible open does not wait for a FIFO's writer: no signal would end
+ * that, so the first read waits instead.
  */
-static int open_path(const char *path, bool interruptible)
+static int open_input_path(const char *path, bool interruptible)
 {
 	int fd;
 
@@ -37,7 +37,7 @@ bool pd_input_open(struct pd_input *in, const char *path,
 	struct stat st;
 
 	*in = (struct pd_input){ .path = path, .interrupt = interrupt };
-	in->fd = open_path(path, interrupt != NULL);
+	in->fd = open_input_path(path, interrupt != NULL);
 	if (in->fd < 0)
 		return pd_error_errno(err, path, "cannot open");
 	if (fstat(in->fd, &st) < 0) {
@@ -46,7 +46,7 @@ bool pd_input_open(struct pd_input *in, const char *path,
 		pd_error_set(err, "EISDIR", path, PD_NO_OFFSET,
 			     "found a directory, expected a file");
 	} else {
-		/* what can be read at any offset is a file, whatever leads to it */
+		/* a regular file can be read at any offset, even as standard input */
 		in->stream = !S_ISREG(st.st_mode);
 		in->keep = in->stream;
 		in->size = in->stream ? PD_UNKNOWN_SIZE : (uint64_t)st.st_size;
@@ -68,8 +68,8 @@ void pd_input_close(struct pd_input *in)
 	int fd = atomic_exchange(&in->fd, -1);
 
 	/*
-	 * whoever reads has the number, which may be another file's as soon as this one is
-	 * closed
+	 * A reader may still use the number of the descriptor, which may become another file's
+	 * once it is closed.
 	 */
 	while (atomic_load(&in->reads))
 		sched_yield();
@@ -79,11 +79,11 @@ void pd_input_close(struct pd_input *in)
 }
 
 /*
- * Waits until a stream has something to read; false if the interrupt came first. A signal that
- * came between the look at the flag and the wait would be slept through, so they are let in
- * only while it waits.
+ * Waits until a stream has bytes to read. Returns false if *interrupt was set first. Signals
+ * are blocked except in ppoll(): one that came between the test of the flag and the wait would
+ * be missed.
  */
-static bool wait_for(const struct pd_input *in)
+static bool wait_for_bytes(const struct pd_input *in)
 {
 	struct pollfd fd = { .fd = in->fd, .events = POLLIN };
 	sigset_t all, before;
@@ -98,13 +98,13 @@ static bool wait_for(const struct pd_input *in)
 	return n != 0;
 }
 
-/* One read of a stream: bytes, 0 at its end, -1 on an error. */
+/* Reads a stream once. Returns the number of bytes, 0 at its end, -1 on an error. */
 static ssize_t read_some(struct pd_input *in, void *bytes, size_t n)
 {
 	ssize_t r;
 
 	do {
-		if (in->interrupt && !wait_for(in)) {
+		if (in->interrupt && !wait_for_bytes(in)) {
 			errno = EINTR;
 			return -1;
 		}
@@ -115,7 +115,7 @@ static ssize_t read_some(struct pd_input *in, void *bytes, size_t n)
 	return r;
 }
 
-static bool keep(struct pd_input *in, const void *bytes, size_t n)
+static bool keep_bytes(struct pd_input *in, const void *bytes, size_t n)
 {
 	if (!pb_reserve_more(in->head, in->head_size, n, in->head_capacity))
 		return false;
@@ -124,8 +124,11 @@ static bool keep(struct pd_input *in, const void *bytes, size_t n)
 	return true;
 }
 
-/* Passes over a stream's bytes up to offset; false on an error, true also at its end. */
-static bool discard(struct pd_input *in, uint64_t offset)
+/*
+ * Reads a stream up to `offset` and drops the bytes. Returns false on an error, true also at
+ * its end.
+ */
+static bool discard_until(struct pd_input *in, uint64_t offset)
 {
 	char bytes[4096];
 	ssize_t r = 1;
@@ -153,18 +156,18 @@ static bool read_stream(struct pd_input *in, uint64_t offset, uint8_t *bytes, si
 	}
 	if (*got >= least)
 		return true;
-	if (!discard(in, offset + *got))
+	if (!discard_until(in, offset + *got))
 		return pd_error_errno(err, in->path, "cannot read");
 	while (*got < least && in->at == offset + *got && r > 0) {
 		r = read_some(in, bytes + *got, most - *got);
-		if (r > 0 && in->keep && !keep(in, bytes + *got, (size_t)r))
+		if (r > 0 && in->keep && !keep_bytes(in, bytes + *got, (size_t)r))
 			return pd_error_set(err, "ENOMEM", in->path, offset, "no memory");
 		*got += r > 0 ? (size_t)r : 0;
 	}
 	return r >= 0 || pd_error_errno(err, in->path, "cannot read");
 }
 
-/* Reads n bytes of a file, or what there is; -1 on an error. */
+/* Reads `n` bytes of a file, or fewer at its end. Returns their number, -1 on an error. */
 static ssize_t read_file(int fd, uint64_t offset, uint8_t *bytes, size_t n)
 {
 	size_t have = 0;
@@ -199,7 +202,7 @@ bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t lea
 	return true;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t n)
+static bool write_to_spool_file(int fd, const uint8_t *bytes, size_t n)
 {
 	while (n) {
 		ssize_t w = write(fd, bytes, n);
@@ -214,23 +217,23 @@ static bool write_all(int fd, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* Copies the stream, what was kept of it first. */
-static bool copy_to(struct pd_input *in, int fd)
+/* Copies the stream to `fd`, first the bytes that were kept. */
+static bool spool_to(struct pd_input *in, int fd)
 {
 	uint8_t *bytes = malloc(COPY_BLOCK);
-	bool ok = bytes && write_all(fd, in->head, in->head_size);
+	bool ok = bytes && write_to_spool_file(fd, in->head, in->head_size);
 	ssize_t r = 1;
 
 	while (ok && r > 0) {
 		r = read_some(in, bytes, COPY_BLOCK);
-		ok = r >= 0 && write_all(fd, bytes, (size_t)r);
+		ok = r >= 0 && write_to_spool_file(fd, bytes, (size_t)r);
 	}
 	free(bytes);
 	return ok;
 }
 
-/* Makes a file without a name in $TMPDIR; -1 with err. */
-static int open_nameless(struct pd_error *err)
+/* Creates a file without a name in $TMPDIR or /tmp. Returns -1 with *err. */
+static int open_spool_file(struct pd_error *err)
 {
 	static const char name[] = "/perflua-XXXXXX";
 	const char *dir = getenv("TMPDIR");
@@ -257,11 +260,11 @@ static int open_nameless(struct pd_error *err)
 
 bool pd_input_spool(struct pd_input *in, struct pd_error *err)
 {
-	int fd = open_nameless(err);
+	int fd = open_spool_file(err);
 
 	if (fd < 0)
 		return false;
-	if (!copy_to(in, fd)) {
+	if (!spool_to(in, fd)) {
 		pd_error_errno(err, in->path,
 			       "cannot write what comes from a stream to $TMPDIR");
 		close(fd);

@@ -1,6 +1,6 @@
 /*
- * Where bytes come from: a regular file, read at any offset by as many readers as like, or a
- * stream, read once from front to end.
+ * The source of a recording's bytes: a regular file, which any number of readers read at any
+ * offset, or a stream (a pipe, a terminal), which is read once from front to end.
  */
 #ifndef PERFLUA_PERFDATA_INPUT_H
 #define PERFLUA_PERFDATA_INPUT_H
@@ -11,40 +11,47 @@
 
 #include "perfdata/format/error.h"
 
-#define PD_UNKNOWN_SIZE (UINT64_MAX / 2) /* of a stream, until its end is met */
+#define PD_UNKNOWN_SIZE (UINT64_MAX / 2) /* size of a stream until its end is met */
 
 struct pd_input {
 	atomic_int fd; /* -1: closed */
-	atomic_int
-		/* of a file that are under way: also by threads, which close() waits for */
-		reads;
-	uint64_t size;	  /* of a stream PD_UNKNOWN_SIZE */
-	const char *path; /* owned by whoever opened it */
+	/* reads of a file in progress, in any thread; pd_input_close() waits for them */
+	atomic_int reads;
+	uint64_t size;	  /* in bytes; PD_UNKNOWN_SIZE of a stream */
+	const char *path; /* owned by the caller of pd_input_open() */
 	bool stream;
-	bool passed;				/* the one pass over the stream was begun */
-	const volatile sig_atomic_t *interrupt; /* NULL: see pd_input_open */
-	bool keep;     /* what is read of the stream is kept for that pass */
-	uint64_t at;   /* how far the stream was read */
-	uint8_t *head; /* what was kept: the stream's first head_size bytes */
+	bool consumed;				/* the one pass over the stream has begun */
+	const volatile sig_atomic_t *interrupt; /* NULL: see pd_input_open() */
+	bool keep;     /* bytes that are read of the stream are kept for the pass over it */
+	uint64_t at;   /* offset up to which the stream was read */
+	uint8_t *head; /* the kept bytes: the stream's first head_size bytes */
 	size_t head_size, head_capacity;
 };
 
 /*
- * Opens a file, a FIFO, or standard input for "-"; fd is -1 on failure. A stream is kept at
- * first. Nobody waits for bytes of a stream once a signal handler has set `interrupt`: that
- * fails, with the code EINTR.
+ * Opens a file, a FIFO, or standard input for "-". A stream keeps the bytes that are read until
+ * the caller clears in->keep. `path` must outlive the input. Once a signal handler has set
+ * *interrupt no read waits for bytes of a stream: it fails with the code EINTR. NULL: reads
+ * wait.
+ *
+ * Returns false with *err; then in->fd is -1 and there is nothing to close.
  */
 bool pd_input_open(struct pd_input *in, const char *path,
 		   const volatile sig_atomic_t *interrupt, struct pd_error *err);
 void pd_input_close(struct pd_input *in);
 
-/* Turns a stream into a regular file that has no name, from its first byte on. */
+/*
+ * Turns a stream into a regular file: copies it, from its first byte on, to a temporary file
+ * without a name. Returns false with *err.
+ */
 bool pd_input_spool(struct pd_input *in, struct pd_error *err);
 
 /*
- * Reads at least `least` and at most `most` bytes at offset; *got is what there was: fewer than
- * least only at the end, also if a file shrank since it was opened. A stream gives what it has
- * at once, goes only forward, and passes over what lies before offset. False on a read error.
+ * Reads at least `least` and at most `most` bytes at `offset`; `bytes` has room for `most`.
+ * Sets *got to the number of bytes, which is less than `least` only at the end, also that of a
+ * file that was truncated since it was opened. A stream returns the bytes that are available
+ * and discards those before `offset`; it cannot go back, except to kept bytes. Returns false
+ * with *err on a read error.
  */
 bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t least, size_t most,
 		   size_t *got, struct pd_error *err);

@@ -2,21 +2,21 @@
 
 #include <stdlib.h>
 
-#define BLOCK (256 * 1024)
-#define MOST  2 /* that wait */
-/* and the one that is looked at, and the end of the one before it */
-#define BLOCKS (MOST + 2)
+#define BLOCK	       (256 * 1024)
+#define BLOCKS_WAITING 2 /* blocks that wait to be taken */
+/* besides: the block in use and the end of the one before it */
+#define BLOCKS (BLOCKS_WAITING + 2)
 
 struct block {
 	size_t size;
-	uint8_t room[PD_AHEAD_ROOM], bytes[BLOCK];
+	uint8_t room[PD_READAHEAD_ROOM], bytes[BLOCK];
 };
 
 struct pd_readahead {
 	struct pb_producer *producer;
-	struct pd_error error; /* why no more is read: the producer's */
+	struct pd_error error; /* written in the producer's thread */
 	struct pd_input *input;
-	uint64_t offset, limit; /* what is left to read: the thread's */
+	uint64_t offset, limit; /* the rest, in the producer's thread */
 	struct block blocks[BLOCKS];
 };
 
@@ -43,7 +43,8 @@ struct pd_readahead *pd_readahead_start(struct pd_input *input, uint64_t offset,
 	r->offset = offset;
 	r->limit = limit;
 	r->error.code = "";
-	r->producer = pb_producer_start((struct pb_producing){ read_block, NULL, r, MOST });
+	r->producer = pb_producer_start(
+		(struct pb_producing){ read_block, NULL, r, BLOCKS_WAITING });
 	if (r->producer)
 		return r;
 	free(r);

@@ -1,6 +1,5 @@
 /*
- * Reads a part of a file ahead by a thread, block after block, while the one before is looked
- * at.
+ * Reads a part of a file block by block in a thread, ahead of the caller's use.
  */
 #ifndef PERFLUA_PERFDATA_READAHEAD_H
 #define PERFLUA_PERFDATA_READAHEAD_H
@@ -8,19 +7,23 @@
 #include "base/producer.h"
 #include "input.h"
 
-#define PD_AHEAD_ROOM (128 * 1024) /* bytes before a block that are the caller's to write */
+#define PD_READAHEAD_ROOM (128 * 1024) /* bytes before a block that the caller may write */
 
 struct pd_readahead;
 
-/* From offset up to limit. NULL: it cannot. */
+/*
+ * Starts to read from `offset` up to `limit`. Returns NULL without memory or if there can be no
+ * thread.
+ */
 struct pd_readahead *pd_readahead_start(struct pd_input *input, uint64_t offset,
 					uint64_t limit);
-void pd_readahead_stop(struct pd_readahead *ahead);
+void pd_readahead_stop(struct pd_readahead *readahead);
 
 /*
- * The next block and its size, which is less than usual at the end; it stays until the call
- * after the next. NULL: it could not be read, err says why, or there is none.
+ * Returns the next block and sets *size (bytes), which is less than usual at the end. The block
+ * stays valid until the call after the next. Returns NULL at the end, or with *err if the block
+ * could not be read.
  */
-uint8_t *pd_readahead_next(struct pd_readahead *ahead, size_t *size, struct pd_error *err);
+uint8_t *pd_readahead_next(struct pd_readahead *readahead, size_t *size, struct pd_error *err);
 
 #endif

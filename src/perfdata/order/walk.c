@@ -11,10 +11,10 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_k
 	for (size_t i = 0; i < session->n_files; i++) {
 		struct pd_input *input = &session->files[i]->input;
 
-		if (input->passed)
+		if (input->consumed)
 			return pd_error_set(err, "ESPIPE", input->path, PD_NO_OFFSET,
 					    "a stream can be passed over once, and it was");
-		input->passed = input->stream;
+		input->consumed = input->stream;
 	}
 	return true;
 }
