@@ -7,7 +7,8 @@
 #include "format.h"
 
 /*
- * When a script sees a member: several share a place, and what it means depends on the event.
+ * Conditions for scripts to see a member: several members share an offset, and which one is
+ * meant depends on the event.
  */
 enum presence {
 	ALWAYS,
@@ -109,12 +110,12 @@ enum presence {
 	FIELD(config3, PD_ADDR, 128, config3, ALWAYS, "more of config, as the PMU defines it") \
 	FIELD(config4, PD_ADDR, 136, config4, ALWAYS, "more of config, as the PMU defines it")
 
-#define FLAGS_AT 40 /* the flags' place in the file; their rows are bits of a member */
+#define FLAGS_AT 40 /* offset of the flags in the file; their rows describe bits of a member */
 
 struct attr_row {
-	uint8_t type, at, width, presence; /* width: of the member, in bytes */
-	uint8_t bit, bits;		   /* bits > 0: this part of the member */
-	uint8_t member;			   /* in struct pd_attr */
+	uint8_t type, at, width, presence; /* of the member, in bytes */
+	uint8_t bit, bits;		   /* if bits > 0 the row is this part of the member */
+	uint8_t member;			   /* offset in struct pd_attr */
 };
 
 #define MEMBER_SIZE(member) sizeof(((struct pd_attr *)0)->member)
@@ -135,7 +136,7 @@ static const struct attr_row rows[] = { ATTR_MEMBERS(FIELD_ROW, BITS_ROW) };
 const struct pd_member pd_attr_members[] = { ATTR_MEMBERS(FIELD_MEMBER,
 							  BITS_MEMBER){ .name = NULL } };
 
-static uint64_t load(const uint8_t *p, unsigned width, bool swap)
+static uint64_t load_member(const uint8_t *p, unsigned width, bool swap)
 {
 	switch (width) {
 	case 2:
@@ -147,12 +148,12 @@ static uint64_t load(const uint8_t *p, unsigned width, bool swap)
 	}
 }
 
-static uint64_t get(const struct pd_attr *attr, const struct attr_row *row)
+static uint64_t get_attr_value(const struct pd_attr *attr, const struct attr_row *row)
 {
-	return load((const uint8_t *)attr + row->member, row->width, false);
+	return load_member((const uint8_t *)attr + row->member, row->width, false);
 }
 
-static void set(struct pd_attr *attr, unsigned member, unsigned width, uint64_t v)
+static void set_attr_value(struct pd_attr *attr, unsigned member, unsigned width, uint64_t v)
 {
 	uint8_t *at = (uint8_t *)attr + member;
 	uint16_t v16 = (uint16_t)v;
@@ -171,12 +172,13 @@ static uint64_t reverse_bits(uint64_t v, unsigned n)
 }
 
 /*
- * Big-endian compilers allocate bit-fields from the most significant bit: a member is found by
- * reversing its bits, but the value of a field wider than one bit keeps its order.
+ * Turns the bit-fields of a big-endian recorder around. Its compiler allocates them from the
+ * most significant bit: reversing the bits puts each field at its little-endian number, and
+ * reversing those of a wider field again restores its value.
  */
 static void normalise_bits(struct pd_attr *attr, unsigned member, unsigned width)
 {
-	uint64_t v = load((const uint8_t *)attr + member, width, false);
+	uint64_t v = load_member((const uint8_t *)attr + member, width, false);
 	uint64_t mask;
 
 	v = reverse_bits(v, 8 * width);
@@ -186,7 +188,7 @@ static void normalise_bits(struct pd_attr *attr, unsigned member, unsigned width
 		mask = ((UINT64_C(1) << row->bits) - 1) << row->bit;
 		v = (v & ~mask) | reverse_bits((v & mask) >> row->bit, row->bits) << row->bit;
 	}
-	set(attr, member, width, v);
+	set_attr_value(attr, member, width, v);
 }
 
 bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool swap, bool big)
@@ -197,12 +199,13 @@ bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool
 	if (size < PD_ATTR_MIN)
 		return false;
 	own = pb_load32(bytes + 4, swap);
-	if (size > own) /* every version has the first 64 bytes, whatever this one says */
+	/* every version of the attr has the first 64 bytes, whatever its size says */
+	if (size > own)
 		size = own < PD_ATTR_MIN ? PD_ATTR_MIN : own;
 	for (const struct attr_row *row = rows; row < rows + N_ROWS; row++)
 		if (!row->bits && row->at + (size_t)row->width <= size)
-			set(&parsed, row->member, row->width,
-			    load(bytes + row->at, row->width, swap));
+			set_attr_value(&parsed, row->member, row->width,
+				       load_member(bytes + row->at, row->width, swap));
 	parsed.flags = pb_load64(bytes + FLAGS_AT, swap);
 	if (!own)
 		parsed.size = PD_ATTR_MIN;
@@ -215,7 +218,7 @@ bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool
 	return true;
 }
 
-static bool present(const struct pd_attr *attr, enum presence presence)
+static bool is_member_present(const struct pd_attr *attr, enum presence presence)
 {
 	switch (presence) {
 	case IF_PERIOD:
@@ -242,14 +245,14 @@ void pd_attr_member(const struct pd_attr *attr, unsigned m, struct pd_value *out
 	if (m >= N_ROWS)
 		return;
 	row = &rows[m];
-	if (!present(attr, row->presence))
+	if (!is_member_present(attr, row->presence))
 		return;
-	v = get(attr, row);
+	v = get_attr_value(attr, row);
 	if (row->bits)
 		v = v >> row->bit & ((UINT64_C(1) << row->bits) - 1);
 	out->type = row->type;
 	if (row->type == PD_INT)
-		out->i = (int32_t)v; /* clockid is the only one that is signed */
+		out->i = (int32_t)v; /* clockid is the only signed member */
 	else
 		out->u = v;
 }

@@ -1,7 +1,8 @@
 /*
- * One event's perf_event_attr, of whatever size the recorder wrote: shorter ones read zero in
- * what they lack, longer ones are read as far as known. Held in host byte order, its flags at
- * their little-endian bit numbers whatever the recorder's byte order.
+ * The perf_event_attr of an event. The recorder's may have another size than ours: members that
+ * a shorter one lacks are 0, and a longer one is read as far as it is known. Members are in
+ * host byte order; flags have their little-endian bit numbers whatever the recorder's byte
+ * order.
  */
 #ifndef PERFLUA_PERFDATA_ATTR_H
 #define PERFLUA_PERFDATA_ATTR_H
@@ -12,12 +13,12 @@
 
 #include "value.h"
 
-#define PD_ATTR_MIN 64 /* PERF_ATTR_SIZE_VER0; attr.size 0 means this */
+#define PD_ATTR_MIN 64 /* PERF_ATTR_SIZE_VER0, also meant by an attr.size of 0 */
 
 struct pd_attr {
 	uint32_t type, size;
 	uint64_t config;
-	uint64_t sample_period; /* sample_freq when freq is set */
+	uint64_t sample_period; /* sample_freq if PD_ATTR_FREQ is set */
 	uint64_t sample_type, read_format;
 	uint64_t flags; /* PD_ATTR_* */
 	uint32_t wakeup_events, bp_type;
@@ -33,7 +34,7 @@ struct pd_attr {
 	uint64_t sig_data, config3, config4;
 };
 
-/* attr.flags, at their little-endian bit numbers */
+/* Bits of pd_attr.flags, at their little-endian numbers. */
 #define PD_ATTR_INHERIT		(UINT64_C(1) << 1)
 #define PD_ATTR_EXCLUDE_USER	(UINT64_C(1) << 4)
 #define PD_ATTR_EXCLUDE_KERNEL	(UINT64_C(1) << 5)
@@ -49,29 +50,30 @@ struct pd_attr {
 #define PD_ATTR_DEFER_CALLCHAIN (UINT64_C(1) << 38)
 
 /*
- * Reads an attr from at most size bytes; false if there are fewer than PD_ATTR_MIN. big: see
- * flags.
+ * Reads an attr from at most `size` bytes. `big`: the recorder was big-endian, whose compilers
+ * number bit fields from the other end. Returns false if there are fewer than PD_ATTR_MIN
+ * bytes.
  */
 bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool swap,
 		   bool big);
 
 /*
- * What scripts see of an attr: names and documentation (ends with a NULL name), and values by
- * index.
+ * The members of an attr that scripts see: names and documentation (the last name is NULL), and
+ * the value of member `m`.
  */
 extern const struct pd_member pd_attr_members[];
 void pd_attr_member(const struct pd_attr *attr, unsigned m, struct pd_value *out);
 
 /*
- * The PMU that counts an event: of a hardware event on a hybrid machine the one of a kind of
- * core, in the high half of config (PERF_PMU_TYPE_SHIFT), else attr->type.
+ * Returns the type number of the PMU that counts an event. A hardware event of a hybrid machine
+ * has it in the high half of config (PERF_PMU_TYPE_SHIFT); otherwise it is attr->type.
  */
 uint32_t pd_event_pmu(const struct pd_attr *attr);
 
 /*
- * Writes perf's name of an event that has none: "cycles:u", "L1-dcache-load-misses",
- * "cpu_core/cycles/" … pmu is the name of pd_event_pmu in PMU_MAPPINGS, or NULL; text is enum
- * pd_perf_text. At most size bytes are written, NUL included.
+ * Writes perf's name for an event without one into name[size], NUL included: "cycles:u",
+ * "L1-dcache-load-misses", "cpu_core/cycles/". `pmu` is the name of pd_event_pmu() in
+ * PMU_MAPPINGS, or NULL; `text` is a set of enum pd_perf_text.
  */
 void pd_event_name(const struct pd_attr *attr, const char *pmu, unsigned text, char *name,
 		   size_t size);

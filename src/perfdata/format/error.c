@@ -25,11 +25,12 @@ bool pd_error_set(struct pd_error *err, const char *code, const char *path, uint
 	va_start(args, format);
 	vsnprintf(err->message + n, sizeof(err->message) - n, format, args);
 	va_end(args);
-	pd_escape(err->message, sizeof(err->message)); /* of names in it, and of the path */
+	/* the path and names in the message come from the file */
+	pd_escape(err->message, sizeof(err->message));
 	return false;
 }
 
-/* The codes that opening and reading a file meet; others read "EIO". */
+/* Codes of the errors that opening and reading a file cause; all others read "EIO". */
 static const struct {
 	int number;
 	const char *code;

@@ -1,6 +1,6 @@
 /*
- * An error, for people: a code a program can compare and one line that names the path,
- * the file offset, what was found there and what was expected.
+ * Errors for people: a code that a program can compare, and one line that names the path, the
+ * file offset, the bytes that were found there and what was expected.
  */
 #ifndef PERFLUA_PERFDATA_ERROR_H
 #define PERFLUA_PERFDATA_ERROR_H
@@ -29,7 +29,7 @@ bool pd_error_set(struct pd_error *err, const char *code, const char *path, uint
  */
 bool pd_error_errno(struct pd_error *err, const char *path, const char *what);
 
-/* Is it that the wait for a stream was interrupted? What was read until then is good. */
+/* Returns whether a wait for a stream was interrupted. All that was read before is valid. */
 bool pd_error_interrupted(const struct pd_error *err);
 
 #endif

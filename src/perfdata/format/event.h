@@ -1,5 +1,5 @@
 /*
- * One event of a recording: its attribute, name, ids, group, and the layouts of its records.
+ * An event of a recording: its attribute, name, ids and group, and the layouts of its records.
  */
 #ifndef PERFLUA_PERFDATA_EVENT_H
 #define PERFLUA_PERFDATA_EVENT_H
@@ -14,44 +14,48 @@ struct pd_events_by_id;
 struct pd_tracepoint;
 
 struct pd_event {
-	const struct pd_events_by_id *recorded_with; /* the events of its recording, by id */
-	uint32_t index;				     /* 0-based, as EVENT_DESC counts */
+	const struct pd_events_by_id *recorded_with; /* all events of its recording, by id */
+	/* 0-based, in the order of the attrs, as in EVENT_DESC */
+	uint32_t index;
 	uint32_t number; /* among the events of all recordings of a session */
 	struct pd_attr attr;
-	char *name;	 /* as perf calls it */
-	bool made_up;	 /* the name: from the attr, as nothing in the recording says it */
+	char *name;	 /* perf's name of the event */
+	bool made_up;	 /* the name is derived from the attr, as the recording has none */
 	char *unit;	 /* of its counts; NULL: none */
-	double scale;	 /* what they are multiplied with; 0: not said */
-	uint64_t offset; /* in pipe mode: of the record it came in */
+	double scale;	 /* factor for its counts; 0: not recorded */
+	uint64_t offset; /* in pipe mode, of the record that described it; else 0 */
 	uint64_t *ids;
 	size_t n_ids;
 	uint32_t leader; /* index of its group's leader; its own if it leads or has no group */
-	uint32_t n_members; /* of a leader: events in the group, itself included; else 1 */
-	char *group_name;   /* of a leader whose group has a name; else NULL */
+	/* of a leader: the number of events in its group, itself included; else 1 */
+	uint32_t n_members;
+	char *group_name; /* of a leader, the group's name; NULL: none */
 	/*
-	 * what its samples' raw data holds; NULL: it is no tracepoint, or its format is not
-	 * known
+	 * format of the raw data of its samples; NULL: it is no tracepoint, or the format is
+	 * not known
 	 */
 	const struct pd_tracepoint *tracepoint;
 	struct pd_shape shape;
-	const struct pd_layout *sample; /* of its samples */
+	const struct pd_layout *sample; /* for its samples */
 	/*
-	 * of its samples, split by counter value (counters.h); NULL: they carry none with ids
+	 * for its samples when they are split by counter value (counters.h); NULL: they carry
+	 * no values with ids
 	 */
 	const struct pd_layout *split;
 	atomic_uint
-		counters_noted; /* what of its counter values was noted as damage: counters.c */
+		/* kinds of damage of its counter values that were noted: counters.c */
+		counters_noted;
 	const struct pd_layout *const
-		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown ones */
+		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown types */
 };
 
-/* The events of a recording, by index and by id: filled while it is opened. */
+/* The events of a recording, by index and by id; filled while the recording is opened. */
 struct pd_events_by_id {
-	const struct pd_event *list; /* of the recording, by index */
+	const struct pd_event *list; /* by index */
 	struct pb_id_map map;	     /* id → index */
 };
 
-/* Returns the event of an id, or NULL. */
+/* Returns the event that has an id, or NULL. */
 static inline const struct pd_event *pd_event_by_id(const struct pd_events_by_id *events,
 						    uint64_t id)
 {

@@ -1,6 +1,6 @@
 /*
- * Names for events that have none, as `perf report` and `perf script` make them up.
- * See evsel__name and the functions it calls, tools/perf/util/evsel.c.
+ * Names for events that have none, as `perf report` and `perf script` derive them from the
+ * attr. See evsel__name and the functions it calls, tools/perf/util/evsel.c.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 struct text {
 	char *at;
-	size_t left; /* the NUL included */
+	size_t left; /* NUL included */
 	unsigned as; /* enum pd_perf_text */
 };
 
@@ -54,7 +54,7 @@ static const char *const software_names[] = {
 	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
 };
 
-/* enum perf_hw_cache_op_id: the name of the operation, and of its accesses */
+/* enum perf_hw_cache_op_id: the name of an operation, and of its accesses */
 static const struct {
 	const char *one, *many;
 } cache_ops[] = { { "load", "loads" }, { "store", "stores" }, { "prefetch", "prefetches" } };
@@ -63,7 +63,7 @@ static const struct {
 #define STORES	   (1u << 1)
 #define PREFETCHES (1u << 2)
 
-/* enum perf_hw_cache_id, and the operations each can count */
+/* enum perf_hw_cache_id, and the operations that each can count */
 static const struct {
 	const char *name;
 	unsigned ops;
@@ -81,7 +81,8 @@ static const struct {
 
 static void name_hardware(struct text *t, const struct pd_attr *attr, const char *pmu)
 {
-	uint32_t id = (uint32_t)attr->config; /* the rest selects the PMU of a hybrid system */
+	/* the upper half selects the PMU of a hybrid system */
+	uint32_t id = (uint32_t)attr->config;
 
 	(void)pmu;
 	append(t, "%s", id < COUNT(hardware_names) ? hardware_names[id] : "unknown-hardware");
@@ -137,7 +138,10 @@ static void name_breakpoint(struct text *t, const struct pd_attr *attr, const ch
 	       attr->bp_type & 2 ? "w" : "", attr->bp_type & 4 ? "x" : "");
 }
 
-/* In the syntax of `perf record -e`, so that the name says how to count the event again. */
+/*
+ * Writes the name in the syntax of `perf record -e`, so that it says how to count the event
+ * again.
+ */
 static void name_of_pmu(struct text *t, const struct pd_attr *attr, const char *pmu)
 {
 	const uint64_t more[] = { attr->config1, attr->config2, attr->config3, attr->config4 };
@@ -159,9 +163,9 @@ static void name_of_pmu(struct text *t, const struct pd_attr *attr, const char *
 }
 
 /*
- * Returns true if the letters of host and guests are shown, which they are where either is left
- * out. Older perfs took guests for left out once a mode or precision is asked for, and only
- * then. See evsel__add_modifiers, tools/perf/util/evsel.c.
+ * Returns whether the letters of host and guests are shown: they are if either is excluded.
+ * Older perfs took guests for excluded if and only if a mode or a precision is asked for. See
+ * evsel__add_modifiers, tools/perf/util/evsel.c.
  */
 static bool shows_guests(unsigned as, uint64_t flags, bool asked)
 {
@@ -172,8 +176,8 @@ static bool shows_guests(unsigned as, uint64_t flags, bool asked)
 }
 
 /*
- * Letters for the modes that are counted, if any is not; "p" for each level of precision; "HG"
- * for host and guests.
+ * Writes a letter for each mode that is counted, if any is excluded; "p" for each level of
+ * precision; "HG" for host and guests.
  */
 static void add_modifiers(struct text *t, uint64_t flags, const char *colon)
 {

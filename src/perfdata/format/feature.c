@@ -1,6 +1,6 @@
 /*
- * The table of the features, and the layouts of those that are regular.
- * See feat_ops and the write_… functions, tools/perf/util/header.c.
+ * The table of header features, and the layouts of the regular ones. See feat_ops and the
+ * write_… functions, tools/perf/util/header.c.
  */
 #include "feature.h"
 
@@ -114,7 +114,7 @@ LAYOUT e_machine_members[] = {
 };
 LAYOUT e_machine = { NULL, PD_L_STRUCT, e_machine_members };
 
-/* A decoder that is its layout and nothing else. */
+/* A decoder that only applies a layout. */
 #define REGULAR(feature, layout)                                           \
 	static bool decode_##feature(struct pb_cursor *c,                  \
 				     const struct pd_feature_context *ctx, \
@@ -125,7 +125,8 @@ LAYOUT e_machine = { NULL, PD_L_STRUCT, e_machine_members };
 	}
 
 /*
- * The same after a u32 that must be 1: a layout this version does not know is not guessed at.
+ * A decoder that applies a layout behind a u32 version, which must be 1: layouts of other
+ * versions are not known.
  */
 #define VERSIONED(feature, layout)                                                   \
 	static bool decode_##feature(struct pb_cursor *c,                            \
@@ -153,7 +154,8 @@ REGULAR(pmu_caps, pmu_caps)
 REGULAR(e_machine, e_machine)
 
 /*
- * A list; but hiperf writes one string, whose size is all that is left: too many for a count.
+ * Decodes a list of strings. hiperf writes a single string, whose size is all that is left and
+ * too large for a count.
  */
 static bool decode_cmdline(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			   struct pd_sink *sink)
@@ -169,7 +171,10 @@ static bool decode_cmdline(struct pb_cursor *c, const struct pd_feature_context 
 	return !c->failed;
 }
 
-/* A list; but simpleperf leaves its count out: then the size is a multiple of an entry's. */
+/*
+ * Decodes a list of entries. simpleperf leaves out the count: then the size is a multiple of an
+ * entry's.
+ */
 static bool decode_auxtrace(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)
 {
@@ -183,7 +188,7 @@ static bool decode_auxtrace(struct pb_cursor *c, const struct pd_feature_context
 	return !c->failed;
 }
 
-/* BRANCH_STACK and STAT have no bytes: that they are there is all they say. */
+/* Decodes BRANCH_STACK and STAT, which have no bytes; their presence is the information. */
 static bool decode_flag(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			struct pd_sink *sink)
 {
@@ -195,7 +200,8 @@ static bool decode_flag(struct pb_cursor *c, const struct pd_feature_context *ct
 
 static const struct pd_feature features[] = {
 	{ PD_FEATURE_TRACING_DATA, "tracing_data",
-	  "summary of the tracepoint formats: version, byte order, page size, events per system",
+	  "summary of the tracepoint formats: version, byte order, page size, events per "
+	  "system",
 	  pd_decode_tracing_data },
 	{ 2, "build_id", "build-ids of the binaries that samples hit", pd_decode_build_id },
 	{ 3, "hostname", "name of the recorded machine", decode_string },
@@ -260,7 +266,7 @@ const struct pd_feature *pd_feature_table(size_t *n)
 
 const struct pd_feature *pd_feature_by_bit(unsigned bit)
 {
-	/* bits are numbered from 1 without a gap */
+	/* bits are numbered from 1 on without gaps */
 	return bit >= 1 && bit <= N_FEATURES ? &features[bit - 1] : NULL;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The header features: optional sections that describe the machine and the recording. One row
- * of a table per feature: bit, name, documentation, decoder.
+ * The header features: optional sections that describe the machine and the recording. A table
+ * has one row per feature: bit, name, documentation, decoder.
  */
 #ifndef PERFLUA_PERFDATA_FEATURE_H
 #define PERFLUA_PERFDATA_FEATURE_H
@@ -11,33 +11,39 @@
 
 #define PD_FEATURES 256 /* bits in the header's bitmap */
 
-/* What decoding one feature needs to know from elsewhere. */
+/* Facts from elsewhere that decoding a feature needs. */
 struct pd_feature_context {
 	bool swap;
-	uint32_t nr_cpus_avail;		  /* of NRCPUS; 0: unknown */
-	uint32_t nr_cpus_online;	  /* likewise */
-	const struct pd_tracing *tracing; /* NULL: it has none */
+	uint32_t nr_cpus_avail;		  /* from NRCPUS; 0: unknown */
+	uint32_t nr_cpus_online;	  /* the same */
+	const struct pd_tracing *tracing; /* NULL: the recording has none */
 };
 
 struct pd_feature {
 	unsigned bit;
-	const char *name; /* lower-case kernel name: "cpu_topology" */
-	const char *doc;  /* one sentence: what it holds, with units */
-	/* Feeds one value to the sink. False: the bytes are not what the feature should be. */
+	const char *name; /* kernel name in lower case: "cpu_topology" */
+	const char *doc;  /* one sentence: content and units */
+	/*
+	 * Feeds the feature's value to the sink. Returns false if the bytes are not what the
+	 * feature should hold.
+	 */
 	bool (*decode)(struct pb_cursor *c, const struct pd_feature_context *ctx,
 		       struct pd_sink *sink);
 };
 
-/* The feature of that bit or name, or NULL. */
+/* Return the feature with a bit or a name, or NULL. */
 const struct pd_feature *pd_feature_by_bit(unsigned bit);
 const struct pd_feature *pd_feature_by_name(const char *name);
 
-/* All known ones in the order of their bits; *n becomes their number. */
+/*
+ * Returns the table of all known features in the order of their bits, and sets *n to their
+ * number.
+ */
 const struct pd_feature *pd_feature_table(size_t *n);
 
 /*
- * What the file itself needs of its features. Each walks a section's bytes and calls back per
- * entry; false when the section ended early (entries before that were delivered).
+ * Walk the bytes of a feature that perflua itself needs, and call `fn` for each entry. Return
+ * false if the section ended early; the entries before that were delivered.
  */
 typedef void pd_event_desc_fn(void *arg, uint32_t index, struct pd_text name);
 bool pd_feature_event_desc(struct pb_cursor *c, pd_event_desc_fn *fn, void *arg);

@@ -1,11 +1,11 @@
 /*
- * BPF_PROG_INFO: the kernel's struct bpf_prog_info of each program, and the arrays it points
- * to. See struct bpf_prog_info, include/uapi/linux/bpf.h; struct perf_bpil and bpil_array_desc,
+ * BPF_PROG_INFO: the kernel's struct bpf_prog_info of each program and the arrays it points to.
+ * See struct bpf_prog_info, include/uapi/linux/bpf.h; struct perf_bpil and bpil_array_desc,
  * tools/perf/util/bpf-utils.c.
  */
 #include "feature_decode.h"
 
-/* A member of bpf_prog_info that is a value by itself; bytes: its width, or of tag and name. */
+/* A scalar member of bpf_prog_info. `bytes` is its width, or the size of a tag or name. */
 struct info_member {
 	const char *name;
 	uint16_t at, bytes;
@@ -20,7 +20,7 @@ static const struct info_member members[] = {
 	{ "load_time", 40, 8, PD_UINT },
 	{ "uid", 48, 4, PD_UINT },
 	{ "ifindex", 80, 4, PD_UINT },
-	{ "flags", 84, 4, PD_ADDR }, /* its only bit today: gpl_compatible */
+	{ "flags", 84, 4, PD_ADDR }, /* gpl_compatible is its only bit today */
 	{ "netns_dev", 88, 8, PD_UINT },
 	{ "netns_ino", 96, 8, PD_UINT },
 	{ "btf_id", 128, 4, PD_UINT },
@@ -41,13 +41,15 @@ static const struct info_member members[] = {
 };
 
 /*
- * An array beside it; the bit of `arrays` that says it was recorded is its place in this table.
+ * An array that the struct points to. Its index in this table is its bit in `arrays`, which
+ * says that it was recorded.
  */
 struct info_array {
 	const char *name;
-	uint16_t at; /* offset of the pointer, which the recorder made an offset in the data */
-	uint16_t count; /* offset of the number of items, or of bytes for a blob */
-	uint16_t size;	/* bytes of an item, 0: in the member at .rec_size */
+	/* offset of the pointer, which the recorder replaced by an offset in the data */
+	uint16_t at;
+	uint16_t count; /* offset of the number of items; for a blob, of bytes */
+	uint16_t size;	/* bytes of an item; 0: the member at .rec_size says */
 	uint16_t rec_size;
 	enum pd_type type;
 };
@@ -72,7 +74,7 @@ struct prog_info {
 	bool swap;
 };
 
-/* A member's number; 0 when the recording kernel's struct ends before it. */
+/* Returns the value of a member; 0 if the struct of the recording's kernel ends before it. */
 static uint64_t number_at(const struct prog_info *prog, unsigned at, unsigned bytes)
 {
 	if (at + bytes > prog->info_size)
@@ -118,7 +120,7 @@ static bool feed_array(struct pd_sink *sink, const struct prog_info *prog,
 	uint64_t offset = number_at(prog, a->at, 8), count = number_at(prog, a->count, 4);
 	uint64_t size = a->size ? a->size : number_at(prog, a->rec_size, 4);
 
-	/* both are u32: their product fits */
+	/* both factors are u32, so the product fits */
 	if (offset > prog->data_size || count * size > prog->data_size - offset)
 		return false;
 	if (a->type == PD_BLOB) {

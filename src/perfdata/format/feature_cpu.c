@@ -1,11 +1,11 @@
 /*
- * Features about CPUs and memory whose layout depends on other features or on the bytes left.
- * See process_cpu_topology, process_mem_topology, process_cpu_domain_info,
+ * Features about CPUs and memory whose layout depends on other features or on the number of
+ * bytes left. See process_cpu_topology, process_mem_topology, process_cpu_domain_info,
  * tools/perf/util/header.c.
  */
 #include "feature_decode.h"
 
-/* More blocks than this on all nodes together are not believed: 1 PB in blocks of 256 MB. */
+/* blocks of all nodes together, at most: 1 PB in blocks of 256 MB */
 #define MAX_BLOCKS (UINT64_C(1) << 22)
 
 static const struct pd_layout_row string = { NULL, PD_L_STRING, NULL };
@@ -31,8 +31,9 @@ static void feed_cpus(struct pd_sink *sink, const uint8_t *ids, const uint8_t *d
 }
 
 /*
- * Three revisions, told apart by the bytes left: lists of CPUs per socket and per core; then
- * core and socket of each available CPU; then a list of CPUs per die and the die of each CPU.
+ * There are three revisions, each of which adds to the one before: lists of CPUs per socket and
+ * per core; core and socket of each available CPU; a list of CPUs per die and the die of each
+ * CPU. Only the number of bytes left tells them apart.
  */
 bool pd_decode_cpu_topology(struct pb_cursor *c, const struct pd_feature_context *ctx,
 			    struct pd_sink *sink)
@@ -56,7 +57,7 @@ bool pd_decode_cpu_topology(struct pb_cursor *c, const struct pd_feature_context
 	return !c->failed;
 }
 
-/* The numbers of the set bits, counted against the budget. */
+/* Feeds the numbers of the bits that are set, and subtracts them from *budget. */
 static void feed_blocks(struct pb_cursor *c, struct pd_sink *sink, uint64_t bits,
 			uint64_t *budget)
 {
@@ -96,7 +97,7 @@ bool pd_decode_mem_topology(struct pb_cursor *c, const struct pd_feature_context
 	for (uint64_t i = 0; i < n && !c->failed; i++) {
 		uint64_t node = pb_take64(c), bits;
 
-		/* the size of the bitmap is there twice: the node's, and the bitmap's own */
+		/* the size of the bitmap comes twice: the node's, and the bitmap's own */
 		pb_take64(c);
 		bits = pb_take64(c);
 		pd_sink_begin(sink, NULL, false);
@@ -144,7 +145,10 @@ bool pd_decode_cpu_domain_info(struct pb_cursor *c, const struct pd_feature_cont
 	pd_sink_uint(sink, "schedstat_version", version);
 	pd_sink_uint(sink, "max_domains", pb_take32(c));
 	pd_sink_begin(sink, "cpus", true);
-	/* the number of CPUs is not stored: that of NRCPUS, or all there are */
+	/*
+	 * the number of CPUs is not stored: it is that of NRCPUS, or as many as there are bytes
+	 * for
+	 */
 	for (uint32_t i = 0; n ? i < n : pb_cursor_left(c) > 0; i++)
 		if (!pd_decode_row(c, sink, NULL, &cpu))
 			break;

@@ -1,6 +1,6 @@
 #include "feature_decode.h"
 
-/* The fewest bytes a row can take. */
+/* Returns the fewest bytes that a row can take. */
 static size_t min_size(const struct pd_layout_row *row)
 {
 	size_t n = 0;

@@ -1,10 +1,9 @@
 /*
- * What the feature decoders share: layouts as data, and the decoders that need code of their
- * own.
+ * Shared by the decoders of header features: layouts as data, and decoders that need code of
+ * their own.
  *
- * A layout is a small tree of rows. One row says how a value is stored: a number, a string, a
- * struct (`of`: its members in order, ended by PD_L_END), a list (`of`: one row for all its
- * items).
+ * A layout is a tree of rows. A row says how a value is stored: as a number, a string, a struct
+ * (`of`: its members in order, ended by PD_L_END) or a list (`of`: one row for all items).
  */
 #ifndef PERFLUA_PERFDATA_FEATURE_DECODE_H
 #define PERFLUA_PERFDATA_FEATURE_DECODE_H
@@ -16,41 +15,43 @@ enum pd_layout_kind {
 	PD_L_U32,
 	PD_L_S32,
 	PD_L_U64,
-	PD_L_INDEX,  /* u32 counted from 0, handed on counted from 1 as Lua does */
+	PD_L_INDEX,  /* u32 counted from 0, delivered counted from 1 as in Lua */
 	PD_L_STRING, /* u32 size, text padded with zeros */
 	PD_L_STRUCT,
 	PD_L_LIST32, /* u32 count, items */
 	PD_L_LIST64, /* u64 count, items */
 	PD_L_PAIRS,  /* u32 count, {string name, string value}: a table */
-	PD_L_SIZE,   /* u32 size of the blob that follows, which reads it again */
-	PD_L_BLOB,   /* u32 size, bytes */
+	/* u32 size of the blob that follows, which the blob's own row reads again */
+	PD_L_SIZE,
+	PD_L_BLOB, /* u32 size, bytes */
 };
 
 struct pd_layout_row {
-	const char *key; /* of a member; NULL elsewhere */
+	const char *key; /* of a member of a struct; else NULL */
 	enum pd_layout_kind kind;
 	const struct pd_layout_row *of;
 };
 
 /*
- * Feeds the value of one row under key (NULL: it is an item, or the whole). False: cut short.
+ * Feeds the value of a row to the sink under `key`; NULL: it is an item or the whole feature.
+ * Returns false if the bytes end early.
  */
 bool pd_decode_row(struct pb_cursor *c, struct pd_sink *sink, const char *key,
 		   const struct pd_layout_row *row);
 
 /*
- * Reads a count; the cursor fails unless that many things of at least min_size bytes can
+ * Reads a u32 count. The cursor fails unless as many items of at least `min_size` bytes can
  * follow.
  */
 uint32_t pd_take_count(struct pb_cursor *c, size_t min_size);
 
-/* True if the file's byte order is big-endian. */
+/* Returns whether the file's byte order is big-endian. */
 static inline bool pd_is_big(bool swap)
 {
 	return swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* Decoders as struct pd_feature wants them. */
+/* Decoders, for pd_feature.decode. */
 typedef bool pd_feature_decoder(struct pb_cursor *c, const struct pd_feature_context *ctx,
 				struct pd_sink *sink);
 

@@ -1,6 +1,7 @@
 /*
- * Features about events: descriptions, PMUs, groups; decoded, and walked for the file itself.
- * See write_event_desc, write_pmu_mappings, write_group_desc, tools/perf/util/header.c.
+ * Features about events: descriptions, PMUs, groups. They are decoded for scripts and walked
+ * for perflua itself. See write_event_desc, write_pmu_mappings, write_group_desc,
+ * tools/perf/util/header.c.
  */
 #include "attr.h"
 #include "feature_decode.h"
@@ -12,10 +13,10 @@ struct event_desc {
 	const uint8_t *ids;
 };
 
-/* The smallest entry: an attr, the number of ids, an empty name. */
+/* bytes of the smallest entry: an attr, the number of ids, an empty name */
 #define EVENT_DESC_MIN(attr_size) ((size_t)(attr_size) + 4 + 4)
 
-/* Number of entries; *attr_size becomes the size of each one's attr. */
+/* Returns the number of entries and sets *attr_size to the bytes of each entry's attr. */
 static uint32_t begin_event_desc(struct pb_cursor *c, uint32_t *attr_size)
 {
 	uint32_t n = pb_take32(c);

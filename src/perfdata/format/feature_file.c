@@ -8,13 +8,13 @@
 
 #define BUILD_ID_SIZE 20
 
-/* An entry of the build-id table: an event header, then these. */
+/* Offsets in an entry of the build-id table, which begins with an event header. */
 struct build_id_layout {
-	uint32_t pid, id, size, filename; /* offsets; pid 0: it has none, size 0: likewise */
+	uint32_t pid, id, size, filename; /* 0 for pid and size: the entry has none */
 };
 
 static const struct build_id_layout build_id_layout = { 8, 12, 32, 36 };
-/* perf 2.6.33 to 2.6.35 */
+/* of perf 2.6.33 to 2.6.35 */
 static const struct build_id_layout old_build_id_layout = { 0, 8, 0, 32 };
 
 static const char *const cpumode_names[] = {
@@ -26,7 +26,7 @@ static const char *const cpumode_names[] = {
 	[PD_CPUMODE_GUEST_USER] = "guest_user",
 };
 
-/* The next entry's bytes; its size is in its header. */
+/* Returns the next entry, whose size its header says, or NULL. */
 static const uint8_t *take_build_id(struct pb_cursor *c, uint32_t at_least, uint32_t *size)
 {
 	const uint8_t *entry = c->pos;
@@ -42,8 +42,8 @@ static const uint8_t *take_build_id(struct pb_cursor *c, uint32_t at_least, uint
 }
 
 /*
- * The old layout has no pid, so its names read as if they began four bytes late: that is how
- * perf tells it, too. See perf_header__read_build_ids_abi_quirk.
+ * Returns whether the table has the old layout. Without a pid its names read as if they began
+ * four bytes late, which is perf's test, too. See perf_header__read_build_ids_abi_quirk.
  */
 static bool is_old_layout(struct pb_cursor c)
 {

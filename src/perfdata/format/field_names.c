@@ -11,7 +11,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-#define MAX_ROWS (PD_MAX_COMMON + PD_RECORD_TYPES * PD_MAX_FIELDS) /* of all tables together */
+/* rows of all tables together, at most */
+#define MAX_ROWS (PD_MAX_COMMON + PD_RECORD_TYPES * PD_MAX_FIELDS)
 
 static size_t collect_names(const char **rows, size_t n, const struct pd_field *f)
 {

@@ -8,38 +8,38 @@
 
 /* Fields of every record. */
 
-static void type_name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_type_name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	pd_set_name(out, rec->layout->desc ? rec->layout->desc->name : "unknown");
 }
 
-static void type_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_type_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	pd_set_uint(out, PD_UINT, rec->type);
 }
 
-static void chunk_offset(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_chunk_offset(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	if (rec->chunk_offset != PD_NO_CHUNK)
 		pd_set_uint(out, PD_UINT, rec->chunk_offset);
 }
 
-static void offset(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_offset(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	pd_set_uint(out, PD_UINT, rec->offset);
 }
 
-static void size(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_size(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	pd_set_uint(out, PD_UINT, rec->size);
 }
 
-static void misc(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_misc(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	pd_set_uint(out, PD_ADDR, rec->misc);
@@ -59,13 +59,13 @@ const char *pd_cpumode_name(unsigned mode)
 	return names[mode < sizeof(names) / sizeof(names[0]) ? mode : PD_CPUMODE_UNKNOWN];
 }
 
-static void cpumode(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_cpumode(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	pd_set_name(out, pd_cpumode_name(rec->misc & PD_MISC_CPUMODE));
 }
 
-static void source(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_source(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	if (!rec->source)
@@ -74,7 +74,7 @@ static void source(const struct pd_record *rec, uint32_t at, struct pd_value *ou
 	out->u = rec->source;
 }
 
-static void event(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_event(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	out->event = rec->event;
@@ -83,32 +83,33 @@ static void event(const struct pd_record *rec, uint32_t at, struct pd_value *out
 }
 
 const struct pd_field pd_common_fields[] = {
-	{ COMPUTED(STR, "type", 0, type_name,
+	{ COMPUTED(STR, "type", 0, compute_type_name,
 		   "Kind of record by name; \"unknown\" for an unknown one."),
 	  .of_layout = true, .header = true },
-	{ COMPUTED(UINT, "type_id", 0, type_id, "Kind of record by number."), .of_layout = true,
-	  .header = true },
-	{ COMPUTED(UINT, "offset", 0, offset,
+	{ COMPUTED(UINT, "type_id", 0, compute_type_id, "Kind of record by number."),
+	  .of_layout = true, .header = true },
+	{ COMPUTED(UINT, "offset", 0, compute_offset,
 		   "Byte offset of the record in the file; of a decompressed one that of its "
 		   "compressed record."),
 	  .header = true },
-	{ COMPUTED(UINT, "size", 0, size, "Bytes of the record, its header included."),
+	{ COMPUTED(UINT, "size", 0, compute_size, "Bytes of the record, its header included."),
 	  .header = true },
-	{ COMPUTED(ADDR, "misc", 0, misc,
+	{ COMPUTED(ADDR, "misc", 0, compute_misc,
 		   "Flags of the header; what they say depends on the type."),
 	  .header = true },
-	{ COMPUTED(STR, "cpumode", 0, cpumode,
-		   "Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", \"guest_user\" or "
+	{ COMPUTED(STR, "cpumode", 0, compute_cpumode,
+		   "Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", "
+		   "\"guest_user\" or "
 		   "\"unknown\"."),
 	  .header = true },
-	{ COMPUTED(EVENT, "event", 0, event, "The event the record belongs to."),
+	{ COMPUTED(EVENT, "event", 0, compute_event, "The event the record belongs to."),
 	  .of_layout = true, .header = true },
 	{ COMPUTED(
-		UINT, "chunk_offset", 0, chunk_offset,
+		UINT, "chunk_offset", 0, compute_chunk_offset,
 		"Byte offset of a decompressed record in what its compressed record holds.") },
-	{ COMPUTED(UINT, "source", 0, source,
+	{ COMPUTED(UINT, "source", 0, compute_source,
 		   "Which of the recordings that were opened together it is of, from 1 on.") },
-	/* of the sample_id */
+	/* in the sample_id */
 	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
 	  .part = PD_PART_TIME, .is_time = true, .zero_is_absent = true },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
@@ -132,13 +133,13 @@ _Static_assert(sizeof(pd_common_fields) <= PD_MAX_COMMON * sizeof(pd_common_fiel
 
 /* The kernel's records: see enum perf_event_type, include/uapi/linux/perf_event.h. */
 
-static void old_bytes(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_old_bytes(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (pd_fits(rec, 16, 4) && pd_fits(rec, at, pd_rec16(rec, 16)))
 		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_rec16(rec, 16));
 }
 
-static void new_bytes(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_new_bytes(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (!pd_fits(rec, 16, 4))
 		return;
@@ -147,7 +148,7 @@ static void new_bytes(const struct pd_record *rec, uint32_t at, struct pd_value 
 		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_rec16(rec, 18));
 }
 
-static void unregister(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_unregister(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (pd_fits(rec, at, 2))
 		pd_set_uint(out, PD_BOOL, pd_rec16(rec, at) & 1);
@@ -195,9 +196,9 @@ static void mmap2_inode(const struct pd_record *rec, uint32_t at, struct pd_valu
 }
 
 /*
- * Linux 3.12 to 3.15 wrote the filename where prot and flags are now. No field says so, but a
- * name begins with a printable character, and the first byte of a protection is a smaller
- * number.
+ * Returns whether the record has prot and flags. Linux 3.12 to 3.15 wrote the filename at their
+ * offset. No field says so, but a name begins with a printable character, and the first byte of
+ * prot is a smaller number.
  */
 static bool mmap2_has_protection(const struct pd_record *rec)
 {
@@ -316,7 +317,8 @@ static const struct pd_field aux_fields[] = {
 	{ FIELD(X64, "aux_offset", 8, "Where in the AUX area the data starts, in bytes.") },
 	{ FIELD(U64, "aux_size", 16, "Bytes of data.") },
 	{ FIELD(X64, "flags", 24,
-		"1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's format.") },
+		"1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's "
+		"format.") },
 	END_OF_FIELDS,
 };
 
@@ -364,7 +366,7 @@ static const struct pd_field ksymbol_fields[] = {
 	{ FIELD(U16, "ksym_type", 20,
 		"1 BPF program, 2 out-of-line code of kprobes or ftrace.") },
 	{ FIELD(U16, "flags", 22, "1: the code was removed.") },
-	{ COMPUTED(BOOL, "unregister", 22, unregister,
+	{ COMPUTED(BOOL, "unregister", 22, compute_unregister,
 		   "Was the code removed? Else it was added.") },
 	{ FIELD(CSTR, "name", 24, "Name of the symbol.") },
 	END_OF_FIELDS,
@@ -388,8 +390,8 @@ static const struct pd_field text_poke_fields[] = {
 	{ FIELD(X64, "addr", 8, "Address of the kernel code that changed.") },
 	{ FIELD(U16, "old_len", 16, "Bytes of old.") },
 	{ FIELD(U16, "new_len", 18, "Bytes of new.") },
-	{ COMPUTED(BLOB, "old", 20, old_bytes, "The code before.") },
-	{ COMPUTED(BLOB, "new", 20, new_bytes, "The code after.") },
+	{ COMPUTED(BLOB, "old", 20, compute_old_bytes, "The code before.") },
+	{ COMPUTED(BLOB, "new", 20, compute_new_bytes, "The code after.") },
 	END_OF_FIELDS,
 };
 
@@ -405,7 +407,7 @@ static const struct pd_field callchain_deferred_fields[] = {
 	END_OF_FIELDS,
 };
 
-/* The traits of the row come last. */
+/* A record type; the traits of the row come last. */
 #define RECORD(id, n, table, text, ...)  \
 	[id] = { .type = (id),           \
 		 .name = (n),            \
@@ -431,7 +433,8 @@ static const struct pd_record_desc records[] = {
 	RECORD(PD_RECORD_READ, "read", read_fields, "A thread's counters when it exited."),
 	[PD_RECORD_SAMPLE] = { .type = PD_RECORD_SAMPLE,
 			       .name = "sample",
-			       .doc = "An event happened; its sample_type decides which fields there are.",
+			       .doc = "An event happened; its sample_type decides which "
+				      "fields there are.",
 			       .fields = pd_sample_fields },
 	RECORD(PD_RECORD_MMAP2, "mmap2", mmap2_fields,
 	       "A file or memory was mapped, with what identifies the file.",

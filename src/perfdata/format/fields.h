@@ -1,6 +1,6 @@
 /*
- * What every record type holds: one table per type, one row per field, the last column its
- * documentation. A new record type is a table and a row in records[].
+ * The fields of all record types: one table per type, one row per field, whose last column is
+ * its documentation. A new record type is a table and a row in records[].
  */
 #ifndef PERFLUA_PERFDATA_FIELDS_H
 #define PERFLUA_PERFDATA_FIELDS_H
@@ -9,7 +9,10 @@
 
 enum pd_kind {
 	PD_K_NONE,
-	/* loads from a fixed place; U read unsigned decimal, S signed, X hex */
+	/*
+	 * loads at a fixed offset: U is shown as unsigned decimal, S as signed decimal, X as
+	 * hex
+	 */
 	PD_K_U8,
 	PD_K_U16,
 	PD_K_U32,
@@ -19,22 +22,24 @@ enum pd_kind {
 	PD_K_S64,
 	PD_K_X64,
 	PD_K_F64,
-	PD_K_BOOL8,   /* a byte that is 0 or not */
-	PD_K_FLAG,    /* is bit `arg` of misc set */
-	PD_K_CSTR,    /* text from here to its NUL or the end of the body */
+	PD_K_BOOL8,   /* a byte; true unless it is 0 */
+	PD_K_FLAG,    /* bit `arg` of misc */
+	PD_K_CSTR,    /* text up to its NUL or the end of the body */
 	PD_K_CHARS,   /* text in `arg` bytes */
-	PD_K_HEX,     /* `arg` bytes, read as a string of hex digits */
-	PD_K_VIEW,    /* a composite that starts here: .view */
-	PD_K_COMPUTE, /* .compute */
-	/* of the recorded system: `arg` is an enum pd_machine_field, .type its type */
+	PD_K_HEX,     /* `arg` bytes, shown as a string of hex digits */
+	PD_K_VIEW,    /* a composite that starts here, of the view `view` */
+	PD_K_COMPUTE, /* a value that `compute` returns */
+	/*
+	 * from the recorded system; `arg` is an enum pd_machine_field, `type` the value's type
+	 */
 	PD_K_MACHINE,
 };
 
-/* What the recorded system knows of a record. */
+/* Values of a record that the recorded system knows. */
 enum pd_machine_field {
 	PD_M_COMM,
 	PD_M_CGROUP_PATH,
-	/* of an address: the record's ip, unless one is named */
+	/* for an address: the record's ip unless another is given */
 	PD_M_SYMBOL,
 	PD_M_SYMOFF,
 	PD_M_DSO,
@@ -47,10 +52,10 @@ enum pd_machine_field {
 	PD_M_MAP_FILENAME,
 	PD_M_MAP_BUILD_ID,
 	PD_M_MAP_PROT,
-	/* of a sample's addr */
+	/* for a sample's addr */
 	PD_M_SYMBOL_DADDR,
 	PD_M_DSO_DADDR,
-	/* of samples */
+	/* for samples */
 	PD_M_STACK,
 	PD_M_ANNOTATED_STACK,
 	PD_M_FRAMES,
@@ -60,31 +65,36 @@ enum pd_machine_field {
 	PD_M_MESSAGE,
 };
 
-/* Limits, which are checked when the tables are compiled. */
+/* Limits; the compiler checks the tables against them. */
 #define PD_MAX_NAME   46 /* bytes of a field's name */
-#define PD_MAX_FIELDS 96 /* rows of a type's fields, the end included, … */
-#define PD_MAX_COMMON 24 /* … of those that all types share, … */
-#define PD_MAX_SPLIT  8	 /* … and of those of split samples */
+#define PD_MAX_FIELDS 96 /* rows of a type's table, the end included */
+#define PD_MAX_COMMON 24 /* the same for the fields that all types share */
+#define PD_MAX_SPLIT  8	 /* the same for the fields of split samples */
 
 struct pd_field {
 	const char *name;
 	uint8_t kind; /* enum pd_kind */
-	uint8_t part; /* enum pd_part: of a sample or of the sample_id; 0: of the record */
+	/*
+	 * enum pd_part, of a sample or of the sample_id; 0: none, `at` counts from the record's
+	 * start
+	 */
+	uint8_t part;
 	uint16_t arg;
-	uint16_t at;	   /* offset in the record, or in the part */
-	const char *doc;   /* one sentence, with units */
-	enum pd_type type; /* of PD_K_COMPUTE and PD_K_MACHINE: of the value, for the manual */
-	/* PD_K_COMPUTE: the same in all records of a known layout and an event */
+	uint16_t at;	   /* offset in the record or in its part */
+	const char *doc;   /* one sentence with units */
+	enum pd_type type; /* of the value of PD_K_COMPUTE and PD_K_MACHINE */
+	/* PD_K_COMPUTE: the value is the same in all records of one layout and event */
 	bool of_layout;
-	bool stays;	     /* PD_K_COMPUTE of text: where one lies, another never will */
-	bool header;	     /* part of every line's head, so it has no column of its own */
-	bool is_time;	     /* nanoseconds: text shows seconds */
-	bool zero_is_absent; /* perf writes 0 where it knows no value, in records of its own */
+	/* PD_K_COMPUTE of text: equal addresses of the text mean equal texts */
+	bool is_interned;
+	bool header;	     /* part of the head of every printed line, so it has no column */
+	bool is_time;	     /* in nanoseconds; printed as seconds */
+	bool zero_is_absent; /* perf writes 0 for an unknown value in records of its own */
 	const struct pd_view_desc *view;
 	/*
-	 * PD_K_COMPUTE: `at` as for the other kinds, but from the record's start; out is PD_NIL
-	 * already. PD_K_VIEW: fills in count and extra, or makes out PD_NIL. Bounds what it
-	 * reads itself.
+	 * PD_K_COMPUTE: sets *out, which is PD_NIL before; `at` counts from the record's start.
+	 * PD_K_VIEW: sets count and extra, or makes *out PD_NIL. The function checks the bounds
+	 * of what it reads.
 	 */
 	void (*compute)(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 };
@@ -92,19 +102,19 @@ struct pd_field {
 /* Facts of the recorded system that a record states. */
 enum pd_sideband {
 	PD_SB_NONE,
-	/* of a thread, from the record's time on */
+	/* about a thread, from the record's time on */
 	PD_SB_THREAD_NAME,
 	PD_SB_THREAD_START,
 	PD_SB_THREAD_END,
 	PD_SB_MAPPING,
-	PD_SB_KERNEL_CODE, /* made or removed at run time */
+	PD_SB_KERNEL_CODE, /* added or removed at run time */
 	PD_SB_CGROUP,
 	PD_SB_BUILD_ID,
-	PD_SB_EVENT_IDS, /* which guest's processor an id counts on */
-	PD_SB_CALLCHAIN, /* the rest of earlier ones */
+	PD_SB_EVENT_IDS, /* the guest and virtual processor that an id counts on */
+	PD_SB_CALLCHAIN, /* the user part of earlier call chains */
 };
 
-/* The things that the field `lost` of a record counts. */
+/* Losses that the field `lost` of a record counts. */
 enum pd_loss {
 	PD_LOSS_NONE,
 	PD_LOSS_RECORDS,
@@ -113,33 +123,42 @@ enum pd_loss {
 
 struct pd_record_desc {
 	uint32_t type;	  /* enum pd_record_type */
-	const char *name; /* as scripts call it: "mmap2" */
+	const char *name; /* as scripts spell it: "mmap2" */
 	const char *doc;  /* one sentence */
 	const struct pd_field
-		*fields; /* ends with a NULL name; of one name the first a record has */
-	bool container;	 /* the container's own: delivered only when named */
-	bool trailer;	 /* ends with a sample_id when the event has sample_id_all */
-	bool metadata;	 /* describes the recording, wherever in it: see container/prologue.c */
-	bool payload;	 /* may have bytes behind it that header.size does not count */
+		/*
+		 * ends with a NULL name; if a name comes twice, the first field that a record
+		 * has counts
+		 */
+		*fields;
+	bool container; /* part of the container format: delivered only if asked for by name */
+	bool trailer;	/* ends with a sample_id if the event has sample_id_all */
+	/* describes the recording wherever it comes: see container/prologue.c */
+	bool metadata;
+	bool payload; /* a payload may follow it that header.size does not count */
 	enum pd_sideband sideband;
 	enum pd_loss loss;
 };
 
-/* The description of a type below PD_RECORD_TYPES; NULL for unknown ones. */
+/*
+ * Return the description of a type below PD_RECORD_TYPES, by number or by name; NULL if it is
+ * unknown.
+ */
 const struct pd_record_desc *pd_record_desc(uint32_t type);
 const struct pd_record_desc *pd_record_desc_by_name(const char *name, size_t n);
 
-/* Tells whether an MMAP2 record holds a build-id where others hold device and inode. */
+/* Returns whether an MMAP2 record holds a build-id in place of device and inode. */
 bool pd_mmap2_has_build_id(const struct pd_record *rec);
 
-/* Fields of every record: header and sample_id; ends with a NULL name. */
+/* The fields of every record: header and sample_id. Ends with a NULL name. */
 extern const struct pd_field pd_common_fields[];
 
-/* Fields of samples, by part; ends with a NULL name. */
+/* The fields of samples, by part. Ends with a NULL name. */
 extern const struct pd_field pd_sample_fields[];
 
 /*
- * Fields that samples split by counter value (counters.h) have instead of those of these names.
+ * Fields of samples that are split by counter value (counters.h); they replace those of the
+ * same names.
  */
 extern const struct pd_field pd_split_fields[];
 

@@ -1,5 +1,5 @@
 /*
- * Scheduler statistics as perf sched stats records them: the numbers of /proc/schedstat in its
+ * Scheduler statistics as perf sched stats records them: the numbers of /proc/schedstat,
  * versions 15 to 17. See tools/lib/perf/include/perf/schedstat-v15.h, -v16.h and -v17.h.
  */
 #include "rows.h"
@@ -28,63 +28,67 @@ const struct pd_field pd_schedstat_cpu_fields[PD_MAX_FIELDS] = {
 };
 
 /*
- * A domain has a group of counters for load balancing on busy, idle and newly idle processors
- * (15 has idle before busy), then twelve more. A group has eight counters, in 17 eleven: four
- * instead of lb_imbalance. Rows have the places of version 16 and, for those four, of 17.
+ * A domain has a group of load balancing counters each for busy, idle and newly idle processors
+ * (idle before busy in version 15), then twelve more counters. A group has eight counters, or
+ * eleven in version 17: four in place of lb_imbalance. Rows have the offsets of version 16 and,
+ * for those four, of 17.
  */
 #define GROUP	  8
 #define GROUP_17  11
 #define GROUPS	  3
-#define IMBALANCE 3 /* in a group */
+#define IMBALANCE 3 /* index in a group */
 
 static uint32_t version_of(const struct pd_record *rec)
 {
 	return pd_fits(rec, VERSION, 2) ? pd_rec16(rec, VERSION) : 0;
 }
 
-static void load(const struct pd_record *rec, uint32_t word, struct pd_value *out)
+static void load_counter(const struct pd_record *rec, uint32_t word, struct pd_value *out)
 {
 	if (pd_fits(rec, BODY + 4 * word, 4))
 		pd_set_uint(out, PD_UINT, pd_rec32(rec, BODY + 4 * word));
 }
 
-static void balance(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_balance(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t group = (at - BODY) / 4 / GROUP, word = (at - BODY) / 4 % GROUP;
 	uint32_t version = version_of(rec);
 
 	if (version == 15 && group < 2)
-		load(rec, (1 - group) * GROUP + word, out);
+		load_counter(rec, (1 - group) * GROUP + word, out);
 	else if (version == 15 || version == 16)
-		load(rec, group * GROUP + word, out);
+		load_counter(rec, group * GROUP + word, out);
 	else if (version == 17 && word != IMBALANCE)
-		load(rec, group * GROUP_17 + word + (word > IMBALANCE ? GROUP_17 - GROUP : 0),
-		     out);
+		load_counter(rec,
+			     group * GROUP_17 + word +
+				     (word > IMBALANCE ? GROUP_17 - GROUP : 0),
+			     out);
 }
 
-static void imbalance_17(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_imbalance_17(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (version_of(rec) == 17)
-		load(rec, (at - BODY) / 4, out);
+		load_counter(rec, (at - BODY) / 4, out);
 }
 
-static void tail(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_tail(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t word = (at - BODY) / 4, version = version_of(rec);
 
 	if (version == 15 || version == 16)
-		load(rec, word, out);
+		load_counter(rec, word, out);
 	else if (version == 17)
-		load(rec, word + GROUPS * (GROUP_17 - GROUP), out);
+		load_counter(rec, word + GROUPS * (GROUP_17 - GROUP), out);
 }
 
-#define BALANCE(n, group, word, text)                                                 \
-	{                                                                             \
-		COMPUTED(UINT, n, BODY + 4 * ((group)*GROUP + (word)), balance, text) \
-	}
-#define IMBALANCE_17(n, group, word, text)                                                    \
+#define BALANCE(n, group, word, text)                                                         \
 	{                                                                                     \
-		COMPUTED(UINT, n, BODY + 4 * ((group)*GROUP_17 + (word)), imbalance_17, text) \
+		COMPUTED(UINT, n, BODY + 4 * ((group)*GROUP + (word)), compute_balance, text) \
+	}
+#define IMBALANCE_17(n, group, word, text)                                \
+	{                                                                 \
+		COMPUTED(UINT, n, BODY + 4 * ((group)*GROUP_17 + (word)), \
+			 compute_imbalance_17, text)                      \
 	}
 #define BALANCING(n, group, when)                                                     \
 	BALANCE(n "_lb_count", group, 0, "Load balancing runs while " when "."),      \
@@ -115,9 +119,9 @@ static void tail(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 		BALANCE(n "_lb_nobusyg", group, 7,                                    \
 			"Runs while " when " that found no busier group.")
 
-#define TAIL(n, word, text)                                                         \
-	{                                                                           \
-		COMPUTED(UINT, n, BODY + 4 * (GROUPS * GROUP + (word)), tail, text) \
+#define TAIL(n, word, text)                                                                 \
+	{                                                                                   \
+		COMPUTED(UINT, n, BODY + 4 * (GROUPS * GROUP + (word)), compute_tail, text) \
 	}
 
 const struct pd_field pd_schedstat_domain_fields[PD_MAX_FIELDS] = {

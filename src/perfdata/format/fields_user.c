@@ -1,5 +1,5 @@
 /*
- * The records perf writes itself: see enum perf_user_event_type and the structs of
+ * The records that perf writes itself: see enum perf_user_event_type and the structs of
  * tools/lib/perf/include/perf/event.h. None of them ends with a sample_id.
  */
 #include "event.h"
@@ -11,7 +11,7 @@ static const struct pd_field no_fields[] = {
 	END_OF_FIELDS,
 };
 
-/* The container's own. */
+/* Records of the container format. */
 
 static const struct pd_field header_attr_fields[] = {
 	{ VIEWED(attr, "attr", 8, "The event's attribute.") },
@@ -30,7 +30,7 @@ static const struct pd_field tracing_data_fields[] = {
 	END_OF_FIELDS,
 };
 
-static void build_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_build_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t n = 20;
 
@@ -44,12 +44,12 @@ static void build_id(const struct pd_record *rec, uint32_t at, struct pd_value *
 static const struct pd_field build_id_fields[] = {
 	{ FIELD(S32, "pid", 8,
 		"Process id of the virtual machine it is in; -1 for the host.") },
-	{ COMPUTED(HEX, "build_id", 12, build_id, "Build-id of the file in hex.") },
+	{ COMPUTED(HEX, "build_id", 12, compute_build_id, "Build-id of the file in hex.") },
 	{ FIELD(CSTR, "filename", 36, "The file.") },
 	END_OF_FIELDS,
 };
 
-static void feature(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_feature(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	const struct pd_feature *known;
 	uint64_t bit;
@@ -64,27 +64,27 @@ static void feature(const struct pd_record *rec, uint32_t at, struct pd_value *o
 		pd_set_uint(out, PD_UINT, bit);
 }
 
-static void rest(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_rest(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (pd_fits(rec, at, 0))
 		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_body_end(rec) - at);
 }
 
 static const struct pd_field header_feature_fields[] = {
-	{ COMPUTED(STR, "feature", 8, feature,
+	{ COMPUTED(STR, "feature", 8, compute_feature,
 		   "Name of the header feature; the number of an unknown one.") },
-	{ COMPUTED(BLOB, "value", 16, rest, "Its bytes.") },
+	{ COMPUTED(BLOB, "value", 16, compute_rest, "Its bytes.") },
 	END_OF_FIELDS,
 };
 
-static void bytes_left(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_bytes_left(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (pd_fits(rec, at, 0))
 		pd_set_uint(out, PD_UINT, pd_body_end(rec) - at);
 }
 
 static const struct pd_field compressed_fields[] = {
-	{ COMPUTED(UINT, "data_size", 8, bytes_left, "Bytes of compressed data.") },
+	{ COMPUTED(UINT, "data_size", 8, compute_bytes_left, "Bytes of compressed data.") },
 	END_OF_FIELDS,
 };
 
@@ -93,7 +93,7 @@ static const struct pd_field compressed2_fields[] = {
 	END_OF_FIELDS,
 };
 
-/* AUX areas. */
+/* Records of AUX areas. */
 
 static const struct pd_field id_index_fields[] = {
 	{ VIEWED(id_index, "entries", 8, "What each event id was opened for.") },
@@ -102,7 +102,8 @@ static const struct pd_field id_index_fields[] = {
 
 static const struct pd_field auxtrace_info_fields[] = {
 	{ FIELD(U32, "auxtrace_type", 8,
-		"Kind of trace: 1 Intel PT, 2 Intel BTS, 3 CoreSight ETM, 4 Arm SPE, 5 s390 CPUMSF, "
+		"Kind of trace: 1 Intel PT, 2 Intel BTS, 3 CoreSight ETM, 4 Arm SPE, 5 s390 "
+		"CPUMSF, "
 		"6 HiSilicon PTT, 7 VPA DTL.") },
 	{ VIEWED(priv, "priv", 16, "What the decoder of that kind needs.") },
 	END_OF_FIELDS,
@@ -118,7 +119,7 @@ static const struct pd_field auxtrace_fields[] = {
 	END_OF_FIELDS,
 };
 
-#define ERROR_FMT	  28 /* 1 and up have a time, 2 and up the guest */
+#define ERROR_FMT	  28 /* from 1 on there is a time, from 2 on a guest */
 #define ERROR_TIME	  40
 #define ERROR_MSG_SIZE	  64
 #define ERROR_MACHINE_PID 112
@@ -129,13 +130,13 @@ static uint32_t error_fmt(const struct pd_record *rec)
 	return pd_fits(rec, ERROR_FMT, 4) ? pd_rec32(rec, ERROR_FMT) : 0;
 }
 
-static void error_time(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_error_time(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (error_fmt(rec) >= 1 && pd_fits(rec, at, 8))
 		pd_set_uint(out, PD_UINT, pd_rec64(rec, at));
 }
 
-static void error_msg(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_error_msg(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t left;
 
@@ -146,7 +147,7 @@ static void error_msg(const struct pd_record *rec, uint32_t at, struct pd_value 
 	pd_set_text(out, rec->bytes + at, left < ERROR_MSG_SIZE ? left : ERROR_MSG_SIZE);
 }
 
-static void error_guest(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_error_guest(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (error_fmt(rec) >= 2 && pd_fits(rec, at, 4))
 		pd_set_uint(out, PD_UINT, pd_rec32(rec, at));
@@ -161,17 +162,18 @@ static const struct pd_field auxtrace_error_fields[] = {
 	{ FIELD(S32, "pid", 20, "Process whose trace it was; -1 if unknown.") },
 	{ FIELD(S32, "tid", 24, "Thread whose trace it was; -1 if unknown.") },
 	{ FIELD(X64, "ip", 32, "Address where decoding stopped.") },
-	{ COMPUTED(UINT, "time", ERROR_TIME, error_time, "Nanoseconds; nil if not recorded."),
+	{ COMPUTED(UINT, "time", ERROR_TIME, compute_error_time,
+		   "Nanoseconds; nil if not recorded."),
 	  .is_time = true },
-	{ COMPUTED(STR, "msg", ERROR_TIME, error_msg, "What happened, for people.") },
-	{ COMPUTED(UINT, "machine_pid", ERROR_MACHINE_PID, error_guest,
+	{ COMPUTED(STR, "msg", ERROR_TIME, compute_error_msg, "What happened, for people.") },
+	{ COMPUTED(UINT, "machine_pid", ERROR_MACHINE_PID, compute_error_guest,
 		   "Process id of the guest's virtual machine; nil if not recorded.") },
-	{ COMPUTED(UINT, "vcpu", ERROR_VCPU, error_guest,
+	{ COMPUTED(UINT, "vcpu", ERROR_VCPU, compute_error_guest,
 		   "Virtual processor of the guest; nil if not recorded.") },
 	END_OF_FIELDS,
 };
 
-/* perf stat record, and what describes events. */
+/* Records of perf stat, and records that describe events. */
 
 static const struct pd_field thread_map_fields[] = {
 	{ VIEWED(thread_map, "threads", 8, "The threads that were recorded.") },
@@ -185,7 +187,7 @@ static const struct pd_field cpu_map_fields[] = {
 
 #define CONFIG_ENTRIES 16
 
-/* The value of a tag among the pairs that follow. */
+/* Sets *out to the value of a tag among the pairs that follow. */
 static void stat_config(const struct pd_record *rec, uint64_t tag, struct pd_value *out)
 {
 	uint64_t n;
@@ -198,11 +200,12 @@ static void stat_config(const struct pd_record *rec, uint64_t tag, struct pd_val
 			pd_set_uint(out, PD_UINT, pd_rec64(rec, at + 8));
 }
 
-#define STAT_CONFIG(name, tag)                                                           \
-	static void name(const struct pd_record *rec, uint32_t at, struct pd_value *out) \
-	{                                                                                \
-		(void)at;                                                                \
-		stat_config(rec, tag, out);                                              \
+#define STAT_CONFIG(name, tag)                                               \
+	static void compute_##name(const struct pd_record *rec, uint32_t at, \
+				   struct pd_value *out)                     \
+	{                                                                    \
+		(void)at;                                                    \
+		stat_config(rec, tag, out);                                  \
 	}
 
 STAT_CONFIG(aggr_mode, 0)
@@ -211,13 +214,14 @@ STAT_CONFIG(scale, 2)
 STAT_CONFIG(aggr_level, 3)
 
 static const struct pd_field stat_config_fields[] = {
-	{ COMPUTED(
-		UINT, "aggr_mode", 8, aggr_mode,
-		"How counts are summed up, as the writer numbers it: versions of perf differ.") },
-	{ COMPUTED(UINT, "interval", 8, interval,
+	{ COMPUTED(UINT, "aggr_mode", 8, compute_aggr_mode,
+		   "How counts are summed up, as the writer numbers it: versions of perf "
+		   "differ.") },
+	{ COMPUTED(UINT, "interval", 8, compute_interval,
 		   "Milliseconds between rounds; 0 for only one.") },
-	{ COMPUTED(UINT, "scale", 8, scale, "1: counts of multiplexed events are scaled up.") },
-	{ COMPUTED(UINT, "aggr_level", 8, aggr_level,
+	{ COMPUTED(UINT, "scale", 8, compute_scale,
+		   "1: counts of multiplexed events are scaled up.") },
+	{ COMPUTED(UINT, "aggr_level", 8, compute_aggr_level,
 		   "Level of cache that counts are summed up for.") },
 	END_OF_FIELDS,
 };
@@ -245,37 +249,37 @@ enum {
 	UPDATE_CPUS
 };
 
-static bool updates(const struct pd_record *rec, uint64_t what)
+static bool is_update_of(const struct pd_record *rec, uint64_t what)
 {
 	return pd_fits(rec, 8, 8) && pd_rec64(rec, 8) == what;
 }
 
-static void unit(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_unit(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	if (updates(rec, UPDATE_UNIT) && pd_fits(rec, at, 0))
+	if (is_update_of(rec, UPDATE_UNIT) && pd_fits(rec, at, 0))
 		pd_set_text(out, rec->bytes + at, pd_body_end(rec) - at);
 }
 
-static void scale_factor(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_scale_factor(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint64_t word;
 
-	if (!updates(rec, UPDATE_SCALE) || !pd_fits(rec, at, 8))
+	if (!is_update_of(rec, UPDATE_SCALE) || !pd_fits(rec, at, 8))
 		return;
 	word = pd_rec64(rec, at);
 	out->type = PD_FLOAT;
 	memcpy(&out->f, &word, sizeof(out->f));
 }
 
-static void name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	if (updates(rec, UPDATE_NAME) && pd_fits(rec, at, 0))
+	if (is_update_of(rec, UPDATE_NAME) && pd_fits(rec, at, 0))
 		pd_set_text(out, rec->bytes + at, pd_body_end(rec) - at);
 }
 
-static void update_cpus(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_update_cpus(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	if (updates(rec, UPDATE_CPUS))
+	if (is_update_of(rec, UPDATE_CPUS))
 		pd_open_cpus(rec, at, out);
 	else
 		out->type = PD_NIL;
@@ -285,15 +289,16 @@ static const struct pd_field event_update_fields[] = {
 	{ FIELD(U64, "update_type", 8,
 		"Which of them it has: 0 unit, 1 scale, 2 name, 3 cpus.") },
 	{ FIELD(U64, "id", 16, "Id of the event.") },
-	{ COMPUTED(STR, "unit", 24, unit, "Unit of its counts.") },
-	{ COMPUTED(FLOAT, "scale", 24, scale_factor, "What its counts are multiplied by.") },
-	{ COMPUTED(STR, "name", 24, name, "Its name.") },
+	{ COMPUTED(STR, "unit", 24, compute_unit, "Unit of its counts.") },
+	{ COMPUTED(FLOAT, "scale", 24, compute_scale_factor,
+		   "What its counts are multiplied by.") },
+	{ COMPUTED(STR, "name", 24, compute_name, "Its name.") },
 	{ FIELD(VIEW, "cpus", 24, "The processors it is counted on."), .type = PD_VIEW,
-	  .view = &pd_view_cpus, .compute = update_cpus },
+	  .view = &pd_view_cpus, .compute = compute_update_cpus },
 	END_OF_FIELDS,
 };
 
-/* Old recorders wrote only the first three. */
+/* Old recorders wrote only the first three members. */
 static const struct pd_field time_conv_fields[] = {
 	{ FIELD(U64, "time_shift", 8, "Bits to shift right after multiplying.") },
 	{ FIELD(U64, "time_mult", 16, "Factor from cycles to nanoseconds.") },
@@ -311,20 +316,20 @@ static const struct pd_field time_conv_fields[] = {
 
 #define PROG_NAME_SIZE 512
 
-static void prog_name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_prog_name(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (pd_fits(rec, at, PROG_NAME_SIZE))
 		pd_set_text(out, rec->bytes + at, PROG_NAME_SIZE);
 }
 
 static const struct pd_field bpf_metadata_fields[] = {
-	{ COMPUTED(STR, "prog_name", 8, prog_name, "Name of the BPF program.") },
+	{ COMPUTED(STR, "prog_name", 8, compute_prog_name, "Name of the BPF program.") },
 	{ VIEWED(bpf_metadata, "entries", 8 + PROG_NAME_SIZE,
 		 "What the program says of itself.") },
 	END_OF_FIELDS,
 };
 
-/* The traits of the row come last. */
+/* A record type; the traits of the row come last. */
 #define USER(id, n, table, text, ...)                                                         \
 	[(id)-PD_RECORD_USER] = {                                                             \
 		.type = (id), .name = (n), .doc = (text), .fields = TABLE(table), __VA_ARGS__ \

@@ -1,6 +1,6 @@
 /*
- * On-disk constants of perf.data. Our own, since system headers are older than the files we
- * read. See include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h,
+ * On-disk constants of perf.data. They are ours, as system headers may be older than the
+ * recordings. See include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h,
  * tools/perf/util/header.h.
  */
 #ifndef PERFLUA_PERFDATA_FORMAT_H
@@ -30,7 +30,7 @@ enum pd_record_type {
 	PD_RECORD_TEXT_POKE = 20,
 	PD_RECORD_AUX_OUTPUT_HW_ID = 21,
 	PD_RECORD_CALLCHAIN_DEFERRED = 22,
-	PD_RECORD_USER = 64, /* from here on written by perf, not by the kernel */
+	PD_RECORD_USER = 64, /* types from here on are written by perf, not by the kernel */
 	PD_RECORD_HEADER_ATTR = 64,
 	PD_RECORD_EVENT_TYPE = 65,
 	PD_RECORD_TRACING_DATA = 66,
@@ -54,9 +54,11 @@ enum pd_record_type {
 	PD_RECORD_BPF_METADATA = 84,
 	PD_RECORD_SCHEDSTAT_CPU = 85,
 	PD_RECORD_SCHEDSTAT_DOMAIN = 86,
-	PD_RECORD_TYPES = 87,	      /* known types are below */
-	PD_RECORD_SIMPLEPERF = 32768, /* Android's simpleperf: its own records */
-	PD_SIMPLEPERF_TYPES = 64,     /* at most: what is above is somebody else's */
+	PD_RECORD_TYPES = 87, /* all known types are below */
+	/* the first of the record types of Android's simpleperf */
+	PD_RECORD_SIMPLEPERF = 32768,
+	/* how many numbers these may take; types above are not simpleperf's */
+	PD_SIMPLEPERF_TYPES = 64,
 };
 
 /* enum perf_event_sample_format: bits of attr.sample_type */
@@ -131,7 +133,7 @@ enum pd_cpumode {
 	PD_CPUMODE_GUEST_USER,
 };
 
-/* header features that the file needs itself; the whole list is feature.c's table */
+/* The header features that perflua itself needs; feature.c has the table of all. */
 enum pd_feature_bit {
 	PD_FEATURE_TRACING_DATA = 1,
 	PD_FEATURE_BUILD_ID = 2,

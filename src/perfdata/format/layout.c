@@ -8,7 +8,7 @@
 #include "rows.h"
 #include "sample.h"
 
-/* The parts of a sample_id trailer in their order: see perf_event__output_id_sample. */
+/* The parts of a sample_id trailer in their order on disk: see perf_event__output_id_sample. */
 static const uint8_t trailer_parts[] = {
 	PD_PART_TID,	   PD_PART_TIME, PD_PART_ID,
 	PD_PART_STREAM_ID, PD_PART_CPU,	 PD_PART_IDENTIFIER,
@@ -24,7 +24,10 @@ uint32_t pd_trailer_size(const struct pd_shape *shape)
 	return size;
 }
 
-/* Offset of a part of the trailer from the record's end (negative); 0: not in the trailer. */
+/*
+ * Returns the offset of a part of the trailer from the record's end (negative); 0 if the
+ * trailer has no such part.
+ */
 static int trailer_offset(const struct pd_shape *shape, enum pd_part part)
 {
 	int from_end = 0;
@@ -39,7 +42,7 @@ static int trailer_offset(const struct pd_shape *shape, enum pd_part part)
 	return 0;
 }
 
-/* Gives each part up to the first of variable size its offset. */
+/* Sets the offset of each part up to the first of variable size. */
 static void place_parts(struct pd_layout *layout)
 {
 	uint32_t at = 8;
@@ -73,9 +76,11 @@ static uint16_t width_of(const struct pd_field *field)
 	return widths[field->kind];
 }
 
-/* Puts a field in its place; false if records of this layout do not have it. */
-static bool place(const struct pd_layout *layout, const struct pd_field *field,
-		  struct pd_bound *b)
+/*
+ * Fills *b with the field's offset. Returns false if records of this layout have no such field.
+ */
+static bool place_field(const struct pd_layout *layout, const struct pd_field *field,
+			struct pd_bound *b)
 {
 	bool sample = layout->desc && layout->desc->type == PD_RECORD_SAMPLE;
 
@@ -111,15 +116,18 @@ static bool is_direct(const struct pd_layout *layout, const struct pd_bound *b)
 	return load && !b->part && !b->trailer && !layout->trailer_size;
 }
 
-/* Adds the fields of a table; of several with one name the first that a record has stays. */
-static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot,
-		 const struct pd_field_names *names, const struct pd_field *field)
+/*
+ * Adds the fields of a table. Of several fields with one name the first that a record has is
+ * kept.
+ */
+static void bind_fields(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot,
+			const struct pd_field_names *names, const struct pd_field *field)
 {
 	for (; field->name; field++) {
 		unsigned id = pd_field_name_id(names, field->name, strlen(field->name));
 		struct pd_bound *b = &bound[layout->n_bound];
 
-		if (slot[id] || !place(layout, field, b))
+		if (slot[id] || !place_field(layout, field, b))
 			continue;
 		b->direct = is_direct(layout, b);
 		b->no_zero = layout->trailer_size && field->zero_is_absent;
@@ -127,7 +135,7 @@ static void bind(struct pd_layout *layout, struct pd_bound *bound, uint8_t *slot
 	}
 }
 
-/* Adds a column for each field that can be shown. */
+/* Adds a column for each field that a printed line can show. */
 static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 			struct pd_column *columns)
 {
@@ -166,17 +174,17 @@ static struct pd_layout *create_layout(const struct pd_field_names *names,
 	size_t bound_size, columns_size, slot_size = names->n + 1;
 
 	memset(work.slot, 0, sizeof(work.slot));
-	layout.n_bound = 1; /* index 0 means no field */
+	layout.n_bound = 1; /* index 0 stands for no field */
 	memset(&work.bound[0], 0, sizeof(work.bound[0]));
 	if (desc && desc->trailer)
 		layout.trailer_size = pd_trailer_size(shape);
 	if (desc && desc->type == PD_RECORD_SAMPLE)
 		place_parts(&layout);
 	if (split)
-		bind(&layout, work.bound, work.slot, names, pd_split_fields);
+		bind_fields(&layout, work.bound, work.slot, names, pd_split_fields);
 	if (desc)
-		bind(&layout, work.bound, work.slot, names, desc->fields);
-	bind(&layout, work.bound, work.slot, names, pd_common_fields);
+		bind_fields(&layout, work.bound, work.slot, names, desc->fields);
+	bind_fields(&layout, work.bound, work.slot, names, pd_common_fields);
 	add_columns(&layout, work.bound, work.columns);
 
 	bound_size = layout.n_bound * sizeof(work.bound[0]);

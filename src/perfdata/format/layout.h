@@ -1,10 +1,10 @@
 /*
- * Where the fields of a record lie: computed once per file for each shape of event and record
- * type, immutable afterwards.
+ * Layouts: where the fields of a record lie. They are computed once per file, for each record
+ * type and each shape of event, and never change.
  *
- * A sample is a sequence of parts (format: see perf_output_sample, kernel/events/core.c). Those
- * up to the first of variable size are at fixed offsets; the others are found by walking when
- * asked for.
+ * A sample is a sequence of parts (see perf_output_sample, kernel/events/core.c). Parts up to
+ * the first of variable size have fixed offsets; the others are found by walking the sample
+ * when a field asks for them.
  */
 #ifndef PERFLUA_PERFDATA_LAYOUT_H
 #define PERFLUA_PERFDATA_LAYOUT_H
@@ -15,9 +15,9 @@
 #include "attr.h"
 #include "fields.h"
 
-/* The parts of a sample in their order on disk. */
+/* The parts of a sample, in their order on disk. */
 enum pd_part {
-	PD_PART_NONE, /* a fixed offset of the record */
+	PD_PART_NONE, /* not in a part: a fixed offset in the record */
 	PD_PART_IDENTIFIER,
 	PD_PART_IP,
 	PD_PART_TID,
@@ -45,84 +45,98 @@ enum pd_part {
 	PD_PARTS,
 };
 
-/* Names of registers by bit of the mask, for one architecture. */
+/* Register names of an architecture, by bit of the mask. */
 struct pd_arch {
-	const char *name; /* as HEADER_ARCH or ELF e_machine selects it: "x86", "arm64" */
-	const char *(*reg)(unsigned bit); /* lower case; NULL: unnamed */
+	const char *name; /* chosen by HEADER_ARCH or ELF e_machine: "x86", "arm64" */
+	/* returns the name in lower case; NULL: it has none */
+	const char *(*reg)(unsigned bit);
 };
 
-/* What of an event decides the layout of its records. */
+/* The properties of an event that decide the layouts of its records. */
 struct pd_shape {
 	uint64_t sample_type, read_format, branch_sample_type;
 	uint64_t regs_user, regs_intr;
 	bool sample_id_all;
-	bool counters;		    /* some member of its group records branch counters */
-	bool defer;		    /* attr.defer_callchain */
-	bool unknown;		    /* samples may have parts that nobody here knows */
-	bool swap, big;		    /* the file's byte order: not this host's; big-endian */
+	bool counters; /* an event of its group records branch counters */
+	bool defer;    /* attr.defer_callchain */
+	bool unknown;  /* samples may have parts that are not known */
+	/* the file's byte order: differs from the host's; is big-endian */
+	bool swap, big;
 	const struct pd_arch *arch; /* NULL: unknown */
 };
 
-/* A field in its place. */
+/* A field of a layout: the field and its offset. */
 struct pd_bound {
 	const struct pd_field *field;
-	int16_t at; /* offset; negative: from the end of the record; in a part: inside that */
+	/*
+	 * offset; negative: from the end of the record; of a field in a part: inside the part
+	 */
+	int16_t at;
 	uint8_t kind, part;
-	uint16_t width; /* bytes a plain load needs */
-	bool direct;	/* a load from a fixed place of a sample: no condition, no trailer */
-	bool trailer;	/* lies in the sample_id trailer */
-	bool no_zero;	/* the zero of a synthesised record means nothing */
+	uint16_t width; /* bytes that a plain load needs */
+	/* a plain load at a fixed offset from the record's start, with no condition */
+	bool direct;
+	bool trailer; /* it lies in the sample_id trailer */
+	bool no_zero; /* a zero is no value in records that perf wrote itself */
 };
 
-/* A field as a line of a dump shows it. */
+/* A field as a printed line shows it. */
 struct pd_column {
-	/* " name=": copied whole, which is shorter than counting */
+	/* " name=", copied as a whole, which is faster than with its length */
 	char label[PD_MAX_NAME + 2];
 	uint8_t label_size;
 	uint8_t index; /* in bound */
-	bool time;     /* nanoseconds: a line has seconds */
+	bool time;     /* in nanoseconds; printed as seconds */
 };
 
 #define PD_MAX_BOUND (PD_MAX_FIELDS + PD_MAX_COMMON + PD_MAX_SPLIT)
 
 struct pd_layout {
-	const struct pd_record_desc *desc; /* NULL: a type nobody here knows */
+	const struct pd_record_desc *desc; /* NULL: an unknown record type */
 	const struct pd_shape *shape;
-	bool swap;  /* as the shape's */
-	bool split; /* of samples that stand for one counter value: see counters.h */
+	bool swap;  /* copied from the shape */
+	bool split; /* for samples that stand for one counter value: see counters.h */
 	uint32_t trailer_size;
-	/* fixed offset of each part; 0: absent or after a variable one */
+	/* offset of each part if it is fixed; 0: absent, or behind a part of variable size */
 	uint16_t parts[PD_PARTS];
-	uint16_t parts_from; /* offset where walking starts */
-	uint8_t first_var;   /* the first part of variable size, else the last */
-	uint8_t last;	     /* the last part of all */
+	uint16_t parts_from; /* offset where walking the parts starts */
+	uint8_t first_var;   /* the first part of variable size, or else the last part */
+	uint8_t last;	     /* the last part */
 	uint16_t n_bound;
 	const struct pd_bound *bound;	 /* [n_bound]; [0] is unused */
-	const struct pd_column *columns; /* [n_columns]; not the header's fields */
+	const struct pd_column *columns; /* [n_columns]; without the fields of a line's head */
 	uint16_t n_columns;
-	const uint8_t *slot; /* name id → index in bound, 0: this record does not have it */
+	/*
+	 * by the number of a name: index in `bound`; 0: records of the layout have no such
+	 * field
+	 */
+	const uint8_t *slot;
 };
 
 struct pd_field_names;
 
 /*
- * The layout of the records of one type (desc NULL: of unknown types) of events of that shape,
- * which must outlive it; NULL without memory. pd_layout_destroy frees it.
+ * Creates the layout for records of one type (`desc` NULL: of unknown types) of events of a
+ * shape. `shape` must outlive it; the caller frees it with pd_layout_destroy(). Returns NULL
+ * without memory.
  */
 struct pd_layout *pd_layout_create(const struct pd_field_names *names,
 				   const struct pd_shape *shape,
 				   const struct pd_record_desc *desc);
 
 /*
- * Creates the layout of samples that stand for one counter value each: `id` and `period` are
- * those of the value, all else lies where a sample of the shape has it. Returns NULL without
+ * Creates the layout for samples that stand for one counter value each: `id` and `period` are
+ * the value's, all other fields lie where samples of the shape have them. Returns NULL without
  * memory.
  */
 struct pd_layout *pd_split_layout_create(const struct pd_field_names *names,
 					 const struct pd_shape *shape);
 void pd_layout_destroy(struct pd_layout *layout);
 
-/* Bytes of the sample_id trailer: see perf_event__header_size, kernel/events/core.c. */
+/*
+ * Returns the bytes of the sample_id trailer: see perf_event__header_size,
+ * kernel/events/core.c.
+ */
 uint32_t pd_trailer_size(const struct pd_shape *shape);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The differences between the texts of perf's versions. 6.1, 6.12, 7.2 and 7.3 were compared
- * over the same recordings; a difference holds since the first of these that has it.
+ * The table of differences between the texts of perf's versions. 6.1, 6.12, 7.2 and 7.3 were
+ * compared on the same recordings; `since` is the first of these with the difference.
  */
 #include "perf_text.h"
 
@@ -43,7 +43,8 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	  "inlined into",
 	  PD_TEXT_OUTERMOST_LINE, PD_PERF(7, 2), STILL },
 	{ "array_as_kernel",
-	  "__print_array() of a tracepoint's text is {0x1,0x2}, as the kernel prints it, not 1 2",
+	  "__print_array() of a tracepoint's text is {0x1,0x2}, as the kernel prints it, not "
+	  "1 2",
 	  PD_TEXT_ARRAY_AS_KERNEL, PD_PERF(6, 12), STILL },
 	{ "conversions",
 	  "%c of a tracepoint's text is a character, not \">c<\", and %zu has 64 bits, not 32",

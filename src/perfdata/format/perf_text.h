@@ -1,6 +1,6 @@
 /*
- * Versions of perf print different texts. The table of these differences (perf_text.c) is the
- * only place that knows versions: all other code asks for a difference by its name.
+ * Differences between the texts of perf's versions. The table (perf_text.c) is the only place
+ * that knows versions; all other code asks for a difference by its name.
  */
 #ifndef PERFLUA_PERFDATA_PERF_TEXT_H
 #define PERFLUA_PERFDATA_PERF_TEXT_H
@@ -35,15 +35,16 @@ enum pd_perf_text {
 struct pd_perf_difference {
 	const char *name;
 	const char *doc;
-	unsigned bit;		/* enum pd_perf_text; 0: perflua does not follow perf */
-	unsigned since, before; /* versions it holds for: since <= version < before */
+	/* enum pd_perf_text; 0: perflua prints one text for all versions */
+	unsigned bit;
+	unsigned since, before; /* it holds for versions with since <= version < before */
 };
 extern const struct pd_perf_difference pd_perf_differences[]; /* ends with a NULL name */
 
-/* The bits of the differences that hold for a version. */
+/* Returns the bits of the differences that hold for a version. */
 unsigned pd_perf_text_of(unsigned version);
 
-/* Reads "6.12", also with a patch level behind it. Returns 0 if it is no version. */
+/* Reads a version as "6.12", with or without a patch level. Returns 0 if it is none. */
 unsigned pd_perf_version(const char *text);
 
 #endif

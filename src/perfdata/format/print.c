@@ -7,7 +7,7 @@
 #include "rows.h"
 #include "views.h"
 
-#define SHOWN_BYTES 64 /* of a blob, in text */
+#define SHOWN_BYTES 64 /* bytes of a blob shown in text, at most */
 
 static void print_view(struct pd_print *out, const struct pd_view *view, bool json);
 
@@ -74,7 +74,7 @@ void pd_print_value(struct pd_print *out, const struct pd_value *value, bool jso
 	print_value(out, value, json, false);
 }
 
-/* What stands before a value: a separator unless it is the first, and its name. */
+/* Prints a separator, unless the value is the first, and the value's name. */
 static void print_key(struct pd_print *out, const char *name, bool *first, bool json)
 {
 	if (!*first)
@@ -121,7 +121,7 @@ static void print_item(struct pd_print *out, const struct pd_view *view, uint32_
 	pd_print_char(out, '}');
 }
 
-static void print_array(struct pd_print *out, const struct pd_view *view, bool json)
+static void print_items(struct pd_print *out, const struct pd_view *view, bool json)
 {
 	pd_print_char(out, '[');
 	for (uint32_t i = 0; i < view->count; i++) {
@@ -182,7 +182,7 @@ static void print_view(struct pd_print *out, const struct pd_view *view, bool js
 		return;
 	}
 	if (!desc->members && !desc->key) {
-		print_array(out, view, json);
+		print_items(out, view, json);
 		return;
 	}
 	pd_print_char(out, '{');
@@ -201,12 +201,12 @@ static void print_view(struct pd_print *out, const struct pd_view *view, bool js
 	}
 	if (desc->item && !desc->key && (view->count || first)) {
 		print_key(out, "items", &first, json);
-		print_array(out, view, json);
+		print_items(out, view, json);
 	}
 	pd_print_char(out, '}');
 }
 
-static const char *type_name(const struct pd_record *rec)
+static const char *record_type_name(const struct pd_record *rec)
 {
 	return rec->layout->desc ? rec->layout->desc->name : "unknown";
 }
@@ -215,7 +215,7 @@ static void print_head_text(struct pd_print *out, const struct pd_record *rec)
 {
 	pd_print_hex(out, rec->offset);
 	pd_print_char(out, ' ');
-	pd_print_name(out, type_name(rec));
+	pd_print_name(out, record_type_name(rec));
 	if (!rec->layout->desc) {
 		pd_print_const(out, " type_id=");
 		pd_print_uint(out, rec->type);
@@ -239,7 +239,7 @@ static void print_head_json(struct pd_print *out, const struct pd_record *rec)
 	pd_print_const(out, "{\"offset\":");
 	pd_print_uint(out, rec->offset);
 	pd_print_const(out, ",\"type\":\"");
-	pd_print_name(out, type_name(rec));
+	pd_print_name(out, record_type_name(rec));
 	pd_print_const(out, "\",\"type_id\":");
 	pd_print_uint(out, rec->type);
 	pd_print_const(out, ",\"size\":");

@@ -26,9 +26,9 @@
 
 #include "record.h"
 
-/* A buffer on its way out. Whoever has one may drop it at any time: it holds nothing. */
+/* A buffer on its way out. It owns nothing, so it may be dropped at any time. */
 struct pd_print {
-	/* takes n bytes; may leave by longjmp */
+	/* receives `n` bytes; may leave by longjmp */
 	void (*flush)(void *arg, const char *p, size_t n);
 	void *arg;
 	size_t n;
@@ -38,27 +38,25 @@ struct pd_print {
 void pd_print_init(struct pd_print *out, void (*flush)(void *arg, const char *p, size_t n),
 		   void *arg);
 
-/* Hands on what is left. */
+/* Passes the rest of the buffer on. */
 void pd_print_flush(struct pd_print *out);
 
-/* Prints one line with all that was recorded, its newline included. */
+/* Prints one line with all that was recorded, newline included. */
 void pd_print_record(struct pd_print *out, const struct pd_record *rec, bool json);
 
 /*
- * These print such a line in parts: what was recorded; any number of further fields, of which
- * one without a value is left out; the end.
+ * Print such a line in parts: the recorded fields; any number of further fields, where a PD_NIL
+ * value is left out; the end.
  */
 void pd_print_recorded(struct pd_print *out, const struct pd_record *rec, bool json);
 void pd_print_field(struct pd_print *out, const char *name, const struct pd_value *value,
 		    bool json);
 void pd_print_end(struct pd_print *out, bool json);
 
-/*
- * One value, as it would stand in such a line; PD_NIL is null in JSON, - in text.
- */
+/* Prints one value as in such a line; PD_NIL is null in JSON and - in text. */
 void pd_print_value(struct pd_print *out, const struct pd_value *value, bool json);
 
-/* Time in seconds with nine decimals: "8590.143543000". */
+/* Prints a time in seconds with nine decimals: "8590.143543000". */
 void pd_print_seconds(struct pd_print *out, uint64_t ns);
 
 #endif

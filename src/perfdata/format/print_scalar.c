@@ -99,7 +99,7 @@ void pd_print_seconds(struct pd_print *out, uint64_t ns)
 	out->n += 10;
 }
 
-/* The shortest of the two usual precisions that reads back as the same number. */
+/* Prints the shorter of the two usual precisions that reads back as the same number. */
 void pd_print_float(struct pd_print *out, double v, bool json)
 {
 	char *p = pd_print_room(out, 32);
@@ -118,7 +118,7 @@ void pd_print_float(struct pd_print *out, double v, bool json)
 	d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d \
 	  "e" d "f"
 
-/* Each byte as two digits. */
+/* The two hex digits of each byte. */
 static const char hex_pairs[] = HEX_ROW("0") HEX_ROW("1") HEX_ROW("2") HEX_ROW("3") HEX_ROW("4")
 	HEX_ROW("5") HEX_ROW("6") HEX_ROW("7") HEX_ROW("8") HEX_ROW("9") HEX_ROW("a")
 		HEX_ROW("b") HEX_ROW("c") HEX_ROW("d") HEX_ROW("e") HEX_ROW("f");
@@ -151,7 +151,7 @@ size_t pd_utf8_length(const char *p, size_t n)
 	for (size_t i = 1; i < length; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	/* longer than needed, a surrogate, or past U+10FFFF */
+	/* an overlong form, a surrogate, or a code point above U+10FFFF */
 	if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
 	    (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
 		return 0;
@@ -176,7 +176,7 @@ static void json_escape(struct pd_print *out, uint8_t c)
 	out->n += 6;
 }
 
-/* Bytes that do not stand for themselves. */
+/* Bytes that must be escaped, by where they are printed. */
 enum {
 	IN_TEXT = 1,
 	IN_VIEW = 2,
@@ -198,10 +198,10 @@ static const uint8_t escaped[256] = {
 	['}'] = IN_VIEW,
 	['['] = IN_VIEW,
 	[']'] = IN_VIEW,
-	[0x80 ... 0xff] = ALWAYS, /* unless it is UTF-8 */
+	[0x80 ... 0xff] = ALWAYS, /* unless it is part of a UTF-8 character */
 };
 
-/* How many bytes from p on stand for themselves. */
+/* Returns how many bytes from `p` on need no escape. */
 static size_t plain_length(const char *p, size_t n, uint8_t where)
 {
 	size_t i = 0;

@@ -1,4 +1,7 @@
-/* Scalars for print.c: each appends to the buffer, flushing it when it is full. */
+/*
+ * Prints scalars for print.c. Each function appends to the buffer and flushes it when it is
+ * full.
+ */
 #ifndef PERFLUA_PERFDATA_PRINT_SCALAR_H
 #define PERFLUA_PERFDATA_PRINT_SCALAR_H
 
@@ -9,9 +12,12 @@
 /* "00" "01" … "99" */
 extern const char pd_two_digits[201];
 
-#define PD_PRINT_NAME 64 /* no name is longer */
+#define PD_PRINT_NAME 64 /* bytes; no name is longer */
 
-/* Room for n bytes at once (n at most a few hundred); what is used of it is added to out->n. */
+/*
+ * Returns room for `n` bytes at once, at most a few hundred. The caller adds to out->n what it
+ * used.
+ */
 static inline char *pd_print_room(struct pd_print *out, size_t n)
 {
 	if (sizeof(out->buffer) - out->n < n)
@@ -25,7 +31,7 @@ static inline void pd_print_char(struct pd_print *out, char c)
 	out->n++;
 }
 
-/* Of any length. */
+/* Prints any number of bytes. */
 void pd_print_long(struct pd_print *out, const char *p, size_t n);
 
 static inline void pd_print_bytes(struct pd_print *out, const char *p, size_t n)
@@ -38,10 +44,13 @@ static inline void pd_print_bytes(struct pd_print *out, const char *p, size_t n)
 	out->n += n;
 }
 
-/* A constant, whose length the compiler knows. */
+/* Prints a constant, whose length the compiler knows. */
 #define pd_print_const(out, s) pd_print_bytes(out, s, sizeof(s) - 1)
 
-/* A name of a field or a fixed text: short, so that copying byte by byte beats two calls. */
+/*
+ * Prints a field's name or a fixed text. These are short, so copying byte by byte beats two
+ * calls.
+ */
 static inline void pd_print_name(struct pd_print *out, const char *s)
 {
 	char *start = pd_print_room(out, PD_PRINT_NAME), *p = start;
@@ -51,18 +60,22 @@ static inline void pd_print_name(struct pd_print *out, const char *s)
 	out->n += (size_t)(p - start);
 }
 
-/* Returns how many bytes the UTF-8 character at p has, of n bytes; 0: it is none. */
+/*
+ * Returns the bytes of the UTF-8 character at `p`, of which there are at most `n`; 0: it is
+ * none.
+ */
 size_t pd_utf8_length(const char *p, size_t n);
 
 /*
- * Returns true if a character of that length is one of U+0080 … U+009F: they drive terminals as
- * ESC does.
+ * Returns whether a character of that length is one of U+0080 … U+009F, which drive terminals
+ * as ESC does.
  */
 bool pd_is_c1_control(const char *p, size_t length);
 
 /*
- * Escapes what may drive a terminal, control characters and what is no UTF-8, as \x1b in
- * text[size], a string that is cut where it gets too long. Without memory it stays as it is.
+ * Replaces characters that may drive a terminal, and bytes that are no UTF-8, by escapes as
+ * \x1b in the string text[size], which is cut if it gets too long. Without memory it stays as
+ * it is.
  */
 void pd_escape(char *text, size_t size);
 
@@ -74,7 +87,7 @@ void pd_print_digits(struct pd_print *out, const char *p,
 		     size_t n); /* two hex digits per byte */
 void pd_print_json_string(struct pd_print *out, const char *p, size_t n);
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view);
-/* Escapes only what could drive a terminal or is no text. */
+/* Prints a line and escapes only what could drive a terminal or is no text. */
 void pd_print_line(struct pd_print *out, const char *p, size_t n);
 
 #endif

@@ -10,7 +10,7 @@ bool pd_record_synthesised(const struct pd_record *rec)
 	if (!n || rec->size < n + 8)
 		return false;
 	if (layout->shape->sample_type & PD_SAMPLE_TIME) {
-		/* the time follows pid and tid, if those are there */
+		/* the time comes after pid and tid, if the event has those */
 		at += layout->shape->sample_type & PD_SAMPLE_TID ? 8 : 0;
 		n = 8;
 	}
@@ -39,7 +39,7 @@ static void set_bytes(struct pd_value *out, enum pd_type type, const uint8_t *p,
 	out->s.n = n;
 }
 
-static void set_text(struct pd_value *out, const uint8_t *p, size_t n)
+static void set_field_text(struct pd_value *out, const uint8_t *p, size_t n)
 {
 	struct pd_text text = pd_text_in(p, n);
 
@@ -55,9 +55,9 @@ static void set_view(const struct pd_record *rec, const struct pd_field *field, 
 		field->compute(rec, at, out);
 }
 
-/* Loads what is at `at`; `limit` is where the body or part ends. */
-static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t at,
-		 uint32_t limit, struct pd_value *out)
+/* Loads the value at offset `at`; `limit` is the end of the body or part. */
+static void load_field(const struct pd_record *rec, const struct pd_bound *b, uint32_t at,
+		       uint32_t limit, struct pd_value *out)
 {
 	const uint8_t *p = rec->bytes + at;
 	bool swap = rec->layout->swap;
@@ -100,10 +100,10 @@ static void load(const struct pd_record *rec, const struct pd_bound *b, uint32_t
 		set_uint(out, PD_BOOL, rec->misc >> b->field->arg & 1);
 		break;
 	case PD_K_CSTR:
-		set_text(out, p, limit - at);
+		set_field_text(out, p, limit - at);
 		break;
 	case PD_K_CHARS:
-		set_text(out, p, b->field->arg);
+		set_field_text(out, p, b->field->arg);
 		break;
 	case PD_K_HEX:
 		set_bytes(out, PD_HEX, p, b->field->arg);
@@ -144,7 +144,7 @@ void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_val
 	}
 	if (at > limit || limit - at < b->width)
 		return;
-	load(rec, b, at, limit, out);
+	load_field(rec, b, at, limit, out);
 	if (b->no_zero && out->type != PD_NIL && out->u == 0 && pd_record_synthesised(rec))
 		out->type = PD_NIL;
 }

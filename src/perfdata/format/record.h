@@ -1,9 +1,8 @@
 /*
- * One record as the reader hands it out, and the values of its fields.
+ * A record as the reader delivers it, and the values of its fields.
  *
- * A record points at its own bytes, its layout and its event and holds nothing else: whoever
- * copies the bytes and the struct has a record of his own, valid while the file's description
- * lives.
+ * A record only points to its bytes, its layout and its event. A copy of the struct and the
+ * bytes is a record of its own, valid as long as the file's description.
  */
 #ifndef PERFLUA_PERFDATA_RECORD_H
 #define PERFLUA_PERFDATA_RECORD_H
@@ -19,38 +18,41 @@
 #define PD_NO_CHUNK UINT64_MAX
 
 struct pd_record {
-	const uint8_t *bytes;		/* `size` of them, the header first */
+	const uint8_t *bytes;		/* `size` of them, header first */
 	const struct pd_layout *layout; /* never NULL */
-	/* it is delivered as; NULL: the file has none for its id */
+	/* the event it is delivered as; NULL: no event has its id */
 	const struct pd_event *event;
-	uint64_t offset; /* of the header in the file; of what is compressed: its record's */
-	uint64_t chunk_offset; /* of what is compressed: in what that holds; else PD_NO_CHUNK */
+	/* of the header in the file; of the compressed record if it was inside one */
+	uint64_t offset;
+	/* offset in the decompressed payload; PD_NO_CHUNK outside of compressed records */
+	uint64_t chunk_offset;
 	uint32_t type;
-	uint32_t size; /* simpleperf's own records may be larger than 64 KB */
+	uint32_t size; /* in bytes; more than 64 KB only for simpleperf's own records */
 	uint16_t misc;
 	uint16_t source,
-		stream; /* numbers: of its file (see struct pd_file), of its stream there */
+		stream; /* numbers of its file (see struct pd_file) and of its stream there */
 	/*
-	 * Set only where layout->split: the sample stands for one value of the record's `read`
-	 * (counters.h), and `event` is that of the value.
+	 * Set only if layout->split: the sample stands for one value of the record's `read`
+	 * (counters.h), and `event` is the value's.
 	 */
-	const struct pd_event *recorded; /* the record's own event */
+	const struct pd_event *recorded; /* the event of the record itself */
 	uint64_t counter;		 /* id of the value */
-	uint64_t counted;		 /* by how much the value moved */
+	uint64_t counted;		 /* difference to the counter's previous value */
 };
 
-/* Returns the event that the record's bytes belong to; NULL if the file has none for its id. */
+/* Returns the event that the record's bytes belong to; NULL if no event has its id. */
 static inline const struct pd_event *pd_recorded_event(const struct pd_record *rec)
 {
 	return rec->layout->split ? rec->recorded : rec->event;
 }
 
-/* Bytes: what claims to be larger is damage. simpleperf's largest records hold kallsyms. */
+/* Bytes; a larger size is damage. simpleperf's largest records hold kallsyms. */
 #define PD_RECORD_MOST (64u << 20)
 
 /*
- * Reads the header at p. `simpleperf`: as file->simpleperf says; its own records have the upper
- * half of their size where others have misc: see its record.h.
+ * Sets type, misc and size of *rec from the header at `p`, and nothing else. `simpleperf` is
+ * file->simpleperf: its own records have the upper half of their size in place of misc, see its
+ * record.h.
  */
 static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, bool swap,
 				    bool simpleperf)
@@ -65,7 +67,7 @@ static inline void pd_record_header(struct pd_record *rec, const uint8_t *p, boo
 	rec->size = size;
 }
 
-/* The body ends here: before the sample_id trailer. */
+/* Returns the offset where the record's body ends and the sample_id trailer begins. */
 static inline uint32_t pd_body_end(const struct pd_record *rec)
 {
 	uint32_t trailer = rec->layout->trailer_size;
@@ -73,7 +75,7 @@ static inline uint32_t pd_body_end(const struct pd_record *rec)
 	return rec->size < trailer + 8 ? rec->size : rec->size - trailer;
 }
 
-/* Loads at an offset of the record, without a check of their own. */
+/* Load an integer at an offset of the record without a bounds check. */
 static inline uint16_t pd_rec16(const struct pd_record *rec, uint32_t at)
 {
 	return pb_load16(rec->bytes + at, rec->layout->swap);
@@ -89,12 +91,13 @@ static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
 	return pb_load64(rec->bytes + at, rec->layout->swap);
 }
 
-/* What pd_record_get does for fields that are not a plain load. */
+/* Reads any field, as pd_record_get(): the slow path for fields that are no plain load. */
 void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_value *out);
 
 /*
- * Field `index` of the record's layout (its slot of the field's name) if it is a plain load of
- * an integer: the shortest way to a value. False: pd_record_get says what it is.
+ * Reads field `index` of the record's layout (layout->slot[name]) into *out if it is a plain
+ * load of an integer: the shortest way to a value. Returns false if it is not; then
+ * pd_record_get() reads it.
  */
 static inline bool pd_record_integer(const struct pd_record *rec, unsigned index, int64_t *out)
 {
@@ -113,7 +116,7 @@ static inline bool pd_record_integer(const struct pd_record *rec, unsigned index
 	return true;
 }
 
-/* Value of field `index`; PD_NIL if absent. */
+/* Reads the value of field `index` of the record's layout; PD_NIL if the record has none. */
 static inline void pd_record_get(const struct pd_record *rec, unsigned index,
 				 struct pd_value *out)
 {
@@ -126,12 +129,12 @@ static inline void pd_record_get(const struct pd_record *rec, unsigned index,
 }
 
 /*
- * Where a part of a sample lies: bytes [*at, *at + *size) of the record; false if absent or
- * cut.
+ * Finds a part of a sample: bytes [*at, *at + *size) of the record. Returns false if it is
+ * absent or cut off.
  */
 bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, uint32_t *size);
 
-/* Return the traits of the record's type; those of an unknown type are none. */
+/* Return the traits of the record's type; an unknown type has none. */
 static inline enum pd_sideband pd_record_sideband(const struct pd_record *rec)
 {
 	return rec->layout->desc ? rec->layout->desc->sideband : PD_SB_NONE;
@@ -143,8 +146,8 @@ static inline enum pd_loss pd_record_loss(const struct pd_record *rec)
 }
 
 /*
- * True for what perf wrote itself with an empty sample_id: its zero time, id and cpu mean
- * nothing.
+ * Returns whether perf wrote the record itself, with an empty sample_id: its zero time, id and
+ * cpu are no values.
  */
 bool pd_record_synthesised(const struct pd_record *rec);
 

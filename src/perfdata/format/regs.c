@@ -48,7 +48,7 @@ static const char *const s390[] = {
 	"fp2",	"fp3",	"fp4",	"fp5",	"fp6",	"fp7",	"fp8", "fp9", "fp10",
 	"fp11", "fp12", "fp13", "fp14", "fp15", "mask", "pc",
 };
-/* of loongarch and mips */
+/* for loongarch and mips */
 static const char *const pc_r31[] = {
 	"pc",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",	 "r7",	"r8",  "r9",  "r10",
 	"r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
@@ -87,8 +87,8 @@ REG(csky)
 REG(parisc)
 
 /*
- * A machine name's beginning selects the row; '?' stands for any character. arm64 comes before
- * arm.
+ * The row whose pattern matches the beginning of a machine's name is used; '?' stands for any
+ * character. arm64 comes before arm.
  */
 static const struct {
 	struct pd_arch arch;

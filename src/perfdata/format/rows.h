@@ -1,6 +1,6 @@
 /*
- * How the rows of the field tables are written: each macro is the inside of one initialiser, so
- * that a row can add what only it has: { FIELD(U64, "ip", 0, "…"), .part = PD_PART_IP }.
+ * Macros for the rows of the field tables. Each expands to the inside of one initialiser, so
+ * that a row can add members of its own: { FIELD(U64, "ip", 0, "…"), .part = PD_PART_IP }.
  */
 #ifndef PERFLUA_PERFDATA_ROWS_H
 #define PERFLUA_PERFDATA_ROWS_H
@@ -8,7 +8,7 @@
 #include "fields.h"
 #include "format.h"
 
-/* 0, if the condition holds. */
+/* Expands to 0; does not compile unless the condition holds. */
 #define CHECKED(condition, what)                  \
 	(sizeof(struct {                          \
 		 _Static_assert(condition, what); \
@@ -16,20 +16,20 @@
 	 }) -                                     \
 	 1)
 #define NAME(n) &(n)[CHECKED(sizeof(n) <= PD_MAX_NAME + 1, "a field's name is too long")]
-/* The table `fields`, which layouts have room for. */
+/* The table `fields`; does not compile if layouts have no room for it. */
 #define TABLE(fields)                                                            \
 	&(fields)[CHECKED(sizeof(fields) <= PD_MAX_FIELDS * sizeof((fields)[0]), \
 			  "a table has too many fields")]
 
-/* A load: kind is the end of a PD_K_ name. */
+/* A plain load; `k` is the end of a PD_K_ name. */
 #define FIELD(k, n, offset, text) \
 	.name = NAME(n), .kind = PD_K_##k, .at = (offset), .doc = (text)
 #define FLAG(n, bit, text)		.name = NAME(n), .kind = PD_K_FLAG, .arg = (bit), .doc = (text)
 #define BYTES(k, n, offset, size, text) FIELD(k, n, offset, text), .arg = (size)
-/* A function's value; t is the end of a PD_ type's name. */
+/* A value that the function `fn` computes; `t` is the end of a PD_ type's name. */
 #define COMPUTED(t, n, offset, fn, text) \
 	FIELD(COMPUTE, n, offset, text), .type = PD_##t, .compute = (fn)
-/* The view that views.h declares as `v`. */
+/* A view that views.h declares as `v`. */
 #define VIEWED(v, n, offset, text)                                           \
 	FIELD(VIEW, n, offset, text), .type = PD_VIEW, .view = &pd_view_##v, \
 				      .compute = pd_open_##v
@@ -41,11 +41,11 @@
 		.name = NULL \
 	}
 
-/* Of samples of system calls: syscall_fields.c. */
+/* Fields of samples of system calls: syscall_fields.c. */
 void pd_field_syscall(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *out);
 
-/* What fields_user.c describes: the types from PD_RECORD_USER on. */
+/* The record types from PD_RECORD_USER on: fields_user.c. */
 extern const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER];
 extern const struct pd_field pd_schedstat_cpu_fields[PD_MAX_FIELDS],
 	pd_schedstat_domain_fields[PD_MAX_FIELDS];

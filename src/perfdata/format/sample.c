@@ -2,16 +2,17 @@
 
 #define FAILED UINT32_MAX
 
-static uint32_t count_bits(uint64_t mask)
+static uint32_t count_mask_bits(uint64_t mask)
 {
 	return (uint32_t)__builtin_popcountll(mask);
 }
 
 /*
- * A count at `at`, followed by count × each bytes, of which `fixed` more come before: the whole
- * size, FAILED if it does not fit the record.
+ * Returns the size of a part at `at` that begins with a u64 count n: `fixed` bytes, the count
+ * included, and n × `each` bytes. Returns FAILED if it does not fit the record.
  */
-static uint32_t counted(const struct pd_record *rec, uint32_t at, uint32_t fixed, uint32_t each)
+static uint32_t counted_size(const struct pd_record *rec, uint32_t at, uint32_t fixed,
+			     uint32_t each)
 {
 	uint64_t n, left;
 
@@ -42,12 +43,12 @@ static uint32_t read_size(const struct pd_record *rec, uint32_t at)
 
 	if (!(format & PD_READ_GROUP))
 		return pd_read_header_size(format) + pd_read_entry_size(format);
-	return counted(rec, at, pd_read_header_size(format), pd_read_entry_size(format));
+	return counted_size(rec, at, pd_read_header_size(format), pd_read_entry_size(format));
 }
 
 static uint32_t callchain_size(const struct pd_record *rec, uint32_t at)
 {
-	return counted(rec, at, 8, 8);
+	return counted_size(rec, at, 8, 8);
 }
 
 static uint32_t raw_size(const struct pd_record *rec, uint32_t at)
@@ -71,8 +72,8 @@ static uint32_t regs_size(const struct pd_record *rec, uint32_t at, uint64_t mas
 {
 	if (at > rec->size || rec->size - at < 8)
 		return FAILED;
-	/* PERF_SAMPLE_REGS_ABI_NONE is followed by nothing */
-	return pd_rec64(rec, at) ? 8 + 8 * count_bits(mask) : 8;
+	/* no registers follow PERF_SAMPLE_REGS_ABI_NONE */
+	return pd_rec64(rec, at) ? 8 + 8 * count_mask_bits(mask) : 8;
 }
 
 static uint32_t regs_user_size(const struct pd_record *rec, uint32_t at)
@@ -85,22 +86,22 @@ static uint32_t regs_intr_size(const struct pd_record *rec, uint32_t at)
 	return regs_size(rec, at, rec->layout->shape->regs_intr);
 }
 
-static uint32_t stack_size(const struct pd_record *rec, uint32_t at)
+static uint32_t stack_part_size(const struct pd_record *rec, uint32_t at)
 {
-	uint32_t size = counted(rec, at, 8, 1);
+	uint32_t size = counted_size(rec, at, 8, 1);
 
-	/* the dynamic size follows only if there is any stack */
+	/* the dynamic size follows only if the copy of the stack is not empty */
 	return size == FAILED || size == 8 ? size : size + 8;
 }
 
 static uint32_t aux_size(const struct pd_record *rec, uint32_t at)
 {
-	return counted(rec, at, 8, 1);
+	return counted_size(rec, at, 8, 1);
 }
 
-/* In the order of enum pd_part, which is that on disk: see perf_output_sample. */
+/* By enum pd_part, which has the order on disk: see perf_output_sample. */
 static const struct {
-	uint64_t bits; /* any of these in sample_type */
+	uint64_t bits; /* any of these bits in sample_type: samples have the part */
 	uint32_t fixed;
 	uint32_t (*size)(const struct pd_record *rec, uint32_t at);
 } parts[PD_PARTS] = {
@@ -118,7 +119,7 @@ static const struct {
 	[PD_PART_RAW] = { PD_SAMPLE_RAW, 0, raw_size },
 	[PD_PART_BRANCH_STACK] = { PD_SAMPLE_BRANCH_STACK, 0, branch_size },
 	[PD_PART_REGS_USER] = { PD_SAMPLE_REGS_USER, 0, regs_user_size },
-	[PD_PART_STACK_USER] = { PD_SAMPLE_STACK_USER, 0, stack_size },
+	[PD_PART_STACK_USER] = { PD_SAMPLE_STACK_USER, 0, stack_part_size },
 	[PD_PART_WEIGHT] = { PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT, 8, NULL },
 	[PD_PART_DATA_SRC] = { PD_SAMPLE_DATA_SRC, 8, NULL },
 	[PD_PART_TRANSACTION] = { PD_SAMPLE_TRANSACTION, 8, NULL },
@@ -144,11 +145,11 @@ uint32_t pd_part_fixed(const struct pd_shape *shape, enum pd_part part)
 }
 
 /*
- * Walks on from `part`, which starts at *at, to `target` (PD_PARTS: to the end): false if the
- * record ends before. Then *at is where the target starts.
+ * Walks from `part`, which starts at *at, to `target` (PD_PARTS: to the end), and sets *at to
+ * its offset. Returns false if the record ends before.
  */
-static bool walk(const struct pd_record *rec, enum pd_part part, enum pd_part target,
-		 uint32_t *at)
+static bool walk_parts(const struct pd_record *rec, enum pd_part part, enum pd_part target,
+		       uint32_t *at)
 {
 	for (; part < target; part++) {
 		uint32_t size = 0;
@@ -173,7 +174,7 @@ bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, 
 	start = layout->parts[part];
 	if (!start) {
 		start = layout->parts[layout->first_var];
-		if (start > rec->size || !walk(rec, layout->first_var, part, &start))
+		if (start > rec->size || !walk_parts(rec, layout->first_var, part, &start))
 			return false;
 	}
 	if (start > rec->size)
@@ -187,12 +188,12 @@ bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, 
 }
 
 /*
- * Does the sample end exactly at its record's end if what follows the branch stack starts at
- * `at`?
+ * Returns whether the parts behind the branch stack, which start at `at`, end exactly where the
+ * record ends.
  */
-static bool ends_well(const struct pd_record *rec, uint32_t at)
+static bool fills_record(const struct pd_record *rec, uint32_t at)
 {
-	return walk(rec, PD_PART_BRANCH_STACK + 1, PD_PARTS, &at) && at == rec->size;
+	return walk_parts(rec, PD_PART_BRANCH_STACK + 1, PD_PARTS, &at) && at == rec->size;
 }
 
 bool pd_branches_read(const struct pd_record *rec, uint32_t at, struct pd_branches *out)
@@ -207,12 +208,12 @@ bool pd_branches_read(const struct pd_record *rec, uint32_t at, struct pd_branch
 	at += 8;
 	out->has_hw_idx = (shape->branch_sample_type & PD_BRANCH_HW_INDEX) != 0;
 	/*
-	 * A kernel without branch data writes a zero count and no hw_idx, though the event asks
-	 * for one; an empty stack has it. Only the end of the record tells which it is. See
-	 * perf_output_sample, kernel/events/core.c.
+	 * A kernel without branch data writes a count of zero and no hw_idx, even if the event
+	 * asks for one; an empty stack has a hw_idx. Only the end of the record tells them
+	 * apart. See perf_output_sample, kernel/events/core.c.
 	 */
-	if (n == 0 && out->has_hw_idx && !(rec->size - at >= 8 && ends_well(rec, at + 8)) &&
-	    ends_well(rec, at))
+	if (n == 0 && out->has_hw_idx && !(rec->size - at >= 8 && fills_record(rec, at + 8)) &&
+	    fills_record(rec, at))
 		out->has_hw_idx = false;
 	if (out->has_hw_idx) {
 		if (rec->size - at < 8)
@@ -235,8 +236,8 @@ bool pd_sample_whole(const struct pd_record *rec)
 	const struct pd_layout *layout = rec->layout;
 	uint32_t at = layout->parts[layout->first_var];
 
-	if (!at) /* it has no parts */
+	if (!at) /* the sample has no parts */
 		return rec->size == 8;
-	return at <= rec->size && walk(rec, layout->first_var, layout->last + 1u, &at) &&
+	return at <= rec->size && walk_parts(rec, layout->first_var, layout->last + 1u, &at) &&
 	       at == rec->size;
 }

@@ -1,5 +1,5 @@
 /*
- * The parts of a sample: which there are, how large each is, where it lies.
+ * The parts of a sample: which ones a sample has, their sizes and offsets.
  */
 #ifndef PERFLUA_PERFDATA_SAMPLE_H
 #define PERFLUA_PERFDATA_SAMPLE_H
@@ -7,30 +7,34 @@
 #include "layout.h"
 #include "record.h"
 
-/* Has a sample of this shape that part? */
+/* Returns whether samples of this shape have a part. */
 bool pd_part_present(const struct pd_shape *shape, enum pd_part part);
 
-/* Its size if that is the same in every sample of this shape, else 0. */
+/* Returns the size of a part if it is the same in every sample of this shape, else 0. */
 uint32_t pd_part_fixed(const struct pd_shape *shape, enum pd_part part);
 
-/* Bytes of one entry and of what comes before the entries of a read_format block. */
+/*
+ * Return the bytes of one entry of a read_format block, and of its header before the entries.
+ */
 uint32_t pd_read_entry_size(uint64_t read_format);
 uint32_t pd_read_header_size(uint64_t read_format);
 
-/* A branch stack, its optional words resolved; offsets are of the record. */
+/* A branch stack; offsets are from the record's start. */
 struct pd_branches {
 	uint32_t count;	   /* entries of 24 bytes */
-	uint32_t entries;  /* where they start */
-	uint32_t counters; /* where their u64 counters start; 0: none */
+	uint32_t entries;  /* offset of the entries */
+	uint32_t counters; /* offset of their u64 counters; 0: none */
 	uint32_t end;
 	bool has_hw_idx;
 	uint64_t hw_idx;
 };
 
-/* Reads the branch stack that starts at `at`; false if it does not fit the record. */
+/* Reads the branch stack at offset `at`. Returns false if it does not fit the record. */
 bool pd_branches_read(const struct pd_record *rec, uint32_t at, struct pd_branches *out);
 
-/* Do the parts of this sample fill its record exactly? What a kernel wrote does. */
+/*
+ * Returns whether the parts of the sample fill its record exactly, as they do in the kernel's.
+ */
 bool pd_sample_whole(const struct pd_record *rec);
 
 #endif

@@ -6,8 +6,11 @@
 #include "rows.h"
 #include "views.h"
 
-/* Each sample stands for as many events as the period it was asked for. */
-static void period(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+/*
+ * A sample without a recorded period stands for as many events as the fixed period of its
+ * event.
+ */
+static void compute_period(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	const struct pd_event *event = pd_recorded_event(rec);
 	const struct pd_attr *attr = event ? &event->attr : NULL;
@@ -17,23 +20,24 @@ static void period(const struct pd_record *rec, uint32_t at, struct pd_value *ou
 	pd_set_uint(out, PD_UINT, fixed ? attr->sample_period : 1);
 }
 
-/* Of samples that stand for one counter value: see counters.h. */
-static void counter_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+/* For samples that stand for one counter value: see counters.h. */
+static void compute_counter_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;
 	pd_set_uint(out, PD_UINT, rec->counter);
 }
 
-static void counter_period(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_counter_period(const struct pd_record *rec, uint32_t at,
+				   struct pd_value *out)
 {
 	(void)at;
 	pd_set_uint(out, PD_UINT, rec->counted);
 }
 
 const struct pd_field pd_split_fields[] = {
-	{ COMPUTED(UINT, "id", 0, counter_id,
+	{ COMPUTED(UINT, "id", 0, compute_counter_id,
 		   "Id of the counter that the sample stands for.") },
-	{ COMPUTED(UINT, "period", 0, counter_period,
+	{ COMPUTED(UINT, "period", 0, compute_counter_period,
 		   "Events that the counter counted since its previous value.") },
 	END_OF_FIELDS,
 };
@@ -41,21 +45,24 @@ const struct pd_field pd_split_fields[] = {
 _Static_assert(sizeof(pd_split_fields) <= PD_MAX_SPLIT * sizeof(pd_split_fields[0]),
 	       "too many fields of split samples");
 
-/* Data after a size in 4 or 8 bytes. */
-static void raw(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+/* Raw data and AUX data: a size in 4 or 8 bytes, then the data. */
+static void compute_raw(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (pd_fits(rec, at, 4) && pd_fits(rec, at + 4, pd_rec32(rec, at)))
 		pd_set_bytes(out, PD_BLOB, rec->bytes + at + 4, pd_rec32(rec, at));
 }
 
-static void aux(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_aux(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (pd_fits(rec, at, 8) && pd_fits(rec, at + 8, pd_rec64(rec, at)))
 		pd_set_bytes(out, PD_BLOB, rec->bytes + at + 8, (size_t)pd_rec64(rec, at));
 }
 
-/* Behind the data stands how much of it is valid; behind none of it, nothing. */
-static void stack_user(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+/*
+ * A copy of the user stack. The size of its valid part follows the data, unless there is no
+ * data.
+ */
+static void compute_stack_user(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint64_t size, valid = 0;
 
@@ -73,44 +80,47 @@ static void stack_user(const struct pd_record *rec, uint32_t at, struct pd_value
 	pd_set_bytes(out, PD_BLOB, rec->bytes + at, (size_t)(valid < size ? valid : size));
 }
 
-/* One number, or three packed into it: see union perf_sample_weight. */
-static uint64_t weights(const struct pd_record *rec, uint32_t at, bool *packed)
+/*
+ * Loads the weight: one number, or three packed into it (*packed): see union
+ * perf_sample_weight.
+ */
+static uint64_t load_weights(const struct pd_record *rec, uint32_t at, bool *packed)
 {
 	*packed = rec->layout->shape->sample_type & PD_SAMPLE_WEIGHT_STRUCT;
 	return pd_rec64(rec, at);
 }
 
-static void weight(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_weight(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	bool packed;
 	uint64_t w;
 
 	if (!pd_fits(rec, at, 8))
 		return;
-	w = weights(rec, at, &packed);
+	w = load_weights(rec, at, &packed);
 	pd_set_uint(out, PD_UINT, packed ? (uint32_t)w : w);
 }
 
-static void ins_lat(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_ins_lat(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	bool packed;
 	uint64_t w;
 
 	if (!pd_fits(rec, at, 8))
 		return;
-	w = weights(rec, at, &packed);
+	w = load_weights(rec, at, &packed);
 	if (packed)
 		pd_set_uint(out, PD_UINT, w >> 32 & 0xffff);
 }
 
-static void retire_lat(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_retire_lat(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	bool packed;
 	uint64_t w;
 
 	if (!pd_fits(rec, at, 8))
 		return;
-	w = weights(rec, at, &packed);
+	w = load_weights(rec, at, &packed);
 	if (packed)
 		pd_set_uint(out, PD_UINT, w >> 48);
 }
@@ -130,40 +140,45 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_STREAM_ID },
 	{ FIELD(S32, "cpu", 0, "Processor."), .part = PD_PART_CPU },
 	{ FIELD(U64, "period", 0,
-		"Events the sample stands for: as recorded, else the event's sample_period if that is "
+		"Events the sample stands for: as recorded, else the event's sample_period "
+		"if that is "
 		"fixed, else 1."),
 	  .part = PD_PART_PERIOD },
-	{ COMPUTED(
-		  UINT, "period", 0, period,
-		  "Events the sample stands for: the event's sample_period if that is fixed, else 1."),
+	{ COMPUTED(UINT, "period", 0, compute_period,
+		   "Events the sample stands for: the event's sample_period if that is fixed, "
+		   "else 1."),
 	  .of_layout = true },
 	{ FLAG("exact_ip", 14, "Is ip exactly the instruction of the event?") },
 	{ VIEWED(read, "read", 0, "Counters read with the sample."), .part = PD_PART_READ },
 	{ VIEWED(callchain, "callchain", 0, "The call chain, callee first."),
 	  .part = PD_PART_CALLCHAIN },
-	{ COMPUTED(BLOB, "raw", 0, raw, "Raw data: of a tracepoint, its fields."),
+	{ COMPUTED(BLOB, "raw", 0, compute_raw, "Raw data: of a tracepoint, its fields."),
 	  .part = PD_PART_RAW },
 	{ VIEWED(branch_stack, "branch_stack", 0, "The latest taken branches, newest first."),
 	  .part = PD_PART_BRANCH_STACK },
 	{ VIEWED(regs_user, "regs_user", 0, "Registers of the user context."),
 	  .part = PD_PART_REGS_USER },
-	{ COMPUTED(BLOB, "stack_user", 0, stack_user, "The user stack from its pointer on."),
+	{ COMPUTED(BLOB, "stack_user", 0, compute_stack_user,
+		   "The user stack from its pointer on."),
 	  .part = PD_PART_STACK_USER },
-	{ COMPUTED(UINT, "weight", 0, weight,
+	{ COMPUTED(UINT, "weight", 0, compute_weight,
 		   "Cost of the access, mostly its latency in cycles."),
 	  .part = PD_PART_WEIGHT },
-	{ COMPUTED(UINT, "ins_lat", 0, ins_lat,
+	{ COMPUTED(UINT, "ins_lat", 0, compute_ins_lat,
 		   "Latency of the instruction in cycles; nil if only one weight is recorded."),
 	  .part = PD_PART_WEIGHT },
-	{ COMPUTED(UINT, "retire_lat", 0, retire_lat,
-		   "Cycles from the previous instruction's retirement (x86) or of the pipeline stage "
+	{ COMPUTED(UINT, "retire_lat", 0, compute_retire_lat,
+		   "Cycles from the previous instruction's retirement (x86) or of the "
+		   "pipeline stage "
 		   "(powerpc); nil if only one weight is recorded."),
 	  .part = PD_PART_WEIGHT },
 	{ VIEWED(data_src, "data_src", 0, "Where the access was served."),
 	  .part = PD_PART_DATA_SRC },
 	{ FIELD(X64, "transaction", 0,
-		"Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 asynchronous, 0x10 "
-		"retry, 0x20 conflict, 0x40 capacity of writes, 0x80 of reads; from bit 32 on the "
+		"Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 "
+		"asynchronous, 0x10 "
+		"retry, 0x20 conflict, 0x40 capacity of writes, 0x80 of reads; from bit 32 "
+		"on the "
 		"abort code."),
 	  .part = PD_PART_TRANSACTION },
 	{ VIEWED(regs_intr, "regs_intr", 0, "Registers where the event happened."),
@@ -177,7 +192,8 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_DATA_PAGE_SIZE },
 	{ FIELD(U64, "code_page_size", 0, "Bytes of the page at ip; 0 if unknown."),
 	  .part = PD_PART_CODE_PAGE_SIZE },
-	{ COMPUTED(BLOB, "aux", 0, aux, "A piece of the AUX area."), .part = PD_PART_AUX },
+	{ COMPUTED(BLOB, "aux", 0, compute_aux, "A piece of the AUX area."),
+	  .part = PD_PART_AUX },
 	{ OF_MACHINE(STR, "symbol", SYMBOL, "Function at ip; nil if it is not known."),
 	  .part = PD_PART_IP },
 	{ OF_MACHINE(UINT, "symoff", SYMOFF, "Bytes from the start of the function to ip."),
@@ -197,15 +213,15 @@ const struct pd_field pd_sample_fields[] = {
 	{ OF_MACHINE(STR, "stack", STACK,
 		     "The call chain in one string: functions, caller first, joined by \";\"."),
 	  .part = PD_PART_IP },
-	{ OF_MACHINE(
-		  STR, "annotated_stack", ANNOTATED_STACK,
-		  "As stack, with _[k] behind the names of kernel frames and _[j] behind those of code made at run "
-		  "time, as tools for flame graphs take it."),
+	{ OF_MACHINE(STR, "annotated_stack", ANNOTATED_STACK,
+		     "As stack, with _[k] behind the names of kernel frames and _[j] behind "
+		     "those of code made at run "
+		     "time, as tools for flame graphs take it."),
 	  .part = PD_PART_IP },
-	{ OF_MACHINE(
-		  STR, "frames", FRAMES,
-		  "The call chain as text, a line for each frame, callee first: level, binary, tab, function; "
-		  "or tab, address."),
+	{ OF_MACHINE(STR, "frames", FRAMES,
+		     "The call chain as text, a line for each frame, callee first: level, "
+		     "binary, tab, function; "
+		     "or tab, address."),
 	  .part = PD_PART_IP },
 	{ OF_MACHINE(ADDR, "unresolved", UNRESOLVED,
 		     "Address of ip in its binary, if no function is known there; else nil."),
@@ -215,14 +231,14 @@ const struct pd_field pd_sample_fields[] = {
 	{ OF_MACHINE(UINT, "vcpu", VCPU,
 		     "Virtual processor of the guest; nil if it is no guest's.") },
 	{ VIEWED(args, "args", 0, "A tracepoint's fields by name."), .part = PD_PART_RAW },
-	{ COMPUTED(
-		  STR, "syscall", 0, pd_field_syscall,
-		  "Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has none."),
-	  .part = PD_PART_RAW, .stays = true },
-	{ COMPUTED(
-		  STR, "errno", 0, pd_field_errno,
-		  "Name of the error that a system call returned, of their sys_exit*; nil if it is none."),
-	  .part = PD_PART_RAW, .stays = true },
+	{ COMPUTED(STR, "syscall", 0, pd_field_syscall,
+		   "Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has "
+		   "none."),
+	  .part = PD_PART_RAW, .is_interned = true },
+	{ COMPUTED(STR, "errno", 0, pd_field_errno,
+		   "Name of the error that a system call returned, of their sys_exit*; nil if "
+		   "it is none."),
+	  .part = PD_PART_RAW, .is_interned = true },
 	{ OF_MACHINE(STR, "message", MESSAGE,
 		     "A tracepoint's formatted text, as perf script shows it."),
 	  .part = PD_PART_RAW },

@@ -1,5 +1,5 @@
 /*
- * Texts of a recording: bytes with a length.
+ * Texts of a recording: bytes and their number.
  */
 #ifndef PERFLUA_PERFDATA_TEXT_H
 #define PERFLUA_PERFDATA_TEXT_H
@@ -11,7 +11,7 @@ struct pd_text {
 	size_t n;
 };
 
-/* size bytes that hold a string: up to its first NUL, or all of them. */
+/* Returns the string in `size` bytes: up to its first NUL, or all of them. */
 static inline struct pd_text pd_text_in(const void *bytes, size_t size)
 {
 	const void *nul = size ? memchr(bytes, 0, size) : NULL;
@@ -22,8 +22,8 @@ static inline struct pd_text pd_text_in(const void *bytes, size_t size)
 }
 
 /*
- * A header string: u32 length, then that many bytes, padded with zeros.
- * See do_write_string, tools/perf/util/header.c.
+ * Reads a header string: u32 length, then as many bytes, padded with zeros. See
+ * do_write_string, tools/perf/util/header.c. Returns an empty text if the cursor fails.
  */
 static inline struct pd_text pd_take_string(struct pb_cursor *c)
 {

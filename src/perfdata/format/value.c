@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static void put(struct pd_sink *sink, const char *key, const struct pd_value *value)
+static void put_value(struct pd_sink *sink, const char *key, const struct pd_value *value)
 {
 	if (key)
 		pd_sink_key(sink, key);
@@ -12,7 +12,7 @@ static void put(struct pd_sink *sink, const char *key, const struct pd_value *va
 static void put_bytes(struct pd_sink *sink, const char *key, enum pd_type type, const void *p,
 		      size_t n)
 {
-	put(sink, key, &(struct pd_value){ .type = type, .s = { p, n } });
+	put_value(sink, key, &(struct pd_value){ .type = type, .s = { p, n } });
 }
 
 void pd_sink_key(struct pd_sink *sink, const char *name)
@@ -22,22 +22,22 @@ void pd_sink_key(struct pd_sink *sink, const char *name)
 
 void pd_sink_uint(struct pd_sink *sink, const char *key, uint64_t v)
 {
-	put(sink, key, &(struct pd_value){ .type = PD_UINT, .u = v });
+	put_value(sink, key, &(struct pd_value){ .type = PD_UINT, .u = v });
 }
 
 void pd_sink_int(struct pd_sink *sink, const char *key, int64_t v)
 {
-	put(sink, key, &(struct pd_value){ .type = PD_INT, .i = v });
+	put_value(sink, key, &(struct pd_value){ .type = PD_INT, .i = v });
 }
 
 void pd_sink_addr(struct pd_sink *sink, const char *key, uint64_t v)
 {
-	put(sink, key, &(struct pd_value){ .type = PD_ADDR, .u = v });
+	put_value(sink, key, &(struct pd_value){ .type = PD_ADDR, .u = v });
 }
 
 void pd_sink_bool(struct pd_sink *sink, const char *key, bool v)
 {
-	put(sink, key, &(struct pd_value){ .type = PD_BOOL, .u = v });
+	put_value(sink, key, &(struct pd_value){ .type = PD_BOOL, .u = v });
 }
 
 void pd_sink_str(struct pd_sink *sink, const char *key, const void *p, size_t n)
@@ -67,7 +67,10 @@ void pd_sink_end(struct pd_sink *sink)
 	sink->end(sink);
 }
 
-/* A value under its name: what is absent, or known elsewhere only, is left out. */
+/*
+ * Feeds a value under its name. An absent one, and one that only the recorded system knows, is
+ * left out.
+ */
 static void put_named(struct pd_sink *sink, const char *name, const struct pd_value *value)
 {
 	if (value->type == PD_NIL || value->type == PD_MACHINE)
@@ -123,7 +126,7 @@ static void put_item(struct pd_sink *sink, const struct pd_view *view, uint32_t 
 		put_named(sink, name, &value);
 	else if (value.type == PD_VIEW)
 		pd_sink_view(sink, &value.view);
-	else /* PD_NIL too: the items after it keep their places */
+	else /* also PD_NIL: the items after it keep their indices */
 		sink->value(sink, &value);
 }
 

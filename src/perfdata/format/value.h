@@ -1,10 +1,10 @@
 /*
- * Decoded values, and the ways composite ones are handed on.
+ * Decoded values, and how composite ones are passed on.
  *
  * A value is a scalar, a string that points into the bytes it was decoded from, or a view: a
- * part of a record (call chain, registers …) that is decoded item by item when asked. A sink
- * takes values one after another: the binding's makes Lua tables of them, the printer's text or
- * JSON.
+ * part of a record (call chain, registers) whose items are decoded one by one when they are
+ * asked for. A sink receives values one after another: the binding's builds Lua tables, the
+ * printer's writes text or JSON.
  */
 #ifndef PERFLUA_PERFDATA_VALUE_H
 #define PERFLUA_PERFDATA_VALUE_H
@@ -18,79 +18,76 @@ struct pd_record;
 struct pd_value;
 
 enum pd_type {
-	PD_NIL,	    /* this record does not have it */
+	PD_NIL,	    /* the record has no such value */
 	PD_BOOL,    /* .u */
 	PD_INT,	    /* .i */
 	PD_UINT,    /* .u, shown in decimal */
 	PD_ADDR,    /* .u, shown in hex */
 	PD_FLOAT,   /* .f */
 	PD_STR,	    /* .s, text */
-	PD_HEX,	    /* .s, bytes that read as a string of hex digits: build-ids, tags */
+	PD_HEX,	    /* .s, bytes shown as a string of hex digits: build-ids, tags */
 	PD_BLOB,    /* .s, bytes as they are */
 	PD_VIEW,    /* .view */
 	PD_EVENT,   /* .event */
-	PD_MACHINE, /* .asked: the recorded system knows it, which is not known here */
+	PD_MACHINE, /* .asked: only the recorded system can answer */
 };
 
-/* What a member of a view is, for the manual and the editor stubs. */
+/* The description of a view's member, for the manual and the editor stubs. */
 struct pd_member {
 	const char *name;
 	enum pd_type type;
 	const char *doc; /* one sentence */
-	bool is_time;	 /* nanoseconds: text shows seconds */
-	bool of_system;	 /* the recorded system says it */
+	bool is_time;	 /* in nanoseconds; printed as seconds */
+	bool of_system;	 /* the value comes from the recorded system */
 };
 
-/* The inside of a member's initialiser; t is the end of a PD_ type's name. */
+/* The inside of a member's initialiser; `t` is the end of a PD_ type's name. */
 #define PD_MEMBER(t, n, text) .name = (n), .type = PD_##t, .doc = (text)
 
 /*
- * A view: members of its own, then items, which are an array (key is NULL) or named (key gives
- * the name of item i). An item is a scalar (items is NULL) or has members itself. The view
- * points at its record and is valid as long as that is.
+ * A view has members, then items. Items form an array (desc->key is NULL) or have names
+ * (desc->key returns the name of item i). An item is a scalar (desc->items is NULL) or has
+ * members itself. The view points to its record and is valid as long as that.
  */
 struct pd_view {
 	const struct pd_view_desc *desc;
 	const struct pd_record *rec;
 	uint32_t at;	/* offset of the part in the record */
-	uint32_t count; /* items */
-	uint64_t extra; /* the view's own: a mask, a layout, an offset */
+	uint32_t count; /* number of items */
+	uint64_t extra; /* for the view's own use: a mask, a layout, an offset */
 	/*
-	 * of a call chain: its frames, when they are not those that were recorded; whoever
-	 * holds the view owns them
+	 * of a call chain, frames in place of the recorded ones; the owner of the view owns
+	 * them
 	 */
 	const struct pd_frame *frames;
 };
 
-/* An address of a call chain, and the cpumode it ran in. */
+/* An address of a call chain and its cpumode. */
 struct pd_frame {
 	uint64_t ip;
 	uint64_t mode; /* enum pd_cpumode */
 };
 
-/* What the recorded system is asked: of the record, or of an address in it. */
+/* A question to the recorded system about a record, or about an address in it. */
 struct pd_asked {
 	uint32_t field; /* enum pd_machine_field */
 	uint32_t mode;	/* enum pd_cpumode of the address */
 	uint64_t address;
-	bool of_address; /* else mode and address are the record's to say */
+	bool of_address; /* `address` and `mode` are set; if not the record's own are meant */
 };
 
 struct pd_view_desc {
-	const char *name; /* as the manual calls it: "callchain" */
+	const char *name; /* as in the manual: "callchain" */
 	const char *doc;
 	const struct pd_member *members; /* ends with a NULL name; may be NULL */
-	const struct pd_member *items;	 /* likewise; NULL: items are scalars */
-	/* Value of member m of the view. */
+	const struct pd_member *items;	 /* the same for items; NULL: items are scalars */
+	/* Sets *out to member `m` of the view. */
 	void (*member)(const struct pd_view *view, unsigned m, struct pd_value *out);
-	/* Value of member m of item i (0-based, < count); for scalar items m is 0. */
+	/* Sets *out to member `m` of item `i`, 0-based and < count; for scalar items m is 0. */
 	void (*item)(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out);
-	/* Name of item i, for views whose items are named; else NULL. */
+	/* Returns the name of item `i`; NULL if items have no names. */
 	const char *(*key)(const struct pd_view *view, uint32_t i);
-	/*
-	 * Writes the view as perf prints it into text[size] (NUL-terminated); NULL: no such
-	 * form.
-	 */
+	/* Writes perf's text of the view into text[size], with a NUL; NULL: perf has none. */
 	void (*print)(const struct pd_view *view, char *text, size_t size);
 };
 
@@ -108,13 +105,14 @@ struct pd_value {
 		const struct pd_event *event;
 		struct pd_asked asked;
 	};
-	char text[64]; /* where .s of composed text lies: such a value is not copied */
+	/* memory for .s of composed text; a value that uses it must not be copied */
+	char text[64];
 };
 
 /*
- * Receives a composite value. Between begin and end come, in a table, pairs of key() and a
- * value (or a nested begin … end); in an array only values. A sink may leave by longjmp:
- * whoever feeds one holds nothing that would be lost.
+ * Receives a composite value. Between begin() and end() come pairs of key() and a value (or a
+ * nested begin … end) in a table, only values in an array. A sink may leave by longjmp, so the
+ * code that feeds it must hold no resources.
  */
 struct pd_sink {
 	void (*begin)(struct pd_sink *sink, bool array);
@@ -123,10 +121,9 @@ struct pd_sink {
 	void (*value)(struct pd_sink *sink, const struct pd_value *value); /* never PD_VIEW */
 };
 
-/* Shorthands for those who feed a sink. */
+/* Feed one value to a sink, under `key`; NULL: as an item of an array. */
 void pd_sink_key(struct pd_sink *sink, const char *name);
-void pd_sink_uint(struct pd_sink *sink, const char *key,
-		  uint64_t v); /* key NULL: an array's item */
+void pd_sink_uint(struct pd_sink *sink, const char *key, uint64_t v);
 void pd_sink_int(struct pd_sink *sink, const char *key, int64_t v);
 void pd_sink_addr(struct pd_sink *sink, const char *key, uint64_t v);
 void pd_sink_bool(struct pd_sink *sink, const char *key, bool v);

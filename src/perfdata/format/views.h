@@ -1,6 +1,7 @@
 /*
- * The views of records: one description each, and the function that opens it where it starts
- * (fills in count and extra, or makes the value PD_NIL when the view does not fit the body).
+ * The views of records. Each has a description, and a function pd_open_NAME() that opens it at
+ * an offset: it sets count and extra, or makes the value PD_NIL if the view does not fit the
+ * body.
  */
 #ifndef PERFLUA_PERFDATA_VIEWS_H
 #define PERFLUA_PERFDATA_VIEWS_H
@@ -20,23 +21,23 @@ PD_VIEW_DECLARE(regs_user);
 PD_VIEW_DECLARE(regs_intr);
 PD_VIEW_DECLARE(data_src);
 PD_VIEW_DECLARE(namespaces);
-PD_VIEW_DECLARE(ids);	   /* of header_attr: after the attr */
+PD_VIEW_DECLARE(ids);	   /* of header_attr: the ids behind the attr */
 PD_VIEW_DECLARE(ips);	   /* a u64 count, then addresses */
-PD_VIEW_DECLARE(priv);	   /* u64 up to the end */
-PD_VIEW_DECLARE(id_index); /* .entries */
+PD_VIEW_DECLARE(priv);	   /* u64 items up to the end of the body */
+PD_VIEW_DECLARE(id_index); /* the items of its field `entries` */
 PD_VIEW_DECLARE(thread_map);
-PD_VIEW_DECLARE(bpf_metadata); /* .entries */
+PD_VIEW_DECLARE(bpf_metadata); /* the items of its field `entries` */
 PD_VIEW_DECLARE(cpus);
 PD_VIEW_DECLARE(args);
-extern const struct pd_view_desc pd_view_array; /* of an argument */
-extern const struct pd_view_desc pd_view_map;	/* of the recorded system */
+extern const struct pd_view_desc pd_view_array; /* an argument of a tracepoint */
+extern const struct pd_view_desc pd_view_map;	/* a mapping of the recorded system */
 
 static inline bool pd_is_args(const struct pd_bound *bound)
 {
 	return bound->kind == PD_K_VIEW && bound->field->view == &pd_view_args;
 }
 
-/* Do n bytes at `at` lie in the body? */
+/* Returns whether `n` bytes at offset `at` lie in the record's body. */
 static inline bool pd_fits(const struct pd_record *rec, uint32_t at, uint64_t n)
 {
 	uint32_t end = pd_body_end(rec);
@@ -44,7 +45,10 @@ static inline bool pd_fits(const struct pd_record *rec, uint32_t at, uint64_t n)
 	return at <= end && n <= end - at;
 }
 
-/* Opens a view of a u64 count and that many entries of `each` bytes, which start at at + 8. */
+/*
+ * Opens a view of a u64 count and as many entries of `each` bytes, which start at offset at +
+ * 8.
+ */
 static inline void pd_open_counted(const struct pd_record *rec, uint32_t at, uint32_t each,
 				   struct pd_value *out)
 {
@@ -76,7 +80,7 @@ static inline void pd_set_bytes(struct pd_value *out, enum pd_type type, const v
 	out->s.n = n;
 }
 
-/* Text that ends at its first NUL or after n bytes. */
+/* Sets *out to the text at `p`, which ends at its first NUL or after `n` bytes. */
 static inline void pd_set_text(struct pd_value *out, const void *p, size_t n)
 {
 	struct pd_text text = pd_text_in(p, n);
@@ -84,7 +88,7 @@ static inline void pd_set_text(struct pd_value *out, const void *p, size_t n)
 	pd_set_bytes(out, PD_STR, text.p, text.n);
 }
 
-/* A constant name; NULL leaves the value PD_NIL. */
+/* Sets *out to a constant name; NULL makes it PD_NIL. */
 static inline void pd_set_name(struct pd_value *out, const char *name)
 {
 	out->type = PD_NIL;
@@ -92,7 +96,7 @@ static inline void pd_set_name(struct pd_value *out, const char *name)
 		pd_set_bytes(out, PD_STR, name, strlen(name));
 }
 
-/* The number of a member by its name, that of the end of the list if there is none. */
+/* Returns the index of a member by its name, or that of the list's end if there is none. */
 static inline unsigned pd_member_find(const struct pd_member *members, const char *name)
 {
 	unsigned m = 0;
@@ -103,17 +107,17 @@ static inline unsigned pd_member_find(const struct pd_member *members, const cha
 }
 
 /*
- * Writes the text of a data_src, at most `size` bytes with the NUL, as a version of perf prints
- * it (`as`: enum pd_perf_text).
+ * Writes the text of a data_src into text[size], NUL included, as versions of perf with the
+ * differences `as` (enum pd_perf_text) print it.
  */
 void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size_t size);
 
-/* "kernel", "user" … of the header's misc. */
+/* Returns the name of a cpumode: "kernel", "user" … */
 const char *pd_cpumode_name(unsigned mode);
 
 /*
- * What the recorded system knows of an address of the record; `field` is an enum
- * pd_machine_field.
+ * Sets *out to a question to the recorded system about `address`, which has the cpumode `mode`;
+ * `field` is an enum pd_machine_field.
  */
 static inline void pd_ask(struct pd_value *out, uint32_t field, uint64_t address, unsigned mode)
 {
@@ -123,7 +127,7 @@ static inline void pd_ask(struct pd_value *out, uint32_t field, uint64_t address
 	};
 }
 
-/* The frames of an open callchain one after another, context markers consumed. */
+/* An iterator over the frames of a call chain, which consumes the context markers. */
 struct pd_frames {
 	const struct pd_record *rec;
 	uint32_t at, end;
@@ -131,9 +135,13 @@ struct pd_frames {
 };
 
 void pd_frames_init(struct pd_frames *frames, const struct pd_view *view);
-bool pd_frames_next(struct pd_frames *frames, uint64_t *ip); /* frames->mode is its cpumode */
+/* frames->mode becomes its cpumode */
+bool pd_frames_next(struct pd_frames *frames, uint64_t *ip);
 
-/* The cookie of a chain whose user part comes later, see PERF_RECORD_CALLCHAIN_DEFERRED. */
+/*
+ * Reads the cookie of a chain whose user part comes later, see PERF_RECORD_CALLCHAIN_DEFERRED.
+ * Returns false if the chain has none.
+ */
 bool pd_frames_cookie(const struct pd_view *view, uint64_t *cookie);
 
 #endif

@@ -276,7 +276,7 @@ static void load_from(const struct pq_fields *fields, const struct pq_field *f,
 	load->is_signed = bound->kind == PD_K_S32;
 	load->swap = layout->swap;
 	load->is_chain = is_chain(bound) && !f->n_steps;
-	load->stays = bound->field->stays;
+	load->stays = bound->field->is_interned;
 	if (bound->direct && !f->n_steps)
 		load->end = (uint32_t)bound->at + bound->width;
 	if (f->n_steps && bound->field->view == &pd_view_args)

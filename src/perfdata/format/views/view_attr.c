@@ -1,7 +1,9 @@
-/* The event's attribute in a header_attr record. */
+/*
+ * The attr of the event in a header_attr record.
+ */
 #include "perfdata/format/views.h"
 
-/* extra: bytes of the attribute */
+/* view.extra: bytes of the attr */
 void pd_open_attr(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t size = 0;
@@ -17,7 +19,7 @@ void pd_open_attr(const struct pd_record *rec, uint32_t at, struct pd_value *out
 	out->view.extra = size;
 }
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_attr_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	const struct pd_shape *shape = view->rec->layout->shape;
 	struct pd_attr attr;
@@ -32,5 +34,5 @@ const struct pd_view_desc pd_view_attr = {
 	.name = "attr",
 	.doc = "An event's attribute, by the names of struct perf_event_attr.",
 	.members = pd_attr_members,
-	.member = member,
+	.member = get_attr_member,
 };

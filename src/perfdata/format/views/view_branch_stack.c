@@ -1,12 +1,12 @@
 /*
- * The branch stack of a sample: the latest taken branches, newest first.
- * See struct perf_branch_entry, include/uapi/linux/perf_event.h.
+ * The branch stack of a sample: the latest taken branches, newest first. See struct
+ * perf_branch_entry, include/uapi/linux/perf_event.h.
  */
 #include "perfdata/format/sample.h"
 #include "perfdata/format/fields.h"
 #include "perfdata/format/views.h"
 
-/* extra: whether there is a hw_idx, and where the counters start */
+/* view.extra: whether there is a hw_idx, and the offset of the counters */
 #define HAS_HW_IDX (UINT64_C(1) << 32)
 
 void pd_open_branch_stack(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -23,13 +23,14 @@ void pd_open_branch_stack(const struct pd_record *rec, uint32_t at, struct pd_va
 }
 
 static const struct pd_member members[] = {
-	{ PD_MEMBER(
-		INT, "hw_idx",
-		"Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown.") },
+	{ PD_MEMBER(INT, "hw_idx",
+		    "Place of the newest entry in the hardware's own buffer, to stitch stacks; "
+		    "-1 if unknown.") },
 	{ .name = NULL },
 };
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_branch_stack_member(const struct pd_view *view, unsigned m,
+				    struct pd_value *out)
 {
 	(void)m;
 	out->type = PD_NIL;
@@ -63,14 +64,16 @@ static const struct pd_member items[] = {
 	[MISPRED] = { PD_MEMBER(BOOL, "mispred", "Was its target predicted wrongly?") },
 	[PREDICTED] = { PD_MEMBER(
 		BOOL, "predicted",
-		"Was its target predicted? With mispred false too, the hardware does not say.") },
+		"Was its target predicted? With mispred false too, the hardware does not "
+		"say.") },
 	[IN_TX] = { PD_MEMBER(BOOL, "in_tx", "Did it run inside a hardware transaction?") },
 	[ABORT] = { PD_MEMBER(BOOL, "abort", "Was it the abort of a hardware transaction?") },
 	[CYCLES] = { PD_MEMBER(UINT, "cycles",
 			       "Cycles since the previous branch; 0 if not measured.") },
 	[TYPE] = { PD_MEMBER(
 		STR, "type",
-		"Kind of branch as perf names it: \"COND\", \"CALL\", \"RET\" …; nil if not recorded.") },
+		"Kind of branch as perf names it: \"COND\", \"CALL\", \"RET\" …; nil if not "
+		"recorded.") },
 	[SPEC] = { PD_MEMBER(
 		STR, "spec",
 		"Outcome of speculation: \"SPEC_WRONG_PATH\", \"NON_SPEC_CORRECT_PATH\" or "
@@ -79,9 +82,9 @@ static const struct pd_member items[] = {
 		STR, "new_type",
 		"Kind of branch when type is \"EXTEND_ABI\": \"FAULT_ALGN\", \"FAULT_DATA\", "
 		"\"FAULT_INST\", \"ARCH_1\" …") },
-	[PRIV] = { PD_MEMBER(
-		STR, "priv",
-		"Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if not recorded.") },
+	[PRIV] = { PD_MEMBER(STR, "priv",
+			     "Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if not "
+			     "recorded.") },
 	[NOT_TAKEN] = { PD_MEMBER(BOOL, "not_taken",
 				  "Was it not taken, so that to is the next instruction?") },
 	[COUNTERS] = { PD_MEMBER(
@@ -118,10 +121,10 @@ static const char *const privs[8] = { NULL, "user", "kernel", "hv" };
 
 #define EXTEND_ABI 15
 
-/* The bit-fields of the flags word, at their little-endian places. */
+/* The bit-fields of the flags word, at their little-endian positions. */
 static const struct {
 	uint8_t at, width;
-	const char *const *names; /* NULL: a number or, of one bit, a boolean */
+	const char *const *names; /* NULL: it is a number or, with one bit, a boolean */
 } flags[] = {
 	[MISPRED] = { 0, 1, NULL }, [PREDICTED] = { 1, 1, NULL },
 	[IN_TX] = { 2, 1, NULL },   [ABORT] = { 3, 1, NULL },
@@ -130,8 +133,11 @@ static const struct {
 	[PRIV] = { 30, 3, privs },  [NOT_TAKEN] = { 33, 1, NULL },
 };
 
-/* A big-endian recorder's compiler fills bit-fields from the other end. */
-static unsigned flag(const struct pd_view *view, uint64_t word, unsigned m)
+/*
+ * Returns a bit-field of a flags word. A big-endian recorder's compiler allocates them from the
+ * other end.
+ */
+static unsigned branch_flag(const struct pd_view *view, uint64_t word, unsigned m)
 {
 	unsigned at = flags[m].at;
 
@@ -140,7 +146,7 @@ static unsigned flag(const struct pd_view *view, uint64_t word, unsigned m)
 	return (unsigned)(word >> at & ((1u << flags[m].width) - 1));
 }
 
-static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_branch(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
 {
 	const struct pd_record *rec = view->rec;
 	uint32_t at = view->at + 24 * i, counters = (uint32_t)view->extra;
@@ -155,12 +161,14 @@ static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_v
 		       rec->misc & PD_MISC_CPUMODE);
 	else if (m == COUNTERS && counters)
 		pd_set_uint(out, PD_ADDR, pd_rec64(rec, counters + 8 * i));
-	else if (m == COUNTERS || (m == NEW_TYPE && flag(view, word, TYPE) != EXTEND_ABI))
+	else if (m == COUNTERS ||
+		 (m == NEW_TYPE && branch_flag(view, word, TYPE) != EXTEND_ABI))
 		return;
 	else if (flags[m].names)
-		pd_set_name(out, flags[m].names[flag(view, word, m)]);
+		pd_set_name(out, flags[m].names[branch_flag(view, word, m)]);
 	else
-		pd_set_uint(out, flags[m].width == 1 ? PD_BOOL : PD_UINT, flag(view, word, m));
+		pd_set_uint(out, flags[m].width == 1 ? PD_BOOL : PD_UINT,
+			    branch_flag(view, word, m));
 }
 
 const struct pd_view_desc pd_view_branch_stack = {
@@ -168,6 +176,6 @@ const struct pd_view_desc pd_view_branch_stack = {
 	.doc = "The latest taken branches, newest first.",
 	.members = members,
 	.items = items,
-	.member = member,
-	.item = item,
+	.member = get_branch_stack_member,
+	.item = get_branch,
 };

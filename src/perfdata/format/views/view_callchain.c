@@ -1,19 +1,19 @@
 /*
- * The call chain of a sample: a u64 count, then addresses, callee first, among which context
- * markers say in which cpumode the following ones ran. See perf_callchain_user,
+ * The call chain of a sample: a u64 count, then addresses, callee first. Among them context
+ * markers say in which cpumode the following addresses ran. See perf_callchain_user,
  * kernel/events/callchain.c.
  *
- * A frame is found without walking the chain: `extra` keeps where the first three markers are
- * (16 bits each), how many of them there are, and whether more follow.
+ * To find a frame without walking the chain, view.extra holds the indices of the first three
+ * markers (16 bits each), their number, and whether more follow.
  */
 #include "perfdata/format/fields.h"
 #include "perfdata/format/views.h"
 
 #define MAX_MARKERS 3
-#define MORE	    (UINT64_C(1) << 52) /* markers, from the last kept one on */
+#define MORE	    (UINT64_C(1) << 52) /* there are more markers than extra holds */
 #define DEFERRED    (UINT64_C(1) << 53) /* the chain ends with a marker and a cookie */
 
-#define CONTEXT_MAX	      ((uint64_t)-4095) /* what is not below is a marker */
+#define CONTEXT_MAX	      ((uint64_t)-4095) /* values from here on are markers */
 #define CONTEXT_HV	      ((uint64_t)-32)
 #define CONTEXT_KERNEL	      ((uint64_t)-128)
 #define CONTEXT_USER	      ((uint64_t)-512)
@@ -21,7 +21,7 @@
 #define CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
 #define CONTEXT_GUEST_USER    ((uint64_t)-2560)
 
-static enum pd_cpumode mode_of(uint64_t marker)
+static enum pd_cpumode mode_of_marker(uint64_t marker)
 {
 	switch (marker) {
 	case CONTEXT_HV:
@@ -45,19 +45,22 @@ static uint32_t marker_at(uint64_t extra, unsigned k)
 	return extra >> (16 * k) & 0xffff;
 }
 
-static unsigned markers(uint64_t extra)
+static unsigned count_markers(uint64_t extra)
 {
 	return extra >> 48 & 3;
 }
 
-/* Entry r of the chain as recorded. */
-static uint64_t entry(const struct pd_view *view, uint32_t r)
+/* Returns entry `r` of the chain as recorded. */
+static uint64_t load_entry(const struct pd_view *view, uint32_t r)
 {
 	return pd_rec64(view->rec, view->at + 8 + 8 * r);
 }
 
-/* Entries that are frames or their markers: all but those that announce deferred ones. */
-static uint32_t entries(const struct pd_view *view)
+/*
+ * Returns the number of entries that are frames or their markers: all but the two that announce
+ * a deferred user part.
+ */
+static uint32_t count_chain_entries(const struct pd_view *view)
 {
 	uint32_t n = (uint32_t)pd_rec64(view->rec, view->at);
 
@@ -75,15 +78,15 @@ void pd_open_callchain(const struct pd_record *rec, uint32_t at, struct pd_value
 	n = view->count;
 	view->at = at;
 	if (rec->layout->shape->defer && n >= 2 &&
-	    entry(view, n - 2) == CONTEXT_USER_DEFERRED) {
+	    load_entry(view, n - 2) == CONTEXT_USER_DEFERRED) {
 		view->extra = DEFERRED;
 		n -= 2;
 	}
 	view->count = 0;
 	for (uint32_t r = 0; r < n; r++) {
-		unsigned k = markers(view->extra);
+		unsigned k = count_markers(view->extra);
 
-		if (entry(view, r) < CONTEXT_MAX)
+		if (load_entry(view, r) < CONTEXT_MAX)
 			view->count++;
 		else if (k == MAX_MARKERS || r > 0xffff)
 			view->extra |= MORE;
@@ -97,8 +100,8 @@ void pd_frames_init(struct pd_frames *frames, const struct pd_view *view)
 {
 	frames->rec = view->rec;
 	frames->at = view->at + 8;
-	frames->end = frames->at + 8 * entries(view);
-	frames->mode = PD_CPUMODE_USER; /* until a marker says otherwise, as perf has it */
+	frames->end = frames->at + 8 * count_chain_entries(view);
+	frames->mode = PD_CPUMODE_USER; /* until a marker says otherwise, as in perf */
 }
 
 bool pd_frames_next(struct pd_frames *frames, uint64_t *ip)
@@ -111,7 +114,7 @@ bool pd_frames_next(struct pd_frames *frames, uint64_t *ip)
 			frames->at += 8;
 			return true;
 		}
-		frames->mode = mode_of(v);
+		frames->mode = mode_of_marker(v);
 	}
 	return false;
 }
@@ -119,12 +122,12 @@ bool pd_frames_next(struct pd_frames *frames, uint64_t *ip)
 bool pd_frames_cookie(const struct pd_view *view, uint64_t *cookie)
 {
 	if (view->extra & DEFERRED)
-		*cookie = entry(view, entries(view) + 1);
+		*cookie = load_entry(view, count_chain_entries(view) + 1);
 	return view->extra & DEFERRED;
 }
 
-/* Frame i < count. */
-static uint64_t frame(const struct pd_view *view, uint32_t i, enum pd_cpumode *mode)
+/* Returns frame `i`, which must be < count, and sets *mode. */
+static uint64_t find_frame(const struct pd_view *view, uint32_t i, enum pd_cpumode *mode)
 {
 	struct pd_frames frames;
 	uint64_t ip = 0;
@@ -135,12 +138,12 @@ static uint64_t frame(const struct pd_view *view, uint32_t i, enum pd_cpumode *m
 		return view->frames[i].ip;
 	}
 	pd_frames_init(&frames, view);
-	for (k = 0; k < markers(view->extra) && marker_at(view->extra, k) <= i + k; k++)
-		frames.mode = mode_of(entry(view, marker_at(view->extra, k)));
-	if (k < markers(view->extra) || !(view->extra & MORE)) {
-		ip = entry(view, i + k);
+	for (k = 0; k < count_markers(view->extra) && marker_at(view->extra, k) <= i + k; k++)
+		frames.mode = mode_of_marker(load_entry(view, marker_at(view->extra, k)));
+	if (k < count_markers(view->extra) || !(view->extra & MORE)) {
+		ip = load_entry(view, i + k);
 	} else {
-		/* past the last marker kept: on from there */
+		/* behind the last marker in extra: walk on from there */
 		uint32_t r = k ? marker_at(view->extra, k - 1) + 1 : 0;
 
 		frames.at += 8 * r;
@@ -153,13 +156,13 @@ static uint64_t frame(const struct pd_view *view, uint32_t i, enum pd_cpumode *m
 
 static const struct pd_member members[] = {
 	{ PD_MEMBER(VIEW, "ips", "The chain as recorded, context markers included.") },
-	{ PD_MEMBER(
-		UINT, "cookie",
-		"Names the callchain_deferred record that holds the user part; nil if none is to come.") },
+	{ PD_MEMBER(UINT, "cookie",
+		    "Names the callchain_deferred record that holds the user part; nil if none "
+		    "is to come.") },
 	{ .name = NULL },
 };
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_callchain_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	uint64_t cookie;
 
@@ -188,19 +191,21 @@ static const struct pd_member items[] = {
 		    "Source file and line of ip; nil without debug information."),
 	  .of_system = true },
 	{ PD_MEMBER(VIEW, "inlined",
-		    "Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there "
+		    "Array of {symbol, srcline} of the functions inlined at ip, innermost "
+		    "first; nil if there "
 		    "are none."),
 	  .of_system = true },
 	{ .name = NULL },
 };
 
-static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_callchain_item(const struct pd_view *view, uint32_t i, unsigned m,
+			       struct pd_value *out)
 {
 	static const uint8_t asked[] = { 0,	      0,	PD_M_SYMBOL,
 					 PD_M_SYMOFF, PD_M_DSO, PD_M_SRCLINE,
 					 PD_M_INLINED };
 	enum pd_cpumode mode;
-	uint64_t ip = frame(view, i, &mode);
+	uint64_t ip = find_frame(view, i, &mode);
 
 	if (m == 0)
 		pd_set_uint(out, PD_ADDR, ip);
@@ -215,6 +220,6 @@ const struct pd_view_desc pd_view_callchain = {
 	.doc = "The frames of a call chain, callee first; context markers are consumed.",
 	.members = members,
 	.items = items,
-	.member = member,
-	.item = item,
+	.member = get_callchain_member,
+	.item = get_callchain_item,
 };

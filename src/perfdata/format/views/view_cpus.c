@@ -1,6 +1,6 @@
 /*
- * A set of processors in one of three encodings: a list, a bitmap, a range.
- * See struct perf_record_cpu_map_data, tools/lib/perf/include/perf/event.h.
+ * A set of processors in one of three encodings: a list, a bitmap, a range. See struct
+ * perf_record_cpu_map_data, tools/lib/perf/include/perf/event.h.
  */
 #include "perfdata/format/views.h"
 
@@ -12,20 +12,20 @@ enum {
 
 #define MAX_CPUS 32768 /* perf counts processors in 15 bits */
 
-/* extra: the encoding, and what it needs */
-#define LONG_BYTES(extra) ((uint32_t)((extra) >> 8 & 0xff)) /* of MASK */
-#define ANY(extra)	  ((uint32_t)((extra) >> 8 & 1))    /* of RANGE: -1 comes first */
+/* view.extra: the encoding in the low byte, then by encoding: */
+#define LONG_BYTES(extra) ((uint32_t)((extra) >> 8 & 0xff)) /* MASK */
+#define ANY(extra)	  ((uint32_t)((extra) >> 8 & 1))    /* RANGE: -1 comes first */
 #define START(extra)	  ((uint32_t)((extra) >> 16 & 0xffff))
 #define WORDS(extra)	  ((uint32_t)((extra) >> 16))
 
-static uint64_t word(const struct pd_view *view, uint32_t i)
+static uint64_t load_mask_word(const struct pd_view *view, uint32_t i)
 {
 	if (LONG_BYTES(view->extra) == 4)
 		return pd_rec32(view->rec, view->at + 4 * i);
 	return pd_rec64(view->rec, view->at + 8 * i);
 }
 
-/* at is where `nr` and `long_size` stand. */
+/* Opens a bitmap; `nr` and `long_size` are at offset `at`. */
 static bool open_mask(const struct pd_record *rec, uint32_t at, struct pd_view *view)
 {
 	uint32_t n, size;
@@ -36,13 +36,16 @@ static bool open_mask(const struct pd_record *rec, uint32_t at, struct pd_view *
 	size = pd_rec16(rec, at + 2);
 	if ((size != 4 && size != 8) || n * size > MAX_CPUS / 8)
 		return false;
-	/* u64 words follow four bytes of padding; the whole is packed, so neither is aligned */
+	/*
+	 * the struct is packed: u64 words come after four bytes of padding, but nothing is
+	 * aligned
+	 */
 	view->at = at + (size == 4 ? 4 : 8);
 	if (!pd_fits(rec, view->at, n * size))
 		return false;
 	view->extra = MASK | size << 8 | (uint64_t)n << 16;
 	for (uint32_t i = 0; i < n; i++)
-		view->count += (uint32_t)__builtin_popcountll(word(view, i));
+		view->count += (uint32_t)__builtin_popcountll(load_mask_word(view, i));
 	return true;
 }
 
@@ -85,11 +88,11 @@ void pd_open_cpus(const struct pd_record *rec, uint32_t at, struct pd_value *out
 		out->type = PD_NIL;
 }
 
-/* The place of the i-th set bit of the bitmap. */
+/* Returns the number of the i-th bit that is set in the bitmap. */
 static uint32_t nth_bit(const struct pd_view *view, uint32_t i)
 {
 	for (uint32_t w = 0; w < WORDS(view->extra); w++) {
-		uint64_t bits = word(view, w);
+		uint64_t bits = load_mask_word(view, w);
 		uint32_t n = (uint32_t)__builtin_popcountll(bits);
 
 		if (i < n) {
@@ -103,7 +106,7 @@ static uint32_t nth_bit(const struct pd_view *view, uint32_t i)
 	return 0;
 }
 
-static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_cpu(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
 {
 	uint64_t extra = view->extra;
 
@@ -121,5 +124,5 @@ static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_v
 const struct pd_view_desc pd_view_cpus = {
 	.name = "cpus",
 	.doc = "Numbers of processors, ascending; -1 stands for any.",
-	.item = item,
+	.item = get_cpu,
 };

@@ -1,6 +1,6 @@
 /*
- * Where a memory access was served, and the texts perf shows for it: see union
- * perf_mem_data_src, include/uapi/linux/perf_event.h, and perf_script__meminfo_scnprintf,
+ * The source of a memory access's data, and perf's texts for it: see union perf_mem_data_src,
+ * include/uapi/linux/perf_event.h, and perf_script__meminfo_scnprintf,
  * tools/perf/util/mem-events.c.
  */
 #include <stdio.h>
@@ -16,20 +16,20 @@ void pd_open_data_src(const struct pd_record *rec, uint32_t at, struct pd_value 
 		out->type = PD_NIL;
 }
 
-/* Text that grows in a buffer of fixed size; what does not fit is cut. */
+/* A text in a buffer of fixed size; what does not fit is cut off. */
 struct text {
 	char *p;
 	size_t n, size;
 };
 
-static void add(struct text *t, const char *s)
+static void append_text(struct text *t, const char *s)
 {
 	while (*s && t->n + 1 < t->size)
 		t->p[t->n++] = *s++;
 	t->p[t->n] = '\0';
 }
 
-/* The names of the bits set in v, joined by " or ". */
+/* Appends the names of the bits set in `v`, joined by " or ". */
 static void add_bits(struct text *t, unsigned v, const char *const *names, unsigned n)
 {
 	size_t start = t->n;
@@ -38,35 +38,35 @@ static void add_bits(struct text *t, unsigned v, const char *const *names, unsig
 		if (!(v >> i & 1) || !names[i])
 			continue;
 		if (t->n > start)
-			add(t, " or ");
-		add(t, names[i]);
+			append_text(t, " or ");
+		append_text(t, names[i]);
 	}
 }
 
-static unsigned bits(uint64_t v, unsigned at, unsigned width)
+static unsigned get_bits(uint64_t v, unsigned at, unsigned width)
 {
 	return (unsigned)(v >> at & ((1u << width) - 1));
 }
 
-#define OP(v)	   bits(v, 0, 5)
-#define LVL(v)	   bits(v, 5, 14)
-#define SNOOP(v)   bits(v, 19, 5)
-#define LOCK(v)	   bits(v, 24, 2)
-#define DTLB(v)	   bits(v, 26, 7)
-#define LVL_NUM(v) bits(v, 33, 4)
-#define REMOTE(v)  bits(v, 37, 1)
-#define SNOOPX(v)  bits(v, 38, 2)
-#define BLK(v)	   bits(v, 40, 3)
-#define HOPS(v)	   bits(v, 43, 3)
-#define REGION(v)  bits(v, 46, 5)
+#define OP(v)	   get_bits(v, 0, 5)
+#define LVL(v)	   get_bits(v, 5, 14)
+#define SNOOP(v)   get_bits(v, 19, 5)
+#define LOCK(v)	   get_bits(v, 24, 2)
+#define DTLB(v)	   get_bits(v, 26, 7)
+#define LVL_NUM(v) get_bits(v, 33, 4)
+#define REMOTE(v)  get_bits(v, 37, 1)
+#define SNOOPX(v)  get_bits(v, 38, 2)
+#define BLK(v)	   get_bits(v, 40, 3)
+#define HOPS(v)	   get_bits(v, 43, 3)
+#define REGION(v)  get_bits(v, 46, 5)
 
-/* the same two bits in lvl and in dtlb */
+/* the same two bits in lvl and dtlb */
 #define NA   1u
 #define HIT  2u
 #define MISS 4u
 
 #define LVL_NUM_NA    15
-#define LVL_NUM_DIGIT 8 /* up to this one perf 6.1 has no names */
+#define LVL_NUM_DIGIT 8 /* perf 6.1 has no names up to this level */
 
 static const char *const lvl_names[14] = {
 	"N/A",
@@ -119,10 +119,11 @@ static void add_op(struct text *t, uint64_t v)
 	static const char *const names[5] = { "N/A", "LOAD", "STORE", "PFETCH", "EXEC" };
 	unsigned op = OP(v);
 
-	add(t, op ? names[__builtin_ctz(op)] : "No"); /* perf shows the lowest bit only */
+	append_text(t,
+		    op ? names[__builtin_ctz(op)] : "No"); /* perf shows the lowest bit only */
 }
 
-/* Prints how far away the level is, or the older mask, and the numbered level. */
+/* Appends how far away the level is, or the older mask, and the numbered level. */
 static void add_both_levels(struct text *t, uint64_t v)
 {
 	unsigned lvl = LVL(v), num = LVL_NUM(v);
@@ -130,23 +131,23 @@ static void add_both_levels(struct text *t, uint64_t v)
 	char number[] = { 'L', (char)('0' + num), '\0' };
 	size_t start;
 
-	add(t, REMOTE(v) ? "Remote " : "");
-	add(t, hops ? hops : "");
-	add(t, HOPS(v) ? " " : "");
+	append_text(t, REMOTE(v) ? "Remote " : "");
+	append_text(t, hops ? hops : "");
+	append_text(t, HOPS(v) ? " " : "");
 	start = t->n;
 	if (!HOPS(v))
 		add_bits(t, lvl & ~(HIT | MISS), lvl_names, 14);
 	if (num) {
-		add(t, t->n > start ? " or " : "");
-		add(t, num <= LVL_NUM_DIGIT ? number : lvl_num_names[num]);
+		append_text(t, t->n > start ? " or " : "");
+		append_text(t, num <= LVL_NUM_DIGIT ? number : lvl_num_names[num]);
 	}
 	if (!t->n)
-		add(t, "N/A");
-	add(t, lvl & HIT ? " hit" : "");
-	add(t, lvl & MISS ? " miss" : "");
+		append_text(t, "N/A");
+	append_text(t, lvl & HIT ? " hit" : "");
+	append_text(t, lvl & MISS ? " miss" : "");
 }
 
-/* perf shows the numbered level where there is one, and else the older mask. */
+/* Appends the numbered level if there is one, otherwise the older mask, as perf does. */
 static void add_lvl(struct text *t, uint64_t v)
 {
 	unsigned lvl = LVL(v), num = LVL_NUM(v);
@@ -155,27 +156,30 @@ static void add_lvl(struct text *t, uint64_t v)
 	if (num && num != LVL_NUM_NA) {
 		const char *hops = hops_names[HOPS(v)];
 
-		add(t, REMOTE(v) ? "Remote " : "");
-		add(t, hops ? hops : "");
-		add(t, hops ? " " : "");
-		add(t, lvl_num_names[num]);
+		append_text(t, REMOTE(v) ? "Remote " : "");
+		append_text(t, hops ? hops : "");
+		append_text(t, hops ? " " : "");
+		append_text(t, lvl_num_names[num]);
 	} else {
 		add_bits(t, lvl & ~(NA | HIT | MISS), lvl_names, 14);
 	}
 	if (t->n == start)
-		add(t, "N/A");
+		append_text(t, "N/A");
 	else
-		add(t, lvl & HIT ? " hit" : lvl & MISS ? " miss" : "");
+		append_text(t, lvl & HIT ? " hit" : lvl & MISS ? " miss" : "");
 }
 
-/* In a line a space is behind a level of which neither is known. */
+/*
+ * Appends the level as a column of a line: perf adds a space behind a known level if neither
+ * hit nor miss is known.
+ */
 static void add_lvl_column(struct text *t, uint64_t v)
 {
 	unsigned num = LVL_NUM(v);
 
 	add_lvl(t, v);
 	if (!(LVL(v) & (HIT | MISS)) && ((num && num != LVL_NUM_NA) || (LVL(v) & ~NA)))
-		add(t, " ");
+		append_text(t, " ");
 }
 
 static void add_snoop(struct text *t, uint64_t v)
@@ -184,10 +188,10 @@ static void add_snoop(struct text *t, uint64_t v)
 
 	add_bits(t, SNOOP(v), snoop_names, 5);
 	if (t->n > start && SNOOPX(v))
-		add(t, " or ");
+		append_text(t, " or ");
 	add_bits(t, SNOOPX(v), snoopx_names, 2);
 	if (t->n == start)
-		add(t, "N/A");
+		append_text(t, "N/A");
 }
 
 static void add_dtlb(struct text *t, uint64_t v)
@@ -197,14 +201,14 @@ static void add_dtlb(struct text *t, uint64_t v)
 
 	add_bits(t, dtlb, dtlb_names, 7);
 	if (t->n == start)
-		add(t, "N/A");
-	add(t, dtlb & HIT ? " hit" : "");
-	add(t, dtlb & MISS ? " miss" : "");
+		append_text(t, "N/A");
+	append_text(t, dtlb & HIT ? " hit" : "");
+	append_text(t, dtlb & MISS ? " miss" : "");
 }
 
 static void add_lock(struct text *t, uint64_t v)
 {
-	add(t, LOCK(v) & 1 ? "N/A" : LOCK(v) & 2 ? "Yes" : "No");
+	append_text(t, LOCK(v) & 1 ? "N/A" : LOCK(v) & 2 ? "Yes" : "No");
 }
 
 static void add_blk(struct text *t, uint64_t v)
@@ -213,7 +217,7 @@ static void add_blk(struct text *t, uint64_t v)
 		"N/A", "N/A", "Data", "N/A", "Addr", "N/A", "Data Addr", "N/A",
 	};
 
-	add(t, names[BLK(v)]);
+	append_text(t, names[BLK(v)]);
 }
 
 static void add_snoopx(struct text *t, uint64_t v)
@@ -221,29 +225,29 @@ static void add_snoopx(struct text *t, uint64_t v)
 	add_bits(t, SNOOPX(v), snoopx_names, 2);
 }
 
-static void add_name(struct text *t, const char *name)
+static void add_known_name(struct text *t, const char *name)
 {
-	add(t, name ? name : "");
+	append_text(t, name ? name : "");
 }
 
 static void add_lvl_num(struct text *t, uint64_t v)
 {
-	add_name(t, lvl_num_names[LVL_NUM(v)]);
+	add_known_name(t, lvl_num_names[LVL_NUM(v)]);
 }
 
 static void add_remote(struct text *t, uint64_t v)
 {
-	add(t, REMOTE(v) ? "Remote" : "");
+	append_text(t, REMOTE(v) ? "Remote" : "");
 }
 
 static void add_hops(struct text *t, uint64_t v)
 {
-	add_name(t, hops_names[HOPS(v)]);
+	add_known_name(t, hops_names[HOPS(v)]);
 }
 
 static void add_region(struct text *t, uint64_t v)
 {
-	add_name(t, region_names[REGION(v)]);
+	add_known_name(t, region_names[REGION(v)]);
 }
 
 static const struct pd_member members[] = {
@@ -252,14 +256,14 @@ static const struct pd_member members[] = {
 		    "Kind of access: \"LOAD\", \"STORE\", \"PFETCH\", \"EXEC\", \"N/A\".") },
 	{ PD_MEMBER(STR, "lvl",
 		    "Level that served it, hit or missed, as perf shows it: \"L1 hit\".") },
-	{ PD_MEMBER(
-		STR, "lvl_num",
-		"Level by number alone: \"L1\" … \"L4\", \"RAM\", \"PMEM\", \"CXL\" …; nil if none.") },
+	{ PD_MEMBER(STR, "lvl_num",
+		    "Level by number alone: \"L1\" … \"L4\", \"RAM\", \"PMEM\", \"CXL\" …; nil "
+		    "if none.") },
 	{ PD_MEMBER(STR, "remote",
 		    "\"Remote\" when the level is another socket's or core's; else nil.") },
-	{ PD_MEMBER(
-		STR, "snoop",
-		"Snoop results joined by \" or \": \"None\", \"Hit\", \"Miss\", \"HitM\", \"Fwd\", \"Peer\", \"N/A\".") },
+	{ PD_MEMBER(STR, "snoop",
+		    "Snoop results joined by \" or \": \"None\", \"Hit\", \"Miss\", \"HitM\", "
+		    "\"Fwd\", \"Peer\", \"N/A\".") },
 	{ PD_MEMBER(STR, "snoopx",
 		    "Extended snoop result alone: \"Fwd\", \"Peer\"; nil if none.") },
 	{ PD_MEMBER(STR, "lock", "Was it a locked access: \"Yes\", \"No\", \"N/A\".") },
@@ -268,9 +272,9 @@ static const struct pd_member members[] = {
 	{ PD_MEMBER(STR, "blk", "Why the access was blocked: \"Data\", \"Addr\", \"N/A\".") },
 	{ PD_MEMBER(STR, "hops",
 		    "How far away the level is: \"core, same node\" …; nil if not recorded.") },
-	{ PD_MEMBER(
-		STR, "region",
-		"Cache or memory region: \"MMIO\", \"Memory region 0\" …; nil if not recorded.") },
+	{ PD_MEMBER(STR, "region",
+		    "Cache or memory region: \"MMIO\", \"Memory region 0\" …; nil if not "
+		    "recorded.") },
 	{ .name = NULL },
 };
 
@@ -280,7 +284,7 @@ static void (*const texts[])(struct text *t, uint64_t v) = {
 	add_snoopx, add_lock, add_dtlb, add_blk,     add_hops,	 add_region,
 };
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_data_src_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	struct text t = { out->text, 0, sizeof(out->text) };
 
@@ -313,22 +317,23 @@ void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size
 	if (!size)
 		return;
 	snprintf(hex, sizeof(hex), "%llx", (unsigned long long)view->extra);
-	add(&t, hex);
+	append_text(&t, hex);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		add(&t, columns[i].title);
+		append_text(&t, columns[i].title);
 		columns[i].add(&t, view->extra);
 	}
 }
 
-static void print(const struct pd_view *view, char *text, size_t size)
+static void print_data_src(const struct pd_view *view, char *text, size_t size)
 {
 	pd_data_src_print(view, pd_perf_text_of(PD_PERF_NEWEST), text, size);
 }
 
 const struct pd_view_desc pd_view_data_src = {
 	.name = "data_src",
-	.doc = "Where a memory access was served; as a string, what perf script -F data_src prints.",
+	.doc = "Where a memory access was served; as a string, what perf script -F data_src "
+	       "prints.",
 	.members = members,
-	.member = member,
-	.print = print,
+	.member = get_data_src_member,
+	.print = print_data_src,
 };

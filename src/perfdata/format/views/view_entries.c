@@ -7,7 +7,10 @@
 #define BPF_KEY	     64
 #define BPF_VALUE    256
 
-/* After the entries may come as many that say which guest's each is; extra: where, or 0. */
+/*
+ * Opens the entries of an id_index. As many entries that name the guest of each may follow;
+ * view.extra is their offset, or 0.
+ */
 void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t guests;
@@ -31,7 +34,8 @@ static const struct pd_member id_members[] = {
 	{ .name = NULL },
 };
 
-static void id_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_id_item(const struct pd_view *view, uint32_t i, unsigned m,
+			struct pd_value *out)
 {
 	uint32_t guests = (uint32_t)view->extra;
 
@@ -49,7 +53,7 @@ const struct pd_view_desc pd_view_id_index = {
 	.name = "id_index",
 	.doc = "What each event id was opened for.",
 	.items = id_members,
-	.item = id_item,
+	.item = get_id_item,
 };
 
 void pd_open_thread_map(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -63,8 +67,8 @@ static const struct pd_member thread_members[] = {
 	{ .name = NULL },
 };
 
-static void thread_item(const struct pd_view *view, uint32_t i, unsigned m,
-			struct pd_value *out)
+static void get_thread_item(const struct pd_view *view, uint32_t i, unsigned m,
+			    struct pd_value *out)
 {
 	uint32_t at = view->at + THREAD_ENTRY * i;
 
@@ -78,7 +82,7 @@ const struct pd_view_desc pd_view_thread_map = {
 	.name = "thread_map",
 	.doc = "The threads that were recorded, in the order stat records count them.",
 	.items = thread_members,
-	.item = thread_item,
+	.item = get_thread_item,
 };
 
 void pd_open_bpf_metadata(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -92,7 +96,8 @@ static const struct pd_member bpf_members[] = {
 	{ .name = NULL },
 };
 
-static void bpf_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_bpf_item(const struct pd_view *view, uint32_t i, unsigned m,
+			 struct pd_value *out)
 {
 	const uint8_t *p = view->rec->bytes + view->at + (BPF_KEY + BPF_VALUE) * i;
 
@@ -106,5 +111,5 @@ const struct pd_view_desc pd_view_bpf_metadata = {
 	.name = "bpf_metadata",
 	.doc = "Metadata that a BPF program carries.",
 	.items = bpf_members,
-	.item = bpf_item,
+	.item = get_bpf_item,
 };

@@ -1,5 +1,5 @@
 /*
- * The mapping that covered a sample's ip: what it holds, the recorded system knows.
+ * The mapping that covers a sample's ip; the recorded system knows its members.
  */
 #include "perfdata/format/fields.h"
 #include "perfdata/format/views.h"
@@ -17,7 +17,7 @@ static const struct pd_member members[] = {
 	{ .name = NULL },
 };
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_map_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	(void)view;
 	out->type = PD_MACHINE;
@@ -28,5 +28,5 @@ const struct pd_view_desc pd_view_map = {
 	.name = "map",
 	.doc = "The mapping that covered an address.",
 	.members = members,
-	.member = member,
+	.member = get_map_member,
 };

@@ -1,10 +1,10 @@
 /*
- * The namespaces of a thread, each as the device and inode of its /proc/PID/ns file.
- * See perf_event_namespaces, kernel/events/core.c.
+ * The namespaces of a thread, each as the device and inode of its /proc/PID/ns file. See
+ * perf_event_namespaces, kernel/events/core.c.
  */
 #include "perfdata/format/views.h"
 
-/* In the order of enum in include/uapi/linux/perf_event.h; what comes after it is counted. */
+/* In the order of the enum in include/uapi/linux/perf_event.h; later ones have numbers. */
 static const char *const names[] = {
 	"net",	  "uts", "ipc", "pid", "user", "mnt",
 	"cgroup", "ns7", "ns8", "ns9", "ns10", "ns11",
@@ -25,12 +25,13 @@ static const struct pd_member items[] = {
 	{ .name = NULL },
 };
 
-static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_namespace(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
 {
 	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at + 16 * i + 8 * m));
 }
 
-static const char *key(const struct pd_view *view, uint32_t i)
+static const char *get_namespace_name(const struct pd_view *view, uint32_t i)
 {
 	(void)view;
 	return names[i];
@@ -40,6 +41,6 @@ const struct pd_view_desc pd_view_namespaces = {
 	.name = "namespaces",
 	.doc = "Namespaces by name: net, uts, ipc, pid, user, mnt, cgroup.",
 	.items = items,
-	.item = item,
-	.key = key,
+	.item = get_namespace,
+	.key = get_namespace_name,
 };

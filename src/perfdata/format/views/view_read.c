@@ -1,6 +1,6 @@
 /*
- * Counter values as read() gives them: of one event, or of a whole group.
- * See perf_output_read, kernel/events/core.c.
+ * Counter values as read() returns them, of one event or of a whole group. See
+ * perf_output_read, kernel/events/core.c.
  */
 #include "perfdata/format/event.h"
 #include "perfdata/format/sample.h"
@@ -45,20 +45,21 @@ static const struct pd_member members[] = {
 				     "Nanoseconds the event was enabled.") },
 	[TIME_RUNNING] = { PD_MEMBER(
 		UINT, "time_running",
-		"Nanoseconds it was counted; less than time_enabled when it was multiplexed.") },
+		"Nanoseconds it was counted; less than time_enabled when it was "
+		"multiplexed.") },
 	[ID] = { PD_MEMBER(UINT, "id", "Id of the event; nil for a group.") },
 	[LOST] = { PD_MEMBER(UINT, "lost",
 			     "Samples of the event lost so far; nil for a group.") },
 	{ .name = NULL },
 };
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_read_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	uint64_t format = format_of(view->rec);
 	bool group = format & PD_READ_GROUP;
 	/*
-	 * whether each is there, in the order on disk; a group has its count where the value
-	 * would be
+	 * which members are there, in the order on disk; a group has its count in place of the
+	 * value
 	 */
 	const bool present[] = {
 		[VALUE] = true,
@@ -101,7 +102,8 @@ static void set_event(const struct pd_record *rec, uint64_t id, struct pd_value 
 		out->type = PD_EVENT;
 }
 
-static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_read_item(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
 {
 	uint64_t format = format_of(view->rec);
 	bool has_id = format & PD_READ_ID, has_lost = format & PD_READ_LOST;
@@ -123,6 +125,6 @@ const struct pd_view_desc pd_view_read = {
 	.doc = "Counter values read with the record: of one event, or an array of a group's.",
 	.members = members,
 	.items = items,
-	.member = member,
-	.item = item,
+	.member = get_read_member,
+	.item = get_read_item,
 };

@@ -1,6 +1,6 @@
 /*
- * Registers of a sample: an abi, then one u64 for each bit of the event's mask. extra is the
- * mask. See perf_output_sample_regs, kernel/events/core.c.
+ * The registers of a sample: an abi, then one u64 for each bit of the event's mask, which is
+ * view.extra. See perf_output_sample_regs, kernel/events/core.c.
  */
 #include "perfdata/format/views.h"
 
@@ -36,25 +36,27 @@ void pd_open_regs_intr(const struct pd_record *rec, uint32_t at, struct pd_value
 
 static const struct pd_member members[] = {
 	{ PD_MEMBER(UINT, "abi",
-		    "Registers of a 32-bit (1) or 64-bit (2) context; 0: none were recorded.") },
+		    "Registers of a 32-bit (1) or 64-bit (2) context; 0: none were "
+		    "recorded.") },
 	{ .name = NULL },
 };
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_regs_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	(void)m;
 	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at));
 }
 
-static void item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_regs_item(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
 {
 	(void)m;
 	pd_set_uint(out, PD_ADDR, pd_rec64(view->rec, view->at + 8 + 8 * i));
 }
 
 /*
- * Names of those the architecture's table does not know, or of all when the architecture is
- * unknown.
+ * Names for registers that the architecture's table does not name, or for all of an unknown
+ * architecture.
  */
 static const char unnamed[64][4] = {
 	"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",	 "r7",	"r8",  "r9",  "r10",
@@ -65,7 +67,7 @@ static const char unnamed[64][4] = {
 	"r55", "r56", "r57", "r58", "r59", "r60", "r61", "r62", "r63",
 };
 
-static const char *key(const struct pd_view *view, uint32_t i)
+static const char *get_reg_name(const struct pd_view *view, uint32_t i)
 {
 	const struct pd_arch *arch = view->rec->layout->shape->arch;
 	uint64_t mask = view->extra;
@@ -84,9 +86,9 @@ static const char *key(const struct pd_view *view, uint32_t i)
 		.name = #v,                       \
 		.doc = (text),                    \
 		.members = members,               \
-		.member = member,                 \
-		.item = item,                     \
-		.key = key,                       \
+		.member = get_regs_member,        \
+		.item = get_regs_item,            \
+		.key = get_reg_name,              \
 	}
 
 REGS_VIEW(regs_user, "Registers of the user context, by name in lower case.");

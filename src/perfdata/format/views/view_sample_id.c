@@ -1,6 +1,6 @@
 /*
- * The sample_id trailer as recorded: what of TID, TIME, ID, STREAM_ID, CPU and IDENTIFIER the
- * event's sample_type has, eight bytes each. See perf_event__output_id_sample,
+ * The sample_id trailer as recorded: those of TID, TIME, ID, STREAM_ID, CPU and IDENTIFIER that
+ * the event's sample_type has, eight bytes each. See perf_event__output_id_sample,
  * kernel/events/core.c.
  */
 #include "perfdata/format/views.h"
@@ -29,9 +29,9 @@ static const struct pd_member members[] = {
 	{ .name = NULL },
 };
 
-static void member(const struct pd_view *view, unsigned m, struct pd_value *out)
+static void get_sample_id_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
-	/* of each member: its bit, its place in those eight bytes */
+	/* of each member: its bit, and its offset in those eight bytes */
 	static const struct {
 		uint64_t bit;
 		uint32_t at;
@@ -61,5 +61,5 @@ const struct pd_view_desc pd_view_sample_id = {
 	.name = "sample_id",
 	.doc = "The trailer of a record that is not a sample, as recorded.",
 	.members = members,
-	.member = member,
+	.member = get_sample_id_member,
 };

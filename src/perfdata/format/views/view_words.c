@@ -1,7 +1,11 @@
-/* Arrays of u64: ids, addresses, what an AUX area's driver keeps. */
+/*
+ * Arrays of u64: ids, addresses, private data of an AUX area's driver.
+ */
 #include "perfdata/format/views.h"
 
-/* See perf_event__synthesize_attr, tools/perf/util/synthetic-events.c: ids follow the attr. */
+/*
+ * The ids follow the attr: see perf_event__synthesize_attr, tools/perf/util/synthetic-events.c.
+ */
 void pd_open_ids(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t size;
@@ -33,13 +37,15 @@ void pd_open_priv(const struct pd_record *rec, uint32_t at, struct pd_value *out
 		out->type = PD_NIL;
 }
 
-static void item_uint(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_uint_item(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
 {
 	(void)m;
 	pd_set_uint(out, PD_UINT, pd_rec64(view->rec, view->at + 8 * i));
 }
 
-static void item_addr(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_addr_item(const struct pd_view *view, uint32_t i, unsigned m,
+			  struct pd_value *out)
 {
 	(void)m;
 	pd_set_uint(out, PD_ADDR, pd_rec64(view->rec, view->at + 8 * i));
@@ -48,17 +54,17 @@ static void item_addr(const struct pd_view *view, uint32_t i, unsigned m, struct
 const struct pd_view_desc pd_view_ids = {
 	.name = "ids",
 	.doc = "Ids of the event: one for each cpu or thread it was opened on.",
-	.item = item_uint,
+	.item = get_uint_item,
 };
 
 const struct pd_view_desc pd_view_ips = {
 	.name = "ips",
 	.doc = "Addresses as recorded.",
-	.item = item_addr,
+	.item = get_addr_item,
 };
 
 const struct pd_view_desc pd_view_priv = {
 	.name = "priv",
 	.doc = "Words whose meaning the type of the AUX area decides.",
-	.item = item_addr,
+	.item = get_addr_item,
 };
