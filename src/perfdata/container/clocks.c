@@ -1,7 +1,7 @@
 /*
- * Can the times of several recordings be compared? They can if they were taken from the same
- * clock since the same boot. No recording says which boot that was: here is what tells two
- * apart.
+ * Decides whether the times of several recordings can be compared: they can if they come from
+ * the same clock since the same boot. No recording names its boot, so differences in these are
+ * looked for: clock, host name, kernel release, offset between clock and wall time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +11,10 @@
 #include "perfdata/format/format.h"
 #include "session.h"
 
-#define SKEW UINT64_C(1000000000) /* ns: what setting the clock may have moved */
+/* ns; setting the wall clock may have moved the offset that far */
+#define SKEW UINT64_C(1000000000)
 
-/* -1: perf's own clock, which is the scheduler's */
+/* Returns the clock of a file; -1: perf's own, the scheduler's. */
 static int64_t clock_of(const struct pd_file *file)
 {
 	if (!file->n_events || !(file->events[0].attr.flags & PD_ATTR_USE_CLOCKID))
@@ -22,10 +23,10 @@ static int64_t clock_of(const struct pd_file *file)
 }
 
 /*
- * ns between the epoch and the zero of the clock, from CLOCK_DATA: {u32 version, clockid; u64
- * wall, clock}.
+ * Reads the wall time (ns since the epoch) at the clock's zero from CLOCK_DATA: {u32 version,
+ * clockid; u64 wall, clock}. Returns false if the file has none.
  */
-static bool zero_of(struct pd_file *file, int64_t *zero)
+static bool read_clock_zero(struct pd_file *file, int64_t *zero)
 {
 	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_CLOCK_DATA, &c);
@@ -43,9 +44,10 @@ static bool zero_of(struct pd_file *file, int64_t *zero)
 }
 
 /*
- * Text of a feature, NULL if absent: u32 length, then as many bytes. In memory of the caller's.
+ * Returns the text of a feature, which the caller frees: u32 length, then as many bytes. NULL
+ * if the feature is absent.
  */
-static char *text_of(struct pd_file *file, unsigned bit)
+static char *read_feature_text(struct pd_file *file, unsigned bit)
 {
 	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
@@ -62,10 +64,10 @@ static char *text_of(struct pd_file *file, unsigned bit)
 	return text;
 }
 
-static bool same_text(struct pd_session *s, struct pd_file *a, struct pd_file *b, unsigned bit,
-		      const char *what)
+static bool feature_texts_agree(struct pd_session *s, struct pd_file *a, struct pd_file *b,
+				unsigned bit, const char *what)
 {
-	char *x = text_of(a, bit), *y = text_of(b, bit);
+	char *x = read_feature_text(a, bit), *y = read_feature_text(b, bit);
 	bool same = !x || !y || strcmp(x, y) == 0;
 
 	if (!same)
@@ -88,10 +90,10 @@ static bool same_clock(struct pd_session *s, struct pd_file *a, struct pd_file *
 			 x, y);
 		return false;
 	}
-	if (!same_text(s, a, b, PD_FEATURE_HOSTNAME, "hostname") ||
-	    !same_text(s, a, b, PD_FEATURE_OSRELEASE, "osrelease"))
+	if (!feature_texts_agree(s, a, b, PD_FEATURE_HOSTNAME, "hostname") ||
+	    !feature_texts_agree(s, a, b, PD_FEATURE_OSRELEASE, "osrelease"))
 		return false;
-	if (!zero_of(a, &x) || !zero_of(b, &y))
+	if (!read_clock_zero(a, &x) || !read_clock_zero(b, &y))
 		return true;
 	apart = x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y;
 	if (apart < SKEW)

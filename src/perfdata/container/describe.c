@@ -1,6 +1,6 @@
 /*
- * Applies the header features to the events: their names, groups and architecture; from that
- * the layouts of their records.
+ * Applies the header features to the events: names, groups and architecture, and with these
+ * computes the layouts of their records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,10 @@ struct groups {
 	uint32_t next; /* the first event that can lead the next group */
 };
 
-/* Groups come in the order of their leaders, and no event is in two: see process_group_desc. */
+/*
+ * Reads a group. Groups come in the order of their leaders, and no event is in two: see
+ * process_group_desc.
+ */
 static void on_group(void *arg, uint32_t leader, uint32_t members, struct pd_text name)
 {
 	struct groups *groups = arg;
@@ -73,14 +76,14 @@ static void read_times(struct pd_file *file)
 		return;
 	file->times.first = pb_take64(&c);
 	file->times.last = pb_take64(&c);
-	/* both zero: the recorder made no pass of its own over the samples */
+	/* if both are zero the recorder did not read the samples back */
 	file->times.known = !c.failed && file->times.last != 0;
 	free(bytes);
 }
 
 /*
- * Branch counters are in every sample of a group if any of its events asks for them. The leader
- * comes first, so its shape knows for the others.
+ * Returns whether samples of the event have branch counters: they do if any event of its group
+ * asks for them. The leader comes first, so its shape has the answer for the others.
  */
 static bool counters_in_group(const struct pd_file *file, const struct pd_event *event)
 {
@@ -92,7 +95,7 @@ static bool counters_in_group(const struct pd_file *file, const struct pd_event 
 	return false;
 }
 
-/* Returns whether bits of the attr may ask for more in a sample than is known here. */
+/* Returns whether the attr has bits set that may add unknown parts to a sample. */
 static bool asks_unknown(const struct pd_attr *attr)
 {
 	return attr->sample_type & ~PD_SAMPLE_KNOWN || attr->read_format & ~PD_READ_KNOWN ||
@@ -103,7 +106,8 @@ static void set_shape(const struct pd_file *file, struct pd_event *event)
 {
 	struct pd_shape *shape = &event->shape;
 
-	memset(shape, 0, sizeof(*shape)); /* padding too: shapes are compared as bytes */
+	/* also the padding, as shapes are compared as bytes */
+	memset(shape, 0, sizeof(*shape));
 	shape->sample_type = event->attr.sample_type & PD_SAMPLE_KNOWN;
 	shape->read_format = event->attr.read_format;
 	shape->branch_sample_type = event->attr.branch_sample_type;
@@ -119,7 +123,8 @@ static void set_shape(const struct pd_file *file, struct pd_event *event)
 }
 
 /*
- * Which sample_id trailer: what else an event has does not change the layout of other records.
+ * Returns the number of the shape's kind of sample_id trailer, which alone decides the layouts
+ * of records other than samples.
  */
 static unsigned trailer_kind(const struct pd_shape *shape)
 {
@@ -132,7 +137,9 @@ static unsigned trailer_kind(const struct pd_shape *shape)
 	       (t & PD_SAMPLE_CPU ? 32u : 0) | (t & PD_SAMPLE_IDENTIFIER ? 64u : 0);
 }
 
-/* The layouts of all records but samples, made once for each kind of trailer. */
+/*
+ * Returns the layouts of all records but samples; they are made once for each kind of trailer.
+ */
 static const struct pd_layout *const *other_layouts(struct pd_file *file,
 						    const struct pd_shape *shape)
 {
@@ -153,15 +160,18 @@ static const struct pd_layout *const *other_layouts(struct pd_file *file,
 	return *table;
 }
 
-#define LOOK_BACK 64 /* events of one shape usually follow each other */
+#define LOOK_BACK 64 /* events; those of one shape mostly follow each other */
 
-/* Returns true if samples of the shape carry counter values with their ids. */
+/* Returns whether samples of the shape carry counter values with their ids. */
 static bool has_counters(const struct pd_shape *shape)
 {
 	return shape->sample_type & PD_SAMPLE_READ && shape->read_format & PD_READ_ID;
 }
 
-/* Its layouts, shared with an event before it of the same shape. */
+/*
+ * Sets the layouts of event `i`, which it shares with an earlier event of the same shape.
+ * Returns false without memory.
+ */
 static bool event_layouts(struct pd_file *file, size_t i)
 {
 	struct pd_event *event = &file->events[i];
@@ -185,8 +195,8 @@ static bool event_layouts(struct pd_file *file, size_t i)
 }
 
 /*
- * A sample of an unknown event can be read all the same if all events agree on the layout; else
- * only its header can.
+ * Chooses the layout for samples of unknown events: the common one if all events agree;
+ * otherwise only the header can be read.
  */
 static void choose_unknown_sample(struct pd_file *file)
 {
@@ -249,7 +259,7 @@ bool pd_describe_late_event(struct pd_file *file)
 
 void pd_describe_late_feature(struct pd_file *file, unsigned bit)
 {
-	read_machine(file); /* the layouts that there are stay as they are */
+	read_machine(file); /* layouts that exist keep their architecture */
 	if (bit == PD_FEATURE_SAMPLE_TIME)
 		read_times(file);
 }

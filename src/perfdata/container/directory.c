@@ -1,6 +1,6 @@
 /*
- * The directory that `perf record --threads` writes: "data" is a whole recording, and beside it
- * lie the records of each ring buffer in data.0, data.1 …, without a header. See
+ * The directory that `perf record --threads` writes: "data" is a complete recording; data.0,
+ * data.1 … beside it hold the records of one ring buffer each, without a header. See
  * perf_data__open_dir, tools/perf/util/data.c.
  */
 #include <dirent.h>
@@ -14,10 +14,12 @@
 #include "perfdata/format/format.h"
 
 #define PREFIX	    "data."
-#define DIR_VERSION 1 /* 0, as first described: nothing but "data" */
+#define DIR_VERSION 1 /* version 0, as first specified, had the file "data" only */
 #define MAX_STREAMS 65535
 
-/* Is it "data." and a number? Else it is nothing of perf's: a copy, a backup. */
+/*
+ * Returns whether `name` is "data." and a number. Other files are not perf's: copies, backups.
+ */
 static bool stream_number(const char *name, unsigned long *number)
 {
 	char *end;
@@ -40,7 +42,7 @@ static char *path_beside(const struct pd_file *file, const char *name)
 	return path;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_stream_numbers(const void *a, const void *b)
 {
 	const struct pd_input *x = a, *y = b;
 	unsigned long m = 0, n = 0;
@@ -51,9 +53,9 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * Opens one of the files; what cannot be read is missing from the recording. False: no memory.
+ * Opens a file of the directory. If that fails, damage is noted. Returns false without memory.
  */
-static bool add(struct pd_file *file, const char *name, struct pd_error *err)
+static bool add_stream_file(struct pd_file *file, const char *name, struct pd_error *err)
 {
 	struct pd_input *grown = realloc(file->more, (file->n_more + 1) * sizeof(*file->more));
 	char *path = path_beside(file, name);
@@ -75,7 +77,7 @@ static bool add(struct pd_file *file, const char *name, struct pd_error *err)
 	return true;
 }
 
-static bool list(struct pd_file *file, struct pd_error *err)
+static bool list_stream_files(struct pd_file *file, struct pd_error *err)
 {
 	char *path = path_beside(file, "");
 	DIR *dir = path ? opendir(path) : NULL;
@@ -88,10 +90,10 @@ static bool list(struct pd_file *file, struct pd_error *err)
 		return pd_error_errno(err, file->path, "cannot list the directory of");
 	while (ok && (entry = readdir(dir)))
 		if (stream_number(entry->d_name, &number) && file->n_more < MAX_STREAMS - 1)
-			ok = add(file, entry->d_name, err);
+			ok = add_stream_file(file, entry->d_name, err);
 	closedir(dir);
 	if (ok && file->n_more)
-		qsort(file->more, file->n_more, sizeof(*file->more), by_number);
+		qsort(file->more, file->n_more, sizeof(*file->more), compare_stream_numbers);
 	return ok;
 }
 
@@ -104,13 +106,15 @@ bool pd_directory_read(struct pd_file *file, struct pd_error *err)
 	if (bytes)
 		version = pb_take64(&c);
 	else if (!file->complete || pd_file_feature(file, PD_FEATURE_DIR_FORMAT))
-		version = DIR_VERSION; /* what says so was never written, or is lost */
+		/* DIR_FORMAT was not written yet, or it cannot be read */
+		version = DIR_VERSION;
 	free(bytes);
 	if (version > DIR_VERSION)
 		pd_file_damaged(
 			file, 0, 0,
-			"found version %llu of the directory's format, expected at most %d: its "
+			"found version %llu of the directory's format, expected at most %d: "
+			"its "
 			"files are read as of that one",
 			(unsigned long long)version, DIR_VERSION);
-	return version < DIR_VERSION || list(file, err);
+	return version < DIR_VERSION || list_stream_files(file, err);
 }

@@ -1,6 +1,6 @@
 /*
- * The fixed header of a perf.data file, the sections it names, the attrs and their ids.
- * See struct perf_file_header and struct perf_file_attr, tools/perf/util/header.h.
+ * The fixed header of a perf.data file, the sections it names, the attrs and their ids. See
+ * struct perf_file_header and struct perf_file_attr, tools/perf/util/header.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,27 +10,27 @@
 #include "open_internal.h"
 
 #define HEADER_SIZE	 104
-#define HEADER_SIZE_BARE 72 /* before features existed */
+#define HEADER_SIZE_BARE 72 /* before there were features */
 #define PIPE_HEADER_SIZE 16
 #define BITMAP_AT	 72
-#define IDS_ENTRY	 16 /* the section that follows each attr */
+#define IDS_ENTRY	 16 /* bytes of the section that follows each attr */
 #define MAX_EVENTS	 65536
 #define MAX_ATTR_STRIDE	 4096
 #define HOSTNAME_BIT	 3
 #define CMDLINE_BIT	 11
-#define SIMPLEPERF_BIT	 128 /* its features are from here on, up to: */
+#define SIMPLEPERF_BIT	 128 /* first bit of simpleperf's features, which end before: */
 #define HIPERF_BIT	 192
 
-static bool unread(const struct pd_file *file, struct pd_error *err, uint64_t offset,
-		   const char *what, uint64_t found, uint64_t expected)
+static bool fail_unexpected(const struct pd_file *file, struct pd_error *err, uint64_t offset,
+			    const char *what, uint64_t found, uint64_t expected)
 {
 	return pd_error_set(err, "FORMAT", file->path, offset, "%s: found %llu, expected %llu",
 			    what, (unsigned long long)found, (unsigned long long)expected);
 }
 
 /*
- * PERFFILE does not tell its byte order; the size of an attr entry is one of a few, either way
- * round.
+ * Finds the byte order of a PERFFILE: the size of an attr entry is one of a few, in either
+ * order.
  */
 static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_error *err)
 {
@@ -47,11 +47,11 @@ static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_erro
 			return true;
 		}
 	}
-	return unread(file, err, 16, "size of an attr in a PERFFILE",
-		      pb_load64(header + 16, false), sizes[0]);
+	return fail_unexpected(file, err, 16, "size of an attr in a PERFFILE",
+			       pb_load64(header + 16, false), sizes[0]);
 }
 
-/* Files that people give instead of a recording, by their first bytes. */
+/* Files that people take for a recording, by their first bytes. */
 static const struct {
 	const char *magic;
 	uint8_t size;
@@ -65,7 +65,7 @@ static const struct {
 	{ "\177ELF", 4, "an ELF file", NULL },
 };
 
-static bool is_text(const uint8_t *bytes, size_t n)
+static bool looks_like_text(const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (bytes[i] < ' ' && !memchr("\t\n\r", bytes[i], 3))
@@ -73,9 +73,9 @@ static bool is_text(const uint8_t *bytes, size_t n)
 	return n > 0;
 }
 
-/* Says what a file is that has no perf.data header, of which the first n bytes are known. */
-static bool refuse(const struct pd_file *file, const uint8_t *bytes, size_t n,
-		   struct pd_error *err)
+/* Sets *err to say what a file without a perf.data header is. Its first `n` bytes are given. */
+static bool refuse_file(const struct pd_file *file, const uint8_t *bytes, size_t n,
+			struct pd_error *err)
 {
 	char text[64] = "", *p = text;
 
@@ -92,13 +92,14 @@ static bool refuse(const struct pd_file *file, const uint8_t *bytes, size_t n,
 			others[i].name, others[i].to_stdout,
 			strcmp(file->path, "-") == 0 ? "FILE" : file->path);
 	}
-	if (is_text(bytes, n) && memcmp(bytes, "PERFILE2", n < 8 ? n : 8) != 0)
+	if (looks_like_text(bytes, n) && memcmp(bytes, "PERFILE2", n < 8 ? n : 8) != 0)
 		return pd_error_set(err, "FORMAT", file->path, 0,
 				    "found text, expected a perf.data file");
 	if (n < PIPE_HEADER_SIZE)
 		return pd_error_set(
 			err, "FORMAT", file->path, 0,
-			n ? "not a perf.data file: found %zu bytes, expected a header of at least 16" :
+			n ? "not a perf.data file: found %zu bytes, expected a header of at "
+			    "least 16" :
 			    "found an empty file (%zu bytes), expected a perf.data header",
 			n);
 	for (size_t i = 0; i < 8; i++)
@@ -123,13 +124,16 @@ static bool read_magic(struct pd_file *file, const uint8_t *header, struct pd_er
 		file->version = 1;
 		return true;
 	} else {
-		return refuse(file, header, PIPE_HEADER_SIZE, err);
+		return refuse_file(file, header, PIPE_HEADER_SIZE, err);
 	}
 	return true;
 }
 
-/* Notes that a section does not lie within the file and cuts it to what does. */
-static void clip(struct pd_file *file, struct pd_section *s, const char *what)
+/*
+ * Notes a section that does not lie within the file as damage, and cuts it to the part that
+ * does.
+ */
+static void clip_section(struct pd_file *file, struct pd_section *s, const char *what)
 {
 	uint64_t size = file->input.size;
 
@@ -147,8 +151,8 @@ static void clip(struct pd_file *file, struct pd_section *s, const char *what)
 }
 
 /*
- * Takes the bytes of an event's ids from *left, which are those of all events: no byte of a
- * file is of two of them.
+ * Reads the ids of an event. *left is the number of bytes that ids of all events may take: no
+ * byte of the file is read for two events.
  */
 static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_section ids,
 		     uint64_t *left)
@@ -175,7 +179,7 @@ static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_sec
 						     file->swap);
 }
 
-/* Adds the event whose attr, and then the section of its ids, lie at `entry`. */
+/* Adds the event whose attr lies at `entry`, followed by the section of its ids. */
 static void add_event(struct pd_file *file, const uint8_t *entry, size_t stride, uint64_t *left)
 {
 	struct pd_event *event = &file->events[file->n_events];
@@ -224,9 +228,9 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t str
 }
 
 /*
- * The bitmap is an array of the writer's longs: a big-endian 32-bit writer orders its words
- * otherwise than a 64-bit one. HOSTNAME, which perf always writes, tells them apart. See
- * perf_file_header__read, tools/perf/util/header.c.
+ * Returns a bit of the feature bitmap. It is an array of the writer's longs, so on big-endian
+ * machines 32-bit and 64-bit writers order its words differently. HOSTNAME, which perf always
+ * writes, tells them apart. See perf_file_header__read, tools/perf/util/header.c.
  */
 static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsigned bit,
 			unsigned width)
@@ -239,14 +243,14 @@ static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsig
 }
 
 /*
- * Returns whether Android's simpleperf wrote the file: it has features of simpleperf's own or,
- * of before there were any, its name is the first word of the command line. See
- * record_file_format.h of simpleperf.
+ * Returns whether Android's simpleperf wrote the file: it has features of simpleperf's own, or,
+ * if it is older than those, a command line that begins with its name. See record_file_format.h
+ * of simpleperf.
  */
 static bool is_simpleperf(struct pd_file *file)
 {
 	const struct pd_feature_section *cmdline = pd_file_feature(file, CMDLINE_BIT);
-	/* behind the number of words and the length of the first one */
+	/* behind the number of words and the length of the first word */
 	char bytes[256] = "", *word = bytes + 8;
 	size_t got;
 
@@ -256,7 +260,7 @@ static bool is_simpleperf(struct pd_file *file)
 		if (bit >= SIMPLEPERF_BIT && bit < HIPERF_BIT)
 			return true;
 	}
-	if (!cmdline || pd_file_feature(file, HOSTNAME_BIT) || /* perf's, always */
+	if (!cmdline || pd_file_feature(file, HOSTNAME_BIT) || /* perf always writes it */
 	    !pd_input_read(&file->input, cmdline->at.offset, bytes, 0, sizeof(bytes) - 1, &got,
 			   NULL))
 		return false;
@@ -265,7 +269,7 @@ static bool is_simpleperf(struct pd_file *file)
 	return strncmp(word, "simpleperf", strlen("simpleperf")) == 0;
 }
 
-/* The table of sections behind the data, one entry per bit that is set. */
+/* Reads the table of sections behind the data: an entry for each bit that is set. */
 static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd_error *err)
 {
 	unsigned width = file->big && !feature_bit(file, bitmap, HOSTNAME_BIT, 64) &&
@@ -302,7 +306,8 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 		s->at.offset = pb_take64(&c);
 		s->at.size = pb_take64(&c);
 		/*
-		 * a writer that failed leaves zeros; sections that only say "yes" are empty too
+		 * a writer that failed leaves zeros, and features that are only flags are
+		 * empty, too
 		 */
 		file->n_features++;
 	}
@@ -310,8 +315,8 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 	return true;
 }
 
-static bool read_sections(struct pd_file *file, const uint8_t *header, size_t size,
-			  struct pd_error *err)
+static bool read_file_sections(struct pd_file *file, const uint8_t *header, size_t size,
+			       struct pd_error *err)
 {
 	struct pb_cursor c;
 	struct pd_section attrs;
@@ -327,8 +332,8 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 	file->event_types.size = pb_take64(&c);
 
 	if (stride < PD_ATTR_MIN + IDS_ENTRY || stride > MAX_ATTR_STRIDE)
-		return unread(file, err, 16, "size of an attr entry (at least)", stride,
-			      PD_ATTR_MIN + IDS_ENTRY);
+		return fail_unexpected(file, err, 16, "size of an attr entry (at least)",
+				       stride, PD_ATTR_MIN + IDS_ENTRY);
 	if (attrs.offset > file->input.size || attrs.size > file->input.size - attrs.offset)
 		return pd_error_set(
 			err, "FORMAT", file->path, 24,
@@ -337,14 +342,15 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 			(unsigned long long)attrs.size, (unsigned long long)attrs.offset,
 			(unsigned long long)file->input.size);
 	if (attrs.size / stride > MAX_EVENTS)
-		return unread(file, err, 32, "events (at most)", attrs.size / stride,
-			      MAX_EVENTS);
+		return fail_unexpected(file, err, 32, "events (at most)", attrs.size / stride,
+				       MAX_EVENTS);
 	if (file->data.offset < PIPE_HEADER_SIZE)
-		return unread(file, err, 40, "offset of the data (at least)", file->data.offset,
-			      size);
+		return fail_unexpected(file, err, 40, "offset of the data (at least)",
+				       file->data.offset, size);
 	if (file->data.size == 0) {
 		/*
-		 * a recorder that was killed: its bits are set but nothing follows the records
+		 * A recorder that was killed set the bits, but wrote nothing behind the
+		 * records.
 		 */
 		file->unfinished = true;
 		file->complete = false;
@@ -357,11 +363,14 @@ static bool read_sections(struct pd_file *file, const uint8_t *header, size_t si
 	}
 	file->open_end = file->unfinished || file->data.offset > file->input.size ||
 			 file->data.size > file->input.size - file->data.offset;
-	clip(file, &file->data, "data");
+	clip_section(file, &file->data, "data");
 	return read_attrs(file, attrs, (size_t)stride, err);
 }
 
-/* A header of 16 bytes, whatever the file is; PERFFILE tells its byte order by that. */
+/*
+ * Returns whether the header is a pipe's, with a size of 16 even if it is a regular file. For
+ * PERFFILE that size also tells the byte order.
+ */
 static bool is_pipe(struct pd_file *file, const uint8_t *header)
 {
 	if (file->version == 1) {
@@ -377,15 +386,12 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 	uint64_t size;
 	size_t got;
 
-	/*
-	 * of a stream no more than a pipe's header, behind which there may be nothing for a
-	 * while
-	 */
+	/* Of a stream only a pipe's header is read: nothing more may come for a while. */
 	if (!pd_input_read(&file->input, 0, header, PIPE_HEADER_SIZE,
 			   file->input.stream ? PIPE_HEADER_SIZE : sizeof(header), &got, err))
 		return false;
 	if (got < PIPE_HEADER_SIZE)
-		return refuse(file, header, got, err);
+		return refuse_file(file, header, got, err);
 	if (!read_magic(file, header, err))
 		return false;
 	if (is_pipe(file, header)) {
@@ -394,7 +400,7 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 						  file->input.size - PIPE_HEADER_SIZE };
 		return true;
 	}
-	/* sections lie where a stream cannot go: what comes from one is kept in a file first */
+	/* A stream cannot go to the sections, so it is copied to a file first. */
 	if (file->input.stream) {
 		if (!pd_input_spool(&file->input, err) ||
 		    !pd_input_read(&file->input, 0, header, PIPE_HEADER_SIZE, sizeof(header),
@@ -408,10 +414,10 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 		size = pb_load64(header + 8, file->swap);
 	}
 	if (size != HEADER_SIZE && size != HEADER_SIZE_BARE)
-		return unread(file, err, 8, "header size", size, HEADER_SIZE);
+		return fail_unexpected(file, err, 8, "header size", size, HEADER_SIZE);
 	if (got < size)
-		return unread(file, err, 0, "bytes of the header", got, size);
-	if (!read_sections(file, header, (size_t)size, err))
+		return fail_unexpected(file, err, 0, "bytes of the header", got, size);
+	if (!read_file_sections(file, header, (size_t)size, err))
 		return false;
 	if (size == HEADER_SIZE_BARE || file->unfinished)
 		return true;

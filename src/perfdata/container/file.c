@@ -19,8 +19,8 @@ void pd_file_close(struct pd_file *file)
 static void destroy_layouts(struct pd_file *file)
 {
 	/*
-	 * a shared layout belongs to the first event that has it, whose shape is its: so
-	 * backwards
+	 * A layout that events share belongs to the first of them, whose shape it points to, so
+	 * the events are freed in reverse order.
 	 */
 	for (size_t i = file->n_events; i-- > 0;) {
 		const struct pd_event *event = &file->events[i];
@@ -64,7 +64,7 @@ void pd_file_destroy(struct pd_file *file)
 			file->streams[i].destroy_index(file->streams[i].index);
 	free(file->streams);
 	free(file->path);
-	pthread_mutex_destroy(&file->noting);
+	pthread_mutex_destroy(&file->damage_lock);
 	free(file);
 }
 
@@ -137,7 +137,7 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
 {
 	if (!section->bytes)
 		return pd_file_read(file, section->at, bytes, err);
-	/* to what was kept more may have been added since, and it has moved then */
+	/* records that came meanwhile may have added to the copy and moved it */
 	memcpy(bytes, pd_file_feature(file, section->bit)->bytes, (size_t)section->at.size);
 	return true;
 }
@@ -164,14 +164,14 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 {
 	struct pd_event *event = file->events;
 
-	if (file->n_events == file->room) {
-		size_t room = file->room ? file->room * 2 : 4;
+	if (file->n_events == file->events_capacity) {
+		size_t capacity = file->events_capacity ? file->events_capacity * 2 : 4;
 
-		event = file->session ? NULL : realloc(event, room * sizeof(*event));
+		event = file->session ? NULL : realloc(event, capacity * sizeof(*event));
 		if (!event)
 			return NULL;
 		pd_file_set_events(file, event);
-		file->room = room;
+		file->events_capacity = capacity;
 	}
 	event += file->n_events;
 	memset(event, 0, sizeof(*event));
@@ -182,7 +182,7 @@ struct pd_event *pd_file_add_event(struct pd_file *file)
 }
 
 #ifndef MAX_DAMAGE
-#define MAX_DAMAGE 1000 /* more says no more */
+#define MAX_DAMAGE 1000 /* entries; more do not tell more */
 #endif
 
 static bool add_damage(struct pd_file *file, const char *path, struct pd_section at,
@@ -198,7 +198,7 @@ static bool add_damage(struct pd_file *file, const char *path, struct pd_section
 			return false;
 	}
 	/*
-	 * all of them at once: who reads the list in another thread sees those that are counted
+	 * allocates all entries at once: another thread may read the entries that are counted
 	 */
 	if (!file->damage)
 		file->damage = calloc(MAX_DAMAGE, sizeof(*file->damage));
@@ -214,14 +214,14 @@ static bool add_damage(struct pd_file *file, const char *path, struct pd_section
 	return true;
 }
 
-static bool damaged(struct pd_file *file, const char *path, struct pd_section at,
-		    const char *format, va_list args)
+static bool note_damage(struct pd_file *file, const char *path, struct pd_section at,
+			const char *format, va_list args)
 {
 	bool new;
 
-	pthread_mutex_lock(&file->noting);
+	pthread_mutex_lock(&file->damage_lock);
 	new = add_damage(file, path, at, format, args);
-	pthread_mutex_unlock(&file->noting);
+	pthread_mutex_unlock(&file->damage_lock);
 	return new;
 }
 
@@ -232,7 +232,7 @@ bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const
 	bool new;
 
 	va_start(args, format);
-	new = damaged(file, file->path, (struct pd_section){ offset, size }, format, args);
+	new = note_damage(file, file->path, (struct pd_section){ offset, size }, format, args);
 	va_end(args);
 	return new;
 }
@@ -244,8 +244,8 @@ bool pd_stream_damaged(const struct pd_stream *stream, uint64_t offset, uint64_t
 	bool new;
 
 	va_start(args, format);
-	new = damaged(stream->file, stream->input->path, (struct pd_section){ offset, size },
-		      format, args);
+	new = note_damage(stream->file, stream->input->path,
+			  (struct pd_section){ offset, size }, format, args);
 	va_end(args);
 	return new;
 }

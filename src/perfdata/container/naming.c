@@ -1,8 +1,8 @@
 /*
- * The names of a recording's events: as EVENT_DESC has them, else as old recorders kept those
- * of tracepoints, else as perf makes them up from the attr.
+ * Names of a recording's events: from EVENT_DESC, or from the section where old recorders kept
+ * the names of tracepoints, or from format files, or derived from the attr as perf does.
  */
-#define _GNU_SOURCE /* asprintf */
+#define _GNU_SOURCE /* for asprintf() */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void on_event_desc(void *arg, uint32_t index, struct pd_text name)
 }
 
 /*
- * Names by number, of PMUs or of tracepoints: many events look for theirs, so they are sorted.
+ * Names by number, of PMUs or of tracepoints. They are sorted, as many events look theirs up.
  */
 struct named {
 	uint64_t number;
@@ -48,23 +48,24 @@ static void add_naming(struct namings *names, uint64_t number, struct pd_text na
 		names->list[names->n++] = (struct named){ number, name };
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_namings(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
-	return x->name.p < y->name.p ? -1 : x->name.p > y->name.p; /* as in the file */
+	/* keep the order of the file */
+	return x->name.p < y->name.p ? -1 : x->name.p > y->name.p;
 }
 
 static void sort_names(struct namings *names)
 {
 	if (names->n)
-		qsort(names->list, names->n, sizeof(*names->list), by_number);
+		qsort(names->list, names->n, sizeof(*names->list), compare_namings);
 }
 
-/* The first name of a number; empty if it has none. */
-static struct pd_text find_name(const struct namings *names, uint64_t number)
+/* Returns the first name of a number; empty if it has none. */
+static struct pd_text find_naming(const struct namings *names, uint64_t number)
 {
 	size_t low = 0, high = names->n;
 
@@ -81,7 +82,7 @@ static struct pd_text find_name(const struct namings *names, uint64_t number)
 	return (struct pd_text){ "", 0 };
 }
 
-/* Recorders before Linux 3.4 kept the names of tracepoints in a section of their own. */
+/* Names tracepoints from a section that recorders before Linux 3.4 wrote. */
 static void name_from_event_types(struct pd_file *file)
 {
 	struct pd_section at = file->event_types;
@@ -110,7 +111,7 @@ static void name_from_event_types(struct pd_file *file)
 		for (size_t i = 0; i < file->n_events; i++)
 			if (file->events[i].attr.type == PD_TYPE_TRACEPOINT)
 				set_name(&file->events[i],
-					 find_name(&names, file->events[i].attr.config));
+					 find_naming(&names, file->events[i].attr.config));
 	}
 	free(names.list);
 	free(bytes);
@@ -124,7 +125,7 @@ static void on_pmu(void *arg, uint32_t type, struct pd_text name)
 		add_naming(arg, type, name);
 }
 
-/* Of tracepoints the format files say it. */
+/* Names tracepoints from their format files. */
 static void name_from_formats(struct pd_file *file)
 {
 	for (size_t i = 0; i < file->n_events; i++) {
@@ -141,7 +142,7 @@ static void name_from_formats(struct pd_file *file)
 	}
 }
 
-/* Names what is left as perf does when it has only the attr. */
+/* Names the remaining events from their attrs, as perf does. Returns false without memory. */
 static bool name_from_attrs(struct pd_file *file)
 {
 	struct pb_cursor c;
@@ -150,7 +151,7 @@ static bool name_from_attrs(struct pd_file *file)
 	bool ok = true;
 
 	if (bytes) {
-		/* an entry is at least 8 bytes: a type and the length of its name */
+		/* an entry has at least 8 bytes: a type and the length of a name */
 		pmus.list = calloc(pb_cursor_left(&c) / 8 + 1, sizeof(*pmus.list));
 		pd_feature_pmu_mappings(&c, on_pmu, &pmus);
 		sort_names(&pmus);
@@ -162,7 +163,7 @@ static bool name_from_attrs(struct pd_file *file)
 
 		if (event->name)
 			continue;
-		found = find_name(&pmus, pd_event_pmu(&event->attr));
+		found = find_naming(&pmus, pd_event_pmu(&event->attr));
 		memcpy(pmu, found.p, found.n);
 		pd_event_name(&event->attr, found.n ? pmu : NULL, file->text, name,
 			      sizeof(name));

@@ -1,6 +1,5 @@
 /*
- * Opening a recording: its envelope, what its features say of the events, and where its records
- * lie.
+ * Opens a recording: its envelope, the description of its events, and its streams.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +8,11 @@
 
 #include "open_internal.h"
 
-/* The file with the header: in a directory it is the one called "data". NULL: no memory. */
-static char *path_of(const char *path, bool *directory)
+/*
+ * Returns the path of the file with the header: in a directory that is "data". NULL without
+ * memory.
+ */
+static char *header_path_of(const char *path, bool *directory)
 {
 	struct stat st;
 	size_t n = strlen(path) + sizeof("/data");
@@ -22,7 +24,7 @@ static char *path_of(const char *path, bool *directory)
 	return full;
 }
 
-/* As pd_input_open. Says of a directory that it is none of perf's, if it has no file "data". */
+/* Opens the input as pd_input_open(). The error for a directory without "data" says that. */
 static bool open_input(struct pd_file *file, const char *path,
 		       const volatile sig_atomic_t *interrupt, struct pd_error *err)
 {
@@ -70,8 +72,8 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 	file->input.fd = -1;
 	file->text = text;
 	file->complete = true;
-	pthread_mutex_init(&file->noting, NULL);
-	file->path = path_of(path, &file->directory);
+	pthread_mutex_init(&file->damage_lock, NULL);
+	file->path = header_path_of(path, &file->directory);
 	pd_field_names_init(&file->field_names);
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");

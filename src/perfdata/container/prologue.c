@@ -1,6 +1,6 @@
 /*
- * The records a pipe-mode recording begins with: they stand for the sections of a file.
- * See perf_event__process_attr and perf_event__process_feature, tools/perf/util/header.c.
+ * The records that a recording in pipe mode begins with, in place of a file's sections. See
+ * perf_event__process_attr and perf_event__process_feature, tools/perf/util/header.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,14 @@
 #include "session.h"
 
 #define HEADER	      8
-#define MAX_BUILD_IDS (16u << 20) /* bytes: more are not kept for the feature */
+#define MAX_BUILD_IDS (16u << 20) /* bytes kept for the feature, at most */
 #define MAX_EVENTS    65536
-#define LATE_EVENTS   256 /* may come behind the prologue */
+#define LATE_EVENTS   256 /* events that may come behind the prologue */
 
-/* Keeps bytes as what a feature's section would hold; the first of its kind stays. */
+/*
+ * Keeps bytes as the content of a feature's section; the first of a kind counts. Returns false
+ * without memory.
+ */
 static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
 			 const uint8_t *bytes, size_t n)
 {
@@ -42,8 +45,8 @@ static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
 }
 
 /*
- * struct perf_record_header_attr: the attr, then its ids up to the end of the record. False: no
- * memory. *out stays NULL where there is no attr.
+ * Reads struct perf_record_header_attr: the attr, then ids up to the end of the record. *out
+ * stays NULL if it holds no attr. Returns false without memory.
  */
 static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset,
 		      struct pd_event **out)
@@ -53,7 +56,8 @@ static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset
 	uint64_t *ids;
 	size_t n;
 
-	if (file->n_events >= MAX_EVENTS || (file->session && file->n_events == file->room) ||
+	if (file->n_events >= MAX_EVENTS ||
+	    (file->session && file->n_events == file->events_capacity) ||
 	    !pd_attr_parse(&attr, c->pos, pb_cursor_left(c), file->swap, file->big)) {
 		pd_file_damaged(file, offset, 0,
 				"header_attr: found no attr or too many, expected one");
@@ -91,7 +95,7 @@ static bool on_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 	return take_attr(file, c, offset, &event) && (!event || enter_ids(file, event));
 }
 
-/* A record of size 16, without data, ends the features; its number is the writer's last one. */
+/* Reads a feature. A record of size 16, without data, ends the features. */
 static bool on_feature(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
 	uint64_t bit = pb_take64(c);
@@ -105,7 +109,7 @@ static bool on_feature(struct pd_file *file, struct pb_cursor *c, uint64_t offse
 #define UPDATE_SCALE 1
 #define UPDATE_NAME  2
 
-static bool set_text(char **to, struct pd_text text)
+static bool replace_text(char **to, struct pd_text text)
 {
 	char *copy = strndup(text.p, text.n);
 
@@ -130,10 +134,10 @@ static bool on_event_update(struct pd_file *file, struct pb_cursor *c, uint64_t 
 	event = &file->events[index];
 	if (type == UPDATE_NAME && text.n && (!event->name || event->made_up)) {
 		event->made_up = false;
-		return set_text(&event->name, text);
+		return replace_text(&event->name, text);
 	}
 	if (type == UPDATE_UNIT && text.n)
-		return set_text(&event->unit, text);
+		return replace_text(&event->unit, text);
 	if (type == UPDATE_SCALE && pb_cursor_left(c) >= 8) {
 		uint64_t bits = pb_take64(c);
 
@@ -143,7 +147,7 @@ static bool on_event_update(struct pd_file *file, struct pb_cursor *c, uint64_t 
 	return true;
 }
 
-/* Recorders before Linux 3.4: names of tracepoints by config. */
+/* Reads a record of recorders before Linux 3.4: the name of a tracepoint by its config. */
 static bool on_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
 	uint64_t config = pb_take64(c);
@@ -162,8 +166,8 @@ static bool on_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t of
 
 /*
  * Keeps the payload behind the record (see perf_event__process_tracing_data). Returns 1; 0 if
- * there is not as much, or too much to be kept: the pass over the records steps over that; -1
- * on an error.
+ * it is not all there or too large to be kept, so that the pass over the records steps over it;
+ * -1 with *err.
  */
 static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
 			   struct pd_error *err)
@@ -191,8 +195,8 @@ static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t s
 	return 1;
 }
 
-/* Events that come late must not move the others. */
-static bool make_room(struct pd_file *file)
+/* Makes room for late events, which must not move the others. Returns false without memory. */
+static bool reserve_late_events(struct pd_file *file)
 {
 	size_t room = file->n_events + LATE_EVENTS;
 	struct pd_event *grown = realloc(file->events, room * sizeof(*grown));
@@ -200,7 +204,7 @@ static bool make_room(struct pd_file *file)
 	if (!grown)
 		return false;
 	pd_file_set_events(file, grown);
-	file->room = room;
+	file->events_capacity = room;
 	return true;
 }
 
@@ -209,11 +213,11 @@ static bool make_room(struct pd_file *file)
 	 PD_SAMPLE_ADDR | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU)
 
 /*
- * Are their records told apart by ids, which lie where those of the first event do, and the
- * time, too? Passes that have begun rely on that, and perf asks for it in any recording: see
- * evlist__valid_sample_type.
+ * Returns whether records of `event` can be told apart by ids that lie, as their times do, at
+ * the offsets of the first event. Passes that have begun rely on it, and perf requires it of
+ * any recording: see evlist__valid_sample_type.
  */
-static bool fits_in(const struct pd_file *file, const struct pd_event *event)
+static bool event_fits_in(const struct pd_file *file, const struct pd_event *event)
 {
 	const struct pd_attr *a = &file->events[0].attr, *b = &event->attr;
 
@@ -231,7 +235,7 @@ static void forget_last_event(struct pd_file *file)
 	free(event->ids);
 }
 
-/* An attr that is met again, by another pass, is an event already. */
+/* Takes over an attr, unless a pass before did. */
 static bool late_attr(struct pd_file *file, struct pb_cursor *c, const struct pd_record *rec)
 {
 	size_t n = file->n_events;
@@ -244,7 +248,7 @@ static bool late_attr(struct pd_file *file, struct pb_cursor *c, const struct pd
 		return false;
 	if (!event)
 		return true;
-	if (n && !fits_in(file, event)) {
+	if (n && !event_fits_in(file, event)) {
 		forget_last_event(file);
 		pd_file_damaged(file, rec->offset, 0,
 				"header_attr: found an event behind the first records whose "
@@ -254,7 +258,7 @@ static bool late_attr(struct pd_file *file, struct pb_cursor *c, const struct pd
 	if (pd_describe_late_event(file) &&
 	    pd_session_add_event(file->session, event, &compared))
 		return enter_ids(file, event);
-	forget_last_event(file); /* nobody knows it yet */
+	forget_last_event(file); /* nothing refers to it yet */
 	return false;
 }
 
@@ -269,7 +273,10 @@ static bool late_feature(struct pd_file *file, struct pb_cursor *c, const struct
 	return true;
 }
 
-/* The table of build-ids in a file holds the very records that a pipe has one by one. */
+/*
+ * Appends a build-id record: the feature of a file holds the same records as a pipe has one by
+ * one.
+ */
 static bool late_build_id(struct pd_file *file, struct pb_cursor *c,
 			  const struct pd_record *rec)
 {
@@ -281,7 +288,8 @@ static bool late_build_id(struct pd_file *file, struct pb_cursor *c,
 		return false;
 	s = (struct pd_feature_section *)pd_file_feature(file, PD_FEATURE_BUILD_ID);
 	if ((s->at.size && !s->grown) || rec->offset < s->grown || s->at.size > MAX_BUILD_IDS)
-		return true; /* it came whole, another pass met this one, or it has enough */
+		/* it came as a feature, a pass before took it, or there are enough */
+		return true;
 	bytes = realloc(s->bytes, (size_t)s->at.size + rec->size);
 	if (!bytes)
 		return false;
@@ -298,7 +306,7 @@ static bool late_event_update(struct pd_file *file, struct pb_cursor *c,
 	return on_event_update(file, c, rec->offset);
 }
 
-static bool same_text(const char *text, struct pd_text other)
+static bool text_equals(const char *text, struct pd_text other)
 {
 	return text && strlen(text) == other.n && memcmp(text, other.p, other.n) == 0;
 }
@@ -336,7 +344,7 @@ static bool knows_event_update(const struct pd_file *file, struct pb_cursor *c,
 	case UPDATE_NAME:
 		return !text.n || (event->name && !event->made_up);
 	case UPDATE_UNIT:
-		return !text.n || same_text(event->unit, text);
+		return !text.n || text_equals(event->unit, text);
 	case UPDATE_SCALE:
 		if (pb_cursor_left(c) < 8)
 			return true;
@@ -358,15 +366,15 @@ static bool knows_build_id(const struct pd_file *file, struct pb_cursor *c,
 }
 
 /*
- * Takes in the records that describe a recording: at its beginning in pipe mode, and
- * among the records behind that, where fields.h calls them metadata. A NULL function leaves the
- * records to be delivered only.
+ * The functions that take over records which describe a recording: those at its beginning in
+ * pipe mode, and later ones of the types that fields.h calls metadata. NULL: the record is only
+ * delivered.
  */
 static const struct taker {
 	uint32_t type;
-	bool in_files; /* not only in pipe mode do late ones count */
+	bool in_files; /* late records count also outside of pipe mode */
 	bool (*take)(struct pd_file *file, struct pb_cursor *c, uint64_t offset);
-	/* the same for one whose payload lies behind it: as take_next() */
+	/* in place of `take`, for a record with a payload: as take_next() */
 	int (*take_payload)(struct pd_file *file, struct pd_blocks *b, uint32_t size,
 			    struct pd_error *err);
 	bool (*take_late)(struct pd_file *file, struct pb_cursor *c,
@@ -391,7 +399,7 @@ static const struct taker *taker_of(uint32_t type)
 	return NULL;
 }
 
-/* Takes the next record of the prologue: 1; 0 if there is none; -1 on an error. */
+/* Takes over the next record of the prologue. Returns 1; 0 if there is none; -1 with *err. */
 static int take_next(struct pd_file *file, struct pd_blocks *b, struct pd_error *err)
 {
 	const struct taker *taker;
@@ -430,11 +438,14 @@ bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
 	while ((got = take_next(file, &blocks, err)) > 0)
 		;
 	pd_blocks_deinit(&blocks);
-	return got == 0 && (make_room(file) ||
+	return got == 0 && (reserve_late_events(file) ||
 			    pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory"));
 }
 
-/* Returns who takes a record behind the prologue, and a cursor on its body; NULL: nobody. */
+/*
+ * Returns the row that takes over a record behind the prologue, and initialises a cursor over
+ * its body; NULL if none does.
+ */
 static const struct taker *late_taker(const struct pd_file *file, const struct pd_record *rec,
 				      struct pb_cursor *c)
 {

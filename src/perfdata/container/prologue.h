@@ -1,5 +1,5 @@
 /*
- * Records of a pipe-mode recording that describe it: attrs, features, ids.
+ * Records that describe a recording in pipe mode: attrs, features, ids.
  */
 #ifndef PERFLUA_PERFDATA_PROLOGUE_H
 #define PERFLUA_PERFDATA_PROLOGUE_H
@@ -9,14 +9,13 @@
 struct pd_record;
 
 /*
- * Takes in what a record that comes behind the prologue says of the recording: an event, whose
- * layouts are made at once, or a feature, which is applied to the events. Returns false without
- * memory.
+ * Takes over a record that comes behind the prologue and describes the recording: adds an event
+ * with its layouts, or a feature, which is applied to the events. Returns false without memory.
  */
 bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec);
 
 /*
- * Returns whether pd_prologue_late() would change nothing, as all that the record says is
+ * Returns whether pd_prologue_late() would change nothing, because all that the record says is
  * known.
  */
 bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec);

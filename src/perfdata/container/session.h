@@ -1,9 +1,9 @@
 /*
  * One or several recordings that are read as one.
  *
- * What two recordings call by one name and recorded alike is one event here:
- * events[rec->event->number]. Their times are compared when nothing says that their clocks
- * differ; else the recordings follow one another as they were given.
+ * Events of two recordings that have the same name and were recorded alike are one event of the
+ * session: events[rec->event->number]. Times of recordings are compared unless their clocks are
+ * known to differ; then the recordings are read one after another, in the given order.
  */
 #ifndef PERFLUA_PERFDATA_SESSION_H
 #define PERFLUA_PERFDATA_SESSION_H
@@ -14,48 +14,54 @@
 #define PD_MAX_FILES 4096
 
 struct pd_session {
-	char **paths; /* as they were given */
-	struct pd_file *
-		*files; /* [n_files]: rec->source counts them from 1, or is 0 for one alone */
+	char **paths; /* as given */
+	/* [n_files]; rec->source is the index + 1, or 0 if there is only one */
+	struct pd_file **files;
 	size_t n_files;
-	const struct pd_event **events; /* what comes late is added at the end */
+	const struct pd_event **events; /* events that come late are appended */
 	size_t n_events;
 	bool one_clock;
-	char clocks[200]; /* why not */
-	size_t window;	  /* bytes of records that may wait for earlier ones: PD_WINDOW */
-	unsigned perf;	  /* the version of perf whose text is printed: PD_PERF(…) */
-	unsigned text;	  /* enum pd_perf_text: what that prints differently */
+	char clocks[200]; /* the reason if !one_clock */
+	size_t window;	  /* bytes of records that may wait for earlier ones; PD_WINDOW */
+	unsigned perf;	  /* version of perf whose texts are printed: PD_PERF(…) */
+	unsigned text;	  /* enum pd_perf_text: the differences that version has */
 };
 
 #define PD_WINDOW ((size_t)256 << 20)
 
 /*
- * Opens recordings. `numbered` gives their records a source even if there is but one. `perf` is
- * the version whose text is printed, from PD_PERF_OLDEST to PD_PERF_NEWEST. On failure *out is
- * untouched and err is about the file that could not be opened. For `interrupt` see
- * pd_input_open.
+ * Opens `n` recordings as one session.
+ *
+ * `numbered` gives records a source even if there is one recording only. `perf` is the version
+ * whose texts are printed, from PD_PERF_OLDEST to PD_PERF_NEWEST. For `interrupt` see
+ * pd_input_open(). Returns false with *out untouched and *err about the file that could not be
+ * opened.
  */
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
 		     unsigned perf, const volatile sig_atomic_t *interrupt,
 		     struct pd_error *err);
 
-/* Sets one_clock and clocks by what the recordings say of their clocks (clocks.c). */
+/* Sets one_clock and clocks from the recordings' clocks (clocks.c). */
 void pd_session_compare_clocks(struct pd_session *session);
 
 /*
- * Gives an event the number of an equal one of another recording, or else a new one. *compared
- * counts comparisons: no more are made when there are too many. Returns false without memory.
+ * Gives `event` the number of an equal event of another recording, or else a new number.
+ * *compared counts comparisons over all calls; after too many no more are made. Returns false
+ * without memory.
  */
 bool pd_session_add_event(struct pd_session *session, struct pd_event *event, size_t *compared);
 
-/* Closes the files; the description stays valid for the records that point into it. */
+/*
+ * Closes the files. The description stays valid, for the records that point into it, until
+ * pd_session_destroy(), which frees it.
+ */
 void pd_session_close(struct pd_session *session);
 void pd_session_destroy(struct pd_session *session);
 
-/* Returns the bytes of records in all streams, which mean nothing of what passes once. */
+/* Returns the bytes of records in all streams; it has no meaning if a stream is one-shot. */
 uint64_t pd_session_size(const struct pd_session *session);
 
-/* Where a record lies. */
+/* Returns the stream that a record lies in. */
 static inline struct pd_stream *pd_session_stream(const struct pd_session *session,
 						  const struct pd_record *rec)
 {
@@ -63,8 +69,8 @@ static inline struct pd_stream *pd_session_stream(const struct pd_session *sessi
 }
 
 /*
- * Returns which part of a session, from 0 to 1, lies before a record in file order. Negative:
- * that is not known, of a stream.
+ * Returns the part of the session, from 0 to 1, that lies before a record in file order;
+ * negative if that is not known, in a one-shot stream.
  */
 double pd_session_part(const struct pd_session *session, const struct pd_record *rec);
 

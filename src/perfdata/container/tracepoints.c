@@ -1,6 +1,6 @@
 /*
  * The formats of a file's tracepoints: found in its tracing data when it is opened, and parsed
- * for the events it has.
+ * for the events of the file.
  */
 #include <stdlib.h>
 
@@ -10,13 +10,13 @@
 #include "perfdata/format/format.h"
 
 /*
- * Android's simpleperf has tracing data in its first record: its own
- * SIMPLE_PERF_RECORD_TRACING_DATA, or perf's.
+ * Android's simpleperf keeps tracing data in its first record, of perf's type or of its own
+ * SIMPLE_PERF_RECORD_TRACING_DATA.
  */
 #define SIMPLEPERF_TRACING_DATA 0x8009
-#define HEAD			12 /* the record's header and a u32: bytes of the data */
+#define HEAD			12 /* bytes: the record's header and the u32 size of the data */
 
-static struct pd_section of_simpleperf(struct pd_file *file)
+static struct pd_section find_simpleperf_tracing(struct pd_file *file)
 {
 	struct pd_section none = { 0, 0 }, head = { file->data.offset, HEAD };
 	uint8_t bytes[HEAD];
@@ -33,9 +33,12 @@ static struct pd_section of_simpleperf(struct pd_file *file)
 	return (struct pd_section){ head.offset + HEAD, n };
 }
 
-/* The bytes of the data, of malloc; NULL: there are none that can be read. */
-static uint8_t *bytes_of(struct pd_file *file, const struct pd_feature_section *section,
-			 struct pd_section at)
+/*
+ * Returns the bytes of the tracing data, which the caller frees; NULL if they cannot be read.
+ */
+static uint8_t *read_tracing_bytes(struct pd_file *file,
+				   const struct pd_feature_section *section,
+				   struct pd_section at)
 {
 	struct pb_cursor c;
 	uint8_t *bytes;
@@ -53,15 +56,15 @@ static uint8_t *bytes_of(struct pd_file *file, const struct pd_feature_section *
 bool pd_tracing_read(struct pd_file *file)
 {
 	const struct pd_feature_section *s = pd_file_feature(file, PD_FEATURE_TRACING_DATA);
-	struct pd_section at = s ? s->at : of_simpleperf(file);
+	struct pd_section at = s ? s->at : find_simpleperf_tracing(file);
 	size_t offset;
 	uint8_t *bytes;
 
 	if (!at.size)
 		return true;
-	bytes = bytes_of(file, s, at);
+	bytes = read_tracing_bytes(file, s, at);
 	if (!bytes)
-		return true; /* whoever asks for the feature is told */
+		return true; /* reading the feature reports the error */
 	file->tracing = malloc(sizeof(*file->tracing));
 	if (!file->tracing) {
 		free(bytes);
