@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #define MS	    UINT64_C(1000000)
-#define FIRST_SHIFT 20 /* slices of a millisecond: shorter ones find nothing that is a gap */
+#define FIRST_SHIFT 20 /* slices of about a millisecond; no gap is that short */
 #define LEAST	    (100 * MS)
-#define INTERVALS   20 /* a gap is at least that many times the usual interval */
+#define INTERVALS   20 /* a gap is at least so many times as long as the usual interval */
 
 bool pd_gaps_init(struct pd_gaps *gaps)
 {
@@ -20,12 +20,12 @@ void pd_gaps_deinit(struct pd_gaps *gaps)
 	gaps->slices = NULL;
 }
 
-static bool is_empty(const struct pd_gaps_slice *slice)
+static bool is_slice_empty(const struct pd_gaps_slice *slice)
 {
 	return !slice->last && !slice->not_first;
 }
 
-static void put_into(struct pd_gaps_slice *to, const struct pd_gaps_slice *slice)
+static void merge_slice(struct pd_gaps_slice *to, const struct pd_gaps_slice *slice)
 {
 	if (slice->not_first > to->not_first)
 		to->not_first = slice->not_first;
@@ -34,8 +34,8 @@ static void put_into(struct pd_gaps_slice *to, const struct pd_gaps_slice *slice
 	to->lost += slice->lost;
 }
 
-/* Slices twice, four times … as long. */
-static bool coarsen(struct pd_gaps *gaps, unsigned by)
+/* Makes slices 2 to the power of `by` times as long. Returns false without memory. */
+static bool coarsen_slices(struct pd_gaps *gaps, unsigned by)
 {
 	struct pd_gaps_slice *coarse = calloc(PD_GAPS_SLICES, sizeof(*coarse));
 
@@ -44,8 +44,8 @@ static bool coarsen(struct pd_gaps *gaps, unsigned by)
 	for (uint64_t i = 0; i <= gaps->to - gaps->from; i++) {
 		uint64_t at = gaps->from + i;
 
-		put_into(&coarse[(at >> by) % PD_GAPS_SLICES],
-			 &gaps->slices[at % PD_GAPS_SLICES]);
+		merge_slice(&coarse[(at >> by) % PD_GAPS_SLICES],
+			    &gaps->slices[at % PD_GAPS_SLICES]);
 	}
 	free(gaps->slices);
 	gaps->slices = coarse;
@@ -66,7 +66,7 @@ bool pd_gaps_extend(struct pd_gaps *gaps, uint64_t time)
 		to = gaps->to;
 	while ((to >> by) - (from >> by) >= PD_GAPS_SLICES)
 		by++;
-	if (by && !coarsen(gaps, by))
+	if (by && !coarsen_slices(gaps, by))
 		return false;
 	gaps->from = from >> by;
 	gaps->to = to >> by;
@@ -82,22 +82,22 @@ bool pd_gaps_lost(struct pd_gaps *gaps, uint64_t time, uint64_t lost)
 	return slice != NULL;
 }
 
-static uint64_t length(const struct pd_gap *gap)
+static uint64_t gap_length(const struct pd_gap *gap)
 {
 	return gap->to - gap->from;
 }
 
-/* Puts a gap into its place among the longest; the shortest may fall out. */
-static void keep(struct pd_gaps_found *found, const struct pd_gap *gap)
+/* Inserts a gap among the longest, by length; the shortest may drop out. */
+static void keep_longest(struct pd_gaps_found *found, const struct pd_gap *gap)
 {
 	struct pd_gap *longest = found->longest;
 	size_t i = found->n_longest;
 
 	if (i < PD_GAPS_TOP)
 		found->n_longest++;
-	else if (length(gap) <= length(&longest[--i]))
+	else if (gap_length(gap) <= gap_length(&longest[--i]))
 		return;
-	for (; i > 0 && length(gap) > length(&longest[i - 1]); i--)
+	for (; i > 0 && gap_length(gap) > gap_length(&longest[i - 1]); i--)
 		longest[i] = longest[i - 1];
 	longest[i] = *gap;
 }
@@ -108,58 +108,58 @@ static const struct pd_gaps_slice *slice_number(const struct pd_gaps *gaps, uint
 }
 
 /*
- * What is a gap where samples came as often as here? Returns the time between the first and the
- * last.
+ * Sets found->interval, and found->least from how often samples came. Returns the time (ns)
+ * between the first and the last sample.
  */
 static uint64_t set_least(const struct pd_gaps *gaps, struct pd_gaps_found *found)
 {
-	uint64_t from = gaps->from, to = gaps->to, span;
+	uint64_t from = gaps->from, to = gaps->to, range;
 
-	while (is_empty(
-		slice_number(gaps, from))) /* where records were lost, but no sample is */
+	while (is_slice_empty(
+		slice_number(gaps, from))) /* slices may have losses but no sample */
 		from++;
-	while (is_empty(slice_number(gaps, to)))
+	while (is_slice_empty(slice_number(gaps, to)))
 		to--;
-	span = slice_number(gaps, to)->last - ~slice_number(gaps, from)->not_first;
-	found->interval = span / (gaps->n - 1);
+	range = slice_number(gaps, to)->last - ~slice_number(gaps, from)->not_first;
+	found->interval = range / (gaps->n - 1);
 	found->least = LEAST;
 	if (found->interval > found->least / INTERVALS)
 		found->least = found->interval > UINT64_MAX / INTERVALS ?
 				       UINT64_MAX :
 				       found->interval * INTERVALS;
-	/* shorter ones are found only here and there */
+	/* shorter gaps would be found only by chance */
 	if (found->least < UINT64_C(1) << gaps->shift)
 		found->least = UINT64_C(1) << gaps->shift;
-	return span;
+	return range;
 }
 
 void pd_gaps_find(const struct pd_gaps *gaps, struct pd_gaps_found *found)
 {
 	const struct pd_gaps_slice *before = NULL;
-	uint64_t lost = 0, span;
+	uint64_t lost = 0, range;
 
 	*found = (struct pd_gaps_found){ .least = LEAST };
 	if (gaps->n < 2)
 		return;
-	span = set_least(gaps, found);
+	range = set_least(gaps, found);
 	for (uint64_t i = 0; i <= gaps->to - gaps->from; i++) {
 		const struct pd_gaps_slice *slice = slice_number(gaps, gaps->from + i);
 		struct pd_gap gap = { 0 };
 
 		lost += slice->lost;
-		if (is_empty(slice))
+		if (is_slice_empty(slice))
 			continue;
 		if (before)
 			gap = (struct pd_gap){ before->last, ~slice->not_first, lost };
-		/* what is lost in the slice where a gap begins counts, too */
+		/* losses in the slice where a gap begins count for the gap, too */
 		lost = slice->lost;
 		before = slice;
-		if (length(&gap) < found->least)
+		if (gap_length(&gap) < found->least)
 			continue;
 		found->n++;
-		found->total += length(&gap);
-		keep(found, &gap);
+		found->total += gap_length(&gap);
+		keep_longest(found, &gap);
 	}
 	if (gaps->n - 1 > found->n)
-		found->interval = (span - found->total) / (gaps->n - 1 - found->n);
+		found->interval = (range - found->total) / (gaps->n - 1 - found->n);
 }

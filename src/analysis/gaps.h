@@ -1,9 +1,9 @@
 /*
- * Spans of time without samples, of times that come in any order.
+ * Finds gaps in time without samples; the times may come in any order.
  *
- * Time is cut into slices, of each of which the first and last sample's times are kept. The
- * slices grow with the span that they cover, so memory does not. What is longer than a slice is
- * found exactly.
+ * Time is cut into slices, each of which keeps the times of its first and last sample. Slices
+ * grow with the range of times, so memory does not. A gap that is longer than a slice is found
+ * exactly.
  */
 #ifndef PERFLUA_ANALYSIS_GAPS_H
 #define PERFLUA_ANALYSIS_GAPS_H
@@ -17,36 +17,36 @@
 
 struct pd_gaps {
 	struct pd_gaps_slice {
-		uint64_t not_first; /* ~ of the first time: so zero is none */
+		uint64_t not_first; /* ~ of the first sample's time, so that zero means none */
 		uint64_t last;
-		uint64_t lost; /* records that a LOST of this slice counts */
-	} * slices;	       /* time >> shift is in slices[that % PD_GAPS_SLICES] */
+		uint64_t lost; /* sum of LOST records in this slice */
+	} * slices;	       /* slice number s (time >> shift) is at s % PD_GAPS_SLICES */
 	unsigned shift;
-	uint64_t from, to; /* the first and last slice; from > to: none yet */
-	uint64_t n;	   /* times of samples */
+	uint64_t from, to; /* numbers of the first and last slice; from > to: none yet */
+	uint64_t n;	   /* samples */
 };
 
 struct pd_gap {
-	uint64_t from, to; /* the samples before and behind it, ns */
-	uint64_t lost;	   /* records lost in it or at its end */
+	uint64_t from, to; /* ns: the last sample before the gap and the first one behind it */
+	uint64_t lost;	   /* records lost in the gap or at its ends */
 };
 
 struct pd_gaps_found {
-	/* ns between two samples on average, without gaps; 0: less than two */
+	/* ns: average time between two samples, gaps excluded; 0: fewer than two samples */
 	uint64_t interval;
-	uint64_t least;	   /* what is shorter is none, ns */
-	uint64_t n, total; /* all gaps, and the sum of their lengths */
+	uint64_t least;	   /* ns: the shortest time that counts as a gap */
+	uint64_t n, total; /* the number of all gaps and the sum of their lengths (ns) */
 	struct pd_gap longest[PD_GAPS_TOP];
 	size_t n_longest;
 };
 
-bool pd_gaps_init(struct pd_gaps *gaps); /* false: no memory */
+bool pd_gaps_init(struct pd_gaps *gaps); /* returns false without memory */
 void pd_gaps_deinit(struct pd_gaps *gaps);
 
-/* Makes room for a time outside of what the slices cover; false: no memory. */
+/* Makes room for a time (ns) that no slice covers. Returns false without memory. */
 bool pd_gaps_extend(struct pd_gaps *gaps, uint64_t time);
 
-/* The slice of a time; NULL: no memory. */
+/* Returns the slice of a time (ns), or NULL without memory. */
 static inline struct pd_gaps_slice *pd_gaps_slice(struct pd_gaps *gaps, uint64_t time)
 {
 	uint64_t at = time >> gaps->shift;
@@ -56,7 +56,7 @@ static inline struct pd_gaps_slice *pd_gaps_slice(struct pd_gaps *gaps, uint64_t
 	return &gaps->slices[(time >> gaps->shift) % PD_GAPS_SLICES];
 }
 
-/* A sample has this time. False: no memory. */
+/* Adds a sample with a time (ns). Returns false without memory. */
 static inline bool pd_gaps_add(struct pd_gaps *gaps, uint64_t time)
 {
 	struct pd_gaps_slice *slice = pd_gaps_slice(gaps, time);
@@ -71,7 +71,7 @@ static inline bool pd_gaps_add(struct pd_gaps *gaps, uint64_t time)
 	return true;
 }
 
-/* Records were lost about that time. False: no memory. */
+/* Adds `lost` records that were lost at about a time (ns). Returns false without memory. */
 bool pd_gaps_lost(struct pd_gaps *gaps, uint64_t time, uint64_t lost);
 
 void pd_gaps_find(const struct pd_gaps *gaps, struct pd_gaps_found *found);

@@ -6,13 +6,15 @@
 #include "perfdata/format/fields.h"
 #include "perfdata/format/sample.h"
 
-#define ASK_EVERY	16384		    /* records between two reports of progress */
-#define WRITE_BACKWARD	(UINT64_C(1) << 27) /* attr.flags */
-#define MMAP_TIMEOUT	(1u << 12)	    /* misc: PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT */
-#define CONTEXT_MAX	((uint64_t)-4095)   /* what is not below is a marker in a call chain */
+#define ASK_EVERY      16384		   /* records between two reports of progress */
+#define WRITE_BACKWARD (UINT64_C(1) << 27) /* bit of attr.flags */
+/* bit of misc: PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT */
+#define MMAP_TIMEOUT (1u << 12)
+/* values of a call chain from here on are markers */
+#define CONTEXT_MAX	((uint64_t)-4095)
 #define DEFERRED_MARKER ((uint64_t)-640)
 
-/* The fields asked for by name, and their numbers. */
+/* Fields that are looked up by name. */
 enum field {
 	LOST,
 	ID,
@@ -33,14 +35,14 @@ struct pass {
 	unsigned fields[N_FIELDS];
 	struct pd_gaps gaps;
 	struct pd_counters *counters;
-	struct pd_recent throttled; /* when, by id and stream id */
-	struct pd_recent streams;   /* the last sample of each id, or cpu */
+	struct pd_bounded_map throttled; /* time of the last THROTTLE, by id and stream id */
+	struct pd_bounded_map streams;	 /* time of the last sample, by id or cpu */
 	uint16_t source;
 	bool no_memory;
 };
 
-static bool get(const struct pass *p, const struct pd_record *rec, enum field field,
-		uint64_t *out)
+static bool get_field(const struct pass *p, const struct pd_record *rec, enum field field,
+		      uint64_t *out)
 {
 	unsigned index = rec->layout->slot[p->fields[field]];
 	struct pd_value v;
@@ -59,8 +61,8 @@ static void set_chain_limit(struct pd_health_event *e, const struct pd_attr *att
 	e->chain_limit = attr->sample_max_stack ? attr->sample_max_stack : PD_MAX_STACK;
 }
 
-/* Room for the events that came late, too; what is of none stays the last. */
-static bool make_room(struct pass *p)
+/* Makes room for events that came late; the entry for no known event stays the last. */
+static bool reserve_health_events(struct pass *p)
 {
 	struct pd_health *h = p->health;
 	size_t n = p->session->n_events;
@@ -78,22 +80,25 @@ static bool make_room(struct pass *p)
 	return true;
 }
 
-/* The place of an event, NULL for none. */
-static size_t place_of(struct pass *p, const struct pd_event *event)
+/* Returns the index of an event in health->events; NULL is no known event. */
+static size_t event_index(struct pass *p, const struct pd_event *event)
 {
-	if (event && (event->number < p->health->n_events || make_room(p)))
+	if (event && (event->number < p->health->n_events || reserve_health_events(p)))
 		return event->number;
 	return p->health->n_events;
 }
 
-static struct pd_health_event *event_of(struct pass *p, const struct pd_record *rec)
+static struct pd_health_event *health_event_of(struct pass *p, const struct pd_record *rec)
 {
-	size_t place = place_of(p, rec->event);
+	size_t index = event_index(p, rec->event);
 
-	return &p->health->events[place];
+	return &p->health->events[index];
 }
 
-/* The time perf sorts a record by: a sample's own, else its trailer's. */
+/*
+ * Returns the time by which perf sorts a record: a sample's own, otherwise the trailer's.
+ * Returns false if it has none.
+ */
 static bool time_of(const struct pd_record *rec, uint64_t *time)
 {
 	const struct pd_layout *layout = rec->layout;
@@ -115,14 +120,14 @@ static bool time_of(const struct pd_record *rec, uint64_t *time)
 	return *time != 0 && *time != UINT64_MAX;
 }
 
-static void lengthen(struct pd_longest *longest, uint64_t length)
+static void update_longest(struct pd_longest *longest, uint64_t length)
 {
 	if (length > longest->length)
 		*longest = (struct pd_longest){ .length = length };
 	longest->samples += length == longest->length;
 }
 
-/* Frames of the call chain at `at`, without its markers. */
+/* Returns the number of frames in the chain of `n` entries at `at`, without markers. */
 static uint64_t count_frames(const struct pd_record *rec, uint32_t at, uint64_t n)
 {
 	uint64_t frames = n;
@@ -132,7 +137,7 @@ static uint64_t count_frames(const struct pd_record *rec, uint32_t at, uint64_t 
 	return frames;
 }
 
-static void look_at_chain(struct pd_health_event *event, const struct pd_record *rec)
+static void count_chain(struct pd_health_event *event, const struct pd_record *rec)
 {
 	uint32_t at, size;
 	uint64_t n, frames;
@@ -148,15 +153,15 @@ static void look_at_chain(struct pd_health_event *event, const struct pd_record 
 		event->deferred++;
 		n -= 2; /* the marker and its cookie */
 	}
-	/* there are no more frames than entries: most chains need not be looked through */
+	/* A chain has at most as many frames as entries, so most need not be walked. */
 	if (n < event->chain.length && n < event->chain_limit)
 		return;
 	frames = count_frames(rec, at, n);
-	lengthen(&event->chain, frames);
+	update_longest(&event->chain, frames);
 	event->chains_cut += frames == event->chain_limit;
 }
 
-static void look_at_branches(struct pd_health_event *event, const struct pd_record *rec)
+static void count_branches(struct pd_health_event *event, const struct pd_record *rec)
 {
 	struct pd_branches branches;
 	uint32_t at, size;
@@ -165,14 +170,14 @@ static void look_at_branches(struct pd_health_event *event, const struct pd_reco
 	    !pd_branches_read(rec, at, &branches) || !branches.count)
 		return;
 	event->branches++;
-	lengthen(&event->branch, branches.count);
+	update_longest(&event->branch, branches.count);
 }
 
 /*
- * A size, so many bytes, and how many of them there were to copy: see
+ * Counts a copy of the user stack: its size, the bytes, and the number of valid ones: see
  * perf_output_sample_ustack.
  */
-static void look_at_stack(struct pd_health_event *event, const struct pd_record *rec)
+static void count_stack(struct pd_health_event *event, const struct pd_record *rec)
 {
 	uint32_t at, size;
 	uint64_t room;
@@ -181,19 +186,20 @@ static void look_at_stack(struct pd_health_event *event, const struct pd_record 
 		return;
 	room = pd_rec64(rec, at);
 	event->stacks++;
-	lengthen(&event->stack, room);
+	update_longest(&event->stack, room);
 	event->stacks_full += pd_rec64(rec, at + size - 8) == room;
 }
 
 /*
- * Samples of one id come from one buffer, in order. Without ids samples of one cpu can be of
- * several buffers, which rounds keep in order: then only those are believed that are late.
+ * Looks for clocks that go back. Samples of one id come from one ring buffer, in order. Without
+ * ids the samples of a cpu may come from several buffers, which rounds keep in order; then only
+ * a sample that is late is evidence.
  */
-static void look_at_clock(struct pass *p, const struct pd_record *rec, uint64_t time, bool late)
+static void check_clock(struct pass *p, const struct pd_record *rec, uint64_t time, bool late)
 {
 	const struct pd_layout *layout = rec->layout;
 	uint32_t at = layout->parts[PD_PART_IDENTIFIER];
-	struct pd_recent_slot *last;
+	struct pd_bounded_slot *last;
 
 	if (!at)
 		at = layout->parts[PD_PART_ID];
@@ -202,9 +208,9 @@ static void look_at_clock(struct pass *p, const struct pd_record *rec, uint64_t 
 		at = layout->parts[PD_PART_CPU];
 	if (!at || rec->size < at + 8 || p->health->backward)
 		return;
-	last = pd_recent_find(&p->streams, pd_rec64(rec, at));
+	last = pd_bounded_map_find(&p->streams, pd_rec64(rec, at));
 	if (late || !last->used || time >= last->time)
-		pd_backsteps_add(&p->health->backsteps, last, time);
+		pd_clock_regressions_add(&p->health->clock_regressions, last, time);
 }
 
 /* Counts the samples that a record is delivered as. */
@@ -214,47 +220,47 @@ static void count_delivered(struct pass *p, const struct pd_record *rec)
 	int got;
 
 	if (!pd_has_counters(rec)) {
-		event_of(p, rec)->delivered++;
+		health_event_of(p, rec)->delivered++;
 		return;
 	}
 	p->health->split = true;
 	pd_counters_split(p->counters, rec);
 	while ((got = pd_counters_next(p->counters, &sample)) > 0)
-		event_of(p, &sample)->delivered++;
+		health_event_of(p, &sample)->delivered++;
 	p->no_memory |= got < 0;
 }
 
 static void on_sample(struct pass *p, const struct pd_record *rec)
 {
-	struct pd_health_event *event = event_of(p, rec);
+	struct pd_health_event *event = health_event_of(p, rec);
 	uint64_t has = rec->layout->shape->sample_type, time;
 
 	event->samples++;
 	count_delivered(p, rec);
-	event = event_of(p, rec); /* the array may have grown */
+	event = health_event_of(p, rec); /* the array may have moved */
 	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
 	if (time_of(rec, &time)) {
 		bool late = pd_rounds_add(&p->health->rounds, time);
 
-		look_at_clock(p, rec, time, late);
+		check_clock(p, rec, time, late);
 		pd_time_range_widen(&p->health->times, time, time);
 		p->no_memory |= !pd_gaps_add(&p->gaps, time);
 	} else {
 		event->untimed++;
 	}
 	if (has & PD_SAMPLE_CALLCHAIN)
-		look_at_chain(event, rec);
+		count_chain(event, rec);
 	if (has & PD_SAMPLE_BRANCH_STACK)
-		look_at_branches(event, rec);
+		count_branches(event, rec);
 	if (has & PD_SAMPLE_STACK_USER)
-		look_at_stack(event, rec);
+		count_stack(event, rec);
 }
 
 static void on_lost(struct pass *p, const struct pd_record *rec)
 {
 	uint64_t lost = 0, time;
 
-	get(p, rec, LOST, &lost);
+	get_field(p, rec, LOST, &lost);
 	p->health->lost_records += lost;
 	if (time_of(rec, &time))
 		p->no_memory |= !pd_gaps_lost(&p->gaps, time, lost);
@@ -262,10 +268,10 @@ static void on_lost(struct pass *p, const struct pd_record *rec)
 
 static void on_lost_samples(struct pass *p, const struct pd_record *rec)
 {
-	struct pd_health_event *event = event_of(p, rec);
+	struct pd_health_event *event = health_event_of(p, rec);
 	uint64_t lost = 0;
 
-	get(p, rec, LOST, &lost);
+	get_field(p, rec, LOST, &lost);
 	if (rec->misc & PD_MISC_LOST_BPF) {
 		event->filtered += lost;
 		p->health->filtered += lost;
@@ -275,7 +281,7 @@ static void on_lost_samples(struct pass *p, const struct pd_record *rec)
 	}
 }
 
-/* The place for what a cpu was throttled; NULL: which is not known. */
+/* Returns the counts of the record's cpu; NULL if the cpu is not known or without memory. */
 static struct pd_throttled *throttled_cpu(struct pass *p, const struct pd_record *rec)
 {
 	struct pd_health *h = p->health;
@@ -283,7 +289,7 @@ static struct pd_throttled *throttled_cpu(struct pass *p, const struct pd_record
 	uint64_t value;
 	size_t cpu;
 
-	if (!get(p, rec, CPU, &value) || value >= PD_HEALTH_CPUS)
+	if (!get_field(p, rec, CPU, &value) || value >= PD_HEALTH_CPUS)
 		return NULL;
 	cpu = (size_t)value;
 	if (cpu >= h->n_cpus) {
@@ -300,23 +306,24 @@ static struct pd_throttled *throttled_cpu(struct pass *p, const struct pd_record
 }
 
 /*
- * THROTTLE and UNTHROTTLE have their own time, id and stream id, which is the event's on that
- * cpu.
+ * Finds the slot of the last THROTTLE for a THROTTLE or UNTHROTTLE record, which have a time,
+ * id and stream id of their own; the stream id is that of the event on that cpu. Sets *time and
+ * *event.
  */
-static struct pd_recent_slot *find_throttled(struct pass *p, const struct pd_record *rec,
-					     uint64_t *time, size_t *event)
+static struct pd_bounded_slot *find_throttled(struct pass *p, const struct pd_record *rec,
+					      uint64_t *time, size_t *event)
 {
 	const struct pd_file *file = p->session->files[rec->source ? rec->source - 1 : 0];
 	uint64_t id = 0, stream_id = 0;
 	const struct pd_event *of;
 
-	if (!get(p, rec, TIME, time))
+	if (!get_field(p, rec, TIME, time))
 		return NULL;
-	get(p, rec, ID, &id);
-	get(p, rec, STREAM_ID, &stream_id);
+	get_field(p, rec, ID, &id);
+	get_field(p, rec, STREAM_ID, &stream_id);
 	of = file->n_events > 1 ? pd_event_by_id(&file->ids, id) : rec->event;
-	*event = place_of(p, of);
-	return pd_recent_find(&p->throttled, id << 32 ^ stream_id);
+	*event = event_index(p, of);
+	return pd_bounded_map_find(&p->throttled, id << 32 ^ stream_id);
 }
 
 static void on_throttle(struct pass *p, const struct pd_record *rec)
@@ -324,7 +331,7 @@ static void on_throttle(struct pass *p, const struct pd_record *rec)
 	struct pd_throttled *cpu = throttled_cpu(p, rec);
 	size_t event = p->health->n_events;
 	uint64_t time;
-	struct pd_recent_slot *since = find_throttled(p, rec, &time, &event);
+	struct pd_bounded_slot *since = find_throttled(p, rec, &time, &event);
 
 	if (since) {
 		since->time = time;
@@ -340,7 +347,7 @@ static void on_unthrottle(struct pass *p, const struct pd_record *rec)
 	struct pd_throttled *cpu = throttled_cpu(p, rec);
 	size_t event;
 	uint64_t time;
-	struct pd_recent_slot *since = find_throttled(p, rec, &time, &event);
+	struct pd_bounded_slot *since = find_throttled(p, rec, &time, &event);
 
 	p->health->unthrottled++;
 	if (!since || !since->used)
@@ -363,7 +370,7 @@ static void on_aux(struct pass *p, const struct pd_record *rec)
 {
 	uint64_t flags = 0;
 
-	get(p, rec, FLAGS, &flags);
+	get_field(p, rec, FLAGS, &flags);
 	p->health->aux_truncated += flags & 1;
 	p->health->aux_partial += flags >> 2 & 1;
 	p->health->aux_collided += flags >> 3 & 1;
@@ -399,7 +406,7 @@ static void count_unknown(struct pd_health *h, uint32_t type)
 	h->unknown[i].records++;
 }
 
-/* What every record of the kernel's that is no sample has. */
+/* Counts a kernel record that is no sample. Its time matters for rounds. */
 static void count_other(struct pass *p, const struct pd_record *rec)
 {
 	uint64_t time;
@@ -411,7 +418,7 @@ static void count_other(struct pass *p, const struct pd_record *rec)
 		p->health->untimed++;
 }
 
-static void add_record(struct pass *p, const struct pd_record *rec)
+static void check_record(struct pass *p, const struct pd_record *rec)
 {
 	struct pd_health *h = p->health;
 
@@ -433,7 +440,7 @@ static void add_record(struct pass *p, const struct pd_record *rec)
 		on[rec->type](p, rec);
 }
 
-static void look_at_events(struct pass *p)
+static void prepare_events(struct pass *p)
 {
 	struct pd_health *h = p->health;
 	const struct pd_session *session = p->session;
@@ -455,13 +462,13 @@ static void look_at_events(struct pass *p)
 						strlen(field_names[i]));
 }
 
-static bool no_memory(const struct pd_session *session, struct pd_error *err)
+static bool set_health_no_memory(const struct pd_session *session, struct pd_error *err)
 {
 	return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
 }
 
-static bool run(struct pass *p, struct pd_session *session, const struct pb_progress *progress,
-		struct pd_error *err)
+static bool run_health_pass(struct pass *p, struct pd_session *session,
+			    const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_walk walk;
 	struct pd_record rec;
@@ -475,7 +482,7 @@ static bool run(struct pass *p, struct pd_session *session, const struct pb_prog
 			p->health->part = pd_session_part(session, &rec);
 			break;
 		}
-		add_record(p, &rec);
+		check_record(p, &rec);
 	}
 	pd_walk_deinit(&walk);
 	if (got < 0 && pd_error_interrupted(err)) {
@@ -483,9 +490,9 @@ static bool run(struct pass *p, struct pd_session *session, const struct pb_prog
 		got = 0;
 	}
 	if (got >= 0 && p->session->n_events > p->health->n_events)
-		make_room(p);
+		reserve_health_events(p);
 	if (got >= 0 && p->no_memory)
-		return no_memory(session, err);
+		return set_health_no_memory(session, err);
 	return got >= 0;
 }
 
@@ -500,12 +507,12 @@ bool pd_health_collect(struct pd_health *h, struct pd_session *session,
 	if (p)
 		p->counters = pd_counters_create(session);
 	if (!p || !p->counters || !h->events || !pd_gaps_init(&p->gaps)) {
-		ok = no_memory(session, err);
+		ok = set_health_no_memory(session, err);
 	} else {
 		p->health = h;
 		p->session = session;
-		look_at_events(p);
-		ok = run(p, session, progress, err);
+		prepare_events(p);
+		ok = run_health_pass(p, session, progress, err);
 		pd_gaps_find(&p->gaps, &h->gaps);
 	}
 	if (p) {

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASK_EVERY 65536 /* records or, of many at once, bytes between two reports of progress */
-#define MET	  64	/* places for ids of samples */
+/* records, or bytes where records are counted in blocks, between two reports of progress */
+#define ASK_EVERY 65536
+#define MET	  64 /* ids of samples whose events are remembered */
 
-static void add(struct pd_count *count, const struct pd_record *rec)
+static void add_to_count(struct pd_count *count, const struct pd_record *rec)
 {
 	count->records++;
 	count->bytes += rec->size;
@@ -21,7 +22,10 @@ static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
 	for (size_t i = 0; i < stat->n_unknown; i++)
 		if (stat->unknown[i].type == type)
 			return &stat->unknown[i].count;
-	/* more kinds than any writer has are damage: the last kind counts them */
+	/*
+	 * no writer has so many types: they are damage, and the last one counts all further
+	 * ones
+	 */
 	if (stat->n_unknown == 256)
 		return &stat->unknown[255].count;
 	grown = realloc(stat->unknown, (stat->n_unknown + 1) * sizeof(*grown));
@@ -33,13 +37,13 @@ static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
 	return &grown->count;
 }
 
-/* Widens a range of time by a record's; time_id is the number of the name "time". */
+/* Widens a range of times by a record's; `time_id` is the number of the name "time". */
 static void add_time(struct pd_time_range *range, const struct pd_record *rec, unsigned time_id)
 {
 	unsigned index = rec->layout->slot[time_id];
 	struct pd_value v;
 
-	v.type = PD_NIL; /* an initialiser would clear all of v, for every record */
+	v.type = PD_NIL; /* an initialiser would clear all of v for every record */
 	if (index)
 		pd_record_get(rec, index, &v);
 	if (v.type != PD_NIL)
@@ -56,7 +60,7 @@ static uint64_t lost_count(const struct pd_record *rec, const struct pd_field_na
 	return v.type == PD_NIL ? 0 : v.u;
 }
 
-static bool make_room(struct pd_stat *stat, size_t n_events)
+static bool reserve_stat_events(struct pd_stat *stat, size_t n_events)
 {
 	struct pd_stat_event *grown = realloc(stat->events, (n_events + 1) * sizeof(*grown));
 
@@ -68,12 +72,16 @@ static bool make_room(struct pd_stat *stat, size_t n_events)
 	return true;
 }
 
-/* NULL: it is not known, or came late and there is no memory for it. */
-static struct pd_stat_event *event_of(struct pd_stat *stat, const struct pd_session *session,
-				      const struct pd_record *rec)
+/*
+ * Returns the counts of the record's event; NULL if it is not known, or was added late and
+ * there is no memory for it.
+ */
+static struct pd_stat_event *stat_event_of(struct pd_stat *stat,
+					   const struct pd_session *session,
+					   const struct pd_record *rec)
 {
-	if (!rec->event ||
-	    (rec->event->number >= stat->n_events && !make_room(stat, session->n_events)))
+	if (!rec->event || (rec->event->number >= stat->n_events &&
+			    !reserve_stat_events(stat, session->n_events)))
 		return NULL;
 	return &stat->events[rec->event->number];
 }
@@ -99,17 +107,17 @@ static void add_payload(struct pd_stat *stat, const struct pd_session *session,
 		stat->payload += payload.size;
 }
 
-static void add_record(struct pd_stat *stat, const struct pd_session *session,
-		       const struct pd_record *rec, unsigned time_id)
+static void count_record(struct pd_stat *stat, const struct pd_session *session,
+			 const struct pd_record *rec, unsigned time_id)
 {
 	struct pd_count *count = count_of(stat, rec->type);
-	struct pd_stat_event *event = event_of(stat, session, rec);
+	struct pd_stat_event *event = stat_event_of(stat, session, rec);
 	const struct pd_record_desc *desc = rec->layout->desc;
 
 	if (count)
-		add(count, rec);
+		add_to_count(count, rec);
 	if (rec->type == PD_RECORD_SAMPLE) {
-		add(event ? &event->samples : &stat->unknown_event, rec);
+		add_to_count(event ? &event->samples : &stat->unknown_event, rec);
 		add_time(&stat->times, rec, time_id);
 		return;
 	}
@@ -122,10 +130,10 @@ static void add_record(struct pd_stat *stat, const struct pd_session *session,
 bool pd_stat_init(struct pd_stat *stat, const struct pd_session *session)
 {
 	memset(stat, 0, sizeof(*stat));
-	return make_room(stat, session->n_events);
+	return reserve_stat_events(stat, session->n_events);
 }
 
-/* What samples that lie in a range add up to. */
+/* Counts of consecutive samples. */
 struct tally {
 	struct pd_count count;
 	struct pd_time_range times;
@@ -148,23 +156,23 @@ static void add_tally(struct pd_stat *stat, const struct pd_event *event,
 }
 
 /*
- * Records that are counted: where all samples have their time (0: ask), and of which file they
- * are.
+ * The records that are counted: their file, and the offset of the time in all its samples (0:
+ * it differs).
  */
 struct counted {
 	const struct pd_session *session;
 	const struct pd_binder *binder;
 	unsigned time_id;
 	uint32_t time_at;
-	/* events by the ids of samples, of which few are in use at a time; NULL: not met */
+	/* events by id, of which few are in use at a time; event NULL: empty */
 	struct pd_met {
 		uint64_t id;
 		const struct pd_event *event;
 	} met[MET];
 };
 
-/* Finds the event of a sample among several. */
-static inline const struct pd_event *find_event(struct counted *c, struct pd_record *rec)
+/* Returns the event of a sample in a file with several events, or NULL. */
+static inline const struct pd_event *find_met_event(struct counted *c, struct pd_record *rec)
 {
 	uint32_t at = c->binder->sample_id_at;
 	struct pd_met *met;
@@ -179,29 +187,29 @@ static inline const struct pd_event *find_event(struct counted *c, struct pd_rec
 	return met->event;
 }
 
-/* Adds a record, `rec` but for its event: of a sample its header, time and id alone. */
-static inline __attribute__((always_inline)) void add_one(struct pd_stat *stat,
-							  struct counted *c,
-							  struct pd_record *rec,
-							  const struct pd_event *only,
-							  struct tally *t)
+/* Counts a record, whose event `rec` lacks. For most samples header, time and id are enough. */
+static inline __attribute__((always_inline)) void count_one(struct pd_stat *stat,
+							    struct counted *c,
+							    struct pd_record *rec,
+							    const struct pd_event *only,
+							    struct tally *t)
 {
 	bool swap = c->binder->file->swap;
 	bool sample = rec->type == PD_RECORD_SAMPLE && c->time_at &&
 		      c->time_at + 8 <= rec->size;
 
-	rec->event = only || !sample ? only : find_event(c, rec);
+	rec->event = only || !sample ? only : find_met_event(c, rec);
 	if (sample && rec->event && rec->event->number < stat->n_events) {
 		uint64_t time = pb_load64(rec->bytes + c->time_at, swap);
 
 		t->times.first = time < t->times.first ? time : t->times.first;
 		t->times.last = time > t->times.last ? time : t->times.last;
-		add(&t->count, rec);
+		add_to_count(&t->count, rec);
 		if (!only)
-			add(&stat->events[rec->event->number].samples, rec);
+			add_to_count(&stat->events[rec->event->number].samples, rec);
 	} else {
 		pd_bind(c->binder, rec);
-		add_record(stat, c->session, rec, c->time_id);
+		count_record(stat, c->session, rec, c->time_id);
 	}
 }
 
@@ -210,8 +218,8 @@ static const struct pd_event *only_event(const struct pd_binder *binder)
 	return pd_binds_by_id(binder) ? NULL : binder->first;
 }
 
-/* Adds the records of the reader's block, as long as nothing about them is unusual. */
-static void add_block(struct pd_stat *stat, struct counted *c, struct pd_reader *reader)
+/* Counts the records of the reader's block while nothing about them is unusual. */
+static void count_block(struct pd_stat *stat, struct counted *c, struct pd_reader *reader)
 {
 	const struct pd_event *only = only_event(c->binder);
 	struct tally t = { .times = { .first = UINT64_MAX } };
@@ -227,7 +235,7 @@ static void add_block(struct pd_stat *stat, struct counted *c, struct pd_reader 
 	while (pd_run_has(&run, reader->swap)) {
 		pd_record_header(&rec, run.at, reader->swap, false);
 		rec.bytes = run.at;
-		add_one(stat, c, &rec, only, &t);
+		count_one(stat, c, &rec, only, &t);
 		pd_run_skip(&run, rec.size);
 		rec.offset += rec.size;
 	}
@@ -235,9 +243,9 @@ static void add_block(struct pd_stat *stat, struct counted *c, struct pd_reader 
 	add_tally(stat, only, &t);
 }
 
-/* Adds the records of a range. */
-static void add_range(struct pd_stat *stat, struct counted *c,
-		      const struct pd_record_range *range)
+/* Counts the records of a range. */
+static void count_range(struct pd_stat *stat, struct counted *c,
+			const struct pd_record_range *range)
 {
 	const struct pd_event *only = only_event(c->binder);
 	const struct pd_file *file = c->binder->file;
@@ -252,14 +260,17 @@ static void add_range(struct pd_stat *stat, struct counted *c,
 	for (; p < end; p += rec.size) {
 		pd_record_header(&rec, p, file->swap, file->simpleperf);
 		rec.bytes = p;
-		add_one(stat, c, &rec, only, &t);
-		/* whose payload is looked for lies alone, outside */
+		count_one(stat, c, &rec, only, &t);
+		/*
+		 * only records outside of compressed ones have a payload, which needs their
+		 * offset
+		 */
 		rec.offset += range->chunk_offset == PD_NO_CHUNK ? rec.size : 0;
 	}
 	add_tally(stat, only, &t);
 }
 
-/* Where all samples of a file have their time; 0: not in one place. */
+/* Returns the offset of the time in all samples of a file; 0 if it differs. */
 static uint32_t sample_time_at(const struct pd_file *file, unsigned time_id)
 {
 	int at = 0;
@@ -298,7 +309,7 @@ enum pb_outcome pd_stat_read_batches(struct pd_stat *stat, const struct pd_sessi
 
 	while (goes_on && (batch = pd_record_batches_next(batches, &bailed_out))) {
 		for (size_t i = 0; i < batch->n_ranges; i++)
-			add_range(stat, &counted, &batch->ranges[i]);
+			count_range(stat, &counted, &batch->ranges[i]);
 		goes_on = pb_goes_on(progress, batch->done, pd_session_size(session));
 		pd_record_batches_give_back(batches, batch);
 	}
@@ -316,8 +327,8 @@ int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 	int got;
 
 	while ((got = pd_reader_next(reader, &rec, err)) > 0) {
-		add_record(stat, session, &rec, counted.time_id);
-		add_block(stat, &counted, reader);
+		count_record(stat, session, &rec, counted.time_id);
+		count_block(stat, &counted, reader);
 		if (b->offset - asked < ASK_EVERY)
 			continue;
 		asked = b->offset;
@@ -333,7 +344,7 @@ int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
 			  struct pd_counters *counters, const struct pd_record *rec)
 {
-	struct pd_stat_event *event = event_of(stat, session, rec);
+	struct pd_stat_event *event = stat_event_of(stat, session, rec);
 	struct pd_record sample;
 	int got;
 
@@ -345,7 +356,7 @@ static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
 	stat->split = true;
 	pd_counters_split(counters, rec);
 	while ((got = pd_counters_next(counters, &sample)) > 0) {
-		event = event_of(stat, session, &sample);
+		event = stat_event_of(stat, session, &sample);
 		if (event)
 			event->delivered++;
 	}
@@ -372,7 +383,7 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session,
 		while (enough && (got = pd_walk_next(&walk, &rec, err)) > 0) {
 			if (asked++ % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0))
 				break;
-			add_record(stat, session, &rec, time_id);
+			count_record(stat, session, &rec, time_id);
 			enough = add_delivered(stat, session, counters, &rec);
 		}
 		pd_walk_deinit(&walk);
@@ -380,7 +391,7 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session,
 			got = 0;
 	}
 	pd_counters_destroy(counters);
-	if (!enough || (got >= 0 && !make_room(stat, session->n_events))) {
+	if (!enough || (got >= 0 && !reserve_stat_events(stat, session->n_events))) {
 		pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
 		got = -1;
 	}

@@ -57,10 +57,10 @@ static const struct member of_rounds[] = {
 	{ NULL, 0 },
 };
 
-static const struct member of_backsteps[] = {
-	{ "count", offsetof(struct pd_backsteps, n) },
-	MEMBER(pd_backsteps, worst),
-	MEMBER(pd_backsteps, first),
+static const struct member of_clock_regressions[] = {
+	{ "count", offsetof(struct pd_clock_regressions, n) },
+	MEMBER(pd_clock_regressions, worst),
+	MEMBER(pd_clock_regressions, first),
 	{ NULL, 0 },
 };
 
@@ -182,7 +182,7 @@ static void push_health(lua_State *L, const struct pd_health *h)
 	lua_setfield(L, -2, "cpus");
 	push_members(L, of_rounds, &h->rounds);
 	lua_setfield(L, -2, "order");
-	push_members(L, of_backsteps, &h->backsteps);
+	push_members(L, of_clock_regressions, &h->clock_regressions);
 	lua_setfield(L, -2, "backsteps");
 	push_gaps(L, &h->gaps);
 	lua_setfield(L, -2, "gaps");
