@@ -193,7 +193,7 @@ io.write(([[
 /*
  * Numbers of system calls and of errors, by architecture: facts of the kernel's headers as packaged in
  * %s.
- * Made by docs/generator/syscalls.lua, which says how; not to be changed by hand. A number is the place of a
+ * Made by docs/generator/syscalls.lua, which says how; not to be changed by hand. A number is the index of a
  * name; 0: there is none.
  */
 ]]):format(source))

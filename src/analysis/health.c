@@ -81,7 +81,7 @@ static bool reserve_health_events(struct pass *p)
 }
 
 /* Returns the index of an event in health->events; NULL is no known event. */
-static size_t event_index(struct pass *p, const struct pd_event *event)
+static size_t health_event_index(struct pass *p, const struct pd_event *event)
 {
 	if (event && (event->number < p->health->n_events || reserve_health_events(p)))
 		return event->number;
@@ -90,7 +90,7 @@ static size_t event_index(struct pass *p, const struct pd_event *event)
 
 static struct pd_health_event *health_event_of(struct pass *p, const struct pd_record *rec)
 {
-	size_t index = event_index(p, rec->event);
+	size_t index = health_event_index(p, rec->event);
 
 	return &p->health->events[index];
 }
@@ -322,7 +322,7 @@ static struct pd_bounded_slot *find_throttled(struct pass *p, const struct pd_re
 	get_field(p, rec, ID, &id);
 	get_field(p, rec, STREAM_ID, &stream_id);
 	of = file->n_events > 1 ? pd_event_by_id(&file->ids, id) : rec->event;
-	*event = event_index(p, of);
+	*event = health_event_index(p, of);
 	return pd_bounded_map_find(&p->throttled, id << 32 ^ stream_id);
 }
 

@@ -158,7 +158,7 @@ static void push_arg(lua_State *L, const struct pd_tracepoint_field *f)
 	pl_set_integer(L, "size", f->size);
 	lua_pushboolean(L, f->is_signed);
 	lua_setfield(L, -2, "signed");
-	lua_pushboolean(L, f->place != PD_ARG_FIXED);
+	lua_pushboolean(L, f->storage != PD_ARG_FIXED);
 	lua_setfield(L, -2, "dynamic");
 	lua_pushboolean(L, f->common);
 	lua_setfield(L, -2, "common");

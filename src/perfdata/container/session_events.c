@@ -15,7 +15,7 @@ static bool are_fields_equal(const struct pd_tracepoint_field *a,
 			     const struct pd_tracepoint_field *b)
 {
 	return a->offset == b->offset && a->size == b->size && a->element == b->element &&
-	       a->kind == b->kind && a->place == b->place && a->is_signed == b->is_signed &&
+	       a->kind == b->kind && a->storage == b->storage && a->is_signed == b->is_signed &&
 	       strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0;
 }
 

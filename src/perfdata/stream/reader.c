@@ -88,7 +88,7 @@ static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
 }
 
 /* Notes what is missing at the end of the records. Returns 0. */
-static int note_end(struct pd_reader *r)
+static int note_missing_end(struct pd_reader *r)
 {
 	const struct pd_section *data = &r->stream->data;
 	const struct pd_input *input = r->stream->input;
@@ -492,7 +492,7 @@ static inline int frame_record(struct pd_reader *r, struct pd_record *rec, struc
 		if ((got = pd_blocks_fill(b, HEADER_SIZE, err)) < 0)
 			return got;
 		if (!got)
-			return pd_blocks_left(b) ? end_in_header(r) : note_end(r);
+			return pd_blocks_left(b) ? end_in_header(r) : note_missing_end(r);
 		parse_header(r, b->pos, rec);
 		problem = examine_record(r, rec, err);
 		if (problem == NOTHING)

@@ -1,18 +1,21 @@
-/* The fields of a tracepoint in the raw data of a sample: all that is read lies in that. */
+/*
+ * Reads the fields of a tracepoint from the raw data of a sample. All bytes that are read lie
+ * in that.
+ */
 #include <arpa/inet.h>
 #include <stdio.h>
 
 #include "tracepoint.h"
 #include "perfdata/format/views.h"
 
-#define MAX_BITS 8192 /* of a bitmask: no kernel has more processors */
+#define MAX_BITS 8192 /* bits of a bitmask; no kernel has more processors */
 
 bool pd_args_raw(const struct pd_record *rec, const uint8_t **p, uint32_t *n)
 {
 	uint32_t at = rec->layout->parts[PD_PART_RAW], size = 0, raw;
 
 	if (at && at <= rec->size)
-		size = rec->size - at; /* the same in all samples of the layout */
+		size = rec->size - at; /* its offset is the same in all samples of the layout */
 	else if (!pd_part_find(rec, PD_PART_RAW, &at, &size))
 		return false;
 	if (size < 4)
@@ -25,7 +28,7 @@ bool pd_args_raw(const struct pd_record *rec, const uint8_t **p, uint32_t *n)
 	return true;
 }
 
-/* Of what has a place of its own in the data: what a descriptor at `offset` says. */
+/* Finds the bytes that a descriptor at field->offset refers to. */
 static bool find_dynamic(const struct pd_tracepoint_field *field, const uint8_t *raw,
 			 uint32_t size, bool swap, uint32_t *at, uint32_t *n)
 {
@@ -35,7 +38,7 @@ static bool find_dynamic(const struct pd_tracepoint_field *field, const uint8_t 
 		return false;
 	word = pb_load32(raw + field->offset, swap);
 	start = word & 0xffff;
-	if (field->place == PD_ARG_REL)
+	if (field->storage == PD_ARG_REL)
 		start += field->offset + 4;
 	*at = start;
 	*n = word >> 16;
@@ -52,13 +55,13 @@ static bool find_short(const struct pd_tracepoint_field *field, const uint8_t *r
 	return *at <= size;
 }
 
-bool pd_args_place(const struct pd_tracepoint *tracepoint,
-		   const struct pd_tracepoint_field *field, const uint8_t *raw, uint32_t size,
-		   uint32_t *at, uint32_t *n)
+bool pd_args_find(const struct pd_tracepoint *tracepoint,
+		  const struct pd_tracepoint_field *field, const uint8_t *raw, uint32_t size,
+		  uint32_t *at, uint32_t *n)
 {
 	*at = field->offset;
 	*n = field->size;
-	switch ((enum pd_arg_place)field->place) {
+	switch ((enum pd_arg_storage)field->storage) {
 	case PD_ARG_DATA:
 	case PD_ARG_REL:
 		return find_dynamic(field, raw, size, tracepoint->swap, at, n);
@@ -73,8 +76,8 @@ bool pd_args_place(const struct pd_tracepoint *tracepoint,
 	return *at <= size && *n <= size - *at;
 }
 
-static void set_integer(const struct pd_tracepoint_field *field, const uint8_t *p, uint32_t n,
-			bool swap, struct pd_value *out)
+static void set_arg_integer(const struct pd_tracepoint_field *field, const uint8_t *p,
+			    uint32_t n, bool swap, struct pd_value *out)
 {
 	uint64_t v = pb_load_bytes(p, n, swap);
 	unsigned unused = 64 - 8 * n;
@@ -86,8 +89,8 @@ static void set_integer(const struct pd_tracepoint_field *field, const uint8_t *
 }
 
 /*
- * As "%pISpc" of the kernel's printk prints it (Documentation/core-api/printk-formats.rst);
- * else its bytes.
+ * Writes a socket's address as "%pISpc" of the kernel's printk does
+ * (Documentation/core-api/printk-formats.rst); for unknown families *out is its bytes.
  */
 static void set_sockaddr(const uint8_t *p, uint32_t n, bool swap, struct pd_value *out)
 {
@@ -95,7 +98,7 @@ static void set_sockaddr(const uint8_t *p, uint32_t n, bool swap, struct pd_valu
 		UNIX = 1,
 		INET = 2,
 		INET6 = 10
-	}; /* AF_…, on all but a few architectures */
+	}; /* AF_… values of nearly all architectures */
 	unsigned family = n >= 2 ? pb_load16(p, swap) : 0;
 	char address[INET6_ADDRSTRLEN];
 	unsigned port = n >= 4 ? (unsigned)p[2] << 8 | p[3] : 0;
@@ -158,12 +161,12 @@ void pd_args_get(const struct pd_record *rec, const struct pd_tracepoint_field *
 	uint32_t at, n;
 
 	out->type = PD_NIL;
-	if (!pd_args_place(tracepoint, field, raw, size, &at, &n))
+	if (!pd_args_find(tracepoint, field, raw, size, &at, &n))
 		return;
 	switch ((enum pd_arg_kind)field->kind) {
 	case PD_ARG_INT:
 	case PD_ARG_POINTER:
-		set_integer(field, raw + at, n, tracepoint->swap, out);
+		set_arg_integer(field, raw + at, n, tracepoint->swap, out);
 		break;
 	case PD_ARG_TEXT:
 		pd_set_text(out, raw + at, n);
@@ -200,15 +203,17 @@ enum pd_type pd_arg_type(const struct pd_tracepoint_field *field)
 	return PD_STR;
 }
 
-/* Item i of a list; of a bitmask the place of the i-th bit that is set. */
+/*
+ * Sets *out to item `i` of a list, or to the number of the i-th bit that is set in a bitmask.
+ */
 static void array_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
 {
 	const struct pd_tracepoint_field *field = (const void *)(uintptr_t)view->extra;
 
 	(void)m;
 	if (field->kind != PD_ARG_BITS) {
-		set_integer(field, view->rec->bytes + view->at + i * field->element,
-			    field->element, pd_tracepoint_of_record(view->rec)->swap, out);
+		set_arg_integer(field, view->rec->bytes + view->at + i * field->element,
+				field->element, pd_tracepoint_of_record(view->rec)->swap, out);
 		return;
 	}
 	for (uint32_t w = 0;; w++) {
@@ -228,11 +233,12 @@ static void array_item(const struct pd_view *view, uint32_t i, unsigned m, struc
 
 const struct pd_view_desc pd_view_array = {
 	.name = "array",
-	.doc = "Items of an argument that is an array, or numbers of the bits that are set in one that is a bitmask.",
+	.doc = "Items of an argument that is an array, or numbers of the bits that are set "
+	       "in one that is a bitmask.",
 	.item = array_item,
 };
 
-/* at and extra: the raw data and its size; the items are the tracepoint's fields. */
+/* view.at and view.extra: the raw data and its size. The items are the tracepoint's fields. */
 void pd_open_args(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	const struct pd_tracepoint *tracepoint = pd_tracepoint_of_record(rec);
@@ -249,7 +255,7 @@ void pd_open_args(const struct pd_record *rec, uint32_t at, struct pd_value *out
 	out->view.count = tracepoint->n_fields;
 }
 
-static void arg(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_arg(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
 {
 	(void)m;
 	pd_args_get(view->rec, &pd_tracepoint_of_record(view->rec)->fields[i],
@@ -264,6 +270,6 @@ static const char *arg_name(const struct pd_view *view, uint32_t i)
 const struct pd_view_desc pd_view_args = {
 	.name = "args",
 	.doc = "A tracepoint's fields by name, those that all tracepoints have first.",
-	.item = arg,
+	.item = get_arg,
 	.key = arg_name,
 };

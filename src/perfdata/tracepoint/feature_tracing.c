@@ -1,10 +1,13 @@
-/* What the feature tracing_data is, in short; its formats are the events'. */
+/*
+ * The feature tracing_data in short: version, byte order, page size, events per system. The
+ * formats themselves belong to the events.
+ */
 #include <stdlib.h>
 
 #include "perfdata/format/feature_decode.h"
 #include "tracing.h"
 
-/* How many tracepoints it describes of each system. */
+/* Feeds the number of tracepoints of each system. */
 static void feed_systems(const struct pd_tracing *tracing, struct pd_sink *sink)
 {
 	size_t n;

@@ -3,21 +3,22 @@
 #include <inttypes.h>
 
 /*
- * What its declared type says of how a field is printed: libtraceevent looks for these words,
- * too.
+ * Returns whether a field's declared type contains a text: libtraceevent decides by the same
+ * test.
  */
-static bool says(const struct pd_tracepoint_field *field, const char *what)
+static bool type_mentions(const struct pd_tracepoint_field *field, const char *what)
 {
 	return strstr(field->type, what) != NULL;
 }
 
 static bool is_characters(const struct pd_tracepoint_field *field)
 {
-	return says(field, "char") || says(field, "u8") || says(field, "s8");
+	return type_mentions(field, "char") || type_mentions(field, "u8") ||
+	       type_mentions(field, "s8");
 }
 
-/* How long the text is that these bytes are; false: they are none. */
-static bool is_text(const uint8_t *p, uint32_t n, uint32_t *length)
+/* Returns whether the bytes are text, and sets *length to that of the text. */
+static bool is_printable(const uint8_t *p, uint32_t n, uint32_t *length)
 {
 	for (*length = 0; *length < n && p[*length]; ++*length) {
 		uint8_t c = p[*length];
@@ -28,13 +29,13 @@ static bool is_text(const uint8_t *p, uint32_t n, uint32_t *length)
 	return true;
 }
 
-static void print_array(struct pd_line *out, const struct pd_tracepoint_field *field,
-			const uint8_t *p, uint32_t n)
+static void print_raw_array(struct pd_line *out, const struct pd_tracepoint_field *field,
+			    const uint8_t *p, uint32_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	uint32_t length;
 
-	if (is_characters(field) && is_text(p, n, &length)) {
+	if (is_characters(field) && is_printable(p, n, &length)) {
 		pd_line_add(out, (const char *)p, length);
 		return;
 	}
@@ -50,9 +51,9 @@ static void print_array(struct pd_line *out, const struct pd_tracepoint_field *f
 static void print_number(struct pd_line *out, const struct pd_tracepoint_field *field,
 			 uint64_t v)
 {
-	bool is_long = says(field, "long");
+	bool is_long = type_mentions(field, "long");
 
-	if (says(field, "*"))
+	if (type_mentions(field, "*"))
 		pd_line_format(out, "0x%" PRIx64, v);
 	else if (!field->is_signed)
 		pd_line_format(out, is_long ? "0x%" PRIx64 : "%" PRIu64, v);
@@ -69,15 +70,15 @@ static void print_number(struct pd_line *out, const struct pd_tracepoint_field *
 }
 
 /*
- * Where what is printed of a field lies: of a descriptor without [] behind it, the number that
- * it is.
+ * Finds the bytes of a field that are printed. For a descriptor whose type has no [] that is
+ * the descriptor itself.
  */
-static bool find_bytes(const struct pd_tracepoint *tracepoint,
-		       const struct pd_tracepoint_field *field, const uint8_t *raw, uint32_t n,
-		       uint32_t *at, uint32_t *size)
+static bool find_printed_bytes(const struct pd_tracepoint *tracepoint,
+			       const struct pd_tracepoint_field *field, const uint8_t *raw,
+			       uint32_t n, uint32_t *at, uint32_t *size)
 {
-	if (says(field, "["))
-		return pd_args_place(tracepoint, field, raw, n, at, size);
+	if (type_mentions(field, "["))
+		return pd_args_find(tracepoint, field, raw, n, at, size);
 	*at = field->offset;
 	*size = field->size;
 	return *at <= n && *size <= n - *at;
@@ -90,13 +91,13 @@ void pd_fields_print(struct pd_line *out, const struct pd_tracepoint *tracepoint
 		const struct pd_tracepoint_field *field = &tracepoint->fields[i];
 		uint32_t at, size;
 
-		if (!find_bytes(tracepoint, field, raw, n, &at, &size))
+		if (!find_printed_bytes(tracepoint, field, raw, n, &at, &size))
 			continue;
 		pd_line_put(out, " ");
 		pd_line_put(out, field->name);
 		pd_line_put(out, "=");
-		if (says(field, "["))
-			print_array(out, field, raw + at, size);
+		if (type_mentions(field, "["))
+			print_raw_array(out, field, raw + at, size);
 		else
 			print_number(out, field,
 				     pb_load_bytes(raw + at, size, tracepoint->swap));

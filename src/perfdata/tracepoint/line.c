@@ -27,7 +27,7 @@ bool pd_line_grow(struct pd_line *line, size_t n)
 
 void pd_line_format(struct pd_line *line, const char *format, ...)
 {
-	char small[64]; /* numbers: nothing here is longer */
+	char small[64]; /* for numbers, which are never longer */
 	va_list ap;
 	int n;
 

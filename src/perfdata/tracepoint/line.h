@@ -1,5 +1,5 @@
 /*
- * A line of text that grows. It never gets longer than PD_MAX_LINE.
+ * A line of text that grows up to PD_MAX_LINE bytes. Zero-initialised: empty.
  */
 #ifndef PERFLUA_PERFDATA_LINE_H
 #define PERFLUA_PERFDATA_LINE_H
@@ -12,13 +12,13 @@
 #define PD_MAX_LINE (1u << 20) /* bytes */
 
 struct pd_line {
-	char *p; /* [capacity]; NULL: nothing yet */
+	char *p; /* [capacity]; NULL: no text yet */
 	size_t n, capacity;
-	bool failed; /* no memory, or too long: more text is dropped */
+	bool failed; /* no memory, or too long: further text is dropped */
 };
 
 /*
- * Makes room for n further bytes and one more. Returns false, and sets `failed`, if it cannot.
+ * Makes room for `n` further bytes and a NUL. Returns false, and sets `failed`, if it cannot.
  */
 bool pd_line_grow(struct pd_line *line, size_t n);
 
@@ -40,7 +40,7 @@ static inline void pd_line_put(struct pd_line *line, const char *s)
 	pd_line_add(line, s, strlen(s));
 }
 
-/* Adds c n times. */
+/* Adds `n` times the character `c`. */
 static inline void pd_line_fill(struct pd_line *line, char c, size_t n)
 {
 	if (!n || !pd_line_reserve(line, n))

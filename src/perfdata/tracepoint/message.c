@@ -18,7 +18,7 @@ static uint64_t read_hex(const char *p, const char *end)
 	return v;
 }
 
-/* `"text\n"`, without quotes and a line feed. */
+/* Returns the text of `"text\n"`, without quotes and line feed. */
 static struct pd_text bare_text(struct pd_text text)
 {
 	if (text.n && *text.p == '"') {
@@ -32,7 +32,7 @@ static struct pd_text bare_text(struct pd_text text)
 	return text;
 }
 
-static int compare_printk(const void *a, const void *b)
+static int compare_printk_addresses(const void *a, const void *b)
 {
 	const struct pd_printk *x = a, *y = b;
 
@@ -40,7 +40,7 @@ static int compare_printk(const void *a, const void *b)
 }
 
 /*
- * Reads the strings of the recorded kernel that tracepoints name by their address, lines
+ * Reads the strings of the recorded kernel that tracepoints refer to by address: lines
  * `0xADDRESS : "text"` of the file printk_formats of tracefs.
  */
 static bool read_printk(struct pd_printer *printer)
@@ -68,7 +68,8 @@ static bool read_printk(struct pd_printer *printer)
 			};
 		p = stop + 1;
 	}
-	qsort(printer->printk, printer->n_printk, sizeof(*printer->printk), compare_printk);
+	qsort(printer->printk, printer->n_printk, sizeof(*printer->printk),
+	      compare_printk_addresses);
 	return true;
 }
 
@@ -101,8 +102,11 @@ void pd_printer_destroy(struct pd_printer *printer)
 	free(printer);
 }
 
-/* Programs have a place by their id, of which samples have but 16 bits. */
-static bool make_room(struct pd_printer *printer, size_t id)
+/*
+ * Makes room for the program of a tracepoint's id; samples have ids of 16 bits. Returns false
+ * without memory.
+ */
+static bool reserve_program(struct pd_printer *printer, size_t id)
 {
 	const struct pd_program **programs;
 	size_t n = printer->n_programs;
@@ -118,7 +122,9 @@ static bool make_room(struct pd_printer *printer, size_t id)
 	return true;
 }
 
-/* NULL: no memory. */
+/*
+ * Returns the program of a tracepoint, compiled when it is first needed; NULL without memory.
+ */
 static const struct pd_program *find_program(struct pd_printer *printer,
 					     const struct pd_tracepoint *tracepoint)
 {
@@ -128,7 +134,7 @@ static const struct pd_program *find_program(struct pd_printer *printer,
 
 	if (tracepoint->id > UINT16_MAX)
 		return &none;
-	if (!make_room(printer, id))
+	if (!reserve_program(printer, id))
 		return NULL;
 	program = &printer->programs[id];
 	if (!*program)
@@ -136,7 +142,7 @@ static const struct pd_program *find_program(struct pd_printer *printer,
 	return *program && (*program)->tracepoint != tracepoint ? &none : *program;
 }
 
-/* Returns true if a sample has all fields, wherever they say that they lie. */
+/* Returns whether the raw data has all fields, also those that descriptors refer to. */
 static bool has_fields(const struct pd_program *program, const uint8_t *raw, uint32_t n)
 {
 	const struct pd_tracepoint *tracepoint = program->tracepoint;
@@ -145,12 +151,12 @@ static bool has_fields(const struct pd_program *program, const uint8_t *raw, uin
 	if (n < program->extent || n < 2 || pb_load16(raw, tracepoint->swap) != tracepoint->id)
 		return false;
 	for (size_t i = 0; i < program->n_moving; i++)
-		if (!pd_args_place(tracepoint, program->moving[i], raw, n, &at, &size))
+		if (!pd_args_find(tracepoint, program->moving[i], raw, n, &at, &size))
 			return false;
 	return true;
 }
 
-/* A conversion whose width or precision an argument says. */
+/* Returns the conversion of a step, with width and precision from an argument if need be. */
 static const struct pd_conversion *resolve_star(struct pd_printed *s,
 						const struct pd_step *step,
 						struct pd_conversion *c)
@@ -190,7 +196,7 @@ static void print_step(struct pd_printed *s, const struct pd_step *step)
 		pd_print_node_number(s, c, pd_node_number(s, step->node));
 }
 
-/* Returns false if the sample's data does not hold what is asked for. */
+/* Prints the steps of a program. Returns false if the raw data does not hold what they need. */
 static bool print_steps(struct pd_printer *printer, const struct pd_program *program,
 			const uint8_t *raw, uint32_t n)
 {
@@ -218,15 +224,14 @@ bool pd_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoi
 	pd_line_clear(line);
 	if (program->wrong || !print_steps(printer, program, raw, n)) {
 		pd_line_clear(line);
-		pd_line_put(line,
-			    program->wrong ? "[FAILED TO PARSE]" : ""); /* as perf has it */
+		pd_line_put(line, program->wrong ? "[FAILED TO PARSE]" : ""); /* perf's text */
 		pd_fields_print(line, tracepoint, raw, n);
-		line->failed = false; /* too long: it is cut */
+		line->failed = false; /* a line that is too long is cut */
 	}
 	if (!pd_line_reserve(line, 0))
 		return false;
 	line->p[line->n] = 0;
-	/* a text of C ends at a NUL, which only %c prints */
+	/* a C text ends at a NUL, which only %c can print */
 	*out = (struct pd_text){ line->p, program->has_char ? strlen(line->p) : line->n };
 	return true;
 }

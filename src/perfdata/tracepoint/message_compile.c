@@ -1,30 +1,30 @@
 /*
- * Print formats → steps: the format's texts and conversions, each with the argument that it
- * prints.
+ * Compiles print formats to steps: texts, and conversions with the arguments they print.
  */
 #include "message_parse.h"
 
 #define MAX_ARGS   128
-#define MAX_DIGITS 3 /* of a width or precision */
+#define MAX_DIGITS 3 /* digits of a width or precision */
 
 struct compiler {
 	struct pd_parser p;
 	struct pd_program *made;
 	struct pd_text format;
 	struct pd_node *args[MAX_ARGS];
-	size_t n_args, used; /* arguments, and those that conversions took */
+	size_t n_args, used; /* arguments, and how many of them conversions took */
 	struct pd_step *steps;
 	size_t n_steps;
 };
 
-/* Computes what is constant, once. Returns false for a division by zero. */
-static bool fold(struct pd_parser *p, struct pd_node *x)
+/* Computes constant operations once. Returns false for a division by zero. */
+static bool fold_constants(struct pd_parser *p, struct pd_node *x)
 {
 	uint64_t v;
 
 	if (!x)
 		return true;
-	if (!fold(p, x->left) || !fold(p, x->right) || !fold(p, x->first))
+	if (!fold_constants(p, x->left) || !fold_constants(p, x->right) ||
+	    !fold_constants(p, x->first))
 		return false;
 	if (x->kind != PD_NODE_OP || x->op == PD_OP_CONDITION || x->op == PD_OP_INDEX)
 		return true;
@@ -48,14 +48,14 @@ static bool parse_args(struct compiler *c)
 			return false;
 		if (c->n_args == MAX_ARGS)
 			return pd_parse_refuse(p, "too many arguments");
-		if (!pd_parse_expression(p, x) || !fold(p, x))
+		if (!pd_parse_expression(p, x) || !fold_constants(p, x))
 			return false;
 		c->args[c->n_args++] = x;
 	}
 	return true;
 }
 
-static size_t take(struct pd_text *f, const char *set)
+static size_t take_chars(struct pd_text *f, const char *set)
 {
 	size_t n = 0;
 
@@ -74,12 +74,12 @@ static const struct pd_node *take_argument(struct compiler *c)
 	return NULL;
 }
 
-/* A width or precision: digits, or an argument. */
+/* Reads a width or precision: digits, or * for an argument. */
 static bool take_size(struct compiler *c, struct pd_text *f, struct pd_step *step, int *size,
 		      bool *star)
 {
 	const char *start = f->p;
-	size_t n = take(f, "0123456789");
+	size_t n = take_chars(f, "0123456789");
 
 	if (n > MAX_DIGITS)
 		return pd_parse_refuse(&c->p, "a width is too large");
@@ -96,12 +96,12 @@ static bool take_size(struct compiler *c, struct pd_text *f, struct pd_step *ste
 	return step->star != NULL;
 }
 
-/* "", "hh", "h", "l", "ll", "L", "z" → bytes; 0: none of these */
+/* Reads "", "hh", "h", "l", "ll", "L" or "z" and returns the bytes; 0 for others. */
 static uint8_t take_modifier(struct compiler *c, struct pd_text *f)
 {
 	uint8_t long_size = c->p.tracepoint->tracing->long_size;
 	const char *start = f->p;
-	size_t n = take(f, "hlLzZ");
+	size_t n = take_chars(f, "hlLzZ");
 
 	if (!n)
 		return 4;
@@ -117,7 +117,10 @@ static bool is_one_of(struct pd_text f, const char *set)
 	return f.n && *f.p && strchr(set, *f.p);
 }
 
-/* How many characters behind a p belong to it. See parse_arg_format_pointer, event-parse.c. */
+/*
+ * Returns how many characters behind a p belong to it. See parse_arg_format_pointer,
+ * event-parse.c.
+ */
 static size_t pointer_size(struct pd_text f)
 {
 	struct pd_text rest = f;
@@ -152,7 +155,7 @@ static size_t pointer_size(struct pd_text f)
 	rest.n--;
 	n++;
 	if (f.p[1] == 'S')
-		n += take(&rest, "pfs");
+		n += take_chars(&rest, "pfs");
 	if (f.p[1] != '6' && is_one_of(rest, "hnlb")) {
 		n++;
 		rest.p++;
@@ -169,7 +172,7 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 	size_t n;
 
 	f->n--;
-	n = take(f, "-#0+");
+	n = take_chars(f, "-#0+");
 	v->minus = memchr(flags, '-', n);
 	v->alternative = memchr(flags, '#', n);
 	v->zero = memchr(flags, '0', n);
@@ -203,7 +206,7 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 		f->n -= n;
 	}
 	if (v->type == 'c' && !(c->p.text & PD_TEXT_CONVERSIONS)) {
-		/* libtraceevent that perf 6.1 has does not know it: it takes no argument */
+		/* perf 6.1's libtraceevent does not know it, and takes no argument */
 		*v = (struct pd_conversion){ .type = 0 };
 		step->text = (struct pd_text){ ">c<", 3 };
 		return true;
@@ -214,10 +217,10 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 }
 
 /*
- * Text up to the next conversion, without its escapes: writes to `room`, and returns what is
- * behind it.
+ * Reads text up to the next conversion and writes it, without its escapes, to `room`. Returns
+ * the end of what was written.
  */
-static char *take_text(struct compiler *c, struct pd_text *f, char *room)
+static char *take_literal_text(struct compiler *c, struct pd_text *f, char *room)
 {
 	char *start = room;
 
@@ -242,8 +245,11 @@ static char *take_text(struct compiler *c, struct pd_text *f, char *room)
 	return room;
 }
 
-/* Where in the print format a character of the format is, whose literals were put together. */
-static size_t find_place(const struct pd_parser *p, size_t at)
+/*
+ * Returns the offset in the print format, from 1 on, of character `at` of the joined string
+ * literals.
+ */
+static size_t find_offset(const struct pd_parser *p, size_t at)
 {
 	struct pd_tokens t = { .next = p->tracepoint->print_fmt, .end = p->t.end };
 
@@ -268,11 +274,11 @@ static bool make_steps(struct compiler *c)
 			size_t at = (size_t)(f.p - c->format.p);
 
 			if (!take_conversion(c, &f)) {
-				c->p.why_at = find_place(&c->p, at);
+				c->p.why_at = find_offset(&c->p, at);
 				return false;
 			}
 		} else {
-			room = take_text(c, &f, room);
+			room = take_literal_text(c, &f, room);
 		}
 	}
 	c->made->steps = c->steps;
@@ -280,7 +286,7 @@ static bool make_steps(struct compiler *c)
 	return true;
 }
 
-/* Fields that each sample must have. */
+/* Finds the fields and the bytes of raw data that each sample must have. */
 static bool find_extent(struct compiler *c)
 {
 	const struct pd_tracepoint *tracepoint = c->made->tracepoint;
@@ -294,13 +300,13 @@ static bool find_extent(struct compiler *c)
 
 		if ((uint64_t)field->offset + field->size > c->made->extent)
 			c->made->extent = (uint64_t)field->offset + field->size;
-		if (!field->common && field->place != PD_ARG_FIXED)
+		if (!field->common && field->storage != PD_ARG_FIXED)
 			c->made->moving[c->made->n_moving++] = field;
 	}
 	return true;
 }
 
-static bool compile(struct compiler *c)
+static bool compile_steps(struct compiler *c)
 {
 	struct pd_parser *p = &c->p;
 	size_t n = strlen(p->tracepoint->print_fmt);
@@ -325,7 +331,7 @@ const struct pd_program *pd_program_compile(struct pb_arena *arena,
 	if (!made)
 		return NULL;
 	*made = (struct pd_program){ .tracepoint = tracepoint };
-	if (!compile(&c)) {
+	if (!compile_steps(&c)) {
 		made->wrong = c.p.why;
 		made->wrong_at = c.p.why_at;
 	}

@@ -1,18 +1,18 @@
 /*
- * Parses the arguments of the kernel's helpers in a print format: __print_flags() and its like.
+ * Parses the arguments of the kernel's helpers in a print format, as __print_flags().
  */
 #include "message_parse.h"
 
 #include <stdio.h>
 
-/* Names that the kernel does not replace by their numbers. See eval_flag, event-parse.c. */
+/* Constants that the kernel does not replace by their numbers. See eval_flag, event-parse.c. */
 static const char *const softirqs[] = { "HI_SOFTIRQ",	   "TIMER_SOFTIRQ", "NET_TX_SOFTIRQ",
 					"NET_RX_SOFTIRQ",  "BLOCK_SOFTIRQ", "IRQ_POLL_SOFTIRQ",
 					"TASKLET_SOFTIRQ", "SCHED_SOFTIRQ", "HRTIMER_SOFTIRQ",
 					"RCU_SOFTIRQ" };
 static const char *const restarts[] = { "HRTIMER_NORESTART", "HRTIMER_RESTART" };
 
-static int64_t find_name(struct pd_text name, const char *const *names, size_t n)
+static int64_t find_constant_name(struct pd_text name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strlen(names[i]) == name.n && memcmp(names[i], name.p, name.n) == 0)
@@ -20,7 +20,7 @@ static int64_t find_name(struct pd_text name, const char *const *names, size_t n
 	return -1;
 }
 
-/* The value of constants with operators between them. See arg_num_eval, event-parse.c. */
+/* Computes constants with operators between them. See arg_num_eval, event-parse.c. */
 static bool evaluate_constant(struct pd_parser *p, const struct pd_node *x, int64_t *v)
 {
 	int64_t left = 0, right;
@@ -76,7 +76,8 @@ static bool evaluate_constant(struct pd_parser *p, const struct pd_node *x, int6
 }
 
 /*
- * The value of an entry. Names and what is negative are -1, as they do not start with a digit.
+ * Reads the value of an entry. Names and negative numbers are -1, as they do not start with a
+ * digit.
  */
 static bool parse_value(struct pd_parser *p, int64_t *v)
 {
@@ -94,16 +95,17 @@ static bool parse_value(struct pd_parser *p, int64_t *v)
 	}
 	*v = (int64_t)x->value;
 	if (!x->text.n || x->text.p[0] < '0' || x->text.p[0] > '9') {
-		*v = find_name(x->text, softirqs, sizeof(softirqs) / sizeof(softirqs[0]));
+		*v = find_constant_name(x->text, softirqs,
+					sizeof(softirqs) / sizeof(softirqs[0]));
 		if (*v < 0)
-			*v = find_name(x->text, restarts,
-				       sizeof(restarts) / sizeof(restarts[0]));
+			*v = find_constant_name(x->text, restarts,
+						sizeof(restarts) / sizeof(restarts[0]));
 	}
 	return true;
 }
 
 /*
- * The text of an entry: strings, or a constant as it is written; that of the last one may be
+ * Reads the text of an entry: strings, or a constant as written. That of the last entry may be
  * ((void *)0).
  */
 static bool parse_text(struct pd_parser *p, struct pd_text *text)
@@ -127,7 +129,7 @@ static bool parse_text(struct pd_parser *p, struct pd_text *text)
 	return text->p || pd_parse_refuse(p, "no memory");
 }
 
-/* Entries are as many as there are { until the print format ends, or fewer. */
+/* Returns the number of { up to the end of the arguments, which is at least that of entries. */
 static uint32_t count_entries(const struct pd_parser *p)
 {
 	uint32_t n = 0;
@@ -145,7 +147,7 @@ static uint32_t count_entries(const struct pd_parser *p)
 	return n;
 }
 
-/* {value, "string"}, …) */
+/* Reads {value, "string"}, … up to ). */
 static bool parse_table(struct pd_parser *p, struct pd_node *x)
 {
 	uint32_t n = count_entries(p);
@@ -184,7 +186,7 @@ static bool parse_symbolic(struct pd_parser *p, struct pd_node *x)
 	return parse_part(p, &x->left, ",") && parse_table(p, x);
 }
 
-/* The array that is printed item by item: a field, or __get_dynamic_array(field). */
+/* Reads the array that is printed item by item: a field, or __get_dynamic_array(field). */
 static bool parse_array(struct pd_parser *p, struct pd_node *x)
 {
 	if (!parse_part(p, &x->left, ","))
@@ -206,7 +208,7 @@ static bool parse_print_array(struct pd_parser *p, struct pd_node *x)
 	       parse_part(p, &x->first, ")");
 }
 
-/* (field), whose place is said in the data. */
+/* Reads (field) for a field with a descriptor. */
 static bool parse_dynamic(struct pd_parser *p, struct pd_node *x)
 {
 	uint8_t kind = x->kind;

@@ -1,5 +1,5 @@
 /*
- * A compiled print format.
+ * Compiled print formats, and a printer's state.
  */
 #ifndef PERFLUA_PERFDATA_MESSAGE_INTERNAL_H
 #define PERFLUA_PERFDATA_MESSAGE_INTERNAL_H
@@ -10,7 +10,8 @@
 #include "perfdata/format/perf_text.h"
 
 /*
- * The numbers are libtraceevent's (enum tep_print_arg_type), for one of its messages has them.
+ * The numbers are those of libtraceevent's enum tep_print_arg_type, as one of its messages
+ * prints them.
  */
 enum pd_node_kind {
 	PD_NODE_NULL,
@@ -65,56 +66,59 @@ struct pd_entry {
 struct pd_node {
 	uint8_t kind; /* enum pd_node_kind */
 	uint8_t op;   /* PD_NODE_OP: enum pd_op */
-	/* PD_NODE_OP: as libtraceevent has it: larger ones are nearer to the root; 0: unary */
+	/* PD_NODE_OP: libtraceevent's priority: larger ones are nearer to the root; 0: unary */
 	uint8_t priority;
 	uint32_t n;	/* entries; PD_OP_INDEX: bytes of an item */
-	uint64_t value; /* PD_NODE_ATOM: as a number; PD_NODE_CAST: the bits that it keeps */
-	/* PD_NODE_CAST to a pointer, PD_OP_INDEX: the bits that an item keeps */
+	uint64_t value; /* PD_NODE_ATOM: the number; PD_NODE_CAST: the bits it keeps */
+	/* PD_NODE_CAST to a pointer, PD_OP_INDEX: the bits kept of an item */
 	uint64_t pointed;
-	struct pd_text text; /* PD_NODE_ATOM: as text; PD_NODE_FLAGS: the delimiter */
+	struct pd_text text; /* PD_NODE_ATOM: the text; PD_NODE_FLAGS: the delimiter */
 	const struct pd_tracepoint_field *field;
 	const struct pd_entry *entries; /* [n] */
-	struct pd_node *left, *right; /* operands; helpers: the value or the array; its count */
-	struct pd_node *first;	      /* PD_OP_CONDITION; PD_NODE_ARRAY: bytes of an item */
+	/* operands; of helpers the value or the array, and its count */
+	struct pd_node *left, *right;
+	struct pd_node *first; /* PD_OP_CONDITION; PD_NODE_ARRAY: bytes of an item */
 };
 
-/* A conversion: %-08lx */
+/* A conversion, as %-08lx. */
 struct pd_conversion {
 	char type;	 /* 'd', 'u', 'x', 'X', 'o', 'c', 's', 'p' */
-	char pointer[8]; /* of 'p': what follows it, "ISpc" */
+	char pointer[8]; /* of 'p': the characters behind it, "ISpc" */
 	bool minus, zero, alternative, plus;
-	bool star_width, star_precision; /* an argument says it */
+	bool star_width, star_precision; /* an argument gives it */
 	uint8_t size;			 /* bytes of an integer */
 	int width, precision;		 /* precision -1: none */
 };
 
 struct pd_step {
-	struct pd_text text; /* printed as it is, if the type of `conversion` is 0 */
+	struct pd_text text; /* printed as it is, if the conversion's type is 0 */
 	struct pd_conversion conversion;
-	const struct pd_node *node, *star; /* star: of a width or precision; NULL: none */
+	const struct pd_node *node, *star; /* star: gives a width or precision; NULL: none */
 };
 
-#define PD_MAX_PRINT_FMT 65536 /* bytes; the kernel's are a few thousand at most */
+#define PD_MAX_PRINT_FMT 65536 /* bytes; the kernel's have a few thousand at most */
 #define PD_MAX_STEPS	 257
-#define PD_MAX_STAR	 65535 /* width or precision that a sample may ask for */
+#define PD_MAX_STAR	 65535 /* largest width or precision that a sample may give */
 #define PD_MAX_INDEX	 32767
 
-/* A tracepoint's print format. */
+/* A tracepoint's compiled print format. */
 struct pd_program {
 	const struct pd_tracepoint *tracepoint;
 	const struct pd_step *steps; /* [n] */
 	size_t n;
-	bool has_char;	 /* a %c may print a NUL, where the text ends */
+	bool has_char;	 /* a %c may print a NUL, which ends the text */
 	uint64_t extent; /* bytes of raw data that its fields need */
-	const struct pd_tracepoint_field **moving; /* [n_moving]: without a fixed place */
+	/* [n_moving]: fields without a fixed offset */
+	const struct pd_tracepoint_field **moving;
 	size_t n_moving;
-	const char *wrong; /* NULL: it is compiled */
+	const char *wrong; /* the error; NULL: it is compiled */
 	size_t wrong_at;
 };
 
 /*
- * Compiles a print format. Returns NULL without memory; the program and its parts are the
- * arena's.
+ * Compiles a print format for texts with the differences `text`. The program belongs to the
+ * arena. A print format with errors gives a program with `wrong` set. Returns NULL without
+ * memory.
  */
 const struct pd_program *pd_program_compile(struct pb_arena *arena,
 					    const struct pd_tracepoint *tracepoint,
@@ -130,42 +134,42 @@ struct pd_printer {
 	unsigned text; /* enum pd_perf_text */
 	pd_function_fn *function;
 	void *arg;
-	struct pb_arena arena;		    /* of programs */
-	const struct pd_program **programs; /* [n_programs]: by id; NULL: not met yet */
+	struct pb_arena arena;		    /* of the programs */
+	const struct pd_program **programs; /* [n_programs], by id; NULL: not compiled yet */
 	size_t n_programs;
-	struct pd_printk *printk; /* [n_printk]: strings of the kernel, by address */
+	struct pd_printk *printk; /* [n_printk]: strings of the kernel, sorted by address */
 	size_t n_printk;
 	struct pd_line line;
 };
 
-/* A sample that is printed. */
+/* A sample that is being printed. */
 struct pd_printed {
 	const struct pd_printer *printer;
 	const struct pd_tracepoint *tracepoint;
 	const uint8_t *raw; /* [n] */
 	uint32_t n;
 	struct pd_line *out;
-	bool failed; /* its data does not hold what is asked for */
+	bool failed; /* the raw data does not hold what the program needs */
 };
 
-/* The value of a node. Sets `failed` if the sample has none. */
+/* Returns the value of a node. Sets `failed`, and returns 0, if the sample has none. */
 uint64_t pd_node_number(struct pd_printed *s, const struct pd_node *node);
 
 /*
- * Where the bytes of a node's field lie. Returns false, and sets `failed`, if they are not
- * there.
+ * Finds the bytes of a node's field: *n of them at offset *at of the raw data. Returns false,
+ * and sets `failed`, if they are not there.
  */
-bool pd_node_place(struct pd_printed *s, const struct pd_node *node, uint32_t *at, uint32_t *n);
+bool pd_node_find_bytes(struct pd_printed *s, const struct pd_node *node, uint32_t *at,
+			uint32_t *n);
 
 /*
- * The value of an operation of two numbers, neither of them PD_OP_CONDITION nor PD_OP_INDEX;
- * false: division by 0.
+ * Computes an operation of two numbers, other than PD_OP_CONDITION and PD_OP_INDEX. Returns
+ * false for a division by zero.
  */
 bool pd_op_apply(unsigned op, uint64_t left, uint64_t right, uint64_t *v);
 
 /*
- * Print a node as %d …, %s, %p … do. width and precision: of an argument they are the
- * conversion's no more.
+ * Print a node as %d, %s, %p and their like. `c` has width and precision resolved to numbers.
  */
 void pd_print_node_number(struct pd_printed *s, const struct pd_conversion *c, uint64_t v);
 void pd_print_node_string(struct pd_printed *s, const struct pd_conversion *c,

@@ -1,13 +1,15 @@
-/* Numbers of nodes, and numbers as text. See eval_num_arg, event-parse.c of libtraceevent. */
+/*
+ * The numbers of nodes, and numbers as text. See eval_num_arg, event-parse.c of libtraceevent.
+ */
 #include "message_internal.h"
 
-static uint64_t fail(struct pd_printed *s)
+static uint64_t fail_number(struct pd_printed *s)
 {
 	s->failed = true;
 	return 0;
 }
 
-static inline bool apply(unsigned op, uint64_t left, uint64_t right, uint64_t *v)
+static inline bool apply_operator(unsigned op, uint64_t left, uint64_t right, uint64_t *v)
 {
 	switch ((enum pd_op)op) {
 	case PD_OP_NOT:
@@ -80,10 +82,10 @@ static inline bool apply(unsigned op, uint64_t left, uint64_t right, uint64_t *v
 
 bool pd_op_apply(unsigned op, uint64_t left, uint64_t right, uint64_t *v)
 {
-	return apply(op, left, right, v);
+	return apply_operator(op, left, right, v);
 }
 
-/* Returns a number of 1, 2, 4 or 8 bytes in the raw data, or 0 where it is not there. */
+/* Returns a number of 1, 2, 4 or 8 bytes in the raw data, or 0 if it is not there. */
 static inline uint64_t load_number(const struct pd_printed *s, uint64_t at, uint32_t size)
 {
 	if (at > s->n || size > s->n - at)
@@ -91,24 +93,27 @@ static inline uint64_t load_number(const struct pd_printed *s, uint64_t at, uint
 	return pb_load_bytes(s->raw + at, size, s->tracepoint->swap);
 }
 
-bool pd_node_place(struct pd_printed *s, const struct pd_node *node, uint32_t *at, uint32_t *n)
+bool pd_node_find_bytes(struct pd_printed *s, const struct pd_node *node, uint32_t *at,
+			uint32_t *n)
 {
-	if (pd_args_place(s->tracepoint, node->field, s->raw, s->n, at, n))
+	if (pd_args_find(s->tracepoint, node->field, s->raw, s->n, at, n))
 		return true;
 	s->failed = true;
 	return false;
 }
 
-/* Items of a dynamic array are counted in bytes. */
+/*
+ * Returns an item of an array. The index of a dynamic array counts bytes, as in libtraceevent.
+ */
 static uint64_t evaluate_index(struct pd_printed *s, const struct pd_node *x)
 {
 	uint64_t index = pd_node_number(s, x->right), at = x->left->field->offset;
 	uint32_t start, n;
 
 	if (index > PD_MAX_INDEX)
-		return fail(s);
+		return fail_number(s);
 	if (x->left->kind == PD_NODE_DYNAMIC) {
-		if (!pd_node_place(s, x->left, &start, &n))
+		if (!pd_node_find_bytes(s, x->left, &start, &n))
 			return 0;
 		at = start + index;
 	} else {
@@ -127,9 +132,9 @@ static uint64_t evaluate_operator(struct pd_printed *s, const struct pd_node *x)
 	if (x->op == PD_OP_CONDITION)
 		return pd_node_number(s, left ? x->first : x->right);
 	right = pd_node_number(s, x->right);
-	if (x->op == PD_OP_XOR) /* which libtraceevent does not know */
+	if (x->op == PD_OP_XOR) /* libtraceevent does not know XOR */
 		return 0;
-	return apply(x->op, left, right, &v) ? v : fail(s);
+	return apply_operator(x->op, left, right, &v) ? v : fail_number(s);
 }
 
 uint64_t pd_node_number(struct pd_printed *s, const struct pd_node *x)
@@ -146,15 +151,15 @@ uint64_t pd_node_number(struct pd_printed *s, const struct pd_node *x)
 	case PD_NODE_OP:
 		return evaluate_operator(s, x);
 	case PD_NODE_DYNAMIC:
-		return pd_node_place(s, x, &at, &n) ? at : 0;
+		return pd_node_find_bytes(s, x, &at, &n) ? at : 0;
 	case PD_NODE_DYNAMIC_LENGTH:
-		return pd_node_place(s, x, &at, &n) ? n : 0;
+		return pd_node_find_bytes(s, x, &at, &n) ? n : 0;
 	default:
 		return 0;
 	}
 }
 
-/* The digits of v in front of end. */
+/* Writes the digits of `v` in front of `end`; returns their start. */
 static char *put_digits(char *end, uint64_t v, const struct pd_conversion *c)
 {
 	const char *digits = c->type == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -182,7 +187,7 @@ static void print_padded(struct pd_line *out, const struct pd_conversion *c, con
 		pd_line_fill(out, ' ', pad);
 }
 
-/* The characters in front of a number's digits. */
+/* Returns the characters in front of a number's digits. */
 static const char *find_prefix(const struct pd_conversion *c, uint64_t v, bool negative)
 {
 	if (c->type == 'd')

@@ -1,5 +1,6 @@
 /*
- * Operands of a print format → nodes: literals, fields and their items, casts, sizes.
+ * Parses the operands of a print format into nodes: literals, fields and their items, casts,
+ * sizes.
  */
 #include "message_parse.h"
 
@@ -14,7 +15,7 @@ static bool skip_token(struct pd_parser *p, const char *token)
 	return true;
 }
 
-static const struct pd_tracepoint_field *find_named(const struct pd_parser *p)
+static const struct pd_tracepoint_field *find_named_field(const struct pd_parser *p)
 {
 	uint32_t i = PD_NO_ARG;
 
@@ -25,7 +26,7 @@ static const struct pd_tracepoint_field *find_named(const struct pd_parser *p)
 
 bool pd_parse_field(struct pd_parser *p, struct pd_node *x)
 {
-	x->field = find_named(p);
+	x->field = find_named_field(p);
 	if (!x->field)
 		return pd_parse_refuse(p, "there is no such field");
 	x->kind = PD_NODE_FIELD;
@@ -39,9 +40,12 @@ static bool parse_rec(struct pd_parser *p, struct pd_node *x)
 	return pd_parse_expect(p, "REC") && pd_parse_expect(p, "->") && pd_parse_field(p, x);
 }
 
-/* Bytes of an item of a field, by its declaration. See event_read_fields, event-parse.c. */
-static uint32_t item_size(const struct pd_tracepoint *tracepoint,
-			  const struct pd_tracepoint_field *field)
+/*
+ * Returns the bytes of an item of a field, by its declaration. See event_read_fields,
+ * event-parse.c.
+ */
+static uint32_t declared_item_size(const struct pd_tracepoint *tracepoint,
+				   const struct pd_tracepoint_field *field)
 {
 	static const char *const sizes[][4] = { { "u8", "s8", "char", "" },
 						{ "u16", "s16", "", "" },
@@ -71,7 +75,7 @@ static uint32_t item_size(const struct pd_tracepoint *tracepoint,
 	return 0;
 }
 
-/* [index] of what x is, which is one operand. */
+/* Reads [index] behind `x`; both become one operand. */
 static bool parse_index(struct pd_parser *p, struct pd_node *x)
 {
 	struct pd_node *array = pd_parse_get(p, sizeof(*array));
@@ -90,7 +94,7 @@ static bool parse_index(struct pd_parser *p, struct pd_node *x)
 		return false;
 	*x = (struct pd_node){ .kind = PD_NODE_OP,
 			       .op = PD_OP_INDEX,
-			       .n = item_size(p->tracepoint, array->field),
+			       .n = declared_item_size(p->tracepoint, array->field),
 			       .pointed = pointed,
 			       .left = array,
 			       .right = index };
@@ -99,7 +103,7 @@ static bool parse_index(struct pd_parser *p, struct pd_node *x)
 	return !pd_token_is(&p->t, "[") || pd_parse_refuse(p, "a second index");
 }
 
-/* Bytes of a C type, or of a field; 0: not known. */
+/* Reads the name of a C type, or a field, and returns its bytes; 0 if they are not known. */
 static uint32_t parse_type_size(struct pd_parser *p)
 {
 	static const struct {
@@ -114,8 +118,9 @@ static uint32_t parse_type_size(struct pd_parser *p)
 	uint32_t size = 0, longs = 0;
 
 	if (skip_token(p, "REC")) {
-		const struct pd_tracepoint_field *field = skip_token(p, "->") ? find_named(p) :
-										NULL;
+		const struct pd_tracepoint_field *field = skip_token(p, "->") ?
+								  find_named_field(p) :
+								  NULL;
 
 		pd_token_next(&p->t);
 		return field ? field->size : 0;
@@ -158,7 +163,7 @@ static bool parse_sizeof(struct pd_parser *p, struct pd_node *x)
 	return pd_parse_expect(p, ")") && pd_parse_number(p, x, size);
 }
 
-/* __builtin_expect(expression, number) */
+/* Reads __builtin_expect(expression, number). */
 static bool parse_expect(struct pd_parser *p, struct pd_node *x)
 {
 	pd_token_next(&p->t);
@@ -178,8 +183,8 @@ static bool starts_operand(const struct pd_parser *p)
 }
 
 /*
- * The bits that a cast to a type keeps. See eval_type_str, event-parse.c: it knows few types,
- * and extends no sign.
+ * Returns the bits that a cast to a type keeps. See eval_type_str, event-parse.c: it knows few
+ * types, and extends no sign.
  */
 static uint64_t find_mask(const char *type, size_t n)
 {
@@ -208,8 +213,8 @@ static uint64_t find_mask(const char *type, size_t n)
 }
 
 /*
- * "names)" or "names *)" behind a parenthesis: a type, or a constant by its name. Returns
- * false, and is where it was, if it is none; n is the size of its text.
+ * Reads "names)" or "names *)" behind a parenthesis: a type, or a constant by its name. Returns
+ * false, with the tokens unchanged, if it is none.
  */
 static bool parse_type(struct pd_parser *p, struct pd_text *type)
 {
@@ -239,7 +244,7 @@ static bool parse_type(struct pd_parser *p, struct pd_text *type)
 	return true;
 }
 
-/* The rest of (REC). */
+/* Steps over the rest of (REC). Returns false if it is something else. */
 static bool skip_bare_rec(struct pd_parser *p)
 {
 	struct pd_tokens ahead = p->t;
@@ -297,7 +302,7 @@ static bool parse_literal(struct pd_parser *p, struct pd_node *x)
 	return true;
 }
 
-/* A character is its code; before libtraceevent knew %c, a text. */
+/* Reads a character literal: its code, or for versions of libtraceevent without %c its text. */
 static bool parse_character(struct pd_parser *p, struct pd_node *x)
 {
 	const char *c = p->t.p + 1;

@@ -1,7 +1,7 @@
 /*
- * Expressions of a print format → nodes. Operators are grouped as libtraceevent groups them
- * (process_op, event-parse.c), which is not C: those of one priority from the right, and
- * parentheses on the right of an operator may be regrouped.
+ * Parses the expressions of a print format into nodes. Operators are grouped as libtraceevent
+ * does it (process_op, event-parse.c), which is not C: those of one priority from the right,
+ * and parentheses on the right of an operator may be regrouped.
  */
 #include "message_parse.h"
 
@@ -71,7 +71,7 @@ operators[] = {
 
 #define N_OPERATORS (sizeof(operators) / sizeof(operators[0]))
 
-/* The operator at hand, between two operands; NULL: none. */
+/* Returns the operator at hand, between two operands; NULL if there is none. */
 static const struct operator* find_operator(const struct pd_parser *p)
 {
 	if (p->t.type == PD_TOKEN_OP)
@@ -81,7 +81,7 @@ static const struct operator* find_operator(const struct pd_parser *p)
 	return NULL;
 }
 
-/* The priority by an operator's sign, also if it is unary. */
+/* Returns the priority of an operator's sign, even if it is unary. */
 static int sign_priority(unsigned op)
 {
 	for (size_t i = 0; i < N_OPERATORS; i++)
@@ -92,7 +92,7 @@ static int sign_priority(unsigned op)
 
 static bool parse_operator(struct pd_parser *p, struct pd_node *x);
 
-/* first : second, of a condition; the second is but an operand. */
+/* Reads "first : second" of a condition; the second is a single operand. */
 static bool parse_choices(struct pd_parser *p, struct pd_node *x)
 {
 	x->first = pd_parse_get(p, sizeof(*x));
@@ -104,8 +104,8 @@ static bool parse_choices(struct pd_parser *p, struct pd_node *x)
 }
 
 /*
- * left op right, where the right one may be regrouped so that x is the operator nearer to the
- * root.
+ * Reads "left op right". The right operand may be regrouped so that `x` is the operator nearer
+ * to the root.
  */
 static bool parse_right(struct pd_parser *p, struct pd_node *x, struct pd_node **right)
 {
@@ -157,7 +157,7 @@ static bool parse_one_operator(struct pd_parser *p, struct pd_node *x)
 	return continue_operators(p, x, right);
 }
 
-/* The operator at hand, of which x is the left operand, and all that follow it. */
+/* Reads the operator at hand, whose left operand is `x`, and all that follow it. */
 static bool parse_operator(struct pd_parser *p, struct pd_node *x)
 {
 	bool ok;

@@ -1,6 +1,6 @@
 /*
- * How a print format is read: each function reads what its name says into a node, and returns
- * false if it is none, after refuse() said why.
+ * The parser of print formats. Each function reads what its name says into a node, and returns
+ * false, after pd_parse_refuse(), if the tokens at hand are none.
  */
 #ifndef PERFLUA_PERFDATA_MESSAGE_PARSE_H
 #define PERFLUA_PERFDATA_MESSAGE_PARSE_H
@@ -13,44 +13,44 @@ struct pd_parser {
 	const struct pd_tracepoint *tracepoint;
 	unsigned text; /* enum pd_perf_text */
 	struct pd_tokens t;
-	unsigned depth;	 /* functions that read operands and operators, inside one another */
-	const char *why; /* NULL: all is well so far */
+	unsigned depth;	 /* nesting of the functions that read operands and operators */
+	const char *why; /* the error; NULL: none so far */
 	size_t why_at;	 /* offset of a token in the print format */
 };
 
-/* Notes why the token at hand is refused, unless something was already. Returns false. */
+/* Notes `why` the token at hand is refused, unless an error was noted before. Returns false. */
 bool pd_parse_refuse(struct pd_parser *p, const char *why);
 
-/* Steps over a token; refuses another one. */
+/* Steps over a token; refuses any other. */
 bool pd_parse_expect(struct pd_parser *p, const char *token);
 
-/* Returns zeroed memory; NULL: none, which is refused. */
+/* Returns zeroed memory of the arena, or NULL, after refusing, without memory. */
 void *pd_parse_get(struct pd_parser *p, size_t size);
 
-/* String literals in a row, as they are written, without quotes. */
+/* Reads consecutive string literals, as written, without quotes. */
 bool pd_parse_strings(struct pd_parser *p, struct pd_text *text);
 
-/* REC->field, from the name on. */
+/* Reads REC->field, from the field's name on. */
 bool pd_parse_field(struct pd_parser *p, struct pd_node *x);
 
-#define PD_MAX_NESTING 500 /* operands and operators inside one another */
+#define PD_MAX_NESTING 500 /* of operands and operators */
 
-/* An operand; the operators that follow x, with their other operands; both. */
+/* Read an operand; the operators that follow operand `x`, with their other operands; both. */
 bool pd_parse_operand(struct pd_parser *p, struct pd_node *x);
 bool pd_parse_operators(struct pd_parser *p, struct pd_node *x);
 bool pd_parse_expression(struct pd_parser *p, struct pd_node *x);
 
-/* Makes x an atom of this number, whose text is its digits. */
+/* Makes `x` an atom of a number, whose text is its digits. */
 bool pd_parse_number(struct pd_parser *p, struct pd_node *x, uint64_t v);
 
-/* A call of one of the kernel's helpers, from its name on. */
+/* Reads a call of one of the kernel's helpers, from its name on. */
 bool pd_parse_helper(struct pd_parser *p, struct pd_node *x);
 
-/* Returns true for a field whose place in the raw data is said there. */
+/* Returns whether the raw data holds a descriptor of the field's bytes. */
 static inline bool pd_is_dynamic(const struct pd_tracepoint_field *field)
 {
-	return field->place == PD_ARG_DATA || field->place == PD_ARG_REL ||
-	       field->place == PD_ARG_SHORT;
+	return field->storage == PD_ARG_DATA || field->storage == PD_ARG_REL ||
+	       field->storage == PD_ARG_SHORT;
 }
 
 #endif

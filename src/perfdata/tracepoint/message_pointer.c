@@ -1,5 +1,5 @@
 /*
- * Prints a node as %p and its extensions do. See print_arg_pointer, event-parse.c of
+ * Prints a node as %p and its extensions. See print_arg_pointer, event-parse.c of
  * libtraceevent.
  */
 #include "message_internal.h"
@@ -25,9 +25,12 @@ static void print_function(struct pd_printed *s, const char *how, uint64_t v)
 		pd_line_format(s->out, "+0x%llx", (unsigned long long)(v - start));
 }
 
-/* The bytes of a field of that size; NULL: it is printed that it is none. */
-static const uint8_t *find_bytes(struct pd_printed *s, const struct pd_node *x, uint32_t size,
-				 const char *invalid)
+/*
+ * Returns the bytes of a field of `size` bytes. For anything else prints what is wrong, and
+ * returns NULL.
+ */
+static const uint8_t *find_sized_bytes(struct pd_printed *s, const struct pd_node *x,
+				       uint32_t size, const char *invalid)
 {
 	x = below_casts(x);
 	if (x->kind != PD_NODE_FIELD) {
@@ -41,9 +44,9 @@ static const uint8_t *find_bytes(struct pd_printed *s, const struct pd_node *x, 
 	return s->raw + x->field->offset;
 }
 
-/* n bytes as two hex digits each, with a delimiter between them; 0: none. */
-static void print_bytes(struct pd_printed *s, const uint8_t *p, uint32_t n, char delimiter,
-			bool reverse)
+/* Prints `n` bytes as two hex digits each, separated by `delimiter`; 0: by nothing. */
+static void print_hex_bytes(struct pd_printed *s, const uint8_t *p, uint32_t n, char delimiter,
+			    bool reverse)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -60,13 +63,13 @@ static void print_mac(struct pd_printed *s, const char *how, const struct pd_nod
 	const uint8_t *p;
 	char delimiter = ':';
 
-	p = find_bytes(s, x, 6, "INVALIDMAC");
+	p = find_sized_bytes(s, x, 6, "INVALIDMAC");
 	if (how[0] == 'm')
 		delimiter = 0;
 	else if (how[1] == 'F')
 		delimiter = '-';
 	if (p)
-		print_bytes(s, p, 6, delimiter, how[1] == 'R');
+		print_hex_bytes(s, p, 6, delimiter, how[1] == 'R');
 }
 
 static void print_ip4(struct pd_printed *s, char how, bool reverse, const uint8_t *p)
@@ -80,13 +83,13 @@ static void print_ip4(struct pd_printed *s, char how, bool reverse, const uint8_
 static void print_ip6(struct pd_printed *s, char how, const uint8_t *p)
 {
 	for (unsigned i = 0; i < 16; i += 2) {
-		print_bytes(s, p + i, 2, 0, false);
+		print_hex_bytes(s, p + i, 2, 0, false);
 		if (how == 'I' && i < 14)
 			pd_line_put(s->out, ":");
 	}
 }
 
-/* Returns true if it ends with an IPv4 address, as ::ffff:1.2.3.4 and those of ISATAP do. */
+/* Returns whether an address ends with an IPv4 address, as ::ffff:1.2.3.4 and ISATAP's do. */
 static bool has_ip4(const uint8_t *p)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -96,7 +99,10 @@ static bool has_ip4(const uint8_t *p)
 	       ((p[8] | 0x02) == isatap[0] && memcmp(p + 9, isatap + 1, 3) == 0);
 }
 
-/* The longest run of zero words, the first of them; at least two, else *length is 1. */
+/*
+ * Returns the start of the longest run of zero words, and sets *length. There must be at least
+ * two; if not *length is 1.
+ */
 static unsigned find_zeros(const uint8_t *p, unsigned words, unsigned *length)
 {
 	unsigned found = words;
@@ -115,7 +121,7 @@ static unsigned find_zeros(const uint8_t *p, unsigned words, unsigned *length)
 	return found;
 }
 
-/* "fe80::1" */
+/* Prints an address as "fe80::1". */
 static void print_ip6_short(struct pd_printed *s, const uint8_t *p)
 {
 	bool ip4 = has_ip4(p), colon = false;
@@ -141,13 +147,16 @@ static void print_ip6_short(struct pd_printed *s, const uint8_t *p)
 	print_ip4(s, 'I', false, p + 12);
 }
 
-/* h: the recorded machine's byte order; l: little-endian. */
+/*
+ * Returns whether the bytes of a number are printed in reverse: h is the recorded machine's
+ * byte order, l little-endian.
+ */
 static bool is_reversed(const struct pd_printed *s, char order)
 {
 	return order == 'l' || (order == 'h' && !s->tracepoint->tracing->big);
 }
 
-/* A socket's address, with its port if `how` has a p. */
+/* Prints a socket's address, with its port if `how` has a p. */
 static void print_socket(struct pd_printed *s, const char *how, const struct pd_node *x)
 {
 	enum {
@@ -170,7 +179,7 @@ static void print_socket(struct pd_printed *s, const char *how, const struct pd_
 	}
 	start = x->field->offset;
 	n = x->field->size;
-	if (x->kind == PD_NODE_DYNAMIC && !pd_node_place(s, x, &start, &n))
+	if (x->kind == PD_NODE_DYNAMIC && !pd_node_find_bytes(s, x, &start, &n))
 		return;
 	p = s->raw + start;
 	family = s->n - start >= 2 ? pb_load16(p, false) : 0;
@@ -204,11 +213,11 @@ static void print_ip(struct pd_printed *s, const char *how, const struct pd_node
 	if (how[1] == 'S') {
 		print_socket(s, how, x);
 	} else if (how[1] == '4') {
-		p = find_bytes(s, x, 4, "INVALIDIPv4");
+		p = find_sized_bytes(s, x, 4, "INVALIDIPv4");
 		if (p)
 			print_ip4(s, *how, is_reversed(s, how[2]), p);
 	} else if (how[1] == '6') {
-		p = find_bytes(s, x, 16, "INVALIDIPv6");
+		p = find_sized_bytes(s, x, 16, "INVALIDIPv6");
 		if (p && *how == 'I' && how[2] == 'c')
 			print_ip6_short(s, p);
 		else if (p)
@@ -219,7 +228,7 @@ static void print_ip(struct pd_printed *s, const char *how, const struct pd_node
 static void print_uuid(struct pd_printed *s, const char *how, const struct pd_node *x)
 {
 	static const uint8_t guid[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-	const uint8_t *p = find_bytes(s, x, 16, "INVALIDUUID");
+	const uint8_t *p = find_sized_bytes(s, x, 16, "INVALIDUUID");
 	bool little = how[1] == 'L' || how[1] == 'l', upper = how[1] == 'L' || how[1] == 'B';
 
 	for (unsigned i = 0; p && i < 16; i++) {
@@ -229,7 +238,7 @@ static void print_uuid(struct pd_printed *s, const char *how, const struct pd_no
 	}
 }
 
-/* %*ph: as many bytes as the argument says; else one. */
+/* Prints %*ph: as many bytes as the argument says, or else one. */
 static void print_buffer(struct pd_printed *s, const struct pd_conversion *c,
 			 const struct pd_node *x)
 {
@@ -242,13 +251,13 @@ static void print_buffer(struct pd_printed *s, const struct pd_conversion *c,
 	}
 	if (c->star_width || c->star_precision)
 		wanted = (uint32_t)(c->star_width ? c->width : c->precision);
-	if (pd_node_place(s, x, &at, &n))
-		print_bytes(s, s->raw + at, n < wanted ? n : wanted,
-			    (char)(how == 'C' ? ':' :
-				   how == 'D' ? '-' :
-				   how == 'N' ? 0 :
-						' '),
-			    false);
+	if (pd_node_find_bytes(s, x, &at, &n))
+		print_hex_bytes(s, s->raw + at, n < wanted ? n : wanted,
+				(char)(how == 'C' ? ':' :
+				       how == 'D' ? '-' :
+				       how == 'N' ? 0 :
+						    ' '),
+				false);
 }
 
 void pd_print_node_pointer(struct pd_printed *s, const struct pd_conversion *c,

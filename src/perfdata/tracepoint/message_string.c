@@ -1,4 +1,6 @@
-/* Prints a node as %s does. See print_str_arg, event-parse.c of libtraceevent. */
+/*
+ * Prints a node as %s. See print_str_arg, event-parse.c of libtraceevent.
+ */
 #include "message_internal.h"
 
 #include <stdlib.h>
@@ -19,7 +21,7 @@ static void print_text(struct pd_printed *s, const struct pd_conversion *c, cons
 		pd_line_fill(s->out, ' ', width - n);
 }
 
-/* Raw data up to a NUL. */
+/* Prints raw data up to a NUL. */
 static void print_raw(struct pd_printed *s, const struct pd_conversion *c, uint32_t at,
 		      uint32_t n)
 {
@@ -29,7 +31,7 @@ static void print_raw(struct pd_printed *s, const struct pd_conversion *c, uint3
 	print_text(s, c, p, end ? (size_t)(end - p) : n);
 }
 
-static int compare_printk(const void *key, const void *item)
+static int compare_printk_key(const void *key, const void *item)
 {
 	uint64_t a = *(const uint64_t *)key, b = ((const struct pd_printk *)item)->address;
 
@@ -37,8 +39,8 @@ static int compare_printk(const void *key, const void *item)
 }
 
 /*
- * An address of a string of the kernel's; others are hex, in the byte order of this machine, as
- * there.
+ * Prints the string of the kernel at the field's address. An unknown address is printed in hex,
+ * as libtraceevent does.
  */
 static void print_address(struct pd_printed *s, const struct pd_tracepoint_field *field)
 {
@@ -49,7 +51,7 @@ static void print_address(struct pd_printed *s, const struct pd_tracepoint_field
 
 	if (printer->n_printk)
 		found = bsearch(&address, printer->printk, printer->n_printk,
-				sizeof(*printer->printk), compare_printk);
+				sizeof(*printer->printk), compare_printk_key);
 	if (found)
 		pd_line_add(s->out, found->text.p, found->text.n);
 	else
@@ -118,7 +120,7 @@ static void print_hex(struct pd_printed *s, const struct pd_node *x)
 	uint32_t at, n;
 	char *p;
 
-	if (!pd_node_place(s, x->left, &at, &n))
+	if (!pd_node_find_bytes(s, x->left, &at, &n))
 		return;
 	if (count > n) {
 		s->failed = true;
@@ -136,14 +138,14 @@ static void print_hex(struct pd_printed *s, const struct pd_node *x)
 	s->out->n = (size_t)(p - s->out->p);
 }
 
-/* Items are read in the byte order of this machine, as there. */
-static void print_array(struct pd_printed *s, const struct pd_node *x)
+/* Prints the items of an array in the host's byte order, as libtraceevent does. */
+static void print_array_items(struct pd_printed *s, const struct pd_node *x)
 {
 	uint64_t count = pd_node_number(s, x->right), size = pd_node_number(s, x->first);
 	bool braces = s->printer->text & PD_TEXT_ARRAY_AS_KERNEL;
 	uint32_t at, n;
 
-	if (!pd_node_place(s, x->left, &at, &n))
+	if (!pd_node_find_bytes(s, x->left, &at, &n))
 		return;
 	if ((size != 1 && size != 2 && size != 4 && size != 8) || count > n / size) {
 		s->failed = true;
@@ -159,13 +161,13 @@ static void print_array(struct pd_printed *s, const struct pd_node *x)
 	pd_line_put(s->out, braces ? "}" : "");
 }
 
-/* Byte i of a bitmask, from the one of the lowest bits. */
+/* Returns byte `i` of a bitmask, from the one with the lowest bits on. */
 static uint8_t mask_byte(const struct pd_printed *s, uint32_t at, uint32_t n, uint32_t i)
 {
 	return s->raw[s->tracepoint->tracing->big ? at + n - 1 - i : at + i];
 }
 
-/* Text that is made in the line, and then padded. */
+/* Pads the text from `start` on, which is already in the line. */
 static void pad_text(struct pd_printed *s, const struct pd_conversion *c, size_t start)
 {
 	struct pd_line *out = s->out;
@@ -184,14 +186,14 @@ static void pad_text(struct pd_printed *s, const struct pd_conversion *c, size_t
 	}
 }
 
-/* Hex, with a comma between each 32 bits. */
+/* Prints a bitmask in hex, with a comma between each 32 bits. */
 static void print_bitmask(struct pd_printed *s, const struct pd_conversion *c,
 			  const struct pd_node *x)
 {
 	size_t start = s->out->n;
 	uint32_t at, n;
 
-	if (!pd_node_place(s, x, &at, &n))
+	if (!pd_node_find_bytes(s, x, &at, &n))
 		return;
 	for (uint32_t i = n; i-- > 0;) {
 		uint8_t byte = mask_byte(s, at, n, i);
@@ -202,14 +204,14 @@ static void print_bitmask(struct pd_printed *s, const struct pd_conversion *c,
 	pad_text(s, c, start);
 }
 
-/* Ranges of bits: "0,2,4-7" */
+/* Prints ranges of bits: "0,2,4-7". */
 static void print_cpumask(struct pd_printed *s, const struct pd_conversion *c,
 			  const struct pd_node *x)
 {
 	size_t start = s->out->n;
 	uint32_t at, n, bits, first = UINT32_MAX;
 
-	if (!pd_node_place(s, x, &at, &n) || !n) {
+	if (!pd_node_find_bytes(s, x, &at, &n) || !n) {
 		s->failed = true;
 		return;
 	}
@@ -229,16 +231,13 @@ static void print_cpumask(struct pd_printed *s, const struct pd_conversion *c,
 	pad_text(s, c, start);
 }
 
-/*
- * Text of which the descriptor says where it begins; that it is longer than that says does not
- * matter.
- */
+/* Prints the text that a descriptor refers to; the size in the descriptor does not limit it. */
 static void print_dynamic(struct pd_printed *s, const struct pd_conversion *c,
 			  const struct pd_node *x)
 {
 	uint32_t at, n;
 
-	if (pd_node_place(s, x, &at, &n) && n)
+	if (pd_node_find_bytes(s, x, &at, &n) && n)
 		print_raw(s, c, at, s->n - at);
 }
 
@@ -265,7 +264,7 @@ void pd_print_node_string(struct pd_printed *s, const struct pd_conversion *c,
 		print_hex(s, x);
 		break;
 	case PD_NODE_ARRAY:
-		print_array(s, x);
+		print_array_items(s, x);
 		break;
 	case PD_NODE_STRING:
 		print_dynamic(s, c, x);
@@ -276,7 +275,7 @@ void pd_print_node_string(struct pd_printed *s, const struct pd_conversion *c,
 	case PD_NODE_CPUMASK:
 		print_cpumask(s, c, x);
 		break;
-	default: /* nothing, as there */
+	default: /* libtraceevent prints nothing, either */
 		break;
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * The system call of a sample of raw_syscalls:* and syscalls:*, see
+ * The system call of samples of raw_syscalls:* and syscalls:*, see
  * include/trace/events/syscalls.h and kernel/trace/trace_syscalls.c.
  */
 #include <string.h>
@@ -12,8 +12,8 @@
 
 #define MAX_ERRNO 4095 /* include/linux/err.h */
 
-/* What follows a prefix; NULL: it is no prefix. */
-static const char *after(const char *name, const char *prefix)
+/* Returns the rest of a name behind a prefix; NULL if it has another prefix. */
+static const char *skip_prefix(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -21,8 +21,8 @@ static const char *after(const char *name, const char *prefix)
 }
 
 /*
- * Older kernels call the number "nr", as some calls do one of their arguments; but it is the
- * first field.
+ * Returns the index of the field with the call's number. Older kernels name it "nr", as some
+ * calls name an argument, but it is the first field.
  */
 static uint32_t find_number(const struct pd_tracepoint *tracepoint)
 {
@@ -37,8 +37,8 @@ static uint32_t find_number(const struct pd_tracepoint *tracepoint)
 
 void pd_tracepoint_call(struct pd_tracepoint *tracepoint)
 {
-	const char *exit = after(tracepoint->name, "sys_exit");
-	const char *enter = after(tracepoint->name, "sys_enter");
+	const char *exit = skip_prefix(tracepoint->name, "sys_exit");
+	const char *enter = skip_prefix(tracepoint->name, "sys_enter");
 	const char *call = exit ? exit : enter;
 
 	tracepoint->arg_syscall = tracepoint->arg_ret = PD_NO_ARG;
@@ -58,10 +58,10 @@ void pd_tracepoint_call(struct pd_tracepoint *tracepoint)
 }
 
 /*
- * Makes out the integer of a sample that its tracepoint has at that place; false: it is not
+ * Reads the integer in field `arg` of the sample's tracepoint. Returns false if it is not
  * there.
  */
-static bool get(const struct pd_record *rec, uint32_t arg, struct pd_value *out)
+static bool get_arg_value(const struct pd_record *rec, uint32_t arg, struct pd_value *out)
 {
 	const uint8_t *raw;
 	uint32_t n;
@@ -80,7 +80,7 @@ void pd_field_syscall(const struct pd_record *rec, uint32_t at, struct pd_value 
 	(void)at;
 	if (!tracepoint)
 		return;
-	if (get(rec, tracepoint->arg_syscall, out))
+	if (get_arg_value(rec, tracepoint->arg_syscall, out))
 		name = pd_syscall_name(tracepoint->tracing->abi, out->u);
 	pd_set_name(out, name ? name : tracepoint->syscall);
 }
@@ -93,7 +93,7 @@ void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *o
 	(void)at;
 	if (!tracepoint)
 		return;
-	if (get(rec, tracepoint->arg_ret, out) && out->type == PD_INT && out->i < 0 &&
+	if (get_arg_value(rec, tracepoint->arg_ret, out) && out->type == PD_INT && out->i < 0 &&
 	    out->i >= -MAX_ERRNO)
 		name = pd_errno_name(tracepoint->tracing->abi, (uint64_t)-out->i);
 	pd_set_name(out, name);

@@ -4,24 +4,24 @@
 #include <stddef.h>
 #include <sys/utsname.h>
 
-/* Numbers in a row, from `first` on. */
+/* Consecutive numbers from `first` on. */
 struct run {
 	uint32_t first, n;
-	const uint16_t *places; /* of their names; 0: none */
+	const uint16_t *name_indexes; /* indices of names; 0: none */
 };
 
 #include "syscalls.inc"
 
 struct pd_abi {
-	const char *machines[2]; /* patterns of uname's machine */
+	const char *machines[2]; /* patterns for uname's machine */
 	uint16_t e_machines[2];
-	const struct run *calls, *errors; /* each ends with an empty one */
+	const struct run *calls, *errors; /* each ends with an empty run */
 };
 
 /*
- * What of two is more common goes first for an e_machine that both have. A process may call by
- * other numbers than its kernel's own, as 32-bit programs on a 64-bit kernel do: only those of
- * x32 and MIPS cannot be mistaken.
+ * Of two architectures with the same e_machine the more common one comes first. A process may
+ * make calls by other numbers than its kernel's, as 32-bit programs do on a 64-bit kernel; only
+ * those of x32 and MIPS cannot be mistaken.
  */
 static const struct pd_abi abis[] = {
 	{ { "x86_64", "amd64" }, { 62 }, x86_64_calls, generic_errors },
@@ -67,20 +67,20 @@ const struct pd_abi *pd_abi_of_host(void)
 	return uname(&host) == 0 ? pd_abi_find(host.machine, 0) : NULL;
 }
 
-static uint16_t place_of(const struct run *run, uint64_t number)
+static uint16_t name_index_of(const struct run *run, uint64_t number)
 {
 	for (; run->n; run++)
 		if (number - run->first < run->n)
-			return run->places[number - run->first];
+			return run->name_indexes[number - run->first];
 	return 0;
 }
 
 const char *pd_syscall_name(const struct pd_abi *abi, uint64_t number)
 {
-	return abi ? call_names[place_of(abi->calls, number)] : NULL;
+	return abi ? call_names[name_index_of(abi->calls, number)] : NULL;
 }
 
 const char *pd_errno_name(const struct pd_abi *abi, uint64_t number)
 {
-	return abi ? error_names[place_of(abi->errors, number)] : NULL;
+	return abi ? error_names[name_index_of(abi->errors, number)] : NULL;
 }

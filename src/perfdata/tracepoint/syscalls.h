@@ -1,6 +1,6 @@
 /*
- * Names of system calls and of errors by their numbers, which are an architecture's. What is
- * newer than the tables has no name.
+ * Names of system calls and errors by number, for an architecture. Numbers newer than the
+ * tables have no name.
  */
 #ifndef PERFLUA_PERFDATA_SYSCALLS_H
 #define PERFLUA_PERFDATA_SYSCALLS_H
@@ -10,18 +10,20 @@
 struct pd_abi;
 
 /*
- * The numbers of that uname machine ("x86_64"; NULL or empty: unknown), else of that ELF
- * e_machine (0: unknown); NULL: not known.
+ * Returns the numbers of a uname machine ("x86_64"; NULL or empty: unknown), or else of an ELF
+ * e_machine (0: unknown), or else NULL.
  */
 const struct pd_abi *pd_abi_find(const char *machine, uint32_t e_machine);
 
-/* Those of the machine this runs on. */
+/* Returns the numbers of the machine that runs this program, or NULL. */
 const struct pd_abi *pd_abi_of_host(void);
 
-/* "openat"; NULL: the number has no name, or abi is NULL. Names stay where they are. */
+/*
+ * Return the name of a system call as "openat", and of an error as "ENOENT"; NULL if the number
+ * has no name or `abi` is NULL. Names are constants.
+ */
 const char *pd_syscall_name(const struct pd_abi *abi, uint64_t number);
 
-/* "ENOENT" of 2, likewise. */
 const char *pd_errno_name(const struct pd_abi *abi, uint64_t number);
 
 #endif

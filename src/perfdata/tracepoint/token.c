@@ -7,7 +7,7 @@
 #define HEX    DIGITS "abcdefABCDEF"
 #define WORD   HEX "ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ_"
 
-static size_t span(const char *p, const char *end, const char *set)
+static size_t count_chars_in(const char *p, const char *end, const char *set)
 {
 	const char *start = p;
 
@@ -17,8 +17,9 @@ static size_t span(const char *p, const char *end, const char *set)
 }
 
 /*
- * A literal in quotes, of printable characters, tabs and line feeds. libtraceevent takes what
- * follows two backslashes for escaped, which is why there must be none.
+ * Returns whether the token is a literal in quotes, of printable characters, tabs and line
+ * feeds. Two backslashes are refused, as libtraceevent takes the character behind them as
+ * escaped.
  */
 static bool is_quoted(struct pd_tokens *t, char quote)
 {
@@ -36,22 +37,22 @@ static bool is_quoted(struct pd_tokens *t, char quote)
 
 static bool is_number(struct pd_tokens *t)
 {
-	size_t n = span(t->p, t->end, WORD), digits;
+	size_t n = count_chars_in(t->p, t->end, WORD), digits;
 	bool octal = t->p[0] == '0';
 	bool hex = octal && n > 2 && (t->p[1] == 'x' || t->p[1] == 'X');
 
-	/* of 08 strtoull takes the 0, so such a number must not come there */
-	digits = hex ? 2 + span(t->p + 2, t->p + n, HEX) :
-		       span(t->p, t->p + n, octal ? OCTAL : DIGITS);
+	/* in 08 strtoull() reads only the 0, so such a number is refused */
+	digits = hex ? 2 + count_chars_in(t->p + 2, t->p + n, HEX) :
+		       count_chars_in(t->p, t->p + n, octal ? OCTAL : DIGITS);
 	t->n = n;
 	return digits > (hex ? 2 : 0) && n - digits <= 3 &&
-	       span(t->p + digits, t->p + n, "uUlL") == n - digits;
+	       count_chars_in(t->p + digits, t->p + n, "uUlL") == n - digits;
 }
 
 static size_t operator_size(const char *p, const char *end)
 {
 	static const char two[][3] = { "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||" };
-	/* what would be one of three or has a meaning of its own */
+	/* operators of three characters, and those that a print format cannot have */
 	static const char *const not [] = { "<<=", ">>=", "++", "--", "+=", "-=",
 					    "&=",  "|=",  "*=", "/=", "%=", "^=" };
 
@@ -62,14 +63,14 @@ static size_t operator_size(const char *p, const char *end)
 	for (size_t i = 0; i < sizeof(two) / sizeof(two[0]); i++)
 		if (end - p >= 2 && memcmp(p, two[i], 2) == 0)
 			return 2;
-	return span(p, p + 1, "+-*/%<>!~&|^?:()[]{},");
+	return count_chars_in(p, p + 1, "+-*/%<>!~&|^?:()[]{},");
 }
 
 void pd_token_next(struct pd_tokens *t)
 {
 	bool ok;
 
-	t->next += span(t->next, t->end, " \t\n");
+	t->next += count_chars_in(t->next, t->end, " \t\n");
 	t->p = t->next;
 	t->n = 0;
 	if (t->p == t->end) {
@@ -82,7 +83,7 @@ void pd_token_next(struct pd_tokens *t)
 	} else if (*t->p >= '0' && *t->p <= '9') {
 		t->type = PD_TOKEN_NUMBER;
 		ok = is_number(t);
-	} else if ((t->n = span(t->p, t->end, WORD))) {
+	} else if ((t->n = count_chars_in(t->p, t->end, WORD))) {
 		t->type = PD_TOKEN_NAME;
 		ok = true;
 	} else {
@@ -103,5 +104,6 @@ bool pd_token_is(const struct pd_tokens *t, const char *what)
 
 bool pd_token_is_nonzero(const struct pd_tokens *t)
 {
-	return t->type == PD_TOKEN_NUMBER && span(t->p, t->p + t->n, "0xXuUlL") < t->n;
+	return t->type == PD_TOKEN_NUMBER &&
+	       count_chars_in(t->p, t->p + t->n, "0xXuUlL") < t->n;
 }

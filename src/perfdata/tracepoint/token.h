@@ -1,5 +1,5 @@
 /*
- * The words of a print fmt.
+ * The tokens of a print format.
  */
 #ifndef PERFLUA_PERFDATA_TOKEN_H
 #define PERFLUA_PERFDATA_TOKEN_H
@@ -9,27 +9,27 @@
 
 enum pd_token {
 	PD_TOKEN_END,
-	PD_TOKEN_BAD, /* a character or a literal that the kernel does not write */
+	PD_TOKEN_BAD, /* a character or literal that the kernel does not write */
 	PD_TOKEN_NUMBER,
 	PD_TOKEN_NAME,
 	PD_TOKEN_STRING, /* with its quotes */
 	PD_TOKEN_CHAR,
-	PD_TOKEN_OP, /* of one or two characters */
+	PD_TOKEN_OP, /* one or two characters */
 };
 
 struct pd_tokens {
 	const char *next, *end;
-	enum pd_token type; /* the token at hand: n characters at p */
+	enum pd_token type; /* the token at hand: `n` characters at `p` */
 	const char *p;
 	size_t n;
 };
 
-/* On to the next one. */
+/* Steps to the next token. The caller sets next and end at first. */
 void pd_token_next(struct pd_tokens *t);
 
 bool pd_token_is(const struct pd_tokens *t, const char *what);
 
-/* A literal that is a number other than 0. */
+/* Returns whether the token is a number other than 0. */
 bool pd_token_is_nonzero(const struct pd_tokens *t);
 
 #endif

@@ -5,23 +5,20 @@
 #include "perfdata/format/event.h"
 #include "tracepoint_type.h"
 
-/*
- * What a format file is taken apart with: what is found is written behind one another in
- * `room`.
- */
+/* The state of parsing a format file. Texts are copied one behind the other to `room`. */
 struct parser {
 	const struct pd_tracing *tracing;
 	struct pd_tracepoint *made;
 	struct pd_tracepoint_field *fields;
 	char *room;
-	const char *why; /* NULL: all is well so far */
+	const char *why; /* the error; NULL: none so far */
 };
 
 /*
- * A copy of a text that ends with a NUL. There is room: the texts together are no longer than
- * the format.
+ * Copies a text and adds a NUL. There is room, as the texts together are no longer than the
+ * format.
  */
-static const char *keep(struct parser *p, struct pd_text text)
+static const char *copy_text(struct parser *p, struct pd_text text)
 {
 	char *kept = memcpy(p->room, text.p, text.n);
 
@@ -30,7 +27,7 @@ static const char *keep(struct parser *p, struct pd_text text)
 	return kept;
 }
 
-static struct pd_text trimmed(struct pd_text text)
+static struct pd_text trim_text(struct pd_text text)
 {
 	while (text.n && (*text.p == ' ' || *text.p == '\t')) {
 		text.p++;
@@ -52,8 +49,11 @@ static struct pd_text take_line(struct pd_text *rest)
 	return line;
 }
 
-/* What follows a word at the start of a text; false: it does not start with it. */
-static bool after(struct pd_text text, const char *word, struct pd_text *rest)
+/*
+ * Sets *rest to the text behind a word at its start. Returns false if it does not start with
+ * that.
+ */
+static bool strip_prefix(struct pd_text text, const char *word, struct pd_text *rest)
 {
 	size_t n = strlen(word);
 
@@ -63,15 +63,17 @@ static bool after(struct pd_text text, const char *word, struct pd_text *rest)
 	return true;
 }
 
-/* "word:NUMBER", as a part of a field's line. False: another word. */
+/*
+ * Reads the number of "word:NUMBER", a part of a field's line. Returns false for another word.
+ */
 static bool part_number(struct pd_text part, const char *word, uint64_t *out)
 {
 	struct pd_text digits;
 	uint64_t v = 0;
 
-	if (!after(trimmed(part), word, &digits))
+	if (!strip_prefix(trim_text(part), word, &digits))
 		return false;
-	digits = trimmed(digits);
+	digits = trim_text(digits);
 	if (!digits.n || digits.n > 10)
 		return false;
 	for (size_t i = 0; i < digits.n; i++) {
@@ -83,37 +85,41 @@ static bool part_number(struct pd_text part, const char *word, uint64_t *out)
 	return v <= UINT32_MAX;
 }
 
-/* "TYPE NAME", "TYPE NAME[N]", "__data_loc TYPE[] NAME" … → the field's name and type. */
+/*
+ * Reads the field's name and type from "TYPE NAME", "TYPE NAME[N]", "__data_loc TYPE[] NAME"
+ * and their like.
+ */
 static void take_declaration(struct parser *p, struct pd_text text,
 			     struct pd_tracepoint_field *field)
 {
 	struct pd_text brackets;
 	size_t n;
 
-	text = trimmed(text);
+	text = trim_text(text);
 	n = text.n;
-	while (n && text.p[n - 1] == ']') { /* behind the name: one group, or several */
+	/* there may be several groups of brackets behind the name */
+	while (n && text.p[n - 1] == ']') {
 		while (n && text.p[n - 1] != '[')
 			n--;
 		n -= n > 0;
 	}
 	brackets = (struct pd_text){ text.p + n, text.n - n };
-	text = trimmed((struct pd_text){ text.p, n });
+	text = trim_text((struct pd_text){ text.p, n });
 	for (n = text.n; n && pd_is_word(text.p[n - 1]);)
 		n--;
 	if (n == text.n) {
 		p->why = "a field without a name";
 		return;
 	}
-	field->name = keep(p, (struct pd_text){ text.p + n, text.n - n });
-	field->type = keep(p, trimmed((struct pd_text){ text.p, n }));
-	if (brackets.n) { /* they belong to the type */
+	field->name = copy_text(p, (struct pd_text){ text.p + n, text.n - n });
+	field->type = copy_text(p, trim_text((struct pd_text){ text.p, n }));
+	if (brackets.n) { /* the brackets belong to the type */
 		p->room--;
-		keep(p, brackets);
+		copy_text(p, brackets);
 	}
 }
 
-/* A line "field:DECLARATION;	offset:N;	size:N;	signed:N;". */
+/* Reads a line "field:DECLARATION;	offset:N;	size:N;	signed:N;". */
 static void take_field(struct parser *p, struct pd_text line, bool common)
 {
 	struct pd_tracepoint_field *field = &p->fields[p->made->n_fields];
@@ -157,23 +163,24 @@ static void take_lines(struct parser *p, struct pd_text text)
 	while (text.n && !p->why) {
 		struct pd_text line = take_line(&text), rest;
 
-		if (after(line, "name: ", &rest)) {
-			p->made->name = keep(p, trimmed(rest));
-		} else if (after(line, "print fmt: ", &rest)) {
-			/* to the end: a text in it may go over several lines */
+		if (strip_prefix(line, "name: ", &rest)) {
+			p->made->name = copy_text(p, trim_text(rest));
+		} else if (strip_prefix(line, "print fmt: ", &rest)) {
+			/* up to the end of the file, as a text in it may contain line feeds */
 			rest.n = (size_t)(text.p + text.n - rest.p);
-			p->made->print_fmt = keep(p, trimmed(rest));
+			p->made->print_fmt = copy_text(p, trim_text(rest));
 			return;
-		} else if (after(trimmed(line), "field:", &rest) ||
-			   after(trimmed(line), "field special:", &rest)) {
+		} else if (strip_prefix(trim_text(line), "field:", &rest) ||
+			   strip_prefix(trim_text(line), "field special:", &rest)) {
 			take_field(p, rest, common);
-		} else if (!trimmed(line).n && p->made->n_fields) {
-			common = false; /* a blank line parts the common ones from the others */
+		} else if (!trim_text(line).n && p->made->n_fields) {
+			/* a blank line separates the common fields from the others */
+			common = false;
 		}
 	}
 }
 
-static const char *parse(struct parser *p, struct pd_text text)
+static const char *parse_format(struct parser *p, struct pd_text text)
 {
 	take_lines(p, text);
 	if (p->why)
@@ -187,7 +194,7 @@ static const char *parse(struct parser *p, struct pd_text text)
 	return NULL;
 }
 
-/* Lines that can be of fields: no more fields than these. */
+/* Returns the number of lines, which is at least that of fields, at most PD_MAX_ARGS. */
 static size_t count_lines(struct pd_text text)
 {
 	size_t n = 1;
@@ -198,10 +205,10 @@ static size_t count_lines(struct pd_text text)
 }
 
 /*
- * Room for what the format says: names, types and the print fmt, each with a NUL; of a field
- * two.
+ * Allocates the tracepoint with room for the texts of the format: names, types and the print
+ * format, each with a NUL; a field has two.
  */
-static struct pd_tracepoint *create(struct parser *p, const struct pd_format *format)
+static struct pd_tracepoint *create_parsed(struct parser *p, const struct pd_format *format)
 {
 	size_t n_fields = count_lines(format->text) + 1;
 	struct pd_tracepoint *made = calloc(1, sizeof(*made) + n_fields * sizeof(*p->fields) +
@@ -218,7 +225,7 @@ static struct pd_tracepoint *create(struct parser *p, const struct pd_format *fo
 	made->swap = p->tracing->swap;
 	made->fields = p->fields;
 	made->print_fmt = "";
-	made->system = keep(p, format->system);
+	made->system = copy_text(p, format->system);
 	return made;
 }
 
@@ -230,12 +237,12 @@ const struct pd_tracepoint *pd_tracepoint_of(const struct pd_tracing *tracing,
 
 	if (format->parsed || format->wrong)
 		return format->parsed;
-	made = format->text.n > PD_MAX_FORMAT ? NULL : create(&p, format);
+	made = format->text.n > PD_MAX_FORMAT ? NULL : create_parsed(&p, format);
 	if (!made) {
 		format->wrong = format->text.n > PD_MAX_FORMAT ? "too large" : "no memory";
 		return NULL;
 	}
-	format->wrong = parse(&p, format->text);
+	format->wrong = parse_format(&p, format->text);
 	if (format->wrong) {
 		free(made);
 		return NULL;

@@ -2,11 +2,12 @@
 
 #include <stdlib.h>
 
-/* Sizes of what a kernel declares; LONG: the recorded kernel's. Others are not known. */
+/* Sizes of declared types; LONG is the recorded kernel's. */
 #define LONG	0
 #define UNKNOWN UINT32_MAX
 
-#define MAX_HELPERS 1024 /* of a print fmt that are looked at: real ones have some */
+/* helpers of a print format that are looked at; real ones have a few */
+#define MAX_HELPERS 1024
 
 static const struct {
 	const char *name;
@@ -40,45 +41,47 @@ static const struct {
 	{ "ssize_t", LONG, true }, { "uintptr_t", LONG, false },
 };
 
-/* A declared type taken apart. */
+/* The parts of a declared type. */
 struct declared {
-	struct pd_text base; /* its last word that says a type */
-	unsigned longs;	     /* "long long" is two of them */
+	struct pd_text base; /* its last word that names a type */
+	unsigned longs;	     /* number of words "long" */
 	bool is_unsigned, is_pointer, is_array, is_enum;
-	const char *brackets; /* of the last group; NULL: it has none */
-	enum pd_arg_place place;
+	const char *brackets; /* the last group of brackets; NULL: none */
+	enum pd_arg_storage storage;
 };
 
-static bool is(struct pd_text word, const char *what)
+static bool word_is(struct pd_text word, const char *what)
 {
 	return strncmp(what, word.p, word.n) == 0 && !what[word.n];
 }
 
-static void add_word(struct declared *d, struct pd_text word)
+static void add_type_word(struct declared *d, struct pd_text word)
 {
 	static const char *const nothing[] = { "const",	 "volatile", "signed",
 					       "__user", "struct",   "union" };
 
 	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
-		if (is(word, nothing[i]))
+		if (word_is(word, nothing[i]))
 			return;
-	if (is(word, "__data_loc")) {
-		d->place = PD_ARG_DATA;
-	} else if (is(word, "__rel_loc")) {
-		d->place = PD_ARG_REL;
-	} else if (is(word, "enum")) {
+	if (word_is(word, "__data_loc")) {
+		d->storage = PD_ARG_DATA;
+	} else if (word_is(word, "__rel_loc")) {
+		d->storage = PD_ARG_REL;
+	} else if (word_is(word, "enum")) {
 		d->is_enum = true;
-	} else if (is(word, "unsigned")) {
+	} else if (word_is(word, "unsigned")) {
 		d->is_unsigned = true;
-	} else if (is(word, "int") && d->base.n) {
-		; /* "long int" is long */
+	} else if (word_is(word, "int") && d->base.n) {
+		; /* "long int" is the same as long */
 	} else {
-		d->longs += is(word, "long");
+		d->longs += word_is(word, "long");
 		d->base = word;
 	}
 }
 
-/* Behind what is in parentheses: "__attribute__((user))" says nothing of values. */
+/*
+ * Returns the end of a parenthesised attribute: "__attribute__((user))" does not change values.
+ */
 static const char *skip_attribute(const char *p)
 {
 	unsigned depth = 0;
@@ -109,7 +112,8 @@ static struct declared take_apart(const char *type)
 			while (pd_is_word(*p))
 				p++;
 			if (!(*p == '(' && strncmp(start, "__attribute__", 13) == 0))
-				add_word(&d, (struct pd_text){ start, (size_t)(p - start) });
+				add_type_word(&d,
+					      (struct pd_text){ start, (size_t)(p - start) });
 		} else {
 			d.is_pointer = d.is_pointer || *p == '*';
 			p++;
@@ -118,8 +122,8 @@ static struct declared take_apart(const char *type)
 	return d;
 }
 
-/* The bytes of one value, and if it is signed; UNKNOWN: of a type that nobody here knows. */
-static uint32_t size_of(const struct declared *d, unsigned long_size, bool *is_signed)
+/* Returns the bytes of one value and sets *is_signed; UNKNOWN for a type that is not known. */
+static uint32_t size_of_type(const struct declared *d, unsigned long_size, bool *is_signed)
 {
 	*is_signed = false;
 	if (d->is_pointer)
@@ -130,7 +134,7 @@ static uint32_t size_of(const struct declared *d, unsigned long_size, bool *is_s
 	if (d->longs > 1)
 		return 8;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (is(d->base, types[i].name)) {
+		if (word_is(d->base, types[i].name)) {
 			*is_signed = types[i].is_signed && !d->is_unsigned;
 			return types[i].size == LONG ? long_size : types[i].size;
 		}
@@ -139,17 +143,17 @@ static uint32_t size_of(const struct declared *d, unsigned long_size, bool *is_s
 	return UNKNOWN;
 }
 
-static bool is_integer(uint32_t size)
+static bool is_integer_size(uint32_t size)
 {
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
 /*
- * Bytes of an item of an array of fixed size: as many as its brackets say share the size, if
- * they say a number ("32 + 1" is none), or what the type says.
+ * Returns the bytes of an item of an array of fixed size: the field's size divided by the
+ * number in brackets, if that is a plain number ("32 + 1" is not), else the size of the type.
  */
-static uint32_t item_size(const struct pd_tracepoint_field *field, const struct declared *d,
-			  uint32_t declared_size)
+static uint32_t array_item_size(const struct pd_tracepoint_field *field,
+				const struct declared *d, uint32_t declared_size)
 {
 	char *end;
 	unsigned long n = d->brackets ? strtoul(d->brackets + 1, &end, 10) : 0;
@@ -158,14 +162,14 @@ static uint32_t item_size(const struct pd_tracepoint_field *field, const struct 
 							  declared_size;
 }
 
-static bool is_text(const struct declared *d)
+static bool is_text_type(const struct declared *d)
 {
-	return is(d->base, "char") && !d->is_unsigned && !d->is_pointer;
+	return word_is(d->base, "char") && !d->is_unsigned && !d->is_pointer;
 }
 
 static void type_of_one(struct pd_tracepoint_field *field, const struct declared *d)
 {
-	if (!is_integer(field->size))
+	if (!is_integer_size(field->size))
 		field->kind = PD_ARG_BYTES;
 	else if (d->is_pointer && field->size >= 4)
 		field->kind = PD_ARG_POINTER;
@@ -176,45 +180,46 @@ static void type_of_one(struct pd_tracepoint_field *field, const struct declared
 static void type_of_several(struct pd_tracepoint_field *field, const struct declared *d,
 			    uint32_t declared_size, unsigned long_size)
 {
-	bool fixed = field->place == PD_ARG_FIXED;
+	bool fixed = field->storage == PD_ARG_FIXED;
 
-	field->element = fixed ? item_size(field, d, declared_size) : declared_size;
+	field->element = fixed ? array_item_size(field, d, declared_size) : declared_size;
 	field->kind = PD_ARG_LIST;
-	if (is(d->base, "cpumask_t")) {
+	if (word_is(d->base, "cpumask_t")) {
 		field->kind = PD_ARG_BITS;
 		field->element = long_size;
-	} else if (is_text(d)) {
+	} else if (is_text_type(d)) {
 		field->kind = PD_ARG_TEXT;
 		field->element = 1;
-	} else if (!is_integer(field->element) || (fixed && field->size % field->element)) {
+	} else if (!is_integer_size(field->element) ||
+		   (fixed && field->size % field->element)) {
 		field->kind = PD_ARG_BYTES;
 		field->element = 1;
 	}
 	field->count = fixed ? field->size / field->element : 0;
 }
 
-/* A descriptor has four bytes: what has others is none. */
-static void type_of_lie(struct pd_tracepoint_field *field)
+/* Makes the field plain bytes: a descriptor of another size than four bytes is none. */
+static void type_of_bad_descriptor(struct pd_tracepoint_field *field)
 {
-	field->place = PD_ARG_FIXED;
+	field->storage = PD_ARG_FIXED;
 	field->kind = PD_ARG_BYTES;
 }
 
 void pd_tracepoint_type(struct pd_tracepoint_field *field, unsigned long_size, uint64_t sign)
 {
 	struct declared d = take_apart(field->type);
-	uint32_t declared_size = size_of(&d, long_size, &field->is_signed);
+	uint32_t declared_size = size_of_type(&d, long_size, &field->is_signed);
 
 	if (sign != UINT64_MAX)
 		field->is_signed = sign != 0;
-	field->place = (uint8_t)d.place;
-	if (d.place == PD_ARG_DATA && field->size == 2)
-		field->place = PD_ARG_SHORT;
-	else if (d.place == PD_ARG_FIXED && d.is_array && field->size == 0)
-		field->place = PD_ARG_REST;
-	if (field->place == d.place && d.place != PD_ARG_FIXED && field->size != 4)
-		type_of_lie(field);
-	else if (field->place != PD_ARG_FIXED || d.is_array || is(d.base, "cpumask_t"))
+	field->storage = (uint8_t)d.storage;
+	if (d.storage == PD_ARG_DATA && field->size == 2)
+		field->storage = PD_ARG_SHORT;
+	else if (d.storage == PD_ARG_FIXED && d.is_array && field->size == 0)
+		field->storage = PD_ARG_REST;
+	if (field->storage == d.storage && d.storage != PD_ARG_FIXED && field->size != 4)
+		type_of_bad_descriptor(field);
+	else if (field->storage != PD_ARG_FIXED || d.is_array || word_is(d.base, "cpumask_t"))
 		type_of_several(field, &d, declared_size, long_size);
 	else
 		type_of_one(field, &d);
@@ -238,7 +243,7 @@ static enum pd_arg_kind kind_of_helper(struct pd_text helper)
 	};
 
 	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
-		if (is(helper, helpers[i].helper))
+		if (word_is(helper, helpers[i].helper))
 			return helpers[i].kind;
 	return PD_ARG_INT;
 }
@@ -256,7 +261,7 @@ static void set_kind(struct pd_tracepoint_field *fields, uint32_t n, struct pd_t
 		     enum pd_arg_kind kind, unsigned long_size)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (!fields[i].element || fields[i].count || !is(name, fields[i].name))
+		if (!fields[i].element || fields[i].count || !word_is(name, fields[i].name))
 			continue;
 		fields[i].kind = (uint8_t)kind;
 		fields[i].element = kind == PD_ARG_BITS ? long_size : 1;

@@ -1,7 +1,6 @@
 /*
- * What the type that a tracepoint's field is declared with says of its values. Offset and size
- * are what the format file says, not the type: the kernel writes an `int` of a system call as 8
- * bytes.
+ * Interprets the declared types of tracepoint fields. Offset and size come from the format
+ * file, not from the type: the kernel writes an `int` of a system call as 8 bytes.
  */
 #ifndef PERFLUA_PERFDATA_TRACEPOINT_TYPE_H
 #define PERFLUA_PERFDATA_TRACEPOINT_TYPE_H
@@ -15,12 +14,12 @@ static inline bool pd_is_word(char c)
 }
 
 /*
- * Fills in kind, place, element and count, and whether it is signed: `sign` is the format's,
- * UINT64_MAX if it says none.
+ * Sets kind, storage, element, count and is_signed of a field from its declared type.
+ * `long_size` is the recorded kernel's; `sign` is the format's, UINT64_MAX if it has none.
  */
 void pd_tracepoint_type(struct pd_tracepoint_field *field, unsigned long_size, uint64_t sign);
 
-/* What the print fmt makes of arrays among n fields: bitmasks, sockets' addresses. */
+/* Sets the kinds of arrays that the print format shows to be bitmasks or sockets' addresses. */
 void pd_tracepoint_printed(struct pd_tracepoint_field *fields, uint32_t n,
 			   const char *print_fmt, unsigned long_size);
 

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* memmem, qsort_r */
+#define _GNU_SOURCE /* for memmem(), qsort_r() */
 #include "tracing.h"
 
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include "base/vector.h"
 #include "tracepoint.h"
 
-#define MAX_FORMATS (1u << 20) /* a kernel has some thousand tracepoints */
+#define MAX_FORMATS (1u << 20) /* a kernel has some thousands */
 
-/* Text up to its NUL. */
+/* Reads a text that ends with a NUL. */
 static struct pd_text take_name(struct pb_cursor *c)
 {
 	size_t left = pb_cursor_left(c);
@@ -22,7 +22,7 @@ static struct pd_text take_name(struct pb_cursor *c)
 	return text;
 }
 
-static struct pd_text take_text(struct pb_cursor *c, uint64_t n)
+static struct pd_text take_sized_text(struct pb_cursor *c, uint64_t n)
 {
 	const uint8_t *p = pb_take(c, n);
 
@@ -35,16 +35,16 @@ static struct pd_text take_headed(struct pb_cursor *c, const char *name, size_t 
 
 	if (!p || memcmp(p, name, n) != 0)
 		pb_cursor_fail(c, "another heading");
-	return take_text(c, pb_take64(c));
+	return take_sized_text(c, pb_take64(c));
 }
 
-/* The first place of a word in a text; NULL: it has none. */
+/* Returns the first occurrence of a word in a text, or NULL. */
 static const char *find_in(struct pd_text text, const char *word)
 {
 	return text.n ? memmem(text.p, text.n, word, strlen(word)) : NULL;
 }
 
-/* The number behind a word; false: there is none. */
+/* Reads the number behind a word. Returns false if there is none. */
 static bool number_after(struct pd_text text, const char *word, uint64_t *out)
 {
 	const char *end = text.p + text.n, *p = find_in(text, word);
@@ -100,7 +100,7 @@ static void take_systems(struct pd_tracing *t, struct pb_cursor *c)
 		uint32_t events = pb_take32(c);
 
 		for (uint32_t k = 0; k < events && !c->failed; k++) {
-			struct pd_text text = take_text(c, pb_take64(c));
+			struct pd_text text = take_sized_text(c, pb_take64(c));
 
 			if (!c->failed && (t->n_formats == MAX_FORMATS ||
 					   !add_format(t, system, text, &capacity)))
@@ -131,8 +131,8 @@ static bool sort_ids(struct pd_tracing *t)
 }
 
 /*
- * A user's perf of 32 bits writes its own long's size: the kernel's is that of a page's count
- * of bytes.
+ * Corrects long_size. A 32-bit perf on a 64-bit kernel writes the size of its own long; the
+ * kernel's is that of the page header's field `commit`.
  */
 static void correct_long(struct pd_tracing *t)
 {
@@ -147,7 +147,7 @@ static void correct_long(struct pd_tracing *t)
 		t->long_size = (uint8_t)size;
 }
 
-/* The parts in their order: see trace_report, tools/perf/util/trace-event-read.c. */
+/* Reads the parts in their order: see trace_report, tools/perf/util/trace-event-read.c. */
 static void take_parts(struct pd_tracing *t, struct pb_cursor *c)
 {
 	static const char magic[] = "\x17\x08\x44tracing";
@@ -172,12 +172,12 @@ static void take_parts(struct pd_tracing *t, struct pb_cursor *c)
 	correct_long(t);
 	t->header_event = take_headed(c, "header_event", sizeof("header_event"));
 	for (uint32_t i = pb_take32(c); i && !c->failed; i--) /* ftrace's own events */
-		take_text(c, pb_take64(c));
+		take_sized_text(c, pb_take64(c));
 	take_systems(t, c);
-	t->kallsyms = take_text(c, pb_take32(c));
-	t->printk = take_text(c, pb_take32(c));
+	t->kallsyms = take_sized_text(c, pb_take32(c));
+	t->printk = take_sized_text(c, pb_take32(c));
 	if (strcmp(t->version, "0.6") >= 0)
-		t->cmdlines = take_text(c, pb_take64(c));
+		t->cmdlines = take_sized_text(c, pb_take64(c));
 }
 
 bool pd_tracing_parse(struct pd_tracing *tracing, uint8_t *bytes, size_t size, size_t *offset)

@@ -53,7 +53,7 @@ static bool is_plain(const struct pd_tracepoint *tracepoint,
 	bool integer = arg->kind == PD_ARG_INT || arg->kind == PD_ARG_POINTER;
 	bool loads = arg->size == 1 || arg->size == 2 || arg->size == 4 || arg->size == 8;
 
-	return integer && loads && arg->place == PD_ARG_FIXED && layout->parts[PD_PART_RAW] &&
+	return integer && loads && arg->storage == PD_ARG_FIXED && layout->parts[PD_PART_RAW] &&
 	       arg->offset < UINT16_MAX - layout->parts[PD_PART_RAW] - 4u &&
 	       tracepoint->swap == layout->swap;
 }
