@@ -185,7 +185,7 @@ $(FUZZ_PLAIN): FUZZ_CFLAGS += -O2 -include spec/fuzz/plain.h
 $(FUZZ_DIR)/obj/perfdata/stream/resync.o: FUZZ_CFLAGS += -fno-sanitize-coverage=trace-cmp
 
 # AddressSanitizer maps blocks of more than 128 KB anew for each input.
-$(FUZZ_DIR)/obj/machine/%.o: FUZZ_CFLAGS += -DPM_KNOWN=64
+$(FUZZ_DIR)/obj/machine/%.o: FUZZ_CFLAGS += -DPM_SYMBOL_MEMOS=64
 $(FUZZ_DIR)/obj/perfdata/container/file.o: FUZZ_CFLAGS += -DMAX_DAMAGE=100
 $(FUZZ_DIR)/obj/perfdata/input/decompress.o: FUZZ_CFLAGS += -DBLOCK=98304
 

@@ -69,7 +69,7 @@ static void sink_value(struct pd_sink *sink, const struct pd_value *v)
 	struct reading_sink *s = (struct reading_sink *)sink;
 
 	place(s);
-	FUZZ_CHECK(v->type <= PD_MACHINE && v->type != PD_VIEW);
+	FUZZ_CHECK(v->type <= PD_SYSTEM && v->type != PD_VIEW);
 	if (v->type == PD_STR || v->type == PD_HEX || v->type == PD_BLOB)
 		touch(v->s.p, v->s.n);
 	if (v->type == PD_EVENT)

@@ -221,7 +221,7 @@ static void run(const struct pq_node *root, const struct pd_session *session,
 	FUZZ_CHECK(is_true(&value) == holds);
 	touch(&value);
 	FUZZ_CHECK(pq_expr_test(other, &fields) != holds);
-	pq_asks_machine(root, session);
+	pq_asks_system(root, session);
 	pq_expr_destroy(expr);
 	pq_expr_destroy(other);
 	pq_fields_deinit(&fields);

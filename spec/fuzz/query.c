@@ -427,7 +427,7 @@ static bool ask(const char *path, const struct fuzz_part *part, unsigned threads
 	char kallsyms[300];
 	const struct ps_options options = { .symfs = root(), .kallsyms = kallsyms };
 	struct pd_session *session;
-	struct pm_machine *machine;
+	struct pm_system *system;
 	struct answer ordered;
 	struct pd_error err;
 	struct query q;
@@ -439,11 +439,11 @@ static bool ask(const char *path, const struct fuzz_part *part, unsigned threads
 		return false;
 	known = session->n_events;
 	take_query(&q, part, session);
-	machine = pm_machine_create(session, &options);
-	FUZZ_CHECK(machine && pm_machine_read(machine, threads, &err));
+	system = pm_system_create(session, &options);
+	FUZZ_CHECK(system && pm_system_read(system, threads, &err));
 	scope = (struct pq_scope){
 		.session = session,
-		.machine = machine,
+		.system = system,
 		.types = PD_ALL_TYPES,
 		.filter = q.filter,
 		.threads = threads,
@@ -472,7 +472,7 @@ static bool ask(const char *path, const struct fuzz_part *part, unsigned threads
 	count(&scope, answer);
 	answer->shared = q.grouping.n_measures == 1;
 	*n_damages = damages(session);
-	pm_machine_destroy(machine);
+	pm_system_destroy(system);
 	free(q.events[0]);
 	free(q.events[1]);
 	pd_session_close(session);

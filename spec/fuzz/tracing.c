@@ -32,7 +32,7 @@ static void read_field(const struct pd_tracepoint *tracepoint, uint32_t i)
 		FUZZ_CHECK(field->element && field->element <= 8);
 	if (field->kind == PD_ARG_BITS)
 		FUZZ_CHECK(field->element == tracepoint->tracing->long_size);
-	FUZZ_CHECK(pd_arg_type(field) < PD_MACHINE);
+	FUZZ_CHECK(pd_arg_type(field) < PD_SYSTEM);
 }
 
 static void read_format(struct pd_tracing *tracing, struct pd_format *format)

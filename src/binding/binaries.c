@@ -117,20 +117,20 @@ static bool is_chosen(lua_State *L, const struct ps_dso *dso)
 int pl_file_binaries(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	const struct pm_machine *machine = pl_machine(L, f);
+	const struct pm_system *system = pl_system(L, f);
 	lua_Integer n = 0;
 
 	lua_settop(L, 2);
 	lua_newtable(L);
-	for (uint32_t system = 0; system < f->session->n_files; system++) {
-		struct ps_store *store = pm_machine_store(machine, system);
+	for (uint32_t machine = 0; machine < f->session->n_files; machine++) {
+		struct ps_store *store = pm_system_store(system, machine);
 
 		for (size_t i = 0; store && i < ps_store_count(store); i++) {
 			struct ps_dso *dso = ps_store_at(store, i);
 
 			push_binary(L, f, dso, is_chosen(L, dso));
 			if (f->session->n_files > 1)
-				pl_set_integer(L, "source", system + 1);
+				pl_set_integer(L, "source", machine + 1);
 			lua_rawseti(L, -2, ++n);
 		}
 	}
@@ -174,14 +174,14 @@ static void add_unproven(lua_State *L, const struct ps_dso *dso)
 int pl_file_missing(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	const struct pm_machine *machine = pl_machine(L, f);
+	const struct pm_system *system = pl_system(L, f);
 	lua_Integer n = 0;
 
 	lua_settop(L, 1);
 	lua_newtable(L); /* unproven */
 	lua_newtable(L);
-	for (uint32_t system = 0; system < f->session->n_files; system++) {
-		struct ps_store *store = pm_machine_store(machine, system);
+	for (uint32_t machine = 0; machine < f->session->n_files; machine++) {
+		struct ps_store *store = pm_system_store(system, machine);
 
 		for (size_t i = 0; store && i < ps_store_count(store); i++) {
 			struct ps_dso *dso = ps_store_at(store, i);
@@ -230,60 +230,61 @@ static void set_lines(lua_State *L, struct ps_dso *dso, uint64_t address)
 }
 
 /* Sets what is known of a resolved address, which has a map. [-0, +0] */
-static void set_place(lua_State *L, struct pl_file *f, const struct pm_place *place)
+static void set_place(lua_State *L, struct pl_file *f, const struct pm_location *location)
 {
 	const struct ps_symbol *before, *after;
-	struct ps_dso *dso = place->map->dso;
+	struct ps_dso *dso = location->map->dso;
 	uint64_t address;
 
-	pl_push_map(L, place->map);
+	pl_push_map(L, location->map);
 	lua_setfield(L, -2, "map");
-	pl_set_integer(L, "made", place->map->time);
+	pl_set_integer(L, "made", location->map->time);
 	push_binary(L, f, dso, true);
 	lua_setfield(L, -2, "binary");
-	pl_set_integer(L, "address", place->address);
-	if (ps_dso_elf_address(dso, place->address, &address))
+	pl_set_integer(L, "address", location->address);
+	if (ps_dso_elf_address(dso, location->address, &address))
 		pl_set_integer(L, "elf_address", address);
-	set_symbol(L, "covered", place->symbol);
-	ps_table_around(&dso->table, place->address, &before, &after);
+	set_symbol(L, "covered", location->symbol);
+	ps_table_around(&dso->table, location->address, &before, &after);
 	set_symbol(L, "before", before);
 	set_symbol(L, "after", after);
-	set_lines(L, dso, place->address);
+	set_lines(L, dso, location->address);
 	pl_check_names(L, f);
 }
 
 /* {from, to, map, binary, …} [-0, +1] */
-static void push_stay(lua_State *L, struct pl_file *f, const struct pm_stay *stay)
+static void push_history_range(lua_State *L, struct pl_file *f,
+			       const struct pm_history_range *range)
 {
 	lua_createtable(L, 0, 12);
-	if (stay->from)
-		pl_set_integer(L, "from", stay->from);
-	if (stay->last != UINT64_MAX)
-		pl_set_integer(L, "to", stay->last + 1);
-	if (stay->place.map)
-		set_place(L, f, &stay->place);
+	if (range->from)
+		pl_set_integer(L, "from", range->from);
+	if (range->last != UINT64_MAX)
+		pl_set_integer(L, "to", range->last + 1);
+	if (range->location.map)
+		set_place(L, f, &range->location);
 }
 
 /*
  * Adds what was at an address of one system to the array on top; `time` if `one` is true. [-0,
  * +0]
  */
-static void add_stays(lua_State *L, struct pl_file *f, struct pm_where *where, uint64_t address,
-		      bool one, uint64_t time)
+static void add_history(lua_State *L, struct pl_file *f, struct pm_addr_context *context,
+			uint64_t address, bool one, uint64_t time)
 {
 	lua_Integer n = luaL_len(L, -1);
-	struct pm_stay stay = { .last = UINT64_MAX };
+	struct pm_history_range range = { .last = UINT64_MAX };
 
-	for (where->time = 0;; where->time = stay.last + 1) {
-		if (!pm_history_at(f->resolver, where, address, &stay))
+	for (context->time = 0;; context->time = range.last + 1) {
+		if (!pm_history_at(f->resolver, context, address, &range))
 			luaL_error(L, "no memory for the recorded system");
-		if (!one || (stay.from <= time && time <= stay.last)) {
-			push_stay(L, f, &stay);
+		if (!one || (range.from <= time && time <= range.last)) {
+			push_history_range(L, f, &range);
 			if (f->session->n_files > 1)
-				pl_set_integer(L, "source", where->system + 1);
+				pl_set_integer(L, "source", context->machine + 1);
 			lua_rawseti(L, -2, ++n);
 		}
-		if (stay.last == UINT64_MAX)
+		if (range.last == UINT64_MAX)
 			return;
 	}
 }
@@ -296,7 +297,7 @@ int pl_file_history(lua_State *L)
 	uint64_t address = (uint64_t)luaL_checkinteger(L, 3);
 	bool one = !lua_isnoneornil(L, 4);
 	uint64_t time = one ? (uint64_t)luaL_checkinteger(L, 4) : 0;
-	struct pm_where where = {
+	struct pm_addr_context context = {
 		.pid = (int32_t)pid,
 		.machine_pid = (int32_t)guest,
 		.any_mode = pid >= 0,
@@ -305,15 +306,15 @@ int pl_file_history(lua_State *L)
 	luaL_argcheck(L, pid >= -1 && pid <= INT32_MAX, 2, "no process id");
 	luaL_argcheck(L, guest >= 0 && guest <= INT32_MAX, 5, "no process id of a guest");
 	if (lua_isnoneornil(L, 5))
-		where.mode = pid < 0 ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
+		context.mode = pid < 0 ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
 	else
-		where.mode = pid < 0 ? PD_CPUMODE_GUEST_KERNEL : PD_CPUMODE_GUEST_USER;
-	pl_machine(L, f);
+		context.mode = pid < 0 ? PD_CPUMODE_GUEST_KERNEL : PD_CPUMODE_GUEST_USER;
+	pl_system(L, f);
 	lua_newtable(L);
-	for (; where.system < f->session->n_files; where.system++) {
-		add_stays(L, f, &where, address, one, time);
+	for (; context.machine < f->session->n_files; context.machine++) {
+		add_history(L, f, &context, address, one, time);
 	}
-	switch (pm_address_mode(f->machine, 0, address)) {
+	switch (pm_address_mode(f->system, 0, address)) {
 	case PD_CPUMODE_KERNEL:
 		lua_pushliteral(L, "kernel");
 		break;

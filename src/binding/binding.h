@@ -145,7 +145,7 @@ struct pl_file {
 	size_t warned;	    /* damage that was said, of all files */
 	uint64_t late;	    /* records of the last pass that came too late for their place */
 	uint64_t said_late; /* what was said of them */
-	struct pm_machine *machine; /* made when it is first asked for, or as a stream passes */
+	struct pm_system *system; /* made when it is first asked for, or as a stream passes */
 	struct pm_resolver *resolver;  /* made with it */
 	struct ps_interrupt interrupt; /* of the reading of symbols */
 	struct ps_options
@@ -193,20 +193,20 @@ static inline bool pl_tells(void *flag, const struct pd_error *err)
 	return pl_goes_on(flag) || !pd_error_interrupted(err);
 }
 
-/* Can the records be read but once? Then the cursor that does gives them to the machine. */
+/* Can the records be read but once? Then the cursor that does gives them to the system. */
 bool pl_file_passes(const struct pl_file *file);
 /* The recorded system, as far as it is known. Raises on errors; calls no Lua. */
-struct pm_machine *pl_machine(lua_State *L, struct pl_file *file);
+struct pm_system *pl_system(lua_State *L, struct pl_file *file);
 /*
- * The same for whoever must not raise: makes f->machine; false: see err. The file must be open.
+ * The same for whoever must not raise: makes f->system; false: see err. The file must be open.
  */
-bool pl_machine_make(struct pl_file *file, struct pd_error *err);
-void pl_machine_free(struct pl_file *file);
+bool pl_system_make(struct pl_file *file, struct pd_error *err);
+void pl_system_free(struct pl_file *file);
 /*
- * Makes a machine that was read the file's, which has none. False: no memory; it stays the
+ * Makes a system that was read the file's, which has none. False: no memory; it stays the
  * caller's.
  */
-bool pl_machine_take(struct pl_file *file, struct pm_machine *machine);
+bool pl_system_take(struct pl_file *file, struct pm_system *system);
 int pl_file_thread(lua_State *L);   /* file:thread(tid [, time]) -> table | nil */
 int pl_file_threads(lua_State *L);  /* file:threads() -> array of tables */
 int pl_file_resolve(lua_State *L);  /* file:resolve(pid, addr [, time]) -> table | nil */
@@ -217,14 +217,14 @@ struct pm_map;
 /* {start, len, pgoff, filename, build_id, prot} [-0, +1] */
 void pl_push_map(lua_State *L, const struct pm_map *map);
 /*
- * Pushes what the recorded system knows of a record: v is of PD_MACHINE. `record` is the Record
+ * Pushes what the recorded system knows of a record: v is of PD_SYSTEM. `record` is the Record
  * at that index of the stack, 0 if there is none: then views cannot be. [-0, +1]
  */
-void pl_push_machine(lua_State *L, struct pl_file *file, int record,
-		     const struct pd_record *rec, const struct pd_value *v);
+void pl_push_system_field(lua_State *L, struct pl_file *file, int record,
+			  const struct pd_record *rec, const struct pd_value *v);
 /*
  * The frames of a sample as the recorded system knows them, the resolver's. Raises as
- * pl_machine.
+ * pl_system.
  */
 /* An array of {symbol, srcline} of n lines; nil if there are none. [-0, +1] */
 void pl_push_inlined(lua_State *L, const struct ps_line *lines, size_t n);

@@ -60,17 +60,17 @@ static void push_other(lua_State *L, int cursor, const struct pd_record *rec, un
 		lua_getiuservalue(L, cursor, PL_CURSOR_FILE);
 		pl_push_event(L, -1, v->event);
 		lua_remove(L, -2);
-	} else if (v->type == PD_MACHINE) {
+	} else if (v->type == PD_SYSTEM) {
 		struct pl_cursor *c = lua_touserdata(L, cursor);
 		bool busy = c->busy;
 
 		c->busy = false; /* this raises if the file cannot be read; it calls no Lua */
-		pl_machine(L, c->file);
+		pl_system(L, c->file);
 		c->busy = busy;
 		if (rec->layout->bound[index].field->view)
 			push_viewed(L, cursor, rec, index, v);
 		else
-			pl_push_machine(L, c->file, 0, rec, v);
+			pl_push_system_field(L, c->file, 0, rec, v);
 		if (lua_isnil(L, -1)) {
 			lua_pop(L, 1);
 			lua_pushboolean(L, 0);
@@ -297,7 +297,7 @@ static void set_scope(lua_State *L, struct pl_cursor *c, int cursor, int options
 	lua_setiuservalue(L, cursor, PL_CURSOR_TREES);
 	c->scope.progress = pb_until_set(c->interrupt);
 	if (pl_file_passes(c->file))
-		c->scope.machine = pl_machine(L, c->file);
+		c->scope.system = pl_system(L, c->file);
 }
 
 /* Compiles the filter of records. */
@@ -305,8 +305,8 @@ static void open_filter(lua_State *L, struct pl_cursor *c)
 {
 	struct pl_file *f = c->file;
 
-	if (c->scope.machine || pq_asks_machine(c->scope.filter, f->session))
-		c->scope.machine = pl_machine(L, f);
+	if (c->scope.system || pq_asks_system(c->scope.filter, f->session))
+		c->scope.system = pl_system(L, f);
 	if (pq_fields_init(&c->fields, f->session, f->resolver))
 		c->filter = pq_expr_create(c->scope.filter, &c->fields);
 	if (!c->filter)

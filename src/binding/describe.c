@@ -10,7 +10,7 @@ static const char *type_kind(enum pd_type type)
 		[PD_NIL] = "nil",	[PD_BOOL] = "boolean", [PD_INT] = "signed",
 		[PD_UINT] = "unsigned", [PD_ADDR] = "address", [PD_FLOAT] = "float",
 		[PD_STR] = "string",	[PD_HEX] = "string",   [PD_BLOB] = "bytes",
-		[PD_VIEW] = "view",	[PD_EVENT] = "event",  [PD_MACHINE] = "nil",
+		[PD_VIEW] = "view",	[PD_EVENT] = "event",  [PD_SYSTEM] = "nil",
 	};
 
 	return kinds[type];
@@ -19,15 +19,15 @@ static const char *type_kind(enum pd_type type)
 static const char *field_kind(const struct pd_field *field)
 {
 	static const enum pd_type types[] = {
-		[PD_K_U8] = PD_UINT,	 [PD_K_U16] = PD_UINT,	  [PD_K_U32] = PD_UINT,
-		[PD_K_S32] = PD_INT,	 [PD_K_X32] = PD_ADDR,	  [PD_K_U64] = PD_UINT,
-		[PD_K_S64] = PD_INT,	 [PD_K_X64] = PD_ADDR,	  [PD_K_F64] = PD_FLOAT,
-		[PD_K_BOOL8] = PD_BOOL,	 [PD_K_FLAG] = PD_BOOL,	  [PD_K_CSTR] = PD_STR,
-		[PD_K_CHARS] = PD_STR,	 [PD_K_HEX] = PD_HEX,	  [PD_K_VIEW] = PD_VIEW,
-		[PD_K_COMPUTE] = PD_NIL, [PD_K_MACHINE] = PD_NIL,
+		[PD_K_U8] = PD_UINT,	 [PD_K_U16] = PD_UINT,	 [PD_K_U32] = PD_UINT,
+		[PD_K_S32] = PD_INT,	 [PD_K_X32] = PD_ADDR,	 [PD_K_U64] = PD_UINT,
+		[PD_K_S64] = PD_INT,	 [PD_K_X64] = PD_ADDR,	 [PD_K_F64] = PD_FLOAT,
+		[PD_K_BOOL8] = PD_BOOL,	 [PD_K_FLAG] = PD_BOOL,	 [PD_K_CSTR] = PD_STR,
+		[PD_K_CHARS] = PD_STR,	 [PD_K_HEX] = PD_HEX,	 [PD_K_VIEW] = PD_VIEW,
+		[PD_K_COMPUTE] = PD_NIL, [PD_K_SYSTEM] = PD_NIL,
 	};
 
-	return type_kind(field->kind == PD_K_COMPUTE || field->kind == PD_K_MACHINE ?
+	return type_kind(field->kind == PD_K_COMPUTE || field->kind == PD_K_SYSTEM ?
 				 field->type :
 				 types[field->kind]);
 }

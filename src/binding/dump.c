@@ -26,7 +26,7 @@ static void take_names(lua_State *L, struct pl_file *f, struct names *names)
 		names->n = pl_field_ids(L, f->names, lua_gettop(L), names->ids);
 	lua_pop(L, 1);
 	if (names->n)
-		pl_machine(L, f);
+		pl_system(L, f);
 }
 
 static void print_names(struct pl_writer *w, const struct pl_file *f, const struct names *names,
@@ -39,7 +39,7 @@ static void print_names(struct pl_writer *w, const struct pl_file *f, const stru
 		if (!index)
 			continue;
 		pd_record_get(rec, index, &asked);
-		if (asked.type != PD_MACHINE || asked.asked.field == PD_M_INLINED)
+		if (asked.type != PD_SYSTEM || asked.asked.field == PD_SYS_INLINED)
 			continue; /* recorded, so that the line has it; or no single value */
 		pm_field(f->resolver, rec, &asked.asked, &value);
 		pd_print_field(&w->print, rec->layout->bound[index].field->name, &value, json);

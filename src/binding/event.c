@@ -90,7 +90,7 @@ static int push_sample_fields(lua_State *L, const struct pd_event *e)
 	for (unsigned i = 1; i < e->sample->n_bound; i++) {
 		const struct pd_field *field = e->sample->bound[i].field;
 
-		if (field->part == PD_PART_NONE || field->kind == PD_K_MACHINE)
+		if (field->part == PD_PART_NONE || field->kind == PD_K_SYSTEM)
 			continue;
 		lua_pushstring(L, field->name);
 		lua_rawseti(L, -2, ++n);

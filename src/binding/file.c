@@ -200,7 +200,7 @@ static int file_close(lua_State *L)
 
 	/* copies keep the names of their threads; without them they have none */
 	if (f->copied && f->session && !f->closed)
-		pl_machine_make(f, NULL);
+		pl_system_make(f, NULL);
 	if (f->session)
 		pd_session_close(f->session);
 	f->closed = true;
@@ -211,7 +211,7 @@ static int file_gc(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
-	pl_machine_free(f);
+	pl_system_free(f);
 	pd_session_destroy(f->session);
 	f->session = NULL;
 	f->file = NULL;

@@ -12,17 +12,17 @@ bool pl_file_passes(const struct pl_file *f)
 	return false;
 }
 
-bool pl_machine_make(struct pl_file *f, struct pd_error *err)
+bool pl_system_make(struct pl_file *f, struct pd_error *err)
 {
-	struct pm_machine *machine = f->machine;
+	struct pm_system *system = f->system;
 	struct pm_resolver *resolver;
 
-	if (machine)
+	if (system)
 		return true;
-	machine = pm_machine_create(f->session, &f->symbols);
-	resolver = machine ? pm_resolver_create(machine) : NULL;
+	system = pm_system_create(f->session, &f->symbols);
+	resolver = system ? pm_resolver_create(system) : NULL;
 	if (!resolver) {
-		pm_machine_destroy(machine);
+		pm_system_destroy(system);
 		return pd_error_set(err, "ENOMEM", f->file->path, PD_NO_OFFSET,
 				    "no memory for the recorded system");
 	}
@@ -30,44 +30,44 @@ bool pl_machine_make(struct pl_file *f, struct pd_error *err)
 	 * all of it or nothing: what is known in part gives wrong names. So an interrupt is an
 	 * error
 	 */
-	if (!pl_file_passes(f) && !pm_machine_read(machine, pl_threads(f), err)) {
+	if (!pl_file_passes(f) && !pm_system_read(system, pl_threads(f), err)) {
 		pm_resolver_destroy(resolver);
-		pm_machine_destroy(machine);
+		pm_system_destroy(system);
 		return false;
 	}
-	f->machine = machine;
+	f->system = system;
 	f->resolver = resolver;
 	return true;
 }
 
-bool pl_machine_take(struct pl_file *f, struct pm_machine *machine)
+bool pl_system_take(struct pl_file *f, struct pm_system *system)
 {
-	struct pm_resolver *resolver = pm_resolver_create(machine);
+	struct pm_resolver *resolver = pm_resolver_create(system);
 
 	if (!resolver)
 		return false;
-	f->machine = machine;
+	f->system = system;
 	f->resolver = resolver;
 	return true;
 }
 
-void pl_machine_free(struct pl_file *f)
+void pl_system_free(struct pl_file *f)
 {
 	pm_resolver_destroy(f->resolver);
-	pm_machine_destroy(f->machine);
+	pm_system_destroy(f->system);
 	f->resolver = NULL;
-	f->machine = NULL;
+	f->system = NULL;
 }
 
-struct pm_machine *pl_machine(lua_State *L, struct pl_file *f)
+struct pm_system *pl_system(lua_State *L, struct pl_file *f)
 {
 	struct pd_error err;
 
-	if (f->closed && !f->machine)
+	if (f->closed && !f->system)
 		luaL_error(L, "%s: the file is closed", f->file->path);
-	if (!pl_machine_make(f, &err))
+	if (!pl_system_make(f, &err))
 		luaL_error(L, "%s", err.message);
-	return f->machine;
+	return f->system;
 }
 
 const struct pd_frame *pl_frames(lua_State *L, struct pl_file *f, const struct pd_record *rec,
@@ -75,7 +75,7 @@ const struct pd_frame *pl_frames(lua_State *L, struct pl_file *f, const struct p
 {
 	const struct pd_frame *frames;
 
-	pl_machine(L, f);
+	pl_system(L, f);
 	frames = pm_frames_of(f->resolver, rec, n);
 	pl_check_names(L, f);
 	return frames;
@@ -106,13 +106,13 @@ static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record
 	pl_push_inlined(L, lines, n);
 }
 
-void pl_push_machine(lua_State *L, struct pl_file *f, int record, const struct pd_record *rec,
-		     const struct pd_value *v)
+void pl_push_system_field(lua_State *L, struct pl_file *f, int record,
+			  const struct pd_record *rec, const struct pd_value *v)
 {
 	struct pd_value value;
 
-	pl_machine(L, f);
-	if (v->asked.field == PD_M_INLINED) {
+	pl_system(L, f);
+	if (v->asked.field == PD_SYS_INLINED) {
 		push_inlined(L, f, rec, &v->asked);
 		return;
 	}
@@ -134,7 +134,7 @@ void pl_push_map(lua_State *L, const struct pm_map *map)
 	for (uint32_t m = 0; pd_view_map.members[m].name; m++) {
 		struct pd_value value = { .type = PD_NIL };
 
-		pm_map_member(map, PD_M_MAP_START + m, &value);
+		pm_map_member(map, PD_SYS_MAP_START + m, &value);
 		pl_push_value(L, 0, &value);
 		lua_setfield(L, -2, pd_view_map.members[m].name);
 	}
@@ -166,14 +166,14 @@ static void add_map(void *arg, const struct pm_map *map)
  * maps() -> array of {start, len, pgoff, filename, build_id, prot}; upvalues: File, system,
  * pid, time
  */
-static int life_maps(lua_State *L)
+static int incarnation_maps(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, lua_upvalueindex(1));
 	struct map_list list = { .L = L };
 
 	lua_settop(L, 0);
 	lua_newtable(L);
-	pm_spaces_each(pm_machine_spaces(pl_machine(L, f)),
+	pm_spaces_each(pm_system_spaces(pl_system(L, f)),
 		       (uint32_t)lua_tointeger(L, lua_upvalueindex(2)),
 		       (int32_t)lua_tointeger(L, lua_upvalueindex(3)),
 		       (uint64_t)lua_tointeger(L, lua_upvalueindex(4)), add_map, &list);
@@ -184,25 +184,26 @@ static int life_maps(lua_State *L)
  * {pid, tid, comm, start, exit, maps} of a thread of the File at 1; its maps are those at
  * `time`. [-0, +1]
  */
-static void push_life(lua_State *L, const struct pm_life *life, uint32_t system, uint64_t time)
+static void push_incarnation(lua_State *L, const struct pm_incarnation *incarnation,
+			     uint32_t machine, uint64_t time)
 {
 	lua_createtable(L, 0, 7);
 	lua_pushvalue(L, 1);
-	lua_pushinteger(L, (lua_Integer)system);
-	lua_pushinteger(L, life->pid);
+	lua_pushinteger(L, (lua_Integer)machine);
+	lua_pushinteger(L, incarnation->pid);
 	lua_pushinteger(L, (lua_Integer)time);
-	lua_pushcclosure(L, life_maps, 4);
+	lua_pushcclosure(L, incarnation_maps, 4);
 	lua_setfield(L, -2, "maps");
-	lua_pushinteger(L, life->pid);
+	lua_pushinteger(L, incarnation->pid);
 	lua_setfield(L, -2, "pid");
-	lua_pushinteger(L, life->tid);
+	lua_pushinteger(L, incarnation->tid);
 	lua_setfield(L, -2, "tid");
-	pl_push_value(L, 0, &life->comm);
+	pl_push_value(L, 0, &incarnation->comm);
 	lua_setfield(L, -2, "comm");
-	set_time(L, "start", life->start);
-	set_time(L, "exit", life->exit);
-	if (life->source) {
-		lua_pushinteger(L, (lua_Integer)life->source);
+	set_time(L, "start", incarnation->start);
+	set_time(L, "exit", incarnation->exit);
+	if (incarnation->source) {
+		lua_pushinteger(L, (lua_Integer)incarnation->source);
 		lua_setfield(L, -2, "source");
 	}
 }
@@ -216,15 +217,15 @@ int pl_file_thread(lua_State *L)
 	struct pl_file *f = pl_check_open_file(L, 1);
 	lua_Integer tid = luaL_checkinteger(L, 2);
 	uint64_t time = lua_isnoneornil(L, 3) ? PM_NO_TIME : (uint64_t)luaL_checkinteger(L, 3);
-	const struct pm_machine *machine = pl_machine(L, f);
-	struct pm_life life;
+	const struct pm_system *system = pl_system(L, f);
+	struct pm_incarnation incarnation;
 
 	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, 2, "no thread id");
 	/* of recordings whose clocks differ it is the first that knows the thread */
 	for (uint32_t i = 0; i < f->session->n_files; i++) {
-		if (!pm_machine_life(machine, i, (int32_t)tid, time, &life))
+		if (!pm_system_incarnation(system, i, (int32_t)tid, time, &incarnation))
 			continue;
-		push_life(L, &life, i, time);
+		push_incarnation(L, &incarnation, i, time);
 		return 1;
 	}
 	lua_pushnil(L);
@@ -235,8 +236,8 @@ int pl_file_thread(lua_State *L)
 int pl_file_threads(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	const struct pm_machine *machine = pl_machine(L, f);
-	const struct pm_threads *threads = pm_machine_threads(machine);
+	const struct pm_system *system = pl_system(L, f);
+	const struct pm_threads *threads = pm_system_threads(system);
 	lua_Integer n = 0;
 
 	lua_createtable(L, threads->n < 1u << 20 ? (int)threads->n : 0, 0);
@@ -244,14 +245,14 @@ int pl_file_threads(lua_State *L)
 		const struct pm_thread *thread = &threads->threads[i];
 
 		for (size_t k = 0; k < thread->n; k++) {
-			struct pm_life life;
+			struct pm_incarnation incarnation;
 
 			/* a life ends where the next begins */
 			if (k + 1 < thread->n &&
-			    !pm_life_begins(thread, &thread->moments[k + 1]))
+			    !pm_incarnation_begins(thread, &thread->events[k + 1]))
 				continue;
-			pm_machine_life_of(machine, thread, (ptrdiff_t)k, &life);
-			push_life(L, &life, thread->system, life.exit);
+			pm_system_incarnation_of(system, thread, (ptrdiff_t)k, &incarnation);
+			push_incarnation(L, &incarnation, thread->machine, incarnation.exit);
 			lua_rawseti(L, -2, ++n);
 		}
 	}
@@ -267,33 +268,33 @@ int pl_file_resolve(lua_State *L)
 	struct pl_file *f = pl_check_open_file(L, 1);
 	lua_Integer pid = luaL_checkinteger(L, 2);
 	uint64_t address = (uint64_t)luaL_checkinteger(L, 3);
-	struct pm_where where = {
+	struct pm_addr_context context = {
 		.pid = (int32_t)pid,
 		.time = lua_isnoneornil(L, 4) ? PM_NO_TIME : (uint64_t)luaL_checkinteger(L, 4),
 		.mode = PD_CPUMODE_USER,
 		.any_mode = true,
 	};
 	const struct ps_line *lines;
-	struct pm_place place = { .map = NULL };
+	struct pm_location location = { .map = NULL };
 
 	luaL_argcheck(L, pid >= INT32_MIN && pid <= INT32_MAX, 2, "no process id");
-	pl_machine(L, f);
+	pl_system(L, f);
 	/* of recordings whose clocks differ it is the first that has something there */
-	for (; where.system < f->session->n_files && !place.map; where.system++)
-		pm_place_at(f->resolver, &where, address, &place);
-	if (!place.map) {
+	for (; context.machine < f->session->n_files && !location.map; context.machine++)
+		pm_location_at(f->resolver, &context, address, &location);
+	if (!location.map) {
 		lua_pushnil(L);
 		return 1;
 	}
 	lua_createtable(L, 0, 5);
-	pl_set_string(L, "dso", place.map->dso->name);
-	pl_push_map(L, place.map);
+	pl_set_string(L, "dso", location.map->dso->name);
+	pl_push_map(L, location.map);
 	lua_setfield(L, -2, "map");
-	if (place.symbol) {
-		pl_set_string(L, "symbol", place.symbol->name);
-		pl_set_integer(L, "symoff", pm_place_offset(&place));
+	if (location.symbol) {
+		pl_set_string(L, "symbol", location.symbol->name);
+		pl_set_integer(L, "symoff", pm_location_offset(&location));
 	}
-	if (ps_dso_lines(place.map->dso, place.address, &lines))
+	if (ps_dso_lines(location.map->dso, location.address, &lines))
 		pl_set_string(L, "srcline", lines[0].srcline);
 	pl_check_names(L, f);
 	return 1;

@@ -26,9 +26,9 @@ static void free_job(struct pl_job *job)
 	pl_progress_end(&job->progress);
 	pl_report_free(job);
 	pq_groups_destroy(job->groups);
-	pm_machine_destroy(job->machine);
+	pm_system_destroy(job->system);
 	job->groups = NULL;
-	job->machine = NULL;
+	job->system = NULL;
 }
 
 static int job_gc(lua_State *L)
@@ -155,24 +155,24 @@ static lua_Integer get_first(lua_State *L, const struct pl_job *job)
 	return first >= -n && first <= n ? first : 0;
 }
 
-static bool asks_machine(const struct pl_job *job)
+static bool asks_system(const struct pl_job *job)
 {
 	const struct pq_grouping *g = &job->grouping;
 	const struct pq_scope *scope = &job->scope;
 	const struct pd_session *session = scope->session;
-	bool asks = scope->filter && pq_asks_machine(scope->filter, session);
+	bool asks = scope->filter && pq_asks_system(scope->filter, session);
 
 	if (job->pairs.how) {
 		for (size_t i = 0; i < job->pairs.n; i++)
-			asks = asks || pq_asks_machine(job->pairs.nodes[i], session);
+			asks = asks || pq_asks_system(job->pairs.nodes[i], session);
 		return asks;
 	}
 	for (size_t i = 0; i < g->n_keys; i++)
-		asks = asks || pq_asks_machine(g->keys[i].value, session) ||
-		       pq_asks_machine(g->keys[i].other, session);
+		asks = asks || pq_asks_system(g->keys[i].value, session) ||
+		       pq_asks_system(g->keys[i].other, session);
 	for (size_t i = 0; i < g->n_measures; i++)
-		asks = asks || pq_asks_machine(g->measures[i].value, session) ||
-		       pq_asks_machine(g->measures[i].weight, session);
+		asks = asks || pq_asks_system(g->measures[i].value, session) ||
+		       pq_asks_system(g->measures[i].weight, session);
 	return asks;
 }
 
@@ -251,7 +251,7 @@ static void push_chain(lua_State *L, const struct pl_job *job, uint32_t chain)
 		return;
 	lua_pop(L, 1);
 	if (pq_chains_kind(chains, chain) == PQ_CHAIN_VALUES) {
-		pl_push_chain_stacks(L, PL_FILE_AT, chains, job->scope.machine, PL_CHAINS_AT);
+		pl_push_chain_stacks(L, PL_FILE_AT, chains, job->scope.system, PL_CHAINS_AT);
 		lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1);
 		return;
 	}
@@ -498,32 +498,32 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 }
 
 /*
- * Gives the job's scope the machine, if it asks one: the file's, or one that is read by the
+ * Gives the job's scope the system, if it asks one: the file's, or one that is read by the
  * query itself.
  */
 static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
-	bool asks = asks_machine(job);
+	bool asks = asks_system(job);
 
-	if (!asks || f->machine || job->pairs.how || job->calls || !pq_run_reads(&job->scope)) {
+	if (!asks || f->system || job->pairs.how || job->calls || !pq_run_reads(&job->scope)) {
 		/* what a function asks of a stream comes with its records */
 		asks = asks || (job->calls && pl_file_passes(f));
 		pl_scope_machine(L, f, PL_OPTIONS_AT, asks, &job->scope);
 		return;
 	}
-	job->machine = pm_machine_create(f->session, &f->symbols);
-	if (!job->machine)
+	job->system = pm_system_create(f->session, &f->symbols);
+	if (!job->system)
 		luaL_error(L, "%s: no memory for the recorded system", f->file->path);
 	job->unread = true;
-	job->scope.machine = job->machine;
+	job->scope.system = job->system;
 	job->scope.unread = &job->unread;
 }
 
-/* A machine that was read is the file's. */
-static void keep_machine(struct pl_file *f, struct pl_job *job)
+/* A system that was read is the file's. */
+static void keep_system(struct pl_file *f, struct pl_job *job)
 {
-	if (job->machine && !job->unread && pl_machine_take(f, job->machine))
-		job->machine = NULL;
+	if (job->system && !job->unread && pl_system_take(f, job->system))
+		job->system = NULL;
 }
 
 static const char *const wrong_names[] = {
@@ -561,7 +561,7 @@ int pl_file_group(lua_State *L)
 	job->scope.late = &f->late;
 	ran = job->pairs.how ? pl_pairs_run(L, job, &err) :
 			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
-	keep_machine(f, job);
+	keep_system(f, job);
 	pl_progress_end(&job->progress);
 	/* a stream that was waited for ends as if the recording had ended */
 	if (ran == PB_FAILED && pl_tells(job->progress.interrupt, &err))

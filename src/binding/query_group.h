@@ -13,12 +13,12 @@ struct pl_job {
 	struct pl_calls *calls; /* NULL: no function is called */
 	struct pq_grouping grouping;
 	struct pq_groups *groups;
-	struct pm_machine *
+	struct pm_system *
 		/*
 		 * read while the query ran, and not the file's yet: texts of the groups are
 		 * its; or NULL
 		 */
-		machine;
+		system;
 	bool unread; /* it was not, to the end */
 	struct pl_progress progress;
 	struct {

@@ -313,8 +313,8 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 	struct ps_interrupt interrupt = { .flag = job->progress.interrupt };
 	struct section s = { 0 };
 
-	report->asked.machine = f->machine;
-	report->asked.n_systems = (uint32_t)f->session->n_files;
+	report->asked.system = f->system;
+	report->asked.n_machines = (uint32_t)f->session->n_files;
 	report->made = pq_report_create(job->groups, &report->asked, &interrupt);
 	if (!report->made)
 		luaL_error(L, "no memory for the rows of a report");
@@ -344,11 +344,11 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 int pl_file_short_names(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	const struct pm_machine *machine = pl_machine(L, f);
+	const struct pm_system *system = pl_system(L, f);
 
 	lua_newtable(L);
-	for (uint32_t system = 0; system < f->session->n_files; system++) {
-		const struct ps_store *store = pm_machine_store(machine, system);
+	for (uint32_t machine = 0; machine < f->session->n_files; machine++) {
+		const struct ps_store *store = pm_system_store(system, machine);
 
 		for (size_t i = 0; store && i < ps_store_count(store); i++) {
 			const struct ps_dso *dso = ps_store_at(store, i);

@@ -149,9 +149,9 @@ void pl_scope_machine(lua_State *L, struct pl_file *f, int options, bool asks,
 {
 	bool passes = pl_file_passes(f);
 
-	asks = asks || (scope->filter && pq_asks_machine(scope->filter, scope->session));
+	asks = asks || (scope->filter && pq_asks_system(scope->filter, scope->session));
 	if (asks || passes)
-		scope->machine = pl_machine(L, f);
+		scope->system = pl_system(L, f);
 	if (asks && passes && is_order(L, options, "any"))
 		scope->order = PD_ORDER_TIME;
 }

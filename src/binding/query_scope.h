@@ -33,16 +33,16 @@ void pl_progress_end(struct pl_progress *progress);
 unsigned pl_threads(const struct pl_file *file);
 
 /*
- * The scope of the table at `options`, but for its machine. The progress and what `keep` keeps
+ * The scope of the table at `options`, but for its system. The progress and what `keep` keeps
  * must stay as long. [-0, +0]
  */
 void pl_to_scope(lua_State *L, int keep, const struct pl_file *file, int options,
 		 struct pl_progress *progress, struct pq_scope *scope);
 
 /*
- * Gives it the machine, if its filter needs it, or `asks`: what else is read of its records
+ * Gives it the system, if its filter needs it, or `asks`: what else is read of its records
  * does. What passes once tells it to whoever asks later; who asks now must wait for what comes
- * late, in the order of time. Raises as pl_machine.
+ * late, in the order of time. Raises as pl_system.
  */
 void pl_scope_machine(lua_State *L, struct pl_file *file, int options, bool asks,
 		      struct pq_scope *scope);

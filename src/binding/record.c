@@ -175,7 +175,7 @@ static int record_next(lua_State *L)
 		if (v.type == PD_NIL)
 			continue;
 		pl_push_value(L, 1, &v);
-		if (v.type == PD_MACHINE && lua_isnil(L, -1)) {
+		if (v.type == PD_SYSTEM && lua_isnil(L, -1)) {
 			lua_pop(L, 1);
 			continue;
 		}

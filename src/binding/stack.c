@@ -86,10 +86,10 @@ static void push_stack(lua_State *L, int of, uint32_t number)
 }
 
 void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
-			  struct pm_machine *machine, int into)
+			  struct pm_system *system, int into)
 {
 	const struct pl_file *f = lua_touserdata(L, file);
-	bool is_of_file = f->machine == machine, ok;
+	bool is_of_file = f->system == system, ok;
 	uint32_t n = pq_chains_size(chains), *numbers;
 	struct pm_resolver *resolver;
 	struct pl_stacks *s;
@@ -98,9 +98,9 @@ void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains
 	luaL_checkstack(L, 8, "call stacks");
 	s = push_stacks(L, is_of_file ? file : 0);
 	numbers = lua_newuserdatauv(L, (n + (size_t)1) * sizeof(*numbers), 0);
-	if (is_of_file) /* a finalizer may have closed it, which frees the machine */
+	if (is_of_file) /* a finalizer may have closed it, which frees the system */
 		pl_check_open_file(L, file);
-	resolver = pm_resolver_create(machine);
+	resolver = pm_resolver_create(system);
 	ok = resolver && pq_stacks_add_chains(s->stacks, chains, resolver, numbers);
 	pm_resolver_destroy(resolver);
 	if (!ok)

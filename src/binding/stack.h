@@ -10,10 +10,10 @@
 /*
  * Makes the Stacks of all chains of PQ_CHAIN_VALUES of a result over the File at `file`, and
  * puts that of chain i at i + 1 of the table at `into`. Functions are looked up in the binaries
- * of `machine`. [-0, +0]
+ * of `system`. [-0, +0]
  */
 void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
-			  struct pm_machine *machine, int into);
+			  struct pm_system *system, int into);
 
 /* core.stacks() -> an empty set of stacks */
 int pl_stacks(lua_State *L);

@@ -74,10 +74,10 @@ void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 		pl_push_event(L, lua_gettop(L), v->event);
 		lua_remove(L, -2);
 		break;
-	case PD_MACHINE: {
+	case PD_SYSTEM: {
 		const struct pl_record *r = lua_touserdata(L, record);
 
-		pl_push_machine(L, r->file, record, &r->rec, v);
+		pl_push_system_field(L, r->file, record, &r->rec, v);
 		break;
 	}
 	}

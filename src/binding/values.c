@@ -11,7 +11,7 @@ static bool is_value(const struct pd_field *field, const char *name)
 	for (; field && field->name; field++) {
 		if (strcmp(field->name, name) != 0)
 			continue;
-		if (field->view || (field->kind == PD_K_MACHINE && field->arg == PD_M_INLINED))
+		if (field->view || (field->kind == PD_K_SYSTEM && field->arg == PD_SYS_INLINED))
 			return false;
 	}
 	return true;
@@ -51,12 +51,12 @@ static const struct pq_node *const *named(lua_State *L, const struct pl_cursor *
 	return trees->nodes;
 }
 
-static bool asks_machine(const struct pl_cursor *c, const struct pq_node *const *nodes)
+static bool asks_system(const struct pl_cursor *c, const struct pq_node *const *nodes)
 {
-	bool asks = c->scope.filter && pq_asks_machine(c->scope.filter, c->file->session);
+	bool asks = c->scope.filter && pq_asks_system(c->scope.filter, c->file->session);
 
 	for (size_t i = 0; i < c->n_values; i++)
-		asks = asks || pq_asks_machine(nodes[i], c->file->session);
+		asks = asks || pq_asks_system(nodes[i], c->file->session);
 	return asks;
 }
 
@@ -101,8 +101,8 @@ bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
 	if (!c->n_values)
 		return false;
 	make_objects(L, c, cursor);
-	if (c->scope.machine || asks_machine(c, nodes))
-		c->scope.machine = pl_machine(L, c->file);
+	if (c->scope.system || asks_system(c, nodes))
+		c->scope.system = pl_system(L, c->file);
 	n = c->n_values;
 	if (pairing)
 		c->n_values = pairing->n_values;

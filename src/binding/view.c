@@ -74,7 +74,7 @@ void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 		lua_remove(L, -2);
 		return;
 	}
-	if (view->desc == &pd_view_callchain && pm_frames_beside(&r->rec))
+	if (view->desc == &pd_view_callchain && pm_frames_may_differ(&r->rec))
 		frames = pl_frames(L, r->file, &r->rec, &n);
 	v = lua_newuserdatauv(L, sizeof(*v) + n * sizeof(*frames), 1);
 	v->view = *view;

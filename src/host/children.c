@@ -1,6 +1,6 @@
 /*
- * Other processes of this program. Each writes to a file without a name, which is read when it
- * has ended: so none waits for its reader, and any that ends makes room for the next.
+ * Starts other processes of this program. Each writes to an unlinked file, which is read after
+ * it has ended: so no process waits for its reader, and each that ends makes room for the next.
  */
 #define _GNU_SOURCE /* asprintf, mkostemp */
 #include "children.h"
@@ -22,15 +22,15 @@
 
 extern char **environ;
 
-static int close_output(lua_State *L)
+static int close_output_file(lua_State *L)
 {
 	luaL_Stream *stream = luaL_checkudata(L, 1, LUA_FILEHANDLE);
 
 	return luaL_fileresult(L, fclose(stream->f) == 0, NULL);
 }
 
-/* A file without a name, in $TMPDIR; -1 with errno. */
-static int open_nameless(void)
+/* Opens a file without a name in $TMPDIR. Returns -1 with errno on failure. */
+static int open_unlinked_file(void)
 {
 	const char *dir = getenv("TMPDIR");
 	char *name;
@@ -45,15 +45,15 @@ static int open_nameless(void)
 	return fd;
 }
 
-/* The same as a file of Lua's; NULL with errno. [-0, +1] */
-static FILE *push_output(lua_State *L)
+/* Opens such a file as one of Lua's. Returns NULL with errno on failure. [-0, +1] */
+static FILE *push_output_file(lua_State *L)
 {
 	luaL_Stream *stream = lua_newuserdatauv(L, sizeof(*stream), 0);
 	int fd;
 
-	stream->closef = NULL; /* closed */
+	stream->closef = NULL; /* closed until the file is open */
 	luaL_setmetatable(L, LUA_FILEHANDLE);
-	fd = open_nameless();
+	fd = open_unlinked_file();
 	if (fd < 0)
 		return NULL;
 	stream->f = fdopen(fd, "w+b");
@@ -61,12 +61,15 @@ static FILE *push_output(lua_State *L)
 		close(fd);
 		return NULL;
 	}
-	stream->closef = close_output;
+	stream->closef = close_output_file;
 	return stream->f;
 }
 
-/* Starts it with nothing to read; an errno, or 0. */
-static int spawn(char *const argv[], int out, pid_t *pid)
+/*
+ * Starts this program with `argv`, its input empty and its output to `out`. Returns an errno,
+ * or 0.
+ */
+static int spawn_self(char *const argv[], int out, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	int error = posix_spawn_file_actions_init(&actions);
@@ -84,8 +87,10 @@ static int spawn(char *const argv[], int out, pid_t *pid)
 }
 
 /*
- * host.start({word…}) -> pid, file | nil, message: this program with these words, the first of
- * them its name. What it prints is in the file when it has ended.
+ * host.start({word…}) -> pid, file | nil, message
+ *
+ * Starts this program with these words, the first of which is its name. `file` has its output
+ * when it has ended.
  */
 int perflua_start(lua_State *L)
 {
@@ -100,14 +105,15 @@ int perflua_start(lua_State *L)
 	luaL_argcheck(L, n > 0 && n <= MAX_WORDS, 1, "too many words");
 	lua_settop(L, 1);
 	argv = lua_newuserdatauv(L, sizeof(*argv) * (size_t)(n + 1), 0);
-	luaL_checkstack(L, (int)n + 4, NULL); /* the words stay there while argv has them */
+	/* the words stay on the stack while argv refers to them */
+	luaL_checkstack(L, (int)n + 4, NULL);
 	for (lua_Integer i = 1; i <= n; i++) {
 		lua_rawgeti(L, 1, i);
 		argv[i - 1] = luaL_checkstring(L, -1);
 	}
 	argv[n] = NULL;
-	out = push_output(L);
-	error = out ? spawn((char *const *)argv, fileno(out), &pid) : errno;
+	out = push_output_file(L);
+	error = out ? spawn_self((char *const *)argv, fileno(out), &pid) : errno;
 	if (error) {
 		lua_pushnil(L);
 		lua_pushfstring(L, "cannot start a process: %s", strerror(error));
@@ -119,8 +125,10 @@ int perflua_start(lua_State *L)
 }
 
 /*
- * host.wait() -> pid, exit status (negative: the signal that ended it) | nil if there is none
- * to wait for
+ * host.wait() -> pid, status | nil
+ *
+ * Waits for a process to end. `status` is its exit status, or the negative number of the signal
+ * that ended it; nil: there is none to wait for.
  */
 int perflua_wait(lua_State *L)
 {

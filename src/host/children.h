@@ -1,4 +1,4 @@
-/* Other processes of this program, for the tools that read many recordings: see children.c. */
+/* Other processes of this program, for tools that read many recordings: see children.c. */
 #ifndef PERFLUA_CHILDREN_H
 #define PERFLUA_CHILDREN_H
 

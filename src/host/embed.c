@@ -1,7 +1,7 @@
 /*
- * A tool of the build: compiles the files of the Lua library and prints them as the C that
- * embed.h declares. Compiled they load ten times faster than as text; names and line numbers
- * stay in. Of any other file it makes a module that returns the file's text.
+ * Build tool: compiles the files of the Lua library and prints them as the C table that embed.h
+ * declares. Compiled files load ten times faster than text; names and line numbers stay in. Any
+ * other file becomes a module that returns the file's text.
  *
  *     embed lua/perflua/init.lua lua/perflua/flame/js/draw.js …
  */
@@ -13,7 +13,7 @@
 #include <lua.h>
 #include <lauxlib.h>
 
-static int print_bytes(lua_State *L, const void *bytes, size_t size, void *arg)
+static int print_chunk_bytes(lua_State *L, const void *bytes, size_t size, void *arg)
 {
 	const unsigned char *p = bytes;
 
@@ -24,7 +24,7 @@ static int print_bytes(lua_State *L, const void *bytes, size_t size, void *arg)
 	return 0;
 }
 
-static bool is_lua(const char *path)
+static bool is_lua_file(const char *path)
 {
 	size_t length = strlen(path);
 
@@ -32,10 +32,10 @@ static bool is_lua(const char *path)
 }
 
 /*
- * Loads a chunk that returns the text of a file, on top of its source; or a message. [-0, +1 or
- * 2]
+ * Pushes a chunk that returns the text of a file, above its source; or a message on failure.
+ * [-0, +1 or 2]
  */
-static int load_text(lua_State *L, const char *path)
+static int load_text_chunk(lua_State *L, const char *path)
 {
 	FILE *file = fopen(path, "rb");
 	luaL_Buffer chunk;
@@ -57,29 +57,34 @@ static int load_text(lua_State *L, const char *path)
 	return luaL_loadbufferx(L, lua_tostring(L, -1), lua_rawlen(L, -1), path, "t");
 }
 
-/* Prints `static const unsigned char code_N[]`: the chunk of a file below lua/. */
+/*
+ * Prints `static const unsigned char code_N[]`, the compiled file. Returns false after printing
+ * an error.
+ */
 static bool print_code(lua_State *L, int n, const char *path)
 {
-	if ((is_lua(path) ? luaL_loadfilex(L, path, "t") : load_text(L, path)) != LUA_OK) {
+	if ((is_lua_file(path) ? luaL_loadfilex(L, path, "t") : load_text_chunk(L, path)) !=
+	    LUA_OK) {
 		fprintf(stderr, "%s\n", lua_tostring(L, -1));
 		return false;
 	}
 	printf("static const unsigned char code_%d[] = {\n", n);
-	lua_dump(L, print_bytes, NULL, 0);
+	lua_dump(L, print_chunk_bytes, NULL, 0);
 	printf("};\n");
 	lua_settop(L, 0);
 	return true;
 }
 
 /*
- * "lua/perflua/tools/stat.lua" is the module perflua.tools.stat, "lua/perflua/init.lua"
- * perflua, and "lua/perflua/flame/style.css" perflua/flame/style.css.
+ * Prints the module of a file: "lua/perflua/tools/stat.lua" is perflua.tools.stat,
+ * "lua/perflua/init.lua" is perflua, and "lua/perflua/flame/style.css" is
+ * perflua/flame/style.css.
  */
 static void print_module(lua_State *L, const char *path)
 {
 	const char *name = path + strlen("lua/");
 
-	if (!is_lua(path)) {
+	if (!is_lua_file(path)) {
 		printf("%s", name);
 		return;
 	}

@@ -1,13 +1,11 @@
-/*
- * The Lua library inside the interpreter: the files of lua/, compiled. embed.c makes the table.
- */
+/* The Lua library inside the program: the files of lua/, compiled. embed.c prints the table. */
 #ifndef PERFLUA_EMBED_H
 #define PERFLUA_EMBED_H
 
 #include <stddef.h>
 
 struct embedded {
-	/* as require knows it: "perflua.query", "perflua/flame/style.css" */
+	/* name for require: "perflua.query", "perflua/flame/style.css" */
 	const char *module;
 	const unsigned char *code;
 	size_t size;

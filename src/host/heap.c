@@ -15,17 +15,17 @@ struct heap_block {
 };
 
 #ifdef __SANITIZE_ADDRESS__
-#define SMALL 0 /* each piece by itself, so that wrong uses are found */
+#define SMALL 0 /* each piece is malloc's, so that AddressSanitizer finds wrong uses */
 #else
 #define SMALL HEAP_LARGE
 #endif
 
-static size_t steps(size_t size)
+static size_t count_steps(size_t size)
 {
 	return (size + HEAP_STEP - 1) / HEAP_STEP;
 }
 
-static void give(struct heap *heap, void *p, size_t n)
+static void free_heap_piece(struct heap *heap, void *p, size_t n)
 {
 	struct heap_piece *piece = p;
 
@@ -33,8 +33,11 @@ static void give(struct heap *heap, void *p, size_t n)
 	heap->free[n] = piece;
 }
 
-/* A piece of n steps of a new block. What is left of the one before is not lost. */
-static void *take_new(struct heap *heap, size_t n)
+/*
+ * Cuts a piece of n steps off the last block, or off a new one; the rest of the old block
+ * becomes a free piece. Returns NULL without memory.
+ */
+static void *cut_heap_piece(struct heap *heap, size_t n)
 {
 	struct heap_block *block;
 	size_t left = (size_t)(heap->end - heap->next) / HEAP_STEP;
@@ -45,7 +48,7 @@ static void *take_new(struct heap *heap, size_t n)
 		if (!block)
 			return NULL;
 		if (left)
-			give(heap, heap->next, left);
+			free_heap_piece(heap, heap->next, left);
 		block->next = heap->blocks;
 		heap->blocks = block;
 		heap->next = (char *)block->bytes;
@@ -56,26 +59,26 @@ static void *take_new(struct heap *heap, size_t n)
 	return piece;
 }
 
-static void *take(struct heap *heap, size_t n)
+static void *take_heap_piece(struct heap *heap, size_t n)
 {
 	struct heap_piece *piece = heap->free[n];
 
 	if (!piece)
-		return take_new(heap, n);
+		return cut_heap_piece(heap, n);
 	heap->free[n] = piece->next;
 	return piece;
 }
 
-/* Between a piece and memory of malloc's, or pieces of different sizes. */
-static void *move(struct heap *heap, void *p, size_t old_size, size_t size)
+/* Moves the contents of a piece to one of another size, or from or to memory of malloc's. */
+static void *move_heap_piece(struct heap *heap, void *p, size_t old_size, size_t size)
 {
-	void *moved = size <= SMALL ? take(heap, steps(size)) : malloc(size);
+	void *moved = size <= SMALL ? take_heap_piece(heap, count_steps(size)) : malloc(size);
 
 	if (!moved)
 		return NULL;
 	memcpy(moved, p, old_size < size ? old_size : size);
 	if (old_size <= SMALL)
-		give(heap, p, steps(old_size));
+		free_heap_piece(heap, p, count_steps(old_size));
 	else
 		free(p);
 	return moved;
@@ -86,18 +89,21 @@ void *heap_alloc(void *ud, void *p, size_t old_size, size_t size)
 	struct heap *heap = ud;
 
 	if (!p)
-		return !size ? NULL : size <= SMALL ? take(heap, steps(size)) : malloc(size);
+		return !size	     ? NULL :
+		       size <= SMALL ? take_heap_piece(heap, count_steps(size)) :
+				       malloc(size);
 	if (size) {
 		if (old_size > SMALL && size > SMALL)
 			return realloc(p, size);
-		if (old_size <= SMALL && size <= SMALL && steps(old_size) == steps(size))
+		if (old_size <= SMALL && size <= SMALL &&
+		    count_steps(old_size) == count_steps(size))
 			return p;
-		return move(heap, p, old_size, size);
+		return move_heap_piece(heap, p, old_size, size);
 	}
 	if (old_size > SMALL)
 		free(p);
 	else if (!heap->is_closing)
-		give(heap, p, steps(old_size));
+		free_heap_piece(heap, p, count_steps(old_size));
 	return NULL;
 }
 

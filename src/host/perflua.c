@@ -1,7 +1,7 @@
 /*
- * The interpreter: a Lua state with the core and the Lua library inside. What to do with the
- * command line is lua/perflua/cli/'s concern; here is what Lua cannot do by itself: signals,
- * the terminal, the state's life.
+ * The interpreter, the `perflua` program: a Lua state with the core and the Lua library inside.
+ * lua/perflua/cli/ handles the command line. This file does what Lua cannot do by itself:
+ * signals, the terminal, creating and closing the state.
  */
 #include <errno.h>
 #include <locale.h>
@@ -28,19 +28,19 @@
 
 int luaopen_perflua_core(lua_State *L);
 
-/* Where the core's cursors find the address of `interrupted`, see below. */
+/* Registry key: address of `interrupted`, for the core's loops over records. */
 #define INTERRUPT_KEY "perflua.interrupt"
-/* And whether they may say on the terminal how far they are. */
+/* Registry key: whether the core may show its progress on the terminal. */
 #define PROGRESS_KEY "perflua.progress"
-/* And how many threads work on a recording that is opened without saying it. */
+/* Registry key: number of workers for recordings that are opened without the option. */
 #define THREADS_KEY "perflua.threads"
 
 #define HISTORY_LINES 1000
 
 /*
- * The first SIGINT only sets this: loops over a recording see it and end as if the recording
- * had ended, so a script still says what it found. The second raises an error wherever Lua is;
- * a third, when even that does not help, ends the process.
+ * Set by the first SIGINT. Loops over a recording then end as if the recording had ended, so
+ * that a script still prints what it found. The second SIGINT raises an error wherever Lua is.
+ * A third ends the process, if even that does not help.
  */
 static volatile sig_atomic_t interrupted;
 static lua_State *main_state;
@@ -74,14 +74,14 @@ static void arm_sigint(lua_State *L)
 	sigaction(SIGINT, &action, NULL);
 }
 
-/* host.interrupted() -> boolean: has there been a SIGINT? */
+/* host.interrupted() -> boolean: returns true after a SIGINT */
 static int host_interrupted(lua_State *L)
 {
 	lua_pushboolean(L, interrupted != 0);
 	return 1;
 }
 
-/* host.is_terminal() -> boolean: is standard input one? */
+/* host.is_terminal() -> boolean: returns true if standard input is one */
 static int host_is_terminal(lua_State *L)
 {
 	lua_pushboolean(L, isatty(STDIN_FILENO));
@@ -89,8 +89,7 @@ static int host_is_terminal(lua_State *L)
 }
 
 /*
- * host.stat(path) -> "file", its size in bytes | "directory" | "stream" (read once) | "other" |
- * nil
+ * host.stat(path) -> "file", size in bytes | "directory" | "stream" (read once) | "other" | nil
  */
 static int host_stat(lua_State *L)
 {
@@ -112,7 +111,7 @@ static int host_stat(lua_State *L)
 	return 1;
 }
 
-/* host.set_threads(n): for recordings that are opened without the option */
+/* host.set_threads(n): sets the number of workers for recordings opened without the option */
 static int host_set_threads(lua_State *L)
 {
 	lua_pushinteger(L, luaL_checkinteger(L, 1));
@@ -120,7 +119,7 @@ static int host_set_threads(lua_State *L)
 	return 0;
 }
 
-/* host.show_progress(): passes that take long say on a terminal how far they are */
+/* host.show_progress(): shows on a terminal how far long passes are */
 static int host_show_progress(lua_State *L)
 {
 	lua_pushboolean(L, 1);
@@ -128,7 +127,7 @@ static int host_show_progress(lua_State *L)
 	return 0;
 }
 
-/* The line last read: kept here, so that an error of Lua's loses nothing. */
+/* The line read last. It is kept here, so that an error of Lua's does not leak it. */
 static char *line;
 
 #ifdef PERFLUA_LIBEDIT
@@ -145,7 +144,7 @@ static int host_history(lua_State *L)
 	static char name[] = "perflua";
 	const char *path = luaL_optstring(L, 1, NULL);
 
-	setlocale(LC_CTYPE, ""); /* or what is typed is taken for Latin-1 */
+	setlocale(LC_CTYPE, ""); /* without it, typed text is taken for Latin-1 */
 	rl_readline_name = name;
 	using_history();
 	stifle_history(HISTORY_LINES);
@@ -154,7 +153,7 @@ static int host_history(lua_State *L)
 	return 0;
 }
 
-/* host.remember(line, path | nil): for the arrow keys, and for the next time */
+/* host.remember(line, path | nil): adds a line to the history, and writes that to the file */
 static int host_remember(lua_State *L)
 {
 	const char *path = luaL_optstring(L, 2, NULL);
@@ -186,14 +185,14 @@ static bool read_line(const char *prompt)
 #endif
 
 /*
- * host.read_line(prompt) -> string | nil at the end of input | false when ^C abandoned the line
+ * host.read_line(prompt) -> string | nil at the end of input | false if ^C abandoned the line
  */
 static int host_read_line(lua_State *L)
 {
 	const char *prompt = luaL_checkstring(L, 1);
 	bool got, abandoned;
 
-	arm_sigint(main_state); /* a ^C before or while typing is not one for what was typed */
+	arm_sigint(main_state); /* a ^C while typing does not interrupt the code typed */
 	got = read_line(prompt);
 	abandoned = !got && interrupted;
 	arm_sigint(main_state);
@@ -228,7 +227,10 @@ static struct {
 	bool on, continued;
 } warnings;
 
-/* As Lua's own, but a warning reads like all that we say: "perflua: PATH: offset 8: …". */
+/*
+ * Does what Lua's own function does, but in the style of our messages: "perflua: PATH: offset
+ * 8: …".
+ */
 static void print_warning(void *ud, const char *message, int more)
 {
 	(void)ud;
@@ -250,7 +252,7 @@ static void print_warning(void *ud, const char *message, int more)
 	warnings.continued = more;
 }
 
-/* What lua/perflua/cli/ needs of us, as a table. [-0, +1] */
+/* Pushes the table `host` for lua/perflua/cli/. [-0, +1] */
 static void push_host(lua_State *L)
 {
 	luaL_newlib(L, host);
@@ -264,7 +266,7 @@ static void push_host(lua_State *L)
 #endif
 }
 
-/* The loader of an embedded module, by require: (name, ":preload:") -> module */
+/* Loads an embedded module for require: (name, ":preload:") -> module */
 static int load_embedded(lua_State *L)
 {
 	const struct embedded *file = lua_touserdata(L, lua_upvalueindex(1));
@@ -278,7 +280,8 @@ static int load_embedded(lua_State *L)
 }
 
 /*
- * package.preload is what require asks first, so the library is always the one of this binary.
+ * Adds the library to package.preload, where require looks first: so the library is always that
+ * of this binary.
  */
 static void preload_library(lua_State *L)
 {
@@ -293,7 +296,10 @@ static void preload_library(lua_State *L)
 	lua_pop(L, 1);
 }
 
-/* -E keeps the environment out already when the libraries are opened. */
+/*
+ * Returns true if the options have -E. It must be known before the libraries are opened, which
+ * read the environment.
+ */
 static bool ignores_environment(char **argv)
 {
 	if (!*argv)
@@ -308,7 +314,7 @@ static bool ignores_environment(char **argv)
 }
 
 /* (argv as light userdata) -> exit status */
-static int interpreter(lua_State *L)
+static int run_interpreter(lua_State *L)
 {
 	char **argv = lua_touserdata(L, 1);
 
@@ -328,7 +334,7 @@ static int interpreter(lua_State *L)
 	lua_pushliteral(L, "perflua.cli");
 	lua_call(L, 1, 1);
 	lua_getfield(L, -1, "main");
-	lua_newtable(L); /* argv, as arg is numbered: the program is at 0 */
+	lua_newtable(L); /* argv, numbered like `arg`: the program is at 0 */
 	for (int i = 0; argv[i]; i++) {
 		lua_pushstring(L, argv[i]);
 		lua_rawseti(L, -2, i);
@@ -349,8 +355,9 @@ int main(int argc, char **argv)
 		fputs("perflua: not enough memory\n", stderr);
 		return EXIT_FAILURE;
 	}
-	signal(SIGPIPE, SIG_DFL); /* `perflua … | head` ends quietly, whoever started us */
-	lua_pushcfunction(L, interpreter);
+	/* let `perflua … | head` end quietly, whatever the parent set */
+	signal(SIGPIPE, SIG_DFL);
+	lua_pushcfunction(L, run_interpreter);
 	lua_pushlightuserdata(L, argv);
 	if (lua_pcall(L, 1, 1, 0) == LUA_OK)
 		status = (int)lua_tointeger(L, -1);

@@ -7,14 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JIT_NAME 40 /* bytes of a name at most */
+#define JIT_NAME 40 /* bytes, with the NUL */
 
 #define PROT_EXECUTE 4u
 #define MAP_HUGE     0x40000u /* MAP_HUGETLB */
 
-#define HIGH_HALF (UINT64_C(1) << 63) /* of addresses: where kernels of 64 bits are */
+#define HIGH_HALF (UINT64_C(1) << 63) /* 64-bit kernels lie above it */
 
-static uint64_t integer(const struct pd_record *rec, unsigned id)
+static uint64_t get_unsigned(const struct pd_record *rec, unsigned id)
 {
 	int64_t v = 0;
 
@@ -22,11 +22,11 @@ static uint64_t integer(const struct pd_record *rec, unsigned id)
 }
 
 bool pm_binaries_init(struct pm_binaries *b, const struct pd_session *session,
-		      const struct ps_options *options, struct pm_names *names)
+		      const struct ps_options *options, struct pm_string_pool *strings)
 {
 	const struct pd_field_names *fields = &session->files[0]->field_names;
 
-	*b = (struct pm_binaries){ .session = session, .names = names };
+	*b = (struct pm_binaries){ .session = session, .strings = strings };
 	if (options)
 		b->options = *options;
 	b->ids.addr = pd_field_name_id(fields, "addr", 4);
@@ -42,7 +42,7 @@ bool pm_binaries_init(struct pm_binaries *b, const struct pd_session *session,
 	b->ids.min = pd_field_name_id(fields, "min", 3);
 	b->ids.ino = pd_field_name_id(fields, "ino", 3);
 	b->ids.ino_generation = pd_field_name_id(fields, "ino_generation", 14);
-	pm_buildids_init(&b->build_ids, session, names);
+	pm_buildids_init(&b->build_ids, session, strings);
 	b->stores = calloc(session->n_files, sizeof(*b->stores));
 	b->kernels = calloc(session->n_files, sizeof(*b->kernels));
 	for (size_t i = 0; b->kernels && i < session->n_files; i++)
@@ -60,8 +60,11 @@ void pm_binaries_deinit(struct pm_binaries *b)
 	*b = (struct pm_binaries){ 0 };
 }
 
-/* A feature that is a string, to be freed; NULL: the recording does not have it. */
-static char *feature_text(struct pd_file *file, unsigned bit)
+/*
+ * Returns a feature that is a string, to be freed by the caller. NULL: the recording does not
+ * have it, or no memory.
+ */
+static char *read_feature_text(struct pd_file *file, unsigned bit)
 {
 	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
@@ -79,8 +82,11 @@ static char *feature_text(struct pd_file *file, unsigned bit)
 	return copy;
 }
 
-/* The directory kcore_dir of a recording that is one; see perf record --kcore. */
-static const char *kcore_dir(const struct pd_file *file, char *path, size_t size)
+/*
+ * Returns the directory kcore_dir of a recording that is a directory, which perf record --kcore
+ * makes; NULL: there is none. `path` is a buffer.
+ */
+static const char *find_kcore_dir(const struct pd_file *file, char *path, size_t size)
 {
 	const char *slash = strrchr(file->path, '/');
 	int n;
@@ -92,31 +98,34 @@ static const char *kcore_dir(const struct pd_file *file, char *path, size_t size
 	return n > 0 && (size_t)n < size && access(path, F_OK) == 0 ? path : NULL;
 }
 
-static struct ps_store *store_of(struct pm_binaries *b, uint32_t system)
+static struct ps_store *get_store(struct pm_binaries *b, uint32_t machine)
 {
-	struct pd_file *file = b->session->files[system];
+	struct pd_file *file = b->session->files[machine];
 	struct ps_options options = b->options;
 	char path[PATH_MAX], *release, *arch, *host;
 
-	if (b->stores[system])
-		return b->stores[system];
-	release = feature_text(file, PD_FEATURE_OSRELEASE);
-	arch = feature_text(file, PD_FEATURE_ARCH);
-	host = feature_text(file, PD_FEATURE_HOSTNAME);
+	if (b->stores[machine])
+		return b->stores[machine];
+	release = read_feature_text(file, PD_FEATURE_OSRELEASE);
+	arch = read_feature_text(file, PD_FEATURE_ARCH);
+	host = read_feature_text(file, PD_FEATURE_HOSTNAME);
 	options.release = release;
 	options.host = host;
 	options.arch = arch;
-	options.kcore_dir = kcore_dir(file, path, sizeof(path));
-	b->stores[system] = ps_store_create(&options);
+	options.kcore_dir = find_kcore_dir(file, path, sizeof(path));
+	b->stores[machine] = ps_store_create(&options);
 	free(release);
 	free(arch);
 	free(host);
-	return b->stores[system];
+	return b->stores[machine];
 }
 
-/* The name of a file in a record, kept; NULL: it has none, or (*failed) no memory. */
-static const char *kept(struct pm_binaries *b, const struct pd_record *rec, unsigned id,
-			bool *failed)
+/*
+ * Returns a text of `rec`, kept in the string pool. NULL: the record has none; without memory
+ * *failed becomes true.
+ */
+static const char *keep_record_string(struct pm_binaries *b, const struct pd_record *rec,
+				      unsigned id, bool *failed)
 {
 	struct pd_value text;
 	uint32_t name;
@@ -124,13 +133,15 @@ static const char *kept(struct pm_binaries *b, const struct pd_record *rec, unsi
 	pm_get(rec, id, &text);
 	if (text.type != PD_STR)
 		return NULL;
-	name = pm_names_add(b->names, (struct pd_text){ text.s.p, text.s.n });
-	*failed |= name == PM_NO_NAME;
-	return name == PM_NO_NAME ? NULL : b->names->texts[name].p;
+	name = pm_string_pool_add(b->strings, (struct pd_text){ text.s.p, text.s.n });
+	*failed |= name == PM_NO_STRING;
+	return name == PM_NO_STRING ? NULL : b->strings->texts[name].p;
 }
 
-/* What a file of that name is to perf: see map__new, tools/perf/util/map.c. */
-static enum ps_kind user_kind(const struct pm_map *map)
+/*
+ * Returns the kind of binary that perf takes a file for: see map__new, tools/perf/util/map.c.
+ */
+static enum ps_kind classify_user_file(const struct pm_map *map)
 {
 	static const char *const anonymous[] = { "//anon", "/dev/zero", "/anon_hugepage",
 						 "[stack", "/SYSV",	"[heap]" };
@@ -147,7 +158,7 @@ static enum ps_kind user_kind(const struct pm_map *map)
 	return map->filename[0] == '[' ? PS_DATA : PS_USER;
 }
 
-static bool note_mapping(const struct pm_map *map)
+static bool record_file_mapping(const struct pm_map *map)
 {
 	const struct ps_mapping mapping = { map->pgoff, map->end - map->start, map->prot,
 					    map->executable };
@@ -155,10 +166,11 @@ static bool note_mapping(const struct pm_map *map)
 	return map->dso->id.kind != PS_USER || ps_dso_add_mapping(map->dso, &mapping);
 }
 
-static bool find_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
-		     struct ps_dso_id *id, struct pm_map *map)
+/* Sets map->dso to the binary *id. Returns false without memory. */
+static bool find_map_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
+			 struct ps_dso_id *id, struct pm_map *map)
 {
-	struct ps_store *store = store_of(b, mapped->system);
+	struct ps_store *store = get_store(b, mapped->machine);
 
 	id->guest = pm_is_guest(mapped->mode);
 	if (id->kind != PS_USER)
@@ -168,28 +180,28 @@ static bool find_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
 		return false;
 	if (!ps_dso_is_absolute(map->dso))
 		map->bias = map->pgoff - map->start;
-	return note_mapping(map);
+	return record_file_mapping(map);
 }
 
-/* The same of a file, whose build-id may be known from the table, or become so. */
-static bool find_file(struct pm_binaries *b, const struct pm_mapped *mapped,
-		      struct ps_dso_id *id, struct pm_map *map)
+/* Does what find_map_dso() does, for a file, whose build-id the table may have now or later. */
+static bool find_file_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
+			  struct ps_dso_id *id, struct pm_map *map)
 {
-	struct pm_named *named = pm_buildids_of(&b->build_ids, mapped->system, mapped->mode,
-						map->filename);
+	struct pm_named_binary *named = pm_buildids_get(&b->build_ids, mapped->machine,
+							mapped->mode, map->filename);
 	bool by_name;
 
 	if (!named)
 		return false;
 	by_name = !id->build_id.size;
 	if (by_name && id->kind == PS_USER)
-		pm_named_note_inode(named, id->file.inode);
+		pm_named_binary_note_inode(named, id->file.inode);
 	if (by_name && !named->is_ambiguous)
 		id->build_id = named->build_id;
 	id->file.is_ambiguous = named->is_ambiguous && !id->file.inode;
 	if (pm_is_kernel(mapped->mode))
 		id->shown = named->path;
-	if (!find_dso(b, mapped, id, map))
+	if (!find_map_dso(b, mapped, id, map))
 		return false;
 	if (!named->dso && by_name)
 		named->dso = map->dso;
@@ -197,8 +209,8 @@ static bool find_file(struct pm_binaries *b, const struct pm_mapped *mapped,
 }
 
 /*
- * Makes *id the binary that stands for code which process `pid` makes while it runs: the symbols
- * of that code are in files named after the pid. `name` receives the name of the binary.
+ * Makes *id the binary that stands for the code which process `pid` makes at run time: the
+ * symbols of such code are in files named after the pid. Writes its name to `name`.
  */
 static void set_jit_id(int32_t pid, struct ps_dso_id *id, char name[JIT_NAME])
 {
@@ -220,9 +232,9 @@ static bool has_monotonic_clock(const struct pd_file *file)
 }
 
 /*
- * Notes the file *id that process `pid` has mapped: when it is a jitdump, which describes the code
- * that the process makes, its symbols are read with that code, and *id becomes data. Returns false
- * when there is no memory.
+ * Handles a file *id that process `pid` has mapped. A jitdump describes the code that the
+ * process makes: its symbols are read with that code, and *id becomes data. Returns false
+ * without memory.
  */
 static bool take_jitdump(struct ps_store *store, const struct pd_file *file, int32_t pid,
 			 struct ps_dso_id *id)
@@ -239,33 +251,33 @@ static bool take_jitdump(struct ps_store *store, const struct pd_file *file, int
 	return dso && ps_dso_set_jitdump(dso, id->name, has_monotonic_clock(file));
 }
 
-static bool map_of_process(struct pm_binaries *b, const struct pm_mapped *mapped,
-			   struct ps_dso_id *id, struct pm_map *map)
+static bool map_process(struct pm_binaries *b, const struct pm_mapped *mapped,
+			struct ps_dso_id *id, struct pm_map *map)
 {
 	char path[JIT_NAME];
 
-	id->kind = user_kind(map);
+	id->kind = classify_user_file(map);
 	id->name = map->filename;
 	if (id->kind == PS_VDSO)
 		map->pgoff = 0;
 	id->guest = pm_is_guest(mapped->mode);
-	if (!take_jitdump(store_of(b, mapped->system), b->session->files[mapped->system],
+	if (!take_jitdump(get_store(b, mapped->machine), b->session->files[mapped->machine],
 			  mapped->pid, id))
 		return false;
 	if (id->kind == PS_USER || id->kind == PS_VDSO)
-		return find_file(b, mapped, id, map);
+		return find_file_dso(b, mapped, id, map);
 	if (id->kind == PS_JIT)
 		set_jit_id(mapped->pid, id, path);
 	id->build_id.size = 0;
-	return find_dso(b, mapped, id, map);
+	return find_map_dso(b, mapped, id, map);
 }
 
 #define KERNEL	     "[kernel.kallsyms"
 #define GUEST_KERNEL "[guest.kernel.kallsyms"
 
 /*
- * What follows the name of the kernel: "[kernel.kallsyms]_text", before Linux 2.6.36
- * "[kernel.kallsyms._text]".
+ * Sets id->reference to the symbol that follows the name of the kernel:
+ * "[kernel.kallsyms]_text", before Linux 2.6.36 "[kernel.kallsyms._text]".
  */
 static void set_reference(const char *name, struct ps_dso_id *id, char text[NAME_MAX + 1])
 {
@@ -281,24 +293,28 @@ static void set_reference(const char *name, struct ps_dso_id *id, char text[NAME
 		id->reference = text;
 }
 
-/* The kernel's code for entries on x86-64, seen at another address: pgoff is its own. */
-static void map_of_entry(const struct pm_binaries *b, const struct pm_mapped *mapped,
-			 struct pm_map *map)
+/*
+ * Sets the map of the entry code of an x86-64 kernel, which is mapped a second time. pgoff is
+ * its address in the kernel.
+ */
+static void map_entry_trampoline(const struct pm_binaries *b, const struct pm_mapped *mapped,
+				 struct pm_map *map)
 {
 	if (mapped->mode != PD_CPUMODE_KERNEL ||
 	    strcmp(map->filename, "__entry_SYSCALL_64_trampoline") != 0)
 		return;
-	map->dso = b->kernels[mapped->system].dso;
+	map->dso = b->kernels[mapped->machine].dso;
 	map->bias = map->pgoff - map->start;
 }
 
 /*
- * See machine__get_kernel_start, tools/perf/util/machine.c, and perf_env__single_address_space.
+ * Notes where a host's kernel begins: see machine__get_kernel_start, tools/perf/util/machine.c,
+ * and perf_env__single_address_space.
  */
-static void note_kernel(struct pm_binaries *b, uint32_t system, const struct pm_map *map)
+static void note_kernel(struct pm_binaries *b, uint32_t machine, const struct pm_map *map)
 {
-	struct pm_kernel *kernel = &b->kernels[system];
-	char *arch = feature_text(b->session->files[system], PD_FEATURE_ARCH);
+	struct pm_kernel *kernel = &b->kernels[machine];
+	char *arch = read_feature_text(b->session->files[machine], PD_FEATURE_ARCH);
 
 	*kernel = (struct pm_kernel){ map->dso, map->start, HIGH_HALF };
 	if (arch && (pm_begins(arch, "s390") || pm_begins(arch, "sparc")))
@@ -308,14 +324,17 @@ static void note_kernel(struct pm_binaries *b, uint32_t system, const struct pm_
 	free(arch);
 }
 
-/* See machine__process_kernel_mmap_event, tools/perf/util/machine.c. */
-static bool map_of_kernel(struct pm_binaries *b, const struct pm_mapped *mapped,
-			  struct ps_dso_id *id, struct pm_map *map)
+/*
+ * Sets the map of a kernel or module: see machine__process_kernel_mmap_event,
+ * tools/perf/util/machine.c.
+ */
+static bool map_kernel(struct pm_binaries *b, const struct pm_mapped *mapped,
+		       struct ps_dso_id *id, struct pm_map *map)
 {
 	char name[64] = KERNEL "]", reference[NAME_MAX + 1];
 
 	if (map->filename[0] != '/' && map->filename[0] != '[') {
-		map_of_entry(b, mapped, map);
+		map_entry_trampoline(b, mapped, map);
 		return true;
 	}
 	if (!pm_is_kernel_name(map->filename)) {
@@ -323,7 +342,7 @@ static bool map_of_kernel(struct pm_binaries *b, const struct pm_mapped *mapped,
 		id->name = map->filename;
 		id->start = map->start;
 		id->len = map->end - map->start;
-		return find_file(b, mapped, id, map);
+		return find_file_dso(b, mapped, id, map);
 	}
 	if (mapped->mode == PD_CPUMODE_GUEST_KERNEL && mapped->pid > 0)
 		snprintf(name, sizeof(name), GUEST_KERNEL ".%" PRId32 "]", mapped->pid);
@@ -333,32 +352,32 @@ static bool map_of_kernel(struct pm_binaries *b, const struct pm_mapped *mapped,
 	id->name = name;
 	id->start = map->start;
 	id->len = map->end - map->start;
-	/* 0 is what a kernel shows that hides its addresses */
+	/* a kernel that hides its addresses shows 0 */
 	if (map->pgoff)
 		set_reference(map->filename, id, reference);
 	if (id->reference)
 		id->reference_address = map->pgoff;
 	if (!map->start && !map->end)
 		map->end = UINT64_MAX;
-	if (!find_file(b, mapped, id, map))
+	if (!find_file_dso(b, mapped, id, map))
 		return false;
 	if (!id->guest)
-		note_kernel(b, mapped->system, map);
+		note_kernel(b, mapped->machine, map);
 	return true;
 }
 
-static bool map_of_ksymbol(struct pm_binaries *b, const struct pd_record *rec,
-			   const struct pm_mapped *mapped, struct pm_map *map, bool *removed)
+static bool map_ksymbol(struct pm_binaries *b, const struct pd_record *rec,
+			const struct pm_mapped *mapped, struct pm_map *map, bool *removed)
 {
 	struct ps_dso_id id = { .kind = PS_BPF, .start = map->start };
 	bool failed = false;
 
-	id.name = map->filename = kept(b, rec, b->ids.name, &failed);
+	id.name = map->filename = keep_record_string(b, rec, b->ids.name, &failed);
 	id.len = map->end - map->start;
 	map->pgoff = map->start;
 	map->executable = true;
-	*removed = integer(rec, b->ids.unregister);
-	return !failed && (!id.name || *removed || find_dso(b, mapped, &id, map));
+	*removed = get_unsigned(rec, b->ids.unregister);
+	return !failed && (!id.name || *removed || find_map_dso(b, mapped, &id, map));
 }
 
 bool pm_binaries_map(struct pm_binaries *b, const struct pd_record *rec,
@@ -370,32 +389,32 @@ bool pm_binaries_map(struct pm_binaries *b, const struct pd_record *rec,
 	int64_t prot;
 
 	*removed = false;
-	*map = (struct pm_map){ .start = integer(rec, b->ids.addr) };
-	map->end = map->start + integer(rec, b->ids.len);
+	*map = (struct pm_map){ .start = get_unsigned(rec, b->ids.addr) };
+	map->end = map->start + get_unsigned(rec, b->ids.len);
 	if (map->end < map->start)
 		map->end = UINT64_MAX;
 	if (pd_record_sideband(rec) == PD_SB_KERNEL_CODE)
-		return map_of_ksymbol(b, rec, mapped, map, removed);
-	map->pgoff = integer(rec, b->ids.pgoff);
-	map->flags = (uint32_t)integer(rec, b->ids.flags);
+		return map_ksymbol(b, rec, mapped, map, removed);
+	map->pgoff = get_unsigned(rec, b->ids.pgoff);
+	map->flags = (uint32_t)get_unsigned(rec, b->ids.flags);
 	map->executable = !(rec->misc & PD_MISC_MMAP_DATA);
 	if (pm_integer(rec, b->ids.prot, &prot)) {
 		map->prot = (uint32_t)prot;
 		map->executable = prot & PROT_EXECUTE;
 	}
-	map->filename = kept(b, rec, b->ids.filename, &failed);
+	map->filename = keep_record_string(b, rec, b->ids.filename, &failed);
 	if (!map->filename)
 		return !failed;
 	pm_get(rec, b->ids.build_id, &build_id);
 	if (build_id.type == PD_HEX)
 		pm_build_id_set(&id.build_id, build_id.s.p, build_id.s.n);
 	id.file = (struct ps_file_id){
-		.major = (uint32_t)integer(rec, b->ids.maj),
-		.minor = (uint32_t)integer(rec, b->ids.min),
-		.inode = integer(rec, b->ids.ino),
-		.generation = (uint32_t)integer(rec, b->ids.ino_generation),
+		.major = (uint32_t)get_unsigned(rec, b->ids.maj),
+		.minor = (uint32_t)get_unsigned(rec, b->ids.min),
+		.inode = get_unsigned(rec, b->ids.ino),
+		.generation = (uint32_t)get_unsigned(rec, b->ids.ino_generation),
 	};
 	if (pm_is_kernel(mapped->mode))
-		return map_of_kernel(b, mapped, &id, map);
-	return map_of_process(b, mapped, &id, map);
+		return map_kernel(b, mapped, &id, map);
+	return map_process(b, mapped, &id, map);
 }

@@ -6,20 +6,20 @@
 
 #include "perfdata/format/views.h"
 
-/* False: it is none of a module of the kernel. */
-static bool module_name(const char *path, char name[NAME_MAX + 1])
+/* Sets `name` to the name of a kernel module. Returns false if `path` is not that of one. */
+static bool get_module_name(const char *path, char name[NAME_MAX + 1])
 {
 	return ps_module_name(path, name, NAME_MAX + 1) && !pm_is_kernel_name(name) &&
 	       !pm_begins(name, "[vdso") && !pm_begins(name, "[vsyscall]");
 }
 
 void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
-		      struct pm_names *names)
+		      struct pm_string_pool *strings)
 {
 	const struct pd_field_names *fields = &session->files[0]->field_names;
 
 	*ids = (struct pm_buildids){
-		.names = names,
+		.strings = strings,
 		.filename = pd_field_name_id(fields, "filename", 8),
 		.build_id = pd_field_name_id(fields, "build_id", 8),
 	};
@@ -32,35 +32,35 @@ void pm_buildids_deinit(struct pm_buildids *ids)
 	*ids = (struct pm_buildids){ 0 };
 }
 
-/* Binaries of these have names of their own. */
-enum of {
+/* Binaries are named apart in each of these. */
+enum name_space {
 	OF_USER,
 	OF_KERNEL,
-	OF_GUEST = 2, /* added */
+	OF_GUEST = 2, /* added to the others */
 };
 
-static uint64_t key_of(uint32_t system, enum of of, uint32_t name)
+static uint64_t make_name_key(uint32_t machine, enum name_space name_space, uint32_t name)
 {
-	return (uint64_t)system << 34 | (uint64_t)of << 32 | name;
+	return (uint64_t)machine << 34 | (uint64_t)name_space << 32 | name;
 }
 
 /*
- * By what a binary is found in the table: the kernel is one, whatever its file, and modules go
- * by their names.
+ * Makes the key by which a binary is found in the table. All files of a kernel are one binary,
+ * and modules go by the name of the module. Returns UINT64_MAX without memory.
  */
-static uint64_t key_of_path(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
-			    const char *path)
+static uint64_t make_path_key(struct pm_buildids *ids, uint32_t machine, enum pd_cpumode mode,
+			      const char *path)
 {
 	char module[NAME_MAX + 1];
-	enum of of = pm_is_kernel(mode) ? OF_KERNEL : OF_USER;
+	enum name_space name_space = pm_is_kernel(mode) ? OF_KERNEL : OF_USER;
 	uint32_t name;
 
-	if (of == OF_KERNEL)
-		path = module_name(path, module) ? module : "";
+	if (name_space == OF_KERNEL)
+		path = get_module_name(path, module) ? module : "";
 	if (pm_is_guest(mode))
-		of += OF_GUEST;
-	name = pm_names_add(ids->names, (struct pd_text){ path, strlen(path) });
-	return name == PM_NO_NAME ? UINT64_MAX : key_of(system, of, name);
+		name_space += OF_GUEST;
+	name = pm_string_pool_add(ids->strings, (struct pd_text){ path, strlen(path) });
+	return name == PM_NO_STRING ? UINT64_MAX : make_name_key(machine, name_space, name);
 }
 
 void pm_build_id_set(struct ps_build_id *id, const void *bytes, size_t n)
@@ -70,10 +70,10 @@ void pm_build_id_set(struct ps_build_id *id, const void *bytes, size_t n)
 	memcpy(id->bytes, bytes, id->size);
 }
 
-struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
-				const char *path)
+struct pm_named_binary *pm_buildids_get(struct pm_buildids *ids, uint32_t machine,
+					enum pd_cpumode mode, const char *path)
 {
-	uint64_t key = key_of_path(ids, system, mode, path);
+	uint64_t key = make_path_key(ids, machine, mode, path);
 	uint32_t i;
 
 	if (key == UINT64_MAX)
@@ -84,11 +84,11 @@ struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum p
 	if (!pb_reserve(ids->list, ids->n, ids->capacity) ||
 	    !pb_id_map_add(&ids->by_name, key, (uint32_t)ids->n))
 		return NULL;
-	ids->list[ids->n] = (struct pm_named){ .dso = NULL };
+	ids->list[ids->n] = (struct pm_named_binary){ .dso = NULL };
 	return &ids->list[ids->n++];
 }
 
-static void make_ambiguous(struct pm_named *named)
+static void make_ambiguous(struct pm_named_binary *named)
 {
 	static const struct ps_build_id unknown;
 
@@ -97,7 +97,7 @@ static void make_ambiguous(struct pm_named *named)
 		ps_dso_set_build_id(named->dso, &unknown);
 }
 
-void pm_named_note_inode(struct pm_named *named, uint64_t inode)
+void pm_named_binary_note_inode(struct pm_named_binary *named, uint64_t inode)
 {
 	if (!named->inode)
 		named->inode = inode;
@@ -106,24 +106,24 @@ void pm_named_note_inode(struct pm_named *named, uint64_t inode)
 }
 
 /*
- * Takes the bytes of a build-id in, for a file of that name. A second one, of another file of a
- * process, makes the name useless; of the kernel the last one counts.
+ * Adds a build-id for the files named `path`. A second, different one makes the name of a
+ * user's file ambiguous; for the kernel the last one counts. Returns false without memory.
  */
-static bool add(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
-		struct pd_text path, const void *bytes, size_t n)
+static bool add_build_id(struct pm_buildids *ids, uint32_t machine, enum pd_cpumode mode,
+			 struct pd_text path, const void *bytes, size_t n)
 {
-	uint32_t name = pm_names_add(ids->names, path);
+	uint32_t name = pm_string_pool_add(ids->strings, path);
 	struct ps_build_id id;
-	struct pm_named *named;
+	struct pm_named_binary *named;
 
-	if (name == PM_NO_NAME)
+	if (name == PM_NO_STRING)
 		return false;
 	if (!pm_is_kernel(mode) && mode != PD_CPUMODE_USER && mode != PD_CPUMODE_GUEST_USER)
 		return true;
-	named = pm_buildids_of(ids, system, mode, ids->names->texts[name].p);
+	named = pm_buildids_get(ids, machine, mode, ids->strings->texts[name].p);
 	if (!named)
 		return false;
-	named->path = ids->names->texts[name].p;
+	named->path = ids->strings->texts[name].p;
 	pm_build_id_set(&id, bytes, n);
 	if (named->build_id.size && !pm_is_kernel(mode) &&
 	    !ps_build_id_equal(&id, &named->build_id))
@@ -134,7 +134,7 @@ static bool add(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
 	return true;
 }
 
-bool pm_buildids_add(struct pm_buildids *ids, const struct pd_record *rec, uint32_t system)
+bool pm_buildids_add(struct pm_buildids *ids, const struct pd_record *rec, uint32_t machine)
 {
 	struct pd_value path, id;
 
@@ -142,15 +142,15 @@ bool pm_buildids_add(struct pm_buildids *ids, const struct pd_record *rec, uint3
 	pm_get(rec, ids->build_id, &id);
 	if (path.type != PD_STR || id.type != PD_HEX)
 		return true;
-	return add(ids, system, rec->misc & PD_MISC_CPUMODE,
-		   (struct pd_text){ path.s.p, path.s.n }, id.s.p, id.s.n);
+	return add_build_id(ids, machine, rec->misc & PD_MISC_CPUMODE,
+			    (struct pd_text){ path.s.p, path.s.n }, id.s.p, id.s.n);
 }
 
-/* Takes the rows of the feature as its decoder tells them. */
+/* Receives the rows of the feature from its decoder. */
 struct rows {
 	struct pd_sink sink;
 	struct pm_buildids *ids;
-	uint32_t system;
+	uint32_t machine;
 	char key[16];
 	struct pd_text path;
 	const char *id;
@@ -173,7 +173,7 @@ static void row_key(struct pd_sink *sink, const char *name, size_t n)
 	snprintf(rows->key, sizeof(rows->key), "%.*s", (int)n, name);
 }
 
-/* The mode is the last that is told of a row. */
+/* The decoder gives the mode of a row last. */
 static void row_value(struct pd_sink *sink, const struct pd_value *value)
 {
 	struct rows *rows = (struct rows *)sink;
@@ -188,8 +188,8 @@ static void row_value(struct pd_sink *sink, const struct pd_value *value)
 		while (mode && (strlen(pd_cpumode_name(mode)) != value->s.n ||
 				memcmp(pd_cpumode_name(mode), value->s.p, value->s.n) != 0))
 			mode--;
-		rows->no_memory |= !add(rows->ids, rows->system, mode, rows->path, rows->id,
-					rows->id_size);
+		rows->no_memory |= !add_build_id(rows->ids, rows->machine, mode, rows->path,
+						 rows->id, rows->id_size);
 	}
 }
 
@@ -198,12 +198,12 @@ static void row_end(struct pd_sink *sink)
 	(void)sink;
 }
 
-bool pm_buildids_read(struct pm_buildids *ids, struct pd_file *file, uint32_t system)
+bool pm_buildids_read(struct pm_buildids *ids, struct pd_file *file, uint32_t machine)
 {
 	struct rows rows = {
 		.sink = { row_begin, row_end, row_key, row_value },
 		.ids = ids,
-		.system = system,
+		.machine = machine,
 	};
 	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_BUILD_ID, &c);

@@ -1,63 +1,67 @@
 /*
- * The build-ids that a recording has in a table, by the names of files: those of maps that do
- * not say their own.
+ * The table of build-ids that perf writes at the end of a recording. Maps that do not state
+ * their own build-id get it from there, by the name of the file.
  */
 #ifndef PERFLUA_MACHINE_BUILDIDS_H
 #define PERFLUA_MACHINE_BUILDIDS_H
 
 #include "symbols/symbols.h"
-#include "names.h"
+#include "string_pool.h"
 #include "sources.h"
 
-/* What is known of the binaries of a name. */
-struct pm_named {
-	struct ps_build_id build_id; /* of the table; size 0: it has none for it */
-	const char *path;	     /* as the table has it; NULL: likewise */
-	struct ps_dso *dso; /* first that was mapped without a build-id of its own; or NULL */
-	uint64_t inode;	    /* of the first file that was mapped by it; 0: not known */
-	bool is_ambiguous;  /* several files have it: the table does not say which it means */
+/* Facts about all binaries of one name. */
+struct pm_named_binary {
+	struct ps_build_id build_id; /* in the table; size 0: not there */
+	const char *path;	     /* spelling in the table; NULL: not there */
+	/* first that was mapped without a build-id of its own; NULL: none */
+	struct ps_dso *dso;
+	uint64_t inode; /* of the first file mapped by this name; 0: not known */
+	/* several files have the name, so the table does not say which one it means */
+	bool is_ambiguous;
 };
 
 struct pm_buildids {
-	struct pm_names *names;
-	struct pb_id_map by_name; /* system, kind and name → its place in list */
-	struct pm_named *list;	  /* [n] */
+	struct pm_string_pool *strings;
+	struct pb_id_map by_name;     /* machine, kind and name → number in `list` */
+	struct pm_named_binary *list; /* [n] */
 	size_t n, capacity;
-	unsigned filename, build_id; /* numbers of names of fields */
+	unsigned filename, build_id; /* numbers of field names */
 };
 
 void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
-		      struct pm_names *names);
+		      struct pm_string_pool *strings);
 void pm_buildids_deinit(struct pm_buildids *ids);
 
 /*
- * What is known of a binary by the name that a record maps it by, made if it is new; valid
- * until the next one is made. NULL: no memory.
+ * Returns the facts about the binary that a record in `mode` maps by name `path`; adds them if
+ * they are new. They are valid until the next addition. Returns NULL without memory.
  */
-struct pm_named *pm_buildids_of(struct pm_buildids *ids, uint32_t system, enum pd_cpumode mode,
-				const char *path);
+struct pm_named_binary *pm_buildids_get(struct pm_buildids *ids, uint32_t machine,
+					enum pd_cpumode mode, const char *path);
 
 /*
- * Takes in which file of that name was mapped; 0: not recorded. The build-id is that of one
- * file.
+ * Notes that a file with that inode was mapped by the name; 0: not recorded. A second inode
+ * makes the name ambiguous, as the table's build-id is that of one file.
  */
-void pm_named_note_inode(struct pm_named *named, uint64_t inode);
+void pm_named_binary_note_inode(struct pm_named_binary *named, uint64_t inode);
 
 /*
- * Takes in the table of a recording, and a record that stands for a row of it. False: no
- * memory.
+ * Add the table in the header of a recording, and a BUILD_ID record, which stands for a row of
+ * it. Return false without memory.
  */
-bool pm_buildids_read(struct pm_buildids *ids, struct pd_file *file, uint32_t system);
-bool pm_buildids_add(struct pm_buildids *ids, const struct pd_record *rec, uint32_t system);
+bool pm_buildids_read(struct pm_buildids *ids, struct pd_file *file, uint32_t machine);
+bool pm_buildids_add(struct pm_buildids *ids, const struct pd_record *rec, uint32_t machine);
 
+/* Copies `n` bytes to *id, at most PS_MAX_BUILD_ID. */
 void pm_build_id_set(struct ps_build_id *id, const void *bytes, size_t n);
 
-/* How names of binaries begin, and whether it is that of the kernel. */
+/* Returns true if `text` begins with `with`. */
 static inline bool pm_begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* Returns true if perf calls the kernel of a host or a guest so. */
 static inline bool pm_is_kernel_name(const char *name)
 {
 	return pm_begins(name, "[kernel.kallsyms") || pm_begins(name, "[guest.kernel.kallsyms");

@@ -6,8 +6,8 @@
 
 #include "base/vector.h"
 
-#define CONTEXT_MAX ((uint64_t)-4095) /* what is not below is a marker */
-#define LENGTH	    sizeof(uint32_t)  /* of what is before a chain's bytes */
+#define CONTEXT_MAX ((uint64_t)-4095) /* addresses from here on are context markers */
+#define LENGTH	    sizeof(uint32_t)  /* bytes of the size in front of a chain */
 #define MAX_VARINT  10
 
 void pm_deferred_deinit(struct pm_deferred *d)
@@ -20,61 +20,63 @@ void pm_deferred_deinit(struct pm_deferred *d)
 	*d = (struct pm_deferred){ .n = 0 };
 }
 
-static uint64_t mix(const struct pm_deferred *d, uint64_t h, uint64_t v)
+static uint64_t mix_hash(const struct pm_deferred *d, uint64_t h, uint64_t v)
 {
 	h = (h + v) * d->factor;
 	return h ^ h >> 32;
 }
 
-static uint64_t hash_bytes(const struct pm_deferred *d, const uint8_t *bytes, size_t n)
+static uint64_t hash_chain_bytes(const struct pm_deferred *d, const uint8_t *bytes, size_t n)
 {
 	uint64_t h = n, v;
 
 	for (; n >= 8; n -= 8, bytes += 8) {
 		memcpy(&v, bytes, 8);
-		h = mix(d, h, v);
+		h = mix_hash(d, h, v);
 	}
 	v = 0;
 	memcpy(&v, bytes, n);
-	return mix(d, h, v);
+	return mix_hash(d, h, v);
 }
 
-struct wanted {
+struct lookup {
 	const struct pm_deferred *deferred;
-	const uint8_t *bytes; /* of a chain, its length first */
+	const uint8_t *bytes; /* [n]: a chain with its size in front */
 	size_t n;
 	const struct pm_deferred_chain *key;
 };
 
+/* memcmp() may read n bytes where the last chain is shorter: reserve_bytes() leaves room. */
+static bool has_same_bytes(const void *arg, uint32_t item)
+{
+	const struct lookup *lookup = arg;
+	const struct pm_deferred *d = lookup->deferred;
+
+	return memcmp(d->bytes + d->kept[item], lookup->bytes, lookup->n) == 0;
+}
+
+static bool has_same_key(const void *arg, uint32_t item)
+{
+	const struct lookup *lookup = arg;
+	const struct pm_deferred_chain *chain = &lookup->deferred->chains[item];
+
+	return chain->cookie == lookup->key->cookie && chain->tid == lookup->key->tid &&
+	       chain->machine == lookup->key->machine;
+}
+
+static uint32_t hash_chain_key(const struct pm_deferred *d, const struct pm_deferred_chain *key)
+{
+	uint64_t h = mix_hash(d, key->cookie,
+			      (uint64_t)key->machine << 32 | (uint32_t)key->tid);
+
+	return (uint32_t)mix_hash(d, h, key->cookie);
+}
+
 /*
- * Reading n bytes where a shorter chain lies last is no error: reserve() leaves room for them.
+ * Makes room for n more bytes, and as many behind them for has_same_bytes() to read. Returns
+ * false without memory.
  */
-static bool has_bytes(const void *arg, uint32_t item)
-{
-	const struct wanted *wanted = arg;
-	const struct pm_deferred *d = wanted->deferred;
-
-	return memcmp(d->bytes + d->kept[item], wanted->bytes, wanted->n) == 0;
-}
-
-static bool has_key(const void *arg, uint32_t item)
-{
-	const struct wanted *wanted = arg;
-	const struct pm_deferred_chain *chain = &wanted->deferred->chains[item];
-
-	return chain->cookie == wanted->key->cookie && chain->tid == wanted->key->tid &&
-	       chain->system == wanted->key->system;
-}
-
-static uint32_t hash_key(const struct pm_deferred *d, const struct pm_deferred_chain *key)
-{
-	uint64_t h = mix(d, key->cookie, (uint64_t)key->system << 32 | (uint32_t)key->tid);
-
-	return (uint32_t)mix(d, h, key->cookie);
-}
-
-/* Room for n more bytes, and as many that are read where there is no chain. */
-static bool reserve(struct pm_deferred *d, size_t n)
+static bool reserve_bytes(struct pm_deferred *d, size_t n)
 {
 	size_t room = d->room ? d->room : 4096;
 	uint8_t *bytes;
@@ -92,8 +94,11 @@ static bool reserve(struct pm_deferred *d, size_t n)
 	return true;
 }
 
-/* Bytes of 7 bits, the lowest first; numbers near 0, of either sign, are short. */
-static size_t put(uint8_t *bytes, uint64_t difference)
+/*
+ * Writes 7 bits a byte, the lowest first. Numbers near 0 are short, whatever their sign.
+ * Returns the bytes written.
+ */
+static size_t put_varint(uint8_t *bytes, uint64_t difference)
 {
 	uint64_t v = difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
 	size_t n = 0;
@@ -104,16 +109,19 @@ static size_t put(uint8_t *bytes, uint64_t difference)
 	return n;
 }
 
-/* Keeps the addresses of a record: *at is where. False: no memory. */
-static bool keep(struct pm_deferred *d, const struct pd_record *rec, uint32_t n, uint64_t *at)
+/*
+ * Stores the chain of a record once, and sets *at to its offset. Returns false without memory.
+ */
+static bool keep_chain(struct pm_deferred *d, const struct pd_record *rec, uint32_t n,
+		       uint64_t *at)
 {
-	struct wanted wanted = { .deferred = d };
+	struct lookup lookup = { .deferred = d };
 	uint64_t before = 0;
 	size_t size = LENGTH;
 	uint8_t *bytes;
 	uint32_t length, found;
 
-	if (!reserve(d, LENGTH + n * (size_t)MAX_VARINT) ||
+	if (!reserve_bytes(d, LENGTH + n * (size_t)MAX_VARINT) ||
 	    !pb_reserve(d->kept, d->n_kept, d->kept_room))
 		return false;
 	bytes = d->bytes + d->n_bytes;
@@ -122,15 +130,15 @@ static bool keep(struct pm_deferred *d, const struct pd_record *rec, uint32_t n,
 
 		if (ip >= CONTEXT_MAX)
 			continue;
-		size += put(bytes + size, ip - before);
+		size += put_varint(bytes + size, ip - before);
 		before = ip;
 	}
 	length = (uint32_t)(size - LENGTH);
 	memcpy(bytes, &length, LENGTH);
-	wanted.bytes = bytes;
-	wanted.n = size;
-	found = pb_map_intern(&d->by_bytes, (uint32_t)hash_bytes(d, bytes, size), has_bytes,
-			      &wanted, (uint32_t)d->n_kept);
+	lookup.bytes = bytes;
+	lookup.n = size;
+	found = pb_map_intern(&d->by_bytes, (uint32_t)hash_chain_bytes(d, bytes, size),
+			      has_same_bytes, &lookup, (uint32_t)d->n_kept);
 	if (found == UINT32_MAX)
 		return false;
 	if (found == d->n_kept) {
@@ -141,11 +149,11 @@ static bool keep(struct pm_deferred *d, const struct pd_record *rec, uint32_t n,
 	return true;
 }
 
-bool pm_deferred_add(struct pm_deferred *d, uint32_t system, unsigned tid_id,
+bool pm_deferred_add(struct pm_deferred *d, uint32_t machine, unsigned tid_id,
 		     const struct pd_record *rec)
 {
-	struct pm_deferred_chain chain = { .system = system };
-	const struct wanted wanted = { .deferred = d, .key = &chain };
+	struct pm_deferred_chain chain = { .machine = machine };
+	const struct lookup lookup = { .deferred = d, .key = &chain };
 	uint32_t end = pd_body_end(rec);
 	struct pb_slot *slot;
 	int64_t tid;
@@ -159,29 +167,31 @@ bool pm_deferred_add(struct pm_deferred *d, uint32_t system, unsigned tid_id,
 	if (n > (end - 24) / 8)
 		return true;
 	if (!d->factor) {
-		d->factor = UINT64_C(0x9e3779b97f4a7c15); /* without random bytes */
+		/* used if the kernel has no random bytes yet */
+		d->factor = UINT64_C(0x9e3779b97f4a7c15);
 		if (getrandom(&d->factor, sizeof(d->factor), GRND_NONBLOCK) > 0)
 			d->factor |= 1;
 	}
 	if (!pb_map_reserve(&d->by_key) || !pb_reserve(d->chains, d->n, d->chain_room))
 		return false;
-	slot = pb_map_find(&d->by_key, hash_key(d, &chain), has_key, &wanted);
+	slot = pb_map_find(&d->by_key, hash_chain_key(d, &chain), has_same_key, &lookup);
 	if (slot->item)
-		return true; /* each event of a thread gets one: they say the same */
-	if (!keep(d, rec, (uint32_t)n, &chain.at))
+		/* each event of a thread gets such a record, and they say the same */
+		return true;
+	if (!keep_chain(d, rec, (uint32_t)n, &chain.at))
 		return false;
-	pb_map_fill(&d->by_key, slot, hash_key(d, &chain), (uint32_t)d->n);
+	pb_map_fill(&d->by_key, slot, hash_chain_key(d, &chain), (uint32_t)d->n);
 	d->chains[d->n++] = chain;
 	return true;
 }
 
-bool pm_deferred_find(const struct pm_deferred *d, uint32_t system, int32_t tid,
+bool pm_deferred_find(const struct pm_deferred *d, uint32_t machine, int32_t tid,
 		      uint64_t cookie, uint64_t *ips, size_t n, size_t *got)
 {
-	struct pm_deferred_chain key = { .cookie = cookie, .system = system, .tid = tid };
-	const struct wanted wanted = { .deferred = d, .key = &key };
-	const struct pb_slot *slot = pb_map_find(&d->by_key, hash_key(d, &key), has_key,
-						 &wanted);
+	struct pm_deferred_chain key = { .cookie = cookie, .machine = machine, .tid = tid };
+	const struct lookup lookup = { .deferred = d, .key = &key };
+	const struct pb_slot *slot = pb_map_find(&d->by_key, hash_chain_key(d, &key),
+						 has_same_key, &lookup);
 	const uint8_t *p, *end;
 	uint32_t length;
 	uint64_t ip = 0;

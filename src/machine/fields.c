@@ -7,76 +7,78 @@
 #include "perfdata/format/perf_text.h"
 #include "perfdata/format/views.h"
 
-static bool is_data(const struct pd_asked *asked)
+static bool asks_data_address(const struct pd_asked *asked)
 {
-	return asked->field == PD_M_SYMBOL_DADDR || asked->field == PD_M_DSO_DADDR;
+	return asked->field == PD_SYS_SYMBOL_DADDR || asked->field == PD_SYS_DSO_DADDR;
 }
 
 /*
- * Where an address is that is asked for: of the record's ip, unless one is named. False: there
- * is none.
+ * Finds the address that is asked about, the record's ip or addr unless `asked` names one, and
+ * its context. Returns false if the record has none.
  */
-static bool where_of(const struct pm_resolver *r, const struct pd_record *rec,
-		     const struct pd_asked *asked, struct pm_where *where, uint64_t *address)
+static bool find_asked_address(const struct pm_resolver *r, const struct pd_record *rec,
+			       const struct pd_asked *asked, struct pm_addr_context *context,
+			       uint64_t *address)
 {
-	const struct pm_ids *ids = &r->machine->ids;
-	bool data = is_data(asked);
+	const struct pm_field_ids *ids = &r->system->ids;
+	bool data = asks_data_address(asked);
 	int64_t v;
 
-	pm_where_of(r->machine, rec, where);
+	pm_addr_context_of(r->system, rec, context);
 	if (asked->of_address) {
-		where->mode = (enum pd_cpumode)asked->mode;
+		context->mode = (enum pd_cpumode)asked->mode;
 		*address = asked->address;
 		return true;
 	}
-	where->any_mode = data;
+	context->any_mode = data;
 	if (!pm_integer(rec, data ? ids->addr : ids->ip, &v))
 		return false;
 	*address = (uint64_t)v;
 	return true;
 }
 
-static bool find_spot(const struct pm_resolver *r, const struct pd_record *rec,
-		      const struct pd_asked *asked, struct pm_spot *spot)
+static bool find_dso_address(const struct pm_resolver *r, const struct pd_record *rec,
+			     const struct pd_asked *asked, struct pm_dso_address *at)
 {
 	const struct pm_map *map;
-	struct pm_where where;
+	struct pm_addr_context context;
 	uint64_t address;
 
-	if (!where_of(r, rec, asked, &where, &address))
+	if (!find_asked_address(r, rec, asked, &context, &address))
 		return false;
-	map = pm_map_at(r->machine, &where, address);
-	spot->dso = map ? map->dso : NULL;
-	spot->address = map ? pm_map_address(map, address) : address;
-	spot->time = where.time;
+	map = pm_map_at(r->system, &context, address);
+	at->dso = map ? map->dso : NULL;
+	at->address = map ? pm_map_address(map, address) : address;
+	at->time = context.time;
 	return true;
 }
 
-/* What is at the address that is asked for. No binary is opened for it. */
-static bool spot_of(struct pm_resolver *r, const struct pd_record *rec,
-		    const struct pd_asked *asked, struct pm_spot *spot)
+/* Finds the binary at the address that is asked about, without opening it. */
+static bool get_dso_address(struct pm_resolver *r, const struct pd_record *rec,
+			    const struct pd_asked *asked, struct pm_dso_address *at)
 {
-	uint64_t taken = r->machine->taken;
+	uint64_t revision = r->system->revision;
 
-	if (asked->of_address || is_data(asked))
-		return find_spot(r, rec, asked, spot);
-	if (!pm_is_seen(&r->own.seen, rec) || r->own.taken != taken) {
-		r->own.seen.known = false;
-		if (!find_spot(r, rec, asked, &r->own.spot))
+	if (asked->of_address || asks_data_address(asked))
+		return find_dso_address(r, rec, asked, at);
+	if (!pm_is_at_position(&r->own.position, rec) || r->own.revision != revision) {
+		r->own.position.is_set = false;
+		if (!find_dso_address(r, rec, asked, &r->own.at))
 			return false;
-		pm_see(&r->own.seen, rec);
-		r->own.taken = taken;
+		pm_set_position(&r->own.position, rec);
+		r->own.revision = revision;
 	}
-	*spot = r->own.spot;
+	*at = r->own.at;
 	return true;
 }
 
-static const struct ps_symbol *symbol_at(struct pm_resolver *r, const struct pm_spot *spot)
+static const struct ps_symbol *find_symbol_at(struct pm_resolver *r,
+					      const struct pm_dso_address *at)
 {
-	return spot->dso ? pm_symbol_at(r, spot->dso, spot->address, spot->time) : NULL;
+	return at->dso ? pm_symbol_at(r, at->dso, at->address, at->time) : NULL;
 }
 
-static void set_text(struct pd_value *out, const char *text)
+static void set_field_text(struct pd_value *out, const char *text)
 {
 	if (!text)
 		return;
@@ -85,36 +87,36 @@ static void set_text(struct pd_value *out, const char *text)
 	out->s.n = strlen(text);
 }
 
-static void set_integer(struct pd_value *out, enum pd_type type, uint64_t v)
+static void set_field_integer(struct pd_value *out, enum pd_type type, uint64_t v)
 {
 	out->type = type;
 	out->u = v;
 }
 
-typedef void field_fn(struct pm_resolver *r, const struct pd_record *rec,
-		      const struct pd_asked *asked, struct pd_value *out);
+typedef void field_getter(struct pm_resolver *r, const struct pd_record *rec,
+			  const struct pd_asked *asked, struct pd_value *out);
 
-static void comm_of(struct pm_resolver *r, const struct pd_record *rec,
-		    const struct pd_asked *asked, struct pd_value *out)
+static void get_comm(struct pm_resolver *r, const struct pd_record *rec,
+		     const struct pd_asked *asked, struct pd_value *out)
 {
 	(void)asked;
 	pm_comm(r, rec, out);
 }
 
-static void cgroup_path_of(struct pm_resolver *r, const struct pd_record *rec,
-			   const struct pd_asked *asked, struct pd_value *out)
+static void get_cgroup_path(struct pm_resolver *r, const struct pd_record *rec,
+			    const struct pd_asked *asked, struct pd_value *out)
 {
 	(void)asked;
-	pm_cgroup_path_of(r->machine, rec, out);
+	pm_cgroup_path_of(r->system, rec, out);
 }
 
-static void symbol_of(struct pm_resolver *r, const struct pd_record *rec,
-		      const struct pd_asked *asked, struct pd_value *out)
+static void get_symbol(struct pm_resolver *r, const struct pd_record *rec,
+		       const struct pd_asked *asked, struct pd_value *out)
 {
 	const struct ps_symbol *symbol;
-	struct pm_spot spot;
+	struct pm_dso_address at;
 
-	symbol = spot_of(r, rec, asked, &spot) ? symbol_at(r, &spot) : NULL;
+	symbol = get_dso_address(r, rec, asked, &at) ? find_symbol_at(r, &at) : NULL;
 	if (!symbol)
 		return;
 	out->type = PD_STR;
@@ -122,80 +124,79 @@ static void symbol_of(struct pm_resolver *r, const struct pd_record *rec,
 	out->s.n = symbol->length;
 }
 
-static void symoff_of(struct pm_resolver *r, const struct pd_record *rec,
-		      const struct pd_asked *asked, struct pd_value *out)
-{
-	const struct ps_symbol *symbol;
-	struct pm_spot spot;
-
-	symbol = spot_of(r, rec, asked, &spot) ? symbol_at(r, &spot) : NULL;
-	if (symbol)
-		set_integer(out, PD_UINT, spot.address - symbol->start);
-}
-
-static void dso_of(struct pm_resolver *r, const struct pd_record *rec,
-		   const struct pd_asked *asked, struct pd_value *out)
-{
-	struct pm_spot spot;
-
-	if (spot_of(r, rec, asked, &spot))
-		set_text(out, spot.dso ? spot.dso->name : PM_UNKNOWN);
-}
-
-static void srcline_of(struct pm_resolver *r, const struct pd_record *rec,
+static void get_symoff(struct pm_resolver *r, const struct pd_record *rec,
 		       const struct pd_asked *asked, struct pd_value *out)
 {
+	const struct ps_symbol *symbol;
+	struct pm_dso_address at;
+
+	symbol = get_dso_address(r, rec, asked, &at) ? find_symbol_at(r, &at) : NULL;
+	if (symbol)
+		set_field_integer(out, PD_UINT, at.address - symbol->start);
+}
+
+static void get_dso(struct pm_resolver *r, const struct pd_record *rec,
+		    const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pm_dso_address at;
+
+	if (get_dso_address(r, rec, asked, &at))
+		set_field_text(out, at.dso ? at.dso->name : PM_UNKNOWN);
+}
+
+static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
+			const struct pd_asked *asked, struct pd_value *out)
+{
 	const struct ps_line *lines;
-	struct pm_spot spot;
+	struct pm_dso_address at;
 
 	/*
-	 * of a call chain the line is that of the function itself, not of what was inlined
-	 * there
+	 * Frames of a call chain have the line of their own function, not of one inlined there.
 	 */
-	if (spot_of(r, rec, asked, &spot) && spot.dso) {
-		size_t n = ps_dso_lines(spot.dso, spot.address, &lines);
+	if (get_dso_address(r, rec, asked, &at) && at.dso) {
+		size_t n = ps_dso_lines(at.dso, at.address, &lines);
 
 		if (n)
-			set_text(out, lines[asked->of_address ? n - 1 : 0].srcline);
+			set_field_text(out, lines[asked->of_address ? n - 1 : 0].srcline);
 	}
 }
 
 size_t pm_inlined(struct pm_resolver *r, const struct pd_record *rec,
 		  const struct pd_asked *asked, const struct ps_line **lines)
 {
-	struct pm_spot spot;
+	struct pm_dso_address at;
 	size_t n = 0;
 
-	if (spot_of(r, rec, asked, &spot) && spot.dso)
-		n = ps_dso_lines(spot.dso, spot.address, lines);
-	return n ? n - 1 : 0; /* the last one is no inlined one */
+	if (get_dso_address(r, rec, asked, &at) && at.dso)
+		n = ps_dso_lines(at.dso, at.address, lines);
+	return n ? n - 1 : 0; /* the last one is not inlined */
 }
 
-/* A map is asked for part by part, each of which is looked up anew: nobody keeps one. */
-static const struct pm_map *map_of(struct pm_resolver *r, const struct pd_record *rec,
-				   const struct pd_asked *asked)
+/* Each member of a map is looked up anew, so that no map has to be kept. */
+static const struct pm_map *find_asked_map(struct pm_resolver *r, const struct pd_record *rec,
+					   const struct pd_asked *asked)
 {
-	struct pm_where where;
+	struct pm_addr_context context;
 	uint64_t address;
 
-	if (!where_of(r, rec, asked, &where, &address))
+	if (!find_asked_address(r, rec, asked, &context, &address))
 		return NULL;
-	return pm_map_at(r->machine, &where, address);
+	return pm_map_at(r->system, &context, address);
 }
 
-static void view_of_map(struct pm_resolver *r, const struct pd_record *rec,
-			const struct pd_asked *asked, struct pd_value *out)
+static void get_map_view(struct pm_resolver *r, const struct pd_record *rec,
+			 const struct pd_asked *asked, struct pd_value *out)
 {
-	if (!map_of(r, rec, asked))
+	if (!find_asked_map(r, rec, asked))
 		return;
 	out->type = PD_VIEW;
 	out->view = (struct pd_view){ .desc = &pd_view_map, .rec = rec };
 }
 
-static void part_of_map(struct pm_resolver *r, const struct pd_record *rec,
-			const struct pd_asked *asked, struct pd_value *out)
+static void get_map_part(struct pm_resolver *r, const struct pd_record *rec,
+			 const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct pm_map *map = map_of(r, rec, asked);
+	const struct pm_map *map = find_asked_map(r, rec, asked);
 
 	if (map)
 		pm_map_member(map, asked->field, out);
@@ -206,66 +207,67 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 	const struct ps_build_id *id = &map->dso->id.build_id;
 
 	switch (field) {
-	case PD_M_MAP_START:
-		set_integer(out, PD_ADDR, map->start);
+	case PD_SYS_MAP_START:
+		set_field_integer(out, PD_ADDR, map->start);
 		break;
-	case PD_M_MAP_LEN:
-		set_integer(out, PD_UINT, map->end - map->start);
+	case PD_SYS_MAP_LEN:
+		set_field_integer(out, PD_UINT, map->end - map->start);
 		break;
-	case PD_M_MAP_PGOFF:
-		set_integer(out, PD_ADDR, map->pgoff);
+	case PD_SYS_MAP_PGOFF:
+		set_field_integer(out, PD_ADDR, map->pgoff);
 		break;
-	case PD_M_MAP_FILENAME:
-		set_text(out, map->filename);
+	case PD_SYS_MAP_FILENAME:
+		set_field_text(out, map->filename);
 		break;
-	case PD_M_MAP_BUILD_ID:
+	case PD_SYS_MAP_BUILD_ID:
 		if (!id->size)
 			break;
 		out->type = PD_HEX;
 		out->s.p = (const char *)id->bytes;
 		out->s.n = id->size;
 		break;
-	case PD_M_MAP_PROT:
+	case PD_SYS_MAP_PROT:
 		if (map->prot)
-			set_integer(out, PD_UINT, map->prot);
+			set_field_integer(out, PD_UINT, map->prot);
 		break;
 	}
 }
 
-static void chain_of(struct pm_resolver *r, const struct pd_record *rec,
-		     const struct pd_asked *asked, struct pd_value *out)
+static void get_chain_text(struct pm_resolver *r, const struct pd_record *rec,
+			   const struct pd_asked *asked, struct pd_value *out)
 {
 	struct pd_text text;
 
-	if (!pm_chain_text(r, rec, (enum pd_machine_field)asked->field, &text))
+	if (!pm_chain_text(r, rec, (enum pd_system_field)asked->field, &text))
 		return;
 	out->type = PD_STR;
 	out->s.p = text.p;
 	out->s.n = text.n;
 }
 
-static void unresolved_of(struct pm_resolver *r, const struct pd_record *rec,
-			  const struct pd_asked *asked, struct pd_value *out)
+static void get_unresolved(struct pm_resolver *r, const struct pd_record *rec,
+			   const struct pd_asked *asked, struct pd_value *out)
 {
-	struct pm_spot spot;
+	struct pm_dso_address at;
 
-	if (spot_of(r, rec, asked, &spot) && !symbol_at(r, &spot))
-		set_integer(out, PD_ADDR, spot.address);
+	if (get_dso_address(r, rec, asked, &at) && !find_symbol_at(r, &at))
+		set_field_integer(out, PD_ADDR, at.address);
 }
 
-static void guest_of(struct pm_resolver *r, const struct pd_record *rec,
-		     const struct pd_asked *asked, struct pd_value *out)
+static void get_guest(struct pm_resolver *r, const struct pd_record *rec,
+		      const struct pd_asked *asked, struct pd_value *out)
 {
 	int32_t pid, vcpu;
 
-	if (pm_guest_of(r->machine, rec, &pid, &vcpu))
-		set_integer(out, PD_UINT, (uint64_t)(asked->field == PD_M_VCPU ? vcpu : pid));
+	if (pm_guest_of(r->system, rec, &pid, &vcpu))
+		set_field_integer(out, PD_UINT,
+				  (uint64_t)(asked->field == PD_SYS_VCPU ? vcpu : pid));
 }
 
-static void message_of(struct pm_resolver *r, const struct pd_record *rec,
-		       const struct pd_asked *asked, struct pd_value *out)
+static void get_message(struct pm_resolver *r, const struct pd_record *rec,
+			const struct pd_asked *asked, struct pd_value *out)
 {
-	/* as the newest perf has it */
+	/* follow the newest perf */
 	unsigned as = PD_TEXT_ARRAY_AS_KERNEL | PD_TEXT_CONVERSIONS;
 	struct pd_text text;
 
@@ -280,31 +282,31 @@ static void message_of(struct pm_resolver *r, const struct pd_record *rec,
 void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct pd_asked *asked,
 	      struct pd_value *out)
 {
-	static field_fn *const fields[] = {
-		[PD_M_COMM] = comm_of,
-		[PD_M_CGROUP_PATH] = cgroup_path_of,
-		[PD_M_SYMBOL] = symbol_of,
-		[PD_M_SYMOFF] = symoff_of,
-		[PD_M_DSO] = dso_of,
-		[PD_M_SRCLINE] = srcline_of,
-		[PD_M_MAP] = view_of_map,
-		[PD_M_MAP_START] = part_of_map,
-		[PD_M_MAP_LEN] = part_of_map,
-		[PD_M_MAP_PGOFF] = part_of_map,
-		[PD_M_MAP_FILENAME] = part_of_map,
-		[PD_M_MAP_BUILD_ID] = part_of_map,
-		[PD_M_MAP_PROT] = part_of_map,
-		[PD_M_SYMBOL_DADDR] = symbol_of,
-		[PD_M_DSO_DADDR] = dso_of,
-		[PD_M_STACK] = chain_of,
-		[PD_M_ANNOTATED_STACK] = chain_of,
-		[PD_M_FRAMES] = chain_of,
-		[PD_M_UNRESOLVED] = unresolved_of,
-		[PD_M_MACHINE_PID] = guest_of,
-		[PD_M_VCPU] = guest_of,
-		[PD_M_MESSAGE] = message_of,
+	static field_getter *const fields[] = {
+		[PD_SYS_COMM] = get_comm,
+		[PD_SYS_CGROUP_PATH] = get_cgroup_path,
+		[PD_SYS_SYMBOL] = get_symbol,
+		[PD_SYS_SYMOFF] = get_symoff,
+		[PD_SYS_DSO] = get_dso,
+		[PD_SYS_SRCLINE] = get_srcline,
+		[PD_SYS_MAP] = get_map_view,
+		[PD_SYS_MAP_START] = get_map_part,
+		[PD_SYS_MAP_LEN] = get_map_part,
+		[PD_SYS_MAP_PGOFF] = get_map_part,
+		[PD_SYS_MAP_FILENAME] = get_map_part,
+		[PD_SYS_MAP_BUILD_ID] = get_map_part,
+		[PD_SYS_MAP_PROT] = get_map_part,
+		[PD_SYS_SYMBOL_DADDR] = get_symbol,
+		[PD_SYS_DSO_DADDR] = get_dso,
+		[PD_SYS_STACK] = get_chain_text,
+		[PD_SYS_ANNOTATED_STACK] = get_chain_text,
+		[PD_SYS_FRAMES] = get_chain_text,
+		[PD_SYS_UNRESOLVED] = get_unresolved,
+		[PD_SYS_MACHINE_PID] = get_guest,
+		[PD_SYS_VCPU] = get_guest,
+		[PD_SYS_MESSAGE] = get_message,
 	};
-	uint32_t field = asked->field; /* what is asked may lie in *out */
+	uint32_t field = asked->field; /* *out may hold *asked */
 	struct pd_asked copy = *asked;
 
 	out->type = PD_NIL;

@@ -7,8 +7,8 @@
 
 #define BRANCH_CALL_STACK (UINT64_C(1) << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK */
 
-/* The call chain of a sample as recorded; false: it has none. */
-static bool open_chain(const struct pd_record *rec, struct pd_view *chain)
+/* Sets *chain to the call chain of a sample. Returns false if it has none. */
+static bool open_callchain(const struct pd_record *rec, struct pd_view *chain)
 {
 	struct pd_value value = { .type = PD_VIEW };
 	uint32_t at, size;
@@ -22,21 +22,21 @@ static bool open_chain(const struct pd_record *rec, struct pd_view *chain)
 	return value.type == PD_VIEW;
 }
 
-static bool has_stack(const struct pd_shape *shape)
+static bool samples_user_stack(const struct pd_shape *shape)
 {
 	return shape->sample_type & PD_SAMPLE_REGS_USER &&
 	       shape->sample_type & PD_SAMPLE_STACK_USER;
 }
 
-/* Returns whether samples of that shape recorded their branches as a call stack. */
+/* Returns true if samples of `shape` have their branches recorded as a call stack. */
 static bool has_lbr_stack(const struct pd_shape *shape)
 {
 	return shape->branch_sample_type & BRANCH_CALL_STACK;
 }
 
 /*
- * Reads the frames of `chain` that precede its user part into frames[n] and adds their number
- * to *got. Returns false when the chain has no user part.
+ * Appends the frames of `chain` that precede its user part to frames[n] and adds their number
+ * to *got. Returns false if the chain has no user part.
  */
 static bool read_kernel_part(const struct pd_view *chain, struct pd_frame *frames, size_t n,
 			     size_t *got)
@@ -59,10 +59,10 @@ static bool read_kernel_part(const struct pd_view *chain, struct pd_frame *frame
 
 /*
  * Reads the frames of a sample whose branches are a call stack, at most n, and stores their
- * number in *got: the kernel's of its call chain, then the target of the latest call and the
- * source of each. Returns false when the chain has no user part, which they would replace, or
- * there are no branches. See resolve_lbr_callchain_sample, tools/perf/util/machine.c; as there
- * by default, samples are not stitched.
+ * number in *got: the kernel's frames of its call chain, then the target of the latest call and
+ * the source of each. Returns false if the chain has no user part, which they would replace, or
+ * there are no branches. See resolve_lbr_callchain_sample, tools/perf/util/machine.c. Samples
+ * are not stitched, as by default in perf.
  */
 static bool read_lbr_frames(const struct pd_view *chain, struct pd_frame *frames, size_t n,
 			    size_t *got)
@@ -84,7 +84,7 @@ static bool read_lbr_frames(const struct pd_view *chain, struct pd_frame *frames
 	return true;
 }
 
-bool pm_frames_beside(const struct pd_record *rec)
+bool pm_frames_may_differ(const struct pd_record *rec)
 {
 	const struct pd_shape *shape = rec->layout->shape;
 	struct pd_view chain;
@@ -92,43 +92,44 @@ bool pm_frames_beside(const struct pd_record *rec)
 
 	if (rec->type != PD_RECORD_SAMPLE || !(shape->sample_type & PD_SAMPLE_CALLCHAIN))
 		return false;
-	return pm_unwinder_knows_leaf(shape) || (has_stack(shape) && pm_unwinder_knows(rec)) ||
-	       has_lbr_stack(shape) ||
-	       (shape->defer && open_chain(rec, &chain) && pd_frames_cookie(&chain, &cookie));
+	return pm_unwinder_knows_leaf(shape) ||
+	       (samples_user_stack(shape) && pm_unwinder_knows(rec)) || has_lbr_stack(shape) ||
+	       (shape->defer && open_callchain(rec, &chain) &&
+		pd_frames_cookie(&chain, &cookie));
 }
 
-static void add(struct pm_resolver *r, size_t *n, uint64_t ip, enum pd_cpumode mode)
+static void append_frame(struct pm_resolver *r, size_t *n, uint64_t ip, enum pd_cpumode mode)
 {
 	if (*n < PM_MAX_FRAMES)
 		r->frames[(*n)++] = (struct pd_frame){ ip, mode };
 }
 
-/* The unwinder, and whose the addresses of a record are; NULL: no memory. */
-static struct pm_unwinder *unwinder_of(struct pm_resolver *r, const struct pd_record *rec,
-				       struct pm_where *where)
+/* Returns the unwinder, and sets *context to that of `rec`; NULL: no memory. */
+static struct pm_unwinder *prepare_unwinder(struct pm_resolver *r, const struct pd_record *rec,
+					    struct pm_addr_context *context)
 {
-	pm_where_of(r->machine, rec, where);
+	pm_addr_context_of(r->system, rec, context);
 	if (!r->unwinder)
-		r->unwinder = pm_unwinder_create(r->machine);
+		r->unwinder = pm_unwinder_create(r->system);
 	return r->unwinder;
 }
 
 /*
- * The caller of a leaf that the frame pointers of its callers, of which the next is `next`,
- * leave out.
+ * Appends the caller of a leaf function on arm64. A leaf has no frame record, so its caller is
+ * taken from the link register, unless it equals `next`, the first recorded caller.
  */
-static void add_leaf(struct pm_resolver *r, const struct pd_record *rec, uint64_t ip,
-		     uint64_t next, size_t *n)
+static void append_leaf_caller(struct pm_resolver *r, const struct pd_record *rec, uint64_t ip,
+			       uint64_t next, size_t *n)
 {
-	struct pm_where where;
-	struct pm_unwinder *unwinder = unwinder_of(r, rec, &where);
+	struct pm_addr_context context;
+	struct pm_unwinder *unwinder = prepare_unwinder(r, rec, &context);
 	uint64_t caller;
 
-	if (unwinder && pm_unwind_leaf(unwinder, rec, &where, ip, &caller) && caller != next)
-		add(r, n, caller, PD_CPUMODE_USER);
+	if (unwinder && pm_unwind_leaf(unwinder, rec, &context, ip, &caller) && caller != next)
+		append_frame(r, n, caller, PD_CPUMODE_USER);
 }
 
-static void add_recorded(struct pm_resolver *r, const struct pd_view *chain, size_t *n)
+static void append_recorded(struct pm_resolver *r, const struct pd_view *chain, size_t *n)
 {
 	bool leaf = pm_unwinder_knows_leaf(chain->rec->layout->shape);
 	struct pd_frames walk;
@@ -140,38 +141,38 @@ static void add_recorded(struct pm_resolver *r, const struct pd_view *chain, siz
 		if (walk.mode == PD_CPUMODE_USER && user++ == 0)
 			first = ip;
 		else if (walk.mode == PD_CPUMODE_USER && leaf && user == 2)
-			add_leaf(r, chain->rec, first, ip, n);
-		add(r, n, ip, walk.mode);
+			append_leaf_caller(r, chain->rec, first, ip, n);
+		append_frame(r, n, ip, walk.mode);
 	}
 }
 
-/* False: it is not known yet, and may come. */
-static bool add_deferred(struct pm_resolver *r, const struct pd_record *rec, uint64_t cookie,
-			 size_t *n)
+/* Returns false if the deferred frames are not known yet; they may come later. */
+static bool append_deferred(struct pm_resolver *r, const struct pd_record *rec, uint64_t cookie,
+			    size_t *n)
 {
-	const struct pm_machine *m = r->machine;
+	const struct pm_system *sys = r->system;
 	uint64_t ips[PM_MAX_FRAMES];
 	size_t got;
 	int64_t tid;
 
-	if (!pm_integer(rec, m->ids.tid, &tid) ||
-	    !pm_deferred_find(&m->deferred, pm_system_of(m, rec), (int32_t)tid, cookie, ips,
-			      PM_MAX_FRAMES, &got))
+	if (!pm_integer(rec, sys->ids.tid, &tid) ||
+	    !pm_deferred_find(&sys->deferred, pm_machine_of(sys, rec), (int32_t)tid, cookie,
+			      ips, PM_MAX_FRAMES, &got))
 		return false;
 	for (size_t i = 0; i < got; i++)
-		add(r, n, ips[i], PD_CPUMODE_USER);
+		append_frame(r, n, ips[i], PD_CPUMODE_USER);
 	return true;
 }
 
-static void add_unwound(struct pm_resolver *r, const struct pd_record *rec, size_t *n)
+static void append_unwound(struct pm_resolver *r, const struct pd_record *rec, size_t *n)
 {
-	struct pm_where where;
-	struct pm_unwinder *unwinder = unwinder_of(r, rec, &where);
+	struct pm_addr_context context;
+	struct pm_unwinder *unwinder = prepare_unwinder(r, rec, &context);
 	uint64_t ips[PM_MAX_UNWOUND];
-	size_t got = unwinder ? pm_unwind(unwinder, rec, &where, ips, PM_MAX_UNWOUND) : 0;
+	size_t got = unwinder ? pm_unwind(unwinder, rec, &context, ips, PM_MAX_UNWOUND) : 0;
 
 	for (size_t i = 0; i < got; i++)
-		add(r, n, ips[i], PD_CPUMODE_USER);
+		append_frame(r, n, ips[i], PD_CPUMODE_USER);
 }
 
 const struct pd_frame *pm_frames_of(struct pm_resolver *r, const struct pd_record *rec,
@@ -183,24 +184,24 @@ const struct pd_frame *pm_frames_of(struct pm_resolver *r, const struct pd_recor
 	size_t got = 0;
 
 	*n = 0;
-	if (pm_is_seen(&r->latest.seen, rec)) {
+	if (pm_is_at_position(&r->latest.position, rec)) {
 		*n = r->latest.n;
 		return r->frames;
 	}
-	r->latest.seen.known = false;
-	if (!open_chain(rec, &chain))
+	r->latest.position.is_set = false;
+	if (!open_callchain(rec, &chain))
 		return r->frames;
 	if (!has_lbr_stack(rec->layout->shape) ||
 	    !read_lbr_frames(&chain, r->frames, PM_MAX_FRAMES, &got)) {
 		got = 0;
-		add_recorded(r, &chain, &got);
+		append_recorded(r, &chain, &got);
 	}
 	if (pd_frames_cookie(&chain, &cookie))
-		whole = add_deferred(r, rec, cookie, &got);
-	if (has_stack(rec->layout->shape))
-		add_unwound(r, rec, &got);
-	pm_see(&r->latest.seen, rec);
-	r->latest.seen.known = whole;
+		whole = append_deferred(r, rec, cookie, &got);
+	if (samples_user_stack(rec->layout->shape))
+		append_unwound(r, rec, &got);
+	pm_set_position(&r->latest.position, rec);
+	r->latest.position.is_set = whole;
 	r->latest.n = got;
 	*n = got;
 	return r->frames;

@@ -1,27 +1,29 @@
 /*
- * The call chain of a sample as the recorded system knows it: as recorded, or put together from
- * what was recorded beside it.
+ * The frames of a sample: its call chain as recorded, or rebuilt from other parts of the
+ * sample.
  *
- * - user registers and a piece of the stack (--call-graph dwarf) are unwound and follow the
- *   kernel's part;
- * - a call stack of branches (LBR) takes the place of the user's part;
- * - a deferred user part (CALLCHAIN_DEFERRED) is looked up by its cookie.
+ * - User registers and a copy of the stack (--call-graph dwarf) are unwound; these frames
+ *   follow those of the kernel.
+ * - A call stack of branches (--call-graph lbr) replaces the user's frames.
+ * - The user's frames that a CALLCHAIN_DEFERRED record brings later are found by their cookie.
  */
 #ifndef PERFLUA_MACHINE_FRAMES_H
 #define PERFLUA_MACHINE_FRAMES_H
 
-#include "places.h"
+#include "locations.h"
 
-#define PM_MAX_FRAMES 1024 /* more are cut off */
-#define PM_MAX_UNWOUND \
-	127 /* of them unwound: PERF_MAX_STACK_DEPTH, which perf has by default */
-
-/* Has the sample frames beside its call chain as recorded? Cheap. */
-bool pm_frames_beside(const struct pd_record *rec);
+#define PM_MAX_FRAMES  1024 /* further ones are cut off */
+#define PM_MAX_UNWOUND 127  /* PERF_MAX_STACK_DEPTH, perf's default */
 
 /*
- * All frames of a sample, callee first, at most PM_MAX_FRAMES, and their number, 0 if it has no
- * call chain. The resolver's, until the next sample.
+ * Returns true if pm_frames_of() may give other frames than the call chain in `rec`. It is
+ * cheap.
+ */
+bool pm_frames_may_differ(const struct pd_record *rec);
+
+/*
+ * Returns the frames of a sample, from the callee on, and sets *n to their number: at most
+ * PM_MAX_FRAMES, 0 if it has no call chain. They are the resolver's until the next sample.
  */
 const struct pd_frame *pm_frames_of(struct pm_resolver *resolver, const struct pd_record *rec,
 				    size_t *n);

@@ -28,21 +28,21 @@ void pm_guests_deinit(struct pm_guests *g)
 	*g = (struct pm_guests){ 0 };
 }
 
-static size_t file_of(const struct pd_record *rec)
+static size_t get_file_index(const struct pd_record *rec)
 {
 	return rec->source ? rec->source - 1u : 0;
 }
 
-static bool add_cpu(struct pm_guests *g, const struct pd_record *rec, uint64_t id,
-		    struct pm_guest_cpu cpu)
+static bool add_guest_cpu(struct pm_guests *g, const struct pd_record *rec, uint64_t id,
+			  struct pm_guest_cpu cpu)
 {
 	if (!pb_reserve(g->cpus, g->n_cpus, g->capacity))
 		return false;
 	g->cpus[g->n_cpus] = cpu;
-	return pb_id_map_add(&g->by_id[file_of(rec)], id, (uint32_t)g->n_cpus++);
+	return pb_id_map_add(&g->by_id[get_file_index(rec)], id, (uint32_t)g->n_cpus++);
 }
 
-/* The members of an entry that are read here: see id_members, perfdata/view_entries.c. */
+/* Members of an entry that are read: see id_members in perfdata's view_entries.c. */
 enum {
 	ENTRY_ID = 0,
 	ENTRY_MACHINE_PID = 4,
@@ -62,8 +62,8 @@ bool pm_guests_add(struct pm_guests *g, const struct pd_record *rec)
 			continue;
 		entries.view.desc->item(&entries.view, i, ENTRY_ID, &id);
 		entries.view.desc->item(&entries.view, i, ENTRY_VCPU, &vcpu);
-		if (!add_cpu(g, rec, id.u,
-			     (struct pm_guest_cpu){ (int32_t)pid.u, (int32_t)vcpu.u }))
+		if (!add_guest_cpu(g, rec, id.u,
+				   (struct pm_guest_cpu){ (int32_t)pid.u, (int32_t)vcpu.u }))
 			return false;
 	}
 	return true;
@@ -76,26 +76,26 @@ const struct pm_guest_cpu *pm_guests_of(const struct pm_guests *g, const struct 
 
 	if (!g->n_cpus || !pm_integer(rec, g->id, &id))
 		return NULL;
-	i = pb_id_map_find(&g->by_id[file_of(rec)], (uint64_t)id);
+	i = pb_id_map_find(&g->by_id[get_file_index(rec)], (uint64_t)id);
 	return i == UINT32_MAX ? NULL : &g->cpus[i];
 }
 
-uint32_t pm_guests_system(const struct pm_guests *g, uint32_t system, int32_t pid)
+uint32_t pm_guests_machine(const struct pm_guests *g, uint32_t machine, int32_t pid)
 {
-	uint32_t i = pb_id_map_find(&g->by_pid, pm_key_of(system, pid));
+	uint32_t i = pb_id_map_find(&g->by_pid, pm_key_of(machine, pid));
 
 	if (i == UINT32_MAX)
-		i = pb_id_map_find(&g->by_pid, pm_key_of(system, 0));
-	return i == UINT32_MAX ? PM_NO_SYSTEM : g->n_files + i;
+		i = pb_id_map_find(&g->by_pid, pm_key_of(machine, 0));
+	return i == UINT32_MAX ? PM_NO_MACHINE : g->n_files + i;
 }
 
-uint32_t pm_guests_make(struct pm_guests *g, uint32_t system, int32_t pid)
+uint32_t pm_guests_make(struct pm_guests *g, uint32_t machine, int32_t pid)
 {
-	uint32_t i = pb_id_map_find(&g->by_pid, pm_key_of(system, pid));
+	uint32_t i = pb_id_map_find(&g->by_pid, pm_key_of(machine, pid));
 
 	if (i != UINT32_MAX)
 		return g->n_files + i;
-	if (!pb_id_map_add(&g->by_pid, pm_key_of(system, pid), g->n))
-		return PM_NO_SYSTEM;
+	if (!pb_id_map_add(&g->by_pid, pm_key_of(machine, pid), g->n))
+		return PM_NO_MACHINE;
 	return g->n_files + g->n++;
 }

@@ -3,9 +3,9 @@
 #include "internal.h"
 #include "resolver.h"
 
-enum pd_cpumode pm_address_mode(const struct pm_machine *m, uint32_t system, uint64_t address)
+enum pd_cpumode pm_address_mode(const struct pm_system *sys, uint32_t machine, uint64_t address)
 {
-	uint64_t border = m->binaries.kernels[system].border;
+	uint64_t border = sys->binaries.kernels[machine].border;
 
 	if (border == UINT64_MAX)
 		return PD_CPUMODE_UNKNOWN;
@@ -13,56 +13,58 @@ enum pd_cpumode pm_address_mode(const struct pm_machine *m, uint32_t system, uin
 }
 
 /*
- * Returns the last time up to which the maps that an address is looked for in are those of
- * where->time.
+ * Returns the last time at which the maps that `address` is looked up in are still those of
+ * context->time.
  */
-static uint64_t same_until(const struct pm_machine *m, const struct pm_where *where,
-			   uint64_t address)
+static uint64_t find_maps_end(const struct pm_system *sys,
+			      const struct pm_addr_context *context, uint64_t address)
 {
-	bool kernel = pm_is_kernel(where->mode), user = !kernel && where->pid >= 0;
-	uint32_t system = where->system;
+	bool kernel = pm_is_kernel(context->mode), user = !kernel && context->pid >= 0;
+	uint32_t machine = context->machine;
 	uint64_t last = UINT64_MAX;
-	struct pm_epoch epoch;
+	struct pm_mapping_version version;
 
-	kernel |= where->any_mode && pm_address_mode(m, system, address) == PD_CPUMODE_KERNEL;
-	if (pm_is_guest(where->mode))
-		system = pm_guests_system(&m->guests, system, where->machine_pid);
-	if (system == PM_NO_SYSTEM)
+	kernel |= context->any_mode &&
+		  pm_address_mode(sys, machine, address) == PD_CPUMODE_KERNEL;
+	if (pm_is_guest(context->mode))
+		machine = pm_guests_machine(&sys->guests, machine, context->machine_pid);
+	if (machine == PM_NO_MACHINE)
 		return last;
 	if (kernel) {
-		pm_spaces_epoch(m->spaces, system, PM_KERNEL, where->time, &epoch);
-		last = epoch.last;
+		pm_spaces_version(sys->spaces, machine, PM_KERNEL, context->time, &version);
+		last = version.last;
 	}
 	if (user) {
-		pm_spaces_epoch(m->spaces, system, where->pid, where->time, &epoch);
-		last = epoch.last < last ? epoch.last : last;
+		pm_spaces_version(sys->spaces, machine, context->pid, context->time, &version);
+		last = version.last < last ? version.last : last;
 	}
 	return last;
 }
 
-bool pm_history_at(struct pm_resolver *r, const struct pm_where *where, uint64_t address,
-		   struct pm_stay *stay)
+bool pm_history_at(struct pm_resolver *r, const struct pm_addr_context *context,
+		   uint64_t address, struct pm_history_range *range)
 {
-	const struct pm_machine *m = r->machine;
-	struct pm_where at = *where;
+	const struct pm_system *sys = r->system;
+	struct pm_addr_context at = *context;
 	const struct pm_map *map;
 	uint64_t last;
 
-	/* maps stay where they are from now on, so that they can be compared */
-	if (!pm_spaces_settle(m->spaces))
+	/* maps do not move any more after this, so their addresses can be compared */
+	if (!pm_spaces_settle(sys->spaces))
 		return false;
-	map = pm_map_at(m, &at, address);
+	map = pm_map_at(sys, &at, address);
 	do {
-		last = same_until(m, &at, address);
+		last = find_maps_end(sys, &at, address);
 		at.time = last + 1;
-	} while (last < PM_NO_TIME - 1 && pm_map_at(m, &at, address) == map);
-	pm_place_at(r, where, address, &stay->place);
+	} while (last < PM_NO_TIME - 1 && pm_map_at(sys, &at, address) == map);
+	pm_location_at(r, context, address, &range->location);
 	if (map && map->dso->id.kind == PS_JIT) {
-		uint64_t named = ps_dso_symbol_last(map->dso, stay->place.address, where->time);
+		uint64_t named = ps_dso_symbol_last(map->dso, range->location.address,
+						    context->time);
 
 		last = named < last ? named : last;
 	}
-	stay->from = where->time;
-	stay->last = last < PM_NO_TIME - 1 ? last : UINT64_MAX;
+	range->from = context->time;
+	range->last = last < PM_NO_TIME - 1 ? last : UINT64_MAX;
 	return true;
 }

@@ -1,6 +1,4 @@
-/*
- * What the files of this room share: the inside of the recorded system.
- */
+/* Internal to the module: the recorded system itself. */
 #ifndef PERFLUA_MACHINE_INTERNAL_H
 #define PERFLUA_MACHINE_INTERNAL_H
 
@@ -9,28 +7,29 @@
 #include "guests.h"
 #include "machine.h"
 
-struct pm_machine {
+struct pm_system {
 	const struct pd_session *session;
 	struct pm_sources sources;
-	struct pm_ids ids;
-	struct pm_names names;
+	struct pm_field_ids ids;
+	struct pm_string_pool strings;
 	struct pm_threads threads;
 	struct pm_spaces *spaces;
 	struct pm_binaries binaries;
 	struct pm_guests guests;
 	struct pm_deferred deferred;
-	struct pb_id_map *cgroups; /* by system: id → name */
-	uint64_t taken; /* records: what was known of an address may change with one */
+	struct pb_id_map *cgroups; /* [n_files], by machine: id → number in `strings` */
+	uint64_t revision;	   /* records added: answers may change with each */
 };
 
-static inline uint32_t pm_system_of(const struct pm_machine *m, const struct pd_record *rec)
+static inline uint32_t pm_machine_of(const struct pm_system *sys, const struct pd_record *rec)
 {
-	return pm_source_of(&m->sources, rec)->system;
+	return pm_source_of(&sys->sources, rec)->machine;
 }
 
 /*
- * Sets the name of a thread: what has none is called as perf does; the idle threads need none.
+ * Sets *out to the name of thread `tid`, whose number is `name`. A thread without a name is
+ * called ":tid", as in perf, and tid 0 is the idle thread.
  */
-void pm_set_name(const struct pm_machine *m, int32_t tid, uint32_t name, struct pd_value *out);
+void pm_set_name(const struct pm_system *sys, int32_t tid, uint32_t name, struct pd_value *out);
 
 #endif

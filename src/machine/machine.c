@@ -7,9 +7,9 @@
 
 #define ASK_EVERY 1024 /* records between two looks at the interrupt */
 
-static void set_ids(struct pm_ids *ids, const struct pd_field_names *names)
+static void set_field_ids(struct pm_field_ids *ids, const struct pd_field_names *names)
 {
-	*ids = (struct pm_ids){
+	*ids = (struct pm_field_ids){
 		.pid = pd_field_name_id(names, "pid", 3),
 		.tid = pd_field_name_id(names, "tid", 3),
 		.ppid = pd_field_name_id(names, "ppid", 4),
@@ -24,76 +24,76 @@ static void set_ids(struct pm_ids *ids, const struct pd_field_names *names)
 	};
 }
 
-/* False: no memory; then, too, deinit() is to be called. */
-static bool init(struct pm_machine *m, const struct pd_session *session,
-		 const struct ps_options *options)
+/* Returns false without memory: deinit_system() is to be called then, too. */
+static bool init_system(struct pm_system *sys, const struct pd_session *session,
+			const struct ps_options *options)
 {
-	*m = (struct pm_machine){ .session = session };
-	m->threads.names = &m->names;
-	pm_threads_init(&m->threads);
-	m->threads.idle = pm_names_add(&m->names, (struct pd_text){ "swapper", 7 });
-	m->cgroups = calloc(session->n_files, sizeof(*m->cgroups));
-	m->spaces = pm_spaces_create();
-	if (!pm_sources_init(&m->sources, session) || !m->cgroups || !m->spaces ||
-	    !pm_binaries_init(&m->binaries, session, options, &m->names) ||
-	    !pm_guests_init(&m->guests, session) || m->threads.idle == PM_NO_NAME)
+	*sys = (struct pm_system){ .session = session };
+	sys->threads.strings = &sys->strings;
+	pm_threads_init(&sys->threads);
+	sys->threads.idle = pm_string_pool_add(&sys->strings, (struct pd_text){ "swapper", 7 });
+	sys->cgroups = calloc(session->n_files, sizeof(*sys->cgroups));
+	sys->spaces = pm_spaces_create();
+	if (!pm_sources_init(&sys->sources, session) || !sys->cgroups || !sys->spaces ||
+	    !pm_binaries_init(&sys->binaries, session, options, &sys->strings) ||
+	    !pm_guests_init(&sys->guests, session) || sys->threads.idle == PM_NO_STRING)
 		return false;
-	set_ids(&m->ids, &session->files[0]->field_names);
+	set_field_ids(&sys->ids, &session->files[0]->field_names);
 	for (size_t i = 0; i < session->n_files; i++)
-		if (!pm_buildids_read(&m->binaries.build_ids, session->files[i],
-				      m->sources.list[i].system))
+		if (!pm_buildids_read(&sys->binaries.build_ids, session->files[i],
+				      sys->sources.list[i].machine))
 			return false;
 	return true;
 }
 
-static void deinit(struct pm_machine *m)
+static void deinit_system(struct pm_system *sys)
 {
-	pm_threads_deinit(&m->threads);
-	pm_spaces_destroy(m->spaces);
-	pm_binaries_deinit(&m->binaries);
-	pm_guests_deinit(&m->guests);
-	pm_names_deinit(&m->names);
-	for (size_t i = 0; m->cgroups && i < m->session->n_files; i++)
-		pb_id_map_deinit(&m->cgroups[i]);
-	free(m->cgroups);
-	pm_deferred_deinit(&m->deferred);
-	pm_sources_deinit(&m->sources);
+	pm_threads_deinit(&sys->threads);
+	pm_spaces_destroy(sys->spaces);
+	pm_binaries_deinit(&sys->binaries);
+	pm_guests_deinit(&sys->guests);
+	pm_string_pool_deinit(&sys->strings);
+	for (size_t i = 0; sys->cgroups && i < sys->session->n_files; i++)
+		pb_id_map_deinit(&sys->cgroups[i]);
+	free(sys->cgroups);
+	pm_deferred_deinit(&sys->deferred);
+	pm_sources_deinit(&sys->sources);
 }
 
-struct pm_machine *pm_machine_create(const struct pd_session *session,
-				     const struct ps_options *options)
+struct pm_system *pm_system_create(const struct pd_session *session,
+				   const struct ps_options *options)
 {
-	struct pm_machine *m = malloc(sizeof(*m));
+	struct pm_system *sys = malloc(sizeof(*sys));
 
-	if (!m || init(m, session, options))
-		return m;
-	pm_machine_destroy(m);
+	if (!sys || init_system(sys, session, options))
+		return sys;
+	pm_system_destroy(sys);
 	return NULL;
 }
 
-void pm_machine_destroy(struct pm_machine *m)
+void pm_system_destroy(struct pm_system *sys)
 {
-	if (!m)
+	if (!sys)
 		return;
-	deinit(m);
-	free(m);
+	deinit_system(sys);
+	free(sys);
 }
 
-bool pm_machine_clear(struct pm_machine *m)
+bool pm_system_clear(struct pm_system *sys)
 {
-	const struct pd_session *session = m->session;
-	struct ps_options options = m->binaries.options;
+	const struct pd_session *session = sys->session;
+	struct ps_options options = sys->binaries.options;
 
-	deinit(m);
-	return init(m, session, &options);
+	deinit_system(sys);
+	return init_system(sys, session, &options);
 }
 
-const struct pm_threads *pm_machine_threads(const struct pm_machine *m)
+const struct pm_threads *pm_system_threads(const struct pm_system *sys)
 {
-	return &m->threads;
+	return &sys->threads;
 }
 
-void pm_machine_types(struct pd_types *set)
+void pm_system_types(struct pd_types *set)
 {
 	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
 		const struct pd_record_desc *desc = pd_record_desc(type);
@@ -103,52 +103,55 @@ void pm_machine_types(struct pd_types *set)
 	}
 }
 
-static bool no_memory(const struct pm_machine *m, struct pd_error *err)
+static bool set_no_memory(const struct pm_system *sys, struct pd_error *err)
 {
-	return pd_error_set(err, "ENOMEM", m->session->files[0]->path, PD_NO_OFFSET,
+	return pd_error_set(err, "ENOMEM", sys->session->files[0]->path, PD_NO_OFFSET,
 			    "no memory for the recorded system");
 }
 
-/* Takes in what was found by threads. */
-static bool take_found(struct pm_machine *m, const struct pm_sideband *found,
-		       const struct pb_progress *progress, struct pd_error *err)
+/* Adds the records that workers found. */
+static bool add_found_records(struct pm_system *sys, const struct pm_sideband *found,
+			      const struct pb_progress *progress, struct pd_error *err)
 {
-	struct pd_session *session = (struct pd_session *)m->session;
-	bool floors = pm_sources_need_floors(&m->sources, session);
+	struct pd_session *session = (struct pd_session *)sys->session;
+	bool several = pm_sources_need_first_timestamps(&sys->sources, session);
 
-	if (floors && !pm_sources_begin_floors(&m->sources, session, err))
+	if (several && !pm_sources_begin_first_timestamps(&sys->sources, session, err))
 		return false;
-	for (size_t i = 0; floors && i < found->n; i++)
-		pm_sources_lower_floor(&m->sources, &found->records[i].rec);
-	if (floors)
-		pm_sources_end_floors(&m->sources);
+	for (size_t i = 0; several && i < found->n; i++)
+		pm_sources_note_timestamp(&sys->sources, &found->records[i].rec);
+	if (several)
+		pm_sources_end_first_timestamps(&sys->sources);
 	for (size_t i = 0; i < found->n; i++) {
 		if (i % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0))
 			return false;
-		if (!pm_machine_add(m, &found->records[i].rec))
-			return no_memory(m, err);
+		if (!pm_system_add(sys, &found->records[i].rec))
+			return set_no_memory(sys, err);
 	}
 	return true;
 }
 
-/* Takes in what a walk finds, which says what is wrong with the session. */
-static bool take_walked(struct pm_machine *m, const struct pb_progress *progress,
-			struct pd_error *err)
+/*
+ * Adds the records that a walk over the session finds. The walk also reports what is wrong with
+ * the session.
+ */
+static bool add_walked_records(struct pm_system *sys, const struct pb_progress *progress,
+			       struct pd_error *err)
 {
-	struct pd_session *session = (struct pd_session *)m->session;
+	struct pd_session *session = (struct pd_session *)sys->session;
 	struct pd_walk_options options = { .to = UINT64_MAX, .progress = *progress };
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;
 
-	pm_machine_types(&options.types);
-	if (!pm_sources_find_floors(&m->sources, session, &options, err) ||
+	pm_system_types(&options.types);
+	if (!pm_sources_find_first_timestamps(&sys->sources, session, &options, err) ||
 	    !pd_walk_init(&walk, session, PD_ORDER_TIME, err))
 		return false;
 	walk.options = options;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0 && pb_goes_on(progress, 0, 0)) {
-		if (!pm_machine_add(m, &rec)) {
-			no_memory(m, err);
+		if (!pm_system_add(sys, &rec)) {
+			set_no_memory(sys, err);
 			got = -1;
 			break;
 		}
@@ -158,10 +161,10 @@ static bool take_walked(struct pm_machine *m, const struct pb_progress *progress
 }
 
 /*
- * Is the order of time of the whole session known? Then it is but a few records that are to be
- * read.
+ * Returns true if the time order of the whole session is known. A walk then reads only the
+ * chunks that have side-band records.
  */
-static bool has_order(const struct pd_session *session)
+static bool has_time_order(const struct pd_session *session)
 {
 	for (size_t i = 0; i < session->n_files; i++)
 		for (size_t k = 0; k < session->files[i]->n_streams; k++)
@@ -170,19 +173,19 @@ static bool has_order(const struct pd_session *session)
 	return true;
 }
 
-bool pm_machine_read(struct pm_machine *m, unsigned threads, struct pd_error *err)
+bool pm_system_read(struct pm_system *sys, unsigned threads, struct pd_error *err)
 {
-	struct pd_session *session = (struct pd_session *)m->session;
+	struct pd_session *session = (struct pd_session *)sys->session;
 	const struct pb_progress progress = pb_until_set(session->files[0]->input.interrupt);
 	struct pm_sideband found;
 	bool ok;
 
-	m->threads.in_order = pm_sources_are_timed(&m->sources);
-	if (!has_order(session) && pm_sideband_find(&found, session, threads, &progress)) {
-		ok = take_found(m, &found, &progress, err);
+	sys->threads.in_order = pm_sources_are_timed(&sys->sources);
+	if (!has_time_order(session) && pm_sideband_find(&found, session, threads, &progress)) {
+		ok = add_found_records(sys, &found, &progress, err);
 		pm_sideband_deinit(&found);
 	} else {
-		ok = pb_goes_on(&progress, 0, 0) && take_walked(m, &progress, err);
+		ok = pb_goes_on(&progress, 0, 0) && add_walked_records(sys, &progress, err);
 	}
 	if (!ok && !pb_goes_on(&progress, 0, 0))
 		pd_error_set(err, "INTERRUPTED", session->files[0]->path, PD_NO_OFFSET,
@@ -190,53 +193,56 @@ bool pm_machine_read(struct pm_machine *m, unsigned threads, struct pd_error *er
 	return ok;
 }
 
-static bool add_cgroup(struct pm_machine *m, const struct pd_record *rec)
+static bool add_cgroup(struct pm_system *sys, const struct pd_record *rec)
 {
 	struct pd_value path;
 	int64_t id;
 	uint32_t name;
 
-	pm_get(rec, m->ids.path, &path);
-	if (!pm_integer(rec, m->ids.cgroup_id, &id) || path.type != PD_STR)
+	pm_get(rec, sys->ids.path, &path);
+	if (!pm_integer(rec, sys->ids.cgroup_id, &id) || path.type != PD_STR)
 		return true;
-	name = pm_names_add(&m->names, (struct pd_text){ path.s.p, path.s.n });
-	return name != PM_NO_NAME &&
-	       pb_id_map_add(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id, name);
+	name = pm_string_pool_add(&sys->strings, (struct pd_text){ path.s.p, path.s.n });
+	return name != PM_NO_STRING &&
+	       pb_id_map_add(&sys->cgroups[pm_machine_of(sys, rec)], (uint64_t)id, name);
 }
 
 /*
- * When it was what a record says. Of what perf wrote itself it is known only that it was so
- * then: *found. What it wrote at the end (--tail-synthesize) has no time at all.
+ * Returns the time from which on the statement of a record holds. For a record that perf
+ * synthesized, *synthesized, it is only known that it held then. One that was written at the
+ * end (perf record --tail-synthesize) gets PM_NO_TIME.
  */
-static uint64_t time_said(struct pm_machine *m, const struct pd_record *rec, bool *found)
+static uint64_t find_valid_time(struct pm_system *sys, const struct pd_record *rec,
+				bool *synthesized)
 {
-	struct pm_source *source = pm_source_of(&m->sources, rec);
-	uint64_t time = pm_time_of(&m->sources, rec);
+	struct pm_source *source = pm_source_of(&sys->sources, rec);
+	uint64_t time = pm_time_of(&sys->sources, rec);
 
-	*found = time == PM_NO_TIME;
-	if (!*found)
+	*synthesized = time == PM_NO_TIME;
+	if (!*synthesized)
 		source->begun = true;
 	else if (!source->begun)
-		time = source->floor;
+		time = source->first_timestamp;
 	return time;
 }
 
 /*
- * The system whose spaces a record speaks of; *pid becomes that of the guest for what is of a
- * guest's kernel.
+ * Returns the machine whose address spaces a record is about; PM_NO_MACHINE: no memory. Sets
+ * *pid to that of the guest if it is about a guest's kernel.
  */
-static uint32_t space_system(struct pm_machine *m, const struct pd_record *rec, int32_t *pid)
+static uint32_t find_space_machine(struct pm_system *sys, const struct pd_record *rec,
+				   int32_t *pid)
 {
-	const struct pm_guest_cpu *cpu = pm_guests_of(&m->guests, rec);
+	const struct pm_guest_cpu *cpu = pm_guests_of(&sys->guests, rec);
 	enum pd_cpumode mode = rec->misc & PD_MISC_CPUMODE;
-	uint32_t system = pm_system_of(m, rec), guest = PM_NO_SYSTEM;
+	uint32_t machine = pm_machine_of(sys, rec), guest = PM_NO_MACHINE;
 
 	if (!pm_is_guest(mode))
-		return system;
+		return machine;
 	if (!cpu && mode == PD_CPUMODE_GUEST_USER)
-		guest = pm_guests_system(&m->guests, system, *pid);
-	if (guest == PM_NO_SYSTEM)
-		guest = pm_guests_make(&m->guests, system,
+		guest = pm_guests_machine(&sys->guests, machine, *pid);
+	if (guest == PM_NO_MACHINE)
+		guest = pm_guests_make(&sys->guests, machine,
 				       cpu ? cpu->machine_pid :
 				       mode == PD_CPUMODE_GUEST_KERNEL && *pid > 0 ? *pid :
 										     0);
@@ -245,63 +251,64 @@ static uint32_t space_system(struct pm_machine *m, const struct pd_record *rec, 
 	return guest;
 }
 
-static bool add_map(struct pm_machine *m, const struct pd_record *rec)
+static bool add_mapping(struct pm_system *sys, const struct pd_record *rec)
 {
 	struct pm_mapped mapped = {
-		.system = pm_system_of(m, rec),
+		.machine = pm_machine_of(sys, rec),
 		.mode = rec->misc & PD_MISC_CPUMODE,
 	};
-	uint32_t system;
+	uint32_t machine;
 	struct pm_map map;
 	int64_t pid = 0;
-	bool found, kernel, removed;
+	bool synthesized, kernel, removed;
 
 	if (pd_record_sideband(rec) == PD_SB_KERNEL_CODE)
 		mapped.mode = PD_CPUMODE_KERNEL;
-	else if (!pm_integer(rec, m->ids.pid, &pid))
+	else if (!pm_integer(rec, sys->ids.pid, &pid))
 		return true;
 	mapped.pid = (int32_t)pid;
 	kernel = pm_is_kernel(mapped.mode);
 	if (!kernel && pid < 0)
 		return true;
-	system = space_system(m, rec, &mapped.pid);
-	if (system == PM_NO_SYSTEM ||
-	    !pm_binaries_map(&m->binaries, rec, &mapped, &map, &removed))
+	machine = find_space_machine(sys, rec, &mapped.pid);
+	if (machine == PM_NO_MACHINE ||
+	    !pm_binaries_map(&sys->binaries, rec, &mapped, &map, &removed))
 		return false;
-	map.time = time_said(m, rec, &found);
+	map.time = find_valid_time(sys, rec, &synthesized);
 	return (!map.dso && !removed) ||
-	       pm_spaces_add(m->spaces, system, kernel ? PM_KERNEL : mapped.pid, &map);
+	       pm_spaces_add(sys->spaces, machine, kernel ? PM_KERNEL : mapped.pid, &map);
 }
 
 /*
- * What perf wrote for a process that it found inherits nothing: its maps follow. Before Linux
- * 4.20 only its time, 0, tells that.
+ * Adds the address space of a forked process. One that perf synthesized inherits nothing, as
+ * its maps follow; before Linux 4.20 only its time of 0 gives it away.
  */
-static bool fork_space(struct pm_machine *m, const struct pd_record *rec, int32_t pid,
-		       const struct pm_moment *fork)
+static bool fork_address_space(struct pm_system *sys, const struct pd_record *rec, int32_t pid,
+			       const struct pm_thread_event *fork)
 {
 	int64_t ppid, time;
-	bool copy = !fork->found && !(rec->misc & PD_MISC_FORK_EXEC);
+	bool copy = !fork->synthesized && !(rec->misc & PD_MISC_FORK_EXEC);
 
-	if (pm_integer(rec, m->sources.time_id, &time) && !time)
+	if (pm_integer(rec, sys->sources.time_id, &time) && !time)
 		copy = false;
-	if (!pm_integer(rec, m->ids.ppid, &ppid) || pid < 0 || ppid < 0)
+	if (!pm_integer(rec, sys->ids.ppid, &ppid) || pid < 0 || ppid < 0)
 		return true;
-	return pm_spaces_fork(m->spaces, space_system(m, rec, &pid), pid, (int32_t)ppid,
-			      fork->time, copy);
+	return pm_spaces_fork(sys->spaces, find_space_machine(sys, rec, &pid), pid,
+			      (int32_t)ppid, fork->time, copy);
 }
 
 /*
- * Returns how long after a thread's end, in ns, the record of it was written; negative: before.
- * perf goes by the time of writing.
+ * Returns how long after a thread's end, in ns, its record was written; negative: before. perf
+ * goes by the time of writing.
  */
-static int32_t lag_of(const struct pm_machine *m, const struct pd_record *rec, uint64_t end)
+static int32_t get_exit_lag(const struct pm_system *sys, const struct pd_record *rec,
+			    uint64_t end)
 {
 	struct pd_value id = { .type = PD_NIL }, time;
 	const struct pd_view_desc *desc;
 	int64_t lag;
 
-	pm_get(rec, m->ids.sample_id, &id);
+	pm_get(rec, sys->ids.sample_id, &id);
 	if (id.type != PD_VIEW || end == PM_NO_TIME)
 		return 0;
 	desc = id.view.desc;
@@ -310,91 +317,92 @@ static int32_t lag_of(const struct pm_machine *m, const struct pd_record *rec, u
 	return lag == (int32_t)lag ? (int32_t)lag : 0;
 }
 
-static bool add_moment(struct pm_machine *m, const struct pd_record *rec)
+static bool add_thread_event(struct pm_system *sys, const struct pd_record *rec)
 {
-	struct pm_moment moment = { .name = PM_NO_NAME };
+	struct pm_thread_event event = { .name = PM_NO_STRING };
 	struct pd_value comm = { .type = PD_NIL };
 	int64_t pid, tid, ptid = -1;
 
 	switch (pd_record_sideband(rec)) {
 	case PD_SB_THREAD_NAME:
-		moment.kind = PM_COMM;
-		pm_get(rec, m->ids.comm, &comm);
+		event.kind = PM_COMM;
+		pm_get(rec, sys->ids.comm, &comm);
 		if (comm.type != PD_STR)
 			return true;
 		break;
 	case PD_SB_THREAD_START:
-		moment.kind = PM_FORK;
-		if (!pm_integer(rec, m->ids.ptid, &ptid))
+		event.kind = PM_FORK;
+		if (!pm_integer(rec, sys->ids.ptid, &ptid))
 			return true;
 		break;
 	default:
-		moment.kind = PM_EXIT;
+		event.kind = PM_EXIT;
 		break;
 	}
-	if (!pm_integer(rec, m->ids.tid, &tid) || !pm_integer(rec, m->ids.pid, &pid))
+	if (!pm_integer(rec, sys->ids.tid, &tid) || !pm_integer(rec, sys->ids.pid, &pid))
 		return true;
-	moment.time = time_said(m, rec, &moment.found);
-	moment.pid = (int32_t)pid;
-	if (moment.kind == PM_EXIT)
-		moment.lag = lag_of(m, rec, moment.time);
+	event.time = find_valid_time(sys, rec, &event.synthesized);
+	event.pid = (int32_t)pid;
+	if (event.kind == PM_EXIT)
+		event.lag = get_exit_lag(sys, rec, event.time);
 	else
-		moment.parent = (int32_t)ptid;
-	if (moment.kind == PM_FORK && !fork_space(m, rec, moment.pid, &moment))
+		event.parent = (int32_t)ptid;
+	if (event.kind == PM_FORK && !fork_address_space(sys, rec, event.pid, &event))
 		return false;
-	return pm_threads_add(&m->threads, pm_system_of(m, rec), (int32_t)tid, moment,
+	return pm_threads_add(&sys->threads, pm_machine_of(sys, rec), (int32_t)tid, event,
 			      (struct pd_text){ comm.s.p, comm.s.n });
 }
 
-bool pm_machine_add(struct pm_machine *m, const struct pd_record *rec)
+bool pm_system_add(struct pm_system *sys, const struct pd_record *rec)
 {
-	m->taken++;
+	sys->revision++;
 	switch (pd_record_sideband(rec)) {
 	case PD_SB_THREAD_NAME:
 	case PD_SB_THREAD_START:
 	case PD_SB_THREAD_END:
-		return add_moment(m, rec);
+		return add_thread_event(sys, rec);
 	case PD_SB_MAPPING:
 	case PD_SB_KERNEL_CODE:
-		return add_map(m, rec);
+		return add_mapping(sys, rec);
 	case PD_SB_CGROUP:
-		return add_cgroup(m, rec);
+		return add_cgroup(sys, rec);
 	case PD_SB_BUILD_ID:
-		return pm_buildids_add(&m->binaries.build_ids, rec, pm_system_of(m, rec));
+		return pm_buildids_add(&sys->binaries.build_ids, rec, pm_machine_of(sys, rec));
 	case PD_SB_EVENT_IDS:
-		return pm_guests_add(&m->guests, rec);
+		return pm_guests_add(&sys->guests, rec);
 	case PD_SB_CALLCHAIN:
-		return pm_deferred_add(&m->deferred, pm_system_of(m, rec), m->ids.tid, rec);
+		return pm_deferred_add(&sys->deferred, pm_machine_of(sys, rec), sys->ids.tid,
+				       rec);
 	case PD_SB_NONE:
 		break;
 	}
 	return true;
 }
 
-static void set_text(struct pd_value *out, const char *p, size_t n)
+static void set_path(struct pd_value *out, const char *p, size_t n)
 {
 	out->type = PD_STR;
 	out->s.p = p;
 	out->s.n = n;
 }
 
-void pm_cgroup_path_of(const struct pm_machine *m, const struct pd_record *rec,
+void pm_cgroup_path_of(const struct pm_system *sys, const struct pd_record *rec,
 		       struct pd_value *out)
 {
 	uint32_t name;
 	int64_t id;
 
-	if (!pm_integer(rec, m->ids.cgroup, &id))
+	if (!pm_integer(rec, sys->ids.cgroup, &id))
 		return;
-	name = pb_id_map_find(&m->cgroups[pm_system_of(m, rec)], (uint64_t)id);
+	name = pb_id_map_find(&sys->cgroups[pm_machine_of(sys, rec)], (uint64_t)id);
 	if (name != UINT32_MAX)
-		set_text(out, m->names.texts[name].p, m->names.texts[name].n);
+		set_path(out, sys->strings.texts[name].p, sys->strings.texts[name].n);
 }
 
-bool pm_guest_of(const struct pm_machine *m, const struct pd_record *rec, int32_t *pid,
+bool pm_guest_of(const struct pm_system *sys, const struct pd_record *rec, int32_t *pid,
 		 int32_t *vcpu)
 {
-	const struct pm_guest_cpu *cpu = pm_guests_of(&m->guests, rec);
+	const struct pm_guest_cpu *cpu = pm_guests_of(&sys->guests, rec);
 
 	if (!cpu)
 		return false;
@@ -403,77 +411,78 @@ bool pm_guest_of(const struct pm_machine *m, const struct pd_record *rec, int32_
 	return true;
 }
 
-uint64_t pm_machine_taken(const struct pm_machine *m)
+uint64_t pm_system_revision(const struct pm_system *sys)
 {
-	return m->taken;
+	return sys->revision;
 }
 
-const uint64_t *pm_machine_takes(const struct pm_machine *m)
+const uint64_t *pm_system_revision_counter(const struct pm_system *sys)
 {
-	return &m->taken;
+	return &sys->revision;
 }
 
-const struct pm_ids *pm_machine_ids(const struct pm_machine *m)
+const struct pm_field_ids *pm_system_field_ids(const struct pm_system *sys)
 {
-	return &m->ids;
+	return &sys->ids;
 }
 
-struct ps_store *pm_machine_store(const struct pm_machine *m, uint32_t system)
+struct ps_store *pm_system_store(const struct pm_system *sys, uint32_t machine)
 {
-	return m->binaries.stores[system];
+	return sys->binaries.stores[machine];
 }
 
-struct pm_spaces *pm_machine_spaces(const struct pm_machine *m)
+struct pm_spaces *pm_system_spaces(const struct pm_system *sys)
 {
-	return m->spaces;
+	return sys->spaces;
 }
 
-void pm_machine_life_of(const struct pm_machine *m, const struct pm_thread *thread,
-			ptrdiff_t at, struct pm_life *life)
+void pm_system_incarnation_of(const struct pm_system *sys, const struct pm_thread *thread,
+			      ptrdiff_t at, struct pm_incarnation *incarnation)
 {
-	const struct pm_source *source = &m->sources.list[thread->system];
-	const struct pm_moment *first = &thread->moments[at], *last = first;
-	const struct pm_moment *end = thread->moments + thread->n;
+	const struct pm_source *source = &sys->sources.list[thread->machine];
+	const struct pm_thread_event *first = &thread->events[at], *last = first;
+	const struct pm_thread_event *end = thread->events + thread->n;
 
-	while (!pm_life_begins(thread, first))
+	while (!pm_incarnation_begins(thread, first))
 		first--;
-	while (last + 1 < end && !pm_life_begins(thread, last + 1))
+	while (last + 1 < end && !pm_incarnation_begins(thread, last + 1))
 		last++;
-	*life = (struct pm_life){
+	*incarnation = (struct pm_incarnation){
 		.tid = thread->tid,
-		.pid = thread->moments[at].pid,
-		.source = source->alone ? thread->system + 1 : 0,
+		.pid = thread->events[at].pid,
+		.source = source->alone ? thread->machine + 1 : 0,
 		.start = PM_NO_TIME,
 		.exit = PM_NO_TIME,
 	};
 	/*
-	 * a first moment that is no FORK is but the first that is known; after an end it is an
-	 * exec
+	 * Otherwise the thread was there before its first record. An event behind an exit is an
+	 * exec() of another thread that took over the tid.
 	 */
-	if (source->timed && !first->found &&
-	    (first->kind == PM_FORK || first > thread->moments))
-		life->start = first->time;
+	if (source->timed && !first->synthesized &&
+	    (first->kind == PM_FORK || first > thread->events))
+		incarnation->start = first->time;
 	if (source->timed && last->kind == PM_EXIT)
-		life->exit = last->time;
-	pm_set_name(m, thread->tid, pm_thread_name(&m->threads, thread, at), &life->comm);
+		incarnation->exit = last->time;
+	pm_set_name(sys, thread->tid, pm_thread_name(&sys->threads, thread, at),
+		    &incarnation->comm);
 }
 
-bool pm_machine_life(const struct pm_machine *m, uint32_t system, int32_t tid, uint64_t time,
-		     struct pm_life *life)
+bool pm_system_incarnation(const struct pm_system *sys, uint32_t machine, int32_t tid,
+			   uint64_t time, struct pm_incarnation *incarnation)
 {
-	const struct pm_thread *thread = pm_thread_find(&m->threads, system, tid);
+	const struct pm_thread *thread = pm_thread_find(&sys->threads, machine, tid);
 	ptrdiff_t at;
 
 	if (!thread)
 		return false;
-	at = pm_thread_at(thread, m->sources.list[system].timed ? time : PM_NO_TIME);
+	at = pm_thread_at(thread, sys->sources.list[machine].timed ? time : PM_NO_TIME);
 	if (at >= 0)
-		pm_machine_life_of(m, thread, at, life);
+		pm_system_incarnation_of(sys, thread, at, incarnation);
 	return at >= 0;
 }
 
-bool pm_machine_prepare(struct pm_machine *m)
+bool pm_system_prepare(struct pm_system *sys)
 {
-	pm_threads_settle(&m->threads);
-	return pm_spaces_settle(m->spaces);
+	pm_threads_settle(&sys->threads);
+	return pm_spaces_settle(sys->spaces);
 }

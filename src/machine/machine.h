@@ -1,16 +1,25 @@
 /*
- * The public header of machine: records → the recorded system. Who ran, and by what name, is
- * indexed by time, so any record may ask for its own, in any order.
+ * The public header of machine: the recorded system, built from the records of a session.
  *
- *	struct pm_machine *machine = pm_machine_create(session);
+ * The system knows at any time which threads ran and how they were called, what they had mapped
+ * where, and which functions lie there. It is indexed by time, so records may ask in any order.
  *
- *	if (!machine || !pm_machine_read(machine, 1, &err)) …
- *	pm_field(resolver, &rec, &(struct pd_asked){ PD_M_COMM }, &value);
+ *	struct pm_system *system = pm_system_create(session, &options);
+ *	struct pm_resolver *resolver = pm_resolver_create(system);
  *
- * Of a stream, which passes once, each record is given to pm_machine_add as it comes.
+ *	if (!resolver || !pm_system_read(system, 1, &err)) …
+ *	pm_field(resolver, &rec, &(struct pd_asked){ PD_SYS_COMM }, &value);
  *
- * The recordings of a session are of one system if their clocks agree, else each is of a system
- * of its own. So is one without times, where the order of its records is taken for theirs.
+ * A stream can be read only once: give each of its records to pm_system_add() as it comes,
+ * instead of calling pm_system_read().
+ *
+ * The system consists of machines, as perf has them: a kernel, with the threads and address
+ * spaces that it runs, of the host or of a guest. A host machine has the number of its first
+ * recording, counted from 0. Recordings whose clocks agree are of one machine; any other
+ * recording is of a machine of its own. Guests are numbered after all recordings (guests.h).
+ *
+ * Times are ns. In a recording without timestamps the position of a record stands for its time
+ * (sources.h).
  */
 #ifndef PERFLUA_MACHINE_MACHINE_H
 #define PERFLUA_MACHINE_MACHINE_H
@@ -18,115 +27,133 @@
 #include "fields.h"
 #include "frames.h"
 #include "history.h"
-#include "incoming.h"
+#include "incremental.h"
 #include "maps.h"
-#include "places.h"
+#include "locations.h"
 #include "sources.h"
 #include "threads.h"
 
-struct pm_machine;
+struct pm_system;
 struct pm_resolver;
 
 /*
- * NULL: no memory. The session and the options' strings must outlive it. Of the options what
- * the recording says itself (release, host, arch, kcore_dir) is filled in.
+ * Creates a system that knows no more than the features of the recordings. Returns NULL without
+ * memory.
+ *
+ * `session` must outlive the system, and so must the strings of `options`, which may be NULL.
+ * The fields of `options` that the recording itself states (release, host, arch, kcore_dir) are
+ * ignored.
  */
-struct pm_machine *pm_machine_create(const struct pd_session *session,
-				     const struct ps_options *options);
-void pm_machine_destroy(struct pm_machine *machine);
+struct pm_system *pm_system_create(const struct pd_session *session,
+				   const struct ps_options *options);
+void pm_system_destroy(struct pm_system *system);
 
 /*
- * Forgets all that it took in; nothing that it gave may be used any more. False: no memory; it
- * can but be destroyed.
+ * Forgets all records. Threads, maps, binaries and texts that the system returned become
+ * invalid. Returns false without memory: then the system can only be destroyed.
  */
-bool pm_machine_clear(struct pm_machine *machine);
+bool pm_system_clear(struct pm_system *system);
 
-/* Adds to a set of types those of the records that say something of the system. */
-void pm_machine_types(struct pd_types *types);
+/* Adds to `types` the record types that pm_system_add() learns something from. */
+void pm_system_types(struct pd_types *types);
 
-/* The message of the error "INTERRUPTED", behind the path. */
+/* Message of the error INTERRUPTED, which follows the path of the recording. */
 #define PM_INTERRUPTED "interrupted while reading names"
 
 /*
- * Takes in what all records of the session say, which at most so many threads look for. False:
- * see err, also where the session's interrupt ends it: names from a part of the records would
- * be wrong.
+ * Adds the records of the whole session, which must be readable again. Up to `threads` workers
+ * look for them. Returns false and sets *err if reading fails, memory is short, or the
+ * session's interrupt stops it: a part of the records would give wrong names.
  */
-bool pm_machine_read(struct pm_machine *machine, unsigned threads, struct pd_error *err);
-
-/* Takes in a record, if it is of those types. False: no memory. */
-bool pm_machine_add(struct pm_machine *machine, const struct pd_record *rec);
+bool pm_system_read(struct pm_system *system, unsigned threads, struct pd_error *err);
 
 /*
- * Makes now what is made when it is first asked for: after that any number of threads may ask,
- * each with a resolver of its own, as long as nothing is added. Binaries are opened as they are
- * needed all the same: those and what is kept of their lines have locks of their own. False: no
- * memory.
+ * Adds a record; one of a type that says nothing of the system is ignored. Records may come in
+ * any order, but are added fastest in the order of time. Returns false without memory.
  */
-bool pm_machine_prepare(struct pm_machine *machine);
+bool pm_system_add(struct pm_system *system, const struct pd_record *rec);
 
-/* How many records it took in: as long as they do not become more, its answers stay. */
-uint64_t pm_machine_taken(const struct pm_machine *machine);
+/*
+ * Builds now what lookups would build on first use. Until the next pm_system_add() any number
+ * of workers may then ask, each with its own resolver. Binaries are still opened on first use;
+ * they and their line tables have locks of their own. Returns false without memory.
+ */
+bool pm_system_prepare(struct pm_system *system);
 
-/* Where that number is, for whoever asks for every record. */
-const uint64_t *pm_machine_takes(const struct pm_machine *machine);
+/*
+ * Returns the number of records that pm_system_add() was given. Answers stay right as long as
+ * the number does not change.
+ */
+uint64_t pm_system_revision(const struct pm_system *system);
 
-/* Numbers of the names of fields that are asked for. */
-struct pm_ids {
+/* Returns the address of that number, for callers that compare it for every record. */
+const uint64_t *pm_system_revision_counter(const struct pm_system *system);
+
+/* Numbers of field names (perfdata's names.h) that are looked up in records. */
+struct pm_field_ids {
 	unsigned pid, tid, ppid, ptid, comm, cgroup, cgroup_id, path, ip, addr, sample_id;
 };
-const struct pm_ids *pm_machine_ids(const struct pm_machine *machine);
+const struct pm_field_ids *pm_system_field_ids(const struct pm_system *system);
 
 /*
- * These give what fields.h asks of a record's thread (pm_comm is faster), control group and
- * guest. With `forgets` a thread that has exited has no name.
+ * These set *out to what fields.h says of a record's thread (pm_comm() is faster), control
+ * group and guest. pm_comm_of() and pm_cgroup_path_of() leave *out untouched if the record does
+ * not say it. With `forgets` a thread that has exited has lost its name, as in some versions of
+ * perf. pm_guest_of() returns false if the record's event is not of a guest.
  */
-void pm_comm_of(const struct pm_machine *machine, const struct pd_record *rec, bool forgets,
+void pm_comm_of(const struct pm_system *system, const struct pd_record *rec, bool forgets,
 		struct pd_value *out);
 /*
- * Returns true if thread `tid` had exited by the time of a record, or was forked by a thread
- * that had, so that perf forgot it.
+ * Returns true if thread `tid` had exited before `rec` was written, or was forked by a thread
+ * that had: perf has forgotten it then.
  */
-bool pm_is_forgotten(const struct pm_machine *machine, const struct pd_record *rec,
-		     int32_t tid);
-void pm_cgroup_path_of(const struct pm_machine *machine, const struct pd_record *rec,
+bool pm_is_forgotten(const struct pm_system *system, const struct pd_record *rec, int32_t tid);
+void pm_cgroup_path_of(const struct pm_system *system, const struct pd_record *rec,
 		       struct pd_value *out);
-bool pm_guest_of(const struct pm_machine *machine, const struct pd_record *rec,
+bool pm_guest_of(const struct pm_system *system, const struct pd_record *rec,
 		 int32_t *machine_pid, int32_t *vcpu);
 
 /*
- * The life of thread tid of a system at a time (PM_NO_TIME: its last); false if it is not
- * known. Times are in ns; PM_NO_TIME: before the recording began, after it ended, or not known.
+ * An incarnation of a thread: a tid is used again after its thread has exited. `start` and
+ * `exit` are PM_NO_TIME if they lie outside the recording or are not known. `comm` is the
+ * system's.
  */
-struct pm_life {
+struct pm_incarnation {
 	int32_t tid, pid;
-	/* the number of the recording that it is of; 0: the only one, or several */
+	/* number of the recording, from 1; 0: the only one, or several */
 	uint32_t source;
 	struct pd_value comm;
 	uint64_t start, exit;
 };
-bool pm_machine_life(const struct pm_machine *machine, uint32_t system, int32_t tid,
-		     uint64_t time, struct pm_life *life);
-
-/* The life of a thread that its moment `at` is of, as that moment left it. */
-void pm_machine_life_of(const struct pm_machine *machine, const struct pm_thread *thread,
-			ptrdiff_t at, struct pm_life *life);
-
-/* Its binaries, of a system; NULL: it has none yet. */
-struct ps_store *pm_machine_store(const struct pm_machine *machine, uint32_t system);
-
-/* The address spaces of all systems. */
-struct pm_spaces *pm_machine_spaces(const struct pm_machine *machine);
-
-/* The threads of all systems, as they were met. */
-const struct pm_threads *pm_machine_threads(const struct pm_machine *machine);
+/*
+ * Sets *incarnation to the one of thread `tid` of `machine` at `time`; PM_NO_TIME: the last
+ * one. Returns false, and leaves it untouched, if the thread is not known at that time.
+ */
+bool pm_system_incarnation(const struct pm_system *system, uint32_t machine, int32_t tid,
+			   uint64_t time, struct pm_incarnation *incarnation);
 
 /*
- * A resolver answers questions about addresses and keeps what it found. It belongs to one
- * thread. NULL: no memory.
+ * Sets *incarnation to the one that event number `at` of `thread` belongs to, with the name and
+ * process that it had after that event.
  */
-struct pm_resolver *pm_resolver_create(struct pm_machine *machine);
+void pm_system_incarnation_of(const struct pm_system *system, const struct pm_thread *thread,
+			      ptrdiff_t at, struct pm_incarnation *incarnation);
+
+/* Returns the binaries of a host machine; NULL: none was mapped yet. They are the system's. */
+struct ps_store *pm_system_store(const struct pm_system *system, uint32_t machine);
+
+/* Returns the address spaces of all machines. They are the system's. */
+struct pm_spaces *pm_system_spaces(const struct pm_system *system);
+
+/* Returns the threads of all machines, in the order in which they were met. */
+const struct pm_threads *pm_system_threads(const struct pm_system *system);
+
+/*
+ * Creates a resolver, which answers questions about addresses and remembers the answers. One
+ * worker at a time may use it; `system` must outlive it. Returns NULL without memory.
+ */
+struct pm_resolver *pm_resolver_create(struct pm_system *system);
 void pm_resolver_destroy(struct pm_resolver *resolver);
-struct pm_machine *pm_resolver_machine(const struct pm_resolver *resolver);
+struct pm_system *pm_resolver_system(const struct pm_resolver *resolver);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static int by_number(const void *a, const void *b)
+static int compare_edges(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -20,7 +20,7 @@ static bool find_edges(struct pm_mapindex *index, const struct pm_map *maps, siz
 		index->edges[2 * i] = maps[i].start;
 		index->edges[2 * i + 1] = maps[i].end;
 	}
-	qsort(index->edges, 2 * n, sizeof(*index->edges), by_number);
+	qsort(index->edges, 2 * n, sizeof(*index->edges), compare_edges);
 	for (size_t i = 0; i < 2 * n; i++)
 		if (!i || index->edges[i] != index->edges[n_edges - 1])
 			index->edges[n_edges++] = index->edges[i];
@@ -28,8 +28,11 @@ static bool find_edges(struct pm_mapindex *index, const struct pm_map *maps, siz
 	return true;
 }
 
-/* The first cell from i on that has no map yet; what is walked over is made shorter. */
-static size_t free_from(uint32_t *next, size_t i)
+/*
+ * Returns the first cell from `i` on that has no map yet. `next` links covered cells to later
+ * ones; the path is shortened on the way, as in union-find.
+ */
+static size_t find_free_cell(uint32_t *next, size_t i)
 {
 	size_t end = i, step;
 
@@ -43,11 +46,11 @@ static size_t free_from(uint32_t *next, size_t i)
 }
 
 /*
- * The last map of each cell, from the last map on; *overlap becomes true if some cell has
- * several.
+ * Finds the last map of each cell, by painting from the last map down. Sets *overlap to true if
+ * a cell has several.
  */
-static bool find_top(struct pm_mapindex *index, const struct pm_map *maps, size_t n,
-		     bool *overlap)
+static bool find_top_maps(struct pm_mapindex *index, const struct pm_map *maps, size_t n,
+			  bool *overlap)
 {
 	uint32_t *next = malloc((index->n_edges + 1) * sizeof(*next));
 
@@ -64,7 +67,8 @@ static bool find_top(struct pm_mapindex *index, const struct pm_map *maps, size_
 		size_t from = pm_mapindex_cell(index, maps[m].start);
 		size_t to = pm_mapindex_cell(index, maps[m].end), painted = 0;
 
-		for (size_t c = free_from(next, from); c < to; c = free_from(next, c)) {
+		for (size_t c = find_free_cell(next, from); c < to;
+		     c = find_free_cell(next, c)) {
 			index->top[c] = (uint32_t)m;
 			next[c] = (uint32_t)c + 1;
 			painted++;
@@ -75,8 +79,8 @@ static bool find_top(struct pm_mapindex *index, const struct pm_map *maps, size_
 	return true;
 }
 
-/* Counts a map in each of its nodes, or (lists) puts it there. */
-static void enter(struct pm_mapindex *index, const struct pm_map *map, uint32_t number)
+/* Counts a map in each node that lists it; if index->lists exists, adds it there. */
+static void enter_map(struct pm_mapindex *index, const struct pm_map *map, uint32_t number)
 {
 	size_t low = pm_mapindex_cell(index, map->start) + index->leaves;
 	size_t high = pm_mapindex_cell(index, map->end) + index->leaves;
@@ -96,7 +100,7 @@ static void enter(struct pm_mapindex *index, const struct pm_map *map, uint32_t 
 	}
 }
 
-static bool grow_tree(struct pm_mapindex *index, const struct pm_map *maps, size_t n)
+static bool build_tree(struct pm_mapindex *index, const struct pm_map *maps, size_t n)
 {
 	size_t leaves = 1, total = 0;
 
@@ -107,7 +111,7 @@ static bool grow_tree(struct pm_mapindex *index, const struct pm_map *maps, size
 	if (!index->nodes)
 		return false;
 	for (size_t m = 0; m < n; m++)
-		enter(index, &maps[m], 0);
+		enter_map(index, &maps[m], 0);
 	for (size_t i = 0; i <= 2 * leaves; i++) {
 		size_t count = index->nodes[i];
 
@@ -120,24 +124,25 @@ static bool grow_tree(struct pm_mapindex *index, const struct pm_map *maps, size
 	if (!index->lists)
 		return false;
 	for (size_t m = 0; m < n; m++)
-		enter(index, &maps[m], (uint32_t)m);
-	/* each node now says where the next one begins */
+		enter_map(index, &maps[m], (uint32_t)m);
+	/* enter_map() advanced each node's start to its end, where the next one begins */
 	for (size_t i = 2 * leaves; i; i--)
 		index->nodes[i] = index->nodes[i - 1];
 	index->nodes[0] = 0;
 	return true;
 }
 
-#define MAX_MAPS \
-	(UINT32_MAX / 4) /* twice as many edges, and twice that of nodes, are numbered */
+/* edges are twice as many, and nodes four times: both are numbered in 32 bits */
+#define MAX_MAPS (UINT32_MAX / 4)
 
 bool pm_mapindex_build(struct pm_mapindex *index, const struct pm_map *maps, size_t n)
 {
 	bool overlap = false;
 
 	pm_mapindex_deinit(index);
-	if (n < MAX_MAPS && find_edges(index, maps, n) && find_top(index, maps, n, &overlap) &&
-	    (!overlap || grow_tree(index, maps, n))) {
+	if (n < MAX_MAPS && find_edges(index, maps, n) &&
+	    find_top_maps(index, maps, n, &overlap) &&
+	    (!overlap || build_tree(index, maps, n))) {
 		index->n = n;
 		return true;
 	}
@@ -154,8 +159,8 @@ void pm_mapindex_deinit(struct pm_mapindex *index)
 	*index = (struct pm_mapindex){ 0 };
 }
 
-/* How many of the maps are not later. */
-static size_t until(const struct pm_map *maps, size_t n, uint64_t time)
+/* Returns how many of `n` maps are not later than `time`. */
+static size_t count_until(const struct pm_map *maps, size_t n, uint64_t time)
 {
 	size_t low = 0;
 
@@ -173,7 +178,7 @@ static size_t until(const struct pm_map *maps, size_t n, uint64_t time)
 const struct pm_map *pm_mapindex_earlier(const struct pm_mapindex *index,
 					 const struct pm_map *maps, size_t cell, uint64_t time)
 {
-	size_t bound = until(maps, index->n, time), best = 0; /* number + 1 */
+	size_t bound = count_until(maps, index->n, time), best = 0; /* number + 1 */
 
 	if (!index->leaves)
 		return NULL;

@@ -1,11 +1,11 @@
 /*
- * An index of maps in ascending order of time: which was the last that covered an address.
+ * An index of maps sorted by time: finds the last map that covers an address.
  *
- * The edges of all maps cut the addresses into cells. `top` knows the last map of each cell:
- * nearly always that is the answer, as most maps are made before the first sample. Where maps
- * overlap, a tree over the cells knows the earlier ones, too: each of its nodes has the maps
- * that cover all of its cells but not all of its parent's, so each map is in O(log n) of them,
- * and the maps of a cell are those of its O(log n) nodes.
+ * The edges of all maps cut the addresses into cells. `top` has the last map of each cell,
+ * which is nearly always the answer, since most maps are made before the first sample. If maps
+ * overlap, a segment tree over the cells has the earlier maps, too: a node lists the maps that
+ * cover all of its cells but not all of its parent's. Each map is so in O(log n) lists, and the
+ * maps of a cell are in the lists of the O(log n) nodes above it.
  */
 #ifndef PERFLUA_MACHINE_MAPINDEX_H
 #define PERFLUA_MACHINE_MAPINDEX_H
@@ -15,25 +15,31 @@
 #define PM_NO_MAP UINT32_MAX
 
 struct pm_mapindex {
-	size_t n; /* so many maps are in it */
+	size_t n; /* number of maps in the index */
 	size_t n_edges;
-	/* ascending; cell i begins at edge i, and what the last one begins is empty */
+	/* [n_edges]: ascending; cell i begins at edge i, and the last cell is empty */
 	uint64_t *edges;
-	uint32_t *top;	 /* of a cell: its last map; PM_NO_MAP: it has none */
-	uint32_t leaves; /* of the tree: a power of two; 0: no maps overlap */
-	uint32_t *nodes; /* [2 * leaves + 1]: where in `lists` that of a node begins */
-	uint32_t *lists; /* ascending in each node */
+	uint32_t *top;	 /* [n_edges + 1]: last map of each cell; PM_NO_MAP: none */
+	uint32_t leaves; /* of the tree, a power of two; 0: no tree, as no maps overlap */
+	uint32_t *nodes; /* [2 * leaves + 1]: where the list of each node begins in `lists` */
+	uint32_t *lists; /* numbers of maps, ascending within a node */
 };
 
-/* Of n maps; what was indexed before is let go. False: no memory, it is empty then. */
+/*
+ * Indexes `n` maps, sorted by time, in place of those indexed before. Returns false without
+ * memory: the index is empty then.
+ */
 bool pm_mapindex_build(struct pm_mapindex *index, const struct pm_map *maps, size_t n);
 void pm_mapindex_deinit(struct pm_mapindex *index);
 
-/* As pm_mapindex_find, where the last map is later. */
+/*
+ * Finds the last map of `cell` that is not later than `time`, in the tree; NULL: none.
+ * pm_mapindex_find() calls it if the cell's last map is later.
+ */
 const struct pm_map *pm_mapindex_earlier(const struct pm_mapindex *index,
 					 const struct pm_map *maps, size_t cell, uint64_t time);
 
-/* The cell of an address; SIZE_MAX: it lies below all of them. */
+/* Returns the cell that `address` lies in; SIZE_MAX: it lies below all of them. */
 static inline size_t pm_mapindex_cell(const struct pm_mapindex *index, uint64_t address)
 {
 	const uint64_t *base = index->edges;
@@ -51,8 +57,8 @@ static inline size_t pm_mapindex_cell(const struct pm_mapindex *index, uint64_t 
 }
 
 /*
- * The last map that covers an address and is not later than time; NULL: there is none in the
- * index.
+ * Returns the last map that covers `address` and is not later than `time`; NULL: none. `maps`
+ * are those that the index was built from.
  */
 static inline const struct pm_map *pm_mapindex_find(const struct pm_mapindex *index,
 						    const struct pm_map *maps, uint64_t address,

@@ -1,29 +1,31 @@
-/* Texts of tracepoints: what their print formats need of a recording. */
+/*
+ * Makes the texts of tracepoints, and looks up what their print formats need of the recording.
+ */
 #include <stdlib.h>
 
 #include "perfdata/tracepoint/message.h"
 #include "fields.h"
 #include "resolver.h"
 
-/* A function of the kernel, as the record saw it. */
-static const char *find_function(void *arg, uint64_t address, uint64_t *start)
+/* Finds the kernel function at `address`, as of the record that is printed. */
+static const char *find_kernel_function(void *arg, uint64_t address, uint64_t *start)
 {
 	struct pm_resolver *r = arg;
-	struct pm_where where;
-	struct pm_place place;
+	struct pm_addr_context context;
+	struct pm_location location;
 
-	pm_where_of(r->machine, r->messages.rec, &where);
-	where.mode = PD_CPUMODE_KERNEL;
-	pm_place_at(r, &where, address, &place);
-	if (!place.symbol)
+	pm_addr_context_of(r->system, r->messages.rec, &context);
+	context.mode = PD_CPUMODE_KERNEL;
+	pm_location_at(r, &context, address, &location);
+	if (!location.symbol)
 		return NULL;
-	*start = address - pm_place_offset(&place);
-	return place.symbol->name;
+	*start = address - pm_location_offset(&location);
+	return location.symbol->name;
 }
 
-/* NULL: no memory. */
-static struct pd_printer *printer_of(struct pm_resolver *r, uint32_t source,
-				     const struct pd_tracing *tracing)
+/* Returns the printer of a recording; NULL: no memory. */
+static struct pd_printer *get_printer(struct pm_resolver *r, uint32_t source,
+				      const struct pd_tracing *tracing)
 {
 	struct pd_printer **printers = r->messages.printers;
 	size_t n = r->messages.n;
@@ -37,8 +39,8 @@ static struct pd_printer *printer_of(struct pm_resolver *r, uint32_t source,
 		r->messages.n = source + 1;
 	}
 	if (!printers[source])
-		printers[source] = pd_printer_create(tracing, r->messages.text, find_function,
-						     r);
+		printers[source] = pd_printer_create(tracing, r->messages.text,
+						     find_kernel_function, r);
 	return printers[source];
 }
 
@@ -56,7 +58,7 @@ bool pm_message(struct pm_resolver *r, const struct pd_record *rec, unsigned tex
 		pm_messages_destroy(r);
 		r->messages.text = text;
 	}
-	printer = printer_of(r, rec->source, tracepoint->tracing);
+	printer = get_printer(r, rec->source, tracepoint->tracing);
 	r->messages.rec = rec;
 	return printer && pd_message(printer, tracepoint, raw, n, out);
 }

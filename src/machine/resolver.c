@@ -4,12 +4,12 @@
 
 #include "machine.h"
 
-struct pm_resolver *pm_resolver_create(struct pm_machine *machine)
+struct pm_resolver *pm_resolver_create(struct pm_system *system)
 {
 	struct pm_resolver *r = calloc(1, sizeof(*r));
 
 	if (r)
-		r->machine = machine;
+		r->system = system;
 	return r;
 }
 
@@ -23,7 +23,7 @@ void pm_resolver_destroy(struct pm_resolver *r)
 	free(r);
 }
 
-struct pm_machine *pm_resolver_machine(const struct pm_resolver *r)
+struct pm_system *pm_resolver_system(const struct pm_resolver *r)
 {
-	return r->machine;
+	return r->system;
 }

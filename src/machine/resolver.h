@@ -1,6 +1,4 @@
-/*
- * What is kept while addresses are resolved.
- */
+/* A resolver, and the memos in which it remembers answers. */
 #ifndef PERFLUA_MACHINE_RESOLVER_H
 #define PERFLUA_MACHINE_RESOLVER_H
 
@@ -8,75 +6,78 @@
 #include "fields.h"
 #include "unwind.h"
 
-/* Symbols that were looked up, by dso and address: a power of two. */
-#ifndef PM_KNOWN
-#define PM_KNOWN 16384
+/* entries in the memo of symbols: a power of two */
+#ifndef PM_SYMBOL_MEMOS
+#define PM_SYMBOL_MEMOS 16384
 #endif
 
-struct pm_known {
+struct pm_symbol_memo {
 	const struct ps_dso *dso; /* NULL: free */
 	uint64_t address;
 	const struct ps_symbol *symbol;
 };
 
-/* Names of threads that were asked for, by the thread: a power of two. */
-#define PM_CALLED 256
+/* entries in the memo of thread names: a power of two */
+#define PM_COMM_MEMOS 256
 
-/* A record, known by where it lies: its bytes may be in the place of another's. */
-struct pm_seen {
-	bool known;
+/* The position of a record identifies it; its address does not, as buffers are used again. */
+struct pm_record_position {
+	bool is_set;
 	uint16_t source, stream;
 	uint64_t offset, chunk_offset;
 };
 
-static inline bool pm_is_seen(const struct pm_seen *seen, const struct pd_record *rec)
+static inline bool pm_is_at_position(const struct pm_record_position *position,
+				     const struct pd_record *rec)
 {
-	return seen->known && seen->offset == rec->offset &&
-	       seen->chunk_offset == rec->chunk_offset && seen->source == rec->source &&
-	       seen->stream == rec->stream;
+	return position->is_set && position->offset == rec->offset &&
+	       position->chunk_offset == rec->chunk_offset && position->source == rec->source &&
+	       position->stream == rec->stream;
 }
 
-static inline void pm_see(struct pm_seen *seen, const struct pd_record *rec)
+static inline void pm_set_position(struct pm_record_position *position,
+				   const struct pd_record *rec)
 {
-	*seen = (struct pm_seen){ true, rec->source, rec->stream, rec->offset,
-				  rec->chunk_offset };
+	*position = (struct pm_record_position){ true, rec->source, rec->stream, rec->offset,
+						 rec->chunk_offset };
 }
 
-/* What is at an address. Unlike a map it stays. */
-struct pm_spot {
+/* An address within a binary. Unlike a pm_map it stays valid when more maps are added. */
+struct pm_dso_address {
 	struct ps_dso *dso; /* NULL: nothing was mapped there */
-	uint64_t address;   /* in the dso */
-	uint64_t time;	    /* of pm_where */
+	uint64_t address;   /* in the binary */
+	uint64_t time;	    /* that of the address context */
 };
 
 struct pm_resolver {
-	struct pm_machine *machine;
+	struct pm_system *system;
 	struct pm_unwinder *unwinder; /* NULL: not needed yet */
-	char *text;		      /* [capacity]: of pm_chain_text */
+	char *text;		      /* [capacity]: buffer of pm_chain_text() and its like */
 	size_t capacity;
-	struct pd_frame frames[PM_MAX_FRAMES]; /* of the sample that is looked at */
+	struct pd_frame frames[PM_MAX_FRAMES]; /* of the record at latest.position */
 	struct {
-		struct pm_seen seen; /* the record that the frames are of */
+		struct pm_record_position position;
 		size_t n;
 	} latest;
-	struct { /* of a record's ip: several of its fields are often asked for */
-		struct pm_seen seen;
-		uint64_t taken; /* the machine's, then */
-		struct pm_spot spot;
+	/* The ip of the last record: scripts often ask for several fields of it. */
+	struct {
+		struct pm_record_position position;
+		uint64_t revision; /* of the system when it was looked up */
+		struct pm_dso_address at;
 	} own;
-	struct { /* of message.c */
-		struct pd_printer **
-			/* [n]: by the number of the recording; NULL: not needed yet */
-			printers;
+	/* Printers of tracepoints: see message.c. */
+	struct {
+		/* [n], by recording; NULL: not needed yet */
+		struct pd_printer **printers;
 		size_t n;
-		unsigned text;		     /* of a version of perf: enum pd_perf_text */
-		const struct pd_record *rec; /* that is looked at */
+		unsigned text; /* enum pd_perf_text: the version of perf to follow */
+		const struct pd_record *rec; /* being printed */
 	} messages;
-	struct pm_called called[PM_CALLED];
-	struct pm_known known[PM_KNOWN];
+	struct pm_comm_memo comms[PM_COMM_MEMOS];
+	struct pm_symbol_memo symbols[PM_SYMBOL_MEMOS];
 };
 
-/* Lets go of the printers: message.c. */
+/* Destroys the printers. */
 void pm_messages_destroy(struct pm_resolver *resolver);
 
 #endif

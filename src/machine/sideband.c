@@ -7,46 +7,49 @@
 #include "perfdata/order/partitions.h"
 #include "symbols/symbols.h"
 
-#define MOST_BYTES ((size_t)64 << 20) /* of what is found: then it is read in order instead */
+#define MOST_BYTES ((size_t)64 << 20) /* of all records found: more are read in order instead */
 
-/* What a partition has, of a worker's records. */
-struct found {
-	const struct pm_finder *of; /* the worker's */
+/* The records that a worker found in a partition. */
+struct partition_records {
+	const struct pm_finder *of; /* worker that found them */
 	size_t partition, first, n;
 	const struct pd_stream *stream;
-	uint64_t last; /* time in it, if it has any */
+	uint64_t last; /* time of the last record that has one */
 	bool timed;
 };
 
-/* What a thread found. */
+/* A worker's finds. It owns the bytes of the records. */
 struct pm_finder {
 	struct pm_sideband_record *records;
 	size_t n, capacity;
-	struct found *partitions;
+	struct partition_records *partitions;
 	size_t n_partitions, partitions_capacity;
 	struct pb_arena bytes;
-	const struct pd_file *file;	     /* that it searched last; NULL: none */
-	struct pd_timestamp_locator locator; /* its */
+	const struct pd_file *file;	     /* that was searched last; NULL: none */
+	struct pd_timestamp_locator locator; /* for `file` */
 };
 
 struct search {
 	struct pd_types types;
-	struct pm_finder *finders; /* one for each thread */
+	struct pm_finder *finders; /* [workers] */
 	atomic_size_t bytes;
 };
 
-/* A partition that is searched. */
-struct place {
+/* A partition that is being searched. */
+struct partition_search {
 	struct search *search;
 	struct pm_finder *finder;
 	struct pd_reader *reader;
 	const struct pd_timestamp_locator *locator;
-	uint64_t last; /* time */
-	bool timed;    /* it is one of this partition */
+	uint64_t last; /* time of the last record that has one */
+	bool timed;    /* `last` is of this partition */
 };
 
-/* Keeps a record; its number is for now whether its time is of this partition. */
-static bool keep(struct place *p, const struct pd_record *rec)
+/*
+ * Keeps a copy of a record. Until join_found() its `number` says whether its time is of this
+ * partition. Returns false if there is no room for it.
+ */
+static bool keep_record(struct partition_search *p, const struct pd_record *rec)
 {
 	struct pm_finder *f = p->finder;
 	size_t size = sizeof(*f->records) + rec->size;
@@ -66,16 +69,16 @@ static bool keep(struct place *p, const struct pd_record *rec)
 	return true;
 }
 
-static bool meet(struct place *p, struct pd_record *rec)
+static bool scan_record(struct partition_search *p, struct pd_record *rec)
 {
 	if (pd_timestamp_of(p->locator, rec, &p->last))
 		p->timed = true;
-	return !pd_types_has(&p->search->types, rec->type) || keep(p, rec);
+	return !pd_types_has(&p->search->types, rec->type) || keep_record(p, rec);
 }
 
-/* Steps over samples of the run; *last becomes the last of them. */
-static inline __attribute__((always_inline)) void skip_row(struct pd_run *run, bool swap,
-							   struct pd_record *last)
+/* Skips samples at the head of a run, and stores the last one in *last. */
+static inline __attribute__((always_inline)) void skip_sample_run(struct pd_run *run, bool swap,
+								  struct pd_record *last)
 {
 	struct pd_run r = *run;
 
@@ -88,21 +91,24 @@ static inline __attribute__((always_inline)) void skip_row(struct pd_run *run, b
 		last->size = (uint32_t)(r.at - last->bytes);
 }
 
-/* Most are of this host's byte order: nothing need be asked of it there. */
+/*
+ * Skips samples. Most recordings have the byte order of this host, for which a loop of its own
+ * needs no test of it.
+ */
 static void skip_samples(struct pd_run *run, bool swap, struct pd_record *last)
 {
 	if (swap)
-		skip_row(run, true, last);
+		skip_sample_run(run, true, last);
 	else
-		skip_row(run, false, last);
+		skip_sample_run(run, false, last);
 }
 
 /*
- * Meets the records of the reader's block, as long as nothing about them is unusual. Of samples
- * in a row only the last one's time is needed, which the next record may have to take; if it
- * has none, so that it is that of one before it, this fails.
+ * Scans the rest of the reader's block. In a row of samples only the time of the last is
+ * needed, which a record behind them may have to take. Returns false if that sample has no time
+ * of its own, or there is no room for a record.
  */
-static bool meet_block(struct place *p)
+static bool scan_block(struct partition_search *p)
 {
 	struct pd_reader *reader = p->reader;
 	const struct pd_blocks *b = &reader->blocks;
@@ -129,7 +135,7 @@ static bool meet_block(struct place *p)
 		rec.bytes = run.at;
 		pd_record_header(&rec, run.at, reader->swap, false);
 		pd_run_skip(&run, rec.size);
-		ok = meet(p, &rec);
+		ok = scan_record(p, &rec);
 	}
 	pd_run_end(&run, reader);
 	return ok;
@@ -139,7 +145,7 @@ static bool search_partition(void *arg, const struct pd_partition *partition)
 {
 	struct search *s = arg;
 	struct pm_finder *f = &s->finders[partition->worker];
-	struct place p = { s, f, partition->reader, &f->locator, 0, false };
+	struct partition_search p = { s, f, partition->reader, &f->locator, 0, false };
 	size_t first = f->n;
 	struct pd_record rec;
 	struct pd_error err;
@@ -150,12 +156,12 @@ static bool search_partition(void *arg, const struct pd_partition *partition)
 	f->file = partition->reader->file;
 	while (ok && pb_goes_on(&partition->progress, 0, 0) &&
 	       pd_reader_advance(partition->reader, &rec, &err) > 0)
-		ok = meet(&p, &rec) && meet_block(&p);
+		ok = scan_record(&p, &rec) && scan_block(&p);
 	if (!ok || !pb_reserve(f->partitions, f->n_partitions, f->partitions_capacity)) {
 		partition->reader->bailed_out = true;
 		return true;
 	}
-	f->partitions[f->n_partitions++] = (struct found){
+	f->partitions[f->n_partitions++] = (struct partition_records){
 		.of = f,
 		.partition = partition->number,
 		.first = first,
@@ -168,16 +174,16 @@ static bool search_partition(void *arg, const struct pd_partition *partition)
 }
 
 /*
- * Puts what was found in a row, as it lies. What a partition begins with has the time of the
- * partition before it.
+ * Joins the finds of all partitions in the order of the session. A record before the first time
+ * of a partition gets the last time of the partition before it.
  */
-static void put_in_row(struct pm_sideband *sideband, const struct found *const *partitions,
-		       size_t n)
+static void join_found(struct pm_sideband *sideband,
+		       const struct partition_records *const *partitions, size_t n)
 {
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct found *f = partitions[i];
+		const struct partition_records *f = partitions[i];
 
 		if (i && f->stream != partitions[i - 1]->stream)
 			last = 0;
@@ -194,7 +200,7 @@ static void put_in_row(struct pm_sideband *sideband, const struct found *const *
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_sideband_times(const void *a, const void *b)
 {
 	const struct pm_sideband_record *x = a, *y = b;
 
@@ -203,8 +209,8 @@ static int by_time(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Sorts them, those of each recording by itself if their times cannot be compared. */
-static void sort(struct pm_sideband *s, bool one_clock)
+/* Sorts the records by time, those of each recording apart if their clocks do not agree. */
+static void sort_records(struct pm_sideband *s, bool one_clock)
 {
 	struct pm_sideband_record *r = s->records;
 
@@ -217,29 +223,29 @@ static void sort(struct pm_sideband *s, bool one_clock)
 			sorted = sorted && r[to].time >= r[to - 1].time;
 		}
 		if (!sorted)
-			qsort(&r[from], to - from, sizeof(*r), by_time);
+			qsort(&r[from], to - from, sizeof(*r), compare_sideband_times);
 	}
 }
 
-/* Puts what all threads found together; false: no memory. */
-static bool gather(struct pm_sideband *s, const struct pd_session *session)
+/* Gathers what all workers found. Returns false without memory. */
+static bool gather_records(struct pm_sideband *s, const struct pd_session *session)
 {
-	const struct found **partitions;
+	const struct partition_records **partitions;
 	size_t n = 0, n_partitions = 0;
 
 	for (unsigned i = 0; i < s->n_finders; i++) {
 		n += s->finders[i].n;
 		n_partitions += s->finders[i].n_partitions;
 	}
-	partitions = calloc(n_partitions + 1, sizeof(struct found *));
+	partitions = calloc(n_partitions + 1, sizeof(struct partition_records *));
 	s->records = calloc(n + 1, sizeof(*s->records));
 	for (unsigned i = 0; partitions && i < s->n_finders; i++)
 		for (size_t k = 0; k < s->finders[i].n_partitions; k++)
 			partitions[s->finders[i].partitions[k].partition] =
 				&s->finders[i].partitions[k];
 	if (partitions && s->records) {
-		put_in_row(s, partitions, n_partitions);
-		sort(s, session->one_clock);
+		join_found(s, partitions, n_partitions);
+		sort_records(s, session->one_clock);
 	}
 	free(partitions);
 	return partitions && s->records;
@@ -258,8 +264,9 @@ bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigne
 
 	*s = (struct pm_sideband){ .n_finders = work.workers };
 	s->finders = search.finders = calloc(work.workers, sizeof(*s->finders));
-	pm_machine_types(&search.types);
-	if (s->finders && pd_partitions_read(session, &work) == PB_OK && gather(s, session))
+	pm_system_types(&search.types);
+	if (s->finders && pd_partitions_read(session, &work) == PB_OK &&
+	    gather_records(s, session))
 		return true;
 	pm_sideband_deinit(s);
 	return false;

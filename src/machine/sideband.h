@@ -1,6 +1,6 @@
 /*
- * The records of a session that say something of the system: few, which threads look for among
- * all.
+ * The side-band records of a session, those that say something of the recorded system. They are
+ * few; workers pick them out of all records.
  */
 #ifndef PERFLUA_MACHINE_SIDEBAND_H
 #define PERFLUA_MACHINE_SIDEBAND_H
@@ -8,22 +8,23 @@
 #include "machine.h"
 
 struct pm_sideband_record {
-	uint64_t time; /* its own, or that of the record before it */
-	size_t number; /* as they lie in the session */
+	uint64_t time; /* ns; its own, or that of the record before it */
+	size_t number; /* in the order of the session */
 	struct pd_record rec;
 };
 
 struct pm_sideband {
-	struct pm_sideband_record *records; /* [n], as pd_walk has them in the order of time */
+	struct pm_sideband_record *records; /* [n]: in the order of time, as pd_walk has it */
 	size_t n;
-	struct pm_finder *finders; /* [n_finders]: whose memory the records' bytes are */
+	struct pm_finder *finders; /* [n_finders]: own the bytes of the records */
 	unsigned n_finders;
 };
 
 /*
- * Finds them in one pass by at most so many threads. False: that cannot be done, as they are
- * too many, or something about the session is unusual, there is no memory, or progress said no;
- * nothing is noted of it.
+ * Finds them in one pass by up to `threads` workers. Returns false if it gives up: there are
+ * too many of them, something about the session is unusual, memory is short, or `progress` says
+ * stop. Nothing is noted about the session then, and *sideband needs no deinit; a walk can find
+ * the records, or report what is wrong.
  */
 bool pm_sideband_find(struct pm_sideband *sideband, struct pd_session *session,
 		      unsigned threads, const struct pb_progress *progress);

@@ -5,7 +5,8 @@
 #include "perfdata/order/walk.h"
 #include "perfdata/stream/timestamp.h"
 
-static bool has_times(const struct pd_file *file)
+/* Returns true if samples of some event have times. */
+static bool samples_have_times(const struct pd_file *file)
 {
 	for (size_t i = 0; i < file->n_events; i++)
 		if (file->events[i].shape.sample_type & PD_SAMPLE_TIME)
@@ -13,7 +14,8 @@ static bool has_times(const struct pd_file *file)
 	return false;
 }
 
-static bool add_up(struct pm_source *source, const struct pd_file *file)
+/* Sets source->before. Returns false without memory. */
+static bool add_stream_sizes(struct pm_source *source, const struct pd_file *file)
 {
 	uint64_t before = 0;
 
@@ -29,7 +31,7 @@ static bool add_up(struct pm_source *source, const struct pd_file *file)
 
 bool pm_sources_init(struct pm_sources *s, const struct pd_session *session)
 {
-	size_t first = SIZE_MAX, timed = 0; /* with times */
+	size_t first = SIZE_MAX, timed = 0; /* recordings with times */
 
 	*s = (struct pm_sources){ .n = session->n_files };
 	s->time_id = pd_field_name_id(&session->files[0]->field_names, "time", 4);
@@ -39,14 +41,14 @@ bool pm_sources_init(struct pm_sources *s, const struct pd_session *session)
 	for (size_t i = 0; i < s->n; i++) {
 		struct pm_source *source = &s->list[i];
 
-		source->timed = has_times(session->files[i]);
+		source->timed = samples_have_times(session->files[i]);
 		timed += source->timed;
-		source->system = (uint32_t)i;
+		source->machine = (uint32_t)i;
 		if (source->timed && first == SIZE_MAX)
 			first = i;
 		if (source->timed && session->one_clock)
-			source->system = (uint32_t)first;
-		if (!source->timed && !add_up(source, session->files[i]))
+			source->machine = (uint32_t)first;
+		if (!source->timed && !add_stream_sizes(source, session->files[i]))
 			return false;
 	}
 	for (size_t i = 0; i < s->n; i++)
@@ -81,10 +83,13 @@ bool pm_integer_decoded(const struct pd_record *rec, unsigned index, int64_t *ou
 	return v.type != PD_NIL;
 }
 
-#define CHUNK_BITS \
-	24 /* of a place: eight bytes each in a compressed record, more than perf puts there */
+/*
+ * of a position, for the offset in a compressed record in units of 8 bytes: perf puts less
+ * there
+ */
+#define CHUNK_BITS 24
 
-uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec)
+uint64_t pm_position_of(const struct pm_source *source, const struct pd_record *rec)
 {
 	uint64_t most = ((uint64_t)1 << CHUNK_BITS) - 1, chunk = 0;
 
@@ -93,64 +98,66 @@ uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec
 	return (source->before[rec->stream] + rec->offset) << CHUNK_BITS | chunk;
 }
 
-bool pm_sources_need_floors(const struct pm_sources *s, const struct pd_session *session)
+bool pm_sources_need_first_timestamps(const struct pm_sources *s,
+				      const struct pd_session *session)
 {
 	return s->n > 1 && session->one_clock;
 }
 
-bool pm_sources_begin_floors(struct pm_sources *s, struct pd_session *session,
-			     struct pd_error *err)
+bool pm_sources_begin_first_timestamps(struct pm_sources *s, struct pd_session *session,
+				       struct pd_error *err)
 {
 	struct pd_time_range all;
 
 	if (!pd_session_times(session, &all, err))
 		return false;
 	for (size_t i = 0; i < s->n; i++)
-		s->list[i].floor = session->files[i]->times.known ?
-					   session->files[i]->times.first :
-					   PM_NO_TIME;
+		s->list[i].first_timestamp = session->files[i]->times.known ?
+						     session->files[i]->times.first :
+						     PM_NO_TIME;
 	return true;
 }
 
-void pm_sources_lower_floor(struct pm_sources *s, const struct pd_record *rec)
+void pm_sources_note_timestamp(struct pm_sources *s, const struct pd_record *rec)
 {
 	struct pm_source *source = pm_source_of(s, rec);
 	uint64_t time = pm_time_of(s, rec);
 
-	if (time < source->floor)
-		source->floor = time;
+	if (time < source->first_timestamp)
+		source->first_timestamp = time;
 }
 
-void pm_sources_end_floors(struct pm_sources *s)
+void pm_sources_end_first_timestamps(struct pm_sources *s)
 {
 	uint64_t least = PM_NO_TIME;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (s->list[i].timed && s->list[i].floor < least)
-			least = s->list[i].floor;
+		if (s->list[i].timed && s->list[i].first_timestamp < least)
+			least = s->list[i].first_timestamp;
 	for (size_t i = 0; i < s->n; i++)
-		if (!s->list[i].timed || s->list[i].floor == least ||
-		    s->list[i].floor == PM_NO_TIME)
-			s->list[i].floor = 0;
+		if (!s->list[i].timed || s->list[i].first_timestamp == least ||
+		    s->list[i].first_timestamp == PM_NO_TIME)
+			s->list[i].first_timestamp = 0;
 }
 
-bool pm_sources_find_floors(struct pm_sources *s, struct pd_session *session,
-			    const struct pd_walk_options *options, struct pd_error *err)
+bool pm_sources_find_first_timestamps(struct pm_sources *s, struct pd_session *session,
+				      const struct pd_walk_options *options,
+				      struct pd_error *err)
 {
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;
 
-	if (!pm_sources_need_floors(s, session))
+	if (!pm_sources_need_first_timestamps(s, session))
 		return true;
-	if (!pm_sources_begin_floors(s, session, err) ||
+	if (!pm_sources_begin_first_timestamps(s, session, err) ||
 	    !pd_walk_init(&walk, session, PD_ORDER_FILE, err))
 		return false;
 	walk.options = *options;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0 &&
 	       pb_goes_on(&options->progress, 0, 0))
-		pm_sources_lower_floor(s, &rec);
+		pm_sources_note_timestamp(s, &rec);
 	pd_walk_deinit(&walk);
-	pm_sources_end_floors(s);
+	pm_sources_end_first_timestamps(s);
 	return got == 0;
 }

@@ -1,23 +1,27 @@
 /*
- * The recordings of a session: which system each is of, and what stands for the times of its
- * records.
+ * The recordings of a session, which are the sources of records: the machine that each is of,
+ * and the time of a record.
  */
 #ifndef PERFLUA_MACHINE_SOURCES_H
 #define PERFLUA_MACHINE_SOURCES_H
 
 #include "perfdata/order/time_order.h"
 
-/* Of a record: it has no time, though others of its recording do. */
+/* The time of a record that has none, although others of its recording do. */
 #define PM_NO_TIME UINT64_MAX
 
 struct pm_source {
-	/* recordings whose times can be compared are of one; the number of its first */
-	uint32_t system;
-	bool timed;	/* else the order of the file is that of time */
-	bool alone;	/* among several: its system is its own */
-	bool begun;	/* a record with a time was met: what perf wrote itself comes behind */
-	uint64_t floor; /* when it began, in ns; 0 of the earliest of a system */
-	uint64_t *before; /* by stream, when not timed: bytes of the streams before it */
+	/* number of its machine: see machine.h */
+	uint32_t machine;
+	bool timed; /* else the order of the file is taken for that of time */
+	bool alone; /* one of several recordings, and the only one of its machine */
+	/*
+	 * A record with a time was added: records that perf synthesizes are of its end from now
+	 * on.
+	 */
+	bool begun;
+	uint64_t first_timestamp; /* ns when it began; 0: the only or earliest recording */
+	uint64_t *before; /* [n_streams], if not timed: bytes of the streams before each */
 };
 
 struct pm_sources {
@@ -26,42 +30,55 @@ struct pm_sources {
 	unsigned time_id;
 };
 
-/* What a process or thread of a system is found by. */
-static inline uint64_t pm_key_of(uint32_t system, int32_t pid)
+/* Returns the key by which maps find a process or thread of a machine. */
+static inline uint64_t pm_key_of(uint32_t machine, int32_t pid)
 {
-	return (uint64_t)system << 32 | (uint32_t)pid;
+	return (uint64_t)machine << 32 | (uint32_t)pid;
 }
 
+/*
+ * Initializes *sources for the recordings of `session`. Returns false without memory:
+ * pm_sources_deinit() is to be called then, too.
+ */
 bool pm_sources_init(struct pm_sources *sources, const struct pd_session *session);
 void pm_sources_deinit(struct pm_sources *sources);
 
 /*
- * Finds the floors of recordings that can be read again; `options` name the records that the
- * machine takes in.
+ * Finds when each recording began, in one pass over the records that `options` select; the
+ * recordings must be readable again. Returns false if that fails, with *err set, or if
+ * options->progress stops it.
  */
-bool pm_sources_find_floors(struct pm_sources *sources, struct pd_session *session,
-			    const struct pd_walk_options *options, struct pd_error *err);
+bool pm_sources_find_first_timestamps(struct pm_sources *sources, struct pd_session *session,
+				      const struct pd_walk_options *options,
+				      struct pd_error *err);
 
 /*
- * The same of records that are at hand. Is there need to? Begins; is told of each of them;
- * ends.
+ * Find when each recording began from records that are at hand. If
+ * pm_sources_need_first_timestamps() returns true, call begin, then pm_sources_note_timestamp()
+ * for every record, then end. begin returns false and sets *err if the recordings cannot be
+ * read.
  */
-bool pm_sources_need_floors(const struct pm_sources *sources, const struct pd_session *session);
-bool pm_sources_begin_floors(struct pm_sources *sources, struct pd_session *session,
-			     struct pd_error *err);
-void pm_sources_lower_floor(struct pm_sources *sources, const struct pd_record *rec);
-void pm_sources_end_floors(struct pm_sources *sources);
+bool pm_sources_need_first_timestamps(const struct pm_sources *sources,
+				      const struct pd_session *session);
+bool pm_sources_begin_first_timestamps(struct pm_sources *sources, struct pd_session *session,
+				       struct pd_error *err);
+void pm_sources_note_timestamp(struct pm_sources *sources, const struct pd_record *rec);
+void pm_sources_end_first_timestamps(struct pm_sources *sources);
 
+/* Returns the recording that `rec` is of. */
 static inline struct pm_source *pm_source_of(const struct pm_sources *sources,
 					     const struct pd_record *rec)
 {
 	return &sources->list[rec->source ? rec->source - 1u : 0];
 }
 
-/* As pm_integer, of what is no plain load. */
+/* Does what pm_integer() does, for a field that takes more than a load. */
 bool pm_integer_decoded(const struct pd_record *rec, unsigned index, int64_t *out);
 
-/* An integer of a record; false: it has none of that name. */
+/*
+ * Sets *out to an integer field of `rec`. Returns false, and leaves *out undefined, if it has
+ * none of that name.
+ */
 static inline bool pm_integer(const struct pd_record *rec, unsigned name_id, int64_t *out)
 {
 	unsigned index = rec->layout->slot[name_id];
@@ -69,7 +86,7 @@ static inline bool pm_integer(const struct pd_record *rec, unsigned name_id, int
 	return pd_record_integer(rec, index, out) || pm_integer_decoded(rec, index, out);
 }
 
-/* A value of a record; PD_NIL: it has none of that name. */
+/* Sets *out to a field of `rec`; PD_NIL if it has none of that name. */
 static inline void pm_get(const struct pd_record *rec, unsigned name_id, struct pd_value *out)
 {
 	unsigned index = rec->layout->slot[name_id];
@@ -80,24 +97,25 @@ static inline void pm_get(const struct pd_record *rec, unsigned name_id, struct 
 }
 
 /*
- * Have all of them times? Without, forks and exits are the only records with one: in the order
- * of time they come early.
+ * Returns true if the samples of all recordings have times. In a recording without, only FORK
+ * and EXIT records have one, so in the order of time they would come too early.
  */
 bool pm_sources_are_timed(const struct pm_sources *sources);
 
 /*
- * Where a record of a source without times lies, as a number that grows from record to record.
+ * Returns the position of a record in a source without times, as a number that grows from
+ * record to record.
  */
-uint64_t pm_place_of(const struct pm_source *source, const struct pd_record *rec);
+uint64_t pm_position_of(const struct pm_source *source, const struct pd_record *rec);
 
-/* What stands for the time of a record; PM_NO_TIME: nothing does. */
+/* Returns the time of a record, or the position that stands for it; PM_NO_TIME: neither. */
 static inline uint64_t pm_time_of(const struct pm_sources *sources, const struct pd_record *rec)
 {
 	const struct pm_source *source = pm_source_of(sources, rec);
 	int64_t time;
 
 	if (!source->timed)
-		return pm_place_of(source, rec);
+		return pm_position_of(source, rec);
 	return pm_integer(rec, sources->time_id, &time) ? (uint64_t)time : PM_NO_TIME;
 }
 

@@ -1,6 +1,4 @@
-/*
- * Call chains as folded strings, as flame graphs are made of.
- */
+/* Writes call chains as folded strings, which flame graphs are made of. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,17 +9,17 @@
 #include "resolver.h"
 
 /*
- * Writes a name without what separates frames, control characters and bytes that are not UTF-8.
- * Returns its length then, which is at most n; `to` may be NULL.
+ * Writes the `n` bytes of a name, replacing the separator of frames, control characters and
+ * bytes that are not UTF-8. Returns the length written, at most `n`; `to` may be NULL.
  */
-static size_t add(char *to, const char *name, size_t n)
+static size_t write_clean_name(char *to, const char *name, size_t n)
 {
 	size_t used = 0, length = 1;
 
 	for (size_t i = 0; i < n; i += length) {
 		unsigned char c = (unsigned char)name[i];
 
-		if (to && c > ';' && c < 0x7f) { /* most are letters */
+		if (to && c > ';' && c < 0x7f) { /* most characters are letters */
 			to[used++] = name[i];
 			length = 1;
 			continue;
@@ -42,7 +40,7 @@ static size_t add(char *to, const char *name, size_t n)
 	return used;
 }
 
-/* The start of the digits that a name ends with, of its first n bytes. */
+/* Returns the length of the first `n` bytes of a name without the digits at their end. */
 static size_t before_digits(const char *name, size_t n)
 {
 	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
@@ -51,8 +49,8 @@ static size_t before_digits(const char *name, size_t n)
 }
 
 /*
- * Without this at the end of its first n bytes, and without digits before; 0: it does not end
- * so.
+ * Returns the length of the first `n` bytes of a name without `end` and the digits before it;
+ * 0: they do not end so.
  */
 static size_t before_number(const char *name, size_t n, const char *end)
 {
@@ -81,12 +79,12 @@ bool pm_is_jit_name(const char *name)
 	return ends_with(name, at, "jitted-");
 }
 
-char pm_stack_letter(const struct pm_place *place, enum pd_cpumode mode)
+char pm_stack_letter(const struct pm_location *location, enum pd_cpumode mode)
 {
 	if (mode == PD_CPUMODE_KERNEL || mode == PD_CPUMODE_GUEST_KERNEL ||
 	    mode == PD_CPUMODE_HYPERVISOR)
 		return 'k';
-	return place->map && pm_is_jit_name(place->map->dso->name) ? 'j' : '\0';
+	return location->map && pm_is_jit_name(location->map->dso->name) ? 'j' : '\0';
 }
 
 size_t pm_frame_name(struct pd_text symbol, const char *binary, char *to)
@@ -103,22 +101,22 @@ size_t pm_frame_name(struct pd_text symbol, const char *binary, char *to)
 		return name.n + 2 * bracket;
 	if (bracket)
 		*to++ = '[';
-	name.n = add(to, name.p, name.n);
+	name.n = write_clean_name(to, name.p, name.n);
 	if (bracket)
 		to[name.n] = ']';
 	return name.n + 2 * bracket;
 }
 
-/* Adds the name of a frame; false: no memory. */
-static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place *place,
-		     char letter)
+/* Appends the name of a frame. Returns false without memory. */
+static bool append_frame_name(struct pm_resolver *r, size_t *used,
+			      const struct pm_location *location, char letter)
 {
-	const char *binary = place->map ? place->map->dso->name : NULL;
+	const char *binary = location->map ? location->map->dso->name : NULL;
 	struct pd_text symbol = { 0 };
 	size_t n;
 
-	if (place->symbol)
-		symbol = (struct pd_text){ place->symbol->name, place->symbol->length };
+	if (location->symbol)
+		symbol = (struct pd_text){ location->symbol->name, location->symbol->length };
 	n = pm_frame_name(symbol, binary, NULL);
 	if (!pb_reserve_more(r->text, *used, n + 5, r->capacity))
 		return false;
@@ -130,58 +128,59 @@ static bool add_name(struct pm_resolver *r, size_t *used, const struct pm_place 
 	return true;
 }
 
-static bool add_frame(struct pm_resolver *r, size_t *used, const struct pm_place *place,
-		      char letter)
+static bool append_stack_frame(struct pm_resolver *r, size_t *used,
+			       const struct pm_location *location, char letter)
 {
 	if (!pb_reserve_more(r->text, *used, 1, r->capacity))
 		return false;
 	if (*used)
 		r->text[(*used)++] = ';';
-	return add_name(r, used, place, letter);
+	return append_frame_name(r, used, location, letter);
 }
 
-static bool finish(const struct pm_resolver *r, size_t used, struct pd_text *out)
+static bool finish_text(const struct pm_resolver *r, size_t used, struct pd_text *out)
 {
 	r->text[used] = '\0';
 	*out = (struct pd_text){ r->text, used };
 	return true;
 }
 
-bool pm_stack_name(struct pm_resolver *r, const struct pm_place *place, char letter,
+bool pm_stack_name(struct pm_resolver *r, const struct pm_location *location, char letter,
 		   struct pd_text *out)
 {
 	size_t used = 0;
 
-	return add_name(r, &used, place, letter) && finish(r, used, out);
+	return append_frame_name(r, &used, location, letter) && finish_text(r, used, out);
 }
 
-static bool stack_of(struct pm_resolver *r, const struct pd_record *rec, bool annotated,
-		     struct pd_text *out)
+static bool make_stack_text(struct pm_resolver *r, const struct pd_record *rec, bool annotated,
+			    struct pd_text *out)
 {
 	const struct pd_frame *frames;
 	struct pd_frame alone;
-	struct pm_where where;
-	struct pm_place place;
+	struct pm_addr_context context;
+	struct pm_location location;
 	size_t used = 0, n;
 	int64_t ip;
 
-	pm_where_of(r->machine, rec, &where);
+	pm_addr_context_of(r->system, rec, &context);
 	frames = pm_frames_of(r, rec, &n);
 	if (!n) {
-		if (!pm_integer(rec, pm_machine_ids(r->machine)->ip, &ip))
+		if (!pm_integer(rec, pm_system_field_ids(r->system)->ip, &ip))
 			return false;
-		alone = (struct pd_frame){ (uint64_t)ip, where.mode };
+		alone = (struct pd_frame){ (uint64_t)ip, context.mode };
 		frames = &alone;
 		n = 1;
 	}
 	while (n--) {
-		where.mode = (enum pd_cpumode)frames[n].mode;
-		pm_place_at(r, &where, frames[n].ip, &place);
-		if (!add_frame(r, &used, &place,
-			       annotated ? pm_stack_letter(&place, where.mode) : '\0'))
+		context.mode = (enum pd_cpumode)frames[n].mode;
+		pm_location_at(r, &context, frames[n].ip, &location);
+		if (!append_stack_frame(r, &used, &location,
+					annotated ? pm_stack_letter(&location, context.mode) :
+						    '\0'))
 			return false;
 	}
-	return finish(r, used, out);
+	return finish_text(r, used, out);
 }
 
 /* See thread__find_map, tools/perf/util/event.c. */
@@ -198,7 +197,7 @@ char pm_frames_level(enum pd_cpumode mode)
 
 #define HEX_SIZE 19 /* a tab, "0x" and 16 digits */
 
-static void add_address(char *to, uint64_t address)
+static void write_address(char *to, uint64_t address)
 {
 	memcpy(to, "\t0x", 3);
 	for (int i = 0; i < 16; i++)
@@ -207,86 +206,87 @@ static void add_address(char *to, uint64_t address)
 
 size_t pm_frames_address(char *to, const char *dso, uint64_t address, enum pd_cpumode mode)
 {
-	size_t n = add(NULL, dso, strlen(dso));
+	size_t n = write_clean_name(NULL, dso, strlen(dso));
 
 	if (to) {
 		*to++ = pm_frames_level(mode);
-		add(to, dso, strlen(dso));
+		write_clean_name(to, dso, strlen(dso));
 		to[n] = '\t';
-		add_address(to + n + 1, address);
+		write_address(to + n + 1, address);
 		to[n + 1 + HEX_SIZE] = '\n';
 	}
 	return n + HEX_SIZE + 3;
 }
 
-/* Adds a frame's line; false: no memory. */
-static bool add_line(struct pm_resolver *r, size_t *used, const struct pm_place *place,
-		     enum pd_cpumode mode)
+/* Appends the line of a frame. Returns false without memory. */
+static bool append_frame_line(struct pm_resolver *r, size_t *used,
+			      const struct pm_location *location, enum pd_cpumode mode)
 {
-	const char *dso = place->map ? place->map->dso->name : PM_UNKNOWN;
-	size_t dso_n = strlen(dso), n = place->symbol ? place->symbol->length : HEX_SIZE;
+	const char *dso = location->map ? location->map->dso->name : PM_UNKNOWN;
+	size_t dso_n = strlen(dso), n = location->symbol ? location->symbol->length : HEX_SIZE;
 	char *to;
 
 	if (!pb_reserve_more(r->text, *used, dso_n + n + 4, r->capacity))
 		return false;
 	to = r->text + *used;
-	if (!place->symbol) {
-		*used += pm_frames_address(to, dso, place->address, mode);
+	if (!location->symbol) {
+		*used += pm_frames_address(to, dso, location->address, mode);
 		return true;
 	}
 	*to++ = pm_frames_level(mode);
-	to += add(to, dso, dso_n);
+	to += write_clean_name(to, dso, dso_n);
 	*to++ = '\t';
-	to += add(to, place->symbol->name, n);
+	to += write_clean_name(to, location->symbol->name, n);
 	*to++ = '\n';
 	*used = (size_t)(to - r->text);
 	return true;
 }
 
-static bool add_place(struct pm_resolver *r, size_t *used, const struct pm_where *where,
-		      uint64_t ip)
+static bool append_location_line(struct pm_resolver *r, size_t *used,
+				 const struct pm_addr_context *context, uint64_t ip)
 {
-	struct pm_place place;
+	struct pm_location location;
 
-	pm_place_at(r, where, ip, &place);
-	return add_line(r, used, &place, where->mode);
+	pm_location_at(r, context, ip, &location);
+	return append_frame_line(r, used, &location, context->mode);
 }
 
-bool pm_frames_line(struct pm_resolver *r, const struct pm_place *place, enum pd_cpumode mode,
-		    struct pd_text *out)
+bool pm_frames_line(struct pm_resolver *r, const struct pm_location *location,
+		    enum pd_cpumode mode, struct pd_text *out)
 {
 	size_t used = 0;
 
-	return add_line(r, &used, place, mode) && finish(r, used, out);
+	return append_frame_line(r, &used, location, mode) && finish_text(r, used, out);
 }
 
-static bool frames_of(struct pm_resolver *r, const struct pd_record *rec, struct pd_text *out)
+static bool make_frames_text(struct pm_resolver *r, const struct pd_record *rec,
+			     struct pd_text *out)
 {
 	const struct pd_frame *frames;
-	struct pm_where where;
+	struct pm_addr_context context;
 	size_t used = 0, n, i = 0;
 	int64_t ip;
 
-	if (!pm_integer(rec, pm_machine_ids(r->machine)->ip, &ip))
+	if (!pm_integer(rec, pm_system_field_ids(r->system)->ip, &ip))
 		return false;
-	pm_where_of(r->machine, rec, &where);
+	pm_addr_context_of(r->system, rec, &context);
 	frames = pm_frames_of(r, rec, &n);
-	if (!add_place(r, &used, &where, (uint64_t)ip))
+	if (!append_location_line(r, &used, &context, (uint64_t)ip))
 		return false;
-	if (n && frames[0].ip == (uint64_t)ip && frames[0].mode == where.mode)
+	if (n && frames[0].ip == (uint64_t)ip && frames[0].mode == context.mode)
 		i = 1;
 	for (; i < n; i++) {
-		where.mode = (enum pd_cpumode)frames[i].mode;
-		if (!add_place(r, &used, &where, frames[i].ip))
+		context.mode = (enum pd_cpumode)frames[i].mode;
+		if (!append_location_line(r, &used, &context, frames[i].ip))
 			return false;
 	}
-	return finish(r, used, out);
+	return finish_text(r, used, out);
 }
 
 bool pm_chain_text(struct pm_resolver *r, const struct pd_record *rec,
-		   enum pd_machine_field field, struct pd_text *out)
+		   enum pd_system_field field, struct pd_text *out)
 {
-	if (field == PD_M_FRAMES)
-		return frames_of(r, rec, out);
-	return stack_of(r, rec, field == PD_M_ANNOTATED_STACK, out);
+	if (field == PD_SYS_FRAMES)
+		return make_frames_text(r, rec, out);
+	return make_stack_text(r, rec, field == PD_SYS_ANNOTATED_STACK, out);
 }

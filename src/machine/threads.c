@@ -5,43 +5,44 @@
 
 #include "symbols/symbols.h"
 
-const struct pm_thread *pm_thread_find(const struct pm_threads *t, uint32_t system, int32_t tid)
+const struct pm_thread *pm_thread_find(const struct pm_threads *t, uint32_t machine,
+				       int32_t tid)
 {
-	uint32_t i = pb_id_map_find(&t->by_tid, pm_key_of(system, tid));
+	uint32_t i = pb_id_map_find(&t->by_tid, pm_key_of(machine, tid));
 
 	return i == UINT32_MAX ? NULL : &t->threads[i];
 }
 
-static struct pm_thread *find_or_add(struct pm_threads *t, uint32_t system, int32_t tid)
+static struct pm_thread *find_or_add_thread(struct pm_threads *t, uint32_t machine, int32_t tid)
 {
-	uint32_t i = pb_id_map_find(&t->by_tid, pm_key_of(system, tid));
+	uint32_t i = pb_id_map_find(&t->by_tid, pm_key_of(machine, tid));
 
 	if (i != UINT32_MAX)
 		return &t->threads[i];
 	if (!pb_reserve(t->threads, t->n, t->capacity) ||
-	    !pb_id_map_add(&t->by_tid, pm_key_of(system, tid), (uint32_t)t->n))
+	    !pb_id_map_add(&t->by_tid, pm_key_of(machine, tid), (uint32_t)t->n))
 		return NULL;
-	t->threads[t->n] = (struct pm_thread){ .system = system, .tid = tid };
+	t->threads[t->n] = (struct pm_thread){ .machine = machine, .tid = tid };
 	return &t->threads[t->n++];
 }
 
-#define MAX_BACK 1024 /* moments */
+#define MAX_BACK 1024 /* events */
 
-static bool insert(struct pm_thread *thread, const struct pm_moment *moment)
+static bool insert_event(struct pm_thread *thread, const struct pm_thread_event *event)
 {
 	size_t at = thread->n;
 
-	if (!pb_reserve(thread->moments, thread->n, thread->capacity))
+	if (!pb_reserve(thread->events, thread->n, thread->capacity))
 		return false;
 	/*
-	 * nearly always it is the last one; so far back as this would take long is nothing but
-	 * damage
+	 * Nearly always it is the last one. Only damaged input goes back so far that this takes
+	 * long.
 	 */
-	while (at && thread->moments[at - 1].time > moment->time && thread->n - at < MAX_BACK)
+	while (at && thread->events[at - 1].time > event->time && thread->n - at < MAX_BACK)
 		at--;
-	memmove(&thread->moments[at + 1], &thread->moments[at],
-		(thread->n - at) * sizeof(*moment));
-	thread->moments[at] = *moment;
+	memmove(&thread->events[at + 1], &thread->events[at],
+		(thread->n - at) * sizeof(*event));
+	thread->events[at] = *event;
 	thread->n++;
 	return true;
 }
@@ -53,7 +54,7 @@ ptrdiff_t pm_thread_search(const struct pm_thread *thread, uint64_t time)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (thread->moments[middle].time <= time)
+		if (thread->events[middle].time <= time)
 			low = middle + 1;
 		else
 			high = middle;
@@ -61,8 +62,8 @@ ptrdiff_t pm_thread_search(const struct pm_thread *thread, uint64_t time)
 	return (ptrdiff_t)low - 1;
 }
 
-#define SHORT  64 /* steps of a walk that are always allowed */
-#define CREDIT 64 /* further ones, for each moment that is added */
+#define SHORT  64 /* steps that every walk may take */
+#define CREDIT 64 /* further steps that each added event pays for */
 
 size_t pm_threads_limit(const struct pm_threads *t)
 {
@@ -75,18 +76,18 @@ void pm_threads_walked(const struct pm_threads *t, size_t steps)
 		((struct pm_threads *)t)->credit -= steps - SHORT;
 }
 
-/* Goes to the moment that a name is inherited from; *at becomes -1 where nothing is known. */
-static const struct pm_thread *step_back(const struct pm_threads *t,
-					 const struct pm_thread *thread, ptrdiff_t *at)
+/* Goes to the event that a name is inherited from. Sets *at to -1 if there is none. */
+static const struct pm_thread *step_to_inherited(const struct pm_threads *t,
+						 const struct pm_thread *thread, ptrdiff_t *at)
 {
-	const struct pm_moment *m = &thread->moments[*at];
+	const struct pm_thread_event *m = &thread->events[*at];
 
 	if (m->kind == PM_EXIT || m->parent == thread->tid) {
-		--*at; /* what has ended keeps its name */
+		--*at; /* after its end a thread keeps its name */
 		return thread;
 	}
-	/* it may have been named, or its name have been read, after this was */
-	thread = pm_thread_find(t, thread->system, m->parent);
+	/* its name as of the fork, whatever it was called later */
+	thread = pm_thread_find(t, thread->machine, m->parent);
 	*at = pm_thread_at(thread, m->time);
 	return thread;
 }
@@ -96,26 +97,26 @@ uint32_t pm_thread_inherited(const struct pm_threads *t, const struct pm_thread 
 {
 	const struct pm_thread *first = thread;
 	ptrdiff_t first_at = at;
-	uint32_t name = PM_NO_NAME;
+	uint32_t name = PM_NO_STRING;
 	size_t n = 0, limit = pm_threads_limit(t);
 
-	for (; at >= 0 && n < limit; thread = step_back(t, thread, &at), n++) {
-		struct pm_moment *m = &thread->moments[at];
+	for (; at >= 0 && n < limit; thread = step_to_inherited(t, thread, &at), n++) {
+		struct pm_thread_event *m = &thread->events[at];
 
 		name = m->name;
-		if (name == PM_NO_NAME && m->inherited_version == t->version)
+		if (name == PM_NO_STRING && m->inherited_version == t->version)
 			name = m->inherited;
-		if (name != PM_NO_NAME || m->inherited_version == t->version)
+		if (name != PM_NO_STRING || m->inherited_version == t->version)
 			break;
 		/* a circle of forks at one time ends where it began */
-		m->inherited = PM_NO_NAME;
+		m->inherited = PM_NO_STRING;
 		m->inherited_version = t->version;
 	}
 	if (at < 0 && thread->tid == 0)
 		name = t->idle;
 	pm_threads_walked(t, n);
-	for (; name != PM_NO_NAME && n--; first = step_back(t, first, &first_at))
-		first->moments[first_at].inherited = name;
+	for (; name != PM_NO_STRING && n--; first = step_to_inherited(t, first, &first_at))
+		first->events[first_at].inherited = name;
 	return name;
 }
 
@@ -126,60 +127,60 @@ void pm_threads_settle(struct pm_threads *t)
 			pm_thread_name(t, &t->threads[i], (ptrdiff_t)k);
 }
 
-/* Something of a time is added to a thread: what was inherited from it may change. */
-static void note_change(struct pm_threads *t, const struct pm_thread *thread,
-			const struct pm_moment *moment)
+/* Notes that `event` is added to `thread`: what was inherited from it may change. */
+static void note_thread_change(struct pm_threads *t, const struct pm_thread *thread,
+			       const struct pm_thread_event *event)
 {
-	uint64_t time = moment->time;
+	uint64_t time = event->time;
 
-	/* what was written before it was may count then */
-	if (moment->kind == PM_EXIT && moment->lag < 0)
-		time += (uint64_t)(int64_t)moment->lag;
+	/* perf goes by the time of writing */
+	if (event->kind == PM_EXIT && event->lag < 0)
+		time += (uint64_t)(int64_t)event->lag;
 	t->credit += CREDIT;
 	t->version += time < thread->forked;
 }
 
-bool pm_threads_add(struct pm_threads *t, uint32_t system, int32_t tid, struct pm_moment moment,
-		    struct pd_text text)
+bool pm_threads_add(struct pm_threads *t, uint32_t machine, int32_t tid,
+		    struct pm_thread_event event, struct pd_text text)
 {
 	struct pm_thread *thread, *parent = NULL;
 
-	thread = find_or_add(t, system, tid);
-	if (thread && moment.kind == PM_FORK) {
-		parent = find_or_add(t, system, moment.parent);
+	thread = find_or_add_thread(t, machine, tid);
+	if (thread && event.kind == PM_FORK) {
+		parent = find_or_add_thread(t, machine, event.parent);
 		if (!parent)
 			return false;
-		thread = find_or_add(t, system, tid); /* threads may have moved */
+		thread = find_or_add_thread(t, machine, tid); /* the threads may have moved */
 	}
 	if (!thread)
 		return false;
-	if (moment.time == PM_NO_TIME)
-		moment.time = thread->n ? thread->moments[thread->n - 1].time : 0;
-	if (moment.kind == PM_COMM) {
-		moment.name = pm_names_add(t->names, text);
-		if (moment.name == PM_NO_NAME)
+	if (event.time == PM_NO_TIME)
+		event.time = thread->n ? thread->events[thread->n - 1].time : 0;
+	if (event.kind == PM_COMM) {
+		event.name = pm_string_pool_add(t->strings, text);
+		if (event.name == PM_NO_STRING)
 			return false;
 	} else if (parent) {
-		if (moment.time >= parent->forked)
-			parent->forked = moment.time + 1;
+		if (event.time >= parent->forked)
+			parent->forked = event.time + 1;
 		if (t->in_order && parent->n)
-			moment.name = pm_thread_name(t, parent,
-						     pm_thread_at(parent, moment.time));
+			event.name = pm_thread_name(t, parent,
+						    pm_thread_at(parent, event.time));
 	}
-	note_change(t, thread, &moment);
-	return insert(thread, &moment);
+	note_thread_change(t, thread, &event);
+	return insert_event(thread, &event);
 }
 
 void pm_threads_init(struct pm_threads *t)
 {
-	*t = (struct pm_threads){ .names = t->names, .version = 1 };
+	*t = (struct pm_threads){ .strings = t->strings, .version = 1 };
 }
 
 void pm_threads_deinit(struct pm_threads *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		free(t->threads[i].moments);
+		free(t->threads[i].events);
 	free(t->threads);
 	pb_id_map_deinit(&t->by_tid);
-	*t = (struct pm_threads){ .names = t->names };
+	*t = (struct pm_threads){ .strings = t->strings };
 }

@@ -1,121 +1,137 @@
 /*
- * The threads of the recorded system: what became of each, and when.
+ * The threads of the recorded system, indexed by time.
  *
- * A thread is all that a tid was in the recording, one life after another. Its moments are in
- * the order of time; what is asked for a time is answered by the last one that is not later.
+ * A pm_thread is all that one tid of a machine was in the recording, one incarnation after
+ * another. Its events are in the order of time: the last event that is not later than a time
+ * says what the thread was at that time.
  */
 #ifndef PERFLUA_MACHINE_THREADS_H
 #define PERFLUA_MACHINE_THREADS_H
 
-#include "names.h"
+#include "string_pool.h"
 #include "sources.h"
 
-enum pm_moment_kind {
-	PM_FORK, /* it began, with the name of the thread `parent` */
-	PM_COMM, /* it was named */
+enum pm_thread_event_kind {
+	PM_FORK, /* began, with the name of thread `parent` */
+	PM_COMM, /* got a name */
 	PM_EXIT,
 };
 
-struct pm_moment {
+struct pm_thread_event {
 	uint64_t time; /* ns; or what stands for it (sources.h) */
-	uint32_t name; /* PM_NO_NAME, of PM_FORK: ask for the parent's */
+	uint32_t name; /* number in the string pool; PM_NO_STRING: inherited */
 	int32_t pid;
 	union {
 		int32_t parent;
-		int32_t lag; /* of PM_EXIT: ns from `time` until the record of it was written */
+		int32_t lag; /* of PM_EXIT: ns from `time` until its record was written */
 	};
 	uint8_t kind;
-	bool found; /* perf wrote it: it was so at that time, and before */
-	/* found in its ancestors, as of a version of the threads; 0: not known */
-	bool forgotten; /* of PM_FORK: see is_forgotten */
+	/* written by perf for a thread that it found: true at `time` and before */
+	bool synthesized;
+	/*
+	 * Answers that were found by walking to ancestors, each with the version of the threads
+	 * for which it holds; version 0: not looked up yet.
+	 */
+	bool forgotten; /* of PM_FORK: perf has forgotten the parent */
 	uint32_t forgotten_version;
-	uint32_t inherited, inherited_version; /* its name, if it brings none */
+	uint32_t inherited, inherited_version; /* name, if `name` is PM_NO_STRING */
 };
 
 struct pm_thread {
-	uint32_t system; /* threads of one system share their clock; a tid is of one */
+	uint32_t machine; /* tids and clocks are those of a machine */
 	int32_t tid;
-	struct pm_moment *moments;
-	size_t n, capacity; /* n is 0 of what is known as a parent only */
-	uint64_t forked;    /* an addition before this time may change what was inherited */
+	struct pm_thread_event *events;
+	size_t n, capacity; /* n is 0 if it is known as a parent only */
+	uint64_t forked;    /* an event added before this time may change what was inherited */
 };
 
 struct pm_threads {
 	struct pb_id_map by_tid;
-	struct pm_thread *threads; /* [n]: as they were met */
+	struct pm_thread *threads; /* [n]: in the order in which they were met */
 	size_t n, capacity;
-	struct pm_names *names;
-	uint32_t idle; /* the name of tid 0 */
-	/* moments are added in the order of time: a parent's name is known at once */
+	struct pm_string_pool *strings;
+	uint32_t idle; /* number of the name of tid 0 */
+	/*
+	 * Events are added in the order of time, so that the name of a parent is final when a
+	 * thread is forked.
+	 */
 	bool in_order;
-	uint32_t version; /* grows when what was inherited may have changed */
-	size_t credit;	  /* steps of long walks: see pm_threads_limit */
+	uint32_t version; /* grows when inherited names may have changed */
+	size_t credit;	  /* steps that long walks may take: see pm_threads_limit() */
 };
 
+/* Frees the threads, but not the string pool. */
 void pm_threads_deinit(struct pm_threads *threads);
 
-/* Without threads; the names are set by the caller. */
+/* Initializes *threads without any. The caller sets `strings`, before or after, and `idle`. */
 void pm_threads_init(struct pm_threads *threads);
 
 /*
- * Finds now the names that moments inherit: until something is added, any number of threads may
- * then ask for names at a time.
+ * Looks up all inherited names now. Until the next pm_threads_add() any number of workers may
+ * then call pm_thread_name().
  */
 void pm_threads_settle(struct pm_threads *threads);
 
 /*
- * Returns how many steps a walk through ancestors may take; pm_threads_walked says how many it
- * took. What it finds is remembered on the way, so a chain of forks is walked once. Late
- * records may make it be walked again: then only so far as their number allows.
+ * Returns how many ancestors a walk may visit; the walk then reports to pm_threads_walked() how
+ * many it did. Walks remember their answers, so a chain of forks is walked once. Late events
+ * may invalidate the answers: each added event pays for a fixed number of further steps, so
+ * that damaged input cannot make walks quadratic.
  */
 size_t pm_threads_limit(const struct pm_threads *threads);
 void pm_threads_walked(const struct pm_threads *threads, size_t steps);
 
-/* NULL: there is none. */
-const struct pm_thread *pm_thread_find(const struct pm_threads *threads, uint32_t system,
+/* Returns a thread; NULL: no record named it. It is the threads' until the next addition. */
+const struct pm_thread *pm_thread_find(const struct pm_threads *threads, uint32_t machine,
 				       int32_t tid);
 
 /*
- * Adds a moment; `text` is the name it brings, of PM_COMM only. A time of PM_NO_TIME is that of
- * the thread's last moment, or before the recording began. False: no memory.
+ * Adds an event to thread `tid` of `machine`. `text` is the name that a PM_COMM brings, and
+ * copied. A time of PM_NO_TIME stands for that of the thread's last event, or for 0. Returns
+ * false without memory.
  */
-bool pm_threads_add(struct pm_threads *threads, uint32_t system, int32_t tid,
-		    struct pm_moment moment, struct pd_text text);
+bool pm_threads_add(struct pm_threads *threads, uint32_t machine, int32_t tid,
+		    struct pm_thread_event event, struct pd_text text);
 
 /*
- * Does a life of the thread begin with this moment? A tid that goes on after its end was taken
- * over by exec.
+ * Returns true if an incarnation of `thread` begins with `event`. A tid that goes on after its
+ * exit was taken over by an exec() of another thread of its process.
  */
-static inline bool pm_life_begins(const struct pm_thread *thread,
-				  const struct pm_moment *moment)
+static inline bool pm_incarnation_begins(const struct pm_thread *thread,
+					 const struct pm_thread_event *event)
 {
-	if (moment == thread->moments)
+	if (event == thread->events)
 		return true;
-	if (moment[-1].kind == PM_EXIT)
-		return moment->kind != PM_EXIT;
-	return moment->kind == PM_FORK && !moment->found;
+	if (event[-1].kind == PM_EXIT)
+		return event->kind != PM_EXIT;
+	return event->kind == PM_FORK && !event->synthesized;
 }
 
+/* Does what pm_thread_at() does, by binary search. */
 ptrdiff_t pm_thread_search(const struct pm_thread *thread, uint64_t time);
 
-/* The place of the last moment that is not later than time; -1: there is none. */
+/* Returns the number of the last event that is not later than `time`; -1: none. */
 static inline ptrdiff_t pm_thread_at(const struct pm_thread *thread, uint64_t time)
 {
-	/* most records are behind all moments of their thread */
-	if (thread->n && thread->moments[thread->n - 1].time <= time)
+	/* most records are later than all events of their thread */
+	if (thread->n && thread->events[thread->n - 1].time <= time)
 		return (ptrdiff_t)thread->n - 1;
 	return pm_thread_search(thread, time);
 }
 
+/* Does what pm_thread_name() does, by walking to ancestors. */
 uint32_t pm_thread_inherited(const struct pm_threads *threads, const struct pm_thread *thread,
 			     ptrdiff_t at);
 
-/* The number of a thread's name at a moment; PM_NO_NAME: it is not known. */
+/*
+ * Returns the number of the name that `thread` had after its event `at`; PM_NO_STRING: not
+ * known.
+ */
 static inline uint32_t pm_thread_name(const struct pm_threads *threads,
 				      const struct pm_thread *thread, ptrdiff_t at)
 {
-	if (at >= 0 && thread->moments[at].name != PM_NO_NAME)
-		return thread->moments[at].name;
+	if (at >= 0 && thread->events[at].name != PM_NO_STRING)
+		return thread->events[at].name;
 	return pm_thread_inherited(threads, thread, at);
 }
 

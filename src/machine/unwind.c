@@ -7,32 +7,32 @@
 #include "machine.h"
 #include "unwind_expr.h"
 
-#define LINK_REGISTER 30  /* of arm64, in perf's mask as in DWARF's numbers */
-#define MAX_OPEN      512 /* files; then all are closed */
+#define LINK_REGISTER 30  /* of arm64: bit in perf's mask, and DWARF number */
+#define MAX_OPEN      512 /* files; when there are more, all are closed */
 
 /*
- * The largest distance that a guessed frame pointer is believed: see unw_step,
- * src/x86_64/Gstep.c of libunwind.
+ * The largest distance of a guessed frame pointer: see unw_step, src/x86_64/Gstep.c of
+ * libunwind.
  */
 #define MAX_GUESS 0x4000
 
 struct pm_unwinder {
-	const struct pm_machine *machine;
-	struct pb_id_map by_dso; /* the address of a dso → its place in list */
-	struct ps_cfi **list;	 /* [n]; NULL: it has none */
+	const struct pm_system *system;
+	struct pb_id_map by_dso; /* address of a dso → number in `list` */
+	struct ps_cfi **list;	 /* [n]; NULL: the binary has none */
 	size_t n, capacity, n_open;
 };
 
-struct pm_unwinder *pm_unwinder_create(const struct pm_machine *machine)
+struct pm_unwinder *pm_unwinder_create(const struct pm_system *system)
 {
 	struct pm_unwinder *u = calloc(1, sizeof(*u));
 
 	if (u)
-		u->machine = machine;
+		u->system = system;
 	return u;
 }
 
-static void close_all(struct pm_unwinder *u)
+static void close_all_cfi(struct pm_unwinder *u)
 {
 	while (u->n)
 		ps_cfi_destroy(u->list[--u->n]);
@@ -44,13 +44,13 @@ void pm_unwinder_destroy(struct pm_unwinder *u)
 {
 	if (!u)
 		return;
-	close_all(u);
+	close_all_cfi(u);
 	free(u->list);
 	free(u);
 }
 
-/* What is known of the frames of a map's binary; NULL: nothing. */
-static struct ps_cfi *cfi_of(struct pm_unwinder *u, const struct pm_map *map)
+/* Returns the call frame information of a map's binary; NULL: none. */
+static struct ps_cfi *get_cfi(struct pm_unwinder *u, const struct pm_map *map)
 {
 	struct ps_dso *dso = map->dso;
 	uint32_t at;
@@ -68,18 +68,18 @@ static struct ps_cfi *cfi_of(struct pm_unwinder *u, const struct pm_map *map)
 	return u->list[u->n++];
 }
 
-/* One sample's stack, from frame to frame. */
+/* A walk over the frames of one sample's stack. */
 struct walk {
 	struct pm_unwinder *u;
-	const struct pm_where *where;
+	const struct pm_addr_context *context;
 	const struct pm_unwind_arch *arch;
-	const uint8_t *stack; /* [size], from address `start` on */
+	const uint8_t *stack; /* [size]: copy of the stack, from address `start` on */
 	uint64_t start, size;
 	struct pm_regs regs; /* of the frame that was reached */
-	bool called;	     /* its pc is a return address */
+	bool is_return;	     /* the pc of that frame is a return address */
 };
 
-static uint64_t number(const uint8_t *bytes, unsigned n)
+static uint64_t load_little_endian(const uint8_t *bytes, unsigned n)
 {
 	uint64_t v = 0;
 
@@ -89,9 +89,10 @@ static uint64_t number(const uint8_t *bytes, unsigned n)
 }
 
 /*
- * The stack as recorded, then what files say; those are of machines with the lower byte first.
+ * Reads memory from the copy of the stack, else from the binary mapped there. All supported
+ * machines that unwind are little-endian.
  */
-static bool memory(void *arg, uint64_t address, unsigned n, uint64_t *out)
+static bool read_memory(void *arg, uint64_t address, unsigned n, uint64_t *out)
 {
 	struct walk *w = arg;
 	const struct pm_map *map;
@@ -99,27 +100,27 @@ static bool memory(void *arg, uint64_t address, unsigned n, uint64_t *out)
 	uint8_t bytes[8];
 
 	if (address >= w->start && w->size >= n && address - w->start <= w->size - n) {
-		*out = number(w->stack + (address - w->start), n);
+		*out = load_little_endian(w->stack + (address - w->start), n);
 		return true;
 	}
-	map = pm_map_at(w->u->machine, w->where, address);
-	cfi = map ? cfi_of(w->u, map) : NULL;
+	map = pm_map_at(w->u->system, w->context, address);
+	cfi = map ? get_cfi(w->u, map) : NULL;
 	if (!cfi || map->end - address < n ||
 	    !ps_cfi_bytes(cfi, pm_map_address(map, address), bytes, n))
 		return false;
-	*out = number(bytes, n);
+	*out = load_little_endian(bytes, n);
 	return true;
 }
 
-static uint64_t masked(const struct walk *w, uint64_t v)
+static uint64_t mask_to_word(const struct walk *w, uint64_t v)
 {
 	return w->arch->word == 4 ? v & UINT32_MAX : v;
 }
 
-static bool value_of(struct walk *w, const struct ps_row *row, const struct ps_rule *rule,
-		     uint64_t cfa, uint64_t *out)
+static bool evaluate_rule(struct walk *w, const struct ps_row *row, const struct ps_rule *rule,
+			  uint64_t cfa, uint64_t *out)
 {
-	struct pm_context context = { &w->regs, cfa, w->arch->word, memory, w };
+	struct pm_expr_context context = { &w->regs, cfa, w->arch->word, read_memory, w };
 	bool found = false;
 
 	switch ((enum ps_rule_kind)rule->kind) {
@@ -139,44 +140,50 @@ static bool value_of(struct walk *w, const struct ps_row *row, const struct ps_r
 	}
 	if (!found)
 		return false;
-	*out = masked(w, *out);
+	*out = mask_to_word(w, *out);
 	if (rule->kind == PS_AT_CFA || rule->kind == PS_AT_EXPRESSION)
-		return memory(w, *out, w->arch->word, out);
+		return read_memory(w, *out, w->arch->word, out);
 	return true;
 }
 
-/* Signs of pointer authentication stand in what is 0 or all ones in an address. */
-static uint64_t code_address(const struct walk *w, uint64_t v)
+/*
+ * Strips the signature of arm64's pointer authentication, which lies in bits that are otherwise
+ * all 0 or all 1.
+ */
+static uint64_t strip_pointer_auth(const struct walk *w, uint64_t v)
 {
-	if (w->arch->machine != EM_AARCH64 || v >> 55 & 1)
+	if (w->arch->elf_machine != EM_AARCH64 || v >> 55 & 1)
 		return v;
 	return v & ((UINT64_C(1) << 48) - 1);
 }
 
-/* Goes on to the caller as a row says; false: there is none, or it cannot be found. */
-static bool step(struct walk *w, const struct ps_row *row)
+/*
+ * Moves on to the caller by the rules of a CFI row. Returns false if there is none, or it
+ * cannot be found.
+ */
+static bool apply_cfi_row(struct walk *w, const struct ps_row *row)
 {
 	uint64_t values[PS_REGISTERS], found = 0, cfa = 0, sp = 0, pc;
 	struct pm_regs *regs = &w->regs;
 
-	/* so the first frame of a thread is marked: see the AMD64 ABI, 3.4.1 */
+	/* the outermost frame of a thread is marked so: see the AMD64 ABI, 3.4.1 */
 	if (row->lost >> w->arch->fp & 1)
 		return false;
 	/*
-	 * on x86 a return address is no register, but has a number, by which expressions ask
-	 * for the pc
+	 * On x86 the return address has a DWARF number but no register; expressions use the
+	 * number to ask for the pc.
 	 */
 	if (row->ra >= w->arch->n)
 		pm_regs_set(regs, row->ra, regs->pc);
-	if (!value_of(w, row, &row->cfa, 0, &cfa))
+	if (!evaluate_rule(w, row, &row->cfa, 0, &cfa))
 		return false;
 	for (unsigned i = 0; i < row->n_rules; i++) {
 		values[i] = 0;
-		if (value_of(w, row, &row->rules[i], cfa, &values[i]))
+		if (evaluate_rule(w, row, &row->rules[i], cfa, &values[i]))
 			found |= UINT64_C(1) << i;
 	}
 	pm_regs_get(regs, w->arch->sp, &sp);
-	/* rules are about the registers as they were: only now they change */
+	/* rules refer to the old registers, so change them only now */
 	regs->known &= ~row->lost;
 	for (unsigned i = 0; i < row->n_rules; i++) {
 		regs->known &= ~(UINT64_C(1) << row->rules[i].reg);
@@ -185,76 +192,76 @@ static bool step(struct walk *w, const struct ps_row *row)
 	}
 	if (!pm_regs_get(regs, row->ra, &pc))
 		return false;
-	pc = code_address(w, pc);
+	pc = strip_pointer_auth(w, pc);
 	if (pc == regs->pc && sp == cfa)
 		return false;
 	regs->pc = pc;
-	w->called = !row->signal;
+	w->is_return = !row->signal;
 	return pc != 0;
 }
 
-/* A jump, a push and a jump: an entry of .plt before it was resolved. */
-static bool is_plt(struct walk *w)
+/* Returns true if the pc is in an unresolved entry of .plt: a jump, a push and a jump. */
+static bool is_plt_entry(struct walk *w)
 {
 	uint64_t jump, push;
 
-	return w->arch->machine == EM_X86_64 && memory(w, w->regs.pc, 8, &jump) &&
-	       memory(w, w->regs.pc + 8, 8, &push) && (jump & 0xffff) == 0x25ff &&
+	return w->arch->elf_machine == EM_X86_64 && read_memory(w, w->regs.pc, 8, &jump) &&
+	       read_memory(w, w->regs.pc + 8, 8, &push) && (jump & 0xffff) == 0x25ff &&
 	       (jump >> 48 & 0xff) == 0x68 && (push >> 24 & 0xff) == 0xe9;
 }
 
 /*
- * Of code that nothing is known of it is guessed that it keeps a frame pointer, as code made at
- * run time mostly does; false: what is there cannot be one.
+ * Guesses the caller of code without CFI, which is mostly code made at run time: such code
+ * usually has a frame pointer. Returns false if what is there cannot be one.
  */
-static bool guess(struct walk *w)
+static bool guess_caller(struct walk *w)
 {
 	const struct pm_unwind_arch *arch = w->arch;
 	uint64_t sp, fp, caller_fp, pc;
 
 	if (!pm_regs_get(&w->regs, arch->sp, &sp))
 		return false;
-	if (is_plt(w)) {
-		if (!memory(w, sp, arch->word, &pc))
+	if (is_plt_entry(w)) {
+		if (!read_memory(w, sp, arch->word, &pc))
 			return false;
 		pm_regs_set(&w->regs, arch->sp, sp + arch->word);
 	} else {
 		if (!pm_regs_get(&w->regs, arch->fp, &fp) || fp < sp || fp - sp > MAX_GUESS ||
-		    !memory(w, fp, arch->word, &caller_fp) ||
-		    !memory(w, fp + arch->word, arch->word, &pc))
+		    !read_memory(w, fp, arch->word, &caller_fp) ||
+		    !read_memory(w, fp + arch->word, arch->word, &pc))
 			return false;
 		w->regs.known = 0;
 		pm_regs_set(&w->regs, arch->fp, caller_fp);
 		pm_regs_set(&w->regs, arch->sp, fp + 2u * arch->word);
 	}
-	w->regs.pc = code_address(w, pc);
-	w->called = true;
-	return pm_map_at(w->u->machine, w->where, w->regs.pc - 1) != NULL;
+	w->regs.pc = strip_pointer_auth(w, pc);
+	w->is_return = true;
+	return pm_map_at(w->u->system, w->context, w->regs.pc - 1) != NULL;
 }
 
-static bool go_on(struct walk *w)
+static bool find_caller(struct walk *w)
 {
-	uint64_t address = w->regs.pc - w->called;
-	const struct pm_map *map = pm_map_at(w->u->machine, w->where, address);
+	uint64_t address = w->regs.pc - w->is_return;
+	const struct pm_map *map = pm_map_at(w->u->system, w->context, address);
 	const struct ps_row *row;
 	struct ps_cfi *cfi;
 
 	if (!map)
 		return false;
-	/* only here: during a step its row is of one of them */
+	/* Close files only here: a CFI row belongs to one while it is applied. */
 	if (w->u->n_open >= MAX_OPEN)
-		close_all(w->u);
+		close_all_cfi(w->u);
 	if (map->dso->id.kind == PS_JIT)
-		return guess(w);
-	cfi = cfi_of(w->u, map);
-	if (!cfi || !w->arch->machine || ps_cfi_machine(cfi) != w->arch->machine)
+		return guess_caller(w);
+	cfi = get_cfi(w->u, map);
+	if (!cfi || !w->arch->elf_machine || ps_cfi_machine(cfi) != w->arch->elf_machine)
 		return false;
 	row = ps_cfi_row(cfi, pm_map_address(map, address));
-	return row ? step(w, row) : guess(w);
+	return row ? apply_cfi_row(w, row) : guess_caller(w);
 }
 
-/* The parts of a sample that unwinding needs; false: they are not all there. */
-static bool read_sample(struct walk *w, const struct pd_record *rec)
+/* Reads the parts of a sample that unwinding needs. Returns false if one is missing. */
+static bool read_unwind_input(struct walk *w, const struct pd_record *rec)
 {
 	uint32_t regs, stack, regs_size, stack_size;
 	uint64_t size, used;
@@ -277,26 +284,26 @@ bool pm_unwinder_knows(const struct pd_record *rec)
 {
 	struct walk w;
 
-	return read_sample(&w, rec);
+	return read_unwind_input(&w, rec);
 }
 
 size_t pm_unwind(struct pm_unwinder *u, const struct pd_record *rec,
-		 const struct pm_where *where, uint64_t *ips, size_t n)
+		 const struct pm_addr_context *context, uint64_t *ips, size_t n)
 {
-	struct pm_where user = *where;
-	struct walk w = { .u = u, .where = &user };
+	struct pm_addr_context user = *context;
+	struct walk w = { .u = u, .context = &user };
 	size_t got = 0;
 
 	user.mode = PD_CPUMODE_USER;
-	if (!n || !read_sample(&w, rec))
+	if (!n || !read_unwind_input(&w, rec))
 		return 0;
-	/* of a caller the call is shown, not what follows it */
+	/* show a caller's call, and not the instruction behind it */
 	for (size_t steps = 0; steps < n; steps++) {
-		uint64_t shown = w.regs.pc - w.called;
+		uint64_t shown = w.regs.pc - w.is_return;
 
 		if (shown)
 			ips[got++] = shown;
-		if (!go_on(&w))
+		if (!find_caller(&w))
 			break;
 	}
 	return got;
@@ -311,10 +318,10 @@ bool pm_unwinder_knows_leaf(const struct pd_shape *shape)
 }
 
 bool pm_unwind_leaf(struct pm_unwinder *u, const struct pd_record *rec,
-		    const struct pm_where *where, uint64_t ip, uint64_t *caller)
+		    const struct pm_addr_context *context, uint64_t ip, uint64_t *caller)
 {
-	struct pm_where user = *where;
-	struct walk w = { .u = u, .where = &user, .regs = { .pc = ip } };
+	struct pm_addr_context user = *context;
+	struct walk w = { .u = u, .context = &user, .regs = { .pc = ip } };
 	uint32_t at, size;
 
 	user.mode = PD_CPUMODE_USER;
@@ -324,10 +331,10 @@ bool pm_unwind_leaf(struct pm_unwinder *u, const struct pd_record *rec,
 	if (!w.arch)
 		return false;
 	pm_regs_set(&w.regs, LINK_REGISTER, pd_rec64(rec, at + 8));
-	/* a frame's address is needed, but nothing is read there */
+	/* A CFA must be computable, though nothing is read there. */
 	pm_regs_set(&w.regs, w.arch->sp, 0);
-	if (!go_on(&w))
+	if (!find_caller(&w))
 		return false;
-	*caller = w.regs.pc - w.called;
+	*caller = w.regs.pc - w.is_return;
 	return true;
 }

@@ -3,28 +3,28 @@
 #include <dwarf.h>
 
 #define MAX_STACK 64
-#define MAX_STEPS 1024 /* operations that are done: branches may go back */
+#define MAX_STEPS 1024 /* operations executed, as branches may loop */
 
 struct stack {
-	const struct pm_context *context;
+	const struct pm_expr_context *context;
 	uint64_t values[MAX_STACK];
 	unsigned n;
-	bool failed; /* stays so */
+	bool failed; /* once set, it stays */
 };
 
-static void push(struct stack *s, uint64_t v)
+static void push_operand(struct stack *s, uint64_t v)
 {
 	if (s->n == MAX_STACK) {
 		s->failed = true;
 		return;
 	}
-	/* of what is shorter than 8 bytes only the lower ones count */
+	/* on 32-bit machines arithmetic wraps at 32 bits */
 	if (s->context->word == 4)
 		v &= UINT32_MAX;
 	s->values[s->n++] = v;
 }
 
-static uint64_t pop(struct stack *s)
+static uint64_t pop_operand(struct stack *s)
 {
 	if (!s->n) {
 		s->failed = true;
@@ -33,8 +33,8 @@ static uint64_t pop(struct stack *s)
 	return s->values[--s->n];
 }
 
-/* The value `depth` places below the top. */
-static uint64_t peek(struct stack *s, uint64_t depth)
+/* Returns the operand `depth` below the top. */
+static uint64_t peek_operand(struct stack *s, uint64_t depth)
 {
 	if (depth >= s->n) {
 		s->failed = true;
@@ -51,47 +51,47 @@ static void push_register(struct stack *s, uint64_t reg, uint64_t plus)
 		s->failed = true;
 		return;
 	}
-	push(s, v + plus);
+	push_operand(s, v + plus);
 }
 
-static void dereference(struct stack *s, uint64_t n)
+static void push_memory(struct stack *s, uint64_t n)
 {
-	uint64_t v, address = pop(s);
+	uint64_t v, address = pop_operand(s);
 
 	if (s->failed || n > 8 || !n ||
 	    !s->context->memory(s->context->arg, address, (unsigned)n, &v)) {
 		s->failed = true;
 		return;
 	}
-	push(s, v);
+	push_operand(s, v);
 }
 
-/* Numbers have a sign where an operation minds it. */
-static int64_t signed_of(const struct stack *s, uint64_t v)
+/* Returns an operand as a signed number. */
+static int64_t as_signed(const struct stack *s, uint64_t v)
 {
 	return s->context->word == 4 ? (int32_t)v : (int64_t)v;
 }
 
-static void do_unary(struct stack *s, const struct ps_op *op)
+static void run_unary(struct stack *s, const struct ps_op *op)
 {
-	uint64_t v = pop(s);
+	uint64_t v = pop_operand(s);
 
 	switch (op->atom) {
 	case DW_OP_neg:
-		push(s, 0 - v);
+		push_operand(s, 0 - v);
 		break;
 	case DW_OP_not:
-		push(s, ~v);
+		push_operand(s, ~v);
 		break;
 	case DW_OP_abs:
-		push(s, signed_of(s, v) < 0 ? 0 - v : v);
+		push_operand(s, as_signed(s, v) < 0 ? 0 - v : v);
 		break;
 	default: /* DW_OP_plus_uconst */
-		push(s, v + op->number);
+		push_operand(s, v + op->number);
 	}
 }
 
-static uint64_t shifted(const struct stack *s, uint64_t atom, uint64_t v, uint64_t by)
+static uint64_t shift_value(const struct stack *s, uint64_t atom, uint64_t v, uint64_t by)
 {
 	bool all = by >= 64;
 
@@ -99,140 +99,142 @@ static uint64_t shifted(const struct stack *s, uint64_t atom, uint64_t v, uint64
 		return all ? 0 : v << by;
 	if (atom == DW_OP_shr)
 		return all ? 0 : v >> by;
-	return (uint64_t)(signed_of(s, v) >> (all ? 63 : by));
+	return (uint64_t)(as_signed(s, v) >> (all ? 63 : by));
 }
 
-/* As two's complement has it, also where C leaves it open. */
-static uint64_t divided(struct stack *s, uint64_t a, uint64_t b)
+/* Divides as two's complement does, also where C leaves the result undefined. */
+static uint64_t divide_signed(struct stack *s, uint64_t a, uint64_t b)
 {
 	if (b == 0)
 		s->failed = true;
-	if (b == 0 || signed_of(s, b) == -1)
+	if (b == 0 || as_signed(s, b) == -1)
 		return 0 - a;
-	return (uint64_t)(signed_of(s, a) / signed_of(s, b));
+	return (uint64_t)(as_signed(s, a) / as_signed(s, b));
 }
 
-static void do_binary(struct stack *s, const struct ps_op *op)
+static void run_binary(struct stack *s, const struct ps_op *op)
 {
-	uint64_t b = pop(s), a = pop(s);
-	int64_t sa = signed_of(s, a), sb = signed_of(s, b);
+	uint64_t b = pop_operand(s), a = pop_operand(s);
+	int64_t sa = as_signed(s, a), sb = as_signed(s, b);
 
 	switch (op->atom) {
 	case DW_OP_plus:
-		push(s, a + b);
+		push_operand(s, a + b);
 		break;
 	case DW_OP_minus:
-		push(s, a - b);
+		push_operand(s, a - b);
 		break;
 	case DW_OP_mul:
-		push(s, a * b);
+		push_operand(s, a * b);
 		break;
 	case DW_OP_div:
-		push(s, divided(s, a, b));
+		push_operand(s, divide_signed(s, a, b));
 		break;
 	case DW_OP_mod:
 		s->failed |= b == 0;
-		push(s, b ? a % b : 0);
+		push_operand(s, b ? a % b : 0);
 		break;
 	case DW_OP_and:
-		push(s, a & b);
+		push_operand(s, a & b);
 		break;
 	case DW_OP_or:
-		push(s, a | b);
+		push_operand(s, a | b);
 		break;
 	case DW_OP_xor:
-		push(s, a ^ b);
+		push_operand(s, a ^ b);
 		break;
 	case DW_OP_shl:
 	case DW_OP_shr:
 	case DW_OP_shra:
-		push(s, shifted(s, op->atom, a, b));
+		push_operand(s, shift_value(s, op->atom, a, b));
 		break;
 	case DW_OP_eq:
-		push(s, sa == sb);
+		push_operand(s, sa == sb);
 		break;
 	case DW_OP_ne:
-		push(s, sa != sb);
+		push_operand(s, sa != sb);
 		break;
 	case DW_OP_lt:
-		push(s, sa < sb);
+		push_operand(s, sa < sb);
 		break;
 	case DW_OP_le:
-		push(s, sa <= sb);
+		push_operand(s, sa <= sb);
 		break;
 	case DW_OP_gt:
-		push(s, sa > sb);
+		push_operand(s, sa > sb);
 		break;
 	default: /* DW_OP_ge */
-		push(s, sa >= sb);
+		push_operand(s, sa >= sb);
 	}
 }
 
-static void do_stack(struct stack *s, const struct ps_op *op)
+static void run_stack_operation(struct stack *s, const struct ps_op *op)
 {
 	uint64_t a, b, c;
 
 	switch (op->atom) {
 	case DW_OP_dup:
-		push(s, peek(s, 0));
+		push_operand(s, peek_operand(s, 0));
 		break;
 	case DW_OP_over:
-		push(s, peek(s, 1));
+		push_operand(s, peek_operand(s, 1));
 		break;
 	case DW_OP_pick:
-		push(s, peek(s, op->number));
+		push_operand(s, peek_operand(s, op->number));
 		break;
 	case DW_OP_drop:
-		pop(s);
+		pop_operand(s);
 		break;
 	case DW_OP_swap:
-		b = pop(s), a = pop(s);
-		push(s, b);
-		push(s, a);
+		b = pop_operand(s), a = pop_operand(s);
+		push_operand(s, b);
+		push_operand(s, a);
 		break;
 	default: /* DW_OP_rot */
-		c = pop(s), b = pop(s), a = pop(s);
-		push(s, c);
-		push(s, a);
-		push(s, b);
+		c = pop_operand(s), b = pop_operand(s), a = pop_operand(s);
+		push_operand(s, c);
+		push_operand(s, a);
+		push_operand(s, b);
 	}
 }
 
-/* One operation that is no branch. */
-static void operate(struct stack *s, const struct ps_op *op)
+/* Executes one operation that is not a branch. */
+static void run_operation(struct stack *s, const struct ps_op *op)
 {
 	uint64_t atom = op->atom;
 
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
-		push(s, atom - DW_OP_lit0);
+		push_operand(s, atom - DW_OP_lit0);
 	else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
 		push_register(s, atom - DW_OP_breg0, op->number);
 	else if (atom == DW_OP_bregx)
 		push_register(s, op->number, op->number2);
 	else if (atom == DW_OP_addr || (atom >= DW_OP_const1u && atom <= DW_OP_consts))
-		push(s, op->number);
+		push_operand(s, op->number);
 	else if (atom == DW_OP_call_frame_cfa)
-		push(s, s->context->cfa);
+		push_operand(s, s->context->cfa);
 	else if (atom == DW_OP_deref)
-		dereference(s, s->context->word);
+		push_memory(s, s->context->word);
 	else if (atom == DW_OP_deref_size)
-		dereference(s, op->number);
+		push_memory(s, op->number);
 	else if (atom >= DW_OP_dup && atom <= DW_OP_rot)
-		do_stack(s, op);
+		run_stack_operation(s, op);
 	else if (atom == DW_OP_abs || atom == DW_OP_neg || atom == DW_OP_not ||
 		 atom == DW_OP_plus_uconst)
-		do_unary(s, op);
+		run_unary(s, op);
 	else if ((atom >= DW_OP_and && atom <= DW_OP_xor) ||
 		 (atom >= DW_OP_eq && atom <= DW_OP_ne))
-		do_binary(s, op);
+		run_binary(s, op);
 	else if (atom != DW_OP_nop)
 		s->failed = true;
 }
 
-/* The operation that a branch goes to, n for the end; beyond it: there is none. */
-static size_t target(const struct ps_op *ops, size_t n, size_t i)
+/*
+ * Returns the number of the operation that branch `i` goes to; n: the end; n + 1: no such one.
+ */
+static size_t find_branch_target(const struct ps_op *ops, size_t n, size_t i)
 {
-	/* a branch has 3 bytes, and counts from its end */
+	/* a branch is 3 bytes long, and its offset counts from its end */
 	uint64_t offset = ops[i].offset + 3 + ops[i].number;
 
 	for (size_t k = 0; k < n; k++)
@@ -241,7 +243,7 @@ static size_t target(const struct ps_op *ops, size_t n, size_t i)
 	return offset > ops[n - 1].offset ? n : n + 1;
 }
 
-bool pm_evaluate(const struct pm_context *context, const struct ps_op *ops, size_t n,
+bool pm_evaluate(const struct pm_expr_context *context, const struct ps_op *ops, size_t n,
 		 uint64_t *out)
 {
 	struct stack s = { .context = context };
@@ -249,16 +251,16 @@ bool pm_evaluate(const struct pm_context *context, const struct ps_op *ops, size
 
 	for (unsigned steps = 0; i < n && !s.failed; steps++) {
 		bool branch = ops[i].atom == DW_OP_skip ||
-			      (ops[i].atom == DW_OP_bra && pop(&s) != 0);
+			      (ops[i].atom == DW_OP_bra && pop_operand(&s) != 0);
 
 		if (steps == MAX_STEPS)
 			return false;
 		if (branch)
-			i = target(ops, n, i);
+			i = find_branch_target(ops, n, i);
 		else if (ops[i].atom == DW_OP_bra)
 			i++;
 		else
-			operate(&s, &ops[i++]);
+			run_operation(&s, &ops[i++]);
 	}
 	if (i > n || s.failed || !s.n)
 		return false;

@@ -7,13 +7,13 @@
 #define ABI_64 2
 
 static const struct {
-	const char *names[2]; /* of struct pd_arch */
+	const char *names[2]; /* see struct pd_arch */
 	uint64_t abi;
 	struct pm_unwind_arch arch;
 } archs[] = {
 	{ { "x86", NULL },
 	  ABI_64,
-	  { .machine = EM_X86_64,
+	  { .elf_machine = EM_X86_64,
 	    .word = 8,
 	    .sp = 7,
 	    .fp = 6,
@@ -22,7 +22,7 @@ static const struct {
 	    .of = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23 } } },
 	{ { "x86", NULL },
 	  ABI_32,
-	  { .machine = EM_386,
+	  { .elf_machine = EM_386,
 	    .word = 4,
 	    .sp = 4,
 	    .fp = 5,
@@ -31,7 +31,7 @@ static const struct {
 	    .of = { 0, 2, 3, 1, 7, 6, 4, 5 } } },
 	{ { "arm64", NULL },
 	  ABI_64,
-	  { .machine = EM_AARCH64,
+	  { .elf_machine = EM_AARCH64,
 	    .word = 8,
 	    .sp = 31,
 	    .fp = 29,
@@ -41,14 +41,14 @@ static const struct {
 		    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 } } },
 	{ { "arm", "arm64" },
 	  ABI_32,
-	  { .machine = EM_ARM,
+	  { .elf_machine = EM_ARM,
 	    .word = 4,
 	    .sp = 13,
 	    .fp = 11,
 	    .n = 15,
 	    .pc = 15,
 	    .of = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 } } },
-	/* of these the first frame is known, no more: no file is for EM_NONE */
+	/* only the first frame is found for these, as no file is for EM_NONE */
 	{ { "s390", NULL }, ABI_64, { .word = 8, .sp = 0, .n = 1, .pc = 33, .of = { 15 } } },
 	{ { "riscv", NULL }, ABI_64, { .word = 8, .sp = 0, .n = 1, .pc = 0, .of = { 2 } } },
 	{ { "powerpc", NULL }, ABI_64, { .word = 8, .sp = 0, .n = 1, .pc = 32, .of = { 1 } } },
@@ -59,10 +59,10 @@ static const struct {
 #define ARCHS (sizeof(archs) / sizeof(archs[0]))
 
 /*
- * What is piped may lack the machine's name: then the registers that perf asks for to unwind
- * tell it.
+ * Returns the name of the architecture. A piped recording may lack it: then the set of
+ * registers that perf records to unwind gives it away.
  */
-static const char *name_of(const struct pd_shape *shape)
+static const char *find_arch_name(const struct pd_shape *shape)
 {
 	if (shape->arch)
 		return shape->arch->name;
@@ -75,18 +75,21 @@ static const char *name_of(const struct pd_shape *shape)
 
 const struct pm_unwind_arch *pm_unwind_arch(const struct pd_shape *shape, uint64_t abi)
 {
-	const char *name = name_of(shape);
+	const char *name = find_arch_name(shape);
 
 	for (size_t i = 0; name && i < ARCHS; i++)
 		for (size_t k = 0; k < 2 && archs[i].names[k]; k++)
-			if (archs[i].abi == abi && !(shape->big && archs[i].arch.machine) &&
+			if (archs[i].abi == abi && !(shape->big && archs[i].arch.elf_machine) &&
 			    strcmp(archs[i].names[k], name) == 0)
 				return &archs[i].arch;
 	return NULL;
 }
 
-/* The value of a bit of the mask: as many values are before it as lower bits are set. */
-static bool value_of(const struct pd_record *rec, uint32_t at, unsigned bit, uint64_t *out)
+/*
+ * Reads the register at `bit` of the mask. Its value follows those of the lower bits that are
+ * set.
+ */
+static bool read_register(const struct pd_record *rec, uint32_t at, unsigned bit, uint64_t *out)
 {
 	uint64_t mask = rec->layout->shape->regs_user;
 	uint64_t before = mask & ((UINT64_C(1) << bit) - 1);
@@ -104,7 +107,7 @@ bool pm_regs_read(struct pm_regs *regs, const struct pm_unwind_arch *arch,
 
 	regs->known = 0;
 	for (unsigned reg = 0; reg < arch->n; reg++)
-		if (value_of(rec, at, arch->of[reg], &v))
+		if (read_register(rec, at, arch->of[reg], &v))
 			pm_regs_set(regs, reg, v);
-	return value_of(rec, at, arch->pc, &regs->pc) && pm_regs_get(regs, arch->sp, &v);
+	return read_register(rec, at, arch->pc, &regs->pc) && pm_regs_get(regs, arch->sp, &v);
 }

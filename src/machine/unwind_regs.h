@@ -1,6 +1,6 @@
 /*
- * Registers of samples, per architecture, by the numbers that DWARF gives them: see the ABI
- * supplements, and arch/…/include/uapi/asm/perf_regs.h for the numbers that perf gives them.
+ * Registers of samples by the numbers that DWARF gives them, for each architecture. The ABI
+ * supplements define those; arch/…/include/uapi/asm/perf_regs.h defines perf's.
  */
 #ifndef PERFLUA_MACHINE_UNWIND_REGS_H
 #define PERFLUA_MACHINE_UNWIND_REGS_H
@@ -9,31 +9,35 @@
 #include "symbols/symbols.h"
 
 struct pm_unwind_arch {
-	uint16_t machine;	  /* EM_… of elf.h */
+	uint16_t elf_machine;	  /* EM_… of elf.h; EM_NONE: only the first frame is found */
 	uint8_t word;		  /* bytes of an address */
-	uint8_t sp, fp;		  /* by DWARF's numbers */
-	uint8_t n;		  /* registers */
-	uint8_t pc;		  /* the bit in perf's mask */
-	uint8_t of[PS_REGISTERS]; /* by DWARF's number: the bit in perf's mask */
+	uint8_t sp, fp;		  /* DWARF numbers */
+	uint8_t n;		  /* number of registers */
+	uint8_t pc;		  /* bit in perf's mask */
+	uint8_t of[PS_REGISTERS]; /* DWARF number → bit in perf's mask */
 };
 
-/* Of a sample with that ABI (PERF_SAMPLE_REGS_ABI_32 or 64); NULL: it cannot be unwound. */
+/*
+ * Returns the architecture of samples of `shape` with that `abi` (PERF_SAMPLE_REGS_ABI_32 or
+ * 64); NULL: they cannot be unwound.
+ */
 const struct pm_unwind_arch *pm_unwind_arch(const struct pd_shape *shape, uint64_t abi);
 
-/* The values of one frame's registers. */
+/* Values of the registers in one frame, by DWARF number. */
 struct pm_regs {
-	uint64_t known; /* bit set: values has it */
+	uint64_t known; /* bit n is set if values[n] is known */
 	uint64_t values[PS_REGISTERS];
 	uint64_t pc;
 };
 
 /*
- * Reads what a sample has, whose registers start at `at`; false: not the instruction and stack
- * pointers.
+ * Reads the user registers of a sample, which begin at offset `at` of the record. Returns false
+ * if the instruction or stack pointer is not among them.
  */
 bool pm_regs_read(struct pm_regs *regs, const struct pm_unwind_arch *arch,
 		  const struct pd_record *rec, uint32_t at);
 
+/* Sets *out to a register. Returns false, and leaves it untouched, if it is not known. */
 static inline bool pm_regs_get(const struct pm_regs *regs, unsigned reg, uint64_t *out)
 {
 	if (reg >= PS_REGISTERS || !(regs->known >> reg & 1))

@@ -197,7 +197,7 @@ enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
 
 	if (team.members)
 		memset(team.members, 0, threads * sizeof(*team.members));
-	if (team.members && (!scope->machine || pm_machine_prepare(scope->machine)))
+	if (team.members && (!scope->system || pm_system_prepare(scope->system)))
 		ran = pd_partitions_read(scope->session, &work);
 	if (ran == PB_OK)
 		team.done = team.size;

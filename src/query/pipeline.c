@@ -9,7 +9,7 @@ struct pipeline {
 	struct pd_stream *stream;
 	struct pd_record_batches *batches;
 	const struct pd_binder *binder;
-	struct pm_incoming *incoming; /* NULL: there is no machine, or it was read */
+	struct pm_incremental *incremental; /* NULL: there is no machine, or it was read */
 	struct pq_worker worker;
 	struct pd_record_batch *waiting[WAITS]; /* [n] from `first` on, around */
 	size_t first, n;
@@ -36,7 +36,8 @@ static enum pb_outcome take_first(struct pipeline *p)
 	p->n--;
 	if (batch->latest > p->latest)
 		p->latest = batch->latest;
-	if (p->incoming && (batch->untimed || !pm_incoming_until(p->incoming, p->latest))) {
+	if (p->incremental &&
+	    (batch->untimed || !pm_incremental_advance(p->incremental, p->latest))) {
 		pd_record_batches_give_back(p->batches, batch);
 		return PB_RETRY_SERIAL;
 	}
@@ -47,13 +48,13 @@ static enum pb_outcome take_first(struct pipeline *p)
 	if (!ok)
 		return PB_FAILED;
 	/* an event that is not known is of no known time */
-	return p->incoming && unknown ? PB_RETRY_SERIAL : PB_OK;
+	return p->incremental && unknown ? PB_RETRY_SERIAL : PB_OK;
 }
 
 /* Has the first one's time come, `rounds` being over? */
 static bool is_due(const struct pipeline *p, uint64_t rounds)
 {
-	return p->n && (!p->incoming || p->n == WAITS ||
+	return p->n && (!p->incremental || p->n == WAITS ||
 			rounds >= p->waiting[p->first]->rounds + ROUNDS);
 }
 
@@ -64,11 +65,11 @@ static enum pb_outcome take(struct pipeline *p, struct pd_record_batch *batch)
 	bool ok = true;
 
 	p->waiting[(p->first + p->n++) % WAITS] = batch;
-	for (size_t i = 0; ok && p->incoming && i < batch->n_picked; i++) {
+	for (size_t i = 0; ok && p->incremental && i < batch->n_picked; i++) {
 		struct pd_record *rec = &batch->picked[i].rec;
 
 		pd_bind(p->binder, rec);
-		ok = pm_incoming_meet(p->incoming, rec, batch->picked[i].last);
+		ok = pm_incremental_add(p->incremental, rec, batch->picked[i].last);
 	}
 	if (!ok)
 		return PB_RETRY_SERIAL;
@@ -96,7 +97,8 @@ static enum pb_outcome take_all(struct pipeline *p)
 		return PB_RETRY_SERIAL;
 	while (piped == PB_OK && p->n)
 		piped = take_first(p);
-	if (piped == PB_OK && p->incoming && !pm_incoming_until(p->incoming, UINT64_MAX))
+	if (piped == PB_OK && p->incremental &&
+	    !pm_incremental_advance(p->incremental, UINT64_MAX))
 		return PB_RETRY_SERIAL;
 	return piped;
 }
@@ -106,8 +108,8 @@ static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
 	const struct pq_scope *scope = p->scope;
 	struct pd_types pick = { .unknown = false };
 
-	if (p->incoming)
-		pm_machine_types(&pick);
+	if (p->incremental)
+		pm_system_types(&pick);
 	if (!pq_worker_init(&p->worker, scope, grouping))
 		return false;
 	p->batches = pd_record_batches_start(p->stream, &scope->types, &pick,
@@ -117,14 +119,14 @@ static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
 	return p->batches != NULL;
 }
 
-/* Reads the machine on the way, unless incoming is NULL. */
+/* Reads the system on the way, unless incremental is NULL. */
 static enum pb_outcome run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-			   struct pm_incoming *incoming, struct pq_groups **groups)
+			   struct pm_incremental *incremental, struct pq_groups **groups)
 {
 	struct pipeline p = {
 		.scope = scope,
 		.stream = &scope->session->files[0]->streams[0],
-		.incoming = incoming,
+		.incremental = incremental,
 	};
 	enum pb_outcome piped = begin(&p, grouping) ? take_all(&p) : PB_FAILED;
 
@@ -150,22 +152,22 @@ static bool asks_for_samples_only(const struct pq_scope *scope)
 	       scope->types.bits[1] == samples.bits[1];
 }
 
-/* In one pass, with the machine. */
+/* In one pass, with the system. */
 static enum pb_outcome run_once(const struct pq_scope *scope,
 				const struct pq_grouping *grouping, struct pq_groups **groups)
 {
-	struct pm_incoming *incoming;
+	struct pm_incremental *incremental;
 	enum pb_outcome piped = PB_RETRY_SERIAL;
 
-	if (!asks_for_samples_only(scope) || !pm_can_come(scope->session))
+	if (!asks_for_samples_only(scope) || !pm_can_read_incrementally(scope->session))
 		return PB_RETRY_SERIAL;
-	incoming = pm_incoming_create(scope->machine);
-	if (incoming)
-		piped = run(scope, grouping, incoming, groups);
-	pm_incoming_destroy(incoming);
+	incremental = pm_incremental_create(scope->system);
+	if (incremental)
+		piped = run(scope, grouping, incremental, groups);
+	pm_incremental_destroy(incremental);
 	if (piped == PB_OK)
 		*scope->unread = false;
-	else if (piped == PB_RETRY_SERIAL && !pm_machine_clear(scope->machine))
+	else if (piped == PB_RETRY_SERIAL && !pm_system_clear(scope->system))
 		piped = PB_FAILED;
 	return piped;
 }
@@ -176,10 +178,10 @@ enum pb_outcome pq_pipeline_run(const struct pq_scope *scope,
 {
 	enum pb_outcome piped = PB_RETRY_SERIAL;
 
-	if (scope->machine && scope->unread && *scope->unread) {
+	if (scope->system && scope->unread && *scope->unread) {
 		piped = run_once(scope, grouping, groups);
 		if (piped == PB_RETRY_SERIAL &&
-		    !pm_machine_read(scope->machine, scope->threads, err))
+		    !pm_system_read(scope->system, scope->threads, err))
 			return PB_FAILED;
 		if (piped == PB_RETRY_SERIAL)
 			*scope->unread = false;

@@ -1,7 +1,7 @@
 /*
  * A grouped query over one compressed stream, which is decompressed once, by a thread of its
- * own, while the caller's adds up what is in it (perfdata's record_batches.h). What the machine
- * must know is read on the way (machine's incoming.h): batches wait until two more rounds of the
+ * own, while the caller's adds up what is in it (perfdata's record_batches.h). What the system
+ * must know is read on the way (machine's incremental.h): batches wait until two more rounds of the
  * recorder's have come, behind which nothing is as early as they are.
  */
 #ifndef PERFLUA_QUERY_PIPELINE_H
@@ -13,7 +13,7 @@
 bool pq_pipeline_fits(const struct pq_scope *scope);
 
 /*
- * As pq_run. PB_RETRY_SERIAL: something about the recording is unusual; the machine was read,
+ * As pq_run. PB_RETRY_SERIAL: something about the recording is unusual; the system was read,
  * if there is one, and nothing else was done.
  */
 enum pb_outcome pq_pipeline_run(const struct pq_scope *scope,

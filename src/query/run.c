@@ -184,7 +184,7 @@ static enum pb_outcome run_once(const struct pq_scope *scope,
 		if (ran != PB_RETRY_SERIAL)
 			return ran;
 	} else if (scope->unread && *scope->unread) {
-		if (!pm_machine_read(scope->machine, scope->threads, err))
+		if (!pm_system_read(scope->system, scope->threads, err))
 			return PB_FAILED;
 		*scope->unread = false;
 	}

@@ -4,7 +4,7 @@
  * How it is read: what can be read again is cut into partitions, which threads share
  * (perfdata's partitions.h); what cannot be cut, or must be in the order of time, is walked by
  * one thread. What is compressed is decompressed by one and added up by another (pipeline.h).
- * What passes once is walked as it comes, and tells the machine of it.
+ * What passes once is walked as it comes, and tells the system of it.
  */
 #ifndef PERFLUA_QUERY_RUN_H
 #define PERFLUA_QUERY_RUN_H
@@ -21,7 +21,7 @@
 enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
 		       struct pq_groups **groups, struct pd_error *err);
 
-/* May it read the machine itself, at less cost than before it: see scope.unread. */
+/* May it read the system itself, at less cost than before it: see scope.unread. */
 bool pq_run_reads(const struct pq_scope *scope);
 
 /*

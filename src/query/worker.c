@@ -12,7 +12,7 @@ bool pq_worker_init(struct pq_worker *w, const struct pq_scope *scope,
 		.time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4),
 		.picks = scope->events || scope->by_time,
 	};
-	if (scope->machine && !(w->resolver = pm_resolver_create(scope->machine)))
+	if (scope->system && !(w->resolver = pm_resolver_create(scope->system)))
 		return false;
 	if (!pq_fields_init(&w->fields, scope->session, w->resolver))
 		return false;

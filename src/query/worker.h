@@ -19,7 +19,7 @@ struct pq_met {
 
 struct pq_worker {
 	const struct pq_scope *scope;
-	struct pm_resolver *resolver; /* NULL: nothing asks the machine */
+	struct pm_resolver *resolver; /* NULL: nothing asks the system */
 	struct pq_fields fields;
 	struct pq_expr *filter; /* NULL: all records pass */
 	struct pq_groups *groups;

@@ -1,6 +1,4 @@
-/*
- * The fields of lines: see all_output_options and output[], tools/perf/builtin-script.c.
- */
+/* The fields of lines: see all_output_options and output[], tools/perf/builtin-script.c. */
 #include <string.h>
 
 #include "line.h"
@@ -11,42 +9,42 @@ const char *const px_class_names[PX_CLASSES] = {
 
 #define OF(class) (1u << PX_##class)
 #define ALL	  ((1u << PX_CLASSES) - 1)
-#define PLACES	  (ALL & ~OF(TRACEPOINT)) /* those that show where they happened */
+#define LOCATED	  (ALL & ~OF(TRACEPOINT)) /* classes whose lines show an address */
 #define NO_TRACE  (ALL & ~OF(TRACEPOINT))
 
 const struct px_field px_fields[] = {
 	[PX_COMM] = { "comm", "name of the thread", ALL, 0, 0 },
 	[PX_TID] = { "tid", "thread id", ALL, 0, PD_SAMPLE_TID },
 	[PX_PID] = { "pid", "process id", 0, 0, PD_SAMPLE_TID },
-	[PX_TIME] = { "time", "seconds", ALL, 0, PD_SAMPLE_TIME },
+	[PX_TIME] = { "time", "time in seconds", ALL, 0, PD_SAMPLE_TIME },
 	[PX_CPU] = { "cpu", "processor", ALL, 0, PD_SAMPLE_CPU },
 	[PX_EVENT] = { "event", "name of the event", ALL, 0, 0 },
-	[PX_TRACE] = { "trace", "a tracepoint's text", OF(TRACEPOINT), NO_TRACE, 0 },
-	[PX_IP] = { "ip", "address, or the call chain", PLACES, 0, PD_SAMPLE_IP },
-	[PX_SYM] = { "sym", "function, of ip and addr", PLACES, 0, 0 },
-	[PX_DSO] = { "dso", "binary, of ip and addr", PLACES, 0, 0 },
+	[PX_TRACE] = { "trace", "text of a tracepoint", OF(TRACEPOINT), NO_TRACE, 0 },
+	[PX_IP] = { "ip", "address, or the call chain", LOCATED, 0, PD_SAMPLE_IP },
+	[PX_SYM] = { "sym", "function at ip and at addr", LOCATED, 0, 0 },
+	[PX_DSO] = { "dso", "binary at ip and at addr", LOCATED, 0, 0 },
 	[PX_ADDR] = { "addr", "address the event is about", OF(RAW), 0, PD_SAMPLE_ADDR },
-	[PX_SYMOFF] = { "symoff", "offset in the function", PLACES, 0, 0 },
-	[PX_SRCLINE] = { "srcline", "source file and line, of ip", 0, 0, 0 },
-	[PX_PERIOD] = { "period", "events it stands for", PLACES, 0, 0 },
-	[PX_IREGS] = { "iregs", "registers where it happened", 0, 0, PD_SAMPLE_REGS_INTR },
+	[PX_SYMOFF] = { "symoff", "offset in the function", LOCATED, 0, 0 },
+	[PX_SRCLINE] = { "srcline", "source file and line of ip", 0, 0, 0 },
+	[PX_PERIOD] = { "period", "events that the sample stands for", LOCATED, 0, 0 },
+	[PX_IREGS] = { "iregs", "registers at the event", 0, 0, PD_SAMPLE_REGS_INTR },
 	[PX_UREGS] = { "uregs", "registers of the user context", 0, 0, PD_SAMPLE_REGS_USER },
-	[PX_BRSTACK] = { "brstack", "the last branches, addresses", 0, 0, 0 },
-	[PX_BRSTACKSYM] = { "brstacksym", "the last branches, functions", 0, 0, 0 },
+	[PX_BRSTACK] = { "brstack", "addresses of the last branches", 0, 0, 0 },
+	[PX_BRSTACKSYM] = { "brstacksym", "functions of the last branches", 0, 0, 0 },
 	[PX_DATA_SRC] = { "data_src", "where the access was served", OF(RAW), 0,
 			  PD_SAMPLE_DATA_SRC },
 	[PX_WEIGHT] = { "weight", "cost of the access", OF(RAW), 0,
 			PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT },
 	[PX_INS_LAT] = { "ins_lat", "latency of the instruction", OF(RAW), 0,
 			 PD_SAMPLE_WEIGHT_STRUCT },
-	[PX_BPF_OUTPUT] = { "bpf-output", "what a BPF program wrote", OF(SOFTWARE),
+	[PX_BPF_OUTPUT] = { "bpf-output", "output of a BPF program", OF(SOFTWARE),
 			    ALL & ~OF(SOFTWARE) & ~OF(TRACEPOINT), 0 },
 	[PX_PHYS_ADDR] = { "phys_addr", "physical address of addr", OF(RAW), 0,
 			   PD_SAMPLE_PHYS_ADDR },
 	[PX_MISC] = { "misc", "cpumode: K kernel, U user", 0, 0, 0 },
-	[PX_DATA_PAGE_SIZE] = { "data_page_size", "of the page at addr", OF(RAW), 0,
+	[PX_DATA_PAGE_SIZE] = { "data_page_size", "size of the page at addr", OF(RAW), 0,
 				PD_SAMPLE_DATA_PAGE_SIZE },
-	[PX_CODE_PAGE_SIZE] = { "code_page_size", "of the page at ip", OF(RAW), 0,
+	[PX_CODE_PAGE_SIZE] = { "code_page_size", "size of the page at ip", OF(RAW), 0,
 				PD_SAMPLE_CODE_PAGE_SIZE },
 	[PX_MACHINE_PID] = { "machine_pid", "process of the guest", 0, 0, 0 },
 	[PX_VCPU] = { "vcpu", "virtual processor of the guest", 0, 0, 0 },
@@ -64,7 +62,10 @@ int px_field_find(const char *name)
 	return -1;
 }
 
-/* In the order of a line: see process_event. ip, and pid with tid, are for px_compile. */
+/*
+ * In the order of a line: see process_event. px_compile() chooses the steps of ip, and of pid
+ * with tid.
+ */
 static const struct {
 	uint64_t field;
 	px_step *step;

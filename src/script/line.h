@@ -1,12 +1,10 @@
-/*
- * What the steps of a line share. A step writes one field of the sample at hand.
- */
+/* Shared by the steps of a line. A step writes one field of a sample. */
 #ifndef PERFLUA_SCRIPT_LINE_H
 #define PERFLUA_SCRIPT_LINE_H
 
 #include "script.h"
 
-/* Numbers of px_fields[]. */
+/* Numbers in px_fields[]. */
 enum {
 	PX_COMM,
 	PX_TID,
@@ -43,8 +41,8 @@ enum {
 
 #define PX_BIT(field) (UINT64_C(1) << (field))
 
-/* Numbers of names of fields (names.h). */
-struct px_ids {
+/* Numbers of field names (perfdata's names.h). */
+struct px_field_ids {
 	unsigned pid, tid, time, cpu, period, ip, addr, weight, ins_lat, retire_lat, phys_addr,
 		data_src;
 	unsigned data_page_size, code_page_size, callchain, branch_stack, regs_user, regs_intr;
@@ -57,10 +55,10 @@ typedef void px_step(struct px_line *line);
 struct px_event {
 	const struct pd_event *event;
 	uint64_t fields;
-	char *name; /* [name_size]: as it stands in a line */
+	char *name; /* [name_size]: with its padding and colon */
 	size_t name_size;
-	bool in_chain;	/* ip is a call chain */
-	bool data_addr; /* addr is where data lies */
+	bool in_chain;	/* ip shows a call chain */
+	bool data_addr; /* addr is an address of data */
 	bool unwound;	/* user frames of call chains are found by unwinding */
 	unsigned n;
 	px_step *steps[PX_FIELDS];
@@ -68,10 +66,10 @@ struct px_event {
 
 struct px_script {
 	struct px_options options;
-	struct px_ids ids;
-	struct px_event **events; /* [n_events]: by number; NULL: not met yet */
+	struct px_field_ids ids;
+	struct px_event **events; /* [n_events], by number; NULL: not met yet */
 	size_t n_events;
-	bool begun;	      /* what follows is decided */
+	bool begun;	      /* the following is decided */
 	bool use_callchains;  /* some event has them, and they are shown */
 	size_t name_width;    /* of the longest name of an event */
 	size_t data_src_size; /* of the longest data_src so far */
@@ -79,22 +77,22 @@ struct px_script {
 	unsigned id_width;    /* of pid and tid */
 };
 
-/* A sample at hand. */
+/* The sample that is being written. */
 struct px_line {
 	struct px_script *script;
 	const struct px_event *event;
 	struct pd_print *out;
 	const struct pd_record *rec;
-	struct pm_where where;
-	bool where_known; /* where is asked for once */
+	struct pm_addr_context context;
+	bool context_known; /* `context` is set */
 	enum {
 		PX_NO,
 		PX_YES,
 		PX_UNKNOWN
-	} maps_lost; /* likewise */
+	} maps_lost; /* see has_lost_maps() */
 };
 
-/* An integer of the sample, or what perf takes for it if it was not recorded. */
+/* Returns an integer of the sample; `other`, perf's value for it, if it was not recorded. */
 static inline int64_t px_integer(const struct px_line *line, unsigned id, int64_t other)
 {
 	int64_t v;
@@ -102,13 +100,14 @@ static inline int64_t px_integer(const struct px_line *line, unsigned id, int64_
 	return pm_integer(line->rec, id, &v) ? v : other;
 }
 
-/* What is at an address of data, or of a branch. */
-void px_place_any(struct px_line *line, uint64_t address, struct pm_place *place);
+/* Finds what is at an address of data or of a branch. */
+void px_find_data_location(struct px_line *line, uint64_t address,
+			   struct pm_location *location);
 
-/* "name+0x12", "name", "[unknown]" */
-void px_print_symbol(struct pd_print *out, const struct pm_place *place, bool offset);
-/* "(dso)" */
-void px_print_dso(struct pd_print *out, const struct pm_place *place);
+/* Writes "name+0x12", "name" or "[unknown]". */
+void px_print_symbol(struct pd_print *out, const struct pm_location *location, bool offset);
+/* Writes "(dso)". */
+void px_print_dso(struct pd_print *out, const struct pm_location *location);
 
 px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_time, px_period, px_event_name,
 	px_trace;
@@ -118,7 +117,7 @@ px_step px_ip, px_callchain;
 px_step px_iregs, px_uregs, px_brstack, px_brstacksym, px_bpf_output;
 px_step px_phys_addr, px_data_page_size, px_code_page_size;
 
-/* The steps of an event whose fields are known. */
+/* Sets the steps of an event, whose fields are set. */
 void px_compile(struct px_event *event);
 
 #endif

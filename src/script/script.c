@@ -10,10 +10,10 @@
 #define SW_PAGE_FAULTS_MIN 5
 #define SW_PAGE_FAULTS_MAJ 6
 
-static struct px_ids find_ids(const struct pd_field_names *names)
+static struct px_field_ids find_ids(const struct pd_field_names *names)
 {
 #define ID(name) pd_field_name_id(names, name, sizeof(name) - 1)
-	return (struct px_ids){
+	return (struct px_field_ids){
 		.pid = ID("pid"),
 		.tid = ID("tid"),
 		.time = ID("time"),
@@ -38,10 +38,10 @@ static struct px_ids find_ids(const struct pd_field_names *names)
 }
 
 /*
- * Returns the differences that hold for a session. Threads that have exited keep their names
- * where a processor's trace may refer to them later.
+ * Returns the version of the text (enum pd_perf_text) for a session. Threads that have exited
+ * keep their names if a processor trace may refer to them later.
  */
-static unsigned text_of(const struct pd_session *session)
+static unsigned select_text(const struct pd_session *session)
 {
 	unsigned text = session->text;
 
@@ -59,8 +59,8 @@ struct px_script *px_script_create(const struct px_options *options)
 		return NULL;
 	script->options = *options;
 	script->ids = find_ids(&options->session->files[0]->field_names);
-	script->text = text_of(options->session);
-	/* older perfs have no such field: it is there if it was asked for */
+	script->text = select_text(options->session);
+	/* Older perfs do not have this field, so show it only if it was asked for. */
 	for (enum px_class class = 0;
 	     class < PX_CLASSES && !(script->text & PD_TEXT_RETIRE_LAT); class ++)
 		script->options.fields[class] &= ~PX_BIT(PX_RETIRE_LAT) | options->asked[class];
@@ -83,7 +83,7 @@ void px_script_destroy(struct px_script *script)
 	free(script);
 }
 
-static enum px_class class_of(const struct pd_event *event)
+static enum px_class get_class(const struct pd_event *event)
 {
 	static const uint8_t classes[] = {
 		[PD_TYPE_HARDWARE] = PX_HARDWARE,
@@ -99,8 +99,8 @@ static enum px_class class_of(const struct pd_event *event)
 }
 
 /*
- * See evsel__is_dummy_event, tools/perf/util/evsel.h: it stands for side-band records, and is
- * never sampled.
+ * Returns true for the event that stands for side-band records and is never sampled: see
+ * evsel__is_dummy_event, tools/perf/util/evsel.h.
  */
 static bool is_dummy(const struct pd_event *event)
 {
@@ -108,17 +108,19 @@ static bool is_dummy(const struct pd_event *event)
 }
 
 /*
- * As perf has it the first event of a class decides what lines of that class have by default.
+ * Returns the first event of a class. As in perf it decides which fields the class has by
+ * default.
  */
-static const struct pd_event *first_of(const struct pd_session *session, enum px_class class)
+static const struct pd_event *find_first_event(const struct pd_session *session,
+					       enum px_class class)
 {
 	for (size_t i = 0; i < session->n_events; i++)
-		if (class_of(session->events[i]) == class && !is_dummy(session->events[i]))
+		if (get_class(session->events[i]) == class && !is_dummy(session->events[i]))
 			return session->events[i];
 	return NULL;
 }
 
-/* Returns the fields of a class that samples of an event do not have. */
+/* Returns the fields of a class that samples of `event` do not have. */
 static uint64_t missing_fields(const struct px_options *options, enum px_class class,
 			       const struct pd_event *event)
 {
@@ -138,8 +140,8 @@ static bool may_have_samples(const struct px_options *options, const struct pd_e
 }
 
 /*
- * Returns the fields of a class that were asked for and that none of its samples has; *first is
- * one of its events.
+ * Returns the fields that were asked for and that no sample of the class has. Sets *first to an
+ * event of the class; NULL: it has no samples.
  */
 static uint64_t refused_fields(const struct px_options *options, enum px_class class,
 			       const struct pd_event **first)
@@ -151,7 +153,7 @@ static uint64_t refused_fields(const struct px_options *options, enum px_class c
 	for (size_t i = 0; i < session->n_events; i++) {
 		const struct pd_event *event = session->events[i];
 
-		if (class_of(event) != class || !may_have_samples(options, event))
+		if (get_class(event) != class || !may_have_samples(options, event))
 			continue;
 		refused &= missing_fields(options, class, event);
 		*first = *first ? *first : event;
@@ -180,14 +182,11 @@ static bool has_callchain(const struct pd_event *event)
 	return (event->attr.sample_type & PD_SAMPLE_CALLCHAIN) != 0;
 }
 
-/*
- * Decides what holds for all lines. In pipe mode the events have come by the time of the first
- * sample.
- */
-static void begin(struct px_script *script)
+/* Decides what holds for all lines. In pipe mode the events have come by the first sample. */
+static void decide_columns(struct px_script *script)
 {
-	const uint64_t place = PX_BIT(PX_IP) | PX_BIT(PX_SYM) | PX_BIT(PX_SYMOFF) |
-			       PX_BIT(PX_DSO);
+	const uint64_t located = PX_BIT(PX_IP) | PX_BIT(PX_SYM) | PX_BIT(PX_SYMOFF) |
+				 PX_BIT(PX_DSO);
 	const struct pd_session *session = script->options.session;
 	bool chains = false;
 
@@ -201,13 +200,16 @@ static void begin(struct px_script *script)
 		if (!has_callchain(event) || !script->options.callchains)
 			continue;
 		script->use_callchains = true;
-		chains = chains || class_of(event) == PX_TRACEPOINT;
+		chains = chains || get_class(event) == PX_TRACEPOINT;
 	}
 	if (chains && !script->options.chosen[PX_TRACEPOINT])
-		script->options.fields[PX_TRACEPOINT] |= place;
+		script->options.fields[PX_TRACEPOINT] |= located;
 }
 
-/* Is addr of such events resolved? See sample_addr_correlates_sym, tools/perf/util/event.c. */
+/*
+ * Returns true if addr of such events is resolved: see sample_addr_correlates_sym,
+ * tools/perf/util/event.c.
+ */
 static bool is_data_addr(const struct pd_attr *attr)
 {
 	return attr->type == PD_TYPE_SOFTWARE &&
@@ -215,55 +217,55 @@ static bool is_data_addr(const struct pd_attr *attr)
 		attr->config == SW_PAGE_FAULTS_MAJ);
 }
 
-/* Keeps what a function writes. */
-struct kept {
+/* Text that append_text() collects. `text` is NULL after memory ran out. */
+struct text_buffer {
 	char *text;
 	size_t n;
 };
 
-static void keep(void *arg, const char *p, size_t n)
+static void append_text(void *arg, const char *p, size_t n)
 {
-	struct kept *kept = arg;
-	char *text = kept->text || !kept->n ? realloc(kept->text, kept->n + n) : NULL;
+	struct text_buffer *buffer = arg;
+	char *text = buffer->text || !buffer->n ? realloc(buffer->text, buffer->n + n) : NULL;
 
-	kept->n += n;
+	buffer->n += n;
 	if (!text)
-		free(kept->text);
-	kept->text = text;
+		free(buffer->text);
+	buffer->text = text;
 	if (text)
-		memcpy(text + kept->n - n, p, n);
+		memcpy(text + buffer->n - n, p, n);
 }
 
-/* The name of an event as it stands in each of its lines. */
-static bool make_name(const struct px_script *script, struct px_event *event)
+/* Makes the name of an event with padding and colon. Returns false without memory. */
+static bool make_event_name(const struct px_script *script, struct px_event *event)
 {
 	struct pd_print *out = malloc(sizeof(*out));
-	struct kept kept = { 0 };
+	struct text_buffer buffer = { 0 };
 
 	if (!out)
 		return false;
-	pd_print_init(out, keep, &kept);
+	pd_print_init(out, append_text, &buffer);
 	px_print_text(out, event->event->name, strlen(event->event->name), script->name_width);
 	pd_print_const(out, ": ");
 	pd_print_flush(out);
 	free(out);
-	event->name = kept.text;
-	event->name_size = kept.n;
-	return kept.text != NULL;
+	event->name = buffer.text;
+	event->name_size = buffer.n;
+	return buffer.text != NULL;
 }
 
 static struct px_event *make_event(struct px_script *script, const struct pd_event *of)
 {
 	struct px_event *event = calloc(1, sizeof(*event));
 	const struct px_options *options = &script->options;
-	enum px_class class = class_of(of);
-	const struct pd_event *first = first_of(options->session, class);
+	enum px_class class = get_class(of);
+	const struct pd_event *first = find_first_event(options->session, class);
 	uint64_t missing = missing_fields(options, class, first ? first : of);
 
 	if (!event)
 		return NULL;
 	event->event = of;
-	/* what was asked for is shown of the events that have it */
+	/* a field that was asked for is shown for the events that have it */
 	missing &= ~options->asked[class] | missing_fields(options, class, of);
 	event->fields = options->fields[class] & ~missing;
 	event->in_chain = (event->fields & PX_BIT(PX_IP)) && has_callchain(of) &&
@@ -271,15 +273,15 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 	event->data_addr = is_data_addr(&of->attr);
 	event->unwound = (of->attr.sample_type & PD_SAMPLE_STACK_USER) != 0;
 	px_compile(event);
-	if (!make_name(script, event)) {
+	if (!make_event_name(script, event)) {
 		free(event);
 		return NULL;
 	}
 	return event;
 }
 
-/* Room for the events that there are by now. */
-static bool make_room(struct px_script *script)
+/* Makes room for all events known by now. Returns false without memory. */
+static bool reserve_events(struct px_script *script)
 {
 	size_t n = script->options.session->n_events;
 	struct px_event **events = realloc(script->events, n * sizeof(struct px_event *));
@@ -292,15 +294,15 @@ static bool make_room(struct px_script *script)
 	return true;
 }
 
-/* NULL: no memory, or a field is refused that was asked for. */
-static const struct px_event *find_event(struct px_script *script, const struct pd_event *of)
+/* Returns NULL without memory, or if a field that was asked for is refused. */
+static const struct px_event *get_event(struct px_script *script, const struct pd_event *of)
 {
 	const struct pd_event *event;
 	const char *field;
 
 	if (!script->begun)
-		begin(script);
-	if (of->number >= script->n_events && !make_room(script))
+		decide_columns(script);
+	if (of->number >= script->n_events && !reserve_events(script))
 		return NULL;
 	if (!script->events[of->number] && px_script_check(script, &field, &event))
 		script->events[of->number] = make_event(script, of);
@@ -314,7 +316,7 @@ bool px_script_sample(struct px_script *script, const struct pd_record *rec)
 
 	if (!rec->event)
 		return true;
-	event = find_event(script, rec->event);
+	event = get_event(script, rec->event);
 	if (!event)
 		return false;
 	if (!event->fields)
@@ -323,7 +325,7 @@ bool px_script_sample(struct px_script *script, const struct pd_record *rec)
 	line.event = event;
 	line.out = script->options.out;
 	line.rec = rec;
-	line.where_known = false;
+	line.context_known = false;
 	line.maps_lost = PX_UNKNOWN;
 	for (unsigned i = 0; i < event->n; i++)
 		event->steps[i](&line);

@@ -1,6 +1,7 @@
 /*
- * The fields that stand before the address, and other plain ones. Values are what perf takes
- * for those that were not recorded: see evsel__parse_sample, tools/perf/util/evsel.c.
+ * Writes the fields in front of the address, and other plain ones. Fields that were not
+ * recorded have the values that perf gives them: see evsel__parse_sample,
+ * tools/perf/util/evsel.c.
  */
 #include "line.h"
 #include "text.h"
@@ -8,12 +9,12 @@
 
 void px_comm(struct px_line *line)
 {
-	/* perf does not align what a call chain follows */
+	/* perf does not align the name in front of a call chain */
 	size_t width = line->event->in_chain ? 0 : 16;
 	struct pd_value comm;
 
 	comm.type = PD_NIL;
-	pm_comm_of(line->script->options.machine, line->rec,
+	pm_comm_of(line->script->options.system, line->rec,
 		   line->script->text & PD_TEXT_FORGETS_EXITED, &comm);
 	if (comm.type == PD_STR)
 		px_print_text(line->out, comm.s.p, comm.s.n, width);
@@ -43,7 +44,8 @@ void px_pid_tid(struct px_line *line)
 
 	px_print_int(out, px_integer(line, line->script->ids.pid, -1), width);
 	pd_print_char(out, '/');
-	pd_print_room(out, 2 * PX_DIGITS); /* for all of it: then n does not start anew */
+	/* make room for both at once, so that `out->n` is not reset in between */
+	pd_print_room(out, 2 * PX_DIGITS);
 	start = out->n;
 	px_print_int(out, px_integer(line, line->script->ids.tid, -1), 0);
 	n = out->n - start;
@@ -68,7 +70,10 @@ void px_cpu(struct px_line *line)
 
 void px_misc(struct px_line *line)
 {
-	/* a letter for each mode whose bits are set, which are those of others, too */
+	/*
+	 * The modes are numbers, but perf tests them as bits, so that several letters may be
+	 * shown.
+	 */
 	static const struct {
 		uint16_t bits;
 		char letter;
@@ -105,7 +110,8 @@ void px_time(struct px_line *line)
 void px_period(struct px_line *line)
 {
 	const struct pd_attr *attr = &line->event->event->attr;
-	uint64_t period = attr->sample_period; /* also where that is a frequency */
+	/* as in perf, even if it is a frequency */
+	uint64_t period = attr->sample_period;
 
 	if (line->rec->layout->split || attr->sample_type & PD_SAMPLE_PERIOD)
 		period = (uint64_t)px_integer(line, line->script->ids.period, 1);
@@ -118,7 +124,7 @@ void px_event_name(struct px_line *line)
 	px_print_bytes(line->out, line->event->name, line->event->name_size);
 }
 
-/* As it is, tabs too, but for the line feeds that some formats end with. */
+/* Writes the text unchanged, with tabs, except that line feeds at its end are dropped. */
 void px_trace(struct px_line *line)
 {
 	struct pd_text text;
@@ -143,7 +149,7 @@ void px_machine_pid(struct px_line *line)
 {
 	int32_t pid, vcpu;
 
-	if (!pm_guest_of(line->script->options.machine, line->rec, &pid, &vcpu))
+	if (!pm_guest_of(line->script->options.system, line->rec, &pid, &vcpu))
 		return;
 	pd_print_const(line->out, "VM:");
 	px_print_int(line->out, pid, 5);
@@ -154,14 +160,14 @@ void px_vcpu(struct px_line *line)
 {
 	int32_t pid, vcpu;
 
-	if (!pm_guest_of(line->script->options.machine, line->rec, &pid, &vcpu))
+	if (!pm_guest_of(line->script->options.system, line->rec, &pid, &vcpu))
 		return;
 	pd_print_const(line->out, "VCPU:");
 	px_print_fixed(line->out, (uint32_t)vcpu % 1000, 3);
 	pd_print_char(line->out, ' ');
 }
 
-#define DATA_SRC_MAX 99 /* characters: perf cuts off what is longer */
+#define DATA_SRC_MAX 99 /* characters, as in perf */
 
 void px_data_src(struct px_line *line)
 {
@@ -182,7 +188,7 @@ void px_data_src(struct px_line *line)
 	px_print_spaces(line->out, spaces);
 	pd_print_bytes(line->out, text, n);
 	n += spaces;
-	/* as wide as the widest so far */
+	/* the column is as wide as the widest value so far */
 	if (n > script->data_src_size)
 		script->data_src_size = n;
 	px_print_spaces(line->out, script->data_src_size - n);
@@ -209,7 +215,7 @@ void px_cgroup(struct px_line *line)
 	struct pd_value path;
 
 	path.type = PD_NIL;
-	pm_cgroup_path_of(line->script->options.machine, line->rec, &path);
+	pm_cgroup_path_of(line->script->options.system, line->rec, &path);
 	pd_print_char(line->out, ' ');
 	if (path.type == PD_STR)
 		px_print_text(line->out, path.s.p, path.s.n, 0);

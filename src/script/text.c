@@ -2,23 +2,21 @@
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Is none of eight bytes a control character, DEL or beyond ASCII? */
-static bool plain8(const char *p)
+/* Returns true if eight bytes are printable ASCII. */
+static bool are_plain8(const char *p)
 {
 	uint64_t v, low;
 
 	memcpy(&v, p, 8);
 	low = v & EACH(0x7f);
-	/*
-	 * the top bit of a byte is set by + 0x60 if it is not below 0x20, by + 1 if it is 0x7f
-	 */
+	/* + 0x60 sets the top bit of a byte from 0x20 on, + 1 that of 0x7f */
 	return !((v | ~(low + EACH(0x60)) | (low + EACH(1))) & EACH(0x80));
 }
 
 static bool all_plain(const char *p, size_t n)
 {
 	for (; n >= 8; p += 8, n -= 8)
-		if (!plain8(p))
+		if (!are_plain8(p))
 			return false;
 	for (; n; p++, n--)
 		if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)

@@ -1,12 +1,13 @@
-/*
- * Text in columns, for steps: each appends to the buffer of print.h.
- */
+/* Text in columns, for steps: each function appends to the buffer of a pd_print. */
 #ifndef PERFLUA_SCRIPT_TEXT_H
 #define PERFLUA_SCRIPT_TEXT_H
 
 #include "perfdata/format/print_scalar.h"
 
-/* What a recording names, at least `width` characters, spaces first; see script.h. */
+/*
+ * Writes a text of the recording, escaped as script.h says, right-aligned in `width`
+ * characters.
+ */
 void px_print_text(struct pd_print *out, const char *p, size_t n, size_t width);
 
 static inline void px_print_name(struct pd_print *out, const char *s)
@@ -14,9 +15,9 @@ static inline void px_print_name(struct pd_print *out, const char *s)
 	px_print_text(out, s, strlen(s), 0);
 }
 
-#define PX_SPACES 64 /* so many are written at once */
+#define PX_SPACES 64 /* written at once */
 
-/* Any number of spaces: a column is as wide as what a recording has in it. */
+/* Writes any number of spaces: the width of a column depends on the recording. */
 static inline void px_print_spaces(struct pd_print *out, size_t n)
 {
 	for (size_t now; n; n -= now) {
@@ -26,7 +27,7 @@ static inline void px_print_spaces(struct pd_print *out, size_t n)
 	}
 }
 
-/* n bytes of up to 32, without a call: what is copied is short. */
+/* Copies n ≤ 32 bytes without a call. */
 static inline void px_copy_short(char *to, const char *from, size_t n)
 {
 	if (n >= 16) {
@@ -51,9 +52,9 @@ static inline void px_print_bytes(struct pd_print *out, const char *p, size_t n)
 	out->n += n;
 }
 
-#define PX_DIGITS 32 /* room that a number needs; no column is wider */
+#define PX_DIGITS 32 /* room that a number takes, and the widest column */
 
-/* The decimal digits of v in front of end. */
+/* Writes the decimal digits of `v` in front of `end`. Returns where they begin. */
 static inline char *px_digits(char *end, uint64_t v)
 {
 	for (; v >= 100; v /= 100)
@@ -65,11 +66,11 @@ static inline char *px_digits(char *end, uint64_t v)
 	return end;
 }
 
-/* Decimal, at least `width` characters, spaces first. */
+/* Writes a decimal number, right-aligned in `width` characters. */
 static inline void px_print_number(struct pd_print *out, uint64_t v, bool negative,
 				   size_t width)
 {
-	/* copied in one piece, whatever is behind it */
+	/* PX_DIGITS bytes are copied at once, even if the number is shorter */
 	char text[2 * PX_DIGITS], *end = text + PX_DIGITS, *p;
 
 	memset(text, ' ', PX_DIGITS);
@@ -82,19 +83,19 @@ static inline void px_print_number(struct pd_print *out, uint64_t v, bool negati
 	out->n += (size_t)(end - p);
 }
 
-/* %*d */
+/* Writes a number like printf("%*d"). */
 static inline void px_print_int(struct pd_print *out, int64_t v, size_t width)
 {
 	px_print_number(out, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, v < 0, width);
 }
 
-/* %*u */
+/* Writes a number like printf("%*u"). */
 static inline void px_print_uint(struct pd_print *out, uint64_t v, size_t width)
 {
 	px_print_number(out, v, false, width);
 }
 
-/* Hex without 0x, at least `width` (up to 16) characters: %*x */
+/* Writes a number in hex without 0x, right-aligned in `width` ≤ 16 characters. */
 static inline void px_print_hex(struct pd_print *out, uint64_t v, size_t width)
 {
 	size_t digits = v ? (size_t)(67 - __builtin_clzll(v)) / 4 : 1;
@@ -107,7 +108,7 @@ static inline void px_print_hex(struct pd_print *out, uint64_t v, size_t width)
 	out->n += n;
 }
 
-/* v < 10^n as n digits. */
+/* Writes v < 10^n with n digits. */
 static inline void px_print_fixed(struct pd_print *out, uint32_t v, size_t n)
 {
 	char *p = pd_print_room(out, n);

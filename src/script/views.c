@@ -1,14 +1,12 @@
-/*
- * Registers, branches, and what BPF programs write.
- */
+/* Writes registers, branches, and the output of BPF programs. */
 #include <ctype.h>
 
 #include "line.h"
 #include "text.h"
 #include "perfdata/format/views.h"
 
-/* perf's names of x86 and s390 are in capitals. */
-static bool in_capitals(const struct pd_record *rec)
+/* Returns true for x86 and s390, whose registers have names in capitals in perf. */
+static bool has_capital_names(const struct pd_record *rec)
 {
 	const struct pd_arch *arch = rec->layout->shape->arch;
 
@@ -17,7 +15,7 @@ static bool in_capitals(const struct pd_record *rec)
 
 static void print_regs(struct px_line *line, unsigned id)
 {
-	bool capitals = in_capitals(line->rec);
+	bool capitals = has_capital_names(line->rec);
 	struct pd_value v, value;
 
 	pm_get(line->rec, id, &v);
@@ -30,7 +28,7 @@ static void print_regs(struct px_line *line, unsigned id)
 	pd_print_char(line->out, ' ');
 	for (uint32_t i = 0; i < v.view.count; i++) {
 		const char *name = v.view.desc->key(&v.view, i);
-		/* XMM0 is the name of its high half, too */
+		/* both halves of an XMM register have one name */
 		size_t n = capitals ? strcspn(name, "_") : strlen(name);
 
 		if (n < 5)
@@ -56,9 +54,9 @@ void px_uregs(struct px_line *line)
 	print_regs(line, line->script->ids.regs_user);
 }
 
-/* The value of the member of that name of an item. */
-static void item(const struct pd_view *view, uint32_t i, const char *name,
-		 struct pd_value *value)
+/* Sets *value to the member `name` of item `i`; PD_NIL if there is none. */
+static void get_item(const struct pd_view *view, uint32_t i, const char *name,
+		     struct pd_value *value)
 {
 	const struct pd_member *items = view->desc->items;
 	unsigned m = pd_member_find(items, name);
@@ -69,25 +67,26 @@ static void item(const struct pd_view *view, uint32_t i, const char *name,
 		view->desc->item(view, i, m, value);
 }
 
-static uint64_t number(const struct pd_view *view, uint32_t i, const char *name)
+static uint64_t get_item_number(const struct pd_view *view, uint32_t i, const char *name)
 {
 	struct pd_value value;
 
-	item(view, i, name, &value);
+	get_item(view, i, name, &value);
 	return value.type == PD_NIL ? 0 : value.u;
 }
 
-/* Returns true if a branch is marked as not taken, which older perfs do not show. */
-static bool not_taken(const struct pd_view *view, uint32_t i, unsigned as)
+/* Returns true if a branch is shown as not taken; older perfs do not show it. */
+static bool is_not_taken(const struct pd_view *view, uint32_t i, unsigned as)
 {
-	return as & PD_TEXT_BRANCH_NOT_TAKEN && number(view, i, "not_taken");
+	return as & PD_TEXT_BRANCH_NOT_TAKEN && get_item_number(view, i, "not_taken");
 }
 
 static void print_branch_flags(struct pd_print *out, const struct pd_view *view, uint32_t i,
 			       unsigned as)
 {
-	bool mispred = number(view, i, "mispred"), predicted = number(view, i, "predicted");
-	bool skipped = not_taken(view, i, as);
+	bool mispred = get_item_number(view, i, "mispred"),
+	     predicted = get_item_number(view, i, "predicted");
+	bool skipped = is_not_taken(view, i, as);
 	struct pd_value type, spec;
 
 	pd_print_char(out, '/');
@@ -95,19 +94,19 @@ static void print_branch_flags(struct pd_print *out, const struct pd_view *view,
 	if (skipped)
 		pd_print_char(out, 'N');
 	pd_print_char(out, '/');
-	pd_print_char(out, number(view, i, "in_tx") ? 'X' : '-');
+	pd_print_char(out, get_item_number(view, i, "in_tx") ? 'X' : '-');
 	pd_print_char(out, '/');
-	pd_print_char(out, number(view, i, "abort") ? 'A' : '-');
+	pd_print_char(out, get_item_number(view, i, "abort") ? 'A' : '-');
 	pd_print_char(out, '/');
-	px_print_uint(out, number(view, i, "cycles"), 0);
-	item(view, i, "new_type", &type);
+	px_print_uint(out, get_item_number(view, i, "cycles"), 0);
+	get_item(view, i, "new_type", &type);
 	if (type.type != PD_STR)
-		item(view, i, "type", &type);
+		get_item(view, i, "type", &type);
 	pd_print_char(out, '/');
 	if (type.type == PD_STR)
 		pd_print_bytes(out, type.s.p, type.s.n);
 	if (as & PD_TEXT_BRANCH_SPECULATION) {
-		item(view, i, "spec", &spec);
+		get_item(view, i, "spec", &spec);
 		pd_print_char(out, '/');
 		if (spec.type == PD_STR)
 			pd_print_bytes(out, spec.s.p, spec.s.n);
@@ -117,27 +116,27 @@ static void print_branch_flags(struct pd_print *out, const struct pd_view *view,
 	pd_print_char(out, ' ');
 }
 
-static void print_branch_dso(struct px_line *line, const struct pm_place *place)
+static void print_branch_dso(struct px_line *line, const struct pm_location *location)
 {
 	if (line->script->text & PD_TEXT_BRANCH_DSO_APART)
 		pd_print_char(line->out, ' ');
-	px_print_dso(line->out, place);
+	px_print_dso(line->out, location);
 }
 
 static void print_branch_end(struct px_line *line, uint64_t address, bool symbols)
 {
-	struct pm_place place;
+	struct pm_location location;
 
 	if (symbols || (line->event->fields & PX_BIT(PX_DSO)))
-		px_place_any(line, address, &place);
+		px_find_data_location(line, address, &location);
 	if (symbols) {
-		px_print_symbol(line->out, &place, true);
+		px_print_symbol(line->out, &location, true);
 	} else {
 		pd_print_const(line->out, "0x");
 		px_print_hex(line->out, address, 0);
 	}
 	if (line->event->fields & PX_BIT(PX_DSO))
-		print_branch_dso(line, &place);
+		print_branch_dso(line, &location);
 }
 
 static void print_branches(struct px_line *line, bool symbols)
@@ -150,9 +149,9 @@ static void print_branches(struct px_line *line, bool symbols)
 	for (uint32_t i = 0; i < v.view.count; i++) {
 		if (!symbols)
 			pd_print_char(line->out, ' ');
-		print_branch_end(line, number(&v.view, i, "from"), symbols);
+		print_branch_end(line, get_item_number(&v.view, i, "from"), symbols);
 		pd_print_char(line->out, '/');
-		print_branch_end(line, number(&v.view, i, "to"), symbols);
+		print_branch_end(line, get_item_number(&v.view, i, "to"), symbols);
 		print_branch_flags(line->out, &v.view, i, line->script->text);
 	}
 }
@@ -194,8 +193,8 @@ static void print_bpf_row(struct pd_print *out, const char *p, size_t at, size_t
 }
 
 /*
- * See sample__fprintf_bpf_output. A string that fills the data up to its NULs is shown once
- * more.
+ * See sample__fprintf_bpf_output. If the data is a string padded with NULs, it is shown as one,
+ * too.
  */
 void px_bpf_output(struct px_line *line)
 {

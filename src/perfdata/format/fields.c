@@ -122,7 +122,7 @@ const struct pd_field pd_common_fields[] = {
 	{ FIELD(U64, "stream_id", 0, "Id of the event's instance."), .part = PD_PART_STREAM_ID,
 	  .zero_is_absent = true },
 	{ VIEWED(sample_id, "sample_id", 0, "The trailer as recorded; nil if there is none.") },
-	{ OF_MACHINE(
+	{ OF_SYSTEM(
 		STR, "comm", COMM,
 		"Name of the thread at that time; a colon and its id if that is not known.") },
 	END_OF_FIELDS,

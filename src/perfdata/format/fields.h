@@ -30,39 +30,39 @@ enum pd_kind {
 	PD_K_VIEW,    /* a composite that starts here, of the view `view` */
 	PD_K_COMPUTE, /* a value that `compute` returns */
 	/*
-	 * from the recorded system; `arg` is an enum pd_machine_field, `type` the value's type
+	 * from the recorded system; `arg` is an enum pd_system_field, `type` the value's type
 	 */
-	PD_K_MACHINE,
+	PD_K_SYSTEM,
 };
 
 /* Values of a record that the recorded system knows. */
-enum pd_machine_field {
-	PD_M_COMM,
-	PD_M_CGROUP_PATH,
+enum pd_system_field {
+	PD_SYS_COMM,
+	PD_SYS_CGROUP_PATH,
 	/* for an address: the record's ip unless another is given */
-	PD_M_SYMBOL,
-	PD_M_SYMOFF,
-	PD_M_DSO,
-	PD_M_SRCLINE,
-	PD_M_INLINED, /* composite */
-	PD_M_MAP,     /* composite: pd_view_map */
-	PD_M_MAP_START,
-	PD_M_MAP_LEN,
-	PD_M_MAP_PGOFF,
-	PD_M_MAP_FILENAME,
-	PD_M_MAP_BUILD_ID,
-	PD_M_MAP_PROT,
+	PD_SYS_SYMBOL,
+	PD_SYS_SYMOFF,
+	PD_SYS_DSO,
+	PD_SYS_SRCLINE,
+	PD_SYS_INLINED, /* composite */
+	PD_SYS_MAP,	/* composite: pd_view_map */
+	PD_SYS_MAP_START,
+	PD_SYS_MAP_LEN,
+	PD_SYS_MAP_PGOFF,
+	PD_SYS_MAP_FILENAME,
+	PD_SYS_MAP_BUILD_ID,
+	PD_SYS_MAP_PROT,
 	/* for a sample's addr */
-	PD_M_SYMBOL_DADDR,
-	PD_M_DSO_DADDR,
+	PD_SYS_SYMBOL_DADDR,
+	PD_SYS_DSO_DADDR,
 	/* for samples */
-	PD_M_STACK,
-	PD_M_ANNOTATED_STACK,
-	PD_M_FRAMES,
-	PD_M_UNRESOLVED,
-	PD_M_MACHINE_PID,
-	PD_M_VCPU,
-	PD_M_MESSAGE,
+	PD_SYS_STACK,
+	PD_SYS_ANNOTATED_STACK,
+	PD_SYS_FRAMES,
+	PD_SYS_UNRESOLVED,
+	PD_SYS_MACHINE_PID,
+	PD_SYS_VCPU,
+	PD_SYS_MESSAGE,
 };
 
 /* Limits; the compiler checks the tables against them. */
@@ -82,7 +82,7 @@ struct pd_field {
 	uint16_t arg;
 	uint16_t at;	   /* offset in the record or in its part */
 	const char *doc;   /* one sentence with units */
-	enum pd_type type; /* of the value of PD_K_COMPUTE and PD_K_MACHINE */
+	enum pd_type type; /* of the value of PD_K_COMPUTE and PD_K_SYSTEM */
 	/* PD_K_COMPUTE: the value is the same in all records of one layout and event */
 	bool of_layout;
 	/* PD_K_COMPUTE of text: equal addresses of the text mean equal texts */

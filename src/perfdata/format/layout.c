@@ -68,7 +68,7 @@ static uint16_t width_of(const struct pd_field *field)
 	static const uint8_t widths[] = {
 		[PD_K_U8] = 1,	[PD_K_U16] = 2,	  [PD_K_U32] = 4,  [PD_K_S32] = 4,
 		[PD_K_X32] = 4, [PD_K_U64] = 8,	  [PD_K_S64] = 8,  [PD_K_X64] = 8,
-		[PD_K_F64] = 8, [PD_K_BOOL8] = 1, [PD_K_CSTR] = 1, [PD_K_MACHINE] = 0,
+		[PD_K_F64] = 8, [PD_K_BOOL8] = 1, [PD_K_CSTR] = 1, [PD_K_SYSTEM] = 0,
 	};
 
 	if (field->kind == PD_K_CHARS || field->kind == PD_K_HEX)
@@ -144,7 +144,7 @@ static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 		struct pd_column *c = &columns[layout->n_columns];
 		size_t n = strlen(field->name);
 
-		if (bound[i].kind >= PD_K_MACHINE || field->header)
+		if (bound[i].kind >= PD_K_SYSTEM || field->header)
 			continue;
 		*c = (struct pd_column){ .label = " ", .index = (uint8_t)i };
 		memcpy(c->label + 1, field->name, n);

@@ -91,7 +91,7 @@ static void print_key(struct pd_print *out, const char *name, bool *first, bool 
 static void print_member(struct pd_print *out, const struct pd_member *member,
 			 const struct pd_value *value, bool *first, bool json)
 {
-	if (value->type == PD_NIL || value->type == PD_MACHINE)
+	if (value->type == PD_NIL || value->type == PD_SYSTEM)
 		return;
 	print_key(out, member->name, first, json);
 	if (!json && value->type == PD_UINT && member->is_time)
@@ -304,7 +304,7 @@ void pd_print_field(struct pd_print *out, const char *name, const struct pd_valu
 {
 	bool first = !json;
 
-	if (value->type == PD_NIL || value->type == PD_MACHINE)
+	if (value->type == PD_NIL || value->type == PD_SYSTEM)
 		return;
 	if (!json)
 		pd_print_char(out, ' ');

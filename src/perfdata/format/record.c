@@ -114,8 +114,8 @@ static void load_field(const struct pd_record *rec, const struct pd_bound *b, ui
 	case PD_K_COMPUTE:
 		b->field->compute(rec, at, out);
 		break;
-	case PD_K_MACHINE:
-		out->type = PD_MACHINE;
+	case PD_K_SYSTEM:
+		out->type = PD_SYSTEM;
 		out->asked = (struct pd_asked){ .field = b->field->arg };
 		break;
 	case PD_K_NONE:

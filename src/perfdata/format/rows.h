@@ -33,8 +33,8 @@
 #define VIEWED(v, n, offset, text)                                           \
 	FIELD(VIEW, n, offset, text), .type = PD_VIEW, .view = &pd_view_##v, \
 				      .compute = pd_open_##v
-#define OF_MACHINE(t, n, which, text)                                               \
-	.name = NAME(n), .kind = PD_K_MACHINE, .arg = PD_M_##which, .type = PD_##t, \
+#define OF_SYSTEM(t, n, which, text)                                                 \
+	.name = NAME(n), .kind = PD_K_SYSTEM, .arg = PD_SYS_##which, .type = PD_##t, \
 	.doc = (text)
 #define END_OF_FIELDS        \
 	{                    \

@@ -73,7 +73,7 @@ void pd_sink_end(struct pd_sink *sink)
  */
 static void put_named(struct pd_sink *sink, const char *name, const struct pd_value *value)
 {
-	if (value->type == PD_NIL || value->type == PD_MACHINE)
+	if (value->type == PD_NIL || value->type == PD_SYSTEM)
 		return;
 	pd_sink_key(sink, name);
 	if (value->type == PD_VIEW)

@@ -18,18 +18,18 @@ struct pd_record;
 struct pd_value;
 
 enum pd_type {
-	PD_NIL,	    /* the record has no such value */
-	PD_BOOL,    /* .u */
-	PD_INT,	    /* .i */
-	PD_UINT,    /* .u, shown in decimal */
-	PD_ADDR,    /* .u, shown in hex */
-	PD_FLOAT,   /* .f */
-	PD_STR,	    /* .s, text */
-	PD_HEX,	    /* .s, bytes shown as a string of hex digits: build-ids, tags */
-	PD_BLOB,    /* .s, bytes as they are */
-	PD_VIEW,    /* .view */
-	PD_EVENT,   /* .event */
-	PD_MACHINE, /* .asked: only the recorded system can answer */
+	PD_NIL,	   /* the record has no such value */
+	PD_BOOL,   /* .u */
+	PD_INT,	   /* .i */
+	PD_UINT,   /* .u, shown in decimal */
+	PD_ADDR,   /* .u, shown in hex */
+	PD_FLOAT,  /* .f */
+	PD_STR,	   /* .s, text */
+	PD_HEX,	   /* .s, bytes shown as a string of hex digits: build-ids, tags */
+	PD_BLOB,   /* .s, bytes as they are */
+	PD_VIEW,   /* .view */
+	PD_EVENT,  /* .event */
+	PD_SYSTEM, /* .asked: only the recorded system can answer */
 };
 
 /* The description of a view's member, for the manual and the editor stubs. */
@@ -70,7 +70,7 @@ struct pd_frame {
 
 /* A question to the recorded system about a record, or about an address in it. */
 struct pd_asked {
-	uint32_t field; /* enum pd_machine_field */
+	uint32_t field; /* enum pd_system_field */
 	uint32_t mode;	/* enum pd_cpumode of the address */
 	uint64_t address;
 	bool of_address; /* `address` and `mode` are set; if not the record's own are meant */

@@ -117,11 +117,11 @@ const char *pd_cpumode_name(unsigned mode);
 
 /*
  * Sets *out to a question to the recorded system about `address`, which has the cpumode `mode`;
- * `field` is an enum pd_machine_field.
+ * `field` is an enum pd_system_field.
  */
 static inline void pd_ask(struct pd_value *out, uint32_t field, uint64_t address, unsigned mode)
 {
-	out->type = PD_MACHINE;
+	out->type = PD_SYSTEM;
 	out->asked = (struct pd_asked){
 		.field = field, .mode = mode, .address = address, .of_address = true
 	};

@@ -22,7 +22,7 @@ void pq_chains_destroy(struct pq_chains *c)
 	if (!c)
 		return;
 	for (int kind = 0; kind < PQ_KINDS; kind++) {
-		pm_names_deinit(&c->texts[kind]);
+		pm_string_pool_deinit(&c->texts[kind]);
 		free(c->by_text[kind]);
 	}
 	pq_chains_seal(c);
@@ -117,7 +117,7 @@ static void find_raw(const struct pq_looked *looked, const struct pd_record *rec
 	uint32_t at, size;
 
 	*raw = (struct raw){ .words = rec->bytes };
-	if (pm_frames_beside(rec)) {
+	if (pm_frames_may_differ(rec)) {
 		raw->words = pm_frames_of(looked->resolver, rec, &raw->n);
 		raw->n *= sizeof(struct pd_frame) / 8;
 	} else if (pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size) && size >= 8) {
@@ -225,15 +225,15 @@ static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 static void look(struct pq_chains *c, struct pm_resolver *resolver, const struct pd_record *rec,
 		 struct pq_looked *looked, struct raw *raw)
 {
-	const struct pm_machine *machine = pm_resolver_machine(resolver);
+	const struct pm_system *system = pm_resolver_system(resolver);
 	int64_t ip;
 
 	looked->resolver = resolver;
 	looked->rec = rec;
-	looked->has_ip = pm_integer(rec, pm_machine_ids(machine)->ip, &ip);
-	pm_where_of(machine, rec, &looked->where);
+	looked->has_ip = pm_integer(rec, pm_system_field_ids(system)->ip, &ip);
+	pm_addr_context_of(system, rec, &looked->context);
 	looked->own = (struct pd_frame){ looked->has_ip ? (uint64_t)ip : 0,
-					 looked->where.mode };
+					 looked->context.mode };
 	find_raw(looked, rec, raw);
 	pq_look_when(c, looked);
 }

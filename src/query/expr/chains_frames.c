@@ -14,21 +14,22 @@
 static bool tag_of(struct pq_chains *c, const struct pq_looked *looked, bool kernel,
 		   uint64_t *tag)
 {
-	const struct pm_machine *machine = pm_resolver_machine(looked->resolver);
-	uint64_t taken = pm_machine_taken(machine) + 1, time = looked->where.time;
-	uint64_t key = pm_key_of(looked->where.system, kernel ? PM_KERNEL : looked->where.pid);
-	struct pq_seen_epoch *seen = &c->epochs[(key ^ key >> 32) % PQ_SEEN_EPOCHS];
+	const struct pm_system *system = pm_resolver_system(looked->resolver);
+	uint64_t taken = pm_system_revision(system) + 1, time = looked->context.time;
+	uint64_t key = pm_key_of(looked->context.machine,
+				 kernel ? PM_KERNEL : looked->context.pid);
+	struct pq_version_memo *seen = &c->versions[(key ^ key >> 32) % PQ_VERSION_MEMOS];
 	static const uint64_t head[PQ_HEAD_WORDS];
-	struct pm_epoch epoch;
+	struct pm_mapping_version version;
 
 	if (seen->key != key || seen->taken != taken || time < seen->from ||
 	    time > seen->last) {
-		seen->known = pm_epoch_of(machine, &looked->where, kernel, &epoch);
+		seen->known = pm_mapping_version_of(system, &looked->context, kernel, &version);
 		seen->key = key;
 		seen->taken = taken;
-		seen->from = epoch.from;
-		seen->last = epoch.last;
-		seen->tag = pq_hash_of(&c->keys, head, epoch.words, epoch.n).low;
+		seen->from = version.from;
+		seen->last = version.last;
+		seen->tag = pq_hash_of(&c->keys, head, version.words, version.n).low;
 	}
 	*tag = seen->tag;
 	return seen->known;
@@ -49,7 +50,7 @@ static uint64_t mixed(const struct pq_chains *c, uint64_t a, uint64_t b)
 
 static uint32_t hash_alias(const struct pq_chains *c, const struct pq_alias *alias)
 {
-	return (uint32_t)(mixed(c, (uintptr_t)alias->place,
+	return (uint32_t)(mixed(c, (uintptr_t)alias->location,
 				alias->address ^ (uint64_t)alias->kind << 56 ^
 					(uint64_t)alias->mode << 60) >>
 			  20);
@@ -65,22 +66,22 @@ static bool has_alias(const void *arg, uint32_t item)
 	const struct wanted *wanted = arg;
 	const struct pq_alias *a = &wanted->chains->aliases[item], *b = wanted->alias;
 
-	return a->place == b->place && a->address == b->address && a->mode == b->mode &&
+	return a->location == b->location && a->address == b->address && a->mode == b->mode &&
 	       a->kind == b->kind;
 }
 
 uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text text,
 			  const struct pq_frame *frame)
 {
-	struct pm_names *texts = &c->texts[kind];
+	struct pm_string_pool *texts = &c->texts[kind];
 	size_t n = texts->n;
 	uint32_t number;
 
 	if (!pb_reserve(c->by_text[kind], n, c->by_text_room[kind]) ||
 	    !pb_reserve(c->frames, c->n_frames, c->frames_room))
 		return UINT32_MAX;
-	number = pm_names_add(texts, text);
-	if (number == PM_NO_NAME)
+	number = pm_string_pool_add(texts, text);
+	if (number == PM_NO_STRING)
 		return UINT32_MAX;
 	if (number == n) {
 		c->by_text[kind][n] = (uint32_t)c->n_frames;
@@ -198,18 +199,19 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 
 	if (frame.dso && frame.dso->jitdump)
 		frame.symbol = pm_symbol_at(looked->resolver, frame.dso, frame.address,
-					    looked->where.time);
+					    looked->context.time);
 	return pq_frame_of_value(c, &frame);
 }
 
 /*
  * What a frame is told apart by, before its text: a stack says nothing of addresses and modes.
  */
-static struct pq_alias alias_of(const struct pq_looked *looked, const struct pm_place *place,
+static struct pq_alias alias_of(const struct pq_looked *looked,
+				const struct pm_location *location,
 				const struct pq_frame *frame)
 {
 	struct pq_alias alias = {
-		.place = frame->symbol ? (const void *)frame->symbol : frame->dso,
+		.location = frame->symbol ? (const void *)frame->symbol : frame->dso,
 		.kind = (uint8_t)looked->kind,
 	};
 
@@ -217,52 +219,52 @@ static struct pq_alias alias_of(const struct pq_looked *looked, const struct pm_
 		alias.address = frame->address;
 		alias.mode = frame->mode;
 	} else if (looked->kind == PQ_CHAIN_ANNOTATED) {
-		alias.mode = (uint8_t)pm_stack_letter(place, (enum pd_cpumode)frame->mode);
+		alias.mode = (uint8_t)pm_stack_letter(location, (enum pd_cpumode)frame->mode);
 	}
 	return alias;
 }
 
-static bool text_of(const struct pq_looked *looked, const struct pm_place *place,
+static bool text_of(const struct pq_looked *looked, const struct pm_location *location,
 		    const struct pq_frame *frame, const struct pq_alias *alias,
 		    struct pd_text *text)
 {
 	switch (looked->kind) {
 	case PQ_CHAIN_STACK:
 	case PQ_CHAIN_ANNOTATED:
-		return pm_stack_name(looked->resolver, place, (char)alias->mode, text);
+		return pm_stack_name(looked->resolver, location, (char)alias->mode, text);
 	case PQ_CHAIN_FRAMES:
-		return pm_frames_line(looked->resolver, place, (enum pd_cpumode)frame->mode,
+		return pm_frames_line(looked->resolver, location, (enum pd_cpumode)frame->mode,
 				      text);
 	default:
-		*text = (struct pd_text){ place->symbol->name, place->symbol->length };
+		*text = (struct pd_text){ location->symbol->name, location->symbol->length };
 		return true;
 	}
 }
 
 /* The number of a frame that was resolved, and is not known by its address. */
 static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
-			 const struct pm_place *place, uint64_t mode)
+			 const struct pm_location *location, uint64_t mode)
 {
 	const struct pq_frame frame = {
-		.dso = place->map ? place->map->dso : NULL,
-		.symbol = place->symbol,
-		.address = place->symbol ? 0 : place->address,
+		.dso = location->map ? location->map->dso : NULL,
+		.symbol = location->symbol,
+		.address = location->symbol ? 0 : location->address,
 		.mode = (uint8_t)mode,
 	};
-	struct pq_alias alias = alias_of(looked, place, &frame);
+	struct pq_alias alias = alias_of(looked, location, &frame);
 	const struct wanted wanted = { c, &alias };
 	uint32_t hash = hash_alias(c, &alias);
 	const struct pb_slot *slot;
 	struct pd_text text;
 
-	if (looked->kind == PQ_SYMBOLS && !place->symbol)
+	if (looked->kind == PQ_SYMBOLS && !location->symbol)
 		return PQ_NO_SYMBOL;
-	if (looked->kind == PQ_CHAIN_FRAMES && !place->symbol)
+	if (looked->kind == PQ_CHAIN_FRAMES && !location->symbol)
 		return pq_frame_of_address(c, &frame);
 	slot = pb_map_find(&c->by_place, hash, has_alias, &wanted);
 	if (slot && slot->item)
 		return c->aliases[slot->item - 1].number;
-	if (!text_of(looked, place, &frame, &alias, &text))
+	if (!text_of(looked, location, &frame, &alias, &text))
 		return UINT32_MAX;
 	alias.number = pq_frame_of_text(c, looked->kind, text, &frame);
 	if (alias.number == UINT32_MAX ||
@@ -280,21 +282,21 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	struct pq_seen_frame *seen =
 		&c->seen[(at->ip ^ tag) * UINT64_C(0x9e3779b97f4a7c15) >> 40 &
 			 (PQ_SEEN_FRAMES - 1)];
-	struct pm_place place;
+	struct pm_location location;
 	uint32_t number;
 
 	if (looked->known && seen->ip == at->ip && seen->tag == tag && seen->number)
 		return seen->number - 1;
-	looked->where.mode = (enum pd_cpumode)at->mode;
+	looked->context.mode = (enum pd_cpumode)at->mode;
 	if (looked->kind == PQ_CHAIN_VALUES) {
-		place.map = pm_map_at(pm_resolver_machine(looked->resolver), &looked->where,
-				      at->ip);
-		number = value_at(c, looked, at, place.map);
+		location.map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context,
+					 at->ip);
+		number = value_at(c, looked, at, location.map);
 	} else {
-		pm_place_at(looked->resolver, &looked->where, at->ip, &place);
-		number = frame_of(c, looked, &place, at->mode);
+		pm_location_at(looked->resolver, &looked->context, at->ip, &location);
+		number = frame_of(c, looked, &location, at->mode);
 	}
-	if (place.map && place.map->dso->jitdump)
+	if (location.map && location.map->dso->jitdump)
 		looked->by_time = true;
 	else if (looked->known && number != UINT32_MAX)
 		*seen = (struct pq_seen_frame){ at->ip, tag, number + 1 };

@@ -20,10 +20,10 @@
  * cpumode.
  */
 struct pq_alias {
-	const void *place;  /* the symbol; without one the dso, or NULL */
-	uint64_t address;   /* of what has no symbol */
-	uint32_t number;    /* of the frame */
-	uint8_t mode, kind; /* mode: or what stands for it in the text */
+	const void *location; /* the symbol; without one the dso, or NULL */
+	uint64_t address;     /* of what has no symbol */
+	uint32_t number;      /* of the frame */
+	uint8_t mode, kind;   /* mode: or what stands for it in the text */
 };
 
 /*
@@ -43,16 +43,16 @@ struct pq_seen_frame {
 #endif
 
 /* What was mapped of a process, or the kernel, at some times. */
-struct pq_seen_epoch {
+struct pq_version_memo {
 	uint64_t key;	     /* pm_key_of */
-	uint64_t taken;	     /* the machine's, then, and one; 0: free */
+	uint64_t taken;	     /* the system's, then, and one; 0: free */
 	uint64_t from, last; /* the times */
 	uint64_t tag;
 	bool known;
 };
 
-#ifndef PQ_SEEN_EPOCHS
-#define PQ_SEEN_EPOCHS 256
+#ifndef PQ_VERSION_MEMOS
+#define PQ_VERSION_MEMOS 256
 #endif
 
 /*
@@ -83,9 +83,9 @@ struct pq_chain {
 struct pq_chains {
 	struct pq_hash_keys keys;
 	struct pq_raw raw;
-	struct pq_seen_epoch epochs[PQ_SEEN_EPOCHS];
+	struct pq_version_memo versions[PQ_VERSION_MEMOS];
 	struct pq_seen_frame seen[PQ_SEEN_FRAMES];
-	struct pm_names texts[PQ_KINDS];
+	struct pm_string_pool texts[PQ_KINDS];
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
 	size_t by_text_room[PQ_KINDS];
 	struct pq_frame *
@@ -111,7 +111,7 @@ struct pq_chains {
 struct pq_looked {
 	struct pm_resolver *resolver;
 	const struct pd_record *rec;
-	struct pm_where where;
+	struct pm_addr_context context;
 	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
 	uint64_t tags[2]; /* of what was mapped: of the process, of the kernel */
 	bool known;	  /* are they? */

@@ -15,7 +15,7 @@ bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		return false;
 	fields->called.taken = UINT64_MAX;
 	if (resolver)
-		fields->taken = pm_machine_takes(pm_resolver_machine(resolver));
+		fields->taken = pm_system_revision_counter(pm_resolver_system(resolver));
 	fields->internal->time = pd_field_name_id(&session->files[0]->field_names, "time", 4);
 	pq_texts_init(&fields->internal->numbers);
 	return true;
@@ -155,7 +155,7 @@ void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_v
 		out->event = value->event;
 		break;
 	case PD_NIL:
-	case PD_MACHINE:
+	case PD_SYSTEM:
 		break;
 	}
 }
@@ -181,16 +181,16 @@ static void read_system(struct pq_fields *fields, uint32_t field, struct pq_valu
 	pq_from_decoded(fields, field, &value, out);
 }
 
-static const struct pm_ids *ids_of(const struct pq_fields *fields)
+static const struct pm_field_ids *ids_of(const struct pq_fields *fields)
 {
-	return pm_machine_ids(pm_resolver_machine(fields->resolver));
+	return pm_system_field_ids(pm_resolver_system(fields->resolver));
 }
 
 /* The call chain as text is the resolver's, until it is asked for another one. */
 static void read_chain(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	const struct pq_load *load = &fields->bound->loads[field];
-	enum pd_machine_field chain = (enum pd_machine_field)load->bound->field->arg;
+	enum pd_system_field chain = (enum pd_system_field)load->bound->field->arg;
 	struct pd_text text;
 	int64_t ip;
 
@@ -233,9 +233,9 @@ static void read_constant(struct pq_fields *fields, uint32_t field, struct pq_va
 
 static bool is_chain(const struct pd_bound *bound)
 {
-	return bound->kind == PD_K_MACHINE &&
-	       (bound->field->arg == PD_M_STACK || bound->field->arg == PD_M_ANNOTATED_STACK ||
-		bound->field->arg == PD_M_FRAMES);
+	return bound->kind == PD_K_SYSTEM && (bound->field->arg == PD_SYS_STACK ||
+					      bound->field->arg == PD_SYS_ANNOTATED_STACK ||
+					      bound->field->arg == PD_SYS_FRAMES);
 }
 
 static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_field *f,
@@ -243,11 +243,11 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 {
 	if (f->n_steps)
 		return read_part;
-	if (bound->kind != PD_K_MACHINE)
+	if (bound->kind != PD_K_SYSTEM)
 		return read_scalar;
-	if (!fields->resolver || bound->field->arg == PD_M_INLINED)
+	if (!fields->resolver || bound->field->arg == PD_SYS_INLINED)
 		return pq_read_nothing;
-	if (bound->field->arg == PD_M_COMM)
+	if (bound->field->arg == PD_SYS_COMM)
 		return pq_read_comm;
 	return is_chain(bound) ? read_chain : read_system;
 }
@@ -440,9 +440,9 @@ bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *ou
 {
 	const struct pq_load *load = &fields->bound->loads[field];
 	static const uint8_t kinds[] = {
-		[PD_M_STACK] = PQ_CHAIN_STACK,
-		[PD_M_ANNOTATED_STACK] = PQ_CHAIN_ANNOTATED,
-		[PD_M_FRAMES] = PQ_CHAIN_FRAMES,
+		[PD_SYS_STACK] = PQ_CHAIN_STACK,
+		[PD_SYS_ANNOTATED_STACK] = PQ_CHAIN_ANNOTATED,
+		[PD_SYS_FRAMES] = PQ_CHAIN_FRAMES,
 	};
 	enum pq_chain_kind kind;
 

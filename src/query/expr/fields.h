@@ -68,7 +68,7 @@ struct pq_called {
 	int32_t tid;
 	uint16_t source;
 	uint64_t from, span; /* the times: from … from + span */
-	uint64_t taken;	     /* the machine's, then; UINT64_MAX: none was asked for */
+	uint64_t taken;	     /* the system's, then; UINT64_MAX: none was asked for */
 };
 
 struct pq_fields {
@@ -85,13 +85,13 @@ struct pq_fields {
 		row;
 	size_t n_row;
 	struct pq_called called;
-	const uint64_t *taken; /* the machine's, now; NULL without a resolver */
+	const uint64_t *taken; /* the system's, now; NULL without a resolver */
 	bool failed; /* there was no memory for a value, which is absent then: all is in vain */
 	/* its own: the fields that were added, what was bound by now, room for texts */
 	struct pq_fields_internal *internal;
 };
 
-/* False: no memory. The session, and the machine's resolver, must outlive it. */
+/* False: no memory. The session, and the system's resolver, must outlive it. */
 bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		    struct pm_resolver *resolver);
 void pq_fields_deinit(struct pq_fields *fields);

@@ -1,5 +1,5 @@
 /*
- * The field `comm`, of which no text moves: the machine keeps each name once, and what stands
+ * The field `comm`, of which no text moves: the system keeps each name once, and what stands
  * for one is kept here.
  */
 #include "fields_internal.h"
@@ -8,7 +8,8 @@ void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layou
 		   struct pq_load *load)
 {
 	const struct pd_bound *tid =
-		&layout->bound[layout->slot[pm_machine_ids(pm_resolver_machine(fields->resolver))
+		&layout->bound[layout->slot[pm_system_field_ids(
+						    pm_resolver_system(fields->resolver))
 						    ->tid]];
 	const struct pd_bound *time = &layout->bound[layout->slot[fields->internal->time]];
 	uint32_t tid_end, time_end;
@@ -50,7 +51,7 @@ static void find_name(struct pq_fields *fields, struct pq_value *out)
 static void find_name_at(struct pq_fields *fields, int32_t tid, uint64_t time,
 			 struct pq_value *out)
 {
-	const struct pm_called *found = pm_comm_then(fields->resolver, fields->rec, tid, time);
+	const struct pm_comm_memo *found = pm_comm_at(fields->resolver, fields->rec, tid, time);
 
 	find_name(fields, out);
 	if (found && out->type == PQ_TEXT)

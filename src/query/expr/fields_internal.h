@@ -9,7 +9,7 @@
 #include "fields.h"
 #include "strings.h"
 
-/* Room for the text of a field: what is not the record's, the machine's or a binary's. */
+/* Room for the text of a field: what is not the record's, the system's or a binary's. */
 struct pq_room {
 	char *p;
 	size_t capacity;

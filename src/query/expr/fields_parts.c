@@ -68,16 +68,16 @@ static void settle(struct walk *w)
 {
 	struct pd_value *value = w->value;
 
-	if (value->type == PD_MACHINE) {
+	if (value->type == PD_SYSTEM) {
 		if (!w->fields->resolver)
 			value->type = PD_NIL;
-		else if (value->asked.field == PD_M_INLINED)
+		else if (value->asked.field == PD_SYS_INLINED)
 			follow_inlined(w);
 		else
 			pm_field(w->fields->resolver, w->fields->rec, &value->asked, value);
 	}
 	if (value->type == PD_VIEW && value->view.desc == &pd_view_callchain &&
-	    w->fields->resolver && pm_frames_beside(w->fields->rec)) {
+	    w->fields->resolver && pm_frames_may_differ(w->fields->rec)) {
 		size_t n;
 
 		value->view.frames = pm_frames_of(w->fields->resolver, w->fields->rec, &n);

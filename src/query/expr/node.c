@@ -30,7 +30,7 @@ static bool layout_asks(const struct pd_layout *layout, const struct pq_field *f
 		return false;
 	bound = &layout->bound[layout->slot[field->name]];
 	if (bound->kind != PD_K_VIEW)
-		return bound->kind == PD_K_MACHINE;
+		return bound->kind == PD_K_SYSTEM;
 	return steps_ask(bound->field->view, field) ||
 	       (bound->field->view == &pd_view_callchain && chains_are_made(layout->shape));
 }
@@ -50,7 +50,7 @@ static bool late_ones_ask(const struct pd_file *file, const struct pq_field *fie
 
 	for (const struct pd_field *f = pd_sample_fields; f->name; f++)
 		if (strcmp(f->name, name) == 0 &&
-		    (f->kind == PD_K_MACHINE || f->view == &pd_view_callchain ||
+		    (f->kind == PD_K_SYSTEM || f->view == &pd_view_callchain ||
 		     (f->view && steps_ask(f->view, field))))
 			return true;
 	return false;
@@ -79,7 +79,7 @@ static bool field_asks(const struct pq_field *field, const struct pd_session *se
 	return false;
 }
 
-bool pq_asks_machine(const struct pq_node *node, const struct pd_session *session)
+bool pq_asks_system(const struct pq_node *node, const struct pd_session *session)
 {
 	if (!node)
 		return false;
@@ -87,7 +87,7 @@ bool pq_asks_machine(const struct pq_node *node, const struct pd_session *sessio
 	    (node->op == PQ_FIELD && node->field && field_asks(node->field, session)))
 		return true;
 	for (size_t i = 0; node->op == PQ_CALL && i < node->call->n_args; i++)
-		if (pq_asks_machine(node->call->args[i], session))
+		if (pq_asks_system(node->call->args[i], session))
 			return true;
-	return pq_asks_machine(node->left, session) || pq_asks_machine(node->right, session);
+	return pq_asks_system(node->left, session) || pq_asks_system(node->right, session);
 }

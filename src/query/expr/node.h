@@ -140,6 +140,6 @@ struct pq_node {
 };
 
 /* Does something in the tree (NULL: an empty one) ask the recorded system? */
-bool pq_asks_machine(const struct pq_node *node, const struct pd_session *session);
+bool pq_asks_system(const struct pq_node *node, const struct pd_session *session);
 
 #endif

@@ -26,9 +26,9 @@ bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsi
 	       (!scope->by_time || in_time(scope, rec, time_id));
 }
 
-static bool tell_machine(void *machine, const struct pd_record *rec)
+static bool tell_system(void *system, const struct pd_record *rec)
 {
-	return pm_machine_add(machine, rec);
+	return pm_system_add(system, rec);
 }
 
 bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk *walk,
@@ -47,10 +47,10 @@ bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk
 		options->from = scope->from;
 		options->to = scope->to;
 	}
-	if (scope->machine && pq_scope_passes(scope)) {
-		options->on_sideband.call = tell_machine;
-		options->on_sideband.arg = scope->machine;
-		pm_machine_types(&options->on_sideband.types);
+	if (scope->system && pq_scope_passes(scope)) {
+		options->on_sideband.call = tell_system;
+		options->on_sideband.arg = scope->system;
+		pm_system_types(&options->on_sideband.types);
 	}
 	return true;
 }

@@ -30,9 +30,9 @@ static inline void pq_calls_release(struct pq_calls *calls)
 
 struct pq_scope {
 	struct pd_session *session;
-	struct pm_machine *machine; /* NULL: nothing in the query asks it (pq_asks_machine) */
+	struct pm_system *system; /* NULL: nothing in the query asks it (pq_asks_system) */
 	/*
-	 * NULL, or whether nothing was added to the machine yet: pq_run reads it, and clears
+	 * NULL, or whether nothing was added to the system yet: pq_run reads it, and clears
 	 * this
 	 */
 	bool *unread;
@@ -63,7 +63,7 @@ bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsi
 
 /*
  * Opens a walk over the records that may be in the scope; pq_in_scope and the filter say which
- * are. A stream that passes once tells the scope's machine what it says of the system as it is
+ * are. A stream that passes once tells the scope's system what it says of the system as it is
  * read.
  *
  * Of several threads one reads ahead if `ahead` is true and the records come in the order of

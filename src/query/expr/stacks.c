@@ -12,7 +12,7 @@ struct stack {
 };
 
 struct pq_stacks {
-	struct pm_names texts;
+	struct pm_string_pool texts;
 	struct pq_secret secret;
 	struct pq_stack_frame *frames; /* [n_frames] */
 	size_t n_frames, frames_room;
@@ -44,7 +44,7 @@ void pq_stacks_destroy(struct pq_stacks *s)
 {
 	if (!s)
 		return;
-	pm_names_deinit(&s->texts);
+	pm_string_pool_deinit(&s->texts);
 	pb_map_deinit(&s->by_value);
 	pb_map_deinit(&s->by_frames);
 	free(s->frames);
@@ -88,8 +88,8 @@ static bool keep_text(struct pq_stacks *s, struct pd_text *text)
 
 	if (!text->p)
 		return true;
-	number = pm_names_add(&s->texts, *text);
-	if (number == PM_NO_NAME)
+	number = pm_string_pool_add(&s->texts, *text);
+	if (number == PM_NO_STRING)
 		return false;
 	*text = s->texts.texts[number];
 	return true;

@@ -10,8 +10,8 @@
 
 static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *number)
 {
-	*number = pm_names_add(&r->names, (struct pd_text){ text, n });
-	return *number != PM_NO_NAME;
+	*number = pm_string_pool_add(&r->strings, (struct pd_text){ text, n });
+	return *number != PM_NO_STRING;
 }
 
 static uint32_t hash_part(const struct pq_report *r, const struct pq_report_part *p)
@@ -60,7 +60,7 @@ static uint8_t level_of(uint8_t mode)
 /* The part of a frame; UINT32_MAX: no memory. `frame` is NULL where there is no address. */
 static uint32_t part_of_frame(struct pq_report *r, const struct pq_frame *frame)
 {
-	struct pq_report_part part = { .dso = PM_NO_NAME, .placed = frame != NULL };
+	struct pq_report_part part = { .dso = PM_NO_STRING, .placed = frame != NULL };
 	const struct ps_dso *dso = frame ? frame->dso : NULL;
 	const char *short_name = dso ? dso->short_name : PM_UNKNOWN;
 	uint32_t symbol;
@@ -75,16 +75,16 @@ static uint32_t part_of_frame(struct pq_report *r, const struct pq_frame *frame)
 	if (r->by & BY_SYMBOL && frame && frame->symbol) {
 		if (!name_of(r, frame->symbol->name, frame->symbol->length, &symbol))
 			return UINT32_MAX;
-		part.symbol = r->names.texts[symbol].p;
+		part.symbol = r->strings.texts[symbol].p;
 	}
 	return add_part(r, &part);
 }
 
-/* Notes the short names of the machine's binaries that are not the end of their path. */
+/* Notes the short names of the system's binaries that are not the end of their path. */
 static bool read_binaries(struct pq_report *r)
 {
-	for (uint32_t system = 0; system < r->asked->n_systems; system++) {
-		const struct ps_store *store = pm_machine_store(r->asked->machine, system);
+	for (uint32_t machine = 0; machine < r->asked->n_machines; machine++) {
+		const struct ps_store *store = pm_system_store(r->asked->system, machine);
 
 		for (size_t i = 0; store && i < ps_store_count(store); i++) {
 			const struct ps_dso *dso = ps_store_at(store, i);
@@ -92,9 +92,10 @@ static bool read_binaries(struct pq_report *r)
 
 			if (dso->id.kind == PS_USER || dso->id.kind == PS_DATA)
 				continue;
-			number = pm_names_add(&r->binaries.names,
-					      (struct pd_text){ dso->name, strlen(dso->name) });
-			if (number == PM_NO_NAME ||
+			number = pm_string_pool_add(&r->binaries.strings,
+						    (struct pd_text){ dso->name,
+								      strlen(dso->name) });
+			if (number == PM_NO_STRING ||
 			    !pb_reserve(r->binaries.shown, number, r->binaries.room))
 				return false;
 			r->binaries.shown[number] = dso->short_name;
@@ -121,14 +122,14 @@ static struct pd_text base_of(struct pd_text path)
 static bool short_name_of(struct pq_report *r, const struct pq_value *dso, uint32_t *number)
 {
 	struct pd_text path, text = { PM_UNKNOWN, strlen(PM_UNKNOWN) };
-	size_t n = r->binaries.names.n;
+	size_t n = r->binaries.strings.n;
 	uint32_t known;
 
 	if (dso->type == PQ_TEXT) {
 		path = (struct pd_text){ dso->p, dso->size };
 		text = base_of(path);
-		known = pm_names_add(&r->binaries.names, path);
-		if (known == PM_NO_NAME ||
+		known = pm_string_pool_add(&r->binaries.strings, path);
+		if (known == PM_NO_STRING ||
 		    (known == n && !pb_reserve(r->binaries.shown, n, r->binaries.room)))
 			return false;
 		if (known == n)
@@ -154,7 +155,7 @@ static uint8_t mode_of(const struct pq_value *name)
 /* The part of a group's keys; UINT32_MAX: no memory. */
 static uint32_t part_of_group(struct pq_report *r, size_t g)
 {
-	struct pq_report_part part = { .dso = PM_NO_NAME };
+	struct pq_report_part part = { .dso = PM_NO_STRING };
 	struct pq_value value;
 
 	for (size_t i = 0; i < r->asked->n_columns; i++) {
@@ -347,7 +348,7 @@ static bool fill(struct pq_report *r, struct ps_interrupt *interrupt)
 	size_t n = chains ? pq_chains_n_frames(chains) : 0, size = pq_groups_size(r->groups);
 
 	if (!read_asked(r) || size >= UINT32_MAX ||
-	    (r->by & BY_DSO && !r->asked->callers && r->asked->machine && !read_binaries(r)))
+	    (r->by & BY_DSO && !r->asked->callers && r->asked->system && !read_binaries(r)))
 		return false;
 	r->part_of_frame = malloc((n + 1) * sizeof(*r->part_of_frame));
 	if (!r->part_of_frame)
@@ -368,7 +369,7 @@ static void forget(struct pq_report *r)
 	pb_map_deinit(&r->by_part);
 	pb_map_deinit(&r->by_owner);
 	pb_map_deinit(&r->by_row);
-	pm_names_deinit(&r->binaries.names);
+	pm_string_pool_deinit(&r->binaries.strings);
 	free(r->binaries.shown);
 	r->binaries.shown = NULL;
 	free(r->part_of_frame);
@@ -401,7 +402,7 @@ void pq_report_destroy(struct pq_report *r)
 	if (!r)
 		return;
 	forget(r);
-	pm_names_deinit(&r->names);
+	pm_string_pool_deinit(&r->strings);
 	free(r->own);
 	free(r->parts);
 	free(r->owners);
@@ -427,7 +428,7 @@ void pq_report_row(const struct pq_report *r, size_t i, struct pq_report_row *ro
 
 	*row = (struct pq_report_row){
 		.group = item->group,
-		.dso = part->dso == PM_NO_NAME ? NULL : r->names.texts[part->dso].p,
+		.dso = part->dso == PM_NO_STRING ? NULL : r->strings.texts[part->dso].p,
 		.symbol = pq_report_symbol(r, part),
 		.address = part->address,
 		.placed = part->placed,

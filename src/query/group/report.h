@@ -30,8 +30,8 @@ struct pq_report_asked {
 	size_t n_columns, n_keys;
 	size_t event_key; /* SIZE_MAX: there is none */
 	bool callers;
-	const struct pm_machine *machine; /* that binaries are of; NULL: no column is of them */
-	uint32_t n_systems;		  /* of the machine */
+	const struct pm_system *system; /* that binaries are of; NULL: no column is of them */
+	uint32_t n_machines;		/* of the system */
 };
 
 struct pq_report_row {

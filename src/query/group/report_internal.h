@@ -17,7 +17,7 @@ struct pq_report_part {
 		 */
 		symbol;
 	uint64_t address;
-	uint32_t dso; /* the number of a name; PM_NO_NAME: not asked for */
+	uint32_t dso; /* the number of a name; PM_NO_STRING: not asked for */
 	uint8_t mode;
 	bool placed;
 };
@@ -39,10 +39,10 @@ struct pq_report {
 	unsigned by;
 	bool *own; /* [n_keys]: is the key no part of what is shown of a frame? */
 	struct pq_secret secret;
-	struct pm_names names; /* of what is shown */
+	struct pm_string_pool strings; /* of what is shown */
 	struct {
-		struct pm_names names; /* of binaries */
-		const char **shown;    /* [names.n] */
+		struct pm_string_pool strings; /* of binaries */
+		const char **shown;	       /* [names.n] */
 		size_t room;
 	} binaries; /* that have other short names than the end of their path */
 	struct pq_report_part *parts;

@@ -94,12 +94,12 @@ static void set_text(struct ranked *r, struct pd_text text)
 /* Text that stays. False: no memory. */
 static bool keep_text(struct pq_report *report, const char *text, size_t n, struct ranked *r)
 {
-	uint32_t number = pm_names_add(&report->names,
-				       (struct pd_text){ text, strnlen(text, n) });
+	uint32_t number = pm_string_pool_add(&report->strings,
+					     (struct pd_text){ text, strnlen(text, n) });
 
-	if (number != PM_NO_NAME)
-		set_text(r, report->names.texts[number]);
-	return number != PM_NO_NAME;
+	if (number != PM_NO_STRING)
+		set_text(r, report->strings.texts[number]);
+	return number != PM_NO_STRING;
 }
 
 /* A key's value; false: no memory. */
@@ -190,7 +190,7 @@ static void list_parts(const struct pq_report *report, enum pq_report_from from,
 		else if (from == PQ_FROM_SYMBOL)
 			rank_of_symbol(report, part, &list[i]);
 		else
-			set_text(&list[i], report->names.texts[part->dso]);
+			set_text(&list[i], report->strings.texts[part->dso]);
 	}
 }
 

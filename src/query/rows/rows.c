@@ -69,13 +69,13 @@ static bool no_memory(const struct pq_rows *rows, struct pd_error *err)
 			    "no memory for rows");
 }
 
-static bool asks_machine(const struct pq_rows *rows, const struct pq_node *const *nodes)
+static bool asks_system(const struct pq_rows *rows, const struct pq_node *const *nodes)
 {
 	const struct pq_scope *scope = rows->scope;
-	bool asks = scope->filter && pq_asks_machine(scope->filter, scope->session);
+	bool asks = scope->filter && pq_asks_system(scope->filter, scope->session);
 
 	for (size_t i = 0; i < rows->n_nodes; i++)
-		asks = asks || pq_asks_machine(nodes[i], scope->session);
+		asks = asks || pq_asks_system(nodes[i], scope->session);
 	return asks;
 }
 
@@ -83,11 +83,11 @@ static bool asks_machine(const struct pq_rows *rows, const struct pq_node *const
 static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
 {
 	const struct pq_scope *scope = rows->scope;
-	bool asks = scope->machine && asks_machine(rows, nodes);
+	bool asks = scope->system && asks_system(rows, nodes);
 
 	rows->exprs = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->exprs));
 	rows->numbers = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->numbers));
-	rows->resolver = asks ? pm_resolver_create(scope->machine) : NULL;
+	rows->resolver = asks ? pm_resolver_create(scope->system) : NULL;
 	if (!rows->exprs || !rows->numbers ||
 	    !pq_plain_rows_init(&rows->plain, rows->n_nodes) || (asks && !rows->resolver) ||
 	    !pq_fields_init(&rows->fields, scope->session, rows->resolver))
@@ -369,7 +369,7 @@ static void start_thread(struct pq_rows *rows)
 {
 	rows->asked_thread = true;
 	/* without one, or memory for it, it goes on in the caller's thread */
-	if (!rows->resolver || pm_machine_prepare(rows->scope->machine))
+	if (!rows->resolver || pm_system_prepare(rows->scope->system))
 		rows->producer = pb_producer_start(
 			(struct pb_producing){ make, NULL, rows, AHEAD });
 }

@@ -156,7 +156,7 @@ static void get_branch(const struct pd_view *view, uint32_t i, unsigned m, struc
 	if (m == FROM || m == TO)
 		pd_set_uint(out, PD_ADDR, pd_rec64(rec, at + (m == TO ? 8 : 0)));
 	else if (m > COUNTERS)
-		pd_ask(out, m == DSO_FROM || m == DSO_TO ? PD_M_DSO : PD_M_SYMBOL,
+		pd_ask(out, m == DSO_FROM || m == DSO_TO ? PD_SYS_DSO : PD_SYS_SYMBOL,
 		       pd_rec64(rec, at + (m == SYMBOL_TO || m == DSO_TO ? 8 : 0)),
 		       rec->misc & PD_MISC_CPUMODE);
 	else if (m == COUNTERS && counters)

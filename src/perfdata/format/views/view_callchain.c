@@ -201,9 +201,9 @@ static const struct pd_member items[] = {
 static void get_callchain_item(const struct pd_view *view, uint32_t i, unsigned m,
 			       struct pd_value *out)
 {
-	static const uint8_t asked[] = { 0,	      0,	PD_M_SYMBOL,
-					 PD_M_SYMOFF, PD_M_DSO, PD_M_SRCLINE,
-					 PD_M_INLINED };
+	static const uint8_t asked[] = {
+		0, 0, PD_SYS_SYMBOL, PD_SYS_SYMOFF, PD_SYS_DSO, PD_SYS_SRCLINE, PD_SYS_INLINED
+	};
 	enum pd_cpumode mode;
 	uint64_t ip = find_frame(view, i, &mode);
 

@@ -20,8 +20,8 @@ static const struct pd_member members[] = {
 static void get_map_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
 	(void)view;
-	out->type = PD_MACHINE;
-	out->asked = (struct pd_asked){ .field = PD_M_MAP_START + m };
+	out->type = PD_SYSTEM;
+	out->asked = (struct pd_asked){ .field = PD_SYS_MAP_START + m };
 }
 
 const struct pd_view_desc pd_view_map = {

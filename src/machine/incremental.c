@@ -1,36 +1,33 @@
-#include "incoming.h"
+#include "incremental.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-#define MOST_BYTES  ((size_t)16 << 20) /* of records that wait */
+#define MOST_BYTES  ((size_t)16 << 20) /* of waiting records */
 #define MOST_SORTED 65536	       /* records that came out of order */
 
 struct waiting {
 	uint64_t time; /* its own, or that of the record before it */
-	size_t number; /* as they came */
-	bool timed;    /* it is its own */
+	size_t number; /* in the order in which they came */
+	bool timed;    /* `time` is its own */
 	struct pd_record rec;
 };
 
-struct pm_incoming {
-	struct pm_machine *machine;
+struct pm_incremental {
+	struct pm_system *system;
 	struct pd_timestamp_locator locator;
-	struct waiting *
-		/*
-		 * [n]: those from `first` on wait, of which those before `sorted` are in order
-		 */
-		list;
+	/* [n]: records from `first` on wait; those before `sorted` are sorted by time */
+	struct waiting *list;
 	size_t first, sorted, n, capacity;
 	size_t number, bytes;
-	uint64_t until; /* samples up to this time may have asked; */
+	uint64_t until; /* samples up to this time may have asked, */
 	bool asked;	/* if any did */
-	bool begun;	/* a record came with a time, if only 0 */
+	bool begun;	/* a record with a time came, even with 0 */
 };
 
-bool pm_can_come(const struct pd_session *session)
+bool pm_can_read_incrementally(const struct pd_session *session)
 {
 	const struct pd_file *file = session->files[0];
 	struct pd_timestamp_locator locator;
@@ -38,8 +35,8 @@ bool pm_can_come(const struct pd_session *session)
 	if (session->n_files > 1 || file->n_streams > 1)
 		return false;
 	/*
-	 * chains that come later are of no time; where records have no place for one nothing
-	 * says when they were
+	 * A chain that comes later belongs to samples of any time. Where records have no room
+	 * for a time nothing says when they were written.
 	 */
 	for (size_t i = 0; i < file->n_events; i++)
 		if (file->events[i].shape.defer || !file->events[i].shape.sample_id_all)
@@ -48,19 +45,19 @@ bool pm_can_come(const struct pd_session *session)
 	return locator.at[PD_RECORD_SAMPLE] > 0;
 }
 
-struct pm_incoming *pm_incoming_create(struct pm_machine *machine)
+struct pm_incremental *pm_incremental_create(struct pm_system *system)
 {
-	struct pm_incoming *in = calloc(1, sizeof(*in));
+	struct pm_incremental *in = calloc(1, sizeof(*in));
 
 	if (!in)
 		return NULL;
-	in->machine = machine;
-	pd_timestamp_locator_init(&in->locator, machine->session->files[0]);
-	machine->threads.in_order = pm_sources_are_timed(&machine->sources);
+	in->system = system;
+	pd_timestamp_locator_init(&in->locator, system->session->files[0]);
+	system->threads.in_order = pm_sources_are_timed(&system->sources);
 	return in;
 }
 
-void pm_incoming_destroy(struct pm_incoming *in)
+void pm_incremental_destroy(struct pm_incremental *in)
 {
 	if (!in)
 		return;
@@ -70,8 +67,11 @@ void pm_incoming_destroy(struct pm_incoming *in)
 	free(in);
 }
 
-/* Makes room for another one, where others have gone if there is. */
-static bool make_room(struct pm_incoming *in)
+/*
+ * Makes room for another record, in the place of added ones if these are many. Returns false
+ * without memory.
+ */
+static bool reserve_waiting(struct pm_incremental *in)
 {
 	if (in->first && in->first >= in->n / 2) {
 		memmove(in->list, in->list + in->first,
@@ -84,32 +84,33 @@ static bool make_room(struct pm_incoming *in)
 }
 
 /*
- * Is it known when it was? What has no time, not even 0, is of the beginning if it is the
- * first, else perhaps of the end.
+ * Returns true if it is known when a record was written. One without a time, which differs from
+ * a time of 0, is of the beginning if no record with a time came before, else perhaps of the
+ * end.
  */
-static bool is_placed(struct pm_incoming *in, const struct pd_record *rec, uint64_t last)
+static bool is_time_known(struct pm_incremental *in, const struct pd_record *rec, uint64_t last)
 {
-	if (pm_time_of(&in->machine->sources, rec) != PM_NO_TIME)
+	if (pm_time_of(&in->system->sources, rec) != PM_NO_TIME)
 		in->begun = true;
 	else if (in->begun || last)
 		return false;
 	return true;
 }
 
-bool pm_incoming_meet(struct pm_incoming *in, const struct pd_record *rec, uint64_t last)
+bool pm_incremental_add(struct pm_incremental *in, const struct pd_record *rec, uint64_t last)
 {
 	struct waiting w = { .time = last, .number = in->number++, .rec = *rec };
 	uint8_t *bytes;
 
-	if (rec->type < PD_RECORD_USER && !is_placed(in, rec, last))
+	if (rec->type < PD_RECORD_USER && !is_time_known(in, rec, last))
 		return false;
 	w.timed = pd_timestamp_of(&in->locator, &w.rec, &w.time);
-	/* what says nothing of its time is of the beginning, or of all times */
+	/* a record without a time is of the beginning, or holds at all times */
 	if (in->asked && (!w.timed || w.time <= in->until))
 		return false;
 	in->bytes += sizeof(w) + rec->size;
 	bytes = in->bytes > MOST_BYTES ? NULL : malloc(rec->size);
-	if (!bytes || !make_room(in)) {
+	if (!bytes || !reserve_waiting(in)) {
 		free(bytes);
 		return false;
 	}
@@ -121,7 +122,7 @@ bool pm_incoming_meet(struct pm_incoming *in, const struct pd_record *rec, uint6
 	return true;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_waiting_times(const void *a, const void *b)
 {
 	const struct waiting *x = a, *y = b;
 
@@ -130,8 +131,8 @@ static int by_time(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Puts what waits in order. False: too much of it came out of order. */
-static bool sort(struct pm_incoming *in)
+/* Sorts the waiting records by time. Returns false if too many of them came out of order. */
+static bool sort_waiting(struct pm_incremental *in)
 {
 	uint64_t least = UINT64_MAX;
 	size_t from = in->sorted;
@@ -144,14 +145,14 @@ static bool sort(struct pm_incoming *in)
 	if (in->sorted < in->n) {
 		if (in->n - from > MOST_SORTED)
 			return false;
-		qsort(in->list + from, in->n - from, sizeof(*in->list), by_time);
+		qsort(in->list + from, in->n - from, sizeof(*in->list), compare_waiting_times);
 	}
 	in->sorted = in->n;
 	return true;
 }
 
-/* Does what a record says hold from its time on, and not before? */
-static bool is_of_its_time(const struct pm_machine *m, const struct waiting *w)
+/* Returns true if the statement of a record holds from its time on, and not before. */
+static bool holds_from_its_time(const struct pm_system *sys, const struct waiting *w)
 {
 	struct pd_value name;
 	int64_t pid;
@@ -164,26 +165,28 @@ static bool is_of_its_time(const struct pm_machine *m, const struct waiting *w)
 	case PD_SB_THREAD_END:
 		return true;
 	case PD_SB_MAPPING:
-		/* a kernel's border is of all times, and so is the jitdump of a process */
-		pm_get(&w->rec, m->binaries.ids.filename, &name);
+		/*
+		 * A kernel's border holds at all times, and so does the jitdump of a process.
+		 */
+		pm_get(&w->rec, sys->binaries.ids.filename, &name);
 		return (w->rec.misc & PD_MISC_CPUMODE) == PD_CPUMODE_USER &&
-		       pm_integer(&w->rec, m->ids.pid, &pid) && name.type == PD_STR &&
+		       pm_integer(&w->rec, sys->ids.pid, &pid) && name.type == PD_STR &&
 		       !ps_is_jitdump(name.s.p, (int32_t)pid);
 	default:
 		return false;
 	}
 }
 
-bool pm_incoming_until(struct pm_incoming *in, uint64_t time)
+bool pm_incremental_advance(struct pm_incremental *in, uint64_t time)
 {
 	if (time < in->until)
 		time = in->until;
-	if (!sort(in))
+	if (!sort_waiting(in))
 		return false;
 	for (; in->first < in->n && in->list[in->first].time <= time; in->first++) {
 		struct waiting *w = &in->list[in->first];
-		bool ok = (!in->asked || is_of_its_time(in->machine, w)) &&
-			  pm_machine_add(in->machine, &w->rec);
+		bool ok = (!in->asked || holds_from_its_time(in->system, w)) &&
+			  pm_system_add(in->system, &w->rec);
 
 		in->bytes -= sizeof(*w) + w->rec.size;
 		free((void *)w->rec.bytes);
@@ -192,7 +195,7 @@ bool pm_incoming_until(struct pm_incoming *in, uint64_t time)
 			return false;
 		}
 	}
-	/* what is left is later, if its time is its own */
+	/* a record without a time of its own may belong before `time` */
 	for (size_t i = in->first; !in->asked && i < in->n; i++)
 		if (!in->list[i].timed)
 			return false;

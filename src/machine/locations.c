@@ -1,0 +1,137 @@
+#include "locations.h"
+
+#include <stdlib.h>
+
+#include "internal.h"
+#include "resolver.h"
+
+void pm_addr_context_of(const struct pm_system *sys, const struct pd_record *rec,
+			struct pm_addr_context *context)
+{
+	const struct pm_source *source = pm_source_of(&sys->sources, rec);
+	const struct pm_guest_cpu *cpu;
+	int64_t pid;
+
+	context->machine = source->machine;
+	context->mode = rec->misc & PD_MISC_CPUMODE;
+	context->pid = pm_integer(rec, sys->ids.pid, &pid) ? (int32_t)pid : -1;
+	context->time = pm_time_of(&sys->sources, rec);
+	context->machine_pid = 0;
+	context->any_mode = false;
+	if (pm_is_guest(context->mode)) {
+		cpu = pm_guests_of(&sys->guests, rec);
+		context->machine_pid = cpu ? cpu->machine_pid : context->pid;
+	}
+	/*
+	 * A sample without a time may be of any. Records that perf synthesized are of the
+	 * beginning.
+	 */
+	if (context->time == PM_NO_TIME && rec->type != PD_RECORD_SAMPLE)
+		context->time = source->first_timestamp;
+}
+
+/*
+ * The recorded mapping of a kernel ends with its code, but some of its symbols lie behind: code
+ * that runs once, and data. Returns the kernel's map if `address` is in a symbol of it. See
+ * map__fixup_end in dso__load_kernel_sym, tools/perf/util/symbol.c.
+ */
+static const struct pm_map *find_kernel_beyond_map(const struct pm_system *sys,
+						   const struct pm_addr_context *context,
+						   uint64_t address)
+{
+	const struct pm_kernel *kernel = &sys->binaries.kernels[context->machine];
+
+	if (!kernel->dso || !ps_dso_symbol(kernel->dso, address))
+		return NULL;
+	return pm_spaces_find(sys->spaces, context->machine, PM_KERNEL, kernel->start,
+			      context->time);
+}
+
+static const struct pm_map *find_map_in_mode(const struct pm_system *sys,
+					     const struct pm_addr_context *context,
+					     enum pd_cpumode mode, uint64_t address)
+{
+	uint32_t machine = context->machine;
+	int32_t pid = pm_is_kernel(mode) ? PM_KERNEL : context->pid;
+	const struct pm_map *map;
+
+	if (mode == PD_CPUMODE_UNKNOWN || mode == PD_CPUMODE_HYPERVISOR ||
+	    mode > PD_CPUMODE_GUEST_USER || (pid < 0 && !pm_is_kernel(mode)))
+		return NULL;
+	if (pm_is_guest(mode)) {
+		machine = pm_guests_machine(&sys->guests, machine, context->machine_pid);
+		if (machine == PM_NO_MACHINE)
+			return NULL;
+	}
+	map = pm_spaces_find(sys->spaces, machine, pid, address, context->time);
+	if (!map && mode == PD_CPUMODE_KERNEL)
+		map = find_kernel_beyond_map(sys, context, address);
+	return map;
+}
+
+bool pm_mapping_version_of(const struct pm_system *sys, const struct pm_addr_context *context,
+			   bool kernel, struct pm_mapping_version *version)
+{
+	pm_spaces_version(sys->spaces, context->machine, kernel ? PM_KERNEL : context->pid,
+			  context->time, version);
+	version->words[version->n++] = sys->binaries.build_ids.n;
+	return sys->guests.n == 0;
+}
+
+/* Returns the mode that an address implies, `kernel` being where it lies. */
+static enum pd_cpumode get_implied_mode(enum pd_cpumode mode, bool kernel)
+{
+	switch (mode) {
+	case PD_CPUMODE_KERNEL:
+	case PD_CPUMODE_USER:
+		return kernel ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
+	case PD_CPUMODE_GUEST_KERNEL:
+	case PD_CPUMODE_GUEST_USER:
+		return kernel ? PD_CPUMODE_GUEST_KERNEL : PD_CPUMODE_GUEST_USER;
+	default:
+		return mode;
+	}
+}
+
+const struct pm_map *pm_map_at(const struct pm_system *sys,
+			       const struct pm_addr_context *context, uint64_t address)
+{
+	const struct pm_map *map = find_map_in_mode(sys, context, context->mode, address);
+	uint64_t border = sys->binaries.kernels[context->machine].border;
+	enum pd_cpumode mode;
+
+	if (map || !context->any_mode || border == UINT64_MAX)
+		return map;
+	mode = get_implied_mode(context->mode, address >= border);
+	return mode == context->mode ? NULL : find_map_in_mode(sys, context, mode, address);
+}
+
+/*
+ * Remembers symbols, as the same address is often looked up again. Symbols of a jitdump depend
+ * on the time, and are not remembered.
+ */
+const struct ps_symbol *pm_symbol_at(struct pm_resolver *r, struct ps_dso *dso,
+				     uint64_t address, uint64_t time)
+{
+	uint64_t hash = (address ^ (uintptr_t)dso) * UINT64_C(0x9e3779b97f4a7c15);
+	struct pm_symbol_memo *memo = &r->symbols[hash >> 32 & (PM_SYMBOL_MEMOS - 1)];
+
+	if (memo->dso == dso && memo->address == address)
+		return memo->symbol;
+	if (dso->id.kind == PS_JIT)
+		return ps_dso_symbol_at(dso, address, time);
+	*memo = (struct pm_symbol_memo){ dso, address, ps_dso_symbol(dso, address) };
+	return memo->symbol;
+}
+
+void pm_location_at(struct pm_resolver *r, const struct pm_addr_context *context,
+		    uint64_t address, struct pm_location *location)
+{
+	const struct pm_map *map = pm_map_at(r->system, context, address);
+
+	*location = (struct pm_location){ .map = map, .address = address };
+	if (!map)
+		return;
+	location->address = pm_map_address(map, address);
+	location->symbol = pm_symbol_at(r, map->dso, location->address, context->time);
+}

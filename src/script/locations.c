@@ -1,0 +1,290 @@
+/*
+ * Writes addresses with their functions and binaries: ip, call chains, addr. See
+ * sample__fprintf_sym, tools/perf/util/evsel_fprintf.c.
+ */
+#include "line.h"
+#include "text.h"
+#include "perfdata/format/views.h"
+
+static struct pm_addr_context *get_addr_context(struct px_line *line)
+{
+	if (!line->context_known)
+		pm_addr_context_of(line->script->options.system, line->rec, &line->context);
+	line->context_known = true;
+	return &line->context;
+}
+
+/*
+ * Returns true if perf has forgotten what the sample's process had mapped. perf keeps the maps
+ * with the first thread of the process.
+ */
+static bool has_lost_maps(struct px_line *line)
+{
+	const struct pm_system *system = line->script->options.system;
+	int32_t pid = (int32_t)px_integer(line, line->script->ids.pid, -1);
+	int32_t tid = (int32_t)px_integer(line, line->script->ids.tid, -1);
+
+	if (line->maps_lost == PX_UNKNOWN)
+		line->maps_lost = pm_is_forgotten(system, line->rec, tid) &&
+				  (pid == tid || pm_is_forgotten(system, line->rec, pid));
+	return line->maps_lost == PX_YES;
+}
+
+/*
+ * Finds what is at an address of code in `mode`. If the line shows no symbols, it finds only
+ * the map.
+ */
+static void find_code_location(struct px_line *line, uint64_t address, enum pd_cpumode mode,
+			       struct pm_location *location)
+{
+	const struct px_options *options = &line->script->options;
+	struct pm_addr_context *context = get_addr_context(line);
+
+	context->mode = mode;
+	if (mode == PD_CPUMODE_USER && line->script->text & PD_TEXT_FORGETS_EXITED &&
+	    has_lost_maps(line)) {
+		*location = (struct pm_location){ .address = address };
+		return;
+	}
+	if (line->event->fields & (PX_BIT(PX_SYM) | PX_BIT(PX_SRCLINE))) {
+		pm_location_at(options->resolver, context, address, location);
+		return;
+	}
+	*location = (struct pm_location){ .map = pm_map_at(options->system, context, address) };
+	location->address = location->map ? pm_map_address(location->map, address) : address;
+}
+
+void px_find_data_location(struct px_line *line, uint64_t address, struct pm_location *location)
+{
+	struct pm_addr_context *context = get_addr_context(line);
+
+	context->mode = line->rec->misc & PD_MISC_CPUMODE;
+	context->any_mode = true;
+	pm_location_at(line->script->options.resolver, context, address, location);
+	context->any_mode = false;
+}
+
+void px_print_symbol(struct pd_print *out, const struct pm_location *location, bool offset)
+{
+	if (!location->symbol) {
+		pd_print_const(out, PM_UNKNOWN);
+		return;
+	}
+	px_print_text(out, location->symbol->name, location->symbol->length, 0);
+	if (!offset)
+		return;
+	pd_print_const(out, "+0x");
+	px_print_hex(out, pm_location_offset(location), 0);
+}
+
+void px_print_dso(struct pd_print *out, const struct pm_location *location)
+{
+	pd_print_char(out, '(');
+	if (location->map)
+		px_print_name(out, location->map->dso->name);
+	else
+		pd_print_const(out, PM_UNKNOWN);
+	pd_print_char(out, ')');
+}
+
+/*
+ * Writes the source line on a line of its own. Without a file to ask it writes the address in
+ * the binary: see map__fprintf_srcline, tools/perf/util/map.c.
+ */
+static void print_srcline(struct pd_print *out, const struct pm_location *location,
+			  const char *srcline)
+{
+	if (!location->map)
+		return;
+	if (!srcline && location->map->dso->path && location->map->dso->name[0] != '[')
+		return;
+	pd_print_const(out, "\n  ");
+	if (srcline) {
+		px_print_name(out, srcline);
+		return;
+	}
+	px_print_name(out, location->map->dso->short_name);
+	pd_print_char(out, '[');
+	px_print_hex(out, location->address, 0);
+	pd_print_char(out, ']');
+}
+
+/*
+ * Returns the source line of function number `at` at a location, innermost first; behind the
+ * last one that of the outermost. NULL: not known.
+ */
+static const char *find_srcline(const struct pm_location *location, size_t at)
+{
+	const struct ps_line *lines;
+	size_t n = location->map ? ps_dso_lines(location->map->dso, location->address, &lines) :
+				   0;
+
+	if (!n)
+		return NULL;
+	return lines[at < n ? at : n - 1].srcline;
+}
+
+static void print_location(struct px_line *line, const struct pm_location *location)
+{
+	uint64_t fields = line->event->fields;
+
+	if (fields & PX_BIT(PX_SYM)) {
+		pd_print_char(line->out, ' ');
+		px_print_symbol(line->out, location, fields & PX_BIT(PX_SYMOFF));
+	}
+	if (fields & PX_BIT(PX_DSO)) {
+		pd_print_char(line->out, ' ');
+		px_print_dso(line->out, location);
+	}
+}
+
+/* Fields for which a line has to look up what is at an address. */
+#define NEEDS_LOCATION (PX_BIT(PX_SYM) | PX_BIT(PX_DSO) | PX_BIT(PX_SRCLINE))
+
+void px_ip(struct px_line *line)
+{
+	uint64_t ip = (uint64_t)px_integer(line, line->script->ids.ip, 0);
+	size_t which = line->script->text & PD_TEXT_OUTERMOST_LINE ? SIZE_MAX : 0;
+	struct pm_location location;
+
+	pd_print_char(line->out, ' ');
+	px_print_hex(line->out, ip, 16);
+	if (!(line->event->fields & NEEDS_LOCATION))
+		return;
+	find_code_location(line, ip, line->rec->misc & PD_MISC_CPUMODE, &location);
+	print_location(line, &location);
+	if (line->event->fields & PX_BIT(PX_SRCLINE))
+		print_srcline(line->out, &location, find_srcline(&location, which));
+}
+
+/* Returns true if functions inlined in a frame of `mode` are shown. */
+static bool shows_inlined(const struct px_line *line, enum pd_cpumode mode)
+{
+	enum px_inlined inlined = line->script->options.inlined;
+
+	return inlined == PX_INLINED_ALL || (inlined == PX_INLINED_UNWOUND &&
+					     line->event->unwound && mode == PD_CPUMODE_USER);
+}
+
+static bool is_kernel_dso(const struct ps_dso *dso)
+{
+	return dso->id.kind == PS_KERNEL || dso->id.kind == PS_MODULE || dso->id.kind == PS_BPF;
+}
+
+/*
+ * Returns the address that is shown for a frame. Older perfs show where an address of a user's
+ * is in its binary.
+ */
+static uint64_t shown_address(const struct px_line *line, const struct pm_location *location,
+			      uint64_t ip)
+{
+	bool relative = !(line->script->text & PD_TEXT_RECORDED_ADDRESSES) && location->map &&
+			!is_kernel_dso(location->map->dso);
+
+	return relative ? location->address : ip;
+}
+
+/*
+ * Writes the functions inlined at a location, innermost first, each as a frame of that address.
+ * Returns their number.
+ */
+static size_t print_inlined(struct px_line *line, const struct pm_location *location,
+			    uint64_t address)
+{
+	uint64_t fields = line->event->fields;
+	const struct ps_line *lines;
+	size_t n = ps_dso_lines(location->map->dso, location->address, &lines);
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		const char *name = lines[i].function ? lines[i].function : PM_UNKNOWN;
+
+		pd_print_char(line->out, '\t');
+		px_print_hex(line->out, address, 16);
+		if (fields & PX_BIT(PX_SYM)) {
+			pd_print_char(line->out, ' ');
+			px_print_name(line->out, name);
+		}
+		if (fields & PX_BIT(PX_SYMOFF)) {
+			pd_print_const(line->out, "+0x");
+			px_print_hex(line->out, pm_location_offset(location), 0);
+		}
+		if (fields & PX_BIT(PX_SRCLINE))
+			print_srcline(line->out, location, lines[i].srcline);
+		pd_print_const(line->out, " (inlined)\n");
+	}
+	return n ? n - 1 : 0;
+}
+
+static void print_frame(struct px_line *line, uint64_t ip, enum pd_cpumode mode)
+{
+	struct pm_location location;
+	size_t inlined = 0;
+
+	find_code_location(line, ip, mode, &location);
+	ip = shown_address(line, &location, ip);
+	if (location.symbol && shows_inlined(line, mode))
+		inlined = print_inlined(line, &location, ip);
+	pd_print_char(line->out, '\t');
+	px_print_hex(line->out, ip, 16);
+	print_location(line, &location);
+	if (line->event->fields & PX_BIT(PX_SRCLINE))
+		print_srcline(line->out, &location, find_srcline(&location, inlined));
+	pd_print_char(line->out, '\n');
+}
+
+/*
+ * Returns true if all context markers of a chain are known. Like perf, do not show a chain with
+ * others: see add_callchain_ip, tools/perf/util/machine.c.
+ */
+static bool has_known_contexts(const struct pd_view *view)
+{
+	struct pd_frames frames;
+	uint64_t ip;
+
+	pd_frames_init(&frames, view);
+	while (pd_frames_next(&frames, &ip) && frames.mode != PD_CPUMODE_UNKNOWN)
+		;
+	return frames.mode != PD_CPUMODE_UNKNOWN;
+}
+
+static void print_recorded(struct px_line *line, size_t max)
+{
+	struct pd_frames frames;
+	struct pd_value v;
+	uint64_t ip;
+
+	pm_get(line->rec, line->script->ids.callchain, &v);
+	if (v.type != PD_VIEW || !has_known_contexts(&v.view))
+		return;
+	pd_frames_init(&frames, &v.view);
+	for (size_t n = 0; n < max && pd_frames_next(&frames, &ip); n++)
+		print_frame(line, ip, frames.mode);
+}
+
+void px_callchain(struct px_line *line)
+{
+	const struct px_options *options = &line->script->options;
+	size_t max = options->max_stack ? options->max_stack : SIZE_MAX, n;
+	const struct pd_frame *frames;
+
+	pd_print_char(line->out, '\n');
+	if (!pm_frames_may_differ(line->rec)) {
+		print_recorded(line, max);
+		return;
+	}
+	frames = pm_frames_of(options->resolver, line->rec, &n);
+	for (size_t i = 0; i < n && i < max; i++)
+		print_frame(line, frames[i].ip, (enum pd_cpumode)frames[i].mode);
+}
+
+void px_addr(struct px_line *line)
+{
+	uint64_t addr = (uint64_t)px_integer(line, line->script->ids.addr, 0);
+	struct pm_location location;
+
+	px_print_hex(line->out, addr, 16);
+	if (!line->event->data_addr || !(line->event->fields & NEEDS_LOCATION))
+		return;
+	px_find_data_location(line, addr, &location);
+	print_location(line, &location);
+}
