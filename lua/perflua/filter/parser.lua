@@ -116,6 +116,16 @@ function Parser:call(name)
   return raised({ op = "call", name = name.path[1], args = args, at = name.at }, height_of(args) + 1)
 end
 
+-- ['a/b']: a name that is no word, as columns of a Table may have.
+function Parser:quoted_name(opened)
+  local name = self:take()
+  if name.kind ~= "string" then
+    fail(name.at, "a name in quotes expected between brackets, as in ['a/b']")
+  end
+  self:expect("]", opened)
+  return { op = "field", path = { name.value }, at = opened.at, text = name.value }
+end
+
 function Parser:operand()
   local token = self:peek()
   self:count(token.at)
@@ -137,6 +147,8 @@ function Parser:operand()
     local node = self:expression(0)
     self:expect(")", token)
     return node
+  elseif token.kind == "[" then
+    return self:quoted_name(token)
   end
   return fail(token.at, "a field, a number, a string or '(' expected, found '%s'", token.value)
 end
