@@ -51,7 +51,7 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
-  { "text", "core", "cgroups duration fmt json" },
+  { "text", "core", "cgroups duration fmt json units" },
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between events unmatched" },
   { "filter", "errors recording text", "init arith expr kinds lexer parser" },

@@ -2,6 +2,7 @@
 -- for JSON.
 
 local core = require "perflua.core"
+local units = require "perflua.text.units"
 
 local fmt = {}
 
@@ -105,12 +106,19 @@ local function round_float(value)
   return decimals
 end
 
+local is_unsigned = { unsigned = true, address = true }
+
 -- A value in a column of text.
 ---@param value any
 ---@param kind string
+---@param unit string? of text/units.lua
+---@param is_exact boolean? show all digits with the unit
 ---@return string
-function fmt.cell(value, kind)
+function fmt.cell(value, kind, unit, is_exact)
   if value == nil then return "-" end
+  if unit and math.type(value) then
+    return units.format(value, unit, is_unsigned[kind], is_exact)
+  end
   if math.type(value) == "float" then
     return kind == "percent" and ("%.2f%%"):format(value) or round_float(value)
   end
@@ -119,7 +127,55 @@ end
 
 local function count_columns(text) return utf8.len(text) or #text end
 
----@param columns {name: string, kind: string}[]
+local BAR <const> = 40 -- columns of the longest bar of a histogram
+
+-- A histogram as lines: "[64, 128)   3  ####". Bars are in proportion; a bucket that is not
+-- empty has one.
+local function draw_bars(list, unit)
+  local ranges, bars, most, columns = {}, {}, 0, 0
+  local function format_end(x) return unit and fmt.cell(x, "any", unit, true)
+    or format_bound(x) end
+  for i, bucket in ipairs(list) do
+    ranges[i] = ("[%s, %s)"):format(format_end(bucket.from), format_end(bucket.to))
+    most, columns = math.max(most, bucket.count), math.max(columns, #ranges[i])
+  end
+  local line = ("%%-%ds  %%%dd  %%s"):format(columns, #("%d"):format(most))
+  for i, bucket in ipairs(list) do
+    local length = math.ceil(BAR * (bucket.count / most))
+    bars[i] = line:format(ranges[i], bucket.count, ("#"):rep(length))
+  end
+  return bars
+end
+
+-- A cell, or the lines of one that has several; and how wide it is.
+local function format_cell(value, column)
+  if column.kind ~= "histogram" or value == nil then
+    local text = fmt.cell(value, column.kind, column.unit, not column.measured)
+    return text, count_columns(text)
+  end
+  local bars, columns = draw_bars(value, column.unit), 0
+  for _, bar in ipairs(bars) do columns = math.max(columns, #bar) end
+  return bars, columns
+end
+
+-- Appends the lines of a row of cells.
+local function append_row(lines, cells, widths, right)
+  local height, text = 1, {}
+  for _, cell in ipairs(cells) do
+    if type(cell) == "table" then height = math.max(height, #cell) end
+  end
+  for h = 1, height do
+    for i, cell in ipairs(cells) do
+      if type(cell) == "table" then cell = cell[h] or "" elseif h > 1 then cell = "" end
+      local pad = (" "):rep(widths[i] - count_columns(cell))
+      text[i] = right[i] and pad .. cell or cell .. pad
+    end
+    lines[#lines + 1] = table.concat(text, "  "):gsub(" +$", "")
+  end
+end
+
+-- A histogram takes a line for each bucket.
+---@param columns {name: string, kind: string, unit: string?, measured: boolean?}[]
 ---@param rows any[][] # by column
 ---@param stops (fun(): boolean)? asked now and then: true ends it
 ---@return string[]? # lines: the names, then the rows; nil: it was ended
@@ -134,19 +190,15 @@ function fmt.lines(columns, rows, stops)
     if stops and r % 4096 == 1 and stops() then return nil end
     local line = {}
     for i, column in ipairs(columns) do
-      line[i] = fmt.cell(row[i], column.kind)
-      widths[i] = math.max(widths[i], count_columns(line[i]))
+      local cell, n = format_cell(row[i], column)
+      line[i], widths[i] = cell, math.max(widths[i], n)
     end
     cells[r + 1] = line
   end
   local lines = {}
   for l, line in ipairs(cells) do
     if stops and l % 4096 == 1 and stops() then return nil end
-    for i = 1, #columns do
-      local pad = (" "):rep(widths[i] - count_columns(line[i]))
-      line[i] = right[i] and pad .. line[i] or line[i] .. pad
-    end
-    lines[l] = table.concat(line, "  "):gsub(" +$", "")
+    append_row(lines, line, widths, right)
   end
   return lines
 end

@@ -47,4 +47,19 @@ describe("values as text", function()
     assert.same({ "comm      n   x", "sh        5   1", "größe  1234  22", "-         -   -" },
       lines)
   end)
+
+  it("have histograms as bars, a line for each bucket", function()
+    local list = { { from = 1, to = 2, count = 80 }, { from = 2, to = 4, count = 0 },
+      { from = 4, to = 8, count = 1 } }
+    local columns = { { name = "comm", kind = "string" }, { name = "h", kind = "histogram" },
+      { name = "n", kind = "unsigned" } }
+    assert.same({
+      "comm  h" .. (" "):rep(53) .. "n",
+      "sh    [1, 2)  80  " .. ("#"):rep(40) .. "  7",
+      "      [2, 4)   0",
+      "      [4, 8)   1  #",
+      "none  -" .. (" "):rep(53) .. "8",
+      "no" .. (" "):rep(58) .. "9",
+    }, fmt.lines(columns, { { "sh", list, 7 }, { "none", nil, 8 }, { "no", {}, 9 } }))
+  end)
 end)

@@ -1,0 +1,68 @@
+-- Numbers with a unit, for the eyes: 1.50ms, 12.3KiB, 4.56M.
+
+local units = {}
+
+-- Each unit: how many of the base unit its steps are, from the smallest.
+local steps = {
+  duration = { { 1, "ns" }, { 1000, "us" }, { 1000000, "ms" }, { 1000000000, "s" } },
+  bytes = { { 1, "B" } },
+  si = { { 1, "" } },
+}
+for i, prefix in ipairs { "K", "M", "G", "T", "P", "E" } do
+  steps.bytes[i + 1] = { 1 << 10 * i, prefix .. "iB" }
+  steps.si[i + 1] = { math.tointeger(10 ^ (3 * i)), i == 1 and "k" or prefix }
+end
+
+---The names of the units, in the order in which messages list them.
+units.names = { "duration", "bytes", "si" }
+
+---@param name any
+---@return boolean
+function units.is(name) return steps[name] ~= nil end
+
+-- Three significant digits, all of an integer part.
+local function round_number(x)
+  local digits = x < 9.995 and "%.2f" or x < 99.95 and "%.1f" or "%.0f"
+  return (x < 0.995 and "%.3g" or digits):format(x)
+end
+
+-- All decimals of n / step, where step is a power of ten.
+local function divide_exactly(n, step)
+  local whole, fraction = n // step, n % step
+  if fraction == 0 then return ("%d"):format(whole) end
+  local decimals = ("%d"):format(step + fraction):sub(2):gsub("0+$", "")
+  return ("%d.%s"):format(whole, decimals)
+end
+
+local function format_exactly(x, step, unit)
+  if math.type(x) == "integer" and unit ~= "bytes" then return divide_exactly(x, step) end
+  return (unit == "bytes" and "%.17g" or "%.15g"):format(x / step)
+end
+
+---Formats a number with three significant digits, or with all it has: values that differ look
+---different then. Nanoseconds are the base of "duration".
+---@param x number read without a sign if `is_unsigned`
+---@param unit "duration"|"bytes"|"si"
+---@param is_unsigned boolean?
+---@param is_exact boolean?
+---@return string
+function units.format(x, unit, is_unsigned, is_exact)
+  if x ~= x or x == math.huge or x == -math.huge then return tostring(x) end
+  local sign = ""
+  if x < 0 and is_unsigned and math.type(x) == "integer" then
+    x = ((x >> 1) | (x & 1)) * 2.0
+  elseif x < 0 then
+    sign, x = "-", x == math.mininteger and -(x + 0.0) or -x
+  end
+  local list, i = steps[unit], 1
+  -- 999.6us are 1.00ms
+  while list[i + 1] and (is_exact and x or x + list[i + 1][1] / 2000) >= list[i + 1][1] do
+    i = i + 1
+  end
+  local step, suffix = list[i][1], list[i][2]
+  if is_exact then return sign .. format_exactly(x, step, unit) .. suffix end
+  if step == 1 and math.type(x) == "integer" then return sign .. ("%d"):format(x) .. suffix end
+  return sign .. round_number(x / step) .. suffix
+end
+
+return units
