@@ -335,7 +335,7 @@ function Query:max(field) end
 ---The value below or at which the share `q` of all lies, within 1 %.
 ---After group_by a column `quantile_FIELD`: That value of each group.
 ---@param field string # A field, or an expression of fields.
----@param q number # From 0 to 1.
+---@param q number|number[] # From 0 to 1; several are columns p50_FIELD, p99_FIELD …, without group_by an array.
 ---@return perflua.Query|number?
 ---Raises: A name that no record of the query can have, or whose values it cannot measure.
 function Query:quantile(field, q) end
@@ -361,10 +361,11 @@ function Query:distinct(field) end
 ---Raises: A name that no record of the query can have, or whose values it cannot measure.
 function Query:first(field) end
 
----Adds the field of the last record of each group.
----@param field string # A field, or an expression of fields.
----@return perflua.Query
----Raises: A query without group_by, a name that no record of the query can have.
+---The last record, row or selected values; nil if there is none.
+---After group_by a column `last_FIELD`: The field of the last record of each group; without a field the last row.
+---@param field? string # A field, after group_by.
+---@return perflua.Query|any
+---Raises: A name that no record of the query can have, or whose values it cannot measure.
 function Query:last(field) end
 
 ---Adds the sum of a field as % of its event's.
@@ -387,20 +388,6 @@ function Query:ratio(over, under, field) end
 ---Raises: Another measure before it, a weight that is no integer or below 0.
 function Query:weight(field) end
 
----Reads, and shows the first rows of each event.
----@param n integer # Rows to show.
----@param column? string # A key's or measure's name. Default: the first measure.
----@return perflua.Table
----Raises: A query without group_by, a column that there is not, and what reading raises.
-function Query:top(n, column) end
-
----Reads, and shows all rows in order.
----@param column? string # A key's or measure's name. Default: the first measure.
----@param direction? "asc"|"desc" # Which come first. Default: "desc".
----@return perflua.Table
----Raises: A query without group_by, a column that there is not, and what reading raises.
-function Query:sort(column, direction) end
-
 ---Calls a function for each record, row, or with the selected values; without one it gives an iterator for `for`, which may be nested and lets go when the loop is left.
 ---@param fn? function # Called for each.
 ---@return function? # The iterator.
@@ -412,10 +399,63 @@ function Query:each(fn) end
 ---Raises: A closed file, a second pass over a stream.
 function Query:collect() end
 
+---Reads, and shows all rows, in the order of the first measure unless a step says more. tostring() of a grouped query gives its text, made once; over a stream or a closed file it reads nothing.
+---@return perflua.Table
+---Raises: A query without group_by, and what reading raises.
+function Query:table() end
+
 ---Says what is read and in which order, by how many workers, and where each step runs. Reads nothing.
 ---@return string
 ---Raises: A closed file.
 function Query:explain() end
+
+---Reads, and shows the first rows of each event.
+---@param n integer # Rows to show.
+---@param column? string # A key's, measure's or column's name. Default: the first measure.
+---@param options? perflua.TopOptions # Of what else they are the first.
+---@return perflua.Table
+---Raises: A query without group_by, a column that there is not, or that has no order; an unknown option, and what reading raises.
+function Query:top(n, column, options) end
+
+---Reads, and shows all rows in order.
+---@param column? string # A key's, measure's or column's name. Default: the first measure.
+---@param direction? "asc"|"desc" # Which come first. Default: "desc".
+---@return perflua.Table
+---Raises: A query without group_by, a column that there is not, or that has no order, and what reading raises.
+function Query:sort(column, direction) end
+
+---Shows the rows for which a condition is true.
+---@param condition string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@return perflua.Query
+---Raises: A query without group_by, a column that there is not, an expression that is no condition.
+function Query:having(condition) end
+
+---Adds a column that is computed of others.
+---@param name string # Of the new column.
+---@param expression string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@return perflua.Query
+---Raises: A query without group_by, a column that there is not, or is a histogram; two columns of one name.
+function Query:column(name, expression) end
+
+---Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the first one of the event to each.
+---@param column string # A measure.
+---@return perflua.Query
+---Raises: A query without group_by, a column that there is not, or whose values do not add up.
+function Query:running(column) end
+
+---Turns the values of a key into columns: `row.pivot[value]` is what the row has of it, `row.other` what the row has of all values that are no columns.
+---@param key string # A key.
+---@param n? integer # How many values, the greatest of each event. Default: all.
+---@return perflua.Query
+---Raises: A query without group_by, a key that there is not, more than 1000 values without `n`.
+function Query:pivot(key, n) end
+
+---Shows a column's numbers with a unit in text; CSV and JSON have them plain.
+---@param unit "duration"|"bytes"|"si" # Ns us ms s, of nanoseconds; B KiB MiB …; k M G …
+---@param column? string # Its name. Default: the last one; of several quantiles all.
+---@return perflua.Query
+---Raises: A query without group_by, a column that there is not, or is not of numbers; another unit.
+function Query:unit(unit, column) end
 
 ---Options of `query:pair(options)`.
 ---@class perflua.PairOptions
@@ -470,20 +510,6 @@ local Table = {}
 ---@return (fun(): table<string, any>?) # An iterator.
 function Table:rows() end
 
----Shows the first rows of each event.
----@param n integer # Rows to show.
----@param column? string # A key's or measure's name. Default: the first measure.
----@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, or a histogram.
-function Table:top(n, column) end
-
----Shows all rows in order.
----@param column? string # A key's or measure's name. Default: the first measure.
----@param direction? "asc"|"desc" # Which come first. Default: "desc".
----@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, or a histogram.
-function Table:sort(column, direction) end
-
 ---Writes the rows that are shown as CSV.
 ---@param out? file*|string # An open file or a path. Default: standard output.
 ---@param options? perflua.CsvOptions # How to write cells.
@@ -512,6 +538,58 @@ function Table:merge(other) end
 ---@return string? # A code such as "ENOENT".
 ---Raises: Columns that a Lua function makes.
 function Table:save(out) end
+
+---Shows the first rows of each event.
+---@param n integer # Rows to show.
+---@param column? string # A key's, measure's or column's name. Default: the first measure.
+---@param options? perflua.TopOptions # Of what else they are the first.
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, or that has no order; an unknown option.
+function Table:top(n, column, options) end
+
+---Shows all rows in order.
+---@param column? string # A key's, measure's or column's name. Default: the first measure.
+---@param direction? "asc"|"desc" # Which come first. Default: "desc".
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, or that has no order.
+function Table:sort(column, direction) end
+
+---Shows the rows for which a condition is true.
+---@param condition string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, an expression that is no condition.
+function Table:having(condition) end
+
+---Adds a column that is computed of others.
+---@param name string # Of the new column.
+---@param expression string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, or is a histogram; two columns of one name.
+function Table:column(name, expression) end
+
+---Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the first one of the event to each.
+---@param column string # A measure.
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, or whose values do not add up.
+function Table:running(column) end
+
+---Turns the values of a key into columns: `row.pivot[value]` is what the row has of it, `row.other` what the row has of all values that are no columns.
+---@param key string # A key.
+---@param n? integer # How many values, the greatest of each event. Default: all.
+---@return perflua.Table # A new one of the same groups.
+---Raises: A key that there is not, more than 1000 values without `n`.
+function Table:pivot(key, n) end
+
+---Shows a column's numbers with a unit in text; CSV and JSON have them plain.
+---@param unit "duration"|"bytes"|"si" # Ns us ms s, of nanoseconds; B KiB MiB …; k M G …
+---@param column? string # Its name. Default: the last one; of several quantiles all.
+---@return perflua.Table # A new one of the same groups.
+---Raises: A column that there is not, or is not of numbers; another unit.
+function Table:unit(unit, column) end
+
+---Options of `top(n, column, options)`.
+---@class perflua.TopOptions
+---@field per? string # A key: the first rows of each of its values, which stand together. Default: the first rows of each event.
 
 ---Options of `table:csv(out, options)`.
 ---@class perflua.CsvOptions

@@ -32,7 +32,7 @@ local files = {
   { "binary", "BinariesOptions", "Binary", "Tried", "Stay", "Symbol" },
   { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "Span", "PairCounts",
     "HistogramBucket" },
-  { "table", "Table", "CsvOptions" },
+  { "table", "Table", "TopOptions", "CsvOptions" },
   { "stack", "Stack", "Frame" },
   { "record", "AnyRecord", "PayloadRecord" },
   { "script", "Handlers", "Meta", "Needs", "globals" },

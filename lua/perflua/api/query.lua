@@ -1,8 +1,8 @@
 -- Query, spans, and the options of pair() and within(): see init.lua for the form.
 
+local describe_presentation = require "perflua.api.presentation"
+
 local FIELD = { "field", "string", "a field, or an expression of fields" }
-local COLUMN = { "column", "string?", "a key's or measure's name",
-  default = "the first measure" }
 local QUERY = { { "Query" } }
 local UNKNOWN = "a name that no record of the query can have"
 local GROUPED = "a query that is grouped already, "
@@ -22,14 +22,19 @@ end
 local quantile = describe_measure("quantile", "number?",
   "The value below or at which the share `q` of all lies, within 1 %.",
   "quantile_FIELD", "That value of each group.")
-quantile.params = { FIELD, { "q", "number", "from 0 to 1" } }
+quantile.params = { FIELD, { "q", "number|number[]",
+  "from 0 to 1; several are columns p50_FIELD, p99_FIELD …, without group_by an array" } }
 
+local last = describe_measure("last", "any",
+  "The last record, row or selected values; nil if there is none.", "last_FIELD",
+  "The field of the last record of each group; without a field the last row.")
 local first = describe_measure("first", "any",
   "The first record, row or selected values; nil if there is none.", "first_FIELD",
   "The field of the first record of each group; without a field the first row.")
 first.params = { { "field", "string?", "a field, after group_by" } }
+last.params = first.params
 
-return {
+local classes = {
   Query = {
     name = "Query", kind = "object", prefix = "query:", call = "fun(): Record",
     doc = "Which records to read and what of them. Each step makes a new Query; nothing is "
@@ -100,10 +105,7 @@ return {
       describe_measure("distinct", "integer", "How many different values.", "distinct_FIELD",
         "How many different values each group has."),
       first,
-      { "last", "Adds the field of the last record of each group.", step = "after",
-        column = "last_FIELD", params = {
-        FIELD },
-        returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN },
+      last,
       { "share", "Adds the sum of a field as % of its event's.", step = "after",
         column = "share_FIELD", params = {
         FIELD },
@@ -122,14 +124,6 @@ return {
         .. "hist.",
         step = "after", params = { FIELD }, returns = QUERY,
         errors = "another measure before it, a weight that is no integer or below 0" },
-      { "top", "Reads, and shows the first rows of each event.", step = "after",
-        params = { { "n", "integer", "rows to show" }, COLUMN }, returns = { { "Table" } },
-        errors = UNGROUPED .. ", a column that there is not, and what reading raises" },
-      { "sort", "Reads, and shows all rows in order.", step = "after",
-        params = { COLUMN, { "direction", "\"asc\"|\"desc\"?", "which come first",
-          default = "\"desc\"" } },
-        returns = { { "Table" } }, errors = UNGROUPED
-          .. ", a column that there is not, and what reading raises" },
       { "each",
         "Calls a function for each record, row, or with the selected values; without one it "
           .. "gives an iterator "
@@ -141,6 +135,10 @@ return {
         "Reads all into an array: records, rows, or selected values, those of several fields "
           .. "as arrays.",
         returns = { { "any[]" } }, errors = "a closed file, a second pass over a stream" },
+      { "table", "Reads, and shows all rows, in the order of the first measure unless a step "
+        .. "says more. tostring() of a grouped query gives its text, made once; over a stream "
+        .. "or a closed file it reads nothing.", step = "after", returns = { { "Table" } },
+        errors = UNGROUPED .. ", and what reading raises" },
       { "explain",
         "Says what is read and in which order, by how many workers, and where each step runs. "
           .. "Reads "
@@ -223,3 +221,9 @@ return {
     },
   },
 }
+
+for _, row in ipairs(describe_presentation "Query") do
+  table.insert(classes.Query.methods, row)
+end
+
+return classes

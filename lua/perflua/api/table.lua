@@ -1,12 +1,12 @@
 -- Table: see init.lua for the form.
 
-local COLUMN = { "column", "string?", "a key's or measure's name",
-  default = "the first measure" }
+local describe_presentation = require "perflua.api.presentation"
+
 local OUT = { "out", "file*|string?", "an open file or a path", default = "standard output" }
 local WRITTEN = { { "true?", "nil if it could not be written" }, { "string?", "what is wrong" },
   { "string?", "a code such as \"ENOENT\"" } }
 
-return {
+local classes = {
   Table = {
     name = "Table", kind = "object", prefix = "table:", len = true,
     doc = "The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned "
@@ -24,17 +24,6 @@ return {
       { "rows", "Walks over the rows that are shown.",
         returns = { { "(fun(): table<string, any>?)",
         "an iterator" } } },
-      { "top", "Shows the first rows of each event.",
-        params = { { "n", "integer", "rows to show" }, COLUMN },
-        returns = { { "Table", "a new one of the same groups" } },
-        errors = "a column that there is not, or a "
-          .. "histogram" },
-      { "sort", "Shows all rows in order.",
-        params = { COLUMN, { "direction", "\"asc\"|\"desc\"?", "which come first",
-          default = "\"desc\"" } },
-        returns = { { "Table", "a new one of the same groups" } },
-        errors = "a column that there is not, or a "
-          .. "histogram" },
       { "csv", "Writes the rows that are shown as CSV.",
         params = { OUT, { "options", "CsvOptions?", "how to write cells" } },
         returns = WRITTEN },
@@ -51,6 +40,14 @@ return {
     },
   },
 
+  TopOptions = {
+    name = "TopOptions", kind = "options", doc = "Options of `top(n, column, options)`.",
+    fields = {
+      { "per", "string?", "A key: the first rows of each of its values, which stand together.",
+        default = "the first rows of each event" },
+    },
+  },
+
   CsvOptions = {
     name = "CsvOptions", kind = "options", doc = "Options of `table:csv(out, options)`.",
     fields = {
@@ -60,3 +57,9 @@ return {
     },
   },
 }
+
+for _, row in ipairs(describe_presentation "Table") do
+  table.insert(classes.Table.methods, row)
+end
+
+return classes

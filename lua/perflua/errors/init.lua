@@ -77,7 +77,7 @@ end
 -- Advice for calls that are easily taken for others.
 local advice = {
   count = 'group_by("field"):count() counts by field, distinct("field") counts its values',
-  quantile = "one quantile for each call",
+  quantile = "several are a list: { 0.5, 0.9 }",
 }
 
 local function check_arguments(name, most, ...)

@@ -20,7 +20,9 @@ local function taken(spec, keys, columns, name)
     if key.name == name then return true end
   end
   for _, column in ipairs(columns) do
-    if column.name == name then return true end
+    for _, other in ipairs(column.names or { column.name }) do
+      if other == name then return true end
+    end
   end
   return false
 end
@@ -96,7 +98,14 @@ function group.column(spec, name, field, option)
     usage_error("%s: %s is not something it can measure (%s)", name, field, ref.kind)
   end
   local prefix = measures[name].prefix or name .. "_"
-  return { name = prefix .. field, measure = name, ref = ref, kind = ref.kind, option = option }
+  local column = { name = prefix .. field, measure = name, ref = ref, kind = ref.kind,
+    option = option }
+  if type(option) == "table" then
+    column.names = {}
+    for i, q in ipairs(option) do column.names[i] = ("p%.14g_%s"):format(100 * q, field) end
+    column.name = table.concat(column.names, ", ")
+  end
+  return column
 end
 
 -- The events of one side of a ratio, and what it is called.
@@ -153,10 +162,25 @@ end
 ---@param column table
 ---@return table[] # the columns with this one
 function group.added(spec, column)
-  check_name(spec, spec.keys, spec.columns, column.name)
   local columns = table.move(spec.columns, 1, #spec.columns, 1, {})
+  local several = {}
+  for _, name in ipairs(column.names or { column.name }) do
+    check_name(spec, spec.keys, columns, name)
+    check_name(spec, spec.keys, several, name)
+    several[#several + 1] = { name = name }
+  end
   columns[#columns + 1] = column
   return columns
+end
+
+-- The presentation with the unit of a column that gets another name; it has nothing but units
+-- yet.
+local function with_unit_of(show, before, name)
+  if not (show and show.units) then return show end
+  local renamed = { units = {} }
+  for column, unit in pairs(show.units) do renamed.units[column == before and name
+    or column] = unit end
+  return renamed
 end
 
 ---@param spec table
@@ -169,11 +193,14 @@ function group.renamed(spec, name)
   local last = {}
   if #list == 0 then usage_error("as: there is no column to name yet") end
   for key, value in pairs(list[#list]) do last[key] = value end
+  if last.names then usage_error("as: the last measure has %d columns, which keep their names",
+    #last.names) end
   list[#list] = nil
   check_name(spec, part == "keys" and list or spec.keys, part == "columns" and list or spec.columns, name)
+  local changes = { [part] = list, show = with_unit_of(spec.show, last.name, name) }
   last.name = name
   list[#list + 1] = last
-  return { [part] = list }
+  return changes
 end
 
 -- The events of the query by their index: their places in the result and their names.
@@ -202,33 +229,47 @@ local function groups_of(spec, columns, first)
 end
 
 -- The number of the measure that a Table is in the order of, for aggregate.
-local function first_measure(columns, show)
-  for i, column in ipairs(columns) do
-    if column.name == show.column or not show.column and column.measure ~= "hist" then
-      return show.ascending and -i or i
-    end
-  end
+local function first_measure(table_of_none)
+  local view = table_of_none.view
+  local column = view.columns[view.place or 0]
+  if not (column and column.measure) then return nil end
+  return view.show.ascending and -column.measure or column.measure
 end
 
----@param spec table
----@param present string? "top" or "sort"; default: sort by the first measure
----@param ... any its arguments
----@return perflua.Table
-function group.table(spec, present, ...)
+-- The Table of a query that read nothing.
+local function empty_table(spec)
   local columns = spec.columns
   if #columns == 0 then columns = { group.column(spec, "count") } end
-  local data = { description = description.of(spec), keys = {}, measures = {} }
-  for i, key in ipairs(spec.keys) do data.keys[i] = { name = key.name, kind = key.ref.kind, text = key.ref.text } end
+  local data = { description = description.of(spec), keys = {}, measures = {}, groups = {} }
+  for i, key in ipairs(spec.keys) do
+    data.keys[i] = { name = key.name, kind = key.ref.kind, text = key.ref.text }
+  end
   for i, column in ipairs(columns) do
     data.measures[i] = {
       name = column.name, measure = column.measure, kind = column.kind, option = column.option,
-      field = column.ref and column.ref.text, weight = column.weight and column.weight.text,
+      names = column.names, field = column.ref and column.ref.text,
+      weight = column.weight and column.weight.text,
     }
   end
-  data.groups = {}
-  local empty = Table.new(data)
-  if present then empty = empty[present](empty, ...) end -- raises before anything is read
-  data.groups, data.events = groups_of(spec, columns, first_measure(columns, empty.show))
+  return Table.new(data, spec.show), columns
+end
+
+---One more step of presentation.
+---@param spec table
+---@param step string a method of Table
+---@param ... any its arguments
+---@return {show: table} # the changes
+function group.presented(spec, step, ...)
+  local made = empty_table(spec)
+  return { show = made[step](made, ...).show }
+end
+
+---@param spec table
+---@return perflua.Table
+function group.table(spec)
+  local empty, columns = empty_table(spec) -- raises before anything is read
+  local data = empty.data
+  data.groups, data.events = groups_of(spec, columns, first_measure(empty))
   data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total, data.groups.rest
   data.counts = counts.copy(spec.counts)
   return Table.new(data, empty.show)

@@ -79,7 +79,7 @@ function returned.table(value, open, meta)
   end
   local lacking = needs.check(spec_of(value).file, meta)
   if lacking then return nil, lacking end
-  return value:sort()
+  return value:table()
 end
 
 return returned

@@ -5,14 +5,16 @@ local core = require "perflua.core"
 local errors = require "perflua.errors"
 local between = require "perflua.recording.between"
 local description = require "perflua.table.description"
-local check_open = require("perflua.recording").check_open
+local recording = require "perflua.recording"
 local filter = require "perflua.filter"
 local aggregate = require "perflua.group.aggregate"
 local group = require "perflua.group"
 local measures = require "perflua.measures"
 local plan = require "perflua.plan"
+local Table = require "perflua.table"
 local spec_of = core.query_spec
-local usage_error = errors.usage_error
+local usage_error, check_open, is_open = errors.usage_error, recording.check_open,
+  recording.is_open
 
 ---@class perflua.Query
 local Query = {}
@@ -37,6 +39,13 @@ end
 
 local function not_grouped(query, step)
   if spec_of(query).keys then usage_error("%s comes before group_by", step) end
+end
+
+-- Columns come before what is made of them.
+local function not_final(query, step)
+  if Table.is_final(spec_of(query).show) then
+    usage_error("%s comes before column, having, pivot and running", step)
+  end
 end
 
 ---@param condition string|function|table
@@ -89,6 +98,7 @@ function Query:all_events() return derive(self, { split = false }) end
 ---@return perflua.Query
 function Query:as(name)
   if not spec_of(self).keys then usage_error("as: names a key or a measure, after group_by") end
+  not_final(self, "as")
   return derive(self, group.renamed(spec_of(self), name))
 end
 
@@ -148,6 +158,7 @@ end
 -- A measure is a column after group_by, else it ends the query and is a value.
 local function measure(query, name, field, option)
   if spec_of(query).refs then usage_error("%s: a query that selects fields is not measured", name) end
+  not_final(query, name)
   local column = group.column(spec_of(query), name, field, option)
   if spec_of(query).keys then
     return derive(query, { columns = group.added(spec_of(query), column) })
@@ -155,7 +166,10 @@ local function measure(query, name, field, option)
     usage_error("%s comes after group_by", name)
   end
   local g = aggregate(spec_of(query), {}, { column })[1]
-  return measures[name].finish(g[1], column.kind, option)
+  if type(option) ~= "table" then return measures[name].finish(g[1], column.kind, option) end
+  local values = {}
+  for i, one in ipairs(option) do values[i] = measures[name].finish(g[1], column.kind, one) end
+  return values
 end
 
 -- Without a field the first record, row, or selected values; after group_by first(field) is a measure.
@@ -166,8 +180,41 @@ function Query:first(field)
   return step()
 end
 
+-- The values that are selected of the last record.
+local function last_values(query)
+  local values = table.pack()
+  query:each(function(...) values = table.pack(...) end)
+  return table.unpack(values, 1, values.n)
+end
+
+-- Without a field the last record, row, or selected values; after group_by last(field) is a
+-- measure.
+function Query:last(field)
+  if field ~= nil then return measure(self, "last", field) end
+  local spec = spec_of(self)
+  if spec.refs then return last_values(self) end
+  if spec.reuse then self = derive(self, { reuse = false }) end
+  local last
+  self:each(function(one) last = one end)
+  return last
+end
+
+local function check_share(q)
+  if not math.type(q) or not (q >= 0 and q <= 1) then
+    usage_error("quantile: the second argument is from 0 to 1, or a list of such numbers")
+  end
+end
+
+---@param field string
+---@param q number|number[] from 0 to 1; several are columns p50_FIELD …
 function Query:quantile(field, q)
-  if not math.type(q) or q < 0 or q > 1 then usage_error("quantile: the second argument is from 0 to 1") end
+  if type(q) == "table" then
+    if #q == 0 then usage_error("quantile: an empty list") end
+    for _, one in ipairs(q) do check_share(one) end
+    q = table.move(q, 1, #q, 1, {})
+  else
+    check_share(q)
+  end
   return measure(self, "quantile", field, q)
 end
 
@@ -179,6 +226,7 @@ function Query:count() return measure(self, "count") end
 ---@return perflua.Query # with the sum of a field over the records of one event divided by that of another's
 function Query:ratio(over, under, field)
   if not spec_of(self).keys then usage_error("ratio comes after group_by") end
+  not_final(self, "ratio")
   local column = group.ratio(spec_of(self), over, under, field)
   return derive(self, { columns = group.added(spec_of(self), column), split = false })
 end
@@ -190,34 +238,88 @@ function Query:weight(field)
   return derive(self, group.weighted(spec_of(self), field))
 end
 
-for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "last", "share" } do
+for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "share" } do
   Query[name] = function(self, field)
     if field == nil then usage_error("%s: of which field?", name) end
     return measure(self, name, field)
   end
 end
 
+-- One more step of presentation, which Table has by the same name.
+local function present(query, step, ...)
+  if not spec_of(query).keys then usage_error("%s comes after group_by", step) end
+  return derive(query, group.presented(spec_of(query), step, ...))
+end
+
 ---@param n integer rows to show, for each event
 ---@param column string? default: the first measure
+---@param options { per: string? }? per: a key; n rows for each of its values
 ---@return perflua.Table
-function Query:top(n, column)
-  if not spec_of(self).keys then usage_error("top comes after group_by") end
-  return group.table(spec_of(self), "top", n, column)
-end
+function Query:top(n, column, options) return present(self, "top", n, column, options)
+  :table() end
 
 ---@param column string? default: the first measure
 ---@param direction "asc"|"desc"|nil
 ---@return perflua.Table
-function Query:sort(column, direction)
-  if not spec_of(self).keys then usage_error("sort comes after group_by") end
-  return group.table(spec_of(self), "sort", column, direction)
+function Query:sort(column, direction) return present(self, "sort", column, direction)
+  :table() end
+
+---@param key string a key, whose values become columns
+---@param n integer? how many of them, those of the greatest measures; default: all
+---@return perflua.Query
+function Query:pivot(key, n) return present(self, "pivot", key, n) end
+
+---@param condition string an expression of columns
+---@return perflua.Query # of the rows for which it is true
+function Query:having(condition) return present(self, "having", condition) end
+
+---@param name string
+---@param expression string of columns
+---@return perflua.Query # with one more column
+function Query:column(name, expression) return present(self, "column", name, expression) end
+
+---@param column string a measure
+---@return perflua.Query # with its sum from the first row to each
+function Query:running(column) return present(self, "running", column) end
+
+---@param unit "duration"|"bytes"|"si"
+---@param column string? default: the key, measure or column that was named last
+---@return perflua.Query
+function Query:unit(unit, column)
+  local spec = spec_of(self)
+  local is_key = spec.keys and #spec.columns == 0 and not Table.is_final(spec.show)
+  if column == nil and is_key then column = spec.keys[#spec.keys].name end
+  return present(self, "unit", unit, column)
+end
+
+---@return perflua.Table # all rows, in the order of the first measure unless a step says more
+function Query:table()
+  if not spec_of(self).keys then usage_error("table comes after group_by") end
+  return group.table(spec_of(self))
 end
 
 ---@return string # what is read, and where each step runs: in C or in Lua
 function Query:explain() return require "perflua.query.explain"(spec_of(self)) end -- loaded when it is asked for
 
+-- Tables that were made to be shown, by the specs of their queries.
+local shown <const> = setmetatable({}, { __mode = "k" })
+
+-- The table of a grouped query over a file that can be read again; else nil, and nothing is
+-- read.
+local function table_to_show(query)
+  local spec = spec_of(query)
+  if not spec.keys or spec.file.size == nil or not is_open(spec.file) then return nil end
+  local made = shown[spec] or query:table()
+  if not made.data.interrupted then shown[spec] = made end
+  return made
+end
+
 function meta:__tostring()
-  return ("perflua.Query over %s"):format(spec_of(self).file.path)
+  local made = table_to_show(self)
+  if made then return tostring(made) end
+  local path = spec_of(self).file.path
+  if type(path) == "table" then path = table.concat(path, ", ") end
+  return "perflua.Query over " .. path
 end
 
 ---Gives all queries more methods: those of modules that are made of queries.

@@ -25,4 +25,8 @@ local EVERY_RECORD = 0 -- any type would do
 ---@param file perflua.File
 function recording.check_open(file) guard(core.fields_of, file, EVERY_RECORD) end
 
+---@param file perflua.File
+---@return boolean
+function recording.is_open(file) return (pcall(core.fields_of, file, EVERY_RECORD)) end
+
 return recording

@@ -114,7 +114,9 @@ local function measure_text(one)
   local parts = { one.measure }
   if one.field then parts[#parts + 1] = "of " .. one.field end
   if one.weight then parts[#parts + 1] = "weighted by " .. one.weight end
-  if one.option ~= nil then parts[#parts + 1] = "for " .. tostring(one.option) end
+  local option = one.option
+  if type(option) == "table" then option = table.concat(option, ", ") end
+  if option ~= nil then parts[#parts + 1] = "for " .. tostring(option) end
   if one.kind then parts[#parts + 1] = "(" .. one.kind .. ")" end
   return table.concat(parts, " ")
 end

@@ -128,20 +128,29 @@ local function with_stacks(self, g)
   return one
 end
 
-local function add_group(self, g, event)
+local function add_states(mine, g, columns)
+  for m, one in ipairs(columns) do
+    mine[m] = measures[one.measure].merge(mine[m], g[m], one.kind)
+  end
+end
+
+---Adds a group, which stays as it is.
+---@param g table
+---@param event integer its place in our events; 0: none
+---@return table # our group that it is part of
+function Accumulator:add_group(g, event)
   local columns, n_keys, node = self.data.measures, #self.data.keys, get_child(self.tree, event)
   if self.stacks then g = with_stacks(self, g) end
   for i = 1, n_keys - 1 do node = get_child(node, node_key(g.keys[i])) end
   local last = node_key(g.keys[n_keys])
   local mine = node[last]
   if mine then
-    for m, one in ipairs(columns) do
-      mine[m] = measures[one.measure].merge(mine[m], g[m], one.kind)
-    end
-    return
+    add_states(mine, g, columns)
+    return mine
   end
   mine = table.move(g, 1, #columns, 1, { event = event, keys = g.keys })
   node[last], self.data.groups[#self.data.groups + 1] = mine, mine
+  return mine
 end
 
 ---Adds the groups of another table, which stays as it is. A sum that grows too large raises.
@@ -161,12 +170,18 @@ function Accumulator:add(other, are_parts)
       self.data.interrupted = interrupted.least(self.data.interrupted, i / #other.groups)
       break
     end
-    add_group(self, g, places[g.event or 0])
+    self:add_group(g, places[g.event or 0])
   end
   return true
 end
 
 local merge = {}
+
+---Adds the states of a group to those of another one.
+---@param mine table
+---@param g table stays as it is
+---@param columns table[] the measures of both
+merge.add_states = add_states
 
 ---@param data table of a Table, which stays as it is
 ---@return table # to add others to; its `data` is that of a Table

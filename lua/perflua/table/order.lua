@@ -31,6 +31,12 @@ local function compare_values(a, b, kind)
   return a == b and 0 or a < b and -1 or 1
 end
 
+---@param a any nil, like a number that is none, comes last
+---@param b any
+---@param kind string of both
+---@return integer # below 0: a comes first; 0: they are equal
+order.compare = compare_values
+
 ---@param columns table[]
 ---@param by integer? the column; equal rows are in the order of their keys
 ---@param ascending boolean?
@@ -85,21 +91,39 @@ local function select_few(lines, less, n)
   return first
 end
 
+-- The first n lines of each event, or of each value in a column of an event: these in the order
+-- of their first lines.
+local function take_first(sorted, n, per)
+  local lists, of_event = {}, {}
+  for _, line in ipairs(sorted) do
+    local by_value = of_event[line.event] or {}
+    of_event[line.event] = by_value
+    local value = per and line[per]
+    if value == nil or value ~= value then value =
+      of_event end -- absent: any key that is no value
+    local list = by_value[value]
+    if not list then
+      list = {}
+      by_value[value], lists[#lists + 1] = list, list
+    end
+    if #list < n then list[#list + 1] = line end
+  end
+  local first = {}
+  for _, list in ipairs(lists) do table.move(list, 1, #list, #first + 1, first) end
+  return first
+end
+
 ---@param lines table[]
 ---@param less fun(a: table, b: table): boolean
 ---@param n integer? how many of each event; nil: all
+---@param per integer? how many of each value in this column, whose lines stand together
 ---@return table[]? # in order; lines itself may be sorted for it; nil: an interrupt ended that
-function order.first(lines, less, n)
+function order.first(lines, less, n, per)
   if n == 0 then return {} end
-  if n and n <= FEW then return select_few(lines, less, n) end
+  if n and n <= FEW and not per then return select_few(lines, less, n) end
   local sorted = sort.all(lines, less)
   if not (sorted and n) then return sorted end
-  local first, taken = {}, {}
-  for _, line in ipairs(sorted) do
-    taken[line.event] = (taken[line.event] or 0) + 1
-    if taken[line.event] <= n then first[#first + 1] = line end
-  end
-  return first
+  return take_first(sorted, n, per)
 end
 
 return order

@@ -10,6 +10,7 @@
 local description = require "perflua.table.description"
 local has = require("perflua.filter.kinds").has
 local measures = require "perflua.measures"
+local presentation = require "perflua.table.presentation"
 local stack_tokens = require "perflua.table.stack_tokens"
 local states = require "perflua.table.states"
 local values = require "perflua.table.values"
@@ -119,9 +120,14 @@ local function is_key(key)
     and is_text_or_nil(key.text)
 end
 
-local function is_option(measure, option)
-  if measure == "quantile" then
-    return math.type(option) ~= nil and option >= 0 and option <= 1
+local function is_share(q) return math.type(q) ~= nil and q >= 0 and q <= 1 end
+
+local function is_option(one)
+  local option = one.option
+  if one.measure == "quantile" and type(option) == "table" then
+    return list_of(option, is_share) and list_of(one.names, is_text) and #option == #one.names
+  elseif one.measure == "quantile" then
+    return is_share(option)
   end
   return option == nil or type(option) == "number" or type(option) == "string"
 end
@@ -132,7 +138,7 @@ local function is_measure(one)
   end
   local measure = states[one.measure] and measures[one.measure]
   return measure and (one.kind == nil or has[one.kind] ~= nil) and is_text_or_nil(one.field)
-    and is_text_or_nil(one.weight) and is_option(one.measure, one.option)
+    and is_text_or_nil(one.weight) and is_option(one)
     and (measure.takes == nil or measure.takes[one.kind] == true) or false
 end
 
@@ -144,16 +150,11 @@ local function is_description(said)
   return true
 end
 
-local function is_show(show)
-  return type(show) == "table" and is_text_or_nil(show.column)
-    and (show.top == nil or math.type(show.top) == "integer" and show.top >= 0)
-    and (show.ascending == nil or type(show.ascending) == "boolean")
-end
-
 local function is_place(place) return math.type(place) == "integer" and place > 0 end
 
 local function is_head(head)
-  return type(head) == "table" and is_description(head.description) and is_show(head.show)
+  return type(head) == "table" and is_description(head.description)
+    and presentation.is(head.show)
     and list_of(head.keys, is_key) and #head.keys > 0 and list_of(head.measures, is_measure)
     and #head.measures > 0
     and (head.events == nil or list_of(head.events, is_text))
@@ -234,7 +235,9 @@ local function decode_body(body)
   end)
   local head = value_of(next_token("a description"))
   head = type(head) == "string" and values.decode(head)
-  if not is_head(head) then fail_at(HEAD_SIZE + 1, "the description of a table") end
+  if not is_head(head) or not pcall(presentation.view, head, head.show) then
+    fail_at(HEAD_SIZE + 1, "the description of a table")
+  end
   local at = place()
   local n = tonumber(next_token("a number of groups"))
   if math.type(n) ~= "integer" or n < 0 then fail_at(at, "a number of groups") end

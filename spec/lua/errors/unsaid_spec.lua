@@ -34,15 +34,15 @@ describe("arguments", function()
 
   it("that a method does not take are refused", function()
     local grouped = file:samples():group_by("pid"):sum("period")
-    raises("top takes at most 2 arguments, got 3", function()
+    raises("top: a table { per = key } expected, got a string", function()
       grouped:top(3, "period", "asc")
     end)
-    raises("top takes at most 2 arguments, got 3", function()
+    raises("top: a table { per = key } expected, got a string", function()
       grouped:sort():top(3, "period", "asc")
     end)
     raises('count takes no argument, got 1; group_by("field"):count() counts by field, distinct("field") counts its '
       .. "values", function() file:samples():count("comm") end)
-    raises("quantile takes at most 2 arguments, got 3; one quantile for each call",
+    raises("quantile takes at most 2 arguments, got 3; several are a list: { 0.5, 0.9 }",
       function() return file:samples():quantile("period", .5, .9) end)
     raises("samples takes one argument, got 2", function() file:samples("faults", "cycles") end)
     assert.has_no.errors(function() grouped:top(3, nil, nil) end)

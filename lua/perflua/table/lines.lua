@@ -1,0 +1,170 @@
+-- The lines of a Table: groups as values by a view's columns.
+--
+-- A line is { event = place in events, value of each column … }. In a turned table (pivot.lua)
+-- it has besides `cells`, lines by values of the key, and `other`, a line.
+
+local expression = require "perflua.table.expression"
+local interrupted = require "perflua.table.interrupted"
+local measures = require "perflua.measures"
+local order = require "perflua.table.order"
+local pivot = require "perflua.table.pivot"
+local sort = require "perflua.table.sort"
+local sums = require "perflua.measures.sums"
+
+local lines = {}
+
+local LOOK_EVERY <const> = 8192 -- groups between two looks at the interrupt
+
+-- Returns the event whose total the shares of a group are of, be it the section or a key.
+local function whole_of(data, g)
+  for i, key in ipairs(data.keys) do
+    if key.kind == "event" then return g.keys[i] or 0 end
+  end
+  return g.event or 0
+end
+
+-- The sums of states by event, exact for integers: so they do not depend on the order of the
+-- groups.
+local function totals_by_event(data, m)
+  local high, low, totals = {}, {}, {}
+  for _, list in ipairs { data.groups, data.rest } do
+    for _, g in ipairs(list) do
+      local whole, x = whole_of(data, g), g[m]
+      if math.type(x) == "integer" then
+        high[whole] = (high[whole] or 0) + (x // 4294967296)
+        low[whole] = (low[whole] or 0) + (x & 0xffffffff)
+      else
+        totals[whole] = (totals[whole] or 0.0) + x
+      end
+    end
+  end
+  for whole, sum in pairs(high) do
+    sum = sum + (low[whole] >> 32)
+    totals[whole] = (totals[whole] or 0.0) + (sum * 4294967296.0 + (low[whole] & 0xffffffff))
+  end
+  return totals
+end
+
+local function totals_of(data) -- [measure][event] → sum of all groups' states, for shares
+  local totals = {}
+  for m, one in ipairs(data.measures) do
+    if one.measure == "share" then totals[m] = totals_by_event(data, m) end
+  end
+  return totals
+end
+
+-- Returns a function that makes a group's line.
+local function line_maker(data, view)
+  local totals, taken, computed = totals_of(data), {}, {}
+  for place, column in ipairs(view.columns) do
+    if column.node then
+      computed[#computed + 1] = { place, column.node }
+    elseif column.measure then
+      local one = data.measures[column.measure]
+      taken[#taken + 1] = { place, column.measure, measures[one.measure].finish, one.kind,
+        column.option, totals[column.measure] }
+    end
+  end
+  local n_keys = view.n_keys
+  return function(g)
+    local line = { event = g.event or 0 }
+    for i = 1, n_keys do line[i] = g.keys[i] end
+    for _, one in ipairs(taken) do
+      local total = one[6]
+      line[one[1]] = one[3](g[one[2]], one[4], one[5], total
+        and (total[whole_of(data, g)] or 0))
+    end
+    for _, one in ipairs(computed) do line[one[1]] = expression.evaluate(one[2], line) end
+    return line
+  end
+end
+
+-- Returns true if a line meets all conditions.
+local function is_shown(line, conditions)
+  for _, node in ipairs(conditions) do
+    if not expression.evaluate(node, line) then return false end
+  end
+  return true
+end
+
+-- Groups as lines, those that having picks; nil: an interrupt ended that.
+local function lines_of(data, view, groups)
+  local are_many = #groups > interrupted.MOST
+  local function is_ended(i)
+    return are_many and i % LOOK_EVERY == 1 and interrupted.now()
+  end
+  local make_line, list, turned = line_maker(data, view), {}, nil
+  if view.pivot then
+    groups, turned = pivot.rows(data, view, groups, make_line, is_ended)
+    if not groups then return nil end
+  end
+  for i, g in ipairs(groups) do
+    if is_ended(i) then return nil end
+    local line = make_line(g)
+    if turned then pivot.fill(line, g, view, make_line, turned) end
+    if is_shown(line, view.conditions) then list[#list + 1] = line end
+  end
+  return list, turned
+end
+
+-- The first groups of an interrupted table, which has no time for all.
+local function first_groups(data, view)
+  local place, column = view.place, view.columns[view.place or 0]
+  if not column or column.node then
+    return table.move(data.groups, 1, math.min(interrupted.MOST, #data.groups), 1, {})
+  end
+  local m, one = column.measure, data.measures[column.measure or 0]
+  local is_unsigned = column.kind == "unsigned" or column.kind == "address"
+  return sort.first(data.groups, function(g)
+    local value
+    if one then
+      value = measures[one.measure].finish(g[m], one.kind, column.option)
+    else
+      value = g.keys[place]
+    end
+    value = sort.number(value, is_unsigned)
+    return view.show.ascending and -value or value
+  end)
+end
+
+-- Adds up one column over the lines, anew for each event and each value of `per`.
+local function add_up(list, view, column, place)
+  local add, sum, before = sums.adder(column.kind), nil, nil
+  for _, line in ipairs(list) do
+    local is_next = before and before.event == line.event
+      and (not view.per or before[view.per] == line[view.per])
+    local value = line[column.running]
+    if not is_next then sum = nil end
+    if math.type(value) and value == value then sum = sum and add(sum, value) or value end
+    line[place], before = sum, line
+  end
+end
+
+-- Lines in order, the first of them; nil: an interrupt ended that.
+local function arrange(list, view)
+  local show = view.show
+  local less = order.by(view.columns, view.place, show.ascending)
+  list = order.first(list, less, show.top, view.per)
+  if not list then return nil end
+  for place, column in ipairs(view.columns) do
+    if column.running then add_up(list, view, column, place) end
+  end
+  return list
+end
+
+---Makes the lines that are shown, in order.
+---@param data table of a Table
+---@param view table of its presentation
+---@return table[] lines
+---@return table? turned of a turned table: values and others, see pivot.lua
+---@return boolean? is_cut true: an interrupt left no time for all
+function lines.of(data, view)
+  local list, turned = lines_of(data, view, data.groups)
+  list = list and arrange(list, view)
+  if list then return list, turned end
+  collectgarbage "stop" -- it would look through all groups; the prompt starts it again
+  list, turned = lines_of(data, view, first_groups(data, view))
+  return arrange(list, view), turned, true
+end
+
+return lines
