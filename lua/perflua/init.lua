@@ -8,6 +8,7 @@ local paths = require "perflua.file.paths"
 local query = require "perflua.query"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
+local running = require "perflua.file.running"
 local Table = require "perflua.table"
 local usage_error, guard = errors.usage_error, errors.guard
 
@@ -26,7 +27,7 @@ local perflua = {
 
 local file_methods = core.methods("file")
 local methods = { records = records.records, samples = records.samples, run = run.run,
-  binaries = binaries.binaries }
+  binaries = binaries.binaries, running = running.running }
 for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do
   file_methods[name] = method
 end

@@ -112,6 +112,13 @@ function File:thread(tid, time) end
 ---Raises: A closed file.
 function File:threads() end
 
+---Looks up the thread that ran on a processor at a time, by the switches that were recorded: sched:sched_switch, or perf record --switch-events.
+---@param cpu integer # Number of a processor.
+---@param time integer # A time, in ns.
+---@return perflua.Thread? # Nil where the recording does not say which; of a thread that no other record names, what the switches say.
+---Raises: A closed file, a stream that was read, recordings of several systems.
+function File:running(cpu, time) end
+
 ---Says what is known of an address.
 ---@param pid integer # Id of a process.
 ---@param addr integer # An address in it.

@@ -48,6 +48,13 @@ return {
       { "threads",
         "Lists all threads of the recording: of an id that was used again, one for each.",
         returns = { { "Thread[]" } }, errors = CLOSED },
+      { "running", "Looks up the thread that ran on a processor at a time, by the switches "
+        .. "that were recorded: sched:sched_switch, or perf record --switch-events.",
+        params = { { "cpu", "integer", "number of a processor" },
+          { "time", "integer", "a time, in ns" } },
+        returns = { { "Thread?", "nil where the recording does not say which; of a thread that "
+          .. "no other record names, what the switches say" } },
+        errors = CLOSED .. ", a stream that was read, recordings of several systems" },
       { "resolve", "Says what is known of an address.",
         params = { { "pid", "integer", "id of a process" },
           { "addr", "integer", "an address in it" }, TIME },
