@@ -62,6 +62,24 @@ describe("perflua map", function()
     end
   end)
 
+  it("applies what a script says of its rows to those of all recordings", function()
+    local paths = many.recordings(5)
+    for _, steps in ipairs {
+      ":having('period > 200'):column('mean', 'period / count'):unit('si', 'mean')",
+      ":pivot('pid')", ":running('period'):top(1, 'period', { per = 'pid' })",
+      ":quantile('period', { .5, .9 })",
+    } do
+      local script = [[return function(file)
+        return file:samples():group_by("comm", "pid"):count():sum("period")]] .. steps .. " end"
+      local whole = many.run(files.temporary(script), {}, nil, paths)
+      assert.are.equal("", whole.err)
+      local got = many.map(script, {}, paths)
+      assert.are.same({ 0, whole.out, "" }, { got.status, got.out, got.err })
+      got = many.run("reduce", {}, nil, many.partials(script, paths))
+      assert.are.same({ 0, whole.out, "" }, { got.status, got.out, got.err })
+    end
+  end)
+
   it("says of one recording what the script says of it", function()
     local path = many.recording(5)
     for _, script in ipairs { many.QUERY, many.FUNCTION } do

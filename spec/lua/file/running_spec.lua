@@ -162,6 +162,24 @@ describe("file:running, by switch records", function()
 end)
 
 describe("file:running, of real recordings", function()
+  it("agrees with a walk over the switches that some threads had", function()
+    local file <close> = assert(perflua.open "spec/fixtures/switches.perf.data")
+    local now, known, unknown = {}, 0, 0
+    for r in file:records { type = { "sample", "switch" } } do
+      if r.type == "switch" then
+        now[r.cpu] = not r.out and r.tid
+      else
+        assert.equal(r.tid, file:running(r.cpu, r.time).tid)
+      end
+      for cpu, tid in pairs(now) do
+        local thread = file:running(cpu, r.time)
+        if tid then known = known + 1 else unknown = unknown + 1 end
+        assert.equal(tid or nil, thread and thread.tid, ("cpu %d at %d"):format(cpu, r.time))
+      end
+    end
+    assert.is_true(known > 200 and unknown > 50, known .. ", " .. unknown)
+  end)
+
   needs.it("corpus", "agrees with the samples, and with a walk over the switches", function()
     local recordings = 0
     for _, one in ipairs(corpus.recordings()) do
