@@ -1,8 +1,6 @@
 /*
- * Call frame information of a binary: how the registers of a function's caller are found, at
- * each address of it. Read by libdw from .eh_frame, else from .debug_frame; what it says of an
- * address is kept.
- *
+ * Call frame information of a binary: how to find the registers of a function's caller, at each
+ * address. libdw reads it from .eh_frame, else from .debug_frame; rows are remembered.
  * Registers have their DWARF numbers.
  */
 #ifndef PERFLUA_SYMBOLS_CFI_H
@@ -10,18 +8,18 @@
 
 #include "dso.h"
 
-#define PS_REGISTERS 33 /* those with higher numbers are left out */
+#define PS_REGISTERS 33 /* registers with higher numbers are ignored */
 
 enum ps_rule_kind {
-	PS_REGISTER,	  /* the value of register `from`, plus value */
-	PS_CFA,		  /* the frame's address, plus value */
-	PS_AT_CFA,	  /* in memory, there */
-	PS_EXPRESSION,	  /* what `n_ops` operations give, from op number `value` on */
-	PS_AT_EXPRESSION, /* in memory, there */
+	PS_REGISTER,	  /* value of register `from` + value */
+	PS_CFA,		  /* CFA + value */
+	PS_AT_CFA,	  /* memory at CFA + value */
+	PS_EXPRESSION,	  /* result of `n_ops` operations from number `value` on */
+	PS_AT_EXPRESSION, /* memory at that result */
 };
 
 struct ps_rule {
-	uint8_t reg; /* whose it is */
+	uint8_t reg; /* register that the rule gives */
 	uint8_t kind;
 	uint8_t from;
 	uint8_t n_ops;
@@ -31,19 +29,19 @@ struct ps_rule {
 /* An operation of a DWARF expression: DW_OP_… of dwarf.h. */
 struct ps_op {
 	uint64_t atom, number, number2;
-	uint64_t offset; /* in the expression: where branches go */
+	uint64_t offset; /* in the expression, for branches */
 };
 
-/* What holds at an address. Registers that are not lost and have no rule keep their values. */
+/* The rules for one address. A register keeps its value if it is not lost and has no rule. */
 struct ps_row {
-	uint32_t size; /* of all of it */
-	uint8_t ra;    /* the register that holds where the caller goes on */
-	bool signal;   /* of a frame that calls a signal handler: its caller did not call */
+	uint32_t size; /* bytes of the row, with its ops */
+	uint8_t ra;    /* register with the return address */
+	bool signal;   /* a signal frame: its caller made no call */
 	uint16_t n_rules;
-	uint64_t lost;	    /* bit set: nothing says what the register was */
-	struct ps_rule cfa; /* the frame's address */
+	uint64_t lost;	    /* bit n is set if register n cannot be recovered */
+	struct ps_rule cfa; /* of the CFA */
 	struct ps_rule rules[];
-	/* then the ops */
+	/* the ops follow */
 };
 
 static inline const struct ps_op *ps_row_ops(const struct ps_row *row)
@@ -54,24 +52,24 @@ static inline const struct ps_op *ps_row_ops(const struct ps_row *row)
 struct ps_cfi;
 
 /*
- * Opens the file that was mapped; one whose build-id differs is not used. NULL: there is none,
- * or no memory.
+ * Opens the CFI of the file that was mapped; a file with another build-id is not used. Returns
+ * NULL without one, or without memory.
  */
 struct ps_cfi *ps_cfi_create(struct ps_dso *dso);
 void ps_cfi_destroy(struct ps_cfi *cfi);
 
-/* What it is for: EM_… of elf.h. */
+/* Returns the ELF machine of the file: EM_… of elf.h. */
 uint16_t ps_cfi_machine(const struct ps_cfi *cfi);
 
 /*
- * What holds at an address of the dso; NULL: nothing is known. The cfi's, until it is asked
- * again.
+ * Returns the row for `address` of the dso; NULL: none. It belongs to `cfi` until the next
+ * call.
  */
 const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address);
 
 /*
- * Reads n bytes of the file that was mapped at an address of the dso; false: it has not so many
- * there.
+ * Reads `n` bytes of the mapped file at `address` of the dso. Returns false if it does not have
+ * them.
  */
 bool ps_cfi_bytes(const struct ps_cfi *cfi, uint64_t address, void *bytes, size_t n);
 

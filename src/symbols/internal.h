@@ -1,7 +1,4 @@
-/*
- * What the files that look for symbols share: the inside of the store, and how the search for
- * one binary goes.
- */
+/* Internal to the module: the store, and how the search for the symbols of one binary goes. */
 #ifndef PERFLUA_SYMBOLS_INTERNAL_H
 #define PERFLUA_SYMBOLS_INTERNAL_H
 
@@ -14,45 +11,50 @@
 
 struct ps_store {
 	struct ps_options options; /* its strings are the store's */
-	const char *buildid_dir;   /* the build-id cache; NULL: there is none */
-	pthread_mutex_t lock;	   /* of all that follows, and of each dso while it is loaded */
-	struct ps_dso **dsos;	   /* [n]: as they were met */
+	const char *buildid_dir;   /* build-id cache; NULL: none */
+	pthread_mutex_t lock;	   /* protects what follows, and each dso while it is loaded */
+	struct ps_dso **dsos;	   /* [n], in the order in which they were met */
 	size_t n, capacity;
-	struct pb_map by_id; /* of dsos */
-	uint64_t seed; /* of the hash: what binaries there are is the recording's choice */
+	struct pb_map by_id; /* numbers of `dsos` */
+	uint64_t seed;	     /* of the hash: the recording chooses the binaries */
 	struct pb_arena texts;
-	int vdso_fd; /* this process's own vdso as a file; -1: not needed yet */
+	int vdso_fd; /* the vdso of this process as a file; -1: not needed yet */
 };
 
 /*
- * A copy of a string that lives as long as the store; NULL: no memory. The caller has the lock.
+ * Returns a copy of a string that lives as long as the store; NULL: no memory. The caller has
+ * the lock.
  */
 const char *ps_store_text(struct ps_store *store, const char *text);
 
-/* Where a path of the recorded machine is here; false: it is too long, or relative. */
+/*
+ * Writes the path here that stands for a path of the recorded machine. Returns false if that is
+ * too long, or `name` is relative.
+ */
 bool ps_store_path(const struct ps_store *store, const char *name, char path[PATH_MAX]);
 
 /*
- * Returns whether host, kernel release and architecture of the recording are those of this
- * system.
+ * Returns true if host, kernel release and architecture of the recording are those of this
+ * machine.
  */
 bool ps_store_is_here(const struct ps_store *store);
 
-/* Is the kernel that was recorded the one that runs here? The caller has the lock. */
+/* Returns true if the recorded kernel is the one that runs here. The caller has the lock. */
 bool ps_kernel_runs(struct ps_store *store);
 
 #define PS_HAS_SYMBOLS "has the symbols"
 
 /*
- * Notes that a path was tried, where it came from (NULL: nothing to say), and what came of it.
- * Without memory nothing is noted. ps_dso_judge() replaces the verdict of entry `i` of
- * dso->tried, if there is one.
+ * Note that a path was tried, its source (NULL: nothing to say), and the result; without memory
+ * nothing is noted. ps_dso_judge() replaces the verdict of entry `i` of dso->tried, if there is
+ * one.
  */
 void ps_dso_tried(struct ps_dso *dso, const char *path, const char *where, const char *verdict);
 void ps_dso_judge(struct ps_dso *dso, size_t i, const char *verdict);
 
 /*
- * The names of a binary for people: as perf script and perf report have them. False: no memory.
+ * Sets the names of a binary that perf script and perf report show. Returns false without
+ * memory.
  */
 bool ps_dso_name(struct ps_dso *dso);
 

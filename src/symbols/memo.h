@@ -1,22 +1,20 @@
-/*
- * A memo: values that were computed once, by two numbers.
- */
+/* A memo: values that were computed once, found by two numbers. */
 #ifndef PERFLUA_SYMBOLS_MEMO_H
 #define PERFLUA_SYMBOLS_MEMO_H
 
 #include "base/map.h"
 
-/* Zero-initialised: empty. */
+/* All zero: empty. */
 struct ps_memo {
 	struct ps_memo_entry {
 		uint64_t a, b;
 		const void *value;
 	} * entries; /* [n] */
 	size_t n, capacity;
-	struct pb_map map; /* of the entries */
+	struct pb_map map; /* numbers of `entries` */
 };
 
-/* Returns the value of `a` and `b`, or NULL if there is none. */
+/* Returns the value of `a` and `b`; NULL: none. */
 const void *ps_memo_get(const struct ps_memo *memo, uint64_t a, uint64_t b);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Which of the files that may have the symbols of a binary does: one has a symbol table, one
- * was mapped, they may be the same. See dso__load, tools/perf/util/symbol.c.
+ * Picks, from files that may have the symbols of a binary, the one with the symbol table and
+ * the one that was mapped, which may be the same. See dso__load, tools/perf/util/symbol.c.
  */
 #ifndef PERFLUA_SYMBOLS_PICK_H
 #define PERFLUA_SYMBOLS_PICK_H
@@ -12,32 +12,32 @@
 
 struct ps_picked {
 	struct ps_elf elf;
-	size_t tried; /* its place in dso->tried */
+	size_t tried; /* number in dso->tried */
 	char path[PATH_MAX];
 };
 
 struct ps_pick {
 	struct ps_dso *dso;
-	struct ps_build_id wanted; /* size 0: any will do */
+	struct ps_build_id wanted; /* size 0: any */
 	struct ps_picked files[2];
 	size_t n_files;
 	struct ps_picked *syms, *runtime; /* NULL: not found yet */
-	bool others;			  /* met: files of other builds */
-	const char *no_file; /* the reason if the recorded path is not a file; else NULL */
+	bool others;			  /* files of other builds were seen */
+	const char *no_file;		  /* why the recorded path is not a file; NULL: it is */
 };
 
 void ps_pick_init(struct ps_pick *pick, struct ps_dso *dso);
 void ps_pick_deinit(struct ps_pick *pick);
 
 /*
- * Is it the file of that build-id? Takes it over if it is good for something. True: nothing
- * else is needed. An `fn` of ps_find, with the pick as its arg.
+ * Tries a file, and takes it over if it is of use. Returns true if nothing else is needed. It
+ * is an `fn` of ps_find(), whose `arg` is the pick.
  */
 bool ps_pick_try(void *pick, const struct ps_candidate *candidate);
 
 /*
- * Adds the symbols of what was found to the table of the dso, their addresses as `addresses`
- * says, and notes the paths. False: there are none, and the dso says why.
+ * Adds the symbols of the picked files to the table of the dso, with addresses as `addresses`
+ * says, and sets its paths. Returns false if there are none, and sets dso->reason.
  */
 bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses);
 

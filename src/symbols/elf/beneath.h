@@ -1,6 +1,4 @@
-/*
- * Looks up paths of another machine, whose root is a directory here.
- */
+/* Opens paths of another machine, whose root is a directory here. */
 #ifndef PERFLUA_SYMBOLS_BENEATH_H
 #define PERFLUA_SYMBOLS_BENEATH_H
 

@@ -1,6 +1,4 @@
-/*
- * Build-ids: what the linker wrote into a binary to tell its builds apart.
- */
+/* Build-ids, which the linker writes into a binary to tell its builds apart. */
 #ifndef PERFLUA_SYMBOLS_BUILD_ID_H
 #define PERFLUA_SYMBOLS_BUILD_ID_H
 
@@ -16,7 +14,10 @@ struct ps_build_id {
 	uint8_t bytes[PS_MAX_BUILD_ID];
 };
 
-/* What was recorded is often padded with zeros to 20 bytes: what both have is compared. */
+/*
+ * Returns true if two build-ids agree in the bytes that both have. Recorded ones are often
+ * padded with zeros to 20 bytes.
+ */
 static inline bool ps_build_id_equal(const struct ps_build_id *a, const struct ps_build_id *b)
 {
 	size_t n = a->size < b->size ? a->size : b->size;

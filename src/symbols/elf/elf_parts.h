@@ -1,6 +1,4 @@
-/*
- * The parts of an ELF file that lead from a symbol to where it lies: sections and segments.
- */
+/* Sections and segments of an ELF file, which lead from a symbol to where it lies. */
 #ifndef PERFLUA_SYMBOLS_ELF_PARTS_H
 #define PERFLUA_SYMBOLS_ELF_PARTS_H
 
@@ -11,7 +9,7 @@
 
 struct ps_section {
 	uint64_t address, offset, size;
-	uint64_t placed; /* of a module's code: where it lies, from the start of all of it */
+	uint64_t placed; /* for code of a module: offset from its start, as loaded */
 	uint32_t type;
 	bool loaded, executable, named_text, named_data;
 	bool is_placed;
@@ -22,45 +20,47 @@ struct ps_segment {
 	uint32_t flags;			/* PF_… */
 };
 
-/* More segments than this no linker makes; the rest of such a file is not looked at. */
+/* No linker makes more segments; further ones are ignored. */
 #define PS_MAX_SEGMENTS 128
 
 struct ps_parts {
-	struct ps_section *sections; /* [n_sections], by their index */
+	struct ps_section *sections; /* [n_sections], by index */
 	size_t n_sections;
-	struct ps_segment segments[PS_MAX_SEGMENTS]; /* those that are loaded */
+	struct ps_segment segments[PS_MAX_SEGMENTS]; /* loaded ones */
 	size_t n_segments;
 };
 
-/* False: no memory. What cannot be read is left out. */
+/* Reads the parts of `elf`; unreadable ones are left out. Returns false without memory. */
 bool ps_parts_init(struct ps_parts *parts, Elf *elf);
 void ps_parts_deinit(struct ps_parts *parts);
 
-/* Turns an address into an offset in the file; false: no segment holds it. */
+/* Turns an address into an offset in the file. Returns false if no segment holds it. */
 bool ps_parts_offset(const struct ps_parts *parts, uint64_t address, uint64_t *offset);
 
-/* Turns an offset in the file into an address; false: none of n segments holds it. */
+/*
+ * Turns an offset in the file into an address. Returns false if none of `n` segments holds it.
+ */
 bool ps_segments_address(const struct ps_segment *segments, size_t n, uint64_t offset,
 			 uint64_t *address);
 
-/* Returns whether `elf` has sections with code, but not their bytes: it is a debug file. */
+/* Returns true if `elf` is a debug file: it has sections with code, but not their bytes. */
 bool ps_elf_lacks_code(Elf *elf);
 
 /*
- * The header of a section, of type SHT_NULL if it cannot be read; and its name, "" if it has
- * none.
+ * Sets *header to the header of a section, of type SHT_NULL if it cannot be read. Returns its
+ * name, "" if it has none.
  */
 const char *ps_elf_header(Elf *elf, Elf_Scn *section, GElf_Shdr *header);
 
-/* The first section of that type, and of that name unless it is NULL; NULL: there is none. */
+/* Returns the first section of that type and name (NULL: any), and sets *header. NULL: none. */
 Elf_Scn *ps_elf_section(Elf *elf, uint32_t type, const char *name, GElf_Shdr *header);
 
-/* What a section holds, whole; NULL: nothing that can be read. */
+/* Returns the whole data of a section; NULL: it cannot be read. */
 const Elf_Data *ps_elf_data(Elf_Scn *section);
 
 /*
- * A string of a table that holds `strings`, and its length; NULL: not a whole one, or too long
- * to be a name.
+ * Returns the string at `at` in a table, and sets *length. NULL: it does not end in the table,
+ * or is too long for a name.
  */
 const char *ps_elf_string(const Elf_Data *strings, size_t at, size_t *length);
 

@@ -12,11 +12,11 @@
 
 #include "elf_parts.h"
 
-/* How a loader mapped a part of a file. */
+/* A mapping that a loader made of a part of a file. */
 struct ps_mapping {
 	uint64_t pgoff, len; /* bytes */
 	uint32_t prot;	     /* PROT_…; 0: not recorded */
-	bool executable;     /* as far as it is known */
+	bool executable;     /* as far as is known */
 };
 
 /*
@@ -31,8 +31,8 @@ bool ps_place_segments(Elf *elf, const struct ps_mapping *mappings, size_t n_map
 		       const char *arch, struct ps_segment **segments, size_t *n_segments);
 
 /*
- * Returns whether a loader makes that mapping of the file of `parts`, which is no debug file,
- * on a machine of that architecture; NULL: not known.
+ * Returns true if a loader on a machine of architecture `arch` (NULL: not known) makes that
+ * mapping of the file of `parts`, which is not a debug file.
  */
 bool ps_mapping_fits(const struct ps_parts *parts, const struct ps_mapping *mapping,
 		     const char *arch);

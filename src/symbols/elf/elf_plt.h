@@ -1,5 +1,5 @@
 /*
- * The entries of procedure linkage tables: code of the linker's own that goes on to a function,
+ * Entries of procedure linkage tables: code that the linker makes, which goes on to a function,
  * mostly of another file. No symbol table has them.
  */
 #ifndef PERFLUA_SYMBOLS_ELF_PLT_H
@@ -13,8 +13,8 @@
 struct ps_parts;
 
 /*
- * Adds them to a table that is finished: "name@plt", and ".plt" for what belongs to none.
- * False: no memory.
+ * Adds the entries to a finished table: as "name@plt", and as ".plt" if no function is known.
+ * Returns false without memory.
  */
 bool ps_plt_add(struct ps_table *table, Elf *elf, const struct ps_parts *parts, bool mangled);
 

@@ -1,5 +1,5 @@
 /*
- * The words of a file that the dynamic linker fills with addresses of functions, as its
+ * Slots: the words of a file that the dynamic linker fills with addresses of functions, as the
  * relocations name them.
  */
 #ifndef PERFLUA_SYMBOLS_ELF_SLOTS_H
@@ -12,9 +12,12 @@
 
 struct ps_slot {
 	uint64_t address;
-	/* without a name: the address of what chooses the function; 0: not known */
+	/*
+	 * without a name: address of the resolver function that chooses the target; 0: not
+	 * known
+	 */
 	uint64_t target;
-	const char *name; /* of the file, while it is open; NULL: none */
+	const char *name; /* valid while the file is open; NULL: none */
 };
 
 struct ps_slots {
@@ -22,9 +25,9 @@ struct ps_slots {
 	size_t n, capacity;
 };
 
-/* Those of all relocations, by address. False: no memory. */
+/* Reads the slots of all relocations, by address. Returns false without memory. */
 bool ps_slots_init(struct ps_slots *slots, Elf *elf, uint16_t machine);
-/* Those of .rela.plt or .rel.plt, as they stand there. */
+/* Reads the slots of .rela.plt or .rel.plt, in their order. */
 bool ps_slots_init_plt(struct ps_slots *slots, Elf *elf);
 void ps_slots_deinit(struct ps_slots *slots);
 

@@ -1,7 +1,7 @@
 /*
- * What lets a signal end the loading of symbols and lines, which may take seconds for one file.
+ * Lets a signal end the loading of symbols and lines, which may take seconds for one file.
  *
- * Loading goes on for a moment after the signal, so that a result which lacks but the names of
+ * Loading goes on for a moment after the signal, so that a result that lacks only the names of
  * a few small files is not lost.
  */
 #ifndef PERFLUA_SYMBOLS_INTERRUPT_H
@@ -13,11 +13,10 @@
 #include <stdint.h>
 
 struct ps_interrupt {
-	/* set by a signal handler; NULL: nobody interrupts */
+	/* set by a signal handler; NULL: never */
 	const volatile sig_atomic_t *flag;
-	atomic_uint_least64_t
-		until; /* ns: loading may go on till then; 0: no signal was met yet */
-	/* something was not loaded: its names are unknown for no other reason */
+	atomic_uint_least64_t until; /* ns; loading may go on until then; 0: no signal yet */
+	/* something was not loaded, and its names are missing only for that reason */
 	atomic_bool cut;
 };
 

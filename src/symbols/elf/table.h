@@ -1,9 +1,8 @@
 /*
- * Symbols in the order of their addresses.
+ * A table of symbols, sorted by address.
  *
- * Filled by ps_table_add in any order, then put in order by ps_table_finish, before anything is
- * looked up. More may be added afterwards, and have to be finished in turn. Names stay where
- * they are.
+ * Add symbols with ps_table_add() in any order, then call ps_table_finish(), before any lookup.
+ * More may be added later, and need to be finished again. Names do not move.
  */
 #ifndef PERFLUA_SYMBOLS_TABLE_H
 #define PERFLUA_SYMBOLS_TABLE_H
@@ -15,7 +14,7 @@
 #include "base/arena.h"
 #include "interrupt.h"
 
-/* As ELF has it (STB_…): of several symbols at one address the binding decides. */
+/* ELF's STB_…: decides between several symbols at one address. */
 enum ps_binding {
 	PS_LOCAL,
 	PS_GLOBAL,
@@ -23,67 +22,68 @@ enum ps_binding {
 };
 
 struct ps_symbol {
-	uint64_t start, end; /* end is not of it */
-	const char *name;    /* ends with a NUL; the table's */
+	uint64_t start, end; /* `end` is the first address behind it */
+	const char *name;    /* ends with a NUL; owned by the table */
 	uint32_t length;     /* of the name */
 	uint8_t binding;
 	bool function; /* else data */
-	/* its file does not say what it is: anything else at its address is preferred */
+	/* the file does not say what it is: any other symbol at its address is preferred */
 	bool label;
 };
 
 struct ps_table {
 	struct ps_symbol *symbols; /* [n] */
 	size_t n, capacity;
-	size_t finished; /* so many there were then */
+	size_t finished; /* symbols that are sorted */
 	struct pb_arena names;
 	/*
-	 * From starts[i] on the symbol owners[i] is meant, to its end or starts[i + 1]: of
-	 * nested ones the inner. NULL: as none is nested, it is symbols[i].
+	 * From starts[i] to starts[i + 1] the symbol is owners[i], up to its end: of nested
+	 * ones the inner. NULL: none are nested, so the symbol is symbols[i].
 	 */
 	uint64_t *starts;
 	uint32_t *owners;
-	/* buckets[k] is the first of them that is not below starts[0] + (k << shift) */
+	/* buckets[k] is the first that is not below starts[0] + (k << shift) */
 	uint32_t *buckets;
 	size_t n_buckets;
 	unsigned shift;
 	size_t n_spans;
-	struct ps_interrupt *interrupt; /* who may end the adding; NULL: nobody */
+	struct ps_interrupt *interrupt; /* ends adding; may be NULL */
 };
 
 /*
- * Adds a symbol of `size` bytes from `start` on, 0: up to the next one (`end` is not looked
- * at); `length` bytes of `name` are copied. False: no memory, or the loading was interrupted.
+ * Adds a symbol of `size` bytes at symbol->start; 0: it ends where the next begins. symbol->end
+ * is ignored; `length` bytes of `name` are copied. Returns false without memory, or if adding
+ * was interrupted.
  */
 bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64_t size);
 
-/* What the symbols are of: which of several at one address is kept. */
+/* The source of the symbols, which decides between several at one address. */
 enum ps_of {
-	PS_FILE, /* the best one, as perf chooses */
+	PS_FILE, /* keep the best one, as perf chooses */
 	/*
-	 * likewise; names may end with a module's in brackets, and what is between modules is
-	 * of none
+	 * likewise; a name may end with a module's in brackets, and gaps between modules have
+	 * no symbol
 	 */
 	PS_SYSTEM,
-	PS_NEWEST, /* the one that was added last */
+	PS_NEWEST, /* keep the one added last */
 };
 
 /*
- * Puts the symbols in order; of those at one address one is kept, and those without a size get
- * one. See symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. False: no
- * memory, the table is empty.
+ * Sorts the symbols, keeps one at each address, and gives those without a size one. See
+ * symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. Returns false
+ * without memory: the table is empty then.
  */
 bool ps_table_finish(struct ps_table *table, enum ps_of of);
 
-/* Adds to all addresses; the table is to be finished after that. */
+/* Adds `by` to all addresses. Finish the table after that. */
 void ps_table_move(struct ps_table *table, uint64_t by);
 
-/* The symbol that covers an address; NULL: none does. */
+/* Returns the symbol that covers `address`; NULL: none. */
 const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address);
 
 /*
- * Stores the last symbol that begins before an address, and the first one that begins after it;
- * NULL where there is none.
+ * Sets *before to the last symbol that begins before `address`, and *after to the first one
+ * that begins behind it; NULL: none.
  */
 void ps_table_around(const struct ps_table *table, uint64_t address,
 		     const struct ps_symbol **before, const struct ps_symbol **after);

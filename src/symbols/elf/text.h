@@ -1,6 +1,4 @@
-/*
- * Text files of lines that begin with hexadecimal numbers: read whole, and taken apart.
- */
+/* Text files whose lines begin with hexadecimal numbers: reads them whole, and parses them. */
 #ifndef PERFLUA_SYMBOLS_TEXT_H
 #define PERFLUA_SYMBOLS_TEXT_H
 
@@ -9,27 +7,29 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* What of a line was not read yet: up to its end, which is not of it. */
+/* The unread rest of a line. */
 struct ps_line_text {
 	const char *at, *end;
 };
 
 /*
- * Reads a file that perflua or its user chose. Returns its bytes, to be freed; or NULL, and
- * *reason says why.
+ * Reads a file that perflua or its user chose. Returns its bytes, which the caller frees, or
+ * NULL with *reason set.
  */
 char *ps_text_read(const char *path, size_t *size, const char **reason);
 
 /*
- * Reads a file that was opened, and closes it. A descriptor of -1 gives NULL and leaves
- * *reason.
+ * Reads an open file, and closes it. For a descriptor of -1 it returns NULL and leaves *reason.
  */
 char *ps_text_take(int fd, const struct stat *status, size_t *size, const char **reason);
 
-/* The next line of a text; false: there is none. */
+/* Reads the next line of a text. Returns false at its end. */
 bool ps_text_line(const char **at, const char *end, struct ps_line_text *line);
 
-/* A hexadecimal number of up to 16 digits, "0x" before it or not; false: there is none. */
+/*
+ * Reads a hexadecimal number of up to 16 digits, with or without "0x". Returns false if there
+ * is none.
+ */
 bool ps_text_hex(struct ps_line_text *line, uint64_t *value);
 
 #endif

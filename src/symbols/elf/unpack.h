@@ -1,5 +1,5 @@
 /*
- * Compressed files: modules of the kernel, the small symbol tables within some programs.
+ * Unpacks compressed files: kernel modules, and the small symbol tables within some programs.
  */
 #ifndef PERFLUA_SYMBOLS_UNPACK_H
 #define PERFLUA_SYMBOLS_UNPACK_H
@@ -7,13 +7,13 @@
 #include <stddef.h>
 
 /*
- * Unpacks what a file descriptor has from its start on, by gzip, xz or Zstandard, to a file
- * without a name: its descriptor, to be closed. -1: it is none of these, is damaged, or holds
- * far more than such files do.
+ * Unpacks the contents of a descriptor, compressed by gzip, xz or Zstandard, to an unlinked
+ * file. Returns its descriptor, which the caller closes; -1: another format, damage, or far
+ * more data than such files hold.
  */
 int ps_unpack(int fd);
 
-/* A file without a name that has these bytes; -1: no room. */
+/* Returns the descriptor of an unlinked file with these bytes; -1: no space. */
 int ps_memory_file(const void *bytes, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The files /tmp/perf-PID.map in which programs that make code at run time say what they made:
- * a line for each function, its address and size in hexadecimal digits and its name.
+ * Reads /tmp/perf-PID.map files, in which programs that make code at run time list what they
+ * made: a line for each function, with its address and size in hexadecimal and its name.
  */
 #ifndef PERFLUA_SYMBOLS_PERFMAP_H
 #define PERFLUA_SYMBOLS_PERFMAP_H
@@ -8,8 +8,8 @@
 #include "symbols/elf/table.h"
 
 /*
- * Makes a table of the functions of a text; of several at one address the last one is there
- * now. Lines that are none are passed over. False: no memory.
+ * Fills a table with the functions of a text. Of several at one address the last one counts.
+ * Lines of another form are skipped. Returns false without memory.
  */
 bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size);
 

@@ -17,8 +17,8 @@
 #define MAX_NAME    65536
 
 struct ps_lines {
-	struct ps_lines
-		*before; /* of the same binary, cut short, whose answers somebody may have */
+	/* of the same binary, cut short, whose answers somebody may have */
+	struct ps_lines *before;
 	pthread_mutex_t mutex;
 	bool opened, found;
 	bool mangled;

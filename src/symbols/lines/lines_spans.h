@@ -1,6 +1,5 @@
 /*
- * Which of many ranges of addresses is the innermost at an address: of units, and of functions
- * in each other.
+ * Finds the innermost of many address ranges at an address: of units, and of nested functions.
  */
 #ifndef PERFLUA_SYMBOLS_LINES_SPANS_H
 #define PERFLUA_SYMBOLS_LINES_SPANS_H
@@ -14,41 +13,41 @@
 #define PS_NO_OWNER UINT32_MAX
 
 struct ps_span {
-	uint64_t low, high; /* high is not of it */
+	uint64_t low, high; /* `high` is the first address behind it */
 	uint32_t owner;
 };
 
 struct ps_spans {
-	struct ps_span *spans; /* [n]; once finished in order, none over another */
+	struct ps_span *spans; /* [n]; once finished, sorted and without overlap */
 	size_t n, capacity;
 };
 
 /*
- * What reading the debug information of a file may cost: it may say that every function lies
- * everywhere. Honest files need a small part.
+ * A limit of what reading a file's debug information may cost: it may claim that every function
+ * lies everywhere. Honest files need a small part.
  */
 struct ps_budget {
-	size_t spans;			/* that may still be added */
+	size_t spans;			/* ranges that may still be added */
 	uint64_t until;			/* CPU time of this thread, ns; set for each reading */
-	uint64_t time;			/* that may still be spent, ns */
-	struct ps_interrupt *interrupt; /* ends the reading; NULL: nobody does */
+	uint64_t time;			/* ns that may still be spent */
+	struct ps_interrupt *interrupt; /* ends reading; may be NULL */
 };
 
 void ps_budget_start(struct ps_budget *budget);
 void ps_budget_stop(struct ps_budget *budget);
 /*
- * Is the time used up, or the reading interrupted? Costs a call of the system, or little less.
+ * Returns true if the time is used up, or reading was interrupted. Costs up to a system call.
  */
 bool ps_budget_late(const struct ps_budget *budget);
 
-/* An empty one is left out. False: no memory, or the budget does not allow it. */
+/* Adds an address range; an empty one is ignored. Returns false without memory or budget. */
 bool ps_spans_add(struct ps_spans *spans, uint64_t low, uint64_t high, uint32_t owner,
 		  struct ps_budget *budget);
 
-/* Where several lie over each other, the greatest owner has the place. False: no memory. */
+/* Resolves overlaps in favour of the greatest owner. Returns false without memory. */
 bool ps_spans_finish(struct ps_spans *spans);
 
-/* PS_NO_OWNER: none is there. */
+/* Returns the owner of an address; PS_NO_OWNER: none. */
 uint32_t ps_spans_find(const struct ps_spans *spans, uint64_t address);
 
 void ps_spans_deinit(struct ps_spans *spans);

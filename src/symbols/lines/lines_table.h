@@ -1,9 +1,9 @@
 /*
- * A look at a table of line numbers before libdw has one.
+ * Checks a table of line numbers before libdw reads it.
  *
  * libdw makes a row of some tens of bytes from a byte of the table, and joins each file's name
- * to that of its directory; a small file could say that it has a million long ones, and that
- * all units share a large table from different places on.
+ * to that of its directory. A small file could claim a million long names, or let all units
+ * share a large table from different offsets on.
  */
 #ifndef PERFLUA_SYMBOLS_LINES_TABLE_H
 #define PERFLUA_SYMBOLS_LINES_TABLE_H
@@ -13,27 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What may still be read of a file's tables. */
+/* Limits of what may still be read of a file's tables. */
 struct ps_table_budget {
-	uint64_t bytes; /* of programs of line numbers */
-	uint64_t names; /* bytes of names, joined */
+	uint64_t bytes; /* bytes of line number programs */
+	uint64_t names; /* bytes of joined names */
 };
 
-/* The sections they are in. */
+/* The sections of the tables. */
 struct ps_table_sections {
-	const Elf_Data *line, *line_str, *str; /* NULL: there is none */
-	bool big;			       /* byte order */
+	const Elf_Data *line, *line_str, *str; /* NULL: none */
+	bool big;			       /* big-endian */
 };
 
-/* Of a file, or of a .dwo file. */
+/* Finds the sections of a file; `dwo`: of a .dwo file. */
 void ps_table_sections(struct ps_table_sections *sections, Elf *elf, bool dwo);
 
-/* For all tables of a file. */
+/* Sets the budget for all tables of a file. */
 void ps_table_budget(struct ps_table_budget *budget, const struct ps_table_sections *sections);
 
 /*
- * May the table at an offset be read? comp_dir is the length of the directory that the unit was
- * compiled in.
+ * Returns true if the table at `offset` may be read. `comp_dir` is the length of the directory
+ * that the unit was compiled in.
  */
 bool ps_table_fits(const struct ps_table_sections *sections, uint64_t offset, size_t comp_dir,
 		   struct ps_table_budget *budget);
