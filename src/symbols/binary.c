@@ -1,6 +1,4 @@
-/*
- * Symbols of files that processes mapped.
- */
+/* Loads symbols of files that processes mapped. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdio.h>
@@ -32,7 +30,7 @@ bool ps_load_user(struct ps_dso *dso)
 	return load(&pick);
 }
 
-/* The vdso that the kernel gave this process: its sections' headers come last. */
+/* Writes the vdso that the kernel gave this process to `fd`. Its section headers come last. */
 static bool write_own_vdso(int fd)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -45,7 +43,10 @@ static bool write_own_vdso(int fd)
 	return write(fd, image, size) == (ssize_t)size;
 }
 
-/* As a file without a name, which lives as long as the store; path is how it is opened. */
+/*
+ * Finds this process's vdso as an unlinked file, which lives as long as the store. `path` is
+ * how to open it.
+ */
 static bool own_vdso(struct ps_store *store, char *path, size_t size)
 {
 	if (store->vdso_fd < 0) {
@@ -63,8 +64,8 @@ static bool own_vdso(struct ps_store *store, char *path, size_t size)
 }
 
 /*
- * The kernel that runs here has the recorded one's vdso if the build-ids are equal, or if it is
- * that kernel. Those for programs of 32 bits it does not show.
+ * The running kernel has the recorded vdso if the build-ids are equal, or if it is the recorded
+ * kernel. It does not show its vdsos for 32-bit programs.
  */
 bool ps_load_vdso(struct ps_dso *dso)
 {

@@ -15,23 +15,23 @@
 #include "memo.h"
 #include "proof.h"
 
-#define MAX_OPS	 255	    /* of all expressions of a row */
-#define MAX_KEPT (1u << 17) /* addresses, and rows; then all are forgotten */
+#define MAX_OPS	 255	    /* of all expressions in a row */
+#define MAX_KEPT (1u << 17) /* addresses, and rows; when there are more, all are forgotten */
 
 struct ps_cfi {
 	struct ps_dso *dso;
-	struct ps_elf file, debug; /* what was mapped; what has its debug information */
+	struct ps_elf file, debug; /* the mapped file, and its debug information */
 	bool has_debug, asked_debug;
 	uint16_t machine;
 	Dwarf *dwarf;
-	Dwarf_CFI *eh, *frame; /* of file, of dwarf; NULL: they have none */
-	struct ps_memo known;  /* by address: its row, or `nothing` */
-	struct ps_row **rows;  /* [n_rows]: different ones */
+	Dwarf_CFI *eh, *frame; /* of `file`, and of `debug`; NULL: none */
+	struct ps_memo known;  /* address → its row, or `nothing` */
+	struct ps_row **rows;  /* [n_rows]: distinct ones */
 	size_t n_rows, rows_room;
-	struct pb_map by_content; /* of rows */
+	struct pb_map by_content; /* numbers of `rows` */
 };
 
-/* Opens a file, if it is the recorded one. */
+/* Opens a file if its build-id is the recorded one. */
 static bool open_as(struct ps_elf *elf, const struct ps_dso *dso, const char *path)
 {
 	const char *reason;
@@ -72,7 +72,7 @@ struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
 	if (!cfi)
 		return NULL;
 	cfi->dso = dso;
-	/* the kernel's own image is no file: the dso knows where it was put */
+	/* the kernel's own image is not a file: the dso knows where it was written */
 	if (dso->id.kind == PS_VDSO)
 		ps_dso_load(dso);
 	if (!open_as(&cfi->file, dso, ps_dso_runtime(dso)) &&
@@ -131,8 +131,8 @@ static bool has_debug_frame(Elf *elf)
 }
 
 /*
- * .debug_frame is looked for when .eh_frame does not know an address. Without one nothing is
- * asked of libdw, which would unpack all debug information.
+ * Opens the file with .debug_frame, when .eh_frame does not know an address. If it has none,
+ * libdw is not asked, as it would unpack all debug information.
  */
 static void open_debug(struct ps_cfi *cfi)
 {
@@ -158,7 +158,7 @@ struct making {
 	unsigned n_ops;
 };
 
-/* False: it has too many operations, or a number that is too large. */
+/* Returns false if the row would have too many operations, or a number is too large. */
 static bool add_expression(struct making *making, struct ps_rule *rule, const Dwarf_Op *ops,
 			   size_t n)
 {
@@ -181,7 +181,7 @@ static bool set_value(struct ps_rule *rule, enum ps_rule_kind kind, uint64_t fro
 	return from < PS_REGISTERS && (uint64_t)(int64_t)rule->value == value;
 }
 
-/* The forms that libdw gives are those of dwarf_frame_register in libdw.h. */
+/* Converts a rule. libdw's forms are those of dwarf_frame_register in libdw.h. */
 static bool set_rule(struct making *making, struct ps_rule *rule, const Dwarf_Op *ops, size_t n)
 {
 	bool value = ops[n - 1].atom == DW_OP_stack_value;
@@ -222,7 +222,7 @@ static bool set_registers(struct making *making, Dwarf_Frame *frame)
 		if (dwarf_frame_register(frame, reg, mem, &ops, &n) != 0)
 			return false;
 		if (n == 0 && !ops)
-			continue; /* the same */
+			continue; /* the value stays the same */
 		if (n == 0) {
 			row->lost |= UINT64_C(1) << reg;
 			continue;
@@ -258,7 +258,7 @@ static bool has_content(const void *arg, uint32_t item)
 	return row->size == wanted->row->size && memcmp(row, wanted->row, row->size) == 0;
 }
 
-/* The row of that content, kept; NULL: no memory. */
+/* Returns the kept row with that content; NULL: no memory. */
 static const struct ps_row *keep_row(struct ps_cfi *cfi, struct making *making)
 {
 	struct ps_row *row = making->row;
@@ -318,15 +318,15 @@ static const struct ps_row *make_row(struct ps_cfi *cfi, uint64_t address)
 
 const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
 {
-	static const struct ps_row nothing; /* is known of an address */
+	static const struct ps_row nothing; /* stands for an address without a row */
 	const struct ps_row *row = ps_memo_get(&cfi->known, address, 0);
 	uint64_t in_file;
 
 	if (row)
 		return row == &nothing ? NULL : row;
 	/*
-	 * what is not of the file is not kept: a recording could ask for any number of
-	 * addresses
+	 * addresses outside the file are not remembered: a recording could ask for any number
+	 * of them
 	 */
 	if (!ps_elf_address(&cfi->file, address, &in_file))
 		return NULL;

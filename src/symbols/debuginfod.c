@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Of elfutils/debuginfod.h, which need not be there when this is built. */
+/* Declared as in elfutils/debuginfod.h, which need not exist at build time. */
 typedef struct debuginfod_client client;
 typedef client *begin_fn(void);
 typedef void end_fn(client *client);
@@ -44,6 +44,6 @@ bool ps_debuginfod(const struct ps_build_id *id, bool debug, char *path, size_t 
 {
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
-	/* never unloaded: what it loads in turn does not bear that */
+	/* never unload the library: those that it loads in turn do not support that */
 	return library && fetch(library, id, debug, path, size);
 }

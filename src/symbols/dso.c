@@ -35,7 +35,7 @@ void ps_dso_judge(struct ps_dso *dso, size_t i, const char *verdict)
 		dso->tried[i].verdict = kept;
 }
 
-#define MAX_MAPPINGS 64 /* different ones of a file; a loader makes one for each segment */
+#define MAX_MAPPINGS 64 /* distinct ones of a file; a loader makes one for each segment */
 
 static bool is_noted(const struct ps_dso *dso, const struct ps_mapping *mapping)
 {

@@ -1,6 +1,4 @@
-/*
- * The names of binaries, as perf script and perf report have them.
- */
+/* Makes the names of binaries that perf script and perf report show. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +12,7 @@ static const char *recorded_name(const struct ps_dso *dso, char *text, size_t si
 	return dso->id.name;
 }
 
-/* Where ".ko" begins in the name of a file, compressed or not; NULL: it has none. */
+/* Returns where ".ko" begins in the name of a file, compressed or not; NULL: nowhere. */
 static const char *module_suffix(const char *base)
 {
 	static const char *const packed[] = { ".gz", ".xz", ".zst" };
@@ -48,7 +46,7 @@ static const char *module_name(const struct ps_dso *dso, char *text, size_t size
 }
 
 /*
- * As it was recorded, or as a table of build-ids has it: see
+ * Returns the name as recorded, or as a table of build-ids has it: see
  * machine__process_kernel_mmap_event.
  */
 static const char *kernel_name(const struct ps_dso *dso, char *text, size_t size)

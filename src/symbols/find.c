@@ -11,20 +11,20 @@
 #include "internal.h"
 #include "module.h"
 
-/* One search: who is told of the paths, and what they are made of. */
+/* A search: the receiver of paths, and what they are made of. */
 struct search {
 	const struct ps_dso *dso;
-	const char *symfs; /* "" for none */
-	const char *name;  /* the path that was recorded, from / on; NULL: it is none */
+	const char *symfs; /* "": none */
+	const char *name;  /* the recorded path; NULL: it does not begin with / */
 	struct ps_build_id id;
-	const char *where; /* the paths come from that it is at */
+	const char *where; /* source of the paths that it tries now */
 	ps_try_fn *fn;
 	void *arg;
 };
 
 typedef bool step_fn(const struct search *search);
 
-/* A path that is too long is none. */
+/* Gives a formatted path to the receiver, unless it is too long. */
 __attribute__((format(printf, 3, 4))) static bool try_path(const struct search *search,
 							   enum ps_found found,
 							   const char *format, ...)
@@ -41,9 +41,8 @@ __attribute__((format(printf, 3, 4))) static bool try_path(const struct search *
 }
 
 /*
- * The file itself names the one that has its symbols: see debuglink_paths,
- * tools/perf/util/dso.c. A name without a directory is not looked for in the working directory,
- * as perf does first.
+ * Tries the file that .gnu_debuglink names: see debuglink_paths, tools/perf/util/dso.c. Unlike
+ * perf it does not look in the working directory for a name without a directory.
  */
 static bool try_debuglink(const struct search *search)
 {
@@ -68,8 +67,8 @@ static bool try_debuglink(const struct search *search)
 }
 
 /*
- * Older perfs wrote all build-ids as 20 bytes; shorter ones have zeros behind them, which files
- * lack.
+ * Removes zeros at the end: older perfs wrote all build-ids as 20 bytes, but in files they are
+ * shorter.
  */
 static struct ps_build_id trimmed(const struct ps_build_id *id)
 {
@@ -81,7 +80,8 @@ static struct ps_build_id trimmed(const struct ps_build_id *id)
 }
 
 /*
- * In ~/.debug a link leads to a directory of files; in that of older perfs, to the file itself.
+ * Tries the build-id cache. A link there leads to a directory of files, in that of older perfs
+ * to the file itself.
  */
 static bool try_cached(const struct search *search, enum ps_found found, const char *file)
 {
@@ -144,7 +144,10 @@ static bool try_recorded(const struct search *search)
 	return search->name && try_path(search, PS_IMAGE, "%s%s", search->symfs, search->name);
 }
 
-/* OpenEmbedded puts them beside the file; Ubuntu at times below /lib what is of /usr/lib. */
+/*
+ * Tries the places of OpenEmbedded, beside the file, and of Ubuntu, which may have files of
+ * /usr/lib below /lib.
+ */
 static bool try_elsewhere(const struct search *search)
 {
 	const char *name = search->name, *slash;
@@ -159,13 +162,13 @@ static bool try_elsewhere(const struct search *search)
 }
 
 /*
- * Only with the build-id that was recorded, unless the caller has named the file: see
- * vmlinux_paths, tools/perf/util/symbol.c.
+ * Tries files of the kernel, which must have the recorded build-id unless the caller named the
+ * file: see vmlinux_paths, tools/perf/util/symbol.c.
  */
 static bool try_vmlinux(const struct search *search)
 {
 	static const struct {
-		const char *before, *after; /* the release */
+		const char *before, *after; /* around the release */
 	} paths[] = {
 		{ "/boot/vmlinux-", "" },
 		{ "/usr/lib/debug/boot/vmlinux-", "" },
@@ -189,7 +192,7 @@ static bool try_vmlinux(const struct search *search)
 	return false;
 }
 
-/* Returns the kernel's file that the caller has named, which is looked at alone; else NULL. */
+/* Returns the kernel's file that the caller named, the only one to be tried; NULL: none. */
 static const char *given_kernel(const struct search *search)
 {
 	const struct ps_dso *dso = search->dso;
@@ -214,7 +217,7 @@ static bool try_kernels(const struct search *search)
 	return !given_kernel(search) && try_vmlinux(search);
 }
 
-/* "[ext4]" is looked for among the modules of the release. */
+/* Tries the file of "[ext4]" among the modules of the release. */
 static bool try_modules(const struct search *search)
 {
 	const struct ps_dso *dso = search->dso;
@@ -270,7 +273,7 @@ struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso)
 	return id;
 }
 
-/* What was recorded, by a map or by the table of build-ids. */
+/* Returns the recorded path, of a map or of the table of build-ids. */
 static const char *path_of(const struct ps_dso *dso)
 {
 	if (*dso->id.name == '/')

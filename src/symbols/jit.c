@@ -1,6 +1,4 @@
-/*
- * Symbols of code that programs made at run time: their jitdumps and perf maps.
- */
+/* Loads symbols of code made at run time, from jitdumps and perf maps. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <limits.h>
@@ -80,9 +78,7 @@ static bool load_map(struct ps_dso *dso)
 	       load_map_file(dso, dso->store->options.symfs, path);
 }
 
-/*
- * The id that a process has in the innermost namespace it is in; 0: there is no such process.
- */
+/* Returns the id of a process in its innermost pid namespace; 0: there is no such process. */
 static long inner_pid(int32_t pid)
 {
 	char path[64], line[256], *last = NULL;
@@ -102,8 +98,9 @@ static long inner_pid(int32_t pid)
 }
 
 /*
- * In a container a program writes its map there, by the id that it has there. As long as it
- * runs it can be asked for both: see nsinfo__init, tools/perf/util/namespaces.c.
+ * Loads the perf map of a process in a container, which writes it there, under its id there.
+ * While the process runs, both can be found out: see nsinfo__init,
+ * tools/perf/util/namespaces.c.
  */
 static bool load_inner_map(struct ps_dso *dso)
 {

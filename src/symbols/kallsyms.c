@@ -7,7 +7,7 @@
 
 #include "symbols/elf/text.h"
 
-/* Longer names the kernel does not have: KSYM_NAME_LEN, and the module's. */
+/* The kernel has no longer names: KSYM_NAME_LEN, and the module's. */
 #define MAX_NAME 1024
 
 struct entry {
@@ -18,7 +18,7 @@ struct entry {
 	bool module;
 };
 
-/* False: it is no line of a kallsyms file. */
+/* Returns false if it is not a line of a kallsyms file. */
 static bool parse_line(struct ps_line_text line, struct entry *entry)
 {
 	if (!ps_text_hex(&line, &entry->address) || line.end - line.at < 4 ||
@@ -32,8 +32,8 @@ static bool parse_line(struct ps_line_text line, struct entry *entry)
 }
 
 /*
- * Names of ARM mark what lies there, those of the entry trampoline are elsewhere too. See
- * map__process_kallsym_symbol and maps__split_kallsyms, tools/perf/util/symbol.c.
+ * Skips mapping symbols of ARM, and those of the entry trampoline, which are elsewhere, too:
+ * see map__process_kallsym_symbol and maps__split_kallsyms, tools/perf/util/symbol.c.
  */
 static bool is_wanted(const struct entry *entry)
 {
@@ -75,10 +75,10 @@ static void note_end(struct ps_kallsyms *kallsyms, const struct entry *entry)
 		kallsyms->ends[1] = entry->address;
 }
 
-/* What all lines say. */
+/* Facts about the whole text. */
 struct seen {
-	bool addresses; /* that are not zero */
-	bool found;	/* the reference symbol */
+	bool addresses; /* some address is not 0 */
+	bool found;	/* the reference symbol was found */
 	uint64_t reference;
 };
 

@@ -1,6 +1,4 @@
-/*
- * Symbols of the kernel: see dso__load_kernel_sym, tools/perf/util/symbol.c.
- */
+/* Loads symbols of the kernel: see dso__load_kernel_sym, tools/perf/util/symbol.c. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <elf.h>
@@ -22,7 +20,7 @@ static struct ps_reference reference_of(const struct ps_dso *dso)
 	return (struct ps_reference){ dso->id.reference, dso->id.reference_address };
 }
 
-/* Symbols of a text, as the recording has them. */
+/* Loads the symbols of a kallsyms text, at their recorded addresses. */
 static bool load_kallsyms(struct ps_dso *dso, const char *path, const char *where)
 {
 	const struct ps_options *options = &dso->store->options;
@@ -49,7 +47,10 @@ static bool load_kallsyms(struct ps_dso *dso, const char *path, const char *wher
 	return true;
 }
 
-/* The kernel lies elsewhere than its file says: by how much, its reference symbol tells. */
+/*
+ * Loads the symbols of the kernel's file. The kernel lay elsewhere than its file says: the
+ * reference symbol tells by how much.
+ */
 static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 {
 	const struct ps_reference reference = reference_of(dso);
@@ -71,8 +72,8 @@ static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 }
 
 /*
- * Notes of this machine's kernel, as those of ELF files: the one of type 3 of "GNU" is its
- * build-id.
+ * Reads the build-id of the running kernel from its notes, as in ELF files the one of type 3 of
+ * "GNU".
  */
 static bool running_build_id(struct ps_build_id *id)
 {
@@ -104,10 +105,10 @@ static bool running_build_id(struct ps_build_id *id)
 }
 
 /*
- * Recordings of pipes, and those that are compressed, have no build-ids. Then it is the kernel
- * that runs if machine and release have the recorded names, and its code begins and ends where
- * the recorded one's did: this differs from build to build, and where addresses are random from
- * boot to boot.
+ * Loads the running kernel's symbols for a recording without build-ids, such as a piped or a
+ * compressed one. They are used if machine and release have the recorded names, and the code
+ * begins and ends where the recorded one did, which differs between builds, and between boots
+ * with random addresses.
  */
 static bool load_running_as_placed(struct ps_dso *dso)
 {
@@ -132,7 +133,7 @@ static bool load_running_as_placed(struct ps_dso *dso)
 	return false;
 }
 
-/* That of this machine, if it is provably the one that was recorded. */
+/* Loads the symbols of the running kernel, if it is provably the recorded one. */
 static bool load_running(struct ps_dso *dso)
 {
 	char found[PS_BUILD_ID_TEXT], wanted[PS_BUILD_ID_TEXT], why[160];
@@ -153,7 +154,10 @@ static bool load_running(struct ps_dso *dso)
 	return false;
 }
 
-/* Copies that perf made: a file in a directory, formerly the file itself. */
+/*
+ * Loads the copy of kallsyms in perf's cache: a file in a directory, in older ones the file
+ * itself.
+ */
 static bool load_cached(struct ps_dso *dso)
 {
 	static const char *const names[] = { "/kallsyms", "" };
@@ -172,7 +176,10 @@ static bool load_cached(struct ps_dso *dso)
 	return false;
 }
 
-/* What the caller or the recording itself says is used alone, whatever its build-id. */
+/*
+ * Loads the file that the caller or the recording names. It is the only one used, whatever its
+ * build-id.
+ */
 static bool load_given(struct ps_dso *dso, bool *given)
 {
 	const struct ps_options *options = &dso->store->options;
@@ -208,7 +215,7 @@ bool ps_load_kernel(struct ps_dso *dso)
 	}
 	if (!dso->id.build_id.size)
 		return load_running_as_placed(dso);
-	/* a server's kernel is large: it comes last */
+	/* servers come last, as a kernel is large */
 	if (load_vmlinux(dso, ps_find_here) || load_running(dso) || load_cached(dso) ||
 	    load_vmlinux(dso, ps_find_servers)) {
 		dso->reason = NULL;

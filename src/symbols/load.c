@@ -1,6 +1,4 @@
-/*
- * Loads the symbols of a binary when one of its addresses is asked for.
- */
+/* Loads the symbols of a binary when one of its addresses is looked up. */
 #include <string.h>
 
 #include "load_internal.h"
@@ -8,7 +6,7 @@
 #include "symbols/elf/elf.h"
 #include "symbols/jit/jitdump.h"
 
-/* A program that the kernel was given is its only symbol. */
+/* Adds the only symbol of a BPF program, the program itself. */
 static bool load_bpf(struct ps_dso *dso)
 {
 	const struct ps_symbol symbol = {
@@ -28,7 +26,7 @@ static bool load_bpf(struct ps_dso *dso)
 	       ps_table_finish(&dso->table, PS_FILE);
 }
 
-/* How the symbols of each kind are looked for. NULL: it has none. */
+/* NULL: the kind has no symbols */
 static ps_load_fn *const loaders[] = {
 	[PS_USER] = ps_load_user, [PS_KERNEL] = ps_load_kernel, [PS_MODULE] = ps_load_module,
 	[PS_VDSO] = ps_load_vdso, [PS_JIT] = ps_load_jit,	[PS_BPF] = load_bpf,
@@ -50,7 +48,7 @@ bool ps_dso_load_locked(struct ps_dso *dso)
 	else
 		dso->reason = "memory that is no file";
 	if (!loaded && interrupt && atomic_load(&interrupt->cut)) {
-		/* as if nobody had asked: what was read of it would be taken for all */
+		/* forget what was read, which would be taken for all of it */
 		ps_table_deinit(&dso->table);
 		dso->reason = NULL;
 		dso->n_tried = 0;
@@ -58,7 +56,9 @@ bool ps_dso_load_locked(struct ps_dso *dso)
 	}
 	if (!loaded && !dso->reason)
 		dso->reason = "no memory";
-	/* last: who reads it without the lock then reads all that was written before */
+	/*
+	 * write the state last: a reader without the lock then sees all that was written before
+	 */
 	__atomic_store_n(&dso->state, loaded ? PS_LOADED : PS_MISSING, __ATOMIC_RELEASE);
 	return loaded;
 }

@@ -12,7 +12,7 @@
 #include "proof.h"
 #include "symbols/elf/text.h"
 
-/* A module is where it was only as long as nobody loads it again. */
+/* Returns true if a loaded module is still where it was, as it may have been loaded again. */
 static bool is_there(const char *name, uint64_t start)
 {
 	const char *reason, *at;
@@ -37,7 +37,7 @@ static bool is_there(const char *name, uint64_t start)
 	return there;
 }
 
-/* What the text that has the kernel's symbols says of a module. */
+/* Adds the symbols of a module from the text that has the kernel's. */
 static bool add_kallsyms(struct ps_dso *dso, struct ps_dso *kernel)
 {
 	const struct ps_kallsyms *kallsyms;

@@ -1,6 +1,4 @@
-/*
- * The files of kernel modules, by their names in brackets.
- */
+/* Finds files of kernel modules by their names in brackets. */
 #define _GNU_SOURCE
 #include "module.h"
 
@@ -17,7 +15,7 @@ static bool same_name(char a, char b)
 	return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
 }
 
-/* Is that the path of the module? "kernel/fs/my-fs.ko.xz" is of "[my_fs]". */
+/* Returns true if `path` is that of module `name`: "kernel/fs/my-fs.ko.xz" is of "[my_fs]". */
 static bool is_module(const char *path, size_t length, const char *name)
 {
 	const char *slash = memrchr(path, '/', length), *at = slash ? slash + 1 : path;
@@ -28,7 +26,10 @@ static bool is_module(const char *path, size_t length, const char *name)
 	return path + length - at >= 3 && memcmp(at, ".ko", 3) == 0;
 }
 
-/* Each line of modules.dep is the path of a module, a colon, and those of modules it needs. */
+/*
+ * A line of modules.dep is the path of a module, a colon, and the paths of modules that it
+ * needs.
+ */
 bool ps_module_path(const char *symfs, const char *release, const char *name, char *path,
 		    size_t size)
 {

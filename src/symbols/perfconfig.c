@@ -24,7 +24,7 @@ static bool is(const struct ps_line_text *text, const char *word)
 }
 
 /*
- * A value goes to the end of the line, without the quotes around it or the comment behind it.
+ * Copies a value, which ends with the line, without quotes around it and a comment behind it.
  */
 static bool take_value(struct ps_line_text value, char *dir, size_t size)
 {
@@ -50,7 +50,7 @@ static bool take_value(struct ps_line_text value, char *dir, size_t size)
 }
 
 /*
- * Sections "[name]" of lines "key = value"; what "#" or ";" begins is a comment. See
+ * The file has sections "[name]" of lines "key = value"; "#" and ";" begin comments. See
  * perf-config(1).
  */
 bool ps_perfconfig_buildid_dir(const char *path, char *dir, size_t size)

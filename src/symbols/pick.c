@@ -24,7 +24,7 @@ void ps_pick_deinit(struct ps_pick *pick)
 		ps_elf_close(&pick->files[--pick->n_files].elf);
 }
 
-/* Was it built together with what was recorded? */
+/* Returns true if a file was built together with the recorded one. */
 static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf,
 		      const struct ps_candidate *candidate)
 {
@@ -43,7 +43,7 @@ static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf,
 	return false;
 }
 
-/* Says what a file is good for; what was picked before is not taken a second time. */
+/* Returns what a file is good for; a file picked before is not taken again. */
 static const char *verdict_of(const struct ps_pick *pick, bool syms, bool runtime)
 {
 	if (syms)
@@ -54,8 +54,8 @@ static const char *verdict_of(const struct ps_pick *pick, bool syms, bool runtim
 }
 
 /*
- * What was mapped is told by its dynamic symbols, as perf does, or by its place: a program that
- * is linked statically and stripped has none.
+ * The mapped file is recognized by its dynamic symbols, as in perf, or by its source: a
+ * statically linked, stripped program has no dynamic symbols.
  */
 bool ps_pick_try(void *arg, const struct ps_candidate *candidate)
 {
@@ -114,8 +114,8 @@ static bool place_segments(struct ps_dso *dso, Elf *elf)
 }
 
 /*
- * A stripped file may hold a small table of symbols, compressed: of those that its dynamic ones
- * lack.
+ * Adds the compressed table of symbols in a stripped file, which has those that its dynamic
+ * symbols lack.
  */
 static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
 {
@@ -147,7 +147,7 @@ static const char *why_not(struct ps_pick *pick)
 	return pick->no_file ? pick->no_file : "no file was found";
 }
 
-/* Adds the symbols of what was found. False: no memory. */
+/* Adds the symbols of the picked files. Returns false without memory. */
 static bool add_all(struct ps_pick *pick, enum ps_addresses addresses)
 {
 	struct ps_dso *dso = pick->dso;

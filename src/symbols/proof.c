@@ -60,7 +60,7 @@ static void read_mapping(const void *at, struct ps_file_id *id)
 	free(text);
 }
 
-/* What a file here is: as mappings show it, and as stat() does. */
+/* The identity of a file here, in mappings and by stat(). */
 struct here {
 	struct ps_file_id mapped, status;
 	uint64_t size;
@@ -68,7 +68,7 @@ struct here {
 
 static bool read_here(const char *path, struct here *here)
 {
-	long generation = 0; /* filesystems write four bytes of it */
+	long generation = 0; /* filesystems write 4 bytes to it */
 	const char *reason;
 	struct stat status;
 	int fd = ps_file_open(NULL, path, &status, &reason);
@@ -94,14 +94,14 @@ static bool read_here(const char *path, struct here *here)
 	return true;
 }
 
-/* Returns whether two files are one, as far as their generations are known. */
+/* Returns true if two files are one, as far as their generations are known. */
 static bool is_same(const struct ps_file_id *a, const struct ps_file_id *b)
 {
 	return a->major == b->major && a->minor == b->minor && a->inode == b->inode &&
 	       (a->generation == b->generation || !a->generation || !b->generation);
 }
 
-/* Returns whether all that was mapped of a binary is in the file of `size` bytes at `path`. */
+/* Returns true if all mappings of a binary lie in the file of `size` bytes at `path`. */
 static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t size)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end;
@@ -116,8 +116,8 @@ static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t si
 		const struct ps_mapping *mapping = &dso->mappings[i];
 
 		/*
-		 * the first segment may be mapped with the length of all, and that beyond the
-		 * end
+		 * the first segment may be mapped with the length of all of them, the rest
+		 * behind the end
 		 */
 		has = (!__builtin_add_overflow(mapping->pgoff, mapping->len, &end) &&
 		       end <= ((size + page - 1) & ~(page - 1))) ||
@@ -129,7 +129,7 @@ static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t si
 	return has;
 }
 
-/* Refuses the files of this machine for a reason. Returns false. */
+/* Refuses the files of this machine as those of another one. Returns false. */
 static bool doubt_system(const struct ps_dso *dso, struct ps_doubt *doubt)
 {
 	doubt->reason = dso->id.kind == PS_JIT ? OTHER_PROCESS : OTHER_SYSTEM;
@@ -161,7 +161,7 @@ static bool is_proven_file(const struct ps_dso *dso, struct ps_doubt *doubt)
 	if (!recorded->inode || !ps_store_path(dso->store, dso->id.name, doubt->path) ||
 	    !read_here(doubt->path, &here))
 		return (is_here && !recorded->is_ambiguous) || doubt_system(dso, doubt);
-	/* perf inject writes what stat() says */
+	/* perf inject writes the values of stat() */
 	same = !recorded->is_ambiguous &&
 	       (is_same(recorded, &here.mapped) || is_same(recorded, &here.status));
 	if (is_here)
@@ -184,7 +184,7 @@ bool ps_is_proven(const struct ps_dso *dso, struct ps_doubt *doubt)
 		return doubt_system(dso, doubt);
 	if (dso->id.kind == PS_USER)
 		return is_proven_file(dso, doubt);
-	/* that of the kernel that runs: see ps_load_vdso() */
+	/* of the running kernel: see ps_load_vdso() */
 	if (dso->id.kind == PS_VDSO)
 		return true;
 	return ps_store_is_here(dso->store) || doubt_system(dso, doubt);

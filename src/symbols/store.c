@@ -15,7 +15,7 @@
 #include "perfconfig.h"
 
 /*
- * Where perf keeps files by their build-ids: see perf_buildid_config and set_buildid_dir,
+ * Returns perf's build-id cache: see perf_buildid_config and set_buildid_dir,
  * tools/perf/util/config.c, and for symfs symbol__config_symfs, tools/perf/util/symbol.c.
  */
 static const char *default_cache(struct ps_store *store)
@@ -37,7 +37,7 @@ static const char *default_cache(struct ps_store *store)
 	return n > 0 && (size_t)n < sizeof(path) ? ps_store_text(store, path) : NULL;
 }
 
-/* The caller's string becomes the store's. */
+/* Replaces the caller's string by a copy of the store's. Returns false without memory. */
 static bool copy_text(struct ps_store *store, const char **text)
 {
 	bool given = *text;
@@ -47,7 +47,10 @@ static bool copy_text(struct ps_store *store, const char **text)
 	return *text || !given;
 }
 
-/* The options' strings become the store's. A symfs of "/" is none. */
+/*
+ * Copies the strings of the options. A symfs of "/" counts as none. Returns false without
+ * memory.
+ */
 static bool copy_options(struct ps_store *store)
 {
 	struct ps_options *options = &store->options;
@@ -118,8 +121,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 /*
- * Inodes tell binaries apart that have no build-ids; of containers of one image the devices
- * differ.
+ * Inodes tell binaries without build-ids apart; containers of one image differ in the devices.
  */
 static bool same(const struct ps_dso_id *a, const struct ps_dso_id *b)
 {
@@ -141,7 +143,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
 	return hash;
 }
 
-/* All that a recording can give many binaries of one name to tell them apart by. */
+/* Hashes everything by which a recording can tell many binaries of one name apart. */
 static uint32_t hash_id(const struct ps_store *store, const struct ps_dso_id *id)
 {
 	const uint64_t numbers[] = { id->start, id->len, id->reference_address,
@@ -192,8 +194,7 @@ static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
 }
 
 /*
- * Takes in what another mapping of the same inode number says. perf itself knows no
- * generations.
+ * Adds what another mapping of the same inode number states. perf itself ignores generations.
  */
 static void note_file(struct ps_file_id *file, const struct ps_file_id *other)
 {

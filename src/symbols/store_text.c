@@ -1,6 +1,4 @@
-/*
- * What the files that look for symbols ask of a store.
- */
+/* Strings and paths of a store, for the files that look for symbols. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>

@@ -54,7 +54,7 @@ static bool is_root(const struct walk *walk)
 {
 	struct stat root, at;
 
-	/* if in doubt, it is: the walk goes no higher */
+	/* if in doubt, assume the root: the walk goes no higher */
 	return fstat(walk->root, &root) != 0 || fstat(walk->at, &at) != 0 ||
 	       (root.st_dev == at.st_dev && root.st_ino == at.st_ino);
 }

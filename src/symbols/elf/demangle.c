@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is longer nobody reads; the compilers' own names stay far below. */
+/* Longer names help nobody; names of the compilers themselves stay far below. */
 #define MAX_MANGLED   4096
 #define MAX_DEMANGLED 65536
 
@@ -16,7 +16,7 @@ static int hex(char c)
 }
 
 /*
- * camlModule__name_123: "__" is a dot, $xx another character. See
+ * Demangles camlModule__name_123: "__" is a dot, $xx another character. See
  * tools/perf/util/demangle-ocaml.c.
  */
 static char *demangle_ocaml(const char *name, size_t *length)
@@ -49,11 +49,11 @@ static char *demangle_ocaml(const char *name, size_t *length)
 #ifdef PERFLUA_LIBIBERTY
 #include <libiberty/demangle.h>
 
-/* What libiberty makes, piece by piece. */
+/* Receives the output of libiberty, piece by piece. */
 struct output {
 	char *bytes;
 	size_t n, capacity, limit;
-	jmp_buf stop; /* there is no other way to say that it is enough */
+	jmp_buf stop; /* libiberty offers no other way to stop it */
 };
 
 static void collect(const char *piece, size_t n, void *arg)
@@ -76,7 +76,8 @@ static void collect(const char *piece, size_t n, void *arg)
 }
 
 /*
- * Those of the older kind are names of C++ too, which end with a hash: "17h", 16 digits, "E".
+ * Returns true for Rust's older names, which are C++ names that end with a hash: "17h", 16
+ * digits, "E".
  */
 static bool may_be_rust(const char *name)
 {
@@ -95,7 +96,7 @@ static bool run(const char *name, struct output *output)
 	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, collect, output);
 }
 
-/* Only "_Z…", "_R…" and "_GLOBAL_…" are mangled. */
+/* Demangles "_Z…", "_R…" and "_GLOBAL_…"; other names are not mangled. */
 static char *demangle(const char *name, size_t limit, size_t *length)
 {
 	struct output output = { .limit = limit };

@@ -10,7 +10,7 @@
 #include "file.h"
 #include "unpack.h"
 
-/* As it is: a file that shrinks while it is mapped would end the process. */
+/* Reads the file instead of mapping it: a mapped file that shrinks would end the process. */
 static Elf *begin_plain(int fd)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -22,7 +22,7 @@ static Elf *begin_plain(int fd)
 	return elf;
 }
 
-/* What is compressed is another file from then on. */
+/* Unpacks a compressed file, and replaces *fd by the unpacked one. */
 static Elf *begin(int *fd)
 {
 	Elf *elf = begin_plain(*fd);

@@ -7,13 +7,13 @@
 
 static uint64_t align(uint64_t value, uint64_t to)
 {
-	/* what is no power of two no linker writes */
+	/* no linker writes an alignment that is not a power of two */
 	return to > 1 && (to & (to - 1)) == 0 ? (value + to - 1) & ~(to - 1) : value;
 }
 
 /*
- * The kernel puts a module's sections with code one behind another, but for those that it frees
- * after its start. See layout_sections, kernel/module/main.c.
+ * Places a section of a module. The kernel puts sections with code one behind another, except
+ * for those that it frees after the start. See layout_sections, kernel/module/main.c.
  */
 static void place(struct ps_section *section, const GElf_Shdr *header, const char *name,
 		  uint64_t *end)

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <string.h>
 
-/* What a mapping says of a segment: the address in the file that its first byte has. */
+/* The segment that a mapping fits, and the address that the file gives its first byte. */
 struct fit {
 	const struct ps_segment *segment; /* NULL: no segment fits */
 	uint64_t address;
@@ -68,7 +68,7 @@ static bool has_length(const struct ps_parts *parts, const struct ps_segment *se
 	return pages_between(first, last, page) == len;
 }
 
-/* Finds the only segment that a mapping fits. False: it fits several. */
+/* Finds the only segment that a mapping fits. Returns false if it fits several. */
 static bool find_fit(const struct ps_parts *parts, const struct ps_mapping *mapping,
 		     size_t n_page_sizes, struct fit *fit)
 {
@@ -141,7 +141,7 @@ bool ps_place_segments(Elf *elf, const struct ps_mapping *mappings, size_t n_map
 	struct ps_parts parts;
 	bool ok = ps_parts_init(&parts, elf);
 
-	/* a file with more segments may have others that a mapping fits */
+	/* a file with more segments may have others that fit */
 	if (ok && parts.n_segments && parts.n_segments < PS_MAX_SEGMENTS) {
 		*segments = calloc(parts.n_segments, sizeof(**segments));
 		ok = *segments;

@@ -15,7 +15,7 @@ struct plt {
 	Elf *elf;
 	const struct ps_parts *parts;
 	struct ps_slots slots;
-	uint64_t got; /* where i386's position-independent entries count from */
+	uint64_t got; /* address from which position-independent entries of i386 count */
 	bool mangled;
 };
 
@@ -24,13 +24,13 @@ struct entries {
 	const uint8_t *bytes;
 	size_t n;
 	uint64_t address;
-	size_t size;   /* of one */
-	bool is_first; /* .plt, which begins with code for all of them */
+	size_t size;   /* of an entry */
+	bool is_first; /* .plt itself, which begins with code for all entries */
 };
 
 /*
- * The word that an entry at bytes[at] takes its address from, and how long the entry is; false:
- * this is none.
+ * Finds the slot that the entry at bytes[at] takes its address from, and the size of the entry.
+ * Returns false if there is no entry.
  */
 typedef bool decode_fn(const struct plt *plt, const struct entries *in, size_t at, size_t *size,
 		       uint64_t *slot);
@@ -111,7 +111,10 @@ static bool add_symbol(const struct plt *plt, uint64_t address, uint64_t size, c
 	       ps_table_add(plt->table, &symbol, size);
 }
 
-/* What the file knows by no name calls a function of its own, which it finds when it starts. */
+/*
+ * Returns the name of the resolver function at `target`: the slot of an IRELATIVE relocation
+ * has no symbol name.
+ */
 static const char *name_of_target(const struct plt *plt, uint64_t target)
 {
 	const struct ps_symbol *symbol;
@@ -169,7 +172,7 @@ static bool add_decoded(const struct plt *plt, const struct entries *in, decode_
 	return true;
 }
 
-/* How linkers lay out .plt on machines whose entries are not decoded here. */
+/* Layout of .plt on machines whose entries are not decoded. */
 struct layout {
 	uint16_t machine;
 	uint8_t header, entry;
@@ -181,7 +184,9 @@ static const struct layout layouts[] = {
 	{ EM_MIPS, 32, 16 },  { EM_SPARC, 48, 12 },	{ EM_SPARCV9, 128, 32 },
 };
 
-/* Entries are those of .rela.plt in turn, if the size says that this can be so. */
+/*
+ * Adds entries named after the slots of .rela.plt in turn, if the size of the section agrees.
+ */
 static bool add_in_order(const struct plt *plt, const struct entries *in, uint16_t machine)
 {
 	const struct layout *layout = layouts,
@@ -200,7 +205,10 @@ static bool add_in_order(const struct plt *plt, const struct entries *in, uint16
 	return true;
 }
 
-/* What has no size was taken to reach to the next symbol, of which these are none yet. */
+/*
+ * Ends the symbol before `address`. One without a size was taken to reach to the next symbol,
+ * when entries were not symbols yet.
+ */
 static void end_before(const struct plt *plt, uint64_t address)
 {
 	const struct ps_symbol *before;
@@ -216,8 +224,8 @@ static void end_before(const struct plt *plt, uint64_t address)
 }
 
 /*
- * Finds a section with entries. False: there is none, or its bytes are not here, as in a debug
- * file.
+ * Finds a section with entries. Returns false without one, or if its bytes are not in the file,
+ * as in a debug file.
  */
 static bool entries_init(struct entries *in, const struct plt *plt, const char *name)
 {
@@ -244,7 +252,7 @@ static bool add_section(const struct plt *plt, const char *name, uint16_t machin
 
 	if (!entries_init(&in, plt, name))
 		return true;
-	/* linkers other than GNU's say nothing of the size */
+	/* other linkers than GNU's do not state the size */
 	if (is_x86 && in.size != 8 && in.size != 16)
 		in.size = 16;
 	if (is_x86		  ? !add_decoded(plt, &in, decode_x86) :

@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "elf_parts.h"
 
-/* The kinds of relocations that fill such a word. */
+/* Types of relocations that fill a slot. */
 struct kinds {
 	uint16_t machine;
 	uint32_t global, jump, relative;
@@ -18,7 +18,7 @@ static const struct kinds kinds_of[] = {
 	{ EM_AARCH64, R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT, R_AARCH64_IRELATIVE },
 };
 
-/* A section of relocations, and the symbols that they name. */
+/* A section of relocations, with the symbols that they name. */
 struct relocations {
 	const Elf_Data *data, *symbols, *strings;
 	bool with_addend;
@@ -43,7 +43,7 @@ static bool relocations_init(struct relocations *its, Elf *elf, Elf_Scn *scn,
 	    !(header->sh_flags & SHF_ALLOC))
 		return false;
 	its->data = ps_elf_data(scn);
-	/* a static program's name no symbols */
+	/* relocations of static programs name no symbols */
 	if (table && gelf_getshdr(table, &symbols)) {
 		its->symbols = ps_elf_data(table);
 		its->strings = ps_elf_data(elf_getscn(elf, symbols.sh_link));

@@ -12,15 +12,16 @@ struct filler {
 	enum ps_addresses addresses;
 	uint16_t machine;
 	bool mangled;
-	bool is_placed; /* what was mapped is not here: only some of its segments are known */
-	size_t room;	/* for names: a small file may name one long string many times */
+	bool is_placed; /* the mapped file is not here: only some of its segments are known */
+	/* bytes left for names: a small file may name one long string many times */
+	size_t room;
 	const Elf_Data *opd;
 	uint64_t opd_address;
 	size_t opd_index;
-	bool swapped; /* the file is of the other byte order */
+	bool swapped; /* the file has the other byte order */
 };
 
-/* Marks in ARM's, RISC-V's code where instructions begin and data does: no functions. */
+/* Returns true for ARM's and RISC-V's mapping symbols, which mark where code and data begin. */
 static bool is_mark(uint16_t machine, const char *name)
 {
 	if (name[0] != '$' || !name[1])
@@ -30,7 +31,9 @@ static bool is_mark(uint16_t machine, const char *name)
 	return machine == EM_RISCV && strchr("dx", name[1]);
 }
 
-/* As perf does: see elf_sym__is_label, tools/perf/util/symbol-elf.c. */
+/*
+ * Returns true for labels that perf takes: see elf_sym__is_label, tools/perf/util/symbol-elf.c.
+ */
 static bool is_label(const GElf_Sym *symbol)
 {
 	unsigned visibility = GELF_ST_VISIBILITY(symbol->st_other);
@@ -39,15 +42,17 @@ static bool is_label(const GElf_Sym *symbol)
 	       visibility != STV_INTERNAL;
 }
 
-/* A label that the assembler made for itself is none that its author knows. */
+/*
+ * Returns false for labels that the assembler made, and whose names the author does not know.
+ */
 static bool is_telling(const struct ps_section *section, const char *name)
 {
 	return (section->named_text || section->named_data) && strncmp(name, ".L", 2) != 0;
 }
 
 /*
- * ABI v1 of PowerPC: the symbol of a function is that of its descriptor, which begins with its
- * address.
+ * In the ABI v1 of PowerPC the symbol of a function points to its descriptor, which begins with
+ * the address of the code.
  */
 static bool follow_descriptor(const struct filler *filler, GElf_Sym *symbol)
 {
@@ -60,12 +65,12 @@ static bool follow_descriptor(const struct filler *filler, GElf_Sym *symbol)
 	return true;
 }
 
-/* Where the table has an address of the file; false: nowhere. */
+/* Converts an address of the file to that in the table. Returns false if it has none there. */
 static bool convert(const struct filler *filler, size_t index, uint64_t *address)
 {
 	const struct ps_section *section = &filler->syms.sections[index];
 
-	/* what is not in memory when the program runs: warnings of the linker */
+	/* not in memory at run time, such as warnings of the linker */
 	if (!section->loaded)
 		return false;
 	if (filler->addresses == PS_MODULE_OFFSETS) {
@@ -77,7 +82,7 @@ static bool convert(const struct filler *filler, size_t index, uint64_t *address
 		return true;
 	if (filler->is_placed)
 		return false;
-	/* what has no segments, or a file of debug information has no bytes of */
+	/* the file has no segments, or is a debug file, which lacks the bytes */
 	if (section->type == SHT_NOBITS) {
 		if (index >= filler->runtime.n_sections)
 			return false;
@@ -109,7 +114,7 @@ static bool add(struct filler *filler, struct ps_symbol *symbol, uint64_t size)
 	return ok;
 }
 
-/* Most of .dynsym is in .symtab too, and what is alike there would not be preferred here. */
+/* Returns true if the table has an equal symbol: most of .dynsym is in .symtab, too. */
 static bool is_there(const struct ps_table *table, const struct ps_symbol *symbol,
 		     uint64_t size)
 {
@@ -140,7 +145,7 @@ static bool add_one(struct filler *filler, GElf_Sym *symbol, size_t index, const
 		if (index >= filler->syms.n_sections ||
 		    (label && !is_telling(&filler->syms.sections[index], name)))
 			return true;
-		/* the lowest bit says that it is Thumb code */
+		/* the lowest bit marks Thumb code */
 		if (filler->machine == EM_ARM && type == STT_FUNC)
 			symbol->st_value &= ~UINT64_C(1);
 		if (!convert(filler, index, &symbol->st_value))
@@ -219,8 +224,8 @@ static void find_descriptors(struct filler *filler, struct ps_elf *runtime)
 }
 
 /*
- * See dso__load_sym, tools/perf/util/symbol-elf.c: both tables, and what the first has is in
- * order before.
+ * Adds both tables of symbols: see dso__load_sym, tools/perf/util/symbol-elf.c. The first is
+ * sorted before the second is added.
  */
 static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runtime)
 {
@@ -237,9 +242,7 @@ static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runt
 	       ps_plt_add(filler->table, runtime->elf, &filler->runtime, filler->mangled);
 }
 
-/*
- * Reads the parts of what was mapped; in the place of those of a debug file come the target's.
- */
+/* Reads the parts of the mapped file; the target's segments replace those of a debug file. */
 static bool read_runtime(struct filler *filler, const struct ps_target *target,
 			 struct ps_elf *runtime)
 {

@@ -63,13 +63,13 @@ static bool is_made_by_kernel(int fd)
 	if (fstatfs(fd, &fs) != 0)
 		return false;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		/* f_type is signed, and of 32 bits on some machines */
+		/* f_type is signed, and has 32 bits on some machines */
 		if ((uint32_t)fs.f_type == (uint32_t)types[i])
 			return true;
 	return false;
 }
 
-/* Returns the rest of a path that begins with the directory `root`, or NULL. */
+/* Returns the rest of a path that begins with the directory `root`; NULL: it does not. */
 static const char *below(const char *root, const char *path)
 {
 	size_t n = root ? strlen(root) : 0;

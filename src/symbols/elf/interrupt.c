@@ -20,7 +20,7 @@ bool ps_interrupted(struct ps_interrupt *interrupt)
 	if (!interrupt || !interrupt->flag)
 		return false;
 	if (!*interrupt->flag) {
-		/* a prompt clears the flag before the next line */
+		/* a prompt clears the flag before it reads the next line */
 		if (atomic_load(&interrupt->until))
 			atomic_store(&interrupt->until, 0);
 		return false;

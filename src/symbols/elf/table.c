@@ -30,10 +30,7 @@ bool ps_table_add(struct ps_table *table, const struct ps_symbol *symbol, uint64
 #define DIGIT_BITS 11
 #define DIGITS	   (1u << DIGIT_BITS)
 
-/*
- * One round of a radix sort: by one digit of the addresses, of equal ones the first stays
- * first.
- */
+/* Sorts by one digit of the addresses, as a round of a stable radix sort. */
 static void sort_by_digit(struct ps_symbol *to, const struct ps_symbol *from, size_t n,
 			  uint64_t base, unsigned shift)
 {
@@ -90,7 +87,10 @@ static uint64_t end_of_page(uint64_t address)
 	return page + PAGE > address ? page + PAGE : UINT64_MAX;
 }
 
-/* Is the next symbol of another module, or of none? Its name begins at the bracket. */
+/*
+ * Returns true if the next symbol is of another module, or of none. The module's name begins at
+ * the bracket.
+ */
 static bool is_border(const struct ps_symbol *symbol, const struct ps_symbol *next)
 {
 	const char *module = strchr(symbol->name, '['), *other = strchr(next->name, '[');
@@ -123,8 +123,8 @@ static bool begins(const struct ps_symbol *symbol, const char *with)
 }
 
 /*
- * Of two at one address: is the later one kept? See choose_best_symbol,
- * tools/perf/util/symbol.c.
+ * Returns true if the later of two symbols at one address is to be kept: see
+ * choose_best_symbol, tools/perf/util/symbol.c.
  */
 static bool is_better(const struct ps_symbol *later, const struct ps_symbol *sooner)
 {
@@ -145,7 +145,7 @@ static bool is_better(const struct ps_symbol *later, const struct ps_symbol *soo
 		return b < a;
 	if (sooner->length != later->length)
 		return later->length > sooner->length;
-	/* names of system calls that nobody else uses */
+	/* aliases of system calls, which nobody uses */
 	return begins(sooner, "SyS") || begins(sooner, "compat_SyS");
 }
 
@@ -166,8 +166,8 @@ static void keep_one(struct ps_table *table, enum ps_of of)
 }
 
 /*
- * Symbols may lie within others, and overlap. What began last is meant, and where it ends what
- * it lies in, so a stack holds what has begun.
+ * Fills starts and owners. Symbols may nest and overlap: the one that began last counts, and
+ * behind its end the one around it. So a stack holds the symbols that have begun.
  */
 static void lay_spans(struct ps_table *table, uint32_t *stack)
 {
@@ -201,7 +201,7 @@ static bool make_spans(struct ps_table *table)
 	size_t n = table->n;
 	uint32_t *stack = malloc((n + 1) * sizeof(*stack));
 
-	/* each symbol begins once, and is come back to at most once for each that ends in it */
+	/* each symbol begins once, and is returned to at most once for each that ends in it */
 	table->starts = malloc((2 * n + 1) * sizeof(*table->starts));
 	table->owners = malloc((2 * n + 1) * sizeof(*table->owners));
 	if (!table->starts || !table->owners || !stack) {
@@ -218,7 +218,7 @@ static bool make_spans(struct ps_table *table)
 }
 
 /*
- * About one span for each bucket, if they are spread evenly; where they are not, a bucket is
+ * Builds the buckets, of about one start each if starts are spread evenly; else a bucket is
  * searched.
  */
 static bool make_buckets(struct ps_table *table)
@@ -291,10 +291,7 @@ const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t add
 	bucket = (address - table->starts[0]) >> table->shift;
 	if (bucket >= table->n_buckets)
 		bucket = table->n_buckets - 1;
-	/*
-	 * the last one that begins at the address or before it: maybe the last of an earlier
-	 * bucket
-	 */
+	/* the last start at or before the address may be the last of an earlier bucket */
 	low = table->buckets[bucket];
 	high = table->buckets[bucket + 1];
 	while (low < high) {

@@ -8,7 +8,7 @@
 
 #include "file.h"
 
-/* Files below /proc have no size, and grow while they are read. */
+/* Files below /proc have no size, and may grow while they are read. */
 #define FIRST_SIZE (1u << 20)
 #define MAX_SIZE   (1u << 30)
 

@@ -13,8 +13,8 @@
 #include <zstd.h>
 
 /*
- * So much may come of n bytes: ELF files become a tenth by the best of compressors, while a few
- * bytes can also stand for zeros without end.
+ * Limit of what n bytes may become: good compressors shrink ELF files to a tenth, but a few
+ * bytes can also stand for endless zeros.
  */
 #define ROOM(n)	   ((UINT64_C(64) << 20) + 32 * (uint64_t)(n))
 #define XZ_MEMORY  (UINT64_C(256) << 20)
@@ -54,7 +54,7 @@ int ps_memory_file(const void *bytes, size_t n)
 	return fd;
 }
 
-/* 0: the end, or an error, which is an end that comes too early. */
+/* Returns 0 at the end, and on an error, which is an end that comes too early. */
 static size_t fill(struct unpacking *u)
 {
 	ssize_t n;

@@ -17,16 +17,16 @@
 #define LOAD_BODY   40u
 #define MOVE_BODY   48u
 #define MAX_NAME    65536u
-#define CYCLES	    1u /* a flag: times are in cycles */
+#define CYCLES	    1u /* flag: times are in cycles */
 #define KNOWN_FLAGS CYCLES
 
-/* One pass over the file. */
+/* A pass over the file. */
 struct reading {
 	struct ps_jitdump *dump;
 	FILE *file;
 	bool swapped, cycles;
 	bool no_memory;
-	size_t capacity; /* of the dump's spans */
+	size_t capacity; /* of the dump's ranges */
 	char *name;	 /* [MAX_NAME] */
 };
 
@@ -70,8 +70,8 @@ static bool is_span(uint64_t start, uint64_t size)
 }
 
 /*
- * pid, tid, vma, address, size, number; then the name, and the code. False: there is no more to
- * read.
+ * Reads pid, tid, vma, address, size, number; then the name, and the code. Returns false if
+ * there is nothing more to read.
  */
 static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 {
@@ -88,7 +88,7 @@ static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 	left -= size < left ? size : left;
 	n = left < MAX_NAME ? (size_t)left : MAX_NAME;
 	n = fread(reading->name, 1, n, reading->file);
-	/* without its end it may be another's name */
+	/* a name without an end may be part of another record */
 	if (strnlen(reading->name, n) == n || !*reading->name || !is_span(start, size))
 		return true;
 	span = add_span(reading, start, size, stamp);
@@ -98,7 +98,7 @@ static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 	return add_symbol(reading, span, reading->name, (uint32_t)strlen(reading->name));
 }
 
-/* pid, tid, vma, old address, new address, size, number. */
+/* Reads pid, tid, vma, old address, new address, size, number. */
 static bool read_move(struct reading *reading, uint64_t left, uint64_t stamp)
 {
 	unsigned char body[MOVE_BODY];
@@ -119,7 +119,7 @@ static bool read_move(struct reading *reading, uint64_t left, uint64_t stamp)
 	return true;
 }
 
-/* Records of other types (source lines, unwinding, the end) are passed over. */
+/* Reads a record. Other types (source lines, unwinding, the end) are skipped. */
 static bool read_record(struct reading *reading)
 {
 	unsigned char prefix[PREFIX];
@@ -183,7 +183,7 @@ static int by_start(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* What was moved has the name that it had before. Spans without one are dropped. */
+/* Gives moved code the name that it had before. Ranges without one are dropped. */
 static void name_moved(struct reading *reading)
 {
 	struct ps_jitdump *dump = reading->dump;
@@ -251,7 +251,7 @@ void ps_jitdump_destroy(struct ps_jitdump *dump)
 	free(dump);
 }
 
-/* The number of spans that begin at or below an address. */
+/* Returns the number of ranges that begin at or below an address. */
 static size_t spans_up_to(const struct ps_jitdump *dump, uint64_t address)
 {
 	size_t low = 0, high = dump->n;

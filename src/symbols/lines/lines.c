@@ -13,20 +13,20 @@
 #include "lines_file.h"
 #include "lines_units.h"
 
-#define MAX_INLINED 256 /* functions in each other at one address; no compiler makes more */
+#define MAX_INLINED 256 /* nested functions at one address; no compiler makes more */
 #define MAX_NAME    65536
 
 struct ps_lines {
-	/* of the same binary, cut short, whose answers somebody may have */
+	/* the lines before these, which were cut short; callers may still use their answers */
 	struct ps_lines *before;
 	pthread_mutex_t mutex;
 	bool opened, found;
 	bool mangled;
 	struct ps_debug debug;
 	struct ps_units units;
-	struct ps_memo answers;	 /* by address: struct answer */
-	struct ps_memo names;	 /* by the address of the name in the file */
-	struct ps_memo srclines; /* by that of the file's name, and the line */
+	struct ps_memo answers;	 /* address → struct answer */
+	struct ps_memo names;	 /* address of the name in the file → name */
+	struct ps_memo srclines; /* address of the file's name, and line → text */
 	struct pb_arena arena;
 };
 
@@ -37,7 +37,7 @@ struct answer {
 
 static const struct answer nothing;
 
-/* As the store wants names. */
+/* Returns the name of a function, demangled as the store's options say. */
 static const char *function_name(struct ps_lines *lines, Dwarf_Die *die)
 {
 	const char *name = ps_function_name(die), *kept;
@@ -94,7 +94,7 @@ static uint32_t number(Dwarf_Die *die, unsigned int name)
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-/* Where an inlined function was called. */
+/* Sets the line from which an inlined function was called. */
 static void call_place(struct ps_lines *lines, struct ps_unit *unit, Dwarf_Die *inlined,
 		       struct ps_line *line)
 {
@@ -116,8 +116,8 @@ static void address_place(struct ps_lines *lines, struct ps_unit *unit, uint64_t
 }
 
 /*
- * The first of `found` is where the address is; then where each was called that the one before
- * was inlined into.
+ * Sets `found` to the functions at an address: the first has the line of the address, each
+ * further one the line from which the one before was called.
  */
 static size_t functions_at(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
 			   struct ps_line found[MAX_INLINED])
@@ -193,8 +193,8 @@ static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso
 }
 
 /*
- * Gives the binary new lines instead of `before`, unless it has others; returns what it has
- * then.
+ * Gives the binary new lines instead of `before`, unless another thread did; returns the lines
+ * that it has then.
  */
 static struct ps_lines *renew_lines(struct ps_dso *dso, struct ps_lines *before)
 {
@@ -231,7 +231,7 @@ size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line *
 		return 0;
 	pthread_mutex_lock(&lines->mutex);
 	answer = answer_of(lines, dso, address);
-	/* what was read when it was interrupted would be taken for all */
+	/* what was read when it was interrupted would be taken for all of it */
 	is_cut = lines->opened && interrupt && atomic_load(&interrupt->cut);
 	pthread_mutex_unlock(&lines->mutex);
 	if (is_cut)

@@ -19,7 +19,7 @@ struct search {
 	uint64_t bias;
 };
 
-/* Makes the path of a file that the one at `path` names: relative to that, or below symfs. */
+/* Makes the path of a file that the one at `path` names, relative to that or below symfs. */
 static bool beside(const char *symfs, const char *path, const char *name, char full[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
@@ -41,10 +41,7 @@ static bool by_build_id(const char *symfs, const struct ps_build_id *id, char fu
 	return n > 0 && n < PATH_MAX;
 }
 
-/*
- * Opens the file that dwz made of what several debug files share; without it some names are not
- * known.
- */
+/* Opens the file that dwz made of shared parts. Without it some names are not known. */
 static void open_shared(struct ps_debug *debug, const char *symfs)
 {
 	const struct ps_image *image = &debug->image;
@@ -63,8 +60,8 @@ static void open_shared(struct ps_debug *debug, const char *symfs)
 }
 
 /*
- * With a list of symbols (kallsyms) it is known where the kernel lay, but not where the file
- * has it: the symbol that the recording names tells.
+ * Finds where the kernel lay, relative to its file. A list of symbols (kallsyms) tells only
+ * where it lay; the symbol that the recording names gives the difference.
  */
 static bool find_bias(struct search *search, const char *path)
 {
@@ -134,7 +131,7 @@ static bool find_debug(struct ps_debug *debug, struct ps_dso *dso, ps_try_fn *fn
 	if ((!debug->offsets && dso->id.kind != PS_KERNEL && dso->id.kind != PS_MODULE) ||
 	    !ps_dso_load(dso))
 		return false;
-	/* a debug file has program headers too, but offsets in it are others */
+	/* a debug file has program headers, too, but with other offsets */
 	if (debug->offsets && dso->runtime) {
 		if (!ps_elf_open(&debug->runtime, dso->store->options.symfs, dso->runtime,
 				 &reason))
@@ -144,7 +141,7 @@ static bool find_debug(struct ps_debug *debug, struct ps_dso *dso, ps_try_fn *fn
 	}
 	if (dso->path && fn(&search, &(struct ps_candidate){ dso->path, PS_EXTRACT, NULL }))
 		return true;
-	/* any kernel's file is there under the same path */
+	/* any kernel's file may be at that path */
 	if ((debug->offsets || search.wanted.size) && ps_find(dso, fn, &search))
 		return true;
 	ps_debug_close(debug);

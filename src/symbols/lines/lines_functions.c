@@ -5,11 +5,11 @@
 
 #include "base/vector.h"
 
-#define MAX_DEPTH      512 /* of entries in each other; deeper ones are stepped over */
+#define MAX_DEPTH      512 /* of nested entries; deeper ones are skipped */
 #define MAX_REFERENCES 16
 #define CLOCK_EVERY    256 /* entries */
 
-/* Entries with functions in them. */
+/* Kinds of entries that may have functions in them. */
 static const uint16_t around[] = {
 	DW_TAG_subprogram,    DW_TAG_inlined_subroutine,
 	DW_TAG_lexical_block, DW_TAG_namespace,
@@ -26,7 +26,7 @@ bool ps_spans_add_die(struct ps_spans *spans, Dwarf_Die *die, uint32_t owner,
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	/* where nothing is linked to is at 0: what was left out by the linker */
+	/* address 0: the linker dropped it */
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
 		if (low && !ps_spans_add(spans, low, high, owner, budget))
 			return false;
@@ -54,14 +54,14 @@ const char *ps_function_name(Dwarf_Die *die)
 	return name;
 }
 
-/* A walk over the entries of a unit, as they lie, each once. */
+/* A walk over the entries of a unit, in their order. */
 struct walk {
 	struct ps_functions *functions;
 	struct ps_budget *budget;
 	Dwarf_Die die;
 	const unsigned char *end; /* of the unit */
 	size_t depth;
-	uint32_t owner[MAX_DEPTH]; /* the function that entries at this depth are in */
+	uint32_t owner[MAX_DEPTH]; /* function that entries at this depth are in */
 };
 
 static bool has_functions(int tag)
@@ -72,7 +72,7 @@ static bool has_functions(int tag)
 	return false;
 }
 
-/* PS_NO_OWNER: no memory. */
+/* Returns the number of the new function; PS_NO_OWNER: no memory. */
 static uint32_t add(struct ps_functions *functions, void *die, uint32_t caller)
 {
 	if (!pb_reserve(functions->functions, functions->n, functions->capacity))
@@ -81,7 +81,10 @@ static uint32_t add(struct ps_functions *functions, void *die, uint32_t caller)
 	return (uint32_t)functions->n++;
 }
 
-/* The function that the entries in this one are in. False: no memory or no budget. */
+/*
+ * Sets *owner to the function that the entries in this one are in. Returns false without memory
+ * or budget.
+ */
 static bool visit(struct walk *walk, int tag, uint32_t *owner)
 {
 	struct ps_functions *functions = walk->functions;
@@ -98,7 +101,7 @@ static bool visit(struct walk *walk, int tag, uint32_t *owner)
 	    !ps_spans_add_die(&functions->spans, &walk->die, *owner, walk->budget))
 		return false;
 	if (tag == DW_TAG_subprogram && functions->spans.n == spans) {
-		functions->n--; /* has no code: declared, or inlined wherever it is called */
+		functions->n--; /* no code: declared only, or inlined everywhere */
 		*owner = PS_NO_OWNER;
 	}
 	return true;
@@ -116,15 +119,15 @@ static bool step_into(struct walk *walk, uint32_t owner)
 }
 
 /*
- * Where it is not noted what follows an entry, libdw goes over all entries in it: that is done
- * here, with the clock.
+ * Returns true if an entry does not say what follows it. libdw would walk all entries in it;
+ * this walk does so itself, watching the clock.
  */
 static bool is_opaque(Dwarf_Die *die, int tag)
 {
 	return !has_functions(tag) && dwarf_hasattr(die, DW_AT_sibling);
 }
 
-/* To what follows the entry, which nothing is in, or which says where that is. */
+/* Moves behind an entry that has no entries in it, or says where they end. */
 static bool step_over(struct walk *walk)
 {
 	Dwarf_Die next;

@@ -12,22 +12,22 @@
 #include "symbols/elf/elf_parts.h"
 #include "lines_relocate.h"
 
-#define SHT_MIPS_DWARF 0x7000001e /* newer than some headers */
+#define SHT_MIPS_DWARF 0x7000001e /* missing in some headers */
 
-/* Debug information shrinks to a third or a fifth; some of its sections are mostly zeros. */
+/* Debug information is compressed to a third or a fifth; some sections are mostly zeros. */
 #define MAX_GROWTH  64
 #define ALWAYS_FITS (1u << 20)
 
-#define ROOM_BEHIND 65536 /* zeros */
+#define ROOM_BEHIND 65536 /* bytes of zeros */
 
-#define SHARED ".gnu_debugaltlink" /* libdw takes ".zgnu_debugaltlink" and others for it, too */
+#define SHARED ".gnu_debugaltlink" /* libdw accepts ".zgnu_debugaltlink" and others, too */
 
 struct ps_unpacked {
 	struct ps_unpacked *next;
 	char bytes[];
 };
 
-/* Wanted only for variables or unwinding: libdw is told that there is nothing. */
+/* Needed only for variables or unwinding: libdw is told that they do not exist. */
 static const char *const unused[] = {
 	".debug_loc",	  ".debug_loclists",	".debug_frame",	       ".debug_macro",
 	".debug_macinfo", ".debug_pubnames",	".debug_pubtypes",     ".debug_names",
@@ -47,7 +47,9 @@ static bool is_unused(const char *name)
 	return false;
 }
 
-/* One that libdw would not take as it lies is a reason to leave the file alone. */
+/*
+ * Returns false if libdw could not use a section as it lies: then the file is not used at all.
+ */
 static bool section_fits(Elf_Scn *section, const GElf_Shdr *header, uint64_t *size)
 {
 	GElf_Chdr packed;
@@ -85,7 +87,7 @@ static bool debug_sections(Elf *elf, uint64_t *size)
 	return found;
 }
 
-/* A part of the file, to its place. */
+/* Reads a part of the file to its place. */
 static bool fill(const struct ps_image *image, int fd, uint64_t offset, uint64_t size,
 		 uint64_t file_size)
 {
@@ -115,7 +117,7 @@ static bool is_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const
 	return is_debug(name) && !is_unused(name);
 }
 
-/* The header, the headers of sections, and the sections that are needed. */
+/* Reads the header, the section headers, and the needed sections. */
 static bool fill_all(struct ps_image *image, struct ps_elf *file, uint64_t file_size)
 {
 	Elf_Scn *section = NULL;
@@ -138,7 +140,9 @@ static bool fill_all(struct ps_image *image, struct ps_elf *file, uint64_t file_
 	return true;
 }
 
-/* What libelf unpacks ends where it ends; here zeros follow too. */
+/*
+ * Unpacks a section. libelf leaves nothing behind what it unpacks; zeros must follow here, too.
+ */
 static bool unpack(struct ps_image *image, Elf_Scn *section)
 {
 	struct ps_unpacked *unpacked;
@@ -174,7 +178,7 @@ static bool unpack_all(struct ps_image *image)
 }
 
 /*
- * Returns whether a section of that name has the path of a file that libdw would open by
+ * Returns true if a section of that name has the path of a file that libdw would open by
  * itself.
  */
 static bool names_another(const char *name)

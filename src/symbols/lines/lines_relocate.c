@@ -5,7 +5,7 @@
 
 #include "symbols/elf/elf_parts.h"
 
-/* Those that stand for an address or an offset as it is; no compiler makes others here. */
+/* Relocations that stand for an address or offset as it is; compilers make no others here. */
 static const struct kind {
 	uint16_t machine;
 	uint16_t type;
@@ -21,7 +21,7 @@ struct relocation {
 	Elf *elf;
 	const struct ps_parts *parts;
 	uint16_t machine;
-	bool big; /* byte order */
+	bool big; /* big-endian */
 	Elf_Data *entries, *symbols, *target;
 };
 
@@ -53,7 +53,7 @@ static bool value_of(const struct relocation *r, const GElf_Rela *entry, uint64_
 	if (section->is_placed)
 		*value += PS_MODULE_BASE + section->placed;
 	else if (section->loaded)
-		*value = 0; /* data, and code that is gone once the module has begun */
+		*value = 0; /* data, and code that is freed once the module runs */
 	return true;
 }
 
@@ -72,7 +72,7 @@ static bool apply(const struct relocation *r, const GElf_Rela *entry)
 	return true;
 }
 
-/* One section of relocations; where nothing was read nothing is changed. */
+/* Applies one section of relocations. Changes nothing where nothing was read. */
 static bool relocate(struct relocation *r, Elf_Scn *section, const GElf_Shdr *header)
 {
 	GElf_Shdr target;

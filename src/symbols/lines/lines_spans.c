@@ -53,7 +53,7 @@ static int by_low(const void *a, const void *b)
 	return x->owner < y->owner ? -1 : x->owner > y->owner;
 }
 
-/* A heap of the spans over one address: the greatest owner is at the top. */
+/* A heap of the address ranges over one address, with the greatest owner at the top. */
 struct heap {
 	struct ps_span *spans;
 	size_t n;
@@ -97,9 +97,7 @@ static void emit(struct ps_spans *out, uint64_t low, uint64_t high, uint32_t own
 		out->spans[out->n++] = (struct ps_span){ low, high, owner };
 }
 
-/*
- * From left to right, from each place where a span begins or the one on top ends to the next.
- */
+/* Sweeps from left to right, between the points where a range begins or the top one ends. */
 static void sweep(const struct ps_spans *in, struct ps_spans *out, struct heap *heap)
 {
 	uint64_t at = 0;
@@ -131,7 +129,7 @@ bool ps_spans_finish(struct ps_spans *spans)
 	if (!spans->n)
 		return true;
 	qsort(spans->spans, spans->n, sizeof(*spans->spans), by_low);
-	/* each begins once and ends once */
+	/* each range begins once and ends once */
 	out.spans = reallocarray(NULL, spans->n, 2 * sizeof(*out.spans));
 	heap.spans = reallocarray(NULL, spans->n, sizeof(*heap.spans));
 	if (out.spans && heap.spans) {

@@ -7,11 +7,11 @@
 #include "base/cursor.h"
 #include "symbols/elf/elf_parts.h"
 
-#define MAX_PROGRAM (16u << 20) /* bytes; the largest of one unit have some MB */
+#define MAX_PROGRAM (16u << 20) /* bytes; large ones of one unit have some MB */
 #define MAX_NAME    4096
 #define MAX_FORMS   16
 
-/* Names take a part of the table, and are some times longer when they are joined. */
+/* Names take a part of the table, and grow when they are joined with directories. */
 #define NAMES_PER_BYTE 64
 #define NAMES_ALWAYS   (64u << 20)
 
@@ -46,7 +46,7 @@ void ps_table_budget(struct ps_table_budget *budget, const struct ps_table_secti
 	budget->names = budget->bytes * NAMES_PER_BYTE + NAMES_ALWAYS;
 }
 
-/* A table that is read from first to last. */
+/* A table that is read from its start to its end. */
 struct table_cursor {
 	struct pb_cursor bytes;
 	const struct ps_table_sections *sections;
@@ -80,7 +80,7 @@ static uint64_t leb128(struct table_cursor *c)
 	return 0;
 }
 
-/* The length of a name that begins there. */
+/* Returns the length of the name that begins at `at`. */
 static size_t name_length(struct table_cursor *c, const uint8_t *at, size_t room)
 {
 	size_t n = strnlen((const char *)at, room < MAX_NAME ? room : MAX_NAME);
@@ -110,7 +110,7 @@ static size_t name_in(struct table_cursor *c, const Elf_Data *strings)
 			   strings->d_size - (size_t)offset);
 }
 
-/* Steps over a value; gives the length of a name, else 0. */
+/* Skips a value. Returns the length if it is a name, else 0. */
 static size_t value(struct table_cursor *c, uint64_t form)
 {
 	static const uint8_t sizes[] = { [DW_FORM_data1] = 1,
@@ -136,7 +136,7 @@ static size_t value(struct table_cursor *c, uint64_t form)
 	return 0;
 }
 
-/* Names of all directories or all files: the longest, and all together. */
+/* Lengths of the names of all directories or all files: the longest, and the sum. */
 struct names {
 	uint64_t n, longest, total;
 };
@@ -149,7 +149,7 @@ static void count(struct names *names, size_t length)
 		names->longest = length;
 }
 
-/* As DWARF 5 has them: which values there are of each, then these. */
+/* Reads names as DWARF 5 has them: a list of the forms, then the entries. */
 static void names_by_forms(struct table_cursor *c, struct names *names)
 {
 	uint64_t forms[MAX_FORMS], n_forms = fixed(c, 1), n;
@@ -172,7 +172,7 @@ static void names_by_forms(struct table_cursor *c, struct names *names)
 	}
 }
 
-/* As older ones do: names, each with so many numbers; an empty name ends them. */
+/* Reads names as older versions have them: each with `numbers` numbers, up to an empty one. */
 static void names_in_line(struct table_cursor *c, struct names *names, int numbers)
 {
 	size_t length;
@@ -184,7 +184,7 @@ static void names_in_line(struct table_cursor *c, struct names *names, int numbe
 	}
 }
 
-/* At most so many files are added by the program: see DW_LNE_define_file. */
+/* Returns the most files that the program may add: see DW_LNE_define_file. */
 static uint64_t files_defined(const struct table_cursor *c)
 {
 	uint64_t n = 0;
@@ -194,7 +194,7 @@ static uint64_t files_defined(const struct table_cursor *c)
 	return n;
 }
 
-/* The head up to the names. Gives the version, and where the program begins. */
+/* Reads the head up to the names. Returns the version, and sets where the program begins. */
 static uint64_t head(struct table_cursor *c, const uint8_t **program)
 {
 	uint64_t length = fixed(c, 4), version;
@@ -220,7 +220,7 @@ static uint64_t head(struct table_cursor *c, const uint8_t **program)
 	}
 	*program = c->bytes.pos + length;
 	skip(c, version >= 4 ? 5 : 4);
-	skip(c, fixed(c, 1) - 1); /* how many operands each opcode has */
+	skip(c, fixed(c, 1) - 1); /* number of operands of each opcode */
 	return version;
 }
 

@@ -10,8 +10,8 @@
 #include "lines_file.h"
 
 /*
- * An honest file has a range for some tens of bytes, and is read in ten or twenty ns for each
- * byte.
+ * An honest file has a range for every few tens of bytes, and takes ten or twenty ns a byte to
+ * read.
  */
 #define BYTES_PER_SPAN 4
 #define NS_PER_BYTE    200
@@ -71,10 +71,7 @@ static const char *string(Dwarf_Die *die, unsigned int first, unsigned int secon
 	return dwarf_formstring(&attr);
 }
 
-/*
- * libdw opens the .dwo file of a unit, there or beside the file; only one that would do for
- * ourselves.
- */
+/* Returns true if the unit has a .dwo file that libdw may open, as it opens it by itself. */
 static bool has_split_file(Dwarf_Die *die)
 {
 	const char *name = string(die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
@@ -131,7 +128,7 @@ static bool fits(struct ps_units *units, const struct ps_table_sections *section
 	Dwarf_Attribute attr;
 	Dwarf_Word offset = 0;
 
-	/* that of a .dwo file is the only one there */
+	/* a .dwo file has only one */
 	if (dwarf_attr(die, DW_AT_stmt_list, &attr) ? dwarf_formudata(&attr, &offset) != 0 :
 						      !split)
 		return false;
@@ -155,7 +152,7 @@ static bool files_fit(struct ps_units *units, struct ps_unit *unit)
 		return lines_fit(units, unit);
 	if (unit->files == PS_TABLE_UNREAD) {
 		ps_table_sections(&split, dwarf_getelf(dwarf_cu_getdwarf(unit->code.cu)), true);
-		/* without a table of its own it has that of the other file */
+		/* without a table of its own it uses that of the other file */
 		unit->files = (split.line ? fits(units, &split, &unit->code, true) :
 					    lines_fit(units, unit)) ?
 				      PS_TABLE_FITS :
