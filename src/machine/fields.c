@@ -78,7 +78,7 @@ static const struct ps_symbol *find_symbol_at(struct pm_resolver *r,
 	return at->dso ? pm_symbol_at(r, at->dso, at->address, at->time) : NULL;
 }
 
-static void set_field_text(struct pd_value *out, const char *text)
+static void set_text_value(struct pd_value *out, const char *text)
 {
 	if (!text)
 		return;
@@ -141,7 +141,7 @@ static void get_dso(struct pm_resolver *r, const struct pd_record *rec,
 	struct pm_dso_address at;
 
 	if (get_dso_address(r, rec, asked, &at))
-		set_field_text(out, at.dso ? at.dso->name : PM_UNKNOWN);
+		set_text_value(out, at.dso ? at.dso->name : PM_UNKNOWN);
 }
 
 static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
@@ -157,7 +157,7 @@ static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
 		size_t n = ps_dso_lines(at.dso, at.address, &lines);
 
 		if (n)
-			set_field_text(out, lines[asked->of_address ? n - 1 : 0].srcline);
+			set_text_value(out, lines[asked->of_address ? n - 1 : 0].srcline);
 	}
 }
 
@@ -217,7 +217,7 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 		set_field_integer(out, PD_ADDR, map->pgoff);
 		break;
 	case PD_SYS_MAP_FILENAME:
-		set_field_text(out, map->filename);
+		set_text_value(out, map->filename);
 		break;
 	case PD_SYS_MAP_BUILD_ID:
 		if (!id->size)

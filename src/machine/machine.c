@@ -103,7 +103,7 @@ void pm_system_types(struct pd_types *set)
 	}
 }
 
-static bool set_no_memory(const struct pm_system *sys, struct pd_error *err)
+static bool set_memory_error(const struct pm_system *sys, struct pd_error *err)
 {
 	return pd_error_set(err, "ENOMEM", sys->session->files[0]->path, PD_NO_OFFSET,
 			    "no memory for the recorded system");
@@ -126,7 +126,7 @@ static bool add_found_records(struct pm_system *sys, const struct pm_sideband *f
 		if (i % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0))
 			return false;
 		if (!pm_system_add(sys, &found->records[i].rec))
-			return set_no_memory(sys, err);
+			return set_memory_error(sys, err);
 	}
 	return true;
 }
@@ -151,7 +151,7 @@ static bool add_walked_records(struct pm_system *sys, const struct pb_progress *
 	walk.options = options;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0 && pb_goes_on(progress, 0, 0)) {
 		if (!pm_system_add(sys, &rec)) {
-			set_no_memory(sys, err);
+			set_memory_error(sys, err);
 			got = -1;
 			break;
 		}

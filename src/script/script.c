@@ -217,13 +217,13 @@ static bool is_data_addr(const struct pd_attr *attr)
 		attr->config == SW_PAGE_FAULTS_MAJ);
 }
 
-/* Text that append_text() collects. `text` is NULL after memory ran out. */
+/* Text that collect_text() collects. `text` is NULL after memory ran out. */
 struct text_buffer {
 	char *text;
 	size_t n;
 };
 
-static void append_text(void *arg, const char *p, size_t n)
+static void collect_text(void *arg, const char *p, size_t n)
 {
 	struct text_buffer *buffer = arg;
 	char *text = buffer->text || !buffer->n ? realloc(buffer->text, buffer->n + n) : NULL;
@@ -244,7 +244,7 @@ static bool make_event_name(const struct px_script *script, struct px_event *eve
 
 	if (!out)
 		return false;
-	pd_print_init(out, append_text, &buffer);
+	pd_print_init(out, collect_text, &buffer);
 	px_print_text(out, event->event->name, strlen(event->event->name), script->name_width);
 	pd_print_const(out, ": ");
 	pd_print_flush(out);

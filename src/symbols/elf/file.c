@@ -17,7 +17,7 @@
 
 #define MAX_LEFT (1 << 29)
 
-static const char of_kernel[] = "is made by the kernel (of /proc, /sys or the like), not a file";
+static const char special[] = "is made by the kernel (of /proc, /sys or the like), not a file";
 
 static const struct {
 	mode_t type;
@@ -32,7 +32,7 @@ static const struct {
 
 bool ps_file_is_other(const char *reason)
 {
-	bool is_other = reason == of_kernel;
+	bool is_other = reason == special;
 
 	for (size_t i = 0; i < N_OTHERS; i++)
 		is_other |= reason == others[i].reason;
@@ -145,7 +145,7 @@ static int find_named(const char *root, const char *path, struct stat *status,
 
 	if (found < 0 || !is_made_by_kernel(found))
 		return found;
-	*reason = of_kernel;
+	*reason = special;
 	close(found);
 	return -1;
 }
