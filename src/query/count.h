@@ -1,16 +1,11 @@
-/*
- * Counting a whole session by type and event, by several threads: what pd_stat_collect counts.
- */
+/* Counts a whole session by type and event, by several workers. */
 #ifndef PERFLUA_QUERY_COUNT_H
 #define PERFLUA_QUERY_COUNT_H
 
 #include "query/expr/scope.h"
 #include "analysis/stat.h"
 
-/*
- * As pd_stat_collect, whose answer it is, of the scope's session, with its threads and
- * progress.
- */
+/* Does what pd_stat_collect() does, with the session, workers and progress of `scope`. */
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err);
 
 #endif

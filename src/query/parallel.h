@@ -1,19 +1,20 @@
-/*
- * A grouped query by several threads, which share what it reads in partitions.
- */
+/* Runs a grouped query by several workers, which share the partitions of its session. */
 #ifndef PERFLUA_QUERY_PARALLEL_H
 #define PERFLUA_QUERY_PARALLEL_H
 
 #include "worker.h"
 
 /*
- * For how many threads it is; *why says why not for more, in a word or two, or is NULL: nothing
- * is in the way.
+ * Returns the number of workers. Sets *why to the reason for not using more, a few words; NULL:
+ * there is none.
  */
 unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
 			     const char **why);
 
-/* As pq_run, by so many threads. PB_RETRY_SERIAL: it cannot be shared after all. */
+/*
+ * Does what pq_run() does, by `threads` workers. Returns PB_RETRY_SERIAL if that is impossible
+ * after all; nothing was done then.
+ */
 enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
 				const struct pq_grouping *grouping, unsigned threads,
 				struct pq_groups **groups, struct pd_error *err);

@@ -1,8 +1,9 @@
 /*
- * The public header of query: records → filtered, grouped, counted. Nothing here knows Lua.
+ * The public header of query: filters, groups and counts records. Nothing here knows Lua.
  *
- * A query is described by trees (node.h) whose fields have names; it is run over a session
- * (run.h: groups; rows.h: values row by row), or asked of one record after another (expr.h).
+ * A query is described by trees (node.h), whose fields have names. It is run over a session,
+ * for groups (run.h) or for values row by row (rows.h), or asked of one record after another
+ * (expr.h).
  */
 #ifndef PERFLUA_QUERY_QUERY_H
 #define PERFLUA_QUERY_QUERY_H

@@ -1,10 +1,11 @@
 /*
- * Running a grouped query: one pass over the records, by as many threads as do any good.
+ * Runs a grouped query: one pass over the records, by as many workers as are of use.
  *
- * How it is read: what can be read again is cut into partitions, which threads share
- * (perfdata's partitions.h); what cannot be cut, or must be in the order of time, is walked by
- * one thread. What is compressed is decompressed by one and added up by another (pipeline.h).
- * What passes once is walked as it comes, and tells the system of it.
+ * - Recordings that can be read again are cut into partitions, which workers share (perfdata's
+ *   partitions.h).
+ * - If they cannot be cut, or must be read in time order, one worker walks over them.
+ * - Compressed recordings are decompressed by one thread and added up by another (pipeline.h).
+ * - Streams are walked over as they come, and feed the recorded system.
  */
 #ifndef PERFLUA_QUERY_RUN_H
 #define PERFLUA_QUERY_RUN_H
@@ -14,19 +15,23 @@
 #include "query/expr/scope.h"
 
 /*
- * Groups all records in the scope; PB_STOPPED: those that were read until then. *groups becomes
- * the caller's, unless PB_FAILED, whose code is "ENOMEM" where no file is at fault. Never
+ * Groups all records in the scope, and sets *groups, which the caller destroys, unless it
+ * returns PB_FAILED. PB_STOPPED: the groups are of the records read until progress said stop.
+ * PB_FAILED: *err is set, with code ENOMEM if no file is at fault. Never returns
  * PB_RETRY_SERIAL.
  */
 enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *grouping,
 		       struct pq_groups **groups, struct pd_error *err);
 
-/* May it read the system itself, at less cost than before it: see scope.unread. */
+/*
+ * Returns true if pq_run() may read the recorded system itself, at less cost than before it:
+ * see scope.unread.
+ */
 bool pq_run_reads(const struct pq_scope *scope);
 
 /*
- * How many threads pq_run would use, and why not more: a word or two for explain(); NULL:
- * nothing is in the way.
+ * Returns the number of workers that pq_run() would use. Sets *why to the reason for not using
+ * more, a few words for explain(); NULL: there is none.
  */
 unsigned pq_run_threads(const struct pq_scope *scope, const struct pq_grouping *grouping,
 			const char **why);

@@ -1,45 +1,48 @@
 /*
- * Arithmetic and order of values, exact for every mix of signed, unsigned and float, as
- * lua/perflua/filter/arith.lua has them: what an operator does follows from the kinds of its
- * operands, which are known before there is a record.
+ * Arithmetic and comparison of values, exact for every mix of signed, unsigned and float, as
+ * defined by lua/perflua/filter/arith.lua. The kinds of the operands, which are known before
+ * any record is read, decide what an operator does.
  */
 #ifndef PERFLUA_QUERY_ARITH_H
 #define PERFLUA_QUERY_ARITH_H
 
 #include "node.h"
 
-/* Which of two operands have integers without a sign. */
+/* Bits: which of two operands has unsigned integers. */
 #define PQ_LEFT_UNSIGNED  1u
 #define PQ_RIGHT_UNSIGNED 2u
 
-/* Operands of a comparison: by their kinds. */
+/* Returns the bits for a comparison of operands of these kinds. */
 unsigned pq_order_signs(enum pq_kind a, enum pq_kind b);
 
-/* How a lies to b, exactly; text by its bytes, as in Lua's locale "C". */
+/*
+ * The result of comparing a with b: exact for numbers, by bytes for text, as in Lua's locale
+ * "C".
+ */
 enum pq_order {
 	PQ_IS_LESS,
 	PQ_IS_EQUAL,
 	PQ_IS_GREATER,
-	PQ_IS_SAME,   /* equal, of a type that has no order */
-	PQ_UNORDERED, /* values of different types, NaN */
+	PQ_IS_SAME,   /* equal, and of a type without order */
+	PQ_UNORDERED, /* of different types, or NaN */
 };
 enum pq_order pq_order(const struct pq_value *a, const struct pq_value *b, unsigned signs);
 
-/* a becomes a ∘ b, of operands that are there: PQ_NIL where that has no value. */
+/* Sets *a to a ∘ b; both are present. PQ_NIL: there is no such value. */
 typedef void pq_operation(struct pq_value *a, const struct pq_value *b);
 
 struct pq_arith {
 	pq_operation *run;
-	unsigned floats; /* PQ_…_UNSIGNED: these operands are made floats before */
+	unsigned floats; /* PQ_…_UNSIGNED: operands that are converted to float first */
 };
 
 /*
- * An operator of node.h from PQ_ADD to PQ_COUNT's predecessor, by the kinds of its operands (of
- * unary ones b is any).
+ * Sets *out to an operator of node.h, from PQ_ADD to the one before PQ_COUNT, for operands of
+ * these kinds. For unary ones `b` is ignored.
  */
 void pq_arith_of(enum pq_op op, enum pq_kind a, enum pq_kind b, struct pq_arith *out);
 
-/* An unsigned integer as a float. */
+/* Converts an unsigned integer to a float. */
 static inline void pq_unsigned_to_float(struct pq_value *value)
 {
 	if (value->type != PQ_INT)
@@ -48,7 +51,7 @@ static inline void pq_unsigned_to_float(struct pq_value *value)
 	value->f = (double)value->u;
 }
 
-/* The integer that a float is; false: it is none. */
+/* Sets *out to the integer that equals `f`. Returns false if there is none. */
 static inline bool pq_float_to_integer(double f, int64_t *out)
 {
 	if (!(f >= -0x1p63 && f < 0x1p63))

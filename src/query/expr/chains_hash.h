@@ -1,7 +1,7 @@
 /*
- * Hashes of 128 bits of call chains: the sum of products of pairs of words, each plus a random
- * number of its place (NH, the hash of UMAC: see RFC 4418, 5.2). Whoever does not know the
- * numbers makes two chains equal with a chance of 2^-64.
+ * 128-bit hashes of call chains: the sum of products of pairs of words, each plus a random
+ * number for its position (NH, the hash of UMAC: RFC 4418, 5.2). Without the random numbers,
+ * two chains can be made equal only with a chance of 2^-64.
  */
 #ifndef PERFLUA_QUERY_CHAINS_HASH_H
 #define PERFLUA_QUERY_CHAINS_HASH_H
@@ -13,8 +13,8 @@
 
 #include "wide.h"
 
-#define PQ_HEAD_WORDS 4	   /* what a chain begins with: whose it is */
-#define PQ_HASH_WORDS 2048 /* longer ones are not hashed */
+#define PQ_HEAD_WORDS 4	   /* words in front of a chain: whose it is */
+#define PQ_HASH_WORDS 2048 /* longer chains are not hashed */
 
 struct pq_hash_keys {
 	uint64_t head[PQ_HEAD_WORDS];
@@ -22,7 +22,7 @@ struct pq_hash_keys {
 	uint64_t factors[2]; /* odd */
 };
 
-/* False: there are no random numbers. */
+/* Makes random keys. Returns false if there are no random numbers. */
 bool pq_hash_keys_init(struct pq_hash_keys *keys);
 
 struct pq_hash {
@@ -37,7 +37,7 @@ static inline uint64_t pq_word(const uint8_t *bytes, size_t i)
 	return word;
 }
 
-/* Of n words, of any alignment, and of the head. */
+/* Returns the hash of a head and `n` words, of any alignment. */
 static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 					const uint64_t head[PQ_HEAD_WORDS], const void *words,
 					size_t n)
@@ -64,8 +64,8 @@ static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 	}
 	pq_wide_add(&sum, other);
 	/*
-	 * the lower half alone is no good hash: each half into the other, so that nothing is
-	 * lost
+	 * mix each half into the other, as the lower half alone is no good hash; nothing is
+	 * lost by it
 	 */
 	hash.low = sum.low;
 	hash.high = sum.high;

@@ -1,7 +1,7 @@
 /*
- * Expressions as small typed programs: what a tree says, in the order in which it is done.
+ * Expressions as small typed programs, compiled from trees.
  *
- * A program is of one thread, as is the pq_fields that it reads.
+ * A program belongs to one worker, as does the pq_fields that it reads.
  */
 #ifndef PERFLUA_QUERY_EXPR_H
 #define PERFLUA_QUERY_EXPR_H
@@ -10,17 +10,20 @@
 
 struct pq_expr;
 
-/* Adds the fields of a tree to `fields`; NULL: no memory. The tree must stay. */
+/*
+ * Compiles a tree, which must outlive the program, and adds its fields to `fields`. Returns
+ * NULL without memory.
+ */
 struct pq_expr *pq_expr_create(const struct pq_node *node, struct pq_fields *fields);
 void pq_expr_destroy(struct pq_expr *expr);
 
-/* Of the record that was entered: is the condition true? */
+/* Returns true if the condition holds for the record that `fields` entered. */
 bool pq_expr_test(const struct pq_expr *expr, struct pq_fields *fields);
 
-/* Its value. Text is valid as pq_fields_get says. */
+/* Sets *out to the value for that record. A text is valid as for pq_fields_get(). */
 void pq_expr_value(const struct pq_expr *expr, struct pq_fields *fields, struct pq_value *out);
 
-/* The number of the field that it is, alone; UINT32_MAX: it is more than that. */
+/* Returns the number of the field if the expression is only that; else UINT32_MAX. */
 uint32_t pq_expr_field(const struct pq_expr *expr);
 
 #endif

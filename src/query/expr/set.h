@@ -1,5 +1,5 @@
 /*
- * A set of constants, to be asked whether it has a value: equal is what is one key of a Lua
+ * A set of constants, for the operator `in`. Values are equal if they are one key of a Lua
  * table.
  */
 #ifndef PERFLUA_QUERY_SET_H
@@ -9,7 +9,7 @@
 
 struct pq_set;
 
-/* NULL: no memory. Texts stay the caller's. */
+/* Creates a set of `n` values, whose texts it borrows. Returns NULL without memory. */
 struct pq_set *pq_set_create(const struct pq_value *values, size_t n);
 void pq_set_destroy(struct pq_set *set);
 

@@ -1,8 +1,7 @@
 /*
- * Texts that are kept once each, so that equal ones are one pointer.
+ * A table of texts that keeps each distinct one once, so that equal texts are one pointer.
  *
- * What texts there are is the recording's choice, and so they are hashed with a secret of this
- * table alone.
+ * The hash has a random key for each table, as the recording chooses the texts.
  */
 #ifndef PERFLUA_QUERY_STRINGS_H
 #define PERFLUA_QUERY_STRINGS_H
@@ -17,7 +16,7 @@
 
 struct pq_text {
 	struct pq_text *
-		/* while its table is merged into another: the same text there, once known */
+		/* while this table is merged: the same text in the other one, once known */
 		moved;
 	uint32_t size;
 	char bytes[]; /* [size] */
@@ -29,7 +28,7 @@ struct pq_secret {
 
 void pq_secret_make(struct pq_secret *secret);
 
-/* The halves of a product of 128 bits, folded: each bit of it depends on all bits of both. */
+/* Returns the two halves of a 128-bit product, folded: each bit depends on all bits of both. */
 static inline uint64_t pq_mix(uint64_t x, uint64_t y)
 {
 	struct pq_wide product = pq_wide_product(x, y);
@@ -54,8 +53,8 @@ static inline uint32_t pq_load4(const char *p)
 }
 
 /*
- * Up to 16 bytes as two words, which overlap when there are fewer: with the size they are the
- * text.
+ * Reads up to 16 bytes as two words, which overlap if there are fewer. With the size they
+ * determine the text.
  */
 static inline void pq_ends(const char *p, size_t n, uint64_t *first, uint64_t *last)
 {
@@ -73,7 +72,7 @@ static inline void pq_ends(const char *p, size_t n, uint64_t *first, uint64_t *l
 	}
 }
 
-/* memcmp, but for short texts, which most are, without a call. */
+/* Compares like memcmp(), but short texts, which most are, without a call. */
 static inline bool pq_same_bytes(const char *a, const char *b, size_t n)
 {
 	uint64_t first, last, other_first, other_last;
@@ -93,11 +92,11 @@ struct pq_texts {
 	struct pq_secret secret;
 	struct pq_text **list; /* [n] */
 	size_t n, capacity;
-	struct pb_map map;	      /* of the list, by bytes */
-	struct pq_text_block *blocks; /* where texts lie */
+	struct pb_map map;	      /* numbers of `list`, by bytes */
+	struct pq_text_block *blocks; /* own the texts */
 	/*
-	 * by where a text lay when it was asked for: what it was then, which is compared with
-	 * what it is
+	 * Hint: the text found last for a source address. It counts only if the bytes there
+	 * still match.
 	 */
 	struct pq_text_hint {
 		const char *p;
@@ -108,10 +107,10 @@ struct pq_texts {
 void pq_texts_init(struct pq_texts *texts);
 void pq_texts_deinit(struct pq_texts *texts);
 
-/* The text of these bytes, which are copied if there is none yet; NULL: no memory. */
+/* Returns the text with these bytes, which are copied if they are new; NULL: no memory. */
 struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size);
 
-/* The text of another table in this one; NULL: no memory. */
+/* Returns the text of this table that equals one of another table; NULL: no memory. */
 static inline struct pq_text *pq_texts_move(struct pq_texts *texts, struct pq_text *text)
 {
 	if (!text->moved)
@@ -119,7 +118,7 @@ static inline struct pq_text *pq_texts_move(struct pq_texts *texts, struct pq_te
 	return text->moved;
 }
 
-/* The text whose bytes begin there. */
+/* Returns the text whose bytes begin at `bytes`. */
 static inline struct pq_text *pq_text_of(const char *bytes)
 {
 	return (struct pq_text *)((uintptr_t)bytes - offsetof(struct pq_text, bytes));

@@ -1,8 +1,7 @@
 /*
- * Values as queries handle them.
- *
- * They are what Lua would see: integers of 64 bits, of which the kind of what made them says
- * how they are read, floats, strings, booleans, events. What is absent is PQ_NIL.
+ * Values in queries, as Lua would see them: 64-bit integers, floats, strings, booleans, events.
+ * Whether an integer is signed follows from the kind of the expression that made it. An absent
+ * value is PQ_NIL.
  */
 #ifndef PERFLUA_QUERY_VALUE_H
 #define PERFLUA_QUERY_VALUE_H
@@ -14,7 +13,7 @@ enum pq_type {
 	PQ_BOOL,  /* .u: 0 or 1 */
 	PQ_INT,	  /* .i */
 	PQ_FLOAT, /* .f */
-	PQ_TEXT,  /* .p: `size` bytes, of any kind; not NUL-terminated */
+	PQ_TEXT,  /* .p: `size` bytes of any kind, without a NUL */
 	PQ_EVENT, /* .event */
 	/* .u: a call chain, by its number in the chains of a result (chains.h); of keys only */
 	PQ_CHAIN,
@@ -25,7 +24,7 @@ enum pq_type {
 
 struct pq_value {
 	uint8_t type; /* enum pq_type */
-	/* of PQ_TEXT, in a row (rows.h): a number that only this text has; 0: none */
+	/* of a PQ_TEXT in a row (rows.h): a number that only this text has; 0: none */
 	uint16_t id;
 	uint32_t size; /* of PQ_TEXT */
 	union {
@@ -38,9 +37,8 @@ struct pq_value {
 };
 
 /*
- * Returns the number or the address that a value is, as 64 bits. On 32-bit machines an address
- * fills only half of the union, and the other half is undefined. Values of one type with equal
- * bits are equal.
+ * Returns the bits of a number or address. On 32-bit machines an address fills only half of the
+ * union, and the other half is undefined. Values of one type with equal bits are equal.
  */
 static inline uint64_t pq_bits(const struct pq_value *value)
 {
@@ -51,39 +49,40 @@ static inline uint64_t pq_bits(const struct pq_value *value)
 }
 
 /*
- * What is known of a value before there is a record: as lua/perflua/filter/arith.lua has them.
+ * The kind of an expression: what is known of its values before any record is read, as in
+ * lua/perflua/filter/arith.lua.
  */
 enum pq_kind {
-	PQ_K_ANY, /* only the record tells */
+	PQ_K_ANY, /* known only for each record */
 	PQ_K_SIGNED,
 	PQ_K_UNSIGNED,
 	PQ_K_ADDRESS,
-	PQ_K_NATURAL, /* a constant of 0 … 2^63-1 */
-	PQ_K_BITS,    /* a constant with the top bit set: takes the sign of its other operand */
+	PQ_K_NATURAL, /* a constant of 0 … 2^63 - 1 */
+	PQ_K_BITS,    /* a constant with the top bit set: as signed as the other operand */
 	PQ_K_FLOAT,
 	PQ_K_STRING, /* text or bytes */
 	PQ_K_BOOLEAN,
 	PQ_K_EVENT,
-	PQ_K_VIEW,  /* a composite: only whether it is there */
-	PQ_K_STACK, /* the call chain as a value: of keys and sets */
+	PQ_K_VIEW,  /* a composite: only its presence counts */
+	PQ_K_STACK, /* a call chain as a value: in keys and sets */
 	PQ_K_NIL,
 };
 
-/* Are its integers read without a sign? */
+/* Returns true if integers of that kind are unsigned. */
 static inline bool pq_is_unsigned(enum pq_kind kind)
 {
 	return kind == PQ_K_UNSIGNED || kind == PQ_K_ADDRESS;
 }
 
 /*
- * Equal as keys of a Lua table are: an integer and a float of its value are one key. Not for
- * PQ_NIL and NaN, which are no keys: both are absent.
+ * Returns true if two values are one key of a Lua table: an integer equals a float of its
+ * value. PQ_NIL and NaN are not keys, and must not be passed.
  */
 bool pq_same(const struct pq_value *a, const struct pq_value *b);
 
 /*
- * The form of a value that only its equals have: floats that are integers become them, NaN
- * becomes PQ_NIL.
+ * Converts a value to the form that only its equals have: floats that are integers become
+ * integers, and NaN becomes PQ_NIL.
  */
 void pq_normalise(struct pq_value *value);
 

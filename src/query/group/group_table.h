@@ -1,8 +1,9 @@
 /*
- * The hash table of groups: keys, as words of 64 bits, and behind each what is measured of it.
+ * The hash table of groups.
  *
- * A group is its number, from 0 on in the order in which they came, and lies at its number in
- * one array: words of keys, words of tags (a byte for each key, its enum pq_type), states.
+ * A group has a number, from 0 on in the order of arrival, which is also its position in one
+ * array. It consists of its keys as 64-bit words, words of tags (a byte for each key: enum
+ * pq_type), and the states of its measures.
  */
 #ifndef PERFLUA_QUERY_GROUP_TABLE_H
 #define PERFLUA_QUERY_GROUP_TABLE_H
@@ -12,19 +13,22 @@
 
 struct pq_table {
 	struct pq_secret secret;
-	size_t n_keys, n_words; /* with the words of tags */
+	size_t n_keys, n_words; /* n_words includes the words of tags */
 	size_t stride;		/* bytes of a group */
-	char *groups;		/* [capacity], of `stride` bytes */
+	char *groups;		/* [capacity] groups of `stride` bytes */
 	size_t n, capacity;
-	struct pb_map map; /* of groups by their words */
+	struct pb_map map; /* numbers of groups, by their words */
 };
 
 #define PQ_NO_GROUP SIZE_MAX
 
-/* `states`: bytes of the states of a group, a multiple of 8. False: there are too many keys. */
+/*
+ * Initializes a table; `states` is the size of the states of a group in bytes, a multiple of 8.
+ * Returns false if there are too many keys.
+ */
 bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states);
 
-/* Forgets all groups: it is as it was in the beginning. */
+/* Forgets all groups: the table is as after pq_table_init(). */
 void pq_table_deinit(struct pq_table *table);
 
 static inline uint64_t *pq_table_group(const struct pq_table *table, size_t group)
@@ -49,7 +53,7 @@ static inline uint32_t pq_table_hash(const struct pq_table *table, const uint64_
 	return (uint32_t)h;
 }
 
-/* The slot of a hash, and the group there, will be looked at. */
+/* Prefetches the slot of a hash, and the group there. */
 static inline void pq_table_expect_slot(const struct pq_table *table, uint32_t hash)
 {
 	if (table->map.n_slots)
@@ -68,8 +72,8 @@ static inline void pq_table_expect_group(const struct pq_table *table, uint32_t 
 }
 
 /*
- * The group of these keys and tags, a new one with states of zeros if there was none;
- * PQ_NO_GROUP: no memory.
+ * Returns the number of the group with these keys and tags, added with zero states if it is
+ * new; PQ_NO_GROUP: no memory.
  */
 size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash);
 

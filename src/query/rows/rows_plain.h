@@ -1,50 +1,48 @@
-/*
- * Rows whose values are plain loads, as most are: what is known of a layout's fields, as short
- * as can be.
- */
+/* Rows whose values are plain loads, as most are: reads them from what is known of a layout. */
 #ifndef PERFLUA_QUERY_ROWS_PLAIN_H
 #define PERFLUA_QUERY_ROWS_PLAIN_H
 
 #include "query/expr/fields.h"
 
-/* Of the records of one layout and event. */
+/* The loads for the records of one layout and event. */
 struct pq_plain_row {
-	const struct pq_bound *bound; /* NULL: of none */
-	/* the bytes that a record needs for all of them; UINT32_MAX: some are no plain loads */
+	const struct pq_bound *bound; /* NULL: unused */
+	/* bytes that a record needs for all of them; UINT32_MAX: not all are plain loads */
 	uint32_t end;
-	uint16_t raw_at;    /* some are arguments, in raw data whose size is there; else 0 */
-	uint32_t raw_least; /* the size needed for all of them */
+	/* where the size of raw data is that some of them lie in; 0: none do */
+	uint16_t raw_at;
+	uint32_t raw_least; /* size needed for all of them */
 	struct pq_plain_load {
 		int64_t constant;
-		/* PQ_INT; PQ_NIL: the records do not have it, which is a constant, too */
+		/* PQ_INT; PQ_NIL: absent, which is a constant, too */
 		uint8_t type;
 		uint16_t at;
 		uint8_t narrow;
-		bool wide, is_constant, is_signed; /* as of pq_load */
+		bool wide, is_constant, is_signed; /* as in pq_load */
 	} * loads;				   /* [n] */
 };
 
 #define PQ_PLAIN_ROWS 8 /* a power of two */
 
-/* Of the layouts that were met last. All zero at first. */
+/* Rows for the layouts met last. All zero at first. */
 struct pq_plain_rows {
 	struct pq_plain_row rows[PQ_PLAIN_ROWS];
 };
 
-/* False: no memory. */
+/* Returns false without memory. */
 bool pq_plain_rows_init(struct pq_plain_rows *plain, size_t n);
 void pq_plain_rows_deinit(struct pq_plain_rows *plain);
 
 /*
- * Finds out what is known of the records of a layout: fields by their numbers, UINT32_MAX for
- * what is no field.
+ * Sets *row for the records of a layout. `numbers` are those of fields; UINT32_MAX: not a
+ * field.
  */
 void pq_plain_row_bind(struct pq_plain_row *row, const struct pq_bound *bound,
 		       const uint32_t *numbers, size_t n);
 
 /*
- * The values of the record that was entered; false: they are not all plain loads, and none was
- * made.
+ * Makes the values of the record that was entered. Returns false, and makes none, if they are
+ * not all plain loads.
  */
 static inline bool pq_plain_row(struct pq_plain_rows *plain, const struct pq_fields *fields,
 				const uint32_t *numbers, size_t n, struct pq_value *values)
