@@ -7,7 +7,7 @@
 
 struct counting {
 	const struct pq_scope *scope;
-	struct pd_stat *stats; /* one for each thread */
+	struct pd_stat *stats; /* [workers] */
 };
 
 static bool count_partition(void *arg, const struct pd_partition *partition)
@@ -17,14 +17,17 @@ static bool count_partition(void *arg, const struct pd_partition *partition)
 	struct pd_error err;
 
 	pd_stat_read(stat, c->scope->session, partition->reader, &partition->progress, &err);
-	/* kinds that are not known are listed as they are met, which partitions do not tell */
+	/*
+	 * Unknown kinds are listed in the order in which they are met, which partitions do not
+	 * tell.
+	 */
 	partition->reader->bailed_out = partition->reader->bailed_out || stat->n_unknown;
 	return true;
 }
 
 /*
- * Counts what can be read again. True: *stat has it all, or as much as was read when progress
- * said no.
+ * Counts recordings that can be read again. Returns true if *stat has the counts, of all
+ * records or of those read until progress said stop.
  */
 static bool count_partitions(struct counting *c, struct pd_stat *stat)
 {
@@ -52,7 +55,7 @@ static bool count_partitions(struct counting *c, struct pd_stat *stat)
 	return ok;
 }
 
-/* The same of one compressed stream. */
+/* Counts one compressed stream, likewise. */
 static bool count_batches(const struct pq_scope *scope, struct pd_stat *stat)
 {
 	struct pd_session *session = scope->session;
@@ -79,9 +82,7 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 	if (!split && pq_pipeline_fits(scope) && count_batches(scope, stat))
 		return true;
 	if (!split && !pq_scope_passes(scope) && count_partitions(&counting, stat)) {
-		/*
-		 * in pipe mode the first event with counter values may have been met just now
-		 */
+		/* in pipe mode the first event with counter values may just have come */
 		if (!pd_session_has_counters(scope->session))
 			return true;
 		pd_stat_deinit(stat);

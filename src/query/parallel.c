@@ -7,10 +7,13 @@
 
 #include "perfdata/order/partitions.h"
 
-#define MOMENT 50000000 /* ns: so long groups are put together once progress said no */
-#define APART  128	/* bytes: what two threads write to shares no line of a cache */
+#define MOMENT 50000000 /* ns: how long groups are merged after progress said stop */
+#define APART  128	/* bytes: two workers write to different cache lines */
 
-/* A thread's: made when it takes its first partition, so that its memory is its own. */
+/*
+ * A worker. It is made when it takes its first partition, so that its memory is near its
+ * thread.
+ */
 struct member {
 	_Alignas(APART) struct pq_worker worker;
 	bool made;
@@ -19,18 +22,18 @@ struct member {
 struct team {
 	const struct pq_scope *scope;
 	const struct pq_grouping *grouping;
-	struct member *members;	 /* by number */
+	struct member *members;	 /* [workers], by number */
 	uint64_t size;		 /* of all that is read */
-	uint64_t done;		 /* so much was when progress was reported last */
-	size_t n_groups, merged; /* of all members; that are the first one's by now */
-	uint64_t until;		 /* ns: groups are put together till then; 0: till all are */
-	bool cut;		 /* not all were */
+	uint64_t done;		 /* as reported last */
+	size_t n_groups, merged; /* of all members; of them in the first one's by now */
+	uint64_t until;		 /* ns: merge until then; 0: to the end */
+	bool cut;		 /* merging stopped before the end */
 	atomic_bool no_memory;
 };
 
 /*
- * Is what is added up not the same in any order? Sums of floats are not, and others may be of
- * floats.
+ * Returns true if the result of adding up depends on the order, as with floats. Values of
+ * unknown kinds may be floats.
  */
 static bool is_rounded(const struct pq_measure *m)
 {
@@ -45,7 +48,7 @@ static bool is_rounded(const struct pq_measure *m)
 	}
 }
 
-/* Why one thread must do it; NULL: nothing is in the way. */
+/* Returns why one worker must do it, a few words; NULL: nothing is in the way. */
 static const char *why_alone(const struct pq_scope *scope, const struct pq_grouping *grouping)
 {
 	if (pq_scope_passes(scope))
@@ -84,7 +87,7 @@ unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_group
 	return n;
 }
 
-/* The progress of reading. */
+/* Reports how far reading is. */
 static bool continue_partitions(void *arg, uint64_t done, uint64_t size)
 {
 	struct team *team = arg;
@@ -102,8 +105,8 @@ static uint64_t now(void)
 }
 
 /*
- * The progress of putting groups together. Few groups take no time, so those of a pass that was
- * ended are not lost; of many, what is left after a moment is as if it had not been read.
+ * Reports how far merging is. When progress says stop, merging goes on for a moment, so that a
+ * few groups are not lost. Of many, the rest is dropped, as if it had not been read.
  */
 static bool continue_merge(void *arg, uint64_t done, uint64_t size)
 {
@@ -143,7 +146,7 @@ static bool group_partition(void *arg, const struct pd_partition *partition)
 	return false;
 }
 
-/* Everything to the first one's groups. */
+/* Merges the groups of all members into the first one's. */
 static bool put_together(struct team *team, unsigned n)
 {
 	const struct pb_progress progress = { continue_merge, team };
@@ -163,7 +166,7 @@ static bool put_together(struct team *team, unsigned n)
 		     !pq_groups_merge(first->worker.groups, worker->groups, &progress)))
 			return false;
 	}
-	/* what was ended before was put together after all: that much was read */
+	/* all that was read before the stop was merged, so report that */
 	if (team->until && !team->cut)
 		continue_partitions(team, team->done, team->size);
 	return !first->worker.fields.failed;

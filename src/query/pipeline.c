@@ -1,19 +1,20 @@
 #include "pipeline.h"
 
-#define SMALL  ((uint64_t)128 << 10) /* bytes of a stream: for less there is no thread */
+#define SMALL  ((uint64_t)128 << 10) /* bytes of a stream: smaller ones get no thread */
 #define ROUNDS 2
-#define WAITS  112 /* batches that may wait for them: together they are bounded */
+#define WAITS  112 /* batches that may wait; their size together is bounded */
 
 struct pipeline {
 	const struct pq_scope *scope;
 	struct pd_stream *stream;
 	struct pd_record_batches *batches;
 	const struct pd_binder *binder;
-	struct pm_incremental *incremental; /* NULL: there is no machine, or it was read */
+	/* NULL: the recorded system is not needed, or was read */
+	struct pm_incremental *incremental;
 	struct pq_worker worker;
-	struct pd_record_batch *waiting[WAITS]; /* [n] from `first` on, around */
+	struct pd_record_batch *waiting[WAITS]; /* ring buffer of [n] from `first` on */
 	size_t first, n;
-	uint64_t latest; /* time of what was taken */
+	uint64_t latest; /* time up to which records were added up */
 };
 
 bool pq_pipeline_fits(const struct pq_scope *scope)
@@ -26,7 +27,7 @@ bool pq_pipeline_fits(const struct pq_scope *scope)
 	       pd_file_feature(file, PD_FEATURE_COMPRESSED) != NULL;
 }
 
-/* Adds up the batch that waits longest. */
+/* Adds up the batch that has waited longest. */
 static enum pb_outcome take_first(struct pipeline *p)
 {
 	struct pd_record_batch *batch = p->waiting[p->first];
@@ -47,18 +48,18 @@ static enum pb_outcome take_first(struct pipeline *p)
 	pd_record_batches_give_back(p->batches, batch);
 	if (!ok)
 		return PB_FAILED;
-	/* an event that is not known is of no known time */
+	/* the time of an unknown event is not known */
 	return p->incremental && unknown ? PB_RETRY_SERIAL : PB_OK;
 }
 
-/* Has the first one's time come, `rounds` being over? */
+/* Returns true if the first batch may be added up after `rounds` rounds. */
 static bool is_due(const struct pipeline *p, uint64_t rounds)
 {
 	return p->n && (!p->incremental || p->n == WAITS ||
 			rounds >= p->waiting[p->first]->rounds + ROUNDS);
 }
 
-/* Takes a batch in, and adds up what is due. */
+/* Adds a batch to those waiting, and adds up those that are due. */
 static enum pb_outcome take(struct pipeline *p, struct pd_record_batch *batch)
 {
 	enum pb_outcome piped = PB_OK;
@@ -78,7 +79,7 @@ static enum pb_outcome take(struct pipeline *p, struct pd_record_batch *batch)
 	return piped;
 }
 
-/* All batches. */
+/* Adds up all waiting batches. */
 static enum pb_outcome take_all(struct pipeline *p)
 {
 	enum pb_outcome piped = PB_OK;
@@ -119,7 +120,7 @@ static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
 	return p->batches != NULL;
 }
 
-/* Reads the system on the way, unless incremental is NULL. */
+/* Runs the pipeline; reads the recorded system on the way unless `incremental` is NULL. */
 static enum pb_outcome run(const struct pq_scope *scope, const struct pq_grouping *grouping,
 			   struct pm_incremental *incremental, struct pq_groups **groups)
 {
@@ -152,7 +153,7 @@ static bool asks_for_samples_only(const struct pq_scope *scope)
 	       scope->types.bits[1] == samples.bits[1];
 }
 
-/* In one pass, with the system. */
+/* Runs the pipeline, and reads the recorded system in the same pass. */
 static enum pb_outcome run_once(const struct pq_scope *scope,
 				const struct pq_grouping *grouping, struct pq_groups **groups)
 {

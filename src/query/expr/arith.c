@@ -8,7 +8,7 @@ static void set_float(struct pq_value *a, double f)
 	a->f = f;
 }
 
-/* Both operands as floats; a becomes PQ_NIL if they are no numbers. */
+/* Converts both operands to floats. Sets *a to PQ_NIL if one is not a number. */
 static bool floats(struct pq_value *a, const struct pq_value *b, double *x, double *y)
 {
 	if ((a->type != PQ_INT && a->type != PQ_FLOAT) ||
@@ -29,7 +29,7 @@ static bool integer(const struct pq_value *a, int64_t *out)
 	return a->type == PQ_INT;
 }
 
-/* What an operator does with two integers x and y, and else with two floats. */
+/* Defines an operation, by its expression for two integers x and y, and else for two floats. */
 #define OPERATION(name, of_integers, of_floats)                        \
 	static void name(struct pq_value *a, const struct pq_value *b) \
 	{                                                              \
@@ -43,7 +43,7 @@ static bool integer(const struct pq_value *a, int64_t *out)
 		}                                                      \
 	}
 
-/* What divides has no value by the integer 0. */
+/* Divisions have no value for the integer 0. */
 #define DIVISION(name, of_integers, of_floats)                           \
 	OPERATION(name##_whole, of_integers, of_floats)                  \
 	static void name(struct pq_value *a, const struct pq_value *b)   \
@@ -54,7 +54,7 @@ static bool integer(const struct pq_value *a, int64_t *out)
 			name##_whole(a, b);                              \
 	}
 
-/* What takes integers only. */
+/* Defines an operation on integers only. */
 #define BITWISE(name, of_integers)                                     \
 	static void name(struct pq_value *a, const struct pq_value *b) \
 	{                                                              \
@@ -76,7 +76,7 @@ static bool integer(const struct pq_value *a, int64_t *out)
 			set_float(a, (of_floats));                     \
 	}
 
-/* Towards minus infinity, as Lua divides; a quotient of -2^63 and -1 wraps around. */
+/* Divides towards minus infinity, as Lua does; -2^63 // -1 wraps around. */
 static uint64_t floor_divide(uint64_t x, uint64_t y)
 {
 	int64_t n = (int64_t)x, d = (int64_t)y;
@@ -88,7 +88,7 @@ static uint64_t floor_divide(uint64_t x, uint64_t y)
 	return (uint64_t)((n ^ d) < 0 && n % d ? q - 1 : q);
 }
 
-/* The rest has the sign of the divisor. */
+/* The result has the sign of the divisor. */
 static uint64_t floor_modulo(uint64_t x, uint64_t y)
 {
 	int64_t n = (int64_t)x, d = (int64_t)y;
@@ -109,7 +109,7 @@ static double float_modulo(double x, double y)
 	return rest;
 }
 
-/* To the left, by a negative count to the right; zeros come in. */
+/* Shifts left, or right by a negative count; zeros come in. */
 static uint64_t shifted(uint64_t x, int64_t count)
 {
 	if (count <= -64 || count >= 64)
@@ -136,12 +136,12 @@ BITWISE(or, x | y)
 BITWISE(xor, x ^ y)
 BITWISE(left_shift, shifted(x, (int64_t)y))
 BITWISE(right_shift, shifted_right(x, y))
-/* Counts without a sign: a large one is no negative one. */
+/* An unsigned count is never negative, however large. */
 BITWISE(wide_left_shift, y < 64 ? x << y : 0)
 BITWISE(wide_right_shift, y < 64 ? x >> y : 0)
 /*
- * Rounded down to a multiple of a width above 0: towards minus infinity, where there may be
- * none that is an integer.
+ * Rounds down to a multiple of a width above 0, towards minus infinity; the result may not fit
+ * an integer.
  */
 static void bucket(struct pq_value *a, const struct pq_value *b)
 {
@@ -164,7 +164,7 @@ static void unsigned_bucket(struct pq_value *a, const struct pq_value *b)
 		a->type = PQ_NIL;
 }
 
-/* Unary ones do not look at b. */
+/* Unary operations ignore b. */
 static void negate(struct pq_value *a, const struct pq_value *b)
 {
 	(void)b;
@@ -197,7 +197,8 @@ static pq_operation *const operations[] = {
 };
 
 /*
- * Of integers, of kinds that are no floats: what is not as above where there are unsigned ones.
+ * Returns the operation on integers, one of them unsigned, if it differs from that on signed
+ * ones.
  */
 static pq_operation *of_unsigned(enum pq_op op, enum pq_kind a, enum pq_kind b)
 {

@@ -1,6 +1,4 @@
-/*
- * Frames of chains: addresses to functions, and these to numbers.
- */
+/* Resolves addresses of chains to functions, and numbers those as frames. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +6,8 @@
 #include "stacks.h"
 
 /*
- * What is mapped of a process, or of the kernel, as a number; false: it is not known how long
- * that holds.
+ * Sets *tag to the hash of the mapping version of a process, or of the kernel. Returns false if
+ * it is not known how long that holds.
  */
 static bool tag_of(struct pq_chains *c, const struct pq_looked *looked, bool kernel,
 		   uint64_t *tag)
@@ -204,7 +202,8 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 }
 
 /*
- * What a frame is told apart by, before its text: a stack says nothing of addresses and modes.
+ * Returns what tells a frame apart before its text is made: for a stack neither address nor
+ * mode.
  */
 static struct pq_alias alias_of(const struct pq_looked *looked,
 				const struct pm_location *location,
@@ -241,7 +240,7 @@ static bool text_of(const struct pq_looked *looked, const struct pm_location *lo
 	}
 }
 
-/* The number of a frame that was resolved, and is not known by its address. */
+/* Returns the number of a frame that was resolved, and is not known by its address. */
 static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 			 const struct pm_location *location, uint64_t mode)
 {

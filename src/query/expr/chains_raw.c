@@ -1,6 +1,4 @@
-/*
- * Raw chains that were met: which chain each is.
- */
+/* Finds the chain of a raw chain that was met before. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -52,9 +50,9 @@ static void put(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
 	line->next = i + 1;
 }
 
-#define HUGE ((size_t)2 << 20) /* a page of the processor that covers much */
+#define HUGE ((size_t)2 << 20) /* size of a huge page */
 
-/* Makes twice as many lines; without memory it stays as it is. */
+/* Doubles the number of lines; without memory it stays as it is. */
 static void widen(struct pq_raw *raw)
 {
 	struct pq_raw wide = { .bits = raw->lines ? raw->bits + 1 : PQ_RAW_BITS_MIN };

@@ -1,6 +1,4 @@
-/*
- * Chains as a result: their frames, their texts, those of several threads together.
- */
+/* Chains as a result: their frames, their texts, and merging those of several workers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,8 +34,8 @@ uint32_t pq_chains_n_frames(const struct pq_chains *c)
 }
 
 /*
- * Writes the text of a frame to `to` without a NUL. Returns its size; with `to` NULL nothing
- * else is done.
+ * Writes the text of a frame to `to` without a NUL. Returns its size in bytes. If `to` is NULL,
+ * it only returns the size.
  */
 static size_t add_text(const struct pq_chains *c, unsigned kind, uint32_t number, char *to)
 {
@@ -75,7 +73,9 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 	return c->text;
 }
 
-/* The number that a frame of another's has here, made when it is met; UINT32_MAX: no memory. */
+/*
+ * Returns the number here of another table's frame, added if it is new; UINT32_MAX: no memory.
+ */
 static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, unsigned kind,
 			   uint32_t number, uint32_t *known)
 {

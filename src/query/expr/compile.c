@@ -1,6 +1,6 @@
 /*
- * Compiles trees to programs. The functions call themselves for the parts of a tree, which is
- * at most PQ_MAX_DEPTH deep.
+ * Compiles trees to programs. The functions recurse into the parts of a tree, which is at most
+ * PQ_MAX_DEPTH deep.
  */
 #include <stdlib.h>
 
@@ -9,14 +9,13 @@
 #define MAX_CODE (1u << 20)
 
 /*
- * The label of the instruction that is next, whichever that is. Those of the ends are their
- * places.
+ * Label of the next instruction, whichever that is. The labels of the ends are their numbers.
  */
 #define LABEL_NEXT UINT32_MAX
 
 /*
- * Where a test goes on: an absent condition (a value that is none, not an operand of a
- * comparison) is neither.
+ * Where a test continues. An absent condition is neither true nor false; an absent operand of a
+ * comparison makes that false.
  */
 struct ways {
 	uint32_t yes, no, absent; /* labels */
@@ -26,7 +25,7 @@ struct compiler {
 	struct pq_fields *fields;
 	struct pq_insn *code;
 	size_t n_code, code_room;
-	uint32_t *labels; /* the instruction that each is at */
+	uint32_t *labels; /* number of the instruction of each */
 	size_t n_labels, label_room;
 	uint32_t n_regs;
 	bool failed;
@@ -39,7 +38,7 @@ static const struct pq_node *part(const struct pq_node *node)
 	return node ? node : &nothing;
 }
 
-/* Room for one more in an array; false: there is none. */
+/* Makes room for one more element. Returns false without memory. */
 static bool grow(struct compiler *c, void *array, size_t n, size_t *room, size_t each)
 {
 	void **items = array;
@@ -66,14 +65,14 @@ static uint32_t new_label(struct compiler *c)
 	return (uint32_t)c->n_labels++;
 }
 
-/* Makes the next instruction the one that `label` is at. */
+/* Puts `label` on the next instruction. */
 static void place_label(struct compiler *c, uint32_t label)
 {
 	if (!c->failed)
 		c->labels[label] = (uint32_t)c->n_code;
 }
 
-/* Of an instruction that does not become part of the program. */
+/* Frees an instruction that does not become part of the program. */
 static void drop(const struct pq_insn *insn)
 {
 	if (insn->run == pq_run_in)
@@ -102,8 +101,8 @@ static uint32_t number_of(struct compiler *c, const struct pq_node *node)
 static void compile_value(struct compiler *c, const struct pq_node *node, uint32_t reg);
 
 /*
- * Compiles the operands of an instruction, then emits it. A left operand that is a field and a
- * right one that is a constant need no instructions of their own. `right` is NULL if there is
+ * Compiles the operands of an instruction, then emits it. A left operand that is a field, and a
+ * right one that is a constant, need no instructions of their own. `right` is NULL if there is
  * one operand.
  */
 static void compile_insn(struct compiler *c, struct pq_insn *insn, const struct pq_node *left,
@@ -121,7 +120,7 @@ static void compile_insn(struct compiler *c, struct pq_insn *insn, const struct 
 	emit(c, insn);
 }
 
-/* Which orders of its operands make a comparison true. */
+/* Returns the orders of its operands that make a comparison true. */
 static uint8_t orders_of(enum pq_op op)
 {
 	switch (op) {
@@ -145,9 +144,8 @@ static bool is_integer(enum pq_kind kind)
 }
 
 /*
- * The integers that stand so to a constant are a range: from the lowest or from the constant up
- * to it or the highest. The highest and lowest ones are of the side that is not constant, whose
- * order it is then.
+ * Makes a comparison with a constant into a range: from the lowest integer or the constant to
+ * the constant or the highest one. Whether integers are signed follows from the other operand.
  */
 static void set_range(struct pq_insn *insn, uint64_t constant)
 {
@@ -159,7 +157,7 @@ static void set_range(struct pq_insn *insn, uint64_t constant)
 	bool none = (less && !equal && constant == lowest) ||
 		    (greater && !equal && constant == highest);
 
-	if (none) { /* all others */
+	if (none) { /* matches all others */
 		union pq_target yes = insn->yes;
 
 		insn->yes = insn->no;
@@ -177,7 +175,7 @@ static void set_range(struct pq_insn *insn, uint64_t constant)
 	insn->width = high - low;
 }
 
-/* Can it be such a range? Both sides must be read alike. */
+/* Returns true if a comparison can be a range: both sides have the same signedness. */
 static bool is_range(const struct pq_insn *insn, const struct pq_node *left,
 		     const struct pq_node *right)
 {
@@ -214,7 +212,7 @@ static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 	compile_insn(c, insn, left, right);
 }
 
-/* Tests that are no comparisons: of one operand, or of two. */
+/* Compiles tests other than comparisons, of one or two operands. */
 static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 			       const struct pq_node *node, const struct ways *ways)
 {
@@ -242,7 +240,7 @@ static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 		insn->run = node->op == PQ_FIND ? pq_run_find : pq_run_starts;
 		right = part(node->right);
 		break;
-	default: /* what it is, is it true? */
+	default: /* a value: is it true? */
 		insn->run = pq_run_truth;
 		insn->yes.label = ways->yes;
 		insn->no.label = ways->no;
@@ -315,7 +313,7 @@ static void compile_test(struct compiler *c, const struct pq_node *node, uint32_
 	}
 }
 
-/* The value of a condition: it goes to one of three places, where it is written. */
+/* Compiles a condition whose value is needed: each of its three ends writes the value. */
 static void compile_condition_value(struct compiler *c, const struct pq_node *node,
 				    uint32_t reg)
 {
@@ -388,7 +386,7 @@ static void set_target(const struct compiler *c, size_t from, union pq_target *t
 	target->to = &c->code[label == LABEL_NEXT ? from + 1 : c->labels[label]];
 }
 
-/* Labels become places in the code, which grows no more. */
+/* Replaces labels by addresses in the code, which does not grow any more. */
 static void link_code(struct compiler *c)
 {
 	for (size_t i = 0; i < c->n_code; i++) {
@@ -412,7 +410,7 @@ static void compile(struct compiler *c, const struct pq_node *node)
 			     &(struct ways){ PQ_CODE_TRUE, PQ_CODE_FALSE, PQ_CODE_ABSENT });
 	else
 		compile_value(c, node, 0);
-	emit(c, &end); /* of a value */
+	emit(c, &end); /* end of a value */
 }
 
 bool pq_compile(struct pq_expr *expr, const struct pq_node *node, struct pq_fields *fields)

@@ -43,7 +43,10 @@ static inline const struct pq_insn *in_range(const struct pq_insn *in, uint64_t 
 	return branch(in, x - in->low <= in->width);
 }
 
-/* Where it ends. Most of what filters say are ranges, which are tested here, without a call. */
+/*
+ * Runs a program, and returns the end that it reaches. Most tests are ranges: they run here,
+ * without a call.
+ */
 static inline const struct pq_insn *run(const struct pq_expr *expr, struct pq_fields *fields)
 {
 	const struct pq_insn *in = expr->code + PQ_CODE_START;
@@ -67,7 +70,7 @@ bool pq_expr_test(const struct pq_expr *expr, struct pq_fields *fields)
 {
 	const struct pq_insn *end = run(expr, fields);
 
-	if (end < expr->code + PQ_CODE_START) /* the end of a condition */
+	if (end < expr->code + PQ_CODE_START) /* an end of a condition */
 		return end == expr->code + PQ_CODE_TRUE;
 	return is_true(&expr->regs[0]);
 }
@@ -88,7 +91,7 @@ void pq_expr_value(const struct pq_expr *expr, struct pq_fields *fields, struct 
 	}
 }
 
-/* The left operand, and the right one. */
+/* Return the left operand, and the right one. */
 static inline struct pq_value *left(const struct pq_insn *in, struct pq_fields *fields,
 				    struct pq_value *regs)
 {
@@ -127,7 +130,7 @@ const struct pq_insn *pq_run_arith(const struct pq_insn *in, struct pq_fields *f
 	return in->yes.to;
 }
 
-/* Some operands are unsigned integers, which are made floats. */
+/* Converts unsigned operands to float first. */
 const struct pq_insn *pq_run_float_arith(const struct pq_insn *in, struct pq_fields *fields,
 					 struct pq_value *regs)
 {
@@ -191,7 +194,7 @@ const struct pq_insn *pq_run_present(const struct pq_insn *in, struct pq_fields 
 	return branch(in, left(in, fields, regs)->type != PQ_NIL);
 }
 
-/* Any comparison of a field with an integer constant. */
+/* Compares a field with an integer constant, by any operator. */
 const struct pq_insn *pq_run_range(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {
@@ -202,7 +205,7 @@ const struct pq_insn *pq_run_range(const struct pq_insn *in, struct pq_fields *f
 	return a.type == PQ_INT ? in_range(in, a.u) : in->absent.to;
 }
 
-/* The same of what was computed. */
+/* Compares a computed integer with a constant likewise. */
 const struct pq_insn *pq_run_range_of(const struct pq_insn *in, struct pq_fields *fields,
 				      struct pq_value *regs)
 {
@@ -222,7 +225,7 @@ const struct pq_insn *pq_run_compare(const struct pq_insn *in, struct pq_fields 
 	return branch(in, in->orders >> pq_order(a, b, in->signs) & 1);
 }
 
-/* Is it the same text? */
+/* Compares texts for equality. */
 const struct pq_insn *pq_run_is_text(const struct pq_insn *in, struct pq_fields *fields,
 				     struct pq_value *regs)
 {

@@ -1,12 +1,12 @@
 /*
- * Arguments of tracepoints, "args.prev_comm": found by their names once for each event.
- * Integers at a fixed place are plain loads.
+ * Arguments of tracepoints, as in "args.prev_comm", found by name once for each event. Integers
+ * at a fixed offset are plain loads.
  */
 #include "fields_internal.h"
 
 #include <string.h>
 
-/* Values of a kind are of these types. */
+/* Returns true if values of that kind may have that type. */
 static bool is_of(enum pq_kind kind, enum pd_type type)
 {
 	switch (kind) {
@@ -44,8 +44,8 @@ static void read_arg(struct pq_fields *fields, uint32_t field, struct pq_value *
 }
 
 /*
- * An integer that lies where it lies in all samples: of raw data, too, the place must be the
- * same.
+ * Returns true for an integer at the same offset in all samples; the raw data must be at a
+ * fixed offset, too.
  */
 static bool is_plain(const struct pd_tracepoint *tracepoint,
 		     const struct pd_tracepoint_field *arg, const struct pd_layout *layout)
@@ -78,7 +78,7 @@ void pq_bind_arg(const struct pq_fields *fields, const struct pq_field *field,
 	const char *name = field->steps[0].name;
 	uint32_t i;
 
-	/* samples that were split may have one event and the raw data of another */
+	/* split samples may have the raw data of another event than theirs */
 	if (!tracepoint || rec->layout->split)
 		return;
 	i = name ? pd_tracepoint_find(tracepoint, name, strlen(name)) : PD_NO_ARG;

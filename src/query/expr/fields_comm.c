@@ -1,6 +1,6 @@
 /*
- * The field `comm`, of which no text moves: the system keeps each name once, and what stands
- * for one is kept here.
+ * The field `comm`. Its texts do not move: the recorded system keeps each name once, and what
+ * stands for a missing name is kept here.
  */
 #include "fields_internal.h"
 
@@ -24,7 +24,10 @@ void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layou
 	load->called_end = tid_end > time_end ? tid_end : time_end;
 }
 
-/* The text of a thread's name, which stays; *out is PQ_NIL if the record has no thread. */
+/*
+ * Looks up the name of a record's thread, at an address that stays. Sets *out to PQ_NIL if the
+ * record has no thread.
+ */
 static void find_name(struct pq_fields *fields, struct pq_value *out)
 {
 	struct pd_value value;
@@ -47,7 +50,7 @@ static void find_name(struct pq_fields *fields, struct pq_value *out)
 	out->type = PQ_TEXT;
 }
 
-/* The same of a record whose thread and time are known; it is kept for the next one. */
+/* Looks up the name of thread `tid` at `time`, and remembers it for the next record. */
 static void find_name_at(struct pq_fields *fields, int32_t tid, uint64_t time,
 			 struct pq_value *out)
 {

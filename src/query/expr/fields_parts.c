@@ -1,15 +1,13 @@
-/*
- * Steps into composite fields, "callchain[1].symbol": what a script gets of the same names.
- */
+/* Steps into composite fields, as in "callchain[1].symbol", which give what a script gets. */
 #include <string.h>
 
 #include "fields_internal.h"
 
-/* Where the steps have come to. */
+/* The part that the steps have reached. */
 struct walk {
 	struct pq_fields *fields;
 	struct pd_value *value;
-	uint32_t count; /* of items; UINT32_MAX: it has none */
+	uint32_t count; /* of items; UINT32_MAX: not an array */
 	const struct pq_step *step, *end;
 };
 
@@ -35,7 +33,7 @@ static void set_there(struct walk *w, uint32_t count)
 	w->count = count;
 }
 
-/* The functions inlined at an address: an array, of which each has a symbol and a srcline. */
+/* Enters the array of functions inlined at an address; each has a symbol and a srcline. */
 static void follow_inlined(struct walk *w)
 {
 	const struct pq_step *step = w->step;
@@ -61,9 +59,7 @@ static void follow_inlined(struct walk *w)
 		set_text(w->value, lines[step->index - 1].srcline);
 }
 
-/*
- * Whatever was come to, as far as it is asked for further: no question to the recorded system.
- */
+/* Replaces a question to the recorded system by its answer, as far as further steps need it. */
 static void settle(struct walk *w)
 {
 	struct pd_value *value = w->value;
@@ -131,7 +127,7 @@ static void step_into(struct walk *w)
 	}
 }
 
-/* The first step of "args.x", which is known by now. */
+/* Takes the first step of "args.x", whose argument is known. */
 static void start_at_arg(struct walk *w, const struct pd_tracepoint_field *arg)
 {
 	const struct pd_record *rec = w->fields->rec;
@@ -161,6 +157,6 @@ void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
 		settle(&w);
 	}
 	if (w.step < w.end || !pq_fits(f, value))
-		value->type = PD_NIL; /* no such part, or what is there has none */
+		value->type = PD_NIL; /* the part does not exist, or has no parts */
 	*count = w.count;
 }

@@ -1,6 +1,4 @@
-/*
- * The condition under("symbol"): whose work a sample is, near or far.
- */
+/* The condition under("symbol"): a function of that name is in the sample's call chain. */
 #include "fields_internal.h"
 
 bool pq_fields_under(struct pq_fields *fields, const char *name, size_t n)
@@ -10,7 +8,7 @@ bool pq_fields_under(struct pq_fields *fields, const char *name, size_t n)
 
 	if (!fields->resolver)
 		return false;
-	/* chains that were only filtered are none of a result's */
+	/* filtering must not add chains to those of a result */
 	if (!in->chains)
 		in->chains = pq_chains_create();
 	if (!in->chains || !pq_chains_under(in->chains, fields->resolver, fields->rec,

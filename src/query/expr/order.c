@@ -3,7 +3,7 @@
 
 #include "arith.h"
 
-static bool adapts(enum pq_kind kind) /* takes the sign of what it is compared with */
+static bool adapts(enum pq_kind kind) /* is as signed as what it is compared with */
 {
 	return kind == PQ_K_NATURAL || kind == PQ_K_BITS || kind == PQ_K_ANY;
 }
@@ -45,9 +45,7 @@ static enum pq_order float_order(double a, double b)
 	return a == b ? PQ_IS_EQUAL : PQ_UNORDERED;
 }
 
-/*
- * An integer against a float: against its whole part, which is an integer, then its fraction.
- */
+/* Compares an integer with a float: with its whole part, an integer, then with its fraction. */
 static enum pq_order mixed_order(const struct pq_value *a, bool is_unsigned, double f)
 {
 	double whole = floor(f);

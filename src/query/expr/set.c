@@ -5,10 +5,10 @@
 
 struct pq_set {
 	size_t n;
-	struct pq_value values[]; /* normalised, sorted */
+	struct pq_value values[]; /* normalised and sorted */
 };
 
-/* Some order, in which only what is equal is equal. */
+/* Orders values in some way, in which only equal ones are equal. */
 static int compare(const struct pq_value *a, const struct pq_value *b)
 {
 	int diff = 0;

@@ -18,7 +18,7 @@ void pq_secret_make(struct pq_secret *secret)
 {
 	if (getrandom(secret, sizeof(*secret), GRND_NONBLOCK) == (ssize_t)sizeof(*secret))
 		return;
-	/* early at boot; where things lie is random, too */
+	/* early at boot there are no random bytes; addresses are random, too */
 	secret->a = (uintptr_t)secret * UINT64_C(0x9e3779b97f4a7c15);
 	secret->b = (uintptr_t)&getrandom * UINT64_C(0xff51afd7ed558ccd);
 }
@@ -52,10 +52,7 @@ uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n)
 	return (uint32_t)pq_mix(first ^ secret->a, last ^ h);
 }
 
-/*
- * Room for a text of a size; a large one has a block of its own, behind the one that is being
- * filled.
- */
+/* Returns room for a text. A large one has a block of its own, behind the one being filled. */
 static struct pq_text *take(struct pq_texts *texts, uint32_t size)
 {
 	size_t align = _Alignof(struct pq_text);

@@ -4,9 +4,12 @@
 
 #include "group_internal.h"
 
-#define AHEAD 32 /* groups whose places are looked for before they are needed */
+#define AHEAD 32 /* groups that are prefetched */
 
-/* The words of another table's group become those that it has in this one. False: no memory. */
+/*
+ * Converts the key words of another table's group to those of this one. Returns false without
+ * memory.
+ */
 static bool move_keys(struct pq_groups *groups, const struct pq_table *from, uint64_t *words,
 		      const uint32_t *chains)
 {
@@ -43,10 +46,7 @@ static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t
 	return true;
 }
 
-/*
- * A table of many groups does not fit the caches: what is fetched from memory is asked for
- * before.
- */
+/* Prefetches, as a table of many groups does not fit the caches. */
 static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
 			 const uint32_t *chains, const struct pb_progress *progress)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define FIRST_GROUPS 16
-#define MAX_GROUPS   (UINT32_MAX / 4) /* so that 32 bits number them and their slots */
+#define MAX_GROUPS   (UINT32_MAX / 4) /* groups and their slots are numbered in 32 bits */
 #define MAX_KEYS     4096
 
 bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states)
@@ -50,7 +50,7 @@ struct wanted {
 	const uint64_t *words;
 };
 
-/* Words are stored one by one, and so they are loaded: memcmp would wait for them. */
+/* Compares word by word, as they were stored: memcmp() would wait for the stores. */
 static bool has_words(const void *arg, uint32_t group)
 {
 	const struct wanted *wanted = arg;

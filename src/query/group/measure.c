@@ -8,7 +8,7 @@
 		&(ops), &(ops), \
 	}
 
-/* By the kind of measure: of integers, and of anything. */
+/* [kind of measure]: of integers, and of anything; a count: without and with a weight. */
 static const struct pq_measure_ops *const rows[][2] = {
 	[PQ_M_COUNT] = { &pq_count_ops,
 			 &pq_weighted_count_ops }, /* without and with a weight */
@@ -36,8 +36,8 @@ const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure, en
 }
 
 /*
- * i < f, exactly: the bounds of integers are floats, and between them the next whole number is
- * an integer.
+ * Returns i < f, exactly. The limits of integers are floats, and within them the next whole
+ * number of a float is an integer.
  */
 static bool integer_less(int64_t i, double f)
 {

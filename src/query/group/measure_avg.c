@@ -1,17 +1,17 @@
-/* Averages: how many values there were, and their exact sum. */
+/* Averages: number of values, and their exact sum. */
 
 #include "measure.h"
 
 #define LOW_BITS 32
 #define LOW_MASK UINT64_C(0xffffffff)
 
-/* Of integers. */
+/* State for integers. */
 struct average {
 	struct pq_wide sum;
-	uint64_t n; /* UINT64_MAX: that, or the sum, was too large to be held */
+	uint64_t n; /* UINT64_MAX: it, or the sum, is too large */
 };
 
-/* n += weight; sticks at the end. */
+/* Adds `weight` to *n, up to UINT64_MAX. */
 static void add_n(uint64_t *n, uint64_t weight)
 {
 	if (__builtin_add_overflow(*n, weight, n))
@@ -86,11 +86,11 @@ static enum pq_wrong integer_wrong(const void *state)
 }
 
 /*
- * Of whatever comes: from the first float on the sum is in two parts, of which the lower has
+ * State for any values. From the first float on the sum is in two parts, the lower of which has
  * all floats.
  */
 struct any_average {
-	struct average integers; /* the sum: in units of 2^32 once there was a float */
+	struct average integers; /* sum is in units of 2^32 once there was a float */
 	double low;
 	bool is_float;
 };

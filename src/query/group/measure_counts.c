@@ -1,10 +1,10 @@
-/* How values are spread: quantiles and histograms. */
+/* Distributions of values: quantiles and histograms. */
 
 #include "measure.h"
 
 struct spread {
 	struct pq_sketch sketch;
-	struct pq_value least, greatest; /* PQ_NIL: there was none */
+	struct pq_value least, greatest; /* PQ_NIL: none */
 };
 
 static bool quantile_step(const struct pq_measured *m, void *state,
@@ -86,10 +86,7 @@ static void hist_get(const struct pq_measured *m, const void *state, struct pq_s
 	out->sketch = state;
 }
 
-/*
- * The sketch is the first, or all, of a state. With a weight, more may be counted than an
- * integer says.
- */
+/* The sketch begins each state. With a weight, the counts may exceed an integer. */
 static enum pq_wrong wrong(const void *state)
 {
 	const struct pq_sketch *sketch = state;

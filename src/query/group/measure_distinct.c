@@ -1,4 +1,4 @@
-/* The set of a group's values. */
+/* The set of distinct values in a group. */
 
 #define _GNU_SOURCE /* reallocarray */
 #include "measure.h"
@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #define FIRST_VALUES 4
-#define FEW	     8 /* values that are searched one by one */
+#define FEW	     8 /* values searched one by one */
 
 struct set {
 	struct pq_value *values; /* [capacity] */
 	uint32_t n, capacity;
-	struct pb_map map; /* of the values, once they are more than FEW */
+	struct pb_map map; /* numbers of `values`, once there are more than FEW */
 };
 
 struct wanted {
@@ -19,7 +19,7 @@ struct wanted {
 	const struct pq_value *value;
 };
 
-/* Texts are the table's, so that equal values have equal bits. */
+/* Compares bits: texts are interned in the table, so equal values have equal bits. */
 static bool has_value(const void *arg, uint32_t item)
 {
 	const struct wanted *wanted = arg;

@@ -1,4 +1,4 @@
-/* One value of those that came: the least, the greatest, the first, the last. */
+/* Measures that keep one value: the least, the greatest, the first, the last. */
 
 #include "measure.h"
 
@@ -9,8 +9,8 @@
 #define ROOM_STEP 16u
 
 struct kept {
-	struct pq_value value; /* its text is its own */
-	uint32_t room;	       /* bytes of that */
+	struct pq_value value; /* its text is owned */
+	uint32_t room;	       /* bytes of the text's buffer */
 };
 
 static bool is_absent(const struct pq_value *value)
@@ -18,7 +18,7 @@ static bool is_absent(const struct pq_value *value)
 	return value->type == PQ_NIL || (value->type == PQ_FLOAT && isnan(value->f));
 }
 
-/* Only numbers and texts have an order. */
+/* Returns true for numbers and texts; no other values have an order. */
 static bool is_ordered(const struct pq_value *value)
 {
 	return value->type == PQ_INT || value->type == PQ_TEXT ||
@@ -65,7 +65,7 @@ static bool keep(struct kept *kept, const struct pq_value *value)
 	return true;
 }
 
-/* The value becomes another state's, which is empty then. */
+/* Moves the value to another state. */
 static void take(struct kept *kept, struct kept *from)
 {
 	kept_deinit(kept);

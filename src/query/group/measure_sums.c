@@ -88,7 +88,7 @@ const struct pq_measure_ops pq_weighted_count_ops = {
 	.wrong = weighted_wrong,
 };
 
-/* A sum of whatever comes: of integers until there is a float. */
+/* The sum of any values: of integers until the first float. */
 struct any_sum {
 	union {
 		struct pq_wide i;
@@ -175,7 +175,7 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 	},
 };
 
-/* A ratio is two sums; a record may be of both sets of events. */
+/* A ratio has two sums; a record may count in both. */
 #define RATIO(name, each)                                                                    \
 	static bool name##_ratio_step(const struct pq_measured *m, void *state,              \
 				      const struct pq_value *value, uint64_t weight)         \

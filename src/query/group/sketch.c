@@ -64,7 +64,7 @@ void pq_sketch_deinit(struct pq_sketch *sketch)
 	*sketch = (struct pq_sketch){ 0 };
 }
 
-/* The highest set bit of x != 0. */
+/* Returns the number of the highest set bit of x != 0. */
 static int log2_of(uint64_t x)
 {
 	return 63 - __builtin_clzll(x);
@@ -86,8 +86,8 @@ static int32_t signed_bucket(int64_t x)
 }
 
 /*
- * A double's exponent and the first six bits of its fraction; +1 keeps zero apart from the
- * smallest.
+ * Returns the bucket of a double: its exponent and the first six bits of its fraction; + 1
+ * keeps zero apart from the smallest numbers.
  */
 static int32_t float_bucket(double x)
 {
@@ -102,7 +102,7 @@ static int32_t float_bucket(double x)
 	return x < 0 ? -bucket : bucket;
 }
 
-/* Is a float, a whole number, one of 64 bits? */
+/* Returns true if a whole number fits 64 bits. */
 static bool is_int64(double x)
 {
 	return x >= -0x1p63 && x < 0x1p63;
