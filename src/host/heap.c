@@ -9,11 +9,6 @@ struct heap_piece {
 	struct heap_piece *next;
 };
 
-struct heap_block {
-	struct heap_block *next;
-	max_align_t bytes[];
-};
-
 #ifdef __SANITIZE_ADDRESS__
 #define SMALL 0 /* each piece is malloc's, so that AddressSanitizer finds wrong uses */
 #else
@@ -39,19 +34,17 @@ static void free_heap_piece(struct heap *heap, void *p, size_t n)
  */
 static void *cut_heap_piece(struct heap *heap, size_t n)
 {
-	struct heap_block *block;
 	size_t left = (size_t)(heap->end - heap->next) / HEAP_STEP;
 	char *piece;
 
 	if (left < n) {
-		block = malloc(sizeof(*block) + BLOCK);
+		char *block = malloc(BLOCK);
+
 		if (!block)
 			return NULL;
 		if (left)
 			free_heap_piece(heap, heap->next, left);
-		block->next = heap->blocks;
-		heap->blocks = block;
-		heap->next = (char *)block->bytes;
+		heap->next = block;
 		heap->end = heap->next + BLOCK;
 	}
 	piece = heap->next;
@@ -102,16 +95,7 @@ void *heap_alloc(void *ud, void *p, size_t old_size, size_t size)
 	}
 	if (old_size > SMALL)
 		free(p);
-	else if (!heap->is_closing)
+	else
 		free_heap_piece(heap, p, count_steps(old_size));
 	return NULL;
-}
-
-void heap_deinit(struct heap *heap)
-{
-	for (struct heap_block *block = heap->blocks, *next; block; block = next) {
-		next = block->next;
-		free(block);
-	}
-	*heap = (struct heap){ 0 };
 }

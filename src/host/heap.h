@@ -8,24 +8,20 @@
 #ifndef PERFLUA_HEAP_H
 #define PERFLUA_HEAP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define HEAP_STEP  16  /* bytes; sizes are rounded up to multiples of it */
 #define HEAP_LARGE 512 /* bytes; larger memory is malloc's */
 
-/* Initially all zero. */
+/*
+ * Initially all zero. The blocks that pieces are cut from are never freed: the state lives as
+ * long as the process.
+ */
 struct heap {
 	struct heap_piece *free[HEAP_LARGE / HEAP_STEP + 1]; /* by size in steps */
-	struct heap_block *blocks;			     /* pieces are cut from these */
 	char *next, *end;				     /* rest of the last block */
-	bool is_closing; /* do not free pieces one by one: heap_deinit() frees them all */
 };
 
 /* Allocates, as a lua_Alloc of one state; `ud` is the heap. */
 void *heap_alloc(void *ud, void *p, size_t old_size, size_t size);
-
-/* Frees all memory. The state must be closed. */
-void heap_deinit(struct heap *heap);
-
 #endif
