@@ -173,6 +173,24 @@ describe("a FIFO", function()
   end)
 end)
 
+describe("the end of a script", function()
+  it("calls finalizers, last made first, and closes files", function()
+    local path = files.temporary()
+    local got = run.shell(('"$perflua" %s %s'):format(run.script [[
+      kept = {}
+      for i = 1, 3 do
+        kept[i] = setmetatable({}, { __gc = function() io.write("finalized ", i, "\n") end })
+      end
+      kept.file = io.open(arg[1], "w")
+      kept.file:write "written"
+      kept.child = io.popen("sleep 0.2; echo child", "w")
+    ]], path))
+    assert.same({ 0, "" }, { got.status, got.err })
+    assert.same("child\nfinalized 3\nfinalized 2\nfinalized 1\n", got.out)
+    assert.same("written", files.read(path))
+  end)
+end)
+
 describe("SIGPIPE", function()
   it("ends perflua quietly", function()
     local got =

@@ -1,6 +1,6 @@
 /*
- * Which groups become tables when an interrupt leaves no time for all of them: the first ones
- * by a measure.
+ * Chooses which groups become tables when an interrupt leaves no time for all of them: the
+ * first ones by a measure.
  */
 #include "query_group.h"
 
@@ -57,34 +57,70 @@ static double find_greatest(double *x, size_t n, size_t k)
 	}
 }
 
+/*
+ * The groups that may be among the k first, in their order: up to 4 * k of those that were
+ * looked at, which are cut to k whenever they are so many.
+ */
+struct candidates {
+	size_t k, n;
+	bool were_cut;
+	double least;		   /* then: the least weight of those that are left */
+	double *weights, *scratch; /* [4 * k] */
+	size_t *groups;		   /* [4 * k] */
+};
+
+/* Keeps the k candidates that come first; of equal weights, the earlier ones. */
+static void cut_candidates(struct candidates *c)
+{
+	size_t equal = c->k, n = 0;
+	double least;
+
+	memcpy(c->scratch, c->weights, c->n * sizeof(*c->weights));
+	least = find_greatest(c->scratch, c->n, c->k);
+	for (size_t i = 0; i < c->n; i++)
+		equal -= c->weights[i] > least;
+	for (size_t i = 0; i < c->n; i++) {
+		double v = c->weights[i];
+
+		if (v < least || (v == least && !equal))
+			continue;
+		equal -= v == least;
+		c->groups[n] = c->groups[i];
+		c->weights[n++] = v;
+	}
+	c->n = n;
+	c->least = least;
+	c->were_cut = true;
+}
+
 size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k)
 {
-	size_t n = pq_groups_size(job->groups), n_chosen = 0, equal = k;
+	size_t n = pq_groups_size(job->groups), most = 4 * k;
 	size_t m = (size_t)(job->first < 0 ? -job->first : job->first);
-	double *weights = lua_newuserdatauv(L, 2 * n * sizeof(*weights), 0), least;
-	size_t *chosen;
+	struct candidates c = { .k = k };
 
+	c.groups = lua_newuserdatauv(L, (most + 1) * sizeof(*c.groups), 0);
+	c.weights = lua_newuserdatauv(L, 2 * most * sizeof(*c.weights), 0);
+	c.scratch = c.weights + most;
 	for (size_t g = 0; g < n; g++) {
 		double v = m ? weight_of(job, g, m - 1) : 0;
 
-		weights[g] = job->first < 0 ? -v : v;
-		if (weights[g] != weights[g])
-			weights[g] = 0;
-	}
-	memcpy(weights + n, weights, n * sizeof(*weights));
-	least = find_greatest(weights + n, n, k);
-	for (size_t g = 0; g < n; g++)
-		equal -= weights[g] > least;
-	chosen = lua_newuserdatauv(L, (k + 1) * sizeof(*chosen), 0);
-	lua_remove(L, -2);
-	for (size_t g = 0; g < n; g++) {
-		if (weights[g] < least || (weights[g] == least && !equal))
+		if (job->first < 0)
+			v = -v;
+		if (v != v)
+			v = 0;
+		if (c.were_cut && v <= c.least)
 			continue;
-		equal -= weights[g] == least;
-		chosen[n_chosen++] = g;
+		c.weights[c.n] = v;
+		c.groups[c.n++] = g;
+		if (c.n == most)
+			cut_candidates(&c);
 	}
-	chosen[k] = SIZE_MAX;
-	return chosen;
+	if (c.n > k)
+		cut_candidates(&c);
+	c.groups[c.n] = SIZE_MAX;
+	lua_pop(L, 1);
+	return c.groups;
 }
 
 /* Returns the value of a measure that can be added up over groups, 0 for other measures. */

@@ -414,8 +414,9 @@ static int count_places(const struct pl_job *job, bool *has_event)
 	return highest;
 }
 
-#define AT_ONCE	    4096  /* groups between two looks at the interrupt */
-#define MOST_PUSHED 10000 /* groups when it is there: that many take a moment */
+#define AT_ONCE	 4096  /* groups between two looks at the interrupt */
+#define FEW	 30000 /* groups that become tables also after an interrupt */
+#define N_CHOSEN 10000 /* groups that do, of more than those */
 
 /* A group as a table. [-0, +1] */
 static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_shown,
@@ -449,46 +450,62 @@ static bool wants_rest(lua_State *L, const struct pl_job *job)
 	return wants;
 }
 
-/* The first groups by job->first, as an array at PL_RESULT_AT: see pl_file_group. */
+/*
+ * Pushes an array of the first groups by job->first, with the fields `total` and `rest`: see
+ * pl_file_group. The places of pl_push_result are in use. [-0, +1]
+ */
 static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, bool has_event)
 {
-	const size_t *chosen = pl_choose_groups(L, job, MOST_PUSHED);
-	int keep = lua_gettop(L);
+	const size_t *chosen = pl_choose_groups(L, job, N_CHOSEN);
 
-	for (size_t i = 0; i < MOST_PUSHED; i++) {
+	lua_createtable(L, N_CHOSEN, 2);
+	for (size_t i = 0; i < N_CHOSEN; i++) {
 		push_group(L, job, chosen[i], n_shown, has_event);
-		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)i + 1);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 	if (wants_rest(L, job)) {
 		pl_push_left_out(L, job, chosen, n_shown);
-		lua_setfield(L, PL_RESULT_AT, "rest");
+		lua_setfield(L, -2, "rest");
 	}
 	lua_pushinteger(L, (lua_Integer)pq_groups_size(job->groups));
-	lua_setfield(L, PL_RESULT_AT, "total");
-	lua_settop(L, keep - 1);
+	lua_setfield(L, -2, "total");
+	lua_remove(L, -2);
 }
 
 /*
- * All groups, as an array at PL_RESULT_AT; the first of them, if an interrupt leaves no time
- * for all.
+ * Chooses those of many groups that are the result if an interrupt leaves no time for all, and
+ * leaves them at PL_RESULT_AT as the field `chosen`. An interpreter's collector works in small
+ * steps from then on: to look through millions of groups at once takes longer than an
+ * interrupt may wait.
+ */
+static void prepare_interrupt(lua_State *L, const struct pl_job *job, int n_shown,
+			      bool has_event)
+{
+	if (job->progress.interrupt)
+		lua_gc(L, LUA_GCINC, 0, 0, 0);
+	push_chosen(L, job, n_shown, has_event);
+	lua_setfield(L, PL_RESULT_AT, "chosen");
+}
+
+/*
+ * All groups, as an array at PL_RESULT_AT; the chosen ones of many, if an interrupt leaves no
+ * time for all.
  */
 static void push_groups(lua_State *L, const struct pl_job *job)
 {
 	size_t n = pq_groups_size(job->groups);
-	bool has_event;
+	bool has_event, are_many = n > FEW;
 	int n_shown = count_places(job, &has_event);
 
-	pl_push_result(L, n);
+	pl_push_result(L, are_many && !pl_goes_on(job->progress.interrupt) ? 0 : n);
+	if (are_many)
+		prepare_interrupt(L, job, n_shown, has_event);
 	for (size_t g = 0; g < n; g++) {
-		if (g % AT_ONCE == 0 && n - g > MOST_PUSHED &&
-		    !pl_goes_on(job->progress.interrupt)) {
-			/*
-			 * to look through millions of groups for garbage takes longer than what
-			 * is left to do; the prompt starts the collector again
-			 */
+		if (are_many && g % AT_ONCE == 0 && !pl_goes_on(job->progress.interrupt)) {
+			/* the prompt starts the collector again */
 			lua_gc(L, LUA_GCSTOP);
-			pl_push_result(L, MOST_PUSHED);
-			push_chosen(L, job, n_shown, has_event);
+			lua_getfield(L, PL_RESULT_AT, "chosen");
+			lua_replace(L, PL_RESULT_AT);
 			break;
 		}
 		push_group(L, job, g, n_shown, has_event);
@@ -534,11 +551,12 @@ static const char *const wrong_names[] = {
 };
 
 /*
- * core.group(file, description) -> groups | nil, what is wrong: see wrong_names. If an
- * interrupt leaves no time for all groups these are some of `total`, the first by measure
- * number `first` of the description (its greatest values; if `first` is negative, its least),
- * and `rest` has the sums of the others (pl_push_left_out) if there is a share, or the
- * description has `rest`. The description is a scope's (query_scope.h) with keys {{value =
+ * core.group(file, description) -> groups | nil, what is wrong: see wrong_names. Of many groups
+ * the field `chosen` has some, as tables of their own: the first by measure number `first` of
+ * the description (its greatest values; if `first` is negative, its least), with their number
+ * of all as `total`, and as `rest` the sums of the others (pl_push_left_out) if there is a
+ * share, or the description has `rest`. If an interrupt leaves no time for all groups, these
+ * are the result. The description is a scope's (query_scope.h) with keys {{value =
  * tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and measures
  * {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and
  * perhaps report, see query_report.c, or pairs and values, see pairs.c: then the trees of keys

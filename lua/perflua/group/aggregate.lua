@@ -3,6 +3,7 @@
 
 local aside = require "perflua.group.aside"
 local engine = require "perflua.plan.engine"
+local interrupted = require "perflua.table.interrupted"
 local loop = require "perflua.group.loop"
 local measures = require "perflua.measures"
 local kinds = require "perflua.filter.kinds"
@@ -94,10 +95,10 @@ local function shown(groups, keys)
   for _, key in ipairs(keys) do
     local kind, at = key.ref.kind, key.at
     if several_forms[kind] and at then
-      for _, g in ipairs(groups) do
+      groups = interrupted.each(groups, function(g)
         local values = g.keys
         if values[at] ~= nil then values[at] = kinds.shown(values[at], kind) end
-      end
+      end)
     end
   end
   return groups

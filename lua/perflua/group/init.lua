@@ -222,10 +222,9 @@ local function groups_of(spec, columns, first)
   if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref "event" }) end
   local groups = aggregate(spec, keys, columns, first)
   local place, all = event_places(spec)
-  for _, list in ipairs { groups, groups.rest } do
-    for _, g in ipairs(list) do g.event = place[g.event] or #all == 1 and 1 or 0 end
-  end
-  return groups, all
+  return interrupted.each(groups, function(g)
+    g.event = place[g.event] or #all == 1 and 1 or 0
+  end), all
 end
 
 -- The number of the measure that a Table is in the order of, for aggregate.
@@ -269,8 +268,10 @@ end
 function group.table(spec)
   local empty, columns = empty_table(spec) -- raises before anything is read
   local data = empty.data
-  data.groups, data.events = groups_of(spec, columns, first_measure(empty))
+  local first = first_measure(empty)
+  data.groups, data.events = groups_of(spec, columns, first)
   data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total, data.groups.rest
+  data.chosen, data.chosen_by, data.groups.chosen = data.groups.chosen, first, nil
   data.counts = counts.copy(spec.counts)
   return Table.new(data, empty.show)
 end

@@ -7,7 +7,9 @@
 -- field, weight }, of several quantiles option is their list and names that of their columns; a
 -- group is { event = place in events, keys = {…}, state, state … }. If an interrupt ended what
 -- made it, data.interrupted says where (interrupted.lua); if not all groups are there,
--- data.total is how many there were, and data.rest has the sums that shares are of besides.
+-- data.total is how many there were, and data.rest has the sums that shares are of besides. Of
+-- many groups data.chosen has some, with such a total and rest, for an interrupt that comes
+-- later: the first by measure data.chosen_by (group/aggregate.lua).
 -- self.show and self.view are of presentation.lua, self.lines of lines.lua. Of spans,
 -- self.counts says what could not be paired (table/pair_counts.lua).
 
@@ -46,7 +48,7 @@ local function select_lines(self)
   if not rawget(self, "lines") then
     local is_cut
     self.lines, self.turned, is_cut = lines.of(self.data, self.view)
-    self.left_out = is_cut and not self.show.top or nil
+    self.left_out = is_cut and not (self.show.top and self.show.top <= interrupted.MOST) or nil
   end
   return self.lines
 end
@@ -57,8 +59,10 @@ local function describe_interruption(self)
   if not (data.interrupted or rawget(self, "left_out")) then return nil end
   local text, all = interrupted.text(data.interrupted or 1), data.total or #data.groups
   local show = self.show
-  if not (show.top or show.pivot or show.having) and n < all then text = ("%s: %d of %d rows")
-    :format(text, n, all) end
+  local top = show.top and show.top <= interrupted.MOST
+  if not (top or show.pivot or show.having) and n < all then
+    text = ("%s: %d of %d rows"):format(text, n, all)
+  end
   return text, json.encode { interrupted = interrupted.value(data.interrupted or 1) }
 end
 
@@ -256,7 +260,7 @@ local function lines_of_text(self)
   if text then return text end
   collectgarbage "stop" -- it would look through all lines; the prompt starts it again
   self.lines = table.move(list, 1, interrupted.MOST, 1, {})
-  self.left_out = not self.show.top or nil
+  self.left_out = true
   return format_lines(self, self.lines)
 end
 

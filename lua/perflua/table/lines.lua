@@ -24,11 +24,12 @@ local function whole_of(data, g)
 end
 
 -- The sums of states by event, exact for integers: so they do not depend on the order of the
--- groups.
-local function totals_by_event(data, m)
+-- groups. nil: an interrupt ended that, where it may.
+local function totals_by_event(data, lists, m, may_stop)
   local high, low, totals = {}, {}, {}
-  for _, list in ipairs { data.groups, data.rest } do
-    for _, g in ipairs(list) do
+  for _, list in ipairs(lists) do
+    for i, g in ipairs(list) do
+      if i % LOOK_EVERY == 0 and may_stop and interrupted.now() then return nil end
       local whole, x = whole_of(data, g), g[m]
       if math.type(x) == "integer" then
         high[whole] = (high[whole] or 0) + (x // 4294967296)
@@ -45,17 +46,23 @@ local function totals_by_event(data, m)
   return totals
 end
 
-local function totals_of(data) -- [measure][event] → sum of all groups' states, for shares
+-- [measure][event] → sum of the states of lists of groups, for shares; nil: interrupted.
+local function totals_of(data, lists, may_stop)
   local totals = {}
   for m, one in ipairs(data.measures) do
-    if one.measure == "share" then totals[m] = totals_by_event(data, m) end
+    if one.measure == "share" then
+      totals[m] = totals_by_event(data, lists, m, may_stop)
+      if not totals[m] then return nil end
+    end
   end
   return totals
 end
 
--- Returns a function that makes a group's line.
-local function line_maker(data, view)
-  local totals, taken, computed = totals_of(data), {}, {}
+-- Returns a function that makes a group's line, whose shares are of the lists of groups; nil: an
+-- interrupt ended that, where it may.
+local function line_maker(data, view, lists, may_stop)
+  local totals, taken, computed = totals_of(data, lists, may_stop), {}, {}
+  if not totals then return nil end
   for place, column in ipairs(view.columns) do
     if column.node then
       computed[#computed + 1] = { place, column.node }
@@ -87,13 +94,15 @@ local function is_shown(line, conditions)
   return true
 end
 
--- Groups as lines, those that having picks; nil: an interrupt ended that.
-local function lines_of(data, view, groups)
+-- Groups as lines, those that having picks; nil: an interrupt ended that. Shares are of the
+-- lists of groups.
+local function lines_of(data, view, groups, lists)
   local are_many = #groups > interrupted.MOST
   local function is_ended(i)
     return are_many and i % LOOK_EVERY == 1 and interrupted.now()
   end
-  local make_line, list, turned = line_maker(data, view), {}, nil
+  local make_line, list, turned = line_maker(data, view, lists, are_many), {}, nil
+  if not make_line then return nil end
   if view.pivot then
     groups, turned = pivot.rows(data, view, groups, make_line, is_ended)
     if not groups then return nil end
@@ -107,15 +116,26 @@ local function lines_of(data, view, groups)
   return list, turned
 end
 
--- The first groups of an interrupted table, which has no time for all.
-local function first_groups(data, view)
+-- The groups that an interrupted table, which has no time for all, takes its first ones of, and
+-- all lists of groups that shares are of.
+local function groups_left(data, view)
+  local column = view.columns[view.place or 0]
+  local measure = column and column.measure
+  if data.chosen and (view.show.ascending and measure and -measure or measure) == data.chosen_by then
+    return data.chosen, { data.chosen, data.chosen.rest }
+  end
+  return data.groups, { data.groups, data.rest }
+end
+
+-- The first groups of an interrupted table.
+local function first_groups(data, groups, view)
   local place, column = view.place, view.columns[view.place or 0]
   if not column or column.node then
-    return table.move(data.groups, 1, math.min(interrupted.MOST, #data.groups), 1, {})
+    return table.move(groups, 1, math.min(interrupted.MOST, #groups), 1, {})
   end
   local m, one = column.measure, data.measures[column.measure or 0]
   local is_unsigned = column.kind == "unsigned" or column.kind == "address"
-  return sort.first(data.groups, function(g)
+  return sort.first(groups, function(g)
     local value
     if one then
       value = measures[one.measure].finish(g[m], one.kind, column.option)
@@ -159,11 +179,12 @@ end
 ---@return table? turned of a turned table: values and others, see pivot.lua
 ---@return boolean? is_cut true: an interrupt left no time for all
 function lines.of(data, view)
-  local list, turned = lines_of(data, view, data.groups)
+  local list, turned = lines_of(data, view, data.groups, { data.groups, data.rest })
   list = list and arrange(list, view)
   if list then return list, turned end
   collectgarbage "stop" -- it would look through all groups; the prompt starts it again
-  list, turned = lines_of(data, view, first_groups(data, view))
+  local groups, lists = groups_left(data, view)
+  list, turned = lines_of(data, view, first_groups(data, groups, view), lists)
   return arrange(list, view), turned, true
 end
 
