@@ -21,7 +21,6 @@
 #include "perfdata/format/views.h"
 
 #define MAX_COLUMNS 100
-#define MOST_ROWS   1000 /* of an event, after an interrupt */
 
 /* A number of a key in the field of that name of the table on top; SIZE_MAX: there is none. */
 static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
@@ -150,67 +149,30 @@ static void push_value(lua_State *L, const struct pl_job *job,
 	}
 }
 
-/* The rows of an event: those from..to. */
-struct section {
-	size_t from, to;
-	size_t n;   /* that are to show */
-	bool ended; /* more are, but an interrupt leaves no time for them */
-	uint64_t samples, period, unresolved;
-	const struct pd_event *event; /* NULL: unknown */
-};
-
-static const struct pd_event *event_of(const struct pl_job *job,
-				       const struct pq_report_row *row)
-{
-	struct pq_value value = { .type = PQ_NIL };
-
-	if (job->report.asked.event_key != SIZE_MAX)
-		pq_groups_key(job->groups, row->group, job->report.asked.event_key, &value);
-	return value.type == PQ_EVENT ? value.event : NULL;
-}
-
-/* The section that begins at s->from. False: its sum is too large. */
-static bool find_section(const struct pl_job *job, struct section *s)
-{
-	size_t n = pq_report_size(job->report.made);
-
-	for (s->to = s->from; s->to < n; s->to++) {
-		const struct pd_event *event;
-		struct pq_report_row row;
-
-		pq_report_row(job->report.made, s->to, &row);
-		event = event_of(job, &row);
-		if (s->to == s->from)
-			s->event = event;
-		else if (s->event != event)
-			break;
-		s->samples += row.samples;
-		s->period += row.period;
-		if (s->period >= PQ_TOO_LARGE)
-			return false;
-		if (!row.symbol.p)
-			s->unresolved += row.samples;
-	}
-	return true;
-}
-
-/* How many of its rows are to show: as tools/report.lua has shares. */
-static void count_shown(const struct pl_job *job, struct section *s)
+/*
+ * Returns how many rows of a section are to show: as tools/report.lua has shares. After an
+ * interrupt, *ended says whether more are.
+ */
+static size_t count_shown(const struct pl_job *job, const struct pq_report_section *s,
+			  bool *ended)
 {
 	const struct pl_report *report = &job->report;
-	double whole = (double)s->period, share;
 	bool hurry = !pl_goes_on(job->progress.interrupt);
+	double whole = (double)s->period, share;
 	struct pq_report_row row;
+	size_t n;
 
-	for (s->n = 0; s->from + s->n < s->to && s->n < report->count; s->n++) {
-		s->ended = hurry && s->n == MOST_ROWS;
-		if (s->ended)
+	*ended = false;
+	for (n = 0; n < s->n && n < report->count; n++) {
+		*ended = hurry && n == PQ_REPORT_FIRST;
+		if (*ended)
 			break;
-		pq_report_row(report->made, s->from + s->n, &row);
+		pq_report_row(report->made, s->from + n, &row);
 		share = (double)row.children / whole;
 		if ((s->period ? 100 * share : 0) < report->limit)
 			break;
 	}
+	return n;
 }
 
 static bool has_symbols(const struct pl_job *job)
@@ -221,8 +183,11 @@ static bool has_symbols(const struct pl_job *job)
 	return false;
 }
 
-static void push_section(lua_State *L, const struct pl_job *job, const struct section *s)
+static void push_section(lua_State *L, const struct pl_job *job,
+			 const struct pq_report_section *s)
 {
+	bool ended;
+
 	lua_createtable(L, 0, 8);
 	if (s->event)
 		pl_set_integer(L, "index", (uint64_t)s->event->number + 1);
@@ -230,9 +195,9 @@ static void push_section(lua_State *L, const struct pl_job *job, const struct se
 	pl_set_integer(L, "period", s->period);
 	if (has_symbols(job))
 		pl_set_integer(L, "unresolved", s->unresolved);
-	pl_set_integer(L, "n", s->n);
-	if (s->ended)
-		pl_set_integer(L, "all", s->to - s->from);
+	pl_set_integer(L, "n", count_shown(job, s, &ended));
+	if (ended)
+		pl_set_integer(L, "all", s->n);
 	pl_set_integer(L, "first", s->from + 1);
 }
 
@@ -311,7 +276,8 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	struct pl_report *report = &job->report;
 	struct ps_interrupt interrupt = { .flag = job->progress.interrupt };
-	struct section s = { 0 };
+	const struct pq_report_section *sections;
+	size_t n_sections;
 
 	report->asked.system = f->system;
 	report->asked.n_machines = (uint32_t)f->session->n_files;
@@ -321,13 +287,12 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 	if (atomic_load(&interrupt.cut))
 		pl_cut_pass(L, part_taken(job));
 	pl_push_result(L, 0);
-	for (int i = 1; s.to < pq_report_size(report->made); i++) {
-		s = (struct section){ .from = s.to };
-		if (!find_section(job, &s))
+	sections = pq_report_sections(report->made, &n_sections);
+	for (size_t i = 0; i < n_sections; i++) {
+		if (sections[i].period >= PQ_TOO_LARGE)
 			return false;
-		count_shown(job, &s);
-		push_section(L, job, &s);
-		lua_rawseti(L, PL_RESULT_AT, i);
+		push_section(L, job, &sections[i]);
+		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)i + 1);
 	}
 	lua_settop(L, PL_RESULT_AT);
 	lua_pushvalue(L, PL_FILE_AT);

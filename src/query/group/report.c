@@ -261,12 +261,6 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 	return found;
 }
 
-/* Adds numbers of at most PQ_TOO_LARGE, which stands for all that is larger. */
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a >= PQ_TOO_LARGE || b >= PQ_TOO_LARGE - a ? PQ_TOO_LARGE : a + b;
-}
-
 /* Adds what group g measured to the row of a part. */
 static bool add(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bool own,
 		const struct pq_state measured[2])
@@ -279,10 +273,10 @@ static bool add(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bo
 	row = &r->rows[number];
 	if (own) {
 		row->samples += measured[0].value.u;
-		row->period = sum(row->period, measured[1].value.u);
+		row->period = pq_report_sum(row->period, measured[1].value.u);
 	}
 	if (row->latest != g) {
-		row->children = sum(row->children, measured[1].value.u);
+		row->children = pq_report_sum(row->children, measured[1].value.u);
 		row->latest = (uint32_t)g;
 	}
 	return true;
@@ -408,6 +402,7 @@ void pq_report_destroy(struct pq_report *r)
 	free(r->owners);
 	free(r->rows);
 	free(r->sorted);
+	free(r->sections);
 	free(r);
 }
 
@@ -419,6 +414,12 @@ size_t pq_report_taken(const struct pq_report *r)
 size_t pq_report_size(const struct pq_report *r)
 {
 	return r->n_rows;
+}
+
+const struct pq_report_section *pq_report_sections(const struct pq_report *r, size_t *n)
+{
+	*n = r->n_sections;
+	return r->sections;
 }
 
 void pq_report_row(const struct pq_report *r, size_t i, struct pq_report_row *row)

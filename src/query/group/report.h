@@ -58,12 +58,25 @@ struct pq_report_row {
  * outlive them; nothing is added to the groups any more. Returns NULL without memory.
  *
  * `interrupt` (NULL: nobody) may end the adding up of the groups: pq_report_taken says how many
- * were. Once it came there is no time to sort many rows by columns.
+ * were. Once it came, only the first PQ_REPORT_FIRST rows of each event are sorted, and of many
+ * rows only by `children`; the others are behind them in any order.
  */
+#define PQ_REPORT_FIRST 1000
 struct pq_report *pq_report_create(struct pq_groups *groups,
 				   const struct pq_report_asked *asked,
 				   struct ps_interrupt *interrupt);
 void pq_report_destroy(struct pq_report *report);
+
+/* The rows of an event, from..from + n. */
+struct pq_report_section {
+	const struct pd_event *event; /* NULL: unknown */
+	size_t from, n;
+	uint64_t samples, period; /* their sums; PQ_TOO_LARGE as above */
+	uint64_t unresolved;	  /* samples of rows without a symbol's name */
+};
+
+/* Returns the sections in the order of their rows, and stores their number in *n. */
+const struct pq_report_section *pq_report_sections(const struct pq_report *report, size_t *n);
 
 size_t pq_report_taken(const struct pq_report *report);
 size_t pq_report_size(const struct pq_report *report);

@@ -56,7 +56,9 @@ struct pq_report {
 	size_t n_rows, rows_room;
 	size_t taken; /* groups that were added up */
 	struct pb_map by_row;
-	uint32_t *sorted; /* [n_rows]: places of the rows in their order */
+	uint32_t *sorted;		    /* [n_rows]: places of the rows in their order */
+	struct pq_report_section *sections; /* in their order */
+	size_t n_sections;
 };
 
 /* The name of a part's function. */
@@ -71,7 +73,13 @@ static inline struct pd_text pq_report_symbol(const struct pq_report *report,
 	return text;
 }
 
-/* Makes `sorted`. False: no memory. */
+/* Adds numbers of at most PQ_TOO_LARGE, which stands for all that is larger. */
+static inline uint64_t pq_report_sum(uint64_t a, uint64_t b)
+{
+	return a >= PQ_TOO_LARGE || b >= PQ_TOO_LARGE - a ? PQ_TOO_LARGE : a + b;
+}
+
+/* Makes `sorted` and `sections`. False: no memory. */
 bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt);
 
 /* The event of a row; NULL: it is not known. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/outcome.h"
 #include "report_internal.h"
 
 /*
@@ -39,13 +40,14 @@ static struct pd_text as_text(const struct ranked *r, char room[HEX_ROOM])
 	return (struct pd_text){ room, (size_t)n };
 }
 
-static int compare_ranked(const void *left, const void *right)
+static int compare_ranked(const void *left, const void *right, void *arg)
 {
 	const struct ranked *a = left, *b = right;
 	struct pd_text text, other;
 	char room[2][HEX_ROOM];
 	int order;
 
+	(void)arg;
 	if (a->behind != b->behind)
 		return a->behind ? 1 : -1;
 	if (!a->is_text && !b->is_text)
@@ -58,21 +60,95 @@ static int compare_ranked(const void *left, const void *right)
 	return order ? order : (text.n > other.n) - (text.n < other.n);
 }
 
-/*
- * Sets ranks[of] to the place of each among the different ones. Returns whether there are
- * several.
- */
-static bool rank(struct ranked *list, size_t n, uint32_t *ranks)
+static bool is_interrupted(const struct ps_interrupt *interrupt)
 {
+	return interrupt && interrupt->flag && *interrupt->flag;
+}
+
+typedef int compare_fn(const void *left, const void *right, void *arg);
+
+/* A list of n elements of `size` bytes that is being sorted. */
+struct sorting {
+	size_t n, size;
+	compare_fn *compare;
+	void *arg;
+};
+
+/* Merges the sorted elements from..middle and middle..to of `list` into `other`. */
+static void merge_runs(const struct sorting *s, const char *list, char *other, size_t from,
+		       size_t middle, size_t to)
+{
+	const char *a = list + from * s->size, *a_end = list + middle * s->size;
+	const char *b = a_end, *b_end = list + to * s->size;
+	char *at = other + from * s->size;
+
+	while (a < a_end && b < b_end) {
+		const char **least = s->compare(a, b, s->arg) <= 0 ? &a : &b;
+
+		memcpy(at, *least, s->size);
+		*least += s->size;
+		at += s->size;
+	}
+	memcpy(at, a, (size_t)(a_end - a));
+	memcpy(at + (a_end - a), b, (size_t)(b_end - b));
+}
+
+/*
+ * Sorts `list`. Returns PB_STOPPED, with the elements in any order, when an interrupt comes
+ * while there are many, and PB_FAILED without memory.
+ */
+static enum pb_outcome sort_list(const struct sorting *s, char *list,
+				 const struct ps_interrupt *interrupt)
+{
+	char *other = malloc((s->n + 1) * s->size), *from = list, *to = other;
+	bool stopped = false;
+
+	if (!other)
+		return PB_FAILED;
+	for (size_t i = 0; i < s->n && !stopped; i += FEW) {
+		qsort_r(list + i * s->size, s->n - i < FEW ? s->n - i : FEW, s->size,
+			s->compare, s->arg);
+		stopped = s->n > FEW && is_interrupted(interrupt);
+	}
+	for (size_t run = FEW; run < s->n && !stopped; run *= 2) {
+		for (size_t i = 0; i < s->n && !stopped; i += 2 * run) {
+			size_t middle = i + run < s->n ? i + run : s->n;
+			size_t end = middle + run < s->n ? middle + run : s->n;
+
+			merge_runs(s, from, to, i, middle, end);
+			stopped = is_interrupted(interrupt);
+		}
+		if (!stopped) {
+			char *merged = to;
+
+			to = from;
+			from = merged;
+		}
+	}
+	if (from != list)
+		memcpy(list, from, s->n * s->size);
+	free(other);
+	return stopped ? PB_STOPPED : PB_OK;
+}
+
+/*
+ * Sets ranks[of] to the place of each among the different ones, and *differ to whether there
+ * are several. An interrupt may end it, as sort_list().
+ */
+static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *ranks, bool *differ,
+				   const struct ps_interrupt *interrupt)
+{
+	const struct sorting sorting = { n, sizeof(*list), compare_ranked, NULL };
+	enum pb_outcome sorted = sort_list(&sorting, (char *)list, interrupt);
 	uint32_t at = 0;
 
-	qsort(list, n, sizeof(*list), compare_ranked);
-	for (size_t i = 0; i < n; i++) {
-		if (i && compare_ranked(&list[i - 1], &list[i]) != 0)
+	for (size_t i = 0; i < n && sorted == PB_OK; i++) {
+		if (i && compare_ranked(&list[i - 1], &list[i], NULL) != 0)
 			at++;
 		ranks[list[i].of] = at;
 	}
-	return at;
+	*differ = at;
+	return sorted;
 }
 
 /* What Lua shows of a float. */
@@ -136,19 +212,21 @@ static bool rank_of_value(struct pq_report *report, const struct pq_value *v, bo
 	}
 }
 
-/* Lists the values of a key, by owner. False: no memory. */
-static bool list_key(struct pq_report *report, const struct pq_report_column *column,
-		     struct ranked *list)
+/* Lists the values of a key, by owner. An interrupt may end it. */
+static enum pb_outcome list_key(struct pq_report *report, const struct pq_report_column *column,
+				struct ranked *list, const struct ps_interrupt *interrupt)
 {
 	struct pq_value value;
 
 	for (size_t i = 0; i < report->n_owners; i++) {
+		if (i % FEW == FEW - 1 && is_interrupted(interrupt))
+			return PB_STOPPED;
 		list[i] = (struct ranked){ .of = (uint32_t)i };
 		pq_groups_key(report->groups, report->owners[i], column->key, &value);
 		if (!rank_of_value(report, &value, column->is_signed, &list[i]))
-			return false;
+			return PB_FAILED;
 	}
-	return true;
+	return PB_OK;
 }
 
 static void rank_of_symbol(const struct pq_report *report, const struct pq_report_part *part,
@@ -203,21 +281,25 @@ struct ranks {
 	size_t n;
 };
 
-/* Makes the ranks of a column. False: no memory. */
-static bool add_column(struct pq_report *report, const struct pq_report_column *column,
-		       struct ranks *ranks)
+/* Makes the ranks of a column. An interrupt may end it. */
+static enum pb_outcome add_column(struct pq_report *report,
+				  const struct pq_report_column *column, struct ranks *ranks,
+				  const struct ps_interrupt *interrupt)
 {
 	bool of_parts = column->from != PQ_FROM_KEY;
 	size_t n = of_parts ? report->n_parts : report->n_owners;
 	struct ranked *list = malloc((n + 1) * sizeof(*list));
 	uint32_t *by_number = malloc((n + 1) * sizeof(*by_number));
-	bool listed = list && by_number;
+	enum pb_outcome listed = list && by_number ? PB_OK : PB_FAILED;
+	bool differ = false;
 
-	if (listed && of_parts)
+	if (listed == PB_OK && of_parts)
 		list_parts(report, column->from, list);
-	else if (listed)
-		listed = list_key(report, column, list);
-	if (listed && rank(list, n, by_number)) {
+	else if (listed == PB_OK)
+		listed = list_key(report, column, list, interrupt);
+	if (listed == PB_OK)
+		listed = rank_values(list, n, by_number, &differ, interrupt);
+	if (listed == PB_OK && differ) {
 		ranks->columns[ranks->n].ranks = by_number;
 		ranks->columns[ranks->n++].of_parts = of_parts;
 		by_number = NULL;
@@ -262,51 +344,193 @@ static int compare_items(const void *left, const void *right, void *arg)
 	return a->row < b->row ? -1 : 1; /* as they were met */
 }
 
-/* Sorts the rows by their ranks. False: no memory. */
-static bool sort_rows(struct pq_report *report, struct order *order)
+/*
+ * Sorts the first rows of items[n], which are of one event, and leaves the others behind them in
+ * any order: all that there is time for after an interrupt.
+ */
+static void sort_first(struct item *items, size_t n, const struct order *order)
 {
-	struct item *items = malloc((report->n_rows + 1) * sizeof(*items));
+	size_t from = 0, to = n, most = n < PQ_REPORT_FIRST ? n : PQ_REPORT_FIRST;
 
-	for (size_t i = 0; items && i < report->n_rows; i++) {
-		const struct pd_event *event = pq_report_event(report, &report->rows[i]);
+	while (from < most && most < to) {
+		struct item pivot = items[from + (to - from) / 2];
+		size_t before = from, behind = to;
 
+		/* from … before: before the pivot; before … i: it; behind … to: behind it */
+		for (size_t i = from; i < behind;) {
+			struct item item = items[i];
+			int c = compare_items(&item, &pivot, (void *)order);
+
+			if (item.row == pivot.row) {
+				i++;
+			} else if (c < 0) {
+				items[i++] = items[before];
+				items[before++] = item;
+			} else {
+				items[i] = items[--behind];
+				items[behind] = item;
+			}
+		}
+		if (most <= before)
+			to = before;
+		else
+			from = behind;
+	}
+	qsort_r(items, most, sizeof(*items), compare_items, (void *)order);
+}
+
+/*
+ * Returns the section of an event (NULL: not known) in a list by the number of the event, where
+ * the first is of no event. NULL: no memory.
+ */
+static struct pq_report_section *open_section(struct pq_report *report, size_t *capacity,
+					      const struct pd_event *event)
+{
+	size_t at = event ? event->number + 1 : 0, n = report->n_sections;
+
+	if (at >= n) {
+		if (!pb_reserve_more(report->sections, n, at + 1 - n, *capacity))
+			return NULL;
+		memset(report->sections + n, 0, (at + 1 - n) * sizeof(*report->sections));
+		report->n_sections = at + 1;
+	}
+	report->sections[at].event = event;
+	return &report->sections[at];
+}
+
+/* Puts the sections in the order of rows, and leaves out those without rows. */
+static void place_sections(struct pq_report *report)
+{
+	struct pq_report_section *sections = report->sections, unknown = sections[0];
+	size_t n = 0, from = 0;
+
+	for (size_t i = 1; i <= report->n_sections; i++) {
+		struct pq_report_section s = i < report->n_sections ? sections[i] : unknown;
+
+		if (!s.n)
+			continue;
+		s.from = from;
+		from += s.n;
+		sections[n++] = s;
+	}
+	report->n_sections = n;
+}
+
+/* Lists what the rows are sorted by, and adds up their sections. False: no memory. */
+static bool list_items(struct pq_report *report, struct item *items)
+{
+	size_t capacity = 0;
+
+	if (!open_section(report, &capacity, NULL))
+		return false;
+	for (size_t i = 0; i < report->n_rows; i++) {
+		const struct pq_report_item *row = &report->rows[i];
+		const struct pd_event *event = pq_report_event(report, row);
+		struct pq_report_section *s = open_section(report, &capacity, event);
+
+		if (!s)
+			return false;
+		s->n++;
+		s->samples += row->samples;
+		s->period = pq_report_sum(s->period, row->period);
+		if (!report->parts[row->part].symbol)
+			s->unresolved += row->samples;
 		items[i] = (struct item){
-			.children = report->rows[i].children,
+			.children = row->children,
 			.event = event ? event->number : UINT32_MAX,
 			.row = (uint32_t)i,
 		};
 	}
-	report->sorted = items ? malloc((report->n_rows + 1) * sizeof(*report->sorted)) : NULL;
-	if (report->sorted) {
-		qsort_r(items, report->n_rows, sizeof(*items), compare_items, order);
-		for (size_t i = 0; i < report->n_rows; i++)
-			report->sorted[i] = items[i].row;
-	}
-	free(items);
-	return report->sorted;
+	place_sections(report);
+	return true;
 }
 
-/* Is there no time to sort by columns? That takes longer than all that is left to do. */
+/* Returns the place of the section of an event's number. */
+static size_t find_section(const struct pq_report *report, uint32_t event)
+{
+	size_t low = 0, high = report->n_sections - 1;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct pd_event *e = report->sections[middle].event;
+
+		if (e && e->number < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Sorts the first rows of each section, after an interrupt: see sort_first(). False: no memory.
+ */
+static bool sort_sections(struct pq_report *report, struct item *items, struct order *order)
+{
+	struct item *placed = malloc((report->n_rows + 1) * sizeof(*placed));
+	size_t *next = malloc((report->n_sections + 1) * sizeof(*next));
+	bool done = placed && next;
+
+	order->ranks.n = 0;
+	for (size_t i = 0; done && i < report->n_sections; i++)
+		next[i] = report->sections[i].from;
+	for (size_t i = 0; done && i < report->n_rows; i++)
+		placed[next[find_section(report, items[i].event)]++] = items[i];
+	for (size_t i = 0; done && i < report->n_sections; i++)
+		sort_first(placed + report->sections[i].from, report->sections[i].n, order);
+	if (done)
+		memcpy(items, placed, report->n_rows * sizeof(*placed));
+	free(placed);
+	free(next);
+	return done;
+}
+
+/* Returns whether there is no time to sort by columns. */
 static bool is_late(const struct pq_report *report, const struct ps_interrupt *interrupt)
 {
-	return report->n_rows > FEW && interrupt && interrupt->flag && *interrupt->flag;
+	return report->n_rows > FEW && is_interrupted(interrupt);
+}
+
+/* Sorts the rows by their ranks; after an interrupt, only the first. False: no memory. */
+static bool sort_rows(struct pq_report *report, struct order *order,
+		      const struct ps_interrupt *interrupt)
+{
+	struct item *items = malloc((report->n_rows + 1) * sizeof(*items));
+	const struct sorting sorting = { report->n_rows, sizeof(*items), compare_items, order };
+	enum pb_outcome sorted = PB_FAILED;
+
+	if (items && list_items(report, items))
+		sorted = is_late(report, interrupt) ?
+				 PB_STOPPED :
+				 sort_list(&sorting, (char *)items, interrupt);
+	if (sorted == PB_STOPPED && sort_sections(report, items, order))
+		sorted = PB_OK;
+	if (sorted == PB_OK)
+		report->sorted = malloc((report->n_rows + 1) * sizeof(*report->sorted));
+	for (size_t i = 0; report->sorted && i < report->n_rows; i++)
+		report->sorted[i] = items[i].row;
+	free(items);
+	return report->sorted;
 }
 
 bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt)
 {
 	const struct pq_report_asked *asked = report->asked;
 	struct order order = { .report = report };
-	size_t n;
+	enum pb_outcome added = PB_OK;
 	bool done;
+	size_t n;
 
 	order.ranks.columns = calloc(asked->n_columns + 1, sizeof(*order.ranks.columns));
 	done = order.ranks.columns;
-	for (size_t k = 0; done && k < asked->n_columns && !is_late(report, interrupt); k++)
-		done = add_column(report, &asked->columns[k], &order.ranks);
+	for (size_t k = 0; done && k < asked->n_columns && added == PB_OK; k++) {
+		if (is_late(report, interrupt))
+			break;
+		added = add_column(report, &asked->columns[k], &order.ranks, interrupt);
+		done = added != PB_FAILED;
+	}
 	n = order.ranks.n;
-	if (is_late(report, interrupt))
-		order.ranks.n = 0;
-	done = done && sort_rows(report, &order);
+	done = done && sort_rows(report, &order, interrupt);
 	for (size_t i = 0; i < n; i++)
 		free(order.ranks.columns[i].ranks);
 	free(order.ranks.columns);
