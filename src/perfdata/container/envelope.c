@@ -73,7 +73,7 @@ static bool looks_like_text(const uint8_t *bytes, size_t n)
 	return n > 0;
 }
 
-/* Sets *err to say what a file without a perf.data header is. Its first `n` bytes are given. */
+/* Sets *err to the kind of a file without a perf.data header. Its first `n` bytes are given. */
 static bool refuse_file(const struct pd_file *file, const uint8_t *bytes, size_t n,
 			struct pd_error *err)
 {
@@ -386,7 +386,7 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 	uint64_t size;
 	size_t got;
 
-	/* Of a stream only a pipe's header is read: nothing more may come for a while. */
+	/* Reads only a pipe's header of a stream: nothing more may come for a while. */
 	if (!pd_input_read(&file->input, 0, header, PIPE_HEADER_SIZE,
 			   file->input.stream ? PIPE_HEADER_SIZE : sizeof(header), &got, err))
 		return false;

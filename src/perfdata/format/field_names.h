@@ -16,6 +16,7 @@ struct pd_field_names {
 	const char *name[PD_MAX_FIELD_NAMES + 1]; /* sorted */
 };
 
+/* Fills *names with the field names of all tables. It needs no deinit. */
 void pd_field_names_init(struct pd_field_names *names);
 
 /* Returns the number of the name of `n` bytes; 0 if no record type has such a field. */

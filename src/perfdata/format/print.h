@@ -35,6 +35,7 @@ struct pd_print {
 	char buffer[16384];
 };
 
+/* Prepares a buffer that passes its text to `flush`, which is called with `arg`. */
 void pd_print_init(struct pd_print *out, void (*flush)(void *arg, const char *p, size_t n),
 		   void *arg);
 

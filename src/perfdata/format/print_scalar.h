@@ -34,6 +34,7 @@ static inline void pd_print_char(struct pd_print *out, char c)
 /* Prints any number of bytes. */
 void pd_print_long(struct pd_print *out, const char *p, size_t n);
 
+/* Prints `n` bytes, mostly fewer than the buffer holds. */
 static inline void pd_print_bytes(struct pd_print *out, const char *p, size_t n)
 {
 	if (n > sizeof(out->buffer) - out->n) {
@@ -79,12 +80,15 @@ bool pd_is_c1_control(const char *p, size_t length);
  */
 void pd_escape(char *text, size_t size);
 
+/* Print a number in decimal or hex. JSON has no infinity and no NaN: they become null. */
 void pd_print_uint(struct pd_print *out, uint64_t v);
 void pd_print_int(struct pd_print *out, int64_t v);
 void pd_print_hex(struct pd_print *out, uint64_t v); /* with 0x */
 void pd_print_float(struct pd_print *out, double v, bool json);
-void pd_print_digits(struct pd_print *out, const char *p,
-		     size_t n); /* two hex digits per byte */
+/* Prints `n` bytes as two hex digits each. */
+void pd_print_digits(struct pd_print *out, const char *p, size_t n);
+
+/* Print a string, escaped for JSON or for a text line; `in_view`: inside of a view. */
 void pd_print_json_string(struct pd_print *out, const char *p, size_t n);
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view);
 /* Prints a line and escapes only what could drive a terminal or is no text. */

@@ -20,7 +20,7 @@ static void compute_period(const struct pd_record *rec, uint32_t at, struct pd_v
 	pd_set_uint(out, PD_UINT, fixed ? attr->sample_period : 1);
 }
 
-/* For samples that stand for one counter value: see counters.h. */
+/* Fields of samples that stand for one counter value: see counters.h. */
 static void compute_counter_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	(void)at;

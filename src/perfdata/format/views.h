@@ -32,6 +32,7 @@ PD_VIEW_DECLARE(args);
 extern const struct pd_view_desc pd_view_array; /* an argument of a tracepoint */
 extern const struct pd_view_desc pd_view_map;	/* a mapping of the recorded system */
 
+/* Returns whether a field is the view of a tracepoint's arguments. */
 static inline bool pd_is_args(const struct pd_bound *bound)
 {
 	return bound->kind == PD_K_VIEW && bound->field->view == &pd_view_args;
@@ -60,6 +61,7 @@ static inline void pd_open_counted(const struct pd_record *rec, uint32_t at, uin
 	out->view.at = at + 8;
 }
 
+/* Set *out to a value. The bytes are not copied. */
 static inline void pd_set_uint(struct pd_value *out, enum pd_type type, uint64_t v)
 {
 	out->type = type;
@@ -134,6 +136,7 @@ struct pd_frames {
 	enum pd_cpumode mode;
 };
 
+/* Starts at the first frame. pd_frames_next() returns false behind the last one. */
 void pd_frames_init(struct pd_frames *frames, const struct pd_view *view);
 /* frames->mode becomes its cpumode */
 bool pd_frames_next(struct pd_frames *frames, uint64_t *ip);

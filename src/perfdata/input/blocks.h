@@ -34,6 +34,7 @@ void pd_blocks_deinit(struct pd_blocks *b);
  */
 void pd_blocks_read_ahead(struct pd_blocks *b);
 
+/* Fills the block: the slow path of pd_blocks_fill(). */
 int pd_blocks_refill(struct pd_blocks *b, size_t n, struct pd_error *err);
 
 /*
@@ -53,6 +54,7 @@ static inline void pd_blocks_skip(struct pd_blocks *b, uint64_t n)
 	b->offset += n;
 }
 
+/* Returns the bytes from pos up to limit, available or not. */
 static inline uint64_t pd_blocks_left(const struct pd_blocks *b)
 {
 	return b->limit - b->offset;

@@ -53,6 +53,7 @@ void pd_decompress_destroy(struct pd_decompress *d);
  */
 bool pd_decompress_feed(struct pd_decompress *d, const uint8_t *payload, size_t n);
 
+/* Decompresses: the slow path of pd_decompress_fill(). */
 int pd_decompress_refill(struct pd_decompress *d, size_t n);
 
 /*

@@ -53,6 +53,7 @@ struct pd_chunker {
 	uint64_t next_number;
 };
 
+/* Returns whether `rec` lies directly behind the chunk. */
 static inline bool pd_chunk_continues(const struct pd_chunk *c, const struct pd_record *rec)
 {
 	if (rec->chunk_offset == PD_NO_CHUNK)
@@ -80,6 +81,7 @@ static inline bool pd_chunker_fits(const struct pd_chunker *k, const struct pd_r
 /* Begins a chunk with `rec`, but does not add the record's bytes: pd_chunker_add() does. */
 void pd_chunker_begin(struct pd_chunker *chunker, const struct pd_record *rec, uint64_t time);
 
+/* Adds `rec`, whose time is `time` (ns), to the chunk that is begun, or begins one. */
 static inline void pd_chunker_add(struct pd_chunker *k, const struct pd_record *rec,
 				  uint64_t time)
 {

@@ -18,8 +18,8 @@ struct pd_counters {
 
 	struct pd_record rec; /* the record that is split */
 	struct pd_value read; /* its values */
-	uint32_t next, count; /* of them */
-	bool whole;	      /* there are none: the record is delivered as it lies */
+	uint32_t next, count; /* index of the next value, and their number */
+	bool whole;	      /* it has no values: the record is delivered unchanged */
 };
 
 bool pd_session_has_counters(const struct pd_session *session)

@@ -24,6 +24,7 @@ struct pd_types {
 
 #define PD_ALL_TYPES ((struct pd_types){ { UINT64_MAX, UINT64_MAX }, true })
 
+/* Returns whether a set has a type. */
 static inline bool pd_types_has(const struct pd_types *set, uint32_t type)
 {
 	if (type >= PD_RECORD_TYPES)
@@ -31,6 +32,7 @@ static inline bool pd_types_has(const struct pd_types *set, uint32_t type)
 	return set->bits[type / 64] >> type % 64 & 1;
 }
 
+/* Add a type to a set, or remove it. */
 void pd_types_add(struct pd_types *set, uint32_t type);
 void pd_types_remove(struct pd_types *set, uint32_t type);
 
@@ -91,6 +93,7 @@ int pd_reader_next(struct pd_reader *reader, struct pd_record *rec, struct pd_er
  */
 int pd_reader_advance(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
 
+/* Returns whether records of a type hold compressed records. */
 static inline bool pd_is_compressed(uint32_t type)
 {
 	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;

@@ -38,7 +38,7 @@ int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool op
 int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t size,
 		      struct pd_error *err);
 
-/* What lies at the blocks' position when a search for records begins. */
+/* Contents of the blocks' position when a search for records begins. */
 enum pd_searched {
 	PD_IN_RECORD, /* bytes that cannot be a record */
 	/* a payload; its bytes do not look like a record, not even like a lone one */

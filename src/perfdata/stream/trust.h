@@ -28,20 +28,17 @@
 /* records; a chain of sizes that leads over so many is no accident */
 #define PD_CHAIN_LENGTH 16
 
-/*
- * How far the bytes of a record are evidence that it is one; each value is more than the one
- * before.
- */
+/* Degrees of evidence that bytes are a record; each value is more than the one before. */
 enum pd_trust {
 	/*
 	 * It is no record: its type has more than 16 bits or its size is less than a header's,
 	 * or its parts do not add up to its size, or no event has its id.
 	 */
 	PD_ODD,
-	PD_FITS, /* nothing speaks against it; partitions ask for it */
-	/* its type and flags are in use; asked where chains begin or are cut */
+	PD_FITS, /* nothing speaks against it; required by partitions */
+	/* its type and flags are in use; required where chains begin or are cut */
 	PD_KNOWN,
-	/* all of it is as it should be; asked for single records and for three in a row */
+	/* all of it is as it should be; required of single records and of three in a row */
 	PD_SOUND,
 };
 

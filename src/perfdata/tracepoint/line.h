@@ -22,11 +22,13 @@ struct pd_line {
  */
 bool pd_line_grow(struct pd_line *line, size_t n);
 
+/* Makes room as pd_line_grow(), if there is not enough. */
 static inline bool pd_line_reserve(struct pd_line *line, size_t n)
 {
 	return line->capacity - line->n > n || pd_line_grow(line, n);
 }
 
+/* Add text: `n` bytes, or a string. If there is no room the text is dropped. */
 static inline void pd_line_add(struct pd_line *line, const char *p, size_t n)
 {
 	if (!pd_line_reserve(line, n))
@@ -49,9 +51,11 @@ static inline void pd_line_fill(struct pd_line *line, char c, size_t n)
 	line->n += n;
 }
 
+/* Adds text as printf() formats it, at most 63 bytes. */
 void pd_line_format(struct pd_line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Empties the line and keeps its memory; pd_line_deinit() frees that. */
 static inline void pd_line_clear(struct pd_line *line)
 {
 	line->n = 0;

@@ -19,9 +19,9 @@ struct pd_abi {
 };
 
 /*
- * Of two architectures with the same e_machine the more common one comes first. A process may
- * make calls by other numbers than its kernel's, as 32-bit programs do on a 64-bit kernel; only
- * those of x32 and MIPS cannot be mistaken.
+ * Architectures by machine; the more common one comes first if two have the same e_machine. A
+ * process may make calls by other numbers than its kernel's, as 32-bit programs do on a 64-bit
+ * kernel; only those of x32 and MIPS cannot be mistaken.
  */
 static const struct pd_abi abis[] = {
 	{ { "x86_64", "amd64" }, { 62 }, x86_64_calls, generic_errors },

@@ -23,7 +23,6 @@ const struct pd_abi *pd_abi_of_host(void);
  * has no name or `abi` is NULL. Names are constants.
  */
 const char *pd_syscall_name(const struct pd_abi *abi, uint64_t number);
-
 const char *pd_errno_name(const struct pd_abi *abi, uint64_t number);
 
 #endif

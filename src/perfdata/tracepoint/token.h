@@ -27,6 +27,7 @@ struct pd_tokens {
 /* Steps to the next token. The caller sets next and end at first. */
 void pd_token_next(struct pd_tokens *t);
 
+/* Returns whether the token at hand is written as `what`. */
 bool pd_token_is(const struct pd_tokens *t, const char *what);
 
 /* Returns whether the token is a number other than 0. */

@@ -18,7 +18,7 @@ struct parser {
  * Copies a text and adds a NUL. There is room, as the texts together are no longer than the
  * format.
  */
-static const char *copy_text(struct parser *p, struct pd_text text)
+static const char *copy_format_text(struct parser *p, struct pd_text text)
 {
 	char *kept = memcpy(p->room, text.p, text.n);
 
@@ -111,11 +111,11 @@ static void take_declaration(struct parser *p, struct pd_text text,
 		p->why = "a field without a name";
 		return;
 	}
-	field->name = copy_text(p, (struct pd_text){ text.p + n, text.n - n });
-	field->type = copy_text(p, trim_text((struct pd_text){ text.p, n }));
+	field->name = copy_format_text(p, (struct pd_text){ text.p + n, text.n - n });
+	field->type = copy_format_text(p, trim_text((struct pd_text){ text.p, n }));
 	if (brackets.n) { /* the brackets belong to the type */
 		p->room--;
-		copy_text(p, brackets);
+		copy_format_text(p, brackets);
 	}
 }
 
@@ -164,11 +164,11 @@ static void take_lines(struct parser *p, struct pd_text text)
 		struct pd_text line = take_line(&text), rest;
 
 		if (strip_prefix(line, "name: ", &rest)) {
-			p->made->name = copy_text(p, trim_text(rest));
+			p->made->name = copy_format_text(p, trim_text(rest));
 		} else if (strip_prefix(line, "print fmt: ", &rest)) {
 			/* up to the end of the file, as a text in it may contain line feeds */
 			rest.n = (size_t)(text.p + text.n - rest.p);
-			p->made->print_fmt = copy_text(p, trim_text(rest));
+			p->made->print_fmt = copy_format_text(p, trim_text(rest));
 			return;
 		} else if (strip_prefix(trim_text(line), "field:", &rest) ||
 			   strip_prefix(trim_text(line), "field special:", &rest)) {
@@ -225,7 +225,7 @@ static struct pd_tracepoint *create_parsed(struct parser *p, const struct pd_for
 	made->swap = p->tracing->swap;
 	made->fields = p->fields;
 	made->print_fmt = "";
-	made->system = copy_text(p, format->system);
+	made->system = copy_format_text(p, format->system);
 	return made;
 }
 

@@ -19,7 +19,7 @@ enum pd_arg_kind {
 	PD_ARG_BYTES,	 /* anything else */
 };
 
-/* Where the bytes of a field are. */
+/* Ways to store the bytes of a field. */
 enum pd_arg_storage {
 	PD_ARG_FIXED, /* `size` bytes at `offset` */
 	/*

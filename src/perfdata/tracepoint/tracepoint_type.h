@@ -7,6 +7,7 @@
 
 #include "tracepoint.h"
 
+/* Returns whether a character can be part of a C name. */
 static inline bool pd_is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
