@@ -24,7 +24,9 @@
 /* A plain load; `k` is the end of a PD_K_ name. */
 #define FIELD(k, n, offset, text) \
 	.name = NAME(n), .kind = PD_K_##k, .at = (offset), .doc = (text)
-#define FLAG(n, bit, text)		.name = NAME(n), .kind = PD_K_FLAG, .arg = (bit), .doc = (text)
+/* A boolean: bit `bit` of misc. */
+#define FLAG(n, bit, text) .name = NAME(n), .kind = PD_K_FLAG, .arg = (bit), .doc = (text)
+/* A field of `size` bytes: text, or bytes shown in hex. */
 #define BYTES(k, n, offset, size, text) FIELD(k, n, offset, text), .arg = (size)
 /* A value that the function `fn` computes; `t` is the end of a PD_ type's name. */
 #define COMPUTED(t, n, offset, fn, text) \

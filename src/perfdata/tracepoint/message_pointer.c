@@ -227,7 +227,7 @@ static void print_ip(struct pd_printed *s, const char *how, const struct pd_node
 
 static void print_uuid(struct pd_printed *s, const char *how, const struct pd_node *x)
 {
-	static const uint8_t guid[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+	static const uint8_t guid[] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
 	const uint8_t *p = find_sized_bytes(s, x, 16, "INVALIDUUID");
 	bool little = how[1] == 'L' || how[1] == 'l', upper = how[1] == 'L' || how[1] == 'B';
 

@@ -83,8 +83,8 @@ static const struct pd_member items[] = {
 		"Kind of branch when type is \"EXTEND_ABI\": \"FAULT_ALGN\", \"FAULT_DATA\", "
 		"\"FAULT_INST\", \"ARCH_1\" …") },
 	[PRIV] = { PD_MEMBER(STR, "priv",
-			     "Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if not "
-			     "recorded.") },
+			     "Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if "
+			     "not recorded.") },
 	[NOT_TAKEN] = { PD_MEMBER(BOOL, "not_taken",
 				  "Was it not taken, so that to is the next instruction?") },
 	[COUNTERS] = { PD_MEMBER(
