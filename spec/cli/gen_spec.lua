@@ -86,7 +86,7 @@ describe("perflua gen", function()
     assert.matches("^perflua: /no/such: ", run.perflua({ "gen", "/no/such" }).err)
     local got = run.shell_with('cat "$1" | "$perflua" gen -', small_pipe():write())
     assert.equal("", got.out)
-    assert.matches("^perflua: %-: a stream can be passed over once", got.err)
+    assert.matches("^perflua: %-: a stream can be read only once", got.err)
   end)
 
   it("writes a script for a recording without samples, too", function()

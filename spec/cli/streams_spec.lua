@@ -43,7 +43,7 @@ describe("a tool", function()
   it("that needs two passes says so of a stream: fields", function()
     local got = tool("fields -", small():write())
     assert.are.same({ 1, "" }, { got.status, got.out })
-    assert.matches("^perflua: %-: a stream can be passed over once, [^\n]*\n$", got.err)
+    assert.matches("^perflua: %-: a stream can be read only once, [^\n]*\n$", got.err)
     assert.are.equal(0, tool("fields -", run.demo).status)
   end)
 

@@ -188,7 +188,7 @@ reading.either_order(describe, function(endian)
         assert.are.same({ "comm", "two", "one", "comm" }, names(file))
         assert.are.equal(2, #file.events)
         assert.are.equal(1, #file.damage)
-        assert.matches("found an event behind the first records whose records differ",
+        assert.matches("found a late event whose records have id and time at other offsets",
           file.damage[1].reason)
       end
     end)

@@ -110,7 +110,7 @@ describe("a file's records are in the order of time", function()
       end
       assert.is_true(n > 10 and n < 9000)
       assert.is_false(file.complete)
-      assert.matches("expected what was there when the file was opened", file.damage[1].reason)
+      assert.matches("expected the bytes that the file had when it was opened", file.damage[1].reason)
     end
   end)
 

@@ -223,9 +223,9 @@ end)
 describe("a bit of a type", function()
   local cases = {
     { "in a file", "file", nil,
-      "type of a record: found 32777, expected 9, whose form it has;" },
+      "type of a record: found 32777, expected 9, which fits its parts;" },
     { "in a pipe", "pipe", nil,
-      "type of a record: found 32777, expected 9, whose form it has;" },
+      "type of a record: found 32777, expected 9, which fits its parts;" },
     { "in a file of simpleperf's, where it makes the size one of 32 bits,", "file", 129,
       "type of a record: found 32777 and so a size of %d+, expected one whose size is 64;" },
   }
@@ -252,7 +252,7 @@ describe("a bit of a type", function()
     local at = b:offsets()[50]
     local list, damage = read_with(b, at, string.pack("<I4", 9 | 1 << 20))
     is_all_but(at, b, list)
-    assert.matches("type of a record: found 1048585, expected 9, whose form it has",
+    assert.matches("type of a record: found 1048585, expected 9, which fits its parts",
       damage[1].reason)
   end)
 end)

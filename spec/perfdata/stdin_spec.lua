@@ -65,7 +65,7 @@ describe("a pipe-mode recording on standard input", function()
     assert.are.equal("event,tid,count\none,5,998\ntwo,5,1\n", (got.out:gsub("\r", "")))
   end)
 
-  it("can be passed over once: a second pass raises and says why", function()
+  it("can be read only once: a second pass raises and says why", function()
     local got = piped([[
       local file = perflua.open("-")
       print(file:records():count())
@@ -73,17 +73,17 @@ describe("a pipe-mode recording on standard input", function()
       print(select(2, pcall(file.run, file, { comm = print })))
       file:close()]], small():write())
     assert.matches(
-      "^3\n[^\n]*%-: a stream can be passed over once, and it was\n[^\n"
-        .. "]*a stream can be passed over once",
+      "^3\n[^\n]*%-: a stream can be read only once, and it was read: save it to a file first\n[^\n"
+        .. "]*a stream can be read only once",
       got.out .. got.err)
   end)
 
-  it("can be passed over once also when the first pass ended early", function()
+  it("can be read only once also when the first pass ended early", function()
     local got = piped([[
       local file = perflua.open("-")
       for r in file:records() do print(r.comm) break end
       print(pcall(function() for _ in file:records() do end end))]], small():write())
-    assert.matches("^sh\nfalse\t[^\n]*a stream can be passed over once", got.out .. got.err)
+    assert.matches("^sh\nfalse\t[^\n]*a stream can be read only once", got.out .. got.err)
   end)
 
   it("is read no further than a script goes, however much there is", function()

@@ -132,7 +132,7 @@ end
 function survey.of(file, most)
   if not file.size then
     return nil,
-      ("%s: a stream can be passed over once, and this takes two passes: write it to a file")
+      ("%s: a stream can be read only once, and this takes two passes: save it to a file first")
       :format(file.path)
   end
   local parts = parts_of(file, core.count(file), most or math.maxinteger)

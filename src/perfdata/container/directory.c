@@ -69,7 +69,8 @@ static bool add_stream_file(struct pd_file *file, const char *name, struct pd_er
 	}
 	if (!pd_input_open(&grown[file->n_more], path, file->input.interrupt, &why)) {
 		file->complete = false;
-		pd_file_damaged(file, 0, file->n_more, "a stream is missing: %s", why.message);
+		pd_file_damaged(file, 0, file->n_more,
+				"a file of the directory cannot be read: %s", why.message);
 		free(path);
 		return true;
 	}
@@ -87,7 +88,7 @@ static bool list_stream_files(struct pd_file *file, struct pd_error *err)
 
 	free(path);
 	if (!dir)
-		return pd_error_errno(err, file->path, "cannot list the directory of");
+		return pd_error_errno(err, file->path, "cannot list its directory");
 	while (ok && (entry = readdir(dir)))
 		if (stream_number(entry->d_name, &number) && file->n_more < MAX_STREAMS - 1)
 			ok = add_stream_file(file, entry->d_name, err);

@@ -251,8 +251,8 @@ static bool late_attr(struct pd_file *file, struct pb_cursor *c, const struct pd
 	if (n && !event_fits_in(file, event)) {
 		forget_last_event(file);
 		pd_file_damaged(file, rec->offset, 0,
-				"header_attr: found an event behind the first records whose "
-				"records differ, expected id and time where these have them");
+				"header_attr: found a late event whose records have id and "
+				"time at other offsets, expected those of the first event");
 		return true;
 	}
 	if (pd_describe_late_event(file) &&

@@ -72,9 +72,10 @@ bool pd_tracing_read(struct pd_file *file)
 	}
 	file->context.tracing = file->tracing;
 	if (!pd_tracing_parse(file->tracing, bytes, (size_t)at.size, &offset))
-		pd_file_damaged(file, at.offset + offset, at.size - offset,
-				"tracing data that ends too early or is none, from byte %zu on",
-				offset);
+		pd_file_damaged(
+			file, at.offset + offset, at.size - offset,
+			"tracing data: found bytes from %zu on that cannot be read as such",
+			offset);
 	file->tracing->offset = at.offset;
 	file->tracing->abi = file->abi;
 	return true;

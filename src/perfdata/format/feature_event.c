@@ -23,7 +23,7 @@ static uint32_t begin_event_desc(struct pb_cursor *c, uint32_t *attr_size)
 
 	*attr_size = pb_take32(c);
 	if (*attr_size < PD_ATTR_MIN || n > pb_cursor_left(c) / EVENT_DESC_MIN(*attr_size))
-		pb_cursor_fail(c, "a count or attr size that cannot be");
+		pb_cursor_fail(c, "an impossible count or attr size");
 	return n;
 }
 

@@ -251,7 +251,7 @@ static int open_spool_file(struct pd_error *err)
 	memcpy(path + strlen(dir), name, sizeof(name));
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		pd_error_errno(err, path, "cannot make a file for what comes from a stream");
+		pd_error_errno(err, path, "cannot create a temporary file for a stream");
 	else
 		unlink(path);
 	free(path);
@@ -265,8 +265,7 @@ bool pd_input_spool(struct pd_input *in, struct pd_error *err)
 	if (fd < 0)
 		return false;
 	if (!spool_to(in, fd)) {
-		pd_error_errno(err, in->path,
-			       "cannot write what comes from a stream to $TMPDIR");
+		pd_error_errno(err, in->path, "cannot copy the stream to a file in $TMPDIR");
 		close(fd);
 		return false;
 	}

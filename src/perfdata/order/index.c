@@ -128,7 +128,7 @@ enum pb_outcome pd_chunk_list_read(struct pd_chunk_list *list, struct pd_reader 
 	return PB_OK;
 no_memory:
 	pd_error_set(err, "ENOMEM", reader->stream->input->path, PD_NO_OFFSET,
-		     "no memory for the order of its records");
+		     "no memory for its time index");
 	return PB_FAILED;
 }
 

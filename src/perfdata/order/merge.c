@@ -210,9 +210,10 @@ static void note_changed_file(struct pd_stream *stream, uint64_t offset, uint64_
 			      const char *found)
 {
 	stream->file->complete = false;
-	pd_stream_damaged(stream, offset, missing,
-			  "found %s here, expected what was there when the file was opened",
-			  found);
+	pd_stream_damaged(
+		stream, offset, missing,
+		"found %s here, expected the bytes that the file had when it was opened",
+		found);
 }
 
 /*

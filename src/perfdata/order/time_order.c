@@ -98,8 +98,7 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 				o->last = chunk->max;
 			if (!pd_merge_add(&o->merge, chunk, i)) {
 				pd_error_set(err, "ENOMEM", o->streams[i].stream->input->path,
-					     PD_NO_OFFSET,
-					     "no memory for the order of its records");
+					     PD_NO_OFFSET, "no memory for its time order");
 				return PB_FAILED;
 			}
 		}

@@ -12,8 +12,10 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_k
 		struct pd_input *input = &session->files[i]->input;
 
 		if (input->consumed)
-			return pd_error_set(err, "ESPIPE", input->path, PD_NO_OFFSET,
-					    "a stream can be passed over once, and it was");
+			return pd_error_set(
+				err, "ESPIPE", input->path, PD_NO_OFFSET,
+				"a stream can be read only once, and it was read: save it to "
+				"a file first");
 		input->consumed = input->stream;
 	}
 	return true;
@@ -119,7 +121,7 @@ int pd_walk_call_back(struct pd_walk *w, struct pd_record *rec, struct pd_error 
 		if (pd_types_has(&callback->types, rec->type) &&
 		    !callback->call(callback->arg, rec)) {
 			pd_error_set(err, "ENOMEM", w->reader.stream->input->path, rec->offset,
-				     "no memory for what a record says");
+				     "no memory for the facts that a record states");
 			return -1;
 		}
 		if (pd_types_has(&w->options.types, rec->type))

@@ -118,8 +118,8 @@ static int note_missing_end(struct pd_reader *r)
 		r->file->complete = false;
 		pd_stream_damaged(
 			r->stream, r->blocks.limit, 0,
-			"found the end of the file here, expected what was there when it was "
-			"opened");
+			"found the end of the file here, expected the bytes that it had when "
+			"it was opened");
 	}
 	return 0;
 }
@@ -176,10 +176,11 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 				  rec->type, rec->size, rec->size & UINT16_MAX, rest);
 		break;
 	case DISGUISED:
-		pd_stream_damaged(r->stream, from, size,
-				  "type of a record: found %u, expected %u, whose form it has; "
-				  "%s",
-				  rec->type, pd_low_type(r->file, rec->type), rest);
+		pd_stream_damaged(
+			r->stream, from, size,
+			"type of a record: found %u, expected %u, which fits its parts; "
+			"%s",
+			rec->type, pd_low_type(r->file, rec->type), rest);
 		break;
 	default:
 		pd_stream_damaged(

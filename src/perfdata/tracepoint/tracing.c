@@ -15,7 +15,7 @@ static struct pd_text take_name(struct pb_cursor *c)
 	struct pd_text text = pd_text_in(c->pos, left);
 
 	if (text.n == left) {
-		pb_cursor_fail(c, "a name without an end");
+		pb_cursor_fail(c, "a name without a NUL");
 		return (struct pd_text){ "", 0 };
 	}
 	pb_take(c, text.n + 1);
