@@ -82,7 +82,7 @@ bool pd_gaps_lost(struct pd_gaps *gaps, uint64_t time, uint64_t lost)
 	return slice != NULL;
 }
 
-static uint64_t gap_length(const struct pd_gap *gap)
+static uint64_t get_gap_length(const struct pd_gap *gap)
 {
 	return gap->to - gap->from;
 }
@@ -95,14 +95,14 @@ static void keep_longest(struct pd_gaps_found *found, const struct pd_gap *gap)
 
 	if (i < PD_GAPS_TOP)
 		found->n_longest++;
-	else if (gap_length(gap) <= gap_length(&longest[--i]))
+	else if (get_gap_length(gap) <= get_gap_length(&longest[--i]))
 		return;
-	for (; i > 0 && gap_length(gap) > gap_length(&longest[i - 1]); i--)
+	for (; i > 0 && get_gap_length(gap) > get_gap_length(&longest[i - 1]); i--)
 		longest[i] = longest[i - 1];
 	longest[i] = *gap;
 }
 
-static const struct pd_gaps_slice *slice_number(const struct pd_gaps *gaps, uint64_t at)
+static const struct pd_gaps_slice *get_slice(const struct pd_gaps *gaps, uint64_t at)
 {
 	return &gaps->slices[at % PD_GAPS_SLICES];
 }
@@ -115,12 +115,11 @@ static uint64_t set_least(const struct pd_gaps *gaps, struct pd_gaps_found *foun
 {
 	uint64_t from = gaps->from, to = gaps->to, range;
 
-	while (is_slice_empty(
-		slice_number(gaps, from))) /* slices may have losses but no sample */
+	while (is_slice_empty(get_slice(gaps, from))) /* slices may have losses but no sample */
 		from++;
-	while (is_slice_empty(slice_number(gaps, to)))
+	while (is_slice_empty(get_slice(gaps, to)))
 		to--;
-	range = slice_number(gaps, to)->last - ~slice_number(gaps, from)->not_first;
+	range = get_slice(gaps, to)->last - ~get_slice(gaps, from)->not_first;
 	found->interval = range / (gaps->n - 1);
 	found->least = LEAST;
 	if (found->interval > found->least / INTERVALS)
@@ -143,7 +142,7 @@ void pd_gaps_find(const struct pd_gaps *gaps, struct pd_gaps_found *found)
 		return;
 	range = set_least(gaps, found);
 	for (uint64_t i = 0; i <= gaps->to - gaps->from; i++) {
-		const struct pd_gaps_slice *slice = slice_number(gaps, gaps->from + i);
+		const struct pd_gaps_slice *slice = get_slice(gaps, gaps->from + i);
 		struct pd_gap gap = { 0 };
 
 		lost += slice->lost;
@@ -154,10 +153,10 @@ void pd_gaps_find(const struct pd_gaps *gaps, struct pd_gaps_found *found)
 		/* losses in the slice where a gap begins count for the gap, too */
 		lost = slice->lost;
 		before = slice;
-		if (gap_length(&gap) < found->least)
+		if (get_gap_length(&gap) < found->least)
 			continue;
 		found->n++;
-		found->total += gap_length(&gap);
+		found->total += get_gap_length(&gap);
 		keep_longest(found, &gap);
 	}
 	if (gaps->n - 1 > found->n)

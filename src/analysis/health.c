@@ -81,16 +81,16 @@ static bool reserve_health_events(struct pass *p)
 }
 
 /* Returns the index of an event in health->events; NULL is no known event. */
-static size_t health_event_index(struct pass *p, const struct pd_event *event)
+static size_t find_event_index(struct pass *p, const struct pd_event *event)
 {
 	if (event && (event->number < p->health->n_events || reserve_health_events(p)))
 		return event->number;
 	return p->health->n_events;
 }
 
-static struct pd_health_event *health_event_of(struct pass *p, const struct pd_record *rec)
+static struct pd_health_event *get_health_event(struct pass *p, const struct pd_record *rec)
 {
-	size_t index = health_event_index(p, rec->event);
+	size_t index = find_event_index(p, rec->event);
 
 	return &p->health->events[index];
 }
@@ -99,7 +99,7 @@ static struct pd_health_event *health_event_of(struct pass *p, const struct pd_r
  * Returns the time by which perf sorts a record: a sample's own, otherwise the trailer's.
  * Returns false if it has none.
  */
-static bool time_of(const struct pd_record *rec, uint64_t *time)
+static bool get_order_time(const struct pd_record *rec, uint64_t *time)
 {
 	const struct pd_layout *layout = rec->layout;
 	uint64_t type = layout->shape->sample_type;
@@ -220,26 +220,26 @@ static void count_delivered(struct pass *p, const struct pd_record *rec)
 	int got;
 
 	if (!pd_has_counters(rec)) {
-		health_event_of(p, rec)->delivered++;
+		get_health_event(p, rec)->delivered++;
 		return;
 	}
 	p->health->split = true;
 	pd_counters_split(p->counters, rec);
 	while ((got = pd_counters_next(p->counters, &sample)) > 0)
-		health_event_of(p, &sample)->delivered++;
+		get_health_event(p, &sample)->delivered++;
 	p->no_memory |= got < 0;
 }
 
 static void on_sample(struct pass *p, const struct pd_record *rec)
 {
-	struct pd_health_event *event = health_event_of(p, rec);
+	struct pd_health_event *event = get_health_event(p, rec);
 	uint64_t has = rec->layout->shape->sample_type, time;
 
 	event->samples++;
 	count_delivered(p, rec);
-	event = health_event_of(p, rec); /* the array may have moved */
+	event = get_health_event(p, rec); /* the array may have moved */
 	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
-	if (time_of(rec, &time)) {
+	if (get_order_time(rec, &time)) {
 		bool late = pd_rounds_add(&p->health->rounds, time);
 
 		check_clock(p, rec, time, late);
@@ -262,13 +262,13 @@ static void on_lost(struct pass *p, const struct pd_record *rec)
 
 	get_field(p, rec, LOST, &lost);
 	p->health->lost_records += lost;
-	if (time_of(rec, &time))
+	if (get_order_time(rec, &time))
 		p->no_memory |= !pd_gaps_lost(&p->gaps, time, lost);
 }
 
 static void on_lost_samples(struct pass *p, const struct pd_record *rec)
 {
-	struct pd_health_event *event = health_event_of(p, rec);
+	struct pd_health_event *event = get_health_event(p, rec);
 	uint64_t lost = 0;
 
 	get_field(p, rec, LOST, &lost);
@@ -282,7 +282,7 @@ static void on_lost_samples(struct pass *p, const struct pd_record *rec)
 }
 
 /* Returns the counts of the record's cpu; NULL if the cpu is not known or without memory. */
-static struct pd_throttled *throttled_cpu(struct pass *p, const struct pd_record *rec)
+static struct pd_throttled *get_throttled_cpu(struct pass *p, const struct pd_record *rec)
 {
 	struct pd_health *h = p->health;
 	struct pd_throttled *grown;
@@ -322,13 +322,13 @@ static struct pd_bounded_slot *find_throttled(struct pass *p, const struct pd_re
 	get_field(p, rec, ID, &id);
 	get_field(p, rec, STREAM_ID, &stream_id);
 	of = file->n_events > 1 ? pd_event_by_id(&file->ids, id) : rec->event;
-	*event = health_event_index(p, of);
+	*event = find_event_index(p, of);
 	return pd_bounded_map_find(&p->throttled, id << 32 ^ stream_id);
 }
 
 static void on_throttle(struct pass *p, const struct pd_record *rec)
 {
-	struct pd_throttled *cpu = throttled_cpu(p, rec);
+	struct pd_throttled *cpu = get_throttled_cpu(p, rec);
 	size_t event = p->health->n_events;
 	uint64_t time;
 	struct pd_bounded_slot *since = find_throttled(p, rec, &time, &event);
@@ -344,7 +344,7 @@ static void on_throttle(struct pass *p, const struct pd_record *rec)
 
 static void on_unthrottle(struct pass *p, const struct pd_record *rec)
 {
-	struct pd_throttled *cpu = throttled_cpu(p, rec);
+	struct pd_throttled *cpu = get_throttled_cpu(p, rec);
 	size_t event;
 	uint64_t time;
 	struct pd_bounded_slot *since = find_throttled(p, rec, &time, &event);
@@ -411,7 +411,7 @@ static void count_other(struct pass *p, const struct pd_record *rec)
 {
 	uint64_t time;
 
-	if (time_of(rec, &time))
+	if (get_order_time(rec, &time))
 		pd_rounds_add(&p->health->rounds, time);
 	else if (!rec->layout->trailer_size ||
 		 !(rec->layout->shape->sample_type & PD_SAMPLE_TIME))

@@ -13,7 +13,7 @@ static void add_to_count(struct pd_count *count, const struct pd_record *rec)
 	count->bytes += rec->size;
 }
 
-static struct pd_count *count_of(struct pd_stat *stat, uint32_t type)
+static struct pd_count *get_count(struct pd_stat *stat, uint32_t type)
 {
 	struct pd_stat_unknown *grown;
 
@@ -50,7 +50,7 @@ static void add_time(struct pd_time_range *range, const struct pd_record *rec, u
 		pd_time_range_widen(range, v.u, v.u);
 }
 
-static uint64_t lost_count(const struct pd_record *rec, const struct pd_field_names *names)
+static uint64_t get_lost_count(const struct pd_record *rec, const struct pd_field_names *names)
 {
 	struct pd_value v = { .type = PD_NIL };
 	unsigned index = rec->layout->slot[pd_field_name_id(names, "lost", 4)];
@@ -76,9 +76,9 @@ static bool reserve_stat_events(struct pd_stat *stat, size_t n_events)
  * Returns the counts of the record's event; NULL if it is not known, or was added late and
  * there is no memory for it.
  */
-static struct pd_stat_event *stat_event_of(struct pd_stat *stat,
-					   const struct pd_session *session,
-					   const struct pd_record *rec)
+static struct pd_stat_event *get_stat_event(struct pd_stat *stat,
+					    const struct pd_session *session,
+					    const struct pd_record *rec)
 {
 	if (!rec->event || (rec->event->number >= stat->n_events &&
 			    !reserve_stat_events(stat, session->n_events)))
@@ -110,8 +110,8 @@ static void add_payload(struct pd_stat *stat, const struct pd_session *session,
 static void count_record(struct pd_stat *stat, const struct pd_session *session,
 			 const struct pd_record *rec, unsigned time_id)
 {
-	struct pd_count *count = count_of(stat, rec->type);
-	struct pd_stat_event *event = stat_event_of(stat, session, rec);
+	struct pd_count *count = get_count(stat, rec->type);
+	struct pd_stat_event *event = get_stat_event(stat, session, rec);
 	const struct pd_record_desc *desc = rec->layout->desc;
 
 	if (count)
@@ -122,7 +122,8 @@ static void count_record(struct pd_stat *stat, const struct pd_session *session,
 		return;
 	}
 	if (desc && desc->loss)
-		add_loss(stat, event, rec, lost_count(rec, &session->files[0]->field_names));
+		add_loss(stat, event, rec,
+			 get_lost_count(rec, &session->files[0]->field_names));
 	if (desc && desc->payload)
 		add_payload(stat, session, rec);
 }
@@ -213,7 +214,7 @@ static inline __attribute__((always_inline)) void count_one(struct pd_stat *stat
 	}
 }
 
-static const struct pd_event *only_event(const struct pd_binder *binder)
+static const struct pd_event *get_only_event(const struct pd_binder *binder)
 {
 	return pd_binds_by_id(binder) ? NULL : binder->first;
 }
@@ -221,7 +222,7 @@ static const struct pd_event *only_event(const struct pd_binder *binder)
 /* Counts the records of the reader's block while nothing about them is unusual. */
 static void count_block(struct pd_stat *stat, struct counted *c, struct pd_reader *reader)
 {
-	const struct pd_event *only = only_event(c->binder);
+	const struct pd_event *only = get_only_event(c->binder);
 	struct tally t = { .times = { .first = UINT64_MAX } };
 	struct pd_run run;
 	struct pd_record rec = {
@@ -247,7 +248,7 @@ static void count_block(struct pd_stat *stat, struct counted *c, struct pd_reade
 static void count_range(struct pd_stat *stat, struct counted *c,
 			const struct pd_record_range *range)
 {
-	const struct pd_event *only = only_event(c->binder);
+	const struct pd_event *only = get_only_event(c->binder);
 	const struct pd_file *file = c->binder->file;
 	const uint8_t *p = range->bytes, *end = p + range->size;
 	struct tally t = { .times = { .first = UINT64_MAX } };
@@ -271,7 +272,7 @@ static void count_range(struct pd_stat *stat, struct counted *c,
 }
 
 /* Returns the offset of the time in all samples of a file; 0 if it differs. */
-static uint32_t sample_time_at(const struct pd_file *file, unsigned time_id)
+static uint32_t find_sample_time(const struct pd_file *file, unsigned time_id)
 {
 	int at = 0;
 
@@ -286,8 +287,8 @@ static uint32_t sample_time_at(const struct pd_file *file, unsigned time_id)
 	return (uint32_t)at;
 }
 
-static struct counted counted_of(const struct pd_session *session,
-				 const struct pd_binder *binder)
+static struct counted make_counted(const struct pd_session *session,
+				   const struct pd_binder *binder)
 {
 	unsigned time_id = pd_field_name_id(&binder->file->field_names, "time", 4);
 
@@ -295,7 +296,7 @@ static struct counted counted_of(const struct pd_session *session,
 		.session = session,
 		.binder = binder,
 		.time_id = time_id,
-		.time_at = sample_time_at(binder->file, time_id),
+		.time_at = find_sample_time(binder->file, time_id),
 	};
 }
 
@@ -303,7 +304,7 @@ enum pb_outcome pd_stat_read_batches(struct pd_stat *stat, const struct pd_sessi
 				     struct pd_record_batches *batches,
 				     const struct pb_progress *progress)
 {
-	struct counted counted = counted_of(session, pd_record_batches_binder(batches));
+	struct counted counted = make_counted(session, pd_record_batches_binder(batches));
 	bool bailed_out = false, goes_on = true;
 	struct pd_record_batch *batch;
 
@@ -320,7 +321,7 @@ int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 		 struct pd_reader *reader, const struct pb_progress *progress,
 		 struct pd_error *err)
 {
-	struct counted counted = counted_of(session, &reader->binder);
+	struct counted counted = make_counted(session, &reader->binder);
 	const struct pd_blocks *b = &reader->blocks;
 	uint64_t asked = b->offset;
 	struct pd_record rec;
@@ -344,7 +345,7 @@ int pd_stat_read(struct pd_stat *stat, const struct pd_session *session,
 static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
 			  struct pd_counters *counters, const struct pd_record *rec)
 {
-	struct pd_stat_event *event = stat_event_of(stat, session, rec);
+	struct pd_stat_event *event = get_stat_event(stat, session, rec);
 	struct pd_record sample;
 	int got;
 
@@ -356,7 +357,7 @@ static bool add_delivered(struct pd_stat *stat, struct pd_session *session,
 	stat->split = true;
 	pd_counters_split(counters, rec);
 	while ((got = pd_counters_next(counters, &sample)) > 0) {
-		event = stat_event_of(stat, session, &sample);
+		event = get_stat_event(stat, session, &sample);
 		if (event)
 			event->delivered++;
 	}
@@ -411,7 +412,7 @@ void pd_stat_merge(struct pd_stat *stat, const struct pd_stat *from)
 	for (size_t i = 0; i < PD_RECORD_TYPES; i++)
 		merge_count(&stat->types[i], &from->types[i]);
 	for (size_t i = 0; i < from->n_unknown; i++) {
-		struct pd_count *count = count_of(stat, from->unknown[i].type);
+		struct pd_count *count = get_count(stat, from->unknown[i].type);
 
 		if (count)
 			merge_count(count, &from->unknown[i].count);

@@ -15,7 +15,7 @@
 #define SKEW UINT64_C(1000000000)
 
 /* Returns the clock of a file; -1: perf's own, the scheduler's. */
-static int64_t clock_of(const struct pd_file *file)
+static int64_t get_clock(const struct pd_file *file)
 {
 	if (!file->n_events || !(file->events[0].attr.flags & PD_ATTR_USE_CLOCKID))
 		return -1;
@@ -78,9 +78,9 @@ static bool feature_texts_agree(struct pd_session *s, struct pd_file *a, struct 
 	return same;
 }
 
-static bool same_clock(struct pd_session *s, struct pd_file *a, struct pd_file *b)
+static bool have_same_clock(struct pd_session *s, struct pd_file *a, struct pd_file *b)
 {
-	int64_t x = clock_of(a), y = clock_of(b);
+	int64_t x = get_clock(a), y = get_clock(b);
 	uint64_t apart;
 
 	if (x != y) {
@@ -107,5 +107,5 @@ void pd_session_compare_clocks(struct pd_session *s)
 {
 	s->one_clock = true;
 	for (size_t i = 1; i < s->n_files && s->one_clock; i++)
-		s->one_clock = same_clock(s, s->files[0], s->files[i]);
+		s->one_clock = have_same_clock(s, s->files[0], s->files[i]);
 }

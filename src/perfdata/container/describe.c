@@ -20,7 +20,7 @@ struct groups {
  * Reads a group. Groups come in the order of their leaders, and no event is in two: see
  * process_group_desc.
  */
-static void on_group(void *arg, uint32_t leader, uint32_t members, struct pd_text name)
+static void take_group(void *arg, uint32_t leader, uint32_t members, struct pd_text name)
 {
 	struct groups *groups = arg;
 	struct pd_file *file = groups->file;
@@ -85,7 +85,7 @@ static void read_times(struct pd_file *file)
  * Returns whether samples of the event have branch counters: they do if any event of its group
  * asks for them. The leader comes first, so its shape has the answer for the others.
  */
-static bool counters_in_group(const struct pd_file *file, const struct pd_event *event)
+static bool has_group_counters(const struct pd_file *file, const struct pd_event *event)
 {
 	if (event->leader != event->index)
 		return file->events[event->leader].shape.counters;
@@ -114,7 +114,7 @@ static void set_shape(const struct pd_file *file, struct pd_event *event)
 	shape->regs_user = event->attr.sample_regs_user;
 	shape->regs_intr = event->attr.sample_regs_intr;
 	shape->sample_id_all = (event->attr.flags & PD_ATTR_SAMPLE_ID_ALL) != 0;
-	shape->counters = counters_in_group(file, event);
+	shape->counters = has_group_counters(file, event);
 	shape->defer = (event->attr.flags & PD_ATTR_DEFER_CALLCHAIN) != 0;
 	shape->unknown = asks_unknown(&event->attr);
 	shape->swap = file->swap;
@@ -126,7 +126,7 @@ static void set_shape(const struct pd_file *file, struct pd_event *event)
  * Returns the number of the shape's kind of sample_id trailer, which alone decides the layouts
  * of records other than samples.
  */
-static unsigned trailer_kind(const struct pd_shape *shape)
+static unsigned get_trailer_kind(const struct pd_shape *shape)
 {
 	uint64_t t = shape->sample_type;
 
@@ -140,10 +140,10 @@ static unsigned trailer_kind(const struct pd_shape *shape)
 /*
  * Returns the layouts of all records but samples; they are made once for each kind of trailer.
  */
-static const struct pd_layout *const *other_layouts(struct pd_file *file,
-						    const struct pd_shape *shape)
+static const struct pd_layout *const *get_other_layouts(struct pd_file *file,
+							const struct pd_shape *shape)
 {
-	const struct pd_layout ***table = &file->trailers[trailer_kind(shape)];
+	const struct pd_layout ***table = &file->trailers[get_trailer_kind(shape)];
 
 	if (*table)
 		return *table;
@@ -172,7 +172,7 @@ static bool has_counters(const struct pd_shape *shape)
  * Sets the layouts of event `i`, which it shares with an earlier event of the same shape.
  * Returns false without memory.
  */
-static bool event_layouts(struct pd_file *file, size_t i)
+static bool set_event_layouts(struct pd_file *file, size_t i)
 {
 	struct pd_event *event = &file->events[i];
 
@@ -190,7 +190,7 @@ static bool event_layouts(struct pd_file *file, size_t i)
 		    !(event->split = pd_split_layout_create(&file->field_names, &event->shape)))
 			return false;
 	}
-	event->others = other_layouts(file, &event->shape);
+	event->others = get_other_layouts(file, &event->shape);
 	return event->sample && event->others;
 }
 
@@ -212,11 +212,11 @@ static bool make_layouts(struct pd_file *file)
 {
 	file->bare.swap = file->swap;
 	file->bare.big = file->big;
-	file->bare_layouts = other_layouts(file, &file->bare);
+	file->bare_layouts = get_other_layouts(file, &file->bare);
 	if (!file->bare_layouts)
 		return false;
 	for (size_t i = 0; i < file->n_events; i++)
-		if (!event_layouts(file, i))
+		if (!set_event_layouts(file, i))
 			return false;
 	choose_unknown_sample(file);
 	return true;
@@ -233,7 +233,7 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 	read_times(file);
 	bytes = pd_file_feature_bytes(file, PD_FEATURE_GROUP_DESC, &c);
 	if (bytes)
-		pd_feature_group_desc(&c, on_group, &(struct groups){ file, 0 });
+		pd_feature_group_desc(&c, take_group, &(struct groups){ file, 0 });
 	free(bytes);
 	ok = pd_tracing_read(file) && pd_events_name(file);
 	for (size_t i = 0; i < file->n_events && ok; i++)
@@ -250,7 +250,7 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 
 bool pd_describe_late_event(struct pd_file *file)
 {
-	if (!pd_events_name(file) || !event_layouts(file, file->n_events - 1))
+	if (!pd_events_name(file) || !set_event_layouts(file, file->n_events - 1))
 		return false;
 	pd_tracepoint_bind(file, &file->events[file->n_events - 1]);
 	choose_unknown_sample(file);

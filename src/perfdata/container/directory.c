@@ -20,7 +20,7 @@
 /*
  * Returns whether `name` is "data." and a number. Other files are not perf's: copies, backups.
  */
-static bool stream_number(const char *name, unsigned long *number)
+static bool parse_stream_number(const char *name, unsigned long *number)
 {
 	char *end;
 
@@ -32,7 +32,7 @@ static bool stream_number(const char *name, unsigned long *number)
 	return *name >= '0' && *name <= '9' && !*end && !errno;
 }
 
-static char *path_beside(const struct pd_file *file, const char *name)
+static char *make_path_beside(const struct pd_file *file, const char *name)
 {
 	size_t dir = strlen(file->path) - strlen("data"), n = dir + strlen(name) + 1;
 	char *path = malloc(n);
@@ -47,8 +47,8 @@ static int compare_stream_numbers(const void *a, const void *b)
 	const struct pd_input *x = a, *y = b;
 	unsigned long m = 0, n = 0;
 
-	stream_number(strrchr(x->path, '/') + 1, &m);
-	stream_number(strrchr(y->path, '/') + 1, &n);
+	parse_stream_number(strrchr(x->path, '/') + 1, &m);
+	parse_stream_number(strrchr(y->path, '/') + 1, &n);
 	return m < n ? -1 : m > n;
 }
 
@@ -58,7 +58,7 @@ static int compare_stream_numbers(const void *a, const void *b)
 static bool add_stream_file(struct pd_file *file, const char *name, struct pd_error *err)
 {
 	struct pd_input *grown = realloc(file->more, (file->n_more + 1) * sizeof(*file->more));
-	char *path = path_beside(file, name);
+	char *path = make_path_beside(file, name);
 	struct pd_error why;
 
 	if (grown)
@@ -80,7 +80,7 @@ static bool add_stream_file(struct pd_file *file, const char *name, struct pd_er
 
 static bool list_stream_files(struct pd_file *file, struct pd_error *err)
 {
-	char *path = path_beside(file, "");
+	char *path = make_path_beside(file, "");
 	DIR *dir = path ? opendir(path) : NULL;
 	struct dirent *entry;
 	unsigned long number;
@@ -90,7 +90,8 @@ static bool list_stream_files(struct pd_file *file, struct pd_error *err)
 	if (!dir)
 		return pd_error_errno(err, file->path, "cannot list its directory");
 	while (ok && (entry = readdir(dir)))
-		if (stream_number(entry->d_name, &number) && file->n_more < MAX_STREAMS - 1)
+		if (parse_stream_number(entry->d_name, &number) &&
+		    file->n_more < MAX_STREAMS - 1)
 			ok = add_stream_file(file, entry->d_name, err);
 	closedir(dir);
 	if (ok && file->n_more)

@@ -32,7 +32,7 @@ static bool fail_unexpected(const struct pd_file *file, struct pd_error *err, ui
  * Finds the byte order of a PERFFILE: the size of an attr entry is one of a few, in either
  * order.
  */
-static bool v1_order(struct pd_file *file, const uint8_t *header, struct pd_error *err)
+static bool find_v1_order(struct pd_file *file, const uint8_t *header, struct pd_error *err)
 {
 	static const uint8_t sizes[] = { 80, 88, 96, 112, 120 };
 
@@ -232,8 +232,8 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t str
  * machines 32-bit and 64-bit writers order its words differently. HOSTNAME, which perf always
  * writes, tells them apart. See perf_file_header__read, tools/perf/util/header.c.
  */
-static bool feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsigned bit,
-			unsigned width)
+static bool get_feature_bit(const struct pd_file *file, const uint8_t *bitmap, unsigned bit,
+			    unsigned width)
 {
 	unsigned at = bit / width * width / 8; /* of the word's first byte */
 	unsigned in = bit % width;
@@ -272,8 +272,8 @@ static bool is_simpleperf(struct pd_file *file)
 /* Reads the table of sections behind the data: an entry for each bit that is set. */
 static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd_error *err)
 {
-	unsigned width = file->big && !feature_bit(file, bitmap, HOSTNAME_BIT, 64) &&
-					 feature_bit(file, bitmap, HOSTNAME_BIT, 32) ?
+	unsigned width = file->big && !get_feature_bit(file, bitmap, HOSTNAME_BIT, 64) &&
+					 get_feature_bit(file, bitmap, HOSTNAME_BIT, 32) ?
 				 32 :
 				 64;
 	uint64_t at = file->data.offset + file->data.size;
@@ -282,7 +282,7 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 	struct pb_cursor c;
 
 	for (unsigned bit = 0; bit < PD_FEATURES; bit++)
-		n += feature_bit(file, bitmap, bit, width);
+		n += get_feature_bit(file, bitmap, bit, width);
 	file->features = calloc(n + 1, sizeof(*file->features));
 	if (!file->features)
 		return pd_error_set(err, "ENOMEM", file->path, at, "no memory");
@@ -300,7 +300,7 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 	for (unsigned bit = 0; bit < PD_FEATURES && pb_cursor_left(&c) >= 16; bit++) {
 		struct pd_feature_section *s = &file->features[file->n_features];
 
-		if (!feature_bit(file, bitmap, bit, width))
+		if (!get_feature_bit(file, bitmap, bit, width))
 			continue;
 		s->bit = bit;
 		s->at.offset = pb_take64(&c);
@@ -409,7 +409,7 @@ bool pd_envelope_read(struct pd_file *file, struct pd_error *err)
 	}
 	size = pb_load64(header + 8, file->swap);
 	if (file->version == 1) {
-		if (!v1_order(file, header, err))
+		if (!find_v1_order(file, header, err))
 			return false;
 		size = pb_load64(header + 8, file->swap);
 	}

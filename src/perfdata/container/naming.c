@@ -21,7 +21,7 @@ static bool set_name(struct pd_event *event, struct pd_text name)
 	return event->name != NULL;
 }
 
-static void on_event_desc(void *arg, uint32_t index, struct pd_text name)
+static void take_event_desc_name(void *arg, uint32_t index, struct pd_text name)
 {
 	struct pd_file *file = arg;
 
@@ -119,7 +119,7 @@ static void name_from_event_types(struct pd_file *file)
 
 #define PMU_NAME 64
 
-static void on_pmu(void *arg, uint32_t type, struct pd_text name)
+static void take_pmu(void *arg, uint32_t type, struct pd_text name)
 {
 	if (name.n < PMU_NAME)
 		add_naming(arg, type, name);
@@ -153,7 +153,7 @@ static bool name_from_attrs(struct pd_file *file)
 	if (bytes) {
 		/* an entry has at least 8 bytes: a type and the length of a name */
 		pmus.list = calloc(pb_cursor_left(&c) / 8 + 1, sizeof(*pmus.list));
-		pd_feature_pmu_mappings(&c, on_pmu, &pmus);
+		pd_feature_pmu_mappings(&c, take_pmu, &pmus);
 		sort_names(&pmus);
 	}
 	for (size_t i = 0; i < file->n_events && ok; i++) {
@@ -181,7 +181,7 @@ bool pd_events_name(struct pd_file *file)
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_EVENT_DESC, &c);
 
 	if (bytes)
-		pd_feature_event_desc(&c, on_event_desc, file);
+		pd_feature_event_desc(&c, take_event_desc_name, file);
 	free(bytes);
 	name_from_event_types(file);
 	name_from_formats(file);

@@ -12,7 +12,7 @@
  * Returns the path of the file with the header: in a directory that is "data". NULL without
  * memory.
  */
-static char *header_path_of(const char *path, bool *directory)
+static char *make_header_path(const char *path, bool *directory)
 {
 	struct stat st;
 	size_t n = strlen(path) + sizeof("/data");
@@ -73,7 +73,7 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 	file->text = text;
 	file->complete = true;
 	pthread_mutex_init(&file->damage_lock, NULL);
-	file->path = header_path_of(path, &file->directory);
+	file->path = make_header_path(path, &file->directory);
 	pd_field_names_init(&file->field_names);
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");

@@ -88,7 +88,7 @@ static bool enter_ids(struct pd_file *file, const struct pd_event *event)
 	return true;
 }
 
-static bool on_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
+static bool take_header_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
 	struct pd_event *event = NULL;
 
@@ -96,7 +96,7 @@ static bool on_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 }
 
 /* Reads a feature. A record of size 16, without data, ends the features. */
-static bool on_feature(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
+static bool take_feature(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
 	uint64_t bit = pb_take64(c);
 	size_t n = pb_cursor_left(c);
@@ -120,7 +120,7 @@ static bool replace_text(char **to, struct pd_text text)
 	return true;
 }
 
-static bool on_event_update(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
+static bool take_event_update(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
 	uint64_t type = pb_take64(c), id = pb_take64(c);
 	struct pd_text text = pd_text_in(c->pos, pb_cursor_left(c));
@@ -148,7 +148,7 @@ static bool on_event_update(struct pd_file *file, struct pb_cursor *c, uint64_t 
 }
 
 /* Reads a record of recorders before Linux 3.4: the name of a tracepoint by its config. */
-static bool on_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
+static bool take_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t offset)
 {
 	uint64_t config = pb_take64(c);
 	struct pd_text name = pd_text_in(c->pos, pb_cursor_left(c));
@@ -169,8 +169,8 @@ static bool on_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t of
  * it is not all there or too large to be kept, so that the pass over the records steps over it;
  * -1 with *err.
  */
-static int on_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
-			   struct pd_error *err)
+static int take_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t size,
+			     struct pd_error *err)
 {
 	uint32_t n = size >= 12 ? pb_load32(b->pos + HEADER, file->swap) : 0;
 	int got;
@@ -236,7 +236,8 @@ static void forget_last_event(struct pd_file *file)
 }
 
 /* Takes over an attr, unless a pass before did. */
-static bool late_attr(struct pd_file *file, struct pb_cursor *c, const struct pd_record *rec)
+static bool take_late_attr(struct pd_file *file, struct pb_cursor *c,
+			   const struct pd_record *rec)
 {
 	size_t n = file->n_events;
 	struct pd_event *event = NULL;
@@ -262,11 +263,12 @@ static bool late_attr(struct pd_file *file, struct pb_cursor *c, const struct pd
 	return false;
 }
 
-static bool late_feature(struct pd_file *file, struct pb_cursor *c, const struct pd_record *rec)
+static bool take_late_feature(struct pd_file *file, struct pb_cursor *c,
+			      const struct pd_record *rec)
 {
 	size_t n = file->n_features;
 
-	if (!on_feature(file, c, rec->offset))
+	if (!take_feature(file, c, rec->offset))
 		return false;
 	if (file->n_features > n)
 		pd_describe_late_feature(file, file->features[n].bit);
@@ -277,8 +279,8 @@ static bool late_feature(struct pd_file *file, struct pb_cursor *c, const struct
  * Appends a build-id record: the feature of a file holds the same records as a pipe has one by
  * one.
  */
-static bool late_build_id(struct pd_file *file, struct pb_cursor *c,
-			  const struct pd_record *rec)
+static bool take_late_build_id(struct pd_file *file, struct pb_cursor *c,
+			       const struct pd_record *rec)
 {
 	struct pd_feature_section *s;
 	uint8_t *bytes;
@@ -300,10 +302,10 @@ static bool late_build_id(struct pd_file *file, struct pb_cursor *c,
 	return true;
 }
 
-static bool late_event_update(struct pd_file *file, struct pb_cursor *c,
-			      const struct pd_record *rec)
+static bool take_late_event_update(struct pd_file *file, struct pb_cursor *c,
+				   const struct pd_record *rec)
 {
-	return on_event_update(file, c, rec->offset);
+	return take_event_update(file, c, rec->offset);
 }
 
 static bool text_equals(const char *text, struct pd_text other)
@@ -382,16 +384,17 @@ static const struct taker {
 	bool (*knows)(const struct pd_file *file, struct pb_cursor *c,
 		      const struct pd_record *rec);
 } takers[] = {
-	{ PD_RECORD_HEADER_ATTR, false, on_attr, NULL, late_attr, knows_attr },
-	{ PD_RECORD_HEADER_FEATURE, false, on_feature, NULL, late_feature, knows_feature },
-	{ PD_RECORD_EVENT_UPDATE, true, on_event_update, NULL, late_event_update,
+	{ PD_RECORD_HEADER_ATTR, false, take_header_attr, NULL, take_late_attr, knows_attr },
+	{ PD_RECORD_HEADER_FEATURE, false, take_feature, NULL, take_late_feature,
+	  knows_feature },
+	{ PD_RECORD_EVENT_UPDATE, true, take_event_update, NULL, take_late_event_update,
 	  knows_event_update },
-	{ PD_RECORD_EVENT_TYPE, false, on_event_type, NULL, NULL, NULL },
-	{ PD_RECORD_TRACING_DATA, false, NULL, on_tracing_data, NULL, NULL },
-	{ PD_RECORD_BUILD_ID, false, NULL, NULL, late_build_id, knows_build_id },
+	{ PD_RECORD_EVENT_TYPE, false, take_event_type, NULL, NULL, NULL },
+	{ PD_RECORD_TRACING_DATA, false, NULL, take_tracing_data, NULL, NULL },
+	{ PD_RECORD_BUILD_ID, false, NULL, NULL, take_late_build_id, knows_build_id },
 };
 
-static const struct taker *taker_of(uint32_t type)
+static const struct taker *find_taker(uint32_t type)
 {
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
 		if (takers[i].type == type)
@@ -409,7 +412,7 @@ static int take_next(struct pd_file *file, struct pd_blocks *b, struct pd_error 
 
 	if (got <= 0)
 		return got;
-	taker = taker_of(pb_load32(b->pos, file->swap));
+	taker = find_taker(pb_load32(b->pos, file->swap));
 	size = pb_load16(b->pos + 6, file->swap);
 	if (!taker || (!taker->take && !taker->take_payload) || size < HEADER)
 		return 0;
@@ -446,10 +449,10 @@ bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
  * Returns the row that takes over a record behind the prologue, and initialises a cursor over
  * its body; NULL if none does.
  */
-static const struct taker *late_taker(const struct pd_file *file, const struct pd_record *rec,
-				      struct pb_cursor *c)
+static const struct taker *find_late_taker(const struct pd_file *file,
+					   const struct pd_record *rec, struct pb_cursor *c)
 {
-	const struct taker *taker = taker_of(rec->type);
+	const struct taker *taker = find_taker(rec->type);
 
 	if (!taker || !taker->take_late || !(file->pipe || taker->in_files))
 		return NULL;
@@ -460,7 +463,7 @@ static const struct taker *late_taker(const struct pd_file *file, const struct p
 bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
 {
 	struct pb_cursor c;
-	const struct taker *taker = late_taker(file, rec, &c);
+	const struct taker *taker = find_late_taker(file, rec, &c);
 
 	return !taker || taker->take_late(file, &c, rec);
 }
@@ -468,7 +471,7 @@ bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec)
 bool pd_prologue_knows(const struct pd_file *file, const struct pd_record *rec)
 {
 	struct pb_cursor c;
-	const struct taker *taker = late_taker(file, rec, &c);
+	const struct taker *taker = find_late_taker(file, rec, &c);
 
 	return !taker || taker->knows(file, &c, rec);
 }

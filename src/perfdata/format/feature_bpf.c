@@ -75,7 +75,7 @@ struct prog_info {
 };
 
 /* Returns the value of a member; 0 if the struct of the recording's kernel ends before it. */
-static uint64_t number_at(const struct prog_info *prog, unsigned at, unsigned bytes)
+static uint64_t load_info_number(const struct prog_info *prog, unsigned at, unsigned bytes)
 {
 	if (at + bytes > prog->info_size)
 		return 0;
@@ -97,9 +97,9 @@ static void feed_member(struct pd_sink *sink, const struct prog_info *prog,
 	} else if (m->type == PD_HEX) {
 		pd_sink_hex(sink, m->name, at, m->bytes);
 	} else if (m->type == PD_ADDR) {
-		pd_sink_addr(sink, m->name, number_at(prog, m->at, m->bytes));
+		pd_sink_addr(sink, m->name, load_info_number(prog, m->at, m->bytes));
 	} else {
-		pd_sink_uint(sink, m->name, number_at(prog, m->at, m->bytes));
+		pd_sink_uint(sink, m->name, load_info_number(prog, m->at, m->bytes));
 	}
 }
 
@@ -117,8 +117,9 @@ static void feed_item(struct pd_sink *sink, const struct info_array *a, const ui
 static bool feed_array(struct pd_sink *sink, const struct prog_info *prog,
 		       const struct info_array *a)
 {
-	uint64_t offset = number_at(prog, a->at, 8), count = number_at(prog, a->count, 4);
-	uint64_t size = a->size ? a->size : number_at(prog, a->rec_size, 4);
+	uint64_t offset = load_info_number(prog, a->at, 8),
+		 count = load_info_number(prog, a->count, 4);
+	uint64_t size = a->size ? a->size : load_info_number(prog, a->rec_size, 4);
 
 	/* both factors are u32, so the product fits */
 	if (offset > prog->data_size || count * size > prog->data_size - offset)

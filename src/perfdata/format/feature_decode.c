@@ -1,7 +1,7 @@
 #include "feature_decode.h"
 
 /* Returns the fewest bytes that a row can take. */
-static size_t min_size(const struct pd_layout_row *row)
+static size_t get_min_size(const struct pd_layout_row *row)
 {
 	size_t n = 0;
 
@@ -13,14 +13,14 @@ static size_t min_size(const struct pd_layout_row *row)
 		return 8;
 	case PD_L_STRUCT:
 		for (row = row->of; row->kind; row++)
-			n += min_size(row);
+			n += get_min_size(row);
 		return n;
 	default:
 		return 4;
 	}
 }
 
-static uint64_t checked_count(struct pb_cursor *c, uint64_t n, size_t size)
+static uint64_t check_count(struct pb_cursor *c, uint64_t n, size_t size)
 {
 	if (n <= pb_cursor_left(c) / size)
 		return n;
@@ -30,7 +30,7 @@ static uint64_t checked_count(struct pb_cursor *c, uint64_t n, size_t size)
 
 uint32_t pd_take_count(struct pb_cursor *c, size_t size)
 {
-	return (uint32_t)checked_count(c, pb_take32(c), size);
+	return (uint32_t)check_count(c, pb_take32(c), size);
 }
 
 static void decode_struct(struct pb_cursor *c, struct pd_sink *sink, const char *key,
@@ -45,7 +45,7 @@ static void decode_struct(struct pb_cursor *c, struct pd_sink *sink, const char 
 static void decode_list(struct pb_cursor *c, struct pd_sink *sink, const char *key,
 			const struct pd_layout_row *item, uint64_t n)
 {
-	n = checked_count(c, n, min_size(item));
+	n = check_count(c, n, get_min_size(item));
 	pd_sink_begin(sink, key, true);
 	for (uint64_t i = 0; i < n && !c->failed; i++)
 		pd_decode_row(c, sink, NULL, item);

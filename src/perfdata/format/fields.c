@@ -177,19 +177,20 @@ bool pd_mmap2_has_build_id(const struct pd_record *rec)
 	       memcmp(p + 4 + p[0], zeros, sizeof(zeros) - p[0]) == 0;
 }
 
-static void mmap2_build_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_mmap2_build_id(const struct pd_record *rec, uint32_t at,
+				   struct pd_value *out)
 {
 	if (pd_mmap2_has_build_id(rec) && rec->bytes[at])
 		pd_set_bytes(out, PD_HEX, rec->bytes + at + 4, rec->bytes[at]);
 }
 
-static void mmap2_device(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_mmap2_device(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (!pd_mmap2_has_build_id(rec) && pd_fits(rec, at, 4))
 		pd_set_uint(out, PD_UINT, pd_rec32(rec, at));
 }
 
-static void mmap2_inode(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_mmap2_inode(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	if (!pd_mmap2_has_build_id(rec) && pd_fits(rec, at, 8))
 		pd_set_uint(out, PD_UINT, pd_rec64(rec, at));
@@ -205,13 +206,15 @@ static bool mmap2_has_protection(const struct pd_record *rec)
 	return pd_fits(rec, MMAP2_PROT, 8) && rec->bytes[MMAP2_PROT] < ' ';
 }
 
-static void mmap2_protection(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_mmap2_protection(const struct pd_record *rec, uint32_t at,
+				     struct pd_value *out)
 {
 	if (mmap2_has_protection(rec))
 		pd_set_uint(out, PD_ADDR, pd_rec32(rec, at));
 }
 
-static void mmap2_filename(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void compute_mmap2_filename(const struct pd_record *rec, uint32_t at,
+				   struct pd_value *out)
 {
 	at += mmap2_has_protection(rec) ? 8 : 0;
 	if (pd_fits(rec, at, 1))
@@ -242,21 +245,21 @@ static const struct pd_field mmap_fields[] = {
 
 static const struct pd_field mmap2_fields[] = {
 	MMAP_FIELDS,
-	{ COMPUTED(UINT, "maj", MMAP2_INODE, mmap2_device,
+	{ COMPUTED(UINT, "maj", MMAP2_INODE, compute_mmap2_device,
 		   "Major device number of the file; nil when build_id is recorded.") },
-	{ COMPUTED(UINT, "min", MMAP2_INODE + 4, mmap2_device,
+	{ COMPUTED(UINT, "min", MMAP2_INODE + 4, compute_mmap2_device,
 		   "Minor device number of the file; nil when build_id is recorded.") },
-	{ COMPUTED(UINT, "ino", MMAP2_INODE + 8, mmap2_inode,
+	{ COMPUTED(UINT, "ino", MMAP2_INODE + 8, compute_mmap2_inode,
 		   "Inode of the file; nil when build_id is recorded.") },
-	{ COMPUTED(UINT, "ino_generation", MMAP2_INODE + 16, mmap2_inode,
+	{ COMPUTED(UINT, "ino_generation", MMAP2_INODE + 16, compute_mmap2_inode,
 		   "Generation of the inode; nil when build_id is recorded.") },
-	{ COMPUTED(HEX, "build_id", MMAP2_INODE, mmap2_build_id,
+	{ COMPUTED(HEX, "build_id", MMAP2_INODE, compute_mmap2_build_id,
 		   "Build-id of the file in hex; nil when its inode is recorded.") },
-	{ COMPUTED(ADDR, "prot", MMAP2_PROT, mmap2_protection,
+	{ COMPUTED(ADDR, "prot", MMAP2_PROT, compute_mmap2_protection,
 		   "Protection: 1 read, 2 write, 4 execute; nil before Linux 3.16.") },
-	{ COMPUTED(ADDR, "flags", MMAP2_PROT + 4, mmap2_protection,
+	{ COMPUTED(ADDR, "flags", MMAP2_PROT + 4, compute_mmap2_protection,
 		   "MAP_* flags: 1 shared, 2 private …; nil before Linux 3.16.") },
-	{ COMPUTED(STR, "filename", MMAP2_PROT, mmap2_filename,
+	{ COMPUTED(STR, "filename", MMAP2_PROT, compute_mmap2_filename,
 		   "The file, or a name like \"[vdso]\" or \"//anon\".") },
 	MMAP_DATA("data"),
 	END_OF_FIELDS,

@@ -38,7 +38,7 @@ const struct pd_field pd_schedstat_cpu_fields[PD_MAX_FIELDS] = {
 #define GROUPS	  3
 #define IMBALANCE 3 /* index in a group */
 
-static uint32_t version_of(const struct pd_record *rec)
+static uint32_t get_schedstat_version(const struct pd_record *rec)
 {
 	return pd_fits(rec, VERSION, 2) ? pd_rec16(rec, VERSION) : 0;
 }
@@ -52,7 +52,7 @@ static void load_counter(const struct pd_record *rec, uint32_t word, struct pd_v
 static void compute_balance(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	uint32_t group = (at - BODY) / 4 / GROUP, word = (at - BODY) / 4 % GROUP;
-	uint32_t version = version_of(rec);
+	uint32_t version = get_schedstat_version(rec);
 
 	if (version == 15 && group < 2)
 		load_counter(rec, (1 - group) * GROUP + word, out);
@@ -67,13 +67,13 @@ static void compute_balance(const struct pd_record *rec, uint32_t at, struct pd_
 
 static void compute_imbalance_17(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	if (version_of(rec) == 17)
+	if (get_schedstat_version(rec) == 17)
 		load_counter(rec, (at - BODY) / 4, out);
 }
 
 static void compute_tail(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	uint32_t word = (at - BODY) / 4, version = version_of(rec);
+	uint32_t word = (at - BODY) / 4, version = get_schedstat_version(rec);
 
 	if (version == 15 || version == 16)
 		load_counter(rec, word, out);

@@ -125,14 +125,14 @@ static const struct pd_field auxtrace_fields[] = {
 #define ERROR_MACHINE_PID 112
 #define ERROR_VCPU	  116
 
-static uint32_t error_fmt(const struct pd_record *rec)
+static uint32_t get_error_fmt(const struct pd_record *rec)
 {
 	return pd_fits(rec, ERROR_FMT, 4) ? pd_rec32(rec, ERROR_FMT) : 0;
 }
 
 static void compute_error_time(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	if (error_fmt(rec) >= 1 && pd_fits(rec, at, 8))
+	if (get_error_fmt(rec) >= 1 && pd_fits(rec, at, 8))
 		pd_set_uint(out, PD_UINT, pd_rec64(rec, at));
 }
 
@@ -140,7 +140,7 @@ static void compute_error_msg(const struct pd_record *rec, uint32_t at, struct p
 {
 	uint32_t left;
 
-	at += error_fmt(rec) >= 1 ? 8 : 0;
+	at += get_error_fmt(rec) >= 1 ? 8 : 0;
 	if (!pd_fits(rec, at, 1))
 		return;
 	left = pd_body_end(rec) - at;
@@ -149,7 +149,7 @@ static void compute_error_msg(const struct pd_record *rec, uint32_t at, struct p
 
 static void compute_error_guest(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	if (error_fmt(rec) >= 2 && pd_fits(rec, at, 4))
+	if (get_error_fmt(rec) >= 2 && pd_fits(rec, at, 4))
 		pd_set_uint(out, PD_UINT, pd_rec32(rec, at));
 }
 
@@ -188,7 +188,7 @@ static const struct pd_field cpu_map_fields[] = {
 #define CONFIG_ENTRIES 16
 
 /* Sets *out to the value of a tag among the pairs that follow. */
-static void stat_config(const struct pd_record *rec, uint64_t tag, struct pd_value *out)
+static void load_stat_config(const struct pd_record *rec, uint64_t tag, struct pd_value *out)
 {
 	uint64_t n;
 
@@ -205,7 +205,7 @@ static void stat_config(const struct pd_record *rec, uint64_t tag, struct pd_val
 				   struct pd_value *out)                     \
 	{                                                                    \
 		(void)at;                                                    \
-		stat_config(rec, tag, out);                                  \
+		load_stat_config(rec, tag, out);                             \
 	}
 
 STAT_CONFIG(aggr_mode, 0)

@@ -28,7 +28,7 @@ uint32_t pd_trailer_size(const struct pd_shape *shape)
  * Returns the offset of a part of the trailer from the record's end (negative); 0 if the
  * trailer has no such part.
  */
-static int trailer_offset(const struct pd_shape *shape, enum pd_part part)
+static int find_trailer_offset(const struct pd_shape *shape, enum pd_part part)
 {
 	int from_end = 0;
 
@@ -63,7 +63,7 @@ static void place_parts(struct pd_layout *layout)
 	}
 }
 
-static uint16_t width_of(const struct pd_field *field)
+static uint16_t get_kind_width(const struct pd_field *field)
 {
 	static const uint8_t widths[] = {
 		[PD_K_U8] = 1,	[PD_K_U16] = 2,	  [PD_K_U32] = 4,  [PD_K_S32] = 4,
@@ -88,7 +88,7 @@ static bool place_field(const struct pd_layout *layout, const struct pd_field *f
 		.field = field,
 		.at = (int16_t)field->at,
 		.kind = field->kind,
-		.width = width_of(field),
+		.width = get_kind_width(field),
 	};
 	if (field->part == PD_PART_NONE)
 		return true;
@@ -104,7 +104,7 @@ static bool place_field(const struct pd_layout *layout, const struct pd_field *f
 	if (!layout->trailer_size || !pd_part_present(layout->shape, field->part))
 		return false;
 	b->trailer = true;
-	b->at = (int16_t)(trailer_offset(layout->shape, field->part) + field->at);
+	b->at = (int16_t)(find_trailer_offset(layout->shape, field->part) + field->at);
 	return true;
 }
 

@@ -206,7 +206,7 @@ static void print_view(struct pd_print *out, const struct pd_view *view, bool js
 	pd_print_char(out, '}');
 }
 
-static const char *record_type_name(const struct pd_record *rec)
+static const char *get_type_name(const struct pd_record *rec)
 {
 	return rec->layout->desc ? rec->layout->desc->name : "unknown";
 }
@@ -215,7 +215,7 @@ static void print_head_text(struct pd_print *out, const struct pd_record *rec)
 {
 	pd_print_hex(out, rec->offset);
 	pd_print_char(out, ' ');
-	pd_print_name(out, record_type_name(rec));
+	pd_print_name(out, get_type_name(rec));
 	if (!rec->layout->desc) {
 		pd_print_const(out, " type_id=");
 		pd_print_uint(out, rec->type);
@@ -239,7 +239,7 @@ static void print_head_json(struct pd_print *out, const struct pd_record *rec)
 	pd_print_const(out, "{\"offset\":");
 	pd_print_uint(out, rec->offset);
 	pd_print_const(out, ",\"type\":\"");
-	pd_print_name(out, record_type_name(rec));
+	pd_print_name(out, get_type_name(rec));
 	pd_print_const(out, "\",\"type_id\":");
 	pd_print_uint(out, rec->type);
 	pd_print_const(out, ",\"size\":");

@@ -158,7 +158,7 @@ size_t pd_utf8_length(const char *p, size_t n)
 	return length;
 }
 
-static void json_escape(struct pd_print *out, uint8_t c)
+static void print_json_escape(struct pd_print *out, uint8_t c)
 {
 	static const char short_form[] = "\"\"\\\\\nn\tt\rr";
 	char *p = pd_print_room(out, 6);
@@ -202,7 +202,7 @@ static const uint8_t escaped[256] = {
 };
 
 /* Returns how many bytes from `p` on need no escape. */
-static size_t plain_length(const char *p, size_t n, uint8_t where)
+static size_t count_plain(const char *p, size_t n, uint8_t where)
 {
 	size_t i = 0;
 
@@ -211,7 +211,7 @@ static size_t plain_length(const char *p, size_t n, uint8_t where)
 	return i;
 }
 
-static void text_escape(struct pd_print *out, uint8_t c)
+static void print_text_escape(struct pd_print *out, uint8_t c)
 {
 	char *p = pd_print_room(out, 4);
 
@@ -237,7 +237,7 @@ static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t
 	const char *end = p + n;
 
 	while (p < end) {
-		size_t plain = plain_length(p, (size_t)(end - p), where), utf8;
+		size_t plain = count_plain(p, (size_t)(end - p), where), utf8;
 
 		pd_print_bytes(out, p, plain);
 		p += plain;
@@ -257,18 +257,18 @@ static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t
 void pd_print_json_string(struct pd_print *out, const char *p, size_t n)
 {
 	pd_print_char(out, '"');
-	print_escaped(out, p, n, IN_JSON, json_escape);
+	print_escaped(out, p, n, IN_JSON, print_json_escape);
 	pd_print_char(out, '"');
 }
 
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view)
 {
-	print_escaped(out, p, n, in_view ? IN_VIEW : IN_TEXT, text_escape);
+	print_escaped(out, p, n, in_view ? IN_VIEW : IN_TEXT, print_text_escape);
 }
 
 void pd_print_line(struct pd_print *out, const char *p, size_t n)
 {
-	print_escaped(out, p, n, IN_LINE, text_escape);
+	print_escaped(out, p, n, IN_LINE, print_text_escape);
 }
 
 void pd_escape(char *text, size_t size)

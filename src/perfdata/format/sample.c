@@ -11,8 +11,8 @@ static uint32_t count_mask_bits(uint64_t mask)
  * Returns the size of a part at `at` that begins with a u64 count n: `fixed` bytes, the count
  * included, and n × `each` bytes. Returns FAILED if it does not fit the record.
  */
-static uint32_t counted_size(const struct pd_record *rec, uint32_t at, uint32_t fixed,
-			     uint32_t each)
+static uint32_t measure_counted(const struct pd_record *rec, uint32_t at, uint32_t fixed,
+				uint32_t each)
 {
 	uint64_t n, left;
 
@@ -37,21 +37,22 @@ uint32_t pd_read_header_size(uint64_t format)
 			  !!(format & PD_READ_TOTAL_TIME_RUNNING));
 }
 
-static uint32_t read_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_read(const struct pd_record *rec, uint32_t at)
 {
 	uint64_t format = rec->layout->shape->read_format;
 
 	if (!(format & PD_READ_GROUP))
 		return pd_read_header_size(format) + pd_read_entry_size(format);
-	return counted_size(rec, at, pd_read_header_size(format), pd_read_entry_size(format));
+	return measure_counted(rec, at, pd_read_header_size(format),
+			       pd_read_entry_size(format));
 }
 
-static uint32_t callchain_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_callchain(const struct pd_record *rec, uint32_t at)
 {
-	return counted_size(rec, at, 8, 8);
+	return measure_counted(rec, at, 8, 8);
 }
 
-static uint32_t raw_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_raw(const struct pd_record *rec, uint32_t at)
 {
 	uint32_t n;
 
@@ -61,14 +62,14 @@ static uint32_t raw_size(const struct pd_record *rec, uint32_t at)
 	return n > rec->size - at - 4 ? FAILED : 4 + n;
 }
 
-static uint32_t branch_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_branch_stack(const struct pd_record *rec, uint32_t at)
 {
 	struct pd_branches b;
 
 	return pd_branches_read(rec, at, &b) ? b.end - at : FAILED;
 }
 
-static uint32_t regs_size(const struct pd_record *rec, uint32_t at, uint64_t mask)
+static uint32_t measure_regs(const struct pd_record *rec, uint32_t at, uint64_t mask)
 {
 	if (at > rec->size || rec->size - at < 8)
 		return FAILED;
@@ -76,27 +77,27 @@ static uint32_t regs_size(const struct pd_record *rec, uint32_t at, uint64_t mas
 	return pd_rec64(rec, at) ? 8 + 8 * count_mask_bits(mask) : 8;
 }
 
-static uint32_t regs_user_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_regs_user(const struct pd_record *rec, uint32_t at)
 {
-	return regs_size(rec, at, rec->layout->shape->regs_user);
+	return measure_regs(rec, at, rec->layout->shape->regs_user);
 }
 
-static uint32_t regs_intr_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_regs_intr(const struct pd_record *rec, uint32_t at)
 {
-	return regs_size(rec, at, rec->layout->shape->regs_intr);
+	return measure_regs(rec, at, rec->layout->shape->regs_intr);
 }
 
-static uint32_t stack_part_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_stack(const struct pd_record *rec, uint32_t at)
 {
-	uint32_t size = counted_size(rec, at, 8, 1);
+	uint32_t size = measure_counted(rec, at, 8, 1);
 
 	/* the dynamic size follows only if the copy of the stack is not empty */
 	return size == FAILED || size == 8 ? size : size + 8;
 }
 
-static uint32_t aux_size(const struct pd_record *rec, uint32_t at)
+static uint32_t measure_aux(const struct pd_record *rec, uint32_t at)
 {
-	return counted_size(rec, at, 8, 1);
+	return measure_counted(rec, at, 8, 1);
 }
 
 /* By enum pd_part, which has the order on disk: see perf_output_sample. */
@@ -114,21 +115,21 @@ static const struct {
 	[PD_PART_STREAM_ID] = { PD_SAMPLE_STREAM_ID, 8, NULL },
 	[PD_PART_CPU] = { PD_SAMPLE_CPU, 8, NULL },
 	[PD_PART_PERIOD] = { PD_SAMPLE_PERIOD, 8, NULL },
-	[PD_PART_READ] = { PD_SAMPLE_READ, 0, read_size },
-	[PD_PART_CALLCHAIN] = { PD_SAMPLE_CALLCHAIN, 0, callchain_size },
-	[PD_PART_RAW] = { PD_SAMPLE_RAW, 0, raw_size },
-	[PD_PART_BRANCH_STACK] = { PD_SAMPLE_BRANCH_STACK, 0, branch_size },
-	[PD_PART_REGS_USER] = { PD_SAMPLE_REGS_USER, 0, regs_user_size },
-	[PD_PART_STACK_USER] = { PD_SAMPLE_STACK_USER, 0, stack_part_size },
+	[PD_PART_READ] = { PD_SAMPLE_READ, 0, measure_read },
+	[PD_PART_CALLCHAIN] = { PD_SAMPLE_CALLCHAIN, 0, measure_callchain },
+	[PD_PART_RAW] = { PD_SAMPLE_RAW, 0, measure_raw },
+	[PD_PART_BRANCH_STACK] = { PD_SAMPLE_BRANCH_STACK, 0, measure_branch_stack },
+	[PD_PART_REGS_USER] = { PD_SAMPLE_REGS_USER, 0, measure_regs_user },
+	[PD_PART_STACK_USER] = { PD_SAMPLE_STACK_USER, 0, measure_stack },
 	[PD_PART_WEIGHT] = { PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT, 8, NULL },
 	[PD_PART_DATA_SRC] = { PD_SAMPLE_DATA_SRC, 8, NULL },
 	[PD_PART_TRANSACTION] = { PD_SAMPLE_TRANSACTION, 8, NULL },
-	[PD_PART_REGS_INTR] = { PD_SAMPLE_REGS_INTR, 0, regs_intr_size },
+	[PD_PART_REGS_INTR] = { PD_SAMPLE_REGS_INTR, 0, measure_regs_intr },
 	[PD_PART_PHYS_ADDR] = { PD_SAMPLE_PHYS_ADDR, 8, NULL },
 	[PD_PART_CGROUP] = { PD_SAMPLE_CGROUP, 8, NULL },
 	[PD_PART_DATA_PAGE_SIZE] = { PD_SAMPLE_DATA_PAGE_SIZE, 8, NULL },
 	[PD_PART_CODE_PAGE_SIZE] = { PD_SAMPLE_CODE_PAGE_SIZE, 8, NULL },
-	[PD_PART_AUX] = { PD_SAMPLE_AUX, 0, aux_size },
+	[PD_PART_AUX] = { PD_SAMPLE_AUX, 0, measure_aux },
 };
 
 bool pd_part_present(const struct pd_shape *shape, enum pd_part part)

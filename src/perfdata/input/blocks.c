@@ -69,7 +69,7 @@ static bool reserve_block(struct pd_blocks *b, size_t n)
  * Returns how many of `n` bytes to make room for. A stream may end before the bytes that a
  * record claims, so its block grows only as bytes come.
  */
-static size_t room_to_reserve(const struct pd_blocks *b, size_t n)
+static size_t compute_reserve(const struct pd_blocks *b, size_t n)
 {
 	size_t most = b->input->stream ? 2 * b->capacity : n;
 
@@ -130,7 +130,7 @@ int pd_blocks_refill(struct pd_blocks *b, size_t n, struct pd_error *err)
 	if (b->readahead && take_readahead_block(b, n))
 		return 1;
 	do {
-		size_t room = room_to_reserve(b, n);
+		size_t room = compute_reserve(b, n);
 
 		if (!reserve_block(b, room)) {
 			pd_error_set(err, "ENOMEM", b->input->path, b->offset,

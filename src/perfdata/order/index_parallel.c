@@ -29,8 +29,8 @@ struct parallel_index {
 	bool failed;
 };
 
-static const struct pd_timestamp_locator *locator_of_stream(const struct parallel_index *s,
-							    const struct pd_stream *stream)
+static const struct pd_timestamp_locator *find_locator(const struct parallel_index *s,
+						       const struct pd_stream *stream)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->streams[i].stream == stream)
@@ -53,7 +53,7 @@ static bool cut_partition(void *arg, const struct pd_partition *partition)
 {
 	struct parallel_index *s = arg;
 	struct pd_reader *reader = partition->reader;
-	const struct pd_timestamp_locator *locator = locator_of_stream(s, reader->stream);
+	const struct pd_timestamp_locator *locator = find_locator(s, reader->stream);
 	struct part *part = calloc(1, sizeof(*part));
 	enum pb_outcome made;
 	struct pd_error err;

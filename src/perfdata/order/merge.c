@@ -197,7 +197,7 @@ static inline bool item_is_at_end(const struct pd_merge_item *item)
 }
 
 /* Sets *time to that of the item's next record. Returns false if there is none. */
-static inline bool next_time(const struct pd_merge_item *item, uint64_t *time)
+static inline bool get_next_time(const struct pd_merge_item *item, uint64_t *time)
 {
 	if (item_is_at_end(item))
 		return false;
@@ -295,7 +295,7 @@ static inline bool advance_top(struct pd_merge *m)
 	uint64_t time = m->heap[0].time;
 	uint32_t item = m->heap[0].item;
 
-	if (next_time(&m->items[item], &time))
+	if (get_next_time(&m->items[item], &time))
 		sift_top(m, time, item);
 	else if (m->n_ready)
 		return false;
@@ -371,7 +371,7 @@ static bool is_loaded(const struct pd_merge *m, size_t i)
 	return loaded && loaded->bytes;
 }
 
-static struct run run_of(const struct pd_merge *m, size_t i)
+static struct run make_run(const struct pd_merge *m, size_t i)
 {
 	const struct pd_merge_item *item = &m->items[m->heap[i].item];
 
@@ -402,7 +402,7 @@ static void put_run_back(struct pd_merge *m, const struct run *l, size_t i)
 static bool take_from_runs(struct pd_merge *m)
 {
 	static const struct pd_position none = { .time = UINT64_MAX };
-	struct run runs[2] = { run_of(m, 0), { &none, 0 } };
+	struct run runs[2] = { make_run(m, 0), { &none, 0 } };
 	size_t second = m->n < 2 ? 0 : 1, taken;
 	uint64_t bound = m->limit < UINT64_MAX ? m->limit + 1 : UINT64_MAX;
 
@@ -411,7 +411,7 @@ static bool take_from_runs(struct pd_merge *m)
 	if (second && is_loaded(m, second)) {
 		const size_t others[] = { 3 - second, 2 * second + 1, 2 * second + 2 };
 
-		runs[1] = run_of(m, second);
+		runs[1] = make_run(m, second);
 		for (size_t i = 0; i < 3; i++)
 			if (others[i] < m->n && m->heap[others[i]].time < bound)
 				bound = m->heap[others[i]].time;

@@ -106,7 +106,7 @@ unsigned pd_partitions_workers(const struct pd_session *session, unsigned most)
  * Records begin where the row ends even if those in it are none, as sooner or later what looks
  * like a record leads to one.
  */
-static size_t size_of_row(struct pd_blocks *b, const struct pd_binder *binder)
+static size_t measure_row(struct pd_blocks *b, const struct pd_binder *binder)
 {
 	bool swap = binder->file->swap;
 	size_t at = 0;
@@ -145,7 +145,7 @@ static uint64_t find_boundary_in(const struct pd_stream *stream, uint64_t nomina
 		return 0;
 	pd_binder_init(&binder, stream->file);
 	while (!row && pd_resync(&blocks, &binder, PD_IN_RECORD, false, &err) > 0)
-		row = size_of_row(&blocks, &binder);
+		row = measure_row(&blocks, &binder);
 	found = row ? blocks.offset + row : 0;
 	pd_blocks_deinit(&blocks);
 	return found;

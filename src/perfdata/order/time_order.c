@@ -28,7 +28,7 @@ static bool list_streams(struct pd_time_order *o, const struct pd_session *sessi
 	return o->streams != NULL;
 }
 
-static bool any_time(const struct pd_time_order *o)
+static bool has_recorded_times(const struct pd_time_order *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].locator.any)
@@ -60,7 +60,7 @@ static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *
 	return PB_OK;
 }
 
-static uint64_t type_bits(const struct pd_types *types)
+static uint64_t get_type_bits(const struct pd_types *types)
 {
 	uint64_t bits = types->unknown;
 
@@ -75,7 +75,7 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 				    const struct pd_walk_options *options, size_t window,
 				    struct pd_error *err)
 {
-	uint64_t types = type_bits(&options->types), all = 0;
+	uint64_t types = get_type_bits(&options->types), all = 0;
 
 	o->merge = (struct pd_merge){
 		.streams = o->streams,
@@ -138,7 +138,7 @@ enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_sess
 		pd_error_set(err, "ENOMEM", session->files[first]->path, PD_NO_OFFSET,
 			     "no memory");
 		ordered = PB_FAILED;
-	} else if (any_time(o)) {
+	} else if (has_recorded_times(o)) {
 		ordered = make_indexes(o, &files, options, err);
 		if (ordered == PB_OK)
 			ordered = merge_chunks(o, options, session->window, err);

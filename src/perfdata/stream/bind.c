@@ -35,8 +35,8 @@ void pd_binder_init(struct pd_binder *b, const struct pd_file *file)
 }
 
 /* Returns the event of a record that is no sample, in a file with several events. */
-static const struct pd_event *event_of_other(const struct pd_binder *b,
-					     const struct pd_record *rec, uint32_t type)
+static const struct pd_event *find_other_event(const struct pd_binder *b,
+					       const struct pd_record *rec, uint32_t type)
 {
 	const struct pd_event *events = b->file->events;
 	uint32_t at = rec->size - b->other_id_at;
@@ -62,7 +62,7 @@ void pd_bind_other(const struct pd_binder *b, struct pd_record *rec)
 		rec->event = NULL;
 		rec->layout = file->bare_layouts[type];
 	} else {
-		rec->event = pd_binds_by_id(b) ? event_of_other(b, rec, type) : file->events;
+		rec->event = pd_binds_by_id(b) ? find_other_event(b, rec, type) : file->events;
 		rec->layout = (rec->event ? rec->event : file->events)->others[type];
 	}
 	if (!rec->layout)

@@ -311,7 +311,7 @@ static inline bool is_header_behind(const struct pd_reader *r, const struct pd_r
 }
 
 /* Returns the size of the plain record at the end of the look-ahead; 0 if there is none. */
-static uint32_t front_size(struct pd_reader *r, struct pd_error *err)
+static uint32_t find_front_size(struct pd_reader *r, struct pd_error *err)
 {
 	struct pd_blocks *b = &r->blocks;
 	size_t have = (size_t)(b->end - b->pos), need = r->lead_size + PD_LARGE + HEADER_SIZE;
@@ -335,7 +335,7 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 
 	if (r->lead_at == b->offset || look_ahead(r)) {
 		ahead = pd_plain_size(b->pos + r->lead_size, b->end - HEADER_SIZE, r->swap);
-		ahead = ahead ? ahead : front_size(r, err);
+		ahead = ahead ? ahead : find_front_size(r, err);
 	}
 	if (ahead) {
 		r->lead_at += rec->size;

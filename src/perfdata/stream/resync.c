@@ -25,7 +25,7 @@ struct chain {
 /*
  * Returns the size of the payload behind the record at `p`, all of whose own bytes are there.
  */
-static uint64_t payload_size(const struct chain *c, const uint8_t *p)
+static uint64_t get_payload_size(const struct chain *c, const uint8_t *p)
 {
 	struct pd_layout layout = { .swap = c->binder->file->swap };
 	struct pd_record rec = { .bytes = p, .layout = &layout, .chunk_offset = PD_NO_CHUNK };
@@ -121,7 +121,7 @@ static int chain_continues(const struct chain *c, uint64_t at, struct pd_error *
 		    (!c->strict || i + 1 == SOUND_ROW))
 			return 1;
 		left -= rec.size < left ? rec.size : left;
-		payload = payload_size(c, p);
+		payload = get_payload_size(c, p);
 		if (payload) /* it may be too long to read */
 			return payload <= left || c->open_end;
 		at += rec.size;

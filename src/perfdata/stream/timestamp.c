@@ -4,13 +4,13 @@
 
 #include "reader.h"
 
-static const struct pd_layout *layout_of_type(const struct pd_event *event, uint32_t type)
+static const struct pd_layout *get_layout(const struct pd_event *event, uint32_t type)
 {
 	return type == PD_RECORD_SAMPLE ? event->sample : event->others[type];
 }
 
 /* Returns the offset of the time in records of `layout`, as in pd_timestamp_locator.at. */
-static int16_t time_offset_in(const struct pd_layout *layout, unsigned time_id)
+static int16_t find_time_offset(const struct pd_layout *layout, unsigned time_id)
 {
 	const struct pd_bound *b;
 
@@ -35,7 +35,7 @@ void pd_timestamp_locator_init(struct pd_timestamp_locator *s, const struct pd_f
 
 		s->any = s->any || event->shape.sample_type & PD_SAMPLE_TIME;
 		for (uint32_t type = 1; type < PD_RECORD_USER; type++) {
-			int16_t at = time_offset_in(layout_of_type(event, type), s->time_id);
+			int16_t at = find_time_offset(get_layout(event, type), s->time_id);
 
 			if (i && (at != s->at[type] || (at < 0 && !same_end)))
 				at = 0;
@@ -63,8 +63,8 @@ bool pd_timestamp_decode(const struct pd_timestamp_locator *s, struct pd_record 
 	return true;
 }
 
-static bool stream_times(struct pd_stream *stream, struct pd_time_range *times,
-			 struct pd_error *err)
+static bool read_stream_times(struct pd_stream *stream, struct pd_time_range *times,
+			      struct pd_error *err)
 {
 	unsigned index, time_id = pd_field_name_id(&stream->file->field_names, "time", 4);
 	struct pd_value v = { .type = PD_NIL };
@@ -88,14 +88,14 @@ static bool stream_times(struct pd_stream *stream, struct pd_time_range *times,
 	return got == 0;
 }
 
-static bool file_times(struct pd_file *file, struct pd_error *err)
+static bool find_file_times(struct pd_file *file, struct pd_error *err)
 {
 	struct pd_time_range times = { 0 };
 
 	if (file->times.known || file->input.stream)
 		return true;
 	for (size_t i = 0; i < file->n_streams; i++)
-		if (!stream_times(&file->streams[i], &times, err))
+		if (!read_stream_times(&file->streams[i], &times, err))
 			return false;
 	file->times = times;
 	return true;
@@ -108,7 +108,7 @@ bool pd_session_times(struct pd_session *session, struct pd_time_range *times,
 	for (size_t i = 0; i < session->n_files; i++) {
 		const struct pd_time_range *of = &session->files[i]->times;
 
-		if (!file_times(session->files[i], err))
+		if (!find_file_times(session->files[i], err))
 			return false;
 		if (of->known)
 			pd_time_range_widen(times, of->first, of->last);

@@ -118,7 +118,7 @@ static void set_sockaddr(const uint8_t *p, uint32_t n, bool swap, struct pd_valu
 		pd_set_bytes(out, PD_BLOB, p, n);
 }
 
-static uint64_t long_at(const struct pd_view *view, uint32_t i)
+static uint64_t load_long(const struct pd_view *view, uint32_t i)
 {
 	const struct pd_tracepoint_field *field = (const void *)(uintptr_t)view->extra;
 
@@ -131,7 +131,7 @@ static uint32_t count_bits(const struct pd_view *view, uint32_t longs)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < longs; i++)
-		n += (uint32_t)__builtin_popcountll(long_at(view, i));
+		n += (uint32_t)__builtin_popcountll(load_long(view, i));
 	return n;
 }
 
@@ -206,7 +206,8 @@ enum pd_type pd_arg_type(const struct pd_tracepoint_field *field)
 /*
  * Sets *out to item `i` of a list, or to the number of the i-th bit that is set in a bitmask.
  */
-static void array_item(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
+static void get_array_item(const struct pd_view *view, uint32_t i, unsigned m,
+			   struct pd_value *out)
 {
 	const struct pd_tracepoint_field *field = (const void *)(uintptr_t)view->extra;
 
@@ -217,7 +218,7 @@ static void array_item(const struct pd_view *view, uint32_t i, unsigned m, struc
 		return;
 	}
 	for (uint32_t w = 0;; w++) {
-		uint64_t bits = long_at(view, w);
+		uint64_t bits = load_long(view, w);
 		uint32_t n = (uint32_t)__builtin_popcountll(bits);
 
 		if (i < n) {
@@ -235,7 +236,7 @@ const struct pd_view_desc pd_view_array = {
 	.name = "array",
 	.doc = "Items of an argument that is an array, or numbers of the bits that are set "
 	       "in one that is a bitmask.",
-	.item = array_item,
+	.item = get_array_item,
 };
 
 /* view.at and view.extra: the raw data and its size. The items are the tracepoint's fields. */
@@ -262,7 +263,7 @@ static void get_arg(const struct pd_view *view, uint32_t i, unsigned m, struct p
 		    view->rec->bytes + view->at, (uint32_t)view->extra, out);
 }
 
-static const char *arg_name(const struct pd_view *view, uint32_t i)
+static const char *get_arg_name(const struct pd_view *view, uint32_t i)
 {
 	return pd_tracepoint_of_record(view->rec)->fields[i].name;
 }
@@ -271,5 +272,5 @@ const struct pd_view_desc pd_view_args = {
 	.name = "args",
 	.doc = "A tracepoint's fields by name, those that all tracepoints have first.",
 	.item = get_arg,
-	.key = arg_name,
+	.key = get_arg_name,
 };

@@ -19,7 +19,7 @@ static uint64_t read_hex(const char *p, const char *end)
 }
 
 /* Returns the text of `"text\n"`, without quotes and line feed. */
-static struct pd_text bare_text(struct pd_text text)
+static struct pd_text strip_quotes(struct pd_text text)
 {
 	if (text.n && *text.p == '"') {
 		text.p++;
@@ -63,8 +63,8 @@ static bool read_printk(struct pd_printer *printer)
 		if (colon && stop - colon >= 2 && !memchr(p, 0, (size_t)(stop - p)))
 			printer->printk[printer->n_printk++] = (struct pd_printk){
 				read_hex(p, colon),
-				bare_text((struct pd_text){ colon + 2,
-							    (size_t)(stop - colon) - 2 })
+				strip_quotes((struct pd_text){ colon + 2,
+							       (size_t)(stop - colon) - 2 })
 			};
 		p = stop + 1;
 	}

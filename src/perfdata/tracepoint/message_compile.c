@@ -121,7 +121,7 @@ static bool is_one_of(struct pd_text f, const char *set)
  * Returns how many characters behind a p belong to it. See parse_arg_format_pointer,
  * event-parse.c.
  */
-static size_t pointer_size(struct pd_text f)
+static size_t count_pointer_chars(struct pd_text f)
 {
 	struct pd_text rest = f;
 	size_t n = 1;
@@ -198,7 +198,7 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 	f->p++;
 	f->n--;
 	if (v->type == 'p') {
-		n = pointer_size(*f);
+		n = count_pointer_chars(*f);
 		if (n >= sizeof(v->pointer))
 			return pd_parse_refuse(&c->p, "a conversion that is not known");
 		memcpy(v->pointer, f->p, n);

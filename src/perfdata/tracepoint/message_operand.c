@@ -44,8 +44,8 @@ static bool parse_rec(struct pd_parser *p, struct pd_node *x)
  * Returns the bytes of an item of a field, by its declaration. See event_read_fields,
  * event-parse.c.
  */
-static uint32_t declared_item_size(const struct pd_tracepoint *tracepoint,
-				   const struct pd_tracepoint_field *field)
+static uint32_t find_item_size(const struct pd_tracepoint *tracepoint,
+			       const struct pd_tracepoint_field *field)
 {
 	static const char *const sizes[][4] = { { "u8", "s8", "char", "" },
 						{ "u16", "s16", "", "" },
@@ -94,7 +94,7 @@ static bool parse_index(struct pd_parser *p, struct pd_node *x)
 		return false;
 	*x = (struct pd_node){ .kind = PD_NODE_OP,
 			       .op = PD_OP_INDEX,
-			       .n = declared_item_size(p->tracepoint, array->field),
+			       .n = find_item_size(p->tracepoint, array->field),
 			       .pointed = pointed,
 			       .left = array,
 			       .right = index };

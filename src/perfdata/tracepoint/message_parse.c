@@ -82,7 +82,7 @@ static const struct operator* find_operator(const struct pd_parser *p)
 }
 
 /* Returns the priority of an operator's sign, even if it is unary. */
-static int sign_priority(unsigned op)
+static int get_sign_priority(unsigned op)
 {
 	for (size_t i = 0; i < N_OPERATORS; i++)
 		if (operators[i].op == op)
@@ -114,7 +114,7 @@ static bool parse_right(struct pd_parser *p, struct pd_node *x, struct pd_node *
 	if (!r || !pd_parse_operand(p, r))
 		return false;
 	*right = r;
-	if (r->kind == PD_NODE_OP && x->priority < sign_priority(r->op)) {
+	if (r->kind == PD_NODE_OP && x->priority < get_sign_priority(r->op)) {
 		struct pd_node left = *x;
 
 		left.right = r->left;

@@ -4,7 +4,7 @@
  */
 #include "message_internal.h"
 
-static const struct pd_node *below_casts(const struct pd_node *x)
+static const struct pd_node *skip_casts(const struct pd_node *x)
 {
 	while (x->kind == PD_NODE_CAST)
 		x = x->left;
@@ -32,7 +32,7 @@ static void print_function(struct pd_printed *s, const char *how, uint64_t v)
 static const uint8_t *find_sized_bytes(struct pd_printed *s, const struct pd_node *x,
 				       uint32_t size, const char *invalid)
 {
-	x = below_casts(x);
+	x = skip_casts(x);
 	if (x->kind != PD_NODE_FIELD) {
 		pd_line_format(s->out, "ARG TYPE NOT FIELD BUT %d", x->kind);
 		return NULL;
@@ -172,7 +172,7 @@ static void print_socket(struct pd_printed *s, const char *how, const struct pd_
 	at += port;
 	compact = *how == 'I' && *at == 'c';
 	at += compact;
-	x = below_casts(x);
+	x = skip_casts(x);
 	if (x->kind != PD_NODE_FIELD && x->kind != PD_NODE_DYNAMIC) {
 		pd_line_format(s->out, "ARG NOT FIELD NOR DYNAMIC ARRAY BUT TYPE %d", x->kind);
 		return;

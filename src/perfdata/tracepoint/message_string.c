@@ -162,7 +162,7 @@ static void print_array_items(struct pd_printed *s, const struct pd_node *x)
 }
 
 /* Returns byte `i` of a bitmask, from the one with the lowest bits on. */
-static uint8_t mask_byte(const struct pd_printed *s, uint32_t at, uint32_t n, uint32_t i)
+static uint8_t get_mask_byte(const struct pd_printed *s, uint32_t at, uint32_t n, uint32_t i)
 {
 	return s->raw[s->tracepoint->tracing->big ? at + n - 1 - i : at + i];
 }
@@ -196,7 +196,7 @@ static void print_bitmask(struct pd_printed *s, const struct pd_conversion *c,
 	if (!pd_node_find_bytes(s, x, &at, &n))
 		return;
 	for (uint32_t i = n; i-- > 0;) {
-		uint8_t byte = mask_byte(s, at, n, i);
+		uint8_t byte = get_mask_byte(s, at, n, i);
 		const char digits[] = { hex_digits[byte >> 4], hex_digits[byte & 15], ',' };
 
 		pd_line_add(s->out, digits, i && i % 4 == 0 ? 3 : 2);
@@ -217,7 +217,7 @@ static void print_cpumask(struct pd_printed *s, const struct pd_conversion *c,
 	}
 	bits = 8 * n;
 	for (uint32_t i = 0; i <= bits; i++) {
-		bool set = i < bits && (mask_byte(s, at, n, i / 8) >> i % 8 & 1);
+		bool set = i < bits && (get_mask_byte(s, at, n, i / 8) >> i % 8 & 1);
 
 		if (set && first == UINT32_MAX) {
 			first = i;

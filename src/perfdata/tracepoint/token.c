@@ -49,7 +49,7 @@ static bool is_number(struct pd_tokens *t)
 	       count_chars_in(t->p + digits, t->p + n, "uUlL") == n - digits;
 }
 
-static size_t operator_size(const char *p, const char *end)
+static size_t count_operator_chars(const char *p, const char *end)
 {
 	static const char two[][3] = { "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||" };
 	/* operators of three characters, and those that a print format cannot have */
@@ -88,7 +88,7 @@ void pd_token_next(struct pd_tokens *t)
 		ok = true;
 	} else {
 		t->type = PD_TOKEN_OP;
-		t->n = operator_size(t->p, t->end);
+		t->n = count_operator_chars(t->p, t->end);
 		ok = t->n;
 	}
 	if (!ok)

@@ -66,7 +66,7 @@ static bool strip_prefix(struct pd_text text, const char *word, struct pd_text *
 /*
  * Reads the number of "word:NUMBER", a part of a field's line. Returns false for another word.
  */
-static bool part_number(struct pd_text part, const char *word, uint64_t *out)
+static bool parse_part_number(struct pd_text part, const char *word, uint64_t *out)
 {
 	struct pd_text digits;
 	uint64_t v = 0;
@@ -138,9 +138,9 @@ static void take_field(struct parser *p, struct pd_text line, bool common)
 
 		if (parts == 0)
 			declaration = part;
-		else if (!part_number(part, "offset:", &offset) &&
-			 !part_number(part, "size:", &size))
-			part_number(part, "signed:", &sign);
+		else if (!parse_part_number(part, "offset:", &offset) &&
+			 !parse_part_number(part, "size:", &size))
+			parse_part_number(part, "signed:", &sign);
 		line.p += n + (end != NULL);
 		line.n -= n + (end != NULL);
 	}

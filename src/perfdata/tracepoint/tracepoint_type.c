@@ -123,7 +123,7 @@ static struct declared take_apart(const char *type)
 }
 
 /* Returns the bytes of one value and sets *is_signed; UNKNOWN for a type that is not known. */
-static uint32_t size_of_type(const struct declared *d, unsigned long_size, bool *is_signed)
+static uint32_t find_type_size(const struct declared *d, unsigned long_size, bool *is_signed)
 {
 	*is_signed = false;
 	if (d->is_pointer)
@@ -152,8 +152,8 @@ static bool is_integer_size(uint32_t size)
  * Returns the bytes of an item of an array of fixed size: the field's size divided by the
  * number in brackets, if that is a plain number ("32 + 1" is not), else the size of the type.
  */
-static uint32_t array_item_size(const struct pd_tracepoint_field *field,
-				const struct declared *d, uint32_t declared_size)
+static uint32_t find_array_item_size(const struct pd_tracepoint_field *field,
+				     const struct declared *d, uint32_t declared_size)
 {
 	char *end;
 	unsigned long n = d->brackets ? strtoul(d->brackets + 1, &end, 10) : 0;
@@ -167,7 +167,7 @@ static bool is_text_type(const struct declared *d)
 	return word_is(d->base, "char") && !d->is_unsigned && !d->is_pointer;
 }
 
-static void type_of_one(struct pd_tracepoint_field *field, const struct declared *d)
+static void set_single_type(struct pd_tracepoint_field *field, const struct declared *d)
 {
 	if (!is_integer_size(field->size))
 		field->kind = PD_ARG_BYTES;
@@ -177,12 +177,12 @@ static void type_of_one(struct pd_tracepoint_field *field, const struct declared
 		field->kind = PD_ARG_INT;
 }
 
-static void type_of_several(struct pd_tracepoint_field *field, const struct declared *d,
-			    uint32_t declared_size, unsigned long_size)
+static void set_array_type(struct pd_tracepoint_field *field, const struct declared *d,
+			   uint32_t declared_size, unsigned long_size)
 {
 	bool fixed = field->storage == PD_ARG_FIXED;
 
-	field->element = fixed ? array_item_size(field, d, declared_size) : declared_size;
+	field->element = fixed ? find_array_item_size(field, d, declared_size) : declared_size;
 	field->kind = PD_ARG_LIST;
 	if (word_is(d->base, "cpumask_t")) {
 		field->kind = PD_ARG_BITS;
@@ -199,7 +199,7 @@ static void type_of_several(struct pd_tracepoint_field *field, const struct decl
 }
 
 /* Makes the field plain bytes: a descriptor of another size than four bytes is none. */
-static void type_of_bad_descriptor(struct pd_tracepoint_field *field)
+static void set_bad_descriptor(struct pd_tracepoint_field *field)
 {
 	field->storage = PD_ARG_FIXED;
 	field->kind = PD_ARG_BYTES;
@@ -208,7 +208,7 @@ static void type_of_bad_descriptor(struct pd_tracepoint_field *field)
 void pd_tracepoint_type(struct pd_tracepoint_field *field, unsigned long_size, uint64_t sign)
 {
 	struct declared d = take_apart(field->type);
-	uint32_t declared_size = size_of_type(&d, long_size, &field->is_signed);
+	uint32_t declared_size = find_type_size(&d, long_size, &field->is_signed);
 
 	if (sign != UINT64_MAX)
 		field->is_signed = sign != 0;
@@ -218,16 +218,16 @@ void pd_tracepoint_type(struct pd_tracepoint_field *field, unsigned long_size, u
 	else if (d.storage == PD_ARG_FIXED && d.is_array && field->size == 0)
 		field->storage = PD_ARG_REST;
 	if (field->storage == d.storage && d.storage != PD_ARG_FIXED && field->size != 4)
-		type_of_bad_descriptor(field);
+		set_bad_descriptor(field);
 	else if (field->storage != PD_ARG_FIXED || d.is_array || word_is(d.base, "cpumask_t"))
-		type_of_several(field, &d, declared_size, long_size);
+		set_array_type(field, &d, declared_size, long_size);
 	else
-		type_of_one(field, &d);
+		set_single_type(field, &d);
 	if (field->kind == PD_ARG_POINTER || d.is_pointer)
 		field->is_signed = false;
 }
 
-static enum pd_arg_kind kind_of_helper(struct pd_text helper)
+static enum pd_arg_kind find_helper_kind(struct pd_text helper)
 {
 	static const struct {
 		const char *helper;
@@ -275,7 +275,7 @@ void pd_tracepoint_printed(struct pd_tracepoint_field *fields, uint32_t n,
 	const char *p = print_fmt;
 
 	for (unsigned i = 0; i < MAX_HELPERS && (p = strstr(p, "__get_")) != NULL; i++) {
-		enum pd_arg_kind kind = kind_of_helper(take_word(&p));
+		enum pd_arg_kind kind = find_helper_kind(take_word(&p));
 
 		p += strspn(p, " ");
 		if (*p != '(' || kind == PD_ARG_INT)

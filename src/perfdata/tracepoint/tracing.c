@@ -45,7 +45,7 @@ static const char *find_in(struct pd_text text, const char *word)
 }
 
 /* Reads the number behind a word. Returns false if there is none. */
-static bool number_after(struct pd_text text, const char *word, uint64_t *out)
+static bool find_number_after(struct pd_text text, const char *word, uint64_t *out)
 {
 	const char *end = text.p + text.n, *p = find_in(text, word);
 	uint64_t v = 0;
@@ -85,7 +85,7 @@ static bool add_format(struct pd_tracing *t, struct pd_text system, struct pd_te
 		return false;
 	added = &t->formats[t->n_formats++];
 	*added = (struct pd_format){ .system = system, .text = text, .id = UINT64_MAX };
-	if (!number_after(text, "\nID:", &added->id))
+	if (!find_number_after(text, "\nID:", &added->id))
 		added->id = UINT64_MAX;
 	return true;
 }
@@ -109,7 +109,7 @@ static void take_systems(struct pd_tracing *t, struct pb_cursor *c)
 	}
 }
 
-static int by_id(const void *a, const void *b, void *arg)
+static int compare_ids(const void *a, const void *b, void *arg)
 {
 	const struct pd_format *formats = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -126,7 +126,7 @@ static bool sort_ids(struct pd_tracing *t)
 		return false;
 	for (size_t i = 0; i < t->n_formats; i++)
 		t->by_id[i] = (uint32_t)i;
-	qsort_r(t->by_id, t->n_formats, sizeof(*t->by_id), by_id, t->formats);
+	qsort_r(t->by_id, t->n_formats, sizeof(*t->by_id), compare_ids, t->formats);
 	return true;
 }
 
@@ -140,9 +140,9 @@ static void correct_long(struct pd_tracing *t)
 	uint64_t size;
 
 	if (commit &&
-	    number_after((struct pd_text){ commit, (size_t)(t->header_page.p +
-							    t->header_page.n - commit) },
-			 "size:", &size) &&
+	    find_number_after((struct pd_text){ commit, (size_t)(t->header_page.p +
+								 t->header_page.n - commit) },
+			      "size:", &size) &&
 	    (size == 4 || size == 8))
 		t->long_size = (uint8_t)size;
 }

@@ -137,7 +137,7 @@ static const struct {
  * Returns a bit-field of a flags word. A big-endian recorder's compiler allocates them from the
  * other end.
  */
-static unsigned branch_flag(const struct pd_view *view, uint64_t word, unsigned m)
+static unsigned get_branch_flag(const struct pd_view *view, uint64_t word, unsigned m)
 {
 	unsigned at = flags[m].at;
 
@@ -162,13 +162,13 @@ static void get_branch(const struct pd_view *view, uint32_t i, unsigned m, struc
 	else if (m == COUNTERS && counters)
 		pd_set_uint(out, PD_ADDR, pd_rec64(rec, counters + 8 * i));
 	else if (m == COUNTERS ||
-		 (m == NEW_TYPE && branch_flag(view, word, TYPE) != EXTEND_ABI))
+		 (m == NEW_TYPE && get_branch_flag(view, word, TYPE) != EXTEND_ABI))
 		return;
 	else if (flags[m].names)
-		pd_set_name(out, flags[m].names[branch_flag(view, word, m)]);
+		pd_set_name(out, flags[m].names[get_branch_flag(view, word, m)]);
 	else
 		pd_set_uint(out, flags[m].width == 1 ? PD_BOOL : PD_UINT,
-			    branch_flag(view, word, m));
+			    get_branch_flag(view, word, m));
 }
 
 const struct pd_view_desc pd_view_branch_stack = {

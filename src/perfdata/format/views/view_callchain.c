@@ -21,7 +21,7 @@
 #define CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
 #define CONTEXT_GUEST_USER    ((uint64_t)-2560)
 
-static enum pd_cpumode mode_of_marker(uint64_t marker)
+static enum pd_cpumode get_marker_mode(uint64_t marker)
 {
 	switch (marker) {
 	case CONTEXT_HV:
@@ -40,7 +40,7 @@ static enum pd_cpumode mode_of_marker(uint64_t marker)
 	}
 }
 
-static uint32_t marker_at(uint64_t extra, unsigned k)
+static uint32_t get_marker(uint64_t extra, unsigned k)
 {
 	return extra >> (16 * k) & 0xffff;
 }
@@ -114,7 +114,7 @@ bool pd_frames_next(struct pd_frames *frames, uint64_t *ip)
 			frames->at += 8;
 			return true;
 		}
-		frames->mode = mode_of_marker(v);
+		frames->mode = get_marker_mode(v);
 	}
 	return false;
 }
@@ -138,13 +138,13 @@ static uint64_t find_frame(const struct pd_view *view, uint32_t i, enum pd_cpumo
 		return view->frames[i].ip;
 	}
 	pd_frames_init(&frames, view);
-	for (k = 0; k < count_markers(view->extra) && marker_at(view->extra, k) <= i + k; k++)
-		frames.mode = mode_of_marker(load_entry(view, marker_at(view->extra, k)));
+	for (k = 0; k < count_markers(view->extra) && get_marker(view->extra, k) <= i + k; k++)
+		frames.mode = get_marker_mode(load_entry(view, get_marker(view->extra, k)));
 	if (k < count_markers(view->extra) || !(view->extra & MORE)) {
 		ip = load_entry(view, i + k);
 	} else {
 		/* behind the last marker in extra: walk on from there */
-		uint32_t r = k ? marker_at(view->extra, k - 1) + 1 : 0;
+		uint32_t r = k ? get_marker(view->extra, k - 1) + 1 : 0;
 
 		frames.at += 8 * r;
 		for (uint32_t left = i + k - r + 1; left; left--)

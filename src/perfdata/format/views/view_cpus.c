@@ -89,7 +89,7 @@ void pd_open_cpus(const struct pd_record *rec, uint32_t at, struct pd_value *out
 }
 
 /* Returns the number of the i-th bit that is set in the bitmap. */
-static uint32_t nth_bit(const struct pd_view *view, uint32_t i)
+static uint32_t find_nth_bit(const struct pd_view *view, uint32_t i)
 {
 	for (uint32_t w = 0; w < WORDS(view->extra); w++) {
 		uint64_t bits = load_mask_word(view, w);
@@ -114,7 +114,7 @@ static void get_cpu(const struct pd_view *view, uint32_t i, unsigned m, struct p
 	if ((extra & 0xff) == LIST) /* 0xffff is -1 */
 		pd_set_int(out, (int16_t)pd_rec16(view->rec, view->at + 2 * i));
 	else if ((extra & 0xff) == MASK)
-		pd_set_int(out, nth_bit(view, i));
+		pd_set_int(out, find_nth_bit(view, i));
 	else if (ANY(extra) && i == 0)
 		pd_set_int(out, -1);
 	else

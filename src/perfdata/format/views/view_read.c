@@ -6,14 +6,14 @@
 #include "perfdata/format/sample.h"
 #include "perfdata/format/views.h"
 
-static uint64_t format_of(const struct pd_record *rec)
+static uint64_t get_read_format(const struct pd_record *rec)
 {
 	return rec->layout->shape->read_format;
 }
 
 void pd_open_read(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
-	uint64_t format = format_of(rec);
+	uint64_t format = get_read_format(rec);
 	uint32_t header = pd_read_header_size(format), each = pd_read_entry_size(format);
 
 	if (format & PD_READ_GROUP) {
@@ -55,7 +55,7 @@ static const struct pd_member members[] = {
 
 static void get_read_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
-	uint64_t format = format_of(view->rec);
+	uint64_t format = get_read_format(view->rec);
 	bool group = format & PD_READ_GROUP;
 	/*
 	 * which members are there, in the order on disk; a group has its count in place of the
@@ -105,7 +105,7 @@ static void set_event(const struct pd_record *rec, uint64_t id, struct pd_value 
 static void get_read_item(const struct pd_view *view, uint32_t i, unsigned m,
 			  struct pd_value *out)
 {
-	uint64_t format = format_of(view->rec);
+	uint64_t format = get_read_format(view->rec);
 	bool has_id = format & PD_READ_ID, has_lost = format & PD_READ_LOST;
 	uint32_t at = view->at + pd_read_header_size(format) + i * pd_read_entry_size(format);
 
