@@ -37,7 +37,7 @@ local modules = {
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
     "expr fields scope stacks strings value wide" },
   { "query/group", "base perfdata/format query/expr", "group report" },
-  { "query/rows", "base query/expr", "rows" },
+  { "query/rows", "base query/expr", "rows rows_made" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows", "query" },
   { "script", "base perfdata/format machine", "script" },
   { "binding", "base perfdata/format perfdata/tracepoint analysis machine query script", "" },

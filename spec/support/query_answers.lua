@@ -90,7 +90,10 @@ end
 
 -- What is wrong with the values of some records. Where two things are, it is not said which is
 -- met first.
-local of_values = { "^a sum passes 2%^63", "^a weight is an integer" }
+local of_values = {
+  "^a sum passes 2%^63", "^a weight is an integer", "^weights add up to more",
+  "^what is averaged adds up",
+}
 
 local function is_of_values(message)
   for _, pattern in ipairs(of_values) do

@@ -240,6 +240,8 @@ void pl_push_features(lua_State *L, int file); /* [-0, +1] */
 void pl_push_events(lua_State *L, int file);   /* [-0, +1] */
 /* The Event object of a file's event; nil for NULL. [-0, +1] */
 void pl_push_event(lua_State *L, int file, const struct pd_event *event);
+/* The event of the Event at `index`; raises if it is none. */
+const struct pd_event *pl_check_event(lua_State *L, int index);
 
 /*
  * Record. Each File has a metatable of its own for them, whose [PL_OWNER] is the File: so a

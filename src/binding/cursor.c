@@ -171,7 +171,7 @@ static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record 
 		if (looks && !pq_in_scope(&c->scope, rec, c->time_id))
 			continue;
 		if (c->calls)
-			c->calls->calls.is_new = true;
+			pq_calls_next(&c->calls->calls);
 		if (c->filter && !passes_filter(L, c, rec))
 			continue;
 		return 1;
@@ -232,6 +232,8 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 			enter_calls(L, c, index);
 		if (pl_has_values(c) || pl_more_values(L, c))
 			n = pl_next_values(L, c, index);
+		else if (c->has_pairs)
+			pl_tell_counts(L, c, index);
 		c->busy = false;
 		return n;
 	}
@@ -271,8 +273,10 @@ static int cursor_close(lua_State *L)
 {
 	struct pl_cursor *c = luaL_checkudata(L, 1, PL_CURSOR);
 
-	if (!c->busy)
+	if (!c->busy) {
 		pl_cursor_close(c);
+		pl_tell_counts(L, c, 1);
+	}
 	return 0;
 }
 
@@ -380,7 +384,6 @@ void pl_cursor_register(lua_State *L)
 	};
 	static const luaL_Reg methods[] = {
 		{ "close", cursor_close },
-		{ "counts", pl_cursor_counts },
 		{ NULL, NULL },
 	};
 

@@ -14,8 +14,9 @@
 #define PL_MAX_FIELDS 32
 
 /*
- * User values: its File; the record it reuses; the metatable of the records it makes; what its
- * trees are made of; Lua's objects for values that come again and again, see values.c.
+ * User values: its File; the record it reuses, or functions were given; the metatable of the
+ * records it makes; what its trees are made of; Lua's objects for values that come again and
+ * again, see values.c; the table of what is counted of pairs.
  */
 enum {
 	PL_CURSOR_FILE = 1,
@@ -23,7 +24,8 @@ enum {
 	PL_CURSOR_META,
 	PL_CURSOR_TREES,
 	PL_CURSOR_OBJECTS,
-	PL_CURSOR_VALUES = PL_CURSOR_OBJECTS
+	PL_CURSOR_COUNTS,
+	PL_CURSOR_VALUES = PL_CURSOR_COUNTS
 };
 
 /* By what a loop is known: where it stands, and the first value that it was given last. */
@@ -53,6 +55,11 @@ struct pl_cursor {
 	struct pl_file *file;
 	void *interrupt; /* see pl_interrupt */
 	struct pq_rows *rows;
+	/* of pairs: what is made of their rows, of which `batch` is looked at */
+	struct pq_made made;
+	struct pq_batch batch;
+	struct pq_value *made_values; /* kept by its trees */
+	bool has_pairs, has_counts;   /* which are set, but not in Lua's table */
 	struct pq_pair_counts counts; /* of rows of pairs, once they are closed */
 	struct pq_scope scope;	      /* what is wanted */
 	struct pl_calls *calls;	      /* functions that its trees call; NULL: none */
@@ -123,8 +130,8 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options);
 void pl_close_values(struct pl_cursor *c);
 
-/* cursor:counts() -> what of the records was paired, and what not, by name; closes it */
-int pl_cursor_counts(lua_State *L);
+/* What was counted of pairs is said in the options' table, once it is known. [-0, +0] */
+void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor);
 
 /* Has more rows ready; false: there are none. Raises as pl_cursor_next. */
 bool pl_more_values(lua_State *L, struct pl_cursor *c);

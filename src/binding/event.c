@@ -12,7 +12,7 @@ struct pl_event {
 	struct pl_file *file;
 };
 
-static const struct pd_event *check_event(lua_State *L, int index)
+const struct pd_event *pl_check_event(lua_State *L, int index)
 {
 	const struct pl_event *e = luaL_checkudata(L, index, PL_EVENT);
 
@@ -260,7 +260,7 @@ static int raise_no_member(lua_State *L, const char *name)
 /* Upvalue: numbers of members by name. event.name -> value | nil */
 static int event_index(lua_State *L)
 {
-	const struct pd_event *e = check_event(L, 1);
+	const struct pd_event *e = pl_check_event(L, 1);
 	const char *name = luaL_checkstring(L, 2);
 	lua_Integer i;
 
@@ -282,7 +282,7 @@ static int event_next(lua_State *L)
 
 	lua_settop(L, 0);
 	lua_pushvalue(L, lua_upvalueindex(1));
-	e = check_event(L, 1);
+	e = pl_check_event(L, 1);
 	for (; (member = member_name(i)) != NULL; i++) {
 		lua_settop(L, 1);
 		push_member(L, e, i);
@@ -300,7 +300,7 @@ static int event_next(lua_State *L)
 /* pairs(event): the fields it has */
 static int event_pairs(lua_State *L)
 {
-	check_event(L, 1);
+	pl_check_event(L, 1);
 	lua_pushvalue(L, 1);
 	lua_pushinteger(L, 0);
 	lua_pushcclosure(L, event_next, 2);
@@ -309,7 +309,7 @@ static int event_pairs(lua_State *L)
 
 static int event_tostring(lua_State *L)
 {
-	return push_name(L, check_event(L, 1));
+	return push_name(L, pl_check_event(L, 1));
 }
 
 /* pl_event_members() -> array of {name, kind, doc}: the members above, then the attr's */

@@ -1,10 +1,17 @@
 /*
  * How a cursor's records are paired, from a table
  *
- *	pairs = { opens = i, closes = i, time = i, pairs_lost = b, keys = { { open = i, close = i, loses = b } … },
- *		  values = { { i, of_open } … } }
+ *	pairs = { opens = i, closes = i, inner = i | nil, waits = b, time = i, pairs_lost = b,
+ *		  keys = { { i, i, i, loses = b } … }, values = { { i | "serial", of } … },
+ *		  ended = { fn, i … } | nil }
  *
- * where i are places among the values that are read of records.
+ * where i are places among the values that are read of records, and `of` is 1, 2 or 3: of the
+ * record that opens a span, closes it, or is inside. A key's places are in the same order.
+ * `ended` is a function that is called with the serial number of a span that ends, and values
+ * of the record that ends it.
+ *
+ * Of the rows that are made so, options may have `kept` (a condition) and `results` (what a
+ * loop gets), trees whose fields are { row = place }, and `event`, the place of a row's event.
  */
 #include "pairs.h"
 
@@ -44,8 +51,10 @@ static void to_key(lua_State *L, struct pq_pair_key *key, size_t n)
 {
 	int at = lua_gettop(L);
 
-	key->of_open = place_named(L, at, "open", n);
-	key->of_close = place_named(L, at, "close", n);
+	for (int i = 0; i < PQ_OF_RECORDS; i++) {
+		lua_rawgeti(L, at, i + 1);
+		key->of[i] = to_place(L, n);
+	}
 	lua_getfield(L, at, "loses");
 	key->loses = lua_toboolean(L, -1);
 	lua_pop(L, 1);
@@ -53,14 +62,52 @@ static void to_key(lua_State *L, struct pq_pair_key *key, size_t n)
 
 static void to_value(lua_State *L, struct pq_pair_value *value, size_t n)
 {
-	lua_rawgeti(L, -1, 1);
-	value->place = to_place(L, n);
+	lua_Integer of;
+
 	lua_rawgeti(L, -1, 2);
-	value->of_open = lua_toboolean(L, -1);
+	of = lua_tointeger(L, -1);
+	if (of < 1 || of > PQ_OF_RECORDS)
+		luaL_error(L,
+			   "pairs: a value is of the record that opens, closes or is inside");
+	value->of = (enum pq_of)(of - 1);
 	lua_pop(L, 1);
+	if (lua_rawgeti(L, -1, 1) == LUA_TSTRING && value->of == PQ_OF_OPEN) {
+		value->place = PQ_SERIAL;
+		lua_pop(L, 1);
+	} else {
+		value->place = to_place(L, n);
+	}
 }
 
-const struct pq_pairing *pl_to_pairing(lua_State *L, int keep, int options, size_t n)
+/* What is called when a span ends. */
+static void to_ended(lua_State *L, int keep, struct pq_pairing *how, int table, size_t n)
+{
+	int at = lua_gettop(L) + 1;
+	struct pq_call *call;
+	uint32_t *places;
+
+	if (lua_getfield(L, table, "ended") == LUA_TTABLE) {
+		size_t n_args = (size_t)lua_rawlen(L, at);
+
+		if (n_args < 1 || n_args > PQ_MAX_ROW)
+			luaL_error(L, "pairs: a function and its values expected");
+		lua_newtable(L);
+		lua_rawgeti(L, at, 1);
+		lua_setfield(L, -2, "fn");
+		call = pl_to_call(L, keep, at + 1);
+		call->n_args = n_args; /* the first is the serial number */
+		places = pl_keep(L, keep, n_args * sizeof(*places));
+		for (size_t i = 1; i < n_args; i++) {
+			lua_rawgeti(L, at, (lua_Integer)i + 1);
+			places[i - 1] = to_place(L, n);
+		}
+		how->ended = call;
+		how->ended_places = places;
+	}
+	lua_settop(L, at - 1);
+}
+
+static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options, size_t n)
 {
 	int top = lua_gettop(L), table = top + 1;
 	struct pq_pair_value *values;
@@ -76,6 +123,15 @@ const struct pq_pairing *pl_to_pairing(lua_State *L, int keep, int options, size
 	how->opens = place_named(L, table, "opens", n);
 	how->closes = place_named(L, table, "closes", n);
 	how->time = place_named(L, table, "time", n);
+	how->inner = PQ_NO_PLACE;
+	if (lua_getfield(L, table, "inner") != LUA_TNIL)
+		how->inner = to_place(L, n);
+	else
+		lua_pop(L, 1);
+	lua_getfield(L, table, "waits");
+	how->waits = how->inner != PQ_NO_PLACE && lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	to_ended(L, keep, how, table, n);
 	lua_getfield(L, table, "pairs_lost");
 	how->pairs_lost = lua_toboolean(L, -1);
 	lua_pop(L, 1);
@@ -97,29 +153,51 @@ const struct pq_pairing *pl_to_pairing(lua_State *L, int keep, int options, size
 	return how;
 }
 
+bool pl_to_paired(lua_State *L, int keep, const struct pl_file *f, int options,
+		  struct pq_paired *paired)
+{
+	int top = lua_gettop(L);
+
+	if (lua_getfield(L, options, "pairs") != LUA_TTABLE) {
+		lua_settop(L, top);
+		return false;
+	}
+	lua_getfield(L, options, "values");
+	paired->nodes = pl_to_nodes(L, keep, f, -1, PQ_MAX_ROW, &paired->n);
+	paired->how = to_pairing(L, keep, options, paired->n);
+	lua_settop(L, top);
+	return true;
+}
+
+void pl_to_made(lua_State *L, int keep, const struct pl_file *f, int options,
+		struct pq_paired *paired)
+{
+	lua_Integer event = 0;
+
+	if (lua_getfield(L, options, "kept") != LUA_TNIL)
+		paired->kept = pl_to_node(L, keep, f, -1);
+	lua_pop(L, 1);
+	if (lua_getfield(L, options, "event") != LUA_TNIL) {
+		event = luaL_checkinteger(L, -1);
+		if (event < 1 || (lua_Unsigned)event > paired->how->n_values)
+			luaL_error(L, "pairs: an event is not in the row");
+	}
+	lua_pop(L, 1);
+	paired->event = (uint32_t)event;
+}
+
 static void set_count(lua_State *L, const char *name, uint64_t n)
 {
 	lua_pushinteger(L, (lua_Integer)n);
 	lua_setfield(L, -2, name);
 }
 
-void pl_push_pair_counts(lua_State *L, const struct pq_pair_counts *counts)
+void pl_set_pair_counts(lua_State *L, const struct pq_pair_counts *counts)
 {
-	lua_newtable(L);
 	set_count(L, "pairs", counts->pairs);
 	set_count(L, "unopened", counts->unopened);
 	set_count(L, "unclosed", counts->unclosed);
 	set_count(L, "restarted", counts->restarted);
 	set_count(L, "lost", counts->lost);
 	set_count(L, "unkeyed", counts->unkeyed);
-}
-
-int pl_cursor_counts(lua_State *L)
-{
-	struct pl_cursor *c = luaL_checkudata(L, 1, PL_CURSOR);
-
-	if (!c->busy)
-		pl_cursor_close(c);
-	pl_push_pair_counts(L, &c->counts);
-	return 1;
 }

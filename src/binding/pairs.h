@@ -1,5 +1,5 @@
 /*
- * How records are paired, from Lua.
+ * How records are paired, and what is made of the pairs, from Lua: see pairs.c.
  */
 #ifndef PERFLUA_BINDING_PAIRS_H
 #define PERFLUA_BINDING_PAIRS_H
@@ -7,12 +7,17 @@
 #include "cursor.h"
 
 /*
- * Of a table `pairs` in options, of places among n values of records; NULL: there is none. [-0,
- * +0]
+ * What `options` say of pairs that is read of records: all of *paired but what pl_to_made adds.
+ * False: they say nothing of pairs. [-0, +0]
  */
-const struct pq_pairing *pl_to_pairing(lua_State *L, int keep, int options, size_t n);
+bool pl_to_paired(lua_State *L, int keep, const struct pl_file *f, int options,
+		  struct pq_paired *paired);
 
-/* What of the records was paired, and what not, by name. [-0, +1] */
-void pl_push_pair_counts(lua_State *L, const struct pq_pair_counts *counts);
+/* What they say of the rows of pairs. [-0, +0] */
+void pl_to_made(lua_State *L, int keep, const struct pl_file *f, int options,
+		struct pq_paired *paired);
+
+/* Sets what was paired, and what not, by name in the table on top. [-0, +0] */
+void pl_set_pair_counts(lua_State *L, const struct pq_pair_counts *counts);
 
 #endif

@@ -13,8 +13,8 @@
 enum {
 	AT_FILE,
 	AT_KEEP,
-	AT_RECORD,  /* the one that functions are given; or nil */
-	AT_OBJECTS, /* by number: those of keys from 1 on, others from -1 down */
+	AT_RECORD, /* the one that functions are given; or nil */
+	AT_OBJECTS, /* by number: those of keys, and that are held, from 1 on, others from -1 down */
 	AT_NUMBERS, /* of those of keys, by object */
 };
 
@@ -22,6 +22,7 @@ enum is {
 	IS_VALUE,
 	IS_CONDITION,
 	IS_KEY,
+	IS_EVENT,
 };
 
 /* A function, whose number is its place in `keep`; behind it is room for its text. */
@@ -37,22 +38,6 @@ struct pl_calls *pl_calls_of(lua_State *L, int keep)
 	lua_getfield(L, keep, CALLS);
 	calls = lua_touserdata(L, -1);
 	lua_pop(L, 1);
-	return calls;
-}
-
-static struct pl_calls *make_calls(lua_State *L, int keep)
-{
-	struct pl_calls *calls = pl_calls_of(L, keep);
-
-	if (calls)
-		return calls;
-	calls = pl_keep(L, keep, sizeof(*calls));
-	lua_pushlightuserdata(L, calls);
-	lua_setfield(L, keep, CALLS);
-	lua_newtable(L);
-	lua_setfield(L, keep, OBJECTS);
-	lua_newtable(L);
-	lua_setfield(L, keep, NUMBERS);
 	return calls;
 }
 
@@ -74,36 +59,79 @@ static void push_current(lua_State *L, struct pl_calls *c, const struct pd_recor
 		lua_pushvalue(L, c->at + AT_RECORD);
 		return;
 	}
-	c->n_objects = 0;
 	push_record(L, c, rec);
 	lua_copy(L, -1, c->at + AT_RECORD);
 	c->calls.is_new = false;
 }
 
-/* The number of the object on top, until the next record; or, of a key's, always the same. */
-static lua_Integer to_number(lua_State *L, struct pl_calls *c, bool is_key)
+/* The number of the object on top, until the next record. [-1, +0] */
+static lua_Integer to_known(lua_State *L, struct pl_calls *c)
+{
+	lua_Integer number = -(lua_Integer)++c->calls.n_objects;
+
+	lua_rawseti(L, c->at + AT_OBJECTS, number);
+	return number;
+}
+
+/* The number of the object on top, which is a key's: always the same. [-1, +0] */
+static lua_Integer to_key(lua_State *L, struct pl_calls *c)
 {
 	lua_Integer number;
 
-	if (!is_key) {
-		lua_pushvalue(L, -1);
-		lua_rawseti(L, c->at + AT_OBJECTS, -++c->n_objects);
-		return -c->n_objects;
-	}
 	lua_pushvalue(L, -1);
 	if (lua_rawget(L, c->at + AT_NUMBERS) == LUA_TNUMBER) {
 		number = lua_tointeger(L, -1);
-		lua_pop(L, 1);
+		lua_pop(L, 2);
 		return number;
 	}
 	lua_pop(L, 1);
-	number = ++c->n_known;
 	lua_pushvalue(L, -1);
-	lua_rawseti(L, c->at + AT_OBJECTS, number);
-	lua_pushvalue(L, -1);
+	number = luaL_ref(L, c->at + AT_OBJECTS);
 	lua_pushinteger(L, number);
 	lua_rawset(L, c->at + AT_NUMBERS);
 	return number;
+}
+
+static void hold_object(struct pq_calls *calls, struct pq_value *object)
+{
+	struct pl_calls *c = (struct pl_calls *)calls;
+
+	pl_calls_push_object(c->L, c, object);
+	object->i = luaL_ref(c->L, c->at + AT_OBJECTS);
+}
+
+static void lend_object(struct pq_calls *calls, struct pq_value *object)
+{
+	struct pl_calls *c = (struct pl_calls *)calls;
+
+	pl_calls_push_object(c->L, c, object);
+	object->i = to_known(c->L, c);
+}
+
+static void release_object(struct pq_calls *calls, const struct pq_value *object)
+{
+	struct pl_calls *c = (struct pl_calls *)calls;
+
+	luaL_unref(c->L, c->at + AT_OBJECTS, (int)object->i);
+}
+
+static struct pl_calls *make_calls(lua_State *L, int keep)
+{
+	struct pl_calls *calls = pl_calls_of(L, keep);
+
+	if (calls)
+		return calls;
+	calls = pl_keep(L, keep, sizeof(*calls));
+	calls->calls.hold = hold_object;
+	calls->calls.lend = lend_object;
+	calls->calls.release = release_object;
+	lua_pushlightuserdata(L, calls);
+	lua_setfield(L, keep, CALLS);
+	lua_newtable(L);
+	lua_setfield(L, keep, OBJECTS);
+	lua_newtable(L);
+	lua_setfield(L, keep, NUMBERS);
+	return calls;
 }
 
 /* The text on top, which is kept until the function is called again. */
@@ -144,8 +172,14 @@ static void to_value(lua_State *L, struct pl_calls *c, const struct call *call,
 		to_text(L, c, call, out);
 		break;
 	default:
+		if (call->is == IS_EVENT) {
+			out->event = pl_check_event(L, -1);
+			out->type = PQ_EVENT;
+			break;
+		}
+		lua_pushvalue(L, -1);
+		out->i = call->is == IS_KEY ? to_key(L, c) : to_known(L, c);
 		out->type = PQ_OBJECT;
-		out->i = to_number(L, c, call->is == IS_KEY);
 	}
 }
 
@@ -181,7 +215,7 @@ static void run_call(const struct pq_call *pq_call, struct pq_fields *fields,
 
 static enum is to_is(lua_State *L, int index)
 {
-	static const char *const names[] = { "value", "condition", "key", NULL };
+	static const char *const names[] = { "value", "condition", "key", "event", NULL };
 	int is;
 
 	lua_getfield(L, index, "is");

@@ -1,10 +1,11 @@
 /*
  * The functions of Lua that a query calls: leaves of its trees (struct pq_call), given as
  *
- *	{ op = "call", kind = name, fn = function, args = {tree, …} | nil, is = "condition" | "key" | nil }
+ *	{ op = "call", kind = name, fn = function, args = {tree, …} | nil, is = name | nil }
  *
- * Without args the function is given the record. A condition's answer becomes true or false;
- * what a key's is beside numbers, strings and booleans is told apart by its identity.
+ * Without args the function is given the record. A "condition" becomes true or false;
+ * what a "key" is beside numbers, strings and booleans is told apart by its identity; an
+ * "event" is an Event.
  *
  * A function may raise: it leaves the query, and what that holds is given back by whoever made
  * the calls, at the latest when it is collected.
@@ -22,10 +23,8 @@ struct pl_calls {
 	lua_State *L;
 	struct pl_file *file;
 	int at;
-	bool reuse;	       /* functions are given one record again and again */
-	int most_args;	       /* of a function */
-	lua_Integer n_objects; /* in use, of the record or row that is looked at */
-	lua_Integer n_known;   /* that keys have */
+	bool reuse;    /* functions are given one record again and again */
+	int most_args; /* of a function */
 };
 
 /* The node of the table at `index`, whose arguments are not in it yet. [-0, +0] */

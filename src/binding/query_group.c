@@ -22,7 +22,7 @@ static const char *const measure_names[] = {
 static void free_job(struct pl_job *job)
 {
 	if (job->calls)
-		pq_calls_release(&job->calls->calls);
+		pq_calls_end(&job->calls->calls);
 	pl_progress_end(&job->progress);
 	pl_report_free(job);
 	pq_groups_destroy(job->groups);
@@ -180,7 +180,7 @@ static bool asks_system(const struct pl_job *job)
 static void read_calls(lua_State *L, struct pl_job *job)
 {
 	job->calls = pl_calls_of(L, PL_KEEP_AT);
-	if (job->calls)
+	if (job->calls && !job->pairs.how)
 		job->scope.calls = &job->calls->calls;
 }
 
@@ -215,6 +215,7 @@ static struct pl_job *prepare(lua_State *L)
 	lua_setiuservalue(L, PL_JOB_AT, 1);
 	pl_progress_init(L, &job->progress);
 	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
+	pl_pairs_read(L, f, job);
 	read_keys(L, f, job);
 	read_measures(L, f, job);
 	lua_getfield(L, PL_OPTIONS_AT, "most");
@@ -222,7 +223,6 @@ static struct pl_job *prepare(lua_State *L)
 	lua_pop(L, 1);
 	job->first = get_first(L, job);
 	pl_report_read(L, job);
-	pl_pairs_read(L, f, job);
 	read_calls(L, job);
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
@@ -551,17 +551,17 @@ static const char *const wrong_names[] = {
 };
 
 /*
- * core.group(file, description) -> groups | nil, what is wrong: see wrong_names. Of many groups
- * the field `chosen` has some, as tables of their own: the first by measure number `first` of
- * the description (its greatest values; if `first` is negative, its least), with their number
- * of all as `total`, and as `rest` the sums of the others (pl_push_left_out) if there is a
+ * core.group(file, description) -> groups | nil, what is wrong: see wrong_names, or why it
+ * cannot be read. Of many groups the field `chosen` has some, as tables of their own: the first
+ * by measure number `first` of the description (its greatest values; if `first` is negative,
+ * its least), with their number of all as `total`, and as `rest` the sums of the others (pl_push_left_out) if there is a
  * share, or the description has `rest`. If an interrupt leaves no time for all groups, these
  * are the result. The description is a scope's (query_scope.h) with keys {{value =
  * tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and measures
  * {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and
  * perhaps report, see query_report.c, or pairs and values, see pairs.c: then the trees of keys
- * and measures, and `kept`, are of fields {row = place} of their rows, and `counts` is set in
- * the description. With `most` records that measure more are set aside (group.h), and `aside`
+ * and measures, and `kept`, are of fields {row = place} of their rows, and `counts` of the
+ * description is set. With `most` records that measure more are set aside (group.h), and `aside`
  * is set in the description: how many were.
  */
 int pl_file_group(lua_State *L)
@@ -582,8 +582,11 @@ int pl_file_group(lua_State *L)
 	keep_system(f, job);
 	pl_progress_end(&job->progress);
 	/* a stream that was waited for ends as if the recording had ended */
-	if (ran == PB_FAILED && pl_tells(job->progress.interrupt, &err))
-		return luaL_error(L, "%s", err.message);
+	if (ran == PB_FAILED && pl_tells(job->progress.interrupt, &err)) {
+		lua_pushnil(L);
+		lua_pushstring(L, err.message);
+		return 2;
+	}
 	if (ran != PB_OK)
 		pl_cut_pass(L, job->progress.part);
 	pl_check_names(L, f);

@@ -21,13 +21,7 @@ struct pl_job {
 		system;
 	bool unread; /* it was not, to the end */
 	struct pl_progress progress;
-	struct {
-		const struct pq_pairing
-			*how; /* NULL: records are grouped; else rows of pairs are: */
-		const struct pq_node *const *nodes; /* [n], values of records */
-		size_t n;
-		const struct pq_node *kept; /* a condition on a row; NULL: all of them */
-	} pairs;
+	struct pq_paired pairs; /* without .how records are grouped; else rows of pairs are */
 	lua_Integer
 		/* the measure, from 1, whose greatest values come first; negative: the least */
 		first;
@@ -90,7 +84,8 @@ void pl_report_free(struct pl_job *job);
 
 /*
  * Groups of rows of pairs of records instead of records (query_pairs.c): what the options say
- * of them; as pq_run, and what was counted is left in the options.
+ * of them; as pq_run, and what was counted is set in `counts` of the
+ * options.
  */
 void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job);
 enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);

@@ -6,33 +6,27 @@
 
 void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job)
 {
-	int top = lua_gettop(L);
+	struct pl_calls *calls;
 
-	if (lua_getfield(L, PL_OPTIONS_AT, "pairs") == LUA_TTABLE) {
-		lua_getfield(L, PL_OPTIONS_AT, "values");
-		job->pairs.nodes = pl_to_nodes(L, PL_KEEP_AT, f, -1, PQ_MAX_ROW, &job->pairs.n);
-		job->pairs.how = pl_to_pairing(L, PL_KEEP_AT, PL_OPTIONS_AT, job->pairs.n);
-		if (lua_getfield(L, PL_OPTIONS_AT, "kept") != LUA_TNIL)
-			job->pairs.kept = pl_to_node(L, PL_KEEP_AT, f, -1);
-		/* the thread that makes the rows asks, too: it shows nothing */
-		job->scope.progress = pb_until_set(job->progress.interrupt);
-	}
-	lua_settop(L, top);
+	if (!pl_to_paired(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs))
+		return;
+	/* the functions that are known by now see records */
+	calls = pl_calls_of(L, PL_KEEP_AT);
+	job->scope.calls = calls ? &calls->calls : NULL;
+	pl_to_made(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs);
+	/* the thread that makes the rows asks, too: it shows nothing */
+	job->scope.progress = pb_until_set(job->progress.interrupt);
 }
 
 enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err)
 {
-	const struct pq_paired paired = {
-		.nodes = job->pairs.nodes,
-		.n = job->pairs.n,
-		.how = job->pairs.how,
-		.kept = job->pairs.kept,
-	};
 	struct pq_pair_counts counts = { 0 };
-	enum pb_outcome ran = pq_run_pairs(&job->scope, &paired, &job->grouping, &job->groups,
-					   &counts, &job->progress.part, err);
+	enum pb_outcome ran = pq_run_pairs(&job->scope, job->calls ? &job->calls->calls : NULL,
+					   &job->pairs, &job->grouping, &job->groups, &counts,
+					   &job->progress.part, err);
 
-	pl_push_pair_counts(L, &counts);
-	lua_setfield(L, PL_OPTIONS_AT, "counts");
+	if (lua_getfield(L, PL_OPTIONS_AT, "counts") == LUA_TTABLE)
+		pl_set_pair_counts(L, &counts);
+	lua_pop(L, 1);
 	return ran;
 }

@@ -79,38 +79,68 @@ static void make_objects(lua_State *L, const struct pl_cursor *c, int cursor)
 	lua_pop(L, 2);
 }
 
-bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
+/* Opens what is made of rows of pairs: what loops get. */
+static void open_made(lua_State *L, struct pl_cursor *c, int keep, int options,
+		      struct pq_paired *paired)
 {
-	const struct pq_node *const *nodes = NULL;
-	const struct pq_pairing *pairing = NULL;
-	struct pd_error err;
+	const struct pq_node *const *nodes;
 	size_t n;
-	int keep;
 
-	lua_getiuservalue(L, cursor, PL_CURSOR_TREES);
-	keep = lua_gettop(L);
-	if (lua_getfield(L, options, "values") == LUA_TTABLE) {
-		nodes = pl_to_nodes(L, keep, c->file, lua_gettop(L), PQ_MAX_ROW, &c->n_values);
-		pairing = pl_to_pairing(L, keep, options, c->n_values);
-	} else if (c->n_names && are_values(c)) {
-		nodes = named(L, c, keep);
-		c->n_values = c->n_names;
-	}
-	pl_cursor_take_calls(L, c, keep);
-	lua_settop(L, keep - 1);
-	if (!c->n_values)
-		return false;
-	make_objects(L, c, cursor);
-	if (c->scope.system || asks_system(c, nodes))
+	pl_to_made(L, keep, c->file, options, paired);
+	lua_getfield(L, options, "results");
+	nodes = pl_to_nodes(L, keep, c->file, lua_gettop(L), PQ_MAX_ROW, &n);
+	c->calls = pl_calls_of(L, keep);
+	c->made_values = pl_keep(L, keep, n * sizeof(*c->made_values));
+	c->n_values = n;
+	c->has_pairs = true;
+	if (!n)
+		luaL_error(L, "pairs: what is made of them?");
+	if (!pq_made_init(&c->made, &c->scope, c->calls ? &c->calls->calls : NULL, paired,
+			  nodes, n))
+		luaL_error(L, "%s: no memory for rows", c->file->file->path);
+}
+
+/* The rows of the nodes that options, or names of fields, say. */
+static void open_rows(lua_State *L, struct pl_cursor *c, int keep, int options,
+		      struct pq_paired *paired)
+{
+	struct pd_error err;
+
+	if (c->scope.system || asks_system(c, paired->nodes))
 		c->scope.system = pl_system(L, c->file);
-	n = c->n_values;
-	if (pairing)
-		c->n_values = pairing->n_values;
-	c->rows = pairing ? pq_rows_open_pairs(&c->scope, nodes, n, pairing, &err) :
-			    pq_rows_open(&c->scope, nodes, n, &err);
+	if (paired->how)
+		open_made(L, c, keep, options, paired);
+	c->rows = paired->how ? pq_rows_open_pairs(&c->scope, paired->nodes, paired->n,
+						   paired->how, &err) :
+				pq_rows_open(&c->scope, paired->nodes, paired->n, &err);
 	if (!c->rows)
 		luaL_error(L, "%s", err.message);
-	return true;
+}
+
+bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
+{
+	struct pq_paired paired = { .n = 0 };
+	int top = lua_gettop(L), keep = top + 1;
+
+	lua_getiuservalue(L, cursor, PL_CURSOR_TREES);
+	if (!pl_to_paired(L, keep, c->file, options, &paired) &&
+	    lua_getfield(L, options, "values") == LUA_TTABLE) {
+		paired.nodes = pl_to_nodes(L, keep, c->file, lua_gettop(L), PQ_MAX_ROW,
+					   &paired.n);
+	} else if (!paired.how && c->n_names && are_values(c)) {
+		paired.nodes = named(L, c, keep);
+		paired.n = c->n_names;
+	}
+	c->n_values = paired.n;
+	pl_cursor_take_calls(L, c, keep);
+	if (c->n_values) {
+		make_objects(L, c, cursor);
+		open_rows(L, c, keep, options, &paired);
+	}
+	if (c->has_pairs && lua_getfield(L, options, "counts") == LUA_TTABLE)
+		lua_setiuservalue(L, cursor, PL_CURSOR_COUNTS);
+	lua_settop(L, top);
+	return c->n_values != 0;
 }
 
 void pl_close_values(struct pl_cursor *c)
@@ -119,19 +149,64 @@ void pl_close_values(struct pl_cursor *c)
 	if (!c->rows)
 		return;
 	c->counts = pq_rows_counts(c->rows);
+	c->has_counts = c->has_pairs;
 	c->file->late = pq_rows_late(c->rows);
 	pq_rows_close(c->rows);
 	c->rows = NULL;
+	if (c->has_pairs)
+		pq_made_deinit(&c->made);
+}
+
+void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor)
+{
+	if (!c->has_counts)
+		return;
+	c->has_counts = false;
+	if (lua_getiuservalue(L, cursor, PL_CURSOR_COUNTS) == LUA_TTABLE)
+		pl_set_pair_counts(L, &c->counts);
+	lua_pop(L, 1);
+}
+
+/* 1: the next batch of rows; 0: there is none, or an interrupt; -1: see err. */
+static int next_batch(struct pl_cursor *c, struct pq_batch *batch, struct pd_error *err)
+{
+	return c->open && pl_goes_on(c->interrupt) ? pq_rows_next(c->rows, batch, err) : 0;
+}
+
+/* As next_batch, of what is made of the next row of pairs that is kept. */
+static int make_next(lua_State *L, struct pl_cursor *c, struct pd_error *err)
+{
+	struct pq_batch *batch = &c->batch;
+	bool ok = true, kept = false;
+
+	while (ok && !kept) {
+		if (batch->at == batch->n_rows) {
+			int got = next_batch(c, batch, err);
+
+			if (got <= 0)
+				return got;
+			c->part = batch->part;
+		}
+		ok = pq_made_enter(&c->made, batch->values + batch->at++ * c->made.n_row,
+				   &kept);
+	}
+	if (!ok || !pq_made_values(&c->made, c->made_values))
+		luaL_error(L, "%s: no memory for rows", c->file->file->path);
+	return 1;
 }
 
 bool pl_more_values(lua_State *L, struct pl_cursor *c)
 {
-	struct pq_batch batch;
+	struct pq_batch batch = { .n_rows = 0 };
 	struct pd_error err;
-	int got = 0;
+	int got;
 
-	if (c->open && pl_goes_on(c->interrupt))
-		got = pq_rows_next(c->rows, &batch, &err);
+	if (c->has_pairs) {
+		got = c->open ? make_next(L, c, &err) : 0;
+		batch = (struct pq_batch){ c->made_values, 1, 0, c->part };
+	} else {
+		got = next_batch(c, &batch, &err);
+	}
 	if (got > 0) {
 		c->next = batch.values;
 		c->left = batch.n_rows;

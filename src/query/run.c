@@ -85,7 +85,7 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	while ((got = pd_walk_next(walk, &rec, err)) > 0) {
 		p->rec = &rec;
 		if (scope->calls)
-			scope->calls->is_new = true;
+			pq_calls_next(scope->calls);
 		if (asked++ % ASK_EVERY == 0 && !continue_walk(p, 0, 0))
 			break;
 		p->before += rec.size;
@@ -149,8 +149,8 @@ static enum pb_outcome run_alone(const struct pq_scope *scope,
 	pass->scope = scope;
 	pass->size = pq_scope_size(scope);
 	if (scope->calls) {
-		scope->calls->held = pass;
-		scope->calls->release = destroy_pass;
+		scope->calls->pass = pass;
+		scope->calls->destroy = destroy_pass;
 	}
 	if (pq_worker_init(&pass->worker, scope, grouping))
 		read = read_alone(pass, err);
@@ -165,7 +165,7 @@ static enum pb_outcome run_alone(const struct pq_scope *scope,
 		pass->worker.groups = NULL;
 	}
 	if (scope->calls)
-		scope->calls->held = NULL;
+		scope->calls->pass = NULL;
 	destroy_pass(pass);
 	return read;
 }

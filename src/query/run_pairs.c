@@ -1,31 +1,34 @@
 #include "run_pairs.h"
 
-/* What rows are added up with. */
+#include <stdlib.h>
+
+#include "query/rows/rows_made.h"
+
+/* What rows are made by, and added up with. */
 struct adder {
-	size_t n_values;
-	struct pq_fields fields;
-	struct pq_expr *kept; /* NULL: all rows */
+	struct pq_rows *rows;
+	struct pq_made made;
 	struct pq_groups *groups;
 };
 
-/* False: no memory; then, too, adder_deinit is to be called. */
-static bool adder_init(struct adder *a, const struct pq_scope *scope,
+/* False: no memory. */
+static bool adder_init(struct adder *a, const struct pq_scope *scope, struct pq_calls *calls,
 		       const struct pq_paired *paired, const struct pq_grouping *grouping)
 {
-	*a = (struct adder){ .n_values = paired->how->n_values };
-	if (!pq_fields_init(&a->fields, scope->session, NULL))
+	if (!pq_made_init(&a->made, scope, calls, paired, NULL, 0))
 		return false;
-	if (paired->kept && !(a->kept = pq_expr_create(paired->kept, &a->fields)))
-		return false;
-	a->groups = pq_groups_create(grouping, &a->fields);
+	a->groups = pq_groups_create(grouping, &a->made.fields);
 	return a->groups != NULL;
 }
 
-static void adder_deinit(struct adder *a)
+static void adder_destroy(void *arg)
 {
+	struct adder *a = arg;
+
+	pq_rows_close(a->rows);
 	pq_groups_destroy(a->groups);
-	pq_expr_destroy(a->kept);
-	pq_fields_deinit(&a->fields);
+	pq_made_deinit(&a->made);
+	free(a);
 }
 
 /* False: no memory. */
@@ -33,15 +36,13 @@ static bool add(struct adder *a, const struct pq_batch *batch)
 {
 	const struct pq_value *row = batch->values;
 
-	for (size_t i = 0; i < batch->n_rows; i++, row += a->n_values) {
-		if (!pq_fields_enter_row(&a->fields, row, a->n_values))
-			return false;
-		if (a->kept && !pq_expr_test(a->kept, &a->fields))
-			continue;
-		if (!pq_groups_add(a->groups))
+	for (size_t i = 0; i < batch->n_rows; i++, row += a->made.n_row) {
+		bool kept;
+
+		if (!pq_made_enter(&a->made, row, &kept) || (kept && !pq_groups_add(a->groups)))
 			return false;
 	}
-	return !a->fields.failed;
+	return !a->made.fields.failed;
 }
 
 static bool no_memory(const struct pq_scope *scope, struct pd_error *err)
@@ -51,14 +52,14 @@ static bool no_memory(const struct pq_scope *scope, struct pd_error *err)
 }
 
 /* As pq_rows_next: 0 when all rows were added. */
-static int add_all(struct adder *a, const struct pq_scope *scope, struct pq_rows *rows,
-		   double *part, struct pd_error *err)
+static int add_all(struct adder *a, const struct pq_scope *scope, double *part,
+		   struct pd_error *err)
 {
 	struct pq_batch batch;
 	int got;
 
 	*part = pq_scope_passes(scope) ? -1 : 0;
-	while ((got = pq_rows_next(rows, &batch, err)) > 0) {
+	while ((got = pq_rows_next(a->rows, &batch, err)) > 0) {
 		*part = batch.part;
 		if (!add(a, &batch)) {
 			no_memory(scope, err);
@@ -69,29 +70,38 @@ static int add_all(struct adder *a, const struct pq_scope *scope, struct pq_rows
 	return got < 0 && pd_error_interrupted(err) ? 0 : got;
 }
 
-enum pb_outcome pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
-			     const struct pq_grouping *grouping, struct pq_groups **groups,
-			     struct pq_pair_counts *counts, double *part, struct pd_error *err)
+enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *calls,
+			     const struct pq_paired *paired, const struct pq_grouping *grouping,
+			     struct pq_groups **groups, struct pq_pair_counts *counts,
+			     double *part, struct pd_error *err)
 {
-	struct pq_rows *rows = NULL;
-	struct adder a;
+	struct adder *a = calloc(1, sizeof(*a));
 	int got = -1;
 
-	if (adder_init(&a, scope, paired, grouping))
-		rows = pq_rows_open_pairs(scope, paired->nodes, paired->n, paired->how, err);
+	if (!a) {
+		no_memory(scope, err);
+		return PB_FAILED;
+	}
+	if (calls) {
+		calls->pass = a;
+		calls->destroy = adder_destroy;
+	}
+	if (adder_init(a, scope, calls, paired, grouping))
+		a->rows = pq_rows_open_pairs(scope, paired->nodes, paired->n, paired->how, err);
 	else
 		no_memory(scope, err);
-	if (rows)
-		got = add_all(&a, scope, rows, part, err);
+	if (a->rows)
+		got = add_all(a, scope, part, err);
 	if (got == 0) {
-		*counts = pq_rows_counts(rows);
+		*counts = pq_rows_counts(a->rows);
 		if (scope->late)
-			*scope->late += pq_rows_late(rows);
-		*groups = a.groups;
-		a.groups = NULL;
+			*scope->late += pq_rows_late(a->rows);
+		*groups = a->groups;
+		a->groups = NULL;
 	}
-	pq_rows_close(rows);
-	adder_deinit(&a);
+	if (calls)
+		calls->pass = NULL;
+	adder_destroy(a);
 	if (got != 0)
 		return PB_FAILED;
 	return pb_goes_on(&scope->progress, 0, 0) ? PB_OK : PB_STOPPED;

@@ -1,6 +1,6 @@
 /*
  * Running a grouped query over pairs of records: rows (rows.h) are made by a thread, and added
- * up by the caller.
+ * up by the caller, who makes them himself if functions see records.
  */
 #ifndef PERFLUA_QUERY_RUN_PAIRS_H
 #define PERFLUA_QUERY_RUN_PAIRS_H
@@ -9,19 +9,15 @@
 #include "query/group/group.h"
 #include "query/rows/rows.h"
 
-struct pq_paired {
-	const struct pq_node *const *nodes; /* [n], values of records */
-	size_t n;
-	const struct pq_pairing *how;
-	const struct pq_node *kept; /* a condition on a row; NULL: all of them */
-};
-
 /*
- * As pq_run; the fields of `grouping` and `kept` are those of rows. The counts are set unless
- * it fails. *part becomes the part of the session that was read (pd_session_part).
+ * As pq_run; the fields of `grouping` and `kept` are those of rows. Of what is called there,
+ * scope->calls, which may be NULL, knows only those that see records, `calls` all. The counts
+ * are set unless it fails. *part becomes the part of the session that was read
+ * (pd_session_part).
  */
-enum pb_outcome pq_run_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
-			     const struct pq_grouping *grouping, struct pq_groups **groups,
-			     struct pq_pair_counts *counts, double *part, struct pd_error *err);
+enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *calls,
+			     const struct pq_paired *paired, const struct pq_grouping *grouping,
+			     struct pq_groups **groups, struct pq_pair_counts *counts,
+			     double *part, struct pd_error *err);
 
 #endif

@@ -6,11 +6,10 @@ local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
-local grouped = require "perflua.intervals.grouped"
-local inside = require "perflua.intervals.inside"
+local expr = require "perflua.filter.expr"
 local keys = require "perflua.intervals.keys"
-local pass = require "perflua.intervals.pass"
 local query = require "perflua.query"
+local rows = require "perflua.intervals.rows"
 local scope = require "perflua.intervals.scope"
 local sides = require "perflua.intervals.sides"
 local spec_of = require("perflua.core").query_spec
@@ -58,7 +57,7 @@ local function reading_of(spec, a, b)
   end
   local reading = {
     file = spec.file, types = ids, event_nil = true, container = spec.container, order = "time", from = spec.from,
-    to = spec.to, expand = spec.expand, interpreted = spec.interpreted,
+    to = spec.to, expand = spec.expand,
   }
   return reading, set
 end
@@ -92,38 +91,62 @@ local function text_of(refs)
   return table.concat(texts, ", ")
 end
 
--- What plan.lua asks of a query over something that is made of records.
+-- What plan asks of a query over spans, or over records inside of them: what the core is told.
 local Reader = {}
 Reader.__index = Reader
 
-function Reader:records(spec) return self.open(self.made, spec, nil) end
-
-function Reader:source(spec, refs)
-  local step, cursor = self.open(self.made, spec, refs)
-  if #refs > 0 then return step, cursor, true end
-  return function() return step() ~= nil end, cursor, false
+local function of_end(ref)
+  local span = ref.span
+  return span and (span.side == "close" or span.own == "stop" or span.own == "duration") or false
 end
 
--- What engine.lua asks: a description of the groups for the core, of spans.
-function Reader:grouping(spec, describe)
-  if self.open ~= pass.spans then return nil, self.why end
-  return grouped.describe(self.made, (pass.begun(self.made)), spec, describe)
+local function any_of_end(refs)
+  for _, ref in ipairs(refs) do
+    for _, one in ipairs(ref.node and expr.refs(ref.node) or {}) do
+      if of_end(one) then return true end
+    end
+  end
+  return false
 end
 
-function Reader:counted(counts)
-  for name, n in pairs(counts) do self.made.counts[name] = n end
+-- Do records wait for the end of their span? For a function that judges spans, too: it may ask for all of one.
+local function waits(inner, spec, refs)
+  if inner.closed or any_of_end(refs) then return true end
+  for _, filter in ipairs(inner.spans.filters) do
+    if not filter.node or any_of_end(filter.refs) then return true end
+  end
+  for _, filter in ipairs(spec.filters) do
+    if filter.node and any_of_end(filter.refs) then return true end
+  end
+  return false
 end
 
-local function reader(open, made, reads)
-  return setmetatable({ open = open, made = made, reads = reads, why = "Lua looks at spans" }, Reader)
+-- Trees over the rows that a query reads `refs` of.
+function Reader:lowering(spec, refs)
+  local made = self.made
+  if not made.pairing then return rows.of(made) end
+  return rows.of(made.pairing, made, waits(made, spec, refs))
 end
 
--- A side with its condition, as a filter and as a column.
-local function conditioned(side, filters)
-  side.filters, side.condition = filters, conditions.all(filters)
-  side.ref = conditions.ref(side.condition)
-  return side
+---@param spec table
+---@param refs table[]? values that a loop gets; nil: spans, or records with their span
+---@return table # options of a cursor
+function Reader:loop(spec, refs)
+  local lowering, results = self:lowering(spec, refs or {}), {}
+  for i, ref in ipairs(refs or {}) do results[i] = lowering:value(ref) end
+  return lowering:description(spec, { results = refs and results or lowering:objects() })
 end
+
+---@param spec table
+---@param refs table[] what keys and measures read
+---@param describe fun(lowering: perflua.Lowering): table its keys and measures
+---@return table # the description of a grouped query
+function Reader:grouping(spec, refs, describe)
+  local lowering = self:lowering(spec, refs)
+  return lowering:description(spec, describe(lowering))
+end
+
+local function reader(made, reads) return setmetatable({ made = made, reads = reads }, Reader) end
 
 -- May records that tell of lost ones open or close a span?
 local function pairs_lost(spec) return not spec.types or spec.types[LOST] or spec.types[LOST_SAMPLES] or false end
@@ -142,15 +165,13 @@ function intervals.pair(on, options)
   local all = fields.scope(spec.file, reading.types, set, spec.container)
   reading.scope = all
   for _, side in ipairs { open, close } do
-    conditioned(side, side.filters)
     -- of records whose types are the side's, all that are read and do not tell of lost ones, that need not be asked
     local are_all = side.types == spec.types and not pairs_lost(spec)
-    side.quick = are_all and conditions.ref(conditions.all(side.untyped)) or side.ref
+    side.quick = are_all and side.untyped
   end
   local pairing = {
     on = spec, file = spec.file, events = set, open = open, close = close, reading = reading, scope = all, counts = {},
-    several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
-    lost = conditions.types(all, { [LOST] = true, [LOST_SAMPLES] = true }), pairs_lost = pairs_lost(spec),
+    several = is_several(spec.file), source = all:ref "source", time = all:ref "time", pairs_lost = pairs_lost(spec),
   }
   local spans = scope.of(pairing)
   if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end
@@ -158,15 +179,14 @@ function intervals.pair(on, options)
     description.records(spec))
   return query.new {
     file = spec.file, scope = spans, filters = {}, split = false, counts = pairing.counts, asked = spec.asked,
-    reader = reader(pass.spans, pairing, said),
+    reader = reader(pairing, said),
   }
 end
 
 local function check_within(spec, spans, options)
   check_query(spec, "within")
-  local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.open == pass.spans
-    and spec_of(spans).reader.made
-  if not pairing then
+  local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.made
+  if not pairing or pairing.pairing then
     usage_error("within: spans expected, as pair() gives them, got a %s", query.is(spans) and "Query" or type(spans))
   elseif spec_of(spans).keys or spec_of(spans).refs then
     usage_error("within: these are no spans any more, but what was made of them")
@@ -219,7 +239,7 @@ local function joined(spec, pairing)
     local side = pairing[name]
     local filters = table.move(side.filters, 1, #side.filters, 1, {})
     filters[#filters + 1] = conditions.times(side.scope, pairing.reading)
-    changed[name] = conditioned(setmetatable({}, { __index = side }), filters)
+    changed[name] = setmetatable({ filters = filters, quick = false }, { __index = side })
   end
   return setmetatable(changed, { __index = pairing })
 end
@@ -237,14 +257,14 @@ function intervals.within(on, spans, options)
   if spec.types then filters[#filters + 1] = conditions.types(spec.scope, spec.types) end
   if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
   filters[#filters + 1] = conditions.times(spec.scope, spec)
-  local inner = conditioned({
+  local inner = {
     on = spec, pairing = pairing, spans = spec_of(spans), keys = inner_keys(spec, pairing, options.key),
-    closed = options.closed,
-  }, filters)
+    closed = options.closed, filters = filters,
+  }
   local said = ("%s inside of %s"):format(description.records(spec), spec_of(spans).reader.reads)
   return query.new {
     file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {}, split = spec.split,
-    counts = pairing.counts, asked = spec.asked, reader = reader(inside.open, inner, said),
+    counts = pairing.counts, asked = spec.asked, reader = reader(inner, said),
   }
 end
 

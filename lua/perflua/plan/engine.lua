@@ -119,18 +119,30 @@ local function described(description, keys, columns, lowering)
   return description
 end
 
+-- What keys and measures read.
+local function refs_of(keys, columns)
+  local refs = {}
+  for _, key in ipairs(keys) do refs[#refs + 1] = key.ref end
+  for _, column in ipairs(columns) do
+    refs[#refs + 1] = column.ref
+    refs[#refs + 1] = column.weight
+  end
+  return refs
+end
+
 ---What the core is told of a grouped query.
 ---@param spec table
 ---@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref, never false, is absent;
 --- at: its place among a group's keys
 ---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
----@return table? description; calls, keys_call, measures_call: why it, or a part of it, calls functions, if it does
----@return string? why not
+---@return table # description; calls, keys_call, measures_call: why it, or a part of it, calls functions, if it does
 function engine.grouping(spec, keys, columns)
   if #keys > MAX_KEYS then usage_error("group_by: at most %d keys make a group; here are %d", MAX_KEYS, #keys) end
   if #columns > MAX_MEASURES then usage_error("at most %d measures; here are %d", MAX_MEASURES, #columns) end
   if spec.reader then
-    return spec.reader:grouping(spec, function(lowering) return described({}, keys, columns, lowering) end)
+    return spec.reader:grouping(spec, refs_of(keys, columns), function(lowering)
+      return described({}, keys, columns, lowering)
+    end)
   end
   local lowering = lower.of(spec.file)
   local description = scope_of(spec, (engine.order(spec, keys, columns)))
@@ -155,7 +167,6 @@ function engine.groups(spec, description)
   end
   if not groups then usage_error(sums.wrong[rows]) end
   if spec.aside then spec.aside.n = description.aside or 0 end
-  if spec.reader then spec.reader:counted(description.counts) end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
     groups[1] = { keys = {} }
     for i, one in ipairs(description.measures) do groups[1][i] = measures[one.measure].start() end

@@ -53,7 +53,7 @@ end
 
 ---@param fn function
 ---@param kind string
----@param is "condition"|"key"|nil
+---@param is "condition"|"key"|"event"|nil
 ---@param why string
 ---@param args table[]? trees; nil: the function is given the record
 ---@return table
@@ -67,7 +67,7 @@ end
 ---@return table # of a field's node, lowered
 function Lowering:leaf(ref, kind, as_value)
   local why = why_called(ref, as_value)
-  if why then return self:call(ref.get, kind, nil, why) end
+  if why then return self:call(ref.get, kind, kind == "event" and kind or nil, why) end
   local is_stack = ref.kind == "stack"
   local known = is_stack and "a Stack" or ref.text
   local field = self.fields[known]
@@ -76,7 +76,7 @@ function Lowering:leaf(ref, kind, as_value)
     field.stack = is_stack or nil
     if ref.root == "event" and #ref.path > 1 then
       field.by_event, why = by_event(ref, self.file)
-      if why then return self:call(ref.get, kind, nil, why) end
+      if why then return self:call(ref.get, kind, kind == "event" and kind or nil, why) end
     end
     self.fields[known] = field
   end
@@ -165,7 +165,7 @@ function Lowering:value(ref, is)
   if not ref.node then return self:call(ref.get, "any", is, ("%s is a function of Lua"):format(ref.text)) end
   local tree = self:node(ref.node)
   if tree.op == "const" then tree.kind = ref.kind end -- which alone is not what it would be beside another
-  if tree.op == "call" then tree.is = is end
+  if tree.op == "call" then tree.is = tree.is or is end
   return tree
 end
 

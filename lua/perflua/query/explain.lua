@@ -59,19 +59,8 @@ local function order_of(spec, in_core)
   return ("%s: %s"):format(orders[order], why)
 end
 
--- Do the filters call functions?
-local function lowered_calls(spec)
-  local lowering = lower.of(spec.file)
-  engine.filters(spec, lowering)
-  return lowering.calls
-end
-
 -- Filters in the order in which they are asked: those that call functions of Lua come last.
 local function add_filters(spec, lowering, add)
-  if spec.reader then
-    for _, filter in ipairs(spec.filters) do add("Lua", "where " .. filter.shown, filter.node and spec.reader.why) end
-    return
-  end
   for _, one in ipairs(engine.lowered_filters(spec.filters, lowering)) do
     local filter = one.filter
     add(filter.node and "C" or "Lua", "where " .. filter.shown, filter.node and one.why)
@@ -110,30 +99,22 @@ end
 
 -- Does the core do the grouping without functions of Lua, by how many workers, and why not more?
 local function add_grouping(spec, add)
-  local grouping, why = grouping_of(spec)
-  local where = grouping and "C" or "Lua"
-  add(where, "group by " .. keys_of(spec), why or grouping.keys_call)
-  add(where, columns_of(spec), grouping and grouping.measures_call)
-  if not grouping then return false, 1, ALONE end
+  local grouping = grouping_of(spec)
+  add("C", "group by " .. keys_of(spec), grouping.keys_call)
+  add("C", columns_of(spec), grouping.measures_call)
   if grouping.calls then return false, 1, ALONE end
   return true, guard(core.group_workers, spec.file, grouping)
 end
 
 -- As add_grouping.
 local function add_loop(spec, add)
-  if not spec.refs and spec.reader then
-    add("Lua", "spans, or what is inside of them, for the loop")
-    return false, 1, ALONE
-  elseif not spec.refs then
-    add("C", "records, made for the loop")
-    return false, 1, ALONE
-  elseif spec.reader then
-    add("Lua", "values of " .. texts_of(spec.refs), spec.reader.why)
+  if not spec.refs then
+    add("C", spec.reader and "spans, or what is inside of them, made for the loop" or "records, made for the loop")
     return false, 1, ALONE
   end
-  local why = plan.calls(spec, spec.refs)
+  local why, calls = plan.calls(spec, spec.refs)
   add("C", "values of " .. texts_of(spec.refs), why)
-  if why or lowered_calls(spec) then return false, 1, ALONE end
+  if calls then return false, 1, ALONE end
   return true, plan.workers(spec)
 end
 
@@ -152,11 +133,7 @@ local function explain(spec)
   local what = spec.reader and spec.reader.reads or records_of(spec) .. events_of(spec)
   line("reads", ("%s in %s"):format(what, place_of(spec.file)))
   line("times", times_of(spec))
-  if spec.reader and spec.keys and grouping_of(spec) then
-    for _, filter in ipairs(spec.filters) do add("C", "where " .. filter.shown) end
-  else
-    add_filters(spec, lower.of(spec.file), add)
-  end
+  add_filters(spec, spec.reader and spec.reader:lowering(spec, {}) or lower.of(spec.file), add)
   local in_core, workers, why = (spec.keys and add_grouping or add_loop)(spec, add)
   line("order", order_of(spec, in_core))
   line("workers", workers .. (why and ": " .. why or ""))

@@ -400,13 +400,13 @@ bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 	return true;
 }
 
-bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n)
+bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n,
+			 const struct pd_event *event)
 {
-	static const struct pd_record none;
-
 	fields->row = row;
 	fields->n_row = n;
-	return pq_fields_enter(fields, &none);
+	fields->internal->of_row.event = event;
+	return pq_fields_enter(fields, &fields->internal->of_row);
 }
 
 void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *out)

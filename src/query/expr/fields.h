@@ -130,10 +130,12 @@ static inline void pq_fields_enter_again(struct pq_fields *fields, const struct 
 }
 
 /*
- * A row of values whose fields are asked for from now on: all that were added are of rows.
+ * Takes a row of n values whose fields are asked for from now on: all that were added are of
+ * rows. `event` is what the row is one of for measures that tell events apart; NULL: of none.
  * False: no memory.
  */
-bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n);
+bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n,
+			 const struct pd_event *event);
 
 /* An integer of one byte, or of two. */
 static inline int64_t pq_load_narrow(const uint8_t *p, unsigned n, bool is_signed, bool swap)

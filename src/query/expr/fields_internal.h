@@ -18,7 +18,8 @@ struct pq_room {
 struct pq_fields_internal {
 	const struct pq_field **list; /* [n]: by number */
 	size_t n, capacity;
-	unsigned time;	       /* the number of that name */
+	struct pd_record of_row; /* of rows: without bytes or layout */
+	unsigned time;		 /* the number of that name */
 	struct pq_room *rooms; /* [n]; made with the first layout, after which no field comes */
 	size_t n_rooms;
 	struct pq_bound **bounds; /* [n_bounds] */

@@ -11,21 +11,35 @@
 
 /*
  * The functions of the caller's that a query calls (struct pq_call). One of them may leave the
- * query by a longjmp; what a pass holds then lies here, and pq_calls_release gives it back.
+ * query by a longjmp; what a pass has then lies here, and pq_calls_end gives it back.
+ *
+ * Objects that they answer (PQ_OBJECT) are known until the next record is looked at. `hold`
+ * makes one known until it is released, and `lend` such a one known until the next record.
  */
 struct pq_calls {
 	bool is_new; /* set for each record before it is looked at; the caller's to clear */
-	void *held;  /* NULL: nothing */
-	void (*release)(void *held);
+	uint32_t n_objects; /* that are known until the next one */
+	void *pass;	    /* NULL: none */
+	void (*destroy)(void *pass);
+	void (*hold)(struct pq_calls *calls, struct pq_value *object);
+	void (*lend)(struct pq_calls *calls, struct pq_value *object);
+	void (*release)(struct pq_calls *calls, const struct pq_value *object);
 };
 
-static inline void pq_calls_release(struct pq_calls *calls)
+/* Another record is looked at. */
+static inline void pq_calls_next(struct pq_calls *calls)
 {
-	void *held = calls->held;
+	calls->is_new = true;
+	calls->n_objects = 0;
+}
 
-	calls->held = NULL;
-	if (held)
-		calls->release(held);
+static inline void pq_calls_end(struct pq_calls *calls)
+{
+	void *pass = calls->pass;
+
+	calls->pass = NULL;
+	if (pass)
+		calls->destroy(pass);
 }
 
 struct pq_scope {

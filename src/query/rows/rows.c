@@ -110,7 +110,7 @@ static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
 	if (!how)
 		return true;
 	rows->columns = (struct pq_columns){ &rows->fields, nodes, rows->exprs, rows->numbers };
-	rows->pairs = pq_pairs_create(how, &rows->columns);
+	rows->pairs = pq_pairs_create(how, &rows->columns, rows->scope->calls);
 	return rows->pairs != NULL;
 }
 
@@ -215,6 +215,31 @@ static bool add_pair(struct pq_rows *rows, struct batch *b)
 	return true;
 }
 
+/* Makes rows of records that waited for their span's end, if some did. False: no memory. */
+static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
+{
+	while (b->n_rows < most && pq_pairs_has_rows(rows->pairs)) {
+		struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts,
+					   &rows->known, false };
+
+		if (!pq_pairs_next_row(rows->pairs, &row))
+			return false;
+		b->n_rows++;
+	}
+	return true;
+}
+
+/* Why a row of pairs was not made. */
+static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
+{
+	if (!pq_pairs_has_too_many(rows->pairs))
+		return no_memory(rows, err);
+	return pd_error_set(err, "LIMIT", rows->scope->session->files[0]->path, PD_NO_OFFSET,
+			    "within: more than %zu records wait for the ends of their spans; "
+			    "ask for what is known when a span begins, or for fewer records",
+			    PQ_MOST_WAITING);
+}
+
 /*
  * The values of the record that was entered. False: no memory, also for a value or the filter
  * before.
@@ -251,6 +276,11 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 	     b->n_rows < most && looked < MOST_LOOKED && b->texts.bytes < MOST_TEXT; looked++) {
 		int got;
 
+		if (rows->pairs && pq_pairs_has_rows(rows->pairs)) {
+			if (!add_waiting(rows, b, most))
+				return no_memory(rows, err);
+			continue;
+		}
 		if (atomic_load_explicit(&rows->stop, memory_order_relaxed))
 			break;
 		if (looked % ASK_EVERY == 0 && !pb_goes_on(&rows->scope->progress, 0, 0)) {
@@ -266,12 +296,14 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 		if (rows->looks && !pq_in_scope(rows->scope, &rec, rows->time_id))
 			continue;
 		if (rows->scope->calls)
-			rows->scope->calls->is_new = true;
+			pq_calls_next(rows->scope->calls);
 		if (!pq_fields_enter(&rows->fields, &rec))
 			return no_memory(rows, err);
 		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
 			continue;
-		if (!(rows->pairs ? add_pair : add_row)(rows, b))
+		if (rows->pairs && !add_pair(rows, b))
+			return pairs_failed(rows, err);
+		if (!rows->pairs && !add_row(rows, b))
 			return no_memory(rows, err);
 	}
 	if (rec.bytes)

@@ -26,28 +26,61 @@ struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node 
 			     size_t n, struct pd_error *err);
 void pq_rows_close(struct pq_rows *rows);
 
+/* Which record of a span a value is of. */
+enum pq_of {
+	PQ_OF_OPEN,
+	PQ_OF_CLOSE,
+	PQ_OF_INNER, /* the record inside */
+	PQ_OF_RECORDS,
+};
+
+#define PQ_NO_PLACE UINT32_MAX
+#define PQ_SERIAL   (UINT32_MAX - 1) /* of PQ_OF_OPEN: a number that only this span has */
+
 /*
- * How records are paired: places among the nodes of conditions, the time, the fields of keys.
- * Who opens and closes does first the latter.
+ * How records are paired: places among the nodes of conditions, the time, the fields of keys. A
+ * record that opens and closes does first the latter. A row is a span; or, with `inner`, a
+ * record inside of one, which it is from its opening record on (that included) and before the
+ * closing one.
  */
 struct pq_pairing {
 	uint32_t opens, closes, time;
+	uint32_t inner; /* the condition of records inside; PQ_NO_PLACE: rows are spans */
+	/*
+	 * rows of records inside are made when their span ends; else as they are met, without
+	 * values of PQ_OF_CLOSE
+	 */
+	bool waits;
 	/* may records that tell of lost ones open or close, too? Else they are not asked */
 	bool pairs_lost;
 	size_t n_keys, n_values;
 	const struct pq_pair_key {
-		uint32_t of_open, of_close;
+		uint32_t of[PQ_OF_RECORDS];
 		/*
-		 * only spans with what of_open is in the record that tells of lost ones, if it
-		 * is there
+		 * only spans with what is PQ_OF_OPEN in the record that tells of lost ones, if
+		 * it is there
 		 */
 		bool loses;
 	} * keys;
 	const struct pq_pair_value {
 		uint32_t place;
-		/* of the record that opened the span; else of the one that closes it */
-		bool of_open;
+		enum pq_of of;
 	} * values; /* of a row */
+	/*
+	 * NULL, or what is called when a span ends: with its serial number, and values of the
+	 * record that ends it
+	 */
+	const struct pq_call *ended;
+	const uint32_t *ended_places; /* [ended->n_args - 1] */
+};
+
+/* What is read of pairs of records. */
+struct pq_paired {
+	const struct pq_node *const *nodes; /* [n], values of records */
+	size_t n;
+	const struct pq_pairing *how;
+	const struct pq_node *kept; /* a condition on a row; NULL: all of them */
+	uint32_t event;		    /* the place in a row of its event, from 1 on; 0: none */
 };
 
 struct pq_pair_counts {
@@ -56,6 +89,9 @@ struct pq_pair_counts {
 	uint64_t restarted, lost;    /* dropped: opened once more; as records were lost */
 	uint64_t unkeyed;	     /* records without a key, or a time */
 };
+
+/* Records that may wait for the ends of their spans. */
+#define PQ_MOST_WAITING ((size_t)1 << 22)
 
 /* Rows of pairs, of how->n_values values. As pq_rows_open; `how` must stay. */
 struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,

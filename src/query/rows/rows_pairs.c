@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* reallocarray */
 #include "rows_pairs.h"
 
 #include <stdlib.h>
@@ -12,39 +13,74 @@
 /* What all records of one layout and event do. */
 struct role {
 	const struct pq_bound *bound; /* NULL: none was met */
-	bool closes, opens;
+	bool closes, opens, inner;
+};
+
+/* Records that wait for the end of a span: n rows of n_inner values, which are owned. */
+struct waiting {
+	struct pq_value *values;
+	size_t n, capacity;
+};
+
+/* A span that ended, and the records that waited for it. */
+struct ended {
+	struct pq_value *kept;	/* [n_kept] */
+	struct pq_value *close; /* [n_values], of PQ_OF_CLOSE */
+	struct waiting waiting;
+	size_t at; /* the next of them */
 };
 
 struct pq_pairs {
 	const struct pq_pairing *how;
 	const struct pq_columns *columns;
 	struct pq_spans spans; /* what is kept of the opening record: the time first */
-	size_t n_kept;	       /* of the record that opened it */
-	uint32_t *kept;	       /* [n_kept], places of their columns */
-	uint32_t *from; /* [how->n_values]: of those of_open which of the kept ones it is */
-	struct pq_value *key; /* [how->n_keys], of the record that is looked at */
-	size_t n_lost;	      /* records that told of lost ones of some spans */
+	struct pq_calls *calls;
+	size_t n_kept;	 /* of the record that opened it */
+	uint32_t *kept;	 /* [n_kept], places of their columns */
+	size_t n_inner;	 /* of a record that waits */
+	uint32_t *inner; /* [n_inner], places of their columns */
+	uint32_t *from; /* [how->n_values]: which of the kept ones, or of the inner ones, it is */
+	struct pq_value *key;	 /* [how->n_keys], of the record that is looked at */
+	struct pq_value *args;	 /* of how->ended */
+	uint64_t serial;	 /* of the span that was opened last */
+	struct waiting *waiting; /* [n_waiting], by span */
+	size_t n_waiting;
+	size_t n_held; /* records that wait */
+	bool too_many; /* would */
+	struct ended ended;
+	size_t n_lost; /* records that told of lost ones of some spans */
 	struct pq_pair_counts counts;
 	bool by_event; /* the event alone decides what a record does */
 	struct role roles[ROLES];
 };
 
-/* The columns that are kept of an opening record, each once. */
+/* The number of a place in a list, where it is added if it is not there. */
+static uint32_t add_place(uint32_t *list, size_t *n, uint32_t place)
+{
+	size_t i = 0;
+
+	while (i < *n && list[i] != place)
+		i++;
+	if (i == *n)
+		list[(*n)++] = place;
+	return (uint32_t)i;
+}
+
+/* The columns that are kept of an opening record, and of a record that waits, each once. */
 static void keep_columns(struct pq_pairs *pairs)
 {
 	const struct pq_pairing *how = pairs->how;
 
 	pairs->kept[pairs->n_kept++] = how->time;
+	if (how->ended)
+		add_place(pairs->kept, &pairs->n_kept, PQ_SERIAL);
 	for (size_t i = 0; i < how->n_values; i++) {
-		size_t k = 0;
+		uint32_t place = how->values[i].place;
 
-		if (!how->values[i].of_open)
-			continue;
-		while (k < pairs->n_kept && pairs->kept[k] != how->values[i].place)
-			k++;
-		if (k == pairs->n_kept)
-			pairs->kept[pairs->n_kept++] = how->values[i].place;
-		pairs->from[i] = (uint32_t)k;
+		if (how->values[i].of == PQ_OF_OPEN)
+			pairs->from[i] = add_place(pairs->kept, &pairs->n_kept, place);
+		else if (how->values[i].of == PQ_OF_INNER)
+			pairs->from[i] = add_place(pairs->inner, &pairs->n_inner, place);
 	}
 }
 
@@ -59,35 +95,78 @@ static bool asks_event(const struct pq_columns *columns, uint32_t place)
 	       node->left->field->name == event && !node->left->field->n_steps;
 }
 
-struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns)
+static bool is_by_event(const struct pq_pairing *how, const struct pq_columns *columns)
+{
+	return asks_event(columns, how->opens) && asks_event(columns, how->closes) &&
+	       (how->inner == PQ_NO_PLACE || asks_event(columns, how->inner));
+}
+
+struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns,
+				 struct pq_calls *calls)
 {
 	struct pq_pairs *pairs = calloc(1, sizeof(*pairs));
+	size_t n = how->n_values + 2;
 
 	if (!pairs)
 		return NULL;
 	pairs->how = how;
 	pairs->columns = columns;
-	pairs->by_event = asks_event(columns, how->opens) && asks_event(columns, how->closes);
-	pairs->kept = calloc(how->n_values + 1, sizeof(*pairs->kept));
-	pairs->from = calloc(how->n_values + 1, sizeof(*pairs->from));
+	pairs->calls = calls;
+	pairs->by_event = is_by_event(how, columns);
+	pairs->kept = calloc(n, sizeof(*pairs->kept));
+	pairs->inner = calloc(n, sizeof(*pairs->inner));
+	pairs->from = calloc(n, sizeof(*pairs->from));
 	pairs->key = calloc(how->n_keys + 1, sizeof(*pairs->key));
-	if (pairs->kept && pairs->from && pairs->key) {
+	pairs->args = calloc(how->ended ? how->ended->n_args : 1, sizeof(*pairs->args));
+	pairs->ended.kept = calloc(n, sizeof(*pairs->ended.kept));
+	pairs->ended.close = calloc(n, sizeof(*pairs->ended.close));
+	if (pairs->kept && pairs->inner && pairs->from && pairs->key && pairs->args &&
+	    pairs->ended.kept && pairs->ended.close) {
 		keep_columns(pairs);
-		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept))
+		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept, calls))
 			return pairs;
 	}
 	pq_pairs_destroy(pairs);
 	return NULL;
 }
 
+static void forget_waiting(struct pq_pairs *pairs, struct waiting *waiting)
+{
+	pq_span_forget(&pairs->spans, waiting->values, waiting->n * pairs->n_inner);
+	free(waiting->values);
+	pairs->n_held -= waiting->n;
+	*waiting = (struct waiting){ 0 };
+}
+
+static void forget_ended(struct pq_pairs *pairs)
+{
+	struct ended *ended = &pairs->ended;
+
+	if (ended->kept)
+		pq_span_forget(&pairs->spans, ended->kept, pairs->n_kept);
+	if (ended->close)
+		pq_span_forget(&pairs->spans, ended->close, pairs->how->n_values);
+	forget_waiting(pairs, &ended->waiting);
+	ended->at = 0;
+}
+
 void pq_pairs_destroy(struct pq_pairs *pairs)
 {
 	if (!pairs)
 		return;
+	pairs->spans.calls = NULL; /* objects go with who knows them */
+	forget_ended(pairs);
+	for (size_t i = 0; i < pairs->n_waiting; i++)
+		forget_waiting(pairs, &pairs->waiting[i]);
 	pq_spans_deinit(&pairs->spans);
+	free(pairs->waiting);
+	free(pairs->ended.kept);
+	free(pairs->ended.close);
 	free(pairs->kept);
+	free(pairs->inner);
 	free(pairs->from);
 	free(pairs->key);
+	free(pairs->args);
 	free(pairs);
 }
 
@@ -115,10 +194,12 @@ static bool test(const struct pq_pairs *pairs, uint32_t place)
 }
 
 /* The value as a span may have it. False: no memory. */
-static bool own(struct pq_value *value, struct pq_pair_row *row)
+static bool own(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
 {
 	char *copy;
 
+	if (value->type == PQ_OBJECT && pairs->calls)
+		pairs->calls->hold(pairs->calls, value);
 	if (value->type != PQ_TEXT)
 		return true;
 	if (!pq_row_texts_add(row->texts, row->known, value))
@@ -133,23 +214,59 @@ static bool own(struct pq_value *value, struct pq_pair_row *row)
 	return true;
 }
 
+/* A value that a span has, as a row may have it. False: no memory. */
+static bool lend(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
+{
+	if (value->type == PQ_OBJECT && pairs->calls)
+		pairs->calls->lend(pairs->calls, value);
+	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
+}
+
 /* Reads the key of the record. False: a part of it is not there. */
-static bool read_key(struct pq_pairs *pairs, bool of_open, uint32_t *hash)
+static bool read_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
 {
 	const struct pq_pairing *how = pairs->how;
 
 	for (size_t i = 0; i < how->n_keys; i++) {
 		struct pq_value *value = &pairs->key[i];
 
-		read_column(pairs, of_open ? how->keys[i].of_open : how->keys[i].of_close,
-			    value);
+		read_column(pairs, how->keys[i].of[of], value);
 		if (value->type != PQ_INT)
 			pq_normalise(value);
-		if (value->type == PQ_NIL)
+		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
 			return false;
 	}
 	*hash = pq_spans_hash(&pairs->spans, pairs->key);
 	return true;
+}
+
+/*
+ * A span ends, with the record that was entered or in nothing: who made something of it is
+ * told.
+ */
+static void tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed)
+{
+	const struct pq_call *call = pairs->how->ended;
+	struct pq_value nothing;
+
+	if (!call)
+		return;
+	pairs->args[0] = kept[1]; /* the serial number: see keep_columns */
+	for (size_t i = 1; i < call->n_args; i++) {
+		if (is_closed)
+			read_column(pairs, pairs->how->ended_places[i - 1], &pairs->args[i]);
+		else
+			pairs->args[i].type = PQ_NIL;
+	}
+	call->run(call, pairs->columns->fields, pairs->args, &nothing);
+}
+
+/* A span ends in nothing: records wait for its end in vain. */
+static void drop_span(struct pq_pairs *pairs, uint32_t span)
+{
+	tell_ended(pairs, pq_spans_at(&pairs->spans, span) + pairs->how->n_keys, false);
+	if (span < pairs->n_waiting)
+		forget_waiting(pairs, &pairs->waiting[span]);
 }
 
 /*
@@ -167,7 +284,7 @@ static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_
 	for (size_t i = 0; i < pairs->how->n_keys; i++) {
 		struct pq_value key = pairs->key[i];
 
-		if (!own(&key, row))
+		if (!own(pairs, &key, row))
 			return UINT32_MAX;
 		values[i] = key;
 	}
@@ -182,7 +299,7 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 	struct pb_slot *slot;
 	uint32_t hash, span;
 
-	if (time->type != PQ_INT || !read_key(pairs, true, &hash)) {
+	if (time->type != PQ_INT || !read_key(pairs, PQ_OF_OPEN, &hash)) {
 		pairs->counts.unkeyed++;
 		return true;
 	}
@@ -190,69 +307,205 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 	if (slot->item) {
 		span = slot->item - 1;
 		pairs->counts.restarted++;
+		drop_span(pairs, span);
 	} else {
 		span = open_span(pairs, hash, row);
 		if (span == UINT32_MAX)
 			return false;
 	}
 	values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
-	pq_span_forget(values, pairs->n_kept);
+	pq_span_forget(&pairs->spans, values, pairs->n_kept);
 	values[0] = *time;
+	pairs->serial++;
 	for (size_t i = 1; i < pairs->n_kept; i++) {
-		struct pq_value value;
+		struct pq_value value = { .type = PQ_INT, .u = pairs->serial };
 
-		read_column(pairs, pairs->kept[i], &value);
-		if (!own(&value, row))
+		if (pairs->kept[i] != PQ_SERIAL)
+			read_column(pairs, pairs->kept[i], &value);
+		if (!own(pairs, &value, row))
 			return false;
 		values[i] = value;
 	}
 	return true;
 }
 
-/* The row of a span that ends. False: no memory. */
+/*
+ * The row of a span that ends, or of the record inside of a span that was entered: `kept` is
+ * what is kept of its opening record. False: no memory.
+ */
 static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 		     struct pq_pair_row *row)
 {
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
 		const struct pq_pair_value *value = &pairs->how->values[i];
 
-		if (value->of_open)
+		if (value->of == PQ_OF_OPEN)
 			row->values[i] = kept[pairs->from[i]];
 		else
 			read_column(pairs, value->place, &row->values[i]);
-		if (row->values[i].type == PQ_TEXT &&
-		    !pq_row_texts_add(row->texts, row->known, &row->values[i]))
+		if (value->of == PQ_OF_OPEN ?
+			    !lend(pairs, &row->values[i], row) :
+			    row->values[i].type == PQ_TEXT &&
+				    !pq_row_texts_add(row->texts, row->known, &row->values[i]))
 			return false;
 	}
 	row->made = true;
 	return true;
 }
 
+/*
+ * Has the records that wait for the end of a span become rows: takes what these need from the
+ * span, which is closed then. False: no memory.
+ */
+static bool end_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
+			struct pq_pair_row *row)
+{
+	struct ended *ended = &pairs->ended;
+
+	if (span >= pairs->n_waiting || !pairs->waiting[span].n)
+		return true;
+	for (size_t i = 0; i < pairs->how->n_values; i++) {
+		const struct pq_pair_value *value = &pairs->how->values[i];
+
+		if (value->of != PQ_OF_CLOSE)
+			continue;
+		read_column(pairs, value->place, &ended->close[i]);
+		if (!own(pairs, &ended->close[i], row)) {
+			ended->close[i].type = PQ_NIL;
+			return false;
+		}
+	}
+	memcpy(ended->kept, kept, pairs->n_kept * sizeof(*kept));
+	for (size_t i = 0; i < pairs->n_kept; i++)
+		kept[i].type = PQ_NIL;
+	ended->waiting = pairs->waiting[span];
+	pairs->waiting[span] = (struct waiting){ 0 };
+	return true;
+}
+
+bool pq_pairs_has_rows(const struct pq_pairs *pairs)
+{
+	return pairs->ended.waiting.n != 0;
+}
+
+bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	struct ended *ended = &pairs->ended;
+	const struct pq_value *inner = &ended->waiting.values[ended->at * pairs->n_inner];
+
+	for (size_t i = 0; i < pairs->how->n_values; i++) {
+		enum pq_of of = pairs->how->values[i].of;
+
+		row->values[i] = of == PQ_OF_OPEN  ? ended->kept[pairs->from[i]] :
+				 of == PQ_OF_INNER ? inner[pairs->from[i]] :
+						     ended->close[i];
+		if (!lend(pairs, &row->values[i], row))
+			return false;
+	}
+	row->made = true;
+	if (++ended->at == ended->waiting.n)
+		forget_ended(pairs);
+	return true;
+}
+
+bool pq_pairs_has_too_many(const struct pq_pairs *pairs)
+{
+	return pairs->too_many;
+}
+
 /* The record closes a span. False: no memory. */
 static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 		       struct pq_pair_row *row)
 {
-	const struct pq_value *kept;
+	const struct pq_pairing *how = pairs->how;
+	struct pq_value *kept;
 	struct pb_slot *slot;
 	uint32_t hash;
 
-	if (time->type != PQ_INT || !read_key(pairs, false, &hash)) {
+	if (time->type != PQ_INT || !read_key(pairs, PQ_OF_CLOSE, &hash)) {
 		pairs->counts.unkeyed++;
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
-	kept = slot->item ? pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys :
-			    NULL;
+	kept = slot->item ? pq_spans_at(&pairs->spans, slot->item - 1) + how->n_keys : NULL;
 	/* what comes too late for its place in time may be before its open */
 	if (!kept || (int64_t)(time->u - kept[0].u) < 0) {
 		pairs->counts.unopened++;
 		return true;
 	}
-	if (!make_row(pairs, kept, row))
+	if (how->inner == PQ_NO_PLACE && !make_row(pairs, kept, row))
+		return false;
+	tell_ended(pairs, kept, true);
+	if (how->waits && !end_waiting(pairs, slot->item - 1, kept, row))
 		return false;
 	pq_spans_close(&pairs->spans, slot);
 	pairs->counts.pairs++;
 	return true;
+}
+
+/* The record waits for the end of the span that it is in. False: no memory, or too many do. */
+static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
+{
+	struct waiting *waiting;
+	struct pq_value *values;
+
+	if (span >= pairs->n_waiting) {
+		size_t n = pairs->spans.capacity;
+
+		waiting = reallocarray(pairs->waiting, n, sizeof(*waiting));
+		if (!waiting)
+			return false;
+		memset(waiting + pairs->n_waiting, 0,
+		       (n - pairs->n_waiting) * sizeof(*waiting));
+		pairs->waiting = waiting;
+		pairs->n_waiting = n;
+	}
+	pairs->too_many = pairs->n_held >= PQ_MOST_WAITING;
+	if (pairs->too_many)
+		return false;
+	waiting = &pairs->waiting[span];
+	if (waiting->n == waiting->capacity) {
+		size_t capacity = waiting->capacity ? 2 * waiting->capacity : 4;
+		size_t size = pairs->n_inner ? pairs->n_inner * sizeof(*values) : 1;
+
+		values = reallocarray(waiting->values, capacity, size);
+		if (!values)
+			return false;
+		waiting->values = values;
+		waiting->capacity = capacity;
+	}
+	for (size_t i = 0; i < pairs->n_inner; i++) {
+		struct pq_value value;
+
+		read_column(pairs, pairs->inner[i], &value);
+		/* functions may have the span end in an error: it has no such record then */
+		if (!own(pairs, &value, row)) {
+			pq_span_forget(&pairs->spans,
+				       &waiting->values[waiting->n * pairs->n_inner], i);
+			return false;
+		}
+		waiting->values[waiting->n * pairs->n_inner + i] = value;
+	}
+	waiting->n++;
+	pairs->n_held++;
+	return true;
+}
+
+/* The record may be inside of a span. As hold_record. */
+static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	struct pb_slot *slot;
+	uint32_t hash;
+
+	if (!read_key(pairs, PQ_OF_INNER, &hash))
+		return true;
+	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
+	if (!slot->item)
+		return true;
+	if (pairs->how->waits)
+		return hold_record(pairs, slot->item - 1, row);
+	return make_row(pairs, pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys,
+			row);
 }
 
 /*
@@ -267,7 +520,7 @@ static bool read_lost(struct pq_pairs *pairs)
 	for (size_t i = 0; i < how->n_keys; i++) {
 		pairs->key[i].type = PQ_NIL;
 		if (how->keys[i].loses)
-			read_column(pairs, how->keys[i].of_open, &pairs->key[i]);
+			read_column(pairs, how->keys[i].of[PQ_OF_OPEN], &pairs->key[i]);
 		says = says || pairs->key[i].type != PQ_NIL;
 	}
 	return says;
@@ -290,6 +543,9 @@ static void drop(struct pq_pairs *pairs)
 
 	if (!read_lost(pairs) || ++pairs->n_lost > MOST_LOST) {
 		pairs->counts.lost += pq_spans_n_open(spans);
+		for (size_t i = 0; i < spans->map.n_slots; i++)
+			if (spans->map.slots[i].item)
+				drop_span(pairs, spans->map.slots[i].item - 1);
 		pq_spans_clear(spans);
 		return;
 	}
@@ -301,6 +557,7 @@ static void drop(struct pq_pairs *pairs)
 		struct pb_slot *slot = &spans->map.slots[at & (spans->map.n_slots - 1)];
 
 		if (slot->item && is_meant(pairs, slot->item - 1)) {
+			drop_span(pairs, slot->item - 1);
 			pq_spans_close(spans, slot);
 			pairs->counts.lost++;
 		} else {
@@ -323,29 +580,36 @@ static struct role role_of(struct pq_pairs *pairs)
 
 	if (pairs->by_event && role->bound == bound)
 		return *role;
-	*role = (struct role){ bound, test(pairs, pairs->how->closes),
-			       test(pairs, pairs->how->opens) };
+	*role = (struct role){
+		.bound = bound,
+		.closes = test(pairs, pairs->how->closes),
+		.opens = test(pairs, pairs->how->opens),
+		.inner = pairs->how->inner != PQ_NO_PLACE && test(pairs, pairs->how->inner),
+	};
 	return *role;
 }
 
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
-	bool lost = is_lost(pairs);
-	struct role role = { NULL, false, false };
+	bool lost = is_lost(pairs), ends;
+	struct role role = { .bound = NULL };
 	struct pq_value time;
 
-	if (!lost || how->pairs_lost)
+	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	if (!role.closes && !role.opens && !lost)
+	ends = role.closes || role.opens;
+	if (!ends && !role.inner && !lost)
 		return true;
 	read_column(pairs, how->time, &time);
-	if (!role.closes && !role.opens) {
-		/* of those that perf adds in the end nobody knows when it was */
-		if (time.type == PQ_INT)
-			drop(pairs);
-		return true;
-	}
-	return (!role.closes || meet_close(pairs, &time, row)) &&
-	       (!role.opens || meet_open(pairs, &time, row));
+	if (role.closes && !meet_close(pairs, &time, row))
+		return false;
+	if (role.opens && !meet_open(pairs, &time, row))
+		return false;
+	if (role.inner)
+		return meet_inner(pairs, row);
+	/* of those that perf adds in the end nobody knows when it was */
+	if (!ends && time.type == PQ_INT)
+		drop(pairs);
+	return true;
 }

@@ -1,7 +1,8 @@
 /*
  * Rows of pairs: for each record that closes a span a row with values of it, and of the record
- * that opened the span, which is the last one with the same key. Records are met in the order
- * of time. Only open spans are held.
+ * that opened the span, which is the last one with the same key; or such rows of the records
+ * inside. Records are met in the order of time. Only open spans are held, and the records that
+ * wait for the ends of these.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
@@ -31,13 +32,24 @@ struct pq_pair_row {
 	bool made;
 };
 
-/* NULL: no memory. What it is given must stay. */
-struct pq_pairs *pq_pairs_create(const struct pq_pairing *how,
-				 const struct pq_columns *columns);
+/* NULL: no memory. What it is given must stay; `calls` may be NULL. */
+struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns,
+				 struct pq_calls *calls);
 void pq_pairs_destroy(struct pq_pairs *pairs);
 
-/* Takes the record that was entered. False: no memory. */
+/*
+ * Takes the record that was entered, when there are no rows of records that waited. False: no
+ * memory, or too many records wait.
+ */
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
+
+/* Returns true if records waited for the end of the span that ended last. */
+bool pq_pairs_has_rows(const struct pq_pairs *pairs);
+
+/* Makes the row of the next of them. False: no memory. */
+bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row);
+
+bool pq_pairs_has_too_many(const struct pq_pairs *pairs);
 
 struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs);
 

@@ -4,9 +4,10 @@
 
 #define FIRST_SPANS 64
 
-bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept)
+bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct pq_calls *calls)
 {
 	*spans = (struct pq_spans){
+		.calls = calls,
 		.n_keys = n_keys,
 		.stride = n_keys + n_kept,
 	};
@@ -16,18 +17,21 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept)
 
 void pq_spans_deinit(struct pq_spans *spans)
 {
-	pq_span_forget(spans->values, spans->n * spans->stride);
+	spans->calls = NULL; /* objects go with who knows them */
+	pq_span_forget(spans, spans->values, spans->n * spans->stride);
 	pb_map_deinit(&spans->map);
 	free(spans->values);
 	free(spans->free);
 	*spans = (struct pq_spans){ 0 };
 }
 
-void pq_span_forget(struct pq_value *values, size_t n)
+void pq_span_forget(const struct pq_spans *spans, struct pq_value *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (values[i].type == PQ_TEXT && !values[i].id)
 			free((char *)(uintptr_t)values[i].p);
+		else if (values[i].type == PQ_OBJECT && spans->calls)
+			spans->calls->release(spans->calls, &values[i]);
 		values[i].type = PQ_NIL;
 	}
 }
@@ -85,7 +89,7 @@ void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 	uint32_t span = slot->item - 1;
 
 	pb_map_remove(&spans->map, slot);
-	pq_span_forget(pq_spans_at(spans, span), spans->stride);
+	pq_span_forget(spans, pq_spans_at(spans, span), spans->stride);
 	spans->free[spans->n_free++] = span;
 }
 
@@ -128,7 +132,7 @@ uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint3
 
 void pq_spans_clear(struct pq_spans *spans)
 {
-	pq_span_forget(spans->values, spans->n * spans->stride);
+	pq_span_forget(spans, spans->values, spans->n * spans->stride);
 	spans->n = spans->n_free = 0;
 	pb_map_clear(&spans->map);
 }

@@ -8,9 +8,10 @@
 
 #include "base/map.h"
 #include "query/expr/strings.h"
-#include "query/expr/value.h"
+#include "query/expr/scope.h"
 
 struct pq_spans {
+	struct pq_calls *calls; /* who knows objects among values; NULL: there are none */
 	struct pq_secret secret;
 	struct pb_map map; /* of open spans, by their keys */
 	struct pq_value *values;
@@ -21,7 +22,8 @@ struct pq_spans {
 };
 
 /* False: no memory; then, too, pq_spans_deinit is to be called. */
-bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept);
+bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept,
+		   struct pq_calls *calls);
 void pq_spans_deinit(struct pq_spans *spans);
 
 /* Its key, and behind it what is kept. */
@@ -31,10 +33,10 @@ static inline struct pq_value *pq_spans_at(const struct pq_spans *spans, uint32_
 }
 
 /*
- * Makes values absent. Those of a span own their texts, but for those that have a number: these
- * stay.
+ * Makes values absent. Those of a span own their texts, but for those that have a number, which
+ * stay, and hold their objects.
  */
-void pq_span_forget(struct pq_value *values, size_t n);
+void pq_span_forget(const struct pq_spans *spans, struct pq_value *values, size_t n);
 
 /* Of a key without PQ_NIL whose values have one form (pq_normalise). */
 uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key);

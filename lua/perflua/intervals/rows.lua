@@ -1,0 +1,242 @@
+-- Queries over spans, and over records inside of spans, as the core runs them: values are read of the records that
+-- open spans, close them or are inside (columns), the core makes rows of them (src/query/rows/rows_pairs.h), and the
+-- query's filters, keys, measures and results are trees over the places of a row.
+
+local engine = require "perflua.plan.engine"
+local expr = require "perflua.filter.expr"
+local lower = require "perflua.plan.lower"
+local spans = require "perflua.intervals.spans"
+
+local rows = {}
+
+local OPEN, CLOSE, INNER = 1, 2, 3 -- which record of a span a value is of, as the core has them
+local side_of = { open = OPEN, close = CLOSE }
+
+-- Trees whose fields are places in a row.
+---@class perflua.RowLowering: perflua.Lowering
+local Rows = setmetatable({}, { __index = lower.class })
+Rows.__index = Rows
+
+local function itself(record) return record end
+
+-- Fields that only some types have, or that are checked, are not the same on all sides.
+local function side_for(ref, of) return ref and (ref.types or ref.checks or ref.mixed) and of or 0 end
+
+-- The lowering for trees over records of a side.
+function Rows:of_records(ref, of)
+  local side = side_for(ref, of)
+  self.records[side] = self.records[side] or lower.of(self.file)
+  return self.records[side]
+end
+
+-- Adds what is read of records; its place.
+function Rows:column(tree)
+  self.columns[#self.columns + 1] = tree
+  return #self.columns
+end
+
+-- The place of a Ref of records, read as it is named.
+function Rows:column_of(ref, of, as_value)
+  local name = ("%d %s %s"):format(side_for(ref, of), as_value, ref.text)
+  local place = self.places[name]
+  if not place then
+    local lowering = self:of_records(ref, of)
+    place = self:column(as_value and lowering:value(ref) or lowering:leaf(ref, ref.kind, false))
+    self.places[name] = place
+  end
+  return place
+end
+
+-- The record itself.
+function Rows:record_column(of)
+  self.places.record = self.places.record
+    or self:column(self:of_records(nil, of):call(itself, "any", nil, "records are made for Lua"))
+  return self.places.record
+end
+
+-- A value of a row, as a tree.
+function Rows:value_at(column, of, kind)
+  local name = ("%s of %d"):format(column, of)
+  if not self.fields[name] then
+    self.row[#self.row + 1] = { column, of }
+    self.fields[name] = { row = #self.row }
+  end
+  return { op = "field", kind = kind, field = self.fields[name] }
+end
+
+function Rows:time(of, kind) return self:value_at(self.time_column, of, kind) end
+
+local own = {
+  start = function(self) return self:time(OPEN, "unsigned") end,
+  stop = function(self) return self:time(CLOSE, "unsigned") end,
+  duration = function(self)
+    return { op = "sub", kind = "signed", left = self:time(CLOSE, "signed"), right = self:time(OPEN, "signed") }
+  end,
+}
+
+-- A Ref of spans as a Ref of a record, and of which.
+function Rows:record_ref(ref)
+  local span = ref.span
+  if not span then return ref, INNER end
+  if span.key then return self.keys[span.key], self.key_of end
+  return span.ref, side_of[span.side]
+end
+
+function Rows:leaf(ref, kind, as_value)
+  local span = ref.span
+  if span and span.own then return own[span.own](self) end
+  local of_record, of = self:record_ref(ref)
+  return self:value_at(self:column_of(of_record, of, as_value), of, kind)
+end
+
+-- What asks the record itself is a column.
+function Rows:asked(node, of_record, of)
+  return self:value_at(self:column(self:of_records(of_record, of):node(node)), of, node.kind)
+end
+
+local NOTHING = { op = "const", kind = "nil" }
+
+function Rows:node(node)
+  if node.op == "under" then
+    local ref = node.chain or node.symbol
+    if not ref then return { op = "const", kind = "boolean", value = false } end
+    return self:asked(node, self:record_ref(ref))
+  elseif node.op == "count" and node.left.op == "field" then
+    local ref = node.left.ref
+    if ref.span and ref.span.own then return NOTHING end
+    local of_record, of = self:record_ref(ref)
+    if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
+    return self:asked({ op = "count", kind = node.kind, left = of_record.node }, of_record, of)
+  end
+  return lower.class.node(self, node)
+end
+
+-- The parts of a span's record: itself, or the fields that were asked for.
+function Rows:parts(side)
+  local columns, names = {}, {}
+  local fields = self.pairing.fields and self.pairing.fields[side]
+  if not fields then return { self:record_column(side_of[side]) } end
+  for i, ref in ipairs(fields) do
+    columns[i], names[i] = self:column_of(ref.span.ref, side_of[side], true), ref.span.ref.text
+  end
+  return columns, names
+end
+
+-- The span as functions see it, as a tree.
+function Rows:span()
+  if self.span_tree then return self.span_tree end
+  local open, open_names = self:parts "open"
+  local close, close_names = self:parts "close"
+  local made, ended = spans.maker(#self.keys, { open = open_names, close = close_names })
+  local args = { self:value_at("serial", OPEN, "unsigned"), self:time(OPEN, "unsigned"), NOTHING }
+  if not self.at_once then args[3] = self:time(CLOSE, "unsigned") end
+  for i, ref in ipairs(self.keys) do
+    args[3 + i] = self:value_at(self:column_of(ref, self.key_of, true), self.key_of, ref.kind)
+  end
+  for _, column in ipairs(open) do args[#args + 1] = self:value_at(column, OPEN, "any") end
+  if self.at_once then
+    self.ended = table.move(close, 1, #close, 3, { ended, self.time_column })
+  else
+    for _, column in ipairs(close) do args[#args + 1] = self:value_at(column, CLOSE, "any") end
+  end
+  self.span_tree = { op = "call", kind = "any", fn = made, args = args }
+  return self.span_tree
+end
+
+-- What functions of the query, and loops, are given.
+function Rows:objects()
+  if not self.inner or self.of_spans then return { self:span() } end
+  return { self:value_at(self:record_column(INNER), INNER, "any"), self:span() }
+end
+
+function Rows:call(fn, kind, is, why) return lower.class.call(self, fn, kind, is, why, self:objects()) end
+
+-- The conditions on a row: times and filters of a query, into `kept`: those that call functions are apart.
+local function add_kept(self, kept, spec, time)
+  local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
+  if spec.from or spec.to then
+    local times = ("%s >= 0x%x and %s < 0x%x"):format(time, spec.from or 0, time, spec.to or -1)
+    table.insert(filters, 1, assert(expr.compile(times, spec.scope)))
+  end
+  for _, one in ipairs(engine.lowered_filters(filters, self)) do
+    local list = one.why and kept.calling or kept.described
+    list[#list + 1] = one.tree
+  end
+end
+
+local function kept_of(self, spec)
+  local kept = { described = {}, calling = {} }
+  if self.inner then
+    self.of_spans = true
+    add_kept(self, kept, self.inner.spans, "start")
+    self.of_spans = false
+  end
+  add_kept(self, kept, spec, self.inner and "time" or "start")
+  return lower.all(table.move(kept.calling, 1, #kept.calling, #kept.described + 1, kept.described))
+end
+
+-- Which records open a span, close it, or are inside, as a column.
+local function condition(self, filters, of)
+  local tree = engine.filters({ filters = filters }, self:of_records(nil, of))
+  return self:column(tree or { op = "const", kind = "boolean", value = true })
+end
+
+local function keys_of(self)
+  local pairing, keys = self.pairing, {}
+  local inner = self.inner and self.inner.keys or pairing.close.keys
+  if pairing.several then
+    local source = self:column_of(pairing.source, OPEN, true)
+    keys[1] = { source, source, source, loses = true }
+  end
+  for i, ref in ipairs(pairing.open.keys) do
+    local other = pairing.close.keys[i]
+    keys[#keys + 1] = {
+      self:column_of(ref, OPEN, true), self:column_of(other, CLOSE, true),
+      self:column_of(inner[i], self.inner and INNER or CLOSE, true), loses = ref.text == "cpu" and other.text == "cpu",
+    }
+  end
+  return keys
+end
+
+---@param pairing table of intervals.pair
+---@param inner table? of intervals.within: rows are records inside
+---@param waits boolean? they wait for the end of their span
+---@return perflua.RowLowering
+function rows.of(pairing, inner, waits)
+  local at_once = inner and not waits or false
+  local self = setmetatable({
+    file = pairing.file, pairing = pairing, inner = inner, waits = waits, at_once = at_once, records = {}, columns = {},
+    places = {}, fields = {}, row = {}, keys = at_once and inner.keys or pairing.close.keys,
+    key_of = at_once and INNER or CLOSE,
+  }, Rows)
+  self.closes = condition(self, pairing.close.quick or pairing.close.filters, CLOSE)
+  self.opens = condition(self, pairing.open.quick or pairing.open.filters, OPEN)
+  self.is_inner = inner and condition(self, inner.filters, INNER)
+  self.time_column = self:column_of(pairing.time, OPEN, true)
+  self:time(OPEN, "unsigned") -- a row is never empty
+  return self
+end
+
+---@param spec table of the query over the spans, or the records inside
+---@param made table what is made of rows: results, or keys and measures
+---@return table # what the core is told
+function Rows:description(spec, made)
+  local reading, pairing = self.pairing.reading, self.pairing
+  made.kept = kept_of(self, spec)
+  made.types, made.event_nil, made.container = reading.types, true, reading.container
+  made.order, made.from, made.to, made.expand = "time", reading.from, reading.to, reading.expand
+  made.counts = pairing.counts
+  made.pairs = {
+    opens = self.opens, closes = self.closes, inner = self.is_inner, waits = self.waits, time = self.time_column,
+    pairs_lost = pairing.pairs_lost, keys = keys_of(self), values = self.row, ended = self.ended,
+  }
+  made.values = self.columns
+  for _, one in ipairs(made.measures or {}) do
+    if one.events then made.event = self:leaf(spec.scope:ref "event", "event", true).field.row end
+  end
+  made.calls = made.calls or self.calls or nil
+  for _, lowering in pairs(self.records) do made.calls = made.calls or lowering.calls end
+  return made
+end
+
+return rows

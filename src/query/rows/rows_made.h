@@ -1,0 +1,37 @@
+/*
+ * What is made of rows of pairs: expressions whose fields are places in a row. For the caller's
+ * thread, which may call functions in them.
+ */
+#ifndef PERFLUA_QUERY_ROWS_MADE_H
+#define PERFLUA_QUERY_ROWS_MADE_H
+
+#include "rows.h"
+
+struct pq_made {
+	struct pq_fields fields;
+	/* NULL, or what is called if rows are all that functions see: told of each row */
+	struct pq_calls *calls;
+	size_t n_row;	      /* values of a row */
+	uint32_t event;	      /* the place of its event, from 1 on; 0: it has none */
+	struct pq_expr *kept; /* NULL: all rows are */
+	size_t n;
+	struct pq_expr **exprs; /* [n] */
+};
+
+/*
+ * Of what is called there, scope->calls, which may be NULL, knows only those that see records,
+ * `calls` all. False: no memory; then, too, pq_made_deinit is to be called. The nodes must stay.
+ */
+bool pq_made_init(struct pq_made *made, const struct pq_scope *scope, struct pq_calls *calls,
+		  const struct pq_paired *paired, const struct pq_node *const *nodes, size_t n);
+void pq_made_deinit(struct pq_made *made);
+
+/*
+ * Enters a row; *kept says whether the condition on rows holds for it. False: no memory.
+ */
+bool pq_made_enter(struct pq_made *made, const struct pq_value *row, bool *kept);
+
+/* The values of the row that was entered. False: no memory. */
+bool pq_made_values(struct pq_made *made, struct pq_value *values);
+
+#endif
