@@ -2,6 +2,7 @@
 -- never one of Lua's own; with its fields as values or from records, in C or record by record
 -- it says the same. As an expression, too, of which the values are selected and made keys.
 local perflua = require "perflua"
+require "spec.support.model"
 local spec_of = require("perflua.core").query_spec
 
 local check_message = dofile "spec/fuzz/internal.lua"

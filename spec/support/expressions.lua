@@ -1,5 +1,6 @@
 -- The expressions of filters, over tables that stand in for records.
 local assert = require "luassert"
+local closures = require "spec.support.model.closures"
 local expr = require "perflua.filter.expr"
 
 local expressions = {}
@@ -45,14 +46,14 @@ local function by_record(ref) return ref.get end
 function expressions.holds(text, record)
   local filter, message = expr.compile(text, scope)
   assert(filter, message)
-  return filter.bind(by_record)(record or {})
+  return closures(filter.node, by_record)(record or {})
 end
 
 --- The value of an expression, and its kind.
 function expressions.value(text, record)
   local node, message = expr.value(text, scope)
   assert(node, message)
-  return expr.bind(node, by_record)(record or {}), node.kind
+  return closures(node, by_record)(record or {}), node.kind
 end
 
 --- Asserts that a filter is refused with a message that matches; gives the message.

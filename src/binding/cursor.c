@@ -1,5 +1,6 @@
 #include "cursor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void pl_cursor_close(struct pl_cursor *c)
@@ -11,6 +12,11 @@ void pl_cursor_close(struct pl_cursor *c)
 	pl_close_values(c);
 	pq_expr_destroy(c->filter);
 	c->filter = NULL;
+	for (size_t i = 0; i < c->n_parts; i++)
+		pq_expr_destroy(c->parts[i]);
+	free(c->parts);
+	c->parts = NULL;
+	c->n_parts = 0;
 	pq_fields_deinit(&c->fields);
 	c->open = false;
 }

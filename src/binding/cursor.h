@@ -11,7 +11,7 @@
 #include "query_calls.h"
 #include "query_scope.h"
 
-#define PL_MAX_FIELDS 32
+#define PL_MAX_FIELDS 255
 
 /*
  * User values: its File; the record it reuses, or functions were given; the metatable of the
@@ -65,7 +65,9 @@ struct pl_cursor {
 	struct pl_calls *calls;	      /* functions that its trees call; NULL: none */
 	struct pd_walk walk;	      /* of records */
 	struct pq_fields fields;
-	struct pq_expr *filter;	   /* of records; NULL: all of them */
+	struct pq_expr *filter; /* of records; NULL: all of them */
+	struct pq_expr **parts; /* [n_parts]: values that handlers are given */
+	size_t n_parts;
 	struct pd_record last_met; /* its offset, source and stream: how far the walk is */
 	double part;		   /* likewise, of rows */
 	unsigned time_id;

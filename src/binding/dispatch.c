@@ -1,13 +1,14 @@
 /*
  * The loop behind file:run{}: each record to its handler.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cursor.h"
 #include "query.h"
 
 /*
- * Behind ids of names: by its number, a field of the cursor's that is a part of one,
+ * Behind ids of names: by its number, a part of the cursor's: what is read by a tree,
  * "args.prev_pid".
  */
 #define PART PL_METHODS
@@ -44,23 +45,36 @@ enum {
 	AT_TREES,
 	AT_STOP,
 	AT_INTERVAL,
-	AT_TOP = AT_INTERVAL
+	AT_CALLS, /* of pl_calls_enter, if parts call functions */
+	AT_TOP = AT_CALLS + PL_CALLS_PLACES - 1
 };
 
-/* The number of the field whose tree is on top. [-1, +0] */
+/* Has parts read with what the machine knows. */
+static void resolve_parts(lua_State *L, struct pl_cursor *c)
+{
+	pl_system(L, c->file);
+	c->fields.resolver = c->file->resolver;
+	c->fields.taken = pm_system_revision_counter(c->file->system);
+}
+
+/* Returns the number of the part whose tree is on top. [-1, +0] */
 static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 {
 	const struct pq_node *node = pl_to_node(L, AT_TREES, c->file, -1);
-	uint32_t number = UINT32_MAX;
+	struct pq_expr **parts = reallocarray(c->parts, c->n_parts + 1, sizeof(*parts));
 
-	if (node->op != PQ_FIELD)
-		luaL_error(L, "a handler is given fields");
-	if (c->fields.internal || pq_fields_init(&c->fields, c->file->session, NULL))
-		number = pq_fields_add(&c->fields, node->field);
-	if (number >= PART)
+	if (parts)
+		c->parts = parts;
+	if (!parts || c->n_parts >= PART ||
+	    (!c->fields.internal && !pq_fields_init(&c->fields, c->file->session, NULL)))
+		luaL_error(L, "no room for a handler's fields");
+	if (!c->fields.resolver && pq_asks_system(node, c->file->session))
+		resolve_parts(L, c);
+	parts[c->n_parts] = pq_expr_create(node, &c->fields);
+	if (!parts[c->n_parts])
 		luaL_error(L, "no room for a handler's fields");
 	lua_pop(L, 1);
-	return number;
+	return (uint32_t)c->n_parts++;
 }
 
 /*
@@ -89,6 +103,16 @@ static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
 	}
 	lua_rawseti(L, AT_FNS, h->fn = (uint32_t)lua_rawlen(L, AT_FNS) + 1);
 	lua_pop(L, 1);
+}
+
+/* Has the functions ready that parts call. */
+static void enter_calls(lua_State *L, struct pl_cursor *c)
+{
+	c->calls = pl_calls_of(L, AT_TREES);
+	lua_settop(L, AT_CALLS - 1);
+	if (c->calls)
+		pl_calls_enter(L, c->calls, AT_FILE, AT_TREES);
+	lua_settop(L, AT_TOP);
 }
 
 static void take_handlers(lua_State *L, const char *name, struct handler *handlers, size_t n,
@@ -145,6 +169,7 @@ static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 		lua_settop(L, AT_TOP);
 	}
 	d->n_events = n;
+	enter_calls(L, d->cursor);
 }
 
 /* Did the function that was called return `stop`? [-1, +0] */
@@ -196,12 +221,18 @@ static void push_parts(lua_State *L, struct pl_cursor *c, const struct handler *
 
 	if (!pq_fields_enter(&c->fields, rec))
 		luaL_error(L, "no memory for a handler's fields");
+	if (c->calls)
+		pq_calls_next(&c->calls->calls);
 	for (unsigned i = 0; i < h->n; i++) {
 		if (h->fields[i] < PART) {
 			pl_push_fields(L, AT_CURSOR, rec, &h->fields[i], 1);
 			continue;
 		}
-		pq_fields_get(&c->fields, h->fields[i] - PART, &value);
+		pq_expr_value(c->parts[h->fields[i] - PART], &c->fields, &value);
+		if (value.type == PQ_OBJECT) {
+			pl_calls_push_object(L, c->calls, &value);
+			continue;
+		}
 		if (value.type == PQ_NIL)
 			value = (struct pq_value){ .type = PQ_BOOL };
 		pl_push_answer(L, AT_FILE, &value);
@@ -228,7 +259,7 @@ static bool call(lua_State *L, const struct dispatch *d, const struct handler *h
 /*
  * core.dispatch(file, {types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h,
  * interval=fn, interval_ns=n, stop=value, late=fn}): h is a function or {field, …, function}
- * where a field is a name, or the tree of an argument of a tracepoint (query.h), late(index)
+ * where a field is a name, or a tree (query.h), late(index)
  * gives that of an event that comes when the loop has begun, or nil
  */
 int pl_file_dispatch(lua_State *L)
@@ -251,6 +282,7 @@ int pl_file_dispatch(lua_State *L)
 	lua_newtable(L);
 	lua_getfield(L, 2, "stop");
 	lua_getfield(L, 2, "interval");
+	lua_settop(L, AT_TOP);
 	take_handlers(L, "handlers", d->types, PD_RECORD_TYPES, 0, d->cursor);
 	take_handlers(L, "event_handlers", d->events, d->n_events, 1, d->cursor);
 	if (lua_getfield(L, 2, "other") != LUA_TNIL)
@@ -262,7 +294,7 @@ int pl_file_dispatch(lua_State *L)
 		luaL_argcheck(L, (lua_Integer)d->interval > 0, 2,
 			      "interval_ns must be positive");
 	}
-	lua_settop(L, AT_TOP);
+	enter_calls(L, d->cursor);
 	while (pl_cursor_next(L, d->cursor, AT_CURSOR, &rec)) {
 		const struct handler *h;
 

@@ -224,12 +224,9 @@ function Scope:field(node)
   return ref or fail(node.at, "%s", message)
 end
 
-local function by_record(ref) return ref.get end
-
 local function of_expression(text, node)
   local kind = arith.is_constant[node.kind] and "unsigned" or node.kind
-  return { text = text, kind = kind, plain = false, get = expr.bind(node, by_record),
-    node = node }
+  return { text = text, kind = kind, plain = false, node = node }
 end
 
 -- For select, group_by and measures: raises the caller's error.

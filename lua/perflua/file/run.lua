@@ -27,31 +27,24 @@ local special = {
   meta = "table",
 }
 
--- { "pid", "args.id", fn }: the fields' values instead of a record. The core reads plain ones
--- itself, and arguments of tracepoints.
+-- { "pid", "args.id", fn }: the fields' values instead of a record, for the core: names of plain
+-- fields, trees of all others.
 local function with_fields(handler, scope)
-  local fn, refs, names, plain = handler[#handler], {}, {}, #handler - 1 <= plan.MAX_FIELDS
+  local fn, read, n = handler[#handler], {}, #handler - 1
   local lowering = lower.of(scope.file)
-  for i = 1, #handler - 1 do
+  if n == 0 then return function() return fn() end end
+  if n > plan.MAX_FIELDS then
+    usage_error("a handler is given at most %d fields; here are %d", plan.MAX_FIELDS, n)
+  end
+  for i = 1, n do
     local ref = scope:ref(handler[i])
-    local tree = ref.root == "args" and lowering:value(ref)
-    refs[i], names[i], plain = ref, tree or ref.root, plain and (ref.plain or tree)
+    read[i] = ref.plain and ref.root or lowering:value(ref)
   end
-  if #refs == 0 then return function() return fn() end end
-  names[#names + 1] = fn
-  if plain then return names end
-  return function(record)
-    local values = {}
-    for i, ref in ipairs(refs) do
-      local value = ref.get(record)
-      if value == nil then value = false end
-      values[i] = value
-    end
-    return fn(table.unpack(values, 1, #refs))
-  end
+  read[n + 1] = fn
+  return read
 end
 
--- What the core calls for a record: a function, or a table of plain fields and a function.
+-- Returns what the core calls for a record: a function, or a table of fields and a function.
 local function handler_of(handler, file, type_ids, event_set)
   if type(handler) == "function" then return handler end
   return with_fields(handler, fields.scope(file, type_ids, event_set))

@@ -1,5 +1,5 @@
--- What a parsed expression means: every part gets its kind, and operators become the nodes that are run, by
--- closures.lua or in C. After that they are:
+-- Gives a parsed expression its meaning: every part gets its kind, and operators become the
+-- nodes that plan/lower.lua takes. After that they are:
 --
 --   const { value, kind }, field { ref, path, text }, and / or { left, right }, not { left },
 --   nil-test { left, present }, compare { left, right, negated, comparison = "eq" | "lt" | "le" | "gt" | "ge" },

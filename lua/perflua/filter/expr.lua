@@ -1,5 +1,5 @@
--- The language of filters, keys and measures: an expression of Lua's spelling, checked against the fields there are
--- and compiled to closures.
+-- The language of filters, keys and measures: an expression of Lua's spelling, checked against
+-- the fields there are.
 --
 -- What it means where Lua leaves room: an absent field has no value, arithmetic on it has none, a
 -- comparison with it is false (so `not (f == 1)` is true where f is absent, as in Lua), and
@@ -9,7 +9,6 @@
 -- patterns; all three are false if f is absent.
 
 local check = require "perflua.filter.check"
-local closures = require "perflua.filter.closures"
 local parser = require "perflua.filter.parser"
 local kinds = require "perflua.filter.kinds"
 
@@ -32,21 +31,14 @@ end
 ---@return table[] # the Refs of the fields it reads
 function expr.refs(node) return collect(node, {}) end
 
----@param node perflua.Node
----@param access fun(ref: table): function
----@return function
-expr.bind = closures
-
 ---@class perflua.Filter
 ---@field refs table[]? the fields it reads; nil: it is a Lua function
 ---@field node perflua.Node? nil: likewise
----@field bind fun(access: function): function # access(ref) -> fn(context) -> value or nil
+---@field fn function? that function, of a record
 
 ---@param node perflua.Node a condition
 ---@return perflua.Filter
-function expr.filter(node)
-  return { node = node, refs = expr.refs(node), bind = function(access) return closures(node, access) end }
-end
+function expr.filter(node) return { node = node, refs = expr.refs(node) } end
 
 local AROUND = 100 -- bytes of a long text before and behind what is wrong with it
 

@@ -111,8 +111,7 @@ local makes = {
   end,
   ["function"] = function(condition)
     local info = debug.getinfo(condition, "S")
-    local made = { fn = condition, bind = function() return condition end }
-    return made, ("a function (%s:%d)"):format(info.short_src, info.linedefined)
+    return { fn = condition }, ("a function (%s:%d)"):format(info.short_src, info.linedefined)
   end,
   table = function(wanted, scope)
     return of_table(wanted, scope), spelled(wanted)

@@ -1,5 +1,5 @@
--- Samples that tools set aside: their period is so large that nothing but damage makes it. Added up with the
--- others it would leave no room in 64 bits for their sum, or nothing of their shares.
+-- Samples that tools set aside: their period is so large that nothing but damage makes it. Added up
+-- with the others it would leave no room in 64 bits for their sum, or nothing of their shares.
 
 local aside = {}
 local spec_of = require("perflua.core").query_spec
@@ -17,19 +17,6 @@ function aside.is(period) return period and math.ult(aside.MOST, period) or fals
 function aside.from(query)
   spec_of(query).aside = { most = aside.MOST, n = 0 }
   return spec_of(query).aside
-end
-
----For a query that is run in Lua: the filter that does what the core does.
----@param counted { n: integer }
----@return table filter
-function aside.filter(counted)
-  return { bind = function()
-    return function(record)
-      local is = aside.is(record.period)
-      if is then counted.n = counted.n + 1 end
-      return not is
-    end
-  end }
 end
 
 ---@param list table of table/result_table.lua

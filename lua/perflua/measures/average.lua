@@ -1,14 +1,12 @@
 -- Averages: { n, high, low }, the sum being high * 2^32 + low with 0 <= low < 2^32, exact as long as it is below 2^95,
 -- and raising then; floats are in `low`, which is one from the first of them on.
 
-local arith = require "perflua.filter.arith"
 local usage_error = require("perflua.errors").usage_error
 local sums = require "perflua.measures.sums"
 
 local average = {}
 
 local MASK = 0xffffffff
-local MOST = 0x1p94 -- of a product: the sum of two is still told from what does not fit
 
 local function overflow() usage_error(sums.wrong.average) end
 
@@ -22,31 +20,7 @@ local function add_parts(state, high, low)
   state[2], state[3] = sum, low
 end
 
--- x * n in parts of 32 bits: their products may wrap around, but what they add up to does not.
-local function add_product(state, x, high, n)
-  local low, n_high, n_low = x & MASK, n >> 32, n & MASK
-  if math.abs(high * 0x1p32 + low) * n >= MOST then overflow() end
-  local product = low * n_low
-  add_parts(state, (high * n_high << 32) + high * n_low + low * n_high + (product >> 32), product & MASK)
-end
-
 function average.start() return { 0, 0, 0 } end
-
----@param kind string of what is averaged
----@return fun(state: table, x: number, n: integer) # adds x n times
-function average.adder(kind)
-  local is_unsigned = arith.is_unsigned[kind]
-  return function(state, x, n)
-    state[1] = sums.counted(state[1], n)
-    if math.type(x) == "float" then
-      state[3] = state[3] + x * n
-      return
-    end
-    local high = is_unsigned and x >> 32 or x // 4294967296
-    if n == 1 then return add_parts(state, high, x & MASK) end
-    add_product(state, x, high, n)
-  end
-end
 
 function average.merge(a, b)
   local merged = { sums.counted(a[1], b[1]), a[2], a[3] }

@@ -49,14 +49,4 @@ function sums.counted(a, n)
   return sum
 end
 
----@param weight any what a record has as its weight; false: nothing
----@return integer? # how often it counts; nil: not at all
-function sums.times(weight)
-  if weight == 0 or not math.type(weight) then return nil end
-  if math.type(weight) == "float" or weight < 0 then
-    usage_error(sums.wrong.weight)
-  end
-  return weight
-end
-
 return sums

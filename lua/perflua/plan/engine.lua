@@ -165,7 +165,7 @@ function engine.groups(spec, description)
   else
     groups, rows = guard(core.group, spec.file, description)
   end
-  if not groups then usage_error(sums.wrong[rows]) end
+  if not groups then usage_error("%s", sums.wrong[rows] or rows) end
   if spec.aside then spec.aside.n = description.aside or 0 end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
     groups[1] = { keys = {} }

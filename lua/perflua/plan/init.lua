@@ -12,7 +12,7 @@ local lower = require "perflua.plan.lower"
 local plan = {}
 
 -- Fields that the core reads for one handler.
-plan.MAX_FIELDS = 32
+plan.MAX_FIELDS = 255
 
 -- Values that it reads for one step of a loop.
 local MAX_VALUES = 4096

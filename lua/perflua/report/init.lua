@@ -20,10 +20,8 @@
 
 local aside = require "perflua.group.aside"
 local usage_error = require("perflua.errors").usage_error
-local callers = require "perflua.report.callers"
 local engine = require "perflua.plan.engine"
-local rows = require "perflua.report.rows"
-local sections = require "perflua.report.sections"
+local report_keys = require "perflua.report.keys"
 local Table = require "perflua.table"
 local spec_of = require("perflua.core").query_spec
 
@@ -117,14 +115,6 @@ local function query_keys(query, fields)
   return keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } }
 end
 
--- What a row is told apart by, as it is shown; the kernel's functions may have names that
--- others have.
-local function shown_keys(prepared)
-  local keys = table.move(prepared.fields, 1, #prepared.fields, 1, {})
-  if prepared.place.symbol then keys[#keys + 1] = { name = "cpumode", kind = "string" } end
-  return keys
-end
-
 -- Describes the rows to the core, column by column, and how many of them are to show.
 local function describe_report(prepared, keys, shown)
   local place, columns, children = prepared.place, {}, prepared.children
@@ -145,12 +135,9 @@ end
 
 -- The events with their rows.
 local function read_events(prepared, keys, shown)
-  local make, spec = prepared.children and callers or rows, spec_of(prepared.query)
-  local wanted, columns = query_keys(prepared.query, make.fields(prepared))
-  local description = not spec.interpreted and engine.grouping(spec, wanted, columns)
-  if not description then
-    return sections(make.rows(prepared, wanted, columns), prepared, keys, shown)
-  end
+  local spec = spec_of(prepared.query)
+  local wanted, columns = query_keys(prepared.query, report_keys.of(prepared))
+  local description = engine.grouping(spec, wanted, columns)
   description.report = describe_report(prepared, keys, shown)
   local list, get = engine.groups(spec, description)
   for _, section in ipairs(list) do
@@ -170,7 +157,7 @@ local ALL = { limit = 0, count = math.maxinteger }
 ---@return table
 function report.read(prepared, shown)
   shown = shown or ALL
-  local keys, counted = shown_keys(prepared), aside.from(prepared.query)
+  local keys, counted = report_keys.shown(prepared), aside.from(prepared.query)
   local list = read_events(prepared, keys, shown)
   -- in a stream they may have come among the samples
   local events = spec_of(prepared.query).file.events

@@ -2,7 +2,23 @@
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
-local names = require "perflua.report.names"
+
+-- By cpumode: see thread__find_map, tools/perf/util/event.c.
+local levels = {
+  kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g", guest_user = "u",
+  unknown = "H",
+}
+
+local headings = {
+  comm = "Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU",
+  cgroup_path = "Cgroup",
+  symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
+}
+
+-- Returns the heading of a field's column, as perf report prints it.
+local function title_of(field)
+  return headings[field] or field:sub(1, 1):upper() .. field:sub(2):gsub("_", " ")
+end
 
 local show = {}
 
@@ -33,15 +49,15 @@ local function column_of(title, at, is_right, before)
 end
 
 local function key_column(key, at)
-  local column = column_of(names.title(key.name), at, right[key.kind])
+  local column = column_of(title_of(key.name), at, right[key.kind])
   column.cell = function(value) return fmt.cell(value, key.kind) end
   return column
 end
 
 local function symbol_column(at, mark_at)
-  local column = column_of(names.title("symbol"), at, false, 4)
+  local column = column_of(title_of("symbol"), at, false, 4)
   column.cell, column.mark_at, column.marks = fmt.escape, mark_at, {}
-  for cpumode, letter in pairs(names.levels) do
+  for cpumode, letter in pairs(levels) do
     column.marks[cpumode] = "[" .. letter .. "] "
   end
   return column

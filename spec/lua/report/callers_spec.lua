@@ -5,7 +5,7 @@ local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
-require "spec.support.model"
+require "spec.support.model.report"
 local report = require "perflua.report"
 local spec_of = require("perflua.core").query_spec
 

@@ -1,5 +1,5 @@
 -- Names as perf report prints them.
-local names = require "perflua.report.names"
+local names = require "spec.support.model.report.names"
 
 local known = { ["/lib/modules/6.1/fs/ext4.ko"] = "[ext4]",
   ["/tmp/perf-4711.map"] = "[JIT] tid 4711" }

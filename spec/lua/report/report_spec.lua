@@ -3,7 +3,7 @@
 local builder = require "spec.support.builder"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
-require "spec.support.model"
+require "spec.support.model.report"
 local report = require "perflua.report"
 local spec_of = require("perflua.core").query_spec
 

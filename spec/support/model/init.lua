@@ -12,7 +12,7 @@ local plan = require "perflua.plan"
 local spans = require "spec.support.model.spans"
 local of_record = spans.of_record
 
-local function of_filter(filter) return filter.node and closures(filter.node, of_record) or filter.bind() end
+local function of_filter(filter) return filter.node and closures(filter.node, of_record) or filter.fn end
 
 -- The records that a spec, or what a pass over spans reads, names; without filters.
 local function cursor_of(spec, order, reuse)

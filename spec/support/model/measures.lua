@@ -10,6 +10,14 @@ local sketch = require "perflua.measures.sketch"
 local sums = require "perflua.measures.sums"
 
 local measures = { steps = {}, weighted = {} }
+
+-- How often a record of that weight counts; nil: not at all.
+local function times_of(weight)
+  if weight == 0 or not math.type(weight) then return nil end
+  if math.type(weight) == "float" or weight < 0 then error(sums.wrong.weight, 0) end
+  return weight
+end
+
 local steps, weighted = measures.steps, measures.weighted
 
 local function sum_step(kind, i)
@@ -51,7 +59,7 @@ local function counting(name, adder)
   weighted[name] = function(kind, i)
     local put = adder(kind)
     return function(g, x, weight)
-      local n = math.type(x) and sums.times(weight)
+      local n = math.type(x) and times_of(weight)
       if n then put(g[i], x, n) end
     end
   end
@@ -59,7 +67,7 @@ end
 
 steps.count = function(_, i) return function(g) g[i] = g[i] + 1 end end
 weighted.count = function(_, i)
-  return function(g, _, weight) g[i] = sums.counted(g[i], sums.times(weight) or 0) end
+  return function(g, _, weight) g[i] = sums.counted(g[i], times_of(weight) or 0) end
 end
 steps.sum, steps.share = sum_step, sum_step
 steps.min, steps.max = extreme("lt"), extreme("gt")

@@ -27,7 +27,7 @@ local function of_record(ref)
 end
 spans.of_record = of_record
 
-local function condition(filter) return filter.node and closures(filter.node, of_record) or filter.bind() end
+local function condition(filter) return filter.node and closures(filter.node, of_record) or filter.fn end
 
 local function all_of(filters)
   local tests = {}
@@ -218,7 +218,7 @@ end
 local function kept_by(filters, calls, first)
   local tests = { first }
   for _, filter in ipairs(filters) do
-    tests[#tests + 1] = filter.node and closures(filter.node, of_context) or calls(filter.bind())
+    tests[#tests + 1] = filter.node and closures(filter.node, of_context) or calls(filter.fn)
   end
   return function(context)
     for i = 1, #tests do

@@ -2,12 +2,9 @@
 -- that are shown.
 
 local core = require "perflua.core"
-local aggregate = require "perflua.group.aggregate"
-local names = require "perflua.report.names"
+local names = require "spec.support.model.report.names"
 local sums = require "perflua.measures.sums"
 local spec_of = core.query_spec
-
-local rows = {}
 
 -- A string that is the same for the same values only; absent ones are nil.
 local function encode_values(values, n)
@@ -35,18 +32,6 @@ local function make_finder(list)
   end
 end
 
----The fields to add up by: those that are shown, and with the function the cpumode.
----@return {name: string, other: string?, at: integer}[] at: the place among a group's keys
-function rows.fields(prepared)
-  local list, symbol = {}, prepared.place.symbol
-  for i, field in ipairs(prepared.fields) do
-    list[i] = { name = field.name, other = i == symbol and "unresolved" or nil, at = i }
-  end
-  -- the first: it has the fewest values
-  if symbol then table.insert(list, 1, { name = "cpumode", at = #list + 1 }) end
-  return list
-end
-
 local ABSENT = {} -- a value for tables
 
 local plus = sums.adder "unsigned"
@@ -65,7 +50,10 @@ local function short_names(groups, at, file)
   return short, shared
 end
 
--- Groups by raw fields become rows, or are added to one.
+---Groups by raw fields become rows, or are added to one.
+---@param groups table[]
+---@param prepared table
+---@return table[] # rows as sections.lua takes them
 local function put_together(groups, prepared)
   local list, n, symbol, dso = {}, #prepared.fields, prepared.place.symbol, prepared.place.dso
   local row_of = make_finder(list)
@@ -89,12 +77,4 @@ local function put_together(groups, prepared)
   return list
 end
 
----@param prepared table
----@param keys table[] the event and the fields
----@param columns table[] count and sum
----@return table[] # rows as report/sections.lua takes them
-function rows.rows(prepared, keys, columns)
-  return put_together(aggregate(spec_of(prepared.query), keys, columns), prepared)
-end
-
-return rows
+return put_together

@@ -2,7 +2,7 @@
 -- the sections of a report, one for each event, as the core makes them
 -- (src/binding/query_report.c): { index, samples, period, unresolved, n, all, rows }.
 
-local order = require "perflua.report.order"
+local order = require "spec.support.model.report.order"
 local sort = require "perflua.table.sort"
 local sums = require "perflua.measures.sums"
 

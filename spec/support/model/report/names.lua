@@ -2,11 +2,7 @@
 
 local names = {}
 
--- By cpumode: see thread__find_map, tools/perf/util/event.c.
-names.levels = {
-  kernel = "k", user = ".", hypervisor = "H", guest_kernel = "g", guest_user = "u",
-  unknown = "H",
-}
+-- By their letter, see thread__find_map, tools/perf/util/event.c.
 names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_kernel",
   u = "guest_user" }
 
@@ -26,18 +22,6 @@ end
 function names.symbol(symbol)
   if type(symbol) == "string" then return symbol end
   return symbol and ("0x%016x"):format(symbol) or "[unknown]"
-end
-
-local titles = {
-  comm = "Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU",
-  cgroup_path = "Cgroup",
-  symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
-}
-
----@param field string
----@return string # what stands over its column
-function names.title(field)
-  return titles[field] or field:sub(1, 1):upper() .. field:sub(2):gsub("_", " ")
 end
 
 return names

@@ -1,14 +1,10 @@
 -- Rows of a report with callers: a sample is in the row of its own function, and in `children`
--- of each that its call chain names, once. The core makes them; where a filter of it is for Lua
--- they are made here.
+-- of each that its call chain names, once.
 
 local core = require "perflua.core"
-local aggregate = require "perflua.group.aggregate"
-local names = require "perflua.report.names"
+local names = require "spec.support.model.report.names"
 local sums = require "perflua.measures.sums"
 local spec_of = core.query_spec
-
-local callers = {}
 
 local find, sub = string.find, string.sub
 local plus = sums.adder "unsigned"
@@ -17,19 +13,6 @@ local plus = sums.adder "unsigned"
 local function frames_at(prepared)
   local place = prepared.place
   return #prepared.fields + 1 - (place.dso and 1 or 0) - (place.symbol and 1 or 0)
-end
-
----The fields to add up by: the call chain is the last.
----@return {name: string, at: integer}[] at: the place among a group's keys
-function callers.fields(prepared)
-  local list, place = {}, prepared.place
-  for i, field in ipairs(prepared.fields) do
-    if i ~= place.dso and i ~= place.symbol then
-      list[#list + 1] = { name = field.name, at = #list + 1 }
-    end
-  end
-  list[#list + 1] = { name = "frames", at = #list + 1 }
-  return list
 end
 
 -- Level, binary, function or address, as text, of a line "kBINARY\tFUNCTION" or
@@ -102,7 +85,7 @@ end
 
 local NOWHERE = "H[unknown]\t\t[unknown]\n" -- without an address
 
--- Groups by callers.fields to rows; there may be very many, which are let go.
+-- Turns groups by fields and call chains into rows; there may be very many, which are let go.
 local function expand_groups(groups, prepared)
   local list, at = {}, frames_at(prepared)
   local finder_of = make_finders(prepared, list)
@@ -123,12 +106,4 @@ local function expand_groups(groups, prepared)
   return list
 end
 
----@param prepared table
----@param keys table[] the event and the fields
----@param columns table[] count and sum
----@return table[] # rows as report/sections.lua takes them
-function callers.rows(prepared, keys, columns)
-  return expand_groups(aggregate(spec_of(prepared.query), keys, columns), prepared)
-end
-
-return callers
+return expand_groups

@@ -1,0 +1,47 @@
+-- The fields that a report adds samples up by: { name, other, at }, `at` being the place among a
+-- group's keys.
+
+local keys = {}
+
+---With callers: the call chain is the last.
+---@param prepared table
+---@return {name: string, at: integer}[]
+local function keys_of_callers(prepared)
+  local list, place = {}, prepared.place
+  for i, field in ipairs(prepared.fields) do
+    if i ~= place.dso and i ~= place.symbol then
+      list[#list + 1] = { name = field.name, at = #list + 1 }
+    end
+  end
+  list[#list + 1] = { name = "frames", at = #list + 1 }
+  return list
+end
+
+-- Those that are shown, and with the function the cpumode.
+local function keys_of_samples(prepared)
+  local list, symbol = {}, prepared.place.symbol
+  for i, field in ipairs(prepared.fields) do
+    list[i] = { name = field.name, other = i == symbol and "unresolved" or nil, at = i }
+  end
+  -- the first: it has the fewest values
+  if symbol then table.insert(list, 1, { name = "cpumode", at = #list + 1 }) end
+  return list
+end
+
+---@param prepared table
+---@return {name: string, other: string?, at: integer}[]
+function keys.of(prepared)
+  return (prepared.children and keys_of_callers or keys_of_samples)(prepared)
+end
+
+---Lists what rows are told apart by, as it is shown; functions of the kernel may have names that
+---others have.
+---@param prepared table
+---@return {name: string, kind: string}[]
+function keys.shown(prepared)
+  local list = table.move(prepared.fields, 1, #prepared.fields, 1, {})
+  if prepared.place.symbol then list[#list + 1] = { name = "cpumode", kind = "string" } end
+  return list
+end
+
+return keys

@@ -1,0 +1,37 @@
+-- The rows of a report as the model makes them, for queries that say `interpreted`.
+require "spec.support.model"
+local callers = require "spec.support.model.report.callers"
+local engine = require "perflua.plan.engine"
+local keys = require "perflua.report.keys"
+local report = require "perflua.report"
+local rows = require "spec.support.model.report.rows"
+local sections = require "spec.support.model.report.sections"
+local spec_of = require("perflua.core").query_spec
+
+local FIRST <const> = 1 << 32 -- the rows of a section begin at a multiple of it
+
+local prepared_of = setmetatable({}, { __mode = "k" }) -- by the query's spec
+local prepare, groups = report.prepare, engine.groups
+
+function report.prepare(...) -- luacheck: ignore 122
+  local prepared = prepare(...)
+  prepared_of[spec_of(prepared.query)] = prepared
+  return prepared
+end
+
+function engine.groups(spec, description) -- luacheck: ignore 122
+  local prepared, shown = prepared_of[spec], description.report
+  if not (description.model and shown) then return groups(spec, description) end
+  local make = prepared.children and callers or rows
+  local list = sections(make(groups(spec, description), prepared), prepared, keys.shown(prepared), {
+    limit = shown.limit, count = shown.count,
+  })
+  local by_section = {}
+  for i, section in ipairs(list) do
+    by_section[i], section.first = section.rows, i * FIRST + 1
+  end
+  return list, function(from, to)
+    local before = from - 1 & ~(FIRST - 1)
+    return by_section[before // FIRST](from - before, to - before)
+  end
+end
