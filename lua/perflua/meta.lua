@@ -468,7 +468,7 @@ function Query:unit(unit, column) end
 ---@class perflua.PairOptions
 ---@field open string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record: perflua.Record): any # The records that open a span.
 ---@field close string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record: perflua.Record): any # The records that close it.
----@field key? string|string[]|table<string, any> # The fields that both have in common; { open =, close = } where they are called differently. Default: "tid".
+---@field key? string|string[]|table<string, any>|false # The fields that both have in common; { open =, close = } where they are called differently; false: none, so that one span at a time is open in the whole recording. Default: "tid".
 ---@field fields? string[] # Spans that are looped over have tables of these fields instead of records: faster.
 
 ---Records that open or close a span, in `open` and `close` of pair().

@@ -1,18 +1,21 @@
--- Functions of Lua in queries: leaves whose value the engine asks for, while all else stays in C.
+-- Functions of Lua in queries: leaves whose value the engine asks for, while all else stays in
+-- C.
 local perflua = require "perflua"
 local finalizers = require "spec.support.finalizers"
 local two_events = require "spec.support.two_events"
 
 local path = two_events.write()
 
-local function spans_of(file) return file:samples():pair { open = "cycles:P", close = "faults", key = "pid" } end
+local function spans_of(file)
+  return file:samples():pair { open = "cycles:P", close = "faults", key = "pid" }
+end
 
 describe("a function in a query", function()
   local file
   before_each(function() file = assert(perflua.open(path)) end)
   after_each(function() file:close() end)
 
-  -- What a query raises, and the traceback where it is raised.
+  -- Returns the error of a query, and the traceback where it is raised.
   local function raised(fn)
     local traceback
     local ok, value = xpcall(fn, function(err)
@@ -23,7 +26,8 @@ describe("a function in a query", function()
     return value, traceback
   end
 
-  it("is asked of records that the described filters let through, filters in their order", function()
+  it("is asked of records that the described filters let through, filters in their order",
+    function()
     local seen = {}
     local function asks(name, answer)
       return function(s)
@@ -44,7 +48,8 @@ describe("a function in a query", function()
 
   it("gives keys of every kind, told apart as keys of a table are", function()
     local tables = { {}, {} }
-    local answers = { 1, 1.0, "1", true, false, 0 / 0, nil, tables[1], tables[2], tables[1], 2.5, print }
+    local answers = { 1, 1.0, "1", true, false, 0 / 0, nil, tables[1], tables[2], tables[1],
+      2.5, print }
     local records, i = file:records { order = "file" }, 0
     local total, expected = records:count(), {}
     for k = 1, total do
@@ -103,10 +108,13 @@ describe("a function in a query", function()
 
   for name, ask in pairs {
     ["groups"] = function(f, fn) return f:samples():group_by { key = fn }:count():sort() end,
-    ["filtered groups"] = function(f, fn) return f:samples():where(fn):group_by("pid"):count():sort() end,
+    ["filtered groups"] = function(f, fn)
+      return f:samples():where(fn):group_by("pid"):count():sort()
+    end,
     ["a measure"] = function(f, fn) return f:samples():where(fn):sum("period") end,
     ["a loop over records"] = function(f, fn) for _ in f:samples():where(fn) do end end,
-    ["a loop over values"] = function(f, fn) for _ in f:samples():where(fn):select("pid", "comm") do end end,
+    ["a loop over values"] = function(f, fn) for _ in f:samples():where(fn):select("pid",
+      "comm") do end end,
     ["each()"] = function(f, fn) f:samples():where(fn):each(function() end) end,
     ["filtered spans"] = function(f, fn)
       return spans_of(f):where(function(span) return fn(span.open) end):group_by("pid"):count():sort()
@@ -117,12 +125,15 @@ describe("a function in a query", function()
     ["a loop over spans"] = function(f, fn)
       for _ in spans_of(f):where(function(span) return fn(span.close) end) do end
     end,
-    ["what opens spans"] = function(f, fn) for _ in f:samples():pair { open = fn, close = fn, key = "pid" } do end end,
+    ["what opens spans"] = function(f, fn) for _ in f:samples():pair { open = fn, close = fn,
+      key = "pid" } do end end,
     ["records inside of spans"] = function(f, fn)
-      for _ in f:samples():within(spans_of(f), { key = "pid" }):where(function(record) return fn(record) end) do end
+      for _ in f:samples():within(spans_of(f),
+        { key = "pid" }):where(function(record) return fn(record) end) do end
     end,
     ["records that wait"] = function(f, fn)
-      return f:samples():where(fn):within(spans_of(f), { key = "pid", closed = true }):group_by("pid"):count():sort()
+      return f:samples():where(fn):within(spans_of(f),
+        { key = "pid", closed = true }):group_by("pid"):count():sort()
     end,
   } do
     it("raises its own error out of " .. name .. ", where it was raised", function()
@@ -139,14 +150,16 @@ describe("a function in a query", function()
 
     it("cannot go on over a file that it closes: " .. name, function()
       local own = assert(perflua.open(path))
-      assert.matches("closed file", (raised(function() ask(own, function() own:close() return true end) end)))
+      assert.matches("closed file",
+        (raised(function() ask(own, function() own:close() return true end) end)))
     end)
 
     it("may ask another query of the file, and finalizers may run: " .. name, function()
       local own <close> = assert(perflua.open(path))
       finalizers.during(function()
         ask(own, function(s)
-          assert.equal(7, own:samples():where(function(other) return other.comm ~= 0 end):count())
+          assert.equal(7,
+            own:samples():where(function(other) return other.comm ~= 0 end):count())
           return s.pid == 7
         end)
       end, function() own:samples():where(function(s) return s.pid == 7 end):count() end)
@@ -156,20 +169,25 @@ describe("a function in a query", function()
   it("reads composites for loops over values, which stay as they are", function()
     local b = require("spec.support.builder").new()
     local event = b:event { name = "e", sample_type = { "ip", "tid", "time", "callchain" } }
-    for i = 1, 3 do b:sample(event, { ip = i, time = i, pid = 1, tid = 1, callchain = { i, i + 1 } }) end
+    for i = 1, 3 do
+      b:sample(event, { ip = i, time = i, pid = 1, tid = 1, callchain = { i, i + 1 } })
+    end
     local own <close> = assert(perflua.open(b:write()))
     local kept = {}
     for ip, chain in own:samples():select("ip", "callchain") do kept[ip] = chain end
     for i = 1, 3 do assert.same({ 2, i, i + 1 }, { #kept[i], kept[i][1].ip, kept[i][2].ip }) end
-    assert.same({ 1, 2, 3 }, own:samples():where(function(s) return #s.callchain == 2 end):select("ip"):collect())
+    assert.same({ 1, 2, 3 },
+      own:samples():where(function(s) return #s.callchain == 2 end):select("ip"):collect())
   end)
 
   it("sees what a stream says of names by then", function()
     local piped = two_events.write(function(b) b.container = "pipe" end)
-    local stream <close> = assert(perflua.open(require("spec.support.containers").stream(piped)))
+    local stream <close> =
+      assert(perflua.open(require("spec.support.containers").stream(piped)))
     local expected, got = {}, {}
     for s in file:samples() do expected[s.comm] = (expected[s.comm] or 0) + 1 end
-    for row in stream:samples():group_by { name = function(s) return s.comm end }:all_events():count():sort():rows() do
+    local named = stream:samples():group_by { name = function(s) return s.comm end }
+    for row in named:all_events():count():sort():rows() do
       got[row.name] = row.count
     end
     assert.same(expected, got)

@@ -1,6 +1,6 @@
--- Random queries over random recordings, with functions of Lua, spans, and records inside of spans: the engine answers
--- as the model does, which asks record by record in plain Lua. QUERY_SEED=n begins with that recording instead of 1,
--- QUERIES=n asks so many of them.
+-- Random queries over random recordings, with functions of Lua, spans, and records inside of
+-- spans: the engine answers as the model does, which asks record by record in plain Lua.
+-- QUERY_SEED=n begins with that recording instead of 1, QUERIES=n asks so many of them.
 local perflua = require "perflua"
 local answers = require "spec.support.query_answers"
 local queries = require "spec.support.queries"
@@ -11,11 +11,13 @@ local SEED = math.tointeger(tonumber(os.getenv "QUERY_SEED")) or 1
 local QUERIES = math.tointeger(tonumber(os.getenv "QUERIES")) or 1500
 local OF_ONE = 100 -- queries of one recording
 
--- Asks a recording its queries; how many had an answer, rows, and what each thing the queries name was asked.
+-- Asks a recording its queries; how many had an answer, rows, and what each thing the queries
+-- name was asked.
 local function ask(seed, n, seen)
   local path, answered = random_recording.write(seed), 0
   local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty" }))
-  local about = { fields = query_fields.of(file, file:samples()), events = {}, calls = true, spans = true }
+  local about = { fields = query_fields.of(file, file:samples()), events = {}, calls = true,
+    spans = true }
   for i, event in ipairs(file.events) do about.events[i] = event.name end
   for i = 1, n do
     local steps = queries.steps(seed * 1000 + i, about)
@@ -41,9 +43,11 @@ describe("the engine", function()
       answered = answered + ask(seed, math.min(OF_ONE, QUERIES - asked), seen)
       asked = asked + OF_ONE
     end
-    assert.is_true(answered > QUERIES // 2, ("%d of %d queries had an answer"):format(answered, QUERIES))
+    assert.is_true(answered > QUERIES // 2, ("%d of %d queries had an answer"):format(answered,
+      QUERIES))
     for _, step in ipairs { "where", "group_by", "select", "pair", "within" } do
-      assert.is_true((seen[step] or 0) > QUERIES // 50, step .. " was asked of too few queries with rows")
+      assert.is_true((seen[step] or 0) > QUERIES // 50, step
+        .. " was asked of too few queries with rows")
     end
   end)
 end)

@@ -15,7 +15,8 @@ function Maker:one_of(list) return list[1 + self.random(#list)] end
 
 function Maker:chance(percent) return self.random(100) < percent end
 
--- A field that one of these kinds has; nil if there is none. Few fields in one query, so that they meet.
+-- A field that one of these kinds has; nil if there is none. Few fields in one query, so that
+-- they meet.
 function Maker:field(kinds)
   local fitting = {}
   for _, field in ipairs(self.pool) do
@@ -25,7 +26,9 @@ function Maker:field(kinds)
 end
 
 local function quoted(value)
-  return '"' .. value:gsub('[^%w %./:_%-%[%]]', function(c) return ("\\%03d"):format(c:byte()) end) .. '"'
+  return '"'
+    .. value:gsub('[^%w %./:_%-%[%]]', function(c) return ("\\%03d"):format(c:byte()) end)
+      .. '"'
 end
 
 local function spelled(value, is_unsigned)
@@ -43,7 +46,8 @@ local function spelled(value, is_unsigned)
 end
 
 local odd = {
-  "0", "1", "2", "-1", "3", "64", "0x7fffffffffffffff", "0xffffffffffffffff", "18446744073709551615", "(1 << 63)",
+  "0", "1", "2", "-1", "3", "64", "0x7fffffffffffffff", "0xffffffffffffffff",
+  "18446744073709551615", "(1 << 63)",
   "1.5", "-0.5", "2.0", "1e19", "1e999", "9007199254740993", "4096",
 }
 local odd_texts = { '""', '"a"', '"[kernel.kallsyms]"', '"perf\\000"', '"_"' }
@@ -77,7 +81,8 @@ function Maker:number(depth)
   if depth <= 0 or how < 45 then
     return field and self:chance(80) and field.text or self:number_constant(field)
   elseif how < 85 then
-    return ("(%s %s %s)"):format(self:number(depth - 1), self:one_of(operators), self:number(depth - 1))
+    return ("(%s %s %s)"):format(self:number(depth - 1), self:one_of(operators),
+      self:number(depth - 1))
   elseif how < 90 then
     return ("(%s%s)"):format(self:one_of { "-", "~" }, self:number(depth - 1))
   end
@@ -97,16 +102,21 @@ function Maker:text_condition()
   if how < 50 then return ("%s %s %s"):format(field.text, self:one_of(comparisons), other) end
   if how < 65 then return ("find(%s, %s)"):format(field.text, other) end
   if how < 80 then return ("starts(%s, %s)"):format(field.text, other) end
-  if how < 92 then return ("%s in %s"):format(field.text, self:list(self.text_constant, field)) end
+  if how < 92 then
+    return ("%s in %s"):format(field.text, self:list(self.text_constant, field))
+  end
   return ("%s %s %s"):format(field.text, self:one_of(comparisons), self:field(text).text)
 end
 
 function Maker:number_condition(depth)
   local field = self:field(number)
   if not field then return "offset >= " .. self:number(0) end
-  if self:chance(15) then return ("%s in %s"):format(field.text, self:list(self.number_constant, field)) end
+  if self:chance(15) then
+    return ("%s in %s"):format(field.text, self:list(self.number_constant, field))
+  end
   if self:chance(50) then
-    return ("%s %s %s"):format(field.text, self:one_of(comparisons), self:number_constant(field))
+    return ("%s %s %s"):format(field.text, self:one_of(comparisons),
+      self:number_constant(field))
   end
   return ("%s %s %s"):format(self:number(depth), self:one_of(comparisons), self:number(depth))
 end
@@ -116,7 +126,8 @@ local everything = setmetatable({}, { __index = function() return true end })
 function Maker:condition(depth)
   local how = self.random(100)
   if depth > 0 and how < 30 then
-    return ("(%s %s %s)"):format(self:condition(depth - 1), self:one_of { "and", "or" }, self:condition(depth - 1))
+    return ("(%s %s %s)"):format(self:condition(depth - 1), self:one_of { "and", "or" },
+      self:condition(depth - 1))
   elseif depth > 0 and how < 40 then
     return ("not (%s)"):format(self:condition(depth - 1))
   elseif how < 50 then
@@ -141,19 +152,23 @@ function Maker:value(kinds)
 end
 
 local scalar = {
-  signed = true, unsigned = true, address = true, float = true, string = true, bytes = true, boolean = true,
+  signed = true, unsigned = true, address = true, float = true, string = true, bytes = true,
+  boolean = true,
   event = true, any = true,
 }
 local ordered = {
-  signed = true, unsigned = true, address = true, float = true, string = true, bytes = true, any = true,
+  signed = true, unsigned = true, address = true, float = true, string = true, bytes = true,
+  any = true,
 }
 local measures = {
-  sum = number, avg = number, min = ordered, max = ordered, quantile = number, hist = number, distinct = scalar,
+  sum = number, avg = number, min = ordered, max = ordered, quantile = number, hist = number,
+  distinct = scalar,
 }
 local weighted = { count = true, avg = true, quantile = true, hist = true }
 local names = { "sum", "avg", "min", "max", "quantile", "hist", "distinct" }
 local of_groups = { first = scalar, last = scalar, share = number }
-local more_names = { "sum", "avg", "min", "max", "quantile", "hist", "distinct", "first", "last", "share" }
+local more_names = { "sum", "avg", "min", "max", "quantile", "hist", "distinct", "first",
+  "last", "share" }
 
 function Maker:measure(known)
   if self:chance(15) then return { "count" } end
@@ -168,7 +183,9 @@ function Maker:readable()
   local field
   for _ = 1, 5 do
     field = self:one_of(self.pool)
-    if scalar[field.kind] and not field.text:find "^#" and not field.text:find "^stack" then return field.text end
+    if scalar[field.kind] and not field.text:find "^#" and not field.text:find "^stack" then
+      return field.text
+    end
   end
   return self.arguments == "span" and "start" or "offset"
 end
@@ -176,13 +193,15 @@ end
 function Maker:filters(steps)
   for _ = 1, self:one_of { 0, 1, 1, 2 } do
     if self.calls and self:chance(25) then
-      steps[#steps + 1] = { "where", functions.condition(self.random, self:readable(), self.arguments) }
+      steps[#steps + 1] = { "where", functions.condition(self.random, self:readable(),
+        self.arguments) }
     else
       steps[#steps + 1] = { "where", self:condition(2) }
     end
   end
   if self:chance(10) then
-    steps[#steps + 1] = { "between", self:one_of { "10%", "0%" }, self:one_of { "60%", "100%" } }
+    steps[#steps + 1] = { "between", self:one_of { "10%", "0%" },
+      self:one_of { "60%", "100%" } }
   end
 end
 
@@ -191,7 +210,9 @@ function Maker:grouped(steps)
   for _ = 1, self:one_of { 1, 1, 1, 2, 2, 3 } do
     local key = self:value(scalar)
     if self.calls and self:chance(25) then
-      keys[#keys + 1] = { [("fn%d"):format(#keys)] = functions.value(self.random, self:readable(), self.arguments) }
+      keys[#keys + 1] =
+        { [("fn%d"):format(#keys)] = functions.value(self.random, self:readable(),
+          self.arguments) }
     elseif not seen[key] then
       keys[#keys + 1] = key
     end
@@ -211,7 +232,7 @@ function Maker:grouped(steps)
   if self:chance(25) then steps[#steps + 1] = { "all_events" } end
 end
 
--- What a query ends in: groups, selected values, or a measure; or it is looped over.
+-- Ends a query: groups, selected values, or a measure; or it is looped over.
 function Maker:ending(steps)
   local how = self.random(100)
   if self.calls and self:chance(10) then return end
@@ -227,20 +248,24 @@ function Maker:ending(steps)
 end
 
 ---@param seed integer
----@param about table what can be asked: { fields, events = names, calls = functions of Lua, spans = those, too }
+---@param about table what can be asked: { fields, events = names, calls = functions of Lua,
+--- spans = those, too }
 ---@return table[] steps the last decides what is compared: rows of a table, values, or one
 function queries.steps(seed, about)
   local self = setmetatable({
-    random = random_from(seed), events = about.events, pool = {}, calls = about.calls, arguments = "record",
+    random = random_from(seed), events = about.events, pool = {}, calls = about.calls,
+    arguments = "record",
   }, Maker)
   local of_events, of_args, others = {}, {}, {}
   for _, field in ipairs(about.fields) do
-    local list = field.text:find "^event%." and of_events or field.text:find "^#?args%." and of_args or others
+    local list = field.text:find "^event%." and of_events or field.text:find "^#?args%."
+      and of_args or others
     list[#list + 1] = field
     if field.text == "symbol" then self.symbols = field end
   end
   for i = 1, 7 do
-    self.pool[i] = self:one_of(i == 1 and of_events or i < 5 and #of_args > 0 and of_args or others)
+    self.pool[i] = self:one_of(i == 1 and of_events or i < 5 and #of_args > 0 and of_args
+      or others)
   end
   self.records = self.pool
   local steps = {}
@@ -256,7 +281,8 @@ local function spelled_value(value)
   if type(value) ~= "table" then return tostring(value) end
   local parts = {}
   for key, one in pairs(value) do
-    parts[#parts + 1] = math.type(key) and spelled_value(one) or ("%s = %s"):format(key, spelled_value(one))
+    parts[#parts + 1] = math.type(key) and spelled_value(one)
+      or ("%s = %s"):format(key, spelled_value(one))
   end
   table.sort(parts)
   return "{ " .. table.concat(parts, ", ") .. " }"

@@ -1,7 +1,7 @@
 -- Random functions of a record, of a span, or of a record and its span, with their texts.
 local functions = { texts = setmetatable({}, { __mode = "k" }) }
 
--- What functions of one recording answer as tables: keys by identity.
+-- The tables that functions of one recording answer: keys by identity.
 local tables = { { n = 1 }, { n = 2 }, { n = 3 } }
 
 -- Reads a path of members, nil where there is none.
@@ -23,40 +23,51 @@ end
 
 local function path_of(text)
   local steps = {}
-  for name in text:gmatch "[%w_]+" do steps[#steps + 1] = math.tointeger(tonumber(name)) or ("%q"):format(name) end
+  for name in text:gmatch "[%w_]+" do
+    steps[#steps + 1] = math.tointeger(tonumber(name)) or ("%q"):format(name)
+  end
   return table.concat(steps, ", ")
 end
 
 local conditions = {
-  "number(%s) %% 3 == %d", "%s ~= nil and %d >= 0", "%s", "type(%s) == 'number' and %d", "not %s", "number(%s) > %d",
+  "number(%s) %% 3 == %d", "%s ~= nil and %d >= 0", "%s", "type(%s) == 'number' and %d",
+  "not %s", "number(%s) > %d",
 }
 local values = {
-  "number(%s) %% 3 + %d", "%s", "number(%s) %% 2 == 0 or nil", "tables[number(%s) %% 3 + 1]", "tostring(%s)",
+  "number(%s) %% 3 + %d", "%s", "number(%s) %% 2 == 0 or nil", "tables[number(%s) %% 3 + 1]",
+  "tostring(%s)",
   "number(%s) %% 2 / 2 + %d", "number(%s) %% 4 == 1 and 0 / 0 or %d", "number(%s) %% 2 == 0",
   "(number(%s) + %d) // 1.0 %% 4",
 }
 
 local function made(text)
-  local fn = assert(load("local read, number, tables = ... return " .. text))(read, number, tables)
+  local fn = assert(load("local read, number, tables = ... return " .. text))(read, number,
+    tables)
   functions.texts[fn] = text
   return fn
 end
 
 local function filled(random, templates, access)
   local template = templates[1 + random(#templates)]
-  return (template:gsub("%%s", function() return access end):gsub("%%d", tostring(random(4))):gsub("%%%%", "%%"))
+  return (template:gsub("%%s", function() return access end):gsub("%%d",
+    tostring(random(4))):gsub("%%%%", "%%"))
 end
 
--- What a field is read from: a text of a field, as a query names it.
+-- Says how a field is read: a text of a field, as a query names it.
 local function access_of(text, arguments)
   if arguments == "record" then return ("read(record, %s)"):format(path_of(text)) end
   local of_span = text:match "^span%.(.*)"
-  if arguments == "record, span" and not of_span then return ("read(record, %s)"):format(path_of(text)) end
+  if arguments == "record, span" and not of_span then
+    return ("read(record, %s)"):format(path_of(text))
+  end
   local path = of_span or text
   local first = path:match "^[%w_]+"
   local own = { start = true, open = true, key = true }
-  -- `stop`, `duration` and `close` of a span come when it ends: a function of a record inside asks what is known
-  if not own[first] and first ~= "stop" and first ~= "duration" and first ~= "close" then path = "open." .. path end
+  -- `stop`, `duration` and `close` of a span come when it ends: a function of a record inside
+  -- asks what is known
+  if not own[first] and first ~= "stop" and first ~= "duration" and first ~= "close" then
+    path = "open." .. path
+  end
   return ("read(span, %s)"):format(path_of(path))
 end
 
@@ -65,12 +76,14 @@ end
 ---@param arguments "record"|"span"|"record, span"
 ---@return function # a condition
 function functions.condition(random, field, arguments)
-  return made(("function(%s) return %s end"):format(arguments, filled(random, conditions, access_of(field, arguments))))
+  return made(("function(%s) return %s end"):format(arguments,
+    filled(random, conditions, access_of(field, arguments))))
 end
 
 ---@return function # a key
 function functions.value(random, field, arguments)
-  return made(("function(%s) return %s end"):format(arguments, filled(random, values, access_of(field, arguments))))
+  return made(("function(%s) return %s end"):format(arguments,
+    filled(random, values, access_of(field, arguments))))
 end
 
 return functions

@@ -1,12 +1,14 @@
--- Small random recordings, from a seed: samples of three events and of a tracepoint, names of threads, switches and
--- lost records, on a few threads and cpus, so that queries over them find groups and spans.
+-- Small random recordings, from a seed: samples of three events and of a tracepoint, names of
+-- threads, switches and lost records, on a few threads and cpus, so that queries over them find
+-- groups and spans.
 local builder = require "spec.support.builder"
 local tracing = require "spec.support.builder_tracing"
 
 local random_recording = {}
 
 local values = {
-  0, 1, 2, 3, 5, 63, 64, 127, 128, 1000, 0xffffffff, 0x100000000, 1 << 53, (1 << 53) + 1, 1 << 62, math.maxinteger,
+  0, 1, 2, 3, 5, 63, 64, 127, 128, 1000, 0xffffffff, 0x100000000, 1 << 53, (1 << 53) + 1,
+  1 << 62, math.maxinteger,
   math.mininteger, -1, -2, 0xdeadbeefcafe,
 }
 local names = { "a", "b", "", "swapper", "kworker/u8:2-ev", "sam\u{e9}", "15 bytes and no" }
@@ -35,24 +37,29 @@ function random_recording.write(seed)
   local endian = random(8) == 0 and "big" or "little"
   local t = tracing.new { endian = endian }
   local point = t:event("sys", "point", { fields = {
-    { "int", "fd" }, { "u64", "big" }, { "char", "text", count = 24 }, { "u16", "list", count = 2 },
+    { "int", "fd" }, { "u64", "big" }, { "char", "text", count = 24 },
+    { "u16", "list", count = 2 },
   } })
   local b = builder.new { endian = endian }
   local parts = { "identifier", "ip", "tid", "time", "cpu" }
-  local more = table.move({ "addr", "stream_id", "period", "callchain" }, 1, 4, #parts + 1, { table.unpack(parts) })
+  local more = table.move({ "addr", "stream_id", "period", "callchain" }, 1, 4, #parts + 1,
+    { table.unpack(parts) })
   local raw = table.move({ "raw" }, 1, 1, #parts + 1, { table.unpack(parts) })
-  local traced = b:event { name = "sys:point", type = 2, config = point.id, sample_type = raw, ids = { 4 } }
+  local traced = b:event { name = "sys:point", type = 2, config = point.id, sample_type = raw,
+    ids = { 4 } }
   b:feature("tracing_data", t:bytes())
   local events = {
     b:event { name = "open", type = 1, config = 1, sample_type = more, ids = { 1 } },
     b:event { name = "close", type = 1, config = 2, sample_type = more, ids = { 2 } },
-    b:event { name = "tick", type = 1, config = 3, sample_type = parts, ids = { 3 }, sample_period = 10 },
+    b:event { name = "tick", type = 1, config = 3, sample_type = parts, ids = { 3 },
+      sample_period = 10 },
   }
   local cpus, threads, time = 1 + random(3), 1 + random(4), 1000
   for _ = 1, 30 + random(90) do
     time = time + random(20)
     local at = random(15) == 0 and time - random(200) or time
-    local common = { pid = 1, tid = random(threads), time = at, cpu = random(cpus), event = pick(events) }
+    local common = { pid = 1, tid = random(threads), time = at, cpu = random(cpus),
+      event = pick(events) }
     local kind = random(40)
     if kind < 3 then
       b:record("comm", { pid = 1, tid = common.tid, comm = pick(names) }, common)
@@ -62,7 +69,8 @@ function random_recording.write(seed)
       b:record("lost", { id = 1, lost = random(9) }, random(3) > 0 and common or nil)
     elseif kind < 10 then
       common.identifier = 4
-      common.raw = t:raw(point, { fd = random(5) - 2, big = pick(values), text = pick(texts), list = { 1, random(3) } })
+      common.raw = t:raw(point, { fd = random(5) - 2, big = pick(values), text = pick(texts),
+        list = { 1, random(3) } })
       if random(6) == 0 then common.raw = common.raw:sub(1, 4 + 8 * random(5)) end
       b:sample(traced, common)
     else

@@ -1,4 +1,5 @@
--- Random steps over spans, and over records inside of spans, for a maker of random queries (queries.lua).
+-- Random steps over spans, and over records inside of spans, for a maker of random queries
+-- (queries.lua).
 local functions = require "spec.support.random_functions"
 
 local of_some_events = { "args", "message", "syscall", "errno", "raw" }
@@ -8,7 +9,9 @@ local function common(pool)
   local list = {}
   for _, field in ipairs(pool) do
     local is_common = true
-    for _, name in ipairs(of_some_events) do is_common = is_common and not field.text:find(name, 1, true) end
+    for _, name in ipairs(of_some_events) do
+      is_common = is_common and not field.text:find(name, 1, true)
+    end
     if is_common then list[#list + 1] = field end
   end
   list[#list + 1] = { text = "time", kind = "unsigned", values = { 1100, 1200 } }
@@ -25,7 +28,8 @@ local function of_spans(pool, maker, prefix)
   for i, field in ipairs(common(pool)) do
     local count, path = field.text:match "^(#?)(.*)"
     local side = maker:one_of { "open.", "close.", "open." }
-    list[i + 3] = { text = count .. prefix .. side .. path, kind = field.kind, values = field.values }
+    list[i + 3] = { text = count .. prefix .. side .. path, kind = field.kind,
+      values = field.values }
   end
   return list
 end
@@ -41,14 +45,17 @@ local function side(self, name)
     return { event = name, where = condition }
   end
   if how < 70 then return { where = self:condition(1) } end
-  if self.calls and how < 85 then return functions.condition(self.random, self:readable(), "record") end
+  if self.calls and how < 85 then
+    return functions.condition(self.random, self:readable(), "record")
+  end
   return self:one_of { "tick", { "open", "tick" }, name }
 end
 
 local function spans(self, steps, keys, fields)
   local key = self:one_of(keys)
   steps[#steps + 1] = { "pair", {
-    open = side(self, "open"), close = side(self, "close"), key = key, fields = fields and { "tid", "time" } or nil,
+    open = side(self, "open"), close = side(self, "close"), key = key, fields = fields
+      and { "tid", "time" } or nil,
   } }
   self.pool = of_spans(self.records, self, "")
   self.arguments = "span"
@@ -58,14 +65,16 @@ end
 -- Spans, or the records inside of spans.
 return function(self, steps)
   if self:chance(60) then
-    spans(self, steps, { "tid", "tid", "cpu", { "tid", "cpu" }, "comm", "tid // 2" }, self:chance(20))
+    spans(self, steps, { "tid", "tid", "cpu", { "tid", "cpu" }, "comm", "tid // 2", false },
+      self:chance(20))
     return self:filters(steps)
   end
   local inner, own, calls = {}, self.records, self.calls
   if self:chance(40) then self:filters(inner) end
-  spans(self, inner, { "tid", "cpu" }, self:chance(20))
+  spans(self, inner, { "tid", "cpu", false }, self:chance(20))
   if self:chance(50) then self:filters(inner) end
-  steps[#steps + 1] = { "within", inner, { closed = self:chance(30) or nil, key = self:one_of { "tid", "cpu" } } }
+  steps[#steps + 1] = { "within", inner,
+    { closed = self:chance(30) or nil, key = self:one_of { "tid", "cpu" } } }
   self.pool = table.move(own, 1, #own, 1, of_spans(own, self, "span."))
   self.arguments, self.calls = "record, span", calls
   self:filters(steps)

@@ -160,7 +160,7 @@ static void check(lua_State *L, struct pl_cursor *c)
 	}
 }
 
-/* As pl_cursor_next, where a record is left by what it is checked for; -1: see err. */
+/* Finds the next record that passes: 1, or 0: there is none; -1: see err. */
 static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record *rec,
 			    struct pd_error *err)
 {
@@ -199,7 +199,7 @@ static void enter_calls(lua_State *L, struct pl_cursor *c, int index)
 	c->busy = true;
 }
 
-/* What enter_calls pushed is popped again; the record that functions were given stays. */
+/* Pops what enter_calls pushed, and keeps the record that functions were given. */
 static void leave_calls(lua_State *L, struct pl_cursor *c, int index, int top)
 {
 	bool has = pl_calls_push_record(L, c->calls);

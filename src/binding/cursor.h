@@ -132,7 +132,7 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options);
 void pl_close_values(struct pl_cursor *c);
 
-/* What was counted of pairs is said in the options' table, once it is known. [-0, +0] */
+/* Sets the counts of pairs in the table that the options gave, once they are known. [-0, +0] */
 void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor);
 
 /* Has more rows ready; false: there are none. Raises as pl_cursor_next. */

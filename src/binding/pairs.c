@@ -79,7 +79,7 @@ static void to_value(lua_State *L, struct pq_pair_value *value, size_t n)
 	}
 }
 
-/* What is called when a span ends. */
+/* Reads what is called when a span ends. */
 static void to_ended(lua_State *L, int keep, struct pq_pairing *how, int table, size_t n)
 {
 	int at = lua_gettop(L) + 1;

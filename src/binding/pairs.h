@@ -7,13 +7,13 @@
 #include "cursor.h"
 
 /*
- * What `options` say of pairs that is read of records: all of *paired but what pl_to_made adds.
- * False: they say nothing of pairs. [-0, +0]
+ * Reads what `options` say of pairs, and of the records that they are of: all of *paired but
+ * what pl_to_made adds. False: they say nothing of pairs. [-0, +0]
  */
 bool pl_to_paired(lua_State *L, int keep, const struct pl_file *f, int options,
 		  struct pq_paired *paired);
 
-/* What they say of the rows of pairs. [-0, +0] */
+/* Reads what they say of the rows of pairs. [-0, +0] */
 void pl_to_made(lua_State *L, int keep, const struct pl_file *f, int options,
 		struct pq_paired *paired);
 

@@ -4,7 +4,7 @@
 
 #include "query.h"
 
-/* What `keep` has by name. */
+/* Names in `keep`. */
 #define CALLS	"calls"
 #define OBJECTS "objects"
 #define NUMBERS "numbers"
@@ -13,8 +13,8 @@
 enum {
 	AT_FILE,
 	AT_KEEP,
-	AT_RECORD, /* the one that functions are given; or nil */
-	AT_OBJECTS, /* by number: those of keys, and that are held, from 1 on, others from -1 down */
+	AT_RECORD,  /* the one that functions are given; or nil */
+	AT_OBJECTS, /* by number: keys and held ones from 1 on, others from -1 down */
 	AT_NUMBERS, /* of those of keys, by object */
 };
 
@@ -149,7 +149,7 @@ static void to_text(lua_State *L, struct pl_calls *c, const struct call *call,
 	lua_rawseti(L, c->at + AT_KEEP, (lua_Integer)call->call.number + 1);
 }
 
-/* What the function answered, on top of the stack. [-0, +0] */
+/* Turns the function's answer, on top of the stack, into a value. [-0, +0] */
 static void to_value(lua_State *L, struct pl_calls *c, const struct call *call,
 		     struct pq_value *out)
 {

@@ -79,7 +79,7 @@ static void make_objects(lua_State *L, const struct pl_cursor *c, int cursor)
 	lua_pop(L, 2);
 }
 
-/* Opens what is made of rows of pairs: what loops get. */
+/* Opens what loops get of rows of pairs. */
 static void open_made(lua_State *L, struct pl_cursor *c, int keep, int options,
 		      struct pq_paired *paired)
 {
@@ -173,7 +173,7 @@ static int next_batch(struct pl_cursor *c, struct pq_batch *batch, struct pd_err
 	return c->open && pl_goes_on(c->interrupt) ? pq_rows_next(c->rows, batch, err) : 0;
 }
 
-/* As next_batch, of what is made of the next row of pairs that is kept. */
+/* Makes the values of the next row of pairs that is kept: returns as next_batch. */
 static int make_next(lua_State *L, struct pl_cursor *c, struct pd_error *err)
 {
 	struct pq_batch *batch = &c->batch;

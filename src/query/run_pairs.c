@@ -4,7 +4,7 @@
 
 #include "query/rows/rows_made.h"
 
-/* What rows are made by, and added up with. */
+/* The state of a pass: who makes rows, and who adds them up. */
 struct adder {
 	struct pq_rows *rows;
 	struct pq_made made;

@@ -1,12 +1,13 @@
--- Arithmetic and comparison of filter operands, exact for every mix of signed, unsigned and float.
+-- Arithmetic and comparison of filter operands, exact for every mix of signed, unsigned and
+-- float.
 --
 -- Kinds of numbers: "signed"; "unsigned" and "address", whose 64 bits are read without a sign;
--- "natural", a constant of 0 … 2^63-1; "bits", a hex constant with the top bit set, which takes the
--- sign its other operand has; "float"; "any", known only when a record is there.
+-- "natural", a constant of 0 … 2^63-1; "bits", a hex constant with the top bit set, which takes
+-- the sign its other operand has; "float"; "any", known only when a record is there.
 --
--- Addresses are pointers: address ± integer is an address, the difference of two is signed. Other
--- unsigned operands give unsigned results, except that a difference may be negative and is signed.
--- With a signed field among the operands integer arithmetic is Lua's own.
+-- Addresses are pointers: address ± integer is an address, the difference of two is signed.
+-- Other unsigned operands give unsigned results, except that a difference may be negative and
+-- is signed. With a signed field among the operands integer arithmetic is Lua's own.
 
 local arith = {}
 
@@ -92,7 +93,8 @@ local function guarded(compare)
   end
   return {
     eq = function(a, b) return type(a) == type(b) and compare.eq(a, b) end,
-    lt = guard(compare.lt), le = guard(compare.le), gt = guard(compare.gt), ge = guard(compare.ge),
+    lt = guard(compare.lt), le = guard(compare.le), gt = guard(compare.gt),
+    ge = guard(compare.ge),
   }
 end
 
@@ -256,12 +258,15 @@ end
 
 ---@param kind string of a value
 ---@param constant number
----@return number[] # all that a value of that kind may be if it equals the constant, read in one way or another
+---@return number[] # all that a value of that kind may be if it equals the constant, read in
+--- one way or another
 function arith.readings(kind, constant)
   local list = {}
   if kind ~= "float" then
     list[1] = to_integer(constant)
-    if not list[1] and constant >= TWO63 and constant < TWO64 then list[1] = to_integer(constant - TWO64) end
+    if not list[1] and constant >= TWO63 and constant < TWO64 then
+      list[1] = to_integer(constant - TWO64)
+    end
   end
   if kind == "float" or kind == "any" then
     list[#list + 1] = constant + 0.0

@@ -10,7 +10,9 @@ local calls = {}
 local fail = require("perflua.filter.lexer").fail
 
 local function text_argument(node, name)
-  if not kinds.is_text[node.kind] then fail(node.at, "'%s' needs strings, not %s", name, kinds.called(node)) end
+  if not kinds.is_text[node.kind] then
+    fail(node.at, "'%s' needs strings, not %s", name, kinds.called(node))
+  end
 end
 
 local function text_test(node, left, right)
@@ -38,9 +40,12 @@ local function named_width(node, kind)
   local text = node.value
   local time = duration.nanoseconds(text)
   if not time and not pieces[text] then
-    fail(node.at, "a bucket is as wide as an integer, a time ('10ms', '1s'), 'line' or 'page' says, not '%s'", text)
+    fail(node.at,
+      "a bucket is as wide as an integer, a time ('10ms', '1s'), 'line' or 'page' says, not '%s'", text)
   elseif time and kind == "address" then
-    fail(node.at, "'%s' is a length of time; addresses go into a 'line' or a 'page', or so many bytes", text)
+    fail(node.at,
+      "'%s' is a length of time; addresses go into a 'line' or a 'page', or so many bytes",
+        text)
   elseif not time and kind ~= "address" and kind ~= "any" then
     fail(node.at, "only addresses go into a '%s'", text)
   end
@@ -55,7 +60,8 @@ local function width_of(node, kind)
     width = math.tointeger(node.value)
   end
   if not width or width < 1 then
-    fail(node.at, "the width of a bucket is a constant integer from 1 on, or a text such as '10ms'")
+    fail(node.at,
+      "the width of a bucket is a constant integer from 1 on, or a text such as '10ms'")
   end
   return width
 end
@@ -65,7 +71,8 @@ local function bucket(node, value, width)
   if not arith.is_number[kind] or kind == "float" then
     fail(value.at, "'bucket' needs an integer, not %s", kinds.called(value))
   end
-  local constant = { op = "const", at = width.at, kind = "natural", value = width_of(width, kind) }
+  local constant = { op = "const", at = width.at, kind = "natural",
+    value = width_of(width, kind) }
   node.left, node.right = value, constant
   node.kind, node.fn = arith.bucket(kind)
 end
@@ -79,9 +86,10 @@ local functions = {
 
 local NAMES = "bucket, find, starts and under"
 
--- What Lua's own functions can say.
+-- Functions of Lua's own, by what says the same here.
 local function unknown(node)
-  local message = ("there is no function '%s'; the functions there are: %s"):format(node.name, NAMES)
+  local message = ("there is no function '%s'; the functions there are: %s"):format(node.name,
+    NAMES)
   error({ at = node.at, message = message, beyond = true }, 0)
 end
 
@@ -93,7 +101,8 @@ function calls.call(node, scope, visit)
   local one = functions[name]
   if not one then unknown(node) end
   if #args ~= one.n then
-    fail(node.at, "'%s' takes %s, as in %s", name, one.n == 1 and "one argument" or "two arguments", one.usage)
+    fail(node.at, "'%s' takes %s, as in %s", name, one.n == 1 and "one argument"
+      or "two arguments", one.usage)
   end
   for _, arg in ipairs(args) do visit(arg, scope) end
   node.op, node.name, node.args = name, nil, nil
@@ -106,7 +115,8 @@ function calls.count(node, scope, visit)
   if operand.op ~= "field" then
     fail(operand.at, "'#' needs a field: of a composite it counts items, of a string bytes")
   elseif operand.kind ~= "view" and not kinds.is_text[operand.kind] then
-    fail(operand.at, "'#' counts items of a composite and bytes of a string, not of %s", kinds.called(operand))
+    fail(operand.at, "'#' counts items of a composite and bytes of a string, not of %s",
+      kinds.called(operand))
   elseif operand.kind == "view" and math.type(operand.path[#operand.path]) then
     fail(operand.at, "%s is an item, and has none", operand.text)
   end
@@ -124,7 +134,9 @@ end
 local function one_event(node, field, scope)
   local set = {}
   for _, item in ipairs(node.items) do
-    if item.op ~= "const" or item.kind ~= "string" then fail(item.at, "events are named by strings") end
+    if item.op ~= "const" or item.kind ~= "string" then
+      fail(item.at, "events are named by strings")
+    end
     for index in pairs(events.resolve(scope.file.events, item.value)) do set[index] = true end
   end
   node.op, node.field, node.set, node.negated = "event", field, set, false
@@ -147,7 +159,8 @@ local function check_any(node, left)
   if left.kind ~= "any" or left.op == "field" then return end
   for _, item in ipairs(node.items) do
     if item.kind == "unsigned" or item.kind == "bits" then
-      fail(item.at, "constants above 2^63-1 are compared with ==, as the type of the other side is not known")
+      fail(item.at,
+        "constants above 2^63-1 are compared with ==, as the type of the other side is not known")
     end
   end
 end

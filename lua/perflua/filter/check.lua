@@ -2,9 +2,11 @@
 -- nodes that plan/lower.lua takes. After that they are:
 --
 --   const { value, kind }, field { ref, path, text }, and / or { left, right }, not { left },
---   nil-test { left, present }, compare { left, right, negated, comparison = "eq" | "lt" | "le" | "gt" | "ge" },
+--   nil-test { left, present },
+--   compare { left, right, negated, comparison = "eq" | "lt" | "le" | "gt" | "ge" },
 --   event { field, set, negated }: set by an event's index, in { left, set }: set by value,
---   find / starts { left, right }, under { value }, count { left }, bucket { left, right }: a constant,
+--   find / starts { left, right }, under { value }, count { left },
+--   bucket { left, right }: a constant,
 --   neg / bnot { left }, and + - * / // % ^ & | ~ << >> { left, right }.
 --
 -- Every node has op, kind and at, the column where it is written.
@@ -56,7 +58,9 @@ local function check_unary(node, scope, integers)
   end
   node.kind = a.kind
   if node.op == "neg" and a.kind ~= "float" and a.kind ~= "any" then node.kind = "signed" end
-  if node.op == "bnot" and (a.kind == "natural" or a.kind == "bits") then node.kind = "signed" end
+  if node.op == "bnot" and (a.kind == "natural" or a.kind == "bits") then
+    node.kind = "signed"
+  end
   if node.op == "neg" then
     node.fn = function(x) return math.type(x) and -x end
   else
@@ -71,7 +75,8 @@ end
 -- event == "cycles" follows the lookup of events by name.
 local function check_event(node, field, const, scope)
   if const.kind ~= "string" or const.op ~= "const" or node.op ~= "==" and node.op ~= "~=" then
-    fail(node.at, "an event compares only with a name (== or ~=); event.<field> has its attributes")
+    fail(node.at,
+      "an event compares only with a name (== or ~=); event.<field> has its attributes")
   end
   local set = events.resolve(scope.file.events, const.value)
   node.op, node.field, node.set, node.negated = "event", field, set, node.op == "~="
@@ -79,7 +84,10 @@ end
 
 -- A word beside a text that is no field was meant as a text: comm == wrk.
 local function check_word(node, other, scope)
-  if node.op ~= "field" or #node.path > 1 or other.kind ~= "string" and other.kind ~= "event" then return end
+  if node.op ~= "field" or #node.path > 1 or other.kind ~= "string"
+    and other.kind ~= "event" then
+    return
+  end
   if not scope:resolve(node.path, node.text) then
     fail(node.at, "unknown field '%s'; a text needs quotes: '%s'", node.text, node.text)
   end
@@ -91,7 +99,9 @@ local function check_comparison(node, scope)
   local b = visit(node.right, scope)
   node.kind = "boolean"
   if a.kind == "nil" or b.kind == "nil" then
-    if node.op ~= "==" and node.op ~= "~=" then fail(node.at, "nil is in no order; use == or ~=") end
+    if node.op ~= "==" and node.op ~= "~=" then
+      fail(node.at, "nil is in no order; use == or ~=")
+    end
     local operand = a.kind == "nil" and b or a
     node.op, node.left, node.right, node.present = "nil-test", operand, nil, node.op == "~="
     return
@@ -118,7 +128,8 @@ end
 
 local function check_condition(node, side)
   if condition[side.kind] then return end
-  local hint = arith.is_number[side.kind] and "; compare it with something (~= 0)" or "; compare it (~= nil)"
+  local hint = arith.is_number[side.kind] and "; compare it with something (~= 0)"
+    or "; compare it (~= nil)"
   fail(side.at, "'%s' needs conditions, not %s%s", node, word(side), hint)
 end
 
@@ -127,7 +138,8 @@ local function check_not(node, scope)
   node.kind = "boolean"
 end
 
--- parts[first … last] as a tree of few levels: in which order they are taken together changes nothing.
+-- parts[first … last] as a tree of few levels: in which order they are taken together changes
+-- nothing.
 local function halved(node, parts, first, last)
   if first == last then return parts[first] end
   local middle = (first + last) // 2

@@ -1,12 +1,12 @@
 -- The language of filters, keys and measures: an expression of Lua's spelling, checked against
 -- the fields there are.
 --
--- What it means where Lua leaves room: an absent field has no value, arithmetic on it has none, a
--- comparison with it is false (so `not (f == 1)` is true where f is absent, as in Lua), and
--- `f == nil`, `f ~= nil` ask whether it is there. `and`, `or` and `not` take conditions only: a number
--- is not one. Integer division by zero has no value. Numbers compare by their value whatever
--- their kinds, see arith.lua. `f in { … }` is an == with one of them, find(f, t) and starts(f, t) are plain, without
--- patterns; all three are false if f is absent.
+-- What it means where Lua leaves room: an absent field has no value, arithmetic on it has none,
+-- a comparison with it is false (so `not (f == 1)` is true where f is absent, as in Lua), and
+-- `f == nil`, `f ~= nil` ask whether it is there. `and`, `or` and `not` take conditions only: a
+-- number is not one. Integer division by zero has no value. Numbers compare by their value
+-- whatever their kinds, see arith.lua. `f in { … }` is an == with one of them, find(f, t) and
+-- starts(f, t) are plain, without patterns; all three are false if f is absent.
 
 local check = require "perflua.filter.check"
 local parser = require "perflua.filter.parser"
@@ -46,10 +46,12 @@ local AROUND = 100 -- bytes of a long text before and behind what is wrong with 
 local function quoted(text, at)
   local from, till = at - AROUND, at + AROUND
   if #text <= 2 * AROUND then return text end
-  return (from > 1 and "…" or "") .. text:sub(math.max(from, 1), till) .. (till < #text and "…" or "")
+  return (from > 1 and "…" or "") .. text:sub(math.max(from, 1), till)
+    .. (till < #text and "…" or "")
 end
 
--- What fn gives, or nil and the message it raises as { at, message }, which said puts into words.
+-- Returns what fn gives, or nil and the message it raises as { at, message }, which said puts
+-- into words.
 local function caught(said, fn)
   local ok, result = pcall(fn)
   if ok then return result end
@@ -58,14 +60,17 @@ local function caught(said, fn)
 end
 
 ---@param text string
----@param scope table knows the fields: scope:field(node) -> ref, raising { at, message }; scope:resolve(path, text)
+---@param scope table knows the fields: scope:field(node) -> ref, raising { at, message };
+--- scope:resolve(path, text)
 ---@return perflua.Filter? filter
 ---@return string? message # what is wrong with text, with its column
 function expr.compile(text, scope)
   local parsed = false
   return caught(function(wrong)
-    local hint = (wrong.beyond or not parsed) and ". What filters cannot say, where(function(record) … end) can" or ""
-    return ("filter \"%s\", column %d: %s%s"):format(quoted(text, wrong.at), wrong.at, wrong.message, hint)
+    local hint = (wrong.beyond or not parsed)
+      and ". What filters cannot say, where(function(record) … end) can" or ""
+    return ("filter \"%s\", column %d: %s%s"):format(quoted(text, wrong.at), wrong.at,
+      wrong.message, hint)
   end, function()
     local node = parser.expression(text)
     parsed = true
@@ -83,7 +88,8 @@ end
 ---@return string? message
 function expr.value(text, scope)
   return caught(function(wrong)
-    return ("expression \"%s\", column %d: %s"):format(quoted(text, wrong.at), wrong.at, wrong.message)
+    return ("expression \"%s\", column %d: %s"):format(quoted(text, wrong.at), wrong.at,
+      wrong.message)
   end, function()
     local node = parser.expression(text)
     if node.op == "field" then return node end

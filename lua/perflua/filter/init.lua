@@ -1,4 +1,5 @@
--- The filters of where(): a string (compiled by filter/expr.lua), a function, or { field = value, … }.
+-- The filters of where(): a string (compiled by filter/expr.lua), a function, or { field =
+-- value, … }.
 
 local between = require "perflua.recording.between"
 local errors = require "perflua.errors"
@@ -53,7 +54,9 @@ end
 local function of_table(wanted, scope)
   local all
   for name in pairs(wanted) do
-    if type(name) ~= "string" then usage_error("where: a table names fields: { comm = \"gcc\", cpu = { 0, 1 } }") end
+    if type(name) ~= "string" then
+      usage_error("where: a table names fields: { comm = \"gcc\", cpu = { 0, 1 } }")
+    end
   end
   for _, name in ipairs(suggest.names(wanted)) do
     local one = test(scope:ref(name), wanted[name], scope)
@@ -67,7 +70,8 @@ local function spelled(wanted)
   local parts = {}
   for i, name in ipairs(suggest.names(wanted)) do
     local values = {}
-    for k, value in ipairs(type(wanted[name]) == "table" and wanted[name] or { wanted[name] }) do
+    for k, value in ipairs(type(wanted[name]) == "table" and wanted[name]
+      or { wanted[name] }) do
       values[k] = type(value) == "string" and ("'%s'"):format(value) or tostring(value)
     end
     parts[i] = ("%s in { %s }"):format(name, table.concat(values, ", "))
@@ -79,19 +83,25 @@ local always = { eq = "false", lt = "false", le = "false", gt = "true", ge = "tr
 local mirrored = { eq = "eq", lt = "gt", le = "ge", gt = "lt", ge = "le" }
 local negation = { ["true"] = "false", ["false"] = "true" }
 
-local function is_time(node) return node.op == "field" and #node.path == 1 and node.path[1] == "time" end
+local function is_time(node)
+  return node.op == "field" and #node.path == 1 and node.path[1] == "time"
+end
 
--- Warns of a time that is compared with a number before the recording began, as seconds are. 0 may ask whether there
--- is a time.
+-- Warns of a time that is compared with a number before the recording began, as seconds are. 0
+-- may ask whether there is a time.
 local function check_time(node, condition, first)
   local time, const, comparison = node.left, node.right, node.comparison
   if is_time(const) then time, const, comparison = const, time, mirrored[comparison] end
-  if not is_time(time) or const.op ~= "const" or not math.type(const.value) or const.value == 0 then return end
+  if not is_time(time) or const.op ~= "const" or not math.type(const.value)
+    or const.value == 0 then
+    return
+  end
   if const.value >= first then return end
   local answer = always[comparison]
   if node.negated then answer = negation[answer] end
   warning("filter \"%s\": time is in nanoseconds, and the recording begins at %d: the comparison with %s is always %s; "
-    .. "between(\"@SECONDS\", …) takes seconds as perf prints them", condition, first, const.value, answer)
+    .. "between(\"@SECONDS\", …) takes seconds as perf prints them", condition, first,
+      const.value, answer)
 end
 
 local function check_times(node, condition, first)
@@ -120,10 +130,13 @@ local makes = {
 
 ---@param condition string|function|table
 ---@param scope table
----@return perflua.Filter # without refs and node if it is a function: it sees the record; `shown` says what it is
+---@return perflua.Filter # without refs and node if it is a function: it sees the record;
+--- `shown` says what it is
 function filter.of(condition, scope)
   local make = makes[type(condition)]
-  if not make then usage_error("where: a string, a function or a table expected, got a %s", type(condition)) end
+  if not make then
+    usage_error("where: a string, a function or a table expected, got a %s", type(condition))
+  end
   local made, text = make(condition, scope)
   made.shown = text
   return made

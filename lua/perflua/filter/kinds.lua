@@ -5,7 +5,8 @@ local arith = require "perflua.filter.arith"
 local kinds = {}
 
 local by_kind = {
-  boolean = "a condition", string = "a string", bytes = "a string", float = "a number", ["nil"] = "nil",
+  boolean = "a condition", string = "a string", bytes = "a string", float = "a number",
+  ["nil"] = "nil",
   view = "a composite", event = "an event", stack = "a call chain",
 }
 
@@ -44,8 +45,8 @@ kinds.has = {
   any = function() return true end,
 }
 
--- Of numbers that are equal (1 and 1.0, 0.0 and -0.0) which came first does not show: a field of floats has the float,
--- another the integer.
+-- Where numbers are equal (1 and 1.0, 0.0 and -0.0) which came first does not show: a field
+-- of floats has the float, another the integer.
 ---@param x any not nil
 ---@param kind string of what it is a value of
 ---@return any

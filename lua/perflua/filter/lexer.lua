@@ -1,7 +1,8 @@
--- Filter strings to tokens: Lua's own names, numbers and strings, and the operators filters know.
+-- Filter strings to tokens: Lua's own names, numbers and strings, and the operators filters
+-- know.
 --
--- A token is { kind, value, at }: kind is "name", "number", "string", "end", or the spelling of an
--- operator or keyword; at is its column. Errors are raised as tables { at, message }.
+-- A token is { kind, value, at }: kind is "name", "number", "string", "end", or the spelling of
+-- an operator or keyword; at is its column. Errors are raised as tables { at, message }.
 
 local lexer = {}
 
@@ -10,7 +11,8 @@ local keywords = {
   ["false"] = true,
 }
 
--- Words that Lua reserves and filters have no use for: a field after a dot may still be called so.
+-- Words that Lua reserves and filters have no use for: a field after a dot may still be called
+-- so.
 local reserved = {
   ["break"] = true, ["do"] = true, ["else"] = true, ["elseif"] = true, ["end"] = true,
   ["for"] = true, ["function"] = true, ["goto"] = true, ["if"] = true, ["local"] = true,
@@ -23,9 +25,10 @@ for op in ("// << >> == ~= <= >= + - * / % ^ & | ~ # < > ( ) [ ] { } . ,"):gmatc
   operators[op] = true
 end
 
--- What other languages, or the rest of Lua, would write.
+-- Spellings of other languages, or of the rest of Lua.
 local foreign = {
-  ["!="] = "use ~=", ["&&"] = "use 'and'", ["||"] = "use 'or'", ["!"] = "use 'not'", ["="] = "use ==",
+  ["!="] = "use ~=", ["&&"] = "use 'and'", ["||"] = "use 'or'", ["!"] = "use 'not'",
+  ["="] = "use ==",
   ["--"] = "", [".."] = "", ["::"] = "", ["<>"] = "use ~=",
 }
 
@@ -49,7 +52,8 @@ end
 
 lexer.fail = fail
 
--- One escape sequence: text[at] is the character after the backslash. Returns bytes, next position.
+-- One escape sequence: text[at] is the character after the backslash. Returns bytes, next
+-- position.
 local function escape(text, at)
   local simple = escapes[text:sub(at, at)]
   if simple then return simple, at + 1 end
@@ -62,7 +66,9 @@ local function escape(text, at)
   end
   local code = text:match("^u{(%x+)}", at)
   if code then
-    if #code > 8 or tonumber(code, 16) > 0x7fffffff then fail(at, "escape \\u{%s} is too large", code) end
+    if #code > 8 or tonumber(code, 16) > 0x7fffffff then
+      fail(at, "escape \\u{%s} is too large", code)
+    end
     return utf8.char(tonumber(code, 16)), at + #code + 3
   end
   local blanks = text:match("^z(%s*)", at)
@@ -102,8 +108,8 @@ local function unsigned(digits)
   return math.tointeger(value)
 end
 
--- kind: "natural" (0 … 2^63-1), "unsigned" (a larger decimal), "bits" (hex with the top bit set: it
--- is what its other operand is, signed or unsigned), "float".
+-- kind: "natural" (0 … 2^63-1), "unsigned" (a larger decimal), "bits" (hex with the top bit
+-- set: it is what its other operand is, signed or unsigned), "float".
 local function number(text, at)
   local hex = text:find("^0[xX]", at)
   local mark = hex and "[pP]" or "[eE]"
@@ -118,7 +124,9 @@ local function number(text, at)
   local value = tonumber(word)
   if not value then fail(at, "malformed number '%s'", word) end
   if math.type(value) == "integer" then
-    if hex and #word:gsub("^0[xX]0*", "") > 16 then fail(at, "%s does not fit in 64 bits", word) end
+    if hex and #word:gsub("^0[xX]0*", "") > 16 then
+      fail(at, "%s does not fit in 64 bits", word)
+    end
     return value, pos, value >= 0 and "natural" or "bits"
   end
   local exact = word:find("^%d+$") and unsigned(word)
@@ -137,7 +145,8 @@ local function symbol(text, at)
       if operators[op] then return op, at + length end
     end
   end
-  return fail(at, "'%s' is not part of the filter language", text:match(utf8.charpattern, at) or "?")
+  return fail(at, "'%s' is not part of the filter language", text:match(utf8.charpattern, at)
+    or "?")
 end
 
 local function token(text, at)

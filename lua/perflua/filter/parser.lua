@@ -1,16 +1,18 @@
 -- Tokens to a tree, with the precedence of Lua's own expressions.
 --
--- Nodes: { op = "const", value, kind }, { op = "field", path, text }, { op = <operator>, left, right },
--- { op = "and" | "or", parts }, { op = "not" | "neg" | "bnot" | "count", left }, { op = "in", left, items },
--- { op = "call", name, args }. Every node has `at`, the column of its first token or operator, and `height`:
--- a row of and's is one node, so that only what is nested is high.
+-- Nodes: { op = "const", value, kind }, { op = "field", path, text }, { op = <operator>, left,
+-- right }, { op = "and" | "or", parts }, { op = "not" | "neg" | "bnot" | "count", left }, { op
+-- = "in", left, items }, { op = "call", name, args }. Every node has `at`, the column of its
+-- first token or operator, and `height`: a row of and's is one node, so that only what is
+-- nested is high.
 
 local lexer = require "perflua.filter.lexer"
 local fail = lexer.fail
 
 local parser = {}
 
--- Left and right binding powers, as in Lua's own grammar; ^ binds to the right, `in` as comparisons do.
+-- Left and right binding powers, as in Lua's own grammar; ^ binds to the right, `in` as
+-- comparisons do.
 local binary = {
   ["or"] = { 1, 1 }, ["and"] = { 2, 2 },
   ["<"] = { 3, 3 }, [">"] = { 3, 3 }, ["<="] = { 3, 3 }, [">="] = { 3, 3 }, ["~="] = { 3, 3 },
@@ -67,7 +69,9 @@ end
 -- root { "." word | "[" integer "]" }
 function Parser:path()
   local root = self:take()
-  if root.kind ~= "name" then fail(root.at, "a field's name expected, found '%s'", root.value) end
+  if root.kind ~= "name" then
+    fail(root.at, "a field's name expected, found '%s'", root.value)
+  end
   local path = { root.value }
   while true do
     local token = self:peek()
@@ -90,7 +94,8 @@ function Parser:path()
   end
 end
 
--- Expressions between commas; what closes them is taken, too. A list may end in a comma, arguments may not.
+-- Expressions between commas; what closes them is taken, too. A list may end in a comma,
+-- arguments may not.
 function Parser:list(opened, close, may_trail)
   local items, nodes = {}, self.nodes
   if self:peek().kind ~= close then
@@ -113,7 +118,8 @@ end
 
 function Parser:call(name)
   local args = self:list(self:take(), ")", false)
-  return raised({ op = "call", name = name.path[1], args = args, at = name.at }, height_of(args) + 1)
+  return raised({ op = "call", name = name.path[1], args = args, at = name.at },
+    height_of(args) + 1)
 end
 
 -- ['a/b']: a name that is no word, as columns of a Table may have.
@@ -155,7 +161,9 @@ end
 
 function Parser:members(left, operator)
   local opened = self:take()
-  if opened.kind ~= "{" then fail(opened.at, "a list expected after 'in': { 1, 2 } or { 'a', 'b' }") end
+  if opened.kind ~= "{" then
+    fail(opened.at, "a list expected after 'in': { 1, 2 } or { 'a', 'b' }")
+  end
   local items = self:list(opened, "}", true)
   local height = math.max(height_of { left }, height_of(items)) + 1
   return raised({ op = "in", left = left, items = items, at = operator.at }, height)
@@ -163,7 +171,8 @@ end
 
 -- a and b and c: one node, for which a tree of few levels is as good.
 local function joined(left, right, operator)
-  local parts = left.op == operator.kind and left.parts or { left, highest = height_of { left } }
+  local parts = left.op == operator.kind and left.parts
+    or { left, highest = height_of { left } }
   parts[#parts + 1], parts.highest = right, math.max(parts.highest, height_of { right })
   local levels = 1
   while 1 << levels < #parts do levels = levels + 1 end
@@ -174,8 +183,11 @@ function Parser:binary(left, operator)
   self:count(operator.at)
   if operator.kind == "in" then return self:members(left, operator) end
   local right = self:expression(binary[operator.kind][2])
-  if operator.kind == "and" or operator.kind == "or" then return joined(left, right, operator) end
-  return raised({ op = operator.kind, left = left, right = right, at = operator.at }, height_of { left, right } + 1)
+  if operator.kind == "and" or operator.kind == "or" then
+    return joined(left, right, operator)
+  end
+  return raised({ op = operator.kind, left = left, right = right, at = operator.at },
+    height_of { left, right } + 1)
 end
 
 function Parser:expression(limit)
@@ -187,7 +199,8 @@ function Parser:expression(limit)
     self:count(token.at)
     self:take()
     local operand = self:expression(UNARY_POWER)
-    left = raised({ op = unary[token.kind], left = operand, at = token.at }, height_of { operand } + 1)
+    left = raised({ op = unary[token.kind], left = operand, at = token.at },
+      height_of { operand } + 1)
   else
     left = self:operand()
   end
@@ -213,11 +226,13 @@ end
 ---@param text string
 ---@return table node # raises { at, message }
 function parser.expression(text)
-  local self = setmetatable({ tokens = lexer.tokens(text), pos = 1, depth = 0, nodes = 0 }, Parser)
+  local self = setmetatable({ tokens = lexer.tokens(text), pos = 1, depth = 0, nodes = 0 },
+    Parser)
   local node = self:expression(0)
   local rest = self:peek()
   if rest.kind ~= "end" then
-    fail(rest.at, "'%s' is not expected here%s", rest.value, rest.kind == "not" and "; write not (f in { … })" or "")
+    fail(rest.at, "'%s' is not expected here%s", rest.value, rest.kind == "not"
+      and "; write not (f in { … })" or "")
   end
   return node
 end

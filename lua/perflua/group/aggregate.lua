@@ -4,7 +4,8 @@ local engine = require "perflua.plan.engine"
 local interrupted = require "perflua.table.interrupted"
 local kinds = require "perflua.filter.kinds"
 
-local several_forms = { float = true, any = true, ["function"] = true } -- of one number: an integer, a float
+local several_forms = { float = true, any = true,
+  ["function"] = true } -- of one number: an integer, a float
 
 local function shown(groups, keys)
   for _, key in ipairs(keys) do

@@ -1,5 +1,6 @@
--- Samples that tools set aside: their period is so large that nothing but damage makes it. Added up
--- with the others it would leave no room in 64 bits for their sum, or nothing of their shares.
+-- Samples that tools set aside: their period is so large that nothing but damage makes it.
+-- Added up with the others it would leave no room in 64 bits for their sum, or nothing of their
+-- shares.
 
 local aside = {}
 local spec_of = require("perflua.core").query_spec
@@ -22,14 +23,16 @@ end
 ---@param list table of table/result_table.lua
 ---@param n integer
 function aside.note(list, n)
-  list:note("set_aside", n, "samples that are set aside, for a period of 2^56 or more is damage")
+  list:note("set_aside", n,
+    "samples that are set aside, for a period of 2^56 or more is damage")
 end
 
 ---@param n integer
 ---@return string? # nil: there are none
 function aside.said(n)
   if n == 0 then return nil end
-  return ("%d %s set aside: a period of 2^56 or more is damage"):format(n, n == 1 and "sample" or "samples")
+  return ("%d %s set aside: a period of 2^56 or more is damage"):format(n, n == 1 and "sample"
+    or "samples")
 end
 
 return aside

@@ -17,7 +17,8 @@ end
 ---@return perflua.Filter
 function conditions.events(scope, set)
   local field = scope:ref "event"
-  return expr.filter { op = "event", kind = "boolean", at = 1, field = field.node, set = set, negated = false }
+  return expr.filter { op = "event", kind = "boolean", at = 1, field = field.node, set = set,
+    negated = false }
 end
 
 ---@param scope table

@@ -1,4 +1,5 @@
--- Intervals: spans of time from a record that opens one to the record that closes it, and the records inside of them.
+-- Intervals: spans of time from a record that opens one to the record that closes it, and the
+-- records inside of them.
 
 local errors = require "perflua.errors"
 local check_open = require("perflua.recording").check_open
@@ -43,7 +44,8 @@ local function check_options(options)
   end
 end
 
--- What a pass over both sides reads: the query's records, and those that tell of lost ones.
+-- Describes what a pass over both sides reads: the query's records, and those that tell of lost
+-- ones.
 local function reading_of(spec, a, b)
   local ids, set = nil, nil
   if spec.types then
@@ -56,22 +58,28 @@ local function reading_of(spec, a, b)
     for index in pairs(b.events) do set[index] = true end
   end
   local reading = {
-    file = spec.file, types = ids, event_nil = true, container = spec.container, order = "time", from = spec.from,
+    file = spec.file, types = ids, event_nil = true, container = spec.container, order = "time",
+    from = spec.from,
     to = spec.to, expand = spec.expand,
   }
   return reading, set
 end
 
--- The fields that spans are to have instead of records: of both sides, or of the one that is named.
+-- The fields that spans are to have instead of records: of both sides, or of the one that is
+-- named.
 local function fields_of(names, spans)
-  if type(names) ~= "table" then usage_error("pair: fields is a list of fields, not a %s", type(names)) end
+  if type(names) ~= "table" then
+    usage_error("pair: fields is a list of fields, not a %s", type(names))
+  end
   local lists = { open = {}, close = {} }
   for _, name in ipairs(names) do
     local own = type(name) == "string" and name:match("^(%a+)%.")
     if own == "open" or own == "close" then
       table.insert(lists[own], spans:ref(name))
     else
-      if type(name) ~= "string" then usage_error("pair: fields are named by texts, not by a %s", type(name)) end
+      if type(name) ~= "string" then
+        usage_error("pair: fields are named by texts, not by a %s", type(name))
+      end
       for side, list in pairs(lists) do
         local ok, ref = pcall(spans.ref, spans, side .. "." .. name)
         if ok then list[#list + 1] = ref end
@@ -91,13 +99,14 @@ local function text_of(refs)
   return table.concat(texts, ", ")
 end
 
--- What plan asks of a query over spans, or over records inside of them: what the core is told.
+-- Tells plan of a query over spans, or over records inside of them: what the core is told.
 local Reader = {}
 Reader.__index = Reader
 
 local function of_end(ref)
   local span = ref.span
-  return span and (span.side == "close" or span.own == "stop" or span.own == "duration") or false
+  return span and (span.side == "close" or span.own == "stop" or span.own == "duration")
+    or false
 end
 
 local function any_of_end(refs)
@@ -109,7 +118,8 @@ local function any_of_end(refs)
   return false
 end
 
--- Do records wait for the end of their span? For a function that judges spans, too: it may ask for all of one.
+-- Tells whether records wait for the end of their span. For a function that judges spans, too:
+-- it may ask for all of one.
 local function waits(inner, spec, refs)
   if inner.closed or any_of_end(refs) then return true end
   for _, filter in ipairs(inner.spans.filters) do
@@ -146,10 +156,14 @@ function Reader:grouping(spec, refs, describe)
   return lowering:description(spec, describe(lowering))
 end
 
-local function reader(made, reads) return setmetatable({ made = made, reads = reads }, Reader) end
+local function reader(made, reads)
+  return setmetatable({ made = made, reads = reads }, Reader)
+end
 
--- May records that tell of lost ones open or close a span?
-local function pairs_lost(spec) return not spec.types or spec.types[LOST] or spec.types[LOST_SAMPLES] or false end
+-- Tells whether records of lost ones may open or close a span.
+local function pairs_lost(spec)
+  return not spec.types or spec.types[LOST] or spec.types[LOST_SAMPLES] or false
+end
 
 ---@param on perflua.Query
 ---@param options { open: any, close: any, key: any, fields: string[]? }
@@ -159,26 +173,32 @@ function intervals.pair(on, options)
   local spec = spec_of(on)
   check_query(spec, "pair")
   check_options(options)
-  local open, close = sides.of(spec, "open", options.open), sides.of(spec, "close", options.close)
+  local open, close = sides.of(spec, "open", options.open),
+    sides.of(spec, "close", options.close)
   open.keys, close.keys = keys.of(open, close, options.key)
   local reading, set = reading_of(spec, open, close)
   local all = fields.scope(spec.file, reading.types, set, spec.container)
   reading.scope = all
   for _, side in ipairs { open, close } do
-    -- of records whose types are the side's, all that are read and do not tell of lost ones, that need not be asked
+    -- of records whose types are the side's, all that are read and do not tell of lost ones,
+    -- that need not be asked
     local are_all = side.types == spec.types and not pairs_lost(spec)
     side.quick = are_all and side.untyped
   end
   local pairing = {
-    on = spec, file = spec.file, events = set, open = open, close = close, reading = reading, scope = all, counts = {},
-    several = is_several(spec.file), source = all:ref "source", time = all:ref "time", pairs_lost = pairs_lost(spec),
+    on = spec, file = spec.file, events = set, open = open, close = close, reading = reading,
+    scope = all, counts = {},
+    several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
+    pairs_lost = pairs_lost(spec),
   }
   local spans = scope.of(pairing)
   if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end
-  local said = ("spans from %s to %s by %s, of %s"):format(open.text, close.text, text_of(open.keys),
+  local by = #open.keys > 0 and "by " .. text_of(open.keys) or "one at a time"
+  local said = ("spans from %s to %s %s, of %s"):format(open.text, close.text, by,
     description.records(spec))
   return query.new {
-    file = spec.file, scope = spans, filters = {}, split = false, counts = pairing.counts, asked = spec.asked,
+    file = spec.file, scope = spans, filters = {}, split = false, counts = pairing.counts,
+    asked = spec.asked,
     reader = reader(pairing, said),
   }
 end
@@ -187,7 +207,8 @@ local function check_within(spec, spans, options)
   check_query(spec, "within")
   local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.made
   if not pairing or pairing.pairing then
-    usage_error("within: spans expected, as pair() gives them, got a %s", query.is(spans) and "Query" or type(spans))
+    usage_error("within: spans expected, as pair() gives them, got a %s", query.is(spans)
+      and "Query" or type(spans))
   elseif spec_of(spans).keys or spec_of(spans).refs then
     usage_error("within: these are no spans any more, but what was made of them")
   elseif pairing.file ~= spec.file then
@@ -196,26 +217,34 @@ local function check_within(spec, spans, options)
     usage_error(
       "within: the records and the spans need the same `expand`: samples of this recording carry counter values")
   end
-  if type(options) ~= "table" then usage_error("within: a table { key, closed } expected, got a %s", type(options)) end
+  if type(options) ~= "table" then
+    usage_error("within: a table { key, closed } expected, got a %s", type(options))
+  end
   errors.check_options(options, "WithinOptions", "within: unknown option '%s'")
   return pairing
 end
 
--- The fields of a record that tell which span it is in: those of both ends, if they are the same, else its thread.
+-- The fields of a record that tell which span it is in: those of both ends, if they are the
+-- same, else its thread.
 local function inner_keys(spec, pairing, wanted)
   local open, close = text_of(pairing.open.keys), text_of(pairing.close.keys)
   if wanted == nil and open ~= close and #pairing.open.keys > 1 then
     usage_error("within: which fields of a record are the spans' key? { key = … } says so")
+  elseif #pairing.open.keys == 0 then
+    wanted = wanted or false
   elseif wanted == nil and open == close then
     wanted = {}
     for i, ref in ipairs(pairing.open.keys) do wanted[i] = ref.text end
+  elseif wanted == nil then
+    wanted = "tid"
   end
-  local refs = keys.refs(spec.scope, wanted or "tid", "within: key")
+  local refs = keys.refs(spec.scope, wanted, "within: key")
   keys.check(refs, pairing.open.keys, "a record", "open")
   return refs
 end
 
--- What a pass over the records and the spans reads; the times of each are left to their conditions.
+-- Describes what a pass over the records and the spans reads; the times of each are left to
+-- their conditions.
 local function joined(spec, pairing)
   local ids, event_set, reading = nil, nil, {}
   for key, value in pairs(pairing.reading) do reading[key] = value end
@@ -246,8 +275,10 @@ end
 
 ---@param on perflua.Query
 ---@param spans perflua.Query of pair(), filtered or not
----@param options { key: string|string[]|nil, closed: boolean? }? closed: records wait for the end of their span
----@return perflua.Query # of the records inside of the spans, which have the fields of these as span.FIELD
+---@param options { key: string|string[]|nil, closed: boolean? }? closed: records wait for the
+--- end of their span
+---@return perflua.Query # of the records inside of the spans, which have the fields of these
+--- as span.FIELD
 function intervals.within(on, spans, options)
   if not query.is(on) then usage_error("within: a Query expected, got a %s", type(on)) end
   local spec = spec_of(on)
@@ -258,12 +289,15 @@ function intervals.within(on, spans, options)
   if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end
   filters[#filters + 1] = conditions.times(spec.scope, spec)
   local inner = {
-    on = spec, pairing = pairing, spans = spec_of(spans), keys = inner_keys(spec, pairing, options.key),
+    on = spec, pairing = pairing, spans = spec_of(spans),
+    keys = inner_keys(spec, pairing, options.key),
     closed = options.closed, filters = filters,
   }
-  local said = ("%s inside of %s"):format(description.records(spec), spec_of(spans).reader.reads)
+  local said = ("%s inside of %s"):format(description.records(spec),
+    spec_of(spans).reader.reads)
   return query.new {
-    file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {}, split = spec.split,
+    file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
+    split = spec.split,
     counts = pairing.counts, asked = spec.asked, reader = reader(inner, said),
   }
 end

@@ -1,4 +1,4 @@
--- What tells which close belongs to which open: fields of both, compared one by one.
+-- Keys tell which close belongs to which open: fields of both, compared one by one.
 
 local arith = require "perflua.filter.arith"
 local usage_error = require("perflua.errors").usage_error
@@ -21,11 +21,12 @@ local function list_of(wanted, what)
 end
 
 ---@param scope table
----@param wanted string|string[]
+---@param wanted string|string[]|false false: all records have one key
 ---@param what string for messages
 ---@return table[] # Refs
 function keys.refs(scope, wanted, what)
   local refs = {}
+  if wanted == false then return refs end
   for i, text in ipairs(list_of(wanted, what)) do
     local ref = scope:ref(text)
     if ref.kind == "view" or ref.kind == "boolean" or ref.kind == "event" then
@@ -48,11 +49,13 @@ end
 ---@param b_name string
 function keys.check(a, b, a_name, b_name)
   if #a ~= #b then
-    usage_error("key: %s and %s have keys of as many fields; here are %d and %d", a_name, b_name, #a, #b)
+    usage_error("key: %s and %s have keys of as many fields; here are %d and %d", a_name,
+      b_name, #a, #b)
   end
   for i = 1, #a do
     if not comparable(a[i], b[i]) then
-      usage_error("key: %s of %s (%s) never equals %s of %s (%s)", a[i].text, a_name, a[i].kind, b[i].text, b_name,
+      usage_error("key: %s of %s (%s) never equals %s of %s (%s)", a[i].text, a_name, a[i].kind,
+        b[i].text, b_name,
         b[i].kind)
     end
   end
@@ -60,7 +63,7 @@ end
 
 ---@param open table a side
 ---@param close table
----@param wanted string|string[]|table|nil default: "tid"
+---@param wanted string|string[]|table|false|nil default: "tid"
 ---@return table[] of_open, table[] of_close # Refs
 function keys.of(open, close, wanted)
   if wanted == nil then wanted = "tid" end
@@ -71,7 +74,8 @@ function keys.of(open, close, wanted)
     end
     each = wanted
   end
-  local a, b = keys.refs(open.scope, each.open, "key of open"), keys.refs(close.scope, each.close, "key of close")
+  local a, b = keys.refs(open.scope, each.open, "key of open"),
+    keys.refs(close.scope, each.close, "key of close")
   keys.check(a, b, "open", "close")
   return a, b
 end

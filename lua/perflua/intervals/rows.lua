@@ -1,6 +1,7 @@
--- Queries over spans, and over records inside of spans, as the core runs them: values are read of the records that
--- open spans, close them or are inside (columns), the core makes rows of them (src/query/rows/rows_pairs.h), and the
--- query's filters, keys, measures and results are trees over the places of a row.
+-- Queries over spans, and over records inside of spans, as the core runs them: values are read
+-- of the records that open spans, close them or are inside (columns), the core makes rows of
+-- them (src/query/rows/rows_pairs.h), and the query's filters, keys, measures and results are
+-- trees over the places of a row.
 
 local engine = require "perflua.plan.engine"
 local expr = require "perflua.filter.expr"
@@ -20,7 +21,9 @@ Rows.__index = Rows
 local function itself(record) return record end
 
 -- Fields that only some types have, or that are checked, are not the same on all sides.
-local function side_for(ref, of) return ref and (ref.types or ref.checks or ref.mixed) and of or 0 end
+local function side_for(ref, of)
+  return ref and (ref.types or ref.checks or ref.mixed) and of or 0
+end
 
 -- The lowering for trees over records of a side.
 function Rows:of_records(ref, of)
@@ -50,7 +53,8 @@ end
 -- The record itself.
 function Rows:record_column(of)
   self.places.record = self.places.record
-    or self:column(self:of_records(nil, of):call(itself, "any", nil, "records are made for Lua"))
+    or self:column(self:of_records(nil, of):call(itself, "any", nil,
+      "records are made for Lua"))
   return self.places.record
 end
 
@@ -70,7 +74,8 @@ local own = {
   start = function(self) return self:time(OPEN, "unsigned") end,
   stop = function(self) return self:time(CLOSE, "unsigned") end,
   duration = function(self)
-    return { op = "sub", kind = "signed", left = self:time(CLOSE, "signed"), right = self:time(OPEN, "signed") }
+    return { op = "sub", kind = "signed", left = self:time(CLOSE, "signed"),
+      right = self:time(OPEN, "signed") }
   end,
 }
 
@@ -89,7 +94,7 @@ function Rows:leaf(ref, kind, as_value)
   return self:value_at(self:column_of(of_record, of, as_value), of, kind)
 end
 
--- What asks the record itself is a column.
+-- A node that asks the record itself becomes a column.
 function Rows:asked(node, of_record, of)
   return self:value_at(self:column(self:of_records(of_record, of):node(node)), of, node.kind)
 end
@@ -128,7 +133,8 @@ function Rows:span()
   local open, open_names = self:parts "open"
   local close, close_names = self:parts "close"
   local made, ended = spans.maker(#self.keys, { open = open_names, close = close_names })
-  local args = { self:value_at("serial", OPEN, "unsigned"), self:time(OPEN, "unsigned"), NOTHING }
+  local args = { self:value_at("serial", OPEN, "unsigned"), self:time(OPEN, "unsigned"),
+    NOTHING }
   if not self.at_once then args[3] = self:time(CLOSE, "unsigned") end
   for i, ref in ipairs(self.keys) do
     args[3 + i] = self:value_at(self:column_of(ref, self.key_of, true), self.key_of, ref.kind)
@@ -143,15 +149,18 @@ function Rows:span()
   return self.span_tree
 end
 
--- What functions of the query, and loops, are given.
+-- The objects that functions of the query, and loops, are given.
 function Rows:objects()
   if not self.inner or self.of_spans then return { self:span() } end
   return { self:value_at(self:record_column(INNER), INNER, "any"), self:span() }
 end
 
-function Rows:call(fn, kind, is, why) return lower.class.call(self, fn, kind, is, why, self:objects()) end
+function Rows:call(fn, kind, is, why)
+  return lower.class.call(self, fn, kind, is, why, self:objects())
+end
 
--- The conditions on a row: times and filters of a query, into `kept`: those that call functions are apart.
+-- The conditions on a row: times and filters of a query, into `kept`: those that call functions
+-- are apart.
 local function add_kept(self, kept, spec, time)
   local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
   if spec.from or spec.to then
@@ -172,7 +181,8 @@ local function kept_of(self, spec)
     self.of_spans = false
   end
   add_kept(self, kept, spec, self.inner and "time" or "start")
-  return lower.all(table.move(kept.calling, 1, #kept.calling, #kept.described + 1, kept.described))
+  return lower.all(table.move(kept.calling, 1, #kept.calling, #kept.described + 1,
+    kept.described))
 end
 
 -- Which records open a span, close it, or are inside, as a column.
@@ -192,8 +202,13 @@ local function keys_of(self)
     local other = pairing.close.keys[i]
     keys[#keys + 1] = {
       self:column_of(ref, OPEN, true), self:column_of(other, CLOSE, true),
-      self:column_of(inner[i], self.inner and INNER or CLOSE, true), loses = ref.text == "cpu" and other.text == "cpu",
+      self:column_of(inner[i], self.inner and INNER or CLOSE, true), loses = ref.text == "cpu"
+        and other.text == "cpu",
     }
+  end
+  if #keys == 0 then -- one span at a time
+    local one = self:column { op = "const", kind = "natural", value = 1 }
+    keys[1] = { one, one, one }
   end
   return keys
 end
@@ -205,7 +220,8 @@ end
 function rows.of(pairing, inner, waits)
   local at_once = inner and not waits or false
   local self = setmetatable({
-    file = pairing.file, pairing = pairing, inner = inner, waits = waits, at_once = at_once, records = {}, columns = {},
+    file = pairing.file, pairing = pairing, inner = inner, waits = waits, at_once = at_once,
+    records = {}, columns = {},
     places = {}, fields = {}, row = {}, keys = at_once and inner.keys or pairing.close.keys,
     key_of = at_once and INNER or CLOSE,
   }, Rows)
@@ -227,12 +243,16 @@ function Rows:description(spec, made)
   made.order, made.from, made.to, made.expand = "time", reading.from, reading.to, reading.expand
   made.counts = pairing.counts
   made.pairs = {
-    opens = self.opens, closes = self.closes, inner = self.is_inner, waits = self.waits, time = self.time_column,
-    pairs_lost = pairing.pairs_lost, keys = keys_of(self), values = self.row, ended = self.ended,
+    opens = self.opens, closes = self.closes, inner = self.is_inner, waits = self.waits,
+    time = self.time_column,
+    pairs_lost = pairing.pairs_lost, keys = keys_of(self), values = self.row,
+    ended = self.ended,
   }
   made.values = self.columns
   for _, one in ipairs(made.measures or {}) do
-    if one.events then made.event = self:leaf(spec.scope:ref "event", "event", true).field.row end
+    if one.events then
+      made.event = self:leaf(spec.scope:ref "event", "event", true).field.row
+    end
   end
   made.calls = made.calls or self.calls or nil
   for _, lowering in pairs(self.records) do made.calls = made.calls or lowering.calls end

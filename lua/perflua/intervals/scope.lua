@@ -1,8 +1,9 @@
--- The fields of spans: their own, those of the record that opened one ("open.comm", or "comm") and of the record that
--- closed it ("close.comm").
+-- The fields of spans: their own, those of the record that opened one ("open.comm", or "comm")
+-- and of the record that closed it ("close.comm").
 --
--- A Ref of it (fields/init.lua) says in `span` where its value comes from: { own = "duration" }, { key = 2 }, or
--- { side = "open", ref = the record's Ref }. The pass over the spans reads it; there is no get.
+-- A Ref of it (fields/init.lua) says in `span` where its value comes from: { own = "duration"
+-- }, { key = 2 }, or { side = "open", ref = the record's Ref }. The pass over the spans reads
+-- it; there is no get.
 
 local fields = require "perflua.fields"
 local members = require "perflua.fields.members"
@@ -18,7 +19,8 @@ Scope.__index = Scope
 ---@param pairing table
 ---@return table scope
 function scope.of(pairing)
-  return setmetatable({ pairing = pairing, file = pairing.file, event_set = pairing.events }, Scope)
+  return setmetatable({ pairing = pairing, file = pairing.file, event_set = pairing.events },
+    Scope)
 end
 
 local function made(text, kind, path, span)
@@ -30,13 +32,14 @@ end
 function Scope:key(path, text)
   local keys = self.pairing.close.keys
   local i = path[2] or #keys == 1 and 1
+  if #keys == 0 then return nil, ("'%s': these spans have no key"):format(text) end
   if #path > 2 or not math.type(i) or not keys[i] then
     return nil, ("'%s': this key has %d fields, key[1] is the first"):format(text, #keys)
   end
   return made(text, keys[i].kind, path, { key = i })
 end
 
--- What to say of a name that neither spans nor records have.
+-- The message about a name that neither spans nor records have.
 function Scope:unknown(path, text, message)
   if #path > 1 then return nil, message end
   local kinds = { open = "view", close = "view", key = "any" }
@@ -56,7 +59,9 @@ function Scope:resolve(path, text)
   if own[name] and #path == 1 then return made(text, own[name], path, { own = name }) end
   if name == "key" then return self:key(path, text) end
   if name == "open" or name == "close" then
-    if not path[2] then return nil, ("'%s' is a record; name a field of it: '%s.comm'"):format(text, text) end
+    if not path[2] then
+      return nil, ("'%s' is a record; name a field of it: '%s.comm'"):format(text, text)
+    end
     return self:of_side(name, table.move(path, 2, #path, 1, {}), text)
   end
   local ref, message = self:of_side("open", path, text)
@@ -67,17 +72,21 @@ end
 local Inner = setmetatable({}, { __index = fields.class })
 Inner.__index = Inner
 
----The fields of records inside of spans: their own, and those of the span: "span.duration", "span.open.comm".
+--- The fields of records inside of spans: their own, and those of the span: "span.duration",
+--- "span.open.comm".
 ---@param records table the records' scope
 ---@param spans table the spans'
 ---@return table scope
 function scope.inner(records, spans)
-  return setmetatable({ records = records, spans = spans, file = records.file, event_set = records.event_set }, Inner)
+  return setmetatable({ records = records, spans = spans, file = records.file,
+    event_set = records.event_set }, Inner)
 end
 
 function Inner:resolve(path, text)
   if path[1] ~= "span" then return self.records:resolve(path, text) end
-  if not path[2] then return nil, "'span' is one itself; name a field of it: 'span.duration'" end
+  if not path[2] then
+    return nil, "'span' is one itself; name a field of it: 'span.duration'"
+  end
   return self.spans:resolve(table.move(path, 2, #path, 1, {}), text)
 end
 

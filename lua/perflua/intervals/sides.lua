@@ -1,7 +1,7 @@
--- What opens a span and what closes one: which records of a query these are.
+-- The sides of a span, what opens it and what closes it: which records of a query these are.
 --
--- A side is { filters, untyped, scope, types, events, text }: the records for which all filters hold, those in
--- `untyped` and one that asks their type; scope knows their fields.
+-- A side is { filters, untyped, scope, types, events, text }: the records for which all filters
+-- hold, those in `untyped` and one that asks their type; scope knows their fields.
 
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
@@ -37,7 +37,8 @@ local function events_of(spec, name, wanted)
     if not spec.events or spec.events[index] then read[index] = true end
   end
   if next(read) == nil then
-    usage_error("pair: %s: this query does not read event '%s'", name, description.events(wanted))
+    usage_error("pair: %s: this query does not read event '%s'", name,
+      description.events(wanted))
   end
   return read
 end
@@ -57,7 +58,8 @@ end
 -- The types of a side's records; nil: all of the query's.
 local function types_of(spec, name, parts)
   if parts.type ~= nil then return type_of(spec, name, parts.type) end
-  if parts.event ~= nil and not spec.types then return { [SAMPLE] = true } end -- others only have one, too
+  -- records of other types only have an event, too
+  if parts.event ~= nil and not spec.types then return { [SAMPLE] = true } end
   return spec.types
 end
 
@@ -66,7 +68,8 @@ local function text_of(parts)
   if parts.type ~= nil then texts[#texts + 1] = "records of type " .. parts.type end
   if parts.event ~= nil then texts[#texts + 1] = description.events(parts.event) end
   if parts.where ~= nil then
-    texts[#texts + 1] = "where " .. (description.filter(parts.where) or "a Lua function says so")
+    texts[#texts + 1] = "where "
+      .. (description.filter(parts.where) or "a Lua function says so")
   end
   return table.concat(texts, " ")
 end
@@ -74,7 +77,8 @@ end
 ---@param spec table the query's
 ---@param name string "open" or "close"
 ---@param wanted any
----@return { filters: table, untyped: table, scope: table, types: table?, events: table?, text: string }
+---@return { filters: table, untyped: table, scope: table, types: table?, events: table?, text:
+--- string }
 function sides.of(spec, name, wanted)
   local parts = parts_of(name, wanted)
   local ids = types_of(spec, name, parts)
@@ -86,7 +90,8 @@ function sides.of(spec, name, wanted)
   table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
   local typed = table.move(filters, 1, #filters, 1, {})
   if ids then table.insert(typed, 1, conditions.types(scope, ids)) end
-  return { untyped = filters, filters = typed, scope = scope, types = ids, events = set, text = text_of(parts) }
+  return { untyped = filters, filters = typed, scope = scope, types = ids, events = set,
+    text = text_of(parts) }
 end
 
 return sides

@@ -9,7 +9,8 @@ local spans = {}
 ---@field stop integer? ns; nil: it is still open
 ---@field duration integer? ns
 ---@field key any what open and close have in common; an array if it is several fields
----@field open perflua.Record|table<string, any> the record that opened it; with `fields` a table of these
+---@field open perflua.Record|table<string, any> the record that opened it; with `fields` a
+--- table of these
 ---@field close perflua.Record|table<string, any>|nil
 local span_meta = { __name = "perflua.Span" }
 
@@ -20,6 +21,7 @@ end
 
 -- A key, or a record, of values from number `at` on.
 local function key_of(n, values, at)
+  if n == 0 then return nil end
   if n == 1 then return values[at] end
   return table.move(values, at, at + n - 1, 1, {})
 end
@@ -31,12 +33,13 @@ local function record_of(names, values, at)
   return record
 end
 
----What makes spans of values, one for each serial number.
+--- What makes spans of values, one for each serial number.
 ---@param n_keys integer
 ---@param names { open: string[]?, close: string[]? } of fields instead of records
----@return function made (serial, start, stop, key …, open …, close …) -> span; without a stop, which comes later,
---- without what is of its close
----@return function ended (serial, stop, close …) of a span that was made without a stop; without one it ends in nothing
+---@return function made (serial, start, stop, key …, open …, close …) -> span; without a stop,
+--- which comes later, without what is of its close
+---@return function ended (serial, stop, close …) of a span that was made without a stop;
+--- without one it ends in nothing
 function spans.maker(n_keys, names)
   local known, last = {}, { false }
   local n_open = names.open and #names.open or 1
@@ -46,7 +49,8 @@ function spans.maker(n_keys, names)
     if not span then
       local values = { ... }
       span = setmetatable({
-        start = start, stop = stop, duration = stop and stop - start, key = key_of(n_keys, values, 1),
+        start = start, stop = stop, duration = stop and stop - start,
+        key = key_of(n_keys, values, 1),
         open = record_of(names.open, values, n_keys + 1),
         close = stop and record_of(names.close, values, n_keys + n_open + 1) or nil,
       }, span_meta)
@@ -58,7 +62,8 @@ function spans.maker(n_keys, names)
   local function ended(serial, stop, ...)
     local span = known[serial]
     if span and stop then
-      span.stop, span.duration, span.close = stop, stop - span.start, record_of(names.close, { ... }, 1)
+      span.stop, span.duration, span.close = stop, stop - span.start,
+        record_of(names.close, { ... }, 1)
     end
     known[serial] = nil
   end

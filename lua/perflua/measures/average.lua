@@ -1,5 +1,6 @@
--- Averages: { n, high, low }, the sum being high * 2^32 + low with 0 <= low < 2^32, exact as long as it is below 2^95,
--- and raising then; floats are in `low`, which is one from the first of them on.
+-- Averages: { n, high, low }, the sum being high * 2^32 + low with 0 <= low < 2^32, exact as
+-- long as it is below 2^95, and raising then; floats are in `low`, which is one from the first
+-- of them on.
 
 local usage_error = require("perflua.errors").usage_error
 local sums = require "perflua.measures.sums"
@@ -31,7 +32,9 @@ end
 function average.finish(state)
   local n, high, low = state[1], state[2], state[3]
   if n == 0 then return nil end
-  if math.type(low) == "integer" and high >= -0x80000000 and high < 0x80000000 then return (high << 32 | low) / n end
+  if math.type(low) == "integer" and high >= -0x80000000 and high < 0x80000000 then
+    return (high << 32 | low) / n
+  end
   return (high * 4294967296.0 + low) / n
 end
 

@@ -1,14 +1,14 @@
--- The measures that the core adds up (src/query/group/measure.h): for each how its state starts,
--- merges with another's and becomes what a row shows. States are plain values, so they can be
--- saved and merged later.
+-- The measures that the core adds up (src/query/group/measure.h): for each how its state
+-- starts, merges with another's and becomes what a row shows. States are plain values, so they
+-- can be saved and merged later.
 --
--- A row below: takes (kinds of fields it can measure), prefix (of its column's name),
--- start() -> state, weighted (a record's weight may stand beside its value),
--- merge(a, b, kind) -> state, finish(state, kind, options, total) -> value, shows(kind) -> kind of
--- the column, default: "unsigned".
+-- A row below: takes (kinds of fields it can measure), prefix (of its column's name), start()
+-- -> state, weighted (a record's weight may stand beside its value), merge(a, b, kind) ->
+-- state, finish(state, kind, options, total) -> value, shows(kind) -> kind of the column,
+-- default: "unsigned".
 --
--- A weight is an integer from 0 on, and raises if it is not; a record without one, or of weight 0,
--- is not there. The states of a weighted measure have the form that they have without.
+-- A weight is an integer from 0 on, and raises if it is not; a record without one, or of weight
+-- 0, is not there. The states of a weighted measure have the form that they have without.
 
 local arith = require "perflua.filter.arith"
 local average = require "perflua.measures.average"
@@ -39,9 +39,12 @@ end
 
 local function sum_merge(a, b, kind) return sums.adder(kind)(a, b) end
 
--- Least and greatest: numbers are below strings, and what is neither is left out, as what is no number is.
+-- Least and greatest: numbers are below strings, and what is neither is left out, as what is no
+-- number is.
 local function comes_first(kind, name) -- "lt" or "gt"
-  if kind ~= "any" and kind ~= "string" and kind ~= "bytes" then return arith.comparison(kind, kind)[name] end
+  if kind ~= "any" and kind ~= "string" and kind ~= "bytes" then
+    return arith.comparison(kind, kind)[name]
+  end
   local compare = arith.comparison("any", "any")[name]
   return function(x, best)
     if type(x) == type(best) then return compare(x, best) end
@@ -84,12 +87,13 @@ measures.avg = {
 
 measures.min, measures.max = extreme("lt"), extreme("gt")
 
--- A quantile's state: { counts of buckets, least value, greatest value }; the last two keep a bucket's
--- middle from being more than what is in it.
+-- A quantile's state: { counts of buckets, least value, greatest value }; the last two keep a
+-- bucket's middle from being more than what is in it.
 local function quantile_merge(a, b, kind)
   if a[2] == nil or b[2] == nil then return a[2] == nil and b or a end
   local less = arith.comparison(kind, kind).lt
-  return { add_counts(a[1], b[1]), less(b[2], a[2]) and b[2] or a[2], less(a[3], b[3]) and b[3] or a[3] }
+  return { add_counts(a[1], b[1]), less(b[2], a[2]) and b[2] or a[2], less(a[3], b[3]) and b[3]
+    or a[3] }
 end
 
 local function quantile_finish(state, kind, q)
@@ -146,7 +150,8 @@ measures.share = {
   finish = function(sum, _, _, total) return total ~= 0 and 100 * (sum / total) or nil end,
 }
 
--- Of the events that column.events has, two sets: { sum, sum } of a field over the records of each.
+-- For the two sets of events in column.events: { sum, sum } of a field over the records of
+-- each.
 measures.ratio = {
   takes = numeric, start = function() return { 0, 0 } end, shows = float,
   merge = function(a, b, kind)

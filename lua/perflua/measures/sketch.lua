@@ -1,9 +1,9 @@
--- Counts of values in buckets: quantiles within 1 %, histograms in powers of two. Counts of the same
--- buckets add up, so partial results merge.
+-- Counts of values in buckets: quantiles within 1 %, histograms in powers of two. Counts of the
+-- same buckets add up, so partial results merge.
 --
--- Quantiles: integers below 128 have a bucket each, larger ones 64 buckets to every doubling, so a bucket's
--- middle is at most 0.8 % from what is in it. Floats likewise, by the top bits of their
--- representation. Negative values are in the buckets of their magnitude, mirrored.
+-- Quantiles: integers below 128 have a bucket each, larger ones 64 buckets to every doubling,
+-- so a bucket's middle is at most 0.8 % from what is in it. Floats likewise, by the top bits of
+-- their representation. Negative values are in the buckets of their magnitude, mirrored.
 
 local sums = require "perflua.measures.sums"
 
@@ -50,13 +50,15 @@ local unsigned = { bucket = bucket_of, value = middle_of }
 
 local mixed = { -- integers and floats
   bucket = function(x)
-    x = math.tointeger(x) or math.tointeger(math.floor(x)) or (x > 0 and math.maxinteger or math.mininteger)
+    x = math.tointeger(x) or math.tointeger(math.floor(x))
+      or (x > 0 and math.maxinteger or math.mininteger)
     return integers.bucket(x)
   end,
   value = integers.value,
 }
 
--- A double's exponent and the first six bits of its fraction; +1 keeps zero apart from the smallest.
+-- A double's exponent and the first six bits of its fraction; +1 keeps zero apart from the
+-- smallest.
 local DROPPED = 52 - 6
 
 local function float_bucket(x)
@@ -75,7 +77,8 @@ end
 
 local floats = { bucket = float_bucket, value = float_value }
 
-local scales = { signed = integers, unsigned = unsigned, address = unsigned, float = floats, any = mixed }
+local scales = { signed = integers, unsigned = unsigned, address = unsigned, float = floats,
+  any = mixed }
 
 ---@param kind string of the field
 ---@return table # bucket(value) -> integer, value(bucket) -> number
@@ -84,10 +87,13 @@ function sketch.scale(kind) return scales[kind] end
 ---@param counts table<integer, integer> bucket → count
 ---@param q number
 ---@param kind string
----@return number? # the value below or at which a share q of all values lies; nil without values
+---@return number? # the value below or at which a share q of all values lies; nil without
+--- values
 function sketch.quantile(counts, q, kind)
   local order, total = {}, 0
-  for bucket, n in pairs(counts) do order[#order + 1], total = bucket, sums.counted(total, n) end
+  for bucket, n in pairs(counts) do
+    order[#order + 1], total = bucket, sums.counted(total, n)
+  end
   if total == 0 then return nil end
   table.sort(order)
   local rank = math.max(1, math.ceil(q * total - 1e-9))
@@ -124,7 +130,8 @@ local function range_of(bucket)
 end
 
 ---@param counts table<integer, integer>
----@return {from: number, to: number, count: integer}[] # half open, from the lowest to the highest
+---@return {from: number, to: number, count: integer}[] # half open, from the lowest to the
+--- highest
 function sketch.histogram(counts)
   local low, high = math.huge, -math.huge
   for bucket in pairs(counts) do

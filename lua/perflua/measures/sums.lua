@@ -5,7 +5,7 @@ local usage_error = require("perflua.errors").usage_error
 
 local sums = {}
 
--- What there is no answer for, by the core's words for it.
+-- Messages where there is no answer, by the core's words for it.
 sums.wrong = {
   sum = "a sum passes 2^63-1: sum a part of it, or take avg()",
   weight = "a weight is an integer from 0 to 2^63-1: leave out records of others with where()",

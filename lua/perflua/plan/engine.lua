@@ -1,4 +1,5 @@
--- Queries as the core runs them: their filters, keys and measures in trees, whose leaves may be functions of Lua.
+-- Queries as the core runs them: their filters, keys and measures in trees, whose leaves may be
+-- functions of Lua.
 
 local core = require "perflua.core"
 local errors = require "perflua.errors"
@@ -12,19 +13,20 @@ local engine = {}
 
 local MAX_KEYS, MAX_MEASURES = 4096, 4096 -- as the core has them
 
--- What all ways to read in the core share.
+-- The part of a description that all ways to read share.
 local function scope_of(spec, order)
   return {
-    types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
+    types = spec.types, events = spec.events, event_nil = spec.event_nil,
+    container = spec.container,
     from = spec.from, to = spec.to, expand = spec.expand, order = order, reuse = spec.reuse,
   }
 end
 
----Lowers each filter of a query.
+--- Lowers each filter of a query.
 ---@param filters perflua.Filter[]
 ---@param lowering perflua.Lowering
----@return { filter: perflua.Filter, tree: table, why: string? }[] # in the order in which they are asked: those that
---- call functions come last; why: they do
+---@return { filter: perflua.Filter, tree: table, why: string? }[] # in the order in which they
+--- are asked: those that call functions come last; why: they do
 function engine.lowered_filters(filters, lowering)
   local described, calling = {}, {}
   local before = lowering.calls
@@ -46,7 +48,9 @@ end
 ---@return table? tree nil: none
 function engine.filters(spec, lowering)
   local trees = {}
-  for i, one in ipairs(engine.lowered_filters(spec.filters, lowering)) do trees[i] = one.tree end
+  for i, one in ipairs(engine.lowered_filters(spec.filters, lowering)) do
+    trees[i] = one.tree
+  end
   return lower.all(trees)
 end
 
@@ -54,7 +58,8 @@ local function keys_of(keys, lowering)
   local list = {}
   for i, key in ipairs(keys) do
     list[i] = {
-      value = lowering:value(key.ref, "key"), other = key.other and lowering:value(key.other, "key"), at = key.at,
+      value = lowering:value(key.ref, "key"), other = key.other
+        and lowering:value(key.other, "key"), at = key.at,
     }
   end
   return list
@@ -64,7 +69,8 @@ local function measures_of(columns, lowering)
   local list = {}
   for i, column in ipairs(columns) do
     list[i] = {
-      measure = column.measure, events = column.events, value = column.ref and lowering:value(column.ref, "key"),
+      measure = column.measure, events = column.events, value = column.ref
+        and lowering:value(column.ref, "key"),
       weight = column.weight and lowering:value(column.weight),
     }
   end
@@ -80,13 +86,17 @@ function engine.calls_lua(spec)
   return false
 end
 
--- What is not the same in every order.
+-- Says what is not the same in every order; nil: nothing.
 local function depends(spec, keys, columns)
   for _, column in ipairs(columns) do
-    if column.measure == "first" or column.measure == "last" then return column.name .. " is of the order of time" end
+    if column.measure == "first" or column.measure == "last" then
+      return column.name .. " is of the order of time"
+    end
   end
   for _, key in ipairs(keys) do
-    if key.ref.kind == "function" then return "what a function of Lua answers may depend on it" end
+    if key.ref.kind == "function" then
+      return "what a function of Lua answers may depend on it"
+    end
   end
   return engine.calls_lua(spec) and "what a function of Lua answers may depend on it" or nil
 end
@@ -100,14 +110,16 @@ end
 function engine.order(spec, keys, columns)
   if spec.reader then return "time", "spans are in it" end
   if spec.order then return spec.order, "that was asked for" end
-  if spec.expand and events.any_counters(spec.file) then return "time", "periods are differences of counter values" end
+  if spec.expand and events.any_counters(spec.file) then
+    return "time", "periods are differences of counter values"
+  end
   local why = depends(spec, keys, columns)
   if why then return "time", why end
   return "any", "the answer is the same in any order"
 end
 
--- The description with keys and measures; keys_call, measures_call, calls: why these, or any part of it, call
--- functions.
+-- The description with keys and measures; keys_call, measures_call, calls: why these, or any
+-- part of it, call functions.
 local function described(description, keys, columns, lowering)
   local before = lowering.calls
   lowering.calls = nil
@@ -119,7 +131,7 @@ local function described(description, keys, columns, lowering)
   return description
 end
 
--- What keys and measures read.
+-- Lists what keys and measures read.
 local function refs_of(keys, columns)
   local refs = {}
   for _, key in ipairs(keys) do refs[#refs + 1] = key.ref end
@@ -130,15 +142,20 @@ local function refs_of(keys, columns)
   return refs
 end
 
----What the core is told of a grouped query.
+--- What the core is told of a grouped query.
 ---@param spec table
----@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref, never false, is absent;
---- at: its place among a group's keys
+---@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref,
+--- never false, is absent; at: its place among a group's keys
 ---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
----@return table # description; calls, keys_call, measures_call: why it, or a part of it, calls functions, if it does
+---@return table # description; calls, keys_call, measures_call: why it, or a part of it, calls
+--- functions, if it does
 function engine.grouping(spec, keys, columns)
-  if #keys > MAX_KEYS then usage_error("group_by: at most %d keys make a group; here are %d", MAX_KEYS, #keys) end
-  if #columns > MAX_MEASURES then usage_error("at most %d measures; here are %d", MAX_MEASURES, #columns) end
+  if #keys > MAX_KEYS then
+    usage_error("group_by: at most %d keys make a group; here are %d", MAX_KEYS, #keys)
+  end
+  if #columns > MAX_MEASURES then
+    usage_error("at most %d measures; here are %d", MAX_MEASURES, #columns)
+  end
   if spec.reader then
     return spec.reader:grouping(spec, refs_of(keys, columns), function(lowering)
       return described({}, keys, columns, lowering)
@@ -152,11 +169,13 @@ function engine.grouping(spec, keys, columns)
 end
 
 ---@param spec table
----@param description table from engine.grouping; first: after an interrupt, of groups that are too many those that are
---- first by this measure, its greatest values, or if it is negative its least; then, if there is a share or `rest` is
---- true, the result has `rest`: sums of the others by event
----@return table[] groups # { keys = {…}, state, state … } in the order in which they were met, and `total`, how many
---- there are; a key without a place is its `event`, the event's index or nil; of a report its sections
+---@param description table from engine.grouping; first: after an interrupt, of groups that are
+--- too many those that are first by this measure, its greatest values, or if it is negative its
+--- least; then, if there is a share or `rest` is true, the result has `rest`: sums of the
+--- others by event
+---@return table[] groups # { keys = {…}, state, state … } in the order in which they were met,
+--- and `total`, how many there are; a key without a place is its `event`, the event's index or
+--- nil; of a report its sections
 ---@return function? rows # of a report: see src/binding/query_report.c
 function engine.groups(spec, description)
   local groups, rows
@@ -169,7 +188,9 @@ function engine.groups(spec, description)
   if spec.aside then spec.aside.n = description.aside or 0 end
   if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
     groups[1] = { keys = {} }
-    for i, one in ipairs(description.measures) do groups[1][i] = measures[one.measure].start() end
+    for i, one in ipairs(description.measures) do
+      groups[1][i] = measures[one.measure].start()
+    end
   end
   return groups, rows
 end

@@ -1,7 +1,9 @@
--- How a query is read record after record: by a cursor of the core's, which yields records, or values.
+-- How a query is read record after record: by a cursor of the core's, which yields records, or
+-- values.
 --
--- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from, to, expand, filters.
--- What is made of records, as spans are, has a `reader` instead, which says what the core is told of it.
+-- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from,
+-- to, expand, filters. What is made of records, as spans are, has a `reader` instead, which
+-- says what the core is told of it.
 
 local usage_error = require("perflua.errors").usage_error
 local core = require "perflua.core"
@@ -17,11 +19,13 @@ plan.MAX_FIELDS = 255
 -- Values that it reads for one step of a loop.
 local MAX_VALUES = 4096
 
--- What core.cursor() takes for a query; others that walk records take the same.
+-- The options of core.cursor() for a query; others that walk records take the same.
 local function options_of(spec, filter, values)
   return {
-    types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container,
-    order = spec.order or "time", from = spec.from, to = spec.to, expand = spec.expand, filter = filter,
+    types = spec.types, events = spec.events, event_nil = spec.event_nil,
+    container = spec.container,
+    order = spec.order or "time", from = spec.from, to = spec.to, expand = spec.expand,
+    filter = filter,
     values = values, reuse = spec.reuse,
   }
 end
@@ -49,11 +53,15 @@ end
 ---@param spec table
 ---@return function step # -> the next record, nil at the end
 ---@return table cursor # to close
-function plan.records(spec) return open(spec, spec.reader and spec.reader:loop(spec) or plan.walk(spec)) end
+function plan.records(spec)
+  return open(spec, spec.reader and spec.reader:loop(spec) or plan.walk(spec))
+end
 
--- What the core is told of a loop over values; calls: why it calls functions, if it does.
+-- Describes a loop over values to the core; calls: why it calls functions, if it does.
 local function values_of(spec, refs)
-  if #refs > MAX_VALUES then usage_error("at most %d values are read of a record; here are %d", MAX_VALUES, #refs) end
+  if #refs > MAX_VALUES then
+    usage_error("at most %d values are read of a record; here are %d", MAX_VALUES, #refs)
+  end
   if spec.reader then return spec.reader:loop(spec, refs) end
   local lowering, values = lower.of(spec.file), {}
   for i, ref in ipairs(refs) do values[i] = lowering:value(ref) end

@@ -1,30 +1,36 @@
--- Checked trees (filter/expr.lua) to plain tables, of which the core makes programs: see src/binding/query.h
--- for their form. What the core cannot read itself is a call: of a function of the script's, or of the function that
--- reads a field of a record in Lua.
+-- Checked trees (filter/expr.lua) to plain tables, of which the core makes programs: see
+-- src/binding/query.h for their form. What the core cannot read itself is a call: of a function
+-- of the script's, or of the function that reads a field of a record in Lua.
 
 local lower = {}
 
 local MAX_STEPS = 8 -- as the core has them
 
 local binary = {
-  ["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "div", ["//"] = "idiv", ["%"] = "mod", ["^"] = "pow",
+  ["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "div", ["//"] = "idiv", ["%"] = "mod",
+  ["^"] = "pow",
   ["&"] = "band", ["|"] = "bor", ["~"] = "bxor", ["<<"] = "shl", [">>"] = "shr",
   ["and"] = "and", ["or"] = "or", find = "find", starts = "starts", bucket = "bucket",
 }
 local unary = { ["not"] = "not", neg = "neg", bnot = "bnot" }
 local constant = { number = true, string = true, boolean = true }
 
--- What is known of an event by records that are met while others are read.
+-- Members of events that are told by records which are met while others are read.
 local late = { unit = true, scale = true }
 
--- What a member of events is: it does not change while records are read, unless events come late. nil and why not.
+-- The values of a member of events, by their indexes: it does not change while records are
+-- read, unless events come late. nil and why not.
 local function by_event(ref, file)
-  if file.mode == "pipe" then return nil, ("%s: events may come late in a stream"):format(ref.text) end
+  if file.mode == "pipe" then
+    return nil, ("%s: events may come late in a stream"):format(ref.text)
+  end
   if late[ref.path[2]] then return nil, ("%s is read among the records"):format(ref.text) end
   local values = {}
   for i, event in ipairs(file.events) do
     local value = event[ref.path[2]]
-    if value ~= nil and not constant[type(value)] then return nil, ("%s is a composite"):format(ref.text) end
+    if value ~= nil and not constant[type(value)] then
+      return nil, ("%s is a composite"):format(ref.text)
+    end
     values[i] = value
   end
   return values
@@ -43,12 +49,17 @@ end
 local Lowering = {}
 Lowering.__index = Lowering
 
--- Why the core does not read a field itself, as a value or only whether it is there; nil: it does.
+-- Why the core does not read a field itself, as a value or only whether it is there; nil: it
+-- does.
 local function why_called(ref, as_value)
   if not ref.root then return ("%s is a function of Lua"):format(ref.text) end
-  if #ref.path > MAX_STEPS + 1 then return ("%s has more than %d parts"):format(ref.text, MAX_STEPS) end
+  if #ref.path > MAX_STEPS + 1 then
+    return ("%s has more than %d parts"):format(ref.text, MAX_STEPS)
+  end
   if as_value and is_composite(ref) then return ("%s is a composite"):format(ref.text) end
-  if as_value and ref.mixed then return ("%s is a composite in some events"):format(ref.text) end
+  if as_value and ref.mixed then
+    return ("%s is a composite in some events"):format(ref.text)
+  end
 end
 
 ---@param fn function
@@ -72,7 +83,8 @@ function Lowering:leaf(ref, kind, as_value)
   local known = is_stack and "a Stack" or ref.text
   local field = self.fields[known]
   if not field then
-    field = table.move(ref.path, 2, #ref.path, 2, { ref.root, types = ref.types, kind = ref.checks })
+    field = table.move(ref.path, 2, #ref.path, 2,
+      { ref.root, types = ref.types, kind = ref.checks })
     field.stack = is_stack or nil
     if ref.root == "event" and #ref.path > 1 then
       field.by_event, why = by_event(ref, self.file)
@@ -114,7 +126,8 @@ visit = {
   const = function(_, node) return { op = "const", kind = node.kind, value = node.value } end,
   field = function(self, node) return self:leaf(node.ref, node.kind, true) end,
   ["nil-test"] = function(self, node)
-    return { op = "present", kind = "boolean", negated = not node.present, left = operand(self, node.left) }
+    return { op = "present", kind = "boolean", negated = not node.present,
+      left = operand(self, node.left) }
   end,
   compare = function(self, node)
     return { op = node.comparison, kind = "boolean", negated = node.negated,
@@ -122,27 +135,35 @@ visit = {
   end,
   event = function(self, node)
     local of = self:node(node.field)
-    return { op = "event_in", kind = "boolean", negated = node.negated, left = of, events = node.set }
+    return { op = "event_in", kind = "boolean", negated = node.negated, left = of,
+      events = node.set }
   end,
   ["in"] = function(self, node)
-    return { op = "in", kind = "boolean", negated = node.negated, left = self:node(node.left), set = list_of(node.set) }
+    return { op = "in", kind = "boolean", negated = node.negated, left = self:node(node.left),
+      set = list_of(node.set) }
   end,
   under = function(_, node)
-    return { op = "under", kind = "boolean", right = { op = "const", kind = "string", value = node.value } }
+    return { op = "under", kind = "boolean",
+      right = { op = "const", kind = "string", value = node.value } }
   end,
   count = function(self, node)
     local left = operand(self, node.left)
-    if left.op == "call" then return self:call(count_of(left.fn), node.kind, nil, self.calls) end
+    if left.op == "call" then
+      return self:call(count_of(left.fn), node.kind, nil, self.calls)
+    end
     return { op = "count", kind = node.kind, left = left }
   end,
 }
 for spelling, op in pairs(binary) do
   visit[spelling] = function(self, node)
-    return { op = op, kind = node.kind, left = self:node(node.left), right = self:node(node.right) }
+    return { op = op, kind = node.kind, left = self:node(node.left),
+      right = self:node(node.right) }
   end
 end
 for spelling, op in pairs(unary) do
-  visit[spelling] = function(self, node) return { op = op, kind = node.kind, left = self:node(node.left) } end
+  visit[spelling] = function(self, node)
+    return { op = op, kind = node.kind, left = self:node(node.left) }
+  end
 end
 
 ---@param file perflua.File
@@ -162,9 +183,12 @@ end
 ---@param is "key"? objects are told apart by their identity
 ---@return table
 function Lowering:value(ref, is)
-  if not ref.node then return self:call(ref.get, "any", is, ("%s is a function of Lua"):format(ref.text)) end
+  if not ref.node then
+    return self:call(ref.get, "any", is, ("%s is a function of Lua"):format(ref.text))
+  end
   local tree = self:node(ref.node)
-  if tree.op == "const" then tree.kind = ref.kind end -- which alone is not what it would be beside another
+  -- a constant alone is not what it would be beside another operand
+  if tree.op == "const" then tree.kind = ref.kind end
   if tree.op == "call" then tree.is = tree.is or is end
   return tree
 end
@@ -172,13 +196,16 @@ end
 local function all(list, from, to)
   if from == to then return list[from] end
   local middle = (from + to) // 2
-  return { op = "and", kind = "boolean", left = all(list, from, middle), right = all(list, middle + 1, to) }
+  return { op = "and", kind = "boolean", left = all(list, from, middle),
+    right = all(list, middle + 1, to) }
 end
 
 ---All of them, as a tree of few levels.
 ---@param conditions table[] lowered ones
 ---@return table? # nil: there are none
-function lower.all(conditions) return #conditions > 0 and all(conditions, 1, #conditions) or nil end
+function lower.all(conditions)
+  return #conditions > 0 and all(conditions, 1, #conditions) or nil
+end
 
 lower.class = Lowering -- for trees over other things than records
 

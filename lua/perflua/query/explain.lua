@@ -17,9 +17,12 @@ local function listed(names)
 end
 
 local function records_of(spec)
-  if not spec.types then return spec.container and "all records, the container's too" or "all records" end
+  if not spec.types then
+    return spec.container and "all records, the container's too" or "all records"
+  end
   local names = description.type_names(spec.types)
-  return #names == 1 and names[1] == "sample" and "samples" or "records of type " .. listed(names)
+  return #names == 1 and names[1] == "sample" and "samples" or "records of type "
+    .. listed(names)
 end
 
 local function events_of(spec)
@@ -53,7 +56,8 @@ local function order_of(spec, in_core)
     order, why = spec.order or "time", spec.order and "that was asked for" or "loops are in it"
   end
   if order == "any" and not spec.file.size then
-    return in_core and "of the stream, or of time if names are asked for: the answer is the same in both"
+    return in_core
+      and "of the stream, or of time if names are asked for: the answer is the same in both"
       or "of time: what a stream says of names comes with its records"
   end
   return ("%s: %s"):format(orders[order], why)
@@ -97,7 +101,8 @@ local function grouping_of(spec)
   return engine.grouping(spec, spec.keys, columns)
 end
 
--- Does the core do the grouping without functions of Lua, by how many workers, and why not more?
+-- Adds the grouping. Returns whether the core does it without functions of Lua, by how many
+-- workers, and why not by more.
 local function add_grouping(spec, add)
   local grouping = grouping_of(spec)
   add("C", "group by " .. keys_of(spec), grouping.keys_call)
@@ -106,10 +111,11 @@ local function add_grouping(spec, add)
   return true, guard(core.group_workers, spec.file, grouping)
 end
 
--- As add_grouping.
+-- Adds a loop, as add_grouping does the grouping.
 local function add_loop(spec, add)
   if not spec.refs then
-    add("C", spec.reader and "spans, or what is inside of them, made for the loop" or "records, made for the loop")
+    add("C", spec.reader and "spans, or what is inside of them, made for the loop"
+      or "records, made for the loop")
     return false, 1, ALONE
   end
   local why, calls = plan.calls(spec, spec.refs)

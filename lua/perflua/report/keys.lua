@@ -1,5 +1,5 @@
--- The fields that a report adds samples up by: { name, other, at }, `at` being the place among a
--- group's keys.
+-- The fields that a report adds samples up by: { name, other, at }, `at` being the place among
+-- a group's keys.
 
 local keys = {}
 
@@ -34,8 +34,8 @@ function keys.of(prepared)
   return (prepared.children and keys_of_callers or keys_of_samples)(prepared)
 end
 
----Lists what rows are told apart by, as it is shown; functions of the kernel may have names that
----others have.
+--- Lists what rows are told apart by, as it is shown; functions of the kernel may have names
+--- that others have.
 ---@param prepared table
 ---@return {name: string, kind: string}[]
 function keys.shown(prepared)

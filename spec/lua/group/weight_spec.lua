@@ -160,11 +160,12 @@ end)
 -- Exactly, with products of more than 64 bits.
 describe("a weighted average", function()
   local measures = require "perflua.measures"
+  local weighted = require("spec.support.model.measures").weighted
   local random = math.random
 
   local function add(kind, list)
     local g = { measures.avg.start() }
-    local step = measures.avg.weighted(kind, 1)
+    local step = weighted.avg(kind, 1)
     for _, one in ipairs(list) do step(g, one[1], one[2]) end
     return g[1]
   end

@@ -59,6 +59,21 @@ describe("pair() " .. where, function()
     assert.matches("50 ns", tostring(span))
   end)
 
+  it("gives one span at a time without a key, whatever the thread", function()
+    local spans = spans_of(plain, { open = "open", close = "close", key = false })
+    local got = {}
+    for span in spans:each() do got[#got + 1] = { span.start, span.stop, span.key } end
+    assert.same({ { 110, 150 }, { 200, 300 } }, got)
+    counted(spans, { pairs = 2, unopened = 1, restarted = 1 })
+    raises("'key': these spans have no key", function() spans:select "key" end)
+  end)
+
+  it("gives spans that follow one another where one event closes and opens", function()
+    local spans = spans_of(plain, { open = { "open", "close" }, close = { "open", "close" } })
+    assert.same({ "7:100-150", "8:110-160", "7:150-200", "7:200-300" }, spanned.texts(spans))
+    counted(spans, { pairs = 4, unopened = 2, unclosed = 2 })
+  end)
+
   it("keeps the records of a span apart from those that follow", function()
     local all = opened(plain):samples { reuse = true }:pair(BOTH):collect()
     assert.same({ 0xa, 0xc }, { all[1].open.addr, all[1].close.addr })

@@ -72,6 +72,13 @@ describe("within()", function()
     assert.same({ 4 }, addrs(ticks:within(spans):where("span.stop == time + 30")))
   end)
 
+  it("keeps records of all threads where spans have no key", function()
+    local all = file:samples():pair { open = "open", close = "close", key = false }
+    assert.same({ 2, 3, 4, 5, 7, 8 }, addrs(ticks:within(all)))
+    assert.same({ 2, 4, 5, 7, 8 }, addrs(ticks:within(spans)))
+    raises("keys of as many fields", function() ticks:within(all, { key = "tid" }) end)
+  end)
+
   it("knows what opened a span at once", function()
     assert.same({ 2, 5, 7 }, addrs(ticks:within(spans:where "comm == 'seven'")))
     assert.same({ 4 }, addrs(ticks:within(spans:where "open.addr == 0xb"):where "cpu == 0"))

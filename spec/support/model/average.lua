@@ -1,5 +1,6 @@
--- Averages added up value by value, to the states that measures/average.lua has: { n, high, low }, the sum being
--- high * 2^32 + low with 0 <= low < 2^32; floats are in `low`, which is one from the first of them on.
+-- Averages added up value by value, to the states that measures/average.lua has: { n, high, low
+-- }, the sum being high * 2^32 + low with 0 <= low < 2^32; floats are in `low`, which is one
+-- from the first of them on.
 
 local arith = require "perflua.filter.arith"
 local sums = require "perflua.measures.sums"
@@ -26,7 +27,8 @@ local function add_product(state, x, high, n)
   local low, n_high, n_low = x & MASK, n >> 32, n & MASK
   if math.abs(high * 0x1p32 + low) * n >= MOST then overflow() end
   local product = low * n_low
-  add_parts(state, (high * n_high << 32) + high * n_low + low * n_high + (product >> 32), product & MASK)
+  add_parts(state, (high * n_high << 32) + high * n_low + low * n_high + (product >> 32),
+    product & MASK)
 end
 
 ---@param kind string of what is averaged

@@ -13,7 +13,8 @@ local function unary(node, access)
   end
 end
 
--- What a condition of kind "any" is: true for all that Lua takes for true; nil stays nil.
+-- The value of a condition of kind "any" is: true for all that Lua takes for true; nil stays
+-- nil.
 local function truth(value)
   if value then return true end
   return value
@@ -70,7 +71,8 @@ emit = {
     end
   end,
   compare = function(node, access)
-    local left, right, negated = closure(node.left, access), closure(node.right, access), node.negated
+    local left, right, negated = closure(node.left, access), closure(node.right, access),
+      node.negated
     local compare, constant = node.compare, node.right.op == "const" and node.right.value
     if constant then
       return function(x)
@@ -97,7 +99,8 @@ emit = {
   starts = text_test(function(a, b) return a:sub(1, #b) == b end),
   under = function(node, access)
     local name, none = node.value, function() end
-    local chain, symbol = node.chain and access(node.chain) or none, node.symbol and access(node.symbol) or none
+    local chain, symbol = node.chain and access(node.chain) or none, node.symbol
+      and access(node.symbol) or none
     return function(x)
       local frames = chain(x)
       if not frames or #frames == 0 then return symbol(x) == name end

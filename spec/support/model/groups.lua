@@ -18,7 +18,9 @@ local function new_group(keys, values, columns)
   for i, key in ipairs(keys) do
     local value = values[i]
     if value == ABSENT then value = nil end
-    if key.ref.kind == "event" and value ~= nil then value = key.at and value.name or value.index end
+    if key.ref.kind == "event" and value ~= nil then
+      value = key.at and value.name or value.index
+    end
     if key.at then
       g.keys[key.at] = value ~= nil and kinds.shown(value, key.ref.kind) or value
     else
@@ -49,7 +51,11 @@ local function named_events(groups, columns)
       for _, g in ipairs(groups) do
         local named = {}
         for key, value in pairs(g[i]) do
-          if column.measure == "distinct" then named[key.name] = true else named[key] = value.name end
+          if column.measure == "distinct" then
+            named[key.name] = true
+          else
+            named[key] = value.name
+          end
         end
         g[i] = named
       end
@@ -58,7 +64,7 @@ local function named_events(groups, columns)
   return groups
 end
 
--- What every group's steps read: { step, value, beside }.
+-- Lists what the steps of every group read: { step, value, beside }.
 local function steps_of(columns, reader)
   local steps = {}
   for i, column in ipairs(columns) do
@@ -75,12 +81,15 @@ end
 ---@param spec table of a query
 ---@param keys table[] as plan/engine.lua has them
 ---@param columns table[]
----@param next_context fun(): any the next record, or what else values are read from; nil at the end
+---@param next_context fun(): any the next record, or what else values are read from; nil at
+--- the end
 ---@param reader fun(ref: table): fun(context: any): any
 ---@return table[] groups # as engine.groups gives them
 return function(spec, keys, columns, next_context, reader)
   local key_readers, groups, root = {}, {}, {}
-  for i, key in ipairs(keys) do key_readers[i] = { reader(key.ref), key.other and reader(key.other) } end
+  for i, key in ipairs(keys) do
+    key_readers[i] = { reader(key.ref), key.other and reader(key.other) }
+  end
   local steps = steps_of(columns, reader)
   local alone = #keys == 0 and new_group(keys, {}, columns)
   if alone then groups[1] = alone end

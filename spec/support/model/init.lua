@@ -1,5 +1,6 @@
--- The oracle of queries: what a query describes, asked record by record in plain Lua that shares nothing with the core
--- but how a record's fields are read. A query whose spec says `interpreted` is answered by it:
+-- The oracle of queries: what a query describes, asked record by record in plain Lua that
+-- shares nothing with the core but how a record's fields are read. A query whose spec says
+-- `interpreted` is answered by it:
 --
 --   require "spec.support.model"
 --   core.query_spec(query).interpreted = true
@@ -12,12 +13,15 @@ local plan = require "perflua.plan"
 local spans = require "spec.support.model.spans"
 local of_record = spans.of_record
 
-local function of_filter(filter) return filter.node and closures(filter.node, of_record) or filter.fn end
+local function of_filter(filter)
+  return filter.node and closures(filter.node, of_record) or filter.fn
+end
 
 -- The records that a spec, or what a pass over spans reads, names; without filters.
 local function cursor_of(spec, order, reuse)
   return core.cursor(spec.file, {
-    types = spec.types, events = spec.events, event_nil = spec.event_nil, container = spec.container, order = order,
+    types = spec.types, events = spec.events, event_nil = spec.event_nil,
+    container = spec.container, order = order,
     from = spec.from, to = spec.to, expand = spec.expand, reuse = reuse,
   })
 end
@@ -98,7 +102,8 @@ local function is_interpreted(spec)
   return spec.interpreted or spec.reader and is_interpreted(spec.reader.made.on)
 end
 
-local lib = { grouping = engine.grouping, groups = engine.groups, values = plan.values, records = plan.records }
+local lib = { grouping = engine.grouping, groups = engine.groups, values = plan.values,
+  records = plan.records }
 
 -- Each of the library's that is replaced is used by queries that are not interpreted.
 function engine.grouping(spec, keys, columns) -- luacheck: ignore 122

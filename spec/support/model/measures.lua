@@ -1,8 +1,9 @@
--- What the model adds up, value by value: for each measure a step that updates group[i].
+-- Measures of the model, which adds up value by value: for each measure a step that updates
+-- group[i].
 --
--- steps[name](kind, i, column) -> function(group, x, beside), where x is a record's value, nil if it has none, and
--- `beside` its weight or its event; weighted[name] likewise, of a weighted measure. How states begin, and what they
--- become, is the library's (measures/init.lua).
+-- steps[name](kind, i, column) -> function(group, x, beside), where x is a record's value, nil
+-- if it has none, and `beside` its weight or its event; weighted[name] likewise, of a weighted
+-- measure. How states begin, and what they become, is the library's (measures/init.lua).
 
 local arith = require "perflua.filter.arith"
 local average = require "spec.support.model.average"
@@ -29,7 +30,9 @@ end
 
 -- Least and greatest: numbers are below strings, and what is neither is left out, as NaN is.
 local function comes_first(kind, name) -- "lt" or "gt"
-  if kind ~= "any" and kind ~= "string" and kind ~= "bytes" then return arith.comparison(kind, kind)[name] end
+  if kind ~= "any" and kind ~= "string" and kind ~= "bytes" then
+    return arith.comparison(kind, kind)[name]
+  end
   local compare = arith.comparison("any", "any")[name]
   return function(x, best)
     if type(x) == type(best) then return compare(x, best) end
@@ -111,7 +114,8 @@ steps.last = function(_, i)
   end
 end
 
--- Of the events that column.events has, two sets: { sum, sum } of a field over the records of each.
+-- For the two sets of events in column.events: { sum, sum } of a field over the records of
+-- each.
 steps.ratio = function(kind, i, column)
   local plus, over, under = sums.adder(kind), column.events[1], column.events[2]
   return function(g, x, event)

@@ -23,7 +23,8 @@ function engine.groups(spec, description) -- luacheck: ignore 122
   local prepared, shown = prepared_of[spec], description.report
   if not (description.model and shown) then return groups(spec, description) end
   local make = prepared.children and callers or rows
-  local list = sections(make(groups(spec, description), prepared), prepared, keys.shown(prepared), {
+  local list = sections(make(groups(spec, description), prepared), prepared,
+    keys.shown(prepared), {
     limit = shown.limit, count = shown.count,
   })
   local by_section = {}

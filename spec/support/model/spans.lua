@@ -1,8 +1,9 @@
--- Spans, and the records inside of them, in plain Lua: one pass over the records in the order of time, with the open
--- spans in tables of tables by the fields of their keys.
+-- Spans, and the records inside of them, in plain Lua: one pass over the records in the order
+-- of time, with the open spans in tables of tables by the fields of their keys.
 --
--- A context is what values are read from: { start, stop, opened, closed, record, span, state }: the opening and the
--- closing record, the record inside, and the span as functions of a script see it.
+-- A context is what values are read from: { start, stop, opened, closed, record, span, state }:
+-- the opening and the closing record, the record inside, and the span as functions of a script
+-- see it.
 
 local core = require "perflua.core"
 local closures = require "spec.support.model.closures"
@@ -27,7 +28,9 @@ local function of_record(ref)
 end
 spans.of_record = of_record
 
-local function condition(filter) return filter.node and closures(filter.node, of_record) or filter.fn end
+local function condition(filter)
+  return filter.node and closures(filter.node, of_record) or filter.fn
+end
 
 local function all_of(filters)
   local tests = {}
@@ -45,6 +48,7 @@ local function key_of(pairing, refs)
   local reads = {}
   if pairing.several then reads[1] = of_record(pairing.source) end
   for _, ref in ipairs(refs) do reads[#reads + 1] = of_record(ref) end
+  if #reads == 0 then reads[1] = function() return 1 end end
   return function(record)
     local key = {}
     for i, read in ipairs(reads) do
@@ -78,7 +82,9 @@ local function told_of_lost(pairing)
   local places, before = {}, pairing.several and 1 or 0
   if pairing.several then places[1] = of_record(pairing.source) end
   for i, ref in ipairs(pairing.open.keys) do
-    if ref.text == "cpu" and pairing.close.keys[i].text == "cpu" then places[before + i] = of_record(ref) end
+    if ref.text == "cpu" and pairing.close.keys[i].text == "cpu" then
+      places[before + i] = of_record(ref)
+    end
   end
   return places
 end
@@ -146,7 +152,7 @@ end
 local function shown_key(refs, record)
   local key = {}
   for i, ref in ipairs(refs) do key[i] = of_record(ref)(record) end
-  if #refs == 1 then return key[1] end
+  if #refs <= 1 then return key[1] end
   return key
 end
 
@@ -187,7 +193,9 @@ local function of_context(ref)
   elseif span.own then
     return own[span.own]
   elseif span.key then
-    return function(context) return of_record(context.key_refs[span.key])(context.key_record) end
+    return function(context)
+      return of_record(context.key_refs[span.key])(context.key_record)
+    end
   end
   local get = of_record(span.ref)
   local place = span.side == "open" and "opened" or "closed"
@@ -197,7 +205,8 @@ local function of_context(ref)
   end
 end
 
--- What reads a Ref of a query over spans (or of records inside of them); calls(fn) -> how functions are called.
+-- Returns what reads a Ref of a query over spans (or of records inside of them); calls(fn) ->
+-- how functions are called.
 local function reader_of(calls)
   return function(ref)
     if ref.kind == "function" then return calls(ref.get) end
@@ -210,7 +219,8 @@ local function times_of(spec, name)
   return function(context)
     local t = context[name]
     if not spec.from and not spec.to then return true end
-    return t and not (spec.from and math.ult(t, spec.from)) and (not spec.to or math.ult(t, spec.to))
+    return t and not (spec.from and math.ult(t, spec.from))
+      and (not spec.to or math.ult(t, spec.to))
   end
 end
 
@@ -233,12 +243,13 @@ local function begun(pairing)
   return setmetatable({
     counts = counts, root = {}, open = {}, n_lost = 0,
     closes = all_of(pairing.close.filters), opens = all_of(pairing.open.filters),
-    close_key = key_of(pairing, pairing.close.keys), open_key = key_of(pairing, pairing.open.keys),
+    close_key = key_of(pairing, pairing.close.keys),
+    open_key = key_of(pairing, pairing.open.keys),
     lost_places = told_of_lost(pairing),
   }, Pass)
 end
 
--- What a pass counted becomes the query's.
+-- Ends a pass: its counts become the query's.
 function Pass:finish(pairing)
   local counts, n = pairing.counts, 0
   for name, count in pairs(self.counts) do counts[name] = count end
@@ -267,7 +278,8 @@ function spans.pair(pairing, spec, next_record)
       if opens then pass:begin(record, time) end
       if is_lost and time and not closes and not opens then pass:lose(record) end
       local context = state and {
-        start = state.start, stop = time, opened = state.opened, closed = record, record = record, state = state,
+        start = state.start, stop = time, opened = state.opened, closed = record,
+        record = record, state = state,
         key_refs = pairing.close.keys, key_record = record,
       }
       if context and keeps(context) then return context end
@@ -291,7 +303,8 @@ local function any_of_end(refs)
   return false
 end
 
--- Do records wait for the end of their span? For a function that judges spans, too: it may ask for all of one.
+-- Tells whether records wait for the end of their span. For a function that judges spans, too:
+-- it may ask for all of one.
 local function waits(inner, spec, refs)
   if inner.closed or any_of_end(refs) then return true end
   for _, filter in ipairs(inner.spans.filters) do
@@ -316,7 +329,9 @@ function spans.within(inner, spec, refs, next_record)
   local is_inner, inner_key = all_of(inner.filters), key_of(pairing, inner.keys)
   local function span(context) return span_of(pairing, context) end
   local function of_span(fn) return function(context) return fn(span(context)) end end
-  local function of_both(fn) return function(context) return fn(context.record, span(context)) end end
+  local function of_both(fn)
+    return function(context) return fn(context.record, span(context)) end
+  end
   local keeps_span = kept_by(inner.spans.filters, of_span, times_of(inner.spans, "start"))
   local keeps = kept_by(spec.filters, of_both, times_of(spec, "time"))
   local time_of = of_record(pairing.time)
@@ -326,7 +341,8 @@ function spans.within(inner, spec, refs, next_record)
     local state = key and find(pass.root, key)
     if not state then return end
     local context = {
-      start = state.start, opened = state.opened, record = record, state = state, key_refs = inner.keys,
+      start = state.start, opened = state.opened, record = record, state = state,
+      key_refs = inner.keys,
       key_record = record, time = time_of(record),
     }
     if not waiting then queue[1] = context return end

@@ -74,7 +74,7 @@ struct pq_pairing {
 	const uint32_t *ended_places; /* [ended->n_args - 1] */
 };
 
-/* What is read of pairs of records. */
+/* The description of rows of pairs: what is read of records, and which rows are kept. */
 struct pq_paired {
 	const struct pq_node *const *nodes; /* [n], values of records */
 	size_t n;

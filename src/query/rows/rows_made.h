@@ -1,5 +1,5 @@
 /*
- * What is made of rows of pairs: expressions whose fields are places in a row. For the caller's
+ * Values made of rows of pairs: expressions whose fields are places in a row. For the caller's
  * thread, which may call functions in them.
  */
 #ifndef PERFLUA_QUERY_ROWS_MADE_H
@@ -19,8 +19,8 @@ struct pq_made {
 };
 
 /*
- * Of what is called there, scope->calls, which may be NULL, knows only those that see records,
- * `calls` all. False: no memory; then, too, pq_made_deinit is to be called. The nodes must stay.
+ * Compiles the nodes, which must stay. scope->calls, which may be NULL, knows the functions that
+ * see records, `calls` all. False: no memory; then, too, pq_made_deinit is to be called.
  */
 bool pq_made_init(struct pq_made *made, const struct pq_scope *scope, struct pq_calls *calls,
 		  const struct pq_paired *paired, const struct pq_node *const *nodes, size_t n);
