@@ -85,7 +85,7 @@ describe("the options of perflua", function()
         local file <close> = assert(perflua.open(arg[1], { jobs = jobs > 0 and jobs or nil }))
         print((file:samples():group_by("pid"):count():explain():match "workers%s+([^\n]*)"))
       end]]
-    local path, more = b:write(), "2: one decompresses, one adds up\n" -- of more than two
+    local path, more = b:write(), "2: one decompresses, the other adds up\n" -- of more than two
     for words, expected in pairs {
       ["-j 1"] = "1\n", ["-j2"] = "2\n", ["-j 16"] = more, ["-j 3 -j 1"] = "1\n",
       ["--threads 1"] = "1\n", -- the old name

@@ -76,6 +76,6 @@ describe("a large recording", function()
     end
     assert.equal("2: values are made ahead of the loop", threads_of(path, 4))
     assert.equal("1", threads_of(path, 1))
-    assert.equal("1: it is small", threads_of(written({ 1, 2 }), 4))
+    assert.equal("1: the input is small", threads_of(written({ 1, 2 }), 4))
   end)
 end)

@@ -49,23 +49,23 @@ static bool is_rounded(const struct pq_measure *m)
 }
 
 /* Returns why one worker must do it, a few words; NULL: nothing is in the way. */
-static const char *why_alone(const struct pq_scope *scope, const struct pq_grouping *grouping)
+static const char *find_serial_reason(const struct pq_scope *scope, const struct pq_grouping *grouping)
 {
 	if (pq_scope_passes(scope))
-		return "it passes once";
+		return "a stream can be read only once";
 	if (pq_scope_splits(scope))
-		return "samples carry counter values, and each period is the difference to the one before";
+		return "counter values are differences between successive samples";
 	if (scope->calls)
-		return "a function of the script's sees one record after another";
+		return "a Lua function is called for each record";
 	if (scope->order == PD_ORDER_TIME)
-		return "the order of time";
+		return "records are read in time order";
 	for (size_t i = 0; i < grouping->n_measures; i++) {
 		const struct pq_measure *m = &grouping->measures[i];
 
 		if (m->kind == PQ_M_FIRST || m->kind == PQ_M_LAST)
-			return "first and last";
+			return "first and last depend on the order of records";
 		if (is_rounded(m))
-			return "sums of floats";
+			return "sums of floats depend on the order of records";
 	}
 	return NULL;
 }
@@ -78,12 +78,12 @@ unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_group
 	*why = NULL;
 	if (scope->threads <= 1)
 		return 1;
-	*why = why_alone(scope, grouping);
+	*why = find_serial_reason(scope, grouping);
 	if (*why)
 		return 1;
 	n = pd_partitions_workers(scope->session, scope->threads);
 	if (n < scope->threads)
-		*why = n == 1 ? "it is small" : "it is in few pieces";
+		*why = n == 1 ? "the input is small" : "the input has few partitions";
 	return n;
 }
 

@@ -221,6 +221,6 @@ unsigned pq_run_threads(const struct pq_scope *scope, const struct pq_grouping *
 	if (!pq_pipeline_fits(scope))
 		return pq_parallel_threads(scope, grouping, why);
 	if (scope->threads > 2)
-		*why = "one decompresses, one adds up";
+		*why = "one decompresses, the other adds up";
 	return scope->threads > 1 ? 2 : 1;
 }

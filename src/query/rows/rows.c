@@ -364,13 +364,13 @@ static const char *why_alone(const struct pq_scope *scope)
 	const struct pd_session *session = scope->session;
 
 	if (pq_scope_passes(scope))
-		return "it passes once";
+		return "a stream can be read only once";
 	if (scope->calls)
-		return "a function of the script's sees one record after another";
+		return "a Lua function is called for each record";
 	for (size_t i = 0; i < session->n_files; i++)
 		if (session->files[i]->pipe)
-			return "it describes itself as it goes on";
-	return pq_scope_size(scope) < LEAST_BYTES ? "it is small" : NULL;
+			return "a pipe describes its events as it goes on";
+	return pq_scope_size(scope) < LEAST_BYTES ? "the input is small" : NULL;
 }
 
 unsigned pq_rows_threads(const struct pq_scope *scope, const char **why)
