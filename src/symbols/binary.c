@@ -10,7 +10,7 @@
 #include "pick.h"
 #include "proof.h"
 
-static bool load(struct ps_pick *pick)
+static bool load_found(struct ps_pick *pick)
 {
 	bool loaded = ps_pick_load(pick, PS_FILE_OFFSETS) &&
 		      ps_table_finish(&pick->dso->table, PS_FILE);
@@ -27,7 +27,7 @@ bool ps_load_user(struct ps_dso *dso)
 		return false;
 	ps_pick_init(&pick, dso);
 	ps_find(dso, ps_pick_try, &pick);
-	return load(&pick);
+	return load_found(&pick);
 }
 
 /* Writes the vdso that the kernel gave this process to `fd`. Its section headers come last. */
@@ -47,7 +47,7 @@ static bool write_own_vdso(int fd)
  * Finds this process's vdso as an unlinked file, which lives as long as the store. `path` is
  * how to open it.
  */
-static bool own_vdso(struct ps_store *store, char *path, size_t size)
+static bool find_own_vdso(struct ps_store *store, char *path, size_t size)
 {
 	if (store->vdso_fd < 0) {
 		store->vdso_fd = memfd_create("vdso", MFD_CLOEXEC);
@@ -79,8 +79,8 @@ bool ps_load_vdso(struct ps_dso *dso)
 	}
 	ps_pick_init(&pick, dso);
 	if (!ps_find(dso, ps_pick_try, &pick) && strcmp(dso->id.name, "[vdso]") == 0 &&
-	    !dso->id.guest && own_vdso(dso->store, path, sizeof(path)))
+	    !dso->id.guest && find_own_vdso(dso->store, path, sizeof(path)))
 		ps_pick_try(&pick, &(struct ps_candidate){ path, PS_IMAGE,
 							   "the kernel that runs here" });
-	return load(&pick);
+	return load_found(&pick);
 }

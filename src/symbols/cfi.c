@@ -86,7 +86,7 @@ struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
 	return cfi;
 }
 
-static void forget(struct ps_cfi *cfi)
+static void forget_rows(struct ps_cfi *cfi)
 {
 	for (size_t i = 0; i < cfi->n_rows; i++)
 		free(cfi->rows[i]);
@@ -101,7 +101,7 @@ void ps_cfi_destroy(struct ps_cfi *cfi)
 {
 	if (!cfi)
 		return;
-	forget(cfi);
+	forget_rows(cfi);
 	if (cfi->eh)
 		dwarf_cfi_end(cfi->eh);
 	if (cfi->dwarf)
@@ -235,7 +235,7 @@ static bool set_registers(struct making *making, Dwarf_Frame *frame)
 	return true;
 }
 
-static uint32_t hash_of(const void *bytes, size_t n)
+static uint32_t hash_cfi_row(const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
 	uint64_t h = 0xcbf29ce484222325;
@@ -270,7 +270,7 @@ static const struct ps_row *keep_row(struct ps_cfi *cfi, struct making *making)
 
 	row->size = (uint32_t)(sizeof(*row) + row->n_rules * sizeof(row->rules[0]) + ops);
 	memcpy(row->rules + row->n_rules, making->ops, ops);
-	hash = hash_of(row, row->size);
+	hash = hash_cfi_row(row, row->size);
 	if (!pb_map_reserve(&cfi->by_content) ||
 	    !pb_reserve(cfi->rows, cfi->n_rows, cfi->rows_room))
 		return NULL;
@@ -286,7 +286,7 @@ static const struct ps_row *keep_row(struct ps_cfi *cfi, struct making *making)
 	return kept;
 }
 
-static const struct ps_row *make_row(struct ps_cfi *cfi, uint64_t address)
+static const struct ps_row *build_row(struct ps_cfi *cfi, uint64_t address)
 {
 	union {
 		struct ps_row row;
@@ -331,8 +331,8 @@ const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
 	if (!ps_elf_address(&cfi->file, address, &in_file))
 		return NULL;
 	if (cfi->known.n >= MAX_KEPT)
-		forget(cfi);
-	row = make_row(cfi, in_file);
+		forget_rows(cfi);
+	row = build_row(cfi, in_file);
 	ps_memo_put(&cfi->known, address, 0, row ? row : &nothing);
 	return row;
 }

@@ -13,8 +13,8 @@ typedef void end_fn(client *client);
 typedef int find_fn(client *client, const unsigned char *build_id, int build_id_len,
 		    char **path);
 
-static bool fetch(void *library, const struct ps_build_id *id, bool debug, char *path,
-		  size_t size)
+static bool fetch_file(void *library, const struct ps_build_id *id, bool debug, char *path,
+		       size_t size)
 {
 	begin_fn *begin = (begin_fn *)dlsym(library, "debuginfod_begin");
 	end_fn *end = (end_fn *)dlsym(library, "debuginfod_end");
@@ -45,5 +45,5 @@ bool ps_debuginfod(const struct ps_build_id *id, bool debug, char *path, size_t 
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 
 	/* never unload the library: those that it loads in turn do not support that */
-	return library && fetch(library, id, debug, path, size);
+	return library && fetch_file(library, id, debug, path, size);
 }

@@ -6,14 +6,14 @@
 
 #include "internal.h"
 
-static const char *recorded_name(const struct ps_dso *dso, char *text, size_t size)
+static const char *get_recorded_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	(void)text, (void)size;
 	return dso->id.name;
 }
 
 /* Returns where ".ko" begins in the name of a file, compressed or not; NULL: nowhere. */
-static const char *module_suffix(const char *base)
+static const char *find_module_suffix(const char *base)
 {
 	static const char *const packed[] = { ".gz", ".xz", ".zst" };
 	const char *dot = strrchr(base, '.');
@@ -26,7 +26,7 @@ static const char *module_suffix(const char *base)
 
 bool ps_module_name(const char *path, char *name, size_t size)
 {
-	const char *base = ps_base_name(path), *end = module_suffix(base);
+	const char *base = ps_base_name(path), *end = find_module_suffix(base);
 
 	if (*base == '[') {
 		snprintf(name, size, "%s", base);
@@ -39,7 +39,7 @@ bool ps_module_name(const char *path, char *name, size_t size)
 	return end && end > base;
 }
 
-static const char *module_name(const struct ps_dso *dso, char *text, size_t size)
+static const char *make_module_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	ps_module_name(dso->id.name, text, size);
 	return text;
@@ -49,7 +49,7 @@ static const char *module_name(const struct ps_dso *dso, char *text, size_t size
  * Returns the name as recorded, or as a table of build-ids has it: see
  * machine__process_kernel_mmap_event.
  */
-static const char *kernel_name(const struct ps_dso *dso, char *text, size_t size)
+static const char *get_kernel_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	(void)text, (void)size;
 	if (!dso->id.shown)
@@ -59,13 +59,13 @@ static const char *kernel_name(const struct ps_dso *dso, char *text, size_t size
 }
 
 /* See dso__set_basename, tools/perf/util/dso.c. */
-static const char *jit_name(const struct ps_dso *dso, char *text, size_t size)
+static const char *make_jit_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	snprintf(text, size, "[JIT] tid %d", dso->id.pid);
 	return text;
 }
 
-static const char *file_name(const struct ps_dso *dso, char *text, size_t size)
+static const char *get_file_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	(void)text, (void)size;
 	return ps_base_name(dso->id.name);
@@ -76,13 +76,13 @@ typedef const char *name_fn(const struct ps_dso *dso, char *text, size_t size);
 static const struct {
 	name_fn *name, *short_name;
 } names[] = {
-	[PS_USER] = { recorded_name, file_name },
-	[PS_KERNEL] = { recorded_name, kernel_name },
-	[PS_MODULE] = { module_name, module_name },
-	[PS_VDSO] = { recorded_name, recorded_name },
-	[PS_JIT] = { recorded_name, jit_name },
-	[PS_BPF] = { recorded_name, recorded_name },
-	[PS_DATA] = { recorded_name, file_name },
+	[PS_USER] = { get_recorded_name, get_file_name },
+	[PS_KERNEL] = { get_recorded_name, get_kernel_name },
+	[PS_MODULE] = { make_module_name, make_module_name },
+	[PS_VDSO] = { get_recorded_name, get_recorded_name },
+	[PS_JIT] = { get_recorded_name, make_jit_name },
+	[PS_BPF] = { get_recorded_name, get_recorded_name },
+	[PS_DATA] = { get_recorded_name, get_file_name },
 };
 
 bool ps_dso_name(struct ps_dso *dso)

@@ -70,13 +70,13 @@ static bool try_debuglink(const struct search *search)
  * Removes zeros at the end: older perfs wrote all build-ids as 20 bytes, but in files they are
  * shorter.
  */
-static struct ps_build_id trimmed(const struct ps_build_id *id)
+static struct ps_build_id trim_build_id(const struct ps_build_id *id)
 {
-	struct ps_build_id trimmed = *id;
+	struct ps_build_id trim_build_id = *id;
 
-	while (trimmed.size > 16 && !trimmed.bytes[trimmed.size - 1])
-		trimmed.size--;
-	return trimmed.size == 16 ? trimmed : *id;
+	while (trim_build_id.size > 16 && !trim_build_id.bytes[trim_build_id.size - 1])
+		trim_build_id.size--;
+	return trim_build_id.size == 16 ? trim_build_id : *id;
 }
 
 /*
@@ -86,7 +86,7 @@ static struct ps_build_id trimmed(const struct ps_build_id *id)
 static bool try_cached(const struct search *search, enum ps_found found, const char *file)
 {
 	const struct ps_build_id *recorded = &search->id;
-	const struct ps_build_id ids[] = { *recorded, trimmed(recorded) };
+	const struct ps_build_id ids[] = { *recorded, trim_build_id(recorded) };
 	const char *dir = search->dso->store->buildid_dir;
 	char text[PS_BUILD_ID_TEXT], path[PATH_MAX];
 
@@ -124,7 +124,7 @@ static bool try_cache_vdso(const struct search *search)
 
 static bool try_debug_dir(const struct search *search)
 {
-	const struct ps_build_id id = trimmed(&search->id);
+	const struct ps_build_id id = trim_build_id(&search->id);
 	char text[PS_BUILD_ID_TEXT];
 
 	if (search->name &&
@@ -193,7 +193,7 @@ static bool try_vmlinux(const struct search *search)
 }
 
 /* Returns the kernel's file that the caller named, the only one to be tried; NULL: none. */
-static const char *given_kernel(const struct search *search)
+static const char *get_given_kernel(const struct search *search)
 {
 	const struct ps_dso *dso = search->dso;
 
@@ -202,19 +202,19 @@ static const char *given_kernel(const struct search *search)
 
 static bool try_given(const struct search *search)
 {
-	const char *given = given_kernel(search);
+	const char *given = get_given_kernel(search);
 
 	return given && try_path(search, PS_IMAGE, "%s", given);
 }
 
 static bool try_kernel_cache(const struct search *search)
 {
-	return !given_kernel(search) && try_cache(search);
+	return !get_given_kernel(search) && try_cache(search);
 }
 
 static bool try_kernels(const struct search *search)
 {
-	return !given_kernel(search) && try_vmlinux(search);
+	return !get_given_kernel(search) && try_vmlinux(search);
 }
 
 /* Tries the file of "[ext4]" among the modules of the release. */
@@ -274,7 +274,7 @@ struct ps_build_id ps_wanted_build_id(const struct ps_dso *dso)
 }
 
 /* Returns the recorded path, of a map or of the table of build-ids. */
-static const char *path_of(const struct ps_dso *dso)
+static const char *get_recorded_path(const struct ps_dso *dso)
 {
 	if (*dso->id.name == '/')
 		return dso->id.name;
@@ -290,7 +290,7 @@ static struct search search_for(const struct ps_dso *dso, ps_try_fn *fn, void *a
 	return (struct search){
 		.dso = dso,
 		.symfs = symfs ? symfs : "",
-		.name = path_of(dso),
+		.name = get_recorded_path(dso),
 		.id = ps_wanted_build_id(dso),
 		.fn = fn,
 		.arg = arg,

@@ -79,7 +79,7 @@ static bool load_map(struct ps_dso *dso)
 }
 
 /* Returns the id of a process in its innermost pid namespace; 0: there is no such process. */
-static long inner_pid(int32_t pid)
+static long find_inner_pid(int32_t pid)
 {
 	char path[64], line[256], *last = NULL;
 	long inner = 0;
@@ -109,7 +109,7 @@ static bool load_inner_map(struct ps_dso *dso)
 
 	if (dso->store->options.symfs || dso->id.guest || !ps_store_is_here(dso->store))
 		return false;
-	inner = inner_pid(dso->id.pid);
+	inner = find_inner_pid(dso->id.pid);
 	if (inner <= 0)
 		return false;
 	snprintf(root, sizeof(root), "/proc/%" PRId32 "/root", dso->id.pid);

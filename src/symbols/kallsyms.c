@@ -19,7 +19,7 @@ struct entry {
 };
 
 /* Returns false if it is not a line of a kallsyms file. */
-static bool parse_line(struct ps_line_text line, struct entry *entry)
+static bool parse_kallsyms_line(struct ps_line_text line, struct entry *entry)
 {
 	if (!ps_text_hex(&line, &entry->address) || line.end - line.at < 4 ||
 	    line.at[0] != ' ' || line.at[2] != ' ')
@@ -35,7 +35,7 @@ static bool parse_line(struct ps_line_text line, struct entry *entry)
  * Skips mapping symbols of ARM, and those of the entry trampoline, which are elsewhere, too:
  * see map__process_kallsym_symbol and maps__split_kallsyms, tools/perf/util/symbol.c.
  */
-static bool is_wanted(const struct entry *entry)
+static bool is_wanted_symbol(const struct entry *entry)
 {
 	static const char trampoline[] = "__entry_SYSCALL_64_trampoline";
 
@@ -45,7 +45,7 @@ static bool is_wanted(const struct entry *entry)
 		 memcmp(entry->name, trampoline, entry->length) == 0);
 }
 
-static bool add(struct ps_kallsyms *kallsyms, const struct entry *entry)
+static bool add_kernel_symbol(struct ps_kallsyms *kallsyms, const struct entry *entry)
 {
 	char type = (char)toupper((unsigned char)entry->type);
 	const struct ps_symbol symbol = {
@@ -90,7 +90,7 @@ static bool add_lines(struct ps_kallsyms *kallsyms, const char *text, size_t siz
 	struct entry entry;
 
 	while (ps_text_line(&at, text + size, &line)) {
-		if (!parse_line(line, &entry))
+		if (!parse_kallsyms_line(line, &entry))
 			continue;
 		seen->addresses |= entry.address != 0;
 		if (!seen->found && is_named(&entry, reference)) {
@@ -98,14 +98,14 @@ static bool add_lines(struct ps_kallsyms *kallsyms, const char *text, size_t siz
 			seen->reference = entry.address;
 		}
 		note_end(kallsyms, &entry);
-		if (is_wanted(&entry) && !add(kallsyms, &entry))
+		if (is_wanted_symbol(&entry) && !add_kernel_symbol(kallsyms, &entry))
 			return false;
 	}
 	return true;
 }
 
-static const char *what_is_wrong(const struct ps_kallsyms *kallsyms, const struct seen *seen,
-				 struct ps_reference reference)
+static const char *find_fault(const struct ps_kallsyms *kallsyms, const struct seen *seen,
+			      struct ps_reference reference)
 {
 	if (!kallsyms->kernel.n)
 		return "no symbols in it";
@@ -116,7 +116,7 @@ static const char *what_is_wrong(const struct ps_kallsyms *kallsyms, const struc
 	return NULL;
 }
 
-static void clear(struct ps_kallsyms *kallsyms)
+static void clear_symbols(struct ps_kallsyms *kallsyms)
 {
 	ps_table_deinit(&kallsyms->kernel);
 	ps_table_deinit(&kallsyms->modules);
@@ -131,11 +131,11 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 	memset(kallsyms, 0, sizeof(*kallsyms));
 	kallsyms->kernel.interrupt = kallsyms->modules.interrupt = interrupt;
 	if (add_lines(kallsyms, text, size, reference.name, &seen))
-		*reason = what_is_wrong(kallsyms, &seen, reference);
+		*reason = find_fault(kallsyms, &seen, reference);
 	else
 		*reason = "no memory";
 	if (*reason) {
-		clear(kallsyms);
+		clear_symbols(kallsyms);
 		return false;
 	}
 	if (seen.found && reference.address)
@@ -145,7 +145,7 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 	    ps_table_finish(&kallsyms->modules, PS_SYSTEM))
 		return true;
 	*reason = "no memory";
-	clear(kallsyms);
+	clear_symbols(kallsyms);
 	return false;
 }
 
@@ -175,11 +175,11 @@ void ps_kallsyms_destroy(struct ps_kallsyms *kallsyms)
 {
 	if (!kallsyms)
 		return;
-	clear(kallsyms);
+	clear_symbols(kallsyms);
 	free(kallsyms);
 }
 
-static size_t first_from(const struct ps_table *table, uint64_t address)
+static size_t find_first_from(const struct ps_table *table, uint64_t address)
 {
 	size_t low = 0, high = table->n;
 
@@ -199,7 +199,7 @@ bool ps_kallsyms_module(const struct ps_kallsyms *kallsyms, const char *name, ui
 {
 	const struct ps_table *modules = &kallsyms->modules;
 
-	for (size_t i = first_from(modules, start); i < modules->n; i++) {
+	for (size_t i = find_first_from(modules, start); i < modules->n; i++) {
 		struct ps_symbol symbol = modules->symbols[i];
 		const char *tab = strchr(symbol.name, '\t');
 

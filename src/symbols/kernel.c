@@ -15,7 +15,7 @@
 #define RUNNING "/proc/kallsyms"
 #define HERE	"the kernel that runs here"
 
-static struct ps_reference reference_of(const struct ps_dso *dso)
+static struct ps_reference get_reference(const struct ps_dso *dso)
 {
 	return (struct ps_reference){ dso->id.reference, dso->id.reference_address };
 }
@@ -32,7 +32,7 @@ static bool load_kallsyms(struct ps_dso *dso, const char *path, const char *wher
 			 ps_file_open_chosen(path, &status, &reason) :
 			 ps_file_open(options->symfs, path, &status, &reason);
 
-	kallsyms = ps_kallsyms_read(fd, &status, reference_of(dso), options->interrupt,
+	kallsyms = ps_kallsyms_read(fd, &status, get_reference(dso), options->interrupt,
 				    &reason);
 	if (!kallsyms) {
 		ps_dso_tried(dso, path, where, reason);
@@ -53,7 +53,7 @@ static bool load_kallsyms(struct ps_dso *dso, const char *path, const char *wher
  */
 static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 {
-	const struct ps_reference reference = reference_of(dso);
+	const struct ps_reference reference = get_reference(dso);
 	struct ps_pick pick;
 	uint64_t address;
 	bool loaded;
@@ -75,7 +75,7 @@ static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
  * Reads the build-id of the running kernel from its notes, as in ELF files the one of type 3 of
  * "GNU".
  */
-static bool running_build_id(struct ps_build_id *id)
+static bool read_running_build_id(struct ps_build_id *id)
 {
 	const char *reason;
 	size_t size, at = 0;
@@ -141,7 +141,7 @@ static bool load_running(struct ps_dso *dso)
 
 	if (dso->id.guest || dso->store->options.symfs)
 		return false;
-	if (!running_build_id(&id)) {
+	if (!read_running_build_id(&id)) {
 		ps_dso_tried(dso, RUNNING, HERE,
 			     "the build-id of the kernel that runs is not known");
 		return false;

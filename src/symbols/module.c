@@ -13,7 +13,7 @@
 #include "symbols/elf/text.h"
 
 /* Returns true if a loaded module is still where it was, as it may have been loaded again. */
-static bool is_there(const char *name, uint64_t start)
+static bool is_module_unmoved(const char *name, uint64_t start)
 {
 	const char *reason, *at;
 	struct ps_line_text line;
@@ -48,7 +48,7 @@ static bool add_kallsyms(struct ps_dso *dso, struct ps_dso *kernel)
 	kallsyms = kernel->kallsyms;
 	if (!kallsyms || kallsyms->delta)
 		return true;
-	if (kallsyms->running && !is_there(dso->short_name, dso->id.start)) {
+	if (kallsyms->running && !is_module_unmoved(dso->short_name, dso->id.start)) {
 		ps_dso_tried(dso, "/proc/modules", NULL, "not loaded there");
 		return true;
 	}

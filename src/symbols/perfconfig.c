@@ -8,7 +8,7 @@
 
 #include "symbols/elf/text.h"
 
-static void trim(struct ps_line_text *text)
+static void trim_blanks(struct ps_line_text *text)
 {
 	while (text->at < text->end && strchr(" \t\r", *text->at) && *text->at)
 		text->at++;
@@ -16,7 +16,7 @@ static void trim(struct ps_line_text *text)
 		text->end--;
 }
 
-static bool is(const struct ps_line_text *text, const char *word)
+static bool equals_text(const struct ps_line_text *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -31,7 +31,7 @@ static bool take_value(struct ps_line_text value, char *dir, size_t size)
 	const char *end;
 	size_t n;
 
-	trim(&value);
+	trim_blanks(&value);
 	if (value.at < value.end && *value.at == '"') {
 		value.at++;
 		end = memchr(value.at, '"', (size_t)(value.end - value.at));
@@ -40,7 +40,7 @@ static bool take_value(struct ps_line_text value, char *dir, size_t size)
 			continue;
 	}
 	value.end = end ? end : value.end;
-	trim(&value);
+	trim_blanks(&value);
 	n = (size_t)(value.end - value.at);
 	if (!n || n >= size || memchr(value.at, '\0', n))
 		return false;
@@ -66,17 +66,17 @@ bool ps_perfconfig_buildid_dir(const char *path, char *dir, size_t size)
 		struct ps_line_text key = line;
 		const char *equals = memchr(line.at, '=', (size_t)(line.end - line.at));
 
-		trim(&key);
+		trim_blanks(&key);
 		if (key.at < key.end && *key.at == '[') {
-			inside = is(&key, "[buildid]");
+			inside = equals_text(&key, "[buildid]");
 			continue;
 		}
 		if (!inside || !equals)
 			continue;
 		key.end = equals;
-		trim(&key);
+		trim_blanks(&key);
 		line.at = equals + 1;
-		if (is(&key, "dir"))
+		if (equals_text(&key, "dir"))
 			found |= take_value(line, dir, size);
 	}
 	free(text);

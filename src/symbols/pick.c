@@ -25,8 +25,8 @@ void ps_pick_deinit(struct ps_pick *pick)
 }
 
 /* Returns true if a file was built together with the recorded one. */
-static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf,
-		      const struct ps_candidate *candidate)
+static bool has_wanted_build(struct ps_pick *pick, const struct ps_elf *elf,
+			     const struct ps_candidate *candidate)
 {
 	char found[PS_BUILD_ID_TEXT], wanted[PS_BUILD_ID_TEXT], why[160];
 
@@ -44,7 +44,7 @@ static bool is_wanted(struct ps_pick *pick, const struct ps_elf *elf,
 }
 
 /* Returns what a file is good for; a file picked before is not taken again. */
-static const char *verdict_of(const struct ps_pick *pick, bool syms, bool runtime)
+static const char *choose_verdict(const struct ps_pick *pick, bool syms, bool runtime)
 {
 	if (syms)
 		return runtime ? PS_HAS_SYMBOLS ", and is what was mapped" : PS_HAS_SYMBOLS;
@@ -74,12 +74,12 @@ bool ps_pick_try(void *arg, const struct ps_candidate *candidate)
 	syms = !pick->syms && file->elf.symtab;
 	runtime = !pick->runtime && !file->elf.is_debug &&
 		  (file->elf.dynsym || file->elf.opd || found == PS_IMAGE);
-	if (!is_wanted(pick, &file->elf, candidate)) {
+	if (!has_wanted_build(pick, &file->elf, candidate)) {
 		ps_elf_close(&file->elf);
 		return false;
 	}
 	file->tried = pick->dso->n_tried;
-	ps_dso_tried(pick->dso, path, candidate->where, verdict_of(pick, syms, runtime));
+	ps_dso_tried(pick->dso, path, candidate->where, choose_verdict(pick, syms, runtime));
 	if (!(syms || runtime)) {
 		ps_elf_close(&file->elf);
 		return false;
@@ -129,7 +129,7 @@ static bool add_debugdata(struct ps_pick *pick, enum ps_addresses addresses)
 	return added;
 }
 
-static const char *why_not(struct ps_pick *pick)
+static const char *explain_failure(struct ps_pick *pick)
 {
 	if (pick->dso->id.kind == PS_USER && pick->runtime && pick->runtime->elf.is_debug &&
 	    !pick->dso->n_segments) {
@@ -148,7 +148,7 @@ static const char *why_not(struct ps_pick *pick)
 }
 
 /* Adds the symbols of the picked files. Returns false without memory. */
-static bool add_all(struct ps_pick *pick, enum ps_addresses addresses)
+static bool add_picked(struct ps_pick *pick, enum ps_addresses addresses)
 {
 	struct ps_dso *dso = pick->dso;
 	struct ps_elf *runtime;
@@ -172,10 +172,10 @@ static bool add_all(struct ps_pick *pick, enum ps_addresses addresses)
 bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses)
 {
 	struct ps_dso *dso = pick->dso;
-	bool has_table = pick->syms, added = add_all(pick, addresses);
+	bool has_table = pick->syms, added = add_picked(pick, addresses);
 
 	if (!dso->table.n) {
-		dso->reason = added ? why_not(pick) : "no memory";
+		dso->reason = added ? explain_failure(pick) : "no memory";
 		return false;
 	}
 	dso->path = ps_store_text(dso->store, pick->syms->path);

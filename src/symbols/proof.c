@@ -95,7 +95,7 @@ static bool read_here(const char *path, struct here *here)
 }
 
 /* Returns true if two files are one, as far as their generations are known. */
-static bool is_same(const struct ps_file_id *a, const struct ps_file_id *b)
+static bool is_same_file(const struct ps_file_id *a, const struct ps_file_id *b)
 {
 	return a->major == b->major && a->minor == b->minor && a->inode == b->inode &&
 	       (a->generation == b->generation || !a->generation || !b->generation);
@@ -163,7 +163,7 @@ static bool is_proven_file(const struct ps_dso *dso, struct ps_doubt *doubt)
 		return (is_here && !recorded->is_ambiguous) || doubt_system(dso, doubt);
 	/* perf inject writes the values of stat() */
 	same = !recorded->is_ambiguous &&
-	       (is_same(recorded, &here.mapped) || is_same(recorded, &here.status));
+	       (is_same_file(recorded, &here.mapped) || is_same_file(recorded, &here.status));
 	if (is_here)
 		return same || doubt_file(doubt, &here.mapped, recorded);
 	if (!same ||

@@ -18,7 +18,7 @@
  * Returns perf's build-id cache: see perf_buildid_config and set_buildid_dir,
  * tools/perf/util/config.c, and for symfs symbol__config_symfs, tools/perf/util/symbol.c.
  */
-static const char *default_cache(struct ps_store *store)
+static const char *find_default_cache(struct ps_store *store)
 {
 	const char *symfs = store->options.symfs, *dir = getenv("PERF_BUILDID_DIR");
 	const char *home = getenv("HOME");
@@ -38,7 +38,7 @@ static const char *default_cache(struct ps_store *store)
 }
 
 /* Replaces the caller's string by a copy of the store's. Returns false without memory. */
-static bool copy_text(struct ps_store *store, const char **text)
+static bool copy_option(struct ps_store *store, const char **text)
 {
 	bool given = *text;
 
@@ -64,9 +64,10 @@ static bool copy_options(struct ps_store *store)
 		options->symfs = NULL;
 	}
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (!copy_text(store, texts[i]))
+		if (!copy_option(store, texts[i]))
 			return false;
-	store->buildid_dir = options->buildid_dir ? options->buildid_dir : default_cache(store);
+	store->buildid_dir = options->buildid_dir ? options->buildid_dir :
+						    find_default_cache(store);
 	return true;
 }
 
@@ -115,7 +116,7 @@ void ps_store_destroy(struct ps_store *store)
 	free(store);
 }
 
-static bool same_text(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -123,18 +124,18 @@ static bool same_text(const char *a, const char *b)
 /*
  * Inodes tell binaries without build-ids apart; containers of one image differ in the devices.
  */
-static bool same(const struct ps_dso_id *a, const struct ps_dso_id *b)
+static bool is_same_id(const struct ps_dso_id *a, const struct ps_dso_id *b)
 {
 	return (a->build_id.size || a->file.inode == b->file.inode) && a->kind == b->kind &&
 	       a->guest == b->guest && a->start == b->start && a->len == b->len &&
 	       a->pid == b->pid && a->reference_address == b->reference_address &&
 	       a->build_id.size == b->build_id.size &&
 	       memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size) == 0 &&
-	       same_text(a->reference, b->reference) && same_text(a->shown, b->shown) &&
-	       same_text(a->name, b->name);
+	       is_same_text(a->reference, b->reference) && is_same_text(a->shown, b->shown) &&
+	       is_same_text(a->name, b->name);
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+static uint64_t mix_id(uint64_t hash, const void *bytes, size_t n)
 {
 	const unsigned char *at = bytes;
 
@@ -148,12 +149,12 @@ static uint32_t hash_id(const struct ps_store *store, const struct ps_dso_id *id
 {
 	const uint64_t numbers[] = { id->start, id->len, id->reference_address,
 				     (uint64_t)id->kind << 32 | (uint32_t)id->pid };
-	uint64_t hash = mix(store->seed, id->name, strlen(id->name));
+	uint64_t hash = mix_id(store->seed, id->name, strlen(id->name));
 
-	hash = mix(hash, numbers, sizeof(numbers));
-	hash = mix(hash, id->build_id.bytes, id->build_id.size);
+	hash = mix_id(hash, numbers, sizeof(numbers));
+	hash = mix_id(hash, id->build_id.bytes, id->build_id.size);
 	if (!id->build_id.size)
-		hash = mix(hash, &id->file.inode, sizeof(id->file.inode));
+		hash = mix_id(hash, &id->file.inode, sizeof(id->file.inode));
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
@@ -166,7 +167,7 @@ static bool has_id(const void *arg, uint32_t item)
 {
 	const struct wanted *wanted = arg;
 
-	return same(&wanted->store->dsos[item]->id, wanted->id);
+	return is_same_id(&wanted->store->dsos[item]->id, wanted->id);
 }
 
 /* Returns the slot of a binary, or the free one for it; NULL: nothing was stored yet. */
@@ -177,7 +178,7 @@ static struct pb_slot *find_id(const struct ps_store *store, const struct ps_dso
 	return pb_map_find(&store->by_id, hash_id(store, id), has_id, &wanted);
 }
 
-static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
+static struct ps_dso *make_dso(struct ps_store *store, const struct ps_dso_id *id)
 {
 	struct ps_dso *dso = calloc(1, sizeof(*dso));
 
@@ -186,8 +187,8 @@ static struct ps_dso *make(struct ps_store *store, const struct ps_dso_id *id)
 	dso->store = store;
 	dso->table.interrupt = store->options.interrupt;
 	dso->id = *id;
-	if (copy_text(store, &dso->id.name) && copy_text(store, &dso->id.shown) &&
-	    copy_text(store, &dso->id.reference) && ps_dso_name(dso))
+	if (copy_option(store, &dso->id.name) && copy_option(store, &dso->id.shown) &&
+	    copy_option(store, &dso->id.reference) && ps_dso_name(dso))
 		return dso;
 	free(dso);
 	return NULL;
@@ -219,7 +220,7 @@ static struct ps_dso *find_or_make(struct ps_store *store, const struct ps_dso_i
 		note_file(&dso->id.file, &id->file);
 		return dso;
 	}
-	dso = make(store, id);
+	dso = make_dso(store, id);
 	if (dso) {
 		pb_map_fill(&store->by_id, slot, hash_id(store, id), (uint32_t)store->n);
 		store->dsos[store->n++] = dso;

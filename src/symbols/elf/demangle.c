@@ -10,7 +10,7 @@
 #define MAX_MANGLED   4096
 #define MAX_DEMANGLED 65536
 
-static int hex(char c)
+static int parse_hex_digit(char c)
 {
 	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -33,9 +33,11 @@ static char *demangle_ocaml(const char *name, size_t *length)
 		if (name[0] == '_' && name[1] == '_') {
 			*to++ = '.';
 			name += 2;
-		} else if (name[0] == '$' && hex(name[1]) >= 0 && hex(name[2]) >= 0 &&
+		} else if (name[0] == '$' && parse_hex_digit(name[1]) >= 0 &&
+			   parse_hex_digit(name[2]) >= 0 &&
 			   (name[1] != '0' || name[2] != '0')) {
-			*to++ = (char)(hex(name[1]) << 4 | hex(name[2]));
+			*to++ = (char)(parse_hex_digit(name[1]) << 4 |
+				       parse_hex_digit(name[2]));
 			name += 3;
 		} else {
 			*to++ = *name++;
@@ -56,7 +58,7 @@ struct output {
 	jmp_buf stop; /* libiberty offers no other way to stop it */
 };
 
-static void collect(const char *piece, size_t n, void *arg)
+static void collect_output(const char *piece, size_t n, void *arg)
 {
 	struct output *output = arg;
 
@@ -84,20 +86,20 @@ static bool may_be_rust(const char *name)
 	return name[1] == 'R' || strstr(name, "17h");
 }
 
-static bool run(const char *name, struct output *output)
+static bool run_libiberty(const char *name, struct output *output)
 {
 	if (setjmp(output->stop))
 		return false;
 	if (may_be_rust(name)) {
-		if (rust_demangle_callback(name, DMGL_NO_OPTS, collect, output))
+		if (rust_demangle_callback(name, DMGL_NO_OPTS, collect_output, output))
 			return true;
 		output->n = 0;
 	}
-	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, collect, output);
+	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, collect_output, output);
 }
 
 /* Demangles "_Z…", "_R…" and "_GLOBAL_…"; other names are not mangled. */
-static char *demangle(const char *name, size_t limit, size_t *length)
+static char *demangle_bounded(const char *name, size_t limit, size_t *length)
 {
 	struct output output = { .limit = limit };
 	bool ok;
@@ -105,7 +107,7 @@ static char *demangle(const char *name, size_t limit, size_t *length)
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G') ||
 	    strnlen(name, MAX_MANGLED) == MAX_MANGLED)
 		return NULL;
-	ok = run(name, &output);
+	ok = run_libiberty(name, &output);
 	*length = output.n;
 	if (ok && output.n) {
 		output.bytes[output.n] = '\0';
@@ -115,7 +117,7 @@ static char *demangle(const char *name, size_t limit, size_t *length)
 	return NULL;
 }
 #else
-static char *demangle(const char *name, size_t limit, size_t *length)
+static char *demangle_bounded(const char *name, size_t limit, size_t *length)
 {
 	(void)name, (void)limit, (void)length;
 	return NULL;
@@ -130,7 +132,7 @@ char *ps_demangle_within(const char *name, size_t *room, size_t *length)
 	if (result)
 		return result;
 	*length = 0;
-	result = demangle(name, limit, length);
+	result = demangle_bounded(name, limit, length);
 	*room -= *length;
 	return result;
 }

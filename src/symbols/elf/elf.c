@@ -23,7 +23,7 @@ static Elf *begin_plain(int fd)
 }
 
 /* Unpacks a compressed file, and replaces *fd by the unpacked one. */
-static Elf *begin(int *fd)
+static Elf *begin_file(int *fd)
 {
 	Elf *elf = begin_plain(*fd);
 	int unpacked;
@@ -49,7 +49,7 @@ static void read_build_id(struct ps_elf *elf)
 	memcpy(elf->build_id.bytes, bytes, elf->build_id.size);
 }
 
-static bool look(struct ps_elf *elf)
+static bool inspect_sections(struct ps_elf *elf)
 {
 	GElf_Ehdr header;
 	GElf_Shdr section;
@@ -74,8 +74,8 @@ bool ps_elf_open(struct ps_elf *elf, const char *root, const char *path, const c
 	*elf = (struct ps_elf){ .fd = ps_file_open(root, path, &status, reason) };
 	if (elf->fd < 0)
 		return false;
-	elf->elf = begin(&elf->fd);
-	if (!elf->elf || !look(elf)) {
+	elf->elf = begin_file(&elf->fd);
+	if (!elf->elf || !inspect_sections(elf)) {
 		*reason = status.st_size ? "not an ELF file" : "an empty file";
 		ps_elf_close(elf);
 		return false;
@@ -92,8 +92,8 @@ bool ps_elf_open_debugdata(struct ps_elf *inner, struct ps_elf *elf)
 	*inner = (struct ps_elf){ .fd = data ? ps_memory_file(data->d_buf, data->d_size) : -1 };
 	if (inner->fd < 0)
 		return false;
-	inner->elf = begin(&inner->fd);
-	if (inner->elf && look(inner))
+	inner->elf = begin_file(&inner->fd);
+	if (inner->elf && inspect_sections(inner))
 		return true;
 	ps_elf_close(inner);
 	return false;

@@ -5,7 +5,7 @@
 
 #define MAX_NAME 32768
 
-static uint64_t align(uint64_t value, uint64_t to)
+static uint64_t align_up(uint64_t value, uint64_t to)
 {
 	/* no linker writes an alignment that is not a power of two */
 	return to > 1 && (to & (to - 1)) == 0 ? (value + to - 1) & ~(to - 1) : value;
@@ -15,12 +15,12 @@ static uint64_t align(uint64_t value, uint64_t to)
  * Places a section of a module. The kernel puts sections with code one behind another, except
  * for those that it frees after the start. See layout_sections, kernel/module/main.c.
  */
-static void place(struct ps_section *section, const GElf_Shdr *header, const char *name,
-		  uint64_t *end)
+static void place_code_section(struct ps_section *section, const GElf_Shdr *header,
+			       const char *name, uint64_t *end)
 {
 	if (!section->loaded || !section->executable || strncmp(name, ".init", 5) == 0)
 		return;
-	section->placed = align(*end, header->sh_addralign);
+	section->placed = align_up(*end, header->sh_addralign);
 	section->is_placed = true;
 	*end = section->placed + section->size;
 }
@@ -47,7 +47,7 @@ static void read_sections(struct ps_parts *parts, Elf *elf)
 			.named_text = strstr(name, "text"),
 			.named_data = strstr(name, "data"),
 		};
-		place(&parts->sections[i], &header, name, &end);
+		place_code_section(&parts->sections[i], &header, name, &end);
 	}
 }
 

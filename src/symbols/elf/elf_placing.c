@@ -34,7 +34,7 @@ static bool has_flags(const struct ps_segment *segment, const struct ps_mapping 
 }
 
 /* Returns the bytes from the page of `from` to the end of the page before `to`; 0: none. */
-static uint64_t pages_between(uint64_t from, uint64_t to, uint64_t page)
+static uint64_t count_page_bytes(uint64_t from, uint64_t to, uint64_t page)
 {
 	uint64_t end;
 
@@ -45,7 +45,7 @@ static uint64_t pages_between(uint64_t from, uint64_t to, uint64_t page)
 	return end > from ? end - from : 0;
 }
 
-static uint64_t end_of(const struct ps_segment *segment)
+static uint64_t get_segment_end(const struct ps_segment *segment)
 {
 	uint64_t end;
 
@@ -55,17 +55,17 @@ static uint64_t end_of(const struct ps_segment *segment)
 static bool has_length(const struct ps_parts *parts, const struct ps_segment *segment,
 		       uint64_t len, uint64_t page)
 {
-	uint64_t first = segment->address, last = end_of(segment);
+	uint64_t first = segment->address, last = get_segment_end(segment);
 
-	if (pages_between(first, last, page) == len)
+	if (count_page_bytes(first, last, page) == len)
 		return true;
 	for (size_t i = 0; i < parts->n_segments; i++) {
 		if (parts->segments[i].address < first)
 			return false;
-		if (end_of(&parts->segments[i]) > last)
-			last = end_of(&parts->segments[i]);
+		if (get_segment_end(&parts->segments[i]) > last)
+			last = get_segment_end(&parts->segments[i]);
 	}
-	return pages_between(first, last, page) == len;
+	return count_page_bytes(first, last, page) == len;
 }
 
 /* Finds the only segment that a mapping fits. Returns false if it fits several. */

@@ -35,7 +35,7 @@ struct entries {
 typedef bool decode_fn(const struct plt *plt, const struct entries *in, size_t at, size_t *size,
 		       uint64_t *slot);
 
-static uint32_t little(const uint8_t *p)
+static uint32_t load_little32(const uint8_t *p)
 {
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
 	       (uint32_t)p[3] << 24;
@@ -51,13 +51,13 @@ static bool decode_x86(const struct plt *plt, const struct entries *in, size_t a
 	if (at % in->size)
 		return false;
 	*size = in->size;
-	if (end - p >= 4 && (little(p) & 0xfeffffff) == 0xfa1e0ff3)
+	if (end - p >= 4 && (load_little32(p) & 0xfeffffff) == 0xfa1e0ff3)
 		p += 4;
 	if (p < end && *p == 0xf2)
 		p++;
 	if (end - p < 6 || p[0] != 0xff || (p[1] != 0x25 && p[1] != 0xa3))
 		return false;
-	operand = little(p + 2);
+	operand = load_little32(p + 2);
 	if (p[1] == 0xa3)
 		*slot = (uint32_t)(plt->got + operand);
 	else if (plt->got)
@@ -81,15 +81,15 @@ static bool decode_arm64(const struct plt *plt, const struct entries *in, size_t
 	*size = 16;
 	if (at % 4 || in->n - at < 16)
 		return false;
-	if (little(p) == 0xd503245f) {
+	if (load_little32(p) == 0xd503245f) {
 		p += 4;
 		page += 4;
 		*size = 24;
-	} else if (at >= 4 && little(p - 4) == 0xd503245f) {
+	} else if (at >= 4 && load_little32(p - 4) == 0xd503245f) {
 		return false;
 	}
-	adrp = little(p);
-	ldr = little(p + 4);
+	adrp = load_little32(p);
+	ldr = load_little32(p + 4);
 	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
 		return false;
 	distance = (int64_t)((uint64_t)(adrp >> 5 & 0x7ffff) << 45 | (uint64_t)(adrp >> 29 & 3)
@@ -99,8 +99,8 @@ static bool decode_arm64(const struct plt *plt, const struct entries *in, size_t
 	return true;
 }
 
-static bool add_symbol(const struct plt *plt, uint64_t address, uint64_t size, const char *name,
-		       uint8_t binding)
+static bool add_plt_symbol(const struct plt *plt, uint64_t address, uint64_t size,
+			   const char *name, uint8_t binding)
 {
 	struct ps_symbol symbol = { .name = name,
 				    .length = (uint32_t)strlen(name),
@@ -115,7 +115,7 @@ static bool add_symbol(const struct plt *plt, uint64_t address, uint64_t size, c
  * Returns the name of the resolver function at `target`: the slot of an IRELATIVE relocation
  * has no symbol name.
  */
-static const char *name_of_target(const struct plt *plt, uint64_t target)
+static const char *find_target_name(const struct plt *plt, uint64_t target)
 {
 	const struct ps_symbol *symbol;
 	uint64_t offset;
@@ -129,7 +129,7 @@ static const char *name_of_target(const struct plt *plt, uint64_t target)
 static bool add_entry(const struct plt *plt, uint64_t address, size_t size,
 		      const struct ps_slot *slot)
 {
-	const char *name = slot->name ? slot->name : name_of_target(plt, slot->target);
+	const char *name = slot->name ? slot->name : find_target_name(plt, slot->target);
 	char *demangled = slot->name && !plt->mangled ? ps_demangle(name) : NULL, *whole;
 	uint64_t offset;
 	bool ok;
@@ -146,7 +146,7 @@ static bool add_entry(const struct plt *plt, uint64_t address, size_t size,
 	free(demangled);
 	if (n < 0)
 		return false;
-	ok = add_symbol(plt, address, size, whole, PS_GLOBAL);
+	ok = add_plt_symbol(plt, address, size, whole, PS_GLOBAL);
 	free(whole);
 	return ok;
 }
@@ -209,7 +209,7 @@ static bool add_in_order(const struct plt *plt, const struct entries *in, uint16
  * Ends the symbol before `address`. One without a size was taken to reach to the next symbol,
  * when entries were not symbols yet.
  */
-static void end_before(const struct plt *plt, uint64_t address)
+static void end_symbol_before(const struct plt *plt, uint64_t address)
 {
 	const struct ps_symbol *before;
 	uint64_t offset;
@@ -227,7 +227,7 @@ static void end_before(const struct plt *plt, uint64_t address)
  * Finds a section with entries. Returns false without one, or if its bytes are not in the file,
  * as in a debug file.
  */
-static bool entries_init(struct entries *in, const struct plt *plt, const char *name)
+static bool init_entries(struct entries *in, const struct plt *plt, const char *name)
 {
 	GElf_Shdr header;
 	Elf_Scn *scn = ps_elf_section(plt->elf, SHT_PROGBITS, name, &header);
@@ -237,7 +237,7 @@ static bool entries_init(struct entries *in, const struct plt *plt, const char *
 		return false;
 	if (!(header.sh_flags & SHF_EXECINSTR))
 		return false;
-	end_before(plt, header.sh_addr);
+	end_symbol_before(plt, header.sh_addr);
 	if (!data)
 		return false;
 	*in = (struct entries){ data->d_buf, data->d_size, header.sh_addr,
@@ -250,7 +250,7 @@ static bool add_section(const struct plt *plt, const char *name, uint16_t machin
 	bool is_x86 = machine == EM_X86_64 || machine == EM_386;
 	struct entries in;
 
-	if (!entries_init(&in, plt, name))
+	if (!init_entries(&in, plt, name))
 		return true;
 	/* other linkers than GNU's do not state the size */
 	if (is_x86 && in.size != 8 && in.size != 16)
@@ -259,10 +259,10 @@ static bool add_section(const struct plt *plt, const char *name, uint16_t machin
 	    machine == EM_AARCH64 ? !add_decoded(plt, &in, decode_arm64) :
 				    in.is_first && !add_in_order(plt, &in, machine))
 		return false;
-	return !in.is_first || add_symbol(plt, in.address, in.n, name, PS_WEAK);
+	return !in.is_first || add_plt_symbol(plt, in.address, in.n, name, PS_WEAK);
 }
 
-static bool init(struct plt *plt, uint16_t machine)
+static bool init_plt(struct plt *plt, uint16_t machine)
 {
 	GElf_Shdr header;
 
@@ -282,7 +282,7 @@ bool ps_plt_add(struct ps_table *table, Elf *elf, const struct ps_parts *parts, 
 
 	if (!gelf_getehdr(elf, &header))
 		return true;
-	ok = init(&plt, header.e_machine) && add_section(&plt, ".plt", header.e_machine) &&
+	ok = init_plt(&plt, header.e_machine) && add_section(&plt, ".plt", header.e_machine) &&
 	     add_section(&plt, ".plt.sec", header.e_machine) &&
 	     add_section(&plt, ".plt.got", header.e_machine);
 	ps_slots_deinit(&plt.slots);

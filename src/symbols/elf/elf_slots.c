@@ -24,7 +24,7 @@ struct relocations {
 	bool with_addend;
 };
 
-static bool slots_add(struct ps_slots *slots, const struct ps_slot *slot)
+static bool add_slot(struct ps_slots *slots, const struct ps_slot *slot)
 {
 	if (!pb_reserve(slots->all, slots->n, slots->capacity))
 		return false;
@@ -32,7 +32,7 @@ static bool slots_add(struct ps_slots *slots, const struct ps_slot *slot)
 	return true;
 }
 
-static bool relocations_init(struct relocations *its, Elf *elf, Elf_Scn *scn,
+static bool init_relocations(struct relocations *its, Elf *elf, Elf_Scn *scn,
 			     const GElf_Shdr *header)
 {
 	Elf_Scn *table = header->sh_link ? elf_getscn(elf, header->sh_link) : NULL;
@@ -51,7 +51,7 @@ static bool relocations_init(struct relocations *its, Elf *elf, Elf_Scn *scn,
 	return its->data;
 }
 
-static bool relocations_at(const struct relocations *its, int i, GElf_Rela *rela)
+static bool read_relocation(const struct relocations *its, int i, GElf_Rela *rela)
 {
 	GElf_Rel rel;
 
@@ -63,7 +63,7 @@ static bool relocations_at(const struct relocations *its, int i, GElf_Rela *rela
 	return true;
 }
 
-static const char *relocations_name(const struct relocations *its, const GElf_Rela *rela)
+static const char *get_relocation_name(const struct relocations *its, const GElf_Rela *rela)
 {
 	GElf_Sym symbol;
 	const char *name;
@@ -89,15 +89,15 @@ static bool read_slots(struct ps_slots *slots, const struct relocations *its,
 {
 	GElf_Rela rela;
 
-	for (int i = 0; relocations_at(its, i, &rela); i++) {
+	for (int i = 0; read_relocation(its, i, &rela); i++) {
 		struct ps_slot slot = { .address = rela.r_offset,
-					.name = relocations_name(its, &rela) };
+					.name = get_relocation_name(its, &rela) };
 
 		if (!is_slot(kinds, &rela))
 			continue;
 		if (!slot.name && kinds && GELF_R_TYPE(rela.r_info) == kinds->relative)
 			slot.target = (uint64_t)rela.r_addend;
-		if (!slots_add(slots, &slot))
+		if (!add_slot(slots, &slot))
 			return false;
 	}
 	return true;
@@ -123,7 +123,7 @@ bool ps_slots_init(struct ps_slots *slots, Elf *elf, uint16_t machine)
 		struct relocations its;
 		GElf_Shdr header;
 
-		if (gelf_getshdr(scn, &header) && relocations_init(&its, elf, scn, &header) &&
+		if (gelf_getshdr(scn, &header) && init_relocations(&its, elf, scn, &header) &&
 		    !read_slots(slots, &its, kinds)) {
 			ps_slots_deinit(slots);
 			return false;
@@ -143,7 +143,7 @@ bool ps_slots_init_plt(struct ps_slots *slots, Elf *elf)
 	*slots = (struct ps_slots){ 0 };
 	if (!scn)
 		scn = ps_elf_section(elf, SHT_REL, ".rel.plt", &header);
-	if (!scn || !relocations_init(&its, elf, scn, &header))
+	if (!scn || !init_relocations(&its, elf, scn, &header))
 		return true;
 	if (!read_slots(slots, &its, NULL)) {
 		ps_slots_deinit(slots);

@@ -66,7 +66,7 @@ static bool follow_descriptor(const struct filler *filler, GElf_Sym *symbol)
 }
 
 /* Converts an address of the file to that in the table. Returns false if it has none there. */
-static bool convert(const struct filler *filler, size_t index, uint64_t *address)
+static bool convert_address(const struct filler *filler, size_t index, uint64_t *address)
 {
 	const struct ps_section *section = &filler->syms.sections[index];
 
@@ -92,7 +92,7 @@ static bool convert(const struct filler *filler, size_t index, uint64_t *address
 	return section->loaded;
 }
 
-static bool add(struct filler *filler, struct ps_symbol *symbol, uint64_t size)
+static bool add_elf_symbol(struct filler *filler, struct ps_symbol *symbol, uint64_t size)
 {
 	char *demangled = NULL;
 	size_t length;
@@ -115,8 +115,8 @@ static bool add(struct filler *filler, struct ps_symbol *symbol, uint64_t size)
 }
 
 /* Returns true if the table has an equal symbol: most of .dynsym is in .symtab, too. */
-static bool is_there(const struct ps_table *table, const struct ps_symbol *symbol,
-		     uint64_t size)
+static bool has_equal_symbol(const struct ps_table *table, const struct ps_symbol *symbol,
+			     uint64_t size)
 {
 	const struct ps_symbol *known = ps_table_find(table, symbol->start);
 
@@ -148,7 +148,7 @@ static bool add_one(struct filler *filler, GElf_Sym *symbol, size_t index, const
 		/* the lowest bit marks Thumb code */
 		if (filler->machine == EM_ARM && type == STT_FUNC)
 			symbol->st_value &= ~UINT64_C(1);
-		if (!convert(filler, index, &symbol->st_value))
+		if (!convert_address(filler, index, &symbol->st_value))
 			return true;
 	}
 	added = (struct ps_symbol){
@@ -159,11 +159,11 @@ static bool add_one(struct filler *filler, GElf_Sym *symbol, size_t index, const
 		.label = label,
 		.function = function || (label && filler->syms.sections[index].named_text),
 	};
-	return is_there(filler->table, &added, symbol->st_size) ||
-	       add(filler, &added, symbol->st_size);
+	return has_equal_symbol(filler->table, &added, symbol->st_size) ||
+	       add_elf_symbol(filler, &added, symbol->st_size);
 }
 
-static const Elf_Data *section_indexes(Elf *elf, size_t of)
+static const Elf_Data *find_section_indexes(Elf *elf, size_t of)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
@@ -175,7 +175,7 @@ static const Elf_Data *section_indexes(Elf *elf, size_t of)
 	return NULL;
 }
 
-static bool add_all(struct filler *filler, Elf *elf, uint32_t type)
+static bool add_symbol_tables(struct filler *filler, Elf *elf, uint32_t type)
 {
 	GElf_Shdr header;
 	Elf_Scn *scn = ps_elf_section(elf, type, NULL, &header);
@@ -187,7 +187,7 @@ static bool add_all(struct filler *filler, Elf *elf, uint32_t type)
 
 	if (!symbols || !strings)
 		return true;
-	indexes = section_indexes(elf, elf_ndxscn(scn));
+	indexes = find_section_indexes(elf, elf_ndxscn(scn));
 	filler->room = strings->d_size * 8 + (1u << 20);
 	for (int i = 0;
 	     gelf_getsymshndx((Elf_Data *)symbols, (Elf_Data *)indexes, i, &symbol, &wide);
@@ -227,16 +227,17 @@ static void find_descriptors(struct filler *filler, struct ps_elf *runtime)
  * Adds both tables of symbols: see dso__load_sym, tools/perf/util/symbol-elf.c. The first is
  * sorted before the second is added.
  */
-static bool fill(struct filler *filler, struct ps_elf *syms, struct ps_elf *runtime)
+static bool fill_table(struct filler *filler, struct ps_elf *syms, struct ps_elf *runtime)
 {
 	Elf *second = syms->dynsym ? syms->elf : runtime->elf;
 
 	find_descriptors(filler, runtime);
-	if (!add_all(filler, syms->elf, SHT_SYMTAB))
+	if (!add_symbol_tables(filler, syms->elf, SHT_SYMTAB))
 		return false;
 	if (filler->addresses != PS_FILE_OFFSETS)
 		return true;
-	if (!ps_table_finish(filler->table, PS_FILE) || !add_all(filler, second, SHT_DYNSYM))
+	if (!ps_table_finish(filler->table, PS_FILE) ||
+	    !add_symbol_tables(filler, second, SHT_DYNSYM))
 		return false;
 	return ps_table_finish(filler->table, PS_FILE) &&
 	       ps_plt_add(filler->table, runtime->elf, &filler->runtime, filler->mangled);
@@ -275,7 +276,7 @@ bool ps_elf_add_symbols(const struct ps_target *target, struct ps_elf *syms,
 		return true;
 	filler.machine = header.e_machine;
 	ok = ps_parts_init(&filler.syms, syms->elf) && read_runtime(&filler, target, runtime) &&
-	     fill(&filler, syms, runtime);
+	     fill_table(&filler, syms, runtime);
 	ps_parts_deinit(&filler.syms);
 	ps_parts_deinit(&filler.runtime);
 	return ok;

@@ -40,7 +40,7 @@ bool ps_file_is_other(const char *reason)
 }
 
 /* Returns the reason not to open something of that status; NULL: it is a regular file. */
-static const char *kind_of(const struct stat *status)
+static const char *get_refusal(const struct stat *status)
 {
 	if (S_ISREG(status->st_mode))
 		return NULL;
@@ -70,7 +70,7 @@ static bool is_made_by_kernel(int fd)
 }
 
 /* Returns the rest of a path that begins with the directory `root`; NULL: it does not. */
-static const char *below(const char *root, const char *path)
+static const char *strip_root(const char *root, const char *path)
 {
 	size_t n = root ? strlen(root) : 0;
 
@@ -81,7 +81,7 @@ static const char *below(const char *root, const char *path)
 
 static int open_path(const char *root, const char *path, int flags)
 {
-	const char *rest = below(root, path);
+	const char *rest = strip_root(root, path);
 	int dir, fd, error;
 
 	if (!rest)
@@ -97,13 +97,14 @@ static int open_path(const char *root, const char *path, int flags)
 }
 
 /* Finds a regular file without opening it. Returns a descriptor for open_found, or -1. */
-static int find(const char *root, const char *path, struct stat *status, const char **reason)
+static int find_regular_file(const char *root, const char *path, struct stat *status,
+			     const char **reason)
 {
 	int fd = open_path(root, path, LOOK);
 
 	if (fd < 0 || fstat(fd, status) != 0)
 		*reason = strerrordesc_np(errno);
-	else if (!(*reason = kind_of(status)))
+	else if (!(*reason = get_refusal(status)))
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -111,7 +112,7 @@ static int find(const char *root, const char *path, struct stat *status, const c
 }
 
 /*
- * Opens the file that find() found, and closes `found`. Where /proc is not mounted the path is
+ * Opens the file that find_regular_file() found, and closes `found`. Where /proc is not mounted the path is
  * opened once more, and must lead to the same file.
  */
 static int open_found(int found, const char *root, const char *path, struct stat *status,
@@ -137,11 +138,11 @@ static int open_found(int found, const char *root, const char *path, struct stat
 	return -1;
 }
 
-/* Finds a file like find(), unless the kernel makes it. */
+/* Finds a file like find_regular_file(), unless the kernel makes it. */
 static int find_named(const char *root, const char *path, struct stat *status,
 		      const char **reason)
 {
-	int found = find(root, path, status, reason);
+	int found = find_regular_file(root, path, status, reason);
 
 	if (found < 0 || !is_made_by_kernel(found))
 		return found;
@@ -159,7 +160,7 @@ int ps_file_open(const char *root, const char *path, struct stat *status, const 
 
 int ps_file_open_chosen(const char *path, struct stat *status, const char **reason)
 {
-	int found = find(NULL, path, status, reason);
+	int found = find_regular_file(NULL, path, status, reason);
 
 	return found < 0 ? -1 : open_found(found, NULL, path, status, reason);
 }

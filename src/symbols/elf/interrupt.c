@@ -5,7 +5,7 @@
 
 #define MOMENT 100000000 /* ns */
 
-static uint64_t now(void)
+static uint64_t read_clock(void)
 {
 	struct timespec t;
 
@@ -25,7 +25,7 @@ bool ps_interrupted(struct ps_interrupt *interrupt)
 			atomic_store(&interrupt->until, 0);
 		return false;
 	}
-	until = now() + MOMENT;
+	until = read_clock() + MOMENT;
 	if (atomic_compare_exchange_strong(&interrupt->until, &none, until) ||
 	    until - MOMENT < none)
 		return false;

@@ -48,7 +48,7 @@ static void sort_by_digit(struct ps_symbol *to, const struct ps_symbol *from, si
 		to[at[(from[i].start - base) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-static bool put_in_order(struct ps_table *table)
+static bool sort_symbols(struct ps_table *table)
 {
 	uint64_t low = UINT64_MAX, high = 0;
 	struct ps_symbol *other;
@@ -78,7 +78,7 @@ static bool put_in_order(struct ps_table *table)
 	return true;
 }
 
-static uint64_t end_of_page(uint64_t address)
+static uint64_t get_page_end(uint64_t address)
 {
 	uint64_t page = address & ~(PAGE - 1);
 
@@ -106,18 +106,18 @@ static void give_ends(struct ps_table *table, enum ps_of of)
 		if (symbol->end != symbol->start)
 			continue;
 		if (i + 1 == table->n || (of == PS_SYSTEM && is_border(symbol, symbol + 1)))
-			symbol->end = end_of_page(symbol->start);
+			symbol->end = get_page_end(symbol->start);
 		else
 			symbol->end = symbol[1].start;
 	}
 }
 
-static size_t underscores(const struct ps_symbol *symbol)
+static size_t count_underscores(const struct ps_symbol *symbol)
 {
 	return strspn(symbol->name, "_");
 }
 
-static bool begins(const struct ps_symbol *symbol, const char *with)
+static bool name_begins(const struct ps_symbol *symbol, const char *with)
 {
 	return strncmp(symbol->name, with, strlen(with)) == 0;
 }
@@ -139,14 +139,14 @@ static bool is_better(const struct ps_symbol *later, const struct ps_symbol *soo
 		return sooner->binding == PS_WEAK;
 	if ((sooner->binding == PS_GLOBAL) != (later->binding == PS_GLOBAL))
 		return later->binding == PS_GLOBAL;
-	a = underscores(sooner);
-	b = underscores(later);
+	a = count_underscores(sooner);
+	b = count_underscores(later);
 	if (a != b)
 		return b < a;
 	if (sooner->length != later->length)
 		return later->length > sooner->length;
 	/* aliases of system calls, which nobody uses */
-	return begins(sooner, "SyS") || begins(sooner, "compat_SyS");
+	return name_begins(sooner, "SyS") || name_begins(sooner, "compat_SyS");
 }
 
 static void keep_one(struct ps_table *table, enum ps_of of)
@@ -257,7 +257,7 @@ bool ps_table_finish(struct ps_table *table, enum ps_of of)
 	if (table->n == table->finished)
 		return true;
 	forget_spans(table);
-	if (!put_in_order(table)) {
+	if (!sort_symbols(table)) {
 		ps_table_deinit(table);
 		return false;
 	}

@@ -82,7 +82,7 @@ bool ps_text_line(const char **at, const char *end, struct ps_line_text *line)
 	return true;
 }
 
-static int digit_of(char c)
+static int get_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -98,7 +98,7 @@ bool ps_text_hex(struct ps_line_text *line, uint64_t *value)
 
 	if (line->end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x')
 		at += 2;
-	for (first = at; at < line->end && (digit = digit_of(*at)) >= 0; at++) {
+	for (first = at; at < line->end && (digit = get_hex_digit(*at)) >= 0; at++) {
 		if (v >> 60)
 			return false;
 		v = v << 4 | (uint64_t)digit;

@@ -55,7 +55,7 @@ int ps_memory_file(const void *bytes, size_t n)
 }
 
 /* Returns 0 at the end, and on an error, which is an end that comes too early. */
-static size_t fill(struct unpacking *u)
+static size_t fill_input(struct unpacking *u)
 {
 	ssize_t n;
 
@@ -68,7 +68,7 @@ static size_t fill(struct unpacking *u)
 	return (size_t)n;
 }
 
-static bool drain(struct unpacking *u, size_t n)
+static bool drain_input(struct unpacking *u, size_t n)
 {
 	u->written += n;
 	return u->written <= ROOM(u->read) && write_all(u->to, u->out, n);
@@ -82,14 +82,14 @@ static bool unpack_xz(struct unpacking *u)
 	while (result == LZMA_OK) {
 		if (!stream.avail_in) {
 			stream.next_in = u->in;
-			stream.avail_in = fill(u);
+			stream.avail_in = fill_input(u);
 			if (!stream.avail_in)
 				break;
 		}
 		stream.next_out = u->out;
 		stream.avail_out = sizeof(u->out);
 		result = lzma_code(&stream, LZMA_RUN);
-		if (!drain(u, sizeof(u->out) - stream.avail_out))
+		if (!drain_input(u, sizeof(u->out) - stream.avail_out))
 			break;
 	}
 	lzma_end(&stream);
@@ -106,14 +106,14 @@ static bool unpack_gzip(struct unpacking *u)
 	while (result == Z_OK) {
 		if (!stream.avail_in) {
 			stream.next_in = u->in;
-			stream.avail_in = (uInt)fill(u);
+			stream.avail_in = (uInt)fill_input(u);
 			if (!stream.avail_in)
 				break;
 		}
 		stream.next_out = u->out;
 		stream.avail_out = sizeof(u->out);
 		result = inflate(&stream, Z_NO_FLUSH);
-		if (!drain(u, sizeof(u->out) - stream.avail_out))
+		if (!drain_input(u, sizeof(u->out) - stream.avail_out))
 			break;
 	}
 	inflateEnd(&stream);
@@ -132,12 +132,12 @@ static bool unpack_zstd(struct unpacking *u)
 		ZSTD_outBuffer out = { u->out, sizeof(u->out), 0 };
 
 		if (in.pos == in.size) {
-			in = (ZSTD_inBuffer){ u->in, fill(u), 0 };
+			in = (ZSTD_inBuffer){ u->in, fill_input(u), 0 };
 			if (!in.size)
 				break;
 		}
 		result = ZSTD_decompressStream(stream, &out, &in);
-		if (!drain(u, out.pos)) {
+		if (!drain_input(u, out.pos)) {
 			result = 1;
 			break;
 		}
@@ -149,7 +149,7 @@ static bool unpack_zstd(struct unpacking *u)
 struct format {
 	const char *magic;
 	size_t n;
-	bool (*unpack)(struct unpacking *u);
+	bool (*unpack_with)(struct unpacking *u);
 };
 
 static const struct format formats[] = {
@@ -160,7 +160,7 @@ static const struct format formats[] = {
 	{ "\x28\xb5\x2f\xfd", 4, unpack_zstd },
 };
 
-static bool unpack(struct unpacking *u)
+static bool unpack_with(struct unpacking *u)
 {
 	char magic[6] = { 0 };
 
@@ -168,7 +168,7 @@ static bool unpack(struct unpacking *u)
 		return false;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (memcmp(magic, formats[i].magic, formats[i].n) == 0)
-			return formats[i].unpack(u);
+			return formats[i].unpack_with(u);
 	return false;
 }
 
@@ -183,7 +183,7 @@ int ps_unpack(int fd)
 	u->to = memfd_create("elf", MFD_CLOEXEC);
 	u->read = u->written = 0;
 	to = u->to;
-	if (to >= 0 && !unpack(u)) {
+	if (to >= 0 && !unpack_with(u)) {
 		close(to);
 		to = -1;
 	}

@@ -47,8 +47,8 @@ static struct ps_jit_span *add_span(struct reading *reading, uint64_t start, uin
 	return span;
 }
 
-static bool add_symbol(struct reading *reading, struct ps_jit_span *span, const char *name,
-		       uint32_t length)
+static bool add_jit_symbol(struct reading *reading, struct ps_jit_span *span, const char *name,
+			   uint32_t length)
 {
 	const struct ps_symbol symbol = {
 		.start = span->start,
@@ -95,7 +95,7 @@ static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 	if (!span)
 		return false;
 	span->code = pb_load64(body + 32, reading->swapped);
-	return add_symbol(reading, span, reading->name, (uint32_t)strlen(reading->name));
+	return add_jit_symbol(reading, span, reading->name, (uint32_t)strlen(reading->name));
 }
 
 /* Reads pid, tid, vma, old address, new address, size, number. */
@@ -165,7 +165,7 @@ static const char *read_header(struct reading *reading)
 	return NULL;
 }
 
-static int by_code(const void *pa, const void *pb)
+static int compare_codes(const void *pa, const void *pb)
 {
 	const struct ps_jit_span *a = pa, *b = pb;
 
@@ -174,7 +174,7 @@ static int by_code(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int by_start(const void *pa, const void *pb)
+static int compare_starts(const void *pa, const void *pb)
 {
 	const struct ps_jit_span *a = pa, *b = pb;
 
@@ -184,14 +184,14 @@ static int by_start(const void *pa, const void *pb)
 }
 
 /* Gives moved code the name that it had before. Ranges without one are dropped. */
-static void name_moved(struct reading *reading)
+static void name_moved_code(struct reading *reading)
 {
 	struct ps_jitdump *dump = reading->dump;
 	struct ps_jit_span *spans = dump->spans, *last = NULL;
 	size_t kept = 0;
 
 	if (dump->n)
-		qsort(spans, dump->n, sizeof(*spans), by_code);
+		qsort(spans, dump->n, sizeof(*spans), compare_codes);
 	for (size_t i = 0; i < dump->n && !reading->no_memory; i++) {
 		struct ps_jit_span span = spans[i];
 
@@ -201,7 +201,7 @@ static void name_moved(struct reading *reading)
 			if (!last || last->code != span.code)
 				continue;
 			named = &dump->table.symbols[last->symbol];
-			if (!add_symbol(reading, &span, named->name, named->length))
+			if (!add_jit_symbol(reading, &span, named->name, named->length))
 				break;
 		}
 		spans[kept] = span;
@@ -210,12 +210,12 @@ static void name_moved(struct reading *reading)
 	dump->n = kept;
 }
 
-static void put_in_order(struct ps_jitdump *dump)
+static void sort_jit_spans(struct ps_jitdump *dump)
 {
 	uint64_t reach = 0;
 
 	if (dump->n)
-		qsort(dump->spans, dump->n, sizeof(*dump->spans), by_start);
+		qsort(dump->spans, dump->n, sizeof(*dump->spans), compare_starts);
 	for (size_t i = 0; i < dump->n; i++) {
 		if (dump->spans[i].end > reach)
 			reach = dump->spans[i].end;
@@ -231,8 +231,8 @@ bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
 	if (!*reason) {
 		while (read_record(&reading))
 			continue;
-		name_moved(&reading);
-		put_in_order(dump);
+		name_moved_code(&reading);
+		sort_jit_spans(dump);
 		if (reading.no_memory || !dump->n)
 			*reason = reading.no_memory ? "no memory" : "no functions in it";
 	}
@@ -252,7 +252,7 @@ void ps_jitdump_destroy(struct ps_jitdump *dump)
 }
 
 /* Returns the number of ranges that begin at or below an address. */
-static size_t spans_up_to(const struct ps_jitdump *dump, uint64_t address)
+static size_t count_spans_up_to(const struct ps_jitdump *dump, uint64_t address)
 {
 	size_t low = 0, high = dump->n;
 
@@ -277,8 +277,8 @@ const struct ps_symbol *ps_jitdump_find(const struct ps_jitdump *dump, uint64_t 
 {
 	const struct ps_jit_span *found = NULL;
 
-	for (size_t i = spans_up_to(dump, address); i && dump->spans[i - 1].reach > address;
-	     i--) {
+	for (size_t i = count_spans_up_to(dump, address);
+	     i && dump->spans[i - 1].reach > address; i--) {
 		const struct ps_jit_span *span = &dump->spans[i - 1];
 
 		if (span->end > address && span->from <= time &&
@@ -292,8 +292,8 @@ uint64_t ps_jitdump_last(const struct ps_jitdump *dump, uint64_t address, uint64
 {
 	uint64_t last = UINT64_MAX;
 
-	for (size_t i = spans_up_to(dump, address); i && dump->spans[i - 1].reach > address;
-	     i--) {
+	for (size_t i = count_spans_up_to(dump, address);
+	     i && dump->spans[i - 1].reach > address; i--) {
 		const struct ps_jit_span *span = &dump->spans[i - 1];
 
 		if (span->end > address && span->from > time && span->from - 1 < last)

@@ -15,7 +15,8 @@ static bool skip_space(struct ps_line_text *line)
 }
 
 /* See dso__load_perf_map, tools/perf/util/symbol.c. */
-static bool parse_line(struct ps_line_text line, struct ps_symbol *symbol, uint64_t *size)
+static bool parse_perfmap_line(struct ps_line_text line, struct ps_symbol *symbol,
+			       uint64_t *size)
 {
 	if (!ps_text_hex(&line, &symbol->start) || !skip_space(&line) ||
 	    !ps_text_hex(&line, size) || !skip_space(&line) || line.at == line.end)
@@ -33,7 +34,8 @@ bool ps_perfmap_parse(struct ps_table *table, const char *text, size_t size)
 	uint64_t bytes;
 
 	while (ps_text_line(&at, text + size, &line))
-		if (parse_line(line, &symbol, &bytes) && !ps_table_add(table, &symbol, bytes))
+		if (parse_perfmap_line(line, &symbol, &bytes) &&
+		    !ps_table_add(table, &symbol, bytes))
 			return false;
 	return ps_table_finish(table, PS_NEWEST);
 }

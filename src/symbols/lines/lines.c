@@ -38,7 +38,7 @@ struct answer {
 static const struct answer nothing;
 
 /* Returns the name of a function, demangled as the store's options say. */
-static const char *function_name(struct ps_lines *lines, Dwarf_Die *die)
+static const char *get_function_name(struct ps_lines *lines, Dwarf_Die *die)
 {
 	const char *name = ps_function_name(die), *kept;
 	char *demangled;
@@ -59,7 +59,7 @@ static const char *function_name(struct ps_lines *lines, Dwarf_Die *die)
 	return kept && ps_memo_put(&lines->names, (uintptr_t)name, 0, kept) ? kept : NULL;
 }
 
-static const char *srcline_of(struct ps_lines *lines, const char *file, uint32_t line)
+static const char *make_srcline(struct ps_lines *lines, const char *file, uint32_t line)
 {
 	const char *kept = ps_memo_get(&lines->srclines, (uintptr_t)file, line);
 	const char *base = strrchr(file, '/');
@@ -77,14 +77,15 @@ static const char *srcline_of(struct ps_lines *lines, const char *file, uint32_t
 	return ps_memo_put(&lines->srclines, (uintptr_t)file, line, text) ? text : NULL;
 }
 
-static void place(struct ps_lines *lines, struct ps_line *line, const char *file, uint32_t n)
+static void set_source_line(struct ps_lines *lines, struct ps_line *line, const char *file,
+			    uint32_t n)
 {
 	line->file = file;
 	line->line = n;
-	line->srcline = file ? srcline_of(lines, file, n) : NULL;
+	line->srcline = file ? make_srcline(lines, file, n) : NULL;
 }
 
-static uint32_t number(Dwarf_Die *die, unsigned int name)
+static uint32_t get_number_attr(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word value;
@@ -95,57 +96,57 @@ static uint32_t number(Dwarf_Die *die, unsigned int name)
 }
 
 /* Sets the line from which an inlined function was called. */
-static void call_place(struct ps_lines *lines, struct ps_unit *unit, Dwarf_Die *inlined,
-		       struct ps_line *line)
+static void set_call_line(struct ps_lines *lines, struct ps_unit *unit, Dwarf_Die *inlined,
+			  struct ps_line *line)
 {
-	uint32_t file = number(inlined, DW_AT_call_file);
+	uint32_t file = get_number_attr(inlined, DW_AT_call_file);
 
-	place(lines, line, ps_unit_file(&lines->units, unit, file),
-	      number(inlined, DW_AT_call_line));
+	set_source_line(lines, line, ps_unit_file(&lines->units, unit, file),
+			get_number_attr(inlined, DW_AT_call_line));
 }
 
-static void address_place(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
-			  struct ps_line *line)
+static void set_address_line(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
+			     struct ps_line *line)
 {
 	Dwarf_Line *at = ps_unit_line(&lines->units, unit, address);
 	int n;
 
 	if (!at || dwarf_lineno(at, &n) != 0 || n < 0)
 		return;
-	place(lines, line, dwarf_linesrc(at, NULL, NULL), (uint32_t)n);
+	set_source_line(lines, line, dwarf_linesrc(at, NULL, NULL), (uint32_t)n);
 }
 
 /*
  * Sets `found` to the functions at an address: the first has the line of the address, each
  * further one the line from which the one before was called.
  */
-static size_t functions_at(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
-			   struct ps_line found[MAX_INLINED])
+static size_t find_functions(struct ps_lines *lines, struct ps_unit *unit, uint64_t address,
+			     struct ps_line found[MAX_INLINED])
 {
 	struct ps_functions *functions = &unit->functions;
 	uint32_t i = ps_spans_find(&functions->spans, address);
 	size_t n = 0;
 
 	found[0] = (struct ps_line){ 0 };
-	address_place(lines, unit, address, &found[0]);
+	set_address_line(lines, unit, address, &found[0]);
 	if (i == PS_NO_OWNER)
 		return found[0].file ? 1 : 0;
 	for (;;) {
 		struct ps_function *function = &functions->functions[i];
 		Dwarf_Die die = { .addr = function->die, .cu = unit->code.cu };
 
-		found[n++].function = function_name(lines, &die);
+		found[n++].function = get_function_name(lines, &die);
 		i = function->caller;
 		if (i == PS_NO_OWNER)
 			return n;
 		if (n == MAX_INLINED)
 			return 0;
 		found[n] = (struct ps_line){ 0 };
-		call_place(lines, unit, &die, &found[n]);
+		set_call_line(lines, unit, &die, &found[n]);
 	}
 }
 
-static const struct answer *look_up(struct ps_lines *lines, uint64_t address)
+static const struct answer *look_up_lines(struct ps_lines *lines, uint64_t address)
 {
 	struct ps_line found[MAX_INLINED];
 	struct ps_unit *unit;
@@ -156,7 +157,7 @@ static const struct answer *look_up(struct ps_lines *lines, uint64_t address)
 	if (!ps_debug_address(&lines->debug, address, &at))
 		return &nothing;
 	unit = ps_units_find(&lines->units, at);
-	n = unit ? functions_at(lines, unit, at, found) : 0;
+	n = unit ? find_functions(lines, unit, at, found) : 0;
 	if (!n)
 		return &nothing;
 	answer = pb_arena_get(&lines->arena, sizeof(*answer) + n * sizeof(*found));
@@ -167,8 +168,8 @@ static const struct answer *look_up(struct ps_lines *lines, uint64_t address)
 	return answer;
 }
 
-static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso,
-				      uint64_t address)
+static const struct answer *get_answer(struct ps_lines *lines, struct ps_dso *dso,
+				       uint64_t address)
 {
 	struct ps_interrupt *interrupt = dso->store->options.interrupt;
 	const struct answer *answer;
@@ -186,7 +187,7 @@ static const struct answer *answer_of(struct ps_lines *lines, struct ps_dso *dso
 		return &nothing;
 	answer = ps_memo_get(&lines->answers, address, 0);
 	if (!answer) {
-		answer = look_up(lines, address);
+		answer = look_up_lines(lines, address);
 		ps_memo_put(&lines->answers, address, 0, answer);
 	}
 	return answer;
@@ -213,7 +214,7 @@ static struct ps_lines *renew_lines(struct ps_dso *dso, struct ps_lines *before)
 	return there;
 }
 
-static struct ps_lines *lines_of(struct ps_dso *dso)
+static struct ps_lines *get_dso_lines(struct ps_dso *dso)
 {
 	struct ps_lines *lines = __atomic_load_n(&dso->lines, __ATOMIC_ACQUIRE);
 
@@ -223,14 +224,14 @@ static struct ps_lines *lines_of(struct ps_dso *dso)
 size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line **found)
 {
 	struct ps_interrupt *interrupt = dso->store->options.interrupt;
-	struct ps_lines *lines = lines_of(dso);
+	struct ps_lines *lines = get_dso_lines(dso);
 	const struct answer *answer;
 	bool is_cut;
 
 	if (!lines)
 		return 0;
 	pthread_mutex_lock(&lines->mutex);
-	answer = answer_of(lines, dso, address);
+	answer = get_answer(lines, dso, address);
 	/* what was read when it was interrupted would be taken for all of it */
 	is_cut = lines->opened && interrupt && atomic_load(&interrupt->cut);
 	pthread_mutex_unlock(&lines->mutex);

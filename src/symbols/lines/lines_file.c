@@ -20,7 +20,8 @@ struct search {
 };
 
 /* Makes the path of a file that the one at `path` names, relative to that or below symfs. */
-static bool beside(const char *symfs, const char *path, const char *name, char full[PATH_MAX])
+static bool make_path_beside(const char *symfs, const char *path, const char *name,
+			     char full[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
 	int n = name[0] == '/' || !slash ?
@@ -30,7 +31,8 @@ static bool beside(const char *symfs, const char *path, const char *name, char f
 	return n > 0 && n < PATH_MAX;
 }
 
-static bool by_build_id(const char *symfs, const struct ps_build_id *id, char full[PATH_MAX])
+static bool find_by_build_id(const char *symfs, const struct ps_build_id *id,
+			     char full[PATH_MAX])
 {
 	char text[PS_BUILD_ID_TEXT];
 	int n;
@@ -50,9 +52,9 @@ static void open_shared(struct ps_debug *debug, const char *symfs)
 
 	if (!image->shared)
 		return;
-	if (!(beside(root, image->path, image->shared, path) &&
+	if (!(make_path_beside(root, image->path, image->shared, path) &&
 	      ps_image_open(&debug->shared, symfs, path, &image->shared_id)) &&
-	    !(by_build_id(root, &image->shared_id, path) &&
+	    !(find_by_build_id(root, &image->shared_id, path) &&
 	      ps_image_open(&debug->shared, symfs, path, &image->shared_id)))
 		return;
 	debug->size += debug->shared.size;

@@ -73,7 +73,7 @@ static bool has_functions(int tag)
 }
 
 /* Returns the number of the new function; PS_NO_OWNER: no memory. */
-static uint32_t add(struct ps_functions *functions, void *die, uint32_t caller)
+static uint32_t add_function(struct ps_functions *functions, void *die, uint32_t caller)
 {
 	if (!pb_reserve(functions->functions, functions->n, functions->capacity))
 		return PS_NO_OWNER;
@@ -85,7 +85,7 @@ static uint32_t add(struct ps_functions *functions, void *die, uint32_t caller)
  * Sets *owner to the function that the entries in this one are in. Returns false without memory
  * or budget.
  */
-static bool visit(struct walk *walk, int tag, uint32_t *owner)
+static bool visit_entry(struct walk *walk, int tag, uint32_t *owner)
 {
 	struct ps_functions *functions = walk->functions;
 	uint32_t caller = walk->owner[walk->depth];
@@ -96,7 +96,7 @@ static bool visit(struct walk *walk, int tag, uint32_t *owner)
 		caller = PS_NO_OWNER;
 	else if (tag != DW_TAG_inlined_subroutine || caller == PS_NO_OWNER)
 		return true;
-	*owner = add(functions, walk->die.addr, caller);
+	*owner = add_function(functions, walk->die.addr, caller);
 	if (*owner == PS_NO_OWNER ||
 	    !ps_spans_add_die(&functions->spans, &walk->die, *owner, walk->budget))
 		return false;
@@ -107,7 +107,7 @@ static bool visit(struct walk *walk, int tag, uint32_t *owner)
 	return true;
 }
 
-static bool step_into(struct walk *walk, uint32_t owner)
+static bool enter_entry(struct walk *walk, uint32_t owner)
 {
 	Dwarf_Die child;
 
@@ -128,7 +128,7 @@ static bool is_opaque(Dwarf_Die *die, int tag)
 }
 
 /* Moves behind an entry that has no entries in it, or says where they end. */
-static bool step_over(struct walk *walk)
+static bool skip_entry(struct walk *walk)
 {
 	Dwarf_Die next;
 	int found = dwarf_siblingof(&walk->die, &next);
@@ -151,7 +151,7 @@ static bool step_over(struct walk *walk)
 	return true;
 }
 
-static bool start(struct walk *walk, Dwarf_Die *unit)
+static bool start_walk(struct walk *walk, Dwarf_Die *unit)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
 	Dwarf_Off in_unit = dwarf_cuoffset(unit), offset = dwarf_dieoffset(unit) - in_unit,
@@ -170,18 +170,18 @@ void ps_functions_read(struct ps_functions *functions, Dwarf_Die *unit,
 		       struct ps_budget *budget)
 {
 	struct walk walk = { .functions = functions, .budget = budget };
-	bool more = start(&walk, unit);
+	bool more = start_walk(&walk, unit);
 
 	for (size_t i = 1; more && walk.depth + 1 < MAX_DEPTH; i++) {
 		int tag = dwarf_tag(&walk.die);
 		uint32_t owner;
 
-		if (tag == DW_TAG_invalid || !visit(&walk, tag, &owner))
+		if (tag == DW_TAG_invalid || !visit_entry(&walk, tag, &owner))
 			break;
 		if (i % CLOCK_EVERY == 0 && ps_budget_late(budget))
 			break;
-		more = (!is_opaque(&walk.die, tag) && step_into(&walk, owner)) ||
-		       step_over(&walk);
+		more = (!is_opaque(&walk.die, tag) && enter_entry(&walk, owner)) ||
+		       skip_entry(&walk);
 	}
 	ps_spans_finish(&functions->spans);
 }

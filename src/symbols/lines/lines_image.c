@@ -88,8 +88,8 @@ static bool debug_sections(Elf *elf, uint64_t *size)
 }
 
 /* Reads a part of the file to its place. */
-static bool fill(const struct ps_image *image, int fd, uint64_t offset, uint64_t size,
-		 uint64_t file_size)
+static bool read_file_part(const struct ps_image *image, int fd, uint64_t offset, uint64_t size,
+			   uint64_t file_size)
 {
 	if (offset > file_size || size > file_size - offset)
 		return false;
@@ -118,7 +118,7 @@ static bool is_needed(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const
 }
 
 /* Reads the header, the section headers, and the needed sections. */
-static bool fill_all(struct ps_image *image, struct ps_elf *file, uint64_t file_size)
+static bool read_parts(struct ps_image *image, struct ps_elf *file, uint64_t file_size)
 {
 	Elf_Scn *section = NULL;
 	GElf_Ehdr header;
@@ -126,15 +126,15 @@ static bool fill_all(struct ps_image *image, struct ps_elf *file, uint64_t file_
 
 	if (!gelf_getehdr(file->elf, &header) || elf_getshdrnum(file->elf, &n) != 0 ||
 	    n > file_size / header.e_shentsize ||
-	    !fill(image, file->fd, 0, header.e_ehsize, file_size) ||
-	    !fill(image, file->fd, header.e_shoff, n * header.e_shentsize, file_size))
+	    !read_file_part(image, file->fd, 0, header.e_ehsize, file_size) ||
+	    !read_file_part(image, file->fd, header.e_shoff, n * header.e_shentsize, file_size))
 		return false;
 	while ((section = elf_nextscn(file->elf, section))) {
 		GElf_Shdr at;
 		const char *name = ps_elf_header(file->elf, section, &at);
 
 		if (at.sh_type != SHT_NOBITS && is_needed(file->elf, section, &at, name) &&
-		    !fill(image, file->fd, at.sh_offset, at.sh_size, file_size))
+		    !read_file_part(image, file->fd, at.sh_offset, at.sh_size, file_size))
 			return false;
 	}
 	return true;
@@ -143,7 +143,7 @@ static bool fill_all(struct ps_image *image, struct ps_elf *file, uint64_t file_
 /*
  * Unpacks a section. libelf leaves nothing behind what it unpacks; zeros must follow here, too.
  */
-static bool unpack(struct ps_image *image, Elf_Scn *section)
+static bool unpack_section(struct ps_image *image, Elf_Scn *section)
 {
 	struct ps_unpacked *unpacked;
 	Elf_Data *data;
@@ -163,7 +163,7 @@ static bool unpack(struct ps_image *image, Elf_Scn *section)
 	return true;
 }
 
-static bool unpack_all(struct ps_image *image)
+static bool unpack_sections(struct ps_image *image)
 {
 	Elf_Scn *section = NULL;
 
@@ -171,7 +171,7 @@ static bool unpack_all(struct ps_image *image)
 		GElf_Shdr header;
 
 		if (is_debug(ps_elf_header(image->elf, section, &header)) &&
-		    (header.sh_flags & SHF_COMPRESSED) && !unpack(image, section))
+		    (header.sh_flags & SHF_COMPRESSED) && !unpack_section(image, section))
 			return false;
 	}
 	return true;
@@ -221,7 +221,7 @@ static bool hide_sections(struct ps_image *image)
 	return true;
 }
 
-static bool load(struct ps_image *image, struct ps_elf *file)
+static bool load_image(struct ps_image *image, struct ps_elf *file)
 {
 	struct stat status;
 	size_t size;
@@ -237,11 +237,11 @@ static bool load(struct ps_image *image, struct ps_elf *file)
 		return false;
 	}
 	image->mapped = size + ROOM_BEHIND;
-	if (!fill_all(image, file, size))
+	if (!read_parts(image, file, size))
 		return false;
 	image->elf = elf_memory(image->bytes, size);
 	if (!image->elf || !hide_sections(image) || !debug_sections(image->elf, &image->size) ||
-	    !unpack_all(image))
+	    !unpack_sections(image))
 		return false;
 	if (file->relocatable && !ps_relocate(image->elf))
 		return false;
@@ -283,7 +283,7 @@ bool ps_image_open(struct ps_image *image, const char *root, const char *path,
 	*image = (struct ps_image){ 0 };
 	if (!open_wanted(&file, root, path, wanted))
 		return false;
-	if (load(image, &file))
+	if (load_image(image, &file))
 		image->path = strdup(path);
 	ps_elf_close(&file);
 	if (!image->path)

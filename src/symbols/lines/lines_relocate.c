@@ -31,7 +31,7 @@ bool ps_relocate_needs(uint32_t type, const char *name)
 	       (type == SHT_RELA && strncmp(name, ".rela.debug_", 12) == 0);
 }
 
-static size_t size_of(const struct relocation *r, uint64_t type)
+static size_t get_relocation_size(const struct relocation *r, uint64_t type)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (kinds[i].machine == r->machine && kinds[i].type == type)
@@ -39,7 +39,8 @@ static size_t size_of(const struct relocation *r, uint64_t type)
 	return 0;
 }
 
-static bool value_of(const struct relocation *r, const GElf_Rela *entry, uint64_t *value)
+static bool get_relocation_value(const struct relocation *r, const GElf_Rela *entry,
+				 uint64_t *value)
 {
 	const struct ps_section *section;
 	GElf_Sym symbol;
@@ -57,14 +58,15 @@ static bool value_of(const struct relocation *r, const GElf_Rela *entry, uint64_
 	return true;
 }
 
-static bool apply(const struct relocation *r, const GElf_Rela *entry)
+static bool apply_relocation(const struct relocation *r, const GElf_Rela *entry)
 {
-	size_t size = size_of(r, GELF_R_TYPE(entry->r_info));
+	size_t size = get_relocation_size(r, GELF_R_TYPE(entry->r_info));
 	uint8_t *bytes = r->target->d_buf;
 	uint64_t value;
 
 	if (!size || entry->r_offset > r->target->d_size ||
-	    size > r->target->d_size - entry->r_offset || !value_of(r, entry, &value))
+	    size > r->target->d_size - entry->r_offset ||
+	    !get_relocation_value(r, entry, &value))
 		return false;
 	bytes += entry->r_offset;
 	for (size_t i = 0; i < size; i++)
@@ -73,7 +75,7 @@ static bool apply(const struct relocation *r, const GElf_Rela *entry)
 }
 
 /* Applies one section of relocations. Changes nothing where nothing was read. */
-static bool relocate(struct relocation *r, Elf_Scn *section, const GElf_Shdr *header)
+static bool relocate_section(struct relocation *r, Elf_Scn *section, const GElf_Shdr *header)
 {
 	GElf_Shdr target;
 
@@ -91,12 +93,12 @@ static bool relocate(struct relocation *r, Elf_Scn *section, const GElf_Shdr *he
 
 		if (!gelf_getrela(r->entries, i, &entry))
 			return true;
-		if (!apply(r, &entry))
+		if (!apply_relocation(r, &entry))
 			return false;
 	}
 }
 
-static bool relocate_all(struct relocation *r)
+static bool relocate_sections(struct relocation *r)
 {
 	Elf_Scn *section = NULL;
 
@@ -105,7 +107,7 @@ static bool relocate_all(struct relocation *r)
 		const char *name = ps_elf_header(r->elf, section, &header);
 
 		if (header.sh_type == SHT_RELA && ps_relocate_needs(header.sh_type, name) &&
-		    !relocate(r, section, &header))
+		    !relocate_section(r, section, &header))
 			return false;
 	}
 	return true;
@@ -123,7 +125,7 @@ bool ps_relocate(Elf *elf)
 	r.machine = header.e_machine;
 	r.big = header.e_ident[EI_DATA] == ELFDATA2MSB;
 	r.parts = &parts;
-	done = relocate_all(&r);
+	done = relocate_sections(&r);
 	ps_parts_deinit(&parts);
 	return done;
 }

@@ -5,7 +5,7 @@
 
 #include "base/vector.h"
 
-static uint64_t cpu_time(void)
+static uint64_t read_cpu_time(void)
 {
 	struct timespec now;
 
@@ -15,19 +15,19 @@ static uint64_t cpu_time(void)
 
 void ps_budget_start(struct ps_budget *budget)
 {
-	budget->until = cpu_time() + budget->time;
+	budget->until = read_cpu_time() + budget->time;
 }
 
 void ps_budget_stop(struct ps_budget *budget)
 {
-	uint64_t now = cpu_time();
+	uint64_t now = read_cpu_time();
 
 	budget->time = now < budget->until ? budget->until - now : 0;
 }
 
 bool ps_budget_late(const struct ps_budget *budget)
 {
-	return ps_interrupted(budget->interrupt) || cpu_time() >= budget->until;
+	return ps_interrupted(budget->interrupt) || read_cpu_time() >= budget->until;
 }
 
 bool ps_spans_add(struct ps_spans *spans, uint64_t low, uint64_t high, uint32_t owner,
@@ -44,7 +44,7 @@ bool ps_spans_add(struct ps_spans *spans, uint64_t low, uint64_t high, uint32_t 
 	return true;
 }
 
-static int by_low(const void *a, const void *b)
+static int compare_lows(const void *a, const void *b)
 {
 	const struct ps_span *x = a, *y = b;
 
@@ -59,7 +59,7 @@ struct heap {
 	size_t n;
 };
 
-static void push(struct heap *heap, const struct ps_span *span)
+static void push_owner(struct heap *heap, const struct ps_span *span)
 {
 	size_t i = heap->n++;
 
@@ -68,7 +68,7 @@ static void push(struct heap *heap, const struct ps_span *span)
 	heap->spans[i] = *span;
 }
 
-static void pop(struct heap *heap)
+static void pop_owner(struct heap *heap)
 {
 	const struct ps_span last = heap->spans[--heap->n];
 	size_t i = 0;
@@ -87,7 +87,7 @@ static void pop(struct heap *heap)
 	heap->spans[i] = last;
 }
 
-static void emit(struct ps_spans *out, uint64_t low, uint64_t high, uint32_t owner)
+static void emit_span(struct ps_spans *out, uint64_t low, uint64_t high, uint32_t owner)
 {
 	struct ps_span *last = out->n ? &out->spans[out->n - 1] : NULL;
 
@@ -98,7 +98,7 @@ static void emit(struct ps_spans *out, uint64_t low, uint64_t high, uint32_t own
 }
 
 /* Sweeps from left to right, between the points where a range begins or the top one ends. */
-static void sweep(const struct ps_spans *in, struct ps_spans *out, struct heap *heap)
+static void sweep_spans(const struct ps_spans *in, struct ps_spans *out, struct heap *heap)
 {
 	uint64_t at = 0;
 
@@ -108,15 +108,15 @@ static void sweep(const struct ps_spans *in, struct ps_spans *out, struct heap *
 		if (!heap->n)
 			at = in->spans[i].low;
 		while (i < in->n && in->spans[i].low <= at)
-			push(heap, &in->spans[i++]);
+			push_owner(heap, &in->spans[i++]);
 		while (heap->n && heap->spans[0].high <= at)
-			pop(heap);
+			pop_owner(heap);
 		if (!heap->n)
 			continue;
 		next = heap->spans[0].high;
 		if (i < in->n && in->spans[i].low < next)
 			next = in->spans[i].low;
-		emit(out, at, next, heap->spans[0].owner);
+		emit_span(out, at, next, heap->spans[0].owner);
 		at = next;
 	}
 }
@@ -128,12 +128,12 @@ bool ps_spans_finish(struct ps_spans *spans)
 
 	if (!spans->n)
 		return true;
-	qsort(spans->spans, spans->n, sizeof(*spans->spans), by_low);
+	qsort(spans->spans, spans->n, sizeof(*spans->spans), compare_lows);
 	/* each range begins once and ends once */
 	out.spans = reallocarray(NULL, spans->n, 2 * sizeof(*out.spans));
 	heap.spans = reallocarray(NULL, spans->n, sizeof(*heap.spans));
 	if (out.spans && heap.spans) {
-		sweep(spans, &out, &heap);
+		sweep_spans(spans, &out, &heap);
 		free(spans->spans);
 		spans->spans = reallocarray(out.spans, out.n, sizeof(*out.spans));
 		if (!spans->spans)

@@ -17,7 +17,7 @@
 #define NS_PER_BYTE    200
 #define NS_AT_LEAST    1000000000
 
-static bool add(struct ps_units *units, const Dwarf_Die *die)
+static bool add_unit(struct ps_units *units, const Dwarf_Die *die)
 {
 	if (!pb_reserve(units->units, units->n, units->capacity))
 		return false;
@@ -44,7 +44,7 @@ void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
 	while (dwarf_get_units(debug->image.dwarf, cu, &cu, &version, &type, &die, NULL) == 0) {
 		if ((type != DW_UT_compile && type != DW_UT_skeleton) || !die.cu)
 			continue;
-		if (!add(units, &die) ||
+		if (!add_unit(units, &die) ||
 		    !ps_spans_add_die(&units->spans, &die, (uint32_t)(units->n - 1),
 				      &units->budget) ||
 		    ps_budget_late(&units->budget))
@@ -62,7 +62,7 @@ void ps_units_deinit(struct ps_units *units)
 	ps_spans_deinit(&units->spans);
 }
 
-static const char *string(Dwarf_Die *die, unsigned int first, unsigned int second)
+static const char *get_attr_string(Dwarf_Die *die, unsigned int first, unsigned int second)
 {
 	Dwarf_Attribute attr;
 
@@ -74,8 +74,8 @@ static const char *string(Dwarf_Die *die, unsigned int first, unsigned int secon
 /* Returns true if the unit has a .dwo file that libdw may open, as it opens it by itself. */
 static bool has_split_file(Dwarf_Die *die)
 {
-	const char *name = string(die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
-	const char *dir = string(die, DW_AT_comp_dir, DW_AT_comp_dir);
+	const char *name = get_attr_string(die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
 	char path[PATH_MAX];
 	int n;
 
@@ -121,10 +121,10 @@ struct ps_unit *ps_units_find(struct ps_units *units, uint64_t address)
 	return unit;
 }
 
-static bool fits(struct ps_units *units, const struct ps_table_sections *sections,
-		 Dwarf_Die *die, bool split)
+static bool table_fits(struct ps_units *units, const struct ps_table_sections *sections,
+		       Dwarf_Die *die, bool split)
 {
-	const char *dir = string(die, DW_AT_comp_dir, DW_AT_comp_dir);
+	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
 	Dwarf_Attribute attr;
 	Dwarf_Word offset = 0;
 
@@ -136,25 +136,26 @@ static bool fits(struct ps_units *units, const struct ps_table_sections *section
 			     &units->tables);
 }
 
-static bool lines_fit(struct ps_units *units, struct ps_unit *unit)
+static bool lines_table_fits(struct ps_units *units, struct ps_unit *unit)
 {
 	if (unit->lines == PS_TABLE_UNREAD)
-		unit->lines = fits(units, &units->sections, &unit->die, false) ? PS_TABLE_FITS :
-										 PS_TABLE_UNFIT;
+		unit->lines = table_fits(units, &units->sections, &unit->die, false) ?
+				      PS_TABLE_FITS :
+				      PS_TABLE_UNFIT;
 	return unit->lines == PS_TABLE_FITS;
 }
 
-static bool files_fit(struct ps_units *units, struct ps_unit *unit)
+static bool files_table_fits(struct ps_units *units, struct ps_unit *unit)
 {
 	struct ps_table_sections split;
 
 	if (unit->code.cu == unit->die.cu)
-		return lines_fit(units, unit);
+		return lines_table_fits(units, unit);
 	if (unit->files == PS_TABLE_UNREAD) {
 		ps_table_sections(&split, dwarf_getelf(dwarf_cu_getdwarf(unit->code.cu)), true);
 		/* without a table of its own it uses that of the other file */
-		unit->files = (split.line ? fits(units, &split, &unit->code, true) :
-					    lines_fit(units, unit)) ?
+		unit->files = (split.line ? table_fits(units, &split, &unit->code, true) :
+					    lines_table_fits(units, unit)) ?
 				      PS_TABLE_FITS :
 				      PS_TABLE_UNFIT;
 	}
@@ -163,7 +164,7 @@ static bool files_fit(struct ps_units *units, struct ps_unit *unit)
 
 Dwarf_Line *ps_unit_line(struct ps_units *units, struct ps_unit *unit, uint64_t address)
 {
-	return lines_fit(units, unit) ? dwarf_getsrc_die(&unit->die, address) : NULL;
+	return lines_table_fits(units, unit) ? dwarf_getsrc_die(&unit->die, address) : NULL;
 }
 
 const char *ps_unit_file(struct ps_units *units, struct ps_unit *unit, uint32_t file)
@@ -171,7 +172,7 @@ const char *ps_unit_file(struct ps_units *units, struct ps_unit *unit, uint32_t 
 	Dwarf_Files *files;
 	size_t n;
 
-	if (!files_fit(units, unit) || dwarf_getsrcfiles(&unit->code, &files, &n) != 0 ||
+	if (!files_table_fits(units, unit) || dwarf_getsrcfiles(&unit->code, &files, &n) != 0 ||
 	    file >= n)
 		return NULL;
 	return dwarf_filesrc(files, file, NULL, NULL);
