@@ -49,7 +49,8 @@ static bool is_rounded(const struct pq_measure *m)
 }
 
 /* Returns why one worker must do it, a few words; NULL: nothing is in the way. */
-static const char *find_serial_reason(const struct pq_scope *scope, const struct pq_grouping *grouping)
+static const char *find_serial_reason(const struct pq_scope *scope,
+				      const struct pq_grouping *grouping)
 {
 	if (pq_scope_passes(scope))
 		return "a stream can be read only once";

@@ -112,8 +112,8 @@ static int find_regular_file(const char *root, const char *path, struct stat *st
 }
 
 /*
- * Opens the file that find_regular_file() found, and closes `found`. Where /proc is not mounted the path is
- * opened once more, and must lead to the same file.
+ * Opens the file that find_regular_file() found, and closes `found`. Where /proc is not mounted
+ * the path is opened once more, and must lead to the same file.
  */
 static int open_found(int found, const char *root, const char *path, struct stat *status,
 		      const char **reason)
