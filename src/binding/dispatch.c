@@ -49,7 +49,7 @@ enum {
 	AT_TOP = AT_CALLS + PL_CALLS_PLACES - 1
 };
 
-/* Has parts read with what the machine knows. */
+/* Has parts read with what the recorded system says. */
 static void resolve_parts(lua_State *L, struct pl_cursor *c)
 {
 	pl_system(L, c->file);

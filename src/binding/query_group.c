@@ -553,10 +553,11 @@ static const char *const wrong_names[] = {
 /*
  * core.group(file, description) -> groups | nil, what is wrong: see wrong_names, or why it
  * cannot be read. Of many groups the field `chosen` has some, as tables of their own: the first
- * by measure number `first` of the description (its greatest values; if `first` is negative,
- * its least), with their number of all as `total`, and as `rest` the sums of the others (pl_push_left_out) if there is a
- * share, or the description has `rest`. If an interrupt leaves no time for all groups, these
- * are the result. The description is a scope's (query_scope.h) with keys {{value =
+ * by measure number `first` of the description (its greatest values; if `first` is negative, its
+ * least), with their number of all as `total`, and as `rest` the sums of the others
+ * (pl_push_left_out) if there is a share, or the description has `rest`. If an interrupt leaves
+ * no time for all groups, these are the result. The description is a scope's (query_scope.h)
+ * with keys {{value =
  * tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and measures
  * {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and
  * perhaps report, see query_report.c, or pairs and values, see pairs.c: then the trees of keys

@@ -56,8 +56,8 @@ local function field_key(spec, text)
   return { name = text, ref = ref }
 end
 
--- group_by(…): the changes that it makes. With the event as a key among others the groups need no
--- splitting by it.
+-- group_by(…): the changes that it makes. With the event as a key among others the groups need
+-- no splitting by it.
 ---@param spec table
 ---@param ... string|table<string, function>
 ---@return {keys: {name: string, ref: table}[], columns: table[], split: boolean, refs: false}
@@ -126,7 +126,8 @@ end
 ---@param over string|perflua.Event
 ---@param under string|perflua.Event
 ---@param field string? what is added up
----@return {name: string, measure: string, ref: table, kind: string, option: any, events: table[], event: table}
+---@return {name: string, measure: string, ref: table, kind: string, option: any, events:
+--- table[], event: table}
 function group.ratio(spec, over, under, field)
   local column = group.column(spec, "ratio", field or "period")
   local a, a_name = side(spec, over)

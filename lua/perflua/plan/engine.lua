@@ -169,13 +169,12 @@ function engine.grouping(spec, keys, columns)
 end
 
 ---@param spec table
----@param description table from engine.grouping; first: after an interrupt, of groups that are
---- too many those that are first by this measure, its greatest values, or if it is negative its
---- least; then, if there is a share or `rest` is true, the result has `rest`: sums of the
---- others by event
----@return table[] groups # { keys = {…}, state, state … } in the order in which they were met,
---- and `total`, how many there are; a key without a place is its `event`, the event's index or
---- nil; of a report its sections
+---@param description table from engine.grouping; first: many groups are also chosen from, those
+--- that are first by this measure, its greatest values, or if it is negative its least; then, if
+--- there is a share or `rest` is true, the result has `rest`: sums of the others by event
+---@return table[] groups # { keys = {…}, state, state … } in the order in which they were met;
+--- `chosen` and `total`: see core.group; a key without a place is its `event`, the event's index
+--- or nil; of a report its sections
 ---@return function? rows # of a report: see src/binding/query_report.c
 function engine.groups(spec, description)
   local groups, rows

@@ -1,5 +1,5 @@
--- Query: a description of what to read, made step by step; each step is a new Query. Nothing is read until
--- one is looped over or asked for a result.
+-- Query: a description of what to read, made step by step; each step is a new Query. Nothing is
+-- read until one is looped over or asked for a result.
 
 local core = require "perflua.core"
 local errors = require "perflua.errors"
@@ -83,7 +83,8 @@ function Query:select(...)
   return derive(self, { refs = refs })
 end
 
----@param ... string|table<string, function> fields, expressions, or functions of a record by their columns' names
+---@param ... string|table<string, function> fields, expressions, or functions of a record by
+--- their columns' names
 ---@return perflua.Query
 function Query:group_by(...)
   not_grouped(self, "a second group_by")
@@ -113,8 +114,8 @@ local function open(query)
   return plan.records(spec)
 end
 
--- Starts the loop of `for … in query do`, ending an unfinished one: what core.query_call calls when the control value
--- is nil.
+-- Starts the loop of `for … in query do`, ending an unfinished one: what core.query_call calls
+-- when the control value is nil.
 ---@param running table? cursor of the loop before
 ---@return function step, table cursor
 function meta:__start(running)
@@ -124,8 +125,8 @@ end
 
 meta.__call = core.query_call
 
--- each(fn) calls fn for every record (or row, or with the selected values); each() is an independent
--- iterator, for loops that nest.
+-- each(fn) calls fn for every record (or row, or with the selected values); each() is an
+-- independent iterator, for loops that nest.
 ---@param fn function?
 ---@return function? step, nil, nil, any closing
 function Query:each(fn)
@@ -172,7 +173,8 @@ local function measure(query, name, field, option)
   return values
 end
 
--- Without a field the first record, row, or selected values; after group_by first(field) is a measure.
+-- Without a field the first record, row, or selected values; after group_by first(field) is a
+-- measure.
 function Query:first(field)
   if field ~= nil then return measure(self, "first", field) end
   local step, cursor = open(self)
@@ -223,7 +225,8 @@ function Query:count() return measure(self, "count") end
 ---@param over string|perflua.Event
 ---@param under string|perflua.Event
 ---@param field string? default: "period"
----@return perflua.Query # with the sum of a field over the records of one event divided by that of another's
+---@return perflua.Query # with the sum of a field over the records of one event divided by
+--- that of another's
 function Query:ratio(over, under, field)
   if not spec_of(self).keys then usage_error("ratio comes after group_by") end
   not_final(self, "ratio")
