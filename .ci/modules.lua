@@ -1,7 +1,9 @@
--- modules.lua FILE...: checks that each C file includes, and each Lua file requires, only what its module may know.
+-- modules.lua FILE...: checks that each C file includes, and each Lua file requires, only what
+-- its module may know.
 --
--- A module is a folder of src, or of lua/perflua. It may use files of its own, and public ones of the modules named in
--- its row, which for Lua are rows above it; only src/binding and src/host include Lua.
+-- A module is a folder of src, or of lua/perflua. It may use files of its own, and public ones
+-- of the modules named in its row, which for Lua are rows above it; only src/binding and
+-- src/host include Lua.
 
 local function words(text)
   local list = {}
@@ -32,13 +34,15 @@ local modules = {
   { "symbols", "base symbols/elf symbols/jit", "dso find internal load memo symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "machine",
-    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream perfdata/order symbols symbols/lines",
+    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream "
+      .. "perfdata/order symbols symbols/lines",
     "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
     "expr fields scope stacks strings value wide" },
   { "query/group", "base perfdata/format query/expr", "group report" },
   { "query/rows", "base query/expr", "rows rows_made" },
-  { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows", "query" },
+  { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",
+    "query" },
   { "script", "base perfdata/format machine", "script" },
   { "binding", "base perfdata/format perfdata/tracepoint analysis machine query script", "" },
   { "host", "", "" },
@@ -46,8 +50,8 @@ local modules = {
 local knows_lua = words "binding host"
 local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 
--- A row: folder, the modules it uses, its public files, and files of others that it reaches for though they are not
--- public. "perflua" is lua/perflua/init.lua itself.
+-- A row: folder, the modules it uses, its public files, and files of others that it reaches for
+-- though they are not public. "perflua" is lua/perflua/init.lua itself.
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
@@ -66,8 +70,10 @@ local lua_modules = {
   { "file", "core errors fields filter plan query recording table",
     "binaries paths records run running samples_with_losses" },
   { "perflua", "core errors file intervals query recording table", "init" },
-  { "meta", "api core errors fields filter perflua recording table text", "needs returned starter survey" },
-  { "waits", "file group", "interrupts live locks off_cpu page_faults requests totals wakes" },
+  { "meta", "api core errors fields filter perflua recording table text",
+    "needs returned starter survey" },
+  { "waits", "file group text",
+    "interrupts live locks off_cpu page_faults requests totals wakes" },
   { "header", "core text", "init json" },
   { "script", "core errors recording", "fields samples" },
   { "doctor", "core perflua recording table text", "init show words" },
@@ -77,19 +83,24 @@ local lua_modules = {
   { "address", "core table text", "init show" },
   { "toolkit", "core errors flame group perflua table text", "folding symbols" },
   { "tools",
-    "address core doctor errors file flame header map meta perflua recording report script table text toolkit waits",
+    "address core doctor errors file flame header map meta perflua recording report script "
+      .. "table text toolkit waits",
     "init",
-    "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums plan/init report/quality" },
+    "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
+      .. "plan/init report/quality" },
   { "cli", "core errors meta perflua table text tools", "init" },
 }
 
--- Rows by folder. A module may only use those in rows above its own, so nothing uses in a circle.
+-- Rows by folder. A module may only use those in rows above its own, so nothing uses in a
+-- circle.
 local function indexed(list)
   local rows = {}
   for _, row in ipairs(list) do
     local name, uses = row[1], words(row[2])
     for other in pairs(uses) do
-      if not rows[other] then error(("%s uses %s, which is not above it"):format(name, other), 0) end
+      if not rows[other] then
+        error(("%s uses %s, which is not above it"):format(name, other), 0)
+      end
     end
     rows[name] = { uses = uses, public = words(row[3]), reaches = words(row[4] or "") }
   end

@@ -85,7 +85,7 @@ end
 -- Calls take(number, text) for each comment of lines that begin with the mark, joined by
 -- spaces.
 local function read_line_comments(path, mark, take)
-  local number, start, words, closing = 0, 0, nil, nil
+  local number, start, words, in_tag, closing = 0, 0, nil, false, nil
   for line in io.lines(path) do
     number = number + 1
     local inside = closing
@@ -97,8 +97,8 @@ local function read_line_comments(path, mark, take)
     local text = not inside and line:match("^%s*" .. mark .. "+%s*(.*)$")
     if not text or text:find("^[@!]") then
       if words then take(start, table.concat(words, " ")) end
-      words = nil
-    else
+      words, in_tag = nil, text ~= nil -- lines below a tag belong to it
+    elseif text and not in_tag then
       if not words then start, words = number, {} end
       words[#words + 1] = text
     end

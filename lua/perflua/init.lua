@@ -32,7 +32,7 @@ for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do
   file_methods[name] = method
 end
 
--- file.events[name]: the first event of that name.
+-- Finds file.events[name]: the first event of that name.
 core.metatable("events").__index = function(list, name)
   if type(name) ~= "string" then return nil end
   local found = events.exactly(list, name)
@@ -48,7 +48,7 @@ local MOST_WORKERS = 16
 local function check_window(window)
   if window == nil then return end
   if math.type(window) ~= "integer" or window < MIN_WINDOW then
-    usage_error("open: window is a number of bytes, at least %d", MIN_WINDOW)
+    usage_error("open: window: a number of bytes expected, at least %d", MIN_WINDOW)
   end
 end
 
@@ -58,18 +58,18 @@ local function check_workers(options)
   for _, name in ipairs { "jobs", "threads" } do
     local n = options[name]
     if n ~= nil and (math.type(n) ~= "integer" or n < 1 or n > MOST_WORKERS) then
-      usage_error("open: %s is a number of workers, from 1 to %d", name, MOST_WORKERS)
+      usage_error("open: %s: a number of workers from 1 to %d expected", name, MOST_WORKERS)
     end
   end
   if options.jobs and options.threads then
-    usage_error("open: threads is the old name of jobs; give jobs alone")
+    usage_error("open: threads is the old name of jobs: give only jobs")
   end
 end
 
 -- Raises if `version` names no perf whose text can be printed.
 local function check_version(version)
   if type(version) ~= "string" then
-    usage_error("open: as is a version of perf, '6.12', got a %s", type(version))
+    usage_error("open: as: a version of perf such as '6.12' expected, got a %s", type(version))
   end
   local known, message = core.perf_version(version)
   if not known then usage_error("open: as: %s", message) end
@@ -84,7 +84,7 @@ local function check_options(options)
   errors.check_options(options, "OpenOptions", "open: unknown option '%s'")
   for _, name in ipairs(sources) do
     if options[name] ~= nil and type(options[name]) ~= "string" then
-      usage_error("open: option '%s' is a path, got a %s", name, type(options[name]))
+      usage_error("open: %s: a path expected, got a %s", name, type(options[name]))
     end
   end
   if options.as ~= nil then check_version(options.as) end
@@ -107,16 +107,17 @@ local function check_path(path)
   if type(path) ~= "table" then
     usage_error("open: a path or an array of paths expected, got a %s", type(path))
   end
-  if #path == 0 then usage_error("open: an empty list of paths") end
+  if #path == 0 then usage_error("open: the list of paths is empty") end
   for i = 1, #path do
     if type(path[i]) ~= "string" then
-      usage_error("open: paths are strings, [%d] is a %s", i, type(path[i]))
+      usage_error("open: path %d: a string expected, got a %s", i, type(path[i]))
     end
   end
 end
 
--- Several paths are one File: its records carry `source`, and are in the order of their times
--- if the recordings' clocks agree; else the recordings follow one another.
+-- Opens one or several recordings as one File. With several paths its records carry `source`,
+-- and are in time order if the recordings' clocks agree; otherwise the recordings follow one
+-- another.
 ---@param path string|string[]|nil default: "perf.data"
 ---@param options table? { strict, window, jobs, as, symfs, kallsyms, vmlinux, buildid_dir,
 --- debuginfod, demangle, any_binary }

@@ -498,7 +498,7 @@ function Query:unit(unit, column) end
 ---@field unclosed integer # Spans that were still open at the end.
 ---@field restarted integer # Spans that were dropped, opened once more before a close.
 ---@field lost integer # Spans that were dropped, as records were lost.
----@field unkeyed integer # Records without a key or a time.
+---@field unkeyed integer # Records without a key or time.
 
 ---Values from one power of two to the next.
 ---@class perflua.HistogramBucket

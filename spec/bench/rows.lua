@@ -1,7 +1,7 @@
 -- What is compared. A row is { what, against, … } with
 --
 --   ours, theirs  commands
---   recording     whose samples (or bytes) the figures are divided by; without it they are of a run
+--   recording     figures are divided by its samples (or bytes); default: of a run
 --   absent        why there is no figure of theirs
 --   times         runs in a round, 1 unless said
 --

@@ -167,7 +167,7 @@ describe("a file whose finalizer ran before others'", function()
     it("raises when they read " .. what, function()
       local ok, message = gone(look)
       assert.is_false(ok)
-      assert.matches("closed", (message:gsub("that is gone", "that is closed")))
+      assert.matches("closed", (message:gsub("that no longer exists", "that is closed")))
     end)
   end
 

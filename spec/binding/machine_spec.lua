@@ -126,7 +126,7 @@ describe("file:thread()", function()
     local file = opened(lines)
     assert.error_matches(function() file:thread() end, "number expected")
     assert.error_matches(function() file:thread("sh") end, "number expected")
-    assert.error_matches(function() file:thread(1 << 31) end, "no thread id")
+    assert.error_matches(function() file:thread(1 << 31) end, "not a thread id")
     assert.error_matches(function() file:thread(7, 1.5) end, "no integer representation")
     file:close()
     assert.error_matches(function() file:thread(7) end, "the file is closed")
@@ -135,7 +135,7 @@ describe("file:thread()", function()
 end)
 
 describe("names", function()
-  it("of the demo are those of its commands", function()
+  it("has the names of its commands", function()
     local file <close> = assert(perflua.open(files.fixture "demo.perf.data"))
     local names = {}
     for _, thread in ipairs(file:threads()) do

@@ -41,7 +41,7 @@ describe("a record", function()
     end
   end)
 
-  it("as text holds no character that drives a terminal", function()
+  it("prints no character that drives a terminal", function()
     local b = everything.empty "little"
     b:record("comm", { pid = 7, tid = 7, comm = "a\27[2J\u{9b}1m" }, { time = 10 })
     local evil <close> = assert(perflua.open(b:write()))

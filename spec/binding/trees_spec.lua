@@ -6,19 +6,24 @@ local two_events = require "spec.support.two_events"
 local file <const> = perflua.open(two_events.write())
 
 local ops = {
-  "const", "field", "and", "or", "not", "present", "eq", "lt", "le", "gt", "ge", "event_in", "in", "find", "starts",
-  "under", "add", "sub", "mul", "div", "idiv", "mod", "pow", "band", "bor", "bxor", "shl", "shr", "neg", "bnot",
+  "const", "field", "and", "or", "not", "present", "eq", "lt", "le", "gt", "ge", "event_in",
+  "in", "find", "starts",
+  "under", "add", "sub", "mul", "div", "idiv", "mod", "pow", "band", "bor", "bxor", "shl",
+  "shr", "neg", "bnot",
   "bucket", "count", "call",
 }
 local kinds = {
-  "any", "signed", "unsigned", "address", "natural", "bits", "float", "string", "bytes", "boolean", "event", "view",
+  "any", "signed", "unsigned", "address", "natural", "bits", "float", "string", "bytes",
+  "boolean", "event", "view",
   "nil",
 }
 local measures = {
-  "count", "sum", "avg", "min", "max", "quantile", "hist", "distinct", "first", "last", "share", "ratio",
+  "count", "sum", "avg", "min", "max", "quantile", "hist", "distinct", "first", "last", "share",
+  "ratio",
 }
 local roots = {
-  "ip", "pid", "comm", "callchain", "event", "stack", "frames", "period", "time", "symbol", "data_src", "read", "args",
+  "ip", "pid", "comm", "callchain", "event", "stack", "frames", "period", "time", "symbol",
+  "data_src", "read", "args",
   "type", "cpumode", "srcline", "map", "branch_stack",
 }
 
@@ -33,30 +38,36 @@ local one = { op = "const", kind = "natural", value = 1 }
 local text = { op = "const", kind = "string", value = "x" }
 
 describe("a description for the core", function()
-  it("that is none raises", function()
+  it("raises if it is invalid", function()
     local endless = { op = "not", kind = "boolean" }
     endless.left = endless
     local wide, deep = one, one
     for _ = 1, 40 do wide = { op = "add", kind = "signed", left = wide, right = wide } end
     for _ = 1, 300 do deep = { op = "neg", kind = "signed", left = deep } end
     for why, tree in pairs {
-      ["no such op"] = { op = "calls", kind = "any" }, ["what is called"] = { op = "call", kind = "any" },
+      ["no such op"] = { op = "calls", kind = "any" },
+      ["what is called"] = { op = "call", kind = "any" },
       ["no such kind"] = { op = "not", kind = "odd", left = one },
       ["a part is missing"] = { op = "add", kind = "signed", left = one },
       ["no such field"] = { op = "field", kind = "any", field = { "bytes" } },
       ["a field is a table"] = { op = "field", kind = "any", field = "pid" },
-      ["a field has too many parts"] = { op = "field", kind = "any", field = { "read", 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
-      ["a step is a name or a position"] = { op = "field", kind = "any", field = { "read", 1.5 } },
+      ["a field has too many parts"] = { op = "field", kind = "any",
+        field = { "read", 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
+      ["a step is a name or a position"] = { op = "field", kind = "any",
+        field = { "read", 1.5 } },
       ["a name has a NUL"] = { op = "field", kind = "any", field = { "read", "a\0b" } },
       ["a value is no number, string or boolean"] = { op = "const", kind = "any", value = {} },
       ["a set is a table"] = { op = "in", kind = "boolean", left = pid },
       ["events are a table"] = { op = "event_in", kind = "boolean", left = pid },
-      ["no event of that number"] = { op = "event_in", kind = "boolean", left = pid, events = { [3] = true } },
-      ["what is in a set of events is a field"] = { op = "event_in", kind = "boolean", left = one, events = {} },
-      ["under%(%) is given a name"] = { op = "under", kind = "boolean", right = one },
+      ["no event of that number"] = { op = "event_in", kind = "boolean", left = pid,
+        events = { [3] = true } },
+      ["event_in takes a field"] = { op = "event_in", kind = "boolean",
+        left = one, events = {} },
+      ["under%(%) takes a name"] = { op = "under", kind = "boolean", right = one },
       ["a bucket's size"] = { op = "bucket", kind = "signed", left = pid, right = text },
-      ["what is counted"] = { op = "count", kind = "signed", left = one },
-      ["a part is missing "] = "a text", ["nested deeper than 256 levels"] = endless, ["too large"] = wide,
+      ["count takes a field or a text"] = { op = "count", kind = "signed", left = one },
+      ["a part is missing "] = "a text", ["nested deeper than 256 levels"] = endless,
+      ["too large"] = wide,
       ["nested deeper than 256 levels "] = deep,
     } do
       local ok, message = group(tree)
@@ -75,14 +86,18 @@ describe("a description for the core", function()
     assert.matches("nested deeper than 256 levels", message)
   end)
 
-  it("whose keys or measures are none raises", function()
+  it("raises if its keys or measures are invalid", function()
     for why, more in pairs {
-      ["no keys"] = { keys = 1 }, ["no measures"] = { measures = false }, ["a key is a table"] = { keys = { 1 } },
-      ["a key has no value"] = { keys = { {} } }, ["no such place"] = { keys = { { value = pid, at = 4097 } } },
+      ["no keys"] = { keys = 1 }, ["no measures"] = { measures = false },
+      ["a key is a table"] = { keys = { 1 } },
+      ["a key has no value"] = { keys = { {} } },
+      ["no such place"] = { keys = { { value = pid, at = 4097 } } },
       ["no measure 'mean'"] = { measures = { { measure = "mean", value = pid } } },
-      ["of what is measured"] = { measures = { { measure = "sum" } } },
-      ["a ratio is of two events"] = { measures = { { measure = "ratio", value = pid, events = { {} } } } },
-      ["no record type"] = { types = { [-1] = true } }, ["no event of that number"] = { events = { [0] = true } },
+      ["a measure needs a field"] = { measures = { { measure = "sum" } } },
+      ["a ratio needs two events"] =
+        { measures = { { measure = "ratio", value = pid, events = { {} } } } },
+      ["no record type"] = { types = { [-1] = true } },
+      ["no event of that number"] = { events = { [0] = true } },
       ["threads is an integer"] = { threads = 0 },
     } do
       local ok, message = group(nil, more)
@@ -91,14 +106,15 @@ describe("a description for the core", function()
     end
   end)
 
-  it("of any shape ends without harm", function()
+  it("ends without harm whatever its shape", function()
     local seed = 1
     local function random(n)
       seed = (seed * 6364136223846793005 + 1442695040888963407)
       return (seed >> 33) % n + 1
     end
     local function value()
-      local values = { 0, -1, 1, 1 << 63, 0.5, 0 / 0, 1 / 0, -1 / 0, "", "sh", ("x"):rep(50), true, false }
+      local values = { 0, -1, 1, 1 << 63, 0.5, 0 / 0, 1 / 0, -1 / 0, "", "sh", ("x"):rep(50),
+        true, false }
       return values[random(#values)]
     end
     local function field()
@@ -118,13 +134,17 @@ describe("a description for the core", function()
       if op == "in" then node.set = { value(), value(), value() } end
       if op == "event_in" then node.events = { random(2) == 1, random(2) == 1 } end
       if depth > 0 then node.left, node.right = tree(depth - 1), tree(depth - 1) end
-      if op == "bucket" then node.right = { op = "const", kind = "natural", value = random(1 << 20) } end
+      if op == "bucket" then
+        node.right = { op = "const", kind = "natural", value = random(1 << 20) }
+      end
       if op == "under" then node.right = text end
       if op == "call" then
         node.fn, node.is = value, ({ "key", "condition" })[random(3)]
         if random(2) == 1 then node.args = { node.left, node.right } end
       end
-      if op == "event_in" or op == "count" then node.left = { op = "field", kind = node.kind, field = field() } end
+      if op == "event_in" or op == "count" then
+        node.left = { op = "field", kind = node.kind, field = field() }
+      end
       return node
     end
     local answered = 0
@@ -132,16 +152,20 @@ describe("a description for the core", function()
       local keys, columns = {}, {}
       for i = 1, random(3) - 1 do keys[i] = { value = tree(random(3) - 1), at = i } end
       for i = 1, random(3) do
-        columns[i] = { measure = measures[random(#measures)], value = tree(random(3) - 1), events = { { true }, {} } }
+        columns[i] = { measure = measures[random(#measures)], value = tree(random(3) - 1),
+          events = { { true }, {} } }
         if random(4) == 1 then columns[i].weight = tree(1) end
       end
       local filter = random(2) == 1 and tree(random(4) - 1) or nil
       local order = ({ "time", "file", "any" })[random(3)]
-      local ok, groups = group(filter, { keys = keys, measures = columns, order = order, threads = random(2) })
+      local ok, groups = group(filter,
+        { keys = keys, measures = columns, order = order, threads = random(2) })
       if ok and groups then answered = answered + 1 end
       local values = { tree(2), tree(1) }
       pcall(function()
-        for _ in core.cursor(file, { filter = filter, values = values, order = order }) do answered = answered + 0 end
+        for _ in core.cursor(file, { filter = filter, values = values, order = order }) do
+          answered = answered + 0
+        end
       end)
     end
     assert.is_true(answered > 1000)

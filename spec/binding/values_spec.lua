@@ -93,7 +93,7 @@ describe("values of records", function()
       same(lines, values)
     end)
 
-    it("of some events, between two times, are those of their records, in the order of "
+    it("selects events and times, "
       .. order, function()
       local q = file:samples { event = "two", order = order }:between(N // 4, N // 2)
       local lines, n = by_records(q, 1)
@@ -102,7 +102,8 @@ describe("values of records", function()
     end)
   end
 
-  it("come in loops over one file side by side, while its records are asked for theirs", function()
+  it("come in loops over one file side by side, while its records are asked for "
+    .. "theirs", function()
     local a = file:samples():select("time", "comm", "raw"):each()
     local b = file:samples { order = "file" }:select("ip", "comm"):each()
     local n = 0
@@ -151,7 +152,7 @@ describe("values of records", function()
     end
   end)
 
-  it("of fields that a record does not have are false", function()
+  it("are false for fields that a record does not have", function()
     local n = 0
     for raw in file:samples():select("raw") do
       if raw == false then n = n + 1 end

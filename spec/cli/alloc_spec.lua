@@ -165,16 +165,17 @@ describe("perflua alloc", function()
       { "kmem_cache_alloc", 0, 0x300, 96, 96, 0x2000 }, { "kmem_cache_free", 0, 0x300 },
     } }
     assert.are.equal([[
-# bytes that were asked for: 186
-# bytes that were allocated: 224
-# bytes of these that were freed: 160
+# 186 bytes were requested
+# 224 bytes were allocated
+# 160 bytes of these were freed
 allocs  requested  allocated   waste  frees  moved  left  left_bytes  site
      2         90        128  29.69%      1      1     1          64  0x1000
      1         96         96   0.00%      1      0     0           0  0x2000
 ]], got.out)
   end)
 
-  it("counts what it cannot tell: an end that was not recorded, frees of what is older, losses", function()
+  it("counts what it cannot tell: an end that was not recorded, frees of what is older, "
+    .. "losses", function()
     local got = json(built {
       { "kmalloc_node", 0, 0x100, 64, 64 }, { "kmalloc_node", 0, 0x100, 64, 64, 0x2000 },
       { "kfree", 0, 0x100 },

@@ -80,7 +80,7 @@ describe("a chunk of -e", function()
       where_another_lies [[echo 'file.path, arg[1]' | "$perflua" -i -e 'print "ran"' demo.data]]
     assert.are.equal(0, got.status)
     assert.matches("^ran\n.-demo.data\tdemo.data\n", got.out)
-    fails(2, "'-' cannot be a recording beside -i",
+    fails(2, "'-' cannot be a recording together with -i",
       [["$perflua" -i -e 'print(1)' - <demo.data]])
   end)
 

@@ -15,7 +15,7 @@ local function recording()
 end
 
 describe("a cell of CSV", function()
-  it("that a spreadsheet would run begins with a ', if that is asked for", function()
+  it("begins with a ' if a spreadsheet would evaluate it and --csv-safe is given", function()
     local cells = { ["=1"] = "'=1", ["+x"] = "'+x", ["@a,b"] = [["'@a,b"]], ["\tx"] = "'\tx",
       ["-x"] = "'-x" }
     for text, safe in pairs(cells) do

@@ -34,14 +34,15 @@ describe("a binary without symbols", function()
     { "/nowhere/c", 0x20000 } },
     { 0x1100, 0x1200, 0x1300, 0x8100 })
 
-  it("is named with its build-id, why, and where it was looked for first, if samples hit it", function()
+  it("is named with its build-id, why, and where it was looked for first, if samples hit "
+    .. "it", function()
     local _, report = doctor(path)
     local found = find(report, "symbols")
     assert.are.equal("note", found.level)
     assert.are.equal("2 binaries without symbols here, with 100 % of the samples", found.text)
     assert.are.equal(2, #found.details)
     assert.matches("^/nowhere/a %(build%-id " .. ID
-      .. "%): 75 %%, no [^;]+; looked for first: /", found.details[1])
+      .. "%): 75 %%, no [^;]+; tried first: /", found.details[1])
     assert.matches("^/nowhere/b: 25 %%, ", found.details[2])
     assert.matches("%-%-symfs", found.advice)
     assert.is_nil(found.advice:find("kallsyms", 1, true))
@@ -60,7 +61,7 @@ describe("a binary without symbols", function()
     local _, report = doctor(recording({ { "/dev/null", 0x1000, ID } }, { 0x1100 }))
     local details = find(report, "symbols").details
     assert.matches("^/dev/null %(build%-id " .. ID
-      .. "%): 100 %%, is a device, not a file; looked", details[1])
+      .. "%): 100 %%, is a device, not a file; tried", details[1])
   end)
 
   it("is among the binaries that samples hit, with the source of their symbols", function()
@@ -88,7 +89,7 @@ describe("a binary without symbols", function()
     local found = find(report, "symbols")
     assert.matches("^1 binary without symbols here", found.text)
     assert.matches("^%[kernel%.kallsyms%]", found.details[1])
-    assert.matches("^the kernel's: %-%-kallsyms", found.advice)
+    assert.matches("^for the kernel, use %-%-kallsyms", found.advice)
   end)
 
   it("is not looked for in a stream, which has passed", function()
@@ -128,7 +129,8 @@ describe("a binary without a build-id", function()
       local found = find(report, "unproven")
       assert.are.equal("note", found.level)
       assert.are.equal(
-        "1 binary was used without a recorded build-id: names are those of the files here",
+        "1 binary was used without a recorded build-id: symbols come from the files on this "
+          .. "machine",
         found.text)
       assert.are.same({ name }, found.details)
       assert.matches("%-%-buildid%-mmap", found.advice)
@@ -148,7 +150,7 @@ describe("a binary without a build-id", function()
     end
   end)
 
-  it("of another system is one without symbols, unless an option believes it", function()
+  it("counts as one without symbols on another system, unless an option accepts it", function()
     local path = unproven(false)
     local _, report = doctor(path)
     local found = find(report, "symbols")
@@ -166,7 +168,7 @@ describe("a recording whose binaries are all here", function()
     assert.are.same({}, report.binaries)
   end)
 
-  it("nor has one whose binaries are in the directory that is named", function()
+  it("has no finding if its binaries are in the given directory", function()
     local got = run.perflua { "doctor", "--symfs", files.fixture "words",
       files.fixture "words/perf.data" }
     assert.matches("^[^\n]*: healthy\n", got.out)
@@ -175,7 +177,7 @@ describe("a recording whose binaries are all here", function()
       .. "words/usr/local/bin/words %(recorded path%)\n", got.out)
   end)
 
-  it("nor has one without samples", function()
+  it("has no finding if it has no samples", function()
     local b = builder.new()
     b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
     b:record("mmap2", { pid = 7, tid = 7, addr = 4096, len = 4096, prot = 5,

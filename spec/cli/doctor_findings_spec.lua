@@ -41,7 +41,7 @@ describe("the doctor", function()
           { time = START, cpu = cpu })
       end
     end)
-    assert.are.equal("throttled 2 times: for 6 ms in all an event took no samples on a cpu",
+    assert.are.equal("throttled 2 times: events took no samples for 6 ms in total",
       found.text)
     assert.are.same({ "cpu 0: 1 time, for 3 ms", "cpu 1: 1 time, for 3 ms" }, found.details)
     assert.matches("kernel.perf_event_max_sample_rate", found.advice, 1, true)
@@ -55,9 +55,8 @@ describe("the doctor", function()
       b:sample(event, { time = START + 60 * MS })
     end)
     assert.are.equal(
-      "1 record (0.98 %) came too late for perf to put them in order: by up to 40 ms, the "
-        .. "first at "
-      .. "1.060000", found.text)
+      "1 record (0.98 %) came too late for perf to sort: by up to 40 ms, the first at 1.060000",
+      found.text)
   end)
 
   it("finds a clock that goes back", function()
@@ -66,7 +65,7 @@ describe("the doctor", function()
         b:sample(event, { time = START + i * MS })
       end
     end)
-    assert.are.equal("the clock goes back 1 time, by up to 99 ms, first to 1.001000",
+    assert.are.equal("the clock went back 1 time, by up to 99 ms, first to 1.001000",
       found.text)
     assert.matches("CLOCK_MONOTONIC", found.advice, 1, true)
   end)
@@ -78,7 +77,8 @@ describe("the doctor", function()
     end)
     assert.are.equal("note", found.level)
     assert.are.equal(
-      "1 gap of 300 ms or more without a sample, 1.4 s in all; else one comes every 1 ms",
+      "1 gap of 300 ms or more without a sample, 1.4 s in total; samples are usually 1 ms "
+        .. "apart",
       found.text)
     assert.are.same({ "1.100000 for 1.4 s; 1 record lost then" }, found.details)
   end)
@@ -96,11 +96,11 @@ describe("the doctor", function()
       end
     end
     local found = finding("chains", chains { 127, 3, 4, 127 }, { "callchain" })
-    assert.are.equal("50 % of the call chains are cut: they have 127 frames, the most allowed",
+    assert.are.equal("50 % of the call chains are cut at the limit of 127 frames",
       found.text)
     assert.matches("sysctl kernel.perf_event_max_stack", found.advice, 1, true)
     found = finding("chains", chains { 8, 3 }, { "callchain" }, { sample_max_stack = 8 })
-    assert.matches("have 8 frames, the most allowed", found.text, 1, true)
+    assert.matches("are cut at the limit of 8 frames", found.text, 1, true)
     assert.matches("max-stack", found.advice, 1, true)
     -- one with more frames shows that the limit was another
     local _, report = doctor(ailing(chains { 127, 300, 300 }, { "callchain" }):write())
@@ -110,7 +110,8 @@ describe("the doctor", function()
       find(report, "long_chains").text, 1, true)
   end)
 
-  it("finds copies of stacks that were full, and names a larger size while there is one", function()
+  it("finds copies of stacks that were full, and names a larger size while there is "
+    .. "one", function()
     local function copies(size)
       return finding("stacks", function(b, event)
         b:sample(event, { time = START, stack_user = ("s"):rep(64) })
@@ -118,9 +119,8 @@ describe("the doctor", function()
       end, { "stack_user" }, { sample_stack_user = size })
     end
     assert.are.equal(
-      "50 % of the copied stacks are cut: there was more than the 64 bytes, and outer callers "
-        .. "are "
-      .. "missing", copies(8192).text)
+      "50 % of the copied stacks are cut at 64 bytes: outer callers are missing",
+      copies(8192).text)
     assert.are.equal("--call-graph dwarf,16384", copies(8192).advice)
     assert.are.equal("--call-graph dwarf,8192", copies(64).advice)
     assert.are.equal("--call-graph dwarf,65528", copies(40000).advice)
@@ -135,7 +135,7 @@ describe("the doctor", function()
       end
       b:sample(event, { time = START, branch_stack = branches })
     end, { "branch_stack" }, { branch_sample_type = { "user", "call_stack" } })
-    assert.matches("are full: 32 calls", found.text, 1, true)
+    assert.matches("are full at 32 calls", found.text, 1, true)
   end)
 
   it("finds samples whose deferred call chain never came", function()
@@ -160,7 +160,7 @@ describe("the doctor", function()
   end)
 
   it("finds samples that have no event, no time, records of no known type", function()
-    assert.are.equal("1 sample (0.99 %) of no event that the recording describes",
+    assert.are.equal("1 sample (0.99 %) of an event that the recording does not describe",
       finding("unknown_events",
       function(b, event)
         b:event { sample_type = { "ip", "tid", "time", "id", "cpu" } }

@@ -77,7 +77,7 @@ describe("a damaged recording", function()
     assert.matches("\n             and 15 more\n", got.out, 1, true)
   end)
 
-  it("that was not finished says so once, and how to end a recording", function()
+  it("says once that it was not finished, and how to end a recording", function()
     local got, report = doctor(ailing(function() end)
       :write { data = { size = 0 }, no_features = true })
     assert.are.equal(3, got.status)
@@ -87,7 +87,7 @@ describe("a damaged recording", function()
     assert.is_nil(find(report, "missing"))
   end)
 
-  it("among several has status 3, and all are reported", function()
+  it("sets status 3 for several, and all are reported", function()
     local good, bad = ailing(function() end):write(), ailing(function() end)
       :write { truncate = 3000 }
     local got = run.perflua { "doctor", good, bad, good }
@@ -135,14 +135,14 @@ describe("a recording made now", function()
     assert.is_truthy(find(report, "lost"))
   end)
 
-  needs.it("record", "that was killed is not finished", function()
+  needs.it("record", "is not finished if perf was killed", function()
     local path = files.temporary()
     files.output(
       ("perf record -q -e cpu-clock -o %s -- sh -c 'kill -9 $PPID; sleep 0.1' 2>/dev/null")
         :format(path))
     local got = run.perflua { "doctor", path }
     assert.are.equal(3, got.status)
-    assert.matches("did not finish it", got.out, 1, true)
+    assert.matches("did not finish the file", got.out, 1, true)
   end)
 end)
 

@@ -113,7 +113,8 @@ end)
 describe("perflua dump", function()
   it("says that it prints recorded fields", function()
     local help = run.perflua { "help", "dump" }.out
-    assert.matches("^perflua dump: one line for each record, with its recorded fields\n", help)
+    assert.matches(
+      "^perflua dump: print one line for each record, with its recorded fields\n", help)
   end)
 
   for option, wanted in pairs {
@@ -174,10 +175,10 @@ describe("perflua dump", function()
   it("refuses options that say nothing, status 2", function()
     for given, message in pairs {
       ["--type smaple"] = "dump: unknown record type 'smaple'; the closest is 'sample'",
-      ["--type ,"] = "dump: an empty list of record types",
+      ["--type ,"] = "dump: the list of record types is empty",
       ["--where 'perid == 1'"] = "dump: filter \"perid == 1\", column 1: unknown field 'perid'",
       ["--between 5"] = "dump: between: FROM,TO expected, got '5'",
-      ["--between 5y,"] = "dump: between \"5y\": a time is nanoseconds (an integer), ",
+      ["--between 5y,"] = "dump: between \"5y\": expected nanoseconds (an integer), ",
     } do
       local got = run.shell_with(('"$perflua" dump %s "$1"'):format(given), words)
       assert.are.same({ 2, "" }, { got.status, got.out })
@@ -188,7 +189,7 @@ describe("perflua dump", function()
   it("cannot count from the first time of a stream", function()
     local got = run.shell_with('cat "$1" | "$perflua" dump --between 1ms, -', small():write())
     assert.are.same({ 2, "" }, { got.status, got.out })
-    assert.matches("between \"1ms\": a stream's first time is not known before it is read",
+    assert.matches("between \"1ms\": the first time of a stream is not known before it is read",
       got.err, 1, true)
   end)
 end)

@@ -175,7 +175,7 @@ describe("perflua faults", function()
       { 2, 0x10010, 0x30010 }, { 5, 0x10010, 0x30010 }, { "lost", 4 },
       { 2, 0x10010, 0x90000 } } }
     assert.are.equal([[
-# records that were lost: 4
+# 4 records were lost
 faults  percent  kernel  minor  major  object
      3   60.00%       0      0      1  [heap]
      1   20.00%       0      1      0  /lib/b\x1b.so

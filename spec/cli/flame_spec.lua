@@ -74,7 +74,7 @@ describe("perflua flame", function()
   end)
 
   it("leaves out small frames and tells it", function()
-    assert.matches("frames of less than 20 % are left out, which hold 12.5 %",
+    assert.matches("frames below 20 % are left out; they hold 12.5 %",
       flame("--min-share", "20").out, 1, true)
     assert.is_nil(flame("--min-share", "0").out:find("left out", 1, true))
   end)

@@ -39,7 +39,7 @@ describe("perflua fold", function()
       :format(run.demo)
     assert.are.equal(run.perflua({ "-e", script }).out, sum(got.out) .. "\n")
     assert.are.equal(
-      "perflua: fold: samples of cpu-clock; --event chooses another: page-faults, "
+      "perflua: fold: using samples of cpu-clock; --event selects another: page-faults, "
         .. "context-switches\n",
       got.err)
   end)
@@ -56,11 +56,11 @@ describe("perflua fold", function()
     local one, other = run.perflua { "fold", path },
       run.perflua { "fold", path, "--event", "faults" }
     assert.are.equal(605, sum(one.out))
-    assert.matches("samples of cycles; --event chooses another: faults", one.err, 1, true)
+    assert.matches("using samples of cycles; --event selects another: faults", one.err, 1, true)
     assert.are.equal(3, sum(other.out))
     local both = run.perflua { "fold", "--event", "*", path }
     assert.are.equal(608, sum(both.out))
-    assert.matches("'*' names 2 events, which are added together", both.err, 1, true)
+    assert.matches("'*' matches 2 events, which are added up", both.err, 1, true)
   end)
 
   it("reads a stream as it reads a file", function()
@@ -70,7 +70,8 @@ describe("perflua fold", function()
     assert.are.equal(file.err, stream.err)
   end)
 
-  it("has commands cleaned of what separates frames, with process and thread on request", function()
+  it("has commands cleaned of what separates frames, with process and thread on "
+    .. "request", function()
     local path = recording()
     local function fold(by) return run.perflua({ "fold", "--by", by, path }).out end
     assert.are.equal(run.perflua({ "fold", path }).out, fold "comm")
@@ -80,13 +81,13 @@ describe("perflua fold", function()
     assert.matches("^[^;]+ 605\n$", fold "none")
   end)
 
-  it("takes the samples for which --where holds", function()
+  it("takes the samples that match --where", function()
     local path = recording()
     assert.are.equal(500,
       sum(run.perflua({ "fold", "--where", "pid == 7 and period > 100", path }).out))
     local got = run.perflua { "fold", "--where", "pid == 77", path }
     assert.are.equal(0, got.status)
-    assert.matches("no samples for which --where holds", got.err, 1, true)
+    assert.matches("no samples that match --where", got.err, 1, true)
   end)
 
   it("writes to a file with -o", function()

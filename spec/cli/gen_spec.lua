@@ -119,7 +119,8 @@ describe("perflua gen", function()
     assert.is_nil(got.out:find("\27", 1, true))
   end)
 
-  it("writes fields of tracepoints with any names, types and values so that they are no code", function()
+  it("writes fields of tracepoints with any names, types and values so that they are no "
+    .. "code", function()
     local hostile = { "plain", "end", "a b", 'q"]]', "nl\nos.exit(7)", "\0", "z\\", "]]",
       ("x"):rep(3000) }
     local fields, path = {}, "a\n]]os.exit(7)"
@@ -181,7 +182,7 @@ describe("perflua gen", function()
           if n > 0 then wanted[event.name] = (wanted[event.name] or 0) + n end
         end
         local unknown = counts.unknown_event.count
-        if unknown > 0 then wanted["(of an event that is not known)"] = unknown end
+        if unknown > 0 then wanted["(event unknown)"] = unknown end
         file:close()
         local _, got = generated(recording.path)
         assert.equal(0, got.status, got.err)

@@ -359,7 +359,8 @@ describe("an interrupt while names are read", function()
     assert.equal(2, times)
   end)
 
-  it("ends the loading of symbols that takes long, which another line of the prompt can have", function()
+  it("ends the loading of symbols that takes long, which another line of the prompt can "
+    .. "have", function()
     local lines = {}
     for i = 1, 3000 do lines[i] = ("%x 10 function%d\n"):format(0x10000 + 16 * i, i) end
     local text = table.concat(lines)

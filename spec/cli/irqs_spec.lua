@@ -78,7 +78,8 @@ needs.describe(NEEDS, "perflua irqs, of a recording made now", function()
       or ("%d"):format(row.number), row.cpu)
   end
 
-  it("has the times in handlers, and until softirqs began, that perf script's text has", function()
+  it("has the times in handlers, and until softirqs began, that perf script's text "
+    .. "has", function()
     local expected, got, kinds = {}, {}, {}
     for key, sum in pairs(of_text()) do
       if sum.count > 0 then
@@ -111,7 +112,8 @@ needs.describe(NEEDS, "perflua irqs, of a recording made now", function()
 
   -- perf kwork takes the last of several raises for the start, and keeps the others for entries
   -- that have none; a softirq waits from the first.
-  it("has the delays that perf kwork latency has, but for softirqs that were raised again", function()
+  it("has the delays that perf kwork latency has, but for softirqs that were raised "
+    .. "again", function()
     local compared = 0
     local theirs, text = of_kwork "latency -k softirq", of_text()
     for row in rows_of(path) do

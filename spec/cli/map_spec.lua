@@ -89,7 +89,8 @@ describe("perflua map", function()
     end
   end)
 
-  it("has first and last values in the order of the recordings, whichever ends first", function()
+  it("has first and last values in the order of the recordings, whichever ends "
+    .. "first", function()
     local script = [[
       local file = assert(perflua.open(arg[1]))
       local slow = io.open(arg[1] .. ".slow")
@@ -170,10 +171,11 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     local got = many.map(script, {}, paths)
     assert.are.equal(1, got.status)
     assert.are.equal(many.map(many.QUERY, {}, { paths[1], paths[3] }).out, got.out)
-    assert.matches(paths[2] .. ": its process was ended by signal 9\n", got.err, 1, true)
+    assert.matches(paths[2] .. ": its process was killed by signal 9\n", got.err, 1, true)
   end)
 
-  it("starts no others when it is interrupted, and gives the result of those that are whole", function()
+  it("starts no others when it is interrupted, and gives the result of those that are "
+    .. "whole", function()
     local script = files.temporary('os.execute "sleep 0.4"\n' .. many.FUNCTION)
     local got =
       run.shell_with(
@@ -275,7 +277,7 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
       { 2, "an argument is missing", {}, {} },
       { 2, "-j: a number of processes, not '0'", { "-j", "0" }, { path } },
       { 2, "-j: a number of processes, not 'x'", { "-jx" }, { path } },
-      { 2, "one of --partial, --csv and --json", { "--csv", "--json" }, { path } },
+      { 2, "--partial, --csv and --json exclude each other", { "--csv", "--json" }, { path } },
       { 2, "standard input is one recording", {}, { path, "-" } },
     }
     for _, case in ipairs(wrong) do
@@ -287,7 +289,7 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     assert.are.equal(1, got.status)
     assert.are.equal(1, select(2, got.err:gsub("\n", "")))
     got = many.map("print 'x'", {}, { path })
-    assert.matches(path .. ": the script returned no table: it is to end in return", got.err, 1,
+    assert.matches(path .. ": the script returned no table: end it with return", got.err, 1,
       true)
     got = many.map("return function(f) return f:samples():group_by({ x = print }):count() end",
       {}, { path, path })
@@ -302,7 +304,8 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     assert.are.same({ 0, "comm  count\nc8        5\nc7        4\n" }, { got.status, got.out })
   end)
 
-  it("adds up the same binary of different machines by its build-id, whatever its path", function()
+  it("adds up the same binary of different machines by its build-id, whatever its "
+    .. "path", function()
     local one, two = binaries.tree(), binaries.tree()
     one:sh "mkdir -p usr/bin"
     local app = one:program "usr/bin/app"

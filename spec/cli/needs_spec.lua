@@ -53,7 +53,8 @@ describe("a script that needs what a recording lacks", function()
 
   it("is run over many recordings none the less", function()
     local with =
-      run.script "return function(f) return f:samples():group_by('pid'):count() end, { needs = 'cpu-clock' }"
+      run.script("return function(f) return f:samples():group_by('pid'):count() end, { needs "
+        .. "= 'cpu-clock' }")
     local b = builder.new()
     b:event { name = "cycles", sample_type = { "ip", "tid" } }
     local other = b:write()

@@ -19,7 +19,8 @@ end
 needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
   local list = path and switches.of_perf(path)
 
-  it("has the times of each thread, blocked and preempted, that perf script's text has", function()
+  it("has the times of each thread, blocked and preempted, that perf script's text "
+    .. "has", function()
     local expected, got, preempted = {}, {}, 0
     for tid, thread in pairs(switches.off(list)) do
       for _, state in ipairs { "blocked", "preempted" } do
@@ -67,7 +68,8 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
   -- Of other programs: perf has no call chain where one has an impossible address. Only the
   -- kernel's functions are known, as perf confuses libraries here with those of processes of
   -- other containers.
-  it("folds the call chains that perf script has, of the programs that were run for it", function()
+  it("folds the call chains that perf script has, of the programs that were run for "
+    .. "it", function()
     local expected = switches.stacks(path,
       "--symfs=spec/fixtures/empty --kallsyms=/proc/kallsyms")
     local got, programs = {}, {}

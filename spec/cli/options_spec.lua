@@ -47,7 +47,7 @@ describe("the options of perflua", function()
     end
   end)
 
-  it("with -E leave the environment out", function()
+  it("ignore the environment with -E", function()
     local env = "LUA_INIT='print [[init]]' LUA_PATH='/nowhere/?.lua'"
     local words = { "-e", "print(package.path:find('/nowhere', 1, true) ~= nil)" }
     assert.are.equal("init\ntrue\n", run.perflua(words, { env = env }).out)

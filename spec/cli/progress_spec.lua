@@ -24,7 +24,8 @@ local function shown(options, seconds)
     timeout 30 script -qec "$perflua %s $2 $dir/fifo" /dev/null </dev/null
     rm -r "$dir"]]):format(HALF, seconds, HALF + 1, options),
     recording(),
-    run.script "print(perflua.open(arg[1]):samples('one'):group_by('pid'):count():top(1)[1].count)")
+    run.script("local query = perflua.open(arg[1]):samples('one'):group_by('pid'):count() "
+        .. "print(query:top(1)[1].count)"))
   return got.out
 end
 

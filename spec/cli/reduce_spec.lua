@@ -52,7 +52,8 @@ describe("perflua reduce", function()
     local got = reduce({ partials[1], cut, none, "/none", partials[3] })
     assert.are.equal(1, got.status)
     assert.are.equal(reduce({ partials[1], partials[2], partials[3] }).out, got.out)
-    assert.matches("perflua: reduce: " .. cut .. ": table 1: damaged: it is cut off\n", got.err,
+    assert.matches("perflua: reduce: " .. cut .. ": table 1: damaged: its end is missing\n",
+      got.err,
       1, true)
     assert.matches("perflua: reduce: " .. none .. ": table 2: not a table saved by perflua\n",
       got.err, 1, true)
@@ -103,12 +104,13 @@ describe("engines for many recordings", function()
     assert.are.same({ 0, whole, "" }, { got.status, got.out, got.err })
   end
 
-  needs.it("xargs", "as xargs run map for each recording and pipe it to reduce", function()
+  needs.it("xargs",
+    "include xargs, which runs map for each recording and pipes it to reduce", function()
     gives_whole [[q=$1; shift
       printf '%s\0' "$@" | xargs -0 -n 1 "$perflua" map --partial "$q" | "$perflua" reduce]]
   end)
 
-  needs.it("parallel", "as GNU parallel do", function()
+  needs.it("parallel", "include GNU parallel", function()
     local command = [[q=$1; shift; export HOME=$(mktemp -d)
       parallel --will-cite %s "$perflua" map --partial "$q" {} ::: "$@" 2>"$HOME/said" | "$perflua" reduce
       rm -r "$HOME"]]
@@ -116,7 +118,7 @@ describe("engines for many recordings", function()
     gives_whole(command:format "--line-buffer -n 2 -j 3")
   end)
 
-  it("as Spark pipe lines of names in and results out, in any order", function()
+  it("include Spark, which pipes lines of names in and results out, in any order", function()
     gives_whole [[q=$1; shift
       printf '%s\n' "$1" "$2" | xargs "$perflua" map --partial "$q" >"$q.a"
       printf '%s\n' "$3" "$4" "$5" "$6" | xargs -n 1 "$perflua" map --partial "$q" >"$q.b"

@@ -25,7 +25,8 @@ local RUNNABLE, SLEEPS, DEAD, PREEMPTED = 0, 1, 16, 256
 local names = { [7] = "a\27b", [8] = "b" }
 
 describe("perflua sched", function()
-  it("tells how long threads ran, were off the processor, and could not run though they could", function()
+  it("tells how long threads ran, were off the processor, and could not run though they "
+    .. "could", function()
     local path = switches.recording({
       { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "waking", 8 },
       { 4000, 0, "switch", 7, RUNNABLE, 8 },

@@ -35,7 +35,7 @@ describe("a script", function()
     assert.matches("^perflua: stat: an argument is missing\nusage: perflua stat", got.err)
   end)
 
-  it("that fails says so on stderr with a traceback of its own lines only, status 1", function()
+  it("fails with status 1 and a traceback of its own lines on stderr", function()
     local script = run.script "local function inner()\n  error 'bad'\nend\ninner()"
     local got = run.perflua { script }
     assert.are.equal(1, got.status)
@@ -55,7 +55,7 @@ describe("a script", function()
       run.perflua { "-e", "error(nil)" }.err)
   end)
 
-  it("that does not compile or is not there is an error, status 1", function()
+  it("is an error, status 1, if it is missing or does not compile", function()
     local got = run.perflua { run.script "x = = 1" }
     assert.are.equal(1, got.status)
     assert.matches(":1: unexpected symbol near '='", got.err)
@@ -64,7 +64,7 @@ describe("a script", function()
     assert.matches("^perflua: cannot open ./no/such.lua", got.err)
   end)
 
-  it("that calls perflua wrongly is told its own line, and sees only its own frames", function()
+  it("sees its own line and only its own frames when it calls perflua wrongly", function()
     local path = run.script(([[
 local function ask(file) file:samples():where("perid == 1") end
 ask(perflua.open(%q))]]):format(run.demo))
@@ -79,13 +79,13 @@ stack traceback:
 ]]):format(path, path, path), got.err)
   end)
 
-  it("that is neither a tool nor a file is a wrong command line, status 2", function()
+  it("is a wrong command line, status 2, if it is neither a tool nor a file", function()
     local got = run.perflua { "stta" }
     assert.are.equal(2, got.status)
     assert.matches("^perflua: 'stta' is neither a tool nor a script file", got.err)
   end)
 
-  it("that is a recording is told apart", function()
+  it("is recognized if it is a recording", function()
     local got = run.perflua { run.demo }
     assert.are.equal(2, got.status)
     assert.matches("is a recording, not a script; try: perflua stat " .. run.demo, got.err, 1,
@@ -97,7 +97,7 @@ stack traceback:
     assert.are.equal(0, run.perflua { "-e", "os.exit(true, true)" }.status)
   end)
 
-  it("that cannot write what it prints ends with status 1 and says why", function()
+  it("ends with status 1 and says why if its output cannot be written", function()
     local got = run.shell [["$perflua" -e 'io.write "lost"' >/dev/full]]
     assert.are.equal(1, got.status)
     assert.matches("^perflua: cannot write to standard output", got.err)

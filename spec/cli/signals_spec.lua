@@ -54,14 +54,16 @@ describe("SIGINT", function()
 
   it("raises an error when it comes twice", function()
     local script =
-      run.script "io.write('ready\\n') io.flush() local function spin() while true do end end spin()"
+      run.script("io.write('ready\\n') io.flush() local function spin() while true do end end "
+        .. "spin()")
     local got = interrupted(2, script)
     assert.are.equal(130, got.status)
     assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n.*in local 'spin'",
       got.err)
   end)
 
-  it("ends the process when it comes three times and the script does not yield to the error", function()
+  it("ends the process when it comes three times and the script does not yield to the "
+    .. "error", function()
     local script = run.script [[
       io.write('ready\n') io.flush()
       while true do pcall(function() while true do end end) end]]

@@ -53,8 +53,7 @@ describe("the exit status of a tool", function()
       assert.equal(status, got.status, ("%s: %s: %s"):format(name, what, got.err))
     end
 
-    it("of " .. name
-      .. " is 0 when there is a result, also without samples, or none that match", function()
+    it("is 0 when there is a result, also without (matching) samples: " .. name, function()
       is(0, status_of(name, whole), "a whole recording")
       is(0, status_of(name, empty), "a recording without samples")
       if WHERE[name] then
@@ -65,7 +64,7 @@ describe("the exit status of a tool", function()
       end
     end)
 
-    it("of " .. name .. " is 0 for a damaged recording, with a warning; 3 of doctor", function()
+    it("is 0 for a damaged recording, with a warning; 3 for doctor: " .. name, function()
       local got = status_of(name, harmed)
       is(name == "doctor" and 3 or 0, got, "damaged")
       if name ~= "doctor" and name ~= "header" then
@@ -73,13 +72,13 @@ describe("the exit status of a tool", function()
       end
     end)
 
-    it("of " .. name .. " is 1 if there is no recording, or it lacks what is needed", function()
+    it("is 1 if there is no recording, or it lacks what is needed: " .. name, function()
       is(1, status_of(name, "/no/such/file"), "no file")
       is(1, status_of(name, files.temporary "no recording"), "no recording")
       if not FOR_ANY[name] then is(1, status_of(name, run.demo), "lacks something") end
     end)
 
-    it("of " .. name .. " is 2 for what it does not know", function()
+    it("is 2 for unknown words: " .. name, function()
       is(2, status_of(name, whole, "--no-such-option"), "an option")
       if name ~= "doctor" then
         is(2, status_of(name, whole, "a second recording"), "operands")
@@ -92,7 +91,7 @@ describe("the exit status of a tool", function()
       end
     end)
 
-    it("of " .. name .. " is 130 when it was interrupted, which it says", function()
+    it("is 130 after an interrupt, which is said: " .. name, function()
       local words = { "-e", 'io.popen("kill -INT $PPID"):close()', name,
         table.unpack(WORDS[name] or {}) }
       words[#words + 1] = whole

@@ -40,7 +40,7 @@ describe("a tool", function()
     assert.are.equal(0, tool("header --json -", path).status)
   end)
 
-  it("that needs two passes says so of a stream: fields", function()
+  it("says for a stream that it needs two passes: ", function()
     local got = tool("fields -", small():write())
     assert.are.same({ 1, "" }, { got.status, got.out })
     assert.matches("^perflua: %-: a stream can be read only once, [^\n]*\n$", got.err)

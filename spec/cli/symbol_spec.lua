@@ -119,7 +119,8 @@ describe("perflua symbol", function()
   it("names each file that was tried, and what to do where none has the symbols", function()
     local other = recording { { "mmap2", map { filename = name, build_id = ID }, 2 } }
     local text = symbol("--pid", "7", other, address)
-    has(text, "symbols    none: no file has its build-id\n", "-> install its debug symbols",
+    has(text, "symbols    none: no file with its build-id was found\n",
+      "-> install its debug symbols",
       ("%s: build-id differs: found %s, recorded %s (recorded path)\n"):format(name,
         program.build_id, ID))
     lacks(text, "\nsymbol ", "\nline ")
@@ -130,7 +131,7 @@ describe("perflua symbol", function()
     local bare = recording { { "mmap2",
       map { filename = tree.path .. "/app/bare", build_id = program.build_id }, 2 } }
     has(symbol("--pid", "7", bare, address),
-      "line       none: no file with its debug information was found")
+      "line       none: no file with debug information was found")
   end)
 
   it("shows each time range in which something else was there", function()
@@ -158,7 +159,7 @@ describe("perflua symbol", function()
       "holds      from 3.000000 to the end\n", "symbol     wide+0x0")
     lacks(text, "map        none")
     text = symbol(forked, address)
-    has(text, "processes  2 had it mapped; --pid PID shows each step of one\n",
+    has(text, "processes  2 had it mapped; --pid PID shows one of them step by step\n",
       "           7 prog: wide+0x0 of " .. name .. ", from 2.000000 to the end\n",
       "           8 prog: wide+0x0 of " .. name .. ", from 3.000000 to the end\n")
   end)
@@ -173,8 +174,8 @@ describe("perflua symbol", function()
       .. name .. "\n",
       "-> no record maps it: ")
     has(symbol(path, "1000"),
-      "processes  none: no process had it mapped at a time that is recorded")
-    has(symbol("--pid", "12345", path, "1000"), "-> nothing is recorded of a process 12345: ")
+      "processes  none: no process had it mapped during the recording")
+    has(symbol("--pid", "12345", path, "1000"), "-> the recording has no process 12345: ")
   end)
 
   it("is of a module or the kernel by itself, which may have no map", function()
@@ -198,9 +199,9 @@ describe("perflua symbol", function()
       "offset 0x4 in the module\n", list .. ": has the symbols (symbols of the kernel)\n",
       "symbol     inside+0x4,")
     has(symbol("--symfs", tree.path, kernel, ("%x"):format(at)), "symbols    none: ",
-      "-> --kallsyms and a copy of /proc/kallsyms made by root, or --vmlinux\n")
+      "-> use --kallsyms with a copy of /proc/kallsyms made by root, or --vmlinux\n")
     has(symbol(path, ("%x"):format(at)), "map        none",
-      "-> no map of the kernel covers it: ")
+      "-> no mapping of the kernel covers it: ")
   end)
 
   it("follows a BPF program that is loaded and unloaded", function()
@@ -218,7 +219,7 @@ describe("perflua symbol", function()
       "holds      from 2.000000 to 12.000000\n",
       "symbols    1 of the KSYMBOL record\n", "symbol     bpf_prog_one+0x8,",
       "map        none, from 12.000000 to 14.000000\n", "symbol     bpf_prog_two+0x8,",
-      "line       none: code without a file has no lines here\n")
+      "line       none: code that is not mapped from a file has no source lines\n")
   end)
 
   it("follows code made at run time: a jitdump has times, a perf map has none", function()
@@ -232,7 +233,7 @@ describe("perflua symbol", function()
       "symbol     last+0x4,",
       "a perf map has no times: ")
     has(symbol("--symfs", tree.path, "--pid", "7", mapped, ("%x"):format(code + 0x44)),
-      "symbols    none: the program left no names of the code that it made\n",
+      "symbols    none: the program left no perf map and no jitdump for its code\n",
       "-> have the program write ")
 
     jit:sh "rm tmp/perf-7.map"
@@ -250,7 +251,7 @@ describe("perflua symbol", function()
     b:sample(event, { ip = code + 0x44, pid = 7, tid = 7, time = 10 * SECOND, misc = 2 })
     text = symbol("--symfs", jit.path, "--pid", "7", b:write(), ("%x"):format(code + 0x44))
     has(text, "holds      from 2.000000 to 3.000000\n",
-      "a jitdump's name holds from the time on that its code was made\n",
+      "a name in a jitdump is valid from the time when its code was made\n",
       "holds      from 3.000000 to 11.000000\n", "symbol     old+0x4,",
       "holds      from 11.000000 to the end\n",
       "symbol     new+0x4,")
@@ -259,19 +260,21 @@ describe("perflua symbol", function()
   it("finds the vdso, memory without code, and the kernel of a guest", function()
     local text = symbol("--pid", "7",
       recording { { "mmap2", map { filename = "[heap]", prot = 3 }, 2 } }, address)
-    has(text, "(memory)", "symbols    none: memory that is no file\n",
-      "-> this memory has no code of a file")
+    has(text, "(memory)", "symbols    none: memory that is not mapped from a file\n",
+      "-> this memory is not mapped from a file")
     local vdso = { { "mmap2", map { filename = "[vdso]", build_id = ID }, 2 } }
     text = symbol("--pid", "7", recording(vdso), address)
-    has(text, "binary     [vdso] (vdso)", "symbols    none: no file has its build-id\n")
+    has(text, "binary     [vdso] (vdso)",
+      "symbols    none: no file with its build-id was found\n")
     local guest = recording { { "mmap2",
       { pid = 99, tid = 99, addr = KERNEL, len = 0x1000, prot = 5, pgoff = KERNEL,
       filename = "[guest.kernel.kallsyms]_text", misc = 4 }, 2 } }
     local at = ("%x"):format(KERNEL + 8)
     has(symbol("--guest", "99", guest, at), "an address of the kernel of guest 99\n",
       "binary     [guest.kernel.kallsyms.99] (guest, kernel)",
-      "-> symbols of a guest's kernel are ")
-    has(symbol("--guest", "98", guest, at), "map        none", "-> guest 98 has no map there: ")
+      "-> add the vmlinux of the guest's kernel ")
+    has(symbol("--guest", "98", guest, at), "map        none",
+      "-> guest 98 has no mapping there: ")
   end)
 
   it("is one object with --json", function()

@@ -92,7 +92,7 @@ write        1       0     0.001    1.00    1.00    1.00
     assert.are.equal(1, #got.rows)
     assert.are.same({ 2, 100 }, { got.rows[1].calls, got.rows[1].total_ms * 1e6 })
     got = run.perflua { "syscalls", recording { { 1000, 7, 0, 1 } } }
-    assert.matches("^# calls without a time, for their start was not recorded: 1\n", got.out)
+    assert.matches("^# 1 call has no time: its entry was not recorded\n", got.out)
     assert.matches("\nread +1 +0 +0.00 +%- +%- +%-\n$", got.out)
   end)
 
@@ -113,7 +113,8 @@ write        1       0     0.001    1.00    1.00    1.00
       ["8 [unknown]"] = { 1, 0, "", 0 } }, rows)
   end)
 
-  it("does not take a return of another call for that of the open one, but after an exec", function()
+  it("does not take a return of another call for that of the open one, but after an "
+    .. "exec", function()
     local rows = rows_of(recording { { 1000, 7, 322 }, { 1100, 7, 59, 0 }, { 1200, 7, 203 },
       { 1300, 7, 16, 0 } })
     assert.are.same({ 1, 0 }, { rows["7 execveat"].calls, rows["7 execveat"].untimed or 0 })
@@ -168,7 +169,7 @@ write        1       0     0.001    1.00    1.00    1.00
   end)
 end)
 
-needs.describe("perf trace", "its numbers are those of perf trace -s", function()
+needs.describe("perf trace", "its numbers and those of perf trace -s", function()
   -- "tid syscall" → { calls, errors, total, min, average, max } in milliseconds.
   local function theirs_of(path)
     local rows, tid = {}, nil
@@ -215,11 +216,11 @@ needs.describe("perf trace", "its numbers are those of perf trace -s", function(
     return oracle.record(options .. " -m 1024 -e 'raw_syscalls:*'", work)
   end
 
-  it("of a command", function()
+  it("match for a command", function()
     assert.is_true(check(recorded "") > 40)
   end)
 
-  it("and it counts returns from signal handlers, as often as perf script prints them", function()
+  it("match for returns from signal handlers, which perf script prints as often", function()
     local path = oracle.record("-m 1024 -e 'raw_syscalls:*'",
       "sh -c 'trap : USR1; for i in 1 2 3; do kill -USR1 $$; done'")
     local printed, counted = 0, 0
@@ -235,11 +236,12 @@ needs.describe("perf trace", "its numbers are those of perf trace -s", function(
     assert.are.equal(printed, counted)
   end)
 
-  needs.it("cpus", "of all processors, where calls were under way when it began", function()
+  needs.it("cpus",
+    "match for all processors, with calls that were open when it began", function()
     assert.is_true(check(recorded "-a") > 40)
   end)
 
-  it("in a pipe, and from the events of single calls", function()
+  it("match in a pipe, and for the events of single calls", function()
     local path = oracle.record("-e raw_syscalls:sys_exit", "true")
     local pipe = run.shell_with [[
 perf record -q -o - -e "raw_syscalls:*" -- true 2>/dev/null | "$perflua" syscalls --csv -]]

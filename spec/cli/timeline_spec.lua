@@ -40,7 +40,7 @@ time,comm,tid,share
     }
     local out, err = timeline("--slice", "1us", path)
     assert.are.same(
-      { 5, "# pauses too long to be shown, after which what ran is not known: 1\n" },
+      { 5, "# 1 pause is too long to be shown: what ran afterwards is not known\n" },
       { select(2, out:gsub("\n", "")), (err:gsub("^.*(# pauses)", "%1")) })
     for _, wrong in ipairs { "0s", "10", "x" } do
       assert.are.equal(2, select(3, timeline("--slice", wrong, path)))
@@ -53,7 +53,7 @@ time,comm,tid,share
       { 6 * MS, 0, "switch", 8, 0, 0 },
     })
     assert.are.equal("time,comm,tid,share\n0.001000,,8,10.000\n", out)
-    assert.matches("^# records that tell of lost ones, .*: 1\n$", err)
+    assert.matches("^# 1 record tells of losses: .*\n$", err)
   end)
 
   it("is made of samples of a clock where there are no switches", function()

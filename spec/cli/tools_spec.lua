@@ -38,7 +38,7 @@ describe("perflua help", function()
   it("refuses what it does not know", function()
     local got = run.perflua { "help", "nosuch" }
     assert.are.equal(2, got.status)
-    assert.matches("there is no tool 'nosuch'", got.err, 1, true)
+    assert.matches("no tool 'nosuch'", got.err, 1, true)
     assert.are.equal(1, run.perflua { "help", "./nosuch.lua" }.status)
   end)
 end)
@@ -88,7 +88,7 @@ describe("a tool that raises an error", function()
     local got = raising "return nil + 1"
     assert.are.same({ 1, "" }, { got.status, got.out })
     assert.matches(
-      "^perflua: raises: this is a fault in perflua, please report it: [^\n"
+      "^perflua: raises: this is a bug in perflua, please report it: [^\n"
         .. "]*raises.lua:1: attempt to "
       .. "perform arithmetic on a nil value\n$", got.err)
   end)

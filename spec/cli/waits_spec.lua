@@ -28,7 +28,7 @@ describe("perflua locks", function()
       finish(6000, 7, 1, 0x100) })
     assert.are.equal("count,total_ms,max_us,avg_us,type,comm,tid\r\n1,0.005,5,5,mutex,:7,7\r\n",
       output("locks", "--by", "thread", "--csv", path))
-    assert.matches("# waits that began again without an end: the first start counts: 1",
+    assert.matches("# 1 wait began again without an end: the first start counts",
       output("locks", "--by", "lock", path), 1, true)
   end)
 
@@ -58,7 +58,7 @@ describe("perflua locks", function()
       begin(4000, 7, 0, 0x100, SPIN), finish(1 << 60, 7, 0, 0x100) })
     local got = output("locks", "--by=thread", path)
     assert.matches(
-      "# samples of waits that lack a field that is needed, or have it damaged: 1\n", got, 1,
+      "# 1 sample of waits lacks a required field or has it damaged\n", got, 1,
       true)
     assert.matches("\n +1 +0.002 +2.00 +2.00 ", got)
   end)
@@ -83,7 +83,8 @@ describe("perflua irqs", function()
     return { "irq:softirq_" .. what, time, 7, cpu, { vec = vec } }
   end
 
-  it("tells interrupts inside of softirqs, names, and the delay since the first raise", function()
+  it("tells interrupts inside of softirqs, names, and the delay since the first "
+    .. "raise", function()
     local path = traced.write(events, {
       softirq("raise", 1000, 0, 1), softirq("raise", 2000, 0, 1), softirq("entry", 4000, 0, 1),
       irq("entry", 5000, 0, 9, "net\27;1"), irq("exit", 6000, 0, 9),
@@ -91,8 +92,8 @@ describe("perflua irqs", function()
       softirq("entry", 9000, 1, 77), softirq("exit", 9500, 1, 77),
     })
     assert.are.equal([[
-# softirqs that began without a raise that was recorded: 1
-# raises not counted, for the softirq had been raised before: 1
+# 1 softirq began without a recorded raise
+# 1 raise is not counted: the softirq had been raised before
 type     number  name       cpu  count  total_ms  avg_us  max_us  delays  avg_delay_us  max_delay_us
 softirq       1  TIMER        0      1     0.005    5.00    5.00       1          3.00          3.00
 irq           9  net\x1b;1    0      1     0.001    1.00    1.00       -             -             -
@@ -127,8 +128,8 @@ describe("perflua offcpu", function()
       switch(6000, 0, 9, 0x20, 7), switch(7000, 0, 7, 2, 0),
     }, { [7] = "a;b", [8] = "c\27d" })
     assert.are.equal([[
-# times not counted, for their start was not recorded: 2
-# times not counted, for they had not ended at the end: 1
+# 2 times are not counted: their start was not recorded
+# 1 time is not counted: it had not ended when the recording ended
 comm    tid  state      count  total_ms  avg_us  max_us
 c\x1bd    8  preempted      1     0.003    3.00    3.00
 a;b       7  blocked        1     0.001    1.00    1.00
@@ -190,8 +191,8 @@ describe("perflua wakers", function()
       switch(4500, 0, 0, 0, 8),
     }, { [7] = "se\27ven" })
     assert.are.equal([[
-# wakes not counted, for the thread ran, or its way to a processor was not recorded: 1
-# wakes not counted, for the thread had been woken before: 1
+# 1 wake is not counted: the thread was running, or its next switch was not recorded
+# 1 wake is not counted: the thread had been woken before
 woken  waker      context  count  total_ms  avg_us  max_us
 eight  se\x1bven  task         1     0.001    1.00    1.00
 eight  swapper    hardirq      1    0.0005    0.50    0.50

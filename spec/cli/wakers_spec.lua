@@ -19,7 +19,8 @@ end
 needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
   local list = path and switches.of_perf(path)
 
-  it("has the wakes of each thread by each, and their times, that perf script's text has", function()
+  it("has the wakes of each thread by each, and their times, that perf script's text "
+    .. "has", function()
     local expected, got, contexts = {}, {}, {}
     for tid, thread in pairs(switches.wakes(list)) do
       for waker, one in pairs(thread.by) do
@@ -43,7 +44,8 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
     assert.are.same(expected, got)
   end)
 
-  it("has the delays of perf sched timehist, for threads of which all switches were recorded", function()
+  it("has the delays of perf sched timehist, for threads of which all switches were "
+    .. "recorded", function()
     local theirs, off, ours, compared = switches.timehist(path), switches.off(list), {}, 0
     local _, unseen = switches.wakes(list)
     -- perf 6.12 and later count what preempted threads wait for a processor, too

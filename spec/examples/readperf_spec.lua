@@ -127,7 +127,8 @@ describe("examples/readperf.lua", function()
   end)
 
   needs.it("record",
-    "lists the samples of a group's record with one index, and counts the record once", function()
+    "lists the samples of a group's record with one index, and counts the record "
+      .. "once", function()
     local path = oracle.record("-F 2000 -e '{cpu-clock,page-faults}:S'",
       "sh -c 'ls -R /usr/include | sort'")
     local tables, indexes, n = readperf(path), {}, 0

@@ -16,7 +16,8 @@ local fields = {
 }
 
 local print_fmt =
-  '"comm=%s name=%s %s %pISpc", REC->comm, __get_str(name), __get_bitmask(bits), __get_sockaddr(addr)'
+  '"comm=%s name=%s %s %pISpc", REC->comm, __get_str(name), __get_bitmask(bits), '
+    .. '__get_sockaddr(addr)'
 
 local values = {
   comm = "sh", pid = -1, state = 2, p = 0x1000, v = -1, args = { 1, 2, 3, 4, 5, 6 },

@@ -41,13 +41,13 @@ describe("perflua.open", function()
 
   it("raises when the caller erred", function()
     assert.error_matches(function() perflua.open(5) end, "a path or an array of paths expected")
-    assert.error_matches(function() perflua.open {} end, "an empty list of paths")
+    assert.error_matches(function() perflua.open {} end, "the list of paths is empty")
     assert.error_matches(function()
       perflua.open { "a", 5 }
-    end, "paths are strings, %[2%] is a number")
+    end, "open: path 2: a string expected, got a number")
     assert.error_matches(function()
       perflua.open("x", { window = 5 })
-    end, "window is a number of bytes")
+    end, "window: a number of bytes expected")
     assert.error_matches(function()
       perflua.open("x", { strct = true })
     end, "'strct'; the closest is 'strict'")
@@ -66,7 +66,7 @@ describe("perflua.open", function()
     for _, name in ipairs { "symfs", "kallsyms", "vmlinux", "buildid_dir" } do
       local _, message = pcall(function() print(perflua.open(run.demo, { [name] = 5 })) end)
       assert.matches(
-        ("^spec/lua/init_spec.lua:%%d+: open: option '%s' is a path, got a number$"):format(
+        ("^spec/lua/init_spec.lua:%%d+: open: %s: a path expected, got a number$"):format(
           name), message)
     end
   end)
@@ -103,7 +103,7 @@ describe("a File's methods", function()
     end
   end)
 
-  it("and those of Queries and Tables, too", function()
+  it("check their object, as those of Queries and Tables do", function()
     local query = file:samples()
     local grouped = query:group_by("pid"):count():sort()
     for _, fn in ipairs { function() print(query.where("x")) end,

@@ -197,7 +197,7 @@ describe("the build-id of a mapping", function()
     end
   end)
 
-  it("that comes between two mappings of a file leaves it one binary", function()
+  it("leaves a file one binary if it comes between two mappings", function()
     local b = system.builder()
     mapped.add(b, { "- map 7 1000-2000 /nonexistent/a" })
     b:record("build_id", { pid = -1, build_id = A, filename = "/nonexistent/a", misc = 2 })

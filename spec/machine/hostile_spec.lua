@@ -62,8 +62,8 @@ end
 
 local N = 100000
 
-describe("names of threads are found", function()
-  it("in a chain of very many forks", function()
+describe("names of threads", function()
+  it("are found in a chain of very many forks", function()
     local list = records(N, function(i) return "fork", i, i + 1, i end)
     table.insert(list, 1, pack.comm(0, 1, "first"))
     list[#list + 1] = pack.sample(N + 1, N + 1) .. pack.sample(N + 2, 50)
@@ -73,7 +73,7 @@ describe("names of threads are found", function()
     end)
   end)
 
-  it("of each process in a chain of very many forks", function()
+  it("are found for each process in a chain of very many forks", function()
     local list = { pack.comm(0, 1, "first") }
     for i = 1, N do
       list[#list + 1] = pack.fork(2 * i, i + 1, i)
@@ -85,7 +85,7 @@ describe("names of threads are found", function()
     end)
   end)
 
-  it("in a chain of very many forks without a name, of which records come late all the time", function()
+  it("are found in a chain of nameless forks whose records come late", function()
     local list = records(N / 2, function(i) return "fork", i, i + 1, i end)
     for i = 1, N / 2 do
       list[#list + 1] = pack.exit(1, 1)
@@ -96,7 +96,7 @@ describe("names of threads are found", function()
     end)
   end)
 
-  it("in a ring of forks", function()
+  it("are found in a ring of forks", function()
     local list = records(N, function(i) return "fork", 10, 1 + i % 9, 1 + (i + 1) % 9 end)
     list[#list + 1] = table.concat(records(2000, function(i)
       return "sample", 20 + i, 1 + i % 9
@@ -137,7 +137,7 @@ describe("names of threads are found", function()
     end)
   end
 
-  it("where every record is of another thread", function()
+  it("are found if every record is of another thread", function()
     local list = records(N, function(i) return "comm", i, i * 4096, "name " .. i end)
     list[#list + 1] = pack.sample(N + 1, 4096)
     quickly(list, function(found, file)
@@ -147,8 +147,8 @@ describe("names of threads are found", function()
   end)
 end)
 
-describe("binaries are found", function()
-  it("where very many have one name and one address", function()
+describe("binaries", function()
+  it("are found if very many have one name and one address", function()
     local list = records(N, function(i) return "ksymbol", i, 1 << 63, i + 1 end)
     list[#list + 1] = pack.sample(N + 1, 7)
     quickly(list, function(_, file)

@@ -94,7 +94,7 @@ describe("names in a recording made now", function()
     end)
   end
 
-  needs.it("cgroup paths", "of control groups are perf's", function()
+  needs.it("cgroup paths", "are perf's for control groups", function()
     local path = names.record("-a --all-cgroups -F 3000 -e cpu-clock", work)
     local command = "perf report --stdio -q -t, -F sample,cgroup -i " .. path .. " 2>/dev/null"
     local theirs, ours = {}, {}

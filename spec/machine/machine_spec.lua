@@ -106,7 +106,8 @@ describe("names of threads in several recordings", function()
     return system.names(file), system.plain(file:threads())
   end
 
-  it("hold from one recording to the next, and what perf found then does not hold before", function()
+  it("hold from one recording to the next, and what perf found then does not hold "
+    .. "before", function()
     assert.are.same({ "sh", "cat", "cow" }, (names(one, other)))
     assert.are.same({ "cow", "sh", "cat" }, (names(other, one)))
     assert.are.same({ "sh", "cat", "dog" },

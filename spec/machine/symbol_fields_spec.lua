@@ -40,7 +40,7 @@ describe("where a sample was without symbols", function()
     end
   end)
 
-  it("of addr is looked for in the kernel, too, as perf does; of ip it is not", function()
+  it("looks addr up in the kernel, too, as perf does, but not ip", function()
     local b = system.builder({}, { "ip", "tid", "time", "addr" })
     mapped.add(b, {
       "- kernel ffffffff81000000-ffffffff82000000@ffffffff81000000 [kernel.kallsyms]_text",
@@ -132,7 +132,8 @@ describe("the stack of a sample", function()
     }, { KERNEL, 0xffffffff81000010, USER, 0x9000, 0x1010, 0x2010 }))
   end)
 
-  it("holds nothing that separates frames or moves a cursor but what is between them", function()
+  it("holds nothing that separates frames or moves a cursor but what is between "
+    .. "them", function()
     for name, shown in pairs {
       ["a;b\27c"] = "a:b?c", ["a\u{9b}31mb"] = "a?31mb", ["a\x9b\xc2b\xff"] = "a??b?",
       ["\u{a0}ü\u{10ffff}"] = false,

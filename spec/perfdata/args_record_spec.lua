@@ -63,14 +63,14 @@ describe("a field that the event lacks", function()
   end)
 end)
 
-describe("s.args can be read", function()
+describe("s.args", function()
   for _, container in ipairs { "file", "pipe", "directory" } do
-    it("of a recording that is a " .. container, function()
+    it("can be read from a recording that is a " .. container, function()
       assert.are.equal(expected, shown(reading.open(two(container))))
     end)
   end
 
-  it("of an event whose attr comes late through a pipe", function()
+  it("can be read for an event whose attr comes late through a pipe", function()
     local t = tracing.new()
     local early = t:event("sys", "early", { fields = { { "u32", "a" } } })
     local late = t:event("sys", "late", { fields = { { "u64", "z" } } })
@@ -87,7 +87,7 @@ describe("s.args can be read", function()
     assert.are.same({ "sys:early 5", "sys:late 6" }, got)
   end)
 
-  it("of several recordings, each of which has formats of its own", function()
+  it("can be read from several recordings, each with formats of its own", function()
     local t = tracing.new { endian = "big", long_size = 4 }
     local one = t:event("sys", "one", {
       fields = { { "u64", "first" }, { "u32", "a" }, { "char", "text", count = 4 } },
@@ -105,7 +105,7 @@ describe("s.args can be read", function()
     assert.are.equal("1t1 2t2 3t3 50big", table.concat(got, " "))
   end)
 
-  it("of copies, after their file was closed", function()
+  it("can be read from copies, after their file was closed", function()
     local file = reading.open(two())
     local copies = {}
     for s in file:samples { reuse = true } do
@@ -118,7 +118,7 @@ describe("s.args can be read", function()
     assert.are.equal("n2", copies[5].args.name)
   end)
 
-  it("when records are reused, but not of what the record has been", function()
+  it("can be read when records are reused, but not for the previous record", function()
     local file = reading.open(two())
     local old
     local got = {}
@@ -132,7 +132,7 @@ describe("s.args can be read", function()
     assert.is_false((pcall(function() return old.a end)))
   end)
 
-  it("in any order of fields and samples", function()
+  it("can be read in any order of fields and samples", function()
     local file = reading.open(two())
     local all = file:samples():collect()
     for i = #all, 1, -1 do

@@ -76,7 +76,8 @@ needs.describe("corpus", "the fields of a real recording's tracepoints", functio
 
   for _, name in ipairs {
     "Grishberg__simpleperf-parser/src/test/resources/simpleperf_raw_trace.trace",
-    "GrapheneOS__platform_system_extras/simpleperf/testdata/perf_with_trace_offcpu.data@6d0c5e0a",
+    "GrapheneOS__platform_system_extras/simpleperf/testdata/"
+      .. "perf_with_trace_offcpu.data@6d0c5e0a",
     "GrapheneOS__platform_system_extras/simpleperf/testdata/perf_with_tracepoint_event.data",
   } do
     it("are there when simpleperf recorded it, and agree with the samples: " .. name, function()
@@ -103,7 +104,8 @@ needs.describe("tracepoints,cpus", "the fields of tracepoints recorded now", fun
 
   setup(function()
     local events =
-      "sched:*,irq:softirq*,block:block_rq_*,kmem:kmalloc,raw_syscalls:*,syscalls:*openat*,syscalls:*exec*"
+      "sched:*,irq:softirq*,block:block_rq_*,kmem:kmalloc,raw_syscalls:*,syscalls:*openat*,"
+        .. "syscalls:*exec*"
     path = oracle.record("-a -e '" .. events .. "'",
       "sh -c 'seq 40 | sort -R | wc -c; ls -l /usr >/dev/null; echo 1 >/tmp/$$; rm /tmp/$$; "
         .. "sleep 0.01'")

@@ -47,7 +47,8 @@ reading.either_order(describe, function(endian)
     assert.is_true(event_of(endian, { sample_id_all = true }).sample_id_all)
   end)
 
-  it("reads precise_ip as the recorder meant it, where perf swaps 1 and 2 of a big-endian file", function()
+  it("reads precise_ip as the recorder meant it, where perf swaps 1 and 2 of a big-endian "
+    .. "file", function()
     for level = 0, 3 do
       assert.are.equal(level, event_of(endian, { precise_ip = level }).precise_ip)
     end

@@ -85,7 +85,7 @@ end
 
 for number, container in ipairs(harmed.containers()) do
   describe("a " .. container.name, function()
-    it("that was cut delivers the whole records before the cut", function()
+    it("delivers the whole records before a cut", function()
       try(container, harmed.recording(), check_cut, function(_, _, part)
         local places = {}
         for at = number % CUTS, #part.bytes - 1, CUTS do
@@ -100,7 +100,7 @@ for number, container in ipairs(harmed.containers()) do
       end)
     end)
 
-    it("of which a byte was damaged loses that record, and what is searched for the next", function()
+    it("loses a damaged record, and the bytes that are searched for the next", function()
       try(container, harmed.recording(true), check_flip, function(subject, i, part)
         local from, to = subject:range(i)
         local places = {}
@@ -120,7 +120,7 @@ for number, container in ipairs(harmed.containers()) do
       end)
     end)
 
-    it("with a damaged byte before its records is read, or refused with a reason", function()
+    it("is read, or refused with a reason, if a byte before its records is damaged", function()
       each_part(container, harmed.recording(), function(subject, i, part)
         for at = number % 37, math.max(subject:range(i), 1000) - 1, SWEEP and 1 or 37 do
           if part.bytes:byte(at + 1) then
@@ -167,7 +167,7 @@ describe("a stream", function()
   end
 
   for number, container in ipairs(list) do
-    it("that was cut, or damaged, is what the same bytes in a file are: "
+    it("gives for a cut or damaged stream the records of the same file: "
       .. container.name, function()
       local bytes = files.read(container.write(harmed.recording()))
       local step = SWEEP and 7 or 499

@@ -40,7 +40,7 @@ if os.getenv "SWEEP" then STEP, TIMES = 1, 400 end
 
 describe("a recording that was cut", function()
   for endian, step in pairs { little = STEP, big = 3 * STEP } do
-    it("at any byte delivers the records before the cut, whose payload may be cut, " .. endian
+    it("delivers the records before any cut, whose payload may be cut, " .. endian
       .. "-endian", function()
       warn "@off"
       local b = everything.builder(endian)

@@ -16,7 +16,7 @@ describe("a stream of compressed records", function()
     return reading.open(b), b
   end
 
-  it("that begins in the middle says that another file has its beginning", function()
+  it("says that another file has its beginning if it begins in the middle", function()
     local file, b = file_of(function(b, payload)
       payload(records(b, 1, 2)) -- is in that file
       b:record("comm", { pid = 3, tid = 3, comm = "outside" })
@@ -27,7 +27,7 @@ describe("a stream of compressed records", function()
     assert.is_false(file.complete)
     assert.are.equal(b:offsets()[2], file.damage[1].offset)
     assert.matches(
-      "it begins in the file recorded before this one; what follows in its stream is lost$",
+      "it begins in the file recorded before this one; the rest of its stream is lost$",
       reading.reasons(file))
   end)
 
@@ -43,7 +43,7 @@ describe("a stream of compressed records", function()
     assert.are.same({ 1, 2, 3, 4, 5, 6 }, pids(file))
     assert.is_false(file.complete)
     assert.are.equal(b:offsets()[2], file.damage[1].offset)
-    assert.matches("^compressed record: .*what follows in its stream is lost",
+    assert.matches("^compressed record: .*the rest of its stream is lost",
       reading.reasons(file))
   end)
 
@@ -86,7 +86,7 @@ describe("a stream of compressed records", function()
     assert.is_true(file.complete)
   end)
 
-  it("that ends within a record says so", function()
+  it("says that it ends within a record", function()
     local file = file_of(function(b, payload)
       b:record("compressed2", { data = payload(records(b, 1, 2):sub(1, -5)) })
       b:record("comm", { pid = 3, tid = 3, comm = "outside" })
@@ -97,7 +97,7 @@ describe("a stream of compressed records", function()
       reading.reasons(file))
   end)
 
-  it("that holds what cannot be a record says so", function()
+  it("says that it holds an impossible record", function()
     for _, size in ipairs { 0, 7 } do
       local file = file_of(function(b, payload)
         local bad = b:apart(function() b:raw(3, 0, ("x"):rep(32), size) end)
@@ -125,7 +125,8 @@ describe("a stream of compressed records", function()
     assert.are.same({ 1, "auxtrace", 2, 3 }, pids(file))
   end)
 
-  it("cut at any byte delivers the records that are whole before the cut, and says so once", function()
+  it("cut at any byte delivers the records that are whole before the cut, and says so "
+    .. "once", function()
     warn "@off"
     for _, kind in ipairs { "compressed", "compressed2" } do
       local b, payload = start(), zstd.frame()
@@ -157,7 +158,7 @@ describe("a stream of compressed records", function()
     end
   end)
 
-  it("whose size is damaged goes on behind it", function()
+  it("continues behind a damaged size", function()
     local file = file_of(function(b, payload)
       b:record("compressed", { data = payload(records(b, 1, 2), true) })
       local bad = b:apart(function() b:record("compressed", { data = ("x"):rep(64) }) end)

@@ -38,7 +38,8 @@ describe("what cannot be a recording", function()
     end
   end)
 
-  it("is refused when it is something else, with what was found and what was expected", function()
+  it("is refused when it is something else, with what was found and what was "
+    .. "expected", function()
     local message = refused(files.temporary(("#!/bin/sh\necho hello\n"):rep(10)), "FORMAT")
     assert.matches("offset 0", message)
     assert.matches("expected", message)
@@ -100,7 +101,7 @@ reading.either_order(describe, function(endian)
     assert.are.equal("here", file.features.hostname)
   end)
 
-  it("of the first version, PERFFILE, is told by its attr size", function()
+  it("recognizes the first version, PERFFILE, by its attr size", function()
     local b = small { endian = endian, version = 1 }
     local file = reading.open(b)
     assert.are.equal(1, file.version)

@@ -82,7 +82,7 @@ describe("an event without a name of its own", function()
     assert.matches("3f", name)
   end)
 
-  it("of a kind of core names that core's PMU", function()
+  it("names the PMU of its kind of core", function()
     local cycles = { type = 0, config = 4 << 32 }
     assert.are.equal("cpu_atom/cycles/", name_of(cycles, { cpu_atom = 4 }))
     assert.are.equal("cpu_atom/LLC-load-misses/u",
@@ -91,7 +91,7 @@ describe("an event without a name of its own", function()
         { cpu_core = 8, cpu_atom = 4 }))
   end)
 
-  it("of a kind of core the header does not name stays generic", function()
+  it("stays generic if the header does not name its kind of core", function()
     assert.are.equal("cycles", name_of { type = 0, config = 4 << 32 })
   end)
 

@@ -90,14 +90,14 @@ reading.either_order(describe, function(endian)
         .cpu_topology
     end
 
-    it("of old recordings has the lists", function()
+    it("has the lists in old recordings", function()
       local t = read { cores = { "0-1" }, threads = { "0", "1" } }
       assert.are.same({ "0-1" }, t.cores)
       assert.are.same({ "0", "1" }, t.threads)
       assert.is_nil(t.dies)
     end)
 
-    it("of later ones has core and socket of each cpu", function()
+    it("has core and socket of each cpu in later ones", function()
       local t = read { cores = { "0-1" }, threads = { "0", "1" }, cpus = cpus }
       assert.are.equal(2, #t.cpus)
       assert.are.equal(0, t.cpus[1].core_id)
@@ -106,7 +106,7 @@ reading.either_order(describe, function(endian)
       assert.is_nil(t.cpus[2].die_id)
     end)
 
-    it("of new ones has dies, too", function()
+    it("has dies, too, in new ones", function()
       local with_dies = {}
       for i, cpu in ipairs(cpus) do
         with_dies[i] = { core_id = cpu.core_id, socket_id = cpu.socket_id, die_id = 10 + i }

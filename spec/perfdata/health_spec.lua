@@ -11,7 +11,8 @@ local health, one_event, samples_at = helper.of, helper.one_event, helper.sample
 local START, MS = helper.START, 1000000
 
 describe("lost records and samples", function()
-  it("are counted, by event where that is known, and apart from what a filter dropped", function()
+  it("are counted, by event where that is known, and apart from what a filter "
+    .. "dropped", function()
     for _, endian in ipairs { "little", "big" } do
       local b, one = one_event(nil, nil, { endian = endian })
       local two = b:event { sample_type = { "ip", "tid", "time", "id" } }
@@ -59,7 +60,7 @@ describe("throttling", function()
     assert.are.equal(3, found.unthrottled)
   end)
 
-  it("of which the end or the beginning is missing has no time", function()
+  it("has no time if its end or beginning is missing", function()
     local found = throttling { { "unthrottle", 3 }, { "throttle", 5 } }
     assert.are.same({ 1, 0 }, { found.events[1].throttles, found.events[1].throttled_time })
     found = throttling { { "throttle", 5 }, { "unthrottle", 3 } }
@@ -84,7 +85,8 @@ describe("a stack", function()
     return health(b).events[1]
   end
 
-  it("is cut when its chain has as many frames as there may be, not counting markers", function()
+  it("is cut when its chain has as many frames as there may be, not counting "
+    .. "markers", function()
     local found = with_chains { chain(127, { -128 }), chain(126, { -128, -512 }), chain(127),
       chain(3), {} }
     assert.are.same({ 4, 2, 127, 2 },
@@ -114,7 +116,7 @@ describe("a stack", function()
     assert.are.same({ 3, 2, 64 }, { found.stacks, found.stacks_full, found.stack_size })
   end)
 
-  it("of branches has a length, too", function()
+  it("has a length for branches, too", function()
     local b, event = one_event({ "branch_stack" },
       { branch_sample_type = { "user", "call_stack" } })
     for i, n in ipairs { 3, 32, 0, 32 } do
@@ -164,7 +166,7 @@ describe("a clock", function()
 end)
 
 describe("records", function()
-  it("that nobody knows are counted by type", function()
+  it("are counted by type if it is unknown", function()
     local b, event = one_event()
     b:sample(event, { time = START })
     for type = 200, 240 do
@@ -182,7 +184,7 @@ describe("records", function()
     assert.are.equal(16, #found.unknown_types)
   end)
 
-  it("without a time, or of no event, are counted", function()
+  it("are counted if they have no time or no event", function()
     local b, event = one_event(nil, { sample_id_all = false })
     b:event { sample_type = { "ip", "tid", "time", "id" }, sample_id_all = false }
     b:record("comm", { pid = 1, tid = 1, comm = "x" })
@@ -196,7 +198,7 @@ describe("records", function()
     assert.is_false(found.ordered)
   end)
 
-  it("of AUX data and of maps say what is missing", function()
+  it("say what is missing in AUX data and maps", function()
     local b = one_event()
     for _, flags in ipairs { 0, 1, 4, 8, 13, 2 } do
       b:record("aux", { aux_offset = 0, aux_size = 8, flags = flags }, { time = START })

@@ -62,7 +62,7 @@ describe("a record too short for the id that names its event", function()
 end)
 
 describe("ids of events", function()
-  it("that all claim the same bytes of the file are those of as many as fit it", function()
+  it("are read for as many events as fit if all claim the same bytes of the file", function()
     local b = with_events(40, { ids = {}, ids_offset = 0, ids_size = 2048 }, { attr_size = 64 })
     b:record("comm", { comm = "sh" })
     local file, records = walk(b)
@@ -110,7 +110,7 @@ describe("ids of events", function()
     end
   end)
 
-  it("that several events claim belong to the first", function()
+  it("belong to the first event if several claim them", function()
     local b = with_events(3, { ids = { 5 }, sample_type = { "identifier" } })
     b:sample(b.events[3], { identifier = 5 })
     local _, records = walk(b)
@@ -221,7 +221,7 @@ describe("a set of processors", function()
 end)
 
 describe("a feature", function()
-  it("that claims the bytes of others is read like any", function()
+  it("is read like any if it claims the bytes of others", function()
     local b = with_events(1, {})
     b:record("comm", { comm = "sh" })
     local lies = { sections = {} }

@@ -101,7 +101,7 @@ describe("a size that cannot be", function()
     local file = reading.open(b)
     assert.are.equal(12, file:records():count())
     local said = "size of a record: found %d (type 32769), expected at most 67108864; "
-      .. "the next record is behind what was skipped"
+      .. "the next record follows the skipped bytes"
     assert.are.equal(said:format(67110912) .. "\n" .. said:format(68157256),
       reading.reasons(file))
   end)
@@ -116,8 +116,8 @@ describe("a size that cannot be", function()
     local file = reading.open(b)
     assert.are.equal(9, file:records():count())
     assert.are.equal(
-      "size of a record: found 90000 (type 32769), expected another record behind so many "
+      "size of a record: found 90000 (type 32769), expected another record after so many "
         .. "bytes; "
-      .. "the next record is behind what was skipped", reading.reasons(file))
+      .. "the next record follows the skipped bytes", reading.reasons(file))
   end)
 end)

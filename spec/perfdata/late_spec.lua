@@ -281,7 +281,7 @@ reading.either_order(describe, function(endian)
   end)
 end)
 
-it("what comes late in a stream is met in its one pass", function()
+it("meets late records in the one pass over a stream", function()
   local script = run.script [[
     local seen = {}
     local file = perflua.open("-")

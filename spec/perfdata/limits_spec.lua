@@ -96,7 +96,7 @@ describe("a compressed record of 1 KB costs little", function()
   end
 
   for name, window in pairs(WINDOWS) do
-    it("that wants a window of " .. name .. " for few bytes", function()
+    it("even if it wants a window of " .. name .. " for few bytes", function()
       local b = small()
       local round = b:apart(function(own) own:record("finished_round") end)
       b:record("compressed", { data = frame(window, block(RAW, #round, round)) })
@@ -104,13 +104,13 @@ describe("a compressed record of 1 KB costs little", function()
       assert.are.equal(window > 17 and 2 or 4, records)
     end)
 
-    it("that stands for 16 MB of zeros in a window of " .. name, function()
+    it("even if it stands for 16 MB of zeros in a window of " .. name, function()
       local b = small()
       b:record("compressed", { data = frame(window, block(RLE, 128 * 1024, "\0"):rep(128)) })
       is_cheap(b:bytes())
     end)
 
-    it("that stands for fifty of the largest records in a window of " .. name, function()
+    it("even if it stands for fifty of the largest records in a window of " .. name, function()
       local b = small()
       local header = string.pack("<I4I2I2", 100, 0, 65528)
       local one = block(RAW, 8, header) .. block(RLE, 65520, "\0")

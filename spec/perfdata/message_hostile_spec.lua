@@ -70,11 +70,12 @@ describe("the message of a sample", function()
     end
   end)
 
-  it("has a reason, with its place in the print fmt, when the print fmt is none that can be", function()
+  it("has a reason, with its place in the print fmt, when the print fmt is none that can "
+    .. "be", function()
     for _, one in ipairs {
-      { [["%d", unknown(REC->i)]], "byte 7: a function that is not known" },
+      { [["%d", unknown(REC->i)]], "byte 7: an unknown function" },
       { [["%d", REC->i + REC->none]], "byte 21: there is no such field" },
-      { [["%d" " %n", REC->i, 2]], "byte 8: a conversion that is not known" },
+      { [["%d" " %n", REC->i, 2]], "byte 8: an unknown conversion" },
       { [["%d %u", REC->i]], "byte 5: a conversion has no argument" },
       { [["%d", REC->i / 0]], "byte 17: a division by zero" },
     } do

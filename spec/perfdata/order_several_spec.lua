@@ -7,7 +7,7 @@ local timed = require "spec.support.timed"
 
 local NONE, PERFS = timed.NONE, timed.PERFS
 
-describe("a directory's records are in the order of time", function()
+describe("the time order of a directory", function()
   --- streams[0] are the times of `data`, the others by the number of their file.
   local function directory(streams, options)
     options = options or {}
@@ -28,7 +28,7 @@ describe("a directory's records are in the order of time", function()
     return timed.read(assert(perflua.open(b:write()))), timed.pids_of(in_order.exactly(list))
   end
 
-  it("with the records of each cpu in a file of its own", function()
+  it("takes the records of each cpu from its own file", function()
     local streams = { [""] = { NONE, PERFS, NONE } }
     for n, seed in pairs { [0] = 1, [1] = 2, [2] = 3, [10] = 4 } do
       local random, time = timed.random(seed), 1000
@@ -43,7 +43,7 @@ describe("a directory's records are in the order of time", function()
     timed.same(expected, (directory(streams, { endian = "big" })))
   end)
 
-  it("of all its files, whatever their shape", function()
+  it("merges all its files, whatever their shape", function()
     local found, expected = directory {
       [""] = timed.rounds(2000, true), [0] = timed.range(3000, 1, -1),
       [2] = timed.jumbled(3000),
@@ -52,17 +52,17 @@ describe("a directory's records are in the order of time", function()
     timed.same(expected, found)
   end)
 
-  it("and equal times in that of its files' numbers", function()
+  it("delivers equal times in the order of its files' numbers", function()
     assert.are.same({ 1, 2, 4, 5, 6, 3 },
       (directory { [""] = { NONE, 5, 6 }, [0] = { 5 }, [2] = { 5 }, [10] = { 5 } }))
   end)
 
-  it("and what has no time stays in its file", function()
+  it("keeps records without a time in their file", function()
     assert.are.same({ 1, 3, 5, 6, 4, 2 },
       (directory { [""] = { NONE, 9 }, [0] = { NONE, 7 }, [1] = { 5, NONE } }))
   end)
 
-  it("also when some of its files are empty", function()
+  it("accepts empty files", function()
     assert.are.same({ 3, 2, 1 },
       (directory { [""] = { 9 }, [0] = {}, [1] = { 7, 5 }, [2] = {} }))
   end)
@@ -94,7 +94,7 @@ describe("several recordings", function()
     assert.are.equal(0, file.out_of_order)
   end)
 
-  it("whose records have the same times come as they were given", function()
+  it("come in the given order if their records have the same times", function()
     local paths = recordings { { 5, 6 }, { 5, 6 } }
     assert.are.same({ 1, 3, 2, 4 }, timed.read(assert(perflua.open(paths))))
     assert.are.same({ 3, 1, 4, 2 }, timed.read(assert(perflua.open { paths[2], paths[1] })))
@@ -142,7 +142,7 @@ describe("several recordings", function()
     end, "100 s apart" },
   }
   for _, clock in ipairs(clocks) do
-    it("with " .. clock[1]
+    it("warn if they have " .. clock[1]
       .. " follow one another, each in the order of time, and a warning says why", function()
       local paths = recordings({ { 9, 3, 5 }, { 4, 2, 8 } }, clock[2])
       warn "@off"
@@ -157,7 +157,7 @@ describe("several recordings", function()
     end)
   end
 
-  it("with clocks that agree are no reason to warn", function()
+  it("do not warn if their clocks agree", function()
     local paths = recordings({ { 9, 3, 5 }, { 4, 2, 8 } }, function(b, i)
       b.events[1].use_clockid, b.events[1].clockid = true, 1
       b:feature("clock_data", { clockid = 1, wall_clock = 5000000000 + i, clock_time = 1000 })

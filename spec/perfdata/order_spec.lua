@@ -15,9 +15,9 @@ local function of_file(times, options)
   return timed.written(b), timed.pids_of(in_order.exactly { stream })
 end
 
-describe("a file's records are in the order of time", function()
+describe("a file's records in time order", function()
   for i, shape in ipairs(timed.shapes) do
-    it("with " .. shape[1], function()
+    it("are sorted with " .. shape[1], function()
       for _, options in ipairs { {},
           { endian = "big", container = i % 2 == 0 and "pipe" or nil } } do
         local found, expected = of_file(shape[2], options)
@@ -26,21 +26,21 @@ describe("a file's records are in the order of time", function()
     end)
   end
 
-  it("with rounds of several buffers", function()
+  it("are sorted with rounds of several buffers", function()
     local found, expected = of_file(timed.rounds(3000, true))
     timed.same(expected, found)
   end)
 
-  it("and what has no time stays behind the record before it", function()
+  it("stay behind the record before them if they have no time", function()
     assert.are.same({ 1, 2, 6, 7, 8, 3, 4, 5 },
       (of_file { NONE, PERFS, 30, NEVER, NONE, 10, NONE, PERFS }))
   end)
 
-  it("and equal times in that of the file", function()
+  it("keep file order if their times are equal", function()
     assert.are.same({ 2, 4, 1, 3, 5 }, (of_file { 9, 8, 9, 8, 9 }))
   end)
 
-  it("also when they are as large as can be", function()
+  it("are sorted when they are as large as possible", function()
     local b = builder.new()
     local event = b:event { name = "x", sample_type = { "tid", "time", "raw" } }
     for i = 200, 1, -1 do
@@ -54,7 +54,7 @@ describe("a file's records are in the order of time", function()
     timed.same(expected, timed.written(b))
   end)
 
-  it("unless the file became shorter: that is an error or damage", function()
+  it("are an error or damage if the file became shorter", function()
     warn "@off"
     local b = builder.new()
     local event = b:event { name = "x", sample_type = { "tid", "time", "raw" } }
@@ -85,7 +85,7 @@ describe("a file's records are in the order of time", function()
     return b, timed.pids_of(in_order.exactly { stream })
   end
 
-  it("in a window of any size", function()
+  it("are sorted in a window of any size", function()
     local b, expected = scattered(9000)
     local file <close> = assert(perflua.open(b:write(), { window = 1 << 16 }))
     timed.same(expected, timed.read(file))
@@ -94,7 +94,7 @@ describe("a file's records are in the order of time", function()
     assert.are.same({ 9000, "c", "c" }, { #comms, comms[1], comms[9000] })
   end)
 
-  it("and other bytes than before are noticed in such a window, too", function()
+  it("are damage in such a window if their bytes have changed", function()
     warn "@off"
     local b = scattered(9000)
     local path = b:write()
@@ -114,7 +114,7 @@ describe("a file's records are in the order of time", function()
     end
   end)
 
-  it("also when payloads lie between them", function()
+  it("are sorted if payloads lie between them", function()
     local b = timed.builder()
     for i = 9, 1, -1 do
       timed.add(b, { i * 10 }, i)
@@ -133,7 +133,7 @@ describe("a file's records are in the order of time", function()
     assert.are.equal(18, i)
   end)
 
-  it("also when its events have their times in different places, or none", function()
+  it("are sorted if events have their times in different places, or none", function()
     local b = builder.new()
     local kinds = {
       b:event { name = "a", sample_type = { "identifier", "ip", "tid", "time" }, ids = { 11 } },
@@ -166,14 +166,14 @@ describe("a file's records are in the order of time", function()
     timed.same(timed.pids_of(in_order.exactly { stream }), found)
   end)
 
-  it("or that of the file if none of its events has a time", function()
+  it("keep file order if no event has a time", function()
     local b = builder.new()
     b:event { name = "cycles", sample_type = { "ip", "tid" }, ids = { 7 } }
     timed.add(b, { 5, 4, 3 })
     assert.are.same({ 1, 2, 3 }, timed.written(b))
   end)
 
-  it("or that of the file if this is asked for", function()
+  it("keep file order on request", function()
     local b = timed.builder()
     timed.add(b, timed.jumbled(2000))
     local path = b:write()
@@ -183,7 +183,7 @@ describe("a file's records are in the order of time", function()
     assert.are.same(timed.read(file), timed.read(file, { order = "time" }))
   end)
 
-  it("also when they are compressed", function()
+  it("are sorted if they are compressed", function()
     for _, shape in ipairs(timed.shapes) do
       local b, stream = timed.builder(), nil
       local bytes, payload = b:apart(function()
@@ -196,7 +196,7 @@ describe("a file's records are in the order of time", function()
     end
   end)
 
-  it("and are none too many or few", function()
+  it("are none too many or few", function()
     local b = timed.builder()
     timed.add(b, timed.jumbled(3000))
     local file <close> = assert(perflua.open(b:write()))

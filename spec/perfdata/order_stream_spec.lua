@@ -35,7 +35,8 @@ describe("a stream's records", function()
     end)
   end
 
-  it("come in the order of perf when some come too late for their round, and are counted", function()
+  it("come in the order of perf when some come too late for their round, and are "
+    .. "counted", function()
     warn "@off"
     local cases = {
       { 10, 20, "round", 30, 40, "round", 50, "round", 15, 60, "round", 70 },
@@ -51,7 +52,7 @@ describe("a stream's records", function()
     end
   end)
 
-  it("that came too late are told of once", function()
+  it("are reported once if they came too late", function()
     local path = select(4, streamed { 10, "round", 20, "round", 30, "round", 5, 6, 7, "round",
       40 })
     local got = run.shell_with('cat "$1" | "$perflua" "$2" -', path, run.script [[
@@ -62,7 +63,7 @@ describe("a stream's records", function()
     assert.matches("^perflua: %-: 3 records came too late[^\n]*\n$", got.err)
   end)
 
-  it("in the order they come are counted as nothing", function()
+  it("count as nothing in the order they come", function()
     local b = timed.builder { container = "pipe" }
     timed.add(b, timed.range(9, 1, -1))
     local file <close> = assert(perflua.open(containers.stream(b:write())))
@@ -106,16 +107,16 @@ describe("a stream's records", function()
     assert.are.same({ status = 0, out = "1 2 5 3 6 8 11 9 12 ", err = "" }, got)
   end)
 
-  describe("wait in a window", function()
+  describe("in a window", function()
     local times = timed.almost(9000, 300) -- of 56 bytes each
 
-    it("that is large enough for their disorder", function()
+    it("are sorted if it is large enough for their disorder", function()
       local found, late, stream = streamed(times, { window = 1 << 18 })
       timed.same(timed.pids_of(in_order.exactly { stream }), found)
       assert.are.equal(0, late)
     end)
 
-    it("that is too small for it, and are counted", function()
+    it("are counted if it is too small for it", function()
       warn "@off"
       local found, late = streamed(timed.range(8000, 1, -1), { window = 1 << 16 })
       assert.are.equal(8000, #found)
@@ -124,13 +125,13 @@ describe("a stream's records", function()
       timed.same(timed.range(1, 8000), found)
     end)
 
-    it("of the script's choice, at least of a record's size", function()
+    it("have the script's choice of it, at least a record's size", function()
       for _, window in ipairs { 0, -1, 65535, 1.5, "1M" } do
         assert.error_matches(function() perflua.open("x", { window = window }) end, "window")
       end
     end)
 
-    it("that a record may be larger than", function()
+    it("may be larger than it", function()
       -- what is compressed waits, too, and only simpleperf has records as large
       local b = builder.new()
       local event = b:event { sample_type = { "tid", "time" } }
@@ -149,7 +150,7 @@ describe("a stream's records", function()
       assert.are.equal(0, #file.damage)
     end)
 
-    it("so that memory stays small", function()
+    it("keep memory small", function()
       local b = builder.new { container = "pipe" }
       local event = b:event { name = "x", sample_type = { "tid", "time", "raw" } }
       local head = b:bytes()

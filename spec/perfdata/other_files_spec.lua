@@ -53,7 +53,8 @@ describe("a file that is no recording", function()
     local path = files.directory {}
     local _, message, code = perflua.open(path)
     assert.are.equal(
-      path .. ': found a directory without the file "data", expected one that perf record --threads '
+      path .. ': found a directory without the file "data", expected one that perf record '
+        .. '--threads '
       .. "wrote", message)
     assert.are.equal("ENOENT", code)
   end)

@@ -42,7 +42,7 @@ for _, container in ipairs { "file", "pipe" } do
       assert.are.equal(0, #file.damage)
     end)
 
-    it("that cannot be as large as the record says costs no other record", function()
+    it("costs no other record if it cannot be as large as the record says", function()
       for _, size in ipairs { 1 << 20, 1 << 40, -8, math.maxinteger } do
         for after = 1, 3 do
           local b = build(container, size, after)
@@ -55,7 +55,7 @@ for _, container in ipairs { "file", "pipe" } do
           assert.are.equal(1, #file.damage)
           assert.are.equal(offsets[2] + 48, file.damage[1].offset)
           assert.are.equal(#TRACE, file.damage[1].size)
-          assert.matches(("found a size of %s, expected at most %%d+; records go on"):format(
+          assert.matches(("found a size of %s, expected at most %%d+; records continue"):format(
             unsigned(size)),
             file.damage[1].reason)
           local record = file:records("auxtrace"):first()
@@ -68,7 +68,7 @@ for _, container in ipairs { "file", "pipe" } do
       end
     end)
 
-    it("that was cut costs not the record", function()
+    it("costs not the record if it was cut", function()
       local b = build(container)
       local bytes, offsets = b:bytes(), b:offsets()
       local from = offsets[2] + 48
@@ -98,7 +98,7 @@ describe("the payload of an AUXTRACE record on a stream", function()
     for r in file:records() do print(r.type == "comm" and r.comm or r.type) end
     print(file.complete)]]
 
-  it("that was cut costs not the record", function()
+  it("costs not the record if it was cut", function()
     local b = build "pipe"
     local n = b:offsets()[2] + 48 + 8
     local got = run.shell_with(('head -c %d "$1" | "$perflua" "$2" -'):format(n), b:write(),
@@ -108,11 +108,11 @@ describe("the payload of an AUXTRACE record on a stream", function()
       got.err)
   end)
 
-  it("that cannot be as large as the record says costs no other record", function()
+  it("costs no other record if it cannot be as large as the record says", function()
     local got = run.shell_with('cat "$1" | "$perflua" "$2" -', build("pipe", -8):write(),
       script)
     assert.are.equal("before\nauxtrace\nafter 1\nafter 2\nafter 3\nfalse\n", got.out)
-    assert.matches("records go on behind what was skipped", got.err)
+    assert.matches("records continue after the skipped bytes", got.err)
   end)
 end)
 

@@ -23,7 +23,7 @@ local function places(bytes, endian)
 end
 
 reading.either_order(describe, function(endian)
-  it("in pipe mode cut at any byte delivers the records before the cut, whose payload may be "
+  it("delivers the records before any cut in pipe mode, whose payload may be "
     .. "cut", function()
     warn "@off"
     local b = endian == "little" and small { endian = endian } or everything.builder(endian)
@@ -51,7 +51,7 @@ reading.either_order(describe, function(endian)
     assert.are.same({}, wrong)
   end)
 
-  it("in pipe mode is refused when not even its header is whole", function()
+  it("is refused in pipe mode if not even its header is whole", function()
     local bytes = small({ endian = endian }):bytes()
     for n = 0, HEADER - 1 do
       local file, message, code = perflua.open(files.temporary(bytes:sub(1, n)))
@@ -62,7 +62,7 @@ reading.either_order(describe, function(endian)
       :count())
   end)
 
-  it("in pipe mode damaged anywhere is survived", function()
+  it("survives damage anywhere in pipe mode", function()
     warn "@off"
     local b = everything.builder(endian)
     b.container = "pipe"

@@ -190,28 +190,28 @@ reading.either_order(describe, function(endian)
         return { file.events[1].name, file.events[2].name }
       end
 
-      it("as its EVENT_DESC does", function()
+      it("uses its EVENT_DESC", function()
         assert.are.same({ "x", "y" }, named(function(b)
           b.event_desc = nil
           b.events[1].name, b.events[2].name = "x", "y"
         end))
       end)
 
-      it("as event updates do, by any of their ids", function()
+      it("uses event updates, by any of their ids", function()
         assert.are.same({ "x", "y" }, named(function(b)
           b:record("event_update", { id = 21, name = "y" })
           b:record("event_update", { id = 12, name = "x" })
         end))
       end)
 
-      it("as old recorders' event types do, by the config of a tracepoint", function()
+      it("uses old recorders' event types, by the config of a tracepoint", function()
         assert.are.same({ "dummy", "sched:sched_switch" }, named(function(b)
           b.event_types = { { id = 0, name = "not this" },
             { id = 77, name = "sched:sched_switch" } }
         end))
       end)
 
-      it("as their attrs say where nothing else does, and updates of other kinds or ids "
+      it("uses their attrs where nothing else does, and updates of other kinds or ids "
         .. "change nothing", function()
         assert.are.equal("dummy", named(function(b)
           b:record("event_update", { id = 99, name = "y" })

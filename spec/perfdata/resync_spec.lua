@@ -52,14 +52,14 @@ local STEP = os.getenv "SWEEP" and 1 or 3
 describe("damage in the middle of a recording", function()
   local middle = records[#records // 2]
 
-  it("of zeros costs the records they cover, however many they are", function()
+  it("costs the records that zeros cover, however many they are", function()
     for n = 8, 160 do
       assert.are.same(outside(middle, middle + n), (offsets_in(damaged(middle, ("\0"):rep(n)))),
         n .. " zeros")
     end
   end)
 
-  it("of zeros costs the records it covers", function()
+  it("costs the records that zeros cover", function()
     local got, damage, complete = offsets_in(damaged(middle, ("\0"):rep(4096)))
     assert.are.same(outside(middle, middle + 4096), got)
     assert.is_false(complete)
@@ -69,7 +69,7 @@ describe("damage in the middle of a recording", function()
     assert.matches("found 0", damage[1].reason)
   end)
 
-  it("of random bytes costs the records it covers", function()
+  it("costs the records that random bytes cover", function()
     local seed = 7
     local bytes = {}
     for i = 1, 3000 do
@@ -81,7 +81,7 @@ describe("damage in the middle of a recording", function()
     assert.is_true(#damage >= 1)
   end)
 
-  it("of a size that is too small, or too large, costs that record", function()
+  it("costs that record if its size is too small or too large", function()
     for _, size in ipairs { 0, 7, 16, 0xfff8 } do
       local got = set_of(offsets_in(damaged(middle + 6, string.pack("<I2", size))))
       for _, at in ipairs(outside(middle, middle + 8)) do
@@ -98,7 +98,7 @@ describe("damage in the middle of a recording", function()
     end, ("offset %d"):format(middle))
   end)
 
-  it("in any one byte of a record costs that record at most", function()
+  it("costs at most one record if it is one byte", function()
     for i = 100, 130 do
       local from, to = records[i], records[i + 1]
       local expected = outside(from, to)
@@ -170,8 +170,8 @@ local UNIFORM = { sample_type = { "ip", "tid", "time", "addr", "cpu", "period", 
   ids = { 7 } }
 local TOO_SMALL = string.pack("<I2", 4)
 
-describe("behind a damaged record", function()
-  it("that was not aligned the next ones are found", function()
+describe("the search behind a damaged record", function()
+  it("finds the next ones if it was not aligned", function()
     local b = samples(5, UNIFORM)
     for _ = 1, 3 do b:raw(67, 0, ("\1"):rep(92)) end -- 100 bytes, as perf inject -b writes them
     for i = 1, 200 do b:sample(b.events[1], { ip = i, time = 20 + i }) end
@@ -187,7 +187,7 @@ describe("behind a damaged record", function()
     end
   end)
 
-  it("of several events without ids the next ones are found", function()
+  it("finds the next ones of several events without ids", function()
     local b = samples(300, { sample_type = { "ip", "tid", "time" }, ids = {} },
       { { sample_type = { "ip", "tid", "time" }, config = 1, ids = {} } })
     local at = b:offsets()[100]
@@ -196,7 +196,7 @@ describe("behind a damaged record", function()
     assert.are.equal(1, #damage)
   end)
 
-  it("that claims more than is left in a pipe the next ones are found", function()
+  it("finds the next ones if it claims more than is left in a pipe", function()
     local b = samples(300, UNIFORM, nil, "pipe")
     for _, i in ipairs { 1, 150, 290, 297 } do
       local at = b:offsets()[i]
@@ -206,12 +206,12 @@ describe("behind a damaged record", function()
       assert.are.equal(("%d %d\n"):format(#b:offsets() - 1, #damage), piped.out)
       assert.are.equal(at, damage[1].offset)
       assert.matches(
-        "found 65528, expected at most the %d+ bytes that are left; the next record is behind",
+        "found 65528, expected at most the %d+ bytes that are left; the next record follows",
         damage[1].reason)
     end
   end)
 
-  it("that is the last of a pipe nothing is found, and it was cut off", function()
+  it("finds nothing if it is the last of a pipe, and reports the cut", function()
     local b = samples(300, UNIFORM, nil, "pipe")
     local offsets, damage = offsets_in(b:bytes():sub(1, b:offsets()[300] + 30))
     assert.are.equal(b:offsets()[299], offsets[#offsets])
@@ -231,7 +231,8 @@ describe("a bit of a type", function()
   }
   for _, case in ipairs(cases) do
     local where, container, feature, expected = table.unpack(case)
-    it("that makes it one of simpleperf's costs that record, and is said, " .. where, function()
+    it("costs that record, which is said, if it makes it one of simpleperf's, "
+      .. where, function()
       local b = samples(6000, UNIFORM, nil, container)
       if feature then b:feature(feature, "") end
       local at = b:offsets()[100]
@@ -247,7 +248,7 @@ describe("a bit of a type", function()
     end)
   end
 
-  it("in its upper half is damage of samples and of compressed records", function()
+  it("is damage of samples and of compressed records in its upper half", function()
     local b = samples(100, UNIFORM)
     local at = b:offsets()[50]
     local list, damage = read_with(b, at, string.pack("<I4", 9 | 1 << 20))
@@ -281,11 +282,11 @@ describe("damage behind a whole record", function()
     end
   end)
 
-  it("that leaves less than a header at the end is said so", function()
+  it("is reported if it leaves less than a header at the end", function()
     local offsets, damage = offsets_in(samples(20, UNIFORM, nil, "pipe"):bytes()
       .. "\1\2\3\4\5")
     assert.is_true(#offsets >= 20)
-    assert.are.equal("found 5 bytes behind the last record, expected none or a header of 8",
+    assert.are.equal("found 5 bytes after the last record, expected none or a header of 8",
       damage[1].reason)
   end)
 end)

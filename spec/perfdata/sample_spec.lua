@@ -144,7 +144,8 @@ reading.either_order(describe, function(endian)
     assert.is_nil(sample_of(endian, { "weight" }).ins_lat)
   end)
 
-  it("has the event's period where it records none, and 1 where the event has a frequency", function()
+  it("has the event's period where it records none, and 1 where the event has a "
+    .. "frequency", function()
     assert.are.equal(5000, sample_of(endian, { "ip" }, { ip = 1 },
       { sample_period = 5000 }).period)
     assert.are.equal(1, sample_of(endian, { "ip" }, { ip = 1 },

@@ -62,7 +62,7 @@ local function read(path, most, command)
   return found
 end
 
-describe("a record that claims what a sparse file has takes no memory:", function()
+describe("memory is not taken by a record that claims what a sparse file has:", function()
   --- The data go on to the end of the sparse file, where a feature says that it is
   --- simpleperf's, or none does.
   local function stretched(size, simpleperf)
@@ -77,13 +77,13 @@ describe("a record that claims what a sparse file has takes no memory:", functio
   local claims = {
     { 0xf0f0f0f0, "expected at most 67108864;" },
     { SPARSE // 2 | 0x8000, "expected at most 67108864;" },
-    { 63 * MB, "expected another record behind so many bytes;" },
+    { 63 * MB, "expected another record after so many bytes;" },
   }
   for _, claim in ipairs(claims) do
     local size, expected = table.unpack(claim)
     it(("%d bytes in a file of simpleperf's"):format(size), function()
       assert.are.equal(
-        ("1\nsize of a record: found %d (type 32769), %s there is none behind it\n")
+        ("1\nsize of a record: found %d (type 32769), %s no record follows\n")
         :format(size, expected), read(stretched(size, true), 4))
     end)
     it(("%d bytes in any other"):format(size), function()
@@ -93,12 +93,12 @@ describe("a record that claims what a sparse file has takes no memory:", functio
     end)
   end
 
-  it("of a pipe", function()
+  it("a record of a pipe", function()
     local path = sparse(claiming("pipe", 0xf0f0f0f0):bytes())
     local found =
-      "1\nsize of a record: found 61680 (type 32769), expected another record behind so many "
+      "1\nsize of a record: found 61680 (type 32769), expected another record after so many "
         .. "bytes; "
-      .. "there is none behind it\n"
+      .. "no record follows\n"
     assert.are.equal(found, read(path, 4))
     assert.are.equal(found, read(path, 4, 'cat "$2" | "$perflua" "$1" - $3'))
   end)

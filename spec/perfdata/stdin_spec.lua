@@ -100,7 +100,7 @@ describe("a pipe-mode recording on standard input", function()
     assert.are.same({ status = 0, out = "5000\n", err = "" }, got)
   end)
 
-  it("that is larger than memory for blocks keeps it small", function()
+  it("keeps memory small if it is larger than memory for blocks", function()
     local body = files.temporary(many(20000):bytes():sub(many(20000):offsets()[1] + 1))
     local got = shell([[{ cat "$1"; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat "$2"; done; } |
       "$perflua" -e 'print(perflua.open("-"):records():count())
@@ -150,7 +150,7 @@ describe("a pipe-mode recording on standard input", function()
     assert.matches("^true\tfalse\t[^\n]*stream[^\n]*\n$", got.out, nil, got.err)
   end)
 
-  it("that is empty or too short is refused", function()
+  it("is refused if it is empty or too short", function()
     for _, bytes in ipairs { "", "PERFILE2", "PERFILE2\16\0\0\0\0\0\0" } do
       local got = piped("print(select(2, perflua.open('-')))", files.temporary(bytes))
       local found = bytes == "" and "found an empty file" or ".*found %d+ bytes, expected"
@@ -159,7 +159,7 @@ describe("a pipe-mode recording on standard input", function()
     assert.matches("found an empty file", run.perflua({ "stat", "-" }).err)
   end)
 
-  it("that is something else is refused", function()
+  it("is refused if it is something else", function()
     local got = piped("print(perflua.open('-'))", files.temporary(("hello "):rep(1000)))
     assert.matches("^nil\t%-: offset 0: [^\n]*\tFORMAT\n$", got.out)
   end)
@@ -187,7 +187,7 @@ describe("a seekable recording on standard input", function()
       assert.are_not.equal("4294967295 0", one)
     end)
 
-    it("can be passed over again, and has a size, " .. what, function()
+    it("can be read again, and has a size, " .. what, function()
       local got = shell(how .. '"$perflua" "$2"', run.demo, run.script [[
         local file = perflua.open("-")
         print(file.mode, file.size, file:records():count() == file:records():count())

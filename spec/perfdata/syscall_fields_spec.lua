@@ -92,7 +92,8 @@ describe("sample.syscall", function()
       { { "int", "ctx" }, { "int", "nr" } }, { nr = 3 }))
   end)
 
-  it("is nil in samples of other events, and where the raw data ends before the number", function()
+  it("is nil in samples of other events, and where the raw data ends before the "
+    .. "number", function()
     assert.same({ false, false }, named("x86_64", nil, "sched", "sys_exit", exit,
       { id = 1, ret = -1 }))
     assert.same({ false, false }, named("x86_64", nil, "raw_syscalls", "other", exit,

@@ -124,7 +124,8 @@ describe("perflua.errno", function()
     end
   end)
 
-  it("names what the kernel only tells itself, as calls that a signal interrupts return it", function()
+  it("names what the kernel only tells itself, as calls that a signal interrupts return "
+    .. "it", function()
     assert.equal("ERESTARTSYS", perflua.errno(-512))
     assert.equal("ERESTART_RESTARTBLOCK", perflua.errno(-516))
   end)

@@ -63,7 +63,7 @@ describe("a format that cannot be read", function()
       .. "a;\toffset:0;\tsize:4;\tsigned:1;\n",
   }
   for what, format in pairs(formats) do
-    it("because it " .. what
+    it("is refused: it " .. what
       .. " leaves raw data readable, and says why unless it could be read", function()
       local file = file_of(format)
       assert.are.equal(RAW, read_all(file).raw)
@@ -112,7 +112,7 @@ describe("a format that lies", function()
     { "unsigned long", "a", rest = true },
   }
   for _, lie in ipairs(lies) do
-    it("about a field with " .. lie[1]
+    it("has a field with " .. lie[1]
       .. " has no value of it, and those of the others", function()
       for _, kind in ipairs(kinds) do
         local field = { lie = lie[2] }
@@ -132,7 +132,7 @@ describe("a format that lies", function()
     end)
   end
 
-  it("about sizes of integers has no wrong numbers", function()
+  it("has no wrong numbers if sizes of integers are wrong", function()
     for _, size in ipairs { 0, 3, 5, 6, 7, 9, 16 } do
       local s = read_all(file_of { fields = { { "int", "a", lie = { size = size } } } })
       local a = s.args and s.args.a
@@ -140,7 +140,7 @@ describe("a format that lies", function()
     end
   end)
 
-  it("about sizes of descriptors has no value", function()
+  it("has no value if sizes of descriptors are wrong", function()
     for _, size in ipairs { 0, 1, 3, 8, 16 } do
       for _, decl in ipairs { "__data_loc char[]", "__rel_loc u32[]",
           "__data_loc cpumask_t" } do
@@ -150,7 +150,7 @@ describe("a format that lies", function()
     end
   end)
 
-  it("about counts of arrays has items that are there", function()
+  it("has only the items that are there if counts of arrays are wrong", function()
     for _, brackets in ipairs { "[0]", "[3]", "[4294967295]", "[99999999999999999999]", "[-1]",
         "[]", "[x]", "[[4]" } do
       local s =
@@ -162,7 +162,7 @@ describe("a format that lies", function()
     end
   end)
 
-  it("about common fields has them where they are said to be", function()
+  it("has common fields where it says they are", function()
     local s = read_all(file_of { fields = { { "u32", "a" } }, common = {
       { "unsigned short", "common_type", lie = { offset = 9999 } },
       { "int", "common_pid", lie = { size = 0 } },

@@ -67,7 +67,7 @@ describe("a tracepoint's event", function()
     }, got)
   end)
 
-  it("of no tracepoint has neither fields nor a print format", function()
+  it("has neither fields nor a print format if no tracepoint is known", function()
     local t = tracing.new()
     t:event("sys", "ev")
     local b = t:recording()
@@ -77,7 +77,7 @@ describe("a tracepoint's event", function()
     assert.is_nil(file.events[2].print_fmt)
   end)
 
-  it("whose format is not there has no fields, and its raw data all the same", function()
+  it("has no fields, but its raw data, if its format is missing", function()
     local t = tracing.new()
     local event = t:event("sys", "ev", { fields = { { "int", "a" } } })
     event.config = 9999
@@ -168,7 +168,7 @@ for _, options in ipairs { { endian = "little", long_size = 8 },
 end
 
 describe("a format", function()
-  it("of a very old kernel does not say whether a field is signed: its type does", function()
+  it("has signed fields by their types if a very old kernel does not say", function()
     local event = event_of { { "int", "a", signed = "missing" },
       { "unsigned int", "b", signed = "missing" },
       { "u64", "c", signed = "missing" }, { "pid_t", "d", signed = "missing" } }
@@ -298,7 +298,7 @@ describe("a recording of Android's simpleperf", function()
     end
   end
 
-  it("whose record says more than it holds has no fields", function()
+  it("has no fields if a record says more than it holds", function()
     local t = tracing.new { version = "0.5" }
     t:event("sys", "ev", { fields = { { "u32", "a" } } })
     local b, events = t:recording { event_desc = false }

@@ -43,7 +43,7 @@ reading.either_order(describe, function(endian)
       assert.are.same({ "hypervisor", "guest_kernel", "guest_user" }, modes)
     end)
 
-    it("of markers alone has no frame", function()
+    it("has no frame if it has markers alone", function()
       local c = chain_of { -128, -512 }
       assert.are.equal(0, #c)
       assert.are.equal(2, #c.ips)
@@ -78,7 +78,7 @@ reading.either_order(describe, function(endian)
         assert.are.equal(3, s.cgroup)
       end)
 
-      it("of a group have what read_format asks for: values "
+      it("has what read_format asks for, of a group: values "
         .. table.concat(formats, " "), function()
         local group = { time_enabled = 20, time_running = 10, { value = 5, id = 100, lost = 1 },
           { value = 6, id = 101, lost = 2 },

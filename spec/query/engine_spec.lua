@@ -118,7 +118,7 @@ describe("a described query", function()
     agreed(function() return file:samples("faults"):group_by("pid"):count() end)
   end)
 
-  it("without groups is a value", function()
+  it("is a value without groups", function()
     local function both(ask)
       local value = ask(file:samples())
       assert.same(ask(interpreted(file:samples():where "true")), value)
@@ -184,7 +184,7 @@ describe("a described query", function()
     assert.equal(9.2233720368547758e18, big:samples():avg("period"))
   end)
 
-  it("of a file that is closed raises", function()
+  it("raises if its file is closed", function()
     local closed = perflua.open(path)
     local q = closed:samples():group_by("pid"):count()
     closed:close()
@@ -200,11 +200,11 @@ describe("a described query", function()
       end
     end
     assert.has_error(function() perflua.open(path, { jobs = 1, threads = 1 }) end,
-      "open: threads is the old name of jobs; give jobs alone")
+      "open: threads is the old name of jobs: give only jobs")
     for _, n in ipairs { 0, 17, -1, 1.5, "2" } do
       for _, name in ipairs { "jobs", "threads" } do
         assert.has_error(function() perflua.open(path, { [name] = n }) end,
-          ("open: %s is a number of workers, from 1 to 16"):format(name))
+          ("open: %s: a number of workers from 1 to  expected16"):format(name))
       end
     end
   end)

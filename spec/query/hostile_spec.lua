@@ -45,7 +45,7 @@ end
 describe("a recording that changes while it is open", function()
   setup(function() warn "@off" end)
 
-  it("and has shrunk is damaged, or no answer", function()
+  it("is damaged, or has no answer, if it has shrunk", function()
     for _, part in ipairs { 0.1, 0.5, 0.999 } do
       changed(function(path)
         files.write(path, bytes:sub(1, math.floor(#bytes * part)))
@@ -55,7 +55,7 @@ describe("a recording that changes while it is open", function()
     end
   end)
 
-  it("and has grown, or another of its name, answers as it was", function()
+  it("answers as before if it has grown, or another has its name", function()
     local expected = {}
     changed(function() end, function(name, _, ok, got)
       assert.is_true(ok)
@@ -75,7 +75,7 @@ describe("a recording that changes while it is open", function()
 end)
 
 describe("a grouped query", function()
-  it("of a file that is closed meanwhile answers, or says so", function()
+  it("answers, or says so, if its file is closed meanwhile", function()
     local path = containers.list[1].write(recording)
     local answered, refused = 0, 0
     for i = 1, 6 do
@@ -101,7 +101,7 @@ describe("a grouped query", function()
     assert.equal(6, answered + refused)
   end)
 
-  it("whose description closes the file raises", function()
+  it("raises if its description closes the file", function()
     local path = containers.list[1].write(recording)
     for _, name in ipairs { "threads", "types", "events", "from", "filter", "keys", "measures",
         "report" } do
@@ -120,7 +120,7 @@ describe("a grouped query", function()
     end
   end)
 
-  it("of long filters is refused soon", function()
+  it("is refused soon if its filters are long", function()
     local file <close> = assert(perflua.open(run.demo))
     local ok, message = pcall(file.samples(file).where, file:samples(), ("pid == 1 or ")
       :rep(100000) .. "pid == 2")

@@ -24,7 +24,8 @@ local function ask(seed, n, seen)
     local model = answers.of(file:samples(), steps, true)
     local difference = answers.difference(model, answers.of(file:samples(), steps))
     if difference then
-      error(("recording %d, query %d: the model and the engine differ:\n  %s\n  samples()%s\n  QUERY_SEED=%d"):format(
+      error(("recording %d, query %d: the model and the engine differ:\n  %s\n  samples()%s\n"
+        .. "  QUERY_SEED=%d"):format(
         seed, i, difference, queries.spelled(steps), seed), 0)
     end
     if model.rows then answered = answered + 1 end

@@ -145,20 +145,20 @@ describe("a compressed recording", function()
     assert.same(threads(other), threads(one))
   end)
 
-  it("whose rounds do not hold has the same answers", function()
+  it("has the same answers if its rounds do not hold", function()
     all_agreed(kinds[1].write(lively.recording(SEED, 9000, { late = 5 })))
     all_agreed(kinds[2].write(lively.recording(SEED + 1, 9000, { late = 100 })))
   end)
 
-  it("that says what holds for all times has the same answers", function()
+  it("has the same answers if it says what holds for all times", function()
     all_agreed(kinds[1].write(lively.recording(SEED, 9000, { of_all_times = true })))
   end)
 
-  it("of samples that have no time has the same answers", function()
+  it("has the same answers for samples without a time", function()
     all_agreed(kinds[1].write(lively.recording(SEED, 9000, { untimed = 2 })))
   end)
 
-  it("that is damaged or cut has the same answers, and ends", function()
+  it("has the same answers, and ends, if it is damaged or cut", function()
     local bytes = files.read(kinds[1].write(recording))
     for place = 2, 9 do
       local at = #bytes * place // 10
@@ -169,7 +169,8 @@ describe("a compressed recording", function()
     end
   end)
 
-  it("that claims a record larger than a payload's can be has the same answers, and ends", function()
+  it("has the same answers, and ends, if it claims a record larger than a payload's can "
+    .. "be", function()
     -- behind so many samples it would end
     for _, n in ipairs { 0x7fffffe, 16384, 12000, 2048 } do
       local path = claiming(8 + 32 * n, 20)

@@ -21,7 +21,8 @@ local path, printed = files.temporary(), files.temporary()
 --- The lines of a recording of these bytes, nil if it is refused.
 local function lines_of(bytes, options)
   files.write(path, bytes)
-  local file <close> = perflua.open(path, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" })
+  local file <close> = perflua.open(path,
+    { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" })
   if not file then return nil end
   local out <close> = assert(io.open(printed, "wb"))
   options.classes, options.order, options.types = classes, "time", { [9] = true }
@@ -82,7 +83,9 @@ describe("the lines of a recording", function()
     local out <close> = assert(io.open(printed, "wb"))
     local ok, message = pcall(core.script, file, out, {
       classes = classes, types = { [9] = true },
-      filter = { op = "call", kind = "boolean", is = "condition", fn = function() file:close() return true end },
+      filter = { op = "call", kind = "boolean", is = "condition", fn = function()
+        file:close() return true
+      end },
     })
     assert.is_false(ok)
     assert.matches("closed file", message)

@@ -76,12 +76,12 @@ describe("perflua script", function()
   it("refuses fields that it does not know, naming the closest", function()
     for _, wrong in ipairs {
       { "perido", "unknown field 'perido'; the closest is 'period'" },
-      { "insn", "field 'insn' of perf script is not among those of perflua" },
-      { "comm,+ip", "fields with + or - stand among themselves" },
+      { "insn", "field 'insn' of perf script is not supported" },
+      { "comm,+ip", "fields with + or - cannot be mixed with fields without" },
       { "tace:comm", "unknown type of events 'tace'; the closest is 'trace'" },
-      { "hw:trace", "'trace' is no field of hw events" },
-      { "", "no field is left" },
-      { "comm,uregs", "samples of 'cycles:P' were recorded without what 'uregs' shows" },
+      { "hw:trace", "field 'trace' does not apply to hw events" },
+      { "", "no fields are left" },
+      { "comm,uregs", "samples of 'cycles:P' do not have the data that field 'uregs' shows" },
     } do
       local out, got = script(path, "-F", wrong[1])
       assert.are.same({ "", 2 }, { out, got.status })
@@ -91,7 +91,7 @@ describe("perflua script", function()
 
   describe("with fields that some events do not have", function()
     local NOT_RECORDED =
-      "perflua: script: samples of '%s' were recorded without what '%s' shows\n"
+      "perflua: script: samples of '%s' do not have the data that field '%s' shows\n"
     local base = { "identifier", "ip", "tid", "time" }
     local with = { "identifier", "ip", "tid", "time", "addr" }
 
@@ -185,9 +185,9 @@ describe("perflua script", function()
       { "--event", "fault", "this recording has no event 'fault'; the closest is 'faults'" },
       { "--where", "perod > 3",
         "filter \"perod > 3\", column 1: unknown field 'perod'; the closest is 'period'" },
-      { "--time", "abc", "between \"abc\": a time is nanoseconds" },
-      { "--cpu", "0,x", "--cpu: 'x' is no number" },
-      { "--max-stack", "x", "--max-stack: 'x' is no number of frames" },
+      { "--time", "abc", "between \"abc\": expected nanoseconds" },
+      { "--cpu", "0,x", "--cpu: 'x' is not a number" },
+      { "--max-stack", "x", "--max-stack: 'x' is not a number of frames" },
     } do
       local out, got = script(path, wrong[1], wrong[2])
       assert.are.same({ "", 2 }, { out, got.status })

@@ -163,7 +163,8 @@ describe("the text of a version of perf", function()
     end)
   end
 
-  it("forgets a thread when the record of its end was written, whatever time that tells", function()
+  it("forgets a thread when the record of its end was written, whatever time that "
+    .. "tells", function()
     for _, exit in ipairs { { 30, 15, ":5" }, { 12, 25, "prog" } } do
       local path = recording({}, { {}, {} }, function(b, i)
         local values = { pid = 5, tid = 5, ppid = 5, ptid = 5, time = exit[1] }
@@ -173,7 +174,8 @@ describe("the text of a version of perf", function()
     end
   end)
 
-  it("forgets the descendants of a thread that has ended, however many forks they are away", function()
+  it("forgets the descendants of a thread that has ended, however many forks they are "
+    .. "away", function()
     local last = 200
     local path = recording({}, { {} }, function(b)
       b:record("comm", { pid = 100, tid = 100, comm = "first" }, { time = 1 })
@@ -212,10 +214,10 @@ describe("the text of a version of perf", function()
   it("is refused where it is not known", function()
     local path = recording({}, { {} })
     for version, message in pairs {
-      ["6.0"] = "what perf 6.0 prints is not known: versions are 6.1 to 7.3",
-      ["7.4"] = "what perf 7.4 prints is not known: versions are 6.1 to 7.3",
-      ["new"] = "'new' is no version of perf: 6.1 to 7.3 are known",
-      ["7"] = "'7' is no version of perf: 6.1 to 7.3 are known",
+      ["6.0"] = "perf 6.0 is not supported: known versions are 6.1 to 7.3",
+      ["7.4"] = "perf 7.4 is not supported: known versions are 6.1 to 7.3",
+      ["new"] = "'new' is not a version of perf: known versions are 6.1 to 7.3",
+      ["7"] = "'7' is not a version of perf: known versions are 6.1 to 7.3",
     } do
       for _, tool in ipairs { "script", "report" } do
         local got = run.perflua { tool, "--as", version, path }
@@ -228,6 +230,6 @@ describe("the text of a version of perf", function()
     end
     assert.error_matches(function()
       perflua.open(path, { as = 7.3 })
-    end, "as is a version of perf")
+    end, "as: a version of perf")
   end)
 end)

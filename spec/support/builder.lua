@@ -2,7 +2,8 @@
 -- wrong.
 --
 --   local b = builder.new { endian = "big" }
---   local cycles = b:event { name = "cycles", sample_type = { "ip", "tid", "time" }, ids = { 1 } }
+--   local cycles = b:event { name = "cycles", sample_type = { "ip", "tid", "time" },
+--     ids = { 1 } }
 --   b:feature("hostname", "here")
 --   b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 5 })
 --   b:sample(cycles, { ip = 0x1000, pid = 7, time = 9 })

@@ -221,7 +221,8 @@ local user = {
     return w:u32(r.auxtrace_type) .. w:u32(0) .. w:array("u64", r.priv or {})
   end },
   auxtrace =
-    { 71, with_data "data_size:u64 data_offset:u64 reference:u64 idx:u32 tid:u32 cpu:u32 _:x4" },
+    { 71, with_data("data_size:u64 data_offset:u64 reference:u64 idx:u32 tid:u32 cpu:u32 "
+      .. "_:x4") },
   auxtrace_error = { 72, auxtrace_error },
   thread_map = { 73, function(w, r)
     return w:u64(r.nr or #r.threads) .. w:list(r.threads, function(_, t)

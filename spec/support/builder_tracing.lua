@@ -3,9 +3,10 @@
 --
 --   local t = tracing.new { endian = "big", long_size = 4 }
 --   local switch = t:event("sched", "sched_switch", {
---     fields = { { "char", "prev_comm", count = 16 }, { "pid_t", "prev_pid" }, { "__data_loc char[]", "name" } },
+--     fields = { { "char", "prev_comm", count = 16 }, { "pid_t", "prev_pid" },
+--       { "__data_loc char[]", "name" } },
 --   })
---   t:bytes()                                                  -- of the feature, or what follows a record 66
+--   t:bytes()   -- of the feature, or of the payload of a record 66
 --   t:raw(switch, { prev_comm = "sh", prev_pid = 7, name = "x" }) -- of a sample
 --   local b, events = t:recording { container = "pipe" }      -- a builder that has all of it
 --

@@ -1,7 +1,8 @@
 -- One recording in every container it can lie in.
 --
 -- A recording is
---   { events = { members of a builder's event, … }, features = { name = value }, head = { record, … },
+--   { events = { members of a builder's event, … }, features = { name = value },
+--     head = { record, … },
 --     rounds = { { [cpu] = { record, … } }, … } }
 -- and a record { name, fields, id } as builder:record takes them, or { "sample", number of the
 -- event, values }. head is what perf writes by itself before it begins; a round is what it
@@ -194,7 +195,8 @@ for _, endian in ipairs { "little", "big" } do
   end
 end
 container(
-  "file of two pieces, plain and compressed, of either byte order, the later one first", function(recording)
+  "file of two pieces, plain and compressed, of either byte order, the later one "
+    .. "first", function(recording)
   local a, b = pieces(recording, { endian = "big" }, { compressed = "compressed2" })
   return { b, a }
 end)

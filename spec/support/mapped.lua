@@ -1,12 +1,12 @@
 -- Recordings of what was mapped where, written as lines of text. Addresses are hexadecimal.
 --
 --   "- map 7 1000-3000 /bin/a"          what perf found when it began: a record without a time
---   "10 map 7 1000-3000@2000 /bin/a"    of a process, with an offset in the file; "data": not executable
+--   "10 map 7 1000-3000@2000 /bin/a"    of a process, with an offset in the file; "data": no code
 --   "10 mmap 7 1000-3000 /bin/a"        the same as an old kind of record
 --   "- kernel 1000-3000@1000 [kernel.kallsyms]_text"
 --   "10 ksymbol 1000-3000 bpf_prog_1"   "10 unksymbol 1000-3000 bpf_prog_1"
 --   "10 fork 8 from 7"                  "- found 8 from 7": perf found it
---   "20 sample 7 1234 in /bin/a"        the binary that it should have; "ksample": in the kernel
+--   "20 sample 7 1234 in /bin/a"        the expected binary; "ksample": in the kernel
 local oracle = require "spec.support.oracle"
 local system = require "spec.support.system"
 

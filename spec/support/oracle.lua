@@ -18,7 +18,8 @@ end
 
 --- Whether it loads plugins of libtraceevent.
 oracle.plugins =
-  files.output "ls /usr/lib/*/traceevent/plugins/*.so ~/.local/lib/traceevent/plugins/*.so 2>/dev/null"
+  files.output("ls /usr/lib/*/traceevent/plugins/*.so ~/.local/lib/traceevent/plugins/*.so "
+    .. "2>/dev/null")
   ~= ""
 
 -- perf must neither resolve with this machine's binaries nor ask anything.

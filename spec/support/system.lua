@@ -2,7 +2,7 @@
 --
 --   "- comm 7/7 sh"             what perf found when it began: a record without a time
 --   "10 fork 8/8 from 7/7"
---   "20 exec 8/8 cat"           a COMM record of an exec; "comm" is one of a mere change of name
+--   "20 exec 8/8 cat"           a COMM record of an exec; "comm": a change of name
 --   "30 exit 8/8"
 --   "40 sample 8/8 is cat"      the name that it should have, as the recording's perf says, too
 local builder = require "spec.support.builder"

@@ -236,7 +236,7 @@ describe("a debug file without its program", function()
     assert.same(nothing, list)
     assert.equal(1, #missing)
     assert.matches("^only a debug file was found", missing[1].reason)
-    assert.matches("%.debug: a debug file, and no recorded map fits",
+    assert.matches("%.debug: a debug file, and no recorded mapping matches",
       table.concat(missing[1].tried, "\n"))
   end
 
@@ -276,7 +276,8 @@ describe("a debug file without its program", function()
         . = 0x700000; .padding : { *(.padding) } :c
         .main : { *(.main) } :c
       }]])
-    tree:sh "gcc -nostdlib -static -no-pie -Wl,--build-id -Wl,-T,prog.ld -Wl,-e,first -o prog prog.s"
+    tree:sh("gcc -nostdlib -static -no-pie -Wl,--build-id -Wl,-T,prog.ld -Wl,-e,first -o prog "
+      .. "prog.s")
     local id, path = tree:build_id "prog", recorded(tree, loaded(tree, 0), 0)
     tree:sh "objcopy --only-keep-debug prog prog.debug"
     assert.same({ "[unknown]", "[unknown]", "padding+0x3", "main+0x4" },

@@ -93,7 +93,7 @@ describe("a mangled name", function()
     assert.same(with_offsets(column(1)), called(column(1), { demangle = false }))
   end)
 
-  it("that stands for one without end is left as it is", function()
+  it("is left as it is if it stands for an endless one", function()
     -- each argument is the one before, twice
     local digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     local bomb = "_Z1fI1pIiiE"

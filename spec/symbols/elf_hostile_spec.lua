@@ -29,7 +29,7 @@ local function small()
 end
 
 describe("an ELF file", function()
-  it("that is cut anywhere has its symbols or none", function()
+  it("has its symbols or none if it is cut anywhere", function()
     local tree = binaries.tree()
     local bytes, at = program(tree)
     assert.equal("first+0x0", found(tree, bytes, at))
@@ -39,7 +39,7 @@ describe("an ELF file", function()
     end
   end)
 
-  it("with damage anywhere in its headers and tables can be asked", function()
+  it("can be asked with damage anywhere in its headers and tables", function()
     local tree = binaries.tree()
     local bytes, sections = small()
     local names = {}
@@ -54,7 +54,7 @@ describe("an ELF file", function()
     assert.is_true(names["[unknown]"] > 10)
   end)
 
-  it("whose many symbols share one long name does not fill memory", function()
+  it("does not fill memory if its many symbols share one long name", function()
     local tree = binaries.tree()
     local symbols = {}
     for i = 1, 20000 do

@@ -59,7 +59,8 @@ describe("the symbol of an address", function()
     end
   end
 
-  it("is the one of two that has a size, unless the other one is the last there and gets one", function()
+  it("is the one of two that has a size, unless the other one is the last there and gets "
+    .. "one", function()
     local sized, empty = { name = "sized", size = 16 }, { name = "longer_but_empty" }
     local behind = { name = "next", value = 16 }
     is_named({ "sized+0x4" }, { symbols = { empty, sized, behind } }, { 4 })
@@ -106,7 +107,8 @@ describe("the symbol of an address", function()
     } }, { 0, 16, 32 })
   end)
 
-  it("is none of a section, a source file, a thread's variable, a hidden label or another file", function()
+  it("is none of a section, a source file, a thread's variable, a hidden label or another "
+    .. "file", function()
     is_named({ "[unknown]", "[unknown]", "[unknown]", "[unknown]", "[unknown]", "[unknown]",
       "work+0x0" }, { symbols = {
       { name = "section", type = "section", size = 16 },

@@ -17,7 +17,7 @@ local function reasons(names)
   return by_name, path
 end
 
-local KERNEL = "is made by the kernel (of /proc, /sys or the like), not a file"
+local KERNEL = "is a file of /proc, /sys or the like, not a regular file"
 
 describe("what a recording names", function()
   local tree = binaries.tree()

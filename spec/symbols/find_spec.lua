@@ -95,7 +95,8 @@ describe("the symbols of a program", function()
     end)
   end
 
-  it("are those of the build-id cache that the environment or perf's configuration names", function()
+  it("are those of the build-id cache that the environment or perf's configuration "
+    .. "names", function()
     local tree, program = made(cases[5][2])
     local path = recorded(tree, program, program.build_id)
     local config = "# perf\n[report]\n\tdir = no\n[buildid]\n  dir = %s/cache # mine\n"
@@ -174,20 +175,20 @@ describe("a program without symbols", function()
 
   it("is missing when another build is in its place", function()
     local missing, tree = without("true", ("ab"):rep(20))
-    assert.equal("no file has its build-id", missing.reason)
+    assert.equal("no file with its build-id was found", missing.reason)
     tried(missing, tree.path .. "/app/prog", "build%-id differs: found %x+, recorded abab")
   end)
 
   it("is missing when what is in its place has no build-id", function()
     local missing, tree = without "objcopy --remove-section=.note.gnu.build-id app/prog"
-    assert.equal("no file has its build-id", missing.reason)
+    assert.equal("no file with its build-id was found", missing.reason)
     tried(missing, tree.path .. "/app/prog", "has no build%-id, recorded was")
   end)
 
   it("is missing when another build is in the build-id cache", function()
     local missing = without [[
       mkdir -p cache/.build-id/$head && rm app/prog && cp /bin/ls cache/.build-id/$head/$tail]]
-    assert.equal("no file has its build-id", missing.reason)
+    assert.equal("no file with its build-id was found", missing.reason)
   end)
 
   it("is missing when it is stripped", function()

@@ -71,10 +71,10 @@ describe("a perf map", function()
     assert.same({ "now+0xf" }, (found(text, { ips[2] })))
   end)
 
-  it("that is not there is missing", function()
+  it("is missing if there is no file", function()
     local list, missing = binaries.found(recorded { CODE }, { symfs = "spec/fixtures/empty" })
     assert.same({ "[unknown]" }, list)
-    assert.equal("the program left no names of the code that it made", missing[1].reason)
+    assert.equal("the program left no perf map and no jitdump for its code", missing[1].reason)
     assert.same({ ("spec/fixtures/empty/tmp/perf-%d.map: No such file or directory"):format(
       pid) }, missing[1].tried)
   end)
@@ -111,7 +111,7 @@ describe("a perf map", function()
     files.output("ln -s /proc/version " .. own)
     local _, missing = binaries.found(recorded { CODE })
     os.remove(own)
-    assert.same({ own .. ": is made by the kernel (of /proc, /sys or the like), not a file" },
+    assert.same({ own .. ": is a file of /proc, /sys or the like, not a regular file" },
       missing[1].tried)
   end)
 end)
@@ -194,7 +194,7 @@ describe("a jitdump", function()
       ["no functions in it"] = jitdump {},
       ["shorter than its header"] = "JiTD",
       ["no jitdump"] = ("x"):rep(100),
-      ["has flags that are not known"] = jitdump(records, { flags = 8 }),
+      ["has unknown flags"] = jitdump(records, { flags = 8 }),
     } do
       local list
       list, missing = found(bytes, { at + 1 })
@@ -230,7 +230,7 @@ describe("a jitdump", function()
       ["mkfifo $f"] = "is a FIFO, not a file",
       ["ln -s /dev/zero $f"] = "is a device, not a file",
       ["ln -s /proc/version $f"] =
-        "is made by the kernel (of /proc, /sys or the like), not a file",
+        "is a file of /proc, /sys or the like, not a regular file",
     } do
       own:sh(("f=%s; rm -f $f; %s"):format(name, script))
       local _, missing = binaries.found(recorded({ at + 1 }, { mark }))
@@ -249,7 +249,7 @@ describe("a jitdump", function()
     end
   end)
 
-  needs.it("record,node", "of node has the names that perf inject gives the code", function()
+  needs.it("record,node", "has the names that perf inject gives the code of node", function()
     tree:write("busy.js", [[
       const end = Date.now() + 400; let x = 0;
       while (Date.now() < end) { const f = new Function("n", "let s = 0; for (let i = 0; i < n; i++) s += i; return s");
@@ -313,7 +313,7 @@ describe("the vdso", function()
     end))
   end
 
-  needs.it("this architecture", "of this machine is that of the recorded build-id", function()
+  needs.it("this architecture", "is found on this machine by the recorded build-id", function()
     vdso.build_id = own_build_id()
     local path = binaries.recorded({ vdso }, { CODE + 0xa00 })
     local list, missing = binaries.found(path, { buildid_dir = "spec/fixtures/empty" })
@@ -321,10 +321,10 @@ describe("the vdso", function()
     assert.same({}, missing)
   end)
 
-  needs.it("this architecture", "of another kernel has no symbols", function()
+  needs.it("this architecture", "has no symbols if it is of another kernel", function()
     vdso.build_id = ("ab"):rep(20)
     local list, missing = binaries.found(binaries.recorded({ vdso }, { CODE + 0xa00 }))
     assert.same({ "[unknown]" }, list)
-    assert.equal("no file has its build-id", missing[1].reason)
+    assert.equal("no file with its build-id was found", missing[1].reason)
   end)
 end)

@@ -189,7 +189,7 @@ describe("a kernel without symbols", function()
   needs.it("kernel notes,this architecture",
     "is missing when its build-id is that of no kernel here", function()
     local reason, tried = missing {}
-    assert.equal("no kernel has its build-id", reason)
+    assert.equal("no kernel with its build-id was found", reason)
     assert.matches("/proc/kallsyms: build%-id differs: found %x+, recorded c0ffee", tried)
     assert.matches("%[kernel.kallsyms%]/c0ffee%x+/kallsyms: No such file", tried)
   end)
@@ -207,7 +207,7 @@ describe("a kernel without symbols", function()
     it("is missing when the addresses of the option kallsyms " .. name, function()
       local path = files.temporary(text)
       local reason, tried = missing { kallsyms = path }
-      assert.equal("the file that was given cannot be used", reason)
+      assert.equal("the given file cannot be used", reason)
       assert.equal(1, (select(2, tried:gsub(path .. ": ", ""))))
     end)
   end
@@ -281,7 +281,8 @@ describe("a kernel's file", function()
     } }
   end
 
-  it("has the symbols when the option vmlinux names it, also of a kernel that was moved", function()
+  it("has the symbols when the option vmlinux names it, also of a kernel that was "
+    .. "moved", function()
     local tree = binaries.tree()
     local at, id = vmlinux(tree, TEXT)
     for _, by in ipairs { 0, 0x1000000 } do
@@ -295,7 +296,8 @@ describe("a kernel's file", function()
     end
   end)
 
-  it("has the symbols when it is among the kernels of symfs, or in the build-id cache", function()
+  it("has the symbols when it is among the kernels of symfs, or in the build-id "
+    .. "cache", function()
     local tree = binaries.tree()
     local at, id = vmlinux(tree, TEXT)
     local path = recorded({ at.do_work + 1 }, { pgoff = at._text }, with(id))
@@ -316,7 +318,7 @@ describe("a kernel's file", function()
     local path = recorded({ at.do_work + 1 }, { pgoff = at._text }, with(ID))
     local list, all = binaries.found(path, { vmlinux = tree.path .. "/vmlinux" })
     assert.same({ "[unknown]" }, list)
-    assert.equal("the file that was given cannot be used", all[1].reason)
+    assert.equal("the given file cannot be used", all[1].reason)
     assert.matches("vmlinux: build%-id differs", all[1].tried[1])
   end)
 end)

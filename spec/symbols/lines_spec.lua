@@ -185,7 +185,7 @@ describe("debug information", function()
     assert.same(expected, chains(path))
   end)
 
-  it("of another build is not used", function()
+  it("is not used if it is of another build", function()
     local _, path = split [[
       gcc -g -O1 -no-pie -Wl,--build-id -DOTHER -o other spin.c
       objcopy --only-keep-debug other spin.dbg
@@ -198,7 +198,7 @@ describe("debug information", function()
     unknown(chains(path))
   end)
 
-  it("of a .dwo file that is gone, or no file, leaves lines without functions", function()
+  it("leaves lines without functions if a .dwo file is gone, or no file", function()
     for _, instead in ipairs { "true", "mkfifo $dwo", "mkdir $dwo", "echo >$dwo" } do
       local tree, program = made "-g -gsplit-dwarf"
       tree:sh("cd app\ndwo=$(ls *.dwo)\nrm $dwo\n" .. instead)

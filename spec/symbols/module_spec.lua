@@ -76,7 +76,8 @@ describe("the symbols of a module", function()
     assert.same(expected, binaries.of_perf(path, { before = "--buildid-dir " .. cache }))
   end)
 
-  it("are those of the file of its name and build-id among the modules of the release", function()
+  it("are those of the file of its name and build-id among the modules of the "
+    .. "release", function()
     local tree = binaries.tree()
     local module = built(tree)
     tree:write("root/lib/modules/6.1.0-mine/modules.dep",
@@ -119,7 +120,7 @@ describe("a recording that is a directory", function()
     .. "/proc", function()
     for target, why in pairs {
       ["/dev/zero"] = "is a device, not a file",
-      ["/proc/version"] = "is made by the kernel (of /proc, /sys or the like), not a file",
+      ["/proc/version"] = "is a file of /proc, /sys or the like, not a regular file",
     } do
       local tree = binaries.tree()
       local path = binaries.recorded({ KERNEL }, { 0xffffffff81000101 }, { misc = 1 })

@@ -51,9 +51,10 @@ local systems = {
 }
 
 local UNPROVEN =
-  "^its build%-id was not recorded, and nothing proves that the recording is of this system %("
+  "^its build%-id was not recorded, and nothing proves that the recording is from this system "
+    .. "%("
 local REPLACED =
-  "^its build%-id was not recorded, and the file here is not the one that was mapped %("
+  "^its build%-id was not recorded, and the file here is not the mapped one %("
 
 describe("a binary without a build-id, in a recording that", function()
   for _, system in ipairs(systems) do
@@ -142,7 +143,8 @@ describe("a binary without a build-id, in a recording that", function()
 end)
 
 describe("code made at run time", function()
-  it("has no names in a recording of another host, though a perf map of its process is here", function()
+  it("has no names in a recording of another host, though a perf map of its process is "
+    .. "here", function()
     local pid = 0x3ffff1
     local own = ("/tmp/perf-%d.map"):format(pid)
     assert.is_false(files.exists(own))
@@ -155,7 +157,7 @@ describe("code made at run time", function()
       answers[i], missing = binaries.found(path)
     end
     os.remove(own)
-    assert.matches("^names of code that it made may be those of another process",
+    assert.matches("^names of generated code may belong to another process",
       missing[1].reason)
     assert.same({ { "here+0x1" }, { "[unknown]" } }, answers)
   end)

@@ -303,8 +303,8 @@ int pl_file_history(lua_State *L)
 		.any_mode = pid >= 0,
 	};
 
-	luaL_argcheck(L, pid >= -1 && pid <= INT32_MAX, 2, "no process id");
-	luaL_argcheck(L, guest >= 0 && guest <= INT32_MAX, 5, "no process id of a guest");
+	luaL_argcheck(L, pid >= -1 && pid <= INT32_MAX, 2, "not a process id");
+	luaL_argcheck(L, guest >= 0 && guest <= INT32_MAX, 5, "not a process id of a guest");
 	if (lua_isnoneornil(L, 5))
 		context.mode = pid < 0 ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
 	else

@@ -17,7 +17,7 @@ const struct pd_event *pl_check_event(lua_State *L, int index)
 	const struct pl_event *e = luaL_checkudata(L, index, PL_EVENT);
 
 	if (!e->file->file) /* a finalizer can see that */
-		luaL_error(L, "event of a file that is gone");
+		luaL_error(L, "event of a file that no longer exists");
 	return e->event;
 }
 

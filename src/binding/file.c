@@ -54,7 +54,7 @@ void pl_file_report(lua_State *L, struct pl_file *f)
 	if (f->session && f->late > f->said_late) {
 		f->said_late = f->late;
 		pd_error_set(&late, "ETIME", f->file->path, PD_NO_OFFSET,
-			     "%llu records came too late to be in order of time",
+			     "%llu records came too late to be sorted by time",
 			     (unsigned long long)f->late);
 		warn_of(L, &late);
 	}

@@ -220,7 +220,7 @@ int pl_file_thread(lua_State *L)
 	const struct pm_system *system = pl_system(L, f);
 	struct pm_incarnation incarnation;
 
-	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, 2, "no thread id");
+	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, 2, "not a thread id");
 	/* of recordings whose clocks differ it is the first that knows the thread */
 	for (uint32_t i = 0; i < f->session->n_files; i++) {
 		if (!pm_system_incarnation(system, i, (int32_t)tid, time, &incarnation))

@@ -17,8 +17,8 @@ bool pl_take_perf(lua_State *L, const char *text, unsigned *perf)
 	pl_push_perf(L, PD_PERF_OLDEST);
 	pl_push_perf(L, PD_PERF_NEWEST);
 	lua_pushfstring(L,
-			version ? "what perf %s prints is not known: versions are %s to %s" :
-				  "'%s' is no version of perf: %s to %s are known",
+			version ? "perf %s is not supported: known versions are %s to %s" :
+				  "'%s' is not a version of perf: known versions are %s to %s",
 			text, lua_tostring(L, -2), lua_tostring(L, -1));
 	lua_replace(L, -3);
 	lua_pop(L, 1);

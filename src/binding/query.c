@@ -63,7 +63,7 @@ struct maker {
 
 static int no_tree(lua_State *L, const char *what)
 {
-	return luaL_error(L, "no description of a query: %s", what);
+	return luaL_error(L, "invalid query: %s", what);
 }
 
 /* Keeps the value on top, which is popped. */
@@ -360,11 +360,11 @@ static void check(lua_State *L, const struct pq_node *node)
 	switch (node->op) {
 	case PQ_EVENT_IN:
 		if (left->op != PQ_FIELD)
-			no_tree(L, "what is in a set of events is a field");
+			no_tree(L, "event_in takes a field");
 		break;
 	case PQ_UNDER:
 		if (right->op != PQ_CONST || right->constant.type != PQ_TEXT)
-			no_tree(L, "under() is given a name");
+			no_tree(L, "under() takes a name");
 		break;
 	case PQ_BUCKET:
 		if (right->op != PQ_CONST || right->constant.type != PQ_INT ||
@@ -373,7 +373,7 @@ static void check(lua_State *L, const struct pq_node *node)
 		break;
 	case PQ_COUNT:
 		if (left->op != PQ_FIELD && left->kind != PQ_K_STRING)
-			no_tree(L, "what is counted is a field or a text");
+			no_tree(L, "count takes a field or a text");
 		break;
 	default:
 		break;
@@ -427,8 +427,7 @@ static const struct pq_node *make(struct maker *m, int index)
 	if (!lua_istable(L, index))
 		no_tree(L, "a part is missing");
 	if (++m->depth > PQ_MAX_DEPTH)
-		luaL_error(L, "no description of a query: nested deeper than %d levels",
-			   PQ_MAX_DEPTH);
+		luaL_error(L, "invalid query: nested deeper than %d levels", PQ_MAX_DEPTH);
 	if (++m->nodes > MAX_NODES)
 		no_tree(L, "too large");
 	luaL_checkstack(L, 8, "query");

@@ -43,7 +43,7 @@ static size_t push_list(lua_State *L, int options, const char *name, size_t max)
 	size_t n;
 
 	if (lua_getfield(L, options, name) != LUA_TTABLE)
-		luaL_error(L, "no description of a query: no %s", name);
+		luaL_error(L, "invalid query: no %s", name);
 	n = (size_t)lua_rawlen(L, -1);
 	if (n > max)
 		luaL_error(L, "more than %d %s", (int)max, name);
@@ -69,16 +69,16 @@ static void read_keys(lua_State *L, const struct pl_file *f, struct pl_job *job)
 	job->at = pl_keep(L, PL_KEEP_AT, n * sizeof(*job->at));
 	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
-			luaL_error(L, "no description of a query: a key is a table");
+			luaL_error(L, "invalid query: a key is a table");
 		keys[i].value = get_node(L, f, "value");
 		keys[i].other = get_node(L, f, "other");
 		if (!keys[i].value)
-			luaL_error(L, "no description of a query: a key has no value");
+			luaL_error(L, "invalid query: a key has no value");
 		if (lua_getfield(L, -1, "at") != LUA_TNIL) {
 			lua_Integer at = luaL_checkinteger(L, -1);
 
 			if (at < 1 || at > MAX_KEYS)
-				luaL_error(L, "no description of a query: no such place");
+				luaL_error(L, "invalid query: no such position");
 			job->at[i] = (int)at;
 		}
 		lua_pop(L, 1);
@@ -108,12 +108,12 @@ static void read_ratio(lua_State *L, struct pl_job *job, struct pq_measure *m)
 {
 	m->n_events = job->scope.n_events;
 	if (lua_getfield(L, -1, "events") != LUA_TTABLE)
-		luaL_error(L, "no description of a query: a ratio is of two events");
+		luaL_error(L, "invalid query: a ratio needs two events");
 	for (int i = 0; i < 2; i++, lua_pop(L, 1)) {
 		uint8_t *events = pl_keep(L, PL_KEEP_AT, m->n_events);
 
 		if (lua_rawgeti(L, -1, i + 1) != LUA_TTABLE)
-			luaL_error(L, "no description of a query: a ratio is of two events");
+			luaL_error(L, "invalid query: a ratio needs two events");
 		pl_to_events(L, -1, events, m->n_events);
 		m->events[i] = events;
 	}
@@ -127,7 +127,7 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 
 	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
-			luaL_error(L, "no description of a query: a measure is a table");
+			luaL_error(L, "invalid query: a measure is a table");
 		measures[i].kind = to_measure_kind(L);
 		measures[i].value = get_node(L, f, "value");
 		measures[i].weight = get_node(L, f, "weight");

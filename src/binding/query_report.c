@@ -33,7 +33,7 @@ static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
 		lua_Integer number = luaL_checkinteger(L, -1);
 
 		if (number < 1 || (uint64_t)number > n)
-			luaL_error(L, "no description of a query: no such key");
+			luaL_error(L, "invalid query: no such key");
 		key = (size_t)number - 1;
 	}
 	lua_pop(L, 1);
@@ -59,7 +59,7 @@ static void read_column(lua_State *L, const struct pl_job *job, struct pq_report
 	column->key = read_key(L, job, "key");
 	needs_key = column->from == PQ_FROM_KEY || !job->report.asked.callers;
 	if (needs_key && column->key == SIZE_MAX)
-		luaL_error(L, "no description of a query: no such key");
+		luaL_error(L, "invalid query: no such key");
 }
 
 static void read_columns(lua_State *L, struct pl_job *job)
@@ -70,7 +70,7 @@ static void read_columns(lua_State *L, struct pl_job *job)
 	if (lua_getfield(L, -1, "columns") == LUA_TTABLE)
 		n = (size_t)lua_rawlen(L, -1);
 	if (!n || n > MAX_COLUMNS)
-		luaL_error(L, "no description of a query: no columns, or too many");
+		luaL_error(L, "invalid query: no columns, or too many");
 	columns = pl_keep(L, PL_KEEP_AT, n * sizeof(*columns));
 	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, -1, (lua_Integer)i + 1);
@@ -90,8 +90,7 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 	if (report->is_asked) {
 		if (!g->n_keys || g->n_measures != 2 || g->measures[0].kind != PQ_M_COUNT ||
 		    g->measures[1].kind != PQ_M_SUM)
-			luaL_error(L, "no description of a query: a report is of a count and a "
-				      "sum");
+			luaL_error(L, "invalid query: a report needs a count and a sum");
 		lua_getfield(L, -1, "callers");
 		report->asked.callers = lua_toboolean(L, -1);
 		lua_pop(L, 1);

@@ -137,8 +137,8 @@ static bool check_fields(lua_State *L, const struct lines *lines)
 	if (px_script_check(lines->script, &field, &event))
 		return true;
 	lua_pushnil(L);
-	lua_pushfstring(L, "samples of '%s' were recorded without what '%s' shows", event->name,
-			field);
+	lua_pushfstring(L, "samples of '%s' do not have the data that field '%s' shows",
+			event->name, field);
 	return false;
 }
 

@@ -73,8 +73,7 @@ bool ps_load_vdso(struct ps_dso *dso)
 	char path[64];
 
 	if (!dso->id.build_id.size && !ps_kernel_runs(dso->store)) {
-		dso->reason =
-			"its build-id was not recorded, so that no kernel is known to have it";
+		dso->reason = "its build-id was not recorded, so no kernel can be matched";
 		return false;
 	}
 	ps_pick_init(&pick, dso);

@@ -126,6 +126,6 @@ bool ps_load_jit(struct ps_dso *dso)
 	dumped = dso->jitdump && load_dump(dso->jitdump, dso);
 	if (load_map(dso) || load_inner_map(dso) || dumped)
 		return true;
-	dso->reason = "the program left no names of the code that it made";
+	dso->reason = "the program left no perf map and no jitdump for its code";
 	return false;
 }

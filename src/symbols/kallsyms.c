@@ -112,7 +112,7 @@ static const char *find_fault(const struct ps_kallsyms *kallsyms, const struct s
 	if (!seen->addresses)
 		return "its addresses are hidden (kernel.kptr_restrict)";
 	if (reference.name && reference.address && !seen->found)
-		return "lacks the symbol that says how the kernel was moved";
+		return "lacks the symbol that tells the kernel's relocation";
 	return NULL;
 }
 

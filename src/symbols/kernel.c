@@ -115,8 +115,8 @@ static bool load_running_as_placed(struct ps_dso *dso)
 	const struct ps_options *options = &dso->store->options;
 	uint64_t end = dso->id.start + dso->id.len;
 
-	dso->reason = "its build-id was not recorded, so that no kernel is known to be it "
-		      "(the option kallsyms names a file with its symbols)";
+	dso->reason = "its build-id was not recorded, so no kernel can be matched "
+		      "(use the option kallsyms)";
 	if (dso->id.guest || options->symfs || !dso->id.reference_address ||
 	    !ps_store_is_here(dso->store) || !load_kallsyms(dso, RUNNING, HERE))
 		return false;
@@ -125,7 +125,7 @@ static bool load_running_as_placed(struct ps_dso *dso)
 		dso->reason = NULL;
 		return true;
 	}
-	ps_dso_judge(dso, dso->n_tried - 1, "lies elsewhere than the recorded kernel");
+	ps_dso_judge(dso, dso->n_tried - 1, "is at another address than the recorded kernel");
 	ps_table_deinit(&dso->table);
 	ps_kallsyms_destroy(dso->kallsyms);
 	dso->kallsyms = NULL;
@@ -210,7 +210,7 @@ bool ps_load_kernel(struct ps_dso *dso)
 	if (load_given(dso, &given))
 		return true;
 	if (given) {
-		dso->reason = "the file that was given cannot be used";
+		dso->reason = "the given file cannot be used";
 		return false;
 	}
 	if (!dso->id.build_id.size)
@@ -221,7 +221,7 @@ bool ps_load_kernel(struct ps_dso *dso)
 		dso->reason = NULL;
 		return true;
 	}
-	dso->reason = "no kernel has its build-id";
+	dso->reason = "no kernel with its build-id was found";
 	return false;
 }
 

@@ -46,7 +46,7 @@ bool ps_dso_load_locked(struct ps_dso *dso)
 	if (load)
 		loaded = load(dso);
 	else
-		dso->reason = "memory that is no file";
+		dso->reason = "memory that is not mapped from a file";
 	if (!loaded && interrupt && atomic_load(&interrupt->cut)) {
 		/* forget what was read, which would be taken for all of it */
 		ps_table_deinit(&dso->table);

@@ -133,8 +133,9 @@ static const char *explain_failure(struct ps_pick *pick)
 {
 	if (pick->dso->id.kind == PS_USER && pick->runtime && pick->runtime->elf.is_debug &&
 	    !pick->dso->n_segments) {
-		ps_dso_judge(pick->dso, pick->runtime->tried,
-			     "a debug file, and no recorded map fits just one of its segments");
+		ps_dso_judge(
+			pick->dso, pick->runtime->tried,
+			"a debug file, and no recorded mapping matches exactly one of its segments");
 		return "only a debug file was found, which does not say where its code "
 		       "was mapped from: the binary itself is needed";
 	}
@@ -143,7 +144,7 @@ static const char *explain_failure(struct ps_pick *pick)
 	if (pick->n_files)
 		return "no symbols in it";
 	if (pick->others)
-		return "no file has its build-id";
+		return "no file with its build-id was found";
 	return pick->no_file ? pick->no_file : "no file was found";
 }
 

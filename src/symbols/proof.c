@@ -17,15 +17,15 @@
 #include "internal.h"
 #include "symbols/elf/text.h"
 
-#define OTHER_SYSTEM                                                                       \
-	"its build-id was not recorded, and nothing proves that the recording is of this " \
-	"system (the option any_binary uses the files here)"
-#define OTHER_PROCESS                                                                      \
-	"names of code that it made may be those of another process: nothing proves that " \
-	"the recording is of this system (the option any_binary uses them)"
-#define OTHER_FILE                                                                         \
-	"its build-id was not recorded, and the file here is not the one that was mapped " \
-	"(the option any_binary uses it)"
+#define OTHER_SYSTEM                                                                    \
+	"its build-id was not recorded, and nothing proves that the recording is from " \
+	"this system (use the option any_binary)"
+#define OTHER_PROCESS                                                                     \
+	"names of generated code may belong to another process: nothing proves that the " \
+	"recording is from this system (use the option any_binary)"
+#define OTHER_FILE                                                                \
+	"its build-id was not recorded, and the file here is not the mapped one " \
+	"(use the option any_binary)"
 
 /*
  * Reads device and inode of a mapping of this process as the kernel shows them. stat() may give

@@ -7,7 +7,7 @@ local address = {}
 
 local MOST = 1000 -- processes that are looked at step by step
 
----An address as perf prints it (hexadecimal), or with 0x.
+---Parses an address as perf prints it (hexadecimal), or with 0x.
 ---@param text string
 ---@return integer?
 function address.parse(text)
@@ -19,7 +19,8 @@ end
 
 local fields = { "type", "offset", "time", "pid", "addr", "len" }
 
--- The records that map something there. They are read once, as a stream can be.
+-- Returns the records that map something there. They are read once, as a stream can be read
+-- only once.
 local function records_of(file, ip)
   local list = {}
   local hex = ("0x%x"):format(ip)
@@ -32,15 +33,15 @@ local function records_of(file, ip)
   return list
 end
 
--- In a recording without times the order of records stands for them.
+-- Returns whether the recording has times. Without times the order of records stands for them.
 local function is_timed(file, records)
   local timed = file.first_time ~= nil
   for _, record in ipairs(records) do timed = timed or record.time ~= nil end
   return timed
 end
 
--- The record that made the map of a time range: the last one with its start and length that is
--- of this time; one that perf wrote for what it found has none.
+-- Returns the record that made the map of a time range: the last one of this time with its
+-- start and length. A map that perf wrote for an existing mapping has none.
 local function made_by(stay, list, pid)
   local best, points = nil, -1
   for _, record in ipairs(list) do
@@ -53,7 +54,7 @@ local function made_by(stay, list, pid)
   return best
 end
 
--- The maps around an address where nothing is mapped.
+-- Returns the maps around an address at which nothing is mapped.
 local function find_neighbours(thread, ip)
   local below, above
   for _, map in ipairs(thread and thread.maps() or {}) do
@@ -66,8 +67,8 @@ local function find_neighbours(thread, ip)
   return below, above
 end
 
--- A time range with nothing mapped that ends before the recording's first sample, when perf had
--- not written the maps yet, or before the process began.
+-- Returns whether nothing is mapped in a time range that ends before the recording's first
+-- sample, when perf had not written the maps yet, or before the process began.
 local function is_prologue(stay, file, pid)
   local first = file.first_time
   return not stay.map and stay.to
@@ -107,7 +108,7 @@ local function has_map(process)
   end
 end
 
--- The processes that had something mapped at the address.
+-- Returns the processes that had something mapped at the address.
 local function processes_with(asked, records)
   local list, seen, more = json.array(), {}, 0
   for _, thread in ipairs(asked.file:threads()) do

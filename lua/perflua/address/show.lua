@@ -33,12 +33,14 @@ local function map_lines(add, report, stay)
     format_access(map.prot), hex(map.pgoff),
     map.filename)
   if not record then
-    add(nil, "the record that made it is not known: the kernel's symbols go on behind its map")
+    add(nil, "the record that made it is not known: the kernel's symbols continue past its "
+      .. "mapping")
   elseif record.time then
     add(nil, "made by the %s record at offset %d, at %s", record.type, record.offset,
       seconds(record.time))
   else
-    add(nil, "made by the %s record at offset %d, in which perf wrote what was there already",
+    add(nil, "made by the %s record at offset %d, which perf wrote for a mapping that existed "
+      .. "before",
       record.type,
       record.offset)
   end
@@ -66,7 +68,7 @@ local function source_lines(add, binary)
     add("symbols", "%d of %s%s", binary.symbols, binary.symbol_file or binary.found,
       binary.symbol_file and binary.found and (" (%s)"):format(binary.found) or "")
   else
-    add("symbols", "none: %s", binary.reason or "nobody looked for them")
+    add("symbols", "none: %s", binary.reason or "not looked for")
   end
   for _, one in ipairs(binary.tried) do
     add(nil, "%s: %s%s", one.path, one.verdict, one.where and (" (%s)"):format(one.where) or "")
@@ -91,12 +93,12 @@ local function symbol_lines(add, stay)
     add("symbol", "%s, %s", describe_symbol(stay.covered, stay.address),
       format_range(stay.covered))
     if stay.binary.found == "perf map" then
-      add(nil, "a perf map has no times: of code that was made anew there it has the last name")
+      add(nil, "a perf map has no times: where code was replaced, it has the last name only")
     end
   elseif stay.binary.symbols > 0 then
     add("symbol", "none covers it")
     if stay.binary.found == "jitdump" then
-      add(nil, "a jitdump's name holds from the time on that its code was made")
+      add(nil, "a name in a jitdump is valid from the time when its code was made")
     end
     for _, key in ipairs(stay.binary.kind == "jit" and {} or { "before", "after" }) do
       local one = stay[key]
@@ -115,10 +117,10 @@ local function line_lines(add, stay)
   end
   add("line", "%s%s", lines[1].srcline or "not known", lines[1].file
     and (", %s"):format(lines[1].file) or "")
-  add(nil, "debug information of %s", stay.binary.debug_file or "a file that is gone")
+  add(nil, "debug information of %s", stay.binary.debug_file or "a file that no longer exists")
   for i = 1, #lines - 1 do
     add(i == 1 and "inlined" or nil, "%s into %s at %s", lines[i].symbol or "[unknown]",
-      lines[i + 1].symbol or "[unknown]", lines[i + 1].srcline or "a line that is not known")
+      lines[i + 1].symbol or "[unknown]", lines[i + 1].srcline or "an unknown line")
   end
 end
 
@@ -151,7 +153,7 @@ local function process_lines(add, report, process)
   for i, stay in ipairs(process.ranges) do
     if i > 1 then add("", "") end
     if not process.pid and report.pid then
-      add("kernel", "it has a map there")
+      add("kernel", "has a mapping there")
     elseif process.pid then
       local name = report.guest and "" or stay.comm or UNNAMED
       add("process", "%d %s%s%s%s", process.pid, name,
@@ -163,10 +165,10 @@ local function process_lines(add, report, process)
   end
 end
 
--- Several processes have a line for each time range in which something was mapped.
+-- Lists several processes, with a line for each time range in which something was mapped.
 local function list_lines(add, report)
   local n = #report.processes + (report.not_looked_at or 0)
-  add("processes", "%d had it mapped; --pid PID shows each step of one", n)
+  add("processes", "%d had it mapped; --pid PID shows one of them step by step", n)
   for i, process in ipairs(report.processes) do
     if i > SHOWN then
       add(nil, "and %d more", n - SHOWN)

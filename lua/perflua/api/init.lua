@@ -1,15 +1,17 @@
--- The public API as data: what `make docs` makes the stubs for editors and docs/reference.md
--- of, and what errors about names that there are not look the closest up in. `make lint`
--- compares it with what perflua registers (.ci/api.lua).
+-- The public API as data. `make docs` generates the stubs for editors and docs/reference.md
+-- from it, error messages take the closest name from it, and `make lint` compares it with what
+-- perflua registers (.ci/api.lua).
 --
 -- A class is { name, doc, kind, fields, index, methods }. kind is "module", "object", "options"
 -- (a table that a script gives), "result" (a table that a script gets) or "globals". Of an
 -- object `prefix` is how its methods are written, `call` the type of what it is as a function,
 -- `len`: it has a length, `types`: the record types that are of it. Rows:
 --
---   field   { NAME, TYPE, DOC, unit =, default =, old = }; in `index` NAME is the type of a key: "[integer]"
---   method  { NAME, DOC, params = { { NAME, TYPE, DOC, default = }, … }, returns = { { TYPE, DOC }, … }, errors =,
---             old =, step = "before" | "after" | "both", column =, grouped = }
+--   field   { NAME, TYPE, DOC, unit =, default =, old = }; in `index` NAME is the type of a key:
+--           "[integer]"
+--   method  { NAME, DOC, params = { { NAME, TYPE, DOC, default = }, … },
+--             returns = { { TYPE, DOC }, … }, errors =, old =,
+--             step = "before" | "after" | "both", column =, grouped = }
 --
 -- TYPE is written as in annotations of the Lua language server, where a capital begins one of
 -- these classes; ? at its end: it may be left out, or nil. `old` says that the name is kept for

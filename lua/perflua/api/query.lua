@@ -8,7 +8,7 @@ local UNKNOWN = "a name that no record of the query can have"
 local GROUPED = "a query that is grouped already, "
 local UNGROUPED = "a query without group_by"
 
--- A measure: its value without group_by, and its column after it.
+-- Describes a measure: its value without group_by, and its column after it.
 local function describe_measure(name, returns, doc, column, grouped, errors)
   return {
     name, doc, params = name ~= "count" and { FIELD } or nil,
@@ -208,7 +208,7 @@ local classes = {
       { "unclosed", "integer", "Spans that were still open at the end." },
       { "restarted", "integer", "Spans that were dropped, opened once more before a close." },
       { "lost", "integer", "Spans that were dropped, as records were lost." },
-      { "unkeyed", "integer", "Records without a key or a time." },
+      { "unkeyed", "integer", "Records without a key or time." },
     },
   },
 

@@ -23,22 +23,22 @@ usage: perflua [options] script.lua [perf.data [args…]]
 
 local help = usage .. [[
 
-An argument with / or . is a script, else the name of a tool (perflua help lists
-them), else a script file of that name; - is a script on standard input. Without
-arguments on a terminal: a prompt.
+An argument with / or . is a script. Any other word is a tool (perflua help lists
+them) or else a script file of that name. - is a script on standard input. Without
+arguments, on a terminal, perflua is a prompt.
 
-  -e STAT     run the Lua statements STAT; recordings behind the options, or -, are
-              their arg[1] … and together the global `file`, by default perf.data
-  -i          a prompt after the script
+  -e STAT     run the Lua statements STAT; recordings after the options, or -, are
+              arg[1] … and, opened together, the global `file`; default: perf.data
+  -i          start a prompt after the script
   -l NAME     require NAME into the global of that name; -l GLOBAL=NAME
   -v          print the version
-  -W          turn warnings on (they are)
+  -W          turn warnings on (default)
   -E          ignore environment variables
-  --quiet     do not show on a terminal how far a pass is that takes long
-  -j N        at most N workers read a recording, 1 to 16; --threads N is the old name
+  --quiet     no progress line on the terminal
+  -j N        read with at most N workers, 1 to 16; --threads N is the old name
   --          end of options
-  --help      this text
-  --version   what this binary is and what was built in
+  --help      print this text
+  --version   print the version and the libraries built in
 ]]
 
 local flags = {
@@ -56,7 +56,7 @@ local function print_error(message)
   io.stderr:write("perflua: ", message, "\n")
 end
 
--- argv → options, index of the script or tool; or nil and what is wrong.
+-- Parses argv. Returns options and the index of the script or tool; or nil and what is wrong.
 local function parse_options(argv)
   local options = { actions = {} }
   local i = 1
@@ -108,7 +108,8 @@ local function file_exists(path)
   return file and file:close()
 end
 
--- What a script returned: handlers are run over its arguments as recordings, a table is shown.
+-- Uses the value that a script returned: runs handlers over its arguments as recordings, shows
+-- a table.
 local function use_returned(value, second)
   local meta, message = returned.meta(value, second), nil
   if returned.is_handlers(value) then
@@ -138,7 +139,7 @@ local function run_script(chunk, message)
   return failed or status
 end
 
--- How Lua's own errors begin.
+-- Beginnings of Lua's own error messages.
 local faults = { "^attempt to ", "^bad argument ", "^table index is ",
   "^number has no integer ", "^invalid " }
 
@@ -148,7 +149,7 @@ local function raised_by(name, raised)
   local message = strip_position(raised)
   for _, fault in ipairs(faults) do
     if message:find(fault) then
-      return ("%s: this is a fault in perflua, please report it: %s"):format(name, raised)
+      return ("%s: this is a bug in perflua, please report it: %s"):format(name, raised)
     end
   end
   return ("%s: %s"):format(name, message)
@@ -210,7 +211,7 @@ local function run_chunk(chunk, message)
   return FAILED
 end
 
--- LUA_INIT, as lua has it: statements, or @ and a file.
+-- Runs LUA_INIT as lua does: statements, or @ and a file.
 local function run_init()
   for _, name in ipairs { "LUA_INIT_5_4", "LUA_INIT" } do
     local init = os.getenv(name)
@@ -276,7 +277,7 @@ local function run_program(argv, host, options, first)
   _G.arg = make_arg(argv, first, of_chunk)
   for _, argument in ipairs(of_chunk and options.interactive and arg or {}) do
     if argument == "-" then
-      print_error("'-' cannot be a recording beside -i: the prompt reads standard input")
+      print_error("'-' cannot be a recording together with -i: the prompt reads standard input")
       return USAGE
     end
   end
@@ -314,7 +315,7 @@ function cli.main(argv, host)
   warn("@on")
   local options, script = parse_options(argv)
   if not options then
-    print_error(script .. "\n" .. usage .. "perflua --help tells more")
+    print_error(script .. "\n" .. usage .. "see perflua --help")
     return USAGE
   elseif options.help then
     io.stdout:write(help)

@@ -2,7 +2,7 @@
 
 local prompt = {}
 
--- Where lines are kept for the next time: PERFLUA_HISTORY (empty: nowhere), else in the home
+-- Returns the path of the history: PERFLUA_HISTORY (empty: none), or a file in the home
 -- directory.
 local function history_path(environment)
   local path = environment and os.getenv("PERFLUA_HISTORY")
@@ -17,8 +17,8 @@ local function is_incomplete(message)
   return message and message:find("<eof>$") ~= nil
 end
 
--- A whole statement or expression as a chunk, or false and what is wrong with it; nil at the
--- end of input.
+-- Reads a whole statement or expression. Returns it as a chunk, or false and what is wrong with
+-- it; nil at the end of input.
 local function read_chunk(host, remember_line)
   local text = host.read_line(tostring(_G._PROMPT or "> "))
   if not text then

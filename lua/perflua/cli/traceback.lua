@@ -33,7 +33,8 @@ local function frames_of_script()
   return table.concat(frames, "\n") .. "\n\t[C]: in ?"
 end
 
----The message handler of everything that is run here.
+---Handles the errors of everything that the interpreter runs: returns the message with a
+---traceback.
 ---@param message any
 ---@return string
 local function format_traceback(message)

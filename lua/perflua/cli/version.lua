@@ -1,4 +1,4 @@
--- What this binary is, and what was built in.
+-- The version of this program, and the libraries that were built in.
 
 local core = require "perflua.core"
 
@@ -18,7 +18,7 @@ function version.text(host)
     "with zstd " .. core.zstd,
     "with elfutils " .. core.elfutils,
     core.demangles and "with libiberty"
-      or "without libiberty: names of C++ and Rust stay mangled",
+      or "without libiberty: names of C++ and Rust are not demangled",
     host.libedit and "with libedit " .. host.libedit
       or "without libedit: the prompt has no line editing and no history",
   }, "\n") .. "\n"

@@ -14,8 +14,8 @@ local whole = { order = "file", expand = false }
 -- Asks for the function of each frame: no function has that name, so none ends the search.
 local function name_all_frames(file) file:samples(whole):where("under('\\n')"):count() end
 
--- Those that samples hit, most samples first. Two of one name and build-id are one: their
--- samples are not told apart.
+-- Returns the binaries that samples hit, most samples first. Two of one name and build-id count
+-- as one, as their samples cannot be told apart.
 local function list_hit(all)
   local list, seen = {}, {}
   for _, one in ipairs(all) do
@@ -62,7 +62,8 @@ local function list_sources(list, samples)
   return sources
 end
 
--- Used although no build-id was recorded, by samples or by call chains.
+-- Returns the binaries that were used without a recorded build-id, by samples or by call
+-- chains.
 local function list_unproven(all)
   local list = json.array()
   for _, one in ipairs(all) do
@@ -90,7 +91,8 @@ function binaries.of(file, samples, chains)
   return list_missing(list, samples), list_unproven(all), list_sources(list, samples)
 end
 
--- "/usr/bin/words 61.2 %: 27 symbols of /usr/bin/words (recorded path)"
+-- Describes where the symbols of a binary come from: "61.2 % of the samples in /usr/bin/words:
+-- 27 symbols of /usr/bin/words (recorded path)".
 ---@param one table # of report.sources
 ---@return string
 function binaries.source(one)
@@ -108,7 +110,7 @@ local function is_kernel(one)
     or one.filename:find("vmlinux")
 end
 
--- What can be done depends on which they are.
+-- Returns what to do, which depends on the kinds of binaries.
 local function write_advice(list)
   local kernel, others = false, false
   for _, one in ipairs(list) do
@@ -117,19 +119,19 @@ local function write_advice(list)
   local parts = {}
   if others then
     parts[1] =
-      "install their debug symbols, or take the binaries along: perf archive, or --symfs and "
-        .. "a copy of them"
+      "install their debug symbols, or copy the binaries here (perf archive, or --symfs with "
+        .. "a copy)"
   end
   if kernel then
     table.insert(parts,
-      "the kernel's: --kallsyms and a copy of /proc/kallsyms made by root, or --vmlinux")
+      "for the kernel, use --kallsyms with a copy of /proc/kallsyms made by root, or --vmlinux")
   end
   return table.concat(parts, "; ")
 end
 
 local function describe_binary(one)
   local id = one.build_id and (" (build-id %s)"):format(one.build_id) or ""
-  local looked = one.tried[1] and ("; looked for first: %s"):format(one.tried[1]) or ""
+  local looked = one.tried[1] and ("; tried first: %s"):format(one.tried[1]) or ""
   return ("%s%s: %s, %s%s"):format(one.filename, id, percent(one.samples_percent), one.reason,
     looked)
 end
@@ -152,17 +154,18 @@ local function check_symbols(report)
   }
 end
 
--- A file that was mapped may have been replaced since; a build-id says so.
+-- Checks for binaries without a build-id: the mapped file may have been replaced since.
 local function check_unproven(report)
   local list, lines = report.unproven, {}
   if #list == 0 then return nil end
   for i, one in ipairs(list) do lines[i] = one.filename end
   return {
     level = "note",
-    text = ("%s used without a recorded build-id: names are those of the files here"):format(
+    text = ("%s used without a recorded build-id: symbols come from the files on this machine")
+      :format(
       count(#list, "binary was", "binaries were")),
     details = common.first(lines),
-    advice = "to be sure, record the build-ids of all binaries: perf record --buildid-mmap",
+    advice = "record the build-ids of all binaries: perf record --buildid-mmap",
   }
 end
 

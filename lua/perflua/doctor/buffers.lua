@@ -7,7 +7,7 @@ local words = require "perflua.doctor.words"
 
 local count, duration, percent, share = words.count, words.duration, words.percent, words.share
 
--- How to get fewer samples of what was recorded.
+-- Returns how to record fewer samples.
 local function advise_slower(report)
   local event = common.any(report, function(e)
     return e.records > 0 and (e.sample_freq or 0) > 0
@@ -53,7 +53,7 @@ local function throttled_of(of)
   end
 end
 
--- The cpus that were throttled longest.
+-- Returns the cpus that were throttled longest.
 local function throttled_cpus(report)
   local cpus = table.move(report.throttling.cpus, 1, #report.throttling.cpus, 1, {})
   table.sort(cpus, function(a, b) return a.throttled_time > b.throttled_time end)
@@ -74,7 +74,7 @@ local function check_throttling(report)
   local whole = report.first_time and report.last_time - report.first_time or 0
   return {
     level = common.level(share(t.time, whole), 1), details = details,
-    text = ("throttled %s: for %s in all an event took no samples on a cpu"):format(
+    text = ("throttled %s: events took no samples for %s in total"):format(
       count(t.count, "time"),
       duration(t.time)),
     advice = advise_slower(report) .. ", or raise kernel.perf_event_max_sample_rate",
@@ -88,7 +88,7 @@ local function check_backsteps(report)
   if o.backsteps > 0 then
     return {
       level = "problem",
-      text = ("the clock goes back %s, by up to %s, first to %s"):format(
+      text = ("the clock went back %s, by up to %s, first to %s"):format(
         count(o.backsteps, "time"),
         duration(o.backstep_worst), perflua.seconds(o.backstep_first)),
       advice = (o.clockid or REALTIME) == REALTIME and "perf record -k CLOCK_MONOTONIC" or nil,
@@ -96,12 +96,12 @@ local function check_backsteps(report)
   end
 end
 
--- What else there is to do about it; perflua puts in order what it can read again.
+-- Returns what else to do about late records. perflua itself sorts what it can read again.
 local function advise_late(report)
   local o, c = report.order, report.container
   local advice = {}
   if not c.stream and not c.compressed then
-    table.insert(advice, "perflua has them in order")
+    table.insert(advice, "perflua sorts them")
   end
   if o.backsteps == 0 and not o.clockid then
     table.insert(advice, "if the cpus' clocks differ: perf record -k CLOCK_MONOTONIC")
@@ -114,7 +114,7 @@ local function check_late_records(report)
   if o.late > 0 and not o.newest_first then -- of those perf expects nothing else
     return {
       level = common.level(o.late_percent, 0.1),
-      text = ("%s (%s) came too late for perf to put them in order: by up to %s, the first at %s"):format(
+      text = ("%s (%s) came too late for perf to sort: by up to %s, the first at %s"):format(
         count(o.late, "record"), percent(o.late_percent), duration(o.worst),
         perflua.seconds(o.first_late)),
       advice = advise_late(report),
@@ -126,8 +126,8 @@ local function newest_first(report)
   if report.order.newest_first then
     return {
       level = "note",
-      text = "recorded with --overwrite: in each buffer the newest comes first, and what it "
-        .. "had no room for is gone",
+      text = "recorded with --overwrite: each buffer has its newest records first, and its "
+        .. "oldest were overwritten",
     }
   end
 end
@@ -148,10 +148,11 @@ local function check_gaps(report)
   end
   return {
     level = "note", details = common.first(lines, g.count),
-    text = ("%s of %s or more without a sample, %s in all; else one comes every %s"):format(
+    text = ("%s of %s or more without a sample, %s in total; samples are usually %s apart")
+      :format(
       count(g.count, "gap"),
       duration(g.least), duration(g.total), duration(g.interval)),
-    advice = "if that was not idleness: --switch-events shows who waited",
+    advice = "if the system was not idle, record --switch-events to see which threads waited",
   }
 end
 
@@ -171,8 +172,9 @@ local function check_aux(report)
   end
   if #lines > 0 then
     return {
-      level = "problem", text = "AUX data is not whole", details = lines,
-      advice = "a larger AUX buffer (perf record -m ,64M), or trace less (filters, --snapshot)",
+      level = "problem", text = "AUX data is incomplete", details = lines,
+      advice = "use a larger AUX buffer (perf record -m ,64M), or trace less (filters, "
+        .. "--snapshot)",
     }
   end
 end

@@ -1,12 +1,12 @@
--- What the checks share. A check is a function of the report (see doctor/init.lua) that gives
--- nil, or what it found: {level = "damage" | "problem" | "note", text =, details = lines or
--- nil, advice = or nil}.
+-- Functions that the checks share. A check is a function of the report (see doctor/init.lua)
+-- that gives nil, or what it found: {level = "damage" | "problem" | "note", text =, details =
+-- lines or nil, advice = or nil}.
 
 local common = {}
 
 local SHOWN = 5 -- details of one kind
 
----What is lost to a small share of something seldom changes what one learns from it.
+---Returns the level of a finding: a small share of losses seldom changes a result.
 ---@param percent number?
 ---@param least number
 ---@return string
@@ -14,7 +14,7 @@ function common.level(percent, least)
   return (percent or 100) >= least and "problem" or "note"
 end
 
----The first lines of a list, and how many more there are.
+---Returns the first lines of a list, and how many more there are.
 ---@param lines string[]
 ---@param n integer? of the whole list, if these are not all
 ---@return string[]
@@ -28,7 +28,8 @@ function common.first(lines, n)
   return list
 end
 
----A line for each event of which `line` says something; nil where only one event was sampled.
+---Returns a line for each event for which `line` returns a text; nil if only one event was
+---sampled.
 ---@param report table
 ---@param line fun(event: table): string?
 ---@return string[]?
@@ -62,7 +63,7 @@ function common.any(report, predicate)
   end
 end
 
--- An option of perf record as it stands in the command line, nil if it does not.
+-- Finds an option of perf record in the recorded command line. Returns nil if it is not there.
 local function find_option(report, short, long)
   for i, word in ipairs(report.command) do
     if word == short or word == long then

@@ -12,9 +12,10 @@ local function check_unfinished(report)
   if report.unfinished then
     return {
       level = "damage",
-      text = "perf record did not finish it: there are no header features, and its last "
+      text = "perf record did not finish the file: it has no header features, and the last "
         .. "records may be missing",
-      advice = "stop perf record by ^C, SIGINT or SIGTERM and let it write; not by SIGKILL",
+      advice = "stop perf record with ^C, SIGINT or SIGTERM, not with SIGKILL, and let it "
+        .. "finish writing",
     }
   end
 end
@@ -35,9 +36,9 @@ local function check_damage(report)
       and { level = "damage", text = "something is missing" } or nil
   end
   local advice = not report.unfinished
-    and "was it copied whole? What is not damaged is read all the same" or nil
+    and "check that it was copied completely; what is not damaged is read anyway" or nil
   if compressed then
-    advice = "compressed records are read up to the damage; with --switch-output record "
+    advice = "compressed records are read up to the damage only; with --switch-output, record "
       .. "without -z"
   end
   return { level = "damage", text = "damaged in " .. count(#lines, "place"),
@@ -67,8 +68,7 @@ local function check_aux_only(report)
       level = "note",
       text = ("there are no samples, only AUX data%s, which perflua does not decode"):format(
         tracer and (" (%s)"):format(tracer) or ""),
-      advice = "perf inject --itrace=i100us -i FILE -o NEW makes samples of it, which perflua "
-        .. "reads",
+      advice = "decode it with perf inject --itrace=i100us -i FILE -o NEW, and read NEW",
     }
   end
 end
@@ -80,8 +80,8 @@ local function check_no_samples(report)
     return {
       level = "problem", text = "there are no samples",
       advice = not report.unfinished
-        and "did it run for long enough, does the event occur, may this user count "
-        .. "it (kernel.perf_event_paranoid)?" or nil,
+        and "check that it ran long enough, that the event occurs, and that this user may "
+          .. "count it (kernel.perf_event_paranoid)" or nil,
     }
   end
 end
@@ -92,7 +92,8 @@ local function check_unknown_events(report)
   if n > 0 then
     return {
       level = common.level(part, 0.1),
-      text = ("%s (%s) of no event that the recording describes"):format(count(n, "sample"),
+      text = ("%s (%s) of an event that the recording does not describe"):format(
+        count(n, "sample"),
         percent(part)),
     }
   end
@@ -112,7 +113,7 @@ local function check_unknown_types(report)
   if total > 0 then
     return {
       level = "note", details = common.first(lines),
-      text = count(total, "record") .. " of types that perflua does not know",
+      text = count(total, "record") .. " of unknown types",
     }
   end
 end
@@ -122,7 +123,7 @@ local function check_untimed_samples(report)
   if n > 0 then
     return {
       level = "note", text = count(n, "sample")
-        .. " without a time: of no order and in no span of time",
+        .. " without a time: not sorted, and in no time range",
       advice = "perf record -T",
     }
   end
@@ -134,22 +135,21 @@ local function check_odd_samples(report)
     return {
       level = "note",
       text = count(n, "sample")
-        .. " whose parts do not add up to the record's size: fields whose bytes are not there "
-        .. "are nil",
+        .. " whose fields do not fill the record's size: missing fields are nil",
       advice = "perf inject -s writes such samples",
     }
   end
 end
 
--- simpleperf and the like, and perf before Linux 2.6.38.
+-- Checks for records without times, which simpleperf and perf before Linux 2.6.38 write.
 local function check_untimed_records(report)
   local n = report.records_without_time
   if n > 0 and report.sample_records > common.sum(report, "untimed") then
     return {
       level = "note",
       text = count(n, "record")
-        .. " of maps, names and threads without a time (no sample_id_all): which of them "
-        .. "held when a sample was taken is a guess",
+        .. " of mappings, names and threads without a time (no sample_id_all): symbols and "
+        .. "names may be wrong where they changed",
     }
   end
 end
@@ -159,9 +159,9 @@ local function check_maps_cut(report)
   if n > 0 then
     return {
       level = "problem",
-      text = ("the maps of %s were not read to their end: symbols will be missing"):format(
+      text = ("the mappings of %s were not read completely: symbols will be missing"):format(
         count(n, "process", "processes")),
-      advice = "more time to read them: --proc-map-timeout 5000 (ms)",
+      advice = "give perf more time to read them: perf record --proc-map-timeout 5000 (ms)",
     }
   end
 end
@@ -174,7 +174,8 @@ local function check_missing(report)
       lines[i] = item.why
     end
     return {
-      level = "note", text = #lines == 1 and lines[1] or "the header lacks what one needs",
+      level = "note", text = #lines == 1 and lines[1]
+        or "the header lacks features that are needed",
       details = #lines > 1 and lines or nil, advice = first.advice,
     }
   end

@@ -1,5 +1,5 @@
--- What `perflua doctor` finds in a recording: facts as one table of stable keys, and what
--- follows from them.
+-- The findings of `perflua doctor`: facts as one table of stable keys, and conclusions from
+-- them.
 
 local core = require "perflua.core"
 local binaries = require "perflua.doctor.binaries"
@@ -35,7 +35,7 @@ local function describe_container(file, health)
   }
 end
 
--- The records by type, most first.
+-- Counts the records by type, most first.
 local function count_records_by_type(health)
   local list, total = json.array(), 0
   for id, count in pairs(health.types) do
@@ -56,7 +56,7 @@ local function count_records_by_type(health)
   return { total = total, by_type = list }
 end
 
--- What came of an event, with what it was asked for.
+-- Reports the counts of an event beside the options that it was recorded with.
 local function report_event(event, counts)
   local report = {
     event = event.name,
@@ -76,8 +76,8 @@ local function report_event(event, counts)
   return report
 end
 
--- The default limit of call chains is a setting of the machine: where any chain is longer, it
--- was another one.
+-- Drops the limits of call chains that the recording does not tell if any chain is longer: then
+-- the recorded machine had another default.
 local function doubt_limits(list)
   local doubt = false
   for _, event in ipairs(list) do
@@ -145,7 +145,7 @@ local function describe_gaps(health)
     longest = json.array(of.longest) }
 end
 
--- What happened to AUX data and, of what can be read again, which kind of it there is.
+-- Reports the losses of AUX data and, if the file can be read again, its kind.
 local function describe_aux(file, health)
   local info = file.size and health.types[70]
     and file:records({ type = "auxtrace_info", order = "file" }):first()
@@ -157,7 +157,7 @@ end
 local levels = { "damage", "problem", "note" }
 local verdicts = { damage = "damaged", problem = "problems", note = "notes" }
 
--- What the checks find, the worst first, and what that makes of the recording.
+-- Runs the checks. Returns their findings, the worst first, and the verdict.
 local function run_checks(report)
   local by_level, list = { damage = {}, problem = {}, note = {} }, json.array()
   for _, group in ipairs(checks) do

@@ -35,9 +35,11 @@ end
 -- feature, when it matters, why, what to do
 local wanted = {
   { "build_id", has_maps,
-    "no build-ids: binaries here are used only if they are provably those that were recorded",
-    "perf record --buildid-mmap; or perf inject -b, where it was recorded" },
-  { "tracing_data", has_tracepoints, "no formats of tracepoints: their fields cannot be read" },
+    "no build-ids: files on this machine are used only if they are proved to be the recorded "
+      .. "ones",
+    "perf record --buildid-mmap, or perf inject -b on the recorded machine" },
+  { "tracing_data", has_tracepoints,
+    "no tracepoint formats: the fields of tracepoints cannot be read" },
   { "arch", has_registers, "no architecture: registers have no names" },
 }
 

@@ -12,7 +12,7 @@ local SHOWN = 6 -- events, types
 
 local formats = { "PERFFILE", "PERFILE2" }
 
--- What a line has room for of a list.
+-- Joins the first items of a list, as many as a line has room for.
 local function list_first(list, noun, text)
   local parts = {}
   for i, item in ipairs(list) do
@@ -41,7 +41,7 @@ end
 
 local function show_time(report)
   if not report.first_time then
-    return report.samples > 0 and "no sample has one" or "-"
+    return report.samples > 0 and "samples have no time" or "-"
   end
   local every = report.gaps.interval ~= 0 and ", a sample every "
     .. duration(report.gaps.interval) or ""
@@ -85,7 +85,7 @@ end
 local function show_order(report)
   local o = report.order
   if not o.sorted_by_perf then
-    return "as it lies in the file: not all that perf sorts has a time"
+    return "file order: some records have no time"
   elseif o.newest_first then
     return "newest first in each buffer"
   end
@@ -103,7 +103,7 @@ local function show_gaps(report)
     or ("%d, %s in all"):format(g.count, duration(g.total))
 end
 
--- By kind: how many there are, how many of them are cut.
+-- Shows by kind how many stacks there are, and how many of them are cut.
 local function show_stacks(report)
   local function sum(name) return common.sum(report, name) end
   local longest, parts = 0, {}
@@ -127,7 +127,7 @@ local function show_stacks(report)
   return #parts > 0 and table.concat(parts, ", ") or "none recorded"
 end
 
--- A line for each binary that samples hit.
+-- Returns a line for each binary that samples hit.
 local function show_sources(report)
   local lines = {}
   for i, one in ipairs(report.sources) do
@@ -153,7 +153,7 @@ local facts = {
   { "stacks", show_stacks },
 }
 
--- "damaged; 1 problem, 2 notes"
+-- Returns the verdict in words: "damaged; 1 problem, 2 notes".
 local function show_verdict(report)
   local numbers, parts = { damage = 0, problem = 0, note = 0 }, {}
   for _, finding in ipairs(report.findings) do

@@ -1,4 +1,4 @@
--- Checks of call chains, copies of stacks and branch stacks: do they reach far enough?
+-- Checks of call chains, copied stacks and branch stacks: whether they are deep enough.
 
 local common = require "perflua.doctor.common"
 local fmt = require "perflua.text.fmt"
@@ -9,7 +9,7 @@ local count, percent, share = words.count, words.percent, words.share
 -- The sizes of a copy that perf record has by default and at most.
 local DEFAULT_DUMP, MAX_DUMP = 8192, 65528
 
--- A finding about `part` of `whole` of the events' samples, nil if there is none.
+-- Returns a finding about `part` of `whole` of the events' samples, nil if `part` is 0.
 local function describe_share(report, part, whole, about)
   local n, of = common.sum(report, part), common.sum(report, whole)
   if n == 0 then
@@ -30,23 +30,23 @@ end
 local function check_chains(report)
   local event = common.any(report, function(e) return (e.chains_cut or 0) > 0 end)
   return event and describe_share(report, "chains_cut", "chains", {
-    text = ("%%s of the call chains are cut: they have %s, the most allowed"):format(
+    text = ("%%s of the call chains are cut at the limit of %s"):format(
       count(event.chain_limit, "frame")),
     advice = event.chain_limit_recorded
-      and "a larger max-stack of the event, kernel.perf_event_max_stack permitting"
+      and "use a larger max-stack for the event, up to kernel.perf_event_max_stack"
       or "sysctl kernel.perf_event_max_stack=512 while recording",
   })
 end
 
--- Where the limit is another one than by default, and nothing tells which.
+-- Checks chains whose limit is not the default, and is not recorded.
 local function check_long_chains(report)
   local event = common.any(report, function(e) return not e.chain_limit end)
   local part = event and share(event.chains_longest, event.chains)
   if part and part >= 1 then
     return {
       level = "note",
-      text = ("%s of the call chains of %s have %d frames, and none has more: cut, if that was "
-        .. "kernel.perf_event_max_stack"):format(percent(part), event.event,
+      text = ("%s of the call chains of %s have %d frames, and none has more: they are cut if "
+        .. "that was kernel.perf_event_max_stack"):format(percent(part), event.event,
         event.chain_longest),
     }
   end
@@ -59,13 +59,12 @@ local function check_dumps(report)
   end
   local asked = event.sample_stack_user
   return describe_share(report, "stacks_full", "stacks", {
-    text = ("%%s of the copied stacks are cut: there was more than the %s, and outer callers "
-      .. "are missing")
+    text = ("%%s of the copied stacks are cut at %s: outer callers are missing")
       :format(count(event.stack_size, "byte")),
     advice = asked < MAX_DUMP
       and ("--call-graph dwarf,%d"):format(
         math.min(math.max(2 * asked, DEFAULT_DUMP), MAX_DUMP))
-      or "--call-graph fp or lbr; the copies cannot be larger",
+      or "use --call-graph fp or lbr: the copies cannot be larger",
   })
 end
 
@@ -77,11 +76,11 @@ local function check_branches(report)
   if event then
     return {
       level = "note",
-      text = ("%s of the LBR call stacks of %s are full: %d calls, the outer ones are missing")
+      text = ("%s of the LBR call stacks of %s are full at %d calls: outer callers are missing")
         :format(
         percent(share(event.branches_longest, event.branches)), event.event,
         event.branch_longest),
-      advice = "--call-graph fp or dwarf reach further",
+      advice = "use --call-graph fp or dwarf, which have no such limit",
     }
   end
 end
@@ -94,7 +93,8 @@ local function check_deferred(report)
   if n > 0 and records == 0 then
     return {
       level = "problem",
-      text = ("%s wait for the user part of their call chain, which never comes"):format(
+      text = ("%s lack the user part of their call chain: the deferred record never came")
+        :format(
         fmt.unsigned(n) .. (n == 1 and " sample" or " samples")),
     }
   end

@@ -40,7 +40,7 @@ function words.share(part, whole)
   return whole ~= 0 and 100 * to_float(part) / to_float(whole) or nil
 end
 
----What was lost, in % of that and what was seen.
+---Returns the losses in % of all: those that were lost and those that were seen.
 ---@param lost integer
 ---@param seen integer
 ---@return number?
@@ -62,7 +62,7 @@ function words.percent(percent)
   return ("%.3g %%"):format(percent)
 end
 
----"1 record", "12 records"
+---Returns a count with its noun: "1 record", "12 records".
 ---@param n integer
 ---@param noun string
 ---@param plural string?

@@ -47,8 +47,8 @@ end
 ---@return any ... # what it returns
 function errors.guard(fn, ...) return return_or_raise(pcall(fn, ...)) end
 
----What was raised, for who runs a query with options of a command line: there is no line of a
----script to name.
+---Returns the message of an error without the position in a script, for users of a command
+---line, who have no script.
 ---@param raised any
 ---@return string # its message
 function errors.strip_position(raised) return (tostring(raised):gsub("^[^:\n]+:%d+: ", "")) end

@@ -20,7 +20,7 @@ local function fields_of(event)
   return known[event] or {}
 end
 
--- The fields of that name, one of each event that has it; and the kinds of all names there are.
+-- Finds the fields of that name, one in each event that has it, and the kinds of all names.
 local function find_event(list, name)
   local found, kinds = {}, {}
   for _, event in ipairs(list) do
@@ -50,7 +50,7 @@ local function join_kinds(found)
   return kind
 end
 
--- Of the items of arrays.
+-- Returns the kind of the items of arrays.
 local function item_kind(found)
   local kind
   for _, field in ipairs(found) do
@@ -79,15 +79,15 @@ function args.kind(list, path)
   if #path > 3 or not has_kind(found, "view") then
     return nil, ("field '%s' has no parts"):format(whole)
   end
-  return nil, ("field '%s' has items, %s[1] and so on, and no other parts"):format(whole, whole)
+  return nil, ("field '%s' is an array: its items are %s[1] and so on"):format(whole, whole)
 end
 
 local types = { signed = "number", unsigned = "number", address = "number", string = "string",
   bytes = "string",
   view = "table" }
 
--- Of an event that is not known yet, or of another recording, a field of that name may be of
--- another kind: it is absent, as in the core.
+-- Wraps `get` so that values of another type are absent, as in the core: an event that is not
+-- known yet, or of another recording, may have a field of that name and another kind.
 local function check_type(get, wanted)
   return function(record)
     local value = get(record)

@@ -68,8 +68,8 @@ function Scope:events()
   return list
 end
 
--- The events whose records are read: a sample with counter values is delivered as any event of
--- its group.
+-- Returns the events whose records are read: a sample with counter values is delivered as any
+-- event of its group.
 function Scope:recorded()
   local list, chosen = self:events(), self.event_set
   local counted = false
@@ -83,8 +83,8 @@ function Scope:recorded()
   return list
 end
 
--- One event for each shape, which decides what fields a record can have; { nil } if there are
--- none. Many events in a row have the same one.
+-- Returns one event for each shape, which decides the fields of its records; { nil } if there
+-- are no events. Many consecutive events have the same shape.
 local function collect_shapes(list)
   local seen, one_each, sample_type, id_all, branches, read = {}, {}, nil, nil, nil, nil
   for _, event in ipairs(list) do
@@ -128,7 +128,7 @@ function Scope:known()
   return known
 end
 
--- The name as it is known here: the kernel's or perf's.
+-- Returns the name as it is known here: the kernel's or perf's.
 function Scope:root(name)
   local known = self:known()
   if not known[name] and aliases[name] then name = aliases[name] end
@@ -145,14 +145,15 @@ function Scope:root(name)
   return name, entry
 end
 
--- The kind of a part; and the types that have it, if some of those that have the field have
--- not.
+-- Returns the kind of a part, and the types that have it if others of the field's types lack
+-- it.
 local function member_kind(root, entry, path)
   if root == "event" then return members.of_event(path) end
   return members.of_views(entry.types, path)
 end
 
--- Are there events that the query does not know yet, or formats that it did not look at?
+-- Returns whether events may come that the query does not know yet, or formats that it did not
+-- look at.
 local function may_have_others(file)
   return file.mode == "pipe" or type(file.path) == "table"
 end
@@ -193,8 +194,8 @@ local function of_field(text, kind, path, plain, types)
   return ref
 end
 
--- An argument of a tracepoint. checks: the kind that its values must be of to be there; mixed:
--- see args.kind.
+-- Resolves an argument of a tracepoint. `checks` is the kind that its values must have to be
+-- present; `mixed`: see args.kind.
 function Scope:argument(path, text)
   local kind, message, mixed = args.kind(self:recorded(), path)
   if not kind then return nil, message end
@@ -205,8 +206,8 @@ function Scope:argument(path, text)
   return ref
 end
 
--- The Ref of a parsed path, or nil and what is wrong with it. Its path starts with the name as
--- it is known here.
+-- Resolves a parsed path. Returns a Ref, or nil and what is wrong with it. The Ref's path
+-- starts with the name as it is known here.
 function Scope:resolve(path, text)
   local root, entry = self:root(path[1])
   if not root then return nil, entry end
@@ -218,7 +219,7 @@ function Scope:resolve(path, text)
   return of_field(text, kind, path, false, more)
 end
 
--- For expressions: raises { at, message }.
+-- Resolves a name in an expression. Raises { at, message }.
 function Scope:field(node)
   local ref, message = self:resolve(node.path, node.text)
   return ref or fail(node.at, "%s", message)
@@ -229,7 +230,7 @@ local function of_expression(text, node)
   return { text = text, kind = kind, plain = false, node = node }
 end
 
--- For select, group_by and measures: raises the caller's error.
+-- Resolves a name given to select, group_by or a measure. Raises a usage error.
 ---@param text string a field, or an expression of fields
 ---@return table ref
 function Scope:ref(text)

@@ -14,7 +14,7 @@ local function view_of(name)
   return views[name]
 end
 
----What to say of a name there is not.
+---Returns the message about an unknown name.
 ---@param text string the whole of it
 ---@param name string|integer the part that is wrong
 ---@param kinds table<string, string> by the names there are
@@ -55,7 +55,8 @@ function members.of_event(path)
   return members.unknown(parser.spell(path), path[2], event_kinds)
 end
 
--- The kind of what a path into a view ends at; "any": known only when a record is there.
+-- Returns the kind of the value at the end of a path into a view; "any" if only a record can
+-- tell.
 local function of_view(view, path)
   local step = path[2]
   local own = kinds_of(view.members)[step]

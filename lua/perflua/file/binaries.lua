@@ -20,15 +20,15 @@ local function load_of(options)
   errors.check_options(options, "BinariesOptions", "binaries: unknown option '%s'")
   local load = options.load == nil and "hit" or options.load
   if not loads[load] then
-    usage_error("binaries: load is \"hit\", \"all\" or \"none\", not %s", tostring(load))
+    usage_error("binaries: load: \"hit\", \"all\" or \"none\" expected, got %s", tostring(load))
   end
   return load
 end
 
--- A key that tells the binaries of this list apart, as the core does.
+-- Returns a key that identifies a binary, as in the core.
 local function make_key(name, build_id) return name .. "\n" .. (build_id or "") end
 
--- The samples whose ip lies in each binary.
+-- Counts the samples whose ip lies in each binary.
 local function count_samples(file)
   local counts = {}
   local samples = records.samples(file, { order = "file", expand = false })
@@ -39,8 +39,8 @@ local function count_samples(file)
   return counts
 end
 
--- Nothing tells which binaries the samples of a stream hit: the symbols of all are looked for,
--- and `samples` is nil.
+-- Lists the binaries. For a stream, which cannot be read for it, the symbols of all are looked
+-- up, and `samples` is nil.
 ---@param file perflua.File
 ---@param options table? { load }: the binaries whose symbols are looked for: "hit" by a
 --- sample's ip, "all", "none"

@@ -7,10 +7,10 @@ local paths = {}
 local LOOK = 256 -- bytes that tell what a file is
 
 local says = {
-  ELF = function(head) return head:sub(1, 4) == "\x7fELF" or "is no ELF file" end,
+  ELF = function(head) return head:sub(1, 4) == "\x7fELF" or "not an ELF file" end,
   kallsyms = function(head)
     return head == "" or head:find("^%s*%x+ %a %S") ~= nil
-      or "is no list of symbols like /proc/kallsyms"
+      or "not a list of symbols like /proc/kallsyms"
   end,
 }
 
@@ -25,7 +25,7 @@ function paths.wrong(path, kind)
   head, message, code = errno(file:read(LOOK))
   if kind == "directory" then
     if code == "EISDIR" then return nil end
-    return path .. ": is no directory", "ENOTDIR"
+    return path .. ": not a directory", "ENOTDIR"
   end
   if code then return ("%s: %s"):format(path, message), code end
   local said = says[kind](head or "")

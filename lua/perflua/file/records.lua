@@ -15,7 +15,7 @@ local function check_options(options)
   errors.check_options(options, "RecordsOptions", "unknown option '%s'")
   local order = options.order
   if order ~= nil and order ~= "time" and order ~= "file" then
-    usage_error("order is \"time\" or \"file\", not %s", tostring(order))
+    usage_error("order: \"time\" or \"file\" expected, got %s", tostring(order))
   end
 end
 
@@ -23,7 +23,7 @@ local function type_id(name)
   local desc = types()[name]
   if math.type(name) == "integer" then return name end
   if type(name) ~= "string" then
-    usage_error("a record type is a name, not a %s", type(name))
+    usage_error("record type: a name expected, got a %s", type(name))
   end
   if not desc then
     usage_error(suggest.message(("unknown record type '%s'"):format(name), name,
@@ -32,12 +32,12 @@ local function type_id(name)
   return desc.id
 end
 
--- nil: all but the container's own.
+-- Returns the ids of the types; nil stands for all but the container's own.
 local function type_ids(wanted)
   if wanted == nil then return nil end
   local ids = {}
   if type(wanted) ~= "table" then wanted = { wanted } end
-  if #wanted == 0 then usage_error("an empty list of record types") end
+  if #wanted == 0 then usage_error("the list of record types is empty") end
   for _, one in ipairs(wanted) do ids[type_id(one)] = true end
   return ids
 end
@@ -46,7 +46,7 @@ local function open_cursor(file, options, split, expand)
   check_options(options)
   if options.expand ~= nil then expand = options.expand end
   if type(expand) ~= "boolean" then
-    usage_error("expand is true or false, not %s", tostring(expand))
+    usage_error("expand: true or false expected, got %s", tostring(expand))
   end
   local wanted = type_ids(options.type)
   local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
@@ -85,7 +85,7 @@ function records.samples(file, event)
   check_open(file)
   local options = { event = event }
   if type(event) == "table" and #event == 0 and not events.is_event(event) then
-    if event.type ~= nil then usage_error("samples are of one type; records() takes `type`") end
+    if event.type ~= nil then usage_error("samples() takes no `type`; records() does") end
     options = {}
     for name, value in pairs(event) do options[name] = value end
   end

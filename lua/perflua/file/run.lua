@@ -16,7 +16,7 @@ local run = {}
 
 local SAMPLE = 9
 
--- A handler that returns this ends the run.
+-- Ends the run when a handler returns it.
 run.stop = setmetatable({}, { __name = "perflua.stop", __tostring = function()
   return "perflua.stop"
 end })
@@ -53,7 +53,7 @@ end
 local function check_handler(key, handler)
   if type(handler) == "table" then
     if type(handler[#handler]) ~= "function" then
-      usage_error("handler '%s': a list of fields ends with a function", tostring(key))
+      usage_error("handler '%s': a list of fields must end with a function", tostring(key))
     end
   elseif type(handler) ~= "function" then
     usage_error("handler '%s': a function or { fields…, function } expected, got a %s",
@@ -69,10 +69,10 @@ local function known_keys(file)
   return names
 end
 
--- How close an event's key is, beside what events.lookup says: an Event itself is the closest.
+-- Rank of an event's key, above those of events.lookup: an Event itself is the closest.
 local GLOB, EVENT_KEY = events.GLOB, events.EXACT + 1
 
--- Which key an event goes to, as claims come in any order.
+-- Records the key that an event goes to, as claims come in any order.
 local function claim_event(claims, event, key, rank)
   local best = claims[event.index]
   if best and best.rank == GLOB and rank == GLOB and #best.key == #key then
@@ -90,14 +90,15 @@ end
 local function claim_key(claims, key, file)
   if type(key) ~= "string" then
     if not (type(key) == "userdata" or type(key) == "table") or not events.is_event(key) then
-      usage_error("a handler's key is a name or an Event, not a %s", type(key))
+      usage_error("handlers: a name or an Event expected as key, got a %s", type(key))
     end
     local index = next(events.resolve(file.events, key))
     return claim_event(claims, file.events[index], key, EVENT_KEY)
   end
   local found, rank = events.lookup(file.events, key)
   if #found == 0 and not key:find("[:/*]") then
-    usage_error(suggest.message(("handler '%s' is no record type and no event"):format(key),
+    usage_error(
+      suggest.message(("handler '%s' matches no record type and no event"):format(key),
       key, known_keys(file)))
   end
   for _, event in ipairs(found) do claim_event(claims, event, key, rank) end
@@ -107,7 +108,7 @@ local function interval_of(handlers)
   local ms = handlers.interval_ms
   if not handlers.interval then return nil end
   if not math.type(ms) or not (ms > 0 and ms < 1e12) then
-    usage_error("interval needs interval_ms, a number above 0")
+    usage_error("interval: interval_ms must be a number above 0")
   end
   return math.max(1, math.floor(ms * 1000000))
 end
@@ -127,7 +128,7 @@ local function names_event(key)
   return not desc_of(key) and not special[key] and key ~= "other"
 end
 
--- What each event goes to.
+-- Returns the claim on each event.
 local function claims_of(file, handlers)
   local claims = {}
   for key in pairs(handlers) do
@@ -136,14 +137,15 @@ local function claims_of(file, handlers)
   return claims
 end
 
--- The handlers of events by index. A key's fields are looked for in all the events that go to
--- it.
+-- Returns the handlers of events by index. The fields of a key are looked up in all events that
+-- go to it.
 local function of_events(file, handlers)
   local sets, by_key, by_event = {}, {}, {}
   local claims = claims_of(file, handlers)
   for index, best in pairs(claims) do
     if best.tie then
-      usage_error("event '%s' matches both '%s' and '%s'", file.events[index].name, best.tie[1],
+      usage_error("event '%s' matches two handlers, '%s' and '%s'", file.events[index].name,
+        best.tie[1],
         best.tie[2])
     end
     sets[best.key] = sets[best.key] or {}
@@ -167,7 +169,7 @@ local function plan_of(file, handlers)
   return by_type, of_events(file, handlers)
 end
 
--- "sched" of "sched:sched_switch", also of a glob.
+-- Returns "sched" for "sched:sched_switch", also for a glob.
 local function system_of(key) return key:match("^([^:]+):") end
 
 -- Names that meta.needs lists as alternatives: some of them are expected to be absent.
@@ -206,7 +208,8 @@ local function warn_unmatched(list, handlers)
   end
 end
 
--- In pipe mode an event may come when its handler is long there.
+-- Returns a function that finds the handler of an event that comes late, as it may in pipe
+-- mode.
 local function late_handler(file, handlers)
   if file.mode ~= "pipe" then return nil end
   for key in pairs(handlers) do
@@ -216,8 +219,8 @@ local function late_handler(file, handlers)
   end
 end
 
--- The container's own records come only to handlers of their names: once one is asked for, the
--- others are kept from `other`.
+-- Keeps the container's own records from `other` once a handler asks for one of them: they come
+-- to handlers of their names only.
 local function ignore_container(by_type)
   local wanted = false
   for id in pairs(by_type) do wanted = wanted or types()[id].container end
@@ -229,7 +232,7 @@ local function ignore_container(by_type)
   return wanted
 end
 
--- The types worth walking; nil: all, for `other` and for the time that passes.
+-- Returns the types worth reading; nil: all, for `other` and for the passing of time.
 local function types_of(by_type, by_event, handlers, late)
   if handlers.other or handlers.interval then return nil end
   local ids = {}

@@ -16,8 +16,8 @@ function samples_with_losses.index_events(file, is)
   return taken
 end
 
----Has names of threads and maps read now, for who asks for them when all samples were read:
----after an interrupt they would not be read, and there would be no result.
+---Reads names of threads and maps now. A caller that asks for them after all samples would get
+---none after an interrupt.
 ---@param file perflua.File
 function samples_with_losses.read_names(file) file:thread(0) end
 
@@ -47,7 +47,8 @@ function samples_with_losses.of_events(file, taken, options)
   return samples_with_losses.matching(file, terms, options)
 end
 
----The same by names. Where nothing was lost it has the samples only, and is faster for it.
+---Returns the samples of some events by name, and records of losses. Without losses it reads
+---samples only, which is faster.
 ---@param file perflua.File
 ---@param names string[] events or globs that the recording has
 ---@return perflua.Query
@@ -65,7 +66,7 @@ local classes = {
   string = { string = true },
 }
 
----For select, which takes no field that no record can have.
+---Picks a field for select, which takes no field that no record can have.
 ---@param query perflua.Query
 ---@param class "integer"|"string" what its values must be
 ---@param ... string fields
@@ -83,10 +84,11 @@ end
 ---@param lost table<integer, integer> by type_id
 ---@param unreadable integer? samples without what is needed
 function samples_with_losses.add_notes(list, lost, unreadable)
-  list:note("lost_records", lost[2] or 0, "records that were lost") -- PERF_RECORD_LOST
-  list:note("lost_samples", lost[13] or 0, "samples that were lost") -- PERF_RECORD_LOST_SAMPLES
+  list:note("lost_records", lost[2] or 0, "{record was|records were} lost") -- PERF_RECORD_LOST
+  -- PERF_RECORD_LOST_SAMPLES
+  list:note("lost_samples", lost[13] or 0, "{sample was|samples were} lost")
   if unreadable then
-    list:note("unreadable", unreadable, "samples that lack a field that is needed")
+    list:note("unreadable", unreadable, "{sample lacks|samples lack} a required field")
   end
 end
 

@@ -3,7 +3,7 @@
 
 local clean = {}
 
--- Valid UTF-8 without the controls of two bytes; what is neither becomes "?".
+-- Returns valid UTF-8 without the controls of two bytes; other bytes become "?".
 local function beyond_ascii(text)
   local parts, at = {}, 1
   while at <= #text do

@@ -16,7 +16,7 @@ end
 local function note_of(graph, left)
   local notes = {}
   if left.frames > 0 then
-    notes[#notes + 1] = ("frames of less than %s are left out, which hold %s"):format(
+    notes[#notes + 1] = ("frames below %s are left out; they hold %s"):format(
       format_percent(graph.min_share, 100), format_percent(left.total, graph.tree.total[1]))
   end
   if graph.tree.cut > 0 then

@@ -7,7 +7,7 @@ local inlined = {}
 
 local replaced = setmetatable({ [";"] = ":" }, { __index = function() return "?" end })
 
--- As `stack` has it: the function, else the binary in brackets.
+-- Returns the name as in `stack`: the function, or the binary in brackets.
 local function name_of(symbol, dso)
   if symbol then return (symbol:gsub("[;%c]", replaced)) end
   local name = dso and (dso:match("([^/]+)$") or dso) or "[unknown]"
@@ -15,8 +15,8 @@ local function name_of(symbol, dso)
   return name:sub(1, 1) == "[" and name or "[" .. name .. "]"
 end
 
--- The names of a sample's functions, callers first, and a letter for each; nil without a call
--- chain.
+-- Returns the names of a sample's functions, callers first, and a letter for each; nil without
+-- a call chain.
 local function walk_chain(record)
   local chain = record.callchain
   if not chain or #chain == 0 then return nil end

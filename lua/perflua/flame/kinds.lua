@@ -1,4 +1,4 @@
--- What a frame is of, for its colour: a letter for each frame of a stack, callers first.
+-- Kinds of frames, for their colour: a letter for each frame of a stack, callers first.
 --
 --   n  no code: the root, a command's name     k  kernel     i  inlined
 --   u  user                                    j  made at run time (JIT)
@@ -29,12 +29,13 @@ function kinds.of_frame(frame)
   return kind_of(mode, mode ~= "kernel" and frame.dso or nil)
 end
 
----The frame of a sample without a call chain.
+---Returns the kind of the only frame of a sample without a call chain.
 ---@param record perflua.Record
 ---@return string
 function kinds.alone(record) return kind_of(record.cpumode, record.dso) end
 
----The name as `perflua fold --annotate` writes it, and as other makers of folded stacks do.
+---Returns the name as `perflua fold --annotate` writes it, and other makers of folded stacks
+---do.
 ---@param name string
 ---@param kind string
 ---@return string
@@ -50,7 +51,8 @@ function kinds.parse(name)
   return name
 end
 
----For many stacks: of annotated text the names without their kinds, and a letter for each.
+---Returns a function for many annotated stacks: it returns the names without their kinds, and a
+---letter for each.
 ---@param first string? the letter of the first name, unless it says one: "n" of a command
 ---@return fun(text: string): string, string
 function kinds.splitter(first)

@@ -16,8 +16,7 @@ local stacks = {}
 
 local function name_command(of) return of.comm or "[unknown]" end
 
--- What stands before the frames of a stack: by its name, the fields that it is made of, and
--- how.
+-- The first frames of a stack, by name: the fields that each is made of, and how.
 stacks.heads = {
   none = { fields = {}, text = function() return "" end },
   comm = { fields = { "comm" }, text = name_command },
@@ -33,7 +32,7 @@ stacks.heads = {
   },
 }
 
----The events that a user means, those that are wanted if he names none: the first with samples.
+---Returns the events that a user means by a name; without a name, the first with samples.
 ---@param file perflua.File
 ---@param name string?
 ---@param counts table? what core.count() gave; nil of a stream
@@ -54,8 +53,8 @@ function stacks.choose(file, name, counts)
   return nil
 end
 
--- The sum of periods of a group's average, and 1 for each sample without one; nil: more than an
--- integer holds.
+-- Returns the sum of periods of a group's average, and 1 for each sample without one; nil if
+-- the sum exceeds an integer.
 local function sum_periods(g)
   local n, high, low = table.unpack(g[2])
   if high < 0 or high > 0x7fffffff then return nil end
@@ -63,8 +62,8 @@ local function sum_periods(g)
   return sum >= 0 and sum or nil
 end
 
--- The keys and columns of a query for groups by event, what the head is made of, and the stack,
--- which is `at` among the keys. What no record has is no key.
+-- Returns the keys and columns of a query for groups by event, first frame and stack, which is
+-- `at` among the keys. A field that no record has is no key.
 local function describe_query(query, options)
   local scope, head = spec_of(query).scope, stacks.heads[options.by]
   local keys, columns, at = { { ref = scope:ref "event" } }, { { measure = "count" } },
@@ -100,7 +99,7 @@ local function each_group(query, options, add_group)
   return counted.n, groups.rest
 end
 
--- The same of each record, with inlined functions.
+-- Reads each record, with inlined functions.
 local function each_record(query, options, add_group)
   local head, one, n_aside = stacks.heads[options.by], { samples = 1 }, 0
   for record in query do
@@ -140,7 +139,7 @@ local function add_entry(set, one)
   return true
 end
 
--- Head and stack joined, the head cleaned; what is the same then becomes one.
+-- Joins first frames, cleaned, and stacks; entries that are equal then become one.
 local function sort_entries(set)
   local by_stack, list = {}, {}
   for head, entries in pairs(set.by_head) do
@@ -185,7 +184,7 @@ function stacks.collect(query, options)
   local n_aside, rest = (options.inline and each_record or each_group)(query, options,
     add_group)
   if not n_aside then
-    return nil, "the periods add up to more than 2^63: --count counts samples instead"
+    return nil, "the periods add up to more than 2^63: use --count to count samples"
   end
   for _, g in ipairs(rest or {}) do -- stacks that an interrupt left no time for
     local set = sets[split and g.event or 0]

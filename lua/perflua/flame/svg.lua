@@ -24,7 +24,7 @@ end
 
 local function format_fixed(value) return (("%.2f"):format(value):gsub("%.?0+$", "")) end
 
--- As much of a text as about fits.
+-- Cuts a text to about the width that it has.
 local function fit_text(text, width)
   local room = width // LETTER
   local length = utf8.len(text)
@@ -63,15 +63,16 @@ local function add_legend(out, graph)
   out '<g class="legend">\n'
   for _, label in ipairs(labels) do
     if graph.by_kind and seen[label[1]] then
-      out(('<rect class="%s3" x="%d" y="60" width="12" height="12" rx="2"/><text x="%d" y="70">%s</text>\n'):format(
-        label[1], x, x + 17, label[2]))
+      out(('<rect class="%s3" x="%d" y="60" width="12" height="12" rx="2"/>'):format(label[1],
+        x))
+      out(('<text x="%d" y="70">%s</text>\n'):format(x + 17, label[2]))
       x = x + 32 + #label[2] * 7
     end
   end
   out(('<text id="note" x="%d" y="70">%s</text>\n</g>\n'):format(x, xml.escape(graph.note)))
 end
 
--- The head comes after the frames, which pass under it when the page is scrolled.
+-- Adds the head after the frames, which pass under it when the page is scrolled.
 local function add_head(out, graph)
   out(('<g id="head">\n<rect class="paper" width="100%%" height="%d"/>\n'):format(HEAD - 4))
   out(('<text class="title" id="title" x="%d" y="27">%s</text>\n'):format(PAD,
@@ -120,7 +121,7 @@ local function read_asset(path)
   return assert(file:read "a")
 end
 
--- The text of a file beside this one, without the comment that it begins with. In the
+-- Returns the text of a file beside this one, without the comment that it begins with. In the
 -- interpreter it is embedded, as a module of that name.
 local function text_of(name)
   local embedded = "perflua/flame/" .. name
@@ -135,8 +136,10 @@ local scripts = { "frames", "text", "draw", "status", "search", "keys", "start" 
 --- about, note, unit }
 function svg.write(out, graph)
   local height = HEAD + graph.rows * ROW + FOOT
-  out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"%s>\n'):format(
-    graph.width, height, graph.width, height, graph.fixed and ' data-fixed=""' or ""))
+  out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '):format(graph.width,
+    height))
+  out(('viewBox="0 0 %d %d"%s>\n'):format(graph.width, height,
+    graph.fixed and ' data-fixed=""' or ""))
   out(("<title>%s</title>\n<desc>%s</desc>\n"):format(xml.escape(graph.title),
     xml.escape(graph.about)))
   out(("<style>\n%s%s\n"):format(text_of "style.css",

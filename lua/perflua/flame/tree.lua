@@ -17,7 +17,8 @@ local ROOT = 1
 ---@field total number[] of the node and all that it called
 ---@field cut integer stacks that were cut off
 
--- The frames of an entry from the root on: their names to `frames`, their number.
+-- Writes the names of the frames of an entry to `frames`, from the root on. Returns their
+-- number.
 local function split_stack(entry, reverse, frames)
   local n = 0
   for frame in entry.stack:gmatch("[^;]+") do
@@ -79,8 +80,8 @@ function tree.build(list, reverse)
   return t
 end
 
--- The children of a node that are large enough, by name, largest total of all that are not to
--- `left`.
+-- Returns the children of a node that are large enough, by name; adds the totals of the others
+-- to `left`.
 local function kept_children(t, node, least, left)
   local kept, child = {}, t.first[node]
   while child ~= 0 do
@@ -96,8 +97,8 @@ local function kept_children(t, node, least, left)
   return kept
 end
 
----The frames as they are drawn: a caller before what it calls, siblings by name and from its
----left edge on, without those of less than `least` and what these call.
+---Returns the frames as they are drawn: a caller before its callees, siblings by name from its
+---left edge on. Frames below `least` and their callees are left out.
 ---@param t perflua.flame.Tree
 ---@param least number
 ---@return table[] frames { node, depth from 0, start }

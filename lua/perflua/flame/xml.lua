@@ -9,7 +9,7 @@ local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&qu
 
 local REPLACEMENT = "\u{fffd}"
 
--- What is no UTF-8, and what XML 1.0 has no place for: controls, U+FFFE, U+FFFF.
+-- Drops invalid UTF-8, and characters that XML 1.0 does not allow: controls, U+FFFE, U+FFFF.
 local function drop_invalid(text)
   local parts, at = {}, 1
   while at <= #text do

@@ -24,7 +24,7 @@ end
 ---@param n integer
 function aside.note(list, n)
   list:note("set_aside", n,
-    "samples that are set aside, for a period of 2^56 or more is damage")
+    "{sample is|samples are} set aside: a period of 2^56 or more is damage")
 end
 
 ---@param n integer

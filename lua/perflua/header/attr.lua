@@ -4,7 +4,7 @@
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 
--- names of bits, in perf's order; a dot: the bit is named later
+-- Returns names of bits, in perf's order; a dot: the bit is named later.
 local function list_bits(names)
   local list = {}
   for bit, name in names:gmatch("(%d+):(%S+)") do

@@ -5,7 +5,7 @@ local btf = require "perflua.header.btf"
 
 local bpf_text = {}
 
--- What a program has of which the recorded struct bpf_prog_info ends before it.
+-- Members of a program whose recorded struct bpf_prog_info ends before them.
 local ABSENT = { id = 0, name = "", func_info_rec_size = 0 }
 
 local function complete_program(program)
@@ -15,8 +15,8 @@ local function complete_program(program)
   return copy
 end
 
--- The name of sub-program i (from 1): of its function, by the program's BTF, or as perf makes
--- it up.
+-- Returns the name of sub-program i (from 1): of its function, by the program's BTF, or as perf
+-- makes it up.
 local function make_symbol(program, types, i, byte_order)
   local name
   if types then
@@ -51,7 +51,7 @@ local function program_lines(program, types, add, byte_order)
   end
 end
 
----A copy of a list, sorted by id.
+---Returns a copy of a list, sorted by id.
 ---@param list table[]
 ---@return table[]
 function bpf_text.by_id(list)

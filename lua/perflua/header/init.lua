@@ -53,7 +53,7 @@ local function sorted_keys(map)
   return keys
 end
 
--- { a = 1, b = 2 } → "a = 1, b = 2"
+-- Formats { a = 1, b = 2 } as "a = 1, b = 2".
 local function pairs_text(map, equals)
   local words = {}
   for _, key in ipairs(sorted_keys(map)) do
@@ -62,7 +62,7 @@ local function pairs_text(map, equals)
   return table.concat(words, ", ")
 end
 
--- { 0, 1, 2, 5 } → "0-2,5"
+-- Formats { 0, 1, 2, 5 } as "0-2,5".
 local function ranges_text(numbers)
   local words, i = {}, 1
   while numbers[i] do
@@ -77,7 +77,7 @@ local function ranges_text(numbers)
   return table.concat(words, ",")
 end
 
--- 34359738368 → "32G"
+-- Formats 34359738368 as "32G".
 local function size_text(bytes)
   local unit, units = 1, "BKMG"
   while bytes // 1024 > 1 and unit < #units do

@@ -24,7 +24,7 @@ local function hex_digits(bytes)
   end))
 end
 
--- key: of the value, or of the array it is an item of
+-- Converts a value for JSON. `key` is its name, or that of the array it is an item of.
 local function convert_value(value, key)
   if math.type(value) == "integer" then
     if ADDRESS[key] then

@@ -5,7 +5,7 @@ local unmatched = require "perflua.recording.unmatched"
 
 local warn_itself, silent = warn, false
 
--- A script may turn warnings off, and on again.
+-- Handles the control messages of warn(): a script may turn warnings off, and on again.
 function _G.warn(...)
   if select("#", ...) == 1 and ... == "@off" then silent = true end
   if select("#", ...) == 1 and ... == "@on" then silent = false end

@@ -37,7 +37,7 @@ function Handlers:read(out)
   out:seek("set", at)
 end
 
--- The name that is the closest one in most recordings.
+-- Returns the name that is the closest one in most recordings.
 local function closest_of(counts)
   local best
   for name, n in pairs(counts) do

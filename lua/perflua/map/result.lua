@@ -1,5 +1,5 @@
--- How map and reduce give their result, as a table for the eye, as CSV or JSON, or as a partial
--- result; and what they say of recordings on standard error.
+-- Output of map and reduce: a table, CSV, JSON or a partial result; and messages about
+-- recordings on standard error.
 
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"
@@ -7,10 +7,10 @@ local output = require "perflua.table.output"
 local result = {}
 
 result.options = {
-  partial = "write the partial result: all groups, for perflua reduce",
-  csv = "the table as CSV", ["csv-safe"] = output.CSV_SAFE,
-  json = "the table as JSON",
-  o = { "FILE", "where to write it; default: standard output" },
+  partial = "write a partial result: all groups, for perflua reduce",
+  csv = "print the table as CSV", ["csv-safe"] = output.CSV_SAFE,
+  json = "print the table as JSON",
+  o = { "FILE", "write to FILE; default: standard output" },
 }
 
 ---@param args table
@@ -18,7 +18,7 @@ result.options = {
 function result.wrong(args)
   local n = 0
   for _, name in ipairs { "partial", "csv", "json" } do n = n + (args[name] and 1 or 0) end
-  return n > 1 and "one of --partial, --csv and --json" or nil
+  return n > 1 and "--partial, --csv and --json exclude each other" or nil
 end
 
 ---@param made perflua.Table

@@ -7,7 +7,7 @@ local returned = require "perflua.meta.returned"
 
 local run = {}
 
--- The result of a script does not include what it prints.
+-- Redirects what a script prints, which is not part of its result.
 local function quiet_output()
   local err = io.stderr
   io.output(err)
@@ -20,7 +20,7 @@ local function quiet_output()
 end
 
 local NOTHING =
-  "the script returned no table: it is to end in return file:samples():group_by(…) and measures"
+  "the script returned no table: end it with return file:samples():group_by(…) and measures"
 
 ---@param chunk function the script
 ---@param path string of the script
@@ -41,8 +41,8 @@ function run.script(chunk, path, recording)
   return result
 end
 
--- What came before the tool on our own command line, but for a prompt; and what makes a process
--- one of many.
+-- Returns the options of our own command line but for those of a prompt, and those that make a
+-- process one of many.
 local function own_options()
   local words, first = {}, 0
   while arg[first - 1] do first = first - 1 end
@@ -53,9 +53,9 @@ local function own_options()
   return words
 end
 
--- How many workers each process has: one where it was said how many recordings are read at a
--- time, else its share of the processors. What the user said for each stands behind that, and
--- counts.
+-- Adds the number of workers of each process: one if the user said how many recordings are read
+-- at a time, otherwise its share of the processors. An option of the user comes behind it, and
+-- wins.
 local function add_workers(words, at_a_time, n)
   local workers = at_a_time and 1 or core.processors() // math.min(core.processors(), n)
   table.insert(words, 2, "-j")
@@ -68,7 +68,7 @@ local function words_for(options, script, path)
 end
 
 local function describe_status(status)
-  if status < 0 then return ("its process was ended by signal %d"):format(-status) end
+  if status < 0 then return ("its process was killed by signal %d"):format(-status) end
 end
 
 ---@param host table of the interpreter

@@ -14,7 +14,7 @@ local function add_to(all, data)
   return ok and all, message
 end
 
--- b, which follows a, becomes part of it.
+-- Appends b to a, the segment before it.
 local function join_tables(self, a, b)
   local all, message = add_to(a.all, b.all and b.all.data)
   if message then return nil, message end

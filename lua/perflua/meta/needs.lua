@@ -1,7 +1,8 @@
--- What a script or tool says of itself in meta = { description, needs, record }: the events and
--- fields that it needs, and the command that records them.
+-- The needs of a script or tool in meta = { description, needs, record }: events, fields, and
+-- the command that records them.
 --
---   needs = { events = { "sched:sched_switch", { any = { "a:*", "b:*" } } }, fields = { "callchain", "args.pid" } }
+--   needs = { events = { "sched:sched_switch", { any = { "a:*", "b:*" } } },
+--     fields = { "callchain", "args.pid" } }
 --   needs = { "sched:*", "callchain" }
 --   needs = "sched:*, callchain"
 --
@@ -24,7 +25,8 @@ local SAMPLE = 9
 
 -- A need is a list of alternatives, { name, is_field }.
 
--- A field may have parts: "args.pid", "callchain[1].ip".
+-- Returns whether the name is that of a field, which may have parts: "args.pid",
+-- "callchain[1].ip".
 local function is_field(name)
   local root, part = name:match("^([%a_][%w_]*)(.?)")
   return root ~= nil and (part == "" or part == "." or part == "[") and fields.is_known(root)
@@ -51,7 +53,9 @@ local function add_need(list, value, field)
   for _, name in ipairs(type(value.any) == "table" and value.any or {}) do
     need[#need + 1] = parse_alternative(name, field)
   end
-  if #need == 0 then usage_error("meta.needs: a table in a list is { any = { names } }") end
+  if #need == 0 then
+    usage_error("meta.needs: a table in a list must be { any = { names } }")
+  end
   list[#list + 1] = need
 end
 
@@ -65,7 +69,7 @@ local function add_all(list, values, field)
   for _, value in ipairs(values) do add_need(list, value, field) end
 end
 
--- "sched:*, callchain" → its names; nil if it is a text.
+-- Splits "sched:*, callchain" into its names; returns nil for a text.
 local function names_in(text)
   local names = {}
   for name in (text .. ","):gmatch("%s*([^,]-)%s*,") do
@@ -78,12 +82,12 @@ end
 local function check_keys(value)
   for key in pairs(value) do
     if math.type(key) ~= "integer" and not api.members("Needs")[key] then
-      usage_error("meta.needs: '%s' is none of events, fields and any", tostring(key))
+      usage_error("meta.needs: unknown key '%s'; expected events, fields or any", tostring(key))
     end
   end
 end
 
--- meta.needs → its needs.
+-- Parses meta.needs.
 local function parse_needs(value)
   local list = {}
   if type(value) == "string" then value = names_in(value) end
@@ -117,7 +121,7 @@ local function add_matching(set, file, need)
   return any
 end
 
--- What some fields are made of, where a sample without it still has something to say.
+-- Fields that are made of another one, without which a sample still has a value for them.
 local made_of = { stack = "callchain", annotated_stack = "callchain", frames = "callchain" }
 
 local function can_have(scope, name)
@@ -125,7 +129,7 @@ local function can_have(scope, name)
   return node and (node.op ~= "field" or scope:resolve(node.path, node.text) ~= nil)
 end
 
--- Whether samples of these events can have one of a need's fields.
+-- Returns whether samples of these events can have one of a need's fields.
 local function has_field(scope, need)
   for _, one in ipairs(need) do
     if one.is_field and can_have(scope, one.name) then return true end
@@ -133,8 +137,8 @@ local function has_field(scope, need)
   return false
 end
 
--- The needs that a recording does not meet. Fields are looked for in the events that are
--- needed, in all if none is.
+-- Returns the needs that a recording does not meet. Fields are looked up in the needed events,
+-- in all events if none is needed.
 local function missing_of(file, list)
   local missing, set, of_events = {}, {}, false
   for _, need in ipairs(list) do
@@ -160,7 +164,7 @@ local function check_meta(meta)
   end
 end
 
----The command that records what is needed.
+---Returns the command that records what is needed.
 ---@param meta { needs: any, record: string? }
 ---@return string? # nil if nothing is needed
 function needs.record(meta)
@@ -170,7 +174,7 @@ function needs.record(meta)
   return #list > 0 and recipe(list) or nil
 end
 
----What is needed, for people.
+---Describes the needs for people.
 ---@param meta { needs: any }
 ---@return string? # nil if nothing is
 function needs.text(meta)
@@ -204,8 +208,8 @@ local function said_path(file)
   return type(path) == "table" and ("%s and %d more"):format(path[1], #path - 1) or path
 end
 
----What a recording lacks. Reads records only of a pipe whose events all come late, if it can be
----read again.
+---Describes what a recording lacks. Reads records only of a pipe whose events all come late, if
+---it can be read again.
 ---@param file perflua.File
 ---@param meta { needs: any, record: string? }
 ---@return string? message # nil if it lacks nothing

@@ -15,7 +15,7 @@ local options = {
   ins_lat = "-W", retire_lat = "-W",
 }
 
--- As a shell reads it.
+-- Quotes a word for a shell.
 local function quote_word(word)
   return word:find("^[%w_:./,@%%+=-]+$") and word or "'" .. word:gsub("'", "'\\''") .. "'"
 end

@@ -1,5 +1,5 @@
--- What scripts return to be done with the recordings that they were given: a table of handlers
--- is run over them, a result is shown, a function makes one of them.
+-- Uses the value that a script returns: runs a table of handlers over its recordings, shows a
+-- result, calls a function, which returns one of these.
 
 local needs = require "perflua.meta.needs"
 local Table = require "perflua.table"
@@ -18,9 +18,9 @@ function returned.is_handlers(value)
   return type(value) == "table" and getmetatable(value) == nil
 end
 
----What a script says of itself: in its handlers, or behind another value.
----@param value any what it returned first
----@param second any what it returned then
+---Returns the `meta` of a script: that of its handlers, or its second return value.
+---@param value any the first value that the script returned
+---@param second any the second one
 ---@return table? meta
 function returned.meta(value, second)
   local meta = second
@@ -28,10 +28,10 @@ function returned.meta(value, second)
   return type(meta) == "table" and getmetatable(meta) == nil and meta or nil
 end
 
-local USABLE =
-  "a table of handlers, a grouped query, a Table or a function of a File can be used"
+local EXPECTED =
+  "expected a table of handlers, a grouped query, a Table or a function of a File"
 
--- "the number 5", "a string", "a perflua.file".
+-- Describes a value: "the number 5", "a string", "a perflua.File".
 local function describe_value(value)
   local kind = type(value)
   if kind == "number" or kind == "boolean" then
@@ -41,33 +41,37 @@ local function describe_value(value)
     or kind)
 end
 
--- Uses the value that a function returned for the recordings; without one it did all itself.
+-- Uses the value that the function returns for the recordings; nil means that it printed its
+-- result itself.
 local function made_by(fn, open, meta)
   local file <close>, message = open(meta)
   if not file then return nil, message end
   local value = fn(file)
   if value == nil then return nil end
-  if type(value) == "function" then return nil, "the script's function returned a function" end
+  if type(value) == "function" then
+    return nil, "the script's function returned a function; expected a grouped query or a Table"
+  end
   local made
   made, message = returned.table(value, open)
   return made, message or not made
-    and ("the script's function returned %s: a grouped query or a Table can be used")
-    :format(describe_value(value)) or nil
+    and ("the script's function returned %s; expected a grouped query or a Table"):format(
+      describe_value(value)) or nil
 end
 
----@param value any that a script returned and that returned.table makes nothing of
----@return string? # why it is of no use; nil: it is fine
+---Returns why the value of a script cannot be used.
+---@param value any for which returned.table() returned nil
+---@return string? # nil: it is fine
 function returned.useless(value)
   if value == nil or type(value) == "function" then return nil end
-  return ("the script returned %s: %s"):format(describe_value(value), USABLE)
+  return ("the script returned %s; %s"):format(describe_value(value), EXPECTED)
 end
 
----The Table that a script's value is or makes.
+---Returns the Table that a script's value is or makes.
 ---@param value any a Table, a grouped Query, or a function of a File that returns one of these
 ---@param open fun(meta: table): perflua.File?, string? opens the recordings the script was
 --- given, for this meta
 ---@param meta? table what the script needs: see perflua.meta.needs
----@return perflua.Table? table, string? message # nil alone: the value is nothing of these
+---@return perflua.Table? table, string? message # nil alone: the value is none of these
 function returned.table(value, open, meta)
   meta = meta or {}
   if type(value) == "function" then return made_by(value, open, meta) end
@@ -75,7 +79,7 @@ function returned.table(value, open, meta)
   if class_of(value) ~= "perflua.Query" then return nil end
   if not spec_of(value).keys then
     return nil,
-      "the script returned a query without groups: it is to end in group_by(…) and measures"
+      "the script returned a query without groups: end it with group_by(…) and measures"
   end
   local lacking = needs.check(spec_of(value).file, meta)
   if lacking then return nil, lacking end

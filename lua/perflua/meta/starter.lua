@@ -19,7 +19,7 @@ local function quote_text(text)
   end) .. '"'
 end
 
--- As a shell reads it.
+-- Quotes a word for a shell.
 local function shell_word(word)
   return word:find("^[%w_:./,@%%+=-]+$") and word or "'" .. word:gsub("'", "'\\''") .. "'"
 end
@@ -30,7 +30,8 @@ local function command_of(file)
   return words[1] and table.concat(words, " ")
 end
 
--- A name that other keys have is written as a glob that only it matches: "[c]omm".
+-- Returns the key of a handler. A name that other keys have is written as a glob that only it
+-- matches: "[c]omm".
 local function key_of(name, names)
   if not reserved[name] and not types()[name] then return name end
   for i = 1, #name do
@@ -92,7 +93,7 @@ local function common_fields(parts)
   return common, list
 end
 
--- The events that have samples, each name once: events of one name have one handler.
+-- Returns the events that have samples, each name once: events of one name have one handler.
 local function events_of(parts)
   local list, by_name = {}, {}
   for _, part in ipairs(parts) do
@@ -151,7 +152,7 @@ local function wrap_words(out, words)
 end
 
 local function add_types(out, parts)
-  local title = "  -- The other records; a handler of such a name gets them:"
+  local title = "  -- Other records; a handler with such a name gets them:"
   for _, part in ipairs(parts) do
     if part.type_id ~= SAMPLE then
       local desc, words = types()[part.type_id], {}
@@ -196,7 +197,7 @@ function starter.text(file, parts)
   for _, event in ipairs(file.events) do names[event.name] = true end
   local common, list = common_fields(parts)
   if list[1] then
-    out[#out + 1] = "-- What every sample has, with an example:"
+    out[#out + 1] = "-- Fields of every sample, with an example:"
     write_fields(out, "", list)
     out[#out + 1] = ""
   end
@@ -212,7 +213,7 @@ function starter.text(file, parts)
   end
   for _, part in ipairs(parts) do
     if part.type_id == SAMPLE and not part.event then
-      add_handler(out, "sample", "(of an event that is not known)", part.count,
+      add_handler(out, "sample", "(event unknown)", part.count,
         own_fields(part, common))
     end
   end

@@ -1,5 +1,5 @@
--- What a recording holds: samples by event and records by type, how many, their fields, an
--- example of each.
+-- A survey of a recording: samples by event and records by type, their numbers, their fields,
+-- an example of each.
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
@@ -12,19 +12,19 @@ local LOOK_AT = 100 -- records of a kind, for examples
 local WIDTH = 40 -- of an example
 local ITEMS = 10 -- of a list in it
 
--- On one line, and short enough for a column.
+-- Puts a text on one line, short enough for a column.
 local function shorten_text(text, width)
   text = fmt.escape(#text > 8 * width and text:sub(1, 8 * width) or text)
   local cut = utf8.offset(text, width)
   return cut and cut <= #text and text:sub(1, cut - 1) .. "…" or text
 end
 
--- What there is to describe, by key: samples by their event, other records by their type.
+-- Returns the key of what is described: samples by their event, other records by their type.
 local function key_of(type_id, event)
   return type_id ~= SAMPLE and type_id or "event " .. (event and event.index or 0)
 end
 
--- A tracepoint's own fields come behind those of all samples, as "args.pid".
+-- Returns the fields; a tracepoint's own follow those of all samples, as "args.pid".
 local function fields_of(file, type_id, event)
   local list = core.fields_of(file, type_id, event and event.index)
   for _, field in ipairs(event and event.fields or {}) do
@@ -46,8 +46,8 @@ local function add_part(parts, file, type_id, event, title, count)
   parts.by_key[key_of(type_id, event)] = part
 end
 
--- The samples' events first, then the record types by number. Of more than `most` events the
--- others are counted.
+-- Returns the events of samples first, then the record types by number. Beyond `most` events
+-- the others are counted.
 local function parts_of(file, counts, most)
   local parts = { by_key = {}, more = { events = 0, records = 0 } }
   for i, event in ipairs(file.events) do

@@ -13,15 +13,14 @@ local function first_time(file, text)
   local time = file.first_time
   if not time and not file.size then
     usage_error(
-      "between \"%s\": a stream's first time is not known before it is read; \"@8590.143543\" "
-        .. "is a time of its "
-      .. "own", text)
+      "between \"%s\": the first time of a stream is not known before it is read; give an "
+        .. "absolute time, \"@8590.143543\"", text)
   end
   if not time then usage_error("between \"%s\": this recording has no times", text) end
   return time
 end
 
--- span * percent / 100 in integers: what is divided stays below 10^16.
+-- Returns time range * percent / 100 in integers: the dividend stays below 10^16.
 local function resolve_percent(file, number, text, is_end)
   local amount = duration.scaled(number, MAX_PERCENT_DIGITS)
   local unit = math.tointeger(10 ^ (2 + MAX_PERCENT_DIGITS))
@@ -41,15 +40,15 @@ local function parse_time(file, text, is_end)
     local time = duration.scaled(number, 9)
     return time
       or usage_error(
-        "between \"%s\": seconds are written as perf prints them, \"@8590.143543\"", text)
+        "between \"%s\": write absolute times as perf prints them, \"@8590.143543\"", text)
   end
   number = text:match("^(.*)%%$")
   if number then return resolve_percent(file, number, text, is_end) end
   local after = duration.nanoseconds(text)
   if after then return first_time(file, text) + after end
   return usage_error(
-    "between \"%s\": a time is nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
-    .. "\"3us\" or \"10%%\"", text)
+    "between \"%s\": expected nanoseconds (an integer), \"@8590.143543\", \"1.5s\", \"20ms\", "
+      .. "\"3us\" or \"10%%\"", text)
 end
 
 ---@param file perflua.File
@@ -60,11 +59,11 @@ function between.time(file, time, is_end)
   if time == nil then return nil end
   if type(time) == "string" then return parse_time(file, time, is_end) end
   local ns = math.type(time) and math.tointeger(time)
-  return ns or usage_error("between: a time is an integer (ns) or a string, not %s",
+  return ns or usage_error("between: nanoseconds (an integer) or a string expected, got %s",
     tostring(time))
 end
 
----The times of the recording where its header has them: of others it would take a pass.
+---Returns the times of the recording if its header has them. For others it would take a pass.
 ---@param file perflua.File
 ---@return integer? first, integer? last # ns
 function between.known_times(file)
@@ -72,7 +71,7 @@ function between.known_times(file)
   if times then return times.first, times.last end
 end
 
--- A time as perf prints it, or what was taken for seconds.
+-- Formats a time as perf prints it; a small number, probably meant as seconds, as ns.
 local function format_time(ns)
   return ns >= 0 and ns < 1000000 and ns .. " ns" or core.seconds(ns)
 end
@@ -83,14 +82,14 @@ end
 ---@param to integer? ns
 function between.check(file, from, to)
   if to and not math.ult(from, to) then
-    return warning("between: from %s is not before to %s: there is nothing in between",
+    return warning("between: from %s is not before to %s: no record is in between",
       format_time(from), format_time(to))
   end
   local first, last = between.known_times(file)
   if first and (math.ult(last, from) or to and not math.ult(first, to)) then
     local times = to and ("%s to %s"):format(format_time(from), format_time(to))
       or "from " .. format_time(from) .. " on"
-    warning("between: %s is outside of the recording, which is from %s to %s", times,
+    warning("between: %s is outside of the recording, which lasts from %s to %s", times,
       format_time(first), format_time(last))
   end
 end

@@ -8,8 +8,8 @@ local events = {}
 local TRACEPOINT = 2 -- PERF_TYPE_TRACEPOINT
 local SAMPLE_READ, FORMAT_ID = 1 << 4, 1 << 2 -- PERF_SAMPLE_READ, PERF_FORMAT_ID
 
--- "cpu_core/cycles/ku" and "cycles:P" are both "cycles"; a tracepoint's "system:name" is one
--- name.
+-- Strips PMU and modifiers: "cpu_core/cycles/ku" and "cycles:P" are both "cycles". A
+-- tracepoint's "system:name" is one name.
 local function strip_modifiers(event)
   local name = event.name
   local inner = name:match("^[^/]+/(.*)/[^/]*$")
@@ -23,7 +23,7 @@ end
 
 local function is_glob(text) return text:find("[*?%[]") ~= nil end
 
--- fnmatch's * ? [set] [!set] as a Lua pattern.
+-- Returns a Lua pattern for a glob of fnmatch: `* ? [set] [!set]`.
 local function pattern_of(glob)
   local parts, at = { "^" }, 1
   while at <= #glob do
@@ -84,7 +84,7 @@ function events.names(list)
   return names
 end
 
--- How close a name is to an event's: greater is closer.
+-- Ranks of a name's match with an event; greater is closer.
 events.GLOB, events.LOOSE, events.EXACT = 1, 2, 3
 
 ---@param list perflua.Event[]
@@ -171,15 +171,15 @@ function events.resolve(list, wanted)
     elseif (type(one) == "userdata" or type(one) == "table") and events.is_event(one) then
       local own = list[one.index]
       if not own or own.name ~= one.name then
-        usage_error("event '%s' is of another recording", one.name)
+        usage_error("event '%s' belongs to another recording", one.name)
       end
       set[one.index] = true
     else
-      usage_error("an event is given by name, glob or Event, not by a %s", type(one))
+      usage_error("event: a name, glob or Event expected, got a %s", type(one))
     end
   end
   if type(wanted) == "table" and not events.is_event(wanted) then
-    if #wanted == 0 then usage_error("an empty list of events") end
+    if #wanted == 0 then usage_error("the list of events is empty") end
     for _, one in ipairs(wanted) do add(one) end
   else
     add(wanted)

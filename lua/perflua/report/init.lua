@@ -1,22 +1,21 @@
--- What perf report makes of a recording: samples added up by command, binary, function or
--- whatever field.
+-- Counterpart of perf report: samples added up by command, binary, function or any field.
 --
--- report.prepare(file, options) checks what is asked for; report.read of what it returns reads
--- the file and gives
+-- report.prepare(file, options) checks the options and describes a report;
+-- report.read(prepared) reads the file and returns
 --
---   events    of each event with samples { event, index, samples, period, unresolved, n, all, rows }:
---             n rows are to show, the greatest first (if an interrupt left no time for all, of
---             `all`); rows(from, to) gives for each column an array of these rows' values, of which
---             there may be millions; unresolved: samples without a function, nil if none were
---             looked for
---   keys      { name, kind } of a row's keys: the fields, and with `symbol` the cpumode
---   columns   { name, kind } of the values: the keys, samples, period and, with children, children: the period of
---             the samples that have the row anywhere in their call chain
+--   events    { event, index, samples, period, unresolved, n, all, rows } for each event with
+--             samples. n rows are to be shown, the greatest first (out of `all`, if an interrupt
+--             left no time for more). rows(from, to) returns for each column an array of these
+--             rows' values; there may be millions of rows. unresolved: samples without a
+--             function, nil if functions were not looked up
+--   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode
+--   columns   { name, kind } of the values: the keys, samples, period and, with children,
+--             children: the period of the samples that have the row anywhere in their call chain
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
---   aside     how many samples were set aside (group/aside.lua)
+--   aside     the number of samples that were set aside (group/aside.lua)
 --
--- report.table of that has the rows as a perflua.Table.
+-- report.table(…) makes a perflua.Table of it.
 
 local aside = require "perflua.group.aside"
 local usage_error = require("perflua.errors").usage_error
@@ -33,7 +32,7 @@ local CALLCHAIN = 1 << 5 -- PERF_SAMPLE_CALLCHAIN
 -- perf's names of what is called otherwise.
 local aliases = { sym = "symbol", cgroup = "cgroup_path" }
 
--- Are there samples of the query's events? Of a stream that is not known.
+-- Returns whether the query's events have samples. For a stream that is not known.
 local function has_samples(query, health)
   if not health then return true end
   for _, event in ipairs(spec_of(query).scope:events()) do
@@ -54,7 +53,7 @@ end
 -- Fields of a sample that depend on its ip: of its callers they are not known.
 local of_ip = { ip = true, symoff = true, srcline = true, map = true, unresolved = true }
 
--- A field for which callers cannot be told apart.
+-- Returns a field that is known of a sample only, not of its callers; nil if there is none.
 local function not_of_callers(fields)
   for _, field in ipairs(fields) do
     if of_ip[field.name:match("^[^.%[]+")] then return field.name end
@@ -68,7 +67,7 @@ local function has_chains(query)
   return false
 end
 
--- The fields by which rows are told apart, as { name, kind }.
+-- Returns the fields that identify rows, as { name, kind }.
 local function fields_of(query, sort)
   local fields, seen = {}, {}
   for i, name in ipairs(sort) do
@@ -80,7 +79,9 @@ local function fields_of(query, sort)
     if seen[name] then usage_error("field '%s' is named twice", name) end
     fields[i], seen[name] = { name = name, kind = ref.kind }, i
   end
-  if seen.symbol and seen.cpumode then usage_error("cpumode is shown with the symbol") end
+  if seen.symbol and seen.cpumode then
+    usage_error("leave out cpumode: it is shown with the symbol")
+  end
   return fields, seen
 end
 
@@ -97,7 +98,8 @@ function report.prepare(file, options)
   if children == nil then
     children = not hindered and has_chains(query)
   elseif children and hindered then
-    usage_error("callers are known by dso and symbol only, not by %s", hindered)
+    usage_error("--children works for dso and symbol only, not for %s: use --no-children",
+      hindered)
   end
   return {
     query = query, fields = fields, place = place,
@@ -133,7 +135,7 @@ local function describe_report(prepared, keys, shown)
     count = shown.count }
 end
 
--- The events with their rows.
+-- Returns the events with their rows.
 local function read_events(prepared, keys, shown)
   local spec = spec_of(prepared.query)
   local wanted, columns = query_keys(prepared.query, report_keys.of(prepared))

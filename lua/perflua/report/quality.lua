@@ -1,4 +1,4 @@
--- How far a report can be believed: what was lost, what has no function, what is damaged.
+-- Quality of a report: losses, samples without a function, damage.
 
 local core = require "perflua.core"
 local aside = require "perflua.group.aside"
@@ -9,7 +9,8 @@ local count, percent, share = words.count, words.percent, words.share
 
 local quality = {}
 
----What a report of a whole file is told of it; nil for a stream, which passes once.
+---Returns the health of a whole file for its report; nil for a stream, which can be read only
+---once.
 ---@param file perflua.File
 ---@return table? # of core.health()
 function quality.of(file) return file.size and core.health(file) or nil end
@@ -22,7 +23,7 @@ function quality.lost(event, health)
     or 0
 end
 
--- The parts of a line before and behind the event's name.
+-- Returns the parts of a line before and after the event's name.
 local function describe_counts(samples, lost, unresolved)
   local losses, functions = "", ""
   if lost then
@@ -51,7 +52,7 @@ function quality.events(health)
   end
 end
 
----What is to be known of the whole file, as lines.
+---Returns notes about the whole file, as lines.
 ---@param result table of report.read
 ---@param file perflua.File
 ---@param health table?
@@ -63,13 +64,13 @@ function quality.file(result, file, health)
   end
   if health and health.order.late ~= 0 then
     lines[#lines + 1] = count(health.order.late, "record")
-      .. " too late for perf, whose report may differ"
+      .. " came too late for perf to sort: perf report may differ"
   end
   local places = #file.damage
   if places > 0 or not file.complete then
     lines[#lines + 1] = (places > 0 and "damaged in " .. count(places, "place")
       or "not complete")
-      .. ": perflua doctor tells more"
+      .. ": see perflua doctor"
   end
   return lines
 end

@@ -85,7 +85,7 @@ local function columns_of(report)
   return columns
 end
 
--- The text of a value, which is kept for the next rows that have it.
+-- Returns the text of a value, and keeps it for the next rows that have it.
 local function text_of(column, value)
   if value == nil then value = ABSENT end
   local text = column.texts[value]
@@ -155,7 +155,8 @@ local function pad_text(text, room, at_right, wide)
   return at_right and (" "):rep(blanks) .. text or text .. (" "):rep(blanks)
 end
 
--- A column's cells into `parts`: the first at parts[at], the next `step` behind.
+-- Writes a column's cells to `parts`: the first to parts[at], the others at intervals of
+-- `step`.
 local function format_cells(column, values, n, parts, at, step)
   local now, room, at_right, last = column.now, column.room, column.right, column.last
   local marks, modes, wide = column.marks, values[column.mark_at], column.wide
@@ -166,7 +167,7 @@ local function format_cells(column, values, n, parts, at, step)
   end
 end
 
--- The lines above the rows.
+-- Returns the lines above the rows.
 local function head_of(columns)
   local titles, dots = {}, {}
   for c, column in ipairs(columns) do
@@ -177,7 +178,8 @@ local function head_of(columns)
   return "# " .. table.concat(titles, "  ") .. "\n# " .. table.concat(dots, "  ") .. "\n#\n"
 end
 
--- head_of, made anew where a column's room is another than that of the event before.
+-- Returns a head_of that is computed again only when the width of a column changes from one
+-- event to the next.
 local function make_head_cache()
   local rooms, head = {}, nil
   return function(columns)
@@ -189,7 +191,8 @@ local function make_head_cache()
   end
 end
 
--- The text between cells stays in `parts`: each batch fills the places of these.
+-- Writes a batch of rows. The text between cells stays in `parts`; each batch replaces the
+-- cells.
 local function write_batch(columns, values, n, parts, write)
   local step = 2 * #columns + 1
   for r = #parts // step, n - 1 do

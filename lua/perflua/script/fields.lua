@@ -24,7 +24,7 @@ end
 --- events
 function fields.all() return (core.script_fields()) end
 
--- What lines have where nothing is said: class → {fields, asked, chosen}, sets of names.
+-- Returns the fields of lines by default: class → { fields, asked, chosen }, sets of names.
 local function list_defaults(all, classes)
   local chosen = {}
   for _, class in ipairs(classes) do
@@ -39,13 +39,13 @@ end
 
 local function describe_unknown(name, known)
   if perf_only[name] then
-    return ("field '%s' of perf script is not among those of perflua"):format(name)
+    return ("field '%s' of perf script is not supported"):format(name)
   end
   return suggest.message(("unknown field '%s'"):format(name), name, suggest.names(known))
 end
 
--- "sw:+addr" → the classes it is about, whether that was said, the rest; or nil and what is
--- wrong.
+-- Splits "sw:+addr" into its classes, whether they were given, and the rest; or returns nil and
+-- what is wrong.
 local function split_class(text, classes)
   local class, rest = text:match "^([%w_]*):(.*)$"
   if not class then return classes, false, text end
@@ -73,7 +73,7 @@ local function apply_all(wanted, known, chosen, classes, only)
       fits = apply_field(chosen[class], field, sign, class) or fits
     end
     if only and not fits then
-      return nil, ("'%s' is no field of %s events"):format(name, classes[1])
+      return nil, ("field '%s' does not apply to %s events"):format(name, classes[1])
     end
   end
   return chosen
@@ -85,7 +85,9 @@ local function split_words(text)
   for word in text:gmatch "[^,]+" do
     local change = word:find "^[+-]" ~= nil
     if changes == nil then changes = change end
-    if change ~= changes then return nil, "fields with + or - stand among themselves" end
+    if change ~= changes then
+      return nil, "fields with + or - cannot be mixed with fields without"
+    end
     words[#words + 1] = word
   end
   return words, changes
@@ -122,7 +124,7 @@ function fields.parse(texts)
     class.fields, class.asked = suggest.names(class.fields), suggest.names(class.asked)
     any = any or #class.fields > 0
   end
-  if not any then return nil, "no field is left" end
+  if not any then return nil, "no fields are left" end
   return chosen
 end
 

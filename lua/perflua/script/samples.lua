@@ -17,15 +17,15 @@ local function parse_integers(text)
     local first, last = one:match "^(%d+)%-(%d+)$"
     first, last = math.tointeger(tonumber(first or one)), math.tointeger(tonumber(last or one))
     if not first or not last or last - first > 65536 then
-      return nil, ("'%s' is no number"):format(one)
+      return nil, ("'%s' is not a number"):format(one)
     end
     for i = first, last do list[#list + 1] = i end
   end
-  if #list == 0 then return nil, "a list of numbers is empty" end
+  if #list == 0 then return nil, "the list of numbers is empty" end
   return list
 end
 
--- May raise what a Query raises.
+-- Selects the samples. May raise what a Query raises.
 local function select_samples(file, args)
   local query = file:samples { event = args.event and split_list(args.event) }
   if args.where then query = query:where(args.where) end

@@ -1,5 +1,5 @@
--- What a Table is the answer to, in words that can be kept in a file and compared: tables are
--- put together only when they answer the same question of different records.
+-- The question that a Table answers, as text that can be kept in a file and compared: tables
+-- are merged only if they answer the same question about different records.
 --
 -- data.description = { reads, events, where, between, groups }: texts, nil for what the query
 -- does not say. data.keys and data.measures say the rest: { name, kind, text }, { name,
@@ -30,7 +30,7 @@ function description.type_names(ids)
   return names
 end
 
--- The records a query starts from.
+-- Describes the records that a query starts from.
 local function describe_reads(spec)
   if spec.reader then return spec.reader.reads end
   if not spec.types then
@@ -124,8 +124,8 @@ end
 local PARTS = { "reads", "events", "where", "between" } -- what says which records are looked at
 local MIXED = "several parts"
 
--- All that two tables must have in common, as { what, text }; of parts which records each
--- looked at is left out.
+-- Returns everything that two tables must have in common, as { what, text }; for parts of one
+-- whole, without the selection of records.
 local function lines_of(data, are_parts)
   local said, lines = data.description or {}, {}
   local function add(what, text) lines[#lines + 1] = { what, text } end

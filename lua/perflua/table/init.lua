@@ -43,7 +43,7 @@ local function new_table(data, show)
     meta)
 end
 
--- The lines that are shown, in order: computed once.
+-- Returns the lines that are shown, in order; computes them once.
 local function select_lines(self)
   if not rawget(self, "lines") then
     local is_cut
@@ -77,7 +77,7 @@ local function make_row(self, line)
   return result
 end
 
--- Whether the result holds more than one event, so that the event must be told.
+-- Returns whether the result has more than one event, so that the event must be shown.
 local function several_events(self)
   if not self.data.events then return false end
   local list = select_lines(self)
@@ -194,7 +194,8 @@ function Table:merge(other)
     usage_error("merge: a Table expected, got a %s", type(other))
   end
   local data, message = merge.both(self.data, other.data, true)
-  return new_table(data or usage_error("merge: these are of different queries: %s", message),
+  return new_table(data or usage_error("merge: the tables are results of different queries: %s",
+    message),
     self.show)
 end
 
@@ -206,7 +207,7 @@ function Table:save(out)
   end
   if self.data.interrupted then
     return nil, interrupted.text(self.data.interrupted)
-      .. ": not saved, for it would be taken for all of it"
+      .. ": not saved, as it would be taken for the whole result"
   end
   local ok, message = true, description.unsaved(self.data) -- before a file is made
   if message then usage_error("save: %s", message) end
@@ -217,7 +218,7 @@ function Table:save(out)
   return done, why, code
 end
 
--- What save wrote; several tables that follow one another are merged.
+-- Loads what save() wrote; several tables that follow one another are merged.
 ---@param from file*|string an open file, a path, or "-" for standard input
 ---@return perflua.Table? table, string? message, string? code
 local function load_table(from)
@@ -237,7 +238,8 @@ function meta:__index(key)
   return line and make_row(self, line)
 end
 
--- Many lines take long to be put in order, which decides only which of them are shown.
+-- Returns the number of lines without sorting them: the order only decides which of them are
+-- shown.
 function meta:__len()
   local show, is_all = self.show, not interrupted.now()
   if show.top or show.pivot or show.having then is_all = false end
@@ -253,7 +255,7 @@ local function format_lines(self, list, stops)
   return fmt.lines(columns, list, stops)
 end
 
--- The lines of a table as text; the first of them, if an interrupt ends that.
+-- Returns the lines of a table as text; only the first of them if an interrupt ends it.
 local function lines_of_text(self)
   local list = select_lines(self)
   local text = format_lines(self, list, #list > interrupted.MOST and interrupted.now or nil)

@@ -50,8 +50,8 @@ local function events_of(data)
   return list
 end
 
--- The events of both, each name as often as in the one that has it more often; for the events
--- of each the places in the list of all.
+-- Returns the events of both, each name as often as in the table that has it more often, and
+-- for the events of each table their indexes in that list.
 local function joined_events(a, b)
   local all, known = {}, {}
   local function add(event)
@@ -87,7 +87,7 @@ local function has_moves(places)
   return false
 end
 
--- The events of other become some of ours; gives the places of other's.
+-- Adds the events of the other table to ours. Returns the indexes of the other's.
 local function take_events(self, other)
   local data = self.data
   if not data.events then return { [0] = 0 } end

@@ -8,7 +8,7 @@ local json = require "perflua.text.json"
 local output = {}
 
 ---The option --csv-safe of tools with tables.
-output.CSV_SAFE = "as --csv, with a ' before cells that a spreadsheet would run: = + - @"
+output.CSV_SAFE = "like --csv, with a ' before cells that a spreadsheet would evaluate: = + - @"
 
 -- Hands produce a function that writes text to `file`; true, or nil and what went wrong.
 local function write_to(file, produce)
@@ -33,8 +33,8 @@ function output.to(out, produce)
   return errno(file:close())
 end
 
----An interrupt while rows are written ends that, behind those that an interrupted table has in
----any case.
+---Returns whether an interrupt ends the writing of rows, after those that an interrupted table
+---has in any case.
 ---@param r integer number of the row that is next
 ---@param n integer
 ---@return boolean # is it not to be written? Then that was said.

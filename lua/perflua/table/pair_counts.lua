@@ -1,11 +1,12 @@
--- What a pass counted: pairs, and what could not be paired, which is in none of the spans.
+-- Counts of a pass over pairs: pairs, and records that could not be paired, which are in no
+-- span.
 
 local counts = {}
 
 local rows = { -- by name, what is said of one
   { "unopened", "closed without an open" }, { "unclosed", "left open" },
   { "restarted", "opened again before a close" },
-  { "lost", "dropped as records were lost" }, { "unkeyed", "without a key or a time" },
+  { "lost", "dropped because records were lost" }, { "unkeyed", "without a key or time" },
 }
 
 ---@param of table<string, integer>
@@ -17,7 +18,7 @@ function counts.text(of)
     if n and n > 0 then parts[#parts + 1] = ("%d %s"):format(n, row[2]) end
   end
   if #parts == 0 then return nil end
-  return ("# %d spans; not among them: %s"):format(of.pairs, table.concat(parts, ", "))
+  return ("# %d spans; not counted: %s"):format(of.pairs, table.concat(parts, ", "))
 end
 
 ---@param a table<string, integer>?

@@ -6,9 +6,9 @@ local saved = require "perflua.table.saved"
 
 local read = {}
 
--- The next line that is not empty: its first bytes, and the rest if they begin a saved table.
--- What is none is not read further, for it may have no end. nil at the end, or nil, message,
--- code.
+-- Returns the first bytes of the next line that is not empty, and the rest if they begin a
+-- saved table. Any other line is not read further, as it may have no end. Returns nil at the
+-- end, or nil, message, code.
 local function next_line(file)
   local first, message, code
   repeat first, message, code = errno(file:read(1)) until first ~= "\n" and first ~= "\r"
@@ -30,9 +30,9 @@ local function open_source(from)
   return file, file and from or message, code
 end
 
----An iterator over the tables of a file: data, show; or nil, message, code of one that is
----damaged, after which those that follow are read, if that is possible. The loop's control
----value comes first: true.
+---Returns an iterator over the tables of a file: data, show; or nil, message, code for a
+---damaged one, after which the next ones are read if possible. The loop's control value comes
+---first: true.
 ---@param from file*|string
 ---@return fun(): true?, table?, table|string?, string?
 ---@return nil, nil, file*? closing
@@ -67,7 +67,7 @@ function read.each(from)
   return read_next, nil, nil, type(from) == "string" and from ~= "-" and file or nil
 end
 
----All tables of a file, merged.
+---Returns all tables of a file, merged.
 ---@param from file*|string
 ---@return table? data, table|string? show, string? code # nil, message and code if one cannot
 --- be read
@@ -81,13 +81,13 @@ function read.all(from)
       all = all or merge.start(first)
       local ok, message = all:add(data)
       if not ok then
-        return nil, ("tables of different queries follow one another: %s"):format(message),
+        return nil, ("the file has tables of different queries: %s"):format(message),
           "FORMAT"
       end
     end
   end
   if not first then
-    return nil, ("%s: empty: no table was saved there"):format(tostring(from)), "FORMAT"
+    return nil, ("%s: empty file, expected a table"):format(tostring(from)), "FORMAT"
   end
   return all and all.data or first, show
 end

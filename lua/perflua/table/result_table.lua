@@ -14,8 +14,8 @@ ResultTable.__index = ResultTable
 
 local options = {
   csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
-  count = { "N", "the first N rows" },
-  sort = { "COLUMN", "in the order of this column; numbers from the largest" },
+  count = { "N", "show the first N rows" },
+  sort = { "COLUMN", "sort by this column; numbers in descending order" },
 }
 
 ---@param more table options of the tool
@@ -25,16 +25,16 @@ function result_table.with_options(more)
   return more
 end
 
----What is wrong with the options.
+---Returns the message if the options of the command line are wrong.
 ---@param args table of the command line
 ---@return string?
 function result_table.check_options(args)
-  if args.csv and args.json then return "--csv and --json" end
+  if args.csv and args.json then return "--csv and --json exclude each other" end
   local n = math.tointeger(tonumber(args.count or 0))
   if not n or n < 0 then return "--count: a number of rows expected, got " .. args.count end
 end
 
----What is to be in the rows.
+---Parses the names that rows are grouped by.
 ---@param text string "thread,syscall"
 ---@param known string[] the names that can be
 ---@return table<string, boolean>? by, string? wrong
@@ -68,10 +68,11 @@ function ResultTable:add(values)
   table.insert(self.rows, row)
 end
 
----What is to be said if the number is not 0: before the rows, of CSV to standard error.
----@param name string in JSON, where it is told in any case
----@param n integer
----@param text string what so many were
+---Adds a note, which is shown above the rows unless its count is 0. With CSV notes go to
+---standard error; JSON has all of them as members.
+---@param name string the member in JSON
+---@param n integer the count
+---@param text string see fmt.phrase()
 function ResultTable:note(name, n, text)
   table.insert(self.notes, { name = name, n = n, text = text })
 end
@@ -89,14 +90,14 @@ local function write_json(out, columns, rows, notes, part)
   return 0
 end
 
--- Nothing is last.
+-- Compares two values; nil comes last.
 local function compare_values(a, b)
   if a == b then return 0 end
   if a == nil or b == nil then return a == nil and 1 or -1 end
   return a < b and -1 or 1
 end
 
--- What is counted or measured, not a thread or a processor.
+-- Kinds of columns that are amounts, not threads or processors.
 local is_amount = { unsigned = true, float = true, percent = true }
 
 -- Rows in the order of one column, numbers from the largest; then of all from the left, amounts
@@ -142,7 +143,7 @@ function ResultTable:write(args, out)
   if args.json then return write_json(out, self.columns, rows, self.notes, part) end
   local said = args.csv and io.stderr or out
   for _, note in ipairs(self.notes) do
-    if note.n ~= 0 then said:write(("# %s: %s\n"):format(note.text, fmt.unsigned(note.n))) end
+    if note.n ~= 0 then said:write("# ", fmt.phrase(note.n, note.text), "\n") end
   end
   if args.csv then
     if text then interrupted.log(text) end

@@ -38,7 +38,7 @@ local function unescape_text(text)
   return (text:gsub("\\(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
--- value_token(value) → token, for one line.
+-- Returns value_token(value) → token, for one line.
 local function make_writer()
   local known, n, stack_token = {}, 0, stack_tokens.make_writer(escape_text)
   local constants = { ["nil"] = "~", ["true"] = "t", ["false"] = "f" }
@@ -104,7 +104,7 @@ end
 local function is_text(value) return type(value) == "string" end
 local function is_text_or_nil(value) return value == nil or type(value) == "string" end
 
--- A list without holes all of whose items are valid.
+-- Returns whether the value is a list without holes all of whose items are valid.
 local function list_of(list, valid)
   if type(list) ~= "table" then return false end
   local n = 0
@@ -164,8 +164,8 @@ end
 
 local function fail_at(at, expected) error(("byte %d: %s expected"):format(at, expected), 0) end
 
--- next_token(expected) → token, or raises; place() → where the next one is. The text ends in
--- END, so no search for a tab goes far in vain.
+-- Returns next_token(expected) → token, or raises; and place() → position of the next one. The
+-- text ends in END, so no search for a tab goes far in vain.
 local function make_tokenizer(body)
   local next_one, at = body:gmatch("([^\t]*)\t()"), 1
   local function place() return HEAD_SIZE + at end
@@ -202,7 +202,7 @@ local function make_reader(fail_here)
   end
 end
 
--- read() → the next group, or nil if it is none.
+-- Returns read() → the next group, or nil if it is none.
 local function group_reader(next_token, value_of, data)
   local readers, columns, n_keys, n_measures = {}, data.measures, #data.keys, #data.measures
   -- filled, then copied to tables of the right size
@@ -269,7 +269,7 @@ end
 ---@return table? data, table|string show # nil and what is wrong
 function saved.decode(body)
   body = body:sub(1, -1 - #body:match("\r?\n?$", -2))
-  if body:sub(-#END) ~= END then return nil, "damaged: it is cut off" end
+  if body:sub(-#END) ~= END then return nil, "damaged: its end is missing" end
   local ok, data, show = pcall(decode_body, body)
   if not ok then return nil, "damaged: " .. data end
   return data, show

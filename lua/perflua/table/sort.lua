@@ -6,7 +6,7 @@ local sort = {}
 
 local CHUNK <const> = 8192 -- sorted or merged between two looks at the interrupt
 
--- The lists a[from…] and a[middle…] up to last, each in order, become b[from…last].
+-- Merges the sorted lists a[from…] and a[middle…last] into b[from…last].
 local function merge_runs(a, b, from, middle, last, less)
   local i, k = from, middle
   for at = from, last do
@@ -58,8 +58,7 @@ function sort.all(list, less)
   return list
 end
 
--- Of candidates { values, list } with their values keeps the n of the greatest; returns the
--- least value of these.
+-- Keeps the n greatest of candidates { values, list }. Returns the least value that is kept.
 local function keep_first(candidates, n)
   local values, list = candidates.values, candidates.list
   local sorted = table.move(values, 1, #values, 1, {})

@@ -1,6 +1,5 @@
--- What measures keep of a group, as one token each in a file, and back: { write(state,
--- value_token) → token, read(token, value_of, column) → state, or nil if it is none }, by
--- measure.
+-- States of measures in a file, as one token each: { write(state, value_token) → token,
+-- read(token, value_of, column) → state, or nil if it is invalid }, by measure.
 --
 -- Within a token | separates; a bucket of a sketch is BUCKET:COUNT.
 
@@ -16,7 +15,7 @@ local MAX_POWER = 64
 
 local function split_parts(token) return token:gmatch("[^|]+") end
 
--- The number of a text; nil if it is none.
+-- Returns the number of a text; nil if it has none.
 local function parse_number(text) return text and (tonumber(text) or values.floats[text]) end
 
 local function parse_count(text)
@@ -24,7 +23,7 @@ local function parse_count(text)
   return math.type(n) == "integer" and n >= 0 and n or nil
 end
 
--- Whether a number can be a sum of values of that kind.
+-- Returns whether a number can be a sum of values of that kind.
 local function is_sum(n, kind)
   if arith.is_unsigned[kind] then return math.type(n) == "integer" and n >= 0 end
   return math.type(n) == "integer" or kind ~= "signed" and n ~= nil

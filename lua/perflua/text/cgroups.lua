@@ -35,7 +35,7 @@ function cgroups.above(path)
   return list
 end
 
----How paths are shown: short, unless two would be the same then.
+---Returns the names that paths are shown with: short, unless two would be the same then.
 ---@param rows any[][] with a path, or false, as the second item
 ---@param full boolean?
 ---@return fun(path: string|false): string

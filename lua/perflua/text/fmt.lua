@@ -23,7 +23,8 @@ end
 
 local function hex_escape(c) return ("\\x%02x"):format(c:byte()) end
 
--- U+0080 … U+009F are controls, too: terminals take U+009B for the start of a sequence.
+-- Escapes controls in valid UTF-8. U+0080 … U+009F are controls, too: terminals take U+009B for
+-- the start of a sequence.
 local function escape_valid(text)
   return (text:gsub("%c", hex_escape):gsub("\xc2[\x80-\x9f]", function(c)
     return ("\\u{%x}"):format(utf8.codepoint(c))
@@ -52,6 +53,15 @@ function fmt.unsigned(x)
   if x >= 0 then return ("%d"):format(x) end
   local tens = (x >> 1) // 5
   return ("%d%d"):format(tens, x - tens * 10)
+end
+
+---Returns a count with its phrase: phrase(1, "{call has|calls have} no time") is "1 call has no
+---time".
+---@param n integer unsigned
+---@param text string in braces: the words for one, and for any other number
+---@return string
+function fmt.phrase(n, text)
+  return fmt.unsigned(n) .. " " .. text:gsub("{([^|}]*)|([^}]*)}", n == 1 and "%1" or "%2")
 end
 
 local function format_bound(x)
@@ -86,7 +96,7 @@ function fmt.shortest(value)
   return ("%.17g"):format(value)
 end
 
--- A value in full: for CSV.
+-- Formats a value in full, for CSV.
 ---@param value any
 ---@param kind string
 ---@return string
@@ -99,7 +109,8 @@ function fmt.exact(value, kind)
   return tostring(value)
 end
 
--- Two decimals, or three significant digits where those say more: 12.35, 0.50, 0.0032.
+-- Formats a float with two decimals, or three significant digits if they say more: 12.35, 0.50,
+-- 0.0032.
 local function round_float(value)
   local decimals, digits = ("%.2f"):format(value), ("%.3g"):format(value)
   if value > -1 and value < 1 and tonumber(digits) ~= tonumber(decimals) then return digits end
@@ -203,7 +214,7 @@ function fmt.lines(columns, rows, stops)
   return lines
 end
 
--- One field of CSV, as RFC 4180 quotes it.
+-- Quotes one field of CSV, after RFC 4180.
 ---@param text string
 ---@param safe boolean? a spreadsheet is not to take it for a formula: a ' comes before =, +, -,
 --- @ and a tab

@@ -42,7 +42,7 @@ local escapes = {
 
 local function escape_char(c) return escapes[c] or ("\\u%04x"):format(utf8.codepoint(c)) end
 
--- Valid UTF-8 of whatever bytes: what is none becomes U+FFFD.
+-- Returns valid UTF-8 for any bytes: invalid ones become U+FFFD.
 local function replace_invalid(text)
   if utf8.len(text) then return text end
   local parts, at = {}, 1

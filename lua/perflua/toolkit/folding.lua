@@ -1,5 +1,4 @@
--- What the tools that fold stacks have in common: options, the events of a recording, its
--- stacks.
+-- Common parts of the tools that fold stacks: options, the events of a recording, its stacks.
 
 local core = require "perflua.core"
 local aside = require "perflua.group.aside"
@@ -16,11 +15,11 @@ local folding = {}
 local USAGE = 2
 
 folding.options = {
-  event = { "EVENT", "samples of this event; default: of the first that has any" },
-  where = { "EXPR", "samples for which this holds: \"pid == 12 and cpu ~= 0\"" },
-  by = { "comm|pid|tid|none", "what stands before the callers; default: comm" },
-  count = "samples are counted; default: their periods are added up",
-  inline = "with the functions that were inlined, of binaries with debug information",
+  event = { "EVENT", "use samples of this event; default: the first with samples" },
+  where = { "EXPR", "use samples that match: \"pid == 12 and cpu ~= 0\"" },
+  by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
+  count = "count samples; default: add up their periods",
+  inline = "show inlined functions, where there is debug information",
 }
 
 ---@param own table<string, string|string[]> a tool's own options
@@ -57,7 +56,7 @@ end
 local function tell_others(tool, file, args, events, counts, sets)
   if args.event then
     if events[2] then
-      folding.log(tool, "'%s' names %d events, which are added together", args.event, #events)
+      folding.log(tool, "'%s' matches %d events, which are added up", args.event, #events)
     end
     return
   end
@@ -71,7 +70,7 @@ local function tell_others(tool, file, args, events, counts, sets)
     others[#others + 1] = sets[i].event and sets[i].event.name or "(event unknown)"
   end
   if others[1] then
-    folding.log(tool, "samples of %s; --event chooses another: %s", events[1].name,
+    folding.log(tool, "using samples of %s; --event selects another: %s", events[1].name,
       table.concat(others, ", "))
   end
 end
@@ -102,7 +101,7 @@ function folding.recording(tool, args, kinds)
   if not set then
     set = { samples = 0, total = 0, list = {} }
     if not interrupted.part() then
-      folding.log(tool, "%s: no samples%s", file.path, args.where and " for which --where holds"
+      folding.log(tool, "%s: no samples%s", file.path, args.where and " that match --where"
         or "")
     end
   end

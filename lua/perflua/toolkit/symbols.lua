@@ -6,13 +6,13 @@ local core = require "perflua.core"
 local symbols = {}
 
 local options = {
-  symfs = { "DIR", "a directory that stands for the root of the recorded machine" },
-  kallsyms = { "FILE", "the recorded kernel's /proc/kallsyms" },
+  symfs = { "DIR", "look up binaries below DIR, a copy of the recorded machine" },
+  kallsyms = { "FILE", "a copy of /proc/kallsyms of the recorded kernel" },
   vmlinux = { "FILE", "the recorded kernel" },
-  ["buildid-dir"] = { "DIR", "the build-id cache, instead of ~/.debug" },
-  debuginfod = "ask the servers that DEBUGINFOD_URLS names",
-  ["any-binary"] = "use the files here where no build-id was recorded",
-  ["no-demangle"] = "names of C++ and Rust as the compiler made them",
+  ["buildid-dir"] = { "DIR", "the build-id cache; default: ~/.debug" },
+  debuginfod = "ask the servers in DEBUGINFOD_URLS",
+  ["any-binary"] = "use the files on this machine even without a recorded build-id",
+  ["no-demangle"] = "do not demangle names of C++ and Rust",
 }
 
 ---@param own table<string, string|string[]> a tool's own options
@@ -25,7 +25,7 @@ end
 local newest, oldest = core.perf_version()
 
 --- The option of tools that print what perf prints.
-symbols.as = { "VERSION", ("print as that perf does: %s to %s (default)"):format(oldest,
+symbols.as = { "VERSION", ("print like this version of perf: %s to %s (default)"):format(oldest,
   newest) }
 
 ---@param tool string its name

@@ -18,12 +18,12 @@ local tool = {
   record = "perf kmem record -- COMMAND",
   options = symbols.with_options(result_table.with_options {
     by = { "WHAT",
-      "rows by site (default: where it was allocated), function, cache, comm, or several" },
+      "group by site (default: the allocating address), function, cache, comm, or several" },
   }),
   help = [[
-waste is the share of what was allocated beyond what was asked for. moved was freed on another CPU than
-it was allocated on. left is what was not freed until the end, less what must have been: its address was
-allocated again.
+waste is the share of the allocated bytes that was not requested. moved counts allocations that were
+freed on another CPU. left counts allocations that were not freed before the end of the recording; one
+whose address was allocated again must have been freed.
 
   allocs  requested  allocated   waste  frees  moved  left  left_bytes  site
    36252  148488192  148488192   0.00%  36252      3     0           0  getname_flags.part.0+0x24
@@ -83,12 +83,12 @@ local function read_allocations(file, by)
   return rows, memory, lost, unreadable
 end
 
--- The sums of all rows, which are said beside them.
+-- Adds the sums of all rows as notes.
 local function note_sums(list, rows)
   local all = rows:regrouped(function() return false, false, false end).rows[1]
-  list:note("requested", all and all.requested or 0, "bytes that were asked for")
-  list:note("allocated", all and all.allocated or 0, "bytes that were allocated")
-  list:note("freed", all and all.freed or 0, "bytes of these that were freed")
+  list:note("requested", all and all.requested or 0, "{byte was|bytes were} requested")
+  list:note("allocated", all and all.allocated or 0, "{byte was|bytes were} allocated")
+  list:note("freed", all and all.freed or 0, "{byte of these was|bytes of these were} freed")
 end
 
 local function site_of(file, address, by)

@@ -20,14 +20,14 @@ local tool = {
   record = "perf record -a --all-cgroups -- COMMAND",
   options = result_table.with_options {
     by = { "WHAT",
-      "rows by cgroup (default), container, namespace, comm, or several: container,comm" },
-    nested = "with the groups that others are in, and what they have together",
-    full = "ids of containers and pods in full, as CSV and JSON have them",
+      "group by cgroup (default), container, namespace, comm, or several: container,comm" },
+    nested = "add the totals of each group and the groups inside of it",
+    full = "show ids of containers and pods in full, as in CSV and JSON",
   },
   help = [[
-Shares are of each event's periods; of cpu-clock and task-clock these are nanoseconds. A container is the
-group that has its id; what is in none is [host]. A recording of --namespaces instead of --all-cgroups
-has rows by the cgroup namespace, device/inode.
+Shares are of the periods of each event, which are nanoseconds for cpu-clock and task-clock. A container
+is the group named by its id; samples outside of containers are [host]. A recording made with --namespaces
+instead of --all-cgroups is grouped by cgroup namespace, device/inode.
 
   nested  percent  samples      period  cgroup
   100.00%   77.19%     3838  1919000000  /
@@ -70,7 +70,7 @@ local function read_samples(file, by)
   return sums, lost, n_aside
 end
 
--- What the rows of paths are of.
+-- Groups the sums of paths by what the rows are to be.
 local function group_sums(sums, by)
   if not by.container then return sums end
   return sums:regrouped(function(row)
@@ -94,7 +94,7 @@ local function nest_sums(sums)
   for _, row in ipairs(sums.rows) do row.nested = all:row(row[1], row[2], row[3]).period end
 end
 
--- The periods of each event, and whether there are several.
+-- Returns the periods of each event, and whether there are several events.
 local function periods_of(rows)
   local periods, n = {}, 0
   for _, row in ipairs(rows) do

@@ -1,4 +1,4 @@
--- perflua doctor FILE...: is the recording whole, and as good as it could be?
+-- perflua doctor FILE...: checks whether a recording is complete, and how to record better.
 
 local doctor = require "perflua.doctor"
 local fmt = require "perflua.text.fmt"
@@ -9,14 +9,14 @@ local show = require "perflua.doctor.show"
 local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
-  description = "is a recording whole and good: damage, losses, gaps; what to record better",
+  description = "check a recording: damage, losses, gaps; what to record better",
   usage = "doctor [options] FILE...",
   options = symbols.with_options {
-    json = "one JSON object for each file, on a line of its own" },
+    json = "print one JSON object per file, each on one line" },
   operands = { 1, math.huge },
   help = [[
-Reads each recording once and says what is wrong with it, what that means, and which
-options of perf record would have done better.
+Reads each recording once. Says what is wrong with it, what that means, and which options of
+perf record would do better.
 
 Exit status: 3 if a recording is damaged or not complete; 1 if one could not be read.]],
 }

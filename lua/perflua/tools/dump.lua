@@ -15,34 +15,34 @@ local USAGE = 2
 local NAMES = { "comm", "dso", "symbol", "symoff", "stack" }
 
 local tool = {
-  description = "one line for each record, with its recorded fields",
+  description = "print one line for each record, with its recorded fields",
   usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--between FROM,TO] FILE",
   options = symbols.with_options {
-    json = "one JSON object a line; integers are exact",
-    names = "beside what was recorded " .. table.concat(NAMES, ", "),
+    json = "print one JSON object per line; integers are exact",
+    names = "also show " .. table.concat(NAMES, ", "),
     type = { "TYPE,…", "only records of these types, by name or number" },
-    where = { "EXPR", "only records for which a filter is true" },
+    where = { "EXPR", "only records that match a filter" },
     between =
       { "FROM,TO",
-        "only records from the first time on and before the second; one may be empty" },
+        "only records from time FROM on and before TO; one may be empty" },
   },
   help = [[
-Records come in file order, the container's own among them, each as it lies in the file. With --names
-or --where those of a stream come in the order of their times, as names need.
+Records come in file order, with the container's own records, as they are in the file. With --names or
+--where, records of a stream come in time order, because names need it.
 
-Times are those of between(): nanoseconds, seconds as a line of text shows them (1718.320686), time
-since the first (20ms, 1.5s) or a part of all (10%). Records without a time are in no such range.
+Times are as in between(): nanoseconds, seconds as a line of text shows them (1718.320686), time since
+the first record (20ms, 1.5s) or a percentage of the recording (10%). Records without a time never match.
 
   $ perflua dump --names --type sample --where "symbol == 'compare'" --between 10%,20% perf.data]],
 }
 
--- One end of --between.
+-- Parses one end of --between.
 local function time_of(text)
   if text == "" then return nil end
   return text:match "^%d+$" and math.tointeger(tonumber(text)) or text:gsub("^%d+%.%d+$", "@%0")
 end
 
--- May raise what a Query raises.
+-- Returns the query. May raise what a Query raises.
 local function query_of(file, args)
   local types = args.type and {}
   for name in (args.type or ""):gmatch "[^,]+" do

@@ -23,12 +23,12 @@ local tool = {
   record = "perf record -e page-faults -c 1 -d -g -- COMMAND",
   options = symbols.with_options(result_table.with_options {
     by = { "WHAT",
-      "rows by object (default), function, stack, comm, thread, or several: object,function" },
+      "group by object (default), function, stack, comm, thread, or several: object,function" },
   }),
   help = [[
-An object is the file that is mapped at the address, or [heap], [stack], //anon. It takes perf record -d,
-which records addresses and mappings of data. kernel are the faults that the kernel's own code met.
-With -e page-faults,minor-faults,major-faults it tells these apart.
+An object is the file mapped at the address, or [heap], [stack], //anon. It needs perf record -d, which
+records addresses and mappings of data. The column kernel counts faults in kernel code. Recordings of
+-e page-faults,minor-faults,major-faults have a column for each.
 
   faults  percent  kernel  object
     2162   85.39%    2048  //anon

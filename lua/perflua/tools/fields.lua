@@ -9,9 +9,9 @@ local tool = {
   description = "the events and record types in a recording, their fields, an example of each",
   usage = "fields FILE",
   help = [[
-The example is the value in the first of the records that has one. A field without an example is
-absent in those looked at. args.NAME are the fields of a tracepoint, with their types. Of more than
-1000 events with samples the others are counted.]],
+The example is the first value found. A field without an example was absent from the records that were
+looked at. args.NAME are the fields of a tracepoint, with their types. Events beyond the first 1000
+with samples are only counted.]],
 }
 
 local MOST = 1000 -- events that are shown
@@ -51,7 +51,7 @@ local function print_part(out, title, count, fields)
     #rows > 0 and table.concat(fmt.lines(columns, rows), "\n") .. "\n" or "", "\n")
 end
 
--- The events that are only counted.
+-- Prints the events that are only counted.
 local function print_more(out, more)
   out:write(("and %d more event%s, which perflua stat lists: %d record%s\n\n"):format(
     more.events,

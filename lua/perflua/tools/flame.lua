@@ -10,23 +10,23 @@ local folding = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
 local tool = {
-  description = "a flame graph: an SVG to zoom and search in, in any browser",
+  description = "draw a flame graph: an SVG to zoom and search in any browser",
   usage = "flame [options] FILE -o FILE.svg",
   options = folding.with_options {
-    o = { "FILE", "the SVG; - is standard output" },
-    folded = "FILE holds folded stacks, from perflua fold or others; - is standard input",
+    o = { "FILE", "write the SVG to FILE; - is standard output" },
+    folded = "FILE has folded stacks, from perflua fold or other tools; - is standard input",
     title = { "TEXT", "the heading" },
-    inverted = "callers at the top, callees hang from them (icicles)",
-    reverse = "callees first: who calls what takes long",
+    inverted = "draw callers at the top and callees below them (icicle graph)",
+    reverse = "merge stacks from the callee: shows who calls expensive functions",
     colors = { "kind|warm|cool|gray",
-      "by kind of frame: user, kernel, JIT (default); or all alike" },
+      "color by kind of frame: user, kernel, JIT (default), or in one color" },
     width = { "PIXELS", "a fixed width; default: the window's" },
-    ["min-share"] = { "PERCENT", ("leave out frames of less than that; default: %s"):format(
+    ["min-share"] = { "PERCENT", ("leave out smaller frames; default: %s"):format(
       flame.MIN_SHARE) },
   },
   help = [[
 In the graph: a click or Enter zooms in, Escape goes back; / or Ctrl-F searches for a text
-or a regular expression, Enter, n and N go through what was found; arrows move.]],
+or a regular expression, Enter, n and N step through the matches; arrows move.]],
 }
 
 local USAGE = 2
@@ -72,7 +72,7 @@ local function group_thousands(n)
   return (("%d"):format(n):reverse():gsub("%d%d%d", "%0,"):reverse():gsub("^,", ""))
 end
 
--- What share of the samples ends in a frame whose function is not known.
+-- Returns the share of samples whose last frame has an unknown function.
 local function count_unresolved(set)
   local sum = 0
   for _, entry in ipairs(set.list) do
@@ -105,7 +105,7 @@ local function describe_graph(set, args)
   return table.concat(parts, "  ·  ")
 end
 
--- What a weight is a number of: software clocks have periods of nanoseconds.
+-- Returns the unit of a weight: software clocks have periods of nanoseconds.
 local function unit_of(set, args)
   if args.folded or args.count then return "samples" end
   local event = set.events[1]

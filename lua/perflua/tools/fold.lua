@@ -6,16 +6,16 @@ local folding = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
 local tool = {
-  description = "call chains folded: one line for each distinct one, with its weight",
+  description = "fold call chains: one line for each distinct chain, with its weight",
   usage = "fold [options] FILE",
   options = folding.with_options {
     annotate =
-      "mark kernel frames with _[k], inlined ones with _[i], those made at run time with _[j]",
-    o = { "FILE", "where to write it; default: standard output" },
+      "mark kernel frames with _[k], inlined frames with _[i], JIT frames with _[j]",
+    o = { "FILE", "write to FILE; default: standard output" },
   },
   help = [[
-Prints "command;caller;…;callee WEIGHT", as tools for flame graphs take it, in the order
-of the names. In names ; becomes : and control characters become ?.]],
+Prints lines "command;caller;…;callee WEIGHT", the format of flame graph tools, sorted by name.
+In names, ; becomes : and control characters become ?.]],
 }
 
 local USAGE = 2

@@ -5,13 +5,13 @@ local starter = require "perflua.meta.starter"
 local survey = require "perflua.meta.survey"
 
 local tool = {
-  description = "a script to start from: a handler for each event in a recording",
+  description = "write a script to start from: a handler for each event in a recording",
   usage = "gen [-o SCRIPT.lua] FILE",
-  options = { o = { "SCRIPT.lua", "write it there, if there is no such file yet" } },
+  options = { o = { "SCRIPT.lua", "write to SCRIPT.lua, unless the file exists" } },
   help = [[
-The script counts the samples of each event. In each handler stand, as comments, the fields that
-such a sample has, with their kinds (of a tracepoint's fields: the types) and an example; then the
-other types of records in the recording. What it writes runs as it is:
+The script counts the samples of each event. Comments in each handler list the fields of such a sample,
+with their kinds (types for the fields of a tracepoint) and an example. The other types of records in the
+recording follow. The script runs as it is:
 
   perflua gen -o mine.lua perf.data && perflua mine.lua perf.data]],
 }

@@ -8,9 +8,9 @@ local json = require "perflua.text.json"
 local perflua = require "perflua"
 
 local tool = {
-  description = "what a recording's header says about machine and recording",
+  description = "show what the header says about the machine and the recording",
   usage = "header [--json] FILE",
-  options = { json = "all features as one JSON object" },
+  options = { json = "print all features as one JSON object" },
 }
 
 local function add_damage(file, add)

@@ -9,9 +9,9 @@ local help = {
   usage = "help [TOOL | SCRIPT.lua]",
   operands = { 0, 1 },
   help = [[
-A script explains itself by the comment at its top, or, when it returns a table of
-handlers, by the table's meta = { description = …, needs = …, record = … }; a script that
-returns a function, or a query with groups, may return such a table behind it.]],
+A script is described by the comment at its top, or by meta = { description = …, needs = …,
+record = … } in the table of handlers that it returns. A script that returns a function or a
+query with groups may return the meta table as its second value.]],
 }
 
 local function list_tools(out)
@@ -26,10 +26,10 @@ local function list_tools(out)
     out:write(("  %s%s  %s\n"):format(name, (" "):rep(width - #name),
       tools.find(name).description))
   end
-  out:write("\nperflua help TOOL explains one, perflua --help the options.\n")
+  out:write("\nperflua help TOOL explains a tool, perflua --help lists the options.\n")
 end
 
--- The comment a script starts with, without its dashes.
+-- Returns the comment at the top of a script, without its dashes.
 local function top_comment(source)
   local lines = {}
   for line in source:gsub("^#[^\n]*\n", ""):gmatch("([^\n]*)\n?") do
@@ -42,8 +42,7 @@ local function top_comment(source)
   return table.concat(lines, "\n")
 end
 
--- The meta that a script returns. Scripts that set none, beside their comments, are not run for
--- it.
+-- Returns the meta of a script. A script without the word meta outside of comments is not run.
 local function meta_of(path, source)
   if not source:gsub("%-%-[^\n]*", ""):find("%f[%w_]meta%s*=[^=]") then
     return nil
@@ -74,7 +73,7 @@ local function explain_script(path, out)
   elseif text ~= "" then
     out:write(text, "\n")
   else
-    return nil, path .. ": the script does not say what it is for"
+    return nil, path .. ": the script has no comment at its top and no meta.description"
   end
 end
 
@@ -89,7 +88,7 @@ function help.run(args, out)
   elseif name:find("[/.]") then
     return explain_script(name, out)
   else
-    return 2, ("help: there is no tool '%s'; perflua help lists them"):format(name)
+    return 2, ("help: no tool '%s'; perflua help lists the tools"):format(name)
   end
 end
 

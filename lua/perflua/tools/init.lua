@@ -3,12 +3,15 @@
 --   description  one line, for `perflua help`
 --   usage        "stat [--json] FILE"
 --   help         longer text, or nil
---   options      option without its dashes → one line of documentation, or {VALUE, documentation} of
---                one that takes a value, with many = true a list of them; or nil
---   operands     {least, most} of the other arguments; without it exactly one
---   needs        what it needs of a recording, and the perf record command for it (perflua.meta.needs); such a
---   record       tool opens its recordings by needs.open(path, tool), which says what they lack; or nil
---   run          function(args, out, host) → exit status (nil: 0); or nil, message; host: see src/host/perflua.c
+--   options      option without its dashes → one line of documentation, or { VALUE,
+--                documentation } of an option that takes a value; many = true: it may be
+--                repeated, and its values are a list; or nil
+--   operands     { least, most } of the other arguments; default: exactly one
+--   needs        the needs of the tool, and the perf record command for them
+--   record       (perflua.meta.needs); such a tool opens its recordings by needs.open(path, tool),
+--                which says what they lack; or nil
+--   run          function(args, out, host) → exit status (nil: 0); or nil, message; for `host`
+--                see src/host/perflua.c
 --
 -- run gets its operands as the array part of args, `args.json = true` for --json, `args.event =
 -- "x"` for --event x or --event=x, `args.o = "x"` for -o x or -ox. Options of one letter have
@@ -44,8 +47,7 @@ function tools.names()
   return names
 end
 
--- An option as it was written: its name, its place in the tool's options, and a value joined to
--- it.
+-- Parses an option as it was written: its name, the tool's option, and a value joined to it.
 local function option_of(options, word)
   local name, value = word:match("^%-%-([^=]+)=(.*)$")
   if not name then
@@ -61,7 +63,8 @@ local function option_of(options, word)
   return name, option, value
 end
 
----What the user gave, sorted into options and operands; nil and what is wrong with it.
+---Sorts the words of the user into options and operands; returns nil and what is wrong with
+---them.
 ---@return table | nil
 ---@return string | nil
 function tools.parse(tool, args)
@@ -106,7 +109,7 @@ function tools.parse(tool, args)
   return parsed
 end
 
----The text of `perflua help NAME`.
+---Returns the text of `perflua help NAME`.
 ---@return string
 function tools.help(name, tool)
   local text = { ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description,

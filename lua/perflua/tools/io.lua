@@ -19,13 +19,13 @@ local tool = {
   record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
   options = result_table.with_options {
     by = { "WHAT",
-      "rows by device, operation (default: both), flags, comm, or several: device,comm" },
-    hist = "how many requests took how long: nanoseconds, in powers of two",
+      "group by device, operation (default: both), flags, comm, or several: device,comm" },
+    hist = "add a histogram of the times: nanoseconds, in powers of two",
   },
   help = [[
-A request's time is from when its device gets it to when it completes; of one that was given back and
-got again, from the last time. queued are those that waited in the queue before, as far as recorded,
-and queue_avg_us and queue_max_us how long. flags are the letters of the tracepoints, comm who queued.
+The time of a request runs from its issue to the device until its completion; if it was requeued, from
+the last issue. queued counts requests whose wait in the queue was recorded; queue_avg_us and
+queue_max_us are these waits. flags are the letters of the tracepoints; comm queued the request.
 
   device  operation  requests  errors     bytes  total_ms   avg_us   max_us  queued  queue_avg_us …
   254:0   write           822       0  34713600    424.74   516.71  4145.18     814       1509.09
@@ -34,13 +34,14 @@ and queue_avg_us and queue_max_us how long. flags are the letters of the tracepo
   254:0   flush             1       0         0      0.06    56.81    56.81       0             -]],
 }
 
--- Of requests that are not counted.
+-- Texts of the notes on requests that could not be paired.
 local texts = {
-  unopened = "requests that do not count: their start was not recorded",
-  restarted =
-    "requests that were given to the device again before they completed: the last time counts",
-  lost = "requests that do not count: records were lost before they completed",
-  unclosed = "requests that do not count: they had not completed at the end",
+  unopened = "{request is|requests are} not counted: {its|their} start was not recorded",
+  restarted = "{request was|requests were} given to the device again before completing: "
+    .. "the last time counts",
+  lost = "{request is|requests are} not counted: records were lost before {it|they} completed",
+  unclosed = "{request is|requests are} not counted: {it|they} had not completed when the "
+    .. "recording ended",
 }
 
 local known = { "device", "operation", "flags", "comm" }
@@ -94,7 +95,7 @@ function tool.run(args, out)
     list:add(row)
   end
   samples_with_losses.add_notes(list, lost, unreadable)
-  open:add_notes(list, "requests", texts)
+  open:add_notes(list, "request", texts)
   return list:write(args, out)
 end
 

@@ -17,14 +17,14 @@ local tool = {
   },
   record = "perf record -a -e 'irq:*' -- COMMAND",
   options = result_table.with_options {
-    by = { "WHAT", "rows by vector, cpu, or vector,cpu (default)" } },
+    by = { "WHAT", "group by vector, cpu, or vector,cpu (default)" } },
   help = [[
-Delays are those of softirqs from the first raise on; perf kwork latency takes the last one. The time
-of a handler has that of those that interrupt it. The processor's own vectors, too:
+The delay of a softirq runs from its first raise; perf kwork latency takes the last one. The time of a
+handler includes handlers that interrupt it. To record the processor's own vectors, too:
 perf record -a -e 'irq:*,irq_vectors:local_timer_*,irq_vectors:reschedule_*' -- COMMAND
 
   $ perflua irqs --by vector --count 3 perf.data
-  # raises not counted, for the softirq had been raised before: 5
+  # 5 raises are not counted: the softirq had been raised before
   type     number  name         count  total_ms  avg_us  max_us  delays  avg_delay_us  max_delay_us
   vector        -  local_timer    437     12.76   29.20  219.26       -             -             -
   softirq       9  RCU            401      4.18   10.43   53.88     401         87.34       3975.55
@@ -32,8 +32,8 @@ perf record -a -e 'irq:*,irq_vectors:local_timer_*,irq_vectors:reschedule_*' -- 
 }
 
 local raise_notes = {
-  prefix = "raise_", unopened = "softirqs that began without a raise that was recorded",
-  restarted = "raises not counted, for the softirq had been raised before",
+  prefix = "raise_", unopened = "{softirq|softirqs} began without a recorded raise",
+  restarted = "{raise is|raises are} not counted: the softirq had been raised before",
 }
 
 ---@param args table
@@ -71,8 +71,8 @@ function tool.run(args, out)
     end
     list:add(row)
   end
-  runs:add_notes(list, "handlers")
-  raises:add_notes(list, "raises", raise_notes)
+  runs:add_notes(list, "handler")
+  raises:add_notes(list, "raise", raise_notes)
   return list:write(args, out)
 end
 

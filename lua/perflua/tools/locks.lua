@@ -8,18 +8,18 @@ local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
 
 local tool = {
-  description = "waits for the kernel's locks: by who asked for them, by lock, by thread",
+  description = "waits for the kernel's locks: by caller, by lock, by thread",
   usage = "locks [options] FILE",
   needs = { events = { "lock:contention_begin", "lock:contention_end" },
     fields = { "tid", "time" } },
   record = "perf lock record -- COMMAND",
   options = symbols.with_options(result_table.with_options {
     by = { "WHAT",
-      "rows by caller (default), lock (its address), thread, or several: caller,thread" },
+      "group by caller (default), lock (its address), thread, or several: caller,thread" },
   }),
   help = [[
-A caller is the first function that is none of the kernel's for locks and for giving up the processor;
-perf lock contention leaves out three frames before it looks for one, unless told --stack-skip 0.
+A caller is the first function that does not belong to the kernel's locking or scheduling; perf lock
+contention skips three frames before it looks for one, unless --stack-skip 0 is given.
 
   $ perflua locks --count 4 perf.data
   count  total_ms  max_us  avg_us  type      caller
@@ -57,7 +57,7 @@ function tool.run(args, out)
     { "tid", "signed", not by.thread }, { "caller", "string", not by.caller },
   }, "total_ms")
   for _, row in ipairs(rows:sorted()) do list:add(row) end
-  open:add_notes(list, "waits")
+  open:add_notes(list, "wait")
   return list:write(args, out)
 end
 

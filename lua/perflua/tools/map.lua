@@ -13,28 +13,28 @@ local Table = require "perflua.table"
 local log = result.log
 
 local tool = {
-  description = "a query script over many recordings, and the result of all",
+  description = "run a query script over many recordings and merge the results",
   usage = "map [options] QUERY.lua FILE…",
   operands = { 2, math.huge },
   options =
     { j = { "N",
-      "recordings that are read at a time, each by one worker; default: one for each processor" } },
+      "read N recordings at a time, each by one worker; default: one for each processor" } },
   help = [[
-QUERY.lua is a script that returns its result, a Table or a query with groups, or a function
-of a File that returns one. perflua QUERY.lua FILE prints the same of one recording:
+QUERY.lua returns its result: a Table, a query with groups, or a function of a File that returns one
+of them. perflua QUERY.lua FILE prints the result for one recording:
 
   local file = assert(perflua.open(arg[1]))
   return file:samples():group_by("comm", "symbol"):sum("period"):top(20)
 
-Each recording is read by a process of its own; their results are merged exactly, as if one query
-had read all. A recording that fails is told of, the others are merged, and the exit status
-is 1. With --partial the result can be merged with others later, by perflua reduce.]],
+Each recording is read by its own process. The results are merged exactly, as if one query had read
+all recordings. If a recording fails, perflua reports it, merges the others, and exits with status 1. A
+result written with --partial can be merged with others later, by perflua reduce.]],
 }
 for name, option in pairs(result.options) do tool.options[name] = option end
 
 local USAGE, FAILED = 2, 1
 
--- The result of one recording, read here.
+-- Reads one recording in this process. Returns its result.
 local function run_one(chunk, args, out, host)
   local made, message = run.script(chunk, args[1], args[2])
   -- it is not that of all records
@@ -52,8 +52,8 @@ local function run_one(chunk, args, out, host)
   return FAILED
 end
 
--- The only table in the file that a process wrote, behind the handlers that it had no event
--- for.
+-- Reads the only table in the file that a process wrote, after the handlers that matched no
+-- event.
 local function table_in(out, missing)
   missing:read(out)
   local data, show = read.all(out)

@@ -6,16 +6,16 @@ local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
   description =
-    "threads that were moved to another processor: how often, from where to where, across what",
+    "threads that moved to another processor: how often, from where to where, across what",
   usage = "migrations [options] FILE",
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
   options = result_table.with_options {
-    by = { "WHAT", "rows by thread, cpus or both; default: thread,cpus" } },
+    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" } },
   help = [[
-across is what both processors are not in together: node, socket, die or core; cpu if they are of one
-core. It needs the topology that perf record writes into files, and is left out for two processors of
-which it does not tell enough.
+across is the largest unit that the two processors do not share: node, socket, die or core; cpu if they
+share the core. It needs the topology that perf record writes to files, and is empty if that does not
+cover both processors.
 
   $ perflua migrations --count 2 perf.data
   comm     tid  from  to  across  migrations
@@ -23,7 +23,7 @@ which it does not tell enough.
   cc1    28727     1   0  core             1]],
 }
 
--- "0-2,5": calls fn(0), fn(1), fn(2), fn(5).
+-- Calls fn(0), fn(1), fn(2), fn(5) for "0-2,5".
 local function each_cpu(list, fn)
   for first, last in list:gmatch("(%d+)%-?(%d*)") do
     first, last = math.tointeger(tonumber(first)), math.tointeger(tonumber(last))
@@ -31,7 +31,7 @@ local function each_cpu(list, fn)
   end
 end
 
--- Where each processor is: { node, socket, die, core }.
+-- Returns the location of each processor: { node, socket, die, core }.
 local function places_of(features)
   local places, topology = {}, features.cpu_topology
   for _, one in ipairs(topology and topology.cpus or {}) do

@@ -16,27 +16,27 @@ local totals = require "perflua.waits.totals"
 
 local tool = {
   description =
-    "time off the processors, blocked or preempted: by thread, folded stacks, flame graph",
+    "time off CPU, blocked or preempted: by thread, as folded stacks, as a flame graph",
   usage = "offcpu [options] FILE",
   needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } },
     fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
   options = symbols.with_options(result_table.with_options {
-    folded = "call chains folded, as perflua fold has them; weights are nanoseconds",
-    svg = "a flame graph of them, as perflua flame draws it",
-    o = { "FILE", "where to write these; default: standard output" },
-    state = { "blocked|preempted", "times of this state only" },
-    by = { "comm|pid|tid|none", "what stands before the callers of a stack; default: comm" },
+    folded = "print folded stacks, as perflua fold does; weights are nanoseconds",
+    svg = "draw a flame graph of them, as perflua flame does",
+    o = { "FILE", "write to FILE; default: standard output" },
+    state = { "blocked|preempted", "only times in this state" },
+    by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
   }),
   help = [[
-A thread that could have gone on when it left its processor was preempted, another one was blocked;
-both end when it runs again. Folded stacks and graphs have [preempted] above such stacks. Without
-root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
+A thread that was still runnable when it left its processor was preempted; otherwise it was blocked. Both
+times end when it runs again. Folded stacks and graphs mark preempted ones with the frame [preempted].
+Without root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
 
   $ perflua offcpu --count 4 perf.data
-  # times not counted, for their start was not recorded: 68
-  # times that began again without an end: the last start counts: 4
-  # times not counted, for they had not ended at the end: 14
+  # 68 times are not counted: their start was not recorded
+  # 4 times began again without an end: the last start counts
+  # 14 times are not counted: they had not ended when the recording ended
   comm          tid  state    count  total_ms     avg_us     max_us
   perf         7271  blocked      2    344.45  172223.64  344425.88
   sh           7272  blocked      2    342.49  171246.29  338643.79
@@ -47,20 +47,20 @@ root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
 local states = { blocked = true, preempted = true }
 
 local function wrong_of(args)
-  if args.folded and args.svg then return "--folded and --svg" end
+  if args.folded and args.svg then return "--folded and --svg exclude each other" end
   local of_table = args.csv or args.json or args.count or args.sort
   if (args.folded or args.svg) and of_table then
-    return "--csv, --json, --count and --sort are of the table"
+    return "--csv, --json, --count and --sort apply to the table only"
   end
   if not (args.folded or args.svg) and (args.o or args.by) then
-    return "-o and --by are of --folded and --svg"
+    return "-o and --by need --folded or --svg"
   end
   return folding.wrong("by", args.by, stacks.heads)
     or folding.wrong("state", args.state, states)
     or result_table.check_options(args)
 end
 
--- A table of threads and states.
+-- Makes a table of threads and states.
 local function list_of(file, args)
   local rows = totals.new()
   local list = result_table.new(
@@ -76,7 +76,7 @@ local function list_of(file, args)
   return list, open
 end
 
--- Folded stacks and their nanoseconds: { stack, value, kinds }, by their names.
+-- Returns folded stacks and their nanoseconds, by name: { stack, value, kinds }.
 local function stacks_of(file, args)
   local head, values, list = stacks.heads[args.by or "comm"], {}, {}
   local open = off_cpu.each(file, args.svg and "annotated_stack"
@@ -102,7 +102,7 @@ local function write_stacks(file, args, out)
   if #list == 0 and not interrupted.part() then
     folding.log("offcpu", "%s: no thread left its processor and came back", args[1])
   end
-  open:log_notes("offcpu", "times")
+  open:log_notes("offcpu", "time")
   return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end
     local about = "time off the processors" .. (args.state and ", " .. args.state or "")
@@ -130,7 +130,7 @@ function tool.run(args, out)
     return ok and 0 or nil, message
   end
   local list, open = list_of(file, args)
-  open:add_notes(list, "times")
+  open:add_notes(list, "time")
   return list:write(args, out)
 end
 

@@ -9,16 +9,16 @@ local Table = require "perflua.table"
 local log = result.log
 
 local tool = {
-  description = "the merged result of what perflua map --partial wrote",
+  description = "merge partial results, written by perflua map --partial",
   usage = "reduce [options] [FILE… | -]",
   operands = { 0, math.huge },
   options =
-    { parts = "filters, times and events may differ: what is merged are parts of one whole" },
+    { parts = "merge parts of one whole: their filters, times and events may differ" },
   help = [[
-Reads partial results, from files or from standard input, where each is a line: any number of
-them may follow one another. In whatever order and grouping they are merged the result is that of
-one query over all recordings; with --partial it is a partial result again. What is damaged is
-told of, the rest is merged, and the exit status is 1.]],
+Reads partial results from files or standard input; each is one line, and a file may have many. The order
+and grouping of merges do not change the result: it is that of one query over all recordings. With
+--partial it is a partial result again. If one is damaged, perflua reports it, merges the rest, and exits
+with status 1.]],
 }
 
 for name, option in pairs(result.options) do tool.options[name] = option end

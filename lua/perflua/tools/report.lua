@@ -17,24 +17,24 @@ local tool = {
   usage = "report [options] FILE",
   options = symbols.with_options {
     sort = { "FIELDS",
-      "rows by these fields, default comm,dso,symbol; names as in perf or the manual" },
+      "group by these fields, default comm,dso,symbol; names as in perf or the manual" },
     children =
-      "count a sample in all functions of its call chain; default, where there are call chains",
-    ["no-children"] = "count a sample in its own function only",
+      "count a sample for all functions of its call chain; default if there are call chains",
+    ["no-children"] = "count a sample for its own function only",
     as = symbols.as,
-    event = { "EVENT", "of this event only; a name or glob" },
-    where = { "EXPR", "of samples for which the expression is true; shares are of these" },
+    event = { "EVENT", "only this event; a name or glob" },
+    where = { "EXPR", "only samples that match; shares are of these" },
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
-    count = { "N", "the first N rows of each event" },
+    count = { "N", "show the first N rows of each event" },
     csv = "comma separated values",
     ["csv-safe"] = output.CSV_SAFE,
     json = "one JSON object",
   },
   help = [[
-A section for each event; its first line tells what was lost and how many samples have no function.
-Functions of the same name in the same binary are one row, wherever they are. An address in a binary
-stands for a function that is not known. Where there are call chains a sample counts for the children
-of each caller, as perf report has it, unless rows are by srcline or what else only the sample has.]],
+Prints a section for each event. Its first line says how many samples were lost, and how many have no
+function. Functions of one name in one binary share a row. An unknown function is shown as an address in
+its binary. With call chains, a sample also counts for each of its callers (column Children), as in perf
+report, unless rows are grouped by srcline or another field that callers lack.]],
 }
 
 local USAGE = 2
@@ -45,7 +45,7 @@ local function parse_number(text, least, integer)
   return value and value == value and value >= least and value or nil
 end
 
--- What the options say, or nil and what is wrong with them.
+-- Parses the options. Returns nil and what is wrong with them.
 local function settings_of(args)
   local settings = { limit = 0, count = math.maxinteger,
     query = { event = args.event, where = { args.where } } }
@@ -108,8 +108,8 @@ end
 
 local BATCH = 256 -- rows that are read at a time
 
--- For machines: columns { name, kind }, and a function of an event that gives one of a row's
--- number, from 1 on, that gives its values.
+-- Returns columns { name, kind } for CSV and JSON, and a function of an event that returns a
+-- function from a row's number, from 1 on, to its values.
 local function columns_of(result)
   local columns = { { name = "percent", kind = "percent" } }
   if result.children then

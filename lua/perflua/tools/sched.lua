@@ -7,32 +7,31 @@ local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
   description =
-    "threads: how long they ran, how long they were off the processor, and were ready but had "
-      .. "to wait",
+    "threads: how long they ran, were off CPU, and waited for a processor when ready to run",
   usage = "sched [options] FILE",
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
   options = result_table.with_options {},
   help = [[
-run        from being switched in to being switched out
-wait       from being switched out to being switched in again, asleep or not
-delay      the part of it from waking up, or from being switched out while it could have run on
-preempted  the part of that from being switched out
-delays     how many times it is known since when it could run; avg, max and max_at are of these,
-           max_at is when the longest began
+run        from switch-in to switch-out
+wait       from switch-out to the next switch-in, asleep or not
+delay      the part of wait after the wake-up, or after a switch-out while runnable
+preempted  the part of delay after a switch-out while runnable
+delays     the number of delays whose start is known; avg_us, max_us and max_at are of these,
+           and max_at is the start of the longest
 
 Threads that were not switched in are left out, and so is the idle thread.
 
   $ perflua sched --sort run_ms --count 2 perf.data
-  # switches that do not follow on the one before on their processor: 9
-  # threads switched in after they slept, but no wake-up was recorded: 2
+  # 9 switches do not follow the previous one on the same processor
+  # 2 threads were switched in after sleeping without a recorded wake-up
   comm       tid  switches   run_ms  wait_ms  delays  delay_ms  preempted_ms   avg_us     max_us  max_at
   perflua  28712         6  1015.08    54.74       5     49.19         13.90  9838.10   35265.93  38461.933316
   lua5.4   28152       269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
 }
 
--- Of a thread: since when it is off the processor; since when it could run. False: not known;
--- it runs: true.
+-- Indexes in a thread's row: since when it is off CPU, and since when it could run. False: not
+-- known. True: it runs.
 local OFF <const>, READY <const> = 1, 2
 local TID <const>, IN <const>, RUN <const>, WAIT <const>, DELAYS <const> = 3, 4, 5, 6, 7
 local DELAY <const>, MAX <const>, MAX_AT <const>, PREEMPTED <const> = 8, 9, 10, 11
@@ -143,12 +142,12 @@ function tool.run(args, out)
     end
   end
   list:note("broken", broken,
-    "switches that do not follow on the one before on their processor")
+    "{switch does|switches do} not follow the previous one on the same processor")
   list:note("unwoken", unwoken,
-    "threads switched in after they slept, but no wake-up was recorded")
+    "{thread was|threads were} switched in after sleeping without a recorded wake-up")
   list:note("lost", lost,
-    "records that tell of lost ones: what was under way then is not counted")
-  list:note("unreadable", unreadable, "samples that lack a field that is needed")
+    "{record tells|records tell} of losses: times that were open then are not counted")
+  list:note("unreadable", unreadable, "{sample lacks|samples lack} a required field")
   return list:write(args, out)
 end
 

@@ -1,4 +1,4 @@
--- perflua script FILE: samples as perf script writes them. Lines are made by the core.
+-- perflua script FILE: print samples as perf script does. Lines are made by the core.
 
 local core = require "perflua.core"
 local fields = require "perflua.script.fields"
@@ -20,23 +20,23 @@ local function document_fields()
 end
 
 local tool = {
-  description = "samples as perf script writes them",
+  description = "print samples as perf script does",
   usage = "script [-F FIELDS] [-G] [--event E] [--where EXPR] [OPTION]… FILE",
   options = symbols.with_options {
     F = { "FIELDS",
-      "what a line shows: comm,ip,sym or +addr,-dso; of one type of events: sw:comm,ip",
+      "fields of a line: comm,ip,sym or +addr,-dso; for one type of events: sw:comm,ip",
       many = true },
     G = "no call chains",
-    event = { "E", "only events of that name or glob; several with commas" },
-    where = { "EXPR", "only samples for which a filter is true" },
+    event = { "E", "only events of this name or glob; several with commas" },
+    where = { "EXPR", "only samples that match a filter" },
     comms = { "NAME,…", "only threads of these names" },
     pid = { "PID,…", "only these processes" },
     tid = { "TID,…", "only these threads" },
     cpu = { "LIST", "only these processors: 0,2-3" },
-    time = { "FROM,TO", "only these times, in seconds as they are shown; one may be empty" },
+    time = { "FROM,TO", "only from FROM to TO, in seconds as shown; one may be empty" },
     as = symbols.as,
     ns = "times with nine decimals",
-    inline = "inlined functions in all call chains, not only in those of unwound stacks",
+    inline = "show inlined functions in all call chains, not only in unwound stacks",
     ["no-inline"] = "no inlined functions",
     ["max-stack"] = { "N", "at most N frames of a call chain (127)" },
     k = { "FILE", "as --vmlinux" },
@@ -65,7 +65,8 @@ local function options_of(query, classes, max_stack, args)
   return options
 end
 
--- The events that have samples, by index; nil of a stream, which passes once.
+-- Returns the events that have samples, by index; nil for a stream, which can be read only
+-- once.
 local function find_sampled(file)
   if not file.size then return nil end
   local set = {}
@@ -82,7 +83,8 @@ function tool.run(args, out)
   if not classes then return USAGE, "script: " .. message end
   local max_stack = math.tointeger(tonumber(args["max-stack"] or MAX_STACK))
   if not max_stack or max_stack < 1 or max_stack > 1 << 30 then
-    return USAGE, ("script: --max-stack: '%s' is no number of frames"):format(args["max-stack"])
+    return USAGE, ("script: --max-stack: '%s' is not a number of frames"):format(
+      args["max-stack"])
   end
   local wrong = symbols.wrong("script", args)
   if wrong then return USAGE, wrong end

@@ -9,15 +9,15 @@ local perflua = require "perflua"
 local types = require("perflua.recording").types
 
 local tool = {
-  description = "records and bytes by type and by event, what was lost, time span",
+  description = "records and bytes by type and by event, losses, time range",
   usage = "stat [--json] FILE",
   options = { json = "one JSON object" },
   help = [[
-Counts every record in one pass. Bytes are those of the records themselves; data that lies
-behind AUX area and tracing data records is counted apart, as payload.
+Counts every record in one pass. Bytes are those of the records themselves; data behind AUX area and
+tracing data records is counted separately, as payload.
 
-Samples that carry counter values ({a,b}:S, a:S) are delivered for each value that
-moved: then the events have both the records that lie in the file, and the samples.]],
+A sample with counter values ({a,b}:S, a:S) is delivered once for each value that changed. Events of such
+samples show both the records in the file and the delivered samples.]],
 }
 
 -- Rows {name, id, count, bytes}, most records first.

@@ -10,30 +10,29 @@ local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
   description =
-    "where the name of an address comes from: map, binary, symbol file, line, step by step",
+    "explain the symbol of an address step by step: mapping, binary, symbol file, line",
   usage = "symbol [--pid PID] [--time TIME] [options] FILE ADDRESS",
   options = symbols.with_options {
-    pid = { "PID", "the process whose address it is; not needed for the kernel's" },
+    pid = { "PID", "the process that the address belongs to; not needed for the kernel" },
     time = { "TIME",
-      "only what was there then: seconds as perf prints them, or after the first sample: "
-        .. "1.5s, 20ms" },
-    guest = { "PID", "an address of the guest that this process of the host runs" },
+      "only at this time: seconds as perf prints them, or after the first sample: 1.5s, 20ms" },
+    guest = { "PID", "the guest that this process of the host runs" },
     json = "one JSON object",
   },
   operands = { 2, 2 },
   help = [[
-ADDRESS is hexadecimal, as perf script prints it. Shows the process, the map that covers the
+ADDRESS is hexadecimal, as perf script prints it. Shows the process, the mapping that covers the
 address and the record that made it, the binary and the address in it, the files that were
 tried for its symbols with the verdict on each, the symbol, the source line and the functions
-inlined there. Where a step fails it says what is missing and what to do.
+inlined there. If a step fails, says what is missing and what to do.
 
-Without --time each time range in which something else was there is shown; without --pid, for an
-address of a process, the processes that had it mapped.]],
+Without --time, shows every time range with a different mapping; without --pid, shows the processes
+that had the address mapped.]],
 }
 
 local USAGE = 2
 
--- The options that are numbers of processes; nil and a message if one is not.
+-- Parses an option that is a process id; returns nil and a message if it is none.
 local function process_of(args, name)
   if not args[name] then return nil end
   local pid = args[name]:find "^%d+$" and math.tointeger(tonumber(args[name]))

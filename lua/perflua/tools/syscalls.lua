@@ -18,19 +18,19 @@ local tool = {
   },
   record = "perf record -e 'raw_syscalls:*' -- COMMAND",
   options = result_table.with_options {
-    by = { "WHAT", "rows by syscall (default), thread, or thread,syscall" },
-    errno = "which errors, and how often",
-    hist = "how many calls took how long: nanoseconds, in powers of two",
+    by = { "WHAT", "group by syscall (default), thread, or thread,syscall" },
+    errno = "show which errors were returned, and how often",
+    hist = "add a histogram of the times: nanoseconds, in powers of two",
   },
   help = [[
-A call counts when it returns. Its time is that since its start; it has none if the start was not
-recorded, or records were lost in between. What is no pair of start and return is said first.
-A return without a number (-1, as after rt_sigreturn) ends the call that its thread has open; if none
-is known, the call is [unknown].
+A call counts when it returns. Its time starts at its entry; it has no time if the entry was not
+recorded, or if records were lost in between. Calls without such a pair are listed first. A return without
+a number (-1, as after rt_sigreturn) ends the open call of its thread; without an open call it is
+[unknown].
 
   $ perflua syscalls --errno --count 3 perf.data
-  # calls without a time, for their start was not recorded: 1
-  # calls not counted, for they had not returned at the end: 1
+  # 1 call has no time: its entry was not recorded
+  # 1 call is not counted: it had not returned when the recording ended
   syscall   calls  errors  total_ms  min_us  avg_us  max_us  errno
   mmap         30       0      0.17    1.91    5.74   17.79
   openat       44      19      0.15    1.41    3.36   12.18  ENOENT:19
@@ -62,14 +62,15 @@ local function drop_open(threads)
   return n
 end
 
--- A name by the numbers of the machine that recorded.
+-- Returns a name by the numbers of the machine that recorded.
 local function name_of(names, number, arch)
   local ok, name = pcall(names, number, arch)
   return ok and arch and name or tostring(number)
 end
 
--- Whether a return belongs to the call that its thread has open: it carries the number of that
--- call, or NO_NUMBER, or after execve and execveat the number of execve in the new program.
+-- Returns whether a return belongs to the open call of its thread: it carries the number of
+-- that call, or NO_NUMBER, or after execve and execveat the number of execve in the new
+-- program.
 local function is_return(open, id, ret, arch)
   if open == id or id == NO_NUMBER then return open ~= nil end
   if not open or ret ~= 0 then return false end
@@ -132,7 +133,7 @@ local function add_call(row, s)
   end
 end
 
--- The calls of all threads, added up by what the rows are to be.
+-- Adds up the calls of all threads by what the rows are to be.
 local function rows_of(threads, by)
   local rows, places = {}, {}
   for tid, thread in pairs(threads) do
@@ -194,11 +195,15 @@ function tool.run(args, out)
       hist = sketch.histogram(row.hist),
     }
   end
-  list:note("untimed", untimed, "calls without a time, for their start was not recorded")
-  list:note("restarted", restarted, "calls not counted, for their return was not recorded")
+  list:note("untimed", untimed,
+    "{call has|calls have} no time: {its|their} entry was not recorded")
+  list:note("restarted", restarted,
+    "{call is|calls are} not counted: {its|their} return was not recorded")
   list:note("lost", lost,
-    "calls without a time or not counted, for records were lost before they returned")
-  list:note("unfinished", unfinished, "calls not counted, for they had not returned at the end")
+    "{call has|calls have} no time or {is|are} not counted: records were lost before "
+      .. "{it|they} returned")
+  list:note("unfinished", unfinished,
+    "{call is|calls are} not counted: {it|they} had not returned when the recording ended")
   return list:write(args, out)
 end
 

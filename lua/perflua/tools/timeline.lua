@@ -8,20 +8,20 @@ local perflua = require "perflua"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
-  description = "how much of each slice of time each thread ran, as CSV",
+  description = "share of each time slice that each thread ran, as CSV",
   usage = "timeline [--slice TIME] FILE",
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
   options = {
-    slice = { "TIME", "length of a slice, such as 1ms or 2s; default: 10ms" },
-    ["csv-safe"] = "a ' before names that a spreadsheet would run: = + - @",
+    slice = { "TIME", "the length of a slice, such as 1ms or 2s; default: 10ms" },
+    ["csv-safe"] = "put a ' before names that a spreadsheet would evaluate: = + - @",
   },
   help = [[
 Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor.
 A thread that did not run in a slice has no line there, and the idle thread has none at all.
-From the switches of threads, which are exact; without them from samples of cpu-clock or task-clock,
-of which each stands for the time since the one before.
+Times come from thread switches, which are exact; without them, from samples of cpu-clock or task-clock,
+each of which stands for the time since the previous one.
 
   $ perflua timeline --slice 200ms perf.data
   time,comm,tid,share
@@ -33,8 +33,8 @@ of which each stands for the time since the one before.
 
 local MOST <const> = 1000000 -- slices between two records; what ran over more is not known
 
--- What ran is added to the slice from start to stop; write(start, stop, nanoseconds by tid)
--- gets those that are over.
+-- Time that threads ran is added to the slice from start to stop; write(start, stop,
+-- nanoseconds by tid) gets each slice that is over.
 local Line = {}
 Line.__index = Line
 
@@ -47,7 +47,7 @@ function Line:add(tid, ns)
   if ns > 0 then self.ran[tid] = (self.ran[tid] or 0) + ns end
 end
 
--- The slice is over: threads that run on do so in the next.
+-- Ends the slice: threads that still run do so in the next.
 function Line:close()
   for cpu, tid in pairs(self.running) do
     self:add(tid, self.stop - self.since[cpu])
@@ -137,11 +137,12 @@ function tool.run(args, out)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples
   local lost, unreadable = read(file, line)
   for _, note in ipairs {
-    { lost, "records that tell of lost ones, after which what ran is not known" },
-    { line.skipped, "pauses too long to be shown, after which what ran is not known" },
-    { unreadable, "samples that lack a field that is needed, or with a damaged one" },
+    { lost, "{record tells|records tell} of losses: what ran afterwards is not known" },
+    { line.skipped,
+      "{pause is|pauses are} too long to be shown: what ran afterwards is not known" },
+    { unreadable, "{sample lacks|samples lack} a required field or {has|have} it damaged" },
   } do
-    if note[1] > 0 then io.stderr:write(("# %s: %d\n"):format(note[2], note[1])) end
+    if note[1] > 0 then io.stderr:write("# ", fmt.phrase(note[1], note[2]), "\n") end
   end
 end
 

@@ -6,7 +6,7 @@ local totals = require "perflua.waits.totals"
 local wakes = require "perflua.waits.wakes"
 
 local tool = {
-  description = "who woke whom, how long until they ran, and who had woken the wakers",
+  description = "which threads woke which, how long until they ran, and chains of wakers",
   usage = "wakers [options] FILE",
   needs = {
     events = { "sched:sched_switch", { any = { "sched:sched_waking", "sched:sched_wakeup" } } },
@@ -15,15 +15,15 @@ local tool = {
   record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- "
     .. "COMMAND",
   options = result_table.with_options {
-    by = { "WHAT", "wakers and woken by comm (default), or by thread" },
-    comm = { "NAME", "chains of the wakers of threads of this name" },
-    tid = { "TID", "chains of the wakers of this thread" },
-    depth = { "N", "wakers in a chain; default: 4" },
+    by = { "WHAT", "group by comm (default) or by thread" },
+    comm = { "NAME", "show chains of wakers of the threads of this name" },
+    tid = { "TID", "show chains of wakers of this thread" },
+    depth = { "N", "the length of a chain; default: 4" },
   },
   help = [[
-Counts wakes of threads that sleep, and the time from the first wake until the thread runs. An
-interrupt wakes in the name of the thread that it interrupts; its context is hardirq or softirq. In a
-chain each waker is followed by the one that had woken it.
+Counts wakes of sleeping threads, and the time from the first wake until the thread runs. A wake from an
+interrupt is attributed to the interrupted thread, with context hardirq or softirq. In a chain each waker
+is followed by the thread that had woken it.
 
   $ perflua wakers --comm sched-pipe --depth 3 --count 3 perf.data
   woken         tid  count  total_ms   avg_us   max_us  chain
@@ -34,7 +34,7 @@ chain each waker is followed by the one that had woken it.
 
 local MAX_DEPTH = 64
 
--- What is asked for; nil and what is wrong with it.
+-- Parses the options; returns nil and what is wrong with them.
 local function options_of(args)
   local by, wrong = result_table.parse_by(args.by or "comm", { "comm", "thread" })
   wrong = wrong or result_table.check_options(args)
@@ -85,9 +85,10 @@ function tool.run(args, out)
   }, "total_ms")
   for _, row in ipairs(rows:sorted()) do list:add(row) end
   list:note("awake", awake,
-    "wakes not counted, for the thread ran, or its way to a processor was not recorded")
-  open:add_notes(list, "wakes", {
-    restarted = "wakes not counted, for the thread had been woken before" })
+    "{wake is|wakes are} not counted: the thread was running, or its next switch was not "
+      .. "recorded")
+  open:add_notes(list, "wake", {
+    restarted = "{wake is|wakes are} not counted: the thread had been woken before" })
   return list:write(args, out)
 end
 

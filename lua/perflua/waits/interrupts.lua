@@ -8,7 +8,7 @@ local interrupts = {}
 
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
--- What the name of an event says: "irq", "softirq" or "vector"; what it does; the name of a
+-- Parses the name of an event: "irq", "softirq" or "vector"; what it does; the name of a
 -- vector.
 local function parse_event(event)
   event = event:match "^[^:]+:[^:]+" -- without modifiers
@@ -19,8 +19,8 @@ local function parse_event(event)
   return "vector", does, vector
 end
 
--- The names of softirqs in the kernel that recorded, from how their events are printed: { 1,
--- "TIMER" }.
+-- Returns the names of softirqs in the recorded kernel, from the print format of their events:
+-- { 1, "TIMER" }.
 local function softirq_names(file)
   local names, event = {}, file.events["irq:softirq_entry"] or file.events["irq:softirq_raise"]
   for number, name in (event and event.print_fmt or ""):gmatch '{%s*(%d+),%s*"([^"]*)"%s*}' do
@@ -29,7 +29,7 @@ local function softirq_names(file)
   return names
 end
 
--- What a pass reads, of what this recording has.
+-- Returns the values that a pass reads, as far as this recording has them.
 local function values_of(file)
   local has, tests = {}, {}
   for _, event in ipairs(file.events) do

@@ -11,9 +11,9 @@ local FIRST <const> = 4096 -- places before they are swept for the first time
 -- what the kernel gives for no bytes (ZERO_SIZE_PTR) is never freed
 local ZERO_SIZE <const> = 16
 
--- Of each pointer that is or was live a place, at which are its row while it is live, its bytes
--- and CPU. Places of those that are not live are kept for a while: allocators give the same
--- addresses again and again.
+-- Makes an index of pointers that are or were live: a place with row, bytes and CPU for each.
+-- Places of dead pointers are kept for a while, as allocators return the same addresses again
+-- and again.
 ---@return table # { live, failed, unfollowed, unseen, unknown }
 function live.new()
   return setmetatable({
@@ -34,7 +34,7 @@ local function sweep_table(self)
   self.limit = math.max(FIRST, 2 * n)
 end
 
--- A new place, nil if there are too many.
+-- Returns a new place, nil if there are too many.
 local function find_slot(self, ptr)
   if self.places >= self.limit then sweep_table(self) end
   if self.live >= MOST then return nil end
@@ -78,7 +78,7 @@ function Live:free(ptr, cpu)
   end
 end
 
----To be said at the end, once: adds to each row what is left of it.
+---Adds to each row what is left of it. Call it once, at the end.
 function Live:finish()
   for i = 1, self.places do
     local row = self.owner[i]
@@ -88,12 +88,14 @@ end
 
 ---@param list table of table/result_table.lua
 function Live:note(list)
-  list:note("failed", self.failed, "allocations that failed, which do not count")
+  list:note("failed", self.failed, "{allocation|allocations} failed and {is|are} not counted")
   list:note("unseen", self.unseen,
-    "allocations whose end was not recorded: the same address was allocated again")
-  list:note("unknown", self.unknown, "frees of memory that was allocated before the recording")
+    "{allocation was|allocations were} freed without a record: the same address was allocated "
+      .. "again")
+  list:note("unknown", self.unknown,
+    "{free is|frees are} of memory that was allocated before the recording")
   list:note("unfollowed", self.unfollowed,
-    "allocations that were not followed, for too many were live")
+    "{allocation was|allocations were} not followed: too many were live")
 end
 
 return live

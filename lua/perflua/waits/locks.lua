@@ -9,7 +9,7 @@ local locks = {}
 
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
--- The first function outside those of locks.
+-- Returns the first function outside of those that implement locks.
 local function caller_of(chain)
   for i = 1, chain and #chain or 0 do
     local frame = chain[i]

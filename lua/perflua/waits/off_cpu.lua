@@ -25,8 +25,7 @@ end
 function off_cpu.check_recording(file)
   if file.events["sched:sched_switch"] or has_switches(file) then return nil end
   return file.path
-    .. ": this recording does not tell when threads came back; --switch-events of perf record "
-    .. "does"
+    .. ": this recording does not say when threads ran again; use perf record --switch-events"
 end
 
 -- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
@@ -51,7 +50,7 @@ local function by_samples(file, stack, leave, end_wait, lose, skip)
   end
 end
 
--- The same by switch records.
+-- Reads switch records, and samples for their call chains.
 local function by_switches(file, stack, leave, end_wait, lose)
   local tests, chains = { "type_id ~= 9" }, {}
   for _, name in ipairs { "sched:sched_switch", "context-switches", "cs" } do

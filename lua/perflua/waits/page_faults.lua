@@ -5,7 +5,7 @@ local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local page_faults = {}
 
--- Of software events, by config (PERF_COUNT_SW_PAGE_FAULTS …): which faults they count.
+-- Kinds of faults that software events count, by config (PERF_COUNT_SW_PAGE_FAULTS …).
 local software = { [2] = "faults", [5] = "minor", [6] = "major" }
 
 local function kind_of(event)
@@ -13,7 +13,8 @@ local function kind_of(event)
   return event.name:match "^exceptions:page_fault_(%a+)$" -- user, kernel
 end
 
----What the events tell, those of one source: the software events, or else the tracepoints.
+---Returns the kinds of faults that the events count: the software events or, without them, the
+---tracepoints.
 ---@param file perflua.File
 ---@return table<integer, string> kinds by index of an event: faults, minor, major; or user,
 --- kernel
@@ -28,8 +29,8 @@ function page_faults.kinds(file)
   return kinds, has
 end
 
--- What is read of each record: index, lost, type_id, period, pid, time, cpumode, object or
--- address, function or its address, comm, tid, stack.
+-- Reads of each record: index, lost, type_id, period, pid, time, cpumode, object or address,
+-- function or its address, comm, tid, stack.
 local function records_of(file, kinds, by, traps)
   local query = samples_with_losses.of_events(file, kinds)
   local function pick_field(wanted, class, name)
@@ -46,7 +47,7 @@ local function records_of(file, kinds, by, traps)
     pick_field(by.stack, "string", "stack")):each()
 end
 
--- The names of what is at two addresses of a process.
+-- Returns the names at two addresses of a process.
 local function resolve_names(file, pid, time, address, ip)
   local object = address and pid and file:resolve(pid, address, time or nil)
   local code = ip and pid and file:resolve(pid, ip, time or nil)

@@ -1,7 +1,8 @@
--- What has begun and not ended yet, by two keys, and what of it could not be paired: for passes
--- in which pair() (perflua.intervals) cannot say which record belongs to which.
+-- Open items by two keys, and counts of those that could not be paired: for passes in which
+-- pair() (perflua.intervals) cannot tell which record belongs to which.
 
 local aside = require "perflua.group.aside"
+local fmt = require "perflua.text.fmt"
 
 local pending = {}
 
@@ -59,7 +60,7 @@ function Pending:has(a, b)
   return of ~= nil and of[b] ~= nil
 end
 
----What is begun is forgotten, and counted nowhere.
+---Forgets an open item without counting it.
 ---@param a any
 ---@param b any
 ---@return boolean # was there any?
@@ -104,46 +105,48 @@ function Pending:unclosed()
   return n
 end
 
--- What so many were; %s is what began: "waits".
-local said = {
-  unopened = "%s not counted, for their start was not recorded",
-  restarted = "%s that began again without an end: the last start counts",
-  restarted_first = "%s that began again without an end: the first start counts",
-  lost = "%s not counted, for records were lost before they ended",
-  unclosed = "%s not counted, for they had not ended at the end",
-  unreadable = "samples of %s that lack a field that is needed, or have it damaged",
+-- Texts of the notes, for fmt.phrase(); NOUN is replaced by the caller's noun.
+local texts_of_notes = {
+  unopened = "{NOUN is|NOUNs are} not counted: {its|their} start was not recorded",
+  restarted = "{NOUN|NOUNs} began again without an end: the last start counts",
+  restarted_first = "{NOUN|NOUNs} began again without an end: the first start counts",
+  lost = "{NOUN is|NOUNs are} not counted: records were lost before {it|they} ended",
+  unclosed =
+    "{NOUN is|NOUNs are} not counted: {it|they} had not ended when the recording ended",
+  unreadable =
+    "{sample|samples} of NOUNs {lacks|lack} a required field or {has|have} it damaged",
 }
 
-local function list_notes(self, what, texts)
+local function list_notes(self, noun, texts)
   local restarted = self.keeps_first and "restarted_first" or "restarted"
   local list = { { "unopened", self.unopened }, { "restarted", self.restarted, restarted },
     { "lost", self.lost },
     { "unclosed", self:unclosed() } }
   if self.unreadable > 0 then list[#list + 1] = { "unreadable", self.unreadable } end
   for _, note in ipairs(list) do
-    note[3] = texts and texts[note[1]] or said[note[3] or note[1]]:format(what)
+    note[3] = texts and texts[note[1]] or texts_of_notes[note[3] or note[1]]:gsub("NOUN", noun)
   end
   return list
 end
 
----Notes for a list (table/result_table.lua) of what could not be paired.
+---Adds notes on what could not be paired to a table (table/result_table.lua).
 ---@param list table
----@param what string one of those: "waits"
----@param texts table<string, string>? what is to be said instead, by the name of a note;
---- prefix: of these names
-function Pending:add_notes(list, what, texts)
-  for _, note in ipairs(list_notes(self, what, texts)) do
+---@param noun string names one of what began: "wait"
+---@param texts table<string, string>? other texts, by the name of a note; `prefix` is put
+--- before these names
+function Pending:add_notes(list, noun, texts)
+  for _, note in ipairs(list_notes(self, noun, texts)) do
     list:note((texts and texts.prefix or "") .. note[1], note[2], note[3])
   end
 end
 
----The same to standard error.
+---Writes the notes to standard error.
 ---@param tool string
----@param what string
-function Pending:log_notes(tool, what)
-  for _, note in ipairs(list_notes(self, what)) do
+---@param noun string
+function Pending:log_notes(tool, noun)
+  for _, note in ipairs(list_notes(self, noun)) do
     if note[2] > 0 then
-      io.stderr:write(("perflua: %s: %s: %d\n"):format(tool, note[3], note[2]))
+      io.stderr:write("perflua: ", tool, ": ", fmt.phrase(note[2], note[3]), "\n")
     end
   end
 end

@@ -18,15 +18,16 @@ local function operation_of(rwbs)
   return operations[rwbs:sub(1, 2)] or operations[rwbs:sub(1, 1)] or "other"
 end
 
--- dev_t as the kernel has it inside: 12 bits and 20.
+-- Formats dev_t as the kernel has it inside: 12 bits and 20.
 local function device_of(dev) return ("%d:%d"):format(dev >> 20, dev & 0xfffff) end
 
--- What tells requests of a device apart. A flush has no sectors, and is nowhere.
+-- Returns a key that identifies a request of a device. A flush has no sectors, so it has no
+-- position.
 local function place_of(sector, sectors) return sectors == 0 and -1 or sector end
 
 local function name_of(event) return event.name:match "^block:block_rq_(%a+)$" end
 
--- The names of events by index, and what is read of each record.
+-- Returns the names of events by index, and a query for the values of each record.
 local function query_of(file)
   local names = samples_with_losses.index_events(file, name_of)
   local query = samples_with_losses.of_events(file, names)
@@ -51,7 +52,7 @@ local function new_request(time, dev, sectors, rwbs, comm, bytes, queued)
   }
 end
 
--- Has a request a time or a size that only damage makes?
+-- Returns whether a request has a time or a size that only damage makes.
 local function is_damaged(request, time)
   return aside.is(time - request.start) or aside.is(request.bytes) or aside.is(request.queued)
 end

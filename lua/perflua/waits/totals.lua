@@ -1,4 +1,4 @@
--- How often, how long in all, at most: by key.
+-- Counts, total and longest time, by key.
 
 local totals = {}
 

@@ -13,7 +13,8 @@ local function context_of(flags)
   return flags & HARDIRQ ~= 0 and "hardirq" or flags & SOFTIRQ ~= 0 and "softirq" or "task"
 end
 
--- sched_wakeup says the same as sched_waking, later and on the other processor.
+-- Returns the values that a pass reads. sched_wakeup says the same as sched_waking, later and
+-- on the other processor.
 local function values_of(file)
   local tests = { "event == 'sched:sched_switch'" }
   for _, name in ipairs { file.events["sched:sched_waking"] and "sched:sched_waking"
@@ -27,8 +28,8 @@ local function values_of(file)
       "args.prev_pid", "args.next_pid")
 end
 
--- The waker, and before it those that had woken it when it last slept, unless an interrupt
--- woke: last is by tid.
+-- Returns the waker and, before it, those that had woken it when it last slept, unless an
+-- interrupt woke it. `last` is by tid.
 local function chain_of(wake, last, chains)
   local by_task = wake.context == "task"
   local name = chains.tids and ("%s/%d"):format(wake.waker, wake.waker_tid) or wake.waker

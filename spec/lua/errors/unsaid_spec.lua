@@ -24,15 +24,16 @@ describe("arguments", function()
   local file
   setup(function() file = assert(perflua.open(path)) end)
 
-  it("that are nil are not left out", function()
-    raises("group_by: a field's name or { name = function } expected, got nil: a misspelt global?",
+  it("are not left out if they are nil", function()
+    raises("group_by: a field's name or { name = function } expected, got nil: a misspelt "
+      .. "global?",
       function() file:samples():group_by("comm", nil) end)
     local message = "a field's name expected, got nil: a misspelt global?"
     raises(message, function() file:samples():select("pid", nil, "tid") end)
     raises(message, function() file:samples():select(nil) end)
   end)
 
-  it("that a method does not take are refused", function()
+  it("are refused if a method does not take them", function()
     local grouped = file:samples():group_by("pid"):sum("period")
     raises("top: a table { per = key } expected, got a string", function()
       grouped:top(3, "period", "asc")
@@ -40,7 +41,8 @@ describe("arguments", function()
     raises("top: a table { per = key } expected, got a string", function()
       grouped:sort():top(3, "period", "asc")
     end)
-    raises('count takes no argument, got 1; group_by("field"):count() counts by field, distinct("field") counts its '
+    raises('count takes no argument, got 1; group_by("field"):count() counts by field, '
+      .. 'distinct("field") counts its '
       .. "values", function() file:samples():count("comm") end)
     raises("quantile takes at most 2 arguments, got 3; several are a list: { 0.5, 0.9 }",
       function() return file:samples():quantile("period", .5, .9) end)
@@ -51,7 +53,8 @@ end)
 
 describe("a Query", function()
   local NO_ARRAY =
-    "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
+    "a Query is no array: `for record in query do` loops over it, collect() makes an array of "
+      .. "it"
 
   it("is no array", function()
     local file <close> = assert(perflua.open(path))
@@ -64,7 +67,7 @@ describe("a Query", function()
     raises(NO_ARRAY, function() for _ in ipairs(query) do error "never" end end)
   end)
 
-  it("and a Table name the closest method, if one is close", function()
+  it("names the closest method, as a Table does, if one is close", function()
     local file <close> = assert(perflua.open(path))
     raises("a Query has no method 'groupby'; the closest is 'group_by'", function()
       file:samples():groupby("comm")
@@ -76,17 +79,20 @@ describe("a Query", function()
 end)
 
 describe("a handler", function()
-  it("whose event the recording does not have is told of, once in a run", function()
+  it("warns once in a run if the recording does not have its event", function()
     local said = warned [[perflua.open(path):run {
       ["faults:x"] = print, ["nothing:like_it"] = print, comm = function() end, ["fau*"] = function() end }]]
     assert.are.same({
-      "perflua: handler 'faults:x': this recording has no event 'faults:x'; the closest is 'faults'",
-      "perflua: handler 'nothing:like_it': this recording has no event 'nothing:like_it'; it has cycles:P, "
+      "perflua: handler 'faults:x': this recording has no event 'faults:x'; the closest is "
+        .. "'faults'",
+      "perflua: handler 'nothing:like_it': this recording has no event 'nothing:like_it'; it "
+        .. "has cycles:P, "
         .. "faults",
     }, said)
   end)
 
-  it("is not, if it is one of several that are enough, or one of a system of which another is there", function()
+  it("is not, if it is one of several that are enough, or one of a system of which another "
+    .. "is there", function()
     assert.are.same({}, (warned [[perflua.open(path):run {
       meta = { needs = { { any = { "other:*", "faults" } } } }, ["other:*"] = print, ["cycles:P"] = function() end,
       ["cycles:Q"] = function() end }]]))
@@ -104,28 +110,30 @@ describe("times", function()
     return (got.err:gsub("^perflua: ", ""):gsub("\n$", ""))
   end
 
-  it("that leave nothing of a recording are told of", function()
+  it("warn if they exclude the whole recording", function()
     assert.are.equal(
-      "between: from 3.000000 on is outside of the recording, which is from 1.000000 to 2.000000",
+      "between: from 3.000000 on is outside of the recording, which lasts from 1.000000 to "
+        .. "2.000000",
       said [[file:samples():between("@3", nil):count()]])
     assert.are.equal(
-      "between: 100 ns to 200 ns is outside of the recording, which is from 1.000000 to "
-      .. "2.000000", said [[file:samples():between(100, 200):count()]])
+      "between: 100 ns to 200 ns is outside of the recording, which lasts from 1.000000 to "
+        .. "2.000000", said [[file:samples():between(100, 200):count()]])
     assert.are.equal(
-      "between: from 2.000000 is not before to 1.500000: there is nothing in between",
+      "between: from 2.000000 is not before to 1.500000: no record is in between",
       said [[file:samples():between("@2", "@1.5"):count()]])
     assert.are.equal("",
       said [[file:samples():between("@2", "@3"):count() file:samples():between(nil, "50%"):count()]])
   end)
 
-  it("in seconds are no nanoseconds", function()
+  it("are not taken for nanoseconds if they are seconds", function()
     local hint = "; between(\"@SECONDS\", …) takes seconds as perf prints them"
     assert.are.equal(
       'filter "pid == 7 and time >= 1.5": time is in nanoseconds, and the recording begins at '
       .. "1000000000: the comparison with 1.5 is always true" .. hint,
       said [[file:samples():where "pid == 7 and time >= 1.5"]])
     assert.are.equal(
-      'filter "not (2 > time)": time is in nanoseconds, and the recording begins at 1000000000: '
+      'filter "not (2 > time)": time is in nanoseconds, and the recording begins at '
+        .. '1000000000: '
       .. "the comparison with 2 is always false" .. hint,
       said [[file:samples():where "not (2 > time)"]])
     assert.are.equal("",
@@ -134,11 +142,12 @@ describe("times", function()
 end)
 
 describe("an unquoted word", function()
-  it("beside a text needs quotes", function()
+  it("needs quotes next to a text", function()
     local file <close> = assert(perflua.open(path))
     raises("filter \"comm == wrk\", column 9: unknown field 'wrk'; a text needs quotes: 'wrk'",
       function() file:samples():where "comm == wrk" end)
-    raises("filter \"event == faults\", column 10: unknown field 'faults'; a text needs quotes: 'faults'",
+    raises("filter \"event == faults\", column 10: unknown field 'faults'; a text needs "
+      .. "quotes: 'faults'",
       function() file:samples():where "event == faults" end)
   end)
 end)
@@ -163,7 +172,7 @@ describe("numbers in a table", function()
 end)
 
 describe("sources of symbols", function()
-  it("that are not there, or something else, are an error", function()
+  it("are an error if they are missing or something else", function()
     local function wrong(options)
       local file, message, code = perflua.open(path, options)
       assert.is_nil(file)
@@ -171,15 +180,15 @@ describe("sources of symbols", function()
     end
     assert.are.same({ "symfs: /nonexistent: No such file or directory", "ENOENT" },
       { wrong { symfs = "/nonexistent" } })
-    assert.are.same({ "symfs: /etc/passwd: is no directory", "ENOTDIR" },
+    assert.are.same({ "symfs: /etc/passwd: not a directory", "ENOTDIR" },
       { wrong { symfs = "/etc/passwd" } })
-    assert.are.same({ "buildid_dir: /etc/passwd: is no directory", "ENOTDIR" },
+    assert.are.same({ "buildid_dir: /etc/passwd: not a directory", "ENOTDIR" },
       { wrong { buildid_dir = "/etc/passwd" } })
-    assert.are.same({ "vmlinux: /etc/passwd: is no ELF file", "FORMAT" },
+    assert.are.same({ "vmlinux: /etc/passwd: not an ELF file", "FORMAT" },
       { wrong { vmlinux = "/etc/passwd" } })
     assert.are.same({ "vmlinux: /etc: Is a directory", "EISDIR" },
       { wrong { vmlinux = "/etc" } })
-    assert.are.same({ "kallsyms: /etc/passwd: is no list of symbols like /proc/kallsyms",
+    assert.are.same({ "kallsyms: /etc/passwd: not a list of symbols like /proc/kallsyms",
       "FORMAT" },
       { wrong { kallsyms = "/etc/passwd" } })
     for _, tool in ipairs { "report", "script", "fold" } do
@@ -204,7 +213,7 @@ describe("the interpreter", function()
 
   it("says what a script returned, if that is of no use", function()
     local useful =
-      ": a table of handlers, a grouped query, a Table or a function of a File can be used\n"
+      "; expected a table of handlers, a grouped query, a Table or a function of a File\n"
     local cases = {
       ["return 5"] = "the script returned the number 5" .. useful,
       ["return perflua.open(...):samples():count()"] = "the script returned the number 7"
@@ -212,7 +221,7 @@ describe("the interpreter", function()
       ["return 'text'"] = "the script returned a string" .. useful,
       ["return perflua.open(...)"] = "the script returned a perflua.file" .. useful,
       ["return function() return 5 end"] =
-        "the script's function returned the number 5: a grouped query or a Table can be used\n",
+        "the script's function returned the number 5; expected a grouped query or a Table\n",
     }
     for text, message in pairs(cases) do
       local got = run.perflua { run.script(text), path }

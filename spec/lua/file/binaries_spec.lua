@@ -40,7 +40,8 @@ local function verdict(row, path)
 end
 
 describe("file:binaries()", function()
-  it("names each binary with its file, where that was found, and its number of symbols", function()
+  it("names each binary with its file, where that was found, and its number of "
+    .. "symbols", function()
     local m = made "true"
     local rows, names = listed(m.path, nil, m.options)
     assert.same({ m.name, "/nowhere/unused" }, names)
@@ -79,7 +80,7 @@ describe("file:binaries()", function()
   it("says of a file of another build that its build-id differs", function()
     local m = made("true", ID)
     local row = listed(m.path, nil, m.options)[m.name]
-    assert.same({ true, 0, "no file has its build-id" },
+    assert.same({ true, 0, "no file with its build-id was found" },
       { row.loaded, row.symbols, row.reason })
     assert.equal("build-id differs: found " .. m.id .. ", recorded " .. ID,
       (verdict(row, m.name)))
@@ -143,7 +144,7 @@ describe("file:binaries()", function()
     end, "unknown option 'laod'; the closest is 'load'")
     assert.error_matches(function()
       file:binaries { load = "some" }
-    end, 'load is "hit", "all" or "none", not some')
+    end, 'load: "hit", "all" or "none" expected, got some')
     file:close()
     assert.error_matches(function() file:binaries() end, "closed")
   end)

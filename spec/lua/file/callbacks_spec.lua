@@ -61,7 +61,8 @@ describe("a script of handlers", function()
     assert.same(wanted, without_map(got.out))
   end)
 
-  it("is called in the order of time over several files, with the source of each record", function()
+  it("is called in the order of time over several files, with the source of each "
+    .. "record", function()
     local got = run.perflua { script, two_events.write(), two_events.write() }
     local n = {}
     for _, line in ipairs(lines(got.out)) do

@@ -208,14 +208,14 @@ describe("file:run", function()
       assert.error_matches(function() file:run(handlers) end, pattern)
     end
     local function fn() end
-    raises("handler 'smaple' is no record type and no event; the closest is 'sample'",
+    raises("handler 'smaple' matches no record type and no event; the closest is 'sample'",
       { smaple = fn })
     raises("handler 'begn'.*'begin'", { begn = fn })
-    raises("matches both", { ["cyc*"] = fn, ["*les"] = fn, ["c*:P"] = fn })
+    raises("matches two handlers", { ["cyc*"] = fn, ["*les"] = fn, ["c*:P"] = fn })
     raises("interval_ms", { interval = fn })
     raises("expected, got a number", { sample = 5 })
-    raises("ends with a function", { sample = { "pid" } })
-    raises("handler 'a:b': a list of fields ends with a function", { ["a:b"] = { "pid" } })
+    raises("must end with a function", { sample = { "pid" } })
+    raises("handler 'a:b': a list of fields must end with a function", { ["a:b"] = { "pid" } })
     raises("handler 'begin': a function expected, got a table", { begin = { "pid", fn } })
     raises("unknown field 'pidd'; the closest is 'pid'", { sample = { "pidd", fn } })
     raises("no record of this query has a field 'filename'", { sample = { "filename", fn } })

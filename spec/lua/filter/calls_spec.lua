@@ -106,7 +106,8 @@ describe("in", function()
     end
   end)
 
-  it("refuses constants that could be taken for others where the type of a value is not known", function()
+  it("refuses constants that could be taken for others where the type of a value is not "
+    .. "known", function()
     refused("args.x + 1 in {1, 0xffffffffffffffff}",
       "column 19: constants above 2%^63%-1 are compared with ==")
     assert.is_true(holds("args.x in {1, 0xffffffffffffffff}", { args = { x = -1 } }))
@@ -288,7 +289,7 @@ describe("an expression", function()
     assert.is_nil(value("u * 2"))
   end)
 
-  it("that is wrong names the column", function()
+  it("names the column of a mistake", function()
     local node, message = expr.value("u * c", expressions.scope)
     assert.is_nil(node)
     assert.equal("expression \"u * c\", column 5: '*' needs numbers, not c (a string)", message)

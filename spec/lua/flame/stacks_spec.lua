@@ -99,7 +99,7 @@ describe("stacks of samples", function()
     assert.are.equal("[sh];[sh] 10\n", text(collect({ sample }, { by = "none" })[1]))
   end)
 
-  it("of several events are never added together", function()
+  it("are never added up over several events", function()
     local sets = collect({
       { event = 2, comm = "sh", period = 1 }, { event = 1, comm = "sh", period = 500 },
       { event = 2, period = 1 },
@@ -109,7 +109,7 @@ describe("stacks of samples", function()
     assert.are.same({ 1, 2 }, { sets[1].samples, sets[2].samples })
   end)
 
-  it("whose names are the same once they are cleaned become one", function()
+  it("become one if their cleaned names are the same", function()
     local sets = collect {
       { comm = "a;b", tid = 8, chain = { USER, 0x2000 }, period = 1 },
       { comm = "a:b", tid = 9, chain = { USER, 0x3000 }, period = 2 },
@@ -153,7 +153,7 @@ describe("stacks of samples", function()
       text(sets[1], true))
   end)
 
-  it("whose weights pass what an integer holds are refused", function()
+  it("are refused if their weights exceed an integer", function()
     local samples = {}
     for i = 1, 129 do samples[i] = { comm = "sh", period = (1 << 56) - 1 } end
     for _, options in ipairs { {}, { inline = true } } do

@@ -34,7 +34,8 @@ describe("the frames of a flame graph", function()
     }, (drawn("sh;main;g 3\nsh;f;g 2\n", 0, true)))
   end)
 
-  it("are left out with what they call when they are too small, and what they hold is told", function()
+  it("are left out with what they call when they are too small, and what they hold is "
+    .. "told", function()
     local lines, left = drawn(text, 2)
     assert.are.same({
       "0 all 10 from 0", "1 cc 3 from 0", "2 main 3 from 0", "1 sh 7 from 3", "2 main 7 from 3",
@@ -42,18 +43,18 @@ describe("the frames of a flame graph", function()
     }, lines)
     assert.are.same({ frames = 1, total = 1 }, left)
     local graph = flame.graph(list(text), { min_share = 20 })
-    assert.are.equal("frames of less than 20 % are left out, which hold 10 %", graph.note)
+    assert.are.equal("frames below 20 % are left out; they hold 10 %", graph.note)
     assert.are.equal("", flame.graph(list(text), { min_share = 0 }).note)
   end)
 
-  it("of stacks without end are cut off, and that is told", function()
+  it("are cut off, and that is said, if stacks are endless", function()
     local deep = ("f;"):rep(5000) .. "g 1"
     local lines = drawn(deep)
     assert.are.equal(1025, #lines)
     assert.are.equal("1 stacks are cut off", flame.graph(list(deep), {}).note)
   end)
 
-  it("of a thousand stacks lie within their callers and beside each other", function()
+  it("lie within their callers and beside each other for a thousand stacks", function()
     local lines, seed = {}, 7
     for i = 1, 1000 do
       local names = {}

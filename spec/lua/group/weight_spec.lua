@@ -88,7 +88,8 @@ describe("weight", function()
   it("raises below 0, wherever a record is looked at", function()
     for _, q in ipairs { by_event():count(), by_event():avg("cpu"), by_event():hist("cpu"),
       by_event():quantile("cpu", 0.5) } do
-      raises("^spec/lua/group/weight_spec.lua:%d+: a weight is an integer from 0 to 2^63%-1", function()
+      raises("^spec/lua/group/weight_spec.lua:%d+: a weight is an integer from 0 to "
+        .. "2^63%-1", function()
         q:weight("pid"):sort()
       end)
     end

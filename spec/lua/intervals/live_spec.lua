@@ -43,7 +43,7 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
     switches = recorded("sched:sched_switch", "-a")
   end)
 
-  needs.it("perf trace", "of system calls are what perf trace -s adds up", function()
+  needs.it("perf trace", "match perf trace -s for system calls", function()
     local file <close> = assert(perflua.open(path))
     local sums = {}
     for row in file:samples():pair(CALLS):group_by("tid", "args.id"):count():sum("duration")
@@ -80,7 +80,7 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
     assert.equal(errors, spans:where("close.args.ret < 0"):count())
   end)
 
-  it("of context switches close and open with one event, by different fields", function()
+  it("close and open with one context switch, by different fields", function()
     local file <close> = assert(perflua.open(switches))
     local left, byhand = {}, {}
     for s in file:samples() do

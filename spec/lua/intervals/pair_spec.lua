@@ -247,7 +247,7 @@ describe("pair() " .. where, function()
       end)
     end
 
-    it("for options that are none", function()
+    it("rejects unknown options", function()
       fails("pair: a table", nil)
       fails("pair: what opens a span", {})
       fails("pair: what closes a span", { open = "open" })
@@ -255,7 +255,7 @@ describe("pair() " .. where, function()
         { open = "open", close = "close", kye = "tid" })
     end)
 
-    it("for events there are not", function()
+    it("rejects unknown events", function()
       fails("no event 'opne'; the closest is 'open'", { open = "opne", close = "close" })
       fails("does not read event 'close'", BOTH, file:samples("open"))
       fails("open is an event, a list of them, { event, where } or a function, not a number",
@@ -266,7 +266,7 @@ describe("pair() " .. where, function()
         { open = { type = "switch" }, close = "close" })
     end)
 
-    it("for keys that are none", function()
+    it("rejects invalid keys", function()
       fails("unknown field 'tidd'", { open = "open", close = "close", key = "tidd" })
       fails("as many fields", { open = "open", close = "close",
         key = { open = { "tid", "cpu" }, close = "tid" } })
@@ -276,7 +276,7 @@ describe("pair() " .. where, function()
       fails("empty list", { open = "open", close = "close", key = { open = {}, close = {} } })
     end)
 
-    it("for queries that cannot be paired", function()
+    it("rejects queries that cannot be paired", function()
       fails("needs the order of time", BOTH, file:samples { order = "file" })
       fails("before group_by", BOTH, file:samples():group_by("tid"))
       fails("selects fields", BOTH, file:samples():select("tid"))

@@ -216,7 +216,7 @@ describe("spans", function()
     assert.equal(2 * #expected, both[1].count + both[2].count)
     assert.equal(2 * counts.restarted, both.counts.restarted)
     assert.matches(
-      ("\n# %d spans; not among them: %d closed without an open, .* %d opened again before a "
+      ("\n# %d spans; not counted: %d closed without an open, .* %d opened again before a "
         .. "close$")
       :format(counts.pairs, counts.unopened, counts.restarted), tostring(t:top(5)))
     local path = os.tmpname()

@@ -120,7 +120,8 @@ describe("within()", function()
       key = { open = { "tid", "cpu" }, close = { "pid", "cpu" } },
     }
     assert.same({ 2, 4, 5, 7, 8 }, addrs(ticks:within(by_ends, { key = { "tid", "cpu" } })))
-    raises("within_spec.lua:%d+: within: which fields of a record are the spans' key", function()
+    raises("within_spec.lua:%d+: within: which fields of a record are the spans' "
+      .. "key", function()
       ticks:within(by_ends)
     end)
     local by_cpu = file:samples():pair { open = "open", close = "close", key = "cpu" }

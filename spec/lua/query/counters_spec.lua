@@ -182,7 +182,8 @@ describe("samples with counter values", function()
     local got =
       run.shell_with(
         'cat "$1" | "$perflua" -e "print(perflua.open(\'-\'):samples(\'faults\'):count())"'
-      .. '; cat "$1" | "$perflua" -e "for s in perflua.open(\'-\'):samples(\'faults\') do io.write(s.period, 32) end"',
+      .. '; cat "$1" | "$perflua" -e "for s in perflua.open(\'-\'):samples(\'faults\') do '
+        .. 'io.write(s.period, 32) end"',
       path)
     assert.are.equal("4\n33212321032132", got.out)
   end)
@@ -241,7 +242,7 @@ describe("samples with counter values", function()
     assert.are.same(expected(), of_records(file:records { type = "sample", expand = true }))
     assert.has_error(function()
       file:samples { expand = 1 }
-    end, "expand is true or false, not 1")
+    end, "expand: true or false expected, got 1")
   end)
 
   it("come to the handlers of their events", function()
@@ -281,7 +282,8 @@ describe("samples with counter values", function()
     assert.are.same({ { 4, 12, 1200, 1400 } }, got)
     assert.are.equal(1, spans:group_by("cpu"):count():sort()[1].count)
     assert.has_error(function() file:records("sample"):within(spans) end,
-      "within: the records and the spans need the same `expand`: samples of this recording carry counter values")
+      "within: the records and the spans need the same `expand`: samples of this recording "
+        .. "carry counter values")
   end)
 
   it("are read in the order of time by one worker, unless order is \"file\"", function()
@@ -307,7 +309,8 @@ describe("samples with counter values", function()
     end))
   end)
 
-  it("that go back give nothing, are noted once for each event, and count on from there", function()
+  it("yield nothing when they go back, are noted once for each event, and count on from "
+    .. "there", function()
     local function back(b, events)
       for i, value in ipairs { 200, 250, 20, 21 } do
         b:sample(events[1], {
@@ -324,7 +327,7 @@ describe("samples with counter values", function()
       reading.reasons(file))
   end)
 
-  it("of ids that no event has give nothing, which is noted", function()
+  it("yield nothing for ids that no event has, which is noted", function()
     local file <close> = reading.open(group(nil, function(b, events)
       b:sample(events[1], {
         identifier = 10, ip = 1, pid = 7, tid = 7, time = 3000, cpu = 0,
@@ -337,7 +340,7 @@ describe("samples with counter values", function()
       reading.reasons(file))
   end)
 
-  it("of one event count by id, and by thread where the event is inherited", function()
+  it("count by id for one event, and by thread where the event is inherited", function()
     local b = builder.new()
     local one = b:event {
       name = "cycles", sample_type = { "ip", "tid", "time", "id", "read" },
@@ -362,7 +365,7 @@ describe("samples with counter values", function()
       reasons)
   end)
 
-  it("of several recordings count apart", function()
+  it("count separately in several recordings", function()
     local path = group():write()
     local file <close> = assert(perflua.open { path, group():write() })
     local twice = sums(expected())

@@ -16,12 +16,14 @@ local function lines(query)
 end
 
 local function line(query, name)
-  return query:explain():match("\n" .. name .. " +([^\n]+)") or query:explain():match("^" .. name .. " +([^\n]+)")
+  return query:explain():match("\n" .. name .. " +([^\n]+)") or query:explain()
+    :match("^" .. name .. " +([^\n]+)")
 end
 
 describe("explain()", function()
   it("says what is read, in which order, and that the core does it", function()
-    local q = file:samples():where "cpu == 1 and\n period > 0":group_by("comm", "stack"):count():sum("period")
+    local q = file:samples():where "cpu == 1 and\n period > 0":group_by("comm", "stack"):count()
+      :sum("period")
     assert.same({
       ("reads    samples in PATH, %d bytes"):format(file.size),
       "order    of the file: the answer is the same in any order",
@@ -34,14 +36,16 @@ describe("explain()", function()
   end)
 
   it("says what Lua does and why, and that described filters come first", function()
-    local q = file:samples("faults"):where(function(s) return s.pid > 0 end):where { cpu = { 0, 1 }, comm = "sh" }
+    local q = file:samples("faults"):where(function(s)
+      return s.pid > 0
+    end):where { cpu = { 0, 1 }, comm = "sh" }
       :group_by("pid", { name = function() return 1 end }):avg("ip"):weight("period")
     assert.same({
       ("reads    samples of faults in PATH, %d bytes"):format(file.size),
       "order    of time: what a function of Lua answers may depend on it",
       "workers  1: Lua sees one record after another",
       "  1  C    where comm in { 'sh' } and cpu in { 0, 1 }",
-      "  2  Lua  where a function (spec/lua/query/explain_spec.lua:37)",
+      "  2  Lua  where a function (spec/lua/query/explain_spec.lua:39)",
       "  3  C    group by pid, name (name is a function of Lua)",
       "  4  C    avg(ip) weighted by period",
     }, lines(q))
@@ -56,7 +60,8 @@ describe("explain()", function()
       "workers  1: Lua sees one record after another",
       "  1  C    records, made for the loop",
     }, lines(records))
-    assert.equal("  1  C    values of ip, period * 2", lines(file:samples():select("ip", "period * 2"))[4])
+    assert.equal("  1  C    values of ip, period * 2",
+      lines(file:samples():select("ip", "period * 2"))[4])
     assert.equal("  1  C    values of ip, callchain (callchain is a composite)",
       lines(file:samples():select("ip", "callchain"))[4])
     local after = file:samples():where(function() return true end):select("ip")
@@ -64,10 +69,12 @@ describe("explain()", function()
   end)
 
   it("says why an order is not another", function()
-    assert.equal("of time: first_ip is of the order of time", line(file:samples():group_by("pid"):first("ip"), "order"))
+    assert.equal("of time: first_ip is of the order of time",
+      line(file:samples():group_by("pid"):first("ip"), "order"))
     assert.equal("of the file: that was asked for",
       line(file:samples({ order = "file" }):group_by("pid"):first("ip"), "order"))
-    assert.equal("of the file: that was asked for", line(file:records({ order = "file" }), "order"))
+    assert.equal("of the file: that was asked for",
+      line(file:records({ order = "file" }), "order"))
   end)
 
   it("knows what a stream is", function()
@@ -75,16 +82,22 @@ describe("explain()", function()
     local stream <close> = perflua.open(containers.stream(piped))
     local q = stream:samples():where "event.config == 0":group_by("pid"):count()
     assert.matches("which passes once$", line(q, "reads"))
-    assert.equal("of time: what a stream says of names comes with its records", line(q, "order"))
+    assert.equal("of time: what a stream says of names comes with its records",
+      line(q, "order"))
     assert.equal("1: Lua sees one record after another", line(q, "workers"))
-    assert.equal("  1  C    where event.config == 0 (event.config: events may come late in a stream)", lines(q)[4])
-    assert.equal("of the stream, or of time if names are asked for: the answer is the same in both",
+    assert.equal(
+      "  1  C    where event.config == 0 (event.config: events may come late in a stream)",
+      lines(q)[4])
+    assert.equal(
+      "of the stream, or of time if names are asked for: the answer is the same in both",
       line(stream:samples():group_by("pid"):count(), "order"))
-    assert.equal(5, stream:samples():where "event.config ~= 2 or cpu == 0":count()) -- nothing was read before
+    -- nothing was read before
+    assert.equal(5, stream:samples():where "event.config ~= 2 or cpu == 0":count())
   end)
 
   it("reads nothing", function()
-    local damaged <close> = perflua.open(shared.with(path, file:samples():first().offset, ("\255"):rep(16)))
+    local damaged <close> = perflua.open(
+      shared.with(path, file:samples():first().offset, ("\255"):rep(16)))
     damaged:samples():group_by("comm", "symbol"):count():explain()
     damaged:samples():select("comm"):explain()
     assert.equal(0, #damaged.damage)
@@ -93,6 +106,7 @@ describe("explain()", function()
   end)
 
   it("lets no name move the cursor", function()
-    assert.matches("where comm == '\\x1b[2J'", file:samples():where "comm == '\27[2J'":explain(), 1, true)
+    assert.matches("where comm == '\\x1b[2J'", file:samples():where "comm == '\27[2J'"
+      :explain(), 1, true)
   end)
 end)

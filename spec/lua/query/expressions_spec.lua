@@ -113,14 +113,15 @@ describe("an expression in a query", function()
     end
   end)
 
-  it("that is wrong raises with its column, at the line that wrote it", function()
+  it("raises with its column, at the line that wrote it, if it is wrong", function()
     raises("^spec/lua/query/expressions_spec.lua:%d+: expression \"perod %* 2\", column 1: "
       .. "unknown field 'perod'; "
       .. "the closest is 'period'$", function() file:samples():sum "perod * 2" end)
     raises("expressions_spec.lua:%d+: expression \"period %*\", column 9: a field", function()
       file:samples():select("pid", "period *")
     end)
-    raises("expression \"event %+ 1\", column 1: '%+' needs numbers, not event %(an event%)", function()
+    raises("expression \"event %+ 1\", column 1: '%+' needs numbers, not event %(an "
+      .. "event%)", function()
       file:samples():group_by "event + 1"
     end)
     raises("expression \"nil\", column 1: nil is no value", function()
@@ -132,7 +133,8 @@ describe("an expression in a query", function()
     raises("sum: cpu == 1 is not something it can measure %(boolean%)", function()
       file:samples():sum "cpu == 1"
     end)
-    raises("filter \"#callchain%[1%] > 1\", column 2: callchain%[1%] is an item, and has none", function()
+    raises("filter \"#callchain%[1%] > 1\", column 2: callchain%[1%] is an item, and has "
+      .. "none", function()
       file:samples():where "#callchain[1] > 1"
     end)
     raises("no record of this query has a field 'symbol'", function()

@@ -28,7 +28,7 @@ describe("a binary's short name", function()
   end)
 end)
 
-describe("a function that is not known", function()
+describe("an unknown function", function()
   it("is an address of 16 digits", function()
     assert.are.equal("0x000000000000ca69", names.symbol(0xca69))
     assert.are.equal("0xffffffff81000000", names.symbol(-0x7f000000))

@@ -52,7 +52,8 @@ local function rows_of(event)
 end
 
 describe("a report", function()
-  it("adds up samples and periods by the fields that are asked for, of each event by itself", function()
+  it("adds up samples and periods by the fields that are asked for, of each event by "
+    .. "itself", function()
     local result = read(recording(samples), { sort = { "comm" } })
     assert.are.equal(2, #result.events)
     local cycles, faults = table.unpack(result.events)
@@ -146,7 +147,7 @@ describe("a report", function()
     local file = recording(samples)
     assert.error_matches(function()
       report.prepare(file, { sort = { "dso", "srcline" }, children = true })
-    end, "callers are known by dso and symbol only, not by srcline")
+    end, "only, not for srcline: use %-%-no%-children")
     -- there are no call chains
     assert.is_false(report.prepare(file, { sort = { "dso" } }).children)
     assert.is_true(report.prepare(file, { sort = { "dso" }, children = true }).children)

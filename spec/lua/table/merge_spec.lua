@@ -79,7 +79,8 @@ describe("merging tables", function()
     end
   end)
 
-  it("takes first and last values from the tables in the order given, in any grouping", function()
+  it("takes first and last values from the tables in the order given, in any "
+    .. "grouping", function()
     local function first(file)
       return file:samples():group_by("pid"):first("time"):last("time"):sort("pid")
     end
@@ -216,14 +217,15 @@ describe("tables that do not belong together", function()
       local pattern, a, b = case[1], case[2]:sort(), case[3]:sort()
       assert.error_matches(function()
         a:merge(b)
-      end, "merge: these are of different queries: " .. pattern)
+      end, "merge: the tables are results of different queries: " .. pattern)
       assert.has_error(function() b:merge(a) end)
     end
     assert.has_no.errors(function() count(q()):merge(count(q())) end)
     assert.error_matches(function() count(q()):merge({}) end, "a Table expected")
   end)
 
-  it("do not follow one another in a file, also if only the records that they looked at differ", function()
+  it("do not follow one another in a file, also if only the records that they looked at "
+    .. "differ", function()
     local differ = {
       { 'where: "nothing said" here, "cpu == 1" there', q():group_by("pid"):count(),
         q():where("cpu == 1"):group_by("pid"):count() },
@@ -247,7 +249,7 @@ describe("tables that do not belong together", function()
       local out <close> = assert(io.open(path, "wb"))
       for i = 2, 3 do assert(case[i]:sort():save(out)) end
       out:flush()
-      assert.matches("different queries follow one another: " .. case[1],
+      assert.matches("tables of different queries: " .. case[1],
         select(2, perflua.load(path)))
     end
   end)

@@ -71,7 +71,7 @@ describe("a saved table", function()
       :sort()))
     local two = file:samples():group_by("pid"):count():sort()
     local bytes = bytes_of(one) .. bytes_of(two)
-    assert.matches('different queries follow one another: where: "cpu == 1" here',
+    assert.matches('tables of different queries: where: "cpu == 1" here',
       select(2, load_bytes(bytes)))
   end)
 
@@ -100,7 +100,7 @@ describe("a saved table", function()
     wrong("(\t%d+)(\t%d+\tend\n)$", "%2", "byte %d+: a %a+ expected")
     wrong("(\t%d+)(\t%d+\tend\n)$", "\tx%2", "byte %d+: a group expected")
     wrong("(\t%d+)(\t%d+\tend\n)$", "\t-1%2", "byte %d+: a group expected")
-    wrong("\tend\n$", "\n", "cut off")
+    wrong("\tend\n$", "\n", "its end is missing")
     wrong("S8:measures", "S8:measuxes", "description of a table")
     wrong("I1;S8:cycles:P", "I9;S8:cycles:P", "description of a table")
     wrong("S8:measures{I1;", "S8:measures{I0;", "description of a table")

@@ -135,8 +135,8 @@ enum problem {
 	DISGUISED, /* it is known but for the upper bits of its type */
 };
 
-#define NEXT "the next record is behind what was skipped"
-#define NONE "there is none behind it"
+#define NEXT "the next record follows the skipped bytes"
+#define NONE "no record follows"
 
 /*
  * Notes as damage the bytes from `from` to the blocks' position, where record `rec` was
@@ -185,7 +185,7 @@ static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum 
 	default:
 		pd_stream_damaged(
 			r->stream, from, size,
-			"size of a record: found %u (type %u), expected another record behind "
+			"size of a record: found %u (type %u), expected another record after "
 			"so many bytes; %s",
 			rec->size, rec->type, rest);
 	}
@@ -241,10 +241,10 @@ static int end_in_header(struct pd_reader *r)
 	if (r->speculative)
 		return bail_out(r);
 	r->file->complete = false;
-	pd_stream_damaged(r->stream, r->blocks.offset, left,
-			  "found %llu bytes behind the last record, expected none or a header "
-			  "of 8",
-			  (unsigned long long)left);
+	pd_stream_damaged(
+		r->stream, r->blocks.offset, left,
+		"found %llu bytes after the last record, expected none or a header of 8",
+		(unsigned long long)left);
 	pd_blocks_skip(&r->blocks, left);
 	return 0;
 }
@@ -465,7 +465,7 @@ static int lose_payload(struct pd_reader *r, struct pd_error *err)
 	if (got)
 		pd_stream_damaged(r->stream, from, b->offset - from,
 				  "payload of a record: found a size of %llu, expected at most "
-				  "%llu; records go on behind what was skipped",
+				  "%llu; records continue after the skipped bytes",
 				  (unsigned long long)r->missing,
 				  (unsigned long long)(left < MAX_PAYLOAD ? left :
 									    MAX_PAYLOAD));

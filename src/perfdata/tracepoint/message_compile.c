@@ -189,7 +189,7 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 	}
 	v->size = take_modifier(c, f);
 	if (!v->size || !f->n || !*f->p || !strchr("diuxXospc", *f->p))
-		return pd_parse_refuse(&c->p, "a conversion that is not known");
+		return pd_parse_refuse(&c->p, "an unknown conversion");
 	v->type = *f->p == 'i' ? 'd' : *f->p;
 	if ((f->p[-1] == 'z' || f->p[-1] == 'Z') && !(c->p.text & PD_TEXT_CONVERSIONS)) {
 		v->size = 4;
@@ -200,7 +200,7 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 	if (v->type == 'p') {
 		n = count_pointer_chars(*f);
 		if (n >= sizeof(v->pointer))
-			return pd_parse_refuse(&c->p, "a conversion that is not known");
+			return pd_parse_refuse(&c->p, "an unknown conversion");
 		memcpy(v->pointer, f->p, n);
 		f->p += n;
 		f->n -= n;

@@ -257,5 +257,5 @@ bool pd_parse_helper(struct pd_parser *p, struct pd_node *x)
 		*x = (struct pd_node){ .kind = (uint8_t)helpers[i].kind };
 		return pd_parse_expect(p, "(") && helpers[i].parse(p, x);
 	}
-	return pd_parse_refuse(p, "a function that is not known");
+	return pd_parse_refuse(p, "an unknown function");
 }

@@ -159,7 +159,7 @@ static bool parse_sizeof(struct pd_parser *p, struct pd_node *x)
 		return false;
 	size = parse_type_size(p);
 	if (!size)
-		return pd_parse_refuse(p, "a size that is not known");
+		return pd_parse_refuse(p, "an unknown size");
 	return pd_parse_expect(p, ")") && pd_parse_number(p, x, size);
 }
 

@@ -130,7 +130,7 @@ static int open_found(int found, const char *root, const char *path, struct stat
 	if (fd < 0 || fstat(fd, status) != 0)
 		*reason = strerrordesc_np(errno);
 	else if (status->st_dev != was.st_dev || status->st_ino != was.st_ino)
-		*reason = "was replaced by another file meanwhile";
+		*reason = "was replaced by another file";
 	else
 		return fd;
 	if (fd >= 0)

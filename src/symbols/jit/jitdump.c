@@ -159,7 +159,7 @@ static const char *read_header(struct reading *reading)
 	flags = pb_load64(header + 32, reading->swapped);
 	reading->cycles = flags & CYCLES;
 	if (flags & ~(uint64_t)KNOWN_FLAGS)
-		return "has flags that are not known";
+		return "has unknown flags";
 	if (size < HEADER || fseeko(reading->file, (off_t)size, SEEK_SET) != 0)
 		return "the size of its header is wrong";
 	return NULL;

@@ -9,7 +9,7 @@ local spec_of = core.query_spec
 local find, sub = string.find, string.sub
 local plus = sums.adder "unsigned"
 
--- The place of the call chain among the fields that are read.
+-- Returns the index of the call chain among the fields that are read.
 local function frames_at(prepared)
   local place = prepared.place
   return #prepared.fields + 1 - (place.dso and 1 or 0) - (place.symbol and 1 or 0)
@@ -23,9 +23,9 @@ local function parts_of(line)
   return line:sub(1, 1), line:sub(2, tab - 1), line:sub(from)
 end
 
--- From lines of frames to rows, of samples that are alike in all other fields. Lines that
--- differ may be of one row: it is found by `id`, which is the line itself if all of that is
--- shown.
+-- Makes a function that finds the row of a line of frames, for samples that are equal in all
+-- other fields. Different lines may be of one row: it is found by `id`, which is the line
+-- itself if all of it is shown.
 local function make_finder(g, prepared, list, short)
   local place, event = prepared.place, g.event
   local others, at, n = {}, 0, #prepared.fields
@@ -67,7 +67,7 @@ local function next_node(node, value)
   return node[value]
 end
 
--- The finder of a group, the same for all that differ in their frames only.
+-- Makes the finders of groups: one for all groups that differ in their frames only.
 local function make_finders(prepared, list)
   local root, n, name_of = {}, frames_at(prepared) - 1,
     names.dsos(core.short_names(spec_of(prepared.query).file))

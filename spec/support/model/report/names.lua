@@ -6,7 +6,7 @@ local names = {}
 names.cpumodes = { k = "kernel", ["."] = "user", H = "hypervisor", g = "guest_kernel",
   u = "guest_user" }
 
----Short names of binaries: see dso__set_basename, tools/perf/util/dso.c.
+---Returns short names of binaries: see dso__set_basename, tools/perf/util/dso.c.
 ---@param known table<string, string> what core.short_names() gave of a File that was read
 ---@return fun(dso: string | false | nil): string
 function names.dsos(known)

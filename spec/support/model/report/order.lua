@@ -24,7 +24,8 @@ local function symbol_text(value)
   return a == ZERO and b == X and LAST .. value or value
 end
 
--- Of a measure: the greatest is the first. Many rows have the same.
+-- Returns a table that encodes measures, the greatest first, and remembers them: many rows have
+-- the same.
 local function make_descending()
   return setmetatable({}, { __index = function(known, value)
     known[value] = format_hex(~value)

@@ -36,7 +36,7 @@ local ABSENT = {} -- a value for tables
 
 local plus = sums.adder "unsigned"
 
--- Short names of binaries, and those of them that several binaries have.
+-- Returns short names of binaries, and those that several binaries share.
 local function short_names(groups, at, file)
   local short, owner, shared, name_of = {}, {}, {}, names.dsos(core.short_names(file))
   for _, g in ipairs(groups) do

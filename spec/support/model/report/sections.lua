@@ -12,7 +12,7 @@ local plus = sums.adder "unsigned"
 
 local UNKNOWN = math.maxinteger -- of an event: behind all others
 
--- The events of the samples, in their order.
+-- Sums up the samples by event, in the order of the events.
 local function sum_totals(rows, prepared)
   local list, by_event = {}, {}
   for _, row in ipairs(rows) do
@@ -31,7 +31,7 @@ local function sum_totals(rows, prepared)
   return list
 end
 
--- How many of the rows are to show.
+-- Counts the rows to show.
 local function count_shown(rows, measure, whole, shown)
   for i, row in ipairs(rows) do
     local share = whole > 0 and 100 * (row[measure] / whole) or 0.0
@@ -40,7 +40,7 @@ local function count_shown(rows, measure, whole, shown)
   return #rows
 end
 
--- The values of rows from..to by column: keys, then what is measured.
+-- Returns the values of rows from..to by column: keys, then measures.
 local function values_of(rows, from, to, n_keys, n_measures)
   local values = {}
   for c = 1, n_keys do
