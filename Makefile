@@ -46,7 +46,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser sweep model lint bench fuzz fuzz-all fuzz-minimize fuzz-seeds docs install install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser sweep model lint bench fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -208,6 +208,9 @@ $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE
 	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) -lm -ldl
 
 -include $(shell find $(FUZZ_DIR)/obj -name '*.d' 2>/dev/null)
+
+pictures: all ## draw the pictures of README.md
+	$(B)/perflua docs/pictures.lua
 
 docs: all ## write docs/fields.md, docs/reference.md, lua/perflua/meta.lua from the tables of core and API
 	$(B)/perflua docs/generate.lua docs/fields.md docs/reference.md lua/perflua/meta.lua

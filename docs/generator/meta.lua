@@ -17,7 +17,7 @@ end
 -- A type as the tables of the API write it: classes get the prefix that they have here.
 local function full(type) return (type:gsub("%f[%w_\"]%u[%w_]*%f[^%w_]", "perflua.%0")) end
 
--- The type without the ? that says it may be left out, and that.
+-- Returns the type without the ? that marks it as optional, and whether it had one.
 local function optional(type)
   local required = type:match "^(.*)%?$"
   return full(required or type), required and "?" or ""
@@ -142,7 +142,7 @@ local function stub_method(class, row)
   stub ""
 end
 
--- What the core's tables say of a class, as fields.
+-- Returns the fields of a class from the core's tables.
 local from_core = {
   AnyRecord = function() stub_fields(core.types()[0].fields) end,
   Handlers = function()

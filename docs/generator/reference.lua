@@ -40,7 +40,7 @@ local function link(name)
   return ("[%s](%s)"):format(name, anchor(title(api.class(name))))
 end
 
--- A type as people read it; without the ? at its end.
+-- Returns a type for people, without the mark of an optional one.
 local function type_text(type)
   local text = escape((type:gsub("%?$", ""))):gsub("\\|", " or ")
   return (text:gsub("%f[%w_\"]%u[%w_.]*", link))
@@ -110,7 +110,7 @@ local function add_method(class, row)
   if (row.params or row.returns or row.errors) then add "" end
 end
 
--- What stands on both sides of group_by, side by side.
+-- Adds the methods on both sides of group_by, side by side.
 local function add_both_sides(class)
   local rows = {}
   for _, row in ipairs(class.methods) do

@@ -1,4 +1,4 @@
--- What both generated files do with the tables of the core.
+-- Functions of both generated files on the core's tables.
 
 local tables = {}
 

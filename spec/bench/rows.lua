@@ -1,4 +1,4 @@
--- What is compared. A row is { what, against, … } with
+-- The comparisons. A row is { what, against, … } with
 --
 --   ours, theirs  commands
 --   recording     figures are divided by its samples (or bytes); default: of a run

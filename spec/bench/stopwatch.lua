@@ -14,7 +14,7 @@ local function line_of(words)
   return table.concat(quoted, " ")
 end
 
---- What a command prints.
+---Returns the output of a command.
 function stopwatch.output(line)
   local pipe = assert(io.popen(line))
   local text = pipe:read "a"

@@ -91,7 +91,7 @@ describe("a description for the core", function()
       ["no keys"] = { keys = 1 }, ["no measures"] = { measures = false },
       ["a key is a table"] = { keys = { 1 } },
       ["a key has no value"] = { keys = { {} } },
-      ["no such place"] = { keys = { { value = pid, at = 4097 } } },
+      ["no such position"] = { keys = { { value = pid, at = 4097 } } },
       ["no measure 'mean'"] = { measures = { { measure = "mean", value = pid } } },
       ["a measure needs a field"] = { measures = { { measure = "sum" } } },
       ["a ratio needs two events"] =

@@ -40,7 +40,7 @@ end
 
 local FIELDS = { "time", "ip", "pid", "period", "cpu", "raw", "event", "comm", "id" }
 
--- What a loop over records finds in these fields, each k-th line.
+-- Returns the values that a loop over records finds in these fields, each k-th line.
 local function by_records(query, k)
   local lines, n = {}, 0
   for r in query do

@@ -37,8 +37,8 @@ local function of_perf(options)
   return rows, summary
 end
 
--- Of perf script's text: bytes that are freed, those of second frees of what was allocated
--- once, how often that was.
+-- Counts in perf script's text: bytes that are freed, those of second frees of what was
+-- allocated once, how often that was.
 local function freed()
   local bytes_of, once, again, times = {}, 0, 0, 0
   for line in files.lines("perf script -F trace -i " .. files.quote(path) .. " 2>/dev/null") do
@@ -75,8 +75,8 @@ needs.describe(NEEDS, "perflua alloc, of a recording made now", function()
       ("%d %d %d"):format(moved, pingpong, times))
   end)
 
-  -- Of two frees of an address, between which its allocation was not recorded, perf takes both
-  -- for one of the first.
+  -- perf counts two frees of an address, between which the allocation was not recorded, for one
+  -- allocation.
   it("has the sums of perf kmem, of which each allocation is freed but once", function()
     local _, perf = of_perf "--caller"
     local got, once, again = json(path), freed()

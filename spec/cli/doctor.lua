@@ -9,7 +9,7 @@ local doctor = {}
 local MS = 1000000
 doctor.START = 1000 * MS
 
---- What it finds: its output, and its JSON.
+---Returns the doctor's output, and its JSON.
 function doctor.examine(path)
   local text, json = run.perflua { "doctor", path }, run.perflua { "doctor", "--json", path }
   assert.are.equal(text.status, json.status)

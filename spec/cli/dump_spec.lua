@@ -25,7 +25,7 @@ local function offsets_of(lines)
   return offsets
 end
 
--- The same of the records of a query of the file.
+-- Returns the offsets of the records of a query of the file.
 local function offsets_in(path, query_of)
   local file <close> = assert(perflua.open(path, { symfs = symfs }))
   local offsets = {}

@@ -6,7 +6,7 @@ local everything = require "spec.support.everything"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
--- What Lua says of its own errors: see spec/fuzz/internal.lua.
+-- Texts of Lua's own errors: see spec/fuzz/internal.lua.
 local faults = { "attempt to", "bad argument", "traceback", "table index is",
   "number has no integer", "overflow" }
 

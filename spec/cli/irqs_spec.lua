@@ -21,7 +21,7 @@ end
 
 local function integer(text) return math.tointeger(tonumber(text)) end
 
--- What perf script's text has, by "type number cpu": { count, total } of handlers, { first,
+-- Returns from perf script's text, by "type number cpu": { count, total } of handlers, { first,
 -- last } of raises.
 local function of_text()
   local sums, entered, raised = {}, {}, {}

@@ -5,7 +5,7 @@ local user = require "spec.examples.user"
 
 local PAGE = "docs/perflua.1"
 
--- What stands for characters that roff would change: "\-" is a minus sign, "-" may become a
+-- Replacements of characters that roff would change: "\-" is a minus sign, "-" may become a
 -- hyphen.
 local escapes = { ["\\-"] = "-", ["\\(aq"] = "'", ["\\e"] = "\\" }
 

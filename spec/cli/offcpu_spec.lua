@@ -65,9 +65,8 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
       true)
   end)
 
-  -- Of other programs: perf has no call chain where one has an impossible address. Only the
-  -- kernel's functions are known, as perf confuses libraries here with those of processes of
-  -- other containers.
+  -- perf has no call chain where one has an impossible address. Only the kernel's functions are
+  -- known, as perf confuses libraries here with those of processes of other containers.
   it("folds the call chains that perf script has, of the programs that were run for "
     .. "it", function()
     local expected = switches.stacks(path,

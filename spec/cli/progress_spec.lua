@@ -1,4 +1,4 @@
--- What a terminal shows while a pass takes long.
+-- The progress line on a terminal.
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 local small = require "spec.support.small_pipe"
@@ -14,8 +14,8 @@ local function recording()
   return b:write()
 end
 
--- What a terminal shows while a query waits for the second half of a recording, and then what
--- it prints.
+-- Returns what a terminal shows while a query waits for the second half of a recording, and
+-- what it prints then.
 local function shown(options, seconds)
   local got = run.shell_with(([[
     export TERM=dumb

@@ -1,7 +1,8 @@
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
--- What a terminal shows when these lines are typed, one after the other; the last ends perflua.
+-- Returns what a terminal shows when these lines are typed one after the other; the last ends
+-- perflua.
 local function typed(lines)
   local got = run.shell(([[
     export TERM=dumb HOME=$(mktemp -d)

@@ -15,7 +15,7 @@ function run.shell(script)
   return { status = status, out = files.read(out), err = files.read(err) }
 end
 
---- The same with these paths as $1, $2 …
+---Runs a script of the shell with these paths as $1, $2 …
 function run.shell_with(script, ...)
   local words = {}
   for i, path in ipairs { ... } do

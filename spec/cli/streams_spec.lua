@@ -6,7 +6,7 @@ local function tool(words, input, how)
   return run.shell_with((how or 'cat "$1" |') .. ' "$perflua" ' .. words, input)
 end
 
--- What a stream does not know of itself.
+-- Removes what a stream does not know of itself.
 local function but_size_and_path(text)
   return (text:gsub('"path":"[^"]*",', ""):gsub('"size":%d+,', ""):gsub("# file size[^\n]*\n",
     ""))

@@ -4,7 +4,7 @@ local bpf_info = require("spec.support.builder_features").bpf_info
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
--- What perf counts in the demo's recording, see spec/fixtures/README.md.
+-- perf's counts in the demo's recording, see spec/fixtures/README.md.
 local records = {
   mmap = 1, mmap2 = 52, comm = 13, fork = 11, exit = 12, sample = 672, id_index = 1,
   thread_map = 1,

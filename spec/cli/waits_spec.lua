@@ -1,5 +1,5 @@
--- What offcpu, wakers, locks and irqs make of records that do not fit together, and of names
--- that would harm.
+-- offcpu, wakers, locks and irqs over records that do not match, and over names that would
+-- harm.
 local builder = require "spec.support.builder"
 local run = require "spec.cli.run"
 local traced = require "spec.support.traced"

@@ -2,7 +2,7 @@
 local files = require "spec.support.files"
 local user = require "spec.examples.user"
 
--- What mktemp makes for an example goes away.
+-- Removes what mktemp makes for an example.
 local SCRATCH = "TMPDIR=$(mktemp -d); export TMPDIR; trap 'rm -rf \"$TMPDIR\"' EXIT\n"
 
 -- The command after "-- $ " and the lines of the comment below it.

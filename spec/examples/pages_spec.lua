@@ -1,4 +1,4 @@
--- What README.md and the manual show is true: their code runs, prints what they say, and their
+-- README.md and the manual show the truth: their code runs, prints what they say, and their
 -- links lead somewhere.
 --
 -- A ```lua block is a script; a ```text block right behind it is what it prints. If its first
@@ -66,7 +66,7 @@ local function check_block(block, scripts)
   end
 end
 
--- As GitHub names the place of a heading.
+-- Returns the anchors of headings, as GitHub names them.
 local function anchors_of(path)
   local anchors = {}
   for line in io.lines(path) do
@@ -119,7 +119,7 @@ end
 describe("the links of", function()
   for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md",
       "docs/fields.md",
-    "docs/reference.md", "docs/many-recordings.md" } do
+    "docs/reference.md", "docs/many-recordings.md", "docs/contributing.md" } do
     it(path .. " lead somewhere", function()
       check_links(path)
     end)

@@ -44,7 +44,7 @@ local function in_file_order(rows)
   return list
 end
 
--- The same of the core's pass in that order, which gives perf's own records, too.
+-- Returns the index of the core's pass in that order, which has perf's own records, too.
 local function indexed(path)
   local list, index = {}, 0
   local file <close> = assert(perflua.open(path))
@@ -67,7 +67,7 @@ local function sum(rows, column, event_column, event)
   return total
 end
 
--- What perf counts in the demo's recording, see spec/fixtures/README.md.
+-- perf's counts in the demo's recording, see spec/fixtures/README.md.
 local records = {
   MMAP = 1, MMAP2 = 52, COMM = 13, FORK = 11, EXIT = 12, SAMPLE = 672, ID_INDEX = 1,
   THREAD_MAP = 1, CPU_MAP = 1,

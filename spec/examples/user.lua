@@ -12,7 +12,7 @@ local binary = absolute(os.getenv "PERFLUA" or "build/perflua")
 local lua = os.getenv "PERFLUA_LUA" or "lua5.4"
 local root = absolute("")
 
--- What make test sets, for busted by hand.
+-- Settings of make test, for busted by hand.
 local lua_path = os.getenv "LUA_PATH" or ("%slua/?.lua;%slua/?/init.lua;;"):format(root, root)
 local lua_cpath = os.getenv "LUA_CPATH" or root .. "build/lib/?.so;;"
 
@@ -21,16 +21,16 @@ perflua() { %s "$@"; }
 export LUA_PATH=%s LUA_CPATH=%s
 ]]):format(files.quote(binary), files.quote(lua_path), files.quote(lua_cpath))
 
---- What a shell command prints, errors included, when it is run in the project's directory.
---- Line ends are \n.
+---Returns the output of a shell command, errors included, when it is run in the project's
+---directory. Line ends are \n.
 function user.run(command)
   command = command:gsub("%f[^\n\0]lua5%.4%f[%s]", function() return lua end)
   return (files.output(("{ %s%s\n} 2>&1"):format(prelude, command)):gsub("\r\n", "\n"))
 end
 
---- The same in an empty directory that holds the demo's recording as perf.data, the one whose
---- binary comes with it as words/perf.data, that of system calls as calls.data, and these files
---- by their names.
+---Returns the output of a shell command in an empty directory that has the demo's recording as
+---perf.data, the one whose binary comes with it as words/perf.data, that of system calls as
+---calls.data, and these files.
 function user.run_beside_recording(command, scripts)
   local lines = {
     "dir=$(mktemp -d) && trap 'rm -rf \"$dir\"' EXIT && cd \"$dir\" || exit 1",

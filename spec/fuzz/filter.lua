@@ -1,6 +1,5 @@
--- What filter.c asks of a filter string: it is compiled or refused with a message for people,
--- never one of Lua's own; with its fields as values or from records, in C or record by record
--- it says the same. As an expression, too, of which the values are selected and made keys.
+-- Asks a filter string for filter.c: it is compiled or refused with a message for people, As an
+-- expression, too, of which the values are selected and made keys.
 local perflua = require "perflua"
 require "spec.support.model"
 local spec_of = require("perflua.core").query_spec
@@ -23,7 +22,7 @@ end
 
 local function yes() return true end
 
--- The same query, answered record by record.
+-- Returns the same query, answered record by record.
 local function interpreted(query)
   spec_of(query).interpreted = true
   return query

@@ -103,7 +103,8 @@ local function read_names(value, names, absent)
   end
 end
 
--- What the recorded system knows of a record: of its address, call chain, branches.
+-- Reads everything that the recorded system knows of a record: of its address, call chain,
+-- branches.
 local function resolve_record(file, r, absent)
   local kind = ("%s %s"):format(r.type_id, r.event and r.event.index)
   absent[kind] = absent[kind] or {}
@@ -156,7 +157,7 @@ local function lines(file)
   end
 end
 
--- What is asked of the file as a whole.
+-- Asks about the file as a whole.
 local function describe(file)
   read(file.features)
   read(file.damage)

@@ -176,8 +176,8 @@ local questions = {
   string.pack("BBBBB BBB BBB", 1, 2, 0, 1, 1, 2, 22, 0, 8, 0, 16, 9, 0, 4),
 }
 
---- What is slow to ask gets small recordings: those of few records, and of all kinds of records
---- these in parts.
+---Slow questions get small recordings: those of few records, and of all kinds of records these
+---in parts.
 local SMALL, PARTS, THINGS = 2048, 8, 8
 
 local function write_small(name, bytes)

@@ -1,11 +1,10 @@
--- What table.c asks of saved tables: they are refused with a message for people, never one of
--- Lua's own, or they can be shown, saved and merged, and come back as they were.
+-- Reads saved tables for table.c: they are refused with a message for people,
 local check_message = dofile "spec/fuzz/internal.lua"
 local read = require "perflua.table.read"
 local saved = require "perflua.table.saved"
 local Table = require "perflua.table"
 
--- What read.lua needs of an open file.
+-- Returns the methods of an open file that read.lua needs.
 local function stream(text)
   local at = 1
   return { read = function(_, how)

@@ -1,4 +1,4 @@
--- What was mapped where, at a time.
+-- Mappings over time.
 local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
@@ -6,7 +6,7 @@ local system = require "spec.support.system"
 
 local UNTIMED = { "ip", "tid" }
 
--- What was mapped, and the binaries that samples have by that; as perf says, too, but for
+-- Cases of mappings and the binaries that samples get from them, in agreement with perf but for
 -- `unlike_perf`.
 local cases = {
   { "is the one that covers it, from its first byte to its last", {

@@ -176,8 +176,8 @@ needs.describe("record,kernel", "the fields of samples of a program", function()
 
   teardown(function() os.execute("rm -r " .. dir) end)
 
-  --- What perf prints of samples, with this machine's symbols: what `pattern` finds in its
-  --- lines.
+  ---Returns what perf prints of samples, with this machine's symbols: the matches of `pattern`
+  ---in its lines.
   local function of_perf(path, fields, pattern)
     local list = {}
     for line in files.lines("perf script -f -F " .. fields .. " -i " .. path

@@ -6,7 +6,7 @@ local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local system = require "spec.support.system"
 
--- What threads did, and the names their samples have by that; as perf says, too, but for
+-- Cases of threads and the names that samples get from them, in agreement with perf but for
 -- `unlike_perf`.
 local cases = {
   { "is the last it was given, from that time on", {

@@ -1,5 +1,5 @@
--- What tracepoints' samples say of their fields when the raw data are short, lie, or are not of
--- the types they seem.
+-- Fields of tracepoints' samples whose raw data are short, lie, or are not of the types they
+-- seem.
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
 local traced_args = require "spec.support.traced_args"

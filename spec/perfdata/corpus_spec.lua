@@ -38,7 +38,8 @@ local PERIOD = 1 << 8 -- in sample_type; perf shows other periods where there is
 
 local unnamed = { __index = function() return 0 end }
 
---- What stands for a record where perf gives no offset of its own: inside compressed records.
+---Returns what identifies a record where perf gives no offset of its own: inside compressed
+---records.
 local function likeness(r)
   return ("type %d size %d time %d"):format(r.type_id, r.size, r.time or 0)
 end

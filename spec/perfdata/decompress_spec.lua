@@ -8,7 +8,7 @@ local zstd = require "spec.support.builder_zstd"
 local start, records, pids, SIZE = compressed.start, compressed.records, compressed.pids,
   compressed.SIZE
 
---- Of each record its pid and where it is.
+---Returns the pid and position of each record.
 local function places(b)
   local list = {}
   for r in reading.open(b):records():each() do

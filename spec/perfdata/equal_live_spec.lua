@@ -20,8 +20,8 @@ local function lines(path)
   return list
 end
 
---- The same lines from a recording that this command pipes to a script. What follows are its
---- words from $2 on.
+---Returns the same lines from a recording that this command pipes to a script. What follows are
+---its words from $2 on.
 local function streamed(command, ...)
   local got = run.shell_with(command .. ' | "$perflua" "$1" -', run.script [[
     local seen = require "spec.support.seen"

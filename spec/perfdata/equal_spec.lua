@@ -1,4 +1,4 @@
--- The same recording is the same to a script, whatever it lies in.
+-- A recording is the same to a script in any container.
 local busy = require "spec.support.busy"
 local containers = require "spec.support.containers"
 local in_order = require "spec.support.in_order"
@@ -32,7 +32,7 @@ local function model(recording)
   return in_order.exactly { stream }
 end
 
---- What handlers are called with.
+---Returns the values that handlers are called with.
 local function handled(file)
   local list = {}
   local function named(name)
@@ -111,7 +111,7 @@ local questions = {
   end },
 }
 
---- What depends on no pass.
+---Describes what no pass changes.
 local function description(file)
   local list = {}
   for name in pairs(recordings[false].features) do

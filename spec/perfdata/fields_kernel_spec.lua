@@ -19,7 +19,7 @@ local task = { pid = 7, ppid = 6, tid = 9, ptid = 8, time = 123456789012345 }
 local throttled = { time = 99999999999, id = 77, stream_id = 5 }
 local build_id = "00112233445566778899aabbccddeeff00112233"
 
--- What is written, and what is read where that differs.
+-- Values that are written, and values that are read where these differ.
 local cases = {
   { "mmap", 1, { pid = 7, tid = 8, addr = 0xffffffff81000000, len = 0x2000, pgoff = 0x1000,
     filename = "/usr/lib/libc.so.6" }, { data = false } },

@@ -246,7 +246,7 @@ describe("clocks of two recordings", function()
     return b:write()
   end
 
-  --- What is warned of when recordings are opened whose clocks began at these ns.
+  ---Returns the warnings when recordings are opened whose clocks began at these ns.
   local function warned(...)
     local paths = {}
     for i, zero in ipairs { ... } do

@@ -1,4 +1,4 @@
--- What describes a recording in pipe mode and comes when its records have begun.
+-- Descriptions of a pipe-mode recording that come after its first records.
 local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local perflua = require "perflua"

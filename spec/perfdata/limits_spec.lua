@@ -1,5 +1,5 @@
--- What a small input may cost, whatever it claims: 1 KB never takes more than 16 MB of memory
--- or 100 ms.
+-- Limits on the cost of a small input, whatever it claims: 1 KB never takes more than 16 MB of
+-- memory or 100 ms.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"

@@ -106,8 +106,8 @@ for _, recording in ipairs(recordings) do
 end
 
 needs.describe("kernel", "the parts of samples recorded now", function()
-  --- What perf script prints per sample: time → the rest of its lines; false where two samples
-  --- have the same time.
+  ---Returns what perf script prints per sample: time → the rest of its lines; false where two
+  ---samples have the same time.
   local function by_time(path, fields)
     local found, last = {}, nil
     for _, line in ipairs(oracle.script(path, fields)) do

@@ -6,7 +6,7 @@ local timed = require "spec.support.timed"
 
 local TIME = 1 << 2 -- in sample_type
 
---- Does an event of the file record times?
+---Returns whether an event of the file records times.
 local function has_times(file)
   for _, event in ipairs(file.events) do
     if event.sample_type & TIME ~= 0 then

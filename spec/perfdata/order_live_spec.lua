@@ -33,7 +33,7 @@ local function our_order(file)
   return list
 end
 
---- What has the same time may be in another order, there: it is put in that of its text.
+---Sorts records of one time by their text: they may be in another order there.
 local function settled(list)
   local from = 1
   local out = {}

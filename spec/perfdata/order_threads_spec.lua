@@ -6,7 +6,7 @@ local timed = require "spec.support.timed"
 
 local NONE, NEVER, PERFS = timed.NONE, timed.NEVER, timed.PERFS
 
--- Of all kinds of order: long enough for many pieces, some of which begin, and one of which is
+-- All kinds of order: long enough for many partitions, some of which begin, and one of which is
 -- all, without a time.
 local function mixed(seed)
   local random, times = timed.random(seed), timed.rounds(7000)

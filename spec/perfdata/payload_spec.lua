@@ -1,4 +1,4 @@
--- What lies behind AUXTRACE records: whole, cut, and said to be more than there is.
+-- Payloads of AUXTRACE records: whole, cut, and said to be more than there is.
 local core = require "perflua.core"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"

@@ -4,7 +4,7 @@ local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local small = require "spec.support.small_pipe"
 
---- What dump prints of each record but its offset: every field it has.
+---Returns what dump prints of each record but its offset: every field it has.
 local function lines(file, options)
   local list = {}
   for r in file:records(options):each() do

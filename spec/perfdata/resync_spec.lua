@@ -26,7 +26,7 @@ local function damaged(at, bytes)
   return whole:sub(1, at) .. bytes .. whole:sub(at + #bytes + 1)
 end
 
---- What has to be delivered when bytes from `from` on up to `to` are not to be trusted.
+---Returns what has to be delivered when bytes from `from` up to `to` cannot be trusted.
 local function outside(from, to)
   local expected = {}
   for i, at in ipairs(records) do

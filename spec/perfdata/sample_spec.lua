@@ -56,7 +56,8 @@ for name in pairs(builder_attr.sample_bits) do
   end
 end
 
---- What is wrong with a sample that should hold these parts of `everything`; nil if nothing is.
+---Returns what is wrong with a sample that should hold these parts of `everything`; nil if
+---nothing is.
 local function check(s, has)
   for _, name in ipairs(scalars) do
     if has[bit_of[name] or name] then

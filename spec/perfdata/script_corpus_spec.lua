@@ -1,5 +1,5 @@
--- What perf's script printed for real recordings, in every container: the same samples, names
--- and order.
+-- Lines that perf's script printed for real recordings, in every container: the same samples,
+-- names and order.
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
@@ -11,7 +11,7 @@ local others = {
   ["group.data"] = "a sample is a line for each event of its group",
 }
 
---- What a line says of its sample; nil for a line of something else, as of a call chain.
+---Returns what a line says of its sample; nil for other lines, such as those of a call chain.
 local function of_line(line)
   local before, seconds, micros,
     event = line:match "^%s*(%S.-)%s+(%d+)%.(%d%d%d%d%d%d):%s+%d*%s*(%S+):"

@@ -151,7 +151,7 @@ describe("a recording of system calls", function()
     end
   end)
 
-  --- What is asked, by the core and by the interpreter.
+  ---Asks the core and the model.
   local function both(ask)
     local file = reading.open(b)
     local core = ask(file, function(q) return q end)

@@ -2,8 +2,8 @@ local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
---- What the headers of this machine define: { name, value as text }, of names that begin like
---- that.
+---Returns the definitions in the headers of this machine: { name, value as text }, of names
+---that begin like that.
 local function defined(header, begin)
   local list = {}
   local command = ("echo '#include <%s>' | gcc -E -dM - 2>/dev/null"):format(header)

@@ -37,8 +37,8 @@ local function around(options, add, members, n)
   return b
 end
 
---- What a file delivers in file order: the offsets of its records, and how much damage it says
---- there is.
+---Returns what a file delivers in file order: the offsets of its records, and how much damage
+---it reports.
 local function offsets_in(path, options)
   local file <close> = assert(perflua.open(path, options))
   local list = {}
@@ -295,7 +295,7 @@ describe("a sample whose parts do not add up to its size", function()
       assert.are.equal(0, got.status)
       local found = doctor.find(report, "odd_samples")
       assert.are.equal("note", found.level)
-      assert.matches("^1 sample whose parts do not add up to the record's size", found.text)
+      assert.matches("^1 sample whose fields do not fill the record's size", found.text)
       assert.are.equal(1, report.events[1].odd)
     end
   end)

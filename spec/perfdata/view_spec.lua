@@ -193,7 +193,7 @@ reading.either_order(describe, function(endian)
   end)
 
   describe("the source of data", function()
-    -- What perf script -F data_src prints for these values.
+    -- perf script -F data_src prints these texts for these values.
     local texts = {
       "68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A",
       "184 |OP STORE|LVL L1 miss|SNP N/A|TLB N/A|LCK No|BLK  N/A",

@@ -21,7 +21,7 @@ local function values_of(query)
   return list
 end
 
--- What is asked, of all samples.
+-- Filters for all samples.
 local filters = {
   "args.id == 3", "args.id ~= 3", "args.id < 0", "args.id == nil", "args.ret ~= nil",
   "args.ret == -2",

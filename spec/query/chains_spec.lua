@@ -73,7 +73,7 @@ end
 
 local options = { symfs = "spec/fixtures/empty", kallsyms = kallsyms }
 
--- Of the same addresses: as many frames as are looked up one by one, and more.
+-- Makes chains of the same addresses: as many frames as are looked up one by one, and more.
 local function chain(n, leaf)
   local list = { USER, leaf or 0x1010 }
   for i = 2, n do list[#list + 1] = 0x1000 + 0x20 * i end

@@ -1,4 +1,4 @@
--- What a script describes has one answer, whether the core runs it or Lua does.
+-- A described query has one answer, whether the core runs it or Lua does.
 local perflua = require "perflua"
 require "spec.support.model"
 local builder = require "spec.support.builder"

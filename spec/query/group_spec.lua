@@ -19,7 +19,7 @@ local function lines(t)
   return list
 end
 
--- What a query answers, asserted to be the same from the core and from Lua.
+-- Returns the answer of a query, asserted to be the same from the core and from Lua.
 local function rows(query)
   local _, fault = engine.grouping(spec_of(query), {}, spec_of(query).columns)
   assert.is_nil(fault) -- or the core is not asked

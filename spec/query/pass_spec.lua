@@ -9,7 +9,7 @@ local shared = require "spec.support.shared"
 
 local sanitized = run.binary:find("/san/", 1, true) ~= nil
 
---- What one thread answers, after it was found to be what several do.
+---Returns the answer of one thread, asserted to be that of several.
 local function agreed(path)
   local one = shared.answers(path, 1)
   for _, threads in ipairs { 2, 4 } do assert.same(one, shared.answers(path, threads)) end

@@ -1,5 +1,5 @@
--- What is compressed is decompressed once, by a thread of its own, and what it says of the
--- system is read on the way. No answer is another for that: they are compared with those of the
+-- Compressed records are decompressed once, by a thread of its own, and sideband records are
+-- read on the way. No answer is another for that: they are compared with those of the
 -- interpreter, which reads the system before.
 local core = require "perflua.core"
 local answers = require "spec.support.query_answers"

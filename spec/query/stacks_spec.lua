@@ -1,4 +1,5 @@
--- Call stacks as values: the key and the set `callchain`, as a loop over the samples finds them.
+-- Call stacks as values: the key and the set `callchain`, as a loop over the samples finds
+-- them.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local containers = require "spec.support.containers"
@@ -41,7 +42,7 @@ local function is_jit(dso)
   return dso:find "^%[JIT%]" or dso:find "perf%-%d+%.map$" or dso:find "jitted%-%d+%-%d+%.so$"
 end
 
---- What tells a frame of a sample apart, from what was mapped at its ip then.
+---Returns what identifies a frame of a sample, from the mapping at its ip then.
 local function identity(file, s, frame)
   local at = file:resolve(s.pid or -1, frame.ip, s.time)
   local map = frame.dso ~= "[unknown]" and at and at.map
@@ -59,7 +60,7 @@ local function identity_of_frame(frame)
     frame.address, frame.kind == "jit" and tostring(frame.symbol) or "")
 end
 
---- What the samples of a file say: by the event and the identity of their stacks { n, text }.
+---Counts the samples of a file by event and identity of their stacks: { n, text }.
 local function loop(file)
   local found = {}
   for s in file:samples() do
@@ -467,7 +468,8 @@ describe("tables of Stacks", function()
 end)
 
 describe("Stacks in every container", function()
-  --- Samples of processes that have the same binary at different addresses, enough for several workers.
+  --- Samples of processes that have the same binary at different addresses, enough for several
+  --- workers.
   local function shared(n)
     local rounds, head = {}, { { "comm", { pid = 1, tid = 1, comm = "one" } } }
     for pid = 1, 8 do

@@ -7,7 +7,7 @@ local needs = require "spec.support.needs"
 
 local quiet = "--symfs=spec/fixtures/empty --kallsyms=/dev/null"
 
--- What differs by its nature, by the end of the recording's name.
+-- Recordings that differ by nature, by the end of their names.
 local differs = {
   ["dwarf.data"] = "a stack that cannot be unwound has one frame, not none",
   ["fork_static_gcc/perf.data.zstd"] = "the same",

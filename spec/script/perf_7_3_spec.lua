@@ -1,4 +1,4 @@
--- What perf 7.3 printed of twenty recordings, on any machine: see spec/fixtures/perf-7.3.
+-- Lines that perf 7.3 printed of twenty recordings, on any machine: see spec/fixtures/perf-7.3.
 local files = require "spec.support.files"
 local lines = require "spec.script.lines"
 local report_rows = require "spec.support.report_rows"

@@ -8,7 +8,8 @@ local two_events = require "spec.support.two_events"
 
 local quiet = { "--symfs", "spec/fixtures/empty", "--kallsyms", "/dev/null" }
 
---- What `perflua script` prints of a recording with these words; the result of the run, too.
+---Returns what `perflua script` prints of a recording with these words, and the result of the
+---run.
 local function script(path, ...)
   local words = { "script", table.unpack(quiet) }
   for _, word in ipairs { ... } do words[#words + 1] = word end
@@ -95,7 +96,7 @@ describe("perflua script", function()
     local base = { "identifier", "ip", "tid", "time" }
     local with = { "identifier", "ip", "tid", "time", "addr" }
 
-    -- A recording of these events, { name, type, config, parts, has it samples? }.
+    -- Makes a recording of these events: { name, type, config, parts, true if it has samples }.
     local function recording(events, options)
       local b = builder.new(options)
       local list = {}

@@ -99,7 +99,8 @@ function binaries.recorded(maps, ips, options)
   return b:write()
 end
 
---- What perflua finds for each sample, "symbol+0xoffset" or "[unknown]"; then what is missing.
+---Returns what perflua finds for each sample, "symbol+0xoffset" or "[unknown]", and what is
+---missing.
 function binaries.found(path, options)
   local file <close> = assert(perflua.open(path, options))
   local list = {}
@@ -109,7 +110,7 @@ function binaries.found(path, options)
   return list, file:missing()
 end
 
---- What perf finds with options of its own, `before` and `after` its command.
+---Returns what perf finds with options of its own, `before` and `after` its command.
 function binaries.of_perf(path, options)
   local list = {}
   local command = "perf %s script -f -F ip,sym,symoff,dso -i %s %s 2>/dev/null"

@@ -197,9 +197,8 @@ local function event_types(b)
     function() return "" end))
 end
 
---- What `wrong` may lie about: magic, header_size, attr_size, attrs, data, event_types
---- ({offset=, size=} each), bitmap (its 32 bytes), sections (by bit, {offset=, size=}),
---- no_features (no table, as in a recording that was killed), truncate (bytes kept).
+---Members of `wrong`, which may lie about: magic, header_size, attr_size, attrs, data,
+---event_types
 local function seekable(b, wrong)
   local w = b.w
   local stride = wrong.stride or b.attr_size + 16

@@ -21,7 +21,7 @@ local tracing = {}
 local Tracing = {}
 Tracing.__index = Tracing
 
--- What C's types are: signed or not, and bytes; "l" is a long.
+-- C's types: signed or not, and bytes; "l" is a long.
 local kinds = {
   char = "s8", ["signed char"] = "s8", ["unsigned char"] = "u8", bool = "u8", u8 = "u8",
   s8 = "s8", __u8 = "u8",
@@ -39,7 +39,7 @@ local common = {
   { "unsigned char", "common_preempt_count" }, { "int", "common_pid" },
 }
 
--- As header_page of the kernel, whose `commit` has the size of the kernel's long.
+-- Returns header_page of the kernel, whose `commit` has the size of the kernel's long.
 local function header_page(long_size)
   return "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
     .. ("\tfield: local_t commit;\toffset:8;\tsize:%d;\tsigned:1;\n"):format(long_size)
@@ -139,9 +139,7 @@ function Tracing:event(system, name, how)
   return event
 end
 
---- What the tracing data are; wrong: counts (of ftrace, systems, events), sizes (of
---- header_page, header_event, format, kallsyms, printk_formats, cmdlines), truncate (bytes
---- kept).
+---Writes the tracing data;
 function Tracing:bytes(wrong)
   wrong = wrong or {}
   local w, out = self.w, {}

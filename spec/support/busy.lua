@@ -54,7 +54,7 @@ local features = {
   sample_time = { first = busy.FIRST + 1, last = busy.FIRST + ROUNDS * ROUND + CPUS * TURN },
 }
 
---- What says of itself that it is of the container.
+---Records and features that describe the container.
 busy.container = {
   header_attr = true, event_type = true, tracing_data = true, build_id = true,
   finished_round = true,

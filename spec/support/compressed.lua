@@ -1,4 +1,4 @@
--- What the specs of compressed records share: records to compress, and what is delivered.
+-- Helpers of the specs of compressed records: records to compress, and what is delivered.
 local builder = require "spec.support.builder"
 
 local compressed = {}
@@ -19,7 +19,7 @@ function compressed.records(b, from, to)
   end)
 end
 
---- Of each record of a file its pid, of others the type.
+---Returns the pid of each record of a file, of others the type.
 function compressed.pids(file, options)
   local list = {}
   for r in file:records(options):each() do

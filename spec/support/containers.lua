@@ -34,7 +34,7 @@ local function add(b, r)
   end
 end
 
---- Is this record one of the kernel's?
+---Returns whether this record is one of the kernel's.
 function containers.is_kernels(r)
   return r[1] == "sample" or records.types[r[1]].kernel
 end
@@ -206,7 +206,7 @@ end)
 --- attrs of 64 bytes.
 containers.list = list
 
---- What to open for one pass over what a container wrote.
+---Returns the path to open for one pass over what a container wrote.
 function containers.through(c, path)
   return c.seekable and path or containers.stream(path)
 end

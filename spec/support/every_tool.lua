@@ -23,14 +23,13 @@ local lines = {
   "timeline --slice 1s", "wakers",
 }
 
--- What bytes are replaced by: bits turned, and numbers that lengths and counts are compared
--- with.
+-- Replacements of bytes: bits turned, and numbers that lengths and counts are compared with.
 local numbers = {
   "\0", "\xff", "\x7f", "\x80", "\1", "\0\0\0\0\0\0\0\0", "\xff\xff\xff\xff\xff\xff\xff\xff",
   "\xff\xff\xff\xff\xff\xff\xff\x7f", "\0\0\0\x80", "\xff\xff", "\8\0", "\0\0\0\0",
 }
 
--- The same bytes for the same seed, with up to six places damaged; rarely cut.
+-- Returns the bytes with up to six places damaged; rarely cut. Equal seeds give equal results.
 local function damaged(bytes, seed)
   math.randomseed(seed)
   for _ = 1, math.random(1, 6) do

@@ -42,7 +42,7 @@ end
 
 local function by_record(ref) return ref.get end
 
---- What a filter says of a table.
+---Returns what a filter says of a table.
 function expressions.holds(text, record)
   local filter, message = expr.compile(text, scope)
   assert(filter, message)

@@ -58,7 +58,7 @@ function files.quote(path)
   return "'" .. path:gsub("'", "'\\''") .. "'"
 end
 
---- What a shell command prints, and whether it succeeded.
+---Returns what a shell command prints, and whether it succeeded.
 function files.output(command)
   local pipe = assert(io.popen(command, "r"))
   local text = pipe:read "a"

@@ -111,8 +111,8 @@ local function count_of(path, paths, n)
   return all - #list
 end
 
---- What a container wrote of a recording: parts, an array of its files, each {path, bytes,
---- records}, these an array of {key, from, own, to}.
+---Returns what a container wrote of a recording: parts, an array of its files, each {path,
+---bytes,
 function harmed.subject(container, recording)
   local s = setmetatable({ path = container.write(recording), parts = {} }, Subject)
   local list, file = read(s.path)

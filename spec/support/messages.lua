@@ -23,7 +23,7 @@ messages.values = {
   s = "dynamic", r = "relative", d = { 7, 9 }, mask = { 0xf5 },
 }
 
---- What these values are without a print fmt, but for what follows the first fields.
+---Text of these values without a print fmt, but for what follows the first fields.
 messages.plain = " b=3 h=-2 i=5 l=0x1001 p=0x55 v=77 c=text mac=ARRAY[01, 02, 03, 0a, 0b, 0c]"
 
 --- A recording of one sample for each of a list: { print fmt, values = others than those, cut =

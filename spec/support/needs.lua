@@ -1,5 +1,5 @@
--- Finds out what this machine allows, by trying it: may perf record tracepoints, is there a
--- terminal, is root here?
+-- Finds out what this machine allows, by trying it: whether perf may record tracepoints, there
+-- is a terminal, root is here.
 --
 --   needs.it("tracepoints,cpus", "counts switches of all processors", function() … end)
 --   needs.describe("kernel", "perflua faults, of a recording made now", function() … end)

@@ -1,5 +1,5 @@
--- What perf says of a recording: parsed from perf itself, when it is installed, or from its
--- kept output.
+-- perf's view of a recording: parsed from perf itself, when it is installed, or from its kept
+-- output.
 local core = require "perflua.core"
 local files = require "spec.support.files"
 

@@ -1,4 +1,4 @@
--- What a query answers, in a form that can be compared with another way to ask it.
+-- Answers of queries, in a form that can be compared with another way to ask it.
 local exact = require "spec.support.exact"
 require "spec.support.model"
 local spec_of = require("perflua.core").query_spec

@@ -1,11 +1,11 @@
--- What a script sees of a recording, as lines of text: for comparing recordings that should
--- look alike.
+-- A recording as a script sees it, in lines of text: for comparing recordings that should look
+-- alike.
 local seen = {}
 
 -- Where a record lies is another matter in each container.
 local places = { offset = true, chunk_offset = true, source = true }
 
--- What was mapped is told by a table of the container's, as far as it has one.
+-- Mappings that a table of the container tells, as far as it has one.
 local told = { build_id = true }
 
 local function is_event(value)

@@ -1,5 +1,4 @@
--- What the specs of queries that threads share ask of a recording, and recordings that are
--- worth sharing.
+-- Questions that the specs of shared queries ask of a recording, and recordings worth sharing.
 local core = require "perflua.core"
 local files = require "spec.support.files"
 local perflua = require "perflua"
@@ -26,7 +25,7 @@ local function rows(t)
   return list
 end
 
---- What a recording (a path, or several) answers, by so many threads; or interpreted.
+---Returns what a recording (a path, or several) answers, by so many threads; or interpreted.
 function shared.answers(path, threads, interpreted)
   warn "@off"
   local file <close> = assert(perflua.open(path, { threads = threads }))

@@ -1,5 +1,5 @@
--- What perf script's text says of scheduling: the times that threads were off the processors,
--- and their wakes.
+-- Scheduling in perf script's text: the times that threads were off the processors, and their
+-- wakes.
 local files = require "spec.support.files"
 local oracle = require "spec.support.oracle"
 

@@ -56,7 +56,7 @@ function system.names(file)
   return file:samples({ order = "file" }):select("comm"):collect()
 end
 
---- What file:thread() or file:threads() gave, without the methods.
+---Returns what file:thread() or file:threads() gave, without the methods.
 function system.plain(threads)
   if threads[1] then
     for _, thread in ipairs(threads) do system.plain(thread) end

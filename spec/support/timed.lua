@@ -125,7 +125,7 @@ function timed.almost(n, far)
   return times
 end
 
---- What recordings look like: arrays of {name, times}; none of these has rounds.
+---Shapes of recordings: arrays of {name, times}; none of these has rounds.
 timed.shapes = {
   { "buffers' runs without rounds", timed.rounds(3000) },
   { "its newest record first", timed.range(4000, 1, -1) },

@@ -1,5 +1,5 @@
--- What perf prints of a tracepoint's sample, compared with its fields: where a conversion of
--- the print format is of a field as it is, the text has the field's value.
+-- perf's text of a tracepoint's sample, compared with its fields: where a conversion of the
+-- print format is of a field as it is, the text has the field's value.
 local trace_text = {}
 
 -- The parts of a print format between commas that are in no brackets and no string.

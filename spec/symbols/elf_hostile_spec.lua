@@ -16,7 +16,7 @@ local function program(tree)
     tonumber(tree:sh "nm prog | grep ' first$'":match "%x+", 16)
 end
 
---- What is found for `at` in a file of these bytes.
+---Returns what is found for `at` in a file of these bytes.
 local function found(tree, bytes, at)
   local path = tree:write("lib.so", bytes)
   return (binaries.found(binaries.recorded({ { filename = path } }, { 0x400000 + at })))[1]

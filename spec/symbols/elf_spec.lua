@@ -6,8 +6,8 @@ local needs = require "spec.support.needs"
 local X86, PPC64, ARM, ARM64, RISCV = 62, 21, 40, 183, 243
 local EXEC, DATA = 6, 3
 
---- What perflua and perf call the bytes of .text that `at` lists, in a file of these symbols.
---- file: as builder_elf has it, more sections in `more`.
+---Returns what perflua and perf call the bytes of .text that `at` lists, in a file of these
+---symbols. file: as builder_elf has it, more sections in `more`.
 local function named(file, at)
   file.machine = file.machine or X86
   file.sections = { { name = ".text", data = ("\0"):rep(512), flags = EXEC },

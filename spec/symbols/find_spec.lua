@@ -2,8 +2,8 @@
 local binaries = require "spec.support.binaries"
 local needs = require "spec.support.needs"
 
--- What is done with the program below app/ of a directory, and whose symbols are found then;
--- `other`: not perf's.
+-- Changes to the program below app/ of a directory, and whose symbols are found then; `other`:
+-- not perf's.
 local cases = {
   { "itself", "true" },
   { "a file beside it that its debug link names", [[

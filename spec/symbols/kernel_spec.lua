@@ -54,7 +54,7 @@ local function recorded(ips, more, options)
   return binaries.recorded(maps, ips, options or with_id)
 end
 
--- Of several at one address perf takes the last.
+-- perf takes the last of several at one address.
 local ips, expected = {}, {}
 for _, pair in ipairs {
   { TEXT + 0x40, "local_alias+0x40" }, { TEXT + 0x100, "weak_work+0x0" },

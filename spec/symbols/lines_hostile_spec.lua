@@ -102,7 +102,8 @@ local function memory()
   return tonumber(files.read "/proc/self/status":match "VmRSS:%s*(%d+)") / 1024
 end
 
--- What it says, and what is found nevertheless; MB and seconds are bounds with much room.
+-- Cases: what is said, and what is found nevertheless; MB and seconds are bounds with much
+-- room.
 local cases = {
   ["functions that stand for themselves"] = {
     info = FUNCTION:format "f" .. "\n.Lself: " .. INLINED:format ".Lself" .. "\n.byte 0, 0",

@@ -31,7 +31,7 @@ int main(void)
 
 local OURS = { inner = true, middle = true, outer = true, main = true }
 
---- Of each sample the functions of the program, "name file:line", callee first.
+---Returns the functions of the program for each sample, "name file:line", callee first.
 local function of_perf(path)
   local list, chain = {}, nil
   local name

@@ -26,7 +26,7 @@ local function recorded(path, places, build_id)
   return b:write()
 end
 
---- What is inlined there and where each was, innermost first; then the function itself.
+---Returns what is inlined there and where each was, innermost first; then the function itself.
 local function chain(frame)
   local list = {}
   for _, f in ipairs(frame.inlined or {}) do

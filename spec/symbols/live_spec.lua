@@ -18,8 +18,8 @@ local cases = {
     "node" },
 }
 
--- What is compressed has no build-id of the kernel, so that only perf takes the one that runs
--- for it.
+-- A compressed recording has no build-id of the kernel, so that only perf takes the one that
+-- runs for it.
 --- perf 6.1 takes entries of procedure linkage tables by their order, also where that is not
 --- theirs.
 local function is_plt(line)

@@ -127,7 +127,7 @@ needs.describe("tracepoints", "a script of handlers over a recording made now", 
   local events = "-c 1 -e sched:sched_switch -e sched:sched_process_exit -e page-faults"
   local record = "perf record -q -N -m 64 --no-bpf-event " .. events .. " -o %s -- "
     .. "sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done' 2>/dev/null"
-  -- The same of perf.
+  -- Returns perf's counterpart.
   local function by_perf(path)
     local n = {}
     for event in files.lines("perf script -F event -i " .. path .. " 2>/dev/null") do

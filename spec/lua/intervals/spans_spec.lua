@@ -22,7 +22,7 @@ local function rows()
   return list
 end
 
--- What pairing is, said once more: spans as tables.
+-- Pairs records by hand: spans as tables.
 local function by_hand(list)
   local names, open, spans, counts = {}, {}, {}, { pairs = 0, unopened = 0, restarted = 0 }
   for _, row in ipairs(list) do

@@ -22,7 +22,7 @@ local names = { "cycles", "faults", "misses" }
 
 local function id_of(counter, cpu) return 10 * counter + cpu end
 
--- As the builder takes them. The last has no counter values.
+-- Returns the events for the builder. The last has no counter values.
 local function events_of()
   local events = {}
   for i, name in ipairs(names) do
@@ -65,7 +65,7 @@ local function group(options, extra)
   return b
 end
 
--- The same as containers take it: two rounds of two processors.
+-- Returns the records for a container: two rounds of two processors.
 local function in_rounds()
   local rounds = { { [0] = {}, {} }, { [0] = {}, {} } }
   for i, row in ipairs(rows) do
@@ -76,8 +76,8 @@ local function in_rounds()
   return { events = events_of(), head = {}, rounds = rounds }
 end
 
--- What is to be delivered of the rows: { event, time, tid, cpu, id, period }, in the order of
--- time.
+-- Returns the rows that are to be delivered: { event, time, tid, cpu, id, period }, in time
+-- order.
 local function expected(wanted)
   local list, last = {}, {}
   for i, row in ipairs(rows) do

@@ -1,4 +1,4 @@
--- What explain() says of a query.
+-- The text of explain().
 local perflua = require "perflua"
 local containers = require "spec.support.containers"
 local shared = require "spec.support.shared"

@@ -1,4 +1,4 @@
--- What scripts can do with records in the order of time.
+-- Scripts and time order.
 local perflua = require "perflua"
 local timed = require "spec.support.timed"
 

@@ -77,7 +77,7 @@ local function read(prepared, shown)
   return result
 end
 
--- What the core reads is what Lua makes of the records.
+-- Asserts that the core reads what Lua makes of the records.
 local function same(file, asked, shown)
   asked.order = "file"
   local prepared = report.prepare(file, asked)
