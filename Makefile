@@ -38,7 +38,7 @@ DEMO := spec/fixtures/demo.perf.data
 WORDS := spec/fixtures/words
 CALLS := spec/fixtures/calls.perf.data
 
-# What specs run and find: the binary, plain Lua with the module, and how to start that one.
+# The environment of specs: the binary, plain Lua with the module, and how to start that one.
 TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	PERFLUA_LUA="$(if $(SAN),env LD_PRELOAD=$(PRELOAD) ASAN_OPTIONS=detect_leaks=0 )lua5.4" \
 	LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
@@ -124,7 +124,7 @@ model: all ## ask the engine and its model in Lua 100 000 random queries (minute
 	@seq 0 9 | $(TEST_ENV) xargs -P $$(nproc) -I{} env QUERY_SEED={}01 QUERIES=10000 \
 		$(RUN_BUSTED) spec/query/model_spec.lua
 
-lint: all ## check format, warnings of gcc and clang, luacheck, modules, API, exports, generated files
+lint: all ## check format, warnings, luacheck, modules, words, API, exports, generated files
 	@.ci/deps lint
 	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
 	@B=$(B) .ci/lint
@@ -189,7 +189,7 @@ $(FUZZ_DIR)/obj/machine/%.o: FUZZ_CFLAGS += -DPM_SYMBOL_MEMOS=64
 $(FUZZ_DIR)/obj/perfdata/container/file.o: FUZZ_CFLAGS += -DMAX_DAMAGE=100
 $(FUZZ_DIR)/obj/perfdata/input/decompress.o: FUZZ_CFLAGS += -DBLOCK=98304
 
-# What is kept of a thread's chains is made anew for each input, and few are met.
+# Memos of a thread's chains are made anew for each input, and few are met.
 $(FUZZ_DIR)/obj/query/expr/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16
 
 $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps

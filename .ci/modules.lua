@@ -17,12 +17,13 @@ end
 local modules = {
   { "base", "", "arena cursor id_map map outcome producer progress vector" },
   { "perfdata/format", "base",
-    "attr error event feature feature_decode fields format field_names layout perf_text print print_scalar record "
-    .. "regs rows sample text value views" },
+    "attr error event feature feature_decode fields format field_names layout perf_text print "
+    .. "print_scalar record regs rows sample text value views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },
-  { "perfdata/container", "base perfdata/format perfdata/tracepoint perfdata/input", "file prologue session" },
+  { "perfdata/container", "base perfdata/format perfdata/tracepoint perfdata/input",
+    "file prologue session" },
   { "perfdata/stream", "base perfdata/format perfdata/input perfdata/container",
     "counters reader record_batches timestamp" },
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream",

@@ -32,7 +32,8 @@ local function draw_text(text, path)
   local out <close> = assert(io.open(path, "w"))
   out:write(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d">\n'):format(w, h),
     '<rect width="100%" height="100%" rx="8" fill="#1c1e24"/>\n',
-    '<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" fill="#dfe1e7">\n',
+    '<g font-family="ui-monospace, Menlo, Consolas, monospace" ',
+    'font-size="14" fill="#dfe1e7">\n',
     table.concat(lines), "</g>\n</svg>\n")
 end
 

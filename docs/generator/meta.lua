@@ -17,7 +17,7 @@ end
 -- A type as the tables of the API write it: classes get the prefix that they have here.
 local function full(type) return (type:gsub("%f[%w_\"]%u[%w_]*%f[^%w_]", "perflua.%0")) end
 
--- Returns the type without the ? that marks it as optional, and whether it had one.
+-- Returns the type without the mark of optional ones, and whether it had one.
 local function optional(type)
   local required = type:match "^(.*)%?$"
   return full(required or type), required and "?" or ""

@@ -22,8 +22,8 @@ void fuzz_failed(const char *condition, const char *file, int line)
 }
 
 /*
- * What is random is not, in targets that are linked so: an input does the same each time, and
- * no system call is made.
+ * Replaces the source of random numbers in targets that are linked so: an input does the same
+ * each time, and no system call is made.
  */
 ssize_t __wrap_getrandom(void *buffer, size_t n, unsigned flags);
 ssize_t __wrap_getrandom(void *buffer, size_t n, unsigned flags)
@@ -65,7 +65,7 @@ void fuzz_split(const uint8_t *bytes, size_t n, struct fuzz_part *parts, size_t 
 	}
 }
 
-/* What a pass over a session is asked for, and what it met. */
+/* A pass over a session: its options, and the counts of what it met. */
 struct pass {
 	enum pd_order_kind kind;
 	bool only_samples;
@@ -101,7 +101,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (a ^ b) * UINT64_C(0x9e3779b97f4a7c15) ^ a >> 29;
 }
 
-/* As time order sees it: perf's own records have none. */
+/* Reads the time as time order sees it: perf's own records have none. */
 static bool time_of(const struct pd_session *session, const struct pd_record *rec,
 		    uint64_t *time)
 {
@@ -116,8 +116,8 @@ static bool time_of(const struct pd_session *session, const struct pd_record *re
 }
 
 /*
- * Did an event record times when the pass began? Else those that records have in their body
- * order nothing, nor do events that come later.
+ * Returns whether an event recorded times when the pass began. If none did, times in the bodies
+ * of records order nothing, and neither do events that come later.
  */
 static bool is_ordered(const struct pass *pass, const struct pd_session *session,
 		       const struct pd_record *rec)
@@ -135,7 +135,7 @@ static bool is_ordered(const struct pass *pass, const struct pd_session *session
 	return false;
 }
 
-/* Of equal times what lies first comes first. */
+/* Returns whether the record is out of order; records of equal times are in file order. */
 static bool goes_back(const struct pass *pass, const struct pd_record *rec, uint64_t time)
 {
 	const struct pd_record *last = &pass->last;

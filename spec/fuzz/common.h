@@ -1,7 +1,6 @@
 /*
- * What the fuzz targets share: inputs made of bytes, and reading all there is of a recording.
- * What is read is checked as far as it can be without knowing the input; what does not hold
- * aborts.
+ * Functions of the fuzz targets: they make inputs of bytes, and read everything of a recording.
+ * They check what can be checked without knowing the input, and abort where it does not hold.
  */
 #ifndef PERFLUA_FUZZ_COMMON_H
 #define PERFLUA_FUZZ_COMMON_H
@@ -35,7 +34,7 @@ void fuzz_split(const uint8_t *bytes, size_t n, struct fuzz_part *parts, size_t 
 /* Opens the recordings, if they can be, reads all there is of them and closes them. */
 void fuzz_read(const char *const *paths, size_t n);
 
-/* The same for a pipe or FIFO: what can be read in one pass. */
+/* Reads a pipe or FIFO: everything that can be read in one pass. */
 void fuzz_read_stream(const char *path, enum pd_order_kind kind, bool small_window);
 
 /* Feeds a feature's bytes to its decoder. */

@@ -10,7 +10,7 @@
 #include "symbols/store.h"
 #include "common.h"
 
-/* What holds for every table, whatever is in it. */
+/* Checks what holds for every table, whatever is in it. */
 static void check_table(const struct ps_table *table)
 {
 	for (size_t i = 0; i < table->n; i++) {

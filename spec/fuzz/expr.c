@@ -200,7 +200,7 @@ static void touch(const struct pq_value *value)
 }
 
 /*
- * What is asked twice is answered alike, as a condition and as a value, and turned around by
+ * Checks that a question has one answer: as a condition and as a value, and the opposite with
  * `not`.
  */
 static void run(const struct pq_node *root, const struct pd_session *session,

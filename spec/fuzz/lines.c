@@ -1,5 +1,5 @@
 /*
- * Are printed lines what print.h says they are?
+ * Checks that printed lines are what print.h promises.
  */
 #include <string.h>
 

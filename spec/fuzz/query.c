@@ -58,7 +58,7 @@ static const struct {
 };
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* What is asked, of a session. */
+/* A question about a session. */
 struct query {
 	struct pb_cursor c;
 	const struct pd_session *session;
@@ -234,7 +234,7 @@ static uint64_t hash_bytes(const char *p, size_t n)
 	return h;
 }
 
-/* What is equal in two sessions has one hash. */
+/* Returns a hash that is equal for equal values of two sessions. */
 static uint64_t hash_value(const struct pq_groups *groups, const struct pq_value *v)
 {
 	const char *p;
@@ -270,7 +270,7 @@ static uint64_t hash_state(const struct pq_groups *groups, const struct pq_state
 	return mix(h, sum);
 }
 
-/* What came of it. */
+/* Its answer. */
 struct answer {
 	enum pb_outcome ran;
 	enum pq_wrong wrong;
@@ -460,8 +460,8 @@ static bool ask(const char *path, const struct fuzz_part *part, unsigned threads
 	*answer = run(&q, &scope);
 	scope.order = PD_ORDER_TIME;
 	/*
-	 * What events there are decides what is known of a record, and the order what counters
-	 * count.
+	 * The set of events decides what is known of a record, and the order decides the values
+	 * of counters.
 	 */
 	if (q.how & 8 && known == session->n_events && !q.by_place &&
 	    !pq_scope_splits(&scope)) {

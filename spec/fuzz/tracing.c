@@ -15,7 +15,7 @@ static void read_text(const struct pd_tracing *tracing, struct pd_text text)
 	}
 }
 
-/* What holds of each field: its name finds it or an earlier one, its items share its bytes. */
+/* Checks each field: its name finds it or an earlier one, its items share its bytes. */
 static void read_field(const struct pd_tracepoint *tracepoint, uint32_t i)
 {
 	const struct pd_tracepoint_field *field = &tracepoint->fields[i];

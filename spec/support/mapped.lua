@@ -1,7 +1,7 @@
 -- Recordings of what was mapped where, written as lines of text. Addresses are hexadecimal.
 --
 --   "- map 7 1000-3000 /bin/a"          what perf found when it began: a record without a time
---   "10 map 7 1000-3000@2000 /bin/a"    of a process, with an offset in the file; "data": no code
+--   "10 map 7 1000-3000@2000 /bin/a"    of a process, with an offset in the file; "data"
 --   "10 mmap 7 1000-3000 /bin/a"        the same as an old kind of record
 --   "- kernel 1000-3000@1000 [kernel.kallsyms]_text"
 --   "10 ksymbol 1000-3000 bpf_prog_1"   "10 unksymbol 1000-3000 bpf_prog_1"

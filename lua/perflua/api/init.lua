@@ -7,8 +7,8 @@
 -- object `prefix` is how its methods are written, `call` the type of what it is as a function,
 -- `len`: it has a length, `types`: the record types that are of it. Rows:
 --
---   field   { NAME, TYPE, DOC, unit =, default =, old = }; in `index` NAME is the type of a key:
---           "[integer]"
+--   field   { NAME, TYPE, DOC, unit =, default =, old = }; in `index` NAME is the type of a
+--           key: "[integer]"
 --   method  { NAME, DOC, params = { { NAME, TYPE, DOC, default = }, … },
 --             returns = { { TYPE, DOC }, … }, errors =, old =,
 --             step = "before" | "after" | "both", column =, grouped = }

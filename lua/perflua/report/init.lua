@@ -4,13 +4,13 @@
 -- report.read(prepared) reads the file and returns
 --
 --   events    { event, index, samples, period, unresolved, n, all, rows } for each event with
---             samples. n rows are to be shown, the greatest first (out of `all`, if an interrupt
---             left no time for more). rows(from, to) returns for each column an array of these
+--             samples. n rows are to be shown, the greatest first (out of `all`, if an
+--             interrupt left no time for more). rows(from, to) returns for each column an array of these
 --             rows' values; there may be millions of rows. unresolved: samples without a
 --             function, nil if functions were not looked up
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode
 --   columns   { name, kind } of the values: the keys, samples, period and, with children,
---             children: the period of the samples that have the row anywhere in their call chain
+--             children: the period of the samples that have the row in their call chain
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
 --   aside     the number of samples that were set aside (group/aside.lua)

@@ -4,8 +4,8 @@
 --
 -- Tokens are separated by tabs: MAGIC, the columns and the description (a string, see
 -- values.lua), the number of groups, and for each group its event, its keys and its states (see
--- states.lua); then "end". A value is ~ (nil), t or f, a number, "TEXT, @STACK (stack_tokens.lua),
--- or $N for the Nth TEXT or STACK of the line.
+-- states.lua); then "end". A value is ~ (nil), t or f, a number, "TEXT, @STACK
+-- (stack_tokens.lua), or $N for the Nth TEXT or STACK of the line.
 
 local description = require "perflua.table.description"
 local has = require("perflua.filter.kinds").has

@@ -1,8 +1,8 @@
 -- Stacks of saved Tables as tokens, and back, exactly.
 --
 -- A token is @ and the frames, separated by commas: N for the Nth frame of the line, or
--- KIND;BINARY;BUILD-ID;ADDRESS;SYMBOL, which is then the next one. BINARY, BUILD-ID and SYMBOL are
--- "TEXT, or ~ for none.
+-- KIND;BINARY;BUILD-ID;ADDRESS;SYMBOL, which is then the next one. BINARY, BUILD-ID and SYMBOL
+-- are "TEXT, or ~ for none.
 
 local core = require "perflua.core"
 
@@ -20,7 +20,8 @@ function stack_tokens.make_writer(escape_text)
     return text and '"' .. escape_text(text):gsub("[,;]", separators) or "~"
   end
   local function frame_token(frame)
-    return ("%s;%s;%s;0x%x;%s"):format(frame.kind, text_token(frame.dso ~= UNMAPPED and frame.dso),
+    return ("%s;%s;%s;0x%x;%s"):format(frame.kind,
+      text_token(frame.dso ~= UNMAPPED and frame.dso),
       text_token(frame.build_id), frame.address, text_token(frame.symbol))
   end
   local known, n = {}, 0 -- by the stacks that frames are of, and their numbers there
@@ -39,7 +40,8 @@ function stack_tokens.make_writer(escape_text)
 end
 
 ---@param unescape_text fun(text: string): string
----@return fun(token: string): perflua.Stack? # reads tokens of one line; nil: it is no such token
+---@return fun(token: string): perflua.Stack? # reads tokens of one line; nil: it is no such
+--- token
 function stack_tokens.make_reader(unescape_text)
   local stacks, frames = core.stacks(), {}
   local function text_of(token) -- false: it is no text

@@ -8,8 +8,8 @@
 --                repeated, and its values are a list; or nil
 --   operands     { least, most } of the other arguments; default: exactly one
 --   needs        the needs of the tool, and the perf record command for them
---   record       (perflua.meta.needs); such a tool opens its recordings by needs.open(path, tool),
---                which says what they lack; or nil
+--   record       (perflua.meta.needs); such a tool opens its recordings by needs.open(path,
+--                tool), which says what they lack; or nil
 --   run          function(args, out, host) → exit status (nil: 0); or nil, message; for `host`
 --                see src/host/perflua.c
 --
