@@ -234,7 +234,7 @@ struct pq_call *pl_to_call(lua_State *L, int keep, int index)
 	call->call.arg = calls;
 	call->call.number = (uint32_t)lua_rawlen(L, keep) + 1;
 	if (lua_getfield(L, index, "fn") != LUA_TFUNCTION)
-		luaL_error(L, "no description of a query: what is called is a function");
+		luaL_error(L, "invalid query: what is called is a function");
 	lua_rawseti(L, keep, call->call.number);
 	lua_pushboolean(L, 0);
 	lua_rawseti(L, keep, (lua_Integer)call->call.number + 1);

@@ -134,10 +134,10 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 		if (measures[i].kind == PQ_M_RATIO)
 			read_ratio(L, job, &measures[i]);
 		if (!measures[i].value && measures[i].kind != PQ_M_COUNT)
-			luaL_error(L, "no description of a query: of what is measured");
+			luaL_error(L, "invalid query: a measure needs a field");
 		if (measures[i].value && measures[i].value->kind == PQ_K_STACK &&
 		    (measures[i].kind != PQ_M_DISTINCT || measures[i].value->op != PQ_FIELD))
-			luaL_error(L, "no description of a query: stacks are only counted");
+			luaL_error(L, "invalid query: stacks are only counted");
 	}
 	job->grouping.measures = measures;
 	job->grouping.n_measures = n;

@@ -70,7 +70,7 @@ static void lose_stream(struct pd_reader *r, const char *what)
 	r->file->complete = false;
 	if (!r->lost && !r->cut)
 		pd_stream_damaged(r->stream, r->compressed_at, 0,
-				  "compressed record: %s; what follows in its stream is lost",
+				  "compressed record: %s; the rest of its stream is lost",
 				  what);
 	r->lost = true;
 }
@@ -111,7 +111,7 @@ static int note_missing_end(struct pd_reader *r)
 		r->file->complete = false;
 		pd_stream_damaged(r->stream, input->at, 0,
 				  "found the end of the stream, expected %llu more bytes of "
-				  "what follows a record",
+				  "the payload of a record",
 				  (unsigned long long)(r->blocks.offset - input->at));
 	}
 	if (r->blocks.limit < data->offset + data->size && !input->stream) {
