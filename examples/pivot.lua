@@ -13,5 +13,6 @@
 
 return function(file)
   local key = arg[2] or "cpu"
-  return file:samples("cpu-clock"):group_by("comm", key):sum("period"):unit("duration"):pivot(key)
+  return file:samples("cpu-clock"):group_by("comm", key):sum("period"):unit("duration")
+    :pivot(key)
 end

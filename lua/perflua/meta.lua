@@ -609,7 +609,7 @@ function Table:unit(unit, column) end
 
 ---A frame of a Stack. Frames are equal by `kind`, binary (its build-id, else its name) and `address`; in code made at run time also by `symbol`. pairs() walks over what is known without a look into the binary.
 ---@class perflua.Frame
----@field ip? integer # The address in the first record that has the frame; nil if it was loaded from a file.
+---@field ip? integer # The address in the first record with the frame; nil if it was loaded from a file.
 ---@field address integer # In the binary: the offset in the file of a program, the address itself of the kernel; without a binary `ip`.
 ---@field symbol? string # The function.
 ---@field symoff? integer # How far behind its start; nil if it was loaded from a file.

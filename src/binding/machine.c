@@ -277,7 +277,7 @@ int pl_file_resolve(lua_State *L)
 	const struct ps_line *lines;
 	struct pm_location location = { .map = NULL };
 
-	luaL_argcheck(L, pid >= INT32_MIN && pid <= INT32_MAX, 2, "no process id");
+	luaL_argcheck(L, pid >= INT32_MIN && pid <= INT32_MAX, 2, "not a process id");
 	pl_system(L, f);
 	/* of recordings whose clocks differ it is the first that has something there */
 	for (; context.machine < f->session->n_files && !location.map; context.machine++)

@@ -92,7 +92,7 @@ struct ps_dso {
 	uint64_t bias; /* for PS_KERNEL: address in the file + bias = address in the dso */
 	struct ps_mapping *mappings; /* [n_mappings]: different ones, for PS_USER */
 	size_t n_mappings;
-	const char *reason;	/* for PS_MISSING: "no file has its build-id" … */
+	const char *reason;	/* for PS_MISSING: "no file with its build-id was found" … */
 	struct ps_tried *tried; /* [n_tried]: in the order of the search, also for PS_LOADED */
 	size_t n_tried;
 	struct ps_lines *lines; /* see lines/; NULL: not asked for yet */

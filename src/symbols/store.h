@@ -22,7 +22,7 @@ struct ps_options {
 	const char *release;		/* of the recorded kernel: uname -r */
 	const char *arch;		/* of the recorded machine: uname -m */
 	const char *host;		/* its name: uname -n */
-	bool debuginfod;		/* ask the servers that DEBUGINFOD_URLS names */
+	bool debuginfod;		/* ask the servers in DEBUGINFOD_URLS */
 	bool any_binary;		/* believe files without a recorded build-id */
 	bool mangled;			/* do not demangle names of C++ and Rust */
 	struct ps_interrupt *interrupt; /* ends loading; must outlive the store */

@@ -14,8 +14,7 @@ local symbols = {
   vdso = "run perf buildid-cache -a '[vdso]' on the recorded machine, or read the recording "
     .. "there",
   jit = "have the program write /tmp/perf-PID.map (node --perf-basic-prof, java with "
-    .. "perf-map-agent, python -X perf) "
-    .. "or a jitdump, and keep that file",
+    .. "perf-map-agent, python -X perf) or a jitdump, and keep that file",
   memory = "this memory is not mapped from a file: such an address is usually a wrong caller "
     .. "in a call chain",
 }

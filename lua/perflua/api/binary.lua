@@ -5,9 +5,8 @@ return {
     name = "BinariesOptions", kind = "options", doc = "Options of `file:binaries(options)`.",
     fields = {
       { "load", "\"hit\"|\"all\"|\"none\"?",
-        "Whose symbols are looked for: of binaries that a sample's ip hit; of a "
-        .. "stream "
-        .. "that was read, of all.", default = "\"hit\"" },
+        "Whose symbols are looked for: of binaries that a sample's ip hit; of a stream that "
+        .. "was read, of all.", default = "\"hit\"" },
     },
   },
 

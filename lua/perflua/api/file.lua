@@ -85,8 +85,7 @@ return {
         }, errors = CLOSED },
       { "close",
         "Closes the recording, also twice: its records, views and queries raise then; tables, "
-          .. "copies and "
-        .. "collected values stay." },
+          .. "copies and collected values stay." },
     },
   },
 

@@ -15,8 +15,7 @@ return {
       { "stop", "any", "A handler that returns this ends the run." },
       { "intervals", "table",
         "The functions `pair(query, options)` and `within(query, spans, options)`, which "
-          .. "queries "
-        .. "have as methods." },
+          .. "queries have as methods." },
     },
     methods = {
       { "open", "Opens a recording, or several as one File whose records carry `source`.",

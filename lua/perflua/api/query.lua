@@ -38,8 +38,7 @@ local classes = {
   Query = {
     name = "Query", kind = "object", prefix = "query:", call = "fun(): Record",
     doc = "Which records to read and what of them. Each step makes a new Query; nothing is "
-      .. "read until it is looped "
-      .. "over (`for record in query do`) or asked for a result.",
+      .. "read until it is looped over (`for record in query do`) or asked for a result.",
     fields = {
       { "counts", "PairCounts?", "Of spans: what the last pass could not pair." },
     },
@@ -112,16 +111,14 @@ local classes = {
         returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN },
       { "ratio",
         "Adds the sum of a field over the records of one event, divided by that of another's; "
-          .. "groups hold all "
-        .. "events together then.", step = "after", column = "OVER/UNDER",
+          .. "groups hold all events together then.", step = "after", column = "OVER/UNDER",
         params = { { "over", "string|Event", "an event" },
           { "under", "string|Event", "an event" },
           { "field", "string?", "what is added up", default = "\"period\"" } },
         returns = QUERY, errors = UNGROUPED .. ", an event that the query does not read" },
       { "weight",
         "Has each record count as often as the field says, in the last measure: count, avg, "
-          .. "quantile or "
-        .. "hist.",
+          .. "quantile or hist.",
         step = "after", params = { FIELD }, returns = QUERY,
         errors = "another measure before it, a weight that is no integer or below 0" },
       { "each",
@@ -141,8 +138,7 @@ local classes = {
         errors = UNGROUPED .. ", and what reading raises" },
       { "explain",
         "Says what is read and in which order, by how many workers, and where each step runs. "
-          .. "Reads "
-        .. "nothing.",
+          .. "Reads nothing.",
         returns = { { "string" } }, errors = "a closed file" },
     },
   },

@@ -5,10 +5,8 @@ return {
   Handlers = {
     name = "Handlers", kind = "options",
     doc = "Handlers of `file:run(handlers)`, and what a script may return. A handler is a "
-      .. "function of a record, or a "
-      .. "list of fields and a function of their values: `{ \"pid\", \"period\", fn }`. A "
-      .. "record goes to one; record "
-      .. "types are keys, too.",
+      .. "function of a record, or a list of fields and a function of their values: `{ "
+      .. "\"pid\", \"period\", fn }`. A record goes to one; record types are keys, too.",
     fields = {
       { "begin", "(fun(file: File): any)?", "Called first, with the file." },
       { "finish", "(fun(file: File))?", "Called last, with the file." },
@@ -59,9 +57,8 @@ return {
       { "arg", "string[]",
         "The arguments; the script's path is at 0, the words before it are below." },
       { "file", "File",
-        "In statements of -e, and at a prompt behind them: the recordings on the command "
-          .. "line, opened "
-        .. "when first read.", default = "perf.data" },
+        "In statements of -e, and at a prompt behind them: the recordings on the command line, "
+          .. "opened when first read.", default = "perf.data" },
     },
   },
 }

@@ -3,11 +3,10 @@
 return {
   Stack = {
     name = "Stack", kind = "object", prefix = "stack:", len = true,
-    doc = "A call stack as a value: the key of `group_by(\"callchain\")`. Equal stacks are "
-      .. "one object in a Table; `==` "
-      .. "compares those of different Tables. tostring() is the text of the field `stack`; "
-      .. "pairs() walks over the "
-      .. "frames. It stays when the file is closed.",
+    doc = "A call stack as a value: the key of `group_by(\"callchain\")`. Equal stacks are one "
+      .. "object in a Table; `==` compares those of different Tables. tostring() is the text "
+      .. "of the field `stack`; pairs() walks over the frames. It stays when the file is "
+      .. "closed.",
     index = {
       { "[integer]", "Frame", "A frame: the innermost is the first; nil beyond the last." },
     },
@@ -16,12 +15,11 @@ return {
   Frame = {
     name = "Frame", kind = "object", prefix = "frame:",
     doc = "A frame of a Stack. Frames are equal by `kind`, binary (its build-id, else its "
-      .. "name) and `address`; in code "
-      .. "made at run time also by `symbol`. pairs() walks over what is known without a look "
-      .. "into the binary.",
+      .. "name) and `address`; in code made at run time also by `symbol`. pairs() walks over "
+      .. "what is known without a look into the binary.",
     fields = {
       { "ip", "integer?",
-        "The address in the first record that has the frame; nil if it was loaded from a file." },
+        "The address in the first record with the frame; nil if it was loaded from a file." },
       { "address", "integer",
         "In the binary: the offset in the file of a program, the address itself of the kernel; "
         .. "without a binary `ip`." },
@@ -34,8 +32,7 @@ return {
         .. "\"guest_user\", \"unknown\"." },
       { "srcline", "string?",
         "Source file and line: looked up when it is read, which raises once the file is "
-          .. "closed; "
-        .. "nil if it was loaded from a file." },
+          .. "closed; nil if it was loaded from a file." },
       { "inlined", "{ symbol: string?, srcline: string? }[]?",
         "The functions inlined there, innermost first; as `srcline`." },
     },

@@ -9,9 +9,8 @@ local WRITTEN = { { "true?", "nil if it could not be written" }, { "string?", "w
 local classes = {
   Table = {
     name = "Table", kind = "object", prefix = "table:", len = true,
-    doc = "The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned "
-      .. "text. All groups are kept, "
-      .. "whatever is shown.",
+    doc = "The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. "
+      .. "All groups are kept, whatever is shown.",
     index = {
       { "[integer]", "table<string, any>",
         "A row that is shown, by its columns' names; `row.event` is the event's "

@@ -147,7 +147,7 @@ local function find_order(view, name)
   end
   local place = find_column(view.columns, name, view.show.top and "top" or "sort")
   local column = view.columns[place]
-  if column.kind == "histogram" then fail("histograms are in no order") end
+  if column.kind == "histogram" then fail("histograms cannot be sorted by") end
   if column.running then fail("'%s' is added up in the order of another column", name) end
   if place == view.pivot then fail("'%s' %s", name, column.barred) end
   return place
@@ -223,7 +223,9 @@ end
 local steps = {}
 
 function steps.top(show, n, column, options)
-  if math.type(n) ~= "integer" or n < 0 then fail("top: how many rows? got %s", tostring(n)) end
+  if math.type(n) ~= "integer" or n < 0 then
+    fail("top: a number of rows expected, got %s", tostring(n))
+  end
   local per = options and options.per
   if per ~= nil and type(per) ~= "string" then
     fail("top: per: a key's name expected, got %s", suggest.kind(per))
@@ -233,7 +235,7 @@ end
 
 function steps.sort(show, column, direction)
   if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
-    fail("sort: the direction is \"asc\" or \"desc\"")
+    fail("sort: direction must be \"asc\" or \"desc\"")
   end
   return reordered(show, { column = column, ascending = direction == "asc" })
 end

@@ -17,7 +17,7 @@
 
 #define MAX_LEFT (1 << 29)
 
-static const char special[] = "is made by the kernel (of /proc, /sys or the like), not a file";
+static const char special[] = "is a file of /proc, /sys or the like, not a regular file";
 
 static const struct {
 	mode_t type;
