@@ -6,8 +6,8 @@
 --   events    { event, index, samples, period, unresolved, n, all, rows } for each event with
 --             samples. n rows are to be shown, the greatest first (out of `all`, if an
 --             interrupt left no time for more). rows(from, to) returns for each column an
---             array of these rows' values; there may be millions of rows. unresolved: samples without a
---             function, nil if functions were not looked up
+--             array of these rows' values; there may be millions of rows. unresolved:
+--             samples without a function, nil if functions were not looked up
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode
 --   columns   { name, kind } of the values: the keys, samples, period and, with children,
 --             children: the period of the samples that have the row in their call chain
