@@ -131,7 +131,8 @@ describe("a table that was interrupted", function()
     end
   end)
 
-  -- Interrupts when the groups are there, and then tells how many sort.first was given to choose from.
+  -- Interrupts when the groups are there, and then tells how many sort.first was given to
+  -- choose from.
   local LATE = [[
     local engine, sort = require "perflua.plan.engine", require "perflua.table.sort"
     local groups, first = engine.groups, sort.first
@@ -144,13 +145,16 @@ describe("a table that was interrupted", function()
     local q = perflua.open(arg[1]):samples():group_by("addr"):sum("period"):as("sum"):share("period")
     print(q:%s)]]
 
-  it("chooses its first rows of few groups that the core chose, where there are many", function()
+  it("chooses its first rows of few groups that the core chose, if there are many", function()
     local path, all = many_groups(35000):write(), 35000 * 35001 // 2 -- periods are 1 … 35000
-    for how, first in pairs { ["sort()"] = 35000, ["top(2000)"] = 35000, ["sort('sum', 'asc')"] = 1 } do
+    for how, first in pairs {
+      ["sort()"] = 35000, ["top(2000)"] = 35000, ["sort('sum', 'asc')"] = 1,
+    } do
       local step = first == 1 and 1 or -1
       local got = interrupted(LATE:format(how), path)
       local rows, last = rows_of(got.out)
-      assert.same({ "10000\n", 1000, "interrupted at 100 % of the recording: 1000 of 35000 rows" },
+      local said = "interrupted at 100 % of the recording: 1000 of 35000 rows"
+      assert.same({ "10000\n", 1000, said },
         { got.err, #rows, last })
       assert.same({ first, first + 999 * step }, { rows[1][2], rows[1000][2] })
       assert.near(100 * first / all, rows[1][3], 0.006)

@@ -110,7 +110,8 @@ describe("a file's records in time order", function()
       end
       assert.is_true(n > 10 and n < 9000)
       assert.is_false(file.complete)
-      assert.matches("expected the bytes that the file had when it was opened", file.damage[1].reason)
+      assert.matches("expected the bytes that the file had when it was opened",
+        file.damage[1].reason)
     end
   end)
 

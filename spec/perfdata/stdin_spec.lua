@@ -73,8 +73,8 @@ describe("a pipe-mode recording on standard input", function()
       print(select(2, pcall(file.run, file, { comm = print })))
       file:close()]], small():write())
     assert.matches(
-      "^3\n[^\n]*%-: a stream can be read only once, and it was read: save it to a file first\n[^\n"
-        .. "]*a stream can be read only once",
+      "^3\n[^\n]*%-: a stream can be read only once, and it was read: save it to a file first\n"
+        .. "[^\n]*a stream can be read only once",
       got.out .. got.err)
   end)
 

@@ -117,10 +117,12 @@ describe("a function in a query", function()
       "comm") do end end,
     ["each()"] = function(f, fn) f:samples():where(fn):each(function() end) end,
     ["filtered spans"] = function(f, fn)
-      return spans_of(f):where(function(span) return fn(span.open) end):group_by("pid"):count():sort()
+      local opened = spans_of(f):where(function(span) return fn(span.open) end)
+      return opened:group_by("pid"):count():sort()
     end,
     ["groups of spans"] = function(f, fn)
-      return spans_of(f):group_by { key = function(span) return fn(span.close) end }:count():sort()
+      local key = function(span) return fn(span.close) end
+      return spans_of(f):group_by { key = key }:count():sort()
     end,
     ["a loop over spans"] = function(f, fn)
       for _ in spans_of(f):where(function(span) return fn(span.close) end) do end

@@ -88,8 +88,7 @@ local function row_differs(a, b)
   end
 end
 
--- What is wrong with the values of some records. Where two things are, it is not said which is
--- met first.
+-- Errors that values of some records raise. Where there are two, either may be met first.
 local of_values = {
   "^a sum passes 2%^63", "^a weight is an integer", "^weights add up to more",
   "^what is averaged adds up",

@@ -152,7 +152,8 @@ local classes = {
         "The records that close it." },
       { "key", "string|string[]|table<string, any>|false?",
         "The fields that both have in common; { open =, close = } where they are called "
-        .. "differently; false: none, so that one span at a time is open in the whole recording.",
+        .. "differently; false: none, so that one span at a time is open in the whole "
+        .. "recording.",
         default = "\"tid\"" },
       { "fields", "string[]?",
         "Spans that are looped over have tables of these fields instead of records: faster." },

@@ -27,8 +27,8 @@ local special = {
   meta = "table",
 }
 
--- { "pid", "args.id", fn }: the fields' values instead of a record, for the core: names of plain
--- fields, trees of all others.
+-- Makes of a handler { "pid", "args.id", fn }, which is given values instead of a record, the
+-- core's: names of plain fields, trees of all others.
 local function with_fields(handler, scope)
   local fn, read, n = handler[#handler], {}, #handler - 1
   local lowering = lower.of(scope.file)

@@ -58,8 +58,8 @@ local function totals_of(data, lists, may_stop)
   return totals
 end
 
--- Returns a function that makes a group's line, whose shares are of the lists of groups; nil: an
--- interrupt ended that, where it may.
+-- Returns a function that makes a group's line, whose shares are of the lists of groups; nil if
+-- an interrupt ended that, where it may.
 local function line_maker(data, view, lists, may_stop)
   local totals, taken, computed = totals_of(data, lists, may_stop), {}, {}
   if not totals then return nil end
@@ -121,7 +121,8 @@ end
 local function groups_left(data, view)
   local column = view.columns[view.place or 0]
   local measure = column and column.measure
-  if data.chosen and (view.show.ascending and measure and -measure or measure) == data.chosen_by then
+  local by = view.show.ascending and measure and -measure or measure
+  if data.chosen and by == data.chosen_by then
     return data.chosen, { data.chosen, data.chosen.rest }
   end
   return data.groups, { data.groups, data.rest }
