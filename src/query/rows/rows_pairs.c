@@ -8,9 +8,9 @@
 
 #define ROLES 16 /* a power of two */
 #define MOST_LOST \
-	1024 /* records that tell of lost ones: from then on all spans are meant, which takes less time */
+	1024 /* records of lost ones: from then on all spans are meant, which takes less time */
 
-/* What all records of one layout and event do. */
+/* The role of all records of one layout and event. */
 struct role {
 	const struct pq_bound *bound; /* NULL: none was met */
 	bool closes, opens, inner;
@@ -84,7 +84,7 @@ static void keep_columns(struct pq_pairs *pairs)
 	}
 }
 
-/* Does a condition ask for nothing but the event? */
+/* Returns true if a condition asks for nothing but the event. */
 static bool asks_event(const struct pq_columns *columns, uint32_t place)
 {
 	const struct pq_node *node = columns->nodes[place];
@@ -566,13 +566,13 @@ static void drop(struct pq_pairs *pairs)
 	}
 }
 
-/* Tells the record of lost ones? What is open then is dropped. */
+/* Returns true if the record tells of lost ones: spans that are open then are dropped. */
 static bool is_lost(const struct pq_pairs *pairs)
 {
 	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
 }
 
-/* What the record that was entered does. */
+/* Returns the role of the record that was entered. */
 static struct role role_of(struct pq_pairs *pairs)
 {
 	const struct pq_bound *bound = pairs->columns->fields->bound;
