@@ -47,7 +47,7 @@ static bool read_clock_zero(struct pd_file *file, int64_t *zero)
  * Returns the text of a feature, which the caller frees: u32 length, then as many bytes. NULL
  * if the feature is absent.
  */
-static char *read_feature_text(struct pd_file *file, unsigned bit)
+static char *read_clock_text(struct pd_file *file, unsigned bit)
 {
 	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
@@ -67,7 +67,7 @@ static char *read_feature_text(struct pd_file *file, unsigned bit)
 static bool feature_texts_agree(struct pd_session *s, struct pd_file *a, struct pd_file *b,
 				unsigned bit, const char *what)
 {
-	char *x = read_feature_text(a, bit), *y = read_feature_text(b, bit);
+	char *x = read_clock_text(a, bit), *y = read_clock_text(b, bit);
 	bool same = !x || !y || strcmp(x, y) == 0;
 
 	if (!same)

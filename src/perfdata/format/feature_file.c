@@ -27,7 +27,8 @@ static const char *const cpumode_names[] = {
 };
 
 /* Returns the next entry, whose size its header says, or NULL. */
-static const uint8_t *take_build_id(struct pb_cursor *c, uint32_t at_least, uint32_t *size)
+static const uint8_t *take_build_id_entry(struct pb_cursor *c, uint32_t at_least,
+					  uint32_t *size)
 {
 	const uint8_t *entry = c->pos;
 
@@ -51,7 +52,7 @@ static bool is_old_layout(struct pb_cursor c)
 	uint32_t at = build_id_layout.filename, size;
 
 	while (pb_cursor_left(&c)) {
-		const uint8_t *entry = take_build_id(&c, at, &size);
+		const uint8_t *entry = take_build_id_entry(&c, at, &size);
 
 		if (entry && size - at >= sizeof(late) &&
 		    !memcmp(entry + at, late, sizeof(late)))
@@ -98,7 +99,7 @@ bool pd_decode_build_id(struct pb_cursor *c, const struct pd_feature_context *ct
 		at = &old_build_id_layout;
 	pd_sink_begin(sink, NULL, true);
 	while (pb_cursor_left(c)) {
-		entry = take_build_id(c, at->filename, &size);
+		entry = take_build_id_entry(c, at->filename, &size);
 		if (entry)
 			feed_build_id(sink, entry, size, at, c->swap);
 	}

@@ -39,7 +39,7 @@ static void set_bytes(struct pd_value *out, enum pd_type type, const uint8_t *p,
 	out->s.n = n;
 }
 
-static void set_field_text(struct pd_value *out, const uint8_t *p, size_t n)
+static void set_body_text(struct pd_value *out, const uint8_t *p, size_t n)
 {
 	struct pd_text text = pd_text_in(p, n);
 
@@ -100,10 +100,10 @@ static void load_field(const struct pd_record *rec, const struct pd_bound *b, ui
 		set_uint(out, PD_BOOL, rec->misc >> b->field->arg & 1);
 		break;
 	case PD_K_CSTR:
-		set_field_text(out, p, limit - at);
+		set_body_text(out, p, limit - at);
 		break;
 	case PD_K_CHARS:
-		set_field_text(out, p, b->field->arg);
+		set_body_text(out, p, b->field->arg);
 		break;
 	case PD_K_HEX:
 		set_bytes(out, PD_HEX, p, b->field->arg);

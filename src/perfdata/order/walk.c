@@ -151,8 +151,8 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 	}
 }
 
-static int set_no_memory(const struct pd_walk *w, const struct pd_record *rec,
-			 struct pd_error *err)
+static int set_walk_no_memory(const struct pd_walk *w, const struct pd_record *rec,
+			      struct pd_error *err)
 {
 	pd_error_set(err, "ENOMEM", pd_session_stream(w->session, rec)->input->path,
 		     rec->offset, "no memory for counter values");
@@ -166,7 +166,7 @@ int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err
 
 		if (!w->splitting) {
 			if (!w->counters && !(w->counters = pd_counters_create(w->session)))
-				return set_no_memory(w, rec, err);
+				return set_walk_no_memory(w, rec, err);
 			pd_counters_split(w->counters, rec);
 			w->splitting = true;
 		}
@@ -175,7 +175,7 @@ int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err
 			return got;
 		w->splitting = false;
 		if (got < 0)
-			return set_no_memory(w, rec, err);
+			return set_walk_no_memory(w, rec, err);
 		got = pd_walk_record(w, rec, err);
 		if (got <= 0 || !pd_has_counters(rec))
 			return got;

@@ -64,7 +64,7 @@ void pd_counters_destroy(struct pd_counters *c)
 	free(c);
 }
 
-static size_t get_file_index(const struct pd_record *rec)
+static size_t find_source_index(const struct pd_record *rec)
 {
 	return rec->source ? rec->source - 1u : 0;
 }
@@ -113,7 +113,7 @@ static bool find_counter(struct pd_counters *c, uint64_t id, uint32_t *index)
 	const struct pd_record *rec = &c->rec;
 	int64_t tid;
 
-	if (!find_value(c, &c->by_id[get_file_index(rec)], id, index))
+	if (!find_value(c, &c->by_id[find_source_index(rec)], id, index))
 		return false;
 	if (!counts_by_thread(c, &rec->event->attr) ||
 	    !pd_record_integer(rec, rec->layout->slot[c->tid_name], &tid))
@@ -131,7 +131,7 @@ enum {
 static bool is_first_note(const struct pd_counters *c, const struct pd_event *event,
 			  unsigned what)
 {
-	struct pd_file *file = c->session->files[get_file_index(&c->rec)];
+	struct pd_file *file = c->session->files[find_source_index(&c->rec)];
 
 	return !(atomic_fetch_or(&file->events[event->index].counters_noted, what) & what);
 }

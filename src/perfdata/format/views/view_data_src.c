@@ -22,7 +22,7 @@ struct text {
 	size_t n, size;
 };
 
-static void append_text(struct text *t, const char *s)
+static void append_string(struct text *t, const char *s)
 {
 	while (*s && t->n + 1 < t->size)
 		t->p[t->n++] = *s++;
@@ -38,8 +38,8 @@ static void add_bits(struct text *t, unsigned v, const char *const *names, unsig
 		if (!(v >> i & 1) || !names[i])
 			continue;
 		if (t->n > start)
-			append_text(t, " or ");
-		append_text(t, names[i]);
+			append_string(t, " or ");
+		append_string(t, names[i]);
 	}
 }
 
@@ -119,8 +119,8 @@ static void add_op(struct text *t, uint64_t v)
 	static const char *const names[5] = { "N/A", "LOAD", "STORE", "PFETCH", "EXEC" };
 	unsigned op = OP(v);
 
-	append_text(t,
-		    op ? names[__builtin_ctz(op)] : "No"); /* perf shows the lowest bit only */
+	append_string(t, op ? names[__builtin_ctz(op)] :
+			      "No"); /* perf shows the lowest bit only */
 }
 
 /* Appends how far away the level is, or the older mask, and the numbered level. */
@@ -131,20 +131,20 @@ static void add_both_levels(struct text *t, uint64_t v)
 	char number[] = { 'L', (char)('0' + num), '\0' };
 	size_t start;
 
-	append_text(t, REMOTE(v) ? "Remote " : "");
-	append_text(t, hops ? hops : "");
-	append_text(t, HOPS(v) ? " " : "");
+	append_string(t, REMOTE(v) ? "Remote " : "");
+	append_string(t, hops ? hops : "");
+	append_string(t, HOPS(v) ? " " : "");
 	start = t->n;
 	if (!HOPS(v))
 		add_bits(t, lvl & ~(HIT | MISS), lvl_names, 14);
 	if (num) {
-		append_text(t, t->n > start ? " or " : "");
-		append_text(t, num <= LVL_NUM_DIGIT ? number : lvl_num_names[num]);
+		append_string(t, t->n > start ? " or " : "");
+		append_string(t, num <= LVL_NUM_DIGIT ? number : lvl_num_names[num]);
 	}
 	if (!t->n)
-		append_text(t, "N/A");
-	append_text(t, lvl & HIT ? " hit" : "");
-	append_text(t, lvl & MISS ? " miss" : "");
+		append_string(t, "N/A");
+	append_string(t, lvl & HIT ? " hit" : "");
+	append_string(t, lvl & MISS ? " miss" : "");
 }
 
 /* Appends the numbered level if there is one, otherwise the older mask, as perf does. */
@@ -156,17 +156,17 @@ static void add_lvl(struct text *t, uint64_t v)
 	if (num && num != LVL_NUM_NA) {
 		const char *hops = hops_names[HOPS(v)];
 
-		append_text(t, REMOTE(v) ? "Remote " : "");
-		append_text(t, hops ? hops : "");
-		append_text(t, hops ? " " : "");
-		append_text(t, lvl_num_names[num]);
+		append_string(t, REMOTE(v) ? "Remote " : "");
+		append_string(t, hops ? hops : "");
+		append_string(t, hops ? " " : "");
+		append_string(t, lvl_num_names[num]);
 	} else {
 		add_bits(t, lvl & ~(NA | HIT | MISS), lvl_names, 14);
 	}
 	if (t->n == start)
-		append_text(t, "N/A");
+		append_string(t, "N/A");
 	else
-		append_text(t, lvl & HIT ? " hit" : lvl & MISS ? " miss" : "");
+		append_string(t, lvl & HIT ? " hit" : lvl & MISS ? " miss" : "");
 }
 
 /*
@@ -179,7 +179,7 @@ static void add_lvl_column(struct text *t, uint64_t v)
 
 	add_lvl(t, v);
 	if (!(LVL(v) & (HIT | MISS)) && ((num && num != LVL_NUM_NA) || (LVL(v) & ~NA)))
-		append_text(t, " ");
+		append_string(t, " ");
 }
 
 static void add_snoop(struct text *t, uint64_t v)
@@ -188,10 +188,10 @@ static void add_snoop(struct text *t, uint64_t v)
 
 	add_bits(t, SNOOP(v), snoop_names, 5);
 	if (t->n > start && SNOOPX(v))
-		append_text(t, " or ");
+		append_string(t, " or ");
 	add_bits(t, SNOOPX(v), snoopx_names, 2);
 	if (t->n == start)
-		append_text(t, "N/A");
+		append_string(t, "N/A");
 }
 
 static void add_dtlb(struct text *t, uint64_t v)
@@ -201,14 +201,14 @@ static void add_dtlb(struct text *t, uint64_t v)
 
 	add_bits(t, dtlb, dtlb_names, 7);
 	if (t->n == start)
-		append_text(t, "N/A");
-	append_text(t, dtlb & HIT ? " hit" : "");
-	append_text(t, dtlb & MISS ? " miss" : "");
+		append_string(t, "N/A");
+	append_string(t, dtlb & HIT ? " hit" : "");
+	append_string(t, dtlb & MISS ? " miss" : "");
 }
 
 static void add_lock(struct text *t, uint64_t v)
 {
-	append_text(t, LOCK(v) & 1 ? "N/A" : LOCK(v) & 2 ? "Yes" : "No");
+	append_string(t, LOCK(v) & 1 ? "N/A" : LOCK(v) & 2 ? "Yes" : "No");
 }
 
 static void add_blk(struct text *t, uint64_t v)
@@ -217,7 +217,7 @@ static void add_blk(struct text *t, uint64_t v)
 		"N/A", "N/A", "Data", "N/A", "Addr", "N/A", "Data Addr", "N/A",
 	};
 
-	append_text(t, names[BLK(v)]);
+	append_string(t, names[BLK(v)]);
 }
 
 static void add_snoopx(struct text *t, uint64_t v)
@@ -227,7 +227,7 @@ static void add_snoopx(struct text *t, uint64_t v)
 
 static void add_known_name(struct text *t, const char *name)
 {
-	append_text(t, name ? name : "");
+	append_string(t, name ? name : "");
 }
 
 static void add_lvl_num(struct text *t, uint64_t v)
@@ -237,7 +237,7 @@ static void add_lvl_num(struct text *t, uint64_t v)
 
 static void add_remote(struct text *t, uint64_t v)
 {
-	append_text(t, REMOTE(v) ? "Remote" : "");
+	append_string(t, REMOTE(v) ? "Remote" : "");
 }
 
 static void add_hops(struct text *t, uint64_t v)
@@ -317,9 +317,9 @@ void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size
 	if (!size)
 		return;
 	snprintf(hex, sizeof(hex), "%llx", (unsigned long long)view->extra);
-	append_text(&t, hex);
+	append_string(&t, hex);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		append_text(&t, columns[i].title);
+		append_string(&t, columns[i].title);
 		columns[i].add(&t, view->extra);
 	}
 }
