@@ -32,7 +32,7 @@ static bool parse_stream_number(const char *name, unsigned long *number)
 	return *name >= '0' && *name <= '9' && !*end && !errno;
 }
 
-static char *make_path_beside(const struct pd_file *file, const char *name)
+static char *join_directory_path(const struct pd_file *file, const char *name)
 {
 	size_t dir = strlen(file->path) - strlen("data"), n = dir + strlen(name) + 1;
 	char *path = malloc(n);
@@ -58,7 +58,7 @@ static int compare_stream_numbers(const void *a, const void *b)
 static bool add_stream_file(struct pd_file *file, const char *name, struct pd_error *err)
 {
 	struct pd_input *grown = realloc(file->more, (file->n_more + 1) * sizeof(*file->more));
-	char *path = make_path_beside(file, name);
+	char *path = join_directory_path(file, name);
 	struct pd_error why;
 
 	if (grown)
@@ -80,7 +80,7 @@ static bool add_stream_file(struct pd_file *file, const char *name, struct pd_er
 
 static bool list_stream_files(struct pd_file *file, struct pd_error *err)
 {
-	char *path = make_path_beside(file, "");
+	char *path = join_directory_path(file, "");
 	DIR *dir = path ? opendir(path) : NULL;
 	struct dirent *entry;
 	unsigned long number;

@@ -222,34 +222,34 @@ static void note_changed_file(struct pd_stream *stream, uint64_t offset, uint64_
  */
 static int read_due_record(struct pd_merge *m, struct pd_merge_item *item, struct pd_error *err)
 {
-	const struct pd_position *place = &item->loaded->positions[item->next];
+	const struct pd_position *position = &item->loaded->positions[item->next];
 	struct pd_stream *stream = item->stream->stream;
-	uint64_t offset = item->chunk->offset + place->at;
+	uint64_t offset = item->chunk->offset + position->at;
 	struct pd_record rec;
 	size_t got;
 
-	if (place->size > m->record_size) {
+	if (position->size > m->record_size) {
 		free(m->record);
-		m->record = malloc(place->size);
-		m->record_size = m->record ? place->size : 0;
+		m->record = malloc(position->size);
+		m->record_size = m->record ? position->size : 0;
 		if (!m->record) {
 			pd_error_set(err, "ENOMEM", stream->input->path, offset,
-				     "no memory for a record of %u bytes", place->size);
+				     "no memory for a record of %u bytes", position->size);
 			return -1;
 		}
 	}
-	if (!pd_input_read(stream->input, offset, m->record, place->size, place->size, &got,
-			   err))
+	if (!pd_input_read(stream->input, offset, m->record, position->size, position->size,
+			   &got, err))
 		return -1;
-	if (got < place->size) {
-		note_changed_file(stream, offset + got, place->size - got,
+	if (got < position->size) {
+		note_changed_file(stream, offset + got, position->size - got,
 				  "the end of the file");
 	} else {
 		pd_record_header(&rec, m->record, item->stream->locator.swap,
 				 item->stream->locator.simpleperf);
-		if (rec.size == place->size)
+		if (rec.size == position->size)
 			return 1;
-		note_changed_file(stream, offset, place->size, "other bytes");
+		note_changed_file(stream, offset, position->size, "other bytes");
 	}
 	item->loaded->n = item->next;
 	return 0;

@@ -35,7 +35,7 @@ struct pd_partition_work {
 	 * partition->reader. Returning false stops all workers. Errors are not reported here:
 	 * the reader bails out, and pd_partitions_read() returns PB_RETRY_SERIAL.
 	 */
-	bool (*read)(void *arg, const struct pd_partition *piece);
+	bool (*read)(void *arg, const struct pd_partition *partition);
 	void *arg;
 	/* asked in the calling thread; NULL: nobody is asked */
 	const struct pb_progress *progress;

@@ -36,22 +36,22 @@ static void get_sample_id_member(const struct pd_view *view, unsigned m, struct 
 		uint64_t bit;
 		uint32_t at;
 		bool s32;
-	} places[] = {
+	} words[] = {
 		{ PD_SAMPLE_TID, 0, true },	    { PD_SAMPLE_TID, 4, true },
 		{ PD_SAMPLE_TIME, 0, false },	    { PD_SAMPLE_ID, 0, false },
 		{ PD_SAMPLE_STREAM_ID, 0, false },  { PD_SAMPLE_CPU, 0, true },
 		{ PD_SAMPLE_IDENTIFIER, 0, false },
 	};
 	uint64_t type = view->rec->layout->shape->sample_type;
-	uint32_t at = view->at + places[m].at;
+	uint32_t at = view->at + words[m].at;
 
 	out->type = PD_NIL;
-	if (!(type & places[m].bit))
+	if (!(type & words[m].bit))
 		return;
 	for (unsigned i = 0; i < m; i++)
-		if (i != 1 && places[i].bit != places[m].bit && (type & places[i].bit))
+		if (i != 1 && words[i].bit != words[m].bit && (type & words[i].bit))
 			at += 8;
-	if (places[m].s32)
+	if (words[m].s32)
 		pd_set_int(out, (int32_t)pd_rec32(view->rec, at));
 	else
 		pd_set_uint(out, PD_UINT, pd_rec64(view->rec, at));
