@@ -20,20 +20,23 @@ ffffffff81000300 t twice
 ffffffff81001000 T _end
 ]]
 local options = { symfs = "spec/fixtures/empty", kallsyms = kallsyms }
-local kernel = "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text"
+local kernel =
+  "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text"
 local READ, TWICE, OTHER = 0xffffffff81000104, 0xffffffff81000204, 0xffffffff81000304
 
 local function recording(lines)
   local b = builder.new()
   local event = b:event {
-    name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain", "period" }, ids = { 7 },
+    name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain", "period" },
+    ids = { 7 },
     use_clockid = true, clockid = 1,
   }
   mapped.add(b, lines)
   return b, function(time, pid, chain, ip)
     local mode = chain[1] == KERNEL and 1 or 2
     b:sample(event, {
-      ip = ip or chain[2] or 0x1000, pid = pid, tid = pid, time = time, period = time, misc = mode, callchain = chain,
+      ip = ip or chain[2] or 0x1000, pid = pid, tid = pid, time = time, period = time,
+      misc = mode, callchain = chain,
     })
   end
 end
@@ -47,16 +50,19 @@ local function identity(file, s, frame)
   local at = file:resolve(s.pid or -1, frame.ip, s.time)
   local map = frame.dso ~= "[unknown]" and at and at.map
   if not map then return ("%s - %x"):format(frame.cpumode, frame.ip) end
-  local absolute = is_jit(at.dso) or at.dso:find "^//anon" or at.dso:find "^bpf_" or at.dso:find "^%[kernel"
+  local absolute = is_jit(at.dso) or at.dso:find "^//anon" or at.dso:find "^bpf_"
+    or at.dso:find "^%[kernel"
   local address = absolute and frame.ip or frame.ip - map.start + map.pgoff
   local jit = frame.cpumode == "user" and is_jit(at.dso)
   local binary = map.build_id and map.build_id:gsub("00+$", "") or at.dso
-  return ("%s %s %x%s"):format(jit and "jit" or frame.cpumode, binary, address, jit and tostring(frame.symbol) or "")
+  return ("%s %s %x%s"):format(jit and "jit" or frame.cpumode, binary, address,
+    jit and tostring(frame.symbol) or "")
 end
 
 local function identity_of_frame(frame)
   if frame.dso == "[unknown]" then return ("%s - %x"):format(frame.kind, frame.address) end
-  return ("%s %s %x%s"):format(frame.kind, frame.build_id and frame.build_id:gsub("00+$", "") or frame.dso,
+  return ("%s %s %x%s"):format(frame.kind, frame.build_id and frame.build_id:gsub("00+$", "")
+    or frame.dso,
     frame.address, frame.kind == "jit" and tostring(frame.symbol) or "")
 end
 
@@ -67,9 +73,11 @@ local function loop(file)
     local parts, chain = {}, s.callchain
     for i = 1, chain and #chain or 0 do parts[i] = identity(file, s, chain[i]) end
     if #parts == 0 and s.ip then
-      parts[1] = identity(file, s, { ip = s.ip, cpumode = s.cpumode, dso = s.dso, symbol = s.symbol })
+      parts[1] = identity(file, s, { ip = s.ip, cpumode = s.cpumode, dso = s.dso,
+        symbol = s.symbol })
     end
-    local key = tostring(s.event and s.event.name) .. "\n" .. (#parts > 0 and table.concat(parts, "\n") or "none")
+    local key = tostring(s.event and s.event.name) .. "\n"
+      .. (#parts > 0 and table.concat(parts, "\n") or "none")
     found[key] = found[key] or { n = 0, text = s.stack or "none" }
     found[key].n = found[key].n + 1
   end
@@ -132,13 +140,16 @@ end
 describe("group_by 'callchain'", function()
   for _, n in ipairs { 2, 9 } do
     it("has a row for each stack of what was mapped when, with " .. n .. " frames", function()
-      local b, sample = recording { kernel, "- map 7 1000-3000 /bin/old", "- map 9 1000-3000 /bin/nine" }
+      local b, sample = recording { kernel, "- map 7 1000-3000 /bin/old",
+        "- map 9 1000-3000 /bin/nine" }
       for i = 1, 3 do sample(i, 7, chain(n)) end
-      mapped.add(b, { "10 map 7 1000-2000 /bin/new", "20 fork 8 from 7", "30 map 7 1000-2000 /bin/newest" })
+      mapped.add(b, { "10 map 7 1000-2000 /bin/new", "20 fork 8 from 7",
+        "30 map 7 1000-2000 /bin/newest" })
       for _, time in ipairs { 40, 11, 25, 41, 9, 12 } do
         for pid = 7, 10 do sample(time, pid, chain(n)) end
       end
-      mapped.add(b, { "50 map 8 1000-2000 /bin/child", "60 map 12 41000-42000@1000 /bin/child" })
+      mapped.add(b, { "50 map 8 1000-2000 /bin/child",
+        "60 map 12 41000-42000@1000 /bin/child" })
       local moved = chain(n)
       for i = 2, #moved do moved[i] = moved[i] + 0x40000 end
       for _, time in ipairs { 49, 50, 51 } do sample(time, 8, chain(n)) end
@@ -158,12 +169,16 @@ describe("group_by 'callchain'", function()
 
   it("has the ip alone where there are no frames, and nothing without an ip", function()
     local b = builder.new()
-    local with = b:event { name = "one", sample_type = { "ip", "tid", "time", "id", "callchain" }, ids = { 1 } }
-    local plain = b:event { name = "two", sample_type = { "ip", "tid", "time", "id" }, ids = { 2 } }
-    local without = b:event { name = "three", sample_type = { "id", "tid", "time" }, ids = { 3 } }
+    local with = b:event { name = "one",
+      sample_type = { "ip", "tid", "time", "id", "callchain" }, ids = { 1 } }
+    local plain = b:event { name = "two", sample_type = { "ip", "tid", "time", "id" },
+      ids = { 2 } }
+    local without = b:event { name = "three", sample_type = { "id", "tid", "time" },
+      ids = { 3 } }
     mapped.add(b, { "- map 7 1000-3000 /bin/a" })
     for _, list in ipairs { {}, { USER }, { USER, 0x1000 } } do
-      b:sample(with, { pid = 7, tid = 7, time = 1, ip = 0x1000, id = 1, misc = 2, callchain = list })
+      b:sample(with, { pid = 7, tid = 7, time = 1, ip = 0x1000, id = 1, misc = 2,
+        callchain = list })
     end
     b:sample(plain, { pid = 7, tid = 7, time = 1, ip = 0x1000, id = 2, misc = 2 })
     b:sample(without, { pid = 7, tid = 7, time = 1, id = 3 })
@@ -181,7 +196,8 @@ describe("group_by 'callchain'", function()
       { "load", 5, "first", code, 0x20, 1 }, { "load", 15, "second", code, 0x20, 2 },
     })
     local b, sample = recording {
-      ("- map %d 7f0000000000-7f0000010000 //anon"):format(pid), ("- map %d 1000-3000 /bin/a"):format(pid),
+      ("- map %d 7f0000000000-7f0000010000 //anon"):format(pid),
+      ("- map %d 1000-3000 /bin/a"):format(pid),
       ("- map %d 7f0000100000-7f0000101000 %s"):format(pid, name),
     }
     for _, time in ipairs { 6, 16, 7, 17, 4 } do
@@ -192,7 +208,8 @@ describe("group_by 'callchain'", function()
     assert.equal(6, same(path, { kallsyms = kallsyms }))
     local file <close> = assert(perflua.open(path, { kallsyms = kallsyms }))
     local names = {}
-    for row in file:samples():where "#callchain == 1":group_by("callchain"):count():sort():rows() do
+    for row in file:samples():where "#callchain == 1":group_by("callchain"):count():sort()
+        :rows() do
       assert.equal("jit", row.callchain[1].kind)
       names[row.callchain[1].symbol or "none"] = row.count
     end
@@ -204,7 +221,8 @@ describe("group_by 'callchain'", function()
     local event = b:event { sample_type = { "ip", "tid", "time", "callchain" } }
     local function map(pid, filename, build_id)
       b:record("mmap2", {
-        pid = pid, tid = pid, addr = 0x1000, len = 0x1000, filename = filename, prot = 5, misc = 2, build_id = build_id,
+        pid = pid, tid = pid, addr = 0x1000, len = 0x1000, filename = filename, prot = 5,
+        misc = 2, build_id = build_id,
       })
     end
     local one, other = ("\x11"):rep(20), ("\x22"):rep(20)
@@ -214,7 +232,8 @@ describe("group_by 'callchain'", function()
     map(4, "/bin/b")
     map(5, "/bin/b")
     for pid = 1, 5 do
-      b:sample(event, { pid = pid, tid = pid, time = pid, ip = 0x1010, misc = 2, callchain = { USER, 0x1010 } })
+      b:sample(event, { pid = pid, tid = pid, time = pid, ip = 0x1010, misc = 2,
+        callchain = { USER, 0x1010 } })
     end
     local file <close> = assert(perflua.open(b:write(), options))
     local counts = {}
@@ -232,7 +251,8 @@ describe("a Stack", function()
   local file, rows
 
   local function write()
-    local b, sample = recording { kernel, "- map 7 1000-3000 /bin/a", "- map 8 5000-7000 /bin/a" }
+    local b, sample = recording { kernel, "- map 7 1000-3000 /bin/a",
+      "- map 8 5000-7000 /bin/a" }
     sample(1, 8, { KERNEL, READ, USER, 0x5010, 0x5020, 0x5030 })
     sample(2, 7, { KERNEL, READ, USER, 0x1010, 0x1020, 0x1030 })
     sample(3, 7, { KERNEL, TWICE, USER, 0x1010, 0x1020, 0x1030 })
@@ -266,11 +286,13 @@ describe("a Stack", function()
     assert.equal(4, #stack)
     local list = {}
     for i, frame in ipairs(stack) do
-      list[i] = { frame.kind, frame.dso, frame.symbol or false, frame.symoff or false, frame.address, frame.ip }
+      list[i] = { frame.kind, frame.dso, frame.symbol or false, frame.symoff or false,
+        frame.address, frame.ip }
     end
     assert.same({
       { "kernel", "[kernel.kallsyms]", "read", 4, READ, READ },
-      { "user", "/bin/a", false, false, 0x10, 0x5010 }, { "user", "/bin/a", false, false, 0x20, 0x5020 },
+      { "user", "/bin/a", false, false, 0x10, 0x5010 },
+      { "user", "/bin/a", false, false, 0x20, 0x5020 },
       { "user", "/bin/a", false, false, 0x30, 0x5030 },
     }, list)
     assert.is_nil(stack[0])
@@ -289,14 +311,17 @@ describe("a Stack", function()
       found[i] = {}
       for name, value in pairs(frame) do found[i][name] = value end
     end
-    assert.same({ kind = "kernel", dso = "[kernel.kallsyms]", symbol = "read", symoff = 4, address = READ, ip = READ },
+    assert.same({ kind = "kernel", dso = "[kernel.kallsyms]", symbol = "read", symoff = 4,
+      address = READ, ip = READ },
       found[1])
     assert.same({ kind = "user", dso = "/bin/a", address = 0x30, ip = 0x5030 }, found[4])
   end)
 
   it("says which names it does not have", function()
     local stack = rows[1].callchain
-    assert.error_matches(function() return stack[1].symbl end, "a frame has no field 'symbl'; did you mean 'symbol'?")
+    assert.error_matches(function()
+      return stack[1].symbl
+    end, "a frame has no field 'symbl'; did you mean 'symbol'?")
     assert.error_matches(function() return stack.symbol end, "no field 'symbol'")
   end)
 
@@ -311,12 +336,15 @@ describe("a Stack", function()
       return { texts[3], texts[1], texts[2] }
     end)())
     assert.equal("/bin/a", t[1].callchain[#t[1].callchain - 1].dso)
-    assert.error_matches(function() return t[1].callchain[1].srcline end, "the file is closed, and source lines")
+    assert.error_matches(function()
+      return t[1].callchain[1].srcline
+    end, "the file is closed, and source lines")
   end)
 
   it("is in an order, equal to itself in other Tables and in no other way", function()
     local t = file:samples():group_by("callchain"):count():sort("callchain", "asc")
-    local again = file:samples():where "pid == 7":group_by("callchain"):count():sort("callchain", "asc")
+    local again = file:samples():where "pid == 7":group_by("callchain"):count()
+      :sort("callchain", "asc")
     assert.equal(3, #t)
     for i = 1, #t - 1 do
       assert.is_true(t[i].callchain < t[i + 1].callchain)
@@ -330,7 +358,8 @@ describe("a Stack", function()
     end
   end)
 
-  needs.it("gcc -g", "has the lines and the inlined functions of its code while the file is open", function()
+  needs.it("gcc -g",
+    "has the lines and the inlined functions of its code while the file is open", function()
     local tree = binaries.tree()
     tree:write("app/spin.c", files.read(files.fixture "clang/spin.c"))
     tree:sh "cd app && gcc -O2 -g -no-pie -Wl,--build-id -o spin spin.c"
@@ -343,17 +372,21 @@ describe("a Stack", function()
     local stack = spin:samples():group_by("callchain"):count():sort()[1].callchain
     local found = {}
     for i, frame in ipairs(stack) do
-      for _, one in ipairs(frame.inlined or {}) do found[#found + 1] = one.symbol .. " " .. one.srcline end
+      for _, one in ipairs(frame.inlined or {}) do
+        found[#found + 1] = one.symbol .. " " .. one.srcline
+      end
       found[#found + 1] = ("%d %s %s"):format(i, frame.symbol, frame.srcline)
     end
-    assert.same({ "inner spin.c:4", "middle spin.c:11", "1 outer spin.c:16", "2 main spin.c:22" }, found)
+    assert.same({ "inner spin.c:4", "middle spin.c:11", "1 outer spin.c:16",
+      "2 main spin.c:22" }, found)
   end)
 end)
 
 describe("tables of Stacks", function()
   local function write(shift, n)
     local b, sample = recording { kernel,
-      ("- map 7 %x-%x /bin/a"):format(0x1000 + shift, 0x3000 + shift), "- map 9 100000-102000 /tmp/a,b;c|d%e" }
+      ("- map 7 %x-%x /bin/a"):format(0x1000 + shift, 0x3000 + shift),
+      "- map 9 100000-102000 /tmp/a,b;c|d%e" }
     for i = 1, n do
       local list = { KERNEL, READ + i % 3, USER }
       for k = 1, i % 5 do list[#list + 1] = 0x1000 + shift + 0x10 * k + i % 2 end
@@ -365,7 +398,8 @@ describe("tables of Stacks", function()
 
   local function made(path)
     local file <close> = assert(perflua.open(path, options))
-    return file:samples():group_by("callchain", "pid"):count():sum("period"):distinct("callchain"):sort()
+    return file:samples():group_by("callchain", "pid"):count():sum("period")
+      :distinct("callchain"):sort()
   end
 
   local function rows_of(t)
@@ -375,7 +409,8 @@ describe("tables of Stacks", function()
       for i, frame in ipairs(row.callchain) do
         parts[i] = identity_of_frame(frame) .. " " .. tostring(frame.symbol)
       end
-      found[table.concat(parts, "\n") .. row.pid] = { row.count, row.period, row.distinct_callchain }
+      found[table.concat(parts, "\n") .. row.pid] = { row.count, row.period,
+        row.distinct_callchain }
     end
     return found
   end
@@ -473,7 +508,8 @@ describe("Stacks in every container", function()
   local function shared(n)
     local rounds, head = {}, { { "comm", { pid = 1, tid = 1, comm = "one" } } }
     for pid = 1, 8 do
-      head[#head + 1] = { "mmap", { pid = pid, tid = pid, addr = pid << 20, len = 1 << 16, filename = "/bin/sh" } }
+      head[#head + 1] = { "mmap", { pid = pid, tid = pid, addr = pid << 20, len = 1 << 16,
+        filename = "/bin/sh" } }
     end
     for i = 1, n do
       local round, cpu, pid = (i - 1) // 100 + 1, i // 7 % 2, i % 8 + 1
@@ -481,13 +517,15 @@ describe("Stacks in every container", function()
       local list = { USER }
       for k = 1, i % 11 do list[#list + 1] = (pid << 20) + k * 16 + i // 100 % 3 end
       table.insert(rounds[round][cpu], { "sample", 1, {
-        identifier = 1, ip = list[2] or 4096, pid = pid, tid = pid, time = 1000 + 10 * i, cpu = cpu, period = i % 5,
+        identifier = 1, ip = list[2] or 4096, pid = pid, tid = pid, time = 1000 + 10 * i,
+        cpu = cpu, period = i % 5,
         callchain = list, raw = ("x"):rep(i % 40 * 16 + 4),
       } })
     end
     return {
       events = { { name = "one", ids = { 1 },
-        sample_type = { "identifier", "ip", "tid", "time", "cpu", "period", "callchain", "raw" } } },
+        sample_type = { "identifier", "ip", "tid", "time", "cpu", "period", "callchain",
+          "raw" } } },
       head = head, rounds = rounds,
     }
   end
@@ -495,9 +533,12 @@ describe("Stacks in every container", function()
   local function answer(path, jobs)
     local file <close> = assert(perflua.open(path, { jobs = jobs }))
     local found = {}
-    for row in file:samples():group_by("cpu", "callchain"):sum("period"):distinct("callchain"):sort():rows() do
+    for row in file:samples():group_by("cpu", "callchain"):sum("period"):distinct("callchain")
+        :sort():rows() do
       local parts = { row.cpu }
-      for _, frame in ipairs(row.callchain or {}) do parts[#parts + 1] = identity_of_frame(frame) end
+      for _, frame in ipairs(row.callchain or {}) do
+        parts[#parts + 1] = identity_of_frame(frame)
+      end
       found[table.concat(parts, "\n")] = { row.period, row.distinct_callchain }
     end
     return found
@@ -536,7 +577,9 @@ describe("callchain as a key", function()
     local b = builder.new()
     b:event { sample_type = { "ip", "tid" } }
     local file <close> = assert(perflua.open(b:write()))
-    assert.error_matches(function() file:samples():group_by "callchain" end, "no record .* has a field 'callchain'")
+    assert.error_matches(function()
+      file:samples():group_by "callchain"
+    end, "no record .* has a field 'callchain'")
   end)
 
   it("is counted, not measured in other ways", function()
@@ -549,19 +592,23 @@ describe("callchain as a key", function()
         return query[name](query, "callchain")
       end, "callchain is not something it can measure")
     end
-    assert.equal(1, file:samples():where "callchain ~= nil":group_by("callchain"):count():sort()[1].count)
+    assert.equal(1, file:samples():where "callchain ~= nil":group_by("callchain"):count()
+      :sort()[1].count)
     assert.error_matches(function() file:samples():group_by "callchain[1]" end, "composite")
   end)
 end)
 
 describe("Stacks of real recordings", function()
   for _, name in ipairs {
-    "recorded/amd64-7.2/defer-z.data", "recorded/amd64-7.2/dwarf.data", "recorded/arm64/fp-g.data",
+    "recorded/amd64-7.2/defer-z.data", "recorded/amd64-7.2/dwarf.data",
+    "recorded/arm64/fp-g.data",
     "recorded/armhf/fp-g.data",
-    "collected/CaoYucong__CWM-project/assignment1/perf.data.old", "collected/NanXiao__images/perf/perf.data",
+    "collected/CaoYucong__CWM-project/assignment1/perf.data.old",
+    "collected/NanXiao__images/perf/perf.data",
   } do
     needs.it("corpus", "are those of the samples: " .. name, function()
-      assert.is_true(same(corpus.root .. "/" .. name, { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }) > 0)
+      assert.is_true(same(corpus.root .. "/" .. name,
+        { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }) > 0)
     end)
   end
 end)

@@ -133,9 +133,9 @@ static const char *explain_failure(struct ps_pick *pick)
 {
 	if (pick->dso->id.kind == PS_USER && pick->runtime && pick->runtime->elf.is_debug &&
 	    !pick->dso->n_segments) {
-		ps_dso_judge(
-			pick->dso, pick->runtime->tried,
-			"a debug file, and no recorded mapping matches exactly one of its segments");
+		ps_dso_judge(pick->dso, pick->runtime->tried,
+			     "a debug file, and no recorded mapping matches exactly one of its "
+			     "segments");
 		return "only a debug file was found, which does not say where its code "
 		       "was mapped from: the binary itself is needed";
 	}

@@ -41,7 +41,8 @@ local function named_width(node, kind)
   local time = duration.nanoseconds(text)
   if not time and not pieces[text] then
     fail(node.at,
-      "a bucket is as wide as an integer, a time ('10ms', '1s'), 'line' or 'page' says, not '%s'", text)
+      "a bucket is as wide as an integer, a time ('10ms', '1s'), 'line' or 'page' says, not "
+        .. "'%s'", text)
   elseif time and kind == "address" then
     fail(node.at,
       "'%s' is a length of time; addresses go into a 'line' or a 'page', or so many bytes",
@@ -160,7 +161,8 @@ local function check_any(node, left)
   for _, item in ipairs(node.items) do
     if item.kind == "unsigned" or item.kind == "bits" then
       fail(item.at,
-        "constants above 2^63-1 are compared with ==, as the type of the other side is not known")
+        "constants above 2^63-1 are compared with ==, as the type of the other side is not "
+          .. "known")
     end
   end
 end

@@ -99,7 +99,8 @@ local function check_time(node, condition, first)
   if const.value >= first then return end
   local answer = always[comparison]
   if node.negated then answer = negation[answer] end
-  warning("filter \"%s\": time is in nanoseconds, and the recording begins at %d: the comparison with %s is always %s; "
+  warning("filter \"%s\": time is in nanoseconds, and the recording begins at %d: the "
+    .. "comparison with %s is always %s; "
     .. "between(\"@SECONDS\", …) takes seconds as perf prints them", condition, first,
       const.value, answer)
 end

@@ -29,21 +29,26 @@ end
 
 local function check_name(spec, keys, columns, name)
   if taken(spec, keys, columns, name) then
-    usage_error("two columns named '%s': give the first another name with as(), before the second", name)
+    usage_error(
+      "two columns named '%s': give the first another name with as(), before the second", name)
   end
 end
 
 local function function_key(name, fn)
   if type(name) ~= "string" or type(fn) ~= "function" then
-    usage_error("group_by: a table names functions of a record: { name = function(record) … end }")
+    usage_error(
+      "group_by: a table names functions of a record: { name = function(record) … end }")
   end
   return { name = name, ref = { text = name, kind = "function", plain = false, get = fn } }
 end
 
 -- The Ref of a call chain as a Stack, for keys and sets; other Refs stay.
 local function stack_ref(spec, ref)
-  if ref.kind ~= "view" or ref.root ~= "callchain" or #ref.path > 1 or spec.reader then return ref end
-  local stack = { text = ref.text, kind = "stack", root = "stack", path = { "stack" }, plain = false }
+  if ref.kind ~= "view" or ref.root ~= "callchain" or #ref.path > 1 or spec.reader then
+    return ref
+  end
+  local stack = { text = ref.text, kind = "stack", root = "stack", path = { "stack" },
+    plain = false }
   stack.node = { op = "field", kind = "stack", ref = stack, path = stack.path, text = ref.text }
   return stack
 end
@@ -51,7 +56,8 @@ end
 local function field_key(spec, text)
   local ref = stack_ref(spec, spec.scope:ref(text))
   if ref.kind == "view" then
-    usage_error("group_by: %s is a composite; name a member, or give a function: { name = fn }", text)
+    usage_error("group_by: %s is a composite; name a member, or give a function: { name = fn }",
+      text)
   end
   return { name = text, ref = ref }
 end
@@ -78,7 +84,8 @@ function group.by(spec, ...)
     elseif type(one) == "string" then
       add(field_key(spec, one))
     else
-      usage_error("group_by: a field's name or { name = function } expected, got %s", suggest.kind(one))
+      usage_error("group_by: a field's name or { name = function } expected, got %s",
+        suggest.kind(one))
     end
   end
   return changed
@@ -114,7 +121,8 @@ local function side(spec, wanted)
   if type(wanted) ~= "string" and not is_event then
     usage_error("ratio: an event's name expected, got a %s", type(wanted))
   end
-  local set, name, read = events.resolve(spec.scope.file.events, wanted), is_event and wanted.name or wanted, {}
+  local set, name, read = events.resolve(spec.scope.file.events, wanted),
+    is_event and wanted.name or wanted, {}
   for index in pairs(set) do
     if not spec.scope.event_set or spec.scope.event_set[index] then read[index] = true end
   end
@@ -143,7 +151,8 @@ end
 function group.weighted(spec, field)
   local columns, last = table.move(spec.columns, 1, #spec.columns, 1, {}), {}
   if #columns == 0 then
-    usage_error("weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first")
+    usage_error(
+      "weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first")
   end
   for key, value in pairs(columns[#columns]) do last[key] = value end
   if not measures[last.measure].weighted then
@@ -197,7 +206,8 @@ function group.renamed(spec, name)
   if last.names then usage_error("as: the last measure has %d columns, which keep their names",
     #last.names) end
   list[#list] = nil
-  check_name(spec, part == "keys" and list or spec.keys, part == "columns" and list or spec.columns, name)
+  check_name(spec, part == "keys" and list or spec.keys, part == "columns" and list
+    or spec.columns, name)
   local changes = { [part] = list, show = with_unit_of(spec.show, last.name, name) }
   last.name = name
   list[#list + 1] = last
@@ -271,7 +281,8 @@ function group.table(spec)
   local data = empty.data
   local first = first_measure(empty)
   data.groups, data.events = groups_of(spec, columns, first)
-  data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total, data.groups.rest
+  data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total,
+    data.groups.rest
   data.chosen, data.chosen_by, data.groups.chosen = data.groups.chosen, first, nil
   data.counts = counts.copy(spec.counts)
   return Table.new(data, empty.show)

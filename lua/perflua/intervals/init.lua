@@ -215,7 +215,8 @@ local function check_within(spec, spans, options)
     usage_error("within: the spans are of another File")
   elseif spec.expand ~= pairing.reading.expand and events.any_counters(spec.file) then
     usage_error(
-      "within: the records and the spans need the same `expand`: samples of this recording carry counter values")
+      "within: the records and the spans need the same `expand`: samples of this recording "
+        .. "carry counter values")
   end
   if type(options) ~= "table" then
     usage_error("within: a table { key, closed } expected, got a %s", type(options))

@@ -70,7 +70,8 @@ function keys.of(open, close, wanted)
   local each = { open = wanted, close = wanted }
   if type(wanted) == "table" and #wanted == 0 then
     if wanted.open == nil or wanted.close == nil then
-      usage_error("pair: key is a field, a list of fields, or { open = …, close = … } with those of both")
+      usage_error(
+        "pair: key is a field, a list of fields, or { open = …, close = … } with those of both")
     end
     each = wanted
   end

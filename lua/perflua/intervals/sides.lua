@@ -23,7 +23,9 @@ local function parts_of(name, wanted)
   if kind == "function" then return { where = wanted } end
   if kind == "string" or events.is_event(wanted) then return { event = wanted } end
   if kind ~= "table" then
-    usage_error("pair: %s is an event, a list of them, { event, where } or a function, not a %s", name, kind)
+    usage_error(
+      "pair: %s is an event, a list of them, { event, where } or a function, not a %s", name,
+      kind)
   end
   if #wanted > 0 then return { event = wanted } end
   if next(wanted) == nil then usage_error("pair: %s is an empty table", name) end

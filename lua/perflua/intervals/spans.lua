@@ -33,7 +33,7 @@ local function record_of(names, values, at)
   return record
 end
 
---- What makes spans of values, one for each serial number.
+--- Returns a function that makes spans of values, one for each serial number.
 ---@param n_keys integer
 ---@param names { open: string[]?, close: string[]? } of fields instead of records
 ---@return function made (serial, start, stop, key …, open …, close …) -> span; without a stop,

@@ -142,7 +142,7 @@ local function refs_of(keys, columns)
   return refs
 end
 
---- What the core is told of a grouped query.
+--- Describes a grouped query to the core.
 ---@param spec table
 ---@param keys {ref: table, other: table?, at: integer?}[] other: read where the value of ref,
 --- never false, is absent; at: its place among a group's keys
@@ -170,11 +170,11 @@ end
 
 ---@param spec table
 ---@param description table from engine.grouping; first: many groups are also chosen from, those
---- that are first by this measure, its greatest values, or if it is negative its least; then, if
---- there is a share or `rest` is true, the result has `rest`: sums of the others by event
+--- that are first by this measure, its greatest values, or if it is negative its least; then,
+--- if there is a share or `rest` is true, the result has `rest`: sums of the others by event
 ---@return table[] groups # { keys = {…}, state, state … } in the order in which they were met;
---- `chosen` and `total`: see core.group; a key without a place is its `event`, the event's index
---- or nil; of a report its sections
+--- `chosen` and `total`: see core.group; a key without a place is its `event`, the event's
+--- index or nil; of a report its sections
 ---@return function? rows # of a report: see src/binding/query_report.c
 function engine.groups(spec, description)
   local groups, rows

@@ -133,7 +133,9 @@ function Query:each(fn)
   local step, cursor = open(self)
   local closing = plan.closing(cursor)
   if fn == nil then return step, nil, nil, closing end
-  if type(fn) ~= "function" then usage_error("each: a function expected, got a %s", type(fn)) end
+  if type(fn) ~= "function" then
+    usage_error("each: a function expected, got a %s", type(fn))
+  end
   local _ <close> = closing
   local function pass(first, ...)
     if first == nil then return false end
@@ -158,7 +160,9 @@ end
 
 -- A measure is a column after group_by, else it ends the query and is a value.
 local function measure(query, name, field, option)
-  if spec_of(query).refs then usage_error("%s: a query that selects fields is not measured", name) end
+  if spec_of(query).refs then
+    usage_error("%s: a query that selects fields is not measured", name)
+  end
   not_final(query, name)
   local column = group.column(spec_of(query), name, field, option)
   if spec_of(query).keys then
@@ -302,7 +306,8 @@ function Query:table()
 end
 
 ---@return string # what is read, and where each step runs: in C or in Lua
-function Query:explain() return require "perflua.query.explain"(spec_of(self)) end -- loaded when it is asked for
+-- loaded when it is asked for
+function Query:explain() return require "perflua.query.explain"(spec_of(self)) end
 
 -- Tables that were made to be shown, by the specs of their queries.
 local shown <const> = setmetatable({}, { __mode = "k" })
@@ -334,7 +339,8 @@ end
 extend(Query)
 
 -- Names that scripts try as if a query were a list of records.
-local NO_ARRAY = "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
+local NO_ARRAY =
+  "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
 local method = errors.named(Query, "Query")
 
 function meta:__index(key)
