@@ -5,19 +5,19 @@
 #include "parallel.h"
 #include "pipeline.h"
 
-/* A pass by one thread. */
+/* A pass by one worker. */
 struct pass {
 	const struct pq_scope *scope;
 	struct pq_worker worker;
-	uint64_t size;	 /* of all that is read; 0: not known */
-	uint64_t before; /* bytes of the streams, or records, that were read */
+	uint64_t size;	 /* bytes of all that is read; 0: not known */
+	uint64_t before; /* bytes of the streams, or number of records, read before */
 	struct pd_walk walk;
-	bool walking;		     /* else it reads stream after stream, or has not begun */
-	const struct pd_record *rec; /* the last one of the walk; NULL: none was read */
-	bool ended;		     /* progress said no */
+	bool walking; /* it walks; else it reads stream after stream, or has not begun */
+	const struct pd_record *rec; /* last one of the walk; NULL: none yet */
+	bool ended;		     /* progress said stop */
 };
 
-/* The progress of reading a stream, of which `done` bytes were read. */
+/* Reports progress while a stream is read, of which `done` bytes were read. */
 static bool continue_stream(void *arg, uint64_t done, uint64_t size)
 {
 	const struct pass *p = arg;
@@ -26,7 +26,7 @@ static bool continue_stream(void *arg, uint64_t done, uint64_t size)
 	return pb_goes_on(&p->scope->progress, p->before + done, p->size);
 }
 
-/* The progress of a walk, told by the last record, whatever `done` is of. */
+/* Reports progress of a walk by its last record; `done` may count something else. */
 static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 {
 	struct pass *p = arg;
@@ -39,7 +39,7 @@ static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 	return !p->ended;
 }
 
-/* Reads stream after stream, of what can be read again. */
+/* Reads recordings that can be read again, stream after stream. */
 static enum pb_outcome read_streams(struct pass *p, struct pd_error *err)
 {
 	const struct pd_session *session = p->scope->session;
@@ -62,9 +62,9 @@ static enum pb_outcome read_streams(struct pass *p, struct pd_error *err)
 	return read;
 }
 
-#define ASK_EVERY 64 /* records between two reports of progress: each may be unwound */
+#define ASK_EVERY 64 /* records between two reports of progress, as each may be unwound */
 
-/* Reads what passes once, or in the order of time. */
+/* Reads streams, and recordings in time order. */
 static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
@@ -74,12 +74,15 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	int got;
 
 	/*
-	 * streams and the order of time are never read ahead; split samples could be, and what
-	 * functions look at
+	 * Nothing is read ahead for streams and in time order. For split samples and Lua
+	 * functions it could be.
 	 */
 	if (!pq_scope_open_walk(scope, scope->calls, walk, err))
 		return PB_FAILED;
-	/* not the scope's: records tell how far the pass is, the making of an index does not */
+	/*
+	 * The scope's progress is not used: records tell how far the pass is, the building of
+	 * an index does not.
+	 */
 	walk->options.progress = (struct pb_progress){ continue_walk, p };
 	p->walking = true;
 	while ((got = pd_walk_next(walk, &rec, err)) > 0) {
@@ -102,7 +105,7 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	pd_walk_deinit(walk);
 	if (scope->late)
 		*scope->late += walk->late;
-	/* nobody waits for a stream once there is an interrupt */
+	/* after an interrupt nobody waits for a stream */
 	if (got < 0 && !pd_error_interrupted(err))
 		return PB_FAILED;
 	return got || p->ended ? PB_STOPPED : PB_OK;
@@ -134,7 +137,7 @@ static void destroy_pass(void *arg)
 	free(p);
 }
 
-/* By the caller's thread alone: as pq_run. */
+/* Does what pq_run() does, in the caller's thread alone. */
 static enum pb_outcome run_alone(const struct pq_scope *scope,
 				 const struct pq_grouping *grouping, struct pq_groups **groups,
 				 struct pd_error *err)
@@ -170,7 +173,7 @@ static enum pb_outcome run_alone(const struct pq_scope *scope,
 	return read;
 }
 
-/* As pq_run, for the events that are known. */
+/* Does what pq_run() does, for the events that are known. */
 static enum pb_outcome run_once(const struct pq_scope *scope,
 				const struct pq_grouping *grouping, struct pq_groups **groups,
 				struct pd_error *err)
@@ -199,9 +202,7 @@ enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *g
 	bool split = pq_scope_splits(scope);
 	enum pb_outcome ran = run_once(scope, grouping, groups, err);
 
-	/*
-	 * in pipe mode the pass itself may meet the first event whose samples are to be split
-	 */
+	/* in pipe mode the pass may meet the first event whose samples are split */
 	if (ran != PB_OK || split || pq_scope_passes(scope) || !pq_scope_splits(scope))
 		return ran;
 	pq_groups_destroy(*groups);

@@ -31,7 +31,7 @@ void pq_worker_deinit(struct pq_worker *w)
 	*w = (struct pq_worker){ 0 };
 }
 
-/* Ids are of one file. */
+/* Forgets what is known of ids, which are those of one file. */
 static void look_at(struct pq_worker *w, const struct pd_file *file)
 {
 	if (w->file != file)
@@ -39,7 +39,9 @@ static void look_at(struct pq_worker *w, const struct pd_file *file)
 	w->file = file;
 }
 
-/* As pd_bind and pq_fields_enter. Events that come late are found by their id from then on. */
+/*
+ * Does what pd_bind() and pq_fields_enter() do. Late events are found by their id from then on.
+ */
 static inline __attribute__((always_inline)) bool enter(struct pq_worker *w,
 							const struct pd_binder *binder,
 							struct pd_record *rec)
@@ -68,7 +70,7 @@ static inline __attribute__((always_inline)) bool enter(struct pq_worker *w,
 	return true;
 }
 
-/* Takes the records of the reader's block in, as long as nothing about them is unusual. */
+/* Adds the records of the reader's block, up to one that is unusual. */
 static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w,
 							     struct pd_reader *reader,
 							     bool swap)
@@ -100,7 +102,10 @@ static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w
 	return ok;
 }
 
-/* Most are of this host's byte order: nothing need be asked of it there. */
+/*
+ * Most recordings have the byte order of this host, for which a loop of its own needs no test
+ * of it.
+ */
 static bool take_block(struct pq_worker *w, struct pd_reader *reader)
 {
 	return reader->swap ? take_plain(w, reader, true) : take_plain(w, reader, false);
@@ -134,7 +139,7 @@ bool pq_worker_take_range(struct pq_worker *w, const struct pd_stream *stream,
 		else
 			rec.chunk_offset += rec.size;
 	}
-	w->fields.rec = NULL; /* rec ends here */
+	w->fields.rec = NULL; /* rec goes out of scope */
 	return ok;
 }
 

@@ -1,5 +1,6 @@
 /*
- * What one thread needs to add up records: fields, filter and groups of its own.
+ * A worker of a query: what one thread needs to add up records, with fields, filter and groups
+ * of its own.
  */
 #ifndef PERFLUA_QUERY_WORKER_H
 #define PERFLUA_QUERY_WORKER_H
@@ -9,28 +10,32 @@
 #include "query/expr/scope.h"
 #include "perfdata/stream/record_batches.h"
 
-/* What the samples of an id are, by its last bits: in a row they are mostly of the same few. */
+/*
+ * Slots for the ids met last, by their lowest bits: successive samples mostly have the same
+ * few.
+ */
 #define PQ_MET 16
 
 struct pq_met {
 	uint64_t id;
-	const struct pq_bound *bound; /* NULL: none was met */
+	const struct pq_bound *bound; /* NULL: the slot is empty */
 };
 
 struct pq_worker {
 	const struct pq_scope *scope;
-	struct pm_resolver *resolver; /* NULL: nothing asks the system */
+	struct pm_resolver *resolver; /* NULL: nothing asks the recorded system */
 	struct pq_fields fields;
 	struct pq_expr *filter; /* NULL: all records pass */
 	struct pq_groups *groups;
 	unsigned time_id;
-	const struct pd_file *file; /* whose ids were met; NULL: none */
+	const struct pd_file *file; /* file that those ids are of; NULL: none */
 	struct pq_met met[PQ_MET];
-	bool picks; /* not all records of its types are in the scope */
+	bool picks; /* some records of the scope's types are not in the scope */
 };
 
 /*
- * False: no memory; then, too, pq_worker_deinit is to be called. Scope and grouping must stay.
+ * Initializes a worker; `scope` and `grouping` must outlive it. Returns false without memory:
+ * pq_worker_deinit() is to be called then, too.
  */
 bool pq_worker_init(struct pq_worker *worker, const struct pq_scope *scope,
 		    const struct pq_grouping *grouping);
@@ -46,21 +51,24 @@ static inline bool pq_worker_take_entered(struct pq_worker *w, const struct pd_r
 	return pq_groups_add(w->groups);
 }
 
-/* Adds a record of one of the scope's types, if it is in the scope. False: no memory. */
+/*
+ * Adds a record of one of the scope's types, if it is in the scope. Returns false without
+ * memory.
+ */
 static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *rec)
 {
 	return pq_fields_enter(&w->fields, rec) && pq_worker_take_entered(w, rec);
 }
 
 /*
- * Takes a range of a stream's records in; *unknown becomes true if the event of one is not
- * known, else it stays. False: no memory.
+ * Adds a range of a stream's records. Sets *unknown to true if the event of one is not known,
+ * and leaves it otherwise. Returns false without memory.
  */
 bool pq_worker_take_range(struct pq_worker *worker, const struct pd_stream *stream,
 			  const struct pd_binder *binder, const struct pd_record_range *range,
 			  bool *unknown);
 
-/* Takes all records of a reader in; progress is of what that reads. */
+/* Adds all records of a reader; `progress` reports the bytes read. */
 enum pb_outcome pq_worker_read(struct pq_worker *worker, struct pd_reader *reader,
 			       const struct pb_progress *progress, struct pd_error *err);
 

@@ -92,7 +92,7 @@ uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *fra
 }
 
 /*
- * The frames of a stack, of which those that are called first and have empty names leave
+ * Returns the number of frames that count in a stack: outer frames with empty names leave
  * nothing in its text.
  */
 static size_t stack_size(const struct pq_chains *c, unsigned kind, const uint32_t *frames,
@@ -103,12 +103,12 @@ static size_t stack_size(const struct pq_chains *c, unsigned kind, const uint32_
 	return n;
 }
 
-/* What a chain is known by before it is resolved. */
+/* A chain before it is resolved. */
 struct raw {
 	const void *words; /* [n] */
 	size_t n;
-	uint32_t at;   /* of the call chain in the record */
-	bool recorded; /* its words are the record's; else those of its frames */
+	uint32_t at;   /* offset of the call chain in the record */
+	bool recorded; /* `words` are the record's; else those of its frames */
 };
 
 static void find_raw(const struct pq_looked *looked, const struct pd_record *rec,
@@ -128,11 +128,11 @@ static void find_raw(const struct pq_looked *looked, const struct pd_record *rec
 	}
 }
 
-/* The frames of a raw chain, one after another. */
+/* A walk over the frames of a raw chain. */
 struct walk {
 	const struct raw *raw;
 	struct pd_frames recorded;
-	size_t n; /* so many were met */
+	size_t n; /* frames so far */
 };
 
 static void walk_init(struct walk *walk, const struct raw *raw, const struct pd_record *rec)
@@ -164,7 +164,7 @@ static bool walk_next(struct walk *walk, struct pd_frame *frame)
 	return true;
 }
 
-/* The chain of a record's frames. */
+/* Returns the number of the chain of a record's frames, which it resolves. */
 static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
 			const struct pd_record *rec, const struct raw *raw)
 {
@@ -174,10 +174,7 @@ static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
 	size_t n = 0;
 
 	walk_init(&walk, raw, rec);
-	/*
-	 * of whole lines the first is that of ip, also where the call chain does not begin with
-	 * it
-	 */
+	/* the first line is that of ip, even if the call chain does not begin with it */
 	if (looked->kind == PQ_CHAIN_FRAMES)
 		numbers[n++] = pq_frame_at(c, looked, &looked->own);
 	while (walk_next(&walk, &frame)) {
@@ -199,11 +196,11 @@ static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
 	return pq_chain_intern(c, looked->kind, numbers, n);
 }
 
-#define FEW 4 /* words: as soon resolved as looked up */
+#define FEW 4 /* words: resolving these takes no longer than looking them up */
 
 /*
- * The hash of a raw chain and all that decides what it is; false: it cannot be told, or is not
- * worth it.
+ * Hashes a raw chain and all that decides its frames. Returns false if that is not known, or
+ * not worth it.
  */
 static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 		     const struct pd_record *rec, const struct raw *raw, struct pq_hash *hash)
@@ -257,7 +254,7 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 			return chain - 1;
 	}
 	chain = resolve(c, &looked, rec, &raw);
-	/* without frames it is the ip, which is no part of the hash */
+	/* a chain without frames is its ip, which the hash leaves out */
 	if (hashed && !looked.by_time && !looked.alone && chain < PQ_CHAIN_NO_MEMORY)
 		pq_raw_keep(&c->raw, &hash, chain + 1);
 	return chain;

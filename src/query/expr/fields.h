@@ -1,10 +1,10 @@
 /*
- * Fields of records for queries: each field of a query is bound to the layouts and events it
- * meets, once for each, so that what lies at a fixed place is a load, and what is the same in
- * all their records is known.
+ * Fields of records for queries. Each field of a query is bound once to each layout and event
+ * that occurs: fields at a fixed offset are then plain loads, and fields that are equal in all
+ * records are constants.
  *
- * A pq_fields is what one thread reads fields with. Fields are numbered as they are added,
- * before the first record.
+ * A pq_fields belongs to one worker. Fields are numbered as they are added, before the first
+ * record.
  */
 #ifndef PERFLUA_QUERY_FIELDS_H
 #define PERFLUA_QUERY_FIELDS_H
@@ -15,34 +15,33 @@
 
 struct pq_fields;
 
-/* How a field is read that is no plain load. */
+/* Reads a field that is not a plain load. */
 typedef void pq_read_fn(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
-/* A field in the records of one layout and event. */
+/* How to read a field in the records of one layout and event. */
 struct pq_load {
 	pq_read_fn *read;
-	struct pq_value
-		constant; /* what it is in all of them, if it is; of a plain load PQ_NIL */
-	const struct pd_bound *bound; /* NULL: they do not have it, or it is the event's */
+	struct pq_value constant; /* the value, if it is constant; for a plain load PQ_NIL */
+	const struct pd_bound *bound; /* NULL: absent, or a property of the event */
 	const struct pd_tracepoint_field *
 		/* of "args.x": x in the event's tracepoint; NULL: it is to be found by name */
 		arg;
-	uint16_t index; /* of bound in the layout */
+	uint16_t index; /* of `bound` in the layout */
 	uint16_t at;
 	/* of an argument: where the size of the raw data is that it lies in; else 0 */
 	uint16_t raw_at;
-	uint32_t raw_least; /* and the size needed */
+	uint32_t raw_least; /* bytes that the raw data must have */
 	/*
 	 * of a plain load: the bytes a record needs for it; UINT32_MAX: `read` says what it is
 	 */
 	uint32_t end;
-	bool wide;	/* of 8 bytes */
-	uint8_t narrow; /* 1, 2: of so many bytes; 0: of 8 or 4 */
-	bool is_signed; /* of less than 8 bytes */
-	bool swap;	/* the other byte order: as the layout's */
+	bool wide;	/* 8 bytes */
+	uint8_t narrow; /* 1 or 2 bytes; 0: 8 or 4 */
+	bool is_signed; /* less than 8 bytes, signed */
+	bool swap;	/* the layout's byte order is not this host's */
 	bool is_constant;
-	bool is_chain; /* `stack`, `frames`, `callchain` as a value */
-	bool stays;    /* where a text lies another one never will: it is known by its place */
+	bool is_chain; /* `stack`, `frames`, or `callchain` as a value */
+	bool stays;    /* the text at an address never changes, so the address identifies it */
 	/*
 	 * of `comm`, where thread and time are plain loads: the bytes a record needs for both;
 	 * else UINT32_MAX
@@ -55,7 +54,7 @@ struct pq_load {
 struct pq_bound {
 	const struct pd_layout *layout;
 	const struct pd_event *event;
-	struct pq_load loads[]; /* by a field's number */
+	struct pq_load loads[]; /* by number of the field */
 };
 
 /*
@@ -91,24 +90,27 @@ struct pq_fields {
 	struct pq_fields_internal *internal;
 };
 
-/* False: no memory. The session, and the system's resolver, must outlive it. */
+/*
+ * Initializes *fields; the session, and the resolver, which may be NULL, must outlive it.
+ * Returns false without memory.
+ */
 bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		    struct pm_resolver *resolver);
 void pq_fields_deinit(struct pq_fields *fields);
 
 /*
- * The number of a field, the same for the same pointer; UINT32_MAX: no memory. The field must
- * stay.
+ * Returns the number of a field, the same one for the same pointer; UINT32_MAX: no memory.
+ * *field must outlive `fields`.
  */
 uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field);
 
 /*
- * As pq_fields_enter, of a record whose layout and event are not the last one's. False: no
- * memory.
+ * Does what pq_fields_enter() does, for a record whose layout or event differs from the last
+ * one's. Returns false without memory.
  */
 bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec);
 
-/* The record whose fields are asked for from now on. False: no memory. */
+/* Makes `rec` the record whose fields are read from now on. Returns false without memory. */
 static inline bool pq_fields_enter(struct pq_fields *fields, const struct pd_record *rec)
 {
 	const struct pq_bound *bound = fields->bound;
@@ -137,7 +139,7 @@ static inline void pq_fields_enter_again(struct pq_fields *fields, const struct 
 bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n,
 			 const struct pd_event *event);
 
-/* An integer of one byte, or of two. */
+/* Returns an integer of one or two bytes. */
 static inline int64_t pq_load_narrow(const uint8_t *p, unsigned n, bool is_signed, bool swap)
 {
 	uint16_t v = n == 1 ? *p : pb_load16(p, swap);
@@ -147,7 +149,10 @@ static inline int64_t pq_load_narrow(const uint8_t *p, unsigned n, bool is_signe
 	return n == 1 ? (int8_t)v : (int16_t)v;
 }
 
-/* Does the raw data, whose size is at `at`, hold so many bytes, and the record all of it? */
+/*
+ * Returns true if the raw data, whose size is at `at`, has that many bytes, all within the
+ * record.
+ */
 static inline bool pq_raw_holds(const struct pd_record *rec, uint32_t at, uint32_t least,
 				bool swap)
 {
@@ -157,8 +162,8 @@ static inline bool pq_raw_holds(const struct pd_record *rec, uint32_t at, uint32
 }
 
 /*
- * A field that is a plain load of an integer: the shortest way to it. False: pq_fields_get says
- * what it is.
+ * Reads an integer field that is a plain load, the fastest way. Returns false if it is not: use
+ * pq_fields_get().
  */
 static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t field,
 				     int64_t *out)
@@ -216,16 +221,22 @@ static inline void pq_fields_get(struct pq_fields *fields, uint32_t field, struc
 	out->i = i;
 }
 
-/* The same as a key: call chains are PQ_CHAIN, of fields->chains. False: no memory. */
+/*
+ * Does what pq_fields_get() does, for a key: a call chain becomes a PQ_CHAIN, a number in
+ * fields->chains. Returns false without memory.
+ */
 bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
 /*
- * Items of a composite field, bytes of a text; PQ_NIL: the record does not have it, or it has
- * neither.
+ * Sets *out to the number of items of a composite field, or of bytes of a text; PQ_NIL: the
+ * record does not have the field, or it is neither.
  */
 void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
-/* Has a function of the record's call chain (without one: of its ip) that name? */
+/*
+ * Returns true if a function of the record's call chain, or of its ip if it has none, has that
+ * name.
+ */
 bool pq_fields_under(struct pq_fields *fields, const char *name, size_t n);
 
 /* Reads a field that records of this layout and event do not have: sets *out to PQ_NIL. */

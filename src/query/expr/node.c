@@ -3,7 +3,7 @@
 #include "node.h"
 
 /*
- * Returns whether the steps lead to a member of an item that the recorded system says:
+ * Returns true if the steps lead to a member of an item that the recorded system knows:
  * "[1].symbol".
  */
 static bool steps_ask(const struct pd_view_desc *view, const struct pq_field *field)
@@ -15,7 +15,10 @@ static bool steps_ask(const struct pd_view_desc *view, const struct pq_field *fi
 	return items[pd_member_find(items, field->steps[1].name)].of_system;
 }
 
-/* Can call chains be others than those recorded? Then the system is what makes them. */
+/*
+ * Returns true if call chains may differ from the recorded ones. Then the recorded system makes
+ * them.
+ */
 static bool chains_are_made(const struct pd_shape *shape)
 {
 	return (shape->sample_type & (PD_SAMPLE_REGS_USER | PD_SAMPLE_BRANCH_STACK)) ||
@@ -43,7 +46,7 @@ static bool layouts_ask(const struct pd_layout *const *layouts, const struct pq_
 	return false;
 }
 
-/* Events of a stream may come late: then any sample may have the field. */
+/* Events of a stream may come late, and their samples may have any field. */
 static bool late_ones_ask(const struct pd_file *file, const struct pq_field *field)
 {
 	const char *name = file->field_names.name[field->name];

@@ -1,10 +1,10 @@
-/* The way of a record into its group. */
+/* Adds a record to its group. */
 
 #include "group.h"
 
 #include "group_internal.h"
 
-/* What recordings of a session recorded alike is one event. */
+/* Equal events of several recordings count as one. */
 static void same_event(const struct pq_fields *fields, struct pq_value *value)
 {
 	const struct pd_session *session = fields->session;
@@ -22,7 +22,7 @@ static inline void read_value(struct pq_fields *fields, const struct pq_read *re
 		pq_expr_value(read->expr, fields, out);
 }
 
-/* *stays: where its text lies another one never will. */
+/* Sets *stays if the text of the key is at an address that always has the same text. */
 static inline bool read_key(struct pq_fields *fields, const struct pq_read *read,
 			    struct pq_value *out, bool *stays)
 {
@@ -41,7 +41,7 @@ static inline bool read_key(struct pq_fields *fields, const struct pq_read *read
 	return true;
 }
 
-/* Is a key what it was in the record before, of which `word` is the word? */
+/* Returns true if a key is what it was in the last record, of which `word` is the word. */
 static inline bool is_last(const struct pq_group_key *key, const struct pq_value *value,
 			   bool stays, uint64_t word)
 {
@@ -57,7 +57,10 @@ static inline bool is_last(const struct pq_group_key *key, const struct pq_value
 	       pq_same_bytes((const char *)(uintptr_t)word, value->p, value->size);
 }
 
-/* The word of a key and its tag; sets *changed if it is another one. False: no memory. */
+/*
+ * Sets the word of a key and its tag; sets *changed if they differ from the last ones. Returns
+ * false without memory.
+ */
 static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t i,
 					       struct pq_value *value, bool stays,
 					       bool *changed)
@@ -88,16 +91,13 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 	if (*word == bits && *tag == value->type)
 		return true;
 	*word = bits;
-	/*
-	 * a byte that is stored makes the word that it is of slow to load, and most keys are of
-	 * one type
-	 */
+	/* A stored byte makes its word slow to load, and most keys keep their type. */
 	if (*tag != value->type)
 		*tag = value->type;
 	return *changed = true;
 }
 
-/* Reads a key. False: no memory. */
+/* Reads a key. Returns false without memory. */
 static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool *changed)
 {
 	struct pq_fields *fields = groups->fields;
@@ -114,7 +114,7 @@ static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool
 	       set_word(groups, i, &value, stays, changed);
 }
 
-/* The group of the record that was entered; PQ_NO_GROUP: no memory. */
+/* Returns the group of the record that was entered; PQ_NO_GROUP: no memory. */
 static size_t find_group(struct pq_groups *groups)
 {
 	bool changed = groups->last == PQ_NO_GROUP;
@@ -129,8 +129,8 @@ static size_t find_group(struct pq_groups *groups)
 }
 
 /*
- * Is a key sure to be what it was in the record before? Most are, and what most are read as
- * needs no value made.
+ * Returns true if a key is certainly what it was in the last record. Most are, which can be
+ * told without making a value.
  */
 static inline bool is_same(const struct pq_fields *fields, const struct pq_group_key *key)
 {
@@ -162,7 +162,7 @@ static inline bool is_same_group(const struct pq_groups *groups)
 	return groups->last != PQ_NO_GROUP;
 }
 
-/* How often a record counts: not at all if its weight is no number, or 0, or wrong. */
+/* Returns how often a record counts: 0 if its weight is not a number, 0, or wrong. */
 static uint64_t read_weight(struct pq_groups *groups, const struct pq_measured *m)
 {
 	struct pq_value weight;
@@ -188,13 +188,13 @@ static bool step(struct pq_groups *groups, const struct pq_measured *m, void *st
 	}
 	if (value.type == PQ_EVENT)
 		same_event(groups->fields, &value);
-	/* what is not measured may have any weight */
+	/* a record without a value may have any weight */
 	if (m->weight.expr && (value.type == PQ_INT || value.type == PQ_FLOAT))
 		weight = read_weight(groups, m);
 	return !weight || m->ops->step(m, state, &value, weight);
 }
 
-/* Has the measures from m on take the record in, in the states of its group. */
+/* Adds the record to the measures from `m` on, in the states of its group. */
 static __attribute__((noinline)) bool step_from(struct pq_groups *groups,
 						const struct pq_measured *m, char *states)
 {
@@ -220,7 +220,7 @@ static __attribute__((noinline)) bool is_value_too_large(const struct pq_groups 
 	return value.type == PQ_INT && value.u > groups->most;
 }
 
-/* Is what is added up of the record too large to be true? */
+/* Returns true if a value of the record is too large to be true. */
 static inline bool is_too_large(const struct pq_groups *groups)
 {
 	int64_t i;
@@ -232,8 +232,8 @@ static inline bool is_too_large(const struct pq_groups *groups)
 }
 
 /*
- * Most records are of the group of the one before, and most measures need no call: then none is
- * made.
+ * Most records are of the same group as the one before, and most measures need no call: then no
+ * function is called.
  */
 bool pq_groups_add(struct pq_groups *groups)
 {

@@ -1,7 +1,4 @@
-/*
- * What the files of groups share: a table of keys, and how keys and measures are read from
- * records.
- */
+/* Shared by the files of groups: a table of keys, and how keys and measures are read. */
 #ifndef PERFLUA_QUERY_GROUP_INTERNAL_H
 #define PERFLUA_QUERY_GROUP_INTERNAL_H
 
@@ -10,36 +7,36 @@
 
 struct pq_group_key {
 	struct pq_read value, other;
-	struct pq_value last; /* as it was read last, in which form it most often comes again */
-	bool stays;	      /* `last` did: the same place has the same text */
+	struct pq_value last; /* as read last, the form in which it most often comes again */
+	bool stays;	      /* `last` is text at an address that always has the same text */
 };
 
 struct pq_groups {
 	const struct pq_grouping *grouping;
 	struct pq_fields *fields;
-	struct pq_chains *chains; /* NULL: no key may be one */
+	struct pq_chains *chains; /* NULL: no key may be a chain */
 	struct pq_texts texts;	  /* of keys, and of sets of values */
 	struct pq_table table;
 	bool bad_weight;
 	struct pq_group_key *keys, *keys_end;	     /* [n_keys] */
 	struct pq_measured *measured, *measured_end; /* [n_measures] */
-	const struct pq_measured *limited; /* whose values are at most `most`; NULL: none */
+	const struct pq_measured *limited; /* has values of at most `most`; NULL: none */
 	uint64_t most;
 	uint64_t n_aside;
 	uint64_t *words; /* of the record that was added last, as those of a group */
 	size_t last;	 /* its group; PQ_NO_GROUP: it has to be searched */
 };
 
-/* A group's states, those of its measures one behind the other. */
+/* Returns the states of a group, those of its measures one behind another. */
 static inline char *pq_group_states(const struct pq_groups *groups, size_t g)
 {
 	return (char *)(pq_table_group(&groups->table, g) + groups->table.n_words);
 }
 
-/* Makes the table what it is before the first record. False: no memory. */
+/* Initializes the table as it is before the first record. Returns false without memory. */
 bool pq_groups_begin(struct pq_groups *groups);
 
-/* Gives back what states of all groups have of their own. */
+/* Frees what the states of all groups own. */
 void pq_groups_deinit_states(struct pq_groups *groups);
 
 #endif

@@ -9,27 +9,23 @@
 #include "base/vector.h"
 #include "report.h"
 
-/* What is shown of a frame: no two are the same. */
+/* What is shown of a frame; parts are distinct. */
 struct pq_report_part {
 	const char *
-		/*
-		 * NULL: not asked for, or not known; else the same text is at the same address
-		 */
+		/* NULL: not asked for, or not known; equal texts have one address */
 		symbol;
 	uint64_t address;
-	uint32_t dso; /* the number of a name; PM_NO_STRING: not asked for */
+	uint32_t dso; /* number of a name; PM_NO_STRING: not asked for */
 	uint8_t mode;
 	bool placed;
 };
 
-/*
- * A row is found by two numbers: what it has of the keys, and its part. There may be very many.
- */
+/* Identifies a row by the keys of its own and its part. There may be very many rows. */
 struct pq_report_item {
 	uint32_t owner;
 	uint32_t part;
-	uint32_t group;	 /* the first of it */
-	uint32_t latest; /* the last group that was added to its children */
+	uint32_t group;	 /* its first group */
+	uint32_t latest; /* last group that was added to its children */
 	uint64_t samples, period, children;
 };
 
@@ -37,31 +33,31 @@ struct pq_report {
 	struct pq_groups *groups;
 	const struct pq_report_asked *asked;
 	unsigned by;
-	bool *own; /* [n_keys]: is the key no part of what is shown of a frame? */
+	bool *own; /* [n_keys]: the key is not a part of what is shown of a frame */
 	struct pq_secret secret;
-	struct pm_string_pool strings; /* of what is shown */
+	struct pm_string_pool strings; /* all that is shown */
 	struct {
 		struct pm_string_pool strings; /* of binaries */
-		const char **shown;	       /* [names.n] */
+		const char **shown;	       /* [strings.n] */
 		size_t room;
-	} binaries; /* that have other short names than the end of their path */
+	} binaries; /* Binaries whose short names are not the end of their path. */
 	struct pq_report_part *parts;
 	size_t n_parts, parts_room;
 	struct pb_map by_part;
 	uint32_t *part_of_frame; /* by number of a frame; UINT32_MAX: not known yet */
-	uint32_t *owners;	 /* [n_owners]: a group that has such keys */
+	uint32_t *owners;	 /* [n_owners]: a group that has those keys */
 	size_t n_owners, owners_room;
 	struct pb_map by_owner;
 	struct pq_report_item *rows;
 	size_t n_rows, rows_room;
 	size_t taken; /* groups that were added up */
 	struct pb_map by_row;
-	uint32_t *sorted;		    /* [n_rows]: places of the rows in their order */
+	uint32_t *sorted;		    /* [n_rows]: numbers of rows in their order */
 	struct pq_report_section *sections; /* in their order */
 	size_t n_sections;
 };
 
-/* The name of a part's function. */
+/* Returns the name of a part's function. */
 static inline struct pd_text pq_report_symbol(const struct pq_report *report,
 					      const struct pq_report_part *part)
 {
@@ -82,7 +78,7 @@ static inline uint64_t pq_report_sum(uint64_t a, uint64_t b)
 /* Makes `sorted` and `sections`. False: no memory. */
 bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt);
 
-/* The event of a row; NULL: it is not known. */
+/* Returns the event of a row; NULL: not known. */
 static inline const struct pd_event *pq_report_event(const struct pq_report *report,
 						     const struct pq_report_item *row)
 {
