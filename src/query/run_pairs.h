@@ -1,6 +1,6 @@
 /*
- * Running a grouped query over pairs of records: rows (rows.h) are made by a thread, and added
- * up by the caller, who makes them himself if functions see records.
+ * Runs a grouped query over pairs of records. A producer thread makes the rows (rows.h), and
+ * the caller adds them up; if functions see records, the caller does both.
  */
 #ifndef PERFLUA_QUERY_RUN_PAIRS_H
 #define PERFLUA_QUERY_RUN_PAIRS_H
@@ -10,9 +10,9 @@
 #include "query/rows/rows.h"
 
 /*
- * As pq_run; the fields of `grouping` and `kept` are those of rows. Of what is called there,
- * scope->calls, which may be NULL, knows only those that see records, `calls` all. The counts
- * are set unless it fails. *part becomes the part of the session that was read
+ * Does what pq_run() does; the fields of `grouping` and `kept` are those of rows. scope->calls,
+ * which may be NULL, knows only the functions that see records, `calls` all of them. The counts
+ * are set unless it fails. Sets *part to the part of the session that was read
  * (pd_session_part).
  */
 enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *calls,

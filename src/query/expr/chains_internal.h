@@ -1,6 +1,4 @@
-/*
- * What the files of chains share.
- */
+/* Shared by the files of chains. */
 #ifndef PERFLUA_QUERY_CHAINS_INTERNAL_H
 #define PERFLUA_QUERY_CHAINS_INTERNAL_H
 
@@ -10,29 +8,26 @@
 #include "chains_hash.h"
 #include "strings.h"
 
-/* Beside the kinds of chains: frames by the names of their functions, as they are. */
+/* A further kind: frames by the names of their functions. */
 #define PQ_SYMBOLS   4
 #define PQ_KINDS     5
-#define PQ_NO_SYMBOL (UINT32_MAX - 1) /* the number of those without a function */
+#define PQ_NO_SYMBOL (UINT32_MAX - 1) /* number of frames without a function */
 
 /*
- * A frame that was met once, by what decides it: a function, or an address of a binary, and the
- * cpumode.
+ * A frame that was met before, by what decides it: a function, or an address in a binary, and
+ * the cpumode.
  */
 struct pq_alias {
 	const void *location; /* the symbol; without one the dso, or NULL */
-	uint64_t address;     /* of what has no symbol */
+	uint64_t address;     /* if it has no symbol */
 	uint32_t number;      /* of the frame */
 	uint8_t mode, kind;   /* mode: or what stands for it in the text */
 };
 
-/*
- * The text of a frame that is an address, of which there may be very many: it is made when it
- * is asked for.
- */
+/* The text of a frame that is an address. There may be very many, so it is made on demand. */
 #define PQ_NO_TEXT UINT32_MAX
 
-/* The frame that an address is, for as long as what is mapped there stays. */
+/* The frame of an address, valid while the mappings are those of `tag`. */
 struct pq_seen_frame {
 	uint64_t ip, tag;
 	uint32_t number; /* from 1 on; 0: free */
@@ -42,11 +37,11 @@ struct pq_seen_frame {
 #define PQ_SEEN_FRAMES 16384 /* a power of two */
 #endif
 
-/* What was mapped of a process, or the kernel, at some times. */
+/* The mapping version of a process, or of the kernel, in a time range. */
 struct pq_version_memo {
-	uint64_t key;	     /* pm_key_of */
-	uint64_t taken;	     /* the system's, then, and one; 0: free */
-	uint64_t from, last; /* the times */
+	uint64_t key;	     /* see pm_key_of() */
+	uint64_t taken;	     /* revision of the system, plus 1; 0: free */
+	uint64_t from, last; /* ns, both included */
 	uint64_t tag;
 	bool known;
 };
@@ -55,23 +50,21 @@ struct pq_version_memo {
 #define PQ_VERSION_MEMOS 256
 #endif
 
-/*
- * The raw chains that were met, as far as there is room: a line of the processor's cache each.
- */
+/* Raw chains met before, as far as there is room. A line is a cache line. */
 struct pq_raw_line {
 	struct pq_hash hash[3];
 	uint32_t chain[3]; /* from 1 on; 0: free */
-	uint32_t next;	   /* which is given up */
+	uint32_t next;	   /* which one is replaced next */
 };
 
 #define PQ_RAW_BITS_MIN 8
-#define PQ_RAW_BITS_MAX 18 /* of lines: 16 MB */
+#define PQ_RAW_BITS_MAX 18 /* of the number of lines: 16 MB */
 
 struct pq_raw {
 	struct pq_raw_line *lines; /* [2^bits]; NULL: not needed yet, or no memory */
 	unsigned bits;
 	size_t n;  /* chains */
-	bool full; /* they do not become more */
+	bool full; /* the number of lines does not grow any more */
 };
 
 struct pq_chain {
@@ -121,16 +114,16 @@ struct pq_looked {
 	struct pd_frame own; /* its ip */
 };
 
-/* Sets the tags. */
+/* Sets looked->tags. */
 void pq_look_when(struct pq_chains *chains, struct pq_looked *looked);
 
-/* The number of the frame of an address; UINT32_MAX: no memory. */
+/* Returns the number of the frame of an address; UINT32_MAX: no memory. */
 uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 		     const struct pd_frame *at);
 
 /*
- * The number of the frame of that text, which is made as `frame` if there is none; UINT32_MAX:
- * no memory.
+ * Returns the number of the frame with that text, added as *frame if it is new; UINT32_MAX: no
+ * memory.
  */
 uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_text text,
 			  const struct pq_frame *frame);
@@ -141,13 +134,13 @@ uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *fr
 /* Returns the number of a frame of PQ_CHAIN_VALUES, as pq_frame_of_text(). */
 uint32_t pq_frame_of_value(struct pq_chains *chains, const struct pq_frame *frame);
 
-/* The number of the chain of these frames; PQ_CHAIN_NO_MEMORY. */
+/* Returns the number of the chain with these frames, added if it is new; PQ_CHAIN_NO_MEMORY. */
 uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t *frames,
 			 size_t n);
 
-/* The chain of a raw one, from 1 on; 0: it is not there. */
+/* Returns the chain of a raw chain, from 1 on; 0: not there. */
 uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash);
-/* Keeps it as long as there is room. */
+/* Remembers the chain of a raw chain, as long as there is room. */
 void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain);
 
 #endif

@@ -24,16 +24,14 @@ struct pq_load {
 	struct pq_value constant; /* the value, if it is constant; for a plain load PQ_NIL */
 	const struct pd_bound *bound; /* NULL: absent, or a property of the event */
 	const struct pd_tracepoint_field *
-		/* of "args.x": x in the event's tracepoint; NULL: it is to be found by name */
+		/* of "args.x": x in the event's tracepoint; NULL: to be found by name */
 		arg;
 	uint16_t index; /* of `bound` in the layout */
 	uint16_t at;
-	/* of an argument: where the size of the raw data is that it lies in; else 0 */
+	/* of an argument: where the size of its raw data is; else 0 */
 	uint16_t raw_at;
 	uint32_t raw_least; /* bytes that the raw data must have */
-	/*
-	 * of a plain load: the bytes a record needs for it; UINT32_MAX: `read` says what it is
-	 */
+	/* of a plain load: bytes that a record needs; UINT32_MAX: use `read` */
 	uint32_t end;
 	bool wide;	/* 8 bytes */
 	uint8_t narrow; /* 1 or 2 bytes; 0: 8 or 4 */
@@ -43,7 +41,7 @@ struct pq_load {
 	bool is_chain; /* `stack`, `frames`, or `callchain` as a value */
 	bool stays;    /* the text at an address never changes, so the address identifies it */
 	/*
-	 * of `comm`, where thread and time are plain loads: the bytes a record needs for both;
+	 * of `comm`, if thread and time are plain loads: bytes that a record needs for both;
 	 * else UINT32_MAX
 	 */
 	uint32_t called_end;
@@ -58,16 +56,16 @@ struct pq_bound {
 };
 
 /*
- * The name of the thread that was asked for last, and when it has it: in a row they are mostly
- * the same.
+ * The name of the thread asked for last, and when it has it: successive records are mostly of
+ * the same few threads.
  */
 struct pq_called {
-	const char *text; /* stays */
+	const char *text; /* does not move */
 	uint32_t size;
 	int32_t tid;
 	uint16_t source;
-	uint64_t from, span; /* the times: from … from + span */
-	uint64_t taken;	     /* the system's, then; UINT64_MAX: none was asked for */
+	uint64_t from, span; /* ns: the time range is from … from + span */
+	uint64_t taken;	     /* revision of the system; UINT64_MAX: unused */
 };
 
 struct pq_fields {
@@ -78,15 +76,16 @@ struct pq_fields {
 	const struct pd_record *rec;  /* that record */
 	const struct pq_value *
 		/*
-		 * [n_row], for fields of rows; their records are all one, without bytes or
+		 * [n_row], for fields of rows; all rows share one record, without bytes or
 		 * layout
 		 */
 		row;
 	size_t n_row;
 	struct pq_called called;
-	const uint64_t *taken; /* the system's, now; NULL without a resolver */
-	bool failed; /* there was no memory for a value, which is absent then: all is in vain */
-	/* its own: the fields that were added, what was bound by now, room for texts */
+	const uint64_t *taken; /* revision of the system now; NULL without a resolver */
+	/* memory for a value ran out; the value was absent, so the result is useless */
+	bool failed;
+	/* the fields added, what was bound so far, buffers for texts */
 	struct pq_fields_internal *internal;
 };
 
@@ -121,8 +120,8 @@ static inline bool pq_fields_enter(struct pq_fields *fields, const struct pd_rec
 }
 
 /*
- * The same, of a record that is of the same layout and event as one for which `bound` was
- * fields->bound.
+ * Does what pq_fields_enter() does, for a record of the layout and event that `bound`, an
+ * earlier fields->bound, is of.
  */
 static inline void pq_fields_enter_again(struct pq_fields *fields, const struct pd_record *rec,
 					 const struct pq_bound *bound)
@@ -189,7 +188,7 @@ static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t fi
 	return true;
 }
 
-/* `comm`, if it is sure to be what it was when it was asked for last; else NULL. */
+/* Returns the memo of the record's `comm` if it certainly holds; else NULL. */
 static inline const struct pq_called *pq_fields_called(const struct pq_fields *fields,
 						       const struct pq_load *load)
 {
@@ -204,10 +203,10 @@ static inline const struct pq_called *pq_fields_called(const struct pq_fields *f
 }
 
 /*
- * A field's value in the record that was entered, as a script gets it; PQ_NIL: it has none.
- * Text is valid until the same field is asked for again, or another record entered. A whole
- * composite, or an item that has members, is PQ_BOOL 1: that it is there. What a script would
- * raise an error for, as a part that there is not, is PQ_NIL.
+ * Sets *out to a field of the record that was entered, as a script would get it; PQ_NIL:
+ * absent. A text is valid until the field is read again, or another record is entered. A
+ * composite, or an item that has members, is PQ_BOOL 1. What would be an error in a script,
+ * such as an item that does not exist, is PQ_NIL.
  */
 static inline void pq_fields_get(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {

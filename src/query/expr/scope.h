@@ -1,6 +1,6 @@
 /*
- * Which records a query looks at, and what it works with: the part of its description that all
- * ways to run it share.
+ * The scope of a query: the records that it looks at, and what it works with. All ways to run a
+ * query share it.
  */
 #ifndef PERFLUA_QUERY_SCOPE_H
 #define PERFLUA_QUERY_SCOPE_H
@@ -17,8 +17,8 @@
  * makes one known until it is released, and `lend` such a one known until the next record.
  */
 struct pq_calls {
-	bool is_new; /* set for each record before it is looked at; the caller's to clear */
-	uint32_t n_objects; /* that are known until the next one */
+	bool is_new; /* set for each record before it is looked at; the caller clears it */
+	uint32_t n_objects; /* known until the next record */
 	void *pass;	    /* NULL: none */
 	void (*destroy)(void *pass);
 	void (*hold)(struct pq_calls *calls, struct pq_value *object);
@@ -26,7 +26,7 @@ struct pq_calls {
 	void (*release)(struct pq_calls *calls, const struct pq_value *object);
 };
 
-/* Another record is looked at. */
+/* Begins the next record. */
 static inline void pq_calls_next(struct pq_calls *calls)
 {
 	calls->is_new = true;
@@ -46,58 +46,60 @@ struct pq_scope {
 	struct pd_session *session;
 	struct pm_system *system; /* NULL: nothing in the query asks it (pq_asks_system) */
 	/*
-	 * NULL, or whether nothing was added to the system yet: pq_run reads it, and clears
-	 * this
+	 * NULL, or whether nothing was added to the system yet: pq_run() reads it then, and
+	 * clears this
 	 */
 	bool *unread;
 	struct pd_types types;
 	const uint8_t *
-		events; /* [n_events + 1] by number, the last for records without an event; NULL: all.
-				* Events that came late are none of them */
+		/*
+		 * [n_events + 1], by number, the last for records without an event; NULL: all.
+		 * Late events are not among them.
+		 */
+		events;
 	size_t n_events;
-	bool by_time; /* only records with a time from `from` on, and before `to` */
+	bool by_time; /* only records with from <= time < to */
 	uint64_t from, to;
 	enum pd_order_kind order;
-	/* samples with counter values are looked at value by value: perfdata's counters.h */
+	/* look at samples with counter values value by value: perfdata's counters.h */
 	bool split;
 	const struct pq_node *filter; /* NULL: all records */
-	/* NULL: no function is called. Else the caller's thread alone looks at records */
+	/* NULL: no functions are called. Else only the caller's thread looks at records. */
 	struct pq_calls *calls;
 	unsigned threads;	     /* at most; 1: only the caller's */
-	struct pb_progress progress; /* asked in the caller's thread, but for rows.h */
-	/* NULL, or where to add up the records that came too late for their place in time */
+	struct pb_progress progress; /* asked in the caller's thread, except by rows.h */
+	/* NULL, or counts the records that came too late for their place in time */
 	uint64_t *late;
 };
 
 /*
- * Is a record in the scope? All but the filter is looked at. `time_id` is the number of the
- * name "time".
+ * Returns true if a record is in the scope, apart from the filter. `time_id` is the number of
+ * the name "time".
  */
 bool pq_in_scope(const struct pq_scope *scope, const struct pd_record *rec, unsigned time_id);
 
 /*
- * Opens a walk over the records that may be in the scope; pq_in_scope and the filter say which
- * are. A stream that passes once tells the scope's system what it says of the system as it is
- * read.
+ * Opens a walk over the records that may be in the scope; pq_in_scope() and the filter say
+ * which are. The walk over a stream also adds records to scope->system as they are read.
  *
- * Of several threads one reads ahead if `ahead` is true and the records come in the order of
- * files: for callers who spend little time on most records, so that they would wait for them.
- * The caller may change walk->options before the first record. On failure there is nothing to
- * close.
+ * If `ahead` is true, and the records come in the order of files, one of several threads reads
+ * ahead: this is for callers who spend little time on most records, and would wait for them.
+ * The caller may change walk->options before the first record. On failure nothing has to be
+ * closed.
  */
 bool pq_scope_open_walk(const struct pq_scope *scope, bool ahead, struct pd_walk *walk,
 			struct pd_error *err);
 
 /*
- * Returns true if counter values are known to be met: then one worker reads all samples, in the
+ * Returns true if counter values are known to occur: then one worker reads all samples, in the
  * scope's order.
  */
 bool pq_scope_splits(const struct pq_scope *scope);
 
-/* Does something of it pass once: can it be read but once, from front to end? */
+/* Returns true if something in the scope is a stream, which can be read only once. */
 bool pq_scope_passes(const struct pq_scope *scope);
 
-/* Bytes of records in all that is read; 0: it is not known. */
+/* Returns the bytes of all records that are read; 0: not known. */
 uint64_t pq_scope_size(const struct pq_scope *scope);
 
 #endif

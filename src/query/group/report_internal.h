@@ -9,7 +9,7 @@
 #include "base/vector.h"
 #include "report.h"
 
-/* What is shown of a frame; parts are distinct. */
+/* The visible part of a frame. Parts are distinct. */
 struct pq_report_part {
 	const char *
 		/* NULL: not asked for, or not known; equal texts have one address */

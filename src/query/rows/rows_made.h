@@ -1,6 +1,6 @@
 /*
- * Values made of rows of pairs: expressions whose fields are places in a row. For the caller's
- * thread, which may call functions in them.
+ * Values computed from rows of pairs: expressions whose fields are places in a row. They run in
+ * the caller's thread, which may call functions in them.
  */
 #ifndef PERFLUA_QUERY_ROWS_MADE_H
 #define PERFLUA_QUERY_ROWS_MADE_H
@@ -9,29 +9,31 @@
 
 struct pq_made {
 	struct pq_fields fields;
-	/* NULL, or what is called if rows are all that functions see: told of each row */
+	/* NULL, or the functions, if they see only rows: it is told of each row */
 	struct pq_calls *calls;
 	size_t n_row;	      /* values of a row */
-	uint32_t event;	      /* the place of its event, from 1 on; 0: it has none */
-	struct pq_expr *kept; /* NULL: all rows are */
+	uint32_t event;	      /* place of its event, from 1 on; 0: none */
+	struct pq_expr *kept; /* NULL: all rows are kept */
 	size_t n;
 	struct pq_expr **exprs; /* [n] */
 };
 
 /*
- * Compiles the nodes, which must stay. scope->calls, which may be NULL, knows the functions that
- * see records, `calls` all. False: no memory; then, too, pq_made_deinit is to be called.
+ * Compiles the nodes, which must outlive *made. scope->calls, which may be NULL, knows the
+ * functions that see records, `calls` all of them. Returns false without memory:
+ * pq_made_deinit() is to be called then, too.
  */
 bool pq_made_init(struct pq_made *made, const struct pq_scope *scope, struct pq_calls *calls,
 		  const struct pq_paired *paired, const struct pq_node *const *nodes, size_t n);
 void pq_made_deinit(struct pq_made *made);
 
 /*
- * Enters a row; *kept says whether the condition on rows holds for it. False: no memory.
+ * Enters a row, and sets *kept to whether the condition on rows holds. Returns false without
+ * memory.
  */
 bool pq_made_enter(struct pq_made *made, const struct pq_value *row, bool *kept);
 
-/* The values of the row that was entered. False: no memory. */
+/* Writes the values of the row that was entered. Returns false without memory. */
 bool pq_made_values(struct pq_made *made, struct pq_value *values);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Rows of pairs: for each record that closes a span a row with values of it, and of the record
+ * Rows of pairs: for each record that closes a span a row with values of it and of the record
  * that opened the span, which is the last one with the same key; or such rows of the records
- * inside. Records are met in the order of time. Only open spans are held, and the records that
- * wait for the ends of these.
+ * inside. Records come in time order. Only open spans are kept, and the records that wait for
+ * their ends.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
@@ -13,10 +13,7 @@
 
 struct pq_pairs;
 
-/*
- * Values of the record that was entered: fields by their numbers, or what else is in their
- * place.
- */
+/* Columns of the record that was entered: fields by number, or expressions. */
 struct pq_columns {
 	struct pq_fields *fields;
 	const struct pq_node *const *nodes;
@@ -24,7 +21,7 @@ struct pq_columns {
 	const uint32_t *numbers; /* UINT32_MAX: an expression */
 };
 
-/* A row that may be made, and where its texts go. */
+/* A row to be filled in, and where its texts go. */
 struct pq_pair_row {
 	struct pq_value *values; /* [how->n_values] */
 	struct pq_row_texts *texts;
@@ -32,21 +29,24 @@ struct pq_pair_row {
 	bool made;
 };
 
-/* NULL: no memory. What it is given must stay; `calls` may be NULL. */
+/*
+ * Creates pairs; its arguments must outlive them, and `calls` may be NULL. Returns NULL without
+ * memory.
+ */
 struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns,
 				 struct pq_calls *calls);
 void pq_pairs_destroy(struct pq_pairs *pairs);
 
 /*
- * Takes the record that was entered, when there are no rows of records that waited. False: no
- * memory, or too many records wait.
+ * Handles the record that was entered. Call it only if pq_pairs_has_rows() is false. Returns
+ * false without memory, or if too many records wait.
  */
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
 
-/* Returns true if records waited for the end of the span that ended last. */
+/* Returns true if rows of records that waited for the last span to end are left. */
 bool pq_pairs_has_rows(const struct pq_pairs *pairs);
 
-/* Makes the row of the next of them. False: no memory. */
+/* Makes the next of these rows. Returns false without memory. */
 bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row);
 
 bool pq_pairs_has_too_many(const struct pq_pairs *pairs);
