@@ -4,14 +4,14 @@
 
 #include "query/rows/rows_made.h"
 
-/* The state of a pass: who makes rows, and who adds them up. */
+/* The state of a pass: the rows, and the groups to which they are added. */
 struct adder {
 	struct pq_rows *rows;
 	struct pq_made made;
 	struct pq_groups *groups;
 };
 
-/* False: no memory. */
+/* Returns false without memory. */
 static bool adder_init(struct adder *a, const struct pq_scope *scope, struct pq_calls *calls,
 		       const struct pq_paired *paired, const struct pq_grouping *grouping)
 {
@@ -31,7 +31,7 @@ static void adder_destroy(void *arg)
 	free(a);
 }
 
-/* False: no memory. */
+/* Returns false without memory. */
 static bool add(struct adder *a, const struct pq_batch *batch)
 {
 	const struct pq_value *row = batch->values;
@@ -51,7 +51,7 @@ static bool no_memory(const struct pq_scope *scope, struct pd_error *err)
 			    "no memory for the groups of spans");
 }
 
-/* As pq_rows_next: 0 when all rows were added. */
+/* Adds all rows. Returns 0 at the end, -1 with *err set on failure. */
 static int add_all(struct adder *a, const struct pq_scope *scope, double *part,
 		   struct pd_error *err)
 {
@@ -66,7 +66,7 @@ static int add_all(struct adder *a, const struct pq_scope *scope, double *part,
 			return -1;
 		}
 	}
-	/* nobody waits for a stream once there is an interrupt */
+	/* after an interrupt nobody waits for a stream */
 	return got < 0 && pd_error_interrupted(err) ? 0 : got;
 }
 

@@ -82,7 +82,9 @@ char *pq_room(struct pq_fields *fields, uint32_t field, size_t n)
 	return grown;
 }
 
-/* Text that lies in the value itself, or is somebody's until he is asked again, is copied. */
+/*
+ * Copies text that lies in the value itself, or is valid only until its owner is asked again.
+ */
 static void keep_text(struct pq_fields *fields, uint32_t field, const char *p, size_t n,
 		      struct pq_value *out)
 {
@@ -160,7 +162,7 @@ void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_v
 	}
 }
 
-/* How a field is read that is no plain load: one of these, by layout. */
+/* Read fields that are not plain loads; the layout decides which one is used. */
 
 static void read_scalar(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
@@ -186,7 +188,7 @@ static const struct pm_field_ids *ids_of(const struct pq_fields *fields)
 	return pm_system_field_ids(pm_resolver_system(fields->resolver));
 }
 
-/* The call chain as text is the resolver's, until it is asked for another one. */
+/* The text of a call chain is the resolver's until it is asked for another one. */
 static void read_chain(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	const struct pq_load *load = &fields->bound->loads[field];
@@ -198,7 +200,7 @@ static void read_chain(struct pq_fields *fields, uint32_t field, struct pq_value
 	if (pm_chain_text(fields->resolver, fields->rec, chain, &text))
 		keep_text(fields, field, text.p, text.n, out);
 	else if (pm_integer(fields->rec, ids_of(fields)->ip, &ip))
-		fields->failed = true; /* what has an ip has a chain */
+		fields->failed = true; /* a record with an ip has a chain */
 }
 
 static void read_part(struct pq_fields *fields, uint32_t field, struct pq_value *out)
@@ -262,7 +264,7 @@ static void read_of_row(struct pq_fields *fields, uint32_t field, struct pq_valu
 		out->type = PQ_NIL;
 }
 
-/* Of a layout that has the field at `index`. */
+/* Sets a load for a layout that has the field at `index`. */
 static void load_from(const struct pq_fields *fields, const struct pq_field *f,
 		      const struct pd_layout *layout, unsigned index, struct pq_load *load)
 {
@@ -302,10 +304,7 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 	return load;
 }
 
-/*
- * What of a layout and an event is the same in all their records is read of one of them, which
- * was entered.
- */
+/* Reads a field that is constant for a layout and event from the record that was entered. */
 static void find_constant(struct pq_fields *fields, uint32_t field, struct pq_load *load)
 {
 	const struct pq_field *f = fields->internal->list[field];
@@ -353,7 +352,10 @@ static bool make_rooms(struct pq_fields_internal *in)
 	return true;
 }
 
-/* Binds the fields to the layout and event of the record that was entered; NULL: no memory. */
+/*
+ * Binds the fields to the layout and event of the record that was entered. Returns NULL without
+ * memory.
+ */
 static struct pq_bound *make_bound(struct pq_fields *fields)
 {
 	const struct pd_record *rec = fields->rec;

@@ -4,7 +4,7 @@ static bool of_event(const struct pq_scope *scope, const struct pd_record *rec)
 {
 	size_t number = rec->event ? rec->event->number : scope->n_events;
 
-	/* events that came late were not there to be asked for */
+	/* late events did not exist when the query was made */
 	return (!rec->event || number < scope->n_events) && scope->events[number];
 }
 
@@ -13,7 +13,7 @@ static bool in_time(const struct pq_scope *scope, const struct pd_record *rec, u
 	unsigned index = rec->layout->slot[time_id];
 	struct pd_value v;
 
-	v.type = PD_NIL; /* an initialiser would clear all of v, for every record */
+	v.type = PD_NIL; /* an initializer would clear all of v for every record */
 	if (index)
 		pd_record_get(rec, index, &v);
 	return v.type != PD_NIL && v.u >= scope->from && v.u < scope->to;

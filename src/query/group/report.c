@@ -6,7 +6,7 @@
 #define BY_DSO	  1u
 #define BY_SYMBOL 2u
 
-#define ASK_EVERY 4096 /* groups between two calls of ps_interrupted */
+#define ASK_EVERY 4096 /* groups between two calls of ps_interrupted() */
 
 static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *number)
 {
@@ -23,7 +23,7 @@ static uint32_t hash_part(const struct pq_report *r, const struct pq_report_part
 				rest ^ r->secret.a);
 }
 
-/* Returns true if a part is the same as the new one, which lies behind the last. */
+/* Returns true if a part equals the new one, which lies behind the last. */
 static bool is_new_part(const void *arg, uint32_t item)
 {
 	const struct pq_report *r = arg;
@@ -33,7 +33,7 @@ static bool is_new_part(const void *arg, uint32_t item)
 	       a->mode == b->mode && a->placed == b->placed;
 }
 
-/* The number of a part; UINT32_MAX: no memory. */
+/* Returns the number of a part, added if it is new; UINT32_MAX: no memory. */
 static uint32_t add_part(struct pq_report *r, const struct pq_report_part *part)
 {
 	uint32_t found;
@@ -57,7 +57,9 @@ static uint8_t level_of(uint8_t mode)
 		       mode;
 }
 
-/* The part of a frame; UINT32_MAX: no memory. `frame` is NULL where there is no address. */
+/*
+ * Returns the part of a frame; UINT32_MAX: no memory. `frame` is NULL if there is no address.
+ */
 static uint32_t part_of_frame(struct pq_report *r, const struct pq_frame *frame)
 {
 	struct pq_report_part part = { .dso = PM_NO_STRING, .placed = frame != NULL };
@@ -105,7 +107,8 @@ static bool read_binaries(struct pq_report *r)
 }
 
 /*
- * The end of a path, without slashes behind it: see dso__set_basename, tools/perf/util/dso.c.
+ * Returns the end of a path, without slashes behind it: see dso__set_basename,
+ * tools/perf/util/dso.c.
  */
 static struct pd_text base_of(struct pd_text path)
 {
@@ -118,7 +121,7 @@ static struct pd_text base_of(struct pd_text path)
 	return n ? (struct pd_text){ path.p + from, n - from } : path;
 }
 
-/* The number of the name that a binary is shown by. */
+/* Sets *number to that of the name that a binary is shown by. Returns false without memory. */
 static bool short_name_of(struct pq_report *r, const struct pq_value *dso, uint32_t *number)
 {
 	struct pd_text path, text = { PM_UNKNOWN, strlen(PM_UNKNOWN) };
@@ -152,7 +155,7 @@ static uint8_t mode_of(const struct pq_value *name)
 	return PD_CPUMODE_UNKNOWN;
 }
 
-/* The part of a group's keys; UINT32_MAX: no memory. */
+/* Returns the part of a group's keys; UINT32_MAX: no memory. */
 static uint32_t part_of_group(struct pq_report *r, size_t g)
 {
 	struct pq_report_part part = { .dso = PM_NO_STRING };
@@ -178,7 +181,7 @@ static uint32_t part_of_group(struct pq_report *r, size_t g)
 	return add_part(r, &part);
 }
 
-/* Are they asked for one by one, and not as a part? */
+/* Returns true if a key is a column of its own, and not a part of what is shown of a frame. */
 static bool is_own(const struct pq_report *r, size_t key)
 {
 	if (r->asked->callers)
@@ -207,7 +210,7 @@ static bool is_new_owner(const void *arg, uint32_t item)
 	uint64_t *a = pq_table_group(table, r->owners[item]);
 	uint64_t *b = pq_table_group(table, r->owners[r->n_owners]);
 
-	/* texts are the groups' own: the same ones are at one place */
+	/* texts are the groups', so equal ones have one address */
 	for (size_t k = 0; k < r->asked->n_keys; k++)
 		if (r->own[k] &&
 		    (a[k] != b[k] || pq_table_tags(table, a)[k] != pq_table_tags(table, b)[k]))
@@ -215,7 +218,7 @@ static bool is_new_owner(const void *arg, uint32_t item)
 	return true;
 }
 
-/* The number that all groups have whose own keys are the same; UINT32_MAX: no memory. */
+/* Returns the number of all groups with the same own keys; UINT32_MAX: no memory. */
 static uint32_t owner_of(struct pq_report *r, size_t g)
 {
 	uint32_t found;
@@ -242,7 +245,7 @@ static bool is_new_row(const void *arg, uint32_t item)
 	return a->owner == b->owner && a->part == b->part;
 }
 
-/* The number of a row; UINT32_MAX: no memory. */
+/* Returns the number of a row, added if it is new; UINT32_MAX: no memory. */
 static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_t g)
 {
 	uint32_t found;
@@ -261,7 +264,7 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 	return found;
 }
 
-/* Adds what group g measured to the row of a part. */
+/* Adds the measures of group `g` to the row of a part. */
 static bool add(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bool own,
 		const struct pq_state measured[2])
 {
@@ -319,7 +322,7 @@ static bool add_group(struct pq_report *r, size_t g)
 				   add(r, owner, part_of_group(r, g), g, true, measured);
 }
 
-/* The names of a frame that rows are told apart by, and the keys. */
+/* Notes the names of a frame that rows are told apart by, and the keys. */
 static bool read_asked(struct pq_report *r)
 {
 	const struct pq_report_asked *asked = r->asked;
@@ -357,7 +360,7 @@ static bool fill(struct pq_report *r, struct ps_interrupt *interrupt)
 	return true;
 }
 
-/* Gives back what only finds rows. */
+/* Frees what only finds rows. */
 static void forget(struct pq_report *r)
 {
 	pb_map_deinit(&r->by_part);

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* qsort_r */
 /*
- * The order of the rows of a report. What they are sorted by becomes small numbers first: the
- * places of a column's values among the different ones. Columns of one value say nothing, and
- * most rows differ in what they measured.
+ * Sorts the rows of a report. What they are sorted by becomes small numbers first: the ranks of
+ * a column's values. Columns with one value are ignored, and most rows differ already in their
+ * measures.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,24 +11,24 @@
 #include "report_internal.h"
 
 /*
- * A value that is ranked: an integer, or text; `behind` all others if it is an address, or
- * begins as one.
+ * A value to be ranked: an integer, or a text. `behind`: behind all others, as it is an
+ * address, or begins like one.
  */
 struct ranked {
 	union {
 		uint64_t number;
 		const char *p;
 	};
-	uint32_t of;	    /* whose: an owner, a part */
-	uint32_t size : 29; /* of text */
+	uint32_t of;	    /* number of its owner or part */
+	uint32_t size : 29; /* of the text */
 	uint32_t is_text : 1, behind : 1;
 };
 
-#define MAX_TEXT ((1u << 29) - 1) /* of longer texts the rest does not count */
+#define MAX_TEXT ((1u << 29) - 1) /* bytes of a text that count */
 #define HEX_ROOM 24
-#define FEW	 10000 /* rows that are sorted by columns in any case */
+#define FEW	 10000 /* rows that are sorted by columns even after an interrupt */
 
-/* As lua/perflua/report/order.lua has it. */
+/* Returns the text that a value is compared by: see lua/perflua/report/order.lua. */
 static struct pd_text as_text(const struct ranked *r, char room[HEX_ROOM])
 {
 	int n;
@@ -151,7 +151,7 @@ static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *rank
 	return sorted;
 }
 
-/* What Lua shows of a float. */
+/* Writes a float as Lua shows it. */
 static void float_text(double f, char *room, size_t size)
 {
 	int n = snprintf(room, size, "%.14g", f);
@@ -167,7 +167,7 @@ static void set_text(struct ranked *r, struct pd_text text)
 	r->is_text = 1;
 }
 
-/* Text that stays. False: no memory. */
+/* Keeps a copy of a text. Returns false without memory. */
 static bool keep_text(struct pq_report *report, const char *text, size_t n, struct ranked *r)
 {
 	uint32_t number = pm_string_pool_add(&report->strings,
@@ -178,7 +178,7 @@ static bool keep_text(struct pq_report *report, const char *text, size_t n, stru
 	return number != PM_NO_STRING;
 }
 
-/* A key's value; false: no memory. */
+/* Converts a key's value for ranking. Returns false without memory. */
 static bool rank_of_value(struct pq_report *report, const struct pq_value *v, bool is_signed,
 			  struct ranked *r)
 {
@@ -243,7 +243,7 @@ static void rank_of_symbol(const struct pq_report *report, const struct pq_repor
 	r->behind = !r->is_text || (r->size >= 2 && memcmp(r->p, "0x", 2) == 0);
 }
 
-/* By the name of a cpumode. */
+/* Ranks cpumodes by name. */
 static uint64_t rank_of_mode(uint8_t mode)
 {
 	static const uint8_t by_name[] = {
@@ -272,7 +272,7 @@ static void list_parts(const struct pq_report *report, enum pq_report_from from,
 	}
 }
 
-/* The ranks of the columns of which there are several values. */
+/* Ranks of the columns that have several values. */
 struct ranks {
 	struct {
 		uint32_t *ranks; /* of owners, or parts */
@@ -309,7 +309,7 @@ static enum pb_outcome add_column(struct pq_report *report,
 	return listed;
 }
 
-/* What a row is sorted by at first. */
+/* The sort key of a row, apart from its ranks. */
 struct item {
 	uint64_t children;
 	uint32_t event, row;
@@ -341,12 +341,12 @@ static int compare_items(const void *left, const void *right, void *arg)
 		if (one != other)
 			return one < other ? -1 : 1;
 	}
-	return a->row < b->row ? -1 : 1; /* as they were met */
+	return a->row < b->row ? -1 : 1; /* in the order in which they were met */
 }
 
 /*
- * Sorts the first rows of items[n], which are of one event, and leaves the others behind them in
- * any order: all that there is time for after an interrupt.
+ * Sorts the first rows of items[n], which are of one event; the others follow in any order.
+ * There is no time for more after an interrupt.
  */
 static void sort_first(struct item *items, size_t n, const struct order *order)
 {
@@ -380,8 +380,8 @@ static void sort_first(struct item *items, size_t n, const struct order *order)
 }
 
 /*
- * Returns the section of an event (NULL: not known) in a list by the number of the event, where
- * the first is of no event. NULL: no memory.
+ * Returns the section of an event (NULL: not known) in a list by number of the event, which
+ * begins with that of no event. NULL: no memory.
  */
 static struct pq_report_section *open_section(struct pq_report *report, size_t *capacity,
 					      const struct pd_event *event)
@@ -416,7 +416,7 @@ static void place_sections(struct pq_report *report)
 	report->n_sections = n;
 }
 
-/* Lists what the rows are sorted by, and adds up their sections. False: no memory. */
+/* Lists the sort keys of the rows, and adds up their sections. Returns false without memory. */
 static bool list_items(struct pq_report *report, struct item *items)
 {
 	size_t capacity = 0;
@@ -445,7 +445,7 @@ static bool list_items(struct pq_report *report, struct item *items)
 	return true;
 }
 
-/* Returns the place of the section of an event's number. */
+/* Returns the index of the section of an event number. */
 static size_t find_section(const struct pq_report *report, uint32_t event)
 {
 	size_t low = 0, high = report->n_sections - 1;
@@ -463,7 +463,8 @@ static size_t find_section(const struct pq_report *report, uint32_t event)
 }
 
 /*
- * Sorts the first rows of each section, after an interrupt: see sort_first(). False: no memory.
+ * Sorts the first rows of each section, after an interrupt: see sort_first(). Returns false
+ * without memory.
  */
 static bool sort_sections(struct pq_report *report, struct item *items, struct order *order)
 {
@@ -485,13 +486,16 @@ static bool sort_sections(struct pq_report *report, struct item *items, struct o
 	return done;
 }
 
-/* Returns whether there is no time to sort by columns. */
+/* Returns true if there is no time to sort by columns. */
 static bool is_late(const struct pq_report *report, const struct ps_interrupt *interrupt)
 {
 	return report->n_rows > FEW && is_interrupted(interrupt);
 }
 
-/* Sorts the rows by their ranks; after an interrupt, only the first. False: no memory. */
+/*
+ * Sorts the rows by their ranks; after an interrupt, only the first. Returns false without
+ * memory.
+ */
 static bool sort_rows(struct pq_report *report, struct order *order,
 		      const struct ps_interrupt *interrupt)
 {

@@ -386,8 +386,8 @@ unsigned pq_rows_threads(const struct pq_scope *scope, const char **why)
 }
 
 /*
- * Is a thread worth it, and can there be one? What makes an index is left to the caller's
- * thread.
+ * Returns true if a producer thread is worth it and possible. The caller's thread makes the
+ * index.
  */
 static bool wants_thread(const struct pq_rows *rows)
 {

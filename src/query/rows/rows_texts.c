@@ -25,7 +25,7 @@ struct pq_known {
 	unsigned n;
 	struct kept texts[KEPT + 1]; /* by their numbers */
 	uint16_t slots[SLOTS];	     /* numbers by hash, 0: free */
-	/* The same names lie in the same places, again and again: their numbers by these */
+	/* Texts found last, by address: the same names lie at the same addresses again. */
 	struct {
 		const char *p;
 		uint16_t id;
