@@ -28,7 +28,7 @@ void pm_guests_deinit(struct pm_guests *g)
 	*g = (struct pm_guests){ 0 };
 }
 
-static size_t get_file_index(const struct pd_record *rec)
+static size_t get_recording_index(const struct pd_record *rec)
 {
 	return rec->source ? rec->source - 1u : 0;
 }
@@ -39,7 +39,7 @@ static bool add_guest_cpu(struct pm_guests *g, const struct pd_record *rec, uint
 	if (!pb_reserve(g->cpus, g->n_cpus, g->capacity))
 		return false;
 	g->cpus[g->n_cpus] = cpu;
-	return pb_id_map_add(&g->by_id[get_file_index(rec)], id, (uint32_t)g->n_cpus++);
+	return pb_id_map_add(&g->by_id[get_recording_index(rec)], id, (uint32_t)g->n_cpus++);
 }
 
 /* Members of an entry that are read: see id_members in perfdata's view_entries.c. */
@@ -76,7 +76,7 @@ const struct pm_guest_cpu *pm_guests_of(const struct pm_guests *g, const struct 
 
 	if (!g->n_cpus || !pm_integer(rec, g->id, &id))
 		return NULL;
-	i = pb_id_map_find(&g->by_id[get_file_index(rec)], (uint64_t)id);
+	i = pb_id_map_find(&g->by_id[get_recording_index(rec)], (uint64_t)id);
 	return i == UINT32_MAX ? NULL : &g->cpus[i];
 }
 

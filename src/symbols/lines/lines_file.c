@@ -20,7 +20,7 @@ struct search {
 };
 
 /* Makes the path of a file that the one at `path` names, relative to that or below symfs. */
-static bool make_path_beside(const char *symfs, const char *path, const char *name,
+static bool make_linked_path(const char *symfs, const char *path, const char *name,
 			     char full[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
@@ -52,7 +52,7 @@ static void open_shared(struct ps_debug *debug, const char *symfs)
 
 	if (!image->shared)
 		return;
-	if (!(make_path_beside(root, image->path, image->shared, path) &&
+	if (!(make_linked_path(root, image->path, image->shared, path) &&
 	      ps_image_open(&debug->shared, symfs, path, &image->shared_id)) &&
 	    !(find_by_build_id(root, &image->shared_id, path) &&
 	      ps_image_open(&debug->shared, symfs, path, &image->shared_id)))
