@@ -344,6 +344,10 @@ do
       :distinct("tid"):as("d")
       :avg("pid"):sort(),
     ratio = file:samples():group_by("pid"):ratio("cpu-clock", "page-faults"):sort(),
+    shown = q:count():sum("period"):quantile("period", { 0.5, 0.9 })
+      :column("mean", "period / count"):having("mean > 1"):unit("si"):running("count")
+      :top(1, "mean", { per = "comm" }),
+    turned = q:count():sum("period"):unit("duration"):pivot("comm", 1):table(),
   } do
     assert(t:save(path))
     local line = files.read(path)
