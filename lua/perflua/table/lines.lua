@@ -58,6 +58,8 @@ local function totals_of(data, lists, may_stop)
   return totals
 end
 
+local by_time = { first = true, last = true } -- groups do not say which of them is the first
+
 -- Returns a function that makes a group's line, whose shares are of the lists of groups; nil if
 -- an interrupt ended that, where it may.
 local function line_maker(data, view, lists, may_stop)
@@ -69,7 +71,7 @@ local function line_maker(data, view, lists, may_stop)
     elseif column.measure then
       local one = data.measures[column.measure]
       taken[#taken + 1] = { place, column.measure, measures[one.measure].finish, one.kind,
-        column.option, totals[column.measure] }
+        column.option, totals[column.measure], by_time[one.measure] }
     end
   end
   local n_keys = view.n_keys
@@ -77,9 +79,10 @@ local function line_maker(data, view, lists, may_stop)
     local line = { event = g.event or 0 }
     for i = 1, n_keys do line[i] = g.keys[i] end
     for _, one in ipairs(taken) do
-      local total = one[6]
-      line[one[1]] = one[3](g[one[2]], one[4], one[5], total
-        and (total[whole_of(data, g)] or 0))
+      if not (one[7] and g.is_merged) then
+        local total = one[6] and (one[6][whole_of(data, g)] or 0)
+        line[one[1]] = one[3](g[one[2]], one[4], one[5], total)
+      end
     end
     for _, one in ipairs(computed) do line[one[1]] = expression.evaluate(one[2], line) end
     return line

@@ -5,8 +5,8 @@
 --
 -- turned = { is_column, by_event, cells }: the set of values that are columns, as they are in
 -- the `cells` of lines; by_event[event] = { values, others }: those that the event has, in
--- order,
--- and whether it has others; cells[row] = { by_value, other }, groups.
+-- order, and whether it has others; cells[row] = { by_value, other }, groups. A group that is
+-- made of several has is_merged.
 
 local merge = require "perflua.table.merge"
 local order = require "perflua.table.order"
@@ -34,10 +34,12 @@ end
 -- Groups merged by some of their keys, which keys_of(g) gives; met(row, g) is told of each.
 local function merge_groups(data, groups, is_ended, keys_of, met)
   local all = merge.start { keys = data.keys, measures = data.measures, groups = {} }
+  local known = {}
   for i, g in ipairs(groups) do
     if is_ended(i) then return nil end
     local part = table.move(g, 1, #data.measures, 1, { keys = keys_of(g.keys) })
     local row = all:add_group(part, g.event or 0)
+    row.is_merged, known[row] = known[row], true
     if met then met(row, g) end
   end
   return all.data.groups
@@ -119,6 +121,7 @@ function pivot.rows(data, view, groups, make_line, is_ended)
       of_row.by_value[value] = g
     elseif of_row.other then
       merge.add_states(of_row.other, g, data.measures)
+      of_row.other.is_merged = true
     else
       of_row.other = table.move(g, 1, #data.measures, 1,
         { event = g.event, keys = other_keys(g.keys) })

@@ -126,6 +126,9 @@ local reserved = { pivot = true, other = true }
 
 local function set_pivot(view, pivot)
   view.pivot = find_key(view, pivot.key, "pivot")
+  if view.columns[view.pivot].kind == "event" and pivot.n then
+    fail("pivot: events are not added together, so all are columns: pivot(\"%s\")", pivot.key)
+  end
   view.columns[view.pivot].barred = "is turned into columns by pivot"
   for place, column in ipairs(view.columns) do
     if place ~= view.pivot and reserved[column.name] then

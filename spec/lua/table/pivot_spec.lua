@@ -132,6 +132,20 @@ pid  cpu=0  cpu=1  cpu=2
     assert.same({ ["cycles:P"] = 60.0, faults = 20.0 }, shares[1].pivot)
   end)
 
+  it("has no first and last value of several groups, of which none knows the order", function()
+    local q = by_pid_and_cpu():first("time"):last("tid")
+    local rows = {}
+    for row in q:pivot("cpu"):table():rows() do rows[row.pid] = row end
+    assert.is_nil(rows[7].first_time)
+    assert.is_nil(rows[7].last_tid)
+    assert.same({ first_time = 1000000500, last_tid = 8 }, rows[7].pivot[1])
+    assert.equal(2000000000, rows[-1].first_time)
+    local other = file:samples():all_events():group_by("cpu", "pid"):count():first("time")
+      :pivot("pid", 1):having("cpu == 1"):table()
+    assert.same({ { pivot = { [7] = { count = 1, first_time = 1000000500 } },
+      other = { count = 1, first_time = 1900000000 }, cpu = 1, count = 2 } }, { other[1] })
+  end)
+
   it("filters rows by what they have of all values, and sorts by it", function()
     local t = by_pid_and_cpu():count():sum("period"):having("period > 7"):pivot("cpu")
       :sort("count", "asc")
@@ -202,6 +216,9 @@ pid  cpu=0  cpu=1  cpu=2
     raises("pivot: how many values%? got 0", function() q:pivot("cpu", 0) end)
     raises("pivot: how many values%? got two", function() q:table():pivot("cpu", "two") end)
     raises("pivot: a column's name expected, got nil", function() q:pivot() end)
+    raises("events are not added together, so all are columns: pivot%(\"event\"%)", function()
+      file:samples():group_by("pid", "event"):pivot("event", 1)
+    end)
     raises("pivot comes after group_by", function() file:samples():pivot("cpu") end)
     raises("'cpu' is turned into columns by pivot", function() q:pivot("cpu"):sort("cpu") end)
     raises("'cpu' is turned into columns by pivot", function() q:pivot("cpu")
