@@ -35,7 +35,7 @@ describe("examples/", function()
   end
 
   it("has as many as the documentation promises", function()
-    assert.are.equal(14, count)
+    assert.are.equal(15, count)
   end)
 
   it("explain themselves to perflua help", function()
