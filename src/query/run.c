@@ -89,7 +89,7 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 		p->rec = &rec;
 		if (scope->calls)
 			pq_calls_next(scope->calls);
-		if (asked++ % ASK_EVERY == 0 && !continue_walk(p, 0, 0))
+		if ((scope->calls || asked++ % ASK_EVERY == 0) && !continue_walk(p, 0, 0))
 			break;
 		p->before += rec.size;
 		if (!pq_worker_take(&p->worker, &rec)) {
