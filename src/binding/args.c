@@ -4,7 +4,8 @@
  */
 #include <string.h>
 
-#include "binding.h"
+#include "value.h"
+#include "functions.h"
 #include "perfdata/tracepoint/tracepoint.h"
 
 #define MAGIC 0x61726773u

@@ -3,7 +3,9 @@
  */
 #include <limits.h>
 
-#include "query_scope.h"
+#include "system.h"
+#include "value.h"
+#include "functions.h"
 
 static const char *const kinds[] = {
 	[PS_USER] = "file", [PS_KERNEL] = "kernel", [PS_MODULE] = "module", [PS_VDSO] = "vdso",

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "stack.h"
+#include "names.h"
+#include "functions.h"
 
 /* core.hex(x) -> "0x…" of an integer, unsigned */
 static int core_hex(lua_State *L)

@@ -1,4 +1,7 @@
 #include "cursor.h"
+#include "system.h"
+#include "value.h"
+#include "functions.h"
 
 #include <stdlib.h>
 #include <string.h>

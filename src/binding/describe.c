@@ -2,7 +2,8 @@
  * What records, views, events and features hold, from the tables of perfdata: for the manual,
  * the editor stubs and the checks of queries.
  */
-#include "binding.h"
+#include "value.h"
+#include "functions.h"
 
 static const char *type_kind(enum pd_type type)
 {

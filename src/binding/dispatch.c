@@ -6,6 +6,9 @@
 
 #include "cursor.h"
 #include "query.h"
+#include "record.h"
+#include "system.h"
+#include "functions.h"
 
 /*
  * Behind ids of names: by its number, a part of the cursor's: what is read by a tree,

@@ -3,6 +3,8 @@
  */
 #include "cursor.h"
 #include "writer.h"
+#include "system.h"
+#include "functions.h"
 
 /* Stack of the loop. */
 enum {

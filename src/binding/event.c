@@ -3,7 +3,8 @@
  */
 #include <string.h>
 
-#include "binding.h"
+#include "value.h"
+#include "functions.h"
 #include "perfdata/tracepoint/message.h"
 
 /* User value 1: the File. */

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "binding.h"
+#include "value.h"
 
 struct decode {
 	struct pl_file *f;

@@ -4,61 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "binding.h"
+#include "system.h"
+#include "value.h"
+#include "functions.h"
+#include "perf_text.h"
 #include "analysis/stat.h"
-
-struct pl_file *pl_check_file(lua_State *L, int index)
-{
-	return luaL_checkudata(L, index, PL_FILE);
-}
-
-struct pl_file *pl_check_open_file(lua_State *L, int index)
-{
-	struct pl_file *f = pl_check_file(L, index);
-
-	if (!f->file || f->closed)
-		luaL_error(L, "%s: the file is closed", f->file ? f->file->path : "file");
-	return f;
-}
-
-/* Warns with a message, whose names are escaped. */
-static void warn_of(lua_State *L, const struct pd_error *said)
-{
-	lua_warning(L, lua_pushfstring(L, "perflua: %s", said->message), 0);
-	lua_pop(L, 1);
-}
-
-static void report_damage(lua_State *L, struct pl_file *f, const struct pd_damage *d)
-{
-	struct pd_error said;
-
-	pd_error_set(&said, "FORMAT", d->path, d->offset, "%s", d->reason);
-	if (f->strict)
-		luaL_error(L, "perflua: %s", said.message);
-	warn_of(L, &said);
-}
-
-void pl_file_report(lua_State *L, struct pl_file *f)
-{
-	size_t before = 0; /* damage of the files before the i-th */
-	struct pd_error late;
-
-	/* a warn function of Lua's may close or collect what it likes */
-	for (size_t i = 0; f->session && i < f->session->n_files; i++) {
-		while (f->session && f->warned - before < f->session->files[i]->n_damage)
-			report_damage(L, f,
-				      &f->session->files[i]->damage[f->warned++ - before]);
-		if (f->session)
-			before += f->session->files[i]->n_damage;
-	}
-	if (f->session && f->late > f->said_late) {
-		f->said_late = f->late;
-		pd_error_set(&late, "ETIME", f->file->path, PD_NO_OFFSET,
-			     "%llu records came too late to be sorted by time",
-			     (unsigned long long)f->late);
-		warn_of(L, &late);
-	}
-}
 
 /*
  * The paths at index 1, as strings that the stack keeps alive: n of them in a userdata. [-0,
@@ -154,6 +104,25 @@ static void read_threads(lua_State *L, struct pl_file *f)
 		f->threads = pl_threads_option(L, LUA_REGISTRYINDEX, PL_THREADS);
 }
 
+/*
+ * Pushes a value of the record at `record` that is an object of its own, or that the recorded
+ * system knows: see pl_push_value. [-0, +1]
+ */
+static void push_object(lua_State *L, int record, const struct pd_value *v)
+{
+	const struct pl_record *r = lua_touserdata(L, record);
+
+	if (v->type == PD_VIEW) {
+		pl_push_view(L, record, &v->view);
+	} else if (v->type == PD_EVENT) {
+		pl_push_owner(L, record);
+		pl_push_event(L, lua_gettop(L), v->event);
+		lua_remove(L, -2);
+	} else {
+		pl_push_system_field(L, r->file, record, &r->rec, v);
+	}
+}
+
 /* core.open(path | paths [, options]) -> File | nil, message, code */
 int pl_open(lua_State *L)
 {
@@ -168,7 +137,7 @@ int pl_open(lua_State *L)
 	perf = read_perf(L);
 	paths = check_paths(L, &n);
 	f = lua_newuserdatauv(L, sizeof(*f), PL_FILE_VALUES);
-	*f = (struct pl_file){ .array = lua_istable(L, 1) };
+	*f = (struct pl_file){ .array = lua_istable(L, 1), .push_object = push_object };
 	luaL_setmetatable(L, PL_FILE);
 	read_options(L, f, &window);
 	read_threads(L, f);
@@ -189,7 +158,7 @@ int pl_open(lua_State *L)
 	if (!f->session->one_clock) {
 		pd_error_set(&err, "CLOCK", "the recordings follow one another", PD_NO_OFFSET,
 			     "%s", f->session->clocks);
-		warn_of(L, &err);
+		pl_warn(L, &err);
 	}
 	return 1;
 }

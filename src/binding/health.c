@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "binding.h"
+#include "handle.h"
+#include "functions.h"
 #include "analysis/health.h"
 
 struct member {

@@ -1,7 +1,7 @@
 /*
  * Ends passes at an interrupt, and tells how far the last one came.
  */
-#include "binding.h"
+#include "functions.h"
 
 /*
  * Registry key: the part of the recording that the last pass had read when it was interrupted.

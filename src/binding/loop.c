@@ -3,6 +3,7 @@
  * the loop.
  */
 #include "cursor.h"
+#include "functions.h"
 
 /*
  * User values: the library's description; the loop's step, a cursor or a function; the control

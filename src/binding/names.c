@@ -1,6 +1,7 @@
 #include <string.h>
 
-#include "binding.h"
+#include "names.h"
+#include "functions.h"
 
 static const char names_key;
 

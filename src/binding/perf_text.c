@@ -1,5 +1,7 @@
 /* The versions of perf whose text can be printed, and how they differ. */
-#include "binding.h"
+#include "functions.h"
+#include "perf_text.h"
+#include "perfdata/format/perf_text.h"
 
 void pl_push_perf(lua_State *L, unsigned perf)
 {

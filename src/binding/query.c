@@ -1,6 +1,7 @@
 #include "query.h"
 
 #include "query_calls.h"
+#include "value.h"
 
 #include <string.h>
 

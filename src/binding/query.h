@@ -14,7 +14,7 @@
 #define PERFLUA_BINDING_QUERY_H
 
 #include "query/query.h"
-#include "binding.h"
+#include "handle.h"
 
 /*
  * What trees are made of is kept by a table, which must live as long as they do: in a user

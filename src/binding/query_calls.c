@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "query.h"
+#include "value.h"
 
 /* Names in `keep`. */
 #define CALLS	"calls"

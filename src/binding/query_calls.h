@@ -14,7 +14,7 @@
 #define PERFLUA_BINDING_QUERY_CALLS_H
 
 #include "query/query.h"
-#include "binding.h"
+#include "handle.h"
 
 /* Those of one query: a part of what its trees keep (pl_keep). */
 struct pl_calls {

@@ -2,6 +2,7 @@
  * What a whole recording holds, counted.
  */
 #include "query_scope.h"
+#include "functions.h"
 
 /* A table {count, bytes} of a count. [-0, +1] */
 static void push_count(lua_State *L, const struct pd_count *count)

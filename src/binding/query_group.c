@@ -4,6 +4,9 @@
  */
 #include "query_group.h"
 #include "stack.h"
+#include "system.h"
+#include "record.h"
+#include "functions.h"
 
 #include <limits.h>
 #include <string.h>

@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "query_group.h"
+#include "system.h"
+#include "functions.h"
 #include "perfdata/format/views.h"
 
 #define MAX_COLUMNS 100

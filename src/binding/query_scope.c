@@ -1,51 +1,7 @@
-#define _GNU_SOURCE /* sched_getaffinity */
-
 #include "query_scope.h"
+#include "system.h"
 
-#include <sched.h>
 #include <string.h>
-#include <unistd.h>
-
-#define MOST_THREADS 16
-
-static unsigned processors(void)
-{
-	cpu_set_t cpus;
-	long n;
-
-	/* it fails where there are more processors than the set holds */
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-		n = CPU_COUNT(&cpus);
-	else
-		n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n < 1 ? 1 : (unsigned)n;
-}
-
-int pl_processors(lua_State *L)
-{
-	lua_pushinteger(L, processors());
-	return 1;
-}
-
-unsigned pl_threads(const struct pl_file *f)
-{
-	unsigned n = f->threads ? f->threads : processors();
-
-	return n < MOST_THREADS ? n : MOST_THREADS;
-}
-
-unsigned pl_threads_option(lua_State *L, int table, const char *name)
-{
-	lua_Integer n = 0;
-
-	if (lua_getfield(L, table, name) != LUA_TNIL) {
-		n = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
-		if (n < 1 || n > MOST_THREADS)
-			luaL_error(L, "%s is an integer from 1 to %d", name, MOST_THREADS);
-	}
-	lua_pop(L, 1);
-	return (unsigned)n;
-}
 
 /* All but the container's own. */
 static struct pd_types recorded_types(void)

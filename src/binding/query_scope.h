@@ -27,12 +27,6 @@ struct pb_progress pl_progress_shown(struct pl_progress *progress);
 void pl_progress_end(struct pl_progress *progress);
 
 /*
- * At most so many threads work for a file: as open was told, else one for each processor that
- * we may use.
- */
-unsigned pl_threads(const struct pl_file *file);
-
-/*
  * The scope of the table at `options`, but for its system. The progress and what `keep` keeps
  * must stay as long. [-0, +0]
  */

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "binding.h"
+#include "value.h"
 #include "perfdata/format/print.h"
 #include "perfdata/format/views.h"
 
@@ -48,13 +48,6 @@ static struct pl_record *new_record(lua_State *L, struct pl_file *f, int holder,
 	lua_getiuservalue(L, holder, n);
 	lua_setmetatable(L, -2);
 	return r;
-}
-
-void pl_push_owner(lua_State *L, int record)
-{
-	lua_getmetatable(L, record);
-	lua_rawgeti(L, -1, PL_OWNER);
-	lua_remove(L, -2);
 }
 
 struct pl_record *pl_push_record_of(lua_State *L, struct pl_file *f, int holder, int n,

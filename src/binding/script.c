@@ -6,6 +6,8 @@
 #include "script/script.h"
 #include "cursor.h"
 #include "writer.h"
+#include "system.h"
+#include "functions.h"
 
 struct lines {
 	struct pl_writer writer;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stack.h"
+#include "system.h"
 
 #define PL_STACKS "perflua.stacks"
 #define PL_STACK  "perflua.stack"

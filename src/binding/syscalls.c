@@ -1,5 +1,5 @@
 /* Names of system calls and of errors by number. */
-#include "binding.h"
+#include "functions.h"
 #include "perfdata/tracepoint/syscalls.h"
 
 /*

@@ -1,4 +1,4 @@
-#include "binding.h"
+#include "value.h"
 
 #include <string.h>
 
@@ -67,17 +67,11 @@ void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 		push_hex(L, v->s.p, v->s.n);
 		break;
 	case PD_VIEW:
-		pl_push_view(L, record, &v->view);
-		break;
 	case PD_EVENT:
-		pl_push_owner(L, record);
-		pl_push_event(L, lua_gettop(L), v->event);
-		lua_remove(L, -2);
-		break;
 	case PD_SYSTEM: {
 		const struct pl_record *r = lua_touserdata(L, record);
 
-		pl_push_system_field(L, r->file, record, &r->rec, v);
+		r->file->push_object(L, record, v);
 		break;
 	}
 	}

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "pairs.h"
+#include "system.h"
+#include "value.h"
+#include "functions.h"
 
 /* Can values of a field of that name be made without a record? Composite ones keep theirs. */
 static bool is_value(const struct pd_field *field, const char *name)

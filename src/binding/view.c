@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
-#include "binding.h"
+#include "system.h"
+#include "value.h"
+#include "functions.h"
 #include "perfdata/format/views.h"
 
 /* User value 1: the Record. */

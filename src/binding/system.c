@@ -1,16 +1,10 @@
 /*
  * What the recorded system knows: of a record, and of its threads.
  */
-#include "query_scope.h"
+#include "system.h"
+#include "value.h"
+#include "functions.h"
 #include "perfdata/format/views.h"
-
-bool pl_file_passes(const struct pl_file *f)
-{
-	for (size_t i = 0; i < f->session->n_files; i++)
-		if (f->session->files[i]->input.stream)
-			return true;
-	return false;
-}
 
 bool pl_system_make(struct pl_file *f, struct pd_error *err)
 {

@@ -1,0 +1,47 @@
+/*
+ * Field names by the address of their interned Lua string. There is one table for each Lua
+ * state, in its registry, which keeps the strings, too. An id above PL_METHODS is a method of
+ * Record.
+ */
+#ifndef PERFLUA_BINDING_NAMES_H
+#define PERFLUA_BINDING_NAMES_H
+
+#include "binding.h"
+#include "perfdata/format/field_names.h"
+
+#define PL_NAME_SLOTS 2048 /* a power of two, several times PD_MAX_FIELD_NAMES */
+#define PL_METHODS    0x8000
+
+struct pl_names {
+	struct pd_field_names names;
+	const char *key[PL_NAME_SLOTS];
+	uint16_t id[PL_NAME_SLOTS];
+};
+
+static inline unsigned pl_names_hash(const char *interned)
+{
+	uintptr_t p = (uintptr_t)interned;
+
+	return (unsigned)((p >> 4 ^ p >> 13) % PL_NAME_SLOTS);
+}
+
+/* Returns the id of the name whose Lua string is at `interned`, 0 if there is none. */
+static inline unsigned pl_names_find(const struct pl_names *names, const char *interned)
+{
+	unsigned h = pl_names_hash(interned);
+
+	while (names->key[h]) {
+		if (names->key[h] == interned)
+			return names->id[h];
+		h = (h + 1) % PL_NAME_SLOTS;
+	}
+	return 0;
+}
+
+/* Returns the names of a state; they live as long as it. */
+const struct pl_names *pl_names_get(lua_State *L);
+
+/* Raises that no record type has a field of that name, and names the closest. */
+int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The recorded system of a File, as Lua values.
+ */
+#ifndef PERFLUA_BINDING_SYSTEM_H
+#define PERFLUA_BINDING_SYSTEM_H
+
+#include "handle.h"
+
+/* Returns the recorded system, as far as it is known. Raises on errors; calls no Lua. */
+struct pm_system *pl_system(lua_State *L, struct pl_file *file);
+
+/*
+ * Makes file->system, unless it is there, without raising; the file must be open. Returns false
+ * on errors and sets *err, which may be NULL.
+ */
+bool pl_system_make(struct pl_file *file, struct pd_error *err);
+void pl_system_free(struct pl_file *file);
+
+/*
+ * Gives a system that was read to the file, which has none. Returns false without memory: then
+ * it stays the caller's.
+ */
+bool pl_system_take(struct pl_file *file, struct pm_system *system);
+
+/* Pushes {start, len, pgoff, filename, build_id, prot}. [-0, +1] */
+struct pm_map;
+void pl_push_map(lua_State *L, const struct pm_map *map);
+
+/*
+ * Pushes a value of PD_SYSTEM of a record. `record` is the index of the Record on the stack, 0
+ * if there is none: then the value must not be a view. [-0, +1]
+ */
+void pl_push_system_field(lua_State *L, struct pl_file *file, int record,
+			  const struct pd_record *rec, const struct pd_value *v);
+
+/* Pushes an array of {symbol, srcline} of n lines; nil if there are none. [-0, +1] */
+void pl_push_inlined(lua_State *L, const struct ps_line *lines, size_t n);
+
+/*
+ * Returns the frames of a sample as the recorded system knows them, and stores their number in
+ * *n. They are the resolver's, until it is asked again. Raises as pl_system().
+ */
+const struct pd_frame *pl_frames(lua_State *L, struct pl_file *file,
+				 const struct pd_record *rec, size_t *n);
+
+#endif
