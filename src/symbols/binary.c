@@ -19,10 +19,11 @@ static bool load_found(struct ps_pick *pick)
 	return loaded;
 }
 
-bool ps_load_user(struct ps_dso *dso)
+bool ps_load_user(struct ps_dso *dso, ps_load_other_fn *load_other)
 {
 	struct ps_pick pick;
 
+	(void)load_other;
 	if (!ps_check_proof(dso))
 		return false;
 	ps_pick_init(&pick, dso);
@@ -67,12 +68,12 @@ static bool find_own_vdso(struct ps_store *store, char *path, size_t size)
  * The running kernel has the recorded vdso if the build-ids are equal, or if it is the recorded
  * kernel. It does not show its vdsos for 32-bit programs.
  */
-bool ps_load_vdso(struct ps_dso *dso)
+bool ps_load_vdso(struct ps_dso *dso, ps_load_other_fn *load_other)
 {
 	struct ps_pick pick;
 	char path[64];
 
-	if (!dso->id.build_id.size && !ps_kernel_runs(dso->store)) {
+	if (!dso->id.build_id.size && !ps_kernel_runs(dso->store, load_other)) {
 		dso->reason = "its build-id was not recorded, so no kernel can be matched";
 		return false;
 	}

@@ -39,9 +39,6 @@ bool ps_store_path(const struct ps_store *store, const char *name, char path[PAT
  */
 bool ps_store_is_here(const struct ps_store *store);
 
-/* Returns true if the recorded kernel is the one that runs here. The caller has the lock. */
-bool ps_kernel_runs(struct ps_store *store);
-
 #define PS_HAS_SYMBOLS "has the symbols"
 
 /*

@@ -117,10 +117,11 @@ static bool load_inner_map(struct ps_dso *dso)
 	return load_map_file(dso, root, path);
 }
 
-bool ps_load_jit(struct ps_dso *dso)
+bool ps_load_jit(struct ps_dso *dso, ps_load_other_fn *load_other)
 {
 	bool dumped;
 
+	(void)load_other;
 	if (!ps_check_proof(dso))
 		return false;
 	dumped = dso->jitdump && load_dump(dso->jitdump, dso);

@@ -203,10 +203,11 @@ static bool load_given(struct ps_dso *dso, bool *given)
 	return false;
 }
 
-bool ps_load_kernel(struct ps_dso *dso)
+bool ps_load_kernel(struct ps_dso *dso, ps_load_other_fn *load_other)
 {
 	bool given;
 
+	(void)load_other;
 	if (load_given(dso, &given))
 		return true;
 	if (given) {
@@ -225,12 +226,12 @@ bool ps_load_kernel(struct ps_dso *dso)
 	return false;
 }
 
-bool ps_kernel_runs(struct ps_store *store)
+bool ps_kernel_runs(struct ps_store *store, ps_load_other_fn *load_other)
 {
 	for (size_t i = 0; i < store->n; i++) {
 		struct ps_dso *dso = store->dsos[i];
 
-		if (dso->id.kind == PS_KERNEL && !dso->id.guest && ps_dso_load_locked(dso))
+		if (dso->id.kind == PS_KERNEL && !dso->id.guest && load_other(dso))
 			return dso->kallsyms && dso->kallsyms->running && !dso->kallsyms->delta;
 	}
 	return false;

@@ -7,7 +7,7 @@
 #include "symbols/jit/jitdump.h"
 
 /* Adds the only symbol of a BPF program, the program itself. */
-static bool load_bpf(struct ps_dso *dso)
+static bool load_bpf(struct ps_dso *dso, ps_load_other_fn *load_other)
 {
 	const struct ps_symbol symbol = {
 		.start = dso->id.start,
@@ -18,6 +18,7 @@ static bool load_bpf(struct ps_dso *dso)
 		.function = true,
 	};
 
+	(void)load_other;
 	if (!dso->id.len || symbol.end < symbol.start) {
 		dso->reason = "it has no address";
 		return false;
@@ -33,7 +34,7 @@ static ps_load_fn *const loaders[] = {
 	[PS_DATA] = NULL,
 };
 
-bool ps_dso_load_locked(struct ps_dso *dso)
+static bool load_locked(struct ps_dso *dso)
 {
 	struct ps_interrupt *interrupt = dso->store->options.interrupt;
 	ps_load_fn *load = loaders[dso->id.kind];
@@ -44,7 +45,7 @@ bool ps_dso_load_locked(struct ps_dso *dso)
 	if (ps_interrupted(interrupt))
 		return false;
 	if (load)
-		loaded = load(dso);
+		loaded = load(dso, load_locked);
 	else
 		dso->reason = "memory that is not mapped from a file";
 	if (!loaded && interrupt && atomic_load(&interrupt->cut)) {
@@ -68,7 +69,7 @@ bool ps_dso_load(struct ps_dso *dso)
 	bool loaded;
 
 	pthread_mutex_lock(&dso->store->lock);
-	loaded = ps_dso_load_locked(dso);
+	loaded = load_locked(dso);
 	pthread_mutex_unlock(&dso->store->lock);
 	return loaded;
 }

@@ -38,13 +38,14 @@ static bool is_module_unmoved(const char *name, uint64_t start)
 }
 
 /* Adds the symbols of a module from the text that has the kernel's. */
-static bool add_kallsyms(struct ps_dso *dso, struct ps_dso *kernel)
+static bool add_kallsyms(struct ps_dso *dso, struct ps_dso *kernel,
+			 ps_load_other_fn *load_other)
 {
 	const struct ps_kallsyms *kallsyms;
 
 	if (kernel->id.kind != PS_KERNEL || kernel->id.guest != dso->id.guest)
 		return true;
-	ps_dso_load_locked(kernel);
+	load_other(kernel);
 	kallsyms = kernel->kallsyms;
 	if (!kallsyms || kallsyms->delta)
 		return true;
@@ -75,14 +76,14 @@ static bool load_file(struct ps_dso *dso, ps_find_fn *find)
 	return loaded;
 }
 
-bool ps_load_module(struct ps_dso *dso)
+bool ps_load_module(struct ps_dso *dso, ps_load_other_fn *load_other)
 {
 	struct ps_store *store = dso->store;
 
 	if (ps_check_proof(dso) && load_file(dso, ps_find_here))
 		return true;
 	for (size_t i = 0; i < store->n && !dso->table.n; i++)
-		if (!add_kallsyms(dso, store->dsos[i]))
+		if (!add_kallsyms(dso, store->dsos[i], load_other))
 			return false;
 	if (!dso->table.n && (!dso->id.build_id.size || !load_file(dso, ps_find_servers)))
 		return false;
